@@ -1,0 +1,219 @@
+package names
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tries is how many numbers or times are tried before giving up, as in
+// SillyTavern's getUniqueName.
+const tries = 1000
+
+// leastGiven is how many bytes of a given name stay before the chat's name gives
+// way to it: enough to tell two checkpoints of a chat with a very long name apart.
+const leastGiven = 16
+
+var (
+	// ErrTaken says that a chat of the given name exists already.
+	ErrTaken = errors.New("a chat of this name exists already; choose another name")
+	// ErrNoFree says that a thousand generated names were all taken.
+	ErrNoFree = errors.New("a thousand names in a row are taken; give one")
+	// ErrNoRoom says that the longest name allowed is too short for the style.
+	ErrNoRoom = errors.New("the longest name allowed has no room for this style")
+)
+
+// Request is what a name is made from.
+type Request struct {
+	Kind  Kind
+	Style Style
+	// Chat is the source's name, without ".jsonl".
+	Chat string
+	// Name is the name that was given; empty means that one is generated.
+	Name string
+	// At is the index of the last message taken, from 0. Branch names hold it.
+	At int
+	// Now is the time that names hold; its location is the one they are told in.
+	Now time.Time
+	// Chats is the number of chats in the source's folder or in its group's list:
+	// where Classic starts to count.
+	Chats int
+	// Max is the longest name in bytes, without ".jsonl"; 0 means [MaxBytes].
+	Max int
+	// Taken reports whether a name is in use. Comparing folded ([Fold]) is its part.
+	// nil means that none is.
+	Taken func(name string) bool
+}
+
+// Name is a name that was made.
+type Name struct {
+	// File is the chat's name: safe, and without ".jsonl".
+	File string
+	// Label is the part that tells this chat from its source: the name given, made
+	// safe, or what was generated, without the source's name and what joins them:
+	// "Checkpoint #1", "Branch #12 - <time>", "v2". Clones of lorebooks bear it.
+	Label string
+	// Generated says that no name was given.
+	Generated bool
+}
+
+// Make builds a name by the table in SPEC.md 2.1. A number that is generated is the
+// first that is free, a time is put off by milliseconds until the name is free, and
+// after 1000 tries the error is [ErrNoFree]. What is too long is cut on a rune: a
+// given name at its end, else the chat's name; never a generated number or time, and
+// of a given name something always stays.
+//
+// A given name that is empty once made safe gives [ErrEmptyName], a device's name
+// [ErrReserved]. A given name that is taken gives [ErrTaken], and the Name as well,
+// for a caller who may replace that chat.
+func Make(r Request) (Name, error) {
+	if r.Name != "" {
+		return given(r)
+	}
+	return generated(r)
+}
+
+// given builds a name from the one that was given.
+func given(r Request) (Name, error) {
+	// The whole is made safe below, but a name of which nothing is left must not
+	// hide behind the chat's.
+	safe := strip(r.Name)
+	label, err := SanitizeMax(r.Name, r.Max)
+	if err != nil {
+		return Name{}, err
+	}
+	at := r.Now
+	for range tries {
+		p := parts{given: safe}
+		switch r.Style {
+		case Suffix:
+			p.chat, p.join = strip(r.Chat), "__"
+		case Classic:
+			p.tail = " - " + Humanized(at)
+		}
+		file, err := p.fit(r.Max)
+		if err != nil {
+			return Name{}, err
+		}
+		name := Name{File: file, Label: label}
+		switch {
+		case !r.taken(file):
+			return name, nil
+		case r.Style != Classic:
+			return name, fmt.Errorf("%q: %w", file, ErrTaken)
+		}
+		at = at.Add(time.Millisecond)
+	}
+	return Name{}, fmt.Errorf("%q: %w", clip(r.Name), ErrNoFree)
+}
+
+// generated builds a name where none was given.
+func generated(r Request) (Name, error) {
+	next := generator(r)
+	for i := range tries {
+		p, label := next(i)
+		file, err := p.fit(r.Max)
+		if err != nil {
+			return Name{}, err
+		}
+		if !r.taken(file) {
+			return Name{File: file, Label: label, Generated: true}, nil
+		}
+	}
+	return Name{}, fmt.Errorf("%s of %q: %w", r.Kind, clip(r.Chat), ErrNoFree)
+}
+
+// generator gives the i-th name to try, from 0, and its label.
+func generator(r Request) func(i int) (parts, string) {
+	chat := strip(r.Chat)
+	number := func(start int) func(i int) string {
+		return func(i int) string { return r.Kind.token() + strconv.Itoa(start+i) }
+	}
+	timed := func(head string) func(i int) string {
+		return func(i int) string {
+			return head + " - " + Humanized(r.Now.Add(time.Duration(i)*time.Millisecond))
+		}
+	}
+	joined := func(chat, join string, label func(int) string) func(int) (parts, string) {
+		return func(i int) (parts, string) {
+			l := label(i)
+			return parts{chat: chat, tail: join + l}, l
+		}
+	}
+	branch := r.Kind == Branch
+	switch {
+	case r.Style == Version:
+		return joined(chat, "-", func(i int) string { return "v" + strconv.Itoa(2+i) })
+	case r.Style == SillyTavern:
+		return joined(Clean(chat, r.Kind), " - ", number(1))
+	case r.Style == Classic && branch:
+		return joined("", "", timed(number(r.At)(0)))
+	case r.Style == Classic:
+		return joined("", "", timed(r.classicToken()))
+	case branch:
+		return joined(chat, "__", timed(number(r.At)(0)))
+	}
+	return joined(chat, "__", number(1))
+}
+
+// classicToken is the head of a checkpoint's name without a name in SillyTavern up
+// to 1.15: counted from the number of chats, and past chats that are called just so
+// (bookmarks.js, getBookmarkName).
+func (r Request) classicToken() string {
+	for i := range tries {
+		if head := r.Kind.token() + strconv.Itoa(r.Chats+i); !r.taken(head) {
+			return head
+		}
+	}
+	return r.Kind.token() + strconv.Itoa(r.Chats)
+}
+
+func (r Request) taken(name string) bool {
+	return r.Taken != nil && r.Taken(name)
+}
+
+// parts are the pieces of a name in their order; join and tail are never cut.
+type parts struct{ chat, join, given, tail string }
+
+// fit puts the pieces together in at most maxBytes bytes, and makes sure that the
+// whole is as safe as its pieces: "con.x" and "__y" make a device's name.
+func (p parts) fit(maxBytes int) (string, error) {
+	room := limit(maxBytes) - len(p.join) - len(p.tail)
+	least := cut(p.given, min(leastGiven, room))
+	if room < 0 || (least == "" && p.given != "") {
+		return "", fmt.Errorf("%d bytes: %w", limit(maxBytes), ErrNoRoom)
+	}
+	chat := cut(p.chat, room-len(least))
+	whole := chat + p.join + cut(p.given, room-len(chat)) + p.tail
+	return SanitizeMax(whole, maxBytes)
+}
+
+// Humanized gives t as SillyTavern's humanizedDateTime does since 1.16:
+// YYYY-MM-DD@HHhMMmSSsNNNms, in t's own location.
+func Humanized(t time.Time) string {
+	return fmt.Sprintf("%s%03dms", t.Format("2006-01-02@15h04m05s"), t.Nanosecond()/int(time.Millisecond))
+}
+
+// Clean gives the name that SillyTavern 1.16 and later numbers anew: chat without
+// one suffix of its own kind (" - Checkpoint #7" or " - Branch #7"), then without
+// one prefix that older versions wrote ("Checkpoint #7 - " or "Branch #7 - ").
+func Clean(chat string, kind Kind) string {
+	if head := strings.TrimRight(chat, "0123456789"); head != chat {
+		if stem, ok := strings.CutSuffix(head, " - "+kind.token()); ok {
+			chat = stem
+		}
+	}
+	for _, k := range [...]Kind{Checkpoint, Branch} {
+		after, ok := strings.CutPrefix(chat, k.token())
+		if !ok {
+			continue
+		}
+		rest := strings.TrimLeft(after, "0123456789")
+		if stem, ok := strings.CutPrefix(rest, " - "); ok && rest != after {
+			return stem
+		}
+	}
+	return chat
+}

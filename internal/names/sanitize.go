@@ -1,0 +1,134 @@
+package names
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Extension is what follows a chat's name in its file's name. It counts towards
+// the longest file name there may be, and is never cut.
+const Extension = ".jsonl"
+
+// MaxBytes is the longest name, in UTF-8 bytes and without [Extension], that
+// sanitize-filename leaves whole.
+const MaxBytes = 255 - len(Extension)
+
+// MaxLuker is the longest name, in bytes, that Luker accepts for a new chat
+// (FORMATS.md A1.8, assertSafeRepoName).
+const MaxLuker = 128
+
+// ErrEmptyName says that nothing is left of a name once it is made safe.
+var ErrEmptyName = errors.New("nothing is left of this name once what a file name cannot hold is removed; choose another")
+
+// ErrReserved says that a name is one of Windows's devices, with or without an
+// extension of its own, so that no such file can exist there.
+var ErrReserved = errors.New("this name is reserved for a device on Windows; choose another")
+
+// Sanitize makes name, a chat's name without ".jsonl", safe as SillyTavern does:
+// by the rules of npm's sanitize-filename applied to NAME.jsonl (FORMATS.md E1).
+// So "a:b" becomes "ab" and "dots..." stays, since its dots are not at the end of
+// the file's name. A name that is too long is cut on a rune. Bytes that are not
+// UTF-8 become U+FFFD, as they do on their way into JavaScript. The errors are
+// [ErrEmptyName] and [ErrReserved].
+func Sanitize(name string) (string, error) {
+	return SanitizeMax(name, MaxBytes)
+}
+
+// SanitizeMax is [Sanitize] with a limit of maxBytes on the name without its
+// extension; a limit that is not positive or above [MaxBytes] means MaxBytes.
+func SanitizeMax(name string, maxBytes int) (string, error) {
+	safe := strip(name)
+	// Before the cut, as sanitize-filename does: "con.<300 bytes>" is a device.
+	if reserved(safe) {
+		return "", fmt.Errorf("%q: %w", safe, ErrReserved)
+	}
+	safe = cut(safe, limit(maxBytes))
+	if safe == "" {
+		return "", fmt.Errorf("%q: %w", clip(name), ErrEmptyName)
+	}
+	if reserved(safe) { // the cut itself can leave one
+		return "", fmt.Errorf("%q: %w", safe, ErrReserved)
+	}
+	return safe, nil
+}
+
+func limit(maxBytes int) int {
+	if maxBytes <= 0 || maxBytes > MaxBytes {
+		return MaxBytes
+	}
+	return maxBytes
+}
+
+// clip shortens a name for an error's text.
+func clip(name string) string {
+	const enough = 80
+	if len(name) <= enough {
+		return name
+	}
+	return cut(strings.ToValidUTF8(name, "\uFFFD"), enough) + "…"
+}
+
+// strip removes what sanitize-filename removes: illegalRe /[\/\?<>\\:\*\|"]/ and
+// controlRe /[\x00-\x1f\x80-\x9f]/, which are code points, not bytes. The rules on
+// trailing dots and spaces, and on names of dots alone, cannot apply to what ends
+// in ".jsonl".
+func strip(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < 0x20, r >= 0x80 && r <= 0x9f, strings.ContainsRune(`/?<>\:*|"`, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "\uFFFD"))
+}
+
+// reserved reports whether sanitize-filename's windowsReservedRe,
+// /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i, matches name + ".jsonl".
+func reserved(name string) bool {
+	stem, _, _ := strings.Cut(name, ".")
+	switch len(stem) {
+	case 3:
+		for _, device := range [...]string{"con", "prn", "aux", "nul"} {
+			if equalASCII(stem, device) {
+				return true
+			}
+		}
+	case 4:
+		return (equalASCII(stem[:3], "com") || equalASCII(stem[:3], "lpt")) && stem[3] >= '0' && stem[3] <= '9'
+	}
+	return false
+}
+
+// equalASCII compares s with a lower-case word, ignoring the case of ASCII
+// letters only: strings.EqualFold would take the Kelvin sign for a k.
+func equalASCII(s, word string) bool {
+	if len(s) != len(word) {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// cut shortens s, which is valid UTF-8, to at most n bytes without breaking a rune.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if n <= 0 {
+		return ""
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
