@@ -1,0 +1,101 @@
+package rawjson
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Lookup follows literal keys from an object into the objects it holds, the last
+// occurrence of each, and returns the raw value at the end. Without a path it
+// returns raw. It allocates nothing unless a key in raw holds an escape.
+func Lookup(raw []byte, path ...string) (value []byte, ok bool) {
+	for _, key := range path {
+		found := false
+		for k, v := range Members(raw) {
+			if KeyIs(k, key) {
+				value, found = v, true
+			}
+		}
+		if !found {
+			return nil, false
+		}
+		raw = value
+	}
+	return raw, true
+}
+
+// SetPath returns raw with the value at the path of literal keys set, every
+// other byte kept. Objects that are missing on the way are created. The error
+// wraps [ErrNotObject] and names the key at which something else stands.
+// Without a path it returns value.
+func SetPath(raw, value []byte, path ...string) ([]byte, error) {
+	if len(path) == 0 {
+		return value, nil
+	}
+	o, err := ParseObject(raw)
+	if err != nil {
+		return nil, err
+	}
+	inner, ok := o.Get(path[0])
+	if !ok {
+		inner = []byte("{}")
+	}
+	inner, err = SetPath(inner, value, path[1:]...)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", path[0], err)
+	}
+	o.Set(path[0], inner)
+	return o.Bytes(), nil
+}
+
+// DeletePath returns raw without the value at the path of literal keys, every
+// other byte kept. It returns raw itself where there is no such value.
+func DeletePath(raw []byte, path ...string) []byte {
+	if _, ok := Lookup(raw, path...); !ok || len(path) == 0 {
+		return raw
+	}
+	o, err := ParseObject(raw)
+	if err != nil {
+		return raw
+	}
+	if len(path) == 1 {
+		o.Unset(path[0])
+		return o.Bytes()
+	}
+	inner, _ := o.Get(path[0])
+	o.Set(path[0], DeletePath(inner, path[1:]...))
+	return o.Bytes()
+}
+
+// Append returns a list with one more element at its end, every other byte kept.
+// In a list with an element a line the new one gets a line of its own. What is
+// not a list becomes a list of the one value.
+func Append(array, value []byte) []byte {
+	lead := span{-1, -1} // what stands before the first element
+	last := 0            // where the last element ends
+	brackets, ok := walkArray(array, func(val span) bool {
+		if lead.at < 0 {
+			lead = span{skipSpace(array, 0) + 1, val.at}
+		}
+		last = val.end
+		return true
+	})
+	out := make([]byte, 0, len(array)+len(value)+2+max(0, lead.end-lead.at))
+	switch {
+	case !ok:
+		out = append(out, '[')
+		out = append(out, value...)
+		return append(out, ']')
+	case lead.at < 0:
+		out = append(out, array[:brackets.at+1]...)
+		out = append(out, value...)
+		return append(out, array[brackets.end:]...)
+	}
+	out = append(out, array[:last]...)
+	out = append(out, ',')
+	if space := array[lead.at:lead.end]; bytes.IndexByte(space, '\n') >= 0 {
+		out = append(out, space...)
+	}
+	out = append(out, value...)
+	return append(out, array[last:]...)
+}

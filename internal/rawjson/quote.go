@@ -1,0 +1,212 @@
+package rawjson
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// Quote writes s as a JSON string the way JSON.stringify does: the short escapes
+// \b \t \n \f \r \" \\, other control characters as \u00XX, everything else raw,
+// U+2028 and the characters of HTML too. A lone surrogate (WTF-8, see the
+// package comment) is written \udXXX; any other invalid byte as U+FFFD.
+func Quote(s string) []byte {
+	out := make([]byte, 0, len(s)+2)
+	out = append(out, '"')
+	kept := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r != utf8.RuneError || size != 1 {
+				i += size
+				continue
+			}
+			out = append(out, s[kept:i]...)
+			if u, ok := surrogateAt(s[i:]); ok {
+				out = append(out, '\\', 'u', 'd', hexDigits[u>>8&0xf], hexDigits[u>>4&0xf], hexDigits[u&0xf])
+				i += 3
+			} else {
+				out = utf8.AppendRune(out, utf8.RuneError)
+				i++
+			}
+			kept = i
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		out = append(out, s[kept:i]...)
+		switch c {
+		case '"', '\\':
+			out = append(out, '\\', c)
+		case '\b':
+			out = append(out, '\\', 'b')
+		case '\t':
+			out = append(out, '\\', 't')
+		case '\n':
+			out = append(out, '\\', 'n')
+		case '\f':
+			out = append(out, '\\', 'f')
+		case '\r':
+			out = append(out, '\\', 'r')
+		default:
+			out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+		}
+		i++
+		kept = i
+	}
+	out = append(out, s[kept:]...)
+	return append(out, '"')
+}
+
+// surrogateAt returns the surrogate whose three WTF-8 bytes s begins with.
+func surrogateAt(s string) (u rune, ok bool) {
+	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2] < 0x80 || s[2] > 0xBF {
+		return 0, false
+	}
+	return 0xD000 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), true
+}
+
+// Unquote decodes a JSON string. A lone surrogate becomes its three WTF-8 bytes
+// (see the package comment), a byte that is not UTF-8 becomes U+FFFD, as
+// JavaScript reads such a file. ok is false for what is not a JSON string.
+func Unquote(raw []byte) (s string, ok bool) {
+	raw = trim(raw)
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return "", false
+	}
+	in := raw[1 : len(raw)-1]
+	i := plain(in)
+	if i == len(in) {
+		return string(in), true
+	}
+	out := make([]byte, i, len(in)+2*utf8.UTFMax)
+	copy(out, in)
+	for i < len(in) {
+		c := in[i]
+		switch {
+		case c == '"', c < ' ':
+			return "", false
+		case c == '\\':
+			var n int
+			if out, n = appendEscape(out, in[i:]); n == 0 {
+				return "", false
+			}
+			i += n
+		default:
+			r, size := utf8.DecodeRune(in[i:])
+			out = utf8.AppendRune(out, r)
+			i += size
+		}
+	}
+	return string(out), true
+}
+
+// plain returns how many bytes at the start of a string's inside stand for
+// themselves: no escape, nothing forbidden, valid UTF-8.
+func plain(in []byte) int {
+	for i := 0; i < len(in); {
+		c := in[i]
+		if c < utf8.RuneSelf {
+			if c < ' ' || c == '"' || c == '\\' {
+				return i
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(in[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(in)
+}
+
+// appendEscape appends what the escape at the start of in stands for, and
+// returns how long the escape is; 0 when it is none.
+func appendEscape(out, in []byte) ([]byte, int) {
+	if len(in) < 2 {
+		return out, 0
+	}
+	switch in[1] {
+	case '"', '\\', '/':
+		return append(out, in[1]), 2
+	case 'b':
+		return append(out, '\b'), 2
+	case 't':
+		return append(out, '\t'), 2
+	case 'n':
+		return append(out, '\n'), 2
+	case 'f':
+		return append(out, '\f'), 2
+	case 'r':
+		return append(out, '\r'), 2
+	}
+	r, ok := unitAt(in)
+	if !ok {
+		return out, 0
+	}
+	if !utf16.IsSurrogate(r) {
+		return utf8.AppendRune(out, r), 6
+	}
+	if low, ok := unitAt(in[6:]); ok {
+		if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
+			return utf8.AppendRune(out, both), 12
+		}
+	}
+	return append(out, 0xED, byte(0x80|r>>6&0x3f), byte(0x80|r&0x3f)), 6
+}
+
+// unitAt reads the UTF-16 unit that the \uXXXX at the start of in spells.
+func unitAt(in []byte) (r rune, ok bool) {
+	if len(in) < 6 || in[0] != '\\' || in[1] != 'u' {
+		return 0, false
+	}
+	for _, c := range in[2:6] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// KeyIs reports whether a raw key (with its quotes) is, decoded, the given key.
+// It allocates nothing unless the raw key holds an escape.
+func KeyIs(rawKey []byte, key string) bool {
+	if len(rawKey) < 2 {
+		return false
+	}
+	in := rawKey[1 : len(rawKey)-1]
+	if bytes.IndexByte(in, '\\') < 0 {
+		if string(in) == key {
+			return utf8.Valid(in)
+		}
+		// Only a byte that is not UTF-8, decoded to U+FFFD, can still be equal.
+		if !strings.Contains(key, "\uFFFD") {
+			return false
+		}
+	}
+	return decodeKey(rawKey) == key
+}
+
+// decodeKey is Unquote for a key; one that is broken stands for its own bytes.
+func decodeKey(rawKey []byte) string {
+	if s, ok := Unquote(rawKey); ok {
+		return s
+	}
+	return string(rawKey)
+}
