@@ -1,0 +1,16 @@
+//go:build darwin || freebsd || netbsd
+
+package safefile
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// changeTime gives the inode's change time, in ns since 1970.
+func changeTime(info fs.FileInfo) int64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Ctimespec.Nano()
+	}
+	return 0
+}

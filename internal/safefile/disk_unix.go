@@ -1,0 +1,91 @@
+//go:build unix
+
+package safefile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func linkFile(old, new string) error { return os.Link(old, new) }
+
+func renameOver(old, new string, _ bool) error { return os.Rename(old, new) }
+
+func removeFile(path string) error { return os.Remove(path) }
+
+// syncDir forces a folder's entries to disk. A folder that may be written but not
+// listed cannot be opened, and some file systems cannot sync one: both are let be.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return nil
+		}
+		return err
+	}
+	err = d.Sync()
+	if cannotSync(err) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
+}
+
+// cannotSync says whether an error of fsync means that there is no such thing here.
+func cannotSync(err error) bool {
+	for _, e := range []error{syscall.EINVAL, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.EBADF, syscall.ENOSYS, syscall.ENOTTY} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayWrite says why the user may not write to an existing file, if so.
+func mayWrite(path string) error {
+	// access(2), not faccessat2: Android kills a process that calls the latter.
+	err := unix.Access(path, unix.W_OK)
+	switch {
+	case err == nil, errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EINVAL):
+		return nil
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return ErrReadOnly
+	default:
+		return err
+	}
+}
+
+// adoptOwner gives the file at path the owner and group of like, as far as the user
+// may, and says whether it has that group in the end.
+func adoptOwner(path string, like fs.FileInfo) (sameGroup bool, err error) {
+	want, ok := like.Sys().(*syscall.Stat_t)
+	if !ok {
+		return true, nil
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false, err
+	}
+	have, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return true, nil
+	}
+	if have.Uid == want.Uid && have.Gid == want.Gid {
+		return true, nil
+	}
+	if os.Lchown(path, int(want.Uid), int(want.Gid)) == nil {
+		return true, nil
+	}
+	// Only root gives files away, but to a group of one's own anybody may.
+	return have.Gid == want.Gid || os.Lchown(path, -1, int(want.Gid)) == nil, nil
+}
+
+// sameOwner says whether two files belong to the same user and group.
+func sameOwner(a, b fs.FileInfo) bool {
+	x, ok := a.Sys().(*syscall.Stat_t)
+	y, ok2 := b.Sys().(*syscall.Stat_t)
+	return !ok || !ok2 || x.Uid == y.Uid && x.Gid == y.Gid
+}

@@ -1,0 +1,82 @@
+package safefile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// linkFile is not wanted here: renameNew does in one step what a link and a removal
+// do in two, and on file systems without links too.
+func linkFile(_, _ string) error { return errors.ErrUnsupported }
+
+// renameNew renames; without MOVEFILE_REPLACE_EXISTING that fails where new exists.
+func renameNew(old, new string) error {
+	return moveFile(old, new, windows.MOVEFILE_WRITE_THROUGH)
+}
+
+func renameOver(old, new string, sync bool) error {
+	flags := uint32(windows.MOVEFILE_REPLACE_EXISTING)
+	if sync {
+		flags |= windows.MOVEFILE_WRITE_THROUGH
+	}
+	return moveFile(old, new, flags)
+}
+
+func moveFile(old, new string, flags uint32) error {
+	from, err := windows.UTF16PtrFromString(old)
+	if err != nil {
+		return &os.LinkError{Op: "rename", Old: old, New: new, Err: err}
+	}
+	to, err := windows.UTF16PtrFromString(new)
+	if err != nil {
+		return &os.LinkError{Op: "rename", Old: old, New: new, Err: err}
+	}
+	err = patiently(func() error { return windows.MoveFileEx(from, to, flags) })
+	if err != nil {
+		return &os.LinkError{Op: "rename", Old: old, New: new, Err: err}
+	}
+	return nil
+}
+
+func removeFile(path string) error {
+	return patiently(func() error { return os.Remove(path) })
+}
+
+// patiently tries again, for about a second in all, what fails because a virus scanner
+// or an indexer has the file open; they rarely hold it for longer. Some of them show
+// up as a plain denial.
+func patiently(do func() error) error {
+	wait := 5 * time.Millisecond
+	for {
+		err := do()
+		busy := errors.Is(err, windows.ERROR_SHARING_VIOLATION) ||
+			errors.Is(err, windows.ERROR_LOCK_VIOLATION) ||
+			errors.Is(err, windows.ERROR_ACCESS_DENIED)
+		if !busy || wait > 640*time.Millisecond {
+			return err
+		}
+		time.Sleep(wait)
+		wait *= 2
+	}
+}
+
+// syncDir has nothing to do: Windows does not sync folders; the renames ask for
+// write-through instead.
+func syncDir(string) error { return nil }
+
+// cannotSync says whether an error of FlushFileBuffers means that there is no such thing here.
+func cannotSync(err error) bool {
+	return errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_NOT_SUPPORTED)
+}
+
+// mayWrite leaves ACLs to the rename; the read-only attribute is in the mode.
+func mayWrite(string) error { return nil }
+
+// adoptOwner leaves owner and ACL as the folder hands them down.
+func adoptOwner(string, fs.FileInfo) (sameGroup bool, err error) { return true, nil }
+
+func sameOwner(_, _ fs.FileInfo) bool { return true }

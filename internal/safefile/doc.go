@@ -1,0 +1,44 @@
+// Package safefile puts a file in place whole, or not at all.
+//
+// Content is written to a temporary file beside its target ([New], [Temp.Write]) and
+// then published with one of two verbs. [Temp.Create] gives it a name that must not
+// exist yet; [Temp.Replace] puts it in the place of a file that the caller has read
+// and that must still be as it was read ([Stamp]). Whatever fails on the way removes
+// the temporary file and leaves the target as it was. A caller with several files to
+// publish writes them all first, calls [Temp.Prepare] on each (all that can run out
+// of space or fail to reach the disk fails there), publishes them in the order of its
+// choice, and takes back with [Temp.Undo] what it created before a failure.
+//
+// # What is promised
+//
+//   - Nobody ever sees half a file under the target's name.
+//   - Create never overwrites. A file, folder, FIFO or symlink of that name, also a
+//     dangling one and one that appears at the last moment, is an [ExistsError].
+//   - Replace never turns a symlink into a file: the link is resolved on purpose and
+//     the file behind it is replaced. It refuses what is not a regular file, a file
+//     without write permission, and a file that changed since it was read.
+//   - Unless [Options.NoSync] is set, the content is on the disk before it gets its
+//     name, and the name is before the verb returns, as far as the file system can
+//     say so: where syncing is not supported it is left out.
+//   - Replace keeps the mode, and the owner and group as far as the user may set
+//     them. A new file gets 0666 less the umask.
+//
+// # What is not
+//
+//   - Replace makes a new file: other hard links to the old one keep the old content,
+//     and extended attributes, ACLs, alternate streams and creation times are lost.
+//   - The stamp is compared immediately before the rename, but no system offers the
+//     two as one step: a program that writes in those microseconds loses its change.
+//   - Where neither hard links nor a rename that refuses to replace exist (some
+//     network and phone storage), Create reserves the name with an empty file
+//     first. A crash in that moment leaves the empty file.
+//   - On Windows a rename replaces, but the system does not promise that a power loss
+//     cannot separate its steps, and folders cannot be synced; write-through is asked
+//     for instead. A target that another program holds open (virus scanners, editors)
+//     is tried again for about a second, then reported.
+//   - Temporary files of a crashed process stay until [RemoveStale] can prove that it
+//     is gone. Those of an earlier boot of the machine, or of another machine that
+//     shares the folder, stay: nothing proves it for them.
+//
+// Paths in errors are raw: whoever prints them makes control characters visible.
+package safefile

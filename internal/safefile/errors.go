@@ -1,0 +1,46 @@
+package safefile
+
+import (
+	"errors"
+	"io/fs"
+)
+
+var (
+	// ErrChanged says that a file is not as it was when it was read.
+	ErrChanged = errors.New("the file changed since it was read")
+	// ErrNotRegular says that a target is a folder, FIFO, device or socket.
+	ErrNotRegular = errors.New("not a regular file")
+	// ErrReadOnly says that a target may not be written, so it is not replaced either.
+	// It wraps fs.ErrPermission.
+	ErrReadOnly error = readOnlyError{}
+)
+
+type readOnlyError struct{}
+
+func (readOnlyError) Error() string { return "the file is read-only" }
+func (readOnlyError) Unwrap() error { return fs.ErrPermission }
+
+// ExistsError says that the name a file was to be created under is taken.
+// It wraps fs.ErrExist.
+type ExistsError struct {
+	Path string // the target as it was given
+}
+
+func (e *ExistsError) Error() string { return e.Path + ": already exists" }
+
+// Unwrap gives fs.ErrExist.
+func (e *ExistsError) Unwrap() error { return fs.ErrExist }
+
+// UnsyncedError says that a file was replaced, but that its folder could not be
+// forced to disk: the new content is in place, and a power loss may bring back the old.
+type UnsyncedError struct {
+	Path string // the file that was replaced
+	Err  error  // what the sync of the folder said
+}
+
+func (e *UnsyncedError) Error() string {
+	return e.Path + ": was replaced, but its folder could not be synced: " + e.Err.Error()
+}
+
+// Unwrap gives the error of the sync.
+func (e *UnsyncedError) Unwrap() error { return e.Err }

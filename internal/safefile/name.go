@@ -1,0 +1,93 @@
+package safefile
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const (
+	tempPrefix = ".stchat-"
+	tempSuffix = ".tmp"
+	tagDigits  = 12
+	randDigits = 8
+)
+
+// tempName makes the name of a temporary file: ".stchat-<tag>-<pid>-<random>.tmp".
+// At 44 bytes or less it fits wherever a chat's name does, however long the target's.
+func tempName(tag string) string {
+	var r [randDigits / 2]byte
+	rand.Read(r[:]) // never fails
+	return tempPrefix + tag + "-" + strconv.Itoa(os.Getpid()) + "-" + hex.EncodeToString(r[:]) + tempSuffix
+}
+
+// parseTempName takes such a name apart; ok is false for any other name.
+func parseTempName(name string) (tag string, pid int, ok bool) {
+	rest, ok := strings.CutPrefix(name, tempPrefix)
+	if !ok {
+		return "", 0, false
+	}
+	if rest, ok = strings.CutSuffix(rest, tempSuffix); !ok {
+		return "", 0, false
+	}
+	parts := strings.Split(rest, "-")
+	if len(parts) != 3 || !isHex(parts[0], tagDigits) || !isHex(parts[2], randDigits) {
+		return "", 0, false
+	}
+	n, err := strconv.ParseInt(parts[1], 10, 32)
+	// 0 and negative numbers mean process groups to kill(2).
+	if err != nil || n <= 0 || strconv.FormatInt(n, 10) != parts[1] {
+		return "", 0, false
+	}
+	return parts[0], int(n), true
+}
+
+func isHex(s string, digits int) bool {
+	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// hostTag names, in 12 hex digits, the realm in which a process id of ours means
+// something: this machine, this boot, this PID namespace. sure is false where the
+// system does not tell enough of them for equal tags to prove anything.
+func hostTag() (tag string, sure bool) {
+	host, err := os.Hostname()
+	parts, ok := realm()
+	sum := sha256.Sum256([]byte(strings.Join(append(parts, host), "\x00")))
+	return hex.EncodeToString(sum[:tagDigits/2]), ok && err == nil && host != ""
+}
+
+// RemoveStale removes the temporary files in dir that a process of this program left
+// behind when it was killed: those made on this machine since it started, in this PID
+// namespace, whose process does not exist any more. Whatever is in doubt stays. It
+// gives the paths that it removed; that a folder cannot be read or a file not be
+// removed is no error, since it was in nobody's way before.
+func RemoveStale(dir string) []string {
+	tag, sure := hostTag()
+	if !sure {
+		return nil
+	}
+	return removeStale(dir, tag, processGone)
+}
+
+func removeStale(dir, tag string, gone func(pid int) bool) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil && len(entries) == 0 {
+		return nil
+	}
+	var removed []string
+	for _, e := range entries {
+		its, pid, ok := parseTempName(e.Name())
+		if !ok || its != tag || !e.Type().IsRegular() || !gone(pid) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if os.Remove(path) == nil {
+			removed = append(removed, path)
+		}
+	}
+	return removed
+}

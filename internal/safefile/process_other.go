@@ -1,0 +1,6 @@
+//go:build !unix && !windows
+
+package safefile
+
+// processGone is never certain here.
+func processGone(int) bool { return false }

@@ -1,0 +1,197 @@
+package safefile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Create publishes the file under its target's name, which must not exist; a name
+// that is taken is an *ExistsError. On any error nothing of it is left.
+func (t *Temp) Create() error {
+	if err := t.Prepare(); err != nil {
+		return err
+	}
+	if err := t.create(); err != nil {
+		t.Discard()
+		return err
+	}
+	return nil
+}
+
+func (t *Temp) create() error {
+	if t.seen != nil {
+		return &ExistsError{Path: t.target}
+	}
+	if err := t.claim(); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return &ExistsError{Path: t.target}
+		}
+		return err
+	}
+	t.state = published
+	if err := t.syncFolder(); err != nil {
+		return errors.Join(fmt.Errorf("sync the folder of %s: %w", t.target, cause(err)), t.Undo())
+	}
+	return nil
+}
+
+// claim moves the temporary file to the target's name, by the first way that the file
+// system has. A name that is taken, and a file that vanished, no other way would mend.
+func (t *Temp) claim() error {
+	final := func(err error) bool {
+		return err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
+	}
+	err := t.disk.link(t.path, t.target)
+	if errors.Is(err, fs.ErrExist) && t.isOurs(t.target) {
+		err = nil // NFS: the answer to a first, successful try was lost
+	}
+	if err == nil {
+		// Should this fail, the target is complete all the same, and the name left
+		// over is one that RemoveStale knows.
+		_ = t.disk.remove(t.path)
+		return nil
+	}
+	if final(err) {
+		return err
+	}
+	if err = t.disk.renameNew(t.path, t.target); final(err) {
+		return err
+	}
+	return t.claimByPlaceholder()
+}
+
+// claimByPlaceholder takes the name with an empty file and renames over that.
+func (t *Temp) claimByPlaceholder() error {
+	f, err := os.OpenFile(t.target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	held, err := StampOf(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(t.target))
+	}
+	// Somebody may have written into it, or put a file of his own there.
+	untouched := func() bool {
+		info, err := os.Lstat(t.target)
+		return err == nil && os.SameFile(info, held.info) && info.Size() == 0
+	}
+	if !untouched() {
+		return &ExistsError{Path: t.target}
+	}
+	if err := t.disk.rename(t.path, t.target, !t.opt.NoSync); err != nil {
+		if untouched() {
+			err = errors.Join(err, t.disk.remove(t.target))
+		}
+		return err
+	}
+	return nil
+}
+
+// isOurs says whether the file at path is the one that was prepared, as it was prepared.
+func (t *Temp) isOurs(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && os.SameFile(info, t.final) &&
+		info.Size() == t.final.Size() && info.ModTime().Equal(t.final.ModTime())
+}
+
+// Undo removes the file that Create published, when a later step of the same work
+// failed. A file that has been changed or replaced since is somebody else's and stays:
+// that is ErrChanged. Without a published file it does nothing.
+func (t *Temp) Undo() error {
+	if t.state != published {
+		return nil
+	}
+	if !t.isOurs(t.target) {
+		return fmt.Errorf("%s: not removed: %w", t.target, ErrChanged)
+	}
+	if err := t.disk.remove(t.target); err != nil {
+		return err
+	}
+	t.state = discarded
+	return nil
+}
+
+// Replace puts the file in the place of its target, or of the file behind it when the
+// target is a symlink. The target must still be as was says (ErrChanged), be a regular
+// file (ErrNotRegular) and be writable (ErrReadOnly). On an error the target is as
+// it was, but for *UnsyncedError, which says that it was replaced.
+func (t *Temp) Replace(was Stamp) error {
+	if err := t.Prepare(); err != nil {
+		return err
+	}
+	if err := t.replace(was); err != nil {
+		t.Discard()
+		return err
+	}
+	return nil
+}
+
+func (t *Temp) replace(was Stamp) error {
+	info, err := replaceable(t.target, t.real)
+	if err != nil {
+		return err
+	}
+	if t.seen == nil || t.seen.Mode() != info.Mode() || !sameOwner(t.seen, info) {
+		if err := t.adopt(info); err != nil {
+			return t.fail("replace", err)
+		}
+	}
+	// As late as possible. Through the symlink, should there be one: it may lead
+	// elsewhere by now.
+	now, err := StampPath(t.target)
+	if err != nil {
+		return err
+	}
+	if !now.Same(was) || !os.SameFile(now.info, info) {
+		return fmt.Errorf("%s: %w", t.target, ErrChanged)
+	}
+	if err := t.disk.rename(t.path, t.real, !t.opt.NoSync); err != nil {
+		return err
+	}
+	t.state = published
+	if err := t.syncFolder(); err != nil {
+		return &UnsyncedError{Path: t.target, Err: cause(err)}
+	}
+	return nil
+}
+
+func (t *Temp) syncFolder() error {
+	if t.opt.NoSync {
+		return nil
+	}
+	return t.disk.syncDir(filepath.Dir(t.real))
+}
+
+// CanReplace says whether Replace would take target as far as can be told beforehand:
+// the error is the one that Replace would give. It writes nothing.
+func CanReplace(target string) error {
+	real, err := filepath.EvalSymlinks(target)
+	if err != nil {
+		return err
+	}
+	_, err = replaceable(target, real)
+	return err
+}
+
+// replaceable looks at the file itself, real; errors name the target.
+func replaceable(target, real string) (fs.FileInfo, error) {
+	info, err := os.Lstat(real)
+	switch {
+	case err != nil:
+		return nil, &fs.PathError{Op: "replace", Path: target, Err: cause(err)}
+	case info.Mode().Type() == fs.ModeSymlink:
+		// New resolved every link there was: this one is new, or leads nowhere.
+		return nil, fmt.Errorf("%s: a symlink that leads nowhere, or is new: %w", target, ErrNotRegular)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: %w", target, ErrNotRegular)
+	case info.Mode().Perm()&0o222 == 0:
+		return nil, fmt.Errorf("%s: %w", target, ErrReadOnly)
+	}
+	if err := mayWrite(real); err != nil {
+		return nil, fmt.Errorf("%s: %w", target, err)
+	}
+	return info, nil
+}

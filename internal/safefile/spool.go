@@ -1,0 +1,50 @@
+package safefile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Spool copies r, which can be read only once, to a private file (mode 0600) in dir, or
+// in the system's folder for temporary files when dir is empty, and gives the file,
+// open for reading from its first byte. cleanup closes and removes it, and may be
+// called more than once. On Unix the file loses its name at once, so that nobody else
+// can open it and a crash leaves nothing; elsewhere RemoveStale knows the name.
+func Spool(r io.Reader, dir string) (f *os.File, cleanup func(), err error) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	tag, _ := hostTag()
+	for range 100 {
+		f, err = os.OpenFile(filepath.Join(dir, tempName(tag)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, nil, &fs.PathError{Op: "create a file in", Path: dir, Err: cause(err)}
+	}
+	named := true
+	if runtime.GOOS != "windows" {
+		named = os.Remove(f.Name()) != nil
+	}
+	cleanup = func() {
+		_ = f.Close()
+		if named {
+			_ = removeFile(f.Name())
+			named = false
+		}
+	}
+	if _, err = io.Copy(f, r); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		cleanup()
+		return nil, nil, err
+	}
+	return f, cleanup, nil
+}

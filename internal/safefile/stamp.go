@@ -1,0 +1,74 @@
+package safefile
+
+import (
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Stamp is what a file looked like at one moment: which file it was (device and inode,
+// or the volume and index of Windows), its size, its modification time and, where
+// the system has one, the time of its last change of any kind. The zero Stamp is
+// the same as no file, not even as another zero Stamp.
+type Stamp struct {
+	info  fs.FileInfo
+	ctime int64 // ns since 1970, 0 where there is none
+}
+
+// StampOf takes the stamp of an open file.
+func StampOf(f *os.File) (Stamp, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return Stamp{}, err
+	}
+	return stampOfInfo(info), nil
+}
+
+// StampPath takes the stamp of the file that path leads to, through symlinks.
+func StampPath(path string) (Stamp, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Stamp{}, err
+	}
+	return stampOfInfo(info), nil
+}
+
+func stampOfInfo(info fs.FileInfo) Stamp {
+	// On Windows os.Stat leaves the identity to be looked up, by path, when it is first
+	// compared; by then the path may lead to another file. Comparing does it now.
+	os.SameFile(info, info)
+	return Stamp{info: info, ctime: changeTime(info)}
+}
+
+// Same says whether both stamps are of one file that was not changed in between.
+func (s Stamp) Same(o Stamp) bool {
+	return s.info != nil && o.info != nil &&
+		os.SameFile(s.info, o.info) &&
+		s.info.Size() == o.info.Size() &&
+		s.info.ModTime().Equal(o.info.ModTime()) &&
+		s.ctime == o.ctime
+}
+
+// SameFile says whether both stamps are of one file, by whatever path, changed or not.
+func (s Stamp) SameFile(o Stamp) bool {
+	return s.info != nil && o.info != nil && os.SameFile(s.info, o.info)
+}
+
+// Regular says whether the stamp is of a regular file.
+func (s Stamp) Regular() bool { return s.info != nil && s.info.Mode().IsRegular() }
+
+// Size is the file's size in bytes, 0 for the zero Stamp.
+func (s Stamp) Size() int64 {
+	if s.info == nil {
+		return 0
+	}
+	return s.info.Size()
+}
+
+// ModTime is when the file's content last changed, the zero time for the zero Stamp.
+func (s Stamp) ModTime() time.Time {
+	if s.info == nil {
+		return time.Time{}
+	}
+	return s.info.ModTime()
+}

@@ -1,0 +1,248 @@
+package safefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// writeBackStep is how many bytes are written before the disk is told to begin.
+const writeBackStep = 8 << 20
+
+// Options says how a file is written. The zero value is the safe one.
+type Options struct {
+	// NoSync leaves it to the system when the data reaches the disk: faster, and after
+	// a power loss the file may be empty, old or cut short.
+	NoSync bool
+}
+
+// Temp is a temporary file beside its target, to be filled and then published once, by
+// Create or by Replace. It is for one goroutine at a time. Every Temp is to be closed;
+// `defer t.Discard()` right after New is the way, since that does nothing to a
+// file that was published.
+type Temp struct {
+	target string      // as given
+	real   string      // the target, or the file behind it when that is a symlink
+	path   string      // the temporary file, in real's folder
+	seen   fs.FileInfo // the existing target, nil when there is none
+	opt    Options
+	disk   disk
+
+	f       *os.File
+	offset  int64       // bytes written
+	started int64       // of them handed to the disk
+	final   fs.FileInfo // the temporary file as Prepare left it
+	err     error       // the first failed write, truncation or preparation
+	state   state
+}
+
+type state uint8
+
+const (
+	writing   state = iota // f is open
+	prepared               // f is closed, path is complete
+	published              // path is gone, the target is ours
+	discarded              // path is gone
+)
+
+// New makes an empty temporary file beside target, which may or may not exist: that is
+// for Create or Replace to judge. When target is a symlink, the file lies beside what
+// it leads to. It fails when that folder does not exist or may not be written.
+func New(target string, opt Options) (*Temp, error) { return newTemp(target, opt, realDisk()) }
+
+func newTemp(target string, opt Options, d disk) (*Temp, error) {
+	t := &Temp{target: target, real: target, opt: opt, disk: d}
+	if info, err := os.Lstat(target); err == nil && info.Mode().Type() == fs.ModeSymlink {
+		// A link that leads nowhere keeps its own place: Create says that it exists,
+		// Replace that there is nothing behind it.
+		if behind, err := filepath.EvalSymlinks(target); err == nil {
+			t.real = behind
+		}
+	}
+	perm := fs.FileMode(0o666)
+	if info, err := os.Lstat(t.real); err == nil {
+		t.seen = info
+		if info.Mode().IsRegular() {
+			perm &= info.Mode().Perm() | 0o600 // what is private stays so while it is written
+		}
+	}
+	tag, _ := hostTag()
+	dir := filepath.Dir(t.real)
+	for range 100 {
+		t.path = filepath.Join(dir, tempName(tag))
+		// 0666 and not 0600: the kernel subtracts the umask, which cannot be read
+		// without setting it for the whole process.
+		f, err := os.OpenFile(t.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		if err == nil {
+			t.f = f
+			return t, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: cause(err)}
+		}
+	}
+	return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: errors.New("no free temporary name")}
+}
+
+// cause takes the path of a temporary file, which tells nobody anything, off an error.
+func cause(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// Target is the path that New was given.
+func (t *Temp) Target() string { return t.target }
+
+// File is the open temporary file, for reading back what was written (ReadAt). Bytes
+// that are written through it are in the file, but Offset does not count them. It is
+// closed once the Temp is prepared.
+func (t *Temp) File() *os.File { return t.f }
+
+// Offset is how many bytes the file holds.
+func (t *Temp) Offset() int64 { return t.offset }
+
+// Write appends p, without buffering: callers write big blocks. After an error the
+// file cannot be published any more.
+func (t *Temp) Write(p []byte) (int, error) {
+	if err := t.writable(); err != nil {
+		return 0, err
+	}
+	n, err := t.disk.write(t.f, p)
+	if n > 0 {
+		t.offset += int64(n)
+	}
+	if err == nil && n != len(p) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		return n, t.fail("write", err)
+	}
+	if !t.opt.NoSync && t.offset-t.started >= writeBackStep {
+		t.disk.writeBack(t.f, t.started, t.offset-t.started)
+		t.started = t.offset
+	}
+	return n, nil
+}
+
+// Truncate cuts the file back to its first size bytes, where writing then goes on.
+// More than was written is an error.
+func (t *Temp) Truncate(size int64) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	if size < 0 || size > t.offset {
+		return t.fail("truncate", fmt.Errorf("to %d bytes of %d", size, t.offset))
+	}
+	if err := t.f.Truncate(size); err != nil {
+		return t.fail("truncate", err)
+	}
+	if _, err := t.f.Seek(size, io.SeekStart); err != nil {
+		return t.fail("truncate", err)
+	}
+	t.offset = size
+	t.started = min(t.started, size)
+	return nil
+}
+
+func (t *Temp) writable() error {
+	if t.err != nil {
+		return t.err
+	}
+	if t.state != writing {
+		return &fs.PathError{Op: "write", Path: t.target, Err: fs.ErrClosed}
+	}
+	return nil
+}
+
+// fail keeps the first error, under the target's name.
+func (t *Temp) fail(op string, err error) error {
+	err = &fs.PathError{Op: op, Path: t.target, Err: cause(err)}
+	if t.err == nil {
+		t.err = err
+	}
+	return err
+}
+
+// Prepare completes the file so that only its publication is left: mode and owner of
+// the file it may replace, sync (unless NoSync), close. Create and Replace do it when
+// it was not done; a caller with several files does it for all of them before it
+// publishes the first. On an error the temporary file is gone.
+func (t *Temp) Prepare() error {
+	switch t.state {
+	case prepared:
+		return nil
+	case published, discarded:
+		return &fs.PathError{Op: "publish", Path: t.target, Err: fs.ErrClosed}
+	}
+	err := t.prepare()
+	if err != nil {
+		t.Discard()
+	}
+	return err
+}
+
+func (t *Temp) prepare() error {
+	if t.err != nil {
+		return t.err
+	}
+	if t.seen != nil && t.seen.Mode().IsRegular() {
+		if err := t.adopt(t.seen); err != nil {
+			return t.fail("write", err)
+		}
+	}
+	if !t.opt.NoSync {
+		if err := t.disk.sync(t.f); err != nil {
+			return t.fail("sync", err)
+		}
+	}
+	info, err := t.f.Stat()
+	if err != nil {
+		return t.fail("write", err)
+	}
+	// Network file systems report some failed writes only here.
+	err = t.disk.closeFile(t.f)
+	if err != nil {
+		return t.fail("write", err)
+	}
+	t.final = info
+	t.state = prepared
+	return nil
+}
+
+// adopt gives the temporary file the mode and, as far as permitted, the owner of like.
+func (t *Temp) adopt(like fs.FileInfo) error {
+	sameGroup, err := adoptOwner(t.path, like)
+	if err != nil {
+		return err
+	}
+	mode := like.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
+	if !sameGroup {
+		// What one group was allowed, another is not: it gets what everybody has.
+		mode = mode&^(0o070|fs.ModeSetgid) | mode&0o007<<3
+	}
+	return os.Chmod(t.path, mode)
+}
+
+// Discard removes the temporary file, unless it was published. It may be called at any
+// time and any number of times, and on nil.
+func (t *Temp) Discard() { _ = t.Close() }
+
+// Close is Discard with the error of the removal, if it failed.
+func (t *Temp) Close() error {
+	if t == nil || t.state == published || t.state == discarded {
+		return nil
+	}
+	if t.state == writing {
+		_ = t.f.Close() // nothing in it is wanted
+	}
+	t.state = discarded
+	if err := t.disk.remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
