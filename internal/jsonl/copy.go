@@ -1,0 +1,161 @@
+package jsonl
+
+import (
+	"context"
+	"io"
+)
+
+// CopyOptions says what of a source is copied.
+type CopyOptions struct {
+	From    int64 // where to begin: the start of a line
+	Line    int   // physical lines before From
+	Limit   int   // how many lines to keep; below 0: all
+	Last    int   // how many of the last kept lines to tell the places of
+	Skip    bool  // leave damaged lines out instead of stopping at the first
+	Workers int   // goroutines at most; 0: as many as processors
+
+	// Progress, where there is one, is called with the bytes read so far.
+	Progress func(int64)
+}
+
+// Place is where a kept line is.
+type Place struct {
+	Index int   // its number among the kept lines, from 0
+	Line  int   // its physical line, from 1
+	Off   int64 // its first byte in the source
+	Len   int64 // its length, without the line's end
+	Out   int64 // its first byte in what was written
+}
+
+// Copied is what a copy did.
+type Copied struct {
+	Lines   int      // kept
+	Bytes   int64    // written
+	Last    []Place  // the last kept lines, the earliest first
+	Skipped []Damage // left out, in the file's order
+	BadUTF8 []int    // kept lines with invalid UTF-8
+}
+
+// Copy writes the surviving lines of src to dst, an LF before each one, and
+// stops after Limit of them: what comes later is not looked at. Every kept
+// line is validated. The first damaged line ends the copy with a [*Damage] as
+// the error, unless Skip is set. A nil dst only scans.
+func Copy(ctx context.Context, dst io.Writer, src Source, opt CopyOptions) (Copied, error) {
+	c := &copier{dst: dst, src: src, opt: opt}
+	if opt.Limit == 0 {
+		return c.Copied, nil
+	}
+	err := pipeline(ctx, src, opt.From, src.workers(opt.Workers), func() stage { return &copyStage{copier: c} })
+	c.Last = c.ring()
+	return c.Copied, err
+}
+
+// copier is what the stages of one copy share; only emit touches it.
+type copier struct {
+	Copied
+	dst  io.Writer
+	src  Source
+	opt  CopyOptions
+	last []Place // a ring
+	head int     // its oldest place
+}
+
+// ring gives the remembered places in order.
+func (c *copier) ring() []Place {
+	if c.head == 0 {
+		return c.last
+	}
+	return append(append(make([]Place, 0, len(c.last)), c.last[c.head:]...), c.last[:c.head]...)
+}
+
+func (c *copier) remember(p Place) {
+	switch {
+	case c.opt.Last == 0:
+	case len(c.last) < c.opt.Last:
+		c.last = append(c.last, p)
+	default:
+		c.last[c.head] = p
+		c.head = (c.head + 1) % c.opt.Last
+	}
+}
+
+type copyStage struct {
+	*copier
+	sc scanner
+}
+
+func (st *copyStage) scan(b *block) {
+	if b.long > 0 {
+		b.err = st.sc.scanLong(st.src, b)
+		return
+	}
+	st.sc.scanLines(b, true, nil)
+}
+
+func (st *copyStage) emit(b *block) (more bool, err error) {
+	c := st.copier
+	keep := len(b.kept)
+	if c.opt.Limit >= 0 {
+		keep = min(keep, c.opt.Limit-c.Lines)
+	}
+	full := c.opt.Limit >= 0 && c.Lines+keep == c.opt.Limit
+	for _, d := range b.damage {
+		if full && d.Before >= keep {
+			break // behind the last line that is needed
+		}
+		d.Line += c.opt.Line + b.line
+		d.Before += c.Lines
+		if !c.opt.Skip {
+			return false, &d
+		}
+		c.Skipped = append(c.Skipped, d)
+	}
+	for _, i := range b.badUTF8 {
+		if i < keep {
+			c.BadUTF8 = append(c.BadUTF8, c.Lines+i)
+		}
+	}
+	for i := max(0, keep-c.opt.Last); i < keep; i++ {
+		k := b.kept[i]
+		c.remember(Place{Index: c.Lines + i, Line: c.opt.Line + b.line + k.number + 1, Off: b.off + k.at, Len: k.len, Out: c.Bytes + k.out})
+	}
+	if keep > 0 {
+		if err := c.write(b, keep); err != nil {
+			return false, err
+		}
+	}
+	c.Lines += keep
+	if c.opt.Progress != nil {
+		c.opt.Progress(b.off + int64(len(b.data)) + b.long)
+	}
+	return !full, nil
+}
+
+// write puts the first keep lines of the block out.
+func (c *copier) write(b *block, keep int) error {
+	last := b.kept[keep-1]
+	size := last.out + last.len
+	c.Bytes += size
+	if c.dst == nil {
+		return nil
+	}
+	if b.long == 0 {
+		_, err := c.dst.Write(b.out[:size])
+		return err
+	}
+	if _, err := c.dst.Write([]byte{'\n'}); err != nil {
+		return err
+	}
+	room := b.buf[1:]
+	for off, rest := b.off+last.at, last.len; rest > 0; {
+		n, err := c.src.readAt(room[:min(int64(len(room)), rest)], off)
+		if err != nil {
+			return err
+		}
+		if _, err := c.dst.Write(room[:n]); err != nil {
+			return err
+		}
+		off, rest = off+int64(n), rest-int64(n)
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package jsonl
+
+import "fmt"
+
+// Code says what kind of damage a line has.
+type Code uint8
+
+// The kinds of damage.
+const (
+	InvalidJSON Code = iota + 1 // not JSON
+	NotObject                   // JSON, but not an object
+	TooDeep                     // nested deeper than MaxDepth
+	BOM                         // begins with a byte order mark, and is fine without it
+)
+
+// Damage is one line that SillyTavern cannot use as it stands.
+type Damage struct {
+	Line   int    // physical line, from 1; blank lines count
+	Column int    // byte in the line, from 1; one past the end where the line breaks off
+	Code   Code   // what kind
+	Reason string // for people, without a full stop
+	Byte   int    // the byte that was not expected, or -1 at the line's end
+
+	// SillyTavernKeeps is true for a value that is not an object but true in
+	// JavaScript (5, "x", [1]): SillyTavern keeps it as a broken message, so
+	// its message numbers differ from ours after this line.
+	SillyTavernKeeps bool
+
+	// Before is the number of surviving lines before it, from where reading began.
+	Before int
+}
+
+// Error gives LINE:COLUMN: reason.
+func (d *Damage) Error() string {
+	return fmt.Sprintf("%d:%d: %s", d.Line, d.Column, d.Reason)
+}
+
+// LineError is a damaged line in a named file. It formats as
+// FILE:LINE:COLUMN: reason, as editors and people expect.
+type LineError struct {
+	Path   string
+	Damage Damage
+}
+
+func (e *LineError) Error() string { return e.Path + ":" + e.Damage.Error() }
+
+// Unwrap gives the [*Damage].
+func (e *LineError) Unwrap() error { return &e.Damage }
+
+// name tells a byte as a person would write it.
+func name(c byte) string {
+	switch {
+	case c == 0:
+		return "NUL byte"
+	case c == '\t':
+		return "tab"
+	case c == '\'':
+		return `"'"`
+	case c > ' ' && c < 0x7f:
+		return "'" + string(rune(c)) + "'"
+	case c == ' ':
+		return "space"
+	default:
+		return fmt.Sprintf("byte 0x%02X", c)
+	}
+}

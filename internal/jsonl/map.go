@@ -1,0 +1,235 @@
+package jsonl
+
+import (
+	"context"
+	"sync"
+
+	"stchat/internal/rawjson"
+)
+
+// Keys is a set of top-level keys whose values are wanted from every line.
+type Keys struct {
+	names []string
+	byLen [][]int // numbers of the names of a length
+}
+
+// NewKeys makes a set; a name's number is its place among the arguments.
+func NewKeys(names ...string) *Keys {
+	k := &Keys{names: names}
+	for i, name := range names {
+		for len(k.byLen) <= len(name) {
+			k.byLen = append(k.byLen, nil)
+		}
+		k.byLen[len(name)] = append(k.byLen[len(name)], i)
+	}
+	return k
+}
+
+// find gives the number of the name that a member's key spells, or -1.
+func (k *Keys) find(line []byte, m *Member) int {
+	raw := line[m.Key:m.KeyEnd]
+	if m.Escaped {
+		for i, name := range k.names {
+			if rawjson.KeyIs(raw, name) {
+				return i
+			}
+		}
+		return -1
+	}
+	if n := len(raw) - 2; n < len(k.byLen) {
+		for _, i := range k.byLen[n] {
+			if string(raw[1:n+1]) == k.names[i] {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Line is one line that is not blank, as [Map] hands it out. Its bytes are
+// valid until the function it is handed to returns.
+type Line struct {
+	Raw     []byte  // without BOM and line end
+	Damage  *Damage // not nil: the line does not survive. Its Line and Before are not set
+	BadUTF8 bool    // some string in it is not UTF-8
+	CRLF    bool    // it ended in CR LF
+
+	Number int   // physical lines of the batch before it
+	Index  int   // surviving lines of the batch before it
+	Off    int64 // its first byte in the file
+
+	members []Member
+	at      []int // for each key its member's number plus 1, 0: absent
+}
+
+// Members gives the members of the line's object in their order.
+func (l *Line) Members() []Member { return l.members }
+
+// Value gives the value of the key with number k: the last one, where the
+// line repeats the key.
+func (l *Line) Value(k int) (raw []byte, ok bool) {
+	i := l.at[k]
+	if i == 0 {
+		return nil, false
+	}
+	m := &l.members[i-1]
+	return l.Raw[m.Val:m.ValEnd], true
+}
+
+// Count gives the number of elements or members of the value of key k, where
+// it is an array or an object.
+func (l *Line) Count(k int) int {
+	if i := l.at[k]; i > 0 {
+		return l.members[i-1].Count
+	}
+	return 0
+}
+
+// Base says where in the file a batch of lines begins.
+type Base struct {
+	Line  int // physical lines before it
+	Index int // surviving lines before it
+}
+
+// MapOptions says what of a source is read.
+type MapOptions struct {
+	From    int64 // where to begin: the start of a line
+	Line    int   // physical lines before From
+	Limit   int   // how many surviving lines to read; below 0: all
+	Keys    *Keys
+	Workers int // goroutines at most; 0: as many as processors
+
+	// Progress, where there is one, is called with the bytes read so far.
+	Progress func(int64)
+}
+
+// Map hands every line that is not blank to work, batch by batch and in
+// several goroutines, and what work made of a batch to fold, in the file's
+// order: fold gets the batch's place and its damage. A batch's result starts
+// as the zero T; reset, where there is one, clears it for the next batch.
+//
+// A line is held in memory while work sees it, so memory follows the longest
+// line; only one line longer than a block is held at a time.
+func Map[T any](ctx context.Context, src Source, opt MapOptions, work func(*Line, *T), fold func(*T, Base, []Damage) error, reset func(*T)) error {
+	m := &mapper[T]{src: src, opt: opt, work: work, fold: fold, reset: reset}
+	if opt.Limit == 0 {
+		return nil
+	}
+	return pipeline(ctx, src, opt.From, src.workers(opt.Workers), func() stage {
+		st := &mapStage[T]{mapper: m}
+		st.sc.members = true
+		st.line.at = make([]int, len(opt.Keys.names))
+		return st
+	})
+}
+
+type mapper[T any] struct {
+	src    Source
+	opt    MapOptions
+	work   func(*Line, *T)
+	fold   func(*T, Base, []Damage) error
+	reset  func(*T)
+	lines  int // surviving, folded so far
+	big    sync.Mutex
+	bigBuf []byte
+}
+
+type mapStage[T any] struct {
+	*mapper[T]
+	sc     scanner
+	line   Line
+	result T
+}
+
+func (st *mapStage[T]) clear() {
+	if st.reset != nil {
+		st.reset(&st.result)
+		return
+	}
+	var zero T
+	st.result = zero
+}
+
+func (st *mapStage[T]) scan(b *block) { st.run(b, -1) }
+
+// run hands out the block's lines, at most limit surviving ones (below 0: all).
+func (st *mapStage[T]) run(b *block, limit int) {
+	st.clear()
+	l := &st.line
+	l.Index = 0
+	each := func(line []byte, d *Damage, at int64, number int, crlf bool) {
+		if limit >= 0 && l.Index == limit {
+			return
+		}
+		l.Raw, l.Damage, l.BadUTF8, l.CRLF = line, d, st.sc.badUTF8, crlf
+		l.Number, l.Off = number, b.off+at
+		l.members = nil
+		if d == nil {
+			l.members = st.sc.found
+			st.index(l)
+		}
+		st.work(l, &st.result)
+		if d == nil {
+			l.Index++
+		}
+	}
+	if b.long == 0 {
+		st.sc.scanLines(b, false, each)
+		return
+	}
+	st.big.Lock()
+	defer st.big.Unlock()
+	if int64(cap(st.bigBuf)) < b.long+1 {
+		st.bigBuf = nil // let go of it before the larger one is made
+		st.bigBuf = make([]byte, b.long+1)
+	}
+	whole := block{off: b.off, buf: b.buf, data: st.bigBuf[:b.long+1], scanned: b.scanned}
+	if _, b.err = st.src.readAt(whole.data[:b.long], b.off); b.err != nil {
+		return
+	}
+	whole.data[b.long] = '\n'
+	st.sc.scanLines(&whole, false, each)
+	b.scanned = whole.scanned
+}
+
+// index finds the wanted keys among the members.
+func (st *mapStage[T]) index(l *Line) {
+	clear(l.at)
+	for i := range l.members {
+		if k := st.opt.Keys.find(l.Raw, &l.members[i]); k >= 0 {
+			l.at[k] = i + 1
+		}
+	}
+}
+
+func (st *mapStage[T]) emit(b *block) (more bool, err error) {
+	m := st.mapper
+	keep, damage := len(b.kept), b.damage
+	full := m.opt.Limit >= 0 && m.lines+keep >= m.opt.Limit
+	if full && m.lines+keep > m.opt.Limit {
+		// only now is it known that the block is cut: once more, up to there
+		keep = m.opt.Limit - m.lines
+		b.kept, b.damage, b.badUTF8 = b.kept[:0], b.damage[:0], b.badUTF8[:0]
+		st.run(b, keep)
+		if b.err != nil {
+			return false, b.err
+		}
+		damage = b.damage
+	}
+	for i := range damage {
+		if full && damage[i].Before >= keep {
+			damage = damage[:i]
+			break
+		}
+		damage[i].Line += m.opt.Line + b.line
+		damage[i].Before += m.lines
+	}
+	if err := m.fold(&st.result, Base{Line: m.opt.Line + b.line, Index: m.lines}, damage); err != nil {
+		return false, err
+	}
+	m.lines += keep
+	if m.opt.Progress != nil {
+		m.opt.Progress(b.off + int64(len(b.data)) + b.long)
+	}
+	return !full, nil
+}

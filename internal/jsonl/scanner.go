@@ -1,0 +1,535 @@
+package jsonl
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+	"unicode/utf8"
+)
+
+// MaxDepth is the deepest nesting that is accepted, as in encoding/json.
+const MaxDepth = 10000
+
+// Member is one key and value of a line's top-level object, as ranges of the
+// line's bytes.
+type Member struct {
+	Key, KeyEnd int  // the key with its quotes
+	Val, ValEnd int  // the value
+	Count       int  // elements or members of the value, where it is an array or object
+	Escaped     bool // the key has a backslash: compare it decoded
+}
+
+// state is where in the grammar of JSON (RFC 8259) the scanner stands.
+type state uint8
+
+const (
+	stStart    state = iota // before the line's value
+	stValue                 // a value must follow
+	stArrFirst              // after [
+	stObjFirst              // after {
+	stKey                   // after , in an object
+	stColon                 // after a key
+	stAfter                 // after a value inside an array or object
+	stEnd                   // after the line's value
+	stString                // in a string
+	stEscape                // after a backslash
+	stHex                   // in \uXXXX
+	stMinus                 // after -
+	stZero                  // after a leading 0
+	stInt                   // in the integer digits
+	stPoint                 // after .
+	stFrac                  // in the fraction digits
+	stExp                   // after e or E
+	stExpSign               // after e+ or e-
+	stExpInt                // in the exponent digits
+	stLiteral               // in true, false or null
+	stBad                   // damaged: nothing but the line's end matters
+)
+
+// scanner validates one line after another. It can stop at any byte and go on
+// in the next buffer, so that no line ever has to be held.
+type scanner struct {
+	state   state
+	depth   int
+	key     bool   // the string that is being read is a key
+	hex     int    // digits of \uXXXX still to come
+	literal string // what is left of true, false or null
+	pos     int64  // bytes of the line that earlier buffers held
+
+	first    byte  // first byte of the line's value; 0: blank so far
+	firstPos int64 // its place
+	falsy    bool  // a top-level scalar that is false in JavaScript
+
+	badUTF8 bool
+	tail    [utf8.UTFMax]byte // start of a character cut by the buffer's end
+	tailLen int
+
+	code  Code // what is wrong, 0: nothing
+	badAt int64
+	badIs int   // the byte there, -1 at the line's end
+	badIn state // where in the grammar
+
+	multiline bool // LF is white space: one value over many lines
+
+	members bool // record the top-level members; the whole line is in one buffer
+	found   []Member
+	cur     Member
+
+	stack [MaxDepth/64 + 1]uint64 // a bit a level: 1 in an object
+}
+
+// reset prepares for a new line.
+func (s *scanner) reset() {
+	s.state, s.depth, s.pos, s.first, s.falsy = stStart, 0, 0, 0, false
+	s.badUTF8, s.tailLen, s.code = false, 0, 0
+	s.found = s.found[:0]
+}
+
+func (s *scanner) inObject() bool {
+	d := s.depth - 1
+	return s.stack[d>>6]>>(d&63)&1 == 1
+}
+
+// fail notes the first thing that is wrong.
+func (s *scanner) fail(code Code, at int64, is int, in state) {
+	s.code, s.badAt, s.badIs, s.badIn = code, at, is, in
+	s.state = stBad
+}
+
+// feed reads on in the line. It gives the number of bytes it took and whether
+// the line ended with an LF, which is among them.
+func (s *scanner) feed(p []byte) (n int, ended bool) {
+	i, st := 0, s.state
+	piece := 0 // where the part of the current string begins in p
+	hi := false
+	if st == stString && s.tailLen > 0 {
+		piece = s.resumeRune(p)
+	}
+	for i < len(p) {
+		c := p[i]
+		switch st {
+		case stAfter:
+			switch c {
+			case ',':
+				if s.depth == 2 {
+					s.cur.Count++
+				}
+				if s.inObject() {
+					if s.depth == 1 && s.members {
+						s.endMember(p, i)
+					}
+					st = stKey
+				} else {
+					st = stValue
+				}
+				i++
+				continue
+			case '}', ']':
+				if s.inObject() != (c == '}') {
+					goto bad
+				}
+				if s.depth == 1 && s.members && c == '}' {
+					s.endMember(p, i)
+				}
+				i++
+				goto closed
+			}
+			goto space
+
+		case stKey, stObjFirst:
+			if c == '"' {
+				if st == stObjFirst && s.depth == 2 {
+					s.cur.Count = 1
+				}
+				if s.depth == 1 {
+					s.cur = Member{Key: i}
+				}
+				s.key = true
+				i++
+				piece, hi, st = i, false, stString
+				continue
+			}
+			if c == '}' && st == stObjFirst {
+				i++
+				goto closed
+			}
+			goto space
+
+		case stColon:
+			if c == ':' {
+				i++
+				st = stValue
+				continue
+			}
+			goto space
+
+		case stValue, stArrFirst, stStart:
+			if c <= ' ' {
+				goto space
+			}
+			if c == ']' && st == stArrFirst {
+				i++
+				goto closed
+			}
+			switch s.depth {
+			case 0:
+				s.first, s.firstPos = c, s.pos+int64(i)
+			case 1:
+				s.cur.Val = i
+			case 2:
+				if st == stArrFirst {
+					s.cur.Count = 1
+				}
+			}
+			switch {
+			case c == '"':
+				s.key = false
+				i++
+				piece, hi, st = i, false, stString
+			case c == '{' || c == '[':
+				if s.depth == MaxDepth {
+					s.fail(TooDeep, s.pos+int64(i), int(c), st)
+					st = stBad
+					continue
+				}
+				d := s.depth
+				s.depth++
+				i++
+				if c == '{' {
+					s.stack[d>>6] |= 1 << (d & 63)
+					st = stObjFirst
+				} else {
+					s.stack[d>>6] &^= 1 << (d & 63)
+					st = stArrFirst
+				}
+			case c == '-':
+				i++
+				st = stMinus
+			case c == '0':
+				i++
+				st = stZero
+			case c >= '1' && c <= '9':
+				i++
+				st = stInt
+			case c == 't':
+				i++
+				st, s.literal = stLiteral, "rue"
+			case c == 'f':
+				i++
+				st, s.literal = stLiteral, "alse"
+			case c == 'n':
+				i++
+				st, s.literal = stLiteral, "ull"
+			default:
+				goto bad
+			}
+			continue
+
+		case stString:
+			n, h := skipPlain(p[i:])
+			hi = hi || h
+			i += n
+			if i == len(p) {
+				continue
+			}
+			switch p[i] {
+			case '"':
+				if hi && !s.badUTF8 && !utf8.Valid(p[piece:i]) {
+					s.badUTF8 = true
+				}
+				i++
+				if s.key {
+					if s.depth == 1 {
+						s.cur.KeyEnd = i
+					}
+					st = stColon
+				} else {
+					st = stAfter
+					if s.depth == 0 {
+						s.falsy = s.pos+int64(i) == s.firstPos+2
+						st = stEnd
+					}
+				}
+			case '\\':
+				i++
+				st = stEscape
+				if s.key && s.depth == 1 {
+					s.cur.Escaped = true
+				}
+			default:
+				goto bad
+			}
+			continue
+
+		case stEscape:
+			switch c {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+				st = stString
+			case 'u':
+				st, s.hex = stHex, 4
+			default:
+				goto bad
+			}
+			i++
+			continue
+
+		case stHex:
+			if !isHex(c) {
+				goto bad
+			}
+			i++
+			if s.hex--; s.hex == 0 {
+				st = stString
+			}
+			continue
+
+		case stMinus:
+			switch {
+			case c == '0':
+				st = stZero
+			case c >= '1' && c <= '9':
+				st = stInt
+			default:
+				goto bad
+			}
+			i++
+			continue
+
+		case stInt:
+			if c >= '0' && c <= '9' {
+				i++
+				continue
+			}
+			fallthrough
+		case stZero:
+			switch c {
+			case '.':
+				i++
+				st = stPoint
+				continue
+			case 'e', 'E':
+				i++
+				st = stExp
+				continue
+			}
+			goto number
+
+		case stPoint:
+			if c < '0' || c > '9' {
+				goto bad
+			}
+			i++
+			st = stFrac
+			continue
+
+		case stFrac:
+			if c >= '0' && c <= '9' {
+				i++
+				continue
+			}
+			if c == 'e' || c == 'E' {
+				i++
+				st = stExp
+				continue
+			}
+			goto number
+
+		case stExp, stExpSign:
+			switch {
+			case c >= '0' && c <= '9':
+				st = stExpInt
+			case (c == '+' || c == '-') && st == stExp:
+				st = stExpSign
+			default:
+				goto bad
+			}
+			i++
+			continue
+
+		case stExpInt:
+			if c >= '0' && c <= '9' {
+				i++
+				continue
+			}
+			goto number
+
+		case stLiteral:
+			if c != s.literal[0] {
+				goto bad
+			}
+			i++
+			if s.literal = s.literal[1:]; s.literal == "" {
+				st = stAfter
+				if s.depth == 0 {
+					s.falsy = s.first != 't'
+					st = stEnd
+				}
+			}
+			continue
+
+		case stEnd:
+			goto space
+
+		case stBad:
+			k := bytes.IndexByte(p[i:], '\n')
+			if k < 0 {
+				i = len(p)
+				continue
+			}
+			s.state = st
+			return i + k + 1, true
+		}
+
+	number: // the byte after a number: the number is done, the byte is still to be read
+		st = stAfter
+		if s.depth == 0 {
+			s.topNumber(p, i)
+			st = stEnd
+		}
+		continue
+
+	closed: // a container ended
+		s.depth--
+		st = stAfter
+		if s.depth == 0 {
+			st = stEnd
+		}
+		continue
+
+	space: // a byte where only white space would be another way
+		switch c {
+		case ' ', '\t', '\r':
+			i++
+			continue
+		case '\n':
+			if s.multiline {
+				i++
+				continue
+			}
+			s.state = st
+			s.finish(s.pos + int64(i))
+			return i + 1, true
+		}
+
+	bad:
+		if p[i] == '\n' && !s.multiline {
+			s.state = st
+			s.finish(s.pos + int64(i))
+			return i + 1, true
+		}
+		s.fail(InvalidJSON, s.pos+int64(i), int(p[i]), st)
+		st = stBad
+	}
+	if hi && (st == stString || st == stEscape || st == stHex) {
+		s.cutRune(p[piece:])
+	}
+	s.state = st
+	s.pos += int64(len(p))
+	return len(p), false
+}
+
+// endMember closes the member whose value ended before i: white space in
+// between is not part of it.
+func (s *scanner) endMember(p []byte, i int) {
+	for p[i-1] <= ' ' {
+		i--
+	}
+	s.cur.ValEnd = i
+	s.found = append(s.found, s.cur)
+}
+
+// finish ends the line at the place end. A number was ended by the LF itself.
+func (s *scanner) finish(end int64) {
+	switch s.state {
+	case stStart, stBad, stEnd:
+	default:
+		s.fail(InvalidJSON, end, -1, s.state)
+		return
+	}
+	if s.state == stEnd && s.first != '{' {
+		s.fail(NotObject, s.firstPos, int(s.first), stStart)
+	}
+}
+
+// topNumber judges a number that is the line's whole value and ends at i. A
+// number that spans buffers counts as true: it would be a megabyte of digits.
+func (s *scanner) topNumber(p []byte, i int) {
+	if at := s.firstPos - s.pos; at >= 0 {
+		f, _ := strconv.ParseFloat(string(p[at:i]), 64)
+		s.falsy = f == 0
+	}
+}
+
+// resumeRune ends the character that the last buffer cut, and gives where the
+// check goes on in p.
+func (s *scanner) resumeRune(p []byte) int {
+	have := s.tailLen
+	took := copy(s.tail[have:], p)
+	b := s.tail[:have+took]
+	if !utf8.FullRune(b) {
+		s.tailLen += took
+		return len(p)
+	}
+	s.tailLen = 0
+	r, size := utf8.DecodeRune(b)
+	if r == utf8.RuneError && size <= 1 {
+		s.badUTF8 = true
+		return 0
+	}
+	return size - have
+}
+
+// cutRune checks the part of a string that the buffer holds, and keeps a
+// character that it cuts.
+func (s *scanner) cutRune(p []byte) {
+	for k := 1; k < utf8.UTFMax && k <= len(p); k++ {
+		if last := p[len(p)-k:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				s.tailLen = copy(s.tail[:], last)
+				p = p[:len(p)-k]
+			}
+			break
+		}
+	}
+	if !utf8.Valid(p) {
+		s.badUTF8 = true
+	}
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+const (
+	low  = 0x0101010101010101
+	high = 0x8080808080808080
+)
+
+// skipPlainPortable gives the number of bytes before the first one that ends
+// or interrupts a string (a quote, a backslash, a control character), and
+// whether one of them is outside ASCII. It looks at eight bytes at a time.
+func skipPlainPortable(p []byte) (n int, nonASCII bool) {
+	var seen uint64
+	i := 0
+	for ; i+8 <= len(p); i += 8 {
+		w := binary.LittleEndian.Uint64(p[i:])
+		q, b := w^(low*'"'), w^(low*'\\')
+		// a byte that is zero in x has its high bit in (x-low)&^x; bytes
+		// above a hit may be wrong, so only the lowest one counts
+		hit := ((q-low)&^q | (b-low)&^b | (w-low*' ')&^w) & high
+		if hit != 0 {
+			mask := hit&-hit - 1 // all bits below the hit's
+			n := i + trailingBytes(hit)
+			return n, (seen|w&mask)&high != 0
+		}
+		seen |= w
+	}
+	for ; i < len(p); i++ {
+		c := p[i]
+		if c == '"' || c == '\\' || c < ' ' {
+			break
+		}
+		seen |= uint64(c)
+	}
+	return i, seen&high != 0
+}

@@ -1,0 +1,32 @@
+package jsonl
+
+// Valid tells whether b is one JSON value, white space around it allowed (LF
+// too), nested at most [MaxDepth] deep: what encoding/json.Valid accepts.
+func Valid(b []byte) bool { return Check(b) == nil }
+
+// Check is [Valid] with the reason: the damage's Line and Column are those of
+// the first byte that is wrong. It accepts any JSON value, not only objects.
+func Check(b []byte) *Damage {
+	s := scanner{multiline: true}
+	s.feed(b)
+	if s.code == 0 {
+		s.feed([]byte{'\n'}) // ends a number
+		if s.state == stEnd {
+			return nil
+		}
+		if s.code == 0 {
+			s.fail(InvalidJSON, int64(len(b)), -1, s.state)
+		}
+	}
+	d := s.damage(0)
+	before := b[:min(s.badAt, int64(len(b)))]
+	d.Line, d.Column = 1, 1
+	for _, c := range before {
+		d.Column++
+		if c == '\n' {
+			d.Line++
+			d.Column = 1
+		}
+	}
+	return &d
+}
