@@ -101,6 +101,19 @@ func reserved(name string) bool {
 	return false
 }
 
+// Safe reports whether sanitize-filename would leave file, a whole file name with its
+// extension, just as it is. Every name that SillyTavern gives to a file of its own is
+// safe; a path, a device's name or an empty one is not, nor is what is not UTF-8.
+func Safe(file string) bool {
+	switch {
+	case file == "" || len(file) > 255 || strip(file) != file || reserved(file):
+		return false
+	case strings.HasSuffix(file, ".") || strings.HasSuffix(file, " "):
+		return false // windowsTrailingRe, /[\. ]+$/, and with it reservedRe, /^\.+$/
+	}
+	return true
+}
+
 // equalASCII compares s with a lower-case word, ignoring the case of ASCII
 // letters only: strings.EqualFold would take the Kelvin sign for a k.
 func equalASCII(s, word string) bool {

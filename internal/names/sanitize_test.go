@@ -75,6 +75,21 @@ func TestSanitizeRefuses(t *testing.T) {
 	}
 }
 
+func TestSafe(t *testing.T) {
+	for _, file := range []string{"a.json", "dots....jsonl", ".hidden", "...json", "日本 😀.json", strings.Repeat("x", 255)} {
+		if !names.Safe(file) {
+			t.Errorf("Safe(%q) = false", file)
+		}
+	}
+	for _, file := range []string{
+		"", ".", "..", "...", "a.", "a ", "a/b", `a\b`, "C:x", "con", "NUL.json", "a\x00", "a\xff", strings.Repeat("x", 256),
+	} {
+		if names.Safe(file) {
+			t.Errorf("Safe(%q) = true", file)
+		}
+	}
+}
+
 func TestSanitizeMax(t *testing.T) {
 	tests := []struct {
 		in   string
@@ -100,9 +115,9 @@ func TestSanitizeMax(t *testing.T) {
 	}
 }
 
-// oracle is sanitize-filename's source in Go's regexps, applied to NAME.jsonl.
-func oracle(name string) string {
-	s := strings.ToValidUTF8(name, "\uFFFD") + ".jsonl"
+// oracle is sanitize-filename's source in Go's regexps, but for the cut.
+func oracle(file string) string {
+	s := strings.ToValidUTF8(file, "\uFFFD")
 	for range 2 {
 		for _, re := range []string{
 			`[/?<>\\:*|"]`, `[\x00-\x1f\x{80}-\x{9f}]`, `^\.+$`,
@@ -122,7 +137,10 @@ func FuzzSanitize(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		want := oracle(in)
+		want := oracle(in + names.Extension)
+		if is := in != "" && len(in) <= 255 && oracle(in) == in; names.Safe(in) != is {
+			t.Fatalf("Safe(%q) = %v; SillyTavern makes %q", in, !is, oracle(in))
+		}
 		got, err := names.Sanitize(in)
 		if err != nil {
 			if got != "" {

@@ -1,0 +1,95 @@
+package userdir
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Kind is what kind of chat a path leads to. Its values are those of inspect --json.
+type Kind string
+
+// The kinds of chat.
+const (
+	Solo  Kind = "solo"  // in chats/<character>/
+	Group Kind = "group" // in "group chats"/
+	File  Kind = "file"  // a file anywhere else
+)
+
+// Find gives the user's folder that the chat at chatPath lies in: the one above
+// chats/<character>/ or above "group chats"/. The path counts as it is written;
+// where that tells nothing, made absolute; then with the links among its folders
+// followed. The chat need not exist.
+func Find(chatPath string) (Dir, bool) {
+	p, ok := locate(chatPath)
+	return Dir{Root: p.root}, ok
+}
+
+// KindOf gives the kind of chat that chatPath leads to, and for a solo chat its
+// owner, the character's folder. Which group owns a group chat only the group files
+// can tell, so that owner is empty.
+func KindOf(chatPath string) (kind Kind, owner string) {
+	p, ok := locate(chatPath)
+	switch {
+	case !ok:
+		return File, ""
+	case p.owner == "":
+		return Group, ""
+	}
+	return Solo, p.owner
+}
+
+// place is where in a user's folder a chat lies; owner is empty for a group chat.
+type place struct{ root, owner string }
+
+func locate(chatPath string) (place, bool) {
+	if chatPath == "" {
+		return place{}, false
+	}
+	folder := filepath.Dir(chatPath) // cleaned
+	if p, ok := placeOf(folder); ok {
+		return p, true
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return place{}, false
+	}
+	if p, ok := placeOf(folder); ok {
+		return p, true
+	}
+	if folder, err = filepath.EvalSymlinks(folder); err != nil {
+		return place{}, false
+	}
+	return placeOf(folder)
+}
+
+// placeOf judges a chat's folder by its name and its parent's.
+func placeOf(folder string) (place, bool) {
+	parent := filepath.Dir(folder)
+	if isCalled(folder, groupChatsFolder) {
+		return place{root: parent}, true
+	}
+	owner := filepath.Base(folder)
+	if owner != "." && owner != ".." && parent != folder && isCalled(parent, chatsFolder) {
+		return place{root: filepath.Dir(parent), owner: owner}, true
+	}
+	return place{}, false
+}
+
+// isCalled reports whether folder bears the given name: exactly, or in other letter
+// case on a disk that takes both for one folder.
+func isCalled(folder, name string) bool {
+	base := filepath.Base(folder)
+	if base == name {
+		return true
+	}
+	if !strings.EqualFold(base, name) {
+		return false
+	}
+	as, err := os.Stat(folder)
+	if err != nil {
+		return false
+	}
+	proper, err := os.Stat(filepath.Join(filepath.Dir(folder), name))
+	return err == nil && os.SameFile(as, proper)
+}

@@ -1,0 +1,76 @@
+package userdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// The names of the folders inside a user's folder.
+const (
+	chatsFolder      = "chats"
+	groupChatsFolder = "group chats"
+	groupsFolder     = "groups"
+	worldsFolder     = "worlds"
+)
+
+// Dir is a SillyTavern user's folder.
+type Dir struct {
+	// Root is the folder's path, relative where it was found from a relative path.
+	Root string
+}
+
+// Chats is the folder with one folder of solo chats for each character.
+func (d Dir) Chats() string { return filepath.Join(d.Root, chatsFolder) }
+
+// GroupChats is the folder with the chats of all groups.
+func (d Dir) GroupChats() string { return filepath.Join(d.Root, groupChatsFolder) }
+
+// Groups is the folder with the group files.
+func (d Dir) Groups() string { return filepath.Join(d.Root, groupsFolder) }
+
+// Worlds is the folder with the lorebooks.
+func (d Dir) Worlds() string { return filepath.Join(d.Root, worldsFolder) }
+
+// IsUserDir reports whether path is a folder with chats, group chats, groups or
+// worlds in it. Links are followed.
+func IsUserDir(path string) bool {
+	for _, name := range [...]string{chatsFolder, groupChatsFolder, groupsFolder, worldsFolder} {
+		if isDir(filepath.Join(path, name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Open takes root as the user's folder. It is an error if [IsUserDir] says that it
+// is none; where the folder meant is a known step further down, the error names it.
+func Open(root string) (Dir, error) {
+	if IsUserDir(root) {
+		return Dir{Root: root}, nil
+	}
+	info, err := os.Stat(root)
+	switch {
+	case err != nil:
+		var pathErr *fs.PathError
+		if errors.As(err, &pathErr) {
+			err = pathErr.Err
+		}
+		return Dir{}, fmt.Errorf("%s: %w", root, err)
+	case !info.IsDir():
+		return Dir{}, fmt.Errorf("%s: not a folder", root)
+	}
+	for _, below := range [...]string{"default-user", filepath.Join("data", "default-user")} {
+		if path := filepath.Join(root, below); IsUserDir(path) {
+			return Dir{}, fmt.Errorf("%s: not a SillyTavern user folder; did you mean %s?", root, path)
+		}
+	}
+	return Dir{}, fmt.Errorf("%s: not a SillyTavern user folder: it has no chats, groups or worlds", root)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
