@@ -1,0 +1,127 @@
+// Package visible makes text that came from files fit to be shown: a chat is a
+// stranger's file and must not drive the terminal, break a table or reorder
+// what is read.
+//
+// Control characters (C0, C1, DEL), bidirectional controls and bytes that are
+// not UTF-8 are shown as escapes; everything else stays as it is. Widths count
+// terminal cells, since names are often Chinese or Japanese.
+package visible
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// hidden tells whether a rune must not reach a terminal: controls, the
+// bidirectional marks, embeddings, overrides and isolates (UAX #9), the line
+// and paragraph separators, and language tags that nobody sees.
+func hidden(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7f && r < 0xa0:
+		return true
+	case r == 0x061c, r == 0x200e, r == 0x200f, r == 0x2028, r == 0x2029, r == 0xfeff:
+		return true
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x206f, r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}
+
+// plain tells whether s can be shown as it is.
+func plain(s string) bool {
+	for i, r := range s {
+		if hidden(r) || r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {
+			return false
+		}
+	}
+	return true
+}
+
+// Text gives s on one line with all that a terminal would obey or hide shown
+// as escapes: \n, \t, \x1b, \u202e, and \xff for a byte that is not UTF-8.
+func Text(s string) string {
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case hidden(r) && r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case hidden(r) && r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		case hidden(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteString(s[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// Quote gives s as a shell reads it: as it is where nothing in it needs
+// quoting, else in single quotes, or in $'…' where it has hidden characters.
+func Quote(s string) string {
+	if !plain(s) {
+		t := Text(strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s))
+		return "$'" + t + "'"
+	}
+	safe := func(r rune) bool {
+		return r >= 0x80 || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,:@%=^", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// JSON gives encoded JSON with the hidden characters that an encoder leaves
+// raw written as \uXXXX. They can only stand inside strings.
+func JSON(b []byte) []byte {
+	if i := strings.IndexFunc(string(b), needsEscape); i < 0 {
+		return b
+	}
+	out := make([]byte, 0, len(b)+64)
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
+		switch {
+		case !needsEscape(r):
+			out = append(out, b[i:i+size]...)
+		case r > 0xffff:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		i += size
+	}
+	return out
+}
+
+// needsEscape leaves out what structures JSON: the white space between values.
+func needsEscape(r rune) bool { return hidden(r) && r != '\n' && r != '\t' && r != '\r' }
+
+// Width gives the cells that s takes on a terminal. s must be shown text, as
+// Text gives it.
+func Width(s string) int { return runewidth.StringWidth(s) }
+
+// Truncate cuts s to at most cells, ending in … where something was cut.
+func Truncate(s string, cells int) string { return runewidth.Truncate(s, cells, "…") }
+
+// Pad fills s with spaces to cells, and leaves a longer one as it is.
+func Pad(s string, cells int) string {
+	return s + strings.Repeat(" ", max(0, cells-Width(s)))
+}

@@ -1,0 +1,83 @@
+package visible
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestText(t *testing.T) {
+	for in, want := range map[string]string{
+		"Mira":              "Mira",
+		"日本 😀":              "日本 😀",
+		"a\x1b[31mb":        `a\x1b[31mb`,
+		"a\nb\r\tc":         `a\nb\r\tc`,
+		"\u202eevil":        `\u202eevil`,
+		"\u0085\u009b2J":    `\x85\x9b2J`,
+		"bad\xffbyte":       `bad\xffbyte`,
+		"\ufffd is fine":    "\ufffd is fine",
+		"x\x7f\u2066\u200f": `x\x7f\u2066\u200f`,
+	} {
+		if got := Text(in); got != want {
+			t.Errorf("Text(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for in, want := range map[string]string{
+		"chats/Mira/a.jsonl": "chats/Mira/a.jsonl",
+		"a b":                "'a b'",
+		"it's":               `'it'\''s'`,
+		"":                   "''",
+		"a\x1bb'":            `$'a\x1bb\''`,
+		"日本":                 "日本",
+	} {
+		if got := Quote(in); got != want {
+			t.Errorf("Quote(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func FuzzShown(f *testing.F) {
+	f.Add("a\x1b]0;x\x07\u202e\u009b\xff日本\U000e0041")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, shown := range []string{Text(s), Quote(s)} {
+			if !utf8.ValidString(shown) {
+				t.Fatalf("%q is not UTF-8", shown)
+			}
+			if strings.IndexFunc(shown, func(r rune) bool { return unicode.IsControl(r) || hidden(r) }) >= 0 {
+				t.Fatalf("%q still has a control", shown)
+			}
+		}
+		enc, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got string
+		if err := json.Unmarshal(enc, &want); err != nil {
+			t.Fatal(err)
+		}
+		esc := JSON(enc)
+		if err := json.Unmarshal(esc, &got); err != nil || got != want {
+			t.Fatalf("JSON(%q) = %q reads as %q (%v)", enc, esc, got, err)
+		}
+		if strings.IndexFunc(string(esc), hidden) >= 0 {
+			t.Fatalf("%q still has a control", esc)
+		}
+	})
+}
+
+func TestWidths(t *testing.T) {
+	if w := Width("日本"); w != 4 {
+		t.Errorf("width %d", w)
+	}
+	if s := Truncate("日本語の名前", 7); Width(s) > 7 || !strings.HasSuffix(s, "…") {
+		t.Errorf("truncated to %q", s)
+	}
+	if s := Pad("日", 4); s != "日  " {
+		t.Errorf("padded to %q", s)
+	}
+}
