@@ -1,0 +1,36 @@
+package main
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// env is the outside world as the commands see it, built once in main.
+type env struct {
+	In       io.Reader
+	Out, Err io.Writer
+	OutTTY   bool // Out is a terminal
+	ErrTTY   bool
+	Width    int // cells of the terminal; 0: no terminal
+	Getenv   func(string) string
+	Now      func() time.Time
+}
+
+func newEnv() *env {
+	e := &env{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		OutTTY: term.IsTerminal(int(os.Stdout.Fd())),
+		ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		Getenv: os.Getenv,
+		Now:    time.Now,
+	}
+	if e.OutTTY {
+		if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+			e.Width = width
+		}
+	}
+	return e
+}

@@ -1,0 +1,291 @@
+// Package chat opens a SillyTavern chat: one JSONL file whose first surviving
+// line is the header and whose further lines are messages, in the folder that
+// says whose chat it is.
+//
+// It joins what the packages below it know one by one: the file's bytes and
+// lines (jsonl), the header (meta), the place in the user folder (userdir) and
+// the groups that list the chat (group). It only reads. What is damaged at the
+// head of the file is kept beside the chat for the caller to judge; the lines
+// behind the header are the caller's to read, with the jsonl package, from
+// Body on.
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"stchat/internal/group"
+	"stchat/internal/jsonl"
+	"stchat/internal/meta"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// Stdin is the path that stands for standard input.
+const Stdin = "-"
+
+// HeaderKind says which header a chat file has (FORMATS.md E5).
+type HeaderKind string
+
+// The kinds of header.
+const (
+	Modern  HeaderKind = "modern"  // SillyTavern 1.16 and later, Luker: names are "unused"
+	Legacy  HeaderKind = "legacy"  // up to 1.14: create_date, real names
+	None    HeaderKind = "none"    // a group chat up to 1.14, or a file that lost its header
+	Damaged HeaderKind = "damaged" // the header's line or its chat_metadata cannot be read
+)
+
+// Chat is an open chat file. Close it.
+type Chat struct {
+	Path string // as given
+	Name string // the file's name without .jsonl; empty for standard input
+
+	Source jsonl.Source
+	Stamp  safefile.Stamp // the file as it was when it was opened
+
+	Kind   userdir.Kind  // solo, group or file
+	Owner  string        // the character's folder or the group's name
+	Dir    userdir.Dir   // the user folder
+	HasDir bool          // whether there is one
+	Groups []*group.File // the groups that list the chat, where it is a group chat
+
+	HeaderKind HeaderKind
+	Header     *meta.Header   // nil where the file has none
+	HeaderLine int            // its physical line, from 1; 0 where there is none
+	Damage     []jsonl.Damage // damaged lines up to and with the header
+	BadUTF8    bool           // the header has invalid UTF-8
+
+	Body     int64 // the place in the file where the messages begin
+	BodyLine int   // physical lines before it
+
+	file  *os.File
+	close func()
+}
+
+// Options says how a chat is opened.
+type Options struct {
+	Data   string    // the user folder; empty: found from the chat's own path
+	Groups Groups    // where groups are looked up; nil: read at each call
+	Stdin  io.Reader // what the path "-" reads
+}
+
+// Groups looks up the group files of a user folder, once a folder.
+type Groups interface {
+	In(dir userdir.Dir) (*group.Set, error)
+}
+
+// ErrNotRegular says that a path is no file that can be read twice.
+var ErrNotRegular = errors.New("not a regular file; to read a pipe, give - and feed it to standard input")
+
+// Open opens a chat and reads it up to its header. Damage there is no error:
+// see Damage and HeaderKind. Errors name the path.
+func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
+	c := &Chat{Path: path, Kind: userdir.File, HeaderKind: None}
+	var err error
+	if path == Stdin {
+		err = c.openStdin(opt.Stdin)
+	} else {
+		err = c.openFile(path, opt)
+	}
+	if err == nil {
+		err = c.readHead(ctx)
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Chat) openStdin(in io.Reader) error {
+	f, cleanup, err := safefile.Spool(in, "")
+	if err != nil {
+		return fmt.Errorf("standard input: %w", err)
+	}
+	c.file, c.close = f, cleanup
+	return c.stamp()
+}
+
+func (c *Chat) openFile(path string, opt Options) error {
+	f, err := OpenRegular(path)
+	if err != nil {
+		return err
+	}
+	c.file, c.close = f, func() { _ = f.Close() } // only read from
+	if err := c.stamp(); err != nil {
+		return err
+	}
+	c.Name = userdir.ChatName(path)
+	c.Kind, c.Owner = userdir.KindOf(path)
+	if opt.Data != "" {
+		if c.Dir, err = userdir.Open(opt.Data); err != nil {
+			return err
+		}
+		c.HasDir = true
+	} else {
+		c.Dir, c.HasDir = userdir.Find(path)
+	}
+	if c.Kind != userdir.Group || !c.HasDir {
+		return nil
+	}
+	c.Owner = ""
+	set, err := lookUp(opt.Groups, c.Dir)
+	if err != nil {
+		return err
+	}
+	c.Groups = set.Listing(c.Name)
+	if len(c.Groups) > 0 {
+		c.Owner = c.Groups[0].Name
+	}
+	return nil
+}
+
+func lookUp(g Groups, dir userdir.Dir) (*group.Set, error) {
+	if g != nil {
+		return g.In(dir)
+	}
+	return group.LoadAll(dir.Groups())
+}
+
+// OpenRegular opens a file for reading, and refuses what is not a regular one
+// before opening it: a FIFO would wait for its writer.
+func OpenRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s: a folder, not a chat", path)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w", path, ErrNotRegular)
+	}
+	return os.Open(path)
+}
+
+func (c *Chat) stamp() (err error) {
+	if c.Stamp, err = safefile.StampOf(c.file); err != nil {
+		return err
+	}
+	c.Source = jsonl.Source{R: c.file, Size: c.Stamp.Size()}
+	return nil
+}
+
+// readHead finds the header, or that there is none.
+func (c *Chat) readHead(ctx context.Context) error {
+	head, err := jsonl.ReadHead(ctx, c.Source)
+	if err != nil {
+		return c.Errorf("%w", err)
+	}
+	c.Damage = head.Skipped
+	for _, d := range head.Skipped {
+		if d.Code != jsonl.BOM {
+			c.HeaderKind = Damaged // what was the first line is gone
+		}
+	}
+	if head.Line == nil {
+		c.Body, c.BodyLine = c.Source.Size, 0
+		return nil
+	}
+	if !meta.IsHeader(head.Line) {
+		c.Body, c.BodyLine = head.Off, head.Number-1
+		return nil
+	}
+	c.HeaderLine, c.BadUTF8 = head.Number, head.BadUTF8
+	c.Body, c.BodyLine = head.Next, head.Number
+	c.Header, err = meta.Parse(head.Line)
+	if bad, ok := errors.AsType[*meta.BadMetadataError](err); ok {
+		c.HeaderKind = Damaged
+		c.Header = meta.ParseLenient(head.Line)
+		c.Damage = append(c.Damage, jsonl.Damage{Line: head.Number, Column: bad.Offset + 1, Code: jsonl.NotObject, Reason: bad.Error()})
+		return nil
+	}
+	if err != nil {
+		return c.Errorf("%w", err)
+	}
+	c.HeaderKind = Modern
+	if isLegacy(head.Line) {
+		c.HeaderKind = Legacy
+	}
+	return nil
+}
+
+// isLegacy tells SillyTavern's header up to 1.14 by what later ones never have
+// (FORMATS.md E5): a create_date, or a user's real name.
+func isLegacy(line []byte) bool {
+	if _, ok := rawjson.Lookup(line, "create_date"); ok {
+		return true
+	}
+	raw, ok := rawjson.Lookup(line, "user_name")
+	name, isString := rawjson.Unquote(raw)
+	return ok && isString && name != "unused"
+}
+
+// OutputHeader gives a header to edit and write: the chat's own, or, where it
+// has none, a whole one with the metadata that an old group file keeps for it.
+func (c *Chat) OutputHeader() *meta.Header {
+	if c.Header != nil {
+		return c.Header
+	}
+	h := meta.New()
+	if old, ok := c.GroupMetadata(); ok {
+		// it was read as an object, so it merges
+		_ = meta.Merge(h.Metadata(), old)
+	}
+	return h
+}
+
+// Metadata gives the chat's metadata as SillyTavern would load it: the
+// header's, else what an old group file keeps for the chat, else {}.
+func (c *Chat) Metadata() *rawjson.Object { return c.OutputHeader().Metadata() }
+
+// GroupMetadata gives what the first group that lists the chat keeps for it in
+// the layout up to 1.14 (FORMATS.md E1.1).
+func (c *Chat) GroupMetadata() (raw []byte, ok bool) {
+	for _, g := range c.Groups {
+		if raw, ok := g.OldMetadata(c.Name); ok {
+			return raw, true
+		}
+	}
+	return nil, false
+}
+
+// Unchanged is jsonl.ErrChanged when the file is not as it was opened.
+func (c *Chat) Unchanged() error {
+	now, err := safefile.StampOf(c.file)
+	if err == nil && !now.Same(c.Stamp) {
+		err = jsonl.ErrChanged
+	}
+	if err != nil {
+		return c.Errorf("%w", err)
+	}
+	return nil
+}
+
+// File is the open file, to read from.
+func (c *Chat) File() *os.File { return c.file }
+
+// Errorf makes an error about the chat, with its path in front.
+func (c *Chat) Errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", c.Label(), fmt.Errorf(format, args...))
+}
+
+// Label is the path as a person knows it.
+func (c *Chat) Label() string {
+	if c.Path == Stdin {
+		return "standard input"
+	}
+	return c.Path
+}
+
+// Close lets go of the file.
+func (c *Chat) Close() {
+	if c != nil && c.close != nil {
+		c.close()
+		c.close = nil
+	}
+}
