@@ -1,0 +1,171 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/names"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+)
+
+// The keys of a group file that this package knows.
+const (
+	keyID           = "id"
+	keyName         = "name"
+	keyChatID       = "chat_id"
+	keyChats        = "chats"
+	keyMetadata     = "chat_metadata" // up to 1.14: that of the chat in chat_id
+	keyPastMetadata = "past_metadata" // up to 1.14: that of the other chats, by name
+)
+
+// File is a group file as it was read.
+type File struct {
+	Path string
+	ID   string // empty where the file has none
+	Name string // the group's name; a stranger's text
+	// ChatID is the name of the chat that is open in the group.
+	ChatID string
+	// Chats are the names of the group's chats as they are listed, which is as they
+	// were typed: SillyTavern's server makes them safe only on their way to the disk.
+	// Compare with [File.Lists].
+	Chats []string
+	// Stamp is the file's state when it was read, for safefile.Rewrite.
+	Stamp safefile.Stamp
+
+	raw []byte
+	// listed holds the listed names, each as it stands and made safe.
+	listed map[string]bool
+}
+
+// Load reads the group file at path. Every error names it; one for damage is a
+// [*jsonl.LineError] with line and column.
+//
+// In the oldest files, which have neither chat_id nor chats, the group's only chat is
+// called after its id, as SillyTavern's client takes it (group-chats.js, getGroups). So
+// a missing or null chat_id is the id, and missing or null chats list what chat_id
+// names. A chats that is something else than a list lists nothing, and entries that are
+// neither strings nor numbers are passed over.
+func Load(path string) (*File, error) {
+	raw, stamp, err := read(path)
+	if err != nil {
+		var pathErr *fs.PathError
+		if errors.As(err, &pathErr) {
+			err = pathErr.Err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	f, err := parse(path, raw)
+	if err != nil {
+		return nil, err
+	}
+	f.Stamp = stamp
+	return f, nil
+}
+
+// read reads a regular file whole, and takes its stamp before the first byte.
+func read(path string) ([]byte, safefile.Stamp, error) {
+	// Before opening: to open a named pipe is to wait for its other end.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, safefile.Stamp{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, safefile.Stamp{}, errors.New("not a regular file")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, safefile.Stamp{}, err
+	}
+	defer file.Close()
+	stamp, err := safefile.StampOf(file)
+	if err != nil {
+		return nil, safefile.Stamp{}, err
+	}
+	raw, err := io.ReadAll(file)
+	return raw, stamp, err
+}
+
+func parse(path string, raw []byte) (*File, error) {
+	if damage := jsonl.Check(raw); damage != nil {
+		return nil, &jsonl.LineError{Path: path, Damage: *damage}
+	}
+	o, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a group file: %w", path, err)
+	}
+	f := &File{Path: path, raw: raw}
+	f.ID, _ = textOf(o, keyID)
+	if name, ok := o.Get(keyName); ok {
+		f.Name, _ = rawjson.Unquote(name)
+	}
+	var known bool
+	if f.ChatID, known = textOf(o, keyChatID); isMissing(o, keyChatID) {
+		f.ChatID, known = f.ID, f.ID != ""
+	}
+	list, _ := o.Get(keyChats)
+	for element := range rawjson.Elements(list) {
+		if name, ok := text(element); ok {
+			f.Chats = append(f.Chats, name)
+		}
+	}
+	if isMissing(o, keyChats) && known {
+		f.Chats = []string{f.ChatID}
+	}
+	f.listed = make(map[string]bool, len(f.Chats))
+	for _, name := range f.Chats {
+		f.listed[name] = true
+		f.listed[safeName(name)] = true
+	}
+	return f, nil
+}
+
+// Lists reports whether the group lists the chat: by its name, or by one that
+// SillyTavern's server makes into it ("a:b" lists ab.jsonl).
+func (f *File) Lists(chat string) bool { return f.listed[chat] }
+
+// Raw gives the file's bytes as they were read. They must not be changed.
+func (f *File) Raw() []byte { return f.raw }
+
+// safeName is the name of the file that a listed name leads to; a name that leads
+// nowhere stays as it is.
+func safeName(name string) string {
+	if safe, err := names.Sanitize(name); err == nil {
+		return safe
+	}
+	return name
+}
+
+// isMissing reports whether the key is absent or null: what JavaScript's
+// `== undefined` is true for.
+func isMissing(o *rawjson.Object, key string) bool {
+	raw, ok := o.Get(key)
+	return !ok || rawjson.KindOf(raw) == rawjson.Null
+}
+
+// textOf is [text] of a member's value.
+func textOf(o *rawjson.Object, key string) (string, bool) {
+	raw, ok := o.Get(key)
+	if !ok {
+		return "", false
+	}
+	return text(raw)
+}
+
+// text gives a string, or a number as JavaScript puts it into a file's name: the ids
+// of old groups, and the chats named after them, are numbers.
+func text(raw []byte) (string, bool) {
+	switch rawjson.KindOf(raw) {
+	case rawjson.String:
+		return rawjson.Unquote(raw)
+	case rawjson.Number:
+		n, ok := rawjson.Float(raw)
+		return strconv.FormatFloat(n, 'f', -1, 64), ok
+	}
+	return "", false
+}

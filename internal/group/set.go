@@ -1,0 +1,57 @@
+package group
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Set is what a folder of group files holds.
+type Set struct {
+	// Files are the groups that could be read, in the order of their files' names.
+	Files []*File
+	// Bad are the errors of those that could not, in the same order.
+	Bad []error
+
+	byChat map[string][]*File
+	byPath map[string]*File
+}
+
+// LoadAll reads every *.json in groupsDir. A file that cannot be read goes into
+// [Set.Bad] and does not stop the others; a folder that does not exist holds no
+// groups. The error is that of reading the folder.
+func LoadAll(groupsDir string) (*Set, error) {
+	s := &Set{byChat: map[string][]*File{}, byPath: map[string]*File{}}
+	entries, err := os.ReadDir(groupsDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != ".json" || entry.Name() == ".json" || entry.IsDir() {
+			continue
+		}
+		f, err := Load(filepath.Join(groupsDir, entry.Name()))
+		if err != nil {
+			s.Bad = append(s.Bad, err)
+			continue
+		}
+		s.add(f)
+	}
+	return s, nil
+}
+
+func (s *Set) add(f *File) {
+	s.Files = append(s.Files, f)
+	s.byPath[filepath.Clean(f.Path)] = f
+	for name := range f.listed {
+		s.byChat[name] = append(s.byChat[name], f)
+	}
+}
+
+// Listing gives the groups that list the chat, see [File.Lists], in the order of
+// their files' names. SillyTavern means it to be one at most.
+func (s *Set) Listing(chat string) []*File { return s.byChat[chat] }
+
+// ByPath gives the group that was read from path, nil if there is none.
+func (s *Set) ByPath(path string) *File { return s.byPath[filepath.Clean(path)] }
