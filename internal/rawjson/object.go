@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"iter"
+	"unicode/utf8"
 )
 
 // ErrNotObject says that the bytes given are not one whole JSON object.
@@ -75,7 +76,7 @@ func (o *Object) Edited() bool { return o.edited }
 
 // Get returns the raw value of the key's last occurrence.
 func (o *Object) Get(key string) (raw []byte, ok bool) {
-	i := o.find(key)
+	i := o.find(literal(key))
 	if i < 0 {
 		return nil, false
 	}
@@ -83,7 +84,7 @@ func (o *Object) Get(key string) (raw []byte, ok bool) {
 }
 
 // Has reports whether the object has the key.
-func (o *Object) Has(key string) bool { return o.find(key) >= 0 }
+func (o *Object) Has(key string) bool { return o.find(literal(key)) >= 0 }
 
 // Len returns the number of distinct keys.
 func (o *Object) Len() int {
@@ -142,6 +143,7 @@ func (o *Object) SetFirst(key string, value []byte) { o.set(key, value, fronted)
 
 func (o *Object) set(key string, value []byte, where state) {
 	o.edited = true
+	key = literal(key)
 	if i := o.find(key); i >= 0 {
 		m := &o.members[i]
 		m.val = value
@@ -158,6 +160,7 @@ func (o *Object) set(key string, value []byte, where state) {
 
 // Unset removes every occurrence of the key and reports whether there was one.
 func (o *Object) Unset(key string) bool {
+	key = literal(key)
 	i := o.find(key)
 	if i < 0 {
 		return false
@@ -176,6 +179,15 @@ func (o *Object) Unset(key string) bool {
 		}
 	}
 	return true
+}
+
+// literal returns the key as it reads once written: [Quote] writes U+FFFD for
+// bytes that no JSON string can hold.
+func literal(key string) string {
+	if utf8.ValidString(key) {
+		return key
+	}
+	return decodeKey(Quote(key))
 }
 
 // find returns the last live member with the key, or -1.

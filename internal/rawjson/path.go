@@ -89,7 +89,7 @@ func Append(array, value []byte) []byte {
 	case lead.at < 0:
 		out = append(out, array[:brackets.at+1]...)
 		out = append(out, value...)
-		return append(out, array[brackets.end:]...)
+		return append(out, array[brackets.at+1:]...)
 	}
 	out = append(out, array[:last]...)
 	out = append(out, ',')
