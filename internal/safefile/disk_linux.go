@@ -9,7 +9,7 @@ import (
 )
 
 // renameNew renames, and fails where new exists.
-func renameNew(old, new string) error {
+func renameNew(old, new string, _ bool) error {
 	// Before version 11 Android kills an app that calls renameat2. Builds for plain
 	// Linux run there too (Termux), so the build's own name does not tell.
 	if runtime.GOOS == "android" || os.Getenv("ANDROID_ROOT") != "" {

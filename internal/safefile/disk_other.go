@@ -18,6 +18,8 @@ func syncDir(string) error { return nil }
 
 func cannotSync(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
 
+func noRenameNew(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
+
 func mayWrite(string) error { return nil }
 
 func adoptOwner(string, fs.FileInfo) (sameGroup bool, err error) { return true, nil }

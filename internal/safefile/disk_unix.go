@@ -44,6 +44,12 @@ func cannotSync(err error) bool {
 	return false
 }
 
+// noRenameNew says whether an error of renameNew means that there is no such thing
+// here: EINVAL is a file system's way of saying so, EPERM an old sandbox's.
+func noRenameNew(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EPERM)
+}
+
 // mayWrite says why the user may not write to an existing file, if so.
 func mayWrite(path string) error {
 	// access(2), not faccessat2: Android kills a process that calls the latter.

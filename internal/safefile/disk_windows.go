@@ -14,19 +14,17 @@ import (
 func linkFile(_, _ string) error { return errors.ErrUnsupported }
 
 // renameNew renames; without MOVEFILE_REPLACE_EXISTING that fails where new exists.
-func renameNew(old, new string) error {
-	return moveFile(old, new, windows.MOVEFILE_WRITE_THROUGH)
-}
+func renameNew(old, new string, sync bool) error { return moveFile(old, new, 0, sync) }
 
 func renameOver(old, new string, sync bool) error {
-	flags := uint32(windows.MOVEFILE_REPLACE_EXISTING)
+	return moveFile(old, new, windows.MOVEFILE_REPLACE_EXISTING, sync)
+}
+
+// moveFile renames; with sync it returns when the move has reached the disk.
+func moveFile(old, new string, flags uint32, sync bool) error {
 	if sync {
 		flags |= windows.MOVEFILE_WRITE_THROUGH
 	}
-	return moveFile(old, new, flags)
-}
-
-func moveFile(old, new string, flags uint32) error {
 	from, err := windows.UTF16PtrFromString(old)
 	if err != nil {
 		return &os.LinkError{Op: "rename", Old: old, New: new, Err: err}
@@ -72,6 +70,9 @@ func syncDir(string) error { return nil }
 func cannotSync(err error) bool {
 	return errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_NOT_SUPPORTED)
 }
+
+// noRenameNew says whether an error of renameNew means that there is no such thing here.
+func noRenameNew(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
 
 // mayWrite leaves ACLs to the rename; the read-only attribute is in the mode.
 func mayWrite(string) error { return nil }

@@ -29,21 +29,18 @@ func (t *Temp) create() error {
 		if errors.Is(err, fs.ErrExist) {
 			return &ExistsError{Path: t.target}
 		}
-		return err
+		return t.fail("create", err)
 	}
-	t.state = published
+	t.state = created
 	if err := t.syncFolder(); err != nil {
-		return errors.Join(fmt.Errorf("sync the folder of %s: %w", t.target, cause(err)), t.Undo())
+		return errors.Join(t.fail("sync the folder of", err), t.Undo())
 	}
 	return nil
 }
 
 // claim moves the temporary file to the target's name, by the first way that the file
-// system has. A name that is taken, and a file that vanished, no other way would mend.
+// system has.
 func (t *Temp) claim() error {
-	final := func(err error) bool {
-		return err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
-	}
 	err := t.disk.link(t.path, t.target)
 	if errors.Is(err, fs.ErrExist) && t.isOurs(t.target) {
 		err = nil // NFS: the answer to a first, successful try was lost
@@ -54,10 +51,12 @@ func (t *Temp) claim() error {
 		_ = t.disk.remove(t.path)
 		return nil
 	}
-	if final(err) {
+	// Where links are unsupported the error may be nearly any (EPERM on exFAT, EACCES
+	// on Android, EMLINK, ENOTSUP, EXDEV). The next way is as safe, so it need not be known.
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err = t.disk.renameNew(t.path, t.target); final(err) {
+	if err = t.disk.renameNew(t.path, t.target, !t.opt.NoSync); err == nil || !noRenameNew(err) {
 		return err
 	}
 	return t.claimByPlaceholder()
@@ -99,9 +98,9 @@ func (t *Temp) isOurs(path string) bool {
 
 // Undo removes the file that Create published, when a later step of the same work
 // failed. A file that has been changed or replaced since is somebody else's and stays:
-// that is ErrChanged. Without a published file it does nothing.
+// that is ErrChanged. It does nothing where Create did not succeed, also after Replace.
 func (t *Temp) Undo() error {
-	if t.state != published {
+	if t.state != created {
 		return nil
 	}
 	if !t.isOurs(t.target) {
@@ -149,9 +148,9 @@ func (t *Temp) replace(was Stamp) error {
 		return fmt.Errorf("%s: %w", t.target, ErrChanged)
 	}
 	if err := t.disk.rename(t.path, t.real, !t.opt.NoSync); err != nil {
-		return err
+		return t.fail("replace", err)
 	}
-	t.state = published
+	t.state = replaced
 	if err := t.syncFolder(); err != nil {
 		return &UnsyncedError{Path: t.target, Err: cause(err)}
 	}
@@ -168,11 +167,7 @@ func (t *Temp) syncFolder() error {
 // CanReplace says whether Replace would take target as far as can be told beforehand:
 // the error is the one that Replace would give. It writes nothing.
 func CanReplace(target string) error {
-	real, err := filepath.EvalSymlinks(target)
-	if err != nil {
-		return err
-	}
-	_, err = replaceable(target, real)
+	_, err := replaceable(target, behind(target))
 	return err
 }
 
@@ -183,8 +178,11 @@ func replaceable(target, real string) (fs.FileInfo, error) {
 	case err != nil:
 		return nil, &fs.PathError{Op: "replace", Path: target, Err: cause(err)}
 	case info.Mode().Type() == fs.ModeSymlink:
-		// New resolved every link there was: this one is new, or leads nowhere.
-		return nil, fmt.Errorf("%s: a symlink that leads nowhere, or is new: %w", target, ErrNotRegular)
+		// Every link that leads somewhere was resolved before: this one is new.
+		if _, err := os.Stat(real); err != nil {
+			return nil, &fs.PathError{Op: "replace", Path: target, Err: cause(err)}
+		}
+		return nil, fmt.Errorf("%s: %w: it is a symlink now", target, ErrChanged)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: %w", target, ErrNotRegular)
 	case info.Mode().Perm()&0o222 == 0:

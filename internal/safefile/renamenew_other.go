@@ -5,4 +5,4 @@ package safefile
 import "errors"
 
 // renameNew is not to be had here.
-func renameNew(_, _ string) error { return errors.ErrUnsupported }
+func renameNew(_, _ string, _ bool) error { return errors.ErrUnsupported }

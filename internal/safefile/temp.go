@@ -44,7 +44,8 @@ type state uint8
 const (
 	writing   state = iota // f is open
 	prepared               // f is closed, path is complete
-	published              // path is gone, the target is ours
+	created                // path is gone, target is ours and was nobody's before
+	replaced               // path is gone, real is ours
 	discarded              // path is gone
 )
 
@@ -54,14 +55,7 @@ const (
 func New(target string, opt Options) (*Temp, error) { return newTemp(target, opt, realDisk()) }
 
 func newTemp(target string, opt Options, d disk) (*Temp, error) {
-	t := &Temp{target: target, real: target, opt: opt, disk: d}
-	if info, err := os.Lstat(target); err == nil && info.Mode().Type() == fs.ModeSymlink {
-		// A link that leads nowhere keeps its own place: Create says that it exists,
-		// Replace that there is nothing behind it.
-		if behind, err := filepath.EvalSymlinks(target); err == nil {
-			t.real = behind
-		}
-	}
+	t := &Temp{target: target, real: behind(target), opt: opt, disk: d}
 	perm := fs.FileMode(0o666)
 	if info, err := os.Lstat(t.real); err == nil {
 		t.seen = info
@@ -87,10 +81,24 @@ func newTemp(target string, opt Options, d disk) (*Temp, error) {
 	return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: errors.New("no free temporary name")}
 }
 
+// behind gives the file that a symlink leads to, and any other path as it is. A link
+// that leads nowhere stays, too: Create says that it exists, Replace that there is nothing.
+func behind(target string) string {
+	if info, err := os.Lstat(target); err == nil && info.Mode().Type() == fs.ModeSymlink {
+		if real, err := filepath.EvalSymlinks(target); err == nil {
+			return real
+		}
+	}
+	return target
+}
+
 // cause takes the path of a temporary file, which tells nobody anything, off an error.
 func cause(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
+	switch e := err.(type) { //nolint:errorlint // only the outermost: below it the path may matter
+	case *fs.PathError:
+		return e.Err
+	case *os.LinkError:
+		return e.Err
 	}
 	return err
 }
@@ -176,7 +184,7 @@ func (t *Temp) Prepare() error {
 	switch t.state {
 	case prepared:
 		return nil
-	case published, discarded:
+	case created, replaced, discarded:
 		return &fs.PathError{Op: "publish", Path: t.target, Err: fs.ErrClosed}
 	}
 	err := t.prepare()
@@ -200,16 +208,17 @@ func (t *Temp) prepare() error {
 			return t.fail("sync", err)
 		}
 	}
-	info, err := t.f.Stat()
-	if err != nil {
-		return t.fail("write", err)
-	}
 	// Network file systems report some failed writes only here.
-	err = t.disk.closeFile(t.f)
+	if err := t.disk.closeFile(t.f); err != nil {
+		return t.fail("write", err)
+	}
+	// Not sooner: Windows may set the time of the last write at the close.
+	final, err := os.Lstat(t.path)
 	if err != nil {
 		return t.fail("write", err)
 	}
-	t.final = info
+	os.SameFile(final, final) // as in stampOfInfo
+	t.final = final
 	t.state = prepared
 	return nil
 }
@@ -234,7 +243,7 @@ func (t *Temp) Discard() { _ = t.Close() }
 
 // Close is Discard with the error of the removal, if it failed.
 func (t *Temp) Close() error {
-	if t == nil || t.state == published || t.state == discarded {
+	if t == nil || t.state != writing && t.state != prepared {
 		return nil
 	}
 	if t.state == writing {

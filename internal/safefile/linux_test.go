@@ -1,0 +1,244 @@
+package safefile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A disk that is really full.
+func TestDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skipf("no tmpfs for us: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	path := filepath.Join(dir, "a")
+	was := put(t, path, "old")
+	for name, publish := range map[string]func(*Temp) error{
+		"create":  (*Temp).Create,
+		"replace": func(tmp *Temp) error { return tmp.Replace(was) },
+	} {
+		tmp := begin(t, path, "new", realDisk())
+		if _, err := tmp.Write(make([]byte, 1<<20)); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: Write = %v", name, err)
+		}
+		if err := publish(tmp); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s = %v", name, err)
+		}
+		wantFiles(t, dir, map[string]string{"a": "old"})
+	}
+	if _, err := Rewrite(path, make([]byte, 1<<20), was, Options{}); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("Rewrite = %v", err)
+	}
+	if _, _, err := Spool(zeroes{}, dir); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("Spool = %v", err)
+	}
+	wantFiles(t, dir, map[string]string{"a": "old"})
+	if err := WriteNew(filepath.Join(dir, "b"), make([]byte, 128<<10), Options{}); err != nil {
+		t.Errorf("the space did not come back: %v", err)
+	}
+}
+
+type zeroes struct{}
+
+func (zeroes) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// renameat2 as the kernel has it, where the file system of the tests does.
+func TestRenameNew(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	put(t, a, "a")
+	if err := renameNew(a, b, true); noRenameNew(err) {
+		t.Skipf("not here: %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	put(t, a, "a2")
+	if err := renameNew(a, b, true); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("onto a file: %v", err)
+	}
+	wantFiles(t, dir, map[string]string{"a": "a2", "b": "a"})
+	t.Setenv("ANDROID_ROOT", "/system")
+	if err := renameNew(a, filepath.Join(dir, "c"), true); !noRenameNew(err) {
+		t.Errorf("on Android: %v", err)
+	}
+}
+
+const nobody = 65534
+
+// asNobody runs do on a thread that has lost root's powers. Nothing else of the
+// process changes, and the thread ends with do. Where we are not root it runs as we are.
+func asNobody(t *testing.T, do func()) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		do()
+		return
+	}
+	done := make(chan syscall.Errno)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread is not used again
+		_, _, errno := syscall.RawSyscall(syscall.SYS_SETGROUPS, 0, 0, 0)
+		if errno == 0 {
+			_, _, errno = syscall.RawSyscall(syscall.SYS_SETRESGID, nobody, nobody, nobody)
+		}
+		if errno == 0 {
+			_, _, errno = syscall.RawSyscall(syscall.SYS_SETRESUID, nobody, nobody, nobody)
+		}
+		defer func() { done <- errno }()
+		if errno == 0 {
+			do()
+		}
+	}()
+	if errno := <-done; errno != 0 {
+		t.Skipf("cannot become nobody: %v", errno)
+	}
+}
+
+// nobodysDir is a folder that asNobody's thread owns.
+func nobodysDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if os.Getuid() == 0 {
+		for _, d := range []string{dir, filepath.Dir(dir)} {
+			if err := os.Chown(d, nobody, nobody); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+func TestReadOnlyFolder(t *testing.T) {
+	dir := nobodysDir(t)
+	path := filepath.Join(dir, "a")
+	put(t, path, "old")
+	chmod(t, dir, 0o555)
+	t.Cleanup(func() { chmod(t, dir, 0o755) })
+	asNobody(t, func() {
+		if _, err := New(path, Options{}); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("New = %v", err)
+		}
+	})
+	// It becomes read-only after the content was written.
+	chmod(t, dir, 0o755)
+	for way, d := range ways() {
+		asNobody(t, func() {
+			tmp, err := newTemp(filepath.Join(dir, "b"), Options{}, d)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() {
+				os.Chmod(dir, 0o755)
+				os.Remove(tmp.path)
+			}()
+			os.Chmod(dir, 0o555)
+			if err := tmp.Create(); !errors.Is(err, fs.ErrPermission) {
+				t.Errorf("%s: Create = %v", way, err)
+			}
+			if _, err := os.Lstat(filepath.Join(dir, "b")); err == nil {
+				t.Errorf("%s: it was created", way)
+			}
+		})
+	}
+	wantFiles(t, dir, map[string]string{"a": "old"})
+}
+
+// A folder that may be written but not listed cannot be synced: that is no failure.
+func TestUnlistableFolder(t *testing.T) {
+	dir := nobodysDir(t)
+	chmod(t, dir, 0o300)
+	asNobody(t, func() {
+		if err := WriteNew(filepath.Join(dir, "a"), []byte("x"), Options{}); err != nil {
+			t.Error(err)
+		}
+	})
+	chmod(t, dir, 0o755)
+	wantFiles(t, dir, map[string]string{"a": "x"})
+}
+
+// Somebody else's file in our folder.
+func TestForeignOwner(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	const uid, gid = 4321, 4322
+	for name, tc := range map[string]struct {
+		mode     fs.FileMode
+		root     bool
+		want     error
+		wantMode fs.FileMode
+		wantUID  uint32
+		wantGID  uint32
+	}{
+		"root keeps it all":             {mode: 0o640, root: true, wantMode: 0o640, wantUID: uid, wantGID: gid},
+		"may not be written":            {mode: 0o644, want: ErrReadOnly, wantMode: 0o644, wantUID: uid, wantGID: gid},
+		"may, but not be given away":    {mode: 0o666, wantMode: 0o666, wantUID: nobody, wantGID: nobody},
+		"the group's rights go with it": {mode: 0o672, wantMode: 0o622, wantUID: nobody, wantGID: nobody},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := nobodysDir(t)
+			path := filepath.Join(dir, "a")
+			put(t, path, "old")
+			if err := os.Chown(path, uid, gid); err != nil {
+				t.Fatal(err)
+			}
+			chmod(t, path, tc.mode)
+			was := stamp(t, path)
+			do := func() {
+				if err := CanReplace(path); !errors.Is(err, tc.want) {
+					t.Errorf("CanReplace = %v", err)
+				}
+				tmp, err := New(path, Options{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := tmp.Replace(was); !errors.Is(err, tc.want) {
+					t.Errorf("Replace = %v", err)
+				}
+			}
+			if tc.root {
+				do()
+			} else {
+				asNobody(t, do)
+			}
+			info, err := os.Lstat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st := info.Sys().(*syscall.Stat_t)
+			if info.Mode() != tc.wantMode || st.Uid != tc.wantUID || st.Gid != tc.wantGID {
+				t.Errorf("mode %v, owner %d, group %d", info.Mode(), st.Uid, st.Gid)
+			}
+			content := "old"
+			if tc.want == nil {
+				content = "" // nothing was written into the Temp
+			}
+			wantFiles(t, dir, map[string]string{"a": content})
+		})
+	}
+}
+
+// Another user's process exists, although we may not signal it.
+func TestForeignProcess(t *testing.T) {
+	asNobody(t, func() {
+		if processGone(1) {
+			t.Error("process 1 is gone")
+		}
+	})
+}
