@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"strconv"
 
@@ -38,9 +39,12 @@ type File struct {
 	// Stamp is the file's state when it was read, for safefile.Rewrite.
 	Stamp safefile.Stamp
 
-	raw []byte
-	// listed holds the listed names, each as it stands and made safe.
-	listed map[string]bool
+	// All below is built once by parse and only read afterwards, so that sources of one
+	// group can be worked on side by side.
+	raw    []byte
+	listed map[string]bool     // the listed names, each as it stands and made safe
+	typed  map[string][]string // for a safe name, the listed ones that differ from it
+	past   map[string][]byte   // past_metadata
 }
 
 // Load reads the group file at path. Every error names it; one for damage is a
@@ -117,10 +121,18 @@ func parse(path string, raw []byte) (*File, error) {
 	if isMissing(o, keyChats) && known {
 		f.Chats = []string{f.ChatID}
 	}
-	f.listed = make(map[string]bool, len(f.Chats))
+	f.listed, f.typed = make(map[string]bool, len(f.Chats)), map[string][]string{}
 	for _, name := range f.Chats {
-		f.listed[name] = true
-		f.listed[safeName(name)] = true
+		safe := safeName(name)
+		if safe != name && !f.listed[name] {
+			f.typed[safe] = append(f.typed[safe], name)
+		}
+		f.listed[name], f.listed[safe] = true, true
+	}
+	if raw, ok := o.Get(keyPastMetadata); ok {
+		if past, err := rawjson.ParseObject(raw); err == nil {
+			f.past = maps.Collect(past.All())
+		}
 	}
 	return f, nil
 }

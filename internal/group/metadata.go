@@ -25,7 +25,7 @@ func (f *File) OldMetadata(chat string) (raw []byte, ok bool) {
 			// Also where it is missing: the spread is overwritten by undefined.
 			raw, ok = rawjson.Lookup(f.raw, keyMetadata)
 		} else {
-			raw, ok = rawjson.Lookup(f.raw, keyPastMetadata, key)
+			raw, ok = f.past[key]
 		}
 		if ok && rawjson.KindOf(raw) == rawjson.ObjectKind {
 			return raw, true
@@ -70,11 +70,5 @@ func (f *File) WithoutOldMetadata(chat string) (data []byte, err error) {
 // keysOf gives the names that the metadata of chat may stand under: its own first, then
 // those that the group lists and the server makes into it.
 func (f *File) keysOf(chat string) []string {
-	keys := []string{chat}
-	for _, name := range f.Chats {
-		if name != chat && safeName(name) == chat {
-			keys = append(keys, name)
-		}
-	}
-	return keys
+	return append([]string{chat}, f.typed[chat]...)
 }
