@@ -222,15 +222,11 @@ func TestWithoutOldMetadata(t *testing.T) {
 		{"past is no object", `{"chat_id":"A","past_metadata":[1]}`, []string{"A"}, `{"chat_id":"A","past_metadata":[1]}`},
 	}
 	for _, tt := range tests {
-		raw := tt.raw
-		for _, chat := range tt.chats {
-			got, err := mustParse(t, raw).WithoutOldMetadata(chat)
-			if err != nil {
-				t.Fatalf("%s: %v", tt.name, err)
-			}
-			raw = string(got)
+		got, err := mustParse(t, tt.raw).WithoutOldMetadata(tt.chats...)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
 		}
-		if diff := cmp.Diff(tt.want, raw); diff != "" {
+		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}

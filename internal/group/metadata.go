@@ -34,11 +34,11 @@ func (f *File) OldMetadata(chat string) (raw []byte, ok bool) {
 	return nil, false
 }
 
-// WithoutOldMetadata gives the file's bytes without the metadata it holds for the chat,
-// for when that has moved into the chat's header. past_metadata goes with its last
-// entry. Without any the bytes are as they were read. It is not an error if the chat is
-// not the group's.
-func (f *File) WithoutOldMetadata(chat string) (data []byte, err error) {
+// WithoutOldMetadata gives the file's bytes without the metadata it holds for the chats,
+// for when that has moved into their headers. past_metadata goes with its last entry.
+// Without any the bytes are as they were read. It is not an error if a chat is not the
+// group's.
+func (f *File) WithoutOldMetadata(chats ...string) (data []byte, err error) {
 	o, err := rawjson.ParseObject(f.raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a group file: %w", f.Path, err)
@@ -49,12 +49,14 @@ func (f *File) WithoutOldMetadata(chat string) (data []byte, err error) {
 		// A past_metadata that is no object holds nothing, and stays.
 		pastObject, _ = rawjson.ParseObject(past)
 	}
-	for _, key := range f.keysOf(chat) {
-		if key == f.ChatID {
-			o.Unset(keyMetadata)
-		}
-		if pastObject != nil {
-			pastObject.Unset(key)
+	for _, chat := range chats {
+		for _, key := range f.keysOf(chat) {
+			if key == f.ChatID {
+				o.Unset(keyMetadata)
+			}
+			if pastObject != nil {
+				pastObject.Unset(key)
+			}
 		}
 	}
 	switch {
