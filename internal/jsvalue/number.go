@@ -1,0 +1,119 @@
+package jsvalue
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// FormatNumber spells a number as JavaScript does (ECMAScript Number::toString).
+func FormatNumber(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	case f == 0:
+		return "0" // -0 too
+	}
+	if abs := math.Abs(f); abs >= 1e-6 && abs < 1e21 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	s := strconv.FormatFloat(f, 'e', -1, 64)
+	mantissa, exp, _ := strings.Cut(s, "e")
+	sign, digits := exp[:1], strings.TrimLeft(exp[1:], "0")
+	return mantissa + "e" + sign + digits
+}
+
+// ToNumber is JavaScript's Number(v); NaN where v is no number.
+func ToNumber(v Value) float64 {
+	switch v := v.(type) {
+	case nil:
+		return 0
+	case bool:
+		if v {
+			return 1
+		}
+		return 0
+	case float64:
+		return v
+	case string:
+		return parseNumber(v)
+	case *Array:
+		return parseNumber(String(v))
+	default:
+		return math.NaN()
+	}
+}
+
+// parseNumber reads a string as Number does: white space around it, nothing is
+// zero, decimal, 0x, 0o and 0b, Infinity; no underscores, no hexadecimal fractions.
+func parseNumber(s string) float64 {
+	s = strings.TrimFunc(s, isSpace)
+	if s == "" {
+		return 0
+	}
+	if len(s) > 2 && s[0] == '0' {
+		base := 0
+		switch s[1] {
+		case 'x', 'X':
+			base = 16
+		case 'o', 'O':
+			base = 8
+		case 'b', 'B':
+			base = 2
+		}
+		if base != 0 {
+			return parseDigits(s[2:], base)
+		}
+	}
+	switch s {
+	case "Infinity", "+Infinity":
+		return math.Inf(1)
+	case "-Infinity":
+		return math.Inf(-1)
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9', c == '.', c == '+', c == '-', c == 'e', c == 'E':
+		default:
+			return math.NaN()
+		}
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil && !math.IsInf(f, 0) {
+		return math.NaN()
+	}
+	return f
+}
+
+// parseDigits reads digits of a base that is a power of two.
+func parseDigits(s string, base int) float64 {
+	f := 0.0
+	for i := range len(s) {
+		d := -1
+		switch c := s[i]; {
+		case '0' <= c && c <= '9':
+			d = int(c - '0')
+		case 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
+			d = int(c|0x20-'a') + 10
+		}
+		if d < 0 || d >= base {
+			return math.NaN()
+		}
+		f = f*float64(base) + float64(d)
+	}
+	return f
+}
+
+// isSpace tells what String.prototype.trim removes: ECMAScript WhiteSpace and
+// LineTerminator, which is not quite Go's unicode.IsSpace.
+func isSpace(r rune) bool {
+	switch r {
+	case '\t', '\n', '\v', '\f', '\r', ' ', 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF:
+		return true
+	}
+	return r >= 0x2000 && r <= 0x200A
+}
