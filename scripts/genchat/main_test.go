@@ -49,8 +49,14 @@ func TestRun(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"-preset", "huge"}, {"-preset", "archive"}, {"-messages", "3", "extra"}, {"-damage", "2", "-messages", "3"},
-		{"-preset", "archive", "-o", t.TempDir(), "-pictures", "1"}, {"-messages", "x"}, {"-messages", "3", "-o", t.TempDir()},
+		{},
+		{"-preset", "huge"},
+		{"-preset", "archive"},
+		{"-messages", "3", "extra"},
+		{"-damage", "2", "-messages", "3"},
+		{"-preset", "archive", "-o", t.TempDir(), "-pictures", "1"},
+		{"-messages", "x"},
+		{"-messages", "3", "-o", t.TempDir()},
 	} {
 		if err := run(args, io.Discard, io.Discard); err == nil {
 			t.Errorf("%q was accepted", args)

@@ -91,7 +91,7 @@ func gullRock(files map[string][]byte) error {
 		if t.branch != "" {
 			link = member{"branches", strs(name)}
 		}
-		messages[i].extra = append(messages[i].extra[:len(messages[i].extra):len(messages[i].extra)], link)
+		messages[i].extra = append(slices.Clip(messages[i].extra), link)
 	}
 	files["chats/Maren Holm/"+gullRockChat+".jsonl"] = chatFile(c.metadata(gullRockChat, gullRockBook, len(messages)-1), messages)
 	return nil
@@ -138,8 +138,13 @@ func registryIndex() object {
 	for _, e := range gullRockEntries {
 		uid := strconv.FormatInt(e.uid, 10)
 		o = append(o, member{uid, object{
-			{"uid", e.uid}, {"id", uid}, {"type", e.kind}, {"name", e.name},
-			{"comment", e.comment()}, {"aliases", strs(e.aliases...)}, {"synopsis", e.synopsis},
+			{"uid", e.uid},
+			{"id", uid},
+			{"type", e.kind},
+			{"name", e.name},
+			{"comment", e.comment()},
+			{"aliases", strs(e.aliases...)},
+			{"synopsis", e.synopsis},
 		}})
 	}
 	return o
@@ -185,7 +190,12 @@ func (c chronicle) prompts(n int) object {
 			}
 			made := c.begin.Add(time.Duration(11*i+k) * time.Minute).UnixMilli()
 			nodes = append(nodes, member{id, object{
-				{"id", id}, {"messageId", i}, {"promptIndex", 0}, {"text", img.prompt}, {"parentId", parent}, {"childIds", children},
+				{"id", id},
+				{"messageId", i},
+				{"promptIndex", 0},
+				{"text", img.prompt},
+				{"parentId", parent},
+				{"childIds", children},
 				{"generatedImages", strs(picturePath(img.file))},
 				{"metadata", object{{"createdAt", made}, {"lastUsedAt", made + 41_000}, {"source", source}}},
 			}})
@@ -223,8 +233,14 @@ func others(files map[string][]byte) error {
 			return err
 		}
 		metadata := object{
-			{"integrity", slug(one.chat)}, {"note_prompt", ""}, {"note_interval", 1}, {"note_position", 1},
-			{"note_depth", 4}, {"note_role", 0}, {"tainted", true}, {"world_info", saltmereBook},
+			{"integrity", slug(one.chat)},
+			{"note_prompt", ""},
+			{"note_interval", 1},
+			{"note_position", 1},
+			{"note_depth", 4},
+			{"note_role", 0},
+			{"tainted", true},
+			{"world_info", saltmereBook},
 		}
 		files[one.folder+"/"+one.chat+".jsonl"] = chatFile(metadata, messages)
 		if !w.group {
