@@ -1,0 +1,209 @@
+// Runs every scenario against every version of SillyTavern. See docs/conformance.md.
+//
+// For each version: a scratch user folder; the scenarios prepare their chats in it and run stchat; the server starts;
+// the scenarios ask it; it is stopped. Exit 1 where something fails, 2 in trouble.
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { browserVersion, findBrowser, openPage } from './browser.mjs';
+import { UserFolder } from './fixtures.mjs';
+import { install } from './install.mjs';
+import { markdownTable, reasons, textTable } from './report.mjs';
+import { damage } from './scenarios/damage.mjs';
+import { group } from './scenarios/group.mjs';
+import { lorebook } from './scenarios/lorebook.mjs';
+import { page } from './scenarios/page.mjs';
+import { replay } from './scenarios/replay.mjs';
+import { solo } from './scenarios/solo.mjs';
+import { startServer } from './server.mjs';
+import { findStchat, mustStchat, pathOfStchat, runStchat } from './stchat.mjs';
+
+const pinned = ['1.19.0', '1.16.0', '1.13.5', '1.12.14'];
+const scenarios = [...solo, ...group, ...lorebook, ...damage, ...replay, ...page];
+
+const usage = `Usage: scripts/conformance/run [flags]
+
+Proves stchat against real SillyTavern servers, on loopback, in scratch folders.
+
+  --versions LIST   comma-separated; default ${pinned.join(',')}
+  --only LIST       scenarios by id, or by the beginning of one (page, group-, …)
+  --stchat PATH     the program to test; default $STCHAT, else built from this tree
+  --browser WHICH   auto (default), never, or a Chromium's path; auto looks at $CHROMIUM and PATH
+  --markdown FILE   also write the table as Markdown
+  --list            list the scenarios
+  --keep            keep the scratch folder, and name it
+  --help
+
+SillyTavern is kept in $STCHAT_CONFORMANCE_CACHE, by default in stchat-conformance of the user's cache folder.
+
+Exit status: 0 all held, 1 something failed, 2 trouble.
+`;
+
+const note = (text) => process.stderr.write(`conformance: ${text}\n`);
+
+function atLeast(version, least) {
+    const [a, b] = [version, least].map((v) => v.split('.').map(Number));
+    for (let i = 0; i < 3; i++) {
+        if (a[i] !== b[i]) {
+            return a[i] > b[i];
+        }
+    }
+    return true;
+}
+
+/** Waits until the page has loaded everything it needs before chats can be opened. */
+async function ready(opened) {
+    for (let tries = 0; tries < 300; tries++) {
+        const is = await opened.evaluate(() => {
+            const loader = document.querySelector('#loader, #load-spinner');
+            return typeof globalThis.SillyTavern?.getContext === 'function' && !loader
+                && document.querySelectorAll('#rm_print_characters_block .character_select').length > 0;
+        }).catch(() => false);
+        if (is) {
+            return opened;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    throw new Error('the page did not become ready in a minute');
+}
+
+/** Runs the scenarios against one version; gives id -> {outcome, why}. */
+async function conform(version, chosen, { program, browser, scratch }) {
+    const results = new Map();
+    const dataRoot = path.join(scratch, 'data');
+    const userRoot = path.join(dataRoot, 'default-user');
+    fs.mkdirSync(userRoot, { recursive: true });
+    const t = {
+        version,
+        legacy: !atLeast(version, '1.15.0'),
+        atLeast: (least) => atLeast(version, least),
+        data: new UserFolder(userRoot),
+        scratch,
+        browser,
+        stchat: (...args) => runStchat(program, args),
+        ok: (...args) => mustStchat(program, args),
+        path: (...args) => pathOfStchat(program, args),
+    };
+    const fail = (scenario, error) => {
+        const why = String(error.message).split('\n')[0];
+        results.set(scenario.id, { outcome: 'FAIL', why });
+        note(`${version}: ${scenario.id}: ${why}`);
+    };
+
+    const prepared = new Map();
+    for (const scenario of chosen) {
+        const skip = scenario.skip?.(t);
+        if (skip) {
+            results.set(scenario.id, { outcome: 'n/a', why: skip });
+            continue;
+        }
+        try {
+            prepared.set(scenario, scenario.prepare(t));
+        } catch (error) {
+            fail(scenario, error);
+        }
+    }
+
+    const app = install(version, note);
+    note(`${version}: starting the server`);
+    t.server = await startServer(app, dataRoot, path.join(scratch, 'server.log'));
+    try {
+        if (t.server.version !== version) {
+            throw new Error(`the server says it is ${t.server.version}, not ${version}`);
+        }
+        if (browser && [...prepared.keys()].some((s) => page.includes(s))) {
+            // The first-run dialogue would stand in the way.
+            const settingsFile = path.join(userRoot, 'settings.json');
+            const settings = JSON.parse(fs.readFileSync(settingsFile, 'utf8'));
+            fs.writeFileSync(settingsFile, JSON.stringify({ ...settings, firstRun: false }, null, 4));
+            t.page = await openPage(browser, path.join(scratch, 'profile'), t.server.url);
+            await ready(t.page);
+        }
+        for (const [scenario, state] of prepared) {
+            try {
+                await scenario.run(t, state);
+                results.set(scenario.id, { outcome: 'ok' });
+            } catch (error) {
+                fail(scenario, error);
+            }
+        }
+    } finally {
+        await t.page?.close();
+        await t.server.stop();
+    }
+    return results;
+}
+
+async function main() {
+    const { values: flags } = parseArgs({
+        options: {
+            versions: { type: 'string', default: pinned.join(',') },
+            only: { type: 'string' },
+            stchat: { type: 'string' },
+            browser: { type: 'string', default: 'auto' },
+            markdown: { type: 'string' },
+            list: { type: 'boolean' },
+            keep: { type: 'boolean' },
+            help: { type: 'boolean' },
+        },
+    });
+    if (flags.help) {
+        process.stdout.write(usage);
+        return 0;
+    }
+    if (flags.list) {
+        process.stdout.write(scenarios.map((s) => `${s.id.padEnd(24)}${s.title}\n`).join(''));
+        return 0;
+    }
+    const only = flags.only?.split(',');
+    const chosen = scenarios.filter((s) => !only || only.some((o) => s.id.startsWith(o)));
+    if (!chosen.length) {
+        throw new Error(`no scenario is called ${flags.only}; --list lists them`);
+    }
+    const versions = flags.versions.split(',');
+    const browser = findBrowser(flags.browser);
+    const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stchat-conformance-'));
+    try {
+        const program = findStchat(flags.stchat, scratch);
+        const rows = chosen.map((s) => ({ id: s.id, title: s.title, results: new Map() }));
+        for (const version of versions) {
+            const folder = path.join(scratch, version);
+            fs.mkdirSync(folder);
+            const results = await conform(version, chosen, { program, browser, scratch: folder });
+            for (const row of rows) {
+                row.results.set(version, results.get(row.id));
+            }
+        }
+        process.stdout.write(`${textTable(versions, rows)}\n`);
+        const failed = reasons(versions, rows, (outcome) => outcome === 'FAIL');
+        if (failed.length) {
+            process.stdout.write(`\n${failed.join('\n')}\n`);
+        }
+        if (flags.markdown) {
+            const with_ = `node ${process.versions.node}, ${browser ? browserVersion(browser) : 'no Chromium'}`;
+            const caption = `Last run: ${new Date().toISOString().slice(0, 10)}, ${os.platform()}/${os.arch()}, ${with_}.`;
+            fs.writeFileSync(flags.markdown, `${caption}\n\n${markdownTable(versions, rows)}\n`);
+        }
+        return failed.length ? 1 : 0;
+    } finally {
+        if (flags.keep) {
+            note(`kept ${scratch}`);
+        } else {
+            fs.rmSync(scratch, { recursive: true, force: true });
+        }
+    }
+}
+
+// An interrupted run still stops its server and browser: their kills hang on "exit".
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.once(signal, () => process.exit(2));
+}
+main().then((code) => {
+    process.exitCode = code;
+}, (error) => {
+    process.stderr.write(`conformance: ${error.message}\n`);
+    process.exitCode = 2;
+});

@@ -1,0 +1,77 @@
+// Group chats: with a header (1.16 and later), and in the layout before that, where the group file has the metadata.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+
+import { groupLives, groupOf, groupOpensAs, isNamed, written } from '../checks.mjs';
+import { same, sameBytes, status } from '../expect.mjs';
+import { header, lines } from '../fixtures.mjs';
+
+const modern = (t) => t.legacy ? 'group chats have no header before 1.16' : null;
+
+function copy(kind) {
+    return {
+        id: `group-${kind}`,
+        title: `group ${kind}`,
+        skip: modern,
+        prepare(t) {
+            const source = t.data.group(`Group ${kind}`);
+            const flags = kind === 'checkpoint' ? ['-n', 'Group point'] : [];
+            return { source, file: t.path(kind, source.file, '--at', '5', '--naming', 'sillytavern', ...flags) };
+        },
+        async run(t, { source, file }) {
+            isNamed(file, kind === 'checkpoint' ? 'Group point' : `${source.chat} - Branch #1`);
+            const chat = written(file, {
+                header: source.header, messages: source.messages.slice(0, 6), mainChat: source.chat,
+            });
+            sameBytes(fs.readFileSync(source.groupFile),
+                JSON.stringify({ ...source.group, chats: [source.chat, chat.name] }, null, 4), 'the group file');
+            await groupLives(t, source, chat);
+        },
+    };
+}
+
+/**
+ * A group in the layout of 1.14 and before: no header in the chat, metadata in the group file. Before 1.16 the new
+ * chat must be of the same layout, since a header would show as a message and a chat without metadata in the group
+ * file counts as fresh and is overwritten with greetings (1.13, getGroupChat). 1.16 and later migrate it as they start,
+ * which happens here between stchat's writing and the server's reading.
+ */
+const old = {
+    id: 'group-old-layout',
+    title: 'group in the layout before 1.16',
+    prepare(t) {
+        const source = t.data.group('Old group', { old: true });
+        const file = t.path('checkpoint', source.file, '--at', '5', '-n', 'Old point', '--naming', 'classic');
+        return { source, file, groupFile: JSON.parse(fs.readFileSync(source.groupFile, 'utf8')) };
+    },
+    async run(t, { source, file, groupFile }) {
+        const name = file.split(/[\\/]/).at(-1).replace(/\.jsonl$/, '');
+        const messages = source.messages.slice(0, 6);
+        const group = await groupOf(t, source);
+        same(group.chats, [source.chat, name], 'the group\u2019s chats');
+
+        if (t.legacy) {
+            await groupOpensAs(t, name, messages);
+            sameBytes(fs.readFileSync(file), lines(...messages), 'the new file');
+            const meta = group.past_metadata?.[name];
+            assert.ok(meta, 'past_metadata does not have the new chat');
+            same(meta, { ...source.meta, main_chat: source.chat, integrity: meta.integrity }, 'past_metadata');
+            assert.notEqual(meta.integrity, source.meta.integrity, 'integrity is the source\u2019s');
+            same(group.chat_metadata, source.meta, 'the source\u2019s metadata');
+            status(await t.server.post('/api/chats/group/save', { id: name, chat: messages }), 200, 'saving it again');
+            return;
+        }
+        assert.ok(!('past_metadata' in group), 'the server did not migrate the group');
+        const got = await t.server.post('/api/chats/group/get', { id: name });
+        const slug = got.body[0].chat_metadata?.integrity;
+        await groupOpensAs(t, name, [
+            header({ ...source.meta, main_chat: source.chat, integrity: slug }, {}), ...messages,
+        ]);
+        assert.ok(slug && slug !== source.meta.integrity, 'integrity is the source\u2019s');
+        assert.equal(groupFile.chat_id, source.chat, 'the group\u2019s current chat moved');
+        status(await t.server.post('/api/chats/group/save', { id: name, chat: got.body }), 200, 'saving it again');
+    },
+};
+
+export const group = [copy('checkpoint'), copy('branch'), old];
