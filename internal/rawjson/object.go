@@ -136,14 +136,21 @@ func (o *Object) Duplicates() []string {
 // Set gives the key a value, which must be one JSON value and must not change
 // afterwards. The last occurrence of a key that exists keeps its place and its
 // spelling; a new key is appended.
-func (o *Object) Set(key string, value []byte) { o.set(key, value, appended) }
+func (o *Object) Set(key string, value []byte) { o.set(literal(key), nil, value, appended) }
+
+// SetRaw is [Object.Set] for a key as it is written in JSON, with its quotes: a
+// new key keeps this spelling.
+func (o *Object) SetRaw(rawKey, value []byte) {
+	o.set(literal(decodeKey(rawKey)), rawKey, value, appended)
+}
 
 // SetFirst is [Object.Set], but a new key becomes the first.
-func (o *Object) SetFirst(key string, value []byte) { o.set(key, value, fronted) }
+func (o *Object) SetFirst(key string, value []byte) { o.set(literal(key), nil, value, fronted) }
 
-func (o *Object) set(key string, value []byte, where state) {
+// set gives a literal key its value; rawKey is how a new key is spelled, nil for
+// the usual way.
+func (o *Object) set(key string, rawKey, value []byte, where state) {
 	o.edited = true
-	key = literal(key)
 	if i := o.find(key); i >= 0 {
 		m := &o.members[i]
 		m.val = value
@@ -152,7 +159,10 @@ func (o *Object) set(key string, value []byte, where state) {
 		}
 		return
 	}
-	o.members = append(o.members, member{key: Quote(key), val: value, before: -1, state: where})
+	if rawKey == nil {
+		rawKey = Quote(key)
+	}
+	o.members = append(o.members, member{key: rawKey, val: value, before: -1, state: where})
 	if o.last != nil {
 		o.last[key] = len(o.members) - 1
 	}

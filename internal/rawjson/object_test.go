@@ -21,6 +21,7 @@ func parse(t *testing.T, raw string) *Object {
 
 func TestEdits(t *testing.T) {
 	set := func(k, v string) func(*Object) { return func(o *Object) { o.Set(k, []byte(v)) } }
+	raw := func(k, v string) func(*Object) { return func(o *Object) { o.SetRaw([]byte(k), []byte(v)) } }
 	first := func(k, v string) func(*Object) { return func(o *Object) { o.SetFirst(k, []byte(v)) } }
 	unset := func(k string) func(*Object) { return func(o *Object) { o.Unset(k) } }
 	type edits = []func(*Object)
@@ -38,6 +39,7 @@ func TestEdits(t *testing.T) {
 		{"append", `{"a":1}`, edits{set("b", "2"), set("c", "3")}, `{"a":1,"b":2,"c":3}`},
 		{"append is compact on one line", `{"a": 1, "b": 2}`, edits{set("c", "3")}, `{"a": 1, "b": 2,"c":3}`},
 		{"append to a member a line", "{\n  \"a\": 1\n}", edits{set("b", "2")}, "{\n  \"a\": 1,\n  \"b\": 2\n}"},
+		{"raw key", `{"a":1}`, edits{raw(`"\u0062"`, "2"), raw(`"\u0061"`, "3"), raw(`"b"`, "4")}, `{"a":3,"\u0062":4}`},
 		{"front", `{"a":1}`, edits{first("b", "2")}, `{"b":2,"a":1}`},
 		{"front twice", `{"a":1}`, edits{first("b", "2"), first("c", "3")}, `{"c":3,"b":2,"a":1}`},
 		{"front of empty", `{}`, edits{first("b", "2"), set("c", "3")}, `{"b":2,"c":3}`},

@@ -9,19 +9,31 @@ import (
 // occurrence of each, and returns the raw value at the end. Without a path it
 // returns raw. It allocates nothing unless a key in raw holds an escape.
 func Lookup(raw []byte, path ...string) (value []byte, ok bool) {
-	for _, key := range path {
-		found := false
-		for k, v := range Members(raw) {
-			if KeyIs(k, key) {
-				value, found = v, true
-			}
-		}
-		if !found {
-			return nil, false
-		}
-		raw = value
+	at, end, ok := Place(raw, path...)
+	if !ok {
+		return nil, false
 	}
-	return raw, true
+	return raw[at:end:end], true
+}
+
+// Place is [Lookup], but returns where in raw the value begins and ends, as byte
+// offsets.
+func Place(raw []byte, path ...string) (at, end int, ok bool) {
+	end = len(raw)
+	for _, key := range path {
+		base, found := at, false
+		in := raw[at:end]
+		walkObject(in, func(k, v span) bool {
+			if KeyIs(in[k.at:k.end], key) {
+				at, end, found = base+v.at, base+v.end, true
+			}
+			return true
+		})
+		if !found {
+			return 0, 0, false
+		}
+	}
+	return at, end, true
 }
 
 // SetPath returns raw with the value at the path of literal keys set, every
