@@ -7,8 +7,8 @@ package rawjson
 func Filter(array []byte, keep func(i int, value []byte) bool) []byte {
 	var out []byte
 	i, kept := 0, 0
-	lead := span{-1, -1}       // what stands before the first element
-	gap := 0                   // where what stands before the next element begins
+	lead := span{-1, -1} // what stands before the first element
+	gap := 0             // where what stands before the next element begins
 	dropped := false
 	brackets, ok := walkArray(array, func(val span) bool {
 		if lead.at < 0 {
