@@ -9,7 +9,8 @@ import (
 )
 
 // Create publishes the file under its target's name, which must not exist; a name
-// that is taken is an *ExistsError. On any error nothing of it is left.
+// that is taken, also one that was when New looked, is an *ExistsError. On any error
+// nothing of it is left.
 func (t *Temp) Create() error {
 	if err := t.Prepare(); err != nil {
 		return err
@@ -69,7 +70,7 @@ func (t *Temp) claimByPlaceholder() error {
 		return err
 	}
 	held, err := StampOf(f)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, t.disk.closeFile(f)); err != nil {
 		return errors.Join(err, os.Remove(t.target))
 	}
 	// Somebody may have written into it, or put a file of his own there.
@@ -147,7 +148,8 @@ func (t *Temp) replace(was Stamp) error {
 	if !now.Same(was) || !os.SameFile(now.info, info) {
 		return fmt.Errorf("%s: %w", t.target, ErrChanged)
 	}
-	if err := t.disk.rename(t.path, t.real, !t.opt.NoSync); err != nil {
+	// An answer may be lost as in claim: what counts is which file is there.
+	if err := t.disk.rename(t.path, t.real, !t.opt.NoSync); err != nil && !t.isOurs(t.real) {
 		return t.fail("replace", err)
 	}
 	t.state = replaced

@@ -181,6 +181,40 @@ func TestCreatePlaceholder(t *testing.T) {
 	}
 }
 
+// Somebody writes into the placeholder before we get to rename over it.
+func TestCreatePlaceholderTaken(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	d := withRenameOnly()
+	d.closeFile = func(f *os.File) error {
+		if f.Name() == path {
+			put(t, path, "theirs")
+		}
+		return f.Close()
+	}
+	if err := begin(t, path, "ours", d).Create(); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Create = %v", err)
+	}
+	wantFiles(t, dir, map[string]string{"a": "theirs"})
+}
+
+// The symlink that New followed is gone: its name is not taken from another folder.
+func TestCreateSymlinkGone(t *testing.T) {
+	dir, far := t.TempDir(), t.TempDir()
+	path := filepath.Join(dir, "a")
+	put(t, filepath.Join(far, "real"), "theirs")
+	symlink(t, filepath.Join(far, "real"), path)
+	tmp := begin(t, path, "ours", realDisk())
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := tmp.Create(); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Create = %v", err)
+	}
+	wantFiles(t, dir, map[string]string{})
+	wantFiles(t, far, map[string]string{"real": "theirs"})
+}
+
 // A rename that fails for a reason other than being unknown is not tried in a worse way.
 func TestCreateNoWorseWay(t *testing.T) {
 	dir := t.TempDir()
@@ -212,6 +246,21 @@ func TestCreateLinkAnswerLost(t *testing.T) {
 	wantFiles(t, dir, map[string]string{"a": "ours"})
 }
 
+func TestReplaceAnswerLost(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	d := realDisk()
+	d.rename = func(old, new string, _ bool) error {
+		rename(t, old, new)
+		return fs.ErrNotExist // what the second try finds
+	}
+	was := put(t, path, "old")
+	if err := begin(t, path, "new", d).Replace(was); err != nil {
+		t.Errorf("Replace = %v", err)
+	}
+	wantFiles(t, dir, map[string]string{"a": "new"})
+}
+
 func TestUndo(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
@@ -238,7 +287,11 @@ func TestUndo(t *testing.T) {
 	wantFiles(t, dir, map[string]string{"a": "theirs"})
 
 	for name, change := range map[string]func(){
-		"another size":   func() { put(t, path, "ours and theirs") },
+		"another size": func() {
+			when := stamp(t, path).ModTime()
+			put(t, path, "ours and theirs")
+			setTime(t, path, when)
+		},
 		"the same size":  func() { put(t, path, "OURS"); setTime(t, path, time.Now().Add(time.Hour)) },
 		"another file":   func() { put(t, path+"2", "ours"); rename(t, path+"2", path) },
 		"no file at all": func() { rename(t, path, path+"3") },
@@ -472,6 +525,42 @@ func TestReplaceHardLinked(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFiles(t, dir, map[string]string{"a": "new", "a2": "old"})
+}
+
+// What a person reads: the target's name as it was given, and never a temporary one.
+func TestErrorTexts(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.jsonl")
+	was := put(t, path, "old")
+	failing := realDisk()
+	failing.link = func(_, _ string) error { return fs.ErrInvalid }
+	failing.renameNew = func(old, new string, _ bool) error {
+		return &os.LinkError{Op: "rename", Old: old, New: new, Err: errDisk}
+	}
+	failing.rename = failing.renameNew
+	unsynced := realDisk()
+	unsynced.syncDir = func(string) error { return &fs.PathError{Op: "sync", Path: dir, Err: errDisk} }
+	for _, tc := range []struct {
+		err  error
+		want string
+	}{
+		{begin(t, path, "x", realDisk()).Create(), path + ": already exists"},
+		{begin(t, path+"2", "x", failing).Create(), "create " + path + "2: the disk says no"},
+		{begin(t, path+"2", "x", unsynced).Create(), "sync the folder of " + path + "2: the disk says no"},
+		{begin(t, path, "x", failing).Replace(was), "replace " + path + ": the disk says no"},
+		{begin(t, path, "x", realDisk()).Replace(Stamp{}), path + ": the file changed since it was read"},
+		{begin(t, dir, "x", realDisk()).Replace(was), dir + ": not a regular file"},
+		{begin(t, path, "x", unsynced).Replace(was), path + ": was replaced, but its folder could not be synced: the disk says no"},
+	} {
+		if tc.err == nil || tc.err.Error() != tc.want {
+			t.Errorf("got  %v\nwant %s", tc.err, tc.want)
+		}
+	}
+	chmod(t, path, 0o444)
+	err := begin(t, path, "y", realDisk()).Replace(stamp(t, path))
+	if want := path + ": the file is read-only"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
 }
 
 // Whichever step fails, the error comes out, the target is as it was, and nothing is left.

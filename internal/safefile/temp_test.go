@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -150,6 +151,16 @@ func TestWriteBack(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ranges (-want +got):\n%s", diff)
 	}
+
+	// The real one harms nothing.
+	dir := t.TempDir()
+	big := strings.Repeat("0123456789abcdef", writeBackStep/16+1)
+	if err := begin(t, filepath.Join(dir, "a"), big, realDisk()).Create(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "a")); err != nil || string(got) != big {
+		t.Errorf("%d bytes of %d, %v", len(got), len(big), err)
+	}
 }
 
 func TestStamp(t *testing.T) {
@@ -183,6 +194,22 @@ func TestStamp(t *testing.T) {
 	}
 	if now := put(t, path, "two!"); now.Same(was) || !now.SameFile(was) {
 		t.Error("written to: the stamp must differ, the file be the same")
+	}
+	// Where there is no change time, size and time tell it alone.
+	bare := func() Stamp { s := stamp(t, path); s.ctime = 0; return s }
+	was = bare()
+	setTime(t, path, was.ModTime().Add(time.Second))
+	if bare().Same(was) {
+		t.Error("the time is not compared")
+	}
+	setTime(t, path, was.ModTime())
+	if !bare().Same(was) {
+		t.Error("neither size nor time differs")
+	}
+	put(t, path, "three")
+	setTime(t, path, was.ModTime())
+	if bare().Same(was) {
+		t.Error("the size is not compared")
 	}
 	if _, err := StampPath(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("StampPath of nothing = %v", err)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func mode(t *testing.T, path string) fs.FileMode {
@@ -76,7 +78,7 @@ func TestModeKept(t *testing.T) {
 func TestFIFO(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
-	if err := syscall.Mkfifo(path, 0o644); err != nil {
+	if err := unix.Mkfifo(path, 0o644); err != nil {
 		t.Skipf("no FIFOs here: %v", err)
 	}
 	if err := CanReplace(path); !errors.Is(err, ErrNotRegular) {
