@@ -55,6 +55,7 @@ type Chat struct {
 
 	HeaderKind HeaderKind
 	Header     *meta.Header   // nil where the file has none
+	HeaderSpan Span           // where its line is in the file, without BOM and line end
 	HeaderLine int            // its physical line, from 1; 0 where there is none
 	Damage     []jsonl.Damage // damaged lines up to and with the header
 	BadUTF8    bool           // the header has invalid UTF-8
@@ -65,6 +66,9 @@ type Chat struct {
 	file  *os.File
 	close func()
 }
+
+// Span is a stretch of the file, in bytes.
+type Span struct{ Off, Len int64 }
 
 // Options says how a chat is opened.
 type Options struct {
@@ -195,6 +199,7 @@ func (c *Chat) readHead(ctx context.Context) error {
 		c.Body, c.BodyLine = head.Off, head.Number-1
 		return nil
 	}
+	c.HeaderSpan = Span{head.Off, int64(len(head.Line))}
 	c.HeaderLine, c.BadUTF8 = head.Number, head.BadUTF8
 	c.Body, c.BodyLine = head.Next, head.Number
 	c.Header, err = meta.Parse(head.Line)

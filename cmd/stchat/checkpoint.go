@@ -1,0 +1,45 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"stchat/internal/names"
+)
+
+const checkpointDoc = `Write a new chat beside each CHAT with its messages 0 to N inclusive, as
+SillyTavern's "Create checkpoint" does. The messages are copied byte for byte;
+in the header only the metadata changes: main_chat names the source, integrity
+is a new slug, and what the flags below ask for.
+
+The source is not touched, unless --link asks for it, and nothing is opened in
+SillyTavern: the character's and the group's current chat stay. A group chat's
+name is added to its group, or SillyTavern would not show it.
+
+The new file appears whole or not at all, and never replaces another: --force
+replaces a checkpoint made from this source before, under the same name.
+
+stdout gets the path of the new chat, one a line.
+`
+
+const checkpointExample = `  stchat checkpoint "chats/Mira/Harbour.jsonl" --at 120 --name "before the storm"
+  stchat checkpoint -n "before migration" chats/*/*.jsonl
+  stchat checkpoint chat.jsonl -a -2 --link --naming sillytavern
+  stchat checkpoint chat.jsonl --isolate --json
+  stchat checkpoint - -o - --main-chat "" < chat.jsonl | stchat inspect -`
+
+func newCheckpointCmd(a *app) *cobra.Command {
+	o := &cutOptions{kind: names.Checkpoint, swipe: -1}
+	cmd := &cobra.Command{
+		Use:               "checkpoint CHAT...",
+		Short:             "Write a copy of a chat up to a message",
+		Long:              checkpointDoc + exitStatus("a --require does not hold"),
+		Example:           checkpointExample,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.runCut(cmd.Context(), a, cmd, args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/meta"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+)
+
+// cutOptions are the flags that checkpoint and branch share.
+type cutOptions struct {
+	kind      names.Kind
+	at        int
+	name      string
+	naming    string
+	output    string
+	edits     []meta.Edit
+	merge     string
+	replace   string
+	integrity string
+	mainChat  string
+	swipe     int
+	link      bool
+	bump      bool
+	lorebook  string
+	internal  string
+	drop      []string
+	isolate   bool
+	require   []string
+	data      string
+	noGroup   bool
+	skip      bool
+	force     bool
+	noSync    bool
+	dryRun    bool
+	json      bool
+}
+
+func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
+	fs.IntVarP(&o.at, "at", "a", -1, "last `MESSAGE` kept, from 0; -1 is the last one, -2 the one before")
+	fs.StringVarP(&o.name, "name", "n", "", "`NAME` of the "+o.kind.String())
+	fs.StringVar(&o.naming, "naming", names.Suffix.String(), "how the file is named: `STYLE` is "+strings.Join(names.Styles(), ", "))
+	fs.StringVarP(&o.output, "output", "o", "", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
+	fs.Var(editFlag{&o.edits, parseSet}, "set", "put `KEY=VALUE` into the metadata; VALUE is JSON if it parses as JSON, else a string")
+	fs.Var(editFlag{&o.edits, parseSetString}, "set-string", "put `KEY=VALUE` into the metadata; VALUE is always a string")
+	fs.Var(editFlag{&o.edits, parseUnset}, "unset", "remove `KEY` from the metadata")
+	fs.StringVar(&o.merge, "merge", "", "merge the JSON object in `FILE` into the metadata; - is stdin")
+	fs.StringVar(&o.replace, "replace", "", "put the JSON object in `FILE` in place of the metadata; - is stdin")
+	fs.StringVar(&o.integrity, "integrity", ops.IntegrityNew, "slug of the new chat: `SLUG` is new, keep, none or a UUID")
+	fs.StringVar(&o.mainChat, "main-chat", "", "`NAME` of the parent instead of the source's; empty removes it")
+	fs.BoolVar(&o.link, "link", false, "also note the new chat in the source, on message N")
+	fs.BoolVar(&o.bump, "bump-integrity", false, "with --link: give the source a new slug, so that an open tab is stopped instead of overwriting it")
+	fs.StringVar(&o.lorebook, "lorebook", ops.LorebookShare, "`HOW` the chat's lorebook is taken: share, clone, or snapshot (as of the nearest scene break)")
+	fs.StringVar(&o.internal, "internal", "drop", "extension-internal entries in a cloned lorebook: `HOW` is drop, keep or reset")
+	fs.StringArrayVar(&o.drop, "drop", nil, "leave entries out of a cloned lorebook whose comment matches `GLOB`")
+	fs.BoolVar(&o.isolate, "isolate", false, "share nothing that changes: clone the lorebook, extension state as it was at message N")
+	fs.StringSliceVar(&o.require, "require", nil, "refuse unless `LIST` holds at message N: queue-empty, scene-break, scene-recap, running-recap, or auto-recap for all")
+	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.BoolVar(&o.noGroup, "no-group", false, "do not touch the group file")
+	fs.BoolVar(&o.skip, "skip-damaged", false, "leave damaged lines out instead of refusing the chat")
+	fs.BoolVar(&o.force, "force", false, "replace a "+o.kind.String()+" that was made from this source before; with --output any file")
+	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be written")
+	fs.BoolVar(&o.json, "json", false, "one JSON document a chat instead of paths")
+}
+
+// editFlag collects --set, --set-string and --unset in the order given.
+type editFlag struct {
+	edits *[]meta.Edit
+	parse func(string) (meta.Edit, error)
+}
+
+func (f editFlag) String() string { return "" }
+func (f editFlag) Type() string   { return "string" }
+
+// Set implements pflag.Value.
+func (f editFlag) Set(s string) error {
+	e, err := f.parse(s)
+	if err != nil {
+		return err
+	}
+	switch e.Key {
+	case "main_chat":
+		return fmt.Errorf("main_chat has a flag of its own: --main-chat")
+	case "integrity":
+		return fmt.Errorf("integrity has a flag of its own: --integrity")
+	}
+	*f.edits = append(*f.edits, e)
+	return nil
+}
+
+func parseSet(s string) (meta.Edit, error) {
+	key, value, ok := strings.Cut(s, "=")
+	if !ok {
+		return meta.Edit{}, fmt.Errorf("KEY=VALUE has no =")
+	}
+	return meta.Edit{Op: meta.Set, Key: key, Value: meta.ParseValue(value)}, nil
+}
+
+func parseSetString(s string) (meta.Edit, error) {
+	e, err := parseSet(s)
+	if err == nil {
+		_, value, _ := strings.Cut(s, "=")
+		e.Value = rawjson.Quote(value)
+	}
+	return e, err
+}
+
+func parseUnset(s string) (meta.Edit, error) { return meta.Edit{Op: meta.Unset, Key: s}, nil }
+
+// options turns the flags into what ops takes; what does not fit together is
+// wrong usage.
+func (o *cutOptions) options(a *app, fs *pflag.FlagSet, args []string) (ops.CutOptions, error) {
+	opt := ops.CutOptions{
+		Kind: o.kind, Sources: args, At: o.at, Name: o.name, Output: o.output,
+		Edits: o.edits, Integrity: o.integrity, Swipe: o.swipe, Link: o.link, BumpIntegrity: o.bump,
+		Data: o.data, NoGroup: o.noGroup, SkipDamaged: o.skip, Force: o.force, NoSync: o.noSync, DryRun: o.dryRun,
+		Stdin: a.In, Stdout: a.Out, Now: a.Now(), NewUUID: uuid.NewString,
+	}
+	if err := o.checkPaths(fs, args); err != nil {
+		return opt, err
+	}
+	var err error
+	if opt.Style, err = names.ParseStyle(o.naming); err != nil {
+		return opt, usagef("--naming: %v", err)
+	}
+	switch o.integrity {
+	case ops.IntegrityNew, ops.IntegrityKeep, ops.IntegrityNone:
+	default:
+		if _, err := uuid.Parse(o.integrity); err != nil || len(o.integrity) != 36 {
+			return opt, usagef("--integrity is new, keep, none or a UUID, not %q", o.integrity)
+		}
+	}
+	if fs.Changed("main-chat") {
+		opt.MainChat = &o.mainChat
+	}
+	if fs.Changed("swipe") && o.swipe < 0 {
+		return opt, usagef("--swipe counts from 0")
+	}
+	if o.bump && !o.link {
+		return opt, usagef("--bump-integrity goes with --link: nothing else writes the source")
+	}
+	if opt.State, err = o.state(fs); err != nil {
+		return opt, err
+	}
+	opt.With, opt.Replace, err = o.with(a, args)
+	return opt, err
+}
+
+// checkPaths refuses sources and outputs that do not go together.
+func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
+	if fs.Changed("name") && o.name == "" {
+		return usagef("--name is empty")
+	}
+	if fs.Changed("output") && o.output == "" {
+		return usagef("--output is empty")
+	}
+	stdin := false
+	for _, path := range args {
+		if path == "" {
+			return usagef("CHAT is empty")
+		}
+		stdin = stdin || path == chat.Stdin
+	}
+	switch {
+	case o.output != "" && len(args) > 1:
+		return usagef("--output takes one CHAT, not %d", len(args))
+	case stdin && o.output == "":
+		return usagef("a chat from stdin needs --output")
+	case o.output != "" && o.output != ops.Stdout && filepath.Ext(o.output) != ".jsonl":
+		return usagef("--output must end in .jsonl: %q", o.output)
+	case o.output == ops.Stdout && o.json:
+		return usagef("--json and --output - both write to stdout")
+	case o.output == ops.Stdout && o.link:
+		return usagef("--link needs the new chat beside its source, not on stdout")
+	case stdin && o.link:
+		return usagef("--link needs a source that is a file")
+	case o.output != "" && o.name != "" && o.output != ops.Stdout:
+		return usagef("--name and --output both name the file; give one")
+	}
+	return nil
+}
+
+// with reads the object of --merge or --replace.
+func (o *cutOptions) with(a *app, args []string) (object []byte, replace bool, err error) {
+	path, flag := o.merge, "--merge"
+	if o.replace != "" {
+		path, flag, replace = o.replace, "--replace", true
+		if o.merge != "" {
+			return nil, false, usagef("--merge and --replace exclude each other")
+		}
+	}
+	if path == "" {
+		return nil, false, nil
+	}
+	var data []byte
+	if path == chat.Stdin {
+		for _, arg := range args {
+			if arg == chat.Stdin {
+				return nil, false, usagef("stdin is CHAT already; %s needs a file", flag)
+			}
+		}
+		path = "standard input"
+		data, err = io.ReadAll(a.In)
+	} else {
+		data, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", flag, err)
+	}
+	if d := jsonl.Check(data); d != nil {
+		return nil, false, fmt.Errorf("%s: %w", flag, &jsonl.LineError{Path: path, Damage: *d})
+	}
+	if rawjson.KindOf(data) != rawjson.ObjectKind {
+		return nil, false, fmt.Errorf("%s: %s: not a JSON object", flag, path)
+	}
+	return data, replace, nil
+}
+
+// runCut makes the checkpoints or branches and tells about them.
+func (o *cutOptions) runCut(ctx context.Context, a *app, cmd *cobra.Command, args []string) error {
+	opt, err := o.options(a, cmd.Flags(), args)
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	meter, stop := c.meter(o.kind.String(), o.json)
+	opt.Meter = meter
+	results, err := ops.Cut(ctx, opt)
+	stop()
+	if err != nil {
+		return err
+	}
+	return o.tell(c, results)
+}

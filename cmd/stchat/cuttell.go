@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"stchat/internal/ops"
+)
+
+// tell prints the results in the order of the sources, and gives the worst
+// outcome.
+func (o *cutOptions) tell(c *console, results []*ops.CutResult) error {
+	done, failed, refused := 0, 0, 0
+	inPlace := false
+	for _, r := range results {
+		for _, s := range r.Skipped {
+			c.warn("%s:%d:%d: left out: %s", r.Source, s.Line, s.Column, s.Reason)
+		}
+		for _, w := range r.Warnings {
+			c.warn("%s", w)
+		}
+		for _, s := range r.State {
+			c.note("%s: %s: %s", r.Path, s.Extension, s.Change)
+		}
+		if r.Written {
+			done++
+			inPlace = inPlace || r.InPlace
+			if err := o.printResult(c, r); err != nil {
+				return err
+			}
+		}
+		if r.Err == nil {
+			continue
+		}
+		c.fail(r.Err)
+		if errors.Is(r.Err, ops.ErrRequirement) {
+			refused++
+		} else {
+			failed++
+		}
+	}
+	if inPlace && !o.dryRun {
+		c.note("%s", closeTabs(o.bump))
+	}
+	if len(results) > 1 {
+		c.note("%s", summary(o, done, failed, refused))
+	}
+	switch {
+	case failed > 0:
+		return errReported
+	case refused > 0:
+		return errNo
+	}
+	return nil
+}
+
+// closeTabs is what every command says once that has edited a chat in place.
+func closeTabs(bumped bool) string {
+	if bumped {
+		return "the source has a new integrity slug: SillyTavern stops a tab that has it open at the next save; reload it there"
+	}
+	return "close or reload that chat in SillyTavern first: a tab that has it open overwrites the link at its next save (--bump-integrity stops it instead)"
+}
+
+func summary(o *cutOptions, done, failed, refused int) string {
+	verb := "written"
+	if o.dryRun {
+		verb = "would be written"
+	}
+	s := fmt.Sprintf("%s %s", plural(done, o.kind.String()), verb)
+	if o.kind.String() == "branch" {
+		s = fmt.Sprintf("%s %s", pluralOf(done, "branch", "branches"), verb)
+	}
+	if failed > 0 {
+		s += fmt.Sprintf(", %d failed", failed)
+	}
+	if refused > 0 {
+		s += fmt.Sprintf(", %d refused by --require", refused)
+	}
+	return s
+}
+
+func plural(n int, word string) string { return pluralOf(n, word, word+"s") }
+
+func pluralOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// printResult puts one result on stdout.
+func (o *cutOptions) printResult(c *console, r *ops.CutResult) error {
+	if o.json {
+		doc, err := encodeJSON(r)
+		if err != nil {
+			return err
+		}
+		_, err = c.Out.Write(doc)
+		return err
+	}
+	if o.dryRun {
+		for _, act := range r.Actions {
+			c.note("%s", act)
+		}
+	}
+	if o.output == ops.Stdout {
+		return nil
+	}
+	_, err := fmt.Fprintln(c.Out, c.path(r.Path))
+	return err
+}

@@ -1,0 +1,334 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"stchat/internal/chat"
+	"stchat/internal/group"
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/names"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+	"stchat/internal/visible"
+)
+
+// groupCache reads the group files of a user folder once a call.
+type groupCache struct {
+	mu   sync.Mutex
+	sets map[string]*group.Set
+}
+
+func newGroupCache() *groupCache { return &groupCache{sets: map[string]*group.Set{}} }
+
+// In implements chat.Groups.
+func (g *groupCache) In(dir userdir.Dir) (*group.Set, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if set := g.sets[dir.Root]; set != nil {
+		return set, nil
+	}
+	set, err := group.LoadAll(dir.Groups())
+	if err != nil {
+		return nil, pathError(err)
+	}
+	g.sets[dir.Root] = set
+	return set, nil
+}
+
+// planGroup settles which group file the new name goes to.
+func (j *cutJob) planGroup() error {
+	c := j.chat
+	if c.Kind != userdir.Group || j.NoGroup || len(c.Groups) == 0 {
+		return nil
+	}
+	if !j.beside {
+		j.res.warn("%s: the new chat is not in the group's folder, so no group lists it", c.Label())
+		return nil
+	}
+	g := c.Groups[0]
+	if err := safefile.CanReplace(g.Path); err != nil {
+		return fmt.Errorf("%w; with --no-group the group file is not touched", pathError(err))
+	}
+	j.group = g.Path
+	j.res.Group = &j.group
+	return nil
+}
+
+// joinGroups appends the new names to their groups, each group file once.
+func (c *cut) joinGroups() {
+	byPath := map[string][]*cutJob{}
+	var order []string
+	for _, j := range c.jobs {
+		if j.group == "" || !j.res.Written {
+			continue
+		}
+		if byPath[j.group] == nil {
+			order = append(order, j.group)
+		}
+		byPath[j.group] = append(byPath[j.group], j)
+	}
+	for _, path := range order {
+		jobs := byPath[path]
+		err := c.joinGroup(path, jobs)
+		for _, j := range jobs {
+			switch {
+			case err != nil:
+				j.fail(fmt.Errorf("%s: %w; %s is written but not in the group: 'stchat repair --write --rule group-unlisted %s' completes it",
+					path, err, j.target, visible.Quote(j.target)))
+			case c.DryRun:
+				j.res.act("would add %q to the group file %s", j.name.File, path)
+			default:
+				j.res.act("added %q to the group file %s", j.name.File, path)
+			}
+		}
+	}
+}
+
+func (c *cut) joinGroup(path string, jobs []*cutJob) error {
+	// read again: SillyTavern may have written it while the chats were copied
+	g, err := group.Load(path)
+	if err != nil {
+		return err
+	}
+	var chats []string
+	for _, j := range jobs {
+		chats = append(chats, j.name.File)
+	}
+	data, err := g.WithChats(chats...)
+	if err != nil || c.DryRun {
+		return err
+	}
+	_, err = safefile.Rewrite(path, data, g.Stamp, safefile.Options{NoSync: c.NoSync})
+	return cause(err)
+}
+
+// cause takes the path off an error whose reader has just been told it.
+func cause(err error) error {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// planLink refuses a link that could not be made, before anything is written.
+func (j *cutJob) planLink() error {
+	if !j.Link {
+		return nil
+	}
+	if !j.beside {
+		return j.chat.Errorf("--link needs the new chat beside its source")
+	}
+	if err := safefile.CanReplace(j.path); err != nil {
+		return fmt.Errorf("%w; without --link the source is not touched", pathError(err))
+	}
+	return nil
+}
+
+// linkSources notes the new chats in their sources, each source once.
+func (c *cut) linkSources(ctx context.Context) {
+	if !c.Link {
+		return
+	}
+	byPath := map[string][]*cutJob{}
+	var order []string
+	for _, j := range c.jobs {
+		if !j.res.Written {
+			continue
+		}
+		key := realPath(j.path)
+		if byPath[key] == nil {
+			order = append(order, key)
+		}
+		byPath[key] = append(byPath[key], j)
+	}
+	each(ctx, len(order), func(i int) {
+		jobs := byPath[order[i]]
+		if err := c.linkSource(ctx, jobs); err != nil {
+			for _, j := range jobs {
+				j.res.Linked = false
+				j.fail(fmt.Errorf("%s: %w; %s is written but not noted in its source: %s completes it", j.path, err, j.target, j.completeLink()))
+			}
+		}
+	})
+}
+
+// completeLink is the command that makes up for a link that failed.
+func (j *cutJob) completeLink() string {
+	if j.Kind == names.Branch {
+		return fmt.Sprintf("'stchat repair --write --rule unlisted-branch %s'", visible.Quote(j.target))
+	}
+	return fmt.Sprintf("'stchat checkpoint %s --at %d --output %s --force --link'", visible.Quote(j.path), j.at, visible.Quote(j.target))
+}
+
+// splice is a stretch of the source and what takes its place.
+type splice struct {
+	off, len int64
+	data     []byte
+}
+
+// linkSource makes all the edits in one source in one replacement.
+func (c *cut) linkSource(ctx context.Context, jobs []*cutJob) error {
+	first := jobs[0]
+	source, err := chat.Open(ctx, first.path, chat.Options{Data: c.Data, Groups: c.groups})
+	if err != nil {
+		return cause(err)
+	}
+	defer source.Close()
+	for _, j := range jobs {
+		if !source.Stamp.Same(j.stamp) {
+			return safefile.ErrChanged
+		}
+	}
+	splices, err := c.linkLines(source, jobs)
+	if err != nil {
+		return err
+	}
+	if c.Force && c.Kind == names.Checkpoint {
+		stale, err := staleLinks(ctx, source, jobs)
+		if err != nil {
+			return err
+		}
+		splices = append(splices, stale...)
+	}
+	slug := ""
+	if len(splices) > 0 && (c.BumpIntegrity || first.luker.is) {
+		slug = c.NewUUID()
+		splices = append(splices, bump(source, slug)...)
+	}
+	for _, j := range jobs {
+		j.res.Linked, j.res.InPlace = true, len(splices) > 0
+		if c.DryRun {
+			j.res.act("would note it on message %d of %s", j.at, j.path)
+		} else {
+			j.res.act("noted it on message %d of %s", j.at, j.path)
+		}
+	}
+	if c.DryRun || len(splices) == 0 {
+		return nil
+	}
+	if err := c.rewrite(source, splices); err != nil {
+		return cause(err)
+	}
+	return c.syncSlug(first, slug)
+}
+
+// linkLines edits the messages on which the new chats hang.
+func (c *cut) linkLines(source *chat.Chat, jobs []*cutJob) ([]splice, error) {
+	byOff := map[int64]*splice{}
+	var order []int64
+	for _, j := range jobs {
+		s := byOff[j.last.Off]
+		if s == nil {
+			line, err := source.Source.Section(j.last.Off, j.last.Len)
+			if err != nil {
+				return nil, err
+			}
+			s = &splice{j.last.Off, j.last.Len, line}
+			byOff[s.off] = s
+			order = append(order, s.off)
+		}
+		before := s.data
+		var err error
+		if c.Kind == names.Branch {
+			s.data, err = message.AddBranch(before, j.name.File)
+		} else {
+			var old string
+			s.data, old, err = message.SetBookmark(before, j.name.File)
+			if old != "" && old != j.name.File {
+				j.res.ReplacedLink = &old
+				j.res.warn("%s: message %d was linked to the checkpoint %q; that link is replaced, its file is untouched", j.path, j.at, old)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("message %d: %w", j.at, err)
+		}
+	}
+	var splices []splice
+	for _, off := range order {
+		s := byOff[off]
+		line, err := source.Source.Section(s.off, s.len)
+		if err != nil {
+			return nil, err
+		}
+		if string(line) != string(s.data) {
+			splices = append(splices, *s)
+		}
+	}
+	return splices, nil
+}
+
+// staleLinks takes the links to the same checkpoints off other messages: a
+// checkpoint that is made again hangs on one message.
+func staleLinks(ctx context.Context, source *chat.Chat, jobs []*cutJob) ([]splice, error) {
+	type found struct{ stale []splice }
+	at := map[int64]bool{}
+	for _, j := range jobs {
+		at[j.last.Off] = true
+	}
+	var all []splice
+	keys := jsonl.NewKeys("extra")
+	err := jsonl.Map(ctx, source.Source, jsonl.MapOptions{From: source.Body, Line: source.BodyLine, Limit: -1, Keys: keys},
+		func(l *jsonl.Line, f *found) {
+			if l.Damage != nil || at[l.Off] {
+				return
+			}
+			extra, _ := l.Value(0)
+			raw, _ := rawjson.Lookup(extra, "bookmark_link")
+			link, _ := rawjson.Unquote(raw)
+			if link == "" || !slices.ContainsFunc(jobs, func(j *cutJob) bool { return j.name.File == link }) {
+				return
+			}
+			line := rawjson.DeletePath(slices.Clone(l.Raw), "extra", "bookmark_link")
+			f.stale = append(f.stale, splice{l.Off, int64(len(l.Raw)), line})
+		},
+		func(f *found, _ jsonl.Base, _ []jsonl.Damage) error {
+			all = append(all, f.stale...)
+			return nil
+		}, nil)
+	return all, err
+}
+
+// bump gives the source's header a new slug; a chat without a header has none.
+func bump(source *chat.Chat, slug string) []splice {
+	if source.Header == nil {
+		return nil
+	}
+	was := source.HeaderSpan
+	source.Header.Metadata().Set("integrity", rawjson.Quote(slug))
+	return []splice{{was.Off, was.Len, source.Header.Bytes()}}
+}
+
+// rewrite replaces the source by itself with the splices in it, byte for byte
+// otherwise.
+func (c *cut) rewrite(source *chat.Chat, splices []splice) error {
+	slices.SortFunc(splices, func(a, b splice) int { return cmp.Compare(a.off, b.off) })
+	temp, err := safefile.New(source.Path, safefile.Options{NoSync: c.NoSync})
+	if err != nil {
+		return err
+	}
+	defer temp.Discard()
+	buf := make([]byte, min(1<<20, source.Source.Size+1))
+	at := int64(0)
+	for _, s := range splices {
+		if _, err := io.CopyBuffer(temp, io.NewSectionReader(source.File(), at, s.off-at), buf); err != nil {
+			return err
+		}
+		if _, err := temp.Write(s.data); err != nil {
+			return err
+		}
+		at = s.off + s.len
+	}
+	if _, err := io.CopyBuffer(temp, io.NewSectionReader(source.File(), at, source.Source.Size-at), buf); err != nil {
+		return err
+	}
+	return temp.Replace(source.Stamp)
+}

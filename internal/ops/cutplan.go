@@ -1,0 +1,278 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stchat/internal/chat"
+	"stchat/internal/group"
+	"stchat/internal/names"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// folder is what is known of the names in a folder.
+type folder struct {
+	taken map[string]bool // folded names of its chats, and of those to come
+	chats int
+	luker map[string]bool // names of its chats that have Luker sidecars
+}
+
+// folderOf reads a folder's names once a call.
+func (c *cut) folderOf(dir string) (*folder, error) {
+	key := dir
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		key = real
+	}
+	if f := c.folders[key]; f != nil {
+		return f, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{taken: map[string]bool{}, luker: map[string]bool{}}
+	for _, e := range entries {
+		if name, ok := cutSuffixFold(e.Name(), ".jsonl"); ok {
+			f.taken[names.Fold(name)] = true
+			f.chats++
+		}
+	}
+	c.folders[key] = f
+	return f, nil
+}
+
+// cutSuffixFold cuts an ASCII suffix in any letter case: on a disk that
+// ignores case, X.JSONL is in the way of X.jsonl.
+func cutSuffixFold(s, suffix string) (string, bool) {
+	n := len(s) - len(suffix)
+	if n < 0 || !strings.EqualFold(s[n:], suffix) {
+		return s, false
+	}
+	return s[:n], true
+}
+
+// plan gives every source the name of its new chat, in the order of the
+// sources, before any work starts: so the names do not depend on which source
+// is done first.
+func (c *cut) plan(ctx context.Context) {
+	if c.nameNeedsAt() {
+		each(ctx, len(c.jobs), func(i int) {
+			j := c.jobs[i]
+			j.fail(j.count(ctx))
+		})
+	}
+	for _, j := range c.jobs {
+		if j.res.Err == nil {
+			j.fail(j.place())
+		}
+	}
+}
+
+// nameNeedsAt tells whether the names hold the index of the last message, and
+// that index must be counted.
+func (c *cut) nameNeedsAt() bool {
+	timed := c.Style == names.Suffix || c.Style == names.Classic
+	return c.At < 0 && c.Output == "" && c.Name == "" && c.Kind == names.Branch && timed
+}
+
+func (j *cutJob) fail(err error) {
+	if err != nil && j.res.Err == nil {
+		j.res.Err = err
+	}
+}
+
+// place decides what the new chat is called and where it goes.
+func (j *cutJob) place() error {
+	if j.path != chat.Stdin {
+		info, err := os.Stat(j.path)
+		if err != nil {
+			return pathError(err)
+		}
+		if !info.Mode().IsRegular() {
+			f, err := chat.OpenRegular(j.path) // it knows what to say
+			if err == nil {
+				_ = f.Close()
+				err = fmt.Errorf("%s: %w", j.path, chat.ErrNotRegular)
+			}
+			return err
+		}
+		j.Meter.Expect(1, info.Size())
+	}
+	if j.Output != "" {
+		return j.placeOutput()
+	}
+	return j.placeBeside()
+}
+
+// placeOutput takes the path that was asked for.
+func (j *cutJob) placeOutput() error {
+	j.target, j.res.Path = j.Output, j.Output
+	if j.Output == Stdout {
+		j.name = names.Name{File: j.Name, Label: j.Name}
+		return nil
+	}
+	name := userdir.ChatName(j.Output)
+	j.name = names.Name{File: name, Label: name}
+	j.res.Name = &j.name.File
+	if j.path == chat.Stdin {
+		return nil
+	}
+	if err := j.notTheSource(j.Output); err != nil {
+		return err
+	}
+	j.beside = sameFolder(filepath.Dir(j.path), filepath.Dir(j.Output))
+	return nil
+}
+
+// placeBeside derives the name (SPEC.md 2.1).
+func (j *cutJob) placeBeside() error {
+	dir := filepath.Dir(j.path)
+	f, err := j.folderOf(dir)
+	if err != nil {
+		return pathError(err)
+	}
+	j.beside = true
+	groups := j.listing()
+	source := userdir.ChatName(j.path)
+	listed := map[string]bool{}
+	count := f.chats
+	for _, g := range groups {
+		for _, name := range g.Chats {
+			listed[names.Fold(name)] = true
+		}
+		count = len(g.Chats)
+	}
+	r := names.Request{
+		Kind: j.Kind, Style: j.Style, Chat: source, Name: j.Name, At: j.at, Now: j.Now, Chats: count,
+		Taken: func(name string) bool {
+			folded := names.Fold(name)
+			return f.taken[folded] || listed[folded]
+		},
+	}
+	if r.At < 0 {
+		r.At = j.At
+	}
+	if f.luker[source] {
+		r.Max = names.MaxLuker
+	}
+	j.name, err = names.Make(r)
+	if err != nil && !(errors.Is(err, names.ErrTaken) && j.Force && !j.given(j.name.File)) {
+		return fmt.Errorf("%s: %w", j.path, err)
+	}
+	prefix, _ := filepath.Split(j.path)
+	j.target = prefix + j.name.File + ".jsonl"
+	j.res.Path, j.res.Name = j.target, &j.name.File
+	if err := j.notTheSource(j.target); err != nil {
+		return err
+	}
+	f.taken[names.Fold(j.name.File)] = true
+	f.chats++
+	return nil
+}
+
+// given tells whether another source of this call has the name already.
+func (j *cutJob) given(name string) bool {
+	for _, other := range j.jobs {
+		if other == j {
+			return false
+		}
+		if other.target != "" && names.Fold(other.name.File) == names.Fold(name) &&
+			sameFolder(filepath.Dir(other.target), filepath.Dir(j.path)) {
+			return true
+		}
+	}
+	return false
+}
+
+// listing gives the groups that list the source.
+func (j *cutJob) listing() []*group.File {
+	if kind, _ := userdir.KindOf(j.path); kind != userdir.Group {
+		return nil
+	}
+	dir, ok := userdir.Find(j.path)
+	if j.Data != "" {
+		var err error
+		if dir, err = userdir.Open(j.Data); err != nil {
+			return nil // opening the chat says so
+		}
+	} else if !ok {
+		return nil
+	}
+	set, err := j.groups.In(dir)
+	if err != nil {
+		return nil // as above
+	}
+	return set.Listing(userdir.ChatName(j.path))
+}
+
+// notTheSource refuses a target that is one of the sources, by whatever path,
+// link or letter case.
+func (j *cutJob) notTheSource(target string) error {
+	info, statErr := os.Stat(target)
+	for _, source := range j.Sources {
+		if source == chat.Stdin {
+			continue
+		}
+		same := names.Fold(realPath(source)) == names.Fold(realPath(target))
+		if statErr == nil && !same {
+			if s, err := os.Stat(source); err == nil {
+				same = os.SameFile(s, info)
+			}
+		}
+		if same {
+			return fmt.Errorf("%s: the output is the source %s itself; choose another name", target, source)
+		}
+	}
+	return nil
+}
+
+// realPath gives an absolute path with links followed as far as it exists.
+func realPath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(real, filepath.Base(path))
+	}
+	return path
+}
+
+func sameFolder(a, b string) bool {
+	ai, aerr := os.Stat(a)
+	bi, berr := os.Stat(b)
+	return aerr == nil && berr == nil && os.SameFile(ai, bi)
+}
+
+// pathError puts the path in front and leaves the system call out.
+func pathError(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
+	}
+	return err
+}
+
+// removeStale clears what runs that died have left in the target folders.
+func (c *cut) removeStale() {
+	if c.DryRun {
+		return
+	}
+	seen := map[string]bool{}
+	for _, j := range c.jobs {
+		if j.target == "" || j.target == Stdout {
+			continue
+		}
+		if dir := filepath.Dir(j.target); !seen[dir] {
+			seen[dir] = true
+			safefile.RemoveStale(dir)
+		}
+	}
+}
