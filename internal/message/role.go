@@ -1,0 +1,77 @@
+// Package message reads and edits one message, a line of a chat:
+//
+//	{"name":"Mira","is_user":false,"is_system":false,"send_date":"…","mes":"…","extra":{…},"swipe_id":0,"swipes":["…"],"swipe_info":[{…}]}
+//
+// A message is somebody's writing and carries state of extensions that nothing
+// here knows. So every edit is a splice into the line's own bytes: the keys that
+// the edit names get new values, all others keep theirs to the byte, known or
+// not, in their order. Values that an edit copies keep their spelling. Where a
+// key is repeated its last occurrence counts, as JSON.parse reads it.
+//
+// Lines are given without their line end and must be one valid JSON object; what
+// a message means to a chat, and its place there, is for others to know.
+package message
+
+import "stchat/internal/rawjson"
+
+// Keys of a message and of its extra (FORMATS.md E4).
+const (
+	keyIsUser      = "is_user"
+	keyIsSystem    = "is_system"
+	keyText        = "mes"
+	keyDate        = "send_date"
+	keyGenStarted  = "gen_started"
+	keyGenFinished = "gen_finished"
+	keyExtra       = "extra"
+	keySwipeID     = "swipe_id"
+	keySwipes      = "swipes"
+	keySwipeInfo   = "swipe_info"
+
+	keyTools    = "tool_invocations"
+	keyBookmark = "bookmark_link"
+	keyBranches = "branches"
+)
+
+// Who is whose message it is.
+type Who string
+
+// The three roles. A system message is one that the model does not see.
+const (
+	User      Who = "user"
+	Character Who = "character"
+	System    Who = "system"
+)
+
+// Role returns whose message a line is. Truth is JavaScript's ("is_user":"yes"
+// is true), and is_system wins over is_user.
+func Role(line []byte) Who {
+	var user, system []byte
+	for key, value := range rawjson.Members(line) {
+		switch {
+		case rawjson.KeyIs(key, keyIsUser):
+			user = value
+		case rawjson.KeyIs(key, keyIsSystem):
+			system = value
+		}
+	}
+	switch {
+	case rawjson.Truthy(system):
+		return System
+	case rawjson.Truthy(user):
+		return User
+	default:
+		return Character
+	}
+}
+
+// Visible reports whether SillyTavern counts the message as one that the model
+// sees: it is no system message, or it holds the calls of tools
+// (extra.tool_invocations is a list; coreChat in public/script.js, with tools
+// usable).
+func Visible(line []byte) bool {
+	if Role(line) != System {
+		return true
+	}
+	tools, _ := rawjson.Lookup(line, keyExtra, keyTools)
+	return rawjson.KindOf(tools) == rawjson.Array
+}
