@@ -57,7 +57,8 @@ export async function openPage(file, profile, url) {
         'about:blank',
     ], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
     const kill = () => child.kill('SIGKILL');
-    process.once('exit', kill);
+    // Before the scratch folder goes.
+    process.prependOnceListener('exit', kill);
 
     const waiting = new Map();
     let last = 0;

@@ -166,38 +166,38 @@ async function main() {
     const versions = flags.versions.split(',');
     const browser = findBrowser(flags.browser);
     const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stchat-conformance-'));
-    try {
-        const program = findStchat(flags.stchat, scratch);
-        const rows = chosen.map((s) => ({ id: s.id, title: s.title, results: new Map() }));
-        for (const version of versions) {
-            const folder = path.join(scratch, version);
-            fs.mkdirSync(folder);
-            const results = await conform(version, chosen, { program, browser, scratch: folder });
-            for (const row of rows) {
-                row.results.set(version, results.get(row.id));
-            }
-        }
-        process.stdout.write(`${textTable(versions, rows)}\n`);
-        const failed = reasons(versions, rows, (outcome) => outcome === 'FAIL');
-        if (failed.length) {
-            process.stdout.write(`\n${failed.join('\n')}\n`);
-        }
-        if (flags.markdown) {
-            const with_ = `node ${process.versions.node}, ${browser ? browserVersion(browser) : 'no Chromium'}`;
-            const caption = `Last run: ${new Date().toISOString().slice(0, 10)}, ${os.platform()}/${os.arch()}, ${with_}.`;
-            fs.writeFileSync(flags.markdown, `${caption}\n\n${markdownTable(versions, rows)}\n`);
-        }
-        return failed.length ? 1 : 0;
-    } finally {
+    process.once('exit', () => {
         if (flags.keep) {
             note(`kept ${scratch}`);
         } else {
-            fs.rmSync(scratch, { recursive: true, force: true });
+            // An ending browser may still be writing into its profile.
+            fs.rmSync(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+        }
+    });
+    const program = findStchat(flags.stchat, scratch);
+    const rows = chosen.map((s) => ({ id: s.id, title: s.title, results: new Map() }));
+    for (const version of versions) {
+        const folder = path.join(scratch, version);
+        fs.mkdirSync(folder);
+        const results = await conform(version, chosen, { program, browser, scratch: folder });
+        for (const row of rows) {
+            row.results.set(version, results.get(row.id));
         }
     }
+    process.stdout.write(`${textTable(versions, rows)}\n`);
+    const failed = reasons(versions, rows, (outcome) => outcome === 'FAIL');
+    if (failed.length) {
+        process.stdout.write(`\n${failed.join('\n')}\n`);
+    }
+    if (flags.markdown) {
+        const by = `node ${process.versions.node}, ${browser ? browserVersion(browser) : 'no Chromium'}`;
+        const caption = `Last run: ${new Date().toISOString().slice(0, 10)}, ${os.platform()}/${os.arch()}, ${by}.`;
+        fs.writeFileSync(flags.markdown, `${caption}\n\n${markdownTable(versions, rows)}\n`);
+    }
+    return failed.length ? 1 : 0;
 }
 
-// An interrupted run still stops its server and browser: their kills hang on "exit".
+// An interrupted run still stops its server and browser and removes its scratch folder: all hang on "exit".
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.once(signal, () => process.exit(2));
 }

@@ -67,7 +67,8 @@ export async function startServer(app, dataRoot, logFile) {
         resolve();
     }));
     const kill = () => child.kill('SIGKILL');
-    process.once('exit', kill);
+    // Before the scratch folder goes.
+    process.prependOnceListener('exit', kill);
 
     const server = {
         url,

@@ -4,29 +4,63 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 
 import { groupLives, groupOf, groupOpensAs, isNamed, written } from '../checks.mjs';
-import { same, sameBytes, status } from '../expect.mjs';
+import { literally, same, sameBytes, status, time } from '../expect.mjs';
 import { header, lines } from '../fixtures.mjs';
 
 const modern = (t) => t.legacy ? 'group chats have no header before 1.16' : null;
 
-function copy(kind) {
+/** In each naming style: the name of a copy at message 5 that is given a name, and of one that is not. */
+const styles = {
+    checkpoint: {
+        suffix: [(s) => `${s.chat}__Point`, (s) => `${s.chat}__Checkpoint #1`],
+        sillytavern: [() => 'Group point', (s) => `${s.chat} - Checkpoint #1`],
+        // The number counts the group's chats: the source and the one made just before.
+        classic: [() => new RegExp(`^Old point - ${time}$`), () => new RegExp(`^Checkpoint #2 - ${time}$`)],
+        version: [() => 'Group version', (s) => `${s.chat}-v2`],
+    },
+    branch: {
+        suffix: [(s) => `${s.chat}__Point`, (s) => new RegExp(`^${literally(s.chat)}__Branch #5 - ${time}$`)],
+        sillytavern: [() => 'Group branch', (s) => `${s.chat} - Branch #1`],
+        classic: [() => new RegExp(`^Old branch - ${time}$`), () => new RegExp(`^Branch #5 - ${time}$`)],
+        version: [() => 'Group branch version', (s) => `${s.chat}-v2`],
+    },
+};
+
+/** The name to give for a style, so that what comes out is as above and no two groups share a file. */
+const given = {
+    checkpoint: { suffix: 'Point', sillytavern: 'Group point', classic: 'Old point', version: 'Group version' },
+    branch: { suffix: 'Point', sillytavern: 'Group branch', classic: 'Old branch', version: 'Group branch version' },
+};
+
+/** Copies in every naming style, two of each, of one group's chat. */
+function copies(kind) {
     return {
         id: `group-${kind}`,
-        title: `group ${kind}`,
+        title: `group ${kind}, each naming style`,
         skip: modern,
         prepare(t) {
-            const source = t.data.group(`Group ${kind}`);
-            const flags = kind === 'checkpoint' ? ['-n', 'Group point'] : [];
-            return { source, file: t.path(kind, source.file, '--at', '5', '--naming', 'sillytavern', ...flags) };
-        },
-        async run(t, { source, file }) {
-            isNamed(file, kind === 'checkpoint' ? 'Group point' : `${source.chat} - Branch #1`);
-            const chat = written(file, {
-                header: source.header, messages: source.messages.slice(0, 6), mainChat: source.chat,
+            return Object.entries(styles[kind]).map(([style, want]) => {
+                const source = t.data.group(`Group ${kind} ${style}`);
+                const flags = ['--at', '5', '--naming', style];
+                const files = [['-n', given[kind][style]], []].map((name) => t.path(kind, source.file, ...flags, ...name));
+                return { source, files, want };
             });
-            sameBytes(fs.readFileSync(source.groupFile),
-                JSON.stringify({ ...source.group, chats: [source.chat, chat.name] }, null, 4), 'the group file');
-            await groupLives(t, source, chat);
+        },
+        async run(t, made) {
+            for (const { source, files, want } of made) {
+                const chats = files.map((file, i) => {
+                    isNamed(file, want[i](source));
+                    return written(file, {
+                        header: source.header, messages: source.messages.slice(0, 6), mainChat: source.chat,
+                    });
+                });
+                sameBytes(fs.readFileSync(source.groupFile),
+                    JSON.stringify({ ...source.group, chats: [source.chat, ...chats.map((c) => c.name)] }, null, 4),
+                    'the group file');
+                for (const chat of chats) {
+                    await groupLives(t, source, chat);
+                }
+            }
         },
     };
 }
@@ -74,4 +108,4 @@ const old = {
     },
 };
 
-export const group = [copy('checkpoint'), copy('branch'), old];
+export const group = [copies('checkpoint'), copies('branch'), old];

@@ -181,7 +181,18 @@ const group = {
             t.path('branch', replica.file, '--at', '5', '-n', names[0], '--naming', 'sillytavern', ...slugs[0]),
             t.path('checkpoint', replica.file, '--at', '7', '-n', names[1], '--naming', 'sillytavern', ...slugs[1]),
         ];
+        // Without a name: the number the page gives, and the one stchat gives.
+        const unnamed = await createCheckpoint(t, 3, '');
+        const mineToo = t.path('checkpoint', replica.file, '--at', '3', '--naming', t.legacy ? 'classic' : 'sillytavern');
+        if (t.legacy) {
+            isNamed(path.join(source.folder, unnamed), new RegExp(`^Checkpoint #3 - ${oldTime}$`));
+            isNamed(mineToo, new RegExp(`^Checkpoint #3 - ${time}$`));
+        } else {
+            isNamed(mineToo, unnamed);
+        }
+
         const myGroup = JSON.parse(fs.readFileSync(replica.groupFile, 'utf8'));
+        myGroup.chats.pop();
         same(myGroup.chats, theirGroup.chats, 'the group\u2019s chats');
         for (const [i, name] of names.entries()) {
             if (t.legacy) {
