@@ -1,44 +1,43 @@
 package rawjson
 
-// Filter returns a list with only the elements that keep accepts; i is an
-// element's place in the list. A removed element takes one comma and the white
-// space on one side of it along, every other byte stays. Where everything is
-// kept, and for what is not a list, it returns array itself.
+// Filter returns a list with only the elements that keep accepts, as [EditList]
+// does.
 func Filter(array []byte, keep func(i int, value []byte) bool) []byte {
-	var out []byte
+	return EditList(array, func(i int, value []byte) ([]byte, bool) { return value, keep(i, value) })
+}
+
+// EditList returns a list with each element as edit gives it, or without it; i is
+// the element's place in the list. A removed element takes one comma and the white
+// space on one side of it along, every other byte stays. What is not a list is
+// returned as it is. To change nothing, edit returns value itself.
+func EditList(array []byte, edit func(i int, value []byte) (edited []byte, keep bool)) []byte {
+	out := make([]byte, 0, len(array))
 	i, kept := 0, 0
 	lead := span{-1, -1} // what stands before the first element
 	gap := 0             // where what stands before the next element begins
-	dropped := false
 	brackets, ok := walkArray(array, func(val span) bool {
 		if lead.at < 0 {
 			lead = span{skipSpace(array, 0) + 1, val.at}
+			out = append(out, array[:lead.at]...)
 			gap = lead.at
 		}
-		if keep(i, array[val.at:val.end:val.end]) {
-			if dropped {
-				if kept == 0 {
-					out = append(out, array[lead.at:lead.end]...)
-				} else {
-					out = append(out, array[gap:val.at]...)
-				}
-				out = append(out, array[val.at:val.end]...)
+		if value, keep := edit(i, array[val.at:val.end:val.end]); keep {
+			if kept == 0 {
+				gap, val.at = lead.at, lead.end
 			}
+			out = append(out, array[gap:val.at]...)
+			out = append(out, value...)
 			kept++
-		} else if !dropped {
-			dropped = true
-			out = make([]byte, 0, len(array))
-			out = append(out, array[:gap]...)
 		}
 		gap = val.end
 		i++
 		return true
 	})
-	if !ok || !dropped {
+	switch {
+	case !ok || i == 0:
 		return array
+	case kept == 0:
+		gap = brackets.end
 	}
-	if kept > 0 {
-		return append(out, array[gap:]...)
-	}
-	return append(out, array[brackets.end:]...)
+	return append(out, array[gap:]...)
 }

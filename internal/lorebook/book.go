@@ -1,0 +1,195 @@
+package lorebook
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/jsvalue"
+	"stchat/internal/names"
+	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
+)
+
+// Extension is the end of a lorebook's file name.
+const Extension = ".json"
+
+// MaxBytes is the longest name of a lorebook, in bytes and without [Extension].
+// It is a chat's limit, one byte below what would fit, so that one rule makes
+// both kinds of names safe.
+const MaxBytes = names.MaxBytes
+
+// Book is a lorebook as it was read.
+type Book struct {
+	Path      string
+	Name      string // the file's name without [Extension]: what chats call it
+	InnerName string // the name inside the file, where HasInner
+	HasInner  bool
+	Entries   []Entry // in the file's order, a repeated key once
+	Raw       []byte
+
+	object  *rawjson.Object // of Raw; not edited
+	entries []byte          // the raw value of "entries"
+}
+
+// Entry is one entry of a lorebook.
+type Entry struct {
+	Key     string // its key in entries; its place in the list, where that is a list
+	UID     string // uid as JavaScript prints it, "" where there is none
+	Comment string // the title users see; "" where it is no string
+	Raw     []byte
+}
+
+// ErrMissing says that a lorebook that is named does not exist.
+var ErrMissing = errors.New("the lorebook does not exist")
+
+// NotReadableError says that a file is not a lorebook that SillyTavern could read.
+type NotReadableError struct {
+	Path string
+	Err  error // a *jsonl.Damage with the place, or what else is wrong
+}
+
+func (e *NotReadableError) Error() string {
+	if damage, ok := errors.AsType[*jsonl.Damage](e.Err); ok {
+		return e.Path + ":" + damage.Error() + "; this lorebook cannot be read"
+	}
+	return fmt.Sprintf("%s: this lorebook cannot be read: %v", e.Path, e.Err)
+}
+
+// Unwrap gives the reason.
+func (e *NotReadableError) Unwrap() error { return e.Err }
+
+// NameIn returns the name of the lorebook that a chat's metadata binds it to
+// (METADATA_KEY of world-info.js). ok is false where there is none.
+func NameIn(metadata *rawjson.Object) (name string, ok bool) {
+	raw, _ := metadata.Get("world_info")
+	name, ok = rawjson.Unquote(raw)
+	return name, ok && name != ""
+}
+
+// Find returns the path of the lorebook that a chat calls name. The name is a
+// stranger's: one that SillyTavern could not have given to a file is a
+// *userdir.UnsafeNameError and nothing is looked for. A book that is not there
+// is [ErrMissing].
+func Find(worldsDir, name string) (path string, err error) {
+	path, err = userdir.Within(worldsDir, name, Extension)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return path, fmt.Errorf("%s: %w", path, ErrMissing)
+	case err != nil:
+		return path, err
+	case !info.Mode().IsRegular():
+		return path, &NotReadableError{Path: path, Err: errors.New("it is not a regular file")}
+	}
+	return path, nil
+}
+
+// Open reads the lorebook at path. The errors are those of reading a file, with
+// [ErrMissing] for one that is not there, and [*NotReadableError].
+func Open(path string) (*Book, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: %w", path, ErrMissing)
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular(): // a pipe would wait forever
+		return nil, &NotReadableError{Path: path, Err: errors.New("it is not a regular file")}
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(raw, path)
+}
+
+// Parse takes raw as the content of the lorebook at path; it aliases raw. Like
+// SillyTavern's readers it accepts entries as an object keyed by uid and also as
+// a list. The error is [*NotReadableError].
+func Parse(raw []byte, path string) (*Book, error) {
+	bad := func(err error) error { return &NotReadableError{Path: path, Err: err} }
+	if damage := jsonl.Check(raw); damage != nil {
+		return nil, bad(damage)
+	}
+	object, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return nil, bad(err)
+	}
+	b := &Book{Path: path, Name: strings.TrimSuffix(filepath.Base(path), Extension), Raw: raw, object: object}
+	if inner, ok := object.Get("name"); ok {
+		b.InnerName, b.HasInner = rawjson.Unquote(inner)
+	}
+	b.entries, _ = object.Get("entries")
+	switch kind := rawjson.KindOf(b.entries); kind {
+	case rawjson.ObjectKind:
+		entries, err := rawjson.ParseObject(b.entries)
+		if err != nil {
+			return nil, bad(err)
+		}
+		for key, value := range entries.All() {
+			b.Entries = append(b.Entries, newEntry(key, value))
+		}
+	case rawjson.Array:
+		for value := range rawjson.Elements(b.entries) {
+			b.Entries = append(b.Entries, newEntry(fmt.Sprint(len(b.Entries)), value))
+		}
+	default:
+		return nil, bad(fmt.Errorf("its entries are %s, not an object", kind))
+	}
+	return b, nil
+}
+
+func newEntry(key string, raw []byte) Entry {
+	e := Entry{Key: key, Raw: raw}
+	for k, v := range rawjson.Members(raw) {
+		switch {
+		case rawjson.KeyIs(k, "uid"):
+			e.UID = uidText(v)
+		case rawjson.KeyIs(k, "comment"):
+			e.Comment, _ = rawjson.Unquote(v)
+		}
+	}
+	return e
+}
+
+// uidText is a uid as JavaScript prints it: it is part of keys in
+// chat_metadata.timedWorldInfo and of the registries' text.
+func uidText(raw []byte) string {
+	switch rawjson.KindOf(raw) {
+	case rawjson.Number:
+		f, _ := rawjson.Float(raw)
+		return jsvalue.FormatNumber(f)
+	case rawjson.String:
+		s, _ := rawjson.Unquote(raw)
+		return s
+	default:
+		return ""
+	}
+}
+
+// UIDs returns the uids of all entries.
+func (b *Book) UIDs() map[string]bool {
+	uids := make(map[string]bool, len(b.Entries))
+	for i := range b.Entries {
+		if uid := b.Entries[i].UID; uid != "" {
+			uids[uid] = true
+		}
+	}
+	return uids
+}
+
+// pretty reports whether the file is written with a member a line, as
+// SillyTavern writes it.
+func (b *Book) pretty() bool {
+	raw := bytes.TrimLeft(b.Raw, " \t\r\n")
+	return len(raw) > 1 && (raw[1] == '\n' || raw[1] == '\r')
+}

@@ -1,0 +1,119 @@
+package lorebook
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"stchat/internal/rawjson"
+)
+
+// CloneOptions says what a clone is to be.
+type CloneOptions struct {
+	Name     string   // the clone's name
+	Internal Internal // what becomes of extension-internal entries; Default is Drop
+	Drop     []string // globs; an entry whose whole comment matches one is left out
+}
+
+// Cloned is a clone, not yet in any file.
+type Cloned struct {
+	Data    []byte
+	Entries int // entries in it
+	Dropped int // entries of the book that are not
+}
+
+// CheckGlob reports what is wrong with a --drop pattern: see [Clone].
+func CheckGlob(pattern string) error {
+	if _, err := path.Match(pattern, ""); err != nil {
+		return fmt.Errorf("pattern %q: %w", pattern, err)
+	}
+	return nil
+}
+
+// Clone makes a copy of the book under another name. Entries that stay keep their
+// bytes, their uid, their displayIndex and their order, and so do all other members
+// of the file, but a name inside it becomes the clone's. In entries that are a list,
+// those behind a dropped one move up, as they would in JavaScript.
+//
+// A glob matches a comment as a whole: * is any run of characters, / too; ? is one
+// character, [a-z] and [^a-z] one of a set, \ takes the next character as it is.
+// Letter case counts. The error is that of a bad glob.
+func (b *Book) Clone(opt CloneOptions) (Cloned, error) {
+	for _, glob := range opt.Drop {
+		if err := CheckGlob(glob); err != nil {
+			return Cloned{}, err
+		}
+	}
+	c := Cloned{}
+	fate := func(e *Entry) (raw []byte, keep bool) {
+		keep = !matchesAny(opt.Drop, e.Comment)
+		if e.Kind() != User && (opt.Internal == Default || opt.Internal == Drop) {
+			keep = false
+		}
+		if !keep {
+			c.Dropped++
+			return nil, false
+		}
+		c.Entries++
+		if e.Kind() == QueueLog && opt.Internal == Reset {
+			return withEmptyQueue(e.Raw), true
+		}
+		return e.Raw, true
+	}
+	entries := b.entries
+	if rawjson.KindOf(entries) == rawjson.Array {
+		entries = rawjson.EditList(entries, func(i int, _ []byte) ([]byte, bool) { return fate(&b.Entries[i]) })
+	} else {
+		object, err := rawjson.ParseObject(entries)
+		if err != nil {
+			return Cloned{}, &NotReadableError{Path: b.Path, Err: err}
+		}
+		for i := range b.Entries {
+			e := &b.Entries[i]
+			switch raw, keep := fate(e); {
+			case !keep:
+				object.Unset(e.Key)
+			case len(raw) != len(e.Raw) || string(raw) != string(e.Raw):
+				object.Set(e.Key, raw)
+			}
+		}
+		entries = object.Bytes()
+	}
+	data, err := b.with(entries, opt.Name)
+	c.Data = data
+	return c, err
+}
+
+// with gives the book's file with other entries and under another name.
+func (b *Book) with(entries []byte, name string) ([]byte, error) {
+	object, err := rawjson.ParseObject(b.Raw)
+	if err != nil {
+		return nil, &NotReadableError{Path: b.Path, Err: err}
+	}
+	object.Set("entries", entries)
+	if b.HasInner {
+		object.Set("name", rawjson.Quote(name))
+	}
+	return object.Bytes(), nil
+}
+
+// withEmptyQueue gives a queue entry with nothing to do in it.
+func withEmptyQueue(entry []byte) []byte {
+	edited, err := rawjson.SetPath(entry, rawjson.Quote(emptyQueue), "content")
+	if err != nil {
+		return entry // not an object, so it has no comment and never gets here
+	}
+	return edited
+}
+
+// matchesAny reports whether a glob matches the comment. path.Match keeps * from
+// matching a /, which means nothing in a comment, so both hide it.
+func matchesAny(globs []string, comment string) bool {
+	const hidden = "\x00"
+	for _, glob := range globs {
+		if ok, err := path.Match(strings.ReplaceAll(glob, "/", hidden), strings.ReplaceAll(comment, "/", hidden)); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,81 @@
+package lorebook
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kind tells what an entry is for, by its comment (FORMATS.md B3).
+type Kind uint8
+
+// The kinds of entries. All but User are extension-internal: state of Auto-Recap
+// that is nobody's lore.
+const (
+	User     Kind = iota
+	QueueLog      // __operation_queue, and the stale name _operations_queue_
+	Registry      // _registry_<type>
+	Index         // __index_<category>
+)
+
+const queueComment = "__operation_queue"
+
+// KindOf classifies an entry's comment.
+func KindOf(comment string) Kind {
+	switch {
+	case comment == queueComment, comment == "_operations_queue_":
+		return QueueLog
+	case strings.HasPrefix(comment, "_registry_"):
+		return Registry
+	case strings.HasPrefix(comment, "__index_"):
+		return Index
+	default:
+		return User
+	}
+}
+
+// Kind classifies the entry.
+func (e *Entry) Kind() Kind { return KindOf(e.Comment) }
+
+// HasExtensionState reports whether any entry is extension-internal.
+func (b *Book) HasExtensionState() bool { return b.InternalCount() > 0 }
+
+// InternalCount returns how many entries are extension-internal.
+func (b *Book) InternalCount() int {
+	n := 0
+	for i := range b.Entries {
+		if b.Entries[i].Kind() != User {
+			n++
+		}
+	}
+	return n
+}
+
+// Internal says what a clone does with extension-internal entries.
+type Internal uint8
+
+// The policies. The zero value leaves the choice to what is made: [Drop] for a
+// clone, [Reset] for a snapshot, which is nothing without its registries.
+const (
+	Default Internal = iota
+	Drop             // left out
+	Keep             // copied
+	Reset            // copied, with the queue emptied
+)
+
+// InternalNames lists what [ParseInternal] accepts.
+func InternalNames() []string { return []string{"drop", "keep", "reset"} }
+
+// ParseInternal reads the value of --internal; "" is [Default].
+func ParseInternal(s string) (Internal, error) {
+	switch s {
+	case "":
+		return Default, nil
+	case "drop":
+		return Drop, nil
+	case "keep":
+		return Keep, nil
+	case "reset":
+		return Reset, nil
+	}
+	return Default, fmt.Errorf("unknown policy %q for internal entries; choose %s", s, strings.Join(InternalNames(), ", "))
+}

@@ -1,0 +1,107 @@
+package lorebook
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+)
+
+// Operation is one piece of work in Auto-Recap's queue (FORMATS.md B3.1).
+type Operation struct{ ID, Type, Status string }
+
+// Pending reports whether the operation would still run: on load Auto-Recap makes
+// in_progress and retrying pending again.
+func (o *Operation) Pending() bool {
+	return o.Status == "pending" || o.Status == "in_progress" || o.Status == "retrying"
+}
+
+// Queue is what the queue entries of a book hold.
+type Queue struct {
+	Present    bool // there is a queue entry
+	Operations []Operation
+}
+
+// Pending counts the operations that would still run.
+func (q Queue) Pending() int {
+	n := 0
+	for i := range q.Operations {
+		if q.Operations[i].Pending() {
+			n++
+		}
+	}
+	return n
+}
+
+// Queue reads the queue entries' content. Content that is empty, or that has no
+// queue in it, is an empty queue, as Auto-Recap's loadQueue has it; the stale shape
+// with operations is read too. Anything else is an error, since nobody knows what
+// such a queue holds.
+func (b *Book) Queue() (Queue, error) {
+	var q Queue
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		if e.Kind() != QueueLog {
+			continue
+		}
+		q.Present = true
+		operations, err := readQueue(e.Raw)
+		if err != nil {
+			return q, fmt.Errorf("%s: entry %q (uid %s): the queue cannot be read: %w", b.Path, e.Comment, e.UID, err)
+		}
+		q.Operations = append(q.Operations, operations...)
+	}
+	return q, nil
+}
+
+func readQueue(entry []byte) ([]Operation, error) {
+	raw, ok := rawjson.Lookup(entry, "content")
+	if !ok || rawjson.KindOf(raw) == rawjson.Null {
+		return nil, nil
+	}
+	content, ok := rawjson.Unquote(raw)
+	if !ok {
+		return nil, fmt.Errorf("its content is %s, not text", rawjson.KindOf(raw))
+	}
+	if strings.TrimSpace(content) == "" {
+		return nil, nil
+	}
+	if damage := jsonl.Check([]byte(content)); damage != nil {
+		return nil, fmt.Errorf("its content is not JSON: %w", damage)
+	}
+	if rawjson.KindOf([]byte(content)) != rawjson.ObjectKind {
+		return nil, errors.New("its content is not an object")
+	}
+	list, ok := rawjson.Lookup([]byte(content), "queue")
+	if !ok {
+		list, ok = rawjson.Lookup([]byte(content), "operations")
+	}
+	if !ok || !rawjson.Truthy(list) {
+		return nil, nil
+	}
+	if rawjson.KindOf(list) != rawjson.Array {
+		return nil, fmt.Errorf("its queue is %s, not a list", rawjson.KindOf(list))
+	}
+	var operations []Operation
+	for raw := range rawjson.Elements(list) {
+		var o Operation
+		for key, value := range rawjson.Members(raw) {
+			switch {
+			case rawjson.KeyIs(key, "id"):
+				o.ID, _ = rawjson.Unquote(value)
+			case rawjson.KeyIs(key, "type"):
+				o.Type, _ = rawjson.Unquote(value)
+			case rawjson.KeyIs(key, "status"):
+				o.Status, _ = rawjson.Unquote(value)
+			}
+		}
+		operations = append(operations, o)
+	}
+	return operations, nil
+}
+
+// emptyQueue is the content of a queue with nothing in it, as Auto-Recap writes it
+// (JSON.stringify with two spaces).
+const emptyQueue = "{\n  \"queue\": [],\n  \"current_operation_id\": null,\n  \"paused\": false,\n  \"version\": 1,\n  \"queueVersion\": 0\n}"

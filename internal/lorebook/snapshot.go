@@ -1,0 +1,197 @@
+package lorebook
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"stchat/internal/rawjson"
+)
+
+// SnapshotOptions says what a snapshot is to be.
+type SnapshotOptions struct {
+	Name     string
+	Internal Internal // Default is Reset; Keep is the same, since no snapshot holds a queue
+	Drop     []string // as for a clone
+}
+
+// field is one member of a lorebook entry with the value SillyTavern gives it in a
+// new entry.
+type field struct{ key, value string }
+
+// entryDefaults is newWorldInfoEntryTemplate of SillyTavern 1.19
+// (public/scripts/world-info.js), in the order the file has them.
+func entryDefaults() []field {
+	return []field{
+		{"key", "[]"}, {"keysecondary", "[]"}, {"comment", `""`}, {"content", `""`},
+		{"constant", "false"}, {"vectorized", "false"}, {"selective", "true"}, {"selectiveLogic", "0"},
+		{"addMemo", "false"}, {"order", "100"}, {"position", "0"}, {"disable", "false"}, {"ignoreBudget", "false"},
+		{"excludeRecursion", "false"}, {"preventRecursion", "false"}, {"matchPersonaDescription", "false"},
+		{"matchCharacterDescription", "false"}, {"matchCharacterPersonality", "false"},
+		{"matchCharacterDepthPrompt", "false"}, {"matchScenario", "false"}, {"matchCreatorNotes", "false"},
+		{"delayUntilRecursion", "0"}, {"probability", "100"}, {"useProbability", "true"}, {"depth", "4"},
+		{"outletName", `""`}, {"group", `""`}, {"groupOverride", "false"}, {"groupWeight", "100"},
+		{"scanDepth", "null"}, {"caseSensitive", "null"}, {"matchWholeWords", "null"}, {"useGroupScoring", "null"},
+		{"automationId", `""`}, {"role", "0"}, {"sticky", "null"}, {"cooldown", "null"}, {"delay", "null"},
+		{"triggers", "[]"},
+	}
+}
+
+// Snapshot makes a book out of allEntries, the list of entries that Auto-Recap
+// noted at a scene break (FORMATS.md B1.1, B4.3). Unlike Auto-Recap's own
+// reconstruction it keeps every uid, so that registries and timed effects still
+// mean the right entries. What the note leaves out gets the value a new entry has;
+// world and strategy, which the note adds, go. A queue entry with nothing in it is
+// added, with the uid of the present book's queue where that is free. The other
+// members of the present book's file stay. Dropped counts entries of allEntries.
+func (b *Book) Snapshot(allEntries []byte, opt SnapshotOptions) (Cloned, error) {
+	for _, glob := range opt.Drop {
+		if err := CheckGlob(glob); err != nil {
+			return Cloned{}, err
+		}
+	}
+	noted, err := notedEntries(allEntries)
+	if err != nil {
+		return Cloned{}, fmt.Errorf("the snapshot at the scene break is not usable: %w", err)
+	}
+	c := Cloned{}
+	entries := []byte{'{'}
+	add := func(uid int64, entry []byte) {
+		if c.Entries > 0 {
+			entries = append(entries, ',')
+		}
+		entries = append(entries, '"')
+		entries = strconv.AppendInt(entries, uid, 10)
+		entries = append(entries, '"', ':')
+		entries = append(entries, entry...)
+		c.Entries++
+	}
+	for _, e := range noted {
+		if matchesAny(opt.Drop, e.Comment) || opt.Internal == Drop && e.Kind() != User {
+			c.Dropped++
+			continue
+		}
+		add(e.uid, filledEntry(e.uid, e.Raw))
+	}
+	if opt.Internal != Drop && !matchesAny(opt.Drop, queueComment) {
+		uid := b.queueUID(noted)
+		add(uid, filledEntry(uid, []byte(`{"comment":"`+queueComment+`","content":`+string(rawjson.Quote(emptyQueue))+
+			`,"disable":true,"excludeRecursion":true,"order":9999}`)))
+	}
+	entries = append(entries, '}')
+	if b.pretty() {
+		var out bytes.Buffer
+		if err := json.Indent(&out, entries, "    ", "    "); err != nil {
+			return Cloned{}, fmt.Errorf("the snapshot at the scene break is not usable: %w", err)
+		}
+		entries = out.Bytes()
+	}
+	c.Data, err = b.with(entries, opt.Name)
+	return c, err
+}
+
+// noted is an entry of a snapshot.
+type noted struct {
+	Entry
+	uid int64
+}
+
+// notedEntries reads allEntries, by uid; of two with one uid the later one counts,
+// as in an object with that key. A queue that a snapshot should not have is left out.
+func notedEntries(allEntries []byte) ([]noted, error) {
+	if rawjson.KindOf(allEntries) != rawjson.Array {
+		return nil, fmt.Errorf("allEntries is %s, not a list", rawjson.KindOf(allEntries))
+	}
+	var list []noted
+	at := map[int64]int{}
+	for raw := range rawjson.Elements(allEntries) {
+		n := noted{Entry: newEntry("", raw)}
+		uid, err := strconv.ParseInt(n.UID, 10, 64)
+		if err != nil || uid < 0 || uid > maxUID {
+			return nil, fmt.Errorf("entry %d (%q) has no uid that is a whole number", len(list), n.Comment)
+		}
+		if n.Kind() == QueueLog {
+			continue
+		}
+		n.uid = uid
+		if i, again := at[uid]; again {
+			list[i] = n
+			continue
+		}
+		at[uid] = len(list)
+		list = append(list, n)
+	}
+	if len(list) == 0 {
+		return nil, errors.New("it has no entries")
+	}
+	slices.SortFunc(list, func(a, b noted) int { return cmp.Compare(a.uid, b.uid) })
+	return list, nil
+}
+
+// maxUID is the largest whole number that JavaScript tells from its neighbours.
+const maxUID = 1<<53 - 1
+
+// queueUID finds a uid for the queue entry of a snapshot: that of the present
+// queue, unless an entry of the snapshot has it, or else one above all that the
+// snapshot or the present book use. A uid that a later entry of the present book
+// has would give that entry's place in a registry to the queue.
+func (b *Book) queueUID(list []noted) int64 {
+	used := map[int64]bool{}
+	top := int64(-1)
+	for i := range list {
+		used[list[i].uid] = true
+		top = max(top, list[i].uid)
+	}
+	for i := range b.Entries {
+		uid, err := strconv.ParseInt(b.Entries[i].UID, 10, 64)
+		if err != nil || uid < 0 || uid > maxUID {
+			continue
+		}
+		if b.Entries[i].Kind() == QueueLog && !used[uid] {
+			return uid
+		}
+		used[uid] = true
+		top = max(top, uid)
+	}
+	if top < maxUID {
+		return top + 1
+	}
+	free := int64(0)
+	for used[free] {
+		free++
+	}
+	return free
+}
+
+// filledEntry writes an entry as SillyTavern would: uid first, then every member
+// it knows with the value from raw or else the default, then what else raw has,
+// and displayIndex, which is the uid where raw has none.
+func filledEntry(uid int64, raw []byte) []byte {
+	given, err := rawjson.ParseObject(raw)
+	if err != nil {
+		given = rawjson.NewObject()
+	}
+	number := strconv.AppendInt(nil, uid, 10)
+	out := rawjson.NewObject()
+	out.Set("uid", number)
+	for _, f := range entryDefaults() {
+		value, ok := given.Get(f.key)
+		if !ok {
+			value = []byte(f.value)
+		}
+		out.Set(f.key, rawjson.Compact(value))
+	}
+	for key, value := range given.All() {
+		if key != "world" && key != "strategy" && !out.Has(key) {
+			out.Set(key, rawjson.Compact(value))
+		}
+	}
+	if !out.Has("displayIndex") {
+		out.Set("displayIndex", number)
+	}
+	return out.Bytes()
+}
