@@ -22,7 +22,7 @@ func (e *SwipeError) Error() string {
 	case e.Swipes == 0:
 		return fmt.Sprintf("swipe %d: the message has no swipes", e.Swipe)
 	case e.Swipe >= 0 && e.Swipe < e.Swipes:
-		return fmt.Sprintf("swipe %d: it is not text, one of the message's %d swipes is broken", e.Swipe, e.Swipes)
+		return fmt.Sprintf("swipe %d is not text", e.Swipe)
 	case e.Swipes == 1:
 		return fmt.Sprintf("swipe %d: the message has 1 swipe, number 0", e.Swipe)
 	default:

@@ -1,0 +1,415 @@
+package message
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"stchat/internal/rawjson"
+)
+
+func TestRoleAndVisible(t *testing.T) {
+	tests := []struct {
+		line    string
+		role    Who
+		visible bool
+	}{
+		{`{"is_user":true,"is_system":false}`, User, true},
+		{`{"is_user":"yes"}`, User, true},
+		{`{"is_user":0}`, Character, true},
+		{`{"is_user":""}`, Character, true},
+		{`{"is_user":null,"is_system":0.0}`, Character, true},
+		{`{}`, Character, true},
+		{`{"is_user":false,"is_user":1}`, User, true},
+		{`{"is_user":true,"is_user":false}`, Character, true},
+		{`{"is_\u0075ser":[]}`, User, true},
+		{`{"is_user":true,"is_system":{}}`, System, false},
+		{`{"is_system":true,"extra":{"tool_invocations":[]}}`, System, true},
+		{`{"is_system":true,"extra":{"tool_invocations":{}}}`, System, false},
+		{`{"is_system":true,"extra":null,"tool_invocations":[]}`, System, false},
+		{`{"is_system":true,"extra":{"tool_invocations":[1]},"extra":{}}`, System, false},
+	}
+	for _, tt := range tests {
+		if role, visible := Role([]byte(tt.line)), Visible([]byte(tt.line)); role != tt.role || visible != tt.visible {
+			t.Errorf("%s: %s, visible %v; want %s, %v", tt.line, role, visible, tt.role, tt.visible)
+		}
+	}
+}
+
+func TestChooseSwipe(t *testing.T) {
+	tests := []struct {
+		name, line string
+		swipe      int
+		want       string
+	}{
+		{
+			"everything in its place",
+			`{"name":"M","send_date":"d0","mes":"a","gen_started":"s0","gen_finished":"f0","extra":{"x":0},"swipe_id":0,"swipes":["a","b"],"swipe_info":[{"send_date":"d0","extra":{}},{"send_date":"d1","gen_started":"s1","gen_finished":"f1","extra":{"y":1.0,"\u00e9":"\ud800"}}],"z":1}`,
+			1,
+			`{"name":"M","send_date":"d1","mes":"b","gen_started":"s1","gen_finished":"f1","extra":{"y":1.0,"\u00e9":"\ud800"},"swipe_id":1,"swipes":["a","b"],"swipe_info":[{"send_date":"d0","extra":{}},{"send_date":"d1","gen_started":"s1","gen_finished":"f1","extra":{"y":1.0,"\u00e9":"\ud800"}}],"z":1}`,
+		},
+		{
+			"the swipe that is chosen already",
+			`{"mes":"a","send_date":"d","extra":{},"swipe_id":0,"swipes":["a"],"swipe_info":[{"send_date":"d","extra":{}}]}`,
+			0,
+			`{"mes":"a","send_date":"d","extra":{},"swipe_id":0,"swipes":["a"],"swipe_info":[{"send_date":"d","extra":{}}]}`,
+		},
+		{
+			"keys that swipe_info lacks go, keys that the message lacks come last",
+			`{"gen_started":"s","send_date":"d","gen_finished":"f","extra":{"x":1},"swipes":["a"],"swipe_info":[{"gen_finished":"g"}]}`,
+			0,
+			`{"gen_finished":"g","extra":{},"swipes":["a"],"swipe_info":[{"gen_finished":"g"}],"swipe_id":0,"mes":"a"}`,
+		},
+		{
+			"null is a value, but not an extra",
+			`{"send_date":"d","mes":"a","swipes":["b"],"swipe_id":0,"swipe_info":[{"send_date":null,"extra":null}]}`,
+			0,
+			`{"send_date":null,"mes":"b","swipes":["b"],"swipe_id":0,"swipe_info":[{"send_date":null,"extra":null}],"extra":{}}`,
+		},
+		{
+			"an extra that is no object is copied",
+			`{"mes":"","swipes":["b"],"swipe_id":0,"swipe_info":[{"extra":[ 1, 2 ]}]}`,
+			0,
+			`{"mes":"b","swipes":["b"],"swipe_id":0,"swipe_info":[{"extra":[ 1, 2 ]}],"extra":[ 1, 2 ]}`,
+		},
+		{
+			"missing swipe_info is filled",
+			`{"send_date":"d","gen_started":"s","mes":"a","extra":{"x":1},"swipe_id":0,"swipes":["a", "" ,"c"]}`,
+			1,
+			`{"send_date":"d","mes":"","extra":{},"swipe_id":1,"swipes":["a", "" ,"c"],"swipe_info":[{"send_date":"d","extra":{}},{"send_date":"d","extra":{}},{"send_date":"d","extra":{}}]}`,
+		},
+		{
+			"swipe_info that is no list is filled, without a date where there is none",
+			`{"swipe_info":{"0":1},"swipes":["a"]}`,
+			0,
+			`{"swipe_info":[{"extra":{}}],"swipes":["a"],"swipe_id":0,"mes":"a","extra":{}}`,
+		},
+		{
+			"swipe_info too short",
+			`{"send_date":"d","extra":{"x":1},"mes":"a","swipe_id":0,"swipes":["a","b"],"swipe_info":[{"send_date":"e"}]}`,
+			1,
+			`{"extra":{},"mes":"b","swipe_id":1,"swipes":["a","b"],"swipe_info":[{"send_date":"e"}]}`,
+		},
+		{
+			"swipe_info with null",
+			`{"send_date":"d","extra":{"x":1},"mes":"a","swipe_id":0,"swipes":["a"],"swipe_info":[null]}`,
+			0,
+			`{"extra":{},"mes":"a","swipe_id":0,"swipes":["a"],"swipe_info":[null]}`,
+		},
+		{
+			"repeated keys: the last of each counts",
+			`{"mes":"x","swipes":["no"],"mes":"y","gen_started":1,"gen_started":2,"swipe_id":7,"swipes":["a","b"],"swipe_info":[],"swipe_info":[0,{"extra":{"k":1,"k":2}}]}`,
+			1,
+			`{"mes":"x","swipes":["no"],"mes":"b","swipe_id":1,"swipes":["a","b"],"swipe_info":[],"swipe_info":[0,{"extra":{"k":1,"k":2}}],"extra":{"k":1,"k":2}}`,
+		},
+		{
+			"white space outside stays",
+			` { "mes" : "a" , "swipes":["a", "\u0062"],"swipe_info":[ {},{} ], "swipe_id" : 0, "extra":{ } } `,
+			1,
+			` { "mes" : "\u0062" , "swipes":["a", "\u0062"],"swipe_info":[ {},{} ], "swipe_id" : 1, "extra":{} } `,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := ChooseSwipe([]byte(tt.line), tt.swipe)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestChooseSwipeRefuses(t *testing.T) {
+	tests := []struct {
+		line  string
+		swipe int
+		want  string
+	}{
+		{`{"mes":"a"}`, 0, "swipe 0: the message has no swipes"},
+		{`{"swipes":[]}`, 0, "swipe 0: the message has no swipes"},
+		{`{"swipes":{"0":"a"}}`, 0, "swipe 0: the message has no swipes"},
+		{`{"swipes":"abc"}`, 0, "swipe 0: the message has no swipes"},
+		{`{"swipes":["a"]}`, 1, "swipe 1: the message has 1 swipe, number 0"},
+		{`{"swipes":["a","b","c"]}`, 3, "swipe 3: the message has 3 swipes, 0 to 2"},
+		{`{"swipes":["a","b","c"]}`, -1, "swipe -1: the message has 3 swipes, 0 to 2"},
+		{`{"swipes":["a",null]}`, 1, "swipe 1 is not text"},
+		{`{"swipes":["a","b"],"swipes":["c"]}`, 1, "swipe 1: the message has 1 swipe, number 0"},
+	}
+	for _, tt := range tests {
+		out, err := ChooseSwipe([]byte(tt.line), tt.swipe)
+		if _, ok := errors.AsType[*SwipeError](err); !ok || err.Error() != tt.want || out != nil {
+			t.Errorf("%s, %d: %s, %v; want %q", tt.line, tt.swipe, out, err, tt.want)
+		}
+	}
+	if _, err := ChooseSwipe([]byte("[]"), 0); !errors.Is(err, rawjson.ErrNotObject) {
+		t.Errorf("a list: %v", err)
+	}
+	hostile := `{"send_date":"` + strings.Repeat("x", 1<<20) + `","swipes":[` + strings.Repeat(`"",`, 1<<12) + `""]}`
+	if _, err := ChooseSwipe([]byte(hostile), 0); err == nil || !strings.Contains(err.Error(), "4097 swipes") {
+		t.Errorf("4 GiB of swipe_info: %v", err)
+	}
+}
+
+func TestSetBookmark(t *testing.T) {
+	tests := []struct{ line, name, want, replaced string }{
+		{`{"mes":"a","extra":{"x":1.0}}`, `a "b"`, `{"mes":"a","extra":{"x":1.0,"bookmark_link":"a \"b\""}}`, ""},
+		{`{"mes":"a"}`, "n", `{"mes":"a","extra":{"bookmark_link":"n"}}`, ""},
+		{`{"extra":null,"mes":"a"}`, "n", `{"extra":{"bookmark_link":"n"},"mes":"a"}`, ""},
+		{`{"extra":"text"}`, "n", `{"extra":{"bookmark_link":"n"}}`, ""},
+		{`{"extra":{"bookmark_link":"old","x":1}}`, "n", `{"extra":{"bookmark_link":"n","x":1}}`, "old"},
+		{`{"extra":{"bookmark_link":"\u006e"}}`, "n", `{"extra":{"bookmark_link":"\u006e"}}`, ""},
+		{`{"extra":{"bookmark_link":5}}`, "n", `{"extra":{"bookmark_link":"n"}}`, ""},
+		{`{"extra":{"bookmark_link":"first"},"extra":{"bookmark_link":"p","bookmark_link":"q"}}`, "n", `{"extra":{"bookmark_link":"first"},"extra":{"bookmark_link":"p","bookmark_link":"n"}}`, "q"},
+	}
+	for _, tt := range tests {
+		out, replaced, err := SetBookmark([]byte(tt.line), tt.name)
+		if err != nil || string(out) != tt.want || replaced != tt.replaced {
+			t.Errorf("%s: %s, replaced %q, %v; want %s, %q", tt.line, out, replaced, err, tt.want, tt.replaced)
+		}
+	}
+	if _, _, err := SetBookmark([]byte(`{"extra":[1]}`), "n"); !errors.Is(err, ErrExtraList) {
+		t.Errorf("extra is a list: %v", err)
+	}
+	if _, _, err := SetBookmark([]byte(`1`), "n"); !errors.Is(err, rawjson.ErrNotObject) {
+		t.Errorf("a number: %v", err)
+	}
+}
+
+func TestAddBranch(t *testing.T) {
+	tests := []struct{ line, want string }{
+		{`{"mes":"a","extra":{}}`, `{"mes":"a","extra":{"branches":["n"]}}`},
+		{`{"mes":"a"}`, `{"mes":"a","extra":{"branches":["n"]}}`},
+		{`{"extra":{"branches":["a", 1 ],"x":2}}`, `{"extra":{"branches":["a", 1,"n" ],"x":2}}`},
+		{`{"extra":{"branches":["\u006e"]}}`, `{"extra":{"branches":["\u006e"]}}`},
+		{`{"extra":{"branches":null}}`, `{"extra":{"branches":["n"]}}`},
+		{`{"extra":{"branches":["n"],"branches":[]}}`, `{"extra":{"branches":["n"],"branches":["n"]}}`},
+		{`{"extra":false}`, `{"extra":{"branches":["n"]}}`},
+	}
+	for _, tt := range tests {
+		if out, err := AddBranch([]byte(tt.line), "n"); err != nil || string(out) != tt.want {
+			t.Errorf("%s: %s, %v; want %s", tt.line, out, err, tt.want)
+		}
+	}
+	if _, err := AddBranch([]byte(`{"extra":[]}`), "n"); !errors.Is(err, ErrExtraList) {
+		t.Errorf("extra is a list: %v", err)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	tests := []struct {
+		line, bookmark string
+		branches       []string
+	}{
+		{`{"mes":"a"}`, "", nil},
+		{`{"extra":null}`, "", nil},
+		{`{"extra":{"bookmark_link":"c","branches":["a","\u0062",3,null]}}`, "c", []string{"a", "b"}},
+		{`{"extra":{"bookmark_link":["c"],"branches":"a"}}`, "", nil},
+		{`{"bookmark_link":"c","branches":["a"]}`, "", nil},
+	}
+	for _, tt := range tests {
+		bookmark, branches := Links([]byte(tt.line))
+		if diff := cmp.Diff(tt.branches, branches); bookmark != tt.bookmark || diff != "" {
+			t.Errorf("%s: %q, branches (-want +got):\n%s", tt.line, bookmark, diff)
+		}
+	}
+}
+
+// What SillyTavern 1.19.0 itself writes into the source when it makes a
+// checkpoint or a branch is what SetBookmark and AddBranch make of the line
+// before.
+func TestLinksAsSillyTavernWritesThem(t *testing.T) {
+	golden := filepath.Join("..", "..", "testdata", "golden")
+	const chat = "chats/Mira/Mira - 2026-01-02@03h04m05s006ms.jsonl"
+	linked := 0
+	for _, scenario := range []string{"solo-checkpoint", "solo-branch", "solo-autoname"} {
+		before := readLines(t, filepath.Join(golden, scenario, "before", filepath.FromSlash(chat)))
+		after := readLines(t, filepath.Join(golden, scenario, "after", filepath.FromSlash(chat)))
+		if len(before) != len(after) {
+			t.Fatalf("%s: %d lines before, %d after", scenario, len(before), len(after))
+		}
+		for i := 1; i < len(before); i++ {
+			got := []byte(before[i])
+			var err error
+			if link := gjson.Get(after[i], "extra.bookmark_link"); link.Exists() && !gjson.Get(before[i], "extra.bookmark_link").Exists() {
+				linked++
+				if got, _, err = SetBookmark(got, link.String()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, name := range gjson.Get(after[i], "extra.branches").Array() {
+				linked++
+				if got, err = AddBranch(got, name.String()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(after[i], string(got)); diff != "" {
+				t.Errorf("%s, line %d (-want +got):\n%s", scenario, i+1, diff)
+			}
+		}
+	}
+	if linked == 0 {
+		t.Error("no link in any scenario")
+	}
+}
+
+func readLines(t *testing.T, path string) []string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var lines []string
+	s := bufio.NewScanner(f) //nolint:forbidigo // our own short fixtures
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		lines = append(lines, s.Text())
+	}
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// FuzzEdits checks each edit against encoding/json: the result is one valid
+// line, has the values that the rule asks for, and every top-level key that the
+// edit does not name keeps its raw bytes and its place.
+func FuzzEdits(f *testing.F) {
+	f.Add(`{"mes":"a","swipes":["a","b"],"swipe_info":[{},{"send_date":1,"extra":{"x":2}}],"extra":{"branches":["q"]},"x":1.0}`, 1, "n")
+	f.Add(`{"send_date":"d","swipes":["a"],"mes":"x","mes":"y","extra":null}`, 0, `a"\`)
+	f.Add(` { "a" : 1 , "swipes" : [ "b" ] , "swipe_info":[[]] } `, 0, "\u2028")
+	f.Fuzz(func(t *testing.T, line string, k int, name string) {
+		var before map[string]json.RawMessage
+		if json.Unmarshal([]byte(line), &before) != nil || before == nil {
+			// whatever it is, it must not panic
+			ChooseSwipe([]byte(line), k)    //nolint:errcheck // as above
+			AddBranch([]byte(line), name)   //nolint:errcheck // as above
+			SetBookmark([]byte(line), name) //nolint:errcheck // as above
+			Links([]byte(line))
+			Visible([]byte(line))
+			return
+		}
+		if strings.ContainsAny(line, "\n\r") {
+			return
+		}
+		name = strings.ToValidUTF8(name, "?")
+
+		if out, err := ChooseSwipe([]byte(line), k); err == nil {
+			after := checkEdit(t, line, out, keySwipeID, keySwipeInfo, keyText, keyDate, keyGenStarted, keyGenFinished, keyExtra)
+			checkSwipe(t, before, after, k)
+		} else if want, ok := swipeAt(before, k); ok {
+			t.Errorf("%s: %v, but swipe %d is %q", line, err, k, want)
+		}
+		if out, _, err := SetBookmark([]byte(line), name); err == nil {
+			after := checkEdit(t, line, out, keyExtra)
+			var extra map[string]any
+			if json.Unmarshal(after[keyExtra], &extra) != nil || extra[keyBookmark] != name {
+				t.Errorf("%s: bookmark_link is %v", out, extra[keyBookmark])
+			}
+			if bookmark, _ := Links(out); bookmark != name {
+				t.Errorf("%s: Links gives %q", out, bookmark)
+			}
+		}
+		if out, err := AddBranch([]byte(line), name); err == nil {
+			checkEdit(t, line, out, keyExtra)
+			_, branches := Links(out)
+			found := 0
+			for _, b := range branches {
+				if b == name {
+					found++
+				}
+			}
+			if found == 0 {
+				t.Errorf("%s: no branch %q", out, name)
+			}
+			if again, err := AddBranch(out, name); err != nil || string(again) != string(out) {
+				t.Errorf("%s: added twice: %s, %v", out, again, err)
+			}
+		}
+	})
+}
+
+// checkEdit checks that out is one valid line in which only the keys named may
+// differ from line, and returns it decoded.
+func checkEdit(t *testing.T, line string, out []byte, edited ...string) map[string]json.RawMessage {
+	t.Helper()
+	var after map[string]json.RawMessage
+	if err := json.Unmarshal(out, &after); err != nil || strings.ContainsAny(string(out), "\n\r") {
+		t.Fatalf("%s became %s: %v", line, out, err)
+	}
+	rest := func(raw []byte) (kept []string) {
+	members:
+		for key, value := range rawjson.Members(raw) {
+			for _, name := range edited {
+				if rawjson.KeyIs(key, name) {
+					continue members
+				}
+			}
+			kept = append(kept, string(key)+":"+string(value))
+		}
+		return kept
+	}
+	if diff := cmp.Diff(rest([]byte(line)), rest(out)); diff != "" {
+		t.Errorf("other keys of %s (-want +got):\n%s", line, diff)
+	}
+	return after
+}
+
+// swipeAt returns swipes[k] when that is a text.
+func swipeAt(m map[string]json.RawMessage, k int) (string, bool) {
+	var swipes []any
+	if json.Unmarshal(m[keySwipes], &swipes) != nil || k < 0 || k >= len(swipes) {
+		return "", false
+	}
+	s, ok := swipes[k].(string)
+	return s, ok
+}
+
+// checkSwipe compares the edited message with the rule, worked out anew.
+func checkSwipe(t *testing.T, before, after map[string]json.RawMessage, k int) {
+	t.Helper()
+	var text string
+	want, ok := swipeAt(before, k)
+	if err := json.Unmarshal(after[keyText], &text); err != nil || !ok || text != want {
+		t.Errorf("mes is %s, want %q", after[keyText], want)
+	}
+	if n, ok := rawjson.Int(after[keySwipeID]); !ok || n != k {
+		t.Errorf("swipe_id is %s, want %d", after[keySwipeID], k)
+	}
+	var infos []json.RawMessage
+	if json.Unmarshal(before[keySwipeInfo], &infos) != nil || infos == nil {
+		var swipes []json.RawMessage
+		if err := json.Unmarshal(before[keySwipes], &swipes); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(after[keySwipeInfo], &infos); err != nil || len(infos) != len(swipes) {
+			t.Fatalf("%d swipes, %d entries made up: %v", len(swipes), len(infos), err)
+		}
+	}
+	var info map[string]json.RawMessage
+	if k < len(infos) {
+		json.Unmarshal(infos[k], &info) //nolint:errcheck // what is no object has no keys
+	}
+	for _, key := range []string{keyDate, keyGenStarted, keyGenFinished} {
+		if diff := cmp.Diff(string(info[key]), string(after[key])); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", key, diff)
+		}
+	}
+	wantExtra := string(info[keyExtra])
+	if wantExtra == "" || wantExtra == "null" {
+		wantExtra = "{}"
+	}
+	if diff := cmp.Diff(wantExtra, string(after[keyExtra])); diff != "" {
+		t.Errorf("extra (-want +got):\n%s", diff)
+	}
+}
