@@ -131,6 +131,7 @@ type cut struct {
 	groups  *groupCache
 	books   *bookCache
 	folders map[string]*folder
+	ids     []sourceID
 	jobs    []*cutJob
 }
 

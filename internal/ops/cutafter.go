@@ -58,6 +58,12 @@ func (j *cutJob) planGroup() error {
 	if err := safefile.CanReplace(g.Path); err != nil {
 		return fmt.Errorf("%w; with --no-group the group file is not touched", pathError(err))
 	}
+	if g.HasOldLayout() {
+		// The new chat has a header, as SillyTavern 1.16 and later write it. Up to
+		// 1.14 a group chat has none, and a page of 1.13 that opens a chat without
+		// an entry in past_metadata takes it for a fresh one.
+		j.res.warn("%s: this group has the layout of SillyTavern up to 1.14, and the new chat that of 1.16 and later: open it with 1.16 or later only", g.Path)
+	}
 	j.group = g.Path
 	j.res.Group = &j.group
 	return nil

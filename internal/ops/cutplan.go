@@ -19,31 +19,32 @@ import (
 // folder is what is known of the names in a folder.
 type folder struct {
 	taken map[string]bool // folded names of its chats, and of those to come
+	given map[string]bool // those to come
+	luker map[string]bool // names of chats with Luker sidecars
 	chats int
-	luker map[string]bool // names of its chats that have Luker sidecars
 }
 
-// folderOf reads a folder's names once a call.
+// folderOf reads a folder's names once a call, by whatever path it is reached.
 func (c *cut) folderOf(dir string) (*folder, error) {
-	key := dir
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		key = real
-	}
-	if f := c.folders[key]; f != nil {
+	if f := c.folders[dir]; f != nil {
 		return f, nil
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	f := &folder{taken: map[string]bool{}, luker: map[string]bool{}}
-	for _, e := range entries {
-		if name, ok := cutSuffixFold(e.Name(), ".jsonl"); ok {
-			f.taken[names.Fold(name)] = true
-			f.chats++
+	real := realPath(dir)
+	f := c.folders[real]
+	if f == nil {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		f = &folder{taken: map[string]bool{}, given: map[string]bool{}, luker: map[string]bool{}}
+		for _, e := range entries {
+			if name, ok := cutSuffixFold(e.Name(), ".jsonl"); ok {
+				f.taken[names.Fold(name)] = true
+				f.chats++
+			}
 		}
 	}
-	c.folders[key] = f
+	c.folders[dir], c.folders[real] = f, f
 	return f, nil
 }
 
@@ -161,33 +162,24 @@ func (j *cutJob) placeBeside() error {
 	if f.luker[source] {
 		r.Max = names.MaxLuker
 	}
-	j.name, err = names.Make(r)
-	if err != nil && !(errors.Is(err, names.ErrTaken) && j.Force && !j.given(j.name.File)) {
+	name, err := names.Make(r)
+	again := errors.Is(err, names.ErrTaken) && j.Force && !f.given[names.Fold(name.File)]
+	if err != nil && !again {
 		return fmt.Errorf("%s: %w", j.path, err)
 	}
+	j.name = name
 	prefix, _ := filepath.Split(j.path)
-	j.target = prefix + j.name.File + ".jsonl"
+	j.target = prefix + name.File + ".jsonl"
 	j.res.Path, j.res.Name = j.target, &j.name.File
-	if err := j.notTheSource(j.target); err != nil {
-		return err
+	if again {
+		// a name that is free cannot be a source's
+		if err := j.notTheSource(j.target); err != nil {
+			return err
+		}
 	}
-	f.taken[names.Fold(j.name.File)] = true
+	f.taken[names.Fold(name.File)], f.given[names.Fold(name.File)] = true, true
 	f.chats++
 	return nil
-}
-
-// given tells whether another source of this call has the name already.
-func (j *cutJob) given(name string) bool {
-	for _, other := range j.jobs {
-		if other == j {
-			return false
-		}
-		if other.target != "" && names.Fold(other.name.File) == names.Fold(name) &&
-			sameFolder(filepath.Dir(other.target), filepath.Dir(j.path)) {
-			return true
-		}
-	}
-	return false
 }
 
 // listing gives the groups that list the source.
@@ -214,22 +206,34 @@ func (j *cutJob) listing() []*group.File {
 // notTheSource refuses a target that is one of the sources, by whatever path,
 // link or letter case.
 func (j *cutJob) notTheSource(target string) error {
-	info, statErr := os.Stat(target)
-	for _, source := range j.Sources {
-		if source == chat.Stdin {
-			continue
-		}
-		same := names.Fold(realPath(source)) == names.Fold(realPath(target))
-		if statErr == nil && !same {
-			if s, err := os.Stat(source); err == nil {
-				same = os.SameFile(s, info)
-			}
-		}
-		if same {
-			return fmt.Errorf("%s: the output is the source %s itself; choose another name", target, source)
+	info, _ := os.Stat(target)
+	folded := names.Fold(realPath(target))
+	for i, source := range j.sources() {
+		if source.folded == folded || info != nil && source.info != nil && os.SameFile(source.info, info) {
+			return fmt.Errorf("%s: the output is the source %s itself; choose another name", target, j.Sources[i])
 		}
 	}
 	return nil
+}
+
+// sourceID is what tells whether another path is the same source.
+type sourceID struct {
+	folded string // its real path
+	info   fs.FileInfo
+}
+
+// sources identifies the sources once a call.
+func (c *cut) sources() []sourceID {
+	if c.ids == nil {
+		c.ids = make([]sourceID, len(c.Sources))
+		for i, source := range c.Sources {
+			if source != chat.Stdin {
+				info, _ := os.Stat(source)
+				c.ids[i] = sourceID{names.Fold(realPath(source)), info}
+			}
+		}
+	}
+	return c.ids
 }
 
 // realPath gives an absolute path with links followed as far as it exists.
