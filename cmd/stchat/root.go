@@ -98,6 +98,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newBranchCmd(a),
 		newCheckpointCmd(a),
+		newVersionCmd(a),
 	)
 	return root
 }

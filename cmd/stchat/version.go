@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by a release build: -ldflags "-X main.version=v1.2.3".
+var version string
+
+const versionDoc = `Tell which stchat this is: its version, the commit it was built from, the Go
+version and platform, and the formats it knows.
+`
+
+// versionInfo is what --json prints.
+type versionInfo struct {
+	Schema   int      `json:"schema"`
+	Version  string   `json:"version"`
+	Commit   *string  `json:"commit"`
+	Modified bool     `json:"modified"`
+	Go       string   `json:"go"`
+	Platform string   `json:"platform"`
+	Formats  []string `json:"formats"`
+}
+
+// formats are the programs whose files stchat was written and proved against.
+func formats() []string {
+	return []string{
+		"SillyTavern 1.12.0 to 1.19.0 (chats, groups, lorebooks)",
+		"Luker 2.8.0 (sidecars in files)",
+		"ST-Auto-Recap 5083d00",
+		"Auto-Illustrator c32b9b5",
+	}
+}
+
+func readVersion() versionInfo {
+	v := versionInfo{
+		Schema: 1, Version: version, Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Formats: formats(),
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	if v.Version == "" {
+		v.Version = info.Main.Version
+	}
+	if v.Version == "" {
+		v.Version = "(devel)"
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = &s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+func newVersionCmd(a *app) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:               "version",
+		Short:             "Tell version, commit, Go version and known formats",
+		Long:              versionDoc + exitStatus("never"),
+		Example:           "  stchat version\n  stchat version --json",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			return runVersion(a, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON document")
+	return cmd
+}
+
+func runVersion(a *app, asJSON bool) error {
+	v := readVersion()
+	if asJSON {
+		doc, err := encodeJSON(v)
+		if err == nil {
+			_, err = a.Out.Write(doc)
+		}
+		return err
+	}
+	commit := "unknown"
+	if v.Commit != nil {
+		commit = *v.Commit
+		if v.Modified {
+			commit += " (modified)"
+		}
+	}
+	text := fmt.Sprintf("stchat %s\ncommit  %s\ngo      %s %s\n", v.Version, commit, v.Go, v.Platform)
+	for i, f := range v.Formats {
+		head := "        "
+		if i == 0 {
+			head = "formats "
+		}
+		text += head + f + "\n"
+	}
+	_, err := fmt.Fprint(a.Out, text)
+	return err
+}
