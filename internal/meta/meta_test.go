@@ -1,0 +1,308 @@
+package meta
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+)
+
+func TestIsHeader(t *testing.T) {
+	for line, want := range map[string]bool{
+		`{"chat_metadata":{}}`:                      true,
+		`{"chat_metadata":null,"mes":"a"}`:          true,
+		`{"chat_metadata":5}`:                       true,
+		`{"chat\u005fmetadata":{}}`:                 true,
+		`{"user_name":"a"}`:                         true,
+		`{"character_name":null}`:                   true,
+		`{"user_name":"a","mes":"b"}`:               false,
+		`{"mes":"b","character_name":"a"}`:          false,
+		`{"name":"a","mes":"b"}`:                    false,
+		`{"name":"a"}`:                              false,
+		`{}`:                                        false,
+		`{"extra":{"chat_metadata":{}},"mes":"a"}`:  false,
+		`{"x":"\"chat_metadata\":{}"}`:              false,
+		`["chat_metadata"]`:                         false,
+		`{"user_name":"a","chat_metadata":{"a":1}}`: true,
+	} {
+		if got := IsHeader([]byte(line)); got != want {
+			t.Errorf("IsHeader(%s) = %v", line, got)
+		}
+	}
+}
+
+func TestHeaderBytes(t *testing.T) {
+	set := func(h *Header) { h.Metadata().Set("a", []byte("1")) }
+	tests := []struct {
+		name, line string
+		edit       func(*Header)
+		want       string
+	}{
+		{"no edit", ` {"user_name" : "u","chat_metadata":{ "b":1.0 , "b":2 }}`, func(*Header) {}, ` {"user_name" : "u","chat_metadata":{ "b":1.0 , "b":2 }}`},
+		{"no edit, null", `{"chat_metadata":null}`, func(*Header) {}, `{"chat_metadata":null}`},
+		{"no edit, missing", `{"user_name":"u"}`, func(*Header) {}, `{"user_name":"u"}`},
+		{"edit", `{"user_name":"u" ,"chat_metadata":{ "b":1.0 , "b":2 },"z":[ 1 ]}`, set, `{"user_name":"u" ,"chat_metadata":{ "b":1.0 , "b":2,"a":1 },"z":[ 1 ]}`},
+		{"null", `{"user_name":"u","chat_metadata":null}`, set, `{"user_name":"u","chat_metadata":{"a":1}}`},
+		{"missing: first", `{"user_name":"u","character_name":"c"}`, set, `{"chat_metadata":{"a":1},"user_name":"u","character_name":"c"}`},
+		{"repeated: the last", `{"chat_metadata":{"a":0},"chat_metadata":{"a":5}}`, set, `{"chat_metadata":{"a":0},"chat_metadata":{"a":1}}`},
+		{"repeated, the last null", `{"chat_metadata":{"a":0},"chat_metadata":null}`, set, `{"chat_metadata":{"a":0},"chat_metadata":{"a":1}}`},
+		{"unset all", `{"chat_metadata":{"a":0,"b":1,"\u0061":2}}`, func(h *Header) { h.Metadata().Unset("a") }, `{"chat_metadata":{"b":1}}`},
+		{"replace", `{"chat_metadata":{"a":0,"b":1},"user_name":"u"}`, func(h *Header) {
+			if err := h.Replace([]byte("{ \"c\": 1.0,\n\t\"\\u0064\": \"x y\" }\n")); err != nil {
+				panic(err)
+			}
+			h.Metadata().Set("main_chat", []byte(`"m"`))
+		}, `{"chat_metadata":{"c":1.0,"\u0064":"x y","main_chat":"m"},"user_name":"u"}`},
+		{"replace by nothing", `{"chat_metadata":{"a":0},"user_name":"u"}`, func(h *Header) {
+			if err := h.Replace([]byte("{}")); err != nil {
+				panic(err)
+			}
+		}, `{"chat_metadata":{},"user_name":"u"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h, err := Parse([]byte(tt.line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.edit(h)
+			for range 2 { // asking again changes nothing
+				if diff := cmp.Diff(tt.want, string(h.Bytes())); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestBadMetadata(t *testing.T) {
+	for line, want := range map[string]struct {
+		offset         int
+		says, repaired string
+	}{
+		`{"user_name":"u","chat_metadata":"text","z":1}`: {33, "a string", `{"user_name":"u","chat_metadata":{},"z":1}`},
+		`{"chat_metadata":{"a":1},"chat_metadata": [] }`: {42, "a list", `{"chat_metadata":{"a":1},"chat_metadata": {} }`},
+		`{"chat_metadata":0}`:                            {17, "a number", `{"chat_metadata":{}}`},
+		`{"chat_metadata":false}`:                        {17, "a boolean", `{"chat_metadata":{}}`},
+	} {
+		_, err := Parse([]byte(line))
+		bad, ok := errors.AsType[*BadMetadataError](err)
+		if !ok || bad.Offset != want.offset || !strings.Contains(bad.Error(), want.says) {
+			t.Errorf("Parse(%s): %#v, want offset %d, %s", line, err, want.offset, want.says)
+		}
+		h := ParseLenient([]byte(line))
+		if got := string(h.Bytes()); got != want.repaired || h.Metadata().Len() != 0 {
+			t.Errorf("ParseLenient(%s) writes %s, want %s", line, got, want.repaired)
+		}
+	}
+	if _, err := Parse([]byte("[]")); !errors.Is(err, rawjson.ErrNotObject) {
+		t.Errorf("a list: %v", err)
+	}
+	for _, line := range []string{"", "5", `{"torn`} {
+		if got, want := string(ParseLenient([]byte(line)).Bytes()), string(New().Bytes()); got != want {
+			t.Errorf("ParseLenient(%s) writes %s", line, got)
+		}
+	}
+	if got := string(ParseLenient([]byte(`{ "chat_metadata":null}`)).Bytes()); got != `{ "chat_metadata":null}` {
+		t.Errorf("a fine line through ParseLenient: %s", got)
+	}
+}
+
+func TestNew(t *testing.T) {
+	h := New()
+	if got := string(h.Bytes()); got != `{"chat_metadata":{},"user_name":"unused","character_name":"unused"}` {
+		t.Errorf("New: %s", got)
+	}
+	h.Metadata().Set("main_chat", []byte(`"a"`))
+	if got := string(h.Bytes()); got != `{"chat_metadata":{"main_chat":"a"},"user_name":"unused","character_name":"unused"}` {
+		t.Errorf("edited: %s", got)
+	}
+}
+
+func TestFieldsAreOpenToEdits(t *testing.T) {
+	h, err := Parse([]byte(`{"user_name":"u","chat_metadata":{"a":1}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Fields().Set("user_name", []byte(`"v"`))
+	h.Metadata().Set("a", []byte("2"))
+	if got := string(h.Bytes()); got != `{"user_name":"v","chat_metadata":{"a":2}}` {
+		t.Error(got)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	tests := []struct{ current, with, want string }{
+		{`{"a":1,"b":2}`, `{"c":3,"a":4}`, `{"a":4,"b":2,"c":3}`},
+		{`{"a":{"x":1}}`, `{"a":{"y":2}}`, `{"a":{"y":2}}`}, // shallow
+		{`{"a":1}`, "{\n  \"b\": [ 1.0, \"x y\" ],\n  \"c.d\": null\n}\n", `{"a":1,"b":[1.0,"x y"],"c.d":null}`},
+		{`{"a":1,"a":2}`, `{"\u0061":3,"\u00e9":"\u00e9"}`, `{"a":1,"a":3,"\u00e9":"\u00e9"}`},
+		{`{}`, `{"a":1,"b":2,"a":3}`, `{"a":3,"b":2}`},
+		{`{"a":1}`, `{}`, `{"a":1}`},
+	}
+	for _, tt := range tests {
+		current, err := rawjson.ParseObject([]byte(tt.current))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Merge(current, []byte(tt.with)); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(current.Bytes()); got != tt.want {
+			t.Errorf("Merge(%s, %s) = %s, want %s", tt.current, tt.with, got, tt.want)
+		}
+	}
+	for _, with := range []string{"", "[]", "null", `{"a":1`, `{"a":1}{"b":2}`, `{"a":01}`} {
+		current := rawjson.NewObject()
+		if err := Merge(current, []byte(with)); err == nil || current.Len() != 0 {
+			t.Errorf("Merge(%s): %v, %s", with, err, current.Bytes())
+		}
+		if err := New().Replace([]byte(with)); err == nil {
+			t.Errorf("Replace(%s): no error", with)
+		}
+	}
+	err := Merge(rawjson.NewObject(), []byte("[1]"))
+	if !errors.Is(err, rawjson.ErrNotObject) || !strings.Contains(err.Error(), "a list") {
+		t.Errorf("Merge of a list: %v", err)
+	}
+	damage, ok := errors.AsType[*jsonl.Damage](Merge(rawjson.NewObject(), []byte("{\n  \"a\": x}")))
+	if !ok || damage.Line != 2 || damage.Column != 8 {
+		t.Errorf("Merge of broken JSON: %+v, want 2:8", damage)
+	}
+}
+
+func TestApply(t *testing.T) {
+	current, err := rawjson.ParseObject([]byte(`{"a":1,"b":2}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	Apply(current, []Edit{
+		{Op: Set, Key: "c.d", Value: []byte(" [ 1, 2 ] ")},
+		{Op: Unset, Key: "a"},
+		{Op: Set, Key: "a", Value: []byte(`"x y"`)},
+		{Op: Unset, Key: "missing"},
+		{Op: Set, Key: "b", Value: []byte("3")},
+	})
+	if got := string(current.Bytes()); got != `{"b":3,"c.d":[1,2],"a":"x y"}` {
+		t.Error(got)
+	}
+}
+
+func TestParseValue(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                    `""`,
+		"5":                   "5",
+		" 1.50 ":              "1.50",
+		"-0":                  "-0",
+		"01":                  `"01"`,
+		"true":                "true",
+		"True":                `"True"`,
+		"null":                "null",
+		`"a"`:                 `"a"`,
+		`a "b"`:               `"a \"b\""`,
+		"{ \"a\" : \"x y\" }": `{"a":"x y"}`,
+		"[1,]":                `"[1,]"`,
+		"a\nb":                `"a\nb"`,
+		"<é>":                 `"<é>"`,
+		"NaN":                 `"NaN"`,
+		"[1]\n[2]":            `"[1]\n[2]"`,
+		strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001): `"` + strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001) + `"`,
+	} {
+		if got := string(ParseValue(in)); got != want {
+			t.Errorf("ParseValue(%.40q) = %.40s, want %.40s", in, got, want)
+		}
+	}
+}
+
+// A checkpoint's header as SillyTavern 1.19.0 wrote it is its source's with
+// main_chat and integrity merged in, to the byte.
+func TestHeaderAsSillyTavernWritesIt(t *testing.T) {
+	golden := filepath.Join("..", "..", "testdata", "golden")
+	const source = "Mira - 2026-01-02@03h04m05s006ms"
+	for scenario, chat := range map[string]string{
+		"solo-checkpoint": "Point1",
+		"solo-autoname":   source + " - Checkpoint #1",
+		"solo-branch":     source + " - Branch #1",
+	} {
+		want := firstLine(t, filepath.Join(golden, scenario, "after", "chats", "Mira", chat+".jsonl"))
+		h, err := Parse(firstLine(t, filepath.Join(golden, scenario, "before", "chats", "Mira", source+".jsonl")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slug, ok := rawjson.Lookup(want, "chat_metadata", "integrity")
+		if !ok {
+			t.Fatalf("%s: no integrity in %s", scenario, want)
+		}
+		if err := Merge(h.Metadata(), []byte(`{"main_chat":"`+source+`","integrity":`+string(slug)+`}`)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(h.Bytes())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", scenario, diff)
+		}
+	}
+}
+
+func firstLine(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	return []byte(line)
+}
+
+// FuzzHeader checks an edit against encoding/json: it reads back, nothing else
+// of the metadata or the header changes, and the line stays one line.
+func FuzzHeader(f *testing.F) {
+	f.Add(`{"chat_metadata":{"a":1},"user_name":"unused","character_name":"unused"}`, "a.b", `{ "x" : 1 }`, "a")
+	f.Add(`{"user_name":"u","chat_metadata":null}`, "a", "text", "b")
+	f.Add(`{"chat_metadata":{"a":1},"chat_metadata":"x"}`, "", "1e5", "")
+	f.Fuzz(func(t *testing.T, line, key, value, gone string) {
+		var before map[string]json.RawMessage
+		if json.Unmarshal([]byte(line), &before) != nil || before == nil || strings.ContainsAny(line, "\n\r") {
+			ParseLenient([]byte(line)).Bytes()
+			return
+		}
+		key, gone = strings.ToValidUTF8(key, "?"), strings.ToValidUTF8(gone, "?")
+		h := ParseLenient([]byte(line))
+		raw := ParseValue(value)
+		Apply(h.Metadata(), []Edit{{Op: Unset, Key: gone}, {Op: Set, Key: key, Value: raw}})
+		out := h.Bytes()
+		if strings.ContainsAny(string(out), "\n\r") || !jsonl.Valid(out) {
+			t.Fatalf("%q", out)
+		}
+		var after, oldData, newData map[string]json.RawMessage
+		if err := json.Unmarshal(out, &after); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(after[keyMetadata], &newData); err != nil {
+			t.Fatal(err)
+		}
+		json.Unmarshal(before[keyMetadata], &oldData) //nolint:errcheck // what is no object counts as {}
+		if oldData == nil {
+			oldData = map[string]json.RawMessage{}
+		}
+		// encoding/json reads a lone surrogate in a key as U+FFFD, we tell them apart.
+		if strings.ContainsRune(key+gone, '\uFFFD') {
+			return
+		}
+		delete(oldData, gone)
+		oldData[key] = raw
+		if diff := cmp.Diff(oldData, newData); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", out, diff)
+		}
+		delete(before, keyMetadata)
+		delete(after, keyMetadata)
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Errorf("%q, header (-want +got):\n%s", out, diff)
+		}
+	})
+}
