@@ -113,10 +113,19 @@ func TestKeyIs(t *testing.T) {
 		raw, key string
 		want     bool
 	}{
-		{`"a"`, "a", true}, {`"a"`, "b", false}, {`"a"`, "", false}, {`""`, "", true},
-		{`"\u0061"`, "a", true}, {`"a.b"`, "a.b", true}, {`"\\"`, `\`, true},
-		{`"\ud800"`, "\xed\xa0\x80", true}, {"\"\xed\xa0\x80\"", "\xed\xa0\x80", false},
-		{"\"\xff\"", "\xff", false}, {"\"\xff\"", "\uFFFD", true}, {"", "", false}, {`"`, "", false},
+		{`"a"`, "a", true},
+		{`"a"`, "b", false},
+		{`"a"`, "", false},
+		{`""`, "", true},
+		{`"\u0061"`, "a", true},
+		{`"a.b"`, "a.b", true},
+		{`"\\"`, `\`, true},
+		{`"\ud800"`, "\xed\xa0\x80", true},
+		{"\"\xed\xa0\x80\"", "\xed\xa0\x80", false},
+		{"\"\xff\"", "\xff", false},
+		{"\"\xff\"", "\uFFFD", true},
+		{"", "", false},
+		{`"`, "", false},
 	}
 	for _, tt := range tests {
 		if got := KeyIs([]byte(tt.raw), tt.key); got != tt.want {
