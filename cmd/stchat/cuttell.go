@@ -22,6 +22,11 @@ func (o *cutOptions) tell(c *console, results []*ops.CutResult) error {
 		for _, s := range r.State {
 			c.note("%s: %s: %s", r.Path, s.Extension, s.Change)
 		}
+		for _, s := range r.Sidecars {
+			if s.Action == ops.SidecarLeft {
+				c.note("%s: not copied: what it holds is known to its extension only", s.Path)
+			}
+		}
 		if r.Written {
 			done++
 			inPlace = inPlace || r.InPlace

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"stchat/internal/chat"
@@ -132,7 +133,11 @@ type cut struct {
 	books   *bookCache
 	folders map[string]*folder
 	ids     []sourceID
-	jobs    []*cutJob
+
+	mu        sync.Mutex
+	databases map[string]string // what luker.InDatabase said, by user folder
+
+	jobs []*cutJob
 }
 
 // cutJob is one source on its way to a new chat.
@@ -157,7 +162,7 @@ type cutJob struct {
 // stands in its result and does not stop the others; the error that Cut itself
 // gives is about the call as a whole.
 func Cut(ctx context.Context, opt CutOptions) ([]*CutResult, error) {
-	c := &cut{CutOptions: &opt, groups: newGroupCache(), books: newBookCache(), folders: map[string]*folder{}}
+	c := &cut{CutOptions: &opt, groups: newGroupCache(), books: newBookCache(), folders: map[string]*folder{}, databases: map[string]string{}}
 	for _, path := range opt.Sources {
 		j := &cutJob{cut: c, path: path, total: -1, at: -1}
 		j.res = &CutResult{

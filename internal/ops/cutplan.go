@@ -11,6 +11,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/group"
+	"stchat/internal/luker"
 	"stchat/internal/names"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -20,7 +21,7 @@ import (
 type folder struct {
 	taken map[string]bool // folded names of its chats, and of those to come
 	given map[string]bool // those to come
-	luker map[string]bool // names of chats with Luker sidecars
+	luker []string        // file names of Luker sidecars
 	chats int
 }
 
@@ -36,11 +37,14 @@ func (c *cut) folderOf(dir string) (*folder, error) {
 		if err != nil {
 			return nil, err
 		}
-		f = &folder{taken: map[string]bool{}, given: map[string]bool{}, luker: map[string]bool{}}
+		f = &folder{taken: map[string]bool{}, given: map[string]bool{}}
 		for _, e := range entries {
 			if name, ok := cutSuffixFold(e.Name(), ".jsonl"); ok {
 				f.taken[names.Fold(name)] = true
 				f.chats++
+			}
+			if e.Type().IsRegular() && luker.IsSidecar(e.Name()) {
+				f.luker = append(f.luker, e.Name())
 			}
 		}
 	}
@@ -159,7 +163,7 @@ func (j *cutJob) placeBeside() error {
 	if r.At < 0 {
 		r.At = j.At
 	}
-	if f.luker[source] {
+	if len(luker.Among(f.luker, dir, source)) > 0 {
 		r.Max = names.MaxLuker
 	}
 	name, err := names.Make(r)

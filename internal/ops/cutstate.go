@@ -119,17 +119,20 @@ func (j *cutJob) share(md *rawjson.Object) error {
 		j.res.Lorebook.Path = &book.Path
 		if n := book.InternalCount(); n > 0 {
 			j.res.warn("%s: the lorebook %q holds extension state (%s), and the new chat writes into the same book; --lorebook clone or --isolate gives it its own",
-				c.Label(), name, entries(n))
+				c.Label(), name, pluralOf(n, "entry", "entries"))
 		}
 	}
 	return nil
 }
 
-func entries(n int) string {
+// plural counts things whose plural is made with an s.
+func plural(n int, one string) string { return pluralOf(n, one, one+"s") }
+
+func pluralOf(n int, one, many string) string {
 	if n == 1 {
-		return "1 entry"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d entries", n)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // orphan makes an Auto-Recap store safe in a chat without a parent: its

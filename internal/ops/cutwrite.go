@@ -121,6 +121,9 @@ func (j *cutJob) toFile(ctx context.Context, header []byte, book *bookPlan) erro
 		return err
 	}
 	j.res.Bytes = out.Offset()
+	if err := j.cutSidecars(); err != nil {
+		return err
+	}
 	if j.DryRun {
 		return j.rehearse(book, was)
 	}

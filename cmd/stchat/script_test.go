@@ -1,0 +1,41 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in the scripts under testdata/script")
+
+// TestMain makes the program a command of the scripts: the test binary, run
+// again under its name.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"stchat": main})
+}
+
+// TestScripts runs testdata/script/*.txtar: one claim a script, on the program
+// as its users run it.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setupScript,
+		Cmds:                scriptCmds(),
+		Condition:           scriptCondition,
+	})
+}
+
+// setupScript gives every script the same world: UTC, nobody's home, and no
+// word on colour.
+func setupScript(env *testscript.Env) error {
+	env.Setenv("TZ", "UTC")
+	env.Setenv("HOME", env.WorkDir)
+	env.Setenv("UUID", "99999999-8888-4777-8666-555555555555")
+	env.Values[treesKey{}] = map[string]string{}
+	return os.MkdirAll(env.WorkDir, 0o777)
+}
