@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 
 	"stchat/internal/chat"
@@ -40,9 +41,9 @@ func (j *cutJob) limit() (limit, last int) {
 		at = j.at
 	}
 	if at >= 0 {
-		return at + 1, 1
+		return min(at, math.MaxInt-1) + 1, 1
 	}
-	return -1, -at
+	return -1, -max(at, -math.MaxInt)
 }
 
 // copy copies the messages to w, nil to only look at them, and settles which
