@@ -1,0 +1,74 @@
+package rules
+
+import (
+	"stchat/internal/userdir"
+)
+
+// Chat is what remains of a chat that was read: what the rules across files
+// need, and the findings so far.
+type Chat struct {
+	Path   string // as given or found
+	Folder string // the folder it lies in
+	Name   string // the file's name without .jsonl
+	Kind   userdir.Kind
+	Dir    userdir.Dir // the user folder
+	HasDir bool
+
+	Lines      int // surviving lines, the header among them
+	Messages   int
+	HasHeader  bool
+	HeaderLine int // the header's physical line, 0 without one
+	FirstLine  int // the physical line of the first surviving line, else of the first damaged one; 0: blank
+	Inside     int // headers that are not the first line
+
+	MainChat  string // the parent's name as it is written; empty: none
+	Integrity string
+	Lorebook  string // world_info
+	AutoBook  string // auto_lorebooks.lorebookName
+	FirstDate int64  // of the first message that has a readable one, in ms since 1970; 0: none
+	Links     []Link
+
+	recap    recap
+	checked  bool // its findings are asked for; else it is only looked up
+	findings findings
+	chain    uint64 // the rolling hash of all messages
+}
+
+// Findings gives what was found in the chat and in what lies beside it.
+func (c *Chat) Findings() []Finding { return c.findings.list }
+
+// LinkKind says what a link leads to.
+type LinkKind uint8
+
+// The kinds of links.
+const (
+	Checkpoint LinkKind = iota // extra.bookmark_link
+	Branch                     // an element of extra.branches
+)
+
+// Link is a link from a message to a checkpoint or branch.
+type Link struct {
+	Kind   LinkKind
+	Name   string // as it is written
+	Index  int    // of the message it hangs on
+	Line   int    // its physical line
+	Column int    // where the message's extra begins
+	chain  uint64 // the rolling hash of the messages up to this one
+}
+
+// report adds a finding about the chat's file; line and column may be 0.
+func (c *Chat) report(id ID, line, column int, message string) {
+	c.add(Finding{Rule: id, Line: line, Column: column, Index: -1, Message: message})
+}
+
+// add adds a finding, if the chat's are asked for. Without a path it is about
+// the chat's own file.
+func (c *Chat) add(f Finding) {
+	if !c.checked {
+		return
+	}
+	if f.Path == "" {
+		f.Path = c.Path
+	}
+	c.findings.add(f)
+}

@@ -1,0 +1,139 @@
+package rules
+
+import (
+	"fmt"
+	"time"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
+)
+
+// date is when a message was sent, and where it stands.
+type date struct {
+	ms     int64 // since 1970
+	local  bool  // written without a time zone
+	known  bool
+	number int // line, index and column in the batch
+	index  int
+	column int
+}
+
+// sendDate reads the message's date. A message without one is no finding:
+// SillyTavern takes the file's.
+func (s *scan) sendDate(l *jsonl.Line, b *batch) {
+	raw, ok := l.Value(keyDate)
+	if !ok || rawjson.KindOf(raw) == rawjson.Null {
+		return
+	}
+	d := date{known: true, number: l.Number, index: l.Index}
+	if d.ms, ok = isoMillis(raw); !ok {
+		t, ok := sendate.ParseRaw(raw)
+		if !ok {
+			b.add(BadDate, l, raw, "send_date cannot be read: "+clip(string(raw)))
+			return
+		}
+		d.ms, d.local = t.UnixMilli(), t.Location() == time.Local
+	}
+	if !b.first.known {
+		d.column = column(l, raw)
+		b.first = d
+	} else if before(d, b.latest) {
+		b.add(DateOrder, l, raw, orderMessage(d, b.latest))
+	}
+	b.latest = d
+}
+
+// dates joins the batch's dates to those before.
+func (s *scan) dates(b *batch, base jsonl.Base, shift int) {
+	d := b.first
+	if !d.known {
+		return
+	}
+	if !s.date.known {
+		s.chat.FirstDate = d.ms
+	} else if before(d, s.date) {
+		s.chat.add(Finding{Rule: DateOrder, Line: base.Line + d.number + 1, Column: d.column, Index: shift + d.index, Message: orderMessage(d, s.date)})
+	}
+	s.date = b.latest
+}
+
+// before reports whether d is certainly earlier than the date in front of it.
+// Dates without a zone are the local ones of some computer: against one with a
+// zone they may be off by a day, and the oldest know no seconds.
+func before(d, front date) bool {
+	const day, minute = 26 * 3600 * 1000, 60 * 1000
+	if d.local != front.local {
+		return d.ms < front.ms-day
+	}
+	if d.local && d.ms%minute == 0 {
+		return d.ms < front.ms-front.ms%minute
+	}
+	return d.ms < front.ms
+}
+
+func orderMessage(d, front date) string {
+	gap := time.Duration(front.ms-d.ms) * time.Millisecond
+	if gap < time.Minute {
+		return "dated before the message in front of it"
+	}
+	return fmt.Sprintf("dated %s before the message in front of it", span(gap))
+}
+
+// span tells a duration by its largest unit.
+func span(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%d hours", d/time.Hour)
+	default:
+		return fmt.Sprintf("%d minutes", d/time.Minute)
+	}
+}
+
+// isoMillis reads the one shape that SillyTavern has written since 1.16,
+// "2026-01-02T03:04:05.006Z", without allocating. Everything else is not ok.
+func isoMillis(raw []byte) (ms int64, ok bool) {
+	const shape = `"0000-00-00T00:00:00.000Z"`
+	if len(raw) != len(shape) {
+		return 0, false
+	}
+	for i, c := range raw {
+		if want := shape[i]; want == '0' {
+			if c < '0' || c > '9' {
+				return 0, false
+			}
+		} else if c != want {
+			return 0, false
+		}
+	}
+	number := func(at, n int) int64 {
+		v := int64(0)
+		for _, c := range raw[at : at+n] {
+			v = v*10 + int64(c-'0')
+		}
+		return v
+	}
+	year, month, day := number(1, 4), number(6, 2), number(9, 2)
+	hour, minute, second := number(12, 2), number(15, 2), number(18, 2)
+	if month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59 {
+		return 0, false
+	}
+	last := int64(30) + (month+month/8)%2
+	if month == 2 {
+		last = 28
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			last = 29
+		}
+	}
+	if day < 1 || day > last {
+		return 0, false
+	}
+	// days since 1970 by the civil calendar, years beginning in March
+	if month <= 2 {
+		year, month = year-1, month+12
+	}
+	days := 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 719469
+	return ((days*24+hour)*60+minute)*60000 + second*1000 + number(21, 3), true
+}

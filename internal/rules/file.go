@@ -1,0 +1,143 @@
+package rules
+
+import (
+	"fmt"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+)
+
+// damage reports damaged lines. One that is not JSON waits until it is known
+// whether it is the last: then it is torn-tail.
+func (s *scan) damage(list []jsonl.Damage) {
+	for i := range list {
+		d := &list[i]
+		id := damageRule(d)
+		if id != InvalidJSON {
+			s.chat.report(id, d.Line, d.Column, damageMessage(id, d))
+			continue
+		}
+		s.endDamage()
+		held := *d
+		s.torn = &held
+	}
+}
+
+// endDamage reports the line that waits, by now that lastLine is known.
+func (s *scan) endDamage() {
+	if s.torn == nil {
+		return
+	}
+	id := InvalidJSON
+	if s.torn.Line == s.lastLine {
+		id = TornTail
+	}
+	s.chat.report(id, s.torn.Line, s.torn.Column, s.torn.Reason)
+	s.torn = nil
+}
+
+// damageRule gives the rule that a damaged line breaks, wherever it stands.
+func damageRule(d *jsonl.Damage) ID {
+	switch d.Code {
+	case jsonl.BOM:
+		return BOM
+	case jsonl.TooDeep:
+		return TooDeep
+	case jsonl.NotObject:
+		return NotAnObject
+	}
+	if d.Byte == 0 {
+		return NUL
+	}
+	return InvalidJSON
+}
+
+func damageMessage(id ID, d *jsonl.Damage) string {
+	if id == NotAnObject && d.SillyTavernKeeps {
+		return d.Reason + "; SillyTavern keeps it as a message and counts it, stchat does not"
+	}
+	return d.Reason
+}
+
+func emptyMessage(size int64) string {
+	if size == 0 {
+		return "the file is empty"
+	}
+	return "the file has only blank lines"
+}
+
+func misplacedMessage(hasHeader bool) string {
+	if hasHeader {
+		return "a second header, inside the chat"
+	}
+	return "the header is not the first line"
+}
+
+// noHeader judges a chat whose first line is no header. What an old group file
+// keeps for it is not lost: that is group-old-layout.
+func (k *Checker) noHeader(c *Chat) {
+	if c.HasHeader || c.FirstLine == 0 {
+		return
+	}
+	if old := k.oldMetadata(c); old != nil {
+		return
+	}
+	message := "the first line is a message, not a header"
+	switch {
+	case c.Lines == 0:
+		message = "no line of the file can be read, the header neither"
+	case c.Inside > 0:
+		message = "the header is not the first line"
+	}
+	c.report(NoHeader, c.FirstLine, 0, message)
+}
+
+// repeats finds keys that an object has more than once, with a word of bits
+// that tells most objects without one from the others.
+type repeats struct{ seen uint64 }
+
+// next takes a raw key and reports whether it may have come before.
+func (r *repeats) next(key []byte) bool {
+	n := len(key)
+	h := uint64(n)
+	if n > 2 {
+		h = uint64(n)*31 + uint64(key[1])*7 + uint64(key[n-2]) + uint64(key[n/2])*13
+	}
+	bit := uint64(1) << (h & 63)
+	before := r.seen&bit != 0
+	r.seen |= bit
+	return before
+}
+
+// duplicate reports the keys that an object has more than once.
+func duplicateMessage(where string, keys []string) string {
+	text := fmt.Sprintf("the key %q is there more than once", clip(keys[0]))
+	if len(keys) > 1 {
+		text = fmt.Sprintf("the key %q and %d others are there more than once", clip(keys[0]), len(keys)-1)
+	}
+	if where == "" {
+		return text
+	}
+	return where + ": " + text
+}
+
+// duplicates gives the repeated keys of raw, which is an object.
+func duplicates(raw []byte) []string {
+	o, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return nil
+	}
+	return o.Duplicates()
+}
+
+// clip shortens a stranger's text for a message.
+func clip(s string) string {
+	const enough = 120
+	n := 0
+	for i := range s {
+		if n++; n > enough {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

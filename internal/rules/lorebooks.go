@@ -1,0 +1,183 @@
+package rules
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/lorebook"
+	"stchat/internal/userdir"
+)
+
+// book is what remains of a lorebook that was read.
+type book struct {
+	path     string
+	missing  bool
+	state    bool // it holds extension state
+	err      error
+	queueErr error
+	pending  int
+	lost     []lorebook.Reference // uids that are not in the book
+}
+
+// book reads a lorebook once.
+func (s *surroundings) book(dir userdir.Dir, name string) *book {
+	worlds := dir.Worlds()
+	return s.books.get(filepath.Join(worlds, name), func() *book {
+		b := &book{}
+		b.path, b.err = lorebook.Find(worlds, name)
+		if safe, ok := safeName(name); b.err != nil && ok && safe != name {
+			// the server makes the name safe before it looks for the file
+			b.path, b.err = lorebook.Find(worlds, safe)
+		}
+		var unsafe *userdir.UnsafeNameError
+		if errors.Is(b.err, lorebook.ErrMissing) || errors.As(b.err, &unsafe) {
+			b.missing = true
+			return b
+		}
+		if b.err == nil {
+			b.read()
+		}
+		return b
+	})
+}
+
+func (b *book) read() {
+	read, err := lorebook.Open(b.path)
+	if err != nil {
+		b.err = err
+		return
+	}
+	b.state = read.HasExtensionState()
+	queue, err := read.Queue()
+	b.queueErr, b.pending = err, queue.Pending()
+	for _, ref := range read.References() {
+		if !ref.Found && len(b.lost) <= perRule {
+			// the text must not hold the whole book in memory
+			ref.Comment, ref.UID = strings.Clone(ref.Comment), strings.Clone(ref.UID)
+			b.lost = append(b.lost, ref)
+		}
+	}
+}
+
+// ownBook judges which lorebook a chat names.
+func (k *Checker) ownBook(c *Chat) {
+	if c.AutoBook != "" && c.AutoBook != c.Lorebook {
+		message := fmt.Sprintf("auto_lorebooks names %q, world_info %q", clip(c.AutoBook), clip(c.Lorebook))
+		if c.Lorebook == "" {
+			message = fmt.Sprintf("auto_lorebooks names %q, and the chat has no lorebook", clip(c.AutoBook))
+		}
+		c.report(LorebookMismatch, c.HeaderLine, 0, message)
+	}
+	if c.Lorebook != "" && c.HasDir && k.book(c.Dir, c.Lorebook).missing {
+		c.report(LorebookMissing, c.HeaderLine, 0, fmt.Sprintf("the lorebook %q is not there", clip(c.Lorebook)))
+	}
+}
+
+// sharedBooks judges which chats of all that are known write one lorebook. The
+// chat that began first keeps it.
+func (k *Checker) sharedBooks(families []*family) {
+	// the writers of a book, the chats of each folder together
+	byBook := map[string][][]*Chat{}
+	var order []string
+	owner := map[string]*family{} // of the last group of a book's writers
+	for _, f := range families {
+		for _, c := range f.chats {
+			if c.Lorebook == "" || !c.HasDir {
+				continue
+			}
+			b := k.book(c.Dir, c.Lorebook)
+			if !b.state {
+				continue
+			}
+			writers := byBook[b.path]
+			if writers == nil {
+				order = append(order, b.path)
+			}
+			if owner[b.path] != f {
+				owner[b.path] = f
+				writers = append(writers, nil)
+			}
+			last := len(writers) - 1
+			writers[last] = append(writers[last], c)
+			byBook[b.path] = writers
+		}
+	}
+	of := map[string]*family{}
+	for _, f := range families {
+		of[f.path] = f
+	}
+	for _, path := range order {
+		writers := byBook[path]
+		if len(writers) == 1 && len(writers[0]) == 1 {
+			continue
+		}
+		// the eldest of each folder, and of these the one that began first
+		var eldest []*Chat
+		for _, chats := range writers {
+			eldest = append(eldest, of[chats[0].Folder].eldest(chats))
+		}
+		keeper := slices.MinFunc(eldest, func(a, b *Chat) int {
+			return cmp.Or(compareBool(a.FirstDate == 0, b.FirstDate == 0), cmp.Compare(a.FirstDate, b.FirstDate), cmp.Compare(a.Path, b.Path))
+		})
+		for _, chats := range writers {
+			for _, c := range chats {
+				if c != keeper {
+					c.report(LorebookSharedState, c.HeaderLine, 0, fmt.Sprintf("writes the lorebook %q, as does %q", clip(c.Lorebook), clip(keeper.Name)))
+				}
+			}
+		}
+	}
+}
+
+// bookFile judges a lorebook by itself. What no chat uses gives infos at most.
+func bookFile(b *book, used bool) []Finding {
+	var fs findings
+	add := func(f Finding) {
+		f.Path, f.Index = b.path, -1
+		if !used {
+			f.Severity = Info
+			f.Message += "; no chat uses this lorebook"
+		}
+		fs.add(f)
+	}
+	switch {
+	case b.missing:
+		return nil
+	case b.err != nil:
+		f := Finding{Rule: LorebookUnreadable, Message: "the lorebook cannot be read: " + reason(b.err)}
+		if damage, ok := errors.AsType[*jsonl.Damage](b.err); ok {
+			f.Line, f.Column = damage.Line, damage.Column
+		}
+		add(f)
+		return fs.list
+	case b.queueErr != nil:
+		add(Finding{Rule: LorebookUnreadable, Message: "the queue in the lorebook cannot be read: " + reason(b.queueErr),
+			effect: "Auto-Recap begins an empty queue; what waited in this one is lost"})
+	case b.pending > 0:
+		add(Finding{Rule: LorebookQueue, Message: "operations wait in its queue: " + fmt.Sprint(b.pending)})
+	}
+	for _, ref := range b.lost {
+		add(Finding{Rule: RegistryUID, Message: fmt.Sprintf("%s names uid %s, which no entry has", clip(ref.Comment), clip(ref.UID))})
+	}
+	return fs.list
+}
+
+// reason takes the path off an error: it stands in the finding.
+func reason(err error) string {
+	if damage, ok := errors.AsType[*jsonl.Damage](err); ok {
+		return damage.Reason
+	}
+	if bad, ok := errors.AsType[*lorebook.NotReadableError](err); ok {
+		return bad.Err.Error()
+	}
+	if bad, ok := errors.AsType[*os.PathError](err); ok {
+		return bad.Err.Error()
+	}
+	return clip(err.Error())
+}

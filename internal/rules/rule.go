@@ -1,0 +1,175 @@
+package rules
+
+import "fmt"
+
+// Severity says how bad a finding is.
+type Severity uint8
+
+// The severities, the mildest first.
+const (
+	Info    Severity = iota + 1 // good to know
+	Warning                     // wrong, shared or pointing nowhere
+	Error                       // SillyTavern or an extension loses, hides or misreads data
+)
+
+// Severities lists the names of the severities, the worst first.
+func Severities() []string { return []string{"error", "warning", "info"} }
+
+// String gives the severity's name.
+func (s Severity) String() string {
+	switch s {
+	case Error:
+		return "error"
+	case Warning:
+		return "warning"
+	case Info:
+		return "info"
+	default:
+		return "none"
+	}
+}
+
+// ParseSeverity reads a severity's name.
+func ParseSeverity(s string) (Severity, error) {
+	for _, severity := range [...]Severity{Error, Warning, Info} {
+		if severity.String() == s {
+			return severity, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown severity %q; choose error, warning or info", s)
+}
+
+// Mending says what repair does about a rule's findings.
+type Mending uint8
+
+// The ways. Even what is Mended may be left where mending it would be a guess;
+// the rule's page in docs/rules.md says when.
+const (
+	ByHand  Mending = iota // nothing: a person must decide
+	Mended                 // repair mends it
+	OnOrder                // repair mends it only when the rule is asked for by name
+)
+
+// Rule is one thing that can be wrong.
+type Rule struct {
+	ID       string
+	Family   string
+	Severity Severity
+	Summary  string // one line, without a full stop
+	Effect   string // what SillyTavern or an extension does because of it
+	Mend     string // how it is mended by hand; where repair mends it, what repair does
+	Mending  Mending
+}
+
+// ID is a rule's number; its name is [ID.String].
+type ID uint8
+
+// The rules, in the order of their families.
+const (
+	EmptyFile ID = iota
+	HeaderOnly
+	BOM
+	CRLF
+	NUL
+	InvalidUTF8
+	InvalidJSON
+	TornTail
+	NotAnObject
+	TooDeep
+	DuplicateKey
+	NoHeader
+	MisplacedHeader
+
+	MessageShape
+	SwipeID
+	SwipeText
+	SwipeInfo
+	BadDate
+	DateOrder
+
+	IntegrityMissing
+	IntegrityShared
+
+	DanglingMainChat
+	DanglingCheckpoint
+	DanglingBranch
+	UnlistedBranch
+	ChatCycle
+	DivergedCheckpoint
+	UnsafeName
+
+	GroupUnlisted
+	GroupMissingChat
+	GroupTwice
+	GroupOldLayout
+
+	LorebookMissing
+	LorebookUnreadable
+	LorebookMismatch
+	LorebookSharedState
+	LorebookQueue
+	RegistryUID
+
+	RecapChatID
+	RecapVersion
+	BeyondEnd
+	CombinedRecap
+	PendingOld
+	LukerFloor
+	LukerSlug
+
+	MissingAttachment
+
+	ruleCount
+)
+
+// String gives the rule's name, as SPEC.md section 8 lists it.
+func (id ID) String() string { return table[id].ID }
+
+// Rule gives the rule itself.
+func (id ID) Rule() *Rule { return &table[id] }
+
+// All lists every rule in the order of the families.
+func All() []ID {
+	ids := make([]ID, ruleCount)
+	for i := range ids {
+		ids[i] = ID(i)
+	}
+	return ids
+}
+
+// Find gives the rule with a name.
+func Find(name string) (ID, error) {
+	for id := range table {
+		if table[id].ID == name {
+			return ID(id), nil
+		}
+	}
+	return 0, fmt.Errorf("there is no rule %q; 'stchat check --list-rules' lists them", name)
+}
+
+// Set is a set of rules.
+type Set uint64
+
+// SetOf makes a set.
+func SetOf(ids ...ID) Set {
+	var s Set
+	for _, id := range ids {
+		s |= 1 << id
+	}
+	return s
+}
+
+// Has reports whether the rule is in the set.
+func (s Set) Has(id ID) bool { return s>>id&1 == 1 }
+
+// Mendable is every rule that repair mends without being asked for it by name.
+func Mendable() Set {
+	var s Set
+	for id := range table {
+		if table[id].Mending == Mended {
+			s |= 1 << id
+		}
+	}
+	return s
+}

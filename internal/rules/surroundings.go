@@ -1,0 +1,159 @@
+package rules
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"stchat/internal/group"
+	"stchat/internal/names"
+	"stchat/internal/userdir"
+)
+
+// surroundings looks up what lies around chats, each thing once. It is safe for
+// use by several goroutines at once.
+type surroundings struct {
+	folders once[*folder]
+	sets    once[*groups]
+	books   once[*book]
+}
+
+func newSurroundings() *surroundings { return &surroundings{} }
+
+// once makes a value for a key when it is first asked for.
+type once[T any] struct {
+	mu     sync.Mutex
+	values map[string]*slot[T]
+}
+
+type slot[T any] struct {
+	once  sync.Once
+	value T
+}
+
+func (o *once[T]) get(key string, make_ func() T) T {
+	o.mu.Lock()
+	s := o.values[key]
+	if s == nil {
+		if o.values == nil {
+			o.values = map[string]*slot[T]{}
+		}
+		s = new(slot[T])
+		o.values[key] = s
+	}
+	o.mu.Unlock()
+	s.once.Do(func() { s.value = make_() })
+	return s.value
+}
+
+// folder is a folder with chats.
+type folder struct {
+	path     string
+	kind     userdir.Kind
+	dir      userdir.Dir
+	hasDir   bool
+	names    []string // of the chats, sorted
+	chats    map[string]bool
+	sidecars []string // file names of Luker's sidecars, sorted
+}
+
+// folder reads a folder once. One that cannot be read is empty: whoever reads
+// the chats in it says so.
+func (s *surroundings) folder(path string) *folder {
+	return s.folders.get(path, func() *folder {
+		f := &folder{path: path, chats: map[string]bool{}}
+		any := filepath.Join(path, "x"+names.Extension)
+		f.kind, _ = userdir.KindOf(any)
+		f.dir, f.hasDir = userdir.Find(any)
+		f.names, _ = userdir.ListChats(path)
+		for _, name := range f.names {
+			f.chats[name] = true
+		}
+		entries, _ := os.ReadDir(path)
+		for _, e := range entries {
+			if strings.Contains(e.Name(), sidecarInfix) && strings.HasSuffix(e.Name(), ".json") {
+				f.sidecars = append(f.sidecars, e.Name())
+			}
+		}
+		slices.Sort(f.sidecars)
+		return f
+	})
+}
+
+// has reports whether a chat of that name is in the folder. The disk is asked
+// about one that is not listed: it may ignore letter case.
+func (f *folder) has(name string) bool {
+	if f.chats[name] {
+		return true
+	}
+	path, err := userdir.Within(f.path, name, names.Extension)
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// HasChat reports whether a link by that name leads to a chat in the folder:
+// one whose file's name SillyTavern's server makes of it.
+func (s *surroundings) HasChat(folder, name string) bool {
+	f := s.folder(folder)
+	if f.chats[name] {
+		return true
+	}
+	safe, err := names.Sanitize(name)
+	return err == nil && f.has(safe)
+}
+
+// sidecarInfix is what stands between a chat's name and the namespace in the
+// name of a sidecar of Luker (FORMATS.md A1.2).
+const sidecarInfix = ".luker-state."
+
+// sidecarsOf gives the file names of a chat's sidecars.
+func (f *folder) sidecarsOf(chat string) []string {
+	prefix := chat + sidecarInfix
+	from, _ := slices.BinarySearch(f.sidecars, prefix)
+	to := from
+	for to < len(f.sidecars) && strings.HasPrefix(f.sidecars[to], prefix) {
+		to++
+	}
+	return f.sidecars[from:to]
+}
+
+// groups are the group files of a user folder.
+type groups struct {
+	set *group.Set
+	err error
+}
+
+func (s *surroundings) groups(dir userdir.Dir) *groups {
+	return s.sets.get(dir.Root, func() *groups {
+		set, err := group.LoadAll(dir.Groups())
+		return &groups{set, err}
+	})
+}
+
+// listing gives the groups that list a group chat.
+func (s *surroundings) listing(c *Chat) []*group.File {
+	if c.Kind != userdir.Group || !c.HasDir {
+		return nil
+	}
+	g := s.groups(c.Dir)
+	if g.err != nil {
+		return nil
+	}
+	return g.set.Listing(c.Name)
+}
+
+// oldMetadata gives the first group file that holds metadata of the chat in the
+// layout up to 1.14, nil where none does.
+func (s *surroundings) oldMetadata(c *Chat) *group.File {
+	for _, g := range s.listing(c) {
+		if _, ok := g.OldMetadata(c.Name); ok {
+			return g
+		}
+	}
+	return nil
+}
