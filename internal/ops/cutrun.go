@@ -58,18 +58,18 @@ func (j *cutJob) make(ctx context.Context) error {
 	if err := j.planLink(); err != nil {
 		return err
 	}
-	book, err := j.prepareState(ctx)
+	state, err := j.prepareState(ctx)
 	if err != nil {
 		return err
 	}
-	header, err := j.header(book)
+	header, err := j.header(state)
 	if err != nil {
 		return err
 	}
 	if j.target == Stdout {
 		return j.toStdout(ctx, header)
 	}
-	return j.toFile(ctx, header, book)
+	return j.toFile(ctx, header)
 }
 
 // judgeHead refuses, or reports, what is wrong up to the header.
@@ -105,12 +105,12 @@ func (j *cutJob) damaged(d jsonl.Damage) error {
 }
 
 // header gives the new chat's first line.
-func (j *cutJob) header(book *bookPlan) ([]byte, error) {
+func (j *cutJob) header(state *chatState) ([]byte, error) {
 	h := j.chat.OutputHeader()
-	md := h.Metadata()
-	if err := j.editMetadata(h, book); err != nil {
+	if err := j.editMetadata(h, state); err != nil {
 		return nil, j.chat.Errorf("%w", err)
 	}
+	md := h.Metadata()
 	j.setParent(md)
 	switch j.Integrity {
 	case IntegrityKeep:
