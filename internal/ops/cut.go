@@ -87,7 +87,7 @@ type CutResult struct {
 	Err     error    `json:"-"` // why the chat was not written, or what is missing after it
 	Written bool     `json:"-"` // the chat is there, or would be
 	InPlace bool     `json:"-"` // the source was, or would be, edited in place
-	Actions []string `json:"-"` // what was, or would be, written, in order
+	Actions []string `json:"-"` // what a dry run would do, in order
 }
 
 // CutLorebook is the lorebook that the new chat names.
@@ -122,8 +122,11 @@ func (r *CutResult) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-func (r *CutResult) act(format string, args ...any) {
-	r.Actions = append(r.Actions, fmt.Sprintf(format, args...))
+// would notes what a dry run leaves undone.
+func (r *CutResult) would(format string, args ...any) {
+	if r.DryRun {
+		r.Actions = append(r.Actions, fmt.Sprintf("would "+format, args...))
+	}
 }
 
 // cut is one call of checkpoint or branch.
@@ -155,6 +158,7 @@ type cutJob struct {
 	last   jsonl.Place // where the last message is in the source
 	group  string      // the group file to which the new name goes, or ""
 	luker  lukerPlan
+	book   *bookPlan // the clone of its lorebook, or nil
 }
 
 // Cut makes a checkpoint or a branch of every source, each with messages 0 to

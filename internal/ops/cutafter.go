@@ -90,10 +90,9 @@ func (c *cut) joinGroups() {
 			case err != nil:
 				j.fail(fmt.Errorf("%s: %w; %s is written but not in the group: 'stchat repair --write --rule group-unlisted %s' completes it",
 					path, err, j.target, visible.Quote(j.target)))
-			case c.DryRun:
-				j.res.act("would add %q to the group file %s", j.name.File, path)
 			default:
-				j.res.act("added %q to the group file %s", j.name.File, path)
+				j.res.InPlace = true
+				j.res.would("add %q to the group file %s", j.name.File, path)
 			}
 		}
 	}
@@ -211,12 +210,8 @@ func (c *cut) linkSource(ctx context.Context, jobs []*cutJob) error {
 		splices = append(splices, bump(source, slug)...)
 	}
 	for _, j := range jobs {
-		j.res.Linked, j.res.InPlace = true, len(splices) > 0
-		if c.DryRun {
-			j.res.act("would note it on message %d of %s", j.at, j.path)
-		} else {
-			j.res.act("noted it on message %d of %s", j.at, j.path)
-		}
+		j.res.Linked, j.res.InPlace = true, j.res.InPlace || len(splices) > 0
+		j.res.would("note it on message %d of %s", j.at, j.path)
 	}
 	if c.DryRun || len(splices) == 0 {
 		return nil

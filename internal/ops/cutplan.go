@@ -76,6 +76,9 @@ func (c *cut) plan(ctx context.Context) {
 		if j.res.Err == nil {
 			j.fail(j.place())
 		}
+		if j.res.Err == nil && c.clones() {
+			j.fail(j.nameClone(ctx))
+		}
 	}
 }
 

@@ -3,13 +3,10 @@ package ops
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
 
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"
 	"stchat/internal/rawjson"
-	"stchat/internal/userdir"
 )
 
 // Ways to take the chat's lorebook.
@@ -32,107 +29,44 @@ type StateOptions struct {
 // ErrRequirement says that a --require does not hold.
 var ErrRequirement = errors.New("requirement does not hold")
 
-// bookCache reads every lorebook once a call.
-type bookCache struct {
-	mu      sync.Mutex
-	books   map[string]bookRead
-	shelves map[string]*lorebook.Shelf
-}
+// chatState is what a scan of the chat found about its state.
+type chatState struct{}
 
-type bookRead struct {
-	book *lorebook.Book
-	err  error
-}
-
-func newBookCache() *bookCache {
-	return &bookCache{books: map[string]bookRead{}, shelves: map[string]*lorebook.Shelf{}}
-}
-
-// open reads the book that a chat calls name.
-func (b *bookCache) open(dir userdir.Dir, name string) (*lorebook.Book, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	key := dir.Root + "\x00" + name
-	if r, ok := b.books[key]; ok {
-		return r.book, r.err
-	}
-	var r bookRead
-	path, err := lorebook.Find(dir.Worlds(), name)
-	if r.err = err; err == nil {
-		r.book, r.err = lorebook.Open(path)
-	}
-	b.books[key] = r
-	return r.book, r.err
-}
-
-// bookPlan is the lorebook of the new chat.
-type bookPlan struct {
-	path    string // of the clone
-	data    []byte // its content; nil where the book is shared
-	summary string
-}
-
-// prepareState judges what is required and gets the lorebook ready.
-func (j *cutJob) prepareState(ctx context.Context) (*bookPlan, error) {
+// prepareState reads what isolation, snapshots and requirements need of the
+// messages.
+func (j *cutJob) prepareState(ctx context.Context) (*chatState, error) {
 	_ = ctx
 	return nil, nil
 }
 
-// editMetadata makes the changes that were asked for, in the order that SPEC
-// gives them: the object, then the single keys.
-func (j *cutJob) editMetadata(h *meta.Header, book *bookPlan) error {
-	_ = book
-	if j.With != nil {
-		var err error
-		if j.Replace {
-			err = h.Replace(j.With)
-		} else {
-			err = meta.Merge(h.Metadata(), j.With)
-		}
-		if err != nil {
-			return err
-		}
+func (j *cutJob) snapshot(*chatState) (lorebook.Cloned, error) {
+	return lorebook.Cloned{}, errors.New("not there yet")
+}
+
+// mergeWith takes the object of --merge or --replace into the metadata.
+func (j *cutJob) mergeWith(h *meta.Header) error {
+	switch {
+	case j.With == nil:
+		return nil
+	case j.Replace:
+		return h.Replace(j.With)
+	default:
+		return meta.Merge(h.Metadata(), j.With)
+	}
+}
+
+// editMetadata makes the changes that were asked for: the object, the state as
+// of the last message, the single keys, the lorebook.
+func (j *cutJob) editMetadata(h *meta.Header, state *chatState) error {
+	if err := j.mergeWith(h); err != nil {
+		return err
 	}
 	meta.Apply(h.Metadata(), j.Edits)
-	return j.share(h.Metadata())
-}
-
-// share copies the name of the lorebook, as SillyTavern does, and says what
-// that means.
-func (j *cutJob) share(md *rawjson.Object) error {
-	name, ok := lorebook.NameIn(md)
-	if !ok {
+	if !j.clones() {
+		j.share(h.Metadata())
 		return nil
 	}
-	c := j.chat
-	j.res.Lorebook = &CutLorebook{Name: name, From: name}
-	if !c.HasDir {
-		return nil
-	}
-	book, err := j.books.open(c.Dir, name)
-	switch {
-	case errors.Is(err, lorebook.ErrMissing):
-		j.res.warn("%s: the lorebook %q that the chat names does not exist", c.Label(), name)
-	case err != nil:
-		j.res.warn("%s: the lorebook that the chat names: %v", c.Label(), err)
-	default:
-		j.res.Lorebook.Path = &book.Path
-		if n := book.InternalCount(); n > 0 {
-			j.res.warn("%s: the lorebook %q holds extension state (%s), and the new chat writes into the same book; --lorebook clone or --isolate gives it its own",
-				c.Label(), name, pluralOf(n, "entry", "entries"))
-		}
-	}
-	return nil
-}
-
-// plural counts things whose plural is made with an s.
-func plural(n int, one string) string { return pluralOf(n, one, one+"s") }
-
-func pluralOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return j.fillClone(state)
 }
 
 // orphan makes an Auto-Recap store safe in a chat without a parent: its

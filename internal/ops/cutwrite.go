@@ -104,7 +104,7 @@ func (j *cutJob) report(copied jsonl.Copied) {
 }
 
 // toFile writes the new chat beside its target and publishes it.
-func (j *cutJob) toFile(ctx context.Context, header []byte, book *bookPlan) error {
+func (j *cutJob) toFile(ctx context.Context, header []byte) error {
 	was, err := j.mayTake()
 	if err != nil {
 		return err
@@ -126,12 +126,18 @@ func (j *cutJob) toFile(ctx context.Context, header []byte, book *bookPlan) erro
 		return err
 	}
 	if j.DryRun {
-		return j.rehearse(book, was)
+		j.rehearse(was)
+		return nil
 	}
 	if err := temp.Prepare(); err != nil {
 		return pathError(err)
 	}
-	return j.publish(temp, was, book)
+	return j.publish(func() error {
+		if was != nil {
+			return temp.Replace(*was)
+		}
+		return temp.Create()
+	})
 }
 
 // fill writes header and messages, and cuts back what went beyond the last one.
@@ -187,25 +193,27 @@ func (j *cutJob) toStdout(ctx context.Context, header []byte) error {
 			return err
 		}
 	}
-	var out io.Writer = j.Stdout
+	if j.DryRun {
+		j.res.Bytes = int64(len(header)) + j.last.Out + j.last.Len
+		if line != nil {
+			j.res.Bytes += int64(len(line)) - j.last.Len
+		}
+		j.rehearse(nil)
+		return nil
+	}
 	count := new(discard)
-	if j.DryRun {
-		out = io.Discard
-	}
-	out = io.MultiWriter(count, out)
-	if _, err := out.Write(header); err != nil {
+	out := io.MultiWriter(count, j.Stdout)
+	return j.publish(func() error {
+		defer func() { j.res.Bytes = count.size }()
+		if _, err := out.Write(header); err != nil {
+			return err
+		}
+		if line != nil {
+			return j.allButLast(ctx, out, line)
+		}
+		_, err := j.copy(ctx, out)
 		return err
-	}
-	if line == nil {
-		_, err = j.copy(ctx, out)
-	} else {
-		err = j.allButLast(ctx, out, line)
-	}
-	j.res.Bytes, j.res.Written = count.size, err == nil
-	if j.DryRun {
-		j.res.act("would write %d messages to standard output", j.res.Messages)
-	}
-	return err
+	})
 }
 
 // allButLast copies the messages in front of the last one, and then line.
@@ -274,9 +282,9 @@ func (j *cutJob) isOurs() error {
 }
 
 // publish puts everything in place, in the order that leaves nothing pointing
-// at what does not exist: the lorebook that the chat names, its sidecars, the
-// chat. When one fails, those before it are taken back.
-func (j *cutJob) publish(temp *safefile.Temp, was *safefile.Stamp, book *bookPlan) (err error) {
+// at what does not exist: the lorebook that the chat names, its sidecars, and
+// the chat, by what put does. When one fails, those before it are taken back.
+func (j *cutJob) publish(put func() error) (err error) {
 	var done []*safefile.Temp
 	defer func() {
 		if err == nil {
@@ -288,65 +296,55 @@ func (j *cutJob) publish(temp *safefile.Temp, was *safefile.Stamp, book *bookPla
 			}
 		}
 	}()
-	opt := safefile.Options{NoSync: j.NoSync}
-	create := func(path string, data []byte) error {
-		t, err := safefile.New(path, opt)
+	files := j.luker.files
+	if j.book != nil {
+		files = append([]lukerFile{{j.book.path, j.book.data}}, files...)
+	}
+	for _, f := range files {
+		t, err := j.create(f.path, f.data)
 		if err != nil {
-			return err
-		}
-		defer t.Discard()
-		if _, err := t.Write(data); err != nil {
-			return err
-		}
-		if err := t.Create(); err != nil {
-			return err
+			return pathError(err)
 		}
 		done = append(done, t)
-		return nil
 	}
-	if book != nil && book.data != nil {
-		if err := create(book.path, book.data); err != nil {
-			return pathError(err)
-		}
-		j.res.act("wrote %s: the lorebook %s", book.path, book.summary)
-	}
-	for _, s := range j.luker.files {
-		if err := create(s.path, s.data); err != nil {
-			return pathError(err)
-		}
-		j.res.act("wrote %s", s.path)
-	}
-	if was != nil {
-		err = temp.Replace(*was)
-	} else {
-		err = temp.Create()
-	}
+	err = put()
 	if unsynced, ok := errors.AsType[*safefile.UnsyncedError](err); ok {
-		j.res.Written = true
-		j.fail(unsynced)
+		j.fail(unsynced) // it is in place all the same
 		err = nil
 	}
+	j.res.Written = err == nil
+	return pathError(err)
+}
+
+// create writes a file that must not exist, and can be taken back.
+func (j *cutJob) create(path string, data []byte) (*safefile.Temp, error) {
+	t, err := safefile.New(path, safefile.Options{NoSync: j.NoSync})
 	if err != nil {
-		return pathError(err)
+		return nil, err
 	}
-	j.res.Written = true
-	j.res.act("wrote %s: messages 0 to %d, %d bytes", j.target, j.at, j.res.Bytes)
-	return nil
+	defer t.Discard()
+	if _, err := t.Write(data); err != nil {
+		return nil, err
+	}
+	return t, t.Create()
 }
 
 // rehearse tells what publish would do.
-func (j *cutJob) rehearse(book *bookPlan, was *safefile.Stamp) error {
-	if book != nil && book.data != nil {
-		j.res.act("would write %s: the lorebook %s", book.path, book.summary)
+func (j *cutJob) rehearse(was *safefile.Stamp) {
+	if b := j.book; b != nil {
+		j.res.would("write %s: the lorebook %q with %s", b.path, b.from.Name, pluralOf(b.entries, "entry", "entries"))
 	}
 	for _, s := range j.luker.files {
-		j.res.act("would write %s", s.path)
+		j.res.would("write %s", s.path)
 	}
-	verb := "would write"
+	verb := "write"
 	if was != nil {
-		verb = "would replace"
+		verb = "replace"
 	}
-	j.res.act("%s %s: messages 0 to %d, %d bytes", verb, j.target, j.at, j.res.Bytes)
+	if j.target == Stdout {
+		j.res.would("write %s to standard output, %d bytes", plural(j.res.Messages, "message"), j.res.Bytes)
+	} else {
+		j.res.would("%s %s: messages 0 to %d, %d bytes", verb, j.target, j.at, j.res.Bytes)
+	}
 	j.res.Written = true
-	return nil
 }

@@ -1,0 +1,187 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"stchat/internal/lorebook"
+	"stchat/internal/meta"
+	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
+)
+
+// bookCache reads every lorebook once a call, and gives away the names of
+// clones so that no two chats get one.
+type bookCache struct {
+	mu      sync.Mutex
+	books   map[string]bookRead
+	shelves map[string]*lorebook.Shelf
+}
+
+type bookRead struct {
+	book *lorebook.Book
+	err  error
+}
+
+func newBookCache() *bookCache {
+	return &bookCache{books: map[string]bookRead{}, shelves: map[string]*lorebook.Shelf{}}
+}
+
+// open reads the book that a chat calls name.
+func (b *bookCache) open(dir userdir.Dir, name string) (*lorebook.Book, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := dir.Root + "\x00" + name
+	if r, ok := b.books[key]; ok {
+		return r.book, r.err
+	}
+	var r bookRead
+	path, err := lorebook.Find(dir.Worlds(), name)
+	if r.err = pathError(err); err == nil {
+		r.book, err = lorebook.Open(path)
+		r.err = pathError(err)
+	}
+	b.books[key] = r
+	return r.book, r.err
+}
+
+// shelf gives the names of a worlds folder.
+func (b *bookCache) shelf(dir userdir.Dir) (*lorebook.Shelf, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s := b.shelves[dir.Root]; s != nil {
+		return s, nil
+	}
+	s, err := lorebook.OpenShelf(dir.Worlds())
+	if err != nil {
+		return nil, pathError(err)
+	}
+	b.shelves[dir.Root] = s
+	return s, nil
+}
+
+// bookPlan is the clone of a lorebook that a new chat gets.
+type bookPlan struct {
+	from    *lorebook.Book
+	name    string // the clone's
+	path    string
+	data    []byte
+	entries int
+	dropped int
+}
+
+// clones tells whether the new chats get lorebooks of their own.
+func (c *cut) clones() bool { return c.State.Lorebook != LorebookShare }
+
+// nameClone gives the clone its name, in the order of the sources. What is
+// wrong with the chat itself is for run to say.
+func (j *cutJob) nameClone(ctx context.Context) error {
+	if err := j.open(ctx); err != nil {
+		return err
+	}
+	defer j.chat.Close()
+	h := j.chat.OutputHeader()
+	if err := j.mergeWith(h); err != nil {
+		return j.chat.Errorf("%w", err)
+	}
+	meta.Apply(h.Metadata(), j.Edits)
+	name, ok := lorebook.NameIn(h.Metadata())
+	if !ok {
+		return nil
+	}
+	book, err := j.bookOf(name)
+	if err != nil {
+		return err
+	}
+	shelf, err := j.books.shelf(j.chat.Dir)
+	if err != nil {
+		return err
+	}
+	label := j.name.Label
+	if label == "" {
+		label = j.chat.Name
+	}
+	clone, err := shelf.ForChat(book.Name, label)
+	if err != nil {
+		return j.chat.Errorf("%w", err)
+	}
+	j.book = &bookPlan{from: book, name: clone, path: filepath.Join(j.chat.Dir.Worlds(), clone+lorebook.Extension)}
+	return nil
+}
+
+// bookOf reads a lorebook that has to be there.
+func (j *cutJob) bookOf(name string) (*lorebook.Book, error) {
+	c := j.chat
+	if !c.HasDir {
+		return nil, c.Errorf("the chat is in no SillyTavern user folder, so its lorebook %q cannot be found; give the folder with --data", name)
+	}
+	book, err := j.books.open(c.Dir, name)
+	if errors.Is(err, lorebook.ErrMissing) {
+		return nil, c.Errorf("the lorebook %q that the chat names does not exist; --lorebook share takes the name alone", name)
+	}
+	if err != nil {
+		return nil, c.Errorf("the lorebook that the chat names: %w", err)
+	}
+	return book, nil
+}
+
+// fillClone makes the clone's content.
+func (j *cutJob) fillClone(state *chatState) error {
+	b := j.book
+	if b == nil {
+		return nil
+	}
+	var made lorebook.Cloned
+	var err error
+	if j.State.Lorebook == LorebookSnapshot {
+		made, err = j.snapshot(state)
+	} else {
+		made, err = b.from.Clone(lorebook.CloneOptions{Name: b.name, Internal: j.State.Internal, Drop: j.State.Drop})
+	}
+	if err != nil {
+		return j.chat.Errorf("the lorebook %q: %w", b.from.Name, err)
+	}
+	b.data, b.entries, b.dropped = made.Data, made.Entries, made.Dropped
+	j.res.Lorebook = &CutLorebook{Name: b.name, From: b.from.Name, Path: &b.path, Cloned: true, Dropped: b.dropped}
+	return nil
+}
+
+// share copies the name of the lorebook, as SillyTavern does, and says what
+// that means.
+func (j *cutJob) share(md *rawjson.Object) {
+	name, ok := lorebook.NameIn(md)
+	if !ok {
+		return
+	}
+	c := j.chat
+	j.res.Lorebook = &CutLorebook{Name: name, From: name}
+	if !c.HasDir {
+		return
+	}
+	book, err := j.books.open(c.Dir, name)
+	switch {
+	case errors.Is(err, lorebook.ErrMissing):
+		j.res.warn("%s: the lorebook %q that the chat names does not exist", c.Label(), name)
+	case err != nil:
+		j.res.warn("%s: the lorebook that the chat names: %v", c.Label(), err)
+	default:
+		j.res.Lorebook.Path = &book.Path
+		if n := book.InternalCount(); n > 0 {
+			j.res.warn("%s: the lorebook %q holds extension state (%s), and the new chat writes into the same book; --lorebook clone or --isolate gives it its own",
+				c.Label(), name, pluralOf(n, "entry", "entries"))
+		}
+	}
+}
+
+// plural counts things whose plural is made with an s.
+func plural(n int, one string) string { return pluralOf(n, one, one+"s") }
+
+func pluralOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
