@@ -63,13 +63,18 @@ export async function openPage(file, profile, url) {
     const waiting = new Map();
     let last = 0;
     let rest = '';
-    const gone = new Error('the browser ended');
+    let gone = new Error('the browser ended');
     let over = false;
-    child.once('exit', () => {
+    const end = () => {
         over = true;
         for (const { reject } of waiting.values()) {
             reject(gone);
         }
+    };
+    child.once('exit', end);
+    child.once('error', (error) => {
+        gone = new Error(`the browser does not start: ${error.message}`);
+        end();
     });
     child.stdio[3].on('error', () => {});
     child.stdio[4].setEncoding('utf8');

@@ -106,6 +106,57 @@ const isolated = {
     },
 };
 
+/** Auto-Recap keeps the lorebook's entries at each scene break; a snapshot builds the book of that time from them. */
+const snapshot = {
+    id: 'snapshot',
+    title: 'checkpoint with its lorebook as of a scene break',
+    prepare(t) {
+        const book = t.data.lorebook('Book of then');
+        const messages = story(12, { character: 'then', legacy: t.legacy });
+        // What was in the book at message 4: an entry of another text, and none of the others.
+        const then = {
+            comment: 'Quarry', uid: 3, world: book.name, key: ['quarry'], keysecondary: [], content: 'It was a hill.',
+            position: 0, depth: 4, order: 100, role: 0, constant: false, vectorized: false, selective: true,
+            selectiveLogic: 0, sticky: 5, disable: false, addMemo: true, excludeRecursion: false,
+            preventRecursion: false, ignoreBudget: false, probability: 100, useProbability: true, group: '',
+            groupOverride: false, groupWeight: 100,
+        };
+        messages[4].extra.auto_recap_memory = {
+            scene_break: true, scene_recap_memory: '{"developments":["then"]}', scene_recap_current_index: 0,
+            scene_recap_metadata: {
+                0: {
+                    timestamp: 1767322000000, startIdx: 0, endIdx: 4, sceneMessageCount: 5, totalActivatedEntries: 1,
+                    totalBeforeFiltering: 1, chatLorebookName: book.name, suppressOtherLorebooks: false,
+                    allEntries: [then], entries: [then],
+                },
+            },
+        };
+        const source = t.data.solo('then', { legacy: t.legacy, messages, meta: { world_info: book.name } });
+        const file = t.path('checkpoint', source.file, '--at', '7', '-n', 'Then', '--naming', 'sillytavern',
+            '--lorebook', 'snapshot');
+        return { source, book, then, file };
+    },
+    async run(t, { source, book, then, file }) {
+        const name = 'Book of then__CP_Then';
+        await lives(t, source, written(file, {
+            header: source.header, meta: { ...source.meta, world_info: name },
+            messages: source.messages.slice(0, 8), mainChat: source.chat,
+        }));
+        const got = (await t.server.post('/api/worldinfo/get', { name })).body;
+        await bookOpensAs(t, name, got);
+        const entries = Object.values(got.entries ?? {});
+        const plain = entries.filter((e) => e.comment !== '__operation_queue');
+        assert.equal(plain.length, 1, `the snapshot has ${plain.length} entries`);
+        for (const key of ['uid', 'comment', 'content', 'key', 'sticky', 'order', 'probability']) {
+            same(plain[0][key], then[key], `the entry\u2019s ${key}`);
+        }
+        for (const queue of entries.filter((e) => !plain.includes(e))) {
+            same(JSON.parse(queue.content).queue, [], 'the queue');
+        }
+        await bookOpensAs(t, book.name, book.book);
+    },
+};
+
 const clones = {
     id: 'clone-lorebook',
     title: 'clone-lorebook, and a chat pointed at it',
@@ -126,4 +177,4 @@ const clones = {
     },
 };
 
-export const lorebook = [isolated, clones];
+export const lorebook = [isolated, snapshot, clones];

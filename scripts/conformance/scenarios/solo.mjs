@@ -160,6 +160,82 @@ const chain = {
     },
 };
 
+const edited = {
+    id: 'metadata',
+    title: 'metadata set, unset and merged',
+    prepare(t) {
+        const source = t.data.solo('edited', { legacy: t.legacy });
+        const merge = path.join(t.scratch, 'merge.json');
+        fs.writeFileSync(merge, '{\n  "note_prompt": "from a file",\n  "fresh": [1, {"a.b": null}]\n}\n');
+        const file = t.path('checkpoint', source.file, '--at', '4', '-n', 'Edited', '--naming', 'sillytavern',
+            '--merge', merge, '--set', 'note_depth=7', '--set', 'dotted.new=plain text', '--set-string', 'number=12',
+            '--unset', 'dotted.key', '--unset', 'tainted', '--integrity', 'none');
+        return { source, file };
+    },
+    async run(t, { source, file }) {
+        const meta = { ...source.meta, note_prompt: 'from a file', fresh: [1, { 'a.b': null }], note_depth: 7 };
+        Object.assign(meta, { 'dotted.new': 'plain text', number: '12' });
+        for (const key of ['dotted.key', 'tainted', 'integrity']) {
+            delete meta[key];
+        }
+        const chat = written(file, {
+            header: source.header, meta, messages: source.messages.slice(0, 5), mainChat: source.chat, slug: null,
+        });
+        await lives(t, source, chat);
+        // The page gives a chat without a slug one of its own, and then saves with it.
+        chat.header = { ...chat.header, chat_metadata: { ...chat.header.chat_metadata, integrity: source.meta.integrity } };
+        status(await save(t, source, chat.name, [chat.header, ...chat.messages]), 200, 'the first save with a slug');
+        await lives(t, source, chat);
+    },
+};
+
+/**
+ * Lines no JSON.stringify would write, in a file no SillyTavern would: the server's own reading of the source is what
+ * the copy is compared with.
+ */
+const odd = {
+    id: 'odd-bytes',
+    title: 'odd bytes mean the same to the server',
+    prepare(t) {
+        const source = t.data.solo('odd bytes', { legacy: t.legacy });
+        const message = (body) => `{"name":"odd","is_user":false,"send_date":"2026-01-02T03:04:05.000Z","mes":${body}}`;
+        const rows = [
+            JSON.stringify(source.header).replace('"note_depth":4', '"note_depth": 4.0, "note_depth":4e0'),
+            message('"twice","mes":"the last one counts"'),
+            ' \t',
+            `  ${message('"white space around"')}\t`,
+            message(String.raw`"\u0041\/\ud83d lone \ud83d\ude00 pair \u0000"`),
+            '',
+            message('"numbers","n":[1.0,-0,1e400,9007199254740993,1E-7]'),
+            message('"deep","d":[[[[[[[[[[{"__proto__":{"a":1}}]]]]]]]]]]'),
+            message('"separators \u2028 \u2029 and \u0085"'),
+            message('"after the end"'),
+        ].map((row) => Buffer.from(row));
+        rows[3] = Buffer.concat([rows[3].subarray(0, -4), Buffer.from([0x20, 0xFF, 0xC3]), rows[3].subarray(-4)]);
+        fs.writeFileSync(source.file, Buffer.concat(rows.flatMap((row) => [row, Buffer.from('\r\n')])));
+        const file = t.path('checkpoint', source.file, '--at', '5', '-n', 'Odd', '--naming', 'sillytavern');
+        return { source, file };
+    },
+    async run(t, { source, file }) {
+        const get = async (name) => (await t.server.post('/api/chats/get', {
+            ch_name: source.character, file_name: name, avatar_url: source.avatar,
+        })).body;
+        const [first, ...messages] = await get(source.chat);
+        assert.equal(messages.length, 7, `the server reads ${messages.length} messages in the source`);
+        const copy = await opensAs(t, source, path.basename(file, '.jsonl'), [
+            {
+                ...first,
+                chat_metadata: {
+                    ...first.chat_metadata, main_chat: source.chat,
+                    integrity: (await get('Odd'))[0].chat_metadata.integrity,
+                },
+            },
+            ...messages.slice(0, 6),
+        ]);
+        status(await save(t, source, 'Odd', copy), 200, 'saving it again');
+    },
+};
+
 const agreed = {
     id: 'inspect',
     title: 'inspect and check agree with the server',
@@ -179,5 +255,5 @@ const agreed = {
 
 export const solo = [
     ...['checkpoint', 'branch'].flatMap((kind) => Object.keys(styles).map((style) => naming(kind, style))),
-    swipe, link, chain, names, agreed,
+    swipe, link, chain, names, edited, odd, agreed,
 ];
