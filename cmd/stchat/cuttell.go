@@ -59,12 +59,13 @@ func (o *cutOptions) tell(c *console, results []*ops.CutResult) error {
 	return nil
 }
 
-// closeTabs is what every command says once that has edited a chat in place.
+// closeTabs is what every command says once that has edited a chat or a group
+// in place: SillyTavern keeps both in memory and writes them back whole.
 func closeTabs(bumped bool) string {
 	if bumped {
-		return "the source has a new integrity slug: SillyTavern stops a tab that has it open at the next save; reload it there"
+		return "a chat edited in place has a new integrity slug: SillyTavern stops a tab that has it open at its next save; reload it there"
 	}
-	return "close or reload that chat in SillyTavern first: a tab that has it open overwrites the link at its next save (--bump-integrity stops it instead)"
+	return "close or reload that chat or group in SillyTavern first: a tab that has it open overwrites the edit at its next save"
 }
 
 func summary(o *cutOptions, done, failed, refused int) string {
