@@ -45,7 +45,11 @@ func (o *cutOptions) tell(c *console, results []*ops.CutResult) error {
 		}
 	}
 	if inPlace && !o.dryRun {
-		c.note("%s", closeTabs(o.bump))
+		hint := ""
+		if o.link && !o.bump {
+			hint = " (--bump-integrity stops it instead)"
+		}
+		c.note("%s%s", closeTabs(o.bump), hint)
 	}
 	if len(results) > 1 {
 		c.note("%s", summary(o, done, failed, refused))
