@@ -13,16 +13,19 @@ import (
 // Variables adds up what messages note in extra.var_ops to the variables they
 // made, with the semantics of Luker's variable-op-log (apply.js, path-ops.js,
 // rebuilder.js; FORMATS.md A3). Messages are given in order: [Variables.Apply] for
-// those that count, [Variables.Mention] for later ones, of which only the names of
-// their variables matter. The zero value is ready.
+// those that count, [Variables.Mention] for others, of which only the names of their
+// variables matter. The zero value is ready.
 type Variables struct {
 	state  map[string]*variable
 	order  []string // keys of Apply, as first mentioned
 	later  []string // keys of Mention, as first mentioned
-	noted  map[string]bool
+	noted  map[string]noted
 	failed map[string]error
 	budget int
 }
+
+// noted says where a variable was mentioned.
+type noted struct{ applied, mentioned bool }
 
 // variable is a value; tree means that the JavaScript value is the string
 // JSON.stringify(value), which is how Luker stores lists and objects. It is printed
@@ -60,8 +63,8 @@ func (s *Variables) Apply(ops []byte) {
 		if !ok {
 			continue
 		}
-		if !s.noted[key] {
-			s.note(key)
+		if n := s.note(key); !n.applied {
+			s.noted[key] = noted{true, n.mentioned}
 			s.order = append(s.order, key)
 		}
 		if s.failed[key] == nil {
@@ -72,12 +75,15 @@ func (s *Variables) Apply(ops []byte) {
 	}
 }
 
-// Mention notes the variables of a later message. It must not be followed by Apply.
+// Mention notes the variables of a message that does not count.
 func (s *Variables) Mention(ops []byte) {
 	for raw := range rawjson.Elements(ops) {
-		name, _ := rawjson.Lookup(raw, "key")
-		if key, ok := rawjson.Unquote(name); ok && key != "" && !s.noted[key] {
-			s.note(key)
+		_, key, ok := operation(raw)
+		if !ok {
+			continue
+		}
+		if n := s.note(key); !n.mentioned {
+			s.noted[key] = noted{n.applied, true}
 			s.later = append(s.later, key)
 		}
 	}
@@ -86,11 +92,11 @@ func (s *Variables) Mention(ops []byte) {
 // Any reports whether any message noted an operation.
 func (s *Variables) Any() bool { return len(s.noted) > 0 }
 
-func (s *Variables) note(key string) {
+func (s *Variables) note(key string) noted {
 	if s.noted == nil {
-		s.noted, s.state, s.failed = map[string]bool{}, map[string]*variable{}, map[string]error{}
+		s.noted, s.state, s.failed = map[string]noted{}, map[string]*variable{}, map[string]error{}
 	}
-	s.noted[key] = true
+	return s.noted[key]
 }
 
 // Kept returns the variables that the operations applied have touched.
@@ -108,8 +114,16 @@ func (s *Variables) Kept() []Variable {
 	return list
 }
 
-// Later returns the names of variables that only later messages touch.
-func (s *Variables) Later() []string { return s.later }
+// Later returns the names of variables that were mentioned and never applied.
+func (s *Variables) Later() []string {
+	var names []string
+	for _, key := range s.later {
+		if !s.noted[key].applied {
+			names = append(names, key)
+		}
+	}
+	return names
+}
 
 // operation reads one element of var_ops. A variable called __proto__ is none:
 // JavaScript would set the prototype, and Luker's replay finds nothing there.

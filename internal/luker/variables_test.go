@@ -86,6 +86,7 @@ func TestVariablesMention(t *testing.T) {
 	if s.Any() {
 		t.Error("any")
 	}
+	s.Mention([]byte(`[{"op":"setvar","key":"b","value":"2"},{"op":"setvar","key":"__proto__"}]`))
 	s.Apply([]byte(`[{"op":"setvar","key":"b","value":"1"},{"op":"setvar","key":"a","value":"1"}]`))
 	s.Mention([]byte(`[{"op":"setvar","key":"a","value":"2"},{"op":"incvar","key":"z"},{"key":"y"},{"key":"z"},{"key":""},3]`))
 	if diff := cmp.Diff([]string{"z", "y"}, s.Later()); diff != "" {

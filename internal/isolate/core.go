@@ -1,0 +1,97 @@
+package isolate
+
+import (
+	"fmt"
+
+	"stchat/internal/rawjson"
+)
+
+// core deals with the two keys by which SillyTavern itself refers to messages
+// (FORMATS.md section 0 rules 4 and 5, E3.1, E3.2).
+type core struct{}
+
+func (*core) Name() string    { return "core" }
+func (*core) Owns() []string  { return []string{"lastInContextMessageId", "timedWorldInfo"} }
+func (*core) Needs() []string { return nil }
+
+// Look has nothing to note: how many messages are visible is counted by the scan.
+func (*core) Look(*Message) any { return nil }
+func (*core) Keep(int, any)     {}
+func (*core) Later(any)         {}
+
+func (c *core) Apply(metadata *rawjson.Object, at Moment) []Change {
+	var changes []Change
+	if raw, ok := metadata.Get("lastInContextMessageId"); ok {
+		if n, ok := rawjson.Float(raw); ok && n > float64(at.At) {
+			metadata.Unset("lastInContextMessageId")
+			changes = append(changes, Change{c.Name(), fmt.Sprintf("lastInContextMessageId %s removed: beyond message %d", rawjson.Compact(raw), at.At)})
+		}
+	}
+	timed, ok := objectAt(metadata, "timedWorldInfo")
+	if !ok {
+		return changes
+	}
+	for _, kind := range timedKinds() {
+		effects, ok := objectAt(timed, kind)
+		if !ok {
+			continue
+		}
+		total := effects.Len()
+		for _, key := range keysOf(effects) {
+			if effect, _ := effects.Get(key); beginsAfter(effect, at.Visible) {
+				effects.Unset(key)
+			}
+		}
+		if effects.Edited() {
+			timed.Set(kind, effects.Bytes())
+			changes = append(changes, Change{c.Name(), fmt.Sprintf("%d of %s kept at %s", effects.Len(), plural(total, kind+" effect"), plural(at.Visible, "visible message"))})
+		}
+	}
+	if timed.Edited() {
+		metadata.Set("timedWorldInfo", timed.Bytes())
+	}
+	return changes
+}
+
+// timedKinds are the kinds of timed effects, each an object in timedWorldInfo.
+func timedKinds() []string { return []string{"sticky", "cooldown"} }
+
+// beginsAfter tells whether a timed effect comes from messages that a branch with
+// so many visible ones does not have. One that began with the last of them is from
+// a reply that is not there either, unless it is protected: a cooldown that a
+// sticky's end started.
+func beginsAfter(effect []byte, visible int) bool {
+	raw, _ := rawjson.Lookup(effect, "start")
+	start, ok := rawjson.Float(raw)
+	if !ok || start < float64(visible) {
+		return false
+	}
+	protected, _ := rawjson.Lookup(effect, "protected")
+	return start > float64(visible) || !rawjson.Truthy(protected)
+}
+
+// objectAt opens the object at a key; ok is false where there is none.
+func objectAt(o *rawjson.Object, key string) (*rawjson.Object, bool) {
+	raw, ok := o.Get(key)
+	if !ok {
+		return nil, false
+	}
+	inner, err := rawjson.ParseObject(raw)
+	return inner, err == nil
+}
+
+// keysOf lists an object's keys, so that it can be edited on the way through.
+func keysOf(o *rawjson.Object) []string {
+	keys := make([]string, 0, o.Len())
+	for key := range o.All() {
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

@@ -1,0 +1,100 @@
+package isolate
+
+import (
+	"bytes"
+	"slices"
+
+	"stchat/internal/jsvalue"
+	"stchat/internal/luker"
+	"stchat/internal/rawjson"
+)
+
+// lukerVariables deals with Luker's chat_metadata.variables (FORMATS.md A3): those
+// that operations of messages 0 to N mention get the value that replaying them
+// gives, those that only later messages mention are deleted, and all others, which
+// scripts and lorebooks may have set, stay. Luker itself rebuilds the first kind when
+// it opens a chat and forgets the second. A chat of plain SillyTavern has no
+// operations, so its variables stay as they are.
+type lukerVariables struct{ sum luker.Variables }
+
+func (*lukerVariables) Name() string    { return "luker" }
+func (*lukerVariables) Owns() []string  { return []string{keyVariables} }
+func (*lukerVariables) Needs() []string { return []string{keyExtra} }
+
+const keyVariables = "variables"
+
+func (*lukerVariables) Look(m *Message) any {
+	ops, ok := rawjson.Lookup(m.Get(keyExtra), "var_ops")
+	if !ok || rawjson.KindOf(ops) != rawjson.Array {
+		return nil
+	}
+	return bytes.Clone(ops)
+}
+
+func (l *lukerVariables) Keep(_ int, fact any) {
+	if ops, ok := fact.([]byte); ok {
+		l.sum.Apply(ops)
+	}
+}
+
+func (l *lukerVariables) Later(fact any) {
+	if ops, ok := fact.([]byte); ok {
+		l.sum.Mention(ops)
+	}
+}
+
+func (l *lukerVariables) Apply(metadata *rawjson.Object, _ Moment) []Change {
+	if !l.sum.Any() {
+		return nil
+	}
+	r := &report{extension: l.Name()}
+	raw, ok := metadata.Get(keyVariables)
+	if !ok {
+		raw = []byte("{}")
+	}
+	variables, err := rawjson.ParseObject(raw)
+	if err != nil {
+		r.add("variables left as they are: they are %s, not an object", rawjson.KindOf(raw))
+		return r.changes
+	}
+	replayed, deleted := 0, 0
+	for _, v := range l.sum.Kept() {
+		present, has := variables.Get(v.Name)
+		switch {
+		case v.Err != nil:
+			r.add("variable %q left as it is at the end of the source: %v", v.Name, v.Err)
+		case v.Raw == nil && has:
+			variables.Unset(v.Name)
+			deleted++
+		case v.Raw != nil && !(has && sameValue(present, v.Raw)):
+			variables.Set(v.Name, v.Raw)
+			replayed++
+		}
+	}
+	for _, name := range l.sum.Later() {
+		if variables.Unset(name) {
+			deleted++
+		}
+	}
+	if replayed > 0 {
+		r.add("%s replayed", plural(replayed, "variable"))
+	}
+	if deleted > 0 {
+		r.add("%s deleted", plural(deleted, "variable"))
+	}
+	if variables.Edited() {
+		metadata.Set(keyVariables, variables.Bytes())
+	}
+	return r.changes
+}
+
+// sameValue tells whether two values are one to JSON.parse, so that a value that is
+// right keeps its spelling.
+func sameValue(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	v, ok := jsvalue.Parse(a)
+	w, also := jsvalue.Parse(b)
+	return ok && also && slices.Equal(jsvalue.Stringify(v), jsvalue.Stringify(w))
+}

@@ -1,0 +1,251 @@
+package isolate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+)
+
+// Keys of a message that the scan itself reads.
+const (
+	keySystem = "is_system"
+	keyExtra  = "extra"
+)
+
+// Options says what of a source is scanned.
+type Options struct {
+	From    int64 // where the messages begin, behind the header
+	At      int   // N; below 0 counted from the end
+	Workers int   // goroutines at most; 0: as many as processors
+
+	// Progress, where there is one, is called with the bytes read so far.
+	Progress func(int64)
+}
+
+// RangeError says that a chat has no message N.
+type RangeError struct {
+	At       int // as it was asked for
+	Messages int // there are
+}
+
+func (e *RangeError) Error() string {
+	if e.Messages == 0 {
+		return fmt.Sprintf("there is no message %d: the chat is empty", e.At)
+	}
+	return fmt.Sprintf("there is no message %d: the last one is %d", e.At, e.Messages-1)
+}
+
+// Facts is what a scan found out about a chat as of message N.
+type Facts struct {
+	At       int // N
+	Messages int // messages of the whole source
+
+	adapters []Adapter
+	recap    *autoRecap // one of adapters: scenes are asked of it
+	visible  int        // among those kept
+
+	last    record // message N, held until Choose can no longer come
+	settled bool
+}
+
+// record is what is known of one message.
+type record struct {
+	visible bool
+	facts   []any // by adapter; nil: nothing
+}
+
+// Scan reads every message of a source once, the ones behind N too: what they
+// mention must go. Damaged lines are passed over and not counted. Where the chat has
+// no message N the error is [*RangeError].
+func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
+	f := newFacts()
+	keys := f.needs()
+	s := &scan{Facts: f, at: opt.At}
+	work := func(line *jsonl.Line, batch *[]record) {
+		if line.Damage == nil {
+			*batch = append(*batch, f.look(&Message{raw: line.Raw, line: line, keys: keys}))
+		}
+	}
+	fold := func(batch *[]record, base jsonl.Base, _ []jsonl.Damage) error {
+		for i, r := range *batch {
+			s.take(base.Index+i, r)
+		}
+		return nil
+	}
+	reset := func(batch *[]record) {
+		clear(*batch) // lets go of the facts
+		*batch = (*batch)[:0]
+	}
+	err := jsonl.Map(ctx, src, jsonl.MapOptions{
+		From: opt.From, Limit: -1, Keys: jsonl.NewKeys(keys...), Workers: opt.Workers, Progress: opt.Progress,
+	}, work, fold, reset)
+	if err != nil {
+		return nil, err
+	}
+	if !s.end() {
+		return nil, &RangeError{At: opt.At, Messages: f.Messages}
+	}
+	return f, nil
+}
+
+func newFacts() *Facts {
+	f := &Facts{adapters: Adapters()}
+	for _, a := range f.adapters {
+		if recap, ok := a.(*autoRecap); ok {
+			f.recap = recap
+		}
+	}
+	return f
+}
+
+// needs lists the keys that are read of a message.
+func (f *Facts) needs() []string {
+	keys := []string{keySystem, keyExtra}
+	for _, a := range f.adapters {
+		for _, key := range a.Needs() {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+// look collects the facts of one message; it runs in several goroutines.
+func (f *Facts) look(m *Message) record {
+	r := record{visible: isVisible(m)}
+	for i, a := range f.adapters {
+		if fact := a.Look(m); fact != nil {
+			if r.facts == nil {
+				r.facts = make([]any, len(f.adapters))
+			}
+			r.facts[i] = fact
+		}
+	}
+	return r
+}
+
+// isVisible tells whether core counts a message in a prompt: it is no system
+// message, or one with tool calls (FORMATS.md, vocabulary).
+func isVisible(m *Message) bool {
+	if !rawjson.Truthy(m.Get(keySystem)) {
+		return true
+	}
+	tools, _ := rawjson.Lookup(m.Get(keyExtra), "tool_invocations")
+	return rawjson.KindOf(tools) == rawjson.Array
+}
+
+// scan puts messages, which come in order, before or behind N.
+type scan struct {
+	*Facts
+	at   int      // as asked for
+	wait []record // the last -at messages, where at is below 0
+	head int      // the first of wait that still waits
+}
+
+func (s *scan) take(i int, r record) {
+	s.Messages = i + 1
+	switch {
+	case s.at < 0:
+		// Which message is N is known only at the end; all but the last -at are before it.
+		s.wait = append(s.wait, r)
+		if waiting := len(s.wait) - s.head; waiting > -s.at {
+			s.keep(i-waiting+1, s.wait[s.head])
+			s.wait[s.head] = record{}
+			s.head++
+			if s.head > 1024 && s.head*2 > len(s.wait) {
+				s.wait = append(s.wait[:0], s.wait[s.head:]...)
+				s.head = 0
+			}
+		}
+	case i < s.at:
+		s.keep(i, r)
+	case i == s.at:
+		s.At, s.last = i, r
+	default:
+		s.beyond(r)
+	}
+}
+
+// end settles which message is N; it is false where there is none.
+func (s *scan) end() bool {
+	if s.at >= 0 {
+		return s.Messages > s.at
+	}
+	waiting := s.wait[s.head:]
+	if len(waiting) < -s.at {
+		return false
+	}
+	s.At, s.last = s.Messages-len(waiting), waiting[0]
+	for _, r := range waiting[1:] {
+		s.beyond(r)
+	}
+	s.wait = nil
+	return true
+}
+
+// keep hands a message of the branch to the adapters.
+func (f *Facts) keep(i int, r record) {
+	if r.visible {
+		f.visible++
+	}
+	for k, fact := range r.facts {
+		if fact != nil {
+			f.adapters[k].Keep(i, fact)
+		}
+	}
+}
+
+// beyond hands over a message that the branch does not have.
+func (f *Facts) beyond(r record) {
+	for k, fact := range r.facts {
+		if fact != nil {
+			f.adapters[k].Later(fact)
+		}
+	}
+}
+
+// Choose says that the branch's last message is not as the source has it but as in
+// line: another swipe was chosen. It must come before anything else is asked.
+func (f *Facts) Choose(line []byte) {
+	f.beyond(f.last)
+	f.last = f.look(&Message{raw: line})
+}
+
+// settle hands over the last message.
+func (f *Facts) settle() {
+	if f.settled {
+		return
+	}
+	f.settled = true
+	if f.last.visible {
+		f.visible++
+	}
+	for k, a := range f.adapters {
+		var fact any
+		if f.last.facts != nil {
+			fact = f.last.facts[k]
+		}
+		a.Keep(f.At, fact)
+	}
+}
+
+// Moment tells the point of the branch; chat is the branch's name.
+func (f *Facts) Moment(chat string) Moment {
+	f.settle()
+	return Moment{At: f.At, Visible: f.visible, Chat: chat}
+}
+
+// Apply gives the metadata of a branch called chat the state it had at message N.
+// It may be called once for each branch that is made from these facts.
+func (f *Facts) Apply(metadata *rawjson.Object, chat string) []Change {
+	at := f.Moment(chat)
+	var changes []Change
+	for _, a := range f.adapters {
+		changes = append(changes, a.Apply(metadata, at)...)
+	}
+	return append(changes, f.unknown(metadata)...)
+}

@@ -1,0 +1,47 @@
+package isolate
+
+import (
+	"slices"
+
+	"stchat/internal/rawjson"
+)
+
+// coreKeys are the keys of chat_metadata that SillyTavern and the extensions it
+// ships write, and that hold nothing of a message's place (FORMATS.md E3), with
+// Luker's branches.
+func coreKeys() []string {
+	return []string{
+		"integrity", "main_chat", "tainted", "note_prompt", "note_interval", "note_depth", "note_position", "note_role",
+		"world_info", "persona", "scenario", "mes_example", "system_prompt", "variables", "script_injects", "attachments",
+		"custom_background", "chat_backgrounds", "quickReply", "narrator_name", "chat_id_hash", "pick_reroll_seed",
+		"cfg_guidance_scale", "cfg_negative_prompt", "cfg_positive_prompt", "cfg_prompt_combine", "cfg_groupchat_individual_chars",
+		"cfg_prompt_insertion_depth", "cfg_prompt_separator", "cfg_negative_combine", "cfg_negative_insertion_depth",
+		"cfg_negative_separator", "branches",
+	}
+}
+
+// unknown reports what looks like the state of an extension that no adapter knows:
+// an object or list with something in it under a key that core does not write.
+func (f *Facts) unknown(metadata *rawjson.Object) []Change {
+	known := coreKeys()
+	for _, a := range f.adapters {
+		known = append(known, a.Owns()...)
+	}
+	var changes []Change
+	for key, value := range metadata.All() {
+		if !slices.Contains(known, key) && holdsSomething(value) {
+			changes = append(changes, Change{key, "left as it is at the end of the source: stchat does not know this extension"})
+		}
+	}
+	return changes
+}
+
+func holdsSomething(raw []byte) bool {
+	for range rawjson.Members(raw) {
+		return true
+	}
+	for range rawjson.Elements(raw) {
+		return true
+	}
+	return false
+}
