@@ -87,8 +87,8 @@ func newRoot(a *app) *cobra.Command {
 		Use:   "help [COMMAND]",
 		Short: "Help about any command",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			topic, _, err := root.Find(args)
-			if err != nil || topic == nil {
+			topic, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
 				return usagef("there is no command %q", strings.Join(args, " "))
 			}
 			return topic.Help()

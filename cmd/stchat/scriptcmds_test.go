@@ -261,6 +261,6 @@ func scriptSays(ts *testscript.TestScript, _ bool, args []string) {
 		same = got[i] == want[i] || regexp.MustCompile("^"+pattern+"$").MatchString(got[i])
 	}
 	if !same {
-		ts.Fatalf("%s (-want +got):\n%s", args[0], cmp.Diff(want, got))
+		ts.Fatalf("%s is\n\t%s\nwant\n\t%s", args[0], strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
 }
