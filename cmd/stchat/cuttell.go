@@ -19,6 +19,9 @@ func (o *cutOptions) tell(c *console, results []*ops.CutResult) error {
 		for _, w := range r.Warnings {
 			c.warn("%s", w)
 		}
+		for _, n := range r.Notes {
+			c.note("%s", n)
+		}
 		for _, s := range r.State {
 			c.note("%s: %s: %s", r.Path, s.Extension, s.Change)
 		}

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"stchat/internal/progress"
@@ -21,7 +22,7 @@ type CheckOptions struct {
 
 // CheckResult is what a check found.
 type CheckResult struct {
-	Chats    int
+	Chats    []string        // the paths of the chats that were read
 	Findings []rules.Finding // by path in the order of the chats, then by line
 	Errs     []error         // what could not be read; the findings know nothing of it
 }
@@ -34,7 +35,7 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	res := &CheckResult{Chats: len(s.chats), Errs: s.errs}
+	res := &CheckResult{Errs: s.errs}
 	order := map[string]int{}
 	wanted := opt.wanted()
 	keep := func(list []rules.Finding) {
@@ -48,6 +49,8 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 		}
 	}
 	for _, c := range s.chats {
+		res.Chats = append(res.Chats, c.Path)
+		order[c.Path] = len(order)
 		keep(c.Findings())
 	}
 	keep(s.around)
@@ -142,7 +145,7 @@ func split(err error) []error {
 // around gives the user folders of which a PATH covers all that is judged: a
 // user folder, a folder above one, and for the groups one with group chats.
 func around(w Walked, chats []*rules.Chat) rules.Around {
-	a := rules.Around{Groups: w.Users, Worlds: w.Users}
+	a := rules.Around{Groups: slices.Clone(w.Users), Worlds: slices.Clone(w.Users)}
 	from := map[string]string{}
 	for _, t := range w.Chats {
 		from[t.Path] = t.From

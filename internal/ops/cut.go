@@ -87,6 +87,7 @@ type CutResult struct {
 	Err     error    `json:"-"` // why the chat was not written, or what is missing after it
 	Written bool     `json:"-"` // the chat is there, or would be
 	InPlace bool     `json:"-"` // the source was, or would be, edited in place
+	Notes   []string `json:"-"` // remarks that are no warnings
 	Actions []string `json:"-"` // what a dry run would do, in order
 }
 
@@ -122,6 +123,11 @@ func (r *CutResult) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
+// note says something that is no warning.
+func (r *CutResult) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
 // would notes what a dry run leaves undone.
 func (r *CutResult) would(format string, args ...any) {
 	if r.DryRun {
@@ -146,19 +152,20 @@ type cut struct {
 // cutJob is one source on its way to a new chat.
 type cutJob struct {
 	*cut
-	res    *CutResult
-	path   string // of the source
-	stamp  safefile.Stamp
-	name   names.Name // the new chat's
-	target string     // its path; "-" for standard output
-	beside bool       // the target is in the source's folder
-	total  int        // messages of the source, where they had to be counted; else -1
-	at     int        // the last message; -1 until it is known
-	chat   *chat.Chat
-	last   jsonl.Place // where the last message is in the source
-	group  string      // the group file to which the new name goes, or ""
-	luker  lukerPlan
-	book   *bookPlan // the clone of its lorebook, or nil
+	res     *CutResult
+	path    string // of the source
+	stamp   safefile.Stamp
+	name    names.Name    // the new chat's
+	target  string        // its path; "-" for standard output
+	beside  bool          // the target is in the source's folder
+	total   int           // messages of the source, where they had to be counted; else -1
+	at      int           // the last message; -1 until it is known
+	counted *jsonl.Copied // what was found when the chat had to be counted first
+	chat    *chat.Chat
+	last    jsonl.Place // where the last message is in the source
+	group   string      // the group file to which the new name goes, or ""
+	luker   lukerPlan
+	book    *bookPlan // the clone of its lorebook, or nil
 }
 
 // Cut makes a checkpoint or a branch of every source, each with messages 0 to

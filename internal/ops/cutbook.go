@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"stchat/internal/isolate"
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"
 	"stchat/internal/rawjson"
@@ -70,7 +71,6 @@ type bookPlan struct {
 	path    string
 	data    []byte
 	entries int
-	dropped int
 }
 
 // clones tells whether the new chats get lorebooks of their own.
@@ -128,24 +128,31 @@ func (j *cutJob) bookOf(name string) (*lorebook.Book, error) {
 	return book, nil
 }
 
-// fillClone makes the clone's content.
-func (j *cutJob) fillClone(state *chatState) error {
+// clone makes the clone's content, and points the metadata at it.
+func (j *cutJob) clone(md *rawjson.Object, facts *isolate.Facts) error {
 	b := j.book
 	if b == nil {
+		j.res.note("%s: the chat names no lorebook, so there is none to clone", j.chat.Label())
 		return nil
 	}
 	var made lorebook.Cloned
 	var err error
-	if j.State.Lorebook == LorebookSnapshot {
-		made, err = j.snapshot(state)
+	snapshot := j.State.Lorebook == LorebookSnapshot
+	if snapshot {
+		made, err = j.snapshot(facts)
 	} else {
 		made, err = b.from.Clone(lorebook.CloneOptions{Name: b.name, Internal: j.State.Internal, Drop: j.State.Drop})
 	}
 	if err != nil {
-		return j.chat.Errorf("the lorebook %q: %w", b.from.Name, err)
+		return fmt.Errorf("the lorebook %q: %w", b.from.Name, err)
 	}
-	b.data, b.entries, b.dropped = made.Data, made.Entries, made.Dropped
-	j.res.Lorebook = &CutLorebook{Name: b.name, From: b.from.Name, Path: &b.path, Cloned: true, Dropped: b.dropped}
+	book, err := lorebook.Parse(made.Data, b.path)
+	if err != nil {
+		return err
+	}
+	j.changed(isolate.Follow(md, isolate.Rebinding{From: b.from, Clone: book, Snapshot: snapshot}))
+	b.data, b.entries = made.Data, made.Entries
+	j.res.Lorebook = &CutLorebook{Name: b.name, From: b.from.Name, Path: &b.path, Cloned: true, Dropped: made.Dropped}
 	return nil
 }
 

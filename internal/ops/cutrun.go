@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"stchat/internal/chat"
+	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
@@ -30,6 +31,10 @@ func (j *cutJob) open(ctx context.Context) (err error) {
 	if err != nil {
 		return pathError(err)
 	}
+	if j.counted != nil && !j.chat.Stamp.Same(j.stamp) {
+		defer j.chat.Close()
+		return j.chat.Errorf("%w", jsonl.ErrChanged)
+	}
 	j.stamp = j.chat.Stamp
 	return nil
 }
@@ -40,7 +45,8 @@ func (j *cutJob) count(ctx context.Context) error {
 		return err
 	}
 	defer j.chat.Close()
-	_, err := j.copy(ctx, nil)
+	copied, err := j.copy(ctx, nil)
+	j.counted = &copied
 	return err
 }
 
@@ -58,11 +64,11 @@ func (j *cutJob) make(ctx context.Context) error {
 	if err := j.planLink(); err != nil {
 		return err
 	}
-	state, err := j.prepareState(ctx)
+	facts, err := j.scanState(ctx)
 	if err != nil {
 		return err
 	}
-	header, err := j.header(state)
+	header, err := j.header(facts)
 	if err != nil {
 		return err
 	}
@@ -105,9 +111,9 @@ func (j *cutJob) damaged(d jsonl.Damage) error {
 }
 
 // header gives the new chat's first line.
-func (j *cutJob) header(state *chatState) ([]byte, error) {
+func (j *cutJob) header(facts *isolate.Facts) ([]byte, error) {
 	h := j.chat.OutputHeader()
-	if err := j.editMetadata(h, state); err != nil {
+	if err := j.editMetadata(h, facts); err != nil {
 		return nil, j.chat.Errorf("%w", err)
 	}
 	md := h.Metadata()
@@ -123,7 +129,11 @@ func (j *cutJob) header(state *chatState) ([]byte, error) {
 	}
 	j.res.MainChat = stringAt(md, "main_chat")
 	j.res.Integrity = stringAt(md, "integrity")
-	return h.Bytes(), nil
+	line := h.Bytes()
+	if d := jsonl.Check(line); d != nil {
+		return nil, j.chat.Errorf("the new header would be damaged: %s", d.Reason) // nested too deep by --set or --merge
+	}
+	return line, nil
 }
 
 // setParent names the source as the new chat's parent.

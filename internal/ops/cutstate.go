@@ -3,7 +3,9 @@ package ops
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"stchat/internal/isolate"
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"
 	"stchat/internal/rawjson"
@@ -26,21 +28,76 @@ type StateOptions struct {
 	Require  []string          // what must hold at the last message
 }
 
-// ErrRequirement says that a --require does not hold.
-var ErrRequirement = errors.New("requirement does not hold")
-
-// chatState is what a scan of the chat found about its state.
-type chatState struct{}
-
-// prepareState reads what isolation, snapshots and requirements need of the
-// messages.
-func (j *cutJob) prepareState(ctx context.Context) (*chatState, error) {
-	_ = ctx
-	return nil, nil
+// needsFacts tells whether the messages' state must be known before the header
+// can be written.
+func (s StateOptions) needsFacts() bool {
+	return s.Isolate || len(s.Require) > 0 || s.Lorebook == LorebookSnapshot
 }
 
-func (j *cutJob) snapshot(*chatState) (lorebook.Cloned, error) {
-	return lorebook.Cloned{}, errors.New("not there yet")
+// scanState reads what isolation, snapshots and requirements need of the
+// messages, in one pass, and settles which message is the last; nil where
+// nothing is needed.
+func (j *cutJob) scanState(ctx context.Context) (*isolate.Facts, error) {
+	if !j.State.needsFacts() {
+		return nil, nil
+	}
+	c := j.chat
+	at := j.At
+	if j.at >= 0 {
+		at = j.at
+	}
+	facts, err := isolate.Scan(ctx, c.Source, isolate.Options{
+		From: c.Body, At: at, Workers: inner(len(j.jobs)), Progress: j.Meter.Follow(),
+	})
+	if out, ok := errors.AsType[*isolate.RangeError](err); ok {
+		return nil, j.outOfRange(out.Messages)
+	}
+	if err != nil {
+		return nil, c.Errorf("%w", err)
+	}
+	j.at = facts.At
+	if j.Swipe < 0 {
+		return facts, nil
+	}
+	// the state at N is that of the swipe that is chosen
+	if _, err := j.copy(ctx, nil); err != nil {
+		return nil, err
+	}
+	line, err := j.chosen()
+	if err != nil {
+		return nil, err
+	}
+	facts.Choose(line)
+	return facts, nil
+}
+
+// isolate gives the metadata the state it had at the last message.
+func (j *cutJob) isolate(md *rawjson.Object, facts *isolate.Facts) {
+	if j.State.Isolate {
+		j.changed(facts.Apply(md, j.name.File))
+	}
+}
+
+func (j *cutJob) changed(changes []isolate.Change) {
+	for _, ch := range changes {
+		j.res.State = append(j.res.State, StateChange{ch.Extension, ch.Change})
+	}
+}
+
+// snapshot makes the lorebook as of the nearest scene break.
+func (j *cutJob) snapshot(facts *isolate.Facts) (lorebook.Cloned, error) {
+	noted, at, ok, err := facts.Snapshot(j.chat.Source)
+	if err != nil {
+		return lorebook.Cloned{}, err
+	}
+	if !ok {
+		return lorebook.Cloned{}, fmt.Errorf("there is no snapshot of it: no visible scene break at or before message %d has a scene recap with allEntries; --lorebook clone takes the book as it is now", j.at)
+	}
+	made, err := j.book.from.Snapshot(noted, lorebook.SnapshotOptions{Name: j.book.name, Internal: j.State.Internal, Drop: j.State.Drop})
+	if err == nil {
+		j.changed([]isolate.Change{{Extension: "auto_recap", Change: fmt.Sprintf("lorebook as of the scene break at message %d", at)}})
+	}
+	return made, err
 }
 
 // mergeWith takes the object of --merge or --replace into the metadata.
@@ -57,16 +114,21 @@ func (j *cutJob) mergeWith(h *meta.Header) error {
 
 // editMetadata makes the changes that were asked for: the object, the state as
 // of the last message, the single keys, the lorebook.
-func (j *cutJob) editMetadata(h *meta.Header, state *chatState) error {
+func (j *cutJob) editMetadata(h *meta.Header, facts *isolate.Facts) error {
 	if err := j.mergeWith(h); err != nil {
 		return err
 	}
-	meta.Apply(h.Metadata(), j.Edits)
+	md := h.Metadata()
+	j.isolate(md, facts)
+	if err := j.judge(md, facts); err != nil {
+		return err
+	}
+	meta.Apply(md, j.Edits)
 	if !j.clones() {
-		j.share(h.Metadata())
+		j.share(md)
 		return nil
 	}
-	return j.fillClone(state)
+	return j.clone(md, facts)
 }
 
 // orphan makes an Auto-Recap store safe in a chat without a parent: its

@@ -66,10 +66,8 @@ func (j *cutJob) copy(ctx context.Context, w io.Writer) (jsonl.Copied, error) {
 		return copied, err
 	}
 	switch {
-	case copied.Lines == 0:
-		return copied, c.Errorf("the chat has no messages")
-	case limit >= 0 && copied.Lines < limit, limit < 0 && copied.Lines < last:
-		return copied, c.Errorf("there is no message %d; the last one is %d", j.At, copied.Lines-1)
+	case copied.Lines == 0, limit >= 0 && copied.Lines < limit, limit < 0 && copied.Lines < last:
+		return copied, j.outOfRange(copied.Lines)
 	}
 	j.last = copied.Last[0]
 	j.at = j.last.Index
@@ -77,10 +75,23 @@ func (j *cutJob) copy(ctx context.Context, w io.Writer) (jsonl.Copied, error) {
 	return copied, nil
 }
 
-// report notes the damage and the strange bytes among the lines that were kept.
+// outOfRange is the error of an At that the chat does not have.
+func (j *cutJob) outOfRange(messages int) error {
+	if messages == 0 {
+		return j.chat.Errorf("the chat has no messages")
+	}
+	return j.chat.Errorf("there is no message %d; the last one is %d", j.At, messages-1)
+}
+
+// report notes the damage that was left out, and the strange bytes among the
+// lines that were kept. Damage behind the last message matters where that one
+// was counted from the end: it may have been the message that was meant.
 func (j *cutJob) report(copied jsonl.Copied) {
+	if j.counted != nil {
+		copied = *j.counted
+	}
 	for _, d := range copied.Skipped {
-		if d.Before > j.at {
+		if d.Before > j.at && j.At >= 0 {
 			break
 		}
 		j.res.Skipped = append(j.res.Skipped, Skipped{d.Line, d.Column, d.Reason})
