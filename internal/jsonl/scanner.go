@@ -2,7 +2,6 @@ package jsonl
 
 import (
 	"bytes"
-	"encoding/binary"
 	"strconv"
 	"unicode/utf8"
 )
@@ -98,32 +97,26 @@ func (s *scanner) fail(code Code, at int64, is int, in state) {
 
 // feed reads on in the line. It gives the number of bytes it took and whether
 // the line ended with an LF, which is among them.
+//
+// Every turn of the loop reads on from one state. What most often follows is
+// read in the same turn (a colon after a key, a key after a comma, a whole
+// number): the buffer may end anywhere, so each of these can also begin a turn.
 func (s *scanner) feed(p []byte) (n int, ended bool) {
 	i, st := 0, s.state
-	piece := 0 // where the part of the current string begins in p
-	hi := false
+	resumed := 0 // bytes of p that end a character cut by the last buffer's end
 	if st == stString && s.tailLen > 0 {
-		piece = s.resumeRune(p)
+		resumed = s.resumeRune(p)
 	}
 	for i < len(p) {
 		c := p[i]
 		switch st {
+		case stString:
+			goto text
+
 		case stAfter:
 			switch c {
 			case ',':
-				if s.depth == 2 {
-					s.cur.Count++
-				}
-				if s.inObject() {
-					if s.depth == 1 && s.members {
-						s.endMember(p, i)
-					}
-					st = stKey
-				} else {
-					st = stValue
-				}
-				i++
-				continue
+				goto comma
 			case '}', ']':
 				if s.inObject() != (c == '}') {
 					goto bad
@@ -141,13 +134,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 				if st == stObjFirst && s.depth == 2 {
 					s.cur.Count = 1
 				}
-				if s.depth == 1 {
-					s.cur = Member{Key: i}
-				}
-				s.key = true
-				i++
-				piece, hi, st = i, false, stString
-				continue
+				goto key
 			}
 			if c == '}' && st == stObjFirst {
 				i++
@@ -185,7 +172,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 			case c == '"':
 				s.key = false
 				i++
-				piece, hi, st = i, false, stString
+				st = stString
 			case c == '{' || c == '[':
 				if s.depth == MaxDepth {
 					s.fail(TooDeep, s.pos+int64(i), int(c), st)
@@ -209,7 +196,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 				i++
 				st = stZero
 			case c >= '1' && c <= '9':
-				i++
+				i = digits(p, i+1)
 				st = stInt
 			case c == 't':
 				i++
@@ -225,47 +212,11 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 			}
 			continue
 
-		case stString:
-			n, h := skipPlain(p[i:])
-			hi = hi || h
-			i += n
-			if i == len(p) {
-				continue
-			}
-			switch p[i] {
-			case '"':
-				if hi && !s.badUTF8 && !utf8.Valid(p[piece:i]) {
-					s.badUTF8 = true
-				}
-				i++
-				if s.key {
-					if s.depth == 1 {
-						s.cur.KeyEnd = i
-					}
-					st = stColon
-				} else {
-					st = stAfter
-					if s.depth == 0 {
-						s.falsy = s.pos+int64(i) == s.firstPos+2
-						st = stEnd
-					}
-				}
-			case '\\':
-				i++
-				st = stEscape
-				if s.key && s.depth == 1 {
-					s.cur.Escaped = true
-				}
-			default:
-				goto bad
-			}
-			continue
-
 		case stEscape:
-			switch c {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			switch {
+			case isEscape(c):
 				st = stString
-			case 'u':
+			case c == 'u':
 				st, s.hex = stHex, 4
 			default:
 				goto bad
@@ -296,10 +247,10 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 			continue
 
 		case stInt:
-			if c >= '0' && c <= '9' {
-				i++
+			if i = digits(p, i); i == len(p) {
 				continue
 			}
+			c = p[i]
 			fallthrough
 		case stZero:
 			switch c {
@@ -323,11 +274,10 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 			continue
 
 		case stFrac:
-			if c >= '0' && c <= '9' {
-				i++
+			if i = digits(p, i); i == len(p) {
 				continue
 			}
-			if c == 'e' || c == 'E' {
+			if c = p[i]; c == 'e' || c == 'E' {
 				i++
 				st = stExp
 				continue
@@ -347,23 +297,29 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 			continue
 
 		case stExpInt:
-			if c >= '0' && c <= '9' {
-				i++
+			if i = digits(p, i); i == len(p) {
 				continue
 			}
 			goto number
 
 		case stLiteral:
-			if c != s.literal[0] {
-				goto bad
-			}
-			i++
-			if s.literal = s.literal[1:]; s.literal == "" {
-				st = stAfter
-				if s.depth == 0 {
-					s.falsy = s.first != 't'
-					st = stEnd
+			for c == s.literal[0] {
+				i++
+				if s.literal = s.literal[1:]; s.literal == "" {
+					st = stAfter
+					if s.depth == 0 {
+						s.falsy = s.first != 't'
+						st = stEnd
+					}
+					break
 				}
+				if i == len(p) {
+					break
+				}
+				c = p[i]
+			}
+			if st == stLiteral && i < len(p) {
+				goto bad
 			}
 			continue
 
@@ -379,6 +335,101 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 			s.state = st
 			return i + k + 1, true
 		}
+
+	comma: // at a comma after a value
+		if s.depth == 2 {
+			s.cur.Count++
+		}
+		if !s.inObject() {
+			i++
+			st = stValue
+			continue
+		}
+		if s.depth == 1 && s.members {
+			s.endMember(p, i)
+		}
+		i++
+		st = stKey
+		if i == len(p) || p[i] != '"' {
+			continue
+		}
+
+	key: // at a key's opening quote
+		if s.depth == 1 {
+			s.cur = Member{Key: i}
+		}
+		s.key = true
+		i++
+		st = stString
+		if i == len(p) {
+			continue
+		}
+
+	text: // in a string
+		{
+			n, nonASCII := skipPlain(p[i:])
+			if nonASCII && !s.badUTF8 {
+				s.checkUTF8(p[max(i, resumed):i+n], i+n == len(p))
+			}
+			i += n
+		}
+		if i == len(p) {
+			continue
+		}
+		switch p[i] {
+		case '\\':
+			if s.key && s.depth == 1 {
+				s.cur.Escaped = true
+			}
+			i++
+			if i == len(p) || !isEscape(p[i]) {
+				st = stEscape
+				continue
+			}
+			i++
+			if i == len(p) {
+				continue
+			}
+			goto text
+		case '"':
+			i++
+		default:
+			goto bad
+		}
+		if s.key {
+			if s.depth == 1 {
+				s.cur.KeyEnd = i
+			}
+			st = stColon
+			if i == len(p) || p[i] != ':' {
+				continue
+			}
+			i++
+			st = stValue
+			if i == len(p) || p[i] != '"' {
+				continue
+			}
+			if s.depth == 1 {
+				s.cur.Val = i
+			}
+			s.key = false
+			i++
+			st = stString
+			if i == len(p) {
+				continue
+			}
+			goto text
+		}
+		if s.depth == 0 {
+			s.falsy = s.pos+int64(i) == s.firstPos+2
+			st = stEnd
+			continue
+		}
+		st = stAfter
+		if i == len(p) || p[i] != ',' {
+			continue
+		}
+		goto comma
 
 	number: // the byte after a number: the number is done, the byte is still to be read
 		st = stAfter
@@ -419,9 +470,6 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 		}
 		s.fail(InvalidJSON, s.pos+int64(i), int(p[i]), st)
 		st = stBad
-	}
-	if hi && (st == stString || st == stEscape || st == stHex) {
-		s.cutRune(p[piece:])
 	}
 	s.state = st
 	s.pos += int64(len(p))
@@ -479,16 +527,18 @@ func (s *scanner) resumeRune(p []byte) int {
 	return size - have
 }
 
-// cutRune checks the part of a string that the buffer holds, and keeps a
-// character that it cuts.
-func (s *scanner) cutRune(p []byte) {
-	for k := 1; k < utf8.UTFMax && k <= len(p); k++ {
-		if last := p[len(p)-k:]; utf8.RuneStart(last[0]) {
-			if !utf8.FullRune(last) {
-				s.tailLen = copy(s.tail[:], last)
-				p = p[:len(p)-k]
+// checkUTF8 checks a part of a string, in which nothing but the buffer's end can
+// cut a character; what it cuts is kept.
+func (s *scanner) checkUTF8(p []byte, cut bool) {
+	if cut {
+		for k := 1; k < utf8.UTFMax && k <= len(p); k++ {
+			if last := p[len(p)-k:]; utf8.RuneStart(last[0]) {
+				if !utf8.FullRune(last) {
+					s.tailLen = copy(s.tail[:], last)
+					p = p[:len(p)-k]
+				}
+				break
 			}
-			break
 		}
 	}
 	if !utf8.Valid(p) {
@@ -496,40 +546,23 @@ func (s *scanner) cutRune(p []byte) {
 	}
 }
 
-func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+// isEscape tells whether c after a backslash is a whole escape.
+func isEscape(c byte) bool {
+	switch c {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return true
+	}
+	return false
 }
 
-const (
-	low  = 0x0101010101010101
-	high = 0x8080808080808080
-)
+// digits gives where the digits from i on end.
+func digits(p []byte, i int) int {
+	for i < len(p) && p[i] >= '0' && p[i] <= '9' {
+		i++
+	}
+	return i
+}
 
-// skipPlainPortable gives the number of bytes before the first one that ends
-// or interrupts a string (a quote, a backslash, a control character), and
-// whether one of them is outside ASCII. It looks at eight bytes at a time.
-func skipPlainPortable(p []byte) (n int, nonASCII bool) {
-	var seen uint64
-	i := 0
-	for ; i+8 <= len(p); i += 8 {
-		w := binary.LittleEndian.Uint64(p[i:])
-		q, b := w^(low*'"'), w^(low*'\\')
-		// a byte that is zero in x has its high bit in (x-low)&^x; bytes
-		// above a hit may be wrong, so only the lowest one counts
-		hit := ((q-low)&^q | (b-low)&^b | (w-low*' ')&^w) & high
-		if hit != 0 {
-			mask := hit&-hit - 1 // all bits below the hit's
-			n := i + trailingBytes(hit)
-			return n, (seen|w&mask)&high != 0
-		}
-		seen |= w
-	}
-	for ; i < len(p); i++ {
-		c := p[i]
-		if c == '"' || c == '\\' || c < ' ' {
-			break
-		}
-		seen |= uint64(c)
-	}
-	return i, seen&high != 0
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }

@@ -1,7 +1,6 @@
+//go:build !amd64 || purego
+
 package jsonl
 
-import "math/bits"
-
-func trailingBytes(hit uint64) int { return bits.TrailingZeros64(hit) >> 3 }
-
-func skipPlain(p []byte) (int, bool) { return skipPlainPortable(p) }
+// skipPlain is [skipPlainPortable]: there is no faster one here.
+func skipPlain(p []byte) (n int, nonASCII bool) { return skipPlainPortable(p) }
