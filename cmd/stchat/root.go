@@ -97,6 +97,7 @@ func newRoot(a *app) *cobra.Command {
 	a.globals.addFlags(root.PersistentFlags())
 	root.AddCommand(
 		newBranchCmd(a),
+		newCheckCmd(a),
 		newCheckpointCmd(a),
 		newVersionCmd(a),
 	)

@@ -71,8 +71,11 @@ func (k *Checker) Across(ctx context.Context, chats []*Chat, around Around) ([]F
 		}
 	}
 	k.sharedBooks(families)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	other, err := k.groupFiles(chats, around)
-	return append(other, k.bookFiles(chats, around)...), errors.Join(ctx.Err(), err)
+	return append(other, k.bookFiles(chats, around)...), err
 }
 
 // family judges the chats of one folder.

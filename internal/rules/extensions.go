@@ -36,8 +36,7 @@ func (s *scan) judgeHeader() {
 	if err != nil {
 		if kind := rawjson.KindOf(raw); kind != rawjson.Null && kind != rawjson.Invalid {
 			c.add(Finding{Rule: NotAnObject, Line: c.HeaderLine, Index: -1, Message: fmt.Sprintf("chat_metadata is %v, not an object", kind),
-				effect: "SillyTavern loads the chat without its metadata: lorebook, author's note, parent and what extensions keep",
-				mend:   "mend the line by hand, or repair puts {} in its place and keeps the line in the quarantine file"})
+				effect: "SillyTavern loads the chat without its metadata: lorebook, author's note, parent and what extensions keep"})
 		}
 		md = rawjson.NewObject()
 	}

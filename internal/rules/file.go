@@ -66,13 +66,6 @@ func emptyMessage(size int64) string {
 	return "the file has only blank lines"
 }
 
-func misplacedMessage(hasHeader bool) string {
-	if hasHeader {
-		return "a second header, inside the chat"
-	}
-	return "the header is not the first line"
-}
-
 // noHeader judges a chat whose first line is no header. What an old group file
 // keeps for it is not lost: that is group-old-layout.
 func (k *Checker) noHeader(c *Chat) {

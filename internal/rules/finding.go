@@ -2,7 +2,10 @@ package rules
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+
+	"stchat/internal/visible"
 )
 
 // Finding is one thing that is wrong in one place.
@@ -21,8 +24,21 @@ type Finding struct {
 // Effect says what SillyTavern or an extension does because of it.
 func (f *Finding) Effect() string { return cmp.Or(f.effect, f.Rule.Rule().Effect) }
 
-// Mend says how it is mended.
-func (f *Finding) Mend() string { return cmp.Or(f.mend, f.Rule.Rule().Mend) }
+// Mend says how it is mended: the act, and where repair does it, the command.
+func (f *Finding) Mend() string {
+	r := f.Rule.Rule()
+	switch {
+	case f.mend != "":
+		return f.mend
+	case r.Mending == ByHand:
+		return r.Mend
+	}
+	return fmt.Sprintf("%s: stchat repair --write --rule %s %s", r.Mend, r.ID, visible.Quote(f.Path))
+}
+
+// ByHand reports whether repair leaves this very finding to a person, though it
+// mends others of its rule.
+func (f *Finding) ByHand() bool { return f.mend != "" || f.Rule.Rule().Mending == ByHand }
 
 // perRule is how many findings of one rule are kept of one file: a chat with a
 // hundred thousand broken dates must not take the memory of a hundred thousand

@@ -73,7 +73,7 @@ func sameKeyBefore(l *jsonl.Line, members []jsonl.Member, key []byte) bool {
 func (s *scan) swipes(l *jsonl.Line, b *batch) {
 	swipes, ok := l.Value(keySwipes)
 	if kind := rawjson.KindOf(swipes); ok && kind != rawjson.Array && kind != rawjson.Null {
-		b.add(SwipeText, l, swipes, fmt.Sprintf("swipes is %v, not a list: SillyTavern puts the message's text in its place", kind))
+		b.addByHand(SwipeText, l, swipes, fmt.Sprintf("swipes is %v, not a list: SillyTavern puts the message's text in its place", kind), "make it a list by hand")
 		return
 	}
 	n := l.Count(keySwipes)
@@ -84,17 +84,29 @@ func (s *scan) swipes(l *jsonl.Line, b *batch) {
 	info, _ := l.Value(keySwipeInfo)
 	switch kind := rawjson.KindOf(info); {
 	case kind == rawjson.Array && swipes != nil:
-		if m := l.Count(keySwipeInfo); m != n {
-			b.add(SwipeInfo, l, info, fmt.Sprintf("swipe_info has %d entries for %d swipes", m, n))
+		switch m, message := l.Count(keySwipeInfo), "swipe_info has %d entries for %d swipes"; {
+		case m > n:
+			b.addByHand(SwipeInfo, l, info, fmt.Sprintf(message, m, n), "remove the entries that belong to no swipe by hand")
+		case m < n:
+			b.add(SwipeInfo, l, info, fmt.Sprintf(message, m, n))
 		}
 	case kind != rawjson.Array && kind != rawjson.Null && kind != rawjson.Invalid:
-		b.add(SwipeInfo, l, info, fmt.Sprintf("swipe_info is %v, not a list", kind))
+		b.addByHand(SwipeInfo, l, info, fmt.Sprintf("swipe_info is %v, not a list", kind), "make it a list by hand, or let SillyTavern write a new one")
 	}
 }
 
 // chosenSwipe judges swipe_id, and the swipe that it chooses of the n in
 // swipes, which is nil where there is no list of swipes.
 func (s *scan) chosenSwipe(l *jsonl.Line, b *batch, swipes []byte, n int) {
+	mes, hasText := l.Value(keyMes)
+	hasText = hasText && rawjson.KindOf(mes) == rawjson.String
+	bad := func(message string, raw []byte) {
+		if !hasText {
+			b.addByHand(SwipeID, l, raw, message, "put the message's text right first, by hand")
+			return
+		}
+		b.add(SwipeID, l, raw, message)
+	}
 	raw, ok := l.Value(keySwipeID)
 	absent := !ok || rawjson.KindOf(raw) == rawjson.Null
 	id, isInt := swipeID(raw)
@@ -104,19 +116,18 @@ func (s *scan) chosenSwipe(l *jsonl.Line, b *batch, swipes []byte, n int) {
 	case absent:
 		id = 0 // as SillyTavern takes it
 	case rawjson.KindOf(raw) != rawjson.Number:
-		b.add(SwipeID, l, raw, fmt.Sprintf("swipe_id is %v, not a number", rawjson.KindOf(raw)))
+		bad(fmt.Sprintf("swipe_id is %v, not a number", rawjson.KindOf(raw)), raw)
 		return
 	case swipes == nil:
 		if !isInt || id != 0 {
-			b.add(SwipeID, l, raw, fmt.Sprintf("swipe_id is %s, but there are no swipes", clip(string(raw))))
+			bad(fmt.Sprintf("swipe_id is %s, but there are no swipes", clip(string(raw))), raw)
 		}
 		return
 	case !isInt || id < 0 || id >= n:
-		b.add(SwipeID, l, raw, fmt.Sprintf("swipe_id is %s, but %s", clip(string(raw)), countOf(n, "swipe")))
+		bad(fmt.Sprintf("swipe_id is %s, but %s", clip(string(raw)), countOf(n, "swipe")), raw)
 		return
 	}
-	mes, ok := l.Value(keyMes)
-	if !ok || rawjson.KindOf(mes) != rawjson.String || SwipeIs(swipes, n, id, mes) {
+	if !hasText || SwipeIs(swipes, n, id, mes) {
 		return
 	}
 	b.add(SwipeText, l, swipes, fmt.Sprintf("swipe %d is chosen, but its text is not the message's", id))

@@ -140,7 +140,7 @@ type headerLine struct {
 type found struct {
 	rule                  ID
 	number, column, index int
-	message               string
+	message, mend         string
 }
 
 func (b *batch) reset() {
@@ -149,10 +149,16 @@ func (b *batch) reset() {
 
 // add notes a finding on a line; value is the part of the line that is wrong.
 func (b *batch) add(id ID, l *jsonl.Line, value []byte, message string) {
+	b.addByHand(id, l, value, message, "")
+}
+
+// addByHand notes a finding that repair does not mend, though it mends others of
+// the rule; mend says how a person does.
+func (b *batch) addByHand(id ID, l *jsonl.Line, value []byte, message, mend string) {
 	if len(b.found) > int(ruleCount)*perRule {
 		return // more than are kept of all rules together
 	}
-	b.found = append(b.found, found{id, l.Number, column(l, value), l.Index, message})
+	b.found = append(b.found, found{id, l.Number, column(l, value), l.Index, message, mend})
 }
 
 // column gives the byte of the line, from 1, at which the value of one of its
@@ -233,12 +239,16 @@ func (s *scan) fold(b *batch, base jsonl.Base, damage []jsonl.Damage) error {
 	}
 	for i := range b.found {
 		f := &b.found[i]
-		c.add(Finding{Rule: f.rule, Line: base.Line + f.number + 1, Column: f.column, Index: shift + f.index, Message: f.message})
+		c.add(Finding{Rule: f.rule, Line: base.Line + f.number + 1, Column: f.column, Index: shift + f.index, Message: f.message, mend: f.mend})
 	}
 	for _, h := range b.headers {
 		if shift+h.index >= 0 {
 			c.Inside++
-			c.add(Finding{Rule: MisplacedHeader, Line: base.Line + h.number + 1, Index: shift + h.index, Message: misplacedMessage(c.HasHeader)})
+			f := Finding{Rule: MisplacedHeader, Line: base.Line + h.number + 1, Index: shift + h.index, Message: "the header is not the first line"}
+			if c.HasHeader || c.Inside > 1 {
+				f.Message, f.mend = "a second header, inside the chat", "remove the line, or split the file there, by hand"
+			}
+			c.add(f)
 		}
 	}
 	s.dates(b, base, shift)
@@ -282,7 +292,7 @@ func (s *scan) finish(size int64) {
 	switch {
 	case s.lastLine == 0:
 		c.report(EmptyFile, 0, 0, emptyMessage(size))
-	case c.HasHeader && c.Messages == 0:
+	case c.HasHeader && s.lastLine == c.HeaderLine:
 		c.report(HeaderOnly, c.HeaderLine, 0, "the chat has no messages")
 	}
 	if c.HasHeader {

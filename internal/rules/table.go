@@ -67,7 +67,7 @@ var table = [ruleCount]Rule{
 		ID: "not-an-object", Family: fileFamily, Severity: Error, Mending: Mended,
 		Summary: "JSON, but not an object, where a message or the metadata must be",
 		Effect:  "SillyTavern drops null, 0, false and empty text, and keeps anything else as a message without name and text",
-		Mend:    "repair moves the line to the quarantine file",
+		Mend:    "repair moves the line to the quarantine file; in a header, {} takes the place of the metadata",
 	},
 	TooDeep: {
 		ID: "too-deep", Family: fileFamily, Severity: Error, Mending: Mended,

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+
+	"stchat/internal/rules"
+)
+
+// The part of JUnit's XML that CI servers read.
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Name     string       `xml:"name,attr"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Errors   int          `xml:"errors,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		Failure *junitFailure `xml:"failure"`
+		Error   *junitFailure `xml:"error"`
+		Out     string        `xml:"system-out,omitempty"`
+	}
+	junitFailure struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// WriteJUnit writes a test suite a file and a test a finding: one that fails
+// the check is a failure, a milder one has its text as output. A chat without
+// findings is a suite with one test that passes.
+func (c *Check) WriteJUnit(w io.Writer) error {
+	suites := map[string]*junitSuite{}
+	var order []string
+	suite := func(path string) *junitSuite {
+		s := suites[path]
+		if s == nil {
+			s = &junitSuite{Name: shown(slashed(path))}
+			suites[path] = s
+			order = append(order, path)
+		}
+		return s
+	}
+	for _, path := range c.Chats {
+		suite(path)
+	}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		s := suite(f.Path)
+		s.add(c.junitCase(f, s.Name))
+	}
+	all := junitSuites{Name: "stchat check"}
+	for _, path := range order {
+		s := suites[path]
+		if len(s.Cases) == 0 {
+			s.add(junitCase{Name: "check", Class: s.Name})
+		}
+		all.add(*s)
+	}
+	if len(c.Errs) > 0 {
+		s := &junitSuite{Name: "stchat"}
+		for _, err := range c.Errs {
+			text := shown(err.Error())
+			s.add(junitCase{Name: "read", Class: s.Name, Error: &junitFailure{Message: text, Type: "trouble", Text: text}})
+		}
+		all.add(*s)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (c *Check) junitCase(f *rules.Finding, class string) junitCase {
+	t := junitCase{Name: f.Rule.String(), Class: class}
+	if f.Line > 0 {
+		t.Name += fmt.Sprintf(" line %d", f.Line)
+	}
+	if f.Severity < c.Fail {
+		t.Out = f.Severity.String() + ": " + explain(f)
+		return t
+	}
+	t.Failure = &junitFailure{Message: shown(f.Message), Type: f.Severity.String(), Text: explain(f)}
+	return t
+}
+
+func (s *junitSuite) add(t junitCase) {
+	s.Cases = append(s.Cases, t)
+	s.Tests++
+	if t.Failure != nil {
+		s.Failures++
+	}
+	if t.Error != nil {
+		s.Errors++
+	}
+}
+
+func (s *junitSuites) add(suite junitSuite) {
+	s.Suites = append(s.Suites, suite)
+	s.Tests += suite.Tests
+	s.Failures += suite.Failures
+	s.Errors += suite.Errors
+}

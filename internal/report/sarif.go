@@ -1,0 +1,141 @@
+package report
+
+import (
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"stchat/internal/rules"
+)
+
+// The part of SARIF 2.1.0 that is written (OASIS, sections 3.13 to 3.51).
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations"`
+		Results     []sarifResult     `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"version,omitempty"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID      string          `json:"id"`
+		Short   sarifText       `json:"shortDescription"`
+		Full    sarifText       `json:"fullDescription"`
+		Help    sarifText       `json:"help"`
+		Default sarifDefault    `json:"defaultConfiguration"`
+		Props   sarifProperties `json:"properties"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifDefault struct {
+		Level string `json:"level"`
+	}
+	sarifProperties struct {
+		Tags []string `json:"tags"`
+	}
+	sarifInvocation struct {
+		Successful    bool                `json:"executionSuccessful"`
+		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+	}
+	sarifNotification struct {
+		Level   string    `json:"level"`
+		Message sarifText `json:"message"`
+	}
+	sarifResult struct {
+		RuleID       string            `json:"ruleId"`
+		RuleIndex    int               `json:"ruleIndex"`
+		Level        string            `json:"level"`
+		Message      sarifText         `json:"message"`
+		Locations    []sarifLocation   `json:"locations"`
+		Fingerprints map[string]string `json:"partialFingerprints"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical `json:"physicalLocation"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   sarifRegion   `json:"region"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		StartLine int `json:"startLine"`
+	}
+)
+
+const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+// WriteSARIF writes a SARIF log with one run. A finding about a whole file
+// stands at its first line, since some readers want one.
+func (c *Check) WriteSARIF(w io.Writer) error {
+	run := sarifRun{
+		Tool:        sarifTool{sarifDriver{Name: "stchat", Version: c.Version, Rules: sarifRules()}},
+		Invocations: []sarifInvocation{{Successful: len(c.Errs) == 0}},
+		Results:     make([]sarifResult, 0, len(c.Findings)),
+	}
+	for _, err := range c.Errs {
+		note := sarifNotification{"error", sarifText{shown(err.Error())}}
+		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, note)
+	}
+	prints := newFingerprints()
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		run.Results = append(run.Results, sarifResult{
+			RuleID: f.Rule.String(), RuleIndex: int(f.Rule), Level: sarifLevel(f.Severity),
+			Message:      sarifText{explain(f)},
+			Locations:    []sarifLocation{{sarifPhysical{sarifArtifact{uri(f.Path)}, sarifRegion{max(1, f.Line)}}}},
+			Fingerprints: map[string]string{"stchat/v1": prints.next(f)},
+		})
+	}
+	return writeDocument(w, sarifLog{sarifSchema, "2.1.0", []sarifRun{run}}, "  ")
+}
+
+func sarifRules() []sarifRule {
+	var list []sarifRule
+	for _, id := range rules.All() {
+		r := id.Rule()
+		list = append(list, sarifRule{
+			ID: r.ID, Short: sarifText{sentence(r.Summary)}, Full: sarifText{sentence(r.Effect)}, Help: sarifText{sentence(r.Mend)},
+			Default: sarifDefault{sarifLevel(r.Severity)}, Props: sarifProperties{[]string{r.Family}},
+		})
+	}
+	return list
+}
+
+func sarifLevel(s rules.Severity) string {
+	switch s {
+	case rules.Error:
+		return "error"
+	case rules.Warning:
+		return "warning"
+	default:
+		return "note"
+	}
+}
+
+// uri gives a path as a URI reference: a relative one stays relative.
+func uri(path string) string {
+	path = slashed(path)
+	u := url.URL{Path: path}
+	switch {
+	case strings.HasPrefix(path, "/"):
+		u.Scheme = "file"
+	case filepath.VolumeName(filepath.FromSlash(path)) != "":
+		u.Scheme, u.Path = "file", "/"+strings.TrimPrefix(path, "//")
+	}
+	return u.String()
+}

@@ -1,0 +1,30 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"stchat/internal/rules"
+	"stchat/internal/visible"
+)
+
+// shown gives a stranger's text as it may be shown.
+func shown(s string) string { return visible.Text(s) }
+
+// explain tells a finding whole: what, what of it, and how it is mended.
+func explain(f *rules.Finding) string {
+	return sentence(shown(f.Message)) + " " + sentence(f.Effect()) + " " + sentence(f.Mend())
+}
+
+// sentence makes one of a phrase.
+func sentence(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	if first, _, _ := strings.Cut(s, " "); !strings.ContainsAny(first, "_.") {
+		s = string(unicode.ToUpper(r)) + s[size:]
+	}
+	if strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}
