@@ -1,0 +1,209 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// trouble says what kind of disturbance a run met, for judging its end.
+type trouble struct {
+	cause     string // what the message must say, where the run fails; "" for anything
+	mustFail  bool   // the run may not end well
+	signal    bool   // a signal: the run is done, or interrupted
+	killed    bool   // SIGKILL
+	mute      bool   // standard error may have failed, so there may be no message
+	keepsTemp bool   // removing may have failed, so what should be gone may be there
+}
+
+// What became of a run.
+const (
+	done       = "done all the same"
+	failed     = "failed, nothing changed"
+	completed  = "failed after the chat, completed as told"
+	mostly     = "failed in part"
+	unsynced   = "all written, told that it is not synced"
+	wasKilled  = "killed"
+	brokenness = "broken promises"
+)
+
+func columns() []string {
+	return []string{"runs", done, failed, completed, mostly, unsynced, wasKilled, brokenness}
+}
+
+// judge looks at what a disturbed run left, counts it in row and tells of what is
+// not as promised. The world is made new afterwards.
+func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t trouble) error {
+	f, err := sc.look(dir)
+	if err != nil {
+		return err
+	}
+	bad := f.broken
+	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	if strings.Contains(out.stderr, "goroutine ") || strings.Contains(out.stderr, "panic") {
+		say("it panicked")
+	}
+	if len(f.temps) > 0 && !t.killed && !t.keepsTemp {
+		say("temporary files are left: %s", strings.Join(f.temps, ", "))
+	}
+	what := ""
+	loose := sc.fresh(f.seen)
+	switch {
+	case t.killed && out.code == -1:
+		what = wasKilled
+	case t.signal && out.code == -1:
+		// The runtime was still starting.
+		what = wasKilled
+		if f.state != old || len(f.temps) > 0 {
+			say("killed by a signal that it should have caught")
+		}
+	case out.code == 0:
+		what = done
+		if t.mustFail {
+			say("the failure went unnoticed")
+		}
+		if f.state != made {
+			say("exit 0, but the state is %s", f.state)
+		}
+	case out.code != 2:
+		say("exit code %d", out.code)
+	default:
+		if !t.mute {
+			bad = append(bad, sc.message(out, t)...)
+		}
+		switch {
+		case f.state == old:
+			what = failed
+		case len(loose) > 0:
+			what = completed
+			bad = append(bad, h.complete(sc, dir, out)...)
+			if f.is, err = take(dir); err != nil {
+				return err
+			}
+		case f.state == made:
+			what = unsynced
+			if !t.mute && !strings.Contains(out.stderr, "sync") && !strings.Contains(out.stderr, "standard output") {
+				say("all is written, but the message does not say so")
+			}
+		case f.reached(sc):
+			what = mostly
+			if len(sc.partly) == 0 {
+				say("a part is written, and nothing says what is missing")
+			}
+		case t.keepsTemp:
+			what = failed
+		default:
+			say("nothing was made, but something is left behind: %s", strings.Join(sc.left(f.seen), ", "))
+		}
+	}
+	h.tally.add(row, "runs")
+	if what != "" {
+		h.tally.add(row, what)
+	}
+	if len(bad) > 0 {
+		h.tally.add(row, brokenness)
+		h.tally.fault(row, sc.name+", "+how, bad, out)
+	}
+	return sc.reset(dir, f.is)
+}
+
+// fresh lists the loose chats that were not loose before.
+func (sc *scenario) fresh(s snapshot) []string {
+	var list []string
+	before := strings.Join(sc.old.loose(sc.linked), "\n")
+	for _, l := range s.loose(sc.linked) {
+		if !strings.Contains(before, l) {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// left lists what is there and was not before.
+func (sc *scenario) left(s snapshot) []string {
+	var list []string
+	for name, data := range s {
+		if was, ok := sc.old[name]; !ok || was != data {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// message judges what a failed run says: lines of our own, of which one names the
+// cause, and each a file of the world.
+func (sc *scenario) message(out outcome, t trouble) []string {
+	lines := out.errorLines()
+	if len(lines) == 0 {
+		return []string{"exit 2 without a message"}
+	}
+	text := strings.Join(lines, "\n")
+	var bad []string
+	switch {
+	case t.signal && !strings.Contains(text, "interrupted"):
+		bad = append(bad, "the message does not say that it was interrupted")
+	case !t.signal && t.cause != "" && !strings.Contains(text, t.cause):
+		bad = append(bad, "the message does not say: "+t.cause)
+	}
+	if !t.signal && !sc.namesFile(text) {
+		bad = append(bad, "the message names no file")
+	}
+	return bad
+}
+
+// namesFile says whether a text names a file or folder of the world, or a stream.
+func (sc *scenario) namesFile(text string) bool {
+	for _, s := range []snapshot{sc.old, sc.new} {
+		for name := range s {
+			if strings.Contains(text, path.Base(name)) || strings.Contains(text, path.Dir(name)) {
+				return true
+			}
+		}
+	}
+	return strings.Contains(text, "standard output") || strings.Contains(text, "standard input")
+}
+
+// howTo finds the command that a message says completes what is missing.
+var howTo = regexp.MustCompile(`(?m)to complete it: (stchat .*)$`)
+
+// complete runs the commands that the messages name, and sees that they do.
+func (h *harness) complete(sc *scenario, dir string, out outcome) []string {
+	found := howTo.FindAllStringSubmatch(out.stderr, -1)
+	if len(found) == 0 {
+		return []string{"the message does not tell how to complete it"}
+	}
+	var bad []string
+	ran := map[string]bool{}
+	for _, m := range found {
+		if ran[m[1]] {
+			continue
+		}
+		ran[m[1]] = true
+		cmd := exec.Command("sh", "-c", m[1])
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "TZ=UTC", "PATH="+filepath.Dir(h.bin)+string(os.PathListSeparator)+os.Getenv("PATH"))
+		if text, err := cmd.CombinedOutput(); err != nil {
+			bad = append(bad, fmt.Sprintf("%s: %v: %s", m[1], err, text))
+		}
+	}
+	now, err := sc.take(dir)
+	if err != nil {
+		return append(bad, err.Error())
+	}
+	bad = append(bad, now.dangling()...)
+	for _, l := range sc.fresh(now) {
+		bad = append(bad, "completed as told, but "+l)
+	}
+	for name, data := range now {
+		if _, known := sc.allowed[name]; !known {
+			bad = append(bad, "completed as told, but there is a stray "+name)
+		} else if path.Ext(name) == ".jsonl" && strings.Count(data, "\n") != strings.Count(sc.new[name], "\n") {
+			bad = append(bad, "completed as told, but "+name+" has other messages")
+		}
+	}
+	return bad
+}

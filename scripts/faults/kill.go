@@ -1,0 +1,209 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// clock is how long a scenario's call takes, from the start of the process.
+type clock struct {
+	writes time.Duration // until its first temporary file is there
+	ends   time.Duration
+}
+
+// killAll kills the program at random moments, in every scenario equally often.
+func (h *harness) killAll(out io.Writer) error {
+	var rows []string
+	clocks := make([]clock, len(h.cases))
+	for i, sc := range h.cases {
+		var err error
+		if clocks[i], err = h.calibrate(sc); err != nil {
+			return err
+		}
+		rows = append(rows, sc.name)
+	}
+	const batch = 20 // runs in one world before the next scenario
+	per := max(1, h.kills/max(1, len(h.cases)))
+	batches := (per + batch - 1) / batch
+	err := h.each(batches*len(h.cases), func(i int, dir string) error {
+		sc := h.cases[i%len(h.cases)]
+		rng := rand.New(rand.NewPCG(h.seed, uint64(i)))
+		is, err := take(dir)
+		if err != nil {
+			return err
+		}
+		if err := sc.reset(dir, is); err != nil {
+			return err
+		}
+		from := i / len(h.cases) * batch
+		for range min(batch, per-from) {
+			if err := h.killOnce(sc, clocks[i%len(h.cases)], dir, rng); err != nil {
+				return fmt.Errorf("%s: %w", sc.name, err)
+			}
+		}
+		return nil
+	})
+	h.tally.table(out, "command", rows, []string{"killed", "too late", old, between, made, "temporary files left", "swept by a later run"})
+	return err
+}
+
+// calibrate measures a few undisturbed runs.
+func (h *harness) calibrate(sc *scenario) (c clock, err error) {
+	dir, err := h.world()
+	if err != nil {
+		return c, err
+	}
+	defer os.RemoveAll(dir)
+	var writes, ends []time.Duration
+	for range 7 {
+		is, err := take(dir)
+		if err != nil {
+			return c, err
+		}
+		if err := sc.reset(dir, is); err != nil {
+			return c, err
+		}
+		cmd, stderr := h.command(dir, nil, sc.args(want))
+		began := time.Now()
+		if err := cmd.Start(); err != nil {
+			return c, err
+		}
+		done := make(chan struct{})
+		first := make(chan time.Duration, 1)
+		go func() { first <- firstTemp(dir, began, done) }()
+		out, err := ended(cmd.Wait(), stderr, began)
+		close(done)
+		if err != nil || out.code != 0 {
+			return c, fmt.Errorf("%s: %s %w", sc.name, out, err)
+		}
+		writes, ends = append(writes, <-first), append(ends, out.took)
+	}
+	slices.Sort(writes)
+	slices.Sort(ends)
+	c = clock{writes[len(writes)/4], ends[len(ends)/2]}
+	return c, nil
+}
+
+// firstTemp waits for a temporary file below dir, until done.
+func firstTemp(dir string, began time.Time, done <-chan struct{}) time.Duration {
+	for {
+		select {
+		case <-done:
+			return time.Since(began)
+		case <-time.After(100 * time.Microsecond):
+		}
+		for _, pattern := range []string{"*/.stchat-*", "*/*/.stchat-*"} {
+			if found, _ := filepath.Glob(filepath.Join(dir, pattern)); len(found) > 0 {
+				return time.Since(began)
+			}
+		}
+	}
+}
+
+// killOnce starts the call, kills it, looks at what is left, lets a later run sweep
+// and makes the world new.
+func (h *harness) killOnce(sc *scenario, c clock, dir string, rng *rand.Rand) error {
+	cmd, stderr := h.command(dir, nil, sc.args(want))
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	how, due := moment(sc, c, dir, rng)
+	var waited error
+	select {
+	case waited = <-done:
+	case <-due:
+		_ = cmd.Process.Kill() // it may just have ended
+		waited = <-done
+	}
+	after := time.Since(began)
+	out, err := ended(waited, stderr, began)
+	if err != nil {
+		return err
+	}
+	f, err := sc.look(dir)
+	if err != nil {
+		return err
+	}
+	how = fmt.Sprintf("killed %s, after %v", how, after)
+	switch {
+	case out.code == 0:
+		h.tally.add(sc.name, "too late")
+		if f.state != made || len(f.temps) > 0 {
+			f.broken = append(f.broken, "exit 0, but the state is "+f.state)
+		}
+	case killed(out):
+		h.tally.add(sc.name, "killed")
+		h.tally.add(sc.name, f.state)
+	default:
+		f.broken = append(f.broken, "neither killed nor done")
+	}
+	if len(f.temps) > 0 {
+		h.tally.add(sc.name, "temporary files left")
+		swept, err := h.call(dir, nil, sc.args(later))
+		if err != nil {
+			return err
+		}
+		now, err := take(dir)
+		if err != nil {
+			return err
+		}
+		if swept.code != 0 || len(now.temps()) > 0 || len(now.dangling()) > 0 {
+			f.broken = append(f.broken, fmt.Sprintf("a later run: %s; it leaves %v %v", swept, now.temps(), now.dangling()))
+		} else {
+			h.tally.add(sc.name, "swept by a later run")
+		}
+		f.is = now
+	}
+	if len(f.broken) > 0 {
+		h.tally.fault(sc.name, how, f.broken, out)
+	}
+	return sc.reset(dir, f.is)
+}
+
+// killed says whether a run was ended from outside.
+func killed(out outcome) bool {
+	return out.code == -1 || out.code == 1 && out.stderr == "" // so Windows says it
+}
+
+// moment picks when to kill: anywhere, while things are written, or just as a new
+// chat appears. The channel is closed then.
+func moment(sc *scenario, c clock, dir string, rng *rand.Rand) (how string, due <-chan time.Time) {
+	between := func(from, to time.Duration) time.Duration {
+		return from + time.Duration(rng.Float64()*float64(max(to-from, time.Microsecond)))
+	}
+	switch rng.IntN(4) {
+	case 0:
+		return "anywhere", time.After(between(0, c.ends*21/20))
+	case 1:
+		delay := between(0, (c.ends-c.writes)/4)
+		target := filepath.Join(dir, filepath.FromSlash(sc.targets[rng.IntN(len(sc.targets))]))
+		_, existed := sc.old[sc.targets[0]]
+		if !existed {
+			return "as the chat appears", onceThere(target, c.ends*2, delay)
+		}
+	}
+	return "while it writes", time.After(between(c.writes, c.ends*21/20))
+}
+
+// onceThere fires delay after a file appeared, or after the limit.
+func onceThere(path string, limit, delay time.Duration) <-chan time.Time {
+	fire := make(chan time.Time, 1)
+	go func() {
+		for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(20 * time.Microsecond) {
+			if _, err := os.Lstat(path); err == nil {
+				break
+			}
+		}
+		time.Sleep(delay)
+		fire <- time.Now()
+	}()
+	return fire
+}

@@ -1,0 +1,337 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// outcome is how one run of the program ended.
+type outcome struct {
+	code   int // -1: by a signal
+	stderr string
+	took   time.Duration
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("exit %d: %s", o.code, strings.TrimSpace(o.stderr))
+}
+
+// errorLines are the messages that are no warnings.
+func (o outcome) errorLines() []string {
+	var list []string
+	for line := range strings.SplitSeq(strings.TrimSpace(o.stderr), "\n") {
+		if strings.HasPrefix(line, "stchat: ") && !strings.HasPrefix(line, "stchat: warning: ") {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// command prepares a run in dir, below the words of under (strace and its flags).
+func (h *harness) command(dir string, under, args []string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
+	words := slices.Concat(under, []string{h.bin}, args)
+	cmd = exec.Command(words[0], words[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+dir)
+	stderr = new(bytes.Buffer)
+	cmd.Stderr = stderr
+	return cmd, stderr
+}
+
+// call runs the program to its end.
+func (h *harness) call(dir string, under, args []string) (outcome, error) {
+	cmd, stderr := h.command(dir, under, args)
+	began := time.Now()
+	err := cmd.Run()
+	return ended(err, stderr, began)
+}
+
+func ended(err error, stderr *bytes.Buffer, began time.Time) (outcome, error) {
+	o := outcome{stderr: stderr.String(), took: time.Since(began)}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		o.code = exit.ExitCode()
+		return o, nil
+	}
+	return o, err
+}
+
+// prepare runs every scenario undisturbed and keeps what it makes.
+func (h *harness) prepare(all []*scenario, match func(string) bool) error {
+	for _, sc := range all {
+		if !match(sc.name) {
+			continue
+		}
+		if err := h.undisturbed(sc); err != nil {
+			return fmt.Errorf("%s, undisturbed: %w", sc.name, err)
+		}
+		h.cases = append(h.cases, sc)
+	}
+	return nil
+}
+
+func (h *harness) undisturbed(sc *scenario) error {
+	dir, err := h.world()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := sc.files.put(dir, nil); err != nil {
+		return err
+	}
+	for _, args := range sc.setup {
+		if err := h.mustCall(dir, args); err != nil {
+			return err
+		}
+	}
+	if sc.old, err = sc.take(dir); err != nil {
+		return err
+	}
+	sc.allowed = map[string]map[string]bool{}
+	sc.allow(sc.old)
+	if sc.new, err = h.made(dir, sc, sc.args(want)); err != nil {
+		return err
+	}
+	for name := range sc.new {
+		if _, ok := sc.files[name]; !ok && filepath.Ext(name) == ".jsonl" {
+			sc.targets = append(sc.targets, name)
+		}
+	}
+	for _, name := range sc.makes {
+		if _, ok := sc.new[name]; !ok {
+			return fmt.Errorf("%s was not made", name)
+		}
+	}
+	if bad := append(sc.new.dangling(), sc.new.loose(sc.linked)...); len(bad) > 0 {
+		return fmt.Errorf("%s", strings.Join(bad, "; "))
+	}
+	for _, args := range sc.partly {
+		if _, err := h.made(dir, sc, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// made gives what a call makes of the scenario's world, and allows it.
+func (h *harness) made(dir string, sc *scenario, args []string) (snapshot, error) {
+	is, err := take(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := sc.reset(dir, is); err != nil {
+		return nil, err
+	}
+	if err := h.mustCall(dir, args); err != nil {
+		return nil, err
+	}
+	made, err := sc.take(dir)
+	if err != nil {
+		return nil, err
+	}
+	for name := range sc.old {
+		if _, ok := made[name]; !ok {
+			return nil, fmt.Errorf("%s is gone", name)
+		}
+	}
+	sc.allow(made)
+	return made, nil
+}
+
+func (h *harness) mustCall(dir string, args []string) error {
+	out, err := h.call(dir, nil, args)
+	if err == nil && out.code != 0 {
+		err = fmt.Errorf("stchat %s: %s", strings.Join(args, " "), out)
+	}
+	return err
+}
+
+// world makes an empty folder.
+func (h *harness) world() (string, error) { return os.MkdirTemp(h.dir, "world-") }
+
+func (sc *scenario) take(dir string) (snapshot, error) {
+	s, err := take(dir)
+	if sc.masked {
+		s = s.mask()
+	}
+	return s, err
+}
+
+// reset makes the world what it was before the call; is is what is there now, unmasked.
+func (sc *scenario) reset(dir string, is snapshot) error {
+	if !sc.masked {
+		return sc.old.put(dir, is)
+	}
+	return sc.files.put(dir, is) // where things are masked there is no setup
+}
+
+// allow adds a snapshot to what files may hold.
+func (sc *scenario) allow(s snapshot) {
+	for name := range sc.old {
+		sc.allowAs(name, sc.old[name])
+	}
+	for name, data := range s {
+		sc.allowAs(name, data)
+		if _, ok := sc.old[name]; !ok {
+			sc.allowAs(name, absent)
+		}
+	}
+}
+
+func (sc *scenario) allowAs(name, data string) {
+	if sc.allowed[name] == nil {
+		sc.allowed[name] = map[string]bool{}
+	}
+	sc.allowed[name][data] = true
+}
+
+// The states in which a world can be found.
+const (
+	old     = "old"     // as before the call
+	made    = "new"     // as after it
+	between = "between" // some of what it makes is there
+)
+
+// finding is what a look at the world found.
+type finding struct {
+	state  string
+	temps  []string
+	broken []string
+	is     snapshot // as it is, with temporary files
+	seen   snapshot // masked where the scenario is, without
+}
+
+// look reads the world and compares it with what may be there.
+func (sc *scenario) look(dir string) (f finding, err error) {
+	if f.is, err = take(dir); err != nil {
+		return f, err
+	}
+	f.temps = f.is.temps()
+	f.seen = f.is.without(f.temps)
+	if sc.masked {
+		f.seen = f.seen.mask()
+	}
+	for name, data := range f.seen {
+		switch may, known := sc.allowed[name]; {
+		case !known:
+			f.broken = append(f.broken, "stray file "+name)
+		case !may[data]:
+			f.broken = append(f.broken, fmt.Sprintf("%s is neither old nor new (%d bytes)", name, len(data)))
+		}
+	}
+	for name, may := range sc.allowed {
+		if _, ok := f.seen[name]; !ok && !may[absent] {
+			f.broken = append(f.broken, name+" is gone")
+		}
+	}
+	switch {
+	case maps.Equal(f.seen, sc.old):
+		f.state = old
+	case maps.Equal(f.seen, sc.new):
+		f.state = made
+	default:
+		f.state = between
+		f.broken = append(f.broken, f.seen.dangling()...)
+	}
+	return f, nil
+}
+
+// reached says whether one of the new chats is in place.
+func (f finding) reached(sc *scenario) bool {
+	return slices.ContainsFunc(sc.targets, func(name string) bool {
+		data, ok := f.seen[name]
+		was, existed := sc.old[name]
+		return ok && (!existed || data != was)
+	})
+}
+
+// tally counts what was found, by row and column, and tells of what was broken.
+type tally struct {
+	mu     sync.Mutex
+	counts map[[2]string]int
+	broken int
+	log    io.Writer
+}
+
+func (t *tally) add(row, column string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.counts == nil {
+		t.counts = map[[2]string]int{}
+	}
+	t.counts[[2]string{row, column}]++
+}
+
+// fault tells of broken promises.
+func (t *tally) fault(row, how string, broken []string, out outcome) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.broken++
+	fmt.Fprintf(t.log, "BROKEN %s, %s:\n    %s\n    %s\n", row, how, strings.Join(broken, "\n    "), out)
+}
+
+// table prints the counts as Markdown and forgets them.
+func (t *tally) table(w io.Writer, corner string, rows, columns []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(w, "\n| %s | %s |\n|---|%s\n", corner, strings.Join(columns, " | "), strings.Repeat("--:|", len(columns)))
+	sum := map[string]int{}
+	line := func(row string, count func(column string) int) {
+		fmt.Fprintf(w, "| %s |", row)
+		for _, column := range columns {
+			fmt.Fprintf(w, " %d |", count(column))
+		}
+		fmt.Fprintln(w)
+	}
+	for _, row := range rows {
+		line(row, func(column string) int {
+			n := t.counts[[2]string{row, column}]
+			sum[column] += n
+			return n
+		})
+	}
+	if len(rows) > 1 {
+		line("all", func(column string) int { return sum[column] })
+	}
+	t.counts = nil
+}
+
+// each runs the jobs from as many goroutines as the harness has workers, each with a
+// world of its own, and gives the first error.
+func (h *harness) each(n int, do func(i int, dir string) error) error {
+	var mu sync.Mutex
+	var first error
+	next := 0
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		next++
+		return next - 1, next <= n && first == nil
+	}
+	var wg sync.WaitGroup
+	for range h.workers {
+		wg.Go(func() {
+			dir, err := h.world()
+			for i, ok := take(); ok && err == nil; i, ok = take() {
+				err = do(i, dir)
+			}
+			_ = os.RemoveAll(dir)
+			if err != nil {
+				mu.Lock()
+				first = errors.Join(first, err)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
