@@ -1,0 +1,109 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The most that a plain checkpoint may take of memory, whatever the chat's
+// size, and what it may take beyond a line that it must parse as a whole
+// (SPEC.md 1.1, PERF.md).
+const (
+	plainPeak = 16 << 20
+	alittle   = 32 << 20
+)
+
+// peak runs stchat and gives the most memory that it had at a time.
+func peak(t *testing.T, args ...string) int64 {
+	t.Helper()
+	cmd := exec.Command("stchat", args...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+	most := int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+	if runtime.GOOS != "darwin" {
+		most <<= 10 // kilobytes there
+	}
+	return most
+}
+
+// chatOf writes a chat of n lines, each as line makes it, in pieces.
+func chatOf(t *testing.T, n int, line func(w *bufio.Writer, i int)) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "c.jsonl")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	w.WriteString(`{"chat_metadata":{},"user_name":"unused","character_name":"unused"}`)
+	for i := range n {
+		w.WriteByte('\n')
+		line(w, i)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A chat of 150 MB in ordinary lines stands for one of 1 GB here, to be quick:
+// what does not follow the file's size shows in either.
+func TestPlainCheckpointStaysSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 300 MB")
+	}
+	text := strings.Repeat("the lamp turns over the salt and the slow water ", 30)
+	path := chatOf(t, 100_000, func(w *bufio.Writer, i int) {
+		fmt.Fprintf(w, `{"name":"Mira","is_user":%t,"send_date":"2026-01-02T03:04:05.000Z","mes":"%d %s","extra":{}}`, i%2 == 0, i, text)
+	})
+	for _, args := range [][]string{
+		{"checkpoint", path, "--no-sync", "-o", filepath.Join(filepath.Dir(path), "a.jsonl")},
+		{"branch", path, "--no-sync", "-a", "-2", "--dry-run"},
+	} {
+		if got := peak(t, args...); got > plainPeak {
+			t.Errorf("%s: %d bytes at the peak, want %d at most", args[0], got, plainPeak)
+		}
+	}
+}
+
+func TestLongLineCostsItselfAndALittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 400 MB")
+	}
+	const size = 200 << 20
+	piece := strings.Repeat("iVBORw0KGgoAAAAN", 1<<12)
+	path := chatOf(t, 3, func(w *bufio.Writer, i int) {
+		w.WriteString(`{"mes":"x","swipes":["x","y"],"extra":{"image":"`)
+		if i == 1 {
+			for range size / len(piece) {
+				w.WriteString(piece)
+			}
+		}
+		w.WriteString(`"}}`)
+	})
+	out := filepath.Join(filepath.Dir(path), "a.jsonl")
+	// nothing of it need be parsed as a whole
+	if got := peak(t, "checkpoint", path, "--no-sync", "-o", out); got > plainPeak {
+		t.Errorf("checkpoint: %d bytes at the peak, want %d at most", got, plainPeak)
+	}
+	if info, err := os.Stat(out); err != nil || info.Size() < size {
+		t.Errorf("the copy: %v, %v", info, err)
+	}
+	// now it is parsed
+	if got := peak(t, "branch", path, "--no-sync", "-a", "1", "--swipe", "1", "-o", out, "--force"); got > size+alittle {
+		t.Errorf("branch --swipe: %d bytes at the peak, want %d at most", got, size+alittle)
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// commands gives every command that is our own.
+func commands() []*cobra.Command {
+	root := newRoot(&app{env: &env{}})
+	return append([]*cobra.Command{root}, root.Commands()...)
+}
+
+func TestCommandsExplainThemselves(t *testing.T) {
+	names := map[string]bool{}
+	for _, cmd := range commands() {
+		name := cmd.Name()
+		if names[name] {
+			t.Errorf("%s: there are two of them", name)
+		}
+		names[name] = true
+		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") {
+			t.Errorf("%s: Short is %q", name, cmd.Short)
+		}
+		if cmd.RunE == nil || cmd.Run != nil {
+			t.Errorf("%s: RunE gives errors to run, Run does not", name)
+		}
+		if !cmd.HasParent() {
+			continue
+		}
+		if !strings.Contains(cmd.Long, "\nEXIT STATUS\n  0 ") {
+			t.Errorf("%s: no EXIT STATUS in its help", name)
+		}
+		if !strings.Contains(cmd.Example, "  stchat "+name) {
+			t.Errorf("%s: no example of it", name)
+		}
+		for line := range strings.Lines(cmd.Long + cmd.Example) {
+			if len(strings.TrimSuffix(line, "\n")) > 100 || strings.Contains(line, "\t") {
+				t.Errorf("%s: a line of its help is too long or has a tab: %q", name, line)
+			}
+		}
+		if cmd.ValidArgsFunction == nil {
+			t.Errorf("%s: shells are told nothing of its arguments", name)
+		}
+	}
+	for _, name := range []string{"checkpoint", "branch"} {
+		if !names[name] {
+			t.Errorf("%s is not there", name)
+		}
+	}
+}
+
+func TestCommandsAreSorted(t *testing.T) {
+	last := ""
+	for _, cmd := range commands()[1:] {
+		if cmd.Name() < last {
+			t.Errorf("%s comes after %s", cmd.Name(), last)
+		}
+		last = cmd.Name()
+	}
+}
+
+func TestFlagsExplainThemselves(t *testing.T) {
+	for _, cmd := range commands() {
+		short := map[string]string{}
+		see := func(f *pflag.Flag) {
+			if f.Usage == "" || f.Usage[0] >= 'A' && f.Usage[0] <= 'Z' || strings.HasSuffix(f.Usage, ".") {
+				t.Errorf("%s --%s: usage is %q", cmd.Name(), f.Name, f.Usage)
+			}
+			if _, what := pflag.UnquoteUsage(f); f.Value.Type() != "bool" && !strings.Contains(f.Usage, "`") {
+				t.Errorf("%s --%s: nothing tells what its value is: %q", cmd.Name(), f.Name, what)
+			}
+			if f.Shorthand == "" {
+				return
+			}
+			if other, ok := short[f.Shorthand]; ok && other != f.Name {
+				t.Errorf("%s -%s is both --%s and --%s", cmd.Name(), f.Shorthand, f.Name, other)
+			}
+			short[f.Shorthand] = f.Name
+		}
+		cmd.Flags().VisitAll(see)
+		cmd.InheritedFlags().VisitAll(see)
+	}
+}
+
+func TestEveryCommandHasColorAndQuiet(t *testing.T) {
+	for _, cmd := range commands() {
+		if cmd.Flag("color") == nil || cmd.Flag("quiet") == nil {
+			t.Errorf("%s lacks --color or --quiet", cmd.Name())
+		}
+	}
+}
