@@ -145,7 +145,7 @@ func differences(at string, a, b []byte) []string {
 func TestRandomMetadata(t *testing.T) {
 	r := random{rand.New(rand.NewPCG(4, 5))}
 	changed := 0
-	for range 2000 {
+	for range 700 {
 		messages := make([]string, 1+r.IntN(14))
 		for i := range messages {
 			messages[i] = r.message()

@@ -158,7 +158,7 @@ func TestReplayOracle(t *testing.T) {
 	paths := []string{"/a", "/b", "/a/x", "/a/0", "/a/-", "/b/1", "/b/y/z", "/~0~1", "/a/0/c"}
 	values := []string{`1`, `{}`, `[]`, `[1,2]`, `{"x":{"y":[]}}`, `"s"`, `null`}
 	applied := 0
-	for range 3000 {
+	for range 800 {
 		doc, want := `{}`, []byte(`{}`)
 		var commits []string
 		for floor := range 12 {
@@ -194,7 +194,7 @@ func TestReplayOracle(t *testing.T) {
 			applied++
 		}
 	}
-	if applied < 3000 {
+	if applied < 800 {
 		t.Errorf("only %d operations applied: the test tests too little", applied)
 	}
 }

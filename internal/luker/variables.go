@@ -37,7 +37,7 @@ type variable struct {
 
 // Limits of what a replay does; no chat that people wrote comes near.
 const (
-	mostWork  = 1 << 30 // bytes of variables' text that are copied or parsed
+	mostWork  = 1 << 28 // bytes of variables' text that are copied or parsed
 	mostSteps = 1000    // segments of a path
 	mostHoles = 10_000  // elements that a write behind a list's end creates
 )

@@ -73,8 +73,8 @@ func TestVariables(t *testing.T) {
 // Many operations on a large value cost what they change, or are refused; never
 // the square.
 func TestVariablesCost(t *testing.T) {
-	big := `[{"op":"setvar","key":"a","value":"` + strings.Repeat("[1],", 50_000) + `"},{"op":"setvar","key":"l","value":"[` + strings.Repeat("1,", 50_000) + `1]"}]`
-	many := `[` + strings.Repeat(`{"op":"addvar","key":"l","value":"x"},{"op":"setvar","key":"l","path":"7","value":"2"},{"op":"addvar","key":"a","value":"]"},`, 30_000) + `0]`
+	big := `[{"op":"setvar","key":"a","value":"` + strings.Repeat("[1],", 10_000) + `"},{"op":"setvar","key":"l","value":"[` + strings.Repeat("1,", 50_000) + `1]"}]`
+	many := `[` + strings.Repeat(`{"op":"addvar","key":"l","value":"x"},{"op":"setvar","key":"l","path":"7","value":"2"},{"op":"addvar","key":"a","value":"]"},`, 12_000) + `0]`
 	got := replayed(big, many)
 	if got["a"] != "error" || !strings.HasPrefix(got["l"], `"[1,1,1,1,1,1,1,2,1,`) {
 		t.Errorf("a: %.40s, l: %.40s", got["a"], got["l"])
