@@ -216,7 +216,7 @@ func (c *cut) linkSource(ctx context.Context, jobs []*cutJob) error {
 	if c.DryRun || len(splices) == 0 {
 		return nil
 	}
-	if err := c.rewrite(source, splices); err != nil {
+	if err := rewrite(source, splices, c.NoSync); err != nil {
 		return cause(err)
 	}
 	return c.syncSlug(first, slug)
@@ -308,11 +308,11 @@ func bump(source *chat.Chat, slug string) []splice {
 	return []splice{{was.Off, was.Len, source.Header.Bytes()}}
 }
 
-// rewrite replaces the source by itself with the splices in it, byte for byte
+// rewrite replaces a chat by itself with the splices in it, byte for byte
 // otherwise.
-func (c *cut) rewrite(source *chat.Chat, splices []splice) error {
+func rewrite(source *chat.Chat, splices []splice, noSync bool) error {
 	slices.SortFunc(splices, func(a, b splice) int { return cmp.Compare(a.off, b.off) })
-	temp, err := safefile.New(source.Path, safefile.Options{NoSync: c.NoSync})
+	temp, err := safefile.New(source.Path, safefile.Options{NoSync: noSync})
 	if err != nil {
 		return err
 	}
