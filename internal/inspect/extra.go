@@ -1,0 +1,167 @@
+package inspect
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"stchat/internal/rawjson"
+)
+
+// extra is what is wanted of a message's extra, as raw values.
+type extra struct {
+	kind     []byte // type
+	bookmark []byte
+	branches []byte
+	recaps   [2][]byte // auto_recap_memory and auto_recap
+}
+
+// read finds the wanted keys, and adds every key's bytes to sizes where that
+// is given. raw is a valid JSON value; what is no object has no keys.
+func (e *extra) read(raw []byte, sizes *sizes) {
+	*e = extra{}
+	if sizes != nil {
+		sizes.next = 0
+	}
+	for key, value := range rawjson.Members(raw) {
+		if sizes != nil {
+			sizes.add(key, len(value))
+		}
+		switch string(inside(key)) {
+		case "type":
+			e.kind = value
+		case "bookmark_link":
+			e.bookmark = value
+		case "branches":
+			e.branches = value
+		case "auto_recap_memory":
+			e.recaps[0] = value
+		case "auto_recap":
+			e.recaps[1] = value
+		}
+	}
+}
+
+// inside gives a raw key decoded, without its quotes. It only allocates for
+// one that has escapes.
+func inside(rawKey []byte) []byte {
+	if bytes.IndexByte(rawKey, '\\') >= 0 {
+		if s, ok := rawjson.Unquote(rawKey); ok {
+			return []byte(s)
+		}
+	}
+	return rawKey[1 : len(rawKey)-1]
+}
+
+// Limits of the table of sizes: a hostile chat has a million keys, or keys of
+// a megabyte.
+const (
+	maxKeys = 4096
+	maxKey  = 200 // bytes; a longer one counts as its beginning
+)
+
+// sizes adds up bytes by key. Messages of one chat have much the same keys in
+// the same order, so the place after the last one found is tried first.
+type sizes struct {
+	keys   [][]byte // decoded
+	bytes  []int64
+	places map[string]int
+	next   int
+}
+
+// add counts bytes for a raw key.
+func (s *sizes) add(rawKey []byte, n int) {
+	key := inside(rawKey)
+	if len(key) > maxKey {
+		key = key[:maxKey]
+	}
+	if s.next < len(s.keys) && bytes.Equal(s.keys[s.next], key) {
+		s.bytes[s.next] += int64(n)
+		s.next++
+		return
+	}
+	i := s.place(key)
+	s.bytes[i] += int64(n)
+	s.next = i + 1
+}
+
+func (s *sizes) place(key []byte) int {
+	i, ok := s.places[string(key)]
+	if ok {
+		return i
+	}
+	if len(s.keys) >= maxKeys {
+		s.shrink()
+	}
+	if s.places == nil {
+		s.places = map[string]int{}
+	}
+	i = len(s.keys)
+	s.keys = append(s.keys, bytes.Clone(key))
+	s.bytes = append(s.bytes, 0)
+	s.places[string(key)] = i
+	return i
+}
+
+// shrink forgets the smaller half of the keys, which are not among the
+// largest of a chat with so many.
+func (s *sizes) shrink() {
+	order := s.order()
+	keys, sizes := s.keys, s.bytes
+	s.keys, s.bytes = nil, nil
+	clear(s.places)
+	for _, i := range order[:maxKeys/2] {
+		s.places[string(keys[i])] = len(s.keys)
+		s.keys = append(s.keys, keys[i])
+		s.bytes = append(s.bytes, sizes[i])
+	}
+}
+
+// order gives the places of the keys, the largest first.
+func (s *sizes) order() []int {
+	order := make([]int, len(s.keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		if c := cmp.Compare(s.bytes[j], s.bytes[i]); c != 0 {
+			return c
+		}
+		return bytes.Compare(s.keys[i], s.keys[j])
+	})
+	return order
+}
+
+// merge adds what another table counted.
+func (s *sizes) merge(other *sizes) {
+	for i, key := range other.keys {
+		if n := other.bytes[i]; n > 0 {
+			s.bytes[s.place(key)] += n
+		}
+	}
+}
+
+// zero forgets the counts and keeps the keys, for the next lines.
+func (s *sizes) zero() {
+	clear(s.bytes)
+	if len(s.keys) > maxKeys/4 {
+		*s = sizes{}
+	}
+}
+
+// largest gives up to n keys, decoded, with their bytes.
+func (s *sizes) largest(n int) []Size {
+	list := []Size{}
+	for _, i := range s.order() {
+		if len(list) == n || s.bytes[i] == 0 {
+			break
+		}
+		key := string(s.keys[i])
+		if len(key) == maxKey {
+			key = strings.ToValidUTF8(key, "") + "…" // it may be cut inside a letter
+		}
+		list = append(list, Size{Key: key, Bytes: s.bytes[i]})
+	}
+	return list
+}

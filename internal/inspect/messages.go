@@ -1,0 +1,157 @@
+package inspect
+
+import (
+	"context"
+	"slices"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+)
+
+// Message is one message of a chat. It is also the JSON document of stchat
+// inspect --messages --json.
+type Message struct {
+	Schema     int      `json:"schema"`
+	Path       string   `json:"path"`
+	Index      int      `json:"index"`
+	Role       string   `json:"role"` // user, character or system
+	Name       *string  `json:"name"`
+	Date       *string  `json:"date"`       // RFC 3339 in UTC, or the text as it stands
+	Swipe      *int     `json:"swipe"`      // swipe_id: the chosen swipe, from 0
+	Swipes     int      `json:"swipes"`     // how many are stored
+	Checkpoint *string  `json:"checkpoint"` // extra.bookmark_link
+	Branches   []string `json:"branches"`   // extra.branches
+	SceneBreak bool     `json:"scene_break"`
+	Hidden     bool     `json:"hidden"`
+	Text       *string  `json:"text"` // mes
+}
+
+// MessagesOptions says how messages are listed.
+type MessagesOptions struct {
+	Workers  int
+	Progress func(int64)
+
+	// Head, where it is above 0, is how many bytes of a text are wanted at
+	// most; it is cut between characters, perhaps a little later.
+	Head int
+}
+
+// Messages reads an open chat and hands on its messages in order. A message is
+// only valid until the next one. Damaged lines are given to damaged, before
+// the messages that come after them in a batch of about a megabyte.
+func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(*Message) error, damaged func(Damage)) error {
+	for _, d := range c.Damage {
+		damaged(damageOf(d))
+	}
+	var failed error
+	work := func(l *jsonl.Line, list *[]Message) {
+		if l.Damage != nil {
+			return
+		}
+		n := len(*list)
+		if n < cap(*list) {
+			*list = (*list)[:n+1]
+		} else {
+			*list = append(*list, Message{})
+		}
+		(*list)[n].read(l, opt.Head)
+	}
+	fold := func(list *[]Message, base jsonl.Base, damage []jsonl.Damage) error {
+		for _, d := range damage {
+			damaged(damageOf(d))
+		}
+		for i := range *list {
+			m := &(*list)[i]
+			m.Schema, m.Path, m.Index = Schema, c.Path, base.Index+i
+			if failed = each(m); failed != nil {
+				return failed
+			}
+		}
+		return nil
+	}
+	err := jsonl.Map(ctx, c.Source, jsonl.MapOptions{
+		From: c.Body, Line: c.BodyLine, Limit: -1, Keys: lineKeys(), Workers: opt.Workers, Progress: opt.Progress,
+	}, work, fold, func(list *[]Message) { *list = (*list)[:0] })
+	if err != nil && failed == nil {
+		return c.Errorf("%w", err)
+	}
+	return err
+}
+
+// read takes one line; head is as in [MessagesOptions].
+func (m *Message) read(l *jsonl.Line, head int) {
+	who := role(l)
+	*m = Message{Role: string(who), Branches: m.Branches[:0]}
+	if m.Branches == nil {
+		m.Branches = []string{}
+	}
+	m.Name = textAt(l, keyName)
+	if date, ok := l.Value(keyDate); ok && isDate(date) {
+		m.Date = dateText(date)
+	}
+	if raw, ok := l.Value(keySwipeID); ok {
+		if k, ok := rawjson.Int(raw); ok {
+			m.Swipe = &k
+		}
+	}
+	if raw, ok := l.Value(keySwipes); ok {
+		m.Swipes = swipeCount(l, raw)
+	}
+	if raw, ok := l.Value(keyText); ok {
+		if s, ok := rawjson.Unquote(beginning(raw, head)); ok {
+			m.Text = &s
+		}
+	}
+	var e extra
+	if raw, ok := l.Value(keyExtra); ok {
+		e.read(raw, nil)
+	}
+	if link, ok := linkName(e.bookmark); ok {
+		m.Checkpoint = &link
+	}
+	if e.branches != nil {
+		for raw := range rawjson.Elements(e.branches) {
+			if link, ok := linkName(raw); ok {
+				m.Branches = append(m.Branches, link)
+			}
+		}
+	}
+	s := sceneOf(&e)
+	m.SceneBreak = s.isBreak && !s.hidden
+	m.Hidden = who == message.System && !rawjson.Truthy(e.kind)
+}
+
+func textAt(l *jsonl.Line, key int) *string {
+	raw, ok := l.Value(key)
+	if !ok {
+		return nil
+	}
+	s, ok := rawjson.Unquote(raw)
+	if !ok {
+		return nil
+	}
+	return &s
+}
+
+// beginning gives a raw string cut to about head bytes: behind an escape, not
+// inside one, nor inside a character or a surrogate pair.
+func beginning(raw []byte, head int) []byte {
+	if head <= 0 || len(raw) <= head+len(`""`) || raw[0] != '"' {
+		return raw
+	}
+	i := 1
+	for i < len(raw)-1 && (i <= head || raw[i]&0xC0 == 0x80 || raw[i] == '\\') {
+		if raw[i] != '\\' {
+			i++
+			continue
+		}
+		if raw[i+1] == 'u' {
+			i += len(`\uXXXX`)
+		} else {
+			i += len(`\n`)
+		}
+	}
+	return slices.Concat(raw[:i], []byte{'"'})
+}

@@ -1,0 +1,145 @@
+package inspect
+
+// Schema is the version of the JSON documents.
+const Schema = 1
+
+// Report is what there is to tell of one chat. It is also the JSON document of
+// stchat inspect --json (docs/json.md): pointers are null where there is
+// nothing to tell.
+type Report struct {
+	Schema int     `json:"schema"`
+	Path   string  `json:"path"`  // as given or found; "-" for standard input
+	Name   string  `json:"name"`  // the file's, without .jsonl; empty for standard input
+	Kind   string  `json:"kind"`  // solo, group or file
+	Owner  *string `json:"owner"` // the character's folder, or the group's name
+	Bytes  int64   `json:"bytes"` // the file's size
+	Header string  `json:"header"`
+
+	Messages   int     `json:"messages"`
+	User       int     `json:"user"`
+	Character  int     `json:"character"`
+	System     int     `json:"system"`
+	Hidden     int     `json:"hidden"`      // is_system without extra.type
+	WithSwipes int     `json:"with_swipes"` // messages with more than one swipe
+	Swipes     int     `json:"swipes"`      // stored in all
+	FirstDate  *string `json:"first_date"`  // of the first message that has one: RFC 3339 in UTC, or the text as it stands
+	LastDate   *string `json:"last_date"`
+	BadUTF8    int     `json:"bad_utf8"` // lines with bytes that are not UTF-8
+
+	Longest   int64  `json:"longest_line"` // in bytes, without its line end
+	Parts     Parts  `json:"parts"`
+	ExtraKeys []Size `json:"extra_keys"` // the largest keys under extra, at most five
+
+	MainChat       *string `json:"main_chat"`
+	MainChatExists *bool   `json:"main_chat_exists"`
+	Integrity      *string `json:"integrity"`
+	Checkpoints    []Link  `json:"checkpoints"`
+	Branches       []Link  `json:"branches"`
+
+	Lorebook     *Lorebook   `json:"lorebook"`
+	MetadataKeys []string    `json:"metadata_keys"` // in the header's order
+	Extensions   []Extension `json:"extensions"`
+	Damage       []Damage    `json:"damage"`
+
+	// Warnings are what the user should know about how the chat was read.
+	Warnings []string `json:"warnings"`
+}
+
+// Parts is what the bytes of the messages are spent on: values as they are
+// written, with quotes and brackets. Other is the rest of the lines, so the
+// parts add up to the messages' lines without their line ends.
+type Parts struct {
+	Text      int64 `json:"text"`       // mes
+	Swipes    int64 `json:"swipes"`     // swipes
+	SwipeInfo int64 `json:"swipe_info"` // swipe_info
+	Extra     int64 `json:"extra"`      // extra
+	Other     int64 `json:"other"`
+}
+
+// Size is a key and the bytes of its values.
+type Size struct {
+	Key   string `json:"key"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Link is a checkpoint or a branch that a message names.
+type Link struct {
+	At     int    `json:"at"`   // the message's index
+	Name   string `json:"name"` // as it is written there
+	Exists *bool  `json:"exists"`
+}
+
+// Lorebook is the lorebook that the metadata names. Counts are null where it
+// does not exist or cannot be read.
+type Lorebook struct {
+	Name     string  `json:"name"`
+	Exists   *bool   `json:"exists"` // null where no user folder is known
+	Entries  *int    `json:"entries"`
+	Internal *int    `json:"internal"` // extension-internal ones among them
+	Pending  *int    `json:"pending"`  // operations waiting in the queue
+	Error    *string `json:"error"`    // why it cannot be read
+}
+
+// Damage is a line that --skip-damaged leaves out or mends.
+type Damage struct {
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Reason string `json:"reason"`
+}
+
+// Extension is state that an extension keeps in a chat: [AutoRecap],
+// [AutoIllustrator], [Luker] or [Unknown].
+type Extension interface{ isExtension() }
+
+// AutoRecap is ST-Auto-Recap's state (FORMATS.md B).
+type AutoRecap struct {
+	Name         string  `json:"name"`  // "auto-recap"
+	Known        bool    `json:"known"` // true
+	Bytes        int64   `json:"bytes"` // of its metadata
+	ChatID       *string `json:"chat_id"`
+	Versions     int     `json:"versions"` // of the running recap
+	Current      *int    `json:"current"`  // the version in use
+	SceneBreaks  int     `json:"scene_breaks"`
+	HiddenBreaks int     `json:"hidden_scene_breaks"`
+	SceneRecaps  int     `json:"scene_recaps"`
+	Pending      int     `json:"pending"` // operations in the metadata, not in the lorebook's queue
+}
+
+// AutoIllustrator is Auto-Illustrator's state (FORMATS.md C).
+type AutoIllustrator struct {
+	Name    string `json:"name"`  // "auto-illustrator"
+	Known   bool   `json:"known"` // true
+	Bytes   int64  `json:"bytes"`
+	Prompts int    `json:"prompts"`
+	Images  int    `json:"images"`
+}
+
+// Luker is what Luker keeps beside a chat (FORMATS.md A).
+type Luker struct {
+	Name     string    `json:"name"`  // "luker"
+	Known    bool      `json:"known"` // true
+	Bytes    int64     `json:"bytes"` // of the sidecars
+	Sidecars []Sidecar `json:"sidecars"`
+}
+
+// Sidecar is one file of Luker's beside the chat.
+type Sidecar struct {
+	Namespace string `json:"namespace"`
+	Kind      string `json:"kind"` // "floor log", "chat_sync", "orphans" or "plain"
+	Bytes     int64  `json:"bytes"`
+	Commits   *int   `json:"commits"`    // of a floor log; null where it cannot be read
+	LastFloor *int   `json:"last_floor"` // the last message that one of them belongs to
+}
+
+// Unknown is a key of the metadata that neither SillyTavern nor a known
+// extension writes.
+type Unknown struct {
+	Name  string `json:"name"`  // the key
+	Known bool   `json:"known"` // false
+	Bytes int64  `json:"bytes"` // of its value
+}
+
+func (*AutoRecap) isExtension()       {}
+func (*AutoIllustrator) isExtension() {}
+func (*Luker) isExtension()           {}
+func (*Unknown) isExtension()         {}

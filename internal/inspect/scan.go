@@ -1,0 +1,162 @@
+package inspect
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/lorebook"
+	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
+	"stchat/internal/userdir"
+)
+
+// Options says how a chat is read.
+type Options struct {
+	Workers  int         // goroutines at most; 0: as many as processors
+	Progress func(int64) // called with the place reached in the file; may be nil
+}
+
+// largestKeys is how many keys under extra a report names.
+const largestKeys = 5
+
+// Scan reads an open chat and tells what is in it. Damage is told, not an
+// error; errors name the path.
+func Scan(ctx context.Context, c *chat.Chat, around *Around, opt Options) (*Report, error) {
+	s := &scan{}
+	for _, d := range c.Damage {
+		s.damage = append(s.damage, damageOf(d))
+	}
+	if len(s.damage) > 0 {
+		// the lines up to the header, for their length only
+		head := jsonl.Source{R: c.Source.R, Size: c.Body}
+		measure := func(l *jsonl.Line, longest *int64) { *longest = max(*longest, int64(len(l.Raw))) }
+		fold := func(longest *int64, _ jsonl.Base, _ []jsonl.Damage) error {
+			s.total.longest = max(s.total.longest, *longest)
+			return nil
+		}
+		if err := jsonl.Map(ctx, head, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}, measure, fold, nil); err != nil {
+			return nil, c.Errorf("%w", err)
+		}
+	}
+	err := jsonl.Map(ctx, c.Source, jsonl.MapOptions{
+		From: c.Body, Line: c.BodyLine, Limit: -1, Keys: lineKeys(), Workers: opt.Workers, Progress: opt.Progress,
+	}, func(l *jsonl.Line, t *tally) { t.line(l) }, s.fold, (*tally).reset)
+	if err != nil {
+		return nil, c.Errorf("%w", err)
+	}
+	return s.report(c, around), nil
+}
+
+// scan is the reading of one chat.
+type scan struct {
+	total  tally
+	damage []Damage
+}
+
+func (s *scan) fold(t *tally, _ jsonl.Base, damage []jsonl.Damage) error {
+	s.total.add(t)
+	for _, d := range damage {
+		s.damage = append(s.damage, damageOf(d))
+	}
+	return nil
+}
+
+func damageOf(d jsonl.Damage) Damage { return Damage{d.Line, d.Column, d.Reason} }
+
+// report puts together what was counted and what lies around.
+func (s *scan) report(c *chat.Chat, around *Around) *Report {
+	t := &s.total
+	r := &Report{
+		Schema: Schema, Path: c.Path, Name: c.Name, Kind: string(c.Kind), Bytes: c.Source.Size, Header: string(c.HeaderKind),
+		Messages: t.lines, User: t.user, System: t.system, Character: t.lines - t.user - t.system, Hidden: t.hidden,
+		WithSwipes: t.withSwipes, Swipes: t.swipes, FirstDate: dateText(t.first), LastDate: dateText(t.last), BadUTF8: t.badUTF8,
+		Longest: max(t.longest, c.HeaderSpan.Len), Parts: t.parts, ExtraKeys: t.sizes.largest(largestKeys),
+		Checkpoints: []Link{}, Branches: []Link{}, MetadataKeys: []string{}, Damage: s.damage, Warnings: []string{},
+	}
+	if r.Damage == nil {
+		r.Damage = []Damage{}
+	}
+	if c.BadUTF8 {
+		r.BadUTF8++
+	}
+	if c.Owner != "" {
+		r.Owner = &c.Owner
+	}
+	p := &r.Parts
+	p.Other = t.bytes - p.Text - p.Swipes - p.SwipeInfo - p.Extra
+
+	var f *folder
+	if c.Path != chat.Stdin {
+		f = around.folder(filepath.Dir(c.Path))
+	}
+	exists := func(name string) *bool {
+		if f == nil {
+			return nil
+		}
+		return ptr(f.hasChat(name))
+	}
+	for _, l := range t.links {
+		found := Link{At: l.at, Name: l.name, Exists: exists(l.name)}
+		if l.branch {
+			r.Branches = append(r.Branches, found)
+		} else {
+			r.Checkpoints = append(r.Checkpoints, found)
+		}
+	}
+	md := c.Metadata()
+	for key := range md.All() {
+		r.MetadataKeys = append(r.MetadataKeys, key)
+	}
+	if r.MainChat = textOf(md, "main_chat"); r.MainChat != nil {
+		r.MainChatExists = exists(*r.MainChat)
+	}
+	r.Integrity = textOf(md, "integrity")
+	if name, ok := lorebook.NameIn(md); ok {
+		r.Lorebook = around.report(c.Dir, c.HasDir, name)
+	}
+	r.Extensions = extensions(c, md, t, f)
+	r.warn(c)
+	return r
+}
+
+// warn says what SillyTavern makes of the chat otherwise.
+func (r *Report) warn(c *chat.Chat) {
+	if c.HeaderKind == chat.None && c.Kind == userdir.Solo && r.Messages > 0 {
+		r.Warnings = append(r.Warnings, "the chat has no header: SillyTavern takes its first message for one, so its message numbers are one lower")
+	}
+	if r.BadUTF8 > 0 {
+		r.Warnings = append(r.Warnings, "there are bytes that are not UTF-8: SillyTavern writes U+FFFD in their place at its next save")
+	}
+}
+
+// textOf gives a metadata value that is text and says something.
+func textOf(md *rawjson.Object, key string) *string {
+	raw, _ := md.Get(key)
+	s, ok := rawjson.Unquote(raw)
+	if !ok || s == "" {
+		return nil
+	}
+	return &s
+}
+
+// dateForm is RFC 3339 with milliseconds, as JavaScript's toISOString writes it.
+const dateForm = "2006-01-02T15:04:05.000Z07:00"
+
+// dateText gives a send_date in UTC, or its text where it is none.
+func dateText(raw []byte) *string {
+	if len(raw) == 0 {
+		return nil
+	}
+	if t, ok := sendate.ParseRaw(raw); ok {
+		return ptr(formatDate(t))
+	}
+	if s, ok := rawjson.Unquote(raw); ok {
+		return &s
+	}
+	return ptr(string(raw))
+}
+
+func formatDate(t time.Time) string { return t.UTC().Format(dateForm) }

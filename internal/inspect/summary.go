@@ -1,0 +1,110 @@
+package inspect
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stchat/internal/lorebook"
+	"stchat/internal/userdir"
+)
+
+// Summary is what several chats add up to. It is also the last JSON document
+// of stchat inspect --json for more than one chat.
+type Summary struct {
+	Schema    int   `json:"schema"`
+	Summary   bool  `json:"summary"` // true
+	Chats     int   `json:"chats"`
+	Messages  int   `json:"messages"`
+	User      int   `json:"user"`
+	Character int   `json:"character"`
+	System    int   `json:"system"`
+	Bytes     int64 `json:"bytes"`
+	Damaged   int   `json:"damaged"` // chats with damage
+	Failed    int   `json:"failed"`  // files that could not be read
+
+	Characters int  `json:"characters"` // folders of solo chats
+	Groups     *int `json:"groups"`     // group files; null where no PATH is a user folder
+
+	Lorebooks *Lorebooks `json:"lorebooks"` // null where no PATH is a user folder
+}
+
+// Lorebooks are the lorebooks of a user folder by whether one of its chats
+// names them. A character or a setting may use one that no chat does.
+type Lorebooks struct {
+	Used   []string `json:"used"`
+	Unused []string `json:"unused"`
+}
+
+// Summer adds up reports.
+type Summer struct {
+	Summary
+	owners map[string]bool
+	books  map[string]bool // paths of lorebooks in use
+	around *Around
+}
+
+// NewSummer adds up nothing yet.
+func NewSummer(around *Around) *Summer {
+	return &Summer{Summary: Summary{Schema: Schema, Summary: true}, owners: map[string]bool{}, books: map[string]bool{}, around: around}
+}
+
+// Add adds one chat.
+func (s *Summer) Add(r *Report) {
+	s.Chats++
+	s.Messages += r.Messages
+	s.User += r.User
+	s.Character += r.Character
+	s.System += r.System
+	s.Bytes += r.Bytes
+	if len(r.Damage) > 0 {
+		s.Damaged++
+	}
+	if folder := filepath.Dir(r.Path); r.Kind == string(userdir.Solo) && !s.owners[folder] {
+		s.owners[folder] = true
+		s.Characters++
+	}
+	if dir, ok := userdir.Find(r.Path); ok && r.Lorebook != nil {
+		if path, err := userdir.Within(dir.Worlds(), r.Lorebook.Name, lorebook.Extension); err == nil {
+			s.books[path] = true
+		}
+	}
+}
+
+// Finish tells what user folders hold besides their chats.
+func (s *Summer) Finish(users []userdir.Dir) (Summary, []error) {
+	if len(users) == 0 {
+		return s.Summary, nil
+	}
+	var errs []error
+	groups := 0
+	books := &Lorebooks{Used: []string{}, Unused: []string{}}
+	for _, dir := range users {
+		set, err := s.around.In(dir)
+		if err != nil {
+			errs = append(errs, err)
+		} else {
+			groups += len(set.Files)
+			errs = append(errs, set.Bad...)
+		}
+		entries, err := os.ReadDir(dir.Worlds())
+		if err != nil && !os.IsNotExist(err) {
+			errs = append(errs, err)
+		}
+		for _, e := range entries {
+			name, ok := strings.CutSuffix(e.Name(), lorebook.Extension)
+			switch {
+			case !ok || name == "" || !e.Type().IsRegular():
+			case s.books[filepath.Join(dir.Worlds(), e.Name())]:
+				books.Used = append(books.Used, name)
+			default:
+				books.Unused = append(books.Unused, name)
+			}
+		}
+	}
+	slices.Sort(books.Used)
+	slices.Sort(books.Unused)
+	s.Groups, s.Lorebooks = &groups, books
+	return s.Summary, errs
+}

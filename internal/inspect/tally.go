@@ -1,0 +1,230 @@
+package inspect
+
+import (
+	"slices"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+)
+
+// The keys of a message that are looked at.
+const (
+	keyIsUser = iota
+	keyIsSystem
+	keyDate
+	keyText
+	keySwipes
+	keySwipeInfo
+	keyExtra
+	keySwipeID
+	keyName
+)
+
+func lineKeys() *jsonl.Keys {
+	return jsonl.NewKeys("is_user", "is_system", "send_date", "mes", "swipes", "swipe_info", "extra", "swipe_id", "name")
+}
+
+// tally is what the messages of a stretch of a chat add up to.
+type tally struct {
+	lines, user, system, hidden int
+	withSwipes, swipes          int
+	badUTF8                     int
+	longest                     int64
+	bytes                       int64 // of the messages
+	parts                       Parts // without Other
+	first, last                 []byte
+	links                       []link
+	breaks, hiddenBreaks        int
+	recaps                      int
+	sizes                       sizes
+}
+
+// link is a link whose message's index is counted from the stretch's start.
+type link struct {
+	at     int
+	branch bool
+	name   string
+}
+
+// reset makes the tally zero and keeps its memory.
+func (t *tally) reset() {
+	t.sizes.zero()
+	*t = tally{first: t.first[:0], last: t.last[:0], links: t.links[:0], sizes: t.sizes}
+}
+
+// line counts one line. It does not allocate, but for the messages that have
+// links, and for keys that were not seen before.
+func (t *tally) line(l *jsonl.Line) {
+	t.longest = max(t.longest, int64(len(l.Raw)))
+	if l.Damage != nil {
+		return
+	}
+	t.lines++
+	t.bytes += int64(len(l.Raw))
+	if l.BadUTF8 {
+		t.badUTF8++
+	}
+	who := role(l)
+	switch who {
+	case message.System:
+		t.system++
+	case message.User:
+		t.user++
+	}
+	if date, ok := l.Value(keyDate); ok && isDate(date) {
+		if len(t.first) == 0 {
+			t.first = append(t.first, date...)
+		}
+		t.last = append(t.last[:0], date...)
+	}
+	if text, ok := l.Value(keyText); ok {
+		t.parts.Text += int64(len(text))
+	}
+	if swipes, ok := l.Value(keySwipes); ok {
+		t.parts.Swipes += int64(len(swipes))
+		n := swipeCount(l, swipes)
+		t.swipes += n
+		if n > 1 {
+			t.withSwipes++
+		}
+	}
+	if info, ok := l.Value(keySwipeInfo); ok {
+		t.parts.SwipeInfo += int64(len(info))
+	}
+	var e extra
+	if raw, ok := l.Value(keyExtra); ok {
+		t.parts.Extra += int64(len(raw))
+		e.read(raw, &t.sizes)
+		t.mark(&e, l.Index)
+	}
+	if who == message.System && !rawjson.Truthy(e.kind) {
+		t.hidden++
+	}
+}
+
+// mark counts what the extra of message at says: links and scenes.
+func (t *tally) mark(e *extra, at int) {
+	if name, ok := linkName(e.bookmark); ok {
+		t.links = append(t.links, link{at, false, name})
+	}
+	if e.branches != nil {
+		for raw := range rawjson.Elements(e.branches) {
+			if name, ok := linkName(raw); ok {
+				t.links = append(t.links, link{at, true, name})
+			}
+		}
+	}
+	s := sceneOf(e)
+	switch {
+	case s.isBreak && s.hidden:
+		t.hiddenBreaks++
+	case s.isBreak:
+		t.breaks++
+	}
+	if s.recap {
+		t.recaps++
+	}
+}
+
+// role is message.Role on a line whose members are known.
+func role(l *jsonl.Line) message.Who {
+	if system, ok := l.Value(keyIsSystem); ok && rawjson.Truthy(system) {
+		return message.System
+	}
+	if user, ok := l.Value(keyIsUser); ok && rawjson.Truthy(user) {
+		return message.User
+	}
+	return message.Character
+}
+
+// swipeCount gives the number of swipes, where they are a list.
+func swipeCount(l *jsonl.Line, swipes []byte) int {
+	if swipes[0] != '[' {
+		return 0
+	}
+	return l.Count(keySwipes)
+}
+
+// isDate tells whether a send_date says anything.
+func isDate(raw []byte) bool {
+	switch rawjson.KindOf(raw) {
+	case rawjson.String:
+		return len(raw) > len(`""`)
+	case rawjson.Number:
+		return true
+	}
+	return false
+}
+
+// linkName gives the name in a link that is text and not empty.
+func linkName(raw []byte) (string, bool) {
+	if len(raw) <= len(`""`) {
+		return "", false
+	}
+	return rawjson.Unquote(raw)
+}
+
+// scene is what Auto-Recap notes on a message (FORMATS.md B1 and B2.3).
+type scene struct{ isBreak, hidden, recap bool }
+
+// sceneOf reads it under either key: the extension writes auto_recap_memory,
+// its documentation says auto_recap.
+func sceneOf(e *extra) scene {
+	var s scene
+	for _, raw := range e.recaps {
+		if raw == nil {
+			continue
+		}
+		var isBreak, shown, recap []byte
+		for key, value := range rawjson.Members(raw) {
+			switch string(inside(key)) {
+			case "scene_break":
+				isBreak = value
+			case "scene_break_visible":
+				shown = value
+			case "scene_recap_memory":
+				recap = value
+			}
+		}
+		if rawjson.Truthy(isBreak) {
+			s.isBreak = true
+			s.hidden = string(shown) == "false"
+		}
+		if rawjson.KindOf(recap) == rawjson.String && len(recap) > len(`""`) {
+			s.recap = true
+		}
+	}
+	return s
+}
+
+// add puts another tally behind this one.
+func (t *tally) add(u *tally) {
+	for _, l := range u.links {
+		l.at += t.lines
+		t.links = append(t.links, l)
+	}
+	t.lines += u.lines
+	t.user += u.user
+	t.system += u.system
+	t.hidden += u.hidden
+	t.withSwipes += u.withSwipes
+	t.swipes += u.swipes
+	t.badUTF8 += u.badUTF8
+	t.longest = max(t.longest, u.longest)
+	t.bytes += u.bytes
+	t.parts.Text += u.parts.Text
+	t.parts.Swipes += u.parts.Swipes
+	t.parts.SwipeInfo += u.parts.SwipeInfo
+	t.parts.Extra += u.parts.Extra
+	t.breaks += u.breaks
+	t.hiddenBreaks += u.hiddenBreaks
+	t.recaps += u.recaps
+	if len(t.first) == 0 {
+		t.first = slices.Clone(u.first)
+	}
+	if len(u.last) > 0 {
+		t.last = append(t.last[:0], u.last...)
+	}
+	t.sizes.merge(&u.sizes)
+}

@@ -1,0 +1,81 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/metadiff"
+	"stchat/internal/userdir"
+)
+
+// DiffMetaOptions says which chats' metadata are compared.
+type DiffMetaOptions struct {
+	A, B   string // paths; one of them may be "-"
+	Stdin  io.Reader
+	Select metadiff.Selection
+}
+
+// MetaDiff is how the metadata of two chats differs.
+type MetaDiff struct {
+	*metadiff.Diff
+	A, B     string   // as a person knows them
+	Meanings []string // what that means, where it is known
+	Warnings []string
+}
+
+// DiffMeta compares the metadata of two chats as SillyTavern would load it. It
+// reads no further than their headers. A header that is damaged is an error.
+func DiffMeta(ctx context.Context, opt DiffMetaOptions) (*MetaDiff, error) {
+	if opt.A == chat.Stdin && opt.B == chat.Stdin {
+		return nil, errors.New("standard input can be one side only")
+	}
+	groups := newGroupCache()
+	a, err := openMeta(ctx, opt.A, opt, groups)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	b, err := openMeta(ctx, opt.B, opt, groups)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	d, err := metadiff.Compare(a.Metadata().Bytes(), b.Metadata().Bytes(), opt.Select)
+	if err != nil {
+		return nil, err
+	}
+	res := &MetaDiff{Diff: d, A: a.Label(), B: b.Label(), Meanings: d.Meanings(a.Name, b.Name)}
+	for _, c := range []*chat.Chat{a, b} {
+		if c.Header != nil {
+			continue
+		}
+		if _, ok := c.GroupMetadata(); !ok {
+			res.Warnings = append(res.Warnings, noMetadata(c))
+		}
+	}
+	return res, nil
+}
+
+func noMetadata(c *chat.Chat) string {
+	if c.Kind == userdir.Group {
+		return fmt.Sprintf("%s: no header, and no group file holds its metadata: it counts as {}", c.Label())
+	}
+	return fmt.Sprintf("%s: no header: its metadata counts as {}", c.Label())
+}
+
+// openMeta opens a chat whose header can be read.
+func openMeta(ctx context.Context, path string, opt DiffMetaOptions, groups chat.Groups) (*chat.Chat, error) {
+	c, err := chat.Open(ctx, path, chat.Options{Groups: groups, Stdin: opt.Stdin})
+	if err != nil {
+		return nil, pathError(err)
+	}
+	if len(c.Damage) > 0 {
+		c.Close()
+		return nil, &jsonl.LineError{Path: c.Label(), Damage: c.Damage[0]}
+	}
+	return c, nil
+}

@@ -1,0 +1,189 @@
+package ops
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"stchat/internal/chat"
+	"stchat/internal/inspect"
+	"stchat/internal/progress"
+)
+
+// InspectOptions says what is inspected.
+type InspectOptions struct {
+	Paths []string // chats, folders, user folders; "-" is Stdin
+	Stdin io.Reader
+	Meter *progress.Meter
+
+	// Each gets every chat's report, or why there is none, in the order of
+	// Paths and, in a folder, of the chats' paths. An error ends the run.
+	Each func(*inspect.Report, error) error
+
+	// Message, where it is given, gets every message instead of Each a report
+	// a chat, and Begin the chat before its messages. Damaged lines go to
+	// Damaged.
+	Message func(*inspect.Message) error
+	Begin   func(path string) error
+	Damaged func(path string, d inspect.Damage)
+	Head    int // see inspect.MessagesOptions
+}
+
+// Inspected is what an inspection came to.
+type Inspected struct {
+	Several bool // whether more than one chat was meant
+	Summary inspect.Summary
+	Errs    []error // of PATHs and of what user folders hold; Each was told of the chats'
+}
+
+// Inspect tells what is in chats. The error is that ctx ended, or Each's.
+func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
+	walked := walkOrStdin(opt.Paths)
+	res := &Inspected{Errs: walked.Errs, Several: several(walked)}
+	for _, t := range walked.Chats {
+		opt.Meter.Expect(1, t.Size)
+	}
+	around := inspect.NewAround()
+	sum := inspect.NewSummer(around)
+	tell := func(r *inspect.Report, err error) error {
+		if err == nil {
+			sum.Add(r)
+		} else {
+			sum.Failed++
+		}
+		return opt.Each(r, err)
+	}
+	var err error
+	if opt.Message != nil {
+		err = opt.messages(ctx, walked.Chats, around)
+	} else {
+		err = opt.reports(ctx, walked.Chats, around, tell)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	res.Summary, errs = sum.Finish(walked.Users)
+	res.Errs = append(res.Errs, errs...)
+	return res, nil
+}
+
+// walkOrStdin is [Walk] where "-" means itself.
+func walkOrStdin(paths []string) Walked {
+	var w Walked
+	var rest []string
+	flush := func() {
+		v := Walk(rest)
+		w.Chats = append(w.Chats, v.Chats...)
+		w.Users = append(w.Users, v.Users...)
+		w.Errs = append(w.Errs, v.Errs...)
+		rest = nil
+	}
+	stdin := false
+	for _, path := range paths {
+		switch {
+		case path != chat.Stdin:
+			rest = append(rest, path)
+		case !stdin: // it can be read once
+			flush()
+			w.Chats = append(w.Chats, Target{Path: path})
+			stdin = true
+		}
+	}
+	flush()
+	return w
+}
+
+// several tells whether a table is wanted: more than one chat, or a folder,
+// whatever it holds.
+func several(w Walked) bool {
+	return len(w.Chats) > 1 || len(w.Users) > 0 || len(w.Chats) == 1 && w.Chats[0].From != ""
+}
+
+// reports hands on the reports of chats in their order, while others are
+// being read.
+func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *inspect.Around, tell func(*inspect.Report, error) error) error {
+	type outcome struct {
+		report *inspect.Report
+		err    error
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var mu sync.Mutex
+	var failed error
+	waiting := map[int]outcome{}
+	next := 0
+	each(ctx, len(chats), func(i int) {
+		r, err := o.one(ctx, chats[i], around)
+		mu.Lock()
+		defer mu.Unlock()
+		waiting[i] = outcome{r, err}
+		for {
+			done, ok := waiting[next]
+			if !ok || failed != nil || ctx.Err() != nil {
+				return
+			}
+			delete(waiting, next)
+			next++
+			if failed = tell(done.report, done.err); failed != nil {
+				stop()
+			}
+		}
+	})
+	return failed
+}
+
+func (o *InspectOptions) one(ctx context.Context, t Target, around *inspect.Around) (*inspect.Report, error) {
+	defer o.Meter.Done()
+	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin})
+	if err != nil {
+		return nil, pathError(err)
+	}
+	defer c.Close()
+	opt := inspect.Options{Progress: o.Meter.Follow()}
+	if t.Size < largeChat && t.Path != chat.Stdin {
+		opt.Workers = 1
+	}
+	return inspect.Scan(ctx, c, around, opt)
+}
+
+// messages hands on the messages of chats, one chat after another.
+func (o *InspectOptions) messages(ctx context.Context, chats []Target, around *inspect.Around) error {
+	for _, t := range chats {
+		if err := o.messagesOf(ctx, t, around); err != nil {
+			return err
+		}
+		o.Meter.Done()
+	}
+	return nil
+}
+
+func (o *InspectOptions) messagesOf(ctx context.Context, t Target, around *inspect.Around) error {
+	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin})
+	if err != nil {
+		return o.Each(nil, pathError(err))
+	}
+	defer c.Close()
+	if err := o.Begin(t.Path); err != nil {
+		return err
+	}
+	var out error
+	message := func(m *inspect.Message) error {
+		out = o.Message(m)
+		return out
+	}
+	opt := inspect.MessagesOptions{Progress: o.Meter.Follow(), Head: o.Head}
+	err = inspect.Messages(ctx, c, opt, message, func(d inspect.Damage) { o.Damaged(t.Path, d) })
+	switch {
+	case out != nil:
+		return out
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return o.Each(nil, err)
+	}
+	return nil
+}
