@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestReadme does what the README tells its readers to do, in a copy of the
+// repository's testdata: every "$ " line of its console blocks, whose output is
+// compared, and every command that it runs with go run. So it does with the
+// pages in docs.
+func TestReadme(t *testing.T) {
+	repo := filepath.Join("..", "..")
+	pages, err := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, filepath.Join(repo, "README.md")) {
+		sessions := consoleBlocks(string(read(t, page)))
+		if len(sessions) == 0 {
+			if filepath.Base(page) == "README.md" {
+				t.Errorf("%s has no console block to try", page)
+			}
+			continue
+		}
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			for _, steps := range sessions {
+				sh := &session{t: t, dir: t.TempDir()}
+				if err := os.CopyFS(filepath.Join(sh.dir, "testdata"), os.DirFS(filepath.Join(repo, "testdata"))); err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range steps {
+					sh.try(s)
+				}
+			}
+		})
+	}
+}
+
+// step is one command of a console block and the lines shown below it.
+type step struct {
+	line    int
+	command string
+	output  []string
+	clean   bool // it must end with exit code 0
+}
+
+// consoleBlocks gives the sessions of a page: its fenced console blocks, and
+// each indented go run of the program.
+func consoleBlocks(page string) (sessions [][]step) {
+	var block []step
+	inside := false
+	number := 0
+	for line := range strings.Lines(page) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case !inside && line == "```console":
+			inside, block = true, nil
+		case inside && line == "```":
+			inside = false
+			sessions = append(sessions, block)
+		case inside && strings.HasPrefix(line, "$ "):
+			block = append(block, step{line: number, command: line[2:]})
+		case inside && len(block) > 0:
+			last := &block[len(block)-1]
+			last.output = append(last.output, line)
+		case !inside && strings.HasPrefix(line, "    go run ./cmd/stchat "):
+			command := strings.Replace(line[4:], "go run ./cmd/stchat", "stchat", 1)
+			sessions = append(sessions, []step{{line: number, command: command, output: []string{"..."}, clean: true}})
+		}
+	}
+	return sessions
+}
+
+// session is a shell as far as a console block needs one: cd and stchat, words
+// with quotes and wildcards.
+type session struct {
+	t   *testing.T
+	dir string
+}
+
+func (sh *session) try(s step) {
+	sh.t.Helper()
+	words, err := sh.words(s.command)
+	if err != nil {
+		sh.t.Fatalf("line %d: %s: %v", s.line, s.command, err)
+	}
+	if words[0] == "cd" && len(words) == 2 {
+		sh.dir = filepath.Join(sh.dir, filepath.FromSlash(words[1]))
+		return
+	}
+	if words[0] != "stchat" {
+		sh.t.Fatalf("line %d: %s: this shell knows cd and stchat only", s.line, s.command)
+	}
+	cmd := exec.Command("stchat", words[1:]...)
+	cmd.Dir = sh.dir
+	out, err := cmd.CombinedOutput()
+	_, failed := errors.AsType[*exec.ExitError](err)
+	if misused := bytes.HasSuffix(out, []byte(" for usage.\n")); misused || err != nil && (!failed || s.clean) {
+		sh.t.Errorf("line %d: %s: %v\n%s", s.line, s.command, err, out)
+	}
+	if !asShown(s.output, string(out)) {
+		sh.t.Errorf("line %d: %s gives\n%s", s.line, s.command, out)
+	}
+}
+
+// asShown compares output with what is shown: "..." stands for any text, and on
+// a line of its own for any lines.
+func asShown(shown []string, output string) bool {
+	var pattern strings.Builder
+	for _, line := range shown {
+		if line == "..." {
+			pattern.WriteString(`(?:.*\n)*`)
+			continue
+		}
+		for i, piece := range strings.Split(line, "...") {
+			if i > 0 {
+				pattern.WriteString(".*")
+			}
+			pattern.WriteString(regexp.QuoteMeta(piece))
+		}
+		pattern.WriteString(`\n`)
+	}
+	return regexp.MustCompile(`^` + pattern.String() + `$`).MatchString(output)
+}
+
+// words splits a command as a shell does.
+func (sh *session) words(command string) (words []string, err error) {
+	for rest := strings.TrimLeft(command, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
+		// the word, and the same as a pattern, in which what is quoted is literal
+		var word, pattern bytes.Buffer
+		var quote byte
+		wild := false
+		for ; rest != "" && (quote != 0 || rest[0] != ' '); rest = rest[1:] {
+			c := rest[0]
+			switch {
+			case quote == 0 && (c == '"' || c == '\''):
+				quote = c
+				continue
+			case quote != 0 && c == quote:
+				quote = 0
+				continue
+			case quote != '\'' && strings.IndexByte("\\$`", c) >= 0, quote == 0 && strings.IndexByte("|&;<>()#~", c) >= 0:
+				return nil, fmt.Errorf("this shell does not know %q", c)
+			case quote == 0 && strings.IndexByte("*?[", c) >= 0:
+				wild = true
+			case strings.IndexByte("*?[", c) >= 0:
+				pattern.WriteString("[" + string(c) + "]")
+				word.WriteByte(c)
+				continue
+			}
+			pattern.WriteByte(c)
+			word.WriteByte(c)
+		}
+		if quote != 0 {
+			return nil, fmt.Errorf("the quote %c is not closed", quote)
+		}
+		if !wild {
+			words = append(words, word.String())
+			continue
+		}
+		found, err := filepath.Glob(filepath.Join(sh.dir, filepath.FromSlash(pattern.String())))
+		if err != nil || len(found) == 0 {
+			return nil, fmt.Errorf("%s: no such files, %w", word.String(), err)
+		}
+		for _, path := range found {
+			rel, err := filepath.Rel(sh.dir, path)
+			if err != nil {
+				return nil, err
+			}
+			words = append(words, filepath.ToSlash(rel))
+		}
+	}
+	if len(words) == 0 {
+		return nil, errors.New("there is no command")
+	}
+	return words, nil
+}
+
+func TestAsShown(t *testing.T) {
+	tests := []struct {
+		shown  []string
+		output string
+		want   bool
+	}{
+		{nil, "", true},
+		{nil, "a\n", false},
+		{[]string{"a"}, "a\n", true},
+		{[]string{"a"}, "a\nb\n", false},
+		{[]string{"a*"}, "aa\n", false},
+		{[]string{"..."}, "", true},
+		{[]string{"a", "...", "z"}, "a\nb\nc\nz\n", true},
+		{[]string{"a", "...", "z"}, "a\nb\n", false},
+		{[]string{"a ... z"}, "a b z\n", true},
+		{[]string{"a ... z"}, "a b\nz\n", false},
+	}
+	for _, tt := range tests {
+		if got := asShown(tt.shown, tt.output); got != tt.want {
+			t.Errorf("%q, %q: %v", tt.shown, tt.output, got)
+		}
+	}
+}
