@@ -99,6 +99,9 @@ func newRoot(a *app) *cobra.Command {
 		newBranchCmd(a),
 		newCheckCmd(a),
 		newCheckpointCmd(a),
+		newDiffMetaCmd(a),
+		newInspectCmd(a),
+		newCloneLorebookCmd(a),
 		newVersionCmd(a),
 	)
 	return root
