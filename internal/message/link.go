@@ -18,20 +18,23 @@ var ErrExtraList = errors.New("the message's extra is a list, so it cannot hold 
 // text, a number or a boolean, which SillyTavern replaces too. The error is
 // [ErrExtraList], or wraps [rawjson.ErrNotObject] when the line is not an object.
 func SetBookmark(line []byte, name string) (out []byte, replaced string, err error) {
-	m, extra, err := parseExtra(line)
-	if err != nil {
-		return nil, "", err
+	s, replaced, err := BookmarkSplice(line, name)
+	if err != nil || s == nil {
+		return line, "", err
 	}
-	if old, ok := extra.Get(keyBookmark); ok {
-		link, isText := rawjson.Unquote(old)
-		if isText && link == name {
-			return line, "", nil
-		}
-		replaced = link
+	return s.Apply(line), replaced, nil
+}
+
+// BookmarkSplice is [SetBookmark], but gives only the change, nil where there is
+// none: beside an inlined image of megabytes a link is a few bytes.
+func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced string, err error) {
+	old, _ := rawjson.Lookup(line, keyExtra, keyBookmark)
+	link, isText := rawjson.Unquote(old)
+	if isText && link == name {
+		return nil, "", nil
 	}
-	extra.Set(keyBookmark, rawjson.Quote(name))
-	m.Set(keyExtra, extra.Bytes())
-	return m.Bytes(), replaced, nil
+	s, err = setExtra(line, keyBookmark, rawjson.Quote(name))
+	return s, link, err
 }
 
 // AddBranch returns the message with one more name in extra.branches, as
@@ -39,17 +42,49 @@ func SetBookmark(line []byte, name string) (out []byte, replaced string, err err
 // other byte kept. A name that is there already is not added again. branches is
 // created where it is not a list; extra and the errors are as in [SetBookmark].
 func AddBranch(line []byte, name string) ([]byte, error) {
-	m, extra, err := parseExtra(line)
+	s, err := BranchSplice(line, name)
+	if err != nil || s == nil {
+		return line, err
+	}
+	return s.Apply(line), nil
+}
+
+// BranchSplice is [AddBranch] for any number of names, but gives only the change,
+// nil where there is none.
+func BranchSplice(line []byte, names ...string) (*rawjson.Splice, error) {
+	branches, _ := rawjson.Lookup(line, keyExtra, keyBranches)
+	known, added := texts(branches), false
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			branches = rawjson.Append(branches, rawjson.Quote(name))
+			known, added = append(known, name), true
+		}
+	}
+	if !added {
+		return nil, nil
+	}
+	return setExtra(line, keyBranches, branches)
+}
+
+// setExtra gives a key of a message's extra a value.
+func setExtra(line []byte, key string, value []byte) (*rawjson.Splice, error) {
+	extra, has := rawjson.Lookup(line, keyExtra)
+	var s rawjson.Splice
+	var err error
+	switch kind := rawjson.KindOf(extra); {
+	case kind == rawjson.Array:
+		return nil, ErrExtraList
+	case !has, kind == rawjson.ObjectKind:
+		s, err = rawjson.SetSplice(line, value, keyExtra, key)
+	default:
+		o := rawjson.NewObject()
+		o.Set(key, value)
+		s, err = rawjson.SetSplice(line, o.Bytes(), keyExtra)
+	}
 	if err != nil {
 		return nil, err
 	}
-	branches, _ := extra.Get(keyBranches)
-	if slices.Contains(texts(branches), name) {
-		return line, nil
-	}
-	extra.Set(keyBranches, rawjson.Append(branches, rawjson.Quote(name)))
-	m.Set(keyExtra, extra.Bytes())
-	return m.Bytes(), nil
+	return &s, nil
 }
 
 // Links returns the names of the checkpoint ("" for none) and of the branches
@@ -60,25 +95,6 @@ func Links(line []byte) (bookmark string, branches []string) {
 	bookmark, _ = rawjson.Unquote(raw)
 	list, _ := rawjson.Lookup(extra, keyBranches)
 	return bookmark, texts(list)
-}
-
-// parseExtra opens a message and its extra for edits; the extra is not yet put
-// back into the message.
-func parseExtra(line []byte) (m, extra *rawjson.Object, err error) {
-	m, err = rawjson.ParseObject(line)
-	if err != nil {
-		return nil, nil, err
-	}
-	raw, _ := m.Get(keyExtra)
-	switch rawjson.KindOf(raw) {
-	case rawjson.ObjectKind:
-		extra, err = rawjson.ParseObject(raw)
-	case rawjson.Array:
-		err = ErrExtraList
-	default:
-		extra = rawjson.NewObject()
-	}
-	return m, extra, err
 }
 
 // texts returns the strings among the elements of a list.

@@ -191,6 +191,7 @@ func TestAddBranch(t *testing.T) {
 		{`{"extra":{"branches":["a", 1 ],"x":2}}`, `{"extra":{"branches":["a", 1,"n" ],"x":2}}`},
 		{`{"extra":{"branches":["\u006e"]}}`, `{"extra":{"branches":["\u006e"]}}`},
 		{`{"extra":{"branches":null}}`, `{"extra":{"branches":["n"]}}`},
+		{`{"extra":{"branches":"abc"}}`, `{"extra":{"branches":["n"]}}`},
 		{`{"extra":{"branches":["n"],"branches":[]}}`, `{"extra":{"branches":["n"],"branches":["n"]}}`},
 		{`{"extra":false}`, `{"extra":{"branches":["n"]}}`},
 	}

@@ -1,0 +1,64 @@
+package rawjson
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
+
+// Splice is one change of some bytes: Len of them, from At on, give way to Data.
+type Splice struct {
+	At, Len int
+	Data    []byte
+}
+
+// Apply returns raw with the change made, in bytes of its own.
+func (s Splice) Apply(raw []byte) []byte {
+	return slices.Concat(raw[:s.At], s.Data, raw[s.At+s.Len:])
+}
+
+// SetSplice is [SetPath], but gives only the change: for a value in which a few
+// bytes change among hundreds of megabytes. The path has at least one key.
+func SetSplice(raw, value []byte, path ...string) (Splice, error) {
+	at, end := 0, len(raw)
+	for i, key := range path {
+		in := raw[at:end]
+		place, first, last := span{-1, -1}, -1, 0
+		braces, ok := walkObject(in, func(k, v span) bool {
+			if first < 0 {
+				first = k.at
+			}
+			if last = v.end; KeyIs(in[k.at:k.end], key) {
+				place = v
+			}
+			return true
+		})
+		switch {
+		case !ok && i == 0:
+			return Splice{}, ErrNotObject
+		case !ok:
+			return Splice{}, fmt.Errorf("%q: %w", path[i-1], ErrNotObject)
+		case place.at >= 0:
+			at, end = at+place.at, at+place.end
+			continue
+		case first >= 0 && bytes.IndexByte(in[braces.at:first], '\n') >= 0:
+			// a member a line: where the new one goes is for SetPath to say
+			whole, err := SetPath(in, value, path[i:]...)
+			return Splice{at, end - at, whole}, err
+		}
+		data := append(append(Quote(key), ':'), nest(value, path[i+1:])...)
+		if first < 0 {
+			return Splice{At: at + braces.at + 1, Data: data}, nil
+		}
+		return Splice{At: at + last, Data: append([]byte{','}, data...)}, nil
+	}
+	return Splice{at, end - at, value}, nil
+}
+
+// nest wraps value in an object for each key of the path.
+func nest(value []byte, path []string) []byte {
+	for _, key := range slices.Backward(path) {
+		value = slices.Concat([]byte{'{'}, Quote(key), []byte{':'}, value, []byte{'}'})
+	}
+	return value
+}
