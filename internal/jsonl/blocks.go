@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// blockSize is how much of a file is read and scanned at once. Two blocks in
-// flight fill the caches of two cores and keep memory flat.
-const blockSize = 1 << 20
+// blockSize is how much of a file is read and scanned at once: little enough
+// that a block is still in its core's cache when it is scanned and written.
+const blockSize = 256 << 10
 
 // bom is the byte order mark in UTF-8.
 const bom = "\xef\xbb\xbf"
@@ -18,7 +18,7 @@ const bom = "\xef\xbb\xbf"
 type block struct {
 	seq  int
 	off  int64  // place of its first byte in the file
-	line int    // physical lines before it, from where reading began
+	line int    // physical lines before it, from where reading began: known to emit
 	buf  []byte // one spare byte, the data, one spare byte
 	data []byte // whole lines, each with its LF; empty for a long line
 	long int64  // length of the long line, without its LF; 0: data
@@ -29,6 +29,7 @@ type block struct {
 
 // scanned is what scanning a block found.
 type scanned struct {
+	lines   int // physical lines
 	kept    []keptLine
 	out     []byte // the kept lines, an LF before each; nil for a long line
 	damage  []Damage
@@ -44,7 +45,7 @@ type keptLine struct {
 
 func (b *block) reset() {
 	b.data, b.long, b.err = nil, 0, nil
-	b.kept, b.out = b.kept[:0], nil
+	b.lines, b.kept, b.out = 0, b.kept[:0], nil
 	b.damage, b.badUTF8 = b.damage[:0], b.badUTF8[:0]
 }
 
@@ -53,7 +54,6 @@ type reader struct {
 	mu   sync.Mutex
 	src  Source
 	off  int64
-	line int
 	seq  int
 	done bool
 }
@@ -61,22 +61,22 @@ type reader struct {
 // next reads the next block into b, and is false at the end. The line's end is
 // what is searched backwards: the bytes after it are read again with the next
 // block, which is cheaper than handing them over.
-func (r *reader) next(b *block) bool {
+func (r *reader) next(b *block, st stage) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.done || r.off >= r.src.Size {
 		return false
 	}
 	b.reset()
-	b.seq, b.off, b.line = r.seq, r.off, r.line
+	b.seq, b.off = r.seq, r.off
 	r.seq++
-	if b.err = r.fill(b); b.err != nil {
+	if b.err = r.fill(b, st); b.err != nil {
 		r.done = true
 	}
 	return true
 }
 
-func (r *reader) fill(b *block) error {
+func (r *reader) fill(b *block, st stage) error {
 	if b.buf == nil {
 		b.buf = make([]byte, 1+min(r.src.blockLen(), r.src.Size-r.off)+1)
 		b.buf[0] = '\n'
@@ -98,33 +98,37 @@ func (r *reader) fill(b *block) error {
 	if end := bytes.LastIndexByte(data, '\n'); end >= 0 {
 		b.data = data[:end+1]
 		r.off += int64(end) + 1
-		r.line += bytes.Count(b.data, []byte{'\n'})
 		return nil
 	}
-	b.long, err = r.measure(room, r.off+int64(n))
+	err = st.measure(b, n)
 	r.off += b.long + 1
-	r.line++
 	return err
 }
 
-// measure gives the length of the line at r.off, which has no LF before at.
-func (r *reader) measure(room []byte, at int64) (int64, error) {
-	for at < r.src.Size {
-		n, err := r.src.readAt(room, at)
-		if err != nil {
-			return 0, err
+// measure finds the length of the line at b.off, of which b holds the first n
+// bytes and no LF.
+func (b *block) measure(src Source, n int) error {
+	room := b.buf[1 : len(b.buf)-1]
+	for b.long = int64(n); b.off+b.long < src.Size; b.long += int64(n) {
+		var err error
+		if n, err = src.readAt(room, b.off+b.long); err != nil {
+			return err
 		}
 		if k := bytes.IndexByte(room[:n], '\n'); k >= 0 {
-			return at + int64(k) - r.off, nil
+			b.long += int64(k)
+			break
 		}
-		at += int64(n)
 	}
-	return r.src.Size - r.off, nil
+	return nil
 }
 
-// stage is one worker's part in a pipeline. scan may run beside other
-// workers' scans; emit runs in the file's order, one at a time.
+// stage is what is done with one block at a time.
+//
+// measure finds the length of a long line, whose first n bytes b holds; no
+// other block is read meanwhile. scan may run beside other stages' scans. emit
+// runs in the file's order, one at a time.
 type stage interface {
+	measure(b *block, n int) error
 	scan(b *block)
 	emit(b *block) (more bool, err error)
 }
@@ -139,30 +143,26 @@ func (s Source) workers(limit int) int {
 	return int(min(int64(n), s.Size/s.blockLen()+1))
 }
 
-// pipeline runs the source from off through as many stages as workers: while
-// one writes a block, the others read and scan the next ones.
+// pipeline runs the source from off through stages: each of the workers reads
+// and scans one block after another, and whoever has finished the next one in
+// the file's order emits it, and those behind it that are finished too. So
+// nobody waits for another's block, but for a free one when too many are ahead.
 func pipeline(ctx context.Context, src Source, off int64, workers int, newStage func() stage) error {
 	r := &reader{src: src, off: off}
-	t := &turn{}
-	t.cond.L = &t.mu
+	q := newQueue(workers, newStage)
 	work := func() {
-		st := newStage()
-		b := new(block)
-		for r.next(b) {
-			if b.err == nil {
-				b.err = ctx.Err()
-			}
-			if b.err == nil {
-				st.scan(b)
-			}
-			if !t.take(b.seq) {
+		for s := q.take(); s != nil; s = q.take() {
+			if !r.next(&s.block, s.stage) {
+				q.close()
 				return
 			}
-			more, err := false, b.err
-			if err == nil {
-				more, err = st.emit(b)
+			if s.err == nil {
+				s.err = ctx.Err()
 			}
-			t.pass(more, err)
+			if s.err == nil {
+				s.scan(&s.block)
+			}
+			q.put(s)
 		}
 	}
 	var wg sync.WaitGroup
@@ -171,34 +171,5 @@ func pipeline(ctx context.Context, src Source, off int64, workers int, newStage 
 	}
 	work()
 	wg.Wait()
-	return t.err
-}
-
-// turn lets the workers emit one after another, in the order of the blocks.
-type turn struct {
-	mu   sync.Mutex
-	cond sync.Cond
-	next int
-	over bool
-	err  error
-}
-
-// take waits for the block's turn; it is false when nothing more is wanted.
-func (t *turn) take(seq int) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for t.next != seq && !t.over {
-		t.cond.Wait()
-	}
-	return !t.over
-}
-
-func (t *turn) pass(more bool, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.next++
-	if !more || err != nil {
-		t.over, t.err = true, err
-	}
-	t.cond.Broadcast()
+	return q.err
 }

@@ -84,12 +84,13 @@ type copyStage struct {
 	sc scanner
 }
 
+// measure scans the long line: to find its end it has to be read anyway.
+func (st *copyStage) measure(b *block, n int) error { return st.sc.scanLong(st.src, b, n) }
+
 func (st *copyStage) scan(b *block) {
-	if b.long > 0 {
-		b.err = st.sc.scanLong(st.src, b)
-		return
+	if b.long == 0 {
+		st.sc.scanLines(b, true, nil)
 	}
-	st.sc.scanLines(b, true, nil)
 }
 
 func (st *copyStage) emit(b *block) (more bool, err error) {

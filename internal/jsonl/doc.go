@@ -9,7 +9,7 @@
 //   - A line is accepted exactly where encoding/json.Valid accepts it and it
 //     is an object nested at most [MaxDepth] deep. Everything else but blank
 //     lines is [Damage], with its line, its column and the reason.
-//   - There is no limit on a line's length. Lines that fit a block of 1 MiB
+//   - There is no limit on a line's length. Lines that fit a block of 256 KiB
 //     are scanned where they lie; a longer one is validated as it streams by,
 //     and held in memory only where its contents are asked for ([Map]).
 //   - The answer does not depend on the number of goroutines: blocks are

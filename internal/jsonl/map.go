@@ -150,6 +150,8 @@ func (st *mapStage[T]) clear() {
 	st.result = zero
 }
 
+func (st *mapStage[T]) measure(b *block, n int) error { return b.measure(st.src, n) }
+
 func (st *mapStage[T]) scan(b *block) { st.run(b, -1) }
 
 // run hands out the block's lines, at most limit surviving ones (below 0: all).
@@ -209,7 +211,7 @@ func (st *mapStage[T]) emit(b *block) (more bool, err error) {
 	if full && m.lines+keep > m.opt.Limit {
 		// only now is it known that the block is cut: once more, up to there
 		keep = m.opt.Limit - m.lines
-		b.kept, b.damage, b.badUTF8 = b.kept[:0], b.damage[:0], b.badUTF8[:0]
+		b.lines, b.kept, b.damage, b.badUTF8 = 0, b.kept[:0], b.damage[:0], b.badUTF8[:0]
 		st.run(b, keep)
 		if b.err != nil {
 			return false, b.err

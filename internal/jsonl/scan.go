@@ -15,8 +15,8 @@ func (b *block) note(d Damage, number int) {
 // their line ends lies between them, that is the block as it was read.
 func (s *scanner) scanLines(b *block, join bool, each func(line []byte, d *Damage, at int64, number int, crlf bool)) {
 	data, out := b.data, 0
-	for i, number := 0, 0; i < len(data); number++ {
-		start := i
+	for i := 0; i < len(data); b.lines++ {
+		start, number := i, b.lines
 		hasBOM := b.off == 0 && i == 0 && bytes.HasPrefix(data, []byte(bom))
 		if hasBOM {
 			start += len(bom)
@@ -77,26 +77,42 @@ func (s *scanner) verdict(hasBOM bool) (*Damage, bool) {
 	}
 }
 
-// scanLong scans a block that is one long line, a buffer at a time.
-func (s *scanner) scanLong(src Source, b *block) error {
-	room := b.buf[1:]
+// scanLong scans the long line at b.off, of which b holds the first n bytes,
+// a buffer at a time, and so finds its length.
+func (s *scanner) scanLong(src Source, b *block, n int) error {
+	room := b.buf[1 : len(b.buf)-1]
 	s.reset()
-	at, hasBOM, last := int64(0), false, byte(0)
-	for off := int64(0); off < b.long; {
-		n, err := src.readAt(room[:min(int64(len(room)), b.long-off)], b.off+off)
+	b.lines = 1
+	p, at, last := room[:n], int64(0), byte(0)
+	hasBOM := b.off == 0 && bytes.HasPrefix(p, []byte(bom))
+	if hasBOM {
+		at = int64(len(bom))
+		p = p[at:]
+	}
+	b.long = at
+	for {
+		n, ended := s.feed(p)
+		b.long += int64(n)
+		if ended {
+			b.long-- // the LF
+			n--
+		}
+		if n > 0 {
+			last = p[n-1]
+		}
+		if ended {
+			break
+		}
+		if b.off+b.long == src.Size {
+			s.feed([]byte{'\n'})
+			break
+		}
+		n, err := src.readAt(room, b.off+b.long)
 		if err != nil {
 			return err
 		}
-		p := room[:n]
-		if b.off == 0 && off == 0 && bytes.HasPrefix(p, []byte(bom)) {
-			hasBOM, at = true, int64(len(bom))
-			p = p[len(bom):]
-		}
-		s.feed(p)
-		last = room[n-1]
-		off += int64(n)
+		p = room[:n]
 	}
-	s.feed([]byte{'\n'})
 	d, ok := s.verdict(hasBOM)
 	if d != nil {
 		b.note(*d, 0)
