@@ -13,16 +13,20 @@ import (
 // Summary is what several chats add up to. It is also the last JSON document
 // of stchat inspect --json for more than one chat.
 type Summary struct {
-	Schema    int   `json:"schema"`
-	Summary   bool  `json:"summary"` // true
-	Chats     int   `json:"chats"`
-	Messages  int   `json:"messages"`
-	User      int   `json:"user"`
-	Character int   `json:"character"`
-	System    int   `json:"system"`
-	Bytes     int64 `json:"bytes"`
-	Damaged   int   `json:"damaged"` // chats with damage
-	Failed    int   `json:"failed"`  // files that could not be read
+	Schema       int   `json:"schema"`
+	Summary      bool  `json:"summary"` // true
+	Chats        int   `json:"chats"`
+	Messages     int   `json:"messages"`
+	User         int   `json:"user"`
+	Character    int   `json:"character"`
+	System       int   `json:"system"`
+	Hidden       int   `json:"hidden"`
+	WithSwipes   int   `json:"with_swipes"`
+	Swipes       int   `json:"swipes"`
+	Bytes        int64 `json:"bytes"`
+	Damaged      int   `json:"damaged"` // chats with damage
+	DamagedLines int   `json:"damaged_lines"`
+	Failed       int   `json:"failed"` // files that could not be read
 
 	Characters int  `json:"characters"` // folders of solo chats
 	Groups     *int `json:"groups"`     // group files; null where no PATH is a user folder
@@ -57,7 +61,11 @@ func (s *Summer) Add(r *Report) {
 	s.User += r.User
 	s.Character += r.Character
 	s.System += r.System
+	s.Hidden += r.Hidden
+	s.WithSwipes += r.WithSwipes
+	s.Swipes += r.Swipes
 	s.Bytes += r.Bytes
+	s.DamagedLines += len(r.Damage)
 	if len(r.Damage) > 0 {
 		s.Damaged++
 	}

@@ -24,7 +24,7 @@ type InspectOptions struct {
 	// a chat, and Begin the chat before its messages. Damaged lines go to
 	// Damaged.
 	Message func(*inspect.Message) error
-	Begin   func(path string) error
+	Begin   func(path string, several bool) error
 	Damaged func(path string, d inspect.Damage)
 	Head    int // see inspect.MessagesOptions
 }
@@ -55,7 +55,7 @@ func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 	}
 	var err error
 	if opt.Message != nil {
-		err = opt.messages(ctx, walked.Chats, around)
+		err = opt.messages(ctx, walked.Chats, res.Several, around)
 	} else {
 		err = opt.reports(ctx, walked.Chats, around, tell)
 	}
@@ -151,9 +151,9 @@ func (o *InspectOptions) one(ctx context.Context, t Target, around *inspect.Arou
 }
 
 // messages hands on the messages of chats, one chat after another.
-func (o *InspectOptions) messages(ctx context.Context, chats []Target, around *inspect.Around) error {
+func (o *InspectOptions) messages(ctx context.Context, chats []Target, several bool, around *inspect.Around) error {
 	for _, t := range chats {
-		if err := o.messagesOf(ctx, t, around); err != nil {
+		if err := o.messagesOf(ctx, t, several, around); err != nil {
 			return err
 		}
 		o.Meter.Done()
@@ -161,13 +161,13 @@ func (o *InspectOptions) messages(ctx context.Context, chats []Target, around *i
 	return nil
 }
 
-func (o *InspectOptions) messagesOf(ctx context.Context, t Target, around *inspect.Around) error {
+func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool, around *inspect.Around) error {
 	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin})
 	if err != nil {
 		return o.Each(nil, pathError(err))
 	}
 	defer c.Close()
-	if err := o.Begin(t.Path); err != nil {
+	if err := o.Begin(t.Path, several); err != nil {
 		return err
 	}
 	var out error

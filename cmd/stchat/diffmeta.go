@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/metadiff"
+	"stchat/internal/ops"
+	"stchat/internal/visible"
+)
+
+const diffMetaDoc = `Compare the metadata of two chats as SillyTavern would load it: chat_metadata of
+their headers, or for a group chat without one what its group file keeps. Only
+the headers are read. A or B may be -, standard input.
+
+Values compare exactly: keys in any order, the last of repeated keys, strings
+decoded, numbers as decimals (1.0 is 1, 9007199254740993 is not ...992).
+
+--ignore and --only take top-level keys of the metadata. A KEY that A or B has
+means that key; any other is a glob with *, ? and [a-z].
+
+Formats: text for people, long values cut around the difference; json, described
+in docs/json.md; patch, a JSON Patch (RFC 6902), and merge-patch, a JSON Merge
+Patch (RFC 7386), each of which applied to A's metadata gives B's. A merge patch
+cannot put an explicit null anywhere: where B needs one, that is an error.
+`
+
+const diffMetaExample = `  stchat diff-meta Harbour.jsonl "Harbour__before the storm.jsonl"
+  stchat diff-meta A.jsonl B.jsonl --ignore integrity --ignore 'auto_*'
+  stchat diff-meta A.jsonl B.jsonl --only variables --format patch
+  git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl`
+
+func newDiffMetaCmd(a *app) *cobra.Command {
+	o := &diffMetaOptions{}
+	cmd := &cobra.Command{
+		Use:               "diff-meta A B",
+		Short:             "Compare the metadata of two chats",
+		Long:              diffMetaDoc + exitStatus("the metadata differs"),
+		Example:           diffMetaExample,
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runDiffMeta(cmd.Context(), a, o, args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type diffMetaOptions struct {
+	format string
+	sel    metadiff.Selection
+}
+
+func diffMetaFormats() []string { return []string{"text", "json", "patch", "merge-patch"} }
+
+func (o *diffMetaOptions) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.format, "format", "text", "`FORMAT` of the output: text, json, patch or merge-patch")
+	fs.StringArrayVar(&o.sel.Ignore, "ignore", nil, "leave the metadata key `KEY` out, or those that match it as a glob (repeatable)")
+	fs.StringArrayVar(&o.sel.Only, "only", nil, "compare only the metadata key `KEY`, or those that match it as a glob (repeatable)")
+}
+
+// diffDoc is the document of --format json.
+type diffDoc struct {
+	Schema   int               `json:"schema"`
+	A        string            `json:"a"`
+	B        string            `json:"b"`
+	Equal    bool              `json:"equal"`
+	Changes  []metadiff.Change `json:"changes"`
+	Meanings []string          `json:"meanings"`
+	Warnings []string          `json:"warnings"`
+}
+
+func runDiffMeta(ctx context.Context, a *app, o *diffMetaOptions, args []string) error {
+	if !slices.Contains(diffMetaFormats(), o.format) {
+		return usagef("--format is text, json, patch or merge-patch, not %q", o.format)
+	}
+	c := a.console()
+	d, err := ops.DiffMeta(ctx, ops.DiffMetaOptions{A: args[0], B: args[1], Stdin: a.In, Select: o.sel})
+	if err != nil {
+		return err
+	}
+	for _, text := range d.Warnings {
+		c.warn("%s", text)
+	}
+	w := bufio.NewWriter(c.Out)
+	switch o.format {
+	case "json":
+		err = writeJSON(w, diffDoc{Schema: 1, A: args[0], B: args[1], Equal: d.Equal(), Changes: d.Changes, Meanings: notNil(d.Meanings), Warnings: notNil(d.Warnings)})
+	case "patch":
+		_, err = w.Write(append(visible.JSON(d.Patch()), '\n'))
+	case "merge-patch":
+		err = writeMergePatch(w, d)
+	default:
+		writeChanges(w, c, d)
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	if err == nil && !d.Equal() {
+		err = errNo
+	}
+	return err
+}
+
+func notNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+func writeMergePatch(w *bufio.Writer, d *ops.MetaDiff) error {
+	patch, err := d.MergePatch()
+	if null, ok := errors.AsType[*metadiff.NullError](err); ok {
+		return fmt.Errorf("%s: %w; use --format patch", d.B, null)
+	}
+	if err == nil {
+		_, err = w.Write(append(visible.JSON(patch), '\n'))
+	}
+	return err
+}
+
+// longValue is from how many characters on a value is cut around what differs.
+const longValue = 120
+
+// writeChanges writes the changes for a person: a path, then what was and what
+// is, and in the end what that means.
+func writeChanges(w *bufio.Writer, c *console, d *ops.MetaDiff) {
+	if d.Equal() {
+		return
+	}
+	fmt.Fprintln(w, paint(c.outColor, bold, "--- "+visible.Text(d.A)))
+	fmt.Fprintln(w, paint(c.outColor, bold, "+++ "+visible.Text(d.B)))
+	for _, change := range d.Changes {
+		sign := map[metadiff.Op]string{metadiff.Add: "+", metadiff.Remove: "-", metadiff.Replace: "~"}[change.Op]
+		fmt.Fprintf(w, "%s %s\n", sign, paint(c.outColor, cyan, visible.Text(change.Path)))
+		from, to := metadiff.Excerpts(string(change.From), string(change.To), longValue)
+		if change.Op != metadiff.Add {
+			fmt.Fprintln(w, paint(c.outColor, red, "    - "+visible.Text(from)))
+		}
+		if change.Op != metadiff.Remove {
+			fmt.Fprintln(w, paint(c.outColor, green, "    + "+visible.Text(to)))
+		}
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, changeSummary(d.Changes))
+	for _, meaning := range d.Meanings {
+		fmt.Fprintf(w, "  %s\n", visible.Text(meaning))
+	}
+}
+
+// changeSummary counts the changes.
+func changeSummary(changes []metadiff.Change) string {
+	n := map[metadiff.Op]int{}
+	for _, change := range changes {
+		n[change.Op]++
+	}
+	return fmt.Sprintf("%d changed, %d added, %d removed", n[metadiff.Replace], n[metadiff.Add], n[metadiff.Remove])
+}

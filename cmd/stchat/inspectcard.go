@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"time"
+
+	"stchat/internal/chat"
+	"stchat/internal/inspect"
+	"stchat/internal/userdir"
+	"stchat/internal/visible"
+)
+
+// shownLines is how many lines a card spends on one thing on a terminal.
+const shownLines = 12
+
+// card writes lines of a label and what belongs to it.
+type card struct {
+	w *bufio.Writer
+	c *console
+}
+
+// line writes one line; the cells are shown text.
+func (k card) line(label string, cells ...string) {
+	if !k.c.OutTTY {
+		fmt.Fprintf(k.w, "%s\t%s\n", label, strings.Join(cells, "\t"))
+		return
+	}
+	const indent = 14
+	text := strings.Join(cells, "  ")
+	if k.c.Width > indent {
+		text = visible.Truncate(text, k.c.Width-indent)
+	}
+	fmt.Fprintf(k.w, "%s%s\n", paint(k.c.outColor, dim, visible.Pad(label, indent)), text)
+}
+
+// list writes up to shownLines lines, on a terminal, and how many more there are.
+func (k card) list(label string, n int, cells func(i int) []string) {
+	for i := range n {
+		if k.c.OutTTY && i == shownLines && n > shownLines+1 {
+			k.line("", fmt.Sprintf("… and %d more (--json lists them)", n-i))
+			return
+		}
+		shown := label
+		if k.c.OutTTY && i > 0 {
+			shown = ""
+		}
+		k.line(shown, cells(i)...)
+	}
+}
+
+// writeCard writes what there is to tell of one chat.
+func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
+	k := card{w, c}
+	name := visible.Text(r.Name)
+	if r.Path == chat.Stdin {
+		name = "standard input"
+	}
+	if c.OutTTY {
+		fmt.Fprintln(w, paint(c.outColor, bold, name))
+	} else {
+		k.line("chat", name)
+	}
+	if r.Path != chat.Stdin {
+		k.line("file", visible.Text(r.Path))
+	}
+	if r.Owner != nil {
+		word := "character"
+		if r.Kind == string(userdir.Group) {
+			word = "group"
+		}
+		k.line(word, visible.Text(*r.Owner))
+	}
+	k.line("size", formatBytes(r.Bytes), "longest line "+formatBytes(r.Longest))
+	k.line("header", headerText(r.Header))
+	k.line("messages", fmt.Sprint(r.Messages), fmt.Sprintf("%d user, %d character, %d system", r.User, r.Character, r.System), fmt.Sprintf("%d hidden", r.Hidden))
+	if r.FirstDate != nil {
+		k.line("dates", shownDate(c, *r.FirstDate), "to", shownDate(c, *r.LastDate))
+	}
+	k.line("swipes", plural(r.WithSwipes, "message")+" with several", fmt.Sprintf("%d stored", r.Swipes), formatBytes(r.Parts.Swipes))
+	k.parts(r)
+	k.ties(r)
+	if r.Integrity != nil {
+		k.line("integrity", visible.Text(*r.Integrity))
+	}
+	k.line("metadata", append([]string{plural(len(r.MetadataKeys), "key")}, keyList(r.MetadataKeys, c.OutTTY)...)...)
+	for _, e := range r.Extensions {
+		label, cells := extensionText(e)
+		k.line(label, cells...)
+	}
+	k.list("damage", len(r.Damage), func(i int) []string {
+		d := r.Damage[i]
+		return []string{paint(c.outColor, red, fmt.Sprintf("line %d, column %d", d.Line, d.Column)), visible.Text(d.Reason)}
+	})
+}
+
+// parts tells what the bytes are spent on, the largest first where there are
+// many of them anyway.
+func (k card) parts(r *inspect.Report) {
+	p := r.Parts
+	total := p.Text + p.Swipes + p.SwipeInfo + p.Extra + p.Other
+	if total == 0 {
+		return
+	}
+	part := func(name string, n int64) string {
+		return fmt.Sprintf("%s %s (%d %%)", name, formatBytes(n), (n*100+total/2)/total)
+	}
+	k.line("parts", part("text", p.Text), part("swipes", p.Swipes), part("swipe_info", p.SwipeInfo), part("extra", p.Extra), part("other", p.Other))
+	var keys []string
+	for _, s := range r.ExtraKeys {
+		keys = append(keys, visible.Text(s.Key)+" "+formatBytes(s.Bytes))
+	}
+	if len(keys) > 0 {
+		k.line("extra", keys...)
+	}
+}
+
+// ties tells what the chat hangs on and what hangs on it.
+func (k card) ties(r *inspect.Report) {
+	if r.MainChat != nil {
+		k.line("parent", visible.Text(*r.MainChat), k.existence(r.MainChatExists))
+	}
+	link := func(links []inspect.Link) func(i int) []string {
+		return func(i int) []string {
+			return []string{fmt.Sprintf("#%d", links[i].At), visible.Text(links[i].Name), k.existence(links[i].Exists)}
+		}
+	}
+	k.list("checkpoint", len(r.Checkpoints), link(r.Checkpoints))
+	k.list("branch", len(r.Branches), link(r.Branches))
+	if b := r.Lorebook; b != nil {
+		cells := []string{visible.Text(b.Name), k.existence(b.Exists)}
+		if b.Entries != nil {
+			cells = append(cells, pluralOf(*b.Entries, "entry", "entries"), fmt.Sprintf("%d internal", *b.Internal))
+		}
+		if b.Pending != nil {
+			cells = append(cells, plural(*b.Pending, "operation")+" pending")
+		}
+		if b.Error != nil {
+			cells = append(cells, visible.Text(*b.Error))
+		}
+		k.line("lorebook", cells...)
+	}
+}
+
+// existence tells whether a file that is named is there.
+func (k card) existence(exists *bool) string {
+	switch {
+	case exists == nil:
+		return "(not looked for)"
+	case *exists:
+		return "(exists)"
+	}
+	return paint(k.c.outColor, red, "(missing)")
+}
+
+func headerText(header string) string {
+	switch chat.HeaderKind(header) {
+	case chat.Modern:
+		return "modern (SillyTavern 1.16 and later, Luker)"
+	case chat.Legacy:
+		return "legacy (SillyTavern up to 1.14)"
+	case chat.None:
+		return "none (a group chat of SillyTavern up to 1.14, or lost)"
+	}
+	return header
+}
+
+// shownDate gives a date for people in their own time, for a pipe as JSON has it.
+func shownDate(c *console, date string) string {
+	if c.OutTTY {
+		if t, err := time.Parse(time.RFC3339Nano, date); err == nil {
+			return t.Local().Format("2006-01-02 15:04")
+		}
+	}
+	return visible.Text(date)
+}
+
+// keyList gives the keys, on a terminal in one cell.
+func keyList(keys []string, joined bool) []string {
+	const most = 100 // more do not fit any terminal
+	var shown []string
+	for i, key := range keys {
+		if joined && i == most {
+			break
+		}
+		shown = append(shown, visible.Text(key))
+	}
+	if joined {
+		return []string{strings.Join(shown, ", ")}
+	}
+	return shown
+}
+
+// extensionText gives an extension's label and what it keeps.
+func extensionText(e inspect.Extension) (label string, cells []string) {
+	switch e := e.(type) {
+	case *inspect.AutoRecap:
+		current := "none current"
+		if e.Current != nil && e.Versions > 0 {
+			current = fmt.Sprintf("version %d current", *e.Current)
+		}
+		cells = []string{plural(e.Versions, "recap version"), current, plural(e.SceneBreaks, "scene break"), plural(e.SceneRecaps, "scene recap")}
+		if e.HiddenBreaks > 0 {
+			cells = append(cells, plural(e.HiddenBreaks, "hidden scene break"))
+		}
+		if e.Pending > 0 {
+			cells = append(cells, plural(e.Pending, "operation")+" pending")
+		}
+		return "Auto-Recap", cells
+	case *inspect.AutoIllustrator:
+		return "Illustrator", []string{plural(e.Prompts, "prompt"), plural(e.Images, "image")}
+	case *inspect.Luker:
+		for _, s := range e.Sidecars {
+			cell := visible.Text(s.Namespace) + " " + formatBytes(s.Bytes)
+			if s.Commits != nil {
+				cell += ", " + plural(*s.Commits, "commit")
+			}
+			if s.LastFloor != nil {
+				cell += fmt.Sprintf(" up to #%d", *s.LastFloor)
+			}
+			cells = append(cells, cell)
+		}
+		return "Luker", cells
+	case *inspect.Unknown:
+		return "unknown", []string{visible.Text(e.Name), formatBytes(e.Bytes)}
+	}
+	return "", nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"stchat/internal/inspect"
+	"stchat/internal/ops"
+	"stchat/internal/visible"
+)
+
+// listMessages makes the inspection list messages as they are read.
+func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.InspectOptions) {
+	path, several := "", false
+	opt.Begin = func(p string, many bool) error {
+		if c.OutTTY && many && !o.json {
+			if several {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprintln(w, paint(c.outColor, bold, visible.Text(label(p))))
+		}
+		path, several = p, many
+		return nil
+	}
+	opt.Damaged = func(path string, d inspect.Damage) {
+		c.warn("%s:%d:%d: not counted: %s", label(path), d.Line, d.Column, d.Reason)
+	}
+	if c.OutTTY && c.Width > 0 && !o.json {
+		const most = 16 // bytes that a cell's letter with its marks takes
+		opt.Head = c.Width * most
+	}
+	opt.Message = func(m *inspect.Message) error {
+		switch {
+		case o.json:
+			return writeJSON(w, m)
+		case c.OutTTY:
+			writeShownMessage(w, c, m)
+		default:
+			if several {
+				fmt.Fprintf(w, "%s\t", visible.Text(path))
+			}
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Index, m.Role, textOr(m.Name), textOr(m.Date), swipeText(m), marks(m), visible.Text(firstLine(m)))
+		}
+		return w.Flush() // a reader of a pipe gets what there is
+	}
+}
+
+// writeShownMessage writes a message's row for a person.
+func writeShownMessage(w *bufio.Writer, c *console, m *inspect.Message) {
+	date := ""
+	if m.Date != nil {
+		date = shownDate(c, *m.Date)
+	}
+	cell := func(s string, cells int) string { return visible.Pad(visible.Truncate(s, cells), cells) }
+	row := padLeft("#"+strconv.Itoa(m.Index), 6) + " " +
+		paint(c.outColor, roleColor(m.Role), cell(textOr(m.Name), 14)) + " " +
+		paint(c.outColor, dim, cell(date, 16)) + " " + cell(swipeText(m), 5)
+	const used = 6 + 1 + 14 + 1 + 16 + 1 + 5
+	text := visible.Text(firstLine(m))
+	if m.Name == nil || m.Role == "system" {
+		text = "(" + m.Role + ") " + text
+	}
+	room := c.Width - used - 1
+	if s := marks(m); s != "" {
+		s = "[" + s + "]"
+		room -= visible.Width(s) + 1
+		row += " " + paint(c.outColor, yellow, s)
+	}
+	if c.Width > 0 {
+		text = visible.Truncate(text, max(0, room))
+	}
+	fmt.Fprintln(w, row+" "+text)
+}
+
+func roleColor(role string) string {
+	switch role {
+	case "user":
+		return cyan
+	case "system":
+		return dim
+	}
+	return green
+}
+
+// textOr gives shown text, empty where there is none.
+func textOr(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return visible.Text(*s)
+}
+
+// swipeText gives the swipe n of m, from 1; empty where there is only one.
+func swipeText(m *inspect.Message) string {
+	if m.Swipes == 0 {
+		return ""
+	}
+	chosen := "?"
+	if m.Swipe != nil && *m.Swipe >= 0 && *m.Swipe < m.Swipes {
+		chosen = strconv.Itoa(*m.Swipe + 1)
+	}
+	return chosen + "/" + strconv.Itoa(m.Swipes)
+}
+
+// marks tells what hangs on a message.
+func marks(m *inspect.Message) string {
+	var list []string
+	if m.Checkpoint != nil {
+		list = append(list, "checkpoint")
+	}
+	if n := len(m.Branches); n > 0 {
+		list = append(list, pluralOf(n, "branch", "branches"))
+	}
+	if m.SceneBreak {
+		list = append(list, "scene break")
+	}
+	if m.Hidden {
+		list = append(list, "hidden")
+	}
+	return strings.Join(list, ", ")
+}
+
+// firstLine gives the first line of a message that says something.
+func firstLine(m *inspect.Message) string {
+	if m.Text == nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(strings.TrimLeft(*m.Text, " \t\r\n"), "\n")
+	return strings.TrimRight(line, "\r")
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"stchat/internal/inspect"
+	"stchat/internal/visible"
+)
+
+// writeTable writes a row a chat, a total, and what user folders hold.
+func writeTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Summary) {
+	if c.OutTTY {
+		writeShownTable(w, c, rows, sum)
+		return
+	}
+	for _, r := range rows {
+		fmt.Fprintln(w, strings.Join(plainRow(r), "\t"))
+	}
+	// the same columns, with the number of chats for the depth
+	fmt.Fprintf(w, "total\t%d\t\t\t\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\t\t\t\t%d\n", sum.Chats, sum.Messages, sum.User, sum.Character, sum.System,
+		sum.Hidden, sum.WithSwipes, sum.Swipes, sum.Bytes, sum.DamagedLines)
+	if sum.Lorebooks == nil {
+		return
+	}
+	fmt.Fprintf(w, "characters\t%d\ngroups\t%d\n", sum.Characters, *sum.Groups)
+	for _, books := range []struct {
+		label string
+		names []string
+	}{{"lorebooks used", sum.Lorebooks.Used}, {"lorebooks unused", sum.Lorebooks.Unused}} {
+		fmt.Fprintf(w, "%s\t%d", books.label, len(books.names))
+		for _, name := range books.names {
+			fmt.Fprintf(w, "\t%s", visible.Text(name))
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// plainRow gives a row for a pipe: what a script would look for.
+func plainRow(r inspect.Row) []string {
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return visible.Text(*s)
+	}
+	book := ""
+	if r.Lorebook != nil {
+		book = visible.Text(r.Lorebook.Name)
+	}
+	cells := []string{visible.Text(r.Path), strconv.Itoa(r.Depth), r.Kind, text(r.Owner), r.Header}
+	for _, n := range []int{r.Messages, r.User, r.Character, r.System, r.Hidden, r.WithSwipes, r.Swipes} {
+		cells = append(cells, strconv.Itoa(n))
+	}
+	return append(cells, strconv.FormatInt(r.Bytes, 10), text(r.FirstDate), text(r.LastDate), text(r.MainChat), book, strconv.Itoa(len(r.Damage)))
+}
+
+// writeShownTable writes the table for a person: chats under the folder they
+// lie in, checkpoints and branches indented below their parent.
+func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Summary) {
+	const (
+		numbers = 8 + 1 + 9 + 1 + 16 + 1 // messages, size, last message, and the spaces before
+		least   = 20
+	)
+	width := c.Width - numbers - 12 // some notes fit beside
+	if c.Width == 0 {
+		width = 60
+	}
+	longest := len("total")
+	for _, r := range rows {
+		longest = max(longest, visible.Width(chatCell(r)))
+	}
+	width = min(longest, max(least, width))
+	line := func(name, messages, size, last, notes string, bold_ bool) {
+		cells := fmt.Sprintf("%s %s %s %s", visible.Pad(visible.Truncate(name, width), width), padLeft(messages, 8), padLeft(size, 9), visible.Pad(visible.Truncate(last, 16), 16))
+		if bold_ {
+			cells = paint(c.outColor, bold, cells)
+		}
+		if room := c.Width - width - numbers - 1; c.Width > 0 && visible.Width(notes) > room {
+			notes = visible.Truncate(notes, max(room, 0))
+		}
+		if notes != "" {
+			notes = " " + paint(c.outColor, yellow, notes)
+		}
+		fmt.Fprintln(w, strings.TrimRight(cells+notes, " "))
+	}
+	line("chat", "messages", "size", "last message", "", true)
+	folder := ""
+	for i, r := range rows {
+		if at := filepath.Dir(r.Path); i == 0 || at != folder {
+			folder = at
+			title := visible.Text(at)
+			if c.Width > 0 {
+				title = visible.Truncate(title, c.Width)
+			}
+			fmt.Fprintln(w, paint(c.outColor, cyan, title))
+		}
+		last := ""
+		if r.LastDate != nil {
+			last = shownDate(c, *r.LastDate)
+		}
+		line(chatCell(r), strconv.Itoa(r.Messages), formatBytes(r.Bytes), last, notes(r.Report), false)
+	}
+	line("total", strconv.Itoa(sum.Messages), formatBytes(sum.Bytes), plural(sum.Chats, "chat"), "", true)
+	if sum.Lorebooks == nil {
+		return
+	}
+	fmt.Fprintf(w, "\n%s, %s, %s, %s, %s\n", plural(sum.Characters, "character"), plural(*sum.Groups, "group"), plural(sum.Chats, "chat"),
+		plural(sum.Messages, "message"), formatBytes(sum.Bytes))
+	writeBooks(w, c, "used by a chat", sum.Lorebooks.Used)
+	writeBooks(w, c, "not used by any chat", sum.Lorebooks.Unused)
+}
+
+func writeBooks(w *bufio.Writer, c *console, what string, books []string) {
+	text := fmt.Sprintf("%s %s", plural(len(books), "lorebook"), what)
+	if len(books) > 0 {
+		text += ": " + strings.Join(keyList(books, true), ", ")
+	}
+	if c.Width > 0 {
+		text = visible.Truncate(text, c.Width)
+	}
+	fmt.Fprintln(w, text)
+}
+
+// chatCell gives a chat's name, indented below its parent.
+func chatCell(r inspect.Row) string {
+	const deepest = 8 // deeper ones hang there too
+	indent := ""
+	if r.Depth > 0 {
+		indent = strings.Repeat("  ", min(r.Depth, deepest)-1) + "└ "
+	}
+	name := visible.Text(r.Name)
+	if r.Name == "" {
+		name = label(r.Path)
+	}
+	return indent + name
+}
+
+func padLeft(s string, cells int) string {
+	return strings.Repeat(" ", max(0, cells-visible.Width(s))) + s
+}
+
+// notes tells what is wrong with a chat, in few words.
+func notes(r *inspect.Report) string {
+	var list []string
+	if n := len(r.Damage); n > 0 {
+		list = append(list, plural(n, "damaged line"))
+	}
+	if r.Header == "none" || r.Header == "damaged" {
+		list = append(list, map[string]string{"none": "no header", "damaged": "header lost"}[r.Header])
+	}
+	if r.MainChatExists != nil && !*r.MainChatExists {
+		list = append(list, "parent missing")
+	}
+	missing := 0
+	for _, links := range [][]inspect.Link{r.Checkpoints, r.Branches} {
+		for _, l := range links {
+			if l.Exists != nil && !*l.Exists {
+				missing++
+			}
+		}
+	}
+	if missing > 0 {
+		list = append(list, plural(missing, "dangling link"))
+	}
+	if b := r.Lorebook; b != nil && b.Exists != nil && !*b.Exists {
+		list = append(list, "lorebook missing")
+	}
+	return strings.Join(list, ", ")
+}
