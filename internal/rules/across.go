@@ -85,7 +85,7 @@ func (k *Checker) family(ctx context.Context, f *family) error {
 	}
 	for _, c := range f.checked {
 		k.noHeader(c)
-		k.groupChat(c)
+		k.groupChat(f, c)
 		k.ownLinks(c)
 		k.ownBook(c)
 		k.recapOwner(c)

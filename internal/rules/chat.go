@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -17,9 +18,13 @@ type Chat struct {
 	Lines      int // surviving lines, the header among them
 	Messages   int
 	HasHeader  bool
-	HeaderLine int // the header's physical line, 0 without one
-	FirstLine  int // the physical line of the first surviving line, else of the first damaged one; 0: blank
-	Inside     int // headers that are not the first line
+	HeaderLine int            // the header's physical line, 0 without one
+	FirstLine  int            // the physical line of the first surviving line, else of the first damaged one; 0: blank
+	Inside     int            // headers that are not the first line
+	InsideAt   Span           // the first of these
+	TornLine   int            // the last line that is not blank, where it is torn-tail; 0: it is not
+	Stamp      safefile.Stamp // the file as it was when it was opened
+	Group      string         // the file of the group that should list the chat and does not, where it is known
 
 	MainChat  string // the parent's name as it is written; empty: none
 	Integrity string
@@ -33,6 +38,9 @@ type Chat struct {
 	findings findings
 	chain    uint64 // the rolling hash of all messages
 }
+
+// Span is a stretch of a file.
+type Span struct{ Off, Len int64 }
 
 // Findings gives what was found in the chat and in what lies beside it.
 func (c *Chat) Findings() []Finding { return c.findings.list }

@@ -71,7 +71,7 @@ func (st *stream) close() error {
 
 // send reads a chat and sends the hashes of its messages.
 func (k *Checker) send(ctx context.Context, path string, limit int, to chan<- []uint64) error {
-	src, f, err := open(path)
+	src, f, _, err := open(path)
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,13 @@
 package rules
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/luker"
 	"stchat/internal/rawjson"
 )
 
@@ -178,14 +177,12 @@ func (s *scan) prompts(md *rawjson.Object, report func(ID, string)) {
 
 // lukerFiles judges the sidecars that Luker keeps beside a chat (FORMATS.md A1, A2).
 func (k *Checker) lukerFiles(c *Chat) {
-	for _, name := range k.folder(c.Folder).sidecarsOf(c.Name) {
-		namespace := strings.TrimSuffix(strings.TrimPrefix(name, c.Name+sidecarInfix), ".json")
-		path := filepath.Join(c.Folder, name)
-		switch {
-		case namespace == "chat_sync":
-			k.lukerSync(c, path)
-		case strings.HasSuffix(namespace, "__floor_log"):
-			k.lukerFloors(c, path)
+	for _, sidecar := range k.Sidecars(c) {
+		switch sidecar.Kind {
+		case luker.ChatSync:
+			k.lukerSync(c, sidecar.Path)
+		case luker.FloorLog:
+			k.lukerFloors(c, sidecar.Path)
 		}
 	}
 }
@@ -241,5 +238,5 @@ func readSidecar(path string) (raw []byte, damage string) {
 	if kind := rawjson.KindOf(raw); kind != rawjson.ObjectKind {
 		return nil, kind.String() + ", not an object"
 	}
-	return json.RawMessage(raw), ""
+	return raw, ""
 }

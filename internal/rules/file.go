@@ -12,7 +12,7 @@ import (
 func (s *scan) damage(list []jsonl.Damage) {
 	for i := range list {
 		d := &list[i]
-		id := damageRule(d)
+		id := DamageRule(d)
 		if id != InvalidJSON {
 			s.chat.report(id, d.Line, d.Column, damageMessage(id, d))
 			continue
@@ -31,13 +31,15 @@ func (s *scan) endDamage() {
 	id := InvalidJSON
 	if s.torn.Line == s.lastLine {
 		id = TornTail
+		s.chat.TornLine = s.torn.Line
 	}
 	s.chat.report(id, s.torn.Line, s.torn.Column, s.torn.Reason)
 	s.torn = nil
 }
 
-// damageRule gives the rule that a damaged line breaks, wherever it stands.
-func damageRule(d *jsonl.Damage) ID {
+// DamageRule gives the rule that a damaged line breaks, wherever it stands:
+// torn-tail is invalid-json.
+func DamageRule(d *jsonl.Damage) ID {
 	switch d.Code {
 	case jsonl.BOM:
 		return BOM

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"stchat/internal/group"
@@ -10,7 +11,7 @@ import (
 )
 
 // groupChat judges whether a group chat is one group's.
-func (k *Checker) groupChat(c *Chat) {
+func (k *Checker) groupChat(f *family, c *Chat) {
 	if c.Kind != userdir.Group || !c.HasDir {
 		return
 	}
@@ -20,7 +21,11 @@ func (k *Checker) groupChat(c *Chat) {
 	listing := k.listing(c)
 	switch len(listing) {
 	case 0:
-		c.report(GroupUnlisted, 0, 0, "no group lists this chat")
+		finding := Finding{Rule: GroupUnlisted, Index: -1, Message: "no group lists this chat"}
+		if c.Group = k.groupOf(f, c); c.Group == "" {
+			finding.mend = "add the chat's name to the chats of its group by hand: nothing tells which group that is"
+		}
+		c.add(finding)
 	case 1:
 	default:
 		var all []string
@@ -36,6 +41,61 @@ func (k *Checker) groupChat(c *Chat) {
 		}
 		c.report(GroupOldLayout, c.FirstLine, 0, message)
 	}
+}
+
+// groupOf gives the file of the group to which a chat that none lists belongs:
+// the one that has it open, that of the nearest ancestor that any group lists,
+// or that of a chat with a link to it. Where they are several, it is none.
+func (k *Checker) groupOf(f *family, c *Chat) string {
+	one := func(list []*group.File) string {
+		if len(list) == 1 {
+			return list[0].Path
+		}
+		return ""
+	}
+	var open []*group.File
+	for _, g := range k.groups(c.Dir).set.Files {
+		if safe, ok := safeName(g.ChatID); g.ChatID == c.Name || ok && safe == c.Name {
+			open = append(open, g)
+		}
+	}
+	if len(open) > 0 {
+		return one(open)
+	}
+	seen := map[*Chat]bool{c: true}
+	for p := f.parent(c); p != nil && !seen[p]; p = f.parent(p) {
+		seen[p] = true
+		if list := k.listing(p); len(list) > 0 {
+			return one(list)
+		}
+	}
+	var linking []*group.File
+	for _, other := range f.chats {
+		for i := range other.Links {
+			if target, ok := k.LinkTarget(f.path, other.Links[i].Name); ok && target == c.Name {
+				for _, g := range k.listing(other) {
+					if !slices.Contains(linking, g) {
+						linking = append(linking, g)
+					}
+				}
+			}
+		}
+	}
+	return one(linking)
+}
+
+// OldGroups gives the group files that hold metadata of the chat in the layout
+// up to SillyTavern 1.14, and what the first of them holds.
+func (k *Checker) OldGroups(c *Chat) (files []*group.File, metadata []byte) {
+	for _, g := range k.listing(c) {
+		if raw, ok := g.OldMetadata(c.Name); ok {
+			if files == nil {
+				metadata = raw
+			}
+			files = append(files, g)
+		}
+	}
+	return files, metadata
 }
 
 // groupFile judges the chats that a group lists.

@@ -14,7 +14,7 @@ const headBytes = 64 << 10
 // readHead fills the record of a chat that is not checked with what its first
 // two lines tell: header, parent, slug, lorebook and first date.
 func (k *Checker) readHead(ctx context.Context, c *Chat) error {
-	src, f, err := open(c.Path)
+	src, f, _, err := open(c.Path)
 	if err != nil {
 		return err
 	}

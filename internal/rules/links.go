@@ -41,14 +41,11 @@ func (k *Checker) ownLinks(c *Chat) {
 			effect: "SillyTavern lists the chat, asks its server for another name, and opens an empty chat",
 			mend:   "rename the file, and the links to it"})
 	}
-	f := k.folder(c.Folder)
 	judge := func(id ID, what string, link Link) {
 		finding := Finding{Line: link.Line, Column: link.Column, Index: link.Index}
-		safe, ok := safeName(link.Name)
+		safe, ok := k.LinkTarget(c.Folder, link.Name)
 		switch {
-		case f.chats[link.Name]:
-			return
-		case !ok || !f.has(safe):
+		case !ok:
 			finding.Rule, finding.Message = id, fmt.Sprintf("%s %q is not there", what, clip(link.Name))
 		case safe != link.Name:
 			finding.Rule, finding.Message = UnsafeName, fmt.Sprintf("%s %q is the file %q", what, clip(link.Name), clip(safe))

@@ -69,11 +69,12 @@ func (k *Checker) newChat(path string) *Chat {
 
 // read fills the chat's record from its file.
 func (k *Checker) read(ctx context.Context, c *Chat, opt ScanOptions) error {
-	src, f, err := open(c.Path)
+	src, f, stamp, err := open(c.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	c.Stamp = stamp
 	s := &scan{Checker: k, chat: c, keys: lineKeys()}
 	err = jsonl.Map(ctx, src, jsonl.MapOptions{Limit: -1, Keys: s.keys, Workers: opt.Workers, Progress: opt.Progress},
 		s.line, s.fold, (*batch).reset)
@@ -85,17 +86,17 @@ func (k *Checker) read(ctx context.Context, c *Chat, opt ScanOptions) error {
 }
 
 // open opens a chat's file and gives its bytes as they are now.
-func open(path string) (jsonl.Source, *os.File, error) {
+func open(path string) (jsonl.Source, *os.File, safefile.Stamp, error) {
 	f, err := chat.OpenRegular(path)
 	if err != nil {
-		return jsonl.Source{}, nil, err
+		return jsonl.Source{}, nil, safefile.Stamp{}, err
 	}
 	stamp, err := safefile.StampOf(f)
 	if err != nil {
 		f.Close()
-		return jsonl.Source{}, nil, err
+		return jsonl.Source{}, nil, stamp, err
 	}
-	return jsonl.Source{R: f, Size: stamp.Size()}, f, nil
+	return jsonl.Source{R: f, Size: stamp.Size()}, f, stamp, nil
 }
 
 // scan is the reading of one chat. Its methods line and those that line calls
@@ -134,6 +135,7 @@ type batch struct {
 type headerLine struct {
 	index, number int
 	raw           []byte // of the batch's first surviving line only
+	at            Span
 }
 
 // found is a finding whose place in the file is not known yet.
@@ -196,7 +198,7 @@ func (s *scan) line(l *jsonl.Line, b *batch) {
 		b.add(InvalidUTF8, l, nil, "bytes that are not UTF-8 inside a string")
 	}
 	if isHeader(l) {
-		h := headerLine{index: l.Index, number: l.Number}
+		h := headerLine{index: l.Index, number: l.Number, at: Span{l.Off, int64(len(l.Raw))}}
 		if l.Index == 0 {
 			h.raw = append([]byte(nil), l.Raw...)
 		}
@@ -243,7 +245,9 @@ func (s *scan) fold(b *batch, base jsonl.Base, damage []jsonl.Damage) error {
 	}
 	for _, h := range b.headers {
 		if shift+h.index >= 0 {
-			c.Inside++
+			if c.Inside++; c.Inside == 1 {
+				c.InsideAt = h.at
+			}
 			f := Finding{Rule: MisplacedHeader, Line: base.Line + h.number + 1, Index: shift + h.index, Message: "the header is not the first line"}
 			if c.HasHeader || c.Inside > 1 {
 				f.Message, f.mend = "a second header, inside the chat", "remove the line, or split the file there, by hand"

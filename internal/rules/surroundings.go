@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"stchat/internal/group"
+	"stchat/internal/luker"
 	"stchat/internal/names"
 	"stchat/internal/userdir"
 )
@@ -73,7 +74,7 @@ func (s *surroundings) folder(path string) *folder {
 		}
 		entries, _ := os.ReadDir(path)
 		for _, e := range entries {
-			if strings.Contains(e.Name(), sidecarInfix) && strings.HasSuffix(e.Name(), ".json") {
+			if luker.IsSidecar(e.Name()) {
 				f.sidecars = append(f.sidecars, e.Name())
 			}
 		}
@@ -96,24 +97,26 @@ func (f *folder) has(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// HasChat reports whether a link by that name leads to a chat in the folder:
-// one whose file's name SillyTavern's server makes of it.
-func (s *surroundings) HasChat(folder, name string) bool {
+// LinkTarget gives the name of the chat in the folder to which a link by name
+// leads: that of the file which SillyTavern's server makes of it. ok is false
+// where there is none.
+func (s *surroundings) LinkTarget(folder, name string) (target string, ok bool) {
 	f := s.folder(folder)
 	if f.chats[name] {
-		return true
+		return name, true
 	}
-	safe, err := names.Sanitize(name)
-	return err == nil && f.has(safe)
+	safe, ok := safeName(name)
+	return safe, ok && f.has(safe)
 }
 
-// sidecarInfix is what stands between a chat's name and the namespace in the
-// name of a sidecar of Luker (FORMATS.md A1.2).
-const sidecarInfix = ".luker-state."
+// Sidecars gives the paths of the sidecars that Luker keeps beside the chat.
+func (s *surroundings) Sidecars(c *Chat) []luker.Sidecar {
+	return luker.Among(s.folder(c.Folder).sidecarsOf(c.Name), c.Folder, c.Name)
+}
 
 // sidecarsOf gives the file names of a chat's sidecars.
 func (f *folder) sidecarsOf(chat string) []string {
-	prefix := chat + sidecarInfix
+	prefix := strings.TrimSuffix(luker.SidecarName(chat, ""), ".json")
 	from, _ := slices.BinarySearch(f.sidecars, prefix)
 	to := from
 	for to < len(f.sidecars) && strings.HasPrefix(f.sidecars[to], prefix) {

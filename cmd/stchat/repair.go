@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/ops"
+	"stchat/internal/rules"
+)
+
+const repairDoc = `Mend what 'stchat check' finds, as far as it can be mended without guessing.
+PATH is a chat, a folder (every *.jsonl below it), or a SillyTavern user folder.
+
+Without --write nothing is changed: the changes are shown as a diff.
+
+With --write each file is replaced whole or not at all, and the old one is kept
+beside it as <name>.jsonl.bak-<time>. Damaged lines, and text of swipes that
+gives way, go to <name>.damaged with their line numbers; nothing is thrown away.
+Lines that need no mending stay as they are, byte for byte. Running it again
+finds nothing to do.
+
+Close or reload the chats in SillyTavern first: an open tab overwrites the
+mended file at its next save. --bump-integrity gives each mended chat a new
+integrity slug, so that such a tab is stopped instead.
+
+'stchat check --list-rules' marks the rules that are mended. unlisted-branch is
+mended only when --rule names it: the branch is noted in its parent, on the last
+message that both share.
+`
+
+const repairExample = `  stchat repair "chats/Mira/Harbour.jsonl"
+  stchat repair SillyTavern/data/default-user --write
+  stchat repair chats --write --rule torn-tail --quarantine damaged
+  stchat repair "chats/Mira/Harbour - Branch #1.jsonl" --write --rule unlisted-branch`
+
+func newRepairCmd(a *app) *cobra.Command {
+	o := &repairOptions{}
+	cmd := &cobra.Command{
+		Use:               "repair PATH...",
+		Short:             "Mend chats that are damaged or point nowhere",
+		Long:              repairDoc + exitStatus("without --write there is something to mend"),
+		Example:           repairExample,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type repairOptions struct {
+	write      bool
+	rules      []string
+	quarantine string
+	bump       bool
+	json       bool
+}
+
+func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.write, "write", false, "write the mended files; without it they are only shown")
+	fs.StringSliceVar(&o.rules, "rule", nil, "mend only what `RULE` finds")
+	fs.StringVar(&o.quarantine, "quarantine", "", "put what is taken out into files in `DIR` instead of beside the chats")
+	fs.BoolVar(&o.bump, "bump-integrity", false, "give each mended chat a new slug, so that an open tab is stopped instead of overwriting it")
+	fs.BoolVar(&o.json, "json", false, "one JSON document a file instead of a diff")
+}
+
+func (o *repairOptions) run(ctx context.Context, a *app, args []string) error {
+	opt := ops.RepairOptions{
+		Paths: args, Write: o.write, Quarantine: o.quarantine, BumpIntegrity: o.bump,
+		Now: a.Now(), NewUUID: uuid.NewString,
+	}
+	var err error
+	if opt.Rules, err = findRules(o.rules); err != nil {
+		return usagef("--rule: %v", err)
+	}
+	for _, id := range opt.Rules {
+		if id.Rule().Mending == rules.ByHand {
+			return usagef("--rule: repair does not mend %s: %s", id, id.Rule().Mend)
+		}
+	}
+	c := a.console()
+	meter, end := c.meter("repairing", o.json)
+	opt.Meter = meter
+	rep, err := ops.Repair(ctx, opt)
+	end()
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(c.Out)
+	if err := o.tell(w, c, rep); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	failed := o.tellErrors(c, rep)
+	todo := slices.ContainsFunc(rep.Results, func(r *ops.RepairResult) bool { return len(r.Actions) > 0 })
+	switch {
+	case failed:
+		return errReported
+	case todo && !o.write:
+		return errNo
+	}
+	return nil
+}
