@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"stchat/internal/visible"
@@ -83,8 +86,15 @@ func (c *console) warn(format string, args ...any) {
 	}
 }
 
-// fail says an error; the command goes on.
-func (c *console) fail(err error) { c.errLine(red, "", err.Error()) }
+// fail says an error; the command goes on. That a context was cancelled is how
+// the program sees an interruption.
+func (c *console) fail(err error) {
+	text := err.Error()
+	if errors.Is(err, context.Canceled) {
+		text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
+	}
+	c.errLine(red, "", text)
+}
 
 func (c *console) errLine(color, kind, text string) {
 	c.mu.Lock()

@@ -128,6 +128,7 @@ func (o *cutOptions) options(a *app, fs *pflag.FlagSet, args []string) (ops.CutO
 		Kind: o.kind, Sources: args, At: o.at, Name: o.name, Output: o.output,
 		Edits: o.edits, Integrity: o.integrity, Swipe: o.swipe, Link: o.link, BumpIntegrity: o.bump,
 		Data: o.data, NoGroup: o.noGroup, SkipDamaged: o.skip, Force: o.force, NoSync: o.noSync, DryRun: o.dryRun,
+		Again: o.again(fs),
 		Stdin: a.In, Stdout: a.Out, Now: a.Now(), NewUUID: uuid.NewString,
 	}
 	if err := o.checkPaths(fs, args); err != nil {
@@ -158,6 +159,33 @@ func (o *cutOptions) options(a *app, fs *pflag.FlagSet, args []string) (ops.CutO
 	}
 	opt.With, opt.Replace, err = o.with(a, args)
 	return opt, err
+}
+
+// again gives the flags that make the same chat of the same message again, less
+// those that ops knows best: place, name, message and slug.
+func (o *cutOptions) again(fs *pflag.FlagSet) []string {
+	var flags []string
+	fs.Visit(func(f *pflag.Flag) {
+		switch f.Name {
+		case "main-chat", "merge", "replace", "swipe", "lorebook", "internal", "data":
+			flags = append(flags, "--"+f.Name, f.Value.String())
+		case "isolate", "bump-integrity", "no-group", "skip-damaged", "no-sync":
+			if f.Value.String() == "true" {
+				flags = append(flags, "--"+f.Name)
+			}
+		}
+	})
+	for _, glob := range o.drop {
+		flags = append(flags, "--drop", glob)
+	}
+	for _, e := range o.edits {
+		if e.Op == meta.Unset {
+			flags = append(flags, "--unset", e.Key)
+		} else {
+			flags = append(flags, "--set", e.Key+"="+string(e.Value))
+		}
+	}
+	return flags
 }
 
 // checkPaths refuses sources and outputs that do not go together.

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
+	"stchat/internal/chat"
 	"stchat/internal/ops"
 )
 
@@ -12,35 +14,23 @@ import (
 func (o *cutOptions) tell(c *console, results []*ops.CutResult) error {
 	done, failed, refused := 0, 0, 0
 	inPlace := false
+	var unprinted error
 	for _, r := range results {
-		for _, s := range r.Skipped {
-			c.warn("%s:%d:%d: left out: %s", r.Source, s.Line, s.Column, s.Reason)
-		}
-		for _, w := range r.Warnings {
-			c.warn("%s", w)
-		}
-		for _, n := range r.Notes {
-			c.note("%s", n)
-		}
-		for _, s := range r.State {
-			c.note("%s: %s: %s", r.Path, s.Extension, s.Change)
-		}
-		for _, s := range r.Sidecars {
-			if s.Action == ops.SidecarLeft {
-				c.note("%s: not copied: what it holds is known to its extension only", s.Path)
-			}
-		}
 		if r.Written {
+			o.remark(c, r)
 			done++
 			inPlace = inPlace || r.InPlace
-			if err := o.printResult(c, r); err != nil {
-				return err
+			if unprinted == nil {
+				unprinted = o.printResult(c, r)
 			}
 		}
 		if r.Err == nil {
 			continue
 		}
 		c.fail(r.Err)
+		for _, err := range r.More {
+			c.fail(err)
+		}
 		if errors.Is(r.Err, ops.ErrRequirement) {
 			refused++
 		} else {
@@ -58,12 +48,42 @@ func (o *cutOptions) tell(c *console, results []*ops.CutResult) error {
 		c.note("%s", summary(o, done, failed, refused))
 	}
 	switch {
+	case unprinted != nil && !isClosedPipe(unprinted):
+		if pe, ok := errors.AsType[*fs.PathError](unprinted); ok {
+			unprinted = pe.Err
+		}
+		return fmt.Errorf("standard output: %w; every %s that was to be named there is written", unprinted, o.kind)
 	case failed > 0:
 		return errReported
 	case refused > 0:
 		return errNo
 	}
 	return nil
+}
+
+// remark says what there is to say about a chat that was written.
+func (o *cutOptions) remark(c *console, r *ops.CutResult) {
+	source := r.Source
+	if source == chat.Stdin {
+		source = "standard input"
+	}
+	for _, s := range r.Skipped {
+		c.warn("%s:%d:%d: left out: %s", source, s.Line, s.Column, s.Reason)
+	}
+	for _, w := range r.Warnings {
+		c.warn("%s", w)
+	}
+	for _, n := range r.Notes {
+		c.note("%s", n)
+	}
+	for _, s := range r.State {
+		c.note("%s: %s: %s", r.Path, s.Extension, s.Change)
+	}
+	for _, s := range r.Sidecars {
+		if s.Action == ops.SidecarLeft {
+			c.note("%s: not copied: what it holds is known to its extension only", s.Path)
+		}
+	}
 }
 
 // closeTabs is what every command says once that has edited a chat or a group

@@ -91,7 +91,7 @@ func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 	c := &Chat{Path: path, Kind: userdir.File, HeaderKind: None}
 	var err error
 	if path == Stdin {
-		err = c.openStdin(opt.Stdin)
+		err = c.openStdin(ctx, opt.Stdin)
 	} else {
 		err = c.openFile(path, opt)
 	}
@@ -105,13 +105,34 @@ func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 	return c, nil
 }
 
-func (c *Chat) openStdin(in io.Reader) error {
-	f, cleanup, err := safefile.Spool(in, "")
-	if err != nil {
-		return fmt.Errorf("standard input: %w", err)
+// openStdin copies standard input to a file. Whoever types or feeds it may take
+// any time, so that an interruption does not wait for him.
+func (c *Chat) openStdin(ctx context.Context, in io.Reader) error {
+	type spooled struct {
+		f       *os.File
+		cleanup func()
+		err     error
 	}
-	c.file, c.close = f, cleanup
-	return c.stamp()
+	done := make(chan spooled, 1)
+	go func() {
+		f, cleanup, err := safefile.Spool(in, "")
+		done <- spooled{f, cleanup, err}
+	}()
+	select {
+	case s := <-done:
+		if s.err != nil {
+			return fmt.Errorf("standard input: %w", s.err)
+		}
+		c.file, c.close = s.f, s.cleanup
+		return c.stamp()
+	case <-ctx.Done():
+		go func() {
+			if s := <-done; s.err == nil {
+				s.cleanup()
+			}
+		}()
+		return fmt.Errorf("standard input: %w", ctx.Err())
+	}
 }
 
 func (c *Chat) openFile(path string, opt Options) error {

@@ -55,6 +55,10 @@ type CutOptions struct {
 	NoSync      bool
 	DryRun      bool
 
+	// Again are the flags, beside those for place, name and slug, that a call
+	// needs which makes the same chat again: for the message that says so.
+	Again []string
+
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Now     time.Time
@@ -85,6 +89,7 @@ type CutResult struct {
 	DryRun       bool          `json:"dry_run"`
 
 	Err     error    `json:"-"` // why the chat was not written, or what is missing after it
+	More    []error  `json:"-"` // what else is missing
 	Written bool     `json:"-"` // the chat is there, or would be
 	InPlace bool     `json:"-"` // the source was, or would be, edited in place
 	Notes   []string `json:"-"` // remarks that are no warnings
@@ -191,7 +196,7 @@ func Cut(ctx context.Context, opt CutOptions) ([]*CutResult, error) {
 	results := make([]*CutResult, len(c.jobs))
 	for i, j := range c.jobs {
 		if !j.res.Written && j.res.Err == nil {
-			j.res.Err = fmt.Errorf("%s: not begun: %w", label(j.path), context.Cause(ctx))
+			j.res.Err = fmt.Errorf("%s: not begun: %w", label(j.path), ctx.Err())
 		}
 		results[i] = j.res
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 
 	"stchat/internal/chat"
@@ -86,14 +87,14 @@ func (c *cut) joinGroups() {
 		jobs := byPath[path]
 		err := c.joinGroup(path, jobs)
 		for _, j := range jobs {
-			switch {
-			case err != nil:
-				j.fail(fmt.Errorf("%s: %w; %s is written but not in the group: 'stchat repair --write --rule group-unlisted %s' completes it",
+			if err != nil && !unsynced(err) {
+				j.fail(fmt.Errorf("%s: %w; %s is written but not in the group; to complete it: stchat repair --write --rule group-unlisted %s",
 					path, err, j.target, visible.Quote(j.target)))
-			default:
-				j.res.InPlace = true
-				j.res.would("add %q to the group file %s", j.name.File, path)
+				continue
 			}
+			j.fail(err)
+			j.res.InPlace = true
+			j.res.would("add %q to the group file %s", j.name.File, path)
 		}
 	}
 }
@@ -118,6 +119,9 @@ func (c *cut) joinGroup(path string, jobs []*cutJob) error {
 
 // cause takes the path off an error whose reader has just been told it.
 func cause(err error) error {
+	if unsynced(err) {
+		return err // it says more than its cause does
+	}
 	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}
@@ -157,21 +161,38 @@ func (c *cut) linkSources(ctx context.Context) {
 	}
 	each(ctx, len(order), func(i int) {
 		jobs := byPath[order[i]]
-		if err := c.linkSource(ctx, jobs); err != nil {
-			for _, j := range jobs {
+		err := c.linkSource(ctx, jobs)
+		for _, j := range jobs {
+			if err != nil && !unsynced(err) {
 				j.res.Linked = false
-				j.fail(fmt.Errorf("%s: %w; %s is written but not noted in its source: %s completes it", j.path, err, j.target, j.completeLink()))
+				err := fmt.Errorf("%s: %w; %s is written but not noted in its source; to complete it: %s", j.path, err, j.target, j.completeLink())
+				j.fail(err)
+				continue
 			}
+			j.fail(err)
 		}
 	})
 }
 
-// completeLink is the command that makes up for a link that failed.
+// completeLink is the command that makes up for a link that failed: a checkpoint
+// is made again as it is, since nothing else sets its link. Luker's sidecars of
+// the new name are in the way of that, so there the chat is noted as a branch.
 func (j *cutJob) completeLink() string {
-	if j.Kind == names.Branch {
-		return fmt.Sprintf("'stchat repair --write --rule unlisted-branch %s'", visible.Quote(j.target))
+	if j.Kind == names.Branch || j.luker.is {
+		return "stchat repair --write --rule unlisted-branch " + visible.Quote(j.target)
 	}
-	return fmt.Sprintf("'stchat checkpoint %s --at %d --output %s --force --link'", visible.Quote(j.path), j.at, visible.Quote(j.target))
+	args := []string{"checkpoint", j.path, "--at", strconv.Itoa(j.at), "--output", j.target, "--force", "--link"}
+	switch {
+	case j.Integrity == IntegrityKeep || j.Integrity == IntegrityNone:
+		args = append(args, "--integrity", j.Integrity)
+	case j.res.Integrity != nil:
+		args = append(args, "--integrity", *j.res.Integrity)
+	}
+	line := "stchat"
+	for _, arg := range append(args, j.Again...) {
+		line += " " + visible.Quote(arg)
+	}
+	return line
 }
 
 // splice is a stretch of the source and what takes its place.
@@ -224,47 +245,56 @@ func (c *cut) linkSource(ctx context.Context, jobs []*cutJob) error {
 
 // linkLines edits the messages on which the new chats hang.
 func (c *cut) linkLines(source *chat.Chat, jobs []*cutJob) ([]splice, error) {
-	byOff := map[int64]*splice{}
+	byOff := map[int64][]*cutJob{}
 	var order []int64
 	for _, j := range jobs {
-		s := byOff[j.last.Off]
-		if s == nil {
-			line, err := source.Source.Section(j.last.Off, j.last.Len)
-			if err != nil {
-				return nil, err
-			}
-			s = &splice{j.last.Off, j.last.Len, line}
-			byOff[s.off] = s
-			order = append(order, s.off)
+		if byOff[j.last.Off] == nil {
+			order = append(order, j.last.Off)
 		}
-		before := s.data
-		var err error
-		if c.Kind == names.Branch {
-			s.data, err = message.AddBranch(before, j.name.File)
-		} else {
-			var old string
-			s.data, old, err = message.SetBookmark(before, j.name.File)
-			if old != "" && old != j.name.File {
-				j.res.ReplacedLink = &old
-				j.res.warn("%s: message %d was linked to the checkpoint %q; that link is replaced, its file is untouched", j.path, j.at, old)
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("message %d: %w", j.at, err)
-		}
+		byOff[j.last.Off] = append(byOff[j.last.Off], j)
 	}
 	var splices []splice
 	for _, off := range order {
-		s := byOff[off]
-		line, err := source.Source.Section(s.off, s.len)
+		jobs := byOff[off]
+		line, err := source.Source.Section(off, jobs[0].last.Len)
 		if err != nil {
 			return nil, err
 		}
-		if string(line) != string(s.data) {
-			splices = append(splices, *s)
+		s, err := c.link(line, jobs)
+		if err != nil {
+			return nil, fmt.Errorf("message %d: %w", jobs[0].at, err)
+		}
+		if s != nil {
+			splices = append(splices, splice{off + int64(s.At), int64(s.Len), s.Data})
 		}
 	}
 	return splices, nil
+}
+
+// link gives the change of a message's line that notes all chats made from it;
+// nil where it has them already.
+func (c *cut) link(line []byte, jobs []*cutJob) (*rawjson.Splice, error) {
+	if c.Kind == names.Branch {
+		var all []string
+		for _, j := range jobs {
+			all = append(all, j.name.File)
+		}
+		return message.BranchSplice(line, all...)
+	}
+	last := jobs[len(jobs)-1] // a message has one checkpoint
+	s, old, err := message.BookmarkSplice(line, last.name.File)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		if old != "" && old != j.name.File {
+			replaced := old
+			j.res.ReplacedLink = &replaced
+			j.res.warn("%s: message %d was linked to the checkpoint %q; that link is replaced, its file is untouched", j.path, j.at, old)
+		}
+		old = j.name.File
+	}
+	return s, nil
 }
 
 // staleLinks takes the links to the same checkpoints off other messages: a
@@ -288,7 +318,7 @@ func staleLinks(ctx context.Context, source *chat.Chat, jobs []*cutJob) ([]splic
 			if link == "" || !slices.ContainsFunc(jobs, func(j *cutJob) bool { return j.name.File == link }) {
 				return
 			}
-			line := rawjson.DeletePath(slices.Clone(l.Raw), "extra", "bookmark_link")
+			line := rawjson.DeletePath(l.Raw, "extra", "bookmark_link")
 			f.stale = append(f.stale, splice{l.Off, int64(len(l.Raw)), line})
 		},
 		func(f *found, _ jsonl.Base, _ []jsonl.Damage) error {

@@ -90,8 +90,12 @@ func (c *cut) nameNeedsAt() bool {
 }
 
 func (j *cutJob) fail(err error) {
-	if err != nil && j.res.Err == nil {
+	switch {
+	case err == nil:
+	case j.res.Err == nil:
 		j.res.Err = err
+	default:
+		j.res.More = append(j.res.More, err)
 	}
 }
 
@@ -271,19 +275,35 @@ func pathError(err error) error {
 	return err
 }
 
-// removeStale clears what runs that died have left in the target folders.
+// removeStale clears what runs that died have left in the folders that this
+// one writes to.
 func (c *cut) removeStale() {
 	if c.DryRun {
 		return
 	}
 	seen := map[string]bool{}
-	for _, j := range c.jobs {
-		if j.target == "" || j.target == Stdout {
-			continue
-		}
-		if dir := filepath.Dir(j.target); !seen[dir] {
+	sweep := func(path string) { // of a file to be written; its folder is the one of what a link leads to
+		if dir := filepath.Dir(realPath(path)); !seen[dir] {
 			seen[dir] = true
 			safefile.RemoveStale(dir)
+		}
+	}
+	for _, j := range c.jobs {
+		if j.res.Err != nil || j.target == Stdout {
+			continue
+		}
+		sweep(j.target)
+		if c.Link {
+			sweep(j.path)
+		}
+		if j.book != nil {
+			sweep(j.book.path)
+		}
+		if c.NoGroup || !j.beside {
+			continue
+		}
+		for _, g := range j.listing() {
+			sweep(g.Path)
 		}
 	}
 }

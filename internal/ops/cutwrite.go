@@ -294,50 +294,64 @@ func (j *cutJob) isOurs() error {
 
 // publish puts everything in place, in the order that leaves nothing pointing
 // at what does not exist: the lorebook that the chat names, its sidecars, and
-// the chat, by what put does. When one fails, those before it are taken back.
+// the chat, by what put does. All that can run out of space is written before
+// the first of them gets its name. When one fails, those before it are taken
+// back.
 func (j *cutJob) publish(put func() error) (err error) {
-	var done []*safefile.Temp
-	defer func() {
-		if err == nil {
-			return
-		}
-		for _, t := range done {
-			if e := t.Undo(); e != nil {
-				err = errors.Join(err, pathError(e))
-			}
-		}
-	}()
 	files := j.luker.files
 	if j.book != nil {
 		files = append([]lukerFile{{j.book.path, j.book.data}}, files...)
 	}
+	temps := make([]*safefile.Temp, 0, len(files))
 	for _, f := range files {
-		t, err := j.create(f.path, f.data)
+		t, err := j.written(f.path, f.data)
 		if err != nil {
 			return pathError(err)
 		}
-		done = append(done, t)
+		defer t.Discard()
+		temps = append(temps, t)
+	}
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, t := range temps { // nothing happens to those that were not published
+			if e := t.Undo(); e != nil {
+				err = fmt.Errorf("%w; %w", err, pathError(e))
+			}
+		}
+	}()
+	for _, t := range temps {
+		if err := t.Create(); err != nil {
+			return pathError(err)
+		}
 	}
 	err = put()
-	if unsynced, ok := errors.AsType[*safefile.UnsyncedError](err); ok {
-		j.fail(unsynced) // it is in place all the same
+	if unsynced(err) {
+		j.fail(err) // it is in place all the same
 		err = nil
 	}
 	j.res.Written = err == nil
 	return pathError(err)
 }
 
-// create writes a file that must not exist, and can be taken back.
-func (j *cutJob) create(path string, data []byte) (*safefile.Temp, error) {
+// written gives a file that is complete but for its name.
+func (j *cutJob) written(path string, data []byte) (*safefile.Temp, error) {
 	t, err := safefile.New(path, safefile.Options{NoSync: j.NoSync})
 	if err != nil {
 		return nil, err
 	}
-	defer t.Discard()
 	if _, err := t.Write(data); err != nil {
+		t.Discard()
 		return nil, err
 	}
-	return t, t.Create()
+	return t, t.Prepare() // which discards it where it fails
+}
+
+// unsynced tells whether a failed replacement is in place all the same.
+func unsynced(err error) bool {
+	_, ok := errors.AsType[*safefile.UnsyncedError](err)
+	return ok
 }
 
 // rehearse tells what publish would do.
