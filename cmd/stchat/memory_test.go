@@ -103,7 +103,12 @@ func TestLongLineCostsItselfAndALittle(t *testing.T) {
 		t.Errorf("the copy: %v, %v", info, err)
 	}
 	// now it is parsed
-	if got := peak(t, "branch", path, "--no-sync", "-a", "1", "--swipe", "1", "-o", out, "--force"); got > size+alittle {
-		t.Errorf("branch --swipe: %d bytes at the peak, want %d at most", got, size+alittle)
+	for _, args := range [][]string{
+		{"branch", path, "--no-sync", "-a", "1", "--swipe", "1", "-o", out, "--force"},
+		{"checkpoint", path, "--no-sync", "-a", "1", "--link", "--dry-run"},
+	} {
+		if got := peak(t, args...); got > size+alittle {
+			t.Errorf("%q: %d bytes at the peak, want %d at most", args, got, size+alittle)
+		}
 	}
 }
