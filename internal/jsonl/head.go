@@ -12,10 +12,17 @@ type Head struct {
 	BadUTF8 bool     // it has invalid UTF-8
 }
 
+// headBlock is how much is read at once to find the first line: most headers
+// fit, and what is read beyond is read again.
+const headBlock = 4 << 10
+
 // ReadHead reads src up to its first surviving line. Damage on the way is
 // only reported: what it means is the caller's to say.
 func ReadHead(ctx context.Context, src Source) (Head, error) {
 	var h Head
+	if src.block == 0 {
+		src.block = headBlock
+	}
 	c, err := Copy(ctx, nil, src, CopyOptions{Limit: 1, Last: 1, Skip: true, Workers: 1})
 	h.Skipped = c.Skipped
 	if err != nil || c.Lines == 0 {

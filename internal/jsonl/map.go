@@ -168,7 +168,7 @@ func (st *mapStage[T]) run(b *block, limit int) {
 		l.members = nil
 		if d == nil {
 			l.members = st.sc.found
-			st.index(l)
+			l.index(st.opt.Keys)
 		}
 		st.work(l, &st.result)
 		if d == nil {
@@ -192,16 +192,6 @@ func (st *mapStage[T]) run(b *block, limit int) {
 	whole.data[b.long] = '\n'
 	st.sc.scanLines(&whole, false, each)
 	b.scanned = whole.scanned
-}
-
-// index finds the wanted keys among the members.
-func (st *mapStage[T]) index(l *Line) {
-	clear(l.at)
-	for i := range l.members {
-		if k := st.opt.Keys.find(l.Raw, &l.members[i]); k >= 0 {
-			l.at[k] = i + 1
-		}
-	}
 }
 
 func (st *mapStage[T]) emit(b *block) (more bool, err error) {

@@ -1,0 +1,72 @@
+package jsonl
+
+import "bytes"
+
+// Small is up to which size a source is meant for [Buffer.Each].
+const Small = 4 << 20
+
+// Buffer is the memory that [Buffer.Each] reads into, kept from one source to
+// the next: with thousands of small chats most of the work would be to make
+// and to free it. It is for one goroutine.
+type Buffer struct {
+	block block
+	sc    scanner
+	line  Line
+}
+
+// Each hands every line of a small source that is not blank to work, in order,
+// and gives the damage: what [Map] does with one worker and one batch. It
+// reads from opt.From to the end in one go; opt.Limit and opt.Workers do not
+// count. The damage is valid until the next call.
+func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) ([]Damage, error) {
+	b, l := &buf.block, &buf.line
+	size := int(max(src.Size-opt.From, 0))
+	b.reset()
+	b.off = opt.From
+	if cap(b.buf) < size+2 {
+		b.buf = make([]byte, size+size/4+2) // the next one may be a little larger
+	}
+	b.buf = b.buf[:size+2]
+	b.buf[0] = '\n'
+	if _, err := src.readAt(b.buf[1:size+1], opt.From); err != nil {
+		return nil, err
+	}
+	b.data = b.buf[1 : size+1]
+	if size > 0 && !bytes.HasSuffix(b.data, []byte{'\n'}) {
+		b.data = append(b.data, '\n')
+	}
+	buf.sc.members = true
+	if len(l.at) != len(opt.Keys.names) {
+		l.at = make([]int, len(opt.Keys.names))
+	}
+	l.Index = 0
+	buf.sc.scanLines(b, false, func(line []byte, d *Damage, at int64, number int, crlf bool) {
+		l.Raw, l.Damage, l.BadUTF8, l.CRLF = line, d, buf.sc.badUTF8, crlf
+		l.Number, l.Off, l.members = number, b.off+at, nil
+		if d == nil {
+			l.members = buf.sc.found
+			l.index(opt.Keys)
+		}
+		work(l)
+		if d == nil {
+			l.Index++
+		}
+	})
+	for i := range b.damage {
+		b.damage[i].Line += opt.Line
+	}
+	if opt.Progress != nil {
+		opt.Progress(src.Size)
+	}
+	return b.damage, nil
+}
+
+// index finds the wanted keys among the members.
+func (l *Line) index(keys *Keys) {
+	clear(l.at)
+	for i := range l.members {
+		if k := keys.find(l.Raw, &l.members[i]); k >= 0 {
+			l.at[k] = i + 1
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package jsonl
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestEachIsMap holds that Each gives what Map gives, whatever lies in its
+// buffer from before.
+func TestEachIsMap(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	pieces := []string{`{"a":1,"b":[1,2]}`, `{"b":{"x":1},"a":2,"\u0061":3}`, "", " \t", "{", "null", "[1]", `{"a":"` + strings.Repeat("x", 300) + `"}`, "\xef\xbb\xbf{}", "{\"a\":\"\xff\"}"}
+	var buf Buffer
+	keys := NewKeys("a", "b")
+	for range 500 {
+		var text strings.Builder
+		if random.IntN(4) == 0 {
+			text.WriteString("\xef\xbb\xbf")
+		}
+		for range random.IntN(9) {
+			text.WriteString(pieces[random.IntN(len(pieces))] + []string{"\n", "\r\n"}[random.IntN(2)])
+		}
+		if random.IntN(2) == 0 {
+			text.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		src := Bytes([]byte(text.String()))
+		opt := MapOptions{Limit: -1, Keys: keys, Workers: 1, Line: random.IntN(3)}
+		var got, want []string
+		tell := func(l *Line) string {
+			if l.Damage != nil {
+				return fmt.Sprintf("%q %v %d %d %d", l.Raw, l.Damage, l.Number, l.Index, l.Off)
+			}
+			a, _ := l.Value(0)
+			b, _ := l.Value(1)
+			return fmt.Sprintf("%q %v %v %d %d %d %q %q %d %d", l.Raw, l.BadUTF8, l.CRLF, l.Number, l.Index, l.Off, a, b, l.Count(1), len(l.Members()))
+		}
+		var wantDamage []Damage
+		err := Map(context.Background(), src, opt, func(l *Line, list *[]string) { *list = append(*list, tell(l)) },
+			func(list *[]string, _ Base, damage []Damage) error {
+				want = append(want, *list...)
+				wantDamage = append(wantDamage, damage...)
+				return nil
+			}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		damage, err := buf.Each(src, opt, func(l *Line) { got = append(got, tell(l)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%q (-Map +Each)\n%s", text.String(), diff)
+		}
+		if diff := cmp.Diff(wantDamage, append([]Damage(nil), damage...)); diff != "" {
+			t.Fatalf("%q (-Map +Each)\n%s", text.String(), diff)
+		}
+	}
+}
