@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,7 +73,7 @@ func TestScan(t *testing.T) {
 			t.Errorf("at %d: %+v of %d messages, want message %d, %d visible", at, m, f.Messages, want, visible)
 		}
 	}
-	for _, at := range []int{6, -7, 1 << 30, -1 << 30} {
+	for _, at := range []int{6, -7, math.MaxInt, math.MinInt} {
 		_, err := Scan(t.Context(), jsonl.Bytes([]byte(strings.Join(messages, "\n"))), Options{At: at})
 		if r, ok := errors.AsType[*RangeError](err); !ok || r.Messages != total || r.At != at {
 			t.Errorf("at %d: %v", at, err)

@@ -3,6 +3,7 @@ package isolate
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"stchat/internal/jsonl"
@@ -63,7 +64,7 @@ type record struct {
 func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 	f := newFacts()
 	keys := f.needs()
-	s := &scan{Facts: f, at: opt.At}
+	s := &scan{Facts: f, at: max(opt.At, -math.MaxInt)}
 	work := func(line *jsonl.Line, batch *[]record) {
 		if line.Damage == nil {
 			*batch = append(*batch, f.look(&Message{raw: line.Raw, line: line, keys: keys}))

@@ -10,13 +10,12 @@ func Check(b []byte) *Damage {
 	s := scanner{multiline: true}
 	s.feed(b)
 	if s.code == 0 {
+		in := s.state
 		s.feed([]byte{'\n'}) // ends a number
 		if s.state == stEnd {
 			return nil
 		}
-		if s.code == 0 {
-			s.fail(InvalidJSON, int64(len(b)), -1, s.state)
-		}
+		s.fail(InvalidJSON, int64(len(b)), -1, in) // not the LF, which b does not have
 	}
 	d := s.damage(0)
 	before := b[:min(s.badAt, int64(len(b)))]
