@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 
 	"stchat/internal/rawjson"
@@ -181,10 +182,7 @@ func (st *mapStage[T]) run(b *block, limit int) {
 	}
 	st.big.Lock()
 	defer st.big.Unlock()
-	if int64(cap(st.bigBuf)) < b.long+1 {
-		st.bigBuf = nil // let go of it before the larger one is made
-		st.bigBuf = make([]byte, b.long+1)
-	}
+	st.grow(b.long + 1)
 	whole := block{off: b.off, buf: b.buf, data: st.bigBuf[:b.long+1], scanned: b.scanned}
 	if _, b.err = st.src.readAt(whole.data[:b.long], b.off); b.err != nil {
 		return
@@ -192,6 +190,20 @@ func (st *mapStage[T]) run(b *block, limit int) {
 	whole.data[b.long] = '\n'
 	st.sc.scanLines(&whole, false, each)
 	b.scanned = whole.scanned
+}
+
+// grow makes room for a long line. The room that was too small goes back to the
+// system before the larger one is taken: it may be tens of megabytes, and the
+// collector would let several of them pile up.
+func (m *mapper[T]) grow(n int64) {
+	if int64(cap(m.bigBuf)) >= n {
+		return
+	}
+	if m.bigBuf != nil {
+		m.bigBuf = nil
+		debug.FreeOSMemory()
+	}
+	m.bigBuf = make([]byte, n+n/4) // what is not used costs no memory
 }
 
 func (st *mapStage[T]) emit(b *block) (more bool, err error) {
