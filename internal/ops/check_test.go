@@ -120,17 +120,20 @@ const queueEntry = `"9":{"uid":9,"comment":"__operation_queue","content":"{\"que
 
 func queue(operations string) string { return fmt.Sprintf(queueEntry, operations) }
 
-// TestRules has for every rule a chat that breaks it, with all that check finds
-// there, and one that nearly does.
-func TestRules(t *testing.T) {
+// ruleCase is a chat that breaks a rule, with all that check finds there, and
+// one that nearly does.
+type ruleCase struct {
+	rule   string
+	has    tree
+	want   []string
+	almost tree
+}
+
+// ruleCases has at least one for every rule.
+func ruleCases() []ruleCase {
 	const A = solo + "A.jsonl"
 	swiped := func(more string) string { return talkWith(head(1, ""), say(0, more)) }
-	tests := []struct {
-		rule   string
-		has    tree
-		want   []string
-		almost tree
-	}{
+	return []ruleCase{
 		{"empty-file", tree{A: ""}, []string{"empty-file " + A + ":0"}, tree{A: talk(plainHeader, 1)}},
 		{"empty-file", tree{A: "\n \r\n"}, []string{"empty-file " + A + ":0"}, tree{A: talk(plainHeader, 1) + "\n\n"}},
 		{"header-only", tree{A: plainHeader + "\n"}, []string{"header-only " + A + ":1"}, tree{A: talk(plainHeader, 1)}},
@@ -279,8 +282,11 @@ func TestRules(t *testing.T) {
 			[]string{"missing-attachment " + A + ":2#0", "missing-attachment " + A + ":2#0", "missing-attachment " + A + ":2#0"},
 			tree{A: chat(plainHeader, say(0, `"extra":{"image":"/user/images/M%20x/a.png?t=1","files":[{"url":"https://example.org/b"}],"media":[{"url":"data:image/png;base64,x"},{"url":"/img/ai4.png"}]}`)), "user/images/M x/a.png": ""}},
 	}
+}
+
+func TestRules(t *testing.T) {
 	covered := map[string]bool{}
-	for i, tt := range tests {
+	for i, tt := range ruleCases() {
 		covered[tt.rule] = true
 		t.Run(fmt.Sprintf("%s/%d", tt.rule, i), func(t *testing.T) {
 			root := plant(t, tt.has)

@@ -1,0 +1,232 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"stchat/internal/report"
+	"stchat/internal/rules"
+)
+
+// hostile is text that would break each format, were it not escaped.
+const hostile = "a%b\r\n::error::x\x1b[2J\u202e]]>&<\"'\u0085\xff"
+
+func sample() *report.Check {
+	return &report.Check{
+		Chats: []string{"chats/A b.jsonl", "chats/" + hostile + ".jsonl", "/abs/C.jsonl"},
+		Findings: []rules.Finding{
+			{Rule: rules.TornTail, Severity: rules.Error, Path: "chats/A b.jsonl", Line: 12, Column: 5, Index: -1, Message: "the line ends inside a string"},
+			{Rule: rules.SwipeText, Severity: rules.Warning, Path: "chats/A b.jsonl", Line: 7, Column: 88, Index: 5, Message: "swipe 1 is chosen"},
+			{Rule: rules.LorebookQueue, Severity: rules.Info, Path: "chats/" + hostile + ".jsonl", Index: -1, Message: hostile},
+			{Rule: rules.LorebookQueue, Severity: rules.Info, Path: "chats/" + hostile + ".jsonl", Index: -1, Message: hostile},
+			{Rule: rules.EmptyFile, Severity: rules.Error, Path: "/abs/C.jsonl", Index: -1, Message: "the file is empty"},
+		},
+		Errs: []error{errors.New("chats/D: permission denied " + hostile)},
+		Fail: rules.Warning, Version: "v1.2.3",
+	}
+}
+
+func write(t *testing.T, f func(io.Writer) error) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f(&b); err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.IndexAny(b.String(), "\x1b\u202e\u0085\r\x00"); i >= 0 {
+		t.Errorf("control or bidirectional character at %d of\n%q", i, b.String())
+	}
+	return b.Bytes()
+}
+
+func TestJSON(t *testing.T) {
+	out := write(t, sample().WriteJSON)
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	want := []string{
+		`{"schema":1,"rule":"torn-tail","severity":"error","path":"chats/A b.jsonl","line":12,"column":5,"index":null,"message":"the line ends inside a string"`,
+		`{"schema":1,"rule":"swipe-text","severity":"warning","path":"chats/A b.jsonl","line":7,"column":88,"index":5,"message":"swipe 1 is chosen"`,
+		`{"schema":1,"rule":"lorebook-queue","severity":"info","path":"chats/a%b\r\n::error::x\u001b[2J\u202e]]>&<\"'\u0085\ufffd.jsonl","line":null,"column":null,"index":null`,
+	}
+	for i, prefix := range want {
+		if !bytes.HasPrefix(lines[i], []byte(prefix)) {
+			t.Errorf("line %d:\n got %s\nwant %s…", i+1, lines[i], prefix)
+		}
+	}
+	const sum = `{"schema":1,"summary":true,"chats":3,"findings":5,"errors":2,"warnings":1,"infos":2}`
+	if got := string(lines[len(lines)-1]); got != sum {
+		t.Errorf("summary %s", got)
+	}
+}
+
+// TestSARIF validates against the part of the standard's schema that concerns
+// what is written, with the properties that it requires and allows
+// (testdata/sarif-subset.json).
+func TestSARIF(t *testing.T) {
+	schema := compile(t, filepath.Join("testdata", "sarif-subset.json"))
+	for name, c := range map[string]*report.Check{"sample": sample(), "nothing": {}} {
+		out := write(t, c.WriteSARIF)
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(doc); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	var log struct {
+		Runs []struct {
+			Tool struct {
+				Driver struct{ Rules []struct{ ID string } }
+			}
+			Results []struct {
+				RuleID    string
+				RuleIndex int
+				Locations []struct {
+					PhysicalLocation struct{ ArtifactLocation struct{ URI string } }
+				}
+				PartialFingerprints map[string]string
+			}
+		}
+	}
+	if err := json.Unmarshal(write(t, sample().WriteSARIF), &log); err != nil {
+		t.Fatal(err)
+	}
+	run := log.Runs[0]
+	prints := map[string]bool{}
+	for i, r := range run.Results {
+		if id := run.Tool.Driver.Rules[r.RuleIndex].ID; id != r.RuleID {
+			t.Errorf("result %d: rule %s at the index of %s", i, r.RuleID, id)
+		}
+		prints[r.PartialFingerprints["stchat/v1"]] = true
+	}
+	if len(prints) != len(run.Results) {
+		t.Errorf("%d fingerprints for %d results", len(prints), len(run.Results))
+	}
+	for i, want := range map[int]string{0: "chats/A%20b.jsonl", 4: "file:///abs/C.jsonl"} {
+		if got := run.Results[i].Locations[0].PhysicalLocation.ArtifactLocation.URI; got != want {
+			t.Errorf("uri %q, want %q", got, want)
+		}
+	}
+}
+
+func compile(t *testing.T, path string) *jsonschema.Schema {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := jsonschema.UnmarshalJSON(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("sarif.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("sarif.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+func TestGitHub(t *testing.T) {
+	out := string(write(t, sample().WriteGitHub))
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if len(lines) != 6 {
+		t.Fatalf("%d lines, want a command an error and a finding:\n%s", len(lines), out)
+	}
+	for i, prefix := range []string{
+		"::error title=stchat::chats/D: permission denied a%25b",
+		"::error file=chats/A b.jsonl,line=12,title=torn-tail::The line ends inside a string. ",
+		"::warning file=chats/A b.jsonl,line=7,title=swipe-text::Swipe 1 is chosen. ",
+		`::notice file=chats/a%25b\r\n%3A%3Aerror%3A%3Ax\x1b[2J\u202e`,
+	} {
+		if !strings.HasPrefix(lines[i], prefix) {
+			t.Errorf("line %d:\n got %s\nwant %s…", i+1, lines[i], prefix)
+		}
+	}
+}
+
+func TestJUnit(t *testing.T) {
+	out := write(t, sample().WriteJUnit)
+	var doc struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+		Suites   []struct {
+			Name     string `xml:"name,attr"`
+			Tests    int    `xml:"tests,attr"`
+			Failures int    `xml:"failures,attr"`
+			Cases    []struct {
+				Name    string    `xml:"name,attr"`
+				Failure *struct{} `xml:"failure"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(out, &doc); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if doc.Tests != 6 || doc.Failures != 3 || doc.Errors != 1 || len(doc.Suites) != 4 {
+		t.Errorf("%+v", doc)
+	}
+	if s := doc.Suites[1]; s.Failures != 0 || s.Tests != 2 {
+		t.Errorf("an info counts as a failure: %+v", s)
+	}
+	clean := &report.Check{Chats: []string{"a.jsonl"}}
+	if out := string(write(t, clean.WriteJUnit)); !strings.Contains(out, `<testcase name="check" classname="a.jsonl"></testcase>`) {
+		t.Errorf("a chat without findings: %s", out)
+	}
+}
+
+func TestBaseline(t *testing.T) {
+	c := sample()
+	known := write(t, c.WriteJSON)
+	b, err := report.ReadBaseline(known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := b.New(c.Findings); len(left) > 0 {
+		t.Errorf("left of what is known: %+v", left)
+	}
+	moved := c.Findings[0]
+	moved.Line, moved.Column, moved.Path = 40, 1, "./chats/../chats/A b.jsonl"
+	other := c.Findings[1]
+	other.Message = "swipe 2 is chosen"
+	third := c.Findings[2]
+	list := []rules.Finding{moved, other, third, third, third}
+	want := []rules.Finding{other, third}
+	if diff := cmp.Diff(want, b.New(list), cmp.AllowUnexported(rules.Finding{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, b.New(list), cmp.AllowUnexported(rules.Finding{})); diff != "" {
+		t.Errorf("asked again (-want +got):\n%s", diff)
+	}
+}
+
+func TestBaselineBad(t *testing.T) {
+	for data, want := range map[string]string{
+		"{\"rule\":\"bom\"}":      "1: no finding: it has no path",
+		"\n{":                     "2:2: ",
+		"[]\n":                    "1: no finding: it has no rule",
+		"{\"version\":\"2.1.0\"}": "1: no finding: it has no rule",
+	} {
+		if _, err := report.ReadBaseline([]byte(data)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", data, err, want)
+		}
+	}
+	if b, err := report.ReadBaseline(nil); err != nil || len(b.New(sample().Findings)) != 5 {
+		t.Errorf("an empty baseline knows something: %v", err)
+	}
+}
