@@ -210,6 +210,8 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 		return usagef("a chat from stdin needs --output")
 	case o.output != "" && o.output != ops.Stdout && filepath.Ext(o.output) != ".jsonl":
 		return usagef("--output must end in .jsonl: %q", o.output)
+	case filepath.Base(o.output) == ".jsonl":
+		return usagef("--output has no name before .jsonl: %q", o.output)
 	case o.output == ops.Stdout && o.json:
 		return usagef("--json and --output - both write to stdout")
 	case o.output == ops.Stdout && o.link:

@@ -168,6 +168,7 @@ type cutJob struct {
 	counted *jsonl.Copied // what was found when the chat had to be counted first
 	chat    *chat.Chat
 	last    jsonl.Place // where the last message is in the source
+	link    link        // what notes the new chat there, with --link
 	group   string      // the group file to which the new name goes, or ""
 	luker   lukerPlan
 	book    *bookPlan // the clone of its lorebook, or nil

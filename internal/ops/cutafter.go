@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -133,11 +134,24 @@ func (j *cutJob) planLink() error {
 	if !j.Link {
 		return nil
 	}
-	if !j.beside {
+	// a link is a name in the source's own folder, wherever a symlink to it lies
+	if !j.beside || !sameFolder(filepath.Dir(realPath(j.path)), filepath.Dir(j.target)) {
 		return j.chat.Errorf("--link needs the new chat beside its source")
 	}
 	if err := safefile.CanReplace(j.path); err != nil {
 		return fmt.Errorf("%w; without --link the source is not touched", pathError(err))
+	}
+	return nil
+}
+
+// mayLink makes the link, and refuses a message that cannot hold one, once it is
+// known which one and before anything is published.
+func (j *cutJob) mayLink() (err error) {
+	if !j.Link {
+		return nil
+	}
+	if j.link, err = j.linkFor(j.chat.Source, j); err != nil {
+		return fmt.Errorf("%s:%d: message %d: %w; without --link the source is not touched", j.chat.Label(), j.last.Line, j.at, err)
 	}
 	return nil
 }
@@ -256,45 +270,59 @@ func (c *cut) linkLines(source *chat.Chat, jobs []*cutJob) ([]splice, error) {
 	var splices []splice
 	for _, off := range order {
 		jobs := byOff[off]
-		line, err := source.Source.Section(off, jobs[0].last.Len)
-		if err != nil {
-			return nil, err
+		l := jobs[0].link
+		if len(jobs) > 1 {
+			var err error
+			if l, err = c.linkFor(source.Source, jobs...); err != nil {
+				return nil, fmt.Errorf("message %d: %w", jobs[0].at, err)
+			}
 		}
-		s, err := c.link(line, jobs)
-		if err != nil {
-			return nil, fmt.Errorf("message %d: %w", jobs[0].at, err)
-		}
-		if s != nil {
-			splices = append(splices, splice{off + int64(s.At), int64(s.Len), s.Data})
+		l.report(jobs)
+		if l.change != nil {
+			splices = append(splices, splice{off + int64(l.change.At), int64(l.change.Len), l.change.Data})
 		}
 	}
 	return splices, nil
 }
 
-// link gives the change of a message's line that notes all chats made from it;
-// nil where it has them already.
-func (c *cut) link(line []byte, jobs []*cutJob) (*rawjson.Splice, error) {
+// link is what notes new chats on the message that they hang on.
+type link struct {
+	change   *rawjson.Splice // of the message's line; nil where it has them already
+	replaced string          // the checkpoint that it was linked to
+}
+
+// linkFor makes the link of the jobs of one message.
+func (c *cut) linkFor(source jsonl.Source, jobs ...*cutJob) (l link, err error) {
+	line, err := source.Section(jobs[0].last.Off, jobs[0].last.Len)
+	if err != nil {
+		return l, err
+	}
 	if c.Kind == names.Branch {
 		var all []string
 		for _, j := range jobs {
 			all = append(all, j.name.File)
 		}
-		return message.BranchSplice(line, all...)
+		l.change, err = message.BranchSplice(line, all...)
+		return l, err
 	}
 	last := jobs[len(jobs)-1] // a message has one checkpoint
-	s, old, err := message.BookmarkSplice(line, last.name.File)
-	if err != nil {
-		return nil, err
+	l.change, l.replaced, err = message.BookmarkSplice(line, last.name.File)
+	return l, err
+}
+
+// report says which checkpoints the message is no longer linked to.
+func (l link) report(jobs []*cutJob) {
+	if jobs[0].Kind == names.Branch {
+		return
 	}
+	old := l.replaced
 	for _, j := range jobs {
-		if old != "" && old != j.name.File {
-			replaced := old
+		if replaced := old; old != "" && old != j.name.File {
 			j.res.ReplacedLink = &replaced
 			j.res.warn("%s: message %d was linked to the checkpoint %q; that link is replaced, its file is untouched", j.path, j.at, old)
 		}
 		old = j.name.File
 	}
-	return s, nil
 }
 
 // staleLinks takes the links to the same checkpoints off other messages: a

@@ -132,6 +132,9 @@ func (j *cutJob) placeOutput() error {
 	name := userdir.ChatName(j.Output)
 	j.name = names.Name{File: name, Label: name}
 	j.res.Name = &j.name.File
+	if !names.Safe(filepath.Base(j.Output)) {
+		j.res.warn("%s: SillyTavern cannot open a chat of this name: it takes some of it out first", j.Output)
+	}
 	if j.path == chat.Stdin {
 		return nil
 	}

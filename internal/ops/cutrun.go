@@ -95,7 +95,7 @@ func (j *cutJob) judgeHead() error {
 	}
 	switch {
 	case c.Kind == userdir.Group && len(c.Groups) == 0:
-		r.warn("%s: no group lists this chat: SillyTavern shows neither it nor the new one", c.Label())
+		r.warn("%s: no group lists this chat: SillyTavern shows neither it nor the new one%s", c.Label(), j.unread())
 	case c.Kind == userdir.Group && len(c.Groups) > 1:
 		r.warn("%s: %d groups list this chat; the new one goes to %s", c.Label(), len(c.Groups), c.Groups[0].Path)
 	}
@@ -103,6 +103,19 @@ func (j *cutJob) judgeHead() error {
 		r.warn("%s: the chat has no header: SillyTavern takes its first line for one, so its message numbers are one lower", c.Label())
 	}
 	return nil
+}
+
+// unread names the group files that could not be read: one of them may be the
+// one that lists the chat.
+func (j *cutJob) unread() string {
+	if !j.chat.HasDir {
+		return ""
+	}
+	set, err := j.groups.In(j.chat.Dir)
+	if err != nil || len(set.Bad) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; unless it is this one, which cannot be read: %v", pathError(set.Bad[0]))
 }
 
 // damaged makes the error of a damaged line.

@@ -133,6 +133,9 @@ func (j *cutJob) toFile(ctx context.Context, header []byte) error {
 		return err
 	}
 	j.res.Bytes = out.Offset()
+	if err := j.mayLink(); err != nil {
+		return err
+	}
 	if err := j.cutSidecars(); err != nil {
 		return err
 	}
@@ -286,7 +289,7 @@ func (j *cutJob) isOurs() error {
 		raw, _ := old.Header.Metadata().Get("main_chat")
 		parent, _ = rawjson.Unquote(raw)
 	}
-	if parent != j.chat.Name {
+	if parent == "" || parent != j.chat.Name {
 		return fmt.Errorf("%s: is not a checkpoint or branch of %s (its main_chat is another), so --force does not replace it; choose another name", j.target, j.chat.Name)
 	}
 	return nil
