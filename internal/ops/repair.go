@@ -15,6 +15,7 @@ type RepairOptions struct {
 	Write         bool       // else nothing is written
 	Quarantine    string     // folder of the quarantine files; empty: beside the chat
 	BumpIntegrity bool       // give every chat that is written a fresh slug
+	NoSync        bool       // do not force data to disk
 	Now           time.Time
 	NewUUID       func() string
 	Meter         *progress.Meter

@@ -30,7 +30,7 @@ func uuids() func() string {
 
 func repair(t *testing.T, write bool, opt ops.RepairOptions, paths ...string) *ops.RepairReport {
 	t.Helper()
-	opt.Paths, opt.Write, opt.Now, opt.NewUUID = paths, write, now, uuids()
+	opt.Paths, opt.Write, opt.Now, opt.NewUUID, opt.NoSync = paths, write, now, uuids(), true
 	rep, err := ops.Repair(context.Background(), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -358,7 +358,7 @@ func hurt(r *rand.Rand, data string) string {
 // were, nothing is left to mend.
 func TestRepairHurtDemo(t *testing.T) {
 	demo := files(t, filepath.Join("..", "..", "testdata", "demo"))
-	for seed := range uint64(25) {
+	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			has := tree{}
@@ -426,10 +426,13 @@ func sameLines(t *testing.T, name, before, after string, res *ops.RepairResult) 
 	}
 	old := map[string]int{}
 	for i, line := range strings.Split(strings.TrimPrefix(before, "\ufeff"), "\n") {
-		line = strings.TrimSuffix(line, "\r")
+		line = strings.TrimRight(line, "\r")
 		old[line]++
+		if strings.Contains(line, "chat_metadata") {
+			continue // it may have been moved, and then mended where it was moved to
+		}
 		if !named[i+1] && !bytes.Contains([]byte(after), []byte(line)) {
-			t.Errorf("%s: line %d is not as it was", name, i+1)
+			t.Errorf("%s: line %d is not as it was: %.80q", name, i+1, line)
 		}
 	}
 	fresh := 0
@@ -438,7 +441,46 @@ func sameLines(t *testing.T, name, before, after string, res *ops.RepairResult) 
 			fresh++
 		}
 	}
-	if fresh > len(named) {
+	if fresh > len(named)+1 { // and the header, moved and mended
+
 		t.Errorf("%s: %d lines are new, and %d were named", name, fresh, len(named))
+	}
+}
+
+// TestRepairManyBlocks repairs a chat of several megabytes, whose lines are
+// read in pieces, some longer than a piece: dead links on every seventh
+// message, a torn line behind every hundredth.
+func TestRepairManyBlocks(t *testing.T) {
+	was, want := []string{plainHeader}, []string{plainHeader}
+	for i := range 2000 {
+		text := strings.Repeat("x", 1500)
+		if i%900 == 450 {
+			text = strings.Repeat("y", 2<<20)
+		}
+		line := func(extra string) string {
+			return fmt.Sprintf(`{"name":"M","is_user":false,"mes":"%d %s","extra":{%s}}`, i, text, extra)
+		}
+		if i%7 == 0 {
+			was = append(was, line(`"bookmark_link":"gone"`))
+		} else {
+			was = append(was, line(""))
+		}
+		want = append(want, line(""))
+		if i%100 == 0 {
+			was = append(was, line("")[:1200])
+		}
+	}
+	root := plant(t, tree{solo + "A.jsonl": chat(was...)})
+	rep := repair(t, true, ops.RepairOptions{}, root)
+	if got := files(t, root)[solo+"A.jsonl"]; got != chat(want...) {
+		t.Error("not what was wanted")
+	}
+	if n := actions(rep); n != 286+20 {
+		t.Errorf("%d actions, want 306", n)
+	}
+	for i, a := range rep.Results[0].Actions[1:] {
+		if before := rep.Results[0].Actions[i]; *a.Line < *before.Line {
+			t.Fatalf("line %d after line %d", *a.Line, *before.Line)
+		}
 	}
 }

@@ -61,7 +61,7 @@ func (r *repair) mendChat(ctx context.Context, p *mendPlan, res *RepairResult) (
 	defer func() { w.lost.temp.Discard() }()
 	var temp *safefile.Temp
 	if r.Write {
-		if temp, err = safefile.New(p.chat.Path, safefile.Options{}); err != nil {
+		if temp, err = safefile.New(p.chat.Path, safefile.Options{NoSync: r.NoSync}); err != nil {
 			return err
 		}
 		defer temp.Discard()
@@ -123,7 +123,7 @@ func (r *repair) writeSync(path, slug string) error {
 	if err != nil {
 		return err
 	}
-	_, err = safefile.Rewrite(path, luker.SyncData(slug, r.Now.UnixMilli()), was, safefile.Options{})
+	_, err = safefile.Rewrite(path, luker.SyncData(slug, r.Now.UnixMilli()), was, safefile.Options{NoSync: r.NoSync})
 	return err
 }
 
@@ -133,7 +133,7 @@ const tries = 1000
 // backup keeps the file as it is, under a name that SillyTavern does not list.
 func (r *repair) backup(path string, from io.ReaderAt, size int64) (*safefile.Temp, string, error) {
 	stem := path + ".bak-" + names.Humanized(r.Now)
-	return createFree(func(i int) string {
+	return r.createFree(func(i int) string {
 		if i == 0 {
 			return stem
 		}
@@ -145,13 +145,13 @@ func (r *repair) backup(path string, from io.ReaderAt, size int64) (*safefile.Te
 }
 
 // createFree creates a file under the first name that is free.
-func createFree(name func(i int) string, fill func(*safefile.Temp) error) (*safefile.Temp, string, error) {
+func (r *repair) createFree(name func(i int) string, fill func(*safefile.Temp) error) (*safefile.Temp, string, error) {
 	for i := range tries {
 		path := name(i)
 		if _, err := os.Lstat(path); err == nil {
 			continue
 		}
-		t, err := safefile.New(path, safefile.Options{})
+		t, err := safefile.New(path, safefile.Options{NoSync: r.NoSync})
 		if err != nil {
 			return nil, "", err
 		}
@@ -223,7 +223,7 @@ func (q *quarantine) open() error {
 		}
 	}
 	var err error
-	if q.temp, err = safefile.New(q.name, safefile.Options{}); err != nil {
+	if q.temp, err = safefile.New(q.name, safefile.Options{NoSync: q.repair.NoSync}); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(q.temp, "# taken out of %s by stchat repair, %s\n", filepath.Base(q.path), q.repair.Now.Format("2006-01-02 15:04:05"))

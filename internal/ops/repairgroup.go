@@ -92,7 +92,7 @@ func (r *repair) editGroup(path string, id rules.ID, change string, res *RepairR
 		}
 		made, backup = t, &name
 	}
-	if _, err := safefile.Rewrite(path, data, f.Stamp, safefile.Options{}); err != nil {
+	if _, err := safefile.Rewrite(path, data, f.Stamp, safefile.Options{NoSync: r.NoSync}); err != nil {
 		if made != nil {
 			_ = made.Undo() // the error that counts is the one above
 		}

@@ -150,25 +150,34 @@ func (w *rewriter) newHeader() (line []byte, change string, err error) {
 
 // line mends one line, as far as it can be told by itself.
 func (w *rewriter) line(l *jsonl.Line, b *edits) {
-	length := int64(len(l.Raw))
+	cr := 0 // the CRs behind it
+	if l.CRLF {
+		cr++
+		if w.want.Has(rules.CRLF) {
+			// there may be more of them
+			raw := bytes.TrimRight(l.Raw, "\r")
+			cr += len(l.Raw) - len(raw)
+			l.Raw = raw
+		}
+	}
 	if l.Damage != nil {
-		w.damagedLine(l, b)
+		w.damagedLine(l, cr, b)
 	} else {
 		b.spans = append(b.spans, lineSpan{l.Off, len(l.Raw), l.Number})
-		w.wholeLine(l, b)
+		w.wholeLine(l, cr, b)
 	}
 	if l.CRLF && w.want.Has(rules.CRLF) {
 		if b.crlf++; b.crlf == 1 {
 			b.first = l.Number
 		}
 		if n := len(b.list); n == 0 || !b.list[n-1].drop || b.list[n-1].off != l.Off {
-			b.list = append(b.list, edit{off: l.Off + length, len: 1, index: -1})
+			b.list = append(b.list, edit{off: l.Off + int64(len(l.Raw)), len: int64(cr), index: -1})
 		}
 	}
 }
 
 // damagedLine moves a damaged line out.
-func (w *rewriter) damagedLine(l *jsonl.Line, b *edits) {
+func (w *rewriter) damagedLine(l *jsonl.Line, cr int, b *edits) {
 	id := rules.DamageRule(l.Damage)
 	wanted := w.want.Has(id) || id == rules.InvalidJSON && w.want.Has(rules.TornTail)
 	if !wanted {
@@ -182,9 +191,7 @@ func (w *rewriter) damagedLine(l *jsonl.Line, b *edits) {
 		return
 	}
 	e.drop = true
-	if l.CRLF {
-		e.len++
-	}
+	e.len += int64(cr)
 	a := lineAction{rule: id, change: "moved the line to the quarantine file: " + l.Damage.Reason, lost: e.raw, what: l.Damage.Reason}
 	if len(bytes.Trim(l.Raw, "\x00")) == 0 {
 		a.change, a.lost = fmt.Sprintf("removed a line of %d NUL bytes", len(l.Raw)), nil
@@ -195,13 +202,9 @@ func (w *rewriter) damagedLine(l *jsonl.Line, b *edits) {
 }
 
 // wholeLine mends a message. Headers are fold's: it knows which line is the first.
-func (w *rewriter) wholeLine(l *jsonl.Line, b *edits) {
+func (w *rewriter) wholeLine(l *jsonl.Line, cr int, b *edits) {
 	if w.moved && l.Off == w.chat.InsideAt.Off {
-		e := edit{off: l.Off, len: int64(len(l.Raw)), drop: true, number: l.Number, index: -1}
-		if l.CRLF {
-			e.len++
-		}
-		b.list = append(b.list, e)
+		b.list = append(b.list, edit{off: l.Off, len: int64(len(l.Raw) + cr), drop: true, number: l.Number, index: -1})
 		return
 	}
 	if meta.IsHeader(l.Raw) {
@@ -343,12 +346,10 @@ func (w *rewriter) apply(e *edit) error {
 	off, length := e.off, e.len
 	if e.drop {
 		switch {
-		case w.wrote > 0 || off-1 > w.at:
-			if off > w.at {
-				off, length = off-1, length+1 // the LF in front
-			}
+		case off > w.at:
+			off, length = off-1, length+1 // the LF in front
 		case off+length < w.src.Size:
-			length++ // the LF behind
+			length++ // the LF behind: what is in front ended with its own, or is nothing
 		}
 	}
 	if err := w.copy(off); err != nil {
@@ -364,7 +365,6 @@ func (w *rewriter) apply(e *edit) error {
 func (w *rewriter) copy(to int64) error {
 	n, err := io.CopyN(w.out, w.in, to-w.at)
 	w.at += n
-	w.wrote += n
 	if err == io.EOF {
 		err = jsonl.ErrChanged
 	}
@@ -385,7 +385,6 @@ func (w *rewriter) skip(n int64) error {
 }
 
 func (w *rewriter) write(data []byte) error {
-	n, err := w.out.Write(data)
-	w.wrote += int64(n)
+	_, err := w.out.Write(data)
 	return err
 }
