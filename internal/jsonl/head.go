@@ -1,6 +1,9 @@
 package jsonl
 
-import "context"
+import (
+	"bytes"
+	"context"
+)
 
 // Head is the first surviving line of a chat file, where the header is.
 type Head struct {
@@ -12,17 +15,16 @@ type Head struct {
 	BadUTF8 bool     // it has invalid UTF-8
 }
 
-// headBlock is how much is read at once to find the first line: most headers
-// fit, and what is read beyond is read again.
+// headBlock is how much is read at first to find the header: most headers fit.
 const headBlock = 4 << 10
 
 // ReadHead reads src up to its first surviving line. Damage on the way is
 // only reported: what it means is the caller's to say.
 func ReadHead(ctx context.Context, src Source) (Head, error) {
-	var h Head
-	if src.block == 0 {
-		src.block = headBlock
+	if h, ok, err := readShortHead(src); ok || err != nil {
+		return h, err
 	}
+	var h Head
 	c, err := Copy(ctx, nil, src, CopyOptions{Limit: 1, Last: 1, Skip: true, Workers: 1})
 	h.Skipped = c.Skipped
 	if err != nil || c.Lines == 0 {
@@ -34,14 +36,48 @@ func ReadHead(ctx context.Context, src Source) (Head, error) {
 		return h, err
 	}
 	// behind the line come a CR perhaps and an LF, or the end
-	h.Next = p.Off + p.Len
 	var end [2]byte
-	n, err := src.readAt(end[:], h.Next)
-	for _, c := range end[:n] {
+	n, err := src.readAt(end[:], h.Off+p.Len)
+	h.end(end[:n])
+	return h, err
+}
+
+// end finds where the next line begins: rest is what follows the line.
+func (h *Head) end(rest []byte) {
+	h.Next = h.Off + int64(len(h.Line))
+	for _, c := range rest {
 		h.Next++
 		if c == '\n' {
 			break
 		}
 	}
-	return h, err
+}
+
+// readShortHead is ReadHead for a header that ends in the first few kilobytes.
+func readShortHead(src Source) (h Head, ok bool, err error) {
+	b := block{buf: make([]byte, 1+min(headBlock, src.Size)+1)}
+	n, err := src.readAt(b.buf[1:len(b.buf)-1], 0)
+	if err != nil {
+		return h, false, err
+	}
+	b.data = b.buf[1 : n+1]
+	if int64(n) == src.Size && n > 0 && b.data[n-1] != '\n' {
+		b.data = append(b.data, '\n')
+	}
+	b.data = b.data[:bytes.LastIndexByte(b.data, '\n')+1]
+	new(scanner).scanLines(&b, false, nil)
+	if len(b.kept) == 0 {
+		return h, false, nil
+	}
+	k := b.kept[0]
+	h.Line = b.data[k.at : k.at+k.len : k.at+k.len]
+	h.Number, h.Off = k.number+1, k.at
+	h.BadUTF8 = len(b.badUTF8) > 0 && b.badUTF8[0] == 0
+	for _, d := range b.damage {
+		if d.Before == 0 {
+			h.Skipped = append(h.Skipped, d)
+		}
+	}
+	h.end(b.buf[1+k.at+k.len : n+1])
+	return h, true, nil
 }

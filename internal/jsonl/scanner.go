@@ -541,7 +541,7 @@ func (s *scanner) checkUTF8(p []byte, cut bool) {
 			}
 		}
 	}
-	if !utf8.Valid(p) {
+	if !validUTF8(p) {
 		s.badUTF8 = true
 	}
 }
