@@ -22,45 +22,70 @@ type Options struct {
 // largestKeys is how many keys under extra a report names.
 const largestKeys = 5
 
+// Scanner reads one chat after another, with memory that it keeps. It is for
+// one goroutine; [Around] may be shared.
+type Scanner struct {
+	around *Around
+	keys   *jsonl.Keys
+	buf    jsonl.Buffer
+	small  tally // of a small chat
+}
+
+// NewScanner makes a scanner.
+func NewScanner(around *Around) *Scanner { return &Scanner{around: around, keys: lineKeys()} }
+
 // Scan reads an open chat and tells what is in it. Damage is told, not an
 // error; errors name the path.
-func Scan(ctx context.Context, c *chat.Chat, around *Around, opt Options) (*Report, error) {
-	s := &scan{}
-	for _, d := range c.Damage {
-		s.damage = append(s.damage, damageOf(d))
+func (k *Scanner) Scan(ctx context.Context, c *chat.Chat, opt Options) (*Report, error) {
+	s := &scan{total: &k.small}
+	s.total.reset()
+	s.add(c.Damage)
+	err := s.measureHead(ctx, c)
+	lines := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: k.keys, Workers: opt.Workers, Progress: opt.Progress}
+	switch {
+	case err != nil:
+	case c.Source.Size <= jsonl.Small:
+		var damage []jsonl.Damage
+		damage, err = k.buf.Each(c.Source, lines, s.total.line)
+		s.add(damage)
+	default:
+		err = jsonl.Map(ctx, c.Source, lines, func(l *jsonl.Line, t *tally) { t.line(l) }, s.fold, (*tally).reset)
 	}
-	if len(s.damage) > 0 {
-		// the lines up to the header, for their length only
-		head := jsonl.Source{R: c.Source.R, Size: c.Body}
-		measure := func(l *jsonl.Line, longest *int64) { *longest = max(*longest, int64(len(l.Raw))) }
-		fold := func(longest *int64, _ jsonl.Base, _ []jsonl.Damage) error {
-			s.total.longest = max(s.total.longest, *longest)
-			return nil
-		}
-		if err := jsonl.Map(ctx, head, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}, measure, fold, nil); err != nil {
-			return nil, c.Errorf("%w", err)
-		}
-	}
-	err := jsonl.Map(ctx, c.Source, jsonl.MapOptions{
-		From: c.Body, Line: c.BodyLine, Limit: -1, Keys: lineKeys(), Workers: opt.Workers, Progress: opt.Progress,
-	}, func(l *jsonl.Line, t *tally) { t.line(l) }, s.fold, (*tally).reset)
 	if err != nil {
 		return nil, c.Errorf("%w", err)
 	}
-	return s.report(c, around), nil
+	return s.report(c, k.around), nil
 }
 
 // scan is the reading of one chat.
 type scan struct {
-	total  tally
+	total  *tally
 	damage []Damage
+}
+
+func (s *scan) add(damage []jsonl.Damage) {
+	for _, d := range damage {
+		s.damage = append(s.damage, damageOf(d))
+	}
+}
+
+// measureHead looks at damaged lines before the messages, for their length.
+func (s *scan) measureHead(ctx context.Context, c *chat.Chat) error {
+	if len(s.damage) == 0 {
+		return nil
+	}
+	head := jsonl.Source{R: c.Source.R, Size: c.Body}
+	measure := func(l *jsonl.Line, longest *int64) { *longest = max(*longest, int64(len(l.Raw))) }
+	fold := func(longest *int64, _ jsonl.Base, _ []jsonl.Damage) error {
+		s.total.longest = max(s.total.longest, *longest)
+		return nil
+	}
+	return jsonl.Map(ctx, head, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}, measure, fold, nil)
 }
 
 func (s *scan) fold(t *tally, _ jsonl.Base, damage []jsonl.Damage) error {
 	s.total.add(t)
-	for _, d := range damage {
-		s.damage = append(s.damage, damageOf(d))
-	}
+	s.add(damage)
 	return nil
 }
 
@@ -68,7 +93,7 @@ func damageOf(d jsonl.Damage) Damage { return Damage{d.Line, d.Column, d.Reason}
 
 // report puts together what was counted and what lies around.
 func (s *scan) report(c *chat.Chat, around *Around) *Report {
-	t := &s.total
+	t := s.total
 	r := &Report{
 		Schema: Schema, Path: c.Path, Name: c.Name, Kind: string(c.Kind), Bytes: c.Source.Size, Header: string(c.HeaderKind),
 		Messages: t.lines, User: t.user, System: t.system, Character: t.lines - t.user - t.system, Hidden: t.hidden,

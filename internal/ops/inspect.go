@@ -116,8 +116,11 @@ func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *in
 	var failed error
 	waiting := map[int]outcome{}
 	next := 0
+	scanners := sync.Pool{New: func() any { return inspect.NewScanner(around) }}
 	each(ctx, len(chats), func(i int) {
-		r, err := o.one(ctx, chats[i], around)
+		k := scanners.Get().(*inspect.Scanner)
+		r, err := o.one(ctx, chats[i], k, around)
+		scanners.Put(k)
 		mu.Lock()
 		defer mu.Unlock()
 		waiting[i] = outcome{r, err}
@@ -136,7 +139,7 @@ func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *in
 	return failed
 }
 
-func (o *InspectOptions) one(ctx context.Context, t Target, around *inspect.Around) (*inspect.Report, error) {
+func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, around *inspect.Around) (*inspect.Report, error) {
 	defer o.Meter.Done()
 	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin})
 	if err != nil {
@@ -147,7 +150,7 @@ func (o *InspectOptions) one(ctx context.Context, t Target, around *inspect.Arou
 	if t.Size < largeChat && t.Path != chat.Stdin {
 		opt.Workers = 1
 	}
-	return inspect.Scan(ctx, c, around, opt)
+	return k.Scan(ctx, c, opt)
 }
 
 // messages hands on the messages of chats, one chat after another.
