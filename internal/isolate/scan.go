@@ -19,6 +19,7 @@ const (
 // Options says what of a source is scanned.
 type Options struct {
 	From    int64 // where the messages begin, behind the header
+	Line    int   // physical lines before From
 	At      int   // N; below 0 counted from the end
 	Workers int   // goroutines at most; 0: as many as processors
 
@@ -41,8 +42,9 @@ func (e *RangeError) Error() string {
 
 // Facts is what a scan found out about a chat as of message N.
 type Facts struct {
-	At       int // N
-	Messages int // messages of the whole source
+	At       int            // N
+	Messages int            // messages of the whole source
+	Damage   []jsonl.Damage // lines that were passed over, in the file's order
 
 	adapters []Adapter
 	recap    *autoRecap // one of adapters: scenes are asked of it
@@ -60,7 +62,7 @@ type record struct {
 
 // Scan reads every message of a source once, the ones behind N too: what they
 // mention must go. Damaged lines are passed over and not counted. Where the chat has
-// no message N the error is [*RangeError].
+// no message N the error is [*RangeError], and the Facts hold the damage only.
 func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 	f := newFacts()
 	keys := f.needs()
@@ -70,7 +72,8 @@ func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 			*batch = append(*batch, f.look(&Message{raw: line.Raw, line: line, keys: keys}))
 		}
 	}
-	fold := func(batch *[]record, base jsonl.Base, _ []jsonl.Damage) error {
+	fold := func(batch *[]record, base jsonl.Base, damage []jsonl.Damage) error {
+		f.Damage = append(f.Damage, damage...)
 		for i, r := range *batch {
 			s.take(base.Index+i, r)
 		}
@@ -81,13 +84,13 @@ func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 		*batch = (*batch)[:0]
 	}
 	err := jsonl.Map(ctx, src, jsonl.MapOptions{
-		From: opt.From, Limit: -1, Keys: jsonl.NewKeys(keys...), Workers: opt.Workers, Progress: opt.Progress,
+		From: opt.From, Line: opt.Line, Limit: -1, Keys: jsonl.NewKeys(keys...), Workers: opt.Workers, Progress: opt.Progress,
 	}, work, fold, reset)
 	if err != nil {
 		return nil, err
 	}
 	if !s.end() {
-		return nil, &RangeError{At: opt.At, Messages: f.Messages}
+		return f, &RangeError{At: opt.At, Messages: f.Messages}
 	}
 	return f, nil
 }
@@ -135,8 +138,7 @@ func isVisible(m *Message) bool {
 	if !rawjson.Truthy(m.Get(keySystem)) {
 		return true
 	}
-	tools, _ := rawjson.Lookup(m.Get(keyExtra), "tool_invocations")
-	return rawjson.KindOf(tools) == rawjson.Array
+	return rawjson.KindOf(m.Extra("tool_invocations")) == rawjson.Array
 }
 
 // scan puts messages, which come in order, before or behind N.

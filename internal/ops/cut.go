@@ -160,12 +160,12 @@ type cutJob struct {
 	res     *CutResult
 	path    string // of the source
 	stamp   safefile.Stamp
-	name    names.Name    // the new chat's
-	target  string        // its path; "-" for standard output
-	beside  bool          // the target is in the source's folder
-	total   int           // messages of the source, where they had to be counted; else -1
-	at      int           // the last message; -1 until it is known
-	counted *jsonl.Copied // what was found when the chat had to be counted first
+	name    names.Name     // the new chat's
+	target  string         // its path; "-" for standard output
+	beside  bool           // the target is in the source's folder
+	at      int            // the last message; -1 until it is known
+	counted bool           // the whole chat was read to find the last message
+	damage  []jsonl.Damage // that it has, where it was
 	chat    *chat.Chat
 	last    jsonl.Place // where the last message is in the source
 	link    link        // what notes the new chat there, with --link
@@ -181,7 +181,7 @@ type cutJob struct {
 func Cut(ctx context.Context, opt CutOptions) ([]*CutResult, error) {
 	c := &cut{CutOptions: &opt, groups: newGroupCache(), books: newBookCache(), folders: map[string]*folder{}, databases: map[string]string{}}
 	for _, path := range opt.Sources {
-		j := &cutJob{cut: c, path: path, total: -1, at: -1}
+		j := &cutJob{cut: c, path: path, at: -1}
 		j.res = &CutResult{
 			Schema: 1, Source: path, Kind: opt.Kind.String(), DryRun: opt.DryRun, At: opt.At,
 			State: []StateChange{}, Sidecars: []Sidecar{}, Skipped: []Skipped{}, Warnings: []string{},

@@ -31,7 +31,7 @@ func (j *cutJob) open(ctx context.Context) (err error) {
 	if err != nil {
 		return pathError(err)
 	}
-	if j.counted != nil && !j.chat.Stamp.Same(j.stamp) {
+	if j.counted && !j.chat.Stamp.Same(j.stamp) {
 		defer j.chat.Close()
 		return j.chat.Errorf("%w", jsonl.ErrChanged)
 	}
@@ -46,7 +46,7 @@ func (j *cutJob) count(ctx context.Context) error {
 	}
 	defer j.chat.Close()
 	copied, err := j.copy(ctx, nil)
-	j.counted = &copied
+	j.counted, j.damage = true, copied.Skipped
 	return err
 }
 

@@ -47,13 +47,20 @@ func (j *cutJob) scanState(ctx context.Context) (*isolate.Facts, error) {
 		at = j.at
 	}
 	facts, err := isolate.Scan(ctx, c.Source, isolate.Options{
-		From: c.Body, At: at, Workers: inner(len(j.jobs)), Progress: j.Meter.Follow(),
+		From: c.Body, Line: c.BodyLine, At: at, Workers: inner(len(j.jobs)), Progress: j.Meter.Follow(),
 	})
-	if out, ok := errors.AsType[*isolate.RangeError](err); ok {
-		return nil, j.outOfRange(out.Messages)
-	}
-	if err != nil {
+	out, outOfRange := errors.AsType[*isolate.RangeError](err)
+	if err != nil && !outOfRange {
 		return nil, c.Errorf("%w", err)
+	}
+	if at < 0 {
+		// the copy stops at the last message and does not see what is behind it
+		if j.counted, j.damage = true, facts.Damage; len(j.damage) > 0 && !j.SkipDamaged {
+			return nil, j.damaged(j.damage[0])
+		}
+	}
+	if outOfRange {
+		return nil, j.outOfRange(out.Messages)
 	}
 	j.at = facts.At
 	if j.Swipe < 0 {

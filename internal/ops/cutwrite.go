@@ -87,10 +87,11 @@ func (j *cutJob) outOfRange(messages int) error {
 // lines that were kept. Damage behind the last message matters where that one
 // was counted from the end: it may have been the message that was meant.
 func (j *cutJob) report(copied jsonl.Copied) {
-	if j.counted != nil {
-		copied = *j.counted
+	skipped := copied.Skipped
+	if j.counted {
+		skipped = j.damage
 	}
-	for _, d := range copied.Skipped {
+	for _, d := range skipped {
 		if d.Before > j.at && j.At >= 0 {
 			break
 		}
