@@ -57,6 +57,30 @@ type Message struct {
 	raw  []byte
 	line *jsonl.Line // nil where the line stands alone
 	keys []string    // the keys that line.Value knows, by number
+
+	extra []member // of extra, once somebody asked
+	split bool
+}
+
+// member is one member of extra, raw.
+type member struct{ key, value []byte }
+
+// Extra returns the raw value of a key of the message's extra, nil where there is
+// none. It is valid during Look only. extra can be large, so it is walked once for
+// all adapters.
+func (m *Message) Extra(key string) []byte {
+	if !m.split {
+		m.split = true
+		for k, v := range rawjson.Members(m.Get(keyExtra)) {
+			m.extra = append(m.extra, member{k, v})
+		}
+	}
+	for i := len(m.extra) - 1; i >= 0; i-- {
+		if rawjson.KeyIs(m.extra[i].key, key) {
+			return m.extra[i].value
+		}
+	}
+	return nil
 }
 
 // Get returns the raw value of a top-level key that some adapter needs, nil where

@@ -62,57 +62,55 @@ func (*autoRecap) Owns() []string {
 }
 func (*autoRecap) Needs() []string { return []string{keyExtra} }
 
-// recapData is Auto-Recap's data in one message: the program writes
+// recapData is what is read of Auto-Recap's data in one message. The program writes
 // extra.auto_recap_memory, its documents say extra.auto_recap; the first that has a
 // key counts.
-type recapData [2][]byte
+type recapData struct{ ends, visible, recap, version, metadata []byte }
 
-func recapIn(extra []byte) (d recapData, ok bool) {
-	for key, value := range rawjson.Members(extra) {
-		switch {
-		case rawjson.KeyIs(key, "auto_recap_memory"):
-			d[0], ok = value, true
-		case rawjson.KeyIs(key, "auto_recap"):
-			d[1], ok = value, true
+// recapIn reads a message's data; ok is false where it has none.
+func recapIn(m *Message) (d recapData, ok bool) {
+	for _, module := range [...]string{"auto_recap", "auto_recap_memory"} {
+		for key, value := range rawjson.Members(m.Extra(module)) {
+			ok = true
+			switch {
+			case rawjson.KeyIs(key, "scene_break"):
+				d.ends = value
+			case rawjson.KeyIs(key, "scene_break_visible"):
+				d.visible = value
+			case rawjson.KeyIs(key, "scene_recap_memory"):
+				d.recap = value
+			case rawjson.KeyIs(key, "scene_recap_current_index"):
+				d.version = value
+			case rawjson.KeyIs(key, "scene_recap_metadata"):
+				d.metadata = value
+			}
 		}
 	}
 	return d, ok
 }
 
-func (d recapData) get(path ...string) ([]byte, bool) {
-	for _, data := range d {
-		if value, ok := rawjson.Lookup(data, path...); ok && data != nil {
-			return value, true
-		}
-	}
-	return nil, false
-}
-
-// scene reads what the message says of the scene that ends with it.
-func (d recapData) scene() Scene {
-	ends, _ := d.get("scene_break")
-	visible, _ := d.get("scene_break_visible")
-	recap, _ := d.get("scene_recap_memory")
+// scene tells of the scene that ends with the message.
+func (d *recapData) scene() Scene {
 	return Scene{
-		Break:  rawjson.Truthy(ends),
-		Hidden: string(visible) == "false",
-		Recap:  rawjson.KindOf(recap) == rawjson.String && rawjson.Truthy(recap),
+		Break:  rawjson.Truthy(d.ends),
+		Hidden: string(d.visible) == "false",
+		Recap:  rawjson.KindOf(d.recap) == rawjson.String && rawjson.Truthy(d.recap),
 	}
 }
 
-// entries reads the message's note of the lorebook: the list
+// entries gives the message's note of the lorebook: the list
 // scene_recap_metadata[scene_recap_current_index ?? 0].allEntries, unless it is empty
 // (extractHistoricalLorebookState of lorebookReconstruction.js).
-func (d recapData) entries() ([]byte, bool) {
+func (d *recapData) entries() ([]byte, bool) {
 	version := "0"
-	if raw, ok := d.get("scene_recap_current_index"); ok && rawjson.KindOf(raw) != rawjson.Null {
-		value, ok := jsvalue.Parse(raw)
+	if kind := rawjson.KindOf(d.version); kind != rawjson.Invalid && kind != rawjson.Null {
+		value, ok := jsvalue.Parse(d.version)
 		if !ok {
 			return nil, false
 		}
 		version = jsvalue.String(value)
 	}
-	entries, _ := d.get("scene_recap_metadata", version, "allEntries")
+	entries, _ := rawjson.Lookup(d.metadata, version, "allEntries")
 	for range rawjson.Elements(entries) {
 		return entries, true
 	}
@@ -120,7 +118,7 @@ func (d recapData) entries() ([]byte, bool) {
 }
 
 func (*autoRecap) Look(m *Message) any {
-	data, ok := recapIn(m.Get(keyExtra))
+	data, ok := recapIn(m)
 	if !ok {
 		return nil
 	}
@@ -177,8 +175,7 @@ func (f *Facts) Snapshot(src jsonl.Source) (allEntries []byte, message int, ok b
 	if err != nil {
 		return nil, s.at, false, err
 	}
-	extra, _ := rawjson.Lookup(line, keyExtra)
-	data, _ := recapIn(extra)
+	data, _ := recapIn(&Message{raw: line})
 	if allEntries, ok = data.entries(); !ok || !jsonl.Valid(allEntries) {
 		return nil, s.at, false, jsonl.ErrChanged
 	}

@@ -24,8 +24,8 @@ func (*lukerVariables) Needs() []string { return []string{keyExtra} }
 const keyVariables = "variables"
 
 func (*lukerVariables) Look(m *Message) any {
-	ops, ok := rawjson.Lookup(m.Get(keyExtra), "var_ops")
-	if !ok || rawjson.KindOf(ops) != rawjson.Array {
+	ops := m.Extra("var_ops")
+	if rawjson.KindOf(ops) != rawjson.Array {
 		return nil
 	}
 	return bytes.Clone(ops)
