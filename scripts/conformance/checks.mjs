@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { lines, header as freshHeader } from './fixtures.mjs';
-import { named, same, sameBytes, status, uuid } from './expect.mjs';
+import { lines } from './fixtures.mjs';
+import { named, NotHere, same, sameBytes, status, uuid } from './expect.mjs';
 
 const bare = (name) => String(name).replace(/\.jsonl$/, '');
 
@@ -15,8 +15,9 @@ const foreignSlug = 'ffffffff-ffff-4fff-8fff-ffffffffffff';
 /**
  * Reads a new file and checks it byte for byte against what it must be.
  * @param {string} file
- * @param {{header: object, messages: object[], mainChat: string, slug?: string|null}} want slug: what `integrity` must be;
- *     absent for a fresh one, null for none
+ * @param {{header: object, messages: object[], mainChat: string, slug?: string|null, meta?: object}} want header: the
+ *     source's; slug: what `integrity` must be, absent for a fresh one, null for none; meta: what the source's metadata
+ *     have become, absent if they stayed
  * @returns {{name, file, header, messages}} the chat as expected, with the slug it has
  */
 export function written(file, { header, messages, mainChat, slug, meta }) {
@@ -25,11 +26,12 @@ export function written(file, { header, messages, mainChat, slug, meta }) {
     const found = first.chat_metadata?.integrity;
     if (slug === undefined) {
         assert.match(String(found), uuid, 'integrity is not a UUID v4');
-        assert.notEqual(found, header?.chat_metadata.integrity, 'integrity is the source\u2019s');
+        assert.notEqual(found, header.chat_metadata.integrity, 'integrity is the source\u2019s');
     }
     const integrity = slug === undefined ? found : slug;
+    // {...current, main_chat, integrity}, in the order SillyTavern merges: a key that is there keeps its place.
     const full = { ...(meta ?? header.chat_metadata), main_chat: mainChat, ...(integrity ? { integrity } : {}) };
-    const want = { ...(header ?? freshHeader({}, {})), chat_metadata: full };
+    const want = { ...header, chat_metadata: full };
     sameBytes(bytes, lines(want, ...messages), 'the new file');
     return { name: bare(path.basename(file)), file, header: want, messages };
 }
@@ -158,4 +160,22 @@ export async function groupLives(t, source, chat) {
 /** Fails unless a new file's name is as it must be. */
 export function isNamed(file, want) {
     named(bare(path.basename(file)), want, 'the name');
+}
+
+/**
+ * Copies a group chat that may have the layout before 1.16. Where stchat gives the copy a header all the same, no older
+ * version can open it: then stchat has to say so, and there is nothing more to prove in that version.
+ * @param {string[]} args of stchat, which print one path
+ * @returns {() => string} gives the copy's path, or ends the scenario
+ */
+export function copyOfGroup(t, ...args) {
+    const done = t.ok(...args);
+    const file = done.stdout.trimEnd();
+    return () => {
+        if (t.legacy && JSON.parse(fs.readFileSync(file, 'utf8').split('\n')[0]).chat_metadata) {
+            assert.match(done.stderr, /1\.16/, 'stchat does not warn that older versions cannot open the copy');
+            throw new NotHere('stchat writes group chats as 1.16 and later do, and warns that older ones cannot open them');
+        }
+        return file;
+    };
 }

@@ -7,6 +7,9 @@ export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 /** SillyTavern's humanizedDateTime, from 1.16 on. */
 export const time = String.raw`\d{4}-\d\d-\d\d@\d\dh\d\dm\d\ds\d{3}ms`;
 
+/** Thrown by a scenario that finds out while it runs that it does not apply. */
+export class NotHere extends Error {}
+
 /** Quotes a text for use in a regular expression. */
 export function literally(text) {
     return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -66,16 +69,6 @@ export function named(got, want, what) {
 /** Fails unless the server's answer has this status. */
 export function status(answer, want, what) {
     assert.equal(answer.status, want, `${what}: status ${answer.status}, not ${want}: ${show(answer.body)}`);
-}
-
-/** The metadata of a new chat: {...current, main_chat, integrity}, the order SillyTavern merges in. */
-export function mergedMeta(meta, mainChat, integrity) {
-    return { ...meta, main_chat: mainChat, ...(integrity ? { integrity } : {}) };
-}
-
-/** The header of a new chat: the source's, other metadata. Key order is the source's. */
-export function withMeta(header, meta) {
-    return { ...header, chat_metadata: meta };
 }
 
 /** A message with swipe k chosen: SillyTavern's syncSwipeToMes (1.17 and later). */

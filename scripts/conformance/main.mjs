@@ -9,6 +9,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { browserVersion, findBrowser, openPage } from './browser.mjs';
+import { NotHere } from './expect.mjs';
 import { UserFolder } from './fixtures.mjs';
 import { install } from './install.mjs';
 import { markdownTable, reasons, textTable } from './report.mjs';
@@ -91,6 +92,10 @@ async function conform(version, chosen, { program, browser, scratch }) {
         path: (...args) => pathOfStchat(program, args),
     };
     const fail = (scenario, error) => {
+        if (error instanceof NotHere) {
+            results.set(scenario.id, { outcome: 'n/a', why: error.message });
+            return;
+        }
         const why = String(error.message).split('\n')[0];
         results.set(scenario.id, { outcome: 'FAIL', why });
         note(`${version}: ${scenario.id}: ${why}`);

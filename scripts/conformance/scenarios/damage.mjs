@@ -7,12 +7,14 @@ import { isListed, lives, opensAs, save, written } from '../checks.mjs';
 import { same, sameBytes, status } from '../expect.mjs';
 import { lines } from '../fixtures.mjs';
 
-/** The chat with a torn line after message 4, a blank one after message 6, and its last message broken off. */
-function hurt(source) {
+/** The chat with a torn line after message 4, perhaps a blank one after message 6, and its last message broken off. */
+function hurt(source, { blank }) {
     const rows = [source.header, ...source.messages].map((o) => JSON.stringify(o));
     const last = rows.pop();
     rows.splice(6, 0, rows[5].slice(0, 90));
-    rows.splice(9, 0, '');
+    if (blank) {
+        rows.splice(9, 0, '');
+    }
     fs.writeFileSync(source.file, [...rows, last.slice(0, last.length >> 1)].join('\n'));
     return source.messages.slice(0, -1);
 }
@@ -22,10 +24,11 @@ const skipped = {
     title: 'checkpoint --skip-damaged of a torn chat',
     prepare(t) {
         const source = t.data.solo('torn', { legacy: t.legacy });
-        const survivors = hurt(source);
+        const survivors = hurt(source, { blank: true });
         const refused = t.stchat('checkpoint', source.file, '-n', 'Not made', '--naming', 'sillytavern');
         assert.equal(refused.code, 2, `without --skip-damaged the exit code is ${refused.code}`);
-        const file = t.path('checkpoint', source.file, '--at', '8', '-n', 'Mended', '--naming', 'sillytavern', '--skip-damaged');
+        const file = t.path('checkpoint', source.file, '--at', '8', '-n', 'Mended', '--naming', 'sillytavern',
+            '--skip-damaged');
         return { source, survivors, file };
     },
     async run(t, { source, survivors, file }) {
@@ -42,7 +45,8 @@ const repaired = {
     title: 'repair of a torn chat with a BOM',
     prepare(t) {
         const source = t.data.solo('mended', { legacy: t.legacy });
-        const survivors = hurt(source);
+        // A blank line is no damage, and stays.
+        const survivors = hurt(source, { blank: false });
         const bytes = fs.readFileSync(source.file);
         fs.writeFileSync(source.file, Buffer.concat([Buffer.from([0xEF, 0xBB, 0xBF]), bytes]));
         assert.equal(t.stchat('check', source.file).code, 1, 'check does not find the damage');
@@ -63,7 +67,8 @@ const unshared = {
     prepare(t) {
         const source = t.data.solo('shared slug', { legacy: t.legacy });
         // Before 1.19 a branch inherited its parent's slug.
-        const file = t.path('branch', source.file, '--at', '6', '-n', 'Twin', '--naming', 'sillytavern', '--integrity', 'keep');
+        const file = t.path('branch', source.file, '--at', '6', '-n', 'Twin', '--naming', 'sillytavern',
+            '--integrity', 'keep');
         const twin = written(file, {
             header: source.header, messages: source.messages.slice(0, 7), mainChat: source.chat,
             slug: source.meta.integrity,

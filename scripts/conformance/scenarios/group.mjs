@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 
-import { groupLives, groupOf, groupOpensAs, isNamed, written } from '../checks.mjs';
+import { copyOfGroup, groupLives, groupOf, groupOpensAs, isNamed, written } from '../checks.mjs';
 import { literally, same, sameBytes, status, time } from '../expect.mjs';
 import { header, lines } from '../fixtures.mjs';
 
@@ -66,20 +66,21 @@ function copies(kind) {
 }
 
 /**
- * A group in the layout of 1.14 and before: no header in the chat, metadata in the group file. Before 1.16 the new
- * chat must be of the same layout, since a header would show as a message and a chat without metadata in the group
- * file counts as fresh and is overwritten with greetings (1.13, getGroupChat). 1.16 and later migrate it as they start,
- * which happens here between stchat's writing and the server's reading.
+ * A group in the layout of 1.14 and before: no header in the chat, metadata in the group file. Before 1.16 a header
+ * shows as a message (1.12), and a chat without metadata in the group file counts as fresh and is overwritten with
+ * greetings (1.13, getGroupChat in public/scripts/group-chats.js). 1.16 and later migrate such chats as they start, which
+ * happens here between stchat's writing and the server's reading.
  */
 const old = {
     id: 'group-old-layout',
     title: 'group in the layout before 1.16',
     prepare(t) {
         const source = t.data.group('Old group', { old: true });
-        const file = t.path('checkpoint', source.file, '--at', '5', '-n', 'Old point', '--naming', 'classic');
-        return { source, file, groupFile: JSON.parse(fs.readFileSync(source.groupFile, 'utf8')) };
+        const copy = copyOfGroup(t, 'checkpoint', source.file, '--at', '5', '-n', 'Old point', '--naming', 'classic');
+        return { source, copy, groupFile: JSON.parse(fs.readFileSync(source.groupFile, 'utf8')) };
     },
-    async run(t, { source, file, groupFile }) {
+    async run(t, { source, copy, groupFile }) {
+        const file = copy();
         const name = file.split(/[\\/]/).at(-1).replace(/\.jsonl$/, '');
         const messages = source.messages.slice(0, 6);
         const group = await groupOf(t, source);

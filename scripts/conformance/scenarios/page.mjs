@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { isNamed, written } from '../checks.mjs';
+import { copyOfGroup, isNamed, written } from '../checks.mjs';
 import { entryHash, same, sameBytes, time, uuid } from '../expect.mjs';
 import { lines } from '../fixtures.mjs';
 import { livingChat, metaAtFive } from './lorebook.mjs';
@@ -178,8 +178,8 @@ const group = {
             : slugOf(t, theirs[i], source));
         // stchat's copies have the page's names, so that the group files can be compared.
         const mine = [
-            t.path('branch', replica.file, '--at', '5', '-n', names[0], '--naming', 'sillytavern', ...slugs[0]),
-            t.path('checkpoint', replica.file, '--at', '7', '-n', names[1], '--naming', 'sillytavern', ...slugs[1]),
+            copyOfGroup(t, 'branch', replica.file, '--at', '5', '-n', names[0], '--naming', 'sillytavern', ...slugs[0])(),
+            copyOfGroup(t, 'checkpoint', replica.file, '--at', '7', '-n', names[1], '--naming', 'sillytavern', ...slugs[1])(),
         ];
         // Without a name: the number the page gives, and the one stchat gives.
         const unnamed = await createCheckpoint(t, 3, '');
@@ -249,16 +249,19 @@ const openedGroup = {
     skip: needsPage,
     prepare(t) {
         const source = t.data.group('Page open group', { old: t.legacy });
-        return { source, file: t.path('checkpoint', source.file, '--at', '5', '-n', 'Seen in a group', '--naming', 'sillytavern') };
+        const flags = ['--at', '5', '-n', 'Seen in a group', '--naming', 'sillytavern'];
+        return { source, copy: copyOfGroup(t, 'checkpoint', source.file, ...flags) };
     },
-    async run(t, { source, file }) {
+    async run(t, { source, copy }) {
+        const file = copy();
         const messages = source.messages.slice(0, 6);
         await t.page.evaluate(async () => (await import('/scripts/group-chats.js')).resetSelectedGroup());
         const before = fs.readFileSync(file);
         const seen = await open(t, source, 'Seen in a group');
         assert.equal(seen.name, 'Seen in a group');
         same(seen.messages, messages, 'the page\u2019s messages');
-        same(seen.meta, { ...source.meta, main_chat: source.chat, integrity: seen.meta.integrity }, 'the page\u2019s metadata');
+        const meta = { ...source.meta, main_chat: source.chat, integrity: seen.meta.integrity };
+        same(seen.meta, meta, 'the page\u2019s metadata');
         await savePage(t);
         same((await state(t)).popups, [], 'popups after saving');
         sameBytes(fs.readFileSync(file), before, 'the file saved by the page');
@@ -271,7 +274,8 @@ const isolated = {
     skip: needsPage,
     prepare(t) {
         const living = livingChat(t, 'page isolated');
-        const file = t.path('checkpoint', living.source.file, '--at', '5', '-n', 'Alone too', '--naming', 'sillytavern', '--isolate');
+        const file = t.path('checkpoint', living.source.file, '--at', '5', '-n', 'Alone too', '--naming', 'sillytavern',
+            '--isolate');
         return { living, file };
     },
     async run(t, { living, file }) {
