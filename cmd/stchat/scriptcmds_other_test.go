@@ -4,7 +4,10 @@ package main
 
 import "github.com/rogpeppe/go-internal/testscript"
 
-// fifo PATH makes a pipe with a name.
 func scriptFifo(ts *testscript.TestScript, _ bool, _ []string) {
-	ts.Fatalf("fifo: there are none on this system; guard it with [unix]")
+	ts.Fatalf("there are no named pipes on this system; guard it with [unix]")
+}
+
+func scriptUnprivileged(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Fatalf("there are no permissions to test on this system; guard it with [unix]")
 }

@@ -27,7 +27,9 @@ type scriptCmd = func(ts *testscript.TestScript, neg bool, args []string)
 func scriptCmds() map[string]scriptCmd {
 	cmds := map[string]scriptCmd{
 		"exits":        scriptExits,
+		"unprivileged": scriptUnprivileged,
 		"write":        scriptWrite,
+		"append":       scriptAppend,
 		"trim-newline": scriptTrimNewline,
 		"crlf":         scriptCRLF,
 		"bom":          scriptBOM,
@@ -69,18 +71,21 @@ func scriptExits(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: exits N prog args...")
 	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
+	ended(ts, args[0], ts.Exec(args[1], args[2:]...))
+}
+
+// ended compares the exit code of a program that was run.
+func ended(ts *testscript.TestScript, want string, err error) {
 	code := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
+	if err != nil {
 		exit, ok := errors.AsType[*exec.ExitError](err)
 		if !ok {
 			ts.Fatalf("%v", err)
 		}
 		code = exit.ExitCode()
 	}
-	if code != want {
-		ts.Fatalf("exit code %d, want %d", code, want)
+	if strconv.Itoa(code) != want {
+		ts.Fatalf("exit code %d, want %s", code, want)
 	}
 }
 
@@ -104,6 +109,18 @@ func scriptWrite(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+}
+
+// append FILE N TEXT appends a text N times, as it stands.
+func scriptAppend(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: append FILE N TEXT")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	edit(ts, args[:1], func(data []byte) []byte {
+		return append(data, strings.Repeat(args[2], n)...)
+	})
 }
 
 // edit applies a change to each of the files.
