@@ -75,6 +75,10 @@ type Options struct {
 	Data   string    // the user folder; empty: found from the chat's own path
 	Groups Groups    // where groups are looked up; nil: read at each call
 	Stdin  io.Reader // what the path "-" reads
+
+	// Regular says that the path has just been listed as a regular file, so
+	// that it need not be looked at before it is opened.
+	Regular bool
 }
 
 // Groups looks up the group files of a user folder, once a folder.
@@ -136,7 +140,11 @@ func (c *Chat) openStdin(ctx context.Context, in io.Reader) error {
 }
 
 func (c *Chat) openFile(path string, opt Options) error {
-	f, err := OpenRegular(path)
+	open := OpenRegular
+	if opt.Regular {
+		open = os.Open
+	}
+	f, err := open(path)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"stchat/internal/chat"
@@ -108,7 +109,7 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 		r.BadUTF8++
 	}
 	if c.Owner != "" {
-		r.Owner = &c.Owner
+		r.Owner = ptr(strings.Clone(c.Owner)) // not a pointer into the chat, which would stay in memory
 	}
 	p := &r.Parts
 	p.Other = t.bytes - p.Text - p.Swipes - p.SwipeInfo - p.Extra

@@ -38,7 +38,7 @@ type Inspected struct {
 
 // Inspect tells what is in chats. The error is that ctx ended, or Each's.
 func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
-	walked := walkOrStdin(opt.Paths)
+	walked := walkOrStdin(opt.Paths, opt.Meter != nil)
 	res := &Inspected{Errs: walked.Errs, Several: several(walked)}
 	for _, t := range walked.Chats {
 		opt.Meter.Expect(1, t.Size)
@@ -72,11 +72,11 @@ func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 }
 
 // walkOrStdin is [Walk] where "-" means itself.
-func walkOrStdin(paths []string) Walked {
+func walkOrStdin(paths []string, sizes bool) Walked {
 	var w Walked
 	var rest []string
 	flush := func() {
-		v := Walk(rest)
+		v := walk(rest, sizes)
 		w.Chats = append(w.Chats, v.Chats...)
 		w.Users = append(w.Users, v.Users...)
 		w.Errs = append(w.Errs, v.Errs...)
@@ -141,13 +141,13 @@ func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *in
 
 func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, around *inspect.Around) (*inspect.Report, error) {
 	defer o.Meter.Done()
-	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin})
+	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Regular: t.From != ""})
 	if err != nil {
 		return nil, pathError(err)
 	}
 	defer c.Close()
 	opt := inspect.Options{Progress: o.Meter.Follow()}
-	if t.Size < largeChat && t.Path != chat.Stdin {
+	if c.Source.Size < largeChat {
 		opt.Workers = 1
 	}
 	return k.Scan(ctx, c, opt)

@@ -18,6 +18,8 @@ type Walked struct {
 	Chats []Target
 	Users []userdir.Dir // the PATHs that are user folders
 	Errs  []error       // a PATH, or a folder below one, that cannot be read
+
+	sizes bool
 }
 
 // Target is one chat file that a PATH means.
@@ -31,8 +33,12 @@ type Target struct {
 // chats in chats/*/ and "group chats"/, any other folder every *.jsonl below it.
 // Links below a PATH are not followed. Chats come in the order of the PATHs,
 // those of a folder sorted by path, each once.
-func Walk(paths []string) Walked {
-	var w Walked
+func Walk(paths []string) Walked { return walk(paths, true) }
+
+// walk is [Walk]; without sizes those of chats found in folders are 0, which
+// saves a look at each file.
+func walk(paths []string, sizes bool) Walked {
+	w := Walked{sizes: sizes}
 	seen := map[string]bool{}
 	add := func(t Target) {
 		if key := filepath.Clean(t.Path); !seen[key] {
@@ -90,12 +96,16 @@ func (w *Walked) walkFolder(folder, from string, deep bool, add func(Target)) {
 		case e.IsDir() && deep:
 			w.walkFolder(path, from, deep, add)
 		case e.Type().IsRegular() && strings.HasSuffix(e.Name(), names.Extension) && e.Name() != names.Extension:
-			info, err := e.Info()
-			if err != nil {
-				w.Errs = append(w.Errs, pathError(err))
-				continue
+			t := Target{Path: path, From: from}
+			if w.sizes {
+				info, err := e.Info()
+				if err != nil {
+					w.Errs = append(w.Errs, pathError(err))
+					continue
+				}
+				t.Size = info.Size()
 			}
-			add(Target{Path: path, Size: info.Size(), From: from})
+			add(t)
 		}
 	}
 }
