@@ -78,6 +78,7 @@ type bookCloning struct {
 	*LorebookOptions
 	groups *groupCache
 	shelf  map[string]*lorebook.Shelf // by real path of the folder
+	swept  sweeper
 	jobs   []*bookJob
 }
 
@@ -106,7 +107,7 @@ type rebinding struct {
 // about the chats to rebind, and nothing is written then. A clone of which no chat
 // could be pointed, though some were to be, does not stay.
 func CloneLorebooks(ctx context.Context, opt LorebookOptions) ([]*LorebookResult, error) {
-	c := &bookCloning{LorebookOptions: &opt, groups: newGroupCache(), shelf: map[string]*lorebook.Shelf{}}
+	c := &bookCloning{LorebookOptions: &opt, groups: newGroupCache(), shelf: map[string]*lorebook.Shelf{}, swept: sweeper{}}
 	for _, source := range opt.Sources {
 		j := &bookJob{res: &LorebookResult{
 			Schema: 1, Source: source, DryRun: opt.DryRun, Rebound: []string{}, State: []ReboundNote{}, Warnings: []string{},
@@ -165,7 +166,7 @@ func (c *bookCloning) prepare(ctx context.Context, j *bookJob) error {
 		}
 		c.shelf[real] = shelf
 		if !c.DryRun {
-			safefile.RemoveStale(folder)
+			c.swept.in(folder)
 		}
 	}
 	name, err := c.nameOf(j.book, shelf)
@@ -399,6 +400,7 @@ func (c *bookCloning) rebind(r *rebinding, j *bookJob) (changes []isolate.Change
 	if c.DryRun {
 		return changes, true, nil
 	}
+	c.swept.beside(r.path)
 	was := r.chat.HeaderSpan
 	if err = rewrite(r.chat, []splice{{was.Off, was.Len, h.Bytes()}}, c.NoSync); err != nil {
 		_, done = errors.AsType[*safefile.UnsyncedError](err)

@@ -13,7 +13,6 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/luker"
 	"stchat/internal/names"
-	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -284,29 +283,23 @@ func (c *cut) removeStale() {
 	if c.DryRun {
 		return
 	}
-	seen := map[string]bool{}
-	sweep := func(path string) { // of a file to be written; its folder is the one of what a link leads to
-		if dir := filepath.Dir(realPath(path)); !seen[dir] {
-			seen[dir] = true
-			safefile.RemoveStale(dir)
-		}
-	}
+	swept := sweeper{}
 	for _, j := range c.jobs {
 		if j.res.Err != nil || j.target == Stdout {
 			continue
 		}
-		sweep(j.target)
+		swept.beside(j.target)
 		if c.Link {
-			sweep(j.path)
+			swept.beside(j.path)
 		}
 		if j.book != nil {
-			sweep(j.book.path)
+			swept.beside(j.book.path)
 		}
 		if c.NoGroup || !j.beside {
 			continue
 		}
 		for _, g := range j.listing() {
-			sweep(g.Path)
+			swept.beside(g.Path)
 		}
 	}
 }

@@ -68,6 +68,15 @@ type repair struct {
 	want   rules.Set
 	report *RepairReport
 	byPath map[string]*RepairResult
+	swept  sweeper
+}
+
+// sweep clears what runs that died have left beside a file to be written.
+func (r *repair) sweep(path string) {
+	r.swept.beside(path)
+	if r.Quarantine != "" {
+		r.swept.in(r.Quarantine)
+	}
 }
 
 // rounds is how often chats are looked at again: a header that came to light
@@ -79,7 +88,7 @@ const rounds = 4
 // what it would do. An error on one file stands in its result and does not stop
 // the others; the error of Repair itself is that ctx ended.
 func Repair(ctx context.Context, opt RepairOptions) (*RepairReport, error) {
-	r := &repair{RepairOptions: opt, want: rules.Mendable(), report: &RepairReport{}, byPath: map[string]*RepairResult{}}
+	r := &repair{RepairOptions: opt, want: rules.Mendable(), report: &RepairReport{}, byPath: map[string]*RepairResult{}, swept: sweeper{}}
 	if len(opt.Rules) > 0 {
 		r.want = rules.SetOf(opt.Rules...)
 	}

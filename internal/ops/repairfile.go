@@ -61,6 +61,7 @@ func (r *repair) mendChat(ctx context.Context, p *mendPlan, res *RepairResult) (
 	defer func() { w.lost.temp.Discard() }()
 	var temp *safefile.Temp
 	if r.Write {
+		r.sweep(p.chat.Path)
 		if temp, err = safefile.New(p.chat.Path, safefile.Options{NoSync: r.NoSync}); err != nil {
 			return err
 		}

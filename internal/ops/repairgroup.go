@@ -85,6 +85,7 @@ func (r *repair) editGroup(path string, id rules.ID, change string, res *RepairR
 	}
 	backup := res.Backup
 	var made *safefile.Temp
+	r.sweep(path)
 	if backup == nil {
 		t, name, err := r.backup(path, bytes.NewReader(f.Raw()), int64(len(f.Raw())))
 		if err != nil {
@@ -92,7 +93,8 @@ func (r *repair) editGroup(path string, id rules.ID, change string, res *RepairR
 		}
 		made, backup = t, &name
 	}
-	if _, err := safefile.Rewrite(path, data, f.Stamp, safefile.Options{NoSync: r.NoSync}); err != nil {
+	_, err = safefile.Rewrite(path, data, f.Stamp, safefile.Options{NoSync: r.NoSync})
+	if err != nil && !unsynced(err) {
 		if made != nil {
 			_ = made.Undo() // the error that counts is the one above
 		}
@@ -100,7 +102,7 @@ func (r *repair) editGroup(path string, id rules.ID, change string, res *RepairR
 	}
 	res.act(id, 0, -1, change, f.Raw(), data)
 	res.Written, res.Backup = true, backup
-	return nil
+	return err
 }
 
 func quoteAll(names []string) string {

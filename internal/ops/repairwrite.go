@@ -377,8 +377,11 @@ func (w *rewriter) skip(n int64) error {
 		did, err := w.in.Discard(int(min(n, 1<<20)))
 		w.at += int64(did)
 		n -= int64(did)
-		if err != nil {
+		if err == io.EOF {
 			return jsonl.ErrChanged
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
