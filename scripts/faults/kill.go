@@ -174,7 +174,7 @@ func killed(out outcome) bool {
 }
 
 // moment picks when to kill: anywhere, while things are written, or just as a new
-// chat appears. The channel is closed then.
+// file appears. The channel is closed then.
 func moment(sc *scenario, c clock, dir string, rng *rand.Rand) (how string, due <-chan time.Time) {
 	between := func(from, to time.Duration) time.Duration {
 		return from + time.Duration(rng.Float64()*float64(max(to-from, time.Microsecond)))
@@ -183,11 +183,10 @@ func moment(sc *scenario, c clock, dir string, rng *rand.Rand) (how string, due 
 	case 0:
 		return "anywhere", time.After(between(0, c.ends*21/20))
 	case 1:
-		delay := between(0, (c.ends-c.writes)/4)
-		target := filepath.Join(dir, filepath.FromSlash(sc.targets[rng.IntN(len(sc.targets))]))
-		_, existed := sc.old[sc.targets[0]]
-		if !existed {
-			return "as the chat appears", onceThere(target, c.ends*2, delay)
+		if len(sc.appear) > 0 {
+			delay := between(0, (c.ends-c.writes)/4)
+			name := sc.appear[rng.IntN(len(sc.appear))]
+			return "as " + name + " appears", onceThere(filepath.Join(dir, filepath.FromSlash(name)), c.ends*2, delay)
 		}
 	}
 	return "while it writes", time.After(between(c.writes, c.ends*21/20))

@@ -105,6 +105,9 @@ func (h *harness) undisturbed(sc *scenario) error {
 		if _, ok := sc.files[name]; !ok && filepath.Ext(name) == ".jsonl" {
 			sc.targets = append(sc.targets, name)
 		}
+		if _, ok := sc.old[name]; !ok && !sc.masked {
+			sc.appear = append(sc.appear, name)
+		}
 	}
 	for _, name := range sc.makes {
 		if _, ok := sc.new[name]; !ok {

@@ -31,10 +31,12 @@ type scenario struct {
 	makes  []string // files that the call must make, or the scenario is none
 	linked bool     // the new chats are noted in their sources
 	group  bool     // they are listed by a group
+	mends  bool     // chats are mended each by itself, with the old one kept
 
 	old, new snapshot
 	allowed  map[string]map[string]bool // contents that a file may have; absent is "\x00"
 	targets  []string                   // chats that the call makes
+	appear   []string                   // files that it makes, of any kind
 }
 
 const absent = "\x00"
@@ -54,6 +56,10 @@ func scenarios() []*scenario {
 		"chats/Luker/Deep.luker-state.chat_sync.json":        `{"integrity":"` + uuid + `","updated_at":1767225600000}`,
 		"chats/Luker/Deep.luker-state.tides__floor_log.json": floorLog(120),
 		"chats/Luker/Deep.luker-state.tides__schema.json":    `{"version":1}`,
+	}
+	hurt := snapshot{
+		harbour: chat("", 200) + "\n{\"name\":\"Mira\",\"mes\":\"The la",
+		quay:    strings.Replace(chat("", 40), "\n", "\r\n", 5) + "\nnot a message\n" + `{"mes":"Wave"}`,
 	}
 	call := func(args ...string) func(string) []string {
 		return func(label string) []string {
@@ -85,8 +91,21 @@ func scenarios() []*scenario {
 		},
 		{name: "branch of a Luker chat", files: luker, args: call("branch", deep, "--at", "80"), masked: true},
 		{name: "branch --link of a Luker chat", files: luker, args: call("branch", deep, "--at", "80", "--link"), masked: true, linked: true},
-		{name: "checkpoint --lorebook clone", files: booked, args: call("checkpoint", harbour, "--lorebook", "clone")},
-		{name: "branch --isolate --link", files: booked, args: call("branch", harbour, "--isolate", "--link"), linked: true},
+		{
+			name: "checkpoint --lorebook clone", files: booked, args: call("checkpoint", harbour, "--lorebook", "clone"),
+			makes: []string{"worlds/Harbour Lore__CP_" + want + ".json"},
+		},
+		{name: "branch --isolate --link", files: booked, args: call("branch", harbour, "--isolate", "--link"), linked: true, makes: []string{"worlds/Harbour Lore__CP_" + want + ".json"}},
+		{
+			name: "clone-lorebook --rebind", files: booked,
+			args: func(label string) []string {
+				return []string{"clone-lorebook", lore, "--name", "Harbour " + label, "--rebind", harbour}
+			},
+		},
+		{
+			name: "repair --write", files: hurt, masked: true, mends: true,
+			args: func(string) []string { return []string{"repair", "chats", "--write"} },
+		},
 	}
 }
 

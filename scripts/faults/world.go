@@ -90,20 +90,23 @@ func (s snapshot) without(names []string) snapshot {
 	return s
 }
 
-// mask hides what differs from run to run where a slug cannot be asked for: slugs
-// that are made up, and the time in Luker's chat_sync.
+// mask hides what differs from run to run where it cannot be asked for: slugs that
+// are made up, and times in Luker's chat_sync and in what repair keeps.
 func (s snapshot) mask() snapshot {
 	m := snapshot{}
 	for name, data := range s {
 		data = slug.ReplaceAllString(data, "SLUG")
-		m[name] = stamp.ReplaceAllString(data, `"updated_at":0`)
+		data = synced.ReplaceAllString(data, `"updated_at":0`)
+		m[kept.ReplaceAllString(name, ".bak-TIME")] = repaired.ReplaceAllString(data, "by stchat repair")
 	}
 	return m
 }
 
 var (
-	slug  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	stamp = regexp.MustCompile(`"updated_at":\d+`)
+	slug     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	synced   = regexp.MustCompile(`"updated_at":\d+`)
+	kept     = regexp.MustCompile(`\.bak-[0-9@hms-]+$`)
+	repaired = regexp.MustCompile(`by stchat repair, .*`)
 )
 
 // dangling lists what points at a file that does not exist: links and parents of
@@ -120,11 +123,10 @@ func (s snapshot) dangling() []string {
 		folder := path.Dir(name)
 		switch {
 		case path.Ext(name) == ".jsonl":
-			for i, line := range strings.Split(data, "\n") {
+			for line := range strings.SplitSeq(data, "\n") {
 				var l chatLine
-				if err := json.Unmarshal([]byte(line), &l); err != nil {
-					list = append(list, fmt.Sprintf("%s:%d: %v", name, i+1, err))
-					break
+				if json.Unmarshal([]byte(line), &l) != nil {
+					continue // a world may have damage in it
 				}
 				if l.Metadata.Book != "" {
 					missing(name, "lorebook", "worlds/"+l.Metadata.Book+".json")
