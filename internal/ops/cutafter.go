@@ -141,6 +141,12 @@ func (j *cutJob) planLink() error {
 	if err := safefile.CanReplace(j.path); err != nil {
 		return fmt.Errorf("%w; without --link the source is not touched", pathError(err))
 	}
+	switch {
+	case j.BumpIntegrity && j.chat.Header == nil:
+		return j.chat.Errorf("the chat has no header to hold a slug; leave --bump-integrity out")
+	case (j.BumpIntegrity || j.luker.is) && j.chat.HeaderKind == chat.Damaged:
+		return j.chat.Errorf("a new slug in the damaged header would lose what is left of it; mend the chat first, or leave --link out")
+	}
 	return nil
 }
 
