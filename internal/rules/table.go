@@ -30,7 +30,7 @@ var table = [ruleCount]Rule{
 	BOM: {
 		ID: "bom", Family: fileFamily, Severity: Error, Mending: Mended,
 		Summary: "the file begins with a byte order mark",
-		Effect:  "SillyTavern before 1.19 cannot parse the first line: the header is lost and the first message is taken for it",
+		Effect:  "SillyTavern cannot parse the first line: the header is lost and the first message is eaten in its place",
 		Mend:    "repair takes the mark off",
 	},
 	CRLF: {
