@@ -172,6 +172,7 @@ type scene struct{ isBreak, hidden, recap bool }
 // its documentation says auto_recap.
 func sceneOf(e *extra) scene {
 	var s scene
+	visible := false
 	for _, raw := range e.recaps {
 		if raw == nil {
 			continue
@@ -189,12 +190,13 @@ func sceneOf(e *extra) scene {
 		}
 		if rawjson.Truthy(isBreak) {
 			s.isBreak = true
-			s.hidden = string(shown) == "false"
+			visible = visible || string(shown) != "false"
 		}
 		if rawjson.KindOf(recap) == rawjson.String && len(recap) > len(`""`) {
 			s.recap = true
 		}
 	}
+	s.hidden = s.isBreak && !visible
 	return s
 }
 
