@@ -117,7 +117,7 @@ func isoMillis(raw []byte) (ms int64, ok bool) {
 	}
 	year, month, day := number(1, 4), number(6, 2), number(9, 2)
 	hour, minute, second := number(12, 2), number(15, 2), number(18, 2)
-	if month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59 {
+	if year < 1 || month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59 {
 		return 0, false
 	}
 	last := int64(30) + (month+month/8)%2

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stchat/internal/jsonl"
@@ -68,9 +69,10 @@ func (k *Checker) ownLinks(c *Chat) {
 
 // parents judges the chats of a folder by their parents.
 func (k *Checker) parents(ctx context.Context, f *family) error {
+	circles := f.circles()
 	for _, c := range f.checked {
-		if circle := f.circle(c); circle != nil {
-			c.report(ChatCycle, c.HeaderLine, 0, circleMessage(circle))
+		if circle := circles[c]; circle != nil {
+			c.report(ChatCycle, c.HeaderLine, 0, circleMessage(c, circle))
 			continue
 		}
 		p := f.parent(c)
@@ -128,34 +130,44 @@ func (k *Checker) checkpoint(ctx context.Context, c, p *Chat, link *Link) error 
 	return nil
 }
 
-// circle gives the names of the chats through which the chat is its own
-// ancestor, nil where it is not.
-func (f *family) circle(c *Chat) []string {
-	var way []string
-	seen := map[*Chat]bool{}
-	for p := c; p != nil; p = f.parent(p) {
-		if seen[p] {
-			if p != c {
-				return nil // it only leads into a circle
+// circles gives, for every chat that is its own ancestor, the chats of its
+// circle. Each chat is walked over once.
+func (f *family) circles() map[*Chat][]*Chat {
+	found := map[*Chat][]*Chat{}
+	walk := map[*Chat]int{} // the walk that came by
+	for i, c := range f.chats {
+		var way []*Chat
+		for p := c; p != nil; p = f.parent(p) {
+			if walk[p] != 0 {
+				if walk[p] == i+1 {
+					circle := way[slices.Index(way, p):]
+					for _, member := range circle {
+						found[member] = circle
+					}
+				}
+				break
 			}
-			return way
+			walk[p] = i + 1
+			way = append(way, p)
 		}
-		seen[p] = true
-		way = append(way, p.Name)
 	}
-	return nil
+	return found
 }
 
-func circleMessage(way []string) string {
-	if len(way) == 1 {
+// circleMessage tells the chats of a circle, beginning with c.
+func circleMessage(c *Chat, circle []*Chat) string {
+	if len(circle) == 1 {
 		return "the chat is its own parent"
 	}
 	const enough = 5
-	for i := range way {
-		way[i] = fmt.Sprintf("%q", clip(way[i]))
-	}
-	if len(way) > enough {
-		way = append(way[:enough], fmt.Sprintf("and %d more", len(way)-enough))
+	at := slices.Index(circle, c)
+	var way []string
+	for i := range circle {
+		if i == enough {
+			way = append(way, fmt.Sprintf("and %d more", len(circle)-i))
+			break
+		}
+		way = append(way, fmt.Sprintf("%q", clip(circle[(at+i)%len(circle)].Name)))
 	}
 	return "the chat is its own ancestor: " + strings.Join(way, " comes from ")
 }

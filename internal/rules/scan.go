@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"stchat/internal/chat"
@@ -17,10 +18,20 @@ import (
 // Checker judges chats. It looks up every folder, group file and lorebook
 // around them once, and may be used by several goroutines at once.
 type Checker struct {
-	now  time.Time
-	seed maphash.Seed
+	now    time.Time
+	seed   maphash.Seed
+	memory sync.Pool // *memory
 	*surroundings
 }
+
+// memory is what reading a small chat takes, kept for the next one.
+type memory struct {
+	buf   jsonl.Buffer
+	batch batch
+}
+
+// smallChat is up to which size a chat is read as one batch.
+const smallChat = 1 << 20
 
 // New makes a checker; now is what pending operations are old by.
 func New(now time.Time) *Checker {
@@ -76,13 +87,32 @@ func (k *Checker) read(ctx context.Context, c *Chat, opt ScanOptions) error {
 	defer f.Close()
 	c.Stamp = stamp
 	s := &scan{Checker: k, chat: c, keys: lineKeys()}
-	err = jsonl.Map(ctx, src, jsonl.MapOptions{Limit: -1, Keys: s.keys, Workers: opt.Workers, Progress: opt.Progress},
-		s.line, s.fold, (*batch).reset)
+	lines := jsonl.MapOptions{Limit: -1, Keys: s.keys, Workers: opt.Workers, Progress: opt.Progress}
+	if src.Size <= smallChat {
+		err = s.readSmall(src, lines)
+	} else {
+		err = jsonl.Map(ctx, src, lines, s.line, s.fold, (*batch).reset)
+	}
 	if err != nil {
 		return &os.PathError{Op: "read", Path: c.Path, Err: err}
 	}
 	s.finish(src.Size)
 	return nil
+}
+
+// readSmall reads a chat as one batch, with memory that is used again.
+func (s *scan) readSmall(src jsonl.Source, lines jsonl.MapOptions) error {
+	m, ok := s.memory.Get().(*memory)
+	if !ok {
+		m = new(memory)
+	}
+	defer s.memory.Put(m)
+	m.batch.reset()
+	damage, err := m.buf.Each(src, lines, func(l *jsonl.Line) { s.line(l, &m.batch) })
+	if err != nil {
+		return err
+	}
+	return s.fold(&m.batch, jsonl.Base{}, damage)
 }
 
 // open opens a chat's file and gives its bytes as they are now.

@@ -1,0 +1,146 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestIsoMillis(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		s := fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", 1+r.IntN(4000), r.IntN(14), r.IntN(33), r.IntN(26), r.IntN(62), r.IntN(62), r.IntN(1000))
+		want, err := time.Parse("2006-01-02T15:04:05.000Z", s)
+		got, ok := isoMillis([]byte(`"` + s + `"`))
+		if ok != (err == nil) || ok && got != want.UnixMilli() {
+			t.Fatalf("%s: %d, %v; want %d, %v", s, got, ok, want.UnixMilli(), err)
+		}
+	}
+	for _, s := range []string{`"2026-01-02T03:04:05.006+"`, `"2026-01-02T03:04:05.06Z"`, `2026-01-02T03:04:05.006Z`, ``, `"x"`} {
+		if _, ok := isoMillis([]byte(s)); ok {
+			t.Errorf("%s is read", s)
+		}
+	}
+}
+
+// FuzzSwipeIs compares the quick look at the first and last swipe with decoding
+// them all.
+func FuzzSwipeIs(f *testing.F) {
+	f.Add("a", "b", "c", 1, uint8(0))
+	f.Add(`a","b`, `b`, `","`, 2, uint8(1))
+	f.Add(`\`, `"`, `\"`, 0, uint8(2))
+	f.Add("é", "e\u0301", "\x00", 1, uint8(3))
+	f.Fuzz(func(t *testing.T, a, b, c string, id int, form uint8) {
+		list, mes := []string{a, b, c}, []string{a, b, c, a + b, "x"}[int(form)%5]
+		if id < 0 || id > 2 {
+			return
+		}
+		swipes, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(mes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if form >= 128 {
+			swipes = bytes.ReplaceAll(swipes, []byte(`","`), []byte(`" , "`))
+		}
+		var text []string
+		var message string
+		if json.Unmarshal(swipes, &text) != nil || len(text) != 3 || json.Unmarshal(raw, &message) != nil {
+			return // the spaces went into a text
+		}
+		if got, want := SwipeIs(swipes, 3, id, raw), text[id] == message; got != want {
+			t.Errorf("SwipeIs(%s, %d, %s) = %v", swipes, id, raw, got)
+		}
+	})
+}
+
+func TestAttachmentPath(t *testing.T) {
+	tests := []struct {
+		address string
+		want    []string
+		ours    bool
+	}{
+		{"/user/images/M/a.png", []string{"user/images/M/a.png", "user/images/M/a.png"}, true},
+		{"user/files/b%20c.txt?x=1#y", []string{"user/files/b c.txt", "user/files/b%20c.txt"}, true},
+		{"/user/images/100%.png", []string{"user/images/100%.png"}, true},
+		{"/User%20Avatars/a.png", []string{"User Avatars/a.png", "User%20Avatars/a.png"}, true},
+		{"/backgrounds/sea.jpg", []string{"backgrounds/sea.jpg", "backgrounds/sea.jpg"}, true},
+		{"/user/../../../etc/passwd", nil, true},
+		{"/user/%2e%2e/%2e%2e/secret", []string{"user/%2e%2e/%2e%2e/secret"}, true},
+		{"https://example.org/user/images/a.png", nil, false},
+		{"/img/ai4.png", nil, false},
+		{"", nil, false},
+	}
+	for _, tt := range tests {
+		got, ours := attachmentPath(tt.address)
+		if ours != tt.ours || !cmp.Equal(tt.want, got) {
+			t.Errorf("%q: %q, %v; want %q, %v", tt.address, got, ours, tt.want, tt.ours)
+		}
+		for _, path := range got {
+			if !filepath.IsLocal(filepath.FromSlash(path)) {
+				t.Errorf("%q leads out: %q", tt.address, path)
+			}
+		}
+	}
+}
+
+func TestRuleTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, id := range All() {
+		r := id.Rule()
+		if r.ID == "" || r.Family == "" || r.Severity == 0 || r.Summary == "" || r.Effect == "" || r.Mend == "" || seen[r.ID] {
+			t.Errorf("rule %d: %+v", id, *r)
+		}
+		seen[r.ID] = true
+		for _, text := range []string{r.Summary, r.Effect, r.Mend} {
+			if strings.HasSuffix(text, ".") || strings.Contains(text, "\n") {
+				t.Errorf("%s: %q is not a phrase", r.ID, text)
+			}
+		}
+		if got, err := Find(r.ID); err != nil || got != id {
+			t.Errorf("Find(%s) = %v, %v", r.ID, got, err)
+		}
+	}
+	if _, err := Find(""); err == nil {
+		t.Error("a rule without a name")
+	}
+	if len(seen) > 64 {
+		t.Error("a Set holds 64 rules")
+	}
+}
+
+func TestDateOrder(t *testing.T) {
+	at := func(s string, local bool) date {
+		ms, err := time.Parse("2006-01-02 15:04:05", s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return date{ms: ms.UnixMilli(), local: local, known: true}
+	}
+	tests := []struct {
+		d, front date
+		want     bool
+	}{
+		{at("2026-01-02 10:00:00", false), at("2026-01-02 10:00:01", false), true},
+		{at("2026-01-02 10:00:00", false), at("2026-01-02 10:00:00", false), false},
+		{at("2026-01-02 10:00:00", true), at("2026-01-02 10:00:40", true), false},
+		{at("2026-01-02 09:59:00", true), at("2026-01-02 10:00:40", true), true},
+		{at("2026-01-02 10:00:00", false), at("2026-01-03 10:00:00", true), false},
+		{at("2026-01-01 10:00:00", true), at("2026-01-03 10:00:00", false), true},
+	}
+	for _, tt := range tests {
+		if got := before(tt.d, tt.front); got != tt.want {
+			t.Errorf("before(%+v, %+v) = %v", tt.d, tt.front, got)
+		}
+	}
+}
