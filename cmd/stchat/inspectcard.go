@@ -17,8 +17,9 @@ const shownLines = 12
 
 // card writes lines of a label and what belongs to it.
 type card struct {
-	w *bufio.Writer
-	c *console
+	w      *bufio.Writer
+	c      *console
+	damage bool // the lines tell of damage
 }
 
 // line writes one line; the cells are shown text.
@@ -29,11 +30,19 @@ func (k card) line(label string, cells ...string) {
 	}
 	const indent = 14
 	text := strings.Join(cells, "  ")
-	if k.c.Width > indent {
+	if k.c.Width > indent && label != "file" { // a path is there to be copied
 		text = visible.Truncate(text, k.c.Width-indent)
+	}
+	// painted last: what is cut must not hold a colour's codes
+	text = strings.ReplaceAll(text, missing, paint(k.c.outColor, red, missing))
+	if k.damage {
+		text = paint(k.c.outColor, red, text)
 	}
 	fmt.Fprintf(k.w, "%s%s\n", paint(k.c.outColor, dim, visible.Pad(label, indent)), text)
 }
+
+// missing is what is said of a file that is named and not there.
+const missing = "(missing)"
 
 // list writes up to shownLines lines, on a terminal, and how many more there are.
 func (k card) list(label string, n int, cells func(i int) []string) {
@@ -52,7 +61,7 @@ func (k card) list(label string, n int, cells func(i int) []string) {
 
 // writeCard writes what there is to tell of one chat.
 func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
-	k := card{w, c}
+	k := card{w: w, c: c}
 	name := visible.Text(r.Name)
 	if r.Path == chat.Stdin {
 		name = "standard input"
@@ -63,7 +72,7 @@ func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
 		k.line("chat", name)
 	}
 	if r.Path != chat.Stdin {
-		k.line("file", visible.Text(r.Path))
+		k.line("file", shownPath(c, r.Path))
 	}
 	if r.Owner != nil {
 		word := "character"
@@ -89,10 +98,19 @@ func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
 		label, cells := extensionText(e)
 		k.line(label, cells...)
 	}
+	k.damage = true
 	k.list("damage", len(r.Damage), func(i int) []string {
 		d := r.Damage[i]
-		return []string{paint(c.outColor, red, fmt.Sprintf("line %d, column %d", d.Line, d.Column)), visible.Text(d.Reason)}
+		return []string{fmt.Sprintf("line %d, column %d", d.Line, d.Column), visible.Text(d.Reason)}
 	})
+}
+
+// shownPath gives a path for a person as a shell takes it, for a pipe on one line.
+func shownPath(c *console, path string) string {
+	if c.OutTTY {
+		return visible.Quote(path)
+	}
+	return visible.Text(path)
 }
 
 // parts tells what the bytes are spent on, the largest first where there are
@@ -151,7 +169,7 @@ func (k card) existence(exists *bool) string {
 	case *exists:
 		return "(exists)"
 	}
-	return paint(k.c.outColor, red, "(missing)")
+	return missing
 }
 
 func headerText(header string) string {

@@ -54,24 +54,38 @@ func writeShownMessage(w *bufio.Writer, c *console, m *inspect.Message) {
 		date = shownDate(c, *m.Date)
 	}
 	cell := func(s string, cells int) string { return visible.Pad(visible.Truncate(s, cells), cells) }
-	row := padLeft("#"+strconv.Itoa(m.Index), 6) + " " +
-		paint(c.outColor, roleColor(m.Role), cell(textOr(m.Name), 14)) + " " +
-		paint(c.outColor, dim, cell(date, 16)) + " " + cell(swipeText(m), 5)
-	const used = 6 + 1 + 14 + 1 + 16 + 1 + 5
+	row := padLeft("#"+strconv.Itoa(m.Index), 6) + " " + paint(c.outColor, roleColor(m.Role), cell(textOr(m.Name), 14)) + " "
+	used := 6 + 1 + 14 + 1
+	const roomy = 70 // on a narrower terminal the text is worth more than the date
+	if c.Width == 0 || c.Width >= roomy {
+		row += paint(c.outColor, dim, cell(date, 16)) + " " + cell(swipeText(m), 5) + " "
+		used += 16 + 1 + 5 + 1
+	}
+	room := max(0, c.Width-used)
+	if s := marks(m); s != "" {
+		s = "[" + s + "]"
+		if c.Width > 0 {
+			s = cut(s, room)
+		}
+		row += paint(c.outColor, yellow, s) + " "
+		room = max(0, room-visible.Width(s)-1)
+	}
 	text := visible.Text(firstLine(m))
 	if m.Name == nil || m.Role == "system" {
 		text = "(" + m.Role + ") " + text
 	}
-	room := c.Width - used - 1
-	if s := marks(m); s != "" {
-		s = "[" + s + "]"
-		room -= visible.Width(s) + 1
-		row += " " + paint(c.outColor, yellow, s)
-	}
 	if c.Width > 0 {
-		text = visible.Truncate(text, max(0, room))
+		text = cut(text, room)
 	}
-	fmt.Fprintln(w, row+" "+text)
+	fmt.Fprintln(w, strings.TrimRight(row+text, " "))
+}
+
+// cut is visible.Truncate to any room, also none.
+func cut(s string, room int) string {
+	if room < 1 {
+		return ""
+	}
+	return visible.Truncate(s, room)
 }
 
 func roleColor(role string) string {
