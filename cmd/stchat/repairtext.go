@@ -53,7 +53,7 @@ func writeDiff(w *bufio.Writer, c *console, r *ops.RepairResult) {
 		}
 	}
 	if n := len(r.Actions) - len(r.Diffs); n > 0 {
-		fmt.Fprintf(w, "… and %s more (--json lists them)\n", plural(n, "change"))
+		fmt.Fprintf(w, "… and %d more (--json lists them)\n", n)
 	}
 }
 

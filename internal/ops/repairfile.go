@@ -100,6 +100,10 @@ func (r *repair) mendChat(ctx context.Context, p *mendPlan, res *RepairResult) (
 	} else if t != nil {
 		done, quarantined = append(done, t), &path
 	}
+	// Windows does not replace a file that somebody has open
+	if err := file.Close(); err != nil {
+		return err
+	}
 	err = temp.Replace(stamp)
 	if unsynced, ok := errors.AsType[*safefile.UnsyncedError](err); ok {
 		res.Err, err = unsynced, nil

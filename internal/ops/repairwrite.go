@@ -332,11 +332,11 @@ func (w *rewriter) apply(e *edit) error {
 	}
 	for i := range e.actions {
 		a := &e.actions[i]
-		after := e.data
-		if e.drop {
-			after = nil
+		var before, after []byte
+		if i == len(e.actions)-1 { // shown once
+			before, after = e.raw, e.data
 		}
-		w.res.act(a.rule, e.number, e.index, a.change, e.raw, after)
+		w.res.act(a.rule, e.number, e.index, a.change, before, after)
 		if a.lost != nil {
 			if err := w.lost.add(e.number, e.index, a); err != nil {
 				return err

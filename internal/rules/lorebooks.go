@@ -12,6 +12,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
 	"stchat/internal/userdir"
+	"stchat/internal/visible"
 )
 
 // book is what remains of a lorebook that was read.
@@ -128,7 +129,9 @@ func (k *Checker) sharedBooks(families []*family) {
 		for _, chats := range writers {
 			for _, c := range chats {
 				if c != keeper {
-					c.report(LorebookSharedState, c.HeaderLine, 0, fmt.Sprintf("writes the lorebook %q, as does %q", clip(c.Lorebook), clip(keeper.Name)))
+					c.add(Finding{Rule: LorebookSharedState, Line: c.HeaderLine, Index: -1,
+						Message: fmt.Sprintf("writes the lorebook %q, as does %q", clip(c.Lorebook), clip(keeper.Name)),
+						mend:    fmt.Sprintf("give the chat a lorebook of its own: stchat clone-lorebook %[1]s --rebind %[1]s", visible.Quote(c.Path))})
 				}
 			}
 		}
