@@ -31,7 +31,7 @@ type InspectOptions struct {
 
 // Inspected is what an inspection came to.
 type Inspected struct {
-	Several bool // whether more than one chat was meant
+	Several bool // whether more than one chat may have been meant
 	Summary inspect.Summary
 	Errs    []error // of PATHs and of what user folders hold; Each was told of the chats'
 }
@@ -39,7 +39,7 @@ type Inspected struct {
 // Inspect tells what is in chats. The error is that ctx ended, or Each's.
 func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 	walked := walkOrStdin(opt.Paths, opt.Meter != nil)
-	res := &Inspected{Errs: walked.Errs, Several: several(walked)}
+	res := &Inspected{Errs: walked.Errs, Several: several(opt.Paths, walked)}
 	for _, t := range walked.Chats {
 		opt.Meter.Expect(1, t.Size)
 	}
@@ -66,6 +66,7 @@ func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 		return nil, err
 	}
 	var errs []error
+	sum.Failed += len(walked.Errs)
 	res.Summary, errs = sum.Finish(walked.Users)
 	res.Errs = append(res.Errs, errs...)
 	return res, nil
@@ -97,10 +98,11 @@ func walkOrStdin(paths []string, sizes bool) Walked {
 	return w
 }
 
-// several tells whether a table is wanted: more than one chat, or a folder,
-// whatever it holds.
-func several(w Walked) bool {
-	return len(w.Chats) > 1 || len(w.Users) > 0 || len(w.Chats) == 1 && w.Chats[0].From != ""
+// several tells whether a table is wanted: where more than one PATH is given,
+// or a folder, whatever it holds.
+func several(paths []string, w Walked) bool {
+	isFolder := len(w.Users) > 0 || len(w.Chats) > 0 && w.Chats[0].From != "" || len(w.Chats)+len(w.Errs) == 0
+	return len(paths) > 1 || isFolder
 }
 
 // reports hands on the reports of chats in their order, while others are
