@@ -373,7 +373,7 @@ func bump(source *chat.Chat, slug string) []splice {
 }
 
 // rewrite replaces a chat by itself with the splices in it, byte for byte
-// otherwise.
+// otherwise. The chat is closed then: Windows replaces no file that is open.
 func rewrite(source *chat.Chat, splices []splice, noSync bool) error {
 	slices.SortFunc(splices, func(a, b splice) int { return cmp.Compare(a.off, b.off) })
 	temp, err := safefile.New(source.Path, safefile.Options{NoSync: noSync})
@@ -395,5 +395,9 @@ func rewrite(source *chat.Chat, splices []splice, noSync bool) error {
 	if _, err := io.CopyBuffer(temp, io.NewSectionReader(source.File(), at, source.Source.Size-at), buf); err != nil {
 		return err
 	}
+	if err := temp.Prepare(); err != nil {
+		return err
+	}
+	source.Close()
 	return temp.Replace(source.Stamp)
 }
