@@ -13,7 +13,9 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scri
 // TestMain makes the program a command of the scripts: the test binary, run
 // again under its name.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"stchat": main})
+	// else each of a thousand runs waits a second at its end under -race
+	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	testscript.Main(m, map[string]func(){"stchat": main, "stchat-peak": mainPeak})
 }
 
 // TestScripts runs testdata/script/*.txtar: one claim a script, on the program
@@ -35,6 +37,7 @@ func TestScripts(t *testing.T) {
 func setupScript(env *testscript.Env) error {
 	env.Setenv("TZ", "UTC")
 	env.Setenv("HOME", env.WorkDir)
+	env.Setenv("GORACE", os.Getenv("GORACE"))
 	env.Setenv("UUID", "99999999-8888-4777-8666-555555555555")
 	env.Values[treesKey{}] = map[string]string{}
 	return os.MkdirAll(env.WorkDir, 0o777)
