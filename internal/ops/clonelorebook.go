@@ -133,7 +133,7 @@ func CloneLorebooks(ctx context.Context, opt LorebookOptions) ([]*LorebookResult
 		switch {
 		case len(j.res.Errs) > 0:
 		case ctx.Err() != nil:
-			j.res.Errs = append(j.res.Errs, fmt.Errorf("%s: not begun: %w", j.res.Source, context.Cause(ctx)))
+			j.res.Errs = append(j.res.Errs, fmt.Errorf("%s: not begun: %w", j.res.Source, ctx.Err()))
 		default:
 			c.run(j)
 		}

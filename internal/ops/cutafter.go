@@ -135,7 +135,11 @@ func (j *cutJob) planLink() error {
 		return nil
 	}
 	// a link is a name in the source's own folder, wherever a symlink to it lies
-	if !j.beside || !sameFolder(filepath.Dir(realPath(j.path)), filepath.Dir(j.target)) {
+	beside, err := sameFolder(filepath.Dir(realPath(j.path)), filepath.Dir(j.target))
+	if err != nil {
+		return pathError(err)
+	}
+	if !j.beside || !beside {
 		return j.chat.Errorf("--link needs the new chat beside its source")
 	}
 	if err := safefile.CanReplace(j.path); err != nil {
@@ -183,13 +187,10 @@ func (c *cut) linkSources(ctx context.Context) {
 		jobs := byPath[order[i]]
 		err := c.linkSource(ctx, jobs)
 		for _, j := range jobs {
-			if err != nil && !unsynced(err) {
+			if err != nil {
 				j.res.Linked = false
-				err := fmt.Errorf("%s: %w; %s is written but not noted in its source; to complete it: %s", j.path, err, j.target, j.completeLink())
-				j.fail(err)
-				continue
+				j.fail(fmt.Errorf("%s: %w; %s is written but not noted in its source; to complete it: %s", j.path, err, j.target, j.completeLink()))
 			}
-			j.fail(err)
 		}
 	})
 }
@@ -221,7 +222,8 @@ type splice struct {
 	data     []byte
 }
 
-// linkSource makes all the edits in one source in one replacement.
+// linkSource makes all the edits in one source in one replacement. Its error
+// is that they were not made; what goes wrong after them stands in the results.
 func (c *cut) linkSource(ctx context.Context, jobs []*cutJob) error {
 	first := jobs[0]
 	source, err := chat.Open(ctx, first.path, chat.Options{Data: c.Data, Groups: c.groups})
@@ -257,10 +259,13 @@ func (c *cut) linkSource(ctx context.Context, jobs []*cutJob) error {
 	if c.DryRun || len(splices) == 0 {
 		return nil
 	}
-	if err := rewrite(source, splices, c.NoSync); err != nil {
+	err = rewrite(source, splices, c.NoSync)
+	if err != nil && !unsynced(err) {
 		return cause(err)
 	}
-	return c.syncSlug(first, slug)
+	first.fail(err)
+	first.fail(c.syncSlug(first, slug))
+	return nil
 }
 
 // linkLines edits the messages on which the new chats hang.

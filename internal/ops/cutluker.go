@@ -138,7 +138,7 @@ func (c *cut) syncSlug(first *cutJob, slug string) error {
 			_, err = safefile.Rewrite(s.Path, luker.SyncData(slug, c.Now.UnixMilli()), was, safefile.Options{NoSync: c.NoSync})
 		}
 		if err != nil {
-			return fmt.Errorf("the link is noted, but not the new slug: %w", pathError(err))
+			return fmt.Errorf("%s: the link is noted, but its new slug is not in Luker's sidecar: %w; open the chat in Luker and save it", first.path, pathError(err))
 		}
 	}
 	return nil

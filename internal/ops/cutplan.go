@@ -140,8 +140,9 @@ func (j *cutJob) placeOutput() error {
 	if err := j.notTheSource(j.Output); err != nil {
 		return err
 	}
-	j.beside = sameFolder(filepath.Dir(j.path), filepath.Dir(j.Output))
-	return nil
+	beside, err := sameFolder(filepath.Dir(j.path), filepath.Dir(j.Output))
+	j.beside = beside
+	return pathError(err)
 }
 
 // placeBeside derives the name (SPEC.md 2.1).
@@ -263,10 +264,18 @@ func realPath(path string) string {
 	return path
 }
 
-func sameFolder(a, b string) bool {
+// sameFolder tells whether two paths lead to one folder. That one does not
+// exist is no error: what is made there will say so.
+func sameFolder(a, b string) (bool, error) {
 	ai, aerr := os.Stat(a)
 	bi, berr := os.Stat(b)
-	return aerr == nil && berr == nil && os.SameFile(ai, bi)
+	if err := errors.Join(aerr, berr); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return false, err
+	}
+	return os.SameFile(ai, bi), nil
 }
 
 // pathError puts the path in front and leaves the system call out.

@@ -223,8 +223,8 @@ func (q *quarantine) open() error {
 		if i > 0 {
 			q.name = filepath.Join(folder, fmt.Sprintf("%s.%d.damaged", name, i+1))
 		}
-		if _, err := os.Lstat(q.name); errors.Is(err, fs.ErrNotExist) {
-			break
+		if _, err := os.Lstat(q.name); err != nil {
+			break // free, or trouble that creating it will meet
 		}
 	}
 	var err error
