@@ -33,11 +33,7 @@ func (h *harness) killAll(out io.Writer) error {
 	err := h.each(batches*len(h.cases), func(i int, dir string) error {
 		sc := h.cases[i%len(h.cases)]
 		rng := rand.New(rand.NewPCG(h.seed, uint64(i)))
-		is, err := take(dir)
-		if err != nil {
-			return err
-		}
-		if err := sc.reset(dir, is); err != nil {
+		if err := sc.settle(dir); err != nil {
 			return err
 		}
 		from := i / len(h.cases) * batch

@@ -51,7 +51,8 @@ type harness struct {
 	seed    uint64
 	workers int
 	cases   []*scenario
-	tally   tally
+	special []*scenario // for one system call each
+	tally   *tally
 }
 
 // part is one kind of disturbance.
@@ -99,7 +100,7 @@ func run(args []string, out, log io.Writer) error {
 	}
 	defer os.RemoveAll(work)
 	h := &harness{bin: *bin, dir: work, kills: *kills, seed: *seed, workers: *workers}
-	h.tally.log = log
+	h.tally = &tally{log: log}
 	if h.bin == "" {
 		if h.bin, err = build(work); err != nil {
 			return err

@@ -74,7 +74,11 @@ func (h *harness) prepare(all []*scenario, match func(string) bool) error {
 		if err := h.undisturbed(sc); err != nil {
 			return fmt.Errorf("%s, undisturbed: %w", sc.name, err)
 		}
-		h.cases = append(h.cases, sc)
+		if sc.only == "" {
+			h.cases = append(h.cases, sc)
+		} else {
+			h.special = append(h.special, sc)
+		}
 	}
 	return nil
 }
@@ -175,6 +179,17 @@ func (sc *scenario) reset(dir string, is snapshot) error {
 		return sc.old.put(dir, is)
 	}
 	return sc.files.put(dir, is) // where things are masked there is no setup
+}
+
+// settle makes the scenario's world in a folder that had another's.
+func (sc *scenario) settle(dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	return sc.reset(dir, nil)
 }
 
 // allow adds a snapshot to what files may hold.

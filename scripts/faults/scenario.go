@@ -32,6 +32,7 @@ type scenario struct {
 	linked bool     // the new chats are noted in their sources
 	group  bool     // they are listed by a group
 	mends  bool     // chats are mended each by itself, with the old one kept
+	only   string   // the system calls that it is for
 
 	old, new snapshot
 	allowed  map[string]map[string]bool // contents that a file may have; absent is "\x00"
@@ -101,6 +102,10 @@ func scenarios() []*scenario {
 			args: func(label string) []string {
 				return []string{"clone-lorebook", lore, "--name", "Harbour " + label, "--rebind", harbour}
 			},
+		},
+		{
+			name: "checkpoint of a chat of 20 MB", files: snapshot{harbour: chat("", 16_000)}, only: "sync_file_range",
+			args: call("checkpoint", harbour),
 		},
 		{
 			name: "repair --write", files: hurt, masked: true, mends: true,

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// meddler is another program that does something to a file while stchat is at work.
+type meddler struct {
+	name string
+	// makes gives what the file holds afterwards: absent where it is gone.
+	makes func(was string) string
+	do    func(path, now string) error
+	new   bool // it makes a file that was not there
+}
+
+func meddlers() []meddler {
+	write := func(path, now string) error { return os.WriteFile(path, []byte(now), 0o666) }
+	return []meddler{
+		{name: "appends a message", makes: func(was string) string { return was + "\n" + `{"name":"Mira","mes":"More."}` }, do: func(path, now string) error {
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteString(now[strings.LastIndex(now, "\n"):])
+			if e := f.Close(); err == nil {
+				err = e
+			}
+			return err
+		}},
+		{name: "rewrites it in place, as long as it was", makes: func(was string) string { return strings.ReplaceAll(was, "a", "e") }, do: write},
+		{name: "puts another in its place", makes: func(was string) string { return strings.ReplaceAll(was, "stones", "stairs") + " " }, do: func(path, now string) error {
+			if err := write(path+".other", now); err != nil {
+				return err
+			}
+			return os.Rename(path+".other", path)
+		}},
+		{name: "cuts it short", makes: func(was string) string { return was[:len(was)/2] }, do: func(path, now string) error { return os.Truncate(path, int64(len(now))) }},
+		{name: "empties it", makes: func(string) string { return "" }, do: func(path, _ string) error { return os.Truncate(path, 0) }},
+		{name: "deletes it", makes: func(string) string { return absent }, do: func(path, _ string) error { return os.Remove(path) }},
+		{name: "makes a file of that name", new: true, makes: func(string) string { return "somebody's" }, do: write},
+		{name: "makes a folder of that name", new: true, makes: func(string) string { return absent }, do: func(path, _ string) error { return os.Mkdir(path, 0o777) }},
+	}
+}
+
+// pauses are the calls before which the program is made to stand still. Not among
+// them is the rename of a replacement: between the last look at a file and the rename
+// a change is lost, which safefile says.
+func pauses() []string {
+	var list []string
+	for call, ns := range map[string][]int{
+		"openat": {8, 9, 10, 11, 12, 13, 14, 15, 16}, "pread64": {1, 2, 3, 5, 8}, "write": {1, 2, 3, 4},
+		"fsync": {1, 2, 3}, "linkat": {1, 2}, "unlinkat": {1}, "fchmodat": {1},
+	} {
+		for _, n := range ns {
+			list = append(list, fmt.Sprintf("%s:delay_enter=%d:when=%d", call, pause.Microseconds(), n))
+		}
+	}
+	return list
+}
+
+const pause = 400 * time.Millisecond
+
+// meddleAll lets others change the files while the program works.
+func (h *harness) meddleAll(out io.Writer) error {
+	if !h.canTrace() {
+		fmt.Fprintln(out, "\nchanges meanwhile: skipped, since there is no strace here")
+		return nil
+	}
+	type job struct {
+		sc   *scenario
+		m    meddler
+		name string
+		at   string
+	}
+	var jobs []job
+	var rows []string
+	for _, m := range meddlers() {
+		rows = append(rows, m.name)
+		for _, sc := range h.cases {
+			names := sc.appear
+			if !m.new {
+				names = nil
+				for name := range sc.old {
+					names = append(names, name)
+				}
+			}
+			for _, name := range names {
+				for i, at := range pauses() {
+					if (i+len(jobs))%3 == 0 { // a third of all, spread over all
+						jobs = append(jobs, job{sc, m, name, at})
+					}
+				}
+			}
+		}
+	}
+	waiting := *h
+	waiting.workers = h.workers * 6 // they mostly stand still
+	err := waiting.each(len(jobs), func(i int, dir string) error {
+		j := jobs[i]
+		return h.meddle(j.sc, j.m, j.name, j.at, dir)
+	})
+	h.tally.table(out, "another program", rows, []string{"runs", "done", "refused", "too late", brokenness})
+	return err
+}
+
+// meddle runs one scenario and lets a meddler loose in the middle of it.
+func (h *harness) meddle(sc *scenario, m meddler, name, at, dir string) error {
+	now := m.makes(sc.old[name])
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	// What comes out where the change comes first.
+	if err := sc.settle(dir); err != nil {
+		return err
+	}
+	if err := m.do(path, now); err != nil {
+		return err
+	}
+	first, err := h.call(dir, nil, sc.args(want))
+	if err != nil {
+		return err
+	}
+	after, err := sc.look(dir)
+	if err != nil {
+		return err
+	}
+	if err := sc.settle(dir); err != nil {
+		return err
+	}
+	log := dir + ".strace"
+	set, _, _ := strings.Cut(at, ":")
+	cmd, stderr := h.command(dir, []string{"strace", "-f", "-q", "-o", log, "-e", "trace=" + set, "-e", "inject=" + at}, sc.args(want))
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done: // there is no such call
+		h.tally.add(m.name, "too late")
+		_, err = ended(err, stderr, began)
+		return err
+	case <-time.After(pause / 2):
+	}
+	did := m.do(path, now)
+	out, err := ended(<-done, stderr, began)
+	if err != nil {
+		return err
+	}
+	if did != nil {
+		h.tally.add(m.name, "too late") // it was stchat that made or took it
+		return nil
+	}
+	return h.judgeMeddled(sc, m, name, now, at, dir, out, first, after)
+}
+
+// judgeMeddled looks at what is left: the meddler's work must stand, by itself or
+// with stchat's edit in it, and all else be as made from the one or the other.
+func (h *harness) judgeMeddled(sc *scenario, m meddler, name, now, at, dir string, out, first outcome, after finding) error {
+	own := *sc
+	own.allowed = map[string]map[string]bool{}
+	for file, may := range sc.allowed {
+		own.allowed[file] = maps.Clone(may)
+	}
+	if first.code == 0 {
+		for file, data := range after.seen {
+			own.allowAs(file, data)
+		}
+	}
+	own.allowed[name] = map[string]bool{}
+	for _, s := range []snapshot{{name: now}, after.seen} {
+		if sc.masked {
+			s = s.mask()
+		}
+		data, ok := s[name]
+		if !ok {
+			data = absent
+		}
+		own.allowed[name][data] = true
+	}
+	f, err := own.look(dir)
+	if err != nil {
+		return err
+	}
+	bad := f.broken
+	if now == absent || name == lore || strings.HasPrefix(name, "groups/") {
+		bad = nil // what pointed at it points nowhere now; and that is not ours to mend
+		for _, b := range f.broken {
+			if !strings.Contains(b, "does not exist") {
+				bad = append(bad, b)
+			}
+		}
+	}
+	if len(f.temps) > 0 {
+		bad = append(bad, "temporary files are left: "+strings.Join(f.temps, ", "))
+	}
+	h.tally.add(m.name, "runs")
+	switch {
+	case out.code == 0:
+		h.tally.add(m.name, "done")
+	case out.code == 2 && len(out.errorLines()) > 0 && !strings.Contains(out.stderr, "goroutine "):
+		h.tally.add(m.name, "refused")
+	default:
+		bad = append(bad, "neither done nor refused")
+	}
+	if len(bad) > 0 {
+		h.tally.add(m.name, brokenness)
+		h.tally.fault(m.name, fmt.Sprintf("%s, %s at %s", sc.name, name, at), bad, out)
+	}
+	return nil
+}
