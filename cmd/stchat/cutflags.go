@@ -190,11 +190,14 @@ func (o *cutOptions) again(fs *pflag.FlagSet) []string {
 
 // checkPaths refuses sources and outputs that do not go together.
 func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
-	if fs.Changed("name") && o.name == "" {
-		return usagef("--name is empty")
-	}
-	if fs.Changed("output") && o.output == "" {
-		return usagef("--output is empty")
+	for _, f := range []struct{ name, value string }{
+		{"name", o.name}, {"output", o.output}, {"merge", o.merge}, {"replace", o.replace}, {"data", o.data},
+		{"require", strings.Join(o.require, ",")},
+	} {
+		// as a script gives it whose variable is not set: not to be passed over
+		if fs.Changed(f.name) && f.value == "" {
+			return usagef("--%s is empty", f.name)
+		}
 	}
 	stdin := false
 	for _, path := range args {
