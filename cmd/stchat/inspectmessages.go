@@ -27,7 +27,8 @@ func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.Insp
 	opt.Damaged = func(path string, d inspect.Damage) {
 		c.warn("%s:%d:%d: not counted: %s", label(path), d.Line, d.Column, d.Reason)
 	}
-	if c.OutTTY && c.Width > 0 && !o.json {
+	opt.FirstLine = !o.json
+	if c.OutTTY && c.Width > 0 {
 		const most = 16 // bytes that a cell's letter with its marks takes
 		opt.Head = c.Width * most
 	}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -33,9 +34,10 @@ type MessagesOptions struct {
 	Workers  int
 	Progress func(int64)
 
-	// Head, where it is above 0, is how many bytes of a text are wanted at
-	// most; it is cut between characters, perhaps a little later.
-	Head int
+	// FirstLine asks for no more of a text than its first line that says
+	// something, and, where Head is above 0, no more than about so many bytes.
+	FirstLine bool
+	Head      int
 }
 
 // Messages reads an open chat and hands on its messages in order. A message is
@@ -56,7 +58,7 @@ func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(
 		} else {
 			*list = append(*list, Message{})
 		}
-		(*list)[n].read(l, opt.Head)
+		(*list)[n].read(l, &opt)
 	}
 	fold := func(list *[]Message, base jsonl.Base, damage []jsonl.Damage) error {
 		for _, d := range damage {
@@ -80,8 +82,8 @@ func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(
 	return err
 }
 
-// read takes one line; head is as in [MessagesOptions].
-func (m *Message) read(l *jsonl.Line, head int) {
+// read takes one line.
+func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 	who := role(l)
 	*m = Message{Role: string(who), Branches: m.Branches[:0]}
 	if m.Branches == nil {
@@ -100,7 +102,10 @@ func (m *Message) read(l *jsonl.Line, head int) {
 		m.Swipes = swipeCount(l, raw)
 	}
 	if raw, ok := l.Value(keyText); ok {
-		if s, ok := rawjson.Unquote(beginning(raw, head)); ok {
+		if opt.FirstLine {
+			raw = beginning(firstLine(raw), opt.Head)
+		}
+		if s, ok := rawjson.Unquote(raw); ok {
 			m.Text = &s
 		}
 	}
@@ -133,6 +138,30 @@ func textAt(l *jsonl.Line, key int) *string {
 		return nil
 	}
 	return &s
+}
+
+// firstLine gives a raw string's first line that says something.
+func firstLine(raw []byte) []byte {
+	if len(raw) < len(`""`) || raw[0] != '"' {
+		return raw
+	}
+	start := 1
+	for start < len(raw)-2 && (raw[start] == ' ' || raw[start] == '\\' && bytes.IndexByte([]byte("nrt"), raw[start+1]) >= 0) {
+		if raw[start] == '\\' {
+			start++
+		}
+		start++
+	}
+	for i := start; i < len(raw)-1; i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		if raw[i+1] == 'n' || raw[i+1] == 'r' && bytes.HasPrefix(raw[i+2:], []byte(`\n`)) {
+			return slices.Concat([]byte{'"'}, raw[start:i], []byte{'"'})
+		}
+		i++
+	}
+	return raw
 }
 
 // beginning gives a raw string cut to about head bytes: behind an escape, not

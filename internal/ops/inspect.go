@@ -26,7 +26,9 @@ type InspectOptions struct {
 	Message func(*inspect.Message) error
 	Begin   func(path string, several bool) error
 	Damaged func(path string, d inspect.Damage)
-	Head    int // see inspect.MessagesOptions
+
+	FirstLine bool // see inspect.MessagesOptions
+	Head      int
 }
 
 // Inspected is what an inspection came to.
@@ -180,7 +182,8 @@ func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool,
 		out = o.Message(m)
 		return out
 	}
-	opt := inspect.MessagesOptions{Progress: o.Meter.Follow(), Head: o.Head}
+	// what is made of messages is told by one goroutine, which has most of the work
+	opt := inspect.MessagesOptions{Workers: 1, Progress: o.Meter.Follow(), FirstLine: o.FirstLine, Head: o.Head}
 	err = inspect.Messages(ctx, c, opt, message, func(d inspect.Damage) { o.Damaged(t.Path, d) })
 	switch {
 	case out != nil:
