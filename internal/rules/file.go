@@ -69,7 +69,8 @@ func emptyMessage(size int64) string {
 }
 
 // noHeader judges a chat whose first line is no header. What an old group file
-// keeps for it is not lost: that is group-old-layout.
+// keeps for it is not lost: that is group-old-layout. An empty header in front
+// would hide it, so there is none while a group file may still have it.
 func (k *Checker) noHeader(c *Chat) {
 	if c.HasHeader || c.FirstLine == 0 {
 		return
@@ -84,7 +85,15 @@ func (k *Checker) noHeader(c *Chat) {
 	case c.Inside > 0:
 		message = "the header is not the first line"
 	}
-	c.report(NoHeader, c.FirstLine, 0, message)
+	f := Finding{Rule: NoHeader, Line: c.FirstLine, Index: -1, Message: message}
+	switch keeping, unread := k.keepingMetadata(c); {
+	case c.Inside == 1:
+	case unread:
+		f.mend = "mend the group file that cannot be read first: it may hold the chat's metadata"
+	case len(keeping) > 0:
+		f.mend = "have the group that holds its metadata list the chat first"
+	}
+	c.add(f)
 }
 
 // repeats finds keys that an object has more than once, with a word of bits

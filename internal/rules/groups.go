@@ -44,8 +44,9 @@ func (k *Checker) groupChat(f *family, c *Chat) {
 }
 
 // groupOf gives the file of the group to which a chat that none lists belongs:
-// the one that has it open, that of the nearest ancestor that any group lists,
-// or that of a chat with a link to it. Where they are several, it is none.
+// the one that has it open, the one that holds metadata of it in the layout up
+// to SillyTavern 1.14, that of the nearest ancestor that any group lists, or that
+// of a chat with a link to it. Where they are several, it is none.
 func (k *Checker) groupOf(f *family, c *Chat) string {
 	one := func(list []*group.File) string {
 		if len(list) == 1 {
@@ -61,6 +62,9 @@ func (k *Checker) groupOf(f *family, c *Chat) string {
 	}
 	if len(open) > 0 {
 		return one(open)
+	}
+	if keeping, _ := k.keepingMetadata(c); len(keeping) > 0 {
+		return one(keeping)
 	}
 	seen := map[*Chat]bool{c: true}
 	for p := f.parent(c); p != nil && !seen[p]; p = f.parent(p) {
@@ -82,6 +86,24 @@ func (k *Checker) groupOf(f *family, c *Chat) string {
 		}
 	}
 	return one(linking)
+}
+
+// keepingMetadata gives the group files that hold metadata of a group chat,
+// whether they list it or not; unread says that some cannot be read.
+func (k *Checker) keepingMetadata(c *Chat) (files []*group.File, unread bool) {
+	if c.Kind != userdir.Group || !c.HasDir {
+		return nil, false
+	}
+	g := k.groups(c.Dir)
+	if g.err != nil {
+		return nil, true
+	}
+	for _, file := range g.set.Files {
+		if _, ok := file.OldMetadata(c.Name); ok {
+			files = append(files, file)
+		}
+	}
+	return files, len(g.set.Bad) > 0
 }
 
 // OldGroups gives the group files that hold metadata of the chat in the layout
