@@ -63,15 +63,7 @@ func (r *repair) plan(ctx context.Context, s *surveyed) ([]*mendPlan, error) {
 		known[filepath.Clean(c.Path)] = c
 	}
 	for _, c := range s.chats {
-		var have rules.Set
-		list := c.Findings()
-		for i := range list {
-			f := &list[i]
-			if !r.want.Has(f.Rule) || f.ByHand() {
-				continue
-			}
-			have |= rules.SetOf(f.Rule)
-		}
+		have := c.Mendable() & r.want
 		if have == 0 {
 			continue
 		}

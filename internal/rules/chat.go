@@ -45,6 +45,10 @@ type Span struct{ Off, Len int64 }
 // Findings gives what was found in the chat and in what lies beside it.
 func (c *Chat) Findings() []Finding { return c.findings.list }
 
+// Mendable gives the rules of which repair can mend something in the chat, also
+// where there is more of it than Findings lists.
+func (c *Chat) Mendable() Set { return c.findings.mendable }
+
 // LinkKind says what a link leads to.
 type LinkKind uint8
 

@@ -14,7 +14,6 @@ import (
 // recap is what a header says of Auto-Recap's running recap (FORMATS.md B2).
 type recap struct {
 	chatID   string
-	hasID    bool
 	versions int
 }
 
@@ -85,7 +84,7 @@ func (s *scan) runningRecap(md *rawjson.Object, report func(ID, string)) {
 	}
 	s.chat.recap.versions = n
 	id, _ := rawjson.Lookup(store, "chat_id")
-	s.chat.recap.chatID, s.chat.recap.hasID = rawjson.Unquote(id)
+	s.chat.recap.chatID, _ = rawjson.Unquote(id)
 	s.chat.recap.chatID = strings.Clone(s.chat.recap.chatID)
 	if n > 0 && !found {
 		report(RecapVersion, fmt.Sprintf("current_version %s is none of the running recap's versions", clip(orNothing(current))))
@@ -146,11 +145,11 @@ const pendingAge = 24 * time.Hour
 func (s *scan) pendingOperations(md *rawjson.Object, report func(ID, string)) {
 	auto, _ := md.Get("autoLorebooks")
 	ops, _ := rawjson.Lookup(auto, "pendingOps")
-	limit := s.now.Add(-pendingAge).UnixMilli()
+	limit := float64(s.now.Add(-pendingAge).UnixMilli())
 	old := 0
 	for _, op := range rawjson.Members(ops) {
 		stamp, _ := rawjson.Lookup(op, "timestamp")
-		if ms, ok := rawjson.Float(stamp); ok && int64(ms) < limit {
+		if ms, ok := rawjson.Float(stamp); ok && ms < limit {
 			old++
 		}
 	}

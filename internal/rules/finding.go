@@ -49,8 +49,9 @@ const more = "more of the same: only the first 1,000 are listed"
 
 // findings collects those of one file.
 type findings struct {
-	list   []Finding
-	counts [ruleCount]int32
+	list     []Finding
+	counts   [ruleCount]int32
+	mendable Set // rules of which repair can mend a finding, listed or not
 }
 
 // add keeps the finding, unless there are too many of its rule. A finding
@@ -58,6 +59,9 @@ type findings struct {
 func (fs *findings) add(f Finding) {
 	if f.Severity == 0 {
 		f.Severity = f.Rule.Rule().Severity
+	}
+	if !f.ByHand() {
+		fs.mendable |= SetOf(f.Rule)
 	}
 	n := &fs.counts[f.Rule]
 	*n++

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -141,6 +142,60 @@ func TestDateOrder(t *testing.T) {
 	for _, tt := range tests {
 		if got := before(tt.d, tt.front); got != tt.want {
 			t.Errorf("before(%+v, %+v) = %v", tt.d, tt.front, got)
+		}
+	}
+}
+
+// What there is very much of must not hide what there is little of, nor what a
+// person must mend what repair can.
+func TestManyFindings(t *testing.T) {
+	chat := `{"chat_metadata":{"integrity":"x"}}` + strings.Repeat("\n"+`{"mes":1}`, 40*perRule) +
+		strings.Repeat("\n"+`{"name":"a","is_user":true,"mes":"x","swipes":[],"swipe_info":[{}]}`, 2*perRule) + "\n" +
+		`{"name":"a","is_user":true,"mes":"x","swipe_id":5,"swipes":["x"],"swipe_info":[]}`
+	path := filepath.Join(t.TempDir(), "many.jsonl")
+	if err := os.WriteFile(path, []byte(chat), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(time.Now()).Scan(t.Context(), path, ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[ID]int{}
+	for _, f := range c.Findings() {
+		counts[f.Rule]++
+	}
+	want := map[ID]int{MessageShape: perRule + 1, SwipeInfo: perRule + 1, SwipeID: 1}
+	if diff := cmp.Diff(want, counts); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	if got, want := c.Mendable(), SetOf(SwipeID, SwipeInfo); got != want {
+		t.Errorf("mendable: %b; want %b", got, want)
+	}
+}
+
+func TestPendingAge(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		stamp string
+		old   bool
+	}{
+		{"0", true}, {"-1e300", true}, {"1777550399999", true}, {"1777550400000", false}, {"1e18", false}, {"1e300", false}, {"1e999", false}, {`"0"`, false},
+	} {
+		path := filepath.Join(t.TempDir(), "a.jsonl")
+		text := `{"chat_metadata":{"integrity":"x","autoLorebooks":{"pendingOps":{"op":{"timestamp":` + tt.stamp + `}}}}}`
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := New(now).Scan(t.Context(), path, ScanOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := false
+		for _, f := range c.Findings() {
+			old = old || f.Rule == PendingOld
+		}
+		if old != tt.old {
+			t.Errorf("timestamp %s: old is %v", tt.stamp, old)
 		}
 	}
 }

@@ -154,8 +154,9 @@ type batch struct {
 	crlf     int
 	crlfLine int
 	found    []found
-	hashes   []uint64 // of the surviving lines
-	links    []Link   // their lines and indexes are those in the batch
+	counts   [2][ruleCount]int32 // of found, those that are mended by hand apart
+	hashes   []uint64            // of the surviving lines
+	links    []Link              // their lines and indexes are those in the batch
 	headers  []headerLine
 	first    date // the first and last readable date
 	latest   date
@@ -187,9 +188,15 @@ func (b *batch) add(id ID, l *jsonl.Line, value []byte, message string) {
 // addByHand notes a finding that repair does not mend, though it mends others of
 // the rule; mend says how a person does.
 func (b *batch) addByHand(id ID, l *jsonl.Line, value []byte, message, mend string) {
-	if len(b.found) > int(ruleCount)*perRule {
-		return // more than are kept of all rules together
+	byHand := 0
+	if mend != "" {
+		byHand = 1
 	}
+	n := &b.counts[byHand][id]
+	if *n > perRule {
+		return // more than are kept
+	}
+	*n++
 	b.found = append(b.found, found{id, l.Number, column(l, value), l.Index, message, mend})
 }
 
