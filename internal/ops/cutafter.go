@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"stchat/internal/chat"
 	"stchat/internal/group"
@@ -101,27 +102,36 @@ func (c *cut) joinGroups() {
 }
 
 func (c *cut) joinGroup(path string, jobs []*cutJob) error {
-	// read again: SillyTavern may have written it while the chats were copied
-	g, err := group.Load(path)
-	if err != nil {
-		return err
-	}
 	var chats []string
 	for _, j := range jobs {
 		chats = append(chats, j.name.File)
 	}
-	data, err := g.WithChats(chats...)
-	if err != nil || c.DryRun {
-		return err
+	const tries = 20 // SillyTavern and other runs of stchat write it too
+	for try := 1; ; try++ {
+		// read again: it may have been written while the chats were copied
+		g, err := group.Load(path)
+		if err != nil {
+			return err
+		}
+		data, err := g.WithChats(chats...)
+		if err != nil || c.DryRun {
+			return err
+		}
+		_, err = safefile.Rewrite(path, data, g.Stamp, safefile.Options{NoSync: c.NoSync})
+		if !errors.Is(err, safefile.ErrChanged) || try == tries {
+			return cause(err)
+		}
+		time.Sleep(time.Duration(try) * time.Millisecond)
 	}
-	_, err = safefile.Rewrite(path, data, g.Stamp, safefile.Options{NoSync: c.NoSync})
-	return cause(err)
 }
 
 // cause takes the path off an error whose reader has just been told it.
 func cause(err error) error {
 	if unsynced(err) {
 		return err // it says more than its cause does
+	}
+	if errors.Is(err, safefile.ErrChanged) {
+		return safefile.ErrChanged
 	}
 	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err

@@ -18,9 +18,11 @@ import (
 func TestSourceChangesMeanwhile(t *testing.T) {
 	const before = "{\"chat_metadata\":{}}\n{\"mes\":\"0\"}\n{\"mes\":\"1\"}"
 	changes := map[string]func(path string) error{
-		"longer":     func(path string) error { return os.WriteFile(path, []byte(before+"\n{\"mes\":\"2\"}"), 0o666) },
-		"shorter":    func(path string) error { return os.Truncate(path, int64(len(before)-12)) },
-		"other text": func(path string) error { return os.WriteFile(path, bytes.ReplaceAll([]byte(before), []byte("1"), []byte("x")), 0o666) },
+		"longer":  func(path string) error { return os.WriteFile(path, []byte(before+"\n{\"mes\":\"2\"}"), 0o666) },
+		"shorter": func(path string) error { return os.Truncate(path, int64(len(before)-12)) },
+		"other text": func(path string) error {
+			return os.WriteFile(path, bytes.ReplaceAll([]byte(before), []byte("1"), []byte("x")), 0o666)
+		},
 	}
 	for name, change := range changes {
 		for _, kind := range []names.Kind{names.Checkpoint, names.Branch} {

@@ -92,9 +92,6 @@ func (j *cutJob) report(copied jsonl.Copied) {
 		skipped = j.damage
 	}
 	for _, d := range skipped {
-		if d.Before > j.at && j.At >= 0 {
-			break
-		}
 		j.res.Skipped = append(j.res.Skipped, Skipped{d.Line, d.Column, d.Reason})
 		if d.SillyTavernKeeps {
 			j.res.warn("%s:%d: SillyTavern keeps this line as a broken message, so its message numbers are one higher from here on", j.chat.Label(), d.Line)

@@ -139,6 +139,7 @@ func (t *Temp) replace(was Stamp) error {
 			return t.fail("replace", err)
 		}
 	}
+	defer lock(t.real)()
 	// As late as possible. Through the symlink, should there be one: it may lead
 	// elsewhere by now.
 	now, err := StampPath(t.target)
