@@ -261,7 +261,7 @@ func apply(t *testing.T, a, b string, sel Selection, wantB string) {
 
 func TestPatchesOfRandomMetadata(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(3, 4))}
-	for i := range 6000 {
+	for i := range 3000 {
 		nulls := i%2 == 0
 		a := g.object(4, nulls)
 		b := g.object(4, nulls)
