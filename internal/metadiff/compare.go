@@ -9,10 +9,13 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// maxLevels is how deep changes are told one by one. What differs deeper down
-// is told as the change of the value at this depth, so that the paths of a
-// hostile document stay short.
-const maxLevels = 100
+// Changes are told one by one down to maxLevels, and as long as the path to
+// them is no longer than maxPath bytes. What differs deeper down is told as the
+// change of the value there, so that the paths of a hostile document stay short.
+const (
+	maxLevels = 100
+	maxPath   = 2048
+)
 
 // pair is two values side by side: a member of both objects, or an element of
 // both lists. One of them is nil where the other side has nothing.
@@ -31,17 +34,20 @@ type pair struct {
 func compare(a, b *value, use func(key string) bool) *pair {
 	root := &pair{a: a, b: b, children: pairMembers(a, b, use)}
 	if len(root.children) > 0 {
-		root.descend(1)
+		root.descend(1, 0)
 		cmp.Equal(root.tree(sideA), root.tree(sideB), cmp.Reporter(&reporter{root: root}))
 	}
 	return root
 }
 
-// descend pairs what is inside the pair's children.
-func (p *pair) descend(level int) {
+// descend pairs what is inside the pair's children; path is the length of its own.
+func (p *pair) descend(level, path int) {
 	for _, child := range p.children {
+		longer := path + len(child.key) + len("/0")
 		switch {
-		case child.a == nil || child.b == nil || child.a.kind != child.b.kind || level == maxLevels:
+		case child.a == nil || child.b == nil || child.a.kind != child.b.kind:
+			continue
+		case level == maxLevels || longer > maxPath:
 			continue
 		case child.a.kind == rawjson.ObjectKind:
 			child.children = pairMembers(child.a, child.b, nil)
@@ -50,7 +56,7 @@ func (p *pair) descend(level int) {
 		default:
 			continue
 		}
-		child.descend(level + 1)
+		child.descend(level+1, longer)
 	}
 }
 

@@ -199,6 +199,14 @@ func TestHostile(t *testing.T) {
 	}
 	t.Logf("many keys: %v", time.Since(start))
 
+	// paths of a long key, once for each change below it, would be gigabytes
+	long := func(value string) string {
+		return `{"` + strings.Repeat("k", 1<<20) + `":{` + strings.Repeat(`"a":0,`, 10) + `"x0":` + value + many(value) + `}}`
+	}
+	if got := diff(t, long("1"), long("2"), Selection{}).Changes; len(got) != 1 || got[0].Op != Replace {
+		t.Errorf("below a long key: %d changes, want 1", len(got))
+	}
+
 	deep := func(open, in, end string) string {
 		return `{"a":` + strings.Repeat(open, maxDepth-1) + in + strings.Repeat(end, maxDepth-1) + `}`
 	}
@@ -221,6 +229,15 @@ func TestHostile(t *testing.T) {
 		}
 		t.Logf("%.30s: %v", pair[0], time.Since(start))
 	}
+}
+
+// many gives more members with a value.
+func many(value string) string {
+	var b strings.Builder
+	for i := range 20_000 {
+		b.WriteString(`,"x` + itoa(i) + `":` + value)
+	}
+	return b.String()
 }
 
 func itoa(i int) string { b, _ := json.Marshal(i); return string(b) }
