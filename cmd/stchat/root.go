@@ -99,10 +99,10 @@ func newRoot(a *app) *cobra.Command {
 		newBranchCmd(a),
 		newCheckCmd(a),
 		newCheckpointCmd(a),
-		newRepairCmd(a),
 		newCloneLorebookCmd(a),
 		newDiffMetaCmd(a),
 		newInspectCmd(a),
+		newRepairCmd(a),
 		newVersionCmd(a),
 	)
 	return root
