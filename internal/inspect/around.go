@@ -110,6 +110,7 @@ func (a *Around) In(dir userdir.Dir) (*group.Set, error) {
 
 // book is what there is to tell of a lorebook.
 type book struct {
+	path                       string // empty: it does not exist
 	exists                     bool
 	entries, internal, pending int
 	err                        error // it cannot be read; pending may be known to fail alone
@@ -122,7 +123,7 @@ func (a *Around) book(dir userdir.Dir, name string) *book {
 		b := new(book)
 		path, err := lorebook.Find(dir.Worlds(), name)
 		if err == nil {
-			b.exists = true
+			b.path, b.exists = path, true
 			var opened *lorebook.Book
 			if opened, err = lorebook.Open(path); err == nil {
 				b.entries, b.internal = len(opened.Entries), opened.InternalCount()
@@ -131,7 +132,7 @@ func (a *Around) book(dir userdir.Dir, name string) *book {
 			}
 		}
 		if _, unsafe := errors.AsType[*userdir.UnsafeNameError](err); unsafe || errors.Is(err, lorebook.ErrMissing) {
-			b.exists, err = false, nil
+			b.path, b.exists, err = "", false, nil
 		}
 		b.err = err
 		return b

@@ -74,9 +74,7 @@ func (s *Summer) Add(r *Report) {
 		s.Characters++
 	}
 	if dir, ok := userdir.Find(r.Path); ok && r.Lorebook != nil {
-		if path, err := userdir.Within(dir.Worlds(), r.Lorebook.Name, lorebook.Extension); err == nil {
-			s.books[path] = true
-		}
+		s.books[s.around.book(dir, r.Lorebook.Name).path] = true
 	}
 }
 

@@ -72,11 +72,26 @@ func NameIn(metadata *rawjson.Object) (name string, ok bool) {
 	return name, ok && name != ""
 }
 
-// Find returns the path of the lorebook that a chat calls name. The name is a
-// stranger's: one that SillyTavern could not have given to a file is a
-// *userdir.UnsafeNameError and nothing is looked for. A book that is not there
-// is [ErrMissing].
+// Find returns the path of the lorebook that a chat calls name, or of the one
+// that SillyTavern's server makes of the name, which it makes safe before it
+// looks (readWorldInfoFile, src/endpoints/worldinfo.js). The name is a stranger's:
+// where it is no file's name and there is no such book, the error is a
+// *userdir.UnsafeNameError. A book that is not there is [ErrMissing].
 func Find(worldsDir, name string) (path string, err error) {
+	path, err = find(worldsDir, name)
+	_, unsafe := errors.AsType[*userdir.UnsafeNameError](err)
+	if !unsafe && !errors.Is(err, ErrMissing) {
+		return path, err
+	}
+	if safe, e := names.Sanitize(name); e == nil && safe != name {
+		if found, e := find(worldsDir, safe); e == nil {
+			return found, nil
+		}
+	}
+	return path, err
+}
+
+func find(worldsDir, name string) (path string, err error) {
 	path, err = userdir.Within(worldsDir, name, Extension)
 	if err != nil {
 		return "", err

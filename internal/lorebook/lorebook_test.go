@@ -58,6 +58,9 @@ func TestFindStaysInside(t *testing.T) {
 	if _, err := Find(worlds, "folder"); !isNotReadable(err) {
 		t.Errorf("folder: %v", err)
 	}
+	if path, err := Find(worlds, "日:本 😀?"); err != nil || path != filepath.Join(worlds, "日本 😀.json") {
+		t.Errorf("made safe: %q, %v", path, err)
+	}
 	for _, name := range []string{"", "../x", `..\x`, "../../x", filepath.Join(dir, "x"), `C:\x`, "C:x", "x\x00", "NUL", "con", "a/b", "x:stream", "a\nb", strings.Repeat("x", 300)} {
 		path, err := Find(worlds, name)
 		if _, ok := errors.AsType[*userdir.UnsafeNameError](err); !ok {

@@ -32,10 +32,6 @@ func (s *surroundings) book(dir userdir.Dir, name string) *book {
 	return s.books.get(filepath.Join(worlds, name), func() *book {
 		b := &book{}
 		b.path, b.err = lorebook.Find(worlds, name)
-		if safe, ok := safeName(name); b.err != nil && ok && safe != name {
-			// the server makes the name safe before it looks for the file
-			b.path, b.err = lorebook.Find(worlds, safe)
-		}
 		var unsafe *userdir.UnsafeNameError
 		if errors.Is(b.err, lorebook.ErrMissing) || errors.As(b.err, &unsafe) {
 			b.missing = true
