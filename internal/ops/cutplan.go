@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stchat/internal/chat"
@@ -177,13 +178,13 @@ func (j *cutJob) placeBeside() error {
 		r.Max = names.MaxLuker
 	}
 	name, err := names.Make(r)
-	again := errors.Is(err, names.ErrTaken) && j.Force && !f.given[names.Fold(name.File)]
+	prefix, _ := filepath.Split(j.path)
+	target := prefix + name.File + ".jsonl"
+	again := errors.Is(err, names.ErrTaken) && j.Force && !f.given[names.Fold(name.File)] && called(name.File, target, groups)
 	if err != nil && !again {
 		return fmt.Errorf("%s: %w", j.path, err)
 	}
-	j.name = name
-	prefix, _ := filepath.Split(j.path)
-	j.target = prefix + name.File + ".jsonl"
+	j.name, j.target = name, target
 	j.res.Path, j.res.Name = j.target, &j.name.File
 	if again {
 		// a name that is free cannot be a source's
@@ -194,6 +195,16 @@ func (j *cutJob) placeBeside() error {
 	f.taken[names.Fold(name.File)], f.given[names.Fold(name.File)] = true, true
 	f.chats++
 	return nil
+}
+
+// called tells whether a chat of just this name is there, or is listed by a
+// group: one that differs in letter case is another chat, beside which a disk
+// that ignores case could not hold this one.
+func called(name, target string, groups []*group.File) bool {
+	if _, err := os.Lstat(target); err == nil {
+		return true
+	}
+	return slices.ContainsFunc(groups, func(g *group.File) bool { return slices.Contains(g.Chats, name) })
 }
 
 // listing gives the groups that list the source.

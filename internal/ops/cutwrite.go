@@ -288,7 +288,7 @@ func (j *cutJob) isOurs() error {
 		parent, _ = rawjson.Unquote(raw)
 	}
 	if parent == "" || parent != j.chat.Name {
-		return fmt.Errorf("%s: is not a checkpoint or branch of %s (its main_chat is another), so --force does not replace it; choose another name", j.target, j.chat.Name)
+		return fmt.Errorf("%[1]s: is not a checkpoint or branch of %[2]s (its main_chat is not %[2]s), so --force does not replace it; choose another name", j.target, j.chat.Name)
 	}
 	return nil
 }
