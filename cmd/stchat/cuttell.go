@@ -68,7 +68,11 @@ func (o *cutOptions) remark(c *console, r *ops.CutResult) {
 		source = "standard input"
 	}
 	for _, s := range r.Skipped {
-		c.warn("%s:%d:%d: left out: %s", source, s.Line, s.Column, s.Reason)
+		done := "left out"
+		if s.BOM {
+			done = "the line is read without it"
+		}
+		c.warn("%s:%d:%d: %s: %s", source, s.Line, s.Column, done, s.Reason)
 	}
 	for _, w := range r.Warnings {
 		c.warn("%s", w)
@@ -78,11 +82,6 @@ func (o *cutOptions) remark(c *console, r *ops.CutResult) {
 	}
 	for _, s := range r.State {
 		c.note("%s: %s: %s", r.Path, s.Extension, s.Change)
-	}
-	for _, s := range r.Sidecars {
-		if s.Action == ops.SidecarLeft {
-			c.note("%s: not copied: what it holds is known to its extension only", s.Path)
-		}
 	}
 }
 

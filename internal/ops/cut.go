@@ -117,11 +117,17 @@ type Sidecar struct {
 	Action string `json:"action"`
 }
 
-// Skipped is a damaged line that was left out.
+// Skipped is a damaged line that was left out, or a byte order mark without
+// which the line was read.
 type Skipped struct {
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 	Reason string `json:"reason"`
+	BOM    bool   `json:"-"`
+}
+
+func (r *CutResult) skip(d jsonl.Damage) {
+	r.Skipped = append(r.Skipped, Skipped{d.Line, d.Column, d.Reason, d.Code == jsonl.BOM})
 }
 
 func (r *CutResult) warn(format string, args ...any) {
@@ -168,7 +174,7 @@ type cutJob struct {
 	damage  []jsonl.Damage // that it has, where it was
 	chat    *chat.Chat
 	last    jsonl.Place // where the last message is in the source
-	link    link        // what notes the new chat there, with --link
+	link    link        // what notes it there, with --link; of several on one message the first has all
 	group   string      // the group file to which the new name goes, or ""
 	luker   lukerPlan
 	book    *bookPlan // the clone of its lorebook, or nil

@@ -60,7 +60,7 @@ func (j *cutJob) planLuker() error {
 	j.luker.is, j.luker.sidecars = len(list) > 0, list
 	if !j.beside {
 		for _, s := range list {
-			j.res.Sidecars = append(j.res.Sidecars, Sidecar{s.Path, SidecarLeft})
+			j.leave(s, "")
 		}
 		if len(list) > 0 {
 			j.res.warn("%s: the new chat is not beside its source, so Luker's state (%s) does not go with it", c.Label(), plural(len(list), "sidecar"))
@@ -115,10 +115,16 @@ func (j *cutJob) cutSidecars() error {
 				j.addSidecar(target, luker.SyncData(*j.res.Integrity, j.Now.UnixMilli()), SidecarFresh)
 			}
 		default:
-			j.res.Sidecars = append(j.res.Sidecars, Sidecar{s.Path, SidecarLeft})
+			j.leave(s, ": what it holds is known to its extension only")
 		}
 	}
 	return nil
+}
+
+// leave lists a sidecar that does not go with the new chat, and why.
+func (j *cutJob) leave(s luker.Sidecar, why string) {
+	j.res.Sidecars = append(j.res.Sidecars, Sidecar{s.Path, SidecarLeft})
+	j.res.note("%s: %s%s", s.Path, SidecarLeft, why)
 }
 
 func (j *cutJob) addSidecar(path string, data []byte, action string) {

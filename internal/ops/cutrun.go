@@ -85,7 +85,7 @@ func (j *cutJob) judgeHead() error {
 		if !j.SkipDamaged {
 			return j.damaged(d)
 		}
-		r.Skipped = append(r.Skipped, Skipped{d.Line, d.Column, d.Reason})
+		r.skip(d)
 	}
 	switch {
 	case c.HeaderKind == chat.Damaged && c.Header == nil:

@@ -92,7 +92,7 @@ func (j *cutJob) report(copied jsonl.Copied) {
 		skipped = j.damage
 	}
 	for _, d := range skipped {
-		j.res.Skipped = append(j.res.Skipped, Skipped{d.Line, d.Column, d.Reason})
+		j.res.skip(d)
 		if d.SillyTavernKeeps {
 			j.res.warn("%s:%d: SillyTavern keeps this line as a broken message, so its message numbers are one higher from here on", j.chat.Label(), d.Line)
 		}
