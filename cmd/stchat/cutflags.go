@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -94,29 +96,23 @@ func (f editFlag) Set(s string) error {
 	}
 	switch e.Key {
 	case "main_chat":
-		return fmt.Errorf("main_chat has a flag of its own: --main-chat")
+		return errors.New("main_chat has a flag of its own: --main-chat")
 	case "integrity":
-		return fmt.Errorf("integrity has a flag of its own: --integrity")
+		return errors.New("integrity has a flag of its own: --integrity")
 	}
 	*f.edits = append(*f.edits, e)
 	return nil
 }
 
-func parseSet(s string) (meta.Edit, error) {
+func parseSet(s string) (meta.Edit, error)       { return parsePair(s, meta.ParseValue) }
+func parseSetString(s string) (meta.Edit, error) { return parsePair(s, rawjson.Quote) }
+
+func parsePair(s string, parse func(string) []byte) (meta.Edit, error) {
 	key, value, ok := strings.Cut(s, "=")
 	if !ok {
-		return meta.Edit{}, fmt.Errorf("KEY=VALUE has no =")
+		return meta.Edit{}, errors.New("KEY=VALUE has no =")
 	}
-	return meta.Edit{Op: meta.Set, Key: key, Value: meta.ParseValue(value)}, nil
-}
-
-func parseSetString(s string) (meta.Edit, error) {
-	e, err := parseSet(s)
-	if err == nil {
-		_, value, _ := strings.Cut(s, "=")
-		e.Value = rawjson.Quote(value)
-	}
-	return e, err
+	return meta.Edit{Op: meta.Set, Key: key, Value: parse(value)}, nil
 }
 
 func parseUnset(s string) (meta.Edit, error) { return meta.Edit{Op: meta.Unset, Key: s}, nil }
@@ -199,14 +195,10 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 			return usagef("--%s is empty", f.name)
 		}
 	}
-	stdin := false
-	for _, path := range args {
-		if path == "" {
-			return usagef("CHAT is empty")
-		}
-		stdin = stdin || path == chat.Stdin
-	}
+	stdin := slices.Contains(args, chat.Stdin)
 	switch {
+	case slices.Contains(args, ""):
+		return usagef("CHAT is empty")
 	case o.output != "" && len(args) > 1:
 		return usagef("--output takes one CHAT, not %d", len(args))
 	case stdin && o.output == "":
@@ -241,10 +233,8 @@ func (o *cutOptions) with(a *app, args []string) (object []byte, replace bool, e
 	}
 	var data []byte
 	if path == chat.Stdin {
-		for _, arg := range args {
-			if arg == chat.Stdin {
-				return nil, false, usagef("stdin is CHAT already; %s needs a file", flag)
-			}
+		if slices.Contains(args, chat.Stdin) {
+			return nil, false, usagef("stdin is CHAT already; %s needs a file", flag)
 		}
 		path = "standard input"
 		data, err = io.ReadAll(a.In)
