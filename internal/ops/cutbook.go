@@ -120,7 +120,11 @@ func (j *cutJob) bookOf(name string) (*lorebook.Book, error) {
 	}
 	book, err := j.books.open(c.Dir, name)
 	if errors.Is(err, lorebook.ErrMissing) {
-		return nil, c.Errorf("the lorebook %q that the chat names does not exist; --lorebook share takes the name alone", name)
+		without := "--lorebook share takes the name alone"
+		if j.State.Isolate {
+			without = "--unset world_info leaves the name out"
+		}
+		return nil, c.Errorf("the lorebook %q that the chat names does not exist; %s", name, without)
 	}
 	if err != nil {
 		return nil, c.Errorf("the lorebook that the chat names: %w", err)
