@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"stchat/internal/group"
@@ -125,7 +126,7 @@ func (c *Chat) openStdin(ctx context.Context, in io.Reader) error {
 	select {
 	case s := <-done:
 		if s.err != nil {
-			return fmt.Errorf("standard input: %w", s.err)
+			return stdinError(s.err)
 		}
 		c.file, c.close = s.f, s.cleanup
 		return c.stamp()
@@ -136,6 +137,19 @@ func (c *Chat) openStdin(ctx context.Context, in io.Reader) error {
 			}
 		}()
 		return fmt.Errorf("standard input: %w", ctx.Err())
+	}
+}
+
+// stdinError tells what kept standard input from being read, or from being kept.
+func stdinError(err error) error {
+	pe, ok := errors.AsType[*fs.PathError](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("standard input: %w", err)
+	case pe.Op == "read":
+		return fmt.Errorf("standard input: %w", pe.Err)
+	default:
+		return fmt.Errorf("standard input: it cannot be kept meanwhile: %s: %w", pe.Path, pe.Err)
 	}
 }
 

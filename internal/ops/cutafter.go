@@ -262,45 +262,52 @@ func (c *cut) linkSource(ctx context.Context, jobs []*cutJob) error {
 		slug = c.NewUUID()
 		splices = append(splices, bump(source, slug)...)
 	}
+	if !c.DryRun && len(splices) > 0 {
+		err := rewrite(source, splices, c.NoSync)
+		if err != nil && !unsynced(err) {
+			return cause(err)
+		}
+		first.fail(err)
+		first.fail(c.syncSlug(first, slug))
+	}
+	for _, jobs := range byMessage(jobs) {
+		jobs[0].link.report(jobs)
+	}
 	for _, j := range jobs {
 		j.res.Linked, j.res.InPlace = true, j.res.InPlace || len(splices) > 0
 		j.res.would("note it on message %d of %s", j.at, j.path)
 	}
-	if c.DryRun || len(splices) == 0 {
-		return nil
-	}
-	err = rewrite(source, splices, c.NoSync)
-	if err != nil && !unsynced(err) {
-		return cause(err)
-	}
-	first.fail(err)
-	first.fail(c.syncSlug(first, slug))
 	return nil
+}
+
+// byMessage groups the jobs by the message that they hang on, in their order.
+func byMessage(jobs []*cutJob) (groups [][]*cutJob) {
+	number := map[int64]int{}
+	for _, j := range jobs {
+		i, ok := number[j.last.Off]
+		if !ok {
+			i = len(groups)
+			number[j.last.Off] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], j)
+	}
+	return groups
 }
 
 // linkLines edits the messages on which the new chats hang.
 func (c *cut) linkLines(source *chat.Chat, jobs []*cutJob) ([]splice, error) {
-	byOff := map[int64][]*cutJob{}
-	var order []int64
-	for _, j := range jobs {
-		if byOff[j.last.Off] == nil {
-			order = append(order, j.last.Off)
-		}
-		byOff[j.last.Off] = append(byOff[j.last.Off], j)
-	}
 	var splices []splice
-	for _, off := range order {
-		jobs := byOff[off]
-		l := jobs[0].link
+	for _, jobs := range byMessage(jobs) {
+		first := jobs[0]
 		if len(jobs) > 1 {
 			var err error
-			if l, err = c.linkFor(source.Source, jobs...); err != nil {
-				return nil, fmt.Errorf("message %d: %w", jobs[0].at, err)
+			if first.link, err = c.linkFor(source.Source, jobs...); err != nil {
+				return nil, fmt.Errorf("message %d: %w", first.at, err)
 			}
 		}
-		l.report(jobs)
-		if l.change != nil {
-			splices = append(splices, splice{off + int64(l.change.At), int64(l.change.Len), l.change.Data})
+		if change := first.link.change; change != nil {
+			splices = append(splices, splice{first.last.Off + int64(change.At), int64(change.Len), change.Data})
 		}
 	}
 	return splices, nil

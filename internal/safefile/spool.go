@@ -39,7 +39,8 @@ func Spool(r io.Reader, dir string) (f *os.File, cleanup func(), err error) {
 			named = false
 		}
 	}
-	if _, err = io.Copy(f, r); err == nil {
+	// not by the file's own ReadFrom, whose errors do not tell reading from writing
+	if _, err = io.Copy(struct{ io.Writer }{f}, r); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {
