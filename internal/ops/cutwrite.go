@@ -105,7 +105,7 @@ func (j *cutJob) report(copied jsonl.Copied) {
 	}
 	const after = "they are kept as they are, and SillyTavern writes U+FFFD for them at its next save"
 	if bad > 0 {
-		j.res.warn("%s: %s not valid UTF-8 in %d messages, the first is message %d; %s", j.chat.Label(), "bytes that are", bad, copied.BadUTF8[0], after)
+		j.res.warn("%s: bytes that are not valid UTF-8 in %s, first in message %d; %s", j.chat.Label(), plural(bad, "message"), copied.BadUTF8[0], after)
 	}
 	if j.chat.BadUTF8 {
 		j.res.warn("%s:%d: bytes that are not valid UTF-8 in the header; %s", j.chat.Label(), j.chat.HeaderLine, after)
