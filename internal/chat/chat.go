@@ -95,9 +95,15 @@ var ErrNotRegular = errors.New("not a regular file; to read a pipe, give - and f
 func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 	c := &Chat{Path: path, Kind: userdir.File, HeaderKind: None}
 	var err error
-	if path == Stdin {
+	if opt.Data != "" {
+		c.Dir, err = userdir.Open(opt.Data)
+		c.HasDir = err == nil
+	}
+	switch {
+	case err != nil:
+	case path == Stdin:
 		err = c.openStdin(ctx, opt.Stdin)
-	} else {
+	default:
 		err = c.openFile(path, opt)
 	}
 	if err == nil {
@@ -168,12 +174,7 @@ func (c *Chat) openFile(path string, opt Options) error {
 	}
 	c.Name = userdir.ChatName(path)
 	c.Kind, c.Owner = userdir.KindOf(path)
-	if opt.Data != "" {
-		if c.Dir, err = userdir.Open(opt.Data); err != nil {
-			return err
-		}
-		c.HasDir = true
-	} else {
+	if !c.HasDir {
 		c.Dir, c.HasDir = userdir.Find(path)
 	}
 	if c.Kind != userdir.Group || !c.HasDir {

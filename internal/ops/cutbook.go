@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"stchat/internal/chat"
 	"stchat/internal/isolate"
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"
@@ -82,8 +83,11 @@ func (j *cutJob) nameClone(ctx context.Context) error {
 	if err := j.open(ctx); err != nil {
 		return err
 	}
-	defer j.chat.Close()
-	h := j.chat.OutputHeader()
+	if j.path != chat.Stdin {
+		defer j.chat.Close()
+	}
+	// a copy, since run edits the header of a chat that is still open anew
+	h := meta.ParseLenient(j.chat.OutputHeader().Bytes())
 	if err := j.mergeWith(h); err != nil {
 		return j.chat.Errorf("%w", err)
 	}

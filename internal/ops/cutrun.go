@@ -16,6 +16,7 @@ import (
 func (j *cutJob) run(ctx context.Context) {
 	defer j.Meter.Done()
 	if j.res.Err != nil {
+		j.chat.Close()
 		return
 	}
 	if err := j.open(ctx); err != nil {
@@ -26,7 +27,12 @@ func (j *cutJob) run(ctx context.Context) {
 	j.fail(j.make(ctx))
 }
 
+// open opens the source. Standard input can be read once: it stays open from
+// planning to running.
 func (j *cutJob) open(ctx context.Context) (err error) {
+	if j.path == chat.Stdin && j.chat != nil {
+		return nil
+	}
 	j.chat, err = chat.Open(ctx, j.path, chat.Options{Data: j.Data, Groups: j.groups, Stdin: j.Stdin})
 	if err != nil {
 		return pathError(err)
