@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,11 +105,12 @@ func (j *cutJob) nameClone(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	label := j.name.Label
-	if label == "" {
-		label = j.chat.Name
+	var clone string
+	if label := cmp.Or(j.name.Label, j.chat.Name); label != "" {
+		clone, err = shelf.ForChat(book.Name, label)
+	} else { // from standard input to standard output
+		clone, err = shelf.Duplicate(book.Name)
 	}
-	clone, err := shelf.ForChat(book.Name, label)
 	if err != nil {
 		return j.chat.Errorf("%w", err)
 	}
