@@ -83,15 +83,15 @@ func (r *repair) plan(ctx context.Context, s *surveyed) ([]*mendPlan, error) {
 func (r *repair) planChat(p *mendPlan, have rules.Set) {
 	c := p.chat
 	p.want = have & onLines
-	for _, id := range []rules.ID{rules.NoHeader, rules.MisplacedHeader} {
-		if have.Has(id) && !c.HasHeader && (id == rules.NoHeader || c.Inside == 1) {
-			p.missing = append(p.missing, id)
-		}
-	}
 	if have.Has(rules.GroupOldLayout) {
 		p.oldGroups, p.old = p.checker.OldGroups(c)
 		if !c.HasHeader {
 			p.missing = append(p.missing, rules.GroupOldLayout)
+		}
+	}
+	for _, id := range []rules.ID{rules.NoHeader, rules.MisplacedHeader} {
+		if have.Has(id) && !c.HasHeader && p.old == nil && (id == rules.NoHeader || c.Inside == 1) {
+			p.missing = append(p.missing, id)
 		}
 	}
 	if have.Has(rules.GroupUnlisted) {

@@ -117,10 +117,11 @@ func (w *rewriter) start() error {
 	return w.write(append(header, '\n'))
 }
 
-// newHeader gives the header of a chat that has none at its front: the one that
-// stands further down, else a whole one with what a group file holds.
+// newHeader gives the header of a chat that has none at its front: a whole one
+// with what a group file holds, else the one that stands further down, else an
+// empty one.
 func (w *rewriter) newHeader() (line []byte, change string, err error) {
-	if w.chat.Inside == 1 {
+	if w.chat.Inside == 1 && w.old == nil {
 		at := w.chat.InsideAt
 		line, err = w.src.Section(at.Off, at.Len)
 		w.moved = true
