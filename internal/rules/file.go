@@ -113,7 +113,7 @@ func (r *repeats) next(key []byte) bool {
 	return before
 }
 
-// duplicate reports the keys that an object has more than once.
+// duplicateMessage tells the keys that an object has more than once.
 func duplicateMessage(where string, keys []string) string {
 	text := fmt.Sprintf("the key %q is there more than once", clip(keys[0]))
 	if len(keys) > 1 {

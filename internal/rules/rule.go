@@ -12,9 +12,6 @@ const (
 	Error                       // SillyTavern or an extension loses, hides or misreads data
 )
 
-// Severities lists the names of the severities, the worst first.
-func Severities() []string { return []string{"error", "warning", "info"} }
-
 // String gives the severity's name.
 func (s Severity) String() string {
 	switch s {
