@@ -21,12 +21,16 @@ import (
 
 // mend mends one chat's file. again says that it should be looked at again.
 func (r *repair) mend(ctx context.Context, p *mendPlan) (again bool) {
-	if p.empty() {
+	err := p.inDatabase()
+	if err == nil && p.empty() {
 		return false
 	}
 	res := r.result(p.chat.Path)
 	res.Chat = true
-	if err := r.mendChat(ctx, p, res); err != nil {
+	if err == nil {
+		err = r.mendChat(ctx, p, res)
+	}
+	if err != nil {
 		res.Err = pathError(err)
 		p.failed = true
 		return false
@@ -38,9 +42,6 @@ func (r *repair) mend(ctx context.Context, p *mendPlan) (again bool) {
 // which is kept. The backup and the quarantine file come first; they go again
 // when the chat cannot be replaced.
 func (r *repair) mendChat(ctx context.Context, p *mendPlan, res *RepairResult) (err error) {
-	if err := p.inDatabase(); err != nil {
-		return err
-	}
 	file, err := chat.OpenRegular(p.chat.Path)
 	if err != nil {
 		return err
