@@ -101,7 +101,7 @@ func (o *checkOptions) run(ctx context.Context, a *app, args []string) error {
 	}
 	var baseline *report.Baseline
 	if o.baseline != "" {
-		data, err := os.ReadFile(o.baseline)
+		data, err := readAll(ctx, func() ([]byte, error) { return os.ReadFile(o.baseline) })
 		if err != nil {
 			return fmt.Errorf("--baseline: %w", err)
 		}

@@ -130,6 +130,7 @@ func (o *cloneLorebookOptions) run(ctx context.Context, a *app, fs *pflag.FlagSe
 // tell prints the results in the order of the sources, and gives the worst outcome.
 func (o *cloneLorebookOptions) tell(c *console, results []*ops.LorebookResult) error {
 	failed, inPlace := 0, false
+	var printed error
 	for _, r := range results {
 		for _, w := range r.Warnings {
 			c.warn("%s", w)
@@ -139,8 +140,8 @@ func (o *cloneLorebookOptions) tell(c *console, results []*ops.LorebookResult) e
 		}
 		inPlace = inPlace || len(r.Rebound) > 0
 		if r.Written {
-			if err := o.printResult(c, r); err != nil {
-				return err
+			if printed == nil {
+				printed = o.printResult(c, r)
 			}
 		}
 		for _, err := range r.Errs {
@@ -151,11 +152,10 @@ func (o *cloneLorebookOptions) tell(c *console, results []*ops.LorebookResult) e
 		}
 	}
 	if inPlace && !o.dryRun {
-		hint := ""
-		if !o.bump {
-			hint = " (--bump-integrity stops it instead)"
-		}
-		c.note("%s%s", closeTabs(o.bump), hint)
+		c.closeTabs(o.bump, true)
+	}
+	if err := unprinted(printed, "every clone that was to be named there is written"); err != nil {
+		return err
 	}
 	if failed > 0 {
 		return errReported
@@ -171,12 +171,7 @@ func (o *cloneLorebookOptions) printResult(c *console, r *ops.LorebookResult) er
 		}
 	}
 	if o.json {
-		doc, err := encodeJSON(r)
-		if err != nil {
-			return err
-		}
-		_, err = c.Out.Write(doc)
-		return err
+		return writeJSON(c.Out, r)
 	}
 	if !o.dryRun {
 		c.note("%s: %s, %d left out", r.Path, pluralOf(r.Entries, "entry", "entries"), r.Dropped)

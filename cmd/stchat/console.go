@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 
@@ -96,6 +97,15 @@ func (c *console) fail(err error) {
 	c.errLine(red, "", text)
 }
 
+// unprinted is the error of results that could not be printed, with what became
+// of them all the same. A reader that had enough is none.
+func unprinted(err error, all string) error {
+	if err == nil || isClosedPipe(err) {
+		return nil
+	}
+	return fmt.Errorf("%w; %s", err, all)
+}
+
 func (c *console) errLine(color, kind, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,14 +124,29 @@ func (c *console) path(p string) string {
 	return p
 }
 
-// encodeJSON gives a document on one line, without HTML escaping, and with
+// closeTabs says what every command says once that has edited a chat or a group
+// in place: SillyTavern keeps both in memory and writes them back whole. A slug
+// stands in a chat, so an edited group alone has none to give anew.
+func (c *console) closeTabs(bumped, chat bool) {
+	text := "close or reload that chat or group in SillyTavern first: a tab that has it open overwrites the edit at its next save"
+	switch {
+	case bumped:
+		text = "a chat edited in place has a new integrity slug: SillyTavern stops a tab that has it open at its next save; reload it there"
+	case chat:
+		text += " (--bump-integrity stops it instead)"
+	}
+	c.note("%s", text)
+}
+
+// writeJSON writes a document on one line, without HTML escaping, and with
 // nothing in it that a terminal would obey.
-func encodeJSON(doc any) ([]byte, error) {
+func writeJSON(w io.Writer, doc any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(doc); err != nil {
-		return nil, err
+		return err
 	}
-	return visible.JSON(b.Bytes()), nil
+	_, err := w.Write(visible.JSON(b.Bytes()))
+	return err
 }

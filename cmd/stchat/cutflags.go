@@ -119,7 +119,7 @@ func parseUnset(s string) (meta.Edit, error) { return meta.Edit{Op: meta.Unset, 
 
 // options turns the flags into what ops takes; what does not fit together is
 // wrong usage.
-func (o *cutOptions) options(a *app, fs *pflag.FlagSet, args []string) (ops.CutOptions, error) {
+func (o *cutOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (ops.CutOptions, error) {
 	opt := ops.CutOptions{
 		Kind: o.kind, Sources: args, At: o.at, Name: o.name, Output: o.output,
 		Edits: o.edits, Integrity: o.integrity, Swipe: o.swipe, Link: o.link, BumpIntegrity: o.bump,
@@ -153,7 +153,7 @@ func (o *cutOptions) options(a *app, fs *pflag.FlagSet, args []string) (ops.CutO
 	if opt.State, err = o.state(fs); err != nil {
 		return opt, err
 	}
-	opt.With, opt.Replace, err = o.with(a, args)
+	opt.With, opt.Replace, err = o.with(ctx, a, args)
 	return opt, err
 }
 
@@ -220,7 +220,7 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 }
 
 // with reads the object of --merge or --replace.
-func (o *cutOptions) with(a *app, args []string) (object []byte, replace bool, err error) {
+func (o *cutOptions) with(ctx context.Context, a *app, args []string) (object []byte, replace bool, err error) {
 	path, flag := o.merge, "--merge"
 	if o.replace != "" {
 		path, flag, replace = o.replace, "--replace", true
@@ -237,9 +237,9 @@ func (o *cutOptions) with(a *app, args []string) (object []byte, replace bool, e
 			return nil, false, usagef("stdin is CHAT already; %s needs a file", flag)
 		}
 		path = "standard input"
-		data, err = io.ReadAll(a.In)
+		data, err = readAll(ctx, func() ([]byte, error) { return io.ReadAll(a.In) })
 	} else {
-		data, err = os.ReadFile(path)
+		data, err = readAll(ctx, func() ([]byte, error) { return os.ReadFile(path) })
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("%s: %w", flag, err)
@@ -253,9 +253,29 @@ func (o *cutOptions) with(a *app, args []string) (object []byte, replace bool, e
 	return data, replace, nil
 }
 
+// readAll reads what may be a terminal or a pipe, for which an interruption does
+// not wait.
+func readAll(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+	type content struct {
+		data []byte
+		err  error
+	}
+	done := make(chan content, 1)
+	go func() {
+		data, err := read()
+		done <- content{data, err}
+	}()
+	select {
+	case c := <-done:
+		return c.data, c.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // runCut makes the checkpoints or branches and tells about them.
 func (o *cutOptions) runCut(ctx context.Context, a *app, cmd *cobra.Command, args []string) error {
-	opt, err := o.options(a, cmd.Flags(), args)
+	opt, err := o.options(ctx, a, cmd.Flags(), args)
 	if err != nil {
 		return err
 	}

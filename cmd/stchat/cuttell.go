@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"stchat/internal/chat"
 	"stchat/internal/ops"
@@ -14,14 +13,14 @@ import (
 func (o *cutOptions) tell(c *console, results []*ops.CutResult) error {
 	done, failed, refused := 0, 0, 0
 	inPlace := false
-	var unprinted error
+	var printed error
 	for _, r := range results {
 		if r.Written {
 			o.remark(c, r)
 			done++
 			inPlace = inPlace || r.InPlace
-			if unprinted == nil {
-				unprinted = o.printResult(c, r)
+			if printed == nil {
+				printed = o.printResult(c, r)
 			}
 		}
 		if r.Err == nil {
@@ -38,21 +37,15 @@ func (o *cutOptions) tell(c *console, results []*ops.CutResult) error {
 		}
 	}
 	if inPlace && !o.dryRun {
-		hint := ""
-		if o.link && !o.bump {
-			hint = " (--bump-integrity stops it instead)"
-		}
-		c.note("%s%s", closeTabs(o.bump), hint)
+		c.closeTabs(o.bump, o.link)
 	}
 	if len(results) > 1 {
 		c.note("%s", summary(o, done, failed, refused))
 	}
+	if err := unprinted(printed, fmt.Sprintf("every %s that was to be named there is written", o.kind)); err != nil {
+		return err
+	}
 	switch {
-	case unprinted != nil && !isClosedPipe(unprinted):
-		if pe, ok := errors.AsType[*fs.PathError](unprinted); ok {
-			unprinted = pe.Err
-		}
-		return fmt.Errorf("standard output: %w; every %s that was to be named there is written", unprinted, o.kind)
 	case failed > 0:
 		return errReported
 	case refused > 0:
@@ -85,15 +78,6 @@ func (o *cutOptions) remark(c *console, r *ops.CutResult) {
 	}
 }
 
-// closeTabs is what every command says once that has edited a chat or a group
-// in place: SillyTavern keeps both in memory and writes them back whole.
-func closeTabs(bumped bool) string {
-	if bumped {
-		return "a chat edited in place has a new integrity slug: SillyTavern stops a tab that has it open at its next save; reload it there"
-	}
-	return "close or reload that chat or group in SillyTavern first: a tab that has it open overwrites the edit at its next save"
-}
-
 func summary(o *cutOptions, done, failed, refused int) string {
 	verb := "written"
 	if o.dryRun {
@@ -124,12 +108,7 @@ func pluralOf(n int, one, many string) string {
 // printResult puts one result on stdout.
 func (o *cutOptions) printResult(c *console, r *ops.CutResult) error {
 	if o.json {
-		doc, err := encodeJSON(r)
-		if err != nil {
-			return err
-		}
-		_, err = c.Out.Write(doc)
-		return err
+		return writeJSON(c.Out, r)
 	}
 	if o.dryRun {
 		for _, act := range r.Actions {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -21,7 +24,7 @@ type env struct {
 
 func newEnv() *env {
 	e := &env{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		In: os.Stdin, Out: stdout{os.Stdout}, Err: os.Stderr,
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		Getenv: os.Getenv,
@@ -33,4 +36,16 @@ func newEnv() *env {
 		}
 	}
 	return e
+}
+
+// stdout is standard output, with errors that call it so: Go names a device.
+type stdout struct{ file *os.File }
+
+// Write implements io.Writer.
+func (s stdout) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = fmt.Errorf("standard output: %w", pe.Err)
+	}
+	return n, err
 }

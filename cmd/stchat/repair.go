@@ -94,13 +94,16 @@ func (o *repairOptions) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	w := bufio.NewWriter(c.Out)
-	if err := o.tell(w, c, rep); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
+	if err = o.tell(w, c, rep); err == nil {
+		err = w.Flush()
 	}
 	failed := o.tellErrors(c, rep)
+	if o.write {
+		err = unprinted(err, "what was to be told there is done")
+	}
+	if err != nil {
+		return err
+	}
 	todo := slices.ContainsFunc(rep.Results, func(r *ops.RepairResult) bool { return len(r.Actions) > 0 })
 	switch {
 	case failed:
