@@ -124,9 +124,10 @@ func (r *repair) round(ctx context.Context, first bool) (again bool, err error) 
 			return false, err
 		}
 		if res := r.byPath[p.chat.Path]; res != nil && res.Err != nil {
-			continue // it failed in an earlier round
+			p.failed = true // in an earlier round
+			continue
 		}
-		again = r.mend(ctx, p) || p.join != "" || again
+		again = r.mend(ctx, p) || p.join != "" && !p.failed || again
 	}
 	r.mendGroups(plans)
 	return again, nil
