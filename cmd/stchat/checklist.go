@@ -30,11 +30,10 @@ func (o *checkOptions) runList(a *app) error {
 	for _, id := range rules.All() {
 		r := id.Rule()
 		if o.format == "json" {
-			line, err := encodeJSON(listedRule{1, r.ID, r.Severity.String(), r.Family, r.Summary, r.Effect, r.Mend, repairWord(r.Mending)})
-			if err != nil {
+			doc := listedRule{1, r.ID, r.Severity.String(), r.Family, r.Summary, r.Effect, r.Mend, repairWord(r.Mending)}
+			if err := writeJSON(w, doc); err != nil {
 				return err
 			}
-			w.Write(line)
 			continue
 		}
 		if r.Family != family {

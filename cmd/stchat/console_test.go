@@ -130,11 +130,12 @@ func TestColorWhen(t *testing.T) {
 	}
 }
 
-func TestEncodeJSON(t *testing.T) {
-	got, err := encodeJSON(map[string]string{"k": "<&> \x1b[2J \u202e \u2028 \x7f \u009b é"})
-	if err != nil {
+func TestWriteJSON(t *testing.T) {
+	var b bytes.Buffer
+	if err := writeJSON(&b, map[string]string{"k": "<&> \x1b[2J \u202e \u2028 \x7f \u009b é"}); err != nil {
 		t.Fatal(err)
 	}
+	got := b.Bytes()
 	for _, bad := range []string{"\x1b", "\u202e", "\x7f", "\u009b", `\u003c`} {
 		if bytes.Contains(got, []byte(bad)) {
 			t.Errorf("%q is in %s", bad, got)

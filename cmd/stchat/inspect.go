@@ -132,16 +132,6 @@ func (o *inspectOptions) finish(c *console, w *bufio.Writer, res *ops.Inspected,
 	return nil
 }
 
-// writeJSON writes a document on a line.
-func writeJSON(w *bufio.Writer, doc any) error {
-	b, err := encodeJSON(doc)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(b)
-	return err
-}
-
 // label is a path as a person knows it.
 func label(path string) string {
 	if path == chat.Stdin {

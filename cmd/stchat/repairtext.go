@@ -16,11 +16,7 @@ func (o *repairOptions) tell(w *bufio.Writer, c *console, rep *ops.RepairReport)
 			continue
 		}
 		if o.json {
-			line, err := encodeJSON(r)
-			if err != nil {
-				return err
-			}
-			if _, err := w.Write(line); err != nil {
+			if err := writeJSON(w, r); err != nil {
 				return err
 			}
 			continue
@@ -113,11 +109,7 @@ func (o *repairOptions) tellErrors(c *console, rep *ops.RepairReport) (failed bo
 		}
 	}
 	if chats {
-		hint := ""
-		if !o.bump {
-			hint = " (--bump-integrity stops it instead)"
-		}
-		c.note("%s%s", closeTabs(o.bump), hint)
+		c.closeTabs(o.bump, true)
 	}
 	switch {
 	case changes == 0:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -82,11 +83,7 @@ func newVersionCmd(a *app) *cobra.Command {
 func runVersion(a *app, asJSON bool) error {
 	v := readVersion()
 	if asJSON {
-		doc, err := encodeJSON(v)
-		if err == nil {
-			_, err = a.Out.Write(doc)
-		}
-		return err
+		return writeJSON(a.Out, v)
 	}
 	commit := "unknown"
 	if v.Commit != nil {
@@ -95,14 +92,15 @@ func runVersion(a *app, asJSON bool) error {
 			commit += " (modified)"
 		}
 	}
-	text := fmt.Sprintf("stchat %s\ncommit  %s\ngo      %s %s\n", v.Version, commit, v.Go, v.Platform)
+	var text strings.Builder
+	text.WriteString(fmt.Sprintf("stchat %s\ncommit  %s\ngo      %s %s\n", v.Version, commit, v.Go, v.Platform))
 	for i, f := range v.Formats {
 		head := "        "
 		if i == 0 {
 			head = "formats "
 		}
-		text += head + f + "\n"
+		text.WriteString(head + f + "\n")
 	}
-	_, err := fmt.Fprint(a.Out, text)
+	_, err := fmt.Fprint(a.Out, text.String())
 	return err
 }
