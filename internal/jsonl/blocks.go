@@ -49,6 +49,15 @@ func (b *block) reset() {
 	b.damage, b.badUTF8 = b.damage[:0], b.badUTF8[:0]
 }
 
+// makeRoom makes buf for n bytes. They begin 64 bytes into a page: to a place
+// a few bytes behind its own place in a page some processors copy at a quarter
+// of their speed, and files begin where a page does.
+func (b *block) makeRoom(n int) {
+	const before = 63
+	b.buf = make([]byte, before+1+n+1)[before:]
+	b.buf[0] = '\n'
+}
+
 // reader cuts a source into blocks, in the file's order.
 type reader struct {
 	mu   sync.Mutex
@@ -78,8 +87,7 @@ func (r *reader) next(b *block, st stage) bool {
 
 func (r *reader) fill(b *block, st stage) error {
 	if b.buf == nil {
-		b.buf = make([]byte, 1+min(r.src.blockLen(), r.src.Size-r.off)+1)
-		b.buf[0] = '\n'
+		b.makeRoom(int(min(r.src.blockLen(), r.src.Size-r.off)))
 	}
 	room := b.buf[1 : len(b.buf)-1]
 	n, err := r.src.readAt(room, r.off)

@@ -138,9 +138,9 @@ func TestCopyStopsAtTheFirstDamage(t *testing.T) {
 		}
 		var d *Damage
 		errors.As(err, &d)
-		if got := 0; d != nil {
-			if got = d.Line; got != want {
-				t.Fatalf("round %d: damage at line %d, want %d in %q", round, got, want, data)
+		if d != nil {
+			if d.Line != want {
+				t.Fatalf("round %d: damage at line %d, want %d in %q", round, d.Line, want, data)
 			}
 		} else if want != 0 || err != nil {
 			t.Fatalf("round %d: no damage (%v), want line %d", round, err, want)
@@ -163,9 +163,8 @@ func TestCopyDoesNotLookBehindTheLimit(t *testing.T) {
 
 func TestMapAgainstPlainReading(t *testing.T) {
 	type batch struct {
-		texts  []string
-		values []string
-		bad    []int
+		texts []string
+		bad   []int
 	}
 	keys := NewKeys("mes", "nothing", "i")
 	r := rand.New(rand.NewPCG(5, 6))

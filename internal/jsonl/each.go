@@ -24,10 +24,9 @@ func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) ([]Damage,
 	b.reset()
 	b.off = opt.From
 	if cap(b.buf) < size+2 {
-		b.buf = make([]byte, size+size/4+2) // the next one may be a little larger
+		b.makeRoom(size + size/4) // the next one may be a little larger
 	}
 	b.buf = b.buf[:size+2]
-	b.buf[0] = '\n'
 	if _, err := src.readAt(b.buf[1:size+1], opt.From); err != nil {
 		return nil, err
 	}

@@ -55,7 +55,8 @@ func (h *Head) end(rest []byte) {
 
 // readShortHead is ReadHead for a header that ends in the first few kilobytes.
 func readShortHead(src Source) (h Head, ok bool, err error) {
-	b := block{buf: make([]byte, 1+min(headBlock, src.Size)+1)}
+	var b block
+	b.makeRoom(int(min(headBlock, src.Size)))
 	n, err := src.readAt(b.buf[1:len(b.buf)-1], 0)
 	if err != nil {
 		return h, false, err
