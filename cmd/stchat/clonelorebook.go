@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -103,10 +104,8 @@ func (o *cloneLorebookOptions) options(a *app, fs *pflag.FlagSet, args []string)
 			return opt, usagef("--drop: %v", err)
 		}
 	}
-	for _, path := range append(args[:len(args):len(args)], o.rebind...) {
-		if path == "" {
-			return opt, usagef("a path is empty")
-		}
+	if slices.Contains(args, "") || slices.Contains(o.rebind, "") {
+		return opt, usagef("a path is empty")
 	}
 	var err error
 	if opt.Internal, err = lorebook.ParseInternal(o.internal); err != nil || o.internal == "" {

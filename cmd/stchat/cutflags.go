@@ -187,7 +187,11 @@ func (o *cutOptions) again(fs *pflag.FlagSet) []string {
 // checkPaths refuses sources and outputs that do not go together.
 func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 	for _, f := range []struct{ name, value string }{
-		{"name", o.name}, {"output", o.output}, {"merge", o.merge}, {"replace", o.replace}, {"data", o.data},
+		{"name", o.name},
+		{"output", o.output},
+		{"merge", o.merge},
+		{"replace", o.replace},
+		{"data", o.data},
 		{"require", strings.Join(o.require, ",")},
 	} {
 		// as a script gives it whose variable is not set: not to be passed over

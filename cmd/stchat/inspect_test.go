@@ -17,11 +17,11 @@ import (
 )
 
 // terminal runs the program with stdout on a terminal of that width.
-func terminal(t *testing.T, width int, in string, args ...string) (out, errs string, code int) {
+func terminal(t *testing.T, width int, args ...string) (out, errs string, code int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	e := &env{
-		In: strings.NewReader(in), Out: &stdout, Err: &stderr, OutTTY: width > 0, Width: width,
+		In: strings.NewReader(""), Out: &stdout, Err: &stderr, OutTTY: width > 0, Width: width,
 		Getenv: func(string) string { return "" }, Now: time.Now,
 	}
 	code = run(context.Background(), e, args)
@@ -59,7 +59,7 @@ func clean(t *testing.T, out string, width int) {
 	for line := range strings.Lines(ownColor.ReplaceAllString(out, "")) {
 		line = strings.TrimSuffix(line, "\n")
 		for _, r := range line {
-			if unicode.IsControl(r) && !(r == '\t' && width == 0) || unicode.In(r, unicode.Bidi_Control) || r == unicode.ReplacementChar {
+			if unicode.IsControl(r) && (r != '\t' || width != 0) || unicode.In(r, unicode.Bidi_Control) || r == unicode.ReplacementChar {
 				t.Errorf("%q in %q", r, line)
 			}
 		}
@@ -84,7 +84,7 @@ func TestInspectOfAHostileChat(t *testing.T) {
 	for _, width := range []int{0, 40, 80, 200} {
 		for _, args := range [][]string{{path}, {user}, {path, "--messages"}, {user, "--messages"}, {path, "--json"}, {user, "--json"}, {path, "--messages", "--json"}} {
 			t.Run(fmt.Sprint(width, " ", strings.Join(args[1:], " ")), func(t *testing.T) {
-				out, errs, code := terminal(t, width, "", append([]string{"inspect"}, args...)...)
+				out, errs, code := terminal(t, width, append([]string{"inspect"}, args...)...)
 				if code != 0 || out == "" {
 					t.Fatalf("exit %d: %s%s", code, out, errs)
 				}
@@ -112,12 +112,12 @@ func TestInspectOfAHostileHeader(t *testing.T) {
 		if err := os.WriteFile(path, []byte(`{"chat_metadata":{`+md+`}}`+"\n"+`{"mes":"a","extra":{`+md+`}}`), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		out, errs, code := terminal(t, 80, "", "inspect", path)
+		out, errs, code := terminal(t, 80, "inspect", path)
 		if code != 0 || errs != "" {
 			t.Errorf("%s: exit %d, %s", name, code, errs)
 		}
 		clean(t, strings.ReplaceAll(out, path, "PATH"), 80)
-		out, _, code = terminal(t, 0, "", "inspect", "--json", path)
+		out, _, code = terminal(t, 0, "inspect", "--json", path)
 		var doc struct {
 			Messages int
 			Keys     []string `json:"metadata_keys"`
@@ -125,7 +125,7 @@ func TestInspectOfAHostileHeader(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || doc.Messages != 1 || len(doc.Keys) != 1+100_000*strings.Count(name, "wide") {
 			t.Errorf("%s: exit %d, %v, %d messages, %d keys", name, code, err, doc.Messages, len(doc.Keys))
 		}
-		if _, errs, code := terminal(t, 80, "", "diff-meta", path, path); code != 0 || errs != "" {
+		if _, errs, code := terminal(t, 80, "diff-meta", path, path); code != 0 || errs != "" {
 			t.Errorf("%s: diff-meta: exit %d, %s", name, code, errs)
 		}
 	}
@@ -140,7 +140,7 @@ func TestDiffMetaOfHostileText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, format := range diffMetaFormats() {
-		out, errs, code := terminal(t, 80, "", "diff-meta", a, b, "--format", format)
+		out, errs, code := terminal(t, 80, "diff-meta", a, b, "--format", format)
 		if code != 1 || errs != "" {
 			t.Errorf("%s: exit %d, %s", format, code, errs)
 		}
@@ -160,7 +160,7 @@ func inUTC(t *testing.T) {
 func TestInspectCardOnATerminal(t *testing.T) {
 	inUTC(t)
 	path := filepath.Join("..", "..", "testdata", "golden", "solo-branch", "after", "chats", "Mira", "Mira - 2026-01-02@03h04m05s006ms - Branch #1.jsonl")
-	out, errs, code := terminal(t, 100, "", "inspect", "--color", "never", path)
+	out, errs, code := terminal(t, 100, "inspect", "--color", "never", path)
 	if code != 0 || errs != "" {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
@@ -205,7 +205,7 @@ func TestInspectTableOnATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, errs, code := terminal(t, 90, "", "inspect", "--color", "never", user)
+	out, errs, code := terminal(t, 90, "inspect", "--color", "never", user)
 	if code != 0 || errs != "" {
 		t.Fatalf("exit %d, %s", code, errs)
 	}

@@ -94,7 +94,7 @@ func newRoot(a *app) *cobra.Command {
 			return topic.Help()
 		},
 	})
-	a.globals.addFlags(root.PersistentFlags())
+	a.addFlags(root.PersistentFlags())
 	root.AddCommand(
 		newBranchCmd(a),
 		newCheckCmd(a),

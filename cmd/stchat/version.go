@@ -93,7 +93,7 @@ func runVersion(a *app, asJSON bool) error {
 		}
 	}
 	var text strings.Builder
-	text.WriteString(fmt.Sprintf("stchat %s\ncommit  %s\ngo      %s %s\n", v.Version, commit, v.Go, v.Platform))
+	fmt.Fprintf(&text, "stchat %s\ncommit  %s\ngo      %s %s\n", v.Version, commit, v.Go, v.Platform)
 	for i, f := range v.Formats {
 		head := "        "
 		if i == 0 {

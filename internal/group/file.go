@@ -58,8 +58,7 @@ type File struct {
 func Load(path string) (*File, error) {
 	raw, stamp, err := read(path)
 	if err != nil {
-		var pathErr *fs.PathError
-		if errors.As(err, &pathErr) {
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pathErr.Err
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -89,7 +89,8 @@ func TestWithChats(t *testing.T) {
 	}{
 		{"one", pretty("[" + at2 + "\"A\"\n    ]"), []string{"B"}, pretty("[" + at2 + "\"A\"," + at2 + "\"B\"\n    ]")},
 		{
-			"several", pretty("[" + at2 + "\"A\"\n    ]"), []string{"B", "A", "C", "B"},
+			"several", pretty("[" + at2 + "\"A\"\n    ]"),
+			[]string{"B", "A", "C", "B"},
 			pretty("[" + at2 + "\"A\"," + at2 + "\"B\"," + at2 + "\"C\"\n    ]"),
 		},
 		{"none that is new", pretty("[ \"A\" ]"), []string{"A"}, pretty("[ \"A\" ]")},
@@ -106,7 +107,8 @@ func TestWithChats(t *testing.T) {
 		{"missing", `{"chat_id":"A"}`, []string{"B"}, `{"chat_id":"A","chats":["A","B"]}`},
 		{"null", `{"chat_id":"A","chats":null,"z":0}`, []string{"B"}, `{"chat_id":"A","chats":["A","B"],"z":0}`},
 		{
-			"missing in a pretty file", "{\n    \"id\": \"7\"\n}", []string{"B"},
+			"missing in a pretty file", "{\n    \"id\": \"7\"\n}",
+			[]string{"B"},
 			"{\n    \"id\": \"7\",\n    \"chat_id\": \"7\",\n    \"chats\": [" + at2 + "\"7\"," + at2 + "\"B\"\n    ]\n}",
 		},
 		{"missing, and nothing to add", `{"chat_id":"A"}`, []string{"A"}, `{"chat_id":"A"}`},
@@ -209,11 +211,13 @@ func TestWithoutOldMetadata(t *testing.T) {
 		want      string
 	}{
 		{
-			"of the current chat", oldLayout, []string{"Now"},
+			"of the current chat", oldLayout,
+			[]string{"Now"},
 			`{"id":"7","chat_id":"Now","chats":["Now","Then","a:b"],"past_metadata":{"Then":{"t":2},"a:b":{"x":1.0},"Gone":5}}`,
 		},
 		{
-			"of another", oldLayout, []string{"Then"},
+			"of another", oldLayout,
+			[]string{"Then"},
 			`{"id":"7","chat_id":"Now","chats":["Now","Then","a:b"],"chat_metadata":{"n":1},"past_metadata":{"Now":{"n":0},"a:b":{"x":1.0},"Gone":5}}`,
 		},
 		{"of all", oldLayout, []string{"Now", "Then", "ab", "Gone"}, `{"id":"7","chat_id":"Now","chats":["Now","Then","a:b"]}`},

@@ -149,16 +149,14 @@ func (a *Around) report(dir userdir.Dir, hasDir bool, name string) *Lorebook {
 	l.Exists = &b.exists
 	switch {
 	case b.err != nil:
-		l.Error = ptr(b.err.Error())
+		l.Error = new(b.err.Error())
 	case b.exists:
 		l.Entries, l.Internal = &b.entries, &b.internal
 		if b.queueErr != nil {
-			l.Error = ptr(b.queueErr.Error())
+			l.Error = new(b.queueErr.Error())
 		} else {
 			l.Pending = &b.pending
 		}
 	}
 	return l
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -58,8 +58,10 @@ func extensions(c *chat.Chat, md *rawjson.Object, t *tally, f *folder) []Extensi
 			recap.Bytes += size
 			recap.read(key, raw)
 		case key == keyIllustrator:
-			illustrator = &AutoIllustrator{Name: "auto-illustrator", Known: true, Bytes: size,
-				Prompts: members(raw, "promptRegistry", "nodes"), Images: members(raw, "promptRegistry", "imageToPromptId")}
+			illustrator = &AutoIllustrator{
+				Name: "auto-illustrator", Known: true, Bytes: size,
+				Prompts: members(raw, "promptRegistry", "nodes"), Images: members(raw, "promptRegistry", "imageToPromptId"),
+			}
 		default:
 			unknown = append(unknown, &Unknown{Name: key, Bytes: size})
 		}

@@ -109,7 +109,7 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 		r.BadUTF8++
 	}
 	if c.Owner != "" {
-		r.Owner = ptr(strings.Clone(c.Owner)) // not a pointer into the chat, which would stay in memory
+		r.Owner = new(strings.Clone(c.Owner)) // not a pointer into the chat, which would stay in memory
 	}
 	p := &r.Parts
 	p.Other = t.bytes - p.Text - p.Swipes - p.SwipeInfo - p.Extra
@@ -122,7 +122,7 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 		if f == nil {
 			return nil
 		}
-		return ptr(f.hasChat(name))
+		return new(f.hasChat(name))
 	}
 	for _, l := range t.links {
 		found := Link{At: l.at, Name: l.name, Exists: exists(l.name)}
@@ -177,12 +177,12 @@ func dateText(raw []byte) *string {
 		return nil
 	}
 	if t, ok := sendate.ParseRaw(raw); ok {
-		return ptr(formatDate(t))
+		return new(formatDate(t))
 	}
 	if s, ok := rawjson.Unquote(raw); ok {
 		return &s
 	}
-	return ptr(string(raw))
+	return new(string(raw))
 }
 
 func formatDate(t time.Time) string { return t.UTC().Format(dateForm) }

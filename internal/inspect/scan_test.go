@@ -132,7 +132,8 @@ func (g chatMaker) message() string {
 		value func() string
 	}{
 		{"name", func() string { return g.one(`"Mira"`, `"User"`, "null") }},
-		{"is_user", g.boolean}, {"is_system", g.boolean},
+		{"is_user", g.boolean},
+		{"is_system", g.boolean},
 		{"send_date", func() string {
 			return g.one(`"2026-01-02T03:04:05.000Z"`, `"2026-01-02T03:04:06.789Z"`, `""`, "null", "[]", `"some day"`)
 		}},

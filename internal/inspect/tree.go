@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stchat/internal/names"
@@ -111,8 +112,8 @@ func rows(reports []*Report, parents []int) []Row {
 			stack = stack[:len(stack)-1]
 			out = append(out, row)
 			below := children[place[row.Report]]
-			for k := len(below) - 1; k >= 0; k-- {
-				stack = append(stack, Row{reports[below[k]], row.Depth + 1})
+			for _, b := range slices.Backward(below) {
+				stack = append(stack, Row{reports[b], row.Depth + 1})
 			}
 		}
 	}

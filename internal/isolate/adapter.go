@@ -1,6 +1,8 @@
 package isolate
 
 import (
+	"slices"
+
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 )
@@ -75,9 +77,9 @@ func (m *Message) Extra(key string) []byte {
 			m.extra = append(m.extra, member{k, v})
 		}
 	}
-	for i := len(m.extra) - 1; i >= 0; i-- {
-		if rawjson.KeyIs(m.extra[i].key, key) {
-			return m.extra[i].value
+	for _, v := range slices.Backward(m.extra) {
+		if rawjson.KeyIs(v.key, key) {
+			return v.value
 		}
 	}
 	return nil

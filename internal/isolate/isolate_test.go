@@ -158,7 +158,8 @@ func TestAutoRecap(t *testing.T) {
 	}{
 		{
 			"later scenes go", store("10", version("0", "1"), version("1", "3.0"), version("9", "5"), version("10", "9")),
-			store("1", version("0", "1"), version("1", "3.0")), []string{"auto_recap: 2 of 4 versions kept, current 10 → 1"},
+			store("1", version("0", "1"), version("1", "3.0")),
+			[]string{"auto_recap: 2 of 4 versions kept, current 10 → 1"},
 		},
 		{"the current one stays", store("0", version("0", "1"), version("1", "5")), store("0", version("0", "1")), []string{"auto_recap: 1 of 2 versions kept"}},
 		{"a scene without its recap", store("1", version("0", "1"), version("1", "2"), version("2", "4")), store("0", version("0", "1")), []string{"auto_recap: 1 of 3 versions kept, current 1 → 0"}},

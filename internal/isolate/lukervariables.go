@@ -66,7 +66,7 @@ func (l *lukerVariables) Apply(metadata *rawjson.Object, _ Moment) []Change {
 		case v.Raw == nil && has:
 			variables.Unset(v.Name)
 			deleted++
-		case v.Raw != nil && !(has && sameValue(present, v.Raw)):
+		case v.Raw != nil && (!has || !sameValue(present, v.Raw)):
 			variables.Set(v.Name, v.Raw)
 			replayed++
 		}

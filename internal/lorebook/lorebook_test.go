@@ -167,15 +167,27 @@ func TestClone(t *testing.T) {
 		entries, dropped int
 		want             string
 	}{
-		"drop": {CloneOptions{Name: "N\"w"}, 2, 2,
-			"{\n    \"name\": \"N\\\"w\",\n    \"x\": 1.0,\n    \"entries\": {\n        \"0\": {\"uid\":0,\"comment\":\"a/b\"},\n        \"1\": {\"uid\":1,\"\\u0063omment\":\"plan [1]\"}\n    },\n    \"extensions\": {}\n}"},
+		"drop": {
+			CloneOptions{Name: "N\"w"},
+			2, 2,
+			"{\n    \"name\": \"N\\\"w\",\n    \"x\": 1.0,\n    \"entries\": {\n        \"0\": {\"uid\":0,\"comment\":\"a/b\"},\n        \"1\": {\"uid\":1,\"\\u0063omment\":\"plan [1]\"}\n    },\n    \"extensions\": {}\n}",
+		},
 		"keep": {CloneOptions{Name: "Old", Internal: Keep}, 4, 0, book},
-		"reset": {CloneOptions{Name: "Old", Internal: Reset}, 4, 0,
-			strings.Replace(book, `"{\"queue\":[1]}"`, string(rawjson.Quote(emptyQueue)), 1)},
-		"globs": {CloneOptions{Name: "Old", Internal: Keep, Drop: []string{"a*", `plan \[?\]`}}, 2, 2,
-			"{\n    \"name\": \"Old\",\n    \"x\": 1.0,\n    \"entries\": {\n        \"5\": {\"uid\":5.0,\"comment\":\"__operation_queue\",\"content\":\"{\\\"queue\\\":[1]}\",\"z\":1},\n        \"7\": {\"uid\":7,\"comment\":\"_registry_q\"}\n    },\n    \"extensions\": {}\n}"},
-		"all": {CloneOptions{Name: "Old", Drop: []string{"*"}}, 0, 4,
-			"{\n    \"name\": \"Old\",\n    \"x\": 1.0,\n    \"entries\": {},\n    \"extensions\": {}\n}"},
+		"reset": {
+			CloneOptions{Name: "Old", Internal: Reset},
+			4, 0,
+			strings.Replace(book, `"{\"queue\":[1]}"`, string(rawjson.Quote(emptyQueue)), 1),
+		},
+		"globs": {
+			CloneOptions{Name: "Old", Internal: Keep, Drop: []string{"a*", `plan \[?\]`}},
+			2, 2,
+			"{\n    \"name\": \"Old\",\n    \"x\": 1.0,\n    \"entries\": {\n        \"5\": {\"uid\":5.0,\"comment\":\"__operation_queue\",\"content\":\"{\\\"queue\\\":[1]}\",\"z\":1},\n        \"7\": {\"uid\":7,\"comment\":\"_registry_q\"}\n    },\n    \"extensions\": {}\n}",
+		},
+		"all": {
+			CloneOptions{Name: "Old", Drop: []string{"*"}},
+			0, 4,
+			"{\n    \"name\": \"Old\",\n    \"x\": 1.0,\n    \"entries\": {},\n    \"extensions\": {}\n}",
+		},
 		"case counts": {CloneOptions{Name: "Old", Internal: Keep, Drop: []string{"A*", "[^a]/b", "b"}}, 4, 0, book},
 	} {
 		got, err := parse(t, book).Clone(c.opt)

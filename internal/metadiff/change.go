@@ -2,6 +2,7 @@ package metadiff
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,8 +78,8 @@ func (d *Diff) collect(p *pair, path []byte) {
 			d.change(Replace, child, step(path, child, isList))
 		}
 	}
-	for i := len(removed) - 1; i >= 0; i-- {
-		d.change(Remove, removed[i], step(path, removed[i], true))
+	for _, r := range slices.Backward(removed) {
+		d.change(Remove, r, step(path, r, true))
 	}
 	for _, child := range added {
 		d.change(Add, child, step(path, child, isList))
@@ -100,7 +101,7 @@ var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // step gives the pointer one level deeper.
 func step(path []byte, child *pair, isList bool) []byte {
-	path = append(path[:len(path):len(path)], '/')
+	path = append(slices.Clip(path), '/')
 	if !isList {
 		return append(path, pointerEscaper.Replace(child.key)...)
 	}

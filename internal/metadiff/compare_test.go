@@ -83,8 +83,10 @@ func TestCompare(t *testing.T) {
 }
 
 func TestCompareRefuses(t *testing.T) {
-	for _, bad := range []string{``, `[]`, `null`, `{`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":[1,]}`, `{} {}`, `{"a":"`, `{"a":"\`, `{"a" 1}`, `{1:2}`,
-		`{"a":` + strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1) + `}`} {
+	for _, bad := range []string{
+		``, `[]`, `null`, `{`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":[1,]}`, `{} {}`, `{"a":"`, `{"a":"\`, `{"a" 1}`, `{1:2}`,
+		`{"a":` + strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1) + `}`,
+	} {
 		if _, err := Compare([]byte(bad), []byte(`{}`), Selection{}); err == nil {
 			t.Errorf("%.20s was taken as A", bad)
 		}

@@ -92,7 +92,7 @@ func (g generator) change(v any, depth int, nulls bool) any {
 		}
 		return v
 	case []any:
-		var out []any = make([]any, 0, len(v))
+		out := make([]any, 0, len(v))
 		for _, e := range v {
 			switch g.IntN(6) {
 			case 0:

@@ -173,7 +173,8 @@ func (p *parser) value(depth int) (*value, bool) {
 		ok = p.skipString()
 	case rawjson.Invalid:
 	default:
-		ok = p.skipScalar()
+		p.skipScalar()
+		ok = true
 	}
 	v.raw = p.in[start:p.at:p.at]
 	return v, ok
@@ -240,14 +241,13 @@ func (p *parser) skipString() bool {
 	return false
 }
 
-func (p *parser) skipScalar() bool {
+func (p *parser) skipScalar() {
 	for p.at < len(p.in) {
 		switch c := p.in[p.at]; {
 		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c == '-', c == '+', c == '.', c == 'E':
 			p.at++
 		default:
-			return true
+			return
 		}
 	}
-	return true
 }

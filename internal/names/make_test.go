@@ -37,54 +37,114 @@ func TestMake(t *testing.T) {
 		r    request
 		want names.Name
 	}{
-		{"suffix given", request{Name: "Before the duel"},
-			names.Name{File: chat + "__Before the duel", Label: "Before the duel"}},
-		{"suffix given, made safe", request{Name: "a:b"},
-			names.Name{File: chat + "__ab", Label: "ab"}},
-		{"suffix checkpoint", request{},
-			names.Name{File: chat + "__Checkpoint #1", Label: "Checkpoint #1", Generated: true}},
-		{"suffix checkpoint, letter case", request{Taken: takes(strings.ToUpper(chat)+"__CHECKPOINT #1", chat+"__Checkpoint #2")},
-			names.Name{File: chat + "__Checkpoint #3", Label: "Checkpoint #3", Generated: true}},
-		{"suffix branch", request{Kind: names.Branch, At: 12},
-			names.Name{File: chat + "__Branch #12 - " + at, Label: "Branch #12 - " + at, Generated: true}},
-		{"suffix branch, a millisecond later", request{Kind: names.Branch, Taken: takes(chat + "__Branch #0 - " + at)},
+		{
+			"suffix given",
+			request{Name: "Before the duel"},
+			names.Name{File: chat + "__Before the duel", Label: "Before the duel"},
+		},
+		{
+			"suffix given, made safe",
+			request{Name: "a:b"},
+			names.Name{File: chat + "__ab", Label: "ab"},
+		},
+		{
+			"suffix checkpoint",
+			request{},
+			names.Name{File: chat + "__Checkpoint #1", Label: "Checkpoint #1", Generated: true},
+		},
+		{
+			"suffix checkpoint, letter case",
+			request{Taken: takes(strings.ToUpper(chat)+"__CHECKPOINT #1", chat+"__Checkpoint #2")},
+			names.Name{File: chat + "__Checkpoint #3", Label: "Checkpoint #3", Generated: true},
+		},
+		{
+			"suffix branch",
+			request{Kind: names.Branch, At: 12},
+			names.Name{File: chat + "__Branch #12 - " + at, Label: "Branch #12 - " + at, Generated: true},
+		},
+		{
+			"suffix branch, a millisecond later",
+			request{Kind: names.Branch, Taken: takes(chat + "__Branch #0 - " + at)},
 			names.Name{
 				File:  chat + "__Branch #0 - 2026-03-04@05h06m07s009ms",
 				Label: "Branch #0 - 2026-03-04@05h06m07s009ms", Generated: true,
-			}},
+			},
+		},
 
-		{"sillytavern given", request{Style: names.SillyTavern, Name: "Point1"},
-			names.Name{File: "Point1", Label: "Point1"}},
+		{
+			"sillytavern given",
+			request{Style: names.SillyTavern, Name: "Point1"},
+			names.Name{File: "Point1", Label: "Point1"},
+		},
 		// golden/solo-autoname and golden/solo-branch
-		{"sillytavern checkpoint", request{Style: names.SillyTavern},
-			names.Name{File: chat + " - Checkpoint #1", Label: "Checkpoint #1", Generated: true}},
-		{"sillytavern branch", request{Style: names.SillyTavern, Kind: names.Branch, Taken: takes(chat + " - Branch #1")},
-			names.Name{File: chat + " - Branch #2", Label: "Branch #2", Generated: true}},
-		{"sillytavern checkpoint of one", request{Style: names.SillyTavern, Chat: "A - Checkpoint #7", Taken: takes("A - Checkpoint #7")},
-			names.Name{File: "A - Checkpoint #1", Label: "Checkpoint #1", Generated: true}},
+		{
+			"sillytavern checkpoint",
+			request{Style: names.SillyTavern},
+			names.Name{File: chat + " - Checkpoint #1", Label: "Checkpoint #1", Generated: true},
+		},
+		{
+			"sillytavern branch",
+			request{Style: names.SillyTavern, Kind: names.Branch, Taken: takes(chat + " - Branch #1")},
+			names.Name{File: chat + " - Branch #2", Label: "Branch #2", Generated: true},
+		},
+		{
+			"sillytavern checkpoint of one",
+			request{Style: names.SillyTavern, Chat: "A - Checkpoint #7", Taken: takes("A - Checkpoint #7")},
+			names.Name{File: "A - Checkpoint #1", Label: "Checkpoint #1", Generated: true},
+		},
 
-		{"classic given", request{Style: names.Classic, Name: "Point1"},
-			names.Name{File: "Point1 - " + at, Label: "Point1"}},
-		{"classic given twice", request{Style: names.Classic, Name: "Point1", Taken: takes("Point1 - " + at)},
-			names.Name{File: "Point1 - 2026-03-04@05h06m07s009ms", Label: "Point1"}},
-		{"classic checkpoint", request{Style: names.Classic, Chats: 4},
-			names.Name{File: "Checkpoint #4 - " + at, Label: "Checkpoint #4 - " + at, Generated: true}},
-		{"classic checkpoint past a bare one", request{Style: names.Classic, Chats: 4, Taken: takes("Checkpoint #4")},
-			names.Name{File: "Checkpoint #5 - " + at, Label: "Checkpoint #5 - " + at, Generated: true}},
-		{"classic branch", request{Style: names.Classic, Kind: names.Branch, At: 3},
-			names.Name{File: "Branch #3 - " + at, Label: "Branch #3 - " + at, Generated: true}},
-		{"classic branch given", request{Style: names.Classic, Kind: names.Branch, Name: "B"},
-			names.Name{File: "B - " + at, Label: "B"}},
+		{
+			"classic given",
+			request{Style: names.Classic, Name: "Point1"},
+			names.Name{File: "Point1 - " + at, Label: "Point1"},
+		},
+		{
+			"classic given twice",
+			request{Style: names.Classic, Name: "Point1", Taken: takes("Point1 - " + at)},
+			names.Name{File: "Point1 - 2026-03-04@05h06m07s009ms", Label: "Point1"},
+		},
+		{
+			"classic checkpoint",
+			request{Style: names.Classic, Chats: 4},
+			names.Name{File: "Checkpoint #4 - " + at, Label: "Checkpoint #4 - " + at, Generated: true},
+		},
+		{
+			"classic checkpoint past a bare one",
+			request{Style: names.Classic, Chats: 4, Taken: takes("Checkpoint #4")},
+			names.Name{File: "Checkpoint #5 - " + at, Label: "Checkpoint #5 - " + at, Generated: true},
+		},
+		{
+			"classic branch",
+			request{Style: names.Classic, Kind: names.Branch, At: 3},
+			names.Name{File: "Branch #3 - " + at, Label: "Branch #3 - " + at, Generated: true},
+		},
+		{
+			"classic branch given",
+			request{Style: names.Classic, Kind: names.Branch, Name: "B"},
+			names.Name{File: "B - " + at, Label: "B"},
+		},
 
-		{"version given", request{Style: names.Version, Name: "final"},
-			names.Name{File: "final", Label: "final"}},
-		{"version", request{Style: names.Version, Taken: takes(chat + "-v2")},
-			names.Name{File: chat + "-v3", Label: "v3", Generated: true}},
-		{"version branch", request{Style: names.Version, Kind: names.Branch},
-			names.Name{File: chat + "-v2", Label: "v2", Generated: true}},
+		{
+			"version given",
+			request{Style: names.Version, Name: "final"},
+			names.Name{File: "final", Label: "final"},
+		},
+		{
+			"version",
+			request{Style: names.Version, Taken: takes(chat + "-v2")},
+			names.Name{File: chat + "-v3", Label: "v3", Generated: true},
+		},
+		{
+			"version branch",
+			request{Style: names.Version, Kind: names.Branch},
+			names.Name{File: chat + "-v2", Label: "v2", Generated: true},
+		},
 
-		{"a chat's name from elsewhere", request{Chat: "a/../b:c", Name: "x"},
-			names.Name{File: "a..bc__x", Label: "x"}},
+		{
+			"a chat's name from elsewhere",
+			request{Chat: "a/../b:c", Name: "x"},
+			names.Name{File: "a..bc__x", Label: "x"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -219,11 +220,12 @@ func (j *cutJob) completeLink() string {
 	case j.res.Integrity != nil:
 		args = append(args, "--integrity", *j.res.Integrity)
 	}
-	line := "stchat"
+	var line strings.Builder
+	line.WriteString("stchat")
 	for _, arg := range append(args, j.Again...) {
-		line += " " + visible.Quote(arg)
+		line.WriteString(" " + visible.Quote(arg))
 	}
-	return line
+	return line.String()
 }
 
 // splice is a stretch of the source and what takes its place.

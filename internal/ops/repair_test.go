@@ -138,76 +138,130 @@ func TestRepaired(t *testing.T) {
 		want  tree // the files that changed
 		lost  string
 	}{
-		{name: "torn line in the middle", has: tree{A: chat(plainHeader, say(0, ""), `{"na`, say(1, ""))},
-			want: tree{A: talk(plainHeader, 2)}, lost: "# line 3: invalid-json: the line ends inside a string\n{\"na\n"},
-		{name: "torn tail", has: tree{A: talk(plainHeader, 2) + "\n{\"na"}, want: tree{A: talk(plainHeader, 2)},
-			lost: "# line 4: torn-tail: the line ends inside a string\n{\"na\n"},
-		{name: "torn tail with a newline", has: tree{A: talk(plainHeader, 2) + "\n{\"na\n"}, want: tree{A: talk(plainHeader, 2) + "\n"},
-			lost: "# line 4: torn-tail: the line ends inside a string\n{\"na\n"},
-		{name: "several at the end", has: tree{A: talk(plainHeader, 1) + "\n{\n[1]\n\x00\x00"}, want: tree{A: talk(plainHeader, 1)},
-			lost: "# line 3: invalid-json: the line ends where a key or } must follow\n{\n# line 4: not-an-object: a list, not an object\n[1]\n"},
-		{name: "only the tail", has: tree{A: chat(plainHeader, "{", say(0, ""), "{")}, rules: []rules.ID{rules.TornTail},
-			want: tree{A: chat(plainHeader, "{", say(0, ""))}, lost: "# line 4: torn-tail: the line ends where a key or } must follow\n{\n"},
-		{name: "all but the tail", has: tree{A: chat(plainHeader, "{", say(0, ""), "{")}, rules: []rules.ID{rules.InvalidJSON},
-			want: tree{A: chat(plainHeader, say(0, ""), "{")}, lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n"},
-		{name: "torn header", has: tree{A: chat(`{"chat_meta`, say(0, ""))}, want: tree{A: chat(empty, say(0, ""))},
-			lost: "# line 1: invalid-json: the line ends inside a string\n{\"chat_meta\n"},
-		{name: "nothing but damage", has: tree{A: "{\n["}, want: tree{A: empty + "\n"},
-			lost: "# line 1: invalid-json: the line ends where a key or } must follow\n{\n# line 2: torn-tail: the line ends where a list's first value or ] must follow\n[\n"},
+		{
+			name: "torn line in the middle", has: tree{A: chat(plainHeader, say(0, ""), `{"na`, say(1, ""))},
+			want: tree{A: talk(plainHeader, 2)}, lost: "# line 3: invalid-json: the line ends inside a string\n{\"na\n",
+		},
+		{
+			name: "torn tail", has: tree{A: talk(plainHeader, 2) + "\n{\"na"}, want: tree{A: talk(plainHeader, 2)},
+			lost: "# line 4: torn-tail: the line ends inside a string\n{\"na\n",
+		},
+		{
+			name: "torn tail with a newline", has: tree{A: talk(plainHeader, 2) + "\n{\"na\n"}, want: tree{A: talk(plainHeader, 2) + "\n"},
+			lost: "# line 4: torn-tail: the line ends inside a string\n{\"na\n",
+		},
+		{
+			name: "several at the end", has: tree{A: talk(plainHeader, 1) + "\n{\n[1]\n\x00\x00"}, want: tree{A: talk(plainHeader, 1)},
+			lost: "# line 3: invalid-json: the line ends where a key or } must follow\n{\n# line 4: not-an-object: a list, not an object\n[1]\n",
+		},
+		{
+			name: "only the tail", has: tree{A: chat(plainHeader, "{", say(0, ""), "{")}, rules: []rules.ID{rules.TornTail},
+			want: tree{A: chat(plainHeader, "{", say(0, ""))}, lost: "# line 4: torn-tail: the line ends where a key or } must follow\n{\n",
+		},
+		{
+			name: "all but the tail", has: tree{A: chat(plainHeader, "{", say(0, ""), "{")}, rules: []rules.ID{rules.InvalidJSON},
+			want: tree{A: chat(plainHeader, say(0, ""), "{")}, lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n",
+		},
+		{
+			name: "torn header", has: tree{A: chat(`{"chat_meta`, say(0, ""))}, want: tree{A: chat(empty, say(0, ""))},
+			lost: "# line 1: invalid-json: the line ends inside a string\n{\"chat_meta\n",
+		},
+		{
+			name: "nothing but damage", has: tree{A: "{\n["}, want: tree{A: empty + "\n"},
+			lost: "# line 1: invalid-json: the line ends where a key or } must follow\n{\n# line 2: torn-tail: the line ends where a list's first value or ] must follow\n[\n",
+		},
 		{name: "BOM", has: tree{A: "\ufeff" + talk(plainHeader, 1)}, want: tree{A: talk(plainHeader, 1)}},
 		{name: "BOM and no header", has: tree{A: "\ufeff" + say(0, "")}, want: tree{A: chat(empty, say(0, ""))}},
 		{name: "no header under a BOM that stays", has: tree{A: "\ufeff" + say(0, "")}, rules: []rules.ID{rules.NoHeader}, want: tree{A: "\ufeff" + chat(empty, say(0, ""))}},
 		{name: "CR LF", has: tree{A: strings.ReplaceAll(talk(plainHeader, 2)+"\n", "\n", "\r\n")}, want: tree{A: talk(plainHeader, 2) + "\n"}},
-		{name: "CR LF and a torn line", has: tree{A: chat(plainHeader+"\r", "{\r", say(0, "")+"\r", "{")}, want: tree{A: chat(plainHeader, say(0, ""))},
-			lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n# line 4: torn-tail: the line ends where a key or } must follow\n{\n"},
-		{name: "CR LF that stays", has: tree{A: chat(plainHeader+"\r", "{\r", say(0, "")+"\r", "")}, rules: []rules.ID{rules.InvalidJSON}, want: tree{A: chat(plainHeader+"\r", say(0, "")+"\r", "")},
-			lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n"},
+		{
+			name: "CR LF and a torn line", has: tree{A: chat(plainHeader+"\r", "{\r", say(0, "")+"\r", "{")}, want: tree{A: chat(plainHeader, say(0, ""))},
+			lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n# line 4: torn-tail: the line ends where a key or } must follow\n{\n",
+		},
+		{
+			name: "CR LF that stays", has: tree{A: chat(plainHeader+"\r", "{\r", say(0, "")+"\r", "")}, rules: []rules.ID{rules.InvalidJSON}, want: tree{A: chat(plainHeader+"\r", say(0, "")+"\r", "")},
+			lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n",
+		},
 		{name: "NUL around a message", has: tree{A: chat(plainHeader, "\x00\x00"+say(0, "")+"\x00", say(1, ""))}, want: tree{A: talk(plainHeader, 2)}},
-		{name: "NUL inside a message", has: tree{A: chat(plainHeader, "{\"a\":\"\x00\"}", say(0, ""))}, want: tree{A: chat(plainHeader, say(0, ""))},
-			lost: "# line 2: nul: NUL byte in a string\n{\"a\":\"\x00\"}\n"},
-		{name: "blank lines stay", has: tree{A: "\n" + chat(plainHeader, "", "{", " ", say(0, "")) + "\n\n"}, want: tree{A: "\n" + chat(plainHeader, "", " ", say(0, "")) + "\n\n"},
-			lost: "# line 4: invalid-json: the line ends where a key or } must follow\n{\n"},
+		{
+			name: "NUL inside a message", has: tree{A: chat(plainHeader, "{\"a\":\"\x00\"}", say(0, ""))}, want: tree{A: chat(plainHeader, say(0, ""))},
+			lost: "# line 2: nul: NUL byte in a string\n{\"a\":\"\x00\"}\n",
+		},
+		{
+			name: "blank lines stay", has: tree{A: "\n" + chat(plainHeader, "", "{", " ", say(0, "")) + "\n\n"}, want: tree{A: "\n" + chat(plainHeader, "", " ", say(0, "")) + "\n\n"},
+			lost: "# line 4: invalid-json: the line ends where a key or } must follow\n{\n",
+		},
 		{name: "header inside", has: tree{A: chat(say(0, ""), plainHeader, say(1, ""))}, want: tree{A: talk(plainHeader, 2)}},
 		{name: "header inside with a dead parent", has: tree{A: chat(say(0, ""), head(1, `"main_chat":"B"`))}, want: tree{A: chat(head(1, ""), say(0, ""))}},
-		{name: "metadata that is no object", has: tree{A: chat(`{"user_name":"Ines", "chat_metadata":[1]}`, say(0, ""))}, want: tree{A: chat(`{"user_name":"Ines", "chat_metadata":{}}`, say(0, ""))},
-			lost: "# line 1: not-an-object: chat_metadata is a list, not an object\n{\"user_name\":\"Ines\", \"chat_metadata\":[1]}\n"},
+		{
+			name: "metadata that is no object", has: tree{A: chat(`{"user_name":"Ines", "chat_metadata":[1]}`, say(0, ""))}, want: tree{A: chat(`{"user_name":"Ines", "chat_metadata":{}}`, say(0, ""))},
+			lost: "# line 1: not-an-object: chat_metadata is a list, not an object\n{\"user_name\":\"Ines\", \"chat_metadata\":[1]}\n",
+		},
 
 		{name: "swipe_id finds its text", has: tree{A: one(`"swipe_id":7,"swipes":["a","line 0"],"swipe_info":[{},{}]`)}, want: tree{A: one(`"swipe_id":1,"swipes":["a","line 0"],"swipe_info":[{},{}]`)}},
-		{name: "swipe_id adds its text", has: tree{A: one(`"swipe_id":7,"swipes":["a"],"swipe_info":[{}],"extra":{"model":"m"}`)},
-			want: tree{A: one(`"swipe_id":1,"swipes":["a","line 0"],"swipe_info":[{},{"send_date":"2026-01-02T03:04:00.000Z","extra":{"model":"m"}}],"extra":{"model":"m"}`)}},
+		{
+			name: "swipe_id adds its text", has: tree{A: one(`"swipe_id":7,"swipes":["a"],"swipe_info":[{}],"extra":{"model":"m"}`)},
+			want: tree{A: one(`"swipe_id":1,"swipes":["a","line 0"],"swipe_info":[{},{"send_date":"2026-01-02T03:04:00.000Z","extra":{"model":"m"}}],"extra":{"model":"m"}`)},
+		},
 		{name: "swipe_id without swipes", has: tree{A: one(`"swipe_id":7`)}, want: tree{A: one(`"swipe_id":0,"swipes":["line 0"]`)}},
-		{name: "swipe's text", has: tree{A: one(`"swipe_id":1,"swipes":["a", "b" ,"c"]`)}, want: tree{A: one(`"swipe_id":1,"swipes":["a", "line 0" ,"c"]`)},
-			lost: "# line 2, message 0: swipe-text: the text of swipe 1\n\"b\"\n"},
-		{name: "swipe_info", has: tree{A: one(`"swipe_id":0,"swipes":["line 0","b","c"],"swipe_info":[{"x":1}]`)},
-			want: tree{A: one(`"swipe_id":0,"swipes":["line 0","b","c"],"swipe_info":[{"x":1},{"send_date":"2026-01-02T03:04:00.000Z","extra":{}},{"send_date":"2026-01-02T03:04:00.000Z","extra":{}}]`)}},
+		{
+			name: "swipe's text", has: tree{A: one(`"swipe_id":1,"swipes":["a", "b" ,"c"]`)}, want: tree{A: one(`"swipe_id":1,"swipes":["a", "line 0" ,"c"]`)},
+			lost: "# line 2, message 0: swipe-text: the text of swipe 1\n\"b\"\n",
+		},
+		{
+			name: "swipe_info", has: tree{A: one(`"swipe_id":0,"swipes":["line 0","b","c"],"swipe_info":[{"x":1}]`)},
+			want: tree{A: one(`"swipe_id":0,"swipes":["line 0","b","c"],"swipe_info":[{"x":1},{"send_date":"2026-01-02T03:04:00.000Z","extra":{}},{"send_date":"2026-01-02T03:04:00.000Z","extra":{}}]`)},
+		},
 
-		{name: "shared slug", has: tree{A: talk(plainHeader, 1), solo + "B.jsonl": chat(strings.Replace(plainHeader, `"},`, `","main_chat":"A"},`, 1), say(0, ""))},
-			want: tree{solo + "B.jsonl": chat(`{"chat_metadata":{"integrity":"aaaaaaaa-0000-4000-8000-000000000001","main_chat":"A"},"user_name":"unused","character_name":"unused"}`, say(0, ""))}},
-		{name: "dead links", has: tree{A: one(`"extra":{"a":1,"bookmark_link":"x","branches":["y","B","z"],"b":2}`), solo + "B.jsonl": talk(head(2, ""), 1)},
-			want: tree{A: one(`"extra":{"a":1,"branches":["B"],"b":2}`)}},
+		{
+			name: "shared slug", has: tree{A: talk(plainHeader, 1), solo + "B.jsonl": chat(strings.Replace(plainHeader, `"},`, `","main_chat":"A"},`, 1), say(0, ""))},
+			want: tree{solo + "B.jsonl": chat(`{"chat_metadata":{"integrity":"aaaaaaaa-0000-4000-8000-000000000001","main_chat":"A"},"user_name":"unused","character_name":"unused"}`, say(0, ""))},
+		},
+		{
+			name: "dead links", has: tree{A: one(`"extra":{"a":1,"bookmark_link":"x","branches":["y","B","z"],"b":2}`), solo + "B.jsonl": talk(head(2, ""), 1)},
+			want: tree{A: one(`"extra":{"a":1,"branches":["B"],"b":2}`)},
+		},
 		{name: "dead branches alone", has: tree{A: one(`"extra":{"branches":["y"]}`)}, want: tree{A: one(`"extra":{}`)}},
 		{name: "dead parent and a recap", has: tree{A: talk(head(1, `"main_chat":"B",`+recapOf("B", 1, 0)), 1)}, want: tree{A: talk(head(1, recapOf("A", 1, 0)), 1)}},
 		{name: "dead parent and a missing lorebook", has: tree{A: talk(head(1, `"main_chat":"B",`+recapOf("B", 1, 0)+`,"world_info":"Gone"`), 1)}, want: tree{A: talk(head(1, recapOf("A", 1, 0)+`,"world_info":"Gone"`), 1)}},
 		{name: "recap", has: tree{A: talk(head(1, recapOf("B", 1, 0)), 1)}, want: tree{A: talk(head(1, recapOf("A", 1, 0)), 1)}},
-		{name: "unsafe names", has: tree{A: chat(head(1, `"main_chat":"B?"`), say(0, `"extra":{"bookmark_link":"B:","branches":["<B>","B"]}`)), solo + "B.jsonl": talk(head(2, ""), 1)},
-			want: tree{A: chat(head(1, `"main_chat":"B"`), say(0, `"extra":{"bookmark_link":"B","branches":["B","B"]}`))}},
-		{name: "unlisted branch", has: tree{A: chat(head(1, ""), say(0, ""), say(1, ""), say(2, "")), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(0, ""), say(1, ""), say(4, ""))},
-			rules: []rules.ID{rules.UnlistedBranch}, want: tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"branches":["B"]}`), say(2, ""))}},
-		{name: "unlisted branches", has: tree{A: chat(head(1, ""), say(0, ""), say(1, "")), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(0, ""), say(1, "")), solo + "C.jsonl": chat(head(3, `"main_chat":"A"`), say(0, ""), say(1, ""))},
-			rules: []rules.ID{rules.UnlistedBranch}, want: tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"branches":["B","C"]}`))}},
+		{
+			name: "unsafe names", has: tree{A: chat(head(1, `"main_chat":"B?"`), say(0, `"extra":{"bookmark_link":"B:","branches":["<B>","B"]}`)), solo + "B.jsonl": talk(head(2, ""), 1)},
+			want: tree{A: chat(head(1, `"main_chat":"B"`), say(0, `"extra":{"bookmark_link":"B","branches":["B","B"]}`))},
+		},
+		{
+			name: "unlisted branch", has: tree{A: chat(head(1, ""), say(0, ""), say(1, ""), say(2, "")), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(0, ""), say(1, ""), say(4, ""))},
+			rules: []rules.ID{rules.UnlistedBranch}, want: tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"branches":["B"]}`), say(2, ""))},
+		},
+		{
+			name: "unlisted branches", has: tree{A: chat(head(1, ""), say(0, ""), say(1, "")), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(0, ""), say(1, "")), solo + "C.jsonl": chat(head(3, `"main_chat":"A"`), say(0, ""), say(1, ""))},
+			rules: []rules.ID{rules.UnlistedBranch}, want: tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"branches":["B","C"]}`))},
+		},
 
-		{name: "group list", has: tree{"group chats/G.jsonl": talk(head(1, ""), 1), "group chats/H.jsonl": chat(head(2, `"main_chat":"G"`), say(0, "")), "groups/1.json": "{\n    \"id\": \"1\",\n    \"chat_id\": \"G\",\n    \"chats\": [\n        \"G\"\n    ]\n}"},
-			want: tree{"groups/1.json": "{\n    \"id\": \"1\",\n    \"chat_id\": \"G\",\n    \"chats\": [\n        \"G\",\n        \"H\"\n    ]\n}"}},
-		{name: "group metadata", has: tree{"group chats/G.jsonl": talkWith(say(0, ""), say(1, "")), "groups/1.json": groupFile(`"past_metadata":{"G":{"x":1.0}},"chat_metadata":{"y":2}`, "F", "G"), "group chats/F.jsonl": say(0, "")},
-			want: tree{"group chats/G.jsonl": chat(`{"chat_metadata":{"x":1.0},"user_name":"unused","character_name":"unused"}`, say(0, ""), say(1, "")),
+		{
+			name: "group list", has: tree{"group chats/G.jsonl": talk(head(1, ""), 1), "group chats/H.jsonl": chat(head(2, `"main_chat":"G"`), say(0, "")), "groups/1.json": "{\n    \"id\": \"1\",\n    \"chat_id\": \"G\",\n    \"chats\": [\n        \"G\"\n    ]\n}"},
+			want: tree{"groups/1.json": "{\n    \"id\": \"1\",\n    \"chat_id\": \"G\",\n    \"chats\": [\n        \"G\",\n        \"H\"\n    ]\n}"},
+		},
+		{
+			name: "group metadata", has: tree{"group chats/G.jsonl": talkWith(say(0, ""), say(1, "")), "groups/1.json": groupFile(`"past_metadata":{"G":{"x":1.0}},"chat_metadata":{"y":2}`, "F", "G"), "group chats/F.jsonl": say(0, "")},
+			want: tree{
+				"group chats/G.jsonl": chat(`{"chat_metadata":{"x":1.0},"user_name":"unused","character_name":"unused"}`, say(0, ""), say(1, "")),
 				"group chats/F.jsonl": chat(`{"chat_metadata":{"y":2},"user_name":"unused","character_name":"unused"}`, say(0, "")),
-				"groups/1.json":       groupFile("", "F", "G")}},
-		{name: "group metadata beside a header", has: tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile(`"chat_metadata":{"y":2}`, "G")},
-			want: tree{"groups/1.json": groupFile("", "G")}},
-		{name: "Luker", has: tree{A: chat(plainHeader, "{", say(0, "")), solo + "A.luker-state.chat_sync.json": `{"integrity":"11111111-0000-4000-8000-000000000000","updated_at":1}`},
-			want: tree{A: chat(strings.Replace(plainHeader, "11111111-0000-4000-8000-000000000000", "aaaaaaaa-0000-4000-8000-000000000001", 1), say(0, "")),
-				solo + "A.luker-state.chat_sync.json": fmt.Sprintf(`{"integrity":"aaaaaaaa-0000-4000-8000-000000000001","updated_at":%d}`, now.UnixMilli())},
-			lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n"},
+				"groups/1.json":       groupFile("", "F", "G"),
+			},
+		},
+		{
+			name: "group metadata beside a header", has: tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile(`"chat_metadata":{"y":2}`, "G")},
+			want: tree{"groups/1.json": groupFile("", "G")},
+		},
+		{
+			name: "Luker", has: tree{A: chat(plainHeader, "{", say(0, "")), solo + "A.luker-state.chat_sync.json": `{"integrity":"11111111-0000-4000-8000-000000000000","updated_at":1}`},
+			want: tree{
+				A:                                     chat(strings.Replace(plainHeader, "11111111-0000-4000-8000-000000000000", "aaaaaaaa-0000-4000-8000-000000000001", 1), say(0, "")),
+				solo + "A.luker-state.chat_sync.json": fmt.Sprintf(`{"integrity":"aaaaaaaa-0000-4000-8000-000000000001","updated_at":%d}`, now.UnixMilli()),
+			},
+			lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n",
+		},
 		{name: "a second header stays", has: tree{A: chat(plainHeader, say(0, ""), plainHeader)}, want: tree{}},
 		{name: "an unlisted chat of nobody's stays", has: tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "H")}, want: tree{}},
 	}
@@ -442,7 +496,6 @@ func sameLines(t *testing.T, name, before, after string, res *ops.RepairResult) 
 		}
 	}
 	if fresh > len(named)+1 { // and the header, moved and mended
-
 		t.Errorf("%s: %d lines are new, and %d were named", name, fresh, len(named))
 	}
 }

@@ -141,8 +141,10 @@ func (s *swipeList) overwrite() lineAction {
 		return s.mes, true
 	})
 	s.o.Set("swipes", s.raw)
-	return lineAction{rule: rules.SwipeText, change: fmt.Sprintf("swipe %d has the message's text; its own is in the quarantine file", s.id),
-		lost: lost, what: fmt.Sprintf("the text of swipe %d", s.id)}
+	return lineAction{
+		rule: rules.SwipeText, change: fmt.Sprintf("swipe %d has the message's text; its own is in the quarantine file", s.id),
+		lost: lost, what: fmt.Sprintf("the text of swipe %d", s.id),
+	}
 }
 
 // maxFill is how many bytes a swipe_info may be filled up by: a hostile

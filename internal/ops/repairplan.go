@@ -99,8 +99,10 @@ func (r *repair) planChat(p *mendPlan, have rules.Set) {
 	}
 	if have.Has(rules.IntegrityShared) {
 		slug := rawjson.Quote(r.NewUUID())
-		p.header = append(p.header, headerEdit{rules.IntegrityShared, "gave the chat an integrity slug of its own",
-			func(h *meta.Header) { h.Metadata().Set("integrity", slug) }})
+		p.header = append(p.header, headerEdit{
+			rules.IntegrityShared, "gave the chat an integrity slug of its own",
+			func(h *meta.Header) { h.Metadata().Set("integrity", slug) },
+		})
 	}
 	r.planParent(p, have)
 	if have.Has(rules.RecapChatID) {
@@ -118,14 +120,18 @@ func (r *repair) planParent(p *mendPlan, have rules.Set) {
 	target, ok := p.checker.LinkTarget(c.Folder, c.MainChat)
 	switch {
 	case !ok && have.Has(rules.DanglingMainChat):
-		p.header = append(p.header, headerEdit{rules.DanglingMainChat, "removed main_chat, which named a chat that is not there",
-			func(h *meta.Header) { h.Metadata().Unset("main_chat") }})
+		p.header = append(p.header, headerEdit{
+			rules.DanglingMainChat, "removed main_chat, which named a chat that is not there",
+			func(h *meta.Header) { h.Metadata().Unset("main_chat") },
+		})
 		if c.ForeignRecap() {
 			p.ownRecap(rules.DanglingMainChat)
 		}
 	case ok && target != c.MainChat && have.Has(rules.UnsafeName):
-		p.header = append(p.header, headerEdit{rules.UnsafeName, "main_chat names the file as it is called",
-			func(h *meta.Header) { h.Metadata().Set("main_chat", rawjson.Quote(target)) }})
+		p.header = append(p.header, headerEdit{
+			rules.UnsafeName, "main_chat names the file as it is called",
+			func(h *meta.Header) { h.Metadata().Set("main_chat", rawjson.Quote(target)) },
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -61,7 +62,6 @@ type rewriter struct {
 	in     *bufio.Reader
 	out    io.Writer
 	at     int64 // how much of the source is written or left out
-	wrote  int64
 	lost   *quarantine
 	slug   string // the header's new one, where every edit needs one
 	moved  bool   // the header came from inside the chat
@@ -366,7 +366,7 @@ func (w *rewriter) apply(e *edit) error {
 func (w *rewriter) copy(to int64) error {
 	n, err := io.CopyN(w.out, w.in, to-w.at)
 	w.at += n
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = jsonl.ErrChanged
 	}
 	return err

@@ -33,8 +33,10 @@ func (s *scan) judgeHeader() {
 	md, err := rawjson.ParseObject(raw)
 	if err != nil {
 		if kind := rawjson.KindOf(raw); kind != rawjson.Null && kind != rawjson.Invalid {
-			c.add(Finding{Rule: NotAnObject, Line: c.HeaderLine, Index: -1, Message: fmt.Sprintf("chat_metadata is %v, not an object", kind),
-				effect: "SillyTavern loads the chat without its metadata: lorebook, author's note, parent and what extensions keep"})
+			c.add(Finding{
+				Rule: NotAnObject, Line: c.HeaderLine, Index: -1, Message: fmt.Sprintf("chat_metadata is %v, not an object", kind),
+				effect: "SillyTavern loads the chat without its metadata: lorebook, author's note, parent and what extensions keep",
+			})
 		}
 		md = rawjson.NewObject()
 	}

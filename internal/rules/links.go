@@ -38,9 +38,11 @@ func safeName(name string) (safe string, ok bool) {
 // ownLinks judges a chat's own name and where its links lead.
 func (k *Checker) ownLinks(c *Chat) {
 	if safe, ok := safeName(c.Name); !ok || safe != c.Name {
-		c.add(Finding{Rule: UnsafeName, Index: -1, Message: "the file's own name is not safe",
+		c.add(Finding{
+			Rule: UnsafeName, Index: -1, Message: "the file's own name is not safe",
 			effect: "SillyTavern lists the chat, asks its server for another name, and opens an empty chat",
-			mend:   "rename the file, and the links to it"})
+			mend:   "rename the file, and the links to it",
+		})
 	}
 	judge := func(id ID, what string, link Link) {
 		finding := Finding{Line: link.Line, Column: link.Column, Index: link.Index}

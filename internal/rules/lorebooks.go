@@ -125,9 +125,11 @@ func (k *Checker) sharedBooks(families []*family) {
 		for _, chats := range writers {
 			for _, c := range chats {
 				if c != keeper {
-					c.add(Finding{Rule: LorebookSharedState, Line: c.HeaderLine, Index: -1,
+					c.add(Finding{
+						Rule: LorebookSharedState, Line: c.HeaderLine, Index: -1,
 						Message: fmt.Sprintf("writes the lorebook %q, as does %q", clip(c.Lorebook), clip(keeper.Name)),
-						mend:    fmt.Sprintf("give the chat a lorebook of its own: stchat clone-lorebook %[1]s --rebind %[1]s", visible.Quote(c.Path))})
+						mend:    fmt.Sprintf("give the chat a lorebook of its own: stchat clone-lorebook %[1]s --rebind %[1]s", visible.Quote(c.Path)),
+					})
 				}
 			}
 		}
@@ -156,8 +158,10 @@ func bookFile(b *book, used bool) []Finding {
 		add(f)
 		return fs.list
 	case b.queueErr != nil:
-		add(Finding{Rule: LorebookUnreadable, Message: "the queue in the lorebook cannot be read: " + reason(b.queueErr),
-			effect: "Auto-Recap begins an empty queue; what waited in this one is lost"})
+		add(Finding{
+			Rule: LorebookUnreadable, Message: "the queue in the lorebook cannot be read: " + reason(b.queueErr),
+			effect: "Auto-Recap begins an empty queue; what waited in this one is lost",
+		})
 	case b.pending > 0:
 		add(Finding{Rule: LorebookQueue, Message: "operations wait in its queue: " + fmt.Sprint(b.pending)})
 	}

@@ -123,7 +123,7 @@ func open(path string) (jsonl.Source, *os.File, safefile.Stamp, error) {
 	}
 	stamp, err := safefile.StampOf(f)
 	if err != nil {
-		f.Close()
+		_ = f.Close() // only read from
 		return jsonl.Source{}, nil, stamp, err
 	}
 	return jsonl.Source{R: f, Size: stamp.Size()}, f, stamp, nil

@@ -54,8 +54,7 @@ func Open(root string) (Dir, error) {
 	info, err := os.Stat(root)
 	switch {
 	case err != nil:
-		var pathErr *fs.PathError
-		if errors.As(err, &pathErr) {
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pathErr.Err
 		}
 		return Dir{}, fmt.Errorf("%s: %w", root, err)

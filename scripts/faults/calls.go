@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -71,7 +72,7 @@ func (h *harness) failCalls(out io.Writer) error {
 	var rows []string
 	for _, call := range sysCalls() {
 		rows = append(rows, call.names)
-		for _, sc := range append(h.cases[:len(h.cases):len(h.cases)], h.special...) {
+		for _, sc := range append(slices.Clip(h.cases), h.special...) {
 			if sc.only != "" && sc.only != call.names {
 				continue
 			}
@@ -132,12 +133,13 @@ func (h *harness) inject(sc *scenario, dir string, call sysCall, fault string, s
 	if signal {
 		expr = "inject=" + set + ":signal=" + fault
 	}
-	trace := set
+	var trace strings.Builder
+	trace.WriteString(set)
 	for i := 1; i < len(more); i += 2 {
 		name, _, _ := strings.Cut(strings.TrimPrefix(more[i], "inject="), ":")
-		trace += "," + name
+		trace.WriteString("," + name)
 	}
-	under := append([]string{"strace", "-f", "-q", "-y", "-o", log, "-e", "trace=" + trace}, more...)
+	under := append([]string{"strace", "-f", "-q", "-y", "-o", log, "-e", "trace=" + trace.String()}, more...)
 	under = append(under, "-e", expr+":when="+strconv.Itoa(n))
 	out, err := h.call(dir, under, sc.args(want))
 	if err != nil {

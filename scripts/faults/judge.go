@@ -92,7 +92,7 @@ func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t troub
 			}
 		case f.state == made:
 			what = unsynced
-			if !t.mute && !strings.Contains(out.stderr, "sync") && !strings.Contains(out.stderr, "standard output") {
+			if !t.mute && !saysWritten.MatchString(out.stderr) {
 				say("all is written, but the message does not say so")
 			}
 		case f.reached(sc) || sc.mends:
@@ -116,6 +116,9 @@ func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t troub
 	}
 	return sc.reset(dir, f.is)
 }
+
+// saysWritten finds what says that all is in place although something failed.
+var saysWritten = regexp.MustCompile(`synced|standard output|is noted, but`)
 
 // fresh lists the loose chats that were not loose before.
 func (sc *scenario) fresh(s snapshot) []string {
@@ -180,7 +183,7 @@ func (sc *scenario) message(out outcome, t trouble) []string {
 func (sc *scenario) namesFile(text string) bool {
 	for name := range sc.new {
 		folder, _, _ := strings.Cut(name, "/")
-		if strings.Contains(text, path.Base(name)) || strings.Contains(text, "stchat: "+folder) {
+		if strings.Contains(text, path.Base(name)) || strings.Contains(text, path.Dir(name)) || strings.Contains(text, "stchat: "+folder) {
 			return true
 		}
 	}

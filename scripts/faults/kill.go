@@ -54,7 +54,7 @@ func (h *harness) calibrate(sc *scenario) (c clock, err error) {
 	if err != nil {
 		return c, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	var writes, ends []time.Duration
 	for range 7 {
 		is, err := take(dir)

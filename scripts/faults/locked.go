@@ -82,7 +82,7 @@ func (h *harness) locked(sc *scenario, l lock, name string, under []string) erro
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	if err := sc.settle(dir); err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func run(args []string, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	h := &harness{bin: *bin, dir: work, kills: *kills, seed: *seed, workers: *workers}
 	h.tally = &tally{log: log}
 	if h.bin == "" {

@@ -88,7 +88,7 @@ func (h *harness) undisturbed(sc *scenario) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	if err := sc.files.put(dir, nil); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (h *harness) fillDisk(out io.Writer) error {
 			if err := sc.settle(dir); err != nil {
 				return err
 			}
-			if err := fill(disk, filler, int64(free/page*page)); err != nil {
+			if err := fill(filler, int64(free/page*page)); err != nil {
 				return err
 			}
 			got, err := h.call(dir, nil, sc.args(want))
@@ -95,7 +95,7 @@ func mount(dir string, flags ...string) error {
 }
 
 // fill leaves so many bytes free.
-func fill(disk, filler string, free int64) error {
+func fill(filler string, free int64) error {
 	f, err := os.Create(filler)
 	if err != nil {
 		return err

@@ -204,7 +204,7 @@ func (c *command) run(counts bool) error {
 	c.times = append(c.times, took)
 	c.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		c.peak = max(c.peak, int64(use.Maxrss)<<10)
+		c.peak = max(c.peak, int64(use.Maxrss)<<10) //nolint:unconvert // an int32 on 32-bit systems
 	}
 	return nil
 }
