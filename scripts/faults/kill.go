@@ -48,7 +48,7 @@ func (h *harness) killAll(out io.Writer) error {
 	return err
 }
 
-// calibrate measures a few undisturbed runs.
+// calibrate measures a few undisturbed runs, the fewer the fewer are to be killed.
 func (h *harness) calibrate(sc *scenario) (c clock, err error) {
 	dir, err := h.world()
 	if err != nil {
@@ -56,7 +56,7 @@ func (h *harness) calibrate(sc *scenario) (c clock, err error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	var writes, ends []time.Duration
-	for range 7 {
+	for range min(7, 1+h.kills/100) {
 		is, err := take(dir)
 		if err != nil {
 			return c, err

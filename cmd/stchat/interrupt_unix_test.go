@@ -1,0 +1,83 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// interrupted starts the program in dir with a standard input that gives more than a
+// pipe holds and then nothing more, and sends the signals once it reads.
+func interrupted(t *testing.T, dir string, args []string, signals ...os.Signal) (code int, stderr string) {
+	t.Helper()
+	cmd := exec.Command("stchat", args...)
+	cmd.Dir = dir
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	// No pipe of ours holds a megabyte, so that the program reads when this is written.
+	line := bytes.Repeat([]byte(" "), 1<<20)
+	if _, err := in.Write(line); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range signals {
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = cmd.Wait()
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		t.Fatalf("stchat %q: %v", args, err)
+	}
+	return exit.ExitCode(), errs.String()
+}
+
+// TestInterruptedStdin: whoever feeds the program may take any time; an interruption
+// does not wait for him, and leaves nothing.
+func TestInterruptedStdin(t *testing.T) {
+	const header = `{"chat_metadata":{},"user_name":"unused","character_name":"unused"}`
+	for _, test := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"chat", []string{"checkpoint", "-", "-o", "new.jsonl"}, "stchat: standard input: interrupted\n"},
+		{"metadata", []string{"checkpoint", "old.jsonl", "--merge", "-"}, "stchat: interrupted\n"},
+		{"compared", []string{"diff-meta", "-", "old.jsonl"}, "stchat: interrupted\n"},
+	} {
+		for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+			t.Run(test.name+" "+sig.String(), func(t *testing.T) {
+				dir := t.TempDir()
+				old := filepath.Join(dir, "old.jsonl")
+				if err := os.WriteFile(old, []byte(header+"\n"+`{"mes":"0"}`), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				code, stderr := interrupted(t, dir, test.args, sig)
+				if code != 2 || stderr != test.want {
+					t.Errorf("exit %d, %q; want 2, %q", code, stderr, test.want)
+				}
+				entries, err := os.ReadDir(dir)
+				if err != nil || len(entries) != 1 {
+					t.Errorf("left behind: %v, %v", entries, err)
+				}
+			})
+		}
+	}
+}
