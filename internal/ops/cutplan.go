@@ -157,12 +157,14 @@ func (j *cutJob) placeBeside() error {
 	groups := j.listing()
 	source := userdir.ChatName(j.path)
 	listed := map[string]bool{}
-	count := f.chats
 	for _, g := range groups {
 		for _, name := range g.Chats {
 			listed[names.Fold(name)] = true
 		}
-		count = len(g.Chats)
+	}
+	count := f.chats
+	if len(groups) > 0 {
+		count = len(groups[0].Chats) // the new name goes to this one
 	}
 	r := names.Request{
 		Kind: j.Kind, Style: j.Style, Chat: source, Name: j.Name, At: j.at, Now: j.Now, Chats: count,
@@ -180,8 +182,13 @@ func (j *cutJob) placeBeside() error {
 	name, err := names.Make(r)
 	prefix, _ := filepath.Split(j.path)
 	target := prefix + name.File + ".jsonl"
-	again := errors.Is(err, names.ErrTaken) && j.Force && !f.given[names.Fold(name.File)] && called(name.File, target, groups)
-	if err != nil && !again {
+	folded := names.Fold(name.File)
+	taken := errors.Is(err, names.ErrTaken)
+	again := taken && j.Force && !f.given[folded] && called(name.File, target, groups)
+	switch {
+	case taken && f.given[folded]:
+		return fmt.Errorf("%s: %q: an earlier CHAT of this call has this name already; choose another name or --naming", j.path, name.File)
+	case err != nil && !again:
 		return fmt.Errorf("%s: %w", j.path, err)
 	}
 	j.name, j.target = name, target
@@ -192,7 +199,7 @@ func (j *cutJob) placeBeside() error {
 			return err
 		}
 	}
-	f.taken[names.Fold(name.File)], f.given[names.Fold(name.File)] = true, true
+	f.taken[folded], f.given[folded] = true, true
 	f.chats++
 	return nil
 }
