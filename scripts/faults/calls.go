@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -179,17 +180,7 @@ func (h *harness) inject(sc *scenario, dir string, call sysCall, fault string, s
 // system, do not count.
 func hits(log, dir, set, fault string, signal bool) string {
 	var found strings.Builder
-	begun := map[string]string{} // by thread, the call that another's line interrupted
-	for line := range strings.Lines(log) {
-		thread, rest, _ := strings.Cut(line, " ")
-		if head, ok := strings.CutSuffix(rest, " <unfinished ...>\n"); ok {
-			begun[thread] = head
-			continue
-		}
-		if _, tail, ok := strings.Cut(rest, " resumed>"); ok && begun[thread] != "" {
-			line = thread + " " + begun[thread] + tail
-			delete(begun, thread)
-		}
+	for line := range joined(log) {
 		switch {
 		case signal:
 			if strings.Contains(line, "--- SIG"+fault+" ") && strings.Contains(line, "SI_KERNEL") || strings.Contains(line, "+++ killed by SIG"+fault) {
@@ -206,6 +197,28 @@ func hits(log, dir, set, fault string, signal bool) string {
 		}
 	}
 	return found.String()
+}
+
+// joined gives the lines of a log, with calls that another thread's line
+// interrupted in one line where they end.
+func joined(log string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		begun := map[string]string{} // by thread
+		for line := range strings.Lines(log) {
+			thread, rest, _ := strings.Cut(line, " ")
+			if head, ok := strings.CutSuffix(rest, " <unfinished ...>\n"); ok {
+				begun[thread] = head
+				continue
+			}
+			if _, tail, ok := strings.Cut(rest, " resumed>"); ok && begun[thread] != "" {
+				line = thread + " " + begun[thread] + tail
+				delete(begun, thread)
+			}
+			if !yield(line) {
+				return
+			}
+		}
+	}
 }
 
 // ofSystem finds a call on a file of the system.

@@ -209,3 +209,27 @@ func TestJudge(t *testing.T) {
 		})
 	}
 }
+
+// TestOrdered: a name that comes before its bytes, or a folder that is not synced, is told.
+func TestOrdered(t *testing.T) {
+	const write = "7 write(8</w/c/.t>, \"x\", 1) = 1\n"
+	const sync = "7 fsync(8</w/c/.t>) = 0\n"
+	const link = "7 linkat(AT_FDCWD</w>, \"c/.t\", AT_FDCWD</w>, \"c/x.jsonl\", 0) = 0\n"
+	const folder = "7 fsync(8</w/c>) = 0\n"
+	for _, test := range []struct {
+		log string
+		bad int
+	}{
+		{write + sync + link + folder, 0},
+		{write + "9 fsync(8</w/c/.t> <unfinished ...>\n8 write(1</dev/null>, \"\", 0) = 0\n9 <... fsync resumed>) = 0\n" + link + folder, 0},
+		{write + link + sync + folder, 1},
+		{write + sync + write + link + folder, 1},
+		{write + sync + link, 1},
+		{write + sync + folder + link, 1},
+		{write + link, 2},
+	} {
+		if files, bad := ordered(test.log, "/w"); files != 1 || len(bad) != test.bad {
+			t.Errorf("%q: %d files, %q; want 1, %d", test.log, files, bad, test.bad)
+		}
+	}
+}

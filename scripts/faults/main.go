@@ -8,7 +8,10 @@
 //     signal at it (Linux, with strace);
 //   - fills the disk to every degree, makes folders and files read-only (Linux, root);
 //   - changes, cuts, deletes and replaces sources, targets and group files while the
-//     program stands in the middle of its work (Linux, with strace).
+//     program stands in the middle of its work (Linux, with strace);
+//   - starts several runs at once on the same chat and group;
+//   - follows the system calls of undisturbed runs: nothing gets a name before it is
+//     on the disk (Linux, with strace).
 //
 // After each of these every file must be whole, old or new to the byte as an
 // undisturbed run made it; nothing may point at a file that does not exist; only the
@@ -70,6 +73,8 @@ func parts() []part {
 		{"space", (*harness).fillDisk},
 		{"locked", (*harness).lockFiles},
 		{"meddle", (*harness).meddleAll},
+		{"crowd", (*harness).crowdAll},
+		{"order", (*harness).orderAll},
 	}
 }
 

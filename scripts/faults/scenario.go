@@ -32,7 +32,7 @@ type scenario struct {
 	linked bool     // the new chats are noted in their sources
 	group  bool     // they are listed by a group
 	mends  bool     // chats are mended each by itself, with the old one kept
-	only   string   // the system calls that it is for
+	only   string   // the system calls that it is for, or "meddle" where it writes nothing
 
 	old, new snapshot
 	allowed  map[string]map[string]bool // contents that a file may have; absent is "\x00"
@@ -66,6 +66,9 @@ func scenarios() []*scenario {
 		return func(label string) []string {
 			return append(slices.Clone(args), "--name", label, "--integrity", uuid)
 		}
+	}
+	reads := func(args ...string) func(string) []string {
+		return func(string) []string { return args }
 	}
 	storm := func(args ...string) []string { return call(args...)(want) }
 	return []*scenario{
@@ -107,6 +110,9 @@ func scenarios() []*scenario {
 			name: "checkpoint of a chat of 20 MB", files: snapshot{harbour: chat("", 16_000)}, only: "sync_file_range",
 			args: call("checkpoint", harbour),
 		},
+		{name: "inspect", files: solo, only: "meddle", args: reads("inspect", "chats")},
+		{name: "check", files: group, only: "meddle", args: reads("check", ".")},
+		{name: "diff-meta", files: solo, only: "meddle", args: reads("diff-meta", harbour, quay)},
 		{
 			name: "repair --write", files: hurt, masked: true, mends: true,
 			args: func(string) []string { return []string{"repair", "chats", "--write"} },
