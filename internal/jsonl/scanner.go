@@ -366,7 +366,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 		}
 
 	text: // in a string
-		{
+		if p[i] != '\\' { // it often is behind another escape: \n\n
 			n, nonASCII := skipPlain(p[i:])
 			if nonASCII && !s.badUTF8 {
 				s.checkUTF8(p[max(i, resumed):i+n], i+n == len(p))
