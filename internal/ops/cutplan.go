@@ -268,42 +268,6 @@ func (c *cut) sources() []sourceID {
 	return c.ids
 }
 
-// realPath gives an absolute path with links followed as far as it exists.
-func realPath(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(real, filepath.Base(path))
-	}
-	return path
-}
-
-// sameFolder tells whether two paths lead to one folder. That one does not
-// exist is no error: what is made there will say so.
-func sameFolder(a, b string) (bool, error) {
-	ai, aerr := os.Stat(a)
-	bi, berr := os.Stat(b)
-	if err := errors.Join(aerr, berr); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return false, err
-	}
-	return os.SameFile(ai, bi), nil
-}
-
-// pathError puts the path in front and leaves the system call out.
-func pathError(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
-	}
-	return err
-}
-
 // removeStale clears what runs that died have left in the folders that this
 // one writes to.
 func (c *cut) removeStale() {

@@ -349,12 +349,6 @@ func (j *cutJob) written(path string, data []byte) (*safefile.Temp, error) {
 	return t, t.Prepare() // which discards it where it fails
 }
 
-// unsynced tells whether a failed replacement is in place all the same.
-func unsynced(err error) bool {
-	_, ok := errors.AsType[*safefile.UnsyncedError](err)
-	return ok
-}
-
 // rehearse tells what publish would do.
 func (j *cutJob) rehearse(was *safefile.Stamp) {
 	if b := j.book; b != nil {

@@ -1,144 +1,21 @@
 package ops
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"stchat/internal/chat"
-	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
-
-// groupCache reads the group files of a user folder once a call.
-type groupCache struct {
-	mu   sync.Mutex
-	sets map[string]*group.Set
-}
-
-func newGroupCache() *groupCache { return &groupCache{sets: map[string]*group.Set{}} }
-
-// In implements chat.Groups.
-func (g *groupCache) In(dir userdir.Dir) (*group.Set, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if set := g.sets[dir.Root]; set != nil {
-		return set, nil
-	}
-	set, err := group.LoadAll(dir.Groups())
-	if err != nil {
-		return nil, pathError(err)
-	}
-	g.sets[dir.Root] = set
-	return set, nil
-}
-
-// planGroup settles which group file the new name goes to.
-func (j *cutJob) planGroup() error {
-	c := j.chat
-	if c.Kind != userdir.Group || j.NoGroup || len(c.Groups) == 0 {
-		return nil
-	}
-	if !j.beside {
-		j.res.warn("%s: the new chat is not in the group's folder, so no group lists it", c.Label())
-		return nil
-	}
-	g := c.Groups[0]
-	if err := safefile.CanReplace(g.Path); err != nil {
-		return fmt.Errorf("%w; with --no-group the group file is not touched", pathError(err))
-	}
-	if g.HasOldLayout() {
-		// The new chat has a header, as SillyTavern 1.16 and later write it. Up to
-		// 1.14 a group chat has none, and a page of 1.13 that opens a chat without
-		// an entry in past_metadata takes it for a fresh one.
-		j.res.warn("%s: this group has the layout of SillyTavern up to 1.14, and the new chat that of 1.16 and later: open it with 1.16 or later only", g.Path)
-	}
-	j.group = g.Path
-	j.res.Group = &j.group
-	return nil
-}
-
-// joinGroups appends the new names to their groups, each group file once.
-func (c *cut) joinGroups() {
-	byPath := map[string][]*cutJob{}
-	var order []string
-	for _, j := range c.jobs {
-		if j.group == "" || !j.res.Written {
-			continue
-		}
-		if byPath[j.group] == nil {
-			order = append(order, j.group)
-		}
-		byPath[j.group] = append(byPath[j.group], j)
-	}
-	for _, path := range order {
-		jobs := byPath[path]
-		err := c.joinGroup(path, jobs)
-		for _, j := range jobs {
-			if err != nil && !unsynced(err) {
-				j.fail(fmt.Errorf("%s: %w; %s is written but not in the group; to complete it: stchat repair --write --rule group-unlisted %s",
-					path, err, j.target, visible.Quote(j.target)))
-				continue
-			}
-			j.fail(err)
-			j.res.InPlace = true
-			j.res.would("add %q to the group file %s", j.name.File, path)
-		}
-	}
-}
-
-func (c *cut) joinGroup(path string, jobs []*cutJob) error {
-	var chats []string
-	for _, j := range jobs {
-		chats = append(chats, j.name.File)
-	}
-	const tries = 20 // SillyTavern and other runs of stchat write it too
-	for try := 1; ; try++ {
-		// read again: it may have been written while the chats were copied
-		g, err := group.Load(path)
-		if err != nil {
-			return err
-		}
-		data, err := g.WithChats(chats...)
-		if err != nil || c.DryRun {
-			return err
-		}
-		_, err = safefile.Rewrite(path, data, g.Stamp, safefile.Options{NoSync: c.NoSync})
-		if !errors.Is(err, safefile.ErrChanged) || try == tries {
-			return cause(err)
-		}
-		time.Sleep(time.Duration(try) * time.Millisecond)
-	}
-}
-
-// cause takes the path off an error whose reader has just been told it.
-func cause(err error) error {
-	if unsynced(err) {
-		return err // it says more than its cause does
-	}
-	if errors.Is(err, safefile.ErrChanged) {
-		return safefile.ErrChanged
-	}
-	if pe, ok := errors.AsType[*os.PathError](err); ok {
-		return pe.Err
-	}
-	return err
-}
 
 // planLink refuses a link that could not be made, before anything is written.
 func (j *cutJob) planLink() error {
@@ -226,12 +103,6 @@ func (j *cutJob) completeLink() string {
 		line.WriteString(" " + visible.Quote(arg))
 	}
 	return line.String()
-}
-
-// splice is a stretch of the source and what takes its place.
-type splice struct {
-	off, len int64
-	data     []byte
 }
 
 // linkSource makes all the edits in one source in one replacement. Its error
@@ -394,34 +265,4 @@ func bump(source *chat.Chat, slug string) []splice {
 	was := source.HeaderSpan
 	source.Header.Metadata().Set("integrity", rawjson.Quote(slug))
 	return []splice{{was.Off, was.Len, source.Header.Bytes()}}
-}
-
-// rewrite replaces a chat by itself with the splices in it, byte for byte
-// otherwise. The chat is closed then: Windows replaces no file that is open.
-func rewrite(source *chat.Chat, splices []splice, noSync bool) error {
-	slices.SortFunc(splices, func(a, b splice) int { return cmp.Compare(a.off, b.off) })
-	temp, err := safefile.New(source.Path, safefile.Options{NoSync: noSync})
-	if err != nil {
-		return err
-	}
-	defer temp.Discard()
-	buf := make([]byte, min(1<<20, source.Source.Size+1))
-	at := int64(0)
-	for _, s := range splices {
-		if _, err := io.CopyBuffer(temp, io.NewSectionReader(source.File(), at, s.off-at), buf); err != nil {
-			return err
-		}
-		if _, err := temp.Write(s.data); err != nil {
-			return err
-		}
-		at = s.off + s.len
-	}
-	if _, err := io.CopyBuffer(temp, io.NewSectionReader(source.File(), at, source.Source.Size-at), buf); err != nil {
-		return err
-	}
-	if err := temp.Prepare(); err != nil {
-		return err
-	}
-	source.Close()
-	return temp.Replace(source.Stamp)
 }
