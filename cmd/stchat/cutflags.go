@@ -53,7 +53,7 @@ type cutOptions struct {
 
 func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	fs.IntVarP(&o.at, "at", "a", -1, "last `MESSAGE` kept, from 0; -1 is the last one, -2 the one before")
-	fs.StringVarP(&o.name, "name", "n", "", "`NAME` of the "+o.kind.String())
+	fs.StringVarP(&o.name, "name", "n", "", "`NAME` of the "+o.kind.String()+"; with --output only the label of a cloned lorebook")
 	fs.StringVar(&o.naming, "naming", names.Suffix.String(), "how the file is named: `STYLE` is "+strings.Join(names.Styles(), ", "))
 	fs.StringVarP(&o.output, "output", "o", "", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
 	fs.Var(editFlag{&o.edits, parseSet}, "set", "put `KEY=VALUE` into the metadata; VALUE is JSON if it parses as JSON, else a string")
@@ -217,8 +217,6 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 		return usagef("--link needs the new chat beside its source, not on stdout")
 	case stdin && o.link:
 		return usagef("--link needs a source that is a file")
-	case o.output != "" && o.name != "" && o.output != ops.Stdout:
-		return usagef("--name and --output both name the file; give one")
 	}
 	return nil
 }

@@ -128,6 +128,14 @@ func (h *Header) Replace(with []byte) error {
 	return nil
 }
 
+// Complete sees to it that the line has metadata that is an object, as every
+// header that is written must: {} where it is missing or null.
+func (h *Header) Complete() {
+	if raw, ok := h.fields.Get(keyMetadata); !ok || rawjson.KindOf(raw) == rawjson.Null {
+		h.swapped = true
+	}
+}
+
 // Bytes returns the header line, without a line end, with the edits to its
 // metadata spliced in and every other byte as it was read. Metadata that is
 // missing is put first once there is something to write, null gives way to the

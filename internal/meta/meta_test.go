@@ -306,3 +306,21 @@ func FuzzHeader(f *testing.F) {
 		}
 	})
 }
+
+// A header that is written has metadata, whether or not there is any.
+func TestComplete(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"user_name":"A"}`:                `{"chat_metadata":{},"user_name":"A"}`,
+		`{"a":1,"chat_metadata": null }`:   `{"a":1,"chat_metadata": {} }`,
+		`{"a":1, "chat_metadata":{"b":2}}`: `{"a":1, "chat_metadata":{"b":2}}`,
+	} {
+		h, err := Parse([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Complete()
+		if got := string(h.Bytes()); got != want {
+			t.Errorf("%s becomes %s, want %s", line, got, want)
+		}
+	}
+}

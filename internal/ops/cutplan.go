@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,7 +131,7 @@ func (j *cutJob) placeOutput() error {
 		return nil
 	}
 	name := userdir.ChatName(j.Output)
-	j.name = names.Name{File: name, Label: name}
+	j.name = names.Name{File: name, Label: cmp.Or(j.Name, name)}
 	j.res.Name = &j.name.File
 	if !names.Safe(filepath.Base(j.Output)) {
 		j.res.warn("%s: SillyTavern cannot open a chat of this name: it takes some of it out first", j.Output)

@@ -148,6 +148,7 @@ func (j *cutJob) header(facts *isolate.Facts) ([]byte, error) {
 	}
 	j.res.MainChat = stringAt(md, "main_chat")
 	j.res.Integrity = stringAt(md, "integrity")
+	h.Complete()
 	line := h.Bytes()
 	if d := jsonl.Check(line); d != nil {
 		return nil, j.chat.Errorf("the new header would be damaged: %s", d.Reason) // nested too deep by --set or --merge
