@@ -37,9 +37,14 @@ func (h *harness) killAll(out io.Writer) error {
 			return err
 		}
 		from := i / len(h.cases) * batch
-		for range min(batch, per-from) {
-			if err := h.killOnce(sc, clocks[i%len(h.cases)], dir, rng); err != nil {
+		due := min(batch, per-from)
+		for tries := 0; due > 0 && tries < 4*batch; tries++ {
+			hit, err := h.killOnce(sc, clocks[i%len(h.cases)], dir, rng)
+			if err != nil {
 				return fmt.Errorf("%s: %w", sc.name, err)
+			}
+			if hit {
+				due--
 			}
 		}
 		return nil
@@ -102,12 +107,12 @@ func firstTemp(dir string, began time.Time, done <-chan struct{}) time.Duration 
 }
 
 // killOnce starts the call, kills it, looks at what is left, lets a later run sweep
-// and makes the world new.
-func (h *harness) killOnce(sc *scenario, c clock, dir string, rng *rand.Rand) error {
+// and makes the world new. hit is false where the call was done first.
+func (h *harness) killOnce(sc *scenario, c clock, dir string, rng *rand.Rand) (hit bool, err error) {
 	cmd, stderr := h.command(dir, nil, sc.args(want))
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
-		return err
+		return false, err
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
@@ -122,11 +127,11 @@ func (h *harness) killOnce(sc *scenario, c clock, dir string, rng *rand.Rand) er
 	after := time.Since(began)
 	out, err := ended(waited, stderr, began)
 	if err != nil {
-		return err
+		return false, err
 	}
 	f, err := sc.look(dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	how = fmt.Sprintf("killed %s, after %v", how, after)
 	switch {
@@ -145,11 +150,11 @@ func (h *harness) killOnce(sc *scenario, c clock, dir string, rng *rand.Rand) er
 		h.tally.add(sc.name, "temporary files left")
 		swept, err := h.call(dir, nil, sc.args(later))
 		if err != nil {
-			return err
+			return false, err
 		}
 		now, err := take(dir)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if swept.code != 0 || len(now.temps()) > 0 || len(now.dangling()) > 0 {
 			f.broken = append(f.broken, fmt.Sprintf("a later run: %s; it leaves %v %v", swept, now.temps(), now.dangling()))
@@ -161,7 +166,7 @@ func (h *harness) killOnce(sc *scenario, c clock, dir string, rng *rand.Rand) er
 	if len(f.broken) > 0 {
 		h.tally.fault(sc.name, how, f.broken, out)
 	}
-	return sc.reset(dir, f.is)
+	return killed(out), sc.reset(dir, f.is)
 }
 
 // killed says whether a run was ended from outside.
