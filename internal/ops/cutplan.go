@@ -209,8 +209,8 @@ func (j *cutJob) placeBeside() error {
 // group: one that differs in letter case is another chat, beside which a disk
 // that ignores case could not hold this one.
 func called(name, target string, groups []*group.File) bool {
-	if _, err := os.Lstat(target); err == nil {
-		return true
+	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
+		return true // trouble, too: whoever takes the name meets it again and says so
 	}
 	return slices.ContainsFunc(groups, func(g *group.File) bool { return slices.Contains(g.Chats, name) })
 }
