@@ -186,6 +186,9 @@ func (j *cutJob) chosen() ([]byte, error) {
 	if err != nil {
 		return nil, j.chat.Errorf("%w", err)
 	}
+	if err := j.chat.Unchanged(); err != nil {
+		return nil, err // the line is read once more, after the copy looked at the file
+	}
 	if line, err = message.ChooseSwipe(line, j.Swipe); err != nil {
 		return nil, fmt.Errorf("%s:%d: message %d: %w", j.chat.Label(), j.last.Line, j.at, err)
 	}

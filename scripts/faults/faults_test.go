@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -76,6 +77,32 @@ func TestCalls(t *testing.T) {
 	}
 	if hits == 0 {
 		t.Error("no call was hit")
+	}
+	if h.tally.broken > 0 {
+		t.Errorf("promises were broken:\n%s", &log)
+	}
+}
+
+// TestMeddle: a source that changes between its reads is refused, at whichever of
+// them. A branch with a swipe once took its last message from the changed file.
+func TestMeddle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program and traces it")
+	}
+	var log bytes.Buffer
+	h := harnessFor(t, &log, "branch --swipe")
+	if !h.canTrace() {
+		t.Skip("no strace here")
+	}
+	rewrite := meddlers()[slices.IndexFunc(meddlers(), func(m meddler) bool { return strings.HasPrefix(m.name, "rewrites") })]
+	const reads = 6
+	h.workers = reads
+	err := h.each(reads, func(i int, dir string) error {
+		at := fmt.Sprintf("pread64:delay_enter=%d:when=%d", pause.Microseconds(), i+1)
+		return h.meddle(h.cases[0], rewrite, harbour, at, dir)
+	})
+	if err != nil {
+		t.Skip("strace cannot trace here: ", err) // a sandbox
 	}
 	if h.tally.broken > 0 {
 		t.Errorf("promises were broken:\n%s", &log)
