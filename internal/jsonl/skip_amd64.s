@@ -26,8 +26,9 @@ TEXT ·skipWide(SB), NOSPLIT, $0-33
 	MOVQ  p_len+8(FP), CX
 	XORL  AX, AX     // n
 	XORL  BX, BX     // not 0: a plain byte has its high bit set
-	ANDQ  $-32, CX
-	JZ    done
+	MOVQ  CX, DI
+	ANDQ  $-32, DI   // where the whole steps end
+	JZ    bytes
 	VPXOR Y4, Y4, Y4 // the bytes of all steps without a hit, or-ed
 
 step:
@@ -43,9 +44,25 @@ step:
 	JNZ       hit
 	VPOR      Y0, Y4, Y4
 	ADDQ      $32, AX
-	CMPQ      AX, CX
+	CMPQ      AX, DI
 	JB        step
-	JMP       ended
+	VPMOVMSKB Y4, BX
+	VZEROUPPER
+
+bytes: // less than a step is left
+	CMPQ    AX, CX
+	JAE     done
+	MOVBLZX (SI)(AX*1), DX
+	CMPL    DX, $0x20
+	JB      done
+	CMPL    DX, $0x22
+	JEQ     done
+	CMPL    DX, $0x5c
+	JEQ     done
+	ANDL    $0x80, DX
+	ORL     DX, BX
+	INCQ    AX
+	JMP     bytes
 
 hit:
 	VPMOVMSKB Y0, BX
@@ -54,8 +71,6 @@ hit:
 	ANDL      R8, BX
 	BSFL      DX, DX
 	ADDQ      DX, AX
-
-ended:
 	VPMOVMSKB Y4, DX
 	ORL       DX, BX
 	VZEROUPPER
