@@ -127,15 +127,11 @@ func (t *tally) mark(e *extra, at int) {
 	}
 }
 
-// role is message.Role on a line whose members are known.
+// role tells whose message a line is.
 func role(l *jsonl.Line) message.Who {
-	if system, ok := l.Value(keyIsSystem); ok && rawjson.Truthy(system) {
-		return message.System
-	}
-	if user, ok := l.Value(keyIsUser); ok && rawjson.Truthy(user) {
-		return message.User
-	}
-	return message.Character
+	user, _ := l.Value(keyIsUser)
+	system, _ := l.Value(keyIsSystem)
+	return message.Role(user, system)
 }
 
 // swipeCount gives the number of swipes, where they are a list.

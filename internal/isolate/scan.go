@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/message"
 	"stchat/internal/rawjson"
 )
 
@@ -135,10 +136,7 @@ func (f *Facts) look(m *Message) record {
 // isVisible tells whether core counts a message in a prompt: it is no system
 // message, or one with tool calls (FORMATS.md, vocabulary).
 func isVisible(m *Message) bool {
-	if !rawjson.Truthy(m.Get(keySystem)) {
-		return true
-	}
-	return rawjson.KindOf(m.Extra("tool_invocations")) == rawjson.Array
+	return message.Visible(m.Get(keySystem), m.Extra("tool_invocations"))
 }
 
 // scan puts messages, which come in order, before or behind N.

@@ -35,13 +35,6 @@ func OpenShelf(worldsDir string) (*Shelf, error) {
 	return s, nil
 }
 
-// Taken reports whether the name is in the folder or was given away.
-func (s *Shelf) Taken(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.taken[names.Fold(name)]
-}
-
 // ForChat gives the name of the clone for a checkpoint or branch of a chat that
 // uses book: "<book>__CP_<label>". Where that is too long the longer of the two
 // parts gives way. A taken name gets " (1)", " (2)" and so on.

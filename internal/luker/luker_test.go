@@ -49,11 +49,6 @@ func TestSidecars(t *testing.T) {
 	if diff := cmp.Diff([]string{"chat_sync=chat_sync", "memory_graph__floor_log=floor log", "memory_graph__orphans=orphans", "my.plugin=plain"}, names); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for chat, want := range map[string]int{"A": 0, "A - Branch #1": 1, "B": 0} {
-		if got, err := Leftovers(filepath.Join(dir, chat+".jsonl")); err != nil || len(got) != want {
-			t.Errorf("leftovers of %q: %v, %v", chat, got, err)
-		}
-	}
 	if got, err := Sidecars(filepath.Join(dir, "none", "A.jsonl")); err != nil || got != nil {
 		t.Errorf("no folder: %v, %v", got, err)
 	}

@@ -99,16 +99,3 @@ func Among(files []string, folder, chat string) []Sidecar {
 	}
 	return list
 }
-
-// Leftovers lists the sidecars that a deleted chat left at the name of a chat that
-// is about to be made: Luker would take them for the new chat's. It is empty where
-// the chat exists.
-func Leftovers(chatPath string) ([]Sidecar, error) {
-	switch _, err := os.Lstat(chatPath); {
-	case err == nil:
-		return nil, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, err
-	}
-	return Sidecars(chatPath)
-}

@@ -479,6 +479,19 @@ func (s *Variables) set(node jsvalue.Value, step string, value jsvalue.Value) er
 	return nil
 }
 
+// child gives the member or element of a container that a segment names.
+func child(v jsvalue.Value, segment string) (jsvalue.Value, bool) {
+	switch v := v.(type) {
+	case *jsvalue.Object:
+		return v.Get(segment)
+	case *jsvalue.Array:
+		if i, ok := jsvalue.Index(segment); ok && int64(i) < int64(len(v.Items)) {
+			return v.Items[i], true
+		}
+	}
+	return nil, false
+}
+
 // property is node[step], of what an operation may have put there.
 func property(node jsvalue.Value, step string) (jsvalue.Value, bool) {
 	if list, ok := node.(*jsvalue.Array); ok && step == "length" {

@@ -11,22 +11,14 @@ import (
 // would lose a link at its next save, and which nobody should replace unasked.
 var ErrExtraList = errors.New("the message's extra is a list, so it cannot hold a link")
 
-// SetBookmark returns the message with extra.bookmark_link naming a checkpoint,
-// as SillyTavern notes one (createNewBookmark in public/scripts/bookmarks.js),
-// every other byte kept. replaced is the link to another chat that stood there,
-// or "". extra is created where it is missing or null, and takes the place of
-// text, a number or a boolean, which SillyTavern replaces too. The error is
-// [ErrExtraList], or wraps [rawjson.ErrNotObject] when the line is not an object.
-func SetBookmark(line []byte, name string) (out []byte, replaced string, err error) {
-	s, replaced, err := BookmarkSplice(line, name)
-	if err != nil || s == nil {
-		return line, "", err
-	}
-	return s.Apply(line), replaced, nil
-}
-
-// BookmarkSplice is [SetBookmark], but gives only the change, nil where there is
-// none: beside an inlined image of megabytes a link is a few bytes.
+// BookmarkSplice gives the change that makes extra.bookmark_link of a message name
+// a checkpoint, as SillyTavern notes one (createNewBookmark in
+// public/scripts/bookmarks.js); nil where it does already. Only the change: beside
+// an inlined image of megabytes a link is a few bytes. replaced is the link to
+// another chat that stands there, or "". extra is created where it is missing or
+// null, and takes the place of text, a number or a boolean, which SillyTavern
+// replaces too. The error is [ErrExtraList], or wraps [rawjson.ErrNotObject] when
+// the line is not an object.
 func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced string, err error) {
 	old, _ := rawjson.Lookup(line, keyExtra, keyBookmark)
 	link, isText := rawjson.Unquote(old)
@@ -40,7 +32,7 @@ func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced strin
 // AddBranch returns the message with one more name in extra.branches, as
 // SillyTavern notes a branch (createBranch in public/scripts/bookmarks.js), every
 // other byte kept. A name that is there already is not added again. branches is
-// created where it is not a list; extra and the errors are as in [SetBookmark].
+// created where it is not a list; extra and the errors are as in [BookmarkSplice].
 func AddBranch(line []byte, name string) ([]byte, error) {
 	s, err := BranchSplice(line, name)
 	if err != nil || s == nil {
@@ -85,16 +77,6 @@ func setExtra(line []byte, key string, value []byte) (*rawjson.Splice, error) {
 		return nil, err
 	}
 	return &s, nil
-}
-
-// Links returns the names of the checkpoint ("" for none) and of the branches
-// that were made at a message. What is not text among them is passed over.
-func Links(line []byte) (bookmark string, branches []string) {
-	extra, _ := rawjson.Lookup(line, keyExtra)
-	raw, _ := rawjson.Lookup(extra, keyBookmark)
-	bookmark, _ = rawjson.Unquote(raw)
-	list, _ := rawjson.Lookup(extra, keyBranches)
-	return bookmark, texts(list)
 }
 
 // texts returns the strings among the elements of a list.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +37,13 @@ func TestRoleAndVisible(t *testing.T) {
 		{`{"is_system":true,"extra":{"tool_invocations":[1]},"extra":{}}`, System, false},
 	}
 	for _, tt := range tests {
-		if role, visible := Role([]byte(tt.line)), Visible([]byte(tt.line)); role != tt.role || visible != tt.visible {
+		value := func(path ...string) []byte {
+			raw, _ := rawjson.Lookup([]byte(tt.line), path...)
+			return raw
+		}
+		role := Role(value("is_user"), value("is_system"))
+		visible := Visible(value("is_system"), value("extra", "tool_invocations"))
+		if role != tt.role || visible != tt.visible {
 			t.Errorf("%s: %s, visible %v; want %s, %v", tt.line, role, visible, tt.role, tt.visible)
 		}
 	}
@@ -159,7 +166,7 @@ func TestChooseSwipeRefuses(t *testing.T) {
 	}
 }
 
-func TestSetBookmark(t *testing.T) {
+func TestBookmark(t *testing.T) {
 	tests := []struct{ line, name, want, replaced string }{
 		{`{"mes":"a","extra":{"x":1.0}}`, `a "b"`, `{"mes":"a","extra":{"x":1.0,"bookmark_link":"a \"b\""}}`, ""},
 		{`{"mes":"a"}`, "n", `{"mes":"a","extra":{"bookmark_link":"n"}}`, ""},
@@ -171,15 +178,15 @@ func TestSetBookmark(t *testing.T) {
 		{`{"extra":{"bookmark_link":"first"},"extra":{"bookmark_link":"p","bookmark_link":"q"}}`, "n", `{"extra":{"bookmark_link":"first"},"extra":{"bookmark_link":"p","bookmark_link":"n"}}`, "q"},
 	}
 	for _, tt := range tests {
-		out, replaced, err := SetBookmark([]byte(tt.line), tt.name)
+		out, replaced, err := setBookmark([]byte(tt.line), tt.name)
 		if err != nil || string(out) != tt.want || replaced != tt.replaced {
 			t.Errorf("%s: %s, replaced %q, %v; want %s, %q", tt.line, out, replaced, err, tt.want, tt.replaced)
 		}
 	}
-	if _, _, err := SetBookmark([]byte(`{"extra":[1]}`), "n"); !errors.Is(err, ErrExtraList) {
+	if _, _, err := setBookmark([]byte(`{"extra":[1]}`), "n"); !errors.Is(err, ErrExtraList) {
 		t.Errorf("extra is a list: %v", err)
 	}
-	if _, _, err := SetBookmark([]byte(`1`), "n"); !errors.Is(err, rawjson.ErrNotObject) {
+	if _, _, err := setBookmark([]byte(`1`), "n"); !errors.Is(err, rawjson.ErrNotObject) {
 		t.Errorf("a number: %v", err)
 	}
 }
@@ -205,27 +212,8 @@ func TestAddBranch(t *testing.T) {
 	}
 }
 
-func TestLinks(t *testing.T) {
-	tests := []struct {
-		line, bookmark string
-		branches       []string
-	}{
-		{`{"mes":"a"}`, "", nil},
-		{`{"extra":null}`, "", nil},
-		{`{"extra":{"bookmark_link":"c","branches":["a","\u0062",3,null]}}`, "c", []string{"a", "b"}},
-		{`{"extra":{"bookmark_link":["c"],"branches":"a"}}`, "", nil},
-		{`{"bookmark_link":"c","branches":["a"]}`, "", nil},
-	}
-	for _, tt := range tests {
-		bookmark, branches := Links([]byte(tt.line))
-		if diff := cmp.Diff(tt.branches, branches); bookmark != tt.bookmark || diff != "" {
-			t.Errorf("%s: %q, branches (-want +got):\n%s", tt.line, bookmark, diff)
-		}
-	}
-}
-
 // What SillyTavern 1.19.0 itself writes into the source when it makes a
-// checkpoint or a branch is what SetBookmark and AddBranch make of the line
+// checkpoint or a branch is what BookmarkSplice and AddBranch make of the line
 // before.
 func TestLinksAsSillyTavernWritesThem(t *testing.T) {
 	golden := filepath.Join("..", "..", "testdata", "golden")
@@ -242,7 +230,7 @@ func TestLinksAsSillyTavernWritesThem(t *testing.T) {
 			var err error
 			if link := gjson.Get(after[i], "extra.bookmark_link"); link.Exists() && !gjson.Get(before[i], "extra.bookmark_link").Exists() {
 				linked++
-				if got, _, err = SetBookmark(got, link.String()); err != nil {
+				if got, _, err = setBookmark(got, link.String()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -260,6 +248,15 @@ func TestLinksAsSillyTavernWritesThem(t *testing.T) {
 	if linked == 0 {
 		t.Error("no link in any scenario")
 	}
+}
+
+// setBookmark gives the message with its checkpoint noted.
+func setBookmark(line []byte, name string) (out []byte, replaced string, err error) {
+	s, replaced, err := BookmarkSplice(line, name)
+	if err != nil || s == nil {
+		return line, "", err
+	}
+	return s.Apply(line), replaced, nil
 }
 
 func readLines(t *testing.T, path string) []string {
@@ -284,9 +281,7 @@ func FuzzEdits(f *testing.F) {
 			// whatever it is, it must not panic
 			ChooseSwipe([]byte(line), k)
 			AddBranch([]byte(line), name)
-			SetBookmark([]byte(line), name)
-			Links([]byte(line))
-			Visible([]byte(line))
+			setBookmark([]byte(line), name)
 			return
 		}
 		if strings.ContainsAny(line, "\n\r") {
@@ -300,26 +295,17 @@ func FuzzEdits(f *testing.F) {
 		} else if want, ok := swipeAt(before, k); ok {
 			t.Errorf("%s: %v, but swipe %d is %q", line, err, k, want)
 		}
-		if out, _, err := SetBookmark([]byte(line), name); err == nil {
+		if out, _, err := setBookmark([]byte(line), name); err == nil {
 			after := checkEdit(t, line, out, keyExtra)
 			var extra map[string]any
 			if json.Unmarshal(after[keyExtra], &extra) != nil || extra[keyBookmark] != name {
 				t.Errorf("%s: bookmark_link is %v", out, extra[keyBookmark])
 			}
-			if bookmark, _ := Links(out); bookmark != name {
-				t.Errorf("%s: Links gives %q", out, bookmark)
-			}
 		}
 		if out, err := AddBranch([]byte(line), name); err == nil {
 			checkEdit(t, line, out, keyExtra)
-			_, branches := Links(out)
-			found := 0
-			for _, b := range branches {
-				if b == name {
-					found++
-				}
-			}
-			if found == 0 {
+			list, _ := rawjson.Lookup(out, keyExtra, keyBranches)
+			if !slices.Contains(texts(list), name) {
 				t.Errorf("%s: no branch %q", out, name)
 			}
 			if again, err := AddBranch(out, name); err != nil || string(again) != string(out) {

@@ -16,8 +16,6 @@ import "stchat/internal/rawjson"
 
 // Keys of a message and of its extra (FORMATS.md E4).
 const (
-	keyIsUser      = "is_user"
-	keyIsSystem    = "is_system"
 	keyText        = "mes"
 	keyDate        = "send_date"
 	keyGenStarted  = "gen_started"
@@ -27,7 +25,6 @@ const (
 	keySwipes      = "swipes"
 	keySwipeInfo   = "swipe_info"
 
-	keyTools    = "tool_invocations"
 	keyBookmark = "bookmark_link"
 	keyBranches = "branches"
 )
@@ -42,22 +39,14 @@ const (
 	System    Who = "system"
 )
 
-// Role returns whose message a line is. Truth is JavaScript's ("is_user":"yes"
-// is true), and is_system wins over is_user.
-func Role(line []byte) Who {
-	var user, system []byte
-	for key, value := range rawjson.Members(line) {
-		switch {
-		case rawjson.KeyIs(key, keyIsUser):
-			user = value
-		case rawjson.KeyIs(key, keyIsSystem):
-			system = value
-		}
-	}
+// Role returns whose message it is, from the raw values of is_user and
+// is_system, nil where the message has none. Truth is JavaScript's
+// ("is_user":"yes" is true), and is_system wins over is_user.
+func Role(isUser, isSystem []byte) Who {
 	switch {
-	case rawjson.Truthy(system):
+	case rawjson.Truthy(isSystem):
 		return System
-	case rawjson.Truthy(user):
+	case rawjson.Truthy(isUser):
 		return User
 	default:
 		return Character
@@ -65,13 +54,9 @@ func Role(line []byte) Who {
 }
 
 // Visible reports whether SillyTavern counts the message as one that the model
-// sees: it is no system message, or it holds the calls of tools
-// (extra.tool_invocations is a list; coreChat in public/script.js, with tools
-// usable).
-func Visible(line []byte) bool {
-	if Role(line) != System {
-		return true
-	}
-	tools, _ := rawjson.Lookup(line, keyExtra, keyTools)
-	return rawjson.KindOf(tools) == rawjson.Array
+// sees, from the raw values of is_system and extra.tool_invocations: it is no
+// system message, or it holds the calls of tools (a list; coreChat in
+// public/script.js, with tools usable).
+func Visible(isSystem, tools []byte) bool {
+	return !rawjson.Truthy(isSystem) || rawjson.KindOf(tools) == rawjson.Array
 }

@@ -47,7 +47,7 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("Spool = %v", err)
 	}
 	wantFiles(t, dir, map[string]string{"a": "old"})
-	if err := WriteNew(filepath.Join(dir, "b"), make([]byte, 128<<10), Options{}); err != nil {
+	if err := writeNew(filepath.Join(dir, "b"), make([]byte, 128<<10)); err != nil {
 		t.Errorf("the space did not come back: %v", err)
 	}
 }
@@ -165,7 +165,7 @@ func TestUnlistableFolder(t *testing.T) {
 	dir := nobodysDir(t)
 	chmod(t, dir, 0o300)
 	asNobody(t, func() {
-		if err := WriteNew(filepath.Join(dir, "a"), []byte("x"), Options{}); err != nil {
+		if err := writeNew(filepath.Join(dir, "a"), []byte("x")); err != nil {
 			t.Error(err)
 		}
 	})

@@ -223,10 +223,10 @@ func TestStamp(t *testing.T) {
 func TestWriteNew(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
-	if err := WriteNew(path, []byte("new"), Options{}); err != nil {
+	if err := writeNew(path, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteNew(path, []byte("other"), Options{}); !errors.Is(err, fs.ErrExist) {
+	if err := writeNew(path, []byte("other")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("the second WriteNew = %v", err)
 	}
 	wantFiles(t, dir, map[string]string{"a": "new"})
@@ -324,3 +324,12 @@ func TestSpool(t *testing.T) {
 type errReader struct{}
 
 func (errReader) Read([]byte) (int, error) { return 0, errDisk }
+
+// writeNew creates target with data as its content; see Temp.Create.
+func writeNew(target string, data []byte) error {
+	t, err := filled(target, data, Options{})
+	if err != nil {
+		return err
+	}
+	return t.Create()
+}

@@ -8,15 +8,6 @@ import (
 	"os"
 )
 
-// WriteNew creates target with data as its content; see Temp.Create.
-func WriteNew(target string, data []byte, opt Options) error {
-	t, err := filled(target, data, opt)
-	if err != nil {
-		return err
-	}
-	return t.Create()
-}
-
 // Rewrite makes data the content of target, which must still be as was says; see
 // Temp.Replace. A file that holds just these bytes is left alone: changed is false.
 // With an *UnsyncedError changed is true.

@@ -143,18 +143,6 @@ func lookup(v jsvalue.Value, path []string) (jsvalue.Value, bool) {
 	return v, true
 }
 
-func child(v jsvalue.Value, segment string) (jsvalue.Value, bool) {
-	switch v := v.(type) {
-	case *jsvalue.Object:
-		return v.Get(segment)
-	case *jsvalue.Array:
-		if i, ok := jsvalue.Index(segment); ok && int64(i) < int64(len(v.Items)) {
-			return v.Items[i], true
-		}
-	}
-	return nil, false
-}
-
 // put adds, replaces or removes the value at path and gives the root, which is
 // another one where the path is empty.
 func put(root jsvalue.Value, path []string, value jsvalue.Value, how string) (jsvalue.Value, error) {
