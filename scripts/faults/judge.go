@@ -27,7 +27,7 @@ const (
 	failed     = "failed, nothing changed"
 	completed  = "failed after the chat, completed as told"
 	mostly     = "failed in part"
-	unsynced   = "all written, told that it is not synced"
+	unsynced   = "all written, told what else failed"
 	wasKilled  = "killed"
 	brokenness = "broken promises"
 )

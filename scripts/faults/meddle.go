@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -82,7 +83,7 @@ func (h *harness) meddleAll(out io.Writer) error {
 	var rows []string
 	for _, m := range meddlers() {
 		rows = append(rows, m.name)
-		for _, sc := range append(h.cases[:len(h.cases):len(h.cases)], h.special...) {
+		for _, sc := range append(slices.Clip(h.cases), h.special...) {
 			if sc.only != "" && sc.only != "meddle" {
 				continue
 			}

@@ -107,7 +107,7 @@ func scenarios() []*scenario {
 			},
 		},
 		{
-			name: "checkpoint of a chat of 20 MB", files: snapshot{harbour: chat("", 16_000)}, only: "sync_file_range",
+			name: "checkpoint of a chat of 10 MB", files: snapshot{harbour: chat("", 8_000)}, only: "sync_file_range",
 			args: call("checkpoint", harbour),
 		},
 		{name: "inspect", files: solo, only: "meddle", args: reads("inspect", "chats")},
