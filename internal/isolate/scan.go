@@ -136,7 +136,7 @@ func (f *Facts) look(m *Message) record {
 // isVisible tells whether core counts a message in a prompt: it is no system
 // message, or one with tool calls (FORMATS.md, vocabulary).
 func isVisible(m *Message) bool {
-	return message.Visible(m.Get(keySystem), m.Extra("tool_invocations"))
+	return message.Visible(m.Get(keySystem), func() []byte { return m.Extra("tool_invocations") })
 }
 
 // scan puts messages, which come in order, before or behind N.

@@ -42,7 +42,7 @@ func TestRoleAndVisible(t *testing.T) {
 			return raw
 		}
 		role := Role(value("is_user"), value("is_system"))
-		visible := Visible(value("is_system"), value("extra", "tool_invocations"))
+		visible := Visible(value("is_system"), func() []byte { return value("extra", "tool_invocations") })
 		if role != tt.role || visible != tt.visible {
 			t.Errorf("%s: %s, visible %v; want %s, %v", tt.line, role, visible, tt.role, tt.visible)
 		}

@@ -54,9 +54,9 @@ func Role(isUser, isSystem []byte) Who {
 }
 
 // Visible reports whether SillyTavern counts the message as one that the model
-// sees, from the raw values of is_system and extra.tool_invocations: it is no
-// system message, or it holds the calls of tools (a list; coreChat in
-// public/script.js, with tools usable).
-func Visible(isSystem, tools []byte) bool {
-	return !rawjson.Truthy(isSystem) || rawjson.KindOf(tools) == rawjson.Array
+// sees: it is no system message, or it holds the calls of tools (a list; coreChat
+// in public/script.js, with tools usable). It takes the raw value of is_system, and
+// asks for that of extra.tool_invocations only where it matters.
+func Visible(isSystem []byte, tools func() []byte) bool {
+	return !rawjson.Truthy(isSystem) || rawjson.KindOf(tools()) == rawjson.Array
 }
