@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops"
+	"stchat/internal/plural"
 	"stchat/internal/report"
 	"stchat/internal/rules"
 )
@@ -129,7 +130,7 @@ func (o *checkOptions) run(ctx context.Context, a *app, args []string) error {
 		c.fail(err)
 	}
 	if n := len(res.Findings) - len(found); n > 0 {
-		c.note("%s in the baseline left out", plural(n, "finding"))
+		c.note("%s in the baseline left out", plural.S(n, "finding"))
 	}
 	failing := slices.ContainsFunc(found, func(f rules.Finding) bool { return f.Severity >= fail })
 	switch {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stchat/internal/plural"
 	"stchat/internal/report"
 	"stchat/internal/rules"
 	"stchat/internal/visible"
@@ -122,7 +123,7 @@ func placeOf(f *rules.Finding) string {
 // summaryLine counts what was found.
 func summaryLine(rep *report.Check, files int) string {
 	s := report.Sum(len(rep.Chats), rep.Findings)
-	chats := plural(s.Chats, "chat") + " checked"
+	chats := plural.S(s.Chats, "chat") + " checked"
 	if s.Findings == 0 {
 		return chats + ", nothing found"
 	}
@@ -132,8 +133,8 @@ func summaryLine(rep *report.Check, files int) string {
 		word string
 	}{{s.Errors, "error"}, {s.Warnings, "warning"}, {s.Infos, "info"}} {
 		if count.n > 0 {
-			parts = append(parts, plural(count.n, count.word))
+			parts = append(parts, plural.S(count.n, count.word))
 		}
 	}
-	return fmt.Sprintf("%s: %s in %s", chats, strings.Join(parts, ", "), plural(files, "file"))
+	return fmt.Sprintf("%s: %s in %s", chats, strings.Join(parts, ", "), plural.S(files, "file"))
 }

@@ -12,6 +12,7 @@ import (
 
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
+	"stchat/internal/plural"
 )
 
 const cloneLorebookDoc = `Copy a lorebook under a new name, in the same folder. SOURCE is a lorebook
@@ -173,7 +174,7 @@ func (o *cloneLorebookOptions) printResult(c *console, r *ops.LorebookResult) er
 		return writeJSON(c.Out, r)
 	}
 	if !o.dryRun {
-		c.note("%s: %s, %d left out", r.Path, pluralOf(r.Entries, "entry", "entries"), r.Dropped)
+		c.note("%s: %s, %d left out", r.Path, plural.Of(r.Entries, "entry", "entries"), r.Dropped)
 	}
 	_, err := fmt.Fprintln(c.Out, c.path(r.Path))
 	return err

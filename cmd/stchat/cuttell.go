@@ -6,6 +6,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/ops"
+	"stchat/internal/plural"
 )
 
 // tell prints the results in the order of the sources, and gives the worst
@@ -83,9 +84,9 @@ func summary(o *cutOptions, done, failed, refused int) string {
 	if o.dryRun {
 		verb = "would be written"
 	}
-	s := fmt.Sprintf("%s %s", plural(done, o.kind.String()), verb)
+	s := fmt.Sprintf("%s %s", plural.S(done, o.kind.String()), verb)
 	if o.kind.String() == "branch" {
-		s = fmt.Sprintf("%s %s", pluralOf(done, "branch", "branches"), verb)
+		s = fmt.Sprintf("%s %s", plural.Of(done, "branch", "branches"), verb)
 	}
 	if failed > 0 {
 		s += fmt.Sprintf(", %d failed", failed)
@@ -94,15 +95,6 @@ func summary(o *cutOptions, done, failed, refused int) string {
 		s += fmt.Sprintf(", %d refused by --require", refused)
 	}
 	return s
-}
-
-func plural(n int, word string) string { return pluralOf(n, word, word+"s") }
-
-func pluralOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // printResult puts one result on stdout.

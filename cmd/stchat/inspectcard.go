@@ -8,6 +8,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/inspect"
+	"stchat/internal/plural"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
@@ -87,13 +88,13 @@ func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
 	if r.FirstDate != nil {
 		k.line("dates", shownDate(c, *r.FirstDate), "to", shownDate(c, *r.LastDate))
 	}
-	k.line("swipes", plural(r.WithSwipes, "message")+" with several", fmt.Sprintf("%d stored", r.Swipes), formatBytes(r.Parts.Swipes))
+	k.line("swipes", plural.S(r.WithSwipes, "message")+" with several", fmt.Sprintf("%d stored", r.Swipes), formatBytes(r.Parts.Swipes))
 	k.parts(r)
 	k.ties(r)
 	if r.Integrity != nil {
 		k.line("integrity", visible.Text(*r.Integrity))
 	}
-	k.line("metadata", append([]string{plural(len(r.MetadataKeys), "key")}, keyList(r.MetadataKeys, c.OutTTY)...)...)
+	k.line("metadata", append([]string{plural.S(len(r.MetadataKeys), "key")}, keyList(r.MetadataKeys, c.OutTTY)...)...)
 	for _, e := range r.Extensions {
 		label, cells := extensionText(e)
 		k.line(label, cells...)
@@ -149,10 +150,10 @@ func (k card) ties(r *inspect.Report) {
 	if b := r.Lorebook; b != nil {
 		cells := []string{visible.Text(b.Name), k.existence(b.Exists)}
 		if b.Entries != nil {
-			cells = append(cells, pluralOf(*b.Entries, "entry", "entries"), fmt.Sprintf("%d internal", *b.Internal))
+			cells = append(cells, plural.Of(*b.Entries, "entry", "entries"), fmt.Sprintf("%d internal", *b.Internal))
 		}
 		if b.Pending != nil {
-			cells = append(cells, plural(*b.Pending, "operation")+" pending")
+			cells = append(cells, plural.S(*b.Pending, "operation")+" pending")
 		}
 		if b.Error != nil {
 			cells = append(cells, visible.Text(*b.Error))
@@ -218,21 +219,21 @@ func extensionText(e inspect.Extension) (label string, cells []string) {
 		if e.Current != nil && e.Versions > 0 {
 			current = fmt.Sprintf("version %d current", *e.Current)
 		}
-		cells = []string{plural(e.Versions, "recap version"), current, plural(e.SceneBreaks, "scene break"), plural(e.SceneRecaps, "scene recap")}
+		cells = []string{plural.S(e.Versions, "recap version"), current, plural.S(e.SceneBreaks, "scene break"), plural.S(e.SceneRecaps, "scene recap")}
 		if e.HiddenBreaks > 0 {
-			cells = append(cells, plural(e.HiddenBreaks, "hidden scene break"))
+			cells = append(cells, plural.S(e.HiddenBreaks, "hidden scene break"))
 		}
 		if e.Pending > 0 {
-			cells = append(cells, plural(e.Pending, "operation")+" pending")
+			cells = append(cells, plural.S(e.Pending, "operation")+" pending")
 		}
 		return "Auto-Recap", cells
 	case *inspect.AutoIllustrator:
-		return "Illustrator", []string{plural(e.Prompts, "prompt"), plural(e.Images, "image")}
+		return "Illustrator", []string{plural.S(e.Prompts, "prompt"), plural.S(e.Images, "image")}
 	case *inspect.Luker:
 		for _, s := range e.Sidecars {
 			cell := visible.Text(s.Namespace) + " " + formatBytes(s.Bytes)
 			if s.Commits != nil {
-				cell += ", " + plural(*s.Commits, "commit")
+				cell += ", " + plural.S(*s.Commits, "commit")
 			}
 			if s.LastFloor != nil {
 				cell += fmt.Sprintf(" up to #%d", *s.LastFloor)

@@ -8,6 +8,7 @@ import (
 
 	"stchat/internal/inspect"
 	"stchat/internal/ops"
+	"stchat/internal/plural"
 	"stchat/internal/visible"
 )
 
@@ -126,7 +127,7 @@ func marks(m *inspect.Message) string {
 		list = append(list, "checkpoint")
 	}
 	if n := len(m.Branches); n > 0 {
-		list = append(list, pluralOf(n, "branch", "branches"))
+		list = append(list, plural.Of(n, "branch", "branches"))
 	}
 	if m.SceneBreak {
 		list = append(list, "scene break")

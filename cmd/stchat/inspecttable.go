@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stchat/internal/inspect"
+	"stchat/internal/plural"
 	"stchat/internal/visible"
 )
 
@@ -104,18 +105,18 @@ func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspec
 		}
 		line(chatCell(r), strconv.Itoa(r.Messages), formatBytes(r.Bytes), last, notes(r.Report), false)
 	}
-	line("total", strconv.Itoa(sum.Messages), formatBytes(sum.Bytes), plural(sum.Chats, "chat"), "", true)
+	line("total", strconv.Itoa(sum.Messages), formatBytes(sum.Bytes), plural.S(sum.Chats, "chat"), "", true)
 	if sum.Lorebooks == nil {
 		return
 	}
-	fmt.Fprintf(w, "\n%s, %s, %s, %s, %s\n", plural(sum.Characters, "character"), plural(*sum.Groups, "group"), plural(sum.Chats, "chat"),
-		plural(sum.Messages, "message"), formatBytes(sum.Bytes))
+	fmt.Fprintf(w, "\n%s, %s, %s, %s, %s\n", plural.S(sum.Characters, "character"), plural.S(*sum.Groups, "group"), plural.S(sum.Chats, "chat"),
+		plural.S(sum.Messages, "message"), formatBytes(sum.Bytes))
 	writeBooks(w, c, "used by a chat", sum.Lorebooks.Used)
 	writeBooks(w, c, "not used by any chat", sum.Lorebooks.Unused)
 }
 
 func writeBooks(w *bufio.Writer, c *console, what string, books []string) {
-	text := fmt.Sprintf("%s %s", plural(len(books), "lorebook"), what)
+	text := fmt.Sprintf("%s %s", plural.S(len(books), "lorebook"), what)
 	if len(books) > 0 {
 		text += ": " + strings.Join(keyList(books, true), ", ")
 	}
@@ -147,7 +148,7 @@ func padLeft(s string, cells int) string {
 func notes(r *inspect.Report) string {
 	var list []string
 	if n := len(r.Damage); n > 0 {
-		list = append(list, plural(n, "damaged line"))
+		list = append(list, plural.S(n, "damaged line"))
 	}
 	if r.Header == "none" || r.Header == "damaged" {
 		list = append(list, map[string]string{"none": "no header", "damaged": "header lost"}[r.Header])
@@ -164,7 +165,7 @@ func notes(r *inspect.Report) string {
 		}
 	}
 	if missing > 0 {
-		list = append(list, plural(missing, "dangling link"))
+		list = append(list, plural.S(missing, "dangling link"))
 	}
 	if b := r.Lorebook; b != nil && b.Exists != nil && !*b.Exists {
 		list = append(list, "lorebook missing")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"stchat/internal/ops"
+	"stchat/internal/plural"
 	"stchat/internal/visible"
 )
 
@@ -76,7 +77,7 @@ func writeMended(w *bufio.Writer, c *console, r *ops.RepairResult) {
 		counts[a.Rule]++
 	}
 	for _, rule := range order {
-		fmt.Fprintf(w, "  mended  %s: %s\n", rule, plural(counts[rule], "change"))
+		fmt.Fprintf(w, "  mended  %s: %s\n", rule, plural.S(counts[rule], "change"))
 	}
 	if r.Backup != nil {
 		fmt.Fprintf(w, "  as it was: %s\n", visible.Text(*r.Backup))
@@ -113,11 +114,11 @@ func (o *repairOptions) tellErrors(c *console, rep *ops.RepairReport) (failed bo
 	}
 	switch {
 	case changes == 0:
-		c.note("%s looked at, nothing to mend", plural(rep.Chats, "chat"))
+		c.note("%s looked at, nothing to mend", plural.S(rep.Chats, "chat"))
 	case o.write:
-		c.note("%s in %s mended", plural(changes, "thing"), plural(files, "file"))
+		c.note("%s in %s mended", plural.S(changes, "thing"), plural.S(files, "file"))
 	default:
-		c.note("%s in %s would be mended; --write does it", plural(changes, "thing"), plural(files, "file"))
+		c.note("%s in %s would be mended; --write does it", plural.S(changes, "thing"), plural.S(files, "file"))
 	}
 	return failed
 }

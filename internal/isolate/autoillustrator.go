@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -46,7 +47,7 @@ func (a *autoIllustrator) Apply(metadata *rawjson.Object, at Moment) []Change {
 			if kept < total {
 				gallery.Set("expandedMessages", pruned)
 				state.Set("galleryWidget", gallery.Bytes())
-				r.add("%d of %s of the gallery kept", kept, plural(total, "open message"))
+				r.add("%d of %s of the gallery kept", kept, plural.S(total, "open message"))
 			}
 		}
 	}
@@ -93,7 +94,7 @@ func pruneRegistry(registry *rawjson.Object, at Moment, r *report) {
 			}
 		}
 		registry.Set("nodes", nodes.Bytes())
-		r.add("%d of %s kept", nodes.Len(), plural(total, "prompt"))
+		r.add("%d of %s kept", nodes.Len(), plural.S(total, "prompt"))
 		if roots, ok := registry.Get("rootPromptIds"); ok && rawjson.KindOf(roots) == rawjson.Array {
 			registry.Set("rootPromptIds", withRoots(without(roots, gone), promoted))
 		}
@@ -111,7 +112,7 @@ func pruneRegistry(registry *rawjson.Object, at Moment, r *report) {
 	}
 	if images.Edited() {
 		registry.Set("imageToPromptId", images.Bytes())
-		r.add("%d of %s kept", images.Len(), plural(count, "image"))
+		r.add("%d of %s kept", images.Len(), plural.S(count, "image"))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsvalue"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -189,7 +190,7 @@ func (a *autoRecap) Apply(metadata *rawjson.Object, at Moment) []Change {
 		if work, ok := objectAt(pending, "pendingOps"); ok && work.Len() > 0 {
 			pending.Set("pendingOps", []byte("{}"))
 			metadata.Set(keyPending, pending.Bytes())
-			r.add("%s removed", plural(work.Len(), "pending operation"))
+			r.add("%s removed", plural.S(work.Len(), "pending operation"))
 		}
 	}
 	a.combined(metadata, at, r)
@@ -229,7 +230,7 @@ func (a *autoRecap) running(metadata *rawjson.Object, at Moment, r *report) {
 		text := ""
 		if kept < total {
 			store.Set("versions", pruned)
-			text = fmt.Sprintf("%d of %s kept", kept, plural(total, "version"))
+			text = fmt.Sprintf("%d of %s kept", kept, plural.S(total, "version"))
 		}
 		if !currentKept && (current != top || hasCurrent && !isNumber) {
 			store.Set("current_version", []byte(jsvalue.FormatNumber(top)))

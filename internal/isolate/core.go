@@ -3,6 +3,7 @@ package isolate
 import (
 	"fmt"
 
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -44,7 +45,7 @@ func (c *core) Apply(metadata *rawjson.Object, at Moment) []Change {
 		}
 		if effects.Edited() {
 			timed.Set(kind, effects.Bytes())
-			changes = append(changes, Change{c.Name(), fmt.Sprintf("%d of %s kept at %s", effects.Len(), plural(total, kind+" effect"), plural(at.Visible, "visible message"))})
+			changes = append(changes, Change{c.Name(), fmt.Sprintf("%d of %s kept at %s", effects.Len(), plural.S(total, kind+" effect"), plural.S(at.Visible, "visible message"))})
 		}
 	}
 	if timed.Edited() {
@@ -87,11 +88,4 @@ func keysOf(o *rawjson.Object) []string {
 		keys = append(keys, key)
 	}
 	return keys
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

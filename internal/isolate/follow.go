@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stchat/internal/lorebook"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -45,10 +46,10 @@ func Follow(metadata *rawjson.Object, b Rebinding) []Change {
 	}
 	r := &report{extension: "core", changes: changes}
 	if moved > 0 {
-		r.add("%s moved to the lorebook's clone", plural(moved, "timed effect"))
+		r.add("%s moved to the lorebook's clone", plural.S(moved, "timed effect"))
 	}
 	if lost > 0 {
-		r.add("%s removed: the clone has no entry that fits", plural(lost, "timed effect"))
+		r.add("%s removed: the clone has no entry that fits", plural.S(lost, "timed effect"))
 	}
 	return r.changes
 }
@@ -78,7 +79,7 @@ func (b *Rebinding) followBooks(metadata *rawjson.Object) []Change {
 			if index.Edited() {
 				registry.Set("index", index.Bytes())
 				books.Set("registry", registry.Bytes())
-				r.add("%d of %s in the registry's index kept", index.Len(), pluralEntries(total))
+				r.add("%d of %s in the registry's index kept", index.Len(), plural.Of(total, "entry", "entries"))
 			}
 		}
 	}
@@ -136,11 +137,4 @@ func (b *Rebinding) followEffects(effects *rawjson.Object) (moved, lost int) {
 		lost++
 	}
 	return moved, lost
-}
-
-func pluralEntries(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return strconv.Itoa(n) + " entries"
 }

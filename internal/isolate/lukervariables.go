@@ -6,6 +6,7 @@ import (
 
 	"stchat/internal/jsvalue"
 	"stchat/internal/luker"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -77,10 +78,10 @@ func (l *lukerVariables) Apply(metadata *rawjson.Object, _ Moment) []Change {
 		}
 	}
 	if replayed > 0 {
-		r.add("%s replayed", plural(replayed, "variable"))
+		r.add("%s replayed", plural.S(replayed, "variable"))
 	}
 	if deleted > 0 {
-		r.add("%s deleted", plural(deleted, "variable"))
+		r.add("%s deleted", plural.S(deleted, "variable"))
 	}
 	if variables.Edited() {
 		metadata.Set(keyVariables, variables.Bytes())

@@ -13,6 +13,7 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/luker"
 	"stchat/internal/names"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -189,7 +190,7 @@ func (c *bookCloning) prepare(ctx context.Context, j *bookJob) error {
 	if q, err := j.clone.Queue(); err != nil {
 		r.warn("%s: the clone's queue: %v", path, err)
 	} else if n := q.Pending(); n > 0 {
-		r.warn("%s: the clone has the queue with %s, which would run in every chat that uses it; --internal reset empties it", path, plural(n, "pending operation"))
+		r.warn("%s: the clone has the queue with %s, which would run in every chat that uses it; --internal reset empties it", path, plural.S(n, "pending operation"))
 	}
 	return nil
 }
@@ -335,7 +336,7 @@ func (c *bookCloning) run(j *bookJob) {
 	r := j.res
 	if c.DryRun {
 		r.Written = true
-		r.would("write %s: %s, %d left out", j.target, pluralOf(r.Entries, "entry", "entries"), r.Dropped)
+		r.would("write %s: %s, %d left out", j.target, plural.Of(r.Entries, "entry", "entries"), r.Dropped)
 	}
 	var temp *safefile.Temp
 	if !c.DryRun {

@@ -12,6 +12,7 @@ import (
 	"stchat/internal/isolate"
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
@@ -188,17 +189,7 @@ func (j *cutJob) share(md *rawjson.Object) {
 		j.res.Lorebook.Path = &book.Path
 		if n := book.InternalCount(); n > 0 {
 			j.res.warn("%s: the lorebook %q holds extension state (%s), and the new chat writes into the same book; --lorebook clone or --isolate gives it its own",
-				c.Label(), name, pluralOf(n, "entry", "entries"))
+				c.Label(), name, plural.Of(n, "entry", "entries"))
 		}
 	}
-}
-
-// plural counts things whose plural is made with an s.
-func plural(n int, one string) string { return pluralOf(n, one, one+"s") }
-
-func pluralOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

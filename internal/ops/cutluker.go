@@ -7,6 +7,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/luker"
+	"stchat/internal/plural"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
@@ -63,7 +64,7 @@ func (j *cutJob) planLuker() error {
 			j.leave(s, "")
 		}
 		if len(list) > 0 {
-			j.res.warn("%s: the new chat is not beside its source, so Luker's state (%s) does not go with it", c.Label(), plural(len(list), "sidecar"))
+			j.res.warn("%s: the new chat is not beside its source, so Luker's state (%s) does not go with it", c.Label(), plural.S(len(list), "sidecar"))
 		}
 		return nil
 	}
@@ -109,7 +110,7 @@ func (j *cutJob) cutSidecars() error {
 				continue
 			}
 			j.addSidecar(target, data, SidecarCut)
-			j.res.State = append(j.res.State, StateChange{"luker", fmt.Sprintf("%s: %d of %s kept", s.Namespace, kept, plural(kept+dropped, "commit"))})
+			j.res.State = append(j.res.State, StateChange{"luker", fmt.Sprintf("%s: %d of %s kept", s.Namespace, kept, plural.S(kept+dropped, "commit"))})
 		case luker.ChatSync:
 			if j.res.Integrity != nil {
 				j.addSidecar(target, luker.SyncData(*j.res.Integrity, j.Now.UnixMilli()), SidecarFresh)

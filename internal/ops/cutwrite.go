@@ -12,6 +12,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
@@ -105,7 +106,7 @@ func (j *cutJob) report(copied jsonl.Copied) {
 	}
 	const after = "they are kept as they are, and SillyTavern writes U+FFFD for them at its next save"
 	if bad > 0 {
-		j.res.warn("%s: bytes that are not valid UTF-8 in %s, first in message %d; %s", j.chat.Label(), plural(bad, "message"), copied.BadUTF8[0], after)
+		j.res.warn("%s: bytes that are not valid UTF-8 in %s, first in message %d; %s", j.chat.Label(), plural.S(bad, "message"), copied.BadUTF8[0], after)
 	}
 	if j.chat.BadUTF8 {
 		j.res.warn("%s:%d: bytes that are not valid UTF-8 in the header; %s", j.chat.Label(), j.chat.HeaderLine, after)
@@ -355,7 +356,7 @@ func (j *cutJob) written(path string, data []byte) (*safefile.Temp, error) {
 // rehearse tells what publish would do.
 func (j *cutJob) rehearse(was *safefile.Stamp) {
 	if b := j.book; b != nil {
-		j.res.would("write %s: the lorebook %q with %s", b.path, b.from.Name, pluralOf(b.entries, "entry", "entries"))
+		j.res.would("write %s: the lorebook %q with %s", b.path, b.from.Name, plural.Of(b.entries, "entry", "entries"))
 	}
 	for _, s := range j.luker.files {
 		j.res.would("write %s", s.path)
@@ -365,7 +366,7 @@ func (j *cutJob) rehearse(was *safefile.Stamp) {
 		verb = "replace"
 	}
 	if j.target == Stdout {
-		j.res.would("write %s to standard output, %d bytes", plural(j.res.Messages, "message"), j.res.Bytes)
+		j.res.would("write %s to standard output, %d bytes", plural.S(j.res.Messages, "message"), j.res.Bytes)
 	} else {
 		j.res.would("%s %s: messages 0 to %d, %d bytes", verb, j.target, j.at, j.res.Bytes)
 	}
