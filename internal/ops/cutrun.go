@@ -101,7 +101,14 @@ func (j *cutJob) judgeHead() error {
 	}
 	switch {
 	case c.Kind == userdir.Group && len(c.Groups) == 0:
-		r.warn("%s: no group lists this chat: SillyTavern shows neither it nor the new one%s", c.Label(), j.unread())
+		unless := ""
+		if err := j.unread(); err != nil {
+			if c.HeaderKind == chat.None && !j.SkipDamaged {
+				return c.Errorf("the chat has no header, so its metadata may be in this group file, which cannot be read: %w; mend that, or let the metadata count as {} with --skip-damaged", err)
+			}
+			unless = fmt.Sprintf("; unless it is this one, which cannot be read: %v", err)
+		}
+		r.warn("%s: no group lists this chat: SillyTavern shows neither it nor the new one%s", c.Label(), unless)
 	case c.Kind == userdir.Group && len(c.Groups) > 1:
 		r.warn("%s: %d groups list this chat; the new one goes to %s", c.Label(), len(c.Groups), c.Groups[0].Path)
 	}
@@ -111,17 +118,17 @@ func (j *cutJob) judgeHead() error {
 	return nil
 }
 
-// unread names the group files that could not be read: one of them may be the
-// one that lists the chat.
-func (j *cutJob) unread() string {
+// unread is the error of a group file that could not be read, nil where there
+// is none: it may be the one that lists the chat.
+func (j *cutJob) unread() error {
 	if !j.chat.HasDir {
-		return ""
+		return nil
 	}
 	set, err := j.groups.In(j.chat.Dir)
 	if err != nil || len(set.Bad) == 0 {
-		return ""
+		return nil // opening the chat has told
 	}
-	return fmt.Sprintf("; unless it is this one, which cannot be read: %v", pathError(set.Bad[0]))
+	return pathError(set.Bad[0])
 }
 
 // damaged makes the error of a damaged line.
