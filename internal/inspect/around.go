@@ -4,11 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"stchat/internal/group"
 	"stchat/internal/lorebook"
 	"stchat/internal/luker"
+	"stchat/internal/memo"
 	"stchat/internal/names"
 	"stchat/internal/userdir"
 )
@@ -16,33 +16,13 @@ import (
 // Around knows what lies around chats, and looks each thing up once. It is
 // safe for use by several goroutines at once.
 type Around struct {
-	folders memo[*folder]
-	groups  memo[groupSet]
-	books   memo[*book]
+	folders memo.Memo[*folder]
+	groups  memo.Memo[groupSet]
+	books   memo.Memo[*book]
 }
 
 // NewAround knows nothing yet.
 func NewAround() *Around { return new(Around) }
-
-// memo makes a value when its key is first asked for.
-type memo[T any] struct {
-	mu     sync.Mutex
-	values map[string]func() T
-}
-
-func (m *memo[T]) get(key string, find func() T) T {
-	m.mu.Lock()
-	known := m.values[key]
-	if known == nil {
-		if m.values == nil {
-			m.values = map[string]func() T{}
-		}
-		known = sync.OnceValue(find)
-		m.values[key] = known
-	}
-	m.mu.Unlock()
-	return known()
-}
 
 // folder is what a folder of chats lists.
 type folder struct {
@@ -52,7 +32,7 @@ type folder struct {
 }
 
 func (a *Around) folder(path string) *folder {
-	return a.folders.get(path, func() *folder {
+	return a.folders.Get(path, func() *folder {
 		f := &folder{path: path, chats: map[string]bool{}}
 		// one that cannot be read lists nothing: the chat in it says so
 		entries, _ := os.ReadDir(path)
@@ -101,7 +81,7 @@ type groupSet struct {
 
 // In implements chat.Groups.
 func (a *Around) In(dir userdir.Dir) (*group.Set, error) {
-	g := a.groups.get(dir.Root, func() groupSet {
+	g := a.groups.Get(dir.Root, func() groupSet {
 		set, err := group.LoadAll(dir.Groups())
 		return groupSet{set, err}
 	})
@@ -119,7 +99,7 @@ type book struct {
 
 // book reads the lorebook that a chat in the user folder calls name.
 func (a *Around) book(dir userdir.Dir, name string) *book {
-	return a.books.get(dir.Root+"\x00"+name, func() *book {
+	return a.books.Get(dir.Root+"\x00"+name, func() *book {
 		b := new(book)
 		path, err := lorebook.Find(dir.Worlds(), name)
 		if err == nil {

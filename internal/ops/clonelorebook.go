@@ -108,7 +108,7 @@ type rebinding struct {
 // about the chats to rebind, and nothing is written then. A clone of which no chat
 // could be pointed, though some were to be, does not stay.
 func CloneLorebooks(ctx context.Context, opt LorebookOptions) ([]*LorebookResult, error) {
-	c := &bookCloning{LorebookOptions: &opt, groups: newGroupCache(), shelf: map[string]*lorebook.Shelf{}, swept: sweeper{}}
+	c := &bookCloning{LorebookOptions: &opt, groups: new(groupCache), shelf: map[string]*lorebook.Shelf{}, swept: sweeper{}}
 	for _, source := range opt.Sources {
 		j := &bookJob{res: &LorebookResult{
 			Schema: 1, Source: source, DryRun: opt.DryRun, Rebound: []string{}, State: []ReboundNote{}, Warnings: []string{},

@@ -185,7 +185,7 @@ type cutJob struct {
 // stands in its result and does not stop the others; the error that Cut itself
 // gives is about the call as a whole.
 func Cut(ctx context.Context, opt CutOptions) ([]*CutResult, error) {
-	c := &cut{CutOptions: &opt, groups: newGroupCache(), books: newBookCache(), folders: map[string]*folder{}, databases: map[string]string{}}
+	c := &cut{CutOptions: &opt, groups: new(groupCache), books: new(bookCache), folders: map[string]*folder{}, databases: map[string]string{}}
 	for _, path := range opt.Sources {
 		j := &cutJob{cut: c, path: path, at: -1}
 		j.res = &CutResult{

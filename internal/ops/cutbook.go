@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"stchat/internal/chat"
 	"stchat/internal/isolate"
 	"stchat/internal/lorebook"
+	"stchat/internal/memo"
 	"stchat/internal/meta"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
@@ -20,9 +20,8 @@ import (
 // bookCache reads every lorebook once a call, and gives away the names of
 // clones so that no two chats get one.
 type bookCache struct {
-	mu      sync.Mutex
-	books   map[string]bookRead
-	shelves map[string]*lorebook.Shelf
+	books   memo.Memo[bookRead]
+	shelves memo.Memo[shelfRead]
 }
 
 type bookRead struct {
@@ -30,41 +29,31 @@ type bookRead struct {
 	err  error
 }
 
-func newBookCache() *bookCache {
-	return &bookCache{books: map[string]bookRead{}, shelves: map[string]*lorebook.Shelf{}}
+type shelfRead struct {
+	shelf *lorebook.Shelf
+	err   error
 }
 
 // open reads the book that a chat calls name.
 func (b *bookCache) open(dir userdir.Dir, name string) (*lorebook.Book, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	key := dir.Root + "\x00" + name
-	if r, ok := b.books[key]; ok {
-		return r.book, r.err
-	}
-	var r bookRead
-	path, err := lorebook.Find(dir.Worlds(), name)
-	if r.err = pathError(err); err == nil {
-		r.book, err = lorebook.Open(path)
-		r.err = pathError(err)
-	}
-	b.books[key] = r
+	r := b.books.Get(dir.Root+"\x00"+name, func() bookRead {
+		path, err := lorebook.Find(dir.Worlds(), name)
+		if err != nil {
+			return bookRead{nil, pathError(err)}
+		}
+		book, err := lorebook.Open(path)
+		return bookRead{book, pathError(err)}
+	})
 	return r.book, r.err
 }
 
 // shelf gives the names of a worlds folder.
 func (b *bookCache) shelf(dir userdir.Dir) (*lorebook.Shelf, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if s := b.shelves[dir.Root]; s != nil {
-		return s, nil
-	}
-	s, err := lorebook.OpenShelf(dir.Worlds())
-	if err != nil {
-		return nil, pathError(err)
-	}
-	b.shelves[dir.Root] = s
-	return s, nil
+	r := b.shelves.Get(dir.Root, func() shelfRead {
+		shelf, err := lorebook.OpenShelf(dir.Worlds())
+		return shelfRead{shelf, pathError(err)}
+	})
+	return r.shelf, r.err
 }
 
 // bookPlan is the clone of a lorebook that a new chat gets.

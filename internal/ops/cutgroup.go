@@ -3,36 +3,30 @@ package ops
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"stchat/internal/group"
+	"stchat/internal/memo"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
 
 // groupCache reads the group files of a user folder once a call.
-type groupCache struct {
-	mu   sync.Mutex
-	sets map[string]*group.Set
-}
+type groupCache struct{ sets memo.Memo[groupRead] }
 
-func newGroupCache() *groupCache { return &groupCache{sets: map[string]*group.Set{}} }
+type groupRead struct {
+	set *group.Set
+	err error
+}
 
 // In implements chat.Groups.
 func (g *groupCache) In(dir userdir.Dir) (*group.Set, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if set := g.sets[dir.Root]; set != nil {
-		return set, nil
-	}
-	set, err := group.LoadAll(dir.Groups())
-	if err != nil {
-		return nil, pathError(err)
-	}
-	g.sets[dir.Root] = set
-	return set, nil
+	r := g.sets.Get(dir.Root, func() groupRead {
+		set, err := group.LoadAll(dir.Groups())
+		return groupRead{set, pathError(err)}
+	})
+	return r.set, r.err
 }
 
 // planGroup settles which group file the new name goes to.

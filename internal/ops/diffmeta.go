@@ -33,7 +33,7 @@ func DiffMeta(ctx context.Context, opt DiffMetaOptions) (*MetaDiff, error) {
 	if opt.A == chat.Stdin && opt.B == chat.Stdin {
 		return nil, errors.New("standard input can be one side only")
 	}
-	groups := newGroupCache()
+	groups := new(groupCache)
 	a, err := openMeta(ctx, opt.A, opt, groups)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ type book struct {
 // book reads a lorebook once.
 func (s *surroundings) book(dir userdir.Dir, name string) *book {
 	worlds := dir.Worlds()
-	return s.books.get(filepath.Join(worlds, name), func() *book {
+	return s.books.Get(filepath.Join(worlds, name), func() *book {
 		b := &book{}
 		b.path, b.err = lorebook.Find(worlds, name)
 		var unsafe *userdir.UnsafeNameError

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"stchat/internal/group"
 	"stchat/internal/luker"
+	"stchat/internal/memo"
 	"stchat/internal/names"
 	"stchat/internal/userdir"
 )
@@ -16,38 +16,12 @@ import (
 // surroundings looks up what lies around chats, each thing once. It is safe for
 // use by several goroutines at once.
 type surroundings struct {
-	folders once[*folder]
-	sets    once[*groups]
-	books   once[*book]
+	folders memo.Memo[*folder]
+	sets    memo.Memo[*groups]
+	books   memo.Memo[*book]
 }
 
 func newSurroundings() *surroundings { return &surroundings{} }
-
-// once makes a value for a key when it is first asked for.
-type once[T any] struct {
-	mu     sync.Mutex
-	values map[string]*slot[T]
-}
-
-type slot[T any] struct {
-	once  sync.Once
-	value T
-}
-
-func (o *once[T]) get(key string, make_ func() T) T {
-	o.mu.Lock()
-	s := o.values[key]
-	if s == nil {
-		if o.values == nil {
-			o.values = map[string]*slot[T]{}
-		}
-		s = new(slot[T])
-		o.values[key] = s
-	}
-	o.mu.Unlock()
-	s.once.Do(func() { s.value = make_() })
-	return s.value
-}
 
 // folder is a folder with chats.
 type folder struct {
@@ -63,7 +37,7 @@ type folder struct {
 // folder reads a folder once. One that cannot be read is empty: whoever reads
 // the chats in it says so.
 func (s *surroundings) folder(path string) *folder {
-	return s.folders.get(path, func() *folder {
+	return s.folders.Get(path, func() *folder {
 		f := &folder{path: path, chats: map[string]bool{}}
 		any := filepath.Join(path, "x"+names.Extension)
 		f.kind, _ = userdir.KindOf(any)
@@ -132,7 +106,7 @@ type groups struct {
 }
 
 func (s *surroundings) groups(dir userdir.Dir) *groups {
-	return s.sets.get(dir.Root, func() *groups {
+	return s.sets.Get(dir.Root, func() *groups {
 		set, err := group.LoadAll(dir.Groups())
 		return &groups{set, err}
 	})
