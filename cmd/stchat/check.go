@@ -4,31 +4,37 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops"
+	"stchat/internal/ops/mend"
 	"stchat/internal/plural"
 	"stchat/internal/report"
 	"stchat/internal/rules"
+	"stchat/internal/safefile"
 )
 
-const checkDoc = `Say what is wrong in chats, what SillyTavern or an extension will do because of
-it, and how it is mended. PATH is a chat, a folder (every *.jsonl below it), or
-a SillyTavern user folder, whose groups and lorebooks are judged too. Nothing
-is written.
+const checkDoc = `Find problems in chats, and explain what SillyTavern or an extension does
+because of them and how to fix them. Nothing is written.
 
-A chat is judged together with its folder: a parent that is not there, a slug
-that two chats share, a checkpoint that has parted from its parent. So a single
-chat can be checked, say before a commit.
+PATH is a chat, a folder (every *.jsonl below it), a SillyTavern user folder,
+whose groups and lorebooks are checked too, or SillyTavern's own folder, for all
+its users. Without PATH it is the user folder around the working folder, or else
+the one that STCHAT_DATA names.
 
-All findings are printed; --severity says which of them make the exit code 1.
+In SillyTavern's chats folders each chat is judged together with its neighbours,
+even if you name only one: a missing parent, a slug that two chats share, a
+checkpoint that no longer agrees with its parent. Anywhere else a .jsonl file
+that does not look like a chat is skipped, or refused if you named it.
+
+--severity says which findings make the exit code 1; all are reported. The text
+counts what repeats, a line per rule and file; --verbose shows every finding.
 A baseline is the JSON output of an earlier check: what it has is not reported
 again, so that only new findings count. A finding is known by its rule, file
-and message, not by its line.
+and message, not by its line, and the file by its place in the user folder.
 
 Formats: text for people, json lines, sarif (2.1.0), github (workflow commands)
 and junit. 'stchat check --list-rules' lists the rules.
@@ -43,15 +49,15 @@ const checkExample = `  stchat check SillyTavern/data/default-user
 func newCheckCmd(a *app) *cobra.Command {
 	o := &checkOptions{}
 	cmd := &cobra.Command{
-		Use:     "check PATH...",
-		Short:   "Say what is wrong in chats, and how it is mended",
+		Use:     "check [PATH...]",
+		Short:   "Find problems in chats and explain the fix",
 		Long:    checkDoc + exitStatus("a finding reaches --severity"),
 		Example: checkExample,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.listRules {
 				return cobra.NoArgs(cmd, args)
 			}
-			return cobra.MinimumNArgs(1)(cmd, args)
+			return nil
 		},
 		ValidArgsFunction: completeChats,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,29 +69,28 @@ func newCheckCmd(a *app) *cobra.Command {
 }
 
 type checkOptions struct {
+	listFlags
 	format    string
 	choose    []string
 	ignore    []string
 	severity  string
 	baseline  string
+	verbose   bool
 	listRules bool
 }
 
-func checkFormats() []string { return []string{"text", "json", "sarif", "github", "junit"} }
-
 func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.format, "format", "text", "`FORMAT` of the report: text, json, sarif, github or junit")
-	fs.StringSliceVar(&o.choose, "select", nil, "only the findings of `RULE`")
-	fs.StringSliceVar(&o.ignore, "ignore", nil, "leave the findings of `RULE` out")
-	fs.StringVar(&o.severity, "severity", "error", "exit 1 from this `SEVERITY` on: error, warning or info")
+	o.listFlags.addFlags(fs)
+	fs.Var(oneOf(&o.format, "text", "text", "json", "sarif", "github", "junit"), "format", "`FORMAT` of the report: text, json, sarif, github or junit")
+	fs.Var(ruleWords(&o.choose), "select", "report only the findings of `RULE` (repeatable)")
+	fs.Var(ruleWords(&o.ignore), "ignore", "leave the findings of `RULE` out (repeatable)")
+	fs.Var(oneOf(&o.severity, "error", "error", "warning", "info"), "severity", "exit 1 from this `SEVERITY` on: error, warning or info")
 	fs.StringVar(&o.baseline, "baseline", "", "report only what `FILE`, the JSON output of an earlier check, does not have")
+	fs.BoolVar(&o.verbose, "verbose", false, "show every finding in the text, also what repeats")
 	fs.BoolVar(&o.listRules, "list-rules", false, "list the rules and what they find")
 }
 
 func (o *checkOptions) run(ctx context.Context, a *app, args []string) error {
-	if !slices.Contains(checkFormats(), o.format) {
-		return usagef("--format is text, json, sarif, github or junit, not %q", o.format)
-	}
 	if o.listRules {
 		return o.runList(a)
 	}
@@ -93,7 +98,10 @@ func (o *checkOptions) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return usagef("--severity: %v", err)
 	}
-	opt := ops.CheckOptions{Paths: args, Now: a.Now()}
+	opt := mend.CheckOptions{Now: a.Now()}
+	if opt.List, err = o.folders(ctx, a, args, nameFolder("check")); err != nil {
+		return err
+	}
 	if opt.Select, err = findRules(o.choose); err != nil {
 		return usagef("--select: %v", err)
 	}
@@ -102,9 +110,9 @@ func (o *checkOptions) run(ctx context.Context, a *app, args []string) error {
 	}
 	var baseline *report.Baseline
 	if o.baseline != "" {
-		data, err := readAll(ctx, func() ([]byte, error) { return os.ReadFile(o.baseline) })
+		data, _, err := safefile.Read(o.baseline)
 		if err != nil {
-			return fmt.Errorf("--baseline: %w", err)
+			return fmt.Errorf("--baseline: %w", ops.PathError(err))
 		}
 		if baseline, err = report.ReadBaseline(data); err != nil {
 			return fmt.Errorf("%s:%w; a baseline is what 'stchat check --format json' wrote", o.baseline, err)
@@ -113,26 +121,37 @@ func (o *checkOptions) run(ctx context.Context, a *app, args []string) error {
 	c := a.console()
 	meter, end := c.meter("checking", false)
 	opt.Meter = meter
-	res, err := ops.Check(ctx, opt)
+	res, err := mend.Check(ctx, opt)
 	end()
 	if err != nil {
+		c.work = workOf(meter)
 		return err
 	}
-	found := res.Findings
-	if baseline != nil {
-		found = baseline.New(found)
+	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: readVersion().Version, Command: mendCommand}
+	for _, err := range res.Errs {
+		rep.Errs = append(rep.Errs, err)
+		if o.format == "json" {
+			if err := writeError(c.Out, err.Path, err); err != nil {
+				return err
+			}
+		}
 	}
-	rep := &report.Check{Chats: res.Chats, Findings: found, Errs: res.Errs, Fail: fail, Version: readVersion().Version}
-	if err := o.write(c, rep); err != nil {
+	if baseline != nil {
+		rep.Findings, rep.Known = baseline.New(res.Findings)
+	}
+	if err := o.write(c, rep, opt.List.Paths); err != nil {
 		return err
 	}
 	for _, err := range res.Errs {
 		c.fail(err)
 	}
-	if n := len(res.Findings) - len(found); n > 0 {
-		c.note("%s in the baseline left out", plural.S(n, "finding"))
+	if n := len(res.Others); n > 0 {
+		c.note("%s left alone", plural.Of(n, ".jsonl file that is not a chat", ".jsonl files that are not chats"))
 	}
-	failing := slices.ContainsFunc(found, func(f rules.Finding) bool { return f.Severity >= fail })
+	if rep.Known > 0 && o.format != "text" {
+		c.note("%s in the baseline left out", plural.S(rep.Known, "finding"))
+	}
+	failing := slices.ContainsFunc(rep.Findings, func(f rules.Finding) bool { return f.Severity >= fail })
 	switch {
 	case len(res.Errs) > 0:
 		return errReported
@@ -140,6 +159,15 @@ func (o *checkOptions) run(ctx context.Context, a *app, args []string) error {
 		return errNo
 	}
 	return nil
+}
+
+// ruleWords is the value of a flag that takes rules.
+func ruleWords(values *[]string) wordsFlag {
+	c := wordsFlag{values: values, hint: "'stchat check --list-rules' lists the rules"}
+	for _, id := range rules.All() {
+		c.words = append(c.words, id.String())
+	}
+	return c
 }
 
 // findRules gives the rules with the given names.
@@ -154,7 +182,7 @@ func findRules(names []string) (ids []rules.ID, err error) {
 	return ids, nil
 }
 
-func (o *checkOptions) write(c *console, rep *report.Check) error {
+func (o *checkOptions) write(c *console, rep *report.Check, paths []string) error {
 	w := bufio.NewWriter(c.Out)
 	var err error
 	switch o.format {
@@ -167,7 +195,7 @@ func (o *checkOptions) write(c *console, rep *report.Check) error {
 	case "junit":
 		err = rep.WriteJUnit(w)
 	default:
-		err = writeFindings(w, c, rep)
+		err = writeFindings(w, c, rep, paths, o.verbose)
 	}
 	if err != nil {
 		return err

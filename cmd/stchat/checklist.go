@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 
+	"stchat/internal/jsondoc"
 	"stchat/internal/rules"
 )
 
@@ -31,7 +32,7 @@ func (o *checkOptions) runList(a *app) error {
 		r := id.Rule()
 		if o.format == "json" {
 			doc := listedRule{1, r.ID, r.Severity.String(), r.Family, r.Summary, r.Effect, r.Mend, repairWord(r.Mending)}
-			if err := writeJSON(w, doc); err != nil {
+			if err := jsondoc.Write(w, doc, ""); err != nil {
 				return err
 			}
 			continue

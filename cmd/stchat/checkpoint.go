@@ -12,29 +12,30 @@ in the header only the metadata changes: main_chat names the source, integrity
 is a new slug, and what the flags below ask for.
 
 The source is not touched, unless --link asks for it, and nothing is opened in
-SillyTavern: the character's and the group's current chat stay. A group chat's
-name is added to its group, or SillyTavern would not show it.
+SillyTavern: the character and the group keep their current chat. The name of a
+new group chat is added to its group, or SillyTavern would not show it.
 
-The new file appears whole or not at all, and never replaces another: --force
-replaces a checkpoint made from this source before, under the same name.
+The new file appears whole or not at all, and never replaces another one.
+--force replaces a checkpoint of the same name that was made from this source
+before, unless messages were added to it.
 
-stdout gets the path of the new chat, one a line.
+Prints the path of each new chat, one per line.
 `
 
-const checkpointExample = `  stchat checkpoint "chats/Mira/Harbour.jsonl" --at 120 --name "before the storm"
+const checkpointExample = `  stchat checkpoint chats/Mira/Harbour.jsonl --at 120 --name "before the storm"
   stchat checkpoint -n "before migration" chats/*/*.jsonl
   stchat checkpoint chat.jsonl -a -2 --link --naming sillytavern
   stchat checkpoint chat.jsonl --isolate --json
   stchat checkpoint - -o - --main-chat "" < chat.jsonl | stchat inspect -`
 
 func newCheckpointCmd(a *app) *cobra.Command {
-	o := &cutOptions{kind: names.Checkpoint, swipe: -1}
+	o := &cutOptions{kind: names.Checkpoint}
 	cmd := &cobra.Command{
 		Use:               "checkpoint CHAT...",
-		Short:             "Write a copy of a chat up to a message",
+		Short:             "Copy a chat up to a message",
 		Long:              checkpointDoc + exitStatus("a --require does not hold"),
 		Example:           checkpointExample,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeChats,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.runCut(cmd.Context(), a, cmd, args)

@@ -62,12 +62,13 @@ func TestRulesPage(t *testing.T) {
 // TestSeverities holds to SPEC.md section 8.
 func TestSeverities(t *testing.T) {
 	want := map[rules.Severity]string{
-		rules.Error: `empty-file bom nul invalid-json torn-tail not-an-object too-deep no-header misplaced-header message-shape swipe-id
-			recap-chat-id recap-version lorebook-unreadable chat-cycle group-unlisted`,
-		rules.Warning: `invalid-utf8 swipe-text swipe-info integrity-shared dangling-main-chat dangling-checkpoint dangling-branch
+		rules.Error: `unfinished-change empty-file bom nul invalid-json torn-tail not-an-object too-deep no-header misplaced-header message-shape swipe-id
+			recap-chat-id recap-version recap-shape prompt-shape luker-replay lorebook-unreadable chat-cycle group-unlisted`,
+		rules.Warning: `name-too-long wrong-extension folder-without-card invalid-utf8 swipe-text swipe-info integrity-shared dangling-main-chat dangling-checkpoint dangling-branch
 			diverged-checkpoint unsafe-name group-missing-chat group-twice group-old-layout lorebook-missing lorebook-shared-state lorebook-queue
-			lorebook-mismatch registry-uid beyond-end combined-recap pending-old luker-floor luker-slug missing-attachment`,
-		rules.Info: `header-only crlf duplicate-key bad-date date-order integrity-missing unlisted-branch`,
+			lorebook-mismatch registry-uid beyond-end combined-recap pending-old luker-floor luker-slug missing-attachment
+			recap-scene registry-index prompt-dangling prompt-drift memory-book luker-state`,
+		rules.Info: `header-only crlf duplicate-key bad-date date-order integrity-missing unlisted-branch missing-main-chat orphan-sidecar prompt-marker legacy-media`,
 	}
 	n := 0
 	for severity, names := range want {

@@ -10,15 +10,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/jsondoc"
 	"stchat/internal/lorebook"
-	"stchat/internal/ops"
-	"stchat/internal/plural"
+	"stchat/internal/ops/book"
 )
 
 const cloneLorebookDoc = `Copy a lorebook under a new name, in the same folder. SOURCE is a lorebook
-(worlds/NAME.json), or a chat, whose lorebook (chat_metadata.world_info) is
-meant. SillyTavern copies only the lorebook's name into a checkpoint or branch,
-so that all of them write into one book; a clone ends that.
+(worlds/NAME.json), or a chat, which stands for its lorebook
+(chat_metadata.world_info). SillyTavern copies only the lorebook's name into a
+checkpoint or branch, so that all of them write into one book; a clone ends
+that.
 
 Entries keep their bytes, uids and order, and the file's other settings stay; a
 name inside the file becomes the clone's. Entries that extensions keep for
@@ -36,16 +37,17 @@ lorebookName, and the timed effects of entries follow; no other line of the
 chat changes. With several SOURCEs each chat gets the clone of the SOURCE that
 it is, or of the one whose lorebook it names.
 
-stdout gets the path of the clone, one a line.
+Prints the path of each clone, one per line.
 `
 
 const cloneLorebookExample = `  stchat clone-lorebook "worlds/Harbour.json" --name "Harbour, spring"
   stchat clone-lorebook chats/Mira/branch.jsonl --rebind chats/Mira/branch.jsonl
   stchat clone-lorebook chats/Mira/*.jsonl --internal reset --drop "draft*"
-  stchat clone-lorebook worlds/Harbour.json --rebind a.jsonl --rebind b.jsonl --dry-run`
+  stchat clone-lorebook worlds/Sea.json --rebind a.jsonl --rebind b.jsonl`
 
 // cloneLorebookOptions are the flags of clone-lorebook.
 type cloneLorebookOptions struct {
+	listFlags
 	name     string
 	internal string
 	drop     []string
@@ -61,10 +63,10 @@ func newCloneLorebookCmd(a *app) *cobra.Command {
 	o := &cloneLorebookOptions{}
 	cmd := &cobra.Command{
 		Use:     "clone-lorebook SOURCE...",
-		Short:   "Copy a lorebook, and point chats at the copy",
-		Long:    cloneLorebookDoc + exitStatus("never given by this command"),
+		Short:   "Copy a lorebook and point chats at the copy",
+		Long:    cloneLorebookDoc + exitStatus(""),
 		Example: cloneLorebookExample,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 		},
@@ -77,22 +79,27 @@ func newCloneLorebookCmd(a *app) *cobra.Command {
 }
 
 func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
+	o.listFlags.addFlags(fs)
 	fs.StringVarP(&o.name, "name", "n", "", "`NAME` of the clone; default: numbered")
-	fs.StringVar(&o.internal, "internal", "drop", "extension-internal entries: `HOW` is drop, keep or reset")
-	fs.StringArrayVar(&o.drop, "drop", nil, "leave out entries whose title matches `GLOB`")
-	fs.StringArrayVar(&o.rebind, "rebind", nil, "point `CHAT` at the clone, in place")
+	fs.Var(oneOf(&o.internal, "drop", lorebook.InternalNames()...), "internal", "extension-internal entries: `HOW` is drop, keep or reset")
+	fs.StringArrayVar(&o.drop, "drop", nil, "leave out entries whose title matches `GLOB` (repeatable)")
+	fs.StringArrayVar(&o.rebind, "rebind", nil, "point `CHAT` at the clone, in place (repeatable)")
 	fs.BoolVar(&o.bump, "bump-integrity", false, "with --rebind: give the chat a new slug, so that an open tab is stopped instead of overwriting it")
 	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
-	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be written")
-	fs.BoolVar(&o.json, "json", false, "one JSON document a clone instead of paths")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
 }
 
 // options turns the flags into what ops takes.
-func (o *cloneLorebookOptions) options(a *app, fs *pflag.FlagSet, args []string) (ops.LorebookOptions, error) {
-	opt := ops.LorebookOptions{
+func (o *cloneLorebookOptions) options(a *app, fs *pflag.FlagSet, args []string) (book.Options, error) {
+	opt := book.Options{
 		Sources: args, Name: o.name, Drop: o.drop, Rebind: o.rebind, BumpIntegrity: o.bump,
-		Data: o.data, NoSync: o.noSync, DryRun: o.dryRun, Now: a.Now(), NewUUID: uuid.NewString,
+		Data: userFolder(a, o.data, args), Now: a.Now(), NewUUID: uuid.NewString,
+	}
+	var err error
+	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
+		return opt, err
 	}
 	if fs.Changed("name") && o.name == "" {
 		return opt, usagef("--name is empty")
@@ -105,10 +112,9 @@ func (o *cloneLorebookOptions) options(a *app, fs *pflag.FlagSet, args []string)
 			return opt, usagef("--drop: %v", err)
 		}
 	}
-	if slices.Contains(args, "") || slices.Contains(o.rebind, "") {
-		return opt, usagef("a path is empty")
+	if slices.Contains(o.rebind, "") {
+		return opt, usagef("--rebind is empty")
 	}
-	var err error
 	if opt.Internal, err = lorebook.ParseInternal(o.internal); err != nil || o.internal == "" {
 		return opt, usagef("--internal is %s, not %q", strings.Join(lorebook.InternalNames(), ", "), o.internal)
 	}
@@ -116,39 +122,45 @@ func (o *cloneLorebookOptions) options(a *app, fs *pflag.FlagSet, args []string)
 }
 
 func (o *cloneLorebookOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	args, err := o.sources(ctx, a, args, "name a lorebook, or a chat that has one, e.g. `stchat clone-lorebook worlds/Harbour.json`")
+	if err != nil {
+		return err
+	}
 	opt, err := o.options(a, fs, args)
 	if err != nil {
 		return err
 	}
-	results, err := ops.CloneLorebooks(ctx, opt)
+	results, err := book.Run(ctx, opt)
 	if err != nil {
-		return err
+		return withHint(err, cloneHints())
 	}
 	return o.tell(a.console(), results)
 }
 
+// cloneHints say what helps where a lorebook cannot be cloned.
+func cloneHints() []hint {
+	return []hint{
+		{book.ErrDamagedHeader, "; see 'stchat repair'"},
+		{book.ErrNoUserFolder, "; give the folder with --data"},
+		{book.ErrNotInPlace, " (--rebind)"},
+	}
+}
+
 // tell prints the results in the order of the sources, and gives the worst outcome.
-func (o *cloneLorebookOptions) tell(c *console, results []*ops.LorebookResult) error {
-	failed, inPlace := 0, false
+func (o *cloneLorebookOptions) tell(c *console, results []*book.Result) error {
+	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: cloneHints()}
+	failed, inPlace := false, false
 	var printed error
 	for _, r := range results {
-		for _, w := range r.Warnings {
-			c.warn("%s", w)
+		how.json = how.json && printed == nil
+		err := say(c, how, r.Doc.Source, r)
+		if r.Err != nil {
+			failed = true
+		} else if inPlace = inPlace || len(r.Doc.Rebound) > 0; printed == nil {
+			err = o.printResult(c, r)
 		}
-		for _, s := range r.State {
-			c.note("%s: %s: %s", s.Chat, s.Extension, s.Change)
-		}
-		inPlace = inPlace || len(r.Rebound) > 0
-		if r.Written {
-			if printed == nil {
-				printed = o.printResult(c, r)
-			}
-		}
-		for _, err := range r.Errs {
-			c.fail(err)
-		}
-		if len(r.Errs) > 0 {
-			failed++
+		if printed == nil {
+			printed = err
 		}
 	}
 	if inPlace && !o.dryRun {
@@ -157,25 +169,17 @@ func (o *cloneLorebookOptions) tell(c *console, results []*ops.LorebookResult) e
 	if err := unprinted(printed, "every clone that was to be named there is written"); err != nil {
 		return err
 	}
-	if failed > 0 {
+	if failed {
 		return errReported
 	}
 	return nil
 }
 
 // printResult puts one result on stdout.
-func (o *cloneLorebookOptions) printResult(c *console, r *ops.LorebookResult) error {
-	if o.dryRun {
-		for _, act := range r.Actions {
-			c.note("%s", act)
-		}
-	}
+func (o *cloneLorebookOptions) printResult(c *console, r *book.Result) error {
 	if o.json {
-		return writeJSON(c.Out, r)
+		return jsondoc.Write(c.Out, r.Doc, "")
 	}
-	if !o.dryRun {
-		c.note("%s: %s, %d left out", r.Path, plural.Of(r.Entries, "entry", "entries"), r.Dropped)
-	}
-	_, err := fmt.Fprintln(c.Out, c.path(r.Path))
+	_, err := fmt.Fprintln(c.Out, c.path(r.Doc.Path))
 	return err
 }

@@ -1,13 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"stchat/internal/visible"
@@ -28,41 +23,35 @@ type console struct {
 	*app
 	mu       sync.Mutex
 	outColor bool
+	shown    bool // the results are for a person: on a terminal, or by --color always through a pager
 	errColor bool
 	redraw   func() // clears the progress line, where there is one
 }
 
 func (a *app) console() *console {
-	when, _ := colorWhen(a.color)
 	return &console{
 		app:      a,
-		outColor: when(a.env, a.OutTTY),
-		errColor: when(a.env, a.ErrTTY),
+		outColor: a.coloured(a.OutTTY),
+		errColor: a.coloured(a.ErrTTY),
+		shown:    a.OutTTY || a.color == "always",
 	}
 }
 
-// colorWhen gives the rule of --color: the flag decides, then NO_COLOR and
-// TERM=dumb turn colour off, FORCE_COLOR and CLICOLOR_FORCE on, then it is on
-// for a terminal. NO_COLOR wins over FORCE_COLOR, and over --color always.
-func colorWhen(flag string) (rule func(e *env, tty bool) bool, ok bool) {
-	noColor := func(e *env) bool { return e.Getenv("NO_COLOR") != "" }
-	switch flag {
-	case "never":
-		return func(*env, bool) bool { return false }, true
-	case "always":
-		return func(e *env, _ bool) bool { return !noColor(e) }, true
-	case "auto":
-		return func(e *env, tty bool) bool {
-			switch {
-			case noColor(e), e.Getenv("TERM") == "dumb":
-				return false
-			case e.Getenv("FORCE_COLOR") != "", e.Getenv("CLICOLOR_FORCE") != "":
-				return true
-			}
-			return tty
-		}, true
+// coloured decides by --color, then NO_COLOR and TERM=dumb turn colour off,
+// FORCE_COLOR and CLICOLOR_FORCE on, then it is on for a terminal. NO_COLOR wins
+// over FORCE_COLOR, and over --color always.
+func (a *app) coloured(tty bool) bool {
+	switch {
+	case a.color == "never", a.Getenv("NO_COLOR") != "":
+		return false
+	case a.color == "always":
+		return true
+	case a.Getenv("TERM") == "dumb":
+		return false
+	case a.Getenv("FORCE_COLOR") != "", a.Getenv("CLICOLOR_FORCE") != "":
+		return true
 	}
-	return nil, false
+	return tty
 }
 
 // paint colours s, which is shown text.
@@ -87,14 +76,29 @@ func (c *console) warn(format string, args ...any) {
 	}
 }
 
-// fail says an error; the command goes on. That a context was cancelled is how
-// the program sees an interruption.
+// fail says an error; the command goes on. That files were not begun because of
+// an interruption is said once for all, in the end.
 func (c *console) fail(err error) {
-	text := err.Error()
-	if errors.Is(err, context.Canceled) {
-		text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
+	if isInterrupted(err) {
+		c.interrupted = true
+		return
 	}
-	c.errLine(red, "", text)
+	c.errLine(red, "", errorText(err))
+}
+
+// failed says the error of one of several sources and counts it; with asJSON
+// its document goes to w.
+func (c *console) failed(w io.Writer, asJSON bool, path string, err error) error {
+	c.fail(err)
+	if isInterrupted(err) {
+		c.work.left++
+	} else {
+		c.work.done++
+	}
+	if !asJSON {
+		return nil
+	}
+	return writeError(w, path, err)
 }
 
 // unprinted is the error of results that could not be printed, with what became
@@ -124,29 +128,16 @@ func (c *console) path(p string) string {
 	return p
 }
 
-// closeTabs says what every command says once that has edited a chat or a group
-// in place: SillyTavern keeps both in memory and writes them back whole. A slug
-// stands in a chat, so an edited group alone has none to give anew.
+// closeTabs is what every command says once that has edited a chat or a group in
+// place: SillyTavern keeps both in memory and writes them back whole. An edited
+// group alone has no slug that could be given anew.
 func (c *console) closeTabs(bumped, chat bool) {
-	text := "close or reload that chat or group in SillyTavern first: a tab that has it open overwrites the edit at its next save"
 	switch {
 	case bumped:
-		text = "a chat edited in place has a new integrity slug: SillyTavern stops a tab that has it open at its next save; reload it there"
+		c.note("if this chat is open in SillyTavern, reload it: it has a new integrity slug, so that the open tab cannot save over it")
 	case chat:
-		text += " (--bump-integrity stops it instead)"
+		c.note("if this chat is open in SillyTavern, reload it now: its next save would undo this (--bump-integrity stops such a save)")
+	default:
+		c.note("if this group is open in SillyTavern, reload it now: its next save would undo this")
 	}
-	c.note("%s", text)
-}
-
-// writeJSON writes a document on one line, without HTML escaping, and with
-// nothing in it that a terminal would obey.
-func writeJSON(w io.Writer, doc any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(doc); err != nil {
-		return err
-	}
-	_, err := w.Write(visible.JSON(b.Bytes()))
-	return err
 }

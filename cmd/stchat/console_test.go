@@ -68,13 +68,13 @@ func TestProgressIsForTerminals(t *testing.T) {
 		e, _ := world(nil)
 		c := (&app{env: e, globals: globals{color: "auto"}}).console()
 		change(c)
-		if m, _ := c.meter("branch", false); m != nil {
+		if c.meter("branch", false); c.redraw != nil {
 			t.Errorf("%s: there is progress", name)
 		}
 	}
 	e, _ := world(nil)
 	c := (&app{env: e, globals: globals{color: "auto"}}).console()
-	if m, _ := c.meter("branch", true); m != nil {
+	if c.meter("branch", true); c.redraw != nil {
 		t.Error("--json: there is progress")
 	}
 }
@@ -95,7 +95,7 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
-func TestColorWhen(t *testing.T) {
+func TestColoured(t *testing.T) {
 	tests := []struct {
 		flag string
 		vars map[string]string
@@ -117,31 +117,9 @@ func TestColorWhen(t *testing.T) {
 	}
 	for _, tt := range tests {
 		e, _ := world(tt.vars)
-		rule, ok := colorWhen(tt.flag)
-		if !ok {
-			t.Fatalf("--color %s is not known", tt.flag)
-		}
-		if got := rule(e, tt.tty); got != tt.want {
+		a := &app{env: e, globals: globals{color: tt.flag}}
+		if got := a.coloured(tt.tty); got != tt.want {
 			t.Errorf("--color %s, %v, terminal %v: %v", tt.flag, tt.vars, tt.tty, got)
 		}
-	}
-	if _, ok := colorWhen(""); ok {
-		t.Error(`--color "" is known`)
-	}
-}
-
-func TestWriteJSON(t *testing.T) {
-	var b bytes.Buffer
-	if err := writeJSON(&b, map[string]string{"k": "<&> \x1b[2J \u202e \u2028 \x7f \u009b é"}); err != nil {
-		t.Fatal(err)
-	}
-	got := b.Bytes()
-	for _, bad := range []string{"\x1b", "\u202e", "\x7f", "\u009b", `\u003c`} {
-		if bytes.Contains(got, []byte(bad)) {
-			t.Errorf("%q is in %s", bad, got)
-		}
-	}
-	if !bytes.HasPrefix(got, []byte(`{"k":"<&> \u001b[2J \u202e`)) || bytes.Count(got, []byte("\n")) != 1 {
-		t.Errorf("%s", got)
 	}
 }

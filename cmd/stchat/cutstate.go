@@ -1,45 +1,36 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/autorecap"
 	"stchat/internal/lorebook"
-	"stchat/internal/ops"
-	"stchat/internal/require"
+	"stchat/internal/ops/cut"
 )
 
 // state turns the flags about lorebook and extension state into options.
-func (o *cutOptions) state(fs *pflag.FlagSet) (ops.StateOptions, error) {
-	s := ops.StateOptions{Lorebook: o.lorebook, Drop: o.drop, Isolate: o.isolate}
-	ways := []string{ops.LorebookShare, ops.LorebookClone, ops.LorebookSnapshot}
-	if !slices.Contains(ways, o.lorebook) {
-		return s, usagef("--lorebook is %s, not %q", strings.Join(ways, ", "), o.lorebook)
+func (o *cutOptions) state(fs *pflag.FlagSet, opt *cut.Options) (err error) {
+	opt.Lorebook, opt.Drop, opt.Isolate = o.lorebook, o.drop, o.isolate
+	if o.isolate && !fs.Changed("lorebook") {
+		opt.Lorebook = cut.LorebookClone
 	}
-	if o.isolate && o.lorebook == ops.LorebookShare {
-		if fs.Changed("lorebook") {
-			return s, usagef("--isolate clones the lorebook; it does not go with --lorebook share")
-		}
-		s.Lorebook = ops.LorebookClone
-	}
-	var err error
 	if fs.Changed("internal") { // a clone and a snapshot have defaults of their own
-		if s.Internal, err = lorebook.ParseInternal(o.internal); err != nil || o.internal == "" {
-			return s, usagef("--internal is %s, not %q", strings.Join(lorebook.InternalNames(), ", "), o.internal)
+		if opt.Internal, err = lorebook.ParseInternal(o.internal); err != nil || o.internal == "" {
+			return usagef("--internal is %s, not %q", strings.Join(lorebook.InternalNames(), ", "), o.internal)
 		}
 	}
 	for _, glob := range o.drop {
 		if err := lorebook.CheckGlob(glob); err != nil {
-			return s, usagef("--drop: %v", err)
+			return usagef("--drop: %v", err)
 		}
 	}
-	if s.Require, err = require.Parse(o.require); err != nil {
-		return s, usagef("--require: %v", err)
+	if opt.Require, err = autorecap.ParseRequirements(o.require); err != nil {
+		return usagef("--require: %v", err)
 	}
-	if s.Lorebook == ops.LorebookShare && (fs.Changed("internal") || fs.Changed("drop")) {
-		return s, usagef("--internal and --drop are about a cloned lorebook; they go with --lorebook clone, snapshot or --isolate")
+	if opt.Lorebook == cut.LorebookShare && (fs.Changed("internal") || fs.Changed("drop")) {
+		return usagef("--internal and --drop are about a cloned lorebook; they go with --lorebook clone, snapshot or --isolate")
 	}
-	return s, nil
+	return nil
 }

@@ -3,113 +3,165 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
+	"stchat/internal/changeset"
 	"stchat/internal/chat"
-	"stchat/internal/ops"
+	"stchat/internal/choose"
+	"stchat/internal/jsondoc"
+	"stchat/internal/lorebook"
+	"stchat/internal/ops/cut"
+	"stchat/internal/patch"
 	"stchat/internal/plural"
 )
 
-// tell prints the results in the order of the sources, and gives the worst
+// hints say what helps where no chat can be made.
+func (o *cutOptions) hints() []hint {
+	without := "; --lorebook share takes the name alone"
+	if o.isolate {
+		without = "; --unset world_info leaves the name out"
+	}
+	again, damaged := "; choose another name, or --force to make it again", "; see 'stchat check', or leave such lines out with --skip-damaged"
+	if o.asEdit {
+		again, damaged = "; choose another name with -n", "; see 'stchat repair'"
+	}
+	return append([]hint{
+		{cut.ErrMetadataElsewhere, "; mend that, or let the metadata count as {} with --skip-damaged"},
+		{cut.ErrNoUserFolder, "; give the folder with --data"},
+		{cut.ErrNoSnapshot, "; --lorebook clone takes the book as it is now"},
+		{cut.ErrGivenTwice, "; choose another name or --naming"},
+		{cut.ErrGroupFile, "; with --no-group the group file is not touched"},
+		{cut.ErrLinkElsewhere, "; leave --link out"},
+		{cut.ErrLink, "; without --link the source is not touched"},
+		{cut.ErrNoSlug, "; leave --bump-integrity out"},
+		{fs.ErrExist, again},
+		{lorebook.ErrMissing, without},
+		{chat.ErrDamaged, damaged},
+	}, editHints()...)
+}
+
+// tell prints the results in the order of the sources, and returns the worst
 // outcome.
-func (o *cutOptions) tell(c *console, results []*ops.CutResult) error {
-	done, failed, refused := 0, 0, 0
+func (o *cutOptions) tell(c *console, results []*cut.Result) error {
+	how := saying{dryRun: o.dryRun && !o.json, json: o.json, hints: o.hints()}
+	var n counts
 	inPlace := false
 	var printed error
 	for _, r := range results {
-		if r.Written {
-			o.remark(c, r)
-			done++
-			inPlace = inPlace || r.InPlace
-			if printed == nil {
-				printed = o.printResult(c, r)
-			}
-		}
+		n.add(r)
 		if r.Err == nil {
-			continue
+			o.remark(c, &r.Doc)
 		}
-		c.fail(r.Err)
-		for _, err := range r.More {
-			c.fail(err)
+		how.json = how.json && printed == nil
+		err := say(c, how, r.Doc.Source, r)
+		inPlace = inPlace || r.Err == nil && edited(&r.Doc)
+		if r.Err == nil && printed == nil {
+			err = o.printResult(c, &r.Doc)
 		}
-		if errors.Is(r.Err, ops.ErrRequirement) {
-			refused++
-		} else {
-			failed++
+		if printed == nil {
+			printed = err
 		}
 	}
 	if inPlace && !o.dryRun {
 		c.closeTabs(o.bump, o.link)
 	}
-	if len(results) > 1 {
-		c.note("%s", summary(o, done, failed, refused))
+	if len(results) > 1 && !c.interrupted {
+		c.note("%s", n.summary(o))
 	}
 	if err := unprinted(printed, fmt.Sprintf("every %s that was to be named there is written", o.kind)); err != nil {
 		return err
 	}
 	switch {
-	case failed > 0:
+	case n.failed > 0:
 		return errReported
-	case refused > 0:
+	case n.refused+n.unfit > 0:
 		return errNo
 	}
 	return nil
 }
 
+// edited reports whether a file was edited that SillyTavern may have open.
+func edited(d *cut.Document) bool {
+	for _, s := range d.Steps {
+		if s.Do == changeset.Replace && s.Path != d.Path {
+			return true
+		}
+	}
+	return false
+}
+
 // remark says what there is to say about a chat that was written.
-func (o *cutOptions) remark(c *console, r *ops.CutResult) {
-	source := r.Source
+func (o *cutOptions) remark(c *console, d *cut.Document) {
+	source := d.Source
 	if source == chat.Stdin {
 		source = "standard input"
 	}
-	for _, s := range r.Skipped {
+	for _, s := range d.Skipped {
 		done := "left out"
 		if s.BOM {
 			done = "the line is read without it"
 		}
 		c.warn("%s:%d:%d: %s: %s", source, s.Line, s.Column, done, s.Reason)
 	}
-	for _, w := range r.Warnings {
-		c.warn("%s", w)
+	if more := d.SkippedTotal - len(d.Skipped); more > 0 {
+		c.warn("%s: %s left out", source, plural.S(more, "more damaged line"))
 	}
-	for _, n := range r.Notes {
-		c.note("%s", n)
-	}
-	for _, s := range r.State {
-		c.note("%s: %s: %s", r.Path, s.Extension, s.Change)
+	for _, s := range d.State {
+		c.note("%s: %s: %s", d.Path, s.Extension, s.Change)
 	}
 }
 
-func summary(o *cutOptions, done, failed, refused int) string {
-	verb := "written"
-	if o.dryRun {
-		verb = "would be written"
+// counts are what became of the sources.
+type counts struct{ done, existed, failed, refused, unfit int }
+
+func (n *counts) add(r *cut.Result) {
+	switch {
+	case errors.Is(r.Err, cut.ErrRequirement):
+		n.refused++
+	case isUnfit(r.Err):
+		n.unfit++
+	case r.Err != nil:
+		n.failed++
+	case r.Doc.Existed:
+		n.existed++
+	default:
+		n.done++
 	}
-	s := fmt.Sprintf("%s %s", plural.S(done, o.kind.String()), verb)
+}
+
+// isUnfit reports whether a source is not as a patch asks, or has no such message.
+func isUnfit(err error) bool {
+	return errors.Is(err, choose.ErrNone) || isA[*patch.OperationError](err) && (errors.Is(err, patch.ErrTest) || errors.Is(err, patch.ErrMissing))
+}
+
+// summary says in one line what was done and what was not.
+func (n *counts) summary(o *cutOptions) string {
+	s := plural.S(n.done, o.kind.String())
 	if o.kind.String() == "branch" {
-		s = fmt.Sprintf("%s %s", plural.Of(done, "branch", "branches"), verb)
+		s = plural.Of(n.done, "branch", "branches")
 	}
-	if failed > 0 {
-		s += fmt.Sprintf(", %d failed", failed)
+	if s += " written"; o.dryRun {
+		s = s[:len(s)-len("written")] + "would be written"
 	}
-	if refused > 0 {
-		s += fmt.Sprintf(", %d refused by --require", refused)
+	for _, more := range []struct {
+		n    int
+		text string
+	}{{n.existed, "existed already"}, {n.failed, "failed"}, {n.refused, "refused by --require"}, {n.unfit, "not as was asked"}} {
+		if more.n > 0 {
+			s += fmt.Sprintf(", %d %s", more.n, more.text)
+		}
 	}
 	return s
 }
 
 // printResult puts one result on stdout.
-func (o *cutOptions) printResult(c *console, r *ops.CutResult) error {
+func (o *cutOptions) printResult(c *console, d *cut.Document) error {
 	if o.json {
-		return writeJSON(c.Out, r)
+		return jsondoc.Write(c.Out, d, "")
 	}
-	if o.dryRun {
-		for _, act := range r.Actions {
-			c.note("%s", act)
-		}
-	}
-	if o.output == ops.Stdout {
+	if o.output == cut.Stdout {
 		return nil
 	}
-	_, err := fmt.Fprintln(c.Out, c.path(r.Path))
+	_, err := fmt.Fprintln(c.Out, c.path(d.Path))
 	return err
 }

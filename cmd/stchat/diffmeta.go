@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/jsondoc"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 	"stchat/internal/visible"
@@ -58,10 +58,8 @@ type diffMetaOptions struct {
 	sel    metadiff.Selection
 }
 
-func diffMetaFormats() []string { return []string{"text", "json", "patch", "merge-patch"} }
-
 func (o *diffMetaOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.format, "format", "text", "`FORMAT` of the output: text, json, patch or merge-patch")
+	fs.Var(oneOf(&o.format, "text", "text", "json", "patch", "merge-patch"), "format", "`FORMAT` of the output: text, json, patch or merge-patch")
 	fs.StringArrayVar(&o.sel.Ignore, "ignore", nil, "leave the metadata key `KEY` out, or those that match it as a glob (repeatable)")
 	fs.StringArrayVar(&o.sel.Only, "only", nil, "compare only the metadata key `KEY`, or those that match it as a glob (repeatable)")
 }
@@ -69,8 +67,8 @@ func (o *diffMetaOptions) addFlags(fs *pflag.FlagSet) {
 // diffDoc is the document of --format json.
 type diffDoc struct {
 	Schema   int               `json:"schema"`
-	A        string            `json:"a"`
-	B        string            `json:"b"`
+	A        string            `json:"a" is:"path"`
+	B        string            `json:"b" is:"path"`
 	Equal    bool              `json:"equal"`
 	Changes  []metadiff.Change `json:"changes"`
 	Meanings []string          `json:"meanings"`
@@ -78,12 +76,12 @@ type diffDoc struct {
 }
 
 func runDiffMeta(ctx context.Context, a *app, o *diffMetaOptions, args []string) error {
-	if !slices.Contains(diffMetaFormats(), o.format) {
-		return usagef("--format is text, json, patch or merge-patch, not %q", o.format)
-	}
 	c := a.console()
 	d, err := ops.DiffMeta(ctx, ops.DiffMetaOptions{A: args[0], B: args[1], Stdin: a.In, Select: o.sel})
 	if err != nil {
+		if o.format == "json" && !isA[*usageError](err) {
+			return errors.Join(err, writeError(c.Out, "", err))
+		}
 		return err
 	}
 	for _, text := range d.Warnings {
@@ -92,9 +90,9 @@ func runDiffMeta(ctx context.Context, a *app, o *diffMetaOptions, args []string)
 	w := bufio.NewWriter(c.Out)
 	switch o.format {
 	case "json":
-		err = writeJSON(w, diffDoc{Schema: 1, A: args[0], B: args[1], Equal: d.Equal(), Changes: d.Changes, Meanings: notNil(d.Meanings), Warnings: notNil(d.Warnings)})
+		err = jsondoc.Write(w, diffDoc{Schema: 1, A: args[0], B: args[1], Equal: d.Diff.Equal(), Changes: d.Diff.Changes, Meanings: notNil(d.Meanings), Warnings: notNil(d.Warnings)}, "")
 	case "patch":
-		_, err = w.Write(append(visible.JSON(d.Patch()), '\n'))
+		_, err = w.Write(append(visible.JSON(d.Diff.Patch()), '\n'))
 	case "merge-patch":
 		err = writeMergePatch(w, d)
 	default:
@@ -103,7 +101,7 @@ func runDiffMeta(ctx context.Context, a *app, o *diffMetaOptions, args []string)
 	if err == nil {
 		err = w.Flush()
 	}
-	if err == nil && !d.Equal() {
+	if err == nil && !d.Diff.Equal() {
 		err = errNo
 	}
 	return err
@@ -117,7 +115,7 @@ func notNil(list []string) []string {
 }
 
 func writeMergePatch(w *bufio.Writer, d *ops.MetaDiff) error {
-	patch, err := d.MergePatch()
+	patch, err := d.Diff.MergePatch()
 	if null, ok := errors.AsType[*metadiff.NullError](err); ok {
 		return fmt.Errorf("%s: %w; use --format patch", d.B, null)
 	}
@@ -133,12 +131,12 @@ const longValue = 120
 // writeChanges writes the changes for a person: a path, then what was and what
 // is, and in the end what that means.
 func writeChanges(w *bufio.Writer, c *console, d *ops.MetaDiff) {
-	if d.Equal() {
+	if d.Diff.Equal() {
 		return
 	}
 	fmt.Fprintln(w, paint(c.outColor, bold, "--- "+visible.Text(d.A)))
 	fmt.Fprintln(w, paint(c.outColor, bold, "+++ "+visible.Text(d.B)))
-	for _, change := range d.Changes {
+	for _, change := range d.Diff.Changes {
 		sign := map[metadiff.Op]string{metadiff.Add: "+", metadiff.Remove: "-", metadiff.Replace: "~"}[change.Op]
 		fmt.Fprintf(w, "%s %s\n", sign, paint(c.outColor, cyan, visible.Text(change.Path)))
 		from, to := metadiff.Excerpts(string(change.From), string(change.To), longValue)
@@ -150,7 +148,7 @@ func writeChanges(w *bufio.Writer, c *console, d *ops.MetaDiff) {
 		}
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintln(w, changeSummary(d.Changes))
+	fmt.Fprintln(w, changeSummary(d.Diff.Changes))
 	for _, meaning := range d.Meanings {
 		fmt.Fprintf(w, "  %s\n", visible.Text(meaning))
 	}

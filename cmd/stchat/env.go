@@ -30,8 +30,8 @@ func newEnv() *env {
 		Getenv: os.Getenv,
 		Now:    time.Now,
 	}
-	if e.OutTTY {
-		if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+	for _, f := range []*os.File{os.Stderr, os.Stdout} { // through a pager only stderr knows
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			e.Width = width
 		}
 	}

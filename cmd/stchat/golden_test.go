@@ -233,11 +233,15 @@ func withoutNotes(md map[string]any) map[string]any {
 	return md
 }
 
-// filesIn gives the files below a folder, by their paths in it.
+// filesIn gives the files below a folder, by their paths in it, but for what is
+// kept for undo.
 func filesIn(t *testing.T, root string) []string {
 	t.Helper()
 	var files []string
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Name() == ".stchat" {
+			return fs.SkipDir
+		}
 		if err == nil && !e.IsDir() {
 			rel, _ := filepath.Rel(root, path)
 			files = append(files, rel)

@@ -9,20 +9,23 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/inspect"
+	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 )
 
-const inspectDoc = `Tell what is in chats: messages by role, dates, swipes, what the bytes are
+const inspectDoc = `Show what a chat contains: messages by role, dates, swipes, what the bytes are
 spent on, parent, checkpoints and branches, lorebook, state of extensions, and
-damage. Nothing is written, and damage is told, not refused.
+damage. Nothing is written. Damage is shown; it is no error.
 
-PATH is a chat, a folder (every *.jsonl below it, links not followed), or a
-SillyTavern user folder (chats/*/ and "group chats"/ only); - is standard
-input. One chat gets a card. Several get a table, a chat a row, in which
-checkpoints and branches follow their parent, and a total; for a user folder
-there is also what it holds in all.
+PATH is a chat, a folder (every *.jsonl below it; links are not followed), a
+SillyTavern user folder (chats/*/ and "group chats"/ only), or SillyTavern's own
+folder, for all its users; - is standard input. Without PATH it is the user
+folder around the working folder, or else the one that STCHAT_DATA names.
 
-What is counted, and how:
+One chat is shown as a card, several as a table: one row per chat, checkpoints
+and branches below their parent, and a total.
+
+What is counted:
   role       system where is_system is true, else user where is_user is true,
              else character; truth is JavaScript's
   hidden     is_system without extra.type: what /hide makes
@@ -31,28 +34,34 @@ What is counted, and how:
              swipe_info, extra, and other, which is the rest of the lines
   dates      the first and last message's that has one; a date that cannot be
              read is shown as it stands
-  damage     lines that --skip-damaged of other commands would leave out
+  damage     lines that other commands leave out with --skip-damaged
 
-With --messages there is a row for each message. In a pipe the output has no
-colour, no headings and nothing is cut: columns are separated by tabs. With
---json there is one document a line, described in docs/json.md; for several
-chats the last one sums up.
+With --messages there is one row per message. In a pipe there is no colour, no
+heading, and nothing is cut; tabs separate the columns. Those of a chat are:
+  path, depth below its parent, kind, character or group, header, messages, of
+  the user, of the character, of the system, hidden, messages with several
+  swipes, swipes, bytes, first date, last date, parent, lorebook, damaged lines
+and those of a message:
+  path (of several chats), index, role, name, date, swipe chosen / swipes,
+  marks, first line
+With --json there is one document per line, described in docs/json.md; for
+several chats the last one sums up.
 `
 
 const inspectExample = `  stchat inspect "chats/Mira/Harbour.jsonl"
   stchat inspect SillyTavern/data/default-user
-  stchat inspect chats --json | jq -r 'select(.damage != [] and .damage != null) | .path'
+  stchat inspect chats --json | jq -r 'select(.damage_total > 0).path'
   stchat inspect chat.jsonl --messages | less
   stchat inspect - < chat.jsonl`
 
 func newInspectCmd(a *app) *cobra.Command {
 	o := &inspectOptions{}
 	cmd := &cobra.Command{
-		Use:               "inspect PATH...",
-		Short:             "Tell what is in chats",
-		Long:              inspectDoc + exitStatus("never"),
+		Use:               "inspect [PATH...]",
+		Short:             "Show what a chat contains",
+		Long:              inspectDoc + exitStatus(""),
 		Example:           inspectExample,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeChats,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runInspect(cmd.Context(), a, o, args)
@@ -63,29 +72,35 @@ func newInspectCmd(a *app) *cobra.Command {
 }
 
 type inspectOptions struct {
+	listFlags
 	messages bool
 	json     bool
 }
 
 func (o *inspectOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.messages, "messages", false, "a row for each message: index, role, name, date, swipe, marks, first line")
-	fs.BoolVar(&o.json, "json", false, "one JSON document a line for each chat, or with --messages for each message")
+	o.listFlags.addFlags(fs)
+	fs.BoolVar(&o.messages, "messages", false, "show one row per message")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: per chat, or with --messages per message")
 }
 
 func runInspect(ctx context.Context, a *app, o *inspectOptions, args []string) error {
+	list, err := o.folders(ctx, a, args, nameFolder("inspect"))
+	if err != nil {
+		return err
+	}
 	c := a.console()
 	meter, end := c.meter("inspecting", o.json || o.messages)
 	w := bufio.NewWriter(c.Out)
-	opt := ops.InspectOptions{Paths: args, Stdin: a.In, Meter: meter}
+	opt := ops.InspectOptions{List: list, Stdin: a.In, Meter: meter, Sizes: c.ErrTTY}
 	failed := false
 	var reports []*inspect.Report
 	opt.Each = func(r *inspect.Report, err error) error {
 		switch {
 		case err != nil:
 			failed = true
-			c.fail(err)
+			return c.failed(w, o.json, "", err)
 		case o.json:
-			return writeJSON(w, r)
+			return jsondoc.Write(w, r, "")
 		default:
 			reports = append(reports, r)
 		}
@@ -103,6 +118,7 @@ func runInspect(ctx context.Context, a *app, o *inspectOptions, args []string) e
 		err = flushErr
 	}
 	if err != nil {
+		c.work = work{res.Done, res.Chats - res.Done}
 		return err
 	}
 	for _, err := range res.Errs {
@@ -119,7 +135,7 @@ func runInspect(ctx context.Context, a *app, o *inspectOptions, args []string) e
 func (o *inspectOptions) finish(c *console, w *bufio.Writer, res *ops.Inspected, reports []*inspect.Report) error {
 	switch {
 	case o.json && res.Several:
-		return writeJSON(w, res.Summary)
+		return jsondoc.Write(w, res.Summary, "")
 	case o.json:
 	case res.Several:
 		writeTable(w, c, inspect.Tree(reports), res.Summary)

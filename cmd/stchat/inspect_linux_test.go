@@ -16,6 +16,7 @@ func TestInspectStaysSmall(t *testing.T) {
 	path := chatOf(t, 50_000, func(w *bufio.Writer, i int) {
 		fmt.Fprintf(w, `{"name":"Mira","is_user":%t,"send_date":"2026-01-02T03:04:05.000Z","mes":"%d %s","extra":{"model":"m%d"}}`, i%2 == 0, i, text, i%9)
 	})
+	stchat := program(t)
 	for _, test := range []struct {
 		most int64
 		args []string
@@ -26,7 +27,7 @@ func TestInspectStaysSmall(t *testing.T) {
 		{plainPeak + 16<<20, []string{"inspect", path, "--messages", "-q"}},
 		{plainPeak + 16<<20, []string{"inspect", path, "--messages", "--json", "-q"}},
 	} {
-		if got := peak(t, test.args...); got > test.most {
+		if got := programPeak(t, stchat, test.args...); got > test.most {
 			t.Errorf("%q: %d MB of memory, not %d MB at most", test.args[2:], got>>20, test.most>>20)
 		}
 	}

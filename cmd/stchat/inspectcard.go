@@ -25,7 +25,7 @@ type card struct {
 
 // line writes one line; the cells are shown text.
 func (k card) line(label string, cells ...string) {
-	if !k.c.OutTTY {
+	if !k.c.shown {
 		fmt.Fprintf(k.w, "%s\t%s\n", label, strings.Join(cells, "\t"))
 		return
 	}
@@ -45,18 +45,26 @@ func (k card) line(label string, cells ...string) {
 // missing is what is said of a file that is named and not there.
 const missing = "(missing)"
 
-// list writes up to shownLines lines, on a terminal, and how many more there are.
-func (k card) list(label string, n int, cells func(i int) []string) {
+// list writes n lines, on a terminal at most about shownLines, and how many more
+// of the total there are.
+func (k card) list(label string, n, total int, cells func(i int) []string) {
 	for i := range n {
-		if k.c.OutTTY && i == shownLines && n > shownLines+1 {
-			k.line("", fmt.Sprintf("… and %d more (--json lists them)", n-i))
+		if k.c.shown && i == shownLines && n > shownLines+1 {
+			listed := "them"
+			if n < total {
+				listed = fmt.Sprintf("the first %d", n)
+			}
+			k.line("", fmt.Sprintf("… and %d more (--json lists %s)", total-i, listed))
 			return
 		}
 		shown := label
-		if k.c.OutTTY && i > 0 {
+		if k.c.shown && i > 0 {
 			shown = ""
 		}
 		k.line(shown, cells(i)...)
+	}
+	if n < total {
+		k.line(label, fmt.Sprintf("… and %d more", total-n))
 	}
 }
 
@@ -67,7 +75,7 @@ func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
 	if r.Path == chat.Stdin {
 		name = "standard input"
 	}
-	if c.OutTTY {
+	if c.shown {
 		fmt.Fprintln(w, paint(c.outColor, bold, name))
 	} else {
 		k.line("chat", name)
@@ -88,19 +96,19 @@ func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
 	if r.FirstDate != nil {
 		k.line("dates", shownDate(c, *r.FirstDate), "to", shownDate(c, *r.LastDate))
 	}
-	k.line("swipes", plural.S(r.WithSwipes, "message")+" with several", fmt.Sprintf("%d stored", r.Swipes), formatBytes(r.Parts.Swipes))
+	k.line("swipes", plural.S(r.WithSwipes, "message")+" with alternatives", plural.S(r.Swipes, "swipe")+" in all", formatBytes(r.Parts.Swipes))
 	k.parts(r)
 	k.ties(r)
 	if r.Integrity != nil {
 		k.line("integrity", visible.Text(*r.Integrity))
 	}
-	k.line("metadata", append([]string{plural.S(len(r.MetadataKeys), "key")}, keyList(r.MetadataKeys, c.OutTTY)...)...)
+	k.line("metadata", append([]string{plural.S(r.MetadataKeyTotal, "key")}, keyList(r.MetadataKeys, c.shown)...)...)
 	for _, e := range r.Extensions {
 		label, cells := extensionText(e)
 		k.line(label, cells...)
 	}
 	k.damage = true
-	k.list("damage", len(r.Damage), func(i int) []string {
+	k.list("damage", len(r.Damage), r.DamageTotal, func(i int) []string {
 		d := r.Damage[i]
 		return []string{fmt.Sprintf("line %d, column %d", d.Line, d.Column), visible.Text(d.Reason)}
 	})
@@ -108,7 +116,7 @@ func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
 
 // shownPath gives a path for a person as a shell takes it, for a pipe on one line.
 func shownPath(c *console, path string) string {
-	if c.OutTTY {
+	if c.shown {
 		return visible.Quote(path)
 	}
 	return visible.Text(path)
@@ -137,16 +145,19 @@ func (k card) parts(r *inspect.Report) {
 
 // ties tells what the chat hangs on and what hangs on it.
 func (k card) ties(r *inspect.Report) {
-	if r.MainChat != nil {
+	switch {
+	case r.MainChat != nil:
 		k.line("parent", visible.Text(*r.MainChat), k.existence(r.MainChatExists))
+	case r.Parent != nil:
+		k.line("parent", visible.Text(*r.Parent), "(by this chat's name)")
 	}
 	link := func(links []inspect.Link) func(i int) []string {
 		return func(i int) []string {
 			return []string{fmt.Sprintf("#%d", links[i].At), visible.Text(links[i].Name), k.existence(links[i].Exists)}
 		}
 	}
-	k.list("checkpoint", len(r.Checkpoints), link(r.Checkpoints))
-	k.list("branch", len(r.Branches), link(r.Branches))
+	k.list("checkpoint", len(r.Checkpoints), r.CheckpointTotal, link(r.Checkpoints))
+	k.list("branch", len(r.Branches), r.BranchTotal, link(r.Branches))
 	if b := r.Lorebook; b != nil {
 		cells := []string{visible.Text(b.Name), k.existence(b.Exists)}
 		if b.Entries != nil {
@@ -187,7 +198,7 @@ func headerText(header string) string {
 
 // shownDate gives a date for people in their own time, for a pipe as JSON has it.
 func shownDate(c *console, date string) string {
-	if c.OutTTY {
+	if c.shown {
 		if t, err := time.Parse(time.RFC3339Nano, date); err == nil {
 			return t.Local().Format("2006-01-02 15:04")
 		}
@@ -228,7 +239,9 @@ func extensionText(e inspect.Extension) (label string, cells []string) {
 		}
 		return "Auto-Recap", cells
 	case *inspect.AutoIllustrator:
-		return "Illustrator", []string{plural.S(e.Prompts, "prompt"), plural.S(e.Images, "image")}
+		return "Illustrator", []string{plural.S(e.Prompts, "prompt"), plural.S(e.Trees, "tree"), plural.S(e.Images, "image")}
+	case *inspect.MemoryBooks:
+		return "MemoryBooks", memoryBooksCells(e)
 	case *inspect.Luker:
 		for _, s := range e.Sidecars {
 			cell := visible.Text(s.Namespace) + " " + formatBytes(s.Bytes)
@@ -245,4 +258,22 @@ func extensionText(e inspect.Extension) (label string, cells []string) {
 		return "unknown", []string{visible.Text(e.Name), formatBytes(e.Bytes)}
 	}
 	return "", nil
+}
+
+// memoryBooksCells tells which scene is marked, and how far memories go.
+func memoryBooksCells(m *inspect.MemoryBooks) []string {
+	scene := "no scene marked"
+	switch {
+	case m.SceneStart != nil && m.SceneEnd != nil:
+		scene = fmt.Sprintf("scene #%d to #%d", *m.SceneStart, *m.SceneEnd)
+	case m.SceneStart != nil:
+		scene = fmt.Sprintf("scene from #%d", *m.SceneStart)
+	case m.SceneEnd != nil:
+		scene = fmt.Sprintf("scene up to #%d", *m.SceneEnd)
+	}
+	memories := "no memories"
+	if m.Highest != nil {
+		memories = fmt.Sprintf("memories up to #%d", *m.Highest)
+	}
+	return []string{scene, memories}
 }

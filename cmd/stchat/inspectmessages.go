@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"stchat/internal/inspect"
+	"stchat/internal/jsondoc"
+	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/visible"
@@ -16,7 +18,7 @@ import (
 func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.InspectOptions) {
 	path, several := "", false
 	opt.Begin = func(p string, many bool) error {
-		if c.OutTTY && many && !o.json {
+		if c.shown && many && !o.json {
 			if several {
 				fmt.Fprintln(w)
 			}
@@ -25,19 +27,24 @@ func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.Insp
 		path, several = p, many
 		return nil
 	}
-	opt.Damaged = func(path string, d inspect.Damage) {
-		c.warn("%s:%d:%d: not counted: %s", label(path), d.Line, d.Column, d.Reason)
+	opt.Damaged = func(path string, damage []jsonl.Damage, more int) {
+		for _, d := range damage {
+			c.warn("%s:%d:%d: not counted: %s", label(path), d.Line, d.Column, d.Reason)
+		}
+		if more > 0 {
+			c.warn("%s: %s not counted", label(path), plural.S(more, "more damaged line"))
+		}
 	}
 	opt.FirstLine = !o.json
-	if c.OutTTY && c.Width > 0 {
+	if c.shown && c.Width > 0 {
 		const most = 16 // bytes that a cell's letter with its marks takes
 		opt.Head = c.Width * most
 	}
 	opt.Message = func(m *inspect.Message) error {
 		switch {
 		case o.json:
-			return writeJSON(w, m)
-		case c.OutTTY:
+			return jsondoc.Write(w, m, "")
+		case c.shown:
 			writeShownMessage(w, c, m)
 		default:
 			if several {
@@ -67,7 +74,7 @@ func writeShownMessage(w *bufio.Writer, c *console, m *inspect.Message) {
 	if s := marks(m); s != "" {
 		s = "[" + s + "]"
 		if c.Width > 0 {
-			s = cut(s, room)
+			s = cutTo(s, room)
 		}
 		row += paint(c.outColor, yellow, s) + " "
 		room = max(0, room-visible.Width(s)-1)
@@ -77,13 +84,13 @@ func writeShownMessage(w *bufio.Writer, c *console, m *inspect.Message) {
 		text = "(" + m.Role + ") " + text
 	}
 	if c.Width > 0 {
-		text = cut(text, room)
+		text = cutTo(text, room)
 	}
 	fmt.Fprintln(w, strings.TrimRight(row+text, " "))
 }
 
-// cut is visible.Truncate to any room, also none.
-func cut(s string, room int) string {
+// cutTo is visible.Truncate to any room, also none.
+func cutTo(s string, room int) string {
 	if room < 1 {
 		return ""
 	}
@@ -114,8 +121,8 @@ func swipeText(m *inspect.Message) string {
 		return ""
 	}
 	chosen := "?"
-	if m.Swipe != nil && *m.Swipe >= 0 && *m.Swipe < m.Swipes {
-		chosen = strconv.Itoa(*m.Swipe + 1)
+	if m.Swipe != nil && *m.Swipe <= m.Swipes {
+		chosen = strconv.Itoa(*m.Swipe)
 	}
 	return chosen + "/" + strconv.Itoa(m.Swipes)
 }

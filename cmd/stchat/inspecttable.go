@@ -2,19 +2,22 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"stchat/internal/inspect"
 	"stchat/internal/plural"
+	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
 
 // writeTable writes a row a chat, a total, and what user folders hold.
 func writeTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Summary) {
-	if c.OutTTY {
+	if c.shown {
 		writeShownTable(w, c, rows, sum)
 		return
 	}
@@ -56,7 +59,7 @@ func plainRow(r inspect.Row) []string {
 	for _, n := range []int{r.Messages, r.User, r.Character, r.System, r.Hidden, r.WithSwipes, r.Swipes} {
 		cells = append(cells, strconv.Itoa(n))
 	}
-	return append(cells, strconv.FormatInt(r.Bytes, 10), text(r.FirstDate), text(r.LastDate), text(r.MainChat), book, strconv.Itoa(len(r.Damage)))
+	return append(cells, strconv.FormatInt(r.Bytes, 10), text(r.FirstDate), text(r.LastDate), text(r.Parent), book, strconv.Itoa(r.DamageTotal))
 }
 
 // writeShownTable writes the table for a person: chats under the folder they
@@ -72,11 +75,12 @@ func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspec
 	}
 	longest := len("total")
 	for _, r := range rows {
-		longest = max(longest, visible.Width(chatCell(r)))
+		longest = max(longest, visible.Width(chatCell(r, 0)))
 	}
 	width = min(longest, max(least, width))
+	rows = byGroup(rows)
 	line := func(name, messages, size, last, notes string, bold_ bool) {
-		cells := fmt.Sprintf("%s %s %s %s", visible.Pad(visible.Truncate(name, width), width), padLeft(messages, 8), padLeft(size, 9), visible.Pad(visible.Truncate(last, 16), 16))
+		cells := fmt.Sprintf("%s %s %s %s", visible.Pad(name, width), padLeft(messages, 8), padLeft(size, 9), visible.Pad(visible.Truncate(last, 16), 16))
 		if bold_ {
 			cells = paint(c.outColor, bold, cells)
 		}
@@ -89,13 +93,12 @@ func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspec
 		fmt.Fprintln(w, strings.TrimRight(cells+notes, " "))
 	}
 	line("chat", "messages", "size", "last message", "", true)
-	folder := ""
+	above := ""
 	for i, r := range rows {
-		if at := filepath.Dir(r.Path); i == 0 || at != folder {
-			folder = at
-			title := visible.Text(at)
+		if title := titleOf(r); i == 0 || title != above {
+			above = title
 			if c.Width > 0 {
-				title = visible.Truncate(title, c.Width)
+				title = visible.TruncateLeft(title, c.Width)
 			}
 			fmt.Fprintln(w, paint(c.outColor, cyan, title))
 		}
@@ -103,7 +106,7 @@ func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspec
 		if r.LastDate != nil {
 			last = shownDate(c, *r.LastDate)
 		}
-		line(chatCell(r), strconv.Itoa(r.Messages), formatBytes(r.Bytes), last, notes(r.Report), false)
+		line(chatCell(r, width), strconv.Itoa(r.Messages), formatBytes(r.Bytes), last, notes(r.Report), false)
 	}
 	line("total", strconv.Itoa(sum.Messages), formatBytes(sum.Bytes), plural.S(sum.Chats, "chat"), "", true)
 	if sum.Lorebooks == nil {
@@ -126,8 +129,41 @@ func writeBooks(w *bufio.Writer, c *console, what string, books []string) {
 	fmt.Fprintln(w, text)
 }
 
-// chatCell gives a chat's name, indented below its parent.
-func chatCell(r inspect.Row) string {
+// byGroup puts the chats of each group together, with what hangs below them.
+func byGroup(rows []inspect.Row) []inspect.Row {
+	var trees [][]inspect.Row
+	for i, r := range rows {
+		if i == 0 || r.Depth == 0 {
+			trees = append(trees, nil)
+		}
+		last := len(trees) - 1
+		trees[last] = append(trees[last], r)
+	}
+	first := map[string]int{} // where each title stands first
+	for i, tree := range trees {
+		if title := titleOf(tree[0]); first[title] == 0 {
+			first[title] = i + 1
+		}
+	}
+	slices.SortStableFunc(trees, func(a, b []inspect.Row) int {
+		return cmp.Compare(first[titleOf(a[0])], first[titleOf(b[0])])
+	})
+	return slices.Concat(trees...)
+}
+
+// titleOf is what the rows of a folder, or of a group in it, stand below.
+func titleOf(r inspect.Row) string {
+	title := visible.Text(filepath.Dir(r.Path))
+	if r.Kind == string(userdir.Group) && r.Owner != nil {
+		title += ": " + visible.Text(*r.Owner)
+	}
+	return title
+}
+
+// chatCell returns a chat's name, indented below its parent. Where it is too
+// wide for the cell its beginning goes, which it shares with its parent; 0 cells
+// are enough for any.
+func chatCell(r inspect.Row, cells int) string {
 	const deepest = 8 // deeper ones hang there too
 	indent := ""
 	if r.Depth > 0 {
@@ -136,6 +172,9 @@ func chatCell(r inspect.Row) string {
 	name := visible.Text(r.Name)
 	if r.Name == "" {
 		name = label(r.Path)
+	}
+	if cells > 0 {
+		name = visible.TruncateLeft(name, cells-visible.Width(indent))
 	}
 	return indent + name
 }
@@ -147,7 +186,7 @@ func padLeft(s string, cells int) string {
 // notes tells what is wrong with a chat, in few words.
 func notes(r *inspect.Report) string {
 	var list []string
-	if n := len(r.Damage); n > 0 {
+	if n := r.DamageTotal; n > 0 {
 		list = append(list, plural.S(n, "damaged line"))
 	}
 	if r.Header == "none" || r.Header == "damaged" {

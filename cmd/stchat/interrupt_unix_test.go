@@ -4,13 +4,17 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"stchat/internal/ops"
 )
 
 // interrupted starts the program in dir with a standard input that gives more than a
@@ -49,6 +53,36 @@ func interrupted(t *testing.T, dir string, args []string, signals ...os.Signal) 
 	return exit.ExitCode(), errs.String()
 }
 
+// TestInterruptedList: of many files that were not begun there is one line.
+func TestInterruptedList(t *testing.T) {
+	list := []string{filepath.Join("..", "..", "testdata", "demo")}
+	chats := ops.Walk(ops.List{Paths: list}).Chats
+	var files []string
+	for _, c := range chats {
+		files = append(files, c.Path)
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		ctx, stop := context.WithCancelCause(context.Background())
+		stop(interruption{sig})
+		for _, args := range [][]string{
+			append([]string{"checkpoint", "--dry-run"}, files...),
+			append([]string{"clone-lorebook", "--dry-run"}, files...),
+			append([]string{"inspect"}, list...),
+			append([]string{"inspect", "--messages"}, list...),
+			append([]string{"check"}, list...),
+			append([]string{"repair"}, list...),
+		} {
+			e, said := world(nil)
+			e.Now = time.Now
+			code := run(ctx, e, args)
+			want := fmt.Sprintf("stchat: interrupted: 0 of %d files done, %[1]d not begun\n", len(files))
+			if got := said.String(); code != 128+int(sig) || got != want {
+				t.Errorf("%s: exit %d, %q; want %q", args[0], code, got, want)
+			}
+		}
+	}
+}
+
 // TestInterruptedStdin: whoever feeds the program may take any time; an interruption
 // does not wait for him, and leaves nothing.
 func TestInterruptedStdin(t *testing.T) {
@@ -56,11 +90,10 @@ func TestInterruptedStdin(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		args []string
-		want string
 	}{
-		{"chat", []string{"checkpoint", "-", "-o", "new.jsonl"}, "stchat: standard input: interrupted\n"},
-		{"metadata", []string{"checkpoint", "old.jsonl", "--merge", "-"}, "stchat: interrupted\n"},
-		{"compared", []string{"diff-meta", "-", "old.jsonl"}, "stchat: interrupted\n"},
+		{"chat", []string{"checkpoint", "-", "-o", "new.jsonl"}},
+		{"metadata", []string{"checkpoint", "old.jsonl", "--merge", "-"}},
+		{"compared", []string{"diff-meta", "-", "old.jsonl"}},
 	} {
 		for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 			t.Run(test.name+" "+sig.String(), func(t *testing.T) {
@@ -70,8 +103,9 @@ func TestInterruptedStdin(t *testing.T) {
 					t.Fatal(err)
 				}
 				code, stderr := interrupted(t, dir, test.args, sig)
-				if code != 2 || stderr != test.want {
-					t.Errorf("exit %d, %q; want 2, %q", code, stderr, test.want)
+				want := 128 + int(sig.(syscall.Signal))
+				if code != want || stderr != "stchat: interrupted\n" {
+					t.Errorf("exit %d, %q; want %d and one line", code, stderr, want)
 				}
 				entries, err := os.ReadDir(dir)
 				if err != nil || len(entries) != 1 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -161,9 +162,28 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		codes         string
 		args          []string
 	}{
+		{"snapshot", "snapshot: the last document", "0", []string{"snapshot", "--json", user}},
+		{"what failed", "", "2", []string{"checkpoint", "--json", at("chats/Mira/gone.jsonl"), story}},
 		{"inspect", "inspect: the last document", "0", []string{"inspect", "--json", user}},
 		{"inspect", "inspect: the last document", "0", []string{"inspect", "--json", at("chats/Mira"), at("loose.jsonl")}},
 		{"inspect --messages", "", "0", []string{"inspect", "--messages", "--json", user}},
+		{"lost", "lost: the last document", "1", []string{"lost", "--json", user}},
+		{"search", "", "0", []string{"search", "hello", "OR", "b", "--json", "--", user}},
+		{"message get", "", "0", []string{"message", "get", "--json", "--swipes", at("chats/Mira/media.jsonl")}},
+		{"message get", "", "0", []string{"message", "get", "--json", "--tail", "--last", "1", at("chats/Mira/media.jsonl")}},
+		{"message count", "", "0", []string{"message", "count", "--json", at("chats/Mira/media.jsonl")}},
+		{"message add, apply, delete, hide, set, swipe, unhide; meta set", "", "0", []string{"message", "delete", "--json", "--force", "-a", "0", at("chats/Mira/edited.jsonl")}},
+		{"message add, apply, delete, hide, set, swipe, unhide; meta set", "", "0", []string{"message", "set", "--json", "-a", "0", "--set", "mes=y", at("chats/Mira/edited.jsonl")}},
+		{"snapshot", "snapshot: the last document", "0", []string{"snapshot", "--json", user}},
+		{"message add, apply, delete, hide, set, swipe, unhide; meta set", "", "0", []string{"message", "add", "--json", "--role", "user", "--text", "x", at("chats/Mira/edited.jsonl")}},
+		{"meta get", "", "0", []string{"meta", "get", "--json", story}},
+		{"meta get", "", "0", []string{"meta", "get", "--json", story, "main_chat"}},
+		{"state list", "", "0", []string{"state", "list", "--json", at("chats/Mira/kept.jsonl")}},
+		{"state get", "", "0", []string{"state", "get", "--json", at("chats/Mira/kept.jsonl"), "hp"}},
+		{"state log", "", "0", []string{"state", "log", "--json", at("chats/Mira/kept.jsonl"), "hp"}},
+		{"state log", "", "0", []string{"state", "log", "--json", at("chats/Mira/kept.jsonl"), "recap:"}},
+		{"state set, delete, prune", "", "0", []string{"state", "set", "--json", at("chats/Mira/kept.jsonl"), "hp", "--set", "a=2"}},
+		{"state set, delete, prune", "", "0", []string{"state", "prune", "--json", at("chats/Mira/kept.jsonl")}},
 		{"diff-meta", "", "1", []string{"diff-meta", "--format", "json", story, at("loose.jsonl")}},
 		{"diff-meta", "", "1", []string{"diff-meta", "--format", "json", at("bare.jsonl"), story}},
 		{"check", "check: the last document", "1", []string{"check", "--format", "json", user}},
@@ -175,8 +195,28 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"clone-lorebook", "", "0", []string{"clone-lorebook", "--json", at("worlds/Sea.json"), "--name", "Land"}},
 		{"repair", "", "1", []string{"repair", "--json", user}},
 		{"repair", "", "0", []string{"repair", "--json", "--write", story}},
+		{"tree", "tree: the last document", "0", []string{"tree", "--json", "--all", at("chats")}},
+		{"undo --list, --prune, --keep", "", "0", []string{"undo", "--json", "--list", "--data", user}},
+		{"undo", "", "0", []string{"undo", "--json", "--data", user}},
+		{"log", "", "0", []string{"log", "--json", at("chats/Mira/story.jsonl")}},
+		{"log --rev, --as-of", "", "0", []string{"log", "--json", "--rev", "1", at("chats/Mira/media.jsonl")}},
+		{"log --rev, --as-of", "", "0", []string{"log", "--json", "--rev", "-1", at("chats/Mira/edited.jsonl")}},
+		{"restore", "", "0", []string{"restore", "--json", "--rev", "1", "-n", "again", at("chats/Mira/edited.jsonl")}},
+		{"restore", "", "0", []string{"restore", "--json", "--rev", "1", "--in-place", at("chats/Mira/edited.jsonl")}},
+		{"history", "", "0", []string{"history", "--json", "--prune", "--keep-last", "1", "--data", user}},
+		{"history", "", "1", []string{"history", "--json", "--verify", "--data", "damaged"}},
+		{"history", "", "1", []string{"history", "--json", "--verify", "--mend", "--data", "damaged"}},
+		{"open", "", "0", []string{"open", "--json", at("chats/Mira/child.jsonl")}},
+		{"new", "", "0", []string{"new", "--json", at("chats/Mira")}},
+		{"new", "", "0", []string{"new", "--json", "-n", "fresh", at("groups/7.json")}},
+		{"rename, move, delete", "", "0", []string{"rename", "--json", at("chats/Mira/child.jsonl"), "kid"}},
+		{"rename, move, delete", "", "0", []string{"delete", "--json", "--links", "keep", at("chats/Mira/old point.jsonl")}},
+		{"rename, move, delete", "", "0", []string{"delete", "--json", at("chats/Mira/kid.jsonl")}},
 		{"version", "", "0", []string{"version", "--json"}},
 	} {
+		if last := len(c.args) - 1; c.args[last] == "damaged" {
+			c.args[last] = damagedHistory(t, user)
+		}
 		out, errs, code := terminal(t, 0, c.args...)
 		if fmt.Sprint(code) != c.codes {
 			t.Fatalf("%q: exit %d\n%s%s", c.args, code, out, errs)
@@ -201,12 +241,34 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 	}
 	for section, rows := range p.sections {
 		for key, row := range rows {
-			// what the build or the disk decides
-			if !row.filled && (section != "version" || key != "commit") {
+			// what the build or the disk decides, and what only moves and --force have
+			if section == "restore" && p.sections["checkpoint, branch"][key] != nil {
+				continue // the document is that of branch, which has been seen full
+			}
+			if !row.filled && key != "steps[].to" && key != "left" && key != "best.rev" && (section != "search" || key != "rev") && (section != "version" || key != "commit") {
 				t.Errorf("docs/json.md, %s: %s is described, but no document of this test has it", section, key)
 			}
 		}
 	}
+}
+
+// damagedHistory copies a user folder, with a history in which the data of each pack are
+// damaged.
+func damagedHistory(t *testing.T, user string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(user)); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(dir, ".stchat", "history.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("UPDATE pack SET data = x'00'; UPDATE meta SET v = '' WHERE k = 'root'"); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // jsonWorld is a user folder in which there is something of everything.
@@ -215,18 +277,31 @@ var jsonWorld = map[string]string{
 	"bare.jsonl":  `{"mes":"no header"}`,
 	"chats/Mira/story.jsonl": `{"chat_metadata":{"integrity":"1","world_info":"Sea","main_chat":"gone","own key":{"x":1},"lastInContextMessageId":9,` +
 		`"auto_recap_running_scene_recaps":{"chat_id":"story","current_version":1,"versions":[{"version":0,"new_scene_index":0,"content":"a"},{"version":1,"new_scene_index":2,"content":"b"}]},` +
-		`"autoLorebooks":{"pendingOps":{"entry_1":{"timestamp":1}}},"auto_illustrator":{"promptRegistry":{"nodes":{"p":{"messageId":2}},"imageToPromptId":{"u":"p"},"rootPromptIds":["p"]}}},"user_name":"unused","character_name":"unused"}` + "\n" +
+		`"autoLorebooks":{"pendingOps":{"entry_1":{"timestamp":1}}},"auto_illustrator":{"promptRegistry":{"nodes":{"p":{"messageId":2}},"imageToPromptId":{"u":"p"},"rootPromptIds":["p"]}},"STMemoryBooks":{"sceneStart":0,"sceneEnd":1,"highestMemoryProcessed":0}},"user_name":"unused","character_name":"unused"}` + "\n" +
 		`{"name":"Mira","is_user":false,"send_date":"2026-01-02T03:04:05.000Z","mes":"Hello","swipe_id":0,"swipes":["Hello","Hi"],"swipe_info":[{},{}],"extra":{"auto_recap_memory":{"scene_break":true,"scene_recap_memory":"They met."}}}` + "\n" +
 		"{\"torn\n" +
 		`{"name":"User","is_user":true,"mes":"Ahoy","extra":{"bookmark_link":"old point","branches":["child"],"auto_recap_memory":{"scene_break":true,"scene_break_visible":false}}}` + "\n" +
 		"{\"name\":\"Mira\",\"mes\":\"\xff\",\"is_system\":true}\n" +
 		`{"name":"Mira","mes":"second","swipe_id":7,"swipes":["second"],"extra":{"type":"comment"}}`,
+	"chats/Mira/edited.jsonl":                      `{"chat_metadata":{"integrity":"e","lastInContextMessageId":1}}` + "\n" + `{"name":"A","is_user":true,"mes":"x","extra":{"bookmark_link":"old point"}}` + "\n" + `{"name":"A","is_user":true,"mes":"x"}`,
+	"chats/Mira/edited.luker-state.chat_sync.json": `{"integrity":"e"}`,
+	"chats/Mira/media.jsonl": `{"chat_metadata":{}}` + "\n" + `{"name":"A","is_user":true,"mes":"b","send_date":"2026-01-02T03:04:05.000Z","swipe_id":1,"swipes":["a","b"],"extra":{"reasoning":"r",` +
+		`"media":[{"url":"user/images/1.png","type":"image"}],"files":[{"url":"user/files/1.txt","type":"text"}],"bookmark_link":"old point","branches":["child"]}}`,
 	"chats/Mira/child.jsonl":                          `{"chat_metadata":{"main_chat":"story","world_info":"Sea","timedWorldInfo":{"sticky":{"Sea.0":{"hash":1,"start":0,"end":1}}}}}` + "\n" + `{"name":"Mira","mes":"Hello"}`,
+	"chats/Mira/branched.jsonl":                       `{"chat_metadata":{"uuid":"u2","parent_uuid":"u1"}}` + "\n" + `{"name":"Mira","mes":"Hello"}`,
 	"chats/Mira/old point.jsonl":                      `{"chat_metadata":{"main_chat":"story","world_info":"Bad"},"create_date":"2024-1-5@3h04m05s"}`,
 	"chats/Mira/story.luker-state.hp__floor_log.json": `{"version":1,"commits":[{"floor":0,"swipeId":0,"patches":[{"op":"add","path":"/a","value":1}]}]}`,
+	"backups/chat_mira_20250102-030405.jsonl":         `{"chat_metadata":{"integrity":"e"}}` + strings.Repeat("\n"+`{"name":"A","is_user":true,"mes":"what nobody has any more"}`, 5),
+	"backups/chat_mira_holm_20250102-030405.jsonl":    `{"chat_metadata":{"integrity":"f"}}` + "\n" + `{"name":"A","is_user":true,"mes":"of a chat that is gone"}`,
+	"chats/Mira Holm/evening.jsonl":                   `{"chat_metadata":{"integrity":"h"}}`,
 	"group chats/g.jsonl":                             `{"name":"Anna","mes":"x"}`,
-	"groups/7.json":                                   `{"id":"7","name":"Pair","chats":["g"],"chat_id":"g","chat_metadata":{"world_info":"Sea"}}`,
-	"worlds/Sea.json":                                 `{"name":"Sea","entries":{"0":{"uid":0,"comment":"Sea"},"1":{"uid":1,"comment":"__operation_queue","content":"{\"queue\":[]}"}}}`,
-	"worlds/Bad.json":                                 `{`,
-	"worlds/Land.json":                                `{"entries":{}}`,
+	"chats/Mira/kept.jsonl": `{"chat_metadata":{"auto_recap_running_scene_recaps":{"versions":[{"version":0,"timestamp":1767225600000,"scene_count":1,"prev_scene_index":0,"new_scene_index":0}]}}}` + "\n" +
+		`{"name":"Mira","mes":"x"}`,
+	"chats/Mira/kept.luker-state.hp__floor_log.json": `{"version":1,"commits":[{"floor":0,"swipeId":0,"patches":[{"op":"add","path":"/a","value":1}]}]}`,
+	"chats/Mira/kept.luker-state.hp.json":            `{"a":2}`,
+	"characters/Mira.json":                           `{"name":"Mira","chat":"story"}`,
+	"groups/7.json":                                  `{"id":"7","name":"Pair","chats":["g"],"chat_id":"g","chat_metadata":{"world_info":"Sea"}}`,
+	"worlds/Sea.json":                                `{"name":"Sea","entries":{"0":{"uid":0,"comment":"Sea"},"1":{"uid":1,"comment":"__operation_queue","content":"{\"queue\":[]}"}}}`,
+	"worlds/Bad.json":                                `{`,
+	"worlds/Land.json":                               `{"entries":{}}`,
 }

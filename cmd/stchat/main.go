@@ -10,9 +10,13 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	code := run(ctx, newEnv(), os.Args[1:])
-	stop()
-	os.Exit(code)
+	ctx, stop := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := <-signals
+		signal.Stop(signals) // a second Ctrl-C ends the program at once
+		stop(interruption{s})
+	}()
+	os.Exit(run(ctx, newEnv(), os.Args[1:]))
 }

@@ -13,14 +13,14 @@ const (
 	progressEvery = 100 * time.Millisecond
 )
 
-// meter gives a meter that is drawn on stderr while work runs, and the
-// function that ends it. Where stderr is no terminal, or with quiet, nothing
-// is counted.
+// meter returns a meter, which is drawn on stderr while work runs, and the
+// function that ends that. Nothing is drawn where stderr is no terminal, or with
+// quiet.
 func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
-	if silent || c.quiet || !c.ErrTTY {
-		return nil, func() {}
-	}
 	m := new(progress.Meter)
+	if silent || c.quiet || !c.ErrTTY {
+		return m, func() {}
+	}
 	done, gone := make(chan struct{}), make(chan struct{})
 	shown := false
 	clear := func() {
@@ -56,6 +56,12 @@ func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
 		clear()
 		c.redraw = nil
 	}
+}
+
+// workOf returns how far a meter has come.
+func workOf(m *progress.Meter) work {
+	s := m.State()
+	return work{int(s.Done), int(s.Files - s.Done)}
 }
 
 // progressLine tells how far the work is.

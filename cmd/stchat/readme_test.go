@@ -56,7 +56,7 @@ type step struct {
 // consoleBlocks gives the sessions of a page: its fenced console blocks, and
 // each indented go run of the program.
 func consoleBlocks(page string) (sessions [][]step) {
-	var block []step
+	var block, indented []step
 	inside := false
 	number := 0
 	for line := range strings.Lines(page) {
@@ -75,7 +75,12 @@ func consoleBlocks(page string) (sessions [][]step) {
 			last.output = append(last.output, line)
 		case !inside && strings.HasPrefix(line, "    go run ./cmd/stchat "):
 			command := strings.Replace(line[4:], "go run ./cmd/stchat", "stchat", 1)
-			sessions = append(sessions, []step{{line: number, command: command, output: []string{"..."}, clean: true}})
+			indented = append(indented, step{line: number, command: command, output: []string{"..."}, clean: true})
+			continue
+		}
+		if len(indented) > 0 { // lines together are one session
+			sessions = append(sessions, indented)
+			indented = nil
 		}
 	}
 	return sessions

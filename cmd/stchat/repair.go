@@ -1,15 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/ops"
+	"stchat/internal/ops/mend"
 	"stchat/internal/rules"
 )
 
@@ -18,34 +18,38 @@ PATH is a chat, a folder (every *.jsonl below it), or a SillyTavern user folder.
 
 Without --write nothing is changed: the changes are shown as a diff.
 
-With --write each file is replaced whole or not at all, and the old one is kept
-beside it as <name>.jsonl.bak-<time>. Damaged lines, and text of swipes that
-gives way, go to <name>.damaged with their line numbers; nothing is thrown away.
-Lines that need no mending stay as they are, byte for byte. Running it again
-finds nothing to do.
+With --write a chat and what belongs to it are changed together or not at all,
+and 'stchat undo' takes that back. Damaged lines, and text of swipes that gives
+way, go to <name>.damaged with their line numbers; nothing is thrown away. Lines
+that need no mending stay as they are, byte for byte. Running it again finds
+nothing to do.
 
 Close or reload the chats in SillyTavern first: an open tab overwrites the
 mended file at its next save. --bump-integrity gives each mended chat a new
 integrity slug, so that such a tab is stopped instead.
 
-'stchat check --list-rules' marks the rules that are mended. unlisted-branch is
-mended only when --rule names it: the branch is noted in its parent, on the last
-message that both share.
+'stchat check --list-rules' marks the rules that are mended. Some are mended
+only when --rule names them. unlisted-branch: the branch is noted in its parent,
+on the last message that both share. dangling-main-chat, dangling-checkpoint and
+dangling-branch: a link to a chat that is not there is removed. Where it can be
+known that the chat was renamed, the link gets its new name without being asked.
+What extensions keep and messages no longer bear out (recap-scene, beyond-end,
+pending-old, prompt-dangling and others) is taken out, into <name>.damaged.
 `
 
 const repairExample = `  stchat repair "chats/Mira/Harbour.jsonl"
   stchat repair SillyTavern/data/default-user --write
   stchat repair chats --write --rule torn-tail --quarantine damaged
-  stchat repair "chats/Mira/Harbour - Branch #1.jsonl" --write --rule unlisted-branch`
+  stchat repair "chats/Mira/Branch #1.jsonl" --write --rule unlisted-branch`
 
 func newRepairCmd(a *app) *cobra.Command {
 	o := &repairOptions{}
 	cmd := &cobra.Command{
 		Use:               "repair PATH...",
-		Short:             "Mend chats that are damaged or point nowhere",
+		Short:             "Fix chats that are damaged or point nowhere",
 		Long:              repairDoc + exitStatus("without --write there is something to mend"),
 		Example:           repairExample,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeChats,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), a, args)
@@ -56,6 +60,7 @@ func newRepairCmd(a *app) *cobra.Command {
 }
 
 type repairOptions struct {
+	listFlags
 	write      bool
 	rules      []string
 	quarantine string
@@ -64,19 +69,25 @@ type repairOptions struct {
 }
 
 func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
+	o.listFlags.addFlags(fs)
 	fs.BoolVar(&o.write, "write", false, "write the mended files; without it they are only shown")
-	fs.StringSliceVar(&o.rules, "rule", nil, "mend only what `RULE` finds")
+	fs.Var(ruleWords(&o.rules), "rule", "mend only what `RULE` finds")
 	fs.StringVar(&o.quarantine, "quarantine", "", "put what is taken out into files in `DIR` instead of beside the chats")
 	fs.BoolVar(&o.bump, "bump-integrity", false, "give each mended chat a new slug, so that an open tab is stopped instead of overwriting it")
 	fs.BoolVar(&o.json, "json", false, "one JSON document a file instead of a diff")
 }
 
 func (o *repairOptions) run(ctx context.Context, a *app, args []string) error {
-	opt := ops.RepairOptions{
-		Paths: args, Write: o.write, Quarantine: o.quarantine, BumpIntegrity: o.bump,
-		Now: a.Now(), NewUUID: uuid.NewString,
+	opt := mend.RepairOptions{
+		Quarantine: o.quarantine, BumpIntegrity: o.bump, Now: a.Now(), NewUUID: uuid.NewString,
 	}
 	var err error
+	if opt.Changes, err = a.changes(!o.write, false); err != nil {
+		return err
+	}
+	if opt.List, err = o.list(ctx, a, args, "name a chat, a folder or your user folder, e.g. `stchat repair SillyTavern/data/default-user`"); err != nil {
+		return err
+	}
 	if opt.Rules, err = findRules(o.rules); err != nil {
 		return usagef("--rule: %v", err)
 	}
@@ -88,23 +99,19 @@ func (o *repairOptions) run(ctx context.Context, a *app, args []string) error {
 	c := a.console()
 	meter, end := c.meter("repairing", o.json)
 	opt.Meter = meter
-	rep, err := ops.Repair(ctx, opt)
+	rep, ended := mend.Repair(ctx, opt)
 	end()
-	if err != nil {
-		return err
+	if ended != nil && len(rep.Results) == 0 {
+		c.work = workOf(meter)
 	}
-	w := bufio.NewWriter(c.Out)
-	if err = o.tell(w, c, rep); err == nil {
-		err = w.Flush()
-	}
-	failed := o.tellErrors(c, rep)
+	failed, err := o.tell(c, rep, ended != nil)
 	if o.write {
 		err = unprinted(err, "what was to be told there is done")
 	}
-	if err != nil {
+	if err = errors.Join(ended, err); err != nil {
 		return err
 	}
-	todo := slices.ContainsFunc(rep.Results, func(r *ops.RepairResult) bool { return len(r.Actions) > 0 })
+	todo := slices.ContainsFunc(rep.Results, func(r *mend.RepairResult) bool { return r.Doc.Total > 0 })
 	switch {
 	case failed:
 		return errReported

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -15,41 +14,26 @@ import (
 )
 
 const rootDoc = `stchat does for SillyTavern chats what git does for source: it checkpoints,
-branches, inspects, compares, checks and repairs them, offline, from the
-shell, without ever losing a byte.
+branches, inspects, compares, checks and repairs them, offline, from the shell,
+without ever losing a byte.
 
-Results go to stdout, everything said about them to stderr.`
+Results go to stdout; notes, warnings and errors go to stderr.`
 
 const exitDoc = `
 EXIT STATUS
   0  done
-  1  the answer is no: %s
-  2  trouble: wrong usage, unreadable or damaged input, a file that exists,
-     a failed write`
+%s  2  error: wrong usage, unreadable or damaged input, a file that exists,
+     a failed write
+  130, 143  interrupted
+`
 
 // exitStatus is the EXIT STATUS section of a command's help; no says what
-// exit code 1 means for it.
-func exitStatus(no string) string { return fmt.Sprintf(exitDoc, no) }
-
-// Exit codes (SPEC: 0 done, 1 no, 2 trouble).
-const (
-	exitNo      = 1
-	exitTrouble = 2
-)
-
-// errNo ends a command whose answer is no, after it has been given.
-var errNo = errors.New("the answer is no")
-
-// errReported ends a command whose errors were printed one by one.
-var errReported = errors.New("already reported")
-
-// usageError is wrong usage that only the command itself can see.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usagef(format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...)}
+// exit code 1 means for it, and is empty where there is none.
+func exitStatus(no string) string {
+	if no != "" {
+		no = "  1  the answer is no: " + no + "\n"
+	}
+	return fmt.Sprintf(exitDoc, no)
 }
 
 // globals are the flags that every command has.
@@ -59,37 +43,49 @@ type globals struct {
 }
 
 func (g *globals) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&g.color, "color", "auto", "colour: `WHEN` is auto, always or never; NO_COLOR turns it off too")
-	fs.BoolVarP(&g.quiet, "quiet", "q", false, "no notes, warnings and progress; errors are always shown")
+	fs.Var(oneOf(&g.color, "auto", "auto", "always", "never"), "color", "use colour: `WHEN` is auto, always or never; NO_COLOR turns it off too")
+	fs.BoolVarP(&g.quiet, "quiet", "q", false, "print no notes, warnings or progress; errors are always printed")
 }
 
 // app is what every command is made from.
 type app struct {
 	*env
 	globals
-	started string // the command whose RunE was entered
+	args        []string // of the program
+	started     string   // the command whose RunE was entered
+	interrupted bool     // a file could not be done because of it
+	work        work
 }
 
 func newRoot(a *app) *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:           "stchat COMMAND",
 		Short:         "Checkpoint, branch, inspect and mend SillyTavern chats",
 		Long:          rootDoc,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return usagef("a command is needed")
+		Args:          onlyCommands,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return runVersion(a, false)
+			}
+			return cmd.Help()
 		},
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print version, commit, Go version and known formats")
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(a.Out, cmd) })
 	root.SetHelpCommand(&cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Help about any command",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 {
-				return usagef("there is no command %q", strings.Join(args, " "))
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return onlyCommands(topic, rest)
 			}
 			return topic.Help()
 		},
@@ -100,31 +96,54 @@ func newRoot(a *app) *cobra.Command {
 		newCheckCmd(a),
 		newCheckpointCmd(a),
 		newCloneLorebookCmd(a),
+		newCompletionCmd(a),
+		newDeleteCmd(a),
 		newDiffMetaCmd(a),
+		newHistoryCmd(a),
 		newInspectCmd(a),
+		newLogCmd(a),
+		newLostCmd(a),
+		newManCmd(a),
+		newMessageCmd(a),
+		newMetaCmd(a),
+		newMoveCmd(a),
+		newNewCmd(a),
+		newOpenCmd(a),
+		newRenameCmd(a),
 		newRepairCmd(a),
+		newRestoreCmd(a),
+		newSearchCmd(a),
+		newSnapshotCmd(a),
+		newStateCmd(a),
+		newTreeCmd(a),
+		newUndoCmd(a),
 		newVersionCmd(a),
 	)
+	addJQ(root)
+	completeFlags(root)
 	return root
 }
 
-// run executes the program and gives its exit code. Whatever fails before a
+// onlyCommands is the Args of a command of commands: what is left is a mistyped
+// one.
+func onlyCommands(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return usagef("there is no command %q%s", args[0], didYouMean(args[0], names, ""))
+}
+
+// run executes the program and returns its exit code. Whatever fails before a
 // command's RunE is entered is wrong usage: Cobra itself does not tell.
 func run(ctx context.Context, e *env, args []string) int {
-	a := &app{env: e}
+	a := &app{env: e, args: args}
 	root := newRoot(a)
 	root.SetArgs(args)
-	for _, cmd := range root.Commands() {
-		if inner := cmd.RunE; inner != nil {
-			cmd.RunE = func(cmd *cobra.Command, args []string) error {
-				a.started = cmd.CommandPath()
-				if _, ok := colorWhen(a.color); !ok {
-					return usagef("--color is auto, always or never, not %q", a.color)
-				}
-				return inner(cmd, args)
-			}
-		}
-	}
+	a.watch(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	var usage *usageError
 	switch {
@@ -132,12 +151,14 @@ func run(ctx context.Context, e *env, args []string) int {
 		return 0
 	case errors.Is(err, errNo):
 		return exitNo
+	case isInterrupted(err), a.interrupted:
+		a.errorLine(a.work.String())
+		if signal, ok := errors.AsType[interruption](context.Cause(ctx)); ok {
+			return signal.code()
+		}
 	case errors.Is(err, errReported):
-		return exitTrouble
 	case isClosedPipe(err):
 		return 0 // the reader had enough: head, less
-	case errors.Is(err, context.Canceled):
-		a.errorLine("interrupted")
 	case a.started == "" || errors.As(err, &usage):
 		a.errorLine(err.Error())
 		fmt.Fprintf(a.Err, "Run '%s --help' for usage.\n", cmd.CommandPath())
@@ -147,6 +168,19 @@ func run(ctx context.Context, e *env, args []string) int {
 	return exitTrouble
 }
 
+// watch makes every command below cmd note that it was entered.
+func (a *app) watch(cmd *cobra.Command) {
+	for _, cmd := range cmd.Commands() {
+		a.watch(cmd)
+		if inner := cmd.RunE; inner != nil {
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				a.started = cmd.CommandPath()
+				return a.throughJQ(cmd, func() error { return inner(cmd, args) })
+			}
+		}
+	}
+}
+
 // errorLine prints one error: a line, whatever its text holds.
 func (a *app) errorLine(text string) {
 	fmt.Fprintf(a.Err, "stchat: %s\n", visible.Text(text))
@@ -154,9 +188,4 @@ func (a *app) errorLine(text string) {
 
 func isClosedPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
-}
-
-// completeChats offers chat files.
-func completeChats(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 }

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scri
 func TestMain(m *testing.M) {
 	// else each of a thousand runs waits a second at its end under -race
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
-	testscript.Main(m, map[string]func(){"stchat": main, "stchat-peak": mainPeak})
+	testscript.Main(m, map[string]func(){"stchat": mainJudged, "stchat-peak": mainPeak})
 }
 
 // TestScripts runs testdata/script/*.txtar: one claim a script, on the program
@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 func setupScript(env *testscript.Env) error {
 	env.Setenv("TZ", "UTC")
 	env.Setenv("HOME", env.WorkDir)
+	env.Setenv(judgeVariable, env.WorkDir)
 	env.Setenv("GORACE", os.Getenv("GORACE"))
 	env.Setenv("UUID", "99999999-8888-4777-8666-555555555555")
 	env.Values[treesKey{}] = map[string]string{}

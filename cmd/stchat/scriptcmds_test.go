@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,10 +55,13 @@ func scriptCmds() map[string]scriptCmd {
 	return cmds
 }
 
-// scriptCondition knows [root], for whom no file is read-only, and [casefold], a disk to
-// which a.jsonl and A.JSONL are one file.
+// scriptCondition knows [root], for whom no file is read-only, [casefold], a disk to
+// which a.jsonl and A.JSONL are one file, and [symlinks], which testscript's own
+// [symlink] takes for granted under Wine: it makes none, and says nothing.
 func scriptCondition(cond string) (bool, error) {
 	switch cond {
+	case "symlinks":
+		return symlinks(), nil
 	case "root":
 		return os.Geteuid() == 0, nil
 	case "casefold":
@@ -65,6 +69,21 @@ func scriptCondition(cond string) (bool, error) {
 	}
 	return false, fmt.Errorf("unknown condition %q", cond)
 }
+
+// symlinks reports whether symbolic links can be made here.
+var symlinks = sync.OnceValue(func() bool {
+	dir, err := os.MkdirTemp("", "stchat-symlinks-")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(dir)
+	link := filepath.Join(dir, "link")
+	if os.Symlink("nowhere", link) != nil {
+		return false
+	}
+	_, err = os.Lstat(link)
+	return err == nil
+})
 
 // exits N prog args... runs a program that must end with exit code N.
 func scriptExits(ts *testscript.TestScript, _ bool, args []string) {
@@ -118,13 +137,13 @@ func scriptAppend(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	edit(ts, args[:1], func(data []byte) []byte {
+	editFiles(ts, args[:1], func(data []byte) []byte {
 		return append(data, strings.Repeat(args[2], n)...)
 	})
 }
 
-// edit applies a change to each of the files.
-func edit(ts *testscript.TestScript, files []string, change func([]byte) []byte) {
+// editFiles applies a change to each of the files.
+func editFiles(ts *testscript.TestScript, files []string, change func([]byte) []byte) {
 	for _, file := range files {
 		path := ts.MkAbs(file)
 		data, err := os.ReadFile(path)
@@ -135,17 +154,17 @@ func edit(ts *testscript.TestScript, files []string, change func([]byte) []byte)
 
 // trim-newline FILE... takes the final newline off, as SillyTavern writes its chats.
 func scriptTrimNewline(ts *testscript.TestScript, _ bool, args []string) {
-	edit(ts, args, func(data []byte) []byte { return bytes.TrimSuffix(data, []byte("\n")) })
+	editFiles(ts, args, func(data []byte) []byte { return bytes.TrimSuffix(data, []byte("\n")) })
 }
 
 // crlf FILE... ends every line in CR LF.
 func scriptCRLF(ts *testscript.TestScript, _ bool, args []string) {
-	edit(ts, args, func(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")) })
+	editFiles(ts, args, func(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")) })
 }
 
 // bom FILE... puts a byte order mark in front.
 func scriptBOM(ts *testscript.TestScript, _ bool, args []string) {
-	edit(ts, args, func(data []byte) []byte { return append([]byte("\ufeff"), data...) })
+	editFiles(ts, args, func(data []byte) []byte { return append([]byte("\ufeff"), data...) })
 }
 
 // repeat-line FILE N LINE appends a line N times; %d in it is its number.
@@ -155,7 +174,7 @@ func scriptRepeatLine(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	edit(ts, args[:1], func(data []byte) []byte {
+	editFiles(ts, args[:1], func(data []byte) []byte {
 		for i := range n {
 			data = append(append(data, strings.ReplaceAll(args[2], "%d", strconv.Itoa(i))...), '\n')
 		}

@@ -4,8 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"stchat/internal/visible"
 )
 
 // commands gives every command that is our own.
@@ -37,7 +40,7 @@ func TestCommandsExplainThemselves(t *testing.T) {
 		if !strings.Contains(cmd.Example, "  stchat "+name) {
 			t.Errorf("%s: no example of it", name)
 		}
-		for line := range strings.Lines(cmd.Long + cmd.Example) {
+		for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
 			if len(strings.TrimSuffix(line, "\n")) > 100 || strings.Contains(line, "\t") {
 				t.Errorf("%s: a line of its help is too long or has a tab: %q", name, line)
 			}
@@ -91,5 +94,38 @@ func TestEveryCommandHasColorAndQuiet(t *testing.T) {
 		if cmd.Flag("color") == nil || cmd.Flag("quiet") == nil {
 			t.Errorf("%s lacks --color or --quiet", cmd.Name())
 		}
+	}
+}
+
+// TestHelpFits: help takes 80 columns, as every terminal has.
+func TestHelpFits(t *testing.T) {
+	var see func(cmd *cobra.Command)
+	see = func(cmd *cobra.Command) {
+		var b strings.Builder
+		writeHelp(&b, cmd)
+		for line := range strings.Lines(b.String()) {
+			if visible.Width(strings.TrimSuffix(line, "\n")) > helpWidth {
+				t.Errorf("%s: too long a line: %s", cmd.CommandPath(), line)
+			}
+		}
+		for _, c := range cmd.Commands() {
+			see(c)
+		}
+	}
+	see(newRoot(&app{env: &env{}}))
+}
+
+// TestWriteEntry: a line breaks between words only.
+func TestWriteEntry(t *testing.T) {
+	var b strings.Builder
+	writeEntry(&b, "  --flag", 12, strings.Repeat("words ", 14)+strings.Repeat("x", 90))
+	writeEntry(&b, "  --longer-flag", 12, "text")
+	want := "  --flag    words words words words words words words words words words words\n" +
+		"            words words words\n" +
+		"            " + strings.Repeat("x", 90) + "\n" +
+		"  --longer-flag\n" +
+		"            text\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"stchat/internal/jsondoc"
 )
 
 // version is set by a release build: -ldflags "-X main.version=v1.2.3".
 var version string
 
-const versionDoc = `Tell which stchat this is: its version, the commit it was built from, the Go
+const versionDoc = `Print which stchat this is: its version, the commit it was built from, the Go
 version and platform, and the formats it knows.
 `
 
@@ -67,8 +69,8 @@ func newVersionCmd(a *app) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:               "version",
-		Short:             "Tell version, commit, Go version and known formats",
-		Long:              versionDoc + exitStatus("never"),
+		Short:             "Print version, commit, Go version and known formats",
+		Long:              versionDoc + exitStatus(""),
 		Example:           "  stchat version\n  stchat version --json",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -83,7 +85,7 @@ func newVersionCmd(a *app) *cobra.Command {
 func runVersion(a *app, asJSON bool) error {
 	v := readVersion()
 	if asJSON {
-		return writeJSON(a.Out, v)
+		return jsondoc.Write(a.Out, v, "")
 	}
 	commit := "unknown"
 	if v.Commit != nil {

@@ -21,6 +21,7 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
+	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -55,11 +56,11 @@ type Chat struct {
 	Groups []*group.File // the groups that list the chat, where it is a group chat
 
 	HeaderKind HeaderKind
-	Header     *meta.Header   // nil where the file has none
-	HeaderSpan Span           // where its line is in the file, without BOM and line end
-	HeaderLine int            // its physical line, from 1; 0 where there is none
-	Damage     []jsonl.Damage // damaged lines up to and with the header
-	BadUTF8    bool           // the header has invalid UTF-8
+	Header     *meta.Header  // nil where the file has none
+	HeaderSpan Span          // where its line is in the file, without BOM and line end
+	HeaderLine int           // its physical line, from 1; 0 where there is none
+	Damage     jsonl.Damages // damaged lines up to and with the header
+	BadUTF8    bool          // the header has invalid UTF-8
 
 	Body     int64 // the place in the file where the messages begin
 	BodyLine int   // physical lines before it
@@ -77,9 +78,21 @@ type Options struct {
 	Groups Groups    // where groups are looked up; nil: read at each call
 	Stdin  io.Reader // what the path "-" reads
 
+	// Content is read in place of what the path leads to, which need not be there. It
+	// stays open.
+	Content *os.File
+
 	// Regular says that the path has just been listed as a regular file, so
 	// that it need not be looked at before it is opened.
 	Regular bool
+
+	// View is what is read in place of the file's bytes, as one who is about to
+	// change the file sees it; nil: the file. The places are those in the view.
+	View func(file jsonl.Source) jsonl.Source
+
+	// Any says that the chat is only looked at, so that a file whose lines do
+	// not look like a chat's may be opened too.
+	Any bool
 }
 
 // Groups looks up the group files of a user folder, once a folder.
@@ -91,7 +104,8 @@ type Groups interface {
 var ErrNotRegular = errors.New("not a regular file; to read a pipe, give - and feed it to standard input")
 
 // Open opens a chat and reads it up to its header. Damage there is no error:
-// see Damage and HeaderKind. Errors name the path.
+// see Damage and HeaderKind. What is no chat is [ErrNotChat]. Errors name the
+// path.
 func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 	c := &Chat{Path: path, Kind: userdir.File, HeaderKind: None}
 	var err error
@@ -109,11 +123,19 @@ func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 	if err == nil {
 		err = c.readHead(ctx)
 	}
+	if err == nil && !opt.Any {
+		err = CheckShape(ctx, path, c.Source, c.Header != nil)
+	}
 	if err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
+}
+
+// HeaderPlace is where the header's line is.
+func (c *Chat) HeaderPlace() jsonl.Place {
+	return jsonl.Place{Off: c.HeaderSpan.Off, Len: c.HeaderSpan.Len}
 }
 
 // openStdin copies standard input to a file. Whoever types or feeds it may take
@@ -164,13 +186,22 @@ func (c *Chat) openFile(path string, opt Options) error {
 	if opt.Regular {
 		open = os.Open
 	}
-	f, err := open(path)
-	if err != nil {
+	c.file, c.close = opt.Content, func() {}
+	if opt.Content == nil {
+		f, err := open(path)
+		if err != nil {
+			return err
+		}
+		c.file, c.close = f, func() { _ = f.Close() } // only read from
+	}
+	if err := CheckName(path); err != nil {
 		return err
 	}
-	c.file, c.close = f, func() { _ = f.Close() } // only read from
 	if err := c.stamp(); err != nil {
 		return err
+	}
+	if opt.View != nil {
+		c.Source = opt.View(c.Source)
 	}
 	c.Name = userdir.ChatName(path)
 	c.Kind, c.Owner = userdir.KindOf(path)
@@ -212,7 +243,7 @@ func OpenRegular(path string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: %w", path, ErrNotRegular)
 	}
-	return os.Open(path)
+	return safefile.Open(path)
 }
 
 func (c *Chat) stamp() (err error) {
@@ -230,7 +261,7 @@ func (c *Chat) readHead(ctx context.Context) error {
 		return c.Errorf("%w", err)
 	}
 	c.Damage = head.Skipped
-	for _, d := range head.Skipped {
+	for _, d := range head.Skipped.First {
 		if d.Code != jsonl.BOM {
 			c.HeaderKind = Damaged // what was the first line is gone
 		}
@@ -250,7 +281,7 @@ func (c *Chat) readHead(ctx context.Context) error {
 	if bad, ok := errors.AsType[*meta.BadMetadataError](err); ok {
 		c.HeaderKind = Damaged
 		c.Header = meta.ParseLenient(head.Line)
-		c.Damage = append(c.Damage, jsonl.Damage{Line: head.Number, Column: bad.Offset + 1, Code: jsonl.NotObject, Reason: bad.Error()})
+		c.Damage.Add(jsonl.Damage{Line: head.Number, Column: bad.Offset + 1, Code: jsonl.NotObject, Reason: bad.Error()})
 		return nil
 	}
 	if err != nil {
@@ -283,7 +314,7 @@ func (c *Chat) OutputHeader() *meta.Header {
 	h := meta.New()
 	if old, ok := c.GroupMetadata(); ok {
 		// it was read as an object, so it merges
-		_ = meta.Merge(h.Metadata(), old)
+		_ = h.Change(func(metadata []byte) ([]byte, error) { return patch.Merge(metadata, old) })
 	}
 	return h
 }

@@ -66,9 +66,9 @@ func TestHeader(t *testing.T) {
 		{"empty", "", seen{chat.None, 0, 0, 0, nil, `{}`}},
 		{"only damage", "{", seen{chat.Damaged, 0, 1, 0, []string{"1:2: the line ends where a list's first value or ] must follow"}, `{}`}},
 	} {
-		c := open(t, write(t, filepath.Join(t.TempDir(), "x.jsonl"), tc.data), chat.Options{})
+		c := open(t, write(t, filepath.Join(t.TempDir(), "x.jsonl"), tc.data), chat.Options{Any: true})
 		got := seen{c.HeaderKind, c.HeaderLine, c.Body, c.BodyLine, nil, string(c.Metadata().Bytes())}
-		for _, d := range c.Damage {
+		for _, d := range c.Damage.First {
 			got.Damage = append(got.Damage, d.Error())
 		}
 		if tc.name == "only damage" {
@@ -86,7 +86,7 @@ func TestPlace(t *testing.T) {
 	write(t, filepath.Join(root, "groups", "1.json"), `{"id":"1","name":"Pair","chat_id":"g","chats":["g","h"],"chat_metadata":{"now":1},"past_metadata":{"h":{"then":2}}}`)
 	group := write(t, filepath.Join(root, "group chats", "h.jsonl"), `{"name":"x","mes":""}`)
 	orphan := write(t, filepath.Join(root, "group chats", "z.jsonl"), `{"name":"x","mes":""}`)
-	loose := write(t, filepath.Join(t.TempDir(), "loose.jsonl"), "{}")
+	loose := write(t, filepath.Join(t.TempDir(), "loose.jsonl"), "")
 
 	c := open(t, solo, chat.Options{})
 	if c.Kind != userdir.Solo || c.Owner != "Mira" || !c.HasDir || c.Name != "a" {
@@ -136,7 +136,7 @@ func TestRefused(t *testing.T) {
 // A file that is written while it is read is no chat to copy from.
 func TestUnchanged(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "x.jsonl"), "{}\n{}")
-	c := open(t, path, chat.Options{})
+	c := open(t, path, chat.Options{Any: true})
 	if err := c.Unchanged(); err != nil {
 		t.Fatal(err)
 	}

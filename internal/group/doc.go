@@ -5,8 +5,7 @@
 //
 // Edits are splices: they return the file's bytes with the one value changed and every
 // other byte kept, white space, key order and repeated keys included. The package
-// never writes; the caller hands what it returns to safefile, with the stamp taken
-// when the file was read.
+// never writes: [Edit] is what a change set renders.
 //
 // A group file is a stranger's. One that is damaged gives an error that names it, and
 // is no reason to give up on the others. What it lists are names, not paths: they go

@@ -3,10 +3,8 @@ package group
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"strconv"
 
 	"stchat/internal/jsonl"
@@ -36,15 +34,17 @@ type File struct {
 	// were typed: SillyTavern's server makes them safe only on their way to the disk.
 	// Compare with [File.Lists].
 	Chats []string
-	// Stamp is the file's state when it was read, for safefile.Rewrite.
+	// Stamp is the file's state when it was read.
 	Stamp safefile.Stamp
 
 	// All below is built once by parse and only read afterwards, so that sources of one
 	// group can be worked on side by side.
-	raw    []byte
-	listed map[string]bool     // the listed names, each as it stands and made safe
-	typed  map[string][]string // for a safe name, the listed ones that differ from it
-	past   map[string][]byte   // past_metadata
+	raw       []byte
+	listed    map[string]bool     // the listed names, each as it stands and made safe
+	typed     map[string][]string // for a safe name, the listed ones that differ from it
+	past      map[string][]byte   // past_metadata
+	current   []byte              // chat_metadata
+	oldLayout bool                // it has one of them
 }
 
 // Load reads the group file at path. Every error names it; one for damage is a
@@ -56,14 +56,14 @@ type File struct {
 // names. A chats that is something else than a list lists nothing, and entries that are
 // neither strings nor numbers are passed over.
 func Load(path string) (*File, error) {
-	raw, stamp, err := read(path)
-	if err != nil {
-		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pathErr.Err
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+	raw, stamp, err := safefile.Read(path)
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, fmt.Errorf("%s: %w", path, pathErr.Err)
 	}
-	f, err := parse(path, raw)
+	if err != nil {
+		return nil, err
+	}
+	f, err := Parse(path, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -71,30 +71,8 @@ func Load(path string) (*File, error) {
 	return f, nil
 }
 
-// read reads a regular file whole, and takes its stamp before the first byte.
-func read(path string) ([]byte, safefile.Stamp, error) {
-	// Before opening: to open a named pipe is to wait for its other end.
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, safefile.Stamp{}, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, safefile.Stamp{}, errors.New("not a regular file")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, safefile.Stamp{}, err
-	}
-	defer file.Close()
-	stamp, err := safefile.StampOf(file)
-	if err != nil {
-		return nil, safefile.Stamp{}, err
-	}
-	raw, err := io.ReadAll(file)
-	return raw, stamp, err
-}
-
-func parse(path string, raw []byte) (*File, error) {
+// Parse reads raw as the content of the group file at path; see [Load].
+func Parse(path string, raw []byte) (*File, error) {
 	if damage := jsonl.Check(raw); damage != nil {
 		return nil, &jsonl.LineError{Path: path, Damage: *damage}
 	}
@@ -128,7 +106,9 @@ func parse(path string, raw []byte) (*File, error) {
 		}
 		f.listed[name], f.listed[safe] = true, true
 	}
+	f.current, f.oldLayout = o.Get(keyMetadata)
 	if raw, ok := o.Get(keyPastMetadata); ok {
+		f.oldLayout = true
 		if past, err := rawjson.ParseObject(raw); err == nil {
 			f.past = maps.Collect(past.All())
 		}

@@ -23,7 +23,7 @@ func pretty(chats string) string {
 
 func mustParse(t *testing.T, raw string) *File {
 	t.Helper()
-	f, err := parse("g.json", []byte(raw))
+	f, err := Parse("g.json", []byte(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +60,12 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, raw := range []string{"", "[]", "null", `"x"`, "7", `{"chats":[`, "{}{}", "\ufeff{}", strings.Repeat("[", 1_000_000), `{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}"} {
-		_, err := parse("g.json", []byte(raw))
+		_, err := Parse("g.json", []byte(raw))
 		if err == nil || !strings.HasPrefix(err.Error(), "g.json:") {
 			t.Errorf("%.20q: error %v; want one that names the file", raw, err)
 		}
 	}
-	_, err := parse("g.json", []byte("{\n    \"id\": x\n}"))
+	_, err := Parse("g.json", []byte("{\n    \"id\": x\n}"))
 	if damage := (*jsonl.LineError)(nil); !errors.As(err, &damage) || damage.Damage.Line != 2 || damage.Damage.Column != 11 {
 		t.Errorf("error %v; want the damage's line and column", err)
 	}
@@ -321,7 +321,7 @@ func FuzzWithChats(f *testing.F) {
 	f.Add([]byte(`{"chat_id":"A","chats":null}`), "\u2028")
 	f.Add([]byte(oldLayout), "Then")
 	f.Fuzz(func(t *testing.T, raw []byte, name string) {
-		file, err := parse("g.json", bytes.Clone(raw))
+		file, err := Parse("g.json", bytes.Clone(raw))
 		if err != nil {
 			return
 		}

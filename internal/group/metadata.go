@@ -8,11 +8,7 @@ import (
 
 // HasOldLayout reports whether the file holds metadata of chats, as SillyTavern wrote
 // it up to 1.14.
-func (f *File) HasOldLayout() bool {
-	_, current := rawjson.Lookup(f.raw, keyMetadata)
-	_, past := rawjson.Lookup(f.raw, keyPastMetadata)
-	return current || past
-}
+func (f *File) HasOldLayout() bool { return f.oldLayout }
 
 // OldMetadata gives the metadata that the file holds for a chat without a header, as
 // SillyTavern's migration takes it (src/endpoints/groups.js,
@@ -23,7 +19,7 @@ func (f *File) OldMetadata(chat string) (raw []byte, ok bool) {
 	for _, key := range f.keysOf(chat) {
 		if key == f.ChatID {
 			// Also where it is missing: the spread is overwritten by undefined.
-			raw, ok = rawjson.Lookup(f.raw, keyMetadata)
+			raw, ok = f.current, f.current != nil
 		} else {
 			raw, ok = f.past[key]
 		}
@@ -32,6 +28,27 @@ func (f *File) OldMetadata(chat string) (raw []byte, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// keptFor returns the names of the chats of which the file holds metadata.
+func (f *File) keptFor() map[string]bool {
+	kept := map[string]bool{}
+	add := func(chat string) {
+		if _, ok := f.OldMetadata(chat); ok {
+			kept[chat] = true
+		}
+	}
+	if !f.oldLayout {
+		return kept
+	}
+	add(f.ChatID)
+	for name := range f.past {
+		add(name)
+	}
+	for safe := range f.typed {
+		add(safe)
+	}
+	return kept
 }
 
 // WithoutOldMetadata gives the file's bytes without the metadata it holds for the chats,

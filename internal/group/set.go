@@ -3,8 +3,9 @@ package group
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
+
+	"stchat/internal/safefile"
 )
 
 // Set is what a folder of group files holds.
@@ -14,16 +15,21 @@ type Set struct {
 	// Bad are the errors of those that could not, in the same order.
 	Bad []error
 
-	byChat map[string][]*File
-	byPath map[string]*File
+	byChat  map[string][]*File
+	byPath  map[string]*File
+	open    map[string][]*File
+	keeping map[string][]*File
 }
 
 // LoadAll reads every *.json in groupsDir. A file that cannot be read goes into
 // [Set.Bad] and does not stop the others; a folder that does not exist holds no
 // groups. The error is that of reading the folder.
 func LoadAll(groupsDir string) (*Set, error) {
-	s := &Set{byChat: map[string][]*File{}, byPath: map[string]*File{}}
-	entries, err := os.ReadDir(groupsDir)
+	s := &Set{
+		byChat: map[string][]*File{}, byPath: map[string]*File{},
+		open: map[string][]*File{}, keeping: map[string][]*File{},
+	}
+	entries, err := safefile.ReadDir(groupsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -47,11 +53,25 @@ func (s *Set) add(f *File) {
 	for name := range f.listed {
 		s.byChat[name] = append(s.byChat[name], f)
 	}
+	for name := range f.keptFor() {
+		s.keeping[name] = append(s.keeping[name], f)
+	}
+	s.open[f.ChatID] = append(s.open[f.ChatID], f)
+	if safe := safeName(f.ChatID); safe != f.ChatID {
+		s.open[safe] = append(s.open[safe], f)
+	}
 }
 
 // Listing gives the groups that list the chat, see [File.Lists], in the order of
 // their files' names. SillyTavern means it to be one at most.
 func (s *Set) Listing(chat string) []*File { return s.byChat[chat] }
+
+// Open returns the groups that have the chat open, whether they list it or not.
+func (s *Set) Open(chat string) []*File { return s.open[chat] }
+
+// Keeping returns the groups that hold metadata of the chat, see
+// [File.OldMetadata], whether they list it or not.
+func (s *Set) Keeping(chat string) []*File { return s.keeping[chat] }
 
 // ByPath gives the group that was read from path, nil if there is none.
 func (s *Set) ByPath(path string) *File { return s.byPath[filepath.Clean(path)] }

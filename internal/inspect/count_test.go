@@ -3,6 +3,7 @@ package inspect
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"sort"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stchat/internal/jsonl"
 )
 
 // count is an independent count of a chat: encoding/json on every line, read
@@ -22,7 +25,8 @@ type count struct {
 	Longest                                                                       int64
 	Text, SwipeBytes, SwipeInfo, Extra, Total                                     int64
 	Checkpoints, Branches                                                         []Link
-	Damage                                                                        []int
+	Damage                                                                        []int // the first
+	DamageTotal                                                                   int
 	ExtraKeys                                                                     []Size
 }
 
@@ -99,6 +103,8 @@ func countFile(t *testing.T, data []byte) count {
 		}
 		c.message(t, line, m, sizes)
 	}
+	c.DamageTotal = len(c.Damage)
+	c.Damage = c.Damage[:min(len(c.Damage), jsonl.MaxDamage)]
 	for key, n := range sizes {
 		c.ExtraKeys = append(c.ExtraKeys, Size{key, n})
 	}
@@ -155,20 +161,13 @@ func (c *count) message(t *testing.T, line []byte, m map[string]any, sizes map[s
 			c.Branches = append(c.Branches, Link{At: at, Name: s})
 		}
 	}
-	isBreak, recap := false, false
-	for _, key := range []string{"auto_recap_memory", "auto_recap"} {
-		memory := object(extra[key])
-		if isTrue(memory["scene_break"]) && memory["scene_break_visible"] != false {
-			isBreak = true
-		}
-		if s, ok := memory["scene_recap_memory"].(string); ok && s != "" {
-			recap = true
-		}
-	}
-	if isBreak {
+	mark := map[string]any{}
+	maps.Copy(mark, object(extra["auto_recap"]))
+	maps.Copy(mark, object(extra["auto_recap_memory"]))
+	if isTrue(mark["scene_break"]) && mark["scene_break_visible"] != false {
 		c.Breaks++
 	}
-	if recap {
+	if s, ok := mark["scene_recap_memory"].(string); ok && s != "" {
 		c.Recaps++
 	}
 	var raw map[string]json.RawMessage
@@ -215,6 +214,7 @@ func counted(r *Report) count {
 	for _, l := range r.Branches {
 		c.Branches = append(c.Branches, Link{At: l.At, Name: l.Name})
 	}
+	c.DamageTotal = r.DamageTotal
 	for _, d := range r.Damage {
 		c.Damage = append(c.Damage, d.Line)
 	}

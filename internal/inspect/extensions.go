@@ -1,22 +1,22 @@
 package inspect
 
 import (
-	"io"
-	"math"
 	"os"
 	"strings"
+	"time"
 
+	"stchat/internal/autorecap"
 	"stchat/internal/chat"
+	"stchat/internal/illustrator"
+	"stchat/internal/library"
 	"stchat/internal/luker"
+	"stchat/internal/memorybook"
 	"stchat/internal/rawjson"
 )
 
-// The metadata keys of the extensions that are known (FORMATS.md B2 and C1).
-const (
-	keyRunning     = "auto_recap_running_scene_recaps"
-	keyPendingOps  = "autoLorebooks"
-	keyIllustrator = "auto_illustrator"
-)
+// MaxKeys is how many keys of the metadata are listed, so that memory does not follow a
+// hostile header; the rest is a number.
+const MaxKeys = 10_000
 
 // isCore tells whether SillyTavern itself writes the key.
 func isCore(key string) bool {
@@ -32,71 +32,84 @@ func isCore(key string) bool {
 	return strings.HasPrefix(key, "cfg_")
 }
 
-// isRecap tells whether Auto-Recap writes the key, or its documentation says so.
-func isRecap(key string) bool {
-	switch key {
-	case keyRunning, keyPendingOps, "auto_lorebooks", "auto_recap", "auto_recap_checkpoint_state", "auto_lorebooks_processed_recaps":
-		return true
-	}
-	return false
-}
-
 // extensions tells what extensions keep in the metadata, in the messages and
 // beside the chat.
-func extensions(c *chat.Chat, md *rawjson.Object, t *tally, f *folder) []Extension {
+func extensions(c *chat.Chat, md *rawjson.Object, t *tally, f *library.Folder) []Extension {
 	list := []Extension{}
 	recap := &AutoRecap{Name: "auto-recap", Known: true, SceneBreaks: t.breaks, HiddenBreaks: t.hiddenBreaks, SceneRecaps: t.recaps}
 	found := t.breaks+t.hiddenBreaks+t.recaps > 0
 	var unknown []Extension
-	var illustrator *AutoIllustrator
+	var known []Extension
 	for key, raw := range md.All() {
 		size := int64(len(raw))
 		switch {
 		case isCore(key):
-		case isRecap(key):
+		case autorecap.IsKey(key):
 			found = true
 			recap.Bytes += size
-			recap.read(key, raw)
-		case key == keyIllustrator:
-			illustrator = &AutoIllustrator{
+		case key == illustrator.Key:
+			known = append(known, &AutoIllustrator{
 				Name: "auto-illustrator", Known: true, Bytes: size,
-				Prompts: members(raw, "promptRegistry", "nodes"), Images: members(raw, "promptRegistry", "imageToPromptId"),
-			}
+				Prompts: members(raw, "promptRegistry", "nodes"), Trees: elements(raw, "promptRegistry", "rootPromptIds"),
+				Images: members(raw, "promptRegistry", "imageToPromptId"),
+			})
+		case key == memorybook.Key:
+			known = append(known, memoryBooks(raw))
 		default:
-			unknown = append(unknown, &Unknown{Name: key, Bytes: size})
+			if len(unknown) < MaxKeys {
+				unknown = append(unknown, &Unknown{Name: key, Bytes: size})
+			}
 		}
 	}
 	if found {
+		recap.read(md)
 		list = append(list, recap)
 	}
-	if illustrator != nil {
-		list = append(list, illustrator)
-	}
+	list = append(list, known...)
 	if l := lukerOf(c, f); l != nil {
 		list = append(list, l)
 	}
 	return append(list, unknown...)
 }
 
-// read takes what one of Auto-Recap's keys tells.
-func (r *AutoRecap) read(key string, raw []byte) {
-	switch key {
-	case keyRunning:
-		versions, _ := rawjson.Lookup(raw, "versions")
-		for range rawjson.Elements(versions) {
-			r.Versions++
-		}
-		id, _ := rawjson.Lookup(raw, "chat_id")
-		if s, ok := rawjson.Unquote(id); ok {
-			r.ChatID = &s
-		}
-		current, _ := rawjson.Lookup(raw, "current_version")
-		if n, ok := rawjson.Int(current); ok {
-			r.Current = &n
-		}
-	case keyPendingOps:
-		r.Pending = members(raw, "pendingOps")
+// read takes what the metadata says.
+func (r *AutoRecap) read(md *rawjson.Object) {
+	running, _ := autorecap.RunningIn(md)
+	for range running.Versions() {
+		r.Versions++
 	}
+	if id, ok := running.ChatID(); ok {
+		r.ChatID = &id
+	}
+	if n, ok := rawjson.Int(running.Current()); ok {
+		r.Current = &n
+	}
+	r.Pending = autorecap.Pending(md, time.Time{}).All
+}
+
+// memoryBooks tells what STMemoryBooks keeps.
+func memoryBooks(raw []byte) *MemoryBooks {
+	index := func(raw []byte) *int {
+		if n, ok := rawjson.Int(raw); ok {
+			return &n
+		}
+		return nil
+	}
+	marks := memorybook.Read(raw)
+	return &MemoryBooks{
+		Name: "memory-books", Known: true, Bytes: int64(len(raw)),
+		SceneStart: index(marks.Start), SceneEnd: index(marks.End), Highest: index(marks.Highest),
+	}
+}
+
+// elements counts the elements of the list at a path.
+func elements(raw []byte, path ...string) int {
+	raw, _ = rawjson.Lookup(raw, path...)
+	n := 0
+	for range rawjson.Elements(raw) {
+		n++
+	}
+	return n
 }
 
 // members counts the members of the object at a path.
@@ -110,11 +123,11 @@ func members(raw []byte, path ...string) int {
 }
 
 // lukerOf tells of the chat's sidecars; nil where there are none.
-func lukerOf(c *chat.Chat, f *folder) *Luker {
-	if f == nil || len(f.sidecars) == 0 {
+func lukerOf(c *chat.Chat, f *library.Folder) *Luker {
+	if f == nil {
 		return nil
 	}
-	files := luker.Among(f.sidecars, f.path, c.Name)
+	files := f.Sidecars(c.Name)
 	if len(files) == 0 {
 		return nil
 	}
@@ -141,21 +154,19 @@ func floors(path string) (commits, last *int) {
 		return nil, nil
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(f)
-	if err != nil {
-		return nil, nil
-	}
-	// what a branch at the last message there can be would keep: all that is valid
-	log, kept, _, err := luker.CutFloorLog(raw, math.MaxInt)
-	if err != nil {
-		return nil, nil
-	}
-	list, _ := rawjson.Lookup(log, "commits")
-	for commit := range rawjson.Elements(list) {
-		raw, _ := rawjson.Lookup(commit, "floor")
-		if floor, ok := rawjson.Int(raw); ok && (last == nil || floor > *last) {
+	n := 0
+	err = luker.EachCommit(f, func(c *luker.Commit) error {
+		if !c.Valid {
+			return nil
+		}
+		n++
+		if floor := c.Floor; last == nil || floor > *last {
 			last = &floor
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil
 	}
-	return &kept, last
+	return &n, last
 }

@@ -6,15 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/autorecap"
 	"stchat/internal/rawjson"
 )
 
 // extra is what is wanted of a message's extra, as raw values.
 type extra struct {
-	kind     []byte // type
-	bookmark []byte
-	branches []byte
-	recaps   [2][]byte // auto_recap_memory and auto_recap
+	kind              []byte // type
+	tools             []byte // tool_invocations
+	bookmark          []byte
+	branches          []byte
+	recap, documented []byte // Auto-Recap's mark
 }
 
 // read finds the wanted keys, and adds every key's bytes to sizes where that
@@ -31,16 +33,30 @@ func (e *extra) read(raw []byte, sizes *sizes) {
 		switch string(inside(key)) {
 		case "type":
 			e.kind = value
+		case "tool_invocations":
+			e.tools = value
 		case "bookmark_link":
 			e.bookmark = value
 		case "branches":
 			e.branches = value
-		case "auto_recap_memory":
-			e.recaps[0] = value
-		case "auto_recap":
-			e.recaps[1] = value
+		case autorecap.Module:
+			e.recap = value
+		case autorecap.DocumentedModule:
+			e.documented = value
 		}
 	}
+}
+
+// hidden reports whether a system message with this extra is one that the user
+// has hidden: the program's own have a type, and calls of tools are visible.
+func (e *extra) hidden() bool {
+	return !rawjson.Truthy(e.kind) && rawjson.KindOf(e.tools) != rawjson.Array
+}
+
+// scene returns what Auto-Recap's mark says.
+func (e *extra) scene() autorecap.Scene {
+	mark, _ := autorecap.ReadMark(e.recap, e.documented)
+	return mark.Scene()
 }
 
 // inside gives a raw key decoded, without its quotes. It only allocates for

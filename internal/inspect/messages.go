@@ -3,6 +3,7 @@ package inspect
 import (
 	"bytes"
 	"context"
+	"math"
 	"slices"
 
 	"stchat/internal/chat"
@@ -15,12 +16,12 @@ import (
 // inspect --messages --json.
 type Message struct {
 	Schema     int      `json:"schema"`
-	Path       string   `json:"path"`
+	Path       string   `json:"path" is:"path"`
 	Index      int      `json:"index"`
 	Role       string   `json:"role"` // user, character or system
 	Name       *string  `json:"name"`
 	Date       *string  `json:"date"`       // RFC 3339 in UTC, or the text as it stands
-	Swipe      *int     `json:"swipe"`      // swipe_id: the chosen swipe, from 0
+	Swipe      *int     `json:"swipe"`      // the chosen swipe, from 1
 	Swipes     int      `json:"swipes"`     // how many are stored
 	Checkpoint *string  `json:"checkpoint"` // extra.bookmark_link
 	Branches   []string `json:"branches"`   // extra.branches
@@ -41,12 +42,10 @@ type MessagesOptions struct {
 }
 
 // Messages reads an open chat and hands on its messages in order. A message is
-// only valid until the next one. Damaged lines are given to damaged, before
-// the messages that come after them in a batch of about a megabyte.
-func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(*Message) error, damaged func(Damage)) error {
-	for _, d := range c.Damage {
-		damaged(damageOf(d))
-	}
+// only valid until the next one. The damage of the header, and then that of
+// each batch of about a megabyte, is given to damaged before the messages.
+func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(*Message) error, damaged func(jsonl.Damages)) error {
+	damaged(c.Damage)
 	var failed error
 	work := func(l *jsonl.Line, list *[]Message) {
 		if l.Damage != nil {
@@ -60,10 +59,8 @@ func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(
 		}
 		(*list)[n].read(l, &opt)
 	}
-	fold := func(list *[]Message, base jsonl.Base, damage []jsonl.Damage) error {
-		for _, d := range damage {
-			damaged(damageOf(d))
-		}
+	fold := func(list *[]Message, base jsonl.Base, damage jsonl.Damages) error {
+		damaged(damage)
 		for i := range *list {
 			m := &(*list)[i]
 			m.Schema, m.Path, m.Index = Schema, c.Path, base.Index+i
@@ -91,11 +88,12 @@ func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 	}
 	m.Name = textAt(l, keyName)
 	if date, ok := l.Value(keyDate); ok && isDate(date) {
-		m.Date = dateText(date)
+		m.Date = DateText(date)
 	}
 	if raw, ok := l.Value(keySwipeID); ok {
-		if k, ok := rawjson.Int(raw); ok {
-			m.Swipe = &k
+		if id, ok := rawjson.Int(raw); ok && id >= 0 && id < math.MaxInt {
+			number := id + 1
+			m.Swipe = &number
 		}
 	}
 	if raw, ok := l.Value(keySwipes); ok {
@@ -123,9 +121,9 @@ func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 			}
 		}
 	}
-	s := sceneOf(&e)
-	m.SceneBreak = s.isBreak && !s.hidden
-	m.Hidden = who == message.System && !rawjson.Truthy(e.kind)
+	s := e.scene()
+	m.SceneBreak = s.Break && !s.Hidden
+	m.Hidden = who == message.System && e.hidden()
 }
 
 func textAt(l *jsonl.Line, key int) *string {

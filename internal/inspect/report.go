@@ -8,18 +8,18 @@ const Schema = 1
 // nothing to tell.
 type Report struct {
 	Schema int     `json:"schema"`
-	Path   string  `json:"path"`  // as given or found; "-" for standard input
-	Name   string  `json:"name"`  // the file's, without .jsonl; empty for standard input
-	Kind   string  `json:"kind"`  // solo, group or file
-	Owner  *string `json:"owner"` // the character's folder, or the group's name
-	Bytes  int64   `json:"bytes"` // the file's size
+	Path   string  `json:"path" is:"path"` // as given or found; "-" for standard input
+	Name   string  `json:"name"`           // the file's, without .jsonl; empty for standard input
+	Kind   string  `json:"kind"`           // solo, group or file
+	Owner  *string `json:"owner"`          // the character's folder, or the group's name
+	Bytes  int64   `json:"bytes"`          // the file's size
 	Header string  `json:"header"`
 
 	Messages   int     `json:"messages"`
 	User       int     `json:"user"`
 	Character  int     `json:"character"`
 	System     int     `json:"system"`
-	Hidden     int     `json:"hidden"`      // is_system without extra.type
+	Hidden     int     `json:"hidden"`      // is_system without extra.type and without calls of tools
 	WithSwipes int     `json:"with_swipes"` // messages with more than one swipe
 	Swipes     int     `json:"swipes"`      // stored in all
 	FirstDate  *string `json:"first_date"`  // of the first message that has one: RFC 3339 in UTC, or the text as it stands
@@ -32,14 +32,20 @@ type Report struct {
 
 	MainChat       *string `json:"main_chat"`
 	MainChatExists *bool   `json:"main_chat_exists"`
+	Parent         *string `json:"parent"` // main_chat, or the chat that a legacy checkpoint's name begins with
 	Integrity      *string `json:"integrity"`
-	Checkpoints    []Link  `json:"checkpoints"`
+	Checkpoints    []Link  `json:"checkpoints"` // with the branches, the first maxLinks
 	Branches       []Link  `json:"branches"`
 
-	Lorebook     *Lorebook   `json:"lorebook"`
-	MetadataKeys []string    `json:"metadata_keys"` // in the header's order
-	Extensions   []Extension `json:"extensions"`
-	Damage       []Damage    `json:"damage"`
+	CheckpointTotal int `json:"checkpoint_total"`
+	BranchTotal     int `json:"branch_total"`
+
+	Lorebook         *Lorebook   `json:"lorebook"`
+	MetadataKeys     []string    `json:"metadata_keys"` // in the header's order, at most [MaxKeys]
+	MetadataKeyTotal int         `json:"metadata_key_total"`
+	Extensions       []Extension `json:"extensions"`
+	Damage           []Damage    `json:"damage"` // the first jsonl.MaxDamage
+	DamageTotal      int         `json:"damage_total"`
 
 	// Warnings are what the user should know about how the chat was read.
 	Warnings []string `json:"warnings"`
@@ -88,7 +94,7 @@ type Damage struct {
 }
 
 // Extension is state that an extension keeps in a chat: [AutoRecap],
-// [AutoIllustrator], [Luker] or [Unknown].
+// [AutoIllustrator], [MemoryBooks], [Luker] or [Unknown].
 type Extension interface{ isExtension() }
 
 // AutoRecap is ST-Auto-Recap's state (FORMATS.md B).
@@ -111,7 +117,18 @@ type AutoIllustrator struct {
 	Known   bool   `json:"known"` // true
 	Bytes   int64  `json:"bytes"`
 	Prompts int    `json:"prompts"`
+	Trees   int    `json:"trees"` // prompts that refine no other
 	Images  int    `json:"images"`
+}
+
+// MemoryBooks is STMemoryBooks' state: messages, null where none is noted.
+type MemoryBooks struct {
+	Name       string `json:"name"`  // "memory-books"
+	Known      bool   `json:"known"` // true
+	Bytes      int64  `json:"bytes"`
+	SceneStart *int   `json:"scene_start"`
+	SceneEnd   *int   `json:"scene_end"`
+	Highest    *int   `json:"highest_memory"` // the last message that a memory covers
 }
 
 // Luker is what Luker keeps beside a chat (FORMATS.md A).
@@ -141,5 +158,6 @@ type Unknown struct {
 
 func (*AutoRecap) isExtension()       {}
 func (*AutoIllustrator) isExtension() {}
+func (*MemoryBooks) isExtension()     {}
 func (*Luker) isExtension()           {}
 func (*Unknown) isExtension()         {}

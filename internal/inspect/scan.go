@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"stchat/internal/chat"
+	"stchat/internal/family"
 	"stchat/internal/jsonl"
+	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
@@ -40,15 +42,15 @@ func NewScanner(around *Around) *Scanner { return &Scanner{around: around, keys:
 func (k *Scanner) Scan(ctx context.Context, c *chat.Chat, opt Options) (*Report, error) {
 	s := &scan{total: &k.small}
 	s.total.reset()
-	s.add(c.Damage)
+	s.damage.Append(c.Damage)
 	err := s.measureHead(ctx, c)
 	lines := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: k.keys, Workers: opt.Workers, Progress: opt.Progress}
 	switch {
 	case err != nil:
 	case c.Source.Size <= jsonl.Small:
-		var damage []jsonl.Damage
+		var damage jsonl.Damages
 		damage, err = k.buf.Each(c.Source, lines, s.total.line)
-		s.add(damage)
+		s.damage.Append(damage)
 	default:
 		err = jsonl.Map(ctx, c.Source, lines, func(l *jsonl.Line, t *tally) { t.line(l) }, s.fold, (*tally).reset)
 	}
@@ -61,32 +63,26 @@ func (k *Scanner) Scan(ctx context.Context, c *chat.Chat, opt Options) (*Report,
 // scan is the reading of one chat.
 type scan struct {
 	total  *tally
-	damage []Damage
-}
-
-func (s *scan) add(damage []jsonl.Damage) {
-	for _, d := range damage {
-		s.damage = append(s.damage, damageOf(d))
-	}
+	damage jsonl.Damages
 }
 
 // measureHead looks at damaged lines before the messages, for their length.
 func (s *scan) measureHead(ctx context.Context, c *chat.Chat) error {
-	if len(s.damage) == 0 {
+	if s.damage.Total == 0 {
 		return nil
 	}
 	head := jsonl.Source{R: c.Source.R, Size: c.Body}
 	measure := func(l *jsonl.Line, longest *int64) { *longest = max(*longest, int64(len(l.Raw))) }
-	fold := func(longest *int64, _ jsonl.Base, _ []jsonl.Damage) error {
+	fold := func(longest *int64, _ jsonl.Base, _ jsonl.Damages) error {
 		s.total.longest = max(s.total.longest, *longest)
 		return nil
 	}
 	return jsonl.Map(ctx, head, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}, measure, fold, nil)
 }
 
-func (s *scan) fold(t *tally, _ jsonl.Base, damage []jsonl.Damage) error {
+func (s *scan) fold(t *tally, _ jsonl.Base, damage jsonl.Damages) error {
 	s.total.add(t)
-	s.add(damage)
+	s.damage.Append(damage)
 	return nil
 }
 
@@ -98,12 +94,12 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 	r := &Report{
 		Schema: Schema, Path: c.Path, Name: c.Name, Kind: string(c.Kind), Bytes: c.Source.Size, Header: string(c.HeaderKind),
 		Messages: t.lines, User: t.user, System: t.system, Character: t.lines - t.user - t.system, Hidden: t.hidden,
-		WithSwipes: t.withSwipes, Swipes: t.swipes, FirstDate: dateText(t.first), LastDate: dateText(t.last), BadUTF8: t.badUTF8,
+		WithSwipes: t.withSwipes, Swipes: t.swipes, FirstDate: DateText(t.first), LastDate: DateText(t.last), BadUTF8: t.badUTF8,
 		Longest: max(t.longest, c.HeaderSpan.Len), Parts: t.parts, ExtraKeys: t.sizes.largest(largestKeys),
-		Checkpoints: []Link{}, Branches: []Link{}, MetadataKeys: []string{}, Damage: s.damage, Warnings: []string{},
+		Checkpoints: []Link{}, Branches: []Link{}, CheckpointTotal: t.checkpoints, BranchTotal: t.branches, MetadataKeys: []string{}, Damage: []Damage{}, DamageTotal: s.damage.Total, Warnings: []string{},
 	}
-	if r.Damage == nil {
-		r.Damage = []Damage{}
+	for _, d := range s.damage.First {
+		r.Damage = append(r.Damage, damageOf(d))
 	}
 	if c.BadUTF8 {
 		r.BadUTF8++
@@ -114,15 +110,16 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 	p := &r.Parts
 	p.Other = t.bytes - p.Text - p.Swipes - p.SwipeInfo - p.Extra
 
-	var f *folder
+	var f *library.Folder
 	if c.Path != chat.Stdin {
-		f = around.folder(filepath.Dir(c.Path))
+		f = around.Folder(filepath.Dir(c.Path))
 	}
 	exists := func(name string) *bool {
 		if f == nil {
 			return nil
 		}
-		return new(f.hasChat(name))
+		_, ok := f.Target(name)
+		return &ok
 	}
 	for _, l := range t.links {
 		found := Link{At: l.at, Name: l.name, Exists: exists(l.name)}
@@ -134,10 +131,17 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 	}
 	md := c.Metadata()
 	for key := range md.All() {
-		r.MetadataKeys = append(r.MetadataKeys, key)
+		if r.MetadataKeyTotal++; len(r.MetadataKeys) < MaxKeys {
+			r.MetadataKeys = append(r.MetadataKeys, key)
+		}
 	}
 	if r.MainChat = textOf(md, "main_chat"); r.MainChat != nil {
-		r.MainChatExists = exists(*r.MainChat)
+		r.Parent, r.MainChatExists = r.MainChat, exists(*r.MainChat)
+	} else if f != nil && c.Kind == userdir.Solo {
+		// FORMATS.md E4.1: checkpoints of old did not always keep main_chat
+		if parent, ok := f.Target(family.ParentInName(c.Name)); ok && parent != c.Name {
+			r.Parent = &parent
+		}
 	}
 	r.Integrity = textOf(md, "integrity")
 	if name, ok := lorebook.NameIn(md); ok {
@@ -171,8 +175,8 @@ func textOf(md *rawjson.Object, key string) *string {
 // dateForm is RFC 3339 with milliseconds, as JavaScript's toISOString writes it.
 const dateForm = "2006-01-02T15:04:05.000Z07:00"
 
-// dateText gives a send_date in UTC, or its text where it is none.
-func dateText(raw []byte) *string {
+// DateText returns a send_date in UTC, or its text where it is none.
+func DateText(raw []byte) *string {
 	if len(raw) == 0 {
 		return nil
 	}

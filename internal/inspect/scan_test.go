@@ -14,12 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/chat"
+	"stchat/internal/jsonl"
 )
 
 // scanFile opens and scans a chat.
 func scanFile(t testing.TB, k *Scanner, path string, workers int) *Report {
 	t.Helper()
-	c, err := chat.Open(context.Background(), path, chat.Options{Groups: k.around})
+	c, err := chat.Open(context.Background(), path, chat.Options{Groups: k.around, Any: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +214,7 @@ func TestMessagesAreWhatIsCounted(t *testing.T) {
 	for range 100 {
 		path := write(t, g.chat(g.IntN(40), 150))
 		r := scanFile(t, k, path, 1)
-		c, err := chat.Open(context.Background(), path, chat.Options{})
+		c, err := chat.Open(context.Background(), path, chat.Options{Any: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +250,7 @@ func TestMessagesAreWhatIsCounted(t *testing.T) {
 				got.Branches = append(got.Branches, Link{At: m.Index, Name: name})
 			}
 			return nil
-		}, func(Damage) { damage++ })
+		}, func(d jsonl.Damages) { damage += d.Total })
 		c.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -257,9 +258,9 @@ func TestMessagesAreWhatIsCounted(t *testing.T) {
 		want := counted(r).normal()
 		got.Header, got.First, got.Last, got.Longest, got.Recaps = want.Header, want.First, want.Last, want.Longest, want.Recaps
 		got.Text, got.SwipeBytes, got.SwipeInfo, got.Extra, got.Total = want.Text, want.SwipeBytes, want.SwipeInfo, want.Extra, want.Total
-		got.ExtraKeys, got.Damage = want.ExtraKeys, want.Damage
-		if diff := cmp.Diff(want, got); diff != "" || damage != len(r.Damage) {
-			t.Fatalf("%d damaged lines, want %d (-scan +messages)\n%s\n%s", damage, len(r.Damage), diff, readFile(t, path))
+		got.ExtraKeys, got.Damage, got.DamageTotal = want.ExtraKeys, want.Damage, want.DamageTotal
+		if diff := cmp.Diff(want, got); diff != "" || damage != r.DamageTotal {
+			t.Fatalf("%d damaged lines, want %d (-scan +messages)\n%s\n%s", damage, r.DamageTotal, diff, readFile(t, path))
 		}
 	}
 }
@@ -322,6 +323,23 @@ func TestFirstLine(t *testing.T) {
 	} {
 		if got := string(beginning(firstLine([]byte(test.raw)), test.head)); got != test.want {
 			t.Errorf("%s, %d: %s, want %s", test.raw, test.head, got, test.want)
+		}
+	}
+}
+
+// A chat of nothing but links must not become memory.
+func TestManyLinks(t *testing.T) {
+	line := `{"mes":"x","extra":{"bookmark_link":"a","branches":["b","c"]}}` + "\n"
+	n := jsonl.Small/len(line) + 10_000
+	for _, n := range []int{5, n} {
+		path := filepath.Join(t.TempDir(), "c.jsonl")
+		if err := os.WriteFile(path, []byte(`{"chat_metadata":{}}`+"\n"+repeat(line, n)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r := scanFile(t, NewScanner(NewAround()), path, 0)
+		kept := len(r.Checkpoints) + len(r.Branches)
+		if r.CheckpointTotal != n || r.BranchTotal != 2*n || kept != min(3*n, maxLinks) {
+			t.Errorf("%d messages: %d checkpoints and %d branches, %d links kept", n, r.CheckpointTotal, r.BranchTotal, kept)
 		}
 	}
 }

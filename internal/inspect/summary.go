@@ -65,8 +65,8 @@ func (s *Summer) Add(r *Report) {
 	s.WithSwipes += r.WithSwipes
 	s.Swipes += r.Swipes
 	s.Bytes += r.Bytes
-	s.DamagedLines += len(r.Damage)
-	if len(r.Damage) > 0 {
+	s.DamagedLines += r.DamageTotal
+	if r.DamageTotal > 0 {
 		s.Damaged++
 	}
 	if folder := filepath.Dir(r.Path); r.Kind == string(userdir.Solo) && !s.owners[folder] {

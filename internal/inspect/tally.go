@@ -34,11 +34,16 @@ type tally struct {
 	bytes                       int64 // of the messages
 	parts                       Parts // without Other
 	first, last                 []byte
-	links                       []link
+	links                       []link // the first maxLinks
+	checkpoints, branches       int    // links in all
 	breaks, hiddenBreaks        int
 	recaps                      int
 	sizes                       sizes
 }
+
+// maxLinks is how many links of a chat are kept: more than people make, and few
+// enough that memory does not follow a chat that has nothing else.
+const maxLinks = 100_000
 
 // link is a link whose message's index is counted from the stretch's start.
 type link struct {
@@ -98,7 +103,7 @@ func (t *tally) line(l *jsonl.Line) {
 		e.read(raw, &t.sizes)
 		t.mark(&e, l.Index)
 	}
-	if who == message.System && !rawjson.Truthy(e.kind) {
+	if who == message.System && e.hidden() {
 		t.hidden++
 	}
 }
@@ -106,24 +111,32 @@ func (t *tally) line(l *jsonl.Line) {
 // mark counts what the extra of message at says: links and scenes.
 func (t *tally) mark(e *extra, at int) {
 	if name, ok := linkName(e.bookmark); ok {
-		t.links = append(t.links, link{at, false, name})
+		t.checkpoints++
+		t.link(link{at, false, name})
 	}
 	if e.branches != nil {
 		for raw := range rawjson.Elements(e.branches) {
 			if name, ok := linkName(raw); ok {
-				t.links = append(t.links, link{at, true, name})
+				t.branches++
+				t.link(link{at, true, name})
 			}
 		}
 	}
-	s := sceneOf(e)
+	s := e.scene()
 	switch {
-	case s.isBreak && s.hidden:
+	case s.Break && s.Hidden:
 		t.hiddenBreaks++
-	case s.isBreak:
+	case s.Break:
 		t.breaks++
 	}
-	if s.recap {
+	if s.Recap {
 		t.recaps++
+	}
+}
+
+func (t *tally) link(l link) {
+	if len(t.links) < maxLinks {
+		t.links = append(t.links, l)
 	}
 }
 
@@ -161,47 +174,14 @@ func linkName(raw []byte) (string, bool) {
 	return rawjson.Unquote(raw)
 }
 
-// scene is what Auto-Recap notes on a message (FORMATS.md B1 and B2.3).
-type scene struct{ isBreak, hidden, recap bool }
-
-// sceneOf reads it under either key: the extension writes auto_recap_memory,
-// its documentation says auto_recap.
-func sceneOf(e *extra) scene {
-	var s scene
-	visible := false
-	for _, raw := range e.recaps {
-		if raw == nil {
-			continue
-		}
-		var isBreak, shown, recap []byte
-		for key, value := range rawjson.Members(raw) {
-			switch string(inside(key)) {
-			case "scene_break":
-				isBreak = value
-			case "scene_break_visible":
-				shown = value
-			case "scene_recap_memory":
-				recap = value
-			}
-		}
-		if rawjson.Truthy(isBreak) {
-			s.isBreak = true
-			visible = visible || string(shown) != "false"
-		}
-		if rawjson.KindOf(recap) == rawjson.String && len(recap) > len(`""`) {
-			s.recap = true
-		}
-	}
-	s.hidden = s.isBreak && !visible
-	return s
-}
-
 // add puts another tally behind this one.
 func (t *tally) add(u *tally) {
 	for _, l := range u.links {
 		l.at += t.lines
-		t.links = append(t.links, l)
+		t.link(l)
 	}
+	t.checkpoints += u.checkpoints
+	t.branches += u.branches
 	t.lines += u.lines
 	t.user += u.user
 	t.system += u.system

@@ -1,8 +1,6 @@
 package isolate
 
 import (
-	"slices"
-
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 )
@@ -35,7 +33,7 @@ type Adapter interface {
 // Adapters makes an adapter for each extension that is understood. To add one,
 // write its file and put it here.
 func Adapters() []Adapter {
-	return []Adapter{&core{}, &autoRecap{}, &autoIllustrator{}, &lukerVariables{}}
+	return []Adapter{&core{}, &autoRecap{}, &autoIllustrator{}, &memoryBook{}, &lukerVariables{}}
 }
 
 // Moment is the point at which a chat is branched.
@@ -52,6 +50,7 @@ func (m Moment) Messages() int { return m.At + 1 }
 type Change struct {
 	Extension string
 	Change    string // for people: "3 of 10 versions kept, current 10 → 3"
+	Left      bool   // it could not be told what it was, so it is what it was later
 }
 
 // Message is one message as an adapter sees it.
@@ -60,29 +59,23 @@ type Message struct {
 	line *jsonl.Line // nil where the line stands alone
 	keys []string    // the keys that line.Value knows, by number
 
-	extra []member // of extra, once somebody asked
-	split bool
+	extra  *rawjson.Object // once somebody asked; nil where it is none
+	parsed bool
 }
-
-// member is one member of extra, raw.
-type member struct{ key, value []byte }
 
 // Extra returns the raw value of a key of the message's extra, nil where there is
 // none. It is valid during Look only. extra can be large, so it is walked once for
 // all adapters.
 func (m *Message) Extra(key string) []byte {
-	if !m.split {
-		m.split = true
-		for k, v := range rawjson.Members(m.Get(keyExtra)) {
-			m.extra = append(m.extra, member{k, v})
-		}
+	if !m.parsed {
+		m.parsed = true
+		m.extra, _ = rawjson.ParseObject(m.Get(keyExtra))
 	}
-	for _, v := range slices.Backward(m.extra) {
-		if rawjson.KeyIs(v.key, key) {
-			return v.value
-		}
+	if m.extra == nil {
+		return nil
 	}
-	return nil
+	raw, _ := m.extra.Get(key)
+	return raw
 }
 
 // Get returns the raw value of a top-level key that some adapter needs, nil where

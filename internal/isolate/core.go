@@ -25,27 +25,27 @@ func (c *core) Apply(metadata *rawjson.Object, at Moment) []Change {
 	if raw, ok := metadata.Get("lastInContextMessageId"); ok {
 		if n, ok := rawjson.Float(raw); ok && n > float64(at.At) {
 			metadata.Unset("lastInContextMessageId")
-			changes = append(changes, Change{c.Name(), fmt.Sprintf("lastInContextMessageId %s removed: beyond message %d", rawjson.Compact(raw), at.At)})
+			changes = append(changes, Change{Extension: c.Name(), Change: fmt.Sprintf("lastInContextMessageId %s removed: beyond message %d", rawjson.Compact(raw), at.At)})
 		}
 	}
-	timed, ok := objectAt(metadata, "timedWorldInfo")
+	timed, ok := metadata.Object("timedWorldInfo")
 	if !ok {
 		return changes
 	}
 	for _, kind := range timedKinds() {
-		effects, ok := objectAt(timed, kind)
+		effects, ok := timed.Object(kind)
 		if !ok {
 			continue
 		}
 		total := effects.Len()
-		for _, key := range keysOf(effects) {
+		for _, key := range effects.Keys() {
 			if effect, _ := effects.Get(key); beginsAfter(effect, at.Visible) {
 				effects.Unset(key)
 			}
 		}
 		if effects.Edited() {
 			timed.Set(kind, effects.Bytes())
-			changes = append(changes, Change{c.Name(), fmt.Sprintf("%d of %s kept at %s", effects.Len(), plural.S(total, kind+" effect"), plural.S(at.Visible, "visible message"))})
+			changes = append(changes, Change{Extension: c.Name(), Change: fmt.Sprintf("%d of %s kept at %s", effects.Len(), plural.S(total, kind+" effect"), plural.S(at.Visible, "visible message"))})
 		}
 	}
 	if timed.Edited() {
@@ -69,23 +69,4 @@ func beginsAfter(effect []byte, visible int) bool {
 	}
 	protected, _ := rawjson.Lookup(effect, "protected")
 	return start > float64(visible) || !rawjson.Truthy(protected)
-}
-
-// objectAt opens the object at a key; ok is false where there is none.
-func objectAt(o *rawjson.Object, key string) (*rawjson.Object, bool) {
-	raw, ok := o.Get(key)
-	if !ok {
-		return nil, false
-	}
-	inner, err := rawjson.ParseObject(raw)
-	return inner, err == nil
-}
-
-// keysOf lists an object's keys, so that it can be edited on the way through.
-func keysOf(o *rawjson.Object) []string {
-	keys := make([]string, 0, o.Len())
-	for key := range o.All() {
-		keys = append(keys, key)
-	}
-	return keys
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stchat/internal/autorecap"
 	"stchat/internal/lorebook"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
@@ -28,13 +29,13 @@ func Follow(metadata *rawjson.Object, b Rebinding) []Change {
 	metadata.Set("world_info", rawjson.Quote(b.Clone.Name))
 	var changes []Change
 	changes = append(changes, b.followBooks(metadata)...)
-	timed, ok := objectAt(metadata, "timedWorldInfo")
+	timed, ok := metadata.Object("timedWorldInfo")
 	if !ok {
 		return changes
 	}
 	moved, lost := 0, 0
 	for _, kind := range timedKinds() {
-		if effects, ok := objectAt(timed, kind); ok {
+		if effects, ok := timed.Object(kind); ok {
 			m, l := b.followEffects(effects)
 			if moved, lost = moved+m, lost+l; effects.Edited() {
 				timed.Set(kind, effects.Bytes())
@@ -56,50 +57,18 @@ func Follow(metadata *rawjson.Object, b Rebinding) []Change {
 
 // followBooks deals with Auto-Recap's auto_lorebooks.
 func (b *Rebinding) followBooks(metadata *rawjson.Object) []Change {
+	there, were := b.Clone.UIDs(), b.From.UIDs()
+	followed := autorecap.FollowBook(metadata, b.Clone.Name, func(uid string) bool {
+		return !there[uid] && (b.Snapshot || were[uid])
+	})
 	r := &report{extension: (*autoRecap)(nil).Name()}
-	books, ok := objectAt(metadata, keyBooks)
-	if !ok {
-		return nil
+	if followed.Renamed {
+		r.add("lorebookName set to %q", b.Clone.Name)
 	}
-	if raw, ok := books.Get("lorebookName"); ok {
-		if old, _ := rawjson.Unquote(raw); old != b.Clone.Name {
-			books.Set("lorebookName", rawjson.Quote(b.Clone.Name))
-			r.add("lorebookName set to %q", b.Clone.Name)
-		}
-	}
-	if registry, ok := objectAt(books, "registry"); ok {
-		if index, ok := objectAt(registry, "index"); ok {
-			total, there, were := index.Len(), b.Clone.UIDs(), b.From.UIDs()
-			for _, key := range keysOf(index) {
-				raw, _ := index.Get(key)
-				if uid := indexUID(key, raw); !there[uid] && (b.Snapshot || were[uid]) {
-					index.Unset(key)
-				}
-			}
-			if index.Edited() {
-				registry.Set("index", index.Bytes())
-				books.Set("registry", registry.Bytes())
-				r.add("%d of %s in the registry's index kept", index.Len(), plural.Of(total, "entry", "entries"))
-			}
-		}
-	}
-	if books.Edited() {
-		metadata.Set(keyBooks, books.Bytes())
+	if followed.Kept < followed.Total {
+		r.add("%d of %s in the registry's index kept", followed.Kept, plural.Of(followed.Total, "entry", "entries"))
 	}
 	return r.changes
-}
-
-// indexUID is the uid of an entry of the registry's index, which is also its key.
-func indexUID(key string, raw []byte) string {
-	if uid, ok := rawjson.Lookup(raw, "uid"); ok {
-		if n, ok := rawjson.Float(uid); ok && n >= 0 && n <= 1<<53 && n == float64(int64(n)) {
-			return strconv.FormatInt(int64(n), 10)
-		}
-		if s, ok := rawjson.Unquote(uid); ok {
-			return s
-		}
-	}
-	return key
 }
 
 // followEffects gives the effects of one kind their new keys and hashes.
@@ -110,7 +79,7 @@ func (b *Rebinding) followEffects(effects *rawjson.Object) (moved, lost int) {
 			entries[e.UID] = e
 		}
 	}
-	for _, key := range keysOf(effects) {
+	for _, key := range effects.Keys() {
 		uid, ok := strings.CutPrefix(key, b.From.Name+".")
 		entry := entries[uid]
 		if !ok || entry == nil && strings.Trim(uid, "0123456789") != "" {

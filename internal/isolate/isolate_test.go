@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/autorecap"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
 	"stchat/internal/rawjson"
@@ -213,17 +214,17 @@ func TestSceneAndSnapshot(t *testing.T) {
 	}
 	source := jsonl.Bytes([]byte(strings.Join(messages, "\n")))
 	for at, want := range []struct {
-		scene   Scene
+		scene   autorecap.Scene
 		entries string
 		from    int
 	}{
-		{Scene{Break: true}, `[{"uid":0}]`, 0},
-		{Scene{Break: true, Hidden: true, Recap: true}, `[{"uid":0}]`, 0},
-		{Scene{Break: true}, `[{"uid":0}]`, 0},
-		{Scene{Break: true}, `[{"uid":0}]`, 0},
-		{Scene{Break: true}, `[{"uid":4}]`, 4},
-		{Scene{Recap: true}, `[{"uid":4}]`, 4},
-		{Scene{}, `[{"uid":4}]`, 4},
+		{autorecap.Scene{Break: true}, `[{"uid":0}]`, 0},
+		{autorecap.Scene{Break: true, Hidden: true, Recap: true}, `[{"uid":0}]`, 0},
+		{autorecap.Scene{Break: true}, `[{"uid":0}]`, 0},
+		{autorecap.Scene{Break: true}, `[{"uid":0}]`, 0},
+		{autorecap.Scene{Break: true}, `[{"uid":4}]`, 4},
+		{autorecap.Scene{Recap: true}, `[{"uid":4}]`, 4},
+		{autorecap.Scene{}, `[{"uid":4}]`, 4},
 	} {
 		for _, at := range []int{at, at - len(messages)} {
 			f := scanned(t, at, messages...)
@@ -283,7 +284,7 @@ func TestLukerVariables(t *testing.T) {
 		got  string
 		said []string
 	}{
-		2:  {`{"variables":{"hp":7,"same":"\u0041","script":"kept","far":5,"bag":"[\"lamp\"]"},"z":1}`, []string{`luker: variable "far" left as it is at the end of the source: an operation writes far behind the end of a list`, "luker: 2 variables replayed", "luker: 2 variables deleted"}},
+		2:  {`{"variables":{"hp":7,"same":"\u0041","script":"kept","far":5,"bag":"[\"lamp\"]"},"z":1}`, []string{`luker: variable "far" left as it is at the end of the source: its operations write far behind the ends of lists`, "luker: 2 variables replayed", "luker: 2 variables deleted"}},
 		1:  {`{"variables":{"hp":7,"script":"kept","bag":"[\"lamp\"]"},"z":1}`, []string{"luker: 2 variables replayed", "luker: 4 variables deleted"}},
 		-4: {`{"variables":{"hp":"10","script":"kept","bag":"[\"lamp\"]"},"z":1}`, []string{"luker: 2 variables replayed", "luker: 4 variables deleted"}},
 	} {

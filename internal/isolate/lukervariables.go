@@ -45,10 +45,15 @@ func (l *lukerVariables) Later(fact any) {
 }
 
 func (l *lukerVariables) Apply(metadata *rawjson.Object, _ Moment) []Change {
-	if !l.sum.Any() {
+	return Variables(metadata, &l.sum)
+}
+
+// Variables gives chat_metadata.variables what operations come to.
+func Variables(metadata *rawjson.Object, sum *luker.Variables) []Change {
+	if !sum.Any() {
 		return nil
 	}
-	r := &report{extension: l.Name()}
+	r := &report{extension: (*lukerVariables)(nil).Name()}
 	raw, ok := metadata.Get(keyVariables)
 	if !ok {
 		raw = []byte("{}")
@@ -59,11 +64,11 @@ func (l *lukerVariables) Apply(metadata *rawjson.Object, _ Moment) []Change {
 		return r.changes
 	}
 	replayed, deleted := 0, 0
-	for _, v := range l.sum.Kept() {
+	for _, v := range sum.Kept() {
 		present, has := variables.Get(v.Name)
 		switch {
 		case v.Err != nil:
-			r.add("variable %q left as it is at the end of the source: %v", v.Name, v.Err)
+			r.leave("variable %q left as it is at the end of the source: %v", v.Name, v.Err)
 		case v.Raw == nil && has:
 			variables.Unset(v.Name)
 			deleted++
@@ -72,7 +77,7 @@ func (l *lukerVariables) Apply(metadata *rawjson.Object, _ Moment) []Change {
 			replayed++
 		}
 	}
-	for _, name := range l.sum.Later() {
+	for _, name := range sum.Later() {
 		if variables.Unset(name) {
 			deleted++
 		}

@@ -92,6 +92,7 @@ func (r random) metadata() string {
 			r.or(fmt.Sprintf(`{"nodes":%s,"imageToPromptId":{"a.png":"n1","b.png":"n2","c.png":"n9"},"rootPromptIds":%s}`,
 				r.or(`{"n1":`+node()+`,"n2":`+node()+`,"n3":`+r.or(node())+`}`), r.or(`["n1","n2"]`))),
 			r.or(`{"expandedMessages":`+r.or(r.list(4, r.index))+`}`), r.junk(0))),
+		`"STMemoryBooks":` + r.or(`{"sceneStart":`+r.or(r.index())+`,"sceneEnd":`+r.or(r.index())+`,"highestMemoryProcessed":`+r.or(r.index())+`,"u":`+r.junk(0)+`}`),
 		`"variables":` + r.or(`{"a":"1","b":`+r.junk(0)+`,"script":`+r.junk(0)+`}`),
 	}
 	r.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
@@ -109,6 +110,7 @@ var rules = regexp.MustCompile(`^(` + strings.Join([]string{
 	`/auto_illustrator/promptRegistry/nodes/[^/]+`, `/auto_illustrator/promptRegistry/nodes/[^/]+/(parentId|childIds)`,
 	`/auto_illustrator/promptRegistry/(imageToPromptId/[^/]+|rootPromptIds)`,
 	`/auto_illustrator/galleryWidget/expandedMessages`,
+	`/STMemoryBooks/(sceneStart|sceneEnd|highestMemoryProcessed)`,
 	`/variables/[abcd](/.*)?`, `/variables`,
 }, "|") + `)$`)
 

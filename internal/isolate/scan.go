@@ -43,9 +43,9 @@ func (e *RangeError) Error() string {
 
 // Facts is what a scan found out about a chat as of message N.
 type Facts struct {
-	At       int            // N
-	Messages int            // messages of the whole source
-	Damage   []jsonl.Damage // lines that were passed over, in the file's order
+	At       int           // N
+	Messages int           // messages of the whole source
+	Damage   jsonl.Damages // lines that were passed over
 
 	adapters []Adapter
 	recap    *autoRecap // one of adapters: scenes are asked of it
@@ -73,8 +73,8 @@ func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 			*batch = append(*batch, f.look(&Message{raw: line.Raw, line: line, keys: keys}))
 		}
 	}
-	fold := func(batch *[]record, base jsonl.Base, damage []jsonl.Damage) error {
-		f.Damage = append(f.Damage, damage...)
+	fold := func(batch *[]record, base jsonl.Base, damage jsonl.Damages) error {
+		f.Damage.Append(damage)
 		for i, r := range *batch {
 			s.take(base.Index+i, r)
 		}

@@ -30,7 +30,7 @@ func (f *Facts) unknown(metadata *rawjson.Object) []Change {
 	var changes []Change
 	for key, value := range metadata.All() {
 		if !slices.Contains(known, key) && holdsSomething(value) {
-			changes = append(changes, Change{key, "left as it is at the end of the source: stchat does not know this extension"})
+			changes = append(changes, Change{Extension: key, Change: "left as it is at the end of the source: stchat does not know this extension"})
 		}
 	}
 	return changes

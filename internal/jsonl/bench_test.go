@@ -1,6 +1,7 @@
 package jsonl
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,10 +10,10 @@ import (
 	"testing"
 )
 
-// benchChat makes a chat of about size bytes, shaped as SillyTavern's are: half
+// benchChat makes a chat of about benchSize bytes, shaped as SillyTavern's are: half
 // the messages are short, the others have swipes; text has escapes, and one
 // sentence in twenty letters beyond ASCII.
-func benchChat(size int) []byte {
+func benchChat() []byte {
 	r := rand.New(rand.NewPCG(7, 8))
 	text := func(n int) string {
 		var t strings.Builder
@@ -31,7 +32,7 @@ func benchChat(size int) []byte {
 	const date = "2026-01-02T03:04:05.000Z"
 	var b strings.Builder
 	b.WriteString(`{"chat_metadata":{"integrity":"00000000-0000-4000-8000-000000000000"},"user_name":"unused","character_name":"unused"}`)
-	for b.Len() < size {
+	for b.Len() < benchSize {
 		fmt.Fprintf(&b, "\n"+`{"name":"Tester","is_user":true,"is_system":false,"send_date":"%s","mes":"%s","extra":{"isSmallSys":false},"force_avatar":"/thumbnail?type=persona&file=user-default.png"}`, date, text(r.IntN(1200)))
 		mes, other := text(r.IntN(2000)), text(r.IntN(2000))
 		fmt.Fprintf(&b, "\n"+`{"name":"Mira","is_user":false,"is_system":false,"send_date":"%[1]s","mes":"%[2]s","extra":{"api":"openai","model":"saltmarsh-24b-instruct","time_to_first_token":%[4]d,"token_count":%[5]d},"gen_started":"%[1]s","gen_finished":"%[1]s","swipe_id":0,"swipes":["%[2]s","%[3]s"],"swipe_info":[{"send_date":"%[1]s","gen_started":null,"gen_finished":null,"extra":{"api":"openai"}},{"send_date":"%[1]s","extra":{}}]}`,
@@ -49,10 +50,10 @@ func longLines(lines, size int) []byte {
 const benchSize = 16 << 20
 
 func BenchmarkScanner(b *testing.B) {
-	data := append(benchChat(benchSize), '\n')
-	for _, members := range []bool{false, true} {
-		b.Run(fmt.Sprintf("members=%v", members), func(b *testing.B) {
-			s := scanner{members: members}
+	data := append(benchChat(), '\n')
+	for _, keys := range []*Keys{nil, NewKeys("mes")} {
+		b.Run(fmt.Sprintf("members=%v", keys != nil), func(b *testing.B) {
+			s := scanner{keys: keys}
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -84,7 +85,7 @@ func BenchmarkCopy(b *testing.B) {
 	for _, bench := range []struct {
 		name string
 		data []byte
-	}{{"messages", benchChat(benchSize)}, {"pictures", longLines(4, 6<<20)}} {
+	}{{"messages", benchChat()}, {"pictures", longLines(4, 6<<20)}} {
 		for _, workers := range []int{1, 0} {
 			b.Run(fmt.Sprintf("%s/workers=%d", bench.name, workers), func(b *testing.B) {
 				b.SetBytes(int64(len(bench.data)))
@@ -105,7 +106,7 @@ func BenchmarkMap(b *testing.B) {
 	for _, bench := range []struct {
 		name string
 		data []byte
-	}{{"messages", benchChat(benchSize)}, {"pictures", longLines(4, 6<<20)}} {
+	}{{"messages", benchChat()}, {"pictures", longLines(4, 6<<20)}} {
 		b.Run(bench.name, func(b *testing.B) {
 			b.SetBytes(int64(len(bench.data)))
 			b.ReportAllocs()
@@ -118,7 +119,7 @@ func BenchmarkMap(b *testing.B) {
 						}
 						c.swipes += l.Count(4)
 					},
-					func(c *counts, _ Base, _ []Damage) error {
+					func(c *counts, _ Base, _ Damages) error {
 						all.user += c.user
 						all.swipes += c.swipes
 						return nil
@@ -129,4 +130,34 @@ func BenchmarkMap(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkBlocks is what a block costs: with the index where the processor has what that takes,
+// and byte by byte.
+func BenchmarkBlocks(b *testing.B) {
+	data := append(benchChat(), '\n')
+	b.Run("scanLines", func(b *testing.B) {
+		s := scanner{keys: NewKeys("mes")}
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			for i := 0; i < len(data); {
+				end := min(len(data), i+blockSize)
+				end = i + bytes.LastIndexByte(data[i:end], '\n') + 1
+				blk := block{off: 1, data: data[i:end]}
+				s.scanLines(&blk, false, nil)
+				i = end
+			}
+		}
+	})
+	b.Run("fed", func(b *testing.B) {
+		s := scanner{keys: NewKeys("mes")}
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			for i := 0; i < len(data); {
+				s.reset()
+				n, _ := s.feed(data[i:])
+				i += n
+			}
+		}
+	})
 }

@@ -32,21 +32,42 @@ type scanned struct {
 	lines   int // physical lines
 	kept    []keptLine
 	out     []byte // the kept lines, an LF before each; nil for a long line
-	damage  []Damage
-	badUTF8 []int // which of kept have invalid UTF-8
+	damage  Damages
+	badUTF8 []int32 // which of kept have invalid UTF-8
 }
 
 // keptLine is a surviving line.
 type keptLine struct {
-	at, out int64 // where it begins in the block, and in out
 	len     int64 // its bytes, without the line's end
-	number  int   // physical lines of the block before it
+	at, out int32 // where it begins in the block, and in out
+	number  int32 // physical lines of the block before it
+	damaged int32 // damaged ones among them, and a BOM of its own
 }
 
 func (b *block) reset() {
 	b.data, b.long, b.err = nil, 0, nil
-	b.lines, b.kept, b.out = 0, b.kept[:0], nil
-	b.damage, b.badUTF8 = b.damage[:0], b.badUTF8[:0]
+	b.scanned.reset()
+}
+
+// reset forgets what was found and keeps its memory.
+func (s *scanned) reset() {
+	*s = scanned{kept: s.kept[:0], damage: Damages{First: s.damage.First[:0]}, badUTF8: s.badUTF8[:0]}
+}
+
+// damageIn returns the damage of the block, or with full only what is in front
+// of the last of its first keep surviving lines. line and index are how many
+// physical and surviving lines come before the block.
+func (b *block) damageIn(keep int, full bool, line, index int) Damages {
+	d := b.damage
+	if full {
+		d.Total = int(b.kept[keep-1].damaged)
+		d.First = d.First[:min(d.Total, len(d.First))]
+	}
+	for i := range d.First {
+		d.First[i].Line += line
+		d.First[i].Before += index
+	}
+	return d
 }
 
 // makeRoom makes buf for n bytes. They begin 64 bytes into a page: to a place

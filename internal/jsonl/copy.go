@@ -3,6 +3,7 @@ package jsonl
 import (
 	"context"
 	"io"
+	"slices"
 )
 
 // CopyOptions says what of a source is copied.
@@ -10,13 +11,17 @@ type CopyOptions struct {
 	From    int64 // where to begin: the start of a line
 	Line    int   // physical lines before From
 	Limit   int   // how many lines to keep; below 0: all
-	Last    int   // how many of the last kept lines to tell the places of
+	Last    int   // how many of the last kept lines to tell the places of; at most MaxLast
 	Skip    bool  // leave damaged lines out instead of stopping at the first
 	Workers int   // goroutines at most; 0: as many as processors
 
 	// Progress, where there is one, is called with the bytes read so far.
 	Progress func(int64)
 }
+
+// MaxLast is how many places of last lines a copy remembers. A line that is
+// counted from further back is found by counting the lines first.
+const MaxLast = 10_000
 
 // Place is where a kept line is.
 type Place struct {
@@ -25,15 +30,18 @@ type Place struct {
 	Off   int64 // its first byte in the source
 	Len   int64 // its length, without the line's end
 	Out   int64 // its first byte in what was written
+
+	BadUTF8 bool // it has invalid UTF-8
 }
 
 // Copied is what a copy did.
 type Copied struct {
-	Lines   int      // kept
-	Bytes   int64    // written
-	Last    []Place  // the last kept lines, the earliest first
-	Skipped []Damage // left out, in the file's order
-	BadUTF8 []int    // kept lines with invalid UTF-8
+	Lines   int     // kept
+	Bytes   int64   // written
+	Last    []Place // the last kept lines, the earliest first
+	Skipped Damages // left out
+	BadUTF8 int     // kept lines with invalid UTF-8
+	BadAt   int     // the index of the first of these
 }
 
 // Copy writes the surviving lines of src to dst, an LF before each one, and
@@ -41,6 +49,7 @@ type Copied struct {
 // line is validated. The first damaged line ends the copy with a [*Damage] as
 // the error, unless Skip is set. A nil dst only scans.
 func Copy(ctx context.Context, dst io.Writer, src Source, opt CopyOptions) (Copied, error) {
+	opt.Last = min(opt.Last, MaxLast)
 	c := &copier{dst: dst, src: src, opt: opt}
 	if opt.Limit == 0 {
 		return c.Copied, nil
@@ -80,12 +89,12 @@ func (c *copier) remember(p Place) {
 }
 
 type copyStage struct {
-	*copier
-	sc scanner
+	copier *copier
+	sc     scanner
 }
 
 // measure scans the long line: to find its end it has to be read anyway.
-func (st *copyStage) measure(b *block, n int) error { return st.sc.scanLong(st.src, b, n) }
+func (st *copyStage) measure(b *block, n int) error { return st.sc.scanLong(st.copier.src, b, n) }
 
 func (st *copyStage) scan(b *block) {
 	if b.long == 0 {
@@ -100,25 +109,23 @@ func (st *copyStage) emit(b *block) (more bool, err error) {
 		keep = min(keep, c.opt.Limit-c.Lines)
 	}
 	full := c.opt.Limit >= 0 && c.Lines+keep == c.opt.Limit
-	for _, d := range b.damage {
-		if full && d.Before >= keep {
-			break // behind the last line that is needed
-		}
-		d.Line += c.opt.Line + b.line
-		d.Before += c.Lines
-		if !c.opt.Skip {
-			return false, &d
-		}
-		c.Skipped = append(c.Skipped, d)
+	damage := b.damageIn(keep, full, c.opt.Line+b.line, c.Lines)
+	if damage.Total > 0 && !c.opt.Skip {
+		return false, new(damage.First[0])
 	}
-	for _, i := range b.badUTF8 {
-		if i < keep {
-			c.BadUTF8 = append(c.BadUTF8, c.Lines+i)
-		}
+	c.Skipped.Append(damage)
+	bad, _ := slices.BinarySearch(b.badUTF8, int32(keep)) // so many are kept
+	if c.BadUTF8 == 0 && bad > 0 {
+		c.BadAt = c.Lines + int(b.badUTF8[0])
 	}
+	c.BadUTF8 += bad
 	for i := max(0, keep-c.opt.Last); i < keep; i++ {
 		k := b.kept[i]
-		c.remember(Place{Index: c.Lines + i, Line: c.opt.Line + b.line + k.number + 1, Off: b.off + k.at, Len: k.len, Out: c.Bytes + k.out})
+		_, isBad := slices.BinarySearch(b.badUTF8, int32(i))
+		c.remember(Place{
+			Index: c.Lines + i, Line: c.opt.Line + b.line + int(k.number) + 1,
+			Off: b.off + int64(k.at), Len: k.len, Out: c.Bytes + int64(k.out), BadUTF8: isBad,
+		})
 	}
 	if keep > 0 {
 		if err := c.write(b, keep); err != nil {
@@ -135,7 +142,7 @@ func (st *copyStage) emit(b *block) (more bool, err error) {
 // write puts the first keep lines of the block out.
 func (c *copier) write(b *block, keep int) error {
 	last := b.kept[keep-1]
-	size := last.out + last.len
+	size := int64(last.out) + last.len
 	c.Bytes += size
 	if c.dst == nil {
 		return nil
@@ -148,7 +155,7 @@ func (c *copier) write(b *block, keep int) error {
 		return err
 	}
 	room := b.buf[1:]
-	for off, rest := b.off+last.at, last.len; rest > 0; {
+	for off, rest := b.off+int64(last.at), last.len; rest > 0; {
 		n, err := c.src.readAt(room[:min(int64(len(room)), rest)], off)
 		if err != nil {
 			return err

@@ -100,7 +100,7 @@ func TestCopyAgainstPlainReading(t *testing.T) {
 			t.Fatalf("round %d: %q\nlimit %d block %d: got %q\nwant %q", round, data, opt.Limit, src.block, got.String(), want.String())
 		}
 		var numbers []int
-		for _, d := range c.Skipped {
+		for _, d := range c.Skipped.First {
 			if d.Code != BOM {
 				numbers = append(numbers, d.Line)
 			}
@@ -203,14 +203,14 @@ func TestMapAgainstPlainReading(t *testing.T) {
 				b.bad = append(b.bad, l.Number)
 				b.texts = append(b.texts, string(l.Raw))
 			},
-			func(b *batch, base Base, damage []Damage) error {
+			func(b *batch, base Base, damage Damages) error {
 				if base.Index != len(got) {
 					t.Errorf("round %d: batch at index %d, want %d", round, base.Index, len(got))
 				}
 				for i, text := range b.texts {
 					got = append(got, fmt.Sprintf("%d %s", base.Line+b.bad[i]+1, text))
 				}
-				for _, d := range damage {
+				for _, d := range damage.First {
 					if d.Code != BOM {
 						gotBad = append(gotBad, d.Line)
 					}
@@ -238,8 +238,8 @@ func TestReadHead(t *testing.T) {
 		{"\n \r\n", Head{}},
 		{"{\"a\":1}", Head{Line: []byte(`{"a":1}`), Number: 1, Next: 7}},
 		{"\n{\"a\":1}\r\n{}", Head{Line: []byte(`{"a":1}`), Number: 2, Off: 1, Next: 10}},
-		{bom + "{}\n{}", Head{Line: []byte(`{}`), Number: 1, Off: 3, Next: 6, Skipped: []Damage{{Line: 1, Column: 1, Code: BOM, Byte: 0xef, Reason: "the file begins with a byte order mark (BOM)"}}}},
-		{"{\"a\n{}", Head{Line: []byte(`{}`), Number: 2, Off: 4, Next: 6, Skipped: []Damage{{Line: 1, Column: 4, Code: InvalidJSON, Byte: -1, Reason: "the line ends inside a string"}}}},
+		{bom + "{}\n{}", Head{Line: []byte(`{}`), Number: 1, Off: 3, Next: 6, Skipped: Damages{Total: 1, First: []Damage{{Line: 1, Column: 1, Code: BOM, Byte: 0xef, Reason: "the file begins with a byte order mark (BOM)"}}}}},
+		{"{\"a\n{}", Head{Line: []byte(`{}`), Number: 2, Off: 4, Next: 6, Skipped: Damages{Total: 1, First: []Damage{{Line: 1, Column: 4, Code: InvalidJSON, Byte: -1, Reason: "the line ends inside a string"}}}}},
 	} {
 		got, err := ReadHead(context.Background(), Bytes([]byte(tc.data)))
 		if err != nil {

@@ -30,6 +30,35 @@ type Damage struct {
 	Before int
 }
 
+// MaxDamage is how many damaged lines [Damages] keeps: a file of any size may
+// have nothing else.
+const MaxDamage = 100
+
+// Damages is the damage of a file, or of a stretch of one. Its memory does not
+// grow with the number of damaged lines.
+type Damages struct {
+	First []Damage // in the file's order, at most [MaxDamage]
+	Total int      // how many there are
+}
+
+// Add adds one damaged line.
+func (d *Damages) Add(line Damage) {
+	d.Total++
+	if len(d.First) < MaxDamage {
+		d.First = append(d.First, line)
+	}
+}
+
+// Append adds those of the stretch behind.
+func (d *Damages) Append(next Damages) {
+	d.Total += next.Total
+	n := min(len(next.First), MaxDamage-len(d.First))
+	d.First = append(d.First, next.First[:n]...)
+}
+
+// More returns how many there are beyond those in First.
+func (d *Damages) More() int { return d.Total - len(d.First) }
+
 // Error gives LINE:COLUMN: reason.
 func (d *Damage) Error() string {
 	return fmt.Sprintf("%d:%d: %s", d.Line, d.Column, d.Reason)

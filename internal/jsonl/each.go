@@ -18,7 +18,7 @@ type Buffer struct {
 // and gives the damage: what [Map] does with one worker and one batch. It
 // reads from opt.From to the end in one go; opt.Limit and opt.Workers do not
 // count. The damage is valid until the next call.
-func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) ([]Damage, error) {
+func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) (Damages, error) {
 	b, l := &buf.block, &buf.line
 	size := int(max(src.Size-opt.From, 0))
 	b.reset()
@@ -28,13 +28,13 @@ func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) ([]Damage,
 	}
 	b.buf = b.buf[:size+2]
 	if _, err := src.readAt(b.buf[1:size+1], opt.From); err != nil {
-		return nil, err
+		return Damages{}, err
 	}
 	b.data = b.buf[1 : size+1]
 	if size > 0 && !bytes.HasSuffix(b.data, []byte{'\n'}) {
 		b.data = append(b.data, '\n')
 	}
-	buf.sc.members = true
+	buf.sc.keys = opt.Keys
 	if len(l.at) != len(opt.Keys.names) {
 		l.at = make([]int, len(opt.Keys.names))
 	}
@@ -51,13 +51,10 @@ func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) ([]Damage,
 			l.Index++
 		}
 	})
-	for i := range b.damage {
-		b.damage[i].Line += opt.Line
-	}
 	if opt.Progress != nil {
 		opt.Progress(src.Size)
 	}
-	return b.damage, nil
+	return b.damageIn(0, false, opt.Line, 0), nil
 }
 
 // index finds the wanted keys among the members.

@@ -41,9 +41,9 @@ func TestEachIsMap(t *testing.T) {
 		}
 		var wantDamage []Damage
 		err := Map(context.Background(), src, opt, func(l *Line, list *[]string) { *list = append(*list, tell(l)) },
-			func(list *[]string, _ Base, damage []Damage) error {
+			func(list *[]string, _ Base, damage Damages) error {
 				want = append(want, *list...)
-				wantDamage = append(wantDamage, damage...)
+				wantDamage = append(wantDamage, damage.First...)
 				return nil
 			}, nil)
 		if err != nil {
@@ -56,8 +56,36 @@ func TestEachIsMap(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%q (-Map +Each)\n%s", text.String(), diff)
 		}
-		if diff := cmp.Diff(wantDamage, append([]Damage(nil), damage...)); diff != "" {
+		if diff := cmp.Diff(wantDamage, append([]Damage(nil), damage.First...)); diff != "" {
 			t.Fatalf("%q (-Map +Each)\n%s", text.String(), diff)
 		}
+	}
+}
+
+// A line of millions of keys must not become members of many times its size; what
+// is asked for is found all the same, and the last one counts.
+func TestManyMembers(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"early":1,"mes":0`)
+	for i := range 3 * MaxMembers {
+		fmt.Fprintf(&b, `,"k%d":0,"mes":%d`, i, i+1)
+	}
+	b.WriteString(`,"late":"l"}`)
+	var buf Buffer
+	_, err := buf.Each(Bytes([]byte(b.String())), MapOptions{Keys: NewKeys("mes", "late", "early", "never")}, func(l *Line) {
+		got := []string{}
+		for k := range 4 {
+			raw, _ := l.Value(k)
+			got = append(got, string(raw))
+		}
+		if diff := cmp.Diff([]string{fmt.Sprint(3 * MaxMembers), `"l"`, "1", ""}, got); diff != "" {
+			t.Errorf("values (-want +got)\n%s", diff)
+		}
+		if n := len(l.Members()); n != MaxMembers+2 {
+			t.Errorf("%d members are kept", n)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -7,12 +7,12 @@ import (
 
 // Head is the first surviving line of a chat file, where the header is.
 type Head struct {
-	Line    []byte   // its bytes, without BOM and line end; nil where no line survives
-	Number  int      // its physical line, from 1
-	Off     int64    // its first byte in the file
-	Next    int64    // where the line after it begins
-	Skipped []Damage // damaged lines in front of it, and a BOM
-	BadUTF8 bool     // it has invalid UTF-8
+	Line    []byte  // its bytes, without BOM and line end; nil where no line survives
+	Number  int     // its physical line, from 1
+	Off     int64   // its first byte in the file
+	Next    int64   // where the line after it begins
+	Skipped Damages // damaged lines in front of it, and a BOM
+	BadUTF8 bool    // it has invalid UTF-8
 }
 
 // headBlock is how much is read at first to find the header: most headers fit.
@@ -31,7 +31,7 @@ func ReadHead(ctx context.Context, src Source) (Head, error) {
 		return h, err
 	}
 	p := c.Last[0]
-	h.Number, h.Off, h.BadUTF8 = p.Line, p.Off, len(c.BadUTF8) > 0
+	h.Number, h.Off, h.BadUTF8 = p.Line, p.Off, p.BadUTF8
 	if h.Line, err = src.Section(p.Off, p.Len); err != nil {
 		return h, err
 	}
@@ -71,14 +71,11 @@ func readShortHead(src Source) (h Head, ok bool, err error) {
 		return h, false, nil
 	}
 	k := b.kept[0]
-	h.Line = b.data[k.at : k.at+k.len : k.at+k.len]
-	h.Number, h.Off = k.number+1, k.at
+	end := int64(k.at) + k.len
+	h.Line = b.data[k.at:end:end]
+	h.Number, h.Off = int(k.number)+1, int64(k.at)
 	h.BadUTF8 = len(b.badUTF8) > 0 && b.badUTF8[0] == 0
-	for _, d := range b.damage {
-		if d.Before == 0 {
-			h.Skipped = append(h.Skipped, d)
-		}
-	}
-	h.end(b.buf[1+k.at+k.len : n+1])
+	h.Skipped = b.damageIn(1, true, 0, 0)
+	h.end(b.buf[1+end : n+1])
 	return h, true, nil
 }

@@ -44,15 +44,15 @@ func TestReadHeadOfAnyLength(t *testing.T) {
 			if i := strings.IndexByte(test.after, '\n'); i >= 0 {
 				next = off + int64(len(line)+i+1)
 			}
-			if h.Off != off || h.Next != next || h.Number != test.number || len(h.Skipped) != test.skipped || h.BadUTF8 != (test.name == "not UTF-8") {
+			if h.Off != off || h.Next != next || h.Number != test.number || h.Skipped.Total != test.skipped || h.BadUTF8 != (test.name == "not UTF-8") {
 				t.Errorf("%s, %d: %d to %d, line %d, %d skipped, bad UTF-8 %v; want %d to %d, line %d, %d skipped", test.name, pad,
-					h.Off, h.Next, h.Number, len(h.Skipped), h.BadUTF8, off, next, test.number, test.skipped)
+					h.Off, h.Next, h.Number, h.Skipped.Total, h.BadUTF8, off, next, test.number, test.skipped)
 			}
 		}
 	}
 	for empty, skipped := range map[string]int{"": 0, "\n": 0, " \n\t\r\n": 0, "{\n": 1, "null": 1, "[\nnull\n": 2} {
 		h, err := ReadHead(context.Background(), Bytes([]byte(empty)))
-		if err != nil || h.Line != nil || len(h.Skipped) != skipped {
+		if err != nil || h.Line != nil || h.Skipped.Total != skipped {
 			t.Errorf("%q: %+v, %v", empty, h, err)
 		}
 	}

@@ -63,7 +63,8 @@ type Line struct {
 	at      []int // for each key its member's number plus 1, 0: absent
 }
 
-// Members gives the members of the line's object in their order.
+// Members returns the members of the line's object in their order, the first
+// [MaxMembers] and of the others the last one of each wanted key.
 func (l *Line) Members() []Member { return l.members }
 
 // Value gives the value of the key with number k: the last one, where the
@@ -111,14 +112,14 @@ type MapOptions struct {
 //
 // A line is held in memory while work sees it, so memory follows the longest
 // line; only one line longer than a block is held at a time.
-func Map[T any](ctx context.Context, src Source, opt MapOptions, work func(*Line, *T), fold func(*T, Base, []Damage) error, reset func(*T)) error {
+func Map[T any](ctx context.Context, src Source, opt MapOptions, work func(*Line, *T), fold func(*T, Base, Damages) error, reset func(*T)) error {
 	m := &mapper[T]{src: src, opt: opt, work: work, fold: fold, reset: reset}
 	if opt.Limit == 0 {
 		return nil
 	}
 	return pipeline(ctx, src, opt.From, src.workers(opt.Workers), func() stage {
 		st := &mapStage[T]{mapper: m}
-		st.sc.members = true
+		st.sc.keys = opt.Keys
 		st.line.at = make([]int, len(opt.Keys.names))
 		return st
 	})
@@ -128,7 +129,7 @@ type mapper[T any] struct {
 	src    Source
 	opt    MapOptions
 	work   func(*Line, *T)
-	fold   func(*T, Base, []Damage) error
+	fold   func(*T, Base, Damages) error
 	reset  func(*T)
 	lines  int // surviving, folded so far
 	big    sync.Mutex
@@ -208,26 +209,18 @@ func (m *mapper[T]) grow(n int64) {
 
 func (st *mapStage[T]) emit(b *block) (more bool, err error) {
 	m := st.mapper
-	keep, damage := len(b.kept), b.damage
+	keep := len(b.kept)
 	full := m.opt.Limit >= 0 && m.lines+keep >= m.opt.Limit
 	if full && m.lines+keep > m.opt.Limit {
 		// only now is it known that the block is cut: once more, up to there
 		keep = m.opt.Limit - m.lines
-		b.lines, b.kept, b.damage, b.badUTF8 = 0, b.kept[:0], b.damage[:0], b.badUTF8[:0]
+		b.scanned.reset()
 		st.run(b, keep)
 		if b.err != nil {
 			return false, b.err
 		}
-		damage = b.damage
 	}
-	for i := range damage {
-		if full && damage[i].Before >= keep {
-			damage = damage[:i]
-			break
-		}
-		damage[i].Line += m.opt.Line + b.line
-		damage[i].Before += m.lines
-	}
+	damage := b.damageIn(keep, full, m.opt.Line+b.line, m.lines)
 	if err := m.fold(&st.result, Base{Line: m.opt.Line + b.line, Index: m.lines}, damage); err != nil {
 		return false, err
 	}

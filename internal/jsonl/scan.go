@@ -2,11 +2,25 @@ package jsonl
 
 import "bytes"
 
-// note adds damage of the line that has number physical lines of the block
-// before it.
-func (b *block) note(d Damage, number int) {
+// note adds the damage of the line that was just read, which has number
+// physical lines of the block before it. It is only described where it is kept.
+func (b *block) note(s *scanner, number int, hasBOM bool) {
+	if len(b.damage.First) == MaxDamage {
+		b.damage.Total++
+		return
+	}
+	d := s.describe(hasBOM)
 	d.Line, d.Before = number+1, len(b.kept)
-	b.damage = append(b.damage, d)
+	b.damage.Add(d)
+}
+
+// keep adds a surviving line.
+func (b *block) keep(k keptLine, badUTF8 bool) {
+	if badUTF8 {
+		b.badUTF8 = append(b.badUTF8, int32(len(b.kept)))
+	}
+	k.damaged = int32(b.damage.Total)
+	b.kept = append(b.kept, k)
 }
 
 // scanLines scans a block of whole lines. each, where there is one, is called
@@ -15,43 +29,42 @@ func (b *block) note(d Damage, number int) {
 // their line ends lies between them, that is the block as it was read.
 func (s *scanner) scanLines(b *block, join bool, each func(line []byte, d *Damage, at int64, number int, crlf bool)) {
 	data, out := b.data, 0
+	indexed, known := false, 0 // up to there it is known whether it is
+	if !canIndex() {
+		known = len(data)
+	}
 	for i := 0; i < len(data); b.lines++ {
 		start, number := i, b.lines
 		hasBOM := b.off == 0 && i == 0 && bytes.HasPrefix(data, []byte(bom))
 		if hasBOM {
 			start += len(bom)
 		}
-		s.reset()
-		n, _ := s.feed(data[start:])
-		i = start + n
+		if i >= known {
+			indexed = s.index.of(data, i)
+			known = s.index.end
+		}
+		i = s.line(data, start, indexed)
 		end := i - 1
 		crlf := end > start && data[end-1] == '\r'
 		if crlf {
 			end--
 		}
 		line := data[start:end]
-		d, ok := s.verdict(hasBOM)
-		if d != nil {
-			b.note(*d, number)
+		if s.code != 0 || hasBOM {
+			b.note(s, number, hasBOM)
 		}
-		if each != nil && (ok || d != nil && d.Code != BOM) {
-			if ok {
-				d = nil
-			}
-			each(line, d, int64(start), number, crlf)
+		if each != nil && (s.code != 0 || s.first != 0) {
+			each(line, s.lineDamage(hasBOM), int64(start), number, crlf)
 		}
-		if !ok {
+		if s.code != 0 || s.first == 0 {
 			continue
-		}
-		if s.badUTF8 {
-			b.badUTF8 = append(b.badUTF8, len(b.kept))
 		}
 		// b.buf is an LF and then data, so the line's LF is at b.buf[start]
 		if join && out != start {
 			b.buf[out] = '\n'
 			copy(b.buf[out+1:], line)
 		}
-		b.kept = append(b.kept, keptLine{int64(start), int64(out) + 1, int64(len(line)), number})
+		b.keep(keptLine{at: int32(start), out: int32(out) + 1, len: int64(len(line)), number: int32(number)}, s.badUTF8)
 		out += 1 + len(line)
 	}
 	if join {
@@ -59,22 +72,42 @@ func (s *scanner) scanLines(b *block, join bool, each func(line []byte, d *Damag
 	}
 }
 
-// verdict gives the damage of the line that was just read, if it has any, and
-// whether the line survives. A blank line has none and does not survive.
-func (s *scanner) verdict(hasBOM bool) (*Damage, bool) {
-	switch {
-	case s.code != 0 && hasBOM:
-		d := s.damage(len(bom))
-		return &d, false
-	case s.code != 0:
-		d := s.damage(0)
-		return &d, false
-	case hasBOM:
-		d := bomDamage()
-		return &d, s.first != 0
-	default:
-		return nil, s.first != 0
+// line reads the line at start, and gives the place behind its LF.
+func (s *scanner) line(data []byte, start int, indexed bool) int {
+	s.reset()
+	if indexed {
+		if end, ok := s.walk(data, start); ok {
+			return end
+		}
+		s.reset()
 	}
+	n, _ := s.feed(data[start:])
+	if indexed {
+		s.index.skip(start + n)
+	}
+	return start + n
+}
+
+// describe returns the damage of the line that was just read.
+func (s *scanner) describe(hasBOM bool) Damage {
+	switch {
+	case s.code == 0:
+		return bomDamage()
+	case hasBOM:
+		return s.damage(len(bom))
+	default:
+		return s.damage(0)
+	}
+}
+
+// lineDamage returns the damage for which the line that was just read does not
+// survive, nil where it does. It is valid until the next line.
+func (s *scanner) lineDamage(hasBOM bool) *Damage {
+	if s.code == 0 {
+		return nil
+	}
+	s.bad = s.describe(hasBOM)
+	return &s.bad
 }
 
 // scanLong scans the long line at b.off, of which b holds the first n bytes,
@@ -113,20 +146,16 @@ func (s *scanner) scanLong(src Source, b *block, n int) error {
 		}
 		p = room[:n]
 	}
-	d, ok := s.verdict(hasBOM)
-	if d != nil {
-		b.note(*d, 0)
+	if s.code != 0 || hasBOM {
+		b.note(s, 0, hasBOM)
 	}
-	if !ok {
+	if s.code != 0 || s.first == 0 {
 		return nil
-	}
-	if s.badUTF8 {
-		b.badUTF8 = append(b.badUTF8, 0)
 	}
 	length := b.long - at
 	if last == '\r' {
 		length--
 	}
-	b.kept = append(b.kept, keptLine{at, 1, length, 0})
+	b.keep(keptLine{at: int32(at), out: 1, len: length}, s.badUTF8)
 	return nil
 }

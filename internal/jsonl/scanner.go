@@ -18,6 +18,10 @@ type Member struct {
 	Escaped     bool // the key has a backslash: compare it decoded
 }
 
+// MaxMembers is how many members of a line are recorded, whatever their keys: a
+// line may have nothing else. Behind them only those with wanted keys are.
+const MaxMembers = 1 << 14
+
 // state is where in the grammar of JSON (RFC 8259) the scanner stands.
 type state uint8
 
@@ -67,14 +71,16 @@ type scanner struct {
 	badAt int64
 	badIs int   // the byte there, -1 at the line's end
 	badIn state // where in the grammar
+	bad   Damage
 
 	multiline bool // LF is white space: one value over many lines
 
-	members bool // record the top-level members; the whole line is in one buffer
-	found   []Member
-	cur     Member
+	keys  *Keys // record the top-level members, these always; the whole line is in one buffer
+	found []Member
+	cur   Member
 
 	stack [MaxDepth/64 + 1]uint64 // a bit a level: 1 in an object
+	index index
 }
 
 // reset prepares for a new line.
@@ -121,7 +127,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 				if s.inObject() != (c == '}') {
 					goto bad
 				}
-				if s.depth == 1 && s.members && c == '}' {
+				if s.depth == 1 && s.keys != nil && c == '}' {
 					s.endMember(p, i)
 				}
 				i++
@@ -345,7 +351,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 			st = stValue
 			continue
 		}
-		if s.depth == 1 && s.members {
+		if s.depth == 1 && s.keys != nil {
 			s.endMember(p, i)
 		}
 		i++
@@ -483,6 +489,20 @@ func (s *scanner) endMember(p []byte, i int) {
 		i--
 	}
 	s.cur.ValEnd = i
+	if len(s.found) < MaxMembers {
+		s.found = append(s.found, s.cur)
+		return
+	}
+	k := s.keys.find(p, &s.cur)
+	if k < 0 {
+		return
+	}
+	for j := MaxMembers; j < len(s.found); j++ {
+		if s.keys.find(p, &s.found[j]) == k {
+			s.found[j] = s.cur // the last one counts
+			return
+		}
+	}
 	s.found = append(s.found, s.cur)
 }
 

@@ -43,7 +43,7 @@ func FuzzLine(f *testing.F) {
 		if bytes.IndexByte(b, '\n') >= 0 {
 			return
 		}
-		whole := scanner{members: true}
+		whole := scanner{keys: NewKeys()}
 		line := append(bytes.Clone(b), '\n')
 		if n, ended := whole.feed(line); n != len(line) || !ended {
 			t.Fatalf("feed took %d of %d bytes, ended %v", n, len(line), ended)

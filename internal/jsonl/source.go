@@ -46,9 +46,11 @@ func (s Source) readAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Section reads length bytes from off into memory.
+// Section reads length bytes from off into memory, with some room behind them: a
+// line of megabytes into which a link is put need not be copied for that.
 func (s Source) Section(off, length int64) ([]byte, error) {
-	p := make([]byte, length)
+	const room = 4 << 10
+	p := make([]byte, length, length+room)
 	_, err := s.readAt(p, off)
 	return p, err
 }

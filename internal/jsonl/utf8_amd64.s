@@ -1,63 +1,7 @@
 //go:build !purego
 
 #include "textflag.h"
-
-// What the bits of the three tables mean, for a byte and the one before it:
-//	0x01 a character is too short      0x02 too long
-//	0x04 overlong, of three bytes      0x20 of two bytes     0x40 of four bytes
-//	0x10 a surrogate                   0x08 too large        0x40 much too large
-//	0x80 two continuation bytes: right in the third and fourth place only
-
-// by the high half of the byte before
-DATA first<>+0(SB)/8, $0x0202020202020202
-DATA first<>+8(SB)/8, $0x4915012180808080
-DATA first<>+16(SB)/8, $0x0202020202020202
-DATA first<>+24(SB)/8, $0x4915012180808080
-GLOBL first<>(SB), RODATA|NOPTR, $32
-
-// by its low half
-DATA second<>+0(SB)/8, $0xcbcbcb8b8383a3e7
-DATA second<>+8(SB)/8, $0xcbcbdbcbcbcbcbcb
-DATA second<>+16(SB)/8, $0xcbcbcb8b8383a3e7
-DATA second<>+24(SB)/8, $0xcbcbdbcbcbcbcbcb
-GLOBL second<>(SB), RODATA|NOPTR, $32
-
-// by the high half of the byte
-DATA third<>+0(SB)/8, $0x0101010101010101
-DATA third<>+8(SB)/8, $0x01010101babaaee6
-DATA third<>+16(SB)/8, $0x0101010101010101
-DATA third<>+24(SB)/8, $0x01010101babaaee6
-GLOBL third<>(SB), RODATA|NOPTR, $32
-
-DATA nibbles<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
-DATA nibbles<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
-DATA nibbles<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
-DATA nibbles<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
-GLOBL nibbles<>(SB), RODATA|NOPTR, $32
-
-// a byte of 0xe0 or more is still 0x80 or more without this, and one of 0xf0
-DATA three<>+0(SB)/8, $0x6060606060606060
-DATA three<>+8(SB)/8, $0x6060606060606060
-DATA three<>+16(SB)/8, $0x6060606060606060
-DATA three<>+24(SB)/8, $0x6060606060606060
-GLOBL three<>(SB), RODATA|NOPTR, $32
-DATA four<>+0(SB)/8, $0x7070707070707070
-DATA four<>+8(SB)/8, $0x7070707070707070
-DATA four<>+16(SB)/8, $0x7070707070707070
-DATA four<>+24(SB)/8, $0x7070707070707070
-GLOBL four<>(SB), RODATA|NOPTR, $32
-DATA tops<>+0(SB)/8, $0x8080808080808080
-DATA tops<>+8(SB)/8, $0x8080808080808080
-DATA tops<>+16(SB)/8, $0x8080808080808080
-DATA tops<>+24(SB)/8, $0x8080808080808080
-GLOBL tops<>(SB), RODATA|NOPTR, $32
-
-// the largest bytes that need no other behind them, in the last three places
-DATA whole<>+0(SB)/8, $0xffffffffffffffff
-DATA whole<>+8(SB)/8, $0xffffffffffffffff
-DATA whole<>+16(SB)/8, $0xffffffffffffffff
-DATA whole<>+24(SB)/8, $0xbfdfefffffffffff
-GLOBL whole<>(SB), RODATA|NOPTR, $32
+#include "utf8_amd64.h"
 
 // func validUTF8Wide(p []byte) bool
 TEXT ·validUTF8Wide(SB), NOSPLIT, $0-25
@@ -65,13 +9,9 @@ TEXT ·validUTF8Wide(SB), NOSPLIT, $0-25
 	MOVQ p_len+8(FP), CX
 	ADDQ SI, CX          // the end
 
-	VMOVDQU first<>(SB), Y8
-	VMOVDQU second<>(SB), Y9
-	VMOVDQU third<>(SB), Y10
-	VMOVDQU nibbles<>(SB), Y11
-	VPXOR   Y0, Y0, Y0         // what is wrong
-	VPXOR   Y1, Y1, Y1         // the 32 bytes before
-	VPXOR   Y2, Y2, Y2         // not 0 where they ended within a character
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
 
 step:
 	CMPQ      SI, CX
@@ -81,40 +21,17 @@ step:
 	VPMOVMSKB Y3, AX
 	TESTL     AX, AX
 	JZ        ascii
-
-	VPERM2I128 $0x21, Y3, Y1, Y4 // the last 16 bytes before, the first 16
-	VPALIGNR   $15, Y4, Y3, Y5   // for every byte the one before it
-	VPSRLW     $4, Y5, Y6
-	VPAND      Y11, Y6, Y6
-	VPAND      Y11, Y5, Y5
-	VPSHUFB    Y6, Y8, Y6
-	VPSHUFB    Y5, Y9, Y5
-	VPAND      Y5, Y6, Y5
-	VPSRLW     $4, Y3, Y6
-	VPAND      Y11, Y6, Y6
-	VPSHUFB    Y6, Y10, Y6
-	VPAND      Y6, Y5, Y5        // bits that all three tables have
-
-	VPALIGNR $14, Y4, Y3, Y6       // the byte two before: one of three or more
-	VPALIGNR $13, Y4, Y3, Y7       // three before: one of four
-	VPSUBUSB three<>(SB), Y6, Y6
-	VPSUBUSB four<>(SB), Y7, Y7
-	VPOR     Y6, Y7, Y6
-	VPAND    tops<>(SB), Y6, Y6    // where two continuation bytes must be
-	VPXOR    Y5, Y6, Y5
-	VPOR     Y5, Y0, Y0
-	VPSUBUSB whole<>(SB), Y3, Y2
-	VMOVDQA  Y3, Y1
-	JMP      step
+	UTF8(Y3)
+	JMP       step
 
 ascii:
-	VPOR  Y2, Y0, Y0
-	VPXOR Y2, Y2, Y2
-	VPXOR Y1, Y1, Y1
+	VPOR  Y10, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y8, Y8, Y8
 	JMP   step
 
 end:
-	VPTEST Y0, Y0
+	VPTEST Y9, Y9
 	SETEQ  ret+24(FP)
 	VZEROUPPER
 	RET

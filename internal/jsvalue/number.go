@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // FormatNumber spells a number as JavaScript does (ECMAScript Number::toString).
@@ -51,7 +53,7 @@ func ToNumber(v Value) float64 {
 // parseNumber reads a string as Number does: white space around it, nothing is
 // zero, decimal, 0x, 0o and 0b, Infinity; no underscores, no hexadecimal fractions.
 func parseNumber(s string) float64 {
-	s = strings.TrimFunc(s, isSpace)
+	s = Trim(s)
 	if s == "" {
 		return 0
 	}
@@ -108,6 +110,9 @@ func parseDigits(s string, base int) float64 {
 	return f
 }
 
+// Trim is String.prototype.trim.
+func Trim(s string) string { return strings.TrimFunc(s, isSpace) }
+
 // isSpace tells what String.prototype.trim removes: ECMAScript WhiteSpace and
 // LineTerminator, which is not quite Go's unicode.IsSpace.
 func isSpace(r rune) bool {
@@ -116,4 +121,26 @@ func isSpace(r rune) bool {
 		return true
 	}
 	return r >= 0x2000 && r <= 0x200A
+}
+
+// Hash36 is the hash that several extensions make of a text: over its UTF-16 units
+// h = h*31 + unit in 32 bits, its sign dropped, in base 36.
+func Hash36(text string) string {
+	var h int32
+	add := func(unit rune) { h = h<<5 - h + unit }
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && len(text) >= i+3 && text[i] == 0xED: // half of a pair, as rawjson keeps it
+			add(0xD000 | rune(text[i+1]&0x3F)<<6 | rune(text[i+2]&0x3F))
+		case r == utf8.RuneError && i > 0 && text[i]&0xC0 == 0x80: // the rest of that
+		case r <= 0xFFFF:
+			add(r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			add(high)
+			add(low)
+		}
+	}
+	n := int64(h)
+	return strconv.FormatInt(max(n, -n), 36)
 }

@@ -13,22 +13,22 @@ import (
 	"stchat/internal/jsvalue"
 	"stchat/internal/names"
 	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
 // Extension is the end of a lorebook's file name.
 const Extension = ".json"
 
-// MaxBytes is the longest name of a lorebook, in bytes and without [Extension].
-// It is a chat's limit, one byte below what would fit, so that one rule makes
-// both kinds of names safe.
-const MaxBytes = names.MaxBytes
+// MaxBytes is the longest name of a new lorebook, in bytes and without [Extension].
+const MaxBytes = names.MaxFile - len(Extension)
 
 // Book is a lorebook as it was read.
 type Book struct {
 	Path      string
-	Name      string // the file's name without [Extension]: what chats call it
-	InnerName string // the name inside the file, where HasInner
+	Stamp     safefile.Stamp // of the file that [Open] read
+	Name      string         // the file's name without [Extension]: what chats call it
+	InnerName string         // the name inside the file, where HasInner
 	HasInner  bool
 	Entries   []Entry // in the file's order, a repeated key once
 	Raw       []byte
@@ -111,20 +111,21 @@ func find(worldsDir, name string) (path string, err error) {
 // Open reads the lorebook at path. The errors are those of reading a file, with
 // [ErrMissing] for one that is not there, and [*NotReadableError].
 func Open(path string) (*Book, error) {
-	info, err := os.Stat(path)
+	raw, stamp, err := safefile.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", path, ErrMissing)
+	case errors.Is(err, safefile.ErrNotRegular):
+		return nil, &NotReadableError{Path: path, Err: errors.New("it is not a regular file")}
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular(): // a pipe would wait forever
-		return nil, &NotReadableError{Path: path, Err: errors.New("it is not a regular file")}
 	}
-	raw, err := os.ReadFile(path)
+	b, err := Parse(raw, path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(raw, path)
+	b.Stamp = stamp
+	return b, nil
 }
 
 // Parse takes raw as the content of the lorebook at path; it aliases raw. Like

@@ -91,7 +91,7 @@ func (b *Book) with(entries []byte, name string) ([]byte, error) {
 		return nil, &NotReadableError{Path: b.Path, Err: err}
 	}
 	object.Set("entries", entries)
-	if b.HasInner {
+	if _, ok := object.Get("name"); ok { // whatever it is
 		object.Set("name", rawjson.Quote(name))
 	}
 	return object.Bytes(), nil

@@ -141,23 +141,6 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-func TestReferences(t *testing.T) {
-	b := parse(t, `{"entries":{"1":{"uid":1,"comment":"a"},"2":{"uid":2,"comment":"_registry_x","content":"[Registry: x]\n- UID=1 | name: A\n- uid: 7 | B\nUID=3 | not an item\n- id: 4 | name\n -  UID = 2 |\n- UID="}}}`)
-	want := []Reference{
-		{Comment: "_registry_x", UID: "1", Line: 2, Found: true},
-		{Comment: "_registry_x", UID: "7", Line: 3},
-		{Comment: "_registry_x", UID: "2", Line: 6, Found: true},
-	}
-	if diff := cmp.Diff(want, b.References()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	for _, r := range open(t, filepath.Join(demoWorlds, "z-AutoLB-Gull Rock.json")).References() {
-		if !r.Found {
-			t.Errorf("demo: %+v", r)
-		}
-	}
-}
-
 // The clone of a book is the book with only what was asked for changed, and keeps
 // the bytes of every entry.
 func TestClone(t *testing.T) {
@@ -332,9 +315,9 @@ func TestShelf(t *testing.T) {
 		{func() (string, error) { return s.Given("New?") }, "New"},
 		{func() (string, error) { return s.Given("NEW") }, "NEW (1)"},
 		{func() (string, error) { return s.Duplicate("x ()") }, "x () (1)"},
-		{func() (string, error) { return s.ForChat(long, "Branch #12 - now") }, strings.Repeat("界", 76) + "__CP_Branch #12 - now"},
-		{func() (string, error) { return s.ForChat("B", long) }, "B__CP_" + strings.Repeat("界", 81)},
-		{func() (string, error) { return s.ForChat(long, long) }, strings.Repeat("界", 40) + "__CP_" + strings.Repeat("界", 40)},
+		{func() (string, error) { return s.ForChat(long, "Branch #12 - now") }, strings.Repeat("界", 36) + "…" + strings.Repeat("界", 35) + "__CP_Branch #12 - now"},
+		{func() (string, error) { return s.ForChat("B", long) }, strings.Repeat("界", 79)},
+		{func() (string, error) { return s.ForChat(long, long) }, strings.Repeat("界", 78) + " (1)"},
 	} {
 		got, err := c.got()
 		if err != nil || got != c.want {

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"sync"
 
 	"stchat/internal/names"
+	"stchat/internal/safefile"
 )
 
 // Shelf knows which names of a worlds folder are taken, those it gave away itself
@@ -22,7 +22,7 @@ type Shelf struct {
 // OpenShelf reads the names in a worlds folder; one that does not exist is empty.
 func OpenShelf(worldsDir string) (*Shelf, error) {
 	s := &Shelf{taken: map[string]bool{}}
-	entries, err := os.ReadDir(worldsDir)
+	entries, err := safefile.ReadDir(worldsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -35,37 +35,46 @@ func OpenShelf(worldsDir string) (*Shelf, error) {
 	return s, nil
 }
 
+// cloneJoin stands between a book and the label of a checkpoint or branch.
+const cloneJoin = "__CP_"
+
 // ForChat gives the name of the clone for a checkpoint or branch of a chat that
-// uses book: "<book>__CP_<label>". Where that is too long the longer of the two
-// parts gives way. A taken name gets " (1)", " (2)" and so on.
+// uses book: "<book>__CP_<label>". Where that is too long the middle of the book's
+// name gives way. A taken name gets " (1)", " (2)" and so on.
 func (s *Shelf) ForChat(book, label string) (string, error) {
-	const join = "__CP_"
-	if over := len(book) + len(join) + len(label) - MaxBytes; over > 0 {
-		half := (MaxBytes - len(join)) / 2
-		switch {
-		case len(label) <= half:
-			book = cutAt(book, len(book)-over)
-		case len(book) <= half:
-			label = cutAt(label, len(label)-over)
-		default:
-			book, label = cutAt(book, half), cutAt(label, half)
+	return s.free(0, func(room int) string { return names.Derive(book, cloneJoin, label, room) })
+}
+
+// CloneOf gives the lorebook of which a name says that it is a clone: of "<book> (n)" and
+// "<book>__CP_<label>", where there is such a book.
+func (s *Shelf) CloneOf(name string) (book string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, _, _ := strings.Cut(name, cloneJoin)
+	for _, base := range []string{withoutNumber(name), before} {
+		if base != name && s.taken[names.Fold(base)] {
+			return base, true
 		}
 	}
-	return s.free(book+join+label, 0)
+	return "", false
 }
 
 // Given makes a name that the user gave safe; a taken one gets a number too.
-func (s *Shelf) Given(name string) (string, error) { return s.free(name, 0) }
+func (s *Shelf) Given(name string) (string, error) {
+	return s.free(0, func(int) string { return name })
+}
 
 // Duplicate gives the name of a plain copy, as SillyTavern numbers them: "<book>
 // (1)", "<book> (2)" and so on, after one such number at the end was taken off.
 func (s *Shelf) Duplicate(book string) (string, error) {
-	return s.free(withoutNumber(book), 1)
+	book = withoutNumber(book)
+	return s.free(1, func(room int) string { return names.Shorten(book, room) })
 }
 
 // free gives the first free name of base, "base (1)", "base (2)", beginning with
-// number from (0 is base itself), and marks it as taken.
-func (s *Shelf) free(base string, from int) (string, error) {
+// number from (0 is base itself), and marks it as taken. base gets the number of
+// bytes that there is room for.
+func (s *Shelf) free(from int, base func(room int) string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	const tries = 100_000 // more copies than anybody has; it only has to end
@@ -74,7 +83,8 @@ func (s *Shelf) free(base string, from int) (string, error) {
 		if i > 0 {
 			suffix = fmt.Sprintf(" (%d)", i)
 		}
-		name, err := names.SanitizeMax(base, MaxBytes-len(suffix))
+		room := MaxBytes - len(suffix)
+		name, err := names.New(base(room), room)
 		if err != nil {
 			return "", fmt.Errorf("name of the lorebook's clone: %w", err)
 		}
@@ -84,7 +94,7 @@ func (s *Shelf) free(base string, from int) (string, error) {
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("name of the lorebook's clone: every name like %q is taken", base)
+	return "", fmt.Errorf("name of the lorebook's clone: every name like %q is taken", base(MaxBytes))
 }
 
 // withoutNumber takes one " (n)" off the end of a name.
@@ -98,10 +108,4 @@ func withoutNumber(name string) string {
 		return name
 	}
 	return name[:open]
-}
-
-// cutAt shortens s to at most n bytes; a rune that would break is left to
-// names.SanitizeMax's eyes, so it goes here.
-func cutAt(s string, n int) string {
-	return strings.ToValidUTF8(s[:max(0, n)], "")
 }

@@ -10,7 +10,10 @@ import (
 )
 
 // Operation is one piece of work in Auto-Recap's queue (FORMATS.md B3.1).
-type Operation struct{ ID, Type, Status string }
+type Operation struct {
+	ID, Type, Status string
+	Messages         []int // that its params and metadata name
+}
 
 // Pending reports whether the operation would still run: on load Auto-Recap makes
 // in_progress and retrying pending again.
@@ -95,11 +98,28 @@ func readQueue(entry []byte) ([]Operation, error) {
 				o.Type, _ = rawjson.Unquote(value)
 			case rawjson.KeyIs(key, "status"):
 				o.Status, _ = rawjson.Unquote(value)
+			case rawjson.KeyIs(key, "params"), rawjson.KeyIs(key, "metadata"):
+				o.Messages = append(o.Messages, messagesIn(value)...)
 			}
 		}
 		operations = append(operations, o)
 	}
 	return operations, nil
+}
+
+// messagesIn returns the indexes of messages in an operation's params or metadata
+// (FORMATS.md B3.1).
+func messagesIn(raw []byte) (list []int) {
+	for key, value := range rawjson.Members(raw) {
+		name, _ := rawjson.Unquote(key)
+		switch name {
+		case "message_index", "scene_index", "start_index", "end_index", "index":
+			if at, ok := rawjson.Int(value); ok {
+				list = append(list, at)
+			}
+		}
+	}
+	return list
 }
 
 // emptyQueue is the content of a queue with nothing in it, as Auto-Recap writes it

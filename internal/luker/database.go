@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"stchat/internal/safefile"
 )
 
 // InDatabase tells whether Luker keeps this user's data in a database, where the
@@ -48,7 +50,7 @@ func storageMode(path string) string {
 	if !isFile(path) {
 		return ""
 	}
-	f, err := os.Open(path)
+	f, err := safefile.Open(path)
 	if err != nil {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -15,6 +16,7 @@ const (
 	infix     = ".luker-state."
 	extension = ".json"
 	floorLog  = "__floor_log"
+	beside    = ".state." // in those of characters
 	orphans   = "__orphans"
 )
 
@@ -63,7 +65,7 @@ func SidecarName(chat, namespace string) string { return chat + infix + namespac
 // that of reading the folder; a folder that does not exist has none.
 func Sidecars(chatPath string) ([]Sidecar, error) {
 	folder := filepath.Dir(chatPath)
-	entries, err := os.ReadDir(folder)
+	entries, err := safefile.ReadDir(folder)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
@@ -84,6 +86,19 @@ func IsSidecar(file string) bool {
 	return strings.HasSuffix(file, extension) && strings.Contains(file, infix)
 }
 
+// Chats returns the names of the chats to which a sidecar may belong, by its
+// file's name: several where a name itself has the mark in it.
+func Chats(file string) (chats []string) {
+	for at := 0; ; at++ {
+		i := strings.Index(file[at:], infix)
+		if i < 0 {
+			return chats
+		}
+		at += i
+		chats = append(chats, file[:at])
+	}
+}
+
 // Among picks the sidecars of one chat out of file names of its folder. A caller
 // with many chats of a folder reads the folder once.
 func Among(files []string, folder, chat string) []Sidecar {
@@ -98,4 +113,44 @@ func Among(files []string, folder, chat string) []Sidecar {
 		}
 	}
 	return list
+}
+
+// CharacterStateName gives the file name of a character's state; stem is the name of its
+// card without ".png" (src/endpoints/characters.js, FORMATS.md A1.3).
+func CharacterStateName(stem, namespace string) string { return stem + beside + namespace + extension }
+
+// CharacterStates lists the state that lies beside a character's card, in the order of
+// the names. The error is that of reading the folder.
+func CharacterStates(card string) ([]Sidecar, error) {
+	folder, stem := filepath.Dir(card), strings.TrimSuffix(filepath.Base(card), filepath.Ext(card))
+	entries, err := os.ReadDir(folder)
+	var list []Sidecar
+	for _, entry := range entries {
+		namespace, ok := strings.CutPrefix(entry.Name(), stem+beside)
+		if !ok || !entry.Type().IsRegular() {
+			continue
+		}
+		if namespace, ok = strings.CutSuffix(namespace, extension); ok && namespace != "" {
+			list = append(list, Sidecar{Path: filepath.Join(folder, entry.Name()), Namespace: namespace, Kind: Plain})
+		}
+	}
+	return list, err
+}
+
+// Stems returns the names of the cards to which a file in the folder of the characters may
+// belong as their state: none where it is no state, several where a name itself has the mark
+// in it.
+func Stems(file string) (stems []string) {
+	name, ok := strings.CutSuffix(file, extension)
+	for at := 0; ok; {
+		i := strings.Index(name[at:], beside)
+		if i < 0 {
+			break
+		}
+		if at += i; at > 0 && at+len(beside) < len(name) {
+			stems = append(stems, name[:at])
+		}
+		at++
+	}
+	return stems
 }

@@ -1,6 +1,7 @@
 package luker
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -106,6 +107,29 @@ func TestVariablesCost(t *testing.T) {
 	got := replayed(big, many)
 	if got["a"] != "error" || !strings.HasPrefix(got["l"], `"[1,1,1,1,1,1,1,2,1,`) {
 		t.Errorf("a: %.40s, l: %.40s", got["a"], got["l"])
+	}
+}
+
+// What writes behind the ends of lists create is bounded in all, not only for one.
+func TestVariablesHoles(t *testing.T) {
+	var ops strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&ops, `{"op":"setvar","key":"far","path":"%d","value":"1"},{"op":"setvar","key":"l%d","path":"90","value":"1"},`, 9000*i, i)
+	}
+	var s Variables
+	s.Apply([]byte("[" + ops.String() + `{"op":"setvar","key":"near","path":"0","value":"1"}]`))
+	out, failed := 0, 0
+	for _, v := range s.Kept() {
+		out += len(v.Raw)
+		if v.Err != nil {
+			failed++
+		}
+		if v.Name == "far" && v.Err == nil || v.Name == "near" && string(v.Raw) != `"[1]"` {
+			t.Errorf("%s: %.40s, %v", v.Name, v.Raw, v.Err)
+		}
+	}
+	if out > 1<<20 || failed < 1000 {
+		t.Errorf("%d bytes of variables, %d refused", out, failed)
 	}
 }
 

@@ -1,8 +1,8 @@
 package message
 
 import (
+	"bytes"
 	"errors"
-	"slices"
 
 	"stchat/internal/rawjson"
 )
@@ -29,33 +29,28 @@ func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced strin
 	return s, link, err
 }
 
-// AddBranch returns the message with one more name in extra.branches, as
-// SillyTavern notes a branch (createBranch in public/scripts/bookmarks.js), every
-// other byte kept. A name that is there already is not added again. branches is
-// created where it is not a list; extra and the errors are as in [BookmarkSplice].
-func AddBranch(line []byte, name string) ([]byte, error) {
-	s, err := BranchSplice(line, name)
-	if err != nil || s == nil {
-		return line, err
-	}
-	return s.Apply(line), nil
-}
-
-// BranchSplice is [AddBranch] for any number of names, but gives only the change,
-// nil where there is none.
+// BranchSplice gives the change that adds names to extra.branches, as SillyTavern
+// notes a branch (createBranch in public/scripts/bookmarks.js), every other byte kept;
+// nil where there is none, for a name that is there already is not added again.
+// branches is created where it is not a list; extra and the errors are as in
+// [BookmarkSplice].
 func BranchSplice(line []byte, names ...string) (*rawjson.Splice, error) {
 	branches, _ := rawjson.Lookup(line, keyExtra, keyBranches)
-	known, added := texts(branches), false
+	known := map[string]bool{}
+	for _, name := range texts(branches) {
+		known[name] = true
+	}
+	var added [][]byte
 	for _, name := range names {
-		if !slices.Contains(known, name) {
-			branches = rawjson.Append(branches, rawjson.Quote(name))
-			known, added = append(known, name), true
+		if !known[name] {
+			known[name] = true
+			added = append(added, rawjson.Quote(name))
 		}
 	}
-	if !added {
+	if added == nil {
 		return nil, nil
 	}
-	return setExtra(line, keyBranches, branches)
+	return setExtra(line, keyBranches, rawjson.Append(branches, bytes.Join(added, []byte(","))))
 }
 
 // setExtra gives a key of a message's extra a value.
@@ -88,4 +83,89 @@ func texts(list []byte) []string {
 		}
 	}
 	return found
+}
+
+// EditLinks returns the message with its links as edit gives them: extra.bookmark_link and
+// every name in extra.branches, in the extra of every swipe too, since a swipe that is
+// chosen brings its own. A link that edit does not keep goes, and a list of branches of
+// which nothing is left. edit gets the name as it is written; line itself is returned
+// where nothing changes.
+func EditLinks(line []byte, edit func(checkpoint bool, name string) (to string, keep bool)) []byte {
+	m, err := rawjson.ParseObject(line)
+	if err != nil {
+		return line
+	}
+	if extra, ok := m.Object(keyExtra); ok {
+		if editLinks(extra, edit); extra.Edited() {
+			m.Set(keyExtra, extra.Bytes())
+		}
+	}
+	infos, _ := m.Get(keySwipeInfo)
+	changed := false
+	edited := rawjson.EditList(infos, func(_ int, raw []byte) ([]byte, bool) {
+		info, err := rawjson.ParseObject(raw)
+		if err != nil {
+			return raw, true
+		}
+		extra, ok := info.Object(keyExtra)
+		if !ok {
+			return raw, true
+		}
+		if editLinks(extra, edit); !extra.Edited() {
+			return raw, true
+		}
+		changed = true
+		info.Set(keyExtra, extra.Bytes())
+		return info.Bytes(), true
+	})
+	if changed {
+		m.Set(keySwipeInfo, edited)
+	}
+	if !m.Edited() {
+		return line
+	}
+	return m.Bytes()
+}
+
+// editLinks edits the links in one extra.
+func editLinks(extra *rawjson.Object, edit func(checkpoint bool, name string) (to string, keep bool)) {
+	raw, _ := extra.Get(keyBookmark)
+	if name, ok := rawjson.Unquote(raw); ok && name != "" {
+		switch to, keep := edit(true, name); {
+		case !keep:
+			extra.Unset(keyBookmark)
+		case to != name:
+			extra.Set(keyBookmark, rawjson.Quote(to))
+		}
+	}
+	list, _ := extra.Get(keyBranches)
+	if rawjson.KindOf(list) != rawjson.Array {
+		return
+	}
+	kept, changed := 0, false
+	edited := rawjson.EditList(list, func(_ int, value []byte) ([]byte, bool) {
+		name, ok := rawjson.Unquote(value)
+		if !ok || name == "" {
+			kept++
+			return value, true
+		}
+		to, keep := edit(false, name)
+		if !keep {
+			changed = true
+			return value, false
+		}
+		kept++
+		if to == name {
+			return value, true
+		}
+		changed = true
+		return rawjson.Quote(to), true
+	})
+	switch {
+	case !changed:
+	case kept == 0:
+		extra.Unset(keyBranches)
+	default:
+		extra.Set(keyBranches, edited)
+	}
 }

@@ -58,67 +58,103 @@ func TestChooseSwipe(t *testing.T) {
 		{
 			"everything in its place",
 			`{"name":"M","send_date":"d0","mes":"a","gen_started":"s0","gen_finished":"f0","extra":{"x":0},"swipe_id":0,"swipes":["a","b"],"swipe_info":[{"send_date":"d0","extra":{}},{"send_date":"d1","gen_started":"s1","gen_finished":"f1","extra":{"y":1.0,"\u00e9":"\ud800"}}],"z":1}`,
-			1,
+			2,
 			`{"name":"M","send_date":"d1","mes":"b","gen_started":"s1","gen_finished":"f1","extra":{"y":1.0,"\u00e9":"\ud800"},"swipe_id":1,"swipes":["a","b"],"swipe_info":[{"send_date":"d0","extra":{}},{"send_date":"d1","gen_started":"s1","gen_finished":"f1","extra":{"y":1.0,"\u00e9":"\ud800"}}],"z":1}`,
 		},
 		{
 			"the swipe that is chosen already",
 			`{"mes":"a","send_date":"d","extra":{},"swipe_id":0,"swipes":["a"],"swipe_info":[{"send_date":"d","extra":{}}]}`,
-			0,
+			1,
 			`{"mes":"a","send_date":"d","extra":{},"swipe_id":0,"swipes":["a"],"swipe_info":[{"send_date":"d","extra":{}}]}`,
 		},
 		{
 			"keys that swipe_info lacks go, keys that the message lacks come last",
 			`{"gen_started":"s","send_date":"d","gen_finished":"f","extra":{"x":1},"swipes":["a"],"swipe_info":[{"gen_finished":"g"}]}`,
-			0,
+			1,
 			`{"gen_finished":"g","extra":{},"swipes":["a"],"swipe_info":[{"gen_finished":"g"}],"swipe_id":0,"mes":"a"}`,
 		},
 		{
 			"null is a value, but not an extra",
 			`{"send_date":"d","mes":"a","swipes":["b"],"swipe_id":0,"swipe_info":[{"send_date":null,"extra":null}]}`,
-			0,
+			1,
 			`{"send_date":null,"mes":"b","swipes":["b"],"swipe_id":0,"swipe_info":[{"send_date":null,"extra":null}],"extra":{}}`,
 		},
 		{
 			"an extra that is no object is copied",
 			`{"mes":"","swipes":["b"],"swipe_id":0,"swipe_info":[{"extra":[ 1, 2 ]}]}`,
-			0,
+			1,
 			`{"mes":"b","swipes":["b"],"swipe_id":0,"swipe_info":[{"extra":[ 1, 2 ]}],"extra":[ 1, 2 ]}`,
 		},
 		{
 			"missing swipe_info is filled",
 			`{"send_date":"d","gen_started":"s","mes":"a","extra":{"x":1},"swipe_id":0,"swipes":["a", "" ,"c"]}`,
-			1,
-			`{"send_date":"d","mes":"","extra":{},"swipe_id":1,"swipes":["a", "" ,"c"],"swipe_info":[{"send_date":"d","extra":{}},{"send_date":"d","extra":{}},{"send_date":"d","extra":{}}]}`,
+			2,
+			`{"send_date":"d","gen_started":"s","mes":"","extra":{},"swipe_id":1,"swipes":["a", "" ,"c"],"swipe_info":[{"send_date":"d","gen_started":"s","extra":{"x":1}},{"send_date":"d","gen_started":"s","extra":{}},{"send_date":"d","gen_started":"s","extra":{}}]}`,
 		},
 		{
 			"swipe_info that is no list is filled, without a date where there is none",
 			`{"swipe_info":{"0":1},"swipes":["a"]}`,
-			0,
+			1,
 			`{"swipe_info":[{"extra":{}}],"swipes":["a"],"swipe_id":0,"mes":"a","extra":{}}`,
 		},
 		{
 			"swipe_info too short",
 			`{"send_date":"d","extra":{"x":1},"mes":"a","swipe_id":0,"swipes":["a","b"],"swipe_info":[{"send_date":"e"}]}`,
-			1,
-			`{"extra":{},"mes":"b","swipe_id":1,"swipes":["a","b"],"swipe_info":[{"send_date":"e"}]}`,
+			2,
+			`{"send_date":"d","extra":{},"mes":"b","swipe_id":1,"swipes":["a","b"],"swipe_info":[{"send_date":"e"},{"send_date":"d","extra":{}}]}`,
 		},
 		{
 			"swipe_info with null",
 			`{"send_date":"d","extra":{"x":1},"mes":"a","swipe_id":0,"swipes":["a"],"swipe_info":[null]}`,
-			0,
-			`{"extra":{},"mes":"a","swipe_id":0,"swipes":["a"],"swipe_info":[null]}`,
+			1,
+			`{"send_date":"d","extra":{"x":1},"mes":"a","swipe_id":0,"swipes":["a"],"swipe_info":[{"send_date":"d","extra":{"x":1}}]}`,
+		},
+		{
+			"entries that belong to no swipe stay",
+			`{"mes":"a","swipes":["a"],"swipe_info":[ 1, {} , null]}`,
+			1,
+			`{"mes":"a","swipes":["a"],"swipe_info":[ {"extra":{}}, {} , null],"swipe_id":0,"extra":{}}`,
+		},
+		{
+			"no swipes: the text is the only one",
+			`{"mes":"a","send_date":"d","extra":{"x":1}}`,
+			1,
+			`{"mes":"a","send_date":"d","extra":{"x":1},"swipes":["a"],"swipe_id":0,"swipe_info":[{"send_date":"d","extra":{"x":1}}]}`,
+		},
+		{
+			"swipes that is no list gives way to the text, and no text is empty",
+			`{"mes":7,"swipes":{"0":"a"}}`,
+			1,
+			`{"mes":"","swipes":[""],"swipe_id":0,"swipe_info":[{"extra":{}}],"extra":{}}`,
+		},
+		{
+			"a swipe that is no text is empty",
+			`{"mes":"a","swipes":["a", null , 5],"swipe_info":[{},{},{}]}`,
+			2,
+			`{"mes":"","swipes":["a", "" , ""],"swipe_info":[{},{},{}],"swipe_id":1,"extra":{}}`,
+		},
+		{
+			"the page fills in nothing more of the user's messages than their dates",
+			`{"is_user":true,"send_date":"d","gen_started":"s","mes":"a","swipes":["a",null]}`,
+			1,
+			`{"is_user":true,"send_date":"d","mes":"a","swipes":["a",null],"swipe_id":0,"swipe_info":[{"send_date":"d","extra":{}},{"send_date":"d","extra":{}}],"extra":{}}`,
+		},
+		{
+			"nor of small system messages",
+			`{"extra":{"isSmallSys":true},"send_date":"d","mes":"a","swipes":["a","b"],"swipe_info":[{"send_date":"e"}]}`,
+			2,
+			`{"extra":{},"mes":"b","swipes":["a","b"],"swipe_info":[{"send_date":"e"}],"swipe_id":1}`,
 		},
 		{
 			"repeated keys: the last of each counts",
 			`{"mes":"x","swipes":["no"],"mes":"y","gen_started":1,"gen_started":2,"swipe_id":7,"swipes":["a","b"],"swipe_info":[],"swipe_info":[0,{"extra":{"k":1,"k":2}}]}`,
-			1,
-			`{"mes":"x","swipes":["no"],"mes":"b","swipe_id":1,"swipes":["a","b"],"swipe_info":[],"swipe_info":[0,{"extra":{"k":1,"k":2}}],"extra":{"k":1,"k":2}}`,
+			2,
+			`{"mes":"x","swipes":["no"],"mes":"b","swipe_id":1,"swipes":["a","b"],"swipe_info":[],"swipe_info":[{"gen_started":2,"extra":{}},{"extra":{"k":1,"k":2}}],"extra":{"k":1,"k":2}}`,
 		},
 		{
 			"white space outside stays",
 			` { "mes" : "a" , "swipes":["a", "\u0062"],"swipe_info":[ {},{} ], "swipe_id" : 0, "extra":{ } } `,
-			1,
+			2,
 			` { "mes" : "\u0062" , "swipes":["a", "\u0062"],"swipe_info":[ {},{} ], "swipe_id" : 1, "extra":{} } `,
 		},
 	}
@@ -141,15 +177,16 @@ func TestChooseSwipeRefuses(t *testing.T) {
 		swipe int
 		want  string
 	}{
-		{`{"mes":"a"}`, 0, "swipe 0: the message has no swipes"},
-		{`{"swipes":[]}`, 0, "swipe 0: the message has no swipes"},
-		{`{"swipes":{"0":"a"}}`, 0, "swipe 0: the message has no swipes"},
-		{`{"swipes":"abc"}`, 0, "swipe 0: the message has no swipes"},
-		{`{"swipes":["a"]}`, 1, "swipe 1: the message has 1 swipe, number 0"},
-		{`{"swipes":["a","b","c"]}`, 3, "swipe 3: the message has 3 swipes, 0 to 2"},
-		{`{"swipes":["a","b","c"]}`, -1, "swipe -1: the message has 3 swipes, 0 to 2"},
-		{`{"swipes":["a",null]}`, 1, "swipe 1 is not text"},
-		{`{"swipes":["a","b"],"swipes":["c"]}`, 1, "swipe 1: the message has 1 swipe, number 0"},
+		{`{"swipes":[]}`, 1, "swipe 1: the message has no swipes"},
+		{`{"is_user":1,"mes":"a"}`, 1, "swipe 1: the message has no swipes"},
+		{`{"is_user":true,"swipes":{"0":"a"}}`, 1, "swipe 1: the message has no swipes"},
+		{`{"mes":"a"}`, 2, "swipe 2: the message has 1 swipe"},
+		{`{"swipes":["a"]}`, 2, "swipe 2: the message has 1 swipe"},
+		{`{"swipes":["a","b","c"]}`, 4, "swipe 4: the message has 3 swipes"},
+		{`{"swipes":["a","b","c"]}`, 0, "swipe 0: the message has 3 swipes"},
+		{`{"swipes":["a","b","c"]}`, -1, "swipe -1: the message has 3 swipes"},
+		{`{"is_user":true,"swipes":["a",null]}`, 2, "swipe 2 is not text"},
+		{`{"swipes":["a","b"],"swipes":["c"]}`, 2, "swipe 2: the message has 1 swipe"},
 	}
 	for _, tt := range tests {
 		out, err := ChooseSwipe([]byte(tt.line), tt.swipe)
@@ -157,11 +194,11 @@ func TestChooseSwipeRefuses(t *testing.T) {
 			t.Errorf("%s, %d: %s, %v; want %q", tt.line, tt.swipe, out, err, tt.want)
 		}
 	}
-	if _, err := ChooseSwipe([]byte("[]"), 0); !errors.Is(err, rawjson.ErrNotObject) {
+	if _, err := ChooseSwipe([]byte("[]"), 1); !errors.Is(err, rawjson.ErrNotObject) {
 		t.Errorf("a list: %v", err)
 	}
 	hostile := `{"send_date":"` + strings.Repeat("x", 1<<20) + `","swipes":[` + strings.Repeat(`"",`, 1<<12) + `""]}`
-	if _, err := ChooseSwipe([]byte(hostile), 0); err == nil || !strings.Contains(err.Error(), "4097 swipes") {
+	if _, err := ChooseSwipe([]byte(hostile), 1); err == nil || !strings.Contains(err.Error(), "4097 entries") {
 		t.Errorf("4 GiB of swipe_info: %v", err)
 	}
 }
@@ -191,6 +228,15 @@ func TestBookmark(t *testing.T) {
 	}
 }
 
+// addBranch returns the message with one more name in extra.branches.
+func addBranch(line []byte, name string) ([]byte, error) {
+	s, err := BranchSplice(line, name)
+	if err != nil || s == nil {
+		return line, err
+	}
+	return s.Apply(line), nil
+}
+
 func TestAddBranch(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{`{"mes":"a","extra":{}}`, `{"mes":"a","extra":{"branches":["n"]}}`},
@@ -203,17 +249,17 @@ func TestAddBranch(t *testing.T) {
 		{`{"extra":false}`, `{"extra":{"branches":["n"]}}`},
 	}
 	for _, tt := range tests {
-		if out, err := AddBranch([]byte(tt.line), "n"); err != nil || string(out) != tt.want {
+		if out, err := addBranch([]byte(tt.line), "n"); err != nil || string(out) != tt.want {
 			t.Errorf("%s: %s, %v; want %s", tt.line, out, err, tt.want)
 		}
 	}
-	if _, err := AddBranch([]byte(`{"extra":[]}`), "n"); !errors.Is(err, ErrExtraList) {
+	if _, err := addBranch([]byte(`{"extra":[]}`), "n"); !errors.Is(err, ErrExtraList) {
 		t.Errorf("extra is a list: %v", err)
 	}
 }
 
 // What SillyTavern 1.19.0 itself writes into the source when it makes a
-// checkpoint or a branch is what BookmarkSplice and AddBranch make of the line
+// checkpoint or a branch is what BookmarkSplice and BranchSplice make of the line
 // before.
 func TestLinksAsSillyTavernWritesThem(t *testing.T) {
 	golden := filepath.Join("..", "..", "testdata", "golden")
@@ -236,7 +282,7 @@ func TestLinksAsSillyTavernWritesThem(t *testing.T) {
 			}
 			for _, name := range gjson.Get(after[i], "extra.branches").Array() {
 				linked++
-				if got, err = AddBranch(got, name.String()); err != nil {
+				if got, err = addBranch(got, name.String()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -280,7 +326,7 @@ func FuzzEdits(f *testing.F) {
 		if json.Unmarshal([]byte(line), &before) != nil || before == nil {
 			// whatever it is, it must not panic
 			ChooseSwipe([]byte(line), k)
-			AddBranch([]byte(line), name)
+			addBranch([]byte(line), name)
 			setBookmark([]byte(line), name)
 			return
 		}
@@ -290,7 +336,7 @@ func FuzzEdits(f *testing.F) {
 		name = strings.ToValidUTF8(name, "?")
 
 		if out, err := ChooseSwipe([]byte(line), k); err == nil {
-			after := checkEdit(t, line, out, keySwipeID, keySwipeInfo, keyText, keyDate, keyGenStarted, keyGenFinished, keyExtra)
+			after := checkEdit(t, line, out, keySwipeID, keySwipes, keySwipeInfo, keyText, keyDate, keyGenStarted, keyGenFinished, keyExtra)
 			checkSwipe(t, before, after, k)
 		} else if want, ok := swipeAt(before, k); ok {
 			t.Errorf("%s: %v, but swipe %d is %q", line, err, k, want)
@@ -302,13 +348,13 @@ func FuzzEdits(f *testing.F) {
 				t.Errorf("%s: bookmark_link is %v", out, extra[keyBookmark])
 			}
 		}
-		if out, err := AddBranch([]byte(line), name); err == nil {
+		if out, err := addBranch([]byte(line), name); err == nil {
 			checkEdit(t, line, out, keyExtra)
 			list, _ := rawjson.Lookup(out, keyExtra, keyBranches)
 			if !slices.Contains(texts(list), name) {
 				t.Errorf("%s: no branch %q", out, name)
 			}
-			if again, err := AddBranch(out, name); err != nil || string(again) != string(out) {
+			if again, err := addBranch(out, name); err != nil || string(again) != string(out) {
 				t.Errorf("%s: added twice: %s, %v", out, again, err)
 			}
 		}
@@ -341,42 +387,90 @@ func checkEdit(t *testing.T, line string, out []byte, edited ...string) map[stri
 	return after
 }
 
-// swipeAt returns swipes[k] when that is a text.
+// pageSwipes returns the texts of a message's swipes as the page holds them, and
+// whether it has filled its swipes in.
+func pageSwipes(m map[string]json.RawMessage) (swipes []any, filled bool) {
+	filled = true
+	if rawjson.Truthy(m[keyIsUser]) {
+		filled = false
+	}
+	if small, ok := rawjson.Lookup(m[keyExtra], keySmall); ok && rawjson.Truthy(small) {
+		filled = false
+	}
+	isList := rawjson.KindOf(m[keySwipes]) == rawjson.Array
+	if isList {
+		json.Unmarshal(m[keySwipes], &swipes)
+	}
+	if !filled {
+		return swipes, false
+	}
+	if !isList {
+		var text any
+		json.Unmarshal(m[keyText], &text)
+		swipes = []any{text}
+	}
+	for i, swipe := range swipes {
+		if _, ok := swipe.(string); !ok {
+			swipes[i] = ""
+		}
+	}
+	return swipes, true
+}
+
+// swipeAt returns the text of swipe k, from 1.
 func swipeAt(m map[string]json.RawMessage, k int) (string, bool) {
-	var swipes []any
-	if json.Unmarshal(m[keySwipes], &swipes) != nil || k < 0 || k >= len(swipes) {
+	swipes, _ := pageSwipes(m)
+	if k < 1 || k > len(swipes) {
 		return "", false
 	}
-	s, ok := swipes[k].(string)
+	s, ok := swipes[k-1].(string)
 	return s, ok
 }
 
 // checkSwipe compares the edited message with the rule, worked out anew.
 func checkSwipe(t *testing.T, before, after map[string]json.RawMessage, k int) {
 	t.Helper()
+	swipes, filled := pageSwipes(before)
 	var text string
 	want, ok := swipeAt(before, k)
 	if err := json.Unmarshal(after[keyText], &text); err != nil || !ok || text != want {
 		t.Errorf("mes is %s, want %q", after[keyText], want)
 	}
-	if n, ok := rawjson.Int(after[keySwipeID]); !ok || n != k {
-		t.Errorf("swipe_id is %s, want %d", after[keySwipeID], k)
+	if n, ok := rawjson.Int(after[keySwipeID]); !ok || n != k-1 {
+		t.Errorf("swipe_id is %s, want %d", after[keySwipeID], k-1)
 	}
-	var infos []json.RawMessage
-	if json.Unmarshal(before[keySwipeInfo], &infos) != nil || infos == nil {
-		var swipes []json.RawMessage
-		if err := json.Unmarshal(before[keySwipes], &swipes); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(after[keySwipeInfo], &infos); err != nil || len(infos) != len(swipes) {
-			t.Fatalf("%d swipes, %d entries made up: %v", len(swipes), len(infos), err)
-		}
+	var texts []any
+	if err := json.Unmarshal(after[keySwipes], &texts); err != nil || !cmp.Equal(swipes, texts) {
+		t.Errorf("swipes are %s, want %v", after[keySwipes], swipes)
+	}
+	var infos, was []json.RawMessage
+	if rawjson.KindOf(before[keySwipeInfo]) == rawjson.Array {
+		json.Unmarshal(before[keySwipeInfo], &was)
+	}
+	if err := json.Unmarshal(after[keySwipeInfo], &infos); err != nil {
+		t.Fatal(err)
+	}
+	if wantLen := max(len(was), len(swipes)); filled && len(infos) != wantLen {
+		t.Errorf("%d entries of swipe_info, want %d", len(infos), wantLen)
 	}
 	var info map[string]json.RawMessage
-	if k < len(infos) {
-		json.Unmarshal(infos[k], &info)
+	if k <= len(infos) && rawjson.KindOf(infos[k-1]) == rawjson.ObjectKind {
+		json.Unmarshal(infos[k-1], &info)
 	}
-	for _, key := range []string{keyDate, keyGenStarted, keyGenFinished} {
+	if filled && (k > len(was) || rawjson.KindOf(was[k-1]) != rawjson.ObjectKind) {
+		info = map[string]json.RawMessage{} // the message's own
+		for _, key := range generated() {
+			info[key] = before[key]
+		}
+		chosen := 0
+		if rawjson.KindOf(before[keySwipeID]) == rawjson.Number {
+			chosen, _ = rawjson.Int(before[keySwipeID])
+		}
+		if chosen == k-1 {
+			info[keyExtra] = before[keyExtra]
+		}
+	}
+	for _, key := range generated() {
 		if diff := cmp.Diff(string(info[key]), string(after[key])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", key, diff)
 		}

@@ -16,6 +16,8 @@ import "stchat/internal/rawjson"
 
 // Keys of a message and of its extra (FORMATS.md E4).
 const (
+	keyIsUser      = "is_user"
+	keyIsSystem    = "is_system"
 	keyText        = "mes"
 	keyDate        = "send_date"
 	keyGenStarted  = "gen_started"
@@ -25,6 +27,7 @@ const (
 	keySwipes      = "swipes"
 	keySwipeInfo   = "swipe_info"
 
+	keySmall    = "isSmallSys"
 	keyBookmark = "bookmark_link"
 	keyBranches = "branches"
 )

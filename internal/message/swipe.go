@@ -1,18 +1,21 @@
 package message
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
 // SwipeError says that a message does not have the swipe asked for.
 type SwipeError struct {
-	Swipe  int // the one asked for, from 0
+	Swipe  int // the one asked for, from 1
 	Swipes int // how many the message has
 }
 
@@ -21,57 +24,60 @@ func (e *SwipeError) Error() string {
 	switch {
 	case e.Swipes == 0:
 		return fmt.Sprintf("swipe %d: the message has no swipes", e.Swipe)
-	case e.Swipe >= 0 && e.Swipe < e.Swipes:
+	case e.Swipe >= 1 && e.Swipe <= e.Swipes:
 		return fmt.Sprintf("swipe %d is not text", e.Swipe)
-	case e.Swipes == 1:
-		return fmt.Sprintf("swipe %d: the message has 1 swipe, number 0", e.Swipe)
 	default:
-		return fmt.Sprintf("swipe %d: the message has %d swipes, 0 to %d", e.Swipe, e.Swipes, e.Swipes-1)
+		return fmt.Sprintf("swipe %d: the message has %s", e.Swipe, plural.Of(e.Swipes, "swipe", "swipes"))
 	}
 }
 
-// ChooseSwipe returns the message with swipe k (from 0) chosen, as a branch from
-// a swipe takes it (FORMATS.md E4.2; syncSwipeToMes in SillyTavern 1.17's
-// public/script.js):
+// ChooseSwipe returns the message with one of its swipes chosen, as a branch from
+// that swipe takes it in SillyTavern 1.17 and later (FORMATS.md E4.2). The number
+// counts from 1, as the screen shows it.
 //
-//   - swipe_id becomes k. A swipe_info that is not a list becomes one, with an
-//     entry a swipe that holds the message's send_date and an empty extra.
-//   - mes becomes the swipe's text; send_date, gen_started and gen_finished
-//     become what swipe_info[k] has. A key that it lacks goes. All three go where
-//     there is no swipe_info[k] or it is no object.
-//   - extra becomes swipe_info[k].extra, {} where that is missing or null.
+//   - A message that the page offers swipes for, neither the user's nor a small
+//     system message, is first what the page has made of it (ensureSwipes in
+//     public/script.js): without a list of swipes its text is its only one, a swipe
+//     that is no text is "", and swipe_info is filled ([FillSwipeInfo]). Of any
+//     other message only a swipe_info that is no list becomes one, with an entry a
+//     swipe that holds the message's send_date.
+//   - swipe_id becomes the swipe's, mes its text (syncSwipeToMes); send_date,
+//     gen_started and gen_finished become what swipe_info has of it, and go where
+//     it lacks them; extra becomes that of its swipe_info, {} where that is missing
+//     or null.
 //
 // All swipes stay, and so does every other byte. The error is a [*SwipeError]
 // when there is no such swipe or it is not text, and wraps
 // [rawjson.ErrNotObject] when the line is not an object.
-func ChooseSwipe(line []byte, k int) ([]byte, error) {
+func ChooseSwipe(line []byte, number int) ([]byte, error) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
 		return nil, err
 	}
+	isUser, _ := m.Get(keyIsUser)
+	offered := !rawjson.Truthy(isUser) && !isSmallSystem(m)
+	if offered {
+		ensureTexts(m)
+	}
+	was := chosen(m)
+	m.Set(keySwipeID, strconv.AppendInt(nil, int64(number-1), 10))
+	if offered {
+		_, err = fillSwipeInfo(m, was)
+	} else {
+		err = fillDates(m)
+	}
+	if err != nil {
+		return nil, err
+	}
 	swipes, _ := m.Get(keySwipes)
-	if rawjson.KindOf(swipes) != rawjson.Array {
-		return nil, &SwipeError{Swipe: k}
-	}
-	// gjson is right for a list: the traps of its paths are in keys.
-	count := int(gjson.GetBytes(swipes, "#").Int())
-	text := element(swipes, k)
+	text := element(swipes, number-1)
 	if rawjson.KindOf(text) != rawjson.String {
-		return nil, &SwipeError{Swipe: k, Swipes: count}
+		return nil, &SwipeError{Swipe: number, Swipes: countElements(swipes)}
 	}
-
-	m.Set(keySwipeID, strconv.AppendInt(nil, int64(k), 10))
 	infos, _ := m.Get(keySwipeInfo)
-	if rawjson.KindOf(infos) != rawjson.Array {
-		date, _ := m.Get(keyDate)
-		if infos, err = freshInfos(count, date); err != nil {
-			return nil, err
-		}
-		m.Set(keySwipeInfo, infos)
-	}
+	info := element(infos, number-1)
 	m.Set(keyText, text)
-	info := element(infos, k)
-	for _, key := range []string{keyDate, keyGenStarted, keyGenFinished} {
+	for _, key := range generated() {
 		if value, ok := rawjson.Lookup(info, key); ok {
 			m.Set(key, value)
 		} else {
@@ -86,49 +92,179 @@ func ChooseSwipe(line []byte, k int) ([]byte, error) {
 	return m.Bytes(), nil
 }
 
-// element returns the raw element k of a list, nil where there is none.
-func element(list []byte, k int) []byte {
-	if k < 0 {
+// isSmallSystem reports whether the page shows the message as a small line, without
+// swipes.
+func isSmallSystem(m *rawjson.Object) bool {
+	extra, _ := m.Get(keyExtra)
+	small, _ := rawjson.Lookup(extra, keySmall)
+	return rawjson.Truthy(small)
+}
+
+// ensureTexts gives the message a list of swipes that are all text.
+func ensureTexts(m *rawjson.Object) {
+	swipes, _ := m.Get(keySwipes)
+	if rawjson.KindOf(swipes) != rawjson.Array {
+		text, _ := m.Get(keyText)
+		m.Set(keySwipes, rawjson.Append(nil, orEmpty(text)))
+		return
+	}
+	for swipe := range rawjson.Elements(swipes) {
+		if rawjson.KindOf(swipe) != rawjson.String {
+			m.Set(keySwipes, rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return orEmpty(swipe), true }))
+			return
+		}
+	}
+}
+
+// orEmpty returns a raw value that is text, "" for any other.
+func orEmpty(raw []byte) []byte {
+	if rawjson.KindOf(raw) == rawjson.String {
+		return raw
+	}
+	return []byte(`""`)
+}
+
+// fillDates gives a message without a list of swipe_info one that holds its date,
+// as syncSwipeToMes does by itself.
+func fillDates(m *rawjson.Object) error {
+	infos, _ := m.Get(keySwipeInfo)
+	swipes, _ := m.Get(keySwipes)
+	if rawjson.KindOf(infos) == rawjson.Array || rawjson.KindOf(swipes) != rawjson.Array {
 		return nil
 	}
-	i := 0
+	n := countElements(swipes)
+	entry, err := swipeInfo(m, n, keyDate)
+	if err == nil {
+		m.Set(keySwipeInfo, slices.Concat([]byte("["), bytes.Repeat(append([]byte{','}, entry...), n)[min(n, 1):], []byte("]")))
+	}
+	return err
+}
+
+// FillSwipeInfo gives each swipe of a message an entry in swipe_info that is an
+// object, as SillyTavern does for every message that it shows with swipes
+// (FORMATS.md E4.2, ensureSwipes): one that is missing or is no object holds the
+// message's own send_date, gen_started and gen_finished, and an empty extra, that
+// of the chosen swipe the message's (syncMesToSwipe follows). It returns how many
+// entries it made.
+func FillSwipeInfo(m *rawjson.Object) (made int, err error) { return fillSwipeInfo(m, chosen(m)) }
+
+// chosen returns the number of the chosen swipe, from 0; where the message names
+// none it is the first, as ensureSwipes has it.
+func chosen(m *rawjson.Object) int {
+	raw, _ := m.Get(keySwipeID)
+	if rawjson.KindOf(raw) != rawjson.Number {
+		return 0
+	}
+	if n, ok := rawjson.Int(raw); ok {
+		return n
+	}
+	return -1
+}
+
+func fillSwipeInfo(m *rawjson.Object, chosen int) (made int, err error) {
+	swipes, _ := m.Get(keySwipes)
+	infos, _ := m.Get(keySwipeInfo)
+	n := countElements(swipes)
+	if rawjson.KindOf(infos) != rawjson.Array {
+		infos = []byte("[]")
+	}
+	have, bad := 0, 0
+	for info := range rawjson.Elements(infos) {
+		if have < n && rawjson.KindOf(info) != rawjson.ObjectKind {
+			bad++
+		}
+		have++
+	}
+	missing := max(n-have, 0)
+	if bad+missing == 0 {
+		return 0, nil
+	}
+	entry, err := swipeInfo(m, bad+missing, generated()...)
+	if err != nil {
+		return 0, err
+	}
+	if bad > 0 {
+		infos = rawjson.EditList(infos, func(i int, info []byte) ([]byte, bool) {
+			switch {
+			case i >= n || rawjson.KindOf(info) == rawjson.ObjectKind:
+				return info, true
+			case i == chosen:
+				return withExtra(entry, m), true
+			}
+			return entry, true
+		})
+	}
+	if missing > 0 {
+		var list []byte
+		for i := have; i < n; i++ {
+			list = append(list, ',')
+			if i == chosen {
+				list = append(list, withExtra(entry, m)...)
+			} else {
+				list = append(list, entry...)
+			}
+		}
+		infos = rawjson.Append(infos, list[len(","):])
+	}
+	m.Set(keySwipeInfo, infos)
+	return bad + missing, nil
+}
+
+// generated returns the keys that a message shares with the swipe_info of its
+// chosen swipe, besides extra.
+func generated() []string { return []string{keyDate, keyGenStarted, keyGenFinished} }
+
+// maxInfos is how many bytes of swipe_info may be made up. Real ones take some
+// thousand; a hostile send_date times its swipes could fill memory.
+const maxInfos = 64 << 20
+
+// swipeInfo returns an entry of swipe_info with an empty extra, and what the
+// message has of some keys; n of it must not be too much.
+func swipeInfo(m *rawjson.Object, n int, keys ...string) (entry []byte, err error) {
+	entry = []byte("{}")
+	for _, key := range keys {
+		if raw, ok := m.Get(key); ok && err == nil {
+			entry, err = sjson.SetRawBytes(entry, key, raw)
+		}
+	}
+	if err == nil {
+		entry, err = sjson.SetRawBytes(entry, keyExtra, []byte("{}"))
+	}
+	if size := int64(n) * int64(len(entry)+1); err == nil && size > maxInfos {
+		err = fmt.Errorf("swipe_info lacks %d entries, which would take %d bytes", n, size)
+	}
+	return entry, err
+}
+
+// withExtra returns an entry that swipeInfo made, with the message's extra. It may
+// be an inlined picture: it is copied once.
+func withExtra(entry []byte, m *rawjson.Object) []byte {
+	extra, ok := m.Get(keyExtra)
+	if !ok {
+		return entry
+	}
+	return slices.Concat(entry[:len(entry)-len("{}}")], extra, []byte("}"))
+}
+
+// element returns the raw element i of a list, nil where there is none.
+func element(list []byte, i int) []byte {
+	if i < 0 {
+		return nil
+	}
 	for value := range rawjson.Elements(list) {
-		if i == k {
+		if i == 0 {
 			return value
 		}
-		i++
+		i--
 	}
 	return nil
 }
 
-// maxInfos is how many bytes a swipe_info that is made up may take. Real ones
-// take some thousand; a hostile send_date times its swipes could fill memory.
-const maxInfos = 256 << 20
-
-// freshInfos returns a swipe_info for count swipes, each with the date given
-// (raw; nil: none) and an empty extra.
-func freshInfos(count int, date []byte) ([]byte, error) {
-	entry := []byte("{}")
-	var err error
-	if date != nil {
-		if entry, err = sjson.SetRawBytes(entry, keyDate, date); err != nil {
-			return nil, err
-		}
+// countElements returns the length of a list, 0 for anything else.
+func countElements(list []byte) int {
+	if rawjson.KindOf(list) != rawjson.Array {
+		return 0
 	}
-	if entry, err = sjson.SetRawBytes(entry, keyExtra, []byte("{}")); err != nil {
-		return nil, err
-	}
-	size := int64(count) * int64(len(entry)+1)
-	if size > maxInfos {
-		return nil, fmt.Errorf("swipe_info is missing, and one of %d swipes would take %d bytes", count, size)
-	}
-	out := make([]byte, 0, size+2)
-	out = append(out, '[')
-	for i := range count {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, entry...)
-	}
-	return append(out, ']'), nil
+	// gjson is right for a list: the traps of its paths are in keys.
+	return int(gjson.GetBytes(list, "#").Int())
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"stchat/internal/meta"
+	"stchat/internal/patch"
 )
 
 // BenchmarkMerge edits a header as a checkpoint does: read the line, merge an
@@ -19,9 +20,9 @@ func BenchmarkMerge(b *testing.B) {
 		line := []byte(`{"chat_metadata":{"integrity":"00000000-0000-4000-8000-000000000000","note_prompt":"","variables":{` +
 			vars.String()[1:] + `},"world_info":"Harbour"},"user_name":"unused","character_name":"unused"}`)
 		with := []byte(`{"note_prompt":"a storm", "world_info":"Harbour at night", "tainted":true}`)
-		edits := []meta.Edit{
-			{Key: "main_chat", Value: []byte(`"Mira - Harbour"`)},
-			{Key: "integrity", Value: []byte(`"11111111-0000-4000-8000-000000000000"`)},
+		edits := []patch.Edit{
+			{Path: patch.Path{"main_chat"}, Value: []byte(`"Mira - Harbour"`)},
+			{Path: patch.Path{"integrity"}, Value: []byte(`"11111111-0000-4000-8000-000000000000"`)},
 		}
 		b.Run(fmt.Sprintf("variables=%d", variables), func(b *testing.B) {
 			b.SetBytes(int64(len(line)))
@@ -31,10 +32,10 @@ func BenchmarkMerge(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := meta.Merge(h.Metadata(), with); err != nil {
+				changes := patch.Changes{Merge: with, Edits: edits}
+				if err := h.Change(changes.Apply); err != nil {
 					b.Fatal(err)
 				}
-				meta.Apply(h.Metadata(), edits)
 				h.Bytes()
 			}
 		})

@@ -14,8 +14,10 @@
 package meta
 
 import (
+	"bytes"
 	"fmt"
 
+	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 )
 
@@ -115,14 +117,24 @@ func (h *Header) Metadata() *rawjson.Object { return h.metadata }
 // read; it is edited through [Header.Metadata].
 func (h *Header) Fields() *rawjson.Object { return h.fields }
 
-// Replace discards the metadata and puts an object in its place, as SillyTavern
-// does when it loads a chat. with becomes one line and keeps its spelling. The
-// error wraps [rawjson.ErrNotObject]. [Header.Metadata] is another object from
-// then on.
-func (h *Header) Replace(with []byte) error {
-	metadata, err := parseObject(with)
-	if err != nil {
+// Change makes an edit to the metadata as bytes, which must give a valid JSON object on
+// one line; everything it leaves alone keeps its spelling. [Header.Metadata] is another
+// object from then on, unless the edit changed nothing.
+func (h *Header) Change(edit func(metadata []byte) ([]byte, error)) error {
+	before := h.metadata.Bytes()
+	after, err := edit(before)
+	switch {
+	case err != nil:
 		return err
+	case bytes.Equal(before, after):
+		return nil
+	}
+	if d := jsonl.Check(after); d != nil {
+		return fmt.Errorf("the metadata would be damaged: %s", d.Reason)
+	}
+	metadata, err := rawjson.ParseObject(after)
+	if err != nil {
+		return fmt.Errorf("the metadata would be %s, not an object", rawjson.KindOf(after))
 	}
 	h.metadata, h.swapped = metadata, true
 	return nil

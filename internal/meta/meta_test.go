@@ -3,6 +3,7 @@ package meta
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 )
 
@@ -38,6 +40,43 @@ func TestIsHeader(t *testing.T) {
 	}
 }
 
+// put puts other metadata in place of a header's.
+func put(h *Header, metadata string) {
+	if err := h.Change(func([]byte) ([]byte, error) { return []byte(metadata), nil }); err != nil {
+		panic(err)
+	}
+}
+
+// A change that is none, fails, or makes the metadata anything but an object leaves the
+// header alone.
+func TestChange(t *testing.T) {
+	const line = `{"user_name":"u","chat_metadata":{ "b":1.0 , "b":2 }}`
+	failed := errors.New("failed")
+	for _, tt := range []struct {
+		to   string
+		err  error
+		want string
+	}{
+		{`{ "b":1.0 , "b":2 }`, nil, ""},
+		{`{"c":1}`, failed, "failed"},
+		{`[]`, nil, "the metadata would be a list, not an object"},
+		{`{"c":`, nil, "the metadata would be damaged: "},
+		{strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001), nil, "the metadata would be damaged: "},
+	} {
+		h, err := Parse([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = h.Change(func(metadata []byte) ([]byte, error) { return []byte(tt.to), tt.err })
+		if got := fmt.Sprint(err); err == nil && tt.want != "" || err != nil && (tt.want == "" || !strings.HasPrefix(got, tt.want)) {
+			t.Errorf("%.40s: %v, want %q", tt.to, err, tt.want)
+		}
+		if got := string(h.Bytes()); got != line {
+			t.Errorf("%.40s: the header becomes %s", tt.to, got)
+		}
+	}
+}
+
 func TestHeaderBytes(t *testing.T) {
 	set := func(h *Header) { h.Metadata().Set("a", []byte("1")) }
 	tests := []struct {
@@ -55,15 +94,11 @@ func TestHeaderBytes(t *testing.T) {
 		{"repeated, the last null", `{"chat_metadata":{"a":0},"chat_metadata":null}`, set, `{"chat_metadata":{"a":0},"chat_metadata":{"a":1}}`},
 		{"unset all", `{"chat_metadata":{"a":0,"b":1,"\u0061":2}}`, func(h *Header) { h.Metadata().Unset("a") }, `{"chat_metadata":{"b":1}}`},
 		{"replace", `{"chat_metadata":{"a":0,"b":1},"user_name":"u"}`, func(h *Header) {
-			if err := h.Replace([]byte("{ \"c\": 1.0,\n\t\"\\u0064\": \"x y\" }\n")); err != nil {
-				panic(err)
-			}
+			put(h, `{"c":1.0,"\u0064":"x y"}`)
 			h.Metadata().Set("main_chat", []byte(`"m"`))
 		}, `{"chat_metadata":{"c":1.0,"\u0064":"x y","main_chat":"m"},"user_name":"u"}`},
 		{"replace by nothing", `{"chat_metadata":{"a":0},"user_name":"u"}`, func(h *Header) {
-			if err := h.Replace([]byte("{}")); err != nil {
-				panic(err)
-			}
+			put(h, "{}")
 		}, `{"chat_metadata":{},"user_name":"u"}`},
 	}
 	for _, tt := range tests {
@@ -138,89 +173,6 @@ func TestFieldsAreOpenToEdits(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
-	tests := []struct{ current, with, want string }{
-		{`{"a":1,"b":2}`, `{"c":3,"a":4}`, `{"a":4,"b":2,"c":3}`},
-		{`{"a":{"x":1}}`, `{"a":{"y":2}}`, `{"a":{"y":2}}`}, // shallow
-		{`{"a":1}`, "{\n  \"b\": [ 1.0, \"x y\" ],\n  \"c.d\": null\n}\n", `{"a":1,"b":[1.0,"x y"],"c.d":null}`},
-		{`{"a":1,"a":2}`, `{"\u0061":3,"\u00e9":"\u00e9"}`, `{"a":1,"a":3,"\u00e9":"\u00e9"}`},
-		{`{}`, `{"a":1,"b":2,"a":3}`, `{"a":3,"b":2}`},
-		{`{"a":1}`, `{}`, `{"a":1}`},
-	}
-	for _, tt := range tests {
-		current, err := rawjson.ParseObject([]byte(tt.current))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Merge(current, []byte(tt.with)); err != nil {
-			t.Fatal(err)
-		}
-		if got := string(current.Bytes()); got != tt.want {
-			t.Errorf("Merge(%s, %s) = %s, want %s", tt.current, tt.with, got, tt.want)
-		}
-	}
-	for _, with := range []string{"", "[]", "null", `{"a":1`, `{"a":1}{"b":2}`, `{"a":01}`} {
-		current := rawjson.NewObject()
-		if err := Merge(current, []byte(with)); err == nil || current.Len() != 0 {
-			t.Errorf("Merge(%s): %v, %s", with, err, current.Bytes())
-		}
-		if err := New().Replace([]byte(with)); err == nil {
-			t.Errorf("Replace(%s): no error", with)
-		}
-	}
-	err := Merge(rawjson.NewObject(), []byte("[1]"))
-	if !errors.Is(err, rawjson.ErrNotObject) || !strings.Contains(err.Error(), "a list") {
-		t.Errorf("Merge of a list: %v", err)
-	}
-	damage, ok := errors.AsType[*jsonl.Damage](Merge(rawjson.NewObject(), []byte("{\n  \"a\": x}")))
-	if !ok || damage.Line != 2 || damage.Column != 8 {
-		t.Errorf("Merge of broken JSON: %+v, want 2:8", damage)
-	}
-}
-
-func TestApply(t *testing.T) {
-	current, err := rawjson.ParseObject([]byte(`{"a":1,"b":2}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	Apply(current, []Edit{
-		{Op: Set, Key: "c.d", Value: []byte(" [ 1, 2 ] ")},
-		{Op: Unset, Key: "a"},
-		{Op: Set, Key: "a", Value: []byte(`"x y"`)},
-		{Op: Unset, Key: "missing"},
-		{Op: Set, Key: "b", Value: []byte("3")},
-	})
-	if got := string(current.Bytes()); got != `{"b":3,"c.d":[1,2],"a":"x y"}` {
-		t.Error(got)
-	}
-}
-
-func TestParseValue(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                    `""`,
-		"5":                   "5",
-		" 1.50 ":              "1.50",
-		"-0":                  "-0",
-		"01":                  `"01"`,
-		"true":                "true",
-		"True":                `"True"`,
-		"null":                "null",
-		`"a"`:                 `"a"`,
-		`a "b"`:               `"a \"b\""`,
-		"{ \"a\" : \"x y\" }": `{"a":"x y"}`,
-		"[1,]":                `"[1,]"`,
-		"a\nb":                `"a\nb"`,
-		"<é>":                 `"<é>"`,
-		"NaN":                 `"NaN"`,
-		"[1]\n[2]":            `"[1]\n[2]"`,
-		strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001): `"` + strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001) + `"`,
-	} {
-		if got := string(ParseValue(in)); got != want {
-			t.Errorf("ParseValue(%.40q) = %.40s, want %.40s", in, got, want)
-		}
-	}
-}
-
 // A checkpoint's header as SillyTavern 1.19.0 wrote it is its source's with
 // main_chat and integrity merged in, to the byte.
 func TestHeaderAsSillyTavernWritesIt(t *testing.T) {
@@ -240,7 +192,8 @@ func TestHeaderAsSillyTavernWritesIt(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s: no integrity in %s", scenario, want)
 		}
-		if err := Merge(h.Metadata(), []byte(`{"main_chat":"`+source+`","integrity":`+string(slug)+`}`)); err != nil {
+		with := []byte(`{"main_chat":"` + source + `","integrity":` + string(slug) + `}`)
+		if err := h.Change(func(metadata []byte) ([]byte, error) { return patch.Merge(metadata, with) }); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), string(h.Bytes())); diff != "" {
@@ -273,8 +226,12 @@ func FuzzHeader(f *testing.F) {
 		}
 		key, gone = strings.ToValidUTF8(key, "?"), strings.ToValidUTF8(gone, "?")
 		h := ParseLenient([]byte(line))
-		raw := ParseValue(value)
-		Apply(h.Metadata(), []Edit{{Op: Unset, Key: gone}, {Op: Set, Key: key, Value: raw}})
+		raw := patch.ParseValue(value)
+		if err := h.Change(func(metadata []byte) ([]byte, error) {
+			return patch.Make(metadata, []patch.Edit{{Path: patch.Path{gone}}, {Path: patch.Path{key}, Value: raw}})
+		}); err != nil {
+			t.Fatal(err)
+		}
 		out := h.Bytes()
 		if strings.ContainsAny(string(out), "\n\r") || !jsonl.Valid(out) {
 			t.Fatalf("%q", out)

@@ -1,11 +1,13 @@
 package metadiff
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
+	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 )
 
@@ -34,7 +36,7 @@ type Change struct {
 type Diff struct {
 	Changes []Change
 
-	a, b *value
+	a, b *rawjson.Object
 	use  func(key string) bool // nil: all keys count
 }
 
@@ -44,19 +46,103 @@ func (d *Diff) Equal() bool { return len(d.Changes) == 0 }
 // Compare compares two JSON objects, given as bytes. sel says which of their
 // keys count.
 func Compare(a, b []byte, sel Selection) (*Diff, error) {
-	va, err := parseObject(a)
+	oa, err := parseObject(a)
 	if err != nil {
 		return nil, err
 	}
-	vb, err := parseObject(b)
+	ob, err := parseObject(b)
 	if err != nil {
 		return nil, err
 	}
-	d := &Diff{Changes: []Change{}, a: va, b: vb, use: sel.resolve(va, vb)}
-	if root := compare(va, vb, d.use); root.differs {
-		d.collect(root, nil)
-	}
+	d := &Diff{Changes: []Change{}, a: oa, b: ob, use: sel.resolve(oa, ob)}
+	d.objects(oa, ob, place{level: 1}, d.use)
 	return d, nil
+}
+
+// parseObject reads an object that is valid JSON to its bottom.
+func parseObject(raw []byte) (*rawjson.Object, error) {
+	if !jsonl.Valid(raw) {
+		return nil, errSyntax
+	}
+	return rawjson.ParseObject(raw)
+}
+
+// place is where in the metadata an object or list is.
+type place struct {
+	path  []byte // RFC 6901 pointer
+	level int    // of what is in it, from 1
+	size  int    // about the length of the path
+}
+
+// objects adds the changes between two objects. Of their members only those that
+// are not byte for byte the same are parsed, a run of them at a time: there may be
+// millions.
+func (d *Diff) objects(a, b *rawjson.Object, at place, use func(key string) bool) {
+	run := run{diff: d, at: at}
+	for key, raw := range a.All() {
+		if use != nil && !use(key) {
+			continue
+		}
+		other, ok := b.Get(key)
+		if ok && bytes.Equal(raw, other) {
+			continue
+		}
+		if rawjson.KindOf(raw) != rawjson.ObjectKind || rawjson.KindOf(other) != rawjson.ObjectKind || !at.leadsOn(key) {
+			run.add(key, raw, other)
+			continue
+		}
+		run.flush()
+		innerA, errA := rawjson.ParseObject(raw)
+		innerB, errB := rawjson.ParseObject(other)
+		if errA == nil && errB == nil { // they are valid
+			d.objects(innerA, innerB, at.enter(key), nil)
+		}
+	}
+	for key, raw := range b.All() {
+		if !a.Has(key) && (use == nil || use(key)) {
+			run.add(key, nil, raw)
+		}
+	}
+	run.flush()
+}
+
+// leadsOn reports whether changes in the member with a key are told one by one.
+func (at place) leadsOn(key string) bool {
+	return at.level < maxLevels && at.longer(key) <= maxPath
+}
+
+func (at place) longer(key string) int { return at.size + len(key) + len("/0") }
+
+// enter returns the place of the member with a key.
+func (at place) enter(key string) place {
+	path := append(slices.Clip(at.path), '/')
+	path = append(path, pointerEscaper.Replace(key)...)
+	return place{path: path, level: at.level + 1, size: at.longer(key)}
+}
+
+// run is members of two objects, one after another, that are to be compared.
+type run struct {
+	diff *Diff
+	at   place
+	a, b value
+}
+
+// add adds a member, given as bytes; nil where a side has none.
+func (r *run) add(key string, a, b []byte) {
+	if len(r.a.members)+len(r.b.members) >= wide {
+		r.flush()
+	}
+	r.a.putRaw(key, a)
+	r.b.putRaw(key, b)
+}
+
+// flush adds the changes between the members so far.
+func (r *run) flush() {
+	r.a.kind, r.b.kind = rawjson.ObjectKind, rawjson.ObjectKind
+	if root := compare(&r.a, &r.b, r.at); root.differs {
+		r.diff.collect(root, r.at.path)
+	}
+	r.a, r.b = value{}, value{}
 }
 
 // collect adds the changes inside a pair of objects or lists.
@@ -89,10 +175,10 @@ func (d *Diff) collect(p *pair, path []byte) {
 func (d *Diff) change(op Op, p *pair, path []byte) {
 	c := Change{Path: string(path), Op: op}
 	if p.a != nil {
-		c.From = p.a.appendTo(nil)
+		c.From = p.a.json()
 	}
 	if p.b != nil {
-		c.To = p.b.appendTo(nil)
+		c.To = p.b.json()
 	}
 	d.Changes = append(d.Changes, c)
 }
@@ -109,4 +195,15 @@ func step(path []byte, child *pair, isList bool) []byte {
 		return strconv.AppendInt(path, int64(child.ib), 10)
 	}
 	return strconv.AppendInt(path, int64(child.ia), 10)
+}
+
+// Equal reports whether two JSON values are the same: numbers as exact decimals, keys
+// in any order, of a repeated key the last value. What is no JSON is equal to nothing.
+func Equal(a, b []byte) bool {
+	left, err := parse(a)
+	if err != nil {
+		return false
+	}
+	right, err := parse(b)
+	return err == nil && equal(left, right)
 }

@@ -29,12 +29,11 @@ type pair struct {
 	differs  bool    // it, or something in it
 }
 
-// compare lays two objects side by side and lets cmp mark what differs.
-// use, where it is given, tells which members of the objects count.
-func compare(a, b *value, use func(key string) bool) *pair {
-	root := &pair{a: a, b: b, children: pairMembers(a, b, use)}
+// compare lays the objects of a place side by side and lets cmp mark what differs.
+func compare(a, b *value, at place) *pair {
+	root := &pair{a: a, b: b, children: pairMembers(a, b)}
 	if len(root.children) > 0 {
-		root.descend(1, 0)
+		root.descend(at.level, at.size)
 		cmp.Equal(root.tree(sideA), root.tree(sideB), cmp.Reporter(&reporter{root: root}))
 	}
 	return root
@@ -50,7 +49,7 @@ func (p *pair) descend(level, path int) {
 		case level == maxLevels || longer > maxPath:
 			continue
 		case child.a.kind == rawjson.ObjectKind:
-			child.children = pairMembers(child.a, child.b, nil)
+			child.children = pairMembers(child.a, child.b)
 		case child.a.kind == rawjson.Array:
 			child.children = pairElements(child.a.elems, child.b.elems)
 		default:
@@ -62,12 +61,9 @@ func (p *pair) descend(level, path int) {
 
 // pairMembers pairs the members of two objects by key: A's in A's order, then
 // those that only B has, in B's. What is byte for byte the same is left out.
-func pairMembers(a, b *value, use func(key string) bool) []*pair {
+func pairMembers(a, b *value) []*pair {
 	var pairs []*pair
 	for _, m := range a.members {
-		if use != nil && !use(m.key) {
-			continue
-		}
 		p := &pair{a: m.val, key: m.key}
 		if i := b.find(m.key); i >= 0 {
 			p.b = b.members[i].val
@@ -78,7 +74,7 @@ func pairMembers(a, b *value, use func(key string) bool) []*pair {
 		pairs = append(pairs, p)
 	}
 	for _, m := range b.members {
-		if a.find(m.key) < 0 && (use == nil || use(m.key)) {
+		if a.find(m.key) < 0 {
 			pairs = append(pairs, &pair{b: m.val, key: m.key})
 		}
 	}

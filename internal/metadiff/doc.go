@@ -11,7 +11,8 @@
 // go-cmp does the comparing. The two objects are first laid side by side:
 // members by key, the elements of lists by position behind a common start and
 // before a common end, with whatever is byte for byte the same left out. What
-// remains is handed to cmp, whose reporter marks what differs. So the answer
+// remains is parsed and handed to cmp, a run of members at a time; its reporter
+// marks what differs. So the answer
 // does not depend on how go-cmp aligns lists, which varies from run to run,
 // and metadata of a million keys costs what its differences cost.
 //

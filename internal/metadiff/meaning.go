@@ -3,6 +3,7 @@ package metadiff
 import (
 	"fmt"
 
+	"stchat/internal/autorecap"
 	"stchat/internal/rawjson"
 )
 
@@ -30,39 +31,31 @@ func (m *meanings) say(format string, args ...any) {
 
 // both gives what A and B have at a path whose first key counts; nil where
 // there is nothing.
-func (m *meanings) both(path ...string) (a, b *value) {
-	if m.d.use != nil && !m.d.use(path[0]) {
+func (m *meanings) both(path ...string) (a, b []byte) {
+	if !m.d.counts(path[0]) {
 		return nil, nil
 	}
-	return m.d.a.walk(path), m.d.b.walk(path)
+	return walk(m.d.a, path), walk(m.d.b, path)
 }
 
 // walk follows keys into objects.
-func (v *value) walk(path []string) *value {
-	for _, key := range path {
-		i := v.find(key)
-		if i < 0 {
-			return nil
-		}
-		v = v.members[i].val
-	}
-	return v
+func walk(o *rawjson.Object, path []string) []byte {
+	raw, _ := o.Get(path[0])
+	raw, _ = rawjson.Lookup(raw, path[1:]...)
+	return raw
 }
 
 // word gives a string that says something.
-func (v *value) word() (string, bool) {
-	if v == nil || v.kind != rawjson.String {
-		return "", false
-	}
-	s := v.text()
+func word(raw []byte) (string, bool) {
+	s, _ := rawjson.Unquote(raw)
 	return s, s != ""
 }
 
 // words gives what A and B say at a path, and whether each says something.
 func (m *meanings) words(path ...string) (a, b string, inA, inB bool) {
 	va, vb := m.both(path...)
-	a, inA = va.word()
-	b, inB = vb.word()
+	a, inA = word(va)
+	b, inB = word(vb)
 	return a, b, inA, inB
 }
 
@@ -104,9 +97,9 @@ func (m *meanings) lorebook() {
 
 // recap compares the current versions of Auto-Recap's running recap.
 func (m *meanings) recap() {
-	a, b := m.both("auto_recap_running_scene_recaps")
-	va, inA := a.recapVersion()
-	vb, inB := b.recapVersion()
+	a, b := m.both(autorecap.KeyRunning)
+	va, inA := recapVersion(a)
+	vb, inB := recapVersion(b)
 	switch {
 	case inA && !inB:
 		m.say("only A has a running recap")
@@ -128,30 +121,28 @@ func versions(n int) string {
 }
 
 // recapVersion gives the current version of a running recap that has one.
-func (v *value) recapVersion() (int, bool) {
-	if v == nil {
-		return 0, false
+func recapVersion(raw []byte) (int, bool) {
+	running, _ := autorecap.ReadRunning(raw)
+	for range running.Versions() {
+		n, ok := rawjson.Int(running.Current())
+		const most = 1 << 30 // no version: two of them would not subtract
+		return n, ok && n >= -most && n <= most
 	}
-	list := v.walk([]string{"versions"})
-	current := v.walk([]string{"current_version"})
-	if list == nil || len(list.elems) == 0 || current == nil {
-		return 0, false
-	}
-	n, ok := rawjson.Int(current.raw)
-	const most = 1 << 30 // no version: two of them would not subtract
-	return n, ok && n >= -most && n <= most
+	return 0, false
 }
 
 func (m *meanings) illustrator() {
 	a, b := m.both("auto_illustrator", "promptRegistry", "nodes")
-	na, nb := 0, 0
-	if a != nil {
-		na = len(a.members)
-	}
-	if b != nil {
-		nb = len(b.members)
-	}
-	if na != nb {
+	if na, nb := countKeys(a), countKeys(b); na != nb {
 		m.say("Auto-Illustrator's prompts: %d in A, %d in B", na, nb)
 	}
+}
+
+// countKeys returns how many keys an object has; what is none has none.
+func countKeys(raw []byte) int {
+	o, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return 0
+	}
+	return o.Len()
 }

@@ -1,6 +1,7 @@
 package metadiff
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -45,11 +46,30 @@ func (e *NullError) Error() string {
 // error is a [*NullError] where there is none.
 func (d *Diff) MergePatch() ([]byte, error) {
 	m := merger{out: []byte{'{'}}
-	if err := m.members(d.a, d.b, d.use); err != nil {
-		return nil, err
+	for key := range d.a.All() {
+		if !d.b.Has(key) && d.counts(key) {
+			m.key(key)
+			m.out = append(m.out, "null"...)
+		}
+	}
+	for key, raw := range d.b.All() {
+		other, _ := d.a.Get(key)
+		if !d.counts(key) || bytes.Equal(raw, other) {
+			continue
+		}
+		var was, is value // parsed one after the other: there may be millions
+		was.putRaw(key, other)
+		is.putRaw(key, raw)
+		for _, member := range is.members {
+			if err := m.member(key, was.at(key), member.val); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return append(m.out, '}'), nil
 }
+
+func (d *Diff) counts(key string) bool { return d.use == nil || d.use(key) }
 
 // merger writes a merge patch in one walk over both sides.
 type merger struct {
@@ -57,42 +77,43 @@ type merger struct {
 	path []string // keys down to where it is
 }
 
-// members writes the members of the patch between two objects.
-func (m *merger) members(a, b *value, use func(key string) bool) error {
-	first := true
-	key := func(key string) {
-		if !first {
-			m.out = append(m.out, ',')
-		}
-		first = false
-		m.out = append(m.out, rawjson.Quote(key)...)
-		m.out = append(m.out, ':')
+// key begins a member.
+func (m *merger) key(key string) {
+	if m.out[len(m.out)-1] != '{' {
+		m.out = append(m.out, ',')
 	}
+	m.out = append(m.out, rawjson.Quote(key)...)
+	m.out = append(m.out, ':')
+}
+
+// members writes the members of the patch between two objects.
+func (m *merger) members(a, b *value) error {
 	for _, was := range a.members {
-		if b.find(was.key) < 0 && (use == nil || use(was.key)) {
-			key(was.key)
+		if b.find(was.key) < 0 {
+			m.key(was.key)
 			m.out = append(m.out, "null"...)
 		}
 	}
 	for _, is := range b.members {
-		if use != nil && !use(is.key) {
-			continue
-		}
-		var was *value
-		if i := a.find(is.key); i >= 0 {
-			was = a.members[i].val
-		}
-		start, wasFirst := len(m.out), first
-		key(is.key)
-		m.path = append(m.path, is.key)
-		differs, err := m.value(was, is.val)
-		if err != nil {
+		if err := m.member(is.key, a.at(is.key), is.val); err != nil {
 			return err
 		}
-		m.path = m.path[:len(m.path)-1]
-		if !differs {
-			m.out, first = m.out[:start], wasFirst
-		}
+	}
+	return nil
+}
+
+// member writes what makes is of was, which is nil where A has nothing there.
+func (m *merger) member(key string, was, is *value) error {
+	start := len(m.out)
+	m.key(key)
+	m.path = append(m.path, key)
+	differs, err := m.value(was, is)
+	if err != nil {
+		return err
+	}
+	m.path = m.path[:len(m.path)-1]
+	if !differs {
+		m.out = m.out[:start]
 	}
 	return nil
 }
@@ -116,7 +137,7 @@ func (m *merger) value(a, b *value) (differs bool, err error) {
 	}
 	m.out = append(m.out, '{')
 	start := len(m.out)
-	err = m.members(a, b, nil)
+	err = m.members(a, b)
 	differs = differs || len(m.out) > start
 	m.out = append(m.out, '}')
 	return differs, err

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"stchat/internal/rawjson"
 )
 
 // Selection says which top-level keys of the metadata count. A pattern that is
@@ -16,11 +18,11 @@ type Selection struct {
 }
 
 // resolve gives the function that tells whether a key counts; nil: all do.
-func (s Selection) resolve(a, b *value) func(key string) bool {
+func (s Selection) resolve(a, b *rawjson.Object) func(key string) bool {
 	if len(s.Ignore) == 0 && len(s.Only) == 0 {
 		return nil
 	}
-	isKey := func(pattern string) bool { return a.find(pattern) >= 0 || b.find(pattern) >= 0 }
+	isKey := func(pattern string) bool { return a.Has(pattern) || b.Has(pattern) }
 	ignore, only := newMatcher(s.Ignore, isKey), newMatcher(s.Only, isKey)
 	return func(key string) bool {
 		return !ignore.match(key) && (len(s.Only) == 0 || only.match(key))

@@ -46,6 +46,14 @@ func (v *value) find(key string) int {
 	return -1
 }
 
+// at returns the value of the key, nil where there is none.
+func (v *value) at(key string) *value {
+	if i := v.find(key); i >= 0 {
+		return v.members[i].val
+	}
+	return nil
+}
+
 func (v *value) index() {
 	v.places = make(map[string]int, len(v.members))
 	for i := range v.members {
@@ -65,10 +73,26 @@ func (v *value) put(key string, val *value) {
 	}
 }
 
+// putRaw is put for a value that is valid JSON; nil is none.
+func (v *value) putRaw(key string, raw []byte) {
+	if val, err := parse(raw); err == nil {
+		v.put(key, val)
+	}
+}
+
 // text gives what a string says.
 func (v *value) text() string {
 	s, _ := rawjson.Unquote(v.raw)
 	return s
+}
+
+// json is appendTo, of the bytes that were read where they do.
+func (v *value) json() []byte {
+	switch {
+	case v.kind == rawjson.ObjectKind, v.kind == rawjson.Array, v.kind == rawjson.String && !utf8.Valid(v.raw):
+		return v.appendTo(nil)
+	}
+	return v.raw
 }
 
 // appendTo appends the value as JSON without white space: every key once,
@@ -121,15 +145,6 @@ func parse(raw []byte) (*value, error) {
 		return nil, errSyntax
 	}
 	return v, nil
-}
-
-// parseObject is parse for what must be an object.
-func parseObject(raw []byte) (*value, error) {
-	v, err := parse(raw)
-	if err == nil && v.kind != rawjson.ObjectKind {
-		err = rawjson.ErrNotObject
-	}
-	return v, err
 }
 
 type parser struct {

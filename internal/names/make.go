@@ -12,10 +12,6 @@ import (
 // SillyTavern's getUniqueName.
 const tries = 1000
 
-// leastGiven is how many bytes of a given name stay before the chat's name gives
-// way to it: enough to tell two checkpoints of a chat with a very long name apart.
-const leastGiven = 16
-
 var (
 	// ErrTaken says that a chat of the given name exists already.
 	ErrTaken = errors.New("a chat of this name exists already; choose another name")
@@ -40,7 +36,8 @@ type Request struct {
 	// Chats is the number of chats in the source's folder or in its group's list:
 	// where Classic starts to count.
 	Chats int
-	// Max is the longest name in bytes, without ".jsonl"; 0 means [MaxBytes].
+	// Max is the longest name in bytes, without ".jsonl", where that is less than
+	// [MaxBytes]; 0 means that it is not.
 	Max int
 	// Taken reports whether a name is in use. Comparing folded ([Fold]) is its part.
 	// nil means that none is.
@@ -57,18 +54,23 @@ type Name struct {
 	Label string
 	// Generated says that no name was given.
 	Generated bool
+	// Shortened says that not the whole of the source's name is in File.
+	Shortened bool
 }
 
 // Make builds a name by the table in SPEC.md 2.1. A number that is generated is the
 // first that is free, a time is put off by milliseconds until the name is free, and
-// after 1000 tries the error is [ErrNoFree]. What is too long is cut on a rune: a
-// given name at its end, else the chat's name; never a generated number or time, and
-// of a given name something always stays.
+// after 1000 tries the error is [ErrNoFree]. In what is too long the middle of the
+// chat's name gives way; a given name is cut only where it does not fit by itself,
+// a generated number or time never.
 //
-// A given name that is empty once made safe gives [ErrEmptyName], a device's name
-// [ErrReserved]. A given name that is taken gives [ErrTaken], and the Name as well,
-// for a caller who may replace that chat.
+// A given name that is empty once made safe gives [ErrEmptyName], one of white space
+// [ErrBlankName], a device's name [ErrReserved]. A given name that is taken gives
+// [ErrTaken], and the Name as well, for a caller who may replace that chat.
 func Make(r Request) (Name, error) {
+	if r.Max <= 0 || r.Max > MaxBytes {
+		r.Max = MaxBytes
+	}
 	if r.Name != "" {
 		return given(r)
 	}
@@ -80,7 +82,7 @@ func given(r Request) (Name, error) {
 	// The whole is made safe below, but a name of which nothing is left must not
 	// hide behind the chat's.
 	safe := strip(r.Name)
-	label, err := SanitizeMax(r.Name, r.Max)
+	label, err := New(r.Name, r.Max)
 	if err != nil {
 		return Name{}, err
 	}
@@ -93,16 +95,16 @@ func given(r Request) (Name, error) {
 		case Classic:
 			p.tail = " - " + Humanized(at)
 		}
-		file, err := p.fit(r.Max)
+		name, err := p.fit(r.Max)
 		if err != nil {
 			return Name{}, err
 		}
-		name := Name{File: file, Label: label}
+		name.Label = label
 		switch {
-		case !r.taken(file):
+		case !r.taken(name.File):
 			return name, nil
 		case r.Style != Classic:
-			return name, fmt.Errorf("%q: %w", file, ErrTaken)
+			return name, fmt.Errorf("%q: %w", name.File, ErrTaken)
 		}
 		at = at.Add(time.Millisecond)
 	}
@@ -114,12 +116,13 @@ func generated(r Request) (Name, error) {
 	next := generator(r)
 	for i := range tries {
 		p, label := next(i)
-		file, err := p.fit(r.Max)
+		name, err := p.fit(r.Max)
 		if err != nil {
 			return Name{}, err
 		}
-		if !r.taken(file) {
-			return Name{File: file, Label: label, Generated: true}, nil
+		if !r.taken(name.File) {
+			name.Label, name.Generated = label, true
+			return name, nil
 		}
 	}
 	return Name{}, fmt.Errorf("%s of %q: %w", r.Kind, clip(r.Chat), ErrNoFree)
@@ -174,20 +177,20 @@ func (r Request) taken(name string) bool {
 	return r.Taken != nil && r.Taken(name)
 }
 
-// parts are the pieces of a name in their order; join and tail are never cut.
+// parts are the pieces of a name in their order; tail is never cut.
 type parts struct{ chat, join, given, tail string }
 
 // fit puts the pieces together in at most maxBytes bytes, and makes sure that the
 // whole is as safe as its pieces: "con.x" and "__y" make a device's name.
-func (p parts) fit(maxBytes int) (string, error) {
-	room := limit(maxBytes) - len(p.join) - len(p.tail)
-	least := cut(p.given, min(leastGiven, room))
-	if room < 0 || (least == "" && p.given != "") {
-		return "", fmt.Errorf("%d bytes: %w", limit(maxBytes), ErrNoRoom)
+func (p parts) fit(maxBytes int) (Name, error) {
+	room := maxBytes - len(p.tail)
+	given := cut(p.given, room)
+	if room < 0 || given == "" && p.given != "" {
+		return Name{}, fmt.Errorf("%d bytes: %w", maxBytes, ErrNoRoom)
 	}
-	chat := cut(p.chat, room-len(least))
-	whole := chat + p.join + cut(p.given, room-len(chat)) + p.tail
-	return SanitizeMax(whole, maxBytes)
+	whole := Derive(p.chat, p.join, given, room) + p.tail
+	file, err := SanitizeMax(whole, maxBytes)
+	return Name{File: file, Shortened: !strings.HasPrefix(whole, p.chat)}, err
 }
 
 // Humanized gives t as SillyTavern's humanizedDateTime does since 1.16:

@@ -179,7 +179,10 @@ func TestMakeRefuses(t *testing.T) {
 		{"no time free", names.Request{Kind: names.Branch, Taken: always}, names.ErrNoFree},
 		{"no time free for a given one", names.Request{Name: "x", Style: names.Classic, Taken: always}, names.ErrNoFree},
 		{"no room", names.Request{Kind: names.Branch, Max: 20}, names.ErrNoRoom},
-		{"no room for a given one", names.Request{Name: "日", Max: 4}, names.ErrNoRoom},
+		{"no room for a given one", names.Request{Name: "日", Max: 2}, names.ErrEmptyName},
+		{"no room beside the time", names.Request{Name: "日", Style: names.Classic, Max: 29}, names.ErrNoRoom},
+		{"spaces", names.Request{Name: "  \u3000"}, names.ErrBlankName},
+		{"spaces once it is safe", names.Request{Name: "? ?", Style: names.SillyTavern}, names.ErrBlankName},
 	}
 	for _, tt := range tests {
 		if got, err := names.Make(tt.r); !errors.Is(err, tt.want) {
@@ -211,16 +214,19 @@ func TestMakeTooLong(t *testing.T) {
 		name, want string
 		r          names.Request
 	}{
-		{"the given name gives way", "Mira__" + x(243), names.Request{Chat: "Mira", Name: x(300)}},
-		{"on a rune", "Mira__" + strings.Repeat("あ", 81), names.Request{Chat: "Mira", Name: strings.Repeat("あ", 100)}},
-		{"down to a few bytes", x(231) + "__" + "0123456789abcdef", names.Request{Chat: x(249), Name: "0123456789abcdefghi"}},
-		{"a short one stays", x(245) + "__ab", names.Request{Chat: x(249), Name: "ab"}},
-		{"the chat gives way to a number", x(234) + "__Checkpoint #1", names.Request{Chat: x(249)}},
-		{"in sillytavern's style", x(233) + " - Checkpoint #1", names.Request{Style: names.SillyTavern, Chat: x(249)}},
-		{"in version style", x(246) + "-v2", names.Request{Style: names.Version, Chat: x(249)}},
-		{"a time stays", x(221) + " - " + at, names.Request{Style: names.Classic, Name: x(300)}},
-		{"for Luker", "Mira__" + x(122), names.Request{Chat: "Mira", Name: x(300), Max: names.MaxLuker}},
-		{"a time for Luker", x(89) + "__Branch #0 - " + at, names.Request{Kind: names.Branch, Chat: x(249), Max: names.MaxLuker}},
+		{"a name that fills the file's is cut by itself", x(238), names.Request{Chat: "Mira", Name: x(300)}},
+		{"on a rune", strings.Repeat("あ", 79), names.Request{Chat: "Mira", Name: strings.Repeat("あ", 100)}},
+		{"in the chat's style too", x(238), names.Request{Style: names.SillyTavern, Chat: "Mira", Name: x(300)}},
+		{"a name that just fits stays", "M__" + x(235), names.Request{Chat: "Mira", Name: x(235)}},
+		{"so does one with room for a little", "M…a__" + x(231), names.Request{Chat: "Mirabella", Name: x(231)}},
+		{"the middle of the chat's gives way", x(116) + "…y" + x(114) + "__ab", names.Request{Chat: x(134) + "y" + x(114), Name: "ab"}},
+		{"on runes", strings.Repeat("あ", 38) + "…" + strings.Repeat("あ", 38) + "__Point", names.Request{Chat: strings.Repeat("あ", 90), Name: "Point"}},
+		{"the chat gives way to a number", x(110) + "…" + x(110) + "__Checkpoint #1", names.Request{Chat: x(249)}},
+		{"in sillytavern's style", x(110) + "…" + x(109) + " - Checkpoint #1", names.Request{Style: names.SillyTavern, Chat: x(249)}},
+		{"in version style", x(116) + "…" + x(116) + "-v2", names.Request{Style: names.Version, Chat: x(249)}},
+		{"a time stays", x(210) + " - " + at, names.Request{Style: names.Classic, Name: x(300)}},
+		{"for Luker", x(128), names.Request{Chat: "Mira", Name: x(300), Max: names.MaxLuker}},
+		{"a time for Luker", x(43) + "…" + x(43) + "__Branch #0 - " + at, names.Request{Kind: names.Branch, Chat: x(249), Max: names.MaxLuker}},
 	}
 	for _, tt := range tests {
 		tt.r.Now = now
@@ -232,6 +238,26 @@ func TestMakeTooLong(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got.File); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
+		bearsChat := tt.r.Chat != "" && (tt.r.Name == "" || tt.r.Style == names.Suffix)
+		if want := bearsChat && !strings.HasPrefix(got.File, tt.r.Chat); got.Shortened != want {
+			t.Errorf("%s: Shortened is %v for %q", tt.name, got.Shortened, got.File)
+		}
+	}
+}
+
+// TestMakeAgainAndAgain holds that branches of branches of branches keep within
+// what SillyTavern can save, and tell by their names what they are.
+func TestMakeAgainAndAgain(t *testing.T) {
+	chat := chat
+	for i := range 20 {
+		got, err := names.Make(names.Request{Kind: names.Branch, Chat: chat, At: i, Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(got.File + names.Extension); n > names.MaxFile || !strings.HasPrefix(got.File, "Mira - 2026") || !strings.HasSuffix(got.File, got.Label) {
+			t.Errorf("%d bytes: %q", n, got.File)
+		}
+		chat = got.File
 	}
 }
 
@@ -318,8 +344,8 @@ func FuzzMake(f *testing.F) {
 		if again, err := names.Sanitize(got.File); err != nil || again != got.File {
 			t.Fatalf("Make gives %q, which is not safe: %q, %v", got.File, again, err)
 		}
-		if limit > 0 && limit < names.MaxBytes && len(got.File) > limit {
-			t.Fatalf("%d bytes, at most %d allowed", len(got.File), limit)
+		if most := min(limit-1, names.MaxBytes-1) + 1; len(got.File) > names.MaxBytes || limit > 0 && len(got.File) > most {
+			t.Fatalf("%d bytes, at most %d allowed", len(got.File), most)
 		}
 		if got.Label == "" || !utf8.ValidString(got.Label) {
 			t.Fatalf("label %q", got.Label)

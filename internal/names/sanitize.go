@@ -4,16 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"stchat/internal/rawjson"
 )
 
 // Extension is what follows a chat's name in its file's name. It counts towards
 // the longest file name there may be, and is never cut.
 const Extension = ".jsonl"
 
-// MaxBytes is the longest name, in UTF-8 bytes and without [Extension], that
-// sanitize-filename leaves whole.
-const MaxBytes = 255 - len(Extension)
+// MaxFile is the longest file name, in UTF-8 bytes and with its extension, of a
+// chat or lorebook that SillyTavern can save: it writes through
+// "<file>.<up to 10 digits>" (APP.md 0). It reads longer ones.
+const MaxFile = 244
+
+// MaxBytes is the longest name of a new chat, in bytes and without [Extension].
+const MaxBytes = MaxFile - len(Extension)
+
+// maxRead is the longest name that sanitize-filename leaves whole.
+const maxRead = 255 - len(Extension)
 
 // MaxLuker is the longest name, in bytes, that Luker accepts for a new chat
 // (FORMATS.md A1.8, assertSafeRepoName).
@@ -21,6 +29,9 @@ const MaxLuker = 128
 
 // ErrEmptyName says that nothing is left of a name once it is made safe.
 var ErrEmptyName = errors.New("nothing is left of this name once what a file name cannot hold is removed; choose another")
+
+// ErrBlankName says that a name is white space.
+var ErrBlankName = errors.New("a name of spaces alone cannot be seen; choose another")
 
 // ErrReserved says that a name is one of Windows's devices, with or without an
 // extension of its own, so that no such file can exist there.
@@ -33,11 +44,21 @@ var ErrReserved = errors.New("this name is reserved for a device on Windows; cho
 // UTF-8 become U+FFFD, as they do on their way into JavaScript. The errors are
 // [ErrEmptyName] and [ErrReserved].
 func Sanitize(name string) (string, error) {
-	return SanitizeMax(name, MaxBytes)
+	return SanitizeMax(name, maxRead)
+}
+
+// New makes the name of a new chat or lorebook safe, in at most maxBytes. A name of
+// white space alone, which SillyTavern would take, is [ErrBlankName].
+func New(name string, maxBytes int) (string, error) {
+	safe, err := SanitizeMax(name, maxBytes)
+	if err == nil && strings.TrimSpace(safe) == "" {
+		return "", fmt.Errorf("%q: %w", clip(name), ErrBlankName)
+	}
+	return safe, err
 }
 
 // SanitizeMax is [Sanitize] with a limit of maxBytes on the name without its
-// extension; a limit that is not positive or above [MaxBytes] means MaxBytes.
+// extension; a limit that is not positive or too large is that of Sanitize.
 func SanitizeMax(name string, maxBytes int) (string, error) {
 	safe := strip(name)
 	// Before the cut, as sanitize-filename does: "con.<300 bytes>" is a device.
@@ -55,8 +76,8 @@ func SanitizeMax(name string, maxBytes int) (string, error) {
 }
 
 func limit(maxBytes int) int {
-	if maxBytes <= 0 || maxBytes > MaxBytes {
-		return MaxBytes
+	if maxBytes <= 0 || maxBytes > maxRead {
+		return maxRead
 	}
 	return maxBytes
 }
@@ -67,7 +88,7 @@ func clip(name string) string {
 	if len(name) <= enough {
 		return name
 	}
-	return cut(strings.ToValidUTF8(name, "\uFFFD"), enough) + "…"
+	return cut(rawjson.WellFormed(name), enough) + "…"
 }
 
 // strip removes what sanitize-filename removes: illegalRe /[\/\?<>\\:\*\|"]/ and
@@ -81,7 +102,7 @@ func strip(name string) string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(name, "\uFFFD"))
+	}, rawjson.WellFormed(name))
 }
 
 // reserved reports whether sanitize-filename's windowsReservedRe,
@@ -114,6 +135,16 @@ func Safe(file string) bool {
 	return true
 }
 
+// File returns what sanitize-filename makes of name, a whole file name: the rules of
+// [Safe], in the order in which it applies them. It is empty where nothing is left.
+func File(name string) string {
+	safe := strip(name)
+	if reserved(safe) || strings.Trim(safe, ".") == "" {
+		return ""
+	}
+	return cut(strings.TrimRight(safe, ". "), 255)
+}
+
 // equalASCII compares s with a lower-case word, ignoring the case of ASCII
 // letters only: strings.EqualFold would take the Kelvin sign for a k.
 func equalASCII(s, word string) bool {
@@ -130,18 +161,4 @@ func equalASCII(s, word string) bool {
 		}
 	}
 	return true
-}
-
-// cut shortens s, which is valid UTF-8, to at most n bytes without breaking a rune.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	if n <= 0 {
-		return ""
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/names"
+	"stchat/internal/rawjson"
 )
 
 func TestSanitize(t *testing.T) {
@@ -117,7 +118,7 @@ func TestSanitizeMax(t *testing.T) {
 
 // oracle is sanitize-filename's source in Go's regexps, but for the cut.
 func oracle(file string) string {
-	s := strings.ToValidUTF8(file, "\uFFFD")
+	s := rawjson.WellFormed(file)
 	for range 2 {
 		for _, re := range []string{
 			`[/?<>\\:*|"]`, `[\x00-\x1f\x{80}-\x{9f}]`, `^\.+$`,

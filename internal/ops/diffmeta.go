@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"stchat/internal/chat"
-	"stchat/internal/jsonl"
+	"stchat/internal/library"
 	"stchat/internal/metadiff"
 	"stchat/internal/userdir"
 )
@@ -21,7 +21,7 @@ type DiffMetaOptions struct {
 
 // MetaDiff is how the metadata of two chats differs.
 type MetaDiff struct {
-	*metadiff.Diff
+	Diff     *metadiff.Diff
 	A, B     string   // as a person knows them
 	Meanings []string // what that means, where it is known
 	Warnings []string
@@ -33,7 +33,7 @@ func DiffMeta(ctx context.Context, opt DiffMetaOptions) (*MetaDiff, error) {
 	if opt.A == chat.Stdin && opt.B == chat.Stdin {
 		return nil, errors.New("standard input can be one side only")
 	}
-	groups := new(groupCache)
+	groups := new(library.Library)
 	a, err := openMeta(ctx, opt.A, opt, groups)
 	if err != nil {
 		return nil, err
@@ -69,13 +69,13 @@ func noMetadata(c *chat.Chat) string {
 
 // openMeta opens a chat whose header can be read.
 func openMeta(ctx context.Context, path string, opt DiffMetaOptions, groups chat.Groups) (*chat.Chat, error) {
-	c, err := chat.Open(ctx, path, chat.Options{Groups: groups, Stdin: opt.Stdin})
+	c, err := chat.Open(ctx, path, chat.Options{Groups: groups, Stdin: opt.Stdin, Any: true})
 	if err != nil {
-		return nil, pathError(err)
+		return nil, PathError(err)
 	}
-	if len(c.Damage) > 0 {
+	if c.Damage.Total > 0 {
 		c.Close()
-		return nil, &jsonl.LineError{Path: c.Label(), Damage: c.Damage[0]}
+		return nil, c.DamageError(c.Damage.First[0])
 	}
 	return c, nil
 }

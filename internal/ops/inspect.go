@@ -7,25 +7,28 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/inspect"
+	"stchat/internal/jsonl"
 	"stchat/internal/progress"
 )
 
 // InspectOptions says what is inspected.
 type InspectOptions struct {
-	Paths []string // chats, folders, user folders; "-" is Stdin
+	List  List // "-" is Stdin
 	Stdin io.Reader
 	Meter *progress.Meter
+	Sizes bool // whether the Meter is told how many bytes there are: a look at each file
 
-	// Each gets every chat's report, or why there is none, in the order of
-	// Paths and, in a folder, of the chats' paths. An error ends the run.
+	// Each gets every chat's report, or the *SourceError why there is none, in
+	// the order of the list and, in a folder, of the chats' paths. An error ends
+	// the run.
 	Each func(*inspect.Report, error) error
 
 	// Message, where it is given, gets every message instead of Each a report
-	// a chat, and Begin the chat before its messages. Damaged lines go to
-	// Damaged.
+	// a chat, and Begin the chat before its messages. Damaged gets the first
+	// damaged lines of a chat as they come, and how many more there are.
 	Message func(*inspect.Message) error
 	Begin   func(path string, several bool) error
-	Damaged func(path string, d inspect.Damage)
+	Damaged func(path string, d []jsonl.Damage, more int)
 
 	FirstLine bool // see inspect.MessagesOptions
 	Head      int
@@ -35,69 +38,61 @@ type InspectOptions struct {
 type Inspected struct {
 	Several bool // whether more than one chat may have been meant
 	Summary inspect.Summary
-	Errs    []error // of PATHs and of what user folders hold; Each was told of the chats'
+	Errs    []error // of what user folders hold; Each was told of the others
+
+	Done, Chats int // how many chats Each was told of, or their messages were, and how many there are
 }
 
-// Inspect tells what is in chats. The error is that ctx ended, or Each's.
+// Inspect tells what is in chats. The error is that ctx ended, or Each's; what
+// was done until then is told with it.
 func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
-	walked := walkOrStdin(opt.Paths, opt.Meter != nil)
-	res := &Inspected{Errs: walked.Errs, Several: several(opt.Paths, walked)}
+	walked := walk(opt.List, true, opt.Sizes)
+	res := &Inspected{Several: several(opt.List.Paths, walked), Chats: len(walked.Chats)}
 	for _, t := range walked.Chats {
 		opt.Meter.Expect(1, t.Size)
 	}
 	around := inspect.NewAround()
 	sum := inspect.NewSummer(around)
-	tell := func(r *inspect.Report, err error) error {
-		if err == nil {
-			sum.Add(r)
-		} else {
+	failed := walked.Errs
+	// failures hands on those that come before a chat
+	failures := func(chats int) error {
+		for len(failed) > 0 && failed[0].At <= chats {
 			sum.Failed++
+			if err := opt.Each(nil, failed[0]); err != nil {
+				return err
+			}
+			failed = failed[1:]
 		}
-		return opt.Each(r, err)
+		return nil
 	}
 	var err error
 	if opt.Message != nil {
-		err = opt.messages(ctx, walked.Chats, res.Several, around)
+		err = opt.messages(ctx, walked.Chats, res, around, failures)
 	} else {
-		err = opt.reports(ctx, walked.Chats, around, tell)
+		err = opt.reports(ctx, walked.Chats, around, func(r *inspect.Report, err error) error {
+			if err := failures(res.Done); err != nil {
+				return err
+			}
+			res.Done++
+			if err == nil {
+				sum.Add(r)
+			} else {
+				sum.Failed++
+			}
+			return opt.Each(r, err)
+		})
 	}
 	if err == nil {
 		err = ctx.Err()
 	}
+	if err == nil {
+		err = failures(res.Chats)
+	}
 	if err != nil {
-		return nil, err
+		return res, err
 	}
-	var errs []error
-	sum.Failed += len(walked.Errs)
-	res.Summary, errs = sum.Finish(walked.Users)
-	res.Errs = append(res.Errs, errs...)
+	res.Summary, res.Errs = sum.Finish(walked.Users)
 	return res, nil
-}
-
-// walkOrStdin is [Walk] where "-" means itself.
-func walkOrStdin(paths []string, sizes bool) Walked {
-	var w Walked
-	var rest []string
-	flush := func() {
-		v := walk(rest, sizes)
-		w.Chats = append(w.Chats, v.Chats...)
-		w.Users = append(w.Users, v.Users...)
-		w.Errs = append(w.Errs, v.Errs...)
-		rest = nil
-	}
-	stdin := false
-	for _, path := range paths {
-		switch {
-		case path != chat.Stdin:
-			rest = append(rest, path)
-		case !stdin: // it can be read once
-			flush()
-			w.Chats = append(w.Chats, Target{Path: path})
-			stdin = true
-		}
-	}
-	flush()
-	return w
 }
 
 // several tells whether a table is wanted: where more than one PATH is given,
@@ -121,7 +116,7 @@ func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *in
 	waiting := map[int]outcome{}
 	next := 0
 	scanners := sync.Pool{New: func() any { return inspect.NewScanner(around) }}
-	each(ctx, len(chats), func(i int) {
+	progress.Each(ctx, len(chats), func(i int) {
 		k := scanners.Get().(*inspect.Scanner)
 		r, err := o.one(ctx, chats[i], k, around)
 		scanners.Put(k)
@@ -145,33 +140,41 @@ func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *in
 
 func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, around *inspect.Around) (*inspect.Report, error) {
 	defer o.Meter.Done()
-	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Regular: t.From != ""})
+	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Regular: t.From != "", Any: true})
 	if err != nil {
-		return nil, pathError(err)
+		return nil, &SourceError{Path: t.Path, Err: PathError(err)}
 	}
 	defer c.Close()
 	opt := inspect.Options{Progress: o.Meter.Follow()}
-	if c.Source.Size < largeChat {
+	if c.Source.Size < LargeChat {
 		opt.Workers = 1
 	}
-	return k.Scan(ctx, c, opt)
+	r, err := k.Scan(ctx, c, opt)
+	if err != nil {
+		return nil, &SourceError{Path: t.Path, Err: err}
+	}
+	return r, nil
 }
 
 // messages hands on the messages of chats, one chat after another.
-func (o *InspectOptions) messages(ctx context.Context, chats []Target, several bool, around *inspect.Around) error {
-	for _, t := range chats {
-		if err := o.messagesOf(ctx, t, several, around); err != nil {
+func (o *InspectOptions) messages(ctx context.Context, chats []Target, res *Inspected, around *inspect.Around, failures func(chats int) error) error {
+	for i, t := range chats {
+		if err := failures(i); err != nil {
 			return err
 		}
+		if err := o.messagesOf(ctx, t, res.Several, around); err != nil {
+			return err
+		}
+		res.Done++
 		o.Meter.Done()
 	}
 	return nil
 }
 
 func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool, around *inspect.Around) error {
-	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin})
+	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Any: true})
 	if err != nil {
-		return o.Each(nil, pathError(err))
+		return o.Each(nil, &SourceError{Path: t.Path, Err: PathError(err)})
 	}
 	defer c.Close()
 	if err := o.Begin(t.Path, several); err != nil {
@@ -184,14 +187,20 @@ func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool,
 	}
 	// what is made of messages is told by one goroutine, which has most of the work
 	opt := inspect.MessagesOptions{Workers: 1, Progress: o.Meter.Follow(), FirstLine: o.FirstLine, Head: o.Head}
-	err = inspect.Messages(ctx, c, opt, message, func(d inspect.Damage) { o.Damaged(t.Path, d) })
+	var damage jsonl.Damages
+	err = inspect.Messages(ctx, c, opt, message, func(d jsonl.Damages) {
+		told := len(damage.First)
+		damage.Append(d)
+		o.Damaged(t.Path, damage.First[told:], 0)
+	})
+	o.Damaged(t.Path, nil, damage.More())
 	switch {
 	case out != nil:
 		return out
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return o.Each(nil, err)
+		return o.Each(nil, &SourceError{Path: t.Path, Err: err})
 	}
 	return nil
 }

@@ -9,17 +9,16 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/names"
+	"stchat/internal/chat"
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
 // Walked is what the PATHs of a command mean.
 type Walked struct {
 	Chats []Target
-	Users []userdir.Dir // the PATHs that are user folders
-	Errs  []error       // a PATH, or a folder below one, that cannot be read
-
-	sizes bool
+	Users []userdir.Dir // the user folders that PATHs are or hold; of a shard none is whole
+	Errs  []*SourceError
 }
 
 // Target is one chat file that a PATH means.
@@ -29,86 +28,151 @@ type Target struct {
 	From string // the folder among the PATHs below which it was found; empty: it is a PATH itself
 }
 
-// Walk finds the chats that PATHs mean: a file means itself, a user folder the
-// chats in chats/*/ and "group chats"/, any other folder every *.jsonl below it.
-// Links below a PATH are not followed. Chats come in the order of the PATHs,
-// those of a folder sorted by path, each once.
-func Walk(paths []string) Walked { return walk(paths, true) }
+// LargeChat is from where on a chat is worth all processors: smaller ones are
+// read one a processor.
+const LargeChat = 16 << 20
 
-// walk is [Walk]; without sizes those of chats found in folders are 0, which
-// saves a look at each file.
-func walk(paths []string, sizes bool) Walked {
-	w := Walked{sizes: sizes}
-	seen := map[string]bool{}
-	add := func(t Target) {
-		if key := filepath.Clean(t.Path); !seen[key] {
-			seen[key] = true
-			w.Chats = append(w.Chats, t)
+// Walk finds the chats that PATHs mean: a file means itself, a user folder the
+// chats in chats/*/ and "group chats"/, SillyTavern's own folder its users'
+// folders, any other folder every *.jsonl below it, with user folders there as
+// they are by themselves, and without backups and stchat's own records. Links
+// below a PATH are not followed. Chats come in the order of the PATHs, those of
+// a folder sorted by path, each once, by whatever path it is reached.
+func Walk(list List) Walked { return walk(list, false, true) }
+
+// walk is [Walk], for which "-" may be standard input; without sizes those of
+// chats found in folders are 0, which saves a look at each file.
+func walk(list List, stdin, sizes bool) Walked {
+	w := &walker{list: list, sizes: sizes, seen: map[string]bool{}, real: map[string]string{}}
+	for _, path := range list.Paths {
+		if stdin && path == chat.Stdin {
+			w.add(Target{Path: path}, path)
+		} else {
+			w.walkPath(path)
 		}
 	}
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		switch {
-		case err != nil:
-			w.Errs = append(w.Errs, pathError(err))
-		case info.Mode().IsRegular():
-			add(Target{Path: path, Size: info.Size()})
-		case !info.IsDir():
-			w.Errs = append(w.Errs, fmt.Errorf("%s: not a regular file", path))
-		case userdir.IsUserDir(path):
-			dir := userdir.Dir{Root: path}
-			w.Users = append(w.Users, dir)
-			w.walkUser(dir, add)
-		default:
-			w.walkFolder(path, path, true, add)
-		}
-	}
-	return w
+	return w.Walked
 }
 
-// walkUser finds the chats where SillyTavern keeps them.
-func (w *Walked) walkUser(dir userdir.Dir, add func(Target)) {
-	characters, err := os.ReadDir(dir.Chats())
+// walker is one walk.
+type walker struct {
+	Walked
+	list  List
+	sizes bool
+	seen  map[string]bool   // real paths of chats, and of user folders
+	real  map[string]string // real paths of folders
+	found bool              // the current PATH leads to a chat, of whatever shard
+	user  bool              // it leads to a user folder
+}
+
+func (w *walker) walkPath(path string) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		w.fail(path, PathError(err))
+		return
+	case info.Mode().IsRegular():
+		real := userdir.Follow(path)
+		w.add(Target{Path: path, Size: info.Size()}, filepath.Join(w.realFolder(filepath.Dir(real)), filepath.Base(real)))
+		return
+	case !info.IsDir():
+		w.fail(path, fmt.Errorf("%s: not a regular file", path))
+		return
+	}
+	w.found, w.user = false, false
+	errs := len(w.Errs)
+	w.walkFolder(path, path)
+	if !w.found && !w.list.AllowEmpty && len(w.Errs) == errs {
+		w.fail(path, &NoChatsError{Path: path, User: w.user})
+	}
+}
+
+func (w *walker) fail(path string, err error) {
+	w.Errs = append(w.Errs, &SourceError{Path: path, Err: err, At: len(w.Chats)})
+}
+
+// add adds a chat of the shard, unless it is there by another path.
+func (w *walker) add(t Target, real string) {
+	w.found = true
+	if !w.seen[real] && w.list.Shard.Has(t.Path) {
+		w.seen[real] = true
+		w.Chats = append(w.Chats, t)
+	}
+}
+
+// realFolder is [realPath] for a folder, which is asked for its every chat.
+func (w *walker) realFolder(folder string) string {
+	real, ok := w.real[folder]
+	if !ok {
+		real = userdir.RealPath(folder)
+		w.real[folder] = real
+	}
+	return real
+}
+
+// walkFolder finds the chats that a folder means.
+func (w *walker) walkFolder(folder, from string) {
+	users := userdir.Users(folder)
+	for _, user := range users {
+		w.walkUser(user, from)
+	}
+	switch {
+	case len(users) > 0:
+	case userdir.IsUserDir(folder) && !userdir.IsPart(folder):
+		w.walkUser(userdir.Dir{Root: folder}, from)
+	default:
+		w.walkEntries(folder, from, true)
+	}
+}
+
+// walkUser finds the chats where SillyTavern keeps them in a user's folder.
+func (w *walker) walkUser(dir userdir.Dir, from string) {
+	w.user = true
+	if real := w.realFolder(dir.Root); !w.seen[real] && w.list.Shard.Whole() {
+		w.seen[real] = true
+		w.Users = append(w.Users, dir)
+	}
+	characters, err := safefile.ReadDir(dir.Chats())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		w.Errs = append(w.Errs, pathError(err))
+		w.fail(dir.Chats(), PathError(err))
 	}
 	for _, c := range characters {
 		if c.IsDir() {
-			w.walkFolder(filepath.Join(dir.Chats(), c.Name()), dir.Root, false, add)
+			w.walkEntries(filepath.Join(dir.Chats(), c.Name()), from, false)
 		}
 	}
 	if _, err := os.Stat(dir.GroupChats()); err == nil {
-		w.walkFolder(dir.GroupChats(), dir.Root, false, add)
+		w.walkEntries(dir.GroupChats(), from, false)
 	}
 }
 
-// walkFolder finds the chats in a folder, and with deep in those below it.
-func (w *Walked) walkFolder(folder, from string, deep bool, add func(Target)) {
-	entries, err := os.ReadDir(folder)
+// walkEntries finds the chats in a folder, and with deep in those below it.
+func (w *walker) walkEntries(folder, from string, deep bool) {
+	entries, err := safefile.ReadDir(folder)
 	if err != nil {
-		w.Errs = append(w.Errs, pathError(err))
+		w.fail(folder, PathError(err))
 		return
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(chatKey(a.Name()), chatKey(b.Name())) })
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
+		return strings.Compare(userdir.ChatName(a.Name()), userdir.ChatName(b.Name()))
+	})
+	real := w.realFolder(folder)
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
 		switch {
-		case e.IsDir() && deep:
-			w.walkFolder(path, from, deep, add)
-		case e.Type().IsRegular() && strings.HasSuffix(e.Name(), names.Extension) && e.Name() != names.Extension:
+		case e.IsDir() && deep && !userdir.IsKept(e.Name()):
+			w.walkFolder(path, from)
+		case e.Type().IsRegular() && userdir.HasExtension(e.Name()):
 			t := Target{Path: path, From: from}
 			if w.sizes {
 				info, err := e.Info()
 				if err != nil {
-					w.Errs = append(w.Errs, pathError(err))
+					w.fail(path, PathError(err))
 					continue
 				}
 				t.Size = info.Size()
 			}
-			add(t)
+			w.add(t, filepath.Join(real, e.Name()))
 		}
 	}
 }
-
-// chatKey sorts a chat before those whose names go on where its own ends.
-func chatKey(name string) string { return strings.TrimSuffix(name, names.Extension) }

@@ -111,3 +111,25 @@ func Append(array, value []byte) []byte {
 	out = append(out, value...)
 	return append(out, array[last:]...)
 }
+
+// RenameKey returns an object with a key called something else, in its place, every other
+// byte kept; an object without the key, and what is none, is returned as it is.
+func RenameKey(object []byte, from, to string) []byte {
+	var places []span
+	walkObject(object, func(k, _ span) bool {
+		if KeyIs(object[k.at:k.end], from) {
+			places = append(places, k)
+		}
+		return true
+	})
+	if len(places) == 0 {
+		return object
+	}
+	var out []byte
+	done := 0
+	for _, p := range places {
+		out = append(append(out, object[done:p.at]...), Quote(to)...)
+		done = p.end
+	}
+	return append(out, object[done:]...)
+}

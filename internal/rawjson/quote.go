@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -12,7 +13,7 @@ const hexDigits = "0123456789abcdef"
 // Quote writes s as a JSON string the way JSON.stringify does: the short escapes
 // \b \t \n \f \r \" \\, other control characters as \u00XX, everything else raw,
 // U+2028 and the characters of HTML too. A lone surrogate (WTF-8, see the
-// package comment) is written \udXXX; any other invalid byte as U+FFFD.
+// package comment) is written \udXXX; what else is not UTF-8 becomes U+FFFD.
 func Quote(s string) []byte {
 	out := make([]byte, 0, len(s)+2)
 	out = append(out, '"')
@@ -31,7 +32,7 @@ func Quote(s string) []byte {
 				i += 3
 			} else {
 				out = utf8.AppendRune(out, utf8.RuneError)
-				i++
+				i += invalidLen(s[i:])
 			}
 			kept = i
 			continue
@@ -73,44 +74,59 @@ func surrogateAt(s string) (u rune, ok bool) {
 }
 
 // Unquote decodes a JSON string. A lone surrogate becomes its three WTF-8 bytes
-// (see the package comment), a byte that is not UTF-8 becomes U+FFFD, as
-// JavaScript reads such a file. ok is false for what is not a JSON string.
+// (see the package comment), what is not UTF-8 becomes U+FFFD, as JavaScript reads
+// such a file. ok is false for what is not a JSON string.
 func Unquote(raw []byte) (s string, ok bool) {
 	raw = trim(raw)
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return "", false
 	}
 	in := raw[1 : len(raw)-1]
-	i := plain(in)
-	if i == len(in) {
+	if plain(in) == len(in) {
 		return string(in), true
 	}
-	out := make([]byte, i, len(in)+2*utf8.UTFMax)
-	copy(out, in)
-	for i < len(in) {
-		c := in[i]
+	out, ok := AppendUnquoted(make([]byte, 0, len(in)+2*utf8.UTFMax), raw)
+	return string(out), ok
+}
+
+// AppendUnquoted appends what [Unquote] returns; nothing of worth where ok is false.
+func AppendUnquoted(out, raw []byte) (all []byte, ok bool) {
+	raw = trim(raw)
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return out, false
+	}
+	in := raw[1 : len(raw)-1]
+	for {
+		n := plain(in)
+		out = append(out, in[:n]...)
+		in = in[n:]
 		switch {
-		case c == '"', c < ' ':
-			return "", false
-		case c == '\\':
-			var n int
-			if out, n = appendEscape(out, in[i:]); n == 0 {
-				return "", false
+		case len(in) == 0:
+			return out, true
+		case in[0] == '\\':
+			if out, n = appendEscape(out, in); n == 0 {
+				return out, false
 			}
-			i += n
+			in = in[n:]
+		case in[0] < utf8.RuneSelf:
+			return out, false // a quote, or a control character
 		default:
-			r, size := utf8.DecodeRune(in[i:])
-			out = utf8.AppendRune(out, r)
-			i += size
+			out = utf8.AppendRune(out, utf8.RuneError)
+			in = in[invalidLen(in):]
 		}
 	}
-	return string(out), true
 }
 
 // plain returns how many bytes at the start of a string's inside stand for
 // themselves: no escape, nothing forbidden, valid UTF-8.
 func plain(in []byte) int {
 	for i := 0; i < len(in); {
+		for len(in)-i >= 8 && allPlain(binary.LittleEndian.Uint64(in[i:])) {
+			i += 8
+		}
+		if i == len(in) {
+			break
+		}
 		c := in[i]
 		if c < utf8.RuneSelf {
 			if c < ' ' || c == '"' || c == '\\' {
@@ -126,6 +142,15 @@ func plain(in []byte) int {
 		i += size
 	}
 	return len(in)
+}
+
+// allPlain reports whether eight bytes are ASCII that stands for itself. A byte is
+// below n where subtracting n borrows, and equal to one where their difference is
+// below 1; a borrow that runs on into the next byte can only make it say no.
+func allPlain(w uint64) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	quote, slash := w^ones*'"', w^ones*'\\'
+	return (w|(w-ones*' ')|(quote-ones)|(slash-ones))&highs == 0
 }
 
 // appendEscape appends what the escape at the start of in stands for, and

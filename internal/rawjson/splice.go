@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// Splice is one change of some bytes: Len of them, from At on, give way to Data.
+// Splice is one change of a value's or a file's bytes: Len of them, from At on,
+// give way to Data.
 type Splice struct {
-	At, Len int
+	At, Len int64
 	Data    []byte
 }
 
@@ -44,15 +45,15 @@ func SetSplice(raw, value []byte, path ...string) (Splice, error) {
 		case first >= 0 && bytes.IndexByte(in[braces.at:first], '\n') >= 0:
 			// a member a line: where the new one goes is for SetPath to say
 			whole, err := SetPath(in, value, path[i:]...)
-			return Splice{at, end - at, whole}, err
+			return Splice{int64(at), int64(end - at), whole}, err
 		}
 		data := append(append(Quote(key), ':'), nest(value, path[i+1:])...)
 		if first < 0 {
-			return Splice{At: at + braces.at + 1, Data: data}, nil
+			return Splice{At: int64(at + braces.at + 1), Data: data}, nil
 		}
-		return Splice{At: at + last, Data: append([]byte{','}, data...)}, nil
+		return Splice{At: int64(at + last), Data: append([]byte{','}, data...)}, nil
 	}
-	return Splice{at, end - at, value}, nil
+	return Splice{int64(at), int64(end - at), value}, nil
 }
 
 // nest wraps value in an object for each key of the path.

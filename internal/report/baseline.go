@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"strings"
 
 	"stchat/internal/jsonl"
@@ -13,12 +14,26 @@ import (
 	"stchat/internal/rules"
 )
 
-// fingerprint is what stays of a finding when lines shift: its rule, its file
-// and what is wrong.
-type fingerprint struct{ rule, path, message string }
+// fingerprint is what stays of a finding when lines shift and wherever one
+// stands: its rule, the place of its file and what is wrong.
+type fingerprint struct{ rule, place, message string }
 
-func fingerprintOf(rule, path, message string) fingerprint {
-	return fingerprint{rule, text(slashed(path)), text(message)}
+func fingerprintOf(f *rules.Finding) fingerprint {
+	return fingerprint{f.Rule.String(), text(place(f.Path)), text(f.Message)}
+}
+
+// place returns the path of a file in its user folder, or of any other file the
+// last folder and the name, whatever the path to it begins with.
+func place(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	parts := strings.Split(slashed(path), "/")
+	keep := 2
+	if n := len(parts); n > 3 && parts[n-3] == "chats" {
+		keep = 3
+	}
+	return strings.Join(parts[max(0, len(parts)-keep):], "/")
 }
 
 // text is s as it comes back from JSON: U+FFFD for each byte that is not UTF-8.
@@ -31,9 +46,9 @@ type fingerprints map[fingerprint]int
 func newFingerprints() fingerprints { return fingerprints{} }
 
 func (p fingerprints) next(f *rules.Finding) string {
-	key := fingerprintOf(f.Rule.String(), f.Path, f.Message)
+	key := fingerprintOf(f)
 	p[key]++
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", key.rule, key.path, key.message, p[key]))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", key.rule, key.place, key.message, p[key]))
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -44,46 +59,52 @@ type Baseline struct{ known map[fingerprint]int }
 // Its summary, and blank lines, are passed over. The error names the line.
 func ReadBaseline(data []byte) (*Baseline, error) {
 	b := &Baseline{known: map[fingerprint]int{}}
-	n := 0
+	number := 0
 	for line := range bytes.Lines(data) {
-		n++
+		number++
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue
 		}
 		if damage := jsonl.Check(line); damage != nil {
-			return nil, fmt.Errorf("%d:%d: %s", n, damage.Column, damage.Reason)
+			return nil, fmt.Errorf("%d:%d: %s", number, damage.Column, damage.Reason)
 		}
 		if raw, _ := rawjson.Lookup(line, "summary"); rawjson.Truthy(raw) {
 			continue
 		}
 		var values [3]string
-		for i, key := range [...]string{"rule", "path", "message"} {
+		for i, key := range [...]string{"rule", "place", "message"} {
 			raw, _ := rawjson.Lookup(line, key)
 			s, ok := rawjson.Unquote(raw)
 			if !ok {
-				return nil, fmt.Errorf("%d: no finding: it has no %s", n, key)
+				return nil, fmt.Errorf("%d: no finding: it has no %s", number, key)
 			}
 			values[i] = s
 		}
-		b.known[fingerprintOf(values[0], values[1], values[2])]++
+		count, _ := rawjson.Lookup(line, "count")
+		n, _ := rawjson.Int(count)
+		b.known[fingerprint{values[0], values[1], values[2]}] += max(1, n)
 	}
 	return b, nil
 }
 
-// New gives the findings that the baseline does not have, in their order. Of
-// findings that are alike as many are known as the baseline has.
-func (b *Baseline) New(list []rules.Finding) []rules.Finding {
+// New returns the findings that the baseline does not have, in their order, and
+// the number of the others. Of findings that are alike as many are known as the
+// baseline has.
+func (b *Baseline) New(list []rules.Finding) (fresh []rules.Finding, known int) {
 	left := maps.Clone(b.known)
-	var out []rules.Finding
-	for i := range list {
-		f := &list[i]
-		key := fingerprintOf(f.Rule.String(), f.Path, f.Message)
-		if left[key] > 0 {
-			left[key]--
+	for _, f := range list {
+		key := fingerprintOf(&f)
+		n := min(left[key], f.Count())
+		left[key] -= n
+		known += n
+		if n == f.Count() {
 			continue
 		}
-		out = append(out, *f)
+		if f.More > 0 {
+			f.More -= n
+		}
+		fresh = append(fresh, f)
 	}
-	return out
+	return fresh, known
 }

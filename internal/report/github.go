@@ -22,7 +22,7 @@ func (c *Check) WriteGitHub(w io.Writer) error {
 		if f.Line > 0 {
 			place += fmt.Sprintf(",line=%d", f.Line)
 		}
-		_, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", githubLevel(f.Severity), place, githubProperty(f.Rule.String()), githubText(explain(f)))
+		_, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", githubLevel(f.Severity), place, githubProperty(f.Rule.String()), githubText(c.explain(f)))
 		if err != nil {
 			return err
 		}

@@ -1,13 +1,11 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"path/filepath"
 
+	"stchat/internal/jsondoc"
 	"stchat/internal/rules"
-	"stchat/internal/visible"
 )
 
 // Schema is the version of the JSON documents.
@@ -18,17 +16,19 @@ type Document struct {
 	Schema   int    `json:"schema"`
 	Rule     string `json:"rule"`
 	Severity string `json:"severity"`
-	Path     string `json:"path"`
+	Path     string `json:"path" is:"path"`
 	Line     *int   `json:"line"`
 	Column   *int   `json:"column"`
 	Index    *int   `json:"index"`
 	Message  string `json:"message"`
 	Effect   string `json:"effect"`
 	Mend     string `json:"mend"`
+	Place    string `json:"place"` // the path as a baseline knows it
+	Count    int    `json:"count"` // how many findings this one stands for
 }
 
-// Describe gives the document of a finding.
-func Describe(f *rules.Finding) Document {
+// document gives the document of a finding.
+func (c *Check) document(f *rules.Finding) Document {
 	positive := func(n int) *int {
 		if n <= 0 {
 			return nil
@@ -36,8 +36,8 @@ func Describe(f *rules.Finding) Document {
 		return &n
 	}
 	d := Document{
-		Schema: Schema, Rule: f.Rule.String(), Severity: f.Severity.String(), Path: f.Path,
-		Line: positive(f.Line), Column: positive(f.Column), Message: f.Message, Effect: f.Effect(), Mend: f.Mend(),
+		Schema: Schema, Rule: f.Rule.String(), Severity: f.Severity.String(), Path: f.Path, Place: place(f.Path), Count: f.Count(),
+		Line: positive(f.Line), Column: positive(f.Column), Message: f.Message, Effect: f.Effect(), Mend: c.mend(f),
 	}
 	if f.Index >= 0 {
 		d.Index = &f.Index
@@ -58,15 +58,17 @@ type Summary struct {
 
 // Sum counts findings by severity.
 func Sum(chats int, list []rules.Finding) Summary {
-	s := Summary{Schema: Schema, Summary: true, Chats: chats, Findings: len(list)}
+	s := Summary{Schema: Schema, Summary: true, Chats: chats}
 	for i := range list {
+		n := list[i].Count()
+		s.Findings += n
 		switch list[i].Severity {
 		case rules.Error:
-			s.Errors++
+			s.Errors += n
 		case rules.Warning:
-			s.Warnings++
+			s.Warnings += n
 		case rules.Info:
-			s.Infos++
+			s.Infos += n
 		}
 	}
 	return s
@@ -76,33 +78,21 @@ func Sum(chats int, list []rules.Finding) Summary {
 type Check struct {
 	Chats    []string // the paths of the chats that were read
 	Findings []rules.Finding
-	Errs     []error        // what could not be read
-	Fail     rules.Severity // from where on a finding fails the check
-	Version  string         // of the program
+	Known    int                           // findings that a baseline has
+	Errs     []error                       // what could not be read
+	Fail     rules.Severity                // from where on a finding fails the check
+	Version  string                        // of the program
+	Command  func(f *rules.Finding) string // what mends a finding, "" where no command does; may be nil
 }
 
 // WriteJSON writes a document a line, the summary last.
 func (c *Check) WriteJSON(w io.Writer) error {
 	for i := range c.Findings {
-		if err := writeDocument(w, Describe(&c.Findings[i]), ""); err != nil {
+		if err := jsondoc.Write(w, c.document(&c.Findings[i]), ""); err != nil {
 			return err
 		}
 	}
-	return writeDocument(w, Sum(len(c.Chats), c.Findings), "")
-}
-
-// writeDocument writes one JSON document, on one line without an indent, with
-// nothing in it that a terminal would obey.
-func writeDocument(w io.Writer, doc any, indent string) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	if err := enc.Encode(doc); err != nil {
-		return err
-	}
-	_, err := w.Write(visible.JSON(b.Bytes()))
-	return err
+	return jsondoc.Write(w, Sum(len(c.Chats), c.Findings), "")
 }
 
 // slashed gives a path as reports name it.

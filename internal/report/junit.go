@@ -24,6 +24,8 @@ type (
 		Failures int         `xml:"failures,attr"`
 		Errors   int         `xml:"errors,attr"`
 		Cases    []junitCase `xml:"testcase"`
+
+		names map[string]int // how many cases have a name
 	}
 	junitCase struct {
 		Name    string        `xml:"name,attr"`
@@ -92,18 +94,31 @@ func (c *Check) WriteJUnit(w io.Writer) error {
 
 func (c *Check) junitCase(f *rules.Finding, class string) junitCase {
 	t := junitCase{Name: f.Rule.String(), Class: class}
-	if f.Line > 0 {
+	switch {
+	case f.More > 0:
+		t.Name += " more"
+	case f.Column > 0:
+		t.Name += fmt.Sprintf(" line %d:%d", f.Line, f.Column)
+	case f.Line > 0:
 		t.Name += fmt.Sprintf(" line %d", f.Line)
 	}
 	if f.Severity < c.Fail {
-		t.Out = f.Severity.String() + ": " + explain(f)
+		t.Out = f.Severity.String() + ": " + c.explain(f)
 		return t
 	}
-	t.Failure = &junitFailure{Message: shown(f.Message), Type: f.Severity.String(), Text: explain(f)}
+	t.Failure = &junitFailure{Message: shown(f.Text()), Type: f.Severity.String(), Text: c.explain(f)}
 	return t
 }
 
+// add adds a case. One that is called as another of the suite gets a number, or
+// readers take both for one.
 func (s *junitSuite) add(t junitCase) {
+	if s.names == nil {
+		s.names = map[string]int{}
+	}
+	if s.names[t.Name]++; s.names[t.Name] > 1 {
+		t.Name += fmt.Sprintf(" (%d)", s.names[t.Name])
+	}
 	s.Cases = append(s.Cases, t)
 	s.Tests++
 	if t.Failure != nil {

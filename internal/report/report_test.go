@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func TestJSON(t *testing.T) {
 	want := []string{
 		`{"schema":1,"rule":"torn-tail","severity":"error","path":"chats/A b.jsonl","line":12,"column":5,"index":null,"message":"the line ends inside a string"`,
 		`{"schema":1,"rule":"swipe-text","severity":"warning","path":"chats/A b.jsonl","line":7,"column":88,"index":5,"message":"swipe 1 is chosen"`,
-		`{"schema":1,"rule":"lorebook-queue","severity":"info","path":"chats/a%b\r\n::error::x\u001b[2J\u202e]]>&<\"'\u0085\ufffd.jsonl","line":null,"column":null,"index":null`,
+		`{"schema":1,"rule":"lorebook-queue","severity":"info","path":"chats/a%b\r\n::error::x\u001b[2J\u202e]]>&<\"'\u0085` + "\ufffd" + `.jsonl","line":null,"column":null,"index":null`,
 	}
 	for i, prefix := range want {
 		if !bytes.HasPrefix(lines[i], []byte(prefix)) {
@@ -197,7 +198,7 @@ func TestBaseline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := b.New(c.Findings); len(left) > 0 {
+	if left, known := b.New(c.Findings); len(left) > 0 || known != 5 {
 		t.Errorf("left of what is known: %+v", left)
 	}
 	moved := c.Findings[0]
@@ -207,17 +208,53 @@ func TestBaseline(t *testing.T) {
 	third := c.Findings[2]
 	list := []rules.Finding{moved, other, third, third, third}
 	want := []rules.Finding{other, third}
-	if diff := cmp.Diff(want, b.New(list), cmp.AllowUnexported(rules.Finding{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for _, when := range []string{"first", "again"} {
+		if got, _ := b.New(list); !cmp.Equal(want, got, cmp.AllowUnexported(rules.Finding{})) {
+			t.Errorf("%s (-want +got):\n%s", when, cmp.Diff(want, got, cmp.AllowUnexported(rules.Finding{})))
+		}
 	}
-	if diff := cmp.Diff(want, b.New(list), cmp.AllowUnexported(rules.Finding{})); diff != "" {
-		t.Errorf("asked again (-want +got):\n%s", diff)
+}
+
+// TestBaselineCounts holds that of findings which are only counted those that
+// came to be are new.
+func TestBaselineCounts(t *testing.T) {
+	many := rules.Finding{Rule: rules.BadDate, Severity: rules.Info, Path: "chats/M/A.jsonl", Index: -1, Message: "more", More: 900}
+	b, err := report.ReadBaseline(write(t, (&report.Check{Findings: []rules.Finding{many}}).WriteJSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ now, fresh int }{{899, 0}, {900, 0}, {950, 50}} {
+		many.More = tc.now
+		fresh, known := b.New([]rules.Finding{many})
+		if got := report.Sum(1, fresh).Findings; got != tc.fresh || known != tc.now-tc.fresh {
+			t.Errorf("%d: %d new and %d known, want %d new", tc.now, got, known, tc.fresh)
+		}
+	}
+}
+
+// TestJUnitNames holds that no two test cases of a suite are alike.
+func TestJUnitNames(t *testing.T) {
+	f := rules.Finding{Rule: rules.DuplicateKey, Severity: rules.Info, Path: "a.jsonl", Line: 2, Index: 0, Message: "x"}
+	at := f
+	at.Column = 7
+	whole := f
+	whole.Line = 0
+	c := &report.Check{Findings: []rules.Finding{f, f, at, at, whole, whole}, Errs: []error{errors.New("a"), errors.New("b")}}
+	seen := map[string]bool{}
+	for _, name := range regexp.MustCompile(`<testcase name="[^"]*" classname="[^"]*"`).FindAllString(string(write(t, c.WriteJUnit)), -1) {
+		if seen[name] {
+			t.Errorf("twice: %s", name)
+		}
+		seen[name] = true
+	}
+	if len(seen) != 8 {
+		t.Errorf("%d cases, want 8", len(seen))
 	}
 }
 
 func TestBaselineBad(t *testing.T) {
 	for data, want := range map[string]string{
-		"{\"rule\":\"bom\"}":      "1: no finding: it has no path",
+		"{\"rule\":\"bom\"}":      "1: no finding: it has no place",
 		"\n{":                     "2:2: ",
 		"[]\n":                    "1: no finding: it has no rule",
 		"{\"version\":\"2.1.0\"}": "1: no finding: it has no rule",
@@ -226,7 +263,9 @@ func TestBaselineBad(t *testing.T) {
 			t.Errorf("%q: %v, want %q", data, err, want)
 		}
 	}
-	if b, err := report.ReadBaseline(nil); err != nil || len(b.New(sample().Findings)) != 5 {
-		t.Errorf("an empty baseline knows something: %v", err)
+	if b, err := report.ReadBaseline(nil); err != nil {
+		t.Error(err)
+	} else if fresh, _ := b.New(sample().Findings); len(fresh) != 5 {
+		t.Error("an empty baseline knows something")
 	}
 }

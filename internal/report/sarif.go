@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"stchat/internal/jsondoc"
 	"stchat/internal/rules"
 )
 
@@ -96,12 +97,12 @@ func (c *Check) WriteSARIF(w io.Writer) error {
 		f := &c.Findings[i]
 		run.Results = append(run.Results, sarifResult{
 			RuleID: f.Rule.String(), RuleIndex: int(f.Rule), Level: sarifLevel(f.Severity),
-			Message:      sarifText{explain(f)},
+			Message:      sarifText{c.explain(f)},
 			Locations:    []sarifLocation{{sarifPhysical{sarifArtifact{uri(f.Path)}, sarifRegion{max(1, f.Line)}}}},
 			Fingerprints: map[string]string{"stchat/v1": prints.next(f)},
 		})
 	}
-	return writeDocument(w, sarifLog{sarifSchema, "2.1.0", []sarifRun{run}}, "  ")
+	return jsondoc.Write(w, sarifLog{sarifSchema, "2.1.0", []sarifRun{run}}, "  ")
 }
 
 func sarifRules() []sarifRule {

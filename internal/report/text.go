@@ -13,8 +13,20 @@ import (
 func shown(s string) string { return visible.Text(s) }
 
 // explain tells a finding whole: what, what of it, and how it is mended.
-func explain(f *rules.Finding) string {
-	return sentence(shown(f.Message)) + " " + sentence(f.Effect()) + " " + sentence(f.Mend())
+func (c *Check) explain(f *rules.Finding) string {
+	return sentence(shown(f.Text())) + " " + sentence(f.Effect()) + " " + sentence(c.mend(f))
+}
+
+// mend tells how a finding is mended, with the command where there is one.
+func (c *Check) mend(f *rules.Finding) string {
+	if c.Command == nil {
+		return f.Mend()
+	}
+	command := c.Command(f)
+	if command == "" {
+		return f.Mend()
+	}
+	return f.Mend() + ": " + command
 }
 
 // sentence makes one of a phrase.

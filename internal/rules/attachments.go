@@ -3,13 +3,10 @@ package rules
 import (
 	"bytes"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
 )
 
 // attachmentKeys is the number of keys of extra that attach files; the last
@@ -34,33 +31,45 @@ func attachmentKey(key []byte) int {
 	return -1
 }
 
-// attachments judges whether the message's images and files are there.
-func (s *scan) attachments(l *jsonl.Line, b *batch, extra []byte, attached *[attachmentKeys][]byte) {
+// judgeLegacyMedia judges whether the message has attachments as they were kept before
+// media and files; SillyTavern moves them there when it loads the chat, an image_swipes
+// that is no list it leaves (ensureMessageMediaIsArray of 1.19's script.js).
+func judgeLegacyMedia(l *jsonl.Line, b *batch, extra []byte, attached *[attachmentKeys][]byte) {
+	for i, key := range [...]string{2: "image", "file", "video", "image_swipes"} {
+		if raw := attached[i]; key != "" && raw != nil && (key != "image_swipes" || rawjson.KindOf(raw) == rawjson.Array) {
+			b.add(LegacyMedia, l, extra, key+" is kept as up to SillyTavern 1.13")
+			return
+		}
+	}
+}
+
+// judgeAttachments judges whether the message's images and files are there.
+func judgeAttachments(l *jsonl.Line, b *batch, dir userdir.Dir, extra []byte, attached *[attachmentKeys][]byte) {
 	for _, raw := range attached {
 		switch rawjson.KindOf(raw) {
 		case rawjson.String:
-			s.attachment(l, b, extra, raw)
+			judgeAttachment(l, b, dir, extra, raw)
 		case rawjson.ObjectKind:
-			s.attachmentIn(l, b, extra, raw)
+			judgeAttachmentIn(l, b, dir, extra, raw)
 		case rawjson.Array:
 			for element := range rawjson.Elements(raw) {
 				if rawjson.KindOf(element) == rawjson.String {
-					s.attachment(l, b, extra, element)
+					judgeAttachment(l, b, dir, extra, element)
 				} else {
-					s.attachmentIn(l, b, extra, element)
+					judgeAttachmentIn(l, b, dir, extra, element)
 				}
 			}
 		}
 	}
 }
 
-func (s *scan) attachmentIn(l *jsonl.Line, b *batch, extra, object []byte) {
+func judgeAttachmentIn(l *jsonl.Line, b *batch, dir userdir.Dir, extra, object []byte) {
 	if raw, ok := rawjson.Lookup(object, "url"); ok {
-		s.attachment(l, b, extra, raw)
+		judgeAttachment(l, b, dir, extra, raw)
 	}
 }
 
-func (s *scan) attachment(l *jsonl.Line, b *batch, extra, raw []byte) {
+func judgeAttachment(l *jsonl.Line, b *batch, dir userdir.Dir, extra, raw []byte) {
 	if bytes.HasPrefix(raw, []byte(`"data:`)) {
 		return // in the chat itself, and megabytes long
 	}
@@ -68,38 +77,8 @@ func (s *scan) attachment(l *jsonl.Line, b *batch, extra, raw []byte) {
 	if !ok || address == "" {
 		return
 	}
-	path, ours := attachmentPath(address)
-	if !ours {
+	if exists, ours := dir.Serves(address); exists || !ours {
 		return
 	}
-	for _, p := range path {
-		if info, err := os.Stat(filepath.Join(s.chat.Dir.Root, filepath.FromSlash(p))); err == nil && !info.IsDir() {
-			return
-		}
-	}
 	b.add(MissingAttachment, l, extra, fmt.Sprintf("%q is not there", clip(address)))
-}
-
-// attachmentPath gives the places in the user folder that an address may mean:
-// percent-decoded, as a browser asks for it, and as it stands. ours is false
-// for what does not lie there: other sites, and pictures of the program's own.
-// An address that leads out of the folder has no places.
-func attachmentPath(address string) (paths []string, ours bool) {
-	address, _, _ = strings.Cut(address, "?")
-	address, _, _ = strings.Cut(address, "#")
-	rest := strings.TrimPrefix(address, "/")
-	ours = false
-	for _, served := range [...]string{"user/", "backgrounds/", "characters/", "assets/", "User Avatars/", "User%20Avatars/"} {
-		ours = ours || strings.HasPrefix(rest, served)
-	}
-	if !ours {
-		return nil, false
-	}
-	if decoded, err := url.PathUnescape(rest); err == nil && filepath.IsLocal(filepath.FromSlash(decoded)) {
-		paths = append(paths, decoded)
-	}
-	if filepath.IsLocal(filepath.FromSlash(rest)) {
-		paths = append(paths, rest)
-	}
-	return paths, true
 }

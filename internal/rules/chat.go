@@ -22,7 +22,9 @@ type Chat struct {
 	FirstLine  int            // the physical line of the first surviving line, else of the first damaged one; 0: blank
 	Inside     int            // headers that are not the first line
 	InsideAt   Span           // the first of these
+	InsideLine int            // its physical line
 	TornLine   int            // the last line that is not blank, where it is torn-tail; 0: it is not
+	TornFrom   int            // the first of the lines that are not JSON up to that one
 	Stamp      safefile.Stamp // the file as it was when it was opened
 	Group      string         // the file of the group that should list the chat and does not, where it is known
 
@@ -31,19 +33,25 @@ type Chat struct {
 	Lorebook  string // world_info
 	AutoBook  string // auto_lorebooks.lorebookName
 	FirstDate int64  // of the first message that has a readable one, in ms since 1970; 0: none
-	Links     []Link
+	Links     []Link // the first of them
+	State     *State // where repair may need it; nil: it does not
+
+	saysNone  bool // main_chat is there, and empty
+	moreLinks bool // there are more than are kept
 
 	recap    recap
 	checked  bool // its findings are asked for; else it is only looked up
+	whole    bool // it was read whole, not its head alone
 	findings findings
-	chain    uint64 // the rolling hash of all messages
+	alone    findings // those of them that the chat tells by itself
+	chain    uint64   // the rolling hash of all messages
 }
 
 // Span is a stretch of a file.
 type Span struct{ Off, Len int64 }
 
 // Findings gives what was found in the chat and in what lies beside it.
-func (c *Chat) Findings() []Finding { return c.findings.list }
+func (c *Chat) Findings() []Finding { return c.findings.all() }
 
 // Mendable gives the rules of which repair can mend something in the chat, also
 // where there is more of it than Findings lists.
@@ -66,6 +74,11 @@ type Link struct {
 	Line   int    // its physical line
 	Column int    // where the message's extra begins
 	chain  uint64 // the rolling hash of the messages up to this one
+
+	meaning uint64 // what the message says, see Checker.meaning
+	from    *Chat  // the chat that has the link
+	target  string // the chat to which it leads
+	found   bool   // whether there is one
 }
 
 // report adds a finding about the chat's file; line and column may be 0.
@@ -83,4 +96,14 @@ func (c *Chat) add(f Finding) {
 		f.Path = c.Path
 	}
 	c.findings.add(f)
+}
+
+// ForeignRecap reports whether the chat has a running recap of another chat:
+// it must be made its own before the chat loses its parent.
+func (c *Chat) ForeignRecap() bool { return c.recap.versions > 0 && c.recap.chatID != c.Name }
+
+// recap is what a header says of Auto-Recap's running recap (FORMATS.md B2).
+type recap struct {
+	chatID   string
+	versions int
 }

@@ -10,13 +10,55 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Common gives how many messages from the first on two chats share, by name,
+// hasher hashes messages; hashes of one hasher can be compared.
+type hasher struct{ seed maphash.Seed }
+
+// hash is the hash of what two chats that share a message agree on: its name,
+// is_user and mes, as they are spelled.
+func (h hasher) hash(l *jsonl.Line) uint64 {
+	name, _ := l.Value(keyName)
+	user, _ := l.Value(keyIsUser)
+	mes, _ := l.Value(keyMes)
+	sum := maphash.Bytes(h.seed, mes)
+	sum = roll(sum, maphash.Bytes(h.seed, name))
+	if rawjson.Truthy(user) {
+		sum = ^sum
+	}
+	return sum
+}
+
+// meaning is the hash of a message's name, is_user and mes as they read,
+// however they are spelled.
+func (h hasher) meaning(l *jsonl.Line) uint64 {
+	text := func(key int) uint64 {
+		raw, _ := l.Value(key)
+		if s, ok := rawjson.Unquote(raw); ok {
+			return maphash.String(h.seed, s)
+		}
+		return ^maphash.Bytes(h.seed, raw)
+	}
+	user, _ := l.Value(keyIsUser)
+	sum := roll(text(keyMes), text(keyName))
+	if rawjson.Truthy(user) {
+		sum = ^sum
+	}
+	return sum
+}
+
+// roll puts one more message behind a rolling hash.
+func roll(chain, message uint64) uint64 {
+	const odd = 0x9e3779b97f4a7c15
+	chain = (chain ^ message) * odd
+	return chain ^ chain>>29
+}
+
+// common returns how many messages from the first on two chats share, by name,
 // is_user and mes; it stops looking after limit of them (below 0: never). Both
 // are read in step, a batch of lines at a time.
-func (k *Checker) Common(ctx context.Context, a, b string, limit int) (int, error) {
+func (h hasher) common(ctx context.Context, a, b string, limit int) (int, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	left, right := k.stream(ctx, a, limit), k.stream(ctx, b, limit)
+	left, right := h.stream(ctx, a, limit), h.stream(ctx, b, limit)
 	n := 0
 	for limit < 0 || n < limit {
 		x, okX := left.next()
@@ -30,6 +72,35 @@ func (k *Checker) Common(ctx context.Context, a, b string, limit int) (int, erro
 	return n, errors.Join(left.close(), right.close())
 }
 
+// errFound ends a search.
+var errFound = errors.New("found")
+
+// holds reports whether one of the chat's messages says the same as that with
+// the given meaning.
+func (h hasher) holds(ctx context.Context, path string, meaning uint64) (bool, error) {
+	src, f, _, err := open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	err = jsonl.Map(ctx, src, jsonl.MapOptions{Limit: -1, Keys: lineKeys(), Workers: 1},
+		func(l *jsonl.Line, found *bool) {
+			if l.Damage == nil && !*found {
+				*found = h.meaning(l) == meaning
+			}
+		},
+		func(found *bool, _ jsonl.Base, _ jsonl.Damages) error {
+			if *found {
+				return errFound
+			}
+			return nil
+		}, nil)
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
+}
+
 // stream is the hashes of a chat's messages, one by one.
 type stream struct {
 	batches chan []uint64
@@ -37,11 +108,11 @@ type stream struct {
 	err     error // once batches is closed
 }
 
-func (k *Checker) stream(ctx context.Context, path string, limit int) *stream {
+func (h hasher) stream(ctx context.Context, path string, limit int) *stream {
 	st := &stream{batches: make(chan []uint64)}
 	go func() {
 		defer close(st.batches)
-		st.err = k.send(ctx, path, limit, st.batches)
+		st.err = h.send(ctx, path, limit, st.batches)
 	}()
 	return st
 }
@@ -54,9 +125,9 @@ func (st *stream) next() (uint64, bool) {
 		}
 		st.now = batch
 	}
-	h := st.now[0]
+	sum := st.now[0]
 	st.now = st.now[1:]
-	return h, true
+	return sum, true
 }
 
 // close waits for the reader to end; that it was stopped is no error.
@@ -70,7 +141,7 @@ func (st *stream) close() error {
 }
 
 // send reads a chat and sends the hashes of its messages.
-func (k *Checker) send(ctx context.Context, path string, limit int, to chan<- []uint64) error {
+func (h hasher) send(ctx context.Context, path string, limit int, to chan<- []uint64) error {
 	src, f, _, err := open(path)
 	if err != nil {
 		return err
@@ -84,21 +155,21 @@ func (k *Checker) send(ctx context.Context, path string, limit int, to chan<- []
 		header bool // the first line is one
 	}
 	err = jsonl.Map(ctx, src, jsonl.MapOptions{Limit: limit, Keys: lineKeys(), Workers: 1},
-		func(l *jsonl.Line, h *hashes) {
+		func(l *jsonl.Line, batch *hashes) {
 			if l.Damage != nil {
 				return
 			}
 			if l.Index == 0 {
-				h.header = isHeader(l)
+				batch.header = isHeader(l)
 			}
-			h.list = append(h.list, k.meaning(l))
+			batch.list = append(batch.list, h.meaning(l))
 		},
-		func(h *hashes, base jsonl.Base, _ []jsonl.Damage) error {
-			if base.Index == 0 && h.header {
-				h.list = h.list[1:]
+		func(batch *hashes, base jsonl.Base, _ jsonl.Damages) error {
+			if base.Index == 0 && batch.header {
+				batch.list = batch.list[1:]
 			}
 			select {
-			case to <- h.list:
+			case to <- batch.list:
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
@@ -108,22 +179,4 @@ func (k *Checker) send(ctx context.Context, path string, limit int, to chan<- []
 		return &os.PathError{Op: "read", Path: path, Err: err}
 	}
 	return err
-}
-
-// meaning is the hash of a message's name, is_user and mes as they read,
-// however they are spelled.
-func (k *Checker) meaning(l *jsonl.Line) uint64 {
-	text := func(key int) uint64 {
-		raw, _ := l.Value(key)
-		if s, ok := rawjson.Unquote(raw); ok {
-			return maphash.String(k.seed, s)
-		}
-		return ^maphash.Bytes(k.seed, raw)
-	}
-	user, _ := l.Value(keyIsUser)
-	h := roll(text(keyMes), text(keyName))
-	if rawjson.Truthy(user) {
-		h = ^h
-	}
-	return h
 }

@@ -19,9 +19,9 @@ type date struct {
 	column int
 }
 
-// sendDate reads the message's date. A message without one is no finding:
+// judgeDate reads the message's date. A message without one is no finding:
 // SillyTavern takes the file's.
-func (s *scan) sendDate(l *jsonl.Line, b *batch) {
+func judgeDate(l *jsonl.Line, b *batch) {
 	raw, ok := l.Value(keyDate)
 	if !ok || rawjson.KindOf(raw) == rawjson.Null {
 		return
@@ -42,20 +42,6 @@ func (s *scan) sendDate(l *jsonl.Line, b *batch) {
 		b.add(DateOrder, l, raw, orderMessage(d, b.latest))
 	}
 	b.latest = d
-}
-
-// dates joins the batch's dates to those before.
-func (s *scan) dates(b *batch, base jsonl.Base, shift int) {
-	d := b.first
-	if !d.known {
-		return
-	}
-	if !s.date.known {
-		s.chat.FirstDate = d.ms
-	} else if before(d, s.date) {
-		s.chat.add(Finding{Rule: DateOrder, Line: base.Line + d.number + 1, Column: d.column, Index: shift + d.index, Message: orderMessage(d, s.date)})
-	}
-	s.date = b.latest
 }
 
 // before reports whether d is certainly earlier than the date in front of it.

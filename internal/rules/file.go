@@ -7,36 +7,6 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// damage reports damaged lines. One that is not JSON waits until it is known
-// whether it is the last: then it is torn-tail.
-func (s *scan) damage(list []jsonl.Damage) {
-	for i := range list {
-		d := &list[i]
-		id := DamageRule(d)
-		if id != InvalidJSON {
-			s.chat.report(id, d.Line, d.Column, damageMessage(id, d))
-			continue
-		}
-		s.endDamage()
-		held := *d
-		s.torn = &held
-	}
-}
-
-// endDamage reports the line that waits, by now that lastLine is known.
-func (s *scan) endDamage() {
-	if s.torn == nil {
-		return
-	}
-	id := InvalidJSON
-	if s.torn.Line == s.lastLine {
-		id = TornTail
-		s.chat.TornLine = s.torn.Line
-	}
-	s.chat.report(id, s.torn.Line, s.torn.Column, s.torn.Reason)
-	s.torn = nil
-}
-
 // DamageRule gives the rule that a damaged line breaks, wherever it stands:
 // torn-tail is invalid-json.
 func DamageRule(d *jsonl.Damage) ID {
@@ -68,14 +38,14 @@ func emptyMessage(size int64) string {
 	return "the file has only blank lines"
 }
 
-// noHeader judges a chat whose first line is no header. What an old group file
+// judgeNoHeader judges a chat whose first line is no header. What an old group file
 // keeps for it is not lost: that is group-old-layout. An empty header in front
 // would hide it, so there is none while a group file may still have it.
-func (k *Checker) noHeader(c *Chat) {
+func judgeNoHeader(around *Surroundings, c *Chat) {
 	if c.HasHeader || c.FirstLine == 0 {
 		return
 	}
-	if old := k.oldMetadata(c); old != nil {
+	if old := around.oldMetadata(c); old != nil {
 		return
 	}
 	message := "the first line is a message, not a header"
@@ -86,7 +56,7 @@ func (k *Checker) noHeader(c *Chat) {
 		message = "the header is not the first line"
 	}
 	f := Finding{Rule: NoHeader, Line: c.FirstLine, Index: -1, Message: message}
-	switch keeping, unread := k.keepingMetadata(c); {
+	switch keeping, unread := around.keepingMetadata(c); {
 	case c.Inside == 1:
 	case unread:
 		f.mend = "mend the group file that cannot be read first: it may hold the chat's metadata"
@@ -113,11 +83,12 @@ func (r *repeats) next(key []byte) bool {
 	return before
 }
 
-// duplicateMessage tells the keys that an object has more than once.
-func duplicateMessage(where string, keys []string) string {
-	text := fmt.Sprintf("the key %q is there more than once", clip(keys[0]))
-	if len(keys) > 1 {
-		text = fmt.Sprintf("the key %q and %d others are there more than once", clip(keys[0]), len(keys)-1)
+// duplicateMessage tells the keys that an object has more than once: the first
+// of them, and how many there are.
+func duplicateMessage(where, first string, n int) string {
+	text := fmt.Sprintf("the key %q is there more than once", clip(first))
+	if n > 1 {
+		text = fmt.Sprintf("the key %q and %d others are there more than once", clip(first), n-1)
 	}
 	if where == "" {
 		return text
@@ -125,11 +96,12 @@ func duplicateMessage(where string, keys []string) string {
 	return where + ": " + text
 }
 
-// duplicates gives the repeated keys of raw, which is an object.
-func duplicates(raw []byte) []string {
+// duplicates returns one of the keys that raw, which is an object, has more than once,
+// and how many such keys there are.
+func duplicates(raw []byte) (first string, n int) {
 	o, err := rawjson.ParseObject(raw)
 	if err != nil {
-		return nil
+		return "", 0
 	}
 	return o.Duplicates()
 }

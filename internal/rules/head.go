@@ -2,7 +2,6 @@ package rules
 
 import (
 	"bytes"
-	"context"
 
 	"stchat/internal/jsonl"
 )
@@ -11,29 +10,19 @@ import (
 // Few are longer; then a whole block is.
 const headBytes = 64 << 10
 
-// readHead fills the record of a chat that is not checked with what its first
-// two lines tell: header, parent, slug, lorebook and first date.
-func (k *Checker) readHead(ctx context.Context, c *Chat) error {
-	src, f, _, err := open(c.Path)
+// headOf cuts a chat off behind its header and first message, if they are short.
+func headOf(src jsonl.Source) (jsonl.Source, error) {
+	if src.Size <= headBytes {
+		return src, nil
+	}
+	head, err := src.Section(0, headBytes)
 	if err != nil {
-		return err
+		return src, err
 	}
-	defer f.Close()
-	if src.Size > headBytes {
-		head, err := src.Section(0, headBytes)
-		if err != nil {
-			return err
-		}
-		if end := lineEnd(head, 2); end > 0 {
-			src = jsonl.Bytes(head[:end])
-		}
+	if end := lineEnd(head, 2); end > 0 {
+		return jsonl.Bytes(head[:end]), nil
 	}
-	s := &scan{Checker: k, chat: c, keys: lineKeys()}
-	err = jsonl.Map(ctx, src, jsonl.MapOptions{Limit: 2, Keys: s.keys, Workers: 1}, s.line, s.fold, (*batch).reset)
-	if err == nil {
-		s.finish(src.Size)
-	}
-	return err
+	return src, nil
 }
 
 // lineEnd gives where the n-th line that is not empty ends, 0 where it does not.

@@ -2,31 +2,13 @@ package rules
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
+	"path/filepath"
 	"strings"
 
-	"stchat/internal/jsonl"
 	"stchat/internal/names"
-	"stchat/internal/rawjson"
+	"stchat/internal/progress"
 )
-
-// links collects the message's links.
-func (s *scan) links(l *jsonl.Line, b *batch, extra, bookmark, branches []byte) {
-	if bookmark == nil && branches == nil {
-		return
-	}
-	add := func(kind LinkKind, raw []byte) {
-		if name, ok := rawjson.Unquote(raw); ok && name != "" {
-			b.links = append(b.links, Link{Kind: kind, Name: name, Index: l.Index, Line: l.Number, Column: column(l, extra)})
-		}
-	}
-	add(Checkpoint, bookmark)
-	for raw := range rawjson.Elements(branches) {
-		add(Branch, raw)
-	}
-}
 
 // safeName gives the name of the file that a link by name leads to; ok is false
 // where it leads to none.
@@ -35,141 +17,144 @@ func safeName(name string) (safe string, ok bool) {
 	return safe, err == nil
 }
 
-// ownLinks judges a chat's own name and where its links lead.
-func (k *Checker) ownLinks(c *Chat) {
-	if safe, ok := safeName(c.Name); !ok || safe != c.Name {
+// judgeLinks judges a chat's own name and where its links lead.
+func judgeLinks(f *folk, c *Chat) {
+	base := filepath.Base(f.folder.File(c.Name))
+	if c.Name == "" {
+		c.report(WrongExtension, 0, 0, "the file has no name in front of .jsonl")
+	} else if !strings.HasSuffix(base, names.Extension) {
+		c.report(WrongExtension, 0, 0, "the file's name does not end in .jsonl in small letters")
+	} else if safe, ok := safeName(c.Name); !ok || safe != c.Name {
 		c.add(Finding{
 			Rule: UnsafeName, Index: -1, Message: "the file's own name is not safe",
 			effect: "SillyTavern lists the chat, asks its server for another name, and opens an empty chat",
 			mend:   "rename the file, and the links to it",
 		})
 	}
-	judge := func(id ID, what string, link Link) {
-		finding := Finding{Line: link.Line, Column: link.Column, Index: link.Index}
-		safe, ok := k.LinkTarget(c.Folder, link.Name)
-		switch {
-		case !ok:
-			finding.Rule, finding.Message = id, fmt.Sprintf("%s %q is not there", what, clip(link.Name))
-		case safe != link.Name:
-			finding.Rule, finding.Message = UnsafeName, fmt.Sprintf("%s %q is the file %q", what, clip(link.Name), clip(safe))
-		default:
-			return
-		}
-		c.add(finding)
+	if n := len(base); n > names.MaxFile {
+		c.report(NameTooLong, 0, 0, fmt.Sprintf("the file's name has %d bytes", n))
 	}
 	if c.MainChat != "" {
-		judge(DanglingMainChat, "the parent", Link{Name: c.MainChat, Line: c.HeaderLine, Index: -1})
+		target, ok := f.folder.Target(c.MainChat)
+		judgeLink(c, DanglingMainChat, "the parent", &Link{Name: c.MainChat, Line: c.HeaderLine, Index: -1, target: target, found: ok})
 	}
-	for _, link := range c.Links {
-		if link.Kind == Checkpoint {
-			judge(DanglingCheckpoint, "the checkpoint", link)
+	for i := range c.Links {
+		if l := &c.Links[i]; l.Kind == Checkpoint {
+			judgeLink(c, DanglingCheckpoint, "the checkpoint", l)
 		} else {
-			judge(DanglingBranch, "the branch", link)
+			judgeLink(c, DanglingBranch, "the branch", l)
 		}
 	}
 }
 
-// parents judges the chats of a folder by their parents.
-func (k *Checker) parents(ctx context.Context, f *family) error {
-	circles := f.circles()
+// judgeParents judges the chats of a folder by their parents.
+func judgeParents(ctx context.Context, f *folk, h hasher) error {
+	var suspects []*suspect
 	for _, c := range f.checked {
-		if circle := circles[c]; circle != nil {
-			c.report(ChatCycle, c.HeaderLine, 0, circleMessage(c, circle))
+		if circle, ok := f.circles[c]; ok {
+			c.report(ChatCycle, c.HeaderLine, 0, circleMessage(circle))
 			continue
 		}
+		judgeOrphan(f, c)
 		p := f.parent(c)
-		if p == nil || !p.checked && !f.lookedUp[p] {
+		if p == nil || !p.whole {
 			continue
 		}
-		at := -1 // the message of the parent on which this chat is a checkpoint
+		var link *Link // with which the parent notes this chat as a checkpoint
 		listed := false
-		for i := range p.Links {
-			l := &p.Links[i]
-			if safe, ok := safeName(l.Name); l.Name != c.Name && (!ok || safe != c.Name) {
+		for _, l := range f.links[c] {
+			if l.from != p {
 				continue
 			}
 			listed = true
-			if l.Kind == Checkpoint && (at < 0 || c.Messages == l.Index+1) {
-				at = i
+			if l.Kind == Checkpoint && (link == nil || c.Messages == l.Index+1) {
+				link = l
 			}
 		}
-		if !listed {
+		if !listed && !p.moreLinks {
 			c.report(UnlistedBranch, c.HeaderLine, 0, fmt.Sprintf("the parent %q has no link to this chat", clip(p.Name)))
 		}
-		if at < 0 {
-			continue
+		if link != nil && (c.Messages != link.Index+1 || c.chain != link.chain) {
+			suspects = append(suspects, &suspect{chat: c, link: link})
 		}
-		if err := k.checkpoint(ctx, c, p, &p.Links[at]); err != nil {
-			return err
+	}
+	return judgeSuspects(ctx, suspects, h)
+}
+
+// judgeOrphan judges a chat that names no parent though another links to it. One with an
+// empty main_chat says that it has none.
+func judgeOrphan(f *folk, c *Chat) {
+	if c.MainChat != "" || c.saysNone {
+		return
+	}
+	for _, l := range f.links[c] {
+		// the chat itself and those that came from it are no parents
+		if !f.cameFrom(l.from, c) {
+			c.report(MissingMainChat, c.HeaderLine, 0, fmt.Sprintf("%q links to this chat, which names no parent", clip(l.from.Name)))
+			return
+		}
+	}
+}
+
+// suspect is a checkpoint that is not as long as its parent up to the link, or
+// not alike.
+type suspect struct {
+	chat  *Chat
+	link  *Link
+	holds bool // the message on which it hangs is in it
+	err   error
+}
+
+// judgeSuspects judges whether checkpoints still have the message of their parent on
+// which they hang: an edit before it does no harm. Each is read once more; the
+// parent is not.
+func judgeSuspects(ctx context.Context, suspects []*suspect, h hasher) error {
+	progress.Each(ctx, len(suspects), func(i int) {
+		s := suspects[i]
+		s.holds, s.err = h.holds(ctx, s.chat.Path, s.link.meaning)
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, s := range suspects {
+		if s.err == nil && !s.holds { // else it is gone, or changed since it was scanned
+			s.chat.report(DivergedCheckpoint, s.chat.HeaderLine, 0,
+				fmt.Sprintf("the message of its parent %q on which it hangs is not in it", clip(s.link.from.Name)))
 		}
 	}
 	return nil
 }
 
-// checkpoint judges whether a checkpoint still is what its parent says up to
-// the link. Where the hashes of the scan do not tell, both are read again.
-func (k *Checker) checkpoint(ctx context.Context, c, p *Chat, link *Link) error {
-	if c.Messages == link.Index+1 && c.chain == link.chain {
-		return nil
-	}
-	n, err := k.Common(ctx, c.Path, p.Path, link.Index+1)
-	if err != nil {
-		if errors.Is(err, context.Canceled) {
-			return err
-		}
-		return nil // gone or changed since it was scanned
-	}
-	if n > link.Index {
-		return nil
-	}
-	message := fmt.Sprintf("parts from its parent %q before the checkpoint's own message", clip(p.Name))
-	finding := Finding{Rule: DivergedCheckpoint, Line: c.HeaderLine, Index: n, Message: message}
-	if n >= c.Messages {
-		finding.Index = -1
-		finding.Message = fmt.Sprintf("ends before the message of its parent %q on which it hangs", clip(p.Name))
-	}
-	c.add(finding)
-	return nil
-}
-
-// circles gives, for every chat that is its own ancestor, the chats of its
-// circle. Each chat is walked over once.
-func (f *family) circles() map[*Chat][]*Chat {
-	found := map[*Chat][]*Chat{}
-	walk := map[*Chat]int{} // the walk that came by
-	for i, c := range f.chats {
-		var way []*Chat
-		for p := c; p != nil; p = f.parent(p) {
-			if walk[p] != 0 {
-				if walk[p] == i+1 {
-					circle := way[slices.Index(way, p):]
-					for _, member := range circle {
-						found[member] = circle
-					}
-				}
-				break
-			}
-			walk[p] = i + 1
-			way = append(way, p)
-		}
-	}
-	return found
-}
-
-// circleMessage tells the chats of a circle, beginning with c.
-func circleMessage(c *Chat, circle []*Chat) string {
-	if len(circle) == 1 {
+// circleMessage tells the chats of a circle, beginning with the one in it.
+func circleMessage(c circle) string {
+	if len(c.chats) == 1 {
 		return "the chat is its own parent"
 	}
 	const enough = 5
-	at := slices.Index(circle, c)
 	var way []string
-	for i := range circle {
+	for i := range c.chats {
 		if i == enough {
-			way = append(way, fmt.Sprintf("and %d more", len(circle)-i))
+			way = append(way, fmt.Sprintf("and %d more", len(c.chats)-i))
 			break
 		}
-		way = append(way, fmt.Sprintf("%q", clip(circle[(at+i)%len(circle)].Name)))
+		way = append(way, fmt.Sprintf("%q", clip(c.chats[(c.at+i)%len(c.chats)].Name)))
 	}
 	return "the chat is its own ancestor: " + strings.Join(way, " comes from ")
+}
+
+// judgeLink judges whether a link leads somewhere, and by its own name.
+func judgeLink(c *Chat, dangling ID, what string, l *Link) {
+	finding := Finding{Line: l.Line, Column: l.Column, Index: l.Index}
+	switch {
+	case !l.found:
+		finding.Rule, finding.Message = dangling, fmt.Sprintf("%s %q is not there", what, clip(l.Name))
+	case l.target != l.Name:
+		finding.Rule, finding.Message = UnsafeName, fmt.Sprintf("%s %q is the file %q", what, clip(l.Name), clip(l.target))
+		if safe, ok := safeName(l.Name); ok && safe != l.target {
+			finding.effect = "the names differ in letter case: where that counts, as on Linux, SillyTavern opens an empty chat in place of it"
+		}
+	default:
+		return
+	}
+	c.add(finding)
 }

@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"stchat/internal/autorecap"
+	"stchat/internal/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
-	"stchat/internal/userdir"
-	"stchat/internal/visible"
+	"stchat/internal/names"
 )
 
 // book is what remains of a lorebook that was read.
@@ -23,25 +25,24 @@ type book struct {
 	err      error
 	queueErr error
 	pending  int
-	lost     []lorebook.Reference // uids that are not in the book
+	lost     []autorecap.Reference // the first uids that are not in the book
+
+	lostUnkept int // how many more there are
+
+	uids []uint64 // hashes of the entries' uids, in order
 }
 
-// book reads a lorebook once.
-func (s *surroundings) book(dir userdir.Dir, name string) *book {
-	worlds := dir.Worlds()
-	return s.books.Get(filepath.Join(worlds, name), func() *book {
-		b := &book{}
-		b.path, b.err = lorebook.Find(worlds, name)
-		var unsafe *userdir.UnsafeNameError
-		if errors.Is(b.err, lorebook.ErrMissing) || errors.As(b.err, &unsafe) {
-			b.missing = true
-			return b
-		}
-		if b.err == nil {
-			b.read()
-		}
-		return b
-	})
+// hashUID hashes a uid, so that of many books no texts are kept.
+func hashUID(uid string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(uid)) // never fails
+	return h.Sum64()
+}
+
+// holds reports whether an entry of the book has a uid.
+func (b *book) holds(uid string) bool {
+	_, found := slices.BinarySearch(b.uids, hashUID(uid))
+	return found
 }
 
 func (b *book) read() {
@@ -50,20 +51,29 @@ func (b *book) read() {
 		b.err = err
 		return
 	}
+	for i := range read.Entries {
+		b.uids = append(b.uids, hashUID(read.Entries[i].UID))
+	}
+	slices.Sort(b.uids)
 	b.state = read.HasExtensionState()
 	queue, err := read.Queue()
 	b.queueErr, b.pending = err, queue.Pending()
-	for _, ref := range read.References() {
-		if !ref.Found && len(b.lost) <= perRule {
-			// the text must not hold the whole book in memory
-			ref.Comment, ref.UID = strings.Clone(ref.Comment), strings.Clone(ref.UID)
-			b.lost = append(b.lost, ref)
+	for _, ref := range autorecap.References(read) {
+		if ref.Found {
+			continue
 		}
+		if len(b.lost) == perRule {
+			b.lostUnkept++
+			continue
+		}
+		// the text must not hold the whole book in memory
+		ref.Comment, ref.UID = strings.Clone(ref.Comment), strings.Clone(ref.UID)
+		b.lost = append(b.lost, ref)
 	}
 }
 
-// ownBook judges which lorebook a chat names.
-func (k *Checker) ownBook(c *Chat) {
+// judgeBook judges which lorebook a chat names.
+func judgeBook(around *Surroundings, c *Chat) {
 	if c.AutoBook != "" && c.AutoBook != c.Lorebook {
 		message := fmt.Sprintf("auto_lorebooks names %q, world_info %q", clip(c.AutoBook), clip(c.Lorebook))
 		if c.Lorebook == "" {
@@ -71,24 +81,24 @@ func (k *Checker) ownBook(c *Chat) {
 		}
 		c.report(LorebookMismatch, c.HeaderLine, 0, message)
 	}
-	if c.Lorebook != "" && c.HasDir && k.book(c.Dir, c.Lorebook).missing {
+	if c.Lorebook != "" && c.HasDir && around.book(c.Dir, c.Lorebook).missing {
 		c.report(LorebookMissing, c.HeaderLine, 0, fmt.Sprintf("the lorebook %q is not there", clip(c.Lorebook)))
 	}
 }
 
-// sharedBooks judges which chats of all that are known write one lorebook. The
+// judgeSharedBooks judges which chats of all that are known write one lorebook. The
 // chat that began first keeps it.
-func (k *Checker) sharedBooks(families []*family) {
+func judgeSharedBooks(around *Surroundings, families []*folk) {
 	// the writers of a book, the chats of each folder together
 	byBook := map[string][][]*Chat{}
 	var order []string
-	owner := map[string]*family{} // of the last group of a book's writers
+	owner := map[string]*folk{} // of the last group of a book's writers
 	for _, f := range families {
 		for _, c := range f.chats {
 			if c.Lorebook == "" || !c.HasDir {
 				continue
 			}
-			b := k.book(c.Dir, c.Lorebook)
+			b := around.book(c.Dir, c.Lorebook)
 			if !b.state {
 				continue
 			}
@@ -105,9 +115,9 @@ func (k *Checker) sharedBooks(families []*family) {
 			byBook[b.path] = writers
 		}
 	}
-	of := map[string]*family{}
+	of := map[string]*folk{}
 	for _, f := range families {
-		of[f.path] = f
+		of[f.folder.Path] = f
 	}
 	for _, path := range order {
 		writers := byBook[path]
@@ -120,7 +130,7 @@ func (k *Checker) sharedBooks(families []*family) {
 			eldest = append(eldest, of[chats[0].Folder].eldest(chats))
 		}
 		keeper := slices.MinFunc(eldest, func(a, b *Chat) int {
-			return cmp.Or(compareBool(a.FirstDate == 0, b.FirstDate == 0), cmp.Compare(a.FirstDate, b.FirstDate), cmp.Compare(a.Path, b.Path))
+			return cmp.Or(family.CompareDates(a.FirstDate, b.FirstDate), cmp.Compare(a.Path, b.Path))
 		})
 		for _, chats := range writers {
 			for _, c := range chats {
@@ -128,7 +138,6 @@ func (k *Checker) sharedBooks(families []*family) {
 					c.add(Finding{
 						Rule: LorebookSharedState, Line: c.HeaderLine, Index: -1,
 						Message: fmt.Sprintf("writes the lorebook %q, as does %q", clip(c.Lorebook), clip(keeper.Name)),
-						mend:    fmt.Sprintf("give the chat a lorebook of its own: stchat clone-lorebook %[1]s --rebind %[1]s", visible.Quote(c.Path)),
 					})
 				}
 			}
@@ -136,8 +145,8 @@ func (k *Checker) sharedBooks(families []*family) {
 	}
 }
 
-// bookFile judges a lorebook by itself. What no chat uses gives infos at most.
-func bookFile(b *book, used bool) []Finding {
+// judgeBookFile judges a lorebook by itself. What no chat uses gives infos at most.
+func judgeBookFile(b *book, used bool) []Finding {
 	var fs findings
 	add := func(f Finding) {
 		f.Path, f.Index = b.path, -1
@@ -150,13 +159,17 @@ func bookFile(b *book, used bool) []Finding {
 	switch {
 	case b.missing:
 		return nil
+	case len(filepath.Base(b.path)) > names.MaxFile:
+		add(Finding{Rule: NameTooLong, Message: fmt.Sprintf("the file's name has %d bytes", len(filepath.Base(b.path)))})
+	}
+	switch {
 	case b.err != nil:
 		f := Finding{Rule: LorebookUnreadable, Message: "the lorebook cannot be read: " + reason(b.err)}
 		if damage, ok := errors.AsType[*jsonl.Damage](b.err); ok {
 			f.Line, f.Column = damage.Line, damage.Column
 		}
 		add(f)
-		return fs.list
+		return fs.all()
 	case b.queueErr != nil:
 		add(Finding{
 			Rule: LorebookUnreadable, Message: "the queue in the lorebook cannot be read: " + reason(b.queueErr),
@@ -168,7 +181,10 @@ func bookFile(b *book, used bool) []Finding {
 	for _, ref := range b.lost {
 		add(Finding{Rule: RegistryUID, Message: fmt.Sprintf("%s names uid %s, which no entry has", clip(ref.Comment), clip(ref.UID))})
 	}
-	return fs.list
+	if b.lostUnkept > 0 {
+		fs.count(kind{RegistryUID, fs.list[len(fs.list)-1].Severity}, b.lostUnkept)
+	}
+	return fs.all()
 }
 
 // reason takes the path off an error: it stands in the finding.

@@ -8,36 +8,27 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// message judges one message.
-func (s *scan) message(l *jsonl.Line, b *batch) {
-	b.hashes = append(b.hashes, s.hash(l))
-	s.shape(l, b)
-	s.swipes(l, b)
-	s.sendDate(l, b)
-	s.repeatedKeys(l, b)
-	if extra, ok := l.Value(keyExtra); ok && len(extra) > 2 && extra[0] == '{' {
-		s.extra(l, b, extra)
-	}
-}
-
-// shape judges what every message must have.
-func (s *scan) shape(l *jsonl.Line, b *batch) {
-	want := func(key int, name string, kind rawjson.Kind, wanted string) {
+// judgeShape judges what every message must have.
+func judgeShape(l *jsonl.Line, b *batch) {
+	text := func(key int, name string) {
 		raw, ok := l.Value(key)
 		switch {
 		case !ok:
 			b.add(MessageShape, l, nil, name+" is missing")
-		case rawjson.KindOf(raw) != kind:
-			b.add(MessageShape, l, raw, fmt.Sprintf("%s is %v, not %s", name, rawjson.KindOf(raw), wanted))
+		case rawjson.KindOf(raw) != rawjson.String:
+			b.add(MessageShape, l, raw, fmt.Sprintf("%s is %v, not text", name, rawjson.KindOf(raw)))
 		}
 	}
-	want(keyName, "name", rawjson.String, "text")
-	want(keyMes, "mes", rawjson.String, "text")
-	want(keyIsUser, "is_user", rawjson.Bool, "true or false")
+	text(keyName, "name")
+	text(keyMes, "mes")
+	// of any other kind its truth counts, as JavaScript has it
+	if user, ok := l.Value(keyIsUser); !ok || rawjson.KindOf(user) == rawjson.Null {
+		b.note(found{rule: MessageShape, severity: Warning, number: l.Number, index: l.Index, message: "is_user is missing: the message counts as the character's"})
+	}
 }
 
-// repeatedKeys judges the message's own keys.
-func (s *scan) repeatedKeys(l *jsonl.Line, b *batch) {
+// judgeKeys judges the message's own keys.
+func judgeKeys(l *jsonl.Line, b *batch) {
 	var r repeats
 	members := l.Members()
 	suspect := false
@@ -54,8 +45,8 @@ func (s *scan) repeatedKeys(l *jsonl.Line, b *batch) {
 	if !suspect {
 		return
 	}
-	if keys := duplicates(l.Raw); len(keys) > 0 {
-		b.add(DuplicateKey, l, nil, duplicateMessage("", keys))
+	if first, n := duplicates(l.Raw); n > 0 {
+		b.add(DuplicateKey, l, nil, duplicateMessage("", first, n))
 	}
 }
 
@@ -68,9 +59,9 @@ func sameKeyBefore(l *jsonl.Line, members []jsonl.Member, key []byte) bool {
 	return false
 }
 
-// swipes judges swipe_id, swipes and swipe_info. What is missing or null is
+// judgeSwipes judges swipe_id, swipes and swipe_info. What is missing or null is
 // filled in by SillyTavern when the message is swiped, and is no finding.
-func (s *scan) swipes(l *jsonl.Line, b *batch) {
+func judgeSwipes(l *jsonl.Line, b *batch) {
 	swipes, ok := l.Value(keySwipes)
 	if kind := rawjson.KindOf(swipes); ok && kind != rawjson.Array && kind != rawjson.Null {
 		b.addByHand(SwipeText, l, swipes, fmt.Sprintf("swipes is %v, not a list: SillyTavern puts the message's text in its place", kind), "make it a list by hand")
@@ -80,7 +71,7 @@ func (s *scan) swipes(l *jsonl.Line, b *batch) {
 	if rawjson.KindOf(swipes) != rawjson.Array {
 		swipes = nil
 	}
-	s.chosenSwipe(l, b, swipes, n)
+	judgeChoice(l, b, swipes, n)
 	info, _ := l.Value(keySwipeInfo)
 	switch kind := rawjson.KindOf(info); {
 	case kind == rawjson.Array && swipes != nil:
@@ -95,9 +86,9 @@ func (s *scan) swipes(l *jsonl.Line, b *batch) {
 	}
 }
 
-// chosenSwipe judges swipe_id, and the swipe that it chooses of the n in
+// judgeChoice judges swipe_id, and the swipe that it chooses of the n in
 // swipes, which is nil where there is no list of swipes.
-func (s *scan) chosenSwipe(l *jsonl.Line, b *batch, swipes []byte, n int) {
+func judgeChoice(l *jsonl.Line, b *batch, swipes []byte, n int) {
 	mes, hasText := l.Value(keyMes)
 	hasText = hasText && rawjson.KindOf(mes) == rawjson.String
 	bad := func(message string, raw []byte) {
@@ -123,6 +114,8 @@ func (s *scan) chosenSwipe(l *jsonl.Line, b *batch, swipes []byte, n int) {
 			bad(fmt.Sprintf("swipe_id is %s, but there are no swipes", clip(string(raw))), raw)
 		}
 		return
+	case isInt && id == 0 && n == 0:
+		return // SillyTavern makes a swipe of the text
 	case !isInt || id < 0 || id >= n:
 		bad(fmt.Sprintf("swipe_id is %s, but %s", clip(string(raw)), countOf(n, "swipe")), raw)
 		return
@@ -130,7 +123,7 @@ func (s *scan) chosenSwipe(l *jsonl.Line, b *batch, swipes []byte, n int) {
 	if !hasText || SwipeIs(swipes, n, id, mes) {
 		return
 	}
-	b.add(SwipeText, l, swipes, fmt.Sprintf("swipe %d is chosen, but its text is not the message's", id))
+	b.add(SwipeText, l, swipes, fmt.Sprintf("swipe %d is chosen, but its text is not the message's", id+1))
 }
 
 func countOf(n int, what string) string {
@@ -188,40 +181,4 @@ func sameText(a, b []byte) bool {
 	s, ok := rawjson.Unquote(a)
 	t, ok2 := rawjson.Unquote(b)
 	return ok && ok2 && s == t
-}
-
-// extra judges what hangs on the message, and collects its links.
-func (s *scan) extra(l *jsonl.Line, b *batch, extra []byte) {
-	var r repeats
-	suspect := false
-	var bookmark, branches []byte
-	var attached [attachmentKeys][]byte
-	any := false
-	for key, value := range rawjson.Members(extra) {
-		if bytes.IndexByte(key, '\\') >= 0 {
-			suspect = true
-			decoded, _ := rawjson.Unquote(key)
-			key = rawjson.Quote(decoded)
-		}
-		suspect = r.next(key) || suspect
-		switch string(key) {
-		case `"bookmark_link"`:
-			bookmark = value
-		case `"branches"`:
-			branches = value
-		default:
-			if i := attachmentKey(key); i >= 0 {
-				attached[i], any = value, true
-			}
-		}
-	}
-	if suspect {
-		if keys := duplicates(extra); len(keys) > 0 {
-			b.add(DuplicateKey, l, extra, duplicateMessage("extra", keys))
-		}
-	}
-	s.links(l, b, extra, bookmark, branches)
-	if any && s.chat.HasDir {
-		s.attachments(l, b, extra, &attached)
-	}
 }

@@ -10,6 +10,8 @@ const (
 	Info    Severity = iota + 1 // good to know
 	Warning                     // wrong, shared or pointing nowhere
 	Error                       // SillyTavern or an extension loses, hides or misreads data
+
+	severities
 )
 
 // String gives the severity's name.
@@ -63,7 +65,8 @@ type ID uint8
 
 // The rules, in the order of their families.
 const (
-	EmptyFile ID = iota
+	UnfinishedChange ID = iota
+	EmptyFile
 	HeaderOnly
 	BOM
 	CRLF
@@ -91,9 +94,13 @@ const (
 	DanglingCheckpoint
 	DanglingBranch
 	UnlistedBranch
+	MissingMainChat
 	ChatCycle
 	DivergedCheckpoint
 	UnsafeName
+	WrongExtension
+	NameTooLong
+	FolderWithoutCard
 
 	GroupUnlisted
 	GroupMissingChat
@@ -106,16 +113,28 @@ const (
 	LorebookSharedState
 	LorebookQueue
 	RegistryUID
+	RegistryIndex
 
 	RecapChatID
 	RecapVersion
+	RecapScene
+	RecapShape
 	BeyondEnd
 	CombinedRecap
 	PendingOld
+	PromptShape
+	PromptDangling
+	PromptDrift
+	PromptMarker
+	MemoryBook
 	LukerFloor
+	LukerReplay
+	LukerState
 	LukerSlug
+	OrphanSidecar
 
 	MissingAttachment
+	LegacyMedia
 
 	ruleCount
 )
@@ -142,7 +161,7 @@ func Find(name string) (ID, error) {
 			return ID(id), nil
 		}
 	}
-	return 0, fmt.Errorf("there is no rule %q; 'stchat check --list-rules' lists them", name)
+	return 0, fmt.Errorf("there is no rule %q", name)
 }
 
 // Set is a set of rules.

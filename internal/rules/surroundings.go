@@ -1,136 +1,138 @@
 package rules
 
 import (
-	"os"
-	"path/filepath"
+	"errors"
 	"slices"
-	"strings"
 
 	"stchat/internal/group"
+	"stchat/internal/library"
+	"stchat/internal/lorebook"
 	"stchat/internal/luker"
-	"stchat/internal/memo"
-	"stchat/internal/names"
 	"stchat/internal/userdir"
 )
 
-// surroundings looks up what lies around chats, each thing once. It is safe for
+// Surroundings looks up what lies around chats, each thing once. It is safe for
 // use by several goroutines at once.
-type surroundings struct {
-	folders memo.Memo[*folder]
-	sets    memo.Memo[*groups]
-	books   memo.Memo[*book]
+type Surroundings struct {
+	library.Library
+	books library.Once[*book]           // by path
+	begun library.Once[map[listed]bool] // by user folder
 }
 
-func newSurroundings() *surroundings { return &surroundings{} }
-
-// folder is a folder with chats.
-type folder struct {
-	path     string
-	kind     userdir.Kind
-	dir      userdir.Dir
-	hasDir   bool
-	names    []string // of the chats, sorted
-	chats    map[string]bool
-	sidecars []string // file names of Luker's sidecars, sorted
-}
-
-// folder reads a folder once. One that cannot be read is empty: whoever reads
-// the chats in it says so.
-func (s *surroundings) folder(path string) *folder {
-	return s.folders.Get(path, func() *folder {
-		f := &folder{path: path, chats: map[string]bool{}}
-		any := filepath.Join(path, "x"+names.Extension)
-		f.kind, _ = userdir.KindOf(any)
-		f.dir, f.hasDir = userdir.Find(any)
-		f.names, _ = userdir.ListChats(path)
-		for _, name := range f.names {
-			f.chats[name] = true
-		}
-		entries, _ := os.ReadDir(path)
-		for _, e := range entries {
-			if luker.IsSidecar(e.Name()) {
-				f.sidecars = append(f.sidecars, e.Name())
-			}
-		}
-		slices.Sort(f.sidecars)
-		return f
-	})
-}
-
-// has reports whether a chat of that name is in the folder. The disk is asked
-// about one that is not listed: it may ignore letter case.
-func (f *folder) has(name string) bool {
-	if f.chats[name] {
-		return true
-	}
-	path, err := userdir.Within(f.path, name, names.Extension)
-	if err != nil {
-		return false
-	}
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// LinkTarget gives the name of the chat in the folder to which a link by name
+// LinkTarget returns the name of the chat in the folder to which a link by name
 // leads: that of the file which SillyTavern's server makes of it. ok is false
 // where there is none.
-func (s *surroundings) LinkTarget(folder, name string) (target string, ok bool) {
-	f := s.folder(folder)
-	if f.chats[name] {
-		return name, true
-	}
-	safe, ok := safeName(name)
-	return safe, ok && f.has(safe)
+func (s *Surroundings) LinkTarget(folder, name string) (target string, ok bool) {
+	return s.Folder(folder).Target(name)
 }
 
-// Sidecars gives the paths of the sidecars that Luker keeps beside the chat.
-func (s *surroundings) Sidecars(c *Chat) []luker.Sidecar {
-	return luker.Among(s.folder(c.Folder).sidecarsOf(c.Name), c.Folder, c.Name)
+// Sidecars returns the sidecars that Luker keeps beside the chat.
+func (s *Surroundings) Sidecars(c *Chat) []luker.Sidecar {
+	return s.Folder(c.Folder).Sidecars(c.Name)
 }
 
-// sidecarsOf gives the file names of a chat's sidecars.
-func (f *folder) sidecarsOf(chat string) []string {
-	prefix := strings.TrimSuffix(luker.SidecarName(chat, ""), ".json")
-	from, _ := slices.BinarySearch(f.sidecars, prefix)
-	to := from
-	for to < len(f.sidecars) && strings.HasPrefix(f.sidecars[to], prefix) {
-		to++
-	}
-	return f.sidecars[from:to]
-}
-
-// groups are the group files of a user folder.
-type groups struct {
-	set *group.Set
-	err error
-}
-
-func (s *surroundings) groups(dir userdir.Dir) *groups {
-	return s.sets.Get(dir.Root, func() *groups {
-		set, err := group.LoadAll(dir.Groups())
-		return &groups{set, err}
-	})
-}
-
-// listing gives the groups that list a group chat.
-func (s *surroundings) listing(c *Chat) []*group.File {
+// listing returns the groups that list a group chat.
+func (s *Surroundings) listing(c *Chat) []*group.File {
 	if c.Kind != userdir.Group || !c.HasDir {
 		return nil
 	}
-	g := s.groups(c.Dir)
-	if g.err != nil {
+	set, err := s.In(c.Dir)
+	if err != nil {
 		return nil
 	}
-	return g.set.Listing(c.Name)
+	return set.Listing(c.Name)
 }
 
-// oldMetadata gives the first group file that holds metadata of the chat in the
+// oldMetadata returns the first group file that holds metadata of the chat in the
 // layout up to 1.14, nil where none does.
-func (s *surroundings) oldMetadata(c *Chat) *group.File {
+func (s *Surroundings) oldMetadata(c *Chat) *group.File {
 	for _, g := range s.listing(c) {
 		if _, ok := g.OldMetadata(c.Name); ok {
 			return g
 		}
 	}
 	return nil
+}
+
+// book digests the lorebook that a chat in the user folder calls name.
+func (s *Surroundings) book(dir userdir.Dir, name string) *book {
+	path, err := s.Book(dir, name)
+	switch _, unsafe := errors.AsType[*userdir.UnsafeNameError](err); {
+	case unsafe || errors.Is(err, lorebook.ErrMissing):
+		return &book{missing: true}
+	case err != nil:
+		return &book{path: path, err: err}
+	}
+	return s.books.Get(path, func() *book {
+		b := &book{path: path}
+		b.read()
+		return b
+	})
+}
+
+// RecapErased reports whether Auto-Recap would replace the chat's running recap
+// by an empty one: it is of another chat, the chat has no parent, and it does
+// not look imported, which it does when its lorebook is not there.
+func (s *Surroundings) RecapErased(c *Chat) bool {
+	if c.recap.versions == 0 || c.recap.chatID == c.Name || c.MainChat != "" {
+		return false
+	}
+	return c.Lorebook == "" || !c.HasDir || !s.book(c.Dir, c.Lorebook).missing
+}
+
+// keepingMetadata gives the group files that hold metadata of a group chat,
+// whether they list it or not; unread says that some cannot be read.
+func (s *Surroundings) keepingMetadata(c *Chat) (files []*group.File, unread bool) {
+	if c.Kind != userdir.Group || !c.HasDir {
+		return nil, false
+	}
+	set, err := s.In(c.Dir)
+	if err != nil {
+		return nil, true
+	}
+	return set.Keeping(c.Name), len(set.Bad) > 0
+}
+
+// OldGroups gives the group files that hold metadata of the chat in the layout
+// up to SillyTavern 1.14, and what the first of them holds.
+func (s *Surroundings) OldGroups(c *Chat) (files []*group.File, metadata []byte) {
+	for _, g := range s.listing(c) {
+		if raw, ok := g.OldMetadata(c.Name); ok {
+			if files == nil {
+				metadata = raw
+			}
+			files = append(files, g)
+		}
+	}
+	return files, metadata
+}
+
+// GroupOf returns the group that should list the chat and does not, nil where it is
+// not known.
+func (s *Surroundings) GroupOf(c *Chat) *group.File {
+	if c.Group == "" {
+		return nil
+	}
+	set, err := s.In(c.Dir)
+	if err != nil {
+		return nil
+	}
+	i := slices.IndexFunc(set.Files, func(f *group.File) bool { return f.Path == c.Group })
+	if i < 0 {
+		return nil
+	}
+	return set.Files[i]
+}
+
+// OldGroup is [Surroundings.OldGroups] for the group that should list the chat.
+func (s *Surroundings) OldGroup(c *Chat) (files []*group.File, metadata []byte) {
+	f := s.GroupOf(c)
+	if f == nil {
+		return nil, nil
+	}
+	metadata, ok := f.OldMetadata(c.Name)
+	if !ok {
+		return nil, nil
+	}
+	return []*group.File{f}, metadata
 }

@@ -1,34 +1,41 @@
 package safefile
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 )
 
-// disk is what a Temp asks of the system, as functions so that tests of this package
-// can let any of them fail.
-type disk struct {
-	write     func(f *os.File, p []byte) (int, error) // all of p, or an error
-	writeBack func(f *os.File, from, n int64)         // starts writing this range to disk; only a hint
-	sync      func(f *os.File) error                  // forces content to disk
-	closeFile func(f *os.File) error
-	link      func(old, new string) error            // a second name, fs.ErrExist if taken
-	renameNew func(old, new string, sync bool) error // rename, fs.ErrExist if new is taken
-	rename    func(old, new string, sync bool) error // rename that replaces
-	syncDir   func(dir string) error                 // forces a folder's names to disk
-	remove    func(path string) error
+// Disk is what files are put in place with, as functions so that a test can let any
+// of them fail, or end a run before it.
+type Disk struct {
+	Write     func(f *os.File, p []byte) (int, error) // all of p, or an error
+	Reserve   func(f *os.File, from, n int64)         // sets room aside, without making f longer; only a hint
+	WriteBack func(f *os.File, from, n int64)         // starts writing this range to disk; only a hint
+	Sync      func(f *os.File) error                  // forces content to disk
+	CloseFile func(f *os.File) error
+	Link      func(old, new string) error            // a second name, fs.ErrExist if taken
+	Claim     func(old, new string) error            // Link, where that is the way to give a file its name
+	RenameNew func(old, new string, sync bool) error // rename, fs.ErrExist if new is taken
+	Rename    func(old, new string, sync bool) error // rename that replaces
+	SyncDir   func(dir string) error                 // forces a folder's names to disk
+	Remove    func(path string) error
 }
 
-func realDisk() disk {
-	return disk{
-		write:     (*os.File).Write,
-		writeBack: startWriteBack,
-		sync:      syncFile,
-		closeFile: (*os.File).Close,
-		link:      linkFile,
-		renameNew: renameNew,
-		rename:    renameOver,
-		syncDir:   syncDir,
-		remove:    removeFile,
+// System is the disk as the system has it.
+func System() Disk {
+	return Disk{
+		Write:     (*os.File).Write,
+		Reserve:   reserve,
+		WriteBack: startWriteBack,
+		Sync:      syncFile,
+		CloseFile: (*os.File).Close,
+		Link:      os.Link,
+		Claim:     linkFile,
+		RenameNew: renameNew,
+		Rename:    renameOver,
+		SyncDir:   syncDir,
+		Remove:    removeFile,
 	}
 }
 
@@ -38,4 +45,67 @@ func syncFile(f *os.File) error {
 		return err
 	}
 	return nil
+}
+
+// Publish moves the file at old to a name that is free, by the first way that the
+// file system has. fs.ErrExist says that the name is taken.
+func (d *Disk) Publish(old, name string, sync bool) error {
+	mine, err := os.Lstat(old)
+	if err != nil {
+		return err
+	}
+	os.SameFile(mine, mine) // as in stampOfInfo
+	err = d.Claim(old, name)
+	if errors.Is(err, fs.ErrExist) && isSame(mine, name) {
+		err = nil // NFS: the answer to a first, successful try was lost
+	}
+	if err == nil {
+		// Should this fail, the target is complete all the same, and the name left
+		// over is one that RemoveStale knows.
+		_ = d.Remove(old)
+		return nil
+	}
+	// Where links are unsupported the error may be nearly any (EPERM on exFAT, EACCES
+	// on Android, EMLINK, ENOTSUP, EXDEV). The next way is as safe, so it need not be known.
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err = d.RenameNew(old, name, sync); err == nil || !noRenameNew(err) {
+		return err
+	}
+	return d.publishByPlaceholder(old, name, sync)
+}
+
+// publishByPlaceholder takes the name with an empty file and renames over that.
+func (d *Disk) publishByPlaceholder(old, name string, sync bool) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	held, err := StampOf(f)
+	if err = errors.Join(err, d.CloseFile(f)); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	// Somebody may have written into it, or put a file of his own there.
+	untouched := func() bool {
+		info, err := os.Lstat(name)
+		return err == nil && os.SameFile(info, held.info) && info.Size() == 0
+	}
+	if !untouched() {
+		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+	}
+	if err := d.Rename(old, name, sync); err != nil {
+		if untouched() {
+			err = errors.Join(err, d.Remove(name))
+		}
+		return err
+	}
+	return nil
+}
+
+// isSame says whether the file at path is the one that was seen, and unchanged.
+func isSame(seen fs.FileInfo, path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && os.SameFile(info, seen) &&
+		info.Size() == seen.Size() && info.ModTime().Equal(seen.ModTime())
 }

@@ -33,3 +33,19 @@ func startWriteBack(f *os.File, from, n int64) {
 		_ = unix.SyncFileRange(int(fd), from, n, unix.SYNC_FILE_RANGE_WRITE)
 	})
 }
+
+// reserve sets room aside where that is known to pay: btrfs would not compress what is
+// written there, and tmpfs fills it with zeros. It is a hint: a full disk is told by the
+// writes.
+func reserve(f *os.File, from, n int64) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = conn.Control(func(fd uintptr) {
+		var fs unix.Statfs_t
+		if unix.Fstatfs(int(fd), &fs) == nil && (fs.Type == unix.EXT4_SUPER_MAGIC || fs.Type == unix.XFS_SUPER_MAGIC) {
+			_ = unix.Fallocate(int(fd), unix.FALLOC_FL_KEEP_SIZE, from, n)
+		}
+	})
+}

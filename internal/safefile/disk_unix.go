@@ -31,7 +31,10 @@ func syncDir(dir string) error {
 	if cannotSync(err) {
 		err = nil
 	}
-	return errors.Join(err, d.Close())
+	if e := d.Close(); err == nil {
+		err = e
+	}
+	return err // as it is: callers put another path in its place
 }
 
 // cannotSync says whether an error of fsync means that there is no such thing here.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -42,24 +41,6 @@ func moveFile(old, new string, flags uint32, sync bool) error {
 
 func removeFile(path string) error {
 	return patiently(func() error { return os.Remove(path) })
-}
-
-// patiently tries again, for about a second in all, what fails because a virus scanner
-// or an indexer has the file open; they rarely hold it for longer. Some of them show
-// up as a plain denial.
-func patiently(do func() error) error {
-	wait := 5 * time.Millisecond
-	for {
-		err := do()
-		busy := errors.Is(err, windows.ERROR_SHARING_VIOLATION) ||
-			errors.Is(err, windows.ERROR_LOCK_VIOLATION) ||
-			errors.Is(err, windows.ERROR_ACCESS_DENIED)
-		if !busy || wait > 640*time.Millisecond {
-			return err
-		}
-		time.Sleep(wait)
-		wait *= 2
-	}
 }
 
 // syncDir has nothing to do: Windows does not sync folders; the renames ask for

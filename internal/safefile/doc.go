@@ -4,10 +4,12 @@
 // then published with one of two verbs. [Temp.Create] gives it a name that must not
 // exist yet; [Temp.Replace] puts it in the place of a file that the caller has read
 // and that must still be as it was read ([Stamp]). Whatever fails on the way removes
-// the temporary file and leaves the target as it was. A caller with several files to
-// publish writes them all first, calls [Temp.Prepare] on each (all that can run out
-// of space or fail to reach the disk fails there), publishes them in the order of its
-// choice, and takes back with [Temp.Undo] what it created before a failure.
+// the temporary file and leaves the target as it was. Several files that belong
+// together are package changeset's: it calls [Temp.Prepare] on each, and gives them
+// their names with a [Disk].
+//
+// A file is known again in the same run by its [Stamp], and in another one by its
+// [Ident].
 //
 // # What is promised
 //

@@ -31,7 +31,7 @@ func TestDiskFull(t *testing.T) {
 		"create":  (*Temp).Create,
 		"replace": func(tmp *Temp) error { return tmp.Replace(was) },
 	} {
-		tmp := begin(t, path, "new", realDisk())
+		tmp := begin(t, path, "new", System())
 		if _, err := tmp.Write(make([]byte, 1<<20)); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%s: Write = %v", name, err)
 		}
@@ -39,9 +39,6 @@ func TestDiskFull(t *testing.T) {
 			t.Errorf("%s = %v", name, err)
 		}
 		wantFiles(t, dir, map[string]string{"a": "old"})
-	}
-	if _, err := Rewrite(path, make([]byte, 1<<20), was, Options{}); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("Rewrite = %v", err)
 	}
 	if _, _, err := Spool(zeroes{}, dir); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Spool = %v", err)
@@ -139,7 +136,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	chmod(t, dir, 0o755)
 	for way, d := range ways() {
 		asNobody(t, func() {
-			tmp, err := newTemp(filepath.Join(dir, "b"), Options{}, d)
+			tmp, err := New(filepath.Join(dir, "b"), Options{Disk: &d})
 			if err != nil {
 				t.Error(err)
 				return
@@ -243,4 +240,25 @@ func TestForeignProcess(t *testing.T) {
 			t.Error("process 1 is gone")
 		}
 	})
+}
+
+// Room that was set aside and not needed is given back.
+func TestRoomIsGivenBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	tmp := begin(t, path, "", System())
+	for range 3 {
+		if _, err := tmp.Write(make([]byte, reservePays+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tmp.Create(); err != nil {
+		t.Fatal(err)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		t.Fatal(err)
+	}
+	if room := st.Blocks*512 - st.Size; room > 1<<20 {
+		t.Errorf("%d bytes too many are the file's", room)
+	}
 }

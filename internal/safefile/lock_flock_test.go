@@ -57,8 +57,15 @@ func appendLine(path, line string) error {
 	if err != nil {
 		return err
 	}
-	_, err = Rewrite(path, append(data, line...), was, Options{NoSync: true})
-	return err
+	t, err := New(path, Options{NoSync: true})
+	if err != nil {
+		return err
+	}
+	defer t.Discard()
+	if _, err := t.Write(append(data, line...)); err != nil {
+		return err
+	}
+	return t.Replace(was)
 }
 
 // A lock that somebody holds for good does not stop a replacement for good.

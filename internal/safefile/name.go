@@ -65,15 +65,17 @@ func hostTag() (tag string, sure bool) {
 // namespace, whose process does not exist any more. Whatever is in doubt stays. It
 // gives the paths that it removed; that a folder cannot be read or a file not be
 // removed is no error, since it was in nobody's way before.
-func RemoveStale(dir string) []string {
+//
+// Names in spare stay, whatever became of their process: somebody else answers for them.
+func RemoveStale(dir string, spare map[string]bool) []string {
 	tag, sure := hostTag()
 	if !sure {
 		return nil
 	}
-	return removeStale(dir, tag, processGone)
+	return removeStale(dir, tag, spare, processGone)
 }
 
-func removeStale(dir, tag string, gone func(pid int) bool) []string {
+func removeStale(dir, tag string, spare map[string]bool, gone func(pid int) bool) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil && len(entries) == 0 {
 		return nil
@@ -81,7 +83,7 @@ func removeStale(dir, tag string, gone func(pid int) bool) []string {
 	var removed []string
 	for _, e := range entries {
 		its, pid, ok := parseTempName(e.Name())
-		if !ok || its != tag || !e.Type().IsRegular() || !gone(pid) {
+		if !ok || its != tag || spare[e.Name()] || !e.Type().IsRegular() || !gone(pid) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())

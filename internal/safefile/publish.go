@@ -26,7 +26,7 @@ func (t *Temp) create() error {
 	if t.seen != nil {
 		return &ExistsError{Path: t.target}
 	}
-	if err := t.claim(); err != nil {
+	if err := t.disk.Publish(t.path, t.target, !t.opt.NoSync); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return &ExistsError{Path: t.target}
 		}
@@ -39,64 +39,6 @@ func (t *Temp) create() error {
 	return nil
 }
 
-// claim moves the temporary file to the target's name, by the first way that the file
-// system has.
-func (t *Temp) claim() error {
-	err := t.disk.link(t.path, t.target)
-	if errors.Is(err, fs.ErrExist) && t.isOurs(t.target) {
-		err = nil // NFS: the answer to a first, successful try was lost
-	}
-	if err == nil {
-		// Should this fail, the target is complete all the same, and the name left
-		// over is one that RemoveStale knows.
-		_ = t.disk.remove(t.path)
-		return nil
-	}
-	// Where links are unsupported the error may be nearly any (EPERM on exFAT, EACCES
-	// on Android, EMLINK, ENOTSUP, EXDEV). The next way is as safe, so it need not be known.
-	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err = t.disk.renameNew(t.path, t.target, !t.opt.NoSync); err == nil || !noRenameNew(err) {
-		return err
-	}
-	return t.claimByPlaceholder()
-}
-
-// claimByPlaceholder takes the name with an empty file and renames over that.
-func (t *Temp) claimByPlaceholder() error {
-	f, err := os.OpenFile(t.target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	held, err := StampOf(f)
-	if err = errors.Join(err, t.disk.closeFile(f)); err != nil {
-		return errors.Join(err, os.Remove(t.target))
-	}
-	// Somebody may have written into it, or put a file of his own there.
-	untouched := func() bool {
-		info, err := os.Lstat(t.target)
-		return err == nil && os.SameFile(info, held.info) && info.Size() == 0
-	}
-	if !untouched() {
-		return &ExistsError{Path: t.target}
-	}
-	if err := t.disk.rename(t.path, t.target, !t.opt.NoSync); err != nil {
-		if untouched() {
-			err = errors.Join(err, t.disk.remove(t.target))
-		}
-		return err
-	}
-	return nil
-}
-
-// isOurs says whether the file at path is the one that was prepared, as it was prepared.
-func (t *Temp) isOurs(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && os.SameFile(info, t.final) &&
-		info.Size() == t.final.Size() && info.ModTime().Equal(t.final.ModTime())
-}
-
 // Undo removes the file that Create published, when a later step of the same work
 // failed. A file that has been changed or replaced since is somebody else's and stays:
 // that is ErrChanged. It does nothing where Create did not succeed, also after Replace.
@@ -104,10 +46,10 @@ func (t *Temp) Undo() error {
 	if t.state != created {
 		return nil
 	}
-	if !t.isOurs(t.target) {
+	if !isSame(t.final, t.target) {
 		return fmt.Errorf("%s: not removed: %w", t.target, ErrChanged)
 	}
-	if err := t.disk.remove(t.target); err != nil {
+	if err := t.disk.Remove(t.target); err != nil {
 		return err
 	}
 	t.state = discarded
@@ -135,7 +77,7 @@ func (t *Temp) replace(was Stamp) error {
 		return err
 	}
 	if t.seen == nil || t.seen.Mode() != info.Mode() || !sameOwner(t.seen, info) {
-		if err := t.adopt(info); err != nil {
+		if err := t.adopt(info, info.Mode()); err != nil {
 			return t.fail("replace", err)
 		}
 	}
@@ -150,7 +92,7 @@ func (t *Temp) replace(was Stamp) error {
 		return fmt.Errorf("%s: %w", t.target, ErrChanged)
 	}
 	// An answer may be lost as in claim: what counts is which file is there.
-	if err := t.disk.rename(t.path, t.real, !t.opt.NoSync); err != nil && !t.isOurs(t.real) {
+	if err := t.disk.Rename(t.path, t.real, !t.opt.NoSync); err != nil && !isSame(t.final, t.real) {
 		return t.fail("replace", err)
 	}
 	t.state = replaced
@@ -164,7 +106,7 @@ func (t *Temp) syncFolder() error {
 	if t.opt.NoSync {
 		return nil
 	}
-	return t.disk.syncDir(filepath.Dir(t.real))
+	return t.disk.SyncDir(filepath.Dir(t.real))
 }
 
 // CanReplace says whether Replace would take target as far as can be told beforehand:

@@ -45,24 +45,24 @@ func TestCreate(t *testing.T) {
 }
 
 // withoutLinks and the two below it are the file systems on which Create falls back.
-func withoutLinks() disk {
-	d := realDisk()
-	d.link = func(old, new string) error {
+func withoutLinks() Disk {
+	d := System()
+	d.Claim = func(old, new string) error {
 		return &os.LinkError{Op: "link", Old: old, New: new, Err: errors.ErrUnsupported}
 	}
 	return d
 }
 
-func withRenameOnly() disk {
+func withRenameOnly() Disk {
 	d := withoutLinks()
-	d.renameNew = func(old, new string, _ bool) error {
+	d.RenameNew = func(old, new string, _ bool) error {
 		return &os.LinkError{Op: "rename", Old: old, New: new, Err: errors.ErrUnsupported}
 	}
 	return d
 }
 
-func ways() map[string]disk {
-	return map[string]disk{"as it is": realDisk(), "no links": withoutLinks(), "only rename": withRenameOnly()}
+func ways() map[string]Disk {
+	return map[string]Disk{"as it is": System(), "no links": withoutLinks(), "only rename": withRenameOnly()}
 }
 
 func TestCreateTaken(t *testing.T) {
@@ -168,7 +168,7 @@ func TestCreatePlaceholder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			d := withRenameOnly()
-			d.rename = func(_, new string, _ bool) error {
+			d.Rename = func(_, new string, _ bool) error {
 				tc.meanwhile(t, new)
 				return errDisk
 			}
@@ -186,7 +186,7 @@ func TestCreatePlaceholderTaken(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
 	d := withRenameOnly()
-	d.closeFile = func(f *os.File) error {
+	d.CloseFile = func(f *os.File) error {
 		if f.Name() == path {
 			put(t, path, "theirs")
 		}
@@ -204,7 +204,7 @@ func TestCreateSymlinkGone(t *testing.T) {
 	path := filepath.Join(dir, "a")
 	put(t, filepath.Join(far, "real"), "theirs")
 	symlink(t, filepath.Join(far, "real"), path)
-	tmp := begin(t, path, "ours", realDisk())
+	tmp := begin(t, path, "ours", System())
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -219,8 +219,8 @@ func TestCreateSymlinkGone(t *testing.T) {
 func TestCreateNoWorseWay(t *testing.T) {
 	dir := t.TempDir()
 	d := withRenameOnly()
-	d.renameNew = func(_, _ string, _ bool) error { return errDisk }
-	d.rename = func(_, _ string, _ bool) error {
+	d.RenameNew = func(_, _ string, _ bool) error { return errDisk }
+	d.Rename = func(_, _ string, _ bool) error {
 		t.Error("a placeholder was used")
 		return errDisk
 	}
@@ -233,8 +233,8 @@ func TestCreateNoWorseWay(t *testing.T) {
 // NFS may lose the answer to a link that it made, and say EEXIST to the second try.
 func TestCreateLinkAnswerLost(t *testing.T) {
 	dir := t.TempDir()
-	d := realDisk()
-	d.link = func(old, new string) error {
+	d := System()
+	d.Claim = func(old, new string) error {
 		if err := os.Link(old, new); err != nil {
 			t.Skipf("no hard links here: %v", err)
 		}
@@ -249,8 +249,8 @@ func TestCreateLinkAnswerLost(t *testing.T) {
 func TestReplaceAnswerLost(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
-	d := realDisk()
-	d.rename = func(old, new string, _ bool) error {
+	d := System()
+	d.Rename = func(old, new string, _ bool) error {
 		rename(t, old, new)
 		return fs.ErrNotExist // what the second try finds
 	}
@@ -265,7 +265,7 @@ func TestUndo(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
 	create := func() *Temp {
-		tmp := begin(t, path, "ours", realDisk())
+		tmp := begin(t, path, "ours", System())
 		if err := tmp.Undo(); err != nil {
 			t.Errorf("Undo before Create = %v", err)
 		}
@@ -308,7 +308,7 @@ func TestUndo(t *testing.T) {
 
 	t.Run("after Replace", func(t *testing.T) {
 		was := put(t, path, "theirs")
-		tmp := begin(t, path, "ours", realDisk())
+		tmp := begin(t, path, "ours", System())
 		if err := tmp.Replace(was); err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +338,7 @@ func rename(t *testing.T, old, new string) {
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.jsonl")
-	tmp := begin(t, path, "new", realDisk())
+	tmp := begin(t, path, "new", System())
 	was := put(t, path, "old") // New did not see it
 	if err := tmp.Replace(was); err != nil {
 		t.Fatal(err)
@@ -368,7 +368,7 @@ func TestReplaceChanged(t *testing.T) {
 				dir := t.TempDir()
 				path := filepath.Join(dir, "a")
 				was := put(t, path, "old")
-				tmp := begin(t, path, "new", realDisk())
+				tmp := begin(t, path, "new", System())
 				if prepared {
 					if err := tmp.Prepare(); err != nil {
 						t.Fatal(err)
@@ -389,7 +389,7 @@ func TestReplaceChanged(t *testing.T) {
 	t.Run("never read", func(t *testing.T) {
 		dir := t.TempDir()
 		put(t, filepath.Join(dir, "a"), "old")
-		if err := begin(t, filepath.Join(dir, "a"), "new", realDisk()).Replace(Stamp{}); !errors.Is(err, ErrChanged) {
+		if err := begin(t, filepath.Join(dir, "a"), "new", System()).Replace(Stamp{}); !errors.Is(err, ErrChanged) {
 			t.Errorf("Replace = %v", err)
 		}
 		wantFiles(t, dir, map[string]string{"a": "old"})
@@ -428,7 +428,7 @@ func TestReplaceRefuses(t *testing.T) {
 			if err := CanReplace(path); !errors.Is(err, tc.want) {
 				t.Errorf("CanReplace = %v", err)
 			}
-			tmp := begin(t, path, "new", realDisk())
+			tmp := begin(t, path, "new", System())
 			was, _ := StampPath(path)
 			if err := tmp.Replace(was); !errors.Is(err, tc.want) {
 				t.Errorf("Replace = %v", err)
@@ -448,7 +448,7 @@ func TestReplaceRefuses(t *testing.T) {
 		if err := CanReplace(path); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("CanReplace = %v", err)
 		}
-		if err := begin(t, path, "new", realDisk()).Replace(Stamp{}); !errors.Is(err, fs.ErrNotExist) {
+		if err := begin(t, path, "new", System()).Replace(Stamp{}); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Replace = %v", err)
 		}
 		wantFiles(t, dir, map[string]string{})
@@ -465,7 +465,7 @@ func TestReplaceBehindSymlink(t *testing.T) {
 	if err := CanReplace(path); err != nil {
 		t.Errorf("CanReplace = %v", err)
 	}
-	tmp := begin(t, path, "new", realDisk())
+	tmp := begin(t, path, "new", System())
 	if len(temps(t, dir)) != 0 || len(temps(t, far)) != 1 {
 		t.Errorf("the temporary file does not lie beside the real one: %q, %q", temps(t, dir), temps(t, far))
 	}
@@ -488,7 +488,7 @@ func TestReplaceSymlinkLedAway(t *testing.T) {
 	for _, stampOf := range []string{one, two} {
 		os.Remove(path)
 		symlink(t, one, path)
-		tmp := begin(t, path, "new", realDisk())
+		tmp := begin(t, path, "new", System())
 		os.Remove(path)
 		symlink(t, two, path)
 		if err := tmp.Replace(stamp(t, stampOf)); !errors.Is(err, ErrChanged) {
@@ -504,7 +504,7 @@ func TestReplaceBecameSymlink(t *testing.T) {
 	path, other := filepath.Join(dir, "a"), filepath.Join(dir, "other")
 	put(t, path, "old")
 	put(t, other, "other")
-	tmp := begin(t, path, "new", realDisk())
+	tmp := begin(t, path, "new", System())
 	os.Remove(path)
 	symlink(t, other, path)
 	if err := tmp.Replace(stamp(t, path)); !errors.Is(err, ErrChanged) {
@@ -521,7 +521,7 @@ func TestReplaceHardLinked(t *testing.T) {
 	if err := os.Link(path, path+"2"); err != nil {
 		t.Skipf("no hard links here: %v", err)
 	}
-	if err := begin(t, path, "new", realDisk()).Replace(stamp(t, path+"2")); err != nil {
+	if err := begin(t, path, "new", System()).Replace(stamp(t, path+"2")); err != nil {
 		t.Fatal(err)
 	}
 	wantFiles(t, dir, map[string]string{"a": "new", "a2": "old"})
@@ -532,24 +532,24 @@ func TestErrorTexts(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.jsonl")
 	was := put(t, path, "old")
-	failing := realDisk()
-	failing.link = func(_, _ string) error { return fs.ErrInvalid }
-	failing.renameNew = func(old, new string, _ bool) error {
+	failing := System()
+	failing.Claim = func(_, _ string) error { return fs.ErrInvalid }
+	failing.RenameNew = func(old, new string, _ bool) error {
 		return &os.LinkError{Op: "rename", Old: old, New: new, Err: errDisk}
 	}
-	failing.rename = failing.renameNew
-	unsynced := realDisk()
-	unsynced.syncDir = func(string) error { return &fs.PathError{Op: "sync", Path: dir, Err: errDisk} }
+	failing.Rename = failing.RenameNew
+	unsynced := System()
+	unsynced.SyncDir = func(string) error { return &fs.PathError{Op: "sync", Path: dir, Err: errDisk} }
 	for _, tc := range []struct {
 		err  error
 		want string
 	}{
-		{begin(t, path, "x", realDisk()).Create(), path + ": already exists"},
+		{begin(t, path, "x", System()).Create(), path + ": already exists"},
 		{begin(t, path+"2", "x", failing).Create(), "create " + path + "2: the disk says no"},
 		{begin(t, path+"2", "x", unsynced).Create(), "sync the folder of " + path + "2: the disk says no"},
 		{begin(t, path, "x", failing).Replace(was), "replace " + path + ": the disk says no"},
-		{begin(t, path, "x", realDisk()).Replace(Stamp{}), path + ": the file changed since it was read"},
-		{begin(t, dir, "x", realDisk()).Replace(was), dir + ": not a regular file"},
+		{begin(t, path, "x", System()).Replace(Stamp{}), path + ": the file changed since it was read"},
+		{begin(t, dir, "x", System()).Replace(was), dir + ": not a regular file"},
 		{begin(t, path, "x", unsynced).Replace(was), path + ": was replaced, but its folder could not be synced: the disk says no"},
 	} {
 		if tc.err == nil || tc.err.Error() != tc.want {
@@ -557,7 +557,7 @@ func TestErrorTexts(t *testing.T) {
 		}
 	}
 	chmod(t, path, 0o444)
-	err := begin(t, path, "y", realDisk()).Replace(stamp(t, path))
+	err := begin(t, path, "y", System()).Replace(stamp(t, path))
 	if want := path + ": the file is read-only"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -565,18 +565,18 @@ func TestErrorTexts(t *testing.T) {
 
 // Whichever step fails, the error comes out, the target is as it was, and nothing is left.
 func TestFaults(t *testing.T) {
-	faults := map[string]func(d *disk){
-		"sync":  func(d *disk) { d.sync = func(*os.File) error { return errDisk } },
-		"close": func(d *disk) { d.closeFile = func(f *os.File) error { f.Close(); return errDisk } },
-		"publish": func(d *disk) {
-			d.link = func(_, _ string) error { return errDisk }
-			d.renameNew = func(_, _ string, _ bool) error { return errDisk }
-			d.rename = func(_, _ string, _ bool) error { return errDisk }
+	faults := map[string]func(d *Disk){
+		"sync":  func(d *Disk) { d.Sync = func(*os.File) error { return errDisk } },
+		"close": func(d *Disk) { d.CloseFile = func(f *os.File) error { f.Close(); return errDisk } },
+		"publish": func(d *Disk) {
+			d.Claim = func(_, _ string) error { return errDisk }
+			d.RenameNew = func(_, _ string, _ bool) error { return errDisk }
+			d.Rename = func(_, _ string, _ bool) error { return errDisk }
 		},
-		"folder": func(d *disk) { d.syncDir = func(string) error { return errDisk } },
+		"folder": func(d *Disk) { d.SyncDir = func(string) error { return errDisk } },
 	}
 	for name, fault := range faults {
-		d := realDisk()
+		d := System()
 		fault(&d)
 		t.Run("create/"+name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -611,12 +611,12 @@ func TestFaults(t *testing.T) {
 // With NoSync nothing is synced, not even where it would fail.
 func TestNoSync(t *testing.T) {
 	dir := t.TempDir()
-	d := realDisk()
-	d.sync = func(*os.File) error { return errDisk }
-	d.syncDir = func(string) error { return errDisk }
-	d.writeBack = func(*os.File, int64, int64) { t.Error("write-back was started") }
+	d := System()
+	d.Sync = func(*os.File) error { return errDisk }
+	d.SyncDir = func(string) error { return errDisk }
+	d.WriteBack = func(*os.File, int64, int64) { t.Error("write-back was started") }
 	path := filepath.Join(dir, "a")
-	tmp, err := newTemp(path, Options{NoSync: true}, d)
+	tmp, err := New(path, Options{NoSync: true, Disk: &d})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -636,7 +636,7 @@ func TestSeveral(t *testing.T) {
 	dir := t.TempDir()
 	var all []*Temp
 	for _, n := range []string{"book.json", "chat.jsonl", "taken.jsonl"} {
-		tmp := begin(t, filepath.Join(dir, n), n, realDisk())
+		tmp := begin(t, filepath.Join(dir, n), n, System())
 		if err := tmp.Prepare(); err != nil {
 			t.Fatal(err)
 		}

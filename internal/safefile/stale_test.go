@@ -63,7 +63,7 @@ func TestRemoveStaleAfterKill(t *testing.T) {
 	if gotTag, pid, ok := parseTempName(left[0]); !ok || gotTag != tag || pid != child.Process.Pid {
 		t.Errorf("the name %s gives %q, %d, %v", left[0], gotTag, pid, ok)
 	}
-	if got := RemoveStale(dir); got != nil {
+	if got := RemoveStale(dir, nil); got != nil {
 		t.Errorf("removed from under a living process: %q", got)
 	}
 
@@ -75,11 +75,11 @@ func TestRemoveStaleAfterKill(t *testing.T) {
 	for n := range keep {
 		put(t, filepath.Join(dir, n), "x")
 	}
-	if diff := cmp.Diff([]string{filepath.Join(dir, left[0])}, RemoveStale(dir)); diff != "" {
+	if diff := cmp.Diff([]string{filepath.Join(dir, left[0])}, RemoveStale(dir, nil)); diff != "" {
 		t.Errorf("removed (-want +got):\n%s", diff)
 	}
 	wantFiles(t, dir, keep)
-	if got := RemoveStale(dir); got != nil {
+	if got := RemoveStale(dir, nil); got != nil {
 		t.Errorf("removed again: %q", got)
 	}
 }
@@ -97,13 +97,13 @@ func TestRemoveStaleOnlyGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := func(pid int) bool { return pid != 11 }
-	if diff := cmp.Diff([]string{filepath.Join(dir, name(tag, 10))}, removeStale(dir, tag, gone)); diff != "" {
+	if diff := cmp.Diff([]string{filepath.Join(dir, name(tag, 10))}, removeStale(dir, tag, nil, gone)); diff != "" {
 		t.Errorf("removed (-want +got):\n%s", diff)
 	}
 	if _, err := os.Stat(filepath.Join(dir, name(tag, 12))); err != nil {
 		t.Errorf("the folder: %v", err)
 	}
-	if got := removeStale(filepath.Join(dir, "none"), tag, gone); got != nil {
+	if got := removeStale(filepath.Join(dir, "none"), tag, nil, gone); got != nil {
 		t.Errorf("removed from nowhere: %q", got)
 	}
 }

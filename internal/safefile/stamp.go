@@ -57,6 +57,16 @@ func (s Stamp) SameFile(o Stamp) bool {
 // Regular says whether the stamp is of a regular file.
 func (s Stamp) Regular() bool { return s.info != nil && s.info.Mode().IsRegular() }
 
+// Info describes the file, nil for the zero Stamp.
+func (s Stamp) Info() fs.FileInfo { return s.info }
+
+// ChangeTime is when the file last changed in any way, in ns since 1970; 0 where the system
+// has no such time.
+func (s Stamp) ChangeTime() int64 { return s.ctime }
+
+// FileID returns the device and inode of the file, which path leads to.
+func (s Stamp) FileID(path string) (dev, ino uint64, err error) { return fileID(path, s.info) }
+
 // Size is the file's size in bytes, 0 for the zero Stamp.
 func (s Stamp) Size() int64 {
 	if s.info == nil {

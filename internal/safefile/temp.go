@@ -17,6 +17,12 @@ type Options struct {
 	// NoSync leaves it to the system when the data reaches the disk: faster, and after
 	// a power loss the file may be empty, old or cut short.
 	NoSync bool
+	// Like is the file that a new one is made from, nil where there is none: nobody
+	// may read or write it who may not do so with that one, and it gets that one's owner
+	// as far as the user may. A file that is replaced is always its own model.
+	Like fs.FileInfo
+	// Disk is what the file is put in place with; nil is the system's.
+	Disk *Disk
 }
 
 // Temp is a temporary file beside its target, to be filled and then published once, by
@@ -29,10 +35,11 @@ type Temp struct {
 	path   string      // the temporary file, in real's folder
 	seen   fs.FileInfo // the existing target, nil when there is none
 	opt    Options
-	disk   disk
+	disk   Disk
 
 	f       *os.File
-	offset  int64       // bytes written
+	pages   pages
+	offset  int64       // bytes taken by Write
 	started int64       // of them handed to the disk
 	final   fs.FileInfo // the temporary file as Prepare left it
 	err     error       // the first failed write, truncation or preparation
@@ -52,16 +59,17 @@ const (
 // New makes an empty temporary file beside target, which may or may not exist: that is
 // for Create or Replace to judge. When target is a symlink, the file lies beside what
 // it leads to. It fails when that folder does not exist or may not be written.
-func New(target string, opt Options) (*Temp, error) { return newTemp(target, opt, realDisk()) }
-
-func newTemp(target string, opt Options, d disk) (*Temp, error) {
-	t := &Temp{target: target, real: behind(target), opt: opt, disk: d}
-	perm := fs.FileMode(0o666)
+func New(target string, opt Options) (*Temp, error) {
+	t := &Temp{target: target, real: behind(target), opt: opt, disk: System()}
+	if opt.Disk != nil {
+		t.disk = *opt.Disk
+	}
 	if info, err := os.Lstat(t.real); err == nil {
 		t.seen = info
-		if info.Mode().IsRegular() {
-			perm &= info.Mode().Perm() | 0o600 // what is private stays so while it is written
-		}
+	}
+	perm := fs.FileMode(0o666)
+	if like := t.like(); like != nil {
+		perm &= like.Mode().Perm() | 0o600 // what is private stays so while it is written
 	}
 	tag, _ := hostTag()
 	dir := filepath.Dir(t.real)
@@ -79,6 +87,17 @@ func newTemp(target string, opt Options, d disk) (*Temp, error) {
 		}
 	}
 	return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: errors.New("no free temporary name")}
+}
+
+// like is the file whose mode and owner this one gets, nil where there is none.
+func (t *Temp) like() fs.FileInfo {
+	switch {
+	case t.seen != nil && t.seen.Mode().IsRegular():
+		return t.seen
+	case t.seen == nil:
+		return t.opt.Like
+	}
+	return nil
 }
 
 // behind gives the file that a symlink leads to, and any other path as it is. A link
@@ -103,35 +122,35 @@ func cause(err error) error {
 	return err
 }
 
+// Path is the temporary file's own path.
+func (t *Temp) Path() string { return t.path }
+
+// Real is the path that the file will have: the target, or what it leads to when that
+// is a symlink.
+func (t *Temp) Real() string { return t.real }
+
+// Stamp is the file as Prepare left it.
+func (t *Temp) Stamp() Stamp { return Stamp{info: t.final, ctime: changeTime(t.final)} }
+
 // Target is the path that New was given.
 func (t *Temp) Target() string { return t.target }
-
-// File is the open temporary file, for reading back what was written (ReadAt). Bytes
-// that are written through it are in the file, but Offset does not count them. It is
-// closed once the Temp is prepared.
-func (t *Temp) File() *os.File { return t.f }
 
 // Offset is how many bytes the file holds.
 func (t *Temp) Offset() int64 { return t.offset }
 
-// Write appends p, without buffering: callers write big blocks. After an error the
-// file cannot be published any more.
+// Write appends p: callers write big blocks, of which less than a page is kept until
+// the next one. After an error the file cannot be published any more.
 func (t *Temp) Write(p []byte) (int, error) {
 	if err := t.writable(); err != nil {
 		return 0, err
 	}
-	n, err := t.disk.write(t.f, p)
-	if n > 0 {
-		t.offset += int64(n)
-	}
-	if err == nil && n != len(p) {
-		err = io.ErrShortWrite
-	}
+	n, err := t.pages.write(t.f, &t.disk, p)
+	t.offset += int64(max(n, 0))
 	if err != nil {
 		return n, t.fail("write", err)
 	}
 	if !t.opt.NoSync && t.offset-t.started >= writeBackStep {
-		t.disk.writeBack(t.f, t.started, t.offset-t.started)
+		t.disk.WriteBack(t.f, t.started, t.offset-t.started)
 		t.started = t.offset
 	}
 	return n, nil
@@ -146,9 +165,13 @@ func (t *Temp) Truncate(size int64) error {
 	if size < 0 || size > t.offset {
 		return t.fail("truncate", fmt.Errorf("to %d bytes of %d", size, t.offset))
 	}
+	if err := t.pages.flush(t.f, &t.disk); err != nil {
+		return t.fail("write", err)
+	}
 	if err := t.f.Truncate(size); err != nil {
 		return t.fail("truncate", err)
 	}
+	t.pages.cut(size)
 	if _, err := t.f.Seek(size, io.SeekStart); err != nil {
 		return t.fail("truncate", err)
 	}
@@ -198,18 +221,29 @@ func (t *Temp) prepare() error {
 	if t.err != nil {
 		return t.err
 	}
-	if t.seen != nil && t.seen.Mode().IsRegular() {
-		if err := t.adopt(t.seen); err != nil {
+	if err := t.pages.flush(t.f, &t.disk); err != nil {
+		return t.fail("write", err)
+	}
+	if like := t.like(); like != nil {
+		mode := like.Mode()
+		if t.seen == nil { // it was made with no more than its model's, less the umask
+			info, err := os.Lstat(t.path)
+			if err != nil {
+				return t.fail("write", err)
+			}
+			mode = info.Mode()
+		}
+		if err := t.adopt(like, mode); err != nil {
 			return t.fail("write", err)
 		}
 	}
 	if !t.opt.NoSync {
-		if err := t.disk.sync(t.f); err != nil {
+		if err := t.disk.Sync(t.f); err != nil {
 			return t.fail("sync", err)
 		}
 	}
 	// Network file systems report some failed writes only here.
-	if err := t.disk.closeFile(t.f); err != nil {
+	if err := t.disk.CloseFile(t.f); err != nil {
 		return t.fail("write", err)
 	}
 	// Not sooner: Windows may set the time of the last write at the close.
@@ -223,13 +257,13 @@ func (t *Temp) prepare() error {
 	return nil
 }
 
-// adopt gives the temporary file the mode and, as far as permitted, the owner of like.
-func (t *Temp) adopt(like fs.FileInfo) error {
+// adopt gives the temporary file a mode and, as far as permitted, the owner of like.
+func (t *Temp) adopt(like fs.FileInfo, mode fs.FileMode) error {
 	sameGroup, err := adoptOwner(t.path, like)
 	if err != nil {
 		return err
 	}
-	mode := like.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
+	mode &= fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 	if !sameGroup {
 		// What one group was allowed, another is not: it gets what everybody has.
 		mode = mode&^(0o070|fs.ModeSetgid) | mode&0o007<<3
@@ -250,7 +284,7 @@ func (t *Temp) Close() error {
 		_ = t.f.Close() // nothing in it is wanted
 	}
 	t.state = discarded
-	if err := t.disk.remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := t.disk.Remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ func TestDiscard(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
 	for _, prepared := range []bool{false, true} {
-		tmp := begin(t, path, "new", realDisk())
+		tmp := begin(t, path, "new", System())
 		if prepared {
 			if err := tmp.Prepare(); err != nil {
 				t.Fatal(err)
@@ -69,13 +70,13 @@ func TestWriteFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "a")
-			d := realDisk()
+			d := System()
 			tmp := begin(t, path, "good", d)
-			tmp.disk.write = tc.write
+			tmp.disk.Write = tc.write
 			if _, err := tmp.Write([]byte("bad")); !errors.Is(err, tc.want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("Write = %v", err)
 			}
-			tmp.disk.write = d.write
+			tmp.disk.Write = d.Write
 			if _, err := tmp.Write([]byte("good again")); !errors.Is(err, tc.want) {
 				t.Errorf("the next Write = %v", err)
 			}
@@ -92,7 +93,7 @@ func TestWriteFails(t *testing.T) {
 
 func TestTruncate(t *testing.T) {
 	dir := t.TempDir()
-	tmp := begin(t, filepath.Join(dir, "a"), "header\nfirst\nsecond", realDisk())
+	tmp := begin(t, filepath.Join(dir, "a"), "header\nfirst\nsecond", System())
 	if tmp.Offset() != 19 {
 		t.Errorf("Offset = %d", tmp.Offset())
 	}
@@ -108,17 +109,13 @@ func TestTruncate(t *testing.T) {
 	if _, err := tmp.Write([]byte("\nother")); err != nil {
 		t.Fatal(err)
 	}
-	var back [5]byte
-	if _, err := tmp.File().ReadAt(back[:], 7); err != nil || string(back[:]) != "first" {
-		t.Errorf("read back %q, %v", back, err)
-	}
 	if err := tmp.Create(); err != nil {
 		t.Fatal(err)
 	}
 	wantFiles(t, dir, map[string]string{"a": "header\nfirst\nother"})
 
 	for _, size := range []int64{-1, 4} {
-		tmp := begin(t, filepath.Join(dir, "b"), "abc", realDisk())
+		tmp := begin(t, filepath.Join(dir, "b"), "abc", System())
 		if err := tmp.Truncate(size); err == nil {
 			t.Errorf("Truncate(%d) of 3 bytes went through", size)
 		}
@@ -130,8 +127,8 @@ func TestTruncate(t *testing.T) {
 func TestWriteBack(t *testing.T) {
 	type span struct{ From, N int64 }
 	var got []span
-	d := realDisk()
-	d.writeBack = func(_ *os.File, from, n int64) { got = append(got, span{from, n}) }
+	d := System()
+	d.WriteBack = func(_ *os.File, from, n int64) { got = append(got, span{from, n}) }
 	tmp := begin(t, filepath.Join(t.TempDir(), "a"), "", d)
 	write := func(n int) {
 		t.Helper()
@@ -155,7 +152,7 @@ func TestWriteBack(t *testing.T) {
 	// The real one harms nothing.
 	dir := t.TempDir()
 	big := strings.Repeat("0123456789abcdef", writeBackStep/16+1)
-	if err := begin(t, filepath.Join(dir, "a"), big, realDisk()).Create(); err != nil {
+	if err := begin(t, filepath.Join(dir, "a"), big, System()).Create(); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "a")); err != nil || string(got) != big {
@@ -232,54 +229,6 @@ func TestWriteNew(t *testing.T) {
 	wantFiles(t, dir, map[string]string{"a": "new"})
 }
 
-func TestRewrite(t *testing.T) {
-	big := bytes.Repeat([]byte("0123456789abcdef"), 10_000)
-	bigger := append(bytes.Clone(big), '!')
-	altered := append(bytes.Clone(big[:len(big)-1]), '!')
-	for name, tc := range map[string]struct{ old, data []byte }{
-		"same":            {[]byte("old"), []byte("old")},
-		"same, empty":     {nil, []byte{}},
-		"same, big":       {big, big},
-		"other":           {[]byte("old"), []byte("new")},
-		"longer":          {big, bigger},
-		"shorter":         {bigger, big},
-		"emptied":         {big, nil},
-		"the last letter": {big, altered},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "a")
-			was := put(t, path, string(tc.old))
-			changed, err := Rewrite(path, tc.data, was, Options{NoSync: true})
-			if err != nil || changed == bytes.Equal(tc.old, tc.data) {
-				t.Errorf("Rewrite = %v, %v", changed, err)
-			}
-			wantFiles(t, dir, map[string]string{"a": string(tc.data)})
-			if now := stamp(t, path); now.Same(was) == changed {
-				t.Errorf("changed is %v, but the stamp says otherwise", changed)
-			}
-		})
-	}
-
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a")
-	was := put(t, path, "old")
-	put(t, path, "theirs")
-	if changed, err := Rewrite(path, []byte("new"), was, Options{}); changed || !errors.Is(err, ErrChanged) {
-		t.Errorf("Rewrite of a changed file = %v, %v", changed, err)
-	}
-	wantFiles(t, dir, map[string]string{"a": "theirs"})
-	was = stamp(t, path)
-	chmod(t, path, 0o444)
-	if changed, err := Rewrite(path, []byte("new"), stamp(t, path), Options{}); changed || !errors.Is(err, ErrReadOnly) {
-		t.Errorf("Rewrite of a read-only file = %v, %v", changed, err)
-	}
-	wantFiles(t, dir, map[string]string{"a": "theirs"})
-	if _, err := Rewrite(filepath.Join(dir, "none"), nil, was, Options{}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Rewrite of nothing = %v", err)
-	}
-}
-
 func TestSpool(t *testing.T) {
 	dir := t.TempDir()
 	f, cleanup, err := Spool(strings.NewReader("piped"), dir)
@@ -327,9 +276,52 @@ func (errReader) Read([]byte) (int, error) { return 0, errDisk }
 
 // writeNew creates target with data as its content; see Temp.Create.
 func writeNew(target string, data []byte) error {
-	t, err := filled(target, data, Options{})
+	t, err := New(target, Options{})
 	if err != nil {
 		return err
 	}
+	defer t.Discard()
+	if _, err := t.Write(data); err != nil {
+		return err
+	}
 	return t.Create()
+}
+
+// Whatever is written in whatever pieces, and cut, is what the file holds.
+func TestPages(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for round := range 30 {
+		path := filepath.Join(t.TempDir(), "a")
+		tmp := begin(t, path, "", System())
+		var want []byte
+		for range 2 + r.IntN(12) {
+			size := []int{r.IntN(300), page, bigWrite - 1, bigWrite, bigWrite + r.IntN(3*page), 4 * bigWrite}[r.IntN(6)]
+			if round == 0 {
+				size = reservePays/2 + r.IntN(page)
+			}
+			p := make([]byte, size)
+			for i := range p {
+				p[i] = byte(r.Uint32())
+			}
+			want = append(want, p...)
+			if n, err := tmp.Write(p); n != size || err != nil {
+				t.Fatal(n, err)
+			}
+			if r.IntN(5) == 0 {
+				want = want[:r.IntN(len(want)+1)]
+				if err := tmp.Truncate(int64(len(want))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if tmp.Offset() != int64(len(want)) {
+				t.Fatal(tmp.Offset(), len(want))
+			}
+		}
+		if err := tmp.Create(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("round %d: %d bytes, want %d: %v", round, len(got), len(want), err)
+		}
+	}
 }

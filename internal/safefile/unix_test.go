@@ -53,7 +53,7 @@ func TestModeKept(t *testing.T) {
 				}
 			}
 			set("new")
-			tmp := begin(t, path, "new", realDisk())
+			tmp := begin(t, path, "new", System())
 			if when == "new" {
 				if m := mode(t, tmp.path); m&^want&0o077 != 0 {
 					t.Errorf("while it is written, the temporary file of a %v file is %v", want, m)
@@ -88,13 +88,10 @@ func TestFIFO(t *testing.T) {
 	if was.Regular() {
 		t.Error("a FIFO is a regular file")
 	}
-	if err := begin(t, path, "new", realDisk()).Replace(was); !errors.Is(err, ErrNotRegular) {
+	if err := begin(t, path, "new", System()).Replace(was); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("Replace = %v", err)
 	}
-	if _, err := Rewrite(path, nil, was, Options{}); !errors.Is(err, ErrNotRegular) {
-		t.Errorf("Rewrite = %v", err)
-	}
-	if err := begin(t, path, "new", realDisk()).Create(); !errors.Is(err, fs.ErrExist) {
+	if err := begin(t, path, "new", System()).Create(); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("Create = %v", err)
 	}
 	if m := mode(t, path); m.Type() != fs.ModeNamedPipe {

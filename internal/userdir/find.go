@@ -25,6 +25,31 @@ func Find(chatPath string) (Dir, bool) {
 	return Dir{Root: p.root}, ok
 }
 
+// Enclosing gives the user's folder that a file lies in: as Find does for a chat, and the
+// one above groups/, worlds/, characters/ and backups/ for what lies there, where that
+// has a folder of chats as well.
+func Enclosing(path string) (Dir, bool) {
+	if dir, ok := Find(path); ok {
+		return dir, true
+	}
+	for _, written := range []bool{true, false} {
+		folder, err := filepath.Abs(filepath.Dir(path))
+		if err == nil && !written {
+			folder, err = filepath.EvalSymlinks(folder)
+		}
+		if err != nil {
+			continue
+		}
+		above := filepath.Dir(folder)
+		for _, name := range [...]string{groupsFolder, worldsFolder, charactersFolder, backupsFolder} {
+			if isCalled(folder, name) && (isDir(filepath.Join(above, chatsFolder)) || isDir(filepath.Join(above, groupChatsFolder))) {
+				return Dir{Root: above}, true
+			}
+		}
+	}
+	return Dir{}, false
+}
+
 // KindOf gives the kind of chat that chatPath leads to, and for a solo chat its
 // owner, the character's folder. Which group owns a group chat only the group files
 // can tell, so that owner is empty.
@@ -37,6 +62,20 @@ func KindOf(chatPath string) (kind Kind, owner string) {
 		return Group, ""
 	}
 	return Solo, p.owner
+}
+
+// Follow returns the path of the file that a path leads to, where that is a
+// symbolic link: a chat's place and name are those of the file itself. Links
+// among its folders are left in the path.
+func Follow(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&os.ModeSymlink == 0 {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // place is where in a user's folder a chat lies; owner is empty for a group chat.

@@ -2,12 +2,11 @@ package userdir
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"stchat/internal/names"
+	"stchat/internal/visible"
 )
 
 // UnsafeNameError says that a name found in a file is no name that SillyTavern could
@@ -18,12 +17,7 @@ type UnsafeNameError struct {
 }
 
 func (e *UnsafeNameError) Error() string {
-	const enough = 80
-	name := e.Name
-	if len(name) > enough {
-		name = name[:enough] + "…"
-	}
-	return fmt.Sprintf("%s: the name %q is not safe as a file's name, and was not followed", e.Folder, name)
+	return fmt.Sprintf("%s: the name %q is not safe as a file's name, and was not followed", e.Folder, visible.Clip(e.Name, 80))
 }
 
 // Within gives the path of the file that name, out of a stranger's file, means in
@@ -39,30 +33,37 @@ func Within(folder, name, ext string) (path string, err error) {
 	return filepath.Join(folder, name+ext), nil
 }
 
-// ChatName gives the name of the chat at path: the file's name less one ".jsonl".
+// ChatName returns the name of the chat at path: the file's name less one
+// ".jsonl", in whatever letter case.
 func ChatName(path string) string {
 	if path == "" {
 		return ""
 	}
-	return strings.TrimSuffix(filepath.Base(path), names.Extension)
+	base := filepath.Base(path)
+	if HasExtension(base) {
+		return base[:len(base)-len(names.Extension)]
+	}
+	return base
 }
 
-// ListChats gives the names of the chats in folder, sorted by bytes and without
-// ".jsonl": regular files only, as SillyTavern lists them. The error is that of
-// reading the folder, fs.ErrNotExist among them.
-func ListChats(folder string) (chats []string, err error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, err
+// HasExtension reports whether a file's name ends in ".jsonl", in whatever
+// letter case, as every chat's does.
+func HasExtension(file string) bool {
+	n := len(file) - len(names.Extension)
+	return n >= 0 && strings.EqualFold(file[n:], names.Extension)
+}
+
+// RealPath returns an absolute path without links, as far as the path exists: the
+// same one for all spellings of a file's path, letter case apart.
+func RealPath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
 	}
-	for _, entry := range entries {
-		name, ok := strings.CutSuffix(entry.Name(), names.Extension)
-		// A file called just ".jsonl" has no extension to Node.
-		if ok && name != "" && entry.Type().IsRegular() {
-			chats = append(chats, name)
-		}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
 	}
-	// ReadDir sorts with the extension, where "a b.jsonl" comes before "a.jsonl".
-	slices.Sort(chats)
-	return chats, nil
+	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(real, filepath.Base(path))
+	}
+	return path
 }

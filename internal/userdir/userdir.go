@@ -10,10 +10,12 @@ import (
 
 // The names of the folders inside a user's folder.
 const (
+	dataFolder       = "data" // of SillyTavern, with a folder a user
 	chatsFolder      = "chats"
 	groupChatsFolder = "group chats"
 	groupsFolder     = "groups"
 	worldsFolder     = "worlds"
+	charactersFolder = "characters"
 )
 
 // Dir is a SillyTavern user's folder.
@@ -31,8 +33,14 @@ func (d Dir) GroupChats() string { return filepath.Join(d.Root, groupChatsFolder
 // Groups is the folder with the group files.
 func (d Dir) Groups() string { return filepath.Join(d.Root, groupsFolder) }
 
+// Characters is the folder with the characters' cards.
+func (d Dir) Characters() string { return filepath.Join(d.Root, charactersFolder) }
+
 // Worlds is the folder with the lorebooks.
 func (d Dir) Worlds() string { return filepath.Join(d.Root, worldsFolder) }
+
+// Backups is the folder with SillyTavern's own copies of chats and settings.
+func (d Dir) Backups() string { return filepath.Join(d.Root, backupsFolder) }
 
 // IsUserDir reports whether path is a folder with chats, group chats, groups or
 // worlds in it. Links are followed.
@@ -61,7 +69,7 @@ func Open(root string) (Dir, error) {
 	case !info.IsDir():
 		return Dir{}, fmt.Errorf("%s: not a folder", root)
 	}
-	for _, below := range [...]string{"default-user", filepath.Join("data", "default-user")} {
+	for _, below := range [...]string{"default-user", filepath.Join(dataFolder, "default-user")} {
 		if path := filepath.Join(root, below); IsUserDir(path) {
 			return Dir{}, fmt.Errorf("%s: not a SillyTavern user folder; did you mean %s?", root, path)
 		}
@@ -72,4 +80,20 @@ func Open(root string) (Dir, error) {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// Folders gives the folders in which the files of a user's chats lie: chats, with one
+// for each character, groups, group chats, lorebooks and characters.
+func (d Dir) Folders() []string {
+	folders := []string{d.GroupChats(), d.Groups(), d.Worlds(), filepath.Join(d.Root, charactersFolder)}
+	entries, err := os.ReadDir(d.Chats())
+	if err != nil {
+		return folders
+	}
+	for _, e := range entries {
+		if e.IsDir() || e.Type() == fs.ModeSymlink {
+			folders = append(folders, filepath.Join(d.Chats(), e.Name()))
+		}
+	}
+	return folders
 }

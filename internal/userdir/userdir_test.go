@@ -108,6 +108,9 @@ func TestFindThroughLinks(t *testing.T) {
 	link := func(target, name string) {
 		t.Helper()
 		err := os.Symlink(filepath.Join(root, filepath.FromSlash(target)), filepath.Join(root, filepath.FromSlash(name)))
+		if err == nil {
+			_, err = os.Lstat(filepath.Join(root, filepath.FromSlash(name))) // Wine makes none, and says nothing
+		}
 		if err != nil {
 			t.Skip("no symbolic links here:", err)
 		}
@@ -179,30 +182,18 @@ func TestOpen(t *testing.T) {
 
 func TestChatName(t *testing.T) {
 	for path, want := range map[string]string{
-		"a/Point 1.jsonl": "Point 1",
-		"x.jsonl.jsonl":   "x.jsonl",
-		"dots....jsonl":   "dots...",
-		"plain":           "plain",
-		"X.JSONL":         "X.JSONL",
-		"":                "",
+		"a/Point 1.jsonl":   "Point 1",
+		"x.jsonl.jsonl":     "x.jsonl",
+		"dots....jsonl":     "dots...",
+		"plain":             "plain",
+		"X.JSONL":           "X",
+		"\u017f.j\u017fonl": "\u017f.j\u017fonl",
+		".jsonl":            "",
+		"":                  "",
 	} {
 		if got := userdir.ChatName(filepath.FromSlash(path)); got != want {
 			t.Errorf("ChatName(%q) = %q; want %q", path, got, want)
 		}
-	}
-}
-
-func TestListChats(t *testing.T) {
-	root := tree(t, "b.jsonl", "a.jsonl", "a b.jsonl", "A.jsonl.txt", ".jsonl", "dir.jsonl/", "a.luker-state.x.json", "X.JSONL")
-	got, err := userdir.ListChats(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"a", "a b", "b"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if _, err := userdir.ListChats(filepath.Join(root, "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
 	}
 }
 

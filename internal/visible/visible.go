@@ -8,11 +8,14 @@
 package visible
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
+
+	"stchat/internal/rawjson"
 )
 
 // hidden tells whether a rune must not reach a terminal: controls, the
@@ -72,26 +75,33 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Quote gives s as a shell reads it: as it is where nothing in it needs
-// quoting, else in single quotes, or in $'…' where it has hidden characters.
-func Quote(s string) string {
-	if !plain(s) {
-		t := Text(strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s))
-		return "$'" + t + "'"
-	}
-	safe := func(r rune) bool {
-		return r >= 0x80 || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,:@%=^", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
+// Lines is [Text] for text of several lines: line feeds and tabs stay.
+func Lines(s string) string {
+	if plain(s) {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	var b strings.Builder
+	for len(s) > 0 {
+		end := strings.IndexAny(s, "\n\t")
+		if end < 0 {
+			end = len(s)
+		}
+		b.WriteString(Text(s[:end]))
+		if end < len(s) {
+			b.WriteByte(s[end])
+			end++
+		}
+		s = s[end:]
+	}
+	return b.String()
 }
 
-// JSON gives encoded JSON with the hidden characters that an encoder leaves
-// raw written as \uXXXX. They can only stand inside strings.
+// JSON returns encoded JSON with the hidden characters that stand raw in it
+// written as \uXXXX, and with U+FFFD for what is not UTF-8, as JavaScript would
+// read it. Both can only stand inside strings.
 func JSON(b []byte) []byte {
-	if i := strings.IndexFunc(string(b), needsEscape); i < 0 {
+	b = rawjson.ToUTF8(b)
+	if bytes.IndexFunc(b, needsEscape) < 0 {
 		return b
 	}
 	out := make([]byte, 0, len(b)+64)
@@ -114,12 +124,33 @@ func JSON(b []byte) []byte {
 // needsEscape leaves out what structures JSON: the white space between values.
 func needsEscape(r rune) bool { return hidden(r) && r != '\n' && r != '\t' && r != '\r' }
 
+// Clip returns the first bytes of s, at most n, with … where something was cut;
+// no character is cut in two.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
 // Width gives the cells that s takes on a terminal. s must be shown text, as
 // Text gives it.
 func Width(s string) int { return runewidth.StringWidth(s) }
 
 // Truncate cuts s to at most cells, ending in … where something was cut.
 func Truncate(s string, cells int) string { return runewidth.Truncate(s, cells, "…") }
+
+// TruncateLeft cuts the beginning of s, so that at most cells are left, with … in
+// front where something was cut.
+func TruncateLeft(s string, cells int) string {
+	if Width(s) <= cells {
+		return s
+	}
+	return runewidth.TruncateLeft(s, Width(s)-cells+1, "…")
+}
 
 // Pad fills s with spaces to cells, and leaves a longer one as it is.
 func Pad(s string, cells int) string {

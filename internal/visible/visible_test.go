@@ -35,8 +35,8 @@ func TestQuote(t *testing.T) {
 		"a\x1bb'":            `$'a\x1bb\''`,
 		"日本":                 "日本",
 	} {
-		if got := Quote(in); got != want {
-			t.Errorf("Quote(%q) = %s, want %s", in, got, want)
+		if got := quotePOSIX(in); got != want {
+			t.Errorf("quotePOSIX(%q) = %s, want %s", in, got, want)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestQuote(t *testing.T) {
 func FuzzShown(f *testing.F) {
 	f.Add("a\x1b]0;x\x07\u202e\u009b\xff日本\U000e0041")
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, shown := range []string{Text(s), Quote(s)} {
+		for _, shown := range []string{Text(s), quotePOSIX(s), quoteWindows(s)} {
 			if !utf8.ValidString(shown) {
 				t.Fatalf("%q is not UTF-8", shown)
 			}
@@ -79,5 +79,36 @@ func TestWidths(t *testing.T) {
 	}
 	if s := Pad("日", 4); s != "日  " {
 		t.Errorf("padded to %q", s)
+	}
+}
+
+func TestLines(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "a\tb\nc": "a\tb\nc", "\x1b[1m\n\u202e\t\r\n": "\\x1b[1m\n\\u202e\t\\r\n", "\n\xff": "\n\\xff",
+	} {
+		if got := Lines(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestClip(t *testing.T) {
+	tests := []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc…"},
+		{"aé", 3, "aé"},
+		{"aéb", 2, "a…"},
+		{"日本", 5, "日…"},
+		{"日本", 2, "…"},
+		{"\xff\xff\xff", 2, "\xff\xff…"},
+	}
+	for _, tt := range tests {
+		if got := Clip(tt.in, tt.n); got != tt.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", tt.in, tt.n, got, tt.want)
+		}
 	}
 }

@@ -7,6 +7,12 @@ import path from 'node:path';
 import { lines } from './fixtures.mjs';
 import { named, NotHere, same, sameBytes, status, uuid } from './expect.mjs';
 
+/** What is said where a file that a tab may have open was edited. */
+export const reload = /reload/;
+
+/** The file of a lorebook by its name. */
+export const bookFile = (t, name) => path.join(t.data.root, 'worlds', `${name}.json`);
+
 const bare = (name) => String(name).replace(/\.jsonl$/, '');
 
 /** A slug that no chat here has. */
@@ -165,15 +171,15 @@ export function isNamed(file, want) {
 /**
  * Copies a group chat that may have the layout before 1.16. Where stchat gives the copy a header all the same, no older
  * version can open it: then stchat has to say so, and there is nothing more to prove in that version.
- * @param {string[]} args of stchat, which print one path
+ * @param {string} kind checkpoint or branch
+ * @param {{file: string, groupFile: string, old: boolean}} source
  * @returns {() => string} gives the copy's path, or ends the scenario
  */
-export function copyOfGroup(t, ...args) {
-    const done = t.ok(...args);
-    const file = done.stdout.trimEnd();
+export function copyOfGroup(t, kind, source, ...flags) {
+    const want = { changes: [source.groupFile], says: source.old ? [reload, /1\.16/] : [reload] };
+    const file = t.path(want, kind, source.file, ...flags);
     return () => {
         if (t.legacy && JSON.parse(fs.readFileSync(file, 'utf8').split('\n')[0]).chat_metadata) {
-            assert.match(done.stderr, /1\.16/, 'stchat does not warn that older versions cannot open the copy');
             throw new NotHere('stchat writes group chats as 1.16 and later do, and warns that older ones cannot open them');
         }
         return file;

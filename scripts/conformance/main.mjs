@@ -14,16 +14,20 @@ import { UserFolder } from './fixtures.mjs';
 import { install } from './install.mjs';
 import { markdownTable, reasons, textTable } from './report.mjs';
 import { damage } from './scenarios/damage.mjs';
+import { edit } from './scenarios/edit.mjs';
 import { group } from './scenarios/group.mjs';
+import { lifecycle } from './scenarios/lifecycle.mjs';
 import { lorebook } from './scenarios/lorebook.mjs';
 import { page } from './scenarios/page.mjs';
 import { replay } from './scenarios/replay.mjs';
 import { solo } from './scenarios/solo.mjs';
+import { use } from './scenarios/use.mjs';
 import { startServer } from './server.mjs';
-import { findStchat, mustStchat, pathOfStchat, runStchat } from './stchat.mjs';
+import { findStchat, watchedStchat } from './stchat.mjs';
+import { ready } from './tab.mjs';
 
 const pinned = ['1.19.0', '1.16.0', '1.13.5', '1.12.14'];
-const scenarios = [...solo, ...group, ...lorebook, ...damage, ...replay, ...page];
+const scenarios = [...solo, ...group, ...lorebook, ...damage, ...replay, ...page, ...use, ...edit, ...lifecycle];
 
 /** Where docs/conformance.md keeps its table. */
 const tableHeading = '## The latest table\n';
@@ -58,22 +62,6 @@ function atLeast(version, least) {
     return true;
 }
 
-/** Waits until the page has loaded everything it needs before chats can be opened. */
-async function ready(opened) {
-    for (let tries = 0; tries < 300; tries++) {
-        const is = await opened.evaluate(() => {
-            const loader = document.querySelector('#loader, #load-spinner');
-            return typeof globalThis.SillyTavern?.getContext === 'function' && !loader
-                && document.querySelectorAll('#rm_print_characters_block .character_select').length > 0;
-        }).catch(() => false);
-        if (is) {
-            return opened;
-        }
-        await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-    throw new Error('the page did not become ready in a minute');
-}
-
 /** Runs the scenarios against one version; gives id -> {outcome, why}. */
 async function conform(version, chosen, { program, browser, scratch }) {
     const results = new Map();
@@ -86,11 +74,12 @@ async function conform(version, chosen, { program, browser, scratch }) {
         atLeast: (least) => atLeast(version, least),
         data: new UserFolder(userRoot),
         scratch,
+        replica: path.join(scratch, 'replica'),
         browser,
-        stchat: (...args) => runStchat(program, args),
-        ok: (...args) => mustStchat(program, args),
-        path: (...args) => pathOfStchat(program, args),
     };
+    // A server and its page write into other folders of the user's as they please.
+    const inUse = ['chats', 'group chats', 'groups', 'characters', 'worlds'].map((name) => path.join(userRoot, name));
+    Object.assign(t, watchedStchat(program, () => [...(t.server ? inUse : [userRoot]), t.replica]));
     const fail = (scenario, error) => {
         if (error instanceof NotHere) {
             results.set(scenario.id, { outcome: 'n/a', why: error.message });
@@ -122,7 +111,7 @@ async function conform(version, chosen, { program, browser, scratch }) {
         if (t.server.version !== version) {
             throw new Error(`the server says it is ${t.server.version}, not ${version}`);
         }
-        if (browser && [...prepared.keys()].some((s) => page.includes(s))) {
+        if (browser && [...prepared.keys()].some((s) => [...page, ...use, ...edit, ...lifecycle].includes(s))) {
             // The first-run dialogue would stand in the way.
             const settingsFile = path.join(userRoot, 'settings.json');
             const settings = JSON.parse(fs.readFileSync(settingsFile, 'utf8'));

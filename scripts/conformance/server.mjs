@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 
-const startTimeout = 180_000;
+const startTimeout = 600_000; // a busy machine takes minutes to compile the libraries
 
 /** A TCP port of 127.0.0.1 that was free a moment ago. */
 function freePort() {

@@ -5,6 +5,8 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { changesBetween, snapshot } from './watch.mjs';
+
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
 
 /**
@@ -28,26 +30,56 @@ export function findStchat(given, folder) {
     return program;
 }
 
-/** Runs stchat; gives its exit code and what it said. */
-export function runStchat(program, args) {
-    const done = spawnSync(program, args, { encoding: 'utf8', input: '', maxBuffer: 1 << 26 });
-    if (done.error) {
-        throw done.error;
+/**
+ * Makes the way in which scenarios call stchat. A call fails unless it exits as it should, says just what it should on
+ * stderr, and changes just the paths it should in the user folders.
+ * @param {string} program
+ * @param {() => string[]} watched the folders that are watched, now
+ */
+export function watchedStchat(program, watched) {
+    /**
+     * Runs stchat; gives what it wrote to stdout. An object in front of the arguments says what else is expected:
+     * code: the exit code (0); says: what each line on stderr matches (none); changes: paths that become different
+     * ones (none); prints: whether the path that it prints is one of them.
+     */
+    function stchat(...args) {
+        const { code = 0, says = [], changes = [], prints = false } = typeof args[0] === 'object' ? args.shift() : {};
+        const folders = watched();
+        const before = snapshot(folders);
+        const done = spawnSync(program, args, { encoding: 'utf8', input: '', maxBuffer: 1 << 26 });
+        if (done.error) {
+            throw done.error;
+        }
+        const { stdout, stderr } = done;
+        const call = `stchat ${args[0]}`;
+        const said = stderr.split('\n').filter((line) => line);
+        assert.equal(done.status, code, `${call} exits ${done.status}: ${said[0] || stdout.trim().split('\n')[0]}`);
+        const wanted = new Set(changes);
+        if (prints) {
+            assert.match(stdout, /^[^\n]+\n$/, `${call} prints ${JSON.stringify(stdout)}, not one path`);
+            wanted.add(stdout.slice(0, -1));
+        }
+        const found = changesBetween(before, snapshot(folders));
+        for (const file of found) {
+            assert.ok(wanted.has(file), `${call} changes ${file}`);
+        }
+        for (const file of wanted) {
+            const outside = !folders.some((folder) => file.startsWith(folder + path.sep));
+            assert.ok(outside || found.includes(file), `${call} does not change ${file}`);
+        }
+        for (const line of said) {
+            assert.ok(says.some((text) => text.test(line)), `${call} says: ${line}`);
+        }
+        for (const text of says) {
+            assert.ok(said.some((line) => text.test(line)), `${call} does not say ${text}, but: ${said.join(' / ')}`);
+        }
+        return stdout;
     }
-    return { code: done.status, stdout: done.stdout, stderr: done.stderr };
-}
 
-/** Runs stchat and fails unless it exits 0. */
-export function mustStchat(program, args) {
-    const done = runStchat(program, args);
-    const said = done.stderr.trim().split('\n')[0] || done.stdout.trim().split('\n')[0];
-    assert.equal(done.code, 0, `stchat ${args[0]} exits ${done.code}: ${said}`);
-    return done;
-}
-
-/** Runs a command that prints one new file's path; gives the path. */
-export function pathOfStchat(program, args) {
-    const { stdout } = mustStchat(program, args);
-    assert.match(stdout, /^[^\n]+\n$/, `stchat ${args[0]} prints ${JSON.stringify(stdout)}, not one path`);
-    return stdout.slice(0, -1);
+    /** Runs a command that prints one new file's path; gives the path. */
+    function pathOf(...args) {
+        const want = typeof args[0] === 'object' ? args.shift() : {};
+        return stchat({ ...want, prints: true }, ...args).slice(0, -1);
+    }
+    return { stchat, path: pathOf };
 }

@@ -101,7 +101,7 @@ func (h *harness) failCalls(out io.Writer) error {
 	}
 	err := h.each(len(jobs), func(i int, dir string) error {
 		j := jobs[i]
-		if err := j.sc.settle(dir); err != nil {
+		if err := h.settle(j.sc, dir); err != nil {
 			return err
 		}
 		for n, missed := 1, 0; missed < 2; n++ {
@@ -159,7 +159,7 @@ func (h *harness) inject(sc *scenario, dir string, call sysCall, fault string, s
 		if err != nil {
 			return false, err
 		}
-		return strings.Contains(string(text), "INJECTED") && len(more) == 0, sc.reset(dir, f.is)
+		return strings.Contains(string(text), "INJECTED") && len(more) == 0, h.reset(sc, dir, f.is)
 	}
 	// Two signals, from two threads at once, are two presses of Ctrl-C: the second kills.
 	t := trouble{signal: signal, killed: fault == "KILL" || strings.Count(lines, "--- SIG") > 1}

@@ -57,7 +57,7 @@ func TestCalls(t *testing.T) {
 	}
 	sc := h.cases[0]
 	dir := t.TempDir()
-	if err := sc.settle(dir); err != nil {
+	if err := h.settle(sc, dir); err != nil {
 		t.Fatal(err)
 	}
 	hits := 0
@@ -170,12 +170,13 @@ func TestDangling(t *testing.T) {
 		lore:                book(),
 		supper:              chat("", 1),
 		"groups/1.json":     groupFile("Supper"),
+		mira:                `{"name":"Mira","chat":"Harbour"}`,
 		"worlds/other.json": "{}",
 	}
 	if list := whole.dangling(); len(list) > 0 {
 		t.Errorf("nothing dangles, but: %q", list)
 	}
-	for name, want := range map[string]int{quay: 2, pier: 1, lore: 1, supper: 1, harbour: 0} {
+	for name, want := range map[string]int{quay: 2, pier: 1, lore: 1, supper: 2, mira: 0, harbour: 1} {
 		if list := whole.without([]string{name}).dangling(); len(list) != want {
 			t.Errorf("without %s: %q, want %d", name, list, want)
 		}

@@ -2,12 +2,9 @@ package main
 
 import (
 	"fmt"
-	"maps"
-	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -25,7 +22,6 @@ type trouble struct {
 const (
 	done       = "done all the same"
 	failed     = "failed, nothing changed"
-	completed  = "failed after the chat, completed as told"
 	mostly     = "failed in part"
 	unsynced   = "all written, told what else failed"
 	wasKilled  = "killed"
@@ -33,7 +29,7 @@ const (
 )
 
 func columns() []string {
-	return []string{"runs", done, failed, completed, mostly, unsynced, wasKilled, brokenness}
+	return []string{"runs", done, failed, mostly, unsynced, wasKilled, brokenness}
 }
 
 // judge looks at what a disturbed run left, counts it in row and tells of what is
@@ -43,7 +39,15 @@ func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t troub
 	if err != nil {
 		return err
 	}
-	bad := f.broken
+	broken := f.broken
+	// A group file that cannot be read may list the chat: this is said, and not an error.
+	readable := !strings.Contains(out.stderr, "which cannot be read")
+	if f.state == between && out.code != 0 && readable || slices.ContainsFunc(f.temps, isJournal) { // the next call ends it
+		if f, err = h.end(sc, dir); err != nil {
+			return err
+		}
+	}
+	bad := append(broken, f.broken...)
 	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
 	if strings.Contains(out.stderr, "goroutine ") || strings.Contains(out.stderr, "panic") {
 		say("it panicked")
@@ -52,9 +56,6 @@ func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t troub
 		say("temporary files are left: %s", strings.Join(f.temps, ", "))
 	}
 	what := ""
-	loose := sc.fresh(f.seen)
-	// A group file that cannot be read may list the chat: this is said, and not an error.
-	readable := !strings.Contains(out.stderr, "which cannot be read")
 	if sc.mends && !t.killed && !t.keepsTemp {
 		bad = append(bad, sc.halfMended(f.seen)...)
 	}
@@ -75,7 +76,7 @@ func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t troub
 		if f.state != made && readable {
 			say("exit 0, but the state is %s", f.state)
 		}
-	case out.code != 2:
+	case out.code != 2 && (!t.signal || out.code != 130 && out.code != 143):
 		say("exit code %d", out.code)
 	default:
 		if !t.mute {
@@ -86,18 +87,12 @@ func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t troub
 			what = failed
 		case t.mute && f.state != old:
 			what = mostly
-		case len(loose) > 0 && readable, howTo.MatchString(out.stderr):
-			what = completed
-			bad = append(bad, h.complete(sc, dir, out)...)
-			if f.is, err = take(dir); err != nil {
-				return err
-			}
 		case f.state == made:
 			what = unsynced
 			if !t.mute && !saysWritten.MatchString(out.stderr) {
 				say("all is written, but the message does not say so")
 			}
-		case f.reached(sc) || sc.mends:
+		case f.reached(sc) || sc.mends || f.state == inPart:
 			what = mostly
 			if !sc.mends && len(sc.partly) == 0 {
 				say("a part is written, and nothing says what is missing")
@@ -116,7 +111,7 @@ func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t troub
 		h.tally.add(row, brokenness)
 		h.tally.fault(row, sc.name+", "+how, bad, out)
 	}
-	return sc.reset(dir, f.is)
+	return h.reset(sc, dir, f.is)
 }
 
 // saysWritten finds what says that all is in place although something failed.
@@ -134,15 +129,12 @@ func (sc *scenario) fresh(s snapshot) []string {
 	return list
 }
 
-// halfMended lists backups and quarantine files of chats that were not mended.
+// halfMended lists quarantine files of chats that were not mended.
 func (sc *scenario) halfMended(s snapshot) []string {
 	var list []string
 	for name := range s {
-		chat, isBackup := strings.CutSuffix(name, ".bak-TIME")
-		if stem, ok := strings.CutSuffix(name, ".damaged"); ok {
-			chat, isBackup = stem+".jsonl", true
-		}
-		if isBackup && s[chat] == sc.old[chat] {
+		stem, ok := strings.CutSuffix(name, ".damaged")
+		if chat := stem + ".jsonl"; ok && s[chat] == sc.old[chat] {
 			list = append(list, "left behind: "+name)
 		}
 	}
@@ -189,44 +181,8 @@ func (sc *scenario) namesFile(text string) bool {
 			return true
 		}
 	}
-	return strings.Contains(text, "standard output") || strings.Contains(text, "standard input")
+	return strings.Contains(text, ".stchat") || strings.Contains(text, "settings.json") || strings.Contains(text, "standard output") || strings.Contains(text, "standard input")
 }
 
-// howTo finds the command that a message says completes what is missing.
-var howTo = regexp.MustCompile(`(?m)to complete it: (stchat .*)$`)
-
-// complete runs the commands that the messages name, and sees that they do.
-func (h *harness) complete(sc *scenario, dir string, out outcome) []string {
-	if !howTo.MatchString(out.stderr) {
-		return []string{"the message does not tell how to complete it"}
-	}
-	bad := h.follow(dir, out.stderr)
-	now, err := sc.take(dir)
-	if err != nil {
-		return append(bad, err.Error())
-	}
-	for name := range now {
-		if strings.Contains(name, ".jsonl.bak-") || strings.Contains(name, ".json.bak-") {
-			delete(now, name) // repair keeps what it changes
-		}
-	}
-	bad = append(bad, now.dangling()...)
-	if strings.Contains(out.stderr, "which cannot be read") {
-		return bad
-	}
-	for _, l := range sc.fresh(now) {
-		bad = append(bad, "completed as told, but "+l)
-	}
-	if len(sc.partly) == 0 && !maps.Equal(now, sc.new) {
-		bad = append(bad, "completed as told, but it is not what an undisturbed run makes")
-	}
-	return bad
-}
-
-// shell runs a line as a user would who took it from a message.
-func (h *harness) shell(dir, line string) (text []byte, err error) {
-	cmd := exec.Command("sh", "-c", line)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TZ=UTC", "PATH="+filepath.Dir(h.bin)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	return cmd.CombinedOutput()
-}
+// isJournal says whether a file tells what was begun and not ended.
+func isJournal(name string) bool { return strings.HasSuffix(name, ".journal") }

@@ -33,7 +33,7 @@ func (h *harness) killAll(out io.Writer) error {
 	err := h.each(batches*len(h.cases), func(i int, dir string) error {
 		sc := h.cases[i%len(h.cases)]
 		rng := rand.New(rand.NewPCG(h.seed, uint64(i)))
-		if err := sc.settle(dir); err != nil {
+		if err := h.settle(sc, dir); err != nil {
 			return err
 		}
 		from := i / len(h.cases) * batch
@@ -49,7 +49,7 @@ func (h *harness) killAll(out io.Writer) error {
 		}
 		return nil
 	})
-	h.tally.table(out, "command", rows, []string{"killed", "too late", old, between, made, "temporary files left", "swept by a later run"})
+	h.tally.table(out, "command", rows, []string{"killed", "too late", old, made, inPart, "killed again", "ended forward", "ended back", "temporary files left", "swept by the next call"})
 	return err
 }
 
@@ -66,7 +66,7 @@ func (h *harness) calibrate(sc *scenario) (c clock, err error) {
 		if err != nil {
 			return c, err
 		}
-		if err := sc.reset(dir, is); err != nil {
+		if err := h.reset(sc, dir, is); err != nil {
 			return c, err
 		}
 		cmd, stderr := h.command(dir, nil, sc.args(want))
@@ -142,31 +142,81 @@ func (h *harness) killOnce(sc *scenario, c clock, dir string, rng *rand.Rand) (h
 		}
 	case killed(out):
 		h.tally.add(sc.name, "killed")
-		h.tally.add(sc.name, f.state)
+		if f, err = h.afterKill(sc, dir, f, rng); err != nil {
+			return false, err
+		}
 	default:
 		f.broken = append(f.broken, "neither killed nor done")
-	}
-	if len(f.temps) > 0 {
-		h.tally.add(sc.name, "temporary files left")
-		swept, err := h.call(dir, nil, sc.args(later))
-		if err != nil {
-			return false, err
-		}
-		now, err := take(dir)
-		if err != nil {
-			return false, err
-		}
-		if swept.code != 0 || len(now.temps()) > 0 || len(now.dangling()) > 0 {
-			f.broken = append(f.broken, fmt.Sprintf("a later run: %s; it leaves %v %v", swept, now.temps(), now.dangling()))
-		} else {
-			h.tally.add(sc.name, "swept by a later run")
-		}
-		f.is = now
 	}
 	if len(f.broken) > 0 {
 		h.tally.fault(sc.name, how, f.broken, out)
 	}
-	return killed(out), sc.reset(dir, f.is)
+	return killed(out), h.reset(sc, dir, f.is)
+}
+
+// afterKill lets the next call end what is left, and counts what that was. Where a
+// journal is left, that call is killed too, every other time, and the one after it ends all.
+func (h *harness) afterKill(sc *scenario, dir string, f finding, rng *rand.Rand) (finding, error) {
+	if len(f.temps) == 0 {
+		h.tally.add(sc.name, f.state)
+		if f.state == between {
+			f.broken = append(f.broken, "neither old nor new, and nothing tells the next call")
+		}
+		return f, nil
+	}
+	h.tally.add(sc.name, "temporary files left")
+	if slices.ContainsFunc(f.temps, isJournal) && rng.IntN(2) == 0 {
+		again, err := h.killNext(dir, rng)
+		if err != nil {
+			return f, err
+		}
+		if again {
+			h.tally.add(sc.name, "killed again")
+			f, err = sc.look(dir)
+			if err != nil {
+				return f, err
+			}
+		}
+	}
+	now, err := h.end(sc, dir)
+	if err != nil {
+		return f, err
+	}
+	switch {
+	case f.state != between:
+		h.tally.add(sc.name, now.state)
+	case now.state == old:
+		h.tally.add(sc.name, "ended back")
+	default:
+		h.tally.add(sc.name, "ended forward")
+	}
+	if len(now.temps) == 0 {
+		h.tally.add(sc.name, "swept by the next call")
+	}
+	now.broken = append(f.broken, now.broken...)
+	return now, nil
+}
+
+// killNext kills the next call at one of the system calls with which it ends what was
+// begun; hit is false where it did not come so far. Without strace it is killed nowhere.
+func (h *harness) killNext(dir string, rng *rand.Rand) (hit bool, err error) {
+	if !h.canTrace() {
+		return false, nil
+	}
+	out, err := h.next(dir, killAt(dir, rng))
+	return killed(out), err
+}
+
+// killAt are the words for strace that kill a run at one of the calls that change names,
+// force to disk, or look at files.
+func killAt(dir string, rng *rand.Rand) []string {
+	calls := []string{"linkat", "renameat", "unlinkat", "fsync", "newfstatat", "openat"}
+	call := calls[rng.IntN(len(calls))]
+	most := 6
+	if call == "newfstatat" || call == "openat" {
+		most = 40
+	}
+	return []string{"strace", "-f", "-q", "-o", dir + ".strace", "-e", "trace=" + call, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, 1+rng.IntN(most))}
 }
 
 // killed says whether a run was ended from outside.
@@ -180,7 +230,7 @@ func moment(sc *scenario, c clock, dir string, rng *rand.Rand) (how string, due 
 	between := func(from, to time.Duration) time.Duration {
 		return from + time.Duration(rng.Float64()*float64(max(to-from, time.Microsecond)))
 	}
-	switch rng.IntN(4) {
+	switch rng.IntN(5) {
 	case 0:
 		return "anywhere", time.After(between(0, c.ends*21/20))
 	case 1:
@@ -189,16 +239,19 @@ func moment(sc *scenario, c clock, dir string, rng *rand.Rand) (how string, due 
 			name := sc.appear[rng.IntN(len(sc.appear))]
 			return "as " + name + " appears", onceThere(filepath.Join(dir, filepath.FromSlash(name)), c.ends*2, delay)
 		}
+	case 2:
+		delay := between(0, (c.ends-c.writes)/4)
+		return "as its journal appears", onceThere(filepath.Join(dir, ".stchat", "*.journal"), c.ends*2, delay)
 	}
 	return "while it writes", time.After(between(c.writes, c.ends*21/20))
 }
 
-// onceThere fires delay after a file appeared, or after the limit.
-func onceThere(path string, limit, delay time.Duration) <-chan time.Time {
+// onceThere fires delay after a file appeared whose path matches, or after the limit.
+func onceThere(pattern string, limit, delay time.Duration) <-chan time.Time {
 	fire := make(chan time.Time, 1)
 	go func() {
 		for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(20 * time.Microsecond) {
-			if _, err := os.Lstat(path); err == nil {
+			if found, _ := filepath.Glob(pattern); len(found) > 0 {
 				break
 			}
 		}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -83,7 +85,7 @@ func (h *harness) locked(sc *scenario, l lock, name string, under []string) erro
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := sc.settle(dir); err != nil {
+	if err := h.settle(sc, dir); err != nil {
 		return err
 	}
 	err = filepath.WalkDir(dir, func(p string, _ os.DirEntry, err error) error {
@@ -107,7 +109,7 @@ func (h *harness) locked(sc *scenario, l lock, name string, under []string) erro
 	if info, err := os.Stat(p); err == nil && info.IsDir() {
 		mode = 0o755
 	}
-	if err := os.Chmod(p, mode); err != nil {
+	if err := os.Chmod(p, mode); err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have moved
 		return err
 	}
 	return h.judge(sc, dir, l.name, name, got, trouble{})
@@ -126,7 +128,7 @@ func (h *harness) readOnlyDisk() (row string, err error) {
 	defer func() { _ = exec.Command("umount", disk).Run() }() // it goes with the machine at the latest
 	dir := filepath.Join(disk, "world")
 	for _, sc := range h.cases {
-		if err := sc.settle(dir); err != nil {
+		if err := h.settle(sc, dir); err != nil {
 			return row, err
 		}
 		if err := mount(disk, "-o", "remount,ro"); err != nil {

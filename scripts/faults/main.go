@@ -3,7 +3,10 @@
 //
 // It builds the real program, gives it a user folder made for the purpose, and
 //
-//   - kills it at random moments (SIGKILL), in every command that writes;
+//   - kills it at random moments (SIGKILL), in every command that writes,
+//     and the call that ends what is left as well;
+//   - lets others write to the files of a change between such a kill and its end (Linux,
+//     with strace);
 //   - lets each system call of a run fail, one run a call and error, or delivers a
 //     signal at it (Linux, with strace);
 //   - fills the disk to every degree, makes folders and files read-only (Linux, root);
@@ -34,6 +37,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -72,6 +76,7 @@ func parts() []part {
 		{"calls", (*harness).failCalls},
 		{"space", (*harness).fillDisk},
 		{"locked", (*harness).lockFiles},
+		{"strangers", (*harness).strangersAll},
 		{"meddle", (*harness).meddleAll},
 		{"crowd", (*harness).crowdAll},
 		{"order", (*harness).orderAll},
@@ -139,7 +144,11 @@ func build(dir string) (string, error) {
 	if runtime.GOOS == "windows" {
 		bin += ".exe"
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "stchat/cmd/stchat")
+	info, ok := debug.ReadBuildInfo() // the module has another path where it is published
+	if !ok {
+		return "", fmt.Errorf("built without modules")
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, info.Main.Path+"/cmd/stchat")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, text)

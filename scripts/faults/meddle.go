@@ -122,7 +122,7 @@ func (h *harness) meddle(sc *scenario, m meddler, name, at, dir string) error {
 	now := m.makes(base[name])
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	// What comes out where the change comes first.
-	if err := sc.settle(dir); err != nil {
+	if err := h.settle(sc, dir); err != nil {
 		return err
 	}
 	if err := m.do(path, now); err != nil {
@@ -136,7 +136,7 @@ func (h *harness) meddle(sc *scenario, m meddler, name, at, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := sc.settle(dir); err != nil {
+	if err := h.settle(sc, dir); err != nil {
 		return err
 	}
 	log := dir + ".strace"
@@ -189,7 +189,8 @@ func (h *harness) judgeMeddled(sc *scenario, m meddler, name, now, at, dir strin
 		}
 	}
 	own.allowed[name] = map[string]bool{}
-	for _, s := range []snapshot{{name: now}, after.seen} {
+	on := snapshot{name: m.makes(sc.new[name])} // an edit that was made anew, on what he left
+	for _, s := range []snapshot{{name: now}, on, after.seen} {
 		if sc.masked {
 			s = s.mask()
 		}
@@ -206,8 +207,8 @@ func (h *harness) judgeMeddled(sc *scenario, m meddler, name, now, at, dir strin
 	var bad []string
 	for _, b := range f.broken {
 		// What pointed at a file that is gone points nowhere, and what was broken is
-		// broken: neither is stchat's to mend.
-		if !strings.HasPrefix(b, name+": ") && (now != absent || !strings.Contains(b, "does not exist")) {
+		// broken, under whatever name it goes on: neither is stchat's to mend.
+		if !slices.Contains(after.broken, b) && !strings.HasPrefix(b, name+": ") && (now != absent || !strings.Contains(b, "does not exist")) {
 			bad = append(bad, b)
 		}
 	}

@@ -89,13 +89,8 @@ func (h *harness) undisturbed(sc *scenario) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := sc.files.put(dir, nil); err != nil {
+	if err := h.setUp(sc, dir); err != nil {
 		return err
-	}
-	for _, args := range sc.setup {
-		if err := h.mustCall(dir, args); err != nil {
-			return err
-		}
 	}
 	if sc.old, err = sc.take(dir); err != nil {
 		return err
@@ -135,7 +130,7 @@ func (h *harness) made(dir string, sc *scenario, args []string) (snapshot, error
 	if err != nil {
 		return nil, err
 	}
-	if err := sc.reset(dir, is); err != nil {
+	if err := h.reset(sc, dir, is); err != nil {
 		return nil, err
 	}
 	if err := h.mustCall(dir, args); err != nil {
@@ -146,7 +141,7 @@ func (h *harness) made(dir string, sc *scenario, args []string) (snapshot, error
 		return nil, err
 	}
 	for name := range sc.old {
-		if _, ok := made[name]; !ok {
+		if _, ok := made[name]; !ok && !sc.goes {
 			return nil, fmt.Errorf("%s is gone", name)
 		}
 	}
@@ -174,28 +169,47 @@ func (sc *scenario) take(dir string) (snapshot, error) {
 }
 
 // reset makes the world what it was before the call; is is what is there now, unmasked.
-func (sc *scenario) reset(dir string, is snapshot) error {
-	if !sc.masked {
-		return sc.old.put(dir, is)
+func (h *harness) reset(sc *scenario, dir string, is snapshot) error {
+	if len(sc.setup) > 0 { // its records are part of the world
+		return h.settle(sc, dir)
 	}
-	return sc.files.put(dir, is) // where things are masked there is no setup
+	if err := os.RemoveAll(filepath.Join(dir, own)); err != nil { // each record is more for the next call to read
+		return err
+	}
+	return sc.files.put(dir, is)
 }
 
 // settle makes the scenario's world in a folder that had another's.
-func (sc *scenario) settle(dir string) error {
+func (h *harness) settle(sc *scenario, dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return err
 	}
-	return sc.reset(dir, nil)
+	return h.setUp(sc, dir)
+}
+
+// setUp puts the scenario's files in an empty folder, and makes the calls that come before.
+func (h *harness) setUp(sc *scenario, dir string) error {
+	if err := sc.files.put(dir, nil); err != nil {
+		return err
+	}
+	for _, args := range sc.setup {
+		if err := h.mustCall(dir, args); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // allow adds a snapshot to what files may hold.
 func (sc *scenario) allow(s snapshot) {
 	for name := range sc.old {
 		sc.allowAs(name, sc.old[name])
+		if _, ok := s[name]; !ok {
+			sc.allowAs(name, absent)
+		}
 	}
 	for name, data := range s {
 		sc.allowAs(name, data)
@@ -216,7 +230,8 @@ func (sc *scenario) allowAs(name, data string) {
 const (
 	old     = "old"     // as before the call
 	made    = "new"     // as after it
-	between = "between" // some of what it makes is there
+	inPart  = "in part" // some of its sources are done, each wholly
+	between = "between" // neither: the next call must end it
 )
 
 // finding is what a look at the world found.
@@ -258,9 +273,70 @@ func (sc *scenario) look(dir string) (f finding, err error) {
 		f.state = made
 	default:
 		f.state = between
-		f.broken = append(f.broken, f.seen.dangling()...)
+		begun := slices.ContainsFunc(f.temps, isJournal)
+		dangling := f.seen.danglingBut(func(from, to string) bool { return begun && sc.passes(from) && sc.passes(to) })
+		f.broken = append(f.broken, dangling...)
+		if len(f.temps)+len(dangling) == 0 && sc.isPart(f.seen) {
+			f.state = inPart
+		}
 	}
 	return f, nil
+}
+
+// passes says whether a call gives a chat its name, or takes it. Chats of a family name one
+// another both ways, so while they come and go one after the other no order is without gap.
+func (sc *scenario) passes(name string) bool {
+	_, was := sc.old[name]
+	_, is := sc.new[name]
+	return sc.goes && was != is
+}
+
+// isPart says whether what is there is what a call for fewer sources makes.
+func (sc *scenario) isPart(s snapshot) bool {
+	switch {
+	case sc.mends:
+		return len(sc.halfMended(s)) == 0
+	case len(sc.partly) > 0:
+		return len(sc.fresh(s)) == 0
+	}
+	return false
+}
+
+// end lets the next call that writes end what was begun, and looks again. That call is
+// for a chat of its own.
+func (h *harness) end(sc *scenario, dir string) (f finding, err error) {
+	out, err := h.next(dir, nil)
+	if err != nil {
+		return f, err
+	}
+	if f, err = sc.look(dir); err != nil {
+		return f, err
+	}
+	if out.code != 0 {
+		f.broken = append(f.broken, "the next call: "+out.String())
+	}
+	if len(f.temps) > 0 {
+		f.broken = append(f.broken, fmt.Sprintf("the next call leaves %v", f.temps))
+	}
+	if f.state == between {
+		f.broken = append(f.broken, "after the next call it is neither old nor new")
+	}
+	return f, nil
+}
+
+// next makes the next call, below the words of under, and takes away what it was for.
+func (h *harness) next(dir string, under []string) (out outcome, err error) {
+	const other, made = "chats/Next/Next.jsonl", "chats/Next/Next__next.jsonl"
+	if err := (snapshot{other: chat("", 1)}).put(dir, nil); err != nil {
+		return out, err
+	}
+	if out, err = h.call(dir, under, []string{"checkpoint", other, "--name", "next"}); err != nil {
+		return out, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(made))); err != nil && out.code == 0 {
+		return out, fmt.Errorf("exit 0, but: %w", err)
+	}
+	return out, os.RemoveAll(filepath.Join(dir, "chats", "Next"))
 }
 
 // reached says whether one of the new chats is in place.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -22,11 +21,12 @@ const (
 type scenario struct {
 	name  string
 	files snapshot
-	setup [][]string // calls that come before
+	setup [][]string // calls that come before, in each world anew
 	// args is the call; label goes into the names of what it makes.
 	args func(label string) []string
 	// partly are calls for fewer sources: where some fail, what they leave is right.
 	partly [][]string
+	goes   bool     // files go, or get other names
 	masked bool     // slugs and times differ from run to run
 	makes  []string // files that the call must make, or the scenario is none
 	linked bool     // the new chats are noted in their sources
@@ -42,11 +42,8 @@ type scenario struct {
 
 const absent = "\x00"
 
-// want is the label of the call under test, later that of the one after it.
-const (
-	want  = "before the storm"
-	later = "later"
-)
+// want is the label of the call under test.
+const want = "before the storm"
 
 func scenarios() []*scenario {
 	solo := snapshot{harbour: chat("", 300), quay: chat("", 40), pier: chat("", 40)}
@@ -71,9 +68,9 @@ func scenarios() []*scenario {
 		return func(string) []string { return args }
 	}
 	storm := func(args ...string) []string { return call(args...)(want) }
-	return []*scenario{
+	return append(edits(), []*scenario{
 		{name: "checkpoint", files: solo, args: call("checkpoint", harbour, "--at", "-2")},
-		{name: "branch --swipe", files: solo, args: call("branch", harbour, "--at", "200", "--swipe", "1")},
+		{name: "branch --swipe", files: solo, args: call("branch", harbour, "--at", "200", "--swipe", "2")},
 		{name: "checkpoint --link", files: solo, args: call("checkpoint", harbour, "--link"), linked: true},
 		{name: "branch --link", files: solo, args: call("branch", harbour, "--at", "150", "--link"), linked: true},
 		{
@@ -87,7 +84,7 @@ func scenarios() []*scenario {
 		{name: "checkpoint of a group chat", files: group, args: call("checkpoint", supper), group: true},
 		{
 			name: "branch --link of two group chats", files: group, args: call("branch", supper, supper2, "--link"), group: true, linked: true,
-			partly: [][]string{storm("branch", supper, "--link"), storm("branch", supper2, "--link")},
+			partly: [][]string{storm("branch", supper, "--link"), storm("branch", supper2, "--link"), storm("branch", supper2, supper, "--link")},
 		},
 		{
 			name: "checkpoint --link of three chats", files: solo, args: call("checkpoint", harbour, quay, pier, "--link"), linked: true,
@@ -117,53 +114,5 @@ func scenarios() []*scenario {
 			name: "repair --write", files: hurt, masked: true, mends: true,
 			args: func(string) []string { return []string{"repair", "chats", "--write"} },
 		},
-	}
-}
-
-// chat makes a chat of n messages with two swipes each.
-func chat(metadata string, n int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `{"chat_metadata":{"integrity":"0b8a3c52-6f0e-4a3b-9a55-2f6b1d0c7e11","note_prompt":"rain"%s},"user_name":"unused","character_name":"unused"}`, metadata)
-	for i := range n {
-		text := strings.Repeat(fmt.Sprintf("Wave %d runs up the stones and back. ", i), 12)
-		fmt.Fprintf(&b, "\n"+`{"name":"Mira","is_user":%t,"is_system":false,"send_date":"2026-01-02T03:%02d:%02d.000Z","mes":"%s","extra":{"api":"none"},"swipe_id":0,"swipes":["%s","Wave %d stays out."],"swipe_info":[{"send_date":"2026-01-02T03:04:05.000Z","extra":{}},{"send_date":"2026-01-02T03:04:06.000Z","extra":{"model":"tide"}}]}`,
-			i%2 == 0, i/60%60, i%60, text, text, i)
-	}
-	return b.String()
-}
-
-func book() string {
-	var b strings.Builder
-	b.WriteString(`{"entries":{`)
-	for i := range 80 {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		comment := fmt.Sprintf("Pier %d", i)
-		if i == 7 {
-			comment = "__index_people"
-		}
-		fmt.Fprintf(&b, `"%d":{"uid":%d,"key":["pier %d"],"keysecondary":[],"comment":"%s","content":"%s","constant":false,"disable":false,"order":100}`,
-			i, i, i, comment, strings.Repeat("Salt and tar. ", 20))
-	}
-	b.WriteString(`},"name":"Harbour Lore"}`)
-	return b.String()
-}
-
-func groupFile(chats ...string) string {
-	return fmt.Sprintf("{\n    \"id\": \"1773083112004\",\n    \"name\": \"Supper\",\n    \"members\": [\n        \"Mira.png\"\n    ],\n    \"chat_id\": \"%s\",\n    \"chats\": [\n        \"%s\"\n    ],\n    \"fav\": false\n}",
-		chats[0], strings.Join(chats, "\",\n        \""))
-}
-
-func floorLog(messages int) string {
-	var b strings.Builder
-	b.WriteString(`{"version":1,"commits":[`)
-	for i := range messages {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, `{"floor":%d,"swipeId":0,"patches":[{"op":"replace","path":"/tide","value":%d}]}`, i, i)
-	}
-	b.WriteString(`]}`)
-	return b.String()
+	}...)
 }

@@ -40,7 +40,7 @@ func (h *harness) fillDisk(out io.Writer) error {
 		}
 		for i := range steps {
 			free := need * i / (steps - 1)
-			if err := sc.settle(dir); err != nil {
+			if err := h.settle(sc, dir); err != nil {
 				return err
 			}
 			if err := fill(filler, int64(free/page*page)); err != nil {
@@ -58,7 +58,7 @@ func (h *harness) fillDisk(out io.Writer) error {
 			}
 		}
 		for i := range files {
-			if err := sc.settle(dir); err != nil {
+			if err := h.settle(sc, dir); err != nil {
 				return err
 			}
 			used, err := inodes(disk)

@@ -25,7 +25,7 @@ func take(dir string) (snapshot, error) {
 			return err
 		}
 		rel, err := filepath.Rel(dir, p)
-		if err != nil {
+		if err != nil || isRecord(filepath.ToSlash(rel)) {
 			return err
 		}
 		if !e.Type().IsRegular() {
@@ -38,6 +38,16 @@ func take(dir string) (snapshot, error) {
 	})
 	return s, err
 }
+
+// isRecord says whether a file is what the program keeps of what it has done, for undo:
+// that is no part of the world. What it has begun and not ended is.
+func isRecord(name string) bool {
+	return strings.HasPrefix(name, own) && !unfinished.MatchString(name)
+}
+
+const own = ".stchat/"
+
+var unfinished = regexp.MustCompile(`\.journal(\.tmp)?$|\.tmp$|\.probe$`)
 
 // put makes the files below dir those of the snapshot; is is what is there now.
 func (s snapshot) put(dir string, is snapshot) error {
@@ -67,11 +77,12 @@ func (s snapshot) put(dir string, is snapshot) error {
 	return nil
 }
 
-// temps are the program's temporary files among those of the snapshot.
+// temps are the program's own files among those of the snapshot: drafts, and what it has
+// begun and not ended.
 func (s snapshot) temps() []string {
 	var list []string
 	for name := range s {
-		if tempName.MatchString(path.Base(name)) {
+		if tempName.MatchString(path.Base(name)) || strings.HasPrefix(name, own) {
 			list = append(list, name)
 		}
 	}
@@ -91,13 +102,13 @@ func (s snapshot) without(names []string) snapshot {
 }
 
 // mask hides what differs from run to run where it cannot be asked for: slugs that
-// are made up, and times in Luker's chat_sync and in what repair keeps.
+// are made up, and times in Luker's chat_sync and in what repair says.
 func (s snapshot) mask() snapshot {
 	m := snapshot{}
 	for name, data := range s {
 		data = slug.ReplaceAllString(data, "SLUG")
 		data = synced.ReplaceAllString(data, `"updated_at":0`)
-		m[kept.ReplaceAllString(name, ".bak-TIME")] = repaired.ReplaceAllString(data, "by stchat repair")
+		m[name] = repaired.ReplaceAllString(data, "at its repair")
 	}
 	return m
 }
@@ -105,17 +116,21 @@ func (s snapshot) mask() snapshot {
 var (
 	slug     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	synced   = regexp.MustCompile(`"updated_at":\d+`)
-	kept     = regexp.MustCompile(`\.bak-[0-9@hms-]+$`)
-	repaired = regexp.MustCompile(`by stchat repair, .*`)
+	repaired = regexp.MustCompile(`at its repair, .*`)
 )
 
 // dangling lists what points at a file that does not exist: links and parents of
-// chats, lorebooks they name, chats that groups list, sidecars' chats apart (they are
-// written first).
+// chats, lorebooks they name, chats that groups list and that groups and cards have
+// open, sidecars' chats apart (they are written first).
 func (s snapshot) dangling() []string {
+	return s.danglingBut(func(string, string) bool { return false })
+}
+
+// danglingBut lists them without those that may be.
+func (s snapshot) danglingBut(may func(from, to string) bool) []string {
 	var list []string
 	missing := func(from, what, file string) {
-		if _, ok := s[file]; !ok {
+		if _, ok := s[file]; !ok && !may(from, file) {
 			list = append(list, fmt.Sprintf("%s: its %s %s does not exist", from, what, file))
 		}
 	}
@@ -142,13 +157,26 @@ func (s snapshot) dangling() []string {
 			}
 		case folder == "groups" && path.Ext(name) == ".json":
 			var g struct {
+				Open  string   `json:"chat_id"`
 				Chats []string `json:"chats"`
 			}
 			if err := json.Unmarshal([]byte(data), &g); err != nil {
 				list = append(list, fmt.Sprintf("%s: %v", name, err))
 			}
-			for _, chat := range g.Chats {
-				missing(name, "chat", "group chats/"+chat+".jsonl")
+			for _, chat := range append(g.Chats, g.Open) {
+				if chat != "" {
+					missing(name, "chat", "group chats/"+chat+".jsonl")
+				}
+			}
+		case folder == "characters" && path.Ext(name) == ".json":
+			var c struct {
+				Chat string `json:"chat"`
+			}
+			if err := json.Unmarshal([]byte(data), &c); err != nil {
+				list = append(list, fmt.Sprintf("%s: %v", name, err))
+			}
+			if c.Chat != "" {
+				missing(name, "open chat", "chats/"+strings.TrimSuffix(path.Base(name), ".json")+"/"+c.Chat+".jsonl")
 			}
 		case path.Ext(name) == ".json" && !json.Valid([]byte(data)):
 			list = append(list, name+": is not JSON")

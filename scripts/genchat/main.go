@@ -3,6 +3,7 @@
 //
 //	go run ./scripts/genchat -preset large -o large.jsonl
 //	go run ./scripts/genchat -preset archive -o archive
+//	go run ./scripts/genchat -hard slugs -messages 8000 -o slugs
 //	go run ./scripts/genchat -messages 500 -damage 0.02 -seed 7 > hurt.jsonl
 //
 // The same flags give the same bytes. What was written is summed up on
@@ -16,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"stchat/scripts/internal/chatgen"
 )
@@ -34,6 +36,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("genchat", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	var (
+		hard     = flags.String("hard", "", "make a user folder that is hard to read, `NAME`: "+strings.Join(chatgen.HardCases(), ", ")+"; -messages says how much of it there is, -o where")
 		preset   = flags.String("preset", "", "start from `NAME`: small (350 KB), medium (59 MB), large (1.04 GB), images (1.13 GB of long lines), archive (5,000 chats, 407 MB)")
 		out      = flags.String("o", "-", "`PATH` to write; - is stdout; with -preset archive the user folder to make")
 		messages = flags.Int("messages", 0, "how many messages (archive: how many chats)")
@@ -52,6 +55,12 @@ func run(args []string, stdout, stderr io.Writer) error {
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 
+	if *hard != "" {
+		if *out == "-" || *messages < 1 {
+			return errors.New("-hard needs -o, the folder to make, and -messages")
+		}
+		return chatgen.Hard(*out, *hard, *messages)
+	}
 	if *preset == "archive" {
 		if *out == "-" {
 			return errors.New("-preset archive needs -o, the folder to make")

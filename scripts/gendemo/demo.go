@@ -12,6 +12,7 @@ const (
 	gullRockChat = "Maren Holm - 2026-03-01@18h42m07s311ms"
 	gullRockBook = "z-AutoLB-Gull Rock"
 	shioriChat   = "汐見 栞 - 2026-03-05@16h20m33s090ms"
+	importedChat = "汐見 栞 - 2026-03-07@09h12m40s655ms imported"
 	supperChat   = "2026-03-09@19h05m12s004ms"
 	saltmereBook = "Saltmere"
 
@@ -34,6 +35,9 @@ func demo() (map[string][]byte, error) {
 		return nil, err
 	}
 	if err := others(files); err != nil {
+		return nil, err
+	}
+	if err := tideHouse(files); err != nil {
 		return nil, err
 	}
 	return files, nil
@@ -61,31 +65,69 @@ func gullRock(files map[string][]byte) error {
 	files["worlds/"+gullRockBook+".json"] = bookFile(append(slices.Clone(last), queueEntry(begin.Add(4*time.Minute))))
 
 	c := chronicle{begin: begin, messages: messages, scenes: scenes}
-	for i := range messages {
+	line := &storyline{chat: gullRockChat, book: gullRockBook, messages: messages, state: len(messages) - 1}
+	if err := c.grow(files, line, w, 0); err != nil {
+		return err
+	}
+	files["chats/Maren Holm/"+gullRockChat+".jsonl"] = chatFile(c.metadata(line), messages)
+	card, err := characterCard(character{
+		name: maren.name, chat: gullRockChat, greetings: turns[0].texts, book: saltmereBook, made: begin.Add(-26 * time.Hour),
+		description: gullRockEntries[0].content, personality: "Dry, quick, never idle. Says the kind thing last, and sideways.",
+		scenario: "A surveyor of the Coast Board comes to write the report that will close the light on Gull Rock.", tags: []string{"lighthouse", "slow burn"},
+	}, 2)
+	files["characters/"+maren.avatar] = card
+	return err
+}
+
+// A storyline is a chat of Maren's.
+type storyline struct {
+	chat, book string
+	parent     string // the chat it was made from; empty: none
+	messages   []message
+	state      int // the message of the first chat whose state of extensions it has
+}
+
+// tails are the stories of the branches.
+func tails() map[string]string {
+	return map[string]string{"Branch #1": "gull-rock-branch", "Branch #2": "gull-rock-branch-2"}
+}
+
+// grow makes the checkpoints and the branches that hang on a chat's messages from a
+// number on, and theirs in turn. w has told the chat.
+func (c chronicle) grow(files map[string][]byte, line *storyline, w *teller, from int) error {
+	messages := line.messages
+	for i := from; i < len(messages); i++ {
 		t := messages[i].turn
 		if t.checkpoint == "" && t.branch == "" {
 			continue
 		}
-		name, label, copied := t.checkpoint, t.checkpoint, slices.Clone(messages[:i+1])
+		name, label := t.checkpoint, t.checkpoint
 		if t.branch != "" {
 			name, label = gullRockChat+" - "+t.branch, t.branch
-			tail, err := readStory("gull-rock-branch")
+		}
+		child := &storyline{name, gullRockBook + "__CP_" + label, line.chat, slices.Clone(messages[:i+1]), min(i, line.state)}
+		if t.branch != "" {
+			turns, err := readStory(tails()[t.branch])
 			if err != nil {
 				return err
 			}
-			copied[i] = copied[i].pick(1)
+			if len(messages[i].swipes) > 1 {
+				child.messages[i] = child.messages[i].pick(1)
+			}
 			later := &teller{clock: w.clock.Add(26 * time.Hour), speakers: w.speakers}
-			for _, t := range tail {
-				m, err := later.tell(t, len(copied))
+			for _, t := range turns {
+				m, err := later.tell(t, len(child.messages))
 				if err != nil {
 					return err
 				}
-				copied = append(copied, m)
+				child.messages = append(child.messages, m)
+			}
+			if err := c.grow(files, child, later, i+1); err != nil {
+				return err
 			}
 		}
-		book := gullRockBook + "__CP_" + label
-		files["worlds/"+book+".json"] = bookFile(userEntries(last))
-		files["chats/Maren Holm/"+name+".jsonl"] = chatFile(c.metadata(name, book, i), copied)
+		files["worlds/"+child.book+".json"] = bookFile(userEntries(bookAt(len(c.scenes) + 1)))
+		files["chats/Maren Holm/"+name+".jsonl"] = chatFile(c.metadata(child), child.messages)
 		// The link comes after the copy, so the copy's last message lacks it.
 		link := member{"bookmark_link", name}
 		if t.branch != "" {
@@ -93,7 +135,6 @@ func gullRock(files map[string][]byte) error {
 		}
 		messages[i].extra = append(slices.Clip(messages[i].extra), link)
 	}
-	files["chats/Maren Holm/"+gullRockChat+".jsonl"] = chatFile(c.metadata(gullRockChat, gullRockBook, len(messages)-1), messages)
 	return nil
 }
 
@@ -104,8 +145,9 @@ type chronicle struct {
 	scenes   []scene
 }
 
-// metadata is the header's metadata for a chat that has messages 0 to n.
-func (c chronicle) metadata(chat, book string, n int) object {
+// metadata is the header's metadata for a chat.
+func (c chronicle) metadata(line *storyline) object {
+	chat, book, n := line.chat, line.book, line.state
 	m := object{
 		{"integrity", slug(chat)},
 		{"note_prompt", "[Dry humour. Never describe the same weather twice in the same words.]"},
@@ -126,8 +168,8 @@ func (c chronicle) metadata(chat, book string, n int) object {
 	if firstInContext <= n {
 		m = append(m, member{"lastInContextMessageId", firstInContext})
 	}
-	if chat != gullRockChat {
-		m = append(m, member{"main_chat", gullRockChat})
+	if line.parent != "" {
+		m = append(m, member{"main_chat", line.parent})
 	}
 	return m
 }
@@ -244,6 +286,16 @@ func others(files map[string][]byte) error {
 		}
 		files[one.folder+"/"+one.chat+".jsonl"] = chatFile(metadata, messages)
 		if !w.group {
+			// the chat as it was when it was exported, and imported again
+			metadata[0].value = slug(importedChat)
+			files[one.folder+"/"+importedChat+".jsonl"] = chatFile(metadata, messages[:len(messages)-2])
+			files["characters/"+shiori.avatar], err = characterCard(character{
+				name: shiori.name, chat: one.chat, greetings: turns[0].texts, book: saltmereBook, made: one.begin.Add(-3 * time.Hour),
+				description: "渡し場のそばの小さな本屋、潮書房の店主。栞と呼ばれる。脚立の上にいることが多い。", tags: []string{"本屋"},
+			}, 5)
+			if err != nil {
+				return err
+			}
 			continue
 		}
 		id := strconv.FormatInt(one.begin.UnixMilli(), 10)

@@ -8,6 +8,8 @@
 //	rounds N             how often every command runs (after one run to warm up)
 //	fastest              compare the fastest runs, not the medians: where much
 //	                     is written, the price of fresh page cache comes and goes
+//	cpu                  compare CPU times, user and system, of the runs with the
+//	                     least: for what grows, on a machine that does other things
 //	touch MB             before every run, touch and free so much memory, so
 //	                     that every run finds as much of it at hand
 //	out PATH             removed before every run and at the end
@@ -82,6 +84,7 @@ type scenario struct {
 	title   string
 	rounds  int
 	fastest bool
+	cpu     bool
 	touch   string
 	outs    []string
 	cmds    []*command
@@ -94,8 +97,8 @@ type command struct {
 	argv  []string
 	only  int
 	times []time.Duration
-	cpu   time.Duration // of all runs
-	peak  int64         // bytes, the largest of all runs
+	cpus  []time.Duration
+	peak  int64 // bytes, the largest of all runs
 }
 
 type check struct {
@@ -131,6 +134,8 @@ func (s *scenario) directive(word, rest string) (err error) {
 		s.rounds, err = strconv.Atoi(rest)
 	case "fastest":
 		s.fastest = true
+	case "cpu":
+		s.cpu = true
 	case "touch":
 		s.touch = rest
 	case "out":
@@ -202,23 +207,26 @@ func (c *command) run(counts bool) error {
 		return err
 	}
 	c.times = append(c.times, took)
-	c.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	c.cpus = append(c.cpus, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		c.peak = max(c.peak, int64(use.Maxrss)<<10) //nolint:unconvert // an int32 on 32-bit systems
 	}
 	return nil
 }
 
-func (c *command) median() time.Duration {
-	t := slices.Sorted(slices.Values(c.times))
+func median(times []time.Duration) time.Duration {
+	t := slices.Sorted(slices.Values(times))
 	return (t[(len(t)-1)/2] + t[len(t)/2]) / 2
 }
 
 func (s *scenario) time(c *command) time.Duration {
-	if s.fastest {
+	switch {
+	case s.cpu:
+		return slices.Min(c.cpus)
+	case s.fastest:
 		return slices.Min(c.times)
 	}
-	return c.median()
+	return median(c.times)
 }
 
 func (s *scenario) find(name string) *command {
@@ -234,11 +242,14 @@ func (s *scenario) print(w io.Writer) {
 	fmt.Fprintf(w, "\n### %s\n\n", s.title)
 	fmt.Fprint(w, "| command | median | fastest | CPU | peak memory |\n|---|---:|---:|---:|---:|\n")
 	for _, c := range s.cmds {
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", c.name, ms(c.median()), ms(slices.Min(c.times)),
-			ms(c.cpu/time.Duration(len(c.times))), mb(c.peak))
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", c.name, ms(median(c.times)), ms(slices.Min(c.times)),
+			ms(median(c.cpus)), mb(c.peak))
 	}
 	what := "medians"
-	if s.fastest {
+	switch {
+	case s.cpu:
+		what = "least CPU times"
+	case s.fastest:
 		what = "fastest runs"
 	}
 	fmt.Fprintf(w, "\n| compared (%s of %d) | measured | target | |\n|---|---:|---:|---|\n", what, s.rounds)

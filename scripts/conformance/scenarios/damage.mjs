@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 
-import { isListed, lives, opensAs, save, written } from '../checks.mjs';
+import { isListed, lives, opensAs, reload, save, written } from '../checks.mjs';
 import { same, sameBytes, status } from '../expect.mjs';
 import { lines } from '../fixtures.mjs';
 
@@ -25,10 +25,10 @@ const skipped = {
     prepare(t) {
         const source = t.data.solo('torn', { legacy: t.legacy });
         const survivors = hurt(source, { blank: true });
-        const refused = t.stchat('checkpoint', source.file, '-n', 'Not made', '--naming', 'sillytavern');
-        assert.equal(refused.code, 2, `without --skip-damaged the exit code is ${refused.code}`);
-        const file = t.path('checkpoint', source.file, '--at', '8', '-n', 'Mended', '--naming', 'sillytavern',
-            '--skip-damaged');
+        t.stchat({ code: 2, says: [/torn.*:7:91: .*--skip-damaged/] }, 'checkpoint', source.file, '-n', 'Not made',
+            '--naming', 'sillytavern');
+        const file = t.path({ says: [/torn.*:7:91: left out/] }, 'checkpoint', source.file, '--at', '8', '-n', 'Mended',
+            '--naming', 'sillytavern', '--skip-damaged');
         return { source, survivors, file };
     },
     async run(t, { source, survivors, file }) {
@@ -49,9 +49,10 @@ const repaired = {
         const survivors = hurt(source, { blank: false });
         const bytes = fs.readFileSync(source.file);
         fs.writeFileSync(source.file, Buffer.concat([Buffer.from([0xEF, 0xBB, 0xBF]), bytes]));
-        assert.equal(t.stchat('check', source.file).code, 1, 'check does not find the damage');
-        t.ok('repair', '--write', source.file);
-        t.ok('check', source.file);
+        t.stchat({ code: 1 }, 'check', source.file);
+        const quarantine = `${source.file.slice(0, -'.jsonl'.length)}.damaged`;
+        t.stchat({ changes: [source.file, quarantine], says: [reload, /mended/] }, 'repair', '--write', source.file);
+        t.stchat('check', source.file);
         return { source, survivors };
     },
     async run(t, { source, survivors }) {
@@ -73,7 +74,8 @@ const unshared = {
             header: source.header, messages: source.messages.slice(0, 7), mainChat: source.chat,
             slug: source.meta.integrity,
         });
-        t.ok('repair', '--write', '--rule', 'integrity-shared', source.file, file);
+        t.stchat({ changes: [file], says: [reload, /mended/] },
+            'repair', '--write', '--rule', 'integrity-shared', source.file, file);
         return { source, twin };
     },
     async run(t, { source, twin }) {

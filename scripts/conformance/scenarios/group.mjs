@@ -42,7 +42,8 @@ function copies(kind) {
             return Object.entries(styles[kind]).map(([style, want]) => {
                 const source = t.data.group(`Group ${kind} ${style}`);
                 const flags = ['--at', '5', '--naming', style];
-                const files = [['-n', given[kind][style]], []].map((name) => t.path(kind, source.file, ...flags, ...name));
+                const files = [['-n', given[kind][style]], []].map((name) =>
+                    copyOfGroup(t, kind, source, ...flags, ...name)());
                 return { source, files, want };
             });
         },
@@ -76,7 +77,7 @@ const old = {
     title: 'group in the layout before 1.16',
     prepare(t) {
         const source = t.data.group('Old group', { old: true });
-        const copy = copyOfGroup(t, 'checkpoint', source.file, '--at', '5', '-n', 'Old point', '--naming', 'classic');
+        const copy = copyOfGroup(t, 'checkpoint', source, '--at', '5', '-n', 'Old point', '--naming', 'classic');
         return { source, copy, groupFile: JSON.parse(fs.readFileSync(source.groupFile, 'utf8')) };
     },
     async run(t, { source, copy, groupFile }) {

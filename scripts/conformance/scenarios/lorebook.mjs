@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { lives, written } from '../checks.mjs';
+import { bookFile, lives, reload, written } from '../checks.mjs';
 import { entryHash, same, sameBytes, status } from '../expect.mjs';
 import { story } from '../fixtures.mjs';
 
@@ -82,6 +82,9 @@ export function metaAtFive({ source, book }, chat, clone) {
     return meta;
 }
 
+/** What --isolate says of that chat at message 5. */
+export const stateNotes = [/: core: lastInContextMessageId/, /: core: /, /: auto_recap: /, /: dotted.key: left as it is/];
+
 const isolated = {
     id: 'isolate',
     title: 'checkpoint --isolate with its lorebook',
@@ -89,7 +92,8 @@ const isolated = {
         const living = livingChat(t, 'isolated');
         const { source, book } = living;
         const before = [fs.readFileSync(source.file), fs.readFileSync(book.file)];
-        const file = t.path('checkpoint', source.file, '--at', '5', '-n', 'Alone', '--naming', 'sillytavern', '--isolate');
+        const file = t.path({ changes: [bookFile(t, `${book.name}__CP_Alone`)], says: stateNotes },
+            'checkpoint', source.file, '--at', '5', '-n', 'Alone', '--naming', 'sillytavern', '--isolate');
         sameBytes(fs.readFileSync(source.file), before[0], 'the source');
         sameBytes(fs.readFileSync(book.file), before[1], 'the source\u2019s lorebook');
         return { living, file };
@@ -132,8 +136,8 @@ const snapshot = {
             },
         };
         const source = t.data.solo('then', { legacy: t.legacy, messages, meta: { world_info: book.name } });
-        const file = t.path('checkpoint', source.file, '--at', '7', '-n', 'Then', '--naming', 'sillytavern',
-            '--lorebook', 'snapshot');
+        const file = t.path({ changes: [bookFile(t, 'Book of then__CP_Then')], says: [/: auto_recap: .* message 4/] },
+            'checkpoint', source.file, '--at', '7', '-n', 'Then', '--naming', 'sillytavern', '--lorebook', 'snapshot');
         return { source, book, then, file };
     },
     async run(t, { source, book, then, file }) {
@@ -163,8 +167,9 @@ const clones = {
     prepare(t) {
         const book = t.data.lorebook('Plain book');
         const source = t.data.solo('rebound', { legacy: t.legacy, meta: { world_info: book.name } });
-        const first = t.path('clone-lorebook', book.file, '--internal', 'keep');
-        const second = t.path('clone-lorebook', source.file, '--rebind', source.file);
+        const first = t.path({ says: [/5 entries, 0 left out/] }, 'clone-lorebook', book.file, '--internal', 'keep');
+        const second = t.path({ changes: [source.file], says: [reload, /3 entries, 2 left out/, /changed .*rebound/] },
+            'clone-lorebook', source.file, '--rebind', source.file);
         return { book, source, files: [first, second] };
     },
     async run(t, { book, source, files }) {

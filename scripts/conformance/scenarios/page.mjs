@@ -8,23 +8,13 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { copyOfGroup, isNamed, written } from '../checks.mjs';
+import { bookFile, copyOfGroup, isNamed, reload, written } from '../checks.mjs';
 import { entryHash, same, sameBytes, time, uuid } from '../expect.mjs';
-import { lines } from '../fixtures.mjs';
-import { livingChat, metaAtFive } from './lorebook.mjs';
+import { lines, story } from '../fixtures.mjs';
+import { createBranch, createCheckpoint, needsPage, open, quiet, replicate, savePage, state } from '../tab.mjs';
+import { livingChat, metaAtFive, stateNotes } from './lorebook.mjs';
 
 const oldTime = time.replace(String.raw`\d{3}ms`, '');
-
-/** Copies a source (and its group file) into a user folder of stchat's own. */
-function replicate(t, source) {
-    const root = path.join(t.scratch, 'replica');
-    const there = (file) => path.join(root, path.relative(t.data.root, file));
-    for (const file of [source.file, source.groupFile].filter(Boolean)) {
-        fs.mkdirSync(path.dirname(there(file)), { recursive: true });
-        fs.copyFileSync(file, there(file));
-    }
-    return { file: there(source.file), groupFile: source.groupFile && there(source.groupFile) };
-}
 
 const firstLine = (file) => JSON.parse(fs.readFileSync(file, 'utf8').split('\n')[0]);
 
@@ -35,60 +25,6 @@ function slugOf(t, file, source) {
     assert.equal(slug === source.meta.integrity, !t.atLeast('1.19.0'), 'whether the page makes a new slug');
     return ['--integrity', slug];
 }
-
-/** Opens a chat of a character or group in the page; gives what the page then has in memory. */
-async function open(t, source, name) {
-    await t.page.evaluate(async (avatar, group, name) => {
-        const main = await import('/script.js');
-        const groups = await import('/scripts/group-chats.js');
-        await main.getCharacters();
-        if (group) {
-            await groups.openGroupById(group);
-            await groups.openGroupChat(group, name);
-        } else {
-            await main.selectCharacterById(String(main.characters.findIndex((c) => c.avatar === avatar)));
-            await main.openCharacterChat(name);
-        }
-    }, source.avatar, source.id, name);
-    return state(t);
-}
-
-/** The page's chat: its name, messages, metadata, and the texts of popups that are open. */
-function state(t) {
-    return t.page.evaluate(async () => {
-        const main = await import('/script.js');
-        return {
-            name: main.getCurrentChatId(),
-            messages: main.chat,
-            meta: main.chat_metadata,
-            popups: [...document.querySelectorAll('dialog[open]')].map((d) => d.innerText.trim().slice(0, 80)),
-        };
-    });
-}
-
-function createBranch(t, at, options) {
-    return t.page.evaluate(async (at, options) => {
-        const bookmarks = await import('/scripts/bookmarks.js');
-        return bookmarks.createBranch(at, options);
-    }, at, options);
-}
-
-function createCheckpoint(t, at, name) {
-    return t.page.evaluate(async (at, name) => {
-        const bookmarks = await import('/scripts/bookmarks.js');
-        return bookmarks.createNewBookmark(at, { forceName: name });
-    }, at, name);
-}
-
-/** Saves the open chat in the page. */
-function savePage(t) {
-    return t.page.evaluate(async () => {
-        const main = await import('/script.js');
-        await main.saveChatConditional();
-    });
-}
-
-const needsPage = (t) => t.browser ? null : 'no Chromium';
 
 const branch = {
     id: 'page-branch',
@@ -124,8 +60,8 @@ const checkpoint = {
         isNamed(name, t.legacy ? new RegExp(`^UI point - ${oldTime}$`) : 'UI point');
         const theirs = path.join(source.folder, `${name}.jsonl`);
         // The page's name is given whole, so that the link in the source can be compared too.
-        const mine = t.path('checkpoint', replica.file, '--at', '4', '-n', name, '--naming', 'sillytavern', '--link',
-            ...slugOf(t, theirs, source));
+        const mine = t.path({ changes: [replica.file], says: [reload] }, 'checkpoint', replica.file, '--at', '4',
+            '-n', name, '--naming', 'sillytavern', '--link', ...slugOf(t, theirs, source));
         sameBytes(fs.readFileSync(mine), fs.readFileSync(theirs), 'the checkpoint');
         sameBytes(fs.readFileSync(replica.file), fs.readFileSync(source.file), 'the source with its link');
 
@@ -153,10 +89,42 @@ const swipe = {
         await open(t, source, source.chat);
         const name = await createBranch(t, 6, { swipeId: 2 });
         const theirs = path.join(source.folder, `${name}.jsonl`);
-        const mine = t.path('branch', replica.file, '--at', '6', '--swipe', '2', '--naming', 'sillytavern',
+        const mine = t.path('branch', replica.file, '--at', '6', '--swipe', '3', '--naming', 'sillytavern',
             ...slugOf(t, theirs, source));
         isNamed(mine, name);
         sameBytes(fs.readFileSync(mine), fs.readFileSync(theirs), 'the branch');
+    },
+};
+
+/** The page fills what swipe_info lacks as it shows a message (ensureSwipes in public/script.js). */
+const shortInfo = {
+    id: 'page-swipe-info',
+    title: 'page: createBranch of a swipe without its swipe_info, same bytes',
+    skip: swipe.skip,
+    prepare(t) {
+        const messages = story(12, { character: 'page swipe info' });
+        // The page also copies what a message says of its chosen swipe into swipe_info: here both say the same.
+        for (const message of messages.filter((m) => m.swipe_info)) {
+            const { gen_started, gen_finished } = message.swipe_info[0];
+            Object.assign(message, { gen_started, gen_finished });
+        }
+        messages[4].swipe_info.length = 1;
+        messages[6].swipe_info[2] = null;
+        delete messages[8].swipe_info;
+        const source = t.data.solo('page swipe info', { messages });
+        return { source, replica: replicate(t, source) };
+    },
+    async run(t, { source, replica }) {
+        for (const at of [4, 6, 8]) {
+            await open(t, source, source.chat);
+            const name = await createBranch(t, at, { swipeId: 2 });
+            const theirs = path.join(source.folder, `${name}.jsonl`);
+            const mine = t.path('branch', replica.file, '--at', String(at), '--swipe', '3', '--naming', 'sillytavern',
+                ...slugOf(t, theirs, source));
+            // stchat leaves the messages in front of it as they are.
+            const last = (file) => fs.readFileSync(file, 'utf8').split('\n').at(-1);
+            sameBytes(last(mine), last(theirs), `message ${at} of the branch`);
+        }
     },
 };
 
@@ -172,18 +140,20 @@ const group = {
         await open(t, source, source.chat);
         const names = [await createBranch(t, 5), await createCheckpoint(t, 7, 'UI group point')];
         const theirs = names.map((name) => path.join(source.folder, `${name}.jsonl`));
+        await quiet(source.groupFile);
         const theirGroup = JSON.parse(fs.readFileSync(source.groupFile, 'utf8'));
         const slugs = names.map((name, i) => t.legacy
             ? ['--integrity', theirGroup.past_metadata[name].integrity]
             : slugOf(t, theirs[i], source));
         // stchat's copies have the page's names, so that the group files can be compared.
         const mine = [
-            copyOfGroup(t, 'branch', replica.file, '--at', '5', '-n', names[0], '--naming', 'sillytavern', ...slugs[0])(),
-            copyOfGroup(t, 'checkpoint', replica.file, '--at', '7', '-n', names[1], '--naming', 'sillytavern', ...slugs[1])(),
+            copyOfGroup(t, 'branch', replica, '--at', '5', '-n', names[0], '--naming', 'sillytavern', ...slugs[0])(),
+            copyOfGroup(t, 'checkpoint', replica, '--at', '7', '-n', names[1], '--naming', 'sillytavern', ...slugs[1])(),
         ];
         // Without a name: the number the page gives, and the one stchat gives.
         const unnamed = await createCheckpoint(t, 3, '');
-        const mineToo = t.path('checkpoint', replica.file, '--at', '3', '--naming', t.legacy ? 'classic' : 'sillytavern');
+        await quiet(source.groupFile);
+        const mineToo = copyOfGroup(t, 'checkpoint', replica, '--at', '3', '--naming', t.legacy ? 'classic' : 'sillytavern')();
         if (t.legacy) {
             isNamed(path.join(source.folder, unnamed), new RegExp(`^Checkpoint #3 - ${oldTime}$`));
             isNamed(mineToo, new RegExp(`^Checkpoint #3 - ${time}$`));
@@ -221,7 +191,9 @@ const opened = {
     prepare(t) {
         const source = t.data.solo('page open', { legacy: t.legacy });
         const flags = ['--naming', t.legacy ? 'classic' : 'suffix'];
-        return { source, file: t.path('checkpoint', source.file, '--at', '5', '-n', 'Seen', '--link', ...flags) };
+        const file = t.path({ changes: [source.file], says: [reload] }, 'checkpoint', source.file, '--at', '5',
+            '-n', 'Seen', '--link', ...flags);
+        return { source, file };
     },
     async run(t, { source, file }) {
         const chat = written(file, {
@@ -250,7 +222,7 @@ const openedGroup = {
     prepare(t) {
         const source = t.data.group('Page open group', { old: t.legacy });
         const flags = ['--at', '5', '-n', 'Seen in a group', '--naming', 'sillytavern'];
-        return { source, copy: copyOfGroup(t, 'checkpoint', source.file, ...flags) };
+        return { source, copy: copyOfGroup(t, 'checkpoint', source, ...flags) };
     },
     async run(t, { source, copy }) {
         const file = copy();
@@ -274,8 +246,9 @@ const isolated = {
     skip: needsPage,
     prepare(t) {
         const living = livingChat(t, 'page isolated');
-        const file = t.path('checkpoint', living.source.file, '--at', '5', '-n', 'Alone too', '--naming', 'sillytavern',
-            '--isolate');
+        const clone = bookFile(t, `${living.book.name}__CP_Alone too`);
+        const file = t.path({ changes: [clone], says: stateNotes }, 'checkpoint', living.source.file, '--at', '5',
+            '-n', 'Alone too', '--naming', 'sillytavern', '--isolate');
         return { living, file };
     },
     async run(t, { living, file }) {
@@ -301,4 +274,4 @@ const isolated = {
     },
 };
 
-export const page = [branch, checkpoint, swipe, group, opened, openedGroup, isolated];
+export const page = [branch, checkpoint, swipe, shortInfo, group, opened, openedGroup, isolated];

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { isListed, isNamed, lives, opensAs, save, written } from '../checks.mjs';
+import { isListed, isNamed, lives, opensAs, reload, save, written } from '../checks.mjs';
 import { literally, sameBytes, status, swiped, time } from '../expect.mjs';
 import { lines } from '../fixtures.mjs';
 
@@ -65,7 +65,7 @@ const swipe = {
     title: 'branch --swipe',
     prepare(t) {
         const source = t.data.solo('branch swipe', { legacy: t.legacy });
-        return { source, file: t.path('branch', source.file, '--at', '6', '--swipe', '2', '--naming', 'sillytavern') };
+        return { source, file: t.path('branch', source.file, '--at', '6', '--swipe', '3', '--naming', 'sillytavern') };
     },
     async run(t, { source, file }) {
         const messages = [...source.messages.slice(0, 6), swiped(source.messages[6], 2)];
@@ -79,8 +79,9 @@ const link = {
     prepare(t) {
         const source = t.data.solo('linked', { legacy: t.legacy });
         const flags = ['--at', '4', '--naming', 'sillytavern', '--link'];
-        const point = t.path('checkpoint', source.file, '-n', 'Linked point', ...flags);
-        const branch = t.path('branch', source.file, ...flags);
+        const inPlace = { changes: [source.file], says: [reload] };
+        const point = t.path(inPlace, 'checkpoint', source.file, '-n', 'Linked point', ...flags);
+        const branch = t.path(inPlace, 'branch', source.file, ...flags);
         return { source, point, branch };
     },
     async run(t, { source, point, branch }) {
@@ -115,8 +116,9 @@ const names = {
     title: 'names that need care',
     prepare(t) {
         const source = t.data.solo('odd names', { legacy: t.legacy });
-        const files = Object.keys(typed).map((name) =>
-            t.path('checkpoint', source.file, '--at', '3', '-n', name, '--naming', 'sillytavern'));
+        const files = Object.entries(typed).map(([name, safe]) =>
+            t.path({ says: name === safe ? [] : [/changed: .* \u2192 /] }, 'checkpoint', source.file, '--at', '3', '-n', name,
+                '--naming', 'sillytavern'));
         return { source, files };
     },
     async run(t, { source, files }) {
@@ -213,7 +215,8 @@ const odd = {
         ].map((row) => Buffer.from(row));
         rows[3] = Buffer.concat([rows[3].subarray(0, -4), Buffer.from([0x20, 0xFF, 0xC3]), rows[3].subarray(-4)]);
         fs.writeFileSync(source.file, Buffer.concat(rows.flatMap((row) => [row, Buffer.from('\r\n')])));
-        const file = t.path('checkpoint', source.file, '--at', '5', '-n', 'Odd', '--naming', 'sillytavern');
+        const file = t.path({ says: [/not valid UTF-8 in 1 message, first in message 1/] }, 'checkpoint', source.file,
+            '--at', '5', '-n', 'Odd', '--naming', 'sillytavern');
         return { source, file };
     },
     async run(t, { source, file }) {
@@ -245,8 +248,8 @@ const agreed = {
     async run(t, { source }) {
         // What SillyTavern itself wrote has nothing that check calls an error.
         status(await save(t, source, source.chat, [source.header, ...source.messages]), 200, 'saving');
-        t.ok('check', source.file);
-        const card = JSON.parse(t.ok('inspect', '--json', source.file).stdout);
+        t.stchat('check', source.file);
+        const card = JSON.parse(t.stchat('inspect', '--json', source.file));
         await isListed(t, source, source.chat, card.messages);
         assert.equal(card.header, t.legacy ? 'legacy' : 'modern', `inspect calls the header ${card.header}`);
         assert.equal(card.integrity, source.meta.integrity, 'inspect reads another integrity');

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"stchat/internal/changeset"
+)
+
+// undoVariable names how much is kept for undo.
+const undoVariable = "STCHAT_UNDO_MAX"
+
+// changes gives what every command that writes tells the one place that does it.
+func (a *app) changes(dryRun, noSync bool) (changeset.Options, error) {
+	opt := changeset.Options{DryRun: dryRun, NoSync: noSync, Command: recorded(a.args), Now: a.Now()}
+	if text := a.Getenv(undoVariable); text != "" {
+		size, ok := parseSize(text)
+		if !ok {
+			return opt, usagef("%s is a number of bytes such as 500M or 2G, not %q", undoVariable, text)
+		}
+		if opt.KeepBytes = size; size == 0 {
+			opt.KeepBytes = -1 // the newest alone
+		}
+	}
+	return opt, nil
+}
+
+// parseSize reads a number of bytes, with K, M, G or T behind it for powers of 1024.
+func parseSize(text string) (int64, bool) {
+	digits, shift := strings.ToUpper(text), 0
+	for i, unit := range []string{"K", "M", "G", "T"} {
+		if rest, ok := strings.CutSuffix(strings.TrimSuffix(digits, "B"), unit); ok {
+			digits, shift = rest, 10*(i+1)
+			break
+		}
+	}
+	n, err := strconv.ParseUint(digits, 10, 63-shift)
+	return int64(n << shift), err == nil
+}
+
+// recorded gives a command as undo lists it: without the texts and values that it wrote,
+// which would outlive their own removal there.
+func recorded(args []string) []string {
+	var kept []string
+	hide := false
+	for _, arg := range args {
+		name, _, valued := strings.Cut(arg, "=")
+		secret := name == "--text" || name == "--add" || name == "--sub" || strings.HasPrefix(name, "--set")
+		switch {
+		case hide:
+			arg, hide = "…", false
+		case secret && valued:
+			arg = name + "=…"
+		case secret:
+			hide = true
+		}
+		kept = append(kept, arg)
+	}
+	return kept
+}

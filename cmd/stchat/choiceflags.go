@@ -1,0 +1,111 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"stchat/internal/choose"
+	"stchat/internal/patch"
+	"stchat/internal/sendate"
+)
+
+// choiceDoc explains the flags of choiceFlags in a command's help.
+const choiceDoc = `
+CHOOSING MESSAGES
+Messages count from 0. RANGES are 7, -1 (the last), 3..9 or 3-9, 40.., ..9,
+-5..-1, and lists of these with commas; both ends are included. A message must
+meet all the flags given; --first and --last then take some of those messages.
+They come in the chat's order, each once.
+`
+
+// choiceFlags choose messages of a chat (CONTENT.md 1.1).
+type choiceFlags struct {
+	at           []string
+	first, last  int
+	roles        string
+	names        []string
+	hidden, seen bool
+	has          []string
+	match        string
+	since, until string
+}
+
+func (f *choiceFlags) addFlags(fs *pflag.FlagSet) {
+	addTopic(fs, "Flags that choose messages", func(fs *pflag.FlagSet) {
+		fs.StringArrayVarP(&f.at, "at", "a", nil, "these `RANGES`, such as 7, 3..9 or -5..-1")
+		fs.Var(number{&f.first, 1, "--first takes a number of messages, from 1"}, "first", "the first `N` of what is chosen")
+		fs.Var(number{&f.last, 1, "--last takes a number of messages, from 1"}, "last", "the last `N` of what is chosen")
+		fs.StringVar(&f.roles, "role", "", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
+		fs.StringArrayVar(&f.names, "name", nil, "said by exactly `NAME`; may be repeated")
+		fs.BoolVar(&f.hidden, "hidden", false, "only hidden messages")
+		fs.BoolVar(&f.seen, "no-hidden", false, "no hidden messages")
+		fs.StringArrayVar(&f.has, "has", nil, "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
+		fs.StringVar(&f.match, "match", "", "the text matches the regular expression `RE` (RE2; (?i) for any letter case)")
+		fs.StringVar(&f.since, "since", "", "sent at `TIME` or later: RFC 3339, or a local date such as 2026-03-01")
+		fs.StringVar(&f.until, "until", "", "sent at `TIME` or earlier; a date means all of that day")
+	})
+}
+
+// choice reads the flags.
+func (f *choiceFlags) choice(now time.Time) (c choose.Choice, err error) {
+	for _, text := range f.at {
+		ranges, err := choose.ParseRanges(text)
+		if err != nil {
+			return c, usagef("--at: %v", err)
+		}
+		c.Ranges = append(c.Ranges, ranges...)
+	}
+	switch {
+	case f.hidden && f.seen:
+		return c, usagef("--hidden and --no-hidden exclude each other")
+	case f.hidden || f.seen:
+		c.Filter.Hidden = &f.hidden
+	}
+	c.First, c.Last, c.Filter.Names = f.first, f.last, f.names
+	if f.roles != "" {
+		if c.Filter.Roles, err = choose.ParseRoles(f.roles); err != nil {
+			return c, usagef("--role: %v", err)
+		}
+	}
+	for _, key := range f.has {
+		path, err := patch.ParseKey(key)
+		if err != nil {
+			return c, usagef("--has: %v", err)
+		}
+		c.Filter.Has = append(c.Filter.Has, path)
+	}
+	if f.match != "" {
+		if c.Filter.Match, err = regexp.Compile(f.match); err != nil {
+			return c, usagef("--match: %v", err)
+		}
+	}
+	if f.since != "" {
+		if c.Filter.Since, err = begin("since", f.since, now); err != nil {
+			return c, err
+		}
+	}
+	if f.until != "" {
+		c.Filter.Until, err = moment("until", f.until, now)
+	}
+	return c, err
+}
+
+// begin reads a point in time from which on something counts: a date means its beginning.
+func begin(flag, text string, now time.Time) (time.Time, error) {
+	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
+		return day, nil
+	}
+	return moment(flag, text, now)
+}
+
+// moment reads a point in time.
+func moment(flag, text string, now time.Time) (time.Time, error) {
+	t, ok := sendate.ParseMoment(text, now)
+	if !ok {
+		return t, usagef("--%s takes a time such as 2026-03-01, \"2026-03-01 18:42\", 2026-03-01T18:42:00Z or 3d, not %q", flag, text)
+	}
+	return t, nil
+}

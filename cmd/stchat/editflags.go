@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/jsondoc"
+	"stchat/internal/metadiff"
+	"stchat/internal/ops/edit"
+	"stchat/internal/patch"
+	"stchat/internal/plural"
+	"stchat/internal/visible"
+)
+
+// inPlaceDoc explains what all commands that edit a chat in place share.
+const inPlaceDoc = `
+EDITING IN PLACE
+All that a call changes in a chat and in what belongs to it is changed together
+or not at all; 'stchat undo' takes it back. A damaged chat is refused: see
+'stchat repair'. State that refers to messages by number follows (Auto-Recap,
+Auto-Illustrator, timed lorebook effects); --no-follow leaves it as it is, as
+SillyTavern does. If the chat is open in SillyTavern, reload it there: its next
+save would undo the edit.
+`
+
+// inPlaceFlags are the flags of every command that edits chats in place.
+type inPlaceFlags struct {
+	listFlags
+	data            string
+	noFollow        bool
+	force           bool
+	expectMessages  int
+	expectIntegrity string
+	bump            bool
+	noSync          bool
+	dryRun          bool
+	json            bool
+}
+
+// addFlags adds what goes with every edit; force says what --force goes on with, "" for a
+// command without it.
+func (o *inPlaceFlags) addFlags(fs *pflag.FlagSet, force string) {
+	addTopic(fs, writing, func(fs *pflag.FlagSet) {
+		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
+		fs.BoolVar(&o.noFollow, "no-follow", false, "leave all state that refers to messages as it is")
+		if force != "" {
+			fs.BoolVar(&o.force, "force", false, force)
+		}
+		o.expectMessages = -1
+		fs.Var(number{&o.expectMessages, 0, "--expect-messages takes a number of messages"}, "expect-messages", "exit 1 unless the chat has `N` messages")
+		fs.Lookup("expect-messages").DefValue = "" // any number
+		fs.StringVar(&o.expectIntegrity, "expect-integrity", "", "exit 1 unless the chat has this integrity `SLUG`")
+		fs.BoolVar(&o.bump, "bump-integrity", false, "give the chat a new slug, so that an open tab is stopped instead of overwriting the edit")
+		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	})
+	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.BoolVar(&o.json, "json", false, "print a JSON document for each chat")
+}
+
+// addManyFlags adds the flags of [inPlaceFlags.addFlags] and those of a command that takes
+// many chats.
+func (o *inPlaceFlags) addManyFlags(fs *pflag.FlagSet, force string) {
+	o.addFlags(fs, force)
+	o.listFlags.addFlags(fs)
+}
+
+// options turns the flags into what the verbs take.
+func (o *inPlaceFlags) options(a *app, chats []string) (opt edit.Options, err error) {
+	opt = edit.Options{
+		Chats: chats, Data: userFolder(a, o.data, chats), NoFollow: o.noFollow, Force: o.force,
+		ExpectMessages: o.expectMessages, ExpectIntegrity: o.expectIntegrity, BumpIntegrity: o.bump,
+		Now: a.Now(), NewUUID: uuid.NewString,
+	}
+	opt.Changes, err = a.changes(o.dryRun, o.noSync)
+	return opt, err
+}
+
+// chosen reads a choice that must choose something.
+func (o *choiceFlags) chosen(a *app) (choose.Choice, error) {
+	c, err := o.choice(a.Now())
+	if err == nil && c.All() {
+		err = usagef("say which messages: --at 0.. means all of them")
+	}
+	return c, err
+}
+
+// chosenIn reads which messages of which chats a command edits; hint names what is
+// missing where no chat is given.
+func (o *inPlaceFlags) chosenIn(ctx context.Context, a *app, f *choiceFlags, args []string, hint string) (c choose.Choice, opt edit.Options, err error) {
+	if c, err = f.chosen(a); err != nil {
+		return c, opt, err
+	}
+	paths, err := o.sources(ctx, a, args, hint)
+	if err != nil {
+		return c, opt, err
+	}
+	opt, err = o.options(a, paths)
+	return c, opt, err
+}
+
+// editHints say what helps where a chat cannot be edited.
+func editHints() []hint {
+	return []hint{
+		{chat.ErrDamaged, "; see 'stchat repair'"},
+		{edit.ErrNoHeader, "; 'stchat repair' makes one"},
+		{edit.ErrAll, "; --force does it"},
+		{edit.ErrQueue, "; let the extension finish, or --force leaves them as they are"},
+		{edit.ErrReplay, "; --force writes it, and Luker cuts it there"},
+		{edit.ErrNoSpeaker, "; say who with --name"},
+		{edit.ErrNoSwipes, "; --force does it"},
+		{edit.ErrSwipeID, "; 'stchat message swipe --choose' chooses another"},
+	}
+}
+
+// isNo reports whether an edit was not made because the answer is no: nothing is chosen, or
+// the chat is not as it was said to be.
+func isNo(err error) bool {
+	for _, no := range []error{choose.ErrNone, edit.ErrExpected, patch.ErrTest, patch.ErrMissing} {
+		if errors.Is(err, no) {
+			return true
+		}
+	}
+	return false
+}
+
+// tell prints what became of the chats, and returns the worst outcome. result, where it is
+// given, prints what a chat has on stdout.
+func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
+	failed, no, edited := false, false, false
+	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: editHints()}
+	for _, r := range results {
+		switch {
+		case isNo(r.Err):
+			no = true
+		case r.Err != nil:
+			failed = true
+		}
+		if err := say(c, how, r.Doc.Path, &r.Result); err != nil {
+			return err
+		}
+		if r.Err != nil {
+			continue
+		}
+		edited = edited || r.Doc.DidWrite
+		var err error
+		switch {
+		case o.json:
+			err = jsondoc.Write(c.Out, r.Doc, "")
+		case o.dryRun:
+			o.show(c, r)
+		case result != nil:
+			err = result(r)
+		}
+		if err != nil {
+			return err
+		}
+		if r.Doc.Unchanged {
+			c.note("%s: unchanged", r.Doc.Path)
+		}
+	}
+	if edited {
+		c.closeTabs(o.bump, true)
+	}
+	switch {
+	case failed:
+		return errReported
+	case no:
+		return errNo
+	}
+	return nil
+}
+
+// show prints what a dry run would change, in the manner of a diff.
+func (o *inPlaceFlags) show(c *console, r *edit.Result) {
+	if len(r.Diffs) == 0 {
+		return
+	}
+	path := visible.Text(r.Doc.Path)
+	fmt.Fprintln(c.Out, paint(c.outColor, bold, "--- "+path))
+	fmt.Fprintln(c.Out, paint(c.outColor, bold, "+++ "+path+" (edited)"))
+	for _, d := range r.Diffs {
+		where := fmt.Sprintf("message %d", d.Index)
+		if d.Index < 0 {
+			where = "metadata"
+		}
+		fmt.Fprintln(c.Out, paint(c.outColor, cyan, "@@ "+where+" @@"))
+		before, after := metadiff.Excerpts(string(d.Before), string(d.After), 160)
+		if d.Before != nil {
+			fmt.Fprintln(c.Out, paint(c.outColor, red, "-"+visible.Text(before)))
+		}
+		if d.After != nil {
+			fmt.Fprintln(c.Out, paint(c.outColor, green, "+"+visible.Text(after)))
+		}
+	}
+	if n := len(r.Doc.Changed) + len(r.Doc.Added) + len(r.Doc.Deleted) - len(r.Diffs); n > 0 {
+		fmt.Fprintf(c.Out, "… and %s more\n", plural.S(n, "change"))
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/history"
+	"stchat/internal/isolate"
+	"stchat/internal/jsondoc"
+	"stchat/internal/jsonl"
+	"stchat/internal/lorebook"
+	"stchat/internal/message"
+	"stchat/internal/meta"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/ops/book"
+	"stchat/internal/ops/cut"
+	"stchat/internal/ops/keep"
+	"stchat/internal/plural"
+	"stchat/internal/safefile"
+)
+
+// Exit codes, beside 0 for done.
+const (
+	exitNo      = 1
+	exitTrouble = 2
+	exitSignal  = 128 // and the signal's number
+)
+
+// errNo ends a command whose answer is no, after it has been given.
+var errNo = errors.New("the answer is no")
+
+// errReported ends a command whose errors were printed one by one.
+var errReported = errors.New("already reported")
+
+// usageError is wrong usage that only the command itself can see.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// interruption is the cause of a context that a signal ended.
+type interruption struct{ signal os.Signal }
+
+func (i interruption) Error() string { return "interrupted" }
+
+// code is the exit code of a program that a signal ended.
+func (i interruption) code() int {
+	if s, ok := i.signal.(syscall.Signal); ok {
+		return exitSignal + int(s)
+	}
+	return exitSignal + int(syscall.SIGINT)
+}
+
+// isInterrupted reports whether an error is how a command saw the end of its
+// context.
+func isInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
+
+// work is how far a command with many files came.
+type work struct{ done, left int }
+
+// String is the line of a command that was interrupted.
+func (w work) String() string {
+	all := w.done + w.left
+	if all <= 1 {
+		return "interrupted"
+	}
+	return fmt.Sprintf("interrupted: %d of %s done, %d not begun", w.done, plural.S(all, "file"), w.left)
+}
+
+// errorDocument is what --json prints in place of the document of what failed.
+type errorDocument struct {
+	Schema int         `json:"schema"`
+	Path   *string     `json:"path" is:"path"` // null where the error is about no file
+	Error  errorDetail `json:"error"`
+}
+
+type errorDetail struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Line    *int   `json:"line"`
+	Column  *int   `json:"column"`
+}
+
+// writeError writes the document of an error; without a path it is the one that
+// the error itself names.
+func writeError(w io.Writer, path string, err error) error {
+	doc := errorDocument{Schema: 1, Error: errorDetail{Code: errorCode(err), Message: errorText(err)}}
+	if line, ok := errors.AsType[*jsonl.LineError](err); ok {
+		doc.Error.Line, doc.Error.Column = &line.Damage.Line, &line.Damage.Column
+		if path == "" {
+			path = line.Path
+		}
+	}
+	if source, ok := errors.AsType[*ops.SourceError](err); ok && path == "" {
+		path = source.Path
+	}
+	if pe, ok := errors.AsType[*fs.PathError](err); ok && path == "" {
+		path = pe.Path
+	}
+	if path != "" {
+		doc.Path = &path
+	}
+	return jsondoc.Write(w, doc, "")
+}
+
+// errorText is what is said of an error, with what can be done about it.
+func errorText(err error) string {
+	switch {
+	case isInterrupted(err):
+		return "interrupted"
+	case isA[*ops.NoChatsError](err):
+		return err.Error() + "; " + errAllowEmpty.Error()
+	}
+	return withHint(err, nil).Error()
+}
+
+// errorCode sorts errors into the kinds that scripts tell apart (docs/json.md).
+// What says more of an error comes first.
+func errorCode(err error) string {
+	any := func(targets ...error) bool {
+		for _, target := range targets {
+			if errors.Is(err, target) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case isInterrupted(err):
+		return "interrupted"
+	case isA[*usageError](err), isA[*ops.NoMessageError](err), isA[*isolate.RangeError](err), isA[*message.SwipeError](err),
+		any(keep.ErrLoose, keep.ErrSeveral, book.ErrAmbiguous, names.ErrEmptyName, names.ErrReserved, names.ErrNoRoom, names.ErrNoFree):
+		return "usage"
+	case isA[*cut.OwnMessagesError](err), any(cut.ErrRequirement, changeset.ErrOtherRoot, history.ErrOtherRoot, history.ErrForeign, history.ErrNewer, history.ErrBusy):
+		return "refused"
+	case isA[*changeset.StuckError](err), any(jsonl.ErrChanged, safefile.ErrChanged):
+		return "changed"
+	case any(names.ErrTaken, fs.ErrExist):
+		return "exists"
+	case any(fs.ErrNotExist, lorebook.ErrMissing, keep.ErrUnknown):
+		return "not-found"
+	case any(fs.ErrPermission, syscall.EROFS, history.ErrReadOnly):
+		return "denied"
+	case any(noSpace()...), any(history.ErrFull):
+		return "no-space"
+	case isA[*ops.NoChatsError](err), any(chat.ErrNotChat, chat.ErrNotRegular, safefile.ErrNotRegular):
+		return "not-a-chat"
+	case any(history.ErrCut, history.ErrBroken), isA[*jsonl.LineError](err), isA[*jsonl.Damage](err), isA[*meta.BadMetadataError](err), isA[*lorebook.NotReadableError](err):
+		return "damaged"
+	}
+	return "failed"
+}
+
+// isA reports whether an error is of a kind, or wraps one that is.
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/history"
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/keep"
+	"stchat/internal/plural"
+	"stchat/internal/visible"
+)
+
+const historyDoc = `Show what the history of a user folder holds, check it, or make it smaller.
+Which folder is meant: --data, else the one around the working folder.
+
+  --verify   reads everything: every line and every sum is computed again, and
+             what does not come back is named, version by version. With --mend
+             such lines are stored again from files that still have them
+  --prune    drops the versions of each chat that no --keep rule names. Those
+             with a note stay, and the last one of a chat that is gone
+  --forget   drops all that is kept of the given chats: what is theirs alone is
+             overwritten, and the file is compacted. Their files stay, and the
+             next snapshot would take them again
+  --compact  gives room in the file back to the disk
+
+Days, weeks and months are counted where there is a version. Undo records,
+SillyTavern's backups and copies of the history that you made are not touched.
+`
+
+const historyExample = `  stchat history
+  stchat history --verify
+  stchat history --prune --keep-last 20 --keep-daily 30 --keep-monthly 24
+  stchat history --forget Mira/Harbour --dry-run`
+
+type historyOptions struct {
+	storeFlag
+	verify  bool
+	mend    bool
+	prune   bool
+	rules   history.Rules
+	forget  bool
+	compact bool
+	data    string
+	dryRun  bool
+	json    bool
+}
+
+func newHistoryCmd(a *app) *cobra.Command {
+	o := &historyOptions{}
+	cmd := &cobra.Command{
+		Use:               "history [CHAT...]",
+		Short:             "Check the history, or make it smaller",
+		Long:              historyDoc + exitStatus("--verify found that something is wrong"),
+		Example:           historyExample,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, cmd.Flags(), args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *historyOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.verify, "verify", false, "read all of it, and name what does not come back")
+	fs.BoolVar(&o.mend, "mend", false, "with --verify: store lost lines again from files that still have them")
+	fs.BoolVar(&o.prune, "prune", false, "drop versions that no --keep rule names")
+	for _, rule := range []struct {
+		n          *int
+		name, what string
+	}{
+		{&o.rules.Last, "last", "the newest `N`"},
+		{&o.rules.Daily, "daily", "the newest of each of the last `N` days"},
+		{&o.rules.Weekly, "weekly", "the newest of each of the last `N` weeks"},
+		{&o.rules.Monthly, "monthly", "the newest of each of the last `N` months"},
+	} {
+		fs.Var(number{rule.n, 1, "--keep-" + rule.name + " takes a number of at least 1"}, "keep-"+rule.name, "with --prune: keep "+rule.what)
+	}
+	fs.BoolVar(&o.forget, "forget", false, "drop all that is kept of the given chats")
+	fs.BoolVar(&o.compact, "compact", false, "give room in the file back to the disk")
+	o.storeFlag.addFlags(fs)
+	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: the one around the working folder")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be freed")
+	fs.BoolVar(&o.json, "json", false, "print a JSON document instead of text")
+}
+
+// check refuses what does not fit together.
+func (o *historyOptions) check(fs *pflag.FlagSet, args []string) error {
+	asked := 0
+	for _, is := range []bool{o.verify, o.prune, o.forget, o.compact} {
+		if is {
+			asked++
+		}
+	}
+	rules := o.rules != history.Rules{}
+	switch {
+	case fs.Changed("data") && o.data == "":
+		return usagef("--data is empty")
+	case asked > 1:
+		return usagef("--verify, --prune, --forget and --compact are different things to ask for")
+	case o.mend && !o.verify:
+		return usagef("--mend goes with --verify")
+	case rules && !o.prune:
+		return usagef("--keep rules go with --prune")
+	case o.prune && !rules:
+		return usagef("--prune needs a rule, such as --keep-daily 30: it would leave nothing")
+	case o.forget && len(args) == 0:
+		return usagef("name the chats to forget, e.g. Mira/Harbour")
+	case !o.forget && len(args) > 0:
+		return usagef("chats are named with --forget; `stchat log` lists the versions of one")
+	}
+	return nil
+}
+
+func (o *historyOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	if err := o.check(fs, args); err != nil {
+		return err
+	}
+	store, err := o.of(a, fs)
+	if err != nil {
+		return err
+	}
+	root, err := undoRoot(a, o.data)
+	if err != nil {
+		return err
+	}
+	opt := keep.HistoryOptions{Root: root, Store: store, Now: a.Now(), DryRun: o.dryRun}
+	c := a.console()
+	var d *keep.History
+	switch {
+	case o.verify:
+		d, err = keep.Verify(ctx, opt, o.mend)
+	case o.prune:
+		d, err = keep.Prune(ctx, opt, o.rules)
+	case o.forget:
+		d, err = keep.Forget(ctx, opt, args)
+	case o.compact:
+		d, err = keep.Compact(ctx, opt)
+	default:
+		d, err = keep.StateOf(ctx, opt)
+	}
+	if errors.Is(err, history.ErrNoStore) {
+		err = &hinted{err, "; 'stchat snapshot' begins one"}
+	}
+	if err != nil {
+		return withHint(err, nil)
+	}
+	if o.json {
+		err = jsondoc.Write(c.Out, d, "")
+	} else {
+		err = o.print(c, d)
+	}
+	if err == nil && len(d.Problems) > 0 {
+		err = errNo
+	}
+	if o.forget && !o.dryRun && err == nil {
+		for _, chat := range args {
+			if _, stat := os.Stat(chat); stat == nil {
+				c.note("%s: the file is still there, and the next snapshot would take it again", chat)
+			}
+		}
+	}
+	return err
+}
+
+// print prints a history as text.
+func (o *historyOptions) print(c *console, d *keep.History) error {
+	var err error
+	put := func(format string, args ...any) {
+		if err == nil {
+			_, err = fmt.Fprintf(c.Out, format+"\n", args...)
+		}
+	}
+	for _, p := range d.Problems {
+		where := string(p.Rule)
+		if p.Chat != nil {
+			where += fmt.Sprintf("\t%s rev %d", visible.Text(*p.Chat), *p.Rev)
+		}
+		if p.Index != nil {
+			where += fmt.Sprintf(" message %d", *p.Index)
+		}
+		put("%s\t%s", where, visible.Text(p.Text))
+	}
+	if o.verify {
+		if d.Mended != nil {
+			c.note("%s stored again", plural.S(*d.Mended, "line"))
+		}
+		c.note("%s in %s checked, %s", plural.S(int(d.Versions), "version"), formatBytes(d.Bytes), found(len(d.Problems)))
+		return err
+	}
+	if f := d.Freed; f != nil && !o.compact {
+		verb := "dropped"
+		if o.dryRun {
+			verb = "would be dropped"
+		}
+		c.note("%s and %s %s: %s", plural.S(f.Versions, "version"), plural.S(int(f.Pieces), "line"), verb, formatBytes(f.Bytes))
+	}
+	put("%s", visible.Text(d.Store))
+	put("  chats and files  %d", d.Chats)
+	put("  versions         %d, %s as files", d.Versions, formatBytes(d.Raw))
+	put("  lines            %d", d.Pieces)
+	put("  on disk          %s", formatBytes(d.Bytes))
+	if d.Indexed {
+		put("  word index       %s", formatBytes(d.IndexBytes))
+	} else {
+		put("  word index       none; the first search makes it")
+	}
+	return err
+}
+
+// found says how many problems there are.
+func found(n int) string {
+	if n == 0 {
+		return "nothing is wrong"
+	}
+	return plural.S(n, "problem")
+}

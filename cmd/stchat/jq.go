@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/itchyny/gojq"
+	"github.com/spf13/cobra"
+
+	"stchat/internal/visible"
+)
+
+// addJQ gives every command below cmd that prints JSON documents the flag --jq.
+func addJQ(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		addJQ(sub)
+		if sub.Flags().Lookup("json") != nil {
+			sub.Flags().String("jq", "", "print what the jq program `EXPR` makes of the documents; means --json")
+		}
+	}
+}
+
+// throughJQ runs a command whose documents go through the program of --jq, if it is given.
+func (a *app) throughJQ(cmd *cobra.Command, run func() error) error {
+	flag := cmd.Flags().Lookup("jq")
+	if flag == nil || !flag.Changed {
+		return run()
+	}
+	code, err := compileJQ(flag.Value.String())
+	if err != nil {
+		return usagef("--jq: %v", err)
+	}
+	if err := cmd.Flags().Set("json", "true"); err != nil {
+		return err
+	}
+	out := a.Out
+	w := &jqWriter{out: out, code: code, terminal: a.OutTTY}
+	a.Out = w
+	defer func() { a.Out = out }()
+	err = run()
+	if w.err != nil {
+		return w.err // whatever the command makes of a failed write
+	}
+	return err
+}
+
+// compileJQ compiles a program that sees nothing but the documents: no environment, no
+// files, no modules.
+func compileJQ(expr string) (*gojq.Code, error) {
+	query, err := gojq.Parse(expr)
+	if err != nil {
+		return nil, err
+	}
+	return gojq.Compile(query, gojq.WithEnvironLoader(func() []string { return nil }))
+}
+
+// jqWriter takes JSON documents and writes what a program makes of each: strings as they
+// are, other values as a line of JSON.
+type jqWriter struct {
+	out      io.Writer
+	code     *gojq.Code
+	terminal bool
+	rest     []byte // of a document that is not whole yet
+	err      error
+}
+
+// Write implements io.Writer.
+func (w *jqWriter) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.rest = append(w.rest, p...)
+	for w.err == nil {
+		end := bytes.IndexByte(w.rest, '\n')
+		for end >= 0 && !json.Valid(w.rest[:end]) { // a document on several lines
+			next := bytes.IndexByte(w.rest[end+1:], '\n')
+			if next < 0 {
+				return len(p), nil
+			}
+			end += 1 + next
+		}
+		if end < 0 {
+			return len(p), nil
+		}
+		w.err = w.document(w.rest[:end])
+		w.rest = w.rest[end+1:]
+	}
+	return 0, w.err
+}
+
+func (w *jqWriter) document(doc []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return fmt.Errorf("--jq: %w", err)
+	}
+	results := w.code.Run(value)
+	for {
+		result, ok := results.Next()
+		if !ok {
+			return nil
+		}
+		if err, isError := result.(error); isError {
+			if halt, ok := errors.AsType[*gojq.HaltError](err); ok && halt.Value() == nil {
+				return nil
+			}
+			return fmt.Errorf("--jq: %w", err)
+		}
+		if err := w.print(result); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *jqWriter) print(value any) error {
+	text, ok := value.(string)
+	if ok && w.terminal {
+		text = visible.Lines(text)
+	}
+	if !ok {
+		raw, err := gojq.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("--jq: %w", err)
+		}
+		text = string(visible.JSON(raw))
+	}
+	_, err := io.WriteString(w.out, text+"\n")
+	return err
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestKilled kills a process at some moment while it renames a chat with its family.
+// The next call that writes ends the change, forward or back, and as that call is undo,
+// the files are the old ones, byte for byte. scripts/faults kills far more often, and at
+// every system call, where it runs.
+func TestKilled(t *testing.T) {
+	demo := os.DirFS(filepath.Join("..", "..", "testdata", "demo"))
+	const kills = 6
+	var whole time.Duration
+	for kill := range kills + 1 { // the first run is not killed: it says how long one takes
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, demo); err != nil {
+			t.Fatal(err)
+		}
+		old := contents(t, dir)
+		cmd := exec.Command("stchat", "rename", "chats/Maren Holm/Maren Holm - 2026-03-01@18h42m07s311ms.jsonl", "Storm")
+		cmd.Dir = dir
+		began := time.Now()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if kill == 0 {
+			if err := cmd.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			whole = time.Since(began)
+		} else {
+			time.Sleep(whole * time.Duration(kill) / (kills + 1))
+			_ = cmd.Process.Kill() // it may be done already
+			_ = cmd.Wait()
+		}
+		undo := exec.Command("stchat", "undo", "-q")
+		undo.Dir = dir
+		// 1: there was nothing to take back, since the change went back by itself
+		if out, err := undo.CombinedOutput(); err != nil && undo.ProcessState.ExitCode() != exitNo {
+			t.Errorf("kill %d: %v\n%s", kill, err, out)
+		}
+		if diff := cmp.Diff(old, contents(t, dir)); diff != "" {
+			t.Errorf("kill %d of %d: (-old +new)\n%.2000s", kill, kills, diff)
+		}
+	}
+}
+
+// contents reads all files below dir but those that stchat keeps for itself.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(path, ".stchat/") {
+			return err
+		}
+		all[path] = string(read(t, filepath.Join(dir, filepath.FromSlash(path))))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

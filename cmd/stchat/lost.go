@@ -1,0 +1,299 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/keep"
+	"stchat/internal/ops/past"
+	"stchat/internal/plural"
+	"stchat/internal/visible"
+)
+
+const lostDoc = `Find messages that only older versions of chats have: a chat is gone, is empty,
+or begins anew with its greeting. Each chat is shown with the version that has
+most of what is lost, and with the command that brings it back. Nothing is
+written.
+
+Looked at are the versions that snapshot keeps, SillyTavern's own backups
+(backups/chat_*.jsonl), the old files that repair and undo keep, and with --from
+the chats in other folders. What you deleted with stchat does not count. Backups
+are named for the character, not for the chat; which chat one belongs to is
+found by its header and its messages.
+
+A message counts as lost if no chat of the user folder has its text, neither as
+message nor as swipe. An edit is no loss: a missing message that another one
+stands in for is reworded. So renaming, branching and swiping raise no alarm;
+messages that you deleted yourself do, from five on (--min).
+
+A chat that is gone has no name in the backups of a character; the command
+suggests one. SillyTavern keeps 50 backups for each character, and takes those
+of "Mira Holm" for some of "Mira": the heading says when a save deletes the
+oldest.
+
+In a pipe there is a row for each chat, separated by tabs: owner, chat, messages
+now (empty: it is gone), lost, reworded, best version, its time, its messages,
+command. docs/json.md describes the JSON documents.
+`
+
+const lostExample = `  stchat lost
+  stchat lost SillyTavern/data/default-user --min 1
+  stchat lost "chats/Mira/Harbour.jsonl" --since 2w
+  stchat lost --from /media/usb/default-user/chats`
+
+func newLostCmd(a *app) *cobra.Command {
+	o := &lostOptions{}
+	cmd := &cobra.Command{
+		Use:               "lost [PATH...]",
+		Short:             "Find messages that only older versions have",
+		Long:              lostDoc + exitStatus("something is lost"),
+		Example:           lostExample,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runLost(cmd.Context(), a, o, cmd.Flags(), args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type lostOptions struct {
+	listFlags
+	storeFlag
+	from  []string
+	min   int
+	since string
+	json  bool
+}
+
+func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
+	o.listFlags.addFlags(fs)
+	o.storeFlag.addFlags(fs)
+	fs.StringArrayVar(&o.from, "from", nil, "also look at the chats in `FOLDER`; may be repeated")
+	fs.Var(number{&o.min, 1, "--min takes a number of messages, from 1"}, "min", "show a chat that has lost at least `N` messages; default: 5, and of one that is gone 1")
+	fs.StringVar(&o.since, "since", "", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: per chat, and a summary")
+}
+
+func runLost(ctx context.Context, a *app, o *lostOptions, fs *pflag.FlagSet, args []string) error {
+	store, err := o.of(a, fs)
+	if err != nil {
+		return err
+	}
+	list, err := o.folders(ctx, a, args, nameFolder("lost"))
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 && len(list.Paths) == 1 {
+		list.Paths[0] = nearby(list.Paths[0])
+	}
+	opt := past.LostOptions{List: list, From: o.from, Min: o.min, Gone: o.min, Store: func(root string) string { return keep.StoreOf(root, store) }}
+	if o.min == 0 {
+		opt.Min, opt.Gone = 5, 1
+	}
+	if o.since != "" {
+		if opt.Since, err = begin("since", o.since, a.Now()); err != nil {
+			return err
+		}
+	}
+	c := a.console()
+	var end func()
+	opt.Meter, end = c.meter("reading", o.json)
+	res, err := past.Lost(ctx, opt)
+	end()
+	if err != nil {
+		return err
+	}
+	for _, chat := range res.Chats {
+		if chat.Path != nil {
+			command := restores(chat)
+			chat.Command = &command
+		}
+	}
+	if err := o.write(c, res); err != nil {
+		return err
+	}
+	switch {
+	case len(res.Errs) > 0:
+		return errReported
+	case len(res.Chats) > 0:
+		return errNo
+	}
+	return nil
+}
+
+// restores is the command that brings back what is lost of a chat.
+func restores(chat *past.LostChat) string {
+	best, of := "", *chat.Path
+	switch {
+	case chat.Best.Rev != nil:
+		best, of = " --rev "+strconv.Itoa(*chat.Best.Rev), chat.Best.Of
+	case chat.Best.Path != nil:
+		best = " --backup " + visible.Quote(*chat.Best.Path)
+		if strings.HasPrefix(*chat.Best.Path, "-") {
+			best = " --backup=" + visible.Quote(*chat.Best.Path)
+		}
+	}
+	return "stchat restore" + best + " " + visible.Args(of)
+}
+
+// nearby is a path as seen from the working folder, where it is that or above it.
+func nearby(path string) string {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, path); err == nil {
+		return rel
+	}
+	return path
+}
+
+func (o *lostOptions) write(c *console, res *past.LostResult) error {
+	w := bufio.NewWriter(c.Out)
+	switch {
+	case o.json:
+		for _, chat := range res.Chats {
+			if err := jsondoc.Write(w, chat, ""); err != nil {
+				return err
+			}
+		}
+	case c.shown:
+		writeLost(w, c, res)
+	default:
+		for _, chat := range res.Chats {
+			fmt.Fprintln(w, strings.Join(plainLost(chat), "\t"))
+		}
+	}
+	for _, err := range res.Errs {
+		if err := c.failed(w, o.json, "", err); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		if err := jsondoc.Write(w, res.Summary, ""); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if sum := res.Summary; !o.json && sum.Chats > 0 {
+		c.note("%s, %s only in older versions", plural.S(sum.Chats, "chat"), plural.S(sum.Lost, "message"))
+	} else if !o.json && sum.Unreadable == 0 {
+		c.note("nothing is lost")
+	}
+	return nil
+}
+
+// plainLost is a row for a pipe.
+func plainLost(chat *past.LostChat) []string {
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return visible.Text(*s)
+	}
+	live, best := "", text(chat.Best.Path)
+	if chat.LiveMessages != nil {
+		live = strconv.Itoa(*chat.LiveMessages)
+	}
+	if chat.Best.Rev != nil {
+		best = strconv.Itoa(*chat.Best.Rev)
+	}
+	return []string{text(chat.Owner), text(chat.Chat), live, strconv.Itoa(chat.Lost), strconv.Itoa(chat.Reworded), best, chat.Best.At, strconv.Itoa(chat.Best.Messages), text(chat.Command)}
+}
+
+// writeLost shows chats below their owners, each of which says how its places for backups
+// are taken.
+func writeLost(w *bufio.Writer, c *console, res *past.LostResult) {
+	var owners []string
+	byOwner := map[string][]*past.LostChat{}
+	width := 0
+	for _, chat := range res.Chats {
+		owner := "(owner unknown)"
+		if chat.Owner != nil {
+			owner = *chat.Owner
+		}
+		if byOwner[owner] == nil {
+			owners = append(owners, owner)
+		}
+		byOwner[owner] = append(byOwner[owner], chat)
+		width = max(width, visible.Width(lostName(chat)))
+	}
+	width = min(width, 40)
+	for _, owner := range owners {
+		title := paint(c.outColor, cyan, visible.Text(owner))
+		if places := placesOf(res.Summary.Places, owner, byOwner[owner]); places != "" {
+			title += "   " + places
+		}
+		fmt.Fprintln(w, title)
+		for _, chat := range byOwner[owner] {
+			live := ""
+			if chat.LiveMessages != nil {
+				live = plural.S(*chat.LiveMessages, "message") + " now"
+			}
+			command := "the best version is " + visible.Quote(deref(chat.Best.Path))
+			if chat.Command != nil {
+				command = *chat.Command
+			}
+			fmt.Fprintf(w, "  %s  %s  %s  %s\n", visible.Pad(visible.Truncate(lostName(chat), width), width), visible.Pad(live, 18),
+				paint(c.outColor, red, padLeft(fmt.Sprintf("%d lost", chat.Lost), 9)), command)
+			if chat.Ambiguous {
+				fmt.Fprintf(w, "  %s  another chat is as likely to be the one that lost them\n", visible.Pad("", width))
+			}
+		}
+	}
+}
+
+// lostName is a chat's name, with a mark where it is gone.
+func lostName(chat *past.LostChat) string {
+	name := visible.Text(deref(chat.Chat))
+	if chat.LiveMessages == nil {
+		name = strings.TrimSpace("(gone) " + name)
+	}
+	return name
+}
+
+// placesOf tells how the places of an owner's backups are taken.
+func placesOf(places []past.LostPlaces, owner string, chats []*past.LostChat) string {
+	mine := func(p past.LostPlaces) bool {
+		for _, name := range p.Owners {
+			for _, chat := range chats {
+				if name == owner || chat.Chat != nil && name == *chat.Chat {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	var told []string
+	for _, p := range places {
+		if !mine(p) {
+			continue
+		}
+		var text strings.Builder
+		fmt.Fprintf(&text, "%s, %s, %d of %d places", plural.S(p.Backups, "backup"), formatBytes(p.Bytes), p.Used, p.Limit)
+		for _, s := range p.Others {
+			who := s.Key
+			if len(s.Owners) > 0 {
+				who = s.Owners[0]
+			}
+			fmt.Fprintf(&text, ", %d of them %s's", s.Used, visible.Text(who))
+		}
+		if p.Used >= p.Limit {
+			text.WriteString(": SillyTavern deletes the oldest at the next save")
+		}
+		told = append(told, text.String())
+	}
+	return strings.Join(told, "; ")
+}

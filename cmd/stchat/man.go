@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const manDoc = `Write the manual pages of all commands into the folder DIR, for packages. Their
+date is that of SOURCE_DATE_EPOCH, else today's.
+`
+
+func newManCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "man DIR",
+		Short:             "Write the manual pages into a folder",
+		Long:              manDoc + exitStatus(""),
+		Example:           "  stchat man /usr/local/share/man/man1",
+		Args:              cobra.ExactArgs(1),
+		Hidden:            true, // packagers run it; users have the pages
+		ValidArgsFunction: completeDirs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			date := a.Now()
+			if epoch, err := strconv.ParseInt(a.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+				date = time.Unix(epoch, 0)
+			}
+			return writeMan(args[0], cmd.Root(), date.UTC().Format(time.DateOnly))
+		},
+	}
+}
+
+// pagesBelow returns the commands below cmd that have pages of their own.
+func pagesBelow(cmd *cobra.Command) (list []*cobra.Command) {
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// writeMan writes the page of a command, and of those below it, into dir.
+func writeMan(dir string, cmd *cobra.Command, date string) error {
+	var page bytes.Buffer
+	writeManPage(&page, cmd, date)
+	if err := os.WriteFile(filepath.Join(dir, manName(cmd)+".1"), page.Bytes(), 0o644); err != nil {
+		return err
+	}
+	for _, c := range pagesBelow(cmd) {
+		if err := writeMan(dir, c, date); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manName is what a command's page is called: stchat-message-get.
+func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+
+// writeManPage writes a page as man(7) has it.
+func writeManPage(w io.Writer, cmd *cobra.Command, date string) {
+	name := manName(cmd)
+	fmt.Fprintf(w, ".TH %s 1 %s \"stchat\" \"stchat manual\"\n", roff(strings.ToUpper(name)), date)
+	fmt.Fprintf(w, ".SH NAME\n%s \\- %s\n", roff(name), roff(strings.ToLower(cmd.Short[:1])+cmd.Short[1:]))
+	fmt.Fprintf(w, ".SH SYNOPSIS\n\\fB%s\\fR\n.SH DESCRIPTION\n", roff(cmd.UseLine()))
+	text, exit, _ := strings.Cut(cmd.Long, "\nEXIT STATUS\n")
+	writeManText(w, text)
+	fmt.Fprint(w, ".SH OPTIONS\n")
+	for _, t := range topicsOf(cmd) {
+		writeManFlags(w, t.title, t.flags)
+	}
+	writeManFlags(w, everyCommand, cmd.Root().PersistentFlags())
+	writeManSection(w, "EXIT STATUS", exit)
+	writeManSection(w, "EXAMPLES", cmd.Example)
+	var see []string
+	if cmd.HasParent() {
+		see = append(see, manName(cmd.Parent()))
+	}
+	for _, c := range pagesBelow(cmd) {
+		see = append(see, manName(c))
+	}
+	fmt.Fprint(w, ".SH SEE ALSO\n")
+	for i, name := range see {
+		comma := ","
+		if i == len(see)-1 {
+			comma = ""
+		}
+		fmt.Fprintf(w, ".BR %s (1)%s\n", roff(name), comma)
+	}
+}
+
+// writeManSection writes text as it stands, with its lines.
+func writeManSection(w io.Writer, title, text string) {
+	if text = strings.Trim(text, "\n"); text != "" {
+		fmt.Fprintf(w, ".SH %s\n.EX\n%s\n.EE\n", title, roff(text))
+	}
+}
+
+// writeManText writes paragraphs; indented lines stay as they stand.
+func writeManText(w io.Writer, text string) {
+	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if i > 0 {
+			fmt.Fprintln(w, ".PP")
+		}
+		asItStands := false
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			if indented := strings.HasPrefix(line, "  "); indented != asItStands {
+				asItStands = indented
+				fmt.Fprintln(w, map[bool]string{true: ".EX", false: ".EE"}[indented])
+			}
+			if asItStands {
+				fmt.Fprintln(w, roff(line))
+			} else {
+				writeFilled(w, line)
+			}
+		}
+		if asItStands {
+			fmt.Fprintln(w, ".EE")
+		}
+	}
+}
+
+// writeManFlags writes flags below their title. The first come without: OPTIONS
+// says it.
+func writeManFlags(w io.Writer, title string, fs *pflag.FlagSet) {
+	if title != ownFlags {
+		fmt.Fprintf(w, ".SS %s\n", roff(title))
+	}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		fmt.Fprint(w, ".TP\n")
+		if f.Shorthand != "" {
+			fmt.Fprintf(w, `\fB\-%s\fR, `, f.Shorthand)
+		}
+		fmt.Fprintf(w, `\fB\-\-%s\fR`, roff(f.Name))
+		if value != "" {
+			fmt.Fprintf(w, ` \fI%s\fR`, roff(value))
+		}
+		fmt.Fprintln(w)
+		writeFilled(w, usage+shownDefault(f))
+	})
+}
+
+// writeFilled writes text that man fills, in lines of at most 80 bytes.
+func writeFilled(w io.Writer, text string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if longer := line + " " + word; line != "" && len(roff(longer)) > 80 {
+			fmt.Fprintln(w, roff(line))
+			line = word
+		} else {
+			line = strings.TrimPrefix(longer, " ")
+		}
+	}
+	fmt.Fprintln(w, roff(line))
+}
+
+// roff writes text so that every character of it is printed.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "^", `\(ha`, "~", `\(ti`, "`", `\(ga`, "…", "...").Replace(text)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

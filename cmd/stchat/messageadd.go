@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/ops/edit"
+	"stchat/internal/rawjson"
+)
+
+const messageAddDoc = `Add messages to a chat: at the end, or with --at N before message N.
+
+Without --text, FILE or stdin is read: with --role as plain text, else as JSON:
+one message, a list of them, or one per line, as 'message get --format raw'
+prints them. Objects keep their keys, order and spelling; name, is_user,
+is_system and send_date are added where they are missing. One that has the same
+extra.gen_id as the chat's last message is not added again.
+
+Prints the indexes of the new messages, one per line.
+` + inPlaceDoc
+
+const messageAddExample = `  stchat message add chat.jsonl --role user --text "Where were we?"
+  stchat message get a.jsonl -a 3..9 --format raw | stchat message add b.jsonl
+  stchat message add chat.jsonl --at 12 removed.jsonl`
+
+func newMessageAddCmd(a *app) *cobra.Command {
+	o := &messageAddOptions{}
+	cmd := &cobra.Command{
+		Use:               "add CHAT [FILE]",
+		Short:             "Add messages",
+		Long:              messageAddDoc + exitStatus("the chat is not as --expect-… says"),
+		Example:           messageAddExample,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, cmd.Flags(), args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type messageAddOptions struct {
+	inPlaceFlags
+	at               int
+	role, name, text string
+}
+
+func addRoles() []string {
+	return []string{edit.RoleUser, edit.RoleCharacter, edit.RoleSystem, edit.RoleNarrator, edit.RoleComment}
+}
+
+func (o *messageAddOptions) addFlags(fs *pflag.FlagSet) {
+	fs.VarP(number{&o.at, math.MinInt, "--at takes a message number such as 23 or -1"}, "at", "a", "add before `MESSAGE`; -1 is the last one; default: at the end")
+	fs.StringVar(&o.role, "role", "", "make one message with this `ROLE`: "+strings.Join(addRoles(), ", "))
+	fs.StringVar(&o.name, "name", "", "`NAME` of who speaks; default: that of the last message of the same role")
+	fs.StringVar(&o.text, "text", "", "`TEXT` of the message")
+	o.inPlaceFlags.addFlags(fs, "go on where waiting work of an extension names messages that move")
+}
+
+func (o *messageAddOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	common, err := o.options(a, args[:1])
+	if err != nil {
+		return err
+	}
+	opt := edit.AddOptions{Options: common, Role: o.role, Name: o.name, Text: o.text}
+	switch {
+	case o.role != "" && !slices.Contains(addRoles(), o.role):
+		return usagef("--role is %s, not %q", strings.Join(addRoles(), ", "), o.role)
+	case fs.Changed("text") && (o.role == "" || len(args) > 1):
+		return usagef("--text goes with --role, and not with a FILE")
+	case o.name != "" && o.role == "":
+		return usagef("--name goes with --role: messages that are read bear their own names")
+	}
+	if fs.Changed("at") {
+		opt.At = &o.at
+	}
+	if !fs.Changed("text") {
+		if err := o.read(ctx, a, args[1:], &opt); err != nil {
+			return err
+		}
+	}
+	c := a.console()
+	return o.tell(c, edit.Add(ctx, opt), func(r *edit.Result) error { return printIndexes(c, r.Doc.Added) })
+}
+
+// printIndexes prints numbers, one per line.
+func printIndexes(c *console, list []int) error {
+	var b bytes.Buffer
+	for _, i := range list {
+		fmt.Fprintln(&b, i)
+	}
+	_, err := c.Out.Write(b.Bytes())
+	return err
+}
+
+// read reads the messages, or the text of one.
+func (o *messageAddOptions) read(ctx context.Context, a *app, args []string, opt *edit.AddOptions) error {
+	path := chat.Stdin
+	if len(args) > 0 {
+		path = args[0]
+	}
+	data, err := readInput(ctx, a, path)
+	if err != nil {
+		return err
+	}
+	if o.role != "" {
+		opt.Text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+		return nil
+	}
+	opt.Objects, err = objects(label(path), data)
+	return err
+}
+
+// objects splits data into JSON objects: one, a list of them, or one per line.
+func objects(path string, data []byte) ([][]byte, error) {
+	if jsonl.Check(data) == nil {
+		if rawjson.KindOf(data) != rawjson.Array {
+			return [][]byte{data}, nil
+		}
+		return slices.Collect(rawjson.Elements(data)), nil
+	}
+	var list [][]byte
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if d := jsonl.Check(line); d != nil {
+			d.Line = number
+			return nil, &jsonl.LineError{Path: path, Damage: *d}
+		}
+		list = append(list, line)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: there is no message in it", path)
+	}
+	return list, nil
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/ops/edit"
+	"stchat/internal/patch"
+)
+
+const messageApplyDoc = `Make many edits of one chat together: all of them or none.
+
+OPS, or - for stdin, holds one JSON object per line. All indexes are those of
+the chat as it is before, whatever the order, so deleting shifts nothing. "at"
+is a number, a range such as "3..9", or a list of both.
+
+  {"op":"add","at":12,"message":{…}}          at the end without "at"
+  {"op":"set","at":"3..9","set":{"/extra/x":1},"unset":["k"]}
+                                              also "merge":{…}, "patch":[…]
+  {"op":"delete","at":[4,"7..9"]}
+  {"op":"hide","at":3}   {"op":"unhide","at":3}
+  {"op":"swipe","at":5,"choose":1}            or "add":"TEXT", or "delete":2
+  {"op":"meta","set":{…},"unset":[…],"merge":{…}}
+  {"op":"test","at":5,"sha256":"…"}           of the line; or "value":{…}
+
+With --patch OPS is one JSON patch (RFC 6902) over the list of messages, its
+operations made one after the other: add, remove, replace, test.
+
+Prints the indexes of the messages that were added, one per line.
+` + inPlaceDoc
+
+func newMessageApplyCmd(a *app) *cobra.Command {
+	o := &messageApplyOptions{}
+	cmd := &cobra.Command{
+		Use:               "apply CHAT OPS",
+		Short:             "Make many edits of one chat together",
+		Long:              messageApplyDoc + exitStatus("a test does not hold"),
+		Example:           "  stchat message apply chat.jsonl ops.jsonl\n  echo '{\"op\":\"delete\",\"at\":[3,\"7..9\"]}' | stchat message apply chat.jsonl -",
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type messageApplyOptions struct {
+	inPlaceFlags
+	patch bool
+}
+
+func (o *messageApplyOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.patch, "patch", false, "OPS is a JSON patch over the list of messages")
+	o.inPlaceFlags.addFlags(fs, "go on where waiting work of an extension names messages that move")
+}
+
+func (o *messageApplyOptions) run(ctx context.Context, a *app, args []string) error {
+	common, err := o.options(a, args[:1])
+	if err != nil {
+		return err
+	}
+	data, err := readInput(ctx, a, args[1])
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	var results []*edit.Result
+	if o.patch {
+		list, err := patch.ParseOperations(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", label(args[1]), err)
+		}
+		results = edit.ApplyPatch(ctx, edit.PatchOptions{Options: common, Patch: list})
+	} else {
+		list, err := edit.ParseOperations(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", label(args[1]), err)
+		}
+		results = edit.Apply(ctx, edit.BatchOptions{Options: common, Operations: list})
+	}
+	return o.tell(c, results, func(r *edit.Result) error { return printIndexes(c, r.Doc.Added) })
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/look"
+)
+
+const messageCountDoc = `Count messages of chats; without a choice, all of them.
+
+Prints a number; for several chats a line per chat, the number and the path
+with a tab between.
+` + choiceDoc
+
+func newMessageCountCmd(a *app) *cobra.Command {
+	o := &messageReadFlags{}
+	cmd := &cobra.Command{
+		Use:               "count CHAT...",
+		Short:             "Count messages",
+		Long:              messageCountDoc + exitStatus(""),
+		Example:           "  stchat message count chat.jsonl\n  stchat message count chats/Mira/*.jsonl --role user --since 2026-03-01",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runMessageCount(cmd.Context(), a, o, args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+// messageCount is the document of message count.
+type messageCount struct {
+	Schema   int    `json:"schema"`
+	Path     string `json:"path" is:"path"`
+	Messages int    `json:"messages"`
+}
+
+func runMessageCount(ctx context.Context, a *app, o *messageReadFlags, args []string) error {
+	opt, paths, err := o.read(ctx, a, args)
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	failed := false
+	for _, path := range paths {
+		opt.Path = path
+		n, skipped, err := look.CountMessages(ctx, opt)
+		c.leftOut(path, skipped, o.skipDamaged)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			failed = true
+			err = c.failed(c.Out, o.json, path, err)
+		case o.json:
+			err = jsondoc.Write(c.Out, messageCount{1, path, n}, "")
+		case len(paths) > 1:
+			_, err = fmt.Fprintf(c.Out, "%d\t%s\n", n, c.path(path))
+		default:
+			_, err = fmt.Fprintln(c.Out, n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}

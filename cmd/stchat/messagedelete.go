@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/ops/edit"
+)
+
+const messageDeleteDoc = `Delete messages. Whole lines go; the others keep every byte, but for indexes and
+ids that follow.
+
+--save FILE writes the deleted lines to a new file, ready for 'message add
+--at'. --tool-calls also deletes the tool calls straight before a reply that
+goes, as SillyTavern's own button does. Prints the indexes of what went.
+` + choiceDoc + inPlaceDoc
+
+const messageDeleteExample = `  stchat message delete chat.jsonl -a -10..
+  stchat message delete chat.jsonl -a 40..45 --save removed.jsonl
+  stchat undo`
+
+func newMessageDeleteCmd(a *app) *cobra.Command {
+	o := &messageDeleteOptions{}
+	cmd := &cobra.Command{
+		Use:               "delete CHAT...",
+		Short:             "Delete messages",
+		Long:              messageDeleteDoc + exitStatus("no message was chosen"),
+		Example:           messageDeleteExample,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type messageDeleteOptions struct {
+	choiceFlags
+	inPlaceFlags
+	toolCalls bool
+	save      string
+}
+
+func (o *messageDeleteOptions) addFlags(fs *pflag.FlagSet) {
+	o.choiceFlags.addFlags(fs)
+	fs.BoolVar(&o.toolCalls, "tool-calls", false, "also delete the tool calls straight before a reply that goes")
+	fs.StringVar(&o.save, "save", "", "write the deleted lines to this new `FILE`")
+	o.addManyFlags(fs, "delete all messages of a chat; go on where waiting work of an extension names messages that move")
+}
+
+func (o *messageDeleteOptions) run(ctx context.Context, a *app, args []string) error {
+	choice, common, err := o.chosenIn(ctx, a, &o.choiceFlags, args, "name a chat, e.g. `stchat message delete chat.jsonl -a -10..`")
+	if err != nil {
+		return err
+	}
+	if o.save != "" && len(common.Chats) != 1 {
+		return usagef("--save takes one CHAT, not %d", len(common.Chats))
+	}
+	c := a.console()
+	results := edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: o.toolCalls, Save: o.save})
+	return o.tell(c, results, func(r *edit.Result) error { return printIndexes(c, r.Doc.Deleted) })
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/ops/edit"
+)
+
+const messageHideDoc = `%s messages %s the prompt, as SillyTavern's /%s does:
+is_system becomes %v. Messages with an extra.type, such as the narrator's
+notes, stay as they are unless --all is given. Prints the indexes of the
+messages that changed.
+` + choiceDoc + inPlaceDoc
+
+func newMessageHideCmd(a *app) *cobra.Command {
+	return newHideCmd(a, "hide", "Hide messages from the prompt", fmt.Sprintf(messageHideDoc, "Hide", "from", "hide", true), true)
+}
+
+func newMessageUnhideCmd(a *app) *cobra.Command {
+	return newHideCmd(a, "unhide", "Show hidden messages to the prompt again", fmt.Sprintf(messageHideDoc, "Put hidden", "back into", "unhide", false), false)
+}
+
+func newHideCmd(a *app, name, short, doc string, hide bool) *cobra.Command {
+	o := &messageHideOptions{hide: hide}
+	cmd := &cobra.Command{
+		Use:               name + " CHAT...",
+		Short:             short,
+		Long:              doc + exitStatus("no message was chosen"),
+		Example:           "  stchat message " + name + " chat.jsonl -a 0..19",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type messageHideOptions struct {
+	choiceFlags
+	inPlaceFlags
+	hide, all bool
+}
+
+func (o *messageHideOptions) addFlags(fs *pflag.FlagSet) {
+	o.choiceFlags.addFlags(fs)
+	fs.BoolVar(&o.all, "all", false, "also messages with an extra.type")
+	o.addManyFlags(fs, "")
+}
+
+func (o *messageHideOptions) run(ctx context.Context, a *app, args []string) error {
+	choice, common, err := o.chosenIn(ctx, a, &o.choiceFlags, args, "name a chat, e.g. `stchat message hide chat.jsonl -a 0..19`")
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	results := edit.Hide(ctx, edit.HideOptions{Options: common, Choice: choice, Hide: o.hide, All: o.all})
+	return o.tell(c, results, func(r *edit.Result) error { return printIndexes(c, r.Doc.Changed) })
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/look"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+	"stchat/internal/visible"
+)
+
+// messagePrinter prints messages one after the other.
+type messagePrinter struct {
+	*bufio.Writer
+	o               *messageGetOptions
+	fields          []field
+	title           string // of the chat, until its first message
+	terminal, color bool
+	any             bool // something was printed
+}
+
+// field is one of --fields.
+type field struct {
+	name string
+	path patch.Path
+}
+
+func (p *messagePrinter) print(m *look.Message) error {
+	switch {
+	case p.o.json:
+		return jsondoc.Write(p, m, "")
+	case p.o.format == "raw":
+		line := string(m.Line)
+		if p.terminal {
+			line = visible.Text(line)
+		}
+		fmt.Fprintln(p, line)
+	case p.o.format == "fields":
+		p.printFields(m)
+	default:
+		p.printText(m)
+	}
+	return nil
+}
+
+// printText prints a message with what belongs to it, for a person.
+func (p *messagePrinter) printText(m *look.Message) {
+	if p.title != "" {
+		p.part(paint(p.color, bold, "==> "+visible.Text(p.title)+" <=="))
+		p.title = ""
+	}
+	name := "(" + m.Role + ")"
+	if m.Name != nil {
+		name = visible.Text(*m.Name)
+	}
+	text := m.Text
+	if p.o.display && m.Display != nil {
+		text = m.Display
+	}
+	if p.o.reasoning && m.Reasoning != nil && *m.Reasoning != "" {
+		p.said(m, name, "reasoning", m.Reasoning)
+	}
+	p.said(m, name, "", text)
+	for i, swipe := range m.SwipeTexts {
+		if m.Swipe == nil || i+1 != *m.Swipe {
+			p.said(m, name, "swipe "+strconv.Itoa(i+1), swipe)
+		}
+	}
+}
+
+// said prints one text; about says what it is, where it is not the message's.
+func (p *messagePrinter) said(m *look.Message, name, about string, text *string) {
+	body := ""
+	if text != nil {
+		body = p.shown(*text)
+	}
+	if p.o.format == "markdown" {
+		var head strings.Builder
+		head.WriteString("**" + name + "**")
+		for _, s := range []string{p.number(m), textOr(m.Date), about} {
+			if s != "" {
+				head.WriteString(" · " + s)
+			}
+		}
+		p.part(head.String() + "\n\n" + body)
+		return
+	}
+	if about != "" {
+		name += " (" + about + ")"
+	}
+	p.part(paint(p.color, roleColor(m.Role), name) + ": " + body)
+}
+
+func (p *messagePrinter) number(m *look.Message) string {
+	if m.Index == nil {
+		return ""
+	}
+	return "#" + strconv.Itoa(*m.Index)
+}
+
+// part prints a paragraph, with a blank line before it.
+func (p *messagePrinter) part(text string) {
+	if p.any {
+		fmt.Fprintln(p)
+	}
+	p.any = true
+	fmt.Fprintln(p, text)
+}
+
+// printFields prints a row of values.
+func (p *messagePrinter) printFields(m *look.Message) {
+	row := make([]string, len(p.fields))
+	for i, f := range p.fields {
+		row[i] = f.of(m)
+		if p.terminal {
+			row[i] = visible.Text(row[i])
+		}
+	}
+	fmt.Fprintln(p, strings.Join(row, "\t"))
+}
+
+// of returns the value of a field, empty where the message has none.
+func (f field) of(m *look.Message) string {
+	text := ""
+	if m.Text != nil {
+		text = *m.Text
+	}
+	switch f.name {
+	case "index":
+		if m.Index == nil {
+			return ""
+		}
+		return strconv.Itoa(*m.Index)
+	case "role":
+		return m.Role
+	case "words":
+		return strconv.Itoa(len(strings.Fields(text)))
+	case "bytes":
+		return strconv.Itoa(len(text))
+	}
+	raw, ok := patch.Get(m.Line, f.path)
+	if !ok {
+		return ""
+	}
+	if s, ok := rawjson.Unquote(raw); ok {
+		return strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`).Replace(s)
+	}
+	return string(rawjson.Compact(raw))
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/ops/edit"
+	"stchat/internal/rawjson"
+)
+
+const messageSwipeDoc = `Choose, add or delete a swipe of one message. Swipes count from 1, as the
+screen shows them.
+
+--choose K first puts what the message has now into its own swipe, as
+SillyTavern does before it swipes. --add TEXT adds a swipe at the end and prints
+its number; with --choose and no number it is chosen. --delete K deletes one;
+where it was the chosen one, the next is chosen, or the last.
+` + asBranchDoc + inPlaceDoc
+
+func newMessageSwipeCmd(a *app) *cobra.Command {
+	o := &messageSwipeOptions{}
+	cmd := &cobra.Command{
+		Use:               "swipe CHAT",
+		Short:             "Choose, add or delete a swipe",
+		Long:              messageSwipeDoc + exitStatus("no message was chosen"),
+		Example:           "  stchat message swipe chat.jsonl -a -1 --choose 2\n  stchat message swipe chat.jsonl -a 12 --add \"Not tonight.\"\n  stchat message swipe chat.jsonl -a 12 --choose 1 --as-branch -n \"other answer\"",
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, cmd.Flags(), args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type messageSwipeOptions struct {
+	choiceFlags
+	inPlaceFlags
+	asBranchFlags
+	choose string // a number; newest for the one that is added
+	add    string
+	remove int
+}
+
+func (o *messageSwipeOptions) addFlags(fs *pflag.FlagSet) {
+	o.choiceFlags.addFlags(fs)
+	fs.StringVar(&o.choose, "choose", "", "choose swipe `K`; with --add and no number, the new one")
+	fs.Lookup("choose").NoOptDefVal = newest
+	fs.StringVar(&o.add, "add", "", "add a swipe with this `TEXT`; - reads it from stdin")
+	fs.Var(number{&o.remove, 1, "--delete takes a swipe's number, from 1"}, "delete", "delete swipe `K`")
+	o.asBranchFlags.addFlags(fs)
+	o.inPlaceFlags.addFlags(fs, "with --add: also for messages of the user and of the system")
+}
+
+func (o *messageSwipeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	choice, err := o.chosen(a)
+	if err != nil {
+		return err
+	}
+	opt := edit.SwipeOptions{Choice: choice, Delete: o.remove}
+	if args, err = o.chosenSwipe(args, &opt); err != nil {
+		return err
+	}
+	if fs.Changed("add") {
+		if opt.Add, err = o.text(ctx, a); err != nil {
+			return err
+		}
+	}
+	wanted := 0
+	for _, is := range []bool{opt.Choose > 0, opt.Add != nil, opt.Delete > 0} {
+		if is {
+			wanted++
+		}
+	}
+	switch {
+	case wanted != 1:
+		return usagef("give one of --choose K, --add TEXT and --delete K")
+	case opt.Chosen && opt.Add == nil:
+		return usagef("--choose takes a swipe's number, from 1")
+	}
+	if opt.Options, err = o.options(a, args); err != nil {
+		return err
+	}
+	if err := o.check(fs); err != nil {
+		return err
+	}
+	if o.as {
+		return o.asBranchFlags.run(ctx, a, &o.inPlaceFlags, args, choice, opt.Taints(), func(at int, line []byte, metadata *rawjson.Object) ([]byte, error) {
+			return opt.Line(at+1, line, metadata)
+		})
+	}
+	c := a.console()
+	return o.tell(c, edit.Swipe(ctx, opt), func(r *edit.Result) error {
+		if r.Swipe == 0 {
+			return nil
+		}
+		_, err := fmt.Fprintln(c.Out, r.Swipe)
+		return err
+	})
+}
+
+// newest stands for the swipe that is added.
+const newest = "new"
+
+// chosenSwipe reads --choose. A flag that may stand alone takes its value only behind an
+// equals sign, so a number behind it has come as an argument.
+func (o *messageSwipeOptions) chosenSwipe(args []string, opt *edit.SwipeOptions) ([]string, error) {
+	text := o.choose
+	if len(args) == 2 {
+		if text != newest {
+			return nil, usagef("one CHAT, not %q too", args[1])
+		}
+		text, args = args[1], args[:1]
+	}
+	switch text {
+	case "":
+	case newest:
+		opt.Chosen = true
+	default:
+		k := number{&opt.Choose, 1, "--choose takes a swipe's number, from 1"}
+		if err := k.Set(text); err != nil {
+			return nil, usagef("%v", err)
+		}
+	}
+	return args, nil
+}
+
+// text returns the text of --add.
+func (o *messageSwipeOptions) text(ctx context.Context, a *app) (*string, error) {
+	if o.add != chat.Stdin {
+		return &o.add, nil
+	}
+	data, err := readInput(ctx, a, chat.Stdin)
+	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	return &text, err
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/look"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+	"stchat/internal/visible"
+)
+
+const metaGetDoc = `Print the metadata of chats as it is stored, on one line.
+
+Arguments that end in .jsonl, and -, are chats; all others, and everything after
+--, are keys. If you name keys, an object with those that exist is printed. A
+key that begins with / is a JSON pointer (RFC 6901), any other is one literal
+key. --value prints one value by itself, a string without its quotes.
+
+With several chats, and with --json, there is one document per line. The
+metadata of a group chat of the old layout comes from its group file.
+`
+
+const metaGetExample = `  stchat meta get "chats/Mira/Harbour.jsonl"
+  stchat meta get chat.jsonl main_chat world_info
+  stchat meta get chat.jsonl --value /timedWorldInfo/sticky
+  stchat meta get chats/Mira/*.jsonl integrity`
+
+func newMetaGetCmd(a *app) *cobra.Command {
+	o := &metaGetOptions{}
+	cmd := &cobra.Command{
+		Use:               "get CHAT... [KEY...]",
+		Short:             "Print metadata, or some values of it",
+		Long:              metaGetDoc + exitStatus("there is no value under the KEY of --value"),
+		Example:           metaGetExample,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			keys := args[len(args):]
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				args, keys = args[:at], args[at:]
+			}
+			return runMetaGet(cmd.Context(), a, o, args, keys)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type metaGetOptions struct {
+	listFlags
+	value string
+	data  string
+	json  bool
+}
+
+func (o *metaGetOptions) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.value, "value", "", "print the value of this `KEY` alone")
+	o.listFlags.addFlags(fs)
+	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+}
+
+func runMetaGet(ctx context.Context, a *app, o *metaGetOptions, args, keys []string) error {
+	var named []string
+	for _, arg := range args {
+		if chat.CheckName(arg) == nil {
+			named = append(named, arg)
+		} else {
+			keys = append(keys, arg)
+		}
+	}
+	paths, err := o.sources(ctx, a, named, "name a chat, e.g. `stchat meta get chat.jsonl`")
+	if err != nil {
+		return err
+	}
+	if o.value != "" {
+		if len(keys) > 0 {
+			return usagef("--value takes one key, and %q is another", keys[0])
+		}
+		keys = []string{o.value}
+	}
+	for _, key := range keys {
+		if _, err := patch.ParseKey(key); err != nil {
+			return usagef("%v", err)
+		}
+	}
+	if slices.Contains(keys, "") && o.value == "" {
+		return usagef("a key is empty; --value takes that one too")
+	}
+	c := a.console()
+	open := chat.Options{Data: userFolder(a, o.data, paths), Stdin: a.In}
+	failed, absent := false, false
+	for _, path := range paths {
+		m, err := look.MetadataOf(ctx, path, open, keys)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			failed = true
+			err = c.failed(c.Out, o.json, path, err)
+		case o.value != "" && m.Value(o.value) == nil:
+			absent = true
+			continue
+		case o.json, len(paths) > 1 && o.value == "":
+			err = jsondoc.Write(c.Out, m, "")
+		case o.value != "":
+			err = c.printValue(m.Value(o.value))
+		case len(keys) > 0:
+			err = c.printValue(m.Values)
+		default:
+			err = c.printValue(m.Metadata)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case failed:
+		return errReported
+	case absent:
+		return errNo
+	}
+	return nil
+}
+
+// printValue prints one JSON value on a line, a text without its quotes: as it is stored
+// in a pipe, visibly on a terminal.
+func (c *console) printValue(raw []byte) error {
+	text, ok := rawjson.Unquote(raw)
+	switch {
+	case ok:
+	case bytes.ContainsAny(raw, "\r\n"):
+		text = string(rawjson.Compact(raw))
+	default:
+		text = string(raw)
+	}
+	if c.OutTTY {
+		text = visible.Lines(text)
+	}
+	_, err := fmt.Fprintln(c.Out, text)
+	return err
+}

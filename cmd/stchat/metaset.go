@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/ops"
+	"stchat/internal/ops/edit"
+	"stchat/internal/plural"
+)
+
+const metaSetDoc = `Change the metadata of chats, in every chat of the PATHs that meets all --where.
+Only the header line changes. Prints the paths of the chats that changed.
+
+Changes are made in this order: --replace, --merge, --merge-patch, --patch,
+--set, --unset. Only --main-chat and --integrity change main_chat and integrity:
+the other flags skip these two keys, and --replace keeps them.
+
+A condition of --where is KEY (it is there), !KEY, KEY=VALUE, KEY!=VALUE (as
+JSON values) or KEY~GLOB (a text that matches).
+` + inPlaceDoc
+
+const metaSetExample = `  stchat meta set chat.jsonl --set note_depth=4
+  stchat meta set chats --where world_info=Old --set world_info=New
+  stchat diff-meta a.jsonl b.jsonl --format patch > p
+  stchat meta set a.jsonl --patch p`
+
+func newMetaSetCmd(a *app) *cobra.Command {
+	o := &metaSetOptions{}
+	cmd := &cobra.Command{
+		Use:               "set PATH...",
+		Short:             "Change metadata",
+		Long:              metaSetDoc + exitStatus("no chat meets --where, or a test does not hold"),
+		Example:           metaSetExample,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, cmd.Flags(), args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type metaSetOptions struct {
+	valueFlags
+	inPlaceFlags
+	mainChat, integrity string
+	where               []string
+}
+
+func (o *metaSetOptions) addFlags(fs *pflag.FlagSet) {
+	o.own = ownFlag
+	o.valueFlags.addFlags(fs)
+	fs.StringVar(&o.mainChat, "main-chat", "", "`NAME` of the parent; empty removes it")
+	fs.StringVar(&o.integrity, "integrity", "", "the slug: `SLUG` is new, none or a UUID")
+	fs.StringArrayVar(&o.where, "where", nil, "only chats that meet `CONDITION`; may be repeated")
+	o.addManyFlags(fs, "")
+}
+
+func (o *metaSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	opt := edit.MetaOptions{Integrity: o.integrity}
+	var err error
+	if opt.Values, err = o.changes(ctx, a, fs, o.filesFrom == chat.Stdin); err != nil {
+		return err
+	}
+	for _, text := range o.where {
+		c, err := edit.ParseCondition(text)
+		if err != nil {
+			return usagef("--where %q: %v", text, err)
+		}
+		opt.Where = append(opt.Where, c)
+	}
+	if fs.Changed("main-chat") {
+		opt.MainChat = &o.mainChat
+	}
+	switch {
+	case opt.Values.Empty() && opt.MainChat == nil && opt.Integrity == "":
+		return usagef("say what to change, e.g. --set note_depth=4")
+	case opt.Integrity != "" && !slices.Contains([]string{edit.IntegrityNew, edit.IntegrityNone}, opt.Integrity) && !isUUID(opt.Integrity):
+		return usagef("--integrity is new, none or a UUID, not %q", opt.Integrity)
+	}
+	list, err := o.list(ctx, a, args, "name a chat, a folder or your user folder, e.g. `stchat meta set chat.jsonl --set note_depth=4`")
+	if err != nil {
+		return err
+	}
+	walked := ops.Walk(list)
+	var paths []string
+	for _, t := range walked.Chats {
+		paths = append(paths, t.Path)
+	}
+	if opt.Options, err = o.options(a, paths); err != nil {
+		return err
+	}
+	c := a.console()
+	for _, err := range walked.Errs {
+		if err := c.failed(c.Out, o.json, err.Path, err); err != nil {
+			return err
+		}
+	}
+	return o.told(c, edit.SetMeta(ctx, opt), len(walked.Errs) > 0)
+}
+
+// told prints what became of the chats that meet the conditions.
+func (o *metaSetOptions) told(c *console, results []*edit.Result, failed bool) error {
+	all := len(results)
+	met := slices.DeleteFunc(results, func(r *edit.Result) bool { return errors.Is(r.Err, edit.ErrPassedOver) })
+	changed, unchanged := 0, 0
+	for _, r := range met {
+		switch {
+		case r.Err != nil:
+		case r.Doc.Unchanged:
+			unchanged++
+		default:
+			changed++
+		}
+	}
+	err := o.tell(c, met, func(r *edit.Result) error {
+		if r.Doc.Unchanged {
+			return nil
+		}
+		_, err := fmt.Fprintln(c.Out, c.path(r.Doc.Path))
+		return err
+	})
+	if all > 1 {
+		c.note("%d of %s changed, %d unchanged", changed, plural.S(all, "chat"), unchanged)
+	}
+	switch {
+	case err != nil:
+		return err
+	case failed:
+		return errReported
+	case len(met) == 0 && all > 0:
+		return errNo
+	}
+	return nil
+}

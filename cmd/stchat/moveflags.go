@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/move"
+)
+
+// moveDoc explains what the commands share by which chats come, go and get other names.
+const moveDoc = `
+All files that change are changed together or not at all; 'stchat undo' takes it
+back. If one of the chats is open in SillyTavern, reload it there afterwards:
+its next save would undo the edit.
+`
+
+// moveFlags are the flags of the commands by which chats come, go and get other names.
+type moveFlags struct {
+	data   string
+	bump   bool
+	noSync bool
+	dryRun bool
+	json   bool
+}
+
+func (o *moveFlags) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	addTopic(fs, writing, func(fs *pflag.FlagSet) {
+		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
+		fs.BoolVar(&o.bump, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit")
+		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	})
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+}
+
+func (o *moveFlags) options(a *app, paths ...string) (opt move.Options, err error) {
+	opt = move.Options{Data: userFolder(a, o.data, paths), BumpIntegrity: o.bump, Now: a.Now(), NewUUID: uuid.NewString}
+	opt.Changes, err = a.changes(o.dryRun, o.noSync)
+	return opt, err
+}
+
+// moveHints say what helps where a chat cannot be moved.
+func moveHints() []hint {
+	return []hint{
+		{move.ErrRelatives, "; --family takes them along, --cut gives up the kinship"},
+		{move.ErrTaken, "; choose another name"},
+		{move.ErrLeftover, "; remove it or choose another name"},
+		{move.ErrDatabase, "; export the chats from Luker and work on the export"},
+		{move.ErrNoFile, "; --like and --set are for characters' chats"},
+	}
+}
+
+// tell prints what became of the chats.
+func (o *moveFlags) tell(c *console, results []*move.Result) error {
+	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
+	failed, done := false, false
+	for _, r := range results {
+		if err := say(c, how, r.Doc.From, r); err != nil {
+			return err
+		}
+		if r.Err != nil {
+			failed = true
+			continue
+		}
+		done = true
+		path := r.Doc.From
+		if r.Doc.To != nil {
+			path = *r.Doc.To
+		}
+		var err error
+		if o.json {
+			err = jsondoc.Write(c.Out, r.Doc, "")
+		} else {
+			_, err = fmt.Fprintln(c.Out, c.path(path))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if done && !o.dryRun {
+		c.closeTabs(o.bump, true)
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/move"
+	"stchat/internal/userdir"
+)
+
+const openDoc = `Make a chat the one that its character or group opens with: chat in the
+character's card, chat_id in the group's file. Nothing else in them changes.
+
+Prints the file that was edited. Reload SillyTavern afterwards: it keeps cards
+and groups in memory.
+`
+
+func newOpenCmd(a *app) *cobra.Command {
+	o := &moveFlags{}
+	cmd := &cobra.Command{
+		Use:               "open CHAT...",
+		Short:             "Make a chat the one that its owner opens with",
+		Long:              openDoc + exitStatus("never given by this command"),
+		Example:           "  stchat open \"chats/Mira/Harbour.jsonl\"",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runOpen(cmd.Context(), a, o, args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runOpen(ctx context.Context, a *app, o *moveFlags, args []string) error {
+	owners := map[string]string{}
+	for _, path := range args {
+		kind, _ := userdir.KindOf(path)
+		folder := userdir.RealPath(filepath.Dir(path))
+		if other, ok := owners[folder]; ok && kind == userdir.Solo {
+			return usagef("%s and %s are of one character, which has one chat open", other, path)
+		}
+		owners[folder] = path
+	}
+	opt, err := o.options(a, args...)
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
+	failed := false
+	for _, r := range move.Open(ctx, opt, args) {
+		if err := say(c, how, r.Doc.Path, r); err != nil {
+			return err
+		}
+		var err error
+		switch {
+		case r.Err != nil:
+			failed = true
+		case o.json:
+			err = jsondoc.Write(c.Out, r.Doc, "")
+		default:
+			_, err = fmt.Fprintln(c.Out, c.path(r.Doc.Card))
+		}
+		if err != nil {
+			return err
+		}
+		if r.Err == nil && !r.Doc.Changed {
+			c.note("%s: unchanged", r.Doc.Card)
+		}
+	}
+	if failed {
+		return errReported
+	}
+	if !o.dryRun {
+		c.note("reload SillyTavern: it keeps cards and groups in memory")
+	}
+	return nil
+}

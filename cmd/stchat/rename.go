@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/ops/move"
+)
+
+const renameDoc = `Rename a chat together with everything that names it: its children's parent,
+links to it in every chat of its owner, the group's list, the chat that its card
+or group has open, Luker's sidecars, and its own Auto-Recap data, which the
+extension would erase otherwise. SillyTavern itself only renames the file.
+
+NAME is made safe as SillyTavern does it; a trailing .jsonl is taken off.
+With --family descendants whose names begin with the old name get the new
+beginning. Prints the resulting path.
+
+A lorebook (worlds/X.json) is renamed with what names it: the metadata of the
+user's chats, their timed effects, cards, and SillyTavern's settings.
+` + moveDoc
+
+func newRenameCmd(a *app) *cobra.Command {
+	o := &renameOptions{}
+	cmd := &cobra.Command{
+		Use:               "rename CHAT|LOREBOOK NAME",
+		Short:             "Rename a chat or lorebook, with all that names it",
+		Long:              renameDoc + exitStatus("never given by this command"),
+		Example:           "  stchat rename \"chats/Mira/Harbour.jsonl\" \"The harbour\"\n  stchat rename --family --dry-run \"chats/Mira/Harbour.jsonl\" \"The harbour\"",
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type renameOptions struct {
+	moveFlags
+	family bool
+}
+
+func (o *renameOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.family, "family", false, "also rename descendants whose names begin with the old name")
+	o.moveFlags.addFlags(fs)
+}
+
+func (o *renameOptions) run(ctx context.Context, a *app, args []string) error {
+	common, err := o.options(a, args[0])
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	meter, end := c.meter("reading", o.json)
+	common.Meter = meter
+	if strings.EqualFold(filepath.Ext(args[0]), ".json") {
+		if o.family {
+			return usagef("--family goes with a chat")
+		}
+		r := move.RenameBook(ctx, move.RenameOptions{Options: common, Chat: args[0], Name: args[1]})
+		end()
+		return o.tell(c, []*move.Result{r})
+	}
+	results := move.Rename(ctx, move.RenameOptions{Options: common, Chat: args[0], Name: args[1], Family: o.family})
+	end()
+	return o.tell(c, results)
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/cut"
+	"stchat/internal/ops/keep"
+	"stchat/internal/visible"
+)
+
+const restoreDoc = `Make a chat of one of its versions: of the history, or with --backup of one of
+SillyTavern's own backups. Without --rev and --as-of it is the newest version
+that differs from the file. Every piece is checked against its key before
+anything appears.
+
+  plain         writes a new chat beside CHAT, as branch does: CHAT is its
+                parent, it has a new slug and, of a group, its place in the
+                list. Its name is CHAT__NAME, else CHAT__ and the version's time
+  CHAT is gone  writes it again under its own name: its exact bytes, its place
+                in the group's list, Luker's sidecars of that time
+  -o PATH       writes the exact bytes to PATH, or - for stdout, nothing else
+  --in-place    puts the version in CHAT's place, with a new slug, and Luker's
+                sidecars as they were; the present state is kept in the
+                history, where there is one, and for undo. Lorebooks stay
+  FOLDER        with --as-of and -o DIR: writes every file of a user folder, or
+                of one in it, as it was, below DIR, which must be absent or
+                empty
+
+CHAT is a path, also of a file that is gone, or OWNER/NAME. --at cuts the
+version after a message, which is then no longer exact.
+
+Prints the path of each file that was written.
+`
+
+const restoreExample = `  stchat restore "chats/Mira/Harbour.jsonl"
+  stchat restore Mira/Harbour --as-of 2d --in-place
+  stchat restore Mira/Harbour --backup backups/chat_mira_20261120-210411.jsonl
+  stchat restore Mira/Harbour --rev 12 -o - | less
+  stchat restore SillyTavern/data/default-user --as-of 1w -o last-week`
+
+type restoreOptions struct {
+	storeFlag
+	pickFlags
+	backup  string
+	at      int
+	name    string
+	output  string
+	inPlace bool
+	open    bool
+	data    string
+	noSync  bool
+	dryRun  bool
+	json    bool
+}
+
+func newRestoreCmd(a *app) *cobra.Command {
+	o := &restoreOptions{}
+	cmd := &cobra.Command{
+		Use:               "restore CHAT",
+		Short:             "Bring a version of a chat back",
+		Long:              restoreDoc + exitStatus("no version differs from the chat as it is"),
+		Example:           restoreExample,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, cmd.Flags(), args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
+	o.pickFlags.addFlags(fs, "take")
+	fs.StringVar(&o.backup, "backup", "", "take this backup of SillyTavern's, `FILE`, instead of a version of the history")
+	fs.IntVarP(&o.at, "at", "a", 0, "last `MESSAGE` of the version that is taken, from 0; -1 is the last one")
+	fs.StringVarP(&o.name, "name", "n", "", "`NAME` of the new chat: CHAT__NAME")
+	fs.StringVarP(&o.output, "output", "o", "", "write the exact bytes to `PATH` instead, or - for stdout; with a FOLDER the folder to fill")
+	fs.BoolVar(&o.inPlace, "in-place", false, "put the version in CHAT's place")
+	fs.BoolVar(&o.open, "open", false, "make it the chat that its character or group opens with")
+	o.storeFlag.addFlags(fs)
+	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
+}
+
+// check refuses what does not fit together.
+func (o *restoreOptions) check(fs *pflag.FlagSet, picked, folder bool) error {
+	for _, name := range []string{"backup", "name", "output", "data"} {
+		if fs.Changed(name) && fs.Lookup(name).Value.String() == "" {
+			return usagef("--%s is empty", name)
+		}
+	}
+	switch {
+	case folder && (o.asOf == "" || o.output == "" || o.output == cut.Stdout):
+		return usagef("a folder is restored with --as-of TIME and --output DIR")
+	case folder && (o.backup != "" || o.inPlace || o.open || o.name != "" || fs.Changed("at")):
+		return usagef("a folder is restored with --as-of and --output alone")
+	case o.backup != "" && picked:
+		return usagef("--backup names the version; leave out --rev and --as-of")
+	case o.inPlace && (o.output != "" || o.name != "" || fs.Changed("at")):
+		return usagef("--in-place puts a whole version in CHAT's place; leave out --output, --name and --at")
+	case o.output != "" && (o.name != "" || o.open):
+		return usagef("--output writes a copy; leave out --name and --open")
+	case o.output != "" && fs.Changed("at") && o.output != cut.Stdout && !strings.HasSuffix(o.output, ".jsonl"):
+		return usagef("with --at the --output must end in .jsonl: %q", o.output)
+	case o.output == cut.Stdout && o.json:
+		return usagef("--json and --output - both write to stdout")
+	}
+	return nil
+}
+
+func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	where, err := o.where(a, fs, args, o.data)
+	if err != nil {
+		return err
+	}
+	which, picked, err := o.pick(fs, where.Now)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(where.Chat)
+	folder := err == nil && info.IsDir()
+	if err := o.check(fs, picked, folder); err != nil {
+		return err
+	}
+	changes, err := a.changes(o.dryRun, o.noSync)
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	if folder {
+		results, err := keep.RestoreFolder(ctx, keep.FolderOptions{Folder: where.Chat, Store: where.Store, AsOf: which.AsOf, Output: o.output, Now: where.Now, Changes: changes})
+		if err != nil {
+			return err
+		}
+		return o.tell(c, results)
+	}
+	opt := keep.RestoreOptions{
+		Where: where, Pick: which, Picked: picked, Backup: o.backup, Name: o.name, Output: o.output, InPlace: o.inPlace, Open: o.open,
+		Changes: changes, NewUUID: uuid.NewString, Stdout: a.Out,
+	}
+	if fs.Changed("at") {
+		opt.At = &o.at
+	}
+	r, err := keep.Restore(ctx, opt)
+	switch {
+	case errors.Is(err, keep.ErrNothing):
+		c.note("%s", err)
+		return errNo
+	case errors.Is(err, keep.ErrUnknown):
+		return &hinted{err, "; --backup names one of SillyTavern's own, and 'stchat log --backups' lists them"}
+	case err != nil:
+		return withHint(err, nil)
+	case o.output == cut.Stdout && opt.At == nil:
+		return nil
+	}
+	return o.tell(c, []*keep.RestoreResult{r})
+}
+
+// tell prints what was written.
+func (o *restoreOptions) tell(c *console, results []*keep.RestoreResult) error {
+	failed, inPlace := false, false
+	for _, r := range results {
+		err := say(c, saying{dryRun: o.dryRun && !o.json, json: o.json}, r.Doc.Source, r)
+		switch {
+		case err != nil:
+			return err
+		case r.Err != nil:
+			failed = true
+			continue
+		case o.json:
+			err = jsondoc.Write(c.Out, r.Doc, "")
+		case !o.dryRun && r.Doc.Path != cut.Stdout:
+			path := r.Doc.Path
+			if c.OutTTY {
+				path = visible.Args(path)
+			}
+			_, err = fmt.Fprintln(c.Out, path)
+		}
+		if err != nil {
+			return err
+		}
+		inPlace = inPlace || r.Doc.InPlace && !o.dryRun
+	}
+	if inPlace {
+		c.note("if this chat is open in SillyTavern, reload it now: until then its saves are refused")
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}

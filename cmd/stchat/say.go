@@ -1,0 +1,164 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"stchat/internal/changeset"
+	"stchat/internal/ops"
+	"stchat/internal/safefile"
+	"stchat/internal/visible"
+)
+
+// hint says which flag or command helps with a kind of error. internal knows neither.
+type hint struct {
+	kind error // what errors.Is finds
+	text string
+}
+
+// saying is how the results of a verb are told.
+type saying struct {
+	dryRun bool
+	steps  bool // say what was done, too, not only what would be
+	json   bool // an error gets its document
+	hints  []hint
+}
+
+// say prints what a verb has to say about a result besides its document: the warnings,
+// the notes, the steps, and the error with what helps. source is what it was made from.
+func say[D any](c *console, how saying, source string, r *ops.Result[D]) error {
+	for _, e := range r.Ended {
+		c.ended(e)
+	}
+	for _, w := range r.Warnings {
+		c.warn("%s", w)
+	}
+	for _, n := range r.Notes {
+		c.note("%s", n)
+	}
+	if r.Err != nil {
+		return c.failed(c.Out, how.json, source, withHint(r.Err, how.hints))
+	}
+	c.work.done++
+	if how.dryRun || how.steps {
+		for _, s := range r.Steps {
+			c.note("%s", stepText(s, how.dryRun))
+		}
+	}
+	for _, d := range r.Dropped {
+		c.note("the record %s (%s) was dropped: what is kept for undo had grown too large; it held %s", d.ID, commandText(d.Command), formatBytes(d.Bytes))
+	}
+	return nil
+}
+
+// stepText is one step in words.
+func stepText(s changeset.Step, would bool) string {
+	did, do := "", ""
+	switch s.Do {
+	case changeset.Create:
+		did, do = "created", "create"
+	case changeset.Replace:
+		did, do = "changed", "change"
+	case changeset.Move:
+		did, do = "moved", "move"
+	case changeset.Remove:
+		did, do = "removed", "remove"
+	}
+	if would {
+		did = "would " + do
+	}
+	where := s.Path
+	if s.To != "" {
+		where += " to " + s.To
+	}
+	return fmt.Sprintf("%s %s: %s", did, where, s.About)
+}
+
+// ended says, once, what became of a change that a run which died had begun.
+func (c *console) ended(e changeset.Ended) {
+	what := "a run that was killed"
+	if len(e.Command) > 0 {
+		what = fmt.Sprintf("%q, which was killed,", commandText(e.Command))
+	}
+	files := strings.Join(e.Files, ", ")
+	switch e.Way {
+	case changeset.Forward:
+		c.note("%s had begun to change %s; that is completed now ('stchat undo' takes it back)", what, files)
+	case changeset.Back:
+		c.note("%s had begun to change %s; that is taken back now", what, files)
+	case changeset.Pending:
+		c.warn("%s has left a change half done: %s; the next command that writes there ends it", what, files)
+	case changeset.Elsewhere:
+		c.warn("%s: a change was begun here on another machine, or before the folder was copied: %s; 'stchat undo --force %s' takes it back as far as that is safe", e.Root, files, e.ID)
+	case changeset.Stuck:
+		err := error(&changeset.StuckError{ID: e.ID, Files: e.Files, Err: e.Err})
+		c.warn("%v", withHint(err, nil))
+	case changeset.Unreadable:
+		c.warn("what a killed run has left half done cannot be told: %v", withHint(e.Err, nil))
+	}
+}
+
+// commandText is a command as it is listed.
+func commandText(args []string) string {
+	if len(args) == 0 {
+		return "stchat"
+	}
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = visible.Quote(a)
+	}
+	return "stchat " + strings.Join(quoted, " ")
+}
+
+// hinted is an error with what helps.
+type hinted struct {
+	err  error
+	text string
+}
+
+func (h *hinted) Error() string { return h.err.Error() + h.text }
+func (h *hinted) Unwrap() error { return h.err }
+
+// withHint adds what helps with an error: by the verb's own hints, then by those that
+// hold for every verb.
+func withHint(err error, own []hint) error {
+	if isA[*hinted](err) || isInterrupted(err) {
+		return err
+	}
+	for _, h := range own {
+		if errors.Is(err, h.kind) {
+			return &hinted{err, h.text}
+		}
+	}
+	if stuck, ok := errors.AsType[*changeset.StuckError](err); ok {
+		return &hinted{err, fmt.Sprintf("; 'stchat undo --force %s' takes back what it can", stuck.ID)}
+	}
+	if text := storeHint(err); text != "" {
+		return &hinted{err, text}
+	}
+	if bad, ok := errors.AsType[*changeset.UnreadableError](err); ok {
+		return &hinted{err, unreadable(bad)}
+	}
+	for _, h := range []hint{
+		{safefile.ErrBusy, "; run the command again when it is done"},
+		{changeset.ErrElsewhere, "; 'undo --force' takes back what can be told by size, time and content"},
+	} {
+		if errors.Is(err, h.kind) {
+			return &hinted{err, h.text}
+		}
+	}
+	return err
+}
+
+// unreadable says what helps where a journal or a record cannot be read.
+func unreadable(bad *changeset.UnreadableError) string {
+	text := "; "
+	if errors.Is(bad, changeset.ErrVersion) {
+		text = "; update stchat, or "
+	}
+	if bad.Done {
+		return text + "'stchat undo --prune " + visible.Quote(bad.ID) + "' drops it"
+	}
+	return text + "'stchat undo --force " + visible.Quote(bad.ID) + "' sets it aside"
+}

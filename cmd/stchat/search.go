@@ -1,0 +1,259 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/message"
+	"stchat/internal/ops/keep"
+	"stchat/internal/ops/look"
+	"stchat/internal/plural"
+	"stchat/internal/visible"
+	"stchat/internal/words"
+)
+
+const searchDoc = `Find words in chats, whatever their case and accents. Words are found whole; a
+sentence in Chinese, Japanese, Korean or Thai by any part of it.
+
+  salt harbour      messages that have both words
+  "salt harbour"    one behind the other (the shell needs quotes around them)
+  harb*             harbour, harbours, ...
+  -storm            not with this word
+  salt OR sugar     one of them
+Nothing else means anything: any text can be looked for. A query that begins
+with a minus or has quotes goes in single quotes: 'harbour -storm'.
+
+An argument is a PATH if it exists and has a / or ends in .jsonl, or comes
+behind --. PATH is as in inspect; without one it is the user folder around the
+working folder, else the one that STCHAT_DATA names.
+
+The newest message comes first, by its send_date; with --rank the best one.
+Texts that are equal are shown once, where they stand last: a branch repeats
+its parent's. Looked at are the texts as they are shown, with --swipes the
+other swipes too; in the chats as they are now, and in the versions that
+snapshot keeps. Where there is such a history, the first search makes an index
+of its words beside it, search.db, so that the next ones read only chats that
+may have the words, or that changed since the last snapshot. It can be deleted.
+
+In a pipe there is a row for each text, separated by tabs: path:#index, version,
+date, name, places, part of the text. docs/json.md describes the JSON documents.
+`
+
+const searchExample = `  stchat search lighthouse
+  stchat search '"old harbour" -storm' chats/Mira
+  stchat search lamp --role character --since 2026-03-01
+  stchat search 灯台 --swipes --limit 0
+  stchat search gull OR heron --json -- SillyTavern/data/default-user`
+
+func newSearchCmd(a *app) *cobra.Command {
+	o := &searchOptions{}
+	cmd := &cobra.Command{
+		Use:               "search QUERY... [PATH...]",
+		Short:             "Find words in chats",
+		Long:              searchDoc + exitStatus("nothing was found"),
+		Example:           searchExample,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSearch(cmd.Context(), a, o, cmd.Flags(), args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type searchOptions struct {
+	listFlags
+	storeFlag
+	roles        string
+	names        []string
+	since, until string
+	swipes, gone bool
+	noIndex      bool
+	rank         bool
+	limit        int
+	json         bool
+}
+
+func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
+	o.listFlags.addFlags(fs)
+	o.storeFlag.addFlags(fs)
+	fs.StringVar(&o.roles, "role", "", "any role in `LIST`: user, character, system")
+	fs.StringArrayVar(&o.names, "name", nil, "said by exactly `NAME`; may be repeated")
+	fs.StringVar(&o.since, "since", "", "sent at `TIME` or later: RFC 3339, a local date such as 2026-03-01, or an age such as 2w")
+	fs.StringVar(&o.until, "until", "", "sent at `TIME` or earlier; a date means all of that day")
+	fs.BoolVar(&o.swipes, "swipes", false, "also look at the swipes that are not chosen")
+	fs.BoolVar(&o.gone, "gone", false, "only what no chat has any more: what only versions have that snapshot kept")
+	fs.BoolVar(&o.rank, "rank", false, "show the best first (BM25), not the newest")
+	o.limit = 20
+	fs.Var(number{&o.limit, 0, "--limit takes a number, 0 for all"}, "limit", "show at most `N` texts; 0: all")
+	fs.BoolVar(&o.noIndex, "no-index", false, "read every chat and version, without search.db; the answers are the same")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+}
+
+// options reads the flags and the arguments; those behind the dash are paths.
+func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (opt look.SearchOptions, err error) {
+	store, err := o.of(a, fs)
+	if err != nil {
+		return opt, err
+	}
+	opt.Store = func(root string) string { return keep.StoreOf(root, store) }
+	dash := fs.ArgsLenAtDash()
+	var query, paths []string
+	for i, arg := range args {
+		if dash >= 0 && i >= dash || isPath(arg) {
+			paths = append(paths, arg)
+		} else {
+			query = append(query, arg)
+		}
+	}
+	opt.Query, err = words.Parse(strings.Join(query, " "))
+	switch {
+	case errors.Is(err, words.ErrNoWord) && len(query) == 0:
+		return opt, usagef("say what to look for, e.g. `stchat search lighthouse`")
+	case err != nil:
+		return opt, usagef("%s: %v", visible.Quote(strings.Join(query, " ")), err)
+	}
+	if opt.List, err = o.folders(ctx, a, paths, nameFolder("search lighthouse")); err != nil {
+		return opt, err
+	}
+	if len(paths) == 0 && len(opt.List.Paths) == 1 {
+		opt.List.Paths[0] = nearby(opt.List.Paths[0])
+	}
+	if o.roles != "" {
+		for role := range strings.SplitSeq(o.roles, ",") {
+			who := message.Who(role)
+			if !slices.Contains([]message.Who{message.User, message.Character, message.System}, who) {
+				return opt, usagef("--role: unknown role %q; choose from user, character, system", role)
+			}
+			opt.Roles = append(opt.Roles, who)
+		}
+	}
+	if o.since != "" {
+		if opt.Since, err = begin("since", o.since, a.Now()); err != nil {
+			return opt, err
+		}
+	}
+	if o.until != "" {
+		if opt.Until, err = moment("until", o.until, a.Now()); err != nil {
+			return opt, err
+		}
+	}
+	opt.NoIndex = o.noIndex
+	opt.Names, opt.Swipes, opt.Gone, opt.Rank, opt.Limit = o.names, o.swipes, o.gone, o.rank, o.limit
+	return opt, nil
+}
+
+// isPath reports whether an argument of search is a path: it exists, and looks like one.
+func isPath(arg string) bool {
+	if !strings.ContainsAny(arg, "/"+string(filepath.Separator)) && !strings.HasSuffix(strings.ToLower(arg), ".jsonl") {
+		return false
+	}
+	_, err := os.Lstat(arg)
+	return err == nil
+}
+
+func runSearch(ctx context.Context, a *app, o *searchOptions, fs *pflag.FlagSet, args []string) error {
+	opt, err := o.options(ctx, a, fs, args)
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	var end func()
+	opt.Meter, end = c.meter("searching", o.json)
+	res, err := look.Search(ctx, opt)
+	end()
+	if isA[*look.TooManyError](err) {
+		return fmt.Errorf("%w; add a word, or leave --rank out", err)
+	}
+	if errors.Is(err, look.ErrNoHistory) {
+		return fmt.Errorf("%w; 'stchat snapshot' begins one", err)
+	}
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(c.Out)
+	for _, hit := range res.Hits {
+		switch {
+		case o.json:
+			if err := jsondoc.Write(w, hit, ""); err != nil {
+				return err
+			}
+		case c.shown:
+			writeHit(w, c, hit)
+		default:
+			fmt.Fprintln(w, strings.Join(plainHit(hit), "\t"))
+		}
+	}
+	for _, err := range res.Errs {
+		if err := c.failed(w, o.json, "", err); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if res.Found > len(res.Hits) && o.limit > 0 {
+		c.note("%d of %s; --limit shows more", len(res.Hits), plural.S(res.Found, "text"))
+	}
+	switch {
+	case len(res.Errs) > 0:
+		return errReported
+	case res.Found == 0:
+		return errNo
+	}
+	return nil
+}
+
+// plainHit is a row for a pipe.
+func plainHit(h *look.SearchHit) []string {
+	rev := ""
+	if h.Rev != nil {
+		rev = strconv.Itoa(*h.Rev)
+	}
+	return []string{fmt.Sprintf("%s:#%d", visible.Text(h.Path), h.Index), rev, visible.Text(deref(h.Date)), visible.Text(deref(h.Name)), strconv.Itoa(h.Places), visible.Text(h.Snippet)}
+}
+
+// writeHit shows a text for a person: where it stands, and below that the part that has
+// the words.
+func writeHit(w *bufio.Writer, c *console, h *look.SearchHit) {
+	head := fmt.Sprintf("%s:#%d", paint(c.outColor, cyan, visible.Text(h.Path)), h.Index)
+	if h.Rev != nil {
+		head += fmt.Sprintf("  version %d", *h.Rev)
+	}
+	if h.Date != nil {
+		head += "  " + visible.Text(shownDate(c, *h.Date))
+	}
+	if h.Name != nil {
+		head += "  " + visible.Text(*h.Name)
+	}
+	if h.Places > 1 {
+		head += "  " + paint(c.outColor, dim, fmt.Sprintf("and %s", plural.Of(h.Places-1, "other place", "other places")))
+	}
+	fmt.Fprintf(w, "%s\n    %s\n", head, marked(c, h))
+}
+
+// marked is a hit's snippet with the words that were found in bold.
+func marked(c *console, h *look.SearchHit) string {
+	runes := []rune(h.Snippet)
+	var b strings.Builder
+	at := 0
+	for _, m := range h.Marks {
+		b.WriteString(visible.Text(string(runes[at:m[0]])))
+		b.WriteString(paint(c.outColor, bold, visible.Text(string(runes[m[0]:m[1]]))))
+		at = m[1]
+	}
+	b.WriteString(visible.Text(string(runes[at:])))
+	return b.String()
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops"
+	"stchat/internal/ops/keep"
+	"stchat/internal/plural"
+	"stchat/internal/visible"
+)
+
+const snapshotDoc = `Keep a version of every chat that changed since the last snapshot, with group
+files, lorebooks, cards and Luker's sidecars, in one file: .stchat/history.db
+in the user folder. Lines that the history already has are not stored again, so
+a version of one more message takes about a kilobyte. Every version comes back
+equal to the byte, damaged or not: see log and restore.
+
+PATH is a chat, a folder or a SillyTavern user folder; without one it is the
+user folder around the working folder, else the one that STCHAT_DATA names.
+Chats that lie in no user folder need --store, a file of their own. A history
+belongs to one folder; another folder is refused as long as the first one
+exists.
+
+Files that look unchanged (size, times, inode) are not read; --rescan reads
+all. --backups also takes SillyTavern's own backups/chat_*.jsonl of whole user
+folders, as earlier versions of the chats they are of.
+
+Prints one line per file that has a new version. A run that is killed, or meets
+a full disk, leaves the versions that it took so far, whole.
+
+The history is readable for you alone. It lies in the user folder so that it is
+found there and moves along; SillyTavern's own backup of a user takes hidden
+files along, so it is in that zip, too. On a network disk let one machine write
+to it.
+`
+
+const snapshotExample = `  stchat snapshot SillyTavern/data/default-user
+  stchat snapshot --backups -m "before the update"
+  stchat snapshot chats/Mira
+  stchat snapshot --store ~/old-chats.db ~/old-chats`
+
+type snapshotOptions struct {
+	listFlags
+	storeFlag
+	backups bool
+	note    string
+	rescan  bool
+	data    string
+	dryRun  bool
+	json    bool
+}
+
+func newSnapshotCmd(a *app) *cobra.Command {
+	o := &snapshotOptions{}
+	cmd := &cobra.Command{
+		Use:               "snapshot [PATH...]",
+		Short:             "Keep a version of every chat that changed",
+		Long:              snapshotDoc + exitStatus(""),
+		Example:           snapshotExample,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, cmd.Flags(), args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *snapshotOptions) addFlags(fs *pflag.FlagSet) {
+	o.listFlags.addFlags(fs)
+	o.storeFlag.addFlags(fs)
+	fs.BoolVar(&o.backups, "backups", false, "also take SillyTavern's own backups, as earlier versions")
+	fs.StringVarP(&o.note, "message", "m", "", "a `NOTE` for the new versions; those with a note are never pruned")
+	fs.BoolVar(&o.rescan, "rescan", false, "also read files that look unchanged")
+	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`, where no PATH is named")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be kept")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per new version, and one that sums up")
+}
+
+func (o *snapshotOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	store, err := o.of(a, fs)
+	if err != nil {
+		return err
+	}
+	if o.data != "" && len(args) == 0 && o.filesFrom == "" {
+		args = []string{o.data}
+	}
+	list, err := o.folders(ctx, a, args, nameFolder("snapshot"))
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	meter, end := c.meter("keeping", o.json)
+	w := bufio.NewWriter(c.Out)
+	sum, err := keep.Snapshot(ctx, keep.SnapshotOptions{
+		List: list, Store: store, Backups: o.backups, Note: o.note, Rescan: o.rescan, DryRun: o.dryRun, Now: a.Now(), Meter: meter,
+		Each: func(t keep.Taken) error {
+			if o.json {
+				return jsondoc.Write(w, t, "")
+			}
+			_, err := fmt.Fprintln(w, takenLine(c, t))
+			return err
+		},
+	})
+	end()
+	if err == nil && o.json {
+		err = jsondoc.Write(w, sum, "")
+	}
+	if flushed := w.Flush(); err == nil {
+		err = flushed
+	}
+	for _, e := range sum.Errs {
+		c.fail(o.told(e))
+	}
+	if err != nil {
+		c.work = work{sum.Files, 0}
+		return withHint(err, nil)
+	}
+	c.note("%s", snapshotSum(sum))
+	if len(sum.Errs) > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// told adds which flag helps with what was left out.
+func (o *snapshotOptions) told(err *ops.SourceError) error {
+	if errors.Is(err, keep.ErrLoose) {
+		return &hinted{err, "; name one with --store"}
+	}
+	return err
+}
+
+// takenLine is one new version as text.
+func takenLine(c *console, t keep.Taken) string {
+	if !c.OutTTY {
+		return fmt.Sprintf("%s\t%d\t%d", t.Path, t.Rev, t.Stored)
+	}
+	return fmt.Sprintf("%s  rev %d, %s more", visible.Text(t.Path), t.Rev, formatBytes(t.Stored))
+}
+
+// snapshotSum is the sum as text.
+func snapshotSum(s *keep.Snapshotted) string {
+	kept := "kept"
+	if s.DryRun {
+		kept = "would be kept"
+	}
+	text := fmt.Sprintf("%s, %s: %s %s", plural.S(s.Files, "file"), formatBytes(s.Bytes), plural.S(s.Versions, "new version"), kept)
+	if !s.DryRun {
+		text += ", " + formatBytes(s.Stored)
+	}
+	if s.LeftOut > 0 {
+		text += fmt.Sprintf("; %d left out", s.LeftOut)
+	}
+	return text
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/state"
+)
+
+const stateDoc = `Read and edit what extensions keep: Luker's sidecars beside a chat, its floor
+logs, which say what each message changed, the state beside a character's card,
+and views of what Auto-Recap and Auto-Illustrator keep (recap:, illustrator:).
+
+See 'stchat state COMMAND --help' for each command.`
+
+func newStateCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:               "state COMMAND",
+		Short:             "Read and edit what extensions keep",
+		Long:              stateDoc + exitStatus("there is no such state"),
+		Example:           "  stchat state list chat.jsonl\n  stchat state get chat.jsonl memory_graph",
+		Args:              onlyCommands,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			return usagef("a command is needed: delete, get, list, log, prune or set")
+		},
+	}
+	cmd.AddCommand(newStateDeleteCmd(a), newStateGetCmd(a), newStateListCmd(a), newStateLogCmd(a), newStatePruneCmd(a), newStateSetCmd(a))
+	return cmd
+}
+
+// namespaceDoc explains namespaces in a command's help.
+const namespaceDoc = `
+PATHS AND NAMESPACES
+PATH is a chat, or a card such as characters/Mira.png. NS is normalised as Luker
+does it: lower case, and an underscore for all but a-z, 0-9, point, underscore
+and hyphen. Where a namespace has a floor log, the log counts.
+`
+
+// stateChangeDoc explains what the commands share that change state.
+const stateChangeDoc = namespaceDoc + `
+All that a call changes is changed together or not at all; 'stchat undo' takes
+it back. Sidecars have no integrity slug. A tab of Luker that has the chat open
+keeps what it has read until it is reloaded.
+`
+
+// stateFlags are the flags of every command that changes state.
+type stateFlags struct {
+	data            string
+	expectMessages  int
+	expectIntegrity string
+	bump            bool
+	noSync          bool
+	dryRun          bool
+	json            bool
+}
+
+func (o *stateFlags) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
+	o.expectMessages = -1
+	fs.Var(number{&o.expectMessages, 0, "--expect-messages takes a number of messages"}, "expect-messages", "exit 1 unless the chat has `N` messages")
+	fs.StringVar(&o.expectIntegrity, "expect-integrity", "", "exit 1 unless the chat has this integrity `SLUG`")
+	fs.BoolVar(&o.bump, "bump-integrity", false, "give a chat that is edited itself a new slug, so that an open tab is stopped instead of overwriting the edit")
+	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	fs.BoolVar(&o.json, "json", false, "print a JSON document for each PATH")
+}
+
+func (o *stateFlags) options(a *app, path string) (opt state.Options, err error) {
+	opt = state.Options{
+		Path: path, Data: userFolder(a, o.data, []string{path}), ExpectMessages: o.expectMessages, ExpectIntegrity: o.expectIntegrity,
+		BumpIntegrity: o.bump, Now: a.Now(), NewUUID: uuid.NewString,
+	}
+	opt.Changes, err = a.changes(o.dryRun, o.noSync)
+	return opt, err
+}
+
+// stateHints say what helps where state cannot be read or changed.
+func stateHints() []hint {
+	return append(editHints(),
+		hint{state.ErrPlain, "; delete it first, or change it as it is"},
+		hint{state.ErrNoLog, "; --floor of 'stchat state set' begins one"},
+	)
+}
+
+// tell prints what became of the state of each PATH.
+func (o *stateFlags) tell(c *console, results []*state.Result) error {
+	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: stateHints()}
+	failed, no, edited, chat := false, false, false, false
+	for _, r := range results {
+		switch {
+		case isNo(r.Err):
+			no = true
+		case r.Err != nil:
+			failed = true
+		}
+		if err := say(c, how, r.Doc.Path, &r.Result); err != nil {
+			return err
+		}
+		if r.Err != nil {
+			continue
+		}
+		edited, chat = edited || r.Doc.DidWrite, chat || r.Doc.DidWrite && r.Chat
+		if o.json {
+			if err := jsondoc.Write(c.Out, r.Doc, ""); err != nil {
+				return err
+			}
+		}
+		if !r.Doc.Changed {
+			c.note("%s: unchanged", r.Doc.Path)
+		}
+	}
+	switch {
+	case chat:
+		c.closeTabs(o.bump, true)
+	case edited:
+		c.note("if this chat is open in Luker, reload it there: it keeps the state that it has read")
+	}
+	switch {
+	case failed:
+		return errReported
+	case no:
+		return errNo
+	}
+	return nil
+}
+
+// onePath takes the PATH of a command that has one, and what stands behind it.
+func onePath(args []string, example string) (path string, rest []string, err error) {
+	if len(args) == 0 || args[0] == "" {
+		return "", nil, usagef("name a chat or a card, e.g. `stchat state %s`", example)
+	}
+	if len(args) == 1 {
+		return "", nil, usagef("say which namespace, e.g. `stchat state %s`", example)
+	}
+	return args[0], args[1:], nil
+}
+
+// stateUsage makes usage errors of what only the verb can see to be wrong.
+func stateUsage(err error) error {
+	if errors.Is(err, state.ErrNamespace) {
+		return usagef("%v", err)
+	}
+	return withHint(err, stateHints())
+}
+
+// countText is a number that may be unknown.
+func countText(n *int) string {
+	if n == nil {
+		return "-"
+	}
+	return fmt.Sprint(*n)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/library"
+	"stchat/internal/ops/state"
+	"stchat/internal/visible"
+)
+
+const stateGetDoc = `Print what a namespace holds, on one line; of several, an object with a value or
+null for each.
+
+With a floor log it is what the log's commits come to: those of the swipes that
+are chosen. --at N takes those of messages 0 to N. --stored prints the file as
+it is, here the log itself.
+
+recap: is what Auto-Recap keeps: the running recap, the recap of each scene,
+work that is pending. illustrator: is the prompts of Auto-Illustrator as trees,
+by message, and images with whether their file is there.
+` + namespaceDoc
+
+const stateGetExample = `  stchat state get chat.jsonl memory_graph
+  stchat state get chat.jsonl memory_graph --at 40
+  stchat state get chat.jsonl recap: illustrator:
+  stchat state get characters/Mira.png mood`
+
+func newStateGetCmd(a *app) *cobra.Command {
+	o := &stateGetOptions{}
+	cmd := &cobra.Command{
+		Use:               "get PATH NS...",
+		Short:             "Print what a namespace holds",
+		Long:              stateGetDoc + exitStatus("the one NS holds nothing; null is printed"),
+		Example:           stateGetExample,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, cmd.Flags(), args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type stateGetOptions struct {
+	at     int
+	stored bool
+	data   string
+	json   bool
+}
+
+func (o *stateGetOptions) addFlags(fs *pflag.FlagSet) {
+	fs.VarP(messageNumber(&o.at), "at", "a", "as of message `N`; -1 is the last")
+	fs.BoolVar(&o.stored, "stored", false, "the file as it is, and not what its commits come to")
+	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.BoolVar(&o.json, "json", false, "print a JSON document")
+}
+
+// messageNumber is a flag that takes the number of one message.
+func messageNumber(to *int) number { return number{to, -1 << 31, "--at takes the number of a message"} }
+
+func (o *stateGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	path, namespaces, err := onePath(args, "get chat.jsonl memory_graph")
+	if err != nil {
+		return err
+	}
+	opt := state.GetOptions{ReadOptions: state.ReadOptions{Path: path, Data: userFolder(a, o.data, []string{path})}, Namespaces: namespaces, Stored: o.stored}
+	if fs.Changed("at") {
+		opt.At = &o.at
+		if o.stored {
+			return usagef("--at and --stored exclude each other: the file is as it is now")
+		}
+	}
+	c := a.console()
+	v, err := state.Get(ctx, new(library.Library), opt)
+	if err != nil {
+		return stateUsage(err)
+	}
+	for _, w := range v.Warnings {
+		c.warn("%s", w)
+	}
+	for _, n := range v.Notes {
+		c.note("%s", n)
+	}
+	switch {
+	case o.json:
+		err = jsondoc.Write(c.Out, v, "")
+	case len(namespaces) > 1:
+		err = c.printState(v.Values)
+	case v.Only == nil:
+		err = c.printState([]byte("null"))
+	default:
+		err = c.printState(v.Only)
+	}
+	if err == nil && len(namespaces) == 1 && v.Only == nil {
+		err = errNo
+	}
+	return err
+}
+
+// printState prints a JSON value on a line, ready to be read again: as it is in a pipe,
+// visibly on a terminal.
+func (c *console) printState(raw []byte) error {
+	text := strings.TrimSuffix(string(raw), "\n")
+	if c.OutTTY {
+		text = visible.Lines(text)
+	}
+	_, err := fmt.Fprintln(c.Out, text)
+	return err
+}

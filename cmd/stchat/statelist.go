@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/library"
+	"stchat/internal/ops/state"
+	"stchat/internal/visible"
+)
+
+const stateListDoc = `List the state of chats and characters: namespace, kind, size, entries, and of a
+floor log its commits, the first and the last message that they belong to, and
+whether it replays.
+
+Kinds: plain and floor are state of extensions; legacy is what an older Luker
+left beside a floor log; orphans is what it put away; chat_sync is Luker's copy
+of the chat's slug; recap: and illustrator: stand in the chat itself.
+` + namespaceDoc
+
+func newStateListCmd(a *app) *cobra.Command {
+	o := &stateListOptions{}
+	cmd := &cobra.Command{
+		Use:               "list PATH...",
+		Short:             "List what extensions keep",
+		Long:              stateListDoc + exitStatus(""),
+		Example:           "  stchat state list chat.jsonl\n  stchat state list chats/Mira/*.jsonl characters/Mira.png --json",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type stateListOptions struct {
+	listFlags
+	data string
+	json bool
+}
+
+func (o *stateListOptions) addFlags(fs *pflag.FlagSet) {
+	o.listFlags.addFlags(fs)
+	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+}
+
+func (o *stateListOptions) run(ctx context.Context, a *app, args []string) error {
+	paths, err := o.sources(ctx, a, args, "name a chat or a card, e.g. `stchat state list chat.jsonl`")
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	lib := new(library.Library)
+	failed := false
+	for _, path := range paths {
+		l, err := state.ListOf(ctx, lib, state.ReadOptions{Path: path, Data: userFolder(a, o.data, []string{path})})
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			failed = true
+			if err := c.failed(c.Out, o.json, path, stateUsage(err)); err != nil {
+				return err
+			}
+			continue
+		}
+		if o.json {
+			err = jsondoc.Write(c.Out, l, "")
+		} else {
+			err = c.stateTable(l, len(paths) > 1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}
+
+// stateTable prints the state of one chat or character, under its path where there are
+// several.
+func (c *console) stateTable(l *state.List, titled bool) error {
+	if titled {
+		fmt.Fprintln(c.Out, c.path(l.Path))
+	}
+	if len(l.Namespaces) == 0 {
+		c.note("%s: no state of extensions", l.Path)
+		return nil
+	}
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAMESPACE\tKIND\tSIZE\tENTRIES\tCOMMITS\tFLOORS\tREPLAYS")
+	for _, n := range l.Namespaces {
+		floors, replays := "-", "-"
+		if n.FirstFloor != nil && n.LastFloor != nil {
+			floors = fmt.Sprintf("%d..%d", *n.FirstFloor, *n.LastFloor)
+		}
+		if n.Replays != nil {
+			replays = map[bool]string{true: "yes", false: "no"}[*n.Replays]
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", visible.Text(n.Name), n.Kind, formatBytes(n.Bytes), countText(n.Entries), countText(n.Commits), floors, replays)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/ops/state"
+)
+
+const stateSetDoc = `Change what a namespace holds. One that holds nothing counts as {}; what comes
+of it must be an object.
+
+Changes are made in this order: --replace, --merge, --merge-patch, --patch,
+--set, --unset. With a floor log the change becomes one commit of the last
+message, or of that of --at, and of its chosen swipe, or that of --swipe; floors
+never fall. --floor begins a floor log for a namespace that holds nothing.
+--reset FILE puts a list of commits in place of the log; [] empties it.
+
+recap: takes --version K alone: version K of the running recap becomes current,
+or with --scene N that of the scene that ends with message N, as the arrows of
+Auto-Recap do it.
+` + stateChangeDoc
+
+const stateSetExample = `  stchat state set chat.jsonl memory_graph --set /nodes/mira={}
+  stchat state set chat.jsonl hp --replace hp.json
+  stchat state set chat.jsonl hp --floor --set value=10
+  stchat state set chat.jsonl recap: --version 2
+  stchat state set characters/Mira.png mood --merge mood.json`
+
+func newStateSetCmd(a *app) *cobra.Command {
+	o := &stateSetOptions{}
+	cmd := &cobra.Command{
+		Use:               "set PATH NS",
+		Short:             "Change what a namespace holds",
+		Long:              stateSetDoc + exitStatus("a test of --patch does not hold, a path is not there,\n     or the chat is not as it was expected to be"),
+		Example:           stateSetExample,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, cmd.Flags(), args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+type stateSetOptions struct {
+	valueFlags
+	stateFlags
+	reset          string
+	floor, force   bool
+	at, swipe      int
+	scene, version int
+}
+
+func (o *stateSetOptions) addFlags(fs *pflag.FlagSet) {
+	o.valueFlags.addFlags(fs)
+	fs.StringVar(&o.reset, "reset", "", "put the list of commits in `FILE` in place of the floor log; - is stdin")
+	fs.BoolVar(&o.floor, "floor", false, "begin a floor log, where NS holds nothing yet")
+	fs.VarP(messageNumber(&o.at), "at", "a", "the commit is of message `N`; -1 is the last")
+	fs.Var(number{&o.swipe, 1, "--swipe takes a swipe's number, from 1"}, "swipe", "the commit is of swipe `K` of that message")
+	fs.Var(number{&o.scene, 0, "--scene takes the number of a message"}, "scene", "with recap: and --version: of the scene that ends with message `N`")
+	fs.Var(number{&o.version, 0, "--version takes the number of a version"}, "version", "with recap: make version `K` current")
+	fs.BoolVar(&o.force, "force", false, "with --reset: also commits that Luker cannot replay")
+	o.stateFlags.addFlags(fs)
+}
+
+func (o *stateSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	path, rest, err := onePath(args, "set chat.jsonl memory_graph --set key=value")
+	if err != nil {
+		return err
+	}
+	if len(rest) > 1 {
+		return usagef("one namespace, not %q too", rest[1])
+	}
+	common, err := o.options(a, path)
+	if err != nil {
+		return err
+	}
+	common.Force = o.force
+	opt := state.SetOptions{Options: common, Namespace: rest[0], Floor: o.floor}
+	if opt.Values, err = o.changes(ctx, a, fs, o.reset == chat.Stdin); err != nil {
+		return err
+	}
+	if o.reset != "" {
+		if opt.Reset, err = readJSON(ctx, a, o.reset); err != nil {
+			return err
+		}
+	}
+	if fs.Changed("at") {
+		opt.At = &o.at
+	}
+	if fs.Changed("swipe") {
+		swipe := o.swipe - 1
+		opt.Swipe = &swipe
+	}
+	switch {
+	case fs.Changed("version") != (rest[0] == state.Recap) || fs.Changed("scene") && !fs.Changed("version"):
+		return usagef("--version K, and --scene N with it, go with recap:")
+	case fs.Changed("version") && (!opt.Values.Empty() || o.reset != "" || o.floor || opt.At != nil || opt.Swipe != nil):
+		return usagef("recap: takes --version K alone, or with --scene N")
+	case o.reset != "" && !opt.Values.Empty():
+		return usagef("--reset stands alone: it puts a whole log in place")
+	case o.reset == "" && opt.Values.Empty() && !fs.Changed("version"):
+		return usagef("say what to change, e.g. --set key=value")
+	case o.force && o.reset == "":
+		return usagef("--force goes with --reset")
+	case o.reset != "" && (opt.At != nil || opt.Swipe != nil || o.floor):
+		return usagef("--reset takes no --at, --swipe or --floor: each commit says where it belongs")
+	}
+	if fs.Changed("version") {
+		opt.Version = &o.version
+	}
+	if fs.Changed("scene") {
+		opt.Scene = &o.scene
+	}
+	return o.tell(a.console(), []*state.Result{state.Set(ctx, opt)})
+}

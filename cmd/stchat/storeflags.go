@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"stchat/internal/history"
+)
+
+// storeVariable names the store where --store does not.
+const storeVariable = "STCHAT_STORE"
+
+// storeFlag is --store.
+type storeFlag struct{ path string }
+
+func (f *storeFlag) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&f.path, "store", "", "keep the history in `FILE`; default: $"+storeVariable+", else .stchat/history.db in the user folder")
+}
+
+// of gives the store that is named; empty: the user folder's own.
+func (f *storeFlag) of(a *app, fs *pflag.FlagSet) (string, error) {
+	if f.path == "" && fs.Changed("store") {
+		return "", usagef("--store is empty")
+	}
+	if f.path == "" {
+		return a.Getenv(storeVariable), nil
+	}
+	return f.path, nil
+}
+
+// storeHint says what helps with a store that cannot be used.
+func storeHint(err error) string {
+	switch {
+	case errors.Is(err, history.ErrNewer):
+		return "; update stchat"
+	case errors.Is(err, history.ErrBusy):
+		return "; run the command again when it is done"
+	case errors.Is(err, history.ErrCut):
+		return "; put a copy of it in its place, or move it away: the next snapshot begins another"
+	case errors.Is(err, history.ErrBroken):
+		return "; 'stchat history --verify' says what is lost"
+	case errors.Is(err, history.ErrOtherRoot):
+		return "; use another --store for this folder"
+	}
+	return ""
+}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/family"
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops"
+	"stchat/internal/ops/look"
+	"stchat/internal/safefile"
+	"stchat/internal/treeview"
+)
+
+const treeDoc = `Show which chats grew from which: checkpoints and branches below the chat they
+were made from, each with the message at which it parts from it.
+
+PATH is a chat (its whole family is shown), a folder, or a SillyTavern user
+folder. A family lies within one character or group. Nothing is written but the
+file that -o names.
+
+A chat's parent is found by its main_chat, else by a link on a message of
+another chat, else by the uuid of the ChatBranches extension, else by its name
+(before SillyTavern 1.12), else by what the messages say. With --by content only
+the messages count. Messages are compared by name, text, sender and date, so an
+edit before the fork does not move it.
+
+  ◆  a checkpoint                    !  names a parent that is missing
+  ?  computed: no link says so       ∞  was its own ancestor
+  *  open in its card or group
+
+The number before a name is the last message that the chat shares with its
+parent; then come its messages, and after + those of its own. In a pipe there is
+a row for each chat, separated by tabs: depth, mark, at, name, messages, own,
+first date, last date, parent, via; --format text draws the tree there too.
+docs/json.md describes the JSON documents.
+
+The html page needs no network and no server: open it from disk.
+`
+
+const treeExample = `  stchat tree "chats/Mira/Harbour.jsonl"
+  stchat tree SillyTavern/data/default-user
+  stchat tree chats/Mira -o family.html
+  stchat tree chats/Mira --flat --limit 10
+  stchat tree chats/Mira --format dot | dot -Tsvg -o family.svg`
+
+func newTreeCmd(a *app) *cobra.Command {
+	o := &treeOptions{}
+	cmd := &cobra.Command{
+		Use:               "tree [PATH...]",
+		Short:             "Show which chats grew from which",
+		Long:              treeDoc + exitStatus("never"),
+		Example:           treeExample,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeChats,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.formatSet, o.previewSet = cmd.Flags().Changed("format"), cmd.Flags().Changed("preview")
+			return runTree(cmd.Context(), a, o, args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	cmd.MarkFlagsMutuallyExclusive("format", "json")
+	cmd.MarkFlagsMutuallyExclusive("up", "down", "flat")
+	return cmd
+}
+
+type treeOptions struct {
+	listFlags
+	format, output, by, sort string
+	json, force              bool
+	up, down, all, flat      bool
+	limit, preview           int
+
+	formatSet, previewSet bool
+}
+
+func (o *treeOptions) addFlags(fs *pflag.FlagSet) {
+	o.listFlags.addFlags(fs)
+	fs.Var(oneOf(&o.format, "text", "text", "json", "dot", "mermaid", "svg", "html"), "format", "`FORMAT` of the output: text, json, dot, mermaid, svg or html; default: by the extension of -o, else text")
+	fs.BoolVar(&o.json, "json", false, "the same as --format json")
+	fs.StringVarP(&o.output, "output", "o", "", "write to `FILE` (.txt, .json, .dot, .mmd, .svg, .html) instead of stdout")
+	fs.BoolVar(&o.force, "force", false, "replace the file that -o names")
+	fs.Var(oneOf(&o.by, "links", "links", "content"), "by", "find parents by `WHAT`: links, or content alone")
+	fs.BoolVar(&o.up, "up", false, "only the chat's ancestors")
+	fs.BoolVar(&o.down, "down", false, "only the chat's descendants")
+	fs.BoolVar(&o.all, "all", false, "also chats without relatives")
+	fs.BoolVar(&o.flat, "flat", false, "a row for each chat instead of a tree")
+	fs.Var(oneOf(&o.sort, "last", "name", "first", "last", "size", "messages"), "sort", "order families, or with --flat chats, by `KEY`: name, first, last, size or messages; last is the newest first")
+	fs.Var(number{&o.limit, 1, "--limit takes a number of at least 1"}, "limit", "show at most `N` families, or with --flat chats")
+	fs.Var(number{&o.preview, 0, "--preview takes a number of characters, 0 for none"}, "preview", "show `N` characters of a message's text; default: 60, in svg and html 200")
+}
+
+// settle derives the format from the output's name, and checks what goes together.
+func (o *treeOptions) settle(c *console) error {
+	formats := map[string]string{".txt": "text", ".json": "json", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".svg": "svg", ".html": "html", ".htm": "html"}
+	switch {
+	case o.json:
+		o.format = "json"
+	case !o.formatSet && o.output != "":
+		format, ok := formats[strings.ToLower(filepath.Ext(o.output))]
+		if !ok {
+			return usagef("-o %s: no format has this extension; name one with --format", o.output)
+		}
+		o.format = format
+	}
+	if o.output == "" && c.OutTTY && (o.format == "svg" || o.format == "html") {
+		return usagef("--format %s is for a file: name one with -o", o.format)
+	}
+	if o.force && o.output == "" {
+		return usagef("--force goes with -o")
+	}
+	if !o.previewSet {
+		o.preview = 60
+		if o.format == "svg" || o.format == "html" {
+			o.preview = 200
+		}
+	}
+	return nil
+}
+
+func runTree(ctx context.Context, a *app, o *treeOptions, args []string) error {
+	c := a.console()
+	if err := o.settle(c); err != nil {
+		return err
+	}
+	list, err := o.folders(ctx, a, args, nameFolder("tree"))
+	if err != nil {
+		return err
+	}
+	opt := look.TreeOptions{
+		List: list, All: o.all, Flat: o.flat, Limit: o.limit, Preview: o.preview, Page: o.format == "svg" || o.format == "html",
+		Sort: map[string]look.TreeSort{"name": look.SortName, "first": look.SortFirst, "last": look.SortLast, "size": look.SortSize, "messages": look.SortMessages}[o.sort],
+	}
+	if o.by == "content" {
+		opt.By = family.ByContentOnly
+	}
+	switch {
+	case o.up:
+		opt.Part = look.Ancestors
+	case o.down:
+		opt.Part = look.Descendants
+	}
+	var end func()
+	opt.Meter, end = c.meter("reading", false)
+	res, err := look.Tree(ctx, opt)
+	end()
+	if errors.Is(err, look.ErrOneChat) {
+		return usagef("--up and --down take one chat")
+	}
+	if err != nil {
+		return err
+	}
+	for _, text := range res.Warnings {
+		c.warn("%s", text)
+	}
+	if err := o.write(ctx, c, res); err != nil {
+		return err
+	}
+	if o.format != "json" {
+		for _, err := range res.Errs {
+			c.fail(err)
+		}
+	}
+	if len(res.Errs) > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// write writes the tree to where it is wanted.
+func (o *treeOptions) write(ctx context.Context, c *console, res *look.TreeResult) error {
+	if o.format == "mermaid" {
+		if n := res.Tree.Edges(); n > treeview.MermaidEdges {
+			c.warn("%d edges: mermaid draws %d at most unless it is set otherwise; svg and html have no limit", n, treeview.MermaidEdges)
+		}
+	}
+	if o.output == "" {
+		return o.draw(c, c.Out, res)
+	}
+	opt, err := c.changes(false, false)
+	if err != nil {
+		return err
+	}
+	outcome := ops.WriteOutput(ctx, o.output, o.force, opt, func(w io.Writer) error { return o.draw(c, w, res) })
+	for _, e := range outcome.Ended {
+		c.ended(e)
+	}
+	switch {
+	case isA[*safefile.ExistsError](outcome.Err):
+		return fmt.Errorf("%w; --force replaces it", outcome.Err)
+	case outcome.Err != nil:
+		return outcome.Err
+	}
+	_, err = fmt.Fprintln(c.Out, c.path(o.output))
+	return err
+}
+
+// draw writes the tree in its format.
+func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error {
+	t := res.Tree
+	switch o.format {
+	case "json":
+		return writeTreeJSON(c, w, res)
+	case "dot":
+		return treeview.DOT(w, t)
+	case "mermaid":
+		counted := &counter{Writer: w}
+		err := treeview.Mermaid(counted, t)
+		if counted.n > treeview.MermaidText {
+			c.warn("%d characters: mermaid draws %d at most unless it is set otherwise; svg and html have no limit", counted.n, treeview.MermaidText)
+		}
+		return err
+	case "svg":
+		return treeview.SVG(w, t)
+	case "html":
+		return treeview.HTML(w, t)
+	}
+	terminal := o.output == "" && c.shown
+	if !terminal && o.output == "" && !o.formatSet {
+		return treeview.Rows(w, t)
+	}
+	opt := treeview.TextOptions{Hint: " (--all)", ASCII: terminal && !isUTF8(c.env)}
+	if o.all || o.flat {
+		opt.Hint = ""
+	}
+	if terminal {
+		opt.Width = c.Width
+		opt.Paint = c.paintTree
+	}
+	return treeview.Text(w, t, opt)
+}
+
+type counter struct {
+	io.Writer
+	n int
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += len(p)
+	return c.Writer.Write(p)
+}
+
+// writeTreeJSON writes a document for each chat, those of errors, and the summary.
+func writeTreeJSON(c *console, w io.Writer, res *look.TreeResult) error {
+	for _, o := range res.Tree.Owners {
+		for _, chat := range o.Chats {
+			if err := jsondoc.Write(w, chat, ""); err != nil {
+				return err
+			}
+		}
+	}
+	for _, err := range res.Errs {
+		if err := c.failed(w, true, "", err); err != nil {
+			return err
+		}
+	}
+	return jsondoc.Write(w, res.Tree.Summary, "")
+}
+
+// paintTree colours a piece of the tree.
+func (c *console) paintTree(s treeview.Style, text string) string {
+	codes := map[treeview.Style]string{
+		treeview.OwnerStyle: cyan, treeview.CurrentStyle: bold, treeview.MarkStyle: yellow,
+		treeview.WarnStyle: red, treeview.OwnStyle: green, treeview.PreviewStyle: dim,
+	}
+	return paint(c.outColor, codes[s], text)
+}
+
+// isUTF8 reports whether the terminal shows what is beyond ASCII, by the locale.
+func isUTF8(e *env) bool {
+	if runtime.GOOS == "windows" {
+		return true
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := strings.ToLower(e.Getenv(name)); locale != "" {
+			return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+		}
+	}
+	return true
+}

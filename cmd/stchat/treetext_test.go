@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTreeOnATerminal draws the demo as a person sees it.
+func TestTreeOnATerminal(t *testing.T) {
+	out, errs, code := terminal(t, 100, "tree", filepath.Join("..", "..", "testdata", "demo"))
+	if code != 0 || errs != "" {
+		t.Fatalf("exit %d\n%s", code, errs)
+	}
+	clean(t, out, 100)
+	for _, want := range []string{"├─◆ 23  Before the storm", "└─┬ 40  … - Branch #1", "  └─  42  … - Branch #2", "noted at 41", "└─? 4  汐見 栞", "a copy, computed", "ends there", " without relatives (--all)"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// TestTreeIsHarmless shows a chat and its branch with hostile text wherever there may
+// be some.
+func TestTreeIsHarmless(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"a.jsonl", "b.jsonl"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(hostileChat(t)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, width := range []int{0, 60, 200} {
+		for _, args := range [][]string{{"--all"}, {"--flat"}, {"--json"}, {"--format", "dot"}, {"--format", "mermaid"}, {"--format", "svg"}, {"--format", "html"}, {"--by", "content"}} {
+			out, errs, code := terminal(t, width, append([]string{"tree", folder}, args...)...)
+			if format := args[len(args)-1]; width > 0 && (format == "svg" || format == "html") {
+				if code != 2 || !strings.Contains(errs, "is for a file") {
+					t.Errorf("%q on a terminal: exit %d\n%s", args, code, errs)
+				}
+				continue
+			}
+			if code != 0 {
+				t.Fatalf("%q: exit %d\n%s", args, code, errs)
+			}
+			if args[0] == "--all" || args[0] == "--flat" {
+				clean(t, out, width)
+			}
+			for _, text := range []string{out, errs} {
+				if strings.ContainsAny(ownColor.ReplaceAllString(text, ""), "\x1b\x00\a\u202e\u2066\u200f\u009b") {
+					t.Errorf("%q at %d cells drives the terminal: %q", args, width, text)
+				}
+			}
+		}
+	}
+}
+
+// TestTablesTellApart: at any width the rows of a chat, its branch, and another
+// chat of the same day differ, although their names begin alike.
+func TestTablesTellApart(t *testing.T) {
+	const name = "Captain Maren Holm of the Gull Rock light - 2026-03-01@18h42m07s"
+	folder := t.TempDir()
+	for file, header := range map[string]string{
+		name + "311ms":             `{}`,
+		name + "311ms - Branch #1": `{"main_chat":"` + name + `311ms"}`,
+		name + "311ms - Branch #2": `{"main_chat":"` + name + `311ms"}`,
+		name + "999ms":             `{}`,
+	} {
+		text := `{"chat_metadata":` + header + `,"user_name":"unused","character_name":"unused"}` + "\n" + `{"name":"Maren","is_user":false,"mes":"Come in.","send_date":"2026-03-01T18:42:07.311Z"}`
+		if err := os.WriteFile(filepath.Join(folder, file+".jsonl"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, width := range []int{60, 80, 100, 120} {
+		for _, args := range [][]string{{"tree", "--all"}, {"tree", "--flat"}, {"inspect"}} {
+			out, errs, code := terminal(t, width, append(args, folder)...)
+			if code != 0 || errs != "" {
+				t.Fatalf("%q: exit %d\n%s", args, code, errs)
+			}
+			clean(t, out, width)
+			for _, end := range []string{"311ms ", "999ms ", "Branch #1 ", "Branch #2 "} {
+				if !strings.Contains(ownColor.ReplaceAllString(out, " "), end) {
+					t.Errorf("%q at %d cells: no %q in\n%s", args, width, end, out)
+				}
+			}
+		}
+	}
+}

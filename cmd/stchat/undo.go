@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/changeset"
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/past"
+	"stchat/internal/visible"
+)
+
+const undoDoc = `Take back what a command did, all of it or nothing. Every command that changes,
+moves or removes files records that in the user folder, under .stchat/, and
+keeps the old files there; one new file by itself needs no record.
+
+Without ID the newest record is taken back that is neither undone nor made by
+undo: twice is two steps back. An undo is recorded too, and 'stchat undo ID' of
+that one does it again. Which folder is meant: --data, else the user folder
+around the working folder, else the working folder itself.
+
+Where a file is not as the command left it, nothing is done and the file is
+named. --force leaves such files as they are and takes the rest back; it also
+takes back what was recorded on another machine or before the folder was
+copied, where the files can be told by size, time and content.
+
+A command that was killed half way needs no undo: the next command that writes
+there completes it, or takes it back. Where neither can be done it names the
+change, and 'stchat undo --force ID' takes back what it can; a journal that
+cannot be read it sets aside, and --prune ID then drops it for good.
+
+What is kept takes room: records of edits go by themselves, oldest first, when
+they hold more than 2 GB (STCHAT_UNDO_MAX, such as 500M); what was deleted never
+does. --prune and --keep drop records for good.
+
+.stchat/ has a .gitignore. SillyTavern's own backup of a user takes hidden files
+along, so what is deleted here may be in there.
+`
+
+const undoExample = `  stchat undo
+  stchat undo --list
+  stchat undo 20261121T203325-4f1c9a02
+  stchat undo --prune 30d
+  stchat undo --keep 50 --data SillyTavern/data/default-user`
+
+type undoOptions struct {
+	list   bool
+	force  bool
+	prune  string
+	keep   int
+	data   string
+	noSync bool
+	dryRun bool
+	json   bool
+}
+
+func newUndoCmd(a *app) *cobra.Command {
+	o := &undoOptions{}
+	cmd := &cobra.Command{
+		Use:     "undo [ID]",
+		Short:   "Take back what a command did",
+		Long:    undoDoc + exitStatus("there is nothing to undo"),
+		Example: undoExample,
+		Args:    cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return o.completeIDs(a), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, cmd.Flags(), args)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.list, "list", false, "list the records, newest first: ID, time, command, files, bytes kept")
+	fs.BoolVar(&o.force, "force", false, "leave files that were changed since as they are, and take the rest back")
+	fs.StringVar(&o.prune, "prune", "", "drop the record `ID`, or all older than an AGE such as 30d or 12h")
+	fs.Var(number{&o.keep, 0, "--keep takes a number of at least 0"}, "keep", "drop all records but the newest `N`")
+	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: the one around the working folder")
+	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be done")
+	fs.BoolVar(&o.json, "json", false, "a JSON document instead of text")
+}
+
+func (o *undoOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	pruning := fs.Changed("prune") || fs.Changed("keep")
+	switch {
+	case len(args) > 0 && args[0] == "":
+		return usagef("ID is empty")
+	case fs.Changed("prune") && o.prune == "":
+		return usagef("--prune is empty")
+	case fs.Changed("data") && o.data == "":
+		return usagef("--data is empty")
+	case o.list && (pruning || len(args) > 0), pruning && len(args) > 0:
+		return usagef("--list, --prune, --keep and an ID are different things to ask for")
+	case o.force && (o.list || pruning):
+		return usagef("--force goes with taking back")
+	}
+	root, err := undoRoot(a, o.data)
+	if err != nil {
+		return err
+	}
+	changes, err := a.changes(o.dryRun, o.noSync)
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	switch {
+	case o.list:
+		return printRecords(c, root, o.json)
+	case pruning:
+		opt := past.PruneOptions{Root: root, Keep: -1, Changes: changes}
+		if fs.Changed("keep") {
+			opt.Keep = o.keep
+		}
+		if o.prune != "" {
+			if opt.Age = parseAge(o.prune); opt.Age == 0 {
+				opt.ID = o.prune
+			}
+		}
+		return runPrune(ctx, c, opt, o.json)
+	}
+	opt := past.Options{Root: root, Force: o.force, Changes: changes}
+	if len(args) > 0 {
+		opt.ID = args[0]
+	}
+	return o.undo(ctx, c, opt)
+}
+
+// completeIDs offers the records, newest first.
+func (o *undoOptions) completeIDs(a *app) (ids []string) {
+	root, err := undoRoot(a, o.data)
+	if err != nil {
+		return nil
+	}
+	list, _, err := past.List(root)
+	if err != nil {
+		return nil
+	}
+	for _, rec := range list {
+		ids = append(ids, rec.ID)
+	}
+	return ids
+}
+
+// undo takes a record back.
+func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) error {
+	r, err := past.Undo(ctx, opt)
+	if err != nil && r != nil {
+		for _, e := range r.Ended {
+			c.ended(e)
+		}
+	}
+	if errors.Is(err, changeset.ErrNothing) {
+		c.note("%s", err)
+		return errNo
+	}
+	hints := []hint{{changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
+	if err != nil {
+		return withHint(err, hints)
+	}
+	if d := &r.Doc; r.Err == nil && !o.json && len(d.Aside) == 0 {
+		c.note("%s", undoing(d, o.dryRun))
+	}
+	did := "set aside"
+	if o.dryRun {
+		did = "would be set aside"
+	}
+	for _, path := range r.Doc.Aside {
+		c.warn("the journal %s as %s: its files stay as they are, and so does what was kept for it; 'stchat undo --prune %s' drops that for good", did, c.path(path), visible.Quote(r.Doc.ID))
+	}
+	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
+		r.Err = &hinted{since, "; --force leaves these files as they are and takes the rest back"}
+	}
+	err = say(c, saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: hints}, "", r)
+	switch {
+	case err != nil:
+		return err
+	case r.Err != nil:
+		return errReported
+	case o.json:
+		return jsondoc.Write(c.Out, r.Doc, "")
+	}
+	if r.Doc.Redo != nil {
+		c.note("if one of these chats or groups is open in SillyTavern, reload it now: its next save would undo this")
+		c.note("'stchat undo %s' does it again", *r.Doc.Redo)
+	}
+	return nil
+}
+
+// undoing names what is taken back.
+func undoing(d *past.Undone, dryRun bool) string {
+	verb := "taking back"
+	if dryRun {
+		verb = "would take back"
+	}
+	text := fmt.Sprintf("%s %s: %s", verb, d.ID, commandText(d.Command))
+	if !d.Time.IsZero() {
+		text += " of " + d.Time.Local().Format("2006-01-02 15:04:05")
+	}
+	return text
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+)
+
+// valueFlags change a JSON value (CONTENT.md 1.2).
+type valueFlags struct {
+	edits                             []patch.Edit
+	merge, mergePatch, patch, replace string
+
+	own     func(key string) error // refuses a key that has a flag of its own; nil: none has
+	inOrder bool                   // --set and --unset are done in the order given, not --unset last
+}
+
+// editFlag collects --set, --set-string and --unset in the order given.
+type editFlag struct {
+	values *valueFlags
+	parse  func(string) (patch.Edit, error)
+}
+
+func (f editFlag) String() string { return "" }
+func (f editFlag) Type() string   { return "string" }
+
+// Set implements pflag.Value.
+func (f editFlag) Set(s string) error {
+	e, err := f.parse(s)
+	if err == nil && f.values.own != nil {
+		err = f.values.own(e.Path[0])
+	}
+	if err != nil {
+		return err
+	}
+	f.values.edits = append(f.values.edits, e)
+	return nil
+}
+
+// parseSet reads KEY=VALUE.
+func parseSet(s string, value func(string) []byte) (patch.Edit, error) {
+	key, text, ok := strings.Cut(s, "=")
+	if !ok {
+		return patch.Edit{}, errors.New("KEY=VALUE has no =")
+	}
+	path, err := patch.ParseKey(key)
+	return patch.Edit{Path: path, Value: value(text)}, err
+}
+
+func parseUnset(key string) (patch.Edit, error) {
+	path, err := patch.ParseKey(key)
+	return patch.Edit{Path: path}, err
+}
+
+// ownFlag refuses a key of the metadata that has a flag of its own.
+func ownFlag(key string) error {
+	switch key {
+	case "main_chat":
+		return errors.New("main_chat has a flag of its own: --main-chat")
+	case "integrity":
+		return errors.New("integrity has a flag of its own: --integrity")
+	}
+	return nil
+}
+
+// isUUID reports whether text is a UUID as SillyTavern writes its slugs: uuid.Parse alone
+// also takes other notations.
+func isUUID(text string) bool {
+	_, err := uuid.Parse(text)
+	return err == nil && len(text) == 36
+}
+
+func (v *valueFlags) addFlags(fs *pflag.FlagSet) {
+	addTopic(fs, "Flags that change values", v.addValueFlags)
+}
+
+func (v *valueFlags) addValueFlags(fs *pflag.FlagSet) {
+	fs.Var(editFlag{v, func(s string) (patch.Edit, error) { return parseSet(s, patch.ParseValue) }}, "set", "set `KEY=VALUE`; VALUE is JSON if it parses as JSON, else a string; a KEY that begins with / is a JSON pointer, such as /extra/model")
+	fs.Var(editFlag{v, func(s string) (patch.Edit, error) { return parseSet(s, rawjson.Quote) }}, "set-string", "set `KEY=VALUE`; VALUE is always a string")
+	fs.Var(editFlag{v, parseUnset}, "unset", "remove `KEY`")
+	fs.StringVar(&v.merge, "merge", "", "merge the JSON object in `FILE`, its top level only; - is stdin")
+	fs.StringVar(&v.mergePatch, "merge-patch", "", "apply the merge patch (RFC 7386) in `FILE`; - is stdin")
+	fs.StringVar(&v.patch, "patch", "", "apply the JSON patch (RFC 6902) in `FILE`; - is stdin")
+	fs.StringVar(&v.replace, "replace", "", "put the JSON object in `FILE` in place of the whole; - is stdin")
+}
+
+// changes reads the flags and the files that they name. read says that stdin is read for
+// something else.
+func (v *valueFlags) changes(ctx context.Context, a *app, fs *pflag.FlagSet, read bool) (c patch.Changes, err error) {
+	c.Edits = slices.Clone(v.edits)
+	if !v.inOrder {
+		slices.SortStableFunc(c.Edits, func(a, b patch.Edit) int {
+			switch {
+			case a.Value != nil && b.Value == nil:
+				return -1
+			case a.Value == nil && b.Value != nil:
+				return 1
+			}
+			return 0
+		})
+	}
+	stdin := ""
+	for _, f := range []struct {
+		name, path string
+		into       *[]byte
+		object     bool
+	}{{"merge", v.merge, &c.Merge, true}, {"merge-patch", v.mergePatch, &c.MergePatch, false}, {"replace", v.replace, &c.Replace, true}, {"patch", v.patch, nil, false}} {
+		switch {
+		case f.path == "" && fs.Changed(f.name):
+			return c, usagef("--%s is empty", f.name)
+		case f.path == "":
+			continue
+		case f.path == chat.Stdin && read:
+			return c, usagef("stdin is read already; --%s needs a file", f.name)
+		case f.path == chat.Stdin && stdin != "":
+			return c, usagef("--%s and --%s both read stdin; one of them needs a file", stdin, f.name)
+		case f.path == chat.Stdin:
+			stdin = f.name
+		}
+		raw, err := readJSON(ctx, a, f.path)
+		if err != nil {
+			return c, fmt.Errorf("--%s: %w", f.name, err)
+		}
+		if f.object && rawjson.KindOf(raw) != rawjson.ObjectKind {
+			return c, fmt.Errorf("--%s: %s: not a JSON object", f.name, label(f.path))
+		}
+		if f.into != nil {
+			*f.into = raw
+			continue
+		}
+		if c.Patch, err = patch.ParseOperations(raw); err != nil {
+			return c, fmt.Errorf("--%s: %w", f.name, err)
+		}
+	}
+	return c, nil
+}

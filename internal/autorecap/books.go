@@ -1,0 +1,86 @@
+package autorecap
+
+import (
+	"strconv"
+
+	"stchat/internal/rawjson"
+)
+
+// BookName returns auto_lorebooks.lorebookName, the lorebook that Auto-Recap writes
+// to, "" where none is noted.
+func BookName(metadata *rawjson.Object) string {
+	books, _ := metadata.Get(keyBooks)
+	raw, _ := rawjson.Lookup(books, "lorebookName")
+	name, _ := rawjson.Unquote(raw)
+	return name
+}
+
+// Followed says what [FollowBook] changed.
+type Followed struct {
+	Renamed     bool
+	Kept, Total int // entries of the registry's index; equal where none went
+}
+
+// FollowBook points auto_lorebooks at another lorebook and removes the entries of its
+// index whose uid gone reports (FORMATS.md B2).
+func FollowBook(metadata *rawjson.Object, name string, gone func(uid string) bool) (f Followed) {
+	books, ok := metadata.Object(keyBooks)
+	if !ok {
+		return f
+	}
+	if raw, ok := books.Get("lorebookName"); ok {
+		if old, _ := rawjson.Unquote(raw); old != name {
+			books.Set("lorebookName", rawjson.Quote(name))
+			f.Renamed = true
+		}
+	}
+	if registry, ok := books.Object("registry"); ok {
+		if index, ok := registry.Object("index"); ok {
+			f.Total = index.Len()
+			for _, key := range index.Keys() {
+				if raw, _ := index.Get(key); gone(indexUID(key, raw)) {
+					index.Unset(key)
+				}
+			}
+			f.Kept = index.Len()
+			if index.Edited() {
+				registry.Set("index", index.Bytes())
+				books.Set("registry", registry.Bytes())
+			}
+		}
+	}
+	if books.Edited() {
+		metadata.Set(keyBooks, books.Bytes())
+	}
+	return f
+}
+
+// indexUID returns the uid of an entry of the registry's index, which is also its key.
+func indexUID(key string, raw []byte) string {
+	if uid, ok := rawjson.Lookup(raw, "uid"); ok {
+		if n, ok := rawjson.Float(uid); ok && n >= 0 && n <= 1<<53 && n == float64(int64(n)) {
+			return strconv.FormatInt(int64(n), 10)
+		}
+		if s, ok := rawjson.Unquote(uid); ok {
+			return s
+		}
+	}
+	return key
+}
+
+// RenameBook renames a lorebook in the state of a checkpoint (FORMATS.md B5).
+func RenameBook(metadata *rawjson.Object, from, to string) {
+	state, ok := metadata.Object(keyCheckpoint)
+	if !ok {
+		return
+	}
+	for _, key := range [...]string{"cloned_lorebook_name", "original_lorebook_name"} {
+		raw, _ := state.Get(key)
+		if name, ok := rawjson.Unquote(raw); ok && name == from {
+			state.Set(key, rawjson.Quote(to))
+		}
+	}
+	if state.Edited() {
+		metadata.Set(keyCheckpoint, state.Bytes())
+	}
+}

@@ -1,0 +1,61 @@
+package autorecap
+
+import "stchat/internal/rawjson"
+
+// Combined is the combined recap of Auto-Recap's documents, which no code writes
+// (FORMATS.md B2).
+type Combined struct{ raw []byte }
+
+// CombinedIn returns the combined recap of a chat; ok is false where there is none.
+func CombinedIn(metadata *rawjson.Object) (c Combined, ok bool) {
+	recap, _ := metadata.Get(keyDocumented)
+	c.raw, ok = rawjson.Lookup(recap, "combined_recap")
+	return c, ok
+}
+
+// ChatID returns the name of the chat that the recap is of.
+func (c Combined) ChatID() (string, bool) {
+	raw, _ := rawjson.Lookup(c.raw, "chat_id")
+	return rawjson.Unquote(raw)
+}
+
+// Messages returns how many messages the recap covers.
+func (c Combined) Messages() (n float64, ok bool) {
+	raw, _ := rawjson.Lookup(c.raw, "message_count")
+	return rawjson.Float(raw)
+}
+
+// DropCombined removes a combined recap of more messages than there are, and returns
+// the number it had; else "".
+func DropCombined(metadata *rawjson.Object, messages int) (was string) {
+	combined, ok := CombinedIn(metadata)
+	if !ok || rawjson.KindOf(combined.raw) != rawjson.ObjectKind {
+		return ""
+	}
+	count, ok := combined.Messages()
+	if !ok || count <= float64(messages) {
+		return ""
+	}
+	raw, _ := rawjson.Lookup(combined.raw, "message_count")
+	was = string(rawjson.Compact(raw))
+	recap, _ := metadata.Object(keyDocumented)
+	recap.Unset("combined_recap")
+	metadata.Set(keyDocumented, recap.Bytes())
+	return was
+}
+
+// OwnCombined makes the combined recap that of the chat called name, and reports
+// whether that changed anything.
+func OwnCombined(metadata *rawjson.Object, name string) bool {
+	recap, ok := metadata.Object(keyDocumented)
+	if !ok {
+		return false
+	}
+	combined, ok := recap.Object("combined_recap")
+	if !ok || !own(combined, name) {
+		return false
+	}
+	recap.Set("combined_recap", combined.Bytes())
+	metadata.Set(keyDocumented, recap.Bytes())
+	return true
+}

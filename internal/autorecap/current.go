@@ -1,0 +1,110 @@
+package autorecap
+
+import (
+	"errors"
+	"strconv"
+
+	"stchat/internal/jsvalue"
+	"stchat/internal/rawjson"
+)
+
+// ChooseRecap makes version k, from 0, of a message's scene recap current, as the arrows
+// of sceneBreak.js do: the number, the text as recap and as what is shown, and its hash
+// (computeRecapHash); in the mirror in swipe_info, too, which set_data of messageData.js
+// keeps for every swipe but the first. versions is how many there are; the error is
+// [ErrVersion].
+func ChooseRecap(line []byte, k int) (edited []byte, versions int, err error) {
+	m, err := rawjson.ParseObject(line)
+	if err != nil {
+		return nil, 0, err
+	}
+	extra, _ := m.Object("extra")
+	if extra == nil {
+		return nil, 0, ErrVersion
+	}
+	key := Module
+	if !extra.Has(key) {
+		key = DocumentedModule
+	}
+	mark, ok := extra.Object(key)
+	if !ok {
+		return nil, 0, ErrVersion
+	}
+	list, _ := mark.Get("scene_recap_versions")
+	var text []byte
+	for raw := range rawjson.Elements(list) {
+		if versions == k {
+			text = raw
+		}
+		versions++
+	}
+	recap, isText := rawjson.Unquote(text)
+	if !isText {
+		return nil, versions, ErrVersion
+	}
+	mark.Set("scene_recap_current_index", strconv.AppendInt(nil, int64(k), 10))
+	mark.Set("scene_break_recap", text)
+	mark.Set("scene_recap_memory", text)
+	mark.Set("scene_recap_hash", rawjson.Quote(jsvalue.Hash36(jsvalue.Trim(recap))))
+	extra.Set(key, mark.Bytes())
+	m.Set("extra", extra.Bytes())
+	swipe, _ := m.Get("swipe_id")
+	if n, ok := rawjson.Int(swipe); ok && n > 0 {
+		infos, _ := m.Get("swipe_info")
+		mirrored := rawjson.EditList(infos, func(i int, raw []byte) ([]byte, bool) {
+			if i != n {
+				return raw, true
+			}
+			return mirror(raw, key, mark.Bytes()), true
+		})
+		if len(infos) > 0 {
+			m.Set("swipe_info", mirrored)
+		}
+	}
+	return m.Bytes(), versions, nil
+}
+
+// mirror puts a mark into a swipe's own extra.
+func mirror(raw []byte, key string, mark []byte) []byte {
+	info, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return raw
+	}
+	extra, ok := info.Object("extra")
+	if !ok {
+		extra = rawjson.NewObject()
+	}
+	extra.Set(key, mark)
+	info.Set("extra", extra.Bytes())
+	return info.Bytes()
+}
+
+// ErrVersion says that there is no such version of a recap.
+var ErrVersion = errors.New("there is no such version")
+
+// ChooseRunning makes a version of the running recap current. had are the numbers that
+// there are; the error is [ErrVersion].
+func ChooseRunning(metadata *rawjson.Object, version int) (had []string, err error) {
+	store, ok := metadata.Object(KeyRunning)
+	if !ok {
+		return nil, ErrVersion
+	}
+	found := false
+	running, _ := RunningIn(metadata)
+	for v := range running.Versions() {
+		n, ok := v.Number()
+		if !ok {
+			continue
+		}
+		had = append(had, jsvalue.FormatNumber(n))
+		found = found || n == float64(version)
+	}
+	if !found {
+		return had, ErrVersion
+	}
+	if now, ok := rawjson.Float(running.Current()); !ok || now != float64(version) {
+		store.Set("current_version", strconv.AppendInt(nil, int64(version), 10))
+		metadata.Set(KeyRunning, store.Bytes())
+	}
+	return had, nil
+}

@@ -1,0 +1,24 @@
+package autorecap
+
+import "slices"
+
+// Keys in chat_metadata (FORMATS.md B2).
+const (
+	KeyRunning    = "auto_recap_running_scene_recaps"
+	keyPending    = "autoLorebooks"
+	keyBooks      = "auto_lorebooks"
+	keyDocumented = "auto_recap" // of its documents only; no code writes it
+	keyProcessed  = "auto_lorebooks_processed_recaps"
+	keyCheckpoint = "auto_recap_checkpoint_state"
+)
+
+// Keys lists the keys of chat_metadata that belong to Auto-Recap.
+func Keys() []string {
+	return []string{KeyRunning, keyPending, keyBooks, keyDocumented, keyProcessed, keyCheckpoint}
+}
+
+// IsKey reports whether a key of chat_metadata belongs to Auto-Recap.
+func IsKey(key string) bool { return slices.Contains(Keys(), key) }
+
+// Unruled lists the keys of which nobody knows what they were at an earlier message.
+func Unruled() []string { return []string{keyProcessed, keyCheckpoint} }

@@ -1,0 +1,110 @@
+package autorecap
+
+import (
+	"math"
+	"time"
+
+	"stchat/internal/rawjson"
+)
+
+// pendingAge is how old a pending operation may get before the extension's
+// cleanupStalePendingEntries drops it.
+const pendingAge = 24 * time.Hour
+
+// Waiting says how many operations are pending in autoLorebooks, and what of them is
+// wrong.
+type Waiting struct {
+	All     int
+	Old     int // more than 24 hours old
+	Undated int // without a readable timestamp: the extension never drops them
+}
+
+// Pending returns what waits in autoLorebooks at now.
+func Pending(metadata *rawjson.Object, now time.Time) (w Waiting) {
+	auto, _ := metadata.Get(keyPending)
+	raw, _ := rawjson.Lookup(auto, "pendingOps")
+	operations, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return w
+	}
+	for _, operation := range operations.All() {
+		w.All++
+		switch old, dated := isStale(operation, now, pendingAge); {
+		case !dated:
+			w.Undated++
+		case old:
+			w.Old++
+		}
+	}
+	return w
+}
+
+// isStale reports whether an operation is older than age, and whether that can be told.
+func isStale(operation []byte, now time.Time, age time.Duration) (old, dated bool) {
+	stamp, _ := rawjson.Lookup(operation, "timestamp")
+	ms, ok := rawjson.Float(stamp)
+	return ok && ms < float64(now.Add(-age).UnixMilli()), ok && !math.IsInf(ms, 0)
+}
+
+// DropPending removes the operations that are old or undated, and tells lost of each.
+func DropPending(metadata *rawjson.Object, now time.Time, lost func(name string, raw []byte)) {
+	dropPending(metadata, func(raw []byte) bool {
+		old, dated := isStale(raw, now, pendingAge)
+		return old || !dated
+	}, lost)
+}
+
+// PrunePending drops the pending operations that were noted more than age ago, and returns
+// how many (cleanupStalePendingEntries: what has no time stays).
+func PrunePending(metadata *rawjson.Object, now time.Time, age time.Duration) (dropped int) {
+	dropPending(metadata, func(raw []byte) bool {
+		stamp, _ := rawjson.Lookup(raw, "timestamp")
+		old, dated := isStale(raw, now, age)
+		return old && dated && rawjson.Truthy(stamp)
+	}, func(string, []byte) { dropped++ })
+	return dropped
+}
+
+func dropPending(metadata *rawjson.Object, goes func(raw []byte) bool, lost func(name string, raw []byte)) {
+	auto, ok := metadata.Object(keyPending)
+	if !ok {
+		return
+	}
+	operations, ok := auto.Object("pendingOps")
+	if !ok {
+		return
+	}
+	for _, name := range operations.Keys() {
+		raw, _ := operations.Get(name)
+		if goes(raw) {
+			lost(name, raw)
+			operations.Unset(name)
+		}
+	}
+	if operations.Edited() {
+		auto.Set("pendingOps", operations.Bytes())
+		metadata.Set(keyPending, auto.Bytes())
+	}
+}
+
+// ForgetPending empties pendingOps and returns how many there were.
+func ForgetPending(metadata *rawjson.Object) int {
+	auto, ok := metadata.Object(keyPending)
+	if !ok {
+		return 0
+	}
+	operations, ok := auto.Object("pendingOps")
+	if !ok || operations.Len() == 0 {
+		return 0
+	}
+	auto.Set("pendingOps", []byte("{}"))
+	metadata.Set(keyPending, auto.Bytes())
+	return operations.Len()
+}
+
+// PendingIn returns pendingOps as it stands, nil where there is none.
+func PendingIn(metadata *rawjson.Object) []byte {
+	auto, _ := metadata.Get(keyPending)
+	raw, _ := rawjson.Lookup(auto, "pendingOps")
+	return raw
+}

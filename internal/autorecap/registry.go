@@ -1,0 +1,59 @@
+package autorecap
+
+import (
+	"strings"
+
+	"stchat/internal/lorebook"
+	"stchat/internal/rawjson"
+)
+
+// Reference is a uid that a registry entry names.
+type Reference struct {
+	Comment string // the registry entry's comment
+	UID     string // the uid it names
+	Line    int    // line of its text, from 1
+	Found   bool   // the book has an entry with that uid
+}
+
+// References lists the uids that a book's registries name, in the order of the
+// file. Both texts of FORMATS.md B3.2 are read: "- UID=3 | name: X" and the older
+// "- uid: 3 | X".
+func References(b *lorebook.Book) []Reference {
+	var refs []Reference
+	uids := b.UIDs()
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		if e.Kind() != lorebook.Registry {
+			continue
+		}
+		raw, _ := rawjson.Lookup(e.Raw, "content")
+		content, _ := rawjson.Unquote(raw)
+		line := 0
+		for text := range strings.SplitSeq(content, "\n") {
+			line++
+			if uid, ok := referenceIn(text); ok {
+				refs = append(refs, Reference{Comment: e.Comment, UID: uid, Line: line, Found: uids[uid]})
+			}
+		}
+	}
+	return refs
+}
+
+// referenceIn reads the uid of one line of a registry.
+func referenceIn(line string) (uid string, ok bool) {
+	line, ok = strings.CutPrefix(strings.TrimSpace(line), "-")
+	if !ok {
+		return "", false
+	}
+	line, _, _ = strings.Cut(strings.TrimSpace(line), "|")
+	const mark = "uid"
+	if len(line) <= len(mark) || !strings.EqualFold(line[:len(mark)], mark) {
+		return "", false
+	}
+	rest := strings.TrimSpace(line[len(mark):])
+	if rest == "" || rest[0] != '=' && rest[0] != ':' {
+		return "", false
+	}
+	uid = strings.TrimSpace(rest[1:])
+	return uid, uid != ""
+}

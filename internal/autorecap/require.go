@@ -1,0 +1,205 @@
+package autorecap
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"stchat/internal/jsvalue"
+	"stchat/internal/lorebook"
+	"stchat/internal/rawjson"
+)
+
+// The requirements of --require (SPEC.md 3.3).
+const (
+	QueueEmpty   = "queue-empty"
+	SceneBreak   = "scene-break"
+	SceneRecap   = "scene-recap"
+	RunningRecap = "running-recap"
+
+	// All stands for all of them.
+	All = "auto-recap"
+)
+
+// Requirements lists what [ParseRequirements] accepts.
+func Requirements() []string {
+	return []string{QueueEmpty, SceneBreak, SceneRecap, RunningRecap, All}
+}
+
+// ParseRequirements reads a list of requirements, each element one or several with commas
+// between, and gives each once, in the order of [Requirements]. The error names what is
+// unknown.
+func ParseRequirements(list []string) ([]string, error) {
+	asked := map[string]bool{}
+	for _, element := range list {
+		for name := range strings.SplitSeq(element, ",") {
+			switch name = strings.TrimSpace(name); {
+			case name == All:
+				for _, each := range Requirements() {
+					asked[each] = true
+				}
+			case !slices.Contains(Requirements(), name):
+				return nil, fmt.Errorf("unknown requirement %q; choose from %s", name, strings.Join(Requirements(), ", "))
+			default:
+				asked[name] = true
+			}
+		}
+	}
+	delete(asked, All)
+	return slices.DeleteFunc(Requirements(), func(name string) bool { return !asked[name] }), nil
+}
+
+// State is what the requirements are judged on.
+type State struct {
+	At       int             // message N
+	Scene    Scene           // what it says of a scene
+	Metadata *rawjson.Object // of the branch, isolated where it is to be
+	Book     *lorebook.Book  // the lorebook of the source; nil where it has none
+}
+
+// Answer is the answer to one requirement.
+type Answer struct {
+	Name  string
+	Holds bool
+	Why   string // what was found and where; empty where it holds
+}
+
+// String gives "running-recap: current_version 4 is not among versions 0-3".
+func (r Answer) String() string {
+	if r.Holds {
+		return r.Name + ": holds"
+	}
+	return r.Name + ": " + r.Why
+}
+
+// Judge answers requirements as [ParseRequirements] gives them. The error is that of a queue that
+// cannot be read, of which nobody can say whether it is empty.
+func Judge(names []string, s State) ([]Answer, error) {
+	results := make([]Answer, 0, len(names))
+	for _, name := range names {
+		why, err := "", error(nil)
+		switch name {
+		case QueueEmpty:
+			why, err = queueEmpty(s)
+		case SceneBreak:
+			why = sceneBreak(s)
+		case SceneRecap:
+			if !s.Scene.Recap {
+				why = fmt.Sprintf("message %d has no scene recap", s.At)
+			}
+		case RunningRecap:
+			why = runningRecap(s.Metadata)
+		default:
+			err = fmt.Errorf("unknown requirement %q", name)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		results = append(results, Answer{Name: name, Holds: why == "", Why: why})
+	}
+	return results, nil
+}
+
+// queueEmpty holds where there is no book, no queue, or nothing in it that would run.
+func queueEmpty(s State) (why string, err error) {
+	if s.Book == nil {
+		return "", nil
+	}
+	q, err := s.Book.Queue()
+	if err != nil || q.Pending() == 0 {
+		return "", err
+	}
+	var types []string
+	for i := range q.Operations {
+		if o := &q.Operations[i]; o.Pending() && o.Type != "" && !slices.Contains(types, o.Type) {
+			types = append(types, o.Type)
+		}
+	}
+	const enough = 5
+	if len(types) > enough {
+		types = append(types[:enough], "…")
+	}
+	operations := "operations"
+	if q.Pending() == 1 {
+		operations = "operation"
+	}
+	why = fmt.Sprintf("%d pending %s in the queue of the lorebook %q", q.Pending(), operations, s.Book.Name)
+	if len(types) > 0 {
+		why += " (" + strings.Join(types, ", ") + ")"
+	}
+	return why, nil
+}
+
+func sceneBreak(s State) string {
+	switch {
+	case !s.Scene.Break:
+		return fmt.Sprintf("message %d is no scene break", s.At)
+	case s.Scene.Hidden:
+		return fmt.Sprintf("the scene break at message %d is hidden", s.At)
+	}
+	return ""
+}
+
+// runningRecap holds where the current version exists and says something.
+func runningRecap(metadata *rawjson.Object) string {
+	running, ok := RunningIn(metadata)
+	if !ok {
+		return "the metadata has no " + KeyRunning
+	}
+	current, text := 0.0, "0"
+	if raw := running.Current(); len(raw) > 0 && rawjson.KindOf(raw) != rawjson.Null {
+		text = string(rawjson.Compact(raw))
+		if current, ok = rawjson.Float(raw); !ok {
+			return fmt.Sprintf("current_version is %s, not a number", rawjson.KindOf(raw))
+		}
+	}
+	var numbers []float64
+	found := false
+	for version := range running.Versions() {
+		number, ok := version.Number()
+		if !ok {
+			continue
+		}
+		numbers = append(numbers, number)
+		if number != current {
+			continue
+		}
+		found = true
+		if version.HasContent() {
+			return ""
+		}
+	}
+	switch {
+	case found:
+		return fmt.Sprintf("version %s has no content", text)
+	case len(numbers) == 0:
+		return "there are no versions of the running recap"
+	}
+	return fmt.Sprintf("current_version %s is not among versions %s", text, ranges(numbers))
+}
+
+// ranges writes numbers as "0-3, 5".
+func ranges(numbers []float64) string {
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	var parts []string
+	const enough = 8
+	for i := 0; i < len(numbers); {
+		end := i
+		for end+1 < len(numbers) && numbers[end+1] == numbers[end]+1 && numbers[i] == math.Trunc(numbers[i]) {
+			end++
+		}
+		if len(parts) == enough {
+			parts = append(parts, "…")
+			break
+		}
+		part := jsvalue.FormatNumber(numbers[i])
+		if end > i {
+			part += "-" + jsvalue.FormatNumber(numbers[end])
+		}
+		parts = append(parts, part)
+		i = end + 1
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,249 @@
+package autorecap
+
+import (
+	"iter"
+	"math"
+	"strconv"
+
+	"stchat/internal/jsvalue"
+	"stchat/internal/rawjson"
+)
+
+// Running is the store of the running recap in chat_metadata (FORMATS.md B2).
+type Running struct{ raw []byte }
+
+// RunningIn returns the running recap of a chat; ok is false where the metadata has
+// none that is an object.
+func RunningIn(metadata *rawjson.Object) (r Running, ok bool) {
+	raw, _ := metadata.Get(KeyRunning)
+	return ReadRunning(raw)
+}
+
+// ReadRunning returns the running recap that stands under [KeyRunning]; ok is false
+// where that is no object.
+func ReadRunning(raw []byte) (r Running, ok bool) {
+	return Running{raw}, rawjson.KindOf(raw) == rawjson.ObjectKind
+}
+
+// ChatID returns the name of the chat that the recap is of.
+func (r Running) ChatID() (string, bool) {
+	raw, _ := rawjson.Lookup(r.raw, "chat_id")
+	return rawjson.Unquote(raw)
+}
+
+// Current returns current_version as it stands, nil where it is missing.
+func (r Running) Current() []byte {
+	raw, _ := rawjson.Lookup(r.raw, "current_version")
+	return raw
+}
+
+// Versions walks over the versions, in the store's order.
+func (r Running) Versions() iter.Seq[Version] {
+	list, _ := rawjson.Lookup(r.raw, "versions")
+	return func(yield func(Version) bool) {
+		for raw := range rawjson.Elements(list) {
+			if !yield(Version{raw}) {
+				return
+			}
+		}
+	}
+}
+
+// Version is one version of the running recap.
+type Version struct{ raw []byte }
+
+// Number returns the version's number.
+func (v Version) Number() (float64, bool) { return rawjson.Float(v.NumberText()) }
+
+// NumberText returns the version's number as it stands, nil where it is missing.
+func (v Version) NumberText() []byte {
+	raw, _ := rawjson.Lookup(v.raw, "version")
+	return raw
+}
+
+// Scene returns the message that ends the scene which the version was made at: 0 where
+// none is noted; ok is false where what is noted is no index.
+func (v Version) Scene() (index int, ok bool) {
+	raw, ok := rawjson.Lookup(v.raw, "new_scene_index")
+	if !ok || rawjson.KindOf(raw) == rawjson.Null {
+		return 0, true
+	}
+	return rawjson.Int(raw)
+}
+
+// SceneNumber is [Version.Scene] for any number.
+func (v Version) SceneNumber() (index float64, ok bool) {
+	raw, ok := rawjson.Lookup(v.raw, "new_scene_index")
+	if !ok || rawjson.KindOf(raw) == rawjson.Null {
+		return 0, true
+	}
+	return rawjson.Float(raw)
+}
+
+// Raw returns the version as it stands.
+func (v Version) Raw() []byte { return v.raw }
+
+// Before returns the message that ended the scene before it (prev_scene_index); ok is
+// false where none is noted.
+func (v Version) Before() (index float64, ok bool) {
+	raw, _ := rawjson.Lookup(v.raw, "prev_scene_index")
+	return rawjson.Float(raw)
+}
+
+// HasContent reports whether the version says anything.
+func (v Version) HasContent() bool {
+	content, _ := rawjson.Lookup(v.raw, "content")
+	return rawjson.KindOf(content) == rawjson.String && rawjson.Truthy(content)
+}
+
+// Pruned says what [PruneRunning] did to the versions.
+type Pruned struct {
+	Kept, Total int
+	Was, Now    string // current_version; Now is empty where it stays
+}
+
+// PruneRunning removes the versions that keep refuses. Where the current one is among
+// them, the highest that is left becomes current, 0 where none is (FORMATS.md B2.2, as
+// cleanup_invalid_running_recaps and delete_running_recap_version do).
+func PruneRunning(metadata *rawjson.Object, keep func(Version) bool) (p Pruned) {
+	store, ok := metadata.Object(KeyRunning)
+	if !ok {
+		return p
+	}
+	versions, _ := store.Get("versions")
+	if rawjson.KindOf(versions) != rawjson.Array {
+		return p
+	}
+	raw, hasCurrent := store.Get("current_version")
+	current, isNumber := rawjson.Float(raw)
+	top, currentKept := 0.0, false
+	pruned := rawjson.Filter(versions, func(_ int, raw []byte) bool {
+		version := Version{raw}
+		p.Total++
+		if !keep(version) {
+			return false
+		}
+		p.Kept++
+		if number, ok := version.Number(); ok {
+			top = max(top, number)
+			currentKept = currentKept || isNumber && number == current
+		}
+		return true
+	})
+	if p.Kept < p.Total {
+		store.Set("versions", pruned)
+	}
+	if !currentKept && (current != top || hasCurrent && !isNumber) {
+		p.Now = jsvalue.FormatNumber(top)
+		store.Set("current_version", []byte(p.Now))
+		p.Was = "nothing"
+		if hasCurrent {
+			p.Was = string(rawjson.Compact(raw))
+		}
+	}
+	if store.Edited() {
+		metadata.Set(KeyRunning, store.Bytes())
+	}
+	return p
+}
+
+// Newest returns the highest number of a version, as it stands; nil where none has one.
+func (r Running) Newest() (text []byte) {
+	top := math.Inf(-1)
+	for version := range r.Versions() {
+		if number, ok := version.Number(); ok && !math.IsInf(number, 0) && number > top {
+			top, text = number, version.NumberText()
+		}
+	}
+	return text
+}
+
+// SetCurrent makes a version the current one.
+func SetCurrent(metadata *rawjson.Object, number []byte) {
+	if store, ok := metadata.Object(KeyRunning); ok {
+		store.Set("current_version", number)
+		metadata.Set(KeyRunning, store.Bytes())
+	}
+}
+
+// OwnRunning makes the running recap that of the chat called name, and reports whether
+// that changed anything. Auto-Recap erases a recap of another chat in a chat without a
+// parent (FORMATS.md B2.1).
+func OwnRunning(metadata *rawjson.Object, name string) bool {
+	store, ok := metadata.Object(KeyRunning)
+	if !ok || !own(store, name) {
+		return false
+	}
+	metadata.Set(KeyRunning, store.Bytes())
+	return true
+}
+
+// own sets a store's chat_id, and reports whether it was another one.
+func own(store *rawjson.Object, name string) bool {
+	raw, _ := store.Get("chat_id")
+	if old, ok := rawjson.Unquote(raw); ok && old == name {
+		return false
+	}
+	store.Set("chat_id", rawjson.Quote(name))
+	return true
+}
+
+// MoveScenes gives the versions of the running recap the new indexes of their messages:
+// of new_scene_index by moved, of prev_scene_index by before. It returns how many versions
+// it changed.
+func MoveScenes(metadata *rawjson.Object, moved, before func(index int) int) (changed int) {
+	store, ok := metadata.Object(KeyRunning)
+	if !ok {
+		return 0
+	}
+	versions, _ := store.Get("versions")
+	edited := rawjson.EditList(versions, func(_ int, raw []byte) ([]byte, bool) {
+		version, err := rawjson.ParseObject(raw)
+		if err != nil {
+			return raw, true
+		}
+		moveIndex(version, "new_scene_index", moved)
+		moveIndex(version, "prev_scene_index", before)
+		if !version.Edited() {
+			return raw, true
+		}
+		changed++
+		return version.Bytes(), true
+	})
+	if changed > 0 {
+		store.Set("versions", edited)
+		metadata.Set(KeyRunning, store.Bytes())
+	}
+	return changed
+}
+
+// moveIndex gives a key that holds a message's index another one.
+func moveIndex(o *rawjson.Object, key string, move func(index int) int) {
+	raw, _ := o.Get(key)
+	if at, ok := rawjson.Int(raw); ok && at >= 0 {
+		if to := move(at); to != at {
+			o.Set(key, strconv.AppendInt(nil, int64(to), 10))
+		}
+	}
+}
+
+// Own makes all that Auto-Recap keeps in a chat's metadata that of the chat called name:
+// the running recap, the combined one, and the state of a checkpoint (FORMATS.md B5).
+func Own(metadata *rawjson.Object, name string) {
+	OwnRunning(metadata, name)
+	OwnCombined(metadata, name)
+	if state, ok := metadata.Object(keyCheckpoint); ok && state.Has("chat_id") && own(state, name) {
+		metadata.Set(keyCheckpoint, state.Bytes())
+	}
+}
+
+// Whole returns a whole number of the version's, nil where there is none.
+func (v Version) Whole(key string) *int { return indexIn(v.raw, key) }
+
+// Time returns when the version was made, in milliseconds since 1970.
+func (v Version) Time() (ms int64, ok bool) {
+	raw, _ := rawjson.Lookup(v.raw, "timestamp")
+	f, ok := rawjson.Float(raw)
+	const latest = 1 << 53
+	return int64(f), ok && f >= 0 && f < latest
+}

@@ -1,0 +1,102 @@
+package autorecap
+
+import (
+	"fmt"
+	"iter"
+
+	"stchat/internal/rawjson"
+)
+
+// Misshapen tells found what Auto-Recap cannot read in a chat's metadata (runningSceneRecap.js
+// at 5083d00): it goes through versions without looking what they are, and finds the first of
+// two that have one number.
+func Misshapen(metadata *rawjson.Object, found func(fault string)) {
+	if list, ok := metadata.Get(keyProcessed); ok && rawjson.Truthy(list) && rawjson.KindOf(list) != rawjson.Array {
+		found(fmt.Sprintf("%s is %v, not a list", keyProcessed, rawjson.KindOf(list)))
+	}
+	store, _ := metadata.Get(KeyRunning)
+	running, ok := ReadRunning(store)
+	if !ok {
+		if rawjson.Truthy(store) {
+			found(fmt.Sprintf("the running recap is %v, not an object", rawjson.KindOf(store)))
+		}
+		return
+	}
+	if current, ok := rawjson.Lookup(store, "current_version"); ok && rawjson.KindOf(current) != rawjson.Number {
+		found(fmt.Sprintf("current_version is %v, not a number", rawjson.KindOf(current)))
+	}
+	versions, _ := rawjson.Lookup(store, "versions")
+	if kind := rawjson.KindOf(versions); kind != rawjson.Array {
+		if rawjson.Truthy(versions) {
+			found(fmt.Sprintf("versions is %v, not a list", kind))
+		}
+		return
+	}
+	times := map[float64]int{}
+	i := 0
+	for version := range running.Versions() {
+		i++
+		kind := rawjson.KindOf(version.raw)
+		number, numbered := version.Number()
+		switch {
+		case kind != rawjson.ObjectKind:
+			found(fmt.Sprintf("version %d of the list is %v, not an object", i, kind))
+			continue
+		case !numbered:
+			found(fmt.Sprintf("version %d of the list has no number", i))
+		default:
+			if times[number]++; times[number] == 2 {
+				found(fmt.Sprintf("there are several versions with the number %s", version.NumberText()))
+			}
+		}
+		if content, _ := rawjson.Lookup(version.raw, "content"); rawjson.KindOf(content) != rawjson.String {
+			found(fmt.Sprintf("version %d of the list has no text", i))
+		}
+	}
+}
+
+// ClampScenes moves the scene before that of a version (prev_scene_index), where it is beyond
+// the last message, to the last one, and tells lost of what it was.
+func ClampScenes(metadata *rawjson.Object, messages int, lost func(raw []byte)) {
+	store, ok := metadata.Object(KeyRunning)
+	if !ok {
+		return
+	}
+	versions, _ := store.Get("versions")
+	changed := false
+	edited := rawjson.EditList(versions, func(_ int, raw []byte) ([]byte, bool) {
+		if at, ok := (Version{raw}).Before(); !ok || at < float64(messages) {
+			return raw, true
+		}
+		version, err := rawjson.ParseObject(raw)
+		if err != nil {
+			return raw, true
+		}
+		was, _ := version.Get("prev_scene_index")
+		lost(was)
+		version.Set("prev_scene_index", fmt.Append(nil, max(messages-1, 0)))
+		changed = true
+		return version.Bytes(), true
+	})
+	if changed {
+		store.Set("versions", edited)
+		metadata.Set(KeyRunning, store.Bytes())
+	}
+}
+
+// Indexed walks over the uids in the registry's index (auto_lorebooks.registry.index).
+func Indexed(metadata *rawjson.Object) iter.Seq[string] {
+	return func(yield func(uid string) bool) {
+		books, _ := metadata.Get(keyBooks)
+		raw, _ := rawjson.Lookup(books, "registry", "index")
+		index, err := rawjson.ParseObject(raw)
+		if err != nil {
+			return
+		}
+		for key, record := range index.All() {
+			if !yield(indexUID(key, record)) {
+				return
+			}
+		}
+	}
+}

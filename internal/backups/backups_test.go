@@ -1,0 +1,230 @@
+package backups_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/backups"
+	"stchat/internal/group"
+	"stchat/internal/userdir"
+)
+
+func TestKeys(t *testing.T) {
+	tests := []struct {
+		name string
+		want []string
+	}{
+		{"Mira", []string{"mira"}},
+		{"Mira Holm", []string{"mira_holm"}},
+		{"A.B", []string{"a_b"}},
+		{"O'Neil 😀 v1.0", []string{"o_neil____v1_0_6e1c8ce1", "o_neil____v1_0"}}, // SillyTavern 1.19 made this one (APP.md 5)
+		{"dots...", []string{"dots"}},
+		{"a:b", []string{"ab"}},
+		{"con", []string{""}},
+		{"...", []string{""}},
+		{"灯台", []string{"___f2df7bb7", "__"}},
+		{"2026-01-02 @03h04m05s", []string{"2026_01_02__03h04m05s"}},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.want, backups.Keys(tt.name)); diff != "" {
+			t.Errorf("Keys(%q) (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	zone := time.FixedZone("here", 2*60*60)
+	at := time.Date(2026, 11, 20, 21, 4, 11, 0, zone)
+	type parsed struct {
+		Key   string
+		At    time.Time
+		Dated bool
+	}
+	tests := []struct {
+		file string
+		want parsed
+	}{
+		{"chat_mira_20261120-210411.jsonl", parsed{"mira", at, true}},
+		{"chat_mira_20261120-210411.JSONL", parsed{"mira", at, true}},
+		{"chat_mira_20250101-000000_20261120-210411.jsonl", parsed{"mira_20250101-000000", at, true}},
+		{"chat__20261120-210411.jsonl", parsed{"", at, true}},
+		{"chat_mira_20261320-210411.jsonl", parsed{Key: "mira"}}, // month 13
+		{"chat_mira_20260230-210411.jsonl", parsed{Key: "mira"}},
+		{"chat_mira_20261120-250000.jsonl", parsed{Key: "mira"}},
+		{"chat_mira_20261120-210460.jsonl", parsed{Key: "mira"}},
+		{"chat_mira_20261120-21041.jsonl", parsed{}},
+		{"chat_mira_2026112 -210411.jsonl", parsed{}},
+		{"chat_mira_20261120_210411.jsonl", parsed{}},
+		{"chat_mira_-2026112-210411.jsonl", parsed{}},
+		{"chat_20261120-210411.jsonl", parsed{}},
+		{"chat_note.jsonl", parsed{}},
+		{"chat_.jsonl", parsed{}},
+		{"chat_", parsed{}},
+		{"", parsed{}},
+		{"chat_mira_20261120-210411.txt", parsed{}},
+		{"settings_me_20261120-210411.json", parsed{}},
+	}
+	for _, tt := range tests {
+		var got parsed
+		got.Key, got.At, got.Dated = backups.Parse(tt.file, zone)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("Parse(%q) (-want +got):\n%s", tt.file, diff)
+		}
+	}
+}
+
+// FuzzParse holds that what Parse understands is what SillyTavern would write again,
+// and that nothing in a name makes it fail.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"chat_mira_20261120-210411.jsonl", "chat__00010101-000000.jsonl", "chat_\xff_20261320-999999.jsonl", "chat_../x_20261120-210411.jsonl", "chat_a_2026１１20-210411.jsonl"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, file string) {
+		key, at, dated := backups.Parse(file, time.UTC)
+		if !dated {
+			return
+		}
+		if want := "chat_" + key + "_" + at.Format("20060102-150405"); want != file[:len(file)-len(".jsonl")] {
+			t.Errorf("Parse(%q) = %q, %v", file, key, at)
+		}
+	})
+}
+
+// folder makes a user folder; names that end in a slash are folders.
+func folder(t *testing.T, files ...string) userdir.Dir {
+	t.Helper()
+	dir := userdir.Dir{Root: t.TempDir()}
+	for _, name := range files {
+		path := filepath.Join(dir.Root, filepath.FromSlash(name))
+		parent := filepath.Dir(path)
+		if strings.HasSuffix(name, "/") {
+			parent = path
+		}
+		if err := os.MkdirAll(parent, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if parent != path {
+			if err := os.WriteFile(path, []byte(`{"id":"1","name":"Crew","chats":["G 1"]}`), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+func TestRead(t *testing.T) {
+	dir := folder(t, "backups/chat_mira_20261120-210411.jsonl", "backups/chat_mira_20261120-210401.jsonl",
+		"backups/chat_mira_20261320-210411.jsonl", "backups/chat_mira_20261120-210421.jsonl/", "backups/chat_mira_note.txt",
+		"backups/settings_me_20261120-210411.json", "backups/_group_metadata_update/x.jsonl", "backups/chat_other.jsonl")
+	month13 := filepath.Join(dir.Backups(), "chat_mira_20261320-210411.jsonl")
+	made := time.Date(2026, 11, 20, 21, 4, 5, 0, time.Local)
+	if err := os.Chtimes(month13, made, made); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Date(2020, 1, 1, 0, 0, 0, 0, time.Local)
+	if err := os.Chtimes(filepath.Join(dir.Backups(), "chat_other.jsonl"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("chat_mira_20261120-210431.jsonl", filepath.Join(dir.Backups(), "chat_mira_20261120-210431.jsonl")); err != nil {
+		t.Log("no symbolic links here:", err)
+	}
+	f, err := backups.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, b := range f.Backups {
+		got = append(got, fmt.Sprintf("%s %q %s %v", filepath.Base(b.Path), b.Key, b.At.Format("20060102-150405"), b.Dated))
+	}
+	want := []string{
+		`chat_other.jsonl "" 20200101-000000 false`,
+		`chat_mira_20261120-210401.jsonl "mira" 20261120-210401 true`,
+		`chat_mira_20261320-210411.jsonl "mira" 20261120-210405 false`,
+		`chat_mira_20261120-210411.jsonl "mira" 20261120-210411 true`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if f, err := backups.Read(userdir.Dir{Root: t.TempDir()}); err != nil || len(f.Backups) > 0 || len(f.Quotas()) > 0 {
+		t.Errorf("no folder: %v, %v", f, err)
+	}
+	if _, err := backups.Read(folder(t, "backups")); err == nil {
+		t.Error("a file in the folder's place is no error")
+	}
+}
+
+func TestQuotas(t *testing.T) {
+	files := []string{"backups/chat_mira_note.txt", "backups/chat_mirage_20261120-000000.jsonl"}
+	for i := range 38 {
+		files = append(files, fmt.Sprintf("backups/chat_mira_20261120-2104%02d.jsonl", i))
+	}
+	for i := range 12 {
+		files = append(files, fmt.Sprintf("backups/chat_mira_holm_20261120-2104%02d.jsonl", i))
+	}
+	f, err := backups.Read(folder(t, files...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []backups.Quota{
+		{Key: "mira", Used: 51, Others: []backups.Share{{"mira_holm", 12}}},
+		{Key: "mira_holm", Used: 12},
+		{Key: "mirage", Used: 1},
+	}
+	if diff := cmp.Diff(want, f.Quotas()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestFindOwners(t *testing.T) {
+	dir := folder(t, "chats/Mira/", "chats/mira/", "chats/灯台/", "chats/loose.jsonl", "characters/Mira.png", "characters/Gone.png",
+		"group chats/G 1.jsonl", "group chats/Stray.jsonl", "groups/1.json")
+	groups, err := group.LoadAll(dir.Groups())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mira := []backups.Owner{{Kind: userdir.Solo, Name: "Mira"}, {Kind: userdir.Solo, Name: "mira"}}
+	got := backups.FindOwners(dir, groups)
+	if len(got["mira"]) == 1 {
+		mira = mira[:1] // a disk that ignores letter case
+	}
+	want := backups.Owners{
+		"mira":        mira,
+		"gone":        {{Kind: userdir.Solo, Name: "Gone"}},
+		"___f2df7bb7": {{Kind: userdir.Solo, Name: "灯台"}},
+		"__":          {{Kind: userdir.Solo, Name: "灯台"}},
+		"g_1":         {{Kind: userdir.Group, Name: "G 1", Group: "Crew"}},
+		"stray":       {{Kind: userdir.Group, Name: "Stray"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestBelongs(t *testing.T) {
+	shares := func(n ...int) func(int) int { return func(i int) int { return n[i] } }
+	tests := []struct {
+		name   string
+		slug   string
+		slugs  []string
+		shared func(int) int
+		want   int
+	}{
+		{"the slug's", "b", []string{"a", "b"}, shares(9, 0), 1},
+		{"a shared slug", "a", []string{"a", "a", "b"}, shares(1, 5, 9), 1},
+		{"no such slug", "x", []string{"a", "b"}, shares(1, 2), 1},
+		{"no slug at all", "", []string{"", ""}, shares(3, 3), 0},
+		{"nothing in common", "x", []string{"a"}, shares(0), -1},
+		{"no chat", "x", nil, shares(), -1},
+	}
+	for _, tt := range tests {
+		if got := backups.Belongs(tt.slug, tt.slugs, tt.shared); got != tt.want {
+			t.Errorf("%s: %d; want %d", tt.name, got, tt.want)
+		}
+	}
+}

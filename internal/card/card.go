@@ -1,0 +1,197 @@
+// Package card reads and edits one thing of a character: which of its chats is
+// open. SillyTavern keeps it at the top level of the character's JSON, as "chat".
+// That JSON stands in the picture characters/<folder>.png, in base64, in the tEXt
+// chunks chara and ccv3 (src/character-card-parser.js; FORMATS.md E1), or in
+// characters/<folder>.json where there is no picture.
+//
+// An edit replaces that value in every such chunk and renews the chunk's CRC. All
+// other chunks, their order, what stands behind the picture's end and every other
+// byte of the JSON stay. The package never writes.
+//
+// A card is a stranger's file: a chunk that is longer than the file, a wrong CRC,
+// base64 or JSON is an error that names it.
+package card
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// ErrMissing says that a character has no card.
+var ErrMissing = errors.New("the character has no card")
+
+// ErrNoData says that a picture holds no character.
+var ErrNoData = errors.New("the picture holds no character")
+
+// Card is a character's card as it was read.
+type Card struct {
+	Path  string
+	Stamp safefile.Stamp
+	Name  string // the character's
+	Chat  string // the chat that is open; empty: none
+
+	raw   []byte
+	parts []part
+}
+
+// part is one place in the file that holds the character's JSON.
+type part struct {
+	from, to int // the whole chunk; in a JSON file all of it
+	keyword  []byte
+	json     *rawjson.Object
+}
+
+// Find returns the card of the character whose chats lie in a folder of that name.
+func Find(dir userdir.Dir, folder string) (path string, err error) {
+	for _, ext := range []string{".png", ".json"} {
+		path := filepath.Join(dir.Characters(), folder+ext)
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return "", err
+		case info.Mode().IsRegular():
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s: %w", filepath.Join(dir.Characters(), folder+".png"), ErrMissing)
+}
+
+// Open reads the card at path. Errors name it.
+func Open(path string) (*Card, error) {
+	raw, stamp, err := safefile.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := Parse(raw, path)
+	if err != nil {
+		return nil, err
+	}
+	c.Stamp = stamp
+	return c, nil
+}
+
+// Parse takes raw as the content of the card at path; it aliases raw.
+func Parse(raw []byte, path string) (*Card, error) {
+	c := &Card{Path: path, raw: raw}
+	var err error
+	if bytes.HasPrefix(raw, []byte(signature)) {
+		err = c.readPNG()
+	} else {
+		err = c.readJSON()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	// SillyTavern reads ccv3 where there is one
+	first := &c.parts[0]
+	for i := range c.parts {
+		if isKeyword(c.parts[i].keyword, "ccv3") {
+			first = &c.parts[i]
+			break
+		}
+	}
+	c.Chat, c.Name = textOf(first.json, "chat"), textOf(first.json, "name")
+	if data, ok := first.json.Get("data"); ok && c.Name == "" {
+		name, _ := rawjson.Lookup(data, "name")
+		c.Name, _ = rawjson.Unquote(name)
+	}
+	return c, nil
+}
+
+func (c *Card) readJSON() error {
+	o, err := object(c.raw)
+	if err != nil {
+		return fmt.Errorf("neither a picture nor a character: %w", err)
+	}
+	c.parts = []part{{0, len(c.raw), nil, o}}
+	return nil
+}
+
+// object reads the character's JSON.
+func object(raw []byte) (*rawjson.Object, error) {
+	if damage := jsonl.Check(raw); damage != nil {
+		return nil, damage
+	}
+	return rawjson.ParseObject(raw)
+}
+
+func textOf(o *rawjson.Object, key string) string {
+	raw, _ := o.Get(key)
+	s, _ := rawjson.Unquote(raw)
+	return s
+}
+
+// WithChat returns the card's bytes with another chat as the one that is open, or as
+// they were read where every part says so already.
+func (c *Card) WithChat(chat string) ([]byte, error) {
+	return c.with(func(json []byte) ([]byte, error) {
+		if raw, ok := rawjson.Lookup(json, "chat"); ok {
+			if text, isText := rawjson.Unquote(raw); isText && text == chat {
+				return json, nil
+			}
+		}
+		return rawjson.SetPath(json, rawjson.Quote(chat), "chat")
+	})
+}
+
+// WithBook returns the card's bytes with its lorebook, data.extensions.world, called to
+// where it was called from.
+func (c *Card) WithBook(from, to string) ([]byte, error) {
+	return c.with(func(json []byte) ([]byte, error) {
+		raw, _ := rawjson.Lookup(json, "data", "extensions", "world")
+		if name, ok := rawjson.Unquote(raw); !ok || name != from {
+			return json, nil
+		}
+		return rawjson.SetPath(json, rawjson.Quote(to), "data", "extensions", "world")
+	})
+}
+
+// HasBook reports whether the character's lorebook is called name in some part.
+func (c *Card) HasBook(name string) bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool {
+		raw, _ := rawjson.Lookup(p.json.Bytes(), "data", "extensions", "world")
+		text, ok := rawjson.Unquote(raw)
+		return ok && text == name
+	})
+}
+
+// with returns the card's bytes with the JSON of every part edited, or as they were read
+// where edit changes none.
+func (c *Card) with(edit func(json []byte) ([]byte, error)) ([]byte, error) {
+	var out []byte
+	done := 0
+	for i := range c.parts {
+		p := &c.parts[i]
+		old := p.json.Bytes()
+		edited, err := edit(old)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+		if bytes.Equal(edited, old) {
+			continue
+		}
+		out = append(out, c.raw[done:p.from]...)
+		if p.keyword == nil {
+			out = append(out, edited...)
+		} else {
+			out = appendText(out, p.keyword, edited)
+		}
+		done = p.to
+	}
+	if out == nil {
+		return c.raw, nil
+	}
+	return append(out, c.raw[done:]...), nil
+}

@@ -1,0 +1,307 @@
+package changeset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"stchat/internal/safefile"
+)
+
+// tries is how often an edit is rendered anew for a file that is saved again and again.
+const tries = 20
+
+// errTwice says that one set was to do two things to one file.
+var errTwice = errors.New("is changed twice by one call")
+
+// commitment is one batch on its way to its names.
+type commitment struct {
+	call   *call
+	root   *root
+	plans  []*plan
+	edits  []*editing
+	byPath map[string]*editing // the same, by the file's real path
+	relied []reliance
+	units  []int
+	id     string // where it was recorded
+}
+
+// add takes over what a unit drafted. Edits of one file come together.
+func (t *commitment) add(unit int, s *Set) {
+	t.units = append(t.units, unit)
+	t.relied = append(t.relied, s.relied...)
+	for _, p := range s.plans {
+		if p.edit == nil {
+			t.plans = append(t.plans, p)
+			continue
+		}
+		e := t.byPath[p.real]
+		if e == nil {
+			all := *p
+			e = &editing{plan: &all}
+			t.edits, t.byPath[p.real] = append(t.edits, e), e
+		}
+		e.parts = append(e.parts, p)
+	}
+}
+
+func (t *commitment) discard() {
+	for _, e := range t.edits {
+		e.plan.draft.discard()
+	}
+}
+
+// join renders the edits, and brings all steps into their order.
+func (t *commitment) join(ctx context.Context) error {
+	// a unit that is dropped for one edit takes its part of the others along
+	for {
+		i := slices.IndexFunc(t.edits, func(e *editing) bool { return !e.rendered })
+		if i < 0 {
+			break
+		}
+		if err := t.edits[i].render(ctx, t.call.Options); err != nil {
+			if err = t.blame(ctx, t.edits[i], err); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range t.edits {
+		if e.plan.unit = e.parts[0].unit; e.plan.draft != nil {
+			t.plans = append(t.plans, e.plan)
+		}
+	}
+	rank := map[Do]int{Create: 0, Move: 1, Replace: 2, Remove: 3}
+	slices.SortStableFunc(t.plans, func(a, b *plan) int {
+		if d := rank[a.Do] - rank[b.Do]; d != 0 {
+			return d
+		}
+		return a.unit - b.unit
+	})
+	return apart(t.plans)
+}
+
+// apart is an error where two steps are for one file.
+func apart(plans []*plan) error {
+	seen := map[string]bool{}
+	for _, p := range plans {
+		for _, path := range []string{p.real, p.to} {
+			if path == "" {
+				continue
+			}
+			if seen[path] {
+				return fmt.Errorf("%s: %w", p.Path, errTwice)
+			}
+			seen[path] = true
+		}
+	}
+	return nil
+}
+
+// blame finds the units whose edits of a file fail, and drops them alone. The edits of
+// the others are to be rendered again.
+func (t *commitment) blame(ctx context.Context, e *editing, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	if len(e.parts) == 1 {
+		t.drop(e.parts[0].unit, err)
+		return nil
+	}
+	all := e.parts
+	var good []*plan
+	failed := map[int]error{}
+	for _, p := range all {
+		e.parts = append(slices.Clip(good), p)
+		if err := e.render(ctx, t.call.Options); err != nil {
+			failed[p.unit] = err
+		} else {
+			good = e.parts
+		}
+	}
+	e.parts = all
+	for unit, err := range failed {
+		t.drop(unit, err)
+	}
+	return nil
+}
+
+// drop takes a unit out of the batch.
+func (t *commitment) drop(unit int, err error) {
+	t.call.outcomes[unit].Err = err
+	t.call.sets[unit].discard()
+	t.plans = slices.DeleteFunc(t.plans, func(p *plan) bool { return p.unit == unit })
+	for _, e := range t.edits {
+		parts := len(e.parts)
+		e.parts = slices.DeleteFunc(e.parts, func(p *plan) bool { return p.unit == unit })
+		e.rendered = e.rendered && len(e.parts) == parts
+	}
+	t.edits = slices.DeleteFunc(t.edits, func(e *editing) bool {
+		if len(e.parts) == 0 {
+			e.plan.draft.discard()
+		}
+		return len(e.parts) == 0
+	})
+}
+
+// run checks that all is as it was judged, and makes the steps.
+func (t *commitment) run(ctx context.Context) error {
+	opt := &t.call.Options
+	switch {
+	case len(t.plans) == 0:
+		return nil
+	case opt.DryRun:
+		return errors.Join(t.look(), t.call.rehearse(t.plans))
+	case len(t.plans) == 1 && t.plans[0].Do == Create && t.undoes() == "":
+		if err := t.look(); err != nil {
+			return err
+		}
+		return t.plans[0].draft.create()
+	case len(t.plans) == 1 && t.plans[0].Do == Replace && t.call.units[t.plans[0].unit].Unrecorded:
+		if err := t.look(); err != nil {
+			return err
+		}
+		return t.plans[0].draft.replace(t.plans[0].was)
+	}
+	return t.record(ctx)
+}
+
+// record makes the steps under the lock, with a journal.
+func (t *commitment) record(ctx context.Context) error {
+	opt := &t.call.Options
+	d := opt.system()
+	if err := t.root.make(d, !opt.NoSync); err != nil {
+		return at(t.root.own(""), err)
+	}
+	unlock, held, err := t.root.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err := (recovery{t.root, *opt}).endAll(held); err != nil {
+		return at(t.root.own(""), err)
+	}
+	if err := refuseStuck(t.root.stuck, t.plans); err != nil {
+		return err
+	}
+	j := newJournal(t.root, opt, t.undoes(), t.root.canLink(d))
+	for try := 1; ; try++ {
+		err := t.look()
+		if err == nil {
+			err = compose(j, t.root, t.plans)
+		}
+		if err == nil {
+			err = t.look() // the steps are of just what was judged
+		}
+		if err == nil {
+			break
+		}
+		again, err := t.anew(ctx, err, try)
+		if err != nil {
+			return err
+		}
+		if !again {
+			return nil // somebody else made the very change meanwhile
+		}
+	}
+	p, err := decide(j, t.root, *opt)
+	if err != nil {
+		return at(t.root.own(""), err)
+	}
+	err = p.commit()
+	if stuck := new(StuckError); err == nil || errors.As(err, &stuck) {
+		for _, p := range t.plans {
+			p.draft.release() // it has its name, or the journal says what is to become of it
+		}
+	}
+	if err != nil {
+		return err
+	}
+	t.id = j.ID
+	return nil
+}
+
+// undoes is the record that is taken back.
+func (t *commitment) undoes() string { return t.call.units[t.units[0]].undoes }
+
+// look says whether everything is as it was judged. In the case of an edit that can be
+// made anew the error is a *staleError.
+func (t *commitment) look() error {
+	for _, r := range t.relied {
+		now, err := safefile.StampPath(r.path)
+		gone := errors.Is(err, fs.ErrNotExist)
+		if gone && r.was == (safefile.Stamp{}) {
+			continue
+		}
+		if err != nil && !gone {
+			return err
+		}
+		if !now.Same(r.was) {
+			return fmt.Errorf("%s: %w", r.path, safefile.ErrChanged)
+		}
+	}
+	var stale error
+	for _, p := range t.plans {
+		err := p.look()
+		if err == nil {
+			continue
+		}
+		if e := t.editOf(p); e != nil && errors.Is(err, safefile.ErrChanged) && e.byMeaning() {
+			stale = errors.Join(stale, &staleError{e, err})
+			continue
+		}
+		return err
+	}
+	return stale
+}
+
+func (t *commitment) editOf(p *plan) *editing {
+	if e := t.byPath[p.real]; e != nil && e.plan == p {
+		return e
+	}
+	return nil
+}
+
+// anew renders the edits again whose files were saved meanwhile; again is false where
+// nothing is left to do.
+func (t *commitment) anew(ctx context.Context, err error, try int) (again bool, _ error) {
+	if _, ok := errors.AsType[*staleError](err); !ok || try == tries {
+		return false, err
+	}
+	time.Sleep(time.Duration(try) * time.Millisecond)
+	for _, e := range t.edits {
+		if e.plan.draft == nil || e.plan.look() == nil {
+			continue
+		}
+		if err := e.render(ctx, t.call.Options); err != nil {
+			return false, err
+		}
+		if e.plan.draft == nil {
+			t.plans = slices.DeleteFunc(t.plans, func(p *plan) bool { return p == e.plan })
+		}
+	}
+	return len(t.plans) > 0, nil
+}
+
+// told gives the steps by unit. What several did together, each tells.
+func (t *commitment) told() map[int][]Step {
+	steps := map[int][]Step{}
+	for _, p := range t.plans {
+		e := t.editOf(p)
+		if e == nil {
+			steps[p.unit] = append(steps[p.unit], p.Step)
+			continue
+		}
+		for i, part := range e.parts {
+			if i > 0 && e.parts[i-1].unit == part.unit {
+				continue
+			}
+			step := part.Step
+			step.Bytes, step.Kept = e.plan.Bytes, e.plan.Kept
+			steps[part.unit] = append(steps[part.unit], step)
+		}
+	}
+	return steps
+}

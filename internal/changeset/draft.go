@@ -1,0 +1,135 @@
+package changeset
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"stchat/internal/safefile"
+)
+
+// Draft is a file that has no name yet, beside its target; [Run] gives it one, or removes
+// it. In a dry run it only counts.
+type Draft struct {
+	temp *safefile.Temp // nil in a dry run
+	size int64          // what a dry run has counted
+	path string         // of a link to a kept file, or of that itself
+	disk *safefile.Disk // that made the link
+}
+
+// DraftOption is how a draft is made.
+type DraftOption func(*draftOptions)
+
+type draftOptions struct {
+	like   safefile.Stamp
+	folder bool
+}
+
+// InFolder makes the folder of a new file where it is missing. A dry run does not.
+func InFolder() DraftOption { return func(o *draftOptions) { o.folder = true } }
+
+// Like gives a new file the privacy and the owner of the file that it is made from.
+func Like(was safefile.Stamp) DraftOption { return func(o *draftOptions) { o.like = was } }
+
+func newDraft(target string, opt Options, o draftOptions) (*Draft, error) {
+	if o.folder && !opt.DryRun {
+		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
+			return nil, err
+		}
+	}
+	if !opt.DryRun {
+		t, err := safefile.New(target, safefile.Options{NoSync: opt.NoSync, Like: o.like.Info(), Disk: opt.disk})
+		if err != nil {
+			return nil, err
+		}
+		return &Draft{temp: t}, nil
+	}
+	if o.folder {
+		target = inFolderThatIs(target)
+	}
+	if err := safefile.CanCreate(target); err != nil {
+		return nil, err
+	}
+	return &Draft{}, nil
+}
+
+// inFolderThatIs gives the part of a path that could be made first: all of it, where
+// its folder is there.
+func inFolderThatIs(path string) string {
+	for {
+		dir := filepath.Dir(path)
+		if _, err := os.Lstat(dir); err == nil || dir == path {
+			return path
+		}
+		path = dir
+	}
+}
+
+// Write appends p, without buffering: callers write big blocks.
+func (d *Draft) Write(p []byte) (int, error) {
+	if d.temp != nil {
+		return d.temp.Write(p)
+	}
+	d.size += int64(len(p))
+	return len(p), nil
+}
+
+// Size is how many bytes the draft holds.
+func (d *Draft) Size() int64 {
+	if d.temp != nil {
+		return d.temp.Offset()
+	}
+	return d.size
+}
+
+// Truncate cuts the draft back to its first size bytes, where writing then goes on.
+func (d *Draft) Truncate(size int64) error {
+	if d.temp != nil {
+		return d.temp.Truncate(size)
+	}
+	if size < 0 || size > d.size {
+		return errors.New("a draft is cut to more than it holds")
+	}
+	d.size = size
+	return nil
+}
+
+// at is the path of the file without its name.
+func (d *Draft) at() string {
+	if d.temp != nil {
+		return d.temp.Path()
+	}
+	return d.path
+}
+
+// release leaves the file to the journal.
+func (d *Draft) release() {
+	if d != nil {
+		d.temp, d.path = nil, ""
+	}
+}
+
+// create gives the file its name, where that is all there is to do.
+func (d *Draft) create() error { return d.temp.Create() }
+
+// replace puts the file in the place of another one that is not kept.
+func (d *Draft) replace(was safefile.Stamp) error { return d.temp.Replace(was) }
+
+// finish completes the file, so that only its name is left to be given.
+func (d *Draft) finish() error {
+	if d.temp != nil {
+		return d.temp.Prepare()
+	}
+	return nil
+}
+
+// discard removes the file, unless it was given its name.
+func (d *Draft) discard() {
+	switch {
+	case d == nil:
+	case d.temp != nil:
+		d.temp.Discard()
+	case safefile.IsTemp(filepath.Base(d.path)):
+		_ = d.disk.Remove(d.path)
+	}
+}

@@ -1,0 +1,82 @@
+package changeset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+)
+
+// Edit changes a file that stands. All edits of a path become one draft, in the order of
+// the units.
+type Edit interface {
+	// Join gives the edit that makes this one and then next. next is of the same type.
+	Join(next Edit) (Edit, error)
+	// Render writes the edited file. It may be called again, for a file that was saved by
+	// somebody else meanwhile.
+	Render(ctx context.Context, dst io.Writer, old io.ReaderAt, size int64) error
+}
+
+// ErrUnchanged is what Render gives where there is nothing to edit: the file stays as it
+// is, and the step is dropped.
+var ErrUnchanged = errors.New("nothing to change")
+
+// Bytes edits a small file by its meaning. It fits whatever stands there, so its stamp
+// may be zero. It gives the same bytes where there is nothing to do.
+type Bytes func(old []byte) ([]byte, error)
+
+// Join implements Edit.
+func (b Bytes) Join(next Edit) (Edit, error) {
+	n, ok := next.(Bytes)
+	if !ok {
+		return nil, errMixed
+	}
+	return Bytes(func(old []byte) ([]byte, error) {
+		data, err := b(old)
+		if err != nil {
+			return nil, err
+		}
+		return n(data)
+	}), nil
+}
+
+var errMixed = errors.New("two edits of one file do not fit together")
+
+// Render implements Edit.
+func (b Bytes) Render(_ context.Context, dst io.Writer, old io.ReaderAt, size int64) error {
+	data := make([]byte, size)
+	if _, err := io.ReadFull(io.NewSectionReader(old, 0, size), data); err != nil {
+		return err
+	}
+	edited, err := b(bytes.Clone(data))
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(edited, data) {
+		return ErrUnchanged
+	}
+	_, err = dst.Write(edited)
+	return err
+}
+
+// Joined makes an Edit of a type whose edits join as they are, such as chat.Lines.
+func Joined[E joiner[E]](e E) Edit { return joined[E]{e} }
+
+type joiner[E any] interface {
+	Join(next E) E
+	Render(ctx context.Context, dst io.Writer, old io.ReaderAt, size int64) error
+}
+
+type joined[E joiner[E]] struct{ edit E }
+
+func (j joined[E]) Join(next Edit) (Edit, error) {
+	n, ok := next.(joined[E])
+	if !ok {
+		return nil, errMixed
+	}
+	return joined[E]{j.edit.Join(n.edit)}, nil
+}
+
+func (j joined[E]) Render(ctx context.Context, dst io.Writer, old io.ReaderAt, size int64) error {
+	return j.edit.Render(ctx, dst, old, size)
+}

@@ -1,0 +1,163 @@
+package changeset
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"stchat/internal/safefile"
+)
+
+// state is what a record did to one file.
+type state struct {
+	path, about   string
+	before, after *safefile.Ident // nil: no file
+	kept          string          // where the old content is, in .stchat
+	moved         *state          // or where it was moved to
+	came          *state          // where it was moved from
+	steps         int
+}
+
+// states brings together what all sets of a record did to each file.
+func states(sets []*journal) []*state {
+	byPath := map[string]*state{}
+	var list []*state
+	at := func(path, about string, was *safefile.Ident) *state {
+		s := byPath[path]
+		if s == nil {
+			s = &state{path: path, about: about, before: was}
+			byPath[path] = s
+			list = append(list, s)
+		}
+		s.steps++
+		return s
+	}
+	for _, j := range sets {
+		for _, step := range j.Steps {
+			switch step.Do {
+			case Create:
+				at(step.Path, step.About, nil).after = step.Now
+			case Replace, Remove:
+				s := at(step.Path, step.About, step.Was)
+				if s.steps == 1 {
+					s.kept = step.Kept
+				}
+				s.after = step.Now
+			case link:
+				at(step.To, step.About, nil).after = step.Was
+			case unlink, Move:
+				s := at(step.Path, step.About, step.Was)
+				if step.Do == Move {
+					at(step.To, step.About, nil).after = step.Was
+				}
+				s.after, s.moved = nil, byPath[step.To]
+				if s.moved != nil {
+					s.moved.came = s
+				}
+			}
+		}
+	}
+	return list
+}
+
+// inverse drafts what takes a record back.
+type inverse struct {
+	set  *Set
+	view view
+}
+
+// stands says whether a file is as the record left it. What goes by another spelling of
+// the same name is not there.
+func (i inverse) stands(st *state) bool {
+	path := i.view.root.at(st.path)
+	if st.after == nil && st.moved != nil && sameFile(path, i.view.root.at(st.moved.path)) {
+		return !spelled(path)
+	}
+	if st.after != nil && st.before != nil {
+		path = realOf(path)
+	}
+	return i.view.is(path, st.after)
+}
+
+// stamp is that of the file as the record left it: it is taken before the file is judged, so
+// that a save in between is noticed.
+func (i inverse) stamp(path string, id *safefile.Ident) (safefile.Stamp, error) {
+	was, err := safefile.StampPath(path)
+	if err == nil && !i.view.is(realOf(path), id) {
+		err = fmt.Errorf("%s: %w", path, safefile.ErrChanged)
+	}
+	return was, err
+}
+
+// invert drafts what gives one file back.
+func (i inverse) invert(st *state) error {
+	path := i.view.root.show(st.path)
+	if st.came != nil && st.came.steps == 1 && st.steps == 1 {
+		return nil // it goes back with the file that it came from
+	}
+	var was safefile.Stamp
+	if st.after != nil {
+		var err error
+		if was, err = i.stamp(path, st.after); err != nil {
+			return err
+		}
+	}
+	switch {
+	case st.before == nil:
+		return i.set.Remove(path, was, st.about)
+	case st.moved != nil && st.moved.steps == 1 && st.steps == 1:
+		from := i.view.root.show(st.moved.path)
+		now, err := i.stamp(from, st.moved.after)
+		if err != nil {
+			return err
+		}
+		return i.set.Move(from, path, now, st.about)
+	case st.moved != nil:
+		return i.restore(path, was, i.view.root.show(st.moved.path), st)
+	}
+	kept := i.view.root.own(st.kept)
+	if !i.view.isKept(kept, st.before) {
+		return &LostError{path, kept}
+	}
+	return i.restore(path, was, kept, st)
+}
+
+// restore drafts an old file, as it is, under its old name.
+func (i inverse) restore(path string, was safefile.Stamp, source string, st *state) error {
+	step := Step{Do: Create, Path: path, About: st.about, Bytes: st.before.Size}
+	check := free
+	if st.after != nil {
+		step.Do, check = Replace, i.set.edits
+	}
+	if err := check(path); err != nil {
+		return err
+	}
+	d, err := i.again(source, realOf(path))
+	if err != nil {
+		return err
+	}
+	i.set.plans = append(i.set.plans, &plan{Step: step, real: realOf(path), was: was, draft: d})
+	return nil
+}
+
+// again drafts a file that exists: by a link beside its target, else by a copy. A large
+// file that was kept where there are no links is its own draft.
+func (i inverse) again(source, target string) (*Draft, error) {
+	info, err := safefile.StampPath(source)
+	if err != nil {
+		return nil, err
+	}
+	d := &Draft{size: info.Size()}
+	if i.set.opt.DryRun {
+		return d, safefile.CanCreate(target)
+	}
+	disk := i.set.opt.system()
+	d.path, d.disk = filepath.Join(filepath.Dir(target), safefile.TempName()), disk
+	if disk.Link(source, d.path) == nil {
+		return d, nil
+	}
+	if d.size > copied && isKept(filepath.Base(source)) && sameDisk(source, target) {
+		d.path = source
+		return d, nil
+	}
+	return d, copyFile(disk, !i.set.opt.NoSync, source, d.path)
+}

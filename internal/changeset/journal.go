@@ -1,0 +1,257 @@
+package changeset
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stchat/internal/safefile"
+)
+
+const (
+	version       = 1
+	journalSuffix = ".journal"
+	recordSuffix  = ".done"
+	asideSuffix   = ".aside" // a journal that cannot be read, and that a person set aside
+	draftSuffix   = ".tmp"
+	probeSuffix   = ".probe"  // a hard link that shows whether there are any
+	mostJournal   = 256 << 20 // what is larger is no journal of ours
+)
+
+// What a journal says of one step: a Do, or a half of a Move where there are hard links.
+const (
+	link   Do = "link"   // the new name is made
+	unlink Do = "unlink" // the old one goes
+)
+
+// journal is a set on its way, or what was done: the undo record.
+type journal struct {
+	Version  int       `json:"version"`
+	ID       string    `json:"id"`
+	Set      int       `json:"set"` // of the sets of one call, from 1
+	Command  []string  `json:"command"`
+	Time     time.Time `json:"time"`
+	Host     string    `json:"host"`             // the machine
+	Dev      uint64    `json:"dev"`              // the root's
+	Ino      uint64    `json:"ino"`              // the root's
+	Realm    string    `json:"realm"`            // where Pid means something
+	Pid      int       `json:"pid"`              // who wrote it: asked where there are no locks
+	Links    bool      `json:"links"`            // hard links are to be had, so inodes are real
+	Precious bool      `json:"precious"`         // never dropped unasked
+	Undoes   string    `json:"undoes,omitempty"` // the record that this one takes back
+	Steps    []*step   `json:"steps"`
+}
+
+// step is one step of a journal. Paths are relative to the root, with slashes; one
+// outside, where files are only created, is absolute.
+type step struct {
+	Do    Do              `json:"do"`
+	Path  string          `json:"path"`
+	To    string          `json:"to,omitempty"`   // of a move
+	Temp  string          `json:"temp,omitempty"` // the draft: its name in the file's folder
+	Kept  string          `json:"kept,omitempty"` // the old file: its name in .stchat
+	Was   *safefile.Ident `json:"was,omitempty"`
+	Now   *safefile.Ident `json:"now,omitempty"`
+	About string          `json:"about"`
+}
+
+// errNoJournal says that a file under a journal's name is none that can be played.
+var errNoJournal = errors.New("is no journal of this program")
+
+// ErrVersion says that a journal was written by another version of the program.
+var ErrVersion = errors.New("was written by another version of this program")
+
+// UnreadableError says that a journal or a record cannot be read: it is damaged, of
+// another version of this program, or a stranger's that leads outside its folder.
+type UnreadableError struct {
+	ID   string // as its name has it
+	Done bool   // it is a record, not a journal
+	Err  error
+}
+
+func (e *UnreadableError) Error() string { return e.Err.Error() }
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
+// stem is the name of the journal without what follows it: the ID, and the set's number
+// behind the first.
+func (j *journal) stem() string {
+	if j.Set > 1 {
+		return fmt.Sprintf("%s.%d", j.ID, j.Set)
+	}
+	return j.ID
+}
+
+// idOf is the ID in what [journal.stem] returns.
+func idOf(stem string) string {
+	id, _, _ := strings.Cut(stem, ".")
+	return id
+}
+
+// kept is the name of the file that a step keeps.
+func (j *journal) kept(step int) string { return fmt.Sprintf("%s-%d", j.stem(), step) }
+
+// isStem reports whether text is what [journal.stem] gives.
+func isStem(text string) bool {
+	id, number, numbered := strings.Cut(text, ".")
+	clock, tag, ok := strings.Cut(id, "-")
+	day, second, of := strings.Cut(clock, "T")
+	return ok && of && len(day) == 8 && allOf(day, digits) && len(second) == 6 && allOf(second, digits) &&
+		len(tag) == 8 && allOf(tag, digits+"abcdef") && (!numbered || isNumber(number))
+}
+
+// isKept reports whether name is what [journal.kept] gives.
+func isKept(name string) bool {
+	i := strings.LastIndexByte(name, '-')
+	return i >= 0 && isStem(name[:i]) && isNumber(name[i+1:])
+}
+
+// keptFor is the stem in the name of a kept file.
+func keptFor(name string) string { return name[:max(0, strings.LastIndexByte(name, '-'))] }
+
+const digits = "0123456789"
+
+func isNumber(text string) bool { return text != "" && len(text) <= 9 && allOf(text, digits) }
+
+func allOf(text, bytes string) bool { return strings.Trim(text, bytes) == "" }
+
+// readJournal reads a journal or a record, which may be a stranger's: nothing in it is
+// followed that could lead anywhere but to what this program keeps there. The error is an
+// *[UnreadableError].
+func readJournal(path string) (*journal, error) {
+	stem, done := strings.CutSuffix(filepath.Base(path), recordSuffix)
+	stem = strings.TrimSuffix(stem, journalSuffix)
+	j, err := parseJournal(path, stem)
+	if err != nil {
+		return nil, &UnreadableError{ID: idOf(stem), Done: done, Err: err}
+	}
+	return j, nil
+}
+
+func parseJournal(path, stem string) (*journal, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular(), info.Size() > mostJournal:
+		return nil, fmt.Errorf("%s: %w", path, errNoJournal)
+	}
+	data, _, err := safefile.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	j := new(journal)
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(j); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, errNoJournal, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w: something follows it", path, errNoJournal)
+	}
+	if j.Version != version {
+		return nil, fmt.Errorf("%s: %w (%d, not %d)", path, ErrVersion, j.Version, version)
+	}
+	if err := j.check(stem); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, errNoJournal, err)
+	}
+	return j, nil
+}
+
+// check judges what a journal says.
+func (j *journal) check(stem string) error {
+	if !isStem(stem) || j.Set < 1 || j.stem() != stem {
+		return errors.New("its name is not its ID")
+	}
+	if j.Undoes != "" && !isStem(j.Undoes) {
+		return fmt.Errorf("%q is no ID", j.Undoes)
+	}
+	for i, s := range j.Steps {
+		if s == nil {
+			return fmt.Errorf("step %d is missing", i+1)
+		}
+		if err := s.check(j); err != nil {
+			return fmt.Errorf("step %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// check judges one step of a journal. Outside the root a set only creates; what takes that
+// back removes it. What is kept is named for the journal; only an undo draws on what
+// another one kept, on that of the record that it takes back.
+func (s *step) check(j *journal) error {
+	needs := func(ok bool, what string) error {
+		if !ok {
+			return fmt.Errorf("%s: %q says not %s", s.Path, s.Do, what)
+		}
+		return nil
+	}
+	for _, p := range []string{s.Path, s.To} {
+		if p != "" && !fitPath(p, s.Do == Create || j.Undoes != "" && s.Do == Remove) {
+			return fmt.Errorf("the path %q leads outside the folder", p)
+		}
+	}
+	if s.Path == "" {
+		return errors.New("it has no path")
+	}
+	if s.Temp != "" && !safefile.IsTemp(s.Temp) && (!isKept(s.Temp) || j.Undoes == "" || idOf(keptFor(s.Temp)) != j.Undoes) {
+		return fmt.Errorf("%q is no name of a draft", s.Temp)
+	}
+	if s.Kept != "" && (!isKept(s.Kept) || keptFor(s.Kept) != j.stem()) {
+		return fmt.Errorf("%q is no name of a kept file of it", s.Kept)
+	}
+	switch s.Do {
+	case Create:
+		return needs(s.Temp != "" && s.Now != nil, "what is made")
+	case Replace:
+		return needs(s.Temp != "" && s.Now != nil && s.Kept != "" && s.Was != nil, "what is put in what's place")
+	case Remove:
+		return needs(s.Kept != "" && s.Was != nil, "what goes")
+	case link, unlink, Move:
+		return needs(s.To != "" && s.Was != nil, "what is moved where")
+	}
+	return fmt.Errorf("%q is nothing that can be done", s.Do)
+}
+
+// fitPath says whether a path of a journal stays where it belongs.
+func fitPath(p string, outside bool) bool {
+	if strings.ContainsRune(p, 0) {
+		return false
+	}
+	name := filepath.FromSlash(p)
+	if filepath.IsAbs(name) {
+		return outside && filepath.Clean(name) == name
+	}
+	first, _, _ := strings.Cut(p, "/")
+	return filepath.IsLocal(name) && filepath.Clean(name) == name && !strings.EqualFold(first, folder)
+}
+
+// write puts the journal beside its name, complete and on the disk.
+func (j *journal) write(r *root, d *safefile.Disk, sync bool) (temp string, err error) {
+	data, err := json.Marshal(j)
+	if err != nil {
+		return "", err
+	}
+	temp = r.own(j.stem() + journalSuffix + draftSuffix)
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = d.Write(f, append(data, '\n'))
+	if err == nil && sync {
+		err = d.Sync(f)
+	}
+	if err = errors.Join(err, d.CloseFile(f)); err == nil {
+		err = safefile.AdoptOwner(temp, r.dir)
+	}
+	if err != nil {
+		_ = d.Remove(temp)
+		return "", err
+	}
+	return temp, nil
+}

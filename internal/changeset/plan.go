@@ -1,0 +1,119 @@
+package changeset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"stchat/internal/safefile"
+)
+
+// plan is one step that is to be made.
+type plan struct {
+	Step
+	unit  int
+	real  string // of Path: links followed
+	to    string // of To, as well
+	was   safefile.Stamp
+	draft *Draft
+	edit  Edit
+	anew  bool // the edit fits whatever stands there
+}
+
+// look says whether a file is as it was, and a name free.
+func (p *plan) look() error {
+	name := p.real
+	switch p.Do {
+	case Create:
+		if _, err := os.Lstat(p.real); !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(err, &safefile.ExistsError{Path: p.Path})
+		}
+		return nil
+	case Replace:
+		if err := safefile.CanReplace(p.Path); err != nil {
+			return err
+		}
+		name = p.Path // through the link, should there be one: it may lead elsewhere by now
+	case Move:
+		if _, err := os.Lstat(p.to); !errors.Is(err, fs.ErrNotExist) && !sameButCase(p.real, p.to) {
+			return errors.Join(err, &safefile.ExistsError{Path: p.To})
+		}
+	}
+	now, err := safefile.StampPath(name)
+	if err != nil {
+		return err
+	}
+	if !now.Same(p.was) {
+		return fmt.Errorf("%s: %w", p.Path, safefile.ErrChanged)
+	}
+	return nil
+}
+
+// editing is one file and all edits of it.
+type editing struct {
+	plan     *plan   // what all parts come to
+	parts    []*plan // one a unit and edit
+	rendered bool    // with these parts
+}
+
+// render drafts the edited file.
+func (e *editing) render(ctx context.Context, opt Options) error {
+	e.rendered = false
+	edit := e.parts[0].edit
+	for _, p := range e.parts[1:] {
+		var err error
+		if edit, err = edit.Join(p.edit); err != nil {
+			return fmt.Errorf("%s: %w", e.plan.Path, err)
+		}
+	}
+	e.plan.draft.discard()
+	e.plan.draft = nil
+	f, err := safefile.Open(e.plan.real)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	now, err := safefile.StampOf(f)
+	if err != nil {
+		return err
+	}
+	for _, p := range e.parts {
+		if !p.anew && !now.Same(p.was) {
+			return fmt.Errorf("%s: %w", e.plan.Path, safefile.ErrChanged)
+		}
+	}
+	e.plan.was = now
+	d, err := newDraft(e.plan.Path, opt, draftOptions{})
+	if err != nil {
+		return err
+	}
+	if err = edit.Render(ctx, d, f, now.Size()); err == nil {
+		err = d.finish()
+	}
+	if err != nil {
+		d.discard()
+		if e.rendered = errors.Is(err, ErrUnchanged); e.rendered {
+			return nil
+		}
+		return err
+	}
+	e.plan.draft, e.plan.Bytes, e.rendered = d, d.Size(), true
+	return nil
+}
+
+// byMeaning reports whether all parts fit whatever stands in the file.
+func (e *editing) byMeaning() bool {
+	return !slices.ContainsFunc(e.parts, func(p *plan) bool { return !p.anew })
+}
+
+// staleError says that a file was saved since an edit of it was rendered.
+type staleError struct {
+	edit *editing
+	err  error
+}
+
+func (e *staleError) Error() string { return e.err.Error() }
+func (e *staleError) Unwrap() error { return e.err }

@@ -1,0 +1,243 @@
+package changeset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// Way is what became of a change that a run which died had begun.
+type Way string
+
+// What became of it.
+const (
+	Forward    Way = "forward"    // it was completed
+	Back       Way = "back"       // it was taken back
+	Stuck      Way = "stuck"      // neither can be: somebody has changed its files since
+	Elsewhere  Way = "elsewhere"  // it was begun on another machine, or in another folder
+	Pending    Way = "pending"    // nobody has tried yet: a dry run leaves it
+	Unreadable Way = "unreadable" // its journal cannot be read
+)
+
+// Ended is one change that a run which died had begun.
+type Ended struct {
+	Root    string
+	ID      string
+	Command []string
+	Way     Way
+	Files   []string // of a stuck one: what was changed since; of others all
+	Err     error
+}
+
+// Stuck returns the error of a change that goes neither on nor back by itself.
+func (e *Ended) Stuck() error {
+	switch e.Way {
+	case Unreadable:
+		return e.Err
+	case Elsewhere:
+		return fmt.Errorf("the change %s %w", e.ID, ErrElsewhere)
+	}
+	return &StuckError{ID: e.ID, Files: e.Files, Err: e.Err}
+}
+
+// StuckError says that a set can go neither on nor back, since its files were changed
+// meanwhile.
+type StuckError struct {
+	ID    string
+	Files []string
+	Err   error
+}
+
+func (e *StuckError) Error() string {
+	text := "the change " + e.ID + " was begun, and can be neither completed nor taken back"
+	if len(e.Files) > 0 {
+		text += ": somebody has changed " + strings.Join(e.Files, ", ")
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+func (e *StuckError) Unwrap() error { return e.Err }
+
+// Recover ends what runs that died began in a root, forward or back; see [RootOf]. [Run]
+// does so too: a verb calls it where it reads much before it drafts. A dry run only looks.
+func Recover(ctx context.Context, dir string, opt Options) ([]Ended, error) {
+	return recovery{newRoot(dir), opt}.run(ctx)
+}
+
+// Unfinished gives what runs that died have begun in a root, and changes nothing.
+func Unfinished(ctx context.Context, dir string) ([]Ended, error) {
+	return recovery{newRoot(dir), Options{DryRun: true}}.run(ctx)
+}
+
+// recovery ends what was begun in a root.
+type recovery struct {
+	root *root
+	opt  Options
+}
+
+func (r recovery) run(ctx context.Context) ([]Ended, error) {
+	names, err := r.root.list()
+	if err != nil {
+		return nil, err
+	}
+	var ended []Ended
+	if hasJournal(names) {
+		unlock, held, err := r.root.lock(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+		if ended, err = r.endAll(held); err != nil {
+			return ended, err
+		}
+	}
+	if !r.opt.DryRun {
+		r.sweep()
+	}
+	return ended, nil
+}
+
+// hasJournal says whether somebody has begun something, or is about to.
+func hasJournal(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return strings.HasSuffix(name, journalSuffix) || strings.HasSuffix(name, journalSuffix+draftSuffix) || strings.HasSuffix(name, probeSuffix)
+	})
+}
+
+// endAll ends every set that was begun, in the order in which they were. Who holds the
+// lock knows that nobody is at work on them; without locks that is asked of the system.
+func (r recovery) endAll(held bool) ([]Ended, error) {
+	names, err := r.root.list()
+	if err != nil {
+		return nil, err
+	}
+	var all []Ended
+	for _, name := range names {
+		path := r.root.own(name)
+		if !strings.HasSuffix(name, journalSuffix) {
+			continue
+		}
+		j, err := readJournal(path)
+		if err != nil {
+			all = append(all, Ended{Root: r.root.dir, ID: idOf(strings.TrimSuffix(name, journalSuffix)), Way: Unreadable, Err: err})
+			continue
+		}
+		if !held && !safefile.ProcessGone(j.Realm, j.Pid) {
+			continue
+		}
+		all = append(all, r.end(j))
+	}
+	if held && !r.opt.DryRun {
+		r.forget(names)
+	}
+	r.root.stuck = nil
+	for _, e := range all {
+		if e.Way != Forward && e.Way != Back {
+			r.root.stuck = append(r.root.stuck, e)
+		}
+	}
+	return all, nil
+}
+
+// forget removes the drafts of journals, probes, and what was kept for sets of which nothing else
+// is left: their run died before it decided, or while their record was dropped.
+func (r recovery) forget(names []string) {
+	known := map[string]bool{}
+	for _, name := range names {
+		for _, suffix := range []string{journalSuffix, recordSuffix, asideSuffix} {
+			if stem, ok := strings.CutSuffix(name, suffix); ok {
+				known[stem] = true
+			}
+		}
+	}
+	for _, name := range names {
+		if isKept(name) && !known[keptFor(name)] {
+			_ = r.opt.system().Remove(r.root.own(name))
+		}
+	}
+	for _, name := range names { // last: they tell that there may be something to forget
+		if strings.HasSuffix(name, journalSuffix+draftSuffix) || strings.HasSuffix(name, probeSuffix) {
+			_ = r.opt.system().Remove(r.root.own(name))
+		}
+	}
+}
+
+// end ends one set.
+func (r recovery) end(j *journal) Ended {
+	p := newPlayer(j, r.root, r.opt)
+	e := Ended{Root: r.root.dir, ID: j.ID, Command: j.Command, Files: p.files()}
+	switch {
+	case !r.root.isHome(j):
+		e.Way = Elsewhere
+	case r.opt.DryRun:
+		e.Way = Pending
+	case p.canForward():
+		e.Way = Forward
+		e.Err = errors.Join(p.forward(), p.stepper.syncDirs())
+		if e.Err == nil {
+			e.Err = p.finish()
+		}
+	default:
+		if changed := p.changed(); len(changed) > 0 {
+			e.Way, e.Files = Stuck, changed
+			break
+		}
+		e.Way = Back
+		e.Err = p.giveUp()
+	}
+	if e.Err != nil {
+		e.Way = Stuck
+	}
+	return e
+}
+
+// refuseStuck refuses to touch a file of a set that can go neither on nor back.
+func refuseStuck(stuck []Ended, plans []*plan) error {
+	for _, e := range stuck {
+		for _, file := range e.Files {
+			for _, p := range plans {
+				if file = realOf(file); file == p.real || file == p.to {
+					return fmt.Errorf("%s: %w", p.Path, e.Stuck())
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// sweep removes the drafts of dead runs from the folders of the root, but for those that
+// a journal names.
+func (r recovery) sweep() {
+	named := map[string]bool{}
+	names, _ := r.root.list()
+	for _, name := range names {
+		if !strings.HasSuffix(name, journalSuffix) {
+			continue
+		}
+		j, err := readJournal(r.root.own(name))
+		if err != nil {
+			return // it may name any of them
+		}
+		for _, s := range j.Steps {
+			named[s.Temp] = true
+		}
+	}
+	for _, dir := range (userdir.Dir{Root: r.root.dir}).Folders() {
+		safefile.RemoveStale(dir, named)
+	}
+	safefile.RemoveStale(r.root.dir, named)
+	if len(names) > 0 {
+		safefile.RemoveStale(r.root.own(""), named)
+	}
+}
+
+// isSetOf says whether a journal is one of the sets of a call.
+func isSetOf(stem, id string) bool { return strings.HasPrefix(stem, id+".") }

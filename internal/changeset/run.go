@@ -1,0 +1,256 @@
+package changeset
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"stchat/internal/progress"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// Run drafts the units side by side. Those that share no path are committed as they are
+// drafted, others together. An error drops its own unit, and stands in its outcome. First
+// it ends what runs that died began in the roots of the units.
+func Run(ctx context.Context, units []Unit, opt Options) []Outcome {
+	c := &call{Options: opt, units: units, outcomes: make([]Outcome, len(units)), roots: map[string]*root{}, planned: map[string]string{}}
+	c.begin(ctx)
+	c.share()
+	progress.Each(ctx, len(units), func(i int) {
+		c.draft(ctx, i)
+		if g := c.batchOf[i]; g.drafted() {
+			c.commit(ctx, g)
+		}
+	})
+	for i := range units {
+		// an interruption stops drafting; what was drafted is committed
+		if g := c.batchOf[i]; !g.committed {
+			c.commit(context.WithoutCancel(ctx), g)
+		}
+		if o := &c.outcomes[i]; c.sets[i] == nil && o.Err == nil {
+			o.Err = fmt.Errorf("not begun: %w", ctx.Err())
+		}
+	}
+	c.makeRoom()
+	return c.outcomes
+}
+
+// makeRoom drops old records in the roots where this call made new ones.
+func (c *call) makeRoom() {
+	done := map[*root]bool{}
+	for i := range slices.Backward(c.outcomes) {
+		if r := c.roots[c.units[i].Root]; c.outcomes[i].ID != "" && !done[r] {
+			done[r] = true
+			c.outcomes[i].Dropped = makeRoom(r.store, c.Options)
+		}
+	}
+}
+
+// call is one Run.
+type call struct {
+	Options
+	units    []Unit
+	outcomes []Outcome
+	sets     []*Set
+	batchOf  []*batch
+
+	roots map[string]*root
+
+	mu      sync.Mutex
+	planned map[string]string // names that a dry run would give, and to what
+}
+
+// batch are the units that are committed together.
+type batch struct {
+	root      *root
+	units     []int
+	mu        sync.Mutex
+	left      int // not drafted yet
+	committed bool
+}
+
+// drafted counts one unit, and says whether it was the last.
+func (b *batch) drafted() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left--
+	return b.left == 0
+}
+
+// begin finds the roots, and ends in each what was begun there.
+func (c *call) begin(ctx context.Context) {
+	c.sets = make([]*Set, len(c.units))
+	for i, u := range c.units {
+		if c.roots[u.Root] != nil {
+			continue
+		}
+		r := newRoot(u.Root)
+		if known := c.sameRoot(r); known != nil {
+			c.roots[u.Root] = known
+			continue
+		}
+		r.id = newID(c.Now)
+		c.roots[u.Root] = r
+		var err error
+		if c.outcomes[i].Ended, err = (recovery{r, c.Options}).run(ctx); err != nil {
+			c.outcomes[i].Ended = append(c.outcomes[i].Ended, Ended{Root: r.dir, Way: Unreadable, Err: err})
+		}
+		for _, e := range c.outcomes[i].Ended {
+			if e.Way != Forward && e.Way != Back {
+				r.stuck = append(r.stuck, e)
+			}
+		}
+	}
+}
+
+func (c *call) sameRoot(r *root) *root {
+	for _, known := range c.roots {
+		if known.dir == r.dir {
+			return known
+		}
+	}
+	return nil
+}
+
+// newID makes the name of a call in a root: it sorts by time.
+func newID(now time.Time) string {
+	var r [4]byte
+	rand.Read(r[:]) // never fails
+	return now.UTC().Format("20060102T150405") + "-" + hex.EncodeToString(r[:])
+}
+
+// share puts units together that share a path of one root.
+func (c *call) share() {
+	c.batchOf = make([]*batch, len(c.units))
+	byPath := map[string]*batch{}
+	real := map[string]string{} // many units share one path
+	follow := func(path string) string {
+		if _, ok := real[path]; !ok {
+			real[path] = userdir.RealPath(path)
+		}
+		return real[path]
+	}
+	for i, u := range c.units {
+		r := c.roots[u.Root]
+		into := &batch{root: r}
+		for _, path := range u.Shares {
+			if b := byPath[follow(path)]; b != nil && b.root == r {
+				into = b
+				break
+			}
+		}
+		into.units = append(into.units, i)
+		c.batchOf[i] = into
+		for _, path := range u.Shares {
+			path = follow(path)
+			if b := byPath[path]; b != nil && b != into && b.root == r { // it joins two that were apart
+				for _, k := range b.units {
+					c.batchOf[k] = into
+				}
+				into.units = append(into.units, b.units...)
+				for p, was := range byPath {
+					if was == b {
+						byPath[p] = into
+					}
+				}
+			}
+			byPath[path] = into
+		}
+	}
+	for _, b := range c.batchOf {
+		slices.Sort(b.units)
+		b.left = len(b.units)
+	}
+}
+
+// draft lets one unit draft.
+func (c *call) draft(ctx context.Context, i int) {
+	u := &c.units[i]
+	s := &Set{opt: c.Options, root: c.roots[u.Root]}
+	err := u.Draft(ctx, s)
+	for _, p := range s.plans {
+		p.unit = i
+		if p.draft == nil {
+			continue
+		}
+		p.Bytes = p.draft.Size()
+		if err == nil {
+			err = p.draft.finish() // what fills a disk does so before anything has a name
+		}
+	}
+	if err != nil {
+		s.discard()
+		s.plans = nil
+		c.outcomes[i].Err = err
+	}
+	c.sets[i] = s
+}
+
+// commit gives the drafts of a batch their names, all or none.
+func (c *call) commit(ctx context.Context, b *batch) {
+	b.committed = true
+	var units []int // that were drafted
+	for _, i := range b.units {
+		if c.sets[i] != nil && c.outcomes[i].Err == nil {
+			units = append(units, i)
+		}
+	}
+	defer func() {
+		for _, i := range units {
+			c.sets[i].discard()
+		}
+	}()
+	fail := func(err error) {
+		for _, i := range units {
+			if c.outcomes[i].Err == nil {
+				c.outcomes[i].Err = err
+			}
+		}
+	}
+	t := &commitment{call: c, root: b.root, byPath: map[string]*editing{}}
+	for _, i := range units {
+		t.add(i, c.sets[i])
+	}
+	defer t.discard()
+	if err := t.join(ctx); err != nil {
+		fail(err)
+		return
+	}
+	err := t.run(ctx)
+	var id string
+	if err != nil {
+		fail(err)
+	} else {
+		id = t.id
+	}
+	told := t.told()
+	for _, i := range units {
+		if o := &c.outcomes[i]; o.Err == nil {
+			o.ID, o.Steps = id, append([]Step{}, told[i]...)
+		}
+	}
+}
+
+// rehearse notes the names that a dry run would give: the next unit finds them taken.
+func (c *call) rehearse(plans []*plan) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range plans {
+		name, shown := p.real, p.Path
+		if p.Do == Move {
+			name, shown = p.to, p.To
+		} else if p.Do != Create {
+			continue
+		}
+		if _, taken := c.planned[name]; taken {
+			return &safefile.ExistsError{Path: shown}
+		}
+		c.planned[name] = shown
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package changeset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"stchat/internal/safefile"
+)
+
+// ErrOtherRoot says that one set was to edit files of two folders, which no journal and
+// no undo could hold together.
+var ErrOtherRoot = errors.New("is in another folder than the rest of what is changed together")
+
+// Set is what one unit does to one root, a user folder or else the chat's own folder;
+// outside it it only creates. It is for one goroutine.
+type Set struct {
+	opt    Options
+	root   *root
+	plans  []*plan
+	relied []reliance
+	// undoing is set where a record is taken back: what was created outside the root goes.
+	undoing bool
+}
+
+// reliance is a file that was judged by.
+type reliance struct {
+	path string
+	was  safefile.Stamp
+}
+
+// Create drafts a file under a name that is free now, and must be at the commit.
+func (s *Set) Create(path, about string, how ...DraftOption) (*Draft, error) {
+	if err := free(path); err != nil {
+		return nil, err
+	}
+	return s.draft(&plan{Step: Step{Do: Create, Path: path, About: about}, real: realOf(path)}, how)
+}
+
+// Replace drafts what takes the place of a file, which must still be as it was when it
+// was judged.
+func (s *Set) Replace(path string, was safefile.Stamp, about string, how ...DraftOption) (*Draft, error) {
+	if err := s.edits(path); err != nil {
+		return nil, err
+	}
+	return s.draft(&plan{Step: Step{Do: Replace, Path: path, About: about}, real: realOf(path), was: was}, how)
+}
+
+// Drop takes back a draft in which nothing came to change.
+func (s *Set) Drop(d *Draft) {
+	d.discard()
+	s.plans = slices.DeleteFunc(s.plans, func(p *plan) bool { return p.draft == d })
+}
+
+// Edit changes a file that stands. With the zero stamp the edit is made to whatever
+// stands there at the commit, else the file must be as it was.
+func (s *Set) Edit(path string, was safefile.Stamp, e Edit, about string) error {
+	if err := s.edits(path); err != nil {
+		return err
+	}
+	s.plans = append(s.plans, &plan{
+		Step: Step{Do: Replace, Path: path, About: about}, real: realOf(path),
+		was: was, edit: e, anew: was == safefile.Stamp{},
+	})
+	return nil
+}
+
+// Move gives a file another name, in any folder of the same disk.
+func (s *Set) Move(from, to string, was safefile.Stamp, about string) error {
+	if err := s.goes(from); err != nil {
+		return err
+	}
+	real, dest := realOf(from), realName(to)
+	if !sameButCase(real, dest) {
+		if err := free(to); err != nil {
+			return err
+		}
+	}
+	if err := s.inside(to); err != nil {
+		return err
+	}
+	s.plans = append(s.plans, &plan{Step: Step{Do: Move, Path: from, To: to, About: about, Bytes: was.Size()}, real: real, to: dest, was: was})
+	return nil
+}
+
+// Remove takes a file away; it is kept for undo.
+func (s *Set) Remove(path string, was safefile.Stamp, about string) error {
+	if err := s.goes(path); err != nil {
+		return err
+	}
+	s.plans = append(s.plans, &plan{Step: Step{Do: Remove, Path: path, About: about, Bytes: was.Size()}, real: realOf(path), was: was})
+	return nil
+}
+
+// Rely says that path was read, and judged by: the set is not committed when it is not
+// as it was. The zero stamp is that of no file.
+func (s *Set) Rely(path string, was safefile.Stamp) {
+	s.relied = append(s.relied, reliance{path, was})
+}
+
+func (s *Set) draft(p *plan, how []DraftOption) (*Draft, error) {
+	var o draftOptions
+	for _, h := range how {
+		h(&o)
+	}
+	d, err := newDraft(p.Path, s.opt, o)
+	if err != nil {
+		return nil, err
+	}
+	p.draft = d
+	s.plans = append(s.plans, p)
+	return d, nil
+}
+
+// free is an error where a name is taken, on the disk or by this call.
+func free(path string) error {
+	_, err := os.Lstat(path)
+	switch {
+	case err == nil:
+		return &safefile.ExistsError{Path: path}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return nil
+}
+
+// edits is an error where a file cannot be replaced, or lies elsewhere.
+func (s *Set) edits(path string) error {
+	if err := safefile.CanReplace(path); err != nil {
+		return err
+	}
+	return s.inside(path)
+}
+
+// goes is an error where a file cannot be moved or removed.
+func (s *Set) goes(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s: %w", path, safefile.ErrNotRegular)
+	}
+	return s.inside(path)
+}
+
+func (s *Set) inside(path string) error {
+	if _, ok := s.root.rel(path); !ok && !s.undoing {
+		return fmt.Errorf("%s: %w", path, ErrOtherRoot)
+	}
+	return nil
+}
+
+// discard removes the drafts that were not given their names.
+func (s *Set) discard() {
+	for _, p := range s.plans {
+		p.draft.discard()
+	}
+}

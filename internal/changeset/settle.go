@@ -1,0 +1,65 @@
+package changeset
+
+import (
+	"context"
+	"strings"
+
+	"stchat/internal/safefile"
+)
+
+// Settled is what became of a change that a person has decided about.
+type Settled struct {
+	Left  []string // files that were left as they are, since somebody changed them
+	Aside []string // journals that cannot be read, under their new names
+}
+
+// Settle takes back what can be taken back of a change that neither goes on nor back by
+// itself (see [Unfinished]): a person has decided it. What was kept of files that are left
+// as they are stays, under the same ID. A journal that cannot be read is set aside, with
+// all that was kept for it, until [Discard] drops it.
+func Settle(ctx context.Context, dir, id string, opt Options) (done Settled, err error) {
+	r := newRoot(dir)
+	unlock, held, err := r.lock(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer unlock()
+	names, err := r.list()
+	if err != nil {
+		return done, err
+	}
+	for _, name := range names {
+		stem, ok := strings.CutSuffix(name, journalSuffix)
+		if !ok || stem != id && !isSetOf(stem, id) {
+			continue
+		}
+		j, err := readJournal(r.own(name))
+		if err != nil {
+			aside := r.own(stem + asideSuffix)
+			if !opt.DryRun {
+				if err := opt.system().Rename(r.own(name), aside, !opt.NoSync); err != nil {
+					return done, at(r.own(name), err)
+				}
+			}
+			done.Aside = append(done.Aside, aside)
+			continue
+		}
+		if !held && !safefile.ProcessGone(j.Realm, j.Pid) {
+			return done, safefile.ErrBusy
+		}
+		v := newView(r, j)
+		v.loose = v.loose || !r.isHome(j)
+		p := newPlayerBy(v, j, opt)
+		if !r.isHome(j) {
+			if err := p.confined(); err != nil {
+				return done, err
+			}
+		}
+		left, err := p.settle(opt)
+		done.Left = append(done.Left, left...)
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}

@@ -1,0 +1,240 @@
+package changeset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"stchat/internal/safefile"
+)
+
+// copied is up to which size a file is copied to keep it, where it can neither be linked
+// nor has to be: a larger one is renamed.
+const copied = 64 << 20
+
+// stepper makes single steps, and takes them back.
+type stepper struct {
+	view view
+	disk *safefile.Disk
+	sync bool
+	dirs map[string]bool // folders whose names changed
+}
+
+// make makes a step, unless it was made.
+func (d *stepper) make(s *step) error {
+	path := d.view.path(s)
+	if d.view.made(s) {
+		if s.Do == Create && d.view.is(d.view.temp(s), s.Now) {
+			return d.disk.Remove(d.view.temp(s))
+		}
+		return nil
+	}
+	if !d.view.canMake(s) {
+		return fmt.Errorf("%s: %w", d.view.root.at(s.Path), safefile.ErrChanged)
+	}
+	d.dirs[filepath.Dir(path)] = true
+	switch s.Do {
+	case Create:
+		if d.view.placeholder(path) {
+			return d.disk.Rename(d.view.temp(s), path, d.sync)
+		}
+		return d.disk.Publish(d.view.temp(s), path, d.sync)
+	case Replace:
+		if err := d.keep(s, path); err != nil {
+			return err
+		}
+		return d.disk.Rename(d.view.temp(s), path, d.sync)
+	case link:
+		d.dirs[filepath.Dir(d.view.to(s))] = true
+		return d.disk.Link(path, d.view.to(s))
+	case Move:
+		d.dirs[filepath.Dir(d.view.to(s))] = true
+		return d.rename(path, d.view.to(s))
+	case unlink:
+		return d.disk.Remove(path)
+	default:
+		if err := d.keep(s, path); err != nil || absent(path) {
+			return err
+		}
+		return d.disk.Remove(path)
+	}
+}
+
+// rename gives a file another name that is free, or its own in other letter case.
+func (d *stepper) rename(from, to string) error {
+	if sameButCase(from, to) {
+		return d.disk.Rename(from, to, d.sync)
+	}
+	return d.disk.Publish(from, to, d.sync)
+}
+
+// keep puts the old file where undo finds it, and makes sure that it is the one that was
+// judged: a link costs nothing; a copy, or else a rename, is for where there are none.
+func (d *stepper) keep(s *step, path string) error {
+	kept := d.view.kept(s)
+	if absent(path) {
+		return nil // the gap
+	}
+	if !absent(kept) {
+		if d.view.isKept(kept, s.Was) {
+			return nil
+		}
+		return fmt.Errorf("%s: %w", path, safefile.ErrChanged) // in place, since it was linked
+	}
+	err := fs.ErrInvalid
+	if d.view.links {
+		err = d.disk.Link(path, kept)
+	}
+	if err != nil {
+		err = d.keepOtherwise(s, path, kept)
+	}
+	if err != nil {
+		return err
+	}
+	if !d.view.isKept(kept, s.Was) {
+		if absent(path) { // renamed: somebody's save went with it
+			return errors.Join(fmt.Errorf("%s: %w", path, safefile.ErrChanged), d.disk.Publish(kept, path, d.sync))
+		}
+		return errors.Join(fmt.Errorf("%s: %w", path, safefile.ErrChanged), d.disk.Remove(kept))
+	}
+	return nil
+}
+
+func (d *stepper) keepOtherwise(s *step, path, kept string) error {
+	if s.Was.Size > copied {
+		if err := d.disk.RenameNew(path, kept, d.sync); err == nil {
+			return nil
+		}
+		if absent(kept) && d.disk.Rename(path, kept, d.sync) == nil {
+			return nil
+		}
+	}
+	return copyFile(d.disk, d.sync, path, kept)
+}
+
+// syncDirs forces to disk the folders whose names changed.
+func (d *stepper) syncDirs() error {
+	if !d.sync {
+		return nil
+	}
+	for dir := range d.dirs {
+		if err := d.disk.SyncDir(dir); err != nil {
+			return at(dir, err)
+		}
+	}
+	return nil
+}
+
+func (d *stepper) revert(s *step) error {
+	path := d.view.path(s)
+	d.dirs[filepath.Dir(path)] = true
+	if d.view.made(s) || d.view.gap(s) || d.view.linked(s) {
+		if err := d.unmake(s, path); err != nil {
+			return err
+		}
+	}
+	var errs []error
+	if s.Temp != "" && !isKept(s.Temp) && d.view.is(d.view.temp(s), s.Now) {
+		errs = append(errs, d.disk.Remove(d.view.temp(s)))
+	}
+	if s.Kept != "" && !absent(d.view.kept(s)) && (d.view.is(path, s.Was) || sameFile(path, d.view.kept(s))) {
+		errs = append(errs, d.disk.Remove(d.view.kept(s)))
+	}
+	return errors.Join(errs...)
+}
+
+// unmake takes back a step that was made.
+func (d *stepper) unmake(s *step, path string) error {
+	switch s.Do {
+	case Create:
+		if isKept(s.Temp) { // it came from there: undo of a removal, without links
+			return d.disk.Publish(path, d.view.temp(s), d.sync)
+		}
+		return d.disk.Remove(path)
+	case Replace:
+		if !d.view.isKept(d.view.kept(s), s.Was) {
+			return &LostError{path, d.view.kept(s)}
+		}
+		if isKept(s.Temp) && !absent(path) {
+			if err := d.disk.Publish(path, d.view.temp(s), d.sync); err != nil {
+				return err
+			}
+		}
+		return d.bring(d.view.kept(s), path, d.disk.Rename)
+	case link:
+		if !d.view.is(path, s.Was) && !d.view.linked(s) {
+			return fmt.Errorf("%s: %w", path, safefile.ErrChanged)
+		}
+		return d.disk.Remove(d.view.to(s))
+	case unlink:
+		return d.disk.Link(d.view.to(s), path)
+	case Move:
+		return d.rename(d.view.to(s), path)
+	default:
+		if d.view.links {
+			if err := d.disk.Link(d.view.kept(s), path); err == nil {
+				return d.disk.Remove(d.view.kept(s))
+			}
+		}
+		return d.bring(d.view.kept(s), path, d.disk.Publish)
+	}
+}
+
+// bring gives what was kept its name back; on another disk that takes a copy.
+func (d *stepper) bring(kept, path string, put func(from, to string, sync bool) error) error {
+	err := put(kept, path, d.sync)
+	if err == nil || sameDisk(kept, path) {
+		return err
+	}
+	temp := filepath.Join(filepath.Dir(path), safefile.TempName())
+	if err := copyFile(d.disk, d.sync, kept, temp); err != nil {
+		return err
+	}
+	if err := put(temp, path, d.sync); err != nil {
+		return errors.Join(err, d.disk.Remove(temp))
+	}
+	return d.disk.Remove(kept)
+}
+
+// copyFile copies a file with its mode and time, so that the copy is known as it.
+func copyFile(disk *safefile.Disk, sync bool, from, to string) (err error) {
+	in, err := safefile.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	temp := filepath.Join(filepath.Dir(to), safefile.TempName())
+	out, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err == nil && sync {
+		err = disk.Sync(out)
+	}
+	if err = errors.Join(err, disk.CloseFile(out)); err == nil {
+		err = errors.Join(os.Chmod(temp, info.Mode().Perm()), os.Chtimes(temp, time.Time{}, info.ModTime()))
+	}
+	if err == nil {
+		err = disk.Rename(temp, to, sync)
+	}
+	if err != nil {
+		_ = disk.Remove(temp)
+	}
+	return err
+}
+
+// sameDisk says whether two files lie on one disk, as far as their folders tell.
+func sameDisk(a, b string) bool {
+	x, _, err := safefile.FileID(filepath.Dir(a))
+	y, _, err2 := safefile.FileID(filepath.Dir(b))
+	return err != nil || err2 != nil || x == y
+}

@@ -1,0 +1,79 @@
+package changeset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"stchat/internal/safefile"
+)
+
+// folder is where a root keeps journals, records and what is kept for undo.
+const folder = ".stchat"
+
+// store is the folder .stchat of a root: its journals, its records, and what is kept
+// for them.
+type store struct{ dir string } // the root's
+
+// own returns the path of one of its files.
+func (s store) own(name string) string { return filepath.Join(s.dir, folder, name) }
+
+// MakeFolder makes the folder .stchat of a root, and returns its path.
+func MakeFolder(root string) (string, error) {
+	s, d := store{realOf(root)}, safefile.System()
+	return s.own(""), s.make(&d, true)
+}
+
+// make makes the folder, for its owner alone, and belonging to whom the root belongs.
+func (s store) make(d *safefile.Disk, sync bool) error {
+	dir := s.own("")
+	if ok, err := s.has(); ok || err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := safefile.AdoptOwner(dir, s.dir); err != nil {
+		return err
+	}
+	ignore := s.own(".gitignore")
+	if err := os.WriteFile(ignore, []byte("*\n"), 0o600); err != nil {
+		return err
+	}
+	if err := safefile.AdoptOwner(ignore, s.dir); err != nil || !sync {
+		return err
+	}
+	return d.SyncDir(s.dir)
+}
+
+// has reports whether there is the folder; something else under its name is an error.
+func (s store) has() (bool, error) {
+	info, err := os.Lstat(s.own(""))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !info.IsDir():
+		return false, fmt.Errorf("%s: is no folder, so what is changed cannot be noted there; give it another name", s.own(""))
+	}
+	return true, nil
+}
+
+// list gives the names in .stchat, none where there is no such folder.
+func (s store) list() ([]string, error) {
+	if ok, err := s.has(); !ok || err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(s.own(""))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, nil
+}

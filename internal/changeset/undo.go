@@ -1,0 +1,128 @@
+package changeset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+var (
+	// ErrNothing says that there is no record to undo.
+	ErrNothing = errors.New("there is nothing to undo")
+	// ErrNoRecord says that there is no record of an ID.
+	ErrNoRecord = errors.New("there is no such record")
+	// ErrUndone says that a record was taken back already.
+	ErrUndone = errors.New("is undone already")
+	// ErrElsewhere says that a record was made on another machine, or before its folder was
+	// copied, so that files are not known again for certain.
+	ErrElsewhere = errors.New("was made on another machine, or before the folder was copied or restored")
+)
+
+// SinceError says which files are not as a call left them, so that it cannot be undone.
+type SinceError struct {
+	ID    string
+	Files []string
+}
+
+func (e *SinceError) Error() string {
+	return fmt.Sprintf("%s cannot be undone: changed since: %s", e.ID, strings.Join(e.Files, ", "))
+}
+
+// LostError says that the old content of a file is not there any more, or was changed.
+type LostError struct {
+	Path string // of the file whose old content it was
+	Kept string
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%s: its old content is gone, or was changed: %s", e.Path, e.Kept)
+}
+
+// Undoing is a record on its way back.
+type Undoing struct {
+	Unit   // takes the record back, and is recorded itself
+	Record Record
+	// Left are files that are left as they are, since somebody changed them: known when
+	// the unit has drafted, and only where that was allowed.
+	Left []string
+}
+
+// Undo gives the unit that takes a record of a root back: what was created goes, what was
+// replaced or removed comes back. id is empty for the newest record that is neither undone
+// nor made by undo. Where a file is not as the call left it, the unit fails with a
+// [*SinceError]; with force it leaves such files as they are. force also takes back what was
+// recorded elsewhere.
+func Undo(dir, id string, force bool) (*Undoing, error) {
+	r := newRoot(dir)
+	records, errs, err := readRecords(r.store)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(records, func(rec Record) bool {
+		return rec.ID == id || id == "" && !rec.Undone && rec.Undoes == ""
+	})
+	switch {
+	case i < 0 && len(errs) > 0:
+		return nil, errors.Join(errs...)
+	case i < 0 && id != "":
+		return nil, fmt.Errorf("%s: %w", id, ErrNoRecord)
+	case i < 0:
+		return nil, ErrNothing
+	}
+	u := &Undoing{Record: records[i]}
+	if u.Record.Undone {
+		return nil, fmt.Errorf("%s %w", u.Record.ID, ErrUndone)
+	}
+	home := !slices.ContainsFunc(u.Record.sets, func(j *journal) bool { return !r.isHome(j) })
+	if !home && !force {
+		return nil, fmt.Errorf("%s %w", u.Record.ID, ErrElsewhere)
+	}
+	u.Unit = Unit{Root: dir, undoes: u.Record.ID, Draft: func(_ context.Context, s *Set) error {
+		return u.draft(s, force, !home)
+	}}
+	return u, nil
+}
+
+// draft drafts the inverse of the record.
+func (u *Undoing) draft(s *Set, force, loose bool) error {
+	v := newView(s.root, u.Record.sets[0])
+	v.loose = v.loose || loose
+	inv := inverse{s, v}
+	s.undoing = true
+	if loose {
+		for _, j := range u.Record.sets {
+			if err := newPlayer(j, s.root, s.opt).confined(); err != nil {
+				return err
+			}
+		}
+	}
+	var changed []string
+	var todo []*state
+	u.Left = nil
+	for _, st := range states(u.Record.sets) {
+		if st.before == nil && st.after == nil {
+			continue
+		}
+		if !inv.stands(st) {
+			changed = append(changed, s.root.show(st.path))
+			continue
+		}
+		todo = append(todo, st)
+	}
+	if len(changed) > 0 && !force {
+		return &SinceError{u.Record.ID, changed}
+	}
+	u.Left = changed
+	for _, st := range todo {
+		if st.moved != nil && !slices.Contains(todo, st.moved) {
+			u.Left = append(u.Left, s.root.show(st.path)) // what it was moved to has been changed
+			continue
+		}
+		if err := inv.invert(st); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"slices"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/meta"
+)
+
+// target is a line with all its edits.
+type target struct {
+	index  int
+	at     Span
+	absent bool // there is no header; at is where one goes
+	edits  []LineEdit
+}
+
+// targets groups the edits by line, in the file's order, and finds the lines.
+func (l Lines) targets(ctx context.Context, src jsonl.Source) ([]*target, error) {
+	var list []*target
+	byIndex := map[int]*target{}
+	for _, e := range l {
+		t := byIndex[e.Index]
+		if t == nil {
+			t = &target{index: e.Index, at: Span{e.Place.Off, e.Place.Len}}
+			byIndex[e.Index] = t
+			list = append(list, t)
+		}
+		t.edits = append(t.edits, e)
+	}
+	slices.SortFunc(list, func(a, b *target) int { return cmp.Compare(a.index, b.index) })
+	return list, locate(ctx, src, list)
+}
+
+// errorf makes an error about the line.
+func (t *target) errorf(err error) error {
+	if t.index == HeaderIndex {
+		return fmt.Errorf("the header: %w", err)
+	}
+	return fmt.Errorf("message %d: %w", t.index, err)
+}
+
+// stands reports whether the message that the edits mean is where t says. One of
+// which nothing is known stands nowhere.
+func (t *target) stands(src jsonl.Source) (bool, error) {
+	if slices.ContainsFunc(t.edits, func(e LineEdit) bool { return e.Hash == 0 }) {
+		return false, nil
+	}
+	end := t.at.Off + t.at.Len
+	if t.at.Off < 0 || t.at.Len < 0 || end > src.Size {
+		return false, nil
+	}
+	for _, off := range []int64{t.at.Off - 1, end} {
+		if off < 0 || off == src.Size {
+			continue // the file's own front or end
+		}
+		b, err := src.Section(off, 1)
+		if err != nil {
+			return false, err
+		}
+		if b[0] != '\n' && (b[0] != '\r' || off != end) {
+			return false, nil
+		}
+	}
+	return t.same(src)
+}
+
+// same reports whether the line at t is the one that the edits mean.
+func (t *target) same(src jsonl.Source) (bool, error) {
+	h := fnv.New64a()
+	n, err := io.Copy(h, io.NewSectionReader(src.R, t.at.Off, t.at.Len))
+	sum := nonZero(h.Sum64())
+	other := func(e LineEdit) bool { return e.Hash != 0 && e.Hash != sum }
+	return n == t.at.Len && !slices.ContainsFunc(t.edits, other), err
+}
+
+// locate finds the lines in src. The error wraps [jsonl.ErrChanged] where one is
+// missing or is not what it was.
+func locate(ctx context.Context, src jsonl.Source, targets []*target) error {
+	if len(targets) == 0 {
+		return nil
+	}
+	head, err := jsonl.ReadHead(ctx, src)
+	if err != nil {
+		return err
+	}
+	messages := targets
+	if t := targets[0]; t.index == HeaderIndex {
+		messages = targets[1:]
+		t.at, t.absent = Span{Off: head.Off}, !isHead(head)
+		if !t.absent {
+			t.at.Len = int64(len(head.Line))
+		}
+		if ok, err := t.same(src); err != nil || !ok {
+			return t.errorf(cmp.Or(err, jsonl.ErrChanged))
+		}
+	}
+	for _, t := range messages {
+		if ok, err := t.stands(src); err != nil {
+			return t.errorf(err)
+		} else if !ok {
+			return count(ctx, src, head, messages)
+		}
+	}
+	return nil
+}
+
+func isHead(head jsonl.Head) bool { return head.Line != nil && meta.IsHeader(head.Line) }
+
+// count finds messages by counting as SillyTavern does.
+func count(ctx context.Context, src jsonl.Source, head jsonl.Head, messages []*target) error {
+	opt := jsonl.MapOptions{From: head.Off, Limit: messages[len(messages)-1].index + 1, Keys: jsonl.NewKeys()}
+	if isHead(head) {
+		opt.From = head.Next
+	}
+	rest := messages
+	err := jsonl.Map(ctx, src, opt,
+		func(l *jsonl.Line, spans *[]Span) {
+			if l.Damage == nil {
+				*spans = append(*spans, Span{l.Off, int64(len(l.Raw))})
+			}
+		},
+		func(spans *[]Span, base jsonl.Base, _ jsonl.Damages) error {
+			for len(rest) > 0 && rest[0].index < base.Index+len(*spans) {
+				rest[0].at = (*spans)[rest[0].index-base.Index]
+				rest = rest[1:]
+			}
+			return nil
+		},
+		func(spans *[]Span) { *spans = (*spans)[:0] })
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return rest[0].errorf(jsonl.ErrChanged)
+	}
+	for _, t := range messages {
+		if ok, err := t.same(src); err != nil || !ok {
+			return t.errorf(cmp.Or(err, jsonl.ErrChanged))
+		}
+	}
+	return nil
+}

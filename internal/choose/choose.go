@@ -1,0 +1,218 @@
+package choose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"stchat/internal/jsonl"
+)
+
+// Choice says which messages are meant. The zero Choice is all of them.
+type Choice struct {
+	Ranges []Range
+	Filter Filter
+	First  int // of what the others choose; 0: all
+	Last   int
+}
+
+// All reports whether nothing narrows the choice.
+func (c *Choice) All() bool {
+	return len(c.Ranges) == 0 && c.Filter.Empty() && c.First == 0 && c.Last == 0
+}
+
+// Source is where a chat's messages lie.
+type Source struct {
+	jsonl.Source
+	Body    int64 // where they begin, behind the header
+	Line    int   // physical lines before Body
+	Workers int   // goroutines at most; 0: as many as processors
+}
+
+// Place is where a chosen message lies.
+type Place struct {
+	Index    int // below 0: not known
+	Off, Len int64
+	Line     int // physical, from 1; 0: not known
+}
+
+// Scanned is what a scan found besides the messages.
+type Scanned struct {
+	Messages int // that were read; all of them where Whole
+	Chosen   int
+	Whole    bool
+	Damage   jsonl.Damages // of the lines that were read
+}
+
+// errEnough ends a scan early.
+var errEnough = errors.New("enough")
+
+var (
+	// ErrNone says that no message is what was asked for.
+	ErrNone = errors.New("no message is chosen")
+	// ErrNotOne says that several messages are chosen where one is meant.
+	ErrNotOne = errors.New("choose one message")
+)
+
+// One returns the only message that is chosen. The error is one of [Choice.Scan], [ErrNone],
+// or wraps [ErrNotOne].
+func (c *Choice) One(ctx context.Context, src Source) (one Place, scanned Scanned, err error) {
+	scanned, err = c.Scan(ctx, src, func(p Place) error {
+		one = p
+		return nil
+	})
+	switch {
+	case err != nil:
+	case scanned.Chosen == 0:
+		err = ErrNone
+	case scanned.Chosen > 1:
+		err = fmt.Errorf("%w, not %d", ErrNotOne, scanned.Chosen)
+	}
+	return one, scanned, err
+}
+
+// Scan hands the places of the chosen messages to each, in the chat's order, and reads
+// no further than the last one that can be meant. Damaged lines are passed over and not
+// counted. The error is [*OutOfRangeError] where a range has an end that the chat
+// lacks, each's, or that of reading.
+func (c *Choice) Scan(ctx context.Context, src Source, each func(Place) error) (Scanned, error) {
+	messages := -1
+	if fromEnd(c.Ranges) {
+		counted, err := src.count(ctx)
+		if err != nil {
+			return Scanned{}, err
+		}
+		messages = counted
+	}
+	wanted, err := resolve(c.Ranges, messages)
+	if err != nil {
+		return Scanned{}, err
+	}
+	s := &scan{choice: c, each: each, bounded: bound(c.Ranges) >= 0}
+	if len(c.Ranges) == 0 {
+		wanted = intervals{{0, open}}
+	}
+	s.walker.rest = wanted
+	limit := -1
+	if last := wanted.last(); last < open {
+		limit = last + 1
+	}
+	if err := s.run(ctx, src, limit); err != nil {
+		return s.found, err
+	}
+	if s.found.Whole || limit >= 0 && s.found.Messages < limit {
+		if named := bound(c.Ranges); named >= s.found.Messages {
+			return s.found, &OutOfRangeError{named, s.found.Messages}
+		}
+	}
+	return s.found, s.finish()
+}
+
+// count returns the number of messages.
+func (src Source) count(ctx context.Context) (int, error) {
+	n := 0
+	err := src.lines(ctx, -1, nil, func(_ []Place, base jsonl.Base, lines int, _ jsonl.Damages) error {
+		n = base.Index + lines
+		return nil
+	})
+	return n, err
+}
+
+// batch is what one batch of lines gave.
+type batch struct {
+	places []Place // of those that pass, with index and line in the batch
+	lines  int
+}
+
+// lines reads messages and hands on the places of those that match lets through.
+func (src Source) lines(ctx context.Context, limit int, match func(*jsonl.Line) bool, fold func([]Place, jsonl.Base, int, jsonl.Damages) error) error {
+	return jsonl.Map(ctx, src.Source, jsonl.MapOptions{
+		From: src.Body, Line: src.Line, Limit: limit, Keys: lineKeys(), Workers: src.Workers,
+	}, func(l *jsonl.Line, b *batch) {
+		if l.Damage != nil {
+			return
+		}
+		b.lines++
+		if match != nil && match(l) {
+			b.places = append(b.places, Place{l.Index, l.Off, int64(len(l.Raw)), l.Number})
+		}
+	}, func(b *batch, base jsonl.Base, damage jsonl.Damages) error {
+		return fold(b.places, base, b.lines, damage)
+	}, func(b *batch) { *b = batch{places: b.places[:0]} })
+}
+
+// scan is one run of [Choice.Scan].
+type scan struct {
+	choice  *Choice
+	each    func(Place) error
+	walker  walker
+	bounded bool // some range has an end, and whether the chat has it is to be seen
+	found   Scanned
+	last    []Place // a ring of the last ones, where only those are wanted
+	next    int     // in the ring
+	held    int     // how many came into it
+}
+
+func (s *scan) run(ctx context.Context, src Source, limit int) error {
+	err := src.lines(ctx, limit, s.choice.Filter.match, func(places []Place, base jsonl.Base, lines int, damage jsonl.Damages) error {
+		s.found.Damage.Append(damage)
+		s.found.Messages = base.Index + lines
+		for _, p := range places {
+			p.Index += base.Index
+			p.Line += base.Line + 1
+			if !s.walker.has(p.Index) {
+				continue
+			}
+			if err := s.take(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	s.found.Whole = err == nil && limit < 0
+	return err
+}
+
+// take gets a message that ranges and filter choose.
+func (s *scan) take(p Place) error {
+	if c := s.choice; c.Last > 0 {
+		if len(s.last) < c.Last {
+			s.last = append(s.last, p)
+		} else {
+			s.last[s.next] = p
+			s.next = (s.next + 1) % c.Last
+		}
+		s.held++
+		return nil
+	}
+	return s.give(p)
+}
+
+// give hands a message on.
+func (s *scan) give(p Place) error {
+	switch {
+	case s.choice.First == 0 || s.found.Chosen < s.choice.First:
+	case s.bounded:
+		return nil
+	default:
+		return errEnough
+	}
+	s.found.Chosen++
+	return s.each(p)
+}
+
+// finish hands on the last ones.
+func (s *scan) finish() error {
+	for i := range s.last {
+		if err := s.give(s.last[(s.next+i)%len(s.last)]); err != nil {
+			if errors.Is(err, errEnough) {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package choose
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ErrRange says that a text is no list of ranges.
+var ErrRange = errors.New("not a message number or range")
+
+// Range is a range of messages as it was typed, both ends inclusive. A number below 0
+// counts from the end.
+type Range struct {
+	From, To int
+	toEnd    bool // there is no To
+}
+
+// open is the end of a range that has none.
+const open = math.MaxInt
+
+// ParseRanges reads a list with commas of N, N..M, N-M, N.. and ..M. The error wraps
+// [ErrRange] and shows the place.
+func ParseRanges(text string) ([]Range, error) {
+	var list []Range
+	at := 0
+	for part := range strings.SplitSeq(text, ",") {
+		r, err := parseRange(part)
+		if err != nil {
+			return nil, fmt.Errorf("%q at character %d of %q: %w", part, at+1, text, err)
+		}
+		list = append(list, r)
+		at += len(part) + 1
+	}
+	return list, nil
+}
+
+func parseRange(part string) (r Range, err error) {
+	from, to, dots := strings.Cut(part, "..")
+	if !dots {
+		// N-M, as in SillyTavern's /messages: only numbers from the front
+		if i := strings.LastIndexByte(part, '-'); i > 0 {
+			from, to, dots = part[:i], part[i+1:], true
+			if strings.HasPrefix(from, "-") || from == "" || to == "" {
+				return r, ErrRange
+			}
+		}
+	}
+	switch {
+	case !dots:
+		r.From, err = number(part)
+		r.To = r.From
+		return r, err
+	case from == "" && to == "":
+		return r, ErrRange
+	}
+	if from != "" {
+		if r.From, err = number(from); err != nil {
+			return r, err
+		}
+	}
+	if r.To, r.toEnd = open, true; to != "" {
+		r.toEnd = false
+		if r.To, err = number(to); err != nil {
+			return r, err
+		}
+	}
+	if !r.toEnd && r.From < 0 == (r.To < 0) && r.To < r.From {
+		return r, fmt.Errorf("%w: it ends before it begins", ErrRange)
+	}
+	return r, nil
+}
+
+// number reads a message number: digits, or a minus sign and digits, in the decimal
+// system whatever they begin with.
+func number(text string) (int, error) {
+	digits := strings.TrimPrefix(text, "-")
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0, ErrRange
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("%w: no chat has so many messages", ErrRange)
+	}
+	return int(n), nil
+}
+
+// OutOfRangeError says that a chat does not have a message that was asked for.
+type OutOfRangeError struct {
+	At       int // as it was asked for
+	Messages int // there are
+}
+
+func (e *OutOfRangeError) Error() string {
+	if e.Messages == 0 {
+		return fmt.Sprintf("there is no message %d: the chat has no messages", e.At)
+	}
+	return fmt.Sprintf("there is no message %d; the last one is %d", e.At, e.Messages-1)
+}
+
+// fromEnd reports whether some number counts from the end.
+func fromEnd(ranges []Range) bool {
+	return slices.ContainsFunc(ranges, func(r Range) bool { return r.From < 0 || r.To < 0 })
+}
+
+// interval is a range of indexes, both ends inclusive.
+type interval struct{ from, to int }
+
+// intervals are sorted, and apart from each other.
+type intervals []interval
+
+// resolve turns ranges into indexes of a chat with so many messages; below 0: their
+// number is not known, and no range counts from the end.
+func resolve(ranges []Range, messages int) (intervals, error) {
+	var list intervals
+	for _, r := range ranges {
+		i, err := r.resolve(messages)
+		if err != nil {
+			return nil, err
+		}
+		if i.from <= i.to {
+			list = append(list, i)
+		}
+	}
+	slices.SortFunc(list, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
+	merged := list[:0]
+	for _, i := range list {
+		if n := len(merged); n > 0 && i.from-1 <= merged[n-1].to {
+			merged[n-1].to = max(merged[n-1].to, i.to)
+			continue
+		}
+		merged = append(merged, i)
+	}
+	return merged, nil
+}
+
+func (r Range) resolve(messages int) (interval, error) {
+	place := func(n int) (int, error) {
+		switch {
+		case n < 0 && n+messages < 0, messages >= 0 && n >= messages:
+			return 0, &OutOfRangeError{n, messages}
+		case n < 0:
+			return n + messages, nil
+		}
+		return n, nil
+	}
+	if r.toEnd && r.From >= 0 {
+		return interval{r.From, open}, nil // from beyond the end it chooses nothing
+	}
+	from, err := place(r.From)
+	if err != nil {
+		return interval{}, err
+	}
+	to := open
+	if !r.toEnd {
+		if to, err = place(r.To); err != nil {
+			return interval{}, err
+		}
+	}
+	if to < from {
+		return interval{}, fmt.Errorf("%w: %d..%d ends before it begins", ErrRange, r.From, r.To)
+	}
+	return interval{from, to}, nil
+}
+
+// last returns the last index that the intervals name.
+func (l intervals) last() int {
+	if len(l) == 0 {
+		return -1
+	}
+	return l[len(l)-1].to
+}
+
+// bound returns the last message that some range names, not as "to the end"; -1 where
+// none does.
+func bound(ranges []Range) int {
+	most := -1
+	for _, r := range ranges {
+		if !r.toEnd {
+			most = max(most, r.To)
+		}
+	}
+	return most
+}
+
+// walker tells of indexes that come in order whether they are chosen.
+type walker struct{ rest intervals }
+
+func (w *walker) has(index int) bool {
+	for len(w.rest) > 0 && w.rest[0].to < index {
+		w.rest = w.rest[1:]
+	}
+	return len(w.rest) > 0 && w.rest[0].from <= index
+}
+
+// Indexes returns the first and the last index that the range means in a chat with so many
+// messages; the last is before the first where it means none.
+func (r Range) Indexes(messages int) ([2]int, error) {
+	i, err := r.resolve(messages)
+	return [2]int{i.from, min(i.to, messages-1)}, err
+}

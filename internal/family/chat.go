@@ -1,0 +1,163 @@
+package family
+
+import (
+	"slices"
+	"strings"
+
+	"stchat/internal/message"
+	"stchat/internal/safefile"
+)
+
+// Chat is what kinship is judged by, and what came of it.
+type Chat struct {
+	Path  string
+	Name  string
+	Stamp safefile.Stamp
+	Bytes int64
+	Err   error // why the file cannot be read; nothing below is known then
+
+	// Groups are the files of the groups that list a group chat, as paths.
+	Groups []string
+
+	MainChat   string // as it is written; empty: none
+	UUID       string // of ChatBranches, and its parent's
+	ParentUUID string
+	Integrity  string
+	Recap      string // the chat that Auto-Recap's data belongs to
+	FirstDate  int64  // the first that can be read, in ms since 1970; 0: none
+	Links      []Link
+	Messages   []Message
+	Damaged    int // lines
+
+	Kin
+
+	n          int // place among the chats
+	first, end int // see number
+}
+
+// Message is what is kept of a message.
+type Message struct {
+	ID   message.ID
+	Date int64 // in ms since 1970; 0: none that can be read
+	Off  int64 // where its line begins in the file
+}
+
+// Link is a name on a message.
+type Link struct {
+	Kind  Kind // Checkpoint or Branch
+	Name  string
+	Index int
+}
+
+// Via says what leads from a chat to its parent.
+type Via string
+
+// The evidence for a parent, the strongest first.
+const (
+	ByMainChat Via = "main_chat"
+	ByLink     Via = "link"
+	ByUUID     Via = "uuid"
+	ByName     Via = "name"
+	ByContent  Via = "content"
+)
+
+// Role is what a chat is in its family.
+type Role string
+
+// The roles.
+const (
+	Root           Role = "root"
+	CheckpointRole Role = "checkpoint"
+	BranchRole     Role = "branch"
+	Copy           Role = "copy" // it has nothing of its own, and nothing names it
+)
+
+// Kin is what came of judging a chat. It is filled by [New].
+type Kin struct {
+	Parent   *Chat
+	Via      Via
+	Named    *Chat   // the chat to which main_chat leads, also in a circle
+	Dangling string  // the name in main_chat that leads nowhere
+	Children []*Chat // by Point.At, then by the date of their first own message
+	Role     Role
+	Cycle    bool // its parent was cut off, since it is one of its own descendants
+	Point
+	AtLink int // the parent's message that links to this chat; -1: none
+}
+
+// Point is where a chat parts from its parent.
+type Point struct {
+	At       int // the chat's last message that the parent has too; -1: none
+	AtParent int // the index of that message in the parent
+	Shared   int // how many of the messages 0 to At the parent has
+}
+
+// Edited returns how many messages up to the point the parent does not have.
+func (p Point) Edited() int { return p.At + 1 - p.Shared }
+
+// Own returns how many messages the chat has behind the point.
+func (c *Chat) Own() int {
+	if c.Parent == nil {
+		return len(c.Messages)
+	}
+	return len(c.Messages) - 1 - c.At
+}
+
+// LastDate returns the last readable date of the chat's messages, 0 without one.
+func (c *Chat) LastDate() int64 {
+	for _, v := range slices.Backward(c.Messages) {
+		if d := v.Date; d != 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+func firstDate(list []Message) int64 {
+	for i := range list {
+		if list[i].Date != 0 {
+			return list[i].Date
+		}
+	}
+	return 0
+}
+
+// ownDate returns the date of the first own message that has one.
+func (c *Chat) ownDate() int64 { return firstDate(c.Messages[len(c.Messages)-c.Own():]) }
+
+// sameOwner reports whether names in one chat mean the other: group chats of
+// different groups lie in one folder. One that no group lists may belong to any.
+func sameOwner(a, b *Chat) bool {
+	if len(a.Groups) == 0 || len(b.Groups) == 0 {
+		return true
+	}
+	for _, g := range a.Groups {
+		if slices.Contains(b.Groups, g) {
+			return true
+		}
+	}
+	return false
+}
+
+const checkpointMark = "Checkpoint #"
+
+// ParentInName returns what stands before the last "Checkpoint #" of a name, as
+// getMainChatName in SillyTavern's bookmarks.js takes it for the parent.
+func ParentInName(name string) string {
+	at := strings.LastIndex(name, checkpointMark)
+	if at < 0 {
+		return ""
+	}
+	return strings.TrimSpace(name[:at])
+}
+
+// endsAsCheckpoint reports whether a name ends as those that are generated for
+// checkpoints do: "… Checkpoint #3", up to 1.15 "Checkpoint #3 - <time>".
+func endsAsCheckpoint(name string) bool {
+	at := strings.LastIndex(name, checkpointMark)
+	if at < 0 {
+		return false
+	}
+	rest := strings.TrimLeft(name[at+len(checkpointMark):], "0123456789")
+	return rest == "" || strings.HasPrefix(rest, " - 20") && strings.Contains(rest, "@")
+}

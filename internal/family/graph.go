@@ -1,0 +1,235 @@
+package family
+
+import (
+	"cmp"
+	"slices"
+
+	"stchat/internal/card"
+	"stchat/internal/group"
+	"stchat/internal/library"
+	"stchat/internal/names"
+)
+
+// Names finds the chat to which a name in a file leads; [library.Folder] does.
+type Names interface {
+	Target(name string) (chat string, ok bool)
+}
+
+// By says what parents are found by.
+type By int
+
+// The two ways.
+const (
+	ByLinks       By = iota // what is declared, and by content where nothing is
+	ByContentOnly           // what the messages say alone
+)
+
+// Graph is the chats of one folder and how they hang together.
+type Graph struct {
+	Chats    []*Chat
+	Circles  [][]*Chat // chats whose main_chats lead around, each circle once
+	Warnings []Warning
+
+	Folder *library.Folder // set by Read
+	Groups []*group.File   // of the user folder, where the chats are group chats
+	Card   *card.Card      // of the character, where it can be read
+	NoCard error           // why it cannot; [card.ErrMissing] where there is none
+
+	names  Names
+	byName map[string]*Chat
+	known  map[string]*Chat // what names lead to
+	roots  roots
+}
+
+// Warning is something about kinship that the user should be told.
+type Warning struct {
+	Chat *Chat
+	Kind WarningKind
+	Name string // that it is about
+}
+
+// WarningKind says what a warning is about.
+type WarningKind int
+
+// The warnings.
+const (
+	LetterCase    WarningKind = iota // a name differs from the chat it leads to in letter case
+	SharedNothing                    // a declared parent has none of the chat's messages
+)
+
+// New judges the chats of one folder. They keep their order; of two with one name
+// the first is meant by it.
+func New(names Names, chats []*Chat, by By) *Graph {
+	g := &Graph{Chats: chats, names: names, byName: make(map[string]*Chat, len(chats)), known: map[string]*Chat{}, roots: make(roots, len(chats))}
+	for i, c := range chats {
+		c.n = i
+		if c.FirstDate == 0 {
+			c.FirstDate = firstDate(c.Messages)
+		}
+		c.Kin = Kin{Point: Point{-1, -1, 0}, AtLink: -1}
+		g.roots[i] = c
+		if g.byName[c.Name] == nil {
+			g.byName[c.Name] = c
+		}
+	}
+	b := builder{g}
+	if by == ByLinks {
+		b.declared()
+		b.computed((*Chat).inherited)
+	} else {
+		b.computed(func(*Chat, int) bool { return false })
+	}
+	b.order()
+	b.number()
+	return g
+}
+
+// Again judges the same chats by links, after the names in them were changed. It does
+// not look up anew what else names them.
+func (g *Graph) Again() *Graph { return New(g.names, g.Chats, ByLinks) }
+
+// Find returns the chat to which a name in a file leads, nil where there is none.
+func (g *Graph) Find(name string) *Chat {
+	c, ok := g.known[name]
+	if !ok {
+		if target, found := g.names.Target(name); found {
+			c = g.byName[target]
+		}
+		g.known[name] = c
+	}
+	return c
+}
+
+// found is Find for a name that a chat uses; it warns of a different letter case.
+func (g *Graph) found(from *Chat, name string) *Chat {
+	c := g.Find(name)
+	if c == nil || !sameOwner(from, c) {
+		return nil
+	}
+	if c.Name != name {
+		if safe, err := names.Sanitize(name); err == nil && safe != c.Name {
+			g.Warnings = append(g.Warnings, Warning{from, LetterCase, name})
+		}
+	}
+	return c
+}
+
+// Current reports whether a chat is the one that is open in its card or group.
+func (g *Graph) Current(c *Chat) bool {
+	if g.Card != nil && g.Card.Chat != "" && g.Find(g.Card.Chat) == c {
+		return true
+	}
+	for _, f := range g.Groups {
+		if slices.Contains(c.Groups, f.Path) && f.ChatID != "" && g.Find(f.ChatID) == c {
+			return true
+		}
+	}
+	return false
+}
+
+// Roots returns the chats without a parent, in the order of the chats.
+func (g *Graph) Roots() []*Chat {
+	var roots []*Chat
+	for _, c := range g.Chats {
+		if c.Parent == nil {
+			roots = append(roots, c)
+		}
+	}
+	return roots
+}
+
+// Root returns the root of a chat's family.
+func (g *Graph) Root(c *Chat) *Chat { return g.roots.of(c) }
+
+// Eldest returns the chat from which the others come: one that has none of the others
+// among its ancestors, names no parent, and began first.
+func (g *Graph) Eldest(chats []*Chat) *Chat {
+	below := make(map[*Chat]bool, len(chats))
+	end := 0
+	for _, c := range slices.SortedFunc(slices.Values(chats), func(a, b *Chat) int { return cmp.Compare(a.first, b.first) }) {
+		below[c] = c.first < end
+		end = max(end, c.end)
+	}
+	return slices.MinFunc(chats, func(a, b *Chat) int {
+		return cmp.Or(
+			compareBool(below[a], below[b]),
+			compareBool(a.MainChat != "", b.MainChat != ""),
+			CompareDates(a.FirstDate, b.FirstDate),
+			cmp.Compare(a.Name, b.Name),
+		)
+	})
+}
+
+// References returns every place that names a chat, whether it is there or not: as
+// written, or as SillyTavern's server makes the name safe. Chats come first, in
+// their order, then the card or group files.
+func (g *Graph) References(name string) []Reference {
+	var list []Reference
+	subject := g.Find(name)
+	means := func(c *Chat, written string) bool {
+		if written == "" {
+			return false
+		}
+		if subject == nil {
+			return g.Find(written) == nil && safeName(written) == safeName(name)
+		}
+		return g.Find(written) == subject && sameOwner(c, subject)
+	}
+	for _, c := range g.Chats {
+		add := func(index int, kind Kind, name string) {
+			list = append(list, Reference{c.Path, c.Stamp, index, kind, name})
+		}
+		if means(c, c.MainChat) {
+			add(Header, Parent, c.MainChat)
+		}
+		if c == subject && means(c, c.Recap) {
+			add(Header, Recap, c.Recap)
+		}
+		for _, l := range c.Links {
+			if means(c, l.Name) {
+				add(l.Index, l.Kind, l.Name)
+			}
+		}
+	}
+	if g.Card != nil && means(&Chat{}, g.Card.Chat) {
+		list = append(list, Reference{g.Card.Path, g.Card.Stamp, NoLine, Open, g.Card.Chat})
+	}
+	for _, f := range g.Groups {
+		if subject != nil && len(subject.Groups) > 0 && !slices.Contains(subject.Groups, f.Path) {
+			continue
+		}
+		list = append(list, inGroup(f, func(written string) bool { return means(&Chat{}, written) })...)
+	}
+	return list
+}
+
+// Renamed returns the chats that a missing name may have been given to: one is the
+// answer, of several nobody can tell. A chat's parent is looked for among those that
+// do not name the missing one themselves: such as link the chat at their last shared
+// message, else the one trunk by content. A child that a message links by the
+// missing name is looked for among the chats that name the message's chat as their
+// parent, part from it there, and have no link of their own.
+func (g *Graph) Renamed(name string) []*Chat {
+	if g.Find(name) != nil {
+		return nil
+	}
+	return missing{g, safeName(name)}.candidates()
+}
+
+// Walk calls do for every chat of a family, each before its children, which come in
+// their order. depth is 0 for the root.
+func Walk(root *Chat, do func(c *Chat, depth int)) {
+	type step struct {
+		chat  *Chat
+		depth int
+	}
+	way := []step{{root, 0}}
+	for len(way) > 0 {
+		s := way[len(way)-1]
+		way = way[:len(way)-1]
+		do(s.chat, s.depth)
+		for _, child := range slices.Backward(s.chat.Children) {
+			way = append(way, step{child, s.depth + 1})
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package family
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"stchat/internal/card"
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/message"
+	"stchat/internal/progress"
+	"stchat/internal/userdir"
+)
+
+// Options says how kinship is judged.
+type Options struct {
+	By    By
+	Meter *progress.Meter
+	As    func(path string) *As // what chats are about to become; nil, as what it returns: as they are
+}
+
+// As is a chat that is about to be changed, as it will be.
+type As struct {
+	View   func(file jsonl.Source) jsonl.Source // with its header in front; nil: the file
+	Line   Becoming                             // nil: every line stays as it is
+	Groups []string                             // files of the groups that will list it, too
+}
+
+// Becoming returns the message in a line, and false where there will be none.
+// header is the chat's.
+type Becoming func(header []byte, l *jsonl.Line) (message []byte, ok bool)
+
+// Read reads every chat in the folders once and judges each folder. Chats that
+// cannot be read say why. The error is that of a folder, or that ctx ended.
+func Read(ctx context.Context, lib *library.Library, folders []string, opt Options) ([]*Graph, error) {
+	var chats []*Chat
+	ends := make([]int, len(folders))
+	for i, path := range folders {
+		f := lib.Folder(path)
+		if f.Err != nil {
+			return nil, f.Err
+		}
+		for _, name := range f.Chats {
+			chats = append(chats, &Chat{Path: f.File(name), Name: name})
+		}
+		ends[i] = len(chats)
+	}
+	opt.Meter.Expect(len(chats), 0)
+	var mu sync.Mutex
+	var large []*Chat
+	if opt.As == nil {
+		opt.As = func(string) *As { return nil }
+	}
+	seed := message.NewSeed()
+	newReader := func() *reader {
+		return &reader{lib: lib, as: opt.As, keys: lineKeys(), seed: seed, all: tally{ids: message.NewIdentifier(seed)}}
+	}
+	readers := sync.Pool{New: func() any { return newReader() }}
+	progress.Each(ctx, len(chats), func(i int) {
+		r := readers.Get().(*reader)
+		defer readers.Put(r)
+		if !r.read(ctx, chats[i], true) {
+			mu.Lock()
+			large = append(large, chats[i])
+			mu.Unlock()
+			return
+		}
+		opt.Meter.Done()
+	})
+	for _, c := range large {
+		newReader().read(ctx, c, false)
+		opt.Meter.Done()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	graphs := make([]*Graph, len(folders))
+	from := 0
+	for i, path := range folders {
+		f := lib.Folder(path)
+		graphs[i] = New(f, slices.Clip(chats[from:ends[i]]), opt.By)
+		lookAround(graphs[i], lib, f)
+		from = ends[i]
+	}
+	return graphs, nil
+}
+
+// lookAround looks up what else names the chats of the folder.
+func lookAround(g *Graph, lib *library.Library, f *library.Folder) {
+	g.Folder = f
+	switch f.Kind {
+	case userdir.Group:
+		if set, err := lib.In(f.Dir); err == nil {
+			g.Groups = set.Files
+		}
+	case userdir.Solo:
+		path, err := card.Find(f.Dir, f.Owner)
+		if err == nil {
+			g.Card, err = card.Open(path)
+		}
+		g.NoCard = err
+	}
+}
+
+// reader reads one chat after another, with memory that it keeps.
+type reader struct {
+	lib  *library.Library
+	as   func(path string) *As
+	keys *jsonl.Keys
+	seed message.Seed
+	buf  jsonl.Buffer
+	all  tally
+}
+
+// read fills in what a chat says. With small it leaves a large one alone and returns
+// false: such are read one by one, each by all processors.
+func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
+	as := r.as(c.Path)
+	if as == nil {
+		as = new(As)
+	}
+	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: r.lib, Regular: true, View: as.View})
+	if err != nil {
+		c.Err = err
+		return true
+	}
+	defer open.Close()
+	src := open.Source
+	if small && src.Size > jsonl.Small {
+		return false
+	}
+	c.Stamp, c.Bytes, c.Damaged = open.Stamp, src.Size, open.Damage.Total
+	for _, g := range open.Groups {
+		c.Groups = append(c.Groups, g.Path)
+	}
+	c.Groups = append(c.Groups, as.Groups...)
+	c.head(open)
+	r.all.reset()
+	r.all.become = nil
+	if as.Line != nil {
+		var header []byte
+		if header, err = src.Section(open.HeaderSpan.Off, open.HeaderSpan.Len); err != nil {
+			c.Err = open.Errorf("%w", err)
+			return true
+		}
+		r.all.become = func(l *jsonl.Line) ([]byte, bool) { return as.Line(header, l) }
+	}
+	lines := jsonl.MapOptions{From: open.Body, Line: open.BodyLine, Limit: -1, Keys: r.keys}
+	if small {
+		var damage jsonl.Damages
+		damage, err = r.buf.Each(src, lines, r.all.line)
+		c.Damaged += damage.Total
+		c.Messages = slices.Clone(r.all.messages)
+	} else {
+		err = jsonl.Map(ctx, src, lines, func(l *jsonl.Line, t *tally) {
+			if t.ids == nil {
+				t.ids = message.NewIdentifier(r.seed)
+			}
+			t.become = r.all.become
+			t.line(l)
+		}, func(t *tally, base jsonl.Base, damage jsonl.Damages) error {
+			for _, l := range t.links {
+				l.Index += len(r.all.messages)
+				if len(r.all.links) < maxLinks {
+					r.all.links = append(r.all.links, l)
+				}
+			}
+			if r.all.messages == nil {
+				r.all.messages = make([]Message, 0, expected(t.messages, src.Size-open.Body))
+			}
+			r.all.messages = append(r.all.messages, t.messages...)
+			c.Damaged += damage.Total
+			return nil
+		}, (*tally).reset)
+		c.Messages = r.all.messages
+	}
+	c.Links = slices.Clone(r.all.links)
+	if err != nil {
+		c.Err = open.Errorf("%w", err)
+	}
+	return true
+}
+
+// expected guesses from the first messages of a chat how many there are in all its
+// bytes, so that there is no need to move them as they become more. A guess that a few
+// short lines could raise beyond all measure is not made.
+func expected(first []Message, size int64) int {
+	const shortest = 256
+	if len(first) < 2 {
+		return len(first)
+	}
+	length := max((first[len(first)-1].Off-first[0].Off)/int64(len(first)-1), shortest)
+	return len(first) + int(size/length+size/length/16)
+}

@@ -1,0 +1,64 @@
+package family
+
+import (
+	"stchat/internal/group"
+	"stchat/internal/names"
+	"stchat/internal/safefile"
+)
+
+// Reference is one place in a file that names a chat.
+type Reference struct {
+	Path  string
+	Stamp safefile.Stamp // of the file when it was read
+	Index int            // of the message; Header; NoLine
+	Kind  Kind
+	Name  string // as it is written there
+}
+
+// Places that are no message.
+const (
+	Header = -1
+	NoLine = -2 // of a group file or a card
+)
+
+// Kind says what a reference is.
+type Kind uint8
+
+// The kinds of references.
+const (
+	Parent      Kind = iota // chat_metadata.main_chat
+	Checkpoint              // extra.bookmark_link, also of a swipe that is not chosen
+	Branch                  // an element of extra.branches, the same
+	Recap                   // the chat's own Auto-Recap data
+	Listed                  // the chats of a group
+	Open                    // the chat that is open in a group, or in a character's card
+	OldMetadata             // metadata that a group keeps in the layout up to 1.14
+)
+
+// inGroup returns the places in a group file whose name is meant.
+func inGroup(f *group.File, means func(name string) bool) (list []Reference) {
+	add := func(kind Kind, name string) {
+		list = append(list, Reference{f.Path, f.Stamp, NoLine, kind, name})
+	}
+	for _, name := range f.Chats {
+		if means(name) {
+			add(Listed, name)
+			if _, ok := f.OldMetadata(name); ok && name != f.ChatID {
+				add(OldMetadata, name)
+			}
+		}
+	}
+	if means(f.ChatID) {
+		add(Open, f.ChatID)
+	}
+	return list
+}
+
+// safeName is the name as SillyTavern's server makes it safe; one of which it would
+// make nothing stays.
+func safeName(name string) string {
+	if safe, err := names.Sanitize(name); err == nil {
+		return safe
+	}
+	return name
+}

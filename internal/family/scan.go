@@ -1,0 +1,131 @@
+package family
+
+import (
+	"bytes"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
+)
+
+// The keys of a message that are looked at, by their place in keyNames.
+const (
+	keyName = iota
+	keyIsUser
+	keyText
+	keyDate
+	keyExtra
+	keySwipeInfo
+)
+
+func keyNames() []string {
+	return []string{"name", "is_user", "mes", "send_date", "extra", "swipe_info"}
+}
+
+func lineKeys() *jsonl.Keys { return jsonl.NewKeys(keyNames()...) }
+
+// maxLinks is how many links of a chat are kept.
+const maxLinks = 100_000
+
+// tally is what a stretch of a chat says.
+type tally struct {
+	messages []Message
+	links    []Link        // their indexes are those in the stretch
+	seen     map[Link]bool // on the line
+	ids      *message.Identifier
+	become   func(l *jsonl.Line) (message []byte, ok bool) // nil: lines stay as they are
+}
+
+func (t *tally) reset() { t.messages, t.links = t.messages[:0], t.links[:0] }
+
+// line reads one line.
+func (t *tally) line(l *jsonl.Line) {
+	raw, ok := l.Raw, l.Damage == nil
+	if t.become != nil {
+		raw, ok = t.become(l)
+	}
+	if !ok {
+		return
+	}
+	value := func(key int) (value []byte) {
+		if l.Damage == nil {
+			value, _ = l.Value(key)
+		} else {
+			value, _ = rawjson.Lookup(raw, keyNames()[key])
+		}
+		return value
+	}
+	date := value(keyDate)
+	m := Message{ID: t.ids.Identity(value(keyName), value(keyIsUser), value(keyText), date), Off: l.Off}
+	if at, ok := sendate.ParseRaw(date); ok {
+		m.Date = at.UnixMilli()
+	}
+	t.messages = append(t.messages, m)
+	t.seen = nil
+	index := len(t.messages) - 1
+	t.linksIn(value(keyExtra), index)
+	if infos := value(keySwipeInfo); mayLink(infos) {
+		for info := range rawjson.Elements(infos) {
+			extra, _ := rawjson.Lookup(info, "extra")
+			t.linksIn(extra, index)
+		}
+	}
+}
+
+// mayLink reports whether there can be a link in raw, without reading it.
+func mayLink(raw []byte) bool {
+	return bytes.Contains(raw, []byte("bookmark_link")) || bytes.Contains(raw, []byte("branches")) || bytes.Contains(raw, []byte(`\u`))
+}
+
+// linksIn collects the links in an extra, each once a message.
+func (t *tally) linksIn(extra []byte, index int) {
+	if !mayLink(extra) {
+		return
+	}
+	add := func(kind Kind, raw []byte) {
+		name, ok := rawjson.Unquote(raw)
+		if !ok || name == "" {
+			return
+		}
+		l := Link{kind, name, index}
+		if len(t.links) < maxLinks && !t.seen[l] {
+			t.links = append(t.links, l)
+			if t.seen == nil {
+				t.seen = map[Link]bool{}
+			}
+			t.seen[l] = true
+		}
+	}
+	bookmark, _ := rawjson.Lookup(extra, "bookmark_link")
+	add(Checkpoint, bookmark)
+	branches, _ := rawjson.Lookup(extra, "branches")
+	for raw := range rawjson.Elements(branches) {
+		add(Branch, raw)
+	}
+}
+
+// head takes what the header says.
+func (c *Chat) head(from *chat.Chat) {
+	md := from.Metadata()
+	text := func(path ...string) string {
+		raw, _ := md.Get(path[0])
+		if len(path) > 1 {
+			raw, _ = rawjson.Lookup(raw, path[1:]...)
+		}
+		s, _ := rawjson.Unquote(raw)
+		return s
+	}
+	c.MainChat, c.UUID, c.ParentUUID, c.Integrity = text("main_chat"), text("uuid"), text("parent_uuid"), text("integrity")
+	for _, path := range recapKeys {
+		if c.Recap = text(path...); c.Recap != "" {
+			break
+		}
+	}
+}
+
+// recapKeys are where Auto-Recap notes whose its data is (FORMATS.md B2.1).
+var recapKeys = [][]string{
+	{"auto_recap_running_scene_recaps", "chat_id"}, {"auto_recap", "combined_recap", "chat_id"}, {"auto_recap_checkpoint_state", "chat_id"},
+}

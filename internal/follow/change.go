@@ -1,0 +1,84 @@
+package follow
+
+import (
+	"slices"
+	"sort"
+)
+
+// Change says what happens to the messages of a chat. All indexes are those before it.
+type Change struct {
+	Messages int      // how many there are
+	Gone     []int    // that go, in order, each once
+	Inserted []Insert // that come, in order of At
+	Hidden   []int    // whose is_system becomes true, in order
+	Shown    []int    // whose is_system becomes false, in order
+	// Operations are those on Luker's variables that messages note from now on, by index,
+	// where they are others than before.
+	Operations map[int][]byte
+}
+
+// Insert is one message that comes.
+type Insert struct {
+	At      int  // before the message that has this index; the number of messages: at the end
+	Visible bool // core counts it in a prompt
+	// Operations are those on Luker's variables (extra.var_ops).
+	Operations []byte
+}
+
+// Moves reports whether some message gets another index.
+func (c *Change) Moves() bool { return c.FirstMoved() >= 0 }
+
+// FirstMoved returns the first index that goes or is another one afterwards, -1 where all
+// stay as they are.
+func (c *Change) FirstMoved() int {
+	first := -1
+	if len(c.Gone) > 0 {
+		first = c.Gone[0]
+	}
+	for _, i := range c.Inserted {
+		if i.At < c.Messages && (first < 0 || i.At < first) {
+			first = i.At
+		}
+	}
+	return first
+}
+
+// Tail reports whether the change only cuts off the end.
+func (c *Change) Tail() bool {
+	n := len(c.Gone)
+	return n > 0 && c.Gone[0] == c.Messages-n && len(c.Inserted)+len(c.Hidden)+len(c.Shown) == 0
+}
+
+// Left returns how many messages there are afterwards.
+func (c *Change) Left() int { return c.Messages - len(c.Gone) + len(c.Inserted) }
+
+// goes reports whether a message goes.
+func (c *Change) goes(i int) bool {
+	_, found := slices.BinarySearch(c.Gone, i)
+	return found
+}
+
+// Map returns the new index of a message that stays.
+func (c *Change) Map(i int) int {
+	gone := sort.SearchInts(c.Gone, i)
+	came := sort.Search(len(c.Inserted), func(k int) bool { return c.Inserted[k].At > i })
+	return i - gone + came
+}
+
+// up returns the new index of the nearest message at or after i that stays.
+func (c *Change) up(i int) (int, bool) {
+	i = max(i, 0)
+	for k := sort.SearchInts(c.Gone, i); k < len(c.Gone) && c.Gone[k] == i; k++ {
+		i++
+	}
+	return c.Map(i), i < c.Messages
+}
+
+// down returns the new index of the nearest message at or before i that stays.
+func (c *Change) down(i int) (int, bool) {
+	i = min(i, c.Messages-1)
+	for k := sort.SearchInts(c.Gone, i+1) - 1; k >= 0 && c.Gone[k] == i; k-- {
+		i--
+	}
+	return c.Map(i), i >= 0
+}

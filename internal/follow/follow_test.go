@@ -1,0 +1,355 @@
+package follow
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/illustrator"
+	"stchat/internal/isolate"
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+)
+
+// chat is a chat in memory.
+type chat struct {
+	metadata string
+	lines    []string
+}
+
+func source(lines []string) Source {
+	return Source{Source: jsonl.Bytes([]byte(strings.Join(lines, "\n"))), Workers: 2}
+}
+
+// apply makes a change, the new messages given.
+func (c chat) apply(t *testing.T, change Change, fresh []string) (chat, *State, []isolate.Change) {
+	t.Helper()
+	change.Messages = len(c.lines)
+	md, err := rawjson.ParseObject([]byte(c.metadata))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := Look(t.Context(), source(c.lines), &change, md)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := state.Metadata(md)
+	edited := slices.Clone(c.lines)
+	for _, l := range state.Lines() {
+		if got := source(c.lines); string(must(got.Section(l.Off, l.Len))) != c.lines[l.Index] {
+			t.Fatalf("message %d is not at %d", l.Index, l.Off)
+		}
+		edited[l.Index] = string(state.Line(l.Index, []byte(edited[l.Index])))
+	}
+	for _, i := range change.Hidden {
+		edited[i] = strings.Replace(edited[i], `"is_system":false`, `"is_system":true`, 1)
+	}
+	for _, i := range change.Shown {
+		edited[i] = strings.Replace(edited[i], `"is_system":true`, `"is_system":false`, 1)
+	}
+	after := chat{metadata: string(md.Bytes())}
+	for i := range len(edited) + 1 {
+		for k, in := range change.Inserted {
+			if in.At == i {
+				after.lines = append(after.lines, fresh[k])
+			}
+		}
+		if i < len(edited) && !slices.Contains(change.Gone, i) {
+			after.lines = append(after.lines, edited[i])
+		}
+	}
+	return after, state, said
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func TestMaps(t *testing.T) {
+	c := Change{Messages: 8, Gone: []int{0, 3, 4, 7}, Inserted: []Insert{{At: 2}, {At: 5}, {At: 8}}}
+	type row struct{ at, index, up, down int }
+	for _, want := range []row{{1, 0, 0, 0}, {2, 2, 2, 2}, {3, -9, 4, 2}, {4, -9, 4, 2}, {5, 4, 4, 4}, {6, 5, 5, 5}, {7, -9, -1, 5}, {0, -9, 0, -1}} {
+		got := row{want.at, -9, -1, -1}
+		if !c.goes(want.at) {
+			got.index = c.Map(want.at)
+		}
+		if to, ok := c.up(want.at); ok {
+			got.up = to
+		}
+		if to, ok := c.down(want.at); ok {
+			got.down = to
+		}
+		if got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	if c.Left() != 7 || c.FirstMoved() != 0 || c.Tail() {
+		t.Errorf("left %d, first %d, tail %v", c.Left(), c.FirstMoved(), c.Tail())
+	}
+	if tail := (Change{Messages: 8, Gone: []int{6, 7}}); !tail.Tail() {
+		t.Error("the end is no tail")
+	}
+	if end := (Change{Messages: 8, Inserted: []Insert{{At: 8}}}); end.Moves() {
+		t.Error("a message at the end moves others")
+	}
+}
+
+// world makes a chat that has state of all kinds. marked is what every message is known
+// by; ids of prompts are as the extension makes them.
+func world(random *rand.Rand, n int) chat {
+	var c chat
+	visible := 0
+	var versions, nodes, roots, sticky []string
+	for i := range n {
+		system := random.IntN(4) == 0
+		extra := []string{fmt.Sprintf(`"n":%d`, random.Int64())}
+		mes := fmt.Sprintf("text %d", random.Int64())
+		if random.IntN(3) == 0 {
+			start := random.IntN(i + 1)
+			extra = append(extra, fmt.Sprintf(`"auto_recap_memory":{"scene_break":true,"scene_recap_memory":"r","scene_recap_metadata":{"0":{"startIdx":%d,"endIdx":%d}}}`, start, i))
+			versions = append(versions, fmt.Sprintf(`{"version":%d,"prev_scene_index":%d,"new_scene_index":%d,"content":"c"}`, len(versions), start, i))
+		}
+		if random.IntN(3) == 0 {
+			id := illustrator.PromptID("door", i, 0)
+			nodes = append(nodes, fmt.Sprintf(`%q:{"id":%q,"messageId":%d,"promptIndex":0,"text":"door","parentId":null,"childIds":[]}`, id, id, i))
+			roots = append(roots, fmt.Sprintf("%q", id))
+			mes += fmt.Sprintf(` <!-- auto-illustrator:promptId=%s,imageUrl=x -->`, id)
+		}
+		if !system {
+			if start := visible; random.IntN(3) == 0 {
+				sticky = append(sticky, fmt.Sprintf(`"B.%d":{"hash":1,"start":%d,"end":%d}`, i, start, start+1+random.IntN(12)))
+			}
+			visible++
+		}
+		c.lines = append(c.lines, fmt.Sprintf(`{"name":"A","is_user":false,"is_system":%v,"mes":%q,"extra":{%s}}`, system, mes, strings.Join(extra, ",")))
+	}
+	c.metadata = fmt.Sprintf(`{"lastInContextMessageId":%d,"timedWorldInfo":{"sticky":{%s}},"auto_recap_running_scene_recaps":{"chat_id":"x","current_version":%d,"versions":[%s]},`+
+		`"auto_illustrator":{"promptRegistry":{"nodes":{%s},"imageToPromptId":{},"rootPromptIds":[%s]},"galleryWidget":{"expandedMessages":[%d]}},`+
+		`"STMemoryBooks":{"sceneStart":%d,"sceneEnd":%d,"highestMemoryProcessed":%d},"own":{"messageId":3}}`,
+		random.IntN(n), strings.Join(sticky, ","), max(0, len(versions)-1), strings.Join(versions, ","), strings.Join(nodes, ","), strings.Join(roots, ","), random.IntN(n),
+		random.IntN(n/2+1), n/2+random.IntN(n-n/2), random.IntN(n))
+	return c
+}
+
+// same compares two chats by what they mean.
+func same(t *testing.T, what string, want, got chat) {
+	t.Helper()
+	var a, b any
+	if err := json.Unmarshal([]byte(want.metadata), &a); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(got.metadata), &b); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Fatalf("%s: metadata (-want +got):\n%s", what, diff)
+	}
+	if diff := cmp.Diff(want.lines, got.lines); diff != "" {
+		t.Fatalf("%s: messages (-want +got):\n%s", what, diff)
+	}
+}
+
+// some chooses messages, in order.
+func some(random *rand.Rand, n int) (list []int) {
+	for i := range n {
+		if random.IntN(4) == 0 {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Deleting in two calls is deleting in one.
+func TestTwoDeletionsAreOne(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 500 {
+		c := world(random, 4+random.IntN(20))
+		gone := some(random, len(c.lines)-1) // the last one stays: a tail has a rule of its own
+		cut := 0
+		if len(gone) > 0 {
+			cut = random.IntN(len(gone) + 1)
+		}
+		first := slices.Clone(gone)
+		random.Shuffle(len(first), func(i, j int) { first[i], first[j] = first[j], first[i] })
+		first, rest := first[:cut], first[cut:]
+		slices.Sort(first)
+		var second []int
+		for _, i := range rest {
+			second = append(second, (&Change{Messages: len(c.lines), Gone: first}).Map(i))
+		}
+		slices.Sort(second)
+		once, _, _ := c.apply(t, Change{Gone: gone}, nil)
+		half, _, _ := c.apply(t, Change{Gone: first}, nil)
+		twice, _, _ := half.apply(t, Change{Gone: second}, nil)
+		same(t, fmt.Sprintf("%v, %v then %v", gone, first, second), once, twice)
+	}
+}
+
+// What comes and goes again leaves nothing behind.
+func TestInsertThenDelete(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 500 {
+		c := world(random, 2+random.IntN(20))
+		var in []Insert
+		var fresh []string
+		for _, at := range some(random, len(c.lines)) {
+			system := random.IntN(2) == 0
+			in = append(in, Insert{At: at, Visible: !system})
+			fresh = append(fresh, fmt.Sprintf(`{"name":"B","is_system":%v,"mes":"new","extra":{}}`, system))
+		}
+		more, _, _ := c.apply(t, Change{Inserted: in}, fresh)
+		var gone []int
+		for i, line := range more.lines {
+			if strings.Contains(line, `"mes":"new"`) {
+				gone = append(gone, i)
+			}
+		}
+		again, _, _ := more.apply(t, Change{Gone: gone}, nil)
+		same(t, fmt.Sprint(in), c, again)
+	}
+}
+
+// Hiding and showing again leaves nothing behind, but in timed effects: one that began or
+// ended just behind a message that is hidden begins or ends where it stood, and whether it
+// was before or behind it is forgotten then.
+func TestHideThenShow(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	for range 300 {
+		c := world(random, 2+random.IntN(20))
+		var list []int
+		for _, i := range some(random, len(c.lines)) {
+			if strings.Contains(c.lines[i], `"is_system":false`) {
+				list = append(list, i)
+			}
+		}
+		md, err := rawjson.ParseObject([]byte(c.metadata))
+		if err != nil {
+			t.Fatal(err)
+		}
+		md.Unset("timedWorldInfo")
+		c.metadata = string(md.Bytes())
+		hidden, _, _ := c.apply(t, Change{Hidden: list}, nil)
+		shown, _, _ := hidden.apply(t, Change{Shown: list}, nil)
+		same(t, fmt.Sprint(list), c, shown)
+	}
+}
+
+// A timed effect keeps the turns it has left, and begins between 0 and the number of
+// visible messages.
+func TestTimedEffects(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	type effect struct{ Start, End int }
+	effects := func(c chat) map[string]effect {
+		var md struct {
+			TimedWorldInfo struct{ Sticky map[string]effect }
+		}
+		if err := json.Unmarshal([]byte(c.metadata), &md); err != nil {
+			t.Fatal(err)
+		}
+		return md.TimedWorldInfo.Sticky
+	}
+	visible := func(c chat) int {
+		n := 0
+		for _, line := range c.lines {
+			if strings.Contains(line, `"is_system":false`) {
+				n++
+			}
+		}
+		return n
+	}
+	kept := 0
+	for range 1000 {
+		c := world(random, 2+random.IntN(20))
+		change := Change{Gone: some(random, len(c.lines))}
+		after, _, _ := c.apply(t, change, nil)
+		was := effects(c)
+		for key, is := range effects(after) {
+			kept++
+			before, now := visible(c), visible(after)
+			if was[key].End > before && was[key].End-before != is.End-now {
+				t.Fatalf("%v: %s had %d turns left, has %d", change.Gone, key, was[key].End-before, is.End-now)
+			}
+			if is.Start < 0 || is.Start > now {
+				t.Fatalf("%v: %s begins at %d of %d", change.Gone, key, is.Start, now)
+			}
+		}
+	}
+	if kept < 300 {
+		t.Errorf("%d effects: the test does not test", kept)
+	}
+}
+
+// Cutting off the end gives the state that a branch at the last message has, but for what
+// section 3 of the contract excepts: the turns an effect has left, the name, work in flight.
+func TestTailIsABranch(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 14))
+	for range 400 {
+		c := world(random, 3+random.IntN(20))
+		at := random.IntN(len(c.lines) - 1)
+		var gone []int
+		for i := at + 1; i < len(c.lines); i++ {
+			gone = append(gone, i)
+		}
+		cut, state, _ := c.apply(t, Change{Gone: gone}, nil)
+		if len(state.Lines()) > 0 {
+			for _, l := range state.Lines() {
+				if line := []byte(c.lines[l.Index]); string(state.Line(l.Index, line)) != string(line) {
+					t.Fatalf("at %d: message %d changes", at, l.Index)
+				}
+			}
+		}
+		src := source(c.lines)
+		facts, err := isolate.Scan(t.Context(), src.Source, isolate.Options{At: at, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		md, err := rawjson.ParseObject([]byte(c.metadata))
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts.Apply(md, "")
+		branch := settled(t, string(md.Bytes()))
+		if diff := cmp.Diff(branch, settled(t, cut.metadata)); diff != "" {
+			t.Fatalf("at %d of %d (-branch +cut):\n%s", at, len(c.lines), diff)
+		}
+	}
+}
+
+// settled decodes metadata without what a tail and a branch may differ in.
+func settled(t *testing.T, metadata string) map[string]any {
+	t.Helper()
+	var md map[string]any
+	if err := json.Unmarshal([]byte(metadata), &md); err != nil {
+		t.Fatal(err)
+	}
+	timed, _ := md["timedWorldInfo"].(map[string]any)
+	sticky, _ := timed["sticky"].(map[string]any)
+	for _, effect := range sticky {
+		delete(effect.(map[string]any), "end")
+	}
+	return md
+}
+
+func TestWhatGoes(t *testing.T) {
+	c := chat{metadata: `{}`, lines: []string{
+		`{"mes":"a","extra":{"bookmark_link":"cp","branches":["x","y"],"memory":"m"}}`,
+		`{"mes":"b","extra":{"auto_recap":{"scene_break":true}}}`,
+		`{"mes":"c","extra":{"branches":["z"]}}`,
+	}}
+	_, state, said := c.apply(t, Change{Gone: []int{0, 1}}, nil)
+	want := []Link{{0, "checkpoint", "cp"}, {0, "branch", "x"}, {0, "branch", "y"}}
+	if diff := cmp.Diff(want, state.Lost()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(state.Warnings()) != 2 || len(said) != 0 {
+		t.Errorf("%q, %v", state.Warnings(), said)
+	}
+}

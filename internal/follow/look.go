@@ -1,0 +1,284 @@
+package follow
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sort"
+
+	"stchat/internal/autorecap"
+	"stchat/internal/illustrator"
+	"stchat/internal/jsonl"
+	"stchat/internal/luker"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+)
+
+// Source is where a chat's messages lie.
+type Source struct {
+	jsonl.Source
+	Body    int64 // where they begin, behind the header
+	Line    int   // physical lines before Body
+	Workers int   // goroutines at most; 0: as many as processors
+}
+
+// State is what a look at a chat found of all that refers to its messages.
+type State struct {
+	change *Change
+
+	visible    int        // messages that core counts in a prompt, before
+	boundaries []boundary // of timed effects, in order
+	hides      int        // visible ones that go or are hidden
+	shows      int        // that come or are shown
+
+	recaps []int    // messages with a scene recap, in order
+	lines  []Line   // that hold indexes or ids
+	links  []Link   // of messages that go
+	said   []string // what goes with a message, for a warning
+	nodes  ids
+
+	variables luker.Variables // what operations on them come to
+	operated  bool            // some come, go or are others
+}
+
+// Line is a message that the change may edit.
+type Line struct {
+	Index int
+	Off   int64
+	Len   int64
+}
+
+// Link is a link of a message that goes.
+type Link struct {
+	At   int    `json:"at"`
+	Kind string `json:"kind"` // checkpoint or branch
+	Name string `json:"name"`
+}
+
+// boundary is a start or an end of timed effects, and what happens before it.
+type boundary struct {
+	at    int
+	moved int // it moves by so much
+}
+
+// Keys that are read of a line.
+const (
+	keySystem = iota
+	keyExtra
+)
+
+// fact is what one line says.
+type fact struct {
+	visible bool // now
+	tools   bool // it stays visible when it is hidden
+	recap   bool
+	scene   bool
+	edits   bool // it holds something that may have to change
+	memory  bool // extra.memory
+	off     int64
+	length  int64
+	links   []Link
+	ops     []byte // extra.var_ops
+}
+
+// Look reads the messages of a chat once and finds what in the metadata and in them
+// refers to messages that the change concerns. Damaged lines are not expected.
+func Look(ctx context.Context, src Source, change *Change, metadata *rawjson.Object) (*State, error) {
+	s := &State{change: change, boundaries: boundariesOf(metadata), nodes: idsOf(metadata, change)}
+	walk := &walk{state: s}
+	err := jsonl.Map(ctx, src.Source, jsonl.MapOptions{
+		From: src.Body, Line: src.Line, Limit: -1, Keys: jsonl.NewKeys("is_system", "extra"), Workers: src.Workers,
+	}, func(l *jsonl.Line, batch *[]fact) {
+		if l.Damage == nil {
+			*batch = append(*batch, s.read(l))
+		}
+	}, func(batch *[]fact, base jsonl.Base, _ jsonl.Damages) error {
+		for i := range *batch {
+			walk.take(base.Index+i, &(*batch)[i])
+		}
+		return nil
+	}, func(batch *[]fact) { *batch = (*batch)[:0] })
+	walk.end()
+	return s, err
+}
+
+// read collects what one line says; it runs in several goroutines.
+func (s *State) read(l *jsonl.Line) fact {
+	system, _ := l.Value(keySystem)
+	extra, _ := l.Value(keyExtra)
+	tools, _ := rawjson.Lookup(extra, "tool_invocations")
+	f := fact{off: l.Off, length: int64(len(l.Raw)), tools: rawjson.KindOf(tools) == rawjson.Array}
+	f.visible = message.Visible(system, func() []byte { return tools })
+	module, _ := rawjson.Lookup(extra, autorecap.Module)
+	documented, _ := rawjson.Lookup(extra, autorecap.DocumentedModule)
+	if mark, ok := autorecap.ReadMark(module, documented); ok {
+		scene := mark.Scene()
+		f.recap, f.scene = scene.Recap, scene.Break
+	}
+	f.edits = bytes.Contains(l.Raw, []byte("Idx")) || len(s.nodes.renamed) > 0 && illustrator.HasMarker(l.Raw)
+	memory, _ := rawjson.Lookup(extra, "memory")
+	f.memory = rawjson.Truthy(memory)
+	f.links = linksOf(extra)
+	if ops, ok := rawjson.Lookup(extra, "var_ops"); ok {
+		f.ops = bytes.Clone(ops)
+	}
+	return f
+}
+
+func linksOf(extra []byte) (links []Link) {
+	add := func(kind string, raw []byte) {
+		if name, ok := rawjson.Unquote(raw); ok && name != "" {
+			links = append(links, Link{Kind: kind, Name: name})
+		}
+	}
+	checkpoint, _ := rawjson.Lookup(extra, "bookmark_link")
+	add("checkpoint", checkpoint)
+	branches, _ := rawjson.Lookup(extra, "branches")
+	for raw := range rawjson.Elements(branches) {
+		add("branch", raw)
+	}
+	return links
+}
+
+// walk goes through the messages in their order, beside what happens to them.
+type walk struct {
+	state    *State
+	next     int // boundary that is not passed yet
+	goneAt   int // in change.Gone, and so on
+	insertAt int
+	hiddenAt int
+	shownAt  int
+}
+
+// take gets message i.
+func (w *walk) take(i int, f *fact) {
+	c := w.state.change
+	w.insert(i)
+	w.pass()
+	gone := next(c.Gone, &w.goneAt, i)
+	hidden := next(c.Hidden, &w.hiddenAt, i)
+	shown := next(c.Shown, &w.shownAt, i)
+	w.operate(i, f.ops, gone)
+	if f.recap {
+		w.state.recaps = append(w.state.recaps, i)
+	}
+	switch {
+	case gone:
+		w.lose(i, f)
+	case f.edits && c.Moves():
+		w.state.lines = append(w.state.lines, Line{i, f.off, f.length})
+	}
+	switch {
+	case f.visible && (gone || hidden && !f.tools):
+		w.state.hides++
+	case !f.visible && shown && !gone:
+		w.pass()
+		w.state.shows++
+	}
+	if f.visible {
+		w.state.visible++
+		w.pass()
+	}
+}
+
+// operate adds up what message i notes for Luker's variables; what goes counts as later.
+func (w *walk) operate(i int, ops []byte, gone bool) {
+	s := w.state
+	now, other := s.change.Operations[i]
+	if !gone && !other {
+		s.variables.Apply(ops)
+		return
+	}
+	s.variables.Mention(ops)
+	s.operated = s.operated || ops != nil
+	if !gone {
+		s.variables.Apply(now)
+		s.operated = s.operated || now != nil
+	}
+}
+
+// insert counts the messages that come before message i.
+func (w *walk) insert(i int) {
+	for c := w.state.change; w.insertAt < len(c.Inserted) && c.Inserted[w.insertAt].At <= i; w.insertAt++ {
+		come := &c.Inserted[w.insertAt]
+		if come.Visible {
+			w.pass()
+			w.state.shows++
+		}
+		if come.Operations != nil {
+			w.state.variables.Apply(come.Operations)
+			w.state.operated = true
+		}
+	}
+}
+
+// pass settles the boundaries that lie at or before the visible messages seen so far:
+// what happens from here on does not move them.
+func (w *walk) pass() {
+	for w.next < len(w.state.boundaries) && w.state.boundaries[w.next].at <= w.state.visible {
+		w.state.boundaries[w.next].moved = w.state.shows - w.state.hides
+		w.next++
+	}
+}
+
+// end settles what lies beyond the last message.
+func (w *walk) end() {
+	w.insert(w.state.change.Messages)
+	for ; w.next < len(w.state.boundaries); w.next++ {
+		w.state.boundaries[w.next].moved = w.state.shows - w.state.hides
+	}
+}
+
+// next reports whether i is the next of a sorted list, and goes on behind it.
+func next(list []int, at *int, i int) bool {
+	for *at < len(list) && list[*at] < i {
+		*at++
+	}
+	return *at < len(list) && list[*at] == i
+}
+
+// lose notes what goes with a message.
+func (w *walk) lose(i int, f *fact) {
+	for _, l := range f.links {
+		l.At = i
+		w.state.links = append(w.state.links, l)
+	}
+	lost := func(what string) {
+		const enough = 100
+		if len(w.state.said) < enough {
+			w.state.said = append(w.state.said, what)
+		}
+	}
+	if f.scene {
+		lost(sprintf("message %d ends a scene of Auto-Recap, and goes", i))
+	} else if f.recap {
+		lost(sprintf("the scene recap on message %d goes with it", i))
+	}
+	if f.memory {
+		lost(sprintf("the summary on message %d (extra.memory) goes with it", i))
+	}
+}
+
+// Lost returns the links of the messages that go.
+func (s *State) Lost() []Link { return s.links }
+
+// Warnings returns what goes with messages and is no link.
+func (s *State) Warnings() []string { return s.said }
+
+// Lines returns the messages that [State.Line] edits, in their order.
+func (s *State) Lines() []Line { return s.lines }
+
+// moved returns how much the boundary at moves.
+func (s *State) moved(at int) int {
+	i := sort.Search(len(s.boundaries), func(k int) bool { return s.boundaries[k].at >= at })
+	if i < len(s.boundaries) && s.boundaries[i].at == at {
+		return s.boundaries[i].moved
+	}
+	return 0
+}
+
+// hasRecap reports whether a message has a scene recap.
+func (s *State) hasRecap(i int) bool {
+	_, found := slices.BinarySearch(s.recaps, i)
+	return found
+}

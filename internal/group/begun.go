@@ -1,0 +1,23 @@
+package group
+
+import (
+	"strconv"
+	"strings"
+)
+
+const (
+	beforeBegun = "the new chat "
+	behindBegun = " in the group's list"
+)
+
+// Begun says of a change that it puts a chat into a group's list which gets its file only
+// when SillyTavern greets in it.
+func Begun(chat string) string { return beforeBegun + strconv.Quote(chat) + behindBegun }
+
+// BegunIn returns the chat of which [Begun] said so.
+func BegunIn(about string) (chat string, ok bool) {
+	rest, before := strings.CutPrefix(about, beforeBegun)
+	rest, behind := strings.CutSuffix(rest, behindBegun)
+	chat, err := strconv.Unquote(rest)
+	return chat, before && behind && err == nil
+}

@@ -1,0 +1,150 @@
+package history
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	chunkers "github.com/PlakarKorp/go-cdc-chunkers"
+	_ "github.com/PlakarKorp/go-cdc-chunkers/chunkers/fastcdc" // the algorithm
+)
+
+// algorithm names FastCDC as it is; the library keeps the name for these very cuts.
+const algorithm = "fastcdc-v1.0.0"
+
+const (
+	longLine = 256 << 10 // a longer line is cut by content
+	readSize = 1 << 20
+)
+
+// cutter splits files into pieces. Its buffers are used for one file after the other.
+type cutter struct {
+	buf   []byte
+	long  *chunkers.Chunker // of lines: 16, 64, 256 KiB
+	other *chunkers.Chunker // of files that are no chats: 2, 8, 32 KiB
+}
+
+func newCutter() (*cutter, error) {
+	c := &cutter{buf: make([]byte, readSize)}
+	var err error
+	if c.long, err = newChunker(16<<10, 64<<10, maxPiece); err != nil {
+		return nil, err
+	}
+	c.other, err = newChunker(2<<10, 8<<10, 32<<10)
+	return c, err
+}
+
+func newChunker(least, normal, most int) (*chunkers.Chunker, error) {
+	return chunkers.NewChunkerBuffer(algorithm, bytes.NewReader(nil),
+		&chunkers.ChunkerOpts{MinSize: least, NormalSize: normal, MaxSize: most}, make([]byte, 2*most))
+}
+
+// lines hands out the pieces of a chat. They are valid until the next.
+func (c *cutter) lines(r io.Reader, piece func(data []byte, part Part) error) error {
+	start, end, ended := 0, 0, false
+	for {
+		line, rest, found := bytes.Cut(c.buf[start:end], []byte{'\n'})
+		switch {
+		case found && len(line) <= longLine:
+			if err := piece(line, Whole); err != nil {
+				return err
+			}
+			start = end - len(rest)
+		case found || end-start > longLine:
+			from := &lineReader{r: r, buf: c.buf, start: start, end: end, ended: ended}
+			if err := chunks(c.long, from, piece); err != nil {
+				return err
+			}
+			if start, end, ended = from.start, from.end, from.ended; !from.lf {
+				return nil
+			}
+		case ended:
+			return piece(line, Whole)
+		default:
+			copy(c.buf, c.buf[start:end])
+			start, end = 0, end-start
+			n, err := r.Read(c.buf[end:])
+			end += n
+			if errors.Is(err, io.EOF) {
+				ended = true
+			} else if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// file hands out the pieces of a file that is no chat.
+func (c *cutter) file(r io.Reader, piece func(data []byte, part Part) error) error {
+	return chunks(c.other, r, piece)
+}
+
+// chunks cuts all that r gives by content; an empty r is one empty piece.
+func chunks(c *chunkers.Chunker, r io.Reader, piece func(data []byte, part Part) error) error {
+	c.Reset(r)
+	var held []byte // the piece before, which is the last only when no other comes
+	begun := false
+	for {
+		data, err := c.Next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if len(data) > 0 {
+			if begun {
+				if err := piece(held, More); err != nil {
+					return err
+				}
+			}
+			held, begun = append(held[:0], data...), true
+		}
+		if err == nil {
+			continue
+		}
+		if !begun {
+			return piece(nil, Whole)
+		}
+		return piece(held, Last)
+	}
+}
+
+// lineReader reads up to the next LF, from a buffer and then from r through it.
+type lineReader struct {
+	r          io.Reader
+	buf        []byte
+	start, end int
+	ended      bool // r is at its end
+	lf         bool // the LF was found; the buffer holds what follows it
+}
+
+func (l *lineReader) Read(p []byte) (int, error) {
+	for l.start == l.end && !l.lf {
+		if l.ended {
+			return 0, io.EOF
+		}
+		n, err := l.r.Read(l.buf)
+		l.start, l.end = 0, n
+		if errors.Is(err, io.EOF) {
+			l.ended = true
+		} else if err != nil {
+			return 0, err
+		}
+	}
+	if l.lf {
+		return 0, io.EOF
+	}
+	n := l.end - l.start
+	i := bytes.IndexByte(l.buf[l.start:l.end], '\n')
+	if i >= 0 {
+		n = i
+	}
+	n = copy(p, l.buf[l.start:l.start+n])
+	l.start += n
+	if i >= 0 && n == i {
+		l.start++
+		l.lf = true
+		if n == 0 {
+			return 0, io.EOF
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,81 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// What can be wrong with a store as a whole. An error names the file too.
+var (
+	// ErrNoStore says that there is no store yet. It is an [fs.ErrNotExist].
+	ErrNoStore = fmt.Errorf("no history is kept here yet: %w", fs.ErrNotExist)
+	// ErrForeign says that the file is another program's, or none of SQLite's.
+	ErrForeign = errors.New("not a history of stchat")
+	// ErrNewer says that a newer stchat made the store.
+	ErrNewer = errors.New("was written by a newer stchat; this one cannot read it")
+	// ErrCut says that the file ends too early.
+	ErrCut = errors.New("the history is cut short: its end is missing")
+	// ErrBroken says that the file's own structure is damaged.
+	ErrBroken = errors.New("the history is damaged")
+	// ErrBusy says that another program held the store for five seconds.
+	ErrBusy = errors.New("another program is using the history")
+	// ErrFull says that the disk is full. Nothing of the transaction is left.
+	ErrFull = errors.New("no space left on the disk of the history")
+	// ErrReadOnly says that the store cannot be written.
+	ErrReadOnly = errors.New("the history cannot be written")
+	// ErrOtherRoot says that the store belongs to another user's folder.
+	ErrOtherRoot = errors.New("the history belongs to another folder")
+	// ErrRewritten says that packs were rewritten while they were read.
+	ErrRewritten = errors.New("the history was pruned meanwhile")
+)
+
+// LostError says that a piece does not come back as it was stored.
+type LostError struct {
+	Piece int64
+	Why   string
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("piece %d of the history is damaged: %s", e.Piece, e.Why)
+}
+
+// Is makes every lost piece an [ErrBroken].
+func (e *LostError) Is(target error) bool { return target == ErrBroken }
+
+// told names the store's file in an error, and what SQLite's code means.
+func (s *Store) told(err error) error {
+	if err == nil {
+		return nil
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	// the low byte is the kind: https://www.sqlite.org/rescode.html
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%s: %w", s.path, ErrForeign)
+	case sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("%s: %w (%w)", s.path, ErrBroken, e)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%s: %w", s.path, ErrBusy)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%s: %w", s.path, ErrFull)
+	case sqlite3.SQLITE_READONLY:
+		return fmt.Errorf("%s: %w", s.path, ErrReadOnly)
+	case sqlite3.SQLITE_INTERRUPT:
+		return fmt.Errorf("%s: %w", s.path, context.Canceled)
+	}
+	return fmt.Errorf("%s: %w", s.path, e)
+}
+
+// halfDone says whether a store cannot be read because a transaction must first be taken back.
+func halfDone(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code() == sqlite3.SQLITE_READONLY_ROLLBACK || e.Code() == sqlite3.SQLITE_READONLY_RECOVERY || e.Code()&0xff == sqlite3.SQLITE_CANTOPEN)
+}

@@ -1,0 +1,304 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// openNew makes a store in a folder of its own.
+func openNew(t *testing.T) *Store {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := OpenWrite(t.Context(), filepath.Join(dir, "history.db"), dir, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// take adds versions of the chat of a name, in one transaction.
+func take(t *testing.T, s *Store, name string, contents ...[]byte) []Version {
+	t.Helper()
+	w, err := s.Writer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []Version
+	for _, data := range contents {
+		c, err := w.Read(bytes.NewReader(data), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chat, err := w.Identify(Candidate{Kind: Solo, Owner: "chats/Mira", Name: name}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := w.Add(NewVersion{Chat: chat.ID, At: noon.UnixMilli(), Source: FromSnapshot}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, v)
+	}
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// back gives a version's bytes.
+func back(t *testing.T, s *Store, v Version) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.WriteTo(t.Context(), &b, &v); err != nil {
+		t.Fatalf("rev %d: %v", v.Rev, err)
+	}
+	return b.Bytes()
+}
+
+// shapes are files of every kind that the splitting could get wrong.
+func shapes() map[string][]byte {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	random := func(n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(rnd.Uint32())
+		}
+		return b
+	}
+	m := map[string][]byte{
+		"empty": {}, "LF": []byte("\n"), "LFs": []byte("\n\n\n"), "torn": []byte(`{"a":1}` + "\n" + `{"mes":"t`),
+		"BOM, CR and NUL": []byte("\xef\xbb\xbf{\"a\":1}\r\n\x00\x00\n\r\n{}"), "ends in LF": []byte("{}\n{}\n"),
+		"random": random(3 << 20), "random without LF": bytes.ReplaceAll(random(3<<20), []byte("\n"), nil),
+		"many lines": []byte(strings.Repeat("{\"mes\":\"hello\"}\n", 50_000)),
+	}
+	for _, n := range []int{1, 4096, longLine - 1, longLine, longLine + 1, readSize - 1, readSize, readSize + 1, 2 * readSize} {
+		line := bytes.Repeat([]byte("x"), n)
+		m[fmt.Sprintf("line of %d", n)] = line
+		m[fmt.Sprintf("line of %d among others", n)] = bytes.Join([][]byte{[]byte("{}"), line, nil, random(300), line}, []byte("\n"))
+		m[fmt.Sprintf("line of %d and LF", n)] = append(line, '\n')
+	}
+	return m
+}
+
+func TestEveryByteComesBack(t *testing.T) {
+	s := openNew(t)
+	versions := map[string]Version{}
+	files := shapes()
+	for name, data := range files {
+		versions[name] = take(t, s, name, data)[0]
+	}
+	for name, data := range files {
+		if got := back(t, s, versions[name]); !bytes.Equal(got, data) {
+			t.Errorf("%s: %d bytes came back, of %d, or others", name, len(got), len(data))
+		}
+	}
+}
+
+// Each version of a chat's life comes back: it grows, is edited at random places, loses
+// lines and ends, and holds pictures.
+func TestEveryVersionComesBack(t *testing.T) {
+	s := openNew(t)
+	rnd := rand.New(rand.NewPCG(3, 4))
+	lines := [][]byte{[]byte(`{"chat_metadata":{"integrity":"a"},"user_name":"u","character_name":"c"}`)}
+	var contents [][]byte
+	for i := range 200 {
+		lines = append(lines, fmt.Appendf(nil, `{"name":"Mira","is_user":false,"mes":"turn %d %s"}`, i, strings.Repeat("word ", rnd.IntN(90))))
+		switch rnd.IntN(12) {
+		case 0:
+			lines[1+rnd.IntN(len(lines)-1)] = []byte(`{"mes":"edited"}`)
+		case 1:
+			k := 1 + rnd.IntN(len(lines)-1)
+			lines = append(lines[:k], lines[k+1:]...)
+		case 2:
+			if i%4 > 0 {
+				break // each costs the time to hash it in all later versions
+			}
+			lines = append(lines, fmt.Appendf(nil, `{"mes":"%s"}`, bytes.Repeat([]byte{byte('a' + i%26)}, 300<<10)))
+		case 3:
+			lines = append(lines, nil)
+		}
+		contents = append(contents, bytes.Join(lines, []byte("\n")))
+	}
+	var list []Version
+	for i := 0; i < len(contents); i += 7 { // some in one transaction, some alone
+		list = append(list, take(t, s, "A", contents[i:min(i+7, len(contents))]...)...)
+	}
+	for i, v := range list {
+		if got := back(t, s, v); !bytes.Equal(got, contents[i]) || v.Size != int64(len(got)) {
+			t.Errorf("version %d: other bytes than were taken", i)
+		}
+		if v.Rev != int64(i+1) {
+			t.Errorf("version %d has number %d", i, v.Rev)
+		}
+	}
+	again, err := OpenRead(t.Context(), s.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	stored, err := again.Versions(t.Context(), list[0].Chat)
+	if err != nil || len(stored) != len(list) {
+		t.Fatalf("%d versions, %v", len(stored), err)
+	}
+	if got := back(t, again, stored[120]); !bytes.Equal(got, contents[120]) {
+		t.Error("read from another opening: other bytes")
+	}
+}
+
+// Lines gives what splitting at LF gives, and a line in parts in one.
+func TestLines(t *testing.T) {
+	s := openNew(t)
+	data := bytes.Join([][]byte{[]byte("{}"), nil, bytes.Repeat([]byte("abc"), 300_000), []byte("end")}, []byte("\n"))
+	v := take(t, s, "A", data)[0]
+	runs, err := v.Runs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line, err := range s.Lines(t.Context(), runs) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(line.Data))
+	}
+	if diff := cmp.Diff(strings.Split(string(data), "\n"), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A message more costs a message: nothing of what is known is stored again.
+func TestOnlyNewPieces(t *testing.T) {
+	s := openNew(t)
+	var lines []string
+	for i := range 1000 {
+		lines = append(lines, fmt.Sprintf(`{"mes":"%x"}`, sha256.Sum256([]byte{byte(i), byte(i >> 8)})))
+	}
+	chat := func(lines ...string) []byte { return []byte(strings.Join(lines, "\n")) }
+	take(t, s, "A", chat(lines...))
+	picture := strings.Repeat("QUJD", 1<<18)
+	edited := append(append(append([]string{}, lines[:400]...), "edited"), lines[401:]...)
+	for _, test := range []struct {
+		name   string
+		data   []byte
+		pieces int
+	}{
+		{"the same", chat(lines...), 0},
+		{"one more", chat(append(lines, "x")...), 1},
+		{"one edited", chat(edited...), 1},
+		{"one deleted", chat(append(lines[:10:10], lines[11:]...)...), 0},
+		{"a long line", chat(append(lines, picture)...), 0},
+		{"turned round", chat(append(lines[500:], lines[:500]...)...), 0},
+	} {
+		w, err := s.Writer(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := w.Read(bytes.NewReader(test.data), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(false); err != nil {
+			t.Fatal(err)
+		}
+		if c.NewPieces != test.pieces && test.name != "a long line" {
+			t.Errorf("%s: %d new pieces, want %d", test.name, c.NewPieces, test.pieces)
+		}
+		if test.name == "one more" && len(c.Runs) > 2 || test.name == "one edited" && len(c.Runs) > 3 {
+			t.Errorf("%s: %d runs", test.name, len(c.Runs))
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	ctx := t.Context()
+	good, err := os.ReadFile(func() string {
+		s := openNew(t)
+		take(t, s, "A", []byte("{}\n"+strings.Repeat("abc", 100_000)))
+		s.Close()
+		return s.Path()
+	}())
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := bytes.Clone(good)
+	newer[63]++ // user_version
+	foreign := bytes.Clone(good)
+	foreign[68] = 'x' // application_id
+	for _, test := range []struct {
+		name string
+		data []byte
+		want error
+	}{
+		{"of a newer schema", newer, ErrNewer},
+		{"of another program", foreign, ErrForeign},
+		{"text", []byte("not a database, but long enough to be looked at as one, so that it has to be read more than once"), ErrForeign},
+		{"short", []byte("SQLite format 3\x00"), ErrForeign},
+		{"cut", good[:len(good)-5000], ErrCut},
+		{"empty", nil, ErrNoStore},
+	} {
+		path := filepath.Join(t.TempDir(), "history.db")
+		if err := os.WriteFile(path, test.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := OpenRead(ctx, path)
+		if !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, err, test.want)
+		}
+		if err == nil {
+			s.Close()
+		}
+		if errors.Is(test.want, ErrNoStore) {
+			continue // becomes a store when it is written to
+		}
+		if s, err := OpenWrite(ctx, path, filepath.Dir(path), noon); !errors.Is(err, test.want) {
+			t.Errorf("%s, to write: %v, want %v", test.name, err, test.want)
+			if err == nil {
+				s.Close()
+			}
+		}
+		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, test.data) {
+			t.Errorf("%s: was changed", test.name)
+		}
+	}
+	if _, err := OpenRead(ctx, filepath.Join(t.TempDir(), "history.db")); !errors.Is(err, ErrNoStore) {
+		t.Errorf("no store: %v", err)
+	}
+	if _, err := OpenRead(ctx, t.TempDir()); !errors.Is(err, ErrForeign) {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+func TestBelongsToOneFolder(t *testing.T) {
+	s := openNew(t)
+	ctx, home, other := context.Background(), filepath.Dir(s.Path()), t.TempDir()
+	if again, err := OpenWrite(ctx, s.Path(), other, noon); !errors.Is(err, ErrOtherRoot) {
+		t.Errorf("another folder: %v", err)
+		if err == nil {
+			again.Close()
+		}
+	}
+	s.Close()
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(home, moved); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenWrite(ctx, filepath.Join(moved, "history.db"), moved, noon)
+	if err != nil {
+		t.Fatalf("moved along with its folder: %v", err)
+	}
+	s.Close()
+}

@@ -1,0 +1,232 @@
+package history
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Candidate is a file for which an identity is looked for.
+type Candidate struct {
+	Kind  Kind
+	Owner string
+	Name  string
+	// Parent is the name of the chat that this one says it was made from.
+	Parent string
+	// Missing are the chats whose files are not there, so that this one may be one of them.
+	Missing []Chat
+	Now     time.Time
+}
+
+// Identify finds the chat that a file is a version of, or makes a new one: first by its
+// place, unless another chat has taken that; then, for a chat under a new name, the one
+// whose file is gone and that has the same slug, or else shares at least half of its
+// lines. A slug alone is no identity: branches inherit them, Luker changes them.
+func (w *Writer) Identify(f Candidate, c *Content) (Chat, error) {
+	slug := c.Slug()
+	at, err := w.s.chats(w.ctx, "WHERE owner = ? AND name = ? AND kind = ? ORDER BY gone_at IS NOT NULL, id DESC", f.Owner, f.Name, f.Kind)
+	if err != nil {
+		return Chat{}, err
+	}
+	var others []int64 // chats that had the name before
+	for _, known := range at {
+		other := false
+		if f.Kind.IsChat() && f.Kind != Backup && known.Slug != slug {
+			if other, err = w.differs(known.ID, c); err != nil {
+				return Chat{}, err
+			}
+		}
+		if !other {
+			return known, w.update(&known, f, slug)
+		}
+		others = append(others, known.ID)
+	}
+	for _, id := range others {
+		if err := w.Gone(id, f.Now.UnixMilli()); err != nil {
+			return Chat{}, err
+		}
+	}
+	if f.Kind.IsChat() && f.Kind != Backup {
+		moved, err := w.moved(f, slug, c)
+		if err != nil {
+			return Chat{}, err
+		}
+		if moved != nil {
+			return *moved, w.update(moved, f, slug)
+		}
+	}
+	return w.newChat(f, slug)
+}
+
+// moved finds the chat that was renamed or moved to a new name, nil where there is none.
+func (w *Writer) moved(f Candidate, slug string, c *Content) (*Chat, error) {
+	if len(f.Missing) == 0 {
+		return nil, nil
+	}
+	var same []Chat
+	for _, chat := range f.Missing {
+		if slug != "" && chat.Slug == slug {
+			same = append(same, chat)
+		}
+	}
+	if len(same) == 1 {
+		return &same[0], nil
+	}
+	best, shared, err := w.most(f.Missing, c)
+	if best == nil || 2*shared < pieceCount(c.Runs) {
+		return nil, err
+	}
+	found := *best
+	return &found, err
+}
+
+// Shared counts the pieces that a chat's last version has in common with c.
+func (w *Writer) Shared(chat int64, c *Content) (int64, error) {
+	runs, err := w.lastRuns(chat)
+	return Common(c.Runs, runs), err
+}
+
+// most finds the chat whose last version has most pieces in common with c, and how many.
+func (w *Writer) most(list []Chat, c *Content) (best *Chat, shared int64, err error) {
+	for i := range list {
+		n, err := w.Shared(list[i].ID, c)
+		if err != nil {
+			return nil, 0, err
+		}
+		if n > shared {
+			best, shared = &list[i], n
+		}
+	}
+	return best, shared, nil
+}
+
+// differs says whether no message of a chat's last version is in c. The first line, the
+// header, does not count, nor does an empty line.
+func (w *Writer) differs(chat int64, c *Content) (bool, error) {
+	runs, err := w.lastRuns(chat)
+	if err != nil || len(runs) == 0 {
+		return false, err
+	}
+	if pieceCount(runs) < 2 || pieceCount(c.Runs) < 2 {
+		return false, nil // one of them has no message to judge by
+	}
+	return Common(behindHead(c.Runs), behindHead(runs)) == 0, nil
+}
+
+// lastRuns gives the runs of a chat's last version, nil where it has none.
+func (w *Writer) lastRuns(chat int64) ([]Run, error) {
+	list, err := w.s.versions(w.ctx, "WHERE chat = ? ORDER BY at DESC, rev DESC LIMIT 1", chat)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0].Runs()
+}
+
+// update notes where a chat lies now, and its slug.
+func (w *Writer) update(chat *Chat, f Candidate, slug string) error {
+	if !chat.Gone() && chat.Owner == f.Owner && chat.Name == f.Name && chat.Kind == f.Kind && chat.Slug == slug {
+		return nil
+	}
+	chat.Kind, chat.Owner, chat.Name, chat.Slug, chat.GoneAt = f.Kind, f.Owner, f.Name, slug, time.Time{}
+	if w.s.dry {
+		return nil
+	}
+	return w.s.told(w.s.exec(w.ctx, "UPDATE chat SET kind = ?, owner = ?, name = ?, slug = ?, gone_at = NULL WHERE id = ?",
+		chat.Kind, chat.Owner, chat.Name, chat.Slug, chat.ID))
+}
+
+func (w *Writer) newChat(f Candidate, slug string) (Chat, error) {
+	chat := Chat{Kind: f.Kind, Owner: f.Owner, Name: f.Name, Slug: slug}
+	if f.Parent != "" && f.Kind.IsChat() {
+		parents, err := w.s.chats(w.ctx, "WHERE owner = ? AND name = ? ORDER BY id DESC LIMIT 1", f.Owner, f.Parent)
+		if err != nil {
+			return chat, err
+		}
+		if len(parents) > 0 {
+			chat.Parent = parents[0].ID
+		}
+	}
+	if w.s.dry {
+		return chat, nil
+	}
+	var parent any
+	if chat.Parent != 0 {
+		parent = chat.Parent
+	}
+	err := w.s.row(w.ctx, "INSERT INTO chat(kind, owner, name, slug, parent) VALUES(?, ?, ?, ?, ?) RETURNING id",
+		chat.Kind, chat.Owner, chat.Name, chat.Slug, parent).Scan(&chat.ID)
+	return chat, w.s.told(err)
+}
+
+// Last gives the newest of a chat's versions; ok is false where it has none.
+func (w *Writer) Last(ctx context.Context, chat int64) (v Version, ok bool, err error) {
+	list, err := w.s.versions(ctx, "WHERE chat = ? ORDER BY at DESC, rev DESC LIMIT 1", chat)
+	if err != nil || len(list) == 0 {
+		return Version{}, false, err
+	}
+	return list[0], true, nil
+}
+
+// Gone notes that a chat's file was not found, at a time in ms since 1970.
+func (w *Writer) Gone(chat, at int64) error {
+	if w.s.dry {
+		return nil
+	}
+	return w.s.told(w.s.exec(w.ctx, "UPDATE chat SET gone_at = ? WHERE id = ? AND gone_at IS NULL", at, chat))
+}
+
+func pieceCount(runs []Run) (n int64) {
+	for _, r := range runs {
+		n += r.Count
+	}
+	return n
+}
+
+// behindHead drops the first line of runs.
+func behindHead(runs []Run) []Run {
+	rest := slices.Clone(runs)
+	for len(rest) > 0 && rest[0].Part == More {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	rest[0].First++
+	if rest[0].Count--; rest[0].Count == 0 {
+		rest = rest[1:]
+	}
+	return rest
+}
+
+// ranges sorts runs by their pieces, and joins those that touch or overlap.
+func ranges(runs []Run) []Run {
+	sorted := slices.Clone(runs)
+	slices.SortFunc(sorted, func(a, b Run) int { return int(min(max(a.First-b.First, -1), 1)) })
+	var out []Run
+	for _, r := range sorted {
+		if n := len(out); n > 0 && r.First <= out[n-1].First+out[n-1].Count {
+			last := &out[n-1]
+			last.Count = max(last.Count, r.First+r.Count-last.First)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// Common counts the pieces that two versions share.
+func Common(a, b []Run) int64 { return overlap(ranges(a), ranges(b)) }
+
+// overlap counts the pieces that two sorted lists of ranges share.
+func overlap(a, b []Run) (n int64) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		lo, hi := max(a[i].First, b[j].First), min(a[i].First+a[i].Count, b[j].First+b[j].Count)
+		n += max(hi-lo, 0)
+		if a[i].First+a[i].Count < b[j].First+b[j].Count {
+			i++
+		} else {
+			j++
+		}
+	}
+	return n
+}

@@ -1,0 +1,343 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// chatOf is a chat of numbered messages; each is long enough to be looked for.
+func chatOf(name string, from, to int) []byte {
+	lines := []string{`{"chat_metadata":{"integrity":"` + name + `"}}`}
+	for i := from; i < to; i++ {
+		lines = append(lines, fmt.Sprintf(`{"name":"%s","mes":"message %d of %s, %x"}`, name, i, name, rand.New(rand.NewPCG(uint64(i), 7)).Uint64()))
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
+
+func verified(t *testing.T, s *Store) (list []Problem) {
+	t.Helper()
+	if err := s.Verify(t.Context(), func(p Problem) error { list = append(list, p); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// flip changes a byte of a blob in the store.
+func flip(t *testing.T, s *Store, query, update string, at int, args ...any) {
+	t.Helper()
+	var blob []byte
+	if err := s.row(t.Context(), query, args...).Scan(&blob); err != nil {
+		t.Fatal(err)
+	}
+	if at < 0 {
+		at += len(blob)
+	}
+	blob[at] ^= 0x40
+	if err := s.exec(t.Context(), update, append([]any{blob}, args...)...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A flipped byte is found wherever it is, and named; what a file still has is mended.
+func TestVerifyAndMend(t *testing.T) {
+	first, second := chatOf("a", 0, 20), chatOf("b", 0, 30)
+	for _, test := range []struct {
+		name          string
+		query, update string
+		at            int
+		rule          Rule
+		index         int
+		mends         bool
+	}{
+		{"data", "SELECT data FROM pack WHERE first = 1", "UPDATE pack SET data = ? WHERE first = 1", -5, Lost, -1, true},
+		{"a key of a pack", "SELECT keys FROM pack WHERE first = 1", "UPDATE pack SET keys = ? WHERE first = 1", 5*keySize + 3, Lost, 4, true},
+		{"lengths", "SELECT lens FROM pack WHERE first = 1", "UPDATE pack SET lens = ? WHERE first = 1", 3, Lost, -1, true},
+		{"a key of the index", "SELECT k FROM key WHERE id = 3", "UPDATE key SET k = ? WHERE id = 3", 0, Index, -1, true},
+		{"runs", "SELECT runs FROM version WHERE rev = 1 AND chat = 1", "UPDATE version SET runs = ? WHERE rev = 1 AND chat = 1", 0, BadList, -1, false},
+		{"a sum", "SELECT sum FROM version WHERE rev = 1 AND chat = 1", "UPDATE version SET sum = ? WHERE rev = 1 AND chat = 1", 9, BadList, -1, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := openNew(t)
+			versions := []Version{take(t, s, "a", first)[0], take(t, s, "b", second)[0]}
+			if list := verified(t, s); len(list) > 0 {
+				t.Fatalf("a sound store: %+v", list)
+			}
+			flip(t, s, test.query, test.update, test.at)
+			s.packs = packCache{}
+			list := verified(t, s)
+			if len(list) == 0 || list[0].Rule != test.rule {
+				t.Fatalf("found %+v, want %s", list, test.rule)
+			}
+			for _, p := range list {
+				if p.Rule != Index && (p.Chat == nil || p.Chat.Name != "a" || p.Rev != 1) {
+					t.Errorf("%+v is of another chat", p)
+				}
+			}
+			if test.index >= 0 && list[0].Index != test.index {
+				t.Errorf("names message %d, want %d", list[0].Index, test.index)
+			}
+			if test.rule == Lost {
+				if err := s.WriteTo(t.Context(), new(bytes.Buffer), &versions[0]); !errors.Is(err, ErrBroken) {
+					t.Errorf("reads as if nothing were: %v", err)
+				}
+			}
+			m, err := s.Mender(t.Context(), func(Problem) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := m.Look(bytes.NewReader(first), true); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.Mend(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.packs = packCache{}
+			if list := verified(t, s); len(list) == 0 != test.mends {
+				t.Errorf("after mending: %+v", list)
+			}
+			if test.mends && !bytes.Equal(back(t, s, versions[0]), first) {
+				t.Error("after mending: other bytes")
+			}
+			if !bytes.Equal(back(t, s, versions[1]), second) {
+				t.Error("the other chat has other bytes")
+			}
+		})
+	}
+}
+
+// What no file has any more stays lost, and is said again.
+func TestMendWithoutFiles(t *testing.T) {
+	s := openNew(t)
+	take(t, s, "a", chatOf("a", 0, 20))
+	flip(t, s, "SELECT data FROM pack WHERE first = 1", "UPDATE pack SET data = ? WHERE first = 1", -5)
+	m, err := s.Mender(t.Context(), func(Problem) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := m.Mend(t.Context()); err != nil || n != 0 {
+		t.Fatalf("%d pieces came back from nowhere: %v", n, err)
+	}
+	if list := verified(t, s); len(list) == 0 {
+		t.Error("the loss is not said any more")
+	}
+}
+
+// pagesHold says whether a text is in the store's file, in a pack or a page.
+func pagesHold(t *testing.T, s *Store, text string) bool {
+	t.Helper()
+	data, err := os.ReadFile(s.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec, err := newDecoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dec.Close()
+	found := bytes.Contains(data, []byte(text))
+	// every place where a zstd frame could begin, in a free page too
+	for rest := data; ; {
+		i := bytes.Index(rest, []byte{0x28, 0xb5, 0x2f, 0xfd})
+		if i < 0 {
+			return found
+		}
+		raw, _ := dec.DecodeAll(rest[i:min(len(rest), i+maxPack)], nil) // what follows the frame is an error after it
+		found = found || bytes.Contains(raw, []byte(text))
+		rest = rest[i+4:]
+	}
+}
+
+func TestForget(t *testing.T) {
+	s := openNew(t)
+	shared := chatOf("a", 0, 10)
+	a := take(t, s, "a", append(slices.Clone(shared), "\n{\"mes\":\"SECRET-OF-A\"}"...))[0]
+	b := take(t, s, "b", append(slices.Clone(shared), "\n{\"mes\":\"kept-of-b\"}"...))[0]
+	if !pagesHold(t, s, "SECRET-OF-A") || !pagesHold(t, s, "kept-of-b") {
+		t.Fatal("the test does not find what is there")
+	}
+	if _, err := s.Forget(t.Context(), []int64{a.Chat}, false); err != nil {
+		t.Fatal(err)
+	}
+	if pagesHold(t, s, "SECRET-OF-A") {
+		t.Error("what was forgotten is still in the file")
+	}
+	want := append(slices.Clone(shared), "\n{\"mes\":\"kept-of-b\"}"...)
+	if !bytes.Equal(back(t, s, b), want) {
+		t.Error("the other chat has other bytes")
+	}
+	if list := verified(t, s); len(list) > 0 {
+		t.Errorf("%+v", list)
+	}
+	// what was forgotten can be taken again
+	again := take(t, s, "a", append(slices.Clone(shared), "\n{\"mes\":\"SECRET-OF-A\"}"...))[0]
+	if got := back(t, s, again); !bytes.Contains(got, []byte("SECRET-OF-A")) || again.Rev != 1 {
+		t.Errorf("taken again it is rev %d, %q", again.Rev, got)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	s := openNew(t)
+	w, err := s.Writer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)
+	for i := range 60 { // twice a day
+		c, err := w.Read(bytes.NewReader(chatOf("a", i, i+30)), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chat, err := w.Identify(Candidate{Kind: Solo, Owner: "chats/Mira", Name: "a"}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		note := ""
+		if i == 3 {
+			note = "kept"
+		}
+		if _, err := w.Add(NewVersion{Chat: chat.ID, At: start.Add(time.Duration(i) * 12 * time.Hour).UnixMilli(), Source: FromSnapshot, Note: note}, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	rules := Rules{Last: 3, Daily: 4, Monthly: 1}
+	would, err := s.Prune(t.Context(), rules, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := s.Versions(t.Context(), 1); len(list) != 60 {
+		t.Fatalf("a dry run leaves %d versions", len(list))
+	}
+	did, err := s.Prune(t.Context(), rules, false)
+	if err != nil || did != would {
+		t.Errorf("dropped %+v, the dry run said %+v: %v", did, would, err)
+	}
+	list, err := s.Versions(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var revs []int64
+	for _, v := range list {
+		revs = append(revs, v.Rev)
+		if got := back(t, s, v); !bytes.Equal(got, chatOf("a", int(v.Rev)-1, int(v.Rev)+29)) {
+			t.Errorf("rev %d has other bytes", v.Rev)
+		}
+	}
+	// from noon on: the last three, and the last of four days, each of which ends at noon and midnight
+	if want := []int64{4, 55, 57, 58, 59, 60}; !slices.Equal(revs, want) && !slices.Equal(revs, []int64{4, 54, 56, 58, 59, 60}) {
+		t.Errorf("revs %v stay, want %v", revs, want)
+	}
+	if found := verified(t, s); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+}
+
+// A chat that is gone keeps its last version, whatever the rules.
+func TestPruneKeepsTheLastOfGoneChats(t *testing.T) {
+	versions := []Version{{ID: 1}, {ID: 2}, {ID: 3}}
+	if going := (Rules{}).going(versions, true); going[3] || !going[1] || !going[2] {
+		t.Errorf("%v go", going)
+	}
+}
+
+// Two writers take turns: each leaves whole versions, and nothing is stored twice that
+// both had seen.
+func TestTwoWriters(t *testing.T) {
+	s := openNew(t)
+	other, err := OpenWrite(t.Context(), s.Path(), filepath.Dir(s.Path()), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	for i := range 20 {
+		take(t, []*Store{s, other}[i%2], fmt.Sprint("chat", i%2), chatOf("a", 0, 10+i))
+	}
+	var lines int64
+	if err := s.row(t.Context(), "SELECT sum(n) FROM pack").Scan(&lines); err != nil || lines != 30 {
+		t.Errorf("%d lines are stored, want 30: %v", lines, err)
+	}
+	if list := verified(t, s); len(list) > 0 {
+		t.Errorf("%+v", list)
+	}
+	// one that comes while another is at work waits five seconds, then says so
+	w, err := s.Writer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.exec(t.Context(), "PRAGMA busy_timeout = 50"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Writer(t.Context()); !errors.Is(err, ErrBusy) {
+		t.Errorf("a second writer at once: %v", err)
+	}
+	if err := w.Close(true); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A disk that is full leaves what was committed, and no part of the rest.
+func TestFull(t *testing.T) {
+	s := openNew(t)
+	kept := take(t, s, "a", chatOf("a", 0, 50))[0]
+	if err := s.exec(t.Context(), "PRAGMA max_page_count = 40"); err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Writer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := make([]byte, 4<<20)
+	for i := range random {
+		random[i] = byte(rand.Uint32())
+	}
+	_, err = w.Read(bytes.NewReader(random), true)
+	if err == nil {
+		err = w.Commit()
+	}
+	if !errors.Is(err, ErrFull) {
+		t.Errorf("a full disk: %v", err)
+	}
+	_ = w.Close(true)
+	if list := verified(t, s); len(list) > 0 {
+		t.Errorf("%+v", list)
+	}
+	if !bytes.Equal(back(t, s, kept), chatOf("a", 0, 50)) {
+		t.Error("the version before has other bytes")
+	}
+}
+
+// A run that pruned between two transactions of a writer makes it read the file again.
+func TestPrunedMeanwhile(t *testing.T) {
+	s := openNew(t)
+	old := take(t, s, "a", chatOf("a", 0, 50))[0]
+	other, err := OpenWrite(context.Background(), s.Path(), filepath.Dir(s.Path()), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	w, err := s.Writer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.finish(); err != nil { // as between two transactions
+		t.Fatal(err)
+	}
+	if _, err := other.Forget(t.Context(), []int64{old.Chat}, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.begin(); !errors.Is(err, ErrAgain) {
+		t.Errorf("after another run forgot what it had found: %v", err)
+	}
+	_ = w.Close(true)
+}

@@ -1,0 +1,138 @@
+package history
+
+import (
+	"context"
+	"io"
+)
+
+// Mender stores pieces again that do not come back, from files that still have them.
+type Mender struct {
+	s     *Store
+	bad   *damage
+	want  map[key]bool
+	found map[key][]byte
+	cut   *cutter
+	keys  *keyer
+}
+
+// Mender verifies the store, hands out what is damaged, and returns what mends it.
+func (s *Store) Mender(ctx context.Context, each func(Problem) error) (*Mender, error) {
+	d, err := s.verify(ctx, each)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mender{s: s, bad: d, want: map[key]bool{}, found: map[key][]byte{}, keys: newKeyer(s.salt)}
+	for _, k := range d.pieces {
+		m.want[k] = true
+	}
+	m.cut, err = newCutter()
+	return m, err
+}
+
+// Damaged says whether there is anything that could be mended.
+func (m *Mender) Damaged() bool { return len(m.bad.pieces) > 0 || len(m.bad.wrong) > 0 }
+
+// Look takes the pieces that are missing from a file.
+func (m *Mender) Look(r io.Reader, chat bool) error {
+	take := func(data []byte, _ Part) error {
+		if k := m.keys.of(data); m.want[k] && m.found[k] == nil {
+			m.found[k] = append(make([]byte, 0, len(data)+1), data...)
+		}
+		return nil
+	}
+	if chat {
+		return m.cut.lines(r, take)
+	}
+	return m.cut.file(r, take)
+}
+
+// Mend writes what was found, and the index of keys anew where that was wrong. It returns
+// how many pieces came back.
+func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
+	enc, err := newEncoder()
+	if err != nil {
+		return 0, err
+	}
+	defer enc.Close()
+	dec, err := newDecoder()
+	if err != nil {
+		return 0, err
+	}
+	defer dec.Close()
+	err = m.s.transact(ctx, func() error {
+		for _, k := range m.bad.wrong {
+			if err := m.s.exec(ctx, "DELETE FROM key WHERE k = ?", k[:]); err != nil {
+				return err
+			}
+		}
+		for first := range m.bad.packs {
+			r, err := m.s.packRow(ctx, first)
+			if err != nil {
+				return err
+			}
+			old, now := &pack{}, &pack{first: r.first}
+			whole := r.decode(dec, old) == nil
+			for i := range int(max(r.n, int64(len(r.keys)/keySize))) {
+				k, data := keyAt(r, i), []byte(nil)
+				switch again, bad := m.mended(ctx, r, old, whole, i); {
+				case !bad:
+					data = old.piece(i)
+				case again != nil:
+					data = again
+					k = m.keys.of(data)
+					pieces++
+				case whole:
+					data = old.piece(i) // as it is: it stays lost
+				}
+				now.add(data, k)
+			}
+			err = m.s.exec(ctx, "UPDATE pack SET n = ?, raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?",
+				len(now.keys), len(now.raw), now.lens(), now.keyBytes(), enc.EncodeAll(now.raw, nil), now.first)
+			if err != nil {
+				return err
+			}
+		}
+		if len(m.bad.wrong) > 0 {
+			return m.s.indexAgain(ctx)
+		}
+		return nil
+	})
+	return pieces, err
+}
+
+// mended gives the bytes of a damaged piece, nil where they were not found. Where the
+// index knows the piece as it is, its key in the pack alone is damaged.
+func (m *Mender) mended(ctx context.Context, r *row, old *pack, whole bool, i int) (data []byte, bad bool) {
+	id := r.first + int64(i)
+	k, bad := m.bad.pieces[id]
+	if !bad {
+		return nil, false
+	}
+	if data := m.found[k]; data != nil {
+		return data, true
+	}
+	if whole {
+		data := old.piece(i)
+		real := m.keys.of(data)
+		var known int64
+		if err := m.s.row(ctx, "SELECT id FROM key WHERE k = ?", real[:]).Scan(&known); err == nil && known == id {
+			return data, true
+		}
+	}
+	return nil, true
+}
+
+// indexAgain adds the keys that the index lacks.
+func (s *Store) indexAgain(ctx context.Context) error {
+	return s.eachPack(ctx, func(r *row) error {
+		for i, k := range parseKeys(r.keys) {
+			if k.isZero() {
+				continue
+			}
+			if err := s.exec(ctx, "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)", k[:], r.first+int64(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,272 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Rules say which versions of a chat stay: at least those that one of them names.
+type Rules struct {
+	Last    int // so many of the newest
+	Daily   int // the newest of so many days that have one; likewise the others
+	Weekly  int
+	Monthly int
+}
+
+// Freed is what went, or would go.
+type Freed struct {
+	Versions int
+	Pieces   int64
+	Bytes    int64 // of packs, about
+}
+
+// Prune drops versions. Those with a note stay, and the last one of a chat that is gone.
+// Pieces that no version names go, too, as far as it pays: packs of which less than half
+// is left are written anew.
+func (s *Store) Prune(ctx context.Context, rules Rules, dryRun bool) (f Freed, err error) {
+	err = s.maybe(ctx, dryRun, func() error {
+		chats, err := s.Chats(ctx)
+		if err != nil {
+			return err
+		}
+		going := map[int64]bool{}
+		for i := range chats {
+			versions, err := s.Versions(ctx, chats[i].ID)
+			if err != nil {
+				return err
+			}
+			for id := range rules.going(versions, chats[i].Gone()) {
+				going[id] = true
+			}
+		}
+		f, err = s.drop(ctx, going, false, dryRun)
+		return err
+	})
+	return f, err
+}
+
+// going gives the IDs of the versions that no rule keeps, of a list that begins with the
+// oldest.
+func (r Rules) going(versions []Version, gone bool) map[int64]bool {
+	going := map[int64]bool{}
+	for i := range versions {
+		if versions[i].Note == "" && (!gone || i < len(versions)-1) {
+			going[versions[i].ID] = true
+		}
+	}
+	for _, rule := range []struct {
+		n    int
+		name func(i int, at time.Time) string
+	}{
+		{r.Last, func(i int, _ time.Time) string { return fmt.Sprint(i) }},
+		{r.Daily, func(_ int, at time.Time) string { return at.Format(time.DateOnly) }},
+		{r.Weekly, func(_ int, at time.Time) string { y, w := at.ISOWeek(); return fmt.Sprint(y, w) }},
+		{r.Monthly, func(_ int, at time.Time) string { return at.Format("2006-01") }},
+	} {
+		last, n := "", 0
+		for i := len(versions) - 1; i >= 0 && n < rule.n; i-- {
+			if name := rule.name(i, versions[i].At.Local()); name != last {
+				last = name
+				n++
+				delete(going, versions[i].ID)
+			}
+		}
+	}
+	return going
+}
+
+// Forget drops all of some chats: every piece that is theirs alone is overwritten, and the
+// file is compacted.
+func (s *Store) Forget(ctx context.Context, chats []int64, dryRun bool) (f Freed, err error) {
+	err = s.maybe(ctx, dryRun, func() error {
+		going := map[int64]bool{}
+		for _, id := range chats {
+			versions, err := s.Versions(ctx, id)
+			if err != nil {
+				return err
+			}
+			for _, v := range versions {
+				going[v.ID] = true
+			}
+		}
+		if !dryRun {
+			for _, id := range chats {
+				if err := s.exec(ctx, "DELETE FROM seen WHERE version IN (SELECT id FROM version WHERE chat = ?)", id); err != nil {
+					return err
+				}
+			}
+		}
+		if f, err = s.drop(ctx, going, true, dryRun); err != nil || dryRun {
+			return err
+		}
+		for _, id := range chats {
+			for _, stmt := range []string{"UPDATE chat SET parent = NULL WHERE parent = ?", "DELETE FROM chat WHERE id = ?"} {
+				if err := s.exec(ctx, stmt, id); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || dryRun {
+		return f, err
+	}
+	return f, s.Compact(ctx)
+}
+
+// Compact gives free pages back to the disk.
+func (s *Store) Compact(ctx context.Context) error { return s.told(s.exec(ctx, "VACUUM")) }
+
+// maybe does f in a transaction, or, in a dry run, without one that writes.
+func (s *Store) maybe(ctx context.Context, dryRun bool, f func() error) error {
+	if dryRun {
+		return s.told(f())
+	}
+	return s.transact(ctx, f)
+}
+
+// drop deletes versions, and the pieces that then nobody names; with all, in every pack.
+func (s *Store) drop(ctx context.Context, going map[int64]bool, all, dryRun bool) (f Freed, err error) {
+	f.Versions = len(going)
+	alive, err := s.alive(ctx, func(v *Version) bool { return going[v.ID] })
+	if err != nil {
+		return f, err
+	}
+	if !dryRun {
+		for id := range going {
+			if err := s.exec(ctx, "UPDATE seen SET version = coalesce((SELECT b.id FROM version a JOIN version b ON b.chat = a.chat AND b.id <> a.id WHERE a.id = ?1 ORDER BY b.at DESC LIMIT 1), 0) WHERE version = ?1", id); err != nil {
+				return f, err
+			}
+			if err := s.exec(ctx, "DELETE FROM version WHERE id = ?", id); err != nil {
+				return f, err
+			}
+		}
+	}
+	sw := &sweep{s: s, alive: alive, all: all, dryRun: dryRun, freed: &f}
+	if err := sw.run(ctx); err != nil {
+		return f, err
+	}
+	if dryRun {
+		return f, nil
+	}
+	s.gen++
+	s.packs = packCache{}
+	return f, s.setMeta(ctx, metaGeneration, s.gen)
+}
+
+// sweep removes pieces that no version names.
+type sweep struct {
+	s      *Store
+	alive  []Run
+	all    bool // also where little would be gained
+	dryRun bool
+	freed  *Freed
+}
+
+func (sw *sweep) run(ctx context.Context) error {
+	enc, err := newEncoder()
+	if err != nil {
+		return err
+	}
+	defer enc.Close()
+	dec, err := newDecoder()
+	if err != nil {
+		return err
+	}
+	defer dec.Close()
+	if !sw.dryRun {
+		// no number is given twice, whatever goes
+		var next int64
+		if err := sw.s.row(ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(&next); err != nil {
+			return err
+		}
+		if err := sw.s.setMeta(ctx, metaFloor, next); err != nil {
+			return err
+		}
+	}
+	p := &pack{}
+	return sw.s.eachPack(ctx, func(r *row) error {
+		dead, gone, fresh, bytes := sw.dead(r)
+		switch {
+		case fresh == 0 && gone < r.n:
+			return nil
+		case gone == r.n:
+			sw.freed.Pieces += fresh
+			sw.freed.Bytes += int64(len(r.data) + len(r.keys))
+			return sw.write(ctx, r, dead, nil, nil)
+		case !sw.all && 2*bytes <= r.raw:
+			return nil
+		}
+		if err := r.decode(dec, p); err != nil {
+			return nil // it is damaged, and stays as it is
+		}
+		now := &pack{first: r.first}
+		for i := range p.keys {
+			if dead[i] {
+				now.add(nil, key{})
+			} else {
+				now.add(p.piece(i), p.keys[i])
+			}
+		}
+		data := enc.EncodeAll(now.raw, nil)
+		sw.freed.Pieces += fresh
+		sw.freed.Bytes += int64(len(r.data) - len(data))
+		return sw.write(ctx, r, dead, now, data)
+	})
+}
+
+// dead says of each piece whether nobody names it, how many these are, how many of them
+// have bytes still, and how many bytes.
+func (sw *sweep) dead(r *row) (dead []bool, n, fresh, bytes int64) {
+	dead = make([]bool, r.n)
+	lens := r.lens
+	for i := range dead {
+		var size uint64
+		size, lens = takeUvarint(lens)
+		k := keyAt(r, i)
+		if !has(sw.alive, r.first+int64(i)) {
+			dead[i] = true
+			n++
+			if !k.isZero() {
+				fresh++
+				bytes += int64(size)
+			}
+		}
+	}
+	return dead, n, fresh, bytes
+}
+
+// write puts the pack that is left in the old one's place, and drops the keys of what went.
+func (sw *sweep) write(ctx context.Context, r *row, dead []bool, now *pack, data []byte) error {
+	if sw.dryRun {
+		return nil
+	}
+	for i := range dead {
+		if k := keyAt(r, i); dead[i] && !k.isZero() {
+			if err := sw.s.exec(ctx, "DELETE FROM key WHERE k = ? AND id = ?", k[:], r.first+int64(i)); err != nil {
+				return err
+			}
+		}
+	}
+	if now == nil {
+		return sw.s.exec(ctx, "DELETE FROM pack WHERE first = ?", r.first)
+	}
+	return sw.s.exec(ctx, "UPDATE pack SET raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?", len(now.raw), now.lens(), now.keyBytes(), data, r.first)
+}
+
+// State is what a store holds.
+type State struct {
+	Chats, Versions int64
+	Pieces          int64
+	Raw             int64 // bytes of all versions, as files
+}
+
+// State counts what the store holds.
+func (s *Store) State(ctx context.Context) (st State, err error) {
+	err = s.row(ctx, strings.Join([]string{
+		"SELECT (SELECT count(*) FROM chat)", "(SELECT count(*) FROM version)", "(SELECT coalesce(sum(n), 0) FROM pack)", "(SELECT coalesce(sum(size), 0) FROM version)",
+	}, ", ")).Scan(&st.Chats, &st.Versions, &st.Pieces, &st.Raw)
+	return st, s.told(err)
+}

@@ -1,0 +1,69 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// alive lists the pieces that versions name, as sorted ranges. spare says which versions
+// do not count.
+func (s *Store) alive(ctx context.Context, spare func(*Version) bool) ([]Run, error) {
+	rows, err := s.conn.QueryContext(ctx, "SELECT "+versionColumns+" FROM version")
+	if err != nil {
+		return nil, s.told(err)
+	}
+	defer rows.Close()
+	var all []Run
+	for rows.Next() {
+		v, err := scanVersion(rows)
+		if err != nil {
+			return nil, s.told(err)
+		}
+		if spare(&v) {
+			continue
+		}
+		runs, err := v.Runs()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: what a version needs cannot be told", s.path, ErrBroken)
+		}
+		if all = append(all, runs...); len(all) > 1<<20 {
+			all = ranges(all)
+		}
+	}
+	return ranges(all), s.told(rows.Err())
+}
+
+// has says whether sorted ranges hold a piece.
+func has(sorted []Run, id int64) bool {
+	i, found := slices.BinarySearchFunc(sorted, id, func(r Run, id int64) int { return int(min(max(r.First-id, -1), 1)) })
+	return found || i > 0 && id < sorted[i-1].First+sorted[i-1].Count
+}
+
+// eachPack hands out all packs in order.
+func (s *Store) eachPack(ctx context.Context, f func(*row) error) error {
+	for at := int64(0); ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var r row
+		rows, err := s.conn.QueryContext(ctx, "SELECT first, n, raw, lens, keys, data FROM pack WHERE first > ? ORDER BY first LIMIT 1", at)
+		if err != nil {
+			return s.told(err)
+		}
+		found := rows.Next()
+		if found {
+			err = rows.Scan(&r.first, &r.n, &r.raw, &r.lens, &r.keys, &r.data)
+		} else {
+			err = rows.Err()
+		}
+		_ = rows.Close()
+		if err != nil || !found {
+			return s.told(err)
+		}
+		if err := f(&r); err != nil {
+			return err
+		}
+		at = r.first
+	}
+}

@@ -1,0 +1,86 @@
+package history
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// Part says how a piece makes up lines.
+type Part uint8
+
+// The kinds of piece.
+const (
+	Whole Part = iota // each piece is a line
+	More              // a part of a line that goes on
+	Last              // the last part of a line
+)
+
+// Run is a range of pieces that follow each other in a version.
+type Run struct {
+	First int64
+	Count int64
+	Part  Part
+}
+
+// appendRun adds a piece to the runs of a version.
+func appendRun(runs []Run, piece int64, part Part) []Run {
+	if n := len(runs); n > 0 {
+		last := &runs[n-1]
+		if last.Part == part && last.First+last.Count == piece {
+			last.Count++
+			return runs
+		}
+	}
+	return append(runs, Run{piece, 1, part})
+}
+
+// encodeRuns writes runs as varints: how far the first piece lies from the end of the run
+// before, how many there are, and their kind.
+func encodeRuns(runs []Run) []byte {
+	var b []byte
+	end := int64(0)
+	for _, r := range runs {
+		b = binary.AppendVarint(b, r.First-end)
+		b = binary.AppendUvarint(b, uint64(r.Count))
+		b = binary.AppendUvarint(b, uint64(r.Part))
+		end = r.First + r.Count
+	}
+	return b
+}
+
+var errRuns = errors.New("its list of pieces is damaged")
+
+// decodeRuns is the inverse. Anything else than what encodeRuns writes is an error, as
+// far as that can be seen.
+func decodeRuns(b []byte) ([]Run, error) {
+	var runs []Run
+	end := int64(0)
+	for len(b) > 0 {
+		delta, n := binary.Varint(b)
+		if n <= 0 {
+			return nil, errRuns
+		}
+		b = b[n:]
+		count, n := binary.Uvarint(b)
+		if n <= 0 {
+			return nil, errRuns
+		}
+		b = b[n:]
+		part, n := binary.Uvarint(b)
+		if n <= 0 || part > uint64(Last) {
+			return nil, errRuns
+		}
+		b = b[n:]
+		first := end + delta
+		if first < 1 || count < 1 || count > math.MaxInt32 || first > math.MaxInt64-math.MaxInt32 || delta > math.MaxInt64/2 {
+			return nil, errRuns
+		}
+		end = first + int64(count)
+		runs = append(runs, Run{first, int64(count), Part(part)})
+	}
+	if len(runs) == 0 || runs[len(runs)-1].Part == More {
+		return nil, errRuns
+	}
+	return runs, nil
+}

@@ -1,0 +1,255 @@
+package history
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Rule is a kind of damage.
+type Rule string
+
+// What Verify finds.
+const (
+	Structure Rule = "structure" // SQLite's own
+	Index     Rule = "index"     // a key leads to another piece, or a piece has none: nothing is lost
+	Lost      Rule = "lost"      // a line of a version does not come back
+	BadList   Rule = "version"   // the version's list of pieces does not hold
+)
+
+// Problem is one thing that is damaged.
+type Problem struct {
+	Rule  Rule
+	Chat  *Chat  // null for what is of no chat
+	Rev   int64  // of the version
+	Index int    // of the message; -1 where it is not one
+	Text  string // what is wrong
+}
+
+// damage is which pieces do not come back.
+type damage struct {
+	pieces map[int64]key // and the key that each should have, as far as that is known
+	packs  map[int64]bool
+	wrong  []key // rows of the index that lead to other pieces
+}
+
+// Verify reads everything: SQLite's structure, every pack, every key, every version's
+// sum; and hands out what is damaged, version by version.
+func (s *Store) Verify(ctx context.Context, each func(Problem) error) error {
+	_, err := s.verify(ctx, each)
+	return err
+}
+
+func (s *Store) verify(ctx context.Context, each func(Problem) error) (*damage, error) {
+	if err := s.checkStructure(ctx, each); err != nil {
+		return nil, err
+	}
+	d := &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}
+	if err := s.checkPacks(ctx, d); err != nil {
+		return nil, err
+	}
+	if err := s.checkIndex(ctx, d, each); err != nil {
+		return nil, err
+	}
+	chats, err := s.Chats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	find := finder{s: s}
+	for i := range chats {
+		versions, err := s.Versions(ctx, chats[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		for k := range versions {
+			if err := s.checkVersion(ctx, &find, d, &chats[i], &versions[k], each); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d, nil
+}
+
+func (s *Store) checkStructure(ctx context.Context, each func(Problem) error) error {
+	rows, err := s.conn.QueryContext(ctx, "PRAGMA integrity_check(20)")
+	if err != nil {
+		return s.told(err)
+	}
+	var said []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			_ = rows.Close()
+			return s.told(err)
+		}
+		said = append(said, text)
+	}
+	_ = rows.Close()
+	for _, text := range said {
+		if text == "ok" {
+			continue
+		}
+		if err := each(Problem{Rule: Structure, Index: -1, Text: text}); err != nil {
+			return err
+		}
+	}
+	return s.told(rows.Err())
+}
+
+// checkPacks unpacks every pack, and computes every key.
+func (s *Store) checkPacks(ctx context.Context, d *damage) error {
+	dec, err := newDecoder()
+	if err != nil {
+		return err
+	}
+	defer dec.Close()
+	keys, p := newKeyer(s.salt), &pack{}
+	return s.eachPack(ctx, func(r *row) error {
+		for i, bad := range badPieces(dec, keys, r, p) {
+			if bad {
+				d.packs[r.first] = true
+				d.pieces[r.first+int64(i)] = keyAt(r, i)
+			}
+		}
+		return nil
+	})
+}
+
+// keyAt gives the key that a pack lists for its piece, as far as the list goes.
+func keyAt(r *row, i int) (k key) {
+	if at := i * keySize; at+keySize <= len(r.keys) {
+		copy(k[:], r.keys[at:])
+	}
+	return k
+}
+
+// badPieces says of each piece of a pack whether it does not come back.
+func badPieces(dec *zstd.Decoder, keys *keyer, r *row, p *pack) []bool {
+	n := max(r.n, int64(len(r.keys)/keySize), 1)
+	bad := make([]bool, min(n, maxPack))
+	if err := r.decode(dec, p); err != nil {
+		for i := range bad {
+			bad[i] = true
+		}
+		return bad
+	}
+	for i := range p.keys {
+		bad[i] = !p.keys[i].isZero() && keys.of(p.piece(i)) != p.keys[i]
+	}
+	return bad
+}
+
+// checkIndex compares the index of keys with the packs.
+func (s *Store) checkIndex(ctx context.Context, d *damage, each func(Problem) error) error {
+	rows, err := s.conn.QueryContext(ctx, "SELECT k, id FROM key ORDER BY id")
+	if err != nil {
+		return s.told(err)
+	}
+	type entry struct {
+		k  key
+		id int64
+	}
+	var entries []entry // a batch, since the packs are read by the same connection
+	find := finder{s: s}
+	check := func() error {
+		for _, e := range entries {
+			ok, err := find.is(ctx, e.id, e.k)
+			if err != nil {
+				return err
+			}
+			if _, bad := d.pieces[e.id]; !ok && !bad {
+				d.wrong = append(d.wrong, e.k)
+			}
+		}
+		entries = entries[:0]
+		return nil
+	}
+	for rows.Next() {
+		var raw []byte
+		var id int64
+		if err := rows.Scan(&raw, &id); err != nil {
+			_ = rows.Close()
+			return s.told(err)
+		}
+		var k key
+		copy(k[:], raw)
+		if entries = append(entries, entry{k, id}); len(entries) == 1<<14 {
+			if err := check(); err != nil {
+				_ = rows.Close()
+				return s.told(err)
+			}
+		}
+	}
+	_ = rows.Close()
+	if err := rows.Err(); err != nil {
+		return s.told(err)
+	}
+	if err := check(); err != nil {
+		return s.told(err)
+	}
+	if len(d.wrong) > 0 {
+		return each(Problem{Rule: Index, Index: -1, Text: fmt.Sprintf("%d keys lead to other pieces: nothing is lost, but such lines are stored again", len(d.wrong))})
+	}
+	return nil
+}
+
+// checkVersion names the messages of a version that do not come back.
+func (s *Store) checkVersion(ctx context.Context, find *finder, d *damage, c *Chat, v *Version, each func(Problem) error) error {
+	lost := Problem{Rule: BadList, Chat: c, Rev: v.Rev, Index: -1}
+	runs, err := v.Runs()
+	if err != nil {
+		lost.Text = err.Error()
+		return each(lost)
+	}
+	sum, line, bad := sha256.New(), 0, -1
+	header := 1 // the first line of a chat is its header, most often
+	if v.Messages >= countLines(runs) {
+		header = 0
+	}
+	found := false
+	for _, r := range runs {
+		for id := r.First; id < r.First+r.Count; id++ {
+			l, err := find.list(ctx, id)
+			if err != nil {
+				return s.told(err)
+			}
+			if l == nil || id >= l.first+int64(len(l.keys)) {
+				lost.Text = fmt.Sprintf("it names the piece %d, which is not there", id)
+				return each(lost)
+			}
+			k := l.keys[id-l.first]
+			sum.Write(k[:])
+			if _, isBad := d.pieces[id]; isBad && bad != line {
+				bad, found = line, true
+				index := line - header
+				if !c.Kind.IsChat() {
+					index = -1
+				}
+				if err := each(Problem{Rule: Lost, Chat: c, Rev: v.Rev, Index: index, Text: "does not come back"}); err != nil {
+					return err
+				}
+			}
+			if r.Part != More {
+				line++
+			}
+		}
+	}
+	if !found && !slices.Equal(sum.Sum(nil), []byte(v.Sum)) {
+		lost.Text = "its sum differs"
+		return each(lost)
+	}
+	return nil
+}
+
+// countLines counts the lines that runs make up.
+func countLines(runs []Run) (n int) {
+	for _, r := range runs {
+		if r.Part != More {
+			n += int(r.Count)
+		}
+	}
+	return n
+}

@@ -1,0 +1,24 @@
+// Package illustrator knows what Auto-Illustrator keeps in a chat (FORMATS.md C): the
+// registry of its prompts in chat_metadata, which name each other, their messages and
+// their images, and the markers in messages that name a prompt. It reads the registry,
+// says what is wrong in it, and edits it.
+//
+// The facts are those of src/prompt_manager.ts and src/reconciliation.ts at c32b9b5.
+package illustrator
+
+// Key is the extension's key in chat_metadata.
+const Key = "auto_illustrator"
+
+// Keys of the registry, which stands under keyRegistry of [Key].
+const (
+	keyRegistry = "promptRegistry"
+	keyNodes    = "nodes"
+	keyImages   = "imageToPromptId"
+	keyRoots    = "rootPromptIds"
+)
+
+// Keys of the gallery.
+const (
+	keyGallery = "galleryWidget"
+	keyOpen    = "expandedMessages"
+)

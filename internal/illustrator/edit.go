@@ -1,0 +1,238 @@
+package illustrator
+
+import (
+	"bytes"
+	"fmt"
+
+	"stchat/internal/rawjson"
+)
+
+// Edit is what is to change in a registry. References follow: those to a prompt that goes
+// go with it, and its children become roots (deletePromptNode); those to one that is
+// renamed get its new id.
+type Edit struct {
+	Gone    map[string]bool
+	Renamed Renames
+	Move    func(id string, message int) int // the new index of a prompt's message; nil: none moves
+	Cut     map[string]bool                  // prompts that lose their parent
+
+	Images   bool // images of no prompt go
+	Dangling bool // whatever names no prompt goes, and a prompt without a parent becomes a root
+
+	Lost func(what string, raw []byte) // is told what goes; may be nil
+}
+
+// Edited says what an [Edit] did.
+type Edited struct {
+	Prompts, Gone, Moved int // before; of those; of those that stay
+	Images, ImagesGone   int
+}
+
+// Apply edits the registry in the metadata.
+func (e *Edit) Apply(metadata *rawjson.Object) (did Edited) {
+	state, ok := metadata.Object(Key)
+	if !ok {
+		return did
+	}
+	registry, ok := state.Object(keyRegistry)
+	if !ok {
+		return did
+	}
+	nodes, ok := registry.Object(keyNodes)
+	if !ok {
+		return did // nothing can be told of what names its nodes
+	}
+	run := &editing{Edit: e, nodes: nodes}
+	run.all()
+	if run.edited {
+		registry.Set(keyNodes, run.out.Bytes())
+	}
+	run.editRoots(registry)
+	run.editImages(registry)
+	if registry.Edited() {
+		state.Set(keyRegistry, registry.Bytes())
+		metadata.Set(Key, state.Bytes())
+	}
+	return run.did
+}
+
+// editing is an edit that is being made.
+type editing struct {
+	*Edit
+	nodes  *rawjson.Object // as they were
+	out    *rawjson.Object // as they are to be: the same, unless some are renamed
+	edited bool
+	roots  []string // that have lost their parent, or never had one
+	did    Edited
+}
+
+// all edits the nodes. Where some are renamed they are written anew, each in its place.
+func (e *editing) all() {
+	e.out = e.nodes
+	if len(e.Renamed) > 0 {
+		e.out = rawjson.NewObject()
+	}
+	e.did.Prompts = e.nodes.Len()
+	idle := len(e.Gone)+len(e.Renamed)+len(e.Cut) == 0 && e.Move == nil && !e.Dangling
+	if idle {
+		return
+	}
+	for _, id := range e.nodes.Keys() {
+		raw, _ := e.nodes.Get(id)
+		if e.Gone[id] {
+			e.did.Gone++
+			e.edited = true
+			e.lose("the prompt "+short(id), raw)
+			if len(e.Renamed) == 0 {
+				e.nodes.Unset(id)
+			}
+			continue
+		}
+		edited := e.node(id, raw)
+		if changed := !bytes.Equal(edited, raw); changed || len(e.Renamed) > 0 {
+			e.out.Set(e.Renamed.ID(id), edited)
+			e.edited = true
+		}
+	}
+}
+
+// isPrompt reports whether there is a node under an id that is an object.
+func isPrompt(nodes *rawjson.Object, id string) bool {
+	raw, ok := nodes.Get(id)
+	return ok && rawjson.KindOf(raw) == rawjson.ObjectKind
+}
+
+func (e *editing) lose(what string, raw []byte) {
+	if e.Lost != nil {
+		e.Lost(what, raw)
+	}
+}
+
+// node returns a node that stays as it is to be.
+func (e *editing) node(id string, raw []byte) []byte {
+	node, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return raw
+	}
+	if e.Move != nil {
+		message, _ := node.Get("messageId")
+		if at, ok := rawjson.Int(message); ok && at >= 0 {
+			if to := e.Move(id, at); to != at {
+				node.Set("messageId", fmt.Append(nil, to))
+				e.did.Moved++
+			}
+		}
+	}
+	own, _ := node.Get("id")
+	if was, ok := rawjson.Unquote(own); ok && e.Renamed.ID(was) != was {
+		node.Set("id", rawjson.Quote(e.Renamed.ID(was)))
+	}
+	e.parent(id, node)
+	if children, ok := node.Get("childIds"); ok {
+		if list := e.list(children, id, "a child of the prompt "+short(id)); !bytes.Equal(list, children) {
+			node.Set("childIds", list)
+		}
+	}
+	if !node.Edited() {
+		return raw
+	}
+	return node.Bytes()
+}
+
+// parent edits whom a node names as its parent.
+func (e *editing) parent(id string, node *rawjson.Object) {
+	raw, _ := node.Get("parentId")
+	if isParentless(raw) {
+		if e.Dangling {
+			e.roots = append(e.roots, e.Renamed.ID(id))
+		}
+		return
+	}
+	parent, ok := rawjson.Unquote(raw)
+	switch {
+	case ok && e.Gone[parent], e.Cut[id], e.Dangling && (!ok || !isPrompt(e.nodes, parent)):
+		if !ok || !e.Gone[parent] {
+			e.lose("the parent of the prompt "+short(id), raw)
+		}
+		node.Set("parentId", []byte("null"))
+		e.roots = append(e.roots, e.Renamed.ID(id))
+	case ok && e.Renamed.ID(parent) != parent:
+		node.Set("parentId", rawjson.Quote(e.Renamed.ID(parent)))
+	}
+}
+
+// list returns a list of ids as it is to be; of is the prompt whose children they are,
+// empty for the roots.
+func (e *editing) list(raw []byte, of, what string) []byte {
+	return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) {
+		id, ok := rawjson.Unquote(value)
+		switch {
+		case ok && e.Gone[id]:
+			return value, false
+		case e.Dangling && (!ok || !isPrompt(e.nodes, id)), ok && of != "" && e.Cut[id]:
+			e.lose(what, value)
+			return value, false
+		case ok && e.Renamed.ID(id) != id:
+			return rawjson.Quote(e.Renamed.ID(id)), true
+		}
+		return value, true
+	})
+}
+
+// editRoots edits the list of roots, and puts those in it that became some.
+func (e *editing) editRoots(registry *rawjson.Object) {
+	roots, _ := registry.Get(keyRoots)
+	if rawjson.KindOf(roots) != rawjson.Array {
+		return
+	}
+	edited := appendIDs(e.list(roots, "", "a root"), e.roots)
+	if !bytes.Equal(edited, roots) {
+		registry.Set(keyRoots, edited)
+	}
+}
+
+// appendIDs appends the ids that a list lacks, all at once: each by itself would copy the
+// whole list.
+func appendIDs(list []byte, ids []string) []byte {
+	if len(ids) == 0 {
+		return list
+	}
+	there := idsIn(list)
+	var fresh []byte
+	for _, id := range ids {
+		if !there[id] {
+			there[id] = true
+			fresh = append(append(fresh, ','), rawjson.Quote(id)...)
+		}
+	}
+	if fresh == nil {
+		return list
+	}
+	return rawjson.Append(list, fresh[1:])
+}
+
+// editImages edits which image is of which prompt.
+func (e *editing) editImages(registry *rawjson.Object) {
+	images, ok := registry.Object(keyImages)
+	if !ok {
+		return
+	}
+	e.did.Images = images.Len()
+	for _, url := range images.Keys() {
+		raw, _ := images.Get(url)
+		id, isText := rawjson.Unquote(raw)
+		switch to := e.Renamed.ID(id); {
+		case !isText || !isPrompt(e.out, to):
+			if e.Images || e.Dangling {
+				e.did.ImagesGone++
+				e.lose("the prompt of the image "+short(url), raw)
+				images.Unset(url)
+			}
+		case to != id:
+			images.Set(url, rawjson.Quote(to))
+		}
+	}
+	if images.Edited() {
+		registry.Set(keyImages, images.Bytes())
+	}
+}

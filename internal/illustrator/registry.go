@@ -1,0 +1,201 @@
+package illustrator
+
+import (
+	"iter"
+
+	"stchat/internal/rawjson"
+)
+
+// Message returns the index of the prompt's message; ok is false where it names none.
+func (p *Prompt) Message() (at int, ok bool) {
+	at, ok = rawjson.Int(p.message)
+	return at, ok && at >= 0
+}
+
+// Hashed returns the id that the prompt would have in a message.
+func (p *Prompt) Hashed(message int) string {
+	place, _ := rawjson.Int(p.index)
+	text, _ := rawjson.Unquote(p.text)
+	return PromptID(text, message, place)
+}
+
+// Prompts walks over the prompts, in the metadata's order.
+func (r *Registry) Prompts() iter.Seq[*Prompt] {
+	return func(yield func(*Prompt) bool) {
+		for i := range r.prompts {
+			if !yield(&r.prompts[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Registry is what the extension keeps in one chat. It holds parts of the metadata's bytes.
+type Registry struct {
+	misshapen []shaping
+	open      []byte // expandedMessages of the gallery
+
+	prompts  []Prompt
+	at       map[string]int32 // by id
+	hasNodes bool
+	roots    []byte
+	images   []byte
+}
+
+// Prompt is one node, as raw values; nil where it has none.
+type Prompt struct {
+	ID       string // the key it stands under
+	message  []byte // messageId
+	index    []byte // promptIndex
+	text     []byte
+	parent   []byte // parentId
+	children []byte // childIds
+	pictures []byte // generatedImages
+}
+
+// Read reads what a chat's metadata says, nil where it says nothing. What cannot be read
+// is noted, and counts as missing.
+func Read(metadata *rawjson.Object) *Registry {
+	raw, _ := metadata.Get(Key)
+	if !rawjson.Truthy(raw) {
+		return nil // the extension begins a new one
+	}
+	r := &Registry{at: map[string]int32{}}
+	state, err := rawjson.ParseObject(raw)
+	if err != nil {
+		r.noObject(Key, raw)
+		return r
+	}
+	gallery, _ := state.Get(keyGallery)
+	r.open, _ = rawjson.Lookup(gallery, keyOpen)
+	raw, _ = state.Get(keyRegistry)
+	if !rawjson.Truthy(raw) {
+		return r
+	}
+	registry, err := rawjson.ParseObject(raw)
+	if err != nil {
+		r.noObject(keyRegistry, raw)
+		return r
+	}
+	nodes := r.part(registry, keyNodes, rawjson.ObjectKind)
+	r.images = r.part(registry, keyImages, rawjson.ObjectKind)
+	r.roots = r.part(registry, keyRoots, rawjson.Array)
+	r.readNodes(nodes)
+	return r
+}
+
+// readNodes reads the prompts.
+func (r *Registry) readNodes(raw []byte) {
+	nodes, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return
+	}
+	r.hasNodes = true
+	r.prompts = make([]Prompt, 0, nodes.Len())
+	for id, node := range nodes.All() {
+		if rawjson.KindOf(node) != rawjson.ObjectKind {
+			r.noNode(id, node)
+			continue
+		}
+		p := Prompt{ID: id}
+		var own []byte
+		for key, value := range rawjson.Members(node) {
+			switch {
+			case rawjson.KeyIs(key, "id"):
+				own = value
+			case rawjson.KeyIs(key, "messageId"):
+				p.message = value
+			case rawjson.KeyIs(key, "promptIndex"):
+				p.index = value
+			case rawjson.KeyIs(key, "text"):
+				p.text = value
+			case rawjson.KeyIs(key, "parentId"):
+				p.parent = value
+			case rawjson.KeyIs(key, "childIds"):
+				p.children = value
+			case rawjson.KeyIs(key, "generatedImages"):
+				p.pictures = value
+			}
+		}
+		r.ownID(id, own)
+		r.at[id] = int32(len(r.prompts))
+		r.prompts = append(r.prompts, p)
+	}
+}
+
+// Has reports whether there is a prompt with an id. A chat without a registry has none.
+func (r *Registry) Has(id string) bool {
+	if r == nil {
+		return false
+	}
+	_, ok := r.at[id]
+	return ok
+}
+
+// OpenBeyond counts the messages open in the gallery that are at or beyond a number of
+// messages.
+func (r *Registry) OpenBeyond(messages int) (n int) {
+	for raw := range rawjson.Elements(r.open) {
+		if isBeyond(raw, messages) {
+			n++
+		}
+	}
+	return n
+}
+
+// Beyond counts the prompts of messages at or beyond a number of them.
+func (r *Registry) Beyond(messages int) (n int) {
+	for i := range r.prompts {
+		if isBeyond(r.prompts[i].message, messages) {
+			n++
+		}
+	}
+	return n
+}
+
+// Pictures calls add with the raw address of each image that a prompt made.
+func (r *Registry) Pictures(add func(address []byte)) {
+	for i := range r.prompts {
+		for raw := range rawjson.Elements(r.prompts[i].pictures) {
+			add(raw)
+		}
+	}
+}
+
+// isBeyond reports whether a raw index is at or beyond a number of messages, however
+// large it is.
+func isBeyond(raw []byte, messages int) bool {
+	at, ok := rawjson.Float(raw)
+	return ok && at >= float64(messages)
+}
+
+// isParentless reports whether a parentId names no parent.
+func isParentless(parent []byte) bool { return !rawjson.Truthy(parent) }
+
+// parentOf returns the index of a prompt's parent, -1 where it has none, -2 where it
+// names none that is there.
+func (r *Registry) parentOf(i int) int32 {
+	raw := r.prompts[i].parent
+	if isParentless(raw) {
+		return -1
+	}
+	id, ok := rawjson.Unquote(raw)
+	if !ok {
+		return -2
+	}
+	if at, ok := r.at[id]; ok {
+		return at
+	}
+	return -2
+}
+
+// idsIn walks over the texts of a list.
+func idsIn(list []byte) map[string]bool {
+	there := map[string]bool{}
+	for raw := range rawjson.Elements(list) {
+		if id, ok := rawjson.Unquote(raw); ok {
+			there[id] = true
+		}
+	}
+	return there
+}

@@ -1,0 +1,183 @@
+package illustrator
+
+import (
+	"fmt"
+
+	"stchat/internal/rawjson"
+)
+
+// Change is one thing that an edit changed, and what is lost by it.
+type Change struct {
+	Text string
+	What string // what Lost is; empty: nothing is lost
+	Lost []byte
+}
+
+// Misshapen says what the extension cannot read: a registry without one of its parts,
+// which it reads unasked, or a node that stands under another key than its id.
+func (r *Registry) Misshapen() (faults []string) {
+	for i := range r.misshapen {
+		faults = append(faults, r.misshapen[i].fault)
+	}
+	return faults
+}
+
+// Shape mends what [Registry.Misshapen] says: what is missing is made, a list or index by what the
+// nodes themselves say; what is of no use goes; and a node has the id it stands under,
+// since that is what others name it by.
+func Shape(metadata *rawjson.Object) (changes []Change) {
+	var own []string // nodes that get the id they stand under
+	gone := map[string]bool{}
+	var missing []string
+	whole := false
+	r := Read(metadata)
+	if r == nil {
+		return nil
+	}
+	for i := range r.misshapen {
+		s := &r.misshapen[i]
+		c := Change{Text: s.change}
+		if s.lost != nil && rawjson.KindOf(s.lost) != rawjson.Null {
+			c.What, c.Lost = s.what, s.lost
+		}
+		changes = append(changes, c)
+		switch {
+		case s.whole:
+			whole = true
+		case s.part != "":
+			missing = append(missing, s.part)
+		case s.isNode:
+			own = append(own, s.key)
+		default:
+			gone[s.key] = true
+		}
+	}
+	state, isObject := metadata.Object(Key)
+	switch {
+	case len(changes) == 0:
+		return nil
+	case whole && isObject:
+		state.Unset(keyRegistry)
+		metadata.Set(Key, state.Bytes())
+		return changes
+	case whole:
+		metadata.Unset(Key)
+		return changes
+	}
+	registry, _ := state.Object(keyRegistry)
+	if nodes, ok := registry.Object(keyNodes); ok && len(own)+len(gone) > 0 {
+		for _, id := range own {
+			if node, ok := nodes.Object(id); ok {
+				node.Set("id", rawjson.Quote(id))
+				nodes.Set(id, node.Bytes())
+			}
+		}
+		registry.Set(keyNodes, nodes.Bytes())
+	}
+	for _, part := range missing {
+		registry.Set(part, emptyPart(part))
+	}
+	state.Set(keyRegistry, registry.Bytes())
+	metadata.Set(Key, state.Bytes())
+	if len(gone) > 0 {
+		(&Edit{Gone: gone}).Apply(metadata)
+	}
+	for _, part := range missing {
+		rebuild(metadata, part)
+	}
+	return changes
+}
+
+// shaping is one fault and what mends it.
+type shaping struct {
+	fault, change string
+	what          string // what lost is
+	lost          []byte
+
+	whole  bool   // the whole registry, or state, is of no use
+	part   string // a part of the registry that is missing
+	key    string // that a node stands under
+	isNode bool   // it is one, with another id
+}
+
+func emptyPart(part string) []byte {
+	if part == keyRoots {
+		return []byte("[]")
+	}
+	return []byte("{}")
+}
+
+// noObject notes what must be an object and is none.
+func (r *Registry) noObject(key string, raw []byte) {
+	r.misshapen = append(r.misshapen, shaping{
+		fault: fmt.Sprintf("%s is %v, not an object", key, rawjson.KindOf(raw)), change: "took " + key + " out", what: key, lost: raw, whole: true,
+	})
+}
+
+// part returns a part of the registry, nil where it is missing or of another kind.
+func (r *Registry) part(registry *rawjson.Object, key string, kind rawjson.Kind) []byte {
+	raw, ok := registry.Get(key)
+	is := rawjson.KindOf(raw)
+	if is == kind {
+		return raw
+	}
+	s := shaping{fault: fmt.Sprintf("%s has no %s", keyRegistry, key), change: "made " + key, what: key, lost: raw, part: key}
+	if ok {
+		s.fault = fmt.Sprintf("%s is %v, not %v", key, is, kind)
+	}
+	r.misshapen = append(r.misshapen, s)
+	return nil
+}
+
+// noNode notes a node that is no object.
+func (r *Registry) noNode(id string, raw []byte) {
+	name := "the prompt " + short(id)
+	r.misshapen = append(r.misshapen, shaping{
+		fault: fmt.Sprintf("%s is %v, not an object", name, rawjson.KindOf(raw)), change: "took " + name + " out", what: name, lost: raw, key: id,
+	})
+}
+
+// ownID notes a node whose own id, nil where it has none, is not its key.
+func (r *Registry) ownID(id string, raw []byte) {
+	if len(raw) == len(id)+2 && string(raw[1:len(raw)-1]) == id {
+		return // as it nearly always is; an id with escapes is longer
+	}
+	if own, ok := rawjson.Unquote(raw); ok && own == id {
+		return
+	}
+	name := "the prompt " + short(id)
+	s := shaping{fault: name + " has no id", change: "set the id of " + name, what: "the id of " + name, lost: raw, key: id, isNode: true}
+	if raw != nil {
+		s.fault = fmt.Sprintf("%s has the id %s", name, short(raw))
+	}
+	r.misshapen = append(r.misshapen, s)
+}
+
+// rebuild fills a part that was missing with what the nodes say.
+func rebuild(metadata *rawjson.Object, part string) {
+	r := Read(metadata)
+	state, _ := metadata.Object(Key)
+	registry, _ := state.Object(keyRegistry)
+	switch part {
+	case keyRoots:
+		var ids []string
+		for i := range r.prompts {
+			if isParentless(r.prompts[i].parent) {
+				ids = append(ids, r.prompts[i].ID)
+			}
+		}
+		registry.Set(keyRoots, appendIDs([]byte("[]"), ids))
+	case keyImages:
+		images := rawjson.NewObject()
+		for i := range r.prompts {
+			for raw := range rawjson.Elements(r.prompts[i].pictures) {
+				if address, ok := rawjson.Unquote(raw); ok {
+					images.Set(address, rawjson.Quote(r.prompts[i].ID))
+				}
+			}
+		}
+		registry.Set(keyImages, images.Bytes())
+	}
+	state.Set(keyRegistry, registry.Bytes())
+	metadata.Set(Key, state.Bytes())
+}

@@ -1,0 +1,168 @@
+// Package jsondoc writes results as JSON documents.
+//
+// It follows encoding/json and its struct tags, but for four things. Fields with
+// the tag `is:"path"` have / between folders on every system. A lone
+// surrogate in a string (see package rawjson) is spelled \udXXX, as the file that
+// it comes from spells it, where encoding/json would lose it. No character of HTML
+// is escaped. And nothing in a document drives a terminal that it is printed to
+// (see package visible).
+package jsondoc
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"stchat/internal/rawjson"
+	"stchat/internal/visible"
+)
+
+// Write writes a document and an LF, in one call of w. With an indent each value
+// gets a line of its own, else there is only that one line.
+func Write(w io.Writer, doc any, indent string) error {
+	out, err := appendValue(nil, reflect.ValueOf(doc))
+	if err != nil {
+		return err
+	}
+	if indent != "" {
+		var b bytes.Buffer
+		if err := json.Indent(&b, out, "", indent); err != nil {
+			return err
+		}
+		out = b.Bytes()
+	}
+	_, err = w.Write(visible.JSON(append(out, '\n')))
+	return err
+}
+
+// appendValue appends a value as JSON.
+func appendValue(out []byte, v reflect.Value) ([]byte, error) {
+	if !v.IsValid() {
+		return append(out, "null"...), nil
+	}
+	if _, own := reflect.TypeAssert[json.Marshaler](v); own {
+		return appendMarshalled(out, v)
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return append(out, rawjson.Quote(v.String())...), nil
+	case reflect.Pointer, reflect.Interface:
+		return appendValue(out, v.Elem())
+	case reflect.Struct:
+		return appendObject(out, members(nil, v))
+	case reflect.Map:
+		if v.IsNil() || v.Type().Key().Kind() != reflect.String {
+			break
+		}
+		values := map[string]reflect.Value{}
+		for key, value := range v.Seq2() {
+			values[key.String()] = value
+		}
+		var list []member
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			list = append(list, member{key, values[key]})
+		}
+		return appendObject(out, list)
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice && v.IsNil() || v.Type().Elem().Kind() == reflect.Uint8 {
+			break
+		}
+		out = append(out, '[')
+		for i := range v.Len() {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			var err error
+			if out, err = appendValue(out, v.Index(i)); err != nil {
+				return nil, err
+			}
+		}
+		return append(out, ']'), nil
+	}
+	return appendMarshalled(out, v)
+}
+
+// appendMarshalled leaves a value to encoding/json.
+func appendMarshalled(out []byte, v reflect.Value) ([]byte, error) {
+	b := bytes.NewBuffer(out)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v.Interface())
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
+// member is one key with its value.
+type member struct {
+	key   string
+	value reflect.Value
+}
+
+// members appends the fields of a struct that go into its object.
+func members(list []member, v reflect.Value) []member {
+	for i := range v.NumField() {
+		field, value := v.Type().Field(i), v.Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !field.IsExported() && !field.Anonymous:
+		case strings.Contains(options, "omitempty") && isEmpty(value):
+		case field.Anonymous && name == "" && value.Kind() == reflect.Struct:
+			list = members(list, value)
+		case name == "":
+			list = append(list, member{field.Name, value})
+		case field.Tag.Get("is") == "path":
+			list = append(list, member{name, withSlashes(value, string(filepath.Separator))})
+		default:
+			list = append(list, member{name, value})
+		}
+	}
+	return list
+}
+
+// withSlashes returns a path, a pointer to one, or a list of them with / between
+// folders instead of another separator.
+func withSlashes(v reflect.Value, separator string) reflect.Value {
+	switch {
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		return withSlashes(v.Elem(), separator)
+	case v.Kind() == reflect.String:
+		return reflect.ValueOf(strings.ReplaceAll(v.String(), separator, "/"))
+	case v.Kind() == reflect.Slice && !v.IsNil():
+		paths := make([]string, v.Len())
+		for i := range paths {
+			paths[i] = strings.ReplaceAll(v.Index(i).String(), separator, "/")
+		}
+		return reflect.ValueOf(paths)
+	}
+	return v
+}
+
+// isEmpty reports what omitempty leaves out: false, 0, nil, and what has no length.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map, reflect.Array:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	}
+	return v.IsZero()
+}
+
+func appendObject(out []byte, list []member) ([]byte, error) {
+	out = append(out, '{')
+	for i, m := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(out, rawjson.Quote(m.key)...), ':')
+		var err error
+		if out, err = appendValue(out, m.value); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, '}'), nil
+}

@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package jsonl
+
+func canIndex() bool { return false }
+
+func indexWide([]byte, uint32, *uint32, *uint64, *indexState) int { panic("not here") }

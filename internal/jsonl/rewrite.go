@@ -1,0 +1,202 @@
+package jsonl
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"stchat/internal/rawjson"
+)
+
+// Edit is one change to a file of lines.
+//
+// A plain edit replaces bytes. With Gone or After the bytes that it names must
+// be whole lines, or end where a line ends, without that line's end.
+type Edit struct {
+	rawjson.Splice
+
+	Gone  bool     // the line goes; Data is not looked at
+	After [][]byte // new lines, without line ends, behind the line or in its place
+}
+
+// Rewrite writes src to dst with the edits made. They come in the order of their
+// places and do not overlap; they may be millions, since each is made before the
+// next one is asked for. An edit that comes with an error ends the rewrite with
+// that error.
+//
+// A line that goes takes its own line end along, or, where it is the last one and
+// has none, that of the line before it. A new line ends as the line ends that it
+// stands behind; behind a last line without a line end it has none either, and an
+// LF goes between. Every byte that no edit names stays.
+//
+// The error wraps [ErrChanged] where src became shorter meanwhile, or has no line
+// where an edit says that there is one. Memory does not depend on the file.
+func Rewrite(ctx context.Context, dst io.Writer, src Source, edits iter.Seq2[Edit, error]) error {
+	w := &rewriter{
+		ctx: ctx, src: src, out: bufio.NewWriterSize(dst, 64<<10),
+		buf: make([]byte, max(2, min(src.blockLen(), src.Size))),
+	}
+	for e, err := range edits {
+		if err == nil {
+			err = w.edit(&e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return w.finish()
+}
+
+// rewriter reads a source forwards and writes what is to be of it.
+type rewriter struct {
+	ctx context.Context
+	src Source
+	out *bufio.Writer
+
+	at     int64   // how much of the source is written or left out
+	buf    []byte  // what window lies in
+	window []byte  // the source's bytes from at on, as far as they are read
+	held   []byte  // a line end that is not written yet: it may have to go
+	room   [2]byte // what held lies in
+}
+
+func (w *rewriter) edit(e *Edit) error {
+	switch {
+	case e.At < w.at || e.Len < 0:
+		return fmt.Errorf("an edit at %d overlaps the one before it, which ends at %d", e.At, w.at)
+	case e.At+e.Len > w.src.Size:
+		return ErrChanged
+	}
+	if err := w.copy(e.At); err != nil {
+		return err
+	}
+	w.skip(e.Len)
+	if !e.Gone && e.After == nil {
+		return w.write(e.Data)
+	}
+	end, err := w.lineEnd()
+	if err != nil {
+		return err
+	}
+	first, rest := e.Data, e.After
+	switch {
+	case !e.Gone:
+	case len(rest) > 0:
+		first, rest = rest[0], rest[1:]
+	default:
+		if !strings.HasSuffix(end, "\n") {
+			w.held = nil // it was the last line: the one before it is now
+		}
+		w.skip(int64(len(end)))
+		return nil
+	}
+	if err := w.write(first); err != nil {
+		return err
+	}
+	between := []byte("\n")
+	if end == "\r\n" {
+		between = []byte(end)
+	}
+	for _, line := range rest {
+		if err := errors.Join(w.write(between), w.write(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lineEnd returns the line end that comes next in the source, nothing where the
+// source ends. A CR is one where the source ends behind it, too.
+func (w *rewriter) lineEnd() (string, error) {
+	if len(w.window) < 2 {
+		if err := w.fill(); err != nil {
+			return "", err
+		}
+	}
+	next := string(w.window[:min(2, len(w.window))])
+	switch {
+	case strings.HasPrefix(next, "\n"):
+		return "\n", nil
+	case next == "\r\n", next == "\r", next == "":
+		return next, nil
+	}
+	return "", ErrChanged // no line ends here
+}
+
+// fill reads the source from at on.
+func (w *rewriter) fill() error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	n, err := w.src.readAt(w.buf, w.at)
+	w.window = w.buf[:n]
+	return err
+}
+
+// copy writes the source as it is up to an offset.
+func (w *rewriter) copy(to int64) error {
+	for w.at < to {
+		if len(w.window) == 0 {
+			if err := w.fill(); err != nil {
+				return err
+			}
+		}
+		n := min(int64(len(w.window)), to-w.at)
+		if err := w.write(w.window[:n]); err != nil {
+			return err
+		}
+		w.skip(n)
+	}
+	return nil
+}
+
+// skip leaves n bytes of the source out.
+func (w *rewriter) skip(n int64) {
+	w.window = w.window[min(n, int64(len(w.window))):]
+	w.at += n
+}
+
+// write writes p, but keeps back a line end at its end.
+func (w *rewriter) write(p []byte) error {
+	if len(p) == 0 {
+		return nil
+	}
+	if string(w.held) == "\r" && p[0] == '\n' {
+		w.held, p = append(w.held, '\n'), p[1:]
+		if len(p) == 0 {
+			return nil
+		}
+	}
+	if _, err := w.out.Write(w.held); err != nil {
+		return err
+	}
+	keep := 0
+	switch {
+	case len(p) > 1 && p[len(p)-2] == '\r' && p[len(p)-1] == '\n':
+		keep = 2
+	case p[len(p)-1] == '\n', p[len(p)-1] == '\r':
+		keep = 1
+	}
+	w.held = append(w.room[:0], p[len(p)-keep:]...)
+	_, err := w.out.Write(p[:len(p)-keep])
+	return err
+}
+
+// finish writes what is left of the source.
+func (w *rewriter) finish() error {
+	if err := w.copy(w.src.Size); err != nil {
+		return err
+	}
+	// what was left out at the end was not read, so it may not be there
+	if _, err := w.src.readAt(w.buf[:1], w.src.Size-1); err != nil && w.src.Size > 0 {
+		return err
+	}
+	if _, err := w.out.Write(w.held); err != nil {
+		return err
+	}
+	return w.out.Flush()
+}

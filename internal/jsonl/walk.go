@@ -1,0 +1,210 @@
+package jsonl
+
+// walk reads the line at i, of which s.index knows the strings: what is left is the grammar
+// between them. It leaves what feed leaves of a line that survives, and gives the place behind
+// its LF. ok is false where the line is anything else than an object that is whole: feed has the
+// word on it, and begins anew.
+//
+// Every byte outside of strings is looked at, so an opening quote is always the next in the
+// index. Lines end in an LF, which is in no string, so p[i] is there until one is seen.
+func (s *scanner) walk(p []byte, i int) (end int, ok bool) {
+	x := &s.index
+	quotes, q := x.quotes, x.next
+	line, members := i, s.keys != nil
+	depth := 0
+	var inObject bool
+	var cur Member
+	c := p[i]
+	for c <= ' ' {
+		if c == '\n' { // blank
+			return i + 1, true
+		}
+		if !isBlank(c) {
+			return 0, false
+		}
+		i++
+		c = p[i]
+	}
+	if c != '{' {
+		return 0, false
+	}
+	s.first, s.firstPos = c, int64(i-line)
+
+open: // at the bracket c
+	if depth == MaxDepth {
+		return 0, false
+	}
+	inObject = c == '{'
+	if d := depth; inObject {
+		s.stack[d>>6] |= 1 << (d & 63)
+	} else {
+		s.stack[d>>6] &^= 1 << (d & 63)
+	}
+	depth++
+	i++
+	for c = p[i]; c <= ' '; c = p[i] {
+		if !isBlank(c) {
+			return 0, false
+		}
+		i++
+	}
+	switch {
+	case inObject && c == '}', !inObject && c == ']':
+		goto closed
+	case depth == 2:
+		cur.Count = 1
+	}
+	if !inObject {
+		goto value
+	}
+
+key: // at c, where a key must begin
+	if c != '"' {
+		return 0, false
+	}
+	{
+		j := int(quotes[q+1])
+		if depth == 1 && members {
+			cur = Member{Key: i - line, KeyEnd: j + 1 - line, Escaped: x.hasSlash(i, j)}
+		}
+		i = j + 1
+		q += 2
+	}
+	for c = p[i]; c != ':'; c = p[i] {
+		if !isBlank(c) {
+			return 0, false
+		}
+		i++
+	}
+	i++
+	c = p[i]
+
+value: // at c, where a value must begin, with white space before it
+	for c <= ' ' {
+		if !isBlank(c) {
+			return 0, false
+		}
+		i++
+		c = p[i]
+	}
+	if depth == 1 {
+		cur.Val = i - line
+	}
+	switch c {
+	case '"':
+		i = int(quotes[q+1]) + 1
+		q += 2
+	case '{', '[':
+		goto open
+	case 't':
+		if len(p)-i < 4 || string(p[i:i+4]) != "true" {
+			return 0, false
+		}
+		i += 4
+	case 'f':
+		if len(p)-i < 5 || string(p[i:i+5]) != "false" {
+			return 0, false
+		}
+		i += 5
+	case 'n':
+		if len(p)-i < 4 || string(p[i:i+4]) != "null" {
+			return 0, false
+		}
+		i += 4
+	default:
+		if i = number(p, i); i == 0 {
+			return 0, false
+		}
+	}
+
+after: // behind a value
+	if depth == 1 {
+		cur.ValEnd = i - line
+	}
+	for c = p[i]; c <= ' '; c = p[i] {
+		if !isBlank(c) {
+			return 0, false
+		}
+		i++
+	}
+	if depth == 1 && members { // a comma or bracket, or the line is not walked to its end
+		if len(s.found) == MaxMembers {
+			return 0, false
+		}
+		s.found = append(s.found, cur)
+	}
+	switch {
+	case c == ',':
+		if depth == 2 {
+			cur.Count++
+		}
+		i++
+		c = p[i]
+		if !inObject {
+			goto value
+		}
+		for c <= ' ' {
+			if !isBlank(c) {
+				return 0, false
+			}
+			i++
+			c = p[i]
+		}
+		goto key
+	case inObject && c == '}', !inObject && c == ']':
+	default:
+		return 0, false
+	}
+
+closed: // at a closing bracket
+	i++
+	depth--
+	if depth > 0 {
+		inObject = s.stack[(depth-1)>>6]>>((depth-1)&63)&1 == 1
+		goto after
+	}
+	for c = p[i]; c != '\n'; c = p[i] {
+		if !isBlank(c) {
+			return 0, false
+		}
+		i++
+	}
+	s.state, x.next = stEnd, q
+	return i + 1, true
+}
+
+// number gives where the number at i ends, 0 where there is none. Something that is no part
+// of it follows in p.
+func number(p []byte, i int) int {
+	if p[i] == '-' {
+		i++
+	}
+	switch c := p[i]; {
+	case c == '0':
+		i++
+	case c >= '1' && c <= '9':
+		i = digits(p, i+1)
+	default:
+		return 0
+	}
+	if p[i] == '.' {
+		from := i + 1
+		if i = digits(p, from); i == from {
+			return 0
+		}
+	}
+	if p[i] == 'e' || p[i] == 'E' {
+		i++
+		if p[i] == '+' || p[i] == '-' {
+			i++
+		}
+		from := i
+		if i = digits(p, from); i == from {
+			return 0
+		}
+	}
+	return i
+}
+
+// isBlank says whether c is white space within a line.
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }

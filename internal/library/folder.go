@@ -1,0 +1,136 @@
+package library
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stchat/internal/luker"
+	"stchat/internal/names"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// Folder is a folder with chats, under the path by which it was asked for.
+type Folder struct {
+	Path   string
+	Kind   userdir.Kind // of the chats in it
+	Owner  string       // of solo chats: the character's folder
+	Dir    userdir.Dir  // the user folder
+	HasDir bool
+
+	listing
+}
+
+// listing is what a folder lists, known to all spellings of its path.
+type listing struct {
+	Names
+	Err error // why the folder cannot be read
+
+	files    map[string]string // of chats whose file does not end in just ".jsonl"
+	sidecars []string          // file names of Luker's sidecars, sorted
+	strays   []string          // file names of chats under a second extension
+}
+
+// Folder reads a folder. One that cannot be read lists nothing, and says why.
+func (l *Library) Folder(path string) *Folder {
+	return l.folders.Get(path, func() *Folder {
+		f := &Folder{Path: path}
+		any := filepath.Join(path, "x"+names.Extension)
+		f.Kind, f.Owner = userdir.KindOf(any)
+		f.Dir, f.HasDir = userdir.Find(any)
+		f.listing = l.listings.Get(l.realPath(path), func() listing { return list(path) })
+		return f
+	})
+}
+
+// textExtension is what editors and downloads put behind a chat's own extension.
+const textExtension = ".txt"
+
+func list(path string) listing {
+	l := listing{files: map[string]string{}}
+	var chats []string
+	entries, err := safefile.ReadDir(path)
+	l.Err = err
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		name := userdir.ChatName(e.Name())
+		switch {
+		case userdir.HasExtension(e.Name()) && name != "":
+			chats = append(chats, name)
+			if delete(l.files, name); e.Name() != name+names.Extension {
+				l.files[name] = e.Name()
+			}
+		case luker.IsSidecar(e.Name()):
+			l.sidecars = append(l.sidecars, e.Name())
+		case isStray(e.Name()):
+			l.strays = append(l.strays, e.Name())
+		}
+	}
+	// ReadDir sorts with the extension, where "a b.jsonl" comes before "a.jsonl"
+	slices.Sort(chats)
+	slices.Sort(l.sidecars)
+	chats = slices.Compact(chats) // X.jsonl and X.JSONL
+	l.Names = NamesOf(chats)
+	return l
+}
+
+// isStray reports whether a file is a chat but for a ".txt" behind its name.
+func isStray(file string) bool {
+	name, ok := strings.CutSuffix(file, textExtension)
+	return ok && userdir.HasExtension(name)
+}
+
+// File returns the path of a chat that the folder lists.
+func (f *Folder) File(chat string) string {
+	if file, ok := f.files[chat]; ok {
+		return filepath.Join(f.Path, file)
+	}
+	return filepath.Join(f.Path, chat+names.Extension)
+}
+
+// Target is that of [Names]; the disk is asked about a name that is not listed, since
+// it may take for one what is spelled otherwise (macOS: composed letters).
+func (f *Folder) Target(name string) (chat string, ok bool) {
+	if chat, ok := f.Names.Target(name); ok {
+		return chat, true
+	}
+	safe, err := names.Sanitize(name)
+	if err != nil {
+		return "", false
+	}
+	path, err := userdir.Within(f.Path, safe, names.Extension)
+	if err != nil {
+		return "", false
+	}
+	info, err := os.Stat(path)
+	return safe, err == nil && info.Mode().IsRegular()
+}
+
+// Strays returns the names of files that are chats but for a ".txt" behind their
+// names.
+func (f *Folder) Strays() []string { return f.strays }
+
+// Orphans returns the names of Luker's sidecars that belong to no chat of the folder.
+func (f *Folder) Orphans() (files []string) {
+	for _, file := range f.sidecars {
+		if !slices.ContainsFunc(luker.Chats(file), f.Has) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// Sidecars returns the sidecars that Luker keeps beside the chat.
+func (f *Folder) Sidecars(chat string) []luker.Sidecar {
+	prefix := strings.TrimSuffix(luker.SidecarName(chat, ""), ".json")
+	from, _ := slices.BinarySearch(f.sidecars, prefix)
+	to := from
+	for to < len(f.sidecars) && strings.HasPrefix(f.sidecars[to], prefix) {
+		to++
+	}
+	return luker.Among(f.sidecars[from:to], f.Path, chat)
+}

@@ -1,0 +1,159 @@
+package lost
+
+import "slices"
+
+// Live is a live chat, made ready to be compared with versions of it.
+type Live struct {
+	Messages int // that count
+	texts    []Text
+	at       []int32        // for each of texts, its message
+	roles    []Text         // of each message, whether the user says it
+	first    map[Text]int32 // of each text, where it stands first in texts
+	next     []int32        // where it stands next; -1: nowhere
+}
+
+// NewLive returns what was read of a live chat, as Compare needs it.
+func NewLive(texts []Text) *Live {
+	c := &Live{texts: texts, at: make([]int32, len(texts)), next: make([]int32, len(texts)), first: make(map[Text]int32, len(texts))}
+	for i, t := range texts {
+		if t&mark == 0 {
+			c.roles = append(c.roles, t&user)
+		}
+		c.at[i] = int32(len(c.roles) - 1)
+	}
+	for i, t := range slices.Backward(texts) {
+		c.next[i] = -1
+		if !t.says() {
+			continue
+		}
+		if after, ok := c.first[t.key()]; ok {
+			c.next[i] = after
+		}
+		c.first[t.key()] = int32(i)
+	}
+	c.Messages = len(c.roles)
+	return c
+}
+
+// pair is a message of the version and the live one that has its text.
+type pair struct{ version, live int }
+
+// Compare counts the messages of a version that no live chat has: those that were
+// reworded in this one (edited, continued, regenerated) and those that are lost.
+//
+// Version and chat are aligned by their common texts, in order. Between two of these,
+// and before the first, a missing message takes the next free live message of its role
+// for what became of it. So does a single one behind the last; the rest is lost.
+func (c *Live) Compare(version []Text) (lost, reworded int) {
+	from := pair{-1, -1}
+	for _, to := range c.align(version) {
+		l, r := c.between(version, from, to)
+		lost, reworded = lost+l, reworded+r
+		from = to
+	}
+	l, r := c.between(version, from, pair{len(version), len(c.roles)})
+	if l+r > 1 {
+		l, r = l+r, 0
+	}
+	return lost + l, reworded + r
+}
+
+// between counts the missing messages between two common ones.
+func (c *Live) between(version []Text, from, to pair) (lost, reworded int) {
+	live := from.live + 1
+	for _, t := range version[from.version+1 : to.version] {
+		if t&mark == 0 {
+			continue
+		}
+		at := live
+		for at < to.live && c.roles[at] != t&user {
+			at++
+		}
+		if at < to.live {
+			reworded++
+			live = at + 1
+		} else {
+			lost++
+		}
+	}
+	return lost, reworded
+}
+
+// align returns common messages, in the order of both. Texts that each side has once
+// are aligned first, as many as can be without crossing; then, between these, the
+// others, from the front.
+func (c *Live) align(version []Text) []pair {
+	count := make(map[Text]int, len(version))
+	for _, t := range version {
+		count[t.key()]++
+	}
+	var unique []pair
+	for i, t := range version {
+		if at, ok := c.first[t.key()]; ok && count[t.key()] == 1 && c.next[at] < 0 {
+			unique = append(unique, pair{i, int(c.at[at])})
+		}
+	}
+	var all []pair
+	from := pair{-1, -1}
+	cursor := map[Text]int32{}
+	for _, to := range append(rising(unique), pair{len(version), len(c.roles)}) {
+		all = c.alignBetween(all, version, from, to, cursor)
+		if to.version < len(version) {
+			all = append(all, to)
+		}
+		from = to
+	}
+	return all
+}
+
+// alignBetween appends the common messages between two others, from the front. cursor
+// holds how far each text was followed: a text that is said a million times is not
+// followed from its first place each time.
+func (c *Live) alignBetween(all []pair, version []Text, from, to pair, cursor map[Text]int32) []pair {
+	live := from.live + 1
+	for i := from.version + 1; i < to.version && live < to.live; i++ {
+		key := version[i].key()
+		at, ok := cursor[key]
+		if !ok {
+			if at, ok = c.first[key]; !ok {
+				continue
+			}
+		}
+		for at >= 0 && int(c.at[at]) < live {
+			at = c.next[at]
+		}
+		cursor[key] = at
+		if at >= 0 && int(c.at[at]) < to.live {
+			all = append(all, pair{i, int(c.at[at])})
+			live = int(c.at[at]) + 1
+		}
+	}
+	return all
+}
+
+// rising returns the longest part of pairs, which are in the version's order, that is
+// in the live chat's order too.
+func rising(pairs []pair) []pair {
+	var ends []int // of the best sequences of length i+1, their last pairs
+	before := make([]int, len(pairs))
+	for i, p := range pairs {
+		n, _ := slices.BinarySearchFunc(ends, p.live, func(end, live int) int { return pairs[end].live - live })
+		before[i] = -1
+		if n > 0 {
+			before[i] = ends[n-1]
+		}
+		if n == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[n] = i
+		}
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	list := make([]pair, len(ends))
+	for i, at := len(ends)-1, ends[len(ends)-1]; i >= 0; i, at = i-1, before[at] {
+		list[i] = pairs[at]
+	}
+	return list
+}

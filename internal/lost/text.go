@@ -1,0 +1,218 @@
+// Package lost compares older versions of chats with the chats as they are, and finds
+// the messages that only the older ones have (HISTORY.md 6).
+//
+// A message's [Text] is a hash of who says it, user or not, and what: so a character
+// that was renamed loses nothing. The swipes of a live message are texts too. Hashes
+// are of 62 bits with a seed of each run's own: nobody can make two that collide.
+//
+// Nothing is kept of a file but 8 bytes for each text.
+package lost
+
+import (
+	"bytes"
+	"context"
+	"hash/maphash"
+	"os"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/meta"
+	"stchat/internal/rawjson"
+)
+
+// Text stands for what a message, or a swipe of it, says. Its lowest bits are not of
+// the hash: see user and mark.
+type Text uint64
+
+const (
+	user  Text = 1 // the user says it
+	mark  Text = 2 // of a live chat: a swipe of the message before; of a version: no live chat has it
+	flags      = user | mark
+)
+
+// key is what two equal texts share.
+func (t Text) key() Text { return t &^ mark }
+
+// Version is what was read of a file.
+type Version struct {
+	Slug     string // the header's integrity
+	Messages int
+	Damaged  int    // lines that are no messages
+	Texts    []Text // of the messages that count, in order
+	Missing  int    // how many of them no live chat has; 0 of a live chat
+}
+
+// The keys of a message that are looked at.
+const (
+	keyIsUser = iota
+	keyText
+	keySwipes
+	keyExtra
+)
+
+// Reader reads files one after another, with memory that it keeps. It is for one
+// goroutine.
+type Reader struct {
+	seed maphash.Seed
+	live *Set
+	keys *jsonl.Keys
+	buf  jsonl.Buffer
+	all  tally
+}
+
+// NewReader returns a reader of live chats, where live is nil, or of versions of them.
+// Texts are comparable where the seed is the same.
+func NewReader(seed maphash.Seed, live *Set) *Reader {
+	return &Reader{seed: seed, live: live, keys: jsonl.NewKeys("is_user", "mes", "swipes", "extra")}
+}
+
+// Read reads a chat file, under whatever name. With small it leaves a large one alone
+// and returns nil: such are read one by one, each by all processors.
+func (r *Reader) Read(ctx context.Context, path string, small bool) (*Version, error) {
+	f, err := chat.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || small && info.Size() > jsonl.Small {
+		return nil, err
+	}
+	v, err := r.read(ctx, jsonl.Source{R: f, Size: info.Size()}, small)
+	if err != nil {
+		return nil, &os.PathError{Op: "read", Path: path, Err: err}
+	}
+	return v, nil
+}
+
+// Line returns the text of one line of a version, as [Version.Texts] has it; 0 where it
+// is no message that counts.
+func (r *Reader) Line(line []byte) (Text, error) {
+	r.all.reset()
+	if _, err := r.buf.Each(jsonl.Bytes(line), jsonl.MapOptions{Limit: -1, Keys: r.keys}, func(l *jsonl.Line) { r.all.line(l, r) }); err != nil || len(r.all.texts) == 0 {
+		return 0, err
+	}
+	return r.all.texts[0], nil
+}
+
+// Append adds the text of a message, as Line returns it, to a version.
+func (v *Version) Append(t Text) {
+	if !t.says() {
+		return
+	}
+	v.Texts = append(v.Texts, t)
+	if t&mark != 0 {
+		v.Missing++
+	}
+}
+
+func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Version, error) {
+	v := &Version{}
+	head, err := jsonl.ReadHead(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	v.Damaged = head.Skipped.Total
+	opt := jsonl.MapOptions{From: head.Off, Line: max(head.Number-1, 0), Limit: -1, Keys: r.keys}
+	switch {
+	case head.Line == nil:
+		return v, nil
+	case meta.IsHeader(head.Line):
+		opt.From, opt.Line = head.Next, head.Number
+		raw, _ := rawjson.Lookup(head.Line, "chat_metadata", "integrity")
+		v.Slug, _ = rawjson.Unquote(raw)
+	}
+	all := &r.all
+	all.reset()
+	if small {
+		damage, err := r.buf.Each(src, opt, func(l *jsonl.Line) { all.line(l, r) })
+		v.Damaged += damage.Total
+		v.take(all)
+		return v, err
+	}
+	err = jsonl.Map(ctx, src, opt, func(l *jsonl.Line, t *tally) { t.line(l, r) }, func(t *tally, _ jsonl.Base, damage jsonl.Damages) error {
+		v.Damaged += damage.Total
+		v.take(t)
+		return nil
+	}, (*tally).reset)
+	return v, err
+}
+
+// take adds what was found in a stretch of the file.
+func (v *Version) take(t *tally) {
+	v.Texts = append(v.Texts, t.texts...)
+	v.Messages += t.messages
+	v.Missing += t.missing
+}
+
+// tally is what a stretch of a file says.
+type tally struct {
+	texts             []Text
+	messages, missing int
+	buf               []byte
+}
+
+func (t *tally) reset() { t.texts, t.messages, t.missing = t.texts[:0], 0, 0 }
+
+// line reads one line. Empty texts do not count, nor what has an extra.type or is a
+// small system message: these are the program's, not the story's.
+func (t *tally) line(l *jsonl.Line, r *Reader) {
+	if l.Damage != nil {
+		return
+	}
+	t.messages++
+	isUser, _ := l.Value(keyIsUser)
+	who := Text(0)
+	if rawjson.Truthy(isUser) {
+		who = user
+	}
+	mes, _ := l.Value(keyText)
+	text, ok := t.hash(r.seed, mes, who)
+	if r.live != nil {
+		switch {
+		case !ok:
+		case r.live.Has(text):
+			t.texts = append(t.texts, text)
+		case !isProgram(l):
+			t.texts = append(t.texts, text|mark)
+			t.missing++
+		}
+		return
+	}
+	if isProgram(l) {
+		return
+	}
+	// A message without a text of its own has swipes all the same, and a place.
+	t.texts = append(t.texts, text)
+	swipes, _ := l.Value(keySwipes)
+	for raw := range rawjson.Elements(swipes) {
+		if swipe, ok := t.hash(r.seed, raw, who); ok && swipe != text {
+			t.texts = append(t.texts, swipe|mark)
+		}
+	}
+}
+
+// hash returns the text that raw, a JSON string, stands for; who is user or 0. It is
+// false for what says nothing.
+func (t *tally) hash(seed maphash.Seed, raw []byte, who Text) (Text, bool) {
+	if rawjson.KindOf(raw) != rawjson.String || len(raw) <= 2 {
+		return who, false
+	}
+	said := raw[1 : len(raw)-1]
+	if bytes.IndexByte(said, '\\') >= 0 {
+		t.buf, _ = rawjson.AppendUnquoted(t.buf[:0], raw)
+		said = t.buf
+	}
+	return Text(maphash.Bytes(seed, said))&^flags | who, true
+}
+
+// isProgram reports whether a message is the program's own.
+func isProgram(l *jsonl.Line) bool {
+	extra, ok := l.Value(keyExtra)
+	if !ok {
+		return false
+	}
+	kind, _ := rawjson.Lookup(extra, "type")
+	small, _ := rawjson.Lookup(extra, "isSmallSys")
+	return rawjson.Truthy(kind) || rawjson.Truthy(small)
+}

@@ -1,0 +1,37 @@
+package luker
+
+import (
+	"strings"
+	"unicode"
+
+	"stchat/internal/jsvalue"
+)
+
+// Normalize gives the namespace that Luker makes of what a caller writes
+// (normalizeChatStateNamespace of src/endpoints/chats.js): white space around it off, lower
+// case, every character but a-z, 0-9, point, underscore and hyphen an underscore (one for
+// each UTF-16 unit), at most 96. "" is none.
+func Normalize(namespace string) string {
+	var b strings.Builder
+	for _, r := range jsvalue.Trim(namespace) {
+		lower := unicode.ToLower(r)
+		switch {
+		case r == 'İ': // becomes i with a dot above, two units
+			b.WriteString("i_")
+		case lower >= 'a' && lower <= 'z', lower >= '0' && lower <= '9', lower == '.', lower == '_', lower == '-':
+			b.WriteRune(lower)
+		case lower > 0xFFFF:
+			b.WriteString("__")
+		default:
+			b.WriteByte('_')
+		}
+	}
+	const most = 96
+	return b.String()[:min(b.Len(), most)]
+}
+
+// LogOf returns the namespace of the floor log of a namespace.
+func LogOf(namespace string) string { return namespace + floorLog }
+
+// DataOf returns the namespace whose changes a floor log holds, by the log's.
+func DataOf(log string) string { return strings.TrimSuffix(log, floorLog) }

@@ -1,0 +1,132 @@
+package luker
+
+import (
+	"math"
+	"strings"
+
+	"stchat/internal/jsvalue"
+)
+
+// apply is applyOp of apply.js.
+func (s *Variables) apply(o *jsvalue.Object, key string) error {
+	verb, _ := o.Get("op")
+	value, has := o.Get("value")
+	given, _ := o.Get("path")
+	path, _ := given.(string)
+	steps, err := segments(path)
+	if err != nil {
+		return err
+	}
+	if path != "" && len(steps) == 0 && verb != "addvar" {
+		return nil // every segment was empty or one was forbidden: Luker does nothing
+	}
+	switch verb {
+	case "setvar":
+		if path == "" {
+			if value == nil {
+				value = ""
+			}
+			s.state[key] = &variable{value: value}
+			return nil
+		}
+		return s.setPath(key, steps, value, has)
+	case "addvar":
+		if value == nil {
+			value = ""
+		}
+		return s.add(key, value)
+	case "incvar", "decvar":
+		delta := 1.0
+		if verb == "decvar" {
+			delta = -1
+		}
+		if path == "" {
+			return s.add(key, delta)
+		}
+		return s.addPath(key, steps, delta)
+	case "deletevar":
+		if path == "" {
+			delete(s.state, key)
+			return nil
+		}
+		return s.deletePath(key, steps)
+	case "pushvar":
+		return s.push(key, steps, value)
+	case "popvar":
+		return s.pop(key, steps)
+	}
+	return nil
+}
+
+// add is addToVariable of apply.js.
+func (s *Variables) add(key string, delta jsvalue.Value) error {
+	current, exists := s.state[key]
+	if exists {
+		list, err := s.listIn(current)
+		if err != nil {
+			return err
+		}
+		if list != nil {
+			list.Items = append(list.Items, delta)
+			s.state[key] = &variable{value: list, tree: true}
+			return nil
+		}
+	}
+	number := math.NaN()
+	text := ""
+	if exists && current.value != nil {
+		switch v := current.value.(type) {
+		case string:
+			if err := s.spend(len(v)); err != nil {
+				return err
+			}
+			text = v
+			if v != "" {
+				number = jsvalue.ToNumber(v)
+			}
+		default:
+			var err error
+			if text, err = s.text(current); err != nil {
+				return err
+			}
+			if !current.tree { // the text of an object is no number
+				number = jsvalue.ToNumber(v)
+			}
+		}
+	}
+	sum := number + jsvalue.ToNumber(delta)
+	switch {
+	case math.IsNaN(number) || math.IsNaN(jsvalue.ToNumber(delta)):
+		s.state[key] = &variable{value: text + jsvalue.String(delta)}
+	case !math.IsNaN(sum): // an infinity less an infinity leaves it alone
+		s.state[key] = &variable{value: sum}
+	}
+	return nil
+}
+
+// text is String(current).
+func (s *Variables) text(v *variable) (string, error) {
+	if !v.tree {
+		return jsvalue.String(v.value), nil
+	}
+	text := string(jsvalue.Stringify(v.value))
+	return text, s.spend(len(text))
+}
+
+// listIn gives the list whose JSON text a variable is; nil where it is none.
+func (s *Variables) listIn(v *variable) (*jsvalue.Array, error) {
+	if v.tree {
+		list, _ := v.value.(*jsvalue.Array)
+		return list, nil
+	}
+	text, ok := v.value.(string)
+	if !ok || !strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "[") {
+		return nil, nil
+	}
+	if err := s.spend(len(text)); err != nil {
+		return nil, err
+	}
+	parsed, _ := jsvalue.Parse([]byte(text))
+	list, _ := parsed.(*jsvalue.Array)
+	return list, nil
+}

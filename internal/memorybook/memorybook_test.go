@@ -1,0 +1,61 @@
+package memorybook
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/rawjson"
+)
+
+// A mark beyond the end goes, whatever number it is; what is no mark stays, byte for byte.
+func TestTrim(t *testing.T) {
+	for _, c := range []struct {
+		was, want string
+		beyond    int
+		changes   []string
+	}{
+		{`{"sceneStart":2,"sceneEnd":4,"highestMemoryProcessed":1}`, `{"sceneStart":2,"sceneEnd":4,"highestMemoryProcessed":1}`, 0, nil},
+		{`{"sceneStart":4,"sceneEnd":5,"highestMemoryProcessed":9,"own":1}`, `{"sceneStart":4,"sceneEnd":null,"highestMemoryProcessed":4,"own":1}`, 2, []string{"sceneEnd 5 → null", "highestMemoryProcessed 9 → 4"}},
+		{`{"sceneStart":1e300,"sceneEnd":5.0,"highestMemoryProcessed":1e999}`, `{"sceneStart":null,"sceneEnd":null,"highestMemoryProcessed":4}`, 3, []string{"sceneStart 1e300 → null", "sceneEnd 5.0 → null", "highestMemoryProcessed 1e999 → 4"}},
+		{`{"sceneStart":3,"sceneEnd":1}`, `{"sceneStart":null,"sceneEnd":null}`, 0, []string{"sceneStart 3 → null", "sceneEnd 1 → null"}},
+		{`{ "sceneStart" : null, "sceneEnd":"9", "highestMemoryProcessed":[9] }`, `{ "sceneStart" : null, "sceneEnd":"9", "highestMemoryProcessed":[9] }`, 0, nil},
+		{`{"sceneStart":-1,"sceneEnd":1.5,"highestMemoryProcessed":-3}`, `{"sceneStart":-1,"sceneEnd":1.5,"highestMemoryProcessed":-3}`, 0, nil},
+		{`{"sceneEnd":1,"sceneEnd":8}`, `{"sceneEnd":1,"sceneEnd":null}`, 1, []string{"sceneEnd 8 → null"}},
+		{`[7]`, `[7]`, 0, nil},
+		{`{}`, `{}`, 0, nil},
+	} {
+		metadata, err := rawjson.ParseObject([]byte(`{"STMemoryBooks":` + c.was + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Read([]byte(c.was)).Beyond(5); len(got) != c.beyond {
+			t.Errorf("%s: beyond: %q", c.was, got)
+		}
+		var said []string
+		for _, change := range Trim(metadata, 5) {
+			said = append(said, change.String())
+		}
+		if diff := cmp.Diff(c.changes, said); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.was, diff)
+		}
+		got, _ := metadata.Get(Key)
+		if string(got) != c.want {
+			t.Errorf("%s: %s, want %s", c.was, got, c.want)
+		}
+		if again := Trim(metadata, 5); len(again) > 0 {
+			t.Errorf("%s: a second time: %v", c.was, again)
+		}
+		if left := Read(got).Beyond(5); len(left) > 0 {
+			t.Errorf("%s: still beyond the end: %q", c.was, left)
+		}
+	}
+	metadata, err := rawjson.ParseObject([]byte(`{"STMemoryBooks":{"sceneStart":0,"highestMemoryProcessed":0}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	Trim(metadata, 0)
+	if got := string(metadata.Bytes()); got != `{"STMemoryBooks":{"sceneStart":null}}` {
+		t.Errorf("no message left: %s", got)
+	}
+}

@@ -1,0 +1,98 @@
+package message
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+	"math"
+	"unicode/utf8"
+
+	"stchat/internal/rawjson"
+)
+
+// ID identifies a message by what it says: two messages with one ID have the same
+// name, is_user, mes and send_date, however these are spelled. IDs of one [Seed] can be
+// compared, and mean nothing outside the process.
+type ID [16]byte
+
+// Seed makes IDs that nobody can foretell, so that no file can hold messages that are
+// taken for each other. It is made by [NewSeed].
+type Seed struct{ high, low maphash.Seed }
+
+// NewSeed returns a new seed.
+func NewSeed() Seed { return Seed{maphash.MakeSeed(), maphash.MakeSeed()} }
+
+// Identity returns the ID of a message from the raw values of its name, is_user,
+// mes and send_date, nil where it lacks one. Each counts as JavaScript reads it:
+// is_user by its truth, a string decoded, a number as a double.
+func (s Seed) Identity(name, isUser, mes, date []byte) ID {
+	return NewIdentifier(s).Identity(name, isUser, mes, date)
+}
+
+// Identifier finds the IDs of many messages, with memory that it keeps.
+type Identifier struct {
+	seed Seed
+	buf  []byte
+}
+
+// NewIdentifier returns one that gives the IDs of a seed.
+func NewIdentifier(s Seed) *Identifier { return &Identifier{seed: s} }
+
+// Identity is that of [Seed].
+func (f *Identifier) Identity(name, isUser, mes, date []byte) ID {
+	user := byte(0)
+	if rawjson.Truthy(isUser) {
+		user = 1
+	}
+	f.buf = append(f.buf[:0], user)
+	for _, value := range [...][]byte{name, mes, date} {
+		f.add(value)
+	}
+	var id ID
+	binary.BigEndian.PutUint64(id[:8], maphash.Bytes(f.seed.high, f.buf))
+	binary.BigEndian.PutUint64(id[8:], maphash.Bytes(f.seed.low, f.buf))
+	return id
+}
+
+// add adds a value to what is hashed: its kind, its length and what it reads as.
+func (f *Identifier) add(raw []byte) {
+	kind := rawjson.KindOf(raw)
+	f.buf = append(f.buf, byte(kind), 0, 0, 0, 0, 0, 0, 0, 0)
+	from := len(f.buf)
+	switch kind {
+	case rawjson.String:
+		if raw = bytes.TrimSpace(raw); !isStringified(raw) {
+			text, _ := rawjson.Unquote(raw)
+			raw = rawjson.Quote(text)
+		}
+		f.buf = append(f.buf, raw...)
+	case rawjson.Number:
+		n, _ := rawjson.Float(raw)
+		f.buf = binary.BigEndian.AppendUint64(f.buf, math.Float64bits(n+0)) // -0 is 0
+	case rawjson.Array, rawjson.ObjectKind:
+		f.buf = append(f.buf, rawjson.Compact(raw)...)
+	default:
+		f.buf = append(f.buf, raw...)
+	}
+	binary.BigEndian.PutUint64(f.buf[from-8:], uint64(len(f.buf)-from))
+}
+
+// isStringified reports whether a string is spelled as JSON.stringify spells it, so that
+// it need not be decoded to be compared. It may say no of one that is.
+func isStringified(raw []byte) bool {
+	if !utf8.Valid(raw) {
+		return false
+	}
+	for {
+		at := bytes.IndexByte(raw, '\\')
+		if at < 0 || at+1 == len(raw) {
+			return at < 0
+		}
+		switch raw[at+1] {
+		case '"', '\\', 'b', 'f', 'n', 'r', 't':
+		default:
+			return false
+		}
+		raw = raw[at+2:]
+	}
+}

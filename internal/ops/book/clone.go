@@ -1,0 +1,296 @@
+package book
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/library"
+	"stchat/internal/lorebook"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/plural"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// Options says what clone-lorebook makes of its sources.
+type Options struct {
+	Sources  []string // lorebooks (.json), or chats (.jsonl) that name one
+	Name     string   // of the clone; empty: numbered as SillyTavern does
+	Internal lorebook.Internal
+	Drop     []string // globs of comments that are left out
+	Rebind   []string // chats that are pointed at the clone, in place
+
+	BumpIntegrity bool   // give those chats a new slug
+	Data          string // the user folder
+	Changes       changeset.Options
+	Now           time.Time
+	NewUUID       func() string
+}
+
+// Clone is one clone: the document of SPEC.md section 7.
+type Clone struct {
+	Schema   int       `json:"schema"`
+	Source   string    `json:"source" is:"path"`
+	Path     string    `json:"path" is:"path"`
+	Name     string    `json:"name"`
+	From     string    `json:"from"`
+	Entries  int       `json:"entries"`
+	Dropped  int       `json:"dropped"`
+	Rebound  []string  `json:"rebound" is:"path"`
+	State    []Rebound `json:"state"`
+	Warnings []string  `json:"warnings"`
+	DryRun   bool      `json:"dry_run"`
+	ops.Written
+}
+
+// Rebound is one thing that changed in a chat that was pointed at a clone.
+type Rebound struct {
+	Chat      string `json:"chat" is:"path"`
+	Extension string `json:"extension"`
+	Change    string `json:"change"`
+}
+
+// Result is one clone.
+type Result = ops.Result[Clone]
+
+// ErrAmbiguous says that it cannot be told at which clone a chat is to be pointed.
+var ErrAmbiguous = errors.New("with several sources a chat to rebind must be one of them, or name the lorebook of just one of them")
+
+// job is one source on its way to a clone.
+type job struct {
+	source string
+	folder string // where the book lies, and the clone will
+	book   *lorebook.Book
+	name   string // of the clone
+	chats  []*rebinding
+	res    *Result
+	made   []string // warnings about the clone that was drafted
+	out    changeset.Outcome
+	err    error // why there will be no clone
+}
+
+// target is the clone's path.
+func (j *job) target() string { return filepath.Join(j.folder, j.name+lorebook.Extension) }
+
+// Run clones the lorebook of every source and points the chats of Rebind at their
+// clones: a clone and its chats are written together or not at all. It gives a result a
+// source in their order; an error on one stands in its result. The error that Run itself
+// gives is about the chats to rebind, and nothing is written then.
+func Run(ctx context.Context, opt Options) ([]*Result, error) {
+	lib := new(library.Library)
+	var jobs []*job
+	for _, source := range opt.Sources {
+		j := &job{source: source, res: &Result{Doc: Clone{
+			Schema: 1, Source: source, DryRun: opt.Changes.DryRun, Rebound: []string{}, State: []Rebound{}, Warnings: []string{},
+		}}}
+		if path, err := bookOf(ctx, lib, opt, source); err != nil {
+			j.err = err
+		} else {
+			j.err = j.read(lib, opt, path)
+		}
+		jobs = append(jobs, j)
+	}
+	if err := assign(ctx, lib, opt, jobs); err != nil {
+		return nil, err
+	}
+	for left, try := jobs, 0; len(left) > 0; try++ {
+		left = round(ctx, opt, left, try)
+	}
+	results := make([]*Result, len(jobs))
+	for i, j := range jobs {
+		results[i] = j.finish()
+	}
+	return results, nil
+}
+
+// nameTries is how often a clone is made again because another program took its name
+// meanwhile.
+const nameTries = 1000
+
+// round makes the clones of some sources. It returns those that are to be made again
+// under the next name, because somebody was faster.
+func round(ctx context.Context, opt Options, jobs []*job, try int) (left []*job) {
+	units := make([]changeset.Unit, len(jobs))
+	for i, j := range jobs {
+		units[i] = changeset.Unit{Root: j.root(), Draft: func(ctx context.Context, s *changeset.Set) error {
+			return j.draft(opt, s)
+		}}
+		for _, r := range j.chats {
+			units[i].Shares = append(units[i].Shares, r.path)
+		}
+	}
+	lib := new(library.Library) // which lists the folders as they are now
+	for i, o := range changeset.Run(ctx, units, opt.Changes) {
+		j := jobs[i]
+		j.out = o
+		taken, lost := errors.AsType[*safefile.ExistsError](o.Err)
+		if lost && j.err == nil && taken.Path == j.target() && try < nameTries && ctx.Err() == nil {
+			j.err = j.next(lib, opt)
+			left = append(left, j)
+		}
+	}
+	return left
+}
+
+// read reads a source's lorebook, and names the clone: in the order of the sources.
+func (j *job) read(lib *library.Library, opt Options, path string) (err error) {
+	if j.book, err = lorebook.Open(path); err != nil {
+		return ops.PathError(err)
+	}
+	j.folder = filepath.Dir(path)
+	if err := refuseDatabase(lib, path, userdir.Dir{Root: filepath.Dir(j.folder)}); err != nil {
+		return err
+	}
+	return j.next(lib, opt)
+}
+
+// next gives the clone the next name that is free.
+func (j *job) next(lib *library.Library, opt Options) error {
+	shelf, err := lib.Shelf(j.folder)
+	if err != nil {
+		return ops.PathError(err)
+	}
+	if opt.Name != "" {
+		j.name, err = shelf.Given(opt.Name)
+	} else {
+		j.name, err = shelf.Duplicate(j.book.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", j.book.Path, err)
+	}
+	return nil
+}
+
+// root is the folder whose files are edited: the chats' where some are.
+func (j *job) root() string {
+	switch {
+	case len(j.chats) > 0:
+		return changeset.RootOf(j.chats[0].path)
+	case j.book != nil:
+		return changeset.RootOf(j.book.Path)
+	}
+	return changeset.RootOf(j.source)
+}
+
+// draft makes the clone's content, and edits the chats.
+func (j *job) draft(opt Options, s *changeset.Set) error {
+	if j.err != nil {
+		return j.err
+	}
+	made, err := j.book.Clone(lorebook.CloneOptions{Name: j.name, Internal: opt.Internal, Drop: opt.Drop})
+	if err != nil {
+		return fmt.Errorf("%s: %w", j.book.Path, err)
+	}
+	target := j.target()
+	d, err := s.Create(target, fmt.Sprintf("a clone of the lorebook %q: %s, %d left out", j.book.Name, plural.Of(made.Entries, "entry", "entries"), made.Dropped), changeset.Like(j.book.Stamp))
+	if err != nil {
+		return ops.PathError(err)
+	}
+	if _, err := d.Write(made.Data); err != nil {
+		return ops.PathError(err)
+	}
+	s.Rely(j.book.Path, j.book.Stamp)
+	clone, err := lorebook.Parse(made.Data, target)
+	if err != nil {
+		return err
+	}
+	j.describe(opt, clone, made)
+	for _, r := range j.chats {
+		if err := r.draft(opt, j, clone, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describe fills the document, and warns of what should be known about the clone.
+func (j *job) describe(opt Options, clone *lorebook.Book, made lorebook.Cloned) {
+	d := &j.res.Doc
+	j.made = nil
+	warn := func(format string, args ...any) { j.made = append(j.made, fmt.Sprintf(format, args...)) }
+	d.Path, d.Name, d.From, d.Entries, d.Dropped = clone.Path, clone.Name, j.book.Name, made.Entries, made.Dropped
+	if opt.Name != "" && clone.Name != opt.Name {
+		warn("%s: this name is taken, or no file can have it, so it is changed: %s → %s", j.book.Path, opt.Name, clone.Name)
+	}
+	if q, err := clone.Queue(); err != nil {
+		warn("%s: the clone's queue: %v", j.book.Path, err)
+	} else if n := q.Pending(); n > 0 {
+		warn("%s: the clone has the queue with %s, which would run in every chat that uses it", j.book.Path, plural.S(n, "pending operation"))
+	}
+}
+
+// finish gives the result of what was committed.
+func (j *job) finish() *Result {
+	r := j.res
+	r.Outcome = j.out
+	r.Warnings = append(r.Warnings, j.made...)
+	if j.err != nil {
+		r.Err = j.err
+	}
+	if r.Err != nil {
+		return r
+	}
+	for _, rb := range j.chats {
+		r.Doc.Rebound = append(r.Doc.Rebound, rb.shown)
+		for _, c := range rb.changes {
+			r.Doc.State = append(r.Doc.State, Rebound{rb.shown, c.Extension, c.Change})
+			r.Note("%s: %s: %s", rb.shown, c.Extension, c.Change)
+		}
+	}
+	r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
+	r.Doc.Written = ops.WrittenBy(j.out)
+	return r
+}
+
+// bookOf gives the path of the lorebook that a source is or names.
+func bookOf(ctx context.Context, lib *library.Library, opt Options, source string) (string, error) {
+	switch strings.ToLower(filepath.Ext(source)) {
+	case lorebook.Extension:
+		return source, nil
+	case names.Extension:
+	default:
+		return "", fmt.Errorf("%s: is neither a lorebook (.json) nor a chat (.jsonl)", source)
+	}
+	from, err := chat.Open(ctx, source, chat.Options{Data: opt.Data, Groups: lib})
+	if err != nil {
+		return "", ops.PathError(err)
+	}
+	defer from.Close()
+	if from.HeaderKind == chat.Damaged {
+		return "", from.Errorf("%w, so its lorebook is not known; give the lorebook itself", ErrDamagedHeader)
+	}
+	name, ok := lorebook.NameIn(from.Metadata())
+	if !ok {
+		return "", from.Errorf("the chat names no lorebook (chat_metadata.world_info)")
+	}
+	if !from.HasDir {
+		return "", from.Errorf("%w, so its lorebook %q cannot be found", ErrNoUserFolder, name)
+	}
+	path, err := lorebook.Find(from.Dir.Worlds(), name)
+	if err != nil {
+		return "", from.Errorf("the lorebook %q that the chat names: %w", name, ops.PathError(err))
+	}
+	return path, nil
+}
+
+var (
+	// ErrDamagedHeader says that a chat's header cannot be read.
+	ErrDamagedHeader = errors.New("the header is damaged")
+	// ErrNoUserFolder says that a chat lies where no lorebook is looked for.
+	ErrNoUserFolder = errors.New("the chat is in no SillyTavern user folder")
+)
+
+// refuseDatabase refuses files that Luker does not read.
+func refuseDatabase(lib *library.Library, path string, dir userdir.Dir) error {
+	if reason := lib.Database(dir); reason != "" {
+		return fmt.Errorf("%s: %s", path, reason)
+	}
+	return nil
+}

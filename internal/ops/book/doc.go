@@ -1,0 +1,2 @@
+// Package book clones lorebooks, and points chats at the clones.
+package book

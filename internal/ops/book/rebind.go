@@ -1,0 +1,174 @@
+package book
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/isolate"
+	"stchat/internal/library"
+	"stchat/internal/lorebook"
+	"stchat/internal/luker"
+	"stchat/internal/meta"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// rebinding is one chat on its way to another lorebook.
+type rebinding struct {
+	shown   string // the path as it was given
+	path    string // where that leads
+	name    string // of the lorebook that it names; empty: none
+	sync    string // its chat_sync, where it is a Luker chat that has one
+	luke    bool   // it is a Luker chat
+	changes []isolate.Change
+}
+
+// assign gives every chat to rebind to the clone that it is for: that of the only
+// source, that of the source which the chat itself is, or that of the only source with
+// the lorebook it names. Each chat counts once, by whatever paths it is given.
+func assign(ctx context.Context, lib *library.Library, opt Options, jobs []*job) error {
+	seen := map[string]bool{}
+	for _, shown := range opt.Rebind {
+		real := names.Fold(userdir.RealPath(shown))
+		if seen[real] {
+			continue
+		}
+		seen[real] = true
+		r, err := look(ctx, lib, opt, shown)
+		if err != nil {
+			return err
+		}
+		j := jobFor(r, jobs)
+		if j == nil {
+			return fmt.Errorf("%s: %w", shown, ErrAmbiguous)
+		}
+		j.chats = append(j.chats, r)
+		if j.err == nil {
+			j.judge(lib, r)
+		}
+	}
+	return nil
+}
+
+// jobFor finds the source that a chat belongs to, nil where that cannot be told.
+func jobFor(r *rebinding, jobs []*job) *job {
+	if len(jobs) == 1 {
+		return jobs[0]
+	}
+	var own, named []*job
+	for _, j := range jobs {
+		if names.Fold(userdir.RealPath(j.source)) == names.Fold(r.path) {
+			own = append(own, j)
+		}
+		if j.book != nil && r.name == j.book.Name {
+			named = append(named, j)
+		}
+	}
+	switch {
+	case len(own) == 1:
+		return own[0]
+	case len(own) == 0 && len(named) == 1:
+		return named[0]
+	}
+	return nil
+}
+
+// judge refuses a chat of another user's, and warns where the chat named another book
+// than the one that is cloned, or a clone.
+func (j *job) judge(lib *library.Library, r *rebinding) {
+	chats, inUser := userdir.Enclosing(r.path)
+	books, ok := userdir.Enclosing(j.book.Path)
+	if ok && inUser && userdir.RealPath(chats.Root) != userdir.RealPath(books.Root) {
+		j.err = fmt.Errorf("%s: is another user's than the lorebook %s: SillyTavern would not find the clone", r.shown, j.book.Path)
+		return
+	}
+	shelf, err := lib.Shelf(j.folder)
+	if err != nil {
+		return // making the clone will say so
+	}
+	switch from, isClone := shelf.CloneOf(r.name); {
+	case isClone && r.name == j.book.Name:
+		j.res.Warn("%s: the chat has a clone already: it names the lorebook %q, a clone of %q", r.shown, r.name, from)
+	case isClone && from == j.book.Name:
+		j.res.Warn("%s: the chat has a clone of %q already: it named the lorebook %q", r.shown, from, r.name)
+	case r.name != j.book.Name && r.name != "":
+		j.res.Warn("%s: the chat named the lorebook %q, not %q", r.shown, r.name, j.book.Name)
+	}
+}
+
+// look opens a chat to rebind, and refuses one that could not be edited.
+func look(ctx context.Context, lib *library.Library, opt Options, shown string) (*rebinding, error) {
+	if shown == chat.Stdin {
+		return nil, ErrNotInPlace
+	}
+	from, err := chat.Open(ctx, shown, chat.Options{Data: opt.Data, Groups: lib})
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	defer from.Close()
+	switch from.HeaderKind {
+	case chat.Damaged:
+		return nil, from.Errorf("%w, so the chat cannot be pointed at another lorebook", ErrDamagedHeader)
+	case chat.None:
+		return nil, from.Errorf("the chat has no header in which it could name a lorebook (the layout of group chats up to 1.14); open it once in SillyTavern 1.16 or later")
+	}
+	if from.HasDir {
+		if err := refuseDatabase(lib, shown, from.Dir); err != nil {
+			return nil, err
+		}
+	}
+	r := &rebinding{shown: shown, path: userdir.RealPath(shown)}
+	sidecars, err := luker.Sidecars(r.path)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	r.luke = len(sidecars) > 0
+	for _, s := range sidecars {
+		if s.Kind == luker.ChatSync {
+			r.sync = s.Path
+		}
+	}
+	r.name, _ = lorebook.NameIn(from.Metadata())
+	return r, nil
+}
+
+// ErrNotInPlace says that standard input cannot be edited.
+var ErrNotInPlace = errors.New("a chat is edited in place, so it must be a file")
+
+// draft points the chat at the clone. Only the header's line changes. A Luker chat gets a
+// new slug with every edit, in its header and in its chat_sync (FORMATS.md A1.6).
+func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changeset.Set) error {
+	slug := ""
+	if opt.BumpIntegrity || r.luke {
+		slug = opt.NewUUID()
+	}
+	header := chat.LineEdit{Index: chat.HeaderIndex, Do: func(line []byte) ([]byte, error) {
+		h, err := meta.Parse(line)
+		if err != nil {
+			return nil, err
+		}
+		if name, _ := lorebook.NameIn(h.Metadata()); name != r.name {
+			return nil, safefile.ErrChanged
+		}
+		r.changes = isolate.Follow(h.Metadata(), isolate.Rebinding{From: j.book, Clone: clone})
+		if slug != "" {
+			h.Metadata().Set("integrity", rawjson.Quote(slug))
+		}
+		return h.Bytes(), nil
+	}}
+	if err := s.Edit(r.shown, safefile.Stamp{}, changeset.Joined(chat.Lines{header}), fmt.Sprintf("the lorebook it names: %q", clone.Name)); err != nil {
+		return ops.PathError(err)
+	}
+	if r.sync == "" {
+		return nil
+	}
+	return ops.PathError(s.Edit(r.sync, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) {
+		return luker.SyncData(slug, opt.Now.UnixMilli()), nil
+	}), "the chat's new slug, where Luker looks first"))
+}

@@ -1,0 +1,146 @@
+package cut
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/ops"
+	"stchat/internal/plural"
+)
+
+// maxPlaces is how many places of last messages a copy remembers. A message that
+// is counted from further back is found by counting the messages first.
+const maxPlaces = 10_000
+
+// copyTo copies the messages to w, nil to only look at them, and returns where the
+// last one is. Where its index is not known yet, all messages are copied: the
+// caller cuts back to the last one.
+func copyTo(ctx context.Context, opt *Options, w io.Writer, src *chat.Chat, known last) (jsonl.Copied, error) {
+	limit, places := known.index+1, 1
+	if known.index < 0 && opt.At < 0 {
+		limit, places = -1, -opt.At
+	} else if known.index < 0 {
+		limit = min(opt.At, math.MaxInt-1) + 1
+	}
+	copied, err := jsonl.Copy(ctx, w, src.Source, copyOptions(opt, src, limit, places))
+	if err := readError(src, err); err != nil {
+		return copied, err
+	}
+	switch {
+	case copied.Lines == 0, limit >= 0 && copied.Lines < limit, limit < 0 && copied.Lines < places:
+		return copied, outOfRange(opt, src, copied.Lines)
+	}
+	return copied, nil
+}
+
+func copyOptions(opt *Options, src *chat.Chat, limit, places int) jsonl.CopyOptions {
+	return jsonl.CopyOptions{
+		From: src.Body, Line: src.BodyLine, Limit: limit, Last: places, Skip: opt.SkipDamaged,
+		Workers: opt.workers(), Progress: opt.Meter.Follow(),
+	}
+}
+
+// readError is the error of reading a source, nil where it was read as it was
+// opened.
+func readError(src *chat.Chat, err error) error {
+	if d, ok := errors.AsType[*jsonl.Damage](err); ok {
+		return src.DamageError(*d)
+	}
+	if err != nil {
+		return src.Errorf("%w", err)
+	}
+	return src.Unchanged()
+}
+
+// outOfRange is the error of an At that the chat does not have.
+func outOfRange(opt *Options, src *chat.Chat, messages int) error {
+	if messages == 0 {
+		return src.Errorf("the chat has no messages")
+	}
+	return src.Errorf("%w", &ops.NoMessageError{At: opt.At, Last: messages - 1})
+}
+
+// writeChat writes header and messages, cuts back what went beyond the last one,
+// and returns where that one is in the source.
+func writeChat(ctx context.Context, opt *Options, out *changeset.Draft, src *chat.Chat, header []byte, known last, r *Result) (jsonl.Place, error) {
+	if _, err := out.Write(header); err != nil {
+		return jsonl.Place{}, ops.PathError(err)
+	}
+	start := out.Size()
+	copied, err := copyTo(ctx, opt, out, src, known)
+	if err != nil {
+		return jsonl.Place{}, ops.PathError(err)
+	}
+	end := copied.Last[0]
+	report(src, copied, known, r)
+	if opt.Message != nil {
+		line, err := edited(opt, src, end)
+		if err != nil {
+			return end, err
+		}
+		if err := out.Truncate(start + end.Out); err != nil {
+			return end, ops.PathError(err)
+		}
+		if _, err := out.Write(line); err != nil {
+			return end, ops.PathError(err)
+		}
+	} else if size := start + end.Out + end.Len; size < out.Size() {
+		if err := out.Truncate(size); err != nil {
+			return end, ops.PathError(err)
+		}
+	}
+	r.Doc.Bytes = out.Size()
+	return end, nil
+}
+
+// edited returns the last message with the edit that was asked for.
+func edited(opt *Options, src *chat.Chat, at jsonl.Place) ([]byte, error) {
+	line, err := src.Source.Section(at.Off, at.Len)
+	if err != nil {
+		return nil, src.Errorf("%w", err)
+	}
+	if err := src.Unchanged(); err != nil {
+		return nil, err // the line is read once more, after the copy looked at the file
+	}
+	if line, err = opt.Message(at.Index, line, src.Metadata()); err != nil {
+		return nil, fmt.Errorf("%s:%d: message %d: %w", src.Label(), at.Line, at.Index, err)
+	}
+	return line, nil
+}
+
+// report notes the damage that was left out, and the strange bytes among the
+// lines that were kept. Damage behind the last message matters where that one was
+// looked for from the end: it may have been the message that was meant.
+func report(src *chat.Chat, copied jsonl.Copied, known last, r *Result) {
+	r.Doc.At = copied.Last[0].Index
+	r.Doc.Messages = r.Doc.At + 1
+	skipped := copied.Skipped
+	if known.whole {
+		skipped = known.damage
+	}
+	r.Doc.skip(skipped)
+	for _, d := range skipped.First {
+		if d.SillyTavernKeeps {
+			r.Warn("%s:%d: SillyTavern keeps this line as a broken message, so its message numbers are one higher from here on", src.Label(), d.Line)
+		}
+	}
+	bad := copied.BadUTF8
+	for _, p := range copied.Last[1:] {
+		if p.BadUTF8 {
+			bad-- // behind the last message
+		}
+	}
+	const after = "they are kept as they are, and SillyTavern writes U+FFFD for them at its next save"
+	if bad > 0 {
+		r.Warn("%s: bytes that are not valid UTF-8 in %s, first in message %d; %s", src.Label(), plural.S(bad, "message"), copied.BadAt, after)
+	}
+	if src.BadUTF8 {
+		r.Warn("%s:%d: bytes that are not valid UTF-8 in the header; %s", src.Label(), src.HeaderLine, after)
+	}
+}

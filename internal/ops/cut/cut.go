@@ -1,0 +1,127 @@
+// Package cut makes checkpoints and branches: new chats that are a chat up to
+// one of its messages.
+//
+// A call goes in three steps. First every source gets the name of its new chat,
+// in the order in which the sources were given (plan). Then each is drafted, side
+// by side and by itself (draft): the chat, and what belongs to it, its sidecars, the
+// clone of its lorebook, its name in the group's list, its link in the source. What
+// one source comes to is one change set, all or nothing; the changeset package
+// commits it.
+package cut
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/safefile"
+)
+
+// How often a chat is made again because of what other runs did meanwhile: they took
+// its name, or noted a chat in its source.
+const (
+	nameTries = 1000 // as for names that are taken beforehand
+	linkTries = 20
+)
+
+// Run makes a checkpoint or a branch of every source, each with messages 0 to At
+// inclusive, and returns a result for each in their order. An error on one stands
+// in its result and does not stop the others.
+func Run(ctx context.Context, opt Options) []*Result {
+	left := opt.Values.LeaveOut(keyMainChat, keyIntegrity)
+	results := make([]*Result, len(opt.Sources))
+	plans := make([]*plan, len(opt.Sources))
+	for i := range plans {
+		plans[i] = &plan{number: i, made: made{at: -1}}
+	}
+	todo := plans
+	for try := 0; len(todo) > 0; try++ {
+		round(ctx, &opt, todo, plans, results)
+		todo = again(ctx, &opt, plans, results, try)
+	}
+	if at := slices.IndexFunc(results, func(r *Result) bool { return r.Err == nil }); len(left) > 0 && at >= 0 {
+		results[at].Note("%s", ops.LeftOut(left))
+	}
+	finish(&opt, plans, results)
+	return results
+}
+
+// round makes the new chats of some sources.
+func round(ctx context.Context, opt *Options, some, plans []*plan, results []*Result) {
+	for k, p := range some {
+		p = &plan{number: p.number, source: opt.Sources[p.number], last: last{index: -1}, before: p.made.at, made: made{at: -1}}
+		some[k], plans[p.number] = p, p
+		results[p.number] = newResult(opt, p.source)
+	}
+	c := newCall(opt)
+	defer c.close()
+	planAll(ctx, c, some, results)
+	var units []changeset.Unit
+	var of []*plan
+	for _, p := range some {
+		if r := results[p.number]; r.Err == nil && !r.Doc.Existed {
+			units, of = append(units, c.unit(p, r)), append(of, p)
+		}
+	}
+	for i, out := range changeset.Run(ctx, units, opt.Changes) {
+		p, r := of[i], results[of[i].number]
+		out.Err = about(p.source, out.Err)
+		if out.Err == nil && p.made.stream != nil && !opt.Changes.DryRun {
+			if out.Err = p.made.stream(ctx); out.Err != nil && p.clone != nil {
+				out.Err = fmt.Errorf("%w; the lorebook %s was made for it, and stays", out.Err, p.clone.path)
+			}
+		}
+		r.Outcome = out
+	}
+}
+
+// again returns the chats that are to be made again.
+func again(ctx context.Context, opt *Options, plans []*plan, results []*Result, try int) (left []*plan) {
+	if opt.Changes.DryRun || ctx.Err() != nil || try == nameTries {
+		return nil
+	}
+	named := map[string]*plan{}
+	for _, p := range plans {
+		if named[p.path] = p; p.clone != nil {
+			named[p.clone.path] = p
+		}
+	}
+	for i, p := range plans {
+		taken, lost := errors.AsType[*safefile.ExistsError](results[i].Err)
+		switch {
+		case p.source == chat.Stdin:
+		case lost && named[taken.Path] == p:
+			// a given name that is taken is an error, one that was made up is not
+			generated := opt.Output == "" && (p.name.Generated || opt.Style == names.Classic)
+			if generated || p.clone != nil && taken.Path == p.clone.path {
+				left = append(left, p)
+			}
+		case lost && named[taken.Path] != nil: // they were to be committed together
+			left = append(left, p)
+		case opt.Link && !p.made.moved && errors.Is(results[i].Err, jsonl.ErrChanged) && try < linkTries: // by a run that links another
+			left = append(left, p)
+		}
+	}
+	return left
+}
+
+// finish completes the documents, once all is done.
+func finish(opt *Options, plans []*plan, results []*Result) {
+	if opt.Link && opt.Kind == names.Checkpoint {
+		tellReplaced(plans, results)
+	}
+	tellBookless(plans, results)
+	for _, r := range results {
+		if r.Err != nil {
+			r.Warnings, r.Notes = nil, nil // they are about a chat that is not there
+		}
+		r.Doc.Written = ops.WrittenBy(r.Outcome)
+		r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
+	}
+}

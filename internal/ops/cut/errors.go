@@ -1,0 +1,67 @@
+package cut
+
+import (
+	"errors"
+	"fmt"
+
+	"stchat/internal/lorebook"
+)
+
+// Kinds of errors that whoever called can do something about. They are found with
+// errors.Is.
+var (
+	ErrMetadataElsewhere = errors.New("the chat has no header, so its metadata may be in this group file, which cannot be read")
+	ErrGivenTwice        = errors.New("an earlier CHAT of this call has this name already")
+	ErrNoUserFolder      = errors.New("the chat is in no SillyTavern user folder")
+	ErrNoSnapshot        = errors.New("there is no snapshot of it")
+	ErrRequirement       = errors.New("required") // something that was required does not hold
+	ErrGroupFile         = errors.New("the group file cannot be edited")
+	ErrLinkElsewhere     = errors.New("a link needs the new chat beside its source")
+	ErrLink              = errors.New("the source cannot be edited")
+	ErrNoSlug            = errors.New("the chat has no header to hold a slug")
+)
+
+// kindError is an error of a kind that its text does not tell.
+type kindError struct {
+	error
+	kind error
+}
+
+func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
+
+// as makes err one of a kind.
+func as(kind, err error) error { return &kindError{err, kind} }
+
+// MissingBookError says that a chat names a lorebook that is not there. It wraps
+// [lorebook.ErrMissing].
+type MissingBookError struct{ Name string }
+
+func (e *MissingBookError) Error() string {
+	return fmt.Sprintf("the lorebook %q that the chat names does not exist", e.Name)
+}
+
+// Unwrap returns [lorebook.ErrMissing].
+func (e *MissingBookError) Unwrap() error { return lorebook.ErrMissing }
+
+// OwnMessagesError says that a chat made from a source was gone on with, so that
+// replacing it would lose messages.
+type OwnMessagesError struct {
+	Path string
+	Own  int    // its messages that the source lacks
+	From string // the source's name
+}
+
+// Error says how many messages would be lost.
+func (e *OwnMessagesError) Error() string {
+	own := fmt.Sprintf("%d messages", e.Own)
+	if e.Own == 1 {
+		own = "a message"
+	}
+	return fmt.Sprintf("%s: has %s of its own, which %s does not have, so it is not replaced; choose another name", e.Path, own, e.From)
+}
+
+// ErrNoPoint says that a name leads to no message of a chat.
+var ErrNoPoint = errors.New("the name leads to no message")
+
+// ErrNoOwner says that nothing could have a chat open: no card, and no group that lists it.
+var ErrNoOwner = errors.New("neither a character nor a group could open with the new chat")

@@ -1,0 +1,213 @@
+package cut
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/luker"
+	"stchat/internal/message"
+	"stchat/internal/meta"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// mayLink refuses a link that could not be made, before anything is drafted.
+func mayLink(opt *Options, src *chat.Chat, p *plan, isLuker bool) error {
+	if !opt.Link {
+		return nil
+	}
+	// a link is a name in the source's own folder, wherever a symlink to it lies
+	beside, err := sameFolder(filepath.Dir(userdir.RealPath(p.source)), filepath.Dir(p.path))
+	if err != nil {
+		return ops.PathError(err)
+	}
+	if !p.beside || !beside {
+		return src.Errorf("%w", ErrLinkElsewhere)
+	}
+	if err := safefile.CanReplace(p.source); err != nil {
+		return as(ErrLink, ops.PathError(err))
+	}
+	switch {
+	case opt.BumpIntegrity && src.Header == nil:
+		return src.Errorf("%w", ErrNoSlug)
+	case (opt.BumpIntegrity || isLuker) && src.HeaderKind == chat.Damaged:
+		return as(ErrLink, src.Errorf("a new slug in the damaged header would lose what is left of it; mend the chat first"))
+	}
+	return nil
+}
+
+// link notes the new chat on its last message in the source, and returns the
+// checkpoint that the message was linked to before.
+func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *plan, sidecars []luker.Sidecar, at jsonl.Place, real string) (old string, err error) {
+	edits, old, err := linkEdit(c.opt.Kind, src, p.name.File, at)
+	if err != nil {
+		return "", as(ErrLink, fmt.Errorf("%s:%d: message %d: %w", src.Label(), at.Line, at.Index, err))
+	}
+	if c.opt.Force && c.opt.Kind == names.Checkpoint {
+		stale, err := staleLinks(ctx, src, p.name.File, at)
+		if err != nil {
+			return "", err
+		}
+		edits = append(edits, stale...)
+	}
+	if len(edits) == 0 {
+		return old, nil
+	}
+	if len(sidecars) > 0 || c.opt.BumpIntegrity {
+		slug := c.slugs.Get(real, c.opt.NewUUID)
+		if src.Header != nil {
+			place := jsonl.Place{Off: src.HeaderSpan.Off, Len: src.HeaderSpan.Len}
+			edits = append(edits, chat.LineEdit{Index: chat.HeaderIndex, Place: place, Do: withSlug(slug)})
+		}
+		if err := syncSlug(c.opt, set, sidecars, slug); err != nil {
+			return "", err
+		}
+	}
+	return old, set.Edit(p.source, zeroStamp, lines{p.source, edits}, fmt.Sprintf("the link on its message %d", at.Index))
+}
+
+// linkEdit notes a name on a message, and returns the checkpoint that it was
+// linked to before. It returns no edit where the name is noted already.
+func linkEdit(kind names.Kind, src *chat.Chat, name string, at jsonl.Place) (edits chat.Lines, old string, err error) {
+	splice := func(line []byte) (*rawjson.Splice, string, error) {
+		if kind == names.Branch {
+			s, err := message.BranchSplice(line, name)
+			return s, "", err
+		}
+		return message.BookmarkSplice(line, name)
+	}
+	line, err := src.Source.Section(at.Off, at.Len)
+	if err != nil {
+		return nil, "", err
+	}
+	if at.Len > 4<<20 {
+		defer debug.FreeOSMemory() // the line is read again when the edit is made
+	}
+	change, old, err := splice(line)
+	if err != nil || change == nil {
+		return nil, old, err
+	}
+	return chat.Lines{{Index: at.Index, Place: at, Hash: chat.HashLine(line), Do: func(line []byte) ([]byte, error) {
+		s, _, err := splice(line)
+		if err != nil || s == nil {
+			return line, err
+		}
+		return slices.Replace(line, int(s.At), int(s.At+s.Len), s.Data...), nil
+	}}}, old, nil
+}
+
+// staleLinks takes the links to the same checkpoint off other messages: one that is
+// made again hangs on one message.
+func staleLinks(ctx context.Context, src *chat.Chat, name string, at jsonl.Place) (chat.Lines, error) {
+	type found struct{ edits chat.Lines }
+	var all chat.Lines
+	err := jsonl.Map(ctx, src.Source, jsonl.MapOptions{From: src.Body, Line: src.BodyLine, Limit: -1, Keys: jsonl.NewKeys("extra")},
+		func(l *jsonl.Line, f *found) {
+			if l.Damage != nil || l.Off == at.Off {
+				return
+			}
+			extra, _ := l.Value(0)
+			raw, _ := rawjson.Lookup(extra, "bookmark_link")
+			if link, _ := rawjson.Unquote(raw); link == name {
+				f.edits = append(f.edits, chat.LineEdit{
+					Index: l.Index, Place: jsonl.Place{Off: l.Off, Len: int64(len(l.Raw))}, Hash: chat.HashLine(l.Raw),
+					Do: func(line []byte) ([]byte, error) { return rawjson.DeletePath(line, "extra", "bookmark_link"), nil },
+				})
+			}
+		},
+		func(f *found, base jsonl.Base, _ jsonl.Damages) error {
+			for _, e := range f.edits {
+				e.Index += base.Index
+				all = append(all, e)
+			}
+			return nil
+		}, nil)
+	return all, err
+}
+
+// withSlug gives a header a new slug; a chat without a header gets none.
+func withSlug(slug string) func(line []byte) ([]byte, error) {
+	return func(line []byte) ([]byte, error) {
+		h, err := meta.Parse(line)
+		if err != nil {
+			return line, err
+		}
+		h.Metadata().Set("integrity", rawjson.Quote(slug))
+		return h.Bytes(), nil
+	}
+}
+
+// syncSlug writes the source's new slug to its chat_sync too: Luker reads that one
+// first (FORMATS.md A1.6).
+func syncSlug(opt *Options, set *changeset.Set, sidecars []luker.Sidecar, slug string) error {
+	for _, s := range sidecars {
+		if s.Kind != luker.ChatSync {
+			continue
+		}
+		data := luker.SyncData(slug, opt.Now.UnixMilli())
+		err := set.Edit(s.Path, zeroStamp, changeset.Bytes(func([]byte) ([]byte, error) { return data, nil }), "the source's new slug, for Luker")
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellReplaced says which checkpoints the messages are no longer linked to. Of
+// several new ones on one message each takes the place of the one before.
+func tellReplaced(plans []*plan, results []*Result) {
+	type message struct {
+		source string
+		at     int
+	}
+	linked := map[message]string{}
+	for i, r := range results {
+		made := plans[i].made
+		if r.Err != nil || made.linkedIn == "" {
+			continue
+		}
+		m := message{made.linkedIn, r.Doc.At}
+		old, ok := linked[m]
+		if !ok {
+			old = made.replaced
+		}
+		linked[m] = plans[i].name.File
+		if old != "" && old != linked[m] {
+			r.Doc.ReplacedLink = &old
+			r.Warn("%s: message %d was linked to the checkpoint %q; that link is replaced, its file is untouched", r.Doc.Source, r.Doc.At, old)
+		}
+	}
+}
+
+// lines is [chat.Lines] as an edit of a change set.
+type lines struct {
+	path string
+	chat.Lines
+}
+
+// Join implements [changeset.Edit].
+func (l lines) Join(next changeset.Edit) (changeset.Edit, error) {
+	n, ok := next.(lines)
+	if !ok {
+		return nil, fmt.Errorf("%s: two edits that do not go together", l.path)
+	}
+	return lines{l.path, l.Lines.Join(n.Lines)}, nil
+}
+
+// Render implements [changeset.Edit].
+func (l lines) Render(ctx context.Context, dst io.Writer, old io.ReaderAt, size int64) error {
+	if err := l.Lines.Render(ctx, dst, old, size); err != nil {
+		return fmt.Errorf("%s: %w", l.path, err)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package cut
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+)
+
+// print is what a message is known again by.
+type print struct {
+	ids     []message.ID // its identity; then those that it has with its other swipes
+	swipes  []message.ID // the texts that it holds
+	damaged bool
+}
+
+// in reports whether the source's message says what p says, and has all its swipes.
+func (p print) in(source print) bool {
+	if !p.same(source) {
+		return false
+	}
+	return !slices.ContainsFunc(p.swipes, func(text message.ID) bool { return !slices.Contains(source.swipes, text) })
+}
+
+// same reports whether the source's message, with some swipe chosen, is p.
+func (p print) same(source print) bool {
+	return !p.damaged && !source.damaged && slices.Contains(source.ids, p.ids[0])
+}
+
+// ownMessages returns how many messages of the chat made from the source are its
+// own: they are not in the source, in order, or have a swipe that it lacks.
+// Both are read in step as long as they agree; only what follows is held.
+func ownMessages(ctx context.Context, source, made *chat.Chat) (int, error) {
+	var sourceErr, madeErr error
+	seed := message.NewSeed()
+	next, stop := iter.Pull(prints(ctx, source, seed, &sourceErr))
+	defer stop()
+	theirs, more := next()
+	own := 0
+	var rest []print // of made, from where it parts with the source
+	for p := range prints(ctx, made, seed, &madeErr) {
+		switch {
+		case len(rest) == 0 && more && p.same(theirs):
+			if !p.in(theirs) {
+				own++
+			}
+			theirs, more = next()
+		default:
+			rest = append(rest, p)
+		}
+	}
+	if madeErr != nil {
+		return 0, madeErr
+	}
+	places := map[message.ID][]int{} // of rest
+	for i, p := range rest {
+		if !p.damaged {
+			places[p.ids[0]] = append(places[p.ids[0]], i)
+		}
+	}
+	at := 0 // those of rest before it are judged
+	for ; more && at < len(rest); theirs, more = next() {
+		if i := firstFrom(places, theirs, at); i >= 0 {
+			own += i - at
+			if !rest[i].in(theirs) {
+				own++
+			}
+			at = i + 1
+		}
+	}
+	return own + len(rest) - at, sourceErr
+}
+
+// firstFrom returns the first place, from at on, of a message that the source's
+// says too, or -1.
+func firstFrom(places map[message.ID][]int, theirs print, at int) int {
+	first := -1
+	for _, id := range theirs.ids {
+		list := places[id]
+		k, _ := slices.BinarySearch(list, at)
+		if k < len(list) && (first < 0 || list[k] < first) {
+			first = list[k]
+		}
+	}
+	return first
+}
+
+// prints returns the messages of a chat, damaged ones too, in order. Where
+// reading fails they end and *failed is why.
+func prints(ctx context.Context, c *chat.Chat, seed message.Seed, failed *error) iter.Seq[print] {
+	keys := jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info")
+	return func(yield func(print) bool) {
+		type batch struct{ prints []print }
+		enough := fmt.Errorf("enough") // never seen
+		err := jsonl.Map(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: keys, Workers: 1},
+			func(l *jsonl.Line, b *batch) {
+				if l.Damage == nil {
+					b.prints = append(b.prints, printOf(l, seed))
+				} else if l.Damage.Code != jsonl.BOM {
+					b.prints = append(b.prints, print{damaged: true})
+				}
+			},
+			func(b *batch, _ jsonl.Base, _ jsonl.Damages) error {
+				for _, p := range b.prints {
+					if !yield(p) {
+						return enough
+					}
+				}
+				return nil
+			}, nil)
+		if err == nil {
+			err = c.Unchanged()
+		} else {
+			err = c.Errorf("%w", err)
+		}
+		*failed = err
+	}
+}
+
+// printOf reads the keys that prints names from a line.
+func printOf(l *jsonl.Line, seed message.Seed) print {
+	value := func(k int) []byte { raw, _ := l.Value(k); return raw }
+	name, isUser, mes := value(0), value(1), value(2)
+	p := print{
+		ids:    []message.ID{seed.Identity(name, isUser, mes, value(3))},
+		swipes: []message.ID{textID(mes, seed)},
+	}
+	var dates [][]byte
+	for info := range rawjson.Elements(value(5)) {
+		date, _ := rawjson.Lookup(info, "send_date")
+		dates = append(dates, date)
+	}
+	i := 0
+	for swipe := range rawjson.Elements(value(4)) {
+		date := value(3)
+		if i < len(dates) {
+			date = dates[i]
+		}
+		p.ids = append(p.ids, seed.Identity(name, isUser, swipe, date))
+		p.swipes = append(p.swipes, textID(swipe, seed))
+		i++
+	}
+	return p
+}
+
+// textID identifies the text of a swipe.
+func textID(raw []byte, seed message.Seed) message.ID { return seed.Identity(nil, nil, raw, nil) }

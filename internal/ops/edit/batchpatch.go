@@ -1,0 +1,165 @@
+package edit
+
+import (
+	"context"
+	"fmt"
+
+	"stchat/internal/choose"
+	"stchat/internal/metadiff"
+	"stchat/internal/patch"
+)
+
+// PatchOptions says what an RFC 6902 patch over the list of messages makes of a chat.
+type PatchOptions struct {
+	Options
+	Patch []patch.Operation
+}
+
+// slot is a message while a patch is being played: one of the chat, or a new one.
+type slot struct {
+	index int    // in the chat; below 0: new
+	line  []byte // nil: as it stands in the chat
+}
+
+// ApplyPatch plays a patch over the list of messages, one operation after the other, as
+// Luker's /api/chats/patch does: add, remove, replace and test. An add of the message that
+// stands there already is a test.
+func ApplyPatch(ctx context.Context, opt PatchOptions) []*Result {
+	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
+		messages, err := o.count(ctx)
+		if err != nil {
+			return nil, err
+		}
+		places := make([]choose.Place, 0, messages)
+		if err := o.choose(ctx, choose.Choice{}, func(at choose.Place) error {
+			places = append(places, at)
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+		g := &game{open: o, places: places}
+		for i := range places {
+			g.list = append(g.list, slot{index: i})
+		}
+		for i, op := range opt.Patch {
+			if err := g.play(&op); err != nil {
+				return nil, o.errorf("operation %d, %s: %w", i, op.Op, err)
+			}
+		}
+		return g.plan(), nil
+	})
+}
+
+// game is a list of messages that a patch is played on.
+type game struct {
+	open   *open
+	places []choose.Place
+	list   []slot
+}
+
+func (g *game) play(op *patch.Operation) error {
+	if op.Op == "move" || op.Op == "copy" {
+		return fmt.Errorf("%w: Luker knows add, remove, replace and test only", patch.ErrMalformed)
+	}
+	if len(op.Path) == 0 {
+		return fmt.Errorf("%w: the path names no message", patch.ErrMalformed)
+	}
+	end := op.Path[0] == "-"
+	at, ok := patch.Index(op.Path[0])
+	if end {
+		at = len(g.list)
+	}
+	switch {
+	case !ok && !end:
+		return fmt.Errorf("%w: %q is no message number", patch.ErrMalformed, op.Path[0])
+	case at > len(g.list), at == len(g.list) && (op.Op != "add" || len(op.Path) > 1):
+		return fmt.Errorf("%s: %w", op.Path, patch.ErrMissing)
+	}
+	if len(op.Path) > 1 {
+		return g.within(at, op)
+	}
+	return g.whole(at, op)
+}
+
+// within plays an operation inside a message.
+func (g *game) within(at int, op *patch.Operation) error {
+	line, err := g.line(at)
+	if err != nil {
+		return err
+	}
+	inner := *op
+	inner.Path = op.Path[1:]
+	edited, err := patch.Apply(line, []patch.Operation{inner})
+	if err != nil {
+		return err
+	}
+	g.list[at].line = edited
+	return nil
+}
+
+// whole plays an operation on a message.
+func (g *game) whole(at int, op *patch.Operation) error {
+	var line []byte
+	var err error
+	if at < len(g.list) {
+		if line, err = g.line(at); err != nil {
+			return err
+		}
+	}
+	switch op.Op {
+	case "remove":
+		g.list = append(g.list[:at], g.list[at+1:]...)
+	case "replace":
+		g.list[at].line = op.Value
+	case "test":
+		if !metadiff.Equal(line, op.Value) {
+			return patch.ErrTest
+		}
+	case "add":
+		if line != nil && metadiff.Equal(line, op.Value) {
+			return nil
+		}
+		fresh, _, err := (&cast{}).completed(op.Value, g.open.opt.Now)
+		if err != nil {
+			return err
+		}
+		g.list = append(g.list, slot{})
+		copy(g.list[at+1:], g.list[at:])
+		g.list[at] = slot{index: -1, line: fresh}
+	}
+	return nil
+}
+
+// line returns a message as it is now.
+func (g *game) line(at int) ([]byte, error) {
+	s := g.list[at]
+	if s.line != nil {
+		return s.line, nil
+	}
+	p := g.places[s.index]
+	return g.open.chat.Source.Section(p.Off, p.Len)
+}
+
+// plan returns what the patch comes to.
+func (g *game) plan() *Plan {
+	p := &Plan{Taints: true}
+	next := 0 // of the chat's messages
+	for _, s := range g.list {
+		if s.index < 0 {
+			p.Add = append(p.Add, Insertion{next, s.line})
+			continue
+		}
+		for ; next < s.index; next++ {
+			p.Delete = append(p.Delete, g.places[next])
+		}
+		next++
+		if s.line != nil {
+			edited := s.line
+			p.Change = append(p.Change, Change{g.places[s.index], func(line []byte) ([]byte, error) { return judged(line, edited) }})
+		}
+	}
+	for ; next < len(g.places); next++ {
+		p.Delete = append(p.Delete, g.places[next])
+	}
+	return p
+}

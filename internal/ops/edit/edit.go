@@ -1,0 +1,200 @@
+package edit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stchat/internal/changeset"
+	"stchat/internal/follow"
+	"stchat/internal/isolate"
+	"stchat/internal/library"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/plural"
+	"stchat/internal/progress"
+	"stchat/internal/userdir"
+)
+
+// Options hold for every verb that edits chats in place.
+type Options struct {
+	Chats           []string
+	Data            string // the user folder
+	NoFollow        bool   // leave state that refers to messages as it is
+	Force           bool   // go on where that is refused
+	ExpectMessages  int    // below 0: any number
+	ExpectIntegrity string // "": any slug
+	BumpIntegrity   bool   // give each chat that is edited a new slug
+	Changes         changeset.Options
+	Now             time.Time
+	NewUUID         func() string
+	Meter           *progress.Meter
+}
+
+// Edited is what became of one chat: the JSON document of CONTENT.md 7.
+type Edited struct {
+	Schema      int           `json:"schema"`
+	Path        string        `json:"path" is:"path"`
+	Added       []int         `json:"added"`   // new indexes
+	Changed     []int         `json:"changed"` // old indexes
+	Deleted     []int         `json:"deleted"` // old indexes
+	Messages    *int          `json:"messages"`
+	BytesBefore int64         `json:"bytes_before"`
+	Bytes       int64         `json:"bytes"`
+	Integrity   *string       `json:"integrity"`
+	State       []StateChange `json:"state"`
+	Sidecars    []Sidecar     `json:"sidecars"`
+	LostLinks   []follow.Link `json:"lost_links"`
+	Unchanged   bool          `json:"unchanged"`
+	DidWrite    bool          `json:"written"`
+	Warnings    []string      `json:"warnings"`
+	DryRun      bool          `json:"dry_run"`
+	ops.Written
+}
+
+// StateChange is one thing that followed from the edit.
+type StateChange struct {
+	Extension string `json:"extension"`
+	Change    string `json:"change"`
+}
+
+// Sidecar is a file beside the chat and what became of it.
+type Sidecar struct {
+	Path   string `json:"path" is:"path"`
+	Action string `json:"action"`
+}
+
+// Result is what became of one chat.
+type Result struct {
+	ops.Result[Edited]
+	Swipe   int    // the number of a swipe that was added
+	Removed []byte // the lines that were taken out, where they were asked for
+	Diffs   []Diff // the first changes, for a person
+}
+
+// Diff is one line before and after; nil where it comes or goes.
+type Diff struct {
+	Index         int // -1: the header
+	Before, After []byte
+}
+
+// ErrExpected says that a chat is not as it was expected to be.
+var ErrExpected = errors.New("not as expected")
+
+// run edits every chat as plan says. A chat that is named twice, by whatever paths, is
+// edited once.
+func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *open) (*Plan, error)) []*Result {
+	lib := new(library.Library)
+	var results []*Result
+	var units []changeset.Unit
+	for _, path := range distinct(opt.Chats) {
+		r := newResult(path, opt)
+		results = append(results, r)
+		units = append(units, changeset.Unit{Root: changeset.RootOf(path), Shares: []string{path}, Draft: func(ctx context.Context, s *changeset.Set) error {
+			defer opt.Meter.Done()
+			o, err := openChat(ctx, lib, opt, path)
+			if err != nil {
+				return err
+			}
+			defer o.chat.Close()
+			p, err := plan(ctx, o)
+			if err != nil {
+				return err
+			}
+			return ops.PathError((&drafting{o, p, r, s}).draft(ctx))
+		}})
+	}
+	for i, outcome := range changeset.Run(ctx, units, opt.Changes) {
+		results[i].finish(outcome)
+	}
+	return results
+}
+
+func newResult(path string, opt Options) *Result {
+	r := &Result{}
+	r.Doc = Edited{
+		Schema: 1, Path: path, DryRun: opt.Changes.DryRun,
+		Added: []int{}, Changed: []int{}, Deleted: []int{}, State: []StateChange{}, Sidecars: []Sidecar{}, LostLinks: []follow.Link{}, Warnings: []string{},
+	}
+	return r
+}
+
+// distinct returns the paths without those that lead to a chat named before.
+func distinct(paths []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		key := names.Fold(userdir.RealPath(path))
+		again := seen[key]
+		seen[key] = true
+		return again
+	})
+}
+
+// finish fills in what became of the files.
+func (r *Result) finish(o changeset.Outcome) {
+	r.Outcome = o
+	if o.Err != nil {
+		return
+	}
+	d := &r.Doc
+	d.Written = ops.WrittenBy(o)
+	d.Unchanged = len(o.Steps) == 0
+	d.DidWrite = !d.Unchanged && !d.DryRun
+	d.Warnings = append(d.Warnings, r.Warnings...)
+	if d.Unchanged {
+		d.Bytes = d.BytesBefore
+	}
+	for _, s := range o.Steps {
+		if s.Path == d.Path {
+			d.Bytes = s.Bytes
+		}
+	}
+}
+
+func (r *Result) state(changes []isolate.Change) {
+	for _, c := range changes {
+		r.Doc.State = append(r.Doc.State, StateChange{c.Extension, c.Change})
+		r.Note("%s: %s: %s", r.Doc.Path, c.Extension, c.Change)
+	}
+}
+
+// lost tells what goes with messages.
+func (r *Result) lost(state *follow.State) {
+	for _, l := range state.Lost() {
+		r.Doc.LostLinks = append(r.Doc.LostLinks, l)
+		r.Warn("%s: the link to the %s %q goes with message %d", r.Doc.Path, l.Kind, l.Name, l.At)
+	}
+	for _, text := range state.Warnings() {
+		r.Warn("%s: %s", r.Doc.Path, text)
+	}
+}
+
+// shownDiffs is how many changes of a chat are kept to be shown.
+const shownDiffs = 40
+
+func (r *Result) diff(index int, before, after []byte) {
+	if len(r.Diffs) < shownDiffs {
+		r.Diffs = append(r.Diffs, Diff{index, bytes.Clone(before), bytes.Clone(after)})
+	}
+}
+
+// about says in words what happens to the chat.
+func about(r *Result) string {
+	var did []string
+	for _, part := range []struct {
+		n    int
+		verb string
+	}{{len(r.Doc.Added), "added"}, {len(r.Doc.Changed), "changed"}, {len(r.Doc.Deleted), "deleted"}} {
+		if part.n > 0 {
+			did = append(did, fmt.Sprintf("%s %s", plural.S(part.n, "message"), part.verb))
+		}
+	}
+	if len(did) == 0 {
+		return "its metadata"
+	}
+	return strings.Join(did, ", ")
+}

@@ -1,0 +1,93 @@
+package edit
+
+import (
+	"context"
+	"errors"
+
+	"stchat/internal/chat"
+	"stchat/internal/follow"
+	"stchat/internal/jsonl"
+	"stchat/internal/lorebook"
+	"stchat/internal/luker"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+)
+
+var (
+	// ErrQueue says that waiting work of Auto-Recap names messages that move.
+	ErrQueue = errors.New("waiting operations of Auto-Recap name messages that move")
+	// ErrReplay says that a floor log of Luker would no longer replay.
+	ErrReplay = errors.New("a floor log of Luker would no longer replay")
+)
+
+// mayMove refuses an edit that state would be lost by which nobody here can move.
+func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
+	first := change.FirstMoved()
+	if first < 0 || o.opt.Force {
+		return nil
+	}
+	name, ok := lorebook.NameIn(metadata)
+	if !ok || !o.chat.HasDir {
+		return nil
+	}
+	path, err := lorebook.Find(o.chat.Dir.Worlds(), name)
+	if err != nil {
+		return nil // a book that is not there has no queue
+	}
+	book, err := lorebook.Open(path)
+	if err != nil {
+		return o.errorf("its lorebook: %w", ops.PathError(err))
+	}
+	queue, err := book.Queue()
+	if err != nil {
+		return err
+	}
+	for _, op := range queue.Operations {
+		for _, at := range op.Messages {
+			if op.Pending() && at >= first {
+				return o.errorf("%w: %s of message %d in the lorebook %q", ErrQueue, op.Type, at, name)
+			}
+		}
+	}
+	return nil
+}
+
+// followUp brings what refers to messages in step, and returns the edits of messages that
+// hold such state.
+func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, metadata *rawjson.Object) (chat.Lines, error) {
+	if o.opt.NoFollow || len(change.Gone)+len(change.Inserted)+len(change.Hidden)+len(change.Shown)+len(change.Operations) == 0 {
+		return nil, nil
+	}
+	if err := mayMove(o, change, metadata); err != nil {
+		return nil, err
+	}
+	src := o.source()
+	state, err := follow.Look(ctx, follow.Source{Source: src.Source, Body: src.Body, Line: src.Line}, change, metadata)
+	if err != nil {
+		return nil, o.errorf("%w", err)
+	}
+	r.state(state.Metadata(metadata))
+	r.lost(state)
+	for _, sidecar := range o.sidecars {
+		if sidecar.Kind == luker.FloorLog || !change.Moves() {
+			continue
+		}
+		r.Doc.Sidecars = append(r.Doc.Sidecars, Sidecar{sidecar.Path, "left"})
+		r.Note("%s: left as it is: what it holds is known to its extension only", sidecar.Path)
+	}
+	var lines chat.Lines
+	for _, l := range state.Lines() {
+		old, err := src.Section(l.Off, l.Len)
+		if err != nil {
+			return nil, o.errorf("%w", err)
+		}
+		if string(state.Line(l.Index, old)) == string(old) {
+			continue
+		}
+		lines = append(lines, chat.LineEdit{
+			Index: l.Index, Place: jsonl.Place{Off: l.Off, Len: l.Len}, Hash: chat.HashLine(old),
+			Do: func(line []byte) ([]byte, error) { return state.Line(l.Index, line), nil },
+		})
+	}
+	return lines, nil
+}

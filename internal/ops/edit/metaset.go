@@ -1,0 +1,140 @@
+package edit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"stchat/internal/chat"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+)
+
+// MetaOptions says what becomes of the metadata of chats.
+type MetaOptions struct {
+	Options
+	Values    patch.Changes
+	MainChat  *string     // "" removes it; nil leaves it
+	Integrity string      // a slug, IntegrityNew, IntegrityNone, or "" for as it is
+	Where     []Condition // all must hold, else the chat is passed over
+}
+
+// Ways to fill the integrity slug; any other value is the slug.
+const (
+	IntegrityNew  = "new"
+	IntegrityNone = "none"
+)
+
+// ErrCycle says that a chat would be its own ancestor.
+var ErrCycle = errors.New("the chat would be its own ancestor")
+
+// ErrPassedOver says that a chat does not meet the conditions.
+var ErrPassedOver = errors.New("the chat is not as the conditions ask")
+
+// SetMeta changes the metadata of chats. One that does not meet the conditions has
+// [ErrPassedOver] in its result.
+func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
+	left := opt.Values.LeaveOut(ownKeys()...)
+	if with, err := rawjson.ParseObject(opt.Values.Merge); err == nil {
+		for _, key := range ownKeys() {
+			if with.Has(key) && !slices.Contains(left, key) {
+				left = append(left, key)
+			}
+		}
+	}
+	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
+		metadata := o.chat.Header.Metadata().Bytes()
+		for _, c := range opt.Where {
+			if !c.holds(metadata) {
+				return nil, ErrPassedOver
+			}
+		}
+		p := &Plan{Metadata: func(metadata []byte) ([]byte, error) { return setMeta(o, &opt, metadata) }}
+		if opt.MainChat == nil || *opt.MainChat == "" {
+			return p, nil
+		}
+		missing, err := missingParent(ctx, o, *opt.MainChat)
+		if missing != "" {
+			p.warnings = append(p.warnings, fmt.Sprintf("%s: there is no chat %q beside it", o.chat.Label(), missing))
+		}
+		return p, err
+	})
+	if at := slices.IndexFunc(results, func(r *Result) bool { return r.Err == nil }); len(left) > 0 && at >= 0 {
+		results[at].Note("%s", ops.LeftOut(left))
+	}
+	return results
+}
+
+// ownKeys are the keys that options of their own are for.
+func ownKeys() []string { return []string{"main_chat", "integrity"} }
+
+// setMeta makes the changes to a chat's metadata. Its slug and its parent have options of
+// their own, so that nothing else touches them.
+func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
+	edited, err := opt.Values.Apply(metadata)
+	if err != nil {
+		return nil, err
+	}
+	md, err := rawjson.ParseObject(edited)
+	if err != nil {
+		return edited, nil // the engine says what it would be
+	}
+	for _, key := range ownKeys() {
+		if raw, ok := rawjson.Lookup(metadata, key); !ok {
+			md.Unset(key)
+		} else if now, _ := md.Get(key); string(now) != string(raw) {
+			md.Set(key, raw)
+		}
+	}
+	switch {
+	case opt.MainChat == nil:
+	case *opt.MainChat == "":
+		md.Unset("main_chat")
+	default:
+		md.Set("main_chat", rawjson.Quote(*opt.MainChat))
+	}
+	switch opt.Integrity {
+	case "":
+	case IntegrityNone:
+		md.Unset("integrity")
+	case IntegrityNew:
+		if o.slug == "" {
+			o.slug = opt.NewUUID()
+		}
+		md.Set("integrity", rawjson.Quote(o.slug))
+	default:
+		md.Set("integrity", rawjson.Quote(opt.Integrity))
+	}
+	return md.Bytes(), nil
+}
+
+// missingParent refuses a parent that descends from the chat, and returns the first ancestor that
+// is not there.
+func missingParent(ctx context.Context, o *open, name string) (missing string, err error) {
+	seen := map[string]bool{}
+	for !seen[names.Fold(name)] {
+		if name == o.chat.Name {
+			return "", o.errorf("%w", ErrCycle)
+		}
+		seen[names.Fold(name)] = true
+		c, err := chat.Open(ctx, filepath.Join(filepath.Dir(o.chat.Path), name+names.Extension), chat.Options{})
+		if err != nil {
+			if len(seen) == 1 {
+				missing = name
+			}
+			return missing, nil
+		}
+		raw, _ := c.Metadata().Get("main_chat")
+		c.Close()
+		next, ok := rawjson.Unquote(raw)
+		if !ok || next == "" {
+			break
+		}
+		name = next
+	}
+	return "", nil
+}

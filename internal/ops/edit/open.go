@@ -1,0 +1,146 @@
+package edit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/luker"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
+)
+
+var (
+	// ErrNoHeader says that a chat has no header.
+	ErrNoHeader = errors.New("the chat has no header")
+	// ErrNotInPlace says that standard input cannot be edited.
+	ErrNotInPlace = errors.New("a chat is edited in place, so it must be a file")
+)
+
+// open is a chat that may be edited.
+type open struct {
+	opt      Options
+	chat     *chat.Chat
+	slug     string          // its new slug; "" where it keeps the old one
+	sync     string          // its chat_sync
+	sidecars []luker.Sidecar // Luker's, that hold state of extensions
+	messages int             // below 0: not counted yet
+	last     choose.Place    // the last message, where they were counted
+}
+
+// openChat opens a chat, and refuses one that must not be edited (CONTENT.md 1.3).
+func openChat(ctx context.Context, lib *library.Library, opt Options, path string) (*open, error) {
+	if path == chat.Stdin {
+		return nil, ErrNotInPlace
+	}
+	c, err := chat.Open(ctx, path, chat.Options{Data: opt.Data, Groups: lib})
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	o := &open{opt: opt, chat: c, messages: -1}
+	if err := o.judge(lib); err != nil {
+		c.Close()
+		return nil, err
+	}
+	opt.Meter.Expect(1, c.Source.Size)
+	return o, nil
+}
+
+func (o *open) judge(lib *library.Library) error {
+	c := o.chat
+	switch {
+	case c.Damage.Total > 0: // a damaged header too
+		return c.DamageError(c.Damage.First[0])
+	case c.HeaderKind == chat.None:
+		return o.errorf("%w", ErrNoHeader)
+	}
+	if c.HasDir {
+		if reason := lib.Database(c.Dir); reason != "" {
+			return o.errorf("%s", reason)
+		}
+	}
+	integrity, _ := c.Metadata().Get("integrity")
+	if slug, _ := rawjson.Unquote(integrity); o.opt.ExpectIntegrity != "" && slug != o.opt.ExpectIntegrity {
+		return o.errorf("%w: its integrity slug is %q", ErrExpected, slug)
+	}
+	sidecars, err := luker.Sidecars(userdir.RealPath(c.Path))
+	if err != nil {
+		return ops.PathError(err)
+	}
+	for _, s := range sidecars {
+		if s.Kind == luker.ChatSync {
+			o.sync = s.Path
+		} else {
+			o.sidecars = append(o.sidecars, s)
+		}
+	}
+	if len(sidecars) > 0 || o.opt.BumpIntegrity {
+		o.slug = o.opt.NewUUID()
+	}
+	return nil
+}
+
+// choose reads the chosen messages, and refuses a chat that is damaged where it was read.
+func (o *open) choose(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
+	scanned, err := c.Scan(ctx, o.source(), each)
+	if err != nil {
+		return o.errorf("%w", err)
+	}
+	if scanned.Whole {
+		o.messages = scanned.Messages
+	}
+	return o.whole(scanned.Damage)
+}
+
+// one returns the only message that is chosen.
+func (o *open) one(ctx context.Context, c choose.Choice) (choose.Place, error) {
+	at, scanned, err := c.One(ctx, o.source())
+	if scanned.Whole {
+		o.messages = scanned.Messages
+	}
+	if damaged := o.whole(scanned.Damage); damaged != nil {
+		return at, damaged
+	}
+	if err != nil {
+		return at, o.errorf("%w", err)
+	}
+	return at, nil
+}
+
+// count returns how many messages the chat has, notes where the last one is, and refuses one that is damaged.
+func (o *open) count(ctx context.Context) (int, error) {
+	if o.messages < 0 {
+		err := o.choose(ctx, choose.Choice{}, func(at choose.Place) error {
+			o.last = at
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	if n := o.opt.ExpectMessages; n >= 0 && n != o.messages {
+		return 0, o.errorf("%w: it has %d messages", ErrExpected, o.messages)
+	}
+	return o.messages, nil
+}
+
+func (o *open) whole(damage jsonl.Damages) error {
+	if damage.Total == 0 {
+		return nil
+	}
+	return o.chat.DamageError(damage.First[0])
+}
+
+func (o *open) source() choose.Source {
+	return choose.Source{Source: o.chat.Source, Body: o.chat.Body, Line: o.chat.BodyLine}
+}
+
+// errorf makes an error about the chat.
+func (o *open) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: "+format, append([]any{o.chat.Label()}, args...)...)
+}

@@ -1,0 +1,218 @@
+package edit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"stchat/internal/choose"
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/metadiff"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+)
+
+// ErrOperation says that a line is no operation of message apply.
+var ErrOperation = errors.New("not an operation")
+
+// Operation is one operation of message apply (CONTENT.md 2.6).
+type Operation struct {
+	Line int // of the list, from 1
+	op   string
+	at   []choose.Range
+	raw  *rawjson.Object
+}
+
+// ParseOperations reads one JSON object per line. The error names the line and wraps
+// [ErrOperation].
+func ParseOperations(data []byte) ([]Operation, error) {
+	var list []Operation
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		o, err := parseOperation(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		o.Line = number
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+func parseOperation(line []byte) (o Operation, err error) {
+	if d := jsonl.Check(line); d != nil {
+		return o, fmt.Errorf("%w: %w", ErrOperation, d)
+	}
+	if o.raw, err = rawjson.ParseObject(line); err != nil {
+		return o, fmt.Errorf("%w: %s", ErrOperation, rawjson.KindOf(line))
+	}
+	name, _ := o.raw.Get("op")
+	o.op, _ = rawjson.Unquote(name)
+	known := []string{"add", "set", "delete", "hide", "unhide", "swipe", "meta", "test"}
+	if !slices.Contains(known, o.op) {
+		return o, fmt.Errorf("%w: op must be one of %v", ErrOperation, known)
+	}
+	at, ok := o.raw.Get("at")
+	if !ok {
+		if o.op == "meta" || o.op == "add" {
+			return o, nil
+		}
+		return o, fmt.Errorf("%w: %s needs at", ErrOperation, o.op)
+	}
+	o.at, err = rangesOf(at)
+	return o, err
+}
+
+// rangesOf reads a number, a text with ranges, or a list of both.
+func rangesOf(raw []byte) (list []choose.Range, err error) {
+	switch rawjson.KindOf(raw) {
+	case rawjson.Number:
+		n, ok := rawjson.Int(raw)
+		if !ok {
+			return nil, fmt.Errorf("%w: at is %s, not a message number", ErrOperation, raw)
+		}
+		return []choose.Range{{From: n, To: n}}, nil
+	case rawjson.String:
+		text, _ := rawjson.Unquote(raw)
+		if list, err = choose.ParseRanges(text); err != nil {
+			return nil, fmt.Errorf("%w: at: %w", ErrOperation, err)
+		}
+		return list, nil
+	case rawjson.Array:
+		for element := range rawjson.Elements(raw) {
+			more, err := rangesOf(element)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, more...)
+		}
+		return list, nil
+	}
+	return nil, fmt.Errorf("%w: at is %s", ErrOperation, rawjson.KindOf(raw))
+}
+
+// changes reads what set and meta ask.
+func (o *Operation) changes() (c patch.Changes, err error) {
+	c.Merge, _ = o.raw.Get("merge")
+	c.MergePatch, _ = o.raw.Get("merge_patch")
+	if raw, ok := o.raw.Get("patch"); ok {
+		if c.Patch, err = patch.ParseOperations(raw); err != nil {
+			return c, err
+		}
+	}
+	set, _ := o.raw.Get("set")
+	for key, value := range rawjson.Members(set) {
+		name, _ := rawjson.Unquote(key)
+		path, err := patch.ParseKey(name)
+		if err != nil {
+			return c, err
+		}
+		c.Edits = append(c.Edits, patch.Edit{Path: path, Value: value})
+	}
+	unset, _ := o.raw.Get("unset")
+	for element := range rawjson.Elements(unset) {
+		name, ok := rawjson.Unquote(element)
+		if !ok {
+			return c, fmt.Errorf("%w: unset is a list of keys", ErrOperation)
+		}
+		path, err := patch.ParseKey(name)
+		if err != nil {
+			return c, err
+		}
+		c.Edits = append(c.Edits, patch.Edit{Path: path})
+	}
+	if c.Empty() {
+		err = fmt.Errorf("%w: %s changes nothing", ErrOperation, o.op)
+	}
+	return c, err
+}
+
+// edit returns what the operation does to a message.
+func (o *Operation) edit(b *batch) (func(line []byte) ([]byte, error), error) {
+	switch o.op {
+	case "hide", "unhide":
+		return func(line []byte) ([]byte, error) { return message.SetSystem(line, o.op == "hide"), nil }, nil
+	case "set":
+		c, err := o.changes()
+		return func(line []byte) ([]byte, error) {
+			edited, err := c.Apply(line)
+			if err != nil {
+				return nil, err
+			}
+			return judged(line, edited)
+		}, err
+	case "test":
+		return o.test()
+	case "swipe":
+		return o.swipe(b)
+	}
+	return nil, nil
+}
+
+// test returns the judgement of a message.
+func (o *Operation) test() (func(line []byte) ([]byte, error), error) {
+	if raw, ok := o.raw.Get("value"); ok {
+		return func(line []byte) ([]byte, error) {
+			if !metadiff.Equal(line, raw) {
+				return nil, patch.ErrTest
+			}
+			return line, nil
+		}, nil
+	}
+	raw, _ := o.raw.Get("sha256")
+	want, ok := rawjson.Unquote(raw)
+	if !ok {
+		return nil, fmt.Errorf("%w: test needs sha256 or value", ErrOperation)
+	}
+	return func(line []byte) ([]byte, error) {
+		if sum := sha256.Sum256(line); hex.EncodeToString(sum[:]) != want {
+			return nil, patch.ErrTest
+		}
+		return line, nil
+	}, nil
+}
+
+// number returns the value of a key, 0 where that is no whole number.
+func (o *Operation) number(key string) int {
+	raw, _ := o.raw.Get(key)
+	n, _ := rawjson.Int(raw)
+	return n
+}
+
+// swipeGoes returns the swipe that the operation deletes, from 1; 0: none.
+func (o *Operation) swipeGoes() int {
+	if o.op != "swipe" || o.number("choose") > 0 || o.raw.Has("add") {
+		return 0
+	}
+	return o.number("delete")
+}
+
+// swipe returns the edit of a message's swipes.
+func (o *Operation) swipe(b *batch) (func(line []byte) ([]byte, error), error) {
+	opt := SwipeOptions{Options: b.open.opt, Choose: o.number("choose"), Delete: o.number("delete")}
+	if raw, ok := o.raw.Get("add"); ok {
+		text, ok := rawjson.Unquote(raw)
+		if !ok {
+			return nil, fmt.Errorf("%w: add is the text of a swipe", ErrOperation)
+		}
+		chosen, _ := o.raw.Get("choose")
+		opt.Add, opt.Chosen, opt.Choose = &text, rawjson.Truthy(chosen), 0
+	}
+	if opt.Choose < 1 && opt.Delete < 1 && opt.Add == nil {
+		return nil, fmt.Errorf("%w: swipe needs choose, add or delete", ErrOperation)
+	}
+	b.plan.Taints = b.plan.Taints || opt.Taints()
+	greeting := isGreeting(b.open.messages, b.open.chat.Metadata())
+	return func(line []byte) ([]byte, error) {
+		edited, _, err := opt.edit(line, greeting)
+		return edited, err
+	}, nil
+}

@@ -1,0 +1,118 @@
+package edit
+
+import (
+	"cmp"
+	"slices"
+
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/follow"
+	"stchat/internal/luker"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+)
+
+// Plan is what is wanted of one chat. All indexes are those before it.
+type Plan struct {
+	Add      []Insertion
+	Change   []Change
+	Delete   []choose.Place
+	Metadata func(metadata []byte) ([]byte, error) // nil: nothing is asked of it
+
+	Taints bool   // SillyTavern would note that the chat is not as its greeting made it
+	Save   string // a new file for the lines that go; "" for none
+
+	// Logs says what becomes of the commits of a namespace's floor log; nil: what follows.
+	Logs func(namespace string) luker.Where
+
+	warnings   []string
+	swipe      int           // the number of the one that is added
+	swipesGone map[int][]int // of a message, from 0, one after the other
+}
+
+// Insertion is one message that comes.
+type Insertion struct {
+	At   int // before the message that has this index; the number of messages: at the end
+	Line []byte
+}
+
+// Change is one edit of one message. It must give the same for the same line.
+type Change struct {
+	Place choose.Place
+	Do    func(line []byte) ([]byte, error)
+}
+
+// isLines reports whether messages are concerned, and not the metadata alone.
+func (p *Plan) isLines() bool { return len(p.Add)+len(p.Change)+len(p.Delete) > 0 }
+
+// changed is one message that comes out different.
+type changed struct {
+	chat.LineEdit
+	hidden, shown bool   // its is_system becomes true, or false
+	swipe         int    // the chosen one, from 0
+	swiped        bool   // that is another one
+	operations    []byte // its extra.var_ops
+	operated      bool   // these are others
+}
+
+// operationsOf returns what a message notes for Luker's variables.
+func operationsOf(line []byte) []byte {
+	raw, _ := rawjson.Lookup(line, "extra", "var_ops")
+	return raw
+}
+
+func swipeOf(line []byte) int {
+	raw, _ := rawjson.Lookup(line, "swipe_id")
+	return luker.Swipe(raw)
+}
+
+func isSystem(line []byte) bool {
+	raw, _ := rawjson.Lookup(line, "is_system")
+	return rawjson.Truthy(raw)
+}
+
+// what returns what happens to the messages, for the state that follows.
+func (p *Plan) what(messages int, edits []changed) *follow.Change {
+	c := &follow.Change{Messages: messages}
+	for _, d := range p.Delete {
+		c.Gone = append(c.Gone, d.Index)
+	}
+	for _, a := range p.Add {
+		system, _ := rawjson.Lookup(a.Line, "is_system")
+		visible := message.Visible(system, func() []byte {
+			tools, _ := rawjson.Lookup(a.Line, "extra", "tool_invocations")
+			return tools
+		})
+		c.Inserted = append(c.Inserted, follow.Insert{At: a.At, Visible: visible, Operations: operationsOf(a.Line)})
+	}
+	for _, e := range edits {
+		switch {
+		case e.hidden:
+			c.Hidden = append(c.Hidden, e.Index)
+		case e.shown:
+			c.Shown = append(c.Shown, e.Index)
+		}
+		if e.operated {
+			if c.Operations == nil {
+				c.Operations = map[int][]byte{}
+			}
+			c.Operations[e.Index] = e.operations
+		}
+	}
+	return c
+}
+
+// swipeGoes notes that a swipe of a message is deleted; both count from 0.
+func (p *Plan) swipeGoes(message, swipe int) {
+	if p.swipesGone == nil {
+		p.swipesGone = map[int][]int{}
+	}
+	p.swipesGone[message] = append(p.swipesGone[message], swipe)
+}
+
+// sorted puts what is wanted in the chat's order.
+func (p *Plan) sorted() {
+	slices.SortStableFunc(p.Add, func(a, b Insertion) int { return cmp.Compare(a.At, b.At) })
+	slices.SortFunc(p.Delete, func(a, b choose.Place) int { return cmp.Compare(a.Index, b.Index) })
+	p.Delete = slices.CompactFunc(p.Delete, func(a, b choose.Place) bool { return a.Index == b.Index })
+}

@@ -1,0 +1,112 @@
+package edit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"stchat/internal/choose"
+	"stchat/internal/message"
+	"stchat/internal/patch"
+	"stchat/internal/plural"
+	"stchat/internal/rawjson"
+)
+
+// DeleteOptions says which messages go.
+type DeleteOptions struct {
+	Options
+	Choice    choose.Choice
+	ToolCalls bool   // the tool calls straight before a chosen reply go too
+	Save      string // a new file for the lines that go; "" for none
+}
+
+// ErrAll says that all messages of a chat would go.
+var ErrAll = errors.New("all messages would go")
+
+// Delete takes the chosen messages out.
+func Delete(ctx context.Context, opt DeleteOptions) []*Result {
+	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
+		p := &Plan{Taints: true, Save: opt.Save}
+		err := o.choose(ctx, opt.Choice, func(at choose.Place) error {
+			p.Delete = append(p.Delete, at)
+			return nil
+		})
+		if err == nil && len(p.Delete) == 0 {
+			err = o.errorf("%w", choose.ErrNone)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := takeToolCalls(ctx, o, p, opt.ToolCalls); err != nil {
+			return nil, err
+		}
+		messages, err := o.count(ctx)
+		if err == nil && len(p.Delete) == messages && !opt.Force {
+			err = o.errorf("%w", ErrAll)
+		}
+		return p, err
+	})
+}
+
+// takeToolCalls finds the tool calls straight before replies that go (deleteMessage of
+// SillyTavern 1.19 takes them along), and deletes them or says that they stay.
+func takeToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
+	p.sorted()
+	goes := map[int]bool{}
+	for _, at := range p.Delete {
+		goes[at.Index] = true
+	}
+	last := p.Delete[len(p.Delete)-1].Index
+	var before, left []choose.Place // calls in a row, and those whose reply goes
+	err := o.choose(ctx, choose.Choice{
+		Ranges: []choose.Range{{From: 0, To: last}}, Filter: choose.Filter{Has: []patch.Path{{"extra", "tool_invocations"}}},
+	}, func(at choose.Place) error {
+		if n := len(before); n > 0 && before[n-1].Index+1 != at.Index {
+			before = nil
+		}
+		before = append(before, at)
+		if goes[at.Index+1] {
+			left = append(left, before...)
+		}
+		return nil
+	})
+	left = slices.DeleteFunc(left, func(at choose.Place) bool { return goes[at.Index] })
+	switch {
+	case err != nil || len(left) == 0:
+	case too:
+		p.Delete = append(p.Delete, left...)
+	default:
+		p.warnings = append(p.warnings, fmt.Sprintf("%s: %s of a reply that goes: left behind, the first in message %d", o.chat.Label(), plural.S(len(left), "tool call"), left[0].Index))
+	}
+	return err
+}
+
+// HideOptions says which messages are hidden from the prompt, or shown again.
+type HideOptions struct {
+	Options
+	Choice choose.Choice
+	Hide   bool
+	All    bool // also messages with extra.type
+}
+
+// Hide hides the chosen messages, or shows them again (/hide and /unhide).
+func Hide(ctx context.Context, opt HideOptions) []*Result {
+	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
+		p := &Plan{}
+		err := o.choose(ctx, opt.Choice, func(at choose.Place) error {
+			p.Change = append(p.Change, Change{at, func(line []byte) ([]byte, error) {
+				kind, _ := rawjson.Lookup(line, "extra", "type")
+				if rawjson.Truthy(kind) && !opt.All {
+					return line, nil
+				}
+				return message.SetSystem(line, opt.Hide), nil
+			}})
+			return nil
+		})
+		if err == nil && len(p.Change) == 0 {
+			err = o.errorf("%w", choose.ErrNone)
+		}
+		return p, err
+	})
+}

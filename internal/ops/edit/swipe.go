@@ -1,0 +1,92 @@
+package edit
+
+import (
+	"context"
+	"errors"
+
+	"stchat/internal/choose"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+)
+
+// SwipeOptions says what becomes of the swipes of one message. Swipes count from 1.
+type SwipeOptions struct {
+	Options
+	Choice choose.Choice // one message
+	Choose int           // this swipe; 0: none
+	Delete int           // this swipe goes; 0: none
+	Add    *string       // one more swipe
+	Chosen bool          // and it is chosen
+}
+
+// ErrNoSwipes says that SillyTavern shows no swipes for a message.
+var ErrNoSwipes = errors.New("SillyTavern shows no swipes for messages of the user and of the system")
+
+// Swipe changes the swipes of one message as SillyTavern's page does.
+func Swipe(ctx context.Context, opt SwipeOptions) []*Result {
+	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
+		at, err := o.one(ctx, opt.Choice)
+		if err != nil {
+			return nil, err
+		}
+		messages, err := o.count(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p := &Plan{Taints: opt.Taints()}
+		greeting := isGreeting(messages, o.chat.Metadata())
+		p.Change = append(p.Change, Change{at, func(line []byte) (edited []byte, err error) {
+			edited, p.swipe, err = opt.edit(line, greeting)
+			return edited, err
+		}})
+		if opt.Delete > 0 {
+			p.swipeGoes(at.Index, opt.Delete-1)
+		}
+		return p, nil
+	})
+}
+
+// Taints reports whether SillyTavern would note that the chat is not as its greeting made it.
+func (opt *SwipeOptions) Taints() bool { return opt.Delete > 0 }
+
+// isGreeting reports whether a chat has one message that nobody has touched: there the page
+// may still take another greeting of the card.
+func isGreeting(messages int, metadata *rawjson.Object) bool {
+	tainted, _ := metadata.Get("tainted")
+	return messages == 1 && !rawjson.Truthy(tainted)
+}
+
+// Line makes the edit in the last message of a chat that is made: it has so many messages,
+// and the metadata of its source.
+func (opt *SwipeOptions) Line(messages int, line []byte, metadata *rawjson.Object) ([]byte, error) {
+	edited, _, err := opt.edit(line, isGreeting(messages, metadata))
+	return edited, err
+}
+
+// edit returns the message with its swipes changed, and the number of one that was added.
+// What the message has now goes into its own swipe first.
+func (opt *SwipeOptions) edit(line []byte, greeting bool) (edited []byte, number int, err error) {
+	if opt.Delete > 0 {
+		edited, err = message.DeleteSwipe(line, opt.Delete)
+		return edited, 0, err
+	}
+	number = opt.Choose
+	if opt.Add != nil {
+		user, _ := rawjson.Lookup(line, "is_user")
+		system, _ := rawjson.Lookup(line, "is_system")
+		if (rawjson.Truthy(user) || rawjson.Truthy(system)) && !opt.Force {
+			return nil, 0, ErrNoSwipes
+		}
+		line, number, err = message.AddSwipe(line, rawjson.Quote(*opt.Add), sendDate(opt.Now))
+		if err != nil || !opt.Chosen {
+			return line, number, err
+		}
+	}
+	if line, err = message.SyncSwipe(line, greeting); err != nil {
+		return nil, 0, err
+	}
+	if edited, err = message.ChooseSwipe(line, number); opt.Add == nil {
+		number = 0
+	}
+	return edited, number, err
+}

@@ -1,0 +1,131 @@
+package keep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"stchat/internal/changeset"
+	"stchat/internal/history"
+	"stchat/internal/ops"
+	"stchat/internal/ops/cut"
+	"stchat/internal/userdir"
+)
+
+// FolderOptions says what of a folder is brought back, and where to.
+type FolderOptions struct {
+	Folder  string // a user's folder, or one in it
+	Store   string
+	AsOf    time.Time
+	Output  string // a folder that is absent or empty
+	Now     time.Time
+	Changes changeset.Options
+}
+
+// ErrNotEmpty says that the folder to restore to holds something.
+var ErrNotEmpty = errors.New("is not empty; name a folder that is empty or not there yet")
+
+// RestoreFolder writes every file of a folder as it was at a time below another folder,
+// under the name that it has now, or had last.
+func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, error) {
+	entries, err := os.ReadDir(opt.Output)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, ops.PathError(err)
+	}
+	if len(entries) > 0 {
+		return nil, fmt.Errorf("%s: %w", opt.Output, ErrNotEmpty)
+	}
+	root := opt.Folder
+	if !userdir.IsUserDir(root) {
+		if around, ok := userdir.Around(root); ok {
+			root = around
+		}
+	}
+	s := &subject{root: root}
+	defer s.close()
+	if s.store, err = history.OpenRead(ctx, StoreOf(root, opt.Store)); err != nil {
+		return nil, ops.PathError(err)
+	}
+	below, err := relative(root, filepath.Join(opt.Folder, "x"))
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.asOfTime(ctx, strings.TrimSuffix(below, "x"), opt.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s: %w of that time", opt.Folder, ErrNoVersion)
+	}
+	return s.writeAll(ctx, &opt, found), nil
+}
+
+// fileOf is a file and the version that is to be written.
+type fileOf struct {
+	rel string
+	v   history.Version
+}
+
+// asOfTime finds the files below a folder that were there at a time.
+func (s *subject) asOfTime(ctx context.Context, below string, at time.Time) ([]fileOf, error) {
+	chats, err := s.store.Chats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []fileOf
+	for i := range chats {
+		c := &chats[i]
+		if !strings.HasPrefix(c.Path(), below) || c.Kind == history.Backup || c.Gone() && !c.GoneAt.After(at) {
+			continue
+		}
+		versions, err := s.store.Versions(ctx, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		var last *history.Version
+		for k := range versions {
+			if !versions[k].At.After(at) {
+				last = &versions[k]
+			}
+		}
+		if last != nil {
+			found = append(found, fileOf{c.Path(), *last})
+		}
+	}
+	return found, nil
+}
+
+// writeAll writes the files, each for itself.
+func (s *subject) writeAll(ctx context.Context, opt *FolderOptions, found []fileOf) []*RestoreResult {
+	var one sync.Mutex // the store is for one goroutine
+	results := make([]*RestoreResult, len(found))
+	units := make([]changeset.Unit, len(found))
+	for i, f := range found {
+		path := filepath.Join(opt.Output, filepath.FromSlash(f.rel))
+		at := stamp(f.v.At)
+		results[i] = &RestoreResult{Doc: Restored{Rev: &f.v.Rev, AtVersion: &at, Exact: true, Document: cut.Document{
+			Schema: 1, Source: filepath.Join(s.root, filepath.FromSlash(f.rel)), Path: path, Kind: "copy", At: -1, Messages: f.v.Messages, Bytes: f.v.Size,
+			DryRun: opt.Changes.DryRun, State: []cut.StateChange{}, Sidecars: []cut.Sidecar{}, Skipped: []cut.Skipped{}, Warnings: []string{},
+		}}}
+		units[i] = changeset.Unit{Root: opt.Output, Draft: func(ctx context.Context, set *changeset.Set) error {
+			one.Lock()
+			defer one.Unlock()
+			d, err := set.Create(path, "the version of that time", changeset.InFolder())
+			if err != nil {
+				return ops.PathError(err)
+			}
+			return s.store.WriteTo(ctx, d, &f.v)
+		}}
+	}
+	for i, o := range changeset.Run(ctx, units, opt.Changes) {
+		results[i].Outcome = o
+		results[i].Doc.Written = ops.WrittenBy(o)
+	}
+	return results
+}

@@ -1,0 +1,239 @@
+package keep
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+
+	"stchat/internal/history"
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/meta"
+	"stchat/internal/rawjson"
+	"stchat/internal/visible"
+)
+
+// lastText is how many characters of a version's last message are told.
+const lastText = 200
+
+// Logged is one version, as log lists it: its document.
+type Logged struct {
+	Schema   int            `json:"schema"`
+	Chat     string         `json:"chat"`
+	Rev      *int64         `json:"rev"` // null for a backup that the history does not have
+	At       string         `json:"at"`
+	Source   history.Source `json:"source"`
+	Path     string         `json:"path" is:"path"` // the chat's file, or the backup's
+	Messages int            `json:"messages"`
+	Bytes    int64          `json:"bytes"`
+	Added    int            `json:"added"` // messages, against the version before
+	Changed  int            `json:"changed"`
+	Removed  int            `json:"removed"`
+	Note     string         `json:"note"`
+	Last     string         `json:"last"` // the beginning of the last message
+}
+
+// Log lists a chat's versions, the newest first. limit above 0 is how many at most; with
+// a Pick that names one, the list begins there.
+func Log(ctx context.Context, where Where, limit int, each func(Logged) error) error {
+	s, err := find(ctx, where)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	seed := maphash.MakeSeed()
+	label := s.label()
+	var newer []lineRef // of the version that was read last
+	for i := range s.versions {
+		if limit > 0 && i == limit {
+			return nil
+		}
+		v := &s.versions[i]
+		lines := newer
+		if i == 0 {
+			if lines, err = s.messages(ctx, v, seed); err != nil {
+				return err
+			}
+		}
+		var older []lineRef
+		if i+1 < len(s.versions) {
+			if older, err = s.messages(ctx, &s.versions[i+1], seed); err != nil {
+				return err
+			}
+		}
+		doc := Logged{
+			Schema: 1, Chat: label, At: stamp(v.At), Source: v.Source, Path: s.path,
+			Messages: v.Messages, Bytes: v.Size, Note: v.Note,
+		}
+		if v.file != "" {
+			doc.Path = v.file
+		} else {
+			doc.Rev = &v.Rev
+		}
+		for _, c := range s.changes(ctx, older, lines) {
+			switch {
+			case c.from < 0:
+				doc.Added++
+			case c.to < 0:
+				doc.Removed++
+			default:
+				doc.Changed++
+			}
+		}
+		if n := len(lines); n > 0 {
+			text, _ := rawjson.Unquote(field(s.text(ctx, lines[n-1]), "mes"))
+			doc.Last = visible.Clip(text, lastText)
+		}
+		if err := each(doc); err != nil {
+			return err
+		}
+		newer = older
+	}
+	return nil
+}
+
+// label is how a chat is named in documents.
+func (s *subject) label() string {
+	if len(s.chats) > 0 {
+		return s.chats[0].Label()
+	}
+	kind, owner, name := history.Place(s.rel)
+	return (&history.Chat{Kind: kind, Owner: owner, Name: name}).Label()
+}
+
+// changes compares two versions of the chat.
+func (s *subject) changes(ctx context.Context, older, newer []lineRef) []change {
+	return compareLines(older, newer, func(i, j int) bool {
+		return sameDate(s.text(ctx, older[i]), s.text(ctx, newer[j]))
+	})
+}
+
+// Changed is a message that differs from the version before: the document of log --rev.
+type Changed struct {
+	Schema int     `json:"schema"`
+	Op     string  `json:"op"` // add, change, remove
+	Index  int     `json:"index"`
+	Role   string  `json:"role"`
+	Name   string  `json:"name"`
+	Date   *string `json:"date"`
+	From   *string `json:"from"`
+	To     *string `json:"to"`
+}
+
+// Changes tells what one version changed. A message that was removed has its index in the
+// version before.
+func Changes(ctx context.Context, where Where, which Pick, each func(Changed) error) error {
+	s, err := find(ctx, where)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	i, err := s.pick(which)
+	if err != nil {
+		return err
+	}
+	seed := maphash.MakeSeed()
+	newer, newIndex, err := s.numbered(ctx, &s.versions[i], seed)
+	if err != nil {
+		return err
+	}
+	var older []lineRef
+	var oldIndex []int
+	if i+1 < len(s.versions) {
+		if older, oldIndex, err = s.numbered(ctx, &s.versions[i+1], seed); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.changes(ctx, older, newer) {
+		doc := Changed{Schema: 1, Op: "change"}
+		var from, to []byte
+		switch {
+		case c.from < 0:
+			doc.Op = "add"
+		case c.to < 0:
+			doc.Op = "remove"
+		}
+		if c.from >= 0 {
+			from = s.text(ctx, older[c.from])
+			doc.Index, doc.From = oldIndex[c.from], textOf(from)
+		}
+		if c.to >= 0 {
+			to = s.text(ctx, newer[c.to])
+			doc.Index, doc.To = newIndex[c.to], textOf(to)
+		}
+		if to == nil {
+			to = from
+		}
+		doc.describe(to)
+		if err := each(doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numbered lists a version's messages, and their indexes as SillyTavern counts: without
+// blank and damaged lines.
+func (s *subject) numbered(ctx context.Context, v *version, seed maphash.Seed) (lines []lineRef, index []int, err error) {
+	runs, err := v.runsOf()
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.file != "" {
+		return nil, nil, fmt.Errorf("%s: %w of this backup: it is not in the history", v.file, ErrNoVersion)
+	}
+	all, n, i, header := lineRefs(runs, seed), 0, 0, false
+	for line, err := range s.store.Lines(ctx, runs) {
+		if err != nil {
+			return nil, nil, err
+		}
+		ref := all[i]
+		i++
+		survives := jsonl.Valid(line.Data) && rawjson.KindOf(line.Data) == rawjson.ObjectKind
+		if survives && !header {
+			header = true
+			if meta.IsHeader(line.Data) {
+				continue
+			}
+		}
+		if len(line.Data) == 0 {
+			continue
+		}
+		lines, index = append(lines, ref), append(index, n)
+		if survives {
+			n++
+		}
+	}
+	return lines, index, nil
+}
+
+// describe fills in who says a message, and when.
+func (d *Changed) describe(line []byte) {
+	d.Role = string(message.Role(field(line, "is_user"), field(line, "is_system")))
+	d.Name, _ = rawjson.Unquote(field(line, "name"))
+	if date := field(line, "send_date"); date != nil {
+		text, ok := rawjson.Unquote(date)
+		if !ok {
+			text = string(date)
+		}
+		d.Date = &text
+	}
+}
+
+// field gives the value of a key, nil where it is missing or the line is damaged.
+func field(line []byte, key string) []byte {
+	if !jsonl.Valid(line) {
+		return nil
+	}
+	value, _ := rawjson.Lookup(line, key)
+	return value
+}
+
+// textOf gives a message's text, or the line itself where it is none.
+func textOf(line []byte) *string {
+	text, ok := rawjson.Unquote(field(line, "mes"))
+	if !ok {
+		text = string(line)
+	}
+	return &text
+}

@@ -1,0 +1,82 @@
+package keep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"stchat/internal/changeset"
+	"stchat/internal/history"
+	"stchat/internal/ops"
+	"stchat/internal/userdir"
+)
+
+// Where the store lies in a user's folder.
+const (
+	storeFolder = userdir.Own
+	storeFile   = "history.db"
+	indexFile   = "search.db"
+)
+
+// What is wrong with what a call names. An error names the path too.
+var (
+	// ErrLoose says that chats lie in no user's folder, so that it is not known where their
+	// store is.
+	ErrLoose = errors.New("lies in no SillyTavern user folder, so there is no place for its history")
+	// ErrSeveral says that one store was named for several folders.
+	ErrSeveral = errors.New("one history belongs to one folder")
+	// ErrUnknown says that neither the store nor a backup knows a chat.
+	ErrUnknown = errors.New("no version of this chat is kept")
+)
+
+// StoreOf gives where the store of a user's folder lies, unless it is named.
+func StoreOf(root, named string) string {
+	if named != "" {
+		return named
+	}
+	return filepath.Join(root, storeFolder, storeFile)
+}
+
+// openToWrite opens the store of a root, and makes it where there is none. In a dry run
+// nothing is made.
+func openToWrite(ctx context.Context, root, named string, now time.Time, dryRun bool) (*history.Store, error) {
+	path := StoreOf(root, named)
+	if dryRun {
+		s, err := history.OpenDry(ctx, path, root, now)
+		return s, ops.PathError(err)
+	}
+	if named == "" {
+		if _, err := changeset.MakeFolder(root); err != nil {
+			return nil, ops.PathError(err)
+		}
+	} else if info, err := os.Stat(filepath.Dir(named)); err != nil {
+		return nil, ops.PathError(err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s: not a folder", filepath.Dir(named))
+	}
+	s, err := history.OpenWrite(ctx, path, root, now)
+	return s, ops.PathError(err)
+}
+
+// relative gives a path as the store has it.
+func relative(root, path string) (string, error) {
+	for _, of := range []func(string) (string, error){filepath.Abs, func(p string) (string, error) { return userdir.RealPath(p), nil }} {
+		dir, err := of(root)
+		if err != nil {
+			return "", err
+		}
+		// of a file that is a link, or gone, the folder alone is followed
+		folder, err := of(filepath.Dir(path))
+		if err != nil {
+			return "", err
+		}
+		rel, err := filepath.Rel(dir, filepath.Join(folder, filepath.Base(path)))
+		if err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), nil
+		}
+	}
+	return "", fmt.Errorf("%s: lies outside of %s", path, root)
+}

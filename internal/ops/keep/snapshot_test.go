@@ -1,0 +1,181 @@
+package keep
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stchat/internal/history"
+	"stchat/internal/ops"
+)
+
+// user is a user's folder with chats, and the time there.
+type user struct {
+	t    *testing.T
+	root string
+	now  time.Time
+}
+
+func newUser(t *testing.T) *user {
+	u := &user{t, t.TempDir(), time.Now().Add(time.Hour)}
+	if err := os.MkdirAll(filepath.Join(u.root, "chats", "Mira"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (u *user) path(name string) string {
+	return filepath.Join(u.root, "chats", "Mira", name+".jsonl")
+}
+
+// write writes a chat with a slug.
+func (u *user) write(name, slug string, messages ...string) {
+	u.t.Helper()
+	lines := []string{`{"chat_metadata":{"integrity":"` + slug + `"}}`}
+	for _, m := range messages {
+		lines = append(lines, `{"name":"Mira","mes":"`+m+`"}`)
+	}
+	if err := os.WriteFile(u.path(name), []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+func (u *user) renameA(to string) {
+	u.t.Helper()
+	if err := os.Rename(u.path("A"), u.path(to)); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+// snapshot takes one, and gives the chats and numbers of the new versions.
+func (u *user) snapshot() (taken []string) {
+	u.t.Helper()
+	sum, err := Snapshot(u.t.Context(), SnapshotOptions{
+		List: ops.List{Paths: []string{u.root}, AllowEmpty: true}, Now: u.now,
+		Each: func(d Taken) error { taken = append(taken, fmt.Sprint(d.Chat, " ", d.Rev)); return nil },
+	})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	for _, err := range sum.Errs {
+		u.t.Error(err)
+	}
+	u.now = u.now.Add(time.Minute)
+	return taken
+}
+
+// versions gives how many messages the versions of a chat have, the newest first.
+func (u *user) versions(name string) (list []int) {
+	u.t.Helper()
+	s, err := find(u.t.Context(), Where{Chat: u.path(name), Now: u.now})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer s.close()
+	for i := range s.versions {
+		list = append(list, s.versions[i].Messages)
+	}
+	return list
+}
+
+func TestIdentity(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		do   func(u *user) // between two snapshots, of a chat A with slug a and of B with slug b
+		of   string
+		want []int // messages of the versions, the newest first
+	}{
+		{"went on", func(u *user) { u.write("A", "a", "1", "2", "3", "4", "5") }, "A", []int{5, 4}},
+		{"slug rotated", func(u *user) { u.write("A", "x", "1", "2", "3") }, "A", []int{3, 4}},
+		{"renamed", func(u *user) { u.renameA("C") }, "C", []int{4}},
+		{"renamed, known by its old name", func(u *user) { u.renameA("C") }, "A", []int{4}},
+		{"renamed and gone on", func(u *user) { u.renameA("C"); u.write("C", "a", "1", "2", "3", "4", "5") }, "C", []int{5, 4}},
+		{"renamed, slug rotated", func(u *user) { u.renameA("C"); u.write("C", "x", "1", "2", "3", "4", "5") }, "C", []int{5, 4}},
+		{"a branch with the parent's slug", func(u *user) { u.write("C", "a", "1", "2") }, "C", []int{2}},
+		{"another chat took the name: both are listed", func(u *user) { u.write("A", "y", "p", "q") }, "A", []int{2, 4}},
+		{"the name reused, the old chat renamed", func(u *user) { u.renameA("C"); u.write("A", "y", "p", "q") }, "C", []int{4}},
+		{"a stranger of a gone chat's name", func(u *user) { u.renameA("0"); u.write("C", "z", "p") }, "C", []int{1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			u := newUser(t)
+			u.write("A", "a", "1", "2", "3", "4")
+			u.write("B", "b", "one", "two")
+			u.snapshot()
+			test.do(u)
+			u.snapshot()
+			if got := u.versions(test.of); !slices.Equal(got, test.want) {
+				t.Errorf("versions with %v messages, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// A file that changed within the clock's tick of the last snapshot is read again, though
+// its size and time are the same.
+func TestRacy(t *testing.T) {
+	u := newUser(t)
+	u.write("A", "a", "1")
+	info, err := os.Stat(u.path("A"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.now = info.ModTime()
+	u.snapshot()
+	if err := os.WriteFile(u.path("A"), bytes.ReplaceAll(read(t, u.path("A")), []byte("1"), []byte("2")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(u.path("A"), info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	store, err := history.OpenRead(t.Context(), StoreOf(u.root, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := store.Seen(t.Context())
+	store.Close()
+	if err != nil || !seen["chats/Mira/A.jsonl"].Racy {
+		t.Fatalf("%+v, %v", seen, err)
+	}
+	if taken := u.snapshot(); !slices.Equal(taken, []string{"Mira/A 2"}) {
+		t.Errorf("took %v", taken)
+	}
+	u.now = u.now.Add(time.Hour)
+	u.snapshot()
+	if taken := u.snapshot(); len(taken) != 0 {
+		t.Errorf("took %v of a file that did not change", taken)
+	}
+}
+
+// A clock that was set back leaves the order of the versions as it is.
+func TestClockSetBack(t *testing.T) {
+	u := newUser(t)
+	for i := range 4 {
+		u.write("A", "a", strings.Repeat("x", i+1), strings.Repeat("y", i))
+		u.snapshot()
+		u.now = u.now.Add(-24 * time.Hour)
+	}
+	s, err := find(t.Context(), Where{Chat: u.path("A"), Now: u.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	for i := range s.versions {
+		if want := int64(4 - i); s.versions[i].Rev != want {
+			t.Errorf("place %d has rev %d, want %d", i, s.versions[i].Rev, want)
+		}
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

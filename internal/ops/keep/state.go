@@ -1,0 +1,243 @@
+package keep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"stchat/internal/backups"
+	"stchat/internal/chat"
+	"stchat/internal/history"
+	"stchat/internal/ops"
+	"stchat/internal/userdir"
+)
+
+// HistoryOptions says which store is meant, and what is done with it.
+type HistoryOptions struct {
+	Root   string // the user's folder
+	Store  string // a file; empty: the user folder's own
+	Now    time.Time
+	DryRun bool
+}
+
+// History is what a store holds: the document of history.
+type History struct {
+	Schema     int             `json:"schema"`
+	Store      string          `json:"store" is:"path"`
+	Bytes      int64           `json:"bytes"`
+	IndexBytes int64           `json:"index_bytes"`
+	Chats      int64           `json:"chats"`
+	Versions   int64           `json:"versions"`
+	Pieces     int64           `json:"pieces"`
+	Raw        int64           `json:"raw"`
+	Stored     int64           `json:"stored"`
+	Indexed    bool            `json:"indexed"` // there is a word index
+	Problems   []StoreProblem  `json:"problems"`
+	Freed      *FreedFromStore `json:"freed"`
+	Mended     *int            `json:"mended"` // pieces
+	DryRun     bool            `json:"dry_run"`
+}
+
+// StoreProblem is something that is damaged.
+type StoreProblem struct {
+	Rule  history.Rule `json:"rule"`
+	Chat  *string      `json:"chat"`
+	Rev   *int64       `json:"rev"`
+	Index *int         `json:"index"`
+	Text  string       `json:"message"`
+}
+
+// FreedFromStore is what went, or would go.
+type FreedFromStore struct {
+	Versions int   `json:"versions"`
+	Pieces   int64 `json:"pieces"`
+	Bytes    int64 `json:"bytes"`
+}
+
+// StateOf tells what a store holds.
+func StateOf(ctx context.Context, opt HistoryOptions) (*History, error) {
+	s, err := history.OpenRead(ctx, StoreOf(opt.Root, opt.Store))
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	defer s.Close()
+	return describe(ctx, s, opt)
+}
+
+func describe(ctx context.Context, s *history.Store, opt HistoryOptions) (*History, error) {
+	st, err := s.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := &History{
+		Schema: 1, Store: s.Path(), Chats: st.Chats, Versions: st.Versions, Pieces: st.Pieces, Raw: st.Raw,
+		Problems: []StoreProblem{}, DryRun: opt.DryRun,
+	}
+	if info, err := os.Stat(s.Path()); err == nil {
+		d.Bytes, d.Stored = info.Size(), info.Size()
+	}
+	if info, err := os.Stat(indexOf(s.Path())); err == nil {
+		d.IndexBytes, d.Indexed = info.Size(), true
+	}
+	return d, nil
+}
+
+// indexOf gives where the word index of a store lies.
+func indexOf(store string) string { return filepath.Join(filepath.Dir(store), indexFile) }
+
+// Verify reads all of a store, and tells what is damaged. With mend, pieces that do not
+// come back are stored again from files that still have them.
+func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error) {
+	path := StoreOf(opt.Root, opt.Store)
+	s, err := history.OpenRead(ctx, path)
+	if err == nil && mend && !opt.DryRun {
+		_ = s.Close()
+		s, err = history.OpenWrite(ctx, path, opt.Root, opt.Now)
+	}
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	defer s.Close()
+	d, err := describe(ctx, s, opt)
+	if err != nil {
+		return nil, err
+	}
+	note := func(p history.Problem) error {
+		d.Problems = append(d.Problems, problemOf(p))
+		return nil
+	}
+	if !mend {
+		return d, s.Verify(ctx, note)
+	}
+	m, err := s.Mender(ctx, note)
+	if err != nil || !m.Damaged() || opt.DryRun {
+		return d, err
+	}
+	if err := lookEverywhere(ctx, s, m, opt.Root); err != nil {
+		return d, err
+	}
+	pieces, err := m.Mend(ctx)
+	if err != nil {
+		return d, err
+	}
+	d.Mended, d.Problems = &pieces, []StoreProblem{}
+	return d, s.Verify(ctx, note)
+}
+
+// lookEverywhere shows the mender every file that the store knows, and the backups.
+func lookEverywhere(ctx context.Context, s *history.Store, m *history.Mender, root string) error {
+	chats, err := s.Chats(ctx)
+	if err != nil {
+		return err
+	}
+	look := func(path string, isChat bool) error {
+		f, err := chat.OpenRegular(path)
+		if err != nil {
+			return nil // it has nothing to give
+		}
+		defer f.Close()
+		if err := m.Look(f, isChat); err != nil && !isRead(err) {
+			return err
+		}
+		return ctx.Err()
+	}
+	for i := range chats {
+		if err := look(filepath.Join(root, filepath.FromSlash(chats[i].Path())), chats[i].Kind.IsChat()); err != nil {
+			return err
+		}
+	}
+	folder, err := backups.Read(userdir.Dir{Root: root})
+	if err != nil {
+		return nil // likewise
+	}
+	for _, b := range folder.Backups {
+		if err := look(b.Path, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func problemOf(p history.Problem) StoreProblem {
+	d := StoreProblem{Rule: p.Rule, Text: p.Text}
+	if p.Chat != nil {
+		label := p.Chat.Label()
+		d.Chat, d.Rev = &label, &p.Rev
+	}
+	if p.Index >= 0 {
+		d.Index = &p.Index
+	}
+	return d
+}
+
+// rework opens a store to change it as a whole.
+func rework(ctx context.Context, opt HistoryOptions, do func(*history.Store) (history.Freed, error)) (*History, error) {
+	path := StoreOf(opt.Root, opt.Store)
+	s, err := history.OpenRead(ctx, path)
+	if err == nil && !opt.DryRun {
+		_ = s.Close()
+		s, err = history.OpenWrite(ctx, path, opt.Root, opt.Now)
+	}
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	defer s.Close()
+	freed, err := do(s)
+	if err != nil {
+		return nil, err
+	}
+	d, err := describe(ctx, s, opt)
+	if err == nil {
+		d.Freed = &FreedFromStore{freed.Versions, freed.Pieces, freed.Bytes}
+	}
+	return d, err
+}
+
+// Prune drops versions by rules.
+func Prune(ctx context.Context, opt HistoryOptions, rules history.Rules) (*History, error) {
+	return rework(ctx, opt, func(s *history.Store) (history.Freed, error) { return s.Prune(ctx, rules, opt.DryRun) })
+}
+
+// Compact gives the free pages of a store back to the disk.
+func Compact(ctx context.Context, opt HistoryOptions) (*History, error) {
+	return rework(ctx, opt, func(s *history.Store) (history.Freed, error) {
+		if opt.DryRun {
+			return history.Freed{}, nil
+		}
+		return history.Freed{}, s.Compact(ctx)
+	})
+}
+
+// Forget drops all that a store has of some chats, and the word index, which is made anew
+// by the next search.
+func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, error) {
+	var ids []int64
+	for _, name := range chats {
+		s := &subject{}
+		err := s.locate(ctx, Where{Chat: name, Store: opt.Store, Data: opt.Root, Now: opt.Now})
+		s.close()
+		if err != nil {
+			return nil, err
+		}
+		if len(s.chats) == 0 {
+			return nil, fmt.Errorf("%s: %w", name, ErrUnknown)
+		}
+		for i := range s.chats {
+			ids = append(ids, s.chats[i].ID)
+		}
+	}
+	return rework(ctx, opt, func(s *history.Store) (history.Freed, error) {
+		if !opt.DryRun {
+			for _, path := range []string{indexOf(s.Path()), indexOf(s.Path()) + "-journal"} {
+				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return history.Freed{}, err
+				}
+			}
+		}
+		return s.Forget(ctx, ids, opt.DryRun)
+	})
+}

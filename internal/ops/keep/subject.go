@@ -1,0 +1,191 @@
+package keep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stchat/internal/history"
+	"stchat/internal/ops"
+	"stchat/internal/userdir"
+)
+
+// Where says which chat is meant, and which store knows it.
+type Where struct {
+	Chat    string // a path, also of a file that is gone, or OWNER/NAME
+	Store   string
+	Data    string // the user's folder; empty: by the path, else the one around the working folder
+	Backups bool   // SillyTavern's own backups, too
+	Now     time.Time
+}
+
+// version is a version of a chat: one of the store, or a backup that is not in it.
+type version struct {
+	history.Version
+	file string        // of a backup that is not in the store
+	runs []history.Run // of the same
+	head bool          // the same: whether it has a header
+}
+
+// subject is a chat and its versions.
+type subject struct {
+	root     string // the user's folder, or that of loose chats
+	path     string // where the file lies, or lay
+	rel      string
+	store    *history.Store
+	w        *history.Writer // of what is only compared
+	chats    []history.Chat  // identities that have, or had, the name
+	versions []version       // the newest first
+}
+
+// find opens the store, and finds a chat's versions in it.
+func find(ctx context.Context, where Where) (s *subject, err error) {
+	s = &subject{}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if err := s.locate(ctx, where); err != nil {
+		return s, err
+	}
+	if s.w, err = s.store.Writer(ctx); err != nil {
+		return s, err
+	}
+	for i := range s.chats {
+		list, err := s.store.Versions(ctx, s.chats[i].ID)
+		if err != nil {
+			return s, err
+		}
+		for _, v := range list {
+			s.versions = append(s.versions, version{Version: v})
+		}
+	}
+	if where.Backups {
+		if err := s.addBackups(ctx); err != nil {
+			return s, err
+		}
+	}
+	slices.SortStableFunc(s.versions, func(a, b version) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev))
+	})
+	if len(s.versions) == 0 {
+		return s, fmt.Errorf("%s: %w", where.Chat, ErrUnknown)
+	}
+	return s, nil
+}
+
+// close closes the store. It may be called again.
+func (s *subject) close() {
+	if s.w != nil {
+		_ = s.w.Close(true) // nothing was written
+	}
+	if s.store != nil {
+		_ = s.store.Close()
+	}
+	s.w, s.store = nil, nil
+}
+
+// locate finds the folder, the store and the identities.
+func (s *subject) locate(ctx context.Context, where Where) error {
+	given := where.Chat
+	if !userdir.HasExtension(given) {
+		given += ".jsonl"
+	}
+	dir, inUser := userdir.Find(given)
+	if inUser {
+		s.root = dir.Root
+	} else if s.root = where.Data; s.root == "" {
+		s.root, _ = userdir.Around(".")
+	}
+	if where.Store == "" && s.root == "" {
+		return fmt.Errorf("%s: %w", where.Chat, ErrLoose)
+	}
+	var err error
+	if s.store, err = history.OpenLook(ctx, StoreOf(s.root, where.Store), where.Now); err != nil {
+		return ops.PathError(err)
+	}
+	if !inUser && where.Store != "" {
+		if root, err := s.store.Root(ctx); err != nil {
+			return err
+		} else if _, err := relative(root, given); err == nil || s.root == "" {
+			s.root = root
+		}
+	}
+	if s.rel, err = relative(s.root, given); err == nil {
+		if s.chats, err = s.store.At(ctx, s.rel); err != nil {
+			return err
+		}
+	}
+	s.path = given
+	if _, err := os.Lstat(given); len(s.chats) == 0 && (err != nil || s.rel == "") {
+		return s.byLabel(ctx, where.Chat)
+	}
+	return nil
+}
+
+// byLabel finds a chat as OWNER/NAME.
+func (s *subject) byLabel(ctx context.Context, label string) error {
+	owner, name, ok := strings.Cut(filepath.ToSlash(strings.TrimSuffix(label, ".jsonl")), "/")
+	if !ok || strings.Contains(name, "/") {
+		return nil
+	}
+	all, err := s.store.Chats(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if c := &all[i]; c.Kind.IsChat() && c.Name == name && path.Base(c.Owner) == owner {
+			s.chats = append(s.chats, *c)
+			s.rel = c.Path()
+			s.path = filepath.Join(s.root, filepath.FromSlash(s.rel))
+		}
+	}
+	if len(s.chats) == 0 { // a chat that has backups alone
+		for _, folder := range []string{filepath.Join("chats", owner), owner} {
+			p := filepath.Join(s.root, folder, name+".jsonl")
+			if _, err := os.Lstat(p); err == nil {
+				s.path, s.rel = p, filepath.ToSlash(filepath.Join(folder, name+".jsonl"))
+			}
+		}
+	}
+	return nil
+}
+
+// ErrNoVersion says that a chat has no version of that number, or none so old.
+var ErrNoVersion = errors.New("there is no such version")
+
+// Pick says which version is meant.
+type Pick struct {
+	Rev  int64     // as listed, or from the end; 0: the time counts
+	AsOf time.Time // the last version not later; zero: the newest
+}
+
+// pick finds a version: its place in the list.
+func (s *subject) pick(p Pick) (int, error) {
+	switch {
+	case p.Rev < 0 && -p.Rev <= int64(len(s.versions)):
+		return int(-p.Rev) - 1, nil
+	case p.Rev != 0:
+		i := slices.IndexFunc(s.versions, func(v version) bool { return v.Rev == p.Rev && v.file == "" })
+		if p.Rev < 0 || i < 0 {
+			return 0, fmt.Errorf("%s: %w: %d; 'log' lists them", s.path, ErrNoVersion, p.Rev)
+		}
+		return i, nil
+	case !p.AsOf.IsZero():
+		i := slices.IndexFunc(s.versions, func(v version) bool { return !v.At.After(p.AsOf) })
+		if i < 0 {
+			last := s.versions[len(s.versions)-1]
+			return 0, fmt.Errorf("%s: %w: the oldest is of %s", s.path, ErrNoVersion, last.At.Local().Format(time.DateTime))
+		}
+		return i, nil
+	}
+	return 0, nil
+}

@@ -1,0 +1,2 @@
+// Package look holds the verbs that only read: they return values and write nothing.
+package look

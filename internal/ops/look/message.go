@@ -1,0 +1,143 @@
+package look
+
+import (
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/inspect"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+)
+
+// Message is one message as message get --json writes it.
+type Message struct {
+	Schema     int        `json:"schema"`
+	Path       string     `json:"path" is:"path"`
+	Index      *int       `json:"index"` // null with --tail
+	Role       string     `json:"role"`
+	Name       *string    `json:"name"`
+	Date       *string    `json:"date"` // RFC 3339 in UTC, or the text as it stands
+	Hidden     bool       `json:"hidden"`
+	Swipe      *int       `json:"swipe"` // the chosen one, from 1
+	Swipes     int        `json:"swipes"`
+	SwipeTexts []*string  `json:"swipe_texts"` // filled on demand; null for what is no text
+	Text       *string    `json:"text"`
+	Reasoning  *string    `json:"reasoning"`
+	Media      []Media    `json:"media"`
+	Files      []Media    `json:"files"`
+	Checkpoint *string    `json:"checkpoint"`
+	Branches   []string   `json:"branches"`
+	Stored     rawMessage `json:"message"`
+
+	Display *string `json:"-"` // extra.display_text
+	Line    []byte  `json:"-"` // as it is stored
+}
+
+// rawMessage is the stored object, with its own spelling.
+type rawMessage []byte
+
+// MarshalJSON implements json.Marshaler.
+func (r rawMessage) MarshalJSON() ([]byte, error) {
+	if r == nil {
+		return []byte("null"), nil
+	}
+	return rawjson.Compact(r), nil
+}
+
+// Media is a picture or file that a message shows.
+type Media struct {
+	URL    string  `json:"url"`
+	Type   *string `json:"type"`
+	Exists *bool   `json:"exists"` // null where it does not lie in the user folder
+}
+
+// read makes the document of one line of a chat.
+func read(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message {
+	m := &Message{
+		Schema: 1, Path: c.Path, SwipeTexts: []*string{}, Media: []Media{}, Files: []Media{}, Branches: []string{},
+		Stored: line, Line: line,
+	}
+	if at.Index >= 0 {
+		m.Index = &at.Index
+	}
+	o, err := rawjson.ParseObject(line)
+	if err != nil {
+		return m // no such line is chosen
+	}
+	user, _ := o.Get("is_user")
+	system, _ := o.Get("is_system")
+	m.Role = string(message.Role(user, system))
+	m.Name, m.Text = text(o, "name"), text(o, "mes")
+	date, _ := o.Get("send_date")
+	m.Date = inspect.DateText(date)
+	m.swipes(o, swipeTexts)
+	extra, ok := o.Object("extra")
+	if !ok {
+		extra = rawjson.NewObject()
+	}
+	kind, _ := extra.Get("type")
+	m.Hidden = rawjson.Truthy(system) && !rawjson.Truthy(kind)
+	m.Reasoning, m.Display, m.Checkpoint = text(extra, "reasoning"), text(extra, "display_text"), text(extra, "bookmark_link")
+	branches, _ := extra.Get("branches")
+	for raw := range rawjson.Elements(branches) {
+		if name, ok := rawjson.Unquote(raw); ok {
+			m.Branches = append(m.Branches, name)
+		}
+	}
+	m.Media, m.Files = attached(c, extra, "media"), attached(c, extra, "files")
+	return m
+}
+
+// swipes reads which swipe is chosen, of how many.
+func (m *Message) swipes(o *rawjson.Object, texts bool) {
+	swipes, _ := o.Get("swipes")
+	for raw := range rawjson.Elements(swipes) {
+		m.Swipes++
+		if texts {
+			m.SwipeTexts = append(m.SwipeTexts, unquoted(raw))
+		}
+	}
+	id, _ := o.Get("swipe_id")
+	if n, ok := rawjson.Int(id); ok && n >= 0 && n < m.Swipes {
+		n++
+		m.Swipe = &n
+	}
+}
+
+func text(o *rawjson.Object, key string) *string {
+	raw, _ := o.Get(key)
+	return unquoted(raw)
+}
+
+func unquoted(raw []byte) *string {
+	if s, ok := rawjson.Unquote(raw); ok {
+		return &s
+	}
+	return nil
+}
+
+// attached lists what a key of extra attaches: a list of objects with a url, or of
+// addresses (FORMATS.md E4).
+func attached(c *chat.Chat, extra *rawjson.Object, key string) []Media {
+	list := []Media{}
+	raw, _ := extra.Get(key)
+	for element := range rawjson.Elements(raw) {
+		address := element
+		var kind []byte
+		if rawjson.KindOf(element) == rawjson.ObjectKind {
+			address, _ = rawjson.Lookup(element, "url")
+			kind, _ = rawjson.Lookup(element, "type")
+		}
+		url, ok := rawjson.Unquote(address)
+		if !ok {
+			continue
+		}
+		media := Media{URL: url, Type: unquoted(kind)}
+		if c.HasDir {
+			if exists, ours := c.Dir.Serves(url); ours {
+				media.Exists = &exists
+			}
+		}
+		list = append(list, media)
+	}
+	return list
+}

@@ -1,0 +1,59 @@
+package look
+
+import (
+	"context"
+
+	"stchat/internal/chat"
+	"stchat/internal/ops"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+)
+
+// Metadata is a chat's chat_metadata as meta get --json writes it: the whole, or the
+// values that were asked for.
+type Metadata struct {
+	Schema   int        `json:"schema"`
+	Path     string     `json:"path" is:"path"`
+	Metadata rawMessage `json:"metadata"` // null where keys were asked for
+	Values   rawMessage `json:"values"`   // null where none were
+}
+
+// MetadataOf reads a chat's metadata as SillyTavern would load it: from its header, or
+// from the group file that holds it for an old group chat. With keys only their values
+// are taken, each under the key as it was given. It reads no further than the header; one
+// that is damaged is an error.
+func MetadataOf(ctx context.Context, path string, open chat.Options, keys []string) (*Metadata, error) {
+	open.Any = true
+	c, err := chat.Open(ctx, path, open)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	defer c.Close()
+	if c.Damage.Total > 0 {
+		return nil, c.DamageError(c.Damage.First[0])
+	}
+	m := &Metadata{Schema: 1, Path: path}
+	raw := c.Metadata().Bytes()
+	if len(keys) == 0 {
+		m.Metadata = raw
+		return m, nil
+	}
+	values := rawjson.NewObject()
+	for _, key := range keys {
+		path, err := patch.ParseKey(key)
+		if err != nil {
+			return nil, err
+		}
+		if value, ok := patch.Get(raw, path); ok {
+			values.Set(key, rawjson.Compact(value))
+		}
+	}
+	m.Values = values.Bytes()
+	return m, nil
+}
+
+// Value returns the raw value of a key that was asked for, nil where there is none.
+func (m *Metadata) Value(key string) []byte {
+	raw, _ := rawjson.Lookup(m.Values, key)
+	return raw
+}

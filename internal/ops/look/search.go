@@ -1,0 +1,263 @@
+package look
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stchat/internal/library"
+	"stchat/internal/message"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+	"stchat/internal/words"
+)
+
+// SearchOptions says what is looked for, and in which messages.
+type SearchOptions struct {
+	List    ops.List
+	Query   *words.Query
+	Roles   []message.Who            // any of them; empty: all
+	Names   []string                 // any of them, exactly
+	Since   time.Time                // not before, unless zero
+	Until   time.Time                // not after, unless zero
+	Swipes  bool                     // also the swipes that are not chosen
+	Gone    bool                     // only what no chat of the user folder has any more
+	NoIndex bool                     // read every line, also where an index says that it cannot be a hit
+	Store   func(root string) string // where the history of a folder lies
+	Rank    bool                     // the best first, instead of the newest
+	Limit   int                      // how many are returned; 0: all
+	Meter   *progress.Meter
+}
+
+// SearchHit is a text that was found: a document of search. Texts that are equal are one,
+// shown where they stand last.
+type SearchHit struct {
+	Schema  int      `json:"schema"`
+	Path    string   `json:"path" is:"path"`
+	Owner   *string  `json:"owner"` // the character's folder or the group's name
+	Chat    string   `json:"chat"`
+	Index   int      `json:"index"`
+	Role    string   `json:"role"`
+	Name    *string  `json:"name"`
+	Date    *string  `json:"date"` // RFC 3339 in UTC, or the text as it stands
+	Swipe   *int     `json:"swipe"`
+	Rev     *int     `json:"rev"`
+	Gone    bool     `json:"gone"`
+	Places  int      `json:"places"`
+	Snippet string   `json:"snippet"`
+	Marks   [][2]int `json:"marks"` // in characters of the snippet
+}
+
+// SearchResult is what was found.
+type SearchResult struct {
+	Hits  []*SearchHit
+	Found int     // texts, of which Hits are the first
+	Errs  []error // of PATHs, and of chats that cannot be read
+}
+
+// MostRanked is how many texts can be ranked.
+const MostRanked = 200_000
+
+// TooManyError says that more texts were found than can be ranked.
+type TooManyError struct{ Found int }
+
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("%d texts have this, and at most %d can be ranked", e.Found, MostRanked)
+}
+
+// Search finds the texts that hold the query. The error is that ctx ended, or a
+// [*TooManyError].
+func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
+	list := opt.List
+	list.AllowEmpty = true // what is gone may be found
+	walked := ops.Walk(list)
+	res := &SearchResult{}
+	for _, err := range walked.Errs {
+		res.Errs = append(res.Errs, err)
+	}
+	s := &searcher{SearchOptions: opt, lib: new(library.Library), chats: walked.Chats, asked: len(walked.Chats), seed: maphash.MakeSeed(), held: map[uint64]bool{}}
+	defer s.close()
+	if err := s.open(ctx, walked); err != nil {
+		return nil, err
+	}
+	if len(walked.Chats)+len(walked.Errs)+len(s.stores) == 0 && !opt.List.AllowEmpty {
+		for _, err := range ops.Walk(opt.List).Errs {
+			res.Errs = append(res.Errs, err)
+		}
+		return res, nil
+	}
+	if err := s.scan(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.scanStores(ctx); err != nil {
+		return nil, err
+	}
+	res.Errs = append(res.Errs, s.errs...)
+	groups := s.group()
+	res.Found = len(groups)
+	if opt.Rank {
+		if len(groups) > MostRanked {
+			return nil, &TooManyError{len(groups)}
+		}
+		s.rank(groups)
+	} else {
+		slices.SortFunc(groups, func(a, b *found) int { return s.before(a.best, b.best) })
+	}
+	if opt.Limit > 0 && len(groups) > opt.Limit {
+		groups = groups[:opt.Limit]
+	}
+	for _, g := range groups {
+		hit, err := s.show(ctx, g)
+		if err != nil {
+			res.Errs = append(res.Errs, err)
+			continue
+		}
+		res.Hits = append(res.Hits, hit)
+	}
+	return res, ctx.Err()
+}
+
+// searcher is one search.
+type searcher struct {
+	SearchOptions
+	lib    *library.Library
+	chats  []ops.Target // those behind the first asked are read for what they hold alone
+	asked  int
+	spared map[int]bool // chats that need not be read
+	seed   maphash.Seed
+
+	stores []*searchStore
+	old    []oldVersion    // that have hits
+	held   map[uint64]bool // texts that are somewhere in a present chat, though no hits
+
+	corpus corpus
+	hits   []hit // in the order of the chats
+	errs   []error
+}
+
+// hit is a place where a text was found.
+type hit struct {
+	text     uint64 // its hash
+	date     int64  // milliseconds since 1970
+	off, len int64  // of the message's line; in an old version off is its piece
+	chat     int32  // below 0: in an old version, the one with number -1-chat
+	index    int32  // there 0
+	swipe    int32  // from 1; 0: not known
+	words    int32  // how many it has, and how often it has each term: for ranking
+	counts   []int32
+	chosen   bool
+	dated    bool
+}
+
+// found is one text with all its places.
+type found struct {
+	best   hit
+	places int
+	score  float64
+	gone   bool
+}
+
+// scan reads all chats, several small ones at once, and of large ones one by all processors.
+func (s *searcher) scan(ctx context.Context) error {
+	s.Meter.Expect(len(s.chats), 0)
+	results := make([]chatHits, len(s.chats))
+	readers := sync.Pool{New: func() any { return newSearchReader(s) }}
+	do := func(i int, small bool) {
+		if s.spared[i] {
+			s.Meter.Done()
+			return
+		}
+		r := readers.Get().(*searchReader)
+		defer readers.Put(r)
+		if results[i] = r.read(ctx, i, small); !results[i].large {
+			s.Meter.Done()
+		}
+	}
+	progress.Each(ctx, len(s.chats), func(i int) { do(i, true) })
+	for i := range results {
+		if results[i].large && ctx.Err() == nil {
+			do(i, false)
+		}
+	}
+	for i, r := range results {
+		if r.err != nil {
+			s.errs = append(s.errs, &ops.SourceError{Path: s.chats[i].Path, Err: ops.PathError(r.err)})
+		}
+		if i < s.asked {
+			s.hits = append(s.hits, r.hits...)
+			s.corpus.add(r.corpus)
+		} else {
+			for _, h := range r.hits {
+				s.held[h.text] = true
+			}
+		}
+		for _, text := range r.held {
+			s.held[text] = true
+		}
+		results[i] = chatHits{}
+	}
+	return ctx.Err()
+}
+
+// group brings the places of each text together; the best is the one that is shown, in a
+// present chat where there is one.
+func (s *searcher) group() (groups []*found) {
+	byText := make(map[uint64]*found, len(s.hits))
+	for _, h := range s.hits {
+		g := byText[h.text]
+		if g == nil {
+			g = &found{best: h, gone: !s.held[h.text]}
+			byText[h.text] = g
+			groups = append(groups, g)
+		} else if g.best.chat < 0 && h.chat >= 0 || (g.best.chat < 0) == (h.chat < 0) && s.before(h, g.best) < 0 {
+			g.best = h
+		}
+		g.gone = g.gone && h.chat < 0
+		g.places++
+	}
+	if s.Gone {
+		groups = slices.DeleteFunc(groups, func(g *found) bool { return !g.gone })
+	}
+	return groups
+}
+
+// before orders hits: the newest first, and what has no date last; then by path and place.
+func (s *searcher) before(a, b hit) int {
+	if a.dated != b.dated {
+		if a.dated {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(b.date, a.date), strings.Compare(filepath.ToSlash(s.pathOf(a)), filepath.ToSlash(s.pathOf(b))),
+		cmp.Compare(a.index, b.index), cmp.Compare(a.off, b.off), cmp.Compare(a.swipe, b.swipe))
+}
+
+func (s *searcher) pathOf(h hit) string {
+	if h.chat < 0 {
+		return s.old[-1-h.chat].path
+	}
+	return s.chats[h.chat].Path
+}
+
+// rank orders the texts by BM25, the best first; of equals as [searcher.before] does.
+func (s *searcher) rank(groups []*found) {
+	having := make([]int, len(s.Query.Terms()))
+	for _, g := range groups {
+		for i, n := range g.best.counts {
+			if n > 0 {
+				having[i]++
+			}
+		}
+	}
+	for _, g := range groups {
+		g.score = s.corpus.score(g.best, having)
+	}
+	slices.SortFunc(groups, func(a, b *found) int { return cmp.Or(cmp.Compare(b.score, a.score), s.before(a.best, b.best)) })
+}

@@ -1,0 +1,112 @@
+package look_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/ops"
+	"stchat/internal/ops/keep"
+	"stchat/internal/ops/look"
+	"stchat/internal/words"
+)
+
+// Index and scan give the same answers: random queries over mixed scripts, in chats that
+// were edited, deleted and made between snapshots and since.
+func TestSearchIndex(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	alphabet := []string{"salt", "Salz", "café", "Cafe", "naïve", "lamp", "don't", "x-ray", "悬", "空", "引用", "ガラス", "ｶﾞ", "편지", "바다", "ทะเล", "Маяк", "ёлка", "ΟΔΟΣ", "हिन्दी", "שלום", "42", "ﬁn", "😀", "…", "\n", "\"", "*", "OR", "NEAR(", "-"}
+	some := func(n int) string {
+		var b strings.Builder
+		for range 1 + rng.IntN(n) {
+			b.WriteString(alphabet[rng.IntN(len(alphabet))])
+			if rng.IntN(3) > 0 {
+				b.WriteByte(' ')
+			}
+		}
+		return b.String()
+	}
+	root := t.TempDir()
+	write := func(name string, chats int) {
+		var lines []string
+		lines = append(lines, fmt.Sprintf(`{"chat_metadata":{"integrity":%q}}`, name))
+		for i := range 1 + rng.IntN(chats) {
+			text, other := some(6), some(4)
+			line, err := json.Marshal(map[string]any{
+				"name": "M", "is_user": i%2 == 1, "mes": text, "swipe_id": 0, "swipes": []string{text, other},
+				"send_date": time.Date(2026, 1, 1+rng.IntN(300), 0, 0, 0, 0, time.UTC).Format(time.RFC3339),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, string(line))
+			if rng.IntN(9) == 0 {
+				lines = append(lines, `{"torn`, "")
+			}
+		}
+		path := filepath.Join(root, "chats", name+".jsonl")
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-time.Hour) // at rest, so that the snapshot trusts what it saw
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := ops.List{Paths: []string{root}}
+	snapshot := func() {
+		_, err := keep.Snapshot(context.Background(), keep.SnapshotOptions{List: list, Now: time.Now().Add(time.Hour), Each: func(keep.Taken) error { return nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 12 {
+		write(fmt.Sprintf("C%d/A%d", i%3, i), 20)
+	}
+	for round := range 4 {
+		snapshot()
+		for q := range 60 {
+			query, err := words.Parse(some(3))
+			if err != nil {
+				continue
+			}
+			opt := look.SearchOptions{
+				List: list, Query: query, Swipes: q%3 == 0, Gone: q%4 == 0,
+				Store: func(root string) string { return keep.StoreOf(root, "") },
+			}
+			if q%5 == 0 {
+				opt.List = ops.List{Paths: []string{filepath.Join(root, "chats", "C1")}}
+			}
+			search := func(noIndex bool) *look.SearchResult {
+				opt.NoIndex = noIndex
+				res, err := look.Search(context.Background(), opt)
+				if err != nil || len(res.Errs) > 0 {
+					t.Fatal(err, res.Errs)
+				}
+				return res
+			}
+			if diff := cmp.Diff(search(true), search(false)); diff != "" {
+				t.Fatalf("round %d, %s (-scan +index):\n%s", round, query.FTS(), diff)
+			}
+		}
+		if info, err := os.Stat(filepath.Join(root, ".stchat", "search.db")); err != nil || info.Size() == 0 {
+			t.Fatalf("no index: %v", err)
+		}
+		write(fmt.Sprintf("C%d/A%d", round%3, round), 20) // rewritten
+		write(fmt.Sprintf("C0/New%d", round), 10)
+		if err := os.Remove(filepath.Join(root, "chats", fmt.Sprintf("C2/A%d.jsonl", 5+3*(round%2)))); err != nil && round < 2 {
+			t.Fatal(err)
+		}
+	}
+}

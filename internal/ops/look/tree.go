@@ -1,0 +1,132 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"stchat/internal/family"
+	"stchat/internal/library"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+	"stchat/internal/treeview"
+	"stchat/internal/userdir"
+	"stchat/internal/visible"
+)
+
+// TreeOptions says which families are shown, and what of them.
+type TreeOptions struct {
+	List ops.List
+	By   family.By
+	Part TreePart
+	All  bool // also chats without relatives
+	Flat bool // a row a chat
+
+	Sort  TreeSort
+	Limit int // how many families, or chats where Flat; 0: all
+
+	Preview int  // cells of a message's text; 0: none
+	Page    bool // with texts of own messages, and dates along the way
+
+	Meter *progress.Meter
+}
+
+// TreePart is which of one chat's family is shown.
+type TreePart int
+
+// The parts.
+const (
+	WholeFamily TreePart = iota
+	Ancestors
+	Descendants
+)
+
+// ErrOneChat says that a part of a family was asked for, and not of one chat.
+var ErrOneChat = errors.New("ancestors and descendants are those of one chat")
+
+// TreeResult is what came of it.
+type TreeResult struct {
+	Tree     *treeview.Tree
+	Warnings []string
+	Errs     []error // of PATHs, and of chats that cannot be read
+}
+
+// Tree reads the folders in which the chats of a list lie, finds out which chat grew
+// from which, and returns the families: of a folder all, of a chat its own. The error
+// is that ctx ended, or [ErrOneChat].
+func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
+	walked := ops.Walk(opt.List)
+	if opt.Part != WholeFamily && (len(walked.Chats) != 1 || walked.Chats[0].From != "") {
+		return nil, ErrOneChat
+	}
+	res := &TreeResult{}
+	for _, err := range walked.Errs {
+		res.Errs = append(res.Errs, err)
+	}
+	lib := new(library.Library)
+	asked, folders := foldersOf(walked)
+	graphs, err := family.Read(ctx, lib, folders, family.Options{By: opt.By, Meter: opt.Meter})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		res.Errs = append(res.Errs, ops.PathError(err))
+		graphs = nil
+	}
+	b := &treeBuilder{TreeOptions: opt, shown: map[*family.Chat]*treeview.Chat{}}
+	for _, g := range graphs {
+		b.add(g, asked[g.Folder.Path])
+		for _, c := range g.Chats {
+			if c.Err != nil {
+				res.Errs = append(res.Errs, ops.PathError(c.Err))
+			}
+		}
+		for _, w := range g.Warnings {
+			res.Warnings = append(res.Warnings, warning(w))
+		}
+	}
+	res.Tree = b.tree()
+	return res, b.texts(ctx)
+}
+
+// asked is which chats of a folder were named; all of them where the folder was.
+type asked struct {
+	all   bool
+	paths map[string]bool
+}
+
+// foldersOf returns the folders in which chats lie, each once, in their order.
+func foldersOf(walked ops.Walked) (map[string]*asked, []string) {
+	by := map[string]*asked{}
+	var folders []string
+	first := map[string]string{} // of the spellings of a folder
+	for _, t := range walked.Chats {
+		folder := filepath.Dir(t.Path)
+		if by[folder] == nil {
+			real := userdir.RealPath(folder)
+			if known, ok := first[real]; ok {
+				folder = known
+			} else {
+				first[real] = folder
+			}
+		}
+		a := by[folder]
+		if a == nil {
+			a = &asked{paths: map[string]bool{}}
+			by[folder] = a
+			folders = append(folders, folder)
+		}
+		a.all = a.all || t.From != ""
+		a.paths[filepath.Base(t.Path)] = true
+	}
+	return by, folders
+}
+
+// warning says what is told of kinship.
+func warning(w family.Warning) string {
+	if w.Kind == family.LetterCase {
+		return fmt.Sprintf("%s: names %s, which differs from the chat's name in letter case", w.Chat.Path, visible.Quote(w.Name))
+	}
+	return fmt.Sprintf("%s: names %s as its parent, but shares no message with it", w.Chat.Path, visible.Quote(w.Name))
+}

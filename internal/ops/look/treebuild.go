@@ -1,0 +1,291 @@
+package look
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"stchat/internal/family"
+	"stchat/internal/treeview"
+	"stchat/internal/userdir"
+)
+
+// TreeSort is the order of families, or of chats where there is a row a chat.
+type TreeSort int
+
+// The orders.
+const (
+	SortLast     TreeSort = iota // by the last message, the newest first
+	SortFirst                    // by the first message, the oldest first
+	SortName                     // by name
+	SortSize                     // the largest first
+	SortMessages                 // the one with most messages first
+)
+
+// treeBuilder turns graphs into a tree.
+type treeBuilder struct {
+	TreeOptions
+	families []*kindred
+	shown    map[*family.Chat]*treeview.Chat
+	order    []*family.Chat // the chats that are shown, in their order
+	summary  treeview.Summary
+}
+
+// kindred is a family that is shown, or a chat where there is a row a chat.
+type kindred struct {
+	graph *family.Graph
+	owner string
+	chats []*family.Chat // as they are shown
+	depth []int
+	place int // among the owners
+
+	name            string
+	first, last     int64
+	bytes, messages int64
+}
+
+// add takes the families of a folder that are shown.
+func (b *treeBuilder) add(g *family.Graph, a *asked) {
+	if b.Part == Ancestors || b.Part == Descendants {
+		for _, c := range g.Chats {
+			if a.paths[filepath.Base(c.Path)] {
+				b.part(g, c)
+			}
+		}
+		return
+	}
+	wanted := map[*family.Chat]bool{}
+	for _, c := range g.Chats {
+		if a.paths[filepath.Base(c.Path)] {
+			wanted[g.Root(c)] = true
+		}
+	}
+	for _, root := range g.Roots() {
+		if !a.all && !wanted[root] {
+			continue
+		}
+		alone := len(root.Children) == 0
+		remarkable := root.Dangling != "" || root.Cycle || root.Err != nil
+		k := &kindred{graph: g}
+		family.Walk(root, func(c *family.Chat, depth int) { k.add(c, depth) })
+		b.count(k)
+		if alone && !remarkable {
+			b.summary.Alone++
+		} else if !alone {
+			b.summary.Families++
+		}
+		if !alone || remarkable || b.All || b.Flat || !a.all {
+			b.take(k)
+		}
+	}
+}
+
+// part takes the ancestors or the descendants of one chat.
+func (b *treeBuilder) part(g *family.Graph, c *family.Chat) {
+	k := &kindred{graph: g}
+	if b.Part == Descendants {
+		family.Walk(c, k.add)
+	} else {
+		var way []*family.Chat
+		for p := c; p != nil; p = p.Parent {
+			way = append(way, p)
+		}
+		for depth, p := range slices.Backward(way) {
+			k.add(p, len(way)-1-depth)
+		}
+	}
+	b.count(k)
+	if len(k.chats) > 1 {
+		b.summary.Families++
+	} else {
+		b.summary.Alone++
+	}
+	b.take(k)
+}
+
+func (k *kindred) add(c *family.Chat, depth int) {
+	k.chats, k.depth = append(k.chats, c), append(k.depth, depth)
+	if k.name == "" {
+		k.name = c.Name
+	}
+	if d := c.FirstDate; d != 0 && (k.first == 0 || d < k.first) {
+		k.first = d
+	}
+	k.last = max(k.last, c.LastDate())
+	k.bytes += c.Bytes
+	k.messages += int64(len(c.Messages))
+}
+
+func (b *treeBuilder) count(k *kindred) {
+	b.summary.Chats += len(k.chats)
+	for _, c := range k.chats {
+		if c.Dangling != "" {
+			b.summary.Dangling++
+		}
+		if c.Cycle {
+			b.summary.Cycles++
+		}
+	}
+}
+
+// take adds a family, or each of its chats.
+func (b *treeBuilder) take(k *kindred) {
+	if !b.Flat {
+		k.owner = ownerOf(k.graph, k.chats)
+		b.families = append(b.families, k)
+		return
+	}
+	for _, c := range k.chats {
+		one := &kindred{graph: k.graph, owner: ownerOf(k.graph, k.chats)}
+		one.add(c, 0)
+		b.families = append(b.families, one)
+	}
+}
+
+// ownerOf returns whose a family is: the character's folder, or the first group that
+// lists one of the chats.
+func ownerOf(g *family.Graph, chats []*family.Chat) string {
+	switch g.Folder.Kind {
+	case userdir.Solo:
+		return g.Folder.Owner
+	case userdir.Group:
+		for _, c := range chats {
+			for _, f := range g.Groups {
+				if slices.Contains(c.Groups, f.Path) {
+					return f.Name
+				}
+			}
+		}
+		return "no group"
+	}
+	if abs, err := filepath.Abs(g.Folder.Path); err == nil {
+		return filepath.Base(abs)
+	}
+	return g.Folder.Path
+}
+
+// tree puts the families in order.
+func (b *treeBuilder) tree() *treeview.Tree {
+	t := &treeview.Tree{Flat: b.Flat, Owners: []*treeview.Owner{}}
+	places := map[string]int{}
+	for _, k := range b.families {
+		key := k.graph.Folder.Path + "\x00" + k.owner
+		if _, ok := places[key]; !ok {
+			places[key] = len(places)
+		}
+		if !b.Flat {
+			k.place = places[key]
+		}
+	}
+	slices.SortStableFunc(b.families, func(x, y *kindred) int { return cmp.Or(cmp.Compare(x.place, y.place), b.compare(x, y)) })
+	if b.Limit > 0 && len(b.families) > b.Limit {
+		b.families = b.families[:b.Limit]
+	}
+	var owner *treeview.Owner
+	place := -1
+	for _, k := range b.families {
+		if k.place != place {
+			place = k.place
+			owner = &treeview.Owner{Name: k.owner, Kind: string(k.graph.Folder.Kind)}
+			t.Owners = append(t.Owners, owner)
+		}
+		for i, c := range k.chats {
+			owner.Chats = append(owner.Chats, b.chat(k, c, k.depth[i]))
+		}
+	}
+	b.lasts(t)
+	b.summary.Schema, b.summary.Summary = treeview.Schema, true
+	t.Summary = b.summary
+	return t
+}
+
+func (b *treeBuilder) compare(x, y *kindred) int {
+	byName := cmp.Compare(x.name, y.name)
+	switch b.Sort {
+	case SortFirst:
+		return cmp.Or(compareZero(x.first, y.first), cmp.Compare(x.first, y.first), byName)
+	case SortName:
+		return byName
+	case SortSize:
+		return cmp.Or(cmp.Compare(y.bytes, x.bytes), byName)
+	case SortMessages:
+		return cmp.Or(cmp.Compare(y.messages, x.messages), byName)
+	default:
+		return cmp.Or(cmp.Compare(y.last, x.last), byName)
+	}
+}
+
+// compareZero puts what is not known last.
+func compareZero(x, y int64) int {
+	switch {
+	case (x == 0) == (y == 0):
+		return 0
+	case x == 0:
+		return 1
+	}
+	return -1
+}
+
+// lasts finds the chats behind which no sibling follows.
+func (b *treeBuilder) lasts(t *treeview.Tree) {
+	for _, o := range t.Owners {
+		last := map[*treeview.Chat]*treeview.Chat{}
+		for _, c := range o.Chats {
+			if c.Above != nil {
+				last[c.Above] = c
+			}
+		}
+		for _, c := range last {
+			c.Last = true
+		}
+	}
+}
+
+// chat makes what is shown of a chat.
+func (b *treeBuilder) chat(k *kindred, c *family.Chat, depth int) *treeview.Chat {
+	text := func(s string) *string {
+		if s == "" {
+			return nil
+		}
+		return &s
+	}
+	t := &treeview.Chat{
+		Schema: treeview.Schema, Path: filepath.ToSlash(c.Path), Name: c.Name, Owner: k.owner, Kind: string(k.graph.Folder.Kind), Role: string(c.Role),
+		Family: k.graph.Root(c).Name, Dangling: text(c.Dangling), Own: c.Own(), Messages: len(c.Messages), Bytes: c.Bytes,
+		Current: k.graph.Current(c), Cycle: c.Cycle, Unreadable: c.Err != nil, Children: []string{},
+		UUID: text(c.UUID), Integrity: text(c.Integrity), Depth: depth, First: moment(c.FirstDate), Until: moment(c.LastDate()),
+	}
+	t.FirstDate, t.LastDate = date(t.First), date(t.Until)
+	if p := c.Parent; p != nil {
+		t.Parent, t.Via = &p.Name, text(string(c.Via))
+		t.At, t.AtParent, t.Shared, t.Edited = new(c.At), new(c.AtParent), new(c.Shared), new(c.Edited())
+		if c.AtLink >= 0 {
+			t.AtLink = new(c.AtLink)
+		}
+		if !b.Flat && depth > 0 {
+			t.Above = b.shown[p]
+		}
+	}
+	for _, child := range c.Children {
+		t.Children = append(t.Children, child.Name)
+	}
+	b.shown[c] = t
+	b.order = append(b.order, c)
+	return t
+}
+
+// moment returns a date in ms since 1970 as a time, zero for none.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+func date(at time.Time) *string {
+	if at.IsZero() {
+		return nil
+	}
+	return new(at.Format("2006-01-02T15:04:05.000Z07:00"))
+}

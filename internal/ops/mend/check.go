@@ -1,0 +1,67 @@
+package mend
+
+import (
+	"context"
+	"time"
+
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+	"stchat/internal/rules"
+)
+
+// CheckOptions says what is checked.
+type CheckOptions struct {
+	List   ops.List
+	Select []rules.ID // only these; empty: all
+	Ignore []rules.ID
+	Now    time.Time
+	Meter  *progress.Meter
+}
+
+// CheckResult is what a check found.
+type CheckResult struct {
+	Chats    []string           // the paths of the chats that were read
+	Findings []rules.Finding    // by path in the order of the chats, then by line
+	Others   []string           // paths of .jsonl files in folders that are no chats
+	Errs     []*ops.SourceError // what could not be read; the findings know nothing of it
+}
+
+// Check judges chats and what lies around them. Rules that need the chats of a
+// folder as a whole know them, also where PATHs name only some of them. The
+// error is that ctx ended.
+func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
+	s, err := survey(ctx, ops.Walk(opt.List), opt.Now, opt.Meter)
+	if err != nil {
+		return nil, err
+	}
+	res := &CheckResult{Others: s.others, Errs: s.errs}
+	order := map[string]int{}
+	wanted := opt.wanted()
+	keep := func(list []rules.Finding) {
+		for _, f := range list {
+			if wanted.Has(f.Rule) {
+				if _, ok := order[f.Path]; !ok {
+					order[f.Path] = len(order)
+				}
+				res.Findings = append(res.Findings, f)
+			}
+		}
+	}
+	for _, c := range s.chats {
+		res.Chats = append(res.Chats, c.Path)
+		order[c.Path] = len(order)
+		keep(c.Findings())
+	}
+	keep(s.around)
+	rules.Sort(res.Findings, order)
+	return res, nil
+}
+
+// wanted is the rules that Select and Ignore leave.
+func (o *CheckOptions) wanted() rules.Set {
+	chosen := o.Select
+	if len(chosen) == 0 {
+		chosen = rules.All()
+	}
+	return rules.SetOf(chosen...) &^ rules.SetOf(o.Ignore...)
+}

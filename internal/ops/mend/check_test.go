@@ -1,0 +1,669 @@
+package mend_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/ops"
+	"stchat/internal/ops/mend"
+	"stchat/internal/rules"
+)
+
+// now is when the checks of these tests run.
+var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+const plainHeader = `{"chat_metadata":{"integrity":"11111111-0000-4000-8000-000000000000"},"user_name":"unused","character_name":"unused"}`
+
+// head is a header with more metadata and a slug of its own; more is members of
+// an object.
+func head(slug int, more string) string {
+	if more != "" {
+		more = "," + more
+	}
+	return fmt.Sprintf(`{"chat_metadata":{"integrity":"%08d-0000-4000-8000-000000000000"%s},"user_name":"unused","character_name":"unused"}`, slug, more)
+}
+
+// say is message i, with more members.
+func say(i int, more string) string {
+	if more != "" {
+		more = "," + more
+	}
+	return fmt.Sprintf(`{"name":"%s","is_user":%v,"is_system":false,"send_date":"2026-01-02T03:04:%02d.000Z","mes":"line %d"%s}`,
+		[]string{"Mira", "Ines"}[i%2], i%2 == 1, i, i, more)
+}
+
+// chat joins lines as SillyTavern does.
+func chat(lines ...string) string { return strings.Join(lines, "\n") }
+
+// talk is a chat of n messages under a header.
+func talk(header string, n int) string {
+	lines := []string{header}
+	for i := range n {
+		lines = append(lines, say(i, ""))
+	}
+	return chat(lines...)
+}
+
+const solo = "chats/Mira/"
+
+// tree is files by their slashed paths.
+type tree map[string]string
+
+// plant writes the files into a new user folder.
+func plant(t *testing.T, files tree) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "me")
+	for _, dir := range []string{"chats", "worlds"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, data := range files {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// found tells findings as "rule path:line#index", the path below root.
+func found(root string, list []rules.Finding) []string {
+	var out []string
+	for i := range list {
+		f := &list[i]
+		rel, _ := filepath.Rel(root, f.Path)
+		place := fmt.Sprintf("%s %s:%d", f.Rule, filepath.ToSlash(rel), f.Line)
+		if f.Index >= 0 {
+			place += fmt.Sprintf("#%d", f.Index)
+		}
+		out = append(out, place)
+	}
+	return out
+}
+
+func check(t *testing.T, paths ...string) *mend.CheckResult {
+	t.Helper()
+	res, err := mend.Check(context.Background(), mend.CheckOptions{List: ops.List{Paths: paths}, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range res.Errs {
+		t.Error(err)
+	}
+	return res
+}
+
+func groupFile(more string, chats ...string) string {
+	for i := range chats {
+		chats[i] = fmt.Sprintf("%q", chats[i])
+	}
+	if more != "" {
+		more = "," + more
+	}
+	return fmt.Sprintf(`{"id":"1","name":"Supper","chat_id":%s,"chats":[%s]%s}`, chats[0], strings.Join(chats, ","), more)
+}
+
+func book(entries string) string { return `{"entries":{` + entries + `}}` }
+
+const queueEntry = `"9":{"uid":9,"comment":"__operation_queue","content":"{\"queue\":[%s]}"}`
+
+func queue(operations string) string { return fmt.Sprintf(queueEntry, operations) }
+
+// ruleCase is a chat that breaks a rule, with all that check finds there, and
+// one that nearly does.
+type ruleCase struct {
+	rule   string
+	has    tree
+	want   []string
+	almost tree
+}
+
+// ruleCases has at least one for every rule.
+func ruleCases() []ruleCase {
+	const A = solo + "A.jsonl"
+	swiped := func(more string) string { return talkWith(head(1, ""), say(0, more)) }
+	return append(stateCases(), []ruleCase{
+		{"empty-file", tree{A: ""}, []string{"empty-file " + A + ":0"}, tree{A: talk(plainHeader, 1)}},
+		{"empty-file", tree{A: "\n \r\n"}, []string{"empty-file " + A + ":0"}, tree{A: talk(plainHeader, 1) + "\n\n"}},
+		{"header-only", tree{A: plainHeader + "\n"}, []string{"header-only " + A + ":1"}, tree{A: talk(plainHeader, 1)}},
+		{
+			"bom",
+			tree{A: "\ufeff" + talk(plainHeader, 2)},
+			[]string{"bom " + A + ":1"},
+			tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"`+"\ufeff"+`"}`)},
+		},
+		{
+			"crlf",
+			tree{A: strings.ReplaceAll(talk(plainHeader, 2), "\n", "\r\n")},
+			[]string{"crlf " + A + ":1"},
+			tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"a\r\n"}`)},
+		},
+		{
+			"nul",
+			tree{A: chat(plainHeader, say(0, ""), "\x00\x00\x00", say(1, ""))},
+			[]string{"nul " + A + ":3"},
+			tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"\u0000"}`)},
+		},
+		{"nul", tree{A: talk(plainHeader, 2) + "\n\x00\x00"}, []string{"nul " + A + ":4"}, tree{A: talk(plainHeader, 2) + "\n"}},
+		{
+			"invalid-utf8",
+			tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"`+"\xff"+`"}`)},
+			[]string{"invalid-utf8 " + A + ":2#0"},
+			tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"\ud83d"}`)},
+		},
+		{
+			"invalid-json",
+			tree{A: chat(plainHeader, say(0, ""), `{"name":"Mi`, say(1, ""))},
+			[]string{"invalid-json " + A + ":3"},
+			tree{A: chat(plainHeader, say(0, ""), "  ", say(1, ""))},
+		},
+		{
+			"torn-tail",
+			tree{A: chat(plainHeader, say(0, ""), `{"name":"Mi`, `{"na`) + "\n\n"},
+			[]string{"invalid-json " + A + ":3", "torn-tail " + A + ":4"},
+			tree{A: chat(plainHeader, say(0, "")) + "\n  \n"},
+		},
+		{
+			"not-an-object",
+			tree{A: chat(plainHeader, say(0, ""), `[1]`, say(1, ""))},
+			[]string{"not-an-object " + A + ":3"},
+			tree{A: chat(plainHeader, say(0, ""), " "+say(1, "")+" ")},
+		},
+		{
+			"not-an-object",
+			tree{A: chat(`{"chat_metadata":"x","user_name":"unused"}`, say(0, ""))},
+			[]string{"not-an-object " + A + ":1", "integrity-missing " + A + ":1"},
+			tree{A: chat(`{"chat_metadata":{"integrity":"i"},"user_name":"unused"}`, say(0, ""))},
+		},
+		{
+			"too-deep",
+			tree{A: chat(plainHeader, say(0, `"x":`+strings.Repeat("[", 10000)+strings.Repeat("]", 10000)))},
+			[]string{"too-deep " + A + ":2"},
+			tree{A: chat(plainHeader, say(0, `"x":`+strings.Repeat("[", 9999)+strings.Repeat("]", 9999)))},
+		},
+		{
+			"duplicate-key",
+			tree{A: chat(plainHeader, say(0, `"mes":"line 0"`))},
+			[]string{"duplicate-key " + A + ":2#0"},
+			tree{A: chat(plainHeader, say(0, `"swipe_info":[{"a":1,"a":2}],"mes2":1`))},
+		},
+		{
+			"duplicate-key",
+			tree{A: chat(plainHeader, say(0, `"\u006des":"line 0"`))},
+			[]string{"duplicate-key " + A + ":2#0"},
+			tree{A: chat(plainHeader, say(0, `"\u006dez":"line 0"`))},
+		},
+		{
+			"duplicate-key",
+			tree{A: chat(plainHeader, say(0, `"extra":{"a":1,"b":1,"a":2}`))},
+			[]string{"duplicate-key " + A + ":2#0"},
+			tree{A: chat(plainHeader, say(0, `"extra":{"a":1,"b":{"a":1,"a":2}}`))},
+		},
+		{"duplicate-key", tree{A: talk(head(1, `"x":1,"x":2`), 1)}, []string{"duplicate-key " + A + ":1"}, tree{A: talk(head(1, `"x":1,"X":2`), 1)}},
+		{
+			"no-header",
+			tree{A: chat(say(0, ""), say(1, ""))},
+			[]string{"no-header " + A + ":1"},
+			tree{A: chat(`{"user_name":"Ines","character_name":"Mira","create_date":"2023-5-12 @21h 32m 29s 224ms","chat_metadata":{"integrity":"x"}}`, say(0, ""))},
+		},
+		{
+			"no-header",
+			tree{A: chat(`{"chat_meta`, say(0, ""))},
+			[]string{"invalid-json " + A + ":1", "no-header " + A + ":2"},
+			tree{A: chat("", plainHeader, say(0, ""))},
+		},
+		{
+			"misplaced-header",
+			tree{A: chat(plainHeader, say(0, ""), plainHeader, say(1, ""))},
+			[]string{"misplaced-header " + A + ":3#1"},
+			tree{A: chat(plainHeader, say(0, ""), say(1, `"user_name":"Ines"`))},
+		},
+		{
+			"misplaced-header",
+			tree{A: chat(say(0, ""), plainHeader, say(1, ""))},
+			[]string{"no-header " + A + ":1", "misplaced-header " + A + ":2#1"},
+			tree{A: chat(plainHeader, say(0, ""), say(1, ""))},
+		},
+
+		{
+			"message-shape",
+			tree{A: chat(plainHeader, `{"mes":3}`)},
+			[]string{"message-shape " + A + ":2#0", "message-shape " + A + ":2#0", "message-shape " + A + ":2#0"},
+			tree{A: chat(plainHeader, `{"name":"","is_user":1,"mes":""}`, `{"name":"","is_user":"yes","mes":""}`)},
+		},
+		{
+			"swipe-id",
+			tree{A: swiped(`"swipe_id":2,"swipes":["line 0","b"]`)},
+			[]string{"swipe-id " + A + ":2#0"},
+			tree{A: swiped(`"swipe_id":1,"swipes":["b","line 0"]`)},
+		},
+		{
+			"swipe-id",
+			tree{A: swiped(`"swipe_id":-1,"swipes":["line 0"]`)},
+			[]string{"swipe-id " + A + ":2#0"},
+			tree{A: swiped(`"swipe_id":0.0,"swipes":["line 0"]`)},
+		},
+		{
+			"swipe-id",
+			tree{A: swiped(`"swipe_id":"0","swipes":["line 0"]`)},
+			[]string{"swipe-id " + A + ":2#0"},
+			tree{A: swiped(`"swipe_id":null,"swipes":["line 0"]`)},
+		},
+		{"swipe-id", tree{A: swiped(`"swipe_id":1,"swipes":[]`)}, []string{"swipe-id " + A + ":2#0"}, tree{A: swiped(`"swipe_id":0,"swipes":[]`)}},
+		{"swipe-id", tree{A: swiped(`"swipe_id":1`)}, []string{"swipe-id " + A + ":2#0"}, tree{A: swiped(`"swipe_id":0,"swipes":null`)}},
+		{
+			"swipe-text",
+			tree{A: swiped(`"swipe_id":1,"swipes":["line 0","b","line 0"]`)},
+			[]string{"swipe-text " + A + ":2#0"},
+			tree{A: swiped(`"swipe_id":1,"swipes":["a","line\u00200","b"]`)},
+		},
+		{
+			"swipe-text",
+			tree{A: swiped(`"swipe_id":0,"swipes":["a\"line 0"]`)},
+			[]string{"swipe-text " + A + ":2#0"},
+			tree{A: swiped(`"swipe_id":0,"swipes":[ "line 0" , "b"]`)},
+		},
+		{
+			"swipe-text",
+			tree{A: swiped(`"swipe_id":0,"swipes":{"0":"line 0"}`)},
+			[]string{"swipe-text " + A + ":2#0"},
+			tree{A: swiped(`"swipes":["line 0","b"]`)},
+		},
+		{
+			"swipe-info",
+			tree{A: swiped(`"swipe_id":0,"swipes":["line 0","b"],"swipe_info":[{}]`)},
+			[]string{"swipe-info " + A + ":2#0"},
+			tree{A: swiped(`"swipe_id":0,"swipes":["line 0","b"],"swipe_info":null`)},
+		},
+		{
+			"swipe-info",
+			tree{A: swiped(`"swipe_id":0,"swipes":["line 0"],"swipe_info":{}`)},
+			[]string{"swipe-info " + A + ":2#0"},
+			tree{A: swiped(`"swipe_id":0,"swipes":["line 0"],"swipe_info":[{}]`)},
+		},
+		{
+			"bad-date",
+			tree{A: chat(plainHeader, `{"name":"M","is_user":false,"mes":"","send_date":"yesterday"}`)},
+			[]string{"bad-date " + A + ":2#0"},
+			tree{A: chat(plainHeader, `{"name":"M","is_user":false,"mes":"","send_date":"June 19, 2023 2:20pm"}`, `{"name":"M","is_user":false,"mes":"","send_date":null}`)},
+		},
+		{
+			"bad-date",
+			tree{A: chat(plainHeader, `{"name":"M","is_user":false,"mes":"","send_date":"2026-02-30T00:00:00.000Z"}`)},
+			[]string{"bad-date " + A + ":2#0"},
+			tree{A: chat(plainHeader, `{"name":"M","is_user":false,"mes":"","send_date":"2024-02-29T00:00:00.000Z"}`, `{"name":"M","is_user":false,"mes":"","send_date":"2024-03-31T00:00:00.000Z"}`)},
+		},
+		{
+			"date-order",
+			tree{A: chat(plainHeader, say(3, ""), say(2, ""), say(4, ""))},
+			[]string{"date-order " + A + ":3#1"},
+			tree{A: chat(plainHeader, say(2, ""), say(2, ""), `{"name":"M","is_user":false,"mes":""}`, say(3, ""))},
+		},
+		{
+			"date-order",
+			tree{A: chat(plainHeader, `{"name":"M","is_user":false,"mes":"","send_date":"June 19, 2023 2:20pm"}`, `{"name":"M","is_user":false,"mes":"","send_date":"June 19, 2023 2:19pm"}`)},
+			[]string{"date-order " + A + ":3#1"},
+			tree{A: chat(plainHeader, `{"name":"M","is_user":false,"mes":"","send_date":"2023-6-19@14h20m30s"}`, `{"name":"M","is_user":false,"mes":"","send_date":"June 19, 2023 2:20pm"}`)},
+		},
+
+		{"integrity-missing", tree{A: talk(`{"chat_metadata":{"integrity":""},"user_name":"unused"}`, 1)}, []string{"integrity-missing " + A + ":1"}, tree{A: talk(plainHeader, 1)}},
+		{
+			"integrity-shared",
+			tree{A: talk(plainHeader, 2), solo + "B.jsonl": talk(strings.Replace(plainHeader, `"},`, `","main_chat":"A"},`, 1), 2)},
+			[]string{"integrity-shared " + solo + "B.jsonl:1", "unlisted-branch " + solo + "B.jsonl:1"},
+			tree{A: talk(plainHeader, 2), "chats/Ines/B.jsonl": talk(plainHeader, 2)},
+		},
+
+		{"dangling-main-chat", tree{A: talk(head(1, `"main_chat":"B"`), 1)}, []string{"dangling-main-chat " + A + ":1"}, tree{A: talk(head(1, `"main_chat":""`), 1)}},
+		{
+			"dangling-main-chat",
+			tree{A: talk(head(1, `"main_chat":"../../Ines/B"`), 1), "chats/Ines/B.jsonl": talk(head(2, ""), 1)},
+			[]string{"dangling-main-chat " + A + ":1"},
+			tree{A: talk(head(1, ""), 1)},
+		},
+		{
+			"dangling-checkpoint",
+			tree{A: chat(plainHeader, say(0, `"extra":{"bookmark_link":"B"}`))},
+			[]string{"dangling-checkpoint " + A + ":2#0"},
+			tree{A: chat(plainHeader, say(0, `"extra":{"bookmark_link":""}`))},
+		},
+		{
+			"dangling-branch",
+			tree{A: chat(plainHeader, say(0, `"extra":{"branches":["A","B"]}`))},
+			[]string{"dangling-branch " + A + ":2#0"},
+			tree{A: chat(plainHeader, say(0, `"extra":{"branches":["A"]}`))},
+		},
+		{
+			"unlisted-branch",
+			tree{A: talk(head(1, ""), 2), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 1)},
+			[]string{"unlisted-branch " + solo + "B.jsonl:1"},
+			tree{A: chat(head(1, ""), say(0, `"extra":{"branches":["C","B"]}`)), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 1), solo + "C.jsonl": talk(head(3, ""), 1)},
+		},
+		{"chat-cycle", tree{A: talk(head(1, `"main_chat":"A"`), 1)}, []string{"chat-cycle " + A + ":1"}, tree{A: talk(head(1, `"main_chat":"a "`), 1)}},
+		{
+			"chat-cycle",
+			tree{A: talk(head(1, `"main_chat":"B"`), 1), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 1), solo + "C.jsonl": talk(head(3, `"main_chat":"A"`), 1)},
+			[]string{"chat-cycle " + A + ":1", "chat-cycle " + solo + "B.jsonl:1", "unlisted-branch " + solo + "C.jsonl:1"},
+			tree{A: talk(head(1, ""), 1), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 1), solo + "C.jsonl": talk(head(3, `"main_chat":"B"`), 1)},
+		},
+		{
+			"diverged-checkpoint",
+			tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(0, ""), strings.Replace(say(1, ""), "line 1", "another", 1))},
+			[]string{"diverged-checkpoint " + solo + "B.jsonl:1"},
+			tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"bookmark_link":"B"}`), say(2, "")), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), strings.Replace(say(0, `"x":1`), "line 0", "edited", 1), strings.Replace(say(1, ""), "line 1", `line\u00201`, 1), say(3, ""))},
+		},
+		{
+			"diverged-checkpoint",
+			tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 1)},
+			[]string{"diverged-checkpoint " + solo + "B.jsonl:1"},
+			tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 2)},
+		},
+		{
+			"unsafe-name",
+			tree{A: chat(head(1, ""), say(0, `"extra":{"bookmark_link":"B: two"}`)), solo + "B two.jsonl": talk(head(2, `"main_chat":"A"`), 1)},
+			[]string{"unsafe-name " + A + ":2#0"},
+			tree{A: chat(head(1, ""), say(0, `"extra":{"bookmark_link":"B.. two"}`)), solo + "B.. two.jsonl": talk(head(2, `"main_chat":"A"`), 1)},
+		},
+
+		{
+			"name-too-long",
+			tree{solo + strings.Repeat("n", 239) + ".jsonl": talk(plainHeader, 1), "worlds/" + strings.Repeat("w", 240) + ".json": book("")},
+			[]string{"name-too-long " + solo + strings.Repeat("n", 239) + ".jsonl:0", "name-too-long worlds/" + strings.Repeat("w", 240) + ".json:0"},
+			tree{solo + strings.Repeat("n", 238) + ".jsonl": talk(plainHeader, 1), "worlds/" + strings.Repeat("w", 239) + ".json": book("")},
+		},
+		{
+			"wrong-extension",
+			tree{solo + "A.JSONL": talk(head(1, ""), 1), solo + ".jsonl": talk(head(2, ""), 1), solo + "B.jsonl.txt": "", "group chats/G.jsonl.txt": ""},
+			[]string{"wrong-extension " + solo + ".jsonl:0", "wrong-extension " + solo + "A.JSONL:0", "wrong-extension " + solo + "B.jsonl.txt:0", "wrong-extension group chats/G.jsonl.txt:0"},
+			tree{solo + "A.jsonl": talk(head(1, ""), 1), solo + "B.txt": "", "group chats/notes.txt": ""},
+		},
+		{
+			"folder-without-card",
+			tree{A: talk(plainHeader, 1), "characters/Mira1.png": ""},
+			[]string{"folder-without-card chats/Mira:0"},
+			tree{A: talk(plainHeader, 1), "characters/Mira.png": "", "chats/empty/x": ""},
+		},
+		{
+			"missing-main-chat",
+			tree{A: chat(head(1, ""), say(0, `"extra":{"branches":["B"]}`)), solo + "B.jsonl": talk(head(2, ""), 1)},
+			[]string{"missing-main-chat " + solo + "B.jsonl:1"},
+			tree{A: chat(head(1, ""), say(0, `"extra":{"branches":["B"]}`)), solo + "B.jsonl": talk(head(2, `"main_chat":""`), 1)},
+		},
+		{
+			"missing-main-chat",
+			tree{A: chat(head(1, ""), say(0, `"extra":{"branches":["B"]}`)), solo + "B.jsonl": talk(head(2, ""), 1)},
+			[]string{"missing-main-chat " + solo + "B.jsonl:1"},
+			tree{A: chat(head(1, ""), say(0, `"extra":{"branches":["A","B"]}`)), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(0, `"extra":{"bookmark_link":"A"}`))},
+		},
+		{
+			"unfinished-change",
+			tree{A: talk(plainHeader, 1), ".stchat/20261121T203325-4f1c9a02.journal": "{"},
+			[]string{"unfinished-change .stchat:0"},
+			tree{A: talk(plainHeader, 1), ".stchat/20261121T203325-4f1c9a02.done": "{"},
+		},
+
+		{
+			"group-unlisted",
+			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "H"), "group chats/H.jsonl": talk(head(2, ""), 1)},
+			[]string{"group-unlisted group chats/G.jsonl:0"},
+			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "G:")},
+		},
+		{
+			"group-unlisted",
+			tree{"group chats/G.jsonl": talk(head(1, `"main_chat":"H"`), 1), "groups/1.json": groupFile("", "H"), "group chats/H.jsonl": talk(head(2, ""), 1)},
+			[]string{"group-unlisted group chats/G.jsonl:0", "unlisted-branch group chats/G.jsonl:1"},
+			tree{"group chats/G.jsonl": talk(head(1, `"main_chat":"H"`), 1), "groups/1.json": groupFile("", "H", "G"), "group chats/H.jsonl": talk(head(2, ""), 1)},
+		},
+		{
+			"group-missing-chat",
+			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "G", "H")},
+			[]string{"group-missing-chat groups/1.json:0"},
+			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "H", "G")},
+		},
+		{
+			"group-twice",
+			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "G"), "groups/2.json": groupFile("", "G")},
+			[]string{"group-twice group chats/G.jsonl:0"},
+			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "G", "G")},
+		},
+		{
+			"group-old-layout",
+			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile(`"past_metadata":{"G":{}},"chat_metadata":{}`, "G")},
+			[]string{"group-old-layout group chats/G.jsonl:1"},
+			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile(`"past_metadata":{"H":{}}`, "G")},
+		},
+		{
+			"group-old-layout",
+			tree{"group chats/G.jsonl": chat(say(0, "")), "groups/1.json": groupFile(`"chat_metadata":{"x":1}`, "G")},
+			[]string{"group-old-layout group chats/G.jsonl:1"},
+			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "G")},
+		},
+
+		{
+			"lorebook-missing",
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1)},
+			[]string{"lorebook-missing " + A + ":1"},
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": book("")},
+		},
+		{
+			"lorebook-unreadable",
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": `{"entries":`},
+			[]string{"lorebook-unreadable worlds/Sea.json:1"},
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": `{"entries":[]}`},
+		},
+		{
+			"lorebook-unreadable",
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": book(queue(`{`))},
+			[]string{"lorebook-unreadable worlds/Sea.json:0"},
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": book(queue(""))},
+		},
+		{
+			"lorebook-mismatch",
+			tree{A: talk(head(1, `"world_info":"Sea","auto_lorebooks":{"lorebookName":"Land"}`), 1), "worlds/Sea.json": book("")},
+			[]string{"lorebook-mismatch " + A + ":1"},
+			tree{A: talk(head(1, `"world_info":"Sea","auto_lorebooks":{"lorebookName":"Sea"}`), 1), "worlds/Sea.json": book("")},
+		},
+		{
+			"lorebook-shared-state",
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "chats/Ines/B.jsonl": chat(head(2, `"world_info":"Sea"`), say(1, "")), "worlds/Sea.json": book(queue(""))},
+			[]string{"lorebook-shared-state chats/Ines/B.jsonl:1"},
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "chats/Ines/B.jsonl": talk(head(2, `"world_info":"Sea"`), 1), "worlds/Sea.json": book(`"0":{"uid":0,"comment":"sea"}`)},
+		},
+		{
+			"lorebook-queue",
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": book(queue(`{\"status\":\"retrying\"}`))},
+			[]string{"lorebook-queue worlds/Sea.json:0"},
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": book(queue(`{\"status\":\"completed\"}`))},
+		},
+		{
+			"registry-uid",
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": book(`"3":{"uid":3,"comment":"_registry_place","content":"[Registry: place]\n- UID=4 | name: X"}`)},
+			[]string{"registry-uid worlds/Sea.json:0"},
+			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": book(`"3":{"uid":3,"comment":"_registry_place","content":"[Registry: place]\n- uid: 3 | name: X"}`)},
+		},
+
+		{"recap-chat-id", tree{A: talkWith(head(1, recapOf("B", 1, 0)), say(0, recapped))}, []string{"recap-chat-id " + A + ":1"}, tree{A: talkWith(head(1, recapOf("A", 1, 0)), say(0, recapped))}},
+		{"recap-chat-id", tree{A: talkWith(head(1, recapOf("B", 1, 0)), say(0, recapped))}, []string{"recap-chat-id " + A + ":1"}, tree{A: talkWith(head(1, recapOf("B", 1, 0)+`,"world_info":"Gone"`), say(0, recapped))}},
+		{
+			"recap-version",
+			tree{A: talkWith(head(1, recapOf("A", 2, 0)), say(0, recapped))},
+			[]string{"recap-version " + A + ":1"},
+			tree{A: talk(head(1, `"auto_recap_running_scene_recaps":{"chat_id":"B","current_version":4,"versions":[]}`), 1)},
+		},
+		{"beyond-end", tree{A: talk(head(1, recapOf("A", 1, 3)), 3)}, []string{"beyond-end " + A + ":1"}, tree{A: talk(head(1, recapOf("A", 1, 3)), 4)}},
+		{
+			"beyond-end",
+			tree{A: talk(head(1, `"auto_illustrator":{"promptRegistry":{"nodes":{"p":{"id":"p","messageId":2}},"imageToPromptId":{},"rootPromptIds":["p"]}}`), 2)},
+			[]string{"beyond-end " + A + ":1"},
+			tree{A: talk(head(1, `"auto_illustrator":{"promptRegistry":{"nodes":{"p":{"id":"p","messageId":1}},"imageToPromptId":{},"rootPromptIds":["p"]}}`), 2)},
+		},
+		{
+			"combined-recap",
+			tree{A: talk(head(1, `"auto_recap":{"combined_recap":{"chat_id":"B","message_count":3}}`), 2)},
+			[]string{"combined-recap " + A + ":1", "combined-recap " + A + ":1"},
+			tree{A: talk(head(1, `"auto_recap":{"combined_recap":{"chat_id":"A","message_count":2}}`), 2)},
+		},
+		{"pending-old", tree{A: talk(head(1, pendingOp(now.Add(-25*time.Hour))), 1)}, []string{"pending-old " + A + ":1"}, tree{A: talk(head(1, pendingOp(now.Add(-23*time.Hour))), 1)}},
+		{
+			"luker-floor",
+			tree{A: talk(plainHeader, 2), solo + "A.luker-state.g__floor_log.json": `{"version":1,"commits":[{"floor":2}]}`},
+			[]string{"luker-floor " + solo + "A.luker-state.g__floor_log.json:0"},
+			tree{A: talk(plainHeader, 2), solo + "A.luker-state.g__floor_log.json": `{"version":1,"commits":[{"floor":1}]}`, solo + "A2.luker-state.g__floor_log.json": `{"version":1,"commits":[{"floor":2}]}`},
+		},
+		{
+			"luker-slug",
+			tree{A: talk(plainHeader, 2), solo + "A.luker-state.chat_sync.json": `{"integrity":"x"}`},
+			[]string{"luker-slug " + A + ":1"},
+			tree{A: talk(plainHeader, 2), solo + "A.luker-state.chat_sync.json": `{"integrity":"11111111-0000-4000-8000-000000000000"}`},
+		},
+		{
+			"orphan-sidecar",
+			tree{A: talk(plainHeader, 2), solo + "B.luker-state.x.json": `{}`},
+			[]string{"orphan-sidecar " + solo + "B.luker-state.x.json:0"},
+			tree{A: talk(plainHeader, 2), solo + "A.luker-state.x.json": `{}`},
+		},
+
+		{
+			"missing-attachment",
+			tree{A: chat(plainHeader, say(0, `"extra":{"image":"/user/images/M/a.png","files":[{"url":"/user/files/b.txt"}],"media":[{"url":"user/images/M/../../../../x"}]}`)), "user/images/M/b.png": ""},
+			[]string{"missing-attachment " + A + ":2#0", "missing-attachment " + A + ":2#0", "missing-attachment " + A + ":2#0", "legacy-media " + A + ":2#0"},
+			tree{A: chat(plainHeader, say(0, `"extra":{"image":"/user/images/M%20x/a.png?t=1","files":[{"url":"https://example.org/b"}],"media":[{"url":"data:image/png;base64,x"},{"url":"/img/ai4.png"}]}`)), "user/images/M x/a.png": ""},
+		},
+	}...)
+}
+
+func TestRules(t *testing.T) {
+	covered := map[string]bool{}
+	for i, tt := range ruleCases() {
+		covered[tt.rule] = true
+		t.Run(fmt.Sprintf("%s/%d", tt.rule, i), func(t *testing.T) {
+			root := plant(t, tt.has)
+			res := check(t, root)
+			if diff := cmp.Diff(tt.want, found(root, res.Findings)); diff != "" {
+				t.Errorf("has it (-want +got):\n%s", diff)
+			}
+			for _, f := range res.Findings {
+				if f.Message == "" || f.Effect() == "" || f.Mend() == "" {
+					t.Errorf("%v lacks a text: %+v", f.Rule, f)
+				}
+			}
+			root = plant(t, tt.almost)
+			for _, f := range found(root, check(t, root).Findings) {
+				if strings.HasPrefix(f, tt.rule+" ") {
+					t.Errorf("almost has it, but: %s", f)
+				}
+			}
+		})
+	}
+	for _, id := range rules.All() {
+		if !covered[id.String()] {
+			t.Errorf("no chat here breaks %s", id)
+		}
+	}
+}
+
+// talkWith is a chat of one message.
+func talkWith(header, message string) string { return chat(header, message) }
+
+func recapOf(chat string, current, scene int) string {
+	return fmt.Sprintf(`"auto_recap_running_scene_recaps":{"chat_id":%q,"current_version":%d,"versions":[{"version":1,"content":"x","new_scene_index":%d}]}`, chat, current, scene)
+}
+
+func pendingOp(at time.Time) string {
+	return fmt.Sprintf(`"autoLorebooks":{"pendingOps":{"entry_1":{"stage":"lookup","timestamp":%d}}}`, at.UnixMilli())
+}
+
+func TestUnusedLorebook(t *testing.T) {
+	root := plant(t, tree{"worlds/Sea.json": `{`, "worlds/Land.json": book(queue(`{\"status\":\"pending\"}`)), solo + "A.jsonl": talk(plainHeader, 1)})
+	res := check(t, root)
+	want := []string{"lorebook-queue worlds/Land.json:0", "lorebook-unreadable worlds/Sea.json:1"}
+	if diff := cmp.Diff(want, found(root, res.Findings)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, f := range res.Findings {
+		if f.Severity != rules.Info {
+			t.Errorf("%v is %v, not info: no chat uses the lorebook", f.Rule, f.Severity)
+		}
+	}
+	if res := check(t, filepath.Join(root, "chats")); len(res.Findings) > 0 {
+		t.Errorf("a folder of chats alone: %q", found(root, res.Findings))
+	}
+}
+
+// TestOneOfMany checks a single chat, which still is judged by its folder.
+func TestOneOfMany(t *testing.T) {
+	root := plant(t, tree{
+		solo + "A.jsonl": chat(plainHeader, say(0, ""), say(1, `"extra":{"bookmark_link":"B"}`)),
+		solo + "B.jsonl": chat(strings.Replace(plainHeader, `"},`, `","main_chat":"A"},`, 1), say(0, ""), say(0, "")),
+	})
+	res := check(t, filepath.Join(root, "chats", "Mira", "B.jsonl"))
+	want := []string{"integrity-shared " + solo + "B.jsonl:1", "diverged-checkpoint " + solo + "B.jsonl:1"}
+	got := found(root, res.Findings)
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if res := check(t, filepath.Join(root, "chats", "Mira", "A.jsonl")); len(res.Findings) > 0 {
+		t.Errorf("the eldest: %q", found(root, res.Findings))
+	}
+}
+
+// TestManyFindings is a chat with more of one rule than are kept.
+func TestManyFindings(t *testing.T) {
+	lines := []string{plainHeader}
+	for range 1500 {
+		lines = append(lines, `{"name":"M","is_user":false,"mes":"","send_date":"?"}`)
+	}
+	root := plant(t, tree{solo + "A.jsonl": chat(lines...)})
+	res := check(t, root)
+	if n := len(res.Findings); n != 101 {
+		t.Errorf("%d findings, want 100 and one that stands for the others", n)
+	}
+	if last := res.Findings[len(res.Findings)-1]; last.Count() != 1400 || last.Text() != "1400 more of the same are not listed" {
+		t.Errorf("last: %+v", last)
+	}
+}
+
+func TestDemoIsClean(t *testing.T) {
+	res := check(t, filepath.Join("..", "..", "..", "testdata", "demo"))
+	if len(res.Chats) == 0 {
+		t.Fatal("no chats in the demo")
+	}
+	for _, f := range res.Findings {
+		t.Errorf("%s: %s:%d: %s", f.Rule, f.Path, f.Line, f.Message)
+	}
+}
+
+// BenchmarkCheck checks one chat.
+func BenchmarkCheck(b *testing.B) {
+	text := strings.Repeat(`The harbour lies quiet. \"Stay,\" she says.\n\n`, 10)
+	lines := []string{plainHeader}
+	for i := range 10_000 {
+		lines = append(lines, say(i%60, fmt.Sprintf(`"extra":{"token_count":%d},"swipe_id":0,"swipes":["%s","%s"]`, i, text, text)))
+	}
+	data := chat(lines...)
+	path := filepath.Join(b.TempDir(), "A.jsonl")
+	if err := os.WriteFile(path, []byte(data), 0o666); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := mend.Check(context.Background(), mend.CheckOptions{List: ops.List{Paths: []string{path}}, Now: now}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

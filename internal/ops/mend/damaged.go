@@ -1,0 +1,40 @@
+package mend
+
+import (
+	"bytes"
+	"fmt"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+)
+
+// withoutJunk returns a line without the NUL bytes and byte order marks around it,
+// where there are any and what is left is an object.
+func withoutJunk(line []byte) (rest []byte, ok bool) {
+	rest = line
+	for {
+		n := len(rest)
+		rest = bytes.Trim(rest, "\x00 \t\r")
+		rest = bytes.TrimPrefix(rest, []byte(bom))
+		rest = bytes.TrimSuffix(rest, []byte(bom))
+		if len(rest) == n {
+			break
+		}
+	}
+	if len(rest) == len(line) || rawjson.KindOf(rest) != rawjson.ObjectKind || jsonl.Check(rest) != nil {
+		return nil, false
+	}
+	return rest, true
+}
+
+// junkChange tells what was taken off a line.
+func junkChange(line, rest []byte) string {
+	what := "NUL bytes and byte order marks"
+	switch junk := bytes.Replace(line, rest, nil, 1); {
+	case len(bytes.Trim(junk, "\x00 \t\r")) == 0:
+		what = "NUL bytes"
+	case bytes.IndexByte(junk, 0) < 0:
+		what = "bytes of byte order marks"
+	}
+	return fmt.Sprintf("took %d %s off the line", len(line)-len(rest), what)
+}

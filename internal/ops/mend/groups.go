@@ -1,0 +1,42 @@
+package mend
+
+import (
+	"bytes"
+
+	"stchat/internal/group"
+	"stchat/internal/rules"
+)
+
+// groupEdit is what chats ask of one group file.
+type groupEdit struct {
+	group.Edit
+	was []byte // the file when it was judged
+}
+
+// tell tells what the edit does.
+func (e *groupEdit) tell() *told {
+	t := &told{}
+	joined, data, err := e.Apply(e.was)
+	if err != nil {
+		return t // and it was not made
+	}
+	if !bytes.Equal(joined, e.was) {
+		t.add(step{rules.GroupUnlisted, 0, noMessage}, text("added to the group's chats: "+quoteAll(e.List)), e.was, joined)
+	}
+	if !bytes.Equal(data, joined) {
+		t.add(step{rules.GroupOldLayout, 0, noMessage}, text("took out the metadata of "+quoteAll(e.Forget)), joined, data)
+	}
+	return t
+}
+
+// group returns what a chat asks of a group file, made when it is first asked for.
+func (p *plan) group(f *group.File) *groupEdit {
+	for _, e := range p.groups {
+		if e.Path == f.Path {
+			return e
+		}
+	}
+	e := &groupEdit{group.Edit{Path: f.Path}, f.Raw()}
+	p.groups = append(p.groups, e)
+	return e
+}

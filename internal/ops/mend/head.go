@@ -1,0 +1,238 @@
+package mend
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/meta"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+	"stchat/internal/rules"
+)
+
+// head is how a chat's header comes to stand in front, where it does not.
+type head struct {
+	view  *view
+	steps []headStep
+}
+
+// headStep is what is told of it.
+type headStep struct {
+	step
+	change        string
+	before, after []byte
+}
+
+// newHeader is what a header is needed for, and the metadata that an old group
+// file holds for it.
+type newHeader struct {
+	missing []rules.ID // empty: none is needed
+	old     []byte
+}
+
+// lead is what stands in front of a chat's first surviving line.
+type lead struct {
+	first    whole // the first line that is not blank, where it is a header but for what stands around it
+	isFirst  bool
+	rule     rules.ID // of the first line that is whole but for what stands around it
+	hasWhole bool
+	at       rules.Span // the first surviving line
+	number   int
+}
+
+// whole is a damaged line that is a message, or a header, without the bytes
+// around it.
+type whole struct {
+	off    int64
+	number int
+	rule   rules.ID
+	raw    []byte
+	text   []byte // part of raw
+}
+
+// putInFront says how the header comes to the front: what is around it goes
+// where it is there already; it moves there from inside the chat; or a new one
+// is made. It is nil where nothing is to be done.
+func putInFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.Set, need newHeader) (*head, error) {
+	var l lead
+	if c.TornLine > 0 || c.Mendable()&rules.SetOf(rules.NUL, rules.InvalidJSON) != 0 {
+		var err error
+		if l, err = readLead(ctx, src, c, want); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case l.isFirst:
+		return trimFirst(&l.first), nil
+	case l.hasWhole && c.HasHeader:
+		return moveHeader(src, l.at, l.number, []rules.ID{l.rule})
+	case len(need.missing) == 0:
+		return nil, nil
+	case c.Inside == 1 && need.old == nil:
+		return moveHeader(src, c.InsideAt, c.InsideLine, need.missing)
+	}
+	return makeHeader(src, need)
+}
+
+// errEnough ends a reading that has seen what it wanted.
+var errEnough = errors.New("enough")
+
+// readLead reads a chat up to its first surviving line.
+func readLead(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.Set) (lead, error) {
+	type batch struct {
+		wholes []whole
+		head   int // the first line that is not blank
+		lines  int
+		at     rules.Span
+		number int
+		over   bool
+	}
+	var l lead
+	seen := false
+	err := jsonl.Map(ctx, src, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1},
+		func(line *jsonl.Line, b *batch) {
+			if b.over {
+				return
+			}
+			if b.lines++; b.lines == 1 {
+				b.head = line.Number
+			}
+			if line.Damage == nil {
+				b.over, b.number, b.at = true, line.Number, rules.Span{Off: line.Off, Len: int64(len(line.Raw))}
+				return
+			}
+			if text, ok := withoutJunk(line.Raw); ok && len(b.wholes) == 0 {
+				b.wholes = append(b.wholes, whole{line.Off, line.Number, rules.DamageRule(line.Damage), bytes.Clone(line.Raw), bytes.Clone(text)})
+			}
+		},
+		func(b *batch, base jsonl.Base, _ jsonl.Damages) error {
+			for _, w := range b.wholes {
+				first := !seen && w.number == b.head
+				w.number += base.Line + 1
+				if w.rule == rules.InvalidJSON && w.number == c.TornLine {
+					w.rule = rules.TornTail
+				}
+				if !want.Has(w.rule) || l.hasWhole {
+					continue
+				}
+				l.hasWhole, l.rule = true, w.rule
+				if first && meta.IsHeader(w.text) {
+					l.first, l.isFirst = w, true
+				}
+			}
+			seen = seen || b.lines > 0
+			if b.over {
+				l.at, l.number = b.at, base.Line+b.number+1
+				return errEnough
+			}
+			return nil
+		}, nil)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return l, err
+}
+
+// trimFirst takes away what stands around the header in the first line.
+func trimFirst(w *whole) *head {
+	before := int64(bytes.Index(w.raw, w.text))
+	after := int64(len(w.raw)-len(w.text)) - before
+	end := w.off + int64(len(w.raw))
+	return &head{
+		view:  &view{splices: []rawjson.Splice{{At: w.off, Len: before}, {At: end - after, Len: after}}},
+		steps: []headStep{{step{w.rule, w.number, -1}, junkChange(w.raw, w.text), w.raw, w.text}},
+	}
+}
+
+// moveHeader moves a header to the front, with its line end.
+func moveHeader(src jsonl.Source, at rules.Span, number int, why []rules.ID) (*head, error) {
+	line, err := src.Section(at.Off, at.Len)
+	if err != nil {
+		return nil, err
+	}
+	gone := rawjson.Splice{At: at.Off, Len: at.Len}
+	behind, err := src.Section(at.Off+at.Len, min(2, src.Size-at.Off-at.Len))
+	if err != nil {
+		return nil, err
+	}
+	if end := lineEnd(behind); end > 0 {
+		gone.Len += int64(end)
+	} else { // it is the last line: the one in front becomes that
+		front := min(2, at.Off)
+		before, err := src.Section(at.Off-front, front)
+		if err != nil {
+			return nil, err
+		}
+		gone.Len += int64(len(behind))
+		n := int64(len(before) - len(bytes.TrimSuffix(bytes.TrimSuffix(before, []byte("\n")), []byte("\r"))))
+		gone.At, gone.Len = gone.At-n, gone.Len+n
+	}
+	h, err := insert(src, line)
+	if err != nil {
+		return nil, err
+	}
+	h.view.splices = append(h.view.splices, gone)
+	h.view.from = number
+	h.tell(why, number, "moved the header to the front", nil)
+	return h, nil
+}
+
+// lineEnd returns the length of the line end that bytes begin with.
+func lineEnd(b []byte) int {
+	switch {
+	case bytes.HasPrefix(b, []byte("\n")):
+		return 1
+	case bytes.Equal(b, []byte("\r\n")):
+		return 2
+	}
+	return 0
+}
+
+// makeHeader puts a new header in front, with what a group file holds.
+func makeHeader(src jsonl.Source, need newHeader) (*head, error) {
+	line := meta.New()
+	change := "put a header in front"
+	if need.old != nil {
+		err := line.Change(func(metadata []byte) ([]byte, error) { return patch.Merge(metadata, need.old) })
+		if err != nil {
+			return nil, err
+		}
+		change = "moved the chat's metadata from the group file into a header"
+	}
+	h, err := insert(src, line.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	h.tell(need.missing, 1, change, line.Bytes())
+	return h, nil
+}
+
+// insert puts a line in front, behind a byte order mark.
+func insert(src jsonl.Source, line []byte) (*head, error) {
+	has, err := hasBOM(src)
+	if err != nil {
+		return nil, err
+	}
+	at := int64(0)
+	if has {
+		at = int64(len(bom))
+	}
+	line = append(bytes.Clone(line), '\n')
+	return &head{view: &view{inserted: true, splices: []rawjson.Splice{{At: at, Data: line}}}}, nil
+}
+
+func (h *head) tell(why []rules.ID, line int, change string, after []byte) {
+	for _, id := range why {
+		h.steps = append(h.steps, headStep{step{id, line, -1}, change, nil, after})
+	}
+}
+
+const bom = "\xef\xbb\xbf"
+
+// hasBOM reports whether a file begins with a byte order mark.
+func hasBOM(src jsonl.Source) (bool, error) {
+	head, err := src.Section(0, min(int64(len(bom)), src.Size))
+	return string(head) == bom, err
+}

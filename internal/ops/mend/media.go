@@ -1,0 +1,196 @@
+package mend
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"stchat/internal/rawjson"
+	"stchat/internal/rules"
+)
+
+// media moves a message's attachments into the lists media and files, in the order and
+// with all the effects of ensureMessageMediaIsArray (script.js of SillyTavern 1.19). What
+// that drops is lost.
+func media(line []byte) (out []byte, changes []change) {
+	m, err := rawjson.ParseObject(line)
+	if err != nil {
+		return line, nil
+	}
+	extra, ok := m.Object("extra")
+	if !ok {
+		return line, nil
+	}
+	move := &mediaMove{extra: extra}
+	move.file()
+	move.imageSwipes()
+	move.image()
+	move.video()
+	if len(move.moved) == 0 {
+		return line, nil
+	}
+	m.Set("extra", extra.Bytes())
+	changes = []change{{rule: rules.LegacyMedia, text: "moved " + strings.Join(move.moved, ", ") + " into the lists of media and files"}}
+	for _, lost := range move.lost {
+		changes = append(changes, change{rule: rules.LegacyMedia, text: "took " + lost.what + " out, which SillyTavern drops", what: lost.what, lost: lost.raw})
+	}
+	return m.Bytes(), changes
+}
+
+type mediaMove struct {
+	extra *rawjson.Object
+	moved []string
+	lost  []lostValue
+}
+
+type lostValue struct {
+	what string
+	raw  []byte
+}
+
+// take takes a value out of extra.
+func (m *mediaMove) take(key string) (raw []byte) {
+	raw, ok := m.extra.Get(key)
+	if ok {
+		raw = bytes.Clone(raw)
+		m.extra.Unset(key)
+		m.moved = append(m.moved, key)
+	}
+	return raw
+}
+
+// list returns a list of extra, made where it is none.
+func (m *mediaMove) list(key string) []byte {
+	raw, ok := m.extra.Get(key)
+	if rawjson.KindOf(raw) == rawjson.Array {
+		return raw
+	}
+	if ok && rawjson.KindOf(raw) != rawjson.Null {
+		m.lose(key, bytes.Clone(raw))
+	}
+	m.extra.Set(key, []byte("[]"))
+	return []byte("[]")
+}
+
+func (m *mediaMove) lose(what string, raw []byte) {
+	m.lost = append(m.lost, lostValue{what, raw})
+}
+
+// push appends an element to a list of extra.
+func (m *mediaMove) push(key string, element []byte) {
+	m.extra.Set(key, rawjson.Append(m.list(key), element))
+}
+
+// medium makes an element of media, where the value is the address of one.
+func medium(kind string, raw []byte) (element []byte, ok bool) {
+	if rawjson.KindOf(raw) != rawjson.String || !rawjson.Truthy(raw) {
+		return nil, false
+	}
+	return append(append([]byte(`{"type":"`+kind+`","url":`), raw...), '}'), true
+}
+
+func (m *mediaMove) file() {
+	if !m.extra.Has("file") {
+		return
+	}
+	m.list("files")
+	if raw := m.take("file"); rawjson.Truthy(raw) {
+		m.push("files", raw)
+	}
+}
+
+const gallery = `"gallery"` // the value of media_display where image_swipes were
+
+func (m *mediaMove) imageSwipes() {
+	if raw, _ := m.extra.Get("image_swipes"); rawjson.KindOf(raw) != rawjson.Array {
+		return // it stays
+	}
+	list := m.list("media")
+	raw, _ := m.extra.Get("image_swipes")
+	var fresh []byte
+	for swipe := range rawjson.Elements(raw) {
+		if element, ok := medium("image", swipe); ok {
+			m.extra.Set("media_display", []byte(gallery))
+			fresh = append(append(fresh, ','), element...)
+		} else if rawjson.Truthy(swipe) {
+			m.lose("an element of image_swipes", bytes.Clone(swipe))
+		}
+	}
+	if fresh != nil {
+		m.extra.Set("media", rawjson.Append(list, fresh[1:]))
+	}
+	m.take("image_swipes")
+}
+
+func (m *mediaMove) image() {
+	if !m.extra.Has("image") {
+		return
+	}
+	m.list("media")
+	raw := m.take("image")
+	if element, ok := medium("image", raw); ok {
+		m.push("media", element)
+	} else if rawjson.Truthy(raw) {
+		m.lose("image", raw)
+	}
+	if display, _ := m.extra.Get("media_display"); string(display) == gallery {
+		if at := indexOfURL(m.list("media"), raw); at >= 0 {
+			m.extra.Set("media_index", strconv.AppendInt(nil, int64(at), 10))
+		}
+	}
+	m.unique()
+}
+
+// indexOfURL returns the first element of media with an address, -1 where none has it.
+func indexOfURL(list, address []byte) int {
+	want, ok := rawjson.Unquote(address)
+	i := 0
+	for element := range rawjson.Elements(list) {
+		url, _ := rawjson.Lookup(element, "url")
+		if is, isText := rawjson.Unquote(url); ok && isText && is == want {
+			return i
+		}
+		i++
+	}
+	return -1
+}
+
+// unique drops media whose address is there already.
+func (m *mediaMove) unique() {
+	list, seen := m.list("media"), map[string]bool{}
+	edited := rawjson.Filter(list, func(_ int, element []byte) bool {
+		raw, _ := rawjson.Lookup(element, "url")
+		url, ok := rawjson.Unquote(raw)
+		if !ok {
+			return true
+		}
+		again := seen[url]
+		seen[url] = true
+		if again && !sameMedium(element, raw) {
+			m.lose("a second entry of media", bytes.Clone(element))
+		}
+		return !again
+	})
+	if !bytes.Equal(edited, list) {
+		m.extra.Set("media", edited)
+	}
+}
+
+// sameMedium reports whether an element has nothing but an image's type and address.
+func sameMedium(element, url []byte) bool {
+	plain, ok := medium("image", url)
+	return ok && bytes.Equal(rawjson.Compact(element), plain)
+}
+
+func (m *mediaMove) video() {
+	if !m.extra.Has("video") {
+		return
+	}
+	m.list("media")
+	raw := m.take("video")
+	if element, ok := medium("video", raw); ok {
+		m.push("media", element)
+	} else if rawjson.Truthy(raw) {
+		m.lose("video", raw)
+	}
+}

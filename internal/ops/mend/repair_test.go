@@ -1,0 +1,666 @@
+package mend_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"stchat/internal/changeset"
+	"stchat/internal/ops/mend"
+	"stchat/internal/rules"
+	"stchat/internal/userdir"
+)
+
+// uuids gives slugs that are told apart.
+func uuids() func() string {
+	n := 0
+	return func() string {
+		n++
+		return fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", n)
+	}
+}
+
+func repair(t *testing.T, write bool, opt mend.RepairOptions, paths ...string) *mend.RepairReport {
+	t.Helper()
+	opt.List.Paths, opt.Now, opt.NewUUID = paths, now, uuids()
+	opt.Changes = changeset.Options{DryRun: !write, NoSync: true, Now: now, Command: []string{"repair"}}
+	rep, err := mend.Repair(context.Background(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range rep.Errs {
+		t.Error(err)
+	}
+	for _, r := range rep.Results {
+		if r.Err != nil {
+			t.Error(r.Err)
+		}
+	}
+	return rep
+}
+
+// withDangling is all that repair mends unasked, and the rules of links that lead
+// nowhere.
+func withDangling() []rules.ID {
+	return append(slices.DeleteFunc(rules.All(), func(id rules.ID) bool { return !rules.Mendable().Has(id) }),
+		rules.DanglingMainChat, rules.DanglingCheckpoint, rules.DanglingBranch)
+}
+
+func actions(rep *mend.RepairReport) int {
+	n := 0
+	for _, r := range rep.Results {
+		n += r.Doc.Total
+	}
+	return n
+}
+
+// files reads a folder whole, by slashed paths, without stchat's own records.
+func files(t *testing.T, root string) tree {
+	t.Helper()
+	out := tree{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err == nil && d.Name() == userdir.Own:
+			return filepath.SkipDir
+		case err != nil || d.IsDir():
+			return err
+		}
+		data, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(root, path)
+		out[filepath.ToSlash(rel)] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestRepairEveryRule mends whatever breaks a rule: a dry run changes nothing,
+// what repair says it mends is found no more, the old files are kept, and a
+// second run finds nothing to do.
+func TestRepairEveryRule(t *testing.T) {
+	mended := map[string]bool{}
+	for i, tt := range ruleCases() {
+		t.Run(fmt.Sprintf("%s/%d", tt.rule, i), func(t *testing.T) {
+			root := plant(t, tt.has)
+			before := files(t, root)
+			dry := repair(t, false, mend.RepairOptions{}, root)
+			if diff := cmp.Diff(before, files(t, root)); diff != "" {
+				t.Fatalf("a dry run changed something:\n%s", diff)
+			}
+			rep := repair(t, true, mend.RepairOptions{}, root)
+			if (actions(dry) > 0) != (actions(rep) > 0) {
+				t.Errorf("the dry run tells %d actions, the repair %d", actions(dry), actions(rep))
+			}
+			after := files(t, root)
+			for _, r := range rep.Results {
+				rel, _ := filepath.Rel(root, r.Doc.Path)
+				if r.Doc.Backup == nil || !r.Doc.Done {
+					t.Fatalf("%s: no backup, or not written: %+v", rel, r)
+				}
+				if kept, err := os.ReadFile(*r.Doc.Backup); err != nil || string(kept) != before[filepath.ToSlash(rel)] {
+					t.Errorf("%s is not what %s was: %v", *r.Doc.Backup, rel, err)
+				}
+			}
+			for _, f := range check(t, root).Findings {
+				if rules.Mendable().Has(f.Rule) && !f.ByHand() {
+					t.Errorf("still there: %s: %s:%d: %s", f.Rule, f.Path, f.Line, f.Message)
+				}
+			}
+			if again := repair(t, true, mend.RepairOptions{}, root); actions(again) > 0 {
+				t.Errorf("a second run: %+v", again.Results[0].Doc.Actions)
+			}
+			if diff := cmp.Diff(after, files(t, root)); diff != "" {
+				t.Errorf("a second run changed something:\n%s", diff)
+			}
+			for _, r := range rep.Results {
+				for _, a := range r.Doc.Actions {
+					mended[a.Rule] = true
+				}
+			}
+		})
+	}
+	for _, id := range rules.All() {
+		if rules.Mendable().Has(id) != mended[id.String()] {
+			t.Errorf("%s: mended %v, promised %v", id, mended[id.String()], rules.Mendable().Has(id))
+		}
+	}
+}
+
+// TestRepaired has files and what becomes of them, to the byte.
+func TestRepaired(t *testing.T) {
+	const A = solo + "A.jsonl"
+	empty := `{"chat_metadata":{},"user_name":"unused","character_name":"unused"}`
+	one := func(more string) string { return chat(plainHeader, say(0, more)) }
+	tests := []struct {
+		name  string
+		has   tree
+		rules []rules.ID
+		want  tree // the files that changed
+		lost  string
+	}{
+		{
+			name: "torn line in the middle", has: tree{A: chat(plainHeader, say(0, ""), `{"na`, say(1, ""))},
+			want: tree{A: talk(plainHeader, 2)}, lost: "# line 3: invalid-json: the line ends inside a string\n{\"na\n",
+		},
+		{
+			name: "torn tail", has: tree{A: talk(plainHeader, 2) + "\n{\"na"}, want: tree{A: talk(plainHeader, 2)},
+			lost: "# line 4: torn-tail: the line ends inside a string\n{\"na\n",
+		},
+		{
+			name: "torn tail with a newline", has: tree{A: talk(plainHeader, 2) + "\n{\"na\n"}, want: tree{A: talk(plainHeader, 2) + "\n"},
+			lost: "# line 4: torn-tail: the line ends inside a string\n{\"na\n",
+		},
+		{
+			name: "several at the end", has: tree{A: talk(plainHeader, 1) + "\n{\n[1]\n\x00\x00"}, want: tree{A: talk(plainHeader, 1)},
+			lost: "# line 3: invalid-json: the line ends where a key or } must follow\n{\n# line 4: not-an-object: a list, not an object\n[1]\n",
+		},
+		{
+			name: "only the tail", has: tree{A: chat(plainHeader, "{", say(0, ""), "{")}, rules: []rules.ID{rules.TornTail},
+			want: tree{A: chat(plainHeader, "{", say(0, ""))}, lost: "# line 4: torn-tail: the line ends where a key or } must follow\n{\n",
+		},
+		{
+			name: "all but the tail", has: tree{A: chat(plainHeader, "{", say(0, ""), "{")}, rules: []rules.ID{rules.InvalidJSON},
+			want: tree{A: chat(plainHeader, say(0, ""), "{")}, lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n",
+		},
+		{
+			name: "torn header", has: tree{A: chat(`{"chat_meta`, say(0, ""))}, want: tree{A: chat(empty, say(0, ""))},
+			lost: "# line 1: invalid-json: the line ends inside a string\n{\"chat_meta\n",
+		},
+		{
+			name: "nothing but damage", has: tree{A: "{\n["}, want: tree{A: empty},
+			lost: "# line 1: invalid-json: the line ends where a key or } must follow\n{\n# line 2: torn-tail: the line ends where a list's first value or ] must follow\n[\n",
+		},
+		{name: "BOM", has: tree{A: "\ufeff" + talk(plainHeader, 1)}, want: tree{A: talk(plainHeader, 1)}},
+		{name: "BOM and no header", has: tree{A: "\ufeff" + say(0, "")}, want: tree{A: chat(empty, say(0, ""))}},
+		{name: "no header under a BOM that stays", has: tree{A: "\ufeff" + say(0, "")}, rules: []rules.ID{rules.NoHeader}, want: tree{A: "\ufeff" + chat(empty, say(0, ""))}},
+		{
+			name: "a torn first line under a BOM", has: tree{A: "\ufeff" + chat(`{"broken`, plainHeader, say(0, ""))}, rules: []rules.ID{rules.InvalidJSON},
+			want: tree{A: talk(plainHeader, 1)}, lost: "# line 1: invalid-json: the line ends inside a string\n\ufeff{\"broken\n",
+		},
+		{
+			name: "nothing but a torn line under a BOM", has: tree{A: "\ufeff" + `{"broken`}, rules: []rules.ID{rules.TornTail},
+			want: tree{A: ""}, lost: "# line 1: torn-tail: the line ends inside a string\n\ufeff{\"broken\n",
+		},
+		{
+			name: "two torn tails", has: tree{A: chat(plainHeader, "{", say(0, ""), "{", "", `{"n`)}, rules: []rules.ID{rules.TornTail},
+			want: tree{A: chat(plainHeader, "{", say(0, ""), "")},
+			lost: "# line 4: torn-tail: the line ends where a key or } must follow\n{\n# line 6: torn-tail: the line ends inside a string\n{\"n\n",
+		},
+		{
+			name: "a tail behind another kind of damage", has: tree{A: chat(plainHeader, say(0, ""), "{", "[1]", `{"n`)}, rules: []rules.ID{rules.TornTail},
+			want: tree{A: chat(plainHeader, say(0, ""), "{", "[1]")}, lost: "# line 5: torn-tail: the line ends inside a string\n{\"n\n",
+		},
+		{name: "two BOMs", has: tree{A: "\ufeff\ufeff" + talk(plainHeader, 1)}, want: tree{A: talk(plainHeader, 1)}},
+		{name: "two BOMs, one wanted", has: tree{A: "\ufeff\ufeff" + talk(plainHeader, 1)}, rules: []rules.ID{rules.InvalidJSON}, want: tree{A: "\ufeff" + talk(plainHeader, 1)}},
+		{name: "BOM before a message", has: tree{A: chat(plainHeader, "\ufeff"+say(0, ""), say(1, ""))}, want: tree{A: talk(plainHeader, 2)}},
+		{name: "BOM before the last message", has: tree{A: chat(plainHeader, say(0, ""), "\ufeff"+say(1, ""))}, want: tree{A: talk(plainHeader, 2)}},
+		{name: "NUL before a message to mend", has: tree{A: chat(plainHeader, "\x00"+say(0, `"swipe_id":7`))}, want: tree{A: chat(plainHeader, say(0, `"swipe_id":0,"swipes":["line 0"]`))}},
+		{name: "NUL before the header", has: tree{A: chat("\x00\x00"+plainHeader, say(0, ""))}, want: tree{A: talk(plainHeader, 1)}},
+		{name: "NUL before a header to mend", has: tree{A: chat("\x00"+head(1, recapOf("B", 1, 0)), say(0, ""))}, want: tree{A: chat(head(1, recapOf("A", 1, 0)), say(0, ""))}},
+		{name: "NUL before a message before the header", has: tree{A: chat("\x00"+say(0, ""), plainHeader, say(1, ""))}, want: tree{A: talk(plainHeader, 2)}},
+		{name: "CR LF before the header", has: tree{A: chat(say(0, "")+"\r", plainHeader+"\r")}, want: tree{A: talk(plainHeader, 1)}},
+		{name: "CR LF before the header that stays", has: tree{A: chat(say(0, "")+"\r", plainHeader+"\r")}, rules: []rules.ID{rules.NoHeader}, want: tree{A: talk(plainHeader, 1)}},
+		{name: "CR LF", has: tree{A: strings.ReplaceAll(talk(plainHeader, 2)+"\n", "\n", "\r\n")}, want: tree{A: talk(plainHeader, 2) + "\n"}},
+		{
+			name: "CR LF and a torn line", has: tree{A: chat(plainHeader+"\r", "{\r", say(0, "")+"\r", "{")}, want: tree{A: chat(plainHeader, say(0, ""))},
+			lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n# line 4: torn-tail: the line ends where a key or } must follow\n{\n",
+		},
+		{
+			name: "CR LF that stays", has: tree{A: chat(plainHeader+"\r", "{\r", say(0, "")+"\r", "")}, rules: []rules.ID{rules.InvalidJSON}, want: tree{A: chat(plainHeader+"\r", say(0, "")+"\r", "")},
+			lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n",
+		},
+		{name: "NUL around a message", has: tree{A: chat(plainHeader, "\x00\x00"+say(0, "")+"\x00", say(1, ""))}, want: tree{A: talk(plainHeader, 2)}},
+		{
+			name: "NUL inside a message", has: tree{A: chat(plainHeader, "{\"a\":\"\x00\"}", say(0, ""))}, want: tree{A: chat(plainHeader, say(0, ""))},
+			lost: "# line 2: nul: NUL byte in a string\n{\"a\":\"\x00\"}\n",
+		},
+		{
+			name: "blank lines stay", has: tree{A: "\n" + chat(plainHeader, "", "{", " ", say(0, "")) + "\n\n"}, want: tree{A: "\n" + chat(plainHeader, "", " ", say(0, "")) + "\n\n"},
+			lost: "# line 4: invalid-json: the line ends where a key or } must follow\n{\n",
+		},
+		{name: "header inside", has: tree{A: chat(say(0, ""), plainHeader, say(1, ""))}, want: tree{A: talk(plainHeader, 2)}},
+		{name: "header inside with a dead parent", has: tree{A: chat(say(0, ""), head(1, `"main_chat":"B"`))}, rules: withDangling(), want: tree{A: chat(head(1, ""), say(0, ""))}},
+		{
+			name: "metadata that is no object", has: tree{A: chat(`{"user_name":"Ines", "chat_metadata":[1]}`, say(0, ""))}, want: tree{A: chat(`{"user_name":"Ines", "chat_metadata":{}}`, say(0, ""))},
+			lost: "# line 1: not-an-object: chat_metadata is a list, not an object\n{\"user_name\":\"Ines\", \"chat_metadata\":[1]}\n",
+		},
+
+		{name: "swipe_id finds its text", has: tree{A: one(`"swipe_id":7,"swipes":["a","line 0"],"swipe_info":[{},{}]`)}, want: tree{A: one(`"swipe_id":1,"swipes":["a","line 0"],"swipe_info":[{},{}]`)}},
+		{
+			name: "swipe_id adds its text", has: tree{A: one(`"swipe_id":7,"swipes":["a"],"swipe_info":[{}],"extra":{"model":"m"}`)},
+			want: tree{A: one(`"swipe_id":1,"swipes":["a","line 0"],"swipe_info":[{},{"send_date":"2026-01-02T03:04:00.000Z","extra":{"model":"m"}}],"extra":{"model":"m"}`)},
+		},
+		{name: "swipe_id without swipes", has: tree{A: one(`"swipe_id":7`)}, want: tree{A: one(`"swipe_id":0,"swipes":["line 0"]`)}},
+		{
+			name: "swipe's text", has: tree{A: one(`"swipe_id":1,"swipes":["a", "b" ,"c"]`)}, want: tree{A: one(`"swipe_id":1,"swipes":["a", "line 0" ,"c"]`)},
+			lost: "# line 2, message 0: swipe-text: the text of swipe 2\n\"b\"\n",
+		},
+		{
+			name: "swipe_info", has: tree{A: one(`"gen_started":"s","swipe_id":0,"swipes":["line 0","b","c"],"swipe_info":[{"x":1}, null]`)},
+			want: tree{A: one(`"gen_started":"s","swipe_id":0,"swipes":["line 0","b","c"],"swipe_info":[{"x":1}, {"send_date":"2026-01-02T03:04:00.000Z","gen_started":"s","extra":{}},{"send_date":"2026-01-02T03:04:00.000Z","gen_started":"s","extra":{}}]`)},
+		},
+
+		{
+			name: "shared slug", has: tree{A: talk(plainHeader, 1), solo + "B.jsonl": chat(strings.Replace(plainHeader, `"},`, `","main_chat":"A"},`, 1), say(0, ""))},
+			want: tree{solo + "B.jsonl": chat(`{"chat_metadata":{"integrity":"aaaaaaaa-0000-4000-8000-000000000001","main_chat":"A"},"user_name":"unused","character_name":"unused"}`, say(0, ""))},
+		},
+		{
+			name: "dead links", rules: withDangling(), has: tree{A: one(`"extra":{"a":1,"bookmark_link":"x","branches":["y","B","z"],"b":2}`), solo + "B.jsonl": talk(head(2, ""), 1)},
+			want: tree{A: one(`"extra":{"a":1,"branches":["B"],"b":2}`)},
+		},
+		{name: "dead branches alone", rules: withDangling(), has: tree{A: one(`"extra":{"branches":["y"]}`)}, want: tree{A: one(`"extra":{}`)}},
+		{
+			name: "dead links of swipes, too", rules: withDangling(), has: tree{A: one(`"extra":{"bookmark_link":"x"},"swipe_id":0,"swipes":["line 0"],"swipe_info":[{"extra":{"bookmark_link":"x","a":1}}]`)},
+			want: tree{A: one(`"extra":{},"swipe_id":0,"swipes":["line 0"],"swipe_info":[{"extra":{"a":1}}]`)},
+		},
+		{name: "dead parent and a recap", rules: withDangling(), has: tree{A: talk(head(1, `"main_chat":"B",`+recapOf("B", 1, 0)), 1)}, want: tree{A: talk(head(1, recapOf("A", 1, 0)), 1)}},
+		{name: "dead parent and a missing lorebook", rules: withDangling(), has: tree{A: talk(head(1, `"main_chat":"B",`+recapOf("B", 1, 0)+`,"world_info":"Gone"`), 1)}, want: tree{A: talk(head(1, recapOf("A", 1, 0)+`,"world_info":"Gone"`), 1)}},
+		{name: "recap", has: tree{A: talk(head(1, recapOf("B", 1, 0)), 1)}, want: tree{A: talk(head(1, recapOf("A", 1, 0)), 1)}},
+		{
+			name: "unsafe names", has: tree{A: chat(head(1, `"main_chat":"B?"`), say(0, `"extra":{"bookmark_link":"B:","branches":["<B>","B"]}`)), solo + "B.jsonl": talk(head(2, ""), 1)},
+			want: tree{A: chat(head(1, `"main_chat":"B"`), say(0, `"extra":{"bookmark_link":"B","branches":["B","B"]}`))},
+		},
+		{
+			name: "unlisted branch", has: tree{A: chat(head(1, ""), say(0, ""), say(1, ""), say(2, "")), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(0, ""), say(1, ""), say(4, ""))},
+			rules: []rules.ID{rules.UnlistedBranch}, want: tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"branches":["B"]}`), say(2, ""))},
+		},
+		{
+			name: "unlisted branches", has: tree{A: chat(head(1, ""), say(0, ""), say(1, "")), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(0, ""), say(1, "")), solo + "C.jsonl": chat(head(3, `"main_chat":"A"`), say(0, ""), say(1, ""))},
+			rules: []rules.ID{rules.UnlistedBranch}, want: tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"branches":["B","C"]}`))},
+		},
+
+		{
+			name: "group list", has: tree{"group chats/G.jsonl": talk(head(1, ""), 1), "group chats/H.jsonl": chat(head(2, `"main_chat":"G"`), say(0, "")), "groups/1.json": "{\n    \"id\": \"1\",\n    \"chat_id\": \"G\",\n    \"chats\": [\n        \"G\"\n    ]\n}"},
+			want: tree{"groups/1.json": "{\n    \"id\": \"1\",\n    \"chat_id\": \"G\",\n    \"chats\": [\n        \"G\",\n        \"H\"\n    ]\n}"},
+		},
+		{
+			name: "group metadata", has: tree{"group chats/G.jsonl": talkWith(say(0, ""), say(1, "")), "groups/1.json": groupFile(`"past_metadata":{"G":{"x":1.0}},"chat_metadata":{"y":2}`, "F", "G"), "group chats/F.jsonl": say(0, "")},
+			want: tree{
+				"group chats/G.jsonl": chat(`{"chat_metadata":{"x":1.0},"user_name":"unused","character_name":"unused"}`, say(0, ""), say(1, "")),
+				"group chats/F.jsonl": chat(`{"chat_metadata":{"y":2},"user_name":"unused","character_name":"unused"}`, say(0, "")),
+				"groups/1.json":       groupFile("", "F", "G"),
+			},
+		},
+		{
+			name: "group metadata beside a header", has: tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile(`"chat_metadata":{"y":2}`, "G")},
+			want: tree{"groups/1.json": groupFile("", "G")},
+		},
+		{
+			name: "Luker", has: tree{A: chat(plainHeader, "{", say(0, "")), solo + "A.luker-state.chat_sync.json": `{"integrity":"11111111-0000-4000-8000-000000000000","updated_at":1}`},
+			want: tree{
+				A:                                     chat(strings.Replace(plainHeader, "11111111-0000-4000-8000-000000000000", "aaaaaaaa-0000-4000-8000-000000000001", 1), say(0, "")),
+				solo + "A.luker-state.chat_sync.json": fmt.Sprintf(`{"integrity":"aaaaaaaa-0000-4000-8000-000000000001","updated_at":%d}`, now.UnixMilli()),
+			},
+			lost: "# line 2: invalid-json: the line ends where a key or } must follow\n{\n",
+		},
+		{name: "a second header stays", has: tree{A: chat(plainHeader, say(0, ""), head(2, ""))}, want: tree{}},
+		{
+			name: "the header twice", has: tree{A: chat(plainHeader, say(0, ""), plainHeader, say(1, ""), plainHeader+"\r")}, want: tree{A: chat(plainHeader, say(0, ""), say(1, ""))},
+			lost: "# line 3: misplaced-header: the header once more\n" + plainHeader + "\n# line 5: misplaced-header: the header once more\n" + plainHeader + "\n",
+		},
+		{name: "an unlisted chat of nobody's stays", has: tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "H")}, want: tree{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := plant(t, tt.has)
+			dry := repair(t, false, mend.RepairOptions{Rules: tt.rules}, root)
+			rep := repair(t, true, mend.RepairOptions{Rules: tt.rules}, root)
+			sameRun(t, dry, rep)
+			got := tree{}
+			lost := ""
+			for name, data := range files(t, root) {
+				switch {
+				case strings.HasSuffix(name, ".damaged"):
+					_, lost, _ = strings.Cut(data, "\n")
+				case data != tt.has[name]:
+					got[name] = data
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.lost, lost); diff != "" {
+				t.Errorf("quarantine (-want +got):\n%s", diff)
+			}
+			for _, r := range rep.Results {
+				if (r.Doc.Quarantine != nil) != (tt.lost != "") && strings.HasSuffix(r.Doc.Path, ".jsonl") {
+					t.Errorf("quarantine: %v", r.Doc.Quarantine)
+				}
+			}
+			if again := repair(t, true, mend.RepairOptions{Rules: tt.rules}, root); actions(again) > 0 {
+				t.Errorf("a second run: %+v", again.Results[0].Doc.Actions)
+			}
+		})
+	}
+}
+
+// sameRun holds that a dry run tells what the real one does.
+func sameRun(t *testing.T, dry, real *mend.RepairReport) {
+	t.Helper()
+	told := func(rep *mend.RepairReport) (docs []mend.RepairDocument) {
+		for _, r := range rep.Results {
+			doc := r.Doc
+			doc.Done, doc.Backup, doc.Quarantine, doc.Operation = false, nil, nil, nil
+			docs = append(docs, doc)
+		}
+		return docs
+	}
+	if diff := cmp.Diff(told(dry), told(real), cmpopts.IgnoreFields(changeset.Step{}, "Kept")); diff != "" {
+		t.Errorf("the dry run and the real one (-dry +real):\n%s", diff)
+	}
+}
+
+// ending is a context that ends when it was asked so often whether it has.
+type ending struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (e *ending) Err() error {
+	if e.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestRepairInterrupted holds that a repair that is called off anywhere tells just
+// what it did, and does the rest of it when it is called again.
+func TestRepairInterrupted(t *testing.T) {
+	has := tree{}
+	for i := range 6 {
+		has[fmt.Sprintf("%sA%d.jsonl", solo, i)] = chat(head(i, ""), "{", say(0, ""))
+	}
+	begun, whole := false, false
+	for asked := int64(0); !whole; asked++ {
+		root := plant(t, has)
+		ctx := &ending{Context: context.Background()}
+		ctx.left.Store(asked)
+		opt := mend.RepairOptions{Now: now, NewUUID: uuids(), Changes: changeset.Options{NoSync: true, Now: now}}
+		opt.List.Paths = []string{root}
+		rep, err := mend.Repair(ctx, opt)
+		whole = err == nil
+		done := 0
+		for _, r := range rep.Results {
+			rel, _ := filepath.Rel(root, r.Doc.Path)
+			changed := files(t, root)[filepath.ToSlash(rel)] != has[filepath.ToSlash(rel)]
+			if changed != r.Doc.Done || changed == (r.Err != nil) {
+				t.Errorf("asked %d times: %s: changed %v, told %v, %v", asked, rel, changed, r.Doc.Done, r.Err)
+			}
+			if changed {
+				done++
+			}
+		}
+		for name, data := range files(t, root) {
+			if data != has[name] && strings.HasSuffix(name, ".jsonl") {
+				done--
+			}
+		}
+		if done != 0 {
+			t.Errorf("asked %d times: %d chats more are told than changed", asked, done)
+		}
+		begun = begun || !whole && len(rep.Results) > 0
+		if rep := repair(t, true, mend.RepairOptions{}, root); whole && actions(rep) > 0 {
+			t.Error("a whole run left something to do")
+		}
+		if left := repair(t, false, mend.RepairOptions{}, root); actions(left) > 0 {
+			t.Errorf("asked %d times: the next run does not end it", asked)
+		}
+	}
+	if !begun {
+		t.Error("no run was called off while it mended")
+	}
+}
+
+func TestRepairQuarantineNames(t *testing.T) {
+	bad := chat(plainHeader, "{", say(0, ""))
+	root := plant(t, tree{solo + "A.jsonl": bad, "chats/Ines/A.jsonl": bad, "q/A.damaged": "mine"})
+	dir := filepath.Join(root, "q")
+	repair(t, true, mend.RepairOptions{Quarantine: dir}, root)
+	got := files(t, dir)
+	if got["A.damaged"] != "mine" || got["A.2.damaged"] == "" || got["A.3.damaged"] == "" || len(got) != 3 {
+		t.Errorf("quarantine: %q", got)
+	}
+	if left := files(t, filepath.Join(root, "chats")); len(left) != 2 {
+		t.Errorf("beside the chats: %q", left)
+	}
+}
+
+func TestRepairBump(t *testing.T) {
+	root := plant(t, tree{solo + "A.jsonl": chat(plainHeader, "{", say(0, "")), solo + "B.jsonl": talk(head(2, ""), 1)})
+	repair(t, true, mend.RepairOptions{BumpIntegrity: true}, root)
+	got := files(t, root)
+	if !strings.HasPrefix(got[solo+"A.jsonl"], `{"chat_metadata":{"integrity":"aaaaaaaa-`) {
+		t.Errorf("no new slug: %s", got[solo+"A.jsonl"])
+	}
+	if got[solo+"B.jsonl"] != talk(head(2, ""), 1) {
+		t.Error("a chat without findings was written")
+	}
+}
+
+// message is what SillyTavern shows of a message.
+type heard struct {
+	Name   string
+	IsUser any
+	Mes    string
+}
+
+// read reads a chat as SillyTavern does: split at LF, drop what does not parse,
+// and take the first for the header.
+func read(data string) map[heard]int {
+	out := map[heard]int{}
+	first := true
+	for line := range strings.SplitSeq(data, "\n") {
+		var v any
+		if json.Unmarshal([]byte(line), &v) != nil || v == nil || v == false || v == "" || v == 0.0 {
+			continue
+		}
+		o, _ := v.(map[string]any)
+		mes, ok := o["mes"].(string)
+		name, _ := o["name"].(string)
+		if !first && ok {
+			out[heard{name, o["is_user"], mes}]++
+		}
+		first = false
+	}
+	return out
+}
+
+// hurt damages a chat in one of the ways that are known.
+func hurt(r *rand.Rand, data string) string {
+	lines := strings.Split(data, "\n")
+	at := r.IntN(len(lines))
+	replace := func(from, to string) {
+		for range lines {
+			if strings.Contains(lines[at], from) {
+				lines[at] = strings.Replace(lines[at], from, to, 1)
+				return
+			}
+			at = (at + 1) % len(lines)
+		}
+	}
+	switch r.IntN(18) {
+	case 0:
+		lines[at] = lines[at][:r.IntN(len(lines[at])+1)]
+	case 1:
+		return data[:len(data)-r.IntN(min(200, len(data)))]
+	case 2:
+		lines = slices.Insert(lines, at, strings.Repeat("\x00", 1+r.IntN(50)))
+	case 3:
+		lines[at] += "\x00\x00"
+	case 4:
+		lines[at] = "\x00" + lines[at]
+	case 5:
+		return strings.ReplaceAll(data, "\n", "\r\n")
+	case 6:
+		return "\ufeff" + strings.TrimPrefix(data, "\ufeff")
+	case 7:
+		lines = slices.Delete(lines, 0, 1)
+	case 8:
+		lines = slices.Insert(lines, at, []string{"[1]", "null", "5", `"x"`, "{}", "", "   ", "{]"}[r.IntN(8)])
+	case 9:
+		replace(`"swipe_id":`, `"swipe_id":9`)
+	case 10:
+		replace(`"swipes":["`, `"swipes":["x`)
+	case 11:
+		replace(`"swipe_info":[`, `"swipe_info":[],"old":[`)
+	case 12:
+		replace(`"extra":{`, `"extra":{"bookmark_link":"gone","branches":["gone","too"],`)
+	case 13:
+		replace(`"main_chat":"`, `"main_chat":"not `)
+	case 14:
+		replace(`"integrity":"`, `"integrity":"same","was":"`)
+	case 15:
+		lines[0], lines[len(lines)-1] = lines[len(lines)-1], lines[0]
+	case 16:
+		data += "\n\n"
+		return data
+	case 17:
+		replace(`"chat_metadata":{`, `"chat_metadata":3,"was":{`)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestRepairHurtDemo hurts the demo at random, and repairs it: SillyTavern
+// reads at least what it read before, lines that were not mended are as they
+// were, nothing is left to mend.
+func TestRepairHurtDemo(t *testing.T) {
+	demo := files(t, filepath.Join("..", "..", "..", "testdata", "demo"))
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 7))
+			has := tree{}
+			for name, data := range demo {
+				if strings.HasSuffix(name, ".jsonl") {
+					for range r.IntN(4) {
+						data = hurt(r, data)
+					}
+				}
+				if strings.HasPrefix(name, "groups/") && r.IntN(2) == 0 {
+					data = strings.Replace(data, `"chats": [`, `"chats": [], "old": [`, 1)
+				}
+				has[name] = data
+			}
+			root := plant(t, has)
+			rep := repair(t, true, mend.RepairOptions{}, root)
+			after := files(t, root)
+			mended := map[string]*mend.RepairResult{}
+			for _, res := range rep.Results {
+				rel, _ := filepath.Rel(root, res.Doc.Path)
+				mended[filepath.ToSlash(rel)] = res
+			}
+			for name, data := range has {
+				if !strings.HasSuffix(name, ".jsonl") {
+					continue
+				}
+				have := read(after[name])
+				for m, n := range read(data) {
+					if have[m] < n {
+						t.Errorf("%s: SillyTavern no longer reads %+v", name, m)
+					}
+				}
+				sameLines(t, name, data, after[name], mended[name])
+			}
+			for _, f := range check(t, root).Findings {
+				if rules.Mendable().Has(f.Rule) && !f.ByHand() {
+					t.Errorf("still there: %s: %s:%d: %s", f.Rule, f.Path, f.Line, f.Message)
+				}
+			}
+			if again := repair(t, true, mend.RepairOptions{}, root); actions(again) > 0 {
+				t.Errorf("a second run: %+v", again.Results[0].Doc.Actions)
+			}
+			if diff := cmp.Diff(after, files(t, root)); diff != "" {
+				t.Error("a second run changed something")
+			}
+		})
+	}
+}
+
+// sameLines holds that the lines of a repaired chat are the old ones, but for
+// as many as the actions name.
+func sameLines(t *testing.T, name, before, after string, res *mend.RepairResult) {
+	t.Helper()
+	if res == nil {
+		if before != after {
+			t.Errorf("%s: changed without an action", name)
+		}
+		return
+	}
+	named := map[int]bool{}
+	for _, a := range res.Doc.Actions {
+		if a.Line != nil {
+			named[*a.Line] = true
+		}
+	}
+	old := map[string]int{}
+	for i, line := range strings.Split(strings.TrimPrefix(before, "\ufeff"), "\n") {
+		line = strings.TrimRight(line, "\r")
+		old[line]++
+		if strings.Contains(line, "chat_metadata") {
+			continue // it may have been moved, and then mended where it was moved to
+		}
+		if !named[i+1] && !bytes.Contains([]byte(after), []byte(line)) {
+			t.Errorf("%s: line %d is not as it was: %.80q", name, i+1, line)
+		}
+	}
+	fresh := 0
+	for line := range strings.SplitSeq(after, "\n") {
+		if old[line] == 0 {
+			fresh++
+		}
+	}
+	if fresh > len(named)+1 { // and the header, moved and mended
+		t.Errorf("%s: %d lines are new, and %d were named", name, fresh, len(named))
+	}
+}
+
+// TestRepairManyBlocks repairs a chat of several megabytes, whose lines are
+// read in pieces, some longer than a piece: dead links on every seventh
+// message, a torn line behind every hundredth.
+func TestRepairManyBlocks(t *testing.T) {
+	was, want := []string{plainHeader}, []string{plainHeader}
+	for i := range 2000 {
+		text := strings.Repeat("x", 1500)
+		if i%900 == 450 {
+			text = strings.Repeat("y", 2<<20)
+		}
+		line := func(extra string) string {
+			return fmt.Sprintf(`{"name":"M","is_user":false,"mes":"%d %s","extra":{%s}}`, i, text, extra)
+		}
+		if i%7 == 0 {
+			was = append(was, line(`"bookmark_link":"gone"`))
+		} else {
+			was = append(was, line(""))
+		}
+		want = append(want, line(""))
+		if i%100 == 0 {
+			was = append(was, line("")[:1200])
+		}
+	}
+	root := plant(t, tree{solo + "A.jsonl": chat(was...)})
+	rep := repair(t, true, mend.RepairOptions{Rules: withDangling()}, root)
+	if got := files(t, root)[solo+"A.jsonl"]; got != chat(want...) {
+		t.Error("not what was wanted")
+	}
+	if n := actions(rep); n != 286+20 {
+		t.Errorf("%d actions, want 306", n)
+	}
+	for i, a := range rep.Results[0].Doc.Actions[1:] {
+		if before := rep.Results[0].Doc.Actions[i]; *a.Line < *before.Line {
+			t.Fatalf("line %d after line %d", *a.Line, *before.Line)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package mend
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+	"stchat/internal/rules"
+	"stchat/internal/userdir"
+)
+
+// surveyed is the chats that PATHs mean, judged.
+type surveyed struct {
+	checker *rules.Checker
+	chats   []*rules.Chat
+	around  []rules.Finding // about files that are no chats
+	walked  ops.Walked
+	others  []string // files in folders that are left alone: their lines are no chat's
+	errs    []*ops.SourceError
+}
+
+// survey reads every chat once and judges them together.
+func survey(ctx context.Context, walked ops.Walked, now time.Time, meter *progress.Meter) (*surveyed, error) {
+	s := &surveyed{checker: rules.New(now), walked: walked, errs: walked.Errs}
+	var small, large []int
+	for i, t := range walked.Chats {
+		meter.Expect(1, t.Size)
+		if t.Size < ops.LargeChat {
+			small = append(small, i)
+		} else {
+			large = append(large, i)
+		}
+	}
+	scanned := make([]*rules.Chat, len(walked.Chats))
+	errs := make([]error, len(walked.Chats))
+	scan := func(i, workers int) {
+		opt := rules.ScanOptions{Workers: workers}
+		if meter != nil {
+			before := int64(0)
+			opt.Progress = func(read int64) {
+				meter.Read(read - before)
+				before = read
+			}
+		}
+		scanned[i], errs[i] = s.checker.Scan(ctx, walked.Chats[i].Path, opt)
+		if ctx.Err() == nil {
+			meter.Done()
+		}
+	}
+	progress.Each(ctx, len(small), func(i int) { scan(small[i], 1) })
+	for _, i := range large {
+		if ctx.Err() == nil {
+			scan(i, 0)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return s, err
+	}
+	for i, err := range errs {
+		switch t := walked.Chats[i]; {
+		case err == nil:
+			s.chats = append(s.chats, scanned[i])
+		case t.From != "" && errors.Is(err, chat.ErrNotChat):
+			s.others = append(s.others, t.Path)
+		default:
+			s.errs = append(s.errs, &ops.SourceError{Path: t.Path, Err: ops.PathError(err)})
+		}
+	}
+	unread, err := s.judge(ctx)
+	s.errs = append(s.errs, unread...)
+	return s, err
+}
+
+// judge judges the chats together. errs are what could not be read; the error is
+// that ctx ended.
+func (s *surveyed) judge(ctx context.Context) (errs []*ops.SourceError, err error) {
+	s.around, err = s.checker.Across(ctx, s.chats, around(s.walked, s.chats))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	for _, err := range split(err) {
+		errs = append(errs, &ops.SourceError{Err: err})
+	}
+	return append(errs, s.unfinished(ctx)...), ctx.Err()
+}
+
+// unfinished finds what runs that died have begun in the user folders, and in
+// the folders of chats that are in none.
+func (s *surveyed) unfinished(ctx context.Context) (errs []*ops.SourceError) {
+	seen := map[string]bool{}
+	look := func(root string) {
+		if seen[root] {
+			return
+		}
+		seen[root] = true
+		begun, err := changeset.Unfinished(ctx, root)
+		if err != nil {
+			errs = append(errs, &ops.SourceError{Path: root, Err: ops.PathError(err)})
+		}
+		for _, e := range begun {
+			s.around = append(s.around, rules.Unfinished(root, e))
+		}
+	}
+	for _, dir := range s.walked.Users {
+		look(dir.Root)
+	}
+	for _, c := range s.chats {
+		if c.HasDir {
+			look(c.Dir.Root)
+		} else {
+			look(c.Folder)
+		}
+	}
+	return errs
+}
+
+// split gives the errors that were joined.
+func split(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	if err != nil {
+		return []error{err}
+	}
+	return nil
+}
+
+// around gives the user folders of which a PATH covers all that is judged: a
+// user folder, a folder above one, and for the groups one with group chats.
+func around(w ops.Walked, chats []*rules.Chat) rules.Around {
+	a := rules.Around{Groups: slices.Clone(w.Users), Worlds: slices.Clone(w.Users)}
+	from := map[string]string{}
+	for _, t := range w.Chats {
+		from[t.Path] = t.From
+	}
+	groups, worlds := map[string]bool{}, map[string]bool{}
+	for _, dir := range w.Users {
+		groups[dir.Root], worlds[dir.Root] = true, true
+	}
+	for _, c := range chats {
+		folder := from[c.Path]
+		if folder == "" || !c.HasDir {
+			continue
+		}
+		rel, err := filepath.Rel(folder, c.Dir.Root)
+		whole := err == nil && filepath.IsLocal(rel)
+		if (whole || c.Kind == userdir.Group) && !groups[c.Dir.Root] {
+			groups[c.Dir.Root] = true
+			a.Groups = append(a.Groups, c.Dir)
+		}
+		if whole && !worlds[c.Dir.Root] {
+			worlds[c.Dir.Root] = true
+			a.Worlds = append(a.Worlds, c.Dir)
+		}
+	}
+	return a
+}

@@ -1,0 +1,191 @@
+package mend
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"stchat/internal/illustrator"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+	"stchat/internal/rules"
+)
+
+// messageMender mends messages by the rules wanted.
+type messageMender struct {
+	want    rules.Set
+	links   *links
+	renamed illustrator.Renames // prompts, for their markers
+}
+
+// mend returns the message with all that is mended; line itself where there is
+// nothing.
+func (m *messageMender) mend(line []byte) (out []byte, changes []change) {
+	out = line
+	if m.want&onSwipes() != 0 {
+		out, changes = m.swipes(out)
+	}
+	if m.want&onLinks() != 0 {
+		var more []change
+		out, more = m.links.mend(m.want, out)
+		changes = append(changes, more...)
+	}
+	if m.want.Has(rules.LegacyMedia) {
+		var more []change
+		out, more = media(out)
+		changes = append(changes, more...)
+	}
+	if marked := m.renamed.Line(out); !bytes.Equal(marked, out) {
+		out = marked
+		changes = append(changes, change{rule: rules.PromptDrift, text: "the markers name the prompts as they are called now"})
+	}
+	return out, changes
+}
+
+func onSwipes() rules.Set { return rules.SetOf(rules.SwipeID, rules.SwipeText, rules.SwipeInfo) }
+
+// swipeList is the swipes of one message.
+type swipeList struct {
+	o      *rawjson.Object
+	mes    []byte
+	raw    []byte // the list, or nothing
+	isList bool
+	n      int
+	id     int
+	idOK   bool // id is the number of a swipe, or there are none to choose
+}
+
+func readSwipes(line []byte) (s swipeList, ok bool) {
+	var err error
+	if s.o, err = rawjson.ParseObject(line); err != nil {
+		return s, false
+	}
+	s.mes, _ = s.o.Get("mes")
+	s.raw, _ = s.o.Get("swipes")
+	switch rawjson.KindOf(s.raw) {
+	case rawjson.Array:
+		s.isList = true
+		for range rawjson.Elements(s.raw) {
+			s.n++
+		}
+	case rawjson.Null, rawjson.Invalid:
+	default:
+		return s, false // for a person
+	}
+	raw, _ := s.o.Get("swipe_id")
+	switch rawjson.KindOf(raw) {
+	case rawjson.Null, rawjson.Invalid:
+		s.idOK = true // SillyTavern takes 0
+	case rawjson.Number:
+		s.id, s.idOK = rawjson.Int(raw)
+		s.idOK = s.idOK && s.id >= 0 && (s.id < s.n || s.n == 0 && s.id == 0)
+	}
+	return s, true
+}
+
+// swipes mends swipe_id, swipes and swipe_info.
+func (m *messageMender) swipes(line []byte) (out []byte, changes []change) {
+	s, ok := readSwipes(line)
+	if !ok {
+		return line, nil
+	}
+	hasText := rawjson.KindOf(s.mes) == rawjson.String
+	if !s.idOK && hasText && m.want.Has(rules.SwipeID) {
+		changes = append(changes, change{rule: rules.SwipeID, text: s.choose()})
+	} else if s.idOK && s.n > 0 && hasText && m.want.Has(rules.SwipeText) && !rules.SwipeIs(s.raw, s.n, s.id, s.mes) {
+		changes = append(changes, s.overwrite())
+	}
+	if m.want.Has(rules.SwipeInfo) {
+		if text, ok := s.fill(); ok {
+			changes = append(changes, change{rule: rules.SwipeInfo, text: text})
+		}
+	}
+	return s.o.Bytes(), changes
+}
+
+// choose points swipe_id at the swipe that has the message's text, and appends
+// the text as a swipe where none has it.
+func (s *swipeList) choose() string {
+	at, i := -1, 0
+	mes, _ := rawjson.Unquote(s.mes)
+	for swipe := range rawjson.Elements(s.raw) {
+		if text, ok := rawjson.Unquote(swipe); ok && text == mes {
+			at = i
+			break
+		}
+		i++
+	}
+	text := fmt.Sprintf("chose swipe %d, which has the message's text", at+1)
+	if at < 0 {
+		at = s.n
+		text = fmt.Sprintf("added the message's text as swipe %d, and chose it", at+1)
+		if !s.isList {
+			s.raw = []byte("[]")
+		}
+		if infos, _ := s.o.Get("swipe_info"); s.isList && rawjson.KindOf(infos) == rawjson.Array && countElements(infos) == s.n {
+			s.o.Set("swipe_info", rawjson.Append(infos, s.info()))
+		}
+		s.raw = rawjson.Append(s.raw, s.mes)
+		s.o.Set("swipes", s.raw)
+		s.isList = true
+		s.n++
+	}
+	s.o.Set("swipe_id", strconv.AppendInt(nil, int64(at), 10))
+	s.id, s.idOK = at, true
+	return text
+}
+
+// overwrite puts the message's text over the chosen swipe, as SillyTavern does
+// at the next swipe (syncMesToSwipe).
+func (s *swipeList) overwrite() change {
+	var lost []byte
+	s.raw = rawjson.EditList(s.raw, func(i int, value []byte) ([]byte, bool) {
+		if i != s.id {
+			return value, true
+		}
+		lost = value
+		return s.mes, true
+	})
+	s.o.Set("swipes", s.raw)
+	return change{
+		rule: rules.SwipeText, text: fmt.Sprintf("swipe %d has the message's text; its own is in the quarantine file", s.id+1),
+		lost: lost, what: fmt.Sprintf("the text of swipe %d", s.id+1),
+	}
+}
+
+// fill fills a list of swipe_info that is too short, as SillyTavern does.
+func (s *swipeList) fill() (change string, ok bool) {
+	infos, _ := s.o.Get("swipe_info")
+	have := countElements(infos)
+	if !s.isList || rawjson.KindOf(infos) != rawjson.Array || have >= s.n {
+		return "", false
+	}
+	if _, err := message.FillSwipeInfo(s.o); err != nil {
+		return "", false
+	}
+	return fmt.Sprintf("filled swipe_info up from %d to %d entries", have, s.n), true
+}
+
+// info makes the entry of swipe_info that has all that one has of its message.
+func (s *swipeList) info() []byte {
+	entry := rawjson.NewObject()
+	for _, key := range []string{"send_date", "gen_started", "gen_finished"} {
+		if raw, ok := s.o.Get(key); ok {
+			entry.Set(key, raw)
+		}
+	}
+	extra, _ := s.o.Get("extra")
+	if rawjson.KindOf(extra) != rawjson.ObjectKind {
+		extra = []byte("{}")
+	}
+	entry.Set("extra", extra)
+	return entry.Bytes()
+}
+
+func countElements(list []byte) int {
+	n := 0
+	for range rawjson.Elements(list) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,160 @@
+package mend
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"stchat/internal/rules"
+	"stchat/internal/visible"
+)
+
+// Action is one thing that was, or would be, mended.
+type Action struct {
+	Rule   string `json:"rule"`
+	Line   *int   `json:"line"`
+	Index  *int   `json:"index"`
+	Change string `json:"change"`
+}
+
+// RuleCount is how often a rule's findings were, or would be, mended in a file.
+type RuleCount struct {
+	Rule  string `json:"rule"`
+	Count int    `json:"count"`
+}
+
+// Diff shows one change: what stood there and what does now, cut around the
+// difference. Either may be missing.
+type Diff struct {
+	Rule   string
+	Line   int // 0: no line
+	Index  int // below 0: no message
+	Change string
+	Before *string
+	After  *string
+}
+
+// The first actions of a file are told one by one, and fewer of them with their
+// texts; all are counted. A file may have millions.
+const (
+	keptActions = 100
+	shownDiffs  = 40
+)
+
+// told collects what is done to one file.
+type told struct {
+	actions []Action
+	diffs   []Diff
+	counts  []RuleCount
+	total   int
+}
+
+// step is where a change is made, and by which rule.
+type step struct {
+	rule  rules.ID
+	line  int // 0: the file as a whole
+	index int // noMessage: none
+}
+
+const noMessage = -1
+
+// add notes a change. before and after may be nil; change is asked for only where
+// it is told.
+func (t *told) add(at step, change func() string, before, after []byte) {
+	name := at.rule.String()
+	t.count(name)
+	if t.total++; t.total > keptActions {
+		return
+	}
+	a := Action{Rule: name, Change: change()}
+	if at.line > 0 {
+		a.Line = &at.line
+	}
+	if at.index >= 0 {
+		a.Index = &at.index
+	}
+	t.actions = append(t.actions, a)
+	if len(t.diffs) == shownDiffs {
+		return
+	}
+	d := Diff{Rule: name, Line: at.line, Index: at.index, Change: a.Change}
+	d.Before, d.After = cutAround(before, after)
+	t.diffs = append(t.diffs, d)
+}
+
+func (t *told) count(rule string) {
+	for i := range t.counts {
+		if t.counts[i].Rule == rule {
+			t.counts[i].Count++
+			return
+		}
+	}
+	t.counts = append(t.counts, RuleCount{rule, 1})
+}
+
+// text is a change that is known already.
+func text(s string) func() string { return func() string { return s } }
+
+// cutAround returns both texts cut around where they differ.
+func cutAround(before, after []byte) (b, a *string) {
+	from, same := 0, 0
+	if before != nil && after != nil {
+		for from < len(before) && from < len(after) && before[from] == after[from] {
+			from++
+		}
+		for same < len(before)-from && same < len(after)-from && before[len(before)-1-same] == after[len(after)-1-same] {
+			same++
+		}
+	}
+	whole := before == nil || after == nil
+	return cutText(before, from, same, whole), cutText(after, from, same, whole)
+}
+
+// cutText returns what of a text is shown: from a little before its first from
+// bytes to a little behind its last same ones, and no more than fits a screen.
+func cutText(text []byte, from, same int, whole bool) *string {
+	const context, most = 40, 160
+	if text == nil {
+		return nil
+	}
+	start, end := 0, len(text)
+	if !whole {
+		start, end = runeStart(text, from-context), runeStart(text, len(text)-same+context)
+	}
+	end = min(end, runeStart(text, start+most))
+	s := string(text[start:end])
+	if start > 0 {
+		s = "…" + s
+	}
+	if end < len(text) {
+		s += "…"
+	}
+	return &s
+}
+
+// runeStart returns the last place at or before i where a rune begins.
+func runeStart(text []byte, i int) int {
+	i = min(max(i, 0), len(text))
+	for i > 0 && i < len(text) && !utf8.RuneStart(text[i]) {
+		i--
+	}
+	return i
+}
+
+// clip shortens a stranger's text for a message.
+func clip(s string) string { return visible.Clip(s, 120) }
+
+// quoteAll names the first few of many.
+func quoteAll(names []string) string {
+	const enough = 5
+	out := ""
+	for i, name := range names {
+		if i == enough {
+			return out + fmt.Sprintf(" and %d more", len(names)-i)
+		}
+		if i > 0 {
+			out += ", "
+		}
+		out += fmt.Sprintf("%q", clip(name))
+	}
+	return out
+}

@@ -1,0 +1,180 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/family"
+	"stchat/internal/lorebook"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/userdir"
+)
+
+// DeleteOptions says which chats go.
+type DeleteOptions struct {
+	Options
+	Chats  []string
+	Family bool // all descendants too
+	Keep   bool // links to them stay as they are
+}
+
+// Delete takes chats away, with their sidecars: they are kept for undo until that is
+// dropped. It returns a result for every chat that went, in the order of their owners.
+func Delete(ctx context.Context, opt DeleteOptions) []*Result {
+	opt.Changes.Precious = true
+	var results []*Result
+	var units []changeset.Unit
+	byFolder := map[string][]string{}
+	var folders []string
+	for _, path := range opt.Chats {
+		key := userdir.RealPath(folderOf(path))
+		if byFolder[key] == nil {
+			folders = append(folders, key)
+		}
+		byFolder[key] = append(byFolder[key], path)
+	}
+	found := make([][]*Result, len(folders))
+	for i, key := range folders {
+		paths := byFolder[key]
+		found[i] = []*Result{newResult(paths[0], &opt.Options)}
+		units = append(units, changeset.Unit{Root: changeset.RootOf(paths[0]), Draft: func(ctx context.Context, s *changeset.Set) error {
+			more, err := deleteIn(ctx, &opt, paths, found[i][0], s)
+			found[i] = append(found[i], more...)
+			return err
+		}})
+	}
+	for i, o := range changeset.Run(ctx, units, opt.Changes) {
+		first := finish(found[i][0], o)
+		results = append(results, first)
+		if first.Err != nil {
+			continue
+		}
+		for _, other := range found[i][1:] {
+			other.ID, other.Doc.Operation, other.Doc.Steps = first.ID, first.Doc.Operation, []ops.Step{}
+			results = append(results, other)
+		}
+	}
+	return results
+}
+
+// deleteIn deletes chats of one folder. The first result has all that is said; the others
+// are returned.
+func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, r *Result, s *changeset.Set) (more []*Result, err error) {
+	f, err := read(ctx, &opt.Options, folderOf(paths[0]))
+	if err != nil {
+		return nil, err
+	}
+	n := newNaming(f, r)
+	n.keep = opt.Keep
+	var goes []*family.Chat
+	add := func(c *family.Chat) {
+		if _, again := n.to[c]; !again {
+			n.to[c], n.path[c] = "", ""
+			goes = append(goes, c)
+		}
+	}
+	for _, path := range paths {
+		c, err := f.find(path)
+		if err != nil {
+			return nil, err
+		}
+		add(c)
+		if opt.Family {
+			family.Walk(c, func(c *family.Chat, _ int) { add(c) })
+		}
+	}
+	r.Doc.From = goes[0].Path
+	for _, c := range goes[1:] {
+		more = append(more, newResult(c.Path, &opt.Options))
+	}
+	if !opt.Keep {
+		instead(n, goes)
+	}
+	n.collect()
+	adopt(n)
+	if n.open != "" {
+		r.Doc.Opened = &n.open
+	}
+	for _, d := range r.Doc.Dangling {
+		r.Warn("%s: %s names %q, which is not there any more", d.Path, d.Key, d.Name)
+	}
+	noteBookless(ctx, f, goes, r)
+	r.Note("what is deleted is kept: 'undo' brings it back; it goes for good only when its record is dropped")
+	return more, drafter{n, s}.draft(ctx)
+}
+
+// instead settles which chat a card or a group has open in place of one that goes: its
+// parent, else the one of the owner that was last changed; of a group else its last.
+func instead(n *naming, goes []*family.Chat) {
+	g := n.folder.graph
+	leaves := func(c *family.Chat) bool { return slices.Contains(goes, c) }
+	for _, c := range goes {
+		if !g.Current(c) {
+			continue
+		}
+		for p := c.Parent; p != nil; p = p.Parent {
+			if !leaves(p) {
+				n.open = p.Name
+				return
+			}
+		}
+		stays := slices.DeleteFunc(slices.Clone(g.Chats), func(other *family.Chat) bool {
+			return leaves(other) || n.folder.isGroup() && !slices.ContainsFunc(other.Groups, func(path string) bool { return slices.Contains(c.Groups, path) })
+		})
+		if len(stays) > 0 {
+			n.open = slices.MaxFunc(stays, func(a, b *family.Chat) int { return a.Stamp.Info().ModTime().Compare(b.Stamp.Info().ModTime()) }).Name
+			return
+		}
+		if n.folder.isGroup() {
+			n.open = names.Humanized(n.folder.opt.Now)
+		}
+	}
+}
+
+// noteBookless names lorebooks that no chat of the user names any more.
+func noteBookless(ctx context.Context, f *folder, goes []*family.Chat, r *Result) {
+	dir := f.graph.Folder
+	if !dir.HasDir {
+		return
+	}
+	name := func(path string) string {
+		c, err := chat.Open(ctx, path, chat.Options{Groups: f.lib, Any: true})
+		if err != nil {
+			return ""
+		}
+		defer c.Close()
+		book, _ := lorebook.NameIn(c.Metadata())
+		return book
+	}
+	left := map[string]bool{}
+	for _, c := range goes {
+		if book := name(c.Path); book != "" {
+			left[book] = true
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	going := map[string]bool{}
+	for _, c := range goes {
+		going[userdir.RealPath(c.Path)] = true
+	}
+	all, _ := filepath.Glob(filepath.Join(globEscape(dir.Dir.Chats()), "*", "*"+names.Extension))
+	groups, _ := filepath.Glob(filepath.Join(globEscape(dir.Dir.GroupChats()), "*"+names.Extension))
+	for _, path := range append(all, groups...) {
+		if len(left) == 0 {
+			return
+		}
+		if !going[userdir.RealPath(path)] {
+			delete(left, name(path))
+		}
+	}
+	for book := range left {
+		r.Note("%s", fmt.Sprintf("no chat names the lorebook %q any more; it is left as it is", book))
+	}
+}

@@ -1,0 +1,178 @@
+package move
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/family"
+	"stchat/internal/jsonl"
+	"stchat/internal/luker"
+	"stchat/internal/ops"
+	"stchat/internal/plural"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+)
+
+// drafter drafts what a naming comes to.
+type drafter struct {
+	n *naming
+	s *changeset.Set
+}
+
+// draft drafts what was collected: the files that get another name or go, and those that
+// name them.
+func (d drafter) draft(ctx context.Context) error {
+	for _, c := range d.n.folder.graph.Chats {
+		if _, ok := d.n.to[c]; ok {
+			if err := d.draftOwn(ctx, c); err != nil {
+				return err
+			}
+		}
+	}
+	for _, path := range d.n.order {
+		e := d.n.files[path]
+		if e.chat != nil {
+			if _, moves := d.n.path[e.chat]; moves {
+				continue
+			}
+		}
+		if err := d.draftNames(ctx, path, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draftOwn drafts the file of a chat that gets another name, or goes, and its sidecars.
+func (d drafter) draftOwn(ctx context.Context, c *family.Chat) error {
+	to := d.n.path[c]
+	about := fmt.Sprintf("the chat %q", c.Name)
+	var lines chat.Lines
+	if e := d.n.files[c.Path]; e != nil && to != "" {
+		lines = linesOf(d.n, e)
+		d.n.r.Doc.Edits = append(d.n.r.Doc.Edits, Edited{c.Path, "names", e.count})
+	}
+	var err error
+	switch {
+	case to == c.Path && len(lines) == 0:
+	case to == c.Path:
+		err = d.s.Edit(c.Path, safefile.Stamp{}, changeset.Joined(lines), plural.S(len(lines), "name"))
+	case to == "":
+		err = d.s.Remove(c.Path, c.Stamp, about)
+	case len(lines) == 0:
+		err = d.s.Move(c.Path, to, c.Stamp, about)
+	default:
+		err = rewritten(ctx, c, to, lines, about, d.s)
+	}
+	if err != nil {
+		return ops.PathError(err)
+	}
+	if to == c.Path {
+		return nil
+	}
+	for _, sidecar := range d.n.folder.graph.Folder.Sidecars(c.Name) {
+		stamp, err := safefile.StampPath(sidecar.Path)
+		if err != nil {
+			return ops.PathError(err)
+		}
+		about := fmt.Sprintf("Luker's %s of it", sidecar.Namespace)
+		if to == "" {
+			err = d.s.Remove(sidecar.Path, stamp, about)
+		} else {
+			err = d.s.Move(sidecar.Path, sidecarTarget(to, d.n.to[c], sidecar.Namespace), stamp, about)
+		}
+		if err != nil {
+			return ops.PathError(err)
+		}
+	}
+	return nil
+}
+
+// rewritten drafts a chat under another name with edits in it.
+func rewritten(ctx context.Context, c *family.Chat, to string, lines chat.Lines, about string, s *changeset.Set) error {
+	f, err := safefile.Open(c.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d, err := s.Create(to, about, changeset.Like(c.Stamp))
+	if err != nil {
+		return err
+	}
+	if err := lines.Render(ctx, d, f, c.Stamp.Size()); err != nil {
+		return fmt.Errorf("%s: %w", c.Path, err)
+	}
+	return s.Remove(c.Path, c.Stamp, about)
+}
+
+// draftNames drafts a file in which names change.
+func (d drafter) draftNames(ctx context.Context, path string, e *fileEdit) error {
+	d.n.r.Doc.Edits = append(d.n.r.Doc.Edits, Edited{path, "names", e.count})
+	about := plural.S(e.count, "name")
+	if e.chat == nil {
+		return ops.PathError(d.s.Edit(path, safefile.Stamp{}, bytesOf(d.n, path, e), about))
+	}
+	if e.chat.Damaged > 0 {
+		d.warnDamaged(ctx, e)
+	}
+	lines := linesOf(d.n, e)
+	if slug := d.newSlug(e.chat); slug != "" {
+		lines = append(lines, chat.LineEdit{Index: chat.HeaderIndex, Do: headerDo(func(md *rawjson.Object) { md.Set("integrity", rawjson.Quote(slug)) })})
+		for _, sidecar := range d.n.folder.graph.Folder.Sidecars(e.chat.Name) {
+			if sidecar.Kind == luker.ChatSync {
+				now := d.n.folder.opt.Now.UnixMilli()
+				err := d.s.Edit(sidecar.Path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return luker.SyncData(slug, now), nil }), "the chat's new slug, where Luker looks first")
+				if err != nil {
+					return ops.PathError(err)
+				}
+			}
+		}
+	}
+	return ops.PathError(d.s.Edit(path, safefile.Stamp{}, changeset.Joined(lines), about))
+}
+
+// newSlug returns the slug that a chat gets which is edited in place, "" for its own.
+func (d drafter) newSlug(c *family.Chat) string {
+	if d.n.folder.opt.BumpIntegrity || len(d.n.folder.graph.Folder.Sidecars(c.Name)) > 0 {
+		return d.n.folder.opt.NewUUID()
+	}
+	return ""
+}
+
+// warnDamaged names the damaged lines of a relative that hold a name: they stay.
+func (d drafter) warnDamaged(ctx context.Context, e *fileEdit) {
+	c, err := chat.Open(ctx, e.chat.Path, chat.Options{Groups: d.n.folder.lib})
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	var holding []int
+	names := map[string]bool{}
+	for _, list := range e.names {
+		for written := range list {
+			names[string(rawjson.Quote(written))] = true
+		}
+	}
+	_ = jsonl.Map(ctx, c.Source, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}, func(l *jsonl.Line, found *[]int) {
+		if l.Damage == nil {
+			return
+		}
+		for name := range names {
+			if bytes.Contains(l.Raw, []byte(name)) {
+				*found = append(*found, l.Number)
+				return
+			}
+		}
+	}, func(found *[]int, base jsonl.Base, _ jsonl.Damages) error {
+		for _, number := range *found {
+			holding = append(holding, base.Line+number+1)
+		}
+		return nil
+	}, func(found *[]int) { *found = (*found)[:0] })
+	for _, line := range holding {
+		d.n.r.Warn("%s:%d: this damaged line holds the old name, and stays as it is", e.chat.Path, line)
+	}
+}

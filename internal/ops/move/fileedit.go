@@ -1,0 +1,141 @@
+package move
+
+import (
+	"cmp"
+	"slices"
+
+	"stchat/internal/autorecap"
+	"stchat/internal/card"
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/family"
+	"stchat/internal/group"
+	"stchat/internal/message"
+	"stchat/internal/meta"
+	"stchat/internal/rawjson"
+)
+
+// linesOf returns the edits of a chat's header and messages.
+func linesOf(n *naming, e *fileEdit) chat.Lines {
+	var lines chat.Lines
+	indexes := make([]int, 0, len(e.names))
+	for index := range e.names {
+		indexes = append(indexes, index)
+	}
+	for index := range e.heirs {
+		if e.names[index] == nil {
+			indexes = append(indexes, index)
+		}
+	}
+	slices.SortFunc(indexes, cmp.Compare)
+	if _, ok := e.names[family.Header]; !ok && e.own != "" {
+		indexes = append([]int{family.Header}, indexes...)
+	}
+	for _, index := range indexes {
+		names := e.names[index]
+		if index == family.Header {
+			lines = append(lines, chat.LineEdit{Index: chat.HeaderIndex, Do: headerDo(func(md *rawjson.Object) { editHeader(n, md, e, names) })})
+			continue
+		}
+		heirs := e.heirs[index]
+		lines = append(lines, chat.LineEdit{Index: index, Do: func(line []byte) ([]byte, error) {
+			line = message.EditLinks(line, func(_ bool, name string) (string, bool) {
+				to, ok := names[name]
+				if !ok {
+					return name, true
+				}
+				return to, to != ""
+			})
+			splice, err := message.BranchSplice(line, heirs...)
+			if err != nil || splice == nil {
+				return line, err
+			}
+			return splice.Apply(line), nil
+		}})
+	}
+	return lines
+}
+
+// editHeader edits what a chat's metadata names.
+func editHeader(n *naming, md *rawjson.Object, e *fileEdit, names map[string]string) {
+	raw, _ := md.Get("main_chat")
+	written, _ := rawjson.Unquote(raw)
+	switch to, ok := names[written]; {
+	case !ok:
+	case to != "":
+		md.Set("main_chat", rawjson.Quote(to))
+	case n.parent[e.chat] != "":
+		md.Set("main_chat", rawjson.Quote(n.parent[e.chat]))
+	default:
+		md.Unset("main_chat")
+		if n.isLinked(e.chat) {
+			md.Set("main_chat", rawjson.Quote("")) // it has none, whoever links to it
+		}
+		// without a parent Auto-Recap erases a recap of another chat (FORMATS.md B2.1)
+		autorecap.OwnRunning(md, e.chat.Name)
+	}
+	if e.own != "" {
+		autorecap.Own(md, e.own)
+	}
+}
+
+// headerDo edits the metadata in a header's line.
+func headerDo(edit func(md *rawjson.Object)) func(line []byte) ([]byte, error) {
+	return func(line []byte) ([]byte, error) {
+		if line == nil {
+			return nil, nil // an old group chat has none
+		}
+		h, err := meta.Parse(line)
+		if err != nil {
+			return nil, err
+		}
+		edit(h.Metadata())
+		return h.Bytes(), nil
+	}
+}
+
+// bytesOf returns the edit of a group file or a card.
+func bytesOf(n *naming, path string, e *fileEdit) changeset.Edit {
+	names := e.names[family.NoLine]
+	edit := func(name string) (string, bool) {
+		to, ok := names[name]
+		if !ok {
+			return name, true
+		}
+		return to, to != ""
+	}
+	if c := n.folder.graph.Card; c != nil && c.Path == path {
+		return changeset.Bytes(func(old []byte) ([]byte, error) {
+			now, err := card.Parse(old, path)
+			if err != nil {
+				return nil, err
+			}
+			to, keep := edit(now.Chat)
+			if !keep {
+				to = n.open
+			}
+			if to == "" || to == now.Chat {
+				return old, nil
+			}
+			return now.WithChat(to)
+		})
+	}
+	return changeset.Bytes(func(old []byte) ([]byte, error) {
+		g, err := group.Parse(path, old)
+		if err != nil {
+			return nil, err
+		}
+		open := ""
+		if _, keep := edit(g.ChatID); !keep {
+			open = n.open
+		}
+		data, err := g.WithNames(edit, open)
+		if err != nil || open == "" {
+			return data, err
+		}
+		if g, err = group.Parse(path, data); err != nil {
+			return nil, err
+		}
+		return g.WithChats(open) // a fresh name is none that it lists
+	})
+}

@@ -1,0 +1,165 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/family"
+	"stchat/internal/library"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+	"stchat/internal/userdir"
+)
+
+// Options hold for every verb here.
+type Options struct {
+	Data          string // the user folder
+	BumpIntegrity bool   // give each chat that is edited in place a new slug
+	Changes       changeset.Options
+	Now           time.Time
+	NewUUID       func() string
+	Meter         *progress.Meter
+}
+
+// Moved is what became of a chat: the document of FAMILY.md 6.
+type Moved struct {
+	Schema      int       `json:"schema"`
+	From        string    `json:"from" is:"path"`
+	To          *string   `json:"to" is:"path"` // null where it was deleted
+	Edits       []Edited  `json:"edits"`
+	Dangling    []Dangler `json:"dangling"`
+	Opened      *string   `json:"opened"` // the chat that its card or group has open now
+	Unreachable []string  `json:"unreachable"`
+	Warnings    []string  `json:"warnings"`
+	DryRun      bool      `json:"dry_run"`
+	ops.Written
+}
+
+// Edited is one file in which names were changed.
+type Edited struct {
+	Path  string `json:"path" is:"path"`
+	What  string `json:"what"`
+	Count int    `json:"count"`
+}
+
+// Dangler is one place that names a chat which is not there any more.
+type Dangler struct {
+	Path  string `json:"path" is:"path"`
+	Index *int   `json:"index"` // of the message; null: the header, a group file or a card
+	Key   string `json:"key"`
+	Name  string `json:"name"`
+}
+
+// Result is what became of one chat.
+type Result = ops.Result[Moved]
+
+var (
+	// ErrTaken says that another chat has the name.
+	ErrTaken = errors.New("is taken")
+	// ErrName says that a name is none for a chat.
+	ErrName = errors.New("not a name")
+	// ErrDatabase says that Luker keeps its chats in a database.
+	ErrDatabase = errors.New("the files are not what Luker reads")
+	// ErrLeftover says that Luker's state of another chat would become this chat's.
+	ErrLeftover = errors.New("there is Luker state of a chat of this name already")
+	// ErrNotListed says that no group lists a chat.
+	ErrNotListed = errors.New("no group lists this chat")
+	// ErrRelatives says that relatives of a chat would stay behind.
+	ErrRelatives = errors.New("relatives of the chat would stay behind")
+)
+
+// folder is the chats of one owner, as they hang together.
+type folder struct {
+	opt   *Options
+	lib   *library.Library
+	path  string
+	graph *family.Graph
+}
+
+// read reads the chats beside a chat, or in a folder, and refuses those that Luker keeps in
+// a database.
+func read(ctx context.Context, opt *Options, path string) (*folder, error) {
+	f := &folder{opt: opt, lib: new(library.Library), path: path}
+	if dir := f.lib.Folder(path); dir.HasDir {
+		if reason := f.lib.Database(dir.Dir); reason != "" {
+			return nil, fmt.Errorf("%s: %w: %s", path, ErrDatabase, reason)
+		}
+	}
+	graphs, err := family.Read(ctx, f.lib, []string{path}, family.Options{Meter: opt.Meter})
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	f.graph = graphs[0]
+	return f, f.unread()
+}
+
+// unread is an error where a file cannot be read that may name one of the chats: it would be
+// left with a name that leads nowhere. What is read and makes no sense names none.
+func (f *folder) unread() error {
+	errs := []error{f.graph.NoCard}
+	for _, c := range f.graph.Chats {
+		errs = append(errs, c.Err)
+	}
+	if dir := f.graph.Folder; f.isGroup() {
+		groups, err := f.lib.In(dir.Dir)
+		if errs = append(errs, err); err == nil {
+			errs = append(errs, groups.Bad...)
+		}
+	}
+	for _, err := range errs {
+		if _, ok := errors.AsType[syscall.Errno](err); ok && !errors.Is(err, fs.ErrNotExist) {
+			return ops.PathError(err)
+		}
+	}
+	return nil
+}
+
+// find returns the chat at a path.
+func (f *folder) find(path string) (*family.Chat, error) {
+	if err := chat.CheckName(path); err != nil {
+		return nil, err
+	}
+	for _, c := range f.graph.Chats {
+		if filepath.Base(c.Path) == filepath.Base(path) {
+			if c.Err != nil {
+				return nil, ops.PathError(c.Err)
+			}
+			return c, nil
+		}
+	}
+	_, err := chat.OpenRegular(path)
+	if err == nil {
+		err = fmt.Errorf("%s: %w", path, chat.ErrNotChat)
+	}
+	return nil, ops.PathError(err)
+}
+
+// folderOf is the folder that a chat lies in, under the spelling it was given.
+func folderOf(path string) string { return filepath.Dir(path) }
+
+// isGroup reports whether the chats are group chats.
+func (f *folder) isGroup() bool { return f.graph.Folder.Kind == userdir.Group }
+
+func newResult(from string, opt *Options) *Result {
+	return &Result{Doc: Moved{
+		Schema: 1, From: from, Edits: []Edited{}, Dangling: []Dangler{}, Unreachable: []string{}, Warnings: []string{}, DryRun: opt.Changes.DryRun,
+	}}
+}
+
+// finish fills in what became of the files.
+func finish(r *Result, o changeset.Outcome) *Result {
+	r.Outcome = o
+	r.Doc.Written = ops.WrittenBy(o)
+	r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
+	return r
+}
+
+// ErrNoFile says that a chat has no file yet to put anything into.
+var ErrNoFile = errors.New("it has no file yet")

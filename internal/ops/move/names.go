@@ -1,0 +1,162 @@
+package move
+
+import (
+	"slices"
+
+	"stchat/internal/family"
+)
+
+// naming is what becomes of the names of chats: of those that are named otherwise or go,
+// and of all places that name them.
+type naming struct {
+	folder *folder
+	r      *Result
+
+	to        map[*family.Chat]string // the new name; "" where the chat goes
+	path      map[*family.Chat]string // where its file goes; "" where it goes for good
+	elsewhere *owner                  // where the chats go that are named; nil: they stay where they are
+	open      string                  // what a card or group has open instead of one that goes
+	keep      bool                    // links to what goes stay as they are
+	parent    map[*family.Chat]string // of children of what goes, their new parent; "" none
+
+	files map[string]*fileEdit
+	order []string
+}
+
+// fileEdit is what becomes of one file that names chats.
+type fileEdit struct {
+	chat  *family.Chat              // nil: a group file or a card
+	names map[int]map[string]string // by message, as written: the new name; "" where the link goes
+	heirs map[int][]string          // by message: branches to note there
+	own   string                    // the name that its Auto-Recap data gets
+	count int
+}
+
+func newNaming(f *folder, r *Result) *naming {
+	return &naming{
+		folder: f, r: r, to: map[*family.Chat]string{}, path: map[*family.Chat]string{}, parent: map[*family.Chat]string{}, files: map[string]*fileEdit{},
+	}
+}
+
+// collect finds all places that name the chats.
+func (n *naming) collect() {
+	byPath := map[string]*family.Chat{}
+	for _, c := range n.folder.graph.Chats {
+		byPath[c.Path] = c
+	}
+	for _, c := range n.folder.graph.Chats {
+		to, ok := n.to[c]
+		if !ok {
+			continue
+		}
+		for _, ref := range n.folder.graph.References(c.Name) {
+			at := byPath[ref.Path]
+			if at != nil && n.gone(at) {
+				continue // its own names go with it
+			}
+			n.take(ref, c, at, to)
+		}
+	}
+	slices.Sort(n.order)
+}
+
+func (n *naming) gone(c *family.Chat) bool {
+	to, ok := n.to[c]
+	return ok && to == ""
+}
+
+// take notes one place.
+func (n *naming) take(ref family.Reference, named, at *family.Chat, to string) {
+	if to == "" && n.keep {
+		n.r.Doc.Dangling = append(n.r.Doc.Dangling, dangler(ref))
+		return
+	}
+	if n.elsewhere != nil && ref.Kind != family.Recap {
+		if _, along := n.to[at]; !along {
+			to = ""
+		}
+	}
+	if to == ref.Name {
+		return
+	}
+	e := n.file(ref.Path, at)
+	e.count++
+	switch {
+	case ref.Kind == family.Recap:
+		e.own = to
+	case to == "" && ref.Kind == family.Parent:
+		if n.elsewhere == nil {
+			n.parent[at] = named.MainChat
+		}
+		e.name(family.Header, ref.Name, "")
+	default:
+		e.name(ref.Index, ref.Name, to)
+	}
+}
+
+func dangler(ref family.Reference) Dangler {
+	d := Dangler{Path: ref.Path, Key: keyOf(ref.Kind), Name: ref.Name}
+	if ref.Index >= 0 {
+		d.Index = &ref.Index
+	}
+	return d
+}
+
+func keyOf(kind family.Kind) string {
+	switch kind {
+	case family.Parent:
+		return "main_chat"
+	case family.Checkpoint:
+		return "bookmark_link"
+	case family.Branch:
+		return "branches"
+	case family.Recap:
+		return "chat_id of Auto-Recap"
+	case family.Listed:
+		return "chats"
+	case family.OldMetadata:
+		return "past_metadata"
+	}
+	return "chat"
+}
+
+func (n *naming) file(path string, at *family.Chat) *fileEdit {
+	e := n.files[path]
+	if e == nil {
+		e = &fileEdit{chat: at, names: map[int]map[string]string{}, heirs: map[int][]string{}}
+		n.files[path] = e
+		n.order = append(n.order, path)
+	}
+	return e
+}
+
+func (e *fileEdit) name(index int, written, to string) {
+	if e.names[index] == nil {
+		e.names[index] = map[string]string{}
+	}
+	e.names[index][written] = to
+}
+
+// isLinked reports whether a chat stays to which a message of another that stays links.
+func (n *naming) isLinked(c *family.Chat) bool {
+	if _, goes := n.to[c]; goes {
+		return false
+	}
+	g := n.folder.graph
+	return slices.ContainsFunc(g.Chats, func(other *family.Chat) bool {
+		if _, goes := n.to[other]; goes || other == c {
+			return false
+		}
+		return linksTo(g, other, c)
+	})
+}
+
+// renamed lists the chats that get another name, in their order.
+func (n *naming) renamed() (list []*family.Chat) {
+	for _, c := range n.folder.graph.Chats {
+		if n.to[c] != "" {
+			list = append(list, c)
+		}
+	}
+	return list
+}

@@ -1,0 +1,203 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/group"
+	"stchat/internal/library"
+	"stchat/internal/lorebook"
+	"stchat/internal/meta"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+)
+
+// NewOptions says what the new chat of an owner is like.
+type NewOptions struct {
+	Options
+	Owner string
+	Name  string        // "" : as SillyTavern names it
+	Like  string        // a chat whose settings it takes over
+	Set   patch.Changes // what is put into its metadata
+	Open  bool          // the owner opens with it
+}
+
+// Made is the new chat: the document of new.
+type Made struct {
+	Schema    int     `json:"schema"`
+	Path      string  `json:"path" is:"path"`
+	Owner     string  `json:"owner"`
+	Name      string  `json:"name"`
+	Integrity *string `json:"integrity"`
+	Listed    *string `json:"listed" is:"path"` // the group file
+	Opened    bool    `json:"opened"`
+	DryRun    bool    `json:"dry_run"`
+	ops.Written
+}
+
+// NewResult is what became of it.
+type NewResult = ops.Result[Made]
+
+// New makes a chat that SillyTavern greets in when it is first opened: of a character a
+// file with nothing but a header, of a group a name in its list and no file, since
+// SillyTavern greets there only where none is.
+func New(ctx context.Context, opt NewOptions) *NewResult {
+	r := &NewResult{Doc: Made{Schema: 1, Owner: opt.Owner, DryRun: opt.Changes.DryRun}}
+	lib := new(library.Library)
+	o, err := ownerOf(lib, opt.Owner, opt.Data)
+	if err != nil {
+		r.Err = err
+		return r
+	}
+	if reason := lib.Database(o.dir); reason != "" {
+		r.Err = fmt.Errorf("%s: %w: %s", opt.Owner, ErrDatabase, reason)
+		return r
+	}
+	unit := changeset.Unit{Root: changeset.RootOf(filepath.Join(o.folder, "x")), Draft: func(ctx context.Context, s *changeset.Set) error {
+		return ops.PathError(o.draftNew(ctx, lib, &opt, r, s))
+	}}
+	r.Outcome = changeset.Run(ctx, []changeset.Unit{unit}, opt.Changes)[0]
+	r.Doc.Written = ops.WrittenBy(r.Outcome)
+	return r
+}
+
+func (o *owner) draftNew(ctx context.Context, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {
+	name, err := o.nameNew(lib, opt)
+	if err != nil {
+		return err
+	}
+	if opt.Name != "" && name != strings.TrimSuffix(opt.Name, names.Extension) {
+		r.Note("the name is made safe: %s → %s", opt.Name, name)
+	}
+	d := &r.Doc
+	d.Name, d.Path, d.Opened = name, filepath.Join(o.folder, name+names.Extension), opt.Open
+	if o.group != nil {
+		if opt.Like != "" || !opt.Set.Empty() {
+			return fmt.Errorf("%s: %w: a group's chat gets its file when SillyTavern greets in it", opt.Owner, ErrNoFile)
+		}
+		d.Listed = &o.group.Path
+		return s.Edit(o.group.Path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
+			g, err := group.Parse(o.group.Path, old)
+			if err != nil {
+				return nil, err
+			}
+			data, err := g.WithChats(name)
+			if err != nil || !opt.Open {
+				return data, err
+			}
+			if g, err = group.Parse(o.group.Path, data); err != nil {
+				return nil, err
+			}
+			return g.WithOpen(name)
+		}), group.Begun(name))
+	}
+	if err := o.draftHeader(ctx, lib, opt, r, s); err != nil || !opt.Open {
+		return err
+	}
+	known, err := ops.CardOf(o.dir, filepath.Base(o.folder))
+	if err != nil {
+		return err
+	}
+	return ops.OpenInCard(s, known, name)
+}
+
+// nameNew returns the new chat's name, which must be free.
+func (o *owner) nameNew(lib *library.Library, opt *NewOptions) (string, error) {
+	name := strings.TrimSuffix(opt.Name, names.Extension)
+	if name == "" {
+		name = names.Humanized(opt.Now)
+		if o.group == nil {
+			name = o.name + " - " + name
+		}
+	}
+	if strings.ContainsAny(name, `/\`) {
+		return "", fmt.Errorf("%q: %w: it has a / or \\", name, ErrName)
+	}
+	safe, err := names.New(name, names.MaxBytes)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrName, err)
+	}
+	f := lib.Folder(o.folder)
+	if f.Err != nil {
+		return "", f.Err
+	}
+	taken := slices.Clone(f.Chats)
+	if o.group != nil {
+		taken = append(taken, o.group.Chats...)
+	}
+	for _, by := range taken {
+		if names.Fold(by) == names.Fold(safe) {
+			return "", fmt.Errorf("%q %w: there is a chat %q", safe, ErrTaken, by)
+		}
+	}
+	if left := f.Sidecars(safe); len(left) > 0 {
+		return "", fmt.Errorf("%s: %w", left[0].Path, ErrLeftover)
+	}
+	return safe, nil
+}
+
+// draftHeader drafts a character's new chat.
+func (o *owner) draftHeader(ctx context.Context, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {
+	h := meta.New()
+	if opt.Like != "" {
+		if err := like(ctx, lib, opt.Like, h.Metadata(), r); err != nil {
+			return err
+		}
+	}
+	if err := h.Change(opt.Set.Apply); err != nil {
+		return err
+	}
+	slug := opt.NewUUID()
+	h.Metadata().Set("integrity", rawjson.Quote(slug))
+	r.Doc.Integrity = &slug
+	d, err := s.Create(r.Doc.Path, "the new chat")
+	if err != nil {
+		return err
+	}
+	_, err = d.Write(h.Bytes())
+	return err
+}
+
+// like takes over the settings of a chat, and nothing that belongs to its story.
+func like(ctx context.Context, lib *library.Library, path string, into *rawjson.Object, r *NewResult) error {
+	c, err := chat.Open(ctx, path, chat.Options{Groups: lib, Any: true})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for key, raw := range c.Metadata().All() {
+		if isSetting(key) {
+			into.Set(key, rawjson.Compact(raw))
+		}
+	}
+	name, ok := lorebook.NameIn(into)
+	if !ok || !c.HasDir {
+		return nil
+	}
+	file, err := lib.Book(c.Dir, name)
+	if err != nil {
+		return nil // a book that is not there holds nothing
+	}
+	if book, err := lorebook.Open(file); err == nil && book.HasExtensionState() {
+		r.Warn("%s: the lorebook %q holds extension state, and the new chat writes into the same book", r.Doc.Path, name)
+	}
+	return nil
+}
+
+// isSetting reports whether a key of the metadata is a setting of SillyTavern's own
+// (FORMATS.md E3).
+func isSetting(key string) bool {
+	switch key {
+	case "scenario", "mes_example", "system_prompt", "persona", "world_info", "custom_background", "chat_backgrounds", "quickReply", "attachments":
+		return true
+	}
+	return strings.HasPrefix(key, "note_") || strings.HasPrefix(key, "cfg_")
+}

@@ -1,0 +1,108 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/group"
+	"stchat/internal/library"
+	"stchat/internal/ops"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// Opened is what became of a card or group file: the document of open.
+type Opened struct {
+	Schema  int    `json:"schema"`
+	Path    string `json:"path" is:"path"` // the chat
+	Card    string `json:"card" is:"path"` // or the group file
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Changed bool   `json:"changed"`
+	DryRun  bool   `json:"dry_run"`
+	ops.Written
+}
+
+// OpenResult is what became of one chat.
+type OpenResult = ops.Result[Opened]
+
+// ErrNoOwner says that a chat is in no user folder, so that nothing has it open.
+var ErrNoOwner = errors.New("the chat is in no SillyTavern user folder")
+
+// Open makes each chat the one that its character or group opens with.
+func Open(ctx context.Context, opt Options, chats []string) []*OpenResult {
+	lib := new(library.Library)
+	results := make([]*OpenResult, len(chats))
+	units := make([]changeset.Unit, len(chats))
+	for i, path := range chats {
+		r := &OpenResult{Doc: Opened{Schema: 1, Path: path, DryRun: opt.Changes.DryRun}}
+		results[i] = r
+		units[i] = changeset.Unit{Root: changeset.RootOf(path), Draft: func(ctx context.Context, s *changeset.Set) error {
+			return ops.PathError(open(ctx, lib, path, r, s))
+		}}
+	}
+	for i, o := range changeset.Run(ctx, units, opt.Changes) {
+		results[i].Outcome = o
+		results[i].Doc.Written = ops.WrittenBy(o)
+		results[i].Doc.Changed = len(o.Steps) > 0
+	}
+	return results
+}
+
+func open(ctx context.Context, lib *library.Library, path string, r *OpenResult, s *changeset.Set) error {
+	c, err := chat.Open(ctx, path, chat.Options{Groups: lib})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if !c.HasDir || c.Kind == userdir.File {
+		return c.Errorf("%w", ErrNoOwner)
+	}
+	if reason := lib.Database(c.Dir); reason != "" {
+		return c.Errorf("%w: %s", ErrDatabase, reason)
+	}
+	r.Doc.To = c.Name
+	if c.Kind == userdir.Group {
+		if len(c.Groups) == 0 {
+			return c.Errorf("%w", ErrNotListed)
+		}
+		g := c.Groups[0]
+		r.Doc.Card, r.Doc.From = g.Path, g.ChatID
+		return openIn(s, g.Path, g.Stamp, c.Name, func(old []byte) ([]byte, error) {
+			now, err := group.Parse(g.Path, old)
+			if err != nil {
+				return nil, err
+			}
+			return now.WithOpen(c.Name)
+		})
+	}
+	known, err := ops.CardOf(c.Dir, c.Owner)
+	if err != nil {
+		return err
+	}
+	r.Doc.Card, r.Doc.From = known.Path, known.Chat
+	return ops.OpenInCard(s, known, c.Name)
+}
+
+// openIn drafts the edit of a card or group file.
+func openIn(s *changeset.Set, path string, _ safefile.Stamp, name string, edit func(old []byte) ([]byte, error)) error {
+	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(edit), fmt.Sprintf("the chat that is open: %q", name))
+}
+
+func globEscape(path string) string {
+	var escaped strings.Builder
+	for _, r := range filepath.ToSlash(path) {
+		switch r {
+		case '*', '?', '[':
+			escaped.WriteString("[" + string(r) + "]")
+		default:
+			escaped.WriteString(string(r))
+		}
+	}
+	return filepath.FromSlash(escaped.String())
+}

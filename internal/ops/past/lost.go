@@ -1,0 +1,111 @@
+package past
+
+import (
+	"context"
+	"time"
+
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+)
+
+// LostOptions says where messages are looked for that only older versions have.
+type LostOptions struct {
+	List  ops.List
+	From  []string  // folders with copies of chats
+	Min   int       // how many messages of a live chat must be lost for it to be told
+	Gone  int       // how many of one that is gone
+	Since time.Time // not in versions older than this, unless zero
+	// Store returns where the history of a folder lies.
+	Store func(root string) string
+	Meter *progress.Meter
+}
+
+// LostChat is a chat that lost something: a document of lost.
+type LostChat struct {
+	Schema       int         `json:"schema"`
+	Owner        *string     `json:"owner"` // the character's folder or the group's name
+	Chat         *string     `json:"chat"`
+	Path         *string     `json:"path" is:"path"`
+	LiveMessages *int        `json:"live_messages"` // null: the chat is gone
+	Lost         int         `json:"lost"`
+	Reworded     int         `json:"reworded"`
+	Best         LostVersion `json:"best"`
+	Command      *string     `json:"command"` // what restores it
+	Ambiguous    bool        `json:"ambiguous"`
+}
+
+// LostVersion is the version of a chat that has most of what is lost.
+type LostVersion struct {
+	Rev      *int    `json:"rev"`
+	Path     *string `json:"path" is:"path"`
+	At       string  `json:"at"` // RFC 3339
+	Messages int     `json:"messages"`
+
+	Of string `json:"-"` // the chat that the history has Rev of: it may have another name now
+}
+
+// LostSummary is the last document of lost.
+type LostSummary struct {
+	Schema     int          `json:"schema"`
+	Summary    bool         `json:"summary"`
+	Chats      int          `json:"chats"` // with something lost, those that are gone among them
+	Gone       int          `json:"gone"`
+	Lost       int          `json:"lost"` // messages
+	Unreadable int          `json:"unreadable"`
+	Places     []LostPlaces `json:"places"`
+}
+
+// LostPlaces is how the places for backups under one key are taken.
+type LostPlaces struct {
+	Key     string      `json:"key"`
+	Owners  []string    `json:"owners"`
+	Used    int         `json:"used"`
+	Limit   int         `json:"limit"`
+	Backups int         `json:"backups"` // of the key's own
+	Bytes   int64       `json:"bytes"`
+	Others  []LostShare `json:"others"` // whose backups take places too, and are deleted by the same saves
+}
+
+// LostShare is how many of a key's places another key's backups take.
+type LostShare struct {
+	Key    string   `json:"key"`
+	Owners []string `json:"owners"`
+	Used   int      `json:"used"`
+}
+
+// LostResult is what was found, the most first.
+type LostResult struct {
+	Chats   []*LostChat
+	Summary LostSummary
+	Errs    []error // of PATHs, and of what cannot be read
+}
+
+// Lost finds the messages that only older versions have: those of the history,
+// SillyTavern's backups, old files that repair and undo keep, and copies in other folders. The error is that ctx ended.
+func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
+	res := &LostResult{Summary: LostSummary{Schema: 1, Summary: true, Places: []LostPlaces{}}}
+	roots, errs := lostRoots(opt.List)
+	copies := ops.Walk(ops.List{Paths: opt.From})
+	for _, err := range append(errs, copies.Errs...) {
+		res.Errs = append(res.Errs, err)
+	}
+	for _, root := range roots {
+		f := newFinder(root, opt)
+		if err := f.find(ctx, copies.Chats); err != nil {
+			return nil, err
+		}
+		res.Errs = append(res.Errs, f.errs...)
+		res.Chats = append(res.Chats, f.told()...)
+		res.Summary.Places = append(res.Summary.Places, f.places()...)
+	}
+	sum := &res.Summary
+	sum.Unreadable = len(res.Errs)
+	for _, c := range res.Chats {
+		sum.Chats++
+		sum.Lost += c.Lost
+		if c.LiveMessages == nil {
+			sum.Gone++
+		}
+	}
+	return res, nil
+}

@@ -1,0 +1,137 @@
+package past
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"io/fs"
+	"sync"
+	"time"
+
+	"stchat/internal/backups"
+	"stchat/internal/group"
+	"stchat/internal/lost"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+	"stchat/internal/userdir"
+)
+
+// finder looks for what is lost in one root.
+type finder struct {
+	root   *lostRoot
+	opt    LostOptions
+	seed   maphash.Seed
+	folder *backups.Folder
+	owners backups.Owners
+	groups *group.Set
+
+	chats    []*lostChat    // live ones, and then those that were deleted on purpose
+	byPath   map[string]int // of chats that are live
+	byOwner  map[backups.Owner][]int
+	slugs    []string // of chats
+	versions []*lostVersion
+
+	found []*finding
+	errs  []error
+}
+
+// lostChat is a live chat, or one that was deleted on purpose.
+type lostChat struct {
+	path    string
+	read    string // the file that is read: another one where it was deleted
+	deleted bool
+	changed time.Time
+	of      backups.Owner // without the group's name
+	*lost.Version
+}
+
+// lostVersion is an older version of some chat.
+type lostVersion struct {
+	path string // empty: it is in the history
+	rev  int    // there
+	at   time.Time
+	key  string // of a backup
+	chat string // the path of the chat that it is of, where that is known
+	*lost.Version
+
+	match
+	lost, reworded int
+	skip           bool // nothing to be told of
+}
+
+func newFinder(root *lostRoot, opt LostOptions) *finder {
+	return &finder{root: root, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}}
+}
+
+// find reads all that there is and compares it. The error is that ctx ended.
+func (f *finder) find(ctx context.Context, copies []ops.Target) error {
+	f.list(copies)
+	f.opt.Meter.Expect(len(f.chats)+len(f.versions), 0)
+	readChat := func(r *lost.Reader, i int, small bool) (bool, error) {
+		v, err := r.Read(ctx, f.chats[i].read, small)
+		f.chats[i].Version = v
+		return v != nil, err
+	}
+	if err := f.each(ctx, len(f.chats), nil, readChat); err != nil {
+		return err
+	}
+	var texts [][]lost.Text
+	for i, c := range f.chats {
+		if c.Version == nil {
+			c.Version = new(lost.Version) // it cannot be read, which is told
+		}
+		f.slugs = append(f.slugs, c.Slug)
+		f.byOwner[c.of] = append(f.byOwner[c.of], i)
+		if !c.deleted {
+			f.byPath[userdir.RealPath(c.path)] = i
+			texts = append(texts, c.Texts)
+		}
+	}
+	live := lost.NewSet(texts...)
+	readVersion := func(r *lost.Reader, i int, small bool) (bool, error) {
+		v := f.versions[i]
+		read, err := r.Read(ctx, v.path, small)
+		if v.Version = read; read != nil {
+			f.judge(v)
+		}
+		return read != nil, err
+	}
+	if err := f.each(ctx, len(f.versions), live, readVersion); err != nil {
+		return err
+	}
+	if err := f.readStore(ctx, live); err != nil {
+		return err
+	}
+	f.gather()
+	return nil
+}
+
+// each calls read for 0 to n-1: of small files several at once, of large ones one after
+// another, each by all processors. What is not there any more is passed over.
+func (f *finder) each(ctx context.Context, n int, live *lost.Set, read func(r *lost.Reader, i int, small bool) (bool, error)) error {
+	readers := sync.Pool{New: func() any { return lost.NewReader(f.seed, live) }}
+	errs, large := make([]error, n), make([]bool, n)
+	do := func(i int, small bool) {
+		r := readers.Get().(*lost.Reader)
+		defer readers.Put(r)
+		done, err := read(r, i, small)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs[i] = ops.PathError(err)
+		}
+		if large[i] = !done && err == nil; !large[i] {
+			f.opt.Meter.Done()
+		}
+	}
+	progress.Each(ctx, n, func(i int) { do(i, true) })
+	for i := range n {
+		if large[i] && ctx.Err() == nil {
+			do(i, false)
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			f.errs = append(f.errs, err)
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,163 @@
+// Package past takes back what was done.
+package past
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"stchat/internal/changeset"
+	"stchat/internal/ops"
+)
+
+// Options says what is taken back.
+type Options struct {
+	Root    string // a user folder, or the folder of chats that lie in none
+	ID      string // of the record; empty: the newest that counts
+	Force   bool   // leave files that were changed since as they are, and take the rest back
+	Changes changeset.Options
+}
+
+// Undone is what was taken back: the document of undo.
+type Undone struct {
+	Schema   int      `json:"schema"`
+	ID       string   `json:"id"`
+	Command  []string `json:"command"`
+	Restored []string `json:"restored"` // files that are as they were
+	Removed  []string `json:"removed"`  // files that were made
+	Left     []string `json:"left"`     // files that were changed since, and stay as they are
+	Redo     *string  `json:"redo"`     // what undo takes to do it again
+	DryRun   bool     `json:"dry_run"`
+	ops.Written
+
+	Time  time.Time `json:"-"`
+	Aside []string  `json:"-"` // the journals that cannot be read, set aside
+}
+
+// Result is what became of an undo.
+type Result = ops.Result[Undone]
+
+// Undo takes back a record, or, where force decides it, a change that a run which died
+// has left and that goes neither on nor back by itself. The error wraps
+// [changeset.ErrNothing] where there is nothing to take back.
+func Undo(ctx context.Context, opt Options) (*Result, error) {
+	ended, err := changeset.Recover(ctx, opt.Root, opt.Changes)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Outcome: changeset.Outcome{Ended: ended}, Doc: Undone{Schema: 1, DryRun: opt.Changes.DryRun, Restored: []string{}, Removed: []string{}, Left: []string{}, Command: []string{}}}
+	for _, e := range ended {
+		if e.ID == opt.ID && e.Way != changeset.Forward && e.Way != changeset.Back {
+			r.Ended = slices.DeleteFunc(ended, func(e changeset.Ended) bool { return e.ID == opt.ID })
+			return r, settle(ctx, opt, r, e)
+		}
+	}
+	u, err := changeset.Undo(opt.Root, opt.ID, opt.Force)
+	if err != nil {
+		return r, err
+	}
+	d := &r.Doc
+	d.ID, d.Command, d.Time = u.Record.ID, append(d.Command, u.Record.Command...), u.Record.Time
+	r.Outcome = changeset.Run(ctx, []changeset.Unit{u.Unit}, opt.Changes)[0]
+	r.Ended = ended // those that this call has ended already, and the rest again
+	if r.Err != nil {
+		return r, nil
+	}
+	for _, s := range r.Steps {
+		switch s.Do {
+		case changeset.Remove:
+			d.Removed = append(d.Removed, s.Path)
+		case changeset.Move:
+			d.Restored = append(d.Restored, s.To)
+		default:
+			d.Restored = append(d.Restored, s.Path)
+		}
+	}
+	d.Left = append(d.Left, u.Left...)
+	for _, path := range u.Left {
+		r.Warn("%s: was changed since, and stays as it is", path)
+	}
+	d.Written = ops.WrittenBy(r.Outcome)
+	d.Redo = d.Operation
+	return r, nil
+}
+
+// settle takes back what it can of a change that is stuck.
+func settle(ctx context.Context, opt Options, r *Result, e changeset.Ended) error {
+	if !opt.Force {
+		return e.Stuck()
+	}
+	settled, err := changeset.Settle(ctx, opt.Root, e.ID, opt.Changes)
+	if err != nil {
+		return err
+	}
+	d := &r.Doc
+	d.ID, d.Command, d.Left, d.Aside = e.ID, append(d.Command, e.Command...), append(d.Left, settled.Left...), settled.Aside
+	for _, path := range settled.Left {
+		r.Warn("%s: was changed since, and stays as it is", path)
+	}
+	d.Written = ops.WrittenBy(r.Outcome)
+	return nil
+}
+
+// Listed is a record, as it is listed.
+type Listed struct {
+	Schema  int      `json:"schema"`
+	ID      string   `json:"id"`
+	Time    string   `json:"time"` // RFC 3339
+	Command []string `json:"command"`
+	Files   int      `json:"files"`
+	Bytes   int64    `json:"bytes"`
+	Undone  bool     `json:"undone"`
+}
+
+// List gives the records of a root, the newest first, and what could not be read.
+func List(dir string) (list []Listed, errs []error, err error) {
+	records, errs, err := changeset.Records(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, rec := range records {
+		list = append(list, listed(rec))
+	}
+	return list, errs, nil
+}
+
+func listed(rec changeset.Record) Listed {
+	return Listed{1, rec.ID, rec.Time.UTC().Format(time.RFC3339), append([]string{}, rec.Command...), rec.Files, rec.Bytes, rec.Undone}
+}
+
+// PruneOptions says which records are dropped: those that any of these say.
+type PruneOptions struct {
+	Root    string
+	ID      string        // this one
+	Age     time.Duration // older ones; 0: none
+	Keep    int           // all but so many of the newest; below 0: none
+	Changes changeset.Options
+}
+
+// Prune drops records, and what was kept for them.
+func Prune(ctx context.Context, opt PruneOptions) ([]Listed, error) {
+	records, _, err := changeset.Records(opt.Root)
+	if err != nil {
+		return nil, err
+	}
+	goes := map[string]bool{}
+	for i, rec := range records {
+		goes[rec.ID] = rec.ID == opt.ID || opt.Keep >= 0 && i >= opt.Keep ||
+			opt.Age > 0 && opt.Changes.Now.Sub(rec.Time) > opt.Age
+	}
+	if opt.ID != "" && !goes[opt.ID] {
+		rec, err := changeset.Discard(ctx, opt.Root, opt.ID, opt.Changes)
+		if err != nil {
+			return nil, err
+		}
+		return []Listed{listed(rec)}, nil
+	}
+	dropped, err := changeset.Prune(ctx, opt.Root, opt.Changes, func(rec changeset.Record) bool { return goes[rec.ID] })
+	var list []Listed
+	for _, rec := range dropped {
+		list = append(list, listed(rec))
+	}
+	return list, err
+}

@@ -1,0 +1,64 @@
+package ops
+
+import (
+	"fmt"
+	"strings"
+
+	"stchat/internal/changeset"
+)
+
+// Result is what a verb made of one CHAT. D is its JSON document, and holds nothing else.
+type Result[D any] struct {
+	Doc D
+	// Warnings are what should be known before the result is relied on, Notes what else
+	// there is to say.
+	Warnings, Notes []string
+	// Outcome is what became of the files: Err says why there is no result.
+	changeset.Outcome
+}
+
+// Warn adds a warning.
+func (r *Result[D]) Warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
+// Note adds a remark that is no warning.
+func (r *Result[D]) Note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// LeftOut says that keys were named which a merge or a patch cannot change.
+func LeftOut(keys []string) string {
+	return fmt.Sprintf("what is given for %s is left out", strings.Join(keys, " and "))
+}
+
+// Written is the part of a JSON document that every command has which writes.
+type Written struct {
+	Operation *string `json:"operation"` // what undo takes
+	Steps     []Step  `json:"steps"`     // as done, or as they would be
+}
+
+// Step is a step as documents have it.
+type Step struct {
+	Do    changeset.Do `json:"do"`
+	Path  string       `json:"path" is:"path"`
+	To    *string      `json:"to" is:"path"`
+	About string       `json:"about"`
+	Bytes int64        `json:"bytes"`
+}
+
+// WrittenBy gives the part of the document that an outcome fills.
+func WrittenBy(o changeset.Outcome) Written {
+	w := Written{Steps: []Step{}}
+	if o.ID != "" {
+		w.Operation = &o.ID
+	}
+	for _, s := range o.Steps {
+		step := Step{s.Do, s.Path, nil, s.About, s.Bytes}
+		if s.To != "" {
+			step.To = &s.To
+		}
+		w.Steps = append(w.Steps, step)
+	}
+	return w
+}

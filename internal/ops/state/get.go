@@ -1,0 +1,132 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"stchat/internal/isolate"
+	"stchat/internal/library"
+	"stchat/internal/luker"
+	"stchat/internal/metadiff"
+	"stchat/internal/rawjson"
+)
+
+// ErrNoLog says that a namespace has no floor log, which what is asked for needs.
+var ErrNoLog = errors.New("it has no floor log")
+
+// GetOptions say which values are read.
+type GetOptions struct {
+	ReadOptions
+	Namespaces []string
+	At         *int // as of this message; below 0 counted from the end
+	Stored     bool // the file as it is
+}
+
+// Values are what namespaces hold: the document of state get.
+type Values struct {
+	Schema int             `json:"schema"`
+	Path   string          `json:"path" is:"path"`
+	Values json.RawMessage `json:"values"` // by namespace; null where there is none
+
+	Only     []byte   `json:"-"` // the value, where one namespace was asked for; nil: there is none
+	Notes    []string `json:"-"`
+	Warnings []string `json:"-"`
+}
+
+// Get reads what namespaces hold. A floor log counts more than what lies beside it.
+func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, error) {
+	t, err := openTarget(ctx, lib, opt.Data, opt.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	v := &Values{Schema: 1, Path: opt.Path}
+	all := rawjson.NewObject()
+	for _, given := range opt.Namespaces {
+		namespace, err := namespaceOf(given, func(format string, args ...any) { v.Notes = append(v.Notes, fmt.Sprintf(format, args...)) })
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", given, err)
+		}
+		raw, err := t.value(ctx, &opt, v, namespace)
+		if err != nil {
+			return nil, err
+		}
+		if v.Only = raw; !opt.Stored {
+			v.Only = rawjson.Compact(raw)
+		}
+		if raw == nil {
+			raw = []byte("null")
+		}
+		all.Set(namespace, rawjson.Compact(raw))
+	}
+	v.Values = all.Bytes()
+	return v, nil
+}
+
+// value returns what one namespace holds, nil for nothing.
+func (t *target) value(ctx context.Context, opt *GetOptions, v *Values, namespace string) ([]byte, error) {
+	switch namespace {
+	case Recap, Illustrator:
+		if opt.At != nil || opt.Stored || t.chat == nil {
+			return nil, fmt.Errorf("%s: %w: %s is what a chat's own metadata says now", t.path, ErrNamespace, namespace)
+		}
+		if namespace == Recap {
+			return t.recap(ctx)
+		}
+		return t.illustrator()
+	}
+	log, hasLog := t.log(namespace)
+	if opt.At != nil && !hasLog {
+		return nil, fmt.Errorf("%s: %q: %w", t.path, namespace, ErrNoLog)
+	}
+	data, hasData := t.sidecar(namespace)
+	switch {
+	case hasLog && opt.Stored:
+		raw, _, err := read(log.Path)
+		return raw, err
+	case hasLog:
+		last, err := t.message(ctx, opt.At)
+		if err != nil {
+			return nil, err
+		}
+		state, err := t.replay(ctx, log.Path, last)
+		if err == nil && hasData && opt.At == nil {
+			t.compare(v, data, state)
+		}
+		return state, err
+	case hasData:
+		raw, _, err := read(data.Path)
+		return raw, err
+	}
+	return nil, nil
+}
+
+// message resolves a message's number, -1 where none is given.
+func (t *target) message(ctx context.Context, at *int) (int, error) {
+	if at == nil {
+		return -1, nil
+	}
+	swipes, err := t.chosen(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n := *at
+	if n < 0 {
+		n += len(swipes)
+	}
+	if n < 0 || n >= len(swipes) {
+		return 0, &isolate.RangeError{At: *at, Messages: len(swipes)}
+	}
+	return n, nil
+}
+
+// compare warns where what an older Luker left beside a log is not what the log says.
+func (t *target) compare(v *Values, data luker.Sidecar, state []byte) {
+	raw, _, err := read(data.Path)
+	if err == nil && metadiff.Equal(raw, state) {
+		return
+	}
+	v.Warnings = append(v.Warnings, fmt.Sprintf("%s: this copy from an older Luker is not what the floor log says; the log counts, and Luker will put the copy away", data.Path))
+}

@@ -1,0 +1,156 @@
+package state
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"stchat/internal/rawjson"
+)
+
+// illustratorView is what Auto-Illustrator keeps (FORMATS.md C), as state get illustrator:
+// prints it.
+type illustratorView struct {
+	Messages []messagePrompts `json:"messages"`
+	Orphans  orphans          `json:"orphans"`
+}
+
+type messagePrompts struct {
+	At      *int      `json:"at"` // null where a prompt has no message
+	Prompts []*prompt `json:"prompts"`
+}
+
+type prompt struct {
+	ID       string          `json:"id"`
+	Text     json.RawMessage `json:"text"`
+	Index    *int            `json:"index"`
+	Source   json.RawMessage `json:"source"`
+	Images   []image         `json:"images"`
+	Children []*prompt       `json:"children"`
+}
+
+type image struct {
+	URL    string `json:"url"`
+	Exists *bool  `json:"exists"` // null where that cannot be told
+}
+
+// orphans are prompts that no root leads to, and images of prompts that are not there.
+type orphans struct {
+	Prompts []string `json:"prompts"`
+	Images  []image  `json:"images"`
+}
+
+// mostLevels is how deep a tree of prompts is followed: what is deeper is an orphan.
+const mostLevels = 1000
+
+// illustrator returns the view of Auto-Illustrator; nil where it keeps nothing.
+func (t *target) illustrator() ([]byte, error) {
+	raw, ok := t.chat.Metadata().Get(keyIllustrator)
+	if !ok {
+		return nil, nil
+	}
+	registry, _ := rawjson.Lookup(raw, "promptRegistry")
+	list, _ := rawjson.Lookup(registry, "nodes")
+	f := &forest{target: t, nodes: map[string][]byte{}, seen: map[string]bool{}}
+	var ids []string
+	for key, node := range rawjson.Members(list) {
+		id, ok := rawjson.Unquote(key)
+		if !ok {
+			continue
+		}
+		if f.nodes[id] == nil {
+			ids = append(ids, id)
+		}
+		f.nodes[id] = node
+	}
+	view := illustratorView{Messages: []messagePrompts{}, Orphans: orphans{[]string{}, []image{}}}
+	byMessage := map[int]int{} // in view.Messages
+	for _, id := range ids {
+		parent, _ := rawjson.Lookup(f.nodes[id], "parentId")
+		if name, ok := rawjson.Unquote(parent); ok && f.nodes[name] != nil {
+			continue
+		}
+		at, message := -1, intOf(f.nodes[id], "messageId")
+		if message != nil {
+			at = *message
+		}
+		i, ok := byMessage[at]
+		if !ok {
+			i = len(view.Messages)
+			byMessage[at] = i
+			view.Messages = append(view.Messages, messagePrompts{At: message})
+		}
+		view.Messages[i].Prompts = append(view.Messages[i].Prompts, f.tree(id, 0))
+	}
+	slices.SortStableFunc(view.Messages, func(a, b messagePrompts) int { return orEnd(a.At) - orEnd(b.At) })
+	for _, id := range ids {
+		if !f.seen[id] {
+			view.Orphans.Prompts = append(view.Orphans.Prompts, id)
+		}
+	}
+	images, _ := rawjson.Lookup(registry, "imageToPromptId")
+	for key, value := range rawjson.Members(images) {
+		url, _ := rawjson.Unquote(key)
+		if id, ok := rawjson.Unquote(value); !ok || f.nodes[id] == nil {
+			view.Orphans.Images = append(view.Orphans.Images, f.image(url))
+		}
+	}
+	return marshal(view)
+}
+
+func orEnd(at *int) int {
+	if at == nil {
+		return 1 << 30
+	}
+	return *at
+}
+
+// forest are the prompts of a chat.
+type forest struct {
+	target *target
+	nodes  map[string][]byte
+	seen   map[string]bool
+}
+
+// tree returns a prompt with all that was made of it.
+func (f *forest) tree(id string, level int) *prompt {
+	f.seen[id] = true
+	node := f.nodes[id]
+	p := &prompt{ID: id, Index: intOf(node, "promptIndex"), Images: []image{}, Children: []*prompt{}}
+	p.Text, _ = rawjson.Lookup(node, "text")
+	p.Source, _ = rawjson.Lookup(node, "metadata", "source")
+	images, _ := rawjson.Lookup(node, "generatedImages")
+	for raw := range rawjson.Elements(images) {
+		if url, ok := rawjson.Unquote(raw); ok {
+			p.Images = append(p.Images, f.image(url))
+		}
+	}
+	children, _ := rawjson.Lookup(node, "childIds")
+	for raw := range rawjson.Elements(children) {
+		child, ok := rawjson.Unquote(raw)
+		if ok && f.nodes[child] != nil && !f.seen[child] && level < mostLevels {
+			p.Children = append(p.Children, f.tree(child, level+1))
+		}
+	}
+	return p
+}
+
+// image tells whether the file of a picture is there.
+func (f *forest) image(url string) image {
+	img := image{URL: url}
+	if !f.target.chat.HasDir || strings.HasPrefix(url, "data:") {
+		return img
+	}
+	if exists, ours := f.target.chat.Dir.Serves(url); ours {
+		img.Exists = &exists
+	}
+	return img
+}
+
+func intOf(o []byte, key string) *int {
+	raw, _ := rawjson.Lookup(o, key)
+	if n, ok := rawjson.Int(raw); ok {
+		return &n
+	}
+	return nil
+}

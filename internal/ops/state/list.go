@@ -1,0 +1,154 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"stchat/internal/autorecap"
+	"stchat/internal/chat"
+	"stchat/internal/library"
+	"stchat/internal/luker"
+	"stchat/internal/rawjson"
+)
+
+// List is what a chat or a character has: the document of state list.
+type List struct {
+	Schema     int         `json:"schema"`
+	Path       string      `json:"path" is:"path"`
+	Namespaces []Namespace `json:"namespaces"`
+}
+
+// Namespace is one thing that an extension keeps.
+type Namespace struct {
+	Name       string `json:"name"`
+	Kind       string `json:"kind"` // plain, floor, chat_sync, orphans, legacy, recap: or illustrator:
+	Bytes      int64  `json:"bytes"`
+	Entries    *int   `json:"entries"` // keys of the value; versions; prompts
+	Commits    *int   `json:"commits"` // of a floor log; null for all else
+	FirstFloor *int   `json:"first_floor"`
+	LastFloor  *int   `json:"last_floor"`
+	Replays    *bool  `json:"replays"`
+}
+
+// ReadOptions say where state is read.
+type ReadOptions struct {
+	Path string
+	Data string // the user folder
+}
+
+// ListOf tells what a chat or a character has, in the order of the file names.
+func ListOf(ctx context.Context, lib *library.Library, opt ReadOptions) (*List, error) {
+	t, err := openTarget(ctx, lib, opt.Data, opt.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	l := &List{Schema: 1, Path: opt.Path, Namespaces: []Namespace{}}
+	for _, s := range t.sidecars {
+		n := Namespace{Name: s.Namespace, Kind: t.kind(s)}
+		if info, err := os.Stat(s.Path); err == nil {
+			n.Bytes = info.Size()
+		}
+		if s.Kind == luker.FloorLog {
+			n.Name = luker.DataOf(s.Namespace)
+			if err := t.describe(ctx, s, &n); err != nil {
+				return nil, err
+			}
+		} else if raw, _, err := read(s.Path); err == nil {
+			n.Entries = entries(raw)
+		}
+		l.Namespaces = append(l.Namespaces, n)
+	}
+	t.views(l)
+	return l, nil
+}
+
+// kind says what is in a sidecar.
+func (t *target) kind(s luker.Sidecar) string {
+	switch s.Kind {
+	case luker.FloorLog:
+		return "floor"
+	case luker.Plain:
+		if _, ok := t.log(s.Namespace); ok {
+			return "legacy"
+		}
+	}
+	return string(s.Kind)
+}
+
+// describe fills in what a floor log says.
+func (t *target) describe(ctx context.Context, s luker.Sidecar, n *Namespace) error {
+	f, err := chat.OpenRegular(s.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	commits := 0
+	replays := luker.EachCommit(f, func(c *luker.Commit) error {
+		if !c.Valid {
+			return nil
+		}
+		commits++
+		if floor := c.Floor; n.FirstFloor == nil || floor < *n.FirstFloor {
+			n.FirstFloor = &floor
+		}
+		if floor := c.Floor; n.LastFloor == nil || floor > *n.LastFloor {
+			n.LastFloor = &floor
+		}
+		return nil
+	}) == nil
+	if replays {
+		n.Commits = &commits
+		state, err := t.replay(ctx, s.Path, -1)
+		if errors.Is(err, ErrDamaged) || ctx.Err() != nil {
+			return err
+		}
+		if replays = err == nil; replays {
+			n.Entries = entries(state)
+		}
+	}
+	n.Replays = &replays
+	return nil
+}
+
+// entries counts the members of an object, or the elements of a list.
+func entries(raw []byte) *int {
+	n := 0
+	for range rawjson.Members(raw) {
+		n++
+	}
+	for range rawjson.Elements(raw) {
+		n++
+	}
+	return &n
+}
+
+// views adds what extensions keep in the chat itself.
+func (t *target) views(l *List) {
+	if t.chat == nil {
+		return
+	}
+	metadata := t.chat.Metadata()
+	size := 0
+	for _, key := range autorecap.Keys() {
+		raw, _ := metadata.Get(key)
+		size += len(raw)
+	}
+	if size > 0 {
+		versions := 0
+		if running, ok := autorecap.RunningIn(metadata); ok {
+			for range running.Versions() {
+				versions++
+			}
+		}
+		l.Namespaces = append(l.Namespaces, Namespace{Name: Recap, Kind: Recap, Bytes: int64(size), Entries: &versions})
+	}
+	if raw, ok := metadata.Get(keyIllustrator); ok {
+		nodes, _ := rawjson.Lookup(raw, "promptRegistry", "nodes")
+		l.Namespaces = append(l.Namespaces, Namespace{Name: Illustrator, Kind: Illustrator, Bytes: int64(len(raw)), Entries: entries(nodes)})
+	}
+}
+
+// keyIllustrator is the metadata key of Auto-Illustrator (FORMATS.md C1).
+const keyIllustrator = "auto_illustrator"

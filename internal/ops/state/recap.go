@@ -1,0 +1,148 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"stchat/internal/autorecap"
+	"stchat/internal/jsondoc"
+	"stchat/internal/lorebook"
+	"stchat/internal/rawjson"
+)
+
+// recapView is what Auto-Recap keeps (FORMATS.md B), as state get recap: prints it.
+type recapView struct {
+	Running  json.RawMessage `json:"running"` // as stored; null where there is none
+	Scenes   []sceneView     `json:"scenes"`
+	Pending  json.RawMessage `json:"pending"` // pendingOps
+	Queue    []workView      `json:"queue"`   // of the lorebook
+	Lorebook *string         `json:"lorebook"`
+}
+
+type sceneView struct {
+	At       int             `json:"at"`
+	Name     string          `json:"name"`
+	Hidden   bool            `json:"hidden"`
+	Versions json.RawMessage `json:"versions"`
+	Current  int             `json:"current"`
+	Recap    *string         `json:"recap"`
+	Range    []int           `json:"range"` // the first and the last message; null where it is not noted
+}
+
+type workView struct {
+	Type     string `json:"type"`
+	Status   string `json:"status"`
+	Messages []int  `json:"messages"`
+}
+
+// recap returns the view of Auto-Recap; nil where it keeps nothing.
+func (t *target) recap(ctx context.Context) ([]byte, error) {
+	metadata := t.chat.Metadata()
+	view := recapView{Scenes: []sceneView{}, Queue: []workView{}, Pending: autorecap.PendingIn(metadata)}
+	if raw, ok := metadata.Get(autorecap.KeyRunning); ok {
+		view.Running = raw
+	}
+	scenes, err := autorecap.SceneMarks(ctx, t.chat.Source, t.chat.Body, t.chat.BodyLine)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range scenes {
+		v := sceneView{At: s.At, Name: s.Name, Hidden: s.Scene.Hidden, Versions: s.Versions, Current: s.Current}
+		if s.Versions == nil {
+			v.Versions = []byte("[]")
+		}
+		if s.Scene.Recap {
+			v.Recap = &s.Recap
+		}
+		if s.Start != nil && s.End != nil {
+			v.Range = []int{*s.Start, *s.End}
+		}
+		view.Scenes = append(view.Scenes, v)
+	}
+	if name, ok := lorebook.NameIn(metadata); ok {
+		view.Lorebook = &name
+		if err := t.queue(&view, name); err != nil {
+			return nil, err
+		}
+	}
+	if view.Running == nil && view.Pending == nil && len(view.Scenes)+len(view.Queue) == 0 {
+		return nil, nil
+	}
+	return marshal(view)
+}
+
+// queue reads the work that waits in the chat's lorebook. A book that is not there has
+// none.
+func (t *target) queue(view *recapView, name string) error {
+	if !t.chat.HasDir {
+		return nil
+	}
+	path, err := lorebook.Find(t.chat.Dir.Worlds(), name)
+	if err != nil {
+		return nil
+	}
+	book, err := lorebook.Open(path)
+	if err != nil {
+		return err
+	}
+	queue, err := book.Queue()
+	for _, o := range queue.Operations {
+		v := workView{o.Type, o.Status, o.Messages}
+		if v.Messages == nil {
+			v.Messages = []int{}
+		}
+		view.Queue = append(view.Queue, v)
+	}
+	return err
+}
+
+// marshal gives a document as one line.
+func marshal(doc any) ([]byte, error) {
+	var b bytes.Buffer
+	err := jsondoc.Write(&b, doc, "")
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
+// Version is one version of the running recap.
+type Version struct {
+	Version json.RawMessage `json:"version"` // its number
+	Date    *string         `json:"date"`
+	Scenes  *int            `json:"scenes"`
+	Prev    *int            `json:"prev"` // the messages at which the scene before and this one end
+	New     *int            `json:"new"`
+	Current bool            `json:"current"`
+	Scene   bool            `json:"scene"` // the scene that it was made at still has a recap
+}
+
+// versions lists those of the running recap.
+func (t *target) versions(ctx context.Context) ([]Version, error) {
+	list := []Version{}
+	running, ok := autorecap.RunningIn(t.chat.Metadata())
+	if !ok {
+		return list, nil
+	}
+	scenes, err := autorecap.SceneMarks(ctx, t.chat.Source, t.chat.Body, t.chat.BodyLine)
+	if err != nil {
+		return nil, err
+	}
+	recaps := map[int]bool{}
+	for _, s := range scenes {
+		recaps[s.At] = s.Scene.Recap
+	}
+	current, _ := rawjson.Float(running.Current())
+	for v := range running.Versions() {
+		at, ok := v.Scene()
+		one := Version{Version: rawjson.Compact(v.NumberText()), Scenes: v.Whole("scene_count"), Prev: v.Whole("prev_scene_index"), New: v.Whole("new_scene_index"), Scene: ok && recaps[at]}
+		if n, ok := v.Number(); ok {
+			one.Current = n == current
+		}
+		if ms, ok := v.Time(); ok {
+			text := time.UnixMilli(ms).UTC().Format(time.RFC3339)
+			one.Date = &text
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}

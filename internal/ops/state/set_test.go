@@ -1,0 +1,68 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"stchat/internal/changeset"
+	"stchat/internal/library"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+)
+
+// Two writers at a time lose nothing: what a call says it has set is there afterwards,
+// and a call that came to nothing says that the file had changed.
+func TestSetBesideAnotherWriter(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.jsonl")
+	if err := os.WriteFile(path, []byte("{\"chat_metadata\":{}}\n{\"name\":\"A\",\"is_user\":true,\"mes\":\"x\"}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const calls = 12
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := map[string]bool{}
+	for writer := range 2 {
+		wg.Go(func() {
+			for n := range calls {
+				key := fmt.Sprintf("w%d-%d", writer, n)
+				r := Set(context.Background(), SetOptions{
+					Options:   Options{Path: path, ExpectMessages: -1, Now: time.Now(), Changes: changeset.Options{NoSync: true, Now: time.Now()}},
+					Namespace: "ns", Values: patch.Changes{Edits: []patch.Edit{{Path: patch.Path{key}, Value: []byte("1")}}},
+				})
+				mu.Lock()
+				switch {
+				case r.Err == nil:
+					done[key] = true
+				case !errors.Is(r.Err, safefile.ErrChanged) && !errors.Is(r.Err, os.ErrExist):
+					t.Errorf("%s: %v", key, r.Err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	v, err := Get(context.Background(), new(library.Library), GetOptions{ReadOptions: ReadOptions{Path: path}, Namespaces: []string{"ns"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	for range rawjson.Members(v.Only) {
+		held++
+	}
+	if held != len(done) || held < calls {
+		t.Errorf("%d calls succeeded, and %d keys are there: %s", len(done), held, v.Only)
+	}
+	for key := range done {
+		if _, ok := rawjson.Lookup(v.Only, key); !ok {
+			t.Errorf("%s is lost", key)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/luker"
+	"stchat/internal/ops"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+var (
+	// ErrNotBeside says that standard input has nothing beside it.
+	ErrNotBeside = errors.New("state lies beside a chat, so it must be a file")
+	// ErrNamespace says that a text is no namespace, or not one for this.
+	ErrNamespace = errors.New("no namespace for this")
+	// ErrDamaged says that a chat, or a sidecar, cannot be read as a whole.
+	ErrDamaged = errors.New("it is damaged")
+)
+
+// Names of views of what extensions keep in the metadata. No namespace has a colon.
+const (
+	Recap       = "recap:"
+	Illustrator = "illustrator:"
+)
+
+// target is the chat, or the character, whose state is meant.
+type target struct {
+	path     string
+	chat     *chat.Chat // nil for a character
+	sidecars []luker.Sidecar
+	swipes   []int // the chosen ones, once they were asked for
+}
+
+// openTarget opens a chat, or a character by its card. Close it.
+func openTarget(ctx context.Context, lib *library.Library, data, path string) (*target, error) {
+	if path == chat.Stdin {
+		return nil, ErrNotBeside
+	}
+	t := &target{path: path}
+	var dir userdir.Dir
+	var found bool
+	var err error
+	if IsCard(path) {
+		f, err := chat.OpenRegular(path)
+		if err != nil {
+			return nil, ops.PathError(err)
+		}
+		defer f.Close()
+		dir, found = userdir.Enclosing(path)
+		t.sidecars, err = luker.CharacterStates(userdir.Follow(path))
+		if err != nil {
+			return nil, ops.PathError(err)
+		}
+	} else {
+		t.chat, err = chat.Open(ctx, path, chat.Options{Data: data, Groups: lib})
+		if err != nil {
+			return nil, ops.PathError(err)
+		}
+		dir, found = t.chat.Dir, t.chat.HasDir
+		if t.sidecars, err = luker.Sidecars(userdir.Follow(path)); err != nil {
+			t.Close()
+			return nil, ops.PathError(err)
+		}
+	}
+	if found {
+		if reason := lib.Database(dir); reason != "" {
+			t.Close()
+			return nil, fmt.Errorf("%s: %s", path, reason)
+		}
+	}
+	return t, nil
+}
+
+// IsCard reports whether a path is that of a character's card.
+func IsCard(path string) bool { return strings.EqualFold(filepath.Ext(path), ".png") }
+
+// Close closes the chat.
+func (t *target) Close() {
+	if t.chat != nil {
+		t.chat.Close()
+	}
+}
+
+// sidecar returns the one of a namespace; ok is false where there is none.
+func (t *target) sidecar(namespace string) (s luker.Sidecar, ok bool) {
+	i := slices.IndexFunc(t.sidecars, func(s luker.Sidecar) bool { return s.Namespace == namespace })
+	if i < 0 {
+		return s, false
+	}
+	return t.sidecars[i], true
+}
+
+// pathOf returns where the sidecar of a namespace is, or would be.
+func (t *target) pathOf(namespace string) string {
+	real := userdir.Follow(t.path)
+	if t.chat == nil {
+		return filepath.Join(filepath.Dir(real), luker.CharacterStateName(strings.TrimSuffix(filepath.Base(real), filepath.Ext(real)), namespace))
+	}
+	return filepath.Join(filepath.Dir(real), luker.SidecarName(userdir.ChatName(real), namespace))
+}
+
+// log returns the floor log of a namespace.
+func (t *target) log(namespace string) (luker.Sidecar, bool) {
+	s, ok := t.sidecar(luker.LogOf(namespace))
+	return s, ok && t.chat != nil
+}
+
+// chosen returns the chosen swipe of each message. Damaged lines are no messages, as for
+// Luker.
+func (t *target) chosen(ctx context.Context) ([]int, error) {
+	if t.swipes != nil || t.chat == nil {
+		return t.swipes, nil
+	}
+	swipes, damage, err := luker.Swipes(ctx, t.chat.Source, t.chat.Body, t.chat.BodyLine)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.path, err)
+	}
+	if damage.Total > 0 {
+		return nil, fmt.Errorf("%s: %w: %w", t.path, ErrDamaged, &jsonl.LineError{Path: t.path, Damage: damage.First[0]})
+	}
+	if swipes == nil {
+		swipes = []int{}
+	}
+	t.swipes = swipes
+	return swipes, nil
+}
+
+// namespaceOf normalises a namespace as Luker does, and notes where that changes it.
+func namespaceOf(given string, note func(format string, args ...any)) (string, error) {
+	if given == Recap || given == Illustrator {
+		return given, nil
+	}
+	namespace := luker.Normalize(given)
+	if namespace == "" {
+		return "", fmt.Errorf("%w: it is empty", ErrNamespace)
+	}
+	if namespace != given {
+		note("the namespace %q is %q for Luker", given, namespace)
+	}
+	return namespace, nil
+}
+
+// read reads a sidecar, which must be JSON.
+func read(path string) (raw []byte, was safefile.Stamp, err error) {
+	if raw, was, err = safefile.Read(path); err != nil {
+		return nil, was, ops.PathError(err)
+	}
+	if d := jsonl.Check(raw); d != nil {
+		return nil, was, fmt.Errorf("%s: %w: %w", path, ErrDamaged, d)
+	}
+	return raw, was, nil
+}
+
+// replay reads the floor log at path and replays it, with the commits of messages 0 to
+// last, or all where last is below 0.
+func (t *target) replay(ctx context.Context, path string, last int) ([]byte, error) {
+	swipes, err := t.chosen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := chat.OpenRegular(path)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	defer f.Close()
+	state, err := luker.ReplayLog(f, luker.Active(swipes, last))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return state, nil
+}

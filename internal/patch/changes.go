@@ -1,0 +1,115 @@
+package patch
+
+import (
+	"fmt"
+	"slices"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+)
+
+// Changes is what one call asks of one value, in the order in which it is done.
+type Changes struct {
+	Replace    []byte      // the whole
+	Merge      []byte      // an object, shallow
+	MergePatch []byte      // RFC 7386
+	Patch      []Operation // RFC 6902
+	Edits      []Edit
+}
+
+// Edit is one value that is set or removed.
+type Edit struct {
+	Path  Path
+	Value []byte // one valid JSON value; nil: it is removed
+}
+
+// Empty reports whether nothing is asked.
+func (c *Changes) Empty() bool {
+	return c.Replace == nil && c.Merge == nil && c.MergePatch == nil && c.Patch == nil && len(c.Edits) == 0
+}
+
+// Apply returns raw with the changes made. raw is one valid JSON value.
+func (c *Changes) Apply(raw []byte) ([]byte, error) {
+	raw, err := c.Documents(raw)
+	if err != nil {
+		return nil, err
+	}
+	return Make(raw, c.Edits)
+}
+
+// Documents makes the changes that come as documents of their own, all but the edits.
+func (c *Changes) Documents(raw []byte) (_ []byte, err error) {
+	if c.Replace != nil {
+		raw = rawjson.Compact(c.Replace)
+	}
+	if c.Merge != nil {
+		if raw, err = Merge(raw, c.Merge); err != nil {
+			return nil, err
+		}
+	}
+	if c.MergePatch != nil {
+		if raw, err = MergePatch(raw, c.MergePatch); err != nil {
+			return nil, err
+		}
+	}
+	return Apply(raw, c.Patch)
+}
+
+// Make returns raw with the edits made one after the other. A key that exists keeps its
+// place, a new one is appended. The errors are those of [Set].
+func Make(raw []byte, edits []Edit) (_ []byte, err error) {
+	for _, e := range edits {
+		if e.Value == nil {
+			raw = Unset(raw, e.Path)
+			continue
+		}
+		if raw, err = Set(raw, e.Value, e.Path); err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Path, err)
+		}
+	}
+	return raw, nil
+}
+
+// LeaveOut takes out of the merge patch and of the patch what would change one of the
+// keys, and returns those keys. Tests stay, as they change nothing.
+func (c *Changes) LeaveOut(keys ...string) (left []string) {
+	changes := func(path Path) bool { return len(path) > 0 && slices.Contains(keys, path[0]) }
+	named := map[string]bool{}
+	c.Patch = slices.DeleteFunc(slices.Clone(c.Patch), func(o Operation) bool {
+		switch {
+		case o.Op == "test":
+			return false
+		case changes(o.Path):
+			named[o.Path[0]] = true
+			return true
+		case o.Op == "move" && changes(o.From):
+			named[o.From[0]] = true
+			return true
+		}
+		return false
+	})
+	if with, err := rawjson.ParseObject(c.MergePatch); err == nil {
+		for _, key := range keys {
+			if with.Has(key) {
+				named[key] = true
+				with.Unset(key)
+			}
+		}
+		c.MergePatch = with.Bytes()
+	}
+	for _, key := range keys {
+		if named[key] {
+			left = append(left, key)
+		}
+	}
+	return left
+}
+
+// ParseValue reads a VALUE that may be JSON: one line of JSON if it parses as JSON, else
+// a JSON string of the text as it stands.
+func ParseValue(s string) []byte {
+	if raw := []byte(s); jsonl.Valid(raw) {
+		return rawjson.Compact(raw)
+	}
+	return rawjson.Quote(s)
+}

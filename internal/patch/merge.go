@@ -1,0 +1,70 @@
+package patch
+
+import (
+	"fmt"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+)
+
+// Merge returns {...raw, ...with}, shallow, as SillyTavern merges metadata: a key that
+// exists keeps its place, a new one is appended with the spelling it has in with.
+func Merge(raw, with []byte) ([]byte, error) {
+	current, err := object(raw)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := object(with); err != nil {
+		return nil, fmt.Errorf("what is to be merged: %w", err)
+	}
+	for key, value := range rawjson.Members(with) {
+		current.SetRaw(key, rawjson.Compact(value))
+	}
+	return current.Bytes(), nil
+}
+
+// MergePatch applies an RFC 7386 merge patch: null removes a key, objects are merged
+// into objects, everything else takes the place of what is there.
+func MergePatch(raw, with []byte) ([]byte, error) {
+	if damage := jsonl.Check(with); damage != nil {
+		return nil, fmt.Errorf("the merge patch: %w", damage)
+	}
+	return mergePatch(raw, with), nil
+}
+
+func mergePatch(raw, with []byte) []byte {
+	if rawjson.KindOf(with) != rawjson.ObjectKind {
+		return rawjson.Compact(with)
+	}
+	current, err := rawjson.ParseObject(raw)
+	if err != nil {
+		current = rawjson.NewObject()
+	}
+	patch, err := rawjson.ParseObject(with) // so that of a repeated key the last counts
+	if err != nil {
+		return raw
+	}
+	for key, value := range patch.All() {
+		if rawjson.KindOf(value) == rawjson.Null {
+			current.Unset(key)
+			continue
+		}
+		inner, _ := current.Get(key)
+		if merged := mergePatch(inner, value); inner == nil || string(merged) != string(inner) {
+			current.Set(key, merged)
+		}
+	}
+	return current.Bytes()
+}
+
+// object validates and opens an object that comes from outside.
+func object(raw []byte) (*rawjson.Object, error) {
+	if damage := jsonl.Check(raw); damage != nil {
+		return nil, damage
+	}
+	o, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w but %s", err, rawjson.KindOf(raw))
+	}
+	return o, nil
+}

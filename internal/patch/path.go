@@ -1,0 +1,76 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ErrPointer says that a text is no RFC 6901 pointer.
+var ErrPointer = errors.New("not a JSON pointer")
+
+// Path leads from a JSON value into what it holds: keys of objects and indexes of
+// lists. The empty path is the value itself.
+type Path []string
+
+// ParseKey reads the KEY of a flag: one that begins with a slash is a pointer, every
+// other is one literal key.
+func ParseKey(key string) (Path, error) {
+	if strings.HasPrefix(key, "/") {
+		return ParsePointer(key)
+	}
+	return Path{key}, nil
+}
+
+// ParsePointer reads an RFC 6901 pointer; "" is the whole value. The error wraps
+// [ErrPointer].
+func ParsePointer(pointer string) (Path, error) {
+	if pointer == "" {
+		return nil, nil
+	}
+	if pointer[0] != '/' {
+		return nil, fmt.Errorf("%q: %w: it must begin with a slash", pointer, ErrPointer)
+	}
+	path := strings.Split(pointer[1:], "/")
+	for i, key := range path {
+		rest := strings.NewReplacer("~0", "", "~1", "").Replace(key)
+		if strings.Contains(rest, "~") {
+			return nil, fmt.Errorf("%q: %w: ~ must be followed by 0 or 1", pointer, ErrPointer)
+		}
+		path[i] = strings.NewReplacer("~0", "~", "~1", "/").Replace(key)
+	}
+	return path, nil
+}
+
+// String returns the path as a pointer.
+func (p Path) String() string {
+	var b strings.Builder
+	for _, key := range p {
+		b.WriteByte('/')
+		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
+	}
+	return b.String()
+}
+
+// within reports whether the path leads into what other leads to, and not to it.
+func (p Path) within(other Path) bool {
+	if len(p) <= len(other) {
+		return false
+	}
+	for i, key := range other {
+		if p[i] != key {
+			return false
+		}
+	}
+	return true
+}
+
+// Index reads a list's index as RFC 6901 spells it: digits without a leading zero.
+func Index(key string) (int, bool) {
+	if key == "" || len(key) > 1 && key[0] == '0' || strings.Trim(key, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(key)
+	return n, err == nil
+}

@@ -1,0 +1,138 @@
+package rawjson
+
+import (
+	"bytes"
+	"hash/maphash"
+	"unicode/utf8"
+)
+
+// keyTable finds members by their decoded keys: a hash table with linear probing
+// that holds nothing but the numbers of members, whose keys are in the object.
+type keyTable struct {
+	seed  maphash.Seed
+	slots []uint32 // the number of a key's last member plus 1; 0: free. A power of 2 of them
+	used  int      // slots that are not free: those of removed keys stay
+	live  int      // keys that are not removed
+
+	// before has for each member that was read the number, plus 1, of the member
+	// before it with the same key, or 0; nil where no key is repeated.
+	before []uint32
+}
+
+// index builds the table, unless there is one.
+func (o *Object) index() {
+	if o.keys != nil {
+		return
+	}
+	t := &keyTable{seed: maphash.MakeSeed()}
+	o.keys = t
+	t.slots = make([]uint32, slotsFor(len(o.members)))
+	for i := range o.members {
+		if !o.live(i) {
+			continue
+		}
+		if last := t.put(o, i); last >= 0 {
+			if t.before == nil {
+				t.before = make([]uint32, len(o.members))
+			}
+			t.before[i] = uint32(last) + 1
+			continue
+		}
+		t.live++
+	}
+}
+
+// slotsFor returns how many slots n keys take: a quarter stays free at least.
+func slotsFor(n int) int {
+	slots := 16
+	for slots/4*3 < n {
+		slots *= 2
+	}
+	return slots
+}
+
+// put makes member i the last one of its key, and returns which was, or -1.
+func (t *keyTable) put(o *Object, i int) (last int) {
+	key := o.key(i)
+	at, last := t.probe(t.hash(key), func(j int) bool { return sameKey(o.key(j), key) })
+	t.slots[at] = uint32(i) + 1
+	if last < 0 {
+		t.used++
+	}
+	return last
+}
+
+// add takes in a new member, the last of the object, whose key has no other.
+func (t *keyTable) add(o *Object) {
+	if t.used == len(t.slots)/4*3 {
+		t.grow(o)
+	}
+	t.live++
+	t.put(o, len(o.members)-1)
+}
+
+func (t *keyTable) grow(o *Object) {
+	old := t.slots
+	t.slots = make([]uint32, 2*len(old))
+	for _, slot := range old {
+		if slot > 0 {
+			at, _ := t.probe(t.hash(o.key(int(slot-1))), func(int) bool { return false })
+			t.slots[at] = slot
+		}
+	}
+}
+
+// find returns the last member of a decoded key, which may be removed, or -1.
+func (t *keyTable) find(o *Object, key string) int {
+	_, i := t.probe(maphash.String(t.seed, key), func(j int) bool { return KeyIs(o.key(j), key) })
+	return i
+}
+
+// probe returns the slot of the key with a hash and the member that it holds, or
+// the free slot where the key belongs and -1.
+func (t *keyTable) probe(hash uint64, is func(i int) bool) (at, i int) {
+	mask := len(t.slots) - 1
+	for at = int(hash) & mask; t.slots[at] > 0; at = (at + 1) & mask {
+		if i = int(t.slots[at] - 1); is(i) {
+			return at, i
+		}
+	}
+	return at, -1
+}
+
+// hash returns the hash of a raw key, which is that of the key decoded.
+func (t *keyTable) hash(rawKey []byte) uint64 {
+	if len(rawKey) >= 2 {
+		if in := rawKey[1 : len(rawKey)-1]; plain(in) == len(in) {
+			return maphash.Bytes(t.seed, in)
+		}
+	}
+	return maphash.String(t.seed, decodeKey(rawKey))
+}
+
+// repeats reports whether some key occurred more than once.
+func (t *keyTable) repeats() bool { return t.before != nil }
+
+// earlier returns the member before member i with the same key, or -1.
+func (t *keyTable) earlier(i int) int {
+	if i >= len(t.before) {
+		return -1
+	}
+	return int(t.before[i]) - 1
+}
+
+// sameKey reports whether two raw keys are the same, decoded.
+func sameKey(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	if literalKey(a) && literalKey(b) {
+		return false
+	}
+	return decodeKey(a) == decodeKey(b)
+}
+
+// literalKey reports whether a raw key stands for its own bytes.
+func literalKey(rawKey []byte) bool {
+	return bytes.IndexByte(rawKey, '\\') < 0 && utf8.Valid(rawKey)
+}

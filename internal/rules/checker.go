@@ -1,0 +1,264 @@
+package rules
+
+import (
+	"context"
+	"hash/maphash"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// Checker judges chats. It looks up every folder, group file and lorebook
+// around them once, and may be used by several goroutines at once.
+type Checker struct {
+	now    time.Time
+	hasher hasher
+	memory sync.Pool           // *memory
+	heads  library.Once[*Chat] // of chats that are not checked, by path
+	Around *Surroundings
+}
+
+// memory is what reading a small chat takes, kept for the next one.
+type memory struct {
+	buf   jsonl.Buffer
+	batch batch
+}
+
+// smallChat is up to which size a chat is read as one batch.
+const smallChat = 1 << 20
+
+// New makes a checker; now is what pending operations are old by.
+func New(now time.Time) *Checker {
+	return &Checker{now: now, hasher: hasher{maphash.MakeSeed()}, Around: new(Surroundings)}
+}
+
+// ScanOptions says how a chat is read.
+type ScanOptions struct {
+	Workers  int         // goroutines at most; 0: as many as processors
+	Progress func(int64) // called with the bytes read so far; may be nil
+}
+
+// Scan reads the chat at path and judges what it tells by itself. The error is
+// that of reading, or chat.ErrNotChat, and names the path; damage is a finding.
+func (k *Checker) Scan(ctx context.Context, path string, opt ScanOptions) (*Chat, error) {
+	if err := chat.CheckName(path); err != nil {
+		return nil, err
+	}
+	c := k.newChat(path)
+	c.checked = true
+	return c, k.read(ctx, c, opt)
+}
+
+// Rescan judges a chat that was scanned as if src were what its file holds.
+func (k *Checker) Rescan(ctx context.Context, was *Chat, src jsonl.Source) (*Chat, error) {
+	c := k.newChat(was.Path)
+	c.checked, c.Stamp = was.checked, was.Stamp
+	return c, k.readFrom(ctx, c, src, ScanOptions{})
+}
+
+// Common is how many messages from the first on two chats share, by name,
+// is_user and mes; it stops looking after limit of them (below 0: never).
+func (k *Checker) Common(ctx context.Context, a, b string, limit int) (int, error) {
+	return k.hasher.common(ctx, a, b, limit)
+}
+
+// Across judges what takes more than one file. chats are those that were
+// scanned; their findings grow, anew each time it is called. It returns the
+// findings about other files. The error is that ctx ended, or joins those of
+// group files that cannot be read.
+func (k *Checker) Across(ctx context.Context, chats []*Chat, around Around) ([]Finding, error) {
+	var families []*folk
+	byFolder := map[string]*folk{}
+	for _, c := range chats {
+		f := byFolder[c.Folder]
+		if f == nil {
+			f = &folk{folder: k.Around.Folder(c.Folder), around: k.Around, byName: map[string]*Chat{}}
+			byFolder[c.Folder] = f
+			families = append(families, f)
+		}
+		c.findings = c.alone.clone()
+		f.chats = append(f.chats, c)
+		f.checked = append(f.checked, c)
+		f.byName[c.Name] = c
+	}
+	for _, f := range families {
+		if err := k.family(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	judgeSharedBooks(k.Around, families)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	other, err := judgeGroupFiles(k.Around, chats, around)
+	other = append(other, judgeBookFiles(k.Around, chats, around)...)
+	for _, dir := range around.Worlds {
+		other = append(other, judgeStrays(k.Around, dir)...)
+	}
+	return other, err
+}
+
+// family judges the chats of one folder.
+func (k *Checker) family(ctx context.Context, f *folk) error {
+	for _, c := range f.checked {
+		judgeNoHeader(k.Around, c)
+		judgeBook(k.Around, c)
+	}
+	if f.folder.Kind == userdir.File {
+		return nil // who names whom is known only where SillyTavern keeps chats
+	}
+	if err := k.lookUp(ctx, f); err != nil {
+		return err
+	}
+	f.relate()
+	for _, c := range f.checked {
+		judgeGroup(f, c)
+		judgeLinks(f, c)
+		judgeOwner(k.Around, c)
+		judgeSidecars(k.Around, c)
+	}
+	judgeSlugs(f)
+	return judgeParents(ctx, f, k.hasher)
+}
+
+// lookUp reads what the rules need of chats of the folder that are not checked:
+// the head of each, and the parents of those that are checked whole.
+func (k *Checker) lookUp(ctx context.Context, f *folk) error {
+	for _, name := range f.folder.Chats {
+		if f.byName[name] != nil {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		path := f.folder.File(name)
+		c := k.heads.Get(path, func() *Chat {
+			c := k.newChat(path)
+			if k.readHead(ctx, c) != nil {
+				return nil // whoever checks that chat is told
+			}
+			return c
+		})
+		if c == nil {
+			continue
+		}
+		f.chats = append(f.chats, c)
+		f.byName[name] = c
+	}
+	slices.SortFunc(f.chats, func(a, b *Chat) int { return strings.Compare(a.Name, b.Name) })
+	for _, c := range f.checked {
+		p := f.parent(c)
+		if p == nil || p.whole {
+			continue
+		}
+		whole := k.newChat(p.Path)
+		if k.read(ctx, whole, ScanOptions{}) == nil {
+			*p = *whole
+		}
+	}
+	return ctx.Err()
+}
+
+// newChat makes the record of a chat that has not been read.
+func (k *Checker) newChat(path string) *Chat {
+	real := userdir.Follow(path)
+	f := k.Around.Folder(filepath.Dir(real))
+	return &Chat{Path: path, Folder: f.Path, Name: userdir.ChatName(real), Kind: f.Kind, Dir: f.Dir, HasDir: f.HasDir}
+}
+
+// readHead fills the record of a chat that is not checked with what its first
+// two lines tell: header, parent, slug, lorebook and first date.
+func (k *Checker) readHead(ctx context.Context, c *Chat) error {
+	src, f, _, err := open(c.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if src, err = headOf(src); err != nil {
+		return err
+	}
+	s := k.newScan(c)
+	err = jsonl.Map(ctx, src, jsonl.MapOptions{Limit: 2, Keys: lineKeys(), Workers: 1}, s.judge.line, s.fold, (*batch).reset)
+	if err == nil {
+		s.finish(src.Size)
+	}
+	return err
+}
+
+// read fills the chat's record from its file.
+func (k *Checker) read(ctx context.Context, c *Chat, opt ScanOptions) error {
+	src, f, stamp, err := open(c.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	c.Stamp = stamp
+	return k.readFrom(ctx, c, src, opt)
+}
+
+func (k *Checker) readFrom(ctx context.Context, c *Chat, src jsonl.Source, opt ScanOptions) (err error) {
+	s := k.newScan(c)
+	lines := jsonl.MapOptions{Limit: -1, Keys: lineKeys(), Workers: opt.Workers, Progress: opt.Progress}
+	if src.Size <= smallChat {
+		err = k.readSmall(s, src, lines)
+	} else {
+		err = jsonl.Map(ctx, src, lines, s.judge.line, s.fold, (*batch).reset)
+	}
+	if err != nil {
+		return &os.PathError{Op: "read", Path: c.Path, Err: err}
+	}
+	s.finish(src.Size)
+	c.alone, c.whole = c.findings.clone(), true
+	if c.Kind != userdir.File {
+		return nil
+	}
+	return chat.CheckShape(ctx, c.Path, src, c.HasHeader)
+}
+
+func (k *Checker) newScan(c *Chat) *scan {
+	s := &scan{chat: c, now: k.now, judge: lineJudge{hasher: k.hasher}, around: k.Around}
+	s.floors = newFloors(k.Around, c)
+	s.judge.swipes = len(s.floors.swipes) > 0
+	if c.HasDir {
+		s.judge.served = &c.Dir
+	}
+	return s
+}
+
+// readSmall reads a chat as one batch, with memory that is used again.
+func (k *Checker) readSmall(s *scan, src jsonl.Source, lines jsonl.MapOptions) error {
+	m, ok := k.memory.Get().(*memory)
+	if !ok {
+		m = new(memory)
+	}
+	defer k.memory.Put(m)
+	m.batch.reset()
+	damage, err := m.buf.Each(src, lines, func(l *jsonl.Line) { s.judge.line(l, &m.batch) })
+	if err != nil {
+		return err
+	}
+	return s.fold(&m.batch, jsonl.Base{}, damage)
+}
+
+// open opens a chat's file and gives its bytes as they are now.
+func open(path string) (jsonl.Source, *os.File, safefile.Stamp, error) {
+	f, err := chat.OpenRegular(path)
+	if err != nil {
+		return jsonl.Source{}, nil, safefile.Stamp{}, err
+	}
+	stamp, err := safefile.StampOf(f)
+	if err != nil {
+		_ = f.Close() // only read from
+		return jsonl.Source{}, nil, stamp, err
+	}
+	return jsonl.Source{R: f, Size: stamp.Size()}, f, stamp, nil
+}

@@ -1,0 +1,145 @@
+package rules
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"stchat/internal/autorecap"
+	"stchat/internal/jsonl"
+	"stchat/internal/luker"
+	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
+)
+
+// lineJudge judges lines by themselves. Lines are judged side by side: what comes
+// of it goes into their batch.
+type lineJudge struct {
+	hasher hasher
+	served *userdir.Dir // where attachments are looked for; nil: nowhere
+	swipes bool         // the chosen swipes are asked for
+}
+
+// line judges one line by itself.
+func (j lineJudge) line(l *jsonl.Line, b *batch) {
+	if b.lines++; b.lines == 1 {
+		b.head = l.Number
+	}
+	b.last = l.Number
+	before := b.torn
+	if b.torn != nil {
+		b.note(*b.torn)
+		b.torn = nil
+	}
+	if l.CRLF {
+		if b.crlf++; b.crlf == 1 {
+			b.crlfLine = l.Number
+		}
+	}
+	if l.Damage != nil {
+		if b.damaged(l); before == nil {
+			b.tornFrom = l.Number
+		}
+		return
+	}
+	if l.Index == 0 {
+		b.lead = l.Number
+	}
+	if l.BadUTF8 {
+		b.add(InvalidUTF8, l, nil, "bytes that are not UTF-8 inside a string")
+	}
+	if j.swipes {
+		raw, _ := l.Value(keySwipeID)
+		b.swipes = append(b.swipes, luker.Swipe(raw))
+	}
+	if isHeader(l) {
+		h := headerLine{index: l.Index, number: l.Number, at: Span{l.Off, int64(len(l.Raw))}, hash: maphash.Bytes(j.hasher.seed, bytes.TrimRight(l.Raw, "\r"))}
+		if l.Index == 0 {
+			h.raw = append([]byte(nil), l.Raw...)
+		}
+		b.headers = append(b.headers, h)
+		b.hashes = append(b.hashes, 0)
+		return
+	}
+	j.message(l, b)
+}
+
+// message judges one message.
+func (j lineJudge) message(l *jsonl.Line, b *batch) {
+	b.hashes = append(b.hashes, j.hasher.hash(l))
+	judgeShape(l, b)
+	judgeSwipes(l, b)
+	judgeDate(l, b)
+	judgeKeys(l, b)
+	b.readMarks(l)
+	if extra, ok := l.Value(keyExtra); ok && len(extra) > 2 && extra[0] == '{' {
+		j.extra(l, b, extra)
+	}
+}
+
+// extra judges what hangs on the message, and collects its links.
+func (j lineJudge) extra(l *jsonl.Line, b *batch, extra []byte) {
+	var r repeats
+	suspect := false
+	var bookmark, branches, module, documented []byte
+	var attached [attachmentKeys][]byte
+	any := false
+	for key, value := range rawjson.Members(extra) {
+		if bytes.IndexByte(key, '\\') >= 0 {
+			suspect = true
+			decoded, _ := rawjson.Unquote(key)
+			key = rawjson.Quote(decoded)
+		}
+		suspect = r.next(key) || suspect
+		switch string(key) {
+		case `"bookmark_link"`:
+			bookmark = value
+		case `"branches"`:
+			branches = value
+		case `"` + autorecap.Module + `"`:
+			module = value
+		case `"` + autorecap.DocumentedModule + `"`:
+			documented = value
+		default:
+			if i := attachmentKey(key); i >= 0 {
+				attached[i], any = value, true
+			}
+		}
+	}
+	if suspect {
+		if first, n := duplicates(extra); n > 0 {
+			b.add(DuplicateKey, l, extra, duplicateMessage("extra", first, n))
+		}
+	}
+	j.links(l, b, extra, bookmark, branches)
+	if module != nil || documented != nil {
+		if mark, _ := autorecap.ReadMark(module, documented); mark.Scene().Recap {
+			b.recaps = append(b.recaps, l.Index)
+		}
+	}
+	judgeLegacyMedia(l, b, extra, &attached)
+	if any && j.served != nil {
+		judgeAttachments(l, b, *j.served, extra, &attached)
+	}
+}
+
+// links collects the message's links.
+func (j lineJudge) links(l *jsonl.Line, b *batch, extra, bookmark, branches []byte) {
+	if bookmark == nil && branches == nil {
+		return
+	}
+	add := func(kind LinkKind, raw []byte) {
+		if name, ok := rawjson.Unquote(raw); ok && name != "" {
+			b.links = append(b.links, Link{Kind: kind, Name: name, Index: l.Index, Line: l.Number, Column: column(l, extra), meaning: j.hasher.meaning(l)})
+		}
+	}
+	add(Checkpoint, bookmark)
+	for raw := range rawjson.Elements(branches) {
+		add(Branch, raw)
+	}
+}
+
+// isHeader is meta.IsHeader on a line whose members are known.
+func isHeader(l *jsonl.Line) bool {
+	has := func(k int) bool { _, ok := l.Value(k); return ok }
+	return has(keyMetadata) || (has(keyUserName) || has(keyCharacterName)) && !has(keyMes)
+}

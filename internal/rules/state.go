@@ -1,0 +1,124 @@
+package rules
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"stchat/internal/autorecap"
+	"stchat/internal/illustrator"
+	"stchat/internal/memorybook"
+	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
+)
+
+// State is what repair must know of a chat's messages to mend what extensions keep in its
+// metadata.
+type State struct {
+	Scenes map[int]bool // that versions of the running recap are made at: whether the message has a recap
+	Places illustrator.Places
+}
+
+// OnState returns the rules of what extensions keep in the metadata that repair mends.
+func OnState() Set {
+	return SetOf(PendingOld, RecapScene, RecapVersion, BeyondEnd, MemoryBook, PromptShape, PromptDangling, PromptDrift)
+}
+
+// judgeState judges what extensions keep in the metadata of a chat that is checked, beside
+// its messages.
+func (s *scan) judgeState() {
+	c, md := s.chat, s.head.metadata
+	report := func(id ID, message string) { c.report(id, c.HeaderLine, 0, clip(message)) }
+	judgeVersions(c, md, s.watch.scenes, report)
+	judgePrompts(c, &s.watch, report)
+	autorecap.Misshapen(md, func(fault string) { report(RecapShape, fault) })
+	book, _ := md.Get(memorybook.Key)
+	for _, mark := range memorybook.Read(book).Beyond(c.Messages) {
+		report(MemoryBook, mark+" of STMemoryBooks is beyond the last message")
+	}
+	judgeIndex(s.around, c, md, report)
+	if c.HasDir && s.watch.registry != nil {
+		judgePictures(c, s.watch.registry, c.Dir)
+	}
+	if c.findings.mendable&OnState() != 0 {
+		c.State = &State{s.watch.scenes, s.watch.places}
+	}
+}
+
+// judgeVersions judges at which messages the versions of the running recap are made, as
+// cleanup_invalid_running_recaps does (FORMATS.md B2.2).
+func judgeVersions(c *Chat, md *rawjson.Object, scenes map[int]bool, report func(ID, string)) {
+	running, _ := autorecap.RunningIn(md)
+	for version := range running.Versions() {
+		name := "version " + clip(orNothing(version.NumberText())) + " of the running recap"
+		switch scene, ok := version.SceneNumber(); {
+		case !ok:
+			report(RecapScene, name+" is made at no message")
+		case scene >= float64(c.Messages):
+			report(BeyondEnd, name+" is made at a message beyond the last one")
+		case !scenes[int(scene)] || scene != float64(int(scene)):
+			report(RecapScene, fmt.Sprintf("%s is made at message %s, which has no scene recap", name, strconv.FormatFloat(scene, 'g', -1, 64)))
+		}
+		if before, ok := version.Before(); ok && before >= float64(c.Messages) {
+			report(BeyondEnd, name+" follows a scene that ends beyond the last message")
+		}
+	}
+}
+
+// judgePrompts judges Auto-Illustrator's registry (FORMATS.md C1).
+func judgePrompts(c *Chat, w *watch, report func(ID, string)) {
+	if w.registry == nil {
+		return
+	}
+	for _, fault := range w.registry.Misshapen() {
+		report(PromptShape, fault)
+	}
+	if n := w.registry.OpenBeyond(c.Messages); n > 0 {
+		report(BeyondEnd, fmt.Sprintf("messages open in Auto-Illustrator's gallery that are beyond the last one: %d", n))
+	}
+	if n := w.registry.Beyond(c.Messages); n > 0 {
+		report(BeyondEnd, fmt.Sprintf("prompts of Auto-Illustrator for messages beyond the last one: %d", n))
+	}
+	w.registry.Dangling(func(fault string) { report(PromptDangling, fault) })
+	for _, d := range w.registry.Drifts(w.places) {
+		f := Finding{Rule: PromptDrift, Line: c.HeaderLine, Index: noMessage, Message: d.Fault}
+		if d.Why != "" {
+			f.mend = "put it right by hand: " + d.Why
+		}
+		c.add(f)
+	}
+}
+
+// judgeIndex judges whether the entries that the chat's index names are in its lorebook.
+func judgeIndex(around *Surroundings, c *Chat, md *rawjson.Object, report func(ID, string)) {
+	if c.Lorebook == "" || !c.HasDir {
+		return
+	}
+	var b *book
+	for uid := range autorecap.Indexed(md) {
+		if b == nil {
+			if b = around.book(c.Dir, c.Lorebook); b.missing || b.err != nil {
+				return
+			}
+		}
+		if !b.holds(uid) {
+			report(RegistryIndex, fmt.Sprintf("the index names uid %s, which no entry of %q has", clip(uid), clip(c.Lorebook)))
+		}
+	}
+}
+
+// judgePictures judges whether the images that prompts made are there.
+func judgePictures(c *Chat, registry *illustrator.Registry, dir userdir.Dir) {
+	registry.Pictures(func(raw []byte) {
+		if strings.HasPrefix(string(raw[:min(len(raw), 6)]), `"data:`) {
+			return
+		}
+		address, ok := rawjson.Unquote(raw)
+		if !ok || address == "" {
+			return
+		}
+		if exists, ours := dir.Serves(address); !exists && ours {
+			c.report(MissingAttachment, c.HeaderLine, 0, fmt.Sprintf("%q of a prompt is not there", clip(address)))
+		}
+	})
+}

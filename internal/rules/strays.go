@@ -1,0 +1,64 @@
+package rules
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stchat/internal/library"
+	"stchat/internal/userdir"
+)
+
+// judgeStrays judges what lies in the chats folders of a user folder and belongs
+// to nothing: files that only look like chats, sidecars, whole folders;
+// and the state beside the characters' cards.
+func judgeStrays(around *Surroundings, dir userdir.Dir) (out []Finding) {
+	cards := cardFolders(dir)
+	entries, _ := os.ReadDir(dir.Chats()) // whoever reads the chats says why it cannot be read
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		f := around.Folder(filepath.Join(dir.Chats(), e.Name()))
+		if len(cards) > 0 && !cards[e.Name()] && len(f.Chats) > 0 {
+			out = append(out, Finding{
+				Rule: FolderWithoutCard, Severity: Warning, Path: f.Path, Index: -1,
+				Message: fmt.Sprintf("no character's card is called %q", clip(e.Name()+cardExtension)),
+			})
+		}
+		out = append(out, strayIn(f)...)
+	}
+	out = append(out, strayIn(around.Folder(dir.GroupChats()))...)
+	return append(out, judgeCharacterStates(dir)...)
+}
+
+// strayIn judges the files of one folder with chats.
+func strayIn(f *library.Folder) (out []Finding) {
+	add := func(id ID, file, message string) {
+		out = append(out, Finding{Rule: id, Severity: id.Rule().Severity, Path: filepath.Join(f.Path, file), Index: -1, Message: message})
+	}
+	for _, file := range f.Strays() {
+		add(WrongExtension, file, "the file's name does not end in .jsonl")
+	}
+	for _, file := range f.Orphans() {
+		add(OrphanSidecar, file, "its chat is not there")
+	}
+	return out
+}
+
+// cardExtension is that of a character's card.
+const cardExtension = ".png"
+
+// cardFolders returns the chats folders of the characters that have a card: the
+// card's name less the first ".png" (SillyTavern src/endpoints/chats.js).
+func cardFolders(dir userdir.Dir) map[string]bool {
+	entries, _ := os.ReadDir(dir.Characters())
+	folders := map[string]bool{}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), cardExtension) && !e.IsDir() {
+			folders[strings.Replace(e.Name(), cardExtension, "", 1)] = true
+		}
+	}
+	return folders
+}

@@ -1,0 +1,28 @@
+package safefile
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// CanCreate says whether a file can be made beside target as far as can be told
+// beforehand. It writes nothing.
+func CanCreate(target string) error {
+	dir := filepath.Dir(behind(target))
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		err = cause(err)
+	case !info.IsDir():
+		err = fs.ErrNotExist
+	default:
+		if err = mayWrite(dir); err != nil {
+			err = fs.ErrPermission
+		}
+	}
+	if err != nil {
+		return &fs.PathError{Op: "create a file in", Path: dir, Err: err}
+	}
+	return nil
+}

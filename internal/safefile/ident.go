@@ -1,0 +1,58 @@
+package safefile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+)
+
+// hashed is up to which size an Ident holds a hash.
+const hashed = 1 << 20
+
+// Ident is how a file is known again by another run: the one that ends what a killed run
+// began, or undoes it. Unlike a [Stamp] it can be written down, and a new hard link
+// leaves it the same.
+type Ident struct {
+	Dev   uint64 `json:"dev"`
+	Ino   uint64 `json:"ino"`
+	Size  int64  `json:"size"`
+	Mtime int64  `json:"mtime"`          // in ns since 1970
+	Hash  string `json:"hash,omitempty"` // SHA-256 of a file of up to 1 MB
+}
+
+// IdentOf gives the identity of the regular file at path, which is no link. hash asks
+// for the hash as well, where the size allows it.
+func IdentOf(path string, hash bool) (Ident, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Ident{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return Ident{}, ErrNotRegular
+	}
+	id := Ident{Size: info.Size(), Mtime: info.ModTime().UnixNano()}
+	if id.Dev, id.Ino, err = fileID(path, info); err != nil || !hash || id.Size > hashed {
+		return id, err
+	}
+	f, err := Open(path)
+	if err != nil {
+		return id, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.LimitReader(f, hashed+1)); err != nil {
+		return id, err
+	}
+	id.Hash = hex.EncodeToString(sum.Sum(nil))
+	return id, nil
+}
+
+// FileID gives the device and the inode of a file or folder.
+func FileID(path string) (dev, ino uint64, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	return fileID(path, info)
+}

@@ -1,0 +1,43 @@
+package safefile
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// Open opens a file to read. Windows refuses that while another program, such as a
+// virus scanner, an indexer or a server that is saving, has the file open for itself
+// alone: it is tried again for about a second.
+func Open(path string) (f *os.File, err error) {
+	err = again(func() error {
+		f, err = os.Open(path)
+		return err
+	}, windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION)
+	return f, err
+}
+
+// patiently does again, for about a second, what fails because a virus scanner or an
+// indexer has the file open. Some of them show up as a plain denial.
+func patiently(do func() error) error {
+	return again(do, windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION, windows.ERROR_ACCESS_DENIED)
+}
+
+// again does something until it fails in no way that may pass, for about a second.
+func again(do func() error, passing ...error) error {
+	wait := 5 * time.Millisecond
+	for {
+		err := do()
+		busy := false
+		for _, p := range passing {
+			busy = busy || errors.Is(err, p)
+		}
+		if !busy || wait > 640*time.Millisecond {
+			return err
+		}
+		time.Sleep(wait)
+		wait *= 2
+	}
+}

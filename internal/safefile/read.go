@@ -1,0 +1,48 @@
+package safefile
+
+import (
+	"fmt"
+	"io"
+)
+
+// Read gives a regular file's content, and its stamp, which belongs to just these
+// bytes: a file that is written while it is read is [ErrChanged].
+func Read(path string) ([]byte, Stamp, error) {
+	// Before it is opened: a FIFO would wait for its writer.
+	if seen, err := StampPath(path); err != nil {
+		return nil, Stamp{}, err
+	} else if !seen.Regular() {
+		return nil, Stamp{}, fmt.Errorf("%s: %w", path, ErrNotRegular)
+	}
+	f, err := Open(path)
+	if err != nil {
+		return nil, Stamp{}, err
+	}
+	defer f.Close()
+	was, err := StampOf(f)
+	if err != nil {
+		return nil, Stamp{}, err
+	}
+	data := make([]byte, 0, was.Size()+1)
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, Stamp{}, err
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+	}
+	now, err := StampOf(f)
+	if err != nil {
+		return nil, Stamp{}, err
+	}
+	if !now.Same(was) || int64(len(data)) != now.Size() {
+		return nil, Stamp{}, fmt.Errorf("%s: %w", path, ErrChanged)
+	}
+	return data, now, nil
+}

@@ -1,0 +1,33 @@
+package sendate
+
+import (
+	"testing"
+	"time"
+)
+
+func TestParseMoment(t *testing.T) {
+	zone := time.FixedZone("", 2*60*60)
+	now := time.Date(2026, 3, 29, 12, 0, 0, 0, zone)
+	for s, want := range map[string]string{
+		"2026-03-01T18:42:07.5Z":    "2026-03-01T18:42:07.5Z",
+		"2026-03-01T18:42:07+05:00": "2026-03-01T18:42:07+05:00",
+		"2026-03-01":                "2026-03-01T23:59:59.999999999+02:00",
+		"2026-03-01 18:42":          "2026-03-01T18:42:00+02:00",
+		"2026-03-01 18:42:07":       "2026-03-01T18:42:07+02:00",
+		"90m":                       "2026-03-29T10:30:00+02:00",
+		"2h":                        "2026-03-29T10:00:00+02:00",
+		"3d":                        "2026-03-26T12:00:00+02:00",
+		"2w":                        "2026-03-15T12:00:00+02:00",
+		"0d":                        "2026-03-29T12:00:00+02:00",
+	} {
+		got, ok := ParseMoment(s, now)
+		if !ok || got.Format(time.RFC3339Nano) != want {
+			t.Errorf("%q is %v, %v; want %s", s, got.Format(time.RFC3339Nano), ok, want)
+		}
+	}
+	for _, s := range []string{"", "d", "5", "-2d", "+2d", "2y", "1.5h", "2026-02-30", "2026-3-1", "yesterday", "9999999999d", "2 d"} {
+		if got, ok := ParseMoment(s, now); ok {
+			t.Errorf("%q is %v; want none", s, got)
+		}
+	}
+}

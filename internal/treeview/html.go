@@ -1,0 +1,170 @@
+package treeview
+
+import (
+	"bufio"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"time"
+
+	"stchat/internal/visible"
+)
+
+//go:embed page/page.css
+var pageStyle string
+
+//go:embed page/page.js
+var pageScript string
+
+//go:embed page/page.html
+var pageBody string
+
+// pageData is what the page's script draws. Keys are short, since there may be
+// thousands of chats.
+type pageData struct {
+	Owners []pageOwner `json:"owners"`
+	Chats  []pageChat  `json:"chats"` // in the order of their lanes
+}
+
+type pageOwner struct {
+	Name string  `json:"n"`
+	Y    float64 `json:"y"` // the row of its heading
+}
+
+type pageChat struct {
+	Owner    int           `json:"o"`
+	Name     string        `json:"n"`
+	Path     string        `json:"p"`
+	Quoted   string        `json:"q,omitempty"` // the path for a shell, where it is not shown as it is
+	Role     string        `json:"r"`
+	Parent   int           `json:"u"` // number of the chat; -1: none
+	Above    int           `json:"h"` // see lane
+	Via      string        `json:"v,omitempty"`
+	Dangling string        `json:"d,omitempty"`
+	At       int           `json:"a"`
+	AtParent int           `json:"b"`
+	Remarks  []string      `json:"e,omitempty"`
+	Own      int           `json:"w"`
+	Messages int           `json:"m"`
+	Bytes    int64         `json:"s"`
+	First    int64         `json:"f,omitempty"` // ms since 1970
+	Last     int64         `json:"t,omitempty"`
+	Current  bool          `json:"c,omitempty"`
+	Dates    [][2]int64    `json:"k,omitempty"`
+	Shift    int           `json:"z"`
+	Fork     int           `json:"x"`
+	From     int           `json:"i"`
+	To       int           `json:"j"`
+	Y        float64       `json:"y"`
+	Texts    []pageMessage `json:"l,omitempty"`
+}
+
+type pageMessage struct {
+	Index  int    `json:"i"`
+	Role   string `json:"r"`
+	Name   string `json:"n,omitempty"`
+	Text   string `json:"t"`
+	Swipe  int    `json:"k,omitempty"`
+	Swipes int    `json:"s,omitempty"`
+}
+
+// HTML writes the tree as a page that needs no network and no server.
+func HTML(w io.Writer, t *Tree) error {
+	data, err := json.Marshal(pageOf(t)) // which writes & < > and line separators as \uXXXX
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	title := "Families of chats"
+	if len(t.Owners) == 1 {
+		title += " - " + shown(t.Owners[0].Name, longest)
+	}
+	hash := func(s string) string {
+		sum := sha256.Sum256([]byte(s))
+		return base64.StdEncoding.EncodeToString(sum[:])
+	}
+	fmt.Fprintf(b, `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'">
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>%s</title>
+<style>%s</style>
+</head>
+<body>
+<noscript>
+<h1>%[3]s</h1>
+<pre>`, hash(pageScript), hash(pageStyle), html.EscapeString(title), pageStyle)
+	if err := Text(escaper{b}, t, TextOptions{Width: 120, Zone: time.UTC}); err != nil {
+		return err
+	}
+	fmt.Fprintf(b, "</pre>\n</noscript>\n%s<script type=\"application/json\" id=\"data\">%s</script>\n<script>%s</script>\n</body>\n</html>\n", pageBody, data, pageScript)
+	return b.Flush()
+}
+
+// escaper writes text into HTML.
+type escaper struct{ w io.Writer }
+
+func (e escaper) Write(p []byte) (int, error) {
+	_, err := io.WriteString(e.w, html.EscapeString(string(p)))
+	return len(p), err
+}
+
+// pageOf turns a tree into the page's data.
+func pageOf(t *Tree) *pageData {
+	list, headings := lanes(t)
+	d := &pageData{Owners: []pageOwner{}, Chats: make([]pageChat, 0, len(list))}
+	owner := map[*Chat]int{}
+	for i, o := range t.Owners {
+		d.Owners = append(d.Owners, pageOwner{shown(o.Name, longest), headings[i]})
+		for _, c := range o.Chats {
+			owner[c] = i
+		}
+	}
+	number := make(map[*Chat]int, len(list))
+	for i := range list {
+		number[list[i].chat] = i
+	}
+	ms := func(at time.Time) int64 {
+		if at.IsZero() {
+			return 0
+		}
+		return at.UnixMilli()
+	}
+	for i := range list {
+		l := &list[i]
+		c := l.chat
+		p := pageChat{
+			Owner: owner[c], Name: shown(c.Name, 300), Path: shown(c.Path, 1000), Role: c.Role, Parent: -1, Above: l.above, At: -1, AtParent: -1,
+			Remarks: remarks(c), Own: c.Own, Messages: c.Messages, Bytes: c.Bytes, First: ms(c.First), Last: ms(c.Until), Current: c.Current,
+			Shift: l.shift, Fork: l.fork, From: l.from, To: l.to, Y: l.y,
+		}
+		if visible.Text(c.Path) != c.Path {
+			p.Quoted = visible.Quote(c.Path)
+		}
+		if c.Above != nil {
+			p.Parent, p.At, p.AtParent = number[c.Above], *c.At, *c.AtParent
+		}
+		if c.Via != nil {
+			p.Via = *c.Via
+		}
+		if c.Dangling != nil {
+			p.Dangling = shown(*c.Dangling, 300)
+		}
+		for _, date := range c.Dates {
+			p.Dates = append(p.Dates, [2]int64{int64(date.Index), date.At.UnixMilli()})
+		}
+		for _, m := range c.Texts {
+			p.Texts = append(p.Texts, pageMessage{m.Index, m.Role, visible.Text(m.Name), visible.Text(m.Text), m.Swipe, m.Swipes})
+		}
+		d.Chats = append(d.Chats, p)
+	}
+	return d
+}

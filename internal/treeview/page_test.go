@@ -1,0 +1,290 @@
+package treeview
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// writePage writes a tree as a page into a folder of its own.
+func writePage(t *testing.T, tree *Tree, edit func(string) string) string {
+	t.Helper()
+	page := draw(t, func(w *bytes.Buffer) error { return HTML(w, tree) })
+	if edit != nil {
+		page = edit(page)
+	}
+	path := filepath.Join(t.TempDir(), "family.html")
+	if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// plainTree is families of chats with ordinary names; every chat but the roots parts
+// from the one before it or from its root.
+func plainTree(owners, families, chats int) *Tree {
+	t := &Tree{}
+	day := time.Date(2026, 3, 1, 18, 0, 0, 0, time.UTC)
+	for o := range owners {
+		owner := &Owner{Name: fmt.Sprint("Owner ", o), Kind: "solo"}
+		for f := range families {
+			var root, last *Chat
+			for i := range chats {
+				name := fmt.Sprintf("Story %d.%d", o, f)
+				c := &Chat{Name: name, Path: "chats/" + name + ".jsonl", Owner: owner.Name, Role: "root", Messages: 40, Own: 40, First: day, Until: day.AddDate(0, 0, 3), Children: []string{}}
+				if i > 0 {
+					above := root
+					if i%3 == 0 {
+						above = last
+					}
+					c.Name = fmt.Sprintf("%s - Branch #%d", name, i)
+					c.Role, c.Above, c.Parent, c.Depth = "branch", above, &above.Name, above.Depth+1
+					at := above.Messages - 1 - i%20
+					c.At, c.AtParent, c.Shared, c.Edited = new(at), new(at), new(at+1), new(0)
+					c.Own, c.Messages = i%9, at+1+i%9
+					if i%4 == 0 {
+						c.Role = "checkpoint"
+					}
+				} else {
+					root = c
+					c.Current = f == 0
+				}
+				said := fmt.Sprintf("message of number%d in family%d", i, f)
+				c.Texts = []Message{{Index: max(c.Messages-2, 0), Role: "user", Name: "You", Text: said}, {Index: max(c.Messages-1, 0), Role: "character", Name: owner.Name, Text: "And so on.", Swipe: 2, Swipes: 3}}
+				c.Dates = []Date{{0, day}, {c.Messages - 1, day.AddDate(0, 0, 3)}}
+				owner.Chats = append(owner.Chats, c)
+				last = c
+			}
+		}
+		t.Owners = append(t.Owners, owner)
+	}
+	t.Summary = Summary{Chats: owners * families * chats, Families: owners * families}
+	return t
+}
+
+// TestLanes sees to it that no line to a chat crosses another chat or its text: those
+// between a fork and its chat begin behind the fork.
+func TestLanes(t *testing.T) {
+	for _, tree := range []*Tree{plainTree(3, 4, 60), hostileTree()} {
+		list, _ := lanes(tree)
+		for i := range list {
+			l := &list[i]
+			if i > 0 && l.y < list[i-1].y+1 {
+				t.Errorf("%s is in row %g, behind %g", l.chat.Name, l.y, list[i-1].y)
+			}
+			if l.above < 0 {
+				continue
+			}
+			p := &list[l.above]
+			if l.fork >= 0 && (l.fork < p.from && p.above >= 0 || l.fork > p.to) {
+				t.Errorf("%.40q parts at %d, where %.40q is not drawn", l.chat.Name, l.fork, p.chat.Name)
+			}
+			for k := l.above + 1; k < i; k++ {
+				if between := &list[k]; between.fork < l.fork {
+					t.Errorf("the line to %.40q at %d crosses %.40q, which begins at %d", l.chat.Name, l.fork, between.chat.Name, between.fork)
+				}
+			}
+		}
+	}
+}
+
+func TestSVGIsHarmless(t *testing.T) {
+	out := draw(t, func(w *bytes.Buffer) error { return SVG(w, hostileTree()) })
+	d := xml.NewDecoder(strings.NewReader(out))
+	allowed := map[string]bool{"svg": true, "style": true, "g": true, "title": true, "path": true, "text": true, "tspan": true, "circle": true}
+	titles := 0
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			if !allowed[e.Name.Local] {
+				t.Errorf("an element %s", e.Name.Local)
+			}
+			if e.Name.Local == "title" {
+				titles++
+			}
+			for _, a := range e.Attr {
+				if strings.HasPrefix(a.Name.Local, "on") || strings.Contains(a.Name.Local, "href") {
+					t.Errorf("an attribute %s", a.Name.Local)
+				}
+			}
+		}
+	}
+	if titles != len(hostile) {
+		t.Errorf("%d titles of %d chats", titles, len(hostile))
+	}
+	if strings.Contains(out, "NaN") || strings.Contains(out, "Inf") {
+		t.Error("a measure is no number")
+	}
+}
+
+func TestPageHoldsNoLoophole(t *testing.T) {
+	out := draw(t, func(w *bytes.Buffer) error { return HTML(w, hostileTree()) })
+	for _, word := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "srcdoc", "eval(", "new Function", " style=", "http:", "https:", "<img", "<iframe", "<link"} {
+		if n := strings.Count(out, word); n > 0 && (word != "http:" || n > 1) {
+			t.Errorf("the page has %q %d times", word, n)
+		}
+	}
+	if n := strings.Count(out, "<script"); n != 2 {
+		t.Errorf("%d scripts", n)
+	}
+	if regexp.MustCompile(`\son[a-z]+=`).MatchString(pageBody) {
+		t.Error("an inline handler")
+	}
+	data := out[strings.Index(out, `id="data">`):]
+	data = data[len(`id="data">`):strings.Index(data, "</script>")]
+	if strings.ContainsAny(data, "<>&\u2028\u2029") {
+		t.Error("the data is not escaped")
+	}
+}
+
+// TestPage opens pages from disk in a real browser.
+func TestPage(t *testing.T) {
+	b := chromium(t)
+	for name, try := range map[string]func(*testing.T, *browser){
+		"hostile": hostilePage, "policy": policy, "used": pageIsUsed, "large": largePage, "without scripting": pageWithoutScripting,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b.t = t
+			try(t, b)
+		})
+	}
+	b.t = t
+}
+
+// hostilePage opens a page in which all text is hostile: nothing of it runs.
+func hostilePage(t *testing.T, b *browser) {
+	b.page(writePage(t, hostileTree(), nil), true)
+	b.is("document.title", "Families of chats - "+shown(hostile[0], longest))
+	b.is("typeof window.pwned", "undefined")
+	b.is("document.querySelectorAll('#rows button').length", len(hostile))
+	for i := range hostile {
+		b.eval(fmt.Sprintf("document.querySelectorAll('#rows button')[%d].click()", i))
+	}
+	b.is("document.querySelector('#panel h2') !== null", true)
+	b.is("document.querySelectorAll('script').length", 2)
+	b.is("document.querySelectorAll('img, iframe, a, link').length", 0)
+	b.is("({}).polluted === undefined && Object.getPrototypeOf({}) === Object.prototype", true)
+	b.quiet("hostile text")
+}
+
+// policy opens a page with one handler that was not escaped: the policy stops it.
+func policy(t *testing.T, b *browser) {
+	b.page(writePage(t, plainTree(1, 1, 3), func(page string) string {
+		return strings.Replace(page, "<header", `<img src="x" onerror="window.pwned=1"><header`, 1)
+	}), true)
+	b.is("document.querySelectorAll('img').length", 1)
+	b.until("the policy stops it", func() bool {
+		return strings.Contains(strings.Join(b.said("Log.entryAdded"), "\n"), "Content Security Policy")
+	})
+	b.is("typeof window.pwned", "undefined")
+}
+
+// pageIsUsed searches, steps, zooms and pans by keys and pointer.
+func pageIsUsed(t *testing.T, b *browser) {
+	b.page(writePage(t, plainTree(2, 2, 9), nil), true)
+	b.is("document.querySelectorAll('#rows button').length", 36)
+	lanes := "document.querySelectorAll('#lanes .lane, #lanes .link').length > 8"
+	b.is(lanes, true)
+	// by keys alone: search, step, close
+	b.key("/")
+	b.is("document.activeElement.id", "query")
+	b.do("Input.insertText", object{"text": "family1 NUMBER4"})
+	b.is("document.getElementById('count').textContent", 2)
+	b.is("document.querySelectorAll('#rows .hit').length", 2)
+	b.is("document.querySelectorAll('#rows .dim').length", 34)
+	b.key("Enter")
+	b.is("document.getElementById('count').textContent", "1/2")
+	b.is("document.querySelector('#panel h2').textContent", "Story 0.1 - Branch #4")
+	b.key("Enter")
+	b.is("document.querySelector('#panel h2').textContent", "Story 1.1 - Branch #4")
+	b.is("document.querySelector('#panel .who span').textContent.length > 0", true)
+	b.is("document.querySelector('#panel code').textContent.startsWith('stchat branch ')", true)
+	b.key("Escape") // out of the search
+	b.is("document.getElementById('query').value", "")
+	b.key("Escape")
+	b.is("document.getElementById('panel').hidden", true)
+	// the list opens a chat, and its parent is a button
+	b.eval("document.querySelectorAll('#rows button')[1].focus()")
+	b.key("Enter")
+	b.is("document.getElementById('panel').hidden", false)
+	b.is("document.activeElement.tagName", "H2")
+	b.eval("document.querySelector('.kin button').click()")
+	b.is("document.querySelector('#panel h2').textContent", "Story 0.0")
+	b.is("document.querySelectorAll('#panel .chips li')[1].textContent", "open in SillyTavern")
+	b.key("Escape")
+	// zoom and pan
+	tick := "document.querySelectorAll('#lanes .tick')[1].textContent"
+	before := b.eval(tick)
+	b.eval("document.getElementById('stage').focus()")
+	for range 12 {
+		b.key("+")
+	}
+	b.is(tick+" !== "+fmt.Sprintf("%q", before), true)
+	b.key("0")
+	b.is(tick, before)
+	first := "document.querySelector('#lanes .end').getAttribute('cx')"
+	at := b.eval(first)
+	b.key("ArrowRight")
+	b.is(first+" !== "+fmt.Sprintf("%q", at), true)
+	b.key("0")
+	b.is(first, at)
+	b.mouse("mouseWheel", 700, 400, -300)
+	b.is(first+" !== "+fmt.Sprintf("%q", at), true)
+	b.key("0")
+	b.is(first, at)
+	b.mouse("mousePressed", 700, 400, 0)
+	b.mouse("mouseMoved", 640, 380, 0)
+	b.mouse("mouseReleased", 640, 380, 0)
+	b.is(first+" !== "+fmt.Sprintf("%q", at), true)
+	b.is("document.getElementById('panel').hidden", true)
+	b.key("0")
+	b.is(first, at)
+	// a click on the first lane
+	y, _ := b.eval("document.querySelector('#lanes .lane').getBoundingClientRect().y").(float64)
+	b.mouse("mousePressed", 340, y, 0)
+	b.mouse("mouseReleased", 340, y, 0)
+	b.is("document.getElementById('panel').hidden", false)
+	b.key("Escape")
+	// one owner
+	b.eval("{const o = document.getElementById('owner'); o.value = '1'; o.dispatchEvent(new Event('change'))}")
+	b.is("document.querySelectorAll('#rows button').length", 18)
+	b.key("?")
+	b.is("document.getElementById('legend').hidden", false)
+	b.quiet("a page in use")
+}
+
+// largePage opens thousands of chats: only what is to be seen is drawn.
+func largePage(t *testing.T, b *browser) {
+	b.page(writePage(t, plainTree(25, 10, 20), nil), true)
+	b.is("document.querySelectorAll('#rows button').length", 5000)
+	b.is("document.querySelectorAll('#lanes g').length < 200", true)
+	b.is("document.querySelectorAll('#lanes g').length > 5", true)
+	b.quiet("5,000 chats")
+}
+
+func pageWithoutScripting(t *testing.T, b *browser) {
+	b.page(writePage(t, plainTree(1, 1, 3), nil), false)
+	var tree struct{ Root struct{ NodeID int } }
+	decode(t, b.do("DOM.getDocument", object{}), &tree)
+	var found struct{ NodeID int }
+	decode(t, b.do("DOM.querySelector", object{"nodeId": tree.Root.NodeID, "selector": "noscript pre"}), &found)
+	var html struct{ OuterHTML string }
+	decode(t, b.do("DOM.getOuterHTML", object{"nodeId": found.NodeID}), &html)
+	if !strings.Contains(html.OuterHTML, "Story 0.0") || !strings.Contains(html.OuterHTML, "─") {
+		t.Errorf("the tree is not there: %s", html.OuterHTML)
+	}
+}

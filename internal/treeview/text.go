@@ -1,0 +1,264 @@
+package treeview
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"stchat/internal/plural"
+	"stchat/internal/visible"
+)
+
+// Style is how a piece of text is to be painted.
+type Style int
+
+// The styles.
+const (
+	OwnerStyle Style = iota
+	CurrentStyle
+	MarkStyle
+	WarnStyle
+	OwnStyle
+	PreviewStyle
+)
+
+// TextOptions says how text is drawn.
+type TextOptions struct {
+	Width int  // cells of a line at most; 0: 100
+	ASCII bool // no characters beyond
+	Zone  *time.Location
+	Hint  string                            // said after the number of chats that are not shown
+	Paint func(s Style, text string) string // nil: nothing is painted
+}
+
+const (
+	leastName = 24 // cells that a name gets at least, with what stands before it
+	leastTail = 10 // cells of a name that are shown however deep it stands
+	deepest   = 12 // levels that are drawn; deeper chats say how deep they are
+)
+
+// Text draws the tree for a person.
+func Text(w io.Writer, t *Tree, opt TextOptions) error {
+	d := drawer{w: bufio.NewWriter(w), opt: opt}
+	if d.opt.Width == 0 {
+		d.opt.Width = 100
+	}
+	if d.opt.Zone == nil {
+		d.opt.Zone = time.Local
+	}
+	for i, o := range t.Owners {
+		if len(o.Chats) == 0 {
+			continue
+		}
+		if len(t.Owners) > 1 {
+			if i > 0 {
+				fmt.Fprintln(d.w)
+			}
+			d.line(d.paint(OwnerStyle, visible.Truncate(visible.Text(o.Name), d.opt.Width)))
+		}
+		if t.Flat {
+			drawFlat(&d, o.Chats)
+		} else {
+			d.families(o.Chats)
+		}
+	}
+	d.line(visible.Truncate(t.Summary.text(d.opt.Hint), d.opt.Width))
+	return d.w.Flush()
+}
+
+// text says what a tree adds up to.
+func (s Summary) text(hint string) string {
+	text := fmt.Sprintf("%s, %s", plural.Of(s.Families, "family", "families"), plural.S(s.Chats-s.Alone, "chat"))
+	if s.Alone > 0 {
+		text += fmt.Sprintf("; %s without relatives%s", plural.S(s.Alone, "chat"), hint)
+	}
+	if s.Dangling > 0 {
+		text += fmt.Sprintf("; %s a missing parent", plural.Of(s.Dangling, "chat names", "chats name"))
+	}
+	if s.Cycles > 0 {
+		text += "; " + plural.S(s.Cycles, "cycle")
+	}
+	return text
+}
+
+type drawer struct {
+	w     *bufio.Writer
+	opt   TextOptions
+	lanes []bool // for each depth on the way to the current chat: a sibling follows
+}
+
+func (d *drawer) paint(s Style, text string) string {
+	if d.opt.Paint == nil || text == "" {
+		return text
+	}
+	return d.opt.Paint(s, text)
+}
+
+func (d *drawer) line(text string) {
+	if d.opt.ASCII {
+		text = ascii.Replace(text)
+	}
+	fmt.Fprintln(d.w, strings.TrimRight(text, " "))
+}
+
+// ascii writes what is drawn without characters that a terminal may not have.
+var ascii = strings.NewReplacer("├─", "|-", "└─", "`-", "│", "|", "┬", "-", "◆", "*", "∞", "@", "…", "...")
+
+// families draws one family after another, the columns of each aligned.
+func (d *drawer) families(chats []*Chat) {
+	for from := 0; from < len(chats); {
+		to := from + 1
+		for to < len(chats) && chats[to].Depth > 0 {
+			to++
+		}
+		d.family(chats[from:to])
+		from = to
+	}
+}
+
+func (d *drawer) family(chats []*Chat) {
+	before := make([]string, len(chats))
+	width := 0
+	for i, c := range chats {
+		before[i] = d.before(c)
+		width = max(width, visible.Width(before[i]+c.short()))
+	}
+	width = min(width, max(d.opt.Width-40, leastName))
+	for i, c := range chats {
+		// the beginning of a name is what chats have in common
+		name := visible.TruncateLeft(c.short(), max(width-visible.Width(before[i]), leastTail))
+		left := visible.Pad(before[i]+name, width)
+		numbers := fmt.Sprintf("  %5d %-6s", c.Messages, d.ownText(c))
+		room := d.opt.Width - visible.Width(left) - len(numbers) - 1
+		if c.Current {
+			left = d.paint(CurrentStyle, left)
+		}
+		d.line(left + d.paint(OwnStyle, numbers) + " " + d.rest(c, room))
+	}
+}
+
+func (d *drawer) ownText(c *Chat) string {
+	if c.Parent == nil || c.Own == 0 {
+		return ""
+	}
+	return "+" + strconv.Itoa(c.Own)
+}
+
+// before is what stands before a chat's name: lanes, mark and point.
+func (d *drawer) before(c *Chat) string {
+	if c.Depth == 0 {
+		d.lanes = append(d.lanes[:0], false)
+		if m := mark(c); m != " " {
+			return m + " "
+		}
+		return ""
+	}
+	d.lanes = append(d.lanes[:c.Depth], !c.Last)
+	var b strings.Builder
+	from := 1
+	if c.Depth > deepest {
+		from = c.Depth - deepest + 1
+		fmt.Fprintf(&b, "%d…", from-1)
+	}
+	for _, goesOn := range d.lanes[from:c.Depth] {
+		if goesOn {
+			b.WriteString("│ ")
+		} else {
+			b.WriteString("  ")
+		}
+	}
+	if c.Last {
+		b.WriteString("└─")
+	} else {
+		b.WriteString("├─")
+	}
+	m := mark(c)
+	if m == " " && len(c.Children) > 0 {
+		m = "┬"
+	}
+	at := "-"
+	if c.At != nil {
+		at = strconv.Itoa(*c.At)
+	}
+	fmt.Fprintf(&b, "%s %s  ", m, at)
+	return b.String()
+}
+
+// mark is the one sign that says most about a chat.
+func mark(c *Chat) string {
+	switch {
+	case c.Cycle:
+		return "∞"
+	case c.Dangling != nil:
+		return "!"
+	case c.Via != nil && *c.Via == "content":
+		return "?"
+	case c.Role == "checkpoint":
+		return "◆"
+	}
+	return " "
+}
+
+// rest is what stands behind the columns, in as many cells as there are.
+func (d *drawer) rest(c *Chat, room int) string {
+	var notes []string
+	if c.Depth == 0 {
+		notes = append(notes, d.dates(c))
+	}
+	notes = append(notes, remarks(c)...)
+	text := visible.Truncate(strings.Join(notes, ", "), max(room, 0))
+	if c.Current {
+		text = strings.TrimSpace(visible.Truncate(text, max(room-2, 0)) + " *")
+	}
+	painted := text
+	if c.Dangling != nil || c.Cycle || c.Unreadable {
+		painted = d.paint(WarnStyle, text)
+	}
+	room -= visible.Width(text) + 2
+	if p := c.Preview.Fork; p != nil && c.Depth > 0 && room > 12 {
+		shown := visible.Truncate(visible.Text(*p), room)
+		if text != "" {
+			painted += "  "
+		}
+		painted += d.paint(PreviewStyle, shown)
+	}
+	return painted
+}
+
+// remarks says in few words what is special about a chat.
+func remarks(c *Chat) []string {
+	var list []string
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	switch {
+	case c.Unreadable:
+		add("cannot be read")
+	case c.Parent == nil:
+	case *c.At < 0:
+		add("shares no message with its parent")
+	case c.Role == "copy":
+		add("a copy, computed")
+	case c.Via != nil && *c.Via == "content":
+		add("computed, no link")
+	case c.Own == 0:
+		add("ends there")
+	}
+	if c.Edited != nil && *c.Edited > 0 {
+		add("~%d edited before the fork", *c.Edited)
+	}
+	if c.AtLink != nil && c.AtParent != nil && *c.AtLink != *c.AtParent {
+		add("noted at %d", *c.AtLink)
+	}
+	if c.Dangling != nil {
+		add("names %s, which is missing", visible.Quote(visible.Truncate(*c.Dangling, 40)))
+	}
+	if c.Cycle {
+		add("was its own ancestor")
+	}
+	return list
+}
+
+// dates says from when to when a chat goes.
+func (d *drawer) dates(c *Chat) string { return dateRange(c, d.opt.Zone) }

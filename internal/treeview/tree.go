@@ -1,0 +1,124 @@
+// Package treeview draws families of chats: as text, for a pipe, for Graphviz and
+// mermaid, as a picture and as a page. It knows values only; [Tree] is also the JSON
+// document of stchat tree (docs/json.md).
+//
+// The same tree gives the same bytes. Names and texts are strangers': they are made
+// visible ([visible.Text]), cut, and escaped for the format they go into. None is
+// ever part of an id, a link or a program.
+package treeview
+
+import (
+	"strings"
+	"time"
+
+	"stchat/internal/visible"
+)
+
+// Schema is the version of the JSON documents.
+const Schema = 1
+
+// Tree is families of chats in the order in which they are shown.
+type Tree struct {
+	Owners  []*Owner
+	Flat    bool // the chats in a row, without their families
+	Summary Summary
+}
+
+// Owner is a character's or a group's chats, or those of another folder.
+type Owner struct {
+	Name  string
+	Kind  string  // solo, group or file
+	Chats []*Chat // as they are shown: every chat behind its parent, or flat
+}
+
+// Summary is what a tree adds up to. It is the last JSON document.
+type Summary struct {
+	Schema   int  `json:"schema"`
+	Summary  bool `json:"summary"` // true
+	Chats    int  `json:"chats"`
+	Families int  `json:"families"` // with more than one chat
+	Alone    int  `json:"alone"`    // chats without relatives
+	Dangling int  `json:"dangling"` // chats that name a parent which is missing
+	Cycles   int  `json:"cycles"`
+}
+
+// Chat is one chat in a tree. Pointers are null where there is nothing to tell.
+type Chat struct {
+	Schema int    `json:"schema"`
+	Path   string `json:"path" is:"path"`
+	Name   string `json:"name"`
+	Owner  string `json:"owner"`
+	Kind   string `json:"kind"` // solo, group or file
+	Role   string `json:"role"` // root, checkpoint, branch or copy
+	Family string `json:"family"`
+
+	Parent   *string `json:"parent"`
+	Via      *string `json:"via"`      // main_chat, link, uuid, name or content
+	Dangling *string `json:"dangling"` // the parent that it names and that is missing
+	At       *int    `json:"at"`
+	AtParent *int    `json:"at_parent"`
+	AtLink   *int    `json:"at_link"`
+	Shared   *int    `json:"shared"`
+	Edited   *int    `json:"edited"`
+	Own      int     `json:"own"`
+
+	Messages   int      `json:"messages"`
+	Bytes      int64    `json:"bytes"`
+	FirstDate  *string  `json:"first_date"`
+	LastDate   *string  `json:"last_date"`
+	Current    bool     `json:"current"` // it is open in its card or group
+	Cycle      bool     `json:"cycle"`
+	Unreadable bool     `json:"unreadable"`
+	Children   []string `json:"children"`
+	UUID       *string  `json:"uuid"`
+	Integrity  *string  `json:"integrity"`
+	Preview    Preview  `json:"preview"`
+
+	Above *Chat     `json:"-"` // its parent, where that is shown
+	Depth int       `json:"-"`
+	Last  bool      `json:"-"` // no sibling follows
+	First time.Time `json:"-"` // zero where there is no date
+	Until time.Time `json:"-"`
+	Dates []Date    `json:"-"` // some of its messages', in their order
+	Texts []Message `json:"-"` // some of its own messages, for the page
+}
+
+// short is the chat's name without what is that of the nearest chat above it whose
+// name it begins with.
+func (c *Chat) short() string {
+	const enough = 50
+	up := c.Above
+	for range enough {
+		if up == nil {
+			break
+		}
+		if rest, ok := strings.CutPrefix(c.Name, up.Name); ok && rest != "" && len(up.Name) > 3 {
+			return "…" + visible.Text(rest)
+		}
+		up = up.Above
+	}
+	return visible.Text(c.Name)
+}
+
+// Preview is text of a chat's own messages; null where there are none, and where
+// none is wanted.
+type Preview struct {
+	Fork *string `json:"fork"` // the first own one
+	Last *string `json:"last"` // the last one of all
+}
+
+// Date is when a message was sent.
+type Date struct {
+	Index int
+	At    time.Time
+}
+
+// Message is what is shown of a message.
+type Message struct {
+	Index  int
+	Role   string // user, character or system
+	Name   string
+	Text   string
+	Swipe  int // from 1; 0: it has none
+	Swipes int
+}

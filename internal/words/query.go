@@ -1,0 +1,189 @@
+package words
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+)
+
+// ErrNoWord says that a query has no word that could be looked for.
+var ErrNoWord = errors.New("there is no word to look for")
+
+// ErrTooLong says that a query is no query any more.
+var ErrTooLong = errors.New("a query has at most 500 words")
+
+// mostWords is how many words a query may have: SQLite's parser must take it.
+const mostWords = 500
+
+// Term is words that stand one behind the other: one word, a phrase, or what is written
+// without spaces, such as "well-known" or 灯台.
+type Term struct {
+	Words  []string
+	Prefix bool // the last one may go on
+
+	find []byte // the words as Append writes them
+}
+
+// Query is what is looked for: a term of each of All, and none of None.
+type Query struct {
+	All  [][]Term
+	None []Term
+}
+
+// Parse reads a query. Terms are parted by spaces and all must be found; "…" is a phrase, a
+// * behind a word lets it go on, a - before a term excludes it, and OR between two terms
+// lets one of them do. Nothing else means anything.
+func Parse(text string) (*Query, error) {
+	q := &Query{}
+	or, n := false, 0
+	for _, p := range split(text) {
+		t := newTerm(p.text, p.prefix)
+		n += len(t.Words)
+		switch {
+		case p.or && len(q.All) > 0 && !or:
+			or = true
+			continue
+		case len(t.Words) == 0:
+			continue
+		case p.not && or: // OR stood before no term: it is a word
+			q.All = append(q.All, []Term{newTerm("or", false)})
+			q.None = append(q.None, t)
+		case p.not:
+			q.None = append(q.None, t)
+		case or:
+			last := len(q.All) - 1
+			q.All[last] = append(q.All[last], t)
+		default:
+			q.All = append(q.All, []Term{t})
+		}
+		or = false
+	}
+	if or {
+		q.All = append(q.All, []Term{newTerm("or", false)})
+	}
+	switch {
+	case len(q.All) == 0:
+		return nil, ErrNoWord
+	case n > mostWords:
+		return nil, ErrTooLong
+	}
+	return q, nil
+}
+
+// part is a piece of a query's text.
+type part struct {
+	text            string
+	not, or, prefix bool
+}
+
+// split parts a query at spaces outside quotes. A quote that is not closed is a character
+// like others.
+func split(text string) (parts []part) {
+	for text = strings.TrimLeft(text, spaces); text != ""; text = strings.TrimLeft(text, spaces) {
+		var p part
+		rest := text
+		if p.not = rest[0] == '-' && len(rest) > 1; p.not {
+			rest = rest[1:]
+		}
+		if quoted, after, ok := quotedAt(rest); ok {
+			p.text, text = quoted, after
+		} else {
+			end := strings.IndexAny(rest, spaces)
+			if end < 0 {
+				end = len(rest)
+			}
+			p.text, text = rest[:end], rest[end:]
+			p.or = p.text == "OR" && !p.not
+			p.prefix = strings.HasSuffix(p.text, "*")
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+const spaces = " \t\r\n\u00a0\u3000"
+
+// quotedAt returns what stands in the quotes that text begins with.
+func quotedAt(text string) (quoted, rest string, ok bool) {
+	if !strings.HasPrefix(text, `"`) {
+		return "", "", false
+	}
+	return strings.Cut(text[1:], `"`)
+}
+
+func newTerm(text string, prefix bool) Term {
+	t := Term{Prefix: prefix}
+	Each(text, func(w Word) { t.Words = append(t.Words, string(w.Text)) })
+	t.find = []byte(" " + strings.Join(t.Words, " "))
+	if !prefix {
+		t.find = append(t.find, ' ')
+	}
+	return t
+}
+
+// Terms returns the terms that make a text a hit.
+func (q *Query) Terms() (all []*Term) {
+	for i := range q.All {
+		for k := range q.All[i] {
+			all = append(all, &q.All[i][k])
+		}
+	}
+	return all
+}
+
+// Match reports whether a text is a hit, of which Append wrote the words.
+func (q *Query) Match(words []byte) bool {
+	for i := range q.All {
+		if !anyIn(q.All[i], words) {
+			return false
+		}
+	}
+	return !anyIn(q.None, words)
+}
+
+func anyIn(terms []Term, words []byte) bool {
+	for i := range terms {
+		if bytes.Contains(words, terms[i].find) {
+			return true
+		}
+	}
+	return false
+}
+
+// Count returns how often the term is in a text, of which Append wrote the words.
+func (t *Term) Count(words []byte) (n int) {
+	for {
+		at := bytes.Index(words, t.find)
+		if at < 0 {
+			return n
+		}
+		n++
+		words = words[at+1:]
+	}
+}
+
+// FTS returns the query as an expression of SQLite's FTS5, made of quoted words alone, over
+// the words that Append writes.
+func (q *Query) FTS() string {
+	var groups []string
+	for _, terms := range q.All {
+		groups = append(groups, "("+anyOf(terms)+")")
+	}
+	all := strings.Join(groups, " AND ")
+	if len(q.None) == 0 {
+		return all
+	}
+	return "(" + all + ") NOT (" + anyOf(q.None) + ")"
+}
+
+func anyOf(terms []Term) string {
+	var list []string
+	for _, t := range terms {
+		text := `"` + strings.Join(t.Words, " ") + `"`
+		if t.Prefix {
+			text += " *"
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, " OR ")
+}

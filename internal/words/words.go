@@ -1,0 +1,225 @@
+// Package words cuts text into the words that search goes by, and finds queries in it
+// (HISTORY.md 7).
+//
+// Text is normalised by NFKC and made lower case. A word is a run of letters and digits;
+// apostrophes are dropped, and Latin, Greek and Cyrillic letters lose their marks. Each
+// character of a script without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar) is
+// a word by itself, so that any part of a sentence is found as a phrase. There is no
+// stemming.
+//
+// One function says what a word is, for the text and for the query, for a scan and for
+// the index.
+package words
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// longest is where a word is cut, in bytes: what is longer is no word anybody writes, and
+// SQLite's index cuts words as well.
+const longest = 240
+
+// Word is a word of a text: how it is compared, and where it stands in the text, in bytes.
+// Text is valid until the next word.
+type Word struct {
+	Text     []byte
+	From, To int
+}
+
+// Each calls yield for every word of text.
+func Each(text string, yield func(Word)) {
+	s := splitter{yield: yield}
+	switch {
+	case isASCII(text):
+		for i := range len(text) {
+			s.ascii(text[i], i)
+		}
+	case norm.NFKC.IsNormalString(text):
+		s.runes(text, 0, -1)
+	default:
+		var it norm.Iter
+		it.InitString(norm.NFKC, text)
+		for !it.Done() {
+			from := it.Pos()
+			piece := it.Next()
+			to := it.Pos()
+			if to == from { // a character that becomes several comes in pieces
+				_, size := utf8.DecodeRuneInString(text[from:])
+				to += size
+			}
+			s.runes(string(piece), from, to)
+		}
+	}
+	s.flush()
+}
+
+// Append appends the words of text, each with a space before it and one behind the last.
+// So a phrase is in the text where it is in this, spaces and all.
+func Append(dst []byte, text string) []byte {
+	start := len(dst)
+	Each(text, func(w Word) {
+		dst = append(append(dst, ' '), w.Text...)
+	})
+	if len(dst) > start {
+		dst = append(dst, ' ')
+	}
+	return dst
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// splitter collects the letters of a word.
+type splitter struct {
+	yield    func(Word)
+	word     []byte
+	from, to int
+	bare     bool // the last letter loses its marks
+}
+
+func (s *splitter) flush() {
+	if len(s.word) > 0 {
+		s.yield(Word{cut(s.word), s.from, s.to})
+		s.word = s.word[:0]
+	}
+	s.bare = false
+}
+
+// cut shortens a word to what is compared, on a rune.
+func cut(word []byte) []byte {
+	if len(word) <= longest {
+		return word
+	}
+	n := longest
+	for n > 0 && !utf8.RuneStart(word[n]) {
+		n--
+	}
+	return word[:n]
+}
+
+// at notes where the letter stands that comes next.
+func (s *splitter) at(from, to int) {
+	if len(s.word) == 0 {
+		s.from = from
+	}
+	s.to = to
+}
+
+// ascii takes one character of ASCII.
+func (s *splitter) ascii(c byte, at int) {
+	switch {
+	case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+	case c >= 'A' && c <= 'Z':
+		c += 'a' - 'A'
+	case c == '\'':
+		return
+	default:
+		s.flush()
+		return
+	}
+	s.at(at, at+1)
+	s.word, s.bare = append(s.word, c), true
+}
+
+// runes takes normalised text that begins at from; where to is not below 0 all of it
+// stands for what lies between.
+func (s *splitter) runes(text string, from, to int) {
+	for i, r := range text {
+		a, b := from, to
+		if to < 0 {
+			a = from + i
+			b = a + utf8.RuneLen(r)
+			if r == utf8.RuneError {
+				s.flush() // bytes that are not UTF-8
+				continue
+			}
+		}
+		switch {
+		case r < utf8.RuneSelf && to < 0:
+			s.ascii(byte(r), a)
+		case r < utf8.RuneSelf:
+			s.asciiOf(byte(r), a, b)
+		default:
+			s.rune(r, a, b)
+		}
+	}
+}
+
+// asciiOf takes a character of ASCII that stands for others.
+func (s *splitter) asciiOf(c byte, from, to int) {
+	s.ascii(c, from)
+	if len(s.word) > 0 {
+		s.to = to
+	}
+}
+
+// rune takes a character beyond ASCII.
+func (s *splitter) rune(r rune, from, to int) {
+	switch {
+	case isAlone(r):
+		s.flush()
+		s.at(from, to)
+		s.word = utf8.AppendRune(s.word, r)
+		s.flush()
+	case isApostrophe(r) || r == '\u00ad': // a soft hyphen
+	case unicode.IsLetter(r) || unicode.IsNumber(r):
+		s.at(from, to)
+		s.bare = losesMarks(r)
+		if s.bare {
+			s.letter(r)
+		} else {
+			s.word = utf8.AppendRune(s.word, unicode.ToLower(r))
+		}
+	case unicode.Is(unicode.M, r):
+		if len(s.word) > 0 && !s.bare && !unicode.Is(unicode.Inherited, r) {
+			s.to = to
+			s.word = utf8.AppendRune(s.word, r)
+		} else if len(s.word) > 0 {
+			s.to = to
+		}
+	default:
+		s.flush()
+	}
+}
+
+// letter adds a letter without its marks.
+func (s *splitter) letter(r rune) {
+	var one [utf8.UTFMax]byte
+	n := utf8.EncodeRune(one[:], r)
+	parts := norm.NFD.Properties(one[:n]).Decomposition()
+	if parts == nil {
+		parts = one[:n]
+	}
+	for len(parts) > 0 {
+		part, size := utf8.DecodeRune(parts)
+		parts = parts[size:]
+		switch {
+		case unicode.Is(unicode.Mn, part):
+		case part == 'ς': // what the Greek write at a word's end
+			s.word = append(s.word, "σ"...)
+		default:
+			s.word = utf8.AppendRune(s.word, unicode.ToLower(part))
+		}
+	}
+}
+
+func isApostrophe(r rune) bool { return r == '’' || r == 'ʼ' }
+
+// losesMarks reports whether a letter counts as the one that it is made from.
+func losesMarks(r rune) bool { return unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) }
+
+// isAlone reports whether a character is a word by itself.
+func isAlone(r rune) bool {
+	const firstThai, longVowel = 0x0e00, 'ー'
+	return r >= firstThai && (r == longVowel ||
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
+}

@@ -1,0 +1,156 @@
+// Edits: what the real page makes of a file with its own functions and slash commands, and what `stchat message` makes
+// of the same file. Both files must be equal, key order too, but for what is made anew each time: dates and ids.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { reload } from '../checks.mjs';
+import { sameBytes } from '../expect.mjs';
+import { needsPage, open, quiet, replicate, savePage } from '../tab.mjs';
+
+/** The present: what has such a date was written in this run. */
+const now = new Date().toISOString().slice(0, 7);
+
+/** What stands in `extra` of a text that a slash command made, and of one that stchat made. */
+const manual = (extra) => extra?.api === 'manual' && ['slash command', 'stchat'].includes(extra.model);
+
+/** A message without what is made anew each time, and without who made it. Keys keep their order. */
+function settled(message, made) {
+    const text = JSON.stringify(message, (key, value) => {
+        if (key === 'send_date' && String(value).startsWith(now)) {
+            return 'now';
+        }
+        if (key === 'extra' && manual(value)) {
+            const { type } = value;
+            return { ...(type ? { type } : {}), api: 'manual' };
+        }
+        if (key === 'extra' && made && value && Object.keys(value).every((k) => ['type', 'isSmallSys'].includes(k))) {
+            return { ...(value.type ? { type: value.type } : {}), api: 'manual' };
+        }
+        // A slash command without a bias notes the empty text that it found for one.
+        return key === 'is_system' && made ? Boolean(value) : value;
+    });
+    if (!made) {
+        return text;
+    }
+    const { force_avatar, original_avatar, ...rest } = JSON.parse(text);
+    if (rest.extra?.type) {
+        // The page gives every message of nobody's that it shows a list of swipes.
+        for (const key of ['swipes', 'swipe_id', 'swipe_info']) {
+            delete rest[key];
+        }
+    }
+    return JSON.stringify(rest);
+}
+
+/** The lines of a chat, with those settled that were not there before. */
+function comparable(file, before) {
+    const old = new Set(before);
+    return fs.readFileSync(file, 'utf8').split('\n').map((line, i) => i === 0 || old.has(line) ? line : settled(JSON.parse(line), false));
+}
+
+const slash = (text) => (t) => t.page.evaluate((text) => SillyTavern.getContext().executeSlashCommandsWithOptions(text), text);
+
+const inScript = (name, ...args) => (t) => t.page.evaluate(async (name, args) => {
+    await (await import('/script.js'))[name](...args);
+}, name, args);
+
+const swipeTo = (at, k) => inScript('swipe', null, 'right', { source: 'swipe_picker', forceMesId: at, forceSwipeId: k });
+
+/** Edits a message by the page's own buttons. */
+const editor = (at, text) => (t) => t.page.evaluate(async (at, text) => {
+    const main = await import('/script.js');
+    const message = document.querySelector(`#chat .mes[mesid="${at}"]`);
+    message.querySelector('.mes_edit').click();
+    document.querySelector('#curEditTextarea').value = text;
+    message.querySelector('.mes_edit_done').click();
+    while (main.chat[at].mes !== text || document.querySelector('#curEditTextarea')) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+}, at, text);
+
+/**
+ * What is done: in the page, and with stchat. made: a new message of which only what both say is compared: the page also
+ * notes which slash command it was, and whose picture is shown.
+ */
+const steps = [
+    { what: 'deleteMessage', page: inScript('deleteMessage', 4), ours: ['delete', '-a', '4'] },
+    { what: 'deleteMessage of the last one', page: inScript('deleteMessage', 10), ours: ['delete', '-a', '-1'] },
+    { what: 'the editor, a reply', page: editor(2, 'said "otherwise" — é'), ours: ['set', '-a', '2', '--set', 'mes=said "otherwise" — é', '--set', '/extra/bias=null'] },
+    { what: 'the editor, the user', page: editor(1, 'asked otherwise'), ours: ['set', '-a', '1', '--sub', '(?s)^.*$=asked otherwise', '--set-string', '/extra/bias='] },
+    { what: 'a swipe', page: swipeTo(2, 1), ours: ['swipe', '-a', '2', '--choose', '2'] },
+    { what: 'a swipe back', page: swipeTo(2, 0), ours: ['swipe', '-a', '2', '--choose', '1'] },
+    { what: 'deleteSwipe of another', page: inScript('deleteSwipe', 2, 2), ours: ['swipe', '-a', '2', '--delete', '3'] },
+    { what: 'deleteSwipe of the chosen one', page: inScript('deleteSwipe', 0, 2), ours: ['swipe', '-a', '2', '--delete', '1'] },
+    { what: '/hide', page: slash('/hide 5-7'), ours: ['hide', '-a', '5-7'] },
+    { what: '/unhide', page: slash('/unhide 6'), ours: ['unhide', '-a', '6'] },
+    { what: '/sendas', page: (t, { character }) => slash(`/sendas name="${character}" Said by hand.`)(t), ours: ['add', '--role', 'character', '--text', 'Said by hand.'], made: true },
+    { what: '/addswipe', page: slash('/addswipe Or so.'), ours: ['swipe', '-a', '-1', '--add', 'Or so.'], added: true },
+    { what: '/addswipe switch=true', page: slash('/addswipe switch=true Or thus.'), ours: ['swipe', '-a', '-1', '--add', 'Or thus.', '--choose'], added: true },
+    { what: '/sys', page: slash('/sys Night falls.'), ours: ['add', '--role', 'narrator', '--text', 'Night falls.'], made: true },
+    { what: '/comment', page: slash('/comment Mind this.'), ours: ['add', '--role', 'comment', '--text', 'Mind this.'], made: true },
+    { what: '/sys at=3', page: slash('/sys at=3 A bell.'), ours: ['add', '--at', '3', '--role', 'narrator', '--text', 'A bell.'], made: true },
+];
+
+const edits = {
+    id: 'edit-page',
+    title: 'page: edits of messages, same file as stchat message',
+    skip: (t) => needsPage(t) ?? (t.atLeast('1.19.0') ? null : 'what stchat message does is what 1.19 does'),
+    prepare(t) {
+        const source = t.data.solo('edited', { meta: { tainted: undefined } });
+        return { source, replica: replicate(t, source) };
+    },
+    async run(t, { source, replica }) {
+        await open(t, source, source.chat);
+        await savePage(t);
+        await quiet(source.file);
+        fs.copyFileSync(source.file, replica.file);
+        for (const { what, page, ours, made } of steps) {
+            const before = fs.readFileSync(replica.file, 'utf8').split('\n');
+            await page(t, source);
+            await savePage(t);
+            await quiet(source.file);
+            t.stchat({ changes: [replica.file], says: [reload] }, 'message', ours[0], replica.file, ...ours.slice(1));
+            const theirs = comparable(source.file, before);
+            const mine = comparable(replica.file, before);
+            assert.equal(mine.length, theirs.length, `${what}: lines`);
+            for (const [i, line] of theirs.entries()) {
+                const [a, b] = made && i > 0 && line !== before[i] ? [mine[i], line].map((l) => settled(JSON.parse(l), true)) : [mine[i], line];
+                sameBytes(a, b, `${what}: line ${i + 1}`);
+            }
+            // Both go on from the page's file.
+            fs.copyFileSync(source.file, replica.file);
+        }
+        assert.ok(fs.existsSync(path.join(source.folder, `${source.chat}.jsonl`)));
+    },
+};
+
+/** A greeting that nobody touched: the page may resolve its macros anew, so its text does not go into its swipe. */
+const greeting = {
+    id: 'edit-greeting',
+    title: 'page: a swipe of an untouched greeting, same file',
+    skip: edits.skip,
+    prepare(t) {
+        const first = {
+            name: 'greeting', is_user: false, is_system: false, send_date: '2026-01-02T03:00:06.000Z', mes: 'Hello, Ana.',
+            extra: {}, swipe_id: 0, swipes: ['Hello, {{user}}.', 'Again?'],
+            swipe_info: [{ send_date: '2026-01-02T03:00:06.000Z', extra: {} }, { send_date: '2026-01-02T03:00:06.000Z', extra: {} }],
+        };
+        const source = t.data.solo('greeting', { messages: [first], meta: { tainted: undefined } });
+        return { source, replica: replicate(t, source) };
+    },
+    async run(t, { source, replica }) {
+        await open(t, source, source.chat);
+        await savePage(t);
+        await quiet(source.file);
+        fs.copyFileSync(source.file, replica.file);
+        await swipeTo(0, 1)(t);
+        await savePage(t);
+        await quiet(source.file);
+        t.stchat({ changes: [replica.file], says: [reload] }, 'message', 'swipe', replica.file, '-a', '0', '--choose', '2');
+        sameBytes(fs.readFileSync(replica.file), fs.readFileSync(source.file), 'the chat');
+    },
+};
+
+export const edit = [edits, greeting];

@@ -1,0 +1,126 @@
+// What a user does in the page, and stchat before, between and after it.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { isNamed, reload, written } from '../checks.mjs';
+import { same, sameBytes } from '../expect.mjs';
+import { createBranch, createCheckpoint, needsPage, open, quiet, reloadByPopup, savePage, state } from '../tab.mjs';
+
+/** Edits a message in the page, by its own buttons, and saves. */
+async function edit(t, at, text) {
+    await t.page.evaluate(async (at, text) => {
+        const main = await import('/script.js');
+        const message = document.querySelector(`#chat .mes[mesid="${at}"]`);
+        message.querySelector('.mes_edit').click();
+        document.querySelector('#curEditTextarea').value = text;
+        message.querySelector('.mes_edit_done').click();
+        while (main.chat[at].mes !== text || document.querySelector('#curEditTextarea')) {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+    }, at, text);
+    await savePage(t);
+}
+
+const longest = 244;
+
+const names = {
+    id: 'use-names',
+    title: 'page: saves a name of 244 bytes, not of 245',
+    skip: needsPage,
+    prepare(t) {
+        const source = t.data.solo('long names', { legacy: t.legacy });
+        const name = '\u00e9'.repeat((longest - '.jsonl'.length) / 2);
+        const file = t.path('checkpoint', source.file, '--at', '4', '-n', name, '--naming', 'sillytavern');
+        const tooLong = path.join(source.folder, `${'z'.repeat(longest + 1 - '.jsonl'.length)}.jsonl`);
+        fs.copyFileSync(source.file, tooLong);
+        return { source, file, tooLong };
+    },
+    async run(t, { source, file, tooLong }) {
+        const name = path.basename(file, '.jsonl');
+        assert.equal(Buffer.byteLength(`${name}.jsonl`), longest, 'the longest name');
+        written(file, { header: source.header, messages: source.messages.slice(0, 5), mainChat: source.chat });
+        await open(t, source, name);
+        await edit(t, 1, 'edited');
+        assert.equal(JSON.parse(fs.readFileSync(file, 'utf8').split('\n')[2]).mes, 'edited', 'the message in the file');
+
+        // The server writes a temporary file whose name is longer by a dot and up to ten digits: the more there are, the
+        // sooner a save is lost.
+        const seen = await open(t, source, path.basename(tooLong, '.jsonl'));
+        assert.equal(seen.messages.length, source.messages.length, 'the page opens the longer name');
+        let lost = 0;
+        for (let i = 0; i < 10 && !lost; i++) {
+            await edit(t, 1, `edited ${i}`);
+            lost += !fs.readFileSync(tooLong, 'utf8').includes(`"edited ${i}"`);
+        }
+        assert.ok(lost, 'the page saves a name of 245 bytes, ten times');
+    },
+};
+
+const stopped = {
+    id: 'use-bump',
+    title: 'page: --bump-integrity stops an open tab',
+    skip: needsPage,
+    prepare(t) {
+        return { source: t.data.solo('open tab', { legacy: t.legacy }) };
+    },
+    async run(t, { source }) {
+        await open(t, source, source.chat);
+        const file = t.path({ changes: [source.file], says: [reload] }, 'checkpoint', source.file, '--at', '4', '-n',
+            'Meanwhile', '--naming', 'sillytavern', '--link', '--bump-integrity');
+        const linked = fs.readFileSync(source.file);
+        await edit(t, 2, 'from a tab that does not know');
+        assert.match((await state(t)).popups.join(' '), /integrity/i, 'the page says that it may not save');
+        sameBytes(fs.readFileSync(source.file), linked, 'the source after the open tab\u2019s save');
+        await reloadByPopup(t);
+
+        const seen = await open(t, source, source.chat);
+        assert.notEqual(seen.meta.integrity, source.meta.integrity, 'the slug');
+        assert.equal(seen.messages[4].extra.bookmark_link, 'Meanwhile', 'the link in the page');
+        await edit(t, 2, 'from a tab that was reloaded');
+        same((await state(t)).popups, [], 'popups after saving');
+        assert.match(fs.readFileSync(source.file, 'utf8'), /from a tab that was reloaded/);
+        isNamed(file, 'Meanwhile');
+    },
+};
+
+/** What the page itself writes is nothing to complain of. */
+const used = {
+    id: 'use-check',
+    title: 'page: check finds nothing after real use',
+    skip: needsPage,
+    prepare(t) {
+        return { source: t.data.solo('used', { legacy: t.legacy }), group: t.data.group('Used group', { old: t.legacy }) };
+    },
+    async run(t, { source, group }) {
+        for (const [of, tag] of [[source, ''], [group, ' of a group']]) {
+            await t.page.evaluate(async () => (await import('/scripts/group-chats.js')).resetSelectedGroup());
+            await open(t, of, of.chat);
+            await edit(t, 1, 'said otherwise');
+            const branch = await createBranch(t, 6);
+            const point = await createCheckpoint(t, 4, `Kept${tag}`);
+            await t.page.evaluate(async () => {
+                const context = SillyTavern.getContext();
+                await context.executeSlashCommandsWithOptions('/send said in the page | /hide 2 | /cut 8');
+                await context.saveChat();
+            });
+            const { messages } = await state(t);
+            assert.equal(messages.length, of.messages.length, 'a message more, and one cut');
+            assert.ok(messages[2].is_system, 'message 2 is hidden');
+            await open(t, of, branch);
+            await edit(t, 2, 'another course');
+            await open(t, of, point);
+            await t.page.evaluate(() => SillyTavern.getContext().executeSlashCommandsWithOptions('/send gone on with'));
+            await savePage(t);
+            await open(t, of, of.chat);
+        }
+        await quiet(group.groupFile);
+        for (const file of [source.folder, group.file]) {
+            const found = JSON.parse(t.stchat('check', '--format', 'json', '--severity', 'info', file).split('\n').at(-2));
+            assert.equal(found.findings, 0);
+        }
+    },
+};
+
+export const use = [names, stopped, used];

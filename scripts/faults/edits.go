@@ -1,0 +1,76 @@
+package main
+
+import "strings"
+
+// Where the files of a family and its neighbours are.
+const (
+	side  = "chats/Mira/Harbour side.jsonl"
+	side2 = "chats/Mira/Harbour side 2.jsonl"
+	inn   = "chats/Ines/Inn.jsonl"
+	mira  = "characters/Mira.json"
+	state = "chats/Mira/Harbour.luker-state.hp.json"
+)
+
+// edits are the calls that edit in place, and that give, take and change names.
+func edits() []*scenario {
+	family := snapshot{
+		harbour: linked(`,"world_info":"Harbour Lore","auto_recap_running_scene_recaps":{"chat_id":"Harbour","versions":[]}`, 120, "bookmark_link", `"Harbour side"`),
+		side:    linked(`,"main_chat":"Harbour"`, 60, "branches", `["Harbour","Harbour side 2"]`),
+		side2:   chat(`,"main_chat":"Harbour side"`, 30),
+		inn:     chat("", 10),
+		quay:    strings.ReplaceAll(chat("", 10), "Wave", "Gull"), // of another family
+		mira:    `{"name":"Mira","chat":"Harbour"}`,
+		lore:    book(),
+		state:   "{}",
+
+		"characters/Ines.json": `{"name":"Ines","chat":"Inn"}`,
+	}
+	group := snapshot{supper: chat("", 120), supper2: chat("", 60), "groups/1773083112004.json": groupFile("Supper", "Supper 2")}
+	solo := snapshot{
+		harbour: chat("", 200), quay: chat("", 40), pier: chat("", 40),
+		"ops.jsonl": strings.Join([]string{
+			`{"op":"delete","at":[3,"7..9"]}`, `{"op":"set","at":5,"set":{"mes":"Calm."}}`,
+			`{"op":"add","at":2,"message":{"name":"Mira","send_date":"2026-01-02T03:04:05.000Z","mes":"Foam."}}`, `{"op":"meta","set":{"note_depth":4}}`,
+		}, "\n"),
+	}
+	call := func(args ...string) func(string) []string {
+		return func(string) []string { return args }
+	}
+	renamed := []string{"rename", harbour, want}
+	tide := []string{"-a", "0..", "--sub", "Wave=Tide"}
+	sub := func(chats ...string) []string {
+		return append(append([]string{"message", "set"}, chats...), tide...)
+	}
+	note := func(chats ...string) []string {
+		return append(append([]string{"meta", "set"}, chats...), "--set", "note_depth=4")
+	}
+	return []*scenario{
+		{name: "rename", files: family, goes: true, args: func(label string) []string { return []string{"rename", harbour, label} }},
+		{name: "rename --family", files: family, goes: true, args: call("rename", "--family", harbour, want)},
+		{name: "rename of a group chat", files: group, goes: true, args: call("rename", supper, want)},
+		{name: "rename of a lorebook", files: family, goes: true, args: call("rename", lore, want)},
+		{name: "delete", files: family, goes: true, masked: true, args: call("delete", side)},
+		{name: "delete --family", files: family, goes: true, masked: true, args: call("delete", "--family", side)},
+		{name: "delete of a group chat", files: group, goes: true, args: call("delete", supper)},
+		{name: "move --family", files: family, goes: true, args: call("move", "--family", side, "chats/Ines")},
+		{name: "move --cut", files: family, goes: true, masked: true, args: call("move", "--cut", side, "chats/Ines")},
+		{name: "open", files: family, args: call("open", side)},
+		{name: "message delete --save", files: solo, args: call("message", "delete", harbour, "-a", "-10..", "--save", "removed.jsonl")},
+		{
+			name: "message set in three chats", files: solo, args: call(sub(harbour, quay, pier)...),
+			partly: [][]string{sub(harbour), sub(quay), sub(pier)},
+		},
+		{name: "message apply", files: solo, args: call("message", "apply", harbour, "ops.jsonl")},
+		{
+			name: "meta set in three chats", files: solo, args: call(note("chats")...),
+			partly: [][]string{note(harbour), note(quay), note(pier)},
+		},
+		{name: "undo of a rename", files: family, goes: true, setup: [][]string{renamed}, args: call("undo", "--data", ".")},
+		{name: "undo of a delete", files: family, goes: true, masked: true, setup: [][]string{{"delete", "--family", side}}, args: call("undo", "--data", ".")},
+	}
+}
+
+// linked is a chat whose first message names others.
+func linked(metadata string, n int, key, value string) string {
+	return strings.Replace(chat(metadata, n), `"extra":{`, `"extra":{"`+key+`":`+value+`,`, 1)
+}
