@@ -23,18 +23,10 @@ const branchExample = `  stchat branch "chats/Mira/Harbour.jsonl" --at 42
   stchat branch "group chats/Trip.jsonl" -a 10 --link`
 
 func newBranchCmd(a *app) *cobra.Command {
-	o := &cutOptions{kind: names.Branch}
-	cmd := &cobra.Command{
-		Use:               "branch CHAT...",
-		Short:             "Branch a chat at a message",
-		Long:              branchDoc + exitStatus("a --require does not hold"),
-		Example:           branchExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.runCut(cmd.Context(), a, cmd, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&cutOptions{kind: names.Branch}, &cobra.Command{
+		Use:     "branch CHAT...",
+		Short:   "Branch a chat at a message",
+		Long:    branchDoc + exitStatus("a --require does not hold"),
+		Example: branchExample,
+	})
 }

@@ -48,7 +48,7 @@ const checkExample = `  stchat check SillyTavern/data/default-user
 
 func newCheckCmd(a *app) *cobra.Command {
 	o := &checkOptions{}
-	cmd := &cobra.Command{
+	return a.command(o, &cobra.Command{
 		Use:     "check [PATH...]",
 		Short:   "Find problems in chats and explain the fix",
 		Long:    checkDoc + exitStatus("a finding reaches --severity"),
@@ -59,13 +59,7 @@ func newCheckCmd(a *app) *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	})
 }
 
 type checkOptions struct {
@@ -90,7 +84,7 @@ func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.listRules, "list-rules", false, "list the rules and what they find")
 }
 
-func (o *checkOptions) run(ctx context.Context, a *app, args []string) error {
+func (o *checkOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	if o.listRules {
 		return o.runList(a)
 	}
@@ -124,7 +118,7 @@ func (o *checkOptions) run(ctx context.Context, a *app, args []string) error {
 	res, err := mend.Check(ctx, opt)
 	end()
 	if err != nil {
-		c.work = workOf(meter)
+		c.work.done, c.work.left = workOf(meter)
 		return err
 	}
 	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: readVersion().Version, Command: mendCommand}
@@ -152,13 +146,7 @@ func (o *checkOptions) run(ctx context.Context, a *app, args []string) error {
 		c.note("%s in the baseline left out", plural.S(rep.Known, "finding"))
 	}
 	failing := slices.ContainsFunc(rep.Findings, func(f rules.Finding) bool { return f.Severity >= fail })
-	switch {
-	case len(res.Errs) > 0:
-		return errReported
-	case failing:
-		return errNo
-	}
-	return nil
+	return outcome(len(res.Errs) > 0, failing)
 }
 
 // ruleWords is the value of a flag that takes rules.

@@ -29,18 +29,10 @@ const checkpointExample = `  stchat checkpoint chats/Mira/Harbour.jsonl --at 120
   stchat checkpoint - -o - --main-chat "" < chat.jsonl | stchat inspect -`
 
 func newCheckpointCmd(a *app) *cobra.Command {
-	o := &cutOptions{kind: names.Checkpoint}
-	cmd := &cobra.Command{
-		Use:               "checkpoint CHAT...",
-		Short:             "Copy a chat up to a message",
-		Long:              checkpointDoc + exitStatus("a --require does not hold"),
-		Example:           checkpointExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.runCut(cmd.Context(), a, cmd, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&cutOptions{kind: names.Checkpoint}, &cobra.Command{
+		Use:     "checkpoint CHAT...",
+		Short:   "Copy a chat up to a message",
+		Long:    checkpointDoc + exitStatus("a --require does not hold"),
+		Example: checkpointExample,
+	})
 }

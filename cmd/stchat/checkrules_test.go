@@ -19,7 +19,7 @@ func TestRulesPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	e := &env{Out: &out, Err: &out, Getenv: func(string) string { return "" }}
+	e := env{Out: &out, Err: &out, Getenv: func(string) string { return "" }}
 	if code := run(context.Background(), e, []string{"check", "--list-rules"}); code != 0 {
 		t.Fatalf("exit code %d: %s", code, out.String())
 	}

@@ -60,22 +60,15 @@ type cloneLorebookOptions struct {
 }
 
 func newCloneLorebookCmd(a *app) *cobra.Command {
-	o := &cloneLorebookOptions{}
-	cmd := &cobra.Command{
+	return a.command(&cloneLorebookOptions{}, &cobra.Command{
 		Use:     "clone-lorebook SOURCE...",
 		Short:   "Copy a lorebook and point chats at the copy",
 		Long:    cloneLorebookDoc + exitStatus(""),
 		Example: cloneLorebookExample,
-		Args:    cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	})
 }
 
 func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
@@ -169,10 +162,7 @@ func (o *cloneLorebookOptions) tell(c *console, results []*book.Result) error {
 	if err := unprinted(printed, "every clone that was to be named there is written"); err != nil {
 		return err
 	}
-	if failed {
-		return errReported
-	}
-	return nil
+	return outcome(failed, false)
 }
 
 // printResult puts one result on stdout.

@@ -20,7 +20,9 @@ const (
 
 // console is where a command's results and remarks go.
 type console struct {
-	*app
+	env
+	quiet    bool
+	work     *work
 	mu       sync.Mutex
 	outColor bool
 	shown    bool // the results are for a person: on a terminal, or by --color always through a pager
@@ -30,7 +32,9 @@ type console struct {
 
 func (a *app) console() *console {
 	return &console{
-		app:      a,
+		env:      a.env,
+		quiet:    a.quiet,
+		work:     &a.work,
 		outColor: a.coloured(a.OutTTY),
 		errColor: a.coloured(a.ErrTTY),
 		shown:    a.OutTTY || a.color == "always",
@@ -80,7 +84,7 @@ func (c *console) warn(format string, args ...any) {
 // an interruption is said once for all, in the end.
 func (c *console) fail(err error) {
 	if isInterrupted(err) {
-		c.interrupted = true
+		c.work.interrupted = true
 		return
 	}
 	c.errLine(red, "", errorText(err))
@@ -117,6 +121,15 @@ func (c *console) errLine(color, kind, text string) {
 		c.redraw()
 	}
 	fmt.Fprintf(c.Err, "stchat: %s%s\n", paint(c.errColor, color, kind), visible.Text(text))
+}
+
+// line prints text to stdout, on a terminal so that all of it can be seen.
+func (c *console) line(text string) error {
+	if c.OutTTY {
+		text = visible.Lines(text)
+	}
+	_, err := fmt.Fprintln(c.Out, text)
+	return err
 }
 
 // path gives a path as it is printed to stdout: for a person quoted where it

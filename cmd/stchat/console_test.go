@@ -11,9 +11,9 @@ import (
 )
 
 // world is an env whose stderr is a terminal, and what is printed there.
-func world(vars map[string]string) (*env, *bytes.Buffer) {
+func world(vars map[string]string) (env, *bytes.Buffer) {
 	var said bytes.Buffer
-	return &env{
+	return env{
 		Out: &bytes.Buffer{}, Err: &said, ErrTTY: true,
 		Getenv: func(key string) string { return vars[key] },
 	}, &said

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/autorecap"
@@ -193,13 +192,13 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// runCut reads what is wanted, and makes it.
-func (o *cutOptions) runCut(ctx context.Context, a *app, cmd *cobra.Command, args []string) error {
+// run reads what is wanted, and makes it.
+func (o *cutOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	args, err := o.sources(ctx, a, args, fmt.Sprintf("name a chat, e.g. `stchat %s chats/Mira/Harbour.jsonl`", o.kind))
 	if err != nil {
 		return err
 	}
-	opt, err := o.options(ctx, a, cmd.Flags(), args)
+	opt, err := o.options(ctx, a, fs, args)
 	if err != nil {
 		return err
 	}

@@ -65,19 +65,13 @@ func (o *cutOptions) tell(c *console, results []*cut.Result) error {
 	if inPlace && !o.dryRun {
 		c.closeTabs(o.bump, o.link)
 	}
-	if len(results) > 1 && !c.interrupted {
+	if len(results) > 1 && !c.work.interrupted {
 		c.note("%s", n.summary(o))
 	}
 	if err := unprinted(printed, fmt.Sprintf("every %s that was to be named there is written", o.kind)); err != nil {
 		return err
 	}
-	switch {
-	case n.failed > 0:
-		return errReported
-	case n.refused+n.unfit > 0:
-		return errNo
-	}
-	return nil
+	return outcome(n.failed > 0, n.refused+n.unfit > 0)
 }
 
 // edited reports whether a file was edited that SillyTavern may have open.

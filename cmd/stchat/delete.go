@@ -23,20 +23,12 @@ Prints the path of each chat that went.
 ` + moveDoc
 
 func newDeleteCmd(a *app) *cobra.Command {
-	o := &deleteOptions{}
-	cmd := &cobra.Command{
-		Use:               "delete CHAT...",
-		Short:             "Delete chats, and mend what named them",
-		Long:              deleteDoc + exitStatus("never given by this command"),
-		Example:           "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat undo",
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&deleteOptions{}, &cobra.Command{
+		Use:     "delete CHAT...",
+		Short:   "Delete chats, and mend what named them",
+		Long:    deleteDoc + exitStatus("never given by this command"),
+		Example: "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat undo",
+	})
 }
 
 type deleteOptions struct {
@@ -53,7 +45,7 @@ func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 	o.moveFlags.addFlags(fs)
 }
 
-func (o *deleteOptions) run(ctx context.Context, a *app, args []string) error {
+func (o *deleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	paths, err := o.sources(ctx, a, args, "name a chat, e.g. `stchat delete chats/Mira/Harbour.jsonl`")
 	if err != nil {
 		return err

@@ -37,20 +37,13 @@ const diffMetaExample = `  stchat diff-meta Harbour.jsonl "Harbour__before the s
   git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl`
 
 func newDiffMetaCmd(a *app) *cobra.Command {
-	o := &diffMetaOptions{}
-	cmd := &cobra.Command{
-		Use:               "diff-meta A B",
-		Short:             "Compare the metadata of two chats",
-		Long:              diffMetaDoc + exitStatus("the metadata differs"),
-		Example:           diffMetaExample,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDiffMeta(cmd.Context(), a, o, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&diffMetaOptions{}, &cobra.Command{
+		Use:     "diff-meta A B",
+		Short:   "Compare the metadata of two chats",
+		Long:    diffMetaDoc + exitStatus("the metadata differs"),
+		Example: diffMetaExample,
+		Args:    cobra.ExactArgs(2),
+	})
 }
 
 type diffMetaOptions struct {
@@ -75,7 +68,7 @@ type diffDoc struct {
 	Warnings []string          `json:"warnings"`
 }
 
-func runDiffMeta(ctx context.Context, a *app, o *diffMetaOptions, args []string) error {
+func (o *diffMetaOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	c := a.console()
 	d, err := ops.DiffMeta(ctx, ops.DiffMetaOptions{A: args[0], B: args[1], Stdin: a.In, Select: o.sel})
 	if err != nil {

@@ -167,13 +167,7 @@ func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *e
 	if edited {
 		c.closeTabs(o.bump, true)
 	}
-	switch {
-	case failed:
-		return errReported
-	case no:
-		return errNo
-	}
-	return nil
+	return outcome(failed, no)
 }
 
 // show prints what a dry run would change, in the manner of a diff.

@@ -22,8 +22,8 @@ type env struct {
 	Now      func() time.Time
 }
 
-func newEnv() *env {
-	e := &env{
+func newEnv() env {
+	e := env{
 		In: os.Stdin, Out: stdout{os.Stdout}, Err: os.Stderr,
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),

@@ -67,7 +67,10 @@ func (i interruption) code() int {
 func isInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
 
 // work is how far a command with many files came.
-type work struct{ done, left int }
+type work struct {
+	done, left  int
+	interrupted bool // a file could not be done because of it
+}
 
 // String is the line of a command that was interrupted.
 func (w work) String() string {
@@ -76,6 +79,18 @@ func (w work) String() string {
 		return "interrupted"
 	}
 	return fmt.Sprintf("interrupted: %d of %s done, %d not begun", w.done, plural.S(all, "file"), w.left)
+}
+
+// outcome is the error of a command that has said all there is to say: something failed,
+// or else the answer is no.
+func outcome(failed, no bool) error {
+	switch {
+	case failed:
+		return errReported
+	case no:
+		return errNo
+	}
+	return nil
 }
 
 // errorDocument is what --json prints in place of the document of what failed.

@@ -52,20 +52,12 @@ type historyOptions struct {
 }
 
 func newHistoryCmd(a *app) *cobra.Command {
-	o := &historyOptions{}
-	cmd := &cobra.Command{
-		Use:               "history [CHAT...]",
-		Short:             "Check the history, or make it smaller",
-		Long:              historyDoc + exitStatus("--verify found that something is wrong"),
-		Example:           historyExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&historyOptions{}, &cobra.Command{
+		Use:     "history [CHAT...]",
+		Short:   "Check the history, or make it smaller",
+		Long:    historyDoc + exitStatus("--verify found that something is wrong"),
+		Example: historyExample,
+	})
 }
 
 func (o *historyOptions) addFlags(fs *pflag.FlagSet) {

@@ -55,20 +55,12 @@ const inspectExample = `  stchat inspect "chats/Mira/Harbour.jsonl"
   stchat inspect - < chat.jsonl`
 
 func newInspectCmd(a *app) *cobra.Command {
-	o := &inspectOptions{}
-	cmd := &cobra.Command{
-		Use:               "inspect [PATH...]",
-		Short:             "Show what a chat contains",
-		Long:              inspectDoc + exitStatus(""),
-		Example:           inspectExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runInspect(cmd.Context(), a, o, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&inspectOptions{}, &cobra.Command{
+		Use:     "inspect [PATH...]",
+		Short:   "Show what a chat contains",
+		Long:    inspectDoc + exitStatus(""),
+		Example: inspectExample,
+	})
 }
 
 type inspectOptions struct {
@@ -83,7 +75,7 @@ func (o *inspectOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: per chat, or with --messages per message")
 }
 
-func runInspect(ctx context.Context, a *app, o *inspectOptions, args []string) error {
+func (o *inspectOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	list, err := o.folders(ctx, a, args, nameFolder("inspect"))
 	if err != nil {
 		return err
@@ -118,17 +110,14 @@ func runInspect(ctx context.Context, a *app, o *inspectOptions, args []string) e
 		err = flushErr
 	}
 	if err != nil {
-		c.work = work{res.Done, res.Chats - res.Done}
+		c.work.done, c.work.left = res.Done, res.Chats-res.Done
 		return err
 	}
 	for _, err := range res.Errs {
 		failed = true
 		c.fail(err)
 	}
-	if failed {
-		return errReported
-	}
-	return nil
+	return outcome(failed, false)
 }
 
 // finish writes what comes after the last chat.

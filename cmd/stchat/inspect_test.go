@@ -22,7 +22,7 @@ import (
 func terminal(t *testing.T, width int, args ...string) (out, errs string, code int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	e := &env{
+	e := env{
 		In: strings.NewReader(""), Out: &stdout, Err: &stderr, OutTTY: width > 0, Width: width,
 		Getenv: func(string) string { return "" }, Now: time.Now,
 	}

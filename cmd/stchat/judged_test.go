@@ -239,7 +239,7 @@ func told(docs []doc) (steps []docStep) {
 // run runs the program in this process, at a time that stands still.
 func (j *judge) run(now time.Time, args []string) (docs []doc, code int) {
 	var out, errs bytes.Buffer
-	env := &env{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(name string) string { return j.there(os.Getenv(name)) }, Now: func() time.Time { return now }}
+	env := env{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(name string) string { return j.there(os.Getenv(name)) }, Now: func() time.Time { return now }}
 	code = run(context.Background(), env, args)
 	j.errs = errs.String()
 	for dec := json.NewDecoder(&out); dec.More(); {

@@ -76,20 +76,13 @@ type logOptions struct {
 }
 
 func newLogCmd(a *app) *cobra.Command {
-	o := &logOptions{}
-	cmd := &cobra.Command{
-		Use:               "log CHAT",
-		Short:             "List the versions of a chat",
-		Long:              logDoc + exitStatus(""),
-		Example:           logExample,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&logOptions{}, &cobra.Command{
+		Use:     "log CHAT",
+		Short:   "List the versions of a chat",
+		Long:    logDoc + exitStatus(""),
+		Example: logExample,
+		Args:    cobra.MaximumNArgs(1),
+	})
 }
 
 func (o *logOptions) addFlags(fs *pflag.FlagSet) {

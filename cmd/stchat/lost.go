@@ -50,20 +50,12 @@ const lostExample = `  stchat lost
   stchat lost --from /media/usb/default-user/chats`
 
 func newLostCmd(a *app) *cobra.Command {
-	o := &lostOptions{}
-	cmd := &cobra.Command{
-		Use:               "lost [PATH...]",
-		Short:             "Find messages that only older versions have",
-		Long:              lostDoc + exitStatus("something is lost"),
-		Example:           lostExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runLost(cmd.Context(), a, o, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&lostOptions{}, &cobra.Command{
+		Use:     "lost [PATH...]",
+		Short:   "Find messages that only older versions have",
+		Long:    lostDoc + exitStatus("something is lost"),
+		Example: lostExample,
+	})
 }
 
 type lostOptions struct {
@@ -84,7 +76,7 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: per chat, and a summary")
 }
 
-func runLost(ctx context.Context, a *app, o *lostOptions, fs *pflag.FlagSet, args []string) error {
+func (o *lostOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	store, err := o.of(a, fs)
 	if err != nil {
 		return err
@@ -122,13 +114,7 @@ func runLost(ctx context.Context, a *app, o *lostOptions, fs *pflag.FlagSet, arg
 	if err := o.write(c, res); err != nil {
 		return err
 	}
-	switch {
-	case len(res.Errs) > 0:
-		return errReported
-	case len(res.Chats) > 0:
-		return errNo
-	}
-	return nil
+	return outcome(len(res.Errs) > 0, len(res.Chats) > 0)
 }
 
 // restores is the command that brings back what is lost of a chat.

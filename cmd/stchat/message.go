@@ -1,28 +1,19 @@
 package main
 
-import (
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 const messageDoc = `Read and edit messages of chats.
 
 See 'stchat message COMMAND --help' for each command.`
 
 func newMessageCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:               "message COMMAND",
-		Short:             "Read and edit messages of chats",
-		Long:              messageDoc + exitStatus("no message was chosen"),
-		Example:           "  stchat message get chat.jsonl --at 3..9\n  stchat message count chat.jsonl --role user",
-		Args:              onlyCommands,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			return usagef("a command is needed: add, apply, count, delete, get, hide, set, swipe or unhide")
-		},
-	}
-	cmd.AddCommand(
+	return group(&cobra.Command{
+		Use:     "message COMMAND",
+		Short:   "Read and edit messages of chats",
+		Long:    messageDoc + exitStatus("no message was chosen"),
+		Example: "  stchat message get chat.jsonl --at 3..9\n  stchat message count chat.jsonl --role user",
+	},
 		newMessageAddCmd(a), newMessageApplyCmd(a), newMessageCountCmd(a), newMessageDeleteCmd(a), newMessageGetCmd(a),
 		newMessageHideCmd(a), newMessageSetCmd(a), newMessageSwipeCmd(a), newMessageUnhideCmd(a),
 	)
-	return cmd
 }

@@ -33,20 +33,13 @@ const messageAddExample = `  stchat message add chat.jsonl --role user --text "W
   stchat message add chat.jsonl --at 12 removed.jsonl`
 
 func newMessageAddCmd(a *app) *cobra.Command {
-	o := &messageAddOptions{}
-	cmd := &cobra.Command{
-		Use:               "add CHAT [FILE]",
-		Short:             "Add messages",
-		Long:              messageAddDoc + exitStatus("the chat is not as --expect-… says"),
-		Example:           messageAddExample,
-		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&messageAddOptions{}, &cobra.Command{
+		Use:     "add CHAT [FILE]",
+		Short:   "Add messages",
+		Long:    messageAddDoc + exitStatus("the chat is not as --expect-… says"),
+		Example: messageAddExample,
+		Args:    cobra.RangeArgs(1, 2),
+	})
 }
 
 type messageAddOptions struct {

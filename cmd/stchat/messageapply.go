@@ -33,20 +33,13 @@ Prints the indexes of the messages that were added, one per line.
 ` + inPlaceDoc
 
 func newMessageApplyCmd(a *app) *cobra.Command {
-	o := &messageApplyOptions{}
-	cmd := &cobra.Command{
-		Use:               "apply CHAT OPS",
-		Short:             "Make many edits of one chat together",
-		Long:              messageApplyDoc + exitStatus("a test does not hold"),
-		Example:           "  stchat message apply chat.jsonl ops.jsonl\n  echo '{\"op\":\"delete\",\"at\":[3,\"7..9\"]}' | stchat message apply chat.jsonl -",
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&messageApplyOptions{}, &cobra.Command{
+		Use:     "apply CHAT OPS",
+		Short:   "Make many edits of one chat together",
+		Long:    messageApplyDoc + exitStatus("a test does not hold"),
+		Example: "  stchat message apply chat.jsonl ops.jsonl\n  echo '{\"op\":\"delete\",\"at\":[3,\"7..9\"]}' | stchat message apply chat.jsonl -",
+		Args:    cobra.ExactArgs(2),
+	})
 }
 
 type messageApplyOptions struct {
@@ -59,7 +52,7 @@ func (o *messageApplyOptions) addFlags(fs *pflag.FlagSet) {
 	o.inPlaceFlags.addFlags(fs, "go on where waiting work of an extension names messages that move")
 }
 
-func (o *messageApplyOptions) run(ctx context.Context, a *app, args []string) error {
+func (o *messageApplyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	common, err := o.options(a, args[:1])
 	if err != nil {
 		return err

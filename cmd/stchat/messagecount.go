@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops/look"
@@ -17,20 +18,12 @@ with a tab between.
 ` + choiceDoc
 
 func newMessageCountCmd(a *app) *cobra.Command {
-	o := &messageReadFlags{}
-	cmd := &cobra.Command{
-		Use:               "count CHAT...",
-		Short:             "Count messages",
-		Long:              messageCountDoc + exitStatus(""),
-		Example:           "  stchat message count chat.jsonl\n  stchat message count chats/Mira/*.jsonl --role user --since 2026-03-01",
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runMessageCount(cmd.Context(), a, o, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&messageCountOptions{}, &cobra.Command{
+		Use:     "count CHAT...",
+		Short:   "Count messages",
+		Long:    messageCountDoc + exitStatus(""),
+		Example: "  stchat message count chat.jsonl\n  stchat message count chats/Mira/*.jsonl --role user --since 2026-03-01",
+	})
 }
 
 // messageCount is the document of message count.
@@ -40,7 +33,9 @@ type messageCount struct {
 	Messages int    `json:"messages"`
 }
 
-func runMessageCount(ctx context.Context, a *app, o *messageReadFlags, args []string) error {
+type messageCountOptions struct{ messageReadFlags }
+
+func (o *messageCountOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	opt, paths, err := o.read(ctx, a, args)
 	if err != nil {
 		return err
@@ -68,8 +63,5 @@ func runMessageCount(ctx context.Context, a *app, o *messageReadFlags, args []st
 			return err
 		}
 	}
-	if failed {
-		return errReported
-	}
-	return nil
+	return outcome(failed, false)
 }

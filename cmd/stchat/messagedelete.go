@@ -22,20 +22,12 @@ const messageDeleteExample = `  stchat message delete chat.jsonl -a -10..
   stchat undo`
 
 func newMessageDeleteCmd(a *app) *cobra.Command {
-	o := &messageDeleteOptions{}
-	cmd := &cobra.Command{
-		Use:               "delete CHAT...",
-		Short:             "Delete messages",
-		Long:              messageDeleteDoc + exitStatus("no message was chosen"),
-		Example:           messageDeleteExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&messageDeleteOptions{}, &cobra.Command{
+		Use:     "delete CHAT...",
+		Short:   "Delete messages",
+		Long:    messageDeleteDoc + exitStatus("no message was chosen"),
+		Example: messageDeleteExample,
+	})
 }
 
 type messageDeleteOptions struct {
@@ -52,7 +44,7 @@ func (o *messageDeleteOptions) addFlags(fs *pflag.FlagSet) {
 	o.addManyFlags(fs, "delete all messages of a chat; go on where waiting work of an extension names messages that move")
 }
 
-func (o *messageDeleteOptions) run(ctx context.Context, a *app, args []string) error {
+func (o *messageDeleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	choice, common, err := o.chosenIn(ctx, a, &o.choiceFlags, args, "name a chat, e.g. `stchat message delete chat.jsonl -a -10..`")
 	if err != nil {
 		return err

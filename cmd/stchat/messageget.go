@@ -38,20 +38,12 @@ const messageGetExample = `  stchat message get "chats/Mira/Harbour.jsonl" --at 
   stchat message get chat.jsonl --at 12 --swipes`
 
 func newMessageGetCmd(a *app) *cobra.Command {
-	o := &messageGetOptions{}
-	cmd := &cobra.Command{
-		Use:               "get CHAT...",
-		Short:             "Print messages",
-		Long:              messageGetDoc + exitStatus("no message was chosen"),
-		Example:           messageGetExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runMessageGet(cmd.Context(), a, o, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&messageGetOptions{}, &cobra.Command{
+		Use:     "get CHAT...",
+		Short:   "Print messages",
+		Long:    messageGetDoc + exitStatus("no message was chosen"),
+		Example: messageGetExample,
+	})
 }
 
 // messageReadFlags are the flags of the commands that read messages.
@@ -103,7 +95,7 @@ func (o *messageGetOptions) addFlags(fs *pflag.FlagSet) {
 	o.messageReadFlags.addFlags(fs)
 }
 
-func runMessageGet(ctx context.Context, a *app, o *messageGetOptions, args []string) error {
+func (o *messageGetOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	opt, paths, err := o.read(ctx, a, args)
 	if err != nil {
 		return err
@@ -117,7 +109,7 @@ func runMessageGet(ctx context.Context, a *app, o *messageGetOptions, args []str
 	}
 	c := a.console()
 	w := bufio.NewWriterSize(c.Out, 64<<10)
-	p := &messagePrinter{Writer: w, o: o, terminal: c.OutTTY, color: c.outColor}
+	p := &messagePrinter{w: w, o: o, terminal: c.OutTTY, color: c.outColor}
 	if p.fields, err = fieldsOf(o.fields); err != nil {
 		return err
 	}
@@ -145,13 +137,7 @@ func runMessageGet(ctx context.Context, a *app, o *messageGetOptions, args []str
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	switch {
-	case failed:
-		return errReported
-	case chosen == 0 && len(paths) > 0:
-		return errNo
-	}
-	return nil
+	return outcome(failed, chosen == 0 && len(paths) > 0)
 }
 
 // leftOut tells which damaged lines were left out.

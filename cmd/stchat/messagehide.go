@@ -25,20 +25,12 @@ func newMessageUnhideCmd(a *app) *cobra.Command {
 }
 
 func newHideCmd(a *app, name, short, doc string, hide bool) *cobra.Command {
-	o := &messageHideOptions{hide: hide}
-	cmd := &cobra.Command{
-		Use:               name + " CHAT...",
-		Short:             short,
-		Long:              doc + exitStatus("no message was chosen"),
-		Example:           "  stchat message " + name + " chat.jsonl -a 0..19",
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&messageHideOptions{hide: hide}, &cobra.Command{
+		Use:     name + " CHAT...",
+		Short:   short,
+		Long:    doc + exitStatus("no message was chosen"),
+		Example: "  stchat message " + name + " chat.jsonl -a 0..19",
+	})
 }
 
 type messageHideOptions struct {
@@ -53,7 +45,7 @@ func (o *messageHideOptions) addFlags(fs *pflag.FlagSet) {
 	o.addManyFlags(fs, "")
 }
 
-func (o *messageHideOptions) run(ctx context.Context, a *app, args []string) error {
+func (o *messageHideOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	choice, common, err := o.chosenIn(ctx, a, &o.choiceFlags, args, "name a chat, e.g. `stchat message hide chat.jsonl -a 0..19`")
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 
 // messagePrinter prints messages one after the other.
 type messagePrinter struct {
-	*bufio.Writer
+	w               *bufio.Writer
 	o               *messageGetOptions
 	fields          []field
 	title           string // of the chat, until its first message
@@ -32,13 +32,13 @@ type field struct {
 func (p *messagePrinter) print(m *look.Message) error {
 	switch {
 	case p.o.json:
-		return jsondoc.Write(p, m, "")
+		return jsondoc.Write(p.w, m, "")
 	case p.o.format == "raw":
 		line := string(m.Line)
 		if p.terminal {
 			line = visible.Text(line)
 		}
-		fmt.Fprintln(p, line)
+		fmt.Fprintln(p.w, line)
 	case p.o.format == "fields":
 		p.printFields(m)
 	default:
@@ -105,10 +105,10 @@ func (p *messagePrinter) number(m *look.Message) string {
 // part prints a paragraph, with a blank line before it.
 func (p *messagePrinter) part(text string) {
 	if p.any {
-		fmt.Fprintln(p)
+		fmt.Fprintln(p.w)
 	}
 	p.any = true
-	fmt.Fprintln(p, text)
+	fmt.Fprintln(p.w, text)
 }
 
 // printFields prints a row of values.
@@ -120,7 +120,7 @@ func (p *messagePrinter) printFields(m *look.Message) {
 			row[i] = visible.Text(row[i])
 		}
 	}
-	fmt.Fprintln(p, strings.Join(row, "\t"))
+	fmt.Fprintln(p.w, strings.Join(row, "\t"))
 }
 
 // of returns the value of a field, empty where the message has none.

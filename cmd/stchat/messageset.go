@@ -28,20 +28,12 @@ const messageSetExample = `  stchat message set chat.jsonl -a 0.. --sub "Jon\b=J
   stchat message set chats/Mira/*.jsonl --role user --set name=Ines`
 
 func newMessageSetCmd(a *app) *cobra.Command {
-	o := &messageSetOptions{}
-	cmd := &cobra.Command{
-		Use:               "set CHAT...",
-		Short:             "Change messages",
-		Long:              messageSetDoc + exitStatus("no message was chosen, or a test does not hold"),
-		Example:           messageSetExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&messageSetOptions{}, &cobra.Command{
+		Use:     "set CHAT...",
+		Short:   "Change messages",
+		Long:    messageSetDoc + exitStatus("no message was chosen, or a test does not hold"),
+		Example: messageSetExample,
+	})
 }
 
 type messageSetOptions struct {

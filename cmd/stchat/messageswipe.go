@@ -23,20 +23,13 @@ where it was the chosen one, the next is chosen, or the last.
 ` + asBranchDoc + inPlaceDoc
 
 func newMessageSwipeCmd(a *app) *cobra.Command {
-	o := &messageSwipeOptions{}
-	cmd := &cobra.Command{
-		Use:               "swipe CHAT",
-		Short:             "Choose, add or delete a swipe",
-		Long:              messageSwipeDoc + exitStatus("no message was chosen"),
-		Example:           "  stchat message swipe chat.jsonl -a -1 --choose 2\n  stchat message swipe chat.jsonl -a 12 --add \"Not tonight.\"\n  stchat message swipe chat.jsonl -a 12 --choose 1 --as-branch -n \"other answer\"",
-		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&messageSwipeOptions{}, &cobra.Command{
+		Use:     "swipe CHAT",
+		Short:   "Choose, add or delete a swipe",
+		Long:    messageSwipeDoc + exitStatus("no message was chosen"),
+		Example: "  stchat message swipe chat.jsonl -a -1 --choose 2\n  stchat message swipe chat.jsonl -a 12 --add \"Not tonight.\"\n  stchat message swipe chat.jsonl -a 12 --choose 1 --as-branch -n \"other answer\"",
+		Args:    cobra.RangeArgs(1, 2),
+	})
 }
 
 type messageSwipeOptions struct {

@@ -8,17 +8,10 @@ See 'stchat meta COMMAND --help' for each command, and 'stchat diff-meta' for
 what differs between two chats.`
 
 func newMetaCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:               "meta COMMAND",
-		Short:             "Read and edit the metadata of chats",
-		Long:              metaDoc + exitStatus("there is no such value"),
-		Example:           "  stchat meta get chat.jsonl --value world_info",
-		Args:              onlyCommands,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			return usagef("a command is needed: get or set")
-		},
-	}
-	cmd.AddCommand(newMetaGetCmd(a), newMetaSetCmd(a))
-	return cmd
+	return group(&cobra.Command{
+		Use:     "meta COMMAND",
+		Short:   "Read and edit the metadata of chats",
+		Long:    metaDoc + exitStatus("there is no such value"),
+		Example: "  stchat meta get chat.jsonl --value world_info",
+	}, newMetaGetCmd(a), newMetaSetCmd(a))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
-	"stchat/internal/visible"
 )
 
 const metaGetDoc = `Print the metadata of chats as it is stored, on one line.
@@ -34,24 +32,12 @@ const metaGetExample = `  stchat meta get "chats/Mira/Harbour.jsonl"
   stchat meta get chats/Mira/*.jsonl integrity`
 
 func newMetaGetCmd(a *app) *cobra.Command {
-	o := &metaGetOptions{}
-	cmd := &cobra.Command{
-		Use:               "get CHAT... [KEY...]",
-		Short:             "Print metadata, or some values of it",
-		Long:              metaGetDoc + exitStatus("there is no value under the KEY of --value"),
-		Example:           metaGetExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			keys := args[len(args):]
-			if at := cmd.ArgsLenAtDash(); at >= 0 {
-				args, keys = args[:at], args[at:]
-			}
-			return runMetaGet(cmd.Context(), a, o, args, keys)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&metaGetOptions{}, &cobra.Command{
+		Use:     "get CHAT... [KEY...]",
+		Short:   "Print metadata, or some values of it",
+		Long:    metaGetDoc + exitStatus("there is no value under the KEY of --value"),
+		Example: metaGetExample,
+	})
 }
 
 type metaGetOptions struct {
@@ -68,8 +54,11 @@ func (o *metaGetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
 }
 
-func runMetaGet(ctx context.Context, a *app, o *metaGetOptions, args, keys []string) error {
-	var named []string
+func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	var named, keys []string
+	if at := fs.ArgsLenAtDash(); at >= 0 {
+		args, keys = args[:at], args[at:]
+	}
 	for _, arg := range args {
 		if chat.CheckName(arg) == nil {
 			named = append(named, arg)
@@ -112,28 +101,22 @@ func runMetaGet(ctx context.Context, a *app, o *metaGetOptions, args, keys []str
 		case o.json, len(paths) > 1 && o.value == "":
 			err = jsondoc.Write(c.Out, m, "")
 		case o.value != "":
-			err = c.printValue(m.Value(o.value))
+			err = printValue(c, m.Value(o.value))
 		case len(keys) > 0:
-			err = c.printValue(m.Values)
+			err = printValue(c, m.Values)
 		default:
-			err = c.printValue(m.Metadata)
+			err = printValue(c, m.Metadata)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	switch {
-	case failed:
-		return errReported
-	case absent:
-		return errNo
-	}
-	return nil
+	return outcome(failed, absent)
 }
 
 // printValue prints one JSON value on a line, a text without its quotes: as it is stored
 // in a pipe, visibly on a terminal.
-func (c *console) printValue(raw []byte) error {
+func printValue(c *console, raw []byte) error {
 	text, ok := rawjson.Unquote(raw)
 	switch {
 	case ok:
@@ -142,9 +125,5 @@ func (c *console) printValue(raw []byte) error {
 	default:
 		text = string(raw)
 	}
-	if c.OutTTY {
-		text = visible.Lines(text)
-	}
-	_, err := fmt.Fprintln(c.Out, text)
-	return err
+	return c.line(text)
 }

@@ -32,20 +32,12 @@ const metaSetExample = `  stchat meta set chat.jsonl --set note_depth=4
   stchat meta set a.jsonl --patch p`
 
 func newMetaSetCmd(a *app) *cobra.Command {
-	o := &metaSetOptions{}
-	cmd := &cobra.Command{
-		Use:               "set PATH...",
-		Short:             "Change metadata",
-		Long:              metaSetDoc + exitStatus("no chat meets --where, or a test does not hold"),
-		Example:           metaSetExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&metaSetOptions{}, &cobra.Command{
+		Use:     "set PATH...",
+		Short:   "Change metadata",
+		Long:    metaSetDoc + exitStatus("no chat meets --where, or a test does not hold"),
+		Example: metaSetExample,
+	})
 }
 
 type metaSetOptions struct {

@@ -58,10 +58,10 @@ func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
 	}
 }
 
-// workOf returns how far a meter has come.
-func workOf(m *progress.Meter) work {
+// workOf returns how many files a meter has counted, and how many are left.
+func workOf(m *progress.Meter) (done, left int) {
 	s := m.State()
-	return work{int(s.Done), int(s.Files - s.Done)}
+	return int(s.Done), int(s.Files - s.Done)
 }
 
 // progressLine tells how far the work is.

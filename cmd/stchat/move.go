@@ -19,20 +19,13 @@ names. Prints the resulting paths.
 ` + moveDoc
 
 func newMoveCmd(a *app) *cobra.Command {
-	o := &moveOptions{}
-	cmd := &cobra.Command{
-		Use:               "move CHAT... OWNER",
-		Short:             "Move chats to another character or group",
-		Long:              moveCmdDoc + exitStatus("never given by this command"),
-		Example:           "  stchat move chats/Mira/Harbour.jsonl chats/Ines\n  stchat move --family chats/Mira/Harbour.jsonl characters/Ines.png",
-		Args:              cobra.MinimumNArgs(2),
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&moveOptions{}, &cobra.Command{
+		Use:     "move CHAT... OWNER",
+		Short:   "Move chats to another character or group",
+		Long:    moveCmdDoc + exitStatus("never given by this command"),
+		Example: "  stchat move chats/Mira/Harbour.jsonl chats/Ines\n  stchat move --family chats/Mira/Harbour.jsonl characters/Ines.png",
+		Args:    cobra.MinimumNArgs(2),
+	})
 }
 
 type moveOptions struct {
@@ -48,7 +41,7 @@ func (o *moveOptions) addFlags(fs *pflag.FlagSet) {
 	o.moveFlags.addFlags(fs)
 }
 
-func (o *moveOptions) run(ctx context.Context, a *app, args []string) error {
+func (o *moveOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	chats, owner := args[:len(args)-1], args[len(args)-1]
 	switch {
 	case o.family && o.cut:

@@ -83,8 +83,5 @@ func (o *moveFlags) tell(c *console, results []*move.Result) error {
 	if done && !o.dryRun {
 		c.closeTabs(o.bump, true)
 	}
-	if failed {
-		return errReported
-	}
-	return nil
+	return outcome(failed, false)
 }

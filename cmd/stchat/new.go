@@ -21,8 +21,7 @@ backgrounds and so on), but nothing of its story. Prints the chat's path.
 `
 
 func newNewCmd(a *app) *cobra.Command {
-	o := &newOptions{}
-	cmd := &cobra.Command{
+	return a.command(&newOptions{}, &cobra.Command{
 		Use:     "new OWNER",
 		Short:   "Make a new chat",
 		Long:    newDoc + exitStatus("never given by this command"),
@@ -31,12 +30,7 @@ func newNewCmd(a *app) *cobra.Command {
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	})
 }
 
 type newOptions struct {

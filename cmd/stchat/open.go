@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops/move"
@@ -20,23 +21,16 @@ and groups in memory.
 `
 
 func newOpenCmd(a *app) *cobra.Command {
-	o := &moveFlags{}
-	cmd := &cobra.Command{
-		Use:               "open CHAT...",
-		Short:             "Make a chat the one that its owner opens with",
-		Long:              openDoc + exitStatus("never given by this command"),
-		Example:           "  stchat open \"chats/Mira/Harbour.jsonl\"",
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runOpen(cmd.Context(), a, o, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&moveFlags{}, &cobra.Command{
+		Use:     "open CHAT...",
+		Short:   "Make a chat the one that its owner opens with",
+		Long:    openDoc + exitStatus("never given by this command"),
+		Example: "  stchat open \"chats/Mira/Harbour.jsonl\"",
+		Args:    cobra.MinimumNArgs(1),
+	})
 }
 
-func runOpen(ctx context.Context, a *app, o *moveFlags, args []string) error {
+func (o *moveFlags) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	owners := map[string]string{}
 	for _, path := range args {
 		kind, _ := userdir.KindOf(path)

@@ -25,20 +25,13 @@ user's chats, their timed effects, cards, and SillyTavern's settings.
 ` + moveDoc
 
 func newRenameCmd(a *app) *cobra.Command {
-	o := &renameOptions{}
-	cmd := &cobra.Command{
-		Use:               "rename CHAT|LOREBOOK NAME",
-		Short:             "Rename a chat or lorebook, with all that names it",
-		Long:              renameDoc + exitStatus("never given by this command"),
-		Example:           "  stchat rename \"chats/Mira/Harbour.jsonl\" \"The harbour\"\n  stchat rename --family --dry-run \"chats/Mira/Harbour.jsonl\" \"The harbour\"",
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&renameOptions{}, &cobra.Command{
+		Use:     "rename CHAT|LOREBOOK NAME",
+		Short:   "Rename a chat or lorebook, with all that names it",
+		Long:    renameDoc + exitStatus("never given by this command"),
+		Example: "  stchat rename \"chats/Mira/Harbour.jsonl\" \"The harbour\"\n  stchat rename --family --dry-run \"chats/Mira/Harbour.jsonl\" \"The harbour\"",
+		Args:    cobra.ExactArgs(2),
+	})
 }
 
 type renameOptions struct {
@@ -51,7 +44,7 @@ func (o *renameOptions) addFlags(fs *pflag.FlagSet) {
 	o.moveFlags.addFlags(fs)
 }
 
-func (o *renameOptions) run(ctx context.Context, a *app, args []string) error {
+func (o *renameOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	common, err := o.options(a, args[0])
 	if err != nil {
 		return err

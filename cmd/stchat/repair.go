@@ -43,20 +43,12 @@ const repairExample = `  stchat repair "chats/Mira/Harbour.jsonl"
   stchat repair "chats/Mira/Branch #1.jsonl" --write --rule unlisted-branch`
 
 func newRepairCmd(a *app) *cobra.Command {
-	o := &repairOptions{}
-	cmd := &cobra.Command{
-		Use:               "repair PATH...",
-		Short:             "Fix chats that are damaged or point nowhere",
-		Long:              repairDoc + exitStatus("without --write there is something to mend"),
-		Example:           repairExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&repairOptions{}, &cobra.Command{
+		Use:     "repair PATH...",
+		Short:   "Fix chats that are damaged or point nowhere",
+		Long:    repairDoc + exitStatus("without --write there is something to mend"),
+		Example: repairExample,
+	})
 }
 
 type repairOptions struct {
@@ -77,7 +69,7 @@ func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "one JSON document a file instead of a diff")
 }
 
-func (o *repairOptions) run(ctx context.Context, a *app, args []string) error {
+func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	opt := mend.RepairOptions{
 		Quarantine: o.quarantine, BumpIntegrity: o.bump, Now: a.Now(), NewUUID: uuid.NewString,
 	}
@@ -102,7 +94,7 @@ func (o *repairOptions) run(ctx context.Context, a *app, args []string) error {
 	rep, ended := mend.Repair(ctx, opt)
 	end()
 	if ended != nil && len(rep.Results) == 0 {
-		c.work = workOf(meter)
+		c.work.done, c.work.left = workOf(meter)
 	}
 	failed, err := o.tell(c, rep, ended != nil)
 	if o.write {
@@ -112,11 +104,5 @@ func (o *repairOptions) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	todo := slices.ContainsFunc(rep.Results, func(r *mend.RepairResult) bool { return r.Doc.Total > 0 })
-	switch {
-	case failed:
-		return errReported
-	case todo && !o.write:
-		return errNo
-	}
-	return nil
+	return outcome(failed, todo && !o.write)
 }

@@ -63,20 +63,13 @@ type restoreOptions struct {
 }
 
 func newRestoreCmd(a *app) *cobra.Command {
-	o := &restoreOptions{}
-	cmd := &cobra.Command{
-		Use:               "restore CHAT",
-		Short:             "Bring a version of a chat back",
-		Long:              restoreDoc + exitStatus("no version differs from the chat as it is"),
-		Example:           restoreExample,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&restoreOptions{}, &cobra.Command{
+		Use:     "restore CHAT",
+		Short:   "Bring a version of a chat back",
+		Long:    restoreDoc + exitStatus("no version differs from the chat as it is"),
+		Example: restoreExample,
+		Args:    cobra.MaximumNArgs(1),
+	})
 }
 
 func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
@@ -196,8 +189,5 @@ func (o *restoreOptions) tell(c *console, results []*keep.RestoreResult) error {
 	if inPlace {
 		c.note("if this chat is open in SillyTavern, reload it now: until then its saves are refused")
 	}
-	if failed {
-		return errReported
-	}
-	return nil
+	return outcome(failed, false)
 }

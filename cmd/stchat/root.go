@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -49,12 +50,11 @@ func (g *globals) addFlags(fs *pflag.FlagSet) {
 
 // app is what every command is made from.
 type app struct {
-	*env
+	env
 	globals
-	args        []string // of the program
-	started     string   // the command whose RunE was entered
-	interrupted bool     // a file could not be done because of it
-	work        work
+	args    []string // of the program
+	started string   // the command whose RunE was entered
+	work    work
 }
 
 func newRoot(a *app) *cobra.Command {
@@ -124,22 +124,59 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
+// verb is what a command does: its flags, and the run that they steer.
+type verb interface {
+	addFlags(fs *pflag.FlagSet)
+	run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error
+}
+
+// command makes cmd do what v does. Where it does not say otherwise it takes any arguments,
+// and the shell completes them with chats.
+func (a *app) command(v verb, cmd *cobra.Command) *cobra.Command {
+	if cmd.Args == nil {
+		cmd.Args = cobra.ArbitraryArgs
+	}
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = completeChats
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return v.run(cmd.Context(), a, cmd.Flags(), args)
+	}
+	v.addFlags(cmd.Flags())
+	return cmd
+}
+
+// group makes cmd a command of commands, which does nothing by itself.
+func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args, cmd.ValidArgsFunction = onlyCommands, cobra.NoFileCompletions
+	cmd.RunE = func(*cobra.Command, []string) error {
+		names, last := commandNames(cmd), len(commands)-1
+		return usagef("a command is needed: %s or %s", strings.Join(names[:last], ", "), names[last])
+	}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// commandNames returns the names of the commands below cmd.
+func commandNames(cmd *cobra.Command) (names []string) {
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return names
+}
+
 // onlyCommands is the Args of a command of commands: what is left is a mistyped
 // one.
 func onlyCommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, c := range cmd.Commands() {
-		names = append(names, c.Name())
-	}
-	return usagef("there is no command %q%s", args[0], didYouMean(args[0], names, ""))
+	return usagef("there is no command %q%s", args[0], didYouMean(args[0], commandNames(cmd), ""))
 }
 
 // run executes the program and returns its exit code. Whatever fails before a
 // command's RunE is entered is wrong usage: Cobra itself does not tell.
-func run(ctx context.Context, e *env, args []string) int {
+func run(ctx context.Context, e env, args []string) int {
 	a := &app{env: e, args: args}
 	root := newRoot(a)
 	root.SetArgs(args)
@@ -151,7 +188,7 @@ func run(ctx context.Context, e *env, args []string) int {
 		return 0
 	case errors.Is(err, errNo):
 		return exitNo
-	case isInterrupted(err), a.interrupted:
+	case isInterrupted(err), a.work.interrupted:
 		a.errorLine(a.work.String())
 		if signal, ok := errors.AsType[interruption](context.Cause(ctx)); ok {
 			return signal.code()

@@ -57,20 +57,12 @@ const searchExample = `  stchat search lighthouse
   stchat search gull OR heron --json -- SillyTavern/data/default-user`
 
 func newSearchCmd(a *app) *cobra.Command {
-	o := &searchOptions{}
-	cmd := &cobra.Command{
-		Use:               "search QUERY... [PATH...]",
-		Short:             "Find words in chats",
-		Long:              searchDoc + exitStatus("nothing was found"),
-		Example:           searchExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSearch(cmd.Context(), a, o, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&searchOptions{}, &cobra.Command{
+		Use:     "search QUERY... [PATH...]",
+		Short:   "Find words in chats",
+		Long:    searchDoc + exitStatus("nothing was found"),
+		Example: searchExample,
+	})
 }
 
 type searchOptions struct {
@@ -164,7 +156,7 @@ func isPath(arg string) bool {
 	return err == nil
 }
 
-func runSearch(ctx context.Context, a *app, o *searchOptions, fs *pflag.FlagSet, args []string) error {
+func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	opt, err := o.options(ctx, a, fs, args)
 	if err != nil {
 		return err
@@ -207,13 +199,7 @@ func runSearch(ctx context.Context, a *app, o *searchOptions, fs *pflag.FlagSet,
 	if res.Found > len(res.Hits) && o.limit > 0 {
 		c.note("%d of %s; --limit shows more", len(res.Hits), plural.S(res.Found, "text"))
 	}
-	switch {
-	case len(res.Errs) > 0:
-		return errReported
-	case res.Found == 0:
-		return errNo
-	}
-	return nil
+	return outcome(len(res.Errs) > 0, res.Found == 0)
 }
 
 // plainHit is a row for a pipe.

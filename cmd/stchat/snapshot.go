@@ -58,20 +58,12 @@ type snapshotOptions struct {
 }
 
 func newSnapshotCmd(a *app) *cobra.Command {
-	o := &snapshotOptions{}
-	cmd := &cobra.Command{
-		Use:               "snapshot [PATH...]",
-		Short:             "Keep a version of every chat that changed",
-		Long:              snapshotDoc + exitStatus(""),
-		Example:           snapshotExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&snapshotOptions{}, &cobra.Command{
+		Use:     "snapshot [PATH...]",
+		Short:   "Keep a version of every chat that changed",
+		Long:    snapshotDoc + exitStatus(""),
+		Example: snapshotExample,
+	})
 }
 
 func (o *snapshotOptions) addFlags(fs *pflag.FlagSet) {
@@ -121,14 +113,11 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 		c.fail(o.told(e))
 	}
 	if err != nil {
-		c.work = work{sum.Files, 0}
+		c.work.done = sum.Files
 		return withHint(err, nil)
 	}
 	c.note("%s", snapshotSum(sum))
-	if len(sum.Errs) > 0 {
-		return errReported
-	}
-	return nil
+	return outcome(len(sum.Errs) > 0, false)
 }
 
 // told adds which flag helps with what was left out.

@@ -19,19 +19,12 @@ and views of what Auto-Recap and Auto-Illustrator keep (recap:, illustrator:).
 See 'stchat state COMMAND --help' for each command.`
 
 func newStateCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:               "state COMMAND",
-		Short:             "Read and edit what extensions keep",
-		Long:              stateDoc + exitStatus("there is no such state"),
-		Example:           "  stchat state list chat.jsonl\n  stchat state get chat.jsonl memory_graph",
-		Args:              onlyCommands,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			return usagef("a command is needed: delete, get, list, log, prune or set")
-		},
-	}
-	cmd.AddCommand(newStateDeleteCmd(a), newStateGetCmd(a), newStateListCmd(a), newStateLogCmd(a), newStatePruneCmd(a), newStateSetCmd(a))
-	return cmd
+	return group(&cobra.Command{
+		Use:     "state COMMAND",
+		Short:   "Read and edit what extensions keep",
+		Long:    stateDoc + exitStatus("there is no such state"),
+		Example: "  stchat state list chat.jsonl\n  stchat state get chat.jsonl memory_graph",
+	}, newStateDeleteCmd(a), newStateGetCmd(a), newStateListCmd(a), newStateLogCmd(a), newStatePruneCmd(a), newStateSetCmd(a))
 }
 
 // namespaceDoc explains namespaces in a command's help.
@@ -121,13 +114,7 @@ func (o *stateFlags) tell(c *console, results []*state.Result) error {
 	case edited:
 		c.note("if this chat is open in Luker, reload it there: it keeps the state that it has read")
 	}
-	switch {
-	case failed:
-		return errReported
-	case no:
-		return errNo
-	}
-	return nil
+	return outcome(failed, no)
 }
 
 // onePath takes the PATH of a command that has one, and what stands behind it.

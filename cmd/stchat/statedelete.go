@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"stchat/internal/ops/state"
 )
@@ -13,23 +14,17 @@ beside it. What is not there is no error.
 ` + stateChangeDoc
 
 func newStateDeleteCmd(a *app) *cobra.Command {
-	o := &stateFlags{}
-	cmd := &cobra.Command{
-		Use:               "delete PATH NS...",
-		Short:             "Delete namespaces",
-		Long:              stateDeleteDoc + exitStatus("the chat is not as it was expected to be"),
-		Example:           "  stchat state delete chat.jsonl memory_graph\n  stchat state delete characters/Mira.png mood",
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runStateDelete(cmd.Context(), a, o, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&stateDeleteOptions{}, &cobra.Command{
+		Use:     "delete PATH NS...",
+		Short:   "Delete namespaces",
+		Long:    stateDeleteDoc + exitStatus("the chat is not as it was expected to be"),
+		Example: "  stchat state delete chat.jsonl memory_graph\n  stchat state delete characters/Mira.png mood",
+	})
 }
 
-func runStateDelete(ctx context.Context, a *app, o *stateFlags, args []string) error {
+type stateDeleteOptions struct{ stateFlags }
+
+func (o *stateDeleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	path, namespaces, err := onePath(args, "delete chat.jsonl memory_graph")
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"stchat/internal/jsondoc"
 	"stchat/internal/library"
 	"stchat/internal/ops/state"
-	"stchat/internal/visible"
 )
 
 const stateGetDoc = `Print what a namespace holds, on one line; of several, an object with a value or
@@ -32,20 +30,12 @@ const stateGetExample = `  stchat state get chat.jsonl memory_graph
   stchat state get characters/Mira.png mood`
 
 func newStateGetCmd(a *app) *cobra.Command {
-	o := &stateGetOptions{}
-	cmd := &cobra.Command{
-		Use:               "get PATH NS...",
-		Short:             "Print what a namespace holds",
-		Long:              stateGetDoc + exitStatus("the one NS holds nothing; null is printed"),
-		Example:           stateGetExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&stateGetOptions{}, &cobra.Command{
+		Use:     "get PATH NS...",
+		Short:   "Print what a namespace holds",
+		Long:    stateGetDoc + exitStatus("the one NS holds nothing; null is printed"),
+		Example: stateGetExample,
+	})
 }
 
 type stateGetOptions struct {
@@ -92,25 +82,14 @@ func (o *stateGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 	case o.json:
 		err = jsondoc.Write(c.Out, v, "")
 	case len(namespaces) > 1:
-		err = c.printState(v.Values)
+		err = c.line(strings.TrimSuffix(string(v.Values), "\n"))
 	case v.Only == nil:
-		err = c.printState([]byte("null"))
+		err = c.line("null")
 	default:
-		err = c.printState(v.Only)
+		err = c.line(strings.TrimSuffix(string(v.Only), "\n"))
 	}
 	if err == nil && len(namespaces) == 1 && v.Only == nil {
 		err = errNo
 	}
-	return err
-}
-
-// printState prints a JSON value on a line, ready to be read again: as it is in a pipe,
-// visibly on a terminal.
-func (c *console) printState(raw []byte) error {
-	text := strings.TrimSuffix(string(raw), "\n")
-	if c.OutTTY {
-		text = visible.Lines(text)
-	}
-	_, err := fmt.Fprintln(c.Out, text)
 	return err
 }

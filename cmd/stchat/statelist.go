@@ -24,20 +24,12 @@ of the chat's slug; recap: and illustrator: stand in the chat itself.
 ` + namespaceDoc
 
 func newStateListCmd(a *app) *cobra.Command {
-	o := &stateListOptions{}
-	cmd := &cobra.Command{
-		Use:               "list PATH...",
-		Short:             "List what extensions keep",
-		Long:              stateListDoc + exitStatus(""),
-		Example:           "  stchat state list chat.jsonl\n  stchat state list chats/Mira/*.jsonl characters/Mira.png --json",
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&stateListOptions{}, &cobra.Command{
+		Use:     "list PATH...",
+		Short:   "List what extensions keep",
+		Long:    stateListDoc + exitStatus(""),
+		Example: "  stchat state list chat.jsonl\n  stchat state list chats/Mira/*.jsonl characters/Mira.png --json",
+	})
 }
 
 type stateListOptions struct {
@@ -52,7 +44,7 @@ func (o *stateListOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
 }
 
-func (o *stateListOptions) run(ctx context.Context, a *app, args []string) error {
+func (o *stateListOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	paths, err := o.sources(ctx, a, args, "name a chat or a card, e.g. `stchat state list chat.jsonl`")
 	if err != nil {
 		return err
@@ -75,21 +67,18 @@ func (o *stateListOptions) run(ctx context.Context, a *app, args []string) error
 		if o.json {
 			err = jsondoc.Write(c.Out, l, "")
 		} else {
-			err = c.stateTable(l, len(paths) > 1)
+			err = printStates(c, l, len(paths) > 1)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if failed {
-		return errReported
-	}
-	return nil
+	return outcome(failed, false)
 }
 
-// stateTable prints the state of one chat or character, under its path where there are
+// printStates prints the state of one chat or character, under its path where there are
 // several.
-func (c *console) stateTable(l *state.List, titled bool) error {
+func printStates(c *console, l *state.List, titled bool) error {
 	if titled {
 		fmt.Fprintln(c.Out, c.path(l.Path))
 	}

@@ -23,20 +23,12 @@ the scene is still there.
 ` + namespaceDoc
 
 func newStateLogCmd(a *app) *cobra.Command {
-	o := &stateLogOptions{}
-	cmd := &cobra.Command{
-		Use:               "log PATH NS",
-		Short:             "Print the history of a namespace",
-		Long:              stateLogDoc + exitStatus(""),
-		Example:           "  stchat state log chat.jsonl memory_graph\n  stchat state log chat.jsonl recap:",
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&stateLogOptions{}, &cobra.Command{
+		Use:     "log PATH NS",
+		Short:   "Print the history of a namespace",
+		Long:    stateLogDoc + exitStatus(""),
+		Example: "  stchat state log chat.jsonl memory_graph\n  stchat state log chat.jsonl recap:",
+	})
 }
 
 type stateLogOptions struct {
@@ -49,7 +41,7 @@ func (o *stateLogOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print a JSON document")
 }
 
-func (o *stateLogOptions) run(ctx context.Context, a *app, args []string) error {
+func (o *stateLogOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	path, rest, err := onePath(args, "log chat.jsonl memory_graph")
 	if err != nil {
 		return err

@@ -23,20 +23,12 @@ and illustrator: among them: then only these. Prints what went, with its number.
 ` + stateChangeDoc
 
 func newStatePruneCmd(a *app) *cobra.Command {
-	o := &statePruneOptions{}
-	cmd := &cobra.Command{
-		Use:               "prune PATH... [NS...]",
-		Short:             "Drop what is provably dead",
-		Long:              statePruneDoc + exitStatus("the chat is not as it was expected to be"),
-		Example:           "  stchat state prune chat.jsonl --dry-run\n  stchat state prune chats/Mira/*.jsonl recap: --older-than 48h",
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&statePruneOptions{}, &cobra.Command{
+		Use:     "prune PATH... [NS...]",
+		Short:   "Drop what is provably dead",
+		Long:    statePruneDoc + exitStatus("the chat is not as it was expected to be"),
+		Example: "  stchat state prune chat.jsonl --dry-run\n  stchat state prune chats/Mira/*.jsonl recap: --older-than 48h",
+	})
 }
 
 type statePruneOptions struct {
@@ -51,7 +43,7 @@ func (o *statePruneOptions) addFlags(fs *pflag.FlagSet) {
 	o.stateFlags.addFlags(fs)
 }
 
-func (o *statePruneOptions) run(ctx context.Context, a *app, args []string) error {
+func (o *statePruneOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	var named, namespaces []string
 	for _, arg := range args {
 		if chat.CheckName(arg) == nil || state.IsCard(arg) {

@@ -31,20 +31,12 @@ const stateSetExample = `  stchat state set chat.jsonl memory_graph --set /nodes
   stchat state set characters/Mira.png mood --merge mood.json`
 
 func newStateSetCmd(a *app) *cobra.Command {
-	o := &stateSetOptions{}
-	cmd := &cobra.Command{
-		Use:               "set PATH NS",
-		Short:             "Change what a namespace holds",
-		Long:              stateSetDoc + exitStatus("a test of --patch does not hold, a path is not there,\n     or the chat is not as it was expected to be"),
-		Example:           stateSetExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	return a.command(&stateSetOptions{}, &cobra.Command{
+		Use:     "set PATH NS",
+		Short:   "Change what a namespace holds",
+		Long:    stateSetDoc + exitStatus("a test of --patch does not hold, a path is not there,\n     or the chat is not as it was expected to be"),
+		Example: stateSetExample,
+	})
 }
 
 type stateSetOptions struct {

@@ -53,20 +53,12 @@ const treeExample = `  stchat tree "chats/Mira/Harbour.jsonl"
   stchat tree chats/Mira --format dot | dot -Tsvg -o family.svg`
 
 func newTreeCmd(a *app) *cobra.Command {
-	o := &treeOptions{}
-	cmd := &cobra.Command{
-		Use:               "tree [PATH...]",
-		Short:             "Show which chats grew from which",
-		Long:              treeDoc + exitStatus("never"),
-		Example:           treeExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeChats,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.formatSet, o.previewSet = cmd.Flags().Changed("format"), cmd.Flags().Changed("preview")
-			return runTree(cmd.Context(), a, o, args)
-		},
-	}
-	o.addFlags(cmd.Flags())
+	cmd := a.command(&treeOptions{}, &cobra.Command{
+		Use:     "tree [PATH...]",
+		Short:   "Show which chats grew from which",
+		Long:    treeDoc + exitStatus("never"),
+		Example: treeExample,
+	})
 	cmd.MarkFlagsMutuallyExclusive("format", "json")
 	cmd.MarkFlagsMutuallyExclusive("up", "down", "flat")
 	return cmd
@@ -126,7 +118,8 @@ func (o *treeOptions) settle(c *console) error {
 	return nil
 }
 
-func runTree(ctx context.Context, a *app, o *treeOptions, args []string) error {
+func (o *treeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	o.formatSet, o.previewSet = fs.Changed("format"), fs.Changed("preview")
 	c := a.console()
 	if err := o.settle(c); err != nil {
 		return err
@@ -161,7 +154,7 @@ func runTree(ctx context.Context, a *app, o *treeOptions, args []string) error {
 	for _, text := range res.Warnings {
 		c.warn("%s", text)
 	}
-	if err := o.write(ctx, c, res); err != nil {
+	if err := o.write(ctx, a, c, res); err != nil {
 		return err
 	}
 	if o.format != "json" {
@@ -169,14 +162,11 @@ func runTree(ctx context.Context, a *app, o *treeOptions, args []string) error {
 			c.fail(err)
 		}
 	}
-	if len(res.Errs) > 0 {
-		return errReported
-	}
-	return nil
+	return outcome(len(res.Errs) > 0, false)
 }
 
 // write writes the tree to where it is wanted.
-func (o *treeOptions) write(ctx context.Context, c *console, res *look.TreeResult) error {
+func (o *treeOptions) write(ctx context.Context, a *app, c *console, res *look.TreeResult) error {
 	if o.format == "mermaid" {
 		if n := res.Tree.Edges(); n > treeview.MermaidEdges {
 			c.warn("%d edges: mermaid draws %d at most unless it is set otherwise; svg and html have no limit", n, treeview.MermaidEdges)
@@ -185,7 +175,7 @@ func (o *treeOptions) write(ctx context.Context, c *console, res *look.TreeResul
 	if o.output == "" {
 		return o.draw(c, c.Out, res)
 	}
-	opt, err := c.changes(false, false)
+	opt, err := a.changes(false, false)
 	if err != nil {
 		return err
 	}
@@ -233,7 +223,7 @@ func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error 
 	}
 	if terminal {
 		opt.Width = c.Width
-		opt.Paint = c.paintTree
+		opt.Paint = func(s treeview.Style, text string) string { return paint(c.outColor, treeColour(s), text) }
 	}
 	return treeview.Text(w, t, opt)
 }
@@ -265,17 +255,16 @@ func writeTreeJSON(c *console, w io.Writer, res *look.TreeResult) error {
 	return jsondoc.Write(w, res.Tree.Summary, "")
 }
 
-// paintTree colours a piece of the tree.
-func (c *console) paintTree(s treeview.Style, text string) string {
-	codes := map[treeview.Style]string{
+// treeColour returns the colour of a piece of the tree.
+func treeColour(s treeview.Style) string {
+	return map[treeview.Style]string{
 		treeview.OwnerStyle: cyan, treeview.CurrentStyle: bold, treeview.MarkStyle: yellow,
 		treeview.WarnStyle: red, treeview.OwnStyle: green, treeview.PreviewStyle: dim,
-	}
-	return paint(c.outColor, codes[s], text)
+	}[s]
 }
 
 // isUTF8 reports whether the terminal shows what is beyond ASCII, by the locale.
-func isUTF8(e *env) bool {
+func isUTF8(e env) bool {
 	if runtime.GOOS == "windows" {
 		return true
 	}

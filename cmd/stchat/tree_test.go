@@ -13,7 +13,7 @@ import (
 
 // commands gives every command that is our own.
 func commands() []*cobra.Command {
-	root := newRoot(&app{env: &env{}})
+	root := newRoot(&app{env: env{}})
 	return append([]*cobra.Command{root}, root.Commands()...)
 }
 
@@ -112,7 +112,7 @@ func TestHelpFits(t *testing.T) {
 			see(c)
 		}
 	}
-	see(newRoot(&app{env: &env{}}))
+	see(newRoot(&app{env: env{}}))
 }
 
 // TestWriteEntry: a line breaks between words only.

@@ -60,7 +60,7 @@ type undoOptions struct {
 
 func newUndoCmd(a *app) *cobra.Command {
 	o := &undoOptions{}
-	cmd := &cobra.Command{
+	return a.command(o, &cobra.Command{
 		Use:     "undo [ID]",
 		Short:   "Take back what a command did",
 		Long:    undoDoc + exitStatus("there is nothing to undo"),
@@ -72,12 +72,7 @@ func newUndoCmd(a *app) *cobra.Command {
 			}
 			return o.completeIDs(a), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, cmd.Flags(), args)
-		},
-	}
-	o.addFlags(cmd.Flags())
-	return cmd
+	})
 }
 
 func (o *undoOptions) addFlags(fs *pflag.FlagSet) {

@@ -81,10 +81,7 @@ func printRecords(c *console, root string, json bool) error {
 	for _, err := range errs {
 		c.fail(err)
 	}
-	if len(errs) > 0 {
-		return errReported
-	}
-	return nil
+	return outcome(len(errs) > 0, false)
 }
 
 // runPrune drops records.
