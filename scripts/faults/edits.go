@@ -33,6 +33,13 @@ func edits() []*scenario {
 			`{"op":"add","at":2,"message":{"name":"Mira","send_date":"2026-01-02T03:04:05.000Z","mes":"Foam."}}`, `{"op":"meta","set":{"note_depth":4}}`,
 		}, "\n"),
 	}
+	luker := snapshot{
+		deep: chat("", 60),
+		"chats/Luker/Deep.luker-state.chat_sync.json":        `{"integrity":"` + uuid + `","updated_at":1767225600000}`,
+		"chats/Luker/Deep.luker-state.quest.json":            `{"step":1,"bag":["rope"]}`,
+		"chats/Luker/Deep.luker-state.tides__floor_log.json": floorLog(70), // ten beyond the end
+		"chats/Luker/Deep.luker-state.tides__schema.json":    `{"version":1}`,
+	}
 	call := func(args ...string) func(string) []string {
 		return func(string) []string { return args }
 	}
@@ -65,6 +72,13 @@ func edits() []*scenario {
 			name: "meta set in three chats", files: solo, args: call(note("chats")...),
 			partly: [][]string{note(harbour), note(quay), note(pier)},
 		},
+		{name: "message delete in a Luker chat", files: luker, goes: true, masked: true, args: call("message", "delete", deep, "-a", "40..")},
+		{name: "state set", files: luker, args: call("state", "set", deep, "quest", "--set", "step=2", "--unset", "bag")},
+		{name: "state set --floor", files: luker, args: call("state", "set", deep, "hp", "--floor", "--at", "10", "--set", "value=7")},
+		{name: "state delete", files: luker, goes: true, args: call("state", "delete", deep, "tides")},
+		{name: "state prune", files: luker, args: call("state", "prune", deep)},
+		{name: "new", files: family, masked: true, args: func(label string) []string { return []string{"new", mira, "--name", label} }},
+		{name: "restore --in-place", files: solo, masked: true, setup: [][]string{{"snapshot", "."}, {"message", "delete", harbour, "-a", "100.."}}, args: call("restore", "--in-place", harbour)},
 		{name: "undo of a rename", files: family, goes: true, setup: [][]string{renamed}, args: call("undo", "--data", ".")},
 		{name: "undo of a delete", files: family, goes: true, masked: true, setup: [][]string{{"delete", "--family", side}}, args: call("undo", "--data", ".")},
 	}
