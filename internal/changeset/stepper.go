@@ -80,10 +80,7 @@ func (d *stepper) keep(s *step, path string) error {
 		return nil // the gap
 	}
 	if !absent(kept) {
-		if d.view.isKept(kept, s.Was) {
-			return nil
-		}
-		return fmt.Errorf("%s: %w", path, safefile.ErrChanged) // in place, since it was linked
+		return at(path, d.view.checkKept(kept, s.Was)) // in place, since it was linked
 	}
 	err := fs.ErrInvalid
 	if d.view.links {
@@ -95,11 +92,11 @@ func (d *stepper) keep(s *step, path string) error {
 	if err != nil {
 		return err
 	}
-	if !d.view.isKept(kept, s.Was) {
+	if err := at(path, d.view.checkKept(kept, s.Was)); err != nil {
 		if absent(path) { // renamed: somebody's save went with it
-			return errors.Join(fmt.Errorf("%s: %w", path, safefile.ErrChanged), d.disk.Publish(kept, path, d.sync))
+			return errors.Join(err, d.disk.Publish(kept, path, d.sync))
 		}
-		return errors.Join(fmt.Errorf("%s: %w", path, safefile.ErrChanged), d.disk.Remove(kept))
+		return errors.Join(err, d.disk.Remove(kept))
 	}
 	return nil
 }

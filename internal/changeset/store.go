@@ -26,19 +26,20 @@ func MakeFolder(root string) (string, error) {
 	return s.own(""), s.make(&d, true)
 }
 
-// make makes the folder, for its owner alone, and belonging to whom the root belongs.
+// make makes the folder, for its owner alone, and belonging to whom the root belongs, with
+// a .gitignore. What a killed run made of it, or another run is about to, is made whole.
 func (s store) make(d *safefile.Disk, sync bool) error {
-	dir := s.own("")
-	if ok, err := s.has(); ok || err != nil {
+	dir, ignore := s.own(""), s.own(".gitignore")
+	if ok, err := s.has(); err != nil || ok && !absent(ignore) {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := os.Mkdir(dir, 0o700)
+	if err == nil {
+		err = safefile.AdoptOwner(dir, s.dir)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := safefile.AdoptOwner(dir, s.dir); err != nil {
-		return err
-	}
-	ignore := s.own(".gitignore")
 	if err := os.WriteFile(ignore, []byte("*\n"), 0o600); err != nil {
 		return err
 	}

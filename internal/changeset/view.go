@@ -48,14 +48,20 @@ func (v view) is(path string, id *safefile.Ident) bool {
 	return err == nil && sameIdent(now, *id, v.loose)
 }
 
-// isKept says so of what was kept, which may be a copy. A file's content is read only
-// where nothing else tells.
-func (v view) isKept(path string, id *safefile.Ident) bool {
+// isKept says so of what was kept, which may be a copy.
+func (v view) isKept(path string, id *safefile.Ident) bool { return v.checkKept(path, id) == nil }
+
+// checkKept is isKept with the reason: safefile.ErrChanged, or that the file cannot be
+// read. A file's content is read only where nothing else tells.
+func (v view) checkKept(path string, id *safefile.Ident) error {
 	if !v.loose && v.is(path, id) {
-		return true
+		return nil
 	}
 	now, err := safefile.IdentOf(path, id.Hash != "")
-	return err == nil && sameIdent(now, *id, true)
+	if err == nil && !sameIdent(now, *id, true) {
+		err = &fs.PathError{Op: "compare", Path: path, Err: safefile.ErrChanged}
+	}
+	return err
 }
 
 // made says whether a step has been made.
