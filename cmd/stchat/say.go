@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"stchat/internal/changeset"
@@ -137,7 +138,7 @@ func withHint(err error, own []hint) error {
 	if text := storeHint(err); text != "" {
 		return &hinted{err, text}
 	}
-	if bad, ok := errors.AsType[*changeset.UnreadableError](err); ok {
+	if bad, ok := errors.AsType[*changeset.UnreadableError](err); ok && !errors.Is(err, fs.ErrPermission) { // else it is another user's
 		return &hinted{err, unreadable(bad)}
 	}
 	for _, h := range []hint{
