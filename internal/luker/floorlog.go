@@ -208,17 +208,3 @@ func SyncData(integrity string, now int64) []byte {
 	out = strconv.AppendInt(out, now, 10)
 	return append(out, '}')
 }
-
-// SwipeGone moves the commits of a message one of whose swipes is deleted: those of later
-// swipes follow them down (removeSwipeFromCommits of floor-state/core.js).
-func SwipeGone(floor, swipe int) Where {
-	return func(c *Commit) (int, int, bool) {
-		switch {
-		case c.Floor != floor || c.Swipe < swipe:
-			return c.Floor, c.Swipe, true
-		case c.Swipe == swipe:
-			return 0, 0, false
-		}
-		return c.Floor, c.Swipe - 1, true
-	}
-}
