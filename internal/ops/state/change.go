@@ -79,7 +79,7 @@ func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Co
 			return err
 		}
 		defer t.Close()
-		if err := t.expected(ctx, opt); err != nil {
+		if err := opt.expected(ctx, t); err != nil {
 			return err
 		}
 		return ops.PathError(draft(ctx, t, s))
@@ -88,7 +88,7 @@ func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Co
 }
 
 // expected refuses a chat that is not as it was said to be.
-func (t *target) expected(ctx context.Context, opt *Options) error {
+func (opt *Options) expected(ctx context.Context, t *target) error {
 	if t.chat == nil {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"stchat/internal/isolate"
 	"stchat/internal/library"
 	"stchat/internal/luker"
 	"stchat/internal/metadiff"
@@ -49,7 +48,7 @@ func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, er
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", given, err)
 		}
-		raw, err := t.value(ctx, &opt, v, namespace)
+		raw, err := v.read(ctx, t, &opt, namespace)
 		if err != nil {
 			return nil, err
 		}
@@ -65,17 +64,17 @@ func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, er
 	return v, nil
 }
 
-// value returns what one namespace holds, nil for nothing.
-func (t *target) value(ctx context.Context, opt *GetOptions, v *Values, namespace string) ([]byte, error) {
+// read returns what one namespace holds, nil for nothing.
+func (v *Values) read(ctx context.Context, t *target, opt *GetOptions, namespace string) ([]byte, error) {
 	switch namespace {
 	case Recap, Illustrator:
 		if opt.At != nil || opt.Stored || t.chat == nil {
 			return nil, fmt.Errorf("%s: %w: %s is what a chat's own metadata says now", t.path, ErrNamespace, namespace)
 		}
 		if namespace == Recap {
-			return t.recap(ctx)
+			return recapOf(ctx, t.chat)
 		}
-		return t.illustrator()
+		return illustratorOf(t.chat)
 	}
 	log, hasLog := t.log(namespace)
 	if opt.At != nil && !hasLog {
@@ -93,7 +92,7 @@ func (t *target) value(ctx context.Context, opt *GetOptions, v *Values, namespac
 		}
 		state, err := t.replay(ctx, log.Path, last)
 		if err == nil && hasData && opt.At == nil {
-			t.compare(v, data, state)
+			v.compare(data, state)
 		}
 		return state, err
 	case hasData:
@@ -103,27 +102,8 @@ func (t *target) value(ctx context.Context, opt *GetOptions, v *Values, namespac
 	return nil, nil
 }
 
-// message resolves a message's number, -1 where none is given.
-func (t *target) message(ctx context.Context, at *int) (int, error) {
-	if at == nil {
-		return -1, nil
-	}
-	swipes, err := t.chosen(ctx)
-	if err != nil {
-		return 0, err
-	}
-	n := *at
-	if n < 0 {
-		n += len(swipes)
-	}
-	if n < 0 || n >= len(swipes) {
-		return 0, &isolate.RangeError{At: *at, Messages: len(swipes)}
-	}
-	return n, nil
-}
-
 // compare warns where what an older Luker left beside a log is not what the log says.
-func (t *target) compare(v *Values, data luker.Sidecar, state []byte) {
+func (v *Values) compare(data luker.Sidecar, state []byte) {
 	raw, _, err := read(data.Path)
 	if err == nil && metadiff.Equal(raw, state) {
 		return

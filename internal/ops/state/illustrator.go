@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/chat"
+	"stchat/internal/illustrator"
 	"stchat/internal/rawjson"
 )
 
@@ -43,15 +45,15 @@ type orphans struct {
 // mostLevels is how deep a tree of prompts is followed: what is deeper is an orphan.
 const mostLevels = 1000
 
-// illustrator returns the view of Auto-Illustrator; nil where it keeps nothing.
-func (t *target) illustrator() ([]byte, error) {
-	raw, ok := t.chat.Metadata().Get(keyIllustrator)
+// illustratorOf returns the view of Auto-Illustrator; nil where it keeps nothing.
+func illustratorOf(c *chat.Chat) ([]byte, error) {
+	raw, ok := c.Metadata().Get(illustrator.Key)
 	if !ok {
 		return nil, nil
 	}
 	registry, _ := rawjson.Lookup(raw, "promptRegistry")
 	list, _ := rawjson.Lookup(registry, "nodes")
-	f := &forest{target: t, nodes: map[string][]byte{}, seen: map[string]bool{}}
+	f := &forest{chat: c, nodes: map[string][]byte{}, seen: map[string]bool{}}
 	var ids []string
 	for key, node := range rawjson.Members(list) {
 		id, ok := rawjson.Unquote(key)
@@ -107,9 +109,9 @@ func orEnd(at *int) int {
 
 // forest are the prompts of a chat.
 type forest struct {
-	target *target
-	nodes  map[string][]byte
-	seen   map[string]bool
+	chat  *chat.Chat
+	nodes map[string][]byte
+	seen  map[string]bool
 }
 
 // tree returns a prompt with all that was made of it.
@@ -138,10 +140,10 @@ func (f *forest) tree(id string, level int) *prompt {
 // image tells whether the file of a picture is there.
 func (f *forest) image(url string) image {
 	img := image{URL: url}
-	if !f.target.chat.HasDir || strings.HasPrefix(url, "data:") {
+	if !f.chat.HasDir || strings.HasPrefix(url, "data:") {
 		return img
 	}
-	if exists, ours := f.target.chat.Dir.Serves(url); ours {
+	if exists, ours := f.chat.Dir.Serves(url); ours {
 		img.Exists = &exists
 	}
 	return img

@@ -7,6 +7,7 @@ import (
 
 	"stchat/internal/autorecap"
 	"stchat/internal/chat"
+	"stchat/internal/illustrator"
 	"stchat/internal/library"
 	"stchat/internal/luker"
 	"stchat/internal/rawjson"
@@ -46,13 +47,13 @@ func ListOf(ctx context.Context, lib *library.Library, opt ReadOptions) (*List, 
 	defer t.Close()
 	l := &List{Schema: 1, Path: opt.Path, Namespaces: []Namespace{}}
 	for _, s := range t.sidecars {
-		n := Namespace{Name: s.Namespace, Kind: t.kind(s)}
+		n := Namespace{Name: s.Namespace, Kind: kindOf(t, s)}
 		if info, err := os.Stat(s.Path); err == nil {
 			n.Bytes = info.Size()
 		}
 		if s.Kind == luker.FloorLog {
 			n.Name = luker.DataOf(s.Namespace)
-			if err := t.describe(ctx, s, &n); err != nil {
+			if err := n.describe(ctx, t, s); err != nil {
 				return nil, err
 			}
 		} else if raw, _, err := read(s.Path); err == nil {
@@ -60,12 +61,14 @@ func ListOf(ctx context.Context, lib *library.Library, opt ReadOptions) (*List, 
 		}
 		l.Namespaces = append(l.Namespaces, n)
 	}
-	t.views(l)
+	if t.chat != nil {
+		l.views(t.chat.Metadata())
+	}
 	return l, nil
 }
 
-// kind says what is in a sidecar.
-func (t *target) kind(s luker.Sidecar) string {
+// kindOf says what is in a sidecar.
+func kindOf(t *target, s luker.Sidecar) string {
 	switch s.Kind {
 	case luker.FloorLog:
 		return "floor"
@@ -78,7 +81,7 @@ func (t *target) kind(s luker.Sidecar) string {
 }
 
 // describe fills in what a floor log says.
-func (t *target) describe(ctx context.Context, s luker.Sidecar, n *Namespace) error {
+func (n *Namespace) describe(ctx context.Context, t *target, s luker.Sidecar) error {
 	f, err := chat.OpenRegular(s.Path)
 	if err != nil {
 		return err
@@ -125,11 +128,7 @@ func entries(raw []byte) *int {
 }
 
 // views adds what extensions keep in the chat itself.
-func (t *target) views(l *List) {
-	if t.chat == nil {
-		return
-	}
-	metadata := t.chat.Metadata()
+func (l *List) views(metadata *rawjson.Object) {
 	size := 0
 	for _, key := range autorecap.Keys() {
 		raw, _ := metadata.Get(key)
@@ -144,11 +143,8 @@ func (t *target) views(l *List) {
 		}
 		l.Namespaces = append(l.Namespaces, Namespace{Name: Recap, Kind: Recap, Bytes: int64(size), Entries: &versions})
 	}
-	if raw, ok := metadata.Get(keyIllustrator); ok {
+	if raw, ok := metadata.Get(illustrator.Key); ok {
 		nodes, _ := rawjson.Lookup(raw, "promptRegistry", "nodes")
 		l.Namespaces = append(l.Namespaces, Namespace{Name: Illustrator, Kind: Illustrator, Bytes: int64(len(raw)), Entries: entries(nodes)})
 	}
 }
-
-// keyIllustrator is the metadata key of Auto-Illustrator (FORMATS.md C1).
-const keyIllustrator = "auto_illustrator"

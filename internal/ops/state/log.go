@@ -44,7 +44,7 @@ func LogOf(ctx context.Context, lib *library.Library, opt ReadOptions, given str
 		return nil, fmt.Errorf("%q: %w", given, err)
 	}
 	if l.Namespace == Recap && t.chat != nil {
-		l.Versions, err = t.versions(ctx)
+		l.Versions, err = versions(ctx, t.chat)
 		return l, err
 	}
 	log, ok := t.log(l.Namespace)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stchat/internal/autorecap"
+	"stchat/internal/chat"
 	"stchat/internal/jsondoc"
 	"stchat/internal/lorebook"
 	"stchat/internal/rawjson"
@@ -37,14 +38,14 @@ type workView struct {
 	Messages []int  `json:"messages"`
 }
 
-// recap returns the view of Auto-Recap; nil where it keeps nothing.
-func (t *target) recap(ctx context.Context) ([]byte, error) {
-	metadata := t.chat.Metadata()
+// recapOf returns the view of Auto-Recap; nil where it keeps nothing.
+func recapOf(ctx context.Context, c *chat.Chat) ([]byte, error) {
+	metadata := c.Metadata()
 	view := recapView{Scenes: []sceneView{}, Queue: []workView{}, Pending: autorecap.PendingIn(metadata)}
 	if raw, ok := metadata.Get(autorecap.KeyRunning); ok {
 		view.Running = raw
 	}
-	scenes, err := autorecap.SceneMarks(ctx, t.chat.Source, t.chat.Body, t.chat.BodyLine)
+	scenes, err := autorecap.SceneMarks(ctx, c.Source, c.Body, c.BodyLine)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func (t *target) recap(ctx context.Context) ([]byte, error) {
 	}
 	if name, ok := lorebook.NameIn(metadata); ok {
 		view.Lorebook = &name
-		if err := t.queue(&view, name); err != nil {
+		if err := queue(c, &view, name); err != nil {
 			return nil, err
 		}
 	}
@@ -75,11 +76,11 @@ func (t *target) recap(ctx context.Context) ([]byte, error) {
 
 // queue reads the work that waits in the chat's lorebook. A book that is not there has
 // none.
-func (t *target) queue(view *recapView, name string) error {
-	if !t.chat.HasDir {
+func queue(c *chat.Chat, view *recapView, name string) error {
+	if !c.HasDir {
 		return nil
 	}
-	path, err := lorebook.Find(t.chat.Dir.Worlds(), name)
+	path, err := lorebook.Find(c.Dir.Worlds(), name)
 	if err != nil {
 		return nil
 	}
@@ -117,13 +118,13 @@ type Version struct {
 }
 
 // versions lists those of the running recap.
-func (t *target) versions(ctx context.Context) ([]Version, error) {
+func versions(ctx context.Context, c *chat.Chat) ([]Version, error) {
 	list := []Version{}
-	running, ok := autorecap.RunningIn(t.chat.Metadata())
+	running, ok := autorecap.RunningIn(c.Metadata())
 	if !ok {
 		return list, nil
 	}
-	scenes, err := autorecap.SceneMarks(ctx, t.chat.Source, t.chat.Body, t.chat.BodyLine)
+	scenes, err := autorecap.SceneMarks(ctx, c.Source, c.Body, c.BodyLine)
 	if err != nil {
 		return nil, err
 	}

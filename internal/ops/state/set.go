@@ -5,19 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"stchat/internal/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/luker"
-	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
-	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
@@ -91,14 +86,14 @@ func set(ctx context.Context, opt *SetOptions) *Result {
 		case !onLog && (opt.At != nil || opt.Swipe != nil):
 			return fmt.Errorf("%s: %q: %w", t.path, namespace, ErrNoLog)
 		case opt.Reset != nil:
-			return t.reset(ctx, opt, namespace, s)
+			return opt.reset(ctx, t, namespace, s)
 		case onLog:
 			if hasData {
 				r.Warn("%s: an older Luker left this copy; the floor log counts, and the copy stays as it is", data.Path)
 			}
-			return t.commit(ctx, opt, log.Path, namespace, r, s)
+			return opt.commit(ctx, t, log.Path, namespace, r, s)
 		}
-		return t.setPlain(&opt.Values, namespace, s)
+		return setPlain(t, &opt.Values, namespace, s)
 	})
 	return r
 }
@@ -132,7 +127,7 @@ func (opt *SetOptions) valid(namespace string) error {
 func unsafePath(path patch.Path) bool { return slices.ContainsFunc(path, luker.Unsafe) }
 
 // setPlain changes a plain sidecar; a missing one counts as {}.
-func (t *target) setPlain(values *patch.Changes, namespace string, s *changeset.Set) error {
+func setPlain(t *target, values *patch.Changes, namespace string, s *changeset.Set) error {
 	path := t.pathOf(namespace)
 	old, was, err := read(path)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -150,28 +145,14 @@ func (t *target) setPlain(values *patch.Changes, namespace string, s *changeset.
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", path, err)
-	case missing:
-		d, err := s.Create(path, "state of an extension", changeset.Like(t.stamp()))
-		if err == nil {
-			_, err = d.Write(next)
-		}
-		return err
-	case bytes.Equal(next, rawjson.Compact(old)):
+	case !missing && bytes.Equal(next, rawjson.Compact(old)):
 		return nil
 	}
-	d, err := s.Replace(path, was, "state of an extension")
+	d, err := t.draft(s, path, !missing, was, "state of an extension")
 	if err == nil {
 		_, err = d.Write(next)
 	}
 	return err
-}
-
-// stamp is that of the chat, whose privacy a new sidecar shares.
-func (t *target) stamp() (none safefile.Stamp) {
-	if t.chat == nil {
-		return none
-	}
-	return t.chat.Stamp
 }
 
 // changed makes the changes to a value; what comes of it must be an object.
@@ -188,188 +169,4 @@ func changed(old []byte, values *patch.Changes) ([]byte, error) {
 		return nil, fmt.Errorf("%w, and it would be %s", ErrNotObject, kind)
 	}
 	return next, nil
-}
-
-// commit adds one commit to a floor log, or begins one: the operations that make of what
-// the log says now what is wanted (createFloorState's update).
-func (t *target) commit(ctx context.Context, opt *SetOptions, path, namespace string, r *Result, s *changeset.Set) error {
-	floor, swipe, err := t.place(ctx, opt)
-	if err != nil {
-		return err
-	}
-	var replay luker.Replay
-	last := -1
-	f, was, err := openLog(path)
-	if err != nil {
-		return err
-	}
-	if f != nil {
-		defer f.Close()
-		active := luker.Active(t.swipes, -1)
-		entry := -1
-		err := luker.EachCommit(f, func(c *luker.Commit) error {
-			entry++
-			if !c.Valid {
-				return nil
-			}
-			last = c.Floor
-			if !active(c) {
-				return nil
-			}
-			if err := replay.Apply(c); err != nil {
-				return &luker.BrokenError{Commit: entry, Floor: c.Floor, Err: err}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	if floor < last {
-		return fmt.Errorf("%s: %w: the last commit is of message %d", t.path, ErrFalls, last)
-	}
-	now := replay.State()
-	next, err := changed(now, &opt.Values)
-	if err != nil {
-		return fmt.Errorf("%s: %q: %w", t.path, namespace, err)
-	}
-	operations, n, err := difference(now, next)
-	if err != nil || n == 0 {
-		return err
-	}
-	made := luker.NewCommit(floor, swipe, operations)
-	if c := luker.ReadCommit(made); t.swipes[floor] == swipe {
-		if err := replay.Apply(c); err != nil {
-			return fmt.Errorf("%s: %q: Luker could not follow: %w", t.path, namespace, err)
-		}
-	}
-	r.Doc.Commit = &Made{floor, swipe + 1, n}
-	s.Rely(t.path, t.chat.Stamp)
-	about := fmt.Sprintf("a commit of %s at message %d", plural.S(n, "operation"), floor)
-	if f == nil {
-		d, err := s.Create(t.pathOf(luker.LogOf(namespace)), about, changeset.Like(t.stamp()))
-		if err == nil {
-			_, err = luker.Rewrite(d, bytes.NewReader([]byte("{}")), stays, made)
-		}
-		return err
-	}
-	d, err := s.Replace(path, was, about)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	_, err = luker.Rewrite(d, f, stays, made)
-	return err
-}
-
-func stays(c *luker.Commit) (floor, swipe int, keep bool) { return c.Floor, c.Swipe, true }
-
-// openLog opens a floor log; "" is none.
-func openLog(path string) (f *os.File, was safefile.Stamp, err error) {
-	if path == "" {
-		return nil, was, nil
-	}
-	if f, err = chat.OpenRegular(path); err != nil {
-		return nil, was, err
-	}
-	if was, err = safefile.StampOf(f); err != nil {
-		return nil, was, errors.Join(err, f.Close())
-	}
-	return f, was, nil
-}
-
-// place returns the message and the swipe that a commit belongs to (resolveCommitTarget
-// of floor-state/core.js).
-func (t *target) place(ctx context.Context, opt *SetOptions) (floor, swipe int, err error) {
-	swipes, err := t.chosen(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	if len(swipes) == 0 {
-		return 0, 0, fmt.Errorf("%s: %w", t.path, ErrEmptyChat)
-	}
-	floor = len(swipes) - 1
-	if opt.At != nil {
-		if floor, err = t.message(ctx, opt.At); err != nil {
-			return 0, 0, err
-		}
-	}
-	swipe = swipes[floor]
-	if opt.Swipe != nil {
-		swipe = *opt.Swipe
-	}
-	return floor, swipe, nil
-}
-
-// difference gives the operations that make of one object another, on one line, and how
-// many there are.
-func difference(a, b []byte) (operations []byte, n int, err error) {
-	diff, err := metadiff.Compare(a, b, metadiff.Selection{})
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, c := range diff.Changes {
-		path, err := patch.ParsePointer(c.Path)
-		if err != nil {
-			return nil, 0, err
-		}
-		if unsafePath(path) {
-			return nil, 0, ErrUnsafe
-		}
-	}
-	return rawjson.Compact(diff.Patch()), len(diff.Changes), nil
-}
-
-// reset puts a list of commits in place of a floor log: all of them, or none.
-func (t *target) reset(ctx context.Context, opt *SetOptions, namespace string, s *changeset.Set) error {
-	swipes, err := t.chosen(ctx)
-	if err != nil {
-		return err
-	}
-	if kind := rawjson.KindOf(opt.Reset); kind != rawjson.Array {
-		return fmt.Errorf("%w: %s, not a list", ErrCommits, kind)
-	}
-	var commits [][]byte
-	last := 0
-	for raw := range rawjson.Elements(opt.Reset) {
-		c := luker.ReadCommit(raw)
-		switch {
-		case !c.Valid:
-			return fmt.Errorf("%w: %d needs floor and swipeId, whole numbers from 0, and patches, a list of operations", ErrCommits, len(commits))
-		case c.Floor >= len(swipes):
-			return fmt.Errorf("%w: %d is of message %d, and the chat has %d", ErrCommits, len(commits), c.Floor, len(swipes))
-		case c.Floor < last:
-			return fmt.Errorf("%w: %d: %w: message %d after message %d", ErrCommits, len(commits), ErrFalls, c.Floor, last)
-		}
-		last = c.Floor
-		commits = append(commits, rawjson.Compact(raw))
-	}
-	var log bytes.Buffer
-	if _, err := luker.Rewrite(&log, bytes.NewReader([]byte("{}")), stays, commits...); err != nil {
-		return err
-	}
-	if _, err := luker.ReplayLog(bytes.NewReader(log.Bytes()), luker.Active(swipes, -1)); err != nil && !opt.Force {
-		return fmt.Errorf("%w: %w", ErrCommits, err)
-	}
-	s.Rely(t.path, t.chat.Stamp)
-	about := fmt.Sprintf("a floor log of %s", plural.S(len(commits), "commit"))
-	path := t.pathOf(luker.LogOf(namespace))
-	old, was, err := safefile.Read(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		d, err := s.Create(path, about, changeset.Like(t.stamp()))
-		if err == nil {
-			_, err = d.Write(log.Bytes())
-		}
-		return err
-	}
-	if err != nil || bytes.Equal(old, log.Bytes()) {
-		return err
-	}
-	d, err := s.Replace(path, was, about)
-	if err == nil {
-		_, err = d.Write(log.Bytes())
-	}
-	return err
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/luker"
@@ -132,6 +134,38 @@ func (t *target) chosen(ctx context.Context) ([]int, error) {
 	}
 	t.swipes = swipes
 	return swipes, nil
+}
+
+// message resolves a message's number, -1 where none is given.
+func (t *target) message(ctx context.Context, at *int) (int, error) {
+	if at == nil {
+		return -1, nil
+	}
+	swipes, err := t.chosen(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n := *at
+	if n < 0 {
+		n += len(swipes)
+	}
+	if n < 0 || n >= len(swipes) {
+		return 0, &isolate.RangeError{At: *at, Messages: len(swipes)}
+	}
+	return n, nil
+}
+
+// draft begins what a file of the state is to hold. One that is not there yet is as private
+// as the chat.
+func (t *target) draft(s *changeset.Set, path string, there bool, was safefile.Stamp, about string) (*changeset.Draft, error) {
+	if there {
+		return s.Replace(path, was, about)
+	}
+	var like safefile.Stamp
+	if t.chat != nil {
+		like = t.chat.Stamp
+	}
+	return s.Create(path, about, changeset.Like(like))
 }
 
 // namespaceOf normalises a namespace as Luker does, and notes where that changes it.
