@@ -15,14 +15,7 @@ func (t *Temp) Create() error {
 	if err := t.Prepare(); err != nil {
 		return err
 	}
-	if err := t.create(); err != nil {
-		t.Discard()
-		return err
-	}
-	return nil
-}
-
-func (t *Temp) create() error {
+	defer t.Discard() // unless it is published
 	if t.seen != nil {
 		return &ExistsError{Path: t.target}
 	}
@@ -64,20 +57,13 @@ func (t *Temp) Replace(was Stamp) error {
 	if err := t.Prepare(); err != nil {
 		return err
 	}
-	if err := t.replace(was); err != nil {
-		t.Discard()
-		return err
-	}
-	return nil
-}
-
-func (t *Temp) replace(was Stamp) error {
+	defer t.Discard() // unless it is published
 	info, err := replaceable(t.target, t.real)
 	if err != nil {
 		return err
 	}
 	if t.seen == nil || t.seen.Mode() != info.Mode() || !sameOwner(t.seen, info) {
-		if err := t.adopt(info, info.Mode()); err != nil {
+		if err := adopt(t.path, info, info.Mode()); err != nil {
 			return t.fail("replace", err)
 		}
 	}

@@ -34,6 +34,7 @@ type Temp struct {
 	real   string      // the target, or the file behind it when that is a symlink
 	path   string      // the temporary file, in real's folder
 	seen   fs.FileInfo // the existing target, nil when there is none
+	like   fs.FileInfo // whose mode and owner it gets, nil: nobody's
 	opt    Options
 	disk   Disk
 
@@ -64,12 +65,14 @@ func New(target string, opt Options) (*Temp, error) {
 	if opt.Disk != nil {
 		t.disk = *opt.Disk
 	}
-	if info, err := os.Lstat(t.real); err == nil {
-		t.seen = info
+	if info, err := os.Lstat(t.real); err != nil {
+		t.like = opt.Like
+	} else if t.seen = info; info.Mode().IsRegular() {
+		t.like = info
 	}
 	perm := fs.FileMode(0o666)
-	if like := t.like(); like != nil {
-		perm &= like.Mode().Perm() | 0o600 // what is private stays so while it is written
+	if t.like != nil {
+		perm &= t.like.Mode().Perm() | 0o600 // what is private stays so while it is written
 	}
 	tag, _ := hostTag()
 	dir := filepath.Dir(t.real)
@@ -87,17 +90,6 @@ func New(target string, opt Options) (*Temp, error) {
 		}
 	}
 	return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: errors.New("no free temporary name")}
-}
-
-// like is the file whose mode and owner this one gets, nil where there is none.
-func (t *Temp) like() fs.FileInfo {
-	switch {
-	case t.seen != nil && t.seen.Mode().IsRegular():
-		return t.seen
-	case t.seen == nil:
-		return t.opt.Like
-	}
-	return nil
 }
 
 // behind gives the file that a symlink leads to, and any other path as it is. A link
@@ -124,16 +116,6 @@ func cause(err error) error {
 
 // Path is the temporary file's own path.
 func (t *Temp) Path() string { return t.path }
-
-// Real is the path that the file will have: the target, or what it leads to when that
-// is a symlink.
-func (t *Temp) Real() string { return t.real }
-
-// Stamp is the file as Prepare left it.
-func (t *Temp) Stamp() Stamp { return Stamp{info: t.final, ctime: changeTime(t.final)} }
-
-// Target is the path that New was given.
-func (t *Temp) Target() string { return t.target }
 
 // Offset is how many bytes the file holds.
 func (t *Temp) Offset() int64 { return t.offset }
@@ -203,29 +185,26 @@ func (t *Temp) fail(op string, err error) error {
 // the file it may replace, sync (unless NoSync), close. Create and Replace do it when
 // it was not done; a caller with several files does it for all of them before it
 // publishes the first. On an error the temporary file is gone.
-func (t *Temp) Prepare() error {
+func (t *Temp) Prepare() (err error) {
 	switch t.state {
 	case prepared:
 		return nil
 	case created, replaced, discarded:
 		return &fs.PathError{Op: "publish", Path: t.target, Err: fs.ErrClosed}
 	}
-	err := t.prepare()
-	if err != nil {
-		t.Discard()
-	}
-	return err
-}
-
-func (t *Temp) prepare() error {
+	defer func() {
+		if err != nil {
+			t.Discard()
+		}
+	}()
 	if t.err != nil {
 		return t.err
 	}
 	if err := t.pages.flush(t.f, &t.disk); err != nil {
 		return t.fail("write", err)
 	}
-	if like := t.like(); like != nil {
-		mode := like.Mode()
+	if t.like != nil {
+		mode := t.like.Mode()
 		if t.seen == nil { // it was made with no more than its model's, less the umask
 			info, err := os.Lstat(t.path)
 			if err != nil {
@@ -233,7 +212,7 @@ func (t *Temp) prepare() error {
 			}
 			mode = info.Mode()
 		}
-		if err := t.adopt(like, mode); err != nil {
+		if err := adopt(t.path, t.like, mode); err != nil {
 			return t.fail("write", err)
 		}
 	}
@@ -257,9 +236,9 @@ func (t *Temp) prepare() error {
 	return nil
 }
 
-// adopt gives the temporary file a mode and, as far as permitted, the owner of like.
-func (t *Temp) adopt(like fs.FileInfo, mode fs.FileMode) error {
-	sameGroup, err := adoptOwner(t.path, like)
+// adopt gives the file at path a mode and, as far as permitted, the owner of like.
+func adopt(path string, like fs.FileInfo, mode fs.FileMode) error {
+	sameGroup, err := adoptOwner(path, like)
 	if err != nil {
 		return err
 	}
@@ -268,7 +247,7 @@ func (t *Temp) adopt(like fs.FileInfo, mode fs.FileMode) error {
 		// What one group was allowed, another is not: it gets what everybody has.
 		mode = mode&^(0o070|fs.ModeSetgid) | mode&0o007<<3
 	}
-	return os.Chmod(t.path, mode)
+	return os.Chmod(path, mode)
 }
 
 // Discard removes the temporary file, unless it was published. It may be called at any
