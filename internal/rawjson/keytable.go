@@ -20,20 +20,20 @@ type keyTable struct {
 }
 
 // index builds the table, unless there is one.
-func (o *Object) index() {
-	if o.keys != nil {
+func (c *content) index() {
+	if c.keys != nil {
 		return
 	}
 	t := &keyTable{seed: maphash.MakeSeed()}
-	o.keys = t
-	t.slots = make([]uint32, slotsFor(len(o.members)))
-	for i := range o.members {
-		if !o.live(i) {
+	c.keys = t
+	t.slots = make([]uint32, slotsFor(len(c.members)))
+	for i := range c.members {
+		if !c.live(i) {
 			continue
 		}
-		if last := t.put(o, i); last >= 0 {
+		if last := t.put(c, i); last >= 0 {
 			if t.before == nil {
-				t.before = make([]uint32, len(o.members))
+				t.before = make([]uint32, len(c.members))
 			}
 			t.before[i] = uint32(last) + 1
 			continue
@@ -52,9 +52,9 @@ func slotsFor(n int) int {
 }
 
 // put makes member i the last one of its key, and returns which was, or -1.
-func (t *keyTable) put(o *Object, i int) (last int) {
-	key := o.key(i)
-	at, last := t.probe(t.hash(key), func(j int) bool { return sameKey(o.key(j), key) })
+func (t *keyTable) put(c *content, i int) (last int) {
+	key := c.key(i)
+	at, last := t.probe(t.hash(key), func(j int) bool { return sameKey(c.key(j), key) })
 	t.slots[at] = uint32(i) + 1
 	if last < 0 {
 		t.used++
@@ -63,28 +63,28 @@ func (t *keyTable) put(o *Object, i int) (last int) {
 }
 
 // add takes in a new member, the last of the object, whose key has no other.
-func (t *keyTable) add(o *Object) {
+func (t *keyTable) add(c *content) {
 	if t.used == len(t.slots)/4*3 {
-		t.grow(o)
+		t.grow(c)
 	}
 	t.live++
-	t.put(o, len(o.members)-1)
+	t.put(c, len(c.members)-1)
 }
 
-func (t *keyTable) grow(o *Object) {
+func (t *keyTable) grow(c *content) {
 	old := t.slots
 	t.slots = make([]uint32, 2*len(old))
 	for _, slot := range old {
 		if slot > 0 {
-			at, _ := t.probe(t.hash(o.key(int(slot-1))), func(int) bool { return false })
+			at, _ := t.probe(t.hash(c.key(int(slot-1))), func(int) bool { return false })
 			t.slots[at] = slot
 		}
 	}
 }
 
 // find returns the last member of a decoded key, which may be removed, or -1.
-func (t *keyTable) find(o *Object, key string) int {
-	_, i := t.probe(maphash.String(t.seed, key), func(j int) bool { return KeyIs(o.key(j), key) })
+func (t *keyTable) find(c *content, key string) int {
+	_, i := t.probe(maphash.String(t.seed, key), func(j int) bool { return KeyIs(c.key(j), key) })
 	return i
 }
 

@@ -1,6 +1,24 @@
 package rawjson
 
-import "math"
+import (
+	"math"
+	"slices"
+)
+
+// content is where the members of an object are: in its bytes, or beside them.
+type content struct {
+	src    []byte
+	braces span
+	// members holds those of src in the order written, then the new ones in the
+	// order set.
+	members []member
+	read    int    // members that src holds
+	edits   []edit // what members have that src does not
+	// keys finds a key's last member. It is built when the object is large and
+	// asked often enough to be worth it; nil until then.
+	keys     *keyTable
+	searches int
+}
 
 // member is where one key and its value begin in src. Millions of members may be
 // in a few megabytes, so nothing more is kept of one: where a key and a value end
@@ -21,45 +39,68 @@ type edit struct {
 }
 
 // live reports whether a member was not removed.
-func (o *Object) live(i int) bool { return o.members[i].val != gone }
+func (c *content) live(i int) bool { return c.members[i].val != gone }
 
 // fronted reports whether a member is a new one that goes to the front.
-func (o *Object) fronted(i int) bool {
-	m := o.members[i]
-	return m.key < 0 && o.edits[^m.key].front
+func (c *content) fronted(i int) bool {
+	m := c.members[i]
+	return m.key < 0 && c.edits[^m.key].front
 }
 
 // key returns a member's raw key, with its quotes, also of one that was removed.
-func (o *Object) key(i int) []byte {
-	m := o.members[i]
+func (c *content) key(i int) []byte {
+	m := c.members[i]
 	if m.key < 0 {
-		return o.edits[^m.key].key
+		return c.edits[^m.key].key
 	}
 	var end int
 	if m.val < 0 {
-		end = skipString(o.src, m.key)
+		end = skipString(c.src, m.key)
 	} else {
-		end = backSpace(o.src, backSpace(o.src, m.val)-1) // a colon stands before
+		end = backSpace(c.src, backSpace(c.src, m.val)-1) // a colon stands before
 	}
-	return o.src[m.key:end:end]
+	return c.src[m.key:end:end]
 }
 
 // value returns the raw value of a member that was not removed.
-func (o *Object) value(i int) []byte {
-	m := o.members[i]
+func (c *content) value(i int) []byte {
+	m := c.members[i]
 	if m.val < 0 {
-		return o.edits[^m.val].val
+		return c.edits[^m.val].val
 	}
-	end := o.valueEnd(i)
-	return o.src[m.val:end:end]
+	end := c.valueEnd(i)
+	return c.src[m.val:end:end]
 }
 
 // valueEnd returns where in src the value ends that a member of src had there.
-func (o *Object) valueEnd(i int) int {
-	if i+1 == o.read {
-		return backSpace(o.src, o.braces.end)
+func (c *content) valueEnd(i int) int {
+	if i+1 == c.read {
+		return backSpace(c.src, c.braces.end)
 	}
-	return backSpace(o.src, backSpace(o.src, o.members[i+1].key)-1) // a comma stands before
+	return backSpace(c.src, backSpace(c.src, c.members[i+1].key)-1) // a comma stands before
+}
+
+// find returns the last live member with the key, or -1.
+func (c *content) find(key string) int {
+	// A few searches cost less than an index; many in a large object do not.
+	const small, few = 16, 4
+	if c.keys == nil && len(c.members) > small {
+		if c.searches++; c.searches > few {
+			c.index()
+		}
+	}
+	if c.keys != nil {
+		if i := c.keys.find(c, key); i >= 0 && c.live(i) {
+			return i
+		}
+		return -1
+	}
+	for i := range slices.Backward(c.members) {
+		if c.live(i) && KeyIs(c.key(i), key) {
+			return i
+		}
+	}
+	return -1
 }
 
 // backSpace returns where the JSON white space begins that ends at i.

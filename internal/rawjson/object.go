@@ -3,7 +3,6 @@ package rawjson
 import (
 	"errors"
 	"iter"
-	"slices"
 )
 
 // ErrNotObject says that the bytes given are not one whole JSON object.
@@ -13,25 +12,15 @@ var ErrNotObject = errors.New("not a JSON object")
 // kept beside the bytes until [Object.Bytes] splices them in. An Object is not
 // safe for use by several goroutines at once.
 type Object struct {
-	src    []byte
-	braces span
-	// members holds those of src in the order written, then the new ones in the
-	// order set.
-	members []member
-	read    int    // members that src holds
-	edits   []edit // what members have that src does not
-	edited  bool
-	// keys finds a key's last member. It is built when the object is large and
-	// asked often enough to be worth it; nil until then.
-	keys     *keyTable
-	searches int
+	content
+	edited bool
 }
 
 // ParseObject reads the members of the object in raw; white space around it is
 // tolerated and kept. Values are not looked into. raw is aliased, not copied, so
 // it must not change while the Object is in use. The error is [ErrNotObject].
 func ParseObject(raw []byte) (*Object, error) {
-	o := &Object{src: raw}
+	o := &Object{content: content{src: raw}}
 	const many = 4096 // growing on to millions would hold as much again, and leave as much behind
 	braces, ok := walkObject(raw, func(key, val span) bool {
 		if len(o.members) == many {
@@ -60,7 +49,7 @@ func countMembers(raw []byte) int {
 
 // NewObject returns the empty object {}.
 func NewObject() *Object {
-	return &Object{src: []byte("{}"), braces: span{0, 1}}
+	return &Object{content: content{src: []byte("{}"), braces: span{0, 1}}}
 }
 
 // Edited reports whether any edit was made since the object was read.
@@ -150,27 +139,4 @@ func (o *Object) Duplicates() (first string, n int) {
 		}
 	}
 	return first, n
-}
-
-// find returns the last live member with the key, or -1.
-func (o *Object) find(key string) int {
-	// A few searches cost less than an index; many in a large object do not.
-	const small, few = 16, 4
-	if o.keys == nil && len(o.members) > small {
-		if o.searches++; o.searches > few {
-			o.index()
-		}
-	}
-	if o.keys != nil {
-		if i := o.keys.find(o, key); i >= 0 && o.live(i) {
-			return i
-		}
-		return -1
-	}
-	for i := range slices.Backward(o.members) {
-		if o.live(i) && KeyIs(o.key(i), key) {
-			return i
-		}
-	}
-	return -1
 }

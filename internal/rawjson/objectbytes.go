@@ -35,7 +35,7 @@ func (o *Object) Bytes() []byte {
 			w.add(o.key(i), o.value(i))
 		}
 	}
-	o.spliceRead(&w)
+	w.addRead(&o.content)
 	for i := o.read; i < len(o.members); i++ {
 		if o.live(i) && !o.fronted(i) {
 			w.add(o.key(i), o.value(i))
@@ -45,32 +45,6 @@ func (o *Object) Bytes() []byte {
 		w.out = append(w.out, tail...)
 	}
 	return append(w.out, o.src[o.braces.end:]...)
-}
-
-// spliceRead writes the members that came from src, each with what stood before
-// it, the first one written with what stood before the first.
-func (o *Object) spliceRead(w *splicer) {
-	for i, m := range o.members[:o.read] {
-		if m.val == gone {
-			continue
-		}
-		switch {
-		case !w.any:
-			w.out = append(w.out, w.lead...)
-		case i == 0:
-			w.out = append(w.out, w.gap...)
-		default:
-			w.out = append(w.out, o.src[o.valueEnd(i-1):m.key]...)
-		}
-		w.any = true
-		if m.val >= 0 {
-			w.out = append(w.out, o.src[m.key:o.valueEnd(i)]...)
-			continue
-		}
-		end := valueStart(o.src, m.key+len(o.key(i)))
-		w.out = append(w.out, o.src[m.key:end]...)
-		w.out = append(w.out, o.value(i)...)
-	}
 }
 
 // valueStart returns where the value begins whose key ends at i.
@@ -98,4 +72,30 @@ func (w *splicer) add(key, val []byte) {
 	w.out = append(w.out, key...)
 	w.out = append(w.out, w.colon...)
 	w.out = append(w.out, val...)
+}
+
+// addRead writes the members that came from src, each with what stood before
+// it, the first one written with what stood before the first.
+func (w *splicer) addRead(c *content) {
+	for i, m := range c.members[:c.read] {
+		if m.val == gone {
+			continue
+		}
+		switch {
+		case !w.any:
+			w.out = append(w.out, w.lead...)
+		case i == 0:
+			w.out = append(w.out, w.gap...)
+		default:
+			w.out = append(w.out, c.src[c.valueEnd(i-1):m.key]...)
+		}
+		w.any = true
+		if m.val >= 0 {
+			w.out = append(w.out, c.src[m.key:c.valueEnd(i)]...)
+			continue
+		}
+		end := valueStart(c.src, m.key+len(c.key(i)))
+		w.out = append(w.out, c.src[m.key:end]...)
+		w.out = append(w.out, c.value(i)...)
+	}
 }

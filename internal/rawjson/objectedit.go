@@ -36,7 +36,7 @@ func (o *Object) set(key string, rawKey, value []byte, front bool) {
 	o.edits = append(o.edits, edit{rawKey, value, front})
 	o.members = append(o.members, member{at, at})
 	if o.keys != nil {
-		o.keys.add(o)
+		o.keys.add(&o.content)
 	}
 }
 
