@@ -11,24 +11,15 @@ import (
 // those that count, [Variables.Mention] for others, of which only the names of their
 // variables matter. The zero value is ready.
 type Variables struct {
-	state  map[string]*variable
+	values values
 	order  []string // keys of Apply, as first mentioned
 	later  []string // keys of Mention, as first mentioned
 	noted  map[string]noted
 	failed map[string]error
-	effort
 }
 
 // noted says where a variable was mentioned.
 type noted struct{ applied, mentioned bool }
-
-// variable is a value; tree means that the JavaScript value is the string
-// JSON.stringify(value), which is how Luker stores lists and objects. It is printed
-// only when somebody asks, or every operation would cost the whole of it.
-type variable struct {
-	value jsvalue.Value
-	tree  bool
-}
 
 // Variable is what the operations make of one variable.
 type Variable struct {
@@ -50,9 +41,9 @@ func (s *Variables) Apply(ops []byte) {
 			s.order = append(s.order, key)
 		}
 		if s.failed[key] == nil {
-			if err := s.apply(o, key); err != nil {
+			if err := s.values.apply(o, key); err != nil {
 				s.failed[key] = err
-				delete(s.state, key)
+				delete(s.values.state, key)
 			}
 		}
 	}
@@ -77,7 +68,7 @@ func (s *Variables) Any() bool { return len(s.noted) > 0 }
 
 func (s *Variables) note(key string) noted {
 	if s.noted == nil {
-		s.noted, s.state, s.failed = map[string]noted{}, map[string]*variable{}, map[string]error{}
+		s.noted, s.values.state, s.failed = map[string]noted{}, map[string]*variable{}, map[string]error{}
 	}
 	return s.noted[key]
 }
@@ -87,7 +78,7 @@ func (s *Variables) Kept() []Variable {
 	list := make([]Variable, 0, len(s.order))
 	for _, key := range s.order {
 		v := Variable{Name: key, Err: s.failed[key]}
-		if stored, ok := s.state[key]; ok && v.Err == nil {
+		if stored, ok := s.values.state[key]; ok && v.Err == nil {
 			if v.Raw = jsvalue.Stringify(stored.value); stored.tree {
 				v.Raw = rawjson.Quote(string(v.Raw))
 			}

@@ -7,8 +7,22 @@ import (
 	"stchat/internal/jsvalue"
 )
 
+// values are the variables as operations change them, at a cost that is bounded.
+type values struct {
+	state map[string]*variable
+	effort
+}
+
+// variable is a value; tree means that the JavaScript value is the string
+// JSON.stringify(value), which is how Luker stores lists and objects. It is printed
+// only when somebody asks, or every operation would cost the whole of it.
+type variable struct {
+	value jsvalue.Value
+	tree  bool
+}
+
 // apply is applyOp of apply.js.
-func (s *Variables) apply(o *jsvalue.Object, key string) error {
+func (s *values) apply(o *jsvalue.Object, key string) error {
 	verb, _ := o.Get("op")
 	value, has := o.Get("value")
 	given, _ := o.Get("path")
@@ -59,7 +73,7 @@ func (s *Variables) apply(o *jsvalue.Object, key string) error {
 }
 
 // add is addToVariable of apply.js.
-func (s *Variables) add(key string, delta jsvalue.Value) error {
+func (s *values) add(key string, delta jsvalue.Value) error {
 	current, exists := s.state[key]
 	if exists {
 		list, err := s.listIn(current)
@@ -105,7 +119,7 @@ func (s *Variables) add(key string, delta jsvalue.Value) error {
 }
 
 // text is String(current).
-func (s *Variables) text(v *variable) (string, error) {
+func (s *values) text(v *variable) (string, error) {
 	if !v.tree {
 		return jsvalue.String(v.value), nil
 	}
@@ -114,7 +128,7 @@ func (s *Variables) text(v *variable) (string, error) {
 }
 
 // listIn gives the list whose JSON text a variable is; nil where it is none.
-func (s *Variables) listIn(v *variable) (*jsvalue.Array, error) {
+func (s *values) listIn(v *variable) (*jsvalue.Array, error) {
 	if v.tree {
 		list, _ := v.value.(*jsvalue.Array)
 		return list, nil

@@ -11,7 +11,7 @@ import (
 
 // root is getOrInitRoot of path-ops.js: the list or object that a variable holds,
 // or a new one of the shape that the path's first segment asks for.
-func (s *Variables) root(key string, steps []string) (root jsvalue.Value, exists bool, err error) {
+func (s *values) root(key string, steps []string) (root jsvalue.Value, exists bool, err error) {
 	if v, ok := s.state[key]; ok {
 		switch value := v.value.(type) {
 		case *jsvalue.Object, *jsvalue.Array:
@@ -32,12 +32,12 @@ func (s *Variables) root(key string, steps []string) (root jsvalue.Value, exists
 	return jsvalue.NewObject(), false, nil
 }
 
-func (s *Variables) store(key string, root jsvalue.Value) {
+func (s *values) store(key string, root jsvalue.Value) {
 	s.state[key] = &variable{value: root, tree: true}
 }
 
 // setPath is setvar with a path: lodashSetPath.
-func (s *Variables) setPath(key string, steps []string, value jsvalue.Value, has bool) error {
+func (s *values) setPath(key string, steps []string, value jsvalue.Value, has bool) error {
 	root, _, err := s.root(key, steps)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *Variables) setPath(key string, steps []string, value jsvalue.Value, has
 }
 
 // addPath is incvar and decvar with a path.
-func (s *Variables) addPath(key string, steps []string, delta float64) error {
+func (s *values) addPath(key string, steps []string, delta float64) error {
 	root, _, err := s.root(key, steps)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (s *Variables) addPath(key string, steps []string, delta float64) error {
 }
 
 // deletePath is deletevar with a path: lodashDeletePath.
-func (s *Variables) deletePath(key string, steps []string) error {
+func (s *values) deletePath(key string, steps []string) error {
 	root, exists, err := s.root(key, steps)
 	if err != nil || !exists {
 		return err
@@ -122,7 +122,7 @@ func (s *Variables) deletePath(key string, steps []string) error {
 }
 
 // push is pushvar: pushAtPath.
-func (s *Variables) push(key string, steps []string, value jsvalue.Value) error {
+func (s *values) push(key string, steps []string, value jsvalue.Value) error {
 	root, _, err := s.root(key, steps)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (s *Variables) push(key string, steps []string, value jsvalue.Value) error 
 }
 
 // pop is popvar: popAtPath.
-func (s *Variables) pop(key string, steps []string) error {
+func (s *values) pop(key string, steps []string) error {
 	root, exists, err := s.root(key, steps)
 	if err != nil || !exists {
 		return err
@@ -183,7 +183,7 @@ func (s *Variables) pop(key string, steps []string) error {
 }
 
 // into gives the container at a property of node, a new one where there is none.
-func (s *Variables) into(node jsvalue.Value, step string, list bool) (jsvalue.Value, error) {
+func (s *values) into(node jsvalue.Value, step string, list bool) (jsvalue.Value, error) {
 	if next, ok := property(node, step); ok && isContainer(next) {
 		return next, nil
 	}
@@ -196,7 +196,7 @@ func (s *Variables) into(node jsvalue.Value, step string, list bool) (jsvalue.Va
 
 // set is node[step] = value. A property of a list that is no index is lost when
 // JSON.stringify prints the list, so it is not kept; its length is refused.
-func (s *Variables) set(node jsvalue.Value, step string, value jsvalue.Value) error {
+func (s *values) set(node jsvalue.Value, step string, value jsvalue.Value) error {
 	switch node := node.(type) {
 	case *jsvalue.Object:
 		node.Set(step, value)

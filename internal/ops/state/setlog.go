@@ -35,20 +35,9 @@ func (opt *SetOptions) commit(ctx context.Context, t *target, path, namespace st
 	if f != nil {
 		defer f.Close()
 		active := luker.Active(t.swipes, -1)
-		entry := -1
-		err := luker.EachCommit(f, func(c *luker.Commit) error {
-			entry++
-			if !c.Valid {
-				return nil
-			}
+		err := replay.Log(f, func(c *luker.Commit) bool {
 			last = c.Floor
-			if !active(c) {
-				return nil
-			}
-			if err := replay.Apply(c); err != nil {
-				return &luker.BrokenError{Commit: entry, Floor: c.Floor, Err: err}
-			}
-			return nil
+			return active(c)
 		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
