@@ -40,7 +40,7 @@ func (r *Registry) Dangling(found func(fault string)) {
 			}
 		}
 	}
-	for _, id := range r.circles() {
+	for _, id := range r.circles(r.roots) {
 		found(fmt.Sprintf("the prompt %s is an ancestor of its own", short(id)))
 	}
 }
@@ -52,36 +52,36 @@ func (r *Registry) names(raw []byte) bool {
 }
 
 // circles returns of each circle of parents the prompt that is to be its root: one that is
-// listed as a root, else the first.
-func (r *Registry) circles() (cut []string) {
-	seen := make([]int32, len(r.prompts)) // the walk that met it, from 1
+// listed in raw as a root, else the first.
+func (f *forest) circles(raw []byte) (cut []string) {
+	seen := make([]int32, len(f.prompts)) // the walk that met it, from 1
 	var roots map[string]bool
-	for i := range r.prompts {
+	for i := range f.prompts {
 		at := int32(i)
 		for at >= 0 && seen[at] == 0 {
 			seen[at] = int32(i) + 1
-			at = r.parentOf(int(at))
+			at = f.parentOf(int(at))
 		}
 		if at < 0 || seen[at] != int32(i)+1 {
 			continue
 		}
 		if roots == nil {
-			roots = idsIn(r.roots)
+			roots = idsIn(raw)
 		}
 		first, listed := at, int32(-1)
 		for k := at; ; {
 			first = min(first, k)
-			if listed < 0 && roots[r.prompts[k].ID] {
+			if listed < 0 && roots[f.prompts[k].ID] {
 				listed = k
 			}
-			if k = r.parentOf(int(k)); k == at {
+			if k = f.parentOf(int(k)); k == at {
 				break
 			}
 		}
 		if listed >= 0 {
 			first = listed
 		}
-		cut = append(cut, r.prompts[first].ID)
+		cut = append(cut, f.prompts[first].ID)
 	}
 	return cut
 }
@@ -99,7 +99,7 @@ func Untangle(metadata *rawjson.Object) (changes []Change) {
 		}
 	}
 	cut := map[string]bool{}
-	for _, id := range r.circles() {
+	for _, id := range r.circles(r.roots) {
 		cut[id] = true
 	}
 	e := &Edit{Dangling: true, Cut: cut, Lost: func(what string, raw []byte) {

@@ -105,19 +105,19 @@ func (r *Registry) drift(i int, places Places, markers map[int32]int, tree int32
 }
 
 // trees returns of each prompt the root of its tree; in a circle of parents, one of it.
-func (r *Registry) trees() []int32 {
-	tree := make([]int32, len(r.prompts))
+func (f *forest) trees() []int32 {
+	tree := make([]int32, len(f.prompts))
 	for i := range tree {
 		tree[i] = -1
 	}
 	var path []int32
-	for i := range r.prompts {
+	for i := range f.prompts {
 		path = path[:0]
 		at := int32(i)
 		for tree[at] == -1 {
 			tree[at] = at // until the end of the walk is known
 			path = append(path, at)
-			parent := r.parentOf(int(at))
+			parent := f.parentOf(int(at))
 			if parent < 0 {
 				break
 			}

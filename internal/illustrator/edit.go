@@ -42,7 +42,7 @@ func (e *Edit) Apply(metadata *rawjson.Object) (did Edited) {
 	if !ok {
 		return did // nothing can be told of what names its nodes
 	}
-	run := &editing{Edit: e, nodes: nodes}
+	run := &editing{Edit: *e, nodes: nodes}
 	run.all()
 	if run.edited {
 		registry.Set(keyNodes, run.out.Bytes())
@@ -58,7 +58,7 @@ func (e *Edit) Apply(metadata *rawjson.Object) (did Edited) {
 
 // editing is an edit that is being made.
 type editing struct {
-	*Edit
+	Edit
 	nodes  *rawjson.Object // as they were
 	out    *rawjson.Object // as they are to be: the same, unless some are renamed
 	edited bool

@@ -32,14 +32,19 @@ func (r *Registry) Prompts() iter.Seq[*Prompt] {
 
 // Registry is what the extension keeps in one chat. It holds parts of the metadata's bytes.
 type Registry struct {
-	misshapen []shaping
+	misshapen shapings
 	open      []byte // expandedMessages of the gallery
 
-	prompts  []Prompt
-	at       map[string]int32 // by id
+	forest
 	hasNodes bool
 	roots    []byte
 	images   []byte
+}
+
+// forest is the prompts, which name each other as parents.
+type forest struct {
+	prompts []Prompt
+	at      map[string]int32 // by id
 }
 
 // Prompt is one node, as raw values; nil where it has none.
@@ -60,10 +65,10 @@ func Read(metadata *rawjson.Object) *Registry {
 	if !rawjson.Truthy(raw) {
 		return nil // the extension begins a new one
 	}
-	r := &Registry{at: map[string]int32{}}
+	r := &Registry{forest: forest{at: map[string]int32{}}}
 	state, err := rawjson.ParseObject(raw)
 	if err != nil {
-		r.noObject(Key, raw)
+		r.misshapen.noObject(Key, raw)
 		return r
 	}
 	gallery, _ := state.Get(keyGallery)
@@ -74,12 +79,12 @@ func Read(metadata *rawjson.Object) *Registry {
 	}
 	registry, err := rawjson.ParseObject(raw)
 	if err != nil {
-		r.noObject(keyRegistry, raw)
+		r.misshapen.noObject(keyRegistry, raw)
 		return r
 	}
-	nodes := r.part(registry, keyNodes, rawjson.ObjectKind)
-	r.images = r.part(registry, keyImages, rawjson.ObjectKind)
-	r.roots = r.part(registry, keyRoots, rawjson.Array)
+	nodes := r.misshapen.part(registry, keyNodes, rawjson.ObjectKind)
+	r.images = r.misshapen.part(registry, keyImages, rawjson.ObjectKind)
+	r.roots = r.misshapen.part(registry, keyRoots, rawjson.Array)
 	r.readNodes(nodes)
 	return r
 }
@@ -94,7 +99,7 @@ func (r *Registry) readNodes(raw []byte) {
 	r.prompts = make([]Prompt, 0, nodes.Len())
 	for id, node := range nodes.All() {
 		if rawjson.KindOf(node) != rawjson.ObjectKind {
-			r.noNode(id, node)
+			r.misshapen.noNode(id, node)
 			continue
 		}
 		p := Prompt{ID: id}
@@ -117,7 +122,7 @@ func (r *Registry) readNodes(raw []byte) {
 				p.pictures = value
 			}
 		}
-		r.ownID(id, own)
+		r.misshapen.ownID(id, own)
 		r.at[id] = int32(len(r.prompts))
 		r.prompts = append(r.prompts, p)
 	}
@@ -174,8 +179,8 @@ func isParentless(parent []byte) bool { return !rawjson.Truthy(parent) }
 
 // parentOf returns the index of a prompt's parent, -1 where it has none, -2 where it
 // names none that is there.
-func (r *Registry) parentOf(i int) int32 {
-	raw := r.prompts[i].parent
+func (f *forest) parentOf(i int) int32 {
+	raw := f.prompts[i].parent
 	if isParentless(raw) {
 		return -1
 	}
@@ -183,7 +188,7 @@ func (r *Registry) parentOf(i int) int32 {
 	if !ok {
 		return -2
 	}
-	if at, ok := r.at[id]; ok {
+	if at, ok := f.at[id]; ok {
 		return at
 	}
 	return -2

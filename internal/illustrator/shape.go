@@ -100,6 +100,9 @@ type shaping struct {
 	isNode bool   // it is one, with another id
 }
 
+// shapings are all the faults.
+type shapings []shaping
+
 func emptyPart(part string) []byte {
 	if part == keyRoots {
 		return []byte("[]")
@@ -108,14 +111,14 @@ func emptyPart(part string) []byte {
 }
 
 // noObject notes what must be an object and is none.
-func (r *Registry) noObject(key string, raw []byte) {
-	r.misshapen = append(r.misshapen, shaping{
+func (list *shapings) noObject(key string, raw []byte) {
+	*list = append(*list, shaping{
 		fault: fmt.Sprintf("%s is %v, not an object", key, rawjson.KindOf(raw)), change: "took " + key + " out", what: key, lost: raw, whole: true,
 	})
 }
 
 // part returns a part of the registry, nil where it is missing or of another kind.
-func (r *Registry) part(registry *rawjson.Object, key string, kind rawjson.Kind) []byte {
+func (list *shapings) part(registry *rawjson.Object, key string, kind rawjson.Kind) []byte {
 	raw, ok := registry.Get(key)
 	is := rawjson.KindOf(raw)
 	if is == kind {
@@ -125,20 +128,20 @@ func (r *Registry) part(registry *rawjson.Object, key string, kind rawjson.Kind)
 	if ok {
 		s.fault = fmt.Sprintf("%s is %v, not %v", key, is, kind)
 	}
-	r.misshapen = append(r.misshapen, s)
+	*list = append(*list, s)
 	return nil
 }
 
 // noNode notes a node that is no object.
-func (r *Registry) noNode(id string, raw []byte) {
+func (list *shapings) noNode(id string, raw []byte) {
 	name := "the prompt " + short(id)
-	r.misshapen = append(r.misshapen, shaping{
+	*list = append(*list, shaping{
 		fault: fmt.Sprintf("%s is %v, not an object", name, rawjson.KindOf(raw)), change: "took " + name + " out", what: name, lost: raw, key: id,
 	})
 }
 
 // ownID notes a node whose own id, nil where it has none, is not its key.
-func (r *Registry) ownID(id string, raw []byte) {
+func (list *shapings) ownID(id string, raw []byte) {
 	if len(raw) == len(id)+2 && string(raw[1:len(raw)-1]) == id {
 		return // as it nearly always is; an id with escapes is longer
 	}
@@ -150,7 +153,7 @@ func (r *Registry) ownID(id string, raw []byte) {
 	if raw != nil {
 		s.fault = fmt.Sprintf("%s has the id %s", name, short(raw))
 	}
-	r.misshapen = append(r.misshapen, s)
+	*list = append(*list, s)
 }
 
 // rebuild fills a part that was missing with what the nodes say.

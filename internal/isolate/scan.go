@@ -67,7 +67,7 @@ type record struct {
 func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 	f := newFacts()
 	keys := f.needs()
-	s := &scan{Facts: f, at: max(opt.At, -math.MaxInt)}
+	s := &scan{facts: f, at: max(opt.At, -math.MaxInt)}
 	work := func(line *jsonl.Line, batch *[]record) {
 		if line.Damage == nil {
 			*batch = append(*batch, f.look(&Message{raw: line.Raw, line: line, keys: keys}))
@@ -141,20 +141,20 @@ func isVisible(m *Message) bool {
 
 // scan puts messages, which come in order, before or behind N.
 type scan struct {
-	*Facts
-	at   int      // as asked for
-	wait []record // the last -at messages, where at is below 0
-	head int      // the first of wait that still waits
+	facts *Facts
+	at    int      // as asked for
+	wait  []record // the last -at messages, where at is below 0
+	head  int      // the first of wait that still waits
 }
 
 func (s *scan) take(i int, r record) {
-	s.Messages = i + 1
+	s.facts.Messages = i + 1
 	switch {
 	case s.at < 0:
 		// Which message is N is known only at the end; all but the last -at are before it.
 		s.wait = append(s.wait, r)
 		if waiting := len(s.wait) - s.head; waiting > -s.at {
-			s.keep(i-waiting+1, s.wait[s.head])
+			s.facts.keep(i-waiting+1, s.wait[s.head])
 			s.wait[s.head] = record{}
 			s.head++
 			if s.head > 1024 && s.head*2 > len(s.wait) {
@@ -163,26 +163,26 @@ func (s *scan) take(i int, r record) {
 			}
 		}
 	case i < s.at:
-		s.keep(i, r)
+		s.facts.keep(i, r)
 	case i == s.at:
-		s.At, s.last = i, r
+		s.facts.At, s.facts.last = i, r
 	default:
-		s.beyond(r)
+		s.facts.beyond(r)
 	}
 }
 
 // end settles which message is N; it is false where there is none.
 func (s *scan) end() bool {
 	if s.at >= 0 {
-		return s.Messages > s.at
+		return s.facts.Messages > s.at
 	}
 	waiting := s.wait[s.head:]
 	if len(waiting) < -s.at {
 		return false
 	}
-	s.At, s.last = s.Messages-len(waiting), waiting[0]
+	s.facts.At, s.facts.last = s.facts.Messages-len(waiting), waiting[0]
 	for _, r := range waiting[1:] {
-		s.beyond(r)
+		s.facts.beyond(r)
 	}
 	s.wait = nil
 	return true

@@ -118,7 +118,7 @@ func Map[T any](ctx context.Context, src Source, opt MapOptions, work func(*Line
 		return nil
 	}
 	return pipeline(ctx, src, opt.From, src.workers(opt.Workers), func() stage {
-		st := &mapStage[T]{mapper: m}
+		st := &mapStage[T]{all: m}
 		st.sc.keys = opt.Keys
 		st.line.at = make([]int, len(opt.Keys.names))
 		return st
@@ -137,22 +137,22 @@ type mapper[T any] struct {
 }
 
 type mapStage[T any] struct {
-	*mapper[T]
+	all    *mapper[T]
 	sc     scanner
 	line   Line
 	result T
 }
 
 func (st *mapStage[T]) clear() {
-	if st.reset != nil {
-		st.reset(&st.result)
+	if st.all.reset != nil {
+		st.all.reset(&st.result)
 		return
 	}
 	var zero T
 	st.result = zero
 }
 
-func (st *mapStage[T]) measure(b *block, n int) error { return b.measure(st.src, n) }
+func (st *mapStage[T]) measure(b *block, n int) error { return b.measure(st.all.src, n) }
 
 func (st *mapStage[T]) scan(b *block) { st.run(b, -1) }
 
@@ -170,9 +170,9 @@ func (st *mapStage[T]) run(b *block, limit int) {
 		l.members = nil
 		if d == nil {
 			l.members = st.sc.found
-			l.index(st.opt.Keys)
+			l.index(st.all.opt.Keys)
 		}
-		st.work(l, &st.result)
+		st.all.work(l, &st.result)
 		if d == nil {
 			l.Index++
 		}
@@ -181,11 +181,11 @@ func (st *mapStage[T]) run(b *block, limit int) {
 		st.sc.scanLines(b, false, each)
 		return
 	}
-	st.big.Lock()
-	defer st.big.Unlock()
-	st.grow(b.long + 1)
-	whole := block{off: b.off, buf: b.buf, data: st.bigBuf[:b.long+1], scanned: b.scanned}
-	if _, b.err = st.src.readAt(whole.data[:b.long], b.off); b.err != nil {
+	st.all.big.Lock()
+	defer st.all.big.Unlock()
+	st.all.grow(b.long + 1)
+	whole := block{off: b.off, buf: b.buf, data: st.all.bigBuf[:b.long+1], scanned: b.scanned}
+	if _, b.err = st.all.src.readAt(whole.data[:b.long], b.off); b.err != nil {
 		return
 	}
 	whole.data[b.long] = '\n'
@@ -208,7 +208,7 @@ func (m *mapper[T]) grow(n int64) {
 }
 
 func (st *mapStage[T]) emit(b *block) (more bool, err error) {
-	m := st.mapper
+	m := st.all
 	keep := len(b.kept)
 	full := m.opt.Limit >= 0 && m.lines+keep >= m.opt.Limit
 	if full && m.lines+keep > m.opt.Limit {

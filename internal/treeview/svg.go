@@ -28,7 +28,7 @@ const svgStyle = `svg{background:#fbfaf7}text{font:13px system-ui,sans-serif;fil
 
 // picture is an SVG on its way.
 type picture struct {
-	*bufio.Writer
+	w      *bufio.Writer
 	unit   float64 // pixels a message
 	bottom float64
 }
@@ -43,21 +43,21 @@ func SVG(w io.Writer, t *Tree) error {
 		widest = max(widest, list[i].to)
 		rows = list[i].y + 1
 	}
-	p := &picture{Writer: bufio.NewWriter(w), unit: min(24, svgAcross/float64(widest))}
+	p := &picture{w: bufio.NewWriter(w), unit: min(24, svgAcross/float64(widest))}
 	p.bottom = svgTop + rows*svgRow
 	wide := p.x(widest) + svgLabel
-	fmt.Fprintf(p, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\">\n<style>%s</style>\n", wide, p.bottom, wide, p.bottom, svgStyle)
+	fmt.Fprintf(p.w, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\">\n<style>%s</style>\n", wide, p.bottom, wide, p.bottom, svgStyle)
 	p.axis(widest, list)
 	if len(t.Owners) > 1 {
 		for i, o := range t.Owners {
-			fmt.Fprintf(p, "<text class=\"head\" x=\"10\" y=\"%.1f\">%s</text>\n", svgTop+(headings[i]+0.4)*svgRow, xmlText(shown(o.Name, longest)))
+			fmt.Fprintf(p.w, "<text class=\"head\" x=\"10\" y=\"%.1f\">%s</text>\n", svgTop+(headings[i]+0.4)*svgRow, xmlText(shown(o.Name, longest)))
 		}
 	}
 	for i := range list {
 		p.lane(list, &list[i], wide)
 	}
-	fmt.Fprint(p, "</svg>\n")
-	return p.Flush()
+	fmt.Fprint(p.w, "</svg>\n")
+	return p.w.Flush()
 }
 
 // axis draws the indexes of messages, with the dates of the first chat.
@@ -77,7 +77,7 @@ func (p *picture) axis(widest int, list []lane) {
 				last = date
 			}
 		}
-		fmt.Fprintf(p, "<path class=\"grid\" d=\"M%.1f %.0fV%.0f\"/><text class=\"tick\" x=\"%.1f\" y=\"18\">%s</text>\n", p.x(i), svgTop-8, p.bottom, p.x(i), text)
+		fmt.Fprintf(p.w, "<path class=\"grid\" d=\"M%.1f %.0fV%.0f\"/><text class=\"tick\" x=\"%.1f\" y=\"18\">%s</text>\n", p.x(i), svgTop-8, p.bottom, p.x(i), text)
 	}
 }
 
@@ -102,15 +102,15 @@ func (p *picture) lane(list []lane, l *lane, wide float64) {
 	y := svgTop + (l.y+0.15)*svgRow
 	start, end := p.x(l.from), p.x(l.to)
 	textX, textY := start, y-10
-	fmt.Fprintf(p, "<g><title>%s</title>\n", xmlText(tooltip(c)))
+	fmt.Fprintf(p.w, "<g><title>%s</title>\n", xmlText(tooltip(c)))
 	if l.above < 0 {
-		fmt.Fprintf(p, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", line, start, y, max(end, start+6))
+		fmt.Fprintf(p.w, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", line, start, y, max(end, start+6))
 	} else {
 		const r = 10
 		fork, above := p.x(l.fork), svgTop+(list[l.above].y+0.15)*svgRow
 		end = max(end, fork+r+8)
-		fmt.Fprintf(p, "<path class=\"link %s\" d=\"M%.1f %.1fV%.1fQ%.1f %.1f %.1f %.1f\"/>\n", line, fork, above, y-r, fork, y, fork+r, y)
-		fmt.Fprintf(p, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n<circle class=\"fork\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", line, fork+r, y, end, fork, above)
+		fmt.Fprintf(p.w, "<path class=\"link %s\" d=\"M%.1f %.1fV%.1fQ%.1f %.1f %.1f %.1f\"/>\n", line, fork, above, y-r, fork, y, fork+r, y)
+		fmt.Fprintf(p.w, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n<circle class=\"fork\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", line, fork+r, y, end, fork, above)
 		textX = fork + 12
 		if c.Own == 0 {
 			textX, textY = end+14, y+4.5
@@ -118,19 +118,19 @@ func (p *picture) lane(list []lane, l *lane, wide float64) {
 	}
 	end = max(end, start+6)
 	if c.Current {
-		fmt.Fprintf(p, "<circle class=\"halo\" cx=\"%.1f\" cy=\"%.1f\" r=\"8\"/>\n", end, y)
+		fmt.Fprintf(p.w, "<circle class=\"halo\" cx=\"%.1f\" cy=\"%.1f\" r=\"8\"/>\n", end, y)
 	}
 	if c.Role == "checkpoint" {
-		fmt.Fprintf(p, "<path class=\"end checkpoint\" d=\"M%.1f %.1fl6 -6l6 6l-6 6z\"/>\n", end-6, y)
+		fmt.Fprintf(p.w, "<path class=\"end checkpoint\" d=\"M%.1f %.1fl6 -6l6 6l-6 6z\"/>\n", end-6, y)
 	} else {
-		fmt.Fprintf(p, "<circle class=\"end %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.2\"/>\n", class, end, y)
+		fmt.Fprintf(p.w, "<circle class=\"end %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.2\"/>\n", class, end, y)
 	}
 	meta, text := label(c)
 	cells := int((wide - textX - 10) / 7.2)
 	name := visible.Truncate(c.short(), max(cells, 8))
 	meta = visible.Truncate(meta, max(cells-visible.Width(name)-2, 0))
 	text = visible.Truncate(text, max(cells-visible.Width(name)-visible.Width(meta)-4, 0))
-	fmt.Fprintf(p, "<text x=\"%.1f\" y=\"%.1f\"><tspan class=\"name\">%s</tspan><tspan class=\"meta\" dx=\"9\">%s</tspan><tspan class=\"said\" dx=\"9\">%s</tspan></text>\n</g>\n",
+	fmt.Fprintf(p.w, "<text x=\"%.1f\" y=\"%.1f\"><tspan class=\"name\">%s</tspan><tspan class=\"meta\" dx=\"9\">%s</tspan><tspan class=\"said\" dx=\"9\">%s</tspan></text>\n</g>\n",
 		textX, textY, xmlText(name), xmlText(meta), xmlText(text))
 }
 
