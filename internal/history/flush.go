@@ -153,10 +153,7 @@ func (w *Writer) Close(failed bool) error {
 	}
 	close(w.jobs)
 	<-w.done
-	for _, stmt := range []interface{ Close() error }{w.find.look, w.insert.pack, w.insert.key, w.insert.keys} {
-		err = errors.Join(err, stmt.Close())
-	}
-	return err
+	return errors.Join(err, w.forget())
 }
 
 // NewVersion describes a version that is to be added.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -259,7 +260,7 @@ func TestTwoWriters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
+	t.Cleanup(func() { other.Close() })
 	for i := range 20 {
 		take(t, []*Store{s, other}[i%2], fmt.Sprint("chat", i%2), chatOf("a", 0, 10+i))
 	}
@@ -284,6 +285,29 @@ func TestTwoWriters(t *testing.T) {
 	if err := w.Close(true); err != nil {
 		t.Fatal(err)
 	}
+	// and leaves nothing open when it is closed: Windows would not let the file be removed
+	if err := errors.Join(other.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if open := openFiles(t, s.Path()); open > 0 {
+		t.Errorf("the store is still open, %d times", open)
+	}
+}
+
+// openFiles counts how often this program has a file open, where the system lists that.
+func openFiles(t *testing.T, path string) (n int) {
+	t.Helper()
+	const list = "/proc/self/fd"
+	entries, err := os.ReadDir(list)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if to, err := os.Readlink(filepath.Join(list, e.Name())); err == nil && to == path {
+			n++
+		}
+	}
+	return n
 }
 
 // A disk that is full leaves what was committed, and no part of the rest.

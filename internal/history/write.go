@@ -86,18 +86,11 @@ func (s *Store) Writer(ctx context.Context) (*Writer, error) {
 	if w.cut, err = newCutter(); err != nil {
 		return nil, err
 	}
-	for stmt, text := range map[**sql.Stmt]string{
-		&w.find.look:   "SELECT id FROM key WHERE k = ?",
-		&w.insert.pack: "INSERT INTO pack(first, n, raw, lens, keys, data) VALUES(?, ?, ?, ?, ?, ?)",
-		&w.insert.key:  "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)",
-		&w.insert.keys: "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)" + strings.Repeat(", (?, ?)", manyKeys-1),
-	} {
-		if *stmt, err = s.conn.PrepareContext(ctx, text); err != nil {
-			return nil, s.told(err)
-		}
+	if err = w.prepare(); err == nil {
+		err = w.begin()
 	}
-	if err := w.begin(); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, errors.Join(err, w.forget(), enc.Close())
 	}
 	go func() {
 		for j := range w.jobs {
@@ -108,6 +101,33 @@ func (s *Store) Writer(ctx context.Context) (*Writer, error) {
 		close(w.done)
 	}()
 	return w, nil
+}
+
+// prepare compiles what is asked and inserted again and again.
+func (w *Writer) prepare() error {
+	for stmt, text := range map[**sql.Stmt]string{
+		&w.find.look:   "SELECT id FROM key WHERE k = ?",
+		&w.insert.pack: "INSERT INTO pack(first, n, raw, lens, keys, data) VALUES(?, ?, ?, ?, ?, ?)",
+		&w.insert.key:  "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)",
+		&w.insert.keys: "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)" + strings.Repeat(", (?, ?)", manyKeys-1),
+	} {
+		var err error
+		if *stmt, err = w.s.conn.PrepareContext(w.ctx, text); err != nil {
+			return w.s.told(err)
+		}
+	}
+	return nil
+}
+
+// forget closes what was prepared: SQLite keeps the file open as long as one statement is.
+func (w *Writer) forget() error {
+	var err error
+	for _, stmt := range []*sql.Stmt{w.find.look, w.insert.pack, w.insert.key, w.insert.keys} {
+		if stmt != nil {
+			err = errors.Join(err, stmt.Close())
+		}
+	}
+	return err
 }
 
 // begin begins a transaction, and looks what others did since the last one.
