@@ -227,11 +227,19 @@ func TestStale(t *testing.T) {
 	dir := world(t, map[string]string{"chats/Mira/A.jsonl": "a", "groups/1.json": "0"})
 	group, chat := filepath.Join(dir, "groups/1.json"), filepath.Join(dir, "chats/Mira/A.jsonl")
 	was := stamp(t, chat)
+	tick := time.Now().Add(time.Hour) // a coarse clock gives two saves one time
+	save := func(text string) {
+		put(t, group, text)
+		if err := os.Chtimes(group, tick, tick); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("0")
 	renders := 0
 	out := run(t, changeset.Options{}, changeset.Unit{Root: dir, Draft: func(_ context.Context, s *changeset.Set) error {
 		return s.Edit(group, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
 			if renders++; renders < 3 {
-				put(t, group, strings.Repeat("9", renders))
+				save(strings.Repeat("9", renders))
 			}
 			return append(old, '!'), nil
 		}), "its name")

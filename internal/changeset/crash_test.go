@@ -97,7 +97,7 @@ func killed(n int, links bool, each func(), do func(opt Options)) (dead bool) {
 			dead = true
 		}
 	}()
-	do(Options{NoSync: true, Now: time.Unix(1_800_000_000, 0), Command: []string{"rename"}, disk: k.disk(links)})
+	do(Options{NoSync: true, Now: time.Now(), Command: []string{"rename"}, disk: k.disk(links)})
 	return k.dead
 }
 

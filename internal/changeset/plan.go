@@ -1,15 +1,24 @@
 package changeset
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 
 	"stchat/internal/safefile"
 )
+
+// tick is the coarsest clock of a disk (FAT's): of a file that was changed within it, size
+// and time do not tell whether it is changed again.
+const tick = 2 * time.Second
 
 // plan is one step that is to be made.
 type plan struct {
@@ -18,6 +27,7 @@ type plan struct {
 	real  string // of Path: links followed
 	to    string // of To, as well
 	was   safefile.Stamp
+	hash  string // of what was edited, where the stamp cannot tell
 	draft *Draft
 	edit  Edit
 	anew  bool // the edit fits whatever stands there
@@ -46,7 +56,15 @@ func (p *plan) look() error {
 	if err != nil {
 		return err
 	}
-	if !now.Same(p.was) {
+	same := now.Same(p.was)
+	if same && p.hash != "" {
+		id, err := safefile.IdentOf(p.real, true)
+		if err != nil {
+			return err
+		}
+		same = id.Hash == p.hash
+	}
+	if !same {
 		return fmt.Errorf("%s: %w", p.Path, safefile.ErrChanged)
 	}
 	return nil
@@ -85,12 +103,20 @@ func (e *editing) render(ctx context.Context, opt Options) error {
 			return fmt.Errorf("%s: %w", e.plan.Path, safefile.ErrChanged)
 		}
 	}
-	e.plan.was = now
+	old := io.ReaderAt(f)
+	if e.plan.was, e.plan.hash = now, ""; time.Since(now.ModTime()) < tick && now.Size() <= safefile.Hashed {
+		data := make([]byte, now.Size())
+		if _, err := io.ReadFull(io.NewSectionReader(f, 0, now.Size()), data); err != nil {
+			return err
+		}
+		sum := sha256.Sum256(data)
+		old, e.plan.hash = bytes.NewReader(data), hex.EncodeToString(sum[:])
+	}
 	d, err := newDraft(e.plan.Path, opt, draftOptions{})
 	if err != nil {
 		return err
 	}
-	if err = edit.Render(ctx, d, f, now.Size()); err == nil {
+	if err = edit.Render(ctx, d, old, now.Size()); err == nil {
 		err = d.finish()
 	}
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// hashed is up to which size an Ident holds a hash.
-const hashed = 1 << 20
+// Hashed is up to which size an [Ident] holds a hash.
+const Hashed = 1 << 20
 
 // Ident is how a file is known again by another run: the one that ends what a killed run
 // began, or undoes it. Unlike a [Stamp] it can be written down, and a new hard link
@@ -32,7 +32,7 @@ func IdentOf(path string, hash bool) (Ident, error) {
 		return Ident{}, ErrNotRegular
 	}
 	id := Ident{Size: info.Size(), Mtime: info.ModTime().UnixNano()}
-	if id.Dev, id.Ino, err = fileID(path, info); err != nil || !hash || id.Size > hashed {
+	if id.Dev, id.Ino, err = fileID(path, info); err != nil || !hash || id.Size > Hashed {
 		return id, err
 	}
 	f, err := Open(path)
@@ -41,7 +41,7 @@ func IdentOf(path string, hash bool) (Ident, error) {
 	}
 	defer f.Close()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, io.LimitReader(f, hashed+1)); err != nil {
+	if _, err := io.Copy(sum, io.LimitReader(f, Hashed+1)); err != nil {
 		return id, err
 	}
 	id.Hash = hex.EncodeToString(sum.Sum(nil))
