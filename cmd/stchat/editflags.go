@@ -11,7 +11,6 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/jsondoc"
-	"stchat/internal/metadiff"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
 	"stchat/internal/plural"
@@ -184,12 +183,11 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 			where = "metadata"
 		}
 		fmt.Fprintln(c.Out, paint(c.outColor, cyan, "@@ "+where+" @@"))
-		before, after := metadiff.Excerpts(string(d.Before), string(d.After), 160)
 		if d.Before != nil {
-			fmt.Fprintln(c.Out, paint(c.outColor, red, "-"+visible.Text(before)))
+			fmt.Fprintln(c.Out, paint(c.outColor, red, "-"+visible.Text(string(d.Before))))
 		}
 		if d.After != nil {
-			fmt.Fprintln(c.Out, paint(c.outColor, green, "+"+visible.Text(after)))
+			fmt.Fprintln(c.Out, paint(c.outColor, green, "+"+visible.Text(string(d.After))))
 		}
 	}
 	if n := len(r.Doc.Changed) + len(r.Doc.Added) + len(r.Doc.Deleted) - len(r.Diffs); n > 0 {

@@ -14,11 +14,17 @@ type Choice struct {
 	Filter Filter
 	First  int // of what the others choose; 0: all
 	Last   int
+
+	// Only, where there is one, is asked of the messages in their order whether they are
+	// among those that Ranges would choose.
+	Only func(index int) bool
+	// Whole reads on behind the last message that can be meant: so all are counted.
+	Whole bool
 }
 
 // All reports whether nothing narrows the choice.
 func (c *Choice) All() bool {
-	return len(c.Ranges) == 0 && c.Filter.Empty() && c.First == 0 && c.Last == 0
+	return len(c.Ranges) == 0 && c.Filter.Empty() && c.First == 0 && c.Last == 0 && c.Only == nil
 }
 
 // Source is where a chat's messages lie.
@@ -36,11 +42,19 @@ type Place struct {
 	Line     int // physical, from 1; 0: not known
 }
 
+// behind returns the place of a line of a batch, which begins at base.
+func (p Place) behind(base jsonl.Base) Place {
+	p.Index += base.Index
+	p.Line += base.Line + 1
+	return p
+}
+
 // Scanned is what a scan found besides the messages.
 type Scanned struct {
 	Messages int // that were read; all of them where Whole
 	Chosen   int
 	Whole    bool
+	Last     Place         // of those that were read; its Len is 0 where there is none
 	Damage   jsonl.Damages // of the lines that were read
 }
 
@@ -94,7 +108,7 @@ func (c *Choice) Scan(ctx context.Context, src Source, each func(Place) error) (
 	}
 	s.walker.rest = wanted
 	limit := -1
-	if last := wanted.last(); last < open {
+	if last := wanted.last(); last < open && !c.Whole {
 		limit = last + 1
 	}
 	if err := s.run(ctx, src, limit); err != nil {
@@ -111,8 +125,8 @@ func (c *Choice) Scan(ctx context.Context, src Source, each func(Place) error) (
 // count returns the number of messages.
 func (src Source) count(ctx context.Context) (int, error) {
 	n := 0
-	err := src.lines(ctx, -1, nil, func(_ []Place, base jsonl.Base, lines int, _ jsonl.Damages) error {
-		n = base.Index + lines
+	err := src.lines(ctx, -1, nil, func(b *batch, base jsonl.Base, _ jsonl.Damages) error {
+		n = base.Index + b.lines
 		return nil
 	})
 	return n, err
@@ -122,10 +136,11 @@ func (src Source) count(ctx context.Context) (int, error) {
 type batch struct {
 	places []Place // of those that pass, with index and line in the batch
 	lines  int
+	last   Place // of all of them
 }
 
 // lines reads messages and hands on the places of those that match lets through.
-func (src Source) lines(ctx context.Context, limit int, match func(*jsonl.Line) bool, fold func([]Place, jsonl.Base, int, jsonl.Damages) error) error {
+func (src Source) lines(ctx context.Context, limit int, match func(*jsonl.Line) bool, fold func(*batch, jsonl.Base, jsonl.Damages) error) error {
 	return jsonl.Map(ctx, src.Source, jsonl.MapOptions{
 		From: src.Body, Line: src.Line, Limit: limit, Keys: lineKeys(), Workers: src.Workers,
 	}, func(l *jsonl.Line, b *batch) {
@@ -133,12 +148,11 @@ func (src Source) lines(ctx context.Context, limit int, match func(*jsonl.Line) 
 			return
 		}
 		b.lines++
+		b.last = Place{l.Index, l.Off, int64(len(l.Raw)), l.Number}
 		if match != nil && match(l) {
-			b.places = append(b.places, Place{l.Index, l.Off, int64(len(l.Raw)), l.Number})
+			b.places = append(b.places, b.last)
 		}
-	}, func(b *batch, base jsonl.Base, damage jsonl.Damages) error {
-		return fold(b.places, base, b.lines, damage)
-	}, func(b *batch) { *b = batch{places: b.places[:0]} })
+	}, fold, func(b *batch) { *b = batch{places: b.places[:0]} })
 }
 
 // scan is one run of [Choice.Scan].
@@ -154,13 +168,14 @@ type scan struct {
 }
 
 func (s *scan) run(ctx context.Context, src Source, limit int) error {
-	err := src.lines(ctx, limit, s.choice.Filter.match, func(places []Place, base jsonl.Base, lines int, damage jsonl.Damages) error {
+	err := src.lines(ctx, limit, s.choice.Filter.match, func(b *batch, base jsonl.Base, damage jsonl.Damages) error {
 		s.found.Damage.Append(damage)
-		s.found.Messages = base.Index + lines
-		for _, p := range places {
-			p.Index += base.Index
-			p.Line += base.Line + 1
-			if !s.walker.has(p.Index) {
+		if s.found.Messages = base.Index + b.lines; b.lines > 0 {
+			s.found.Last = b.last.behind(base)
+		}
+		for _, p := range b.places {
+			p = p.behind(base)
+			if !s.walker.has(p.Index) || s.choice.Only != nil && !s.choice.Only(p.Index) {
 				continue
 			}
 			if err := s.take(p); err != nil {
@@ -195,7 +210,7 @@ func (s *scan) take(p Place) error {
 func (s *scan) give(p Place) error {
 	switch {
 	case s.choice.First == 0 || s.found.Chosen < s.choice.First:
-	case s.bounded:
+	case s.bounded || s.choice.Whole:
 		return nil
 	default:
 		return errEnough

@@ -20,6 +20,12 @@ type Range struct {
 	toEnd    bool // there is no To
 }
 
+// Open reports whether the range goes to the end, wherever that is.
+func (r Range) Open() bool { return r.toEnd }
+
+// From returns the range that begins at a message and goes to the end.
+func From(message int) Range { return Range{From: message, To: open, toEnd: true} }
+
 // open is the end of a range that has none.
 const open = math.MaxInt
 

@@ -34,11 +34,11 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) e
 		messages := 0
 		end := src
 		end.Body, end.Line = start, 0
-		err = end.lines(ctx, -1, c.Filter.match, func(places []Place, base jsonl.Base, lines int, _ jsonl.Damages) error {
-			for _, p := range places {
+		err = end.lines(ctx, -1, c.Filter.match, func(b *batch, base jsonl.Base, _ jsonl.Damages) error {
+			for _, p := range b.places {
 				all = append(all, Place{p.Index + base.Index, p.Off, p.Len, 0})
 			}
-			messages = base.Index + lines
+			messages = base.Index + b.lines
 			return nil
 		})
 		if err != nil {

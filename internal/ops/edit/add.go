@@ -46,6 +46,10 @@ var (
 // is_user, is_system and send_date are added where they are missing.
 func Add(ctx context.Context, opt AddOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
+		cast, err := castOf(ctx, o)
+		if err != nil {
+			return nil, err
+		}
 		messages, err := o.count(ctx)
 		if err != nil {
 			return nil, err
@@ -58,10 +62,6 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 			if at < 0 || at > messages {
 				return nil, o.errorf("%w", &choose.OutOfRangeError{At: *opt.At, Messages: messages})
 			}
-		}
-		cast, err := castOf(ctx, o)
-		if err != nil {
-			return nil, err
 		}
 		p := &Plan{Taints: true}
 		if opt.Role != "" {
@@ -83,65 +83,6 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 		}
 		return p, nil
 	})
-}
-
-// cast is who has spoken in a chat so far.
-type cast struct {
-	last  map[message.Who]string       // the last name of a role
-	faces map[string]map[string]string // of a group: raw avatar keys of a name
-	genID []byte                       // of the last message
-}
-
-// cast reads who has spoken.
-func castOf(ctx context.Context, o *open) (*cast, error) {
-	c := &cast{last: map[message.Who]string{}, faces: map[string]map[string]string{}}
-	group := o.chat.Kind == userdir.Group
-	type said struct {
-		who   message.Who
-		name  string
-		faces map[string]string
-		genID []byte
-	}
-	keys := jsonl.NewKeys("name", "is_user", "is_system", "extra", "force_avatar", "original_avatar")
-	err := jsonl.Map(ctx, o.chat.Source, jsonl.MapOptions{From: o.chat.Body, Line: o.chat.BodyLine, Limit: -1, Keys: keys},
-		func(l *jsonl.Line, batch *[]said) {
-			if l.Damage != nil {
-				return
-			}
-			name, _ := l.Value(0)
-			user, _ := l.Value(1)
-			system, _ := l.Value(2)
-			s := said{who: message.Role(user, system)}
-			s.name, _ = rawjson.Unquote(name)
-			extra, _ := l.Value(3)
-			id, _ := rawjson.Lookup(extra, "gen_id")
-			s.genID = append([]byte(nil), id...)
-			for k, key := range []string{"force_avatar", "original_avatar"} {
-				if raw, ok := l.Value(4 + k); ok && group {
-					if s.faces == nil {
-						s.faces = map[string]string{}
-					}
-					s.faces[key] = string(raw)
-				}
-			}
-			*batch = append(*batch, s)
-		},
-		func(batch *[]said, _ jsonl.Base, _ jsonl.Damages) error {
-			for _, s := range *batch {
-				if s.name != "" {
-					c.last[s.who] = s.name
-				}
-				if s.faces != nil {
-					c.faces[s.name] = s.faces
-				}
-				c.genID = s.genID
-			}
-			return nil
-		}, func(batch *[]said) { *batch = (*batch)[:0] })
-	if err != nil {
-		return nil, o.errorf("%w", err)
-	}
-	return c, nil
 }
 
 // dateForm is how SillyTavern writes send_date since 1.13.
@@ -172,7 +113,7 @@ func (c *cast) made(o *open, opt *AddOptions) ([]byte, error) {
 		m.Set("swipes", rawjson.Append(nil, text))
 		m.Set("swipe_info", rawjson.Append(nil, message.NewSwipeInfo(date)))
 		if o.chat.Kind == userdir.Group {
-			for _, key := range []string{"force_avatar", "original_avatar"} {
+			for _, key := range avatarKeys() {
 				if raw, ok := c.faces[name][key]; ok {
 					m.Set(key, []byte(raw))
 				}
@@ -199,7 +140,7 @@ func (c *cast) speaker(o *open, opt *AddOptions) (string, error) {
 	case RoleComment:
 		return "Note", nil
 	}
-	if name := c.last[message.Who(opt.Role)]; name != "" {
+	if name := c.name(message.Who(opt.Role)); name != "" {
 		return name, nil
 	}
 	if opt.Role == RoleCharacter && o.chat.Kind == userdir.Solo {
@@ -234,7 +175,7 @@ func (c *cast) completed(object []byte, now time.Time) (line []byte, again bool,
 		key   string
 		value []byte
 	}{
-		{"name", rawjson.Quote(c.last[message.Role(user, system)])},
+		{"name", rawjson.Quote(c.name(message.Role(user, system)))},
 		{"is_user", []byte("false")},
 		{"is_system", []byte("false")},
 		{"send_date", sendDate(now)},

@@ -2,8 +2,6 @@ package edit
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 
 	"stchat/internal/choose"
@@ -13,144 +11,142 @@ import (
 // BatchOptions says what message apply makes of a chat.
 type BatchOptions struct {
 	Options
-	Operations []Operation
+	Operations *Operations
 }
 
 // Apply makes many operations together: all indexes are those of the chat before.
 func Apply(ctx context.Context, opt BatchOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		b := &batch{open: o, plan: &Plan{}, places: map[int]choose.Place{}, gone: map[int]int{}, edited: map[int]int{}}
-		return b.plan, b.all(ctx, opt.Operations)
+		list := *opt.Operations // each chat resolves the numbers for itself
+		for _, targets := range []*targets{&list.add, &list.remove, &list.edit, &list.test, &list.swipeGoes} {
+			if len(opt.Chats) > 1 {
+				*targets = slices.Clone(*targets)
+			}
+		}
+		return (&batch{open: o, list: &list, plan: &Plan{Taints: list.taints}}).all(ctx)
 	})
 }
 
 // batch collects what operations ask of one chat.
 type batch struct {
-	open   *open
-	plan   *Plan
-	places map[int]choose.Place
-	gone   map[int]int // line of the operation that deletes a message
-	edited map[int]int // and of the last one that edits it
-	meta   []patch.Changes
+	open *open
+	list *Operations
+	plan *Plan
 }
 
 // all plans the operations.
-func (b *batch) all(ctx context.Context, list []Operation) error {
-	messages, err := b.open.count(ctx)
-	if err != nil {
-		return err
+func (b *batch) all(ctx context.Context) (*Plan, error) {
+	if err := b.find(ctx); err != nil {
+		return nil, err
 	}
-	if err := b.find(ctx, list, messages); err != nil {
-		return err
+	if err := b.conflict(); err != nil {
+		return nil, err
 	}
-	for i := range list {
-		if err := b.one(&list[i], messages); err != nil {
-			return fmt.Errorf("line %d: %w", list[i].Line, err)
+	for _, t := range b.list.swipeGoes {
+		o, err := b.list.at(t.op)
+		if err != nil {
+			return nil, err
+		}
+		for i := t.from; i <= t.to; i++ {
+			b.plan.swipeGoes(int(i), o.number("delete")-1)
 		}
 	}
-	for _, at := range slices.Sorted(maps.Keys(b.gone)) {
-		if by := b.edited[at]; by > 0 {
-			return fmt.Errorf("line %d: message %d is deleted by line %d", by, at, b.gone[at])
+	for _, t := range b.list.add {
+		o, err := b.list.at(t.op)
+		if err != nil {
+			return nil, err
 		}
-	}
-	if len(b.meta) > 0 {
-		b.plan.Metadata = func(metadata []byte) ([]byte, error) {
-			for _, c := range b.meta {
-				var err error
-				if metadata, err = c.Apply(metadata); err != nil {
-					return nil, err
-				}
-			}
-			return metadata, nil
+		line, err := o.message(b.open.opt.Now)
+		if err != nil {
+			return nil, b.list.errorf(t.op, "%w", err)
 		}
+		b.plan.Add = append(b.plan.Add, Insertion{int(t.from), line})
 	}
-	return nil
+	edits := append(b.list.edit, b.list.test...)
+	edits.sort()
+	greeting := isGreeting(b.open.messages, b.open.chat.Metadata())
+	b.plan.Edits = func() func(int) Edit {
+		return (&sweep{list: b.list, opt: &b.open.opt, greeting: greeting, rest: edits}).edit
+	}
+	if len(b.list.meta) > 0 {
+		b.plan.Metadata = b.metadata
+	}
+	return b.plan, nil
 }
 
 // find looks up where the messages lie that operations name.
-func (b *batch) find(ctx context.Context, list []Operation, messages int) error {
-	var ranges []choose.Range
-	for _, o := range list {
-		if o.op == "add" {
-			continue
-		}
-		for _, r := range o.at {
-			if _, err := r.Indexes(messages); err != nil {
-				return fmt.Errorf("line %d: %w", o.Line, err)
-			}
-		}
-		ranges = append(ranges, o.at...)
-	}
-	if len(ranges) == 0 {
-		return nil
-	}
-	return b.open.choose(ctx, choose.Choice{Ranges: ranges}, func(at choose.Place) error {
-		b.places[at.Index] = at
-		return nil
-	})
-}
-
-// one plans one operation.
-func (b *batch) one(o *Operation, messages int) error {
-	switch o.op {
-	case "add":
-		return b.add(o, messages)
-	case "meta":
-		c, err := o.changes()
-		b.meta = append(b.meta, c)
-		return err
-	}
-	do, err := o.edit(b)
-	if err != nil {
-		return err
-	}
-	for _, r := range o.at {
-		indexes, err := r.Indexes(messages)
+func (b *batch) find(ctx context.Context) error {
+	l := b.list
+	if l.fromEnd {
+		messages, err := b.open.count(ctx)
 		if err != nil {
 			return err
 		}
-		for i := indexes[0]; i <= indexes[1]; i++ {
-			if o.op == "delete" {
-				if b.gone[i] == 0 {
-					b.plan.Delete = append(b.plan.Delete, b.places[i])
-				}
-				b.gone[i] = o.Line
-				b.plan.Taints = true
-				continue
-			}
-			if o.op != "test" {
-				b.edited[i] = o.Line
-			}
-			b.plan.Taints = b.plan.Taints || o.op == "set"
-			b.plan.Change = append(b.plan.Change, Change{b.places[i], do})
-			if k := o.swipeGoes(); k > 0 {
-				b.plan.swipeGoes(i, k-1)
-			}
+		if err := l.resolve(messages); err != nil {
+			return err
+		}
+	}
+	for _, list := range []targets{l.remove, l.edit, l.test} {
+		list.sort()
+	}
+	removes, edits, tests := l.remove.cover(), l.edit.cover(), l.test.cover()
+	gone, named := false, false
+	only := func(index int) bool {
+		edit, test := edits.has(index), tests.has(index)
+		gone, named = removes.has(index), edit || test
+		return gone || named
+	}
+	b.plan.Change = make([]choose.Place, 0, b.room(l.edit.size()+l.test.size()))
+	b.plan.Delete = make([]choose.Place, 0, b.room(l.remove.size()))
+	err := b.open.chooseAndCount(ctx, choose.Choice{Only: only}, func(at choose.Place) error {
+		if gone {
+			b.plan.Delete = append(b.plan.Delete, at)
+		}
+		if named {
+			b.plan.Change = append(b.plan.Change, at)
+		}
+		return nil
+	})
+	if err != nil || l.fromEnd {
+		return err
+	}
+	return l.resolve(b.open.messages)
+}
+
+// room returns for how many places there is to be room where so many messages are named:
+// not for more than the chat can have.
+func (b *batch) room(named int) int {
+	const shortest = int64(len(`{}` + "\n"))
+	return int(min(int64(named), b.open.chat.Source.Size/shortest))
+}
+
+// conflict refuses edits of messages that are deleted.
+func (b *batch) conflict() error {
+	edits, removes := &sweep{rest: b.list.edit}, &sweep{rest: b.list.remove}
+	for _, at := range b.plan.Delete {
+		edited, gone := edits.at(at.Index), removes.at(at.Index)
+		if len(edited) > 0 {
+			by := gone[len(gone)-1].op
+			return b.list.errorf(edited[len(edited)-1].op, "message %d is deleted by line %d", at.Index, b.list.line(by))
 		}
 	}
 	return nil
 }
 
-// add plans a message that comes.
-func (b *batch) add(o *Operation, messages int) error {
-	at := messages
-	switch {
-	case len(o.at) > 1 || len(o.at) == 1 && o.at[0].From != o.at[0].To:
-		return fmt.Errorf("%w: add takes one place", ErrOperation)
-	case len(o.at) == 1:
-		if at = o.at[0].From; at < 0 {
-			at += messages
+// metadata makes the operations on the metadata.
+func (b *batch) metadata(metadata []byte) ([]byte, error) {
+	for _, op := range b.list.meta {
+		o, err := b.list.at(op)
+		if err != nil {
+			return nil, err
 		}
-		if at < 0 || at > messages {
-			return &choose.OutOfRangeError{At: o.at[0].From, Messages: messages}
+		var c patch.Changes
+		if c, err = o.changes(); err == nil {
+			metadata, err = c.Apply(metadata)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	object, _ := o.raw.Get("message")
-	line, _, err := (&cast{}).completed(object, b.open.opt.Now)
-	if err != nil {
-		return fmt.Errorf("message: %w", err)
-	}
-	b.plan.Add = append(b.plan.Add, Insertion{at, line})
-	b.plan.Taints = true
-	return nil
+	return metadata, nil
 }

@@ -26,20 +26,13 @@ type slot struct {
 // stands there already is a test.
 func ApplyPatch(ctx context.Context, opt PatchOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		messages, err := o.count(ctx)
-		if err != nil {
-			return nil, err
-		}
-		places := make([]choose.Place, 0, messages)
-		if err := o.choose(ctx, choose.Choice{}, func(at choose.Place) error {
-			places = append(places, at)
+		g := &game{open: o}
+		if err := o.chooseAndCount(ctx, choose.Choice{}, func(at choose.Place) error {
+			g.places = append(g.places, at)
+			g.list = append(g.list, slot{index: at.Index})
 			return nil
 		}); err != nil {
 			return nil, err
-		}
-		g := &game{open: o, places: places}
-		for i := range places {
-			g.list = append(g.list, slot{index: i})
 		}
 		for i, op := range opt.Patch {
 			if err := g.play(&op); err != nil {
@@ -143,6 +136,12 @@ func (g *game) line(at int) ([]byte, error) {
 // plan returns what the patch comes to.
 func (g *game) plan() *Plan {
 	p := &Plan{Taints: true}
+	lines := map[int][]byte{}
+	p.Edits = func() func(int) Edit {
+		return func(index int) Edit {
+			return func(line []byte) ([]byte, error) { return judged(line, lines[index]) }
+		}
+	}
 	next := 0 // of the chat's messages
 	for _, s := range g.list {
 		if s.index < 0 {
@@ -154,8 +153,8 @@ func (g *game) plan() *Plan {
 		}
 		next++
 		if s.line != nil {
-			edited := s.line
-			p.Change = append(p.Change, Change{g.places[s.index], func(line []byte) ([]byte, error) { return judged(line, edited) }})
+			p.Change = append(p.Change, g.places[s.index])
+			lines[s.index] = s.line
 		}
 	}
 	for ; next < len(g.places); next++ {

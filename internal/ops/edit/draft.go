@@ -1,10 +1,7 @@
 package edit
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"slices"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
@@ -22,6 +19,11 @@ type drafting struct {
 	plan   *Plan
 	result *Result
 	set    *changeset.Set
+
+	swiped   map[int]int    // the swipe that is chosen from now on, of messages where it is another
+	followed []follow.Line  // messages that hold state which follows
+	follow   *follow.State  // that does it
+	anchors  []choose.Place // messages behind which others come, but for the last of the chat
 }
 
 // draft finds what follows from a plan and drafts it.
@@ -34,8 +36,8 @@ func (d *drafting) draft(ctx context.Context) error {
 		}
 	}
 	d.plan.sorted()
-	edits, err := d.changes(ctx)
-	if err != nil {
+	change := d.plan.moves(d.open.messages)
+	if err := d.change(ctx, change); err != nil {
 		return err
 	}
 	d.result.Swipe = d.plan.swipe
@@ -46,22 +48,14 @@ func (d *drafting) draft(ctx context.Context) error {
 		}
 	}
 	metadata := d.open.chat.Header.Metadata()
-	var lines chat.Lines
-	for _, e := range edits {
-		lines = append(lines, e.LineEdit)
-	}
-	if change := d.plan.what(d.open.messages, edits); d.plan.isLines() {
-		followed, err := followUp(ctx, d.open, d.result, change, metadata)
-		if err != nil {
+	if d.plan.isLines() {
+		if err := d.followUp(ctx, change, metadata); err != nil {
 			return err
 		}
-		lines = append(lines, followed...)
-		moved, err := d.comeAndGo(ctx, change)
-		if err != nil {
+		if err := d.comeAndGo(ctx, change); err != nil {
 			return err
 		}
-		lines = append(lines, moved...)
-		if err := d.floors(ctx, change, edits); err != nil {
+		if err := d.floors(ctx, change); err != nil {
 			return err
 		}
 		left := change.Left()
@@ -72,71 +66,20 @@ func (d *drafting) draft(ctx context.Context) error {
 			return err
 		}
 	}
-	if d.plan.Taints && len(lines) > 0 {
+	edited := d.plan.isLines() || len(d.followed) > 0
+	if d.plan.Taints && edited {
 		if tainted, _ := metadata.Get("tainted"); string(tainted) != "true" {
 			metadata.Set("tainted", []byte("true"))
 		}
 	}
-	if len(lines) == 0 && string(metadata.Bytes()) == string(before) {
+	if !edited && string(metadata.Bytes()) == string(before) {
 		return nil // unchanged
 	}
-	return d.write(lines, before)
-}
-
-// changes makes the edits to see which messages come out different: the others are left
-// out. Edits of one message are made in their order.
-func (d *drafting) changes(ctx context.Context) ([]changed, error) {
-	var list []changed
-	slices.SortStableFunc(d.plan.Change, func(a, b Change) int { return cmp.Compare(a.Place.Index, b.Place.Index) })
-	for i := 0; i < len(d.plan.Change); {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		at := d.plan.Change[i].Place
-		n := 1
-		for i+n < len(d.plan.Change) && d.plan.Change[i+n].Place.Index == at.Index {
-			n++
-		}
-		steps := d.plan.Change[i : i+n]
-		i += n
-		do := func(line []byte) ([]byte, error) {
-			for _, s := range steps {
-				var err error
-				if line, err = s.Do(line); err != nil {
-					return nil, err
-				}
-			}
-			return line, nil
-		}
-		old, err := d.open.chat.Source.Section(at.Off, at.Len)
-		if err != nil {
-			return nil, d.open.errorf("%w", err)
-		}
-		edited, err := do(bytes.Clone(old))
-		if err != nil {
-			return nil, d.open.errorf("message %d: %w", at.Index, err)
-		}
-		if bytes.Equal(old, edited) {
-			continue
-		}
-		if damage := jsonl.Check(edited); damage != nil {
-			return nil, d.open.errorf("message %d would be damaged: %s", at.Index, damage.Reason)
-		}
-		was, is := isSystem(old), isSystem(edited)
-		list = append(list, changed{
-			LineEdit: chat.LineEdit{Index: at.Index, Place: jsonl.Place{Off: at.Off, Len: at.Len}, Hash: chat.HashLine(old), Do: do},
-			hidden:   !was && is, shown: was && !is,
-			swipe: swipeOf(edited), swiped: swipeOf(old) != swipeOf(edited),
-			operations: operationsOf(edited), operated: !bytes.Equal(operationsOf(old), operationsOf(edited)),
-		})
-		d.result.Doc.Changed = append(d.result.Doc.Changed, at.Index)
-		d.result.diff(at.Index, old, edited)
-	}
-	return list, nil
+	return d.write(ctx, before)
 }
 
 // write drafts the chat, and Luker's copy of its slug.
-func (d *drafting) write(lines chat.Lines, before []byte) error {
+func (d *drafting) write(ctx context.Context, before []byte) error {
 	c := d.open.chat
 	metadata := c.Header.Metadata()
 	if d.open.slug != "" {
@@ -146,31 +89,26 @@ func (d *drafting) write(lines chat.Lines, before []byte) error {
 	if slug, ok := rawjson.Unquote(raw); ok {
 		d.result.Doc.Integrity = &slug
 	}
+	var header []byte // as it is to be; nil: as it is
 	if after := metadata.Bytes(); string(after) != string(before) {
-		line := c.Header.Bytes()
-		if damage := jsonl.Check(line); damage != nil {
+		header = c.Header.Bytes()
+		if damage := jsonl.Check(header); damage != nil {
 			return d.open.errorf("the header would be damaged: %s", damage.Reason)
 		}
-		old, err := c.Source.Section(c.HeaderSpan.Off, c.HeaderSpan.Len)
-		if err != nil {
-			return d.open.errorf("%w", err)
+		if d.open.opt.Changes.DryRun {
+			d.result.diff(newDiff(chat.HeaderIndex, before, after))
 		}
-		d.result.diff(chat.HeaderIndex, before, after)
-		lines = append(chat.Lines{{
-			Index: chat.HeaderIndex, Place: jsonl.Place{Off: c.HeaderSpan.Off, Len: c.HeaderSpan.Len}, Hash: chat.HashLine(old),
-			Do: func([]byte) ([]byte, error) { return line, nil },
-		}}, lines...)
 	}
 	if d.plan.Save != "" {
-		saved, err := d.set.Create(d.plan.Save, "the messages that go", changeset.Like(c.Stamp))
-		if err != nil {
-			return err
-		}
-		if _, err := saved.Write(d.result.Removed); err != nil {
+		if err := d.save(ctx); err != nil {
 			return err
 		}
 	}
-	if err := d.set.Edit(c.Path, c.Stamp, changeset.Joined(lines), about(d.result)); err != nil {
+	draft, err := d.set.Replace(c.Path, c.Stamp, about(d.result))
+	if err != nil {
+		return err
+	}
+	if err := d.render(ctx, draft, header); err != nil {
 		return err
 	}
 	if d.open.sync == "" || d.open.slug == "" {
@@ -182,61 +120,61 @@ func (d *drafting) write(lines chat.Lines, before []byte) error {
 	}), "the chat's new slug, where Luker looks first")
 }
 
-// comeAndGo returns the edits for messages that come and go.
-func (d *drafting) comeAndGo(ctx context.Context, change *follow.Change) (chat.Lines, error) {
-	var lines chat.Lines
-	anchors, err := d.anchors(ctx)
-	if err != nil {
-		return nil, err
-	}
+// comeAndGo notes the messages that come and go, and finds the lines behind which some come.
+func (d *drafting) comeAndGo(ctx context.Context, change *follow.Change) error {
 	gone := 0
 	for k, a := range d.plan.Add {
 		for gone < len(change.Gone) && change.Gone[gone] < a.At {
 			gone++
 		}
 		d.result.Doc.Added = append(d.result.Doc.Added, a.At-gone+k)
-		d.result.diff(a.At, nil, a.Line)
-		e := anchors[a.At-1]
-		e.Do, e.After = chat.Keep, [][]byte{a.Line}
-		lines = append(lines, e)
+		if d.open.opt.Changes.DryRun {
+			d.result.diff(newDiff(a.At, nil, a.Line))
+		}
 	}
 	for _, at := range d.plan.Delete {
-		old, err := d.open.chat.Source.Section(at.Off, at.Len)
-		if err != nil {
-			return nil, d.open.errorf("%w", err)
-		}
-		lines = append(lines, chat.LineEdit{Index: at.Index, Place: jsonl.Place{Off: at.Off, Len: at.Len}, Hash: chat.HashLine(old)})
 		d.result.Doc.Deleted = append(d.result.Doc.Deleted, at.Index)
-		d.result.diff(at.Index, old, nil)
-		if d.plan.Save != "" {
-			d.result.Removed = append(append(d.result.Removed, old...), '\n')
+		if d.open.opt.Changes.DryRun && len(d.result.Diffs) < shownDiffs {
+			old, err := d.open.chat.Source.Section(at.Off, at.Len)
+			if err != nil {
+				return d.open.errorf("%w", err)
+			}
+			d.result.diff(newDiff(at.Index, old, nil))
 		}
-	}
-	return lines, nil
-}
-
-// anchors finds the lines behind which messages come, by index; -1 is the header.
-func (d *drafting) anchors(ctx context.Context) (map[int]chat.LineEdit, error) {
-	found := map[int]chat.LineEdit{chat.HeaderIndex: {Index: chat.HeaderIndex}}
-	anchor := func(at choose.Place) error {
-		line, err := d.open.chat.Source.Section(at.Off, at.Len)
-		found[at.Index] = chat.LineEdit{Index: at.Index, Place: jsonl.Place{Off: at.Off, Len: at.Len}, Hash: chat.HashLine(line)}
-		return err
 	}
 	var ranges []choose.Range
 	for i, a := range d.plan.Add {
-		switch last := d.open.last; {
-		case a.At == 0 || i > 0 && d.plan.Add[i-1].At == a.At:
-		case last.Len > 0 && a.At == last.Index+1: // at the end
-			if err := anchor(last); err != nil {
-				return nil, err
-			}
-		default:
+		if a.At > 0 && a.At <= d.open.last.Index && (i == 0 || d.plan.Add[i-1].At != a.At) {
 			ranges = append(ranges, choose.Range{From: a.At - 1, To: a.At - 1})
 		}
 	}
 	if len(ranges) == 0 {
-		return found, nil
+		return nil
 	}
-	return found, d.open.choose(ctx, choose.Choice{Ranges: ranges}, anchor)
+	return d.open.choose(ctx, choose.Choice{Ranges: ranges}, func(at choose.Place) error {
+		d.anchors = append(d.anchors, at)
+		return nil
+	})
+}
+
+// save drafts a file of the lines that go.
+func (d *drafting) save(ctx context.Context) error {
+	saved, err := d.set.Create(d.plan.Save, "the messages that go", changeset.Like(d.open.chat.Stamp))
+	if err != nil {
+		return err
+	}
+	lines := func(yield func(choose.Place) bool) {
+		for _, at := range d.plan.Delete {
+			if !yield(at) {
+				return
+			}
+		}
+	}
+	return jsonl.Pick(ctx, d.open.chat.Source, lines, picked, func(_ choose.Place, line []byte, batch *[]byte) error {
+		*batch = append(append(*batch, line...), '\n')
+		return nil
+	}, func(batch *[]byte) error {
+		_, err := saved.Write(*batch)
+		return err
+	})
 }

@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"stchat/internal/follow"
 	"stchat/internal/isolate"
 	"stchat/internal/library"
+	"stchat/internal/metadiff"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
@@ -71,15 +71,29 @@ type Sidecar struct {
 // Result is what became of one chat.
 type Result struct {
 	ops.Result[Edited]
-	Swipe   int    // the number of a swipe that was added
-	Removed []byte // the lines that were taken out, where they were asked for
-	Diffs   []Diff // the first changes, for a person
+	Swipe int    // the number of a swipe that was added
+	Diffs []Diff // the first changes of a dry run, for a person
 }
 
-// Diff is one line before and after; nil where it comes or goes.
+// Diff is what differs in one line before and after, cut around that; nil where the line
+// comes or goes.
 type Diff struct {
 	Index         int // -1: the header
 	Before, After []byte
+}
+
+// newDiff cuts a line before and after around what differs.
+func newDiff(index int, before, after []byte) *Diff {
+	const limit = 160 // characters
+	d := &Diff{Index: index}
+	a, b := metadiff.Excerpts(string(before), string(after), limit)
+	if before != nil {
+		d.Before = []byte(a)
+	}
+	if after != nil {
+		d.After = []byte(b)
+	}
+	return d
 }
 
 // ErrExpected says that a chat is not as it was expected to be.
@@ -105,7 +119,7 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 			if err != nil {
 				return err
 			}
-			return ops.PathError((&drafting{o, p, r, s}).draft(ctx))
+			return ops.PathError((&drafting{open: o, plan: p, result: r, set: s}).draft(ctx))
 		}})
 	}
 	for i, outcome := range changeset.Run(ctx, units, opt.Changes) {
@@ -176,9 +190,10 @@ func (r *Result) lost(state *follow.State) {
 // shownDiffs is how many changes of a chat are kept to be shown.
 const shownDiffs = 40
 
-func (r *Result) diff(index int, before, after []byte) {
-	if len(r.Diffs) < shownDiffs {
-		r.Diffs = append(r.Diffs, Diff{index, bytes.Clone(before), bytes.Clone(after)})
+// diff keeps one to be shown; nil is none.
+func (r *Result) diff(d *Diff) {
+	if d != nil && len(r.Diffs) < shownDiffs {
+		r.Diffs = append(r.Diffs, *d)
 	}
 }
 

@@ -16,13 +16,8 @@ import (
 )
 
 // floors brings Luker's floor logs in step with messages that come and go and with swipes.
-func (d *drafting) floors(ctx context.Context, change *follow.Change, edits []changed) error {
-	edited := map[int]int{}
-	for _, e := range edits {
-		if e.swiped {
-			edited[e.Index] = e.swipe
-		}
-	}
+func (d *drafting) floors(ctx context.Context, change *follow.Change) error {
+	edited := d.swiped
 	if d.open.opt.NoFollow || !d.open.hasLog() || len(change.Gone)+len(change.Inserted)+len(edited)+len(d.plan.swipesGone) == 0 {
 		return nil
 	}

@@ -3,8 +3,8 @@ package edit
 import (
 	"context"
 	"errors"
+	"slices"
 
-	"stchat/internal/chat"
 	"stchat/internal/follow"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
@@ -52,19 +52,20 @@ func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
 	return nil
 }
 
-// followUp brings what refers to messages in step, and returns the edits of messages that
-// hold such state.
-func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, metadata *rawjson.Object) (chat.Lines, error) {
+// followUp brings what refers to messages in step, and notes the messages that hold such
+// state.
+func (d *drafting) followUp(ctx context.Context, change *follow.Change, metadata *rawjson.Object) error {
+	o, r := d.open, d.result
 	if o.opt.NoFollow || len(change.Gone)+len(change.Inserted)+len(change.Hidden)+len(change.Shown)+len(change.Operations) == 0 {
-		return nil, nil
+		return nil
 	}
 	if err := mayMove(o, change, metadata); err != nil {
-		return nil, err
+		return err
 	}
 	src := o.source()
 	state, err := follow.Look(ctx, follow.Source{Source: src.Source, Body: src.Body, Line: src.Line}, change, metadata)
 	if err != nil {
-		return nil, o.errorf("%w", err)
+		return o.errorf("%w", err)
 	}
 	r.state(state.Metadata(metadata))
 	r.lost(state)
@@ -75,19 +76,15 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 		r.Doc.Sidecars = append(r.Doc.Sidecars, Sidecar{sidecar.Path, "left"})
 		r.Note("%s: left as it is: what it holds is known to its extension only", sidecar.Path)
 	}
-	var lines chat.Lines
-	for _, l := range state.Lines() {
-		old, err := src.Section(l.Off, l.Len)
-		if err != nil {
-			return nil, o.errorf("%w", err)
-		}
-		if string(state.Line(l.Index, old)) == string(old) {
-			continue
-		}
-		lines = append(lines, chat.LineEdit{
-			Index: l.Index, Place: jsonl.Place{Off: l.Off, Len: l.Len}, Hash: chat.HashLine(old),
-			Do: func(line []byte) ([]byte, error) { return state.Line(l.Index, line), nil },
+	d.follow = state
+	return jsonl.Pick(ctx, src.Source, slices.Values(state.Lines()), func(l follow.Line) jsonl.Picked { return jsonl.Picked{Off: l.Off, Len: l.Len} },
+		func(l follow.Line, line []byte, batch *[]follow.Line) error {
+			if string(state.Line(l.Index, line)) != string(line) {
+				*batch = append(*batch, l)
+			}
+			return nil
+		}, func(batch *[]follow.Line) error {
+			d.followed = append(d.followed, *batch...)
+			return nil
 		})
-	}
-	return lines, nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
-	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/luker"
 	"stchat/internal/ops"
@@ -30,7 +29,7 @@ type open struct {
 	sync     string          // its chat_sync
 	sidecars []luker.Sidecar // Luker's, that hold state of extensions
 	messages int             // below 0: not counted yet
-	last     choose.Place    // the last message, where they were counted
+	last     choose.Place    // the last message, where they were counted; its Len is 0 where there is none
 }
 
 // openChat opens a chat, and refuses one that must not be edited (CONTENT.md 1.3).
@@ -85,25 +84,26 @@ func (o *open) judge(lib *library.Library) error {
 	return nil
 }
 
+// chooseAndCount is choose, and counts all messages on the way.
+func (o *open) chooseAndCount(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
+	c.Whole = true
+	return o.choose(ctx, c, each)
+}
+
 // choose reads the chosen messages, and refuses a chat that is damaged where it was read.
 func (o *open) choose(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
 	scanned, err := c.Scan(ctx, o.source(), each)
 	if err != nil {
 		return o.errorf("%w", err)
 	}
-	if scanned.Whole {
-		o.messages = scanned.Messages
-	}
-	return o.whole(scanned.Damage)
+	return o.whole(&scanned)
 }
 
-// one returns the only message that is chosen.
+// one returns the only message that is chosen, and counts all.
 func (o *open) one(ctx context.Context, c choose.Choice) (choose.Place, error) {
+	c.Whole = true
 	at, scanned, err := c.One(ctx, o.source())
-	if scanned.Whole {
-		o.messages = scanned.Messages
-	}
-	if damaged := o.whole(scanned.Damage); damaged != nil {
+	if damaged := o.whole(&scanned); damaged != nil {
 		return at, damaged
 	}
 	if err != nil {
@@ -115,11 +115,7 @@ func (o *open) one(ctx context.Context, c choose.Choice) (choose.Place, error) {
 // count returns how many messages the chat has, notes where the last one is, and refuses one that is damaged.
 func (o *open) count(ctx context.Context) (int, error) {
 	if o.messages < 0 {
-		err := o.choose(ctx, choose.Choice{}, func(at choose.Place) error {
-			o.last = at
-			return nil
-		})
-		if err != nil {
+		if err := o.chooseAndCount(ctx, choose.Choice{}, func(choose.Place) error { return nil }); err != nil {
 			return 0, err
 		}
 	}
@@ -129,11 +125,15 @@ func (o *open) count(ctx context.Context) (int, error) {
 	return o.messages, nil
 }
 
-func (o *open) whole(damage jsonl.Damages) error {
-	if damage.Total == 0 {
+// whole notes what a scan counted, and refuses a chat that is damaged where it was read.
+func (o *open) whole(scanned *choose.Scanned) error {
+	if scanned.Whole {
+		o.messages, o.last = scanned.Messages, scanned.Last
+	}
+	if scanned.Damage.Total == 0 {
 		return nil
 	}
-	return o.chat.DamageError(damage.First[0])
+	return o.chat.DamageError(scanned.Damage.First[0])
 }
 
 func (o *open) source() choose.Source {

@@ -1,15 +1,14 @@
 package edit
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"stchat/internal/choose"
-	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/metadiff"
 	"stchat/internal/patch"
@@ -19,38 +18,15 @@ import (
 // ErrOperation says that a line is no operation of message apply.
 var ErrOperation = errors.New("not an operation")
 
-// Operation is one operation of message apply (CONTENT.md 2.6).
-type Operation struct {
-	Line int // of the list, from 1
-	op   string
-	at   []choose.Range
-	raw  *rawjson.Object
+// operation is one operation of message apply (CONTENT.md 2.6).
+type operation struct {
+	op  string
+	at  []choose.Range
+	raw *rawjson.Object
 }
 
-// ParseOperations reads one JSON object per line. The error names the line and wraps
-// [ErrOperation].
-func ParseOperations(data []byte) ([]Operation, error) {
-	var list []Operation
-	number := 0
-	for line := range bytes.Lines(data) {
-		number++
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		o, err := parseOperation(line)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
-		}
-		o.Line = number
-		list = append(list, o)
-	}
-	return list, nil
-}
-
-func parseOperation(line []byte) (o Operation, err error) {
-	if d := jsonl.Check(line); d != nil {
-		return o, fmt.Errorf("%w: %w", ErrOperation, d)
-	}
+// parseOperation reads one operation, which is valid JSON.
+func parseOperation(line []byte) (o operation, err error) {
 	if o.raw, err = rawjson.ParseObject(line); err != nil {
 		return o, fmt.Errorf("%w: %s", ErrOperation, rawjson.KindOf(line))
 	}
@@ -76,7 +52,7 @@ func rangesOf(raw []byte) (list []choose.Range, err error) {
 	switch rawjson.KindOf(raw) {
 	case rawjson.Number:
 		n, ok := rawjson.Int(raw)
-		if !ok {
+		if !ok || n != int(int32(n)) {
 			return nil, fmt.Errorf("%w: at is %s, not a message number", ErrOperation, raw)
 		}
 		return []choose.Range{{From: n, To: n}}, nil
@@ -100,7 +76,7 @@ func rangesOf(raw []byte) (list []choose.Range, err error) {
 }
 
 // changes reads what set and meta ask.
-func (o *Operation) changes() (c patch.Changes, err error) {
+func (o *operation) changes() (c patch.Changes, err error) {
 	c.Merge, _ = o.raw.Get("merge")
 	c.MergePatch, _ = o.raw.Get("merge_patch")
 	if raw, ok := o.raw.Get("patch"); ok {
@@ -136,10 +112,11 @@ func (o *Operation) changes() (c patch.Changes, err error) {
 }
 
 // edit returns what the operation does to a message.
-func (o *Operation) edit(b *batch) (func(line []byte) ([]byte, error), error) {
+func (o *operation) edit(opt *Options, greeting bool) (Edit, error) {
 	switch o.op {
 	case "hide", "unhide":
-		return func(line []byte) ([]byte, error) { return message.SetSystem(line, o.op == "hide"), nil }, nil
+		hide := o.op == "hide"
+		return func(line []byte) ([]byte, error) { return message.SetSystem(line, hide), nil }, nil
 	case "set":
 		c, err := o.changes()
 		return func(line []byte) ([]byte, error) {
@@ -151,14 +128,16 @@ func (o *Operation) edit(b *batch) (func(line []byte) ([]byte, error), error) {
 		}, err
 	case "test":
 		return o.test()
-	case "swipe":
-		return o.swipe(b)
 	}
-	return nil, nil
+	swipe, err := o.swipe(opt)
+	return func(line []byte) ([]byte, error) {
+		edited, _, err := swipe.edit(line, greeting)
+		return edited, err
+	}, err
 }
 
 // test returns the judgement of a message.
-func (o *Operation) test() (func(line []byte) ([]byte, error), error) {
+func (o *operation) test() (Edit, error) {
 	if raw, ok := o.raw.Get("value"); ok {
 		return func(line []byte) ([]byte, error) {
 			if !metadiff.Equal(line, raw) {
@@ -181,23 +160,25 @@ func (o *Operation) test() (func(line []byte) ([]byte, error), error) {
 }
 
 // number returns the value of a key, 0 where that is no whole number.
-func (o *Operation) number(key string) int {
+func (o *operation) number(key string) int {
 	raw, _ := o.raw.Get(key)
 	n, _ := rawjson.Int(raw)
 	return n
 }
 
-// swipeGoes returns the swipe that the operation deletes, from 1; 0: none.
-func (o *Operation) swipeGoes() int {
-	if o.op != "swipe" || o.number("choose") > 0 || o.raw.Has("add") {
-		return 0
+// message returns the message that comes.
+func (o *operation) message(now time.Time) ([]byte, error) {
+	object, _ := o.raw.Get("message")
+	line, _, err := (&cast{}).completed(object, now)
+	if err != nil {
+		return nil, fmt.Errorf("message: %w", err)
 	}
-	return o.number("delete")
+	return line, nil
 }
 
-// swipe returns the edit of a message's swipes.
-func (o *Operation) swipe(b *batch) (func(line []byte) ([]byte, error), error) {
-	opt := SwipeOptions{Options: b.open.opt, Choose: o.number("choose"), Delete: o.number("delete")}
+// swipe returns what the operation does to a message's swipes.
+func (o *operation) swipe(common *Options) (*SwipeOptions, error) {
+	opt := &SwipeOptions{Options: *common, Choose: o.number("choose"), Delete: o.number("delete")}
 	if raw, ok := o.raw.Get("add"); ok {
 		text, ok := rawjson.Unquote(raw)
 		if !ok {
@@ -206,13 +187,11 @@ func (o *Operation) swipe(b *batch) (func(line []byte) ([]byte, error), error) {
 		chosen, _ := o.raw.Get("choose")
 		opt.Add, opt.Chosen, opt.Choose = &text, rawjson.Truthy(chosen), 0
 	}
-	if opt.Choose < 1 && opt.Delete < 1 && opt.Add == nil {
+	switch {
+	case opt.Choose < 1 && opt.Delete < 1 && opt.Add == nil:
 		return nil, fmt.Errorf("%w: swipe needs choose, add or delete", ErrOperation)
+	case opt.Delete > 0 && (opt.Choose > 0 || opt.Add != nil):
+		return nil, fmt.Errorf("%w: swipe deletes one, or chooses or adds one", ErrOperation)
 	}
-	b.plan.Taints = b.plan.Taints || opt.Taints()
-	greeting := isGreeting(b.open.messages, b.open.chat.Metadata())
-	return func(line []byte) ([]byte, error) {
-		edited, _, err := opt.edit(line, greeting)
-		return edited, err
-	}, nil
+	return opt, nil
 }

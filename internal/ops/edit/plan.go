@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/follow"
 	"stchat/internal/luker"
@@ -15,7 +14,8 @@ import (
 // Plan is what is wanted of one chat. All indexes are those before it.
 type Plan struct {
 	Add      []Insertion
-	Change   []Change
+	Change   []choose.Place // messages that may change, in the chat's order, each once
+	Edits    Edits          // what is done with them
 	Delete   []choose.Place
 	Metadata func(metadata []byte) ([]byte, error) // nil: nothing is asked of it
 
@@ -36,24 +36,21 @@ type Insertion struct {
 	Line []byte
 }
 
-// Change is one edit of one message. It must give the same for the same line.
-type Change struct {
-	Place choose.Place
-	Do    func(line []byte) ([]byte, error)
+// Edit returns a message as it is to be. It gives the same for the same line, which it does
+// not change, and may run beside others.
+type Edit func(line []byte) ([]byte, error)
+
+// Edits begins to go through the messages that may change. What it returns is asked, in
+// their order, for the edit of each.
+type Edits func() func(index int) Edit
+
+// each is one edit of all messages.
+func each(edit Edit) Edits {
+	return func() func(int) Edit { return func(int) Edit { return edit } }
 }
 
 // isLines reports whether messages are concerned, and not the metadata alone.
 func (p *Plan) isLines() bool { return len(p.Add)+len(p.Change)+len(p.Delete) > 0 }
-
-// changed is one message that comes out different.
-type changed struct {
-	chat.LineEdit
-	hidden, shown bool   // its is_system becomes true, or false
-	swipe         int    // the chosen one, from 0
-	swiped        bool   // that is another one
-	operations    []byte // its extra.var_ops
-	operated      bool   // these are others
-}
 
 // operationsOf returns what a message notes for Luker's variables.
 func operationsOf(line []byte) []byte {
@@ -66,13 +63,8 @@ func swipeOf(line []byte) int {
 	return luker.Swipe(raw)
 }
 
-func isSystem(line []byte) bool {
-	raw, _ := rawjson.Lookup(line, "is_system")
-	return rawjson.Truthy(raw)
-}
-
-// what returns what happens to the messages, for the state that follows.
-func (p *Plan) what(messages int, edits []changed) *follow.Change {
+// moves returns which messages go and come, for the state that follows.
+func (p *Plan) moves(messages int) *follow.Change {
 	c := &follow.Change{Messages: messages}
 	for _, d := range p.Delete {
 		c.Gone = append(c.Gone, d.Index)
@@ -85,20 +77,6 @@ func (p *Plan) what(messages int, edits []changed) *follow.Change {
 		})
 		c.Inserted = append(c.Inserted, follow.Insert{At: a.At, Visible: visible, Operations: operationsOf(a.Line)})
 	}
-	for _, e := range edits {
-		switch {
-		case e.hidden:
-			c.Hidden = append(c.Hidden, e.Index)
-		case e.shown:
-			c.Shown = append(c.Shown, e.Index)
-		}
-		if e.operated {
-			if c.Operations == nil {
-				c.Operations = map[int][]byte{}
-			}
-			c.Operations[e.Index] = e.operations
-		}
-	}
 	return c
 }
 
@@ -110,7 +88,7 @@ func (p *Plan) swipeGoes(message, swipe int) {
 	p.swipesGone[message] = append(p.swipesGone[message], swipe)
 }
 
-// sorted puts what is wanted in the chat's order.
+// sorted puts what comes and goes in the chat's order.
 func (p *Plan) sorted() {
 	slices.SortStableFunc(p.Add, func(a, b Insertion) int { return cmp.Compare(a.At, b.At) })
 	slices.SortFunc(p.Delete, func(a, b choose.Place) int { return cmp.Compare(a.Index, b.Index) })

@@ -24,9 +24,9 @@ func SetRecap(ctx context.Context, opt RecapOptions) []*Result {
 		if opt.Scene == nil {
 			return &Plan{Metadata: opt.running}, nil
 		}
-		p := &Plan{}
+		p := &Plan{Edits: each(opt.scene)}
 		err := o.choose(ctx, choose.Choice{Ranges: []choose.Range{{From: *opt.Scene, To: *opt.Scene}}}, func(at choose.Place) error {
-			p.Change = append(p.Change, Change{at, opt.scene})
+			p.Change = append(p.Change, at)
 			return nil
 		})
 		return p, err

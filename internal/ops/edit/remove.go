@@ -93,15 +93,9 @@ type HideOptions struct {
 // Hide hides the chosen messages, or shows them again (/hide and /unhide).
 func Hide(ctx context.Context, opt HideOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		p := &Plan{}
-		err := o.choose(ctx, opt.Choice, func(at choose.Place) error {
-			p.Change = append(p.Change, Change{at, func(line []byte) ([]byte, error) {
-				kind, _ := rawjson.Lookup(line, "extra", "type")
-				if rawjson.Truthy(kind) && !opt.All {
-					return line, nil
-				}
-				return message.SetSystem(line, opt.Hide), nil
-			}})
+		p := &Plan{Edits: each(opt.line)}
+		err := o.chooseAndCount(ctx, opt.Choice, func(at choose.Place) error {
+			p.Change = append(p.Change, at)
 			return nil
 		})
 		if err == nil && len(p.Change) == 0 {
@@ -109,4 +103,12 @@ func Hide(ctx context.Context, opt HideOptions) []*Result {
 		}
 		return p, err
 	})
+}
+
+// line hides a message, or shows it.
+func (opt *HideOptions) line(line []byte) ([]byte, error) {
+	if kind, _ := rawjson.Lookup(line, "extra", "type"); rawjson.Truthy(kind) && !opt.All {
+		return line, nil
+	}
+	return message.SetSystem(line, opt.Hide), nil
 }

@@ -32,9 +32,9 @@ var (
 // Set changes the chosen messages. Where the text changes, the chosen swipe gets it too.
 func Set(ctx context.Context, opt SetOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		p := &Plan{Taints: true}
-		err := o.choose(ctx, opt.Choice, func(at choose.Place) error {
-			p.Change = append(p.Change, Change{at, opt.Line})
+		p := &Plan{Taints: true, Edits: each(opt.Line)}
+		err := o.chooseAndCount(ctx, opt.Choice, func(at choose.Place) error {
+			p.Change = append(p.Change, at)
 			return nil
 		})
 		if err == nil && len(p.Change) == 0 {

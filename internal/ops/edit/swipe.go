@@ -33,12 +33,12 @@ func Swipe(ctx context.Context, opt SwipeOptions) []*Result {
 		if err != nil {
 			return nil, err
 		}
-		p := &Plan{Taints: opt.Taints()}
+		p := &Plan{Taints: opt.Taints(), Change: []choose.Place{at}}
 		greeting := isGreeting(messages, o.chat.Metadata())
-		p.Change = append(p.Change, Change{at, func(line []byte) (edited []byte, err error) {
+		p.Edits = each(func(line []byte) (edited []byte, err error) {
 			edited, p.swipe, err = opt.edit(line, greeting)
 			return edited, err
-		}})
+		})
 		if opt.Delete > 0 {
 			p.swipeGoes(at.Index, opt.Delete-1)
 		}

@@ -1,0 +1,210 @@
+package edit
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"stchat/internal/choose"
+	"stchat/internal/jsonl"
+)
+
+// Operations is a list of operations of message apply. There may be millions: beside the
+// list's own bytes it holds a few for each.
+type Operations struct {
+	data      []byte
+	add       targets
+	remove    targets
+	edit      targets // set, hide, unhide, swipe
+	test      targets
+	swipeGoes targets // those of edit that delete a swipe
+	meta      []int   // where those on the metadata begin in data
+	taints    bool    // SillyTavern would note one of the edits
+	fromEnd   bool    // some number counts from the end
+}
+
+// target is a range of messages that an operation names, both ends inclusive. Of one that
+// adds a message both are the place.
+type target struct {
+	op       int // where the operation begins in the list's bytes
+	from, to int32
+}
+
+// toEnd is the end of a target that has none, and the place of a message at the end.
+const toEnd = math.MaxInt32
+
+type targets []target
+
+// ParseOperations reads one JSON object per line. The error names the line and wraps
+// [ErrOperation].
+func ParseOperations(data []byte) (*Operations, error) {
+	list := &Operations{data: data}
+	at, number := 0, 0
+	for line := range bytes.Lines(data) {
+		number++
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			if err := list.take(at, text); err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+		}
+		at += len(line)
+	}
+	return list, nil
+}
+
+// take takes in the operation that begins at an offset.
+func (l *Operations) take(at int, line []byte) error {
+	if d := jsonl.Check(line); d != nil {
+		return fmt.Errorf("%w: %w", ErrOperation, d)
+	}
+	o, err := parseOperation(line)
+	if err != nil {
+		return err
+	}
+	switch o.op {
+	case "add":
+		return l.takeAdd(at, &o)
+	case "meta":
+		l.meta = append(l.meta, at)
+		_, err := o.changes()
+		return err
+	case "delete":
+		l.remove = l.into(l.remove, at, o.at)
+		l.taints = true
+		return nil
+	case "test":
+		l.test = l.into(l.test, at, o.at)
+	default:
+		l.edit = l.into(l.edit, at, o.at)
+	}
+	if o.op == "swipe" {
+		swipe, err := o.swipe(&Options{})
+		if err == nil && swipe.Delete > 0 {
+			l.swipeGoes, l.taints = l.into(l.swipeGoes, at, o.at), true
+		}
+		return err
+	}
+	l.taints = l.taints || o.op == "set"
+	_, err = o.edit(nil, false)
+	return err
+}
+
+// takeAdd takes in a message that comes.
+func (l *Operations) takeAdd(at int, o *operation) error {
+	l.taints = true
+	switch {
+	case len(o.at) == 0:
+		l.add = append(l.add, target{at, toEnd, toEnd})
+	case len(o.at) > 1 || o.at[0].From != o.at[0].To:
+		return fmt.Errorf("%w: add takes one place", ErrOperation)
+	default:
+		l.add = l.into(l.add, at, o.at)
+	}
+	_, err := o.message(time.Time{})
+	return err
+}
+
+// into notes the ranges of an operation.
+func (l *Operations) into(list targets, op int, ranges []choose.Range) targets {
+	for _, r := range ranges {
+		l.fromEnd = l.fromEnd || r.From < 0 || r.To < 0
+		list = append(list, target{op, int32(r.From), int32(min(r.To, toEnd))})
+	}
+	return list
+}
+
+// at returns the operation that begins at an offset.
+func (l *Operations) at(op int) (operation, error) {
+	line, _, _ := bytes.Cut(l.data[op:], []byte{'\n'})
+	return parseOperation(bytes.TrimSpace(line))
+}
+
+// line returns the number, from 1, of the line in which an operation begins.
+func (l *Operations) line(op int) int { return 1 + bytes.Count(l.data[:op], []byte{'\n'}) }
+
+// errorf makes an error about an operation, by its line in the list.
+func (l *Operations) errorf(op int, format string, args ...any) error {
+	return fmt.Errorf("line %d: "+format, append([]any{l.line(op)}, args...)...)
+}
+
+// resolve turns the numbers of all targets into indexes of a chat with so many messages.
+// The error is that of the first operation that names one that is not there.
+func (l *Operations) resolve(messages int) error {
+	wrong, cause := -1, error(nil)
+	fail := func(op int, err error) {
+		if wrong < 0 || op < wrong {
+			wrong, cause = op, err
+		}
+	}
+	for _, list := range []*targets{&l.remove, &l.edit, &l.test, &l.swipeGoes} {
+		kept := (*list)[:0]
+		for _, t := range *list {
+			r := choose.Range{From: int(t.from), To: int(t.to)}
+			if t.to == toEnd {
+				r = choose.From(r.From)
+			}
+			indexes, err := r.Indexes(messages)
+			if err != nil {
+				fail(t.op, err)
+			} else if t.from, t.to = int32(indexes[0]), int32(indexes[1]); t.from <= t.to {
+				kept = append(kept, t)
+			}
+		}
+		*list = kept
+	}
+	for i := range l.add {
+		t := &l.add[i]
+		at := int(t.from)
+		switch {
+		case at == toEnd:
+			at = messages
+		case at < 0:
+			at += messages
+		}
+		if at < 0 || at > messages {
+			fail(t.op, &choose.OutOfRangeError{At: int(t.from), Messages: messages})
+		}
+		t.from = int32(at)
+	}
+	if wrong >= 0 {
+		return l.errorf(wrong, "%w", cause)
+	}
+	return nil
+}
+
+// sort puts targets in the order in which messages are gone through. Those that begin at
+// one message stay in the list's order.
+func (t targets) sort() {
+	slices.SortFunc(t, func(a, b target) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.op, b.op)) })
+}
+
+// size returns how many messages the targets name, without those that go to the end; the
+// same one counts as often as it is named.
+func (t targets) size() (n int) {
+	for _, one := range t {
+		if one.to != toEnd && one.to >= one.from {
+			n += int(one.to-one.from) + 1
+		}
+	}
+	return n
+}
+
+// cover goes through sorted targets.
+type cover struct {
+	rest targets
+	to   int32 // behind which nothing is named yet
+}
+
+func (t targets) cover() *cover { return &cover{t, -1} }
+
+// has reports whether a message is named; it is asked in order.
+func (c *cover) has(index int) bool {
+	for len(c.rest) > 0 && int(c.rest[0].from) <= index {
+		c.to = max(c.to, c.rest[0].to)
+		c.rest = c.rest[1:]
+	}
+	return index <= int(c.to)
+}

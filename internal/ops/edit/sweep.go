@@ -1,0 +1,65 @@
+package edit
+
+import (
+	"slices"
+	"sync"
+)
+
+// sweep goes through the messages and knows which operations name each.
+type sweep struct {
+	list     *Operations
+	opt      *Options
+	greeting bool
+	rest     targets  // sorted
+	active   []*doing // whose range has begun, in the list's order
+}
+
+// doing is an operation on some messages. It is read when the first of them is edited, for
+// there may be millions, and forgotten behind the last.
+type doing struct {
+	target
+	once sync.Once
+	edit Edit
+	err  error
+}
+
+// at returns the operations that name a message, in the list's order. It is asked in the
+// chat's order.
+func (s *sweep) at(index int) []*doing {
+	s.active = slices.DeleteFunc(s.active, func(d *doing) bool { return int(d.to) < index })
+	for ; len(s.rest) > 0 && int(s.rest[0].from) <= index; s.rest = s.rest[1:] {
+		t := s.rest[0]
+		if int(t.to) < index {
+			continue
+		}
+		behind, _ := slices.BinarySearchFunc(s.active, t.op+1, func(d *doing, op int) int { return d.op - op })
+		s.active = slices.Insert(s.active, behind, &doing{target: t})
+	}
+	return slices.Clone(s.active)
+}
+
+// edit returns what is done with a message.
+func (s *sweep) edit(index int) Edit {
+	doings := s.at(index)
+	return func(line []byte) (_ []byte, err error) {
+		for _, d := range doings {
+			d.once.Do(func() { d.edit, d.err = s.read(d.op) })
+			if d.err != nil {
+				return nil, d.err
+			}
+			if line, err = d.edit(line); err != nil {
+				return nil, err
+			}
+		}
+		return line, nil
+	}
+}
+
+// read reads the operation that begins at an offset.
+func (s *sweep) read(op int) (Edit, error) {
+	o, err := s.list.at(op)
+	if err != nil {
+		return nil, err
+	}
+	return o.edit(s.opt, s.greeting)
+}
