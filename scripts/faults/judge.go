@@ -115,7 +115,7 @@ func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t troub
 }
 
 // saysWritten finds what says that all is in place although something failed.
-var saysWritten = regexp.MustCompile(`synced|standard output|is noted, but|interrupted: .*, 0 not begun`)
+var saysWritten = regexp.MustCompile(`synced|standard output|is noted, but|interrupted: .*, 0 not begun|files? mended`)
 
 // fresh lists the loose chats that were not loose before.
 func (sc *scenario) fresh(s snapshot) []string {
