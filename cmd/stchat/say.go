@@ -35,11 +35,11 @@ func say[D any](c *console, how saying, source string, r *ops.Result[D]) error {
 	for _, w := range r.Warnings {
 		c.warn("%s", w)
 	}
-	for _, n := range r.Notes {
-		c.note("%s", n)
-	}
 	if r.Err != nil {
 		return c.failed(c.Out, how.json, source, withHint(r.Err, how.hints))
+	}
+	for _, n := range r.Notes {
+		c.note("%s", n)
 	}
 	c.work.done++
 	if how.dryRun || how.steps {
