@@ -1,13 +1,9 @@
 package history
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // What can be wrong with a store as a whole. An error names the file too.
@@ -46,36 +42,3 @@ func (e *LostError) Error() string {
 
 // Is makes every lost piece an [ErrBroken].
 func (e *LostError) Is(target error) bool { return target == ErrBroken }
-
-// told names the store's file in an error, and what SQLite's code means.
-func (s *Store) told(err error) error {
-	if err == nil {
-		return nil
-	}
-	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return err
-	}
-	// the low byte is the kind: https://www.sqlite.org/rescode.html
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%s: %w", s.path, ErrForeign)
-	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%s: %w (%w)", s.path, ErrBroken, e)
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fmt.Errorf("%s: %w", s.path, ErrBusy)
-	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("%s: %w", s.path, ErrFull)
-	case sqlite3.SQLITE_READONLY:
-		return fmt.Errorf("%s: %w", s.path, ErrReadOnly)
-	case sqlite3.SQLITE_INTERRUPT:
-		return fmt.Errorf("%s: %w", s.path, context.Canceled)
-	}
-	return fmt.Errorf("%s: %w", s.path, e)
-}
-
-// halfDone says whether a store cannot be read because a transaction must first be taken back.
-func halfDone(err error) bool {
-	e, ok := errors.AsType[*sqlite.Error](err)
-	return ok && (e.Code() == sqlite3.SQLITE_READONLY_ROLLBACK || e.Code() == sqlite3.SQLITE_READONLY_RECOVERY || e.Code()&0xff == sqlite3.SQLITE_CANTOPEN)
-}

@@ -14,7 +14,7 @@ const manyMisses = 10_000
 // finder finds the numbers of pieces that the store has. After piece i comes, most
 // likely, i+1: its key is compared with the list of its pack; only a miss asks the index.
 type finder struct {
-	s      *Store
+	db     *database
 	look   *sql.Stmt
 	lists  [16]keyList
 	used   [16]int
@@ -55,7 +55,7 @@ func (f *finder) list(ctx context.Context, id int64) (*keyList, error) {
 	}
 	var first int64
 	var raw []byte
-	err := f.s.row(ctx, "SELECT first, keys FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id).Scan(&first, &raw)
+	err := f.db.row(ctx, "SELECT first, keys FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id).Scan(&first, &raw)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -91,11 +91,11 @@ func (f *finder) find(ctx context.Context, k key) (id int64, found bool, err err
 // build makes the filter of all keys that the store has.
 func (f *finder) build(ctx context.Context) error {
 	var n int
-	if err := f.s.row(ctx, "SELECT coalesce(sum(n), 0) FROM pack").Scan(&n); err != nil {
+	if err := f.db.row(ctx, "SELECT coalesce(sum(n), 0) FROM pack").Scan(&n); err != nil {
 		return err
 	}
 	f.filter = newFilter(n)
-	rows, err := f.s.conn.QueryContext(ctx, "SELECT k FROM key")
+	rows, err := f.db.conn.QueryContext(ctx, "SELECT k FROM key")
 	if err != nil {
 		return err
 	}

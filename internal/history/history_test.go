@@ -33,7 +33,7 @@ func openNew(t *testing.T) *Store {
 // take adds versions of the chat of a name, in one transaction.
 func take(t *testing.T, s *Store, name string, contents ...[]byte) []Version {
 	t.Helper()
-	w, err := s.Writer(t.Context())
+	w, err := NewWriter(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestOnlyNewPieces(t *testing.T) {
 		{"a long line", chat(append(lines, picture)...), 0},
 		{"turned round", chat(append(lines[500:], lines[:500]...)...), 0},
 	} {
-		w, err := s.Writer(t.Context())
+		w, err := NewWriter(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}

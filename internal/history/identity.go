@@ -18,13 +18,20 @@ type Candidate struct {
 	Now     time.Time
 }
 
-// Identify finds the chat that a file is a version of, or makes a new one: first by its
+// identities is what finds and keeps them.
+type identities struct {
+	ctx context.Context
+	db  *database
+	dry bool
+}
+
+// identify finds the chat that a file is a version of, or makes a new one: first by its
 // place, unless another chat has taken that; then, for a chat under a new name, the one
 // whose file is gone and that has the same slug, or else shares at least half of its
 // lines. A slug alone is no identity: branches inherit them, Luker changes them.
-func (w *Writer) Identify(f Candidate, c *Content) (Chat, error) {
+func (ids *identities) identify(f Candidate, c *Content) (Chat, error) {
 	slug := c.Slug()
-	at, err := w.s.chats(w.ctx, "WHERE owner = ? AND name = ? AND kind = ? ORDER BY gone_at IS NOT NULL, id DESC", f.Owner, f.Name, f.Kind)
+	at, err := listChats(ids.ctx, ids.db, "WHERE owner = ? AND name = ? AND kind = ? ORDER BY gone_at IS NOT NULL, id DESC", f.Owner, f.Name, f.Kind)
 	if err != nil {
 		return Chat{}, err
 	}
@@ -32,34 +39,34 @@ func (w *Writer) Identify(f Candidate, c *Content) (Chat, error) {
 	for _, known := range at {
 		other := false
 		if f.Kind.IsChat() && f.Kind != Backup && known.Slug != slug {
-			if other, err = w.differs(known.ID, c); err != nil {
+			if other, err = ids.differs(known.ID, c); err != nil {
 				return Chat{}, err
 			}
 		}
 		if !other {
-			return known, w.update(&known, f, slug)
+			return known, ids.update(&known, f, slug)
 		}
 		others = append(others, known.ID)
 	}
 	for _, id := range others {
-		if err := w.Gone(id, f.Now.UnixMilli()); err != nil {
+		if err := ids.gone(id, f.Now.UnixMilli()); err != nil {
 			return Chat{}, err
 		}
 	}
 	if f.Kind.IsChat() && f.Kind != Backup {
-		moved, err := w.moved(f, slug, c)
+		moved, err := ids.moved(f, slug, c)
 		if err != nil {
 			return Chat{}, err
 		}
 		if moved != nil {
-			return *moved, w.update(moved, f, slug)
+			return *moved, ids.update(moved, f, slug)
 		}
 	}
-	return w.newChat(f, slug)
+	return ids.newChat(f, slug)
 }
 
 // moved finds the chat that was renamed or moved to a new name, nil where there is none.
-func (w *Writer) moved(f Candidate, slug string, c *Content) (*Chat, error) {
+func (ids *identities) moved(f Candidate, slug string, c *Content) (*Chat, error) {
 	if len(f.Missing) == 0 {
 		return nil, nil
 	}
@@ -72,7 +79,7 @@ func (w *Writer) moved(f Candidate, slug string, c *Content) (*Chat, error) {
 	if len(same) == 1 {
 		return &same[0], nil
 	}
-	best, shared, err := w.most(f.Missing, c)
+	best, shared, err := ids.most(f.Missing, c)
 	if best == nil || 2*shared < pieceCount(c.Runs) {
 		return nil, err
 	}
@@ -80,20 +87,14 @@ func (w *Writer) moved(f Candidate, slug string, c *Content) (*Chat, error) {
 	return &found, err
 }
 
-// Shared counts the pieces that a chat's last version has in common with c.
-func (w *Writer) Shared(chat int64, c *Content) (int64, error) {
-	runs, err := w.lastRuns(chat)
-	return Common(c.Runs, runs), err
-}
-
 // most finds the chat whose last version has most pieces in common with c, and how many.
-func (w *Writer) most(list []Chat, c *Content) (best *Chat, shared int64, err error) {
+func (ids *identities) most(list []Chat, c *Content) (best *Chat, shared int64, err error) {
 	for i := range list {
-		n, err := w.Shared(list[i].ID, c)
+		runs, err := lastRuns(ids.ctx, ids.db, list[i].ID)
 		if err != nil {
 			return nil, 0, err
 		}
-		if n > shared {
+		if n := Common(c.Runs, runs); n > shared {
 			best, shared = &list[i], n
 		}
 	}
@@ -102,8 +103,8 @@ func (w *Writer) most(list []Chat, c *Content) (best *Chat, shared int64, err er
 
 // differs says whether no message of a chat's last version is in c. The first line, the
 // header, does not count, nor does an empty line.
-func (w *Writer) differs(chat int64, c *Content) (bool, error) {
-	runs, err := w.lastRuns(chat)
+func (ids *identities) differs(chat int64, c *Content) (bool, error) {
+	runs, err := lastRuns(ids.ctx, ids.db, chat)
 	if err != nil || len(runs) == 0 {
 		return false, err
 	}
@@ -113,32 +114,23 @@ func (w *Writer) differs(chat int64, c *Content) (bool, error) {
 	return Common(behindHead(c.Runs), behindHead(runs)) == 0, nil
 }
 
-// lastRuns gives the runs of a chat's last version, nil where it has none.
-func (w *Writer) lastRuns(chat int64) ([]Run, error) {
-	list, err := w.s.versions(w.ctx, "WHERE chat = ? ORDER BY at DESC, rev DESC LIMIT 1", chat)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	return list[0].Runs()
-}
-
 // update notes where a chat lies now, and its slug.
-func (w *Writer) update(chat *Chat, f Candidate, slug string) error {
+func (ids *identities) update(chat *Chat, f Candidate, slug string) error {
 	if !chat.Gone() && chat.Owner == f.Owner && chat.Name == f.Name && chat.Kind == f.Kind && chat.Slug == slug {
 		return nil
 	}
 	chat.Kind, chat.Owner, chat.Name, chat.Slug, chat.GoneAt = f.Kind, f.Owner, f.Name, slug, time.Time{}
-	if w.s.dry {
+	if ids.dry {
 		return nil
 	}
-	return w.s.told(w.s.exec(w.ctx, "UPDATE chat SET kind = ?, owner = ?, name = ?, slug = ?, gone_at = NULL WHERE id = ?",
+	return ids.db.told(ids.db.exec(ids.ctx, "UPDATE chat SET kind = ?, owner = ?, name = ?, slug = ?, gone_at = NULL WHERE id = ?",
 		chat.Kind, chat.Owner, chat.Name, chat.Slug, chat.ID))
 }
 
-func (w *Writer) newChat(f Candidate, slug string) (Chat, error) {
+func (ids *identities) newChat(f Candidate, slug string) (Chat, error) {
 	chat := Chat{Kind: f.Kind, Owner: f.Owner, Name: f.Name, Slug: slug}
 	if f.Parent != "" && f.Kind.IsChat() {
-		parents, err := w.s.chats(w.ctx, "WHERE owner = ? AND name = ? ORDER BY id DESC LIMIT 1", f.Owner, f.Parent)
+		parents, err := listChats(ids.ctx, ids.db, "WHERE owner = ? AND name = ? ORDER BY id DESC LIMIT 1", f.Owner, f.Parent)
 		if err != nil {
 			return chat, err
 		}
@@ -146,33 +138,24 @@ func (w *Writer) newChat(f Candidate, slug string) (Chat, error) {
 			chat.Parent = parents[0].ID
 		}
 	}
-	if w.s.dry {
+	if ids.dry {
 		return chat, nil
 	}
 	var parent any
 	if chat.Parent != 0 {
 		parent = chat.Parent
 	}
-	err := w.s.row(w.ctx, "INSERT INTO chat(kind, owner, name, slug, parent) VALUES(?, ?, ?, ?, ?) RETURNING id",
+	err := ids.db.row(ids.ctx, "INSERT INTO chat(kind, owner, name, slug, parent) VALUES(?, ?, ?, ?, ?) RETURNING id",
 		chat.Kind, chat.Owner, chat.Name, chat.Slug, parent).Scan(&chat.ID)
-	return chat, w.s.told(err)
+	return chat, ids.db.told(err)
 }
 
-// Last gives the newest of a chat's versions; ok is false where it has none.
-func (w *Writer) Last(ctx context.Context, chat int64) (v Version, ok bool, err error) {
-	list, err := w.s.versions(ctx, "WHERE chat = ? ORDER BY at DESC, rev DESC LIMIT 1", chat)
-	if err != nil || len(list) == 0 {
-		return Version{}, false, err
-	}
-	return list[0], true, nil
-}
-
-// Gone notes that a chat's file was not found, at a time in ms since 1970.
-func (w *Writer) Gone(chat, at int64) error {
-	if w.s.dry {
+// gone notes that a chat's file was not found, at a time in ms since 1970.
+func (ids *identities) gone(chat, at int64) error {
+	if ids.dry {
 		return nil
 	}
-	return w.s.told(w.s.exec(w.ctx, "UPDATE chat SET gone_at = ? WHERE id = ? AND gone_at IS NULL", at, chat))
+	return ids.db.told(ids.db.exec(ids.ctx, "UPDATE chat SET gone_at = ? WHERE id = ? AND gone_at IS NULL", at, chat))
 }
 
 func pieceCount(runs []Run) (n int64) {

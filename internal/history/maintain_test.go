@@ -26,7 +26,7 @@ func chatOf(name string, from, to int) []byte {
 
 func verified(t *testing.T, s *Store) (list []Problem) {
 	t.Helper()
-	if err := s.Verify(t.Context(), func(p Problem) error { list = append(list, p); return nil }); err != nil {
+	if err := Verify(t.Context(), s, func(p Problem) error { list = append(list, p); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return list
@@ -36,14 +36,14 @@ func verified(t *testing.T, s *Store) (list []Problem) {
 func flip(t *testing.T, s *Store, query, update string, at int, args ...any) {
 	t.Helper()
 	var blob []byte
-	if err := s.row(t.Context(), query, args...).Scan(&blob); err != nil {
+	if err := s.db.row(t.Context(), query, args...).Scan(&blob); err != nil {
 		t.Fatal(err)
 	}
 	if at < 0 {
 		at += len(blob)
 	}
 	blob[at] ^= 0x40
-	if err := s.exec(t.Context(), update, append([]any{blob}, args...)...); err != nil {
+	if err := s.db.exec(t.Context(), update, append([]any{blob}, args...)...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -73,7 +73,7 @@ func TestVerifyAndMend(t *testing.T) {
 				t.Fatalf("a sound store: %+v", list)
 			}
 			flip(t, s, test.query, test.update, test.at)
-			s.packs = packCache{}
+			s.packs.forget()
 			list := verified(t, s)
 			if len(list) == 0 || list[0].Rule != test.rule {
 				t.Fatalf("found %+v, want %s", list, test.rule)
@@ -91,7 +91,7 @@ func TestVerifyAndMend(t *testing.T) {
 					t.Errorf("reads as if nothing were: %v", err)
 				}
 			}
-			m, err := s.Mender(t.Context(), func(Problem) error { return nil })
+			m, err := NewMender(t.Context(), s, func(Problem) error { return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestVerifyAndMend(t *testing.T) {
 			if _, err := m.Mend(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			s.packs = packCache{}
+			s.packs.forget()
 			if list := verified(t, s); len(list) == 0 != test.mends {
 				t.Errorf("after mending: %+v", list)
 			}
@@ -120,7 +120,7 @@ func TestMendWithoutFiles(t *testing.T) {
 	s := openNew(t)
 	take(t, s, "a", chatOf("a", 0, 20))
 	flip(t, s, "SELECT data FROM pack WHERE first = 1", "UPDATE pack SET data = ? WHERE first = 1", -5)
-	m, err := s.Mender(t.Context(), func(Problem) error { return nil })
+	m, err := NewMender(t.Context(), s, func(Problem) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestForget(t *testing.T) {
 	if !pagesHold(t, s, "SECRET-OF-A") || !pagesHold(t, s, "kept-of-b") {
 		t.Fatal("the test does not find what is there")
 	}
-	if _, err := s.Forget(t.Context(), []int64{a.Chat}, false); err != nil {
+	if _, err := Forget(t.Context(), s, []int64{a.Chat}, false); err != nil {
 		t.Fatal(err)
 	}
 	if pagesHold(t, s, "SECRET-OF-A") {
@@ -187,7 +187,7 @@ func TestForget(t *testing.T) {
 
 func TestPrune(t *testing.T) {
 	s := openNew(t)
-	w, err := s.Writer(t.Context())
+	w, err := NewWriter(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,14 +213,14 @@ func TestPrune(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := Rules{Last: 3, Daily: 4, Monthly: 1}
-	would, err := s.Prune(t.Context(), rules, true)
+	would, err := Prune(t.Context(), s, rules, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if list, _ := s.Versions(t.Context(), 1); len(list) != 60 {
 		t.Fatalf("a dry run leaves %d versions", len(list))
 	}
-	did, err := s.Prune(t.Context(), rules, false)
+	did, err := Prune(t.Context(), s, rules, false)
 	if err != nil || did != would {
 		t.Errorf("dropped %+v, the dry run said %+v: %v", did, would, err)
 	}
@@ -265,21 +265,21 @@ func TestTwoWriters(t *testing.T) {
 		take(t, []*Store{s, other}[i%2], fmt.Sprint("chat", i%2), chatOf("a", 0, 10+i))
 	}
 	var lines int64
-	if err := s.row(t.Context(), "SELECT sum(n) FROM pack").Scan(&lines); err != nil || lines != 30 {
+	if err := s.db.row(t.Context(), "SELECT sum(n) FROM pack").Scan(&lines); err != nil || lines != 30 {
 		t.Errorf("%d lines are stored, want 30: %v", lines, err)
 	}
 	if list := verified(t, s); len(list) > 0 {
 		t.Errorf("%+v", list)
 	}
 	// one that comes while another is at work waits five seconds, then says so
-	w, err := s.Writer(t.Context())
+	w, err := NewWriter(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := other.exec(t.Context(), "PRAGMA busy_timeout = 50"); err != nil {
+	if err := other.db.exec(t.Context(), "PRAGMA busy_timeout = 50"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Writer(t.Context()); !errors.Is(err, ErrBusy) {
+	if _, err := NewWriter(t.Context(), other); !errors.Is(err, ErrBusy) {
 		t.Errorf("a second writer at once: %v", err)
 	}
 	if err := w.Close(true); err != nil {
@@ -314,10 +314,10 @@ func openFiles(t *testing.T, path string) (n int) {
 func TestFull(t *testing.T) {
 	s := openNew(t)
 	kept := take(t, s, "a", chatOf("a", 0, 50))[0]
-	if err := s.exec(t.Context(), "PRAGMA max_page_count = 40"); err != nil {
+	if err := s.db.exec(t.Context(), "PRAGMA max_page_count = 40"); err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Writer(t.Context())
+	w, err := NewWriter(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,14 +350,14 @@ func TestPrunedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	w, err := s.Writer(t.Context())
+	w, err := NewWriter(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := w.finish(); err != nil { // as between two transactions
 		t.Fatal(err)
 	}
-	if _, err := other.Forget(t.Context(), []int64{old.Chat}, false); err != nil {
+	if _, err := Forget(t.Context(), other, []int64{old.Chat}, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.begin(); !errors.Is(err, ErrAgain) {

@@ -15,9 +15,9 @@ type Mender struct {
 	keys  *keyer
 }
 
-// Mender verifies the store, hands out what is damaged, and returns what mends it.
-func (s *Store) Mender(ctx context.Context, each func(Problem) error) (*Mender, error) {
-	d, err := s.verify(ctx, each)
+// NewMender verifies a store, hands out what is damaged, and returns what mends it.
+func NewMender(ctx context.Context, s *Store, each func(Problem) error) (*Mender, error) {
+	d, err := findDamage(ctx, s, each)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +59,14 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 		return 0, err
 	}
 	defer dec.Close()
-	err = m.s.transact(ctx, func() error {
+	err = m.s.db.transact(ctx, func() error {
 		for _, k := range m.bad.wrong {
-			if err := m.s.exec(ctx, "DELETE FROM key WHERE k = ?", k[:]); err != nil {
+			if err := m.s.db.exec(ctx, "DELETE FROM key WHERE k = ?", k[:]); err != nil {
 				return err
 			}
 		}
 		for first := range m.bad.packs {
-			r, err := m.s.packRow(ctx, first)
+			r, err := packRow(ctx, m.s.db, first)
 			if err != nil {
 				return err
 			}
@@ -86,14 +86,14 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 				}
 				now.add(data, k)
 			}
-			err = m.s.exec(ctx, "UPDATE pack SET n = ?, raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?",
+			err = m.s.db.exec(ctx, "UPDATE pack SET n = ?, raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?",
 				len(now.keys), len(now.raw), now.lens(), now.keyBytes(), enc.EncodeAll(now.raw, nil), now.first)
 			if err != nil {
 				return err
 			}
 		}
 		if len(m.bad.wrong) > 0 {
-			return m.s.indexAgain(ctx)
+			return indexAgain(ctx, m.s.db)
 		}
 		return nil
 	})
@@ -115,7 +115,7 @@ func (m *Mender) mended(ctx context.Context, r *row, old *pack, whole bool, i in
 		data := old.piece(i)
 		real := m.keys.of(data)
 		var known int64
-		if err := m.s.row(ctx, "SELECT id FROM key WHERE k = ?", real[:]).Scan(&known); err == nil && known == id {
+		if err := m.s.db.row(ctx, "SELECT id FROM key WHERE k = ?", real[:]).Scan(&known); err == nil && known == id {
 			return data, true
 		}
 	}
@@ -123,13 +123,13 @@ func (m *Mender) mended(ctx context.Context, r *row, old *pack, whole bool, i in
 }
 
 // indexAgain adds the keys that the index lacks.
-func (s *Store) indexAgain(ctx context.Context) error {
-	return s.eachPack(ctx, func(r *row) error {
+func indexAgain(ctx context.Context, db *database) error {
+	return eachPack(ctx, db, func(r *row) error {
 		for i, k := range parseKeys(r.keys) {
 			if k.isZero() {
 				continue
 			}
-			if err := s.exec(ctx, "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)", k[:], r.first+int64(i)); err != nil {
+			if err := db.exec(ctx, "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)", k[:], r.first+int64(i)); err != nil {
 				return err
 			}
 		}

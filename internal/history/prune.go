@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -25,8 +24,8 @@ type Freed struct {
 // Prune drops versions. Those with a note stay, and the last one of a chat that is gone.
 // Pieces that no version names go, too, as far as it pays: packs of which less than half
 // is left are written anew.
-func (s *Store) Prune(ctx context.Context, rules Rules, dryRun bool) (f Freed, err error) {
-	err = s.maybe(ctx, dryRun, func() error {
+func Prune(ctx context.Context, s *Store, rules Rules, dryRun bool) (f Freed, err error) {
+	err = maybe(ctx, s.db, dryRun, func() error {
 		chats, err := s.Chats(ctx)
 		if err != nil {
 			return err
@@ -41,7 +40,7 @@ func (s *Store) Prune(ctx context.Context, rules Rules, dryRun bool) (f Freed, e
 				going[id] = true
 			}
 		}
-		f, err = s.drop(ctx, going, false, dryRun)
+		f, err = drop(ctx, s, going, false, dryRun)
 		return err
 	})
 	return f, err
@@ -79,8 +78,8 @@ func (r Rules) going(versions []Version, gone bool) map[int64]bool {
 
 // Forget drops all of some chats: every piece that is theirs alone is overwritten, and the
 // file is compacted.
-func (s *Store) Forget(ctx context.Context, chats []int64, dryRun bool) (f Freed, err error) {
-	err = s.maybe(ctx, dryRun, func() error {
+func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed, err error) {
+	err = maybe(ctx, s.db, dryRun, func() error {
 		going := map[int64]bool{}
 		for _, id := range chats {
 			versions, err := s.Versions(ctx, id)
@@ -93,17 +92,17 @@ func (s *Store) Forget(ctx context.Context, chats []int64, dryRun bool) (f Freed
 		}
 		if !dryRun {
 			for _, id := range chats {
-				if err := s.exec(ctx, "DELETE FROM seen WHERE version IN (SELECT id FROM version WHERE chat = ?)", id); err != nil {
+				if err := s.db.exec(ctx, "DELETE FROM seen WHERE version IN (SELECT id FROM version WHERE chat = ?)", id); err != nil {
 					return err
 				}
 			}
 		}
-		if f, err = s.drop(ctx, going, true, dryRun); err != nil || dryRun {
+		if f, err = drop(ctx, s, going, true, dryRun); err != nil || dryRun {
 			return err
 		}
 		for _, id := range chats {
 			for _, stmt := range []string{"UPDATE chat SET parent = NULL WHERE parent = ?", "DELETE FROM chat WHERE id = ?"} {
-				if err := s.exec(ctx, stmt, id); err != nil {
+				if err := s.db.exec(ctx, stmt, id); err != nil {
 					return err
 				}
 			}
@@ -113,38 +112,40 @@ func (s *Store) Forget(ctx context.Context, chats []int64, dryRun bool) (f Freed
 	if err != nil || dryRun {
 		return f, err
 	}
-	return f, s.Compact(ctx)
+	return f, Compact(ctx, s)
 }
 
 // Compact gives free pages back to the disk.
-func (s *Store) Compact(ctx context.Context) error { return s.told(s.exec(ctx, "VACUUM")) }
+func Compact(ctx context.Context, s *Store) error {
+	return s.db.told(s.db.exec(ctx, "VACUUM"))
+}
 
 // maybe does f in a transaction, or, in a dry run, without one that writes.
-func (s *Store) maybe(ctx context.Context, dryRun bool, f func() error) error {
+func maybe(ctx context.Context, db *database, dryRun bool, f func() error) error {
 	if dryRun {
-		return s.told(f())
+		return db.told(f())
 	}
-	return s.transact(ctx, f)
+	return db.transact(ctx, f)
 }
 
 // drop deletes versions, and the pieces that then nobody names; with all, in every pack.
-func (s *Store) drop(ctx context.Context, going map[int64]bool, all, dryRun bool) (f Freed, err error) {
+func drop(ctx context.Context, s *Store, going map[int64]bool, all, dryRun bool) (f Freed, err error) {
 	f.Versions = len(going)
-	alive, err := s.alive(ctx, func(v *Version) bool { return going[v.ID] })
+	alive, err := alive(ctx, s.db, func(v *Version) bool { return going[v.ID] })
 	if err != nil {
 		return f, err
 	}
 	if !dryRun {
 		for id := range going {
-			if err := s.exec(ctx, "UPDATE seen SET version = coalesce((SELECT b.id FROM version a JOIN version b ON b.chat = a.chat AND b.id <> a.id WHERE a.id = ?1 ORDER BY b.at DESC LIMIT 1), 0) WHERE version = ?1", id); err != nil {
+			if err := s.db.exec(ctx, "UPDATE seen SET version = coalesce((SELECT b.id FROM version a JOIN version b ON b.chat = a.chat AND b.id <> a.id WHERE a.id = ?1 ORDER BY b.at DESC LIMIT 1), 0) WHERE version = ?1", id); err != nil {
 				return f, err
 			}
-			if err := s.exec(ctx, "DELETE FROM version WHERE id = ?", id); err != nil {
+			if err := s.db.exec(ctx, "DELETE FROM version WHERE id = ?", id); err != nil {
 				return f, err
 			}
 		}
 	}
-	sw := &sweep{s: s, alive: alive, all: all, dryRun: dryRun, freed: &f}
+	sw := &sweep{db: s.db, alive: alive, all: all, dryRun: dryRun, freed: &f}
 	if err := sw.run(ctx); err != nil {
 		return f, err
 	}
@@ -152,13 +153,13 @@ func (s *Store) drop(ctx context.Context, going map[int64]bool, all, dryRun bool
 		return f, nil
 	}
 	s.gen++
-	s.packs = packCache{}
-	return f, s.setMeta(ctx, metaGeneration, s.gen)
+	s.packs.forget()
+	return f, s.db.set(ctx, metaGeneration, s.gen)
 }
 
 // sweep removes pieces that no version names.
 type sweep struct {
-	s      *Store
+	db     *database
 	alive  []Run
 	all    bool // also where little would be gained
 	dryRun bool
@@ -179,15 +180,15 @@ func (sw *sweep) run(ctx context.Context) error {
 	if !sw.dryRun {
 		// no number is given twice, whatever goes
 		var next int64
-		if err := sw.s.row(ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(&next); err != nil {
+		if err := sw.db.row(ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(&next); err != nil {
 			return err
 		}
-		if err := sw.s.setMeta(ctx, metaFloor, next); err != nil {
+		if err := sw.db.set(ctx, metaFloor, next); err != nil {
 			return err
 		}
 	}
 	p := &pack{}
-	return sw.s.eachPack(ctx, func(r *row) error {
+	return eachPack(ctx, sw.db, func(r *row) error {
 		dead, gone, fresh, bytes := sw.dead(r)
 		switch {
 		case fresh == 0 && gone < r.n:
@@ -245,28 +246,13 @@ func (sw *sweep) write(ctx context.Context, r *row, dead []bool, now *pack, data
 	}
 	for i := range dead {
 		if k := keyAt(r, i); dead[i] && !k.isZero() {
-			if err := sw.s.exec(ctx, "DELETE FROM key WHERE k = ? AND id = ?", k[:], r.first+int64(i)); err != nil {
+			if err := sw.db.exec(ctx, "DELETE FROM key WHERE k = ? AND id = ?", k[:], r.first+int64(i)); err != nil {
 				return err
 			}
 		}
 	}
 	if now == nil {
-		return sw.s.exec(ctx, "DELETE FROM pack WHERE first = ?", r.first)
+		return sw.db.exec(ctx, "DELETE FROM pack WHERE first = ?", r.first)
 	}
-	return sw.s.exec(ctx, "UPDATE pack SET raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?", len(now.raw), now.lens(), now.keyBytes(), data, r.first)
-}
-
-// State is what a store holds.
-type State struct {
-	Chats, Versions int64
-	Pieces          int64
-	Raw             int64 // bytes of all versions, as files
-}
-
-// State counts what the store holds.
-func (s *Store) State(ctx context.Context) (st State, err error) {
-	err = s.row(ctx, strings.Join([]string{
-		"SELECT (SELECT count(*) FROM chat)", "(SELECT count(*) FROM version)", "(SELECT coalesce(sum(n), 0) FROM pack)", "(SELECT coalesce(sum(size), 0) FROM version)",
-	}, ", ")).Scan(&st.Chats, &st.Versions, &st.Pieces, &st.Raw)
-	return st, s.told(err)
+	return sw.db.exec(ctx, "UPDATE pack SET raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?", len(now.raw), now.lens(), now.keyBytes(), data, r.first)
 }

@@ -8,30 +8,30 @@ import (
 
 // alive lists the pieces that versions name, as sorted ranges. spare says which versions
 // do not count.
-func (s *Store) alive(ctx context.Context, spare func(*Version) bool) ([]Run, error) {
-	rows, err := s.conn.QueryContext(ctx, "SELECT "+versionColumns+" FROM version")
+func alive(ctx context.Context, db *database, spare func(*Version) bool) ([]Run, error) {
+	rows, err := db.conn.QueryContext(ctx, "SELECT "+versionColumns+" FROM version")
 	if err != nil {
-		return nil, s.told(err)
+		return nil, db.told(err)
 	}
 	defer rows.Close()
 	var all []Run
 	for rows.Next() {
 		v, err := scanVersion(rows)
 		if err != nil {
-			return nil, s.told(err)
+			return nil, db.told(err)
 		}
 		if spare(&v) {
 			continue
 		}
 		runs, err := v.Runs()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w: what a version needs cannot be told", s.path, ErrBroken)
+			return nil, fmt.Errorf("%s: %w: what a version needs cannot be told", db.path, ErrBroken)
 		}
 		if all = append(all, runs...); len(all) > 1<<20 {
 			all = ranges(all)
 		}
 	}
-	return ranges(all), s.told(rows.Err())
+	return ranges(all), db.told(rows.Err())
 }
 
 // has says whether sorted ranges hold a piece.
@@ -41,15 +41,15 @@ func has(sorted []Run, id int64) bool {
 }
 
 // eachPack hands out all packs in order.
-func (s *Store) eachPack(ctx context.Context, f func(*row) error) error {
+func eachPack(ctx context.Context, db *database, f func(*row) error) error {
 	for at := int64(0); ; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var r row
-		rows, err := s.conn.QueryContext(ctx, "SELECT first, n, raw, lens, keys, data FROM pack WHERE first > ? ORDER BY first LIMIT 1", at)
+		rows, err := db.conn.QueryContext(ctx, "SELECT first, n, raw, lens, keys, data FROM pack WHERE first > ? ORDER BY first LIMIT 1", at)
 		if err != nil {
-			return s.told(err)
+			return db.told(err)
 		}
 		found := rows.Next()
 		if found {
@@ -59,7 +59,7 @@ func (s *Store) eachPack(ctx context.Context, f func(*row) error) error {
 		}
 		_ = rows.Close()
 		if err != nil || !found {
-			return s.told(err)
+			return db.told(err)
 		}
 		if err := f(&r); err != nil {
 			return err

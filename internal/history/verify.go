@@ -36,54 +36,60 @@ type damage struct {
 	wrong  []key // rows of the index that lead to other pieces
 }
 
+// verifier reads a whole store and looks for damage.
+type verifier struct {
+	db   *database
+	salt []byte
+	find finder
+	each func(Problem) error
+	d    *damage
+}
+
 // Verify reads everything: SQLite's structure, every pack, every key, every version's
 // sum; and hands out what is damaged, version by version.
-func (s *Store) Verify(ctx context.Context, each func(Problem) error) error {
-	_, err := s.verify(ctx, each)
+func Verify(ctx context.Context, s *Store, each func(Problem) error) error {
+	_, err := findDamage(ctx, s, each)
 	return err
 }
 
-func (s *Store) verify(ctx context.Context, each func(Problem) error) (*damage, error) {
-	if err := s.checkStructure(ctx, each); err != nil {
-		return nil, err
-	}
-	d := &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}
-	if err := s.checkPacks(ctx, d); err != nil {
-		return nil, err
-	}
-	if err := s.checkIndex(ctx, d, each); err != nil {
-		return nil, err
+// findDamage is [Verify], and returns what it found.
+func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damage, error) {
+	v := &verifier{db: s.db, salt: s.salt, find: finder{db: s.db}, each: each, d: &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}}
+	for _, check := range []func(context.Context) error{v.structure, v.packs, v.index} {
+		if err := check(ctx); err != nil {
+			return nil, err
+		}
 	}
 	chats, err := s.Chats(ctx)
 	if err != nil {
 		return nil, err
 	}
-	find := finder{s: s}
 	for i := range chats {
 		versions, err := s.Versions(ctx, chats[i].ID)
 		if err != nil {
 			return nil, err
 		}
 		for k := range versions {
-			if err := s.checkVersion(ctx, &find, d, &chats[i], &versions[k], each); err != nil {
+			if err := v.version(ctx, &chats[i], &versions[k]); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return d, nil
+	return v.d, nil
 }
 
-func (s *Store) checkStructure(ctx context.Context, each func(Problem) error) error {
-	rows, err := s.conn.QueryContext(ctx, "PRAGMA integrity_check(20)")
+// structure lets SQLite check its own.
+func (v *verifier) structure(ctx context.Context) error {
+	rows, err := v.db.conn.QueryContext(ctx, "PRAGMA integrity_check(20)")
 	if err != nil {
-		return s.told(err)
+		return v.db.told(err)
 	}
 	var said []string
 	for rows.Next() {
 		var text string
 		if err := rows.Scan(&text); err != nil {
 			_ = rows.Close()
-			return s.told(err)
+			return v.db.told(err)
 		}
 		said = append(said, text)
 	}
@@ -92,26 +98,26 @@ func (s *Store) checkStructure(ctx context.Context, each func(Problem) error) er
 		if text == "ok" {
 			continue
 		}
-		if err := each(Problem{Rule: Structure, Index: -1, Text: text}); err != nil {
+		if err := v.each(Problem{Rule: Structure, Index: -1, Text: text}); err != nil {
 			return err
 		}
 	}
-	return s.told(rows.Err())
+	return v.db.told(rows.Err())
 }
 
-// checkPacks unpacks every pack, and computes every key.
-func (s *Store) checkPacks(ctx context.Context, d *damage) error {
+// packs unpacks every pack, and computes every key.
+func (v *verifier) packs(ctx context.Context) error {
 	dec, err := newDecoder()
 	if err != nil {
 		return err
 	}
 	defer dec.Close()
-	keys, p := newKeyer(s.salt), &pack{}
-	return s.eachPack(ctx, func(r *row) error {
+	keys, p := newKeyer(v.salt), &pack{}
+	return eachPack(ctx, v.db, func(r *row) error {
 		for i, bad := range badPieces(dec, keys, r, p) {
 			if bad {
-				d.packs[r.first] = true
-				d.pieces[r.first+int64(i)] = keyAt(r, i)
+				v.d.packs[r.first] = true
+				v.d.pieces[r.first+int64(i)] = keyAt(r, i)
 			}
 		}
 		return nil
@@ -142,26 +148,25 @@ func badPieces(dec *zstd.Decoder, keys *keyer, r *row, p *pack) []bool {
 	return bad
 }
 
-// checkIndex compares the index of keys with the packs.
-func (s *Store) checkIndex(ctx context.Context, d *damage, each func(Problem) error) error {
-	rows, err := s.conn.QueryContext(ctx, "SELECT k, id FROM key ORDER BY id")
+// index compares the index of keys with the packs.
+func (v *verifier) index(ctx context.Context) error {
+	rows, err := v.db.conn.QueryContext(ctx, "SELECT k, id FROM key ORDER BY id")
 	if err != nil {
-		return s.told(err)
+		return v.db.told(err)
 	}
 	type entry struct {
 		k  key
 		id int64
 	}
 	var entries []entry // a batch, since the packs are read by the same connection
-	find := finder{s: s}
 	check := func() error {
 		for _, e := range entries {
-			ok, err := find.is(ctx, e.id, e.k)
+			ok, err := v.find.is(ctx, e.id, e.k)
 			if err != nil {
 				return err
 			}
-			if _, bad := d.pieces[e.id]; !ok && !bad {
-				d.wrong = append(d.wrong, e.k)
+			if _, bad := v.d.pieces[e.id]; !ok && !bad {
+				v.d.wrong = append(v.d.wrong, e.k)
 			}
 		}
 		entries = entries[:0]
@@ -172,63 +177,63 @@ func (s *Store) checkIndex(ctx context.Context, d *damage, each func(Problem) er
 		var id int64
 		if err := rows.Scan(&raw, &id); err != nil {
 			_ = rows.Close()
-			return s.told(err)
+			return v.db.told(err)
 		}
 		var k key
 		copy(k[:], raw)
 		if entries = append(entries, entry{k, id}); len(entries) == 1<<14 {
 			if err := check(); err != nil {
 				_ = rows.Close()
-				return s.told(err)
+				return v.db.told(err)
 			}
 		}
 	}
 	_ = rows.Close()
 	if err := rows.Err(); err != nil {
-		return s.told(err)
+		return v.db.told(err)
 	}
 	if err := check(); err != nil {
-		return s.told(err)
+		return v.db.told(err)
 	}
-	if len(d.wrong) > 0 {
-		return each(Problem{Rule: Index, Index: -1, Text: fmt.Sprintf("%d keys lead to other pieces: nothing is lost, but such lines are stored again", len(d.wrong))})
+	if len(v.d.wrong) > 0 {
+		return v.each(Problem{Rule: Index, Index: -1, Text: fmt.Sprintf("%d keys lead to other pieces: nothing is lost, but such lines are stored again", len(v.d.wrong))})
 	}
 	return nil
 }
 
-// checkVersion names the messages of a version that do not come back.
-func (s *Store) checkVersion(ctx context.Context, find *finder, d *damage, c *Chat, v *Version, each func(Problem) error) error {
-	lost := Problem{Rule: BadList, Chat: c, Rev: v.Rev, Index: -1}
-	runs, err := v.Runs()
+// version names the messages of a version that do not come back.
+func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
+	lost := Problem{Rule: BadList, Chat: c, Rev: of.Rev, Index: -1}
+	runs, err := of.Runs()
 	if err != nil {
 		lost.Text = err.Error()
-		return each(lost)
+		return v.each(lost)
 	}
 	sum, line, bad := sha256.New(), 0, -1
 	header := 1 // the first line of a chat is its header, most often
-	if v.Messages >= countLines(runs) {
+	if of.Messages >= countLines(runs) {
 		header = 0
 	}
 	found := false
 	for _, r := range runs {
 		for id := r.First; id < r.First+r.Count; id++ {
-			l, err := find.list(ctx, id)
+			l, err := v.find.list(ctx, id)
 			if err != nil {
-				return s.told(err)
+				return v.db.told(err)
 			}
 			if l == nil || id >= l.first+int64(len(l.keys)) {
 				lost.Text = fmt.Sprintf("it names the piece %d, which is not there", id)
-				return each(lost)
+				return v.each(lost)
 			}
 			k := l.keys[id-l.first]
 			sum.Write(k[:])
-			if _, isBad := d.pieces[id]; isBad && bad != line {
+			if _, isBad := v.d.pieces[id]; isBad && bad != line {
 				bad, found = line, true
 				index := line - header
 				if !c.Kind.IsChat() {
 					index = -1
 				}
-				if err := each(Problem{Rule: Lost, Chat: c, Rev: v.Rev, Index: index, Text: "does not come back"}); err != nil {
+				if err := v.each(Problem{Rule: Lost, Chat: c, Rev: of.Rev, Index: index, Text: "does not come back"}); err != nil {
 					return err
 				}
 			}
@@ -237,9 +242,9 @@ func (s *Store) checkVersion(ctx context.Context, find *finder, d *damage, c *Ch
 			}
 		}
 	}
-	if !found && !slices.Equal(sum.Sum(nil), []byte(v.Sum)) {
+	if !found && !slices.Equal(sum.Sum(nil), []byte(of.Sum)) {
 		lost.Text = "its sum differs"
-		return each(lost)
+		return v.each(lost)
 	}
 	return nil
 }

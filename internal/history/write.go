@@ -1,23 +1,15 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"errors"
+	"fmt"
 	"io"
-	"slices"
-	"strings"
-
-	"stchat/internal/jsonl"
-	"stchat/internal/meta"
-	"stchat/internal/rawjson"
+	"time"
 )
 
 const (
-	inFlight  = 4  // packs that are being compressed
-	manyKeys  = 64 // keys that one statement inserts
 	stayRead  = 64 << 20
 	stayFiles = 1000
 )
@@ -26,108 +18,36 @@ const (
 // again.
 var ErrAgain = errors.New("the history was pruned meanwhile; try again")
 
-// Writer takes files into a store. It holds the store for itself from [Store.Writer] to
+// Writer takes files into a store. It holds the store for itself from [NewWriter] to
 // Close, but lets others in after each [Writer.Commit].
 type Writer struct {
-	s      *Store
-	ctx    context.Context
-	find   finder
-	keys   *keyer
-	cut    *cutter
-	insert struct{ pack, key, keys *sql.Stmt }
-	data   int64 // SQLite's data_version, by which changes by others are seen
-
-	next    int64 // the number of the next new piece
-	cur     *packJob
-	shares  []*Content    // those that have pieces in cur
-	pending map[key]int64 // pieces that no transaction holds yet
-	queue   []*packJob
-	spare   []*packJob // whose room is used again
-	jobs    chan *packJob
-	done    chan struct{}
+	s    *Store
+	ctx  context.Context
+	in   intake
+	keys *keyer
+	cut  *cutter
+	data int64 // SQLite's data_version, by which changes by others are seen
 
 	read  int64 // since the last commit
 	files int
 }
 
-// Content is what a file holds, as the store has it.
-type Content struct {
-	Runs      []Run
-	Sum       [sha256.Size]byte
-	Size      int64
-	Messages  int
-	Damaged   int    // lines that are no message
-	Head      []byte // the header line, where there is one of reasonable length
-	NewPieces int
-	NewBytes  int64 // of new pieces
-	Stored    int64 // on disk, about; known after the commit
-
-	share int64 // of the pack that is being filled
-}
-
-// packJob is a pack on its way to the disk.
-type packJob struct {
-	pack   pack
-	data   []byte
-	shares []*Content
-	bytes  []int64 // of each
-	ready  chan struct{}
-}
-
-// Writer begins a transaction. The error is an [ErrBusy] where another program holds the
-// store for five seconds.
-func (s *Store) Writer(ctx context.Context) (*Writer, error) {
-	w := &Writer{s: s, ctx: ctx, keys: newKeyer(s.salt), pending: map[key]int64{}, jobs: make(chan *packJob, inFlight), done: make(chan struct{})}
-	w.find.s = s
-	enc, err := newEncoder()
-	if err != nil {
-		return nil, err
-	}
+// NewWriter begins a transaction. The error is an [ErrBusy] where another program holds
+// the store for five seconds.
+func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
+	w := &Writer{s: s, ctx: ctx, keys: newKeyer(s.salt), in: intake{dry: s.dry, find: finder{db: s.db}}}
+	var err error
 	if w.cut, err = newCutter(); err != nil {
 		return nil, err
 	}
-	if err = w.prepare(); err == nil {
-		err = w.begin()
+	if err := w.begin(); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, errors.Join(err, w.forget(), enc.Close())
+	if err := w.in.start(ctx); err != nil {
+		s.db.rollback(ctx)
+		return nil, s.db.told(err)
 	}
-	go func() {
-		for j := range w.jobs {
-			j.data = enc.EncodeAll(j.pack.raw, j.data[:0])
-			j.ready <- struct{}{}
-		}
-		_ = enc.Close()
-		close(w.done)
-	}()
 	return w, nil
-}
-
-// prepare compiles what is asked and inserted again and again.
-func (w *Writer) prepare() error {
-	for stmt, text := range map[**sql.Stmt]string{
-		&w.find.look:   "SELECT id FROM key WHERE k = ?",
-		&w.insert.pack: "INSERT INTO pack(first, n, raw, lens, keys, data) VALUES(?, ?, ?, ?, ?, ?)",
-		&w.insert.key:  "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)",
-		&w.insert.keys: "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)" + strings.Repeat(", (?, ?)", manyKeys-1),
-	} {
-		var err error
-		if *stmt, err = w.s.conn.PrepareContext(w.ctx, text); err != nil {
-			return w.s.told(err)
-		}
-	}
-	return nil
-}
-
-// forget closes what was prepared: SQLite keeps the file open as long as one statement is.
-func (w *Writer) forget() error {
-	var err error
-	for _, stmt := range []*sql.Stmt{w.find.look, w.insert.pack, w.insert.key, w.insert.keys} {
-		if stmt != nil {
-			err = errors.Join(err, stmt.Close())
-		}
-	}
-	return err
 }
 
 // begin begins a transaction, and looks what others did since the last one.
@@ -136,45 +56,38 @@ func (w *Writer) begin() error {
 	if w.s.dry {
 		begin = "BEGIN"
 	}
-	if err := w.s.exec(w.ctx, begin); err != nil {
-		return w.s.told(err)
+	if err := w.s.db.exec(w.ctx, begin); err != nil {
+		return w.s.db.told(err)
 	}
 	err := w.look()
 	if err != nil {
-		w.rollback()
+		w.s.db.rollback(w.ctx)
 	}
-	return w.s.told(err)
+	return w.s.db.told(err)
 }
 
 func (w *Writer) look() error {
 	was := w.data
-	if err := w.s.row(w.ctx, "PRAGMA data_version").Scan(&w.data); err != nil {
+	if err := w.s.db.row(w.ctx, "PRAGMA data_version").Scan(&w.data); err != nil {
 		return err
 	}
 	if was == w.data {
 		return nil
 	}
-	var gen int64
-	if err := w.s.row(w.ctx, "SELECT v FROM meta WHERE k = ?", metaGeneration).Scan(&gen); err != nil {
+	gen := w.s.gen
+	if err := w.s.db.get(w.ctx, metaGeneration, &w.s.gen); err != nil {
 		return err
 	}
-	pruned := gen != w.s.gen
-	w.s.gen = gen
-	w.find.forget()
-	err := w.s.row(w.ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(&w.next)
-	if err != nil {
+	if err := w.in.begin(w.ctx); err != nil {
 		return err
 	}
-	if w.next == 1 {
-		w.find.filter = newFilter(0) // of an empty store it is complete
-	}
-	if pruned && was != 0 {
+	if gen != w.s.gen && was != 0 {
 		return ErrAgain
 	}
 	return nil
 }
 
-// Read takes in what r gives: a chat's lines, or any other file's bytes. Its pieces are in
+// Read takes in all of r: a chat's lines, or any other file's bytes. Its pieces are in
 // the store after the next Commit.
 func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 	c := &Content{}
@@ -192,7 +105,7 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 		}
 		k := w.keys.of(data)
 		sum.Write(k[:])
-		id, err := w.piece(c, data, k, last+1)
+		id, err := w.in.piece(w.ctx, c, data, k, last+1)
 		if err != nil {
 			return err
 		}
@@ -209,78 +122,111 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 		err = w.cut.file(r, add)
 	}
 	if err != nil {
-		return nil, w.s.told(err)
+		return nil, w.s.db.told(err)
 	}
 	w.files++
 	copy(c.Sum[:], sum.Sum(nil))
 	return c, nil
 }
 
-// count counts a line. Of one in parts the beginning alone decides.
-func (c *Content) count(data []byte, part Part, header *bool) {
-	if part != Whole {
-		if n := len(c.Runs); n > 0 && c.Runs[n-1].Part == More {
-			return
-		}
+// Full says whether so much was read since the last commit that it is time for one.
+func (w *Writer) Full() bool { return w.files >= stayFiles || w.read >= stayRead }
+
+// Commit puts all that was read and added so far into the store, and goes on. What was
+// added may be told once it returns.
+func (w *Writer) Commit() error {
+	if err := w.finish(); err != nil {
+		return err
 	}
-	line := bytes.Trim(data, " \t\r")
-	switch {
-	case len(line) == 0:
-		return
-	case line[0] != '{', part == Whole && !jsonl.Valid(line):
-		c.Damaged++
-		return
-	}
-	if !*header {
-		*header = true
-		if part != Whole || meta.IsHeader(line) {
-			c.Head = slices.Clone(line)
-			return
-		}
-	}
-	c.Messages++
+	return w.begin()
 }
 
-// Slug gives the integrity slug in the header, "" where there is none.
-func (c *Content) Slug() string {
-	value, _ := rawjson.Lookup(c.Head, "chat_metadata", "integrity")
-	slug, _ := rawjson.Unquote(value)
-	return slug
+// finish commits. Where it fails, nothing of the transaction is left.
+func (w *Writer) finish() error {
+	err := w.in.pack.drain()
+	if err == nil {
+		end := "COMMIT"
+		if w.s.dry {
+			end = "ROLLBACK"
+		}
+		err = w.s.db.exec(context.WithoutCancel(w.ctx), end)
+	}
+	if err != nil {
+		w.s.db.rollback(w.ctx)
+		return w.s.db.told(err)
+	}
+	w.read, w.files = 0, 0
+	return nil
 }
 
-// piece finds a piece, or adds it. The one before says which is likely.
-func (w *Writer) piece(c *Content, data []byte, k key, likely int64) (int64, error) {
-	if id, ok := w.pending[k]; ok {
-		return id, nil
+// Close commits and ends the writing; after an error there is nothing to commit, and it
+// takes back what was not committed.
+func (w *Writer) Close(failed bool) error {
+	var err error
+	if failed {
+		w.s.db.rollback(w.ctx)
+	} else {
+		err = w.finish()
 	}
-	if likely > 1 && likely < w.next {
-		if ok, err := w.find.is(w.ctx, likely, k); ok || err != nil {
-			return likely, err
-		}
+	return errors.Join(err, w.in.stop())
+}
+
+// NewVersion describes a version that is to be added.
+type NewVersion struct {
+	Chat   int64
+	At     int64 // ms since 1970
+	Mtime  int64 // ns since 1970, 0 where it is not known
+	Source Source
+	Note   string
+}
+
+// Add adds a version with the given content. A chat's versions are numbered from 1, or
+// from the last number of another chat that had the same name, so that no two versions
+// under one name have one number. A snapshot is never dated before the last one of its
+// chat, even if the clock was set back.
+func (w *Writer) Add(v NewVersion, c *Content) (Version, error) {
+	out := Version{Chat: v.Chat, Size: c.Size, Messages: c.Messages, Source: v.Source, Note: v.Note, Sum: string(c.Sum[:]), runs: encodeRuns(c.Runs)}
+	var latest int64
+	err := w.s.db.row(w.ctx, `SELECT coalesce(max(rev), 0) + 1, coalesce(max(at) FILTER (WHERE chat = ?1 AND source <> 'backup'), 0) FROM version
+		WHERE chat IN (SELECT b.id FROM chat a JOIN chat b ON b.owner = a.owner AND b.name = a.name WHERE a.id = ?1)`, v.Chat).Scan(&out.Rev, &latest)
+	if err != nil {
+		return out, w.s.db.told(err)
 	}
-	if id, ok, err := w.find.find(w.ctx, k); ok || err != nil {
-		return id, err
+	at := v.At
+	if v.Source != FromBackup {
+		at = max(at, latest)
 	}
-	if w.find.filter != nil {
-		w.find.filter.add(k)
-	}
-	id := w.next
-	w.next++
-	w.pending[k] = id
-	c.NewPieces++
-	c.NewBytes += int64(len(data))
+	out.At = time.UnixMilli(at)
 	if w.s.dry {
-		return id, nil
+		return out, nil
 	}
-	if w.cur == nil {
-		w.cur = w.newPack(id)
+	err = w.s.db.row(w.ctx, `INSERT INTO version(chat, rev, at, mtime, size, messages, source, note, sum, runs)
+		VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		out.Chat, out.Rev, at, v.Mtime, out.Size, out.Messages, string(out.Source), out.Note, c.Sum[:], out.runs).Scan(&out.ID)
+	if err != nil {
+		return out, w.s.db.told(fmt.Errorf("adding a version: %w", err))
 	}
-	w.cur.pack.add(data, k)
-	if c.share += int64(len(data)) + 1; !slices.Contains(w.shares, c) {
-		w.shares = append(w.shares, c)
+	return out, nil
+}
+
+// See notes how a file was found.
+func (w *Writer) See(path string, f Seen) error {
+	if w.s.dry {
+		return nil
 	}
-	if len(w.cur.pack.raw) >= packSize {
-		return id, w.flush()
-	}
-	return id, nil
+	return w.s.db.told(w.s.db.exec(w.ctx, `INSERT INTO seen(path, version, size, mtime_ns, ctime_ns, inode, racy) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
+		ON CONFLICT DO UPDATE SET version = ?2, size = ?3, mtime_ns = ?4, ctime_ns = ?5, inode = ?6, racy = ?7`,
+		path, f.Version, f.Size, f.Mtime, f.Ctime, f.Inode, f.Racy))
+}
+
+// Identify finds the chat that a file is a version of, or makes a new one.
+func (w *Writer) Identify(f Candidate, c *Content) (Chat, error) {
+	known := identities{w.ctx, w.s.db, w.s.dry}
+	return known.identify(f, c)
+}
+
+// Gone notes that a chat's file was not found, at a time in ms since 1970.
+func (w *Writer) Gone(chat, at int64) error {
+	known := identities{w.ctx, w.s.db, w.s.dry}
+	return known.gone(chat, at)
 }

@@ -2,6 +2,7 @@ package keep
 
 import (
 	"context"
+	"errors"
 	"path"
 	"slices"
 
@@ -12,86 +13,89 @@ import (
 	"stchat/internal/userdir"
 )
 
-// takeBackups takes SillyTavern's backups as earlier versions of the chats they are of.
-func (s *snapshot) takeBackups(ctx context.Context) error {
-	folder, err := backups.Read(userdir.Dir{Root: s.scope.root})
+// backupTaking is the part of a snapshot that takes backups.
+type backupTaking struct{ s *snapshot }
+
+// takeAll takes SillyTavern's backups as earlier versions of the chats they are of.
+func (t backupTaking) takeAll(ctx context.Context) error {
+	folder, err := backups.Read(userdir.Dir{Root: t.s.scope.root})
 	if err != nil {
-		s.fail(s.scope.root, ops.PathError(err))
+		t.s.fail(t.s.scope.root, ops.PathError(err))
 		return nil
 	}
 	bytes := int64(0)
 	for _, b := range folder.Backups {
 		bytes += b.Size
 	}
-	s.opt.Meter.Expect(len(folder.Backups), bytes)
+	t.s.opt.Meter.Expect(len(folder.Backups), bytes)
 	for _, b := range folder.Backups {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.takeBackup(ctx, b); err != nil {
+		if err := t.take(ctx, b); err != nil {
 			return err
 		}
-		if err := s.commitFull(); err != nil {
+		if err := t.s.commitFull(); err != nil {
 			return err
 		}
-		s.opt.Meter.Done()
+		t.s.opt.Meter.Done()
 	}
 	return nil
 }
 
-func (s *snapshot) takeBackup(ctx context.Context, b backups.Backup) error {
-	s.sum.Files++
-	s.sum.Bytes += b.Size
-	defer s.opt.Meter.Read(b.Size)
+func (t backupTaking) take(ctx context.Context, b backups.Backup) error {
+	t.s.sum.Files++
+	t.s.sum.Bytes += b.Size
+	defer t.s.opt.Meter.Read(b.Size)
 	stamp, err := safefile.StampPath(b.Path)
 	if err != nil {
-		s.fail(b.Path, ops.PathError(err))
+		t.s.fail(b.Path, ops.PathError(err))
 		return nil
 	}
-	rel, err := relative(s.scope.root, b.Path)
+	rel, err := relative(t.s.scope.root, b.Path)
 	if err != nil {
-		s.fail(b.Path, err)
+		t.s.fail(b.Path, err)
 		return nil
 	}
-	if was, ok := s.seen[rel]; ok && !s.opt.Rescan && same(was, see(b.Path, stamp)) {
-		s.sum.Unchanged++
+	if was, ok := t.s.seen[rel]; ok && !t.s.opt.Rescan && same(was, see(b.Path, stamp)) {
+		t.s.sum.Unchanged++
 		return nil
 	}
-	content, stamp, err := s.read(b.Path, true)
-	if content == nil || err != nil {
+	content, stamp, err := readFile(t.s.w, b.Path, true)
+	if err != nil {
+		return t.s.leave(b.Path, err)
+	}
+	of, err := t.ownerOf(ctx, b, content)
+	if err != nil {
 		return err
 	}
-	of, err := s.ownerOf(ctx, b, content)
-	if err != nil {
-		return err
-	}
-	version, err := s.keepBackup(ctx, of, b, content)
+	version, err := t.keep(ctx, of, b, content)
 	if err != nil {
 		return err
 	}
 	seen := see(b.Path, stamp)
-	seen.Version, seen.Racy = version, s.opt.Now.Sub(stamp.ModTime()) < racy
-	return s.w.See(rel, seen)
+	seen.Version, seen.Racy = version, t.s.opt.Now.Sub(stamp.ModTime()) < racy
+	return t.s.w.See(rel, seen)
 }
 
-// keepBackup adds a backup to the versions of a chat, unless one of them is the same.
-func (s *snapshot) keepBackup(ctx context.Context, of *history.Chat, b backups.Backup, c *history.Content) (int64, error) {
-	versions, err := s.store.Versions(ctx, of.ID)
+// keep adds a backup to the versions of a chat, unless one of them is the same.
+func (t backupTaking) keep(ctx context.Context, of *history.Chat, b backups.Backup, c *history.Content) (int64, error) {
+	versions, err := t.s.store.Versions(ctx, of.ID)
 	if err != nil {
 		return 0, err
 	}
 	for _, v := range versions {
 		if v.Sum == string(c.Sum[:]) {
-			s.sum.Unchanged++
+			t.s.sum.Unchanged++
 			return v.ID, nil
 		}
 	}
-	return s.keep(ctx, of, b.Path, c, history.NewVersion{At: b.At.UnixMilli(), Mtime: b.At.UnixNano(), Source: history.FromBackup, Note: s.opt.Note})
+	return t.s.keep(ctx, of, b.Path, c, history.NewVersion{At: b.At.UnixMilli(), Mtime: b.At.UnixNano(), Source: history.FromBackup, Note: t.s.opt.Note})
 }
 
 // ownerOf finds the chat that a backup is of. One of no known chat is kept under its key.
-func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, c *history.Content) (*history.Chat, error) {
-	chats, err := s.store.Chats(ctx)
+func (t backupTaking) ownerOf(ctx context.Context, b backups.Backup, c *history.Content) (*history.Chat, error) {
+	chats, err := t.s.store.Chats(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -101,11 +105,13 @@ func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, c *history.Con
 		slugs[i] = chats[i].Slug
 	}
 	i := backups.Belongs(c.Slug(), slugs, func(i int) int {
-		n, shareErr := s.w.Shared(chats[i].ID, c)
-		if shareErr != nil {
-			err = shareErr
+		var runs []history.Run
+		last, ok, lastErr := t.s.store.Last(ctx, chats[i].ID)
+		if ok {
+			runs, lastErr = last.Runs()
 		}
-		return int(n)
+		err = errors.Join(err, lastErr)
+		return int(history.Common(c.Runs, runs))
 	})
 	if err != nil {
 		return nil, err
@@ -113,7 +119,7 @@ func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, c *history.Con
 	if i >= 0 {
 		return &chats[i], nil
 	}
-	of, err := s.w.Identify(history.Candidate{Kind: history.Backup, Owner: "backups", Name: "backup:" + b.Key, Now: s.opt.Now}, c)
+	of, err := t.s.w.Identify(history.Candidate{Kind: history.Backup, Owner: "backups", Name: "backup:" + b.Key, Now: t.s.opt.Now}, c)
 	return &of, err
 }
 

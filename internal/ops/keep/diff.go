@@ -2,11 +2,14 @@ package keep
 
 import (
 	"context"
+	"fmt"
 	"hash/maphash"
 	"slices"
 
 	"stchat/internal/history"
+	"stchat/internal/jsonl"
 	"stchat/internal/meta"
+	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 )
 
@@ -44,9 +47,15 @@ func lineRefs(runs []history.Run, seed maphash.Seed) []lineRef {
 	return list
 }
 
+// differ compares versions of a chat.
+type differ struct {
+	s    *subject
+	seed maphash.Seed
+}
+
 // text reads a line; nil where it is not in the store.
-func (s *subject) text(ctx context.Context, l lineRef) []byte {
-	for line, err := range s.store.Lines(ctx, l.runs) {
+func (d *differ) text(ctx context.Context, l lineRef) []byte {
+	for line, err := range d.s.store.Lines(ctx, l.runs) {
 		if err != nil {
 			return nil
 		}
@@ -64,25 +73,67 @@ func (v *version) runsOf() ([]history.Run, error) {
 }
 
 // messages lists the lines of a version that are messages, as far as its first line tells.
-func (s *subject) messages(ctx context.Context, v *version, seed maphash.Seed) ([]lineRef, error) {
+func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
 	runs, err := v.runsOf()
 	if err != nil {
 		return nil, err
 	}
-	lines := lineRefs(runs, seed)
+	lines := lineRefs(runs, d.seed)
 	header := v.head
 	if v.file == "" && len(lines) > 0 {
-		header = meta.IsHeader(s.text(ctx, lines[0]))
+		header = meta.IsHeader(d.text(ctx, lines[0]))
 	}
 	if header {
 		lines = lines[1:]
 	}
 	if n := len(lines); n > 0 && n > v.Messages { // most often the empty one behind a final LF
-		if last := s.text(ctx, lines[n-1]); last != nil && len(last) == 0 {
+		if last := d.text(ctx, lines[n-1]); last != nil && len(last) == 0 {
 			lines = lines[:n-1]
 		}
 	}
 	return lines, nil
+}
+
+// numbered lists a version's messages, and their indexes as SillyTavern counts: without
+// blank and damaged lines.
+func (d *differ) numbered(ctx context.Context, v *version) (lines []lineRef, index []int, err error) {
+	runs, err := v.runsOf()
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.file != "" {
+		return nil, nil, fmt.Errorf("%s: %w of this backup: it is not in the history", v.file, ErrNoVersion)
+	}
+	all, n, i, header := lineRefs(runs, d.seed), 0, 0, false
+	for line, err := range d.s.store.Lines(ctx, runs) {
+		if err != nil {
+			return nil, nil, err
+		}
+		ref := all[i]
+		i++
+		survives := jsonl.Valid(line.Data) && rawjson.KindOf(line.Data) == rawjson.ObjectKind
+		if survives && !header {
+			header = true
+			if meta.IsHeader(line.Data) {
+				continue
+			}
+		}
+		if len(line.Data) == 0 {
+			continue
+		}
+		lines, index = append(lines, ref), append(index, n)
+		if survives {
+			n++
+		}
+	}
+	return lines, index, nil
+}
+
+// changes compares two versions of the chat.
+func (d *differ) changes(ctx context.Context, older, newer []lineRef) []change {
+	return compareLines(older, newer, func(i, j int) bool {
+		return sameDate(d.text(ctx, older[i]), d.text(ctx, newer[j]))
+	})
 }
 
 // change is one message that differs between two versions: from or to is below 0 where it
@@ -112,72 +163,6 @@ func compareLines(a, b []lineRef, dated func(i, j int) bool) []change {
 		i, j = m[0]+1, m[1]+1
 	}
 	return list
-}
-
-// align pairs equal lines, in the order of both: those at the beginning and at the end,
-// and between them those that stand once in each, as many as stay in order.
-func align(a, b []lineRef) (pairs [][2]int) {
-	head := 0
-	for head < min(len(a), len(b)) && a[head].id == b[head].id {
-		pairs = append(pairs, [2]int{head, head})
-		head++
-	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail].id == b[len(b)-1-tail].id {
-		tail++
-	}
-	pairs = append(pairs, inOrder(a, b, head, len(a)-tail, len(b)-tail)...)
-	for k := tail; k > 0; k-- {
-		pairs = append(pairs, [2]int{len(a) - k, len(b) - k})
-	}
-	return pairs
-}
-
-// inOrder pairs the unique lines of a[from:aEnd] and b[from:bEnd]: the longest list that
-// rises in both.
-func inOrder(a, b []lineRef, from, aEnd, bEnd int) [][2]int {
-	const twice = -1
-	at := map[uint64]int{}
-	for i := from; i < aEnd; i++ {
-		if _, ok := at[a[i].id]; ok {
-			at[a[i].id] = twice
-		} else {
-			at[a[i].id] = i
-		}
-	}
-	count := map[uint64]int{}
-	for j := from; j < bEnd; j++ {
-		count[b[j].id]++
-	}
-	type node struct {
-		pair   [2]int
-		before *node
-	}
-	var ends []*node // of the best list of each length
-	for j := from; j < bEnd; j++ {
-		i, ok := at[b[j].id]
-		if !ok || i == twice || count[b[j].id] > 1 {
-			continue
-		}
-		k, _ := slices.BinarySearchFunc(ends, i, func(n *node, i int) int { return n.pair[0] - i })
-		n := &node{pair: [2]int{i, j}}
-		if k > 0 {
-			n.before = ends[k-1]
-		}
-		if k == len(ends) {
-			ends = append(ends, n)
-		} else {
-			ends[k] = n
-		}
-	}
-	var pairs [][2]int
-	if len(ends) > 0 {
-		for n := ends[len(ends)-1]; n != nil; n = n.before {
-			pairs = append(pairs, n.pair)
-		}
-	}
-	slices.Reverse(pairs)
-	return pairs
 }
 
 // sameDate says whether two messages were sent at the same time. What cannot be read

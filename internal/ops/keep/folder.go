@@ -47,23 +47,23 @@ func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, er
 			root = around
 		}
 	}
-	s := &subject{root: root}
-	defer s.close()
-	if s.store, err = history.OpenRead(ctx, StoreOf(root, opt.Store)); err != nil {
+	store, err := history.OpenRead(ctx, StoreOf(root, opt.Store))
+	if err != nil {
 		return nil, ops.PathError(err)
 	}
+	defer store.Close()
 	below, err := relative(root, filepath.Join(opt.Folder, "x"))
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.asOfTime(ctx, strings.TrimSuffix(below, "x"), opt.AsOf)
+	found, err := asOfTime(ctx, store, strings.TrimSuffix(below, "x"), opt.AsOf)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%s: %w of that time", opt.Folder, ErrNoVersion)
 	}
-	return s.writeAll(ctx, &opt, found), nil
+	return writeAll(ctx, &opt, store, root, found), nil
 }
 
 // fileOf is a file and the version that is to be written.
@@ -73,8 +73,8 @@ type fileOf struct {
 }
 
 // asOfTime finds the files below a folder that were there at a time.
-func (s *subject) asOfTime(ctx context.Context, below string, at time.Time) ([]fileOf, error) {
-	chats, err := s.store.Chats(ctx)
+func asOfTime(ctx context.Context, store *history.Store, below string, at time.Time) ([]fileOf, error) {
+	chats, err := store.Chats(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *subject) asOfTime(ctx context.Context, below string, at time.Time) ([]f
 		if !strings.HasPrefix(c.Path(), below) || c.Kind == history.Backup || c.Gone() && !c.GoneAt.After(at) {
 			continue
 		}
-		versions, err := s.store.Versions(ctx, c.ID)
+		versions, err := store.Versions(ctx, c.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func (s *subject) asOfTime(ctx context.Context, below string, at time.Time) ([]f
 }
 
 // writeAll writes the files, each for itself.
-func (s *subject) writeAll(ctx context.Context, opt *FolderOptions, found []fileOf) []*RestoreResult {
+func writeAll(ctx context.Context, opt *FolderOptions, store *history.Store, root string, found []fileOf) []*RestoreResult {
 	var one sync.Mutex // the store is for one goroutine
 	results := make([]*RestoreResult, len(found))
 	units := make([]changeset.Unit, len(found))
@@ -110,7 +110,7 @@ func (s *subject) writeAll(ctx context.Context, opt *FolderOptions, found []file
 		path := filepath.Join(opt.Output, filepath.FromSlash(f.rel))
 		at := stamp(f.v.At)
 		results[i] = &RestoreResult{Doc: Restored{Rev: &f.v.Rev, AtVersion: &at, Exact: true, Document: cut.Document{
-			Schema: 1, Source: filepath.Join(s.root, filepath.FromSlash(f.rel)), Path: path, Kind: "copy", At: -1, Messages: f.v.Messages, Bytes: f.v.Size,
+			Schema: 1, Source: filepath.Join(root, filepath.FromSlash(f.rel)), Path: path, Kind: "copy", At: -1, Messages: f.v.Messages, Bytes: f.v.Size,
 			DryRun: opt.Changes.DryRun, State: []cut.StateChange{}, Sidecars: []cut.Sidecar{}, Skipped: []cut.Skipped{}, Warnings: []string{},
 		}}}
 		units[i] = changeset.Unit{Root: opt.Output, Draft: func(ctx context.Context, set *changeset.Set) error {
@@ -120,7 +120,7 @@ func (s *subject) writeAll(ctx context.Context, opt *FolderOptions, found []file
 			if err != nil {
 				return ops.PathError(err)
 			}
-			return s.store.WriteTo(ctx, d, &f.v)
+			return store.WriteTo(ctx, d, &f.v)
 		}}
 	}
 	for i, o := range changeset.Run(ctx, units, opt.Changes) {

@@ -2,13 +2,11 @@ package keep
 
 import (
 	"context"
-	"fmt"
 	"hash/maphash"
 
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
-	"stchat/internal/meta"
 	"stchat/internal/rawjson"
 	"stchat/internal/visible"
 )
@@ -41,7 +39,7 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) e
 		return err
 	}
 	defer s.close()
-	seed := maphash.MakeSeed()
+	d := &differ{s, maphash.MakeSeed()}
 	label := s.label()
 	var newer []lineRef // of the version that was read last
 	for i := range s.versions {
@@ -51,13 +49,13 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) e
 		v := &s.versions[i]
 		lines := newer
 		if i == 0 {
-			if lines, err = s.messages(ctx, v, seed); err != nil {
+			if lines, err = d.messages(ctx, v); err != nil {
 				return err
 			}
 		}
 		var older []lineRef
 		if i+1 < len(s.versions) {
-			if older, err = s.messages(ctx, &s.versions[i+1], seed); err != nil {
+			if older, err = d.messages(ctx, &s.versions[i+1]); err != nil {
 				return err
 			}
 		}
@@ -70,7 +68,7 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) e
 		} else {
 			doc.Rev = &v.Rev
 		}
-		for _, c := range s.changes(ctx, older, lines) {
+		for _, c := range d.changes(ctx, older, lines) {
 			switch {
 			case c.from < 0:
 				doc.Added++
@@ -81,7 +79,7 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) e
 			}
 		}
 		if n := len(lines); n > 0 {
-			text, _ := rawjson.Unquote(field(s.text(ctx, lines[n-1]), "mes"))
+			text, _ := rawjson.Unquote(field(d.text(ctx, lines[n-1]), "mes"))
 			doc.Last = visible.Clip(text, lastText)
 		}
 		if err := each(doc); err != nil {
@@ -90,22 +88,6 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) e
 		newer = older
 	}
 	return nil
-}
-
-// label is how a chat is named in documents.
-func (s *subject) label() string {
-	if len(s.chats) > 0 {
-		return s.chats[0].Label()
-	}
-	kind, owner, name := history.Place(s.rel)
-	return (&history.Chat{Kind: kind, Owner: owner, Name: name}).Label()
-}
-
-// changes compares two versions of the chat.
-func (s *subject) changes(ctx context.Context, older, newer []lineRef) []change {
-	return compareLines(older, newer, func(i, j int) bool {
-		return sameDate(s.text(ctx, older[i]), s.text(ctx, newer[j]))
-	})
 }
 
 // Changed is a message that differs from the version before: the document of log --rev.
@@ -132,19 +114,19 @@ func Changes(ctx context.Context, where Where, which Pick, each func(Changed) er
 	if err != nil {
 		return err
 	}
-	seed := maphash.MakeSeed()
-	newer, newIndex, err := s.numbered(ctx, &s.versions[i], seed)
+	d := &differ{s, maphash.MakeSeed()}
+	newer, newIndex, err := d.numbered(ctx, &s.versions[i])
 	if err != nil {
 		return err
 	}
 	var older []lineRef
 	var oldIndex []int
 	if i+1 < len(s.versions) {
-		if older, oldIndex, err = s.numbered(ctx, &s.versions[i+1], seed); err != nil {
+		if older, oldIndex, err = d.numbered(ctx, &s.versions[i+1]); err != nil {
 			return err
 		}
 	}
-	for _, c := range s.changes(ctx, older, newer) {
+	for _, c := range d.changes(ctx, older, newer) {
 		doc := Changed{Schema: 1, Op: "change"}
 		var from, to []byte
 		switch {
@@ -154,11 +136,11 @@ func Changes(ctx context.Context, where Where, which Pick, each func(Changed) er
 			doc.Op = "remove"
 		}
 		if c.from >= 0 {
-			from = s.text(ctx, older[c.from])
+			from = d.text(ctx, older[c.from])
 			doc.Index, doc.From = oldIndex[c.from], textOf(from)
 		}
 		if c.to >= 0 {
-			to = s.text(ctx, newer[c.to])
+			to = d.text(ctx, newer[c.to])
 			doc.Index, doc.To = newIndex[c.to], textOf(to)
 		}
 		if to == nil {
@@ -170,41 +152,6 @@ func Changes(ctx context.Context, where Where, which Pick, each func(Changed) er
 		}
 	}
 	return nil
-}
-
-// numbered lists a version's messages, and their indexes as SillyTavern counts: without
-// blank and damaged lines.
-func (s *subject) numbered(ctx context.Context, v *version, seed maphash.Seed) (lines []lineRef, index []int, err error) {
-	runs, err := v.runsOf()
-	if err != nil {
-		return nil, nil, err
-	}
-	if v.file != "" {
-		return nil, nil, fmt.Errorf("%s: %w of this backup: it is not in the history", v.file, ErrNoVersion)
-	}
-	all, n, i, header := lineRefs(runs, seed), 0, 0, false
-	for line, err := range s.store.Lines(ctx, runs) {
-		if err != nil {
-			return nil, nil, err
-		}
-		ref := all[i]
-		i++
-		survives := jsonl.Valid(line.Data) && rawjson.KindOf(line.Data) == rawjson.ObjectKind
-		if survives && !header {
-			header = true
-			if meta.IsHeader(line.Data) {
-				continue
-			}
-		}
-		if len(line.Data) == 0 {
-			continue
-		}
-		lines, index = append(lines, ref), append(index, n)
-		if survives {
-			n++
-		}
-	}
-	return lines, index, nil
 }
 
 // describe fills in who says a message, and when.

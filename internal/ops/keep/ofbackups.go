@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"stchat/internal/backups"
-	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
@@ -22,7 +21,7 @@ type sibling struct {
 
 // addBackups adds those of SillyTavern's backups that are of the chat, and that the store
 // does not have.
-func (s *subject) addBackups(ctx context.Context) error {
+func addBackups(ctx context.Context, s *subject) error {
 	folder, err := backups.Read(userdir.Dir{Root: s.root})
 	if err != nil {
 		return ops.PathError(err)
@@ -33,7 +32,7 @@ func (s *subject) addBackups(ctx context.Context) error {
 	if len(mine) == 0 {
 		return nil
 	}
-	siblings, err := s.siblings(ctx, owner, keys)
+	siblings, err := findSiblings(ctx, s, owner, keys)
 	if err != nil {
 		return err
 	}
@@ -59,9 +58,9 @@ func (s *subject) addBackups(ctx context.Context) error {
 	return nil
 }
 
-// siblings gives the chats of the same keys: those of the store by their last versions,
+// findSiblings lists the chats of the same keys: those of the store by their last versions,
 // the others by their files.
-func (s *subject) siblings(ctx context.Context, owner string, keys []string) ([]sibling, error) {
+func findSiblings(ctx context.Context, s *subject, owner string, keys []string) ([]sibling, error) {
 	var list []sibling
 	known := map[string]bool{}
 	chats, err := s.store.Chats(ctx)
@@ -73,7 +72,7 @@ func (s *subject) siblings(ctx context.Context, owner string, keys []string) ([]
 		if !slices.ContainsFunc(backupKeys(c), func(k string) bool { return slices.Contains(keys, k) }) {
 			continue
 		}
-		last, ok, err := s.w.Last(ctx, c.ID)
+		last, ok, err := s.store.Last(ctx, c.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -105,14 +104,4 @@ func (s *subject) siblings(ctx context.Context, owner string, keys []string) ([]
 		list = append(list, sibling{rel, c.Slug(), c.Runs})
 	}
 	return list, nil
-}
-
-// compare reads a file to compare it with what the store has.
-func (s *subject) compare(path string) (*history.Content, error) {
-	f, err := chat.OpenRegular(path)
-	if err != nil {
-		return nil, ops.PathError(err)
-	}
-	defer f.Close()
-	return s.w.Read(f, true)
 }

@@ -4,29 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"stchat/internal/chat"
 	"stchat/internal/history"
-	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
-)
-
-const (
-	// racy is how long before it is read a file must have changed last so that its time
-	// proves that it did not change since: FAT counts in two seconds.
-	racy = 2 * time.Second
-	// readTries is how often a file is read that changes meanwhile.
-	readTries = 3
 )
 
 // SnapshotOptions says what a snapshot takes.
@@ -100,10 +85,9 @@ type snapshot struct {
 	store *history.Store
 	w     *history.Writer
 	seen  map[string]history.Seen
-	lost  []history.Chat  // chats of the store whose files are not there
-	found map[string]bool // paths of files that are there
-	dirs  map[string]string
-	told  []pending // versions that wait for the commit
+	there *present
+	lost  []history.Chat // chats of the store whose files are not there
+	told  []pending      // versions that wait for the commit
 }
 
 type pending struct {
@@ -118,11 +102,11 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 	}
 	defer store.Close()
 	sum.Stores = append(sum.Stores, store.Path())
-	s := &snapshot{opt: opt, scope: sc, sum: sum, store: store, found: map[string]bool{}, dirs: map[string]string{}}
+	s := &snapshot{opt: opt, scope: sc, sum: sum, store: store, there: newPresent(sc)}
 	if s.seen, err = store.Seen(ctx); err != nil {
 		return err
 	}
-	if s.w, err = store.Writer(ctx); err != nil {
+	if s.w, err = history.NewWriter(ctx, store); err != nil {
 		return err
 	}
 	err = s.takeAll(ctx)
@@ -136,9 +120,11 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 }
 
 func (s *snapshot) takeAll(ctx context.Context) error {
-	if err := s.findLost(ctx); err != nil {
+	known, err := s.store.Chats(ctx)
+	if err != nil {
 		return err
 	}
+	s.lost = s.there.lost(known)
 	for _, path := range s.scope.files {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -151,11 +137,16 @@ func (s *snapshot) takeAll(ctx context.Context) error {
 		}
 		s.opt.Meter.Done()
 	}
-	if err := s.missing(ctx); err != nil {
+	if known, err = s.store.Chats(ctx); err != nil {
 		return err
 	}
+	for _, id := range s.there.missing(known) {
+		if err := s.w.Gone(id, s.opt.Now.UnixMilli()); err != nil {
+			return err
+		}
+	}
 	if s.opt.Backups && s.scope.whole {
-		return s.takeBackups(ctx)
+		return backupTaking{s}.takeAll(ctx)
 	}
 	return nil
 }
@@ -190,6 +181,15 @@ func (s *snapshot) fail(path string, err error) {
 	s.sum.Errs = append(s.sum.Errs, &ops.SourceError{Path: path, Err: err})
 }
 
+// leave leaves a file out that could not be read. Any other error it returns.
+func (s *snapshot) leave(path string, err error) error {
+	if unread, ok := errors.AsType[*unreadError](err); ok {
+		s.fail(path, unread.err)
+		return nil
+	}
+	return err
+}
+
 // take takes one file, unless it looks as it did.
 func (s *snapshot) take(ctx context.Context, path string) error {
 	s.sum.Files++
@@ -198,12 +198,12 @@ func (s *snapshot) take(ctx context.Context, path string) error {
 		s.fail(path, ops.PathError(err))
 		return nil
 	}
-	rel, err := s.relative(path)
+	rel, err := s.there.relative(path)
 	if err != nil {
 		s.fail(path, err)
 		return nil
 	}
-	s.found[rel] = true
+	s.there.found[rel] = true
 	s.sum.Bytes += stamp.Size()
 	defer s.opt.Meter.Read(stamp.Size())
 	if was, ok := s.seen[rel]; ok && !s.opt.Rescan && same(was, see(path, stamp)) {
@@ -211,9 +211,9 @@ func (s *snapshot) take(ctx context.Context, path string) error {
 		return nil
 	}
 	kind, owner, name := history.Place(rel)
-	content, stamp, err := s.read(path, kind.IsChat())
-	if content == nil || err != nil {
-		return err
+	content, stamp, err := readFile(s.w, path, kind.IsChat())
+	if err != nil {
+		return s.leave(path, err)
 	}
 	known, err := s.w.Identify(history.Candidate{
 		Kind: kind, Owner: owner, Name: name, Parent: parentOf(content), Missing: s.lost, Now: s.opt.Now,
@@ -237,7 +237,7 @@ func (s *snapshot) take(ctx context.Context, path string) error {
 // keep adds a version, unless the content is that of the last one, and gives its ID.
 func (s *snapshot) keep(ctx context.Context, of *history.Chat, path string, c *history.Content, v history.NewVersion) (int64, error) {
 	if of.ID != 0 {
-		last, ok, err := s.w.Last(ctx, of.ID)
+		last, ok, err := s.store.Last(ctx, of.ID)
 		if err != nil {
 			return 0, err
 		}
@@ -260,137 +260,6 @@ func (s *snapshot) keep(ctx context.Context, of *history.Chat, path string, c *h
 	}
 	s.told = append(s.told, pending{taken, c})
 	return added.ID, nil
-}
-
-// read reads a file, again where it changes meanwhile. What cannot be read gives no
-// content and stands in Errs; an error is the store's.
-func (s *snapshot) read(path string, isChat bool) (*history.Content, safefile.Stamp, error) {
-	for range readTries {
-		f, err := chat.OpenRegular(path)
-		if err != nil {
-			s.fail(path, ops.PathError(err))
-			return nil, safefile.Stamp{}, nil
-		}
-		content, stamp, err := s.readOnce(f, isChat)
-		_ = f.Close()
-		now, statErr := safefile.StampPath(path)
-		switch {
-		case errors.Is(err, jsonl.ErrChanged), errors.Is(err, history.ErrAgain), err == nil && (statErr != nil || !now.Same(stamp)):
-			continue
-		case isRead(err):
-			s.fail(path, ops.PathError(err))
-			return nil, stamp, nil
-		case err != nil:
-			return nil, stamp, err
-		}
-		return content, stamp, nil
-	}
-	s.fail(path, fmt.Errorf("%s: %w", path, jsonl.ErrChanged))
-	return nil, safefile.Stamp{}, nil
-}
-
-func (s *snapshot) readOnce(f *os.File, isChat bool) (*history.Content, safefile.Stamp, error) {
-	before, err := safefile.StampOf(f)
-	if err != nil {
-		return nil, before, err
-	}
-	content, err := s.w.Read(f, isChat)
-	if err != nil {
-		return nil, before, err
-	}
-	after, err := safefile.StampOf(f)
-	if err == nil && (!after.Same(before) || content.Size != after.Size()) {
-		err = jsonl.ErrChanged
-	}
-	return content, before, err
-}
-
-// isRead says whether an error is that of reading a file.
-func isRead(err error) bool {
-	_, ok := errors.AsType[*fs.PathError](err)
-	return ok
-}
-
-// gone says whether a chat's file is not there.
-func (s *snapshot) gone(of *history.Chat) bool {
-	if of.Gone() {
-		return true
-	}
-	_, err := os.Lstat(filepath.Join(s.scope.root, filepath.FromSlash(of.Path())))
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-// findLost finds the chats whose files are not there.
-func (s *snapshot) findLost(ctx context.Context) error {
-	all, err := s.store.Chats(ctx)
-	if err != nil {
-		return err
-	}
-	there := map[string]bool{}
-	for _, path := range s.scope.files {
-		if rel, err := s.relative(path); err == nil {
-			there[rel] = true
-		}
-	}
-	for i := range all {
-		if c := &all[i]; c.Kind.IsChat() && c.Kind != history.Backup && (c.Gone() || !there[c.Path()] && s.gone(c)) {
-			s.lost = append(s.lost, *c)
-		}
-	}
-	return nil
-}
-
-// relative is [relative], which looks at each folder once.
-func (s *snapshot) relative(path string) (string, error) {
-	dir, file := filepath.Split(path)
-	rel, ok := s.dirs[dir]
-	if !ok {
-		full, err := relative(s.scope.root, filepath.Join(dir, "x"))
-		if err != nil {
-			return "", err
-		}
-		rel = strings.TrimSuffix(full, "x")
-		s.dirs[dir] = rel
-	}
-	return rel + file, nil
-}
-
-// missing notes which files are gone, among those that a snapshot of this scope takes.
-func (s *snapshot) missing(ctx context.Context) error {
-	folders := map[string]bool{}
-	for folder := range s.scope.folders {
-		if rel, err := relative(s.scope.root, filepath.Join(folder, "x")); err == nil {
-			folders[filepath.ToSlash(filepath.Dir(filepath.FromSlash(rel)))] = true
-		}
-	}
-	all, err := s.store.Chats(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		c := &all[i]
-		if c.Gone() || s.found[c.Path()] || c.Kind == history.Backup || !s.scope.whole && !folders[c.Owner] || !s.gone(c) {
-			continue
-		}
-		if err := s.w.Gone(c.ID, s.opt.Now.UnixMilli()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// see describes a file as the store notes it.
-func see(path string, stamp safefile.Stamp) history.Seen {
-	_, inode, err := stamp.FileID(path)
-	if err != nil {
-		inode = 0
-	}
-	return history.Seen{Size: stamp.Size(), Mtime: stamp.ModTime().UnixNano(), Ctime: stamp.ChangeTime(), Inode: int64(inode)}
-}
-
-// same says whether a file looks as it did, and could not have changed unseen.
-func same(was, now history.Seen) bool {
-	return !was.Racy && was.Size == now.Size && was.Mtime == now.Mtime && was.Ctime == now.Ctime && was.Inode == now.Inode
 }
 
 // parentOf gives the name of the chat that a chat says it was made from.

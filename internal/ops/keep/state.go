@@ -69,7 +69,7 @@ func StateOf(ctx context.Context, opt HistoryOptions) (*History, error) {
 }
 
 func describe(ctx context.Context, s *history.Store, opt HistoryOptions) (*History, error) {
-	st, err := s.State(ctx)
+	st, err := history.StateOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +111,9 @@ func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error
 		return nil
 	}
 	if !mend {
-		return d, s.Verify(ctx, note)
+		return d, history.Verify(ctx, s, note)
 	}
-	m, err := s.Mender(ctx, note)
+	m, err := history.NewMender(ctx, s, note)
 	if err != nil || !m.Damaged() || opt.DryRun {
 		return d, err
 	}
@@ -125,7 +125,7 @@ func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error
 		return d, err
 	}
 	d.Mended, d.Problems = &pieces, []StoreProblem{}
-	return d, s.Verify(ctx, note)
+	return d, history.Verify(ctx, s, note)
 }
 
 // lookEverywhere shows the mender every file that the store knows, and the backups.
@@ -199,7 +199,7 @@ func rework(ctx context.Context, opt HistoryOptions, do func(*history.Store) (hi
 
 // Prune drops versions by rules.
 func Prune(ctx context.Context, opt HistoryOptions, rules history.Rules) (*History, error) {
-	return rework(ctx, opt, func(s *history.Store) (history.Freed, error) { return s.Prune(ctx, rules, opt.DryRun) })
+	return rework(ctx, opt, func(s *history.Store) (history.Freed, error) { return history.Prune(ctx, s, rules, opt.DryRun) })
 }
 
 // Compact gives the free pages of a store back to the disk.
@@ -208,7 +208,7 @@ func Compact(ctx context.Context, opt HistoryOptions) (*History, error) {
 		if opt.DryRun {
 			return history.Freed{}, nil
 		}
-		return history.Freed{}, s.Compact(ctx)
+		return history.Freed{}, history.Compact(ctx, s)
 	})
 }
 
@@ -238,6 +238,6 @@ func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, 
 				}
 			}
 		}
-		return s.Forget(ctx, ids, opt.DryRun)
+		return history.Forget(ctx, s, ids, opt.DryRun)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
@@ -56,7 +58,7 @@ func find(ctx context.Context, where Where) (s *subject, err error) {
 	if err := s.locate(ctx, where); err != nil {
 		return s, err
 	}
-	if s.w, err = s.store.Writer(ctx); err != nil {
+	if s.w, err = history.NewWriter(ctx, s.store); err != nil {
 		return s, err
 	}
 	for i := range s.chats {
@@ -69,7 +71,7 @@ func find(ctx context.Context, where Where) (s *subject, err error) {
 		}
 	}
 	if where.Backups {
-		if err := s.addBackups(ctx); err != nil {
+		if err := addBackups(ctx, s); err != nil {
 			return s, err
 		}
 	}
@@ -188,4 +190,37 @@ func (s *subject) pick(p Pick) (int, error) {
 		return i, nil
 	}
 	return 0, nil
+}
+
+// label is how a chat is named in documents.
+func (s *subject) label() string {
+	if len(s.chats) > 0 {
+		return s.chats[0].Label()
+	}
+	kind, owner, name := history.Place(s.rel)
+	return (&history.Chat{Kind: kind, Owner: owner, Name: name}).Label()
+}
+
+// compare reads a file to compare it with what the store has.
+func (s *subject) compare(path string) (*history.Content, error) {
+	f, err := chat.OpenRegular(path)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	defer f.Close()
+	return s.w.Read(f, true)
+}
+
+// write writes a version's exact bytes. An error may come when all is written.
+func (s *subject) write(ctx context.Context, v *version, w io.Writer) error {
+	if v.file == "" {
+		return s.store.WriteTo(ctx, w, &v.Version)
+	}
+	f, err := os.Open(v.file)
+	if err != nil {
+		return ops.PathError(err)
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
 }

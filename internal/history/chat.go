@@ -1,0 +1,91 @@
+package history
+
+import (
+	"path"
+	"strings"
+	"time"
+)
+
+// Kind is what kind of file an identity stands for.
+type Kind string
+
+// The kinds of file.
+const (
+	Solo    Kind = "solo"    // a chat of a character
+	Group   Kind = "group"   // a chat of a group
+	File    Kind = "file"    // a chat that lies in no user's folder
+	Backup  Kind = "backup"  // a backup of SillyTavern whose chat is not known
+	Sidecar Kind = "sidecar" // of Luker, beside a chat
+	Members Kind = "groups"  // a group's file
+	World   Kind = "world"   // a lorebook
+	Card    Kind = "card"    // a character
+)
+
+// IsChat says whether files of this kind are chats.
+func (k Kind) IsChat() bool { return k == Solo || k == Group || k == File || k == Backup }
+
+// Chat is what has versions: a chat, or one of the files around chats. A chat keeps its
+// identity when its file is renamed or moved.
+type Chat struct {
+	ID     int64
+	Kind   Kind
+	Owner  string // the folder, relative to the user's, with slashes
+	Name   string // a chat's without .jsonl, another file's with all
+	Slug   string // chat_metadata.integrity of the last version
+	Parent int64  // the ID of the chat that this one was made from; 0: none is known
+	GoneAt time.Time
+}
+
+// Path is where the file lies or lay, relative to the user's folder, with slashes.
+func (c *Chat) Path() string {
+	name := c.Name
+	if c.Kind.IsChat() && c.Kind != Backup && !oddExtension(name) {
+		name += ".jsonl"
+	}
+	return path.Join(c.Owner, name)
+}
+
+// Label names a chat for people: its folder's name and its own.
+func (c *Chat) Label() string {
+	if c.Owner == "" || c.Kind == Backup {
+		return c.Name
+	}
+	return path.Base(c.Owner) + "/" + c.Name
+}
+
+// Place says which kind of file lies at a path relative to a user's folder, with slashes,
+// and the Owner and Name of its identity.
+func Place(rel string) (kind Kind, owner, name string) {
+	owner, name = path.Split(rel)
+	owner = strings.TrimSuffix(owner, "/")
+	parts := strings.Split(owner, "/")
+	switch {
+	case !strings.EqualFold(path.Ext(name), ".jsonl"):
+		switch parts[0] {
+		case "groups":
+			return Members, owner, name
+		case "worlds":
+			return World, owner, name
+		case "characters":
+			return Card, owner, name
+		}
+		return Sidecar, owner, name
+	case len(parts) == 2 && parts[0] == "chats":
+		kind = Solo
+	case owner == "group chats":
+		kind = Group
+	default:
+		kind = File
+	}
+	return kind, owner, strings.TrimSuffix(name, ".jsonl")
+}
+
+// oddExtension says whether a chat's name keeps its extension, as it is not spelled as
+// usual.
+func oddExtension(name string) bool {
+	ext := path.Ext(name)
+	return ext != ".jsonl" && strings.EqualFold(ext, ".jsonl")
+}
+
+// Gone says whether the last snapshot did not find the file.
+func (c *Chat) Gone() bool { return !c.GoneAt.IsZero() }

@@ -1,0 +1,190 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"modernc.org/sqlite" // the driver
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// database is one connection to a store's file. It knows SQLite, and nothing of what the
+// tables mean.
+type database struct {
+	path string
+	db   *sql.DB
+	conn *sql.Conn
+}
+
+// examine looks at the file before SQLite does: which program's it is, by the header of
+// 100 bytes that begins it (https://www.sqlite.org/fileformat.html#the_database_header),
+// and whether its end is there.
+func examine(path string) (size int64, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, fmt.Errorf("%s: %w", path, ErrNoStore)
+	case err != nil:
+		return 0, err
+	case !info.Mode().IsRegular():
+		return 0, fmt.Errorf("%s: %w: it is no regular file", path, ErrForeign)
+	case info.Size() == 0:
+		return 0, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var head [100]byte
+	n, err := io.ReadFull(f, head[:])
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, err
+	}
+	if n < len(head) || string(head[:16]) != "SQLite format 3\x00" || binary.BigEndian.Uint32(head[68:]) != applicationID {
+		return 0, fmt.Errorf("%s: %w", path, ErrForeign)
+	}
+	page := int64(binary.BigEndian.Uint16(head[16:]))
+	if page == 1 {
+		page = 65536
+	}
+	pages := int64(binary.BigEndian.Uint32(head[28:]))
+	if _, err := os.Stat(path + "-journal"); err != nil && pages*page > info.Size() {
+		return 0, fmt.Errorf("%s: %w", path, ErrCut)
+	}
+	if binary.BigEndian.Uint32(head[60:]) > schemaVersion {
+		return 0, fmt.Errorf("%s: %w", path, ErrNewer)
+	}
+	return info.Size(), nil
+}
+
+// dataSource names a file so that SQLite takes every character of it as it is.
+func dataSource(path, mode string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	abs = filepath.ToSlash(abs)
+	if !strings.HasPrefix(abs, "/") {
+		abs = "/" + abs // C:/…
+	}
+	u := url.URL{Path: abs}
+	return "file://" + u.EscapedPath() + "?mode=" + mode
+}
+
+// connect opens one connection, with the settings that every one has.
+func connect(ctx context.Context, path, source string, write bool) (*database, error) {
+	db, err := sql.Open("sqlite", source)
+	if err != nil {
+		return nil, err
+	}
+	d := &database{path: path, db: db}
+	if d.conn, err = db.Conn(ctx); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	settings := []string{"busy_timeout = 5000", "trusted_schema = OFF", "cache_size = -16384", "temp_store = MEMORY"}
+	if write {
+		settings = append(settings, "page_size = 8192", "journal_mode = DELETE", "synchronous = FULL", "secure_delete = ON")
+	}
+	for _, set := range settings {
+		if err = d.exec(ctx, "PRAGMA "+set); err != nil {
+			_ = d.close()
+			return nil, err
+		}
+	}
+	if _, err := d.isEmpty(ctx); err != nil { // the first look at the file itself
+		_ = d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// isEmpty reports whether there are no tables yet.
+func (d *database) isEmpty(ctx context.Context) (bool, error) {
+	var tables int
+	err := d.row(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables)
+	return tables == 0, err
+}
+
+// transact does all of f, or nothing.
+func (d *database) transact(ctx context.Context, f func() error) error {
+	if err := d.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return d.told(err)
+	}
+	err := f()
+	if err == nil {
+		err = d.exec(context.WithoutCancel(ctx), "COMMIT")
+	}
+	if err != nil {
+		d.rollback(ctx)
+	}
+	return d.told(err)
+}
+
+func (d *database) rollback(ctx context.Context) {
+	// where SQLite has taken it back itself, this is an error of no interest
+	_ = d.exec(context.WithoutCancel(ctx), "ROLLBACK")
+}
+
+// get reads what the table meta has under a key.
+func (d *database) get(ctx context.Context, k string, v any) error {
+	return d.row(ctx, "SELECT v FROM meta WHERE k = ?", k).Scan(v)
+}
+
+func (d *database) set(ctx context.Context, k string, v any) error {
+	return d.exec(ctx, "INSERT INTO meta(k, v) VALUES(?, ?) ON CONFLICT DO UPDATE SET v = excluded.v", k, v)
+}
+
+func (d *database) exec(ctx context.Context, query string, args ...any) error {
+	_, err := d.conn.ExecContext(ctx, query, args...)
+	return err
+}
+
+func (d *database) row(ctx context.Context, query string, args ...any) *sql.Row {
+	return d.conn.QueryRowContext(ctx, query, args...)
+}
+
+func (d *database) close() error { return errors.Join(d.conn.Close(), d.db.Close()) }
+
+// told names the store's file in an error, and what SQLite's code means.
+func (d *database) told(err error) error {
+	if err == nil {
+		return nil
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	// the low byte is the kind: https://www.sqlite.org/rescode.html
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%s: %w", d.path, ErrForeign)
+	case sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("%s: %w (%w)", d.path, ErrBroken, e)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%s: %w", d.path, ErrBusy)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%s: %w", d.path, ErrFull)
+	case sqlite3.SQLITE_READONLY:
+		return fmt.Errorf("%s: %w", d.path, ErrReadOnly)
+	case sqlite3.SQLITE_INTERRUPT:
+		return fmt.Errorf("%s: %w", d.path, context.Canceled)
+	}
+	return fmt.Errorf("%s: %w", d.path, e)
+}
+
+// halfDone says whether a store cannot be read because a transaction must first be taken back.
+func halfDone(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code() == sqlite3.SQLITE_READONLY_ROLLBACK || e.Code() == sqlite3.SQLITE_READONLY_RECOVERY || e.Code()&0xff == sqlite3.SQLITE_CANTOPEN)
+}

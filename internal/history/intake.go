@@ -1,0 +1,60 @@
+package history
+
+import (
+	"context"
+	"errors"
+)
+
+// intake gives pieces their numbers: those that they have, or the next ones.
+type intake struct {
+	find finder
+	pack packer
+	next int64 // the number of the next new piece
+	dry  bool  // nothing is packed
+}
+
+func (in *intake) start(ctx context.Context) (err error) {
+	if in.find.look, err = in.find.db.conn.PrepareContext(ctx, "SELECT id FROM key WHERE k = ?"); err != nil {
+		return err
+	}
+	return in.pack.start(ctx, in.find.db)
+}
+
+// begin looks at what the store has now, which others may have changed.
+func (in *intake) begin(ctx context.Context) error {
+	in.find.forget()
+	err := in.find.db.row(ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(&in.next)
+	if in.next == 1 {
+		in.find.filter = newFilter(0) // of an empty store it is complete
+	}
+	return err
+}
+
+// piece finds a piece, or adds it. The one before says which is likely.
+func (in *intake) piece(ctx context.Context, c *Content, data []byte, k key, likely int64) (int64, error) {
+	if id, ok := in.pack.pending[k]; ok {
+		return id, nil
+	}
+	if likely > 1 && likely < in.next {
+		if ok, err := in.find.is(ctx, likely, k); ok || err != nil {
+			return likely, err
+		}
+	}
+	if id, ok, err := in.find.find(ctx, k); ok || err != nil {
+		return id, err
+	}
+	if in.find.filter != nil {
+		in.find.filter.add(k)
+	}
+	id := in.next
+	in.next++
+	in.pack.pending[k] = id
+	c.NewPieces++
+	c.NewBytes += int64(len(data))
+	if in.dry {
+		return id, nil
+	}
+	return id, in.pack.add(c, data, k, id)
+}
+
+func (in *intake) stop() error { return errors.Join(in.find.look.Close(), in.pack.stop()) }

@@ -1,0 +1,107 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// Source says where a version came from.
+type Source string
+
+// Where versions come from.
+const (
+	FromSnapshot Source = "snapshot"
+	FromBackup   Source = "backup"  // one of SillyTavern's own
+	FromRestore  Source = "restore" // kept before a restore replaced it
+)
+
+// Version is one version of a chat.
+type Version struct {
+	ID       int64
+	Chat     int64
+	Rev      int64
+	At       time.Time // when it was taken; of a backup, when that was made
+	Mtime    time.Time // of its file; zero where that is not known
+	Size     int64
+	Messages int
+	Source   Source
+	Note     string
+	Sum      string // equal for equal contents, in one store
+
+	runs []byte
+}
+
+// Runs gives the pieces that the version consists of.
+func (v *Version) Runs() ([]Run, error) { return decodeRuns(v.runs) }
+
+const versionColumns = "id, chat, rev, at, mtime, size, messages, source, note, sum, runs"
+
+// listVersions reads the versions that the end of a query picks.
+func listVersions(ctx context.Context, db *database, which string, args ...any) (list []Version, err error) {
+	rows, err := db.conn.QueryContext(ctx, "SELECT "+versionColumns+" FROM version "+which, args...)
+	if err != nil {
+		return nil, db.told(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		v, err := scanVersion(rows)
+		if err != nil {
+			return nil, db.told(err)
+		}
+		list = append(list, v)
+	}
+	return list, db.told(rows.Err())
+}
+
+// lastVersion reads the newest of a chat's versions; ok is false where it has none.
+func lastVersion(ctx context.Context, db *database, chat int64) (v Version, ok bool, err error) {
+	list, err := listVersions(ctx, db, "WHERE chat = ? ORDER BY at DESC, rev DESC LIMIT 1", chat)
+	if err != nil || len(list) == 0 {
+		return Version{}, false, err
+	}
+	return list[0], true, nil
+}
+
+// lastRuns returns the runs of a chat's last version, nil where it has none.
+func lastRuns(ctx context.Context, db *database, chat int64) ([]Run, error) {
+	last, ok, err := lastVersion(ctx, db, chat)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return last.Runs()
+}
+
+func scanVersion(rows *sql.Rows) (v Version, err error) {
+	var at, mtime int64
+	var sum []byte
+	err = rows.Scan(&v.ID, &v.Chat, &v.Rev, &at, &mtime, &v.Size, &v.Messages, &v.Source, &v.Note, &sum, &v.runs)
+	v.At, v.Sum = time.UnixMilli(at), string(sum)
+	if mtime != 0 {
+		v.Mtime = time.Unix(0, mtime)
+	}
+	return v, err
+}
+
+const chatColumns = "id, kind, owner, name, slug, coalesce(parent, 0), coalesce(gone_at, 0)"
+
+// listChats reads the identities that the end of a query picks.
+func listChats(ctx context.Context, db *database, which string, args ...any) (list []Chat, err error) {
+	rows, err := db.conn.QueryContext(ctx, "SELECT "+chatColumns+" FROM chat "+which, args...)
+	if err != nil {
+		return nil, db.told(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c Chat
+		var gone int64
+		if err := rows.Scan(&c.ID, &c.Kind, &c.Owner, &c.Name, &c.Slug, &c.Parent, &gone); err != nil {
+			return nil, db.told(err)
+		}
+		if gone != 0 {
+			c.GoneAt = time.UnixMilli(gone)
+		}
+		list = append(list, c)
+	}
+	return list, db.told(rows.Err())
+}

@@ -1,0 +1,81 @@
+package keep
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stchat/internal/history"
+)
+
+// present knows which files of a folder are there.
+type present struct {
+	scope *scope
+	dirs  map[string]string // folders, as the store has them
+	found map[string]bool   // paths that were looked at
+}
+
+func newPresent(sc *scope) *present {
+	return &present{sc, map[string]string{}, map[string]bool{}}
+}
+
+// gone says whether a chat's file is not there.
+func (p *present) gone(of *history.Chat) bool {
+	if of.Gone() {
+		return true
+	}
+	_, err := os.Lstat(filepath.Join(p.scope.root, filepath.FromSlash(of.Path())))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// lost picks the chats whose files are not there.
+func (p *present) lost(all []history.Chat) (list []history.Chat) {
+	there := map[string]bool{}
+	for _, path := range p.scope.files {
+		if rel, err := p.relative(path); err == nil {
+			there[rel] = true
+		}
+	}
+	for i := range all {
+		if c := &all[i]; c.Kind.IsChat() && c.Kind != history.Backup && (c.Gone() || !there[c.Path()] && p.gone(c)) {
+			list = append(list, *c)
+		}
+	}
+	return list
+}
+
+// relative is [relative], which looks at each folder once.
+func (p *present) relative(path string) (string, error) {
+	dir, file := filepath.Split(path)
+	rel, ok := p.dirs[dir]
+	if !ok {
+		full, err := relative(p.scope.root, filepath.Join(dir, "x"))
+		if err != nil {
+			return "", err
+		}
+		rel = strings.TrimSuffix(full, "x")
+		p.dirs[dir] = rel
+	}
+	return rel + file, nil
+}
+
+// missing picks the files that were there once and are not any more, among those that a
+// snapshot of this scope takes.
+func (p *present) missing(all []history.Chat) (ids []int64) {
+	folders := map[string]bool{}
+	for folder := range p.scope.folders {
+		if rel, err := relative(p.scope.root, filepath.Join(folder, "x")); err == nil {
+			folders[filepath.ToSlash(filepath.Dir(filepath.FromSlash(rel)))] = true
+		}
+	}
+	for i := range all {
+		c := &all[i]
+		if c.Gone() || p.found[c.Path()] || c.Kind == history.Backup || !p.scope.whole && !folders[c.Owner] || !p.gone(c) {
+			continue
+		}
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
