@@ -23,6 +23,8 @@ type database struct {
 	path string
 	db   *sql.DB
 	conn *sql.Conn
+
+	prepared map[string]*sql.Stmt // statements that have arguments: they come again and again
 }
 
 // examine looks at the file before SQLite does: which program's it is, by the header of
@@ -81,18 +83,25 @@ func dataSource(path, mode string) string {
 	return "file://" + u.EscapedPath() + "?mode=" + mode
 }
 
+// A reader walks through the packs once, and needs little room for pages; the index of
+// keys, which a writer adds to, needs more.
+const (
+	readCache  = "cache_size = -4096" // KiB
+	writeCache = "cache_size = -16384"
+)
+
 // connect opens one connection, with the settings that every one has.
 func connect(ctx context.Context, path, source string, write bool) (*database, error) {
 	db, err := sql.Open("sqlite", source)
 	if err != nil {
 		return nil, err
 	}
-	d := &database{path: path, db: db}
+	d := &database{path: path, db: db, prepared: map[string]*sql.Stmt{}}
 	if d.conn, err = db.Conn(ctx); err != nil {
 		_ = db.Close()
 		return nil, err
 	}
-	settings := []string{"busy_timeout = 5000", "trusted_schema = OFF", "cache_size = -16384", "temp_store = MEMORY"}
+	settings := []string{"busy_timeout = 5000", "trusted_schema = OFF", readCache, "temp_store = MEMORY"}
 	if write {
 		settings = append(settings, "page_size = 8192", "journal_mode = DELETE", "synchronous = FULL", "secure_delete = ON")
 	}
@@ -145,16 +154,51 @@ func (d *database) set(ctx context.Context, k string, v any) error {
 	return d.exec(ctx, "INSERT INTO meta(k, v) VALUES(?, ?) ON CONFLICT DO UPDATE SET v = excluded.v", k, v)
 }
 
-func (d *database) exec(ctx context.Context, query string, args ...any) error {
-	_, err := d.conn.ExecContext(ctx, query, args...)
+func (d *database) exec(ctx context.Context, query string, args ...any) (err error) {
+	if len(args) == 0 { // it may be several
+		_, err = d.conn.ExecContext(ctx, query)
+		return err
+	}
+	stmt, err := d.prepare(ctx, query)
+	if err == nil {
+		_, err = stmt.ExecContext(ctx, args...)
+	}
 	return err
 }
 
-func (d *database) row(ctx context.Context, query string, args ...any) *sql.Row {
-	return d.conn.QueryRowContext(ctx, query, args...)
+func (d *database) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := d.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
 }
 
-func (d *database) close() error { return errors.Join(d.conn.Close(), d.db.Close()) }
+func (d *database) row(ctx context.Context, query string, args ...any) *sql.Row {
+	stmt, err := d.prepare(ctx, query)
+	if err != nil {
+		return d.conn.QueryRowContext(ctx, query, args...) // which says why
+	}
+	return stmt.QueryRowContext(ctx, args...)
+}
+
+func (d *database) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt := d.prepared[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := d.conn.PrepareContext(ctx, query)
+	if err == nil {
+		d.prepared[query] = stmt
+	}
+	return stmt, err
+}
+
+func (d *database) close() error {
+	for _, stmt := range d.prepared {
+		_ = stmt.Close() // what it did is done
+	}
+	return errors.Join(d.conn.Close(), d.db.Close())
+}
 
 // told names the store's file in an error, and what SQLite's code means.
 func (d *database) told(err error) error {

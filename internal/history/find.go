@@ -15,7 +15,6 @@ const manyMisses = 10_000
 // likely, i+1: its key is compared with the list of its pack; only a miss asks the index.
 type finder struct {
 	db     *database
-	look   *sql.Stmt
 	lists  [16]keyList
 	used   [16]int
 	clock  int
@@ -74,7 +73,7 @@ func (f *finder) find(ctx context.Context, k key) (id int64, found bool, err err
 	if f.filter != nil && !f.filter.has(k) {
 		return 0, false, nil
 	}
-	err = f.look.QueryRowContext(ctx, k[:]).Scan(&id)
+	err = f.db.row(ctx, "SELECT id FROM key WHERE k = ?", k[:]).Scan(&id)
 	if err == nil {
 		return id, true, nil
 	}
@@ -95,7 +94,7 @@ func (f *finder) build(ctx context.Context) error {
 		return err
 	}
 	f.filter = newFilter(n)
-	rows, err := f.db.conn.QueryContext(ctx, "SELECT k FROM key")
+	rows, err := f.db.query(ctx, "SELECT k FROM key")
 	if err != nil {
 		return err
 	}

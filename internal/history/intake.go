@@ -1,9 +1,6 @@
 package history
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
 // intake gives pieces their numbers: those that they have, or the next ones.
 type intake struct {
@@ -11,13 +8,6 @@ type intake struct {
 	pack packer
 	next int64 // the number of the next new piece
 	dry  bool  // nothing is packed
-}
-
-func (in *intake) start(ctx context.Context) (err error) {
-	if in.find.look, err = in.find.db.conn.PrepareContext(ctx, "SELECT id FROM key WHERE k = ?"); err != nil {
-		return err
-	}
-	return in.pack.start(ctx, in.find.db)
 }
 
 // begin looks at what the store has now, which others may have changed.
@@ -56,5 +46,3 @@ func (in *intake) piece(ctx context.Context, c *Content, data []byte, k key, lik
 	}
 	return id, in.pack.add(c, data, k, id)
 }
-
-func (in *intake) stop() error { return errors.Join(in.find.look.Close(), in.pack.stop()) }

@@ -1,30 +1,37 @@
 package history
 
 import (
+	"bytes"
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 	"strings"
 )
 
 const (
-	inFlight = 4  // packs that are being compressed
-	manyKeys = 64 // keys that one statement inserts
+	inFlight  = 4       // packs that are being compressed
+	manyKeys  = 64      // keys that one statement inserts
+	freshKeys = 1 << 14 // keys that are sorted at once
 )
 
 // packer fills packs with new pieces, has them compressed, and writes them in order.
 type packer struct {
-	ctx    context.Context
-	insert struct{ pack, key, keys *sql.Stmt }
+	ctx context.Context
+	db  *database
 
 	cur     *packJob
 	shares  []*Content    // those that have pieces in cur
 	pending map[key]int64 // pieces that no transaction holds yet
 	queue   []*packJob
 	spare   []*packJob // whose room is used again
+	fresh   []keyOf    // of packs that were written
 	jobs    chan *packJob
 	done    chan struct{}
+}
+
+// keyOf is a key and its piece.
+type keyOf struct {
+	k  key
+	id int64
 }
 
 // packJob is a pack on its way to the disk.
@@ -36,21 +43,12 @@ type packJob struct {
 	ready  chan struct{}
 }
 
-// start prepares the statements and begins to wait for packs to compress.
-func (p *packer) start(ctx context.Context, db *database) error {
-	p.ctx, p.pending, p.jobs, p.done = ctx, map[key]int64{}, make(chan *packJob, inFlight), make(chan struct{})
+// start begins to wait for packs to compress.
+func (p *packer) start() error {
+	p.pending, p.jobs, p.done = map[key]int64{}, make(chan *packJob, inFlight), make(chan struct{})
 	enc, err := newEncoder()
 	if err != nil {
 		return err
-	}
-	for stmt, text := range map[**sql.Stmt]string{
-		&p.insert.pack: "INSERT INTO pack(first, n, raw, lens, keys, data) VALUES(?, ?, ?, ?, ?, ?)",
-		&p.insert.key:  "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)",
-		&p.insert.keys: "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)" + strings.Repeat(", (?, ?)", manyKeys-1),
-	} {
-		if *stmt, err = db.conn.PrepareContext(ctx, text); err != nil {
-			return err
-		}
 	}
 	go func() {
 		for j := range p.jobs {
@@ -98,7 +96,7 @@ func (p *packer) flush() error {
 	return nil
 }
 
-// drain writes all packs.
+// drain writes all packs and keys.
 func (p *packer) drain() error {
 	if err := p.flush(); err != nil {
 		return err
@@ -108,7 +106,7 @@ func (p *packer) drain() error {
 			return err
 		}
 	}
-	return nil
+	return p.insertKeys()
 }
 
 func (p *packer) writeOldest() error {
@@ -117,7 +115,8 @@ func (p *packer) writeOldest() error {
 	<-j.ready
 	done := &j.pack
 	lens := done.lens()
-	if _, err := p.insert.pack.ExecContext(p.ctx, done.first, len(done.keys), len(done.raw), lens, done.keyBytes(), j.data); err != nil {
+	const insert = "INSERT INTO pack(first, n, raw, lens, keys, data) VALUES(?, ?, ?, ?, ?, ?)"
+	if err := p.db.exec(p.ctx, insert, done.first, len(done.keys), len(done.raw), lens, done.keyBytes(), j.data); err != nil {
 		return err
 	}
 	stored := int64(len(j.data) + len(lens) + 2*len(done.keys)*keySize)
@@ -128,10 +127,13 @@ func (p *packer) writeOldest() error {
 	for i, c := range j.shares {
 		c.Stored += stored * j.bytes[i] / max(total, 1)
 	}
-	if err := p.insertKeys(done); err != nil {
-		return err
+	for i, k := range done.keys {
+		p.fresh = append(p.fresh, keyOf{k, done.first + int64(i)})
 	}
 	p.spare = append(p.spare, j)
+	if len(p.fresh) >= freshKeys {
+		return p.insertKeys()
+	}
 	return nil
 }
 
@@ -147,42 +149,40 @@ func (p *packer) newPack(first int64) *packJob {
 	return j
 }
 
-// insertKeys adds a pack's keys to the index, sorted, which is how the index is.
-func (p *packer) insertKeys(of *pack) error {
-	order := make([]int, len(of.keys))
-	for i := range order {
-		order[i] = i
+// insertKeys adds the keys of packs that were written to the index: sorted, which is how
+// the index is.
+func (p *packer) insertKeys() error {
+	if len(p.fresh) == 0 {
+		return nil
 	}
-	slices.SortFunc(order, func(a, b int) int { return slices.Compare(of.keys[a][:], of.keys[b][:]) })
+	if err := p.db.exec(p.ctx, "PRAGMA "+writeCache); err != nil {
+		return err
+	}
+	slices.SortFunc(p.fresh, func(a, b keyOf) int { return bytes.Compare(a.k[:], b.k[:]) })
+	const one = "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)"
+	many := one + strings.Repeat(", (?, ?)", manyKeys-1)
 	args := make([]any, 0, 2*manyKeys)
-	for n, i := range order {
-		args = append(args, of.keys[i][:], of.first+int64(i))
-		if len(args) == 2*manyKeys {
-			if _, err := p.insert.keys.ExecContext(p.ctx, args...); err != nil {
-				return err
-			}
-			args = args[:0]
+	for rest := p.fresh; len(rest) > 0; {
+		n, insert := 1, one
+		if len(rest) >= manyKeys {
+			n, insert = manyKeys, many
 		}
-		if n == len(order)-1 {
-			for ; len(args) > 0; args = args[2:] {
-				if _, err := p.insert.key.ExecContext(p.ctx, args[:2]...); err != nil {
-					return err
-				}
-			}
+		args = args[:0]
+		for i := range rest[:n] {
+			args = append(args, rest[i].k[:], rest[i].id)
+			delete(p.pending, rest[i].k)
 		}
+		if err := p.db.exec(p.ctx, insert, args...); err != nil {
+			return err
+		}
+		rest = rest[n:]
 	}
-	for _, k := range of.keys {
-		delete(p.pending, k)
-	}
+	p.fresh = p.fresh[:0]
 	return nil
 }
 
 // stop ends the compressing. What was not drained is dropped.
-func (p *packer) stop() (err error) {
+func (p *packer) stop() {
 	close(p.jobs)
 	<-p.done
-	for _, stmt := range []*sql.Stmt{p.insert.pack, p.insert.key, p.insert.keys} {
-		err = errors.Join(err, stmt.Close())
-	}
-	return err
 }

@@ -9,7 +9,7 @@ import (
 // alive lists the pieces that versions name, as sorted ranges. spare says which versions
 // do not count.
 func alive(ctx context.Context, db *database, spare func(*Version) bool) ([]Run, error) {
-	rows, err := db.conn.QueryContext(ctx, "SELECT "+versionColumns+" FROM version")
+	rows, err := db.query(ctx, "SELECT "+versionColumns+" FROM version")
 	if err != nil {
 		return nil, db.told(err)
 	}
@@ -47,7 +47,7 @@ func eachPack(ctx context.Context, db *database, f func(*row) error) error {
 			return err
 		}
 		var r row
-		rows, err := db.conn.QueryContext(ctx, "SELECT first, n, raw, lens, keys, data FROM pack WHERE first > ? ORDER BY first LIMIT 1", at)
+		rows, err := db.query(ctx, "SELECT first, n, raw, lens, keys, data FROM pack WHERE first > ? ORDER BY first LIMIT 1", at)
 		if err != nil {
 			return db.told(err)
 		}

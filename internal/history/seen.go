@@ -14,7 +14,7 @@ type Seen struct {
 
 // listSeen reads what snapshots found, by path.
 func listSeen(ctx context.Context, db *database) (map[string]Seen, error) {
-	rows, err := db.conn.QueryContext(ctx, "SELECT path, version, size, mtime_ns, ctime_ns, inode, racy FROM seen")
+	rows, err := db.query(ctx, "SELECT path, version, size, mtime_ns, ctime_ns, inode, racy FROM seen")
 	if err != nil {
 		return nil, db.told(err)
 	}

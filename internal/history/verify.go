@@ -80,7 +80,7 @@ func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damag
 
 // structure lets SQLite check its own.
 func (v *verifier) structure(ctx context.Context) error {
-	rows, err := v.db.conn.QueryContext(ctx, "PRAGMA integrity_check(20)")
+	rows, err := v.db.query(ctx, "PRAGMA integrity_check(20)")
 	if err != nil {
 		return v.db.told(err)
 	}
@@ -150,7 +150,7 @@ func badPieces(dec *zstd.Decoder, keys *keyer, r *row, p *pack) []bool {
 
 // index compares the index of keys with the packs.
 func (v *verifier) index(ctx context.Context) error {
-	rows, err := v.db.conn.QueryContext(ctx, "SELECT k, id FROM key ORDER BY id")
+	rows, err := v.db.query(ctx, "SELECT k, id FROM key ORDER BY id")
 	if err != nil {
 		return v.db.told(err)
 	}

@@ -39,7 +39,7 @@ const versionColumns = "id, chat, rev, at, mtime, size, messages, source, note, 
 
 // listVersions reads the versions that the end of a query picks.
 func listVersions(ctx context.Context, db *database, which string, args ...any) (list []Version, err error) {
-	rows, err := db.conn.QueryContext(ctx, "SELECT "+versionColumns+" FROM version "+which, args...)
+	rows, err := db.query(ctx, "SELECT "+versionColumns+" FROM version "+which, args...)
 	if err != nil {
 		return nil, db.told(err)
 	}
@@ -87,7 +87,7 @@ const chatColumns = "id, kind, owner, name, slug, coalesce(parent, 0), coalesce(
 
 // listChats reads the identities that the end of a query picks.
 func listChats(ctx context.Context, db *database, which string, args ...any) (list []Chat, err error) {
-	rows, err := db.conn.QueryContext(ctx, "SELECT "+chatColumns+" FROM chat "+which, args...)
+	rows, err := db.query(ctx, "SELECT "+chatColumns+" FROM chat "+which, args...)
 	if err != nil {
 		return nil, db.told(err)
 	}

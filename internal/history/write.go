@@ -22,7 +22,8 @@ var ErrAgain = errors.New("the history was pruned meanwhile; try again")
 // Close, but lets others in after each [Writer.Commit].
 type Writer struct {
 	s    *Store
-	ctx  context.Context
+	stop context.Context // ends reading
+	ctx  context.Context // of statements: to watch each for being stopped costs more than most do
 	in   intake
 	keys *keyer
 	cut  *cutter
@@ -35,7 +36,7 @@ type Writer struct {
 // NewWriter begins a transaction. The error is an [ErrBusy] where another program holds
 // the store for five seconds.
 func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
-	w := &Writer{s: s, ctx: ctx, keys: newKeyer(s.salt), in: intake{dry: s.dry, find: finder{db: s.db}}}
+	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt), in: intake{dry: s.dry, find: finder{db: s.db}, pack: packer{ctx: context.WithoutCancel(ctx), db: s.db}}}
 	var err error
 	if w.cut, err = newCutter(); err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
-	if err := w.in.start(ctx); err != nil {
+	if err := w.in.pack.start(); err != nil {
 		s.db.rollback(ctx)
 		return nil, s.db.told(err)
 	}
@@ -56,7 +57,7 @@ func (w *Writer) begin() error {
 	if w.s.dry {
 		begin = "BEGIN"
 	}
-	if err := w.s.db.exec(w.ctx, begin); err != nil {
+	if err := w.s.db.exec(w.stop, begin); err != nil {
 		return w.s.db.told(err)
 	}
 	err := w.look()
@@ -102,6 +103,9 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 			if err := w.Commit(); err != nil {
 				return err
 			}
+		}
+		if err := w.stop.Err(); err != nil {
+			return err
 		}
 		k := w.keys.of(data)
 		sum.Write(k[:])
@@ -149,7 +153,7 @@ func (w *Writer) finish() error {
 		if w.s.dry {
 			end = "ROLLBACK"
 		}
-		err = w.s.db.exec(context.WithoutCancel(w.ctx), end)
+		err = w.s.db.exec(w.ctx, end)
 	}
 	if err != nil {
 		w.s.db.rollback(w.ctx)
@@ -168,7 +172,8 @@ func (w *Writer) Close(failed bool) error {
 	} else {
 		err = w.finish()
 	}
-	return errors.Join(err, w.in.stop())
+	w.in.pack.stop()
+	return err
 }
 
 // NewVersion describes a version that is to be added.
