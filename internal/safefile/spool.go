@@ -15,6 +15,14 @@ import (
 // called more than once. On Unix the file loses its name at once, so that nobody else
 // can open it and a crash leaves nothing; elsewhere RemoveStale knows the name.
 func Spool(r io.Reader, dir string) (f *os.File, cleanup func(), err error) {
+	return SpoolFrom(func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	}, dir)
+}
+
+// SpoolFrom is Spool of what write writes.
+func SpoolFrom(write func(io.Writer) error, dir string) (f *os.File, cleanup func(), err error) {
 	if dir == "" {
 		dir = os.TempDir()
 	}
@@ -40,7 +48,7 @@ func Spool(r io.Reader, dir string) (f *os.File, cleanup func(), err error) {
 		}
 	}
 	// not by the file's own ReadFrom, whose errors do not tell reading from writing
-	if _, err = io.Copy(struct{ io.Writer }{f}, r); err == nil {
+	if err = write(struct{ io.Writer }{f}); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {

@@ -103,11 +103,7 @@ func (r *restoring) note(sidecars []sidecar) {
 // spool writes a version to a file without a name, so that everything about it is known
 // before anything appears.
 func (r *restoring) spool(ctx context.Context) (*os.File, func(), error) {
-	from, w := io.Pipe()
-	go func() { w.CloseWithError(r.s.write(ctx, r.v, w)) }()
-	f, done, err := safefile.Spool(from, "")
-	_ = from.Close() // ends the writing where the file could not be written
-	return f, done, err
+	return safefile.SpoolFrom(func(w io.Writer) error { return r.s.write(ctx, r.v, w) }, "")
 }
 
 // branch writes a version as a branch of the chat.
