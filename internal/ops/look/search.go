@@ -81,7 +81,7 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	for _, err := range walked.Errs {
 		res.Errs = append(res.Errs, err)
 	}
-	s := &searcher{SearchOptions: opt, lib: new(library.Library), chats: walked.Chats, asked: len(walked.Chats), seed: maphash.MakeSeed(), held: map[uint64]bool{}}
+	s := &searcher{SearchOptions: opt, lib: new(library.Library), chats: walked.Chats, asked: len(walked.Chats), seed: maphash.MakeSeed(), held: map[uint64]bool{}, spared: map[int]bool{}}
 	defer s.close()
 	if err := s.open(ctx, walked); err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ type chatHits struct {
 
 // searchReader searches one chat after another, with memory that it keeps.
 type searchReader struct {
-	*searcher
+	s     *searcher
 	terms []*words.Term
 	keys  *jsonl.Keys
 	buf   jsonl.Buffer
@@ -49,13 +49,13 @@ type searchReader struct {
 }
 
 func newSearchReader(s *searcher) *searchReader {
-	return &searchReader{searcher: s, terms: s.Query.Terms(), keys: jsonl.NewKeys("name", "is_user", "is_system", "send_date", "mes", "swipes", "swipe_id")}
+	return &searchReader{s: s, terms: s.Query.Terms(), keys: jsonl.NewKeys("name", "is_user", "is_system", "send_date", "mes", "swipes", "swipe_id")}
 }
 
 // read searches the chat with number i; with small it leaves a large one alone.
 func (r *searchReader) read(ctx context.Context, i int, small bool) (res chatHits) {
-	t := r.chats[i]
-	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: r.lib, Regular: t.From != "", Any: true})
+	t := r.s.chats[i]
+	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: r.s.lib, Regular: t.From != "", Any: true})
 	if err != nil {
 		res.err = err
 		return res
@@ -73,7 +73,7 @@ func (r *searchReader) read(ctx context.Context, i int, small bool) (res chatHit
 		res.held = append(res.held, tally.held...)
 		res.corpus.add(tally.corpus)
 	}
-	opt := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: r.keys, Progress: r.Meter.Follow()}
+	opt := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: r.keys, Progress: r.s.Meter.Follow()}
 	if small {
 		r.own.reset()
 		_, res.err = r.buf.Each(c.Source, opt, func(l *jsonl.Line) { r.own.line(l, r) })
@@ -115,7 +115,7 @@ func (t *searchTally) line(l *jsonl.Line, r *searchReader) {
 		if !looked {
 			wanted, looked = r.wants(l, &h), true
 		}
-		if shown := h.chosen || r.Swipes; shown && (wanted || r.Rank) || len(r.stores) > 0 {
+		if shown := h.chosen || r.s.Swipes; shown && (wanted || r.s.Rank) || len(r.s.stores) > 0 {
 			t.match(raw, h, shown, wanted, r)
 		}
 	}
@@ -129,7 +129,7 @@ func (t *searchTally) match(raw []byte, h hit, shown, wanted bool, r *searchRead
 		return
 	}
 	t.words = words.Append(t.words[:0], string(t.text))
-	if r.Rank && shown {
+	if r.s.Rank && shown {
 		for _, c := range t.words {
 			if c == ' ' {
 				h.words++
@@ -138,15 +138,15 @@ func (t *searchTally) match(raw []byte, h hit, shown, wanted bool, r *searchRead
 		h.words = max(h.words-1, 0)
 		t.corpus.add(corpus{1, int(h.words)})
 	}
-	if !r.Query.Match(t.words) {
+	if !r.s.Query.Match(t.words) {
 		return
 	}
-	h.text = maphash.Bytes(r.seed, t.text)
+	h.text = maphash.Bytes(r.s.seed, t.text)
 	if !shown || !wanted {
 		t.held = append(t.held, h.text)
 		return
 	}
-	if r.Rank {
+	if r.s.Rank {
 		for _, term := range r.terms {
 			h.counts = append(h.counts, int32(term.Count(t.words)))
 		}
@@ -192,15 +192,15 @@ func (r *searchReader) wants(l *jsonl.Line, h *hit) bool {
 	if h.dated = dated; dated {
 		h.date = date.UnixMilli()
 	}
-	if len(r.Roles) > 0 && !slices.Contains(r.Roles, message.Role(value(searchIsUser), value(searchIsSystem))) {
+	if len(r.s.Roles) > 0 && !slices.Contains(r.s.Roles, message.Role(value(searchIsUser), value(searchIsSystem))) {
 		return false
 	}
-	if len(r.Names) > 0 {
-		if name, ok := rawjson.Unquote(value(searchName)); !ok || !slices.Contains(r.Names, name) {
+	if len(r.s.Names) > 0 {
+		if name, ok := rawjson.Unquote(value(searchName)); !ok || !slices.Contains(r.s.Names, name) {
 			return false
 		}
 	}
-	return r.Since.IsZero() && r.Until.IsZero() || dated && within(date, r.Since, r.Until)
+	return r.s.Since.IsZero() && r.s.Until.IsZero() || dated && within(date, r.s.Since, r.s.Until)
 }
 
 // within reports whether a date is not before since and not after until, which are zero
