@@ -15,31 +15,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
-	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
 // Stdin is the path that stands for standard input.
 const Stdin = "-"
-
-// HeaderKind says which header a chat file has (FORMATS.md E5).
-type HeaderKind string
-
-// The kinds of header.
-const (
-	Modern  HeaderKind = "modern"  // SillyTavern 1.16 and later, Luker: names are "unused"
-	Legacy  HeaderKind = "legacy"  // up to 1.14: create_date, real names
-	None    HeaderKind = "none"    // a group chat up to 1.14, or a file that lost its header
-	Damaged HeaderKind = "damaged" // the header's line or its chat_metadata cannot be read
-)
 
 // Chat is an open chat file. Close it.
 type Chat struct {
@@ -55,12 +41,12 @@ type Chat struct {
 	HasDir bool          // whether there is one
 	Groups []*group.File // the groups that list the chat, where it is a group chat
 
-	HeaderKind HeaderKind
-	Header     *meta.Header  // nil where the file has none
-	HeaderSpan Span          // where its line is in the file, without BOM and line end
-	HeaderLine int           // its physical line, from 1; 0 where there is none
-	Damage     jsonl.Damages // damaged lines up to and with the header
-	BadUTF8    bool          // the header has invalid UTF-8
+	HeaderKind  HeaderKind
+	Header      *meta.Header  // nil where the file has none
+	HeaderPlace jsonl.Place   // where its line is in the file, without BOM and line end
+	HeaderLine  int           // its physical line, from 1; 0 where there is none
+	Damage      jsonl.Damages // damaged lines up to and with the header
+	BadUTF8     bool          // the header has invalid UTF-8
 
 	Body     int64 // the place in the file where the messages begin
 	BodyLine int   // physical lines before it
@@ -68,9 +54,6 @@ type Chat struct {
 	file  *os.File
 	close func()
 }
-
-// Span is a stretch of the file, in bytes.
-type Span struct{ Off, Len int64 }
 
 // Options says how a chat is opened.
 type Options struct {
@@ -116,7 +99,9 @@ func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 	switch {
 	case err != nil:
 	case path == Stdin:
-		err = c.openStdin(ctx, opt.Stdin)
+		if c.file, c.close, err = openStdin(ctx, opt.Stdin); err == nil {
+			err = c.stamp()
+		}
 	default:
 		err = c.openFile(path, opt)
 	}
@@ -131,54 +116,6 @@ func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 		return nil, err
 	}
 	return c, nil
-}
-
-// HeaderPlace is where the header's line is.
-func (c *Chat) HeaderPlace() jsonl.Place {
-	return jsonl.Place{Off: c.HeaderSpan.Off, Len: c.HeaderSpan.Len}
-}
-
-// openStdin copies standard input to a file. Whoever types or feeds it may take
-// any time, so that an interruption does not wait for him.
-func (c *Chat) openStdin(ctx context.Context, in io.Reader) error {
-	type spooled struct {
-		f       *os.File
-		cleanup func()
-		err     error
-	}
-	done := make(chan spooled, 1)
-	go func() {
-		f, cleanup, err := safefile.Spool(in, "")
-		done <- spooled{f, cleanup, err}
-	}()
-	select {
-	case s := <-done:
-		if s.err != nil {
-			return stdinError(s.err)
-		}
-		c.file, c.close = s.f, s.cleanup
-		return c.stamp()
-	case <-ctx.Done():
-		go func() {
-			if s := <-done; s.err == nil {
-				s.cleanup()
-			}
-		}()
-		return fmt.Errorf("standard input: %w", ctx.Err())
-	}
-}
-
-// stdinError tells what kept standard input from being read, or from being kept.
-func stdinError(err error) error {
-	pe, ok := errors.AsType[*fs.PathError](err)
-	switch {
-	case !ok:
-		return fmt.Errorf("standard input: %w", err)
-	case pe.Op == "read":
-		return fmt.Errorf("standard input: %w", pe.Err)
-	default:
-		return fmt.Errorf("standard input: it cannot be kept meanwhile: %s: %w", pe.Path, pe.Err)
-	}
 }
 
 func (c *Chat) openFile(path string, opt Options) error {
@@ -254,86 +191,6 @@ func (c *Chat) stamp() (err error) {
 	return nil
 }
 
-// readHead finds the header, or that there is none.
-func (c *Chat) readHead(ctx context.Context) error {
-	head, err := jsonl.ReadHead(ctx, c.Source)
-	if err != nil {
-		return c.Errorf("%w", err)
-	}
-	c.Damage = head.Skipped
-	for _, d := range head.Skipped.First {
-		if d.Code != jsonl.BOM {
-			c.HeaderKind = Damaged // what was the first line is gone
-		}
-	}
-	if head.Line == nil {
-		c.Body, c.BodyLine = c.Source.Size, 0
-		return nil
-	}
-	if !meta.IsHeader(head.Line) {
-		c.Body, c.BodyLine = head.Off, head.Number-1
-		return nil
-	}
-	c.HeaderSpan = Span{head.Off, int64(len(head.Line))}
-	c.HeaderLine, c.BadUTF8 = head.Number, head.BadUTF8
-	c.Body, c.BodyLine = head.Next, head.Number
-	c.Header, err = meta.Parse(head.Line)
-	if bad, ok := errors.AsType[*meta.BadMetadataError](err); ok {
-		c.HeaderKind = Damaged
-		c.Header = meta.ParseLenient(head.Line)
-		c.Damage.Add(jsonl.Damage{Line: head.Number, Column: bad.Offset + 1, Code: jsonl.NotObject, Reason: bad.Error()})
-		return nil
-	}
-	if err != nil {
-		return c.Errorf("%w", err)
-	}
-	c.HeaderKind = Modern
-	if isLegacy(head.Line) {
-		c.HeaderKind = Legacy
-	}
-	return nil
-}
-
-// isLegacy tells SillyTavern's header up to 1.14 by what later ones never have
-// (FORMATS.md E5): a create_date, or a user's real name.
-func isLegacy(line []byte) bool {
-	if _, ok := rawjson.Lookup(line, "create_date"); ok {
-		return true
-	}
-	raw, ok := rawjson.Lookup(line, "user_name")
-	name, isString := rawjson.Unquote(raw)
-	return ok && isString && name != "unused"
-}
-
-// OutputHeader gives a header to edit and write: the chat's own, or, where it
-// has none, a whole one with the metadata that an old group file keeps for it.
-func (c *Chat) OutputHeader() *meta.Header {
-	if c.Header != nil {
-		return c.Header
-	}
-	h := meta.New()
-	if old, ok := c.GroupMetadata(); ok {
-		// it was read as an object, so it merges
-		_ = h.Change(func(metadata []byte) ([]byte, error) { return patch.Merge(metadata, old) })
-	}
-	return h
-}
-
-// Metadata gives the chat's metadata as SillyTavern would load it: the
-// header's, else what an old group file keeps for the chat, else {}.
-func (c *Chat) Metadata() *rawjson.Object { return c.OutputHeader().Metadata() }
-
-// GroupMetadata gives what the first group that lists the chat keeps for it in
-// the layout up to 1.14 (FORMATS.md E1.1).
-func (c *Chat) GroupMetadata() (raw []byte, ok bool) {
-	for _, g := range c.Groups {
-		if raw, ok := g.OldMetadata(c.Name); ok {
-			return raw, true
-		}
-	}
-	return nil, false
-}
-
 // Unchanged is jsonl.ErrChanged when the file is not as it was opened.
 func (c *Chat) Unchanged() error {
 	now, err := safefile.StampOf(c.file)
@@ -345,9 +202,6 @@ func (c *Chat) Unchanged() error {
 	}
 	return nil
 }
-
-// File is the open file, to read from.
-func (c *Chat) File() *os.File { return c.file }
 
 // Errorf makes an error about the chat, with its path in front.
 func (c *Chat) Errorf(format string, args ...any) error {

@@ -76,11 +76,11 @@ func (l Lines) Render(ctx context.Context, dst io.Writer, old io.ReaderAt, size 
 
 // edit makes the edits to the line.
 func (t *target) edit(src jsonl.Source) (jsonl.Edit, error) {
-	out := jsonl.Edit{Splice: rawjson.Splice{At: t.at.Off, Len: t.at.Len}}
+	out := jsonl.Edit{Splice: rawjson.Splice{At: t.at.off, Len: t.at.len}}
 	var line []byte
 	var err error
 	if !t.absent {
-		if line, err = src.Section(t.at.Off, t.at.Len); err != nil {
+		if line, err = src.Section(t.at.off, t.at.len); err != nil {
 			return out, t.errorf(err)
 		}
 	}
@@ -114,7 +114,7 @@ func (t *target) front(src jsonl.Source, e *jsonl.Edit) {
 		lines = append([][]byte{e.Data}, lines...)
 	}
 	e.Data = bytes.Join(lines, []byte{'\n'})
-	if len(lines) > 0 && t.at.Off < src.Size {
+	if len(lines) > 0 && t.at.off < src.Size {
 		e.Data = append(e.Data, '\n')
 	}
 	e.After, e.Gone = nil, false

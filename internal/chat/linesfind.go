@@ -15,10 +15,13 @@ import (
 // target is a line with all its edits.
 type target struct {
 	index  int
-	at     Span
+	at     span
 	absent bool // there is no header; at is where one goes
 	edits  []LineEdit
 }
+
+// span is a stretch of the file, in bytes.
+type span struct{ off, len int64 }
 
 // targets groups the edits by line, in the file's order, and finds the lines.
 func (l Lines) targets(ctx context.Context, src jsonl.Source) ([]*target, error) {
@@ -27,7 +30,7 @@ func (l Lines) targets(ctx context.Context, src jsonl.Source) ([]*target, error)
 	for _, e := range l {
 		t := byIndex[e.Index]
 		if t == nil {
-			t = &target{index: e.Index, at: Span{e.Place.Off, e.Place.Len}}
+			t = &target{index: e.Index, at: span{e.Place.Off, e.Place.Len}}
 			byIndex[e.Index] = t
 			list = append(list, t)
 		}
@@ -51,11 +54,11 @@ func (t *target) stands(src jsonl.Source) (bool, error) {
 	if slices.ContainsFunc(t.edits, func(e LineEdit) bool { return e.Hash == 0 }) {
 		return false, nil
 	}
-	end := t.at.Off + t.at.Len
-	if t.at.Off < 0 || t.at.Len < 0 || end > src.Size {
+	end := t.at.off + t.at.len
+	if t.at.off < 0 || t.at.len < 0 || end > src.Size {
 		return false, nil
 	}
-	for _, off := range []int64{t.at.Off - 1, end} {
+	for _, off := range []int64{t.at.off - 1, end} {
 		if off < 0 || off == src.Size {
 			continue // the file's own front or end
 		}
@@ -73,10 +76,10 @@ func (t *target) stands(src jsonl.Source) (bool, error) {
 // same reports whether the line at t is the one that the edits mean.
 func (t *target) same(src jsonl.Source) (bool, error) {
 	h := fnv.New64a()
-	n, err := io.Copy(h, io.NewSectionReader(src.R, t.at.Off, t.at.Len))
+	n, err := io.Copy(h, io.NewSectionReader(src.R, t.at.off, t.at.len))
 	sum := nonZero(h.Sum64())
 	other := func(e LineEdit) bool { return e.Hash != 0 && e.Hash != sum }
-	return n == t.at.Len && !slices.ContainsFunc(t.edits, other), err
+	return n == t.at.len && !slices.ContainsFunc(t.edits, other), err
 }
 
 // locate finds the lines in src. The error wraps [jsonl.ErrChanged] where one is
@@ -92,9 +95,9 @@ func locate(ctx context.Context, src jsonl.Source, targets []*target) error {
 	messages := targets
 	if t := targets[0]; t.index == HeaderIndex {
 		messages = targets[1:]
-		t.at, t.absent = Span{Off: head.Off}, !isHead(head)
+		t.at, t.absent = span{off: head.Off}, !isHead(head)
 		if !t.absent {
-			t.at.Len = int64(len(head.Line))
+			t.at.len = int64(len(head.Line))
 		}
 		if ok, err := t.same(src); err != nil || !ok {
 			return t.errorf(cmp.Or(err, jsonl.ErrChanged))
@@ -120,19 +123,19 @@ func count(ctx context.Context, src jsonl.Source, head jsonl.Head, messages []*t
 	}
 	rest := messages
 	err := jsonl.Map(ctx, src, opt,
-		func(l *jsonl.Line, spans *[]Span) {
+		func(l *jsonl.Line, spans *[]span) {
 			if l.Damage == nil {
-				*spans = append(*spans, Span{l.Off, int64(len(l.Raw))})
+				*spans = append(*spans, span{l.Off, int64(len(l.Raw))})
 			}
 		},
-		func(spans *[]Span, base jsonl.Base, _ jsonl.Damages) error {
+		func(spans *[]span, base jsonl.Base, _ jsonl.Damages) error {
 			for len(rest) > 0 && rest[0].index < base.Index+len(*spans) {
 				rest[0].at = (*spans)[rest[0].index-base.Index]
 				rest = rest[1:]
 			}
 			return nil
 		},
-		func(spans *[]Span) { *spans = (*spans)[:0] })
+		func(spans *[]span) { *spans = (*spans)[:0] })
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
 	r.all.become = nil
 	if as.Line != nil {
 		var header []byte
-		if header, err = src.Section(open.HeaderSpan.Off, open.HeaderSpan.Len); err != nil {
+		if header, err = src.Section(open.HeaderPlace.Off, open.HeaderPlace.Len); err != nil {
 			c.Err = open.Errorf("%w", err)
 			return true
 		}

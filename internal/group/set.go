@@ -16,7 +16,6 @@ type Set struct {
 	Bad []error
 
 	byChat  map[string][]*File
-	byPath  map[string]*File
 	open    map[string][]*File
 	keeping map[string][]*File
 }
@@ -26,8 +25,7 @@ type Set struct {
 // groups. The error is that of reading the folder.
 func LoadAll(groupsDir string) (*Set, error) {
 	s := &Set{
-		byChat: map[string][]*File{}, byPath: map[string]*File{},
-		open: map[string][]*File{}, keeping: map[string][]*File{},
+		byChat: map[string][]*File{}, open: map[string][]*File{}, keeping: map[string][]*File{},
 	}
 	entries, err := safefile.ReadDir(groupsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -49,7 +47,6 @@ func LoadAll(groupsDir string) (*Set, error) {
 
 func (s *Set) add(f *File) {
 	s.Files = append(s.Files, f)
-	s.byPath[filepath.Clean(f.Path)] = f
 	for name := range f.listed {
 		s.byChat[name] = append(s.byChat[name], f)
 	}
@@ -72,6 +69,3 @@ func (s *Set) Open(chat string) []*File { return s.open[chat] }
 // Keeping returns the groups that hold metadata of the chat, see
 // [File.OldMetadata], whether they list it or not.
 func (s *Set) Keeping(chat string) []*File { return s.keeping[chat] }
-
-// ByPath gives the group that was read from path, nil if there is none.
-func (s *Set) ByPath(path string) *File { return s.byPath[filepath.Clean(path)] }

@@ -66,7 +66,7 @@ func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *p
 	if len(sidecars) > 0 || c.opt.BumpIntegrity {
 		slug := c.slugs.Get(real, c.opt.NewUUID)
 		if src.Header != nil {
-			place := jsonl.Place{Off: src.HeaderSpan.Off, Len: src.HeaderSpan.Len}
+			place := src.HeaderPlace
 			edits = append(edits, chat.LineEdit{Index: chat.HeaderIndex, Place: place, Do: withSlug(slug)})
 		}
 		if err := syncSlug(c.opt, set, sidecars, slug); err != nil {

@@ -84,7 +84,7 @@ func (d *drafting) steps(header []byte, yield func(step) bool) {
 		list, add = add[:n], add[n:]
 		return list
 	}
-	head := step{place: choose.Place{Index: chat.HeaderIndex, Off: c.HeaderSpan.Off, Len: c.HeaderSpan.Len}, after: behind(chat.HeaderIndex)}
+	head := step{place: choose.Place{Index: chat.HeaderIndex, Off: c.HeaderPlace.Off, Len: c.HeaderPlace.Len}, after: behind(chat.HeaderIndex)}
 	if header != nil {
 		head.edit = func([]byte) ([]byte, error) { return header, nil }
 	}

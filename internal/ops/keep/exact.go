@@ -202,7 +202,7 @@ func (r *restoring) withSlug(ctx context.Context, w io.Writer, content *os.File,
 		return err
 	}
 	r.res.Doc.Integrity = &slug
-	return chat.Lines{{Index: chat.HeaderIndex, Place: c.HeaderPlace(), Do: func(line []byte) ([]byte, error) {
+	return chat.Lines{{Index: chat.HeaderIndex, Place: c.HeaderPlace, Do: func(line []byte) ([]byte, error) {
 		h, err := meta.Parse(line)
 		if err != nil {
 			return line, err
