@@ -14,9 +14,6 @@ import (
 // tries is how often an edit is rendered anew for a file that is saved again and again.
 const tries = 20
 
-// errTwice says that one set was to do two things to one file.
-var errTwice = errors.New("is changed twice by one call")
-
 // commitment is one batch on its way to its names.
 type commitment struct {
 	call   *call
@@ -81,23 +78,6 @@ func (t *commitment) join(ctx context.Context) error {
 		return a.unit - b.unit
 	})
 	return apart(t.plans)
-}
-
-// apart is an error where two steps are for one file.
-func apart(plans []*plan) error {
-	seen := map[string]bool{}
-	for _, p := range plans {
-		for _, path := range []string{p.real, p.to} {
-			if path == "" {
-				continue
-			}
-			if seen[path] {
-				return fmt.Errorf("%s: %w", p.Path, errTwice)
-			}
-			seen[path] = true
-		}
-	}
-	return nil
 }
 
 // blame finds the units whose edits of a file fail, and drops them alone. The edits of

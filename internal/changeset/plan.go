@@ -143,3 +143,23 @@ type staleError struct {
 
 func (e *staleError) Error() string { return e.err.Error() }
 func (e *staleError) Unwrap() error { return e.err }
+
+// errTwice says that one set was to do two things to one file.
+var errTwice = errors.New("is changed twice by one call")
+
+// apart is an error where two steps are for one file.
+func apart(plans []*plan) error {
+	seen := map[string]bool{}
+	for _, p := range plans {
+		for _, path := range []string{p.real, p.to} {
+			if path == "" {
+				continue
+			}
+			if seen[path] {
+				return fmt.Errorf("%s: %w", p.Path, errTwice)
+			}
+			seen[path] = true
+		}
+	}
+	return nil
+}

@@ -23,7 +23,7 @@ type told struct {
 }
 
 func tell(s *scanner, at int64, line []byte, d *Damage) told {
-	t := told{At: at, Line: string(line), BadUTF8: s.badUTF8}
+	t := told{At: at, Line: string(line), BadUTF8: s.text.bad}
 	if d != nil {
 		t.Damage, t.BadUTF8 = new(*d), false
 		return t

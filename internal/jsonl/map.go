@@ -165,7 +165,7 @@ func (st *mapStage[T]) run(b *block, limit int) {
 		if limit >= 0 && l.Index == limit {
 			return
 		}
-		l.Raw, l.Damage, l.BadUTF8, l.CRLF = line, d, st.sc.badUTF8, crlf
+		l.Raw, l.Damage, l.BadUTF8, l.CRLF = line, d, st.sc.text.bad, crlf
 		l.Number, l.Off = number, b.off+at
 		l.members = nil
 		if d == nil {

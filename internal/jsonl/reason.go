@@ -1,9 +1,15 @@
 package jsonl
 
-// damage tells what is wrong with the line, which starts with skipped bytes
-// that the scanner did not see.
-func (s *scanner) damage(skipped int) Damage {
-	d := Damage{Code: s.code, Column: int(s.badAt) + skipped + 1, Byte: s.badIs}
+// damage tells what is wrong with the line that was just read. The scanner did not see
+// its byte order mark.
+func (s *scanner) damage(hasBOM bool) Damage {
+	if s.code == 0 {
+		return bomDamage()
+	}
+	d := Damage{Code: s.code, Column: int(s.badAt) + 1, Byte: s.badIs}
+	if hasBOM {
+		d.Column += len(bom)
+	}
 	switch s.code {
 	case TooDeep:
 		d.Reason = "nested deeper than 10,000 levels"
@@ -11,18 +17,18 @@ func (s *scanner) damage(skipped int) Damage {
 		d.Reason = kindOf(s.first) + ", not an object"
 		d.SillyTavernKeeps = !s.falsy
 	default:
-		d.Reason = s.syntax()
+		d.Reason = syntax(s.badIs, s.badIn)
 	}
 	return d
 }
 
-// syntax tells how the line breaks the grammar.
-func (s *scanner) syntax() string {
-	if s.badIs < 0 {
-		return "the line ends " + place(s.badIn)
+// syntax tells how a byte breaks the grammar in a state; below 0 it is the line's end.
+func syntax(is int, in state) string {
+	if is < 0 {
+		return "the line ends " + place(in)
 	}
-	c := byte(s.badIs)
-	switch s.badIn {
+	c := byte(is)
+	switch in {
 	case stString:
 		if c == 0 {
 			return "NUL byte in a string"
@@ -33,7 +39,7 @@ func (s *scanner) syntax() string {
 	case stHex:
 		return "invalid escape: " + name(c) + " among the four hexadecimal digits of \\u"
 	default:
-		return "unexpected " + name(c) + " " + place(s.badIn)
+		return "unexpected " + name(c) + " " + place(in)
 	}
 }
 

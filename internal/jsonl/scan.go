@@ -9,7 +9,7 @@ func (b *block) note(s *scanner, number int, hasBOM bool) {
 		b.damage.Total++
 		return
 	}
-	d := s.describe(hasBOM)
+	d := s.damage(hasBOM)
 	d.Line, d.Before = number+1, len(b.kept)
 	b.damage.Add(d)
 }
@@ -64,7 +64,7 @@ func (s *scanner) scanLines(b *block, join bool, each func(line []byte, d *Damag
 			b.buf[out] = '\n'
 			copy(b.buf[out+1:], line)
 		}
-		b.keep(keptLine{at: int32(start), out: int32(out) + 1, len: int64(len(line)), number: int32(number)}, s.badUTF8)
+		b.keep(keptLine{at: int32(start), out: int32(out) + 1, len: int64(len(line)), number: int32(number)}, s.text.bad)
 		out += 1 + len(line)
 	}
 	if join {
@@ -88,25 +88,13 @@ func (s *scanner) line(data []byte, start int, indexed bool) int {
 	return start + n
 }
 
-// describe returns the damage of the line that was just read.
-func (s *scanner) describe(hasBOM bool) Damage {
-	switch {
-	case s.code == 0:
-		return bomDamage()
-	case hasBOM:
-		return s.damage(len(bom))
-	default:
-		return s.damage(0)
-	}
-}
-
 // lineDamage returns the damage for which the line that was just read does not
 // survive, nil where it does. It is valid until the next line.
 func (s *scanner) lineDamage(hasBOM bool) *Damage {
 	if s.code == 0 {
 		return nil
 	}
-	s.bad = s.describe(hasBOM)
+	s.bad = s.damage(hasBOM)
 	return &s.bad
 }
 
@@ -156,6 +144,6 @@ func (s *scanner) scanLong(src Source, b *block, n int) error {
 	if last == '\r' {
 		length--
 	}
-	b.keep(keptLine{at: int32(at), out: 1, len: length}, s.badUTF8)
+	b.keep(keptLine{at: int32(at), out: 1, len: length}, s.text.bad)
 	return nil
 }

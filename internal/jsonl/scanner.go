@@ -3,24 +3,10 @@ package jsonl
 import (
 	"bytes"
 	"strconv"
-	"unicode/utf8"
 )
 
 // MaxDepth is the deepest nesting that is accepted, as in encoding/json.
 const MaxDepth = 10000
-
-// Member is one key and value of a line's top-level object, as ranges of the
-// line's bytes.
-type Member struct {
-	Key, KeyEnd int  // the key with its quotes
-	Val, ValEnd int  // the value
-	Count       int  // elements or members of the value, where it is an array or object
-	Escaped     bool // the key has a backslash: compare it decoded
-}
-
-// MaxMembers is how many members of a line are recorded, whatever their keys: a
-// line may have nothing else. Behind them only those with wanted keys are.
-const MaxMembers = 1 << 14
 
 // state is where in the grammar of JSON (RFC 8259) the scanner stands.
 type state uint8
@@ -63,9 +49,7 @@ type scanner struct {
 	firstPos int64 // its place
 	falsy    bool  // a top-level scalar that is false in JavaScript
 
-	badUTF8 bool
-	tail    [utf8.UTFMax]byte // start of a character cut by the buffer's end
-	tailLen int
+	text runes // the strings' characters
 
 	code  Code // what is wrong, 0: nothing
 	badAt int64
@@ -86,7 +70,7 @@ type scanner struct {
 // reset prepares for a new line.
 func (s *scanner) reset() {
 	s.state, s.depth, s.pos, s.first, s.falsy = stStart, 0, 0, 0, false
-	s.badUTF8, s.tailLen, s.code = false, 0, 0
+	s.text.bad, s.text.tailLen, s.code = false, 0, 0
 	s.found = s.found[:0]
 }
 
@@ -110,8 +94,8 @@ func (s *scanner) fail(code Code, at int64, is int, in state) {
 func (s *scanner) feed(p []byte) (n int, ended bool) {
 	i, st := 0, s.state
 	resumed := 0 // bytes of p that end a character cut by the last buffer's end
-	if st == stString && s.tailLen > 0 {
-		resumed = s.resumeRune(p)
+	if st == stString && s.text.tailLen > 0 {
+		resumed = s.text.resume(p)
 	}
 	for i < len(p) {
 		c := p[i]
@@ -374,8 +358,8 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 	text: // in a string
 		if p[i] != '\\' { // it often is behind another escape: \n\n
 			n, nonASCII := skipPlain(p[i:])
-			if nonASCII && !s.badUTF8 {
-				s.checkUTF8(p[max(i, resumed):i+n], i+n == len(p))
+			if nonASCII && !s.text.bad {
+				s.text.check(p[max(i, resumed):i+n], i+n == len(p))
 			}
 			i += n
 		}
@@ -482,30 +466,6 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 	return len(p), false
 }
 
-// endMember closes the member whose value ended before i: white space in
-// between is not part of it.
-func (s *scanner) endMember(p []byte, i int) {
-	for p[i-1] <= ' ' {
-		i--
-	}
-	s.cur.ValEnd = i
-	if len(s.found) < MaxMembers {
-		s.found = append(s.found, s.cur)
-		return
-	}
-	k := s.keys.find(p, &s.cur)
-	if k < 0 {
-		return
-	}
-	for j := MaxMembers; j < len(s.found); j++ {
-		if s.keys.find(p, &s.found[j]) == k {
-			s.found[j] = s.cur // the last one counts
-			return
-		}
-	}
-	s.found = append(s.found, s.cur)
-}
-
 // finish ends the line at the place end. A number was ended by the LF itself.
 func (s *scanner) finish(end int64) {
 	switch s.state {
@@ -525,44 +485,6 @@ func (s *scanner) topNumber(p []byte, i int) {
 	if at := s.firstPos - s.pos; at >= 0 {
 		f, _ := strconv.ParseFloat(string(p[at:i]), 64)
 		s.falsy = f == 0
-	}
-}
-
-// resumeRune ends the character that the last buffer cut, and gives where the
-// check goes on in p.
-func (s *scanner) resumeRune(p []byte) int {
-	have := s.tailLen
-	took := copy(s.tail[have:], p)
-	b := s.tail[:have+took]
-	if !utf8.FullRune(b) {
-		s.tailLen += took
-		return len(p)
-	}
-	s.tailLen = 0
-	r, size := utf8.DecodeRune(b)
-	if r == utf8.RuneError && size <= 1 {
-		s.badUTF8 = true
-		return 0
-	}
-	return size - have
-}
-
-// checkUTF8 checks a part of a string, in which nothing but the buffer's end can
-// cut a character; what it cuts is kept.
-func (s *scanner) checkUTF8(p []byte, cut bool) {
-	if cut {
-		for k := 1; k < utf8.UTFMax && k <= len(p); k++ {
-			if last := p[len(p)-k:]; utf8.RuneStart(last[0]) {
-				if !utf8.FullRune(last) {
-					s.tailLen = copy(s.tail[:], last)
-					p = p[:len(p)-k]
-				}
-				break
-			}
-		}
-	}
-	if !validUTF8(p) {
-		s.badUTF8 = true
 	}
 }
 

@@ -57,8 +57,8 @@ func FuzzLine(f *testing.F) {
 			t.Fatalf("%q blank: %v", b, !blank)
 		}
 		if object {
-			if whole.badUTF8 == utf8.Valid(b) {
-				t.Fatalf("%q: badUTF8 %v", b, whole.badUTF8)
+			if whole.text.bad == utf8.Valid(b) {
+				t.Fatalf("%q: badUTF8 %v", b, whole.text.bad)
 			}
 			checkMembers(t, b, whole.found)
 		}
@@ -66,11 +66,11 @@ func FuzzLine(f *testing.F) {
 		for _, c := range line {
 			single.feed([]byte{c})
 		}
-		if single.code != whole.code || whole.code != 0 && single.damage(0) != whole.damage(0) && whole.code != NotObject {
-			t.Fatalf("%q: a byte at a time %+v, whole %+v", b, single.damage(0), whole.damage(0))
+		if single.code != whole.code || whole.code != 0 && single.damage(false) != whole.damage(false) && whole.code != NotObject {
+			t.Fatalf("%q: a byte at a time %+v, whole %+v", b, single.damage(false), whole.damage(false))
 		}
-		if object && single.badUTF8 != whole.badUTF8 {
-			t.Fatalf("%q: badUTF8 a byte at a time %v, whole %v", b, single.badUTF8, whole.badUTF8)
+		if object && single.text.bad != whole.text.bad {
+			t.Fatalf("%q: badUTF8 a byte at a time %v, whole %v", b, single.text.bad, whole.text.bad)
 		}
 	})
 }
@@ -173,7 +173,7 @@ func TestReasons(t *testing.T) {
 	} {
 		var s scanner
 		s.feed([]byte(tc.line + "\n"))
-		if diff := cmp.Diff(tc.want, s.damage(0)); diff != "" {
+		if diff := cmp.Diff(tc.want, s.damage(false)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", tc.line, diff)
 		}
 	}

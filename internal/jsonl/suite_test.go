@@ -286,8 +286,8 @@ func suiteLine(t *testing.T, name, in string) {
 	if whole.code != want {
 		t.Errorf("%s: the line has code %d, want %d: %.100q", name, whole.code, want, in)
 	}
-	if valid && whole.code == 0 && whole.badUTF8 == utf8.ValidString(in) {
-		t.Errorf("%s: badUTF8 is %v: %.100q", name, whole.badUTF8, in)
+	if valid && whole.code == 0 && whole.text.bad == utf8.ValidString(in) {
+		t.Errorf("%s: badUTF8 is %v: %.100q", name, whole.text.bad, in)
 	}
 	var halves scanner
 	half := len(line) / 2
@@ -296,7 +296,7 @@ func suiteLine(t *testing.T, name, in string) {
 	if whole.code == NotObject {
 		halves.falsy = whole.falsy // a number in two reads counts as true
 	}
-	if diff := cmp.Diff(whole.damage(0), halves.damage(0)); whole.code != halves.code || want != 0 && diff != "" {
+	if diff := cmp.Diff(whole.damage(false), halves.damage(false)); whole.code != halves.code || want != 0 && diff != "" {
 		t.Errorf("%s: in two reads (-whole +halves)\n%s", name, diff)
 	}
 }

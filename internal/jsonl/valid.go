@@ -17,7 +17,7 @@ func Check(b []byte) *Damage {
 		}
 		s.fail(InvalidJSON, int64(len(b)), -1, in) // not the LF, which b does not have
 	}
-	d := s.damage(0)
+	d := s.damage(false)
 	before := b[:min(s.badAt, int64(len(b)))]
 	d.Line, d.Column = 1, 1
 	for _, c := range before {

@@ -1,0 +1,38 @@
+package jsonl
+
+// Member is one key and value of a line's top-level object, as ranges of the
+// line's bytes.
+type Member struct {
+	Key, KeyEnd int  // the key with its quotes
+	Val, ValEnd int  // the value
+	Count       int  // elements or members of the value, where it is an array or object
+	Escaped     bool // the key has a backslash: compare it decoded
+}
+
+// MaxMembers is how many members of a line are recorded, whatever their keys: a
+// line may have nothing else. Behind them only those with wanted keys are.
+const MaxMembers = 1 << 14
+
+// endMember closes the member whose value ended before i: white space in
+// between is not part of it.
+func (s *scanner) endMember(p []byte, i int) {
+	for p[i-1] <= ' ' {
+		i--
+	}
+	s.cur.ValEnd = i
+	if len(s.found) < MaxMembers {
+		s.found = append(s.found, s.cur)
+		return
+	}
+	k := s.keys.find(p, &s.cur)
+	if k < 0 {
+		return
+	}
+	for j := MaxMembers; j < len(s.found); j++ {
+		if s.keys.find(p, &s.found[j]) == k {
+			s.found[j] = s.cur // the last one counts
+			return
+		}
+	}
+	s.found = append(s.found, s.cur)
+}
