@@ -3,7 +3,6 @@ package family
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"stchat/internal/card"
 	"stchat/internal/chat"
@@ -48,8 +47,6 @@ func Read(ctx context.Context, lib *library.Library, folders []string, opt Optio
 		ends[i] = len(chats)
 	}
 	opt.Meter.Expect(len(chats), 0)
-	var mu sync.Mutex
-	var large []*Chat
 	if opt.As == nil {
 		opt.As = func(string) *As { return nil }
 	}
@@ -57,22 +54,7 @@ func Read(ctx context.Context, lib *library.Library, folders []string, opt Optio
 	newReader := func() *reader {
 		return &reader{lib: lib, as: opt.As, keys: lineKeys(), seed: seed, all: tally{ids: message.NewIdentifier(seed)}}
 	}
-	readers := sync.Pool{New: func() any { return newReader() }}
-	progress.Each(ctx, len(chats), func(i int) {
-		r := readers.Get().(*reader)
-		defer readers.Put(r)
-		if !r.read(ctx, chats[i], true) {
-			mu.Lock()
-			large = append(large, chats[i])
-			mu.Unlock()
-			return
-		}
-		opt.Meter.Done()
-	})
-	for _, c := range large {
-		newReader().read(ctx, c, false)
-		opt.Meter.Done()
-	}
+	progress.SmallFirst(ctx, len(chats), opt.Meter, newReader, func(r *reader, i int, small bool) bool { return r.read(ctx, chats[i], small) })
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -154,6 +136,7 @@ func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
 		c.Damaged += damage.Total
 		c.Messages = slices.Clone(r.all.messages)
 	} else {
+		r.all.messages = nil // room for just these
 		err = jsonl.Map(ctx, src, lines, func(l *jsonl.Line, t *tally) {
 			if t.ids == nil {
 				t.ids = message.NewIdentifier(r.seed)
@@ -174,7 +157,7 @@ func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
 			c.Damaged += damage.Total
 			return nil
 		}, (*tally).reset)
-		c.Messages = r.all.messages
+		c.Messages, r.all.messages = r.all.messages, nil
 	}
 	c.Links = slices.Clone(r.all.links)
 	if err != nil {

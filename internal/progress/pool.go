@@ -27,3 +27,25 @@ func Each(ctx context.Context, n int, do func(i int)) {
 	work()
 	wg.Wait()
 }
+
+// SmallFirst calls read for 0 to n-1, each time with a reader of newReader that nobody else
+// uses meanwhile: first with small, as [Each] does, and then one after another, so that each
+// can have all processors, for those of which it returned false, being large. What is done
+// counts in m. It stops when ctx ends.
+func SmallFirst[R any](ctx context.Context, n int, m *Meter, newReader func() R, read func(r R, i int, small bool) (done bool)) {
+	readers := sync.Pool{New: func() any { return newReader() }}
+	large := make([]bool, n)
+	do := func(i int, small bool) {
+		r := readers.Get().(R)
+		defer readers.Put(r)
+		if large[i] = !read(r, i, small); !large[i] {
+			m.Done()
+		}
+	}
+	Each(ctx, n, func(i int) { do(i, true) })
+	for i := range n {
+		if large[i] && ctx.Err() == nil {
+			do(i, false)
+		}
+	}
+}

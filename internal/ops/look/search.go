@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"stchat/internal/library"
@@ -167,24 +166,13 @@ type found struct {
 func (s *searcher) scan(ctx context.Context) error {
 	s.Meter.Expect(len(s.chats), 0)
 	results := make([]chatHits, len(s.chats))
-	readers := sync.Pool{New: func() any { return newSearchReader(s) }}
-	do := func(i int, small bool) {
-		if s.spared[i] {
-			s.Meter.Done()
-			return
+	newReader := func() *searchReader { return newSearchReader(s) }
+	progress.SmallFirst(ctx, len(s.chats), s.Meter, newReader, func(r *searchReader, i int, small bool) bool {
+		if !s.spared[i] {
+			results[i] = r.read(ctx, i, small)
 		}
-		r := readers.Get().(*searchReader)
-		defer readers.Put(r)
-		if results[i] = r.read(ctx, i, small); !results[i].large {
-			s.Meter.Done()
-		}
-	}
-	progress.Each(ctx, len(s.chats), func(i int) { do(i, true) })
-	for i := range results {
-		if results[i].large && ctx.Err() == nil {
-			do(i, false)
-		}
-	}
+		return !results[i].large
+	})
 	for i, r := range results {
 		if r.err != nil {
 			s.errs = append(s.errs, &ops.SourceError{Path: s.chats[i].Path, Err: ops.PathError(r.err)})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"hash/maphash"
 	"io/fs"
-	"sync"
 	"time"
 
 	"stchat/internal/backups"
@@ -109,25 +108,15 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 // each calls read for 0 to n-1: of small files several at once, of large ones one after
 // another, each by all processors. What is not there any more is passed over.
 func (f *finder) each(ctx context.Context, n int, live *lost.Set, read func(r *lost.Reader, i int, small bool) (bool, error)) error {
-	readers := sync.Pool{New: func() any { return lost.NewReader(f.seed, live) }}
-	errs, large := make([]error, n), make([]bool, n)
-	do := func(i int, small bool) {
-		r := readers.Get().(*lost.Reader)
-		defer readers.Put(r)
+	errs := make([]error, n)
+	newReader := func() *lost.Reader { return lost.NewReader(f.seed, live) }
+	progress.SmallFirst(ctx, n, f.opt.Meter, newReader, func(r *lost.Reader, i int, small bool) bool {
 		done, err := read(r, i, small)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs[i] = ops.PathError(err)
 		}
-		if large[i] = !done && err == nil; !large[i] {
-			f.opt.Meter.Done()
-		}
-	}
-	progress.Each(ctx, n, func(i int) { do(i, true) })
-	for i := range n {
-		if large[i] && ctx.Err() == nil {
-			do(i, false)
-		}
-	}
+		return done || err != nil
+	})
 	for _, err := range errs {
 		if err != nil {
 			f.errs = append(f.errs, err)
