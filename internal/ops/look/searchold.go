@@ -46,8 +46,8 @@ func (o *oldReader) chats(ctx context.Context) error {
 		return err
 	}
 	for _, c := range chats {
-		path := filepath.Join(o.st.root, filepath.FromSlash(c.Path()))
-		if !c.Kind.IsChat() || !o.st.means(path, o.s.List.Shard) {
+		path := filepath.Join(o.st.root.Path, filepath.FromSlash(c.Path()))
+		if !c.Kind.IsChat() || !o.st.root.Means(path) {
 			continue
 		}
 		versions, err := o.st.store.Versions(ctx, c.ID)

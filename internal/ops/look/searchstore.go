@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"stchat/internal/history"
 	"stchat/internal/ops"
@@ -21,9 +20,7 @@ var ErrNoHistory = errors.New("no history is kept here, so nothing is known of w
 // searchStore is the history of a user's folder.
 type searchStore struct {
 	store *history.Store
-	root  string
-	whole bool     // all of it was asked for
-	below []string // else the real paths of the chats, and of the folders, that were
+	root  *ops.Root
 
 	indexed bool            // may says which lines may be hits: no others need be read
 	may     wordindex.Lines // sorted
@@ -58,7 +55,7 @@ func (st *searchStore) spared(ctx context.Context, chats []ops.Target) (spared [
 		versions[all[i].ID] = &all[i]
 	}
 	for i, t := range chats {
-		rel, err := filepath.Rel(userdir.RealPath(st.root), userdir.RealPath(t.Path))
+		rel, err := filepath.Rel(userdir.RealPath(st.root.Path), userdir.RealPath(t.Path))
 		if err != nil {
 			continue
 		}
@@ -91,38 +88,16 @@ func (st *searchStore) mayHit(v *history.Version) bool {
 // open opens the histories of the folders in which the chats lie. What no present chat has
 // is judged by all chats of such a folder: so the others are read too.
 func (s *searcher) open(ctx context.Context, walked ops.Walked) error {
-	byRoot := map[string]*searchStore{}
-	at := func(root string) *searchStore {
-		real := userdir.RealPath(root)
-		if _, ok := byRoot[real]; !ok {
-			byRoot[real] = nil
-			store, err := history.OpenRead(ctx, s.Store(root))
-			switch {
-			case err == nil:
-				byRoot[real] = &searchStore{store: store, root: root}
-				s.stores = append(s.stores, byRoot[real])
-			case !errors.Is(err, history.ErrNoStore):
-				s.errs = append(s.errs, ops.PathError(err))
-			}
-		}
-		return byRoot[real]
-	}
-	for _, dir := range walked.Users {
-		if st := at(dir.Root); st != nil {
-			st.whole = true
-		}
-	}
-	for _, t := range walked.Chats {
-		dir, ok := userdir.Find(t.Path)
-		if !ok {
+	for _, root := range ops.Roots(walked, s.List.Shard) {
+		if !root.User {
 			continue
 		}
-		if st := at(dir.Root); st != nil && !st.whole {
-			if t.From != "" {
-				st.below = append(st.below, userdir.RealPath(t.From)+string(filepath.Separator))
-			} else {
-				st.below = append(st.below, userdir.RealPath(t.Path))
-			}
+		store, err := history.OpenRead(ctx, s.Store(root.Path))
+		switch {
+		case err == nil:
+			s.stores = append(s.stores, &searchStore{store: store, root: root})
+		case !errors.Is(err, history.ErrNoStore):
+			s.errs = append(s.errs, ops.PathError(err))
 		}
 	}
 	if s.Gone && len(s.stores)+len(s.errs) == 0 {
@@ -133,9 +108,7 @@ func (s *searcher) open(ctx context.Context, walked ops.Walked) error {
 		asked[userdir.RealPath(t.Path)] = true
 	}
 	for _, st := range s.stores {
-		slices.Sort(st.below)
-		st.below = slices.Compact(st.below)
-		rest := ops.Walk(ops.List{Paths: []string{st.root}, AllowEmpty: true})
+		rest := ops.Walk(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true})
 		for _, t := range rest.Chats {
 			if !asked[userdir.RealPath(t.Path)] {
 				s.chats = append(s.chats, t)
@@ -165,15 +138,4 @@ func (s *searcher) close() {
 	for _, st := range s.stores {
 		_ = st.store.Close() // only read from
 	}
-}
-
-// means reports whether the chat at path was asked for.
-func (st *searchStore) means(path string, shard ops.Shard) bool {
-	if !shard.Has(path) {
-		return false
-	}
-	real := userdir.RealPath(path)
-	return st.whole || slices.ContainsFunc(st.below, func(below string) bool {
-		return real == below || strings.HasSuffix(below, string(filepath.Separator)) && strings.HasPrefix(real, below)
-	})
 }

@@ -84,18 +84,26 @@ type LostResult struct {
 // SillyTavern's backups, old files that repair and undo keep, and copies in other folders. The error is that ctx ended.
 func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	res := &LostResult{Summary: LostSummary{Schema: 1, Summary: true, Places: []LostPlaces{}}}
-	roots, errs := lostRoots(opt.List)
+	list := opt.List
+	list.AllowEmpty = true // a user whose chats are all gone
+	walked := ops.Walk(list)
+	errs := walked.Errs
+	if len(walked.Chats)+len(walked.Users)+len(errs) == 0 && !opt.List.AllowEmpty {
+		errs = ops.Walk(opt.List).Errs
+	}
 	copies := ops.Walk(ops.List{Paths: opt.From})
 	for _, err := range append(errs, copies.Errs...) {
 		res.Errs = append(res.Errs, err)
 	}
-	for _, root := range roots {
+	for _, root := range ops.Roots(walked, opt.List.Shard) {
 		f := newFinder(root, opt)
 		if err := f.find(ctx, copies.Chats); err != nil {
 			return nil, err
 		}
 		res.Errs = append(res.Errs, f.errs...)
-		res.Chats = append(res.Chats, f.told()...)
+		found := &findings{in: &f.stock, opt: opt}
+		found.gather()
+		res.Chats = append(res.Chats, found.told()...)
 		res.Summary.Places = append(res.Summary.Places, f.places()...)
 	}
 	sum := &res.Summary

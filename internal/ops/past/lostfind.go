@@ -15,23 +15,28 @@ import (
 	"stchat/internal/userdir"
 )
 
-// finder looks for what is lost in one root.
-type finder struct {
-	root   *lostRoot
-	opt    LostOptions
-	seed   maphash.Seed
+// stock is what there is in one root: its chats, older versions of chats, and whose the
+// backups are.
+type stock struct {
+	root   *ops.Root
 	folder *backups.Folder
 	owners backups.Owners
 	groups *group.Set
 
-	chats    []*lostChat    // live ones, and then those that were deleted on purpose
-	byPath   map[string]int // of chats that are live
-	byOwner  map[backups.Owner][]int
-	slugs    []string // of chats
+	chats    []*lostChat // live ones, and then those that were deleted on purpose
 	versions []*lostVersion
+	errs     []error
+}
 
-	found []*finding
-	errs  []error
+// finder looks for what is lost in one root.
+type finder struct {
+	stock
+	opt  LostOptions
+	seed maphash.Seed
+
+	byPath  map[string]int // of chats that are live
+	byOwner map[backups.Owner][]int
+	slugs   []string // of chats
 }
 
 // lostChat is a live chat, or one that was deleted on purpose.
@@ -41,7 +46,7 @@ type lostChat struct {
 	deleted bool
 	changed time.Time
 	of      backups.Owner // without the group's name
-	*lost.Version
+	said    *lost.Version
 }
 
 // lostVersion is an older version of some chat.
@@ -51,24 +56,24 @@ type lostVersion struct {
 	at   time.Time
 	key  string // of a backup
 	chat string // the path of the chat that it is of, where that is known
-	*lost.Version
+	said *lost.Version
 
 	match
 	lost, reworded int
 	skip           bool // nothing to be told of
 }
 
-func newFinder(root *lostRoot, opt LostOptions) *finder {
-	return &finder{root: root, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}}
+func newFinder(root *ops.Root, opt LostOptions) *finder {
+	return &finder{stock: stock{root: root}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}}
 }
 
 // find reads all that there is and compares it. The error is that ctx ended.
 func (f *finder) find(ctx context.Context, copies []ops.Target) error {
-	f.list(copies)
+	f.list(copies, f.opt.Since)
 	f.opt.Meter.Expect(len(f.chats)+len(f.versions), 0)
 	readChat := func(r *lost.Reader, i int, small bool) (bool, error) {
 		v, err := r.Read(ctx, f.chats[i].read, small)
-		f.chats[i].Version = v
+		f.chats[i].said = v
 		return v != nil, err
 	}
 	if err := f.each(ctx, len(f.chats), nil, readChat); err != nil {
@@ -76,21 +81,21 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	}
 	var texts [][]lost.Text
 	for i, c := range f.chats {
-		if c.Version == nil {
-			c.Version = new(lost.Version) // it cannot be read, which is told
+		if c.said == nil {
+			c.said = new(lost.Version) // it cannot be read, which is told
 		}
-		f.slugs = append(f.slugs, c.Slug)
+		f.slugs = append(f.slugs, c.said.Slug)
 		f.byOwner[c.of] = append(f.byOwner[c.of], i)
 		if !c.deleted {
 			f.byPath[userdir.RealPath(c.path)] = i
-			texts = append(texts, c.Texts)
+			texts = append(texts, c.said.Texts)
 		}
 	}
 	live := lost.NewSet(texts...)
 	readVersion := func(r *lost.Reader, i int, small bool) (bool, error) {
 		v := f.versions[i]
 		read, err := r.Read(ctx, v.path, small)
-		if v.Version = read; read != nil {
+		if v.said = read; read != nil {
 			f.judge(v)
 		}
 		return read != nil, err
@@ -98,11 +103,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	if err := f.each(ctx, len(f.versions), live, readVersion); err != nil {
 		return err
 	}
-	if err := f.readStore(ctx, live); err != nil {
-		return err
-	}
-	f.gather()
-	return nil
+	return f.readStore(ctx, live)
 }
 
 // each calls read for 0 to n-1: of small files several at once, of large ones one after

@@ -12,23 +12,23 @@ import (
 // several versions at once.
 func (f *finder) judge(v *lostVersion) {
 	m := match{target: -1}
-	if v.Missing > 0 {
+	if v.said.Missing > 0 {
 		m = f.assign(v)
 	}
 	v.match = m
-	if m.target >= 0 && !f.chats[m.target].deleted && (v.Missing >= f.opt.Min || m.weak) {
-		v.lost, v.reworded = lost.NewLive(f.chats[m.target].Texts).Compare(v.Texts)
+	if m.target >= 0 && !f.chats[m.target].deleted && (v.said.Missing >= f.opt.Min || m.weak) {
+		v.lost, v.reworded = lost.NewLive(f.chats[m.target].said.Texts).Compare(v.said.Texts)
 	}
 	switch {
-	case v.Missing == 0:
+	case v.said.Missing == 0:
 		v.skip = true
 	case m.target < 0 || m.weak:
-		v.skip = v.Missing < f.opt.Gone && v.lost < f.opt.Min
+		v.skip = v.said.Missing < f.opt.Gone && v.lost < f.opt.Min
 	default:
 		v.skip = v.lost < f.opt.Min
 	}
 	if v.skip {
-		v.Texts = nil
+		v.said.Texts = nil
 	}
 }
 
@@ -41,9 +41,9 @@ type match struct {
 
 // assign finds the chat that a version is of.
 func (f *finder) assign(v *lostVersion) match {
-	texts := lost.NewSet(v.Texts)
+	texts := lost.NewSet(v.said.Texts)
 	if i, ok := f.byPath[userdir.RealPath(v.chat)]; ok && v.chat != "" {
-		if c := f.chats[i]; c.Slug == v.Slug || texts.Shared(c.Texts) > 0 {
+		if c := f.chats[i]; c.said.Slug == v.said.Slug || texts.Shared(c.said.Texts) > 0 {
 			return match{target: i}
 		}
 	}
@@ -58,7 +58,7 @@ func (f *finder) assign(v *lostVersion) match {
 	// moved to another owner: its slug tells
 	var same []int
 	for i, slug := range f.slugs {
-		if slug != "" && slug == v.Slug {
+		if slug != "" && slug == v.said.Slug {
 			same = append(same, i)
 		}
 	}
@@ -100,10 +100,10 @@ func (f *finder) choose(v *lostVersion, texts *lost.Set, candidates []int) match
 	for i, at := range candidates {
 		slugs[i] = f.slugs[at]
 	}
-	best := backups.Belongs(v.Slug, slugs, func(i int) int {
+	best := backups.Belongs(v.said.Slug, slugs, func(i int) int {
 		c := f.chats[candidates[i]]
-		n := texts.Shared(c.Texts)
-		if 2*n < len(v.Texts) && (2*n < c.Messages || c.deleted) {
+		n := texts.Shared(c.said.Texts)
+		if 2*n < len(v.said.Texts) && (2*n < c.said.Messages || c.deleted) {
 			return 0
 		}
 		if scores[i] = 2 * n; n > 0 && c.changed.After(v.at) {
@@ -114,7 +114,7 @@ func (f *finder) choose(v *lostVersion, texts *lost.Set, candidates []int) match
 	if best < 0 {
 		return match{target: -1}
 	}
-	m := match{target: candidates[best], weak: scores[best] > 0 && scores[best] < len(v.Texts)}
+	m := match{target: candidates[best], weak: scores[best] > 0 && scores[best] < len(v.said.Texts)}
 	for i, n := range scores {
 		m.ambiguous = m.ambiguous || i != best && n > 0 && n == scores[best]
 	}

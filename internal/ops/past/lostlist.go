@@ -14,39 +14,39 @@ import (
 	"stchat/internal/userdir"
 )
 
-// list finds the live chats of the root and the older versions.
-func (f *finder) list(copies []ops.Target) {
-	walked := ops.Walk(ops.List{Paths: []string{f.root.path}, AllowEmpty: true})
+// list finds the live chats of the root and the versions that are not older than since.
+func (s *stock) list(copies []ops.Target, since time.Time) {
+	walked := ops.Walk(ops.List{Paths: []string{s.root.Path}, AllowEmpty: true})
 	for _, err := range walked.Errs {
-		f.errs = append(f.errs, err)
+		s.errs = append(s.errs, err)
 	}
 	for _, t := range walked.Chats {
-		if f.root.user || filepath.Dir(t.Path) == filepath.Clean(f.root.path) {
-			f.addChat(t.Path, t.Path, false)
+		if s.root.User || filepath.Dir(t.Path) == filepath.Clean(s.root.Path) {
+			s.addChat(t.Path, t.Path, false)
 		}
 	}
-	f.folder = &backups.Folder{}
-	folders := []string{f.root.path}
-	if f.root.user {
-		f.listBackups(userdir.Dir{Root: f.root.path})
-		folders = userdir.Dir{Root: f.root.path}.Folders()
+	s.folder = &backups.Folder{}
+	folders := []string{s.root.Path}
+	if s.root.User {
+		s.listBackups(userdir.Dir{Root: s.root.Path})
+		folders = userdir.Dir{Root: s.root.Path}.Folders()
 	}
 	for _, folder := range folders {
-		f.listOld(folder)
+		s.listOld(folder)
 	}
-	f.listKept()
+	s.listKept()
 	for _, t := range copies {
-		f.addCopy(t.Path)
+		s.addCopy(t.Path)
 	}
-	f.versions = slices.DeleteFunc(f.versions, func(v *lostVersion) bool { return v.at.Before(f.opt.Since) })
+	s.versions = slices.DeleteFunc(s.versions, func(v *lostVersion) bool { return v.at.Before(since) })
 }
 
-func (f *finder) addChat(path, read string, deleted bool) {
+func (s *stock) addChat(path, read string, deleted bool) {
 	c := &lostChat{path: path, read: read, deleted: deleted, of: ownerOf(path)}
 	if info, err := os.Stat(read); err == nil {
 		c.changed = info.ModTime()
 	}
-	f.chats = append(f.chats, c)
+	s.chats = append(s.chats, c)
 }
 
 // ownerOf returns whose backups those of a chat are, without the group's name.
@@ -59,18 +59,18 @@ func ownerOf(path string) backups.Owner {
 }
 
 // listBackups finds SillyTavern's own backups.
-func (f *finder) listBackups(dir userdir.Dir) {
+func (s *stock) listBackups(dir userdir.Dir) {
 	folder, err := backups.Read(dir)
 	if err != nil {
-		f.errs = append(f.errs, ops.PathError(err))
+		s.errs = append(s.errs, ops.PathError(err))
 	}
-	f.folder = folder
-	if f.groups, err = group.LoadAll(dir.Groups()); err != nil {
-		f.errs = append(f.errs, ops.PathError(err))
+	s.folder = folder
+	if s.groups, err = group.LoadAll(dir.Groups()); err != nil {
+		s.errs = append(s.errs, ops.PathError(err))
 	}
-	f.owners = backups.FindOwners(dir, f.groups)
+	s.owners = backups.FindOwners(dir, s.groups)
 	for _, b := range folder.Backups {
-		f.versions = append(f.versions, &lostVersion{path: b.Path, at: b.At, key: b.Key})
+		s.versions = append(s.versions, &lostVersion{path: b.Path, at: b.At, key: b.Key})
 	}
 }
 
@@ -79,41 +79,41 @@ func (f *finder) listBackups(dir userdir.Dir) {
 const oldMark = ".bak-"
 
 // listOld finds what earlier versions of this program kept beside the chats.
-func (f *finder) listOld(folder string) {
+func (s *stock) listOld(folder string) {
 	entries, _ := os.ReadDir(folder) // one that cannot be read was told of already
 	for _, e := range entries {
 		name, _, ok := strings.Cut(e.Name(), oldMark)
 		if info, err := e.Info(); ok && err == nil && e.Type().IsRegular() && userdir.HasExtension(name) {
-			f.versions = append(f.versions, &lostVersion{path: filepath.Join(folder, e.Name()), at: info.ModTime(), chat: filepath.Join(folder, name)})
+			s.versions = append(s.versions, &lostVersion{path: filepath.Join(folder, e.Name()), at: info.ModTime(), chat: filepath.Join(folder, name)})
 		}
 	}
 }
 
 // listKept finds what undo keeps. A chat that was deleted on purpose is no version: what
 // is left of it elsewhere is not lost either.
-func (f *finder) listKept() {
-	kept, errs, err := changeset.KeptFiles(f.root.path)
+func (s *stock) listKept() {
+	kept, errs, err := changeset.KeptFiles(s.root.Path)
 	if err != nil {
 		errs = append(errs, err)
 	}
 	for _, err := range errs {
-		f.errs = append(f.errs, ops.PathError(err))
+		s.errs = append(s.errs, ops.PathError(err))
 	}
 	for _, k := range kept {
 		kind, _ := userdir.KindOf(k.Path)
 		switch {
-		case !userdir.HasExtension(k.Path) || f.root.user && kind == userdir.File:
+		case !userdir.HasExtension(k.Path) || s.root.User && kind == userdir.File:
 		case k.Gone:
-			f.addChat(k.Path, k.File, true)
+			s.addChat(k.Path, k.File, true)
 		default:
-			f.versions = append(f.versions, &lostVersion{path: k.File, at: k.Time, chat: k.Path})
+			s.versions = append(s.versions, &lostVersion{path: k.File, at: k.Time, chat: k.Path})
 		}
 	}
 }
 
 // addCopy adds a file of a folder with copies: a backup, or else a chat of the same name
 // in a folder of the same name.
-func (f *finder) addCopy(path string) {
+func (s *stock) addCopy(path string) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return // reading it would say why, if it were still there
@@ -124,15 +124,15 @@ func (f *finder) addCopy(path string) {
 		v.at = at
 	}
 	if key == "" {
-		dir := userdir.Dir{Root: f.root.path}
+		dir := userdir.Dir{Root: s.root.Path}
 		switch kind, owner := userdir.KindOf(path); {
-		case !f.root.user:
-			v.chat = filepath.Join(f.root.path, filepath.Base(path))
+		case !s.root.User:
+			v.chat = filepath.Join(s.root.Path, filepath.Base(path))
 		case kind == userdir.Group:
 			v.chat = filepath.Join(dir.GroupChats(), filepath.Base(path))
 		case kind == userdir.Solo:
 			v.chat = filepath.Join(dir.Chats(), owner, filepath.Base(path))
 		}
 	}
-	f.versions = append(f.versions, v)
+	s.versions = append(s.versions, v)
 }

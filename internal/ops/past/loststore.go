@@ -20,7 +20,7 @@ const backupPrefix = "backup:"
 // readStore judges the versions that the root's history has. What is wrong with it is told,
 // and the rest of the search goes on. The error is that ctx ended.
 func (f *finder) readStore(ctx context.Context, live *lost.Set) error {
-	s, err := history.OpenRead(ctx, f.opt.Store(f.root.path))
+	s, err := history.OpenRead(ctx, f.opt.Store(f.root.Path))
 	if err == nil {
 		defer s.Close()
 		r := &storeReader{s: s, r: lost.NewReader(f.seed, live), long: map[string]lost.Text{}}
@@ -45,7 +45,7 @@ func (f *finder) readChats(ctx context.Context, r *storeReader) error {
 		deleted[path] = false
 	}
 	for _, c := range chats {
-		path := filepath.Join(f.root.path, filepath.FromSlash(c.Path()))
+		path := filepath.Join(f.root.Path, filepath.FromSlash(c.Path()))
 		if !c.Kind.IsChat() || deleted[userdir.RealPath(path)] {
 			continue
 		}
@@ -61,10 +61,10 @@ func (f *finder) readChats(ctx context.Context, r *storeReader) error {
 			if c.Kind == history.Backup {
 				old.chat, old.key = "", strings.TrimPrefix(c.Name, backupPrefix)
 			}
-			if old.Version, err = r.version(ctx, &v); err != nil {
+			if old.said, err = r.version(ctx, &v); err != nil {
 				return fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
 			}
-			old.Slug = c.Slug
+			old.said.Slug = c.Slug
 			if f.judge(old); !old.skip {
 				f.versions = append(f.versions, old)
 			}

@@ -24,26 +24,33 @@ type finding struct {
 	weak  bool // that it is this chat
 }
 
+// findings are what was found in one root.
+type findings struct {
+	in    *stock
+	opt   LostOptions
+	found []*finding
+}
+
 // gather brings together what was found of each chat. Versions of one that is gone are
 // known by their name, by their slug, or by having nearly all messages in common.
-func (f *finder) gather() {
+func (f *findings) gather() {
 	live := map[int]*finding{}
-	slices.SortStableFunc(f.versions, func(a, b *lostVersion) int { return b.at.Compare(a.at) }) // the newest first
-	for _, v := range f.versions {
+	slices.SortStableFunc(f.in.versions, func(a, b *lostVersion) int { return b.at.Compare(a.at) }) // the newest first
+	for _, v := range f.in.versions {
 		switch {
-		case v.Version == nil || v.skip:
+		case v.said == nil || v.skip:
 			continue
 		case v.target < 0 || v.weak:
-			if g := f.gone(v); v.Missing > g.best.Missing {
+			if g := f.gone(v); v.said.Missing > g.best.said.Missing {
 				g.best = v
 			}
 		case live[v.target] == nil:
-			live[v.target] = &finding{chat: f.chats[v.target], best: v, ambig: v.ambiguous}
+			live[v.target] = &finding{chat: f.in.chats[v.target], best: v, ambig: v.ambiguous}
 			f.found = append(f.found, live[v.target])
 		case v.lost > live[v.target].best.lost:
 			live[v.target].best = v
 		}
-		v.Texts = nil
+		v.said.Texts = nil
 	}
 	f.settle(live)
 }
@@ -51,73 +58,73 @@ func (f *finder) gather() {
 // settle decides what stands on weak proof. Several stories may end in one chat that has
 // nothing but a greeting: it lost the longest one, unless there is better proof of
 // another, and the rest are gone.
-func (f *finder) settle(live map[int]*finding) {
-	slices.SortStableFunc(f.found, func(a, b *finding) int { return cmp.Compare(b.best.Missing, a.best.Missing) })
+func (f *findings) settle(live map[int]*finding) {
+	slices.SortStableFunc(f.found, func(a, b *finding) int { return cmp.Compare(b.best.said.Missing, a.best.said.Missing) })
 	f.found = slices.DeleteFunc(f.found, func(g *finding) bool {
 		v := g.best
 		if g.chat != nil || v.target < 0 {
-			return g.chat == nil && v.Missing < f.opt.Gone
+			return g.chat == nil && v.said.Missing < f.opt.Gone
 		}
 		if other := live[v.target]; other != nil {
 			g.ambig, other.ambig = true, other.ambig || other.weak
 		} else if v.lost >= f.opt.Min {
-			g.chat, g.weak, live[v.target] = f.chats[v.target], true, g
+			g.chat, g.weak, live[v.target] = f.in.chats[v.target], true, g
 			return false
 		}
-		return v.Missing < f.opt.Gone
+		return v.said.Missing < f.opt.Gone
 	})
 }
 
 // gone returns what was found of the chat of a version that is gone.
-func (f *finder) gone(v *lostVersion) *finding {
-	owner, path, ambiguous := f.whose(v)
-	texts := lost.NewSet(v.Texts)
+func (f *findings) gone(v *lostVersion) *finding {
+	owner, path, ambiguous := f.in.whose(v)
+	texts := lost.NewSet(v.said.Texts)
 	for _, g := range f.found {
 		if g.chat != nil || g.owner != owner {
 			continue
 		}
-		shared := g.texts.Shared(v.Texts)
-		same := path != "" && path == g.path || v.Slug != "" && v.Slug == g.best.Slug
-		if same || 8*shared >= 7*min(len(v.Texts), g.size) {
+		shared := g.texts.Shared(v.said.Texts)
+		same := path != "" && path == g.path || v.said.Slug != "" && v.said.Slug == g.best.said.Slug
+		if same || 8*shared >= 7*min(len(v.said.Texts), g.size) {
 			return g
 		}
 	}
-	g := &finding{path: path, owner: owner, best: v, texts: texts, size: len(v.Texts), ambig: ambiguous || v.ambiguous}
+	g := &finding{path: path, owner: owner, best: v, texts: texts, size: len(v.said.Texts), ambig: ambiguous || v.ambiguous}
 	f.found = append(f.found, g)
 	return g
 }
 
 // whose returns the owner of a version whose chat is gone, and the chat's path where it
 // is known: a backup in a group is kept under the chat's own name.
-func (f *finder) whose(v *lostVersion) (owner backups.Owner, path string, ambiguous bool) {
+func (s *stock) whose(v *lostVersion) (owner backups.Owner, path string, ambiguous bool) {
 	if v.chat != "" {
 		return ownerOf(v.chat), v.chat, false
 	}
-	owners := f.owners[v.key]
+	owners := s.owners[v.key]
 	if v.key == "" || len(owners) == 0 {
 		return owner, "", false
 	}
 	owner = owners[0]
 	if owner.Kind == userdir.Group {
-		path = filepath.Join(userdir.Dir{Root: f.root.path}.GroupChats(), owner.Name+names.Extension)
+		path = filepath.Join(userdir.Dir{Root: s.root.Path}.GroupChats(), owner.Name+names.Extension)
 	}
 	return owner, path, len(owners) > 1
 }
 
 // told returns what was found as documents, the most lost first.
-func (f *finder) told() (list []*LostChat) {
+func (f *findings) told() (list []*LostChat) {
 	for _, g := range f.found {
 		v := g.best
 		doc := &LostChat{
-			Schema: 1, Lost: v.Missing, Ambiguous: g.ambig,
-			Best: LostVersion{At: v.at.Local().Format(time.RFC3339), Messages: v.Messages},
+			Schema: 1, Lost: v.said.Missing, Ambiguous: g.ambig,
+			Best: LostVersion{At: v.at.Local().Format(time.RFC3339), Messages: v.said.Messages},
 		}
 		path, owner := g.path, g.owner
 		if g.chat != nil {
 			path, owner = g.chat.path, g.chat.of
-			doc.LiveMessages, doc.Lost, doc.Reworded = &g.chat.Messages, v.lost, v.reworded
+			doc.LiveMessages, doc.Lost, doc.Reworded = &g.chat.said.Messages, v.lost, v.reworded
 		} else if path == "" {
-			path = f.placeFor(owner, v)
+			path = f.in.placeFor(owner, v)
 		}
 		if v.path == "" {
 			doc.Best.Rev, doc.Best.Of = &v.rev, cmp.Or(v.chat, path)
@@ -125,15 +132,15 @@ func (f *finder) told() (list []*LostChat) {
 			doc.Best.Path = &v.path
 		}
 		if path != "" {
-			if !f.root.means(path) {
+			if !f.in.root.Means(path) {
 				continue
 			}
 			name := userdir.ChatName(path)
 			doc.Path, doc.Chat = &path, &name
-		} else if !f.root.whole {
+		} else if !f.in.root.Whole {
 			continue
 		}
-		if name := f.shownOwner(owner); name != "" {
+		if name := f.in.shownOwner(owner); name != "" {
 			doc.Owner = &name
 		}
 		list = append(list, doc)
@@ -144,21 +151,21 @@ func (f *finder) told() (list []*LostChat) {
 
 // placeFor returns where a character's chat may come back whose name nobody knows: backups
 // do not tell it.
-func (f *finder) placeFor(owner backups.Owner, v *lostVersion) string {
+func (s *stock) placeFor(owner backups.Owner, v *lostVersion) string {
 	if owner.Name == "" {
 		return ""
 	}
 	name := owner.Name + " - " + v.at.Local().Format("2006-01-02@15h04m05s")
-	return filepath.Join(userdir.Dir{Root: f.root.path}.Chats(), owner.Name, name+names.Extension)
+	return filepath.Join(userdir.Dir{Root: s.root.Path}.Chats(), owner.Name, name+names.Extension)
 }
 
 // shownOwner is an owner as people know it: of a group chat the group's name.
-func (f *finder) shownOwner(o backups.Owner) string {
+func (s *stock) shownOwner(o backups.Owner) string {
 	if o.Kind != userdir.Group {
 		return o.Name
 	}
-	if o.Group == "" && f.groups != nil {
-		for _, g := range f.groups.Listing(o.Name) {
+	if o.Group == "" && s.groups != nil {
+		for _, g := range s.groups.Listing(o.Name) {
 			return g.Name
 		}
 	}
@@ -166,20 +173,20 @@ func (f *finder) shownOwner(o backups.Owner) string {
 }
 
 // places tells how the places for backups are taken.
-func (f *finder) places() (list []LostPlaces) {
+func (s *stock) places() (list []LostPlaces) {
 	shown := func(key string) []string {
 		names := []string{}
-		for _, o := range f.owners[key] {
+		for _, o := range s.owners[key] {
 			names = append(names, o.Name)
 		}
 		return names
 	}
-	for _, q := range f.folder.Quotas() {
+	for _, q := range s.folder.Quotas() {
 		p := LostPlaces{Key: q.Key, Owners: shown(q.Key), Used: q.Used, Limit: backups.Limit, Others: []LostShare{}}
-		for _, s := range q.Others {
-			p.Others = append(p.Others, LostShare{s.Key, shown(s.Key), s.Used})
+		for _, o := range q.Others {
+			p.Others = append(p.Others, LostShare{o.Key, shown(o.Key), o.Used})
 		}
-		for _, b := range f.folder.Backups {
+		for _, b := range s.folder.Backups {
 			if b.Key == q.Key {
 				p.Backups++
 				p.Bytes += b.Size

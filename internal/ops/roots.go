@@ -1,0 +1,67 @@
+package ops
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stchat/internal/userdir"
+)
+
+// Root is a folder whose chats are looked at together, though not all of them may be meant:
+// a user folder, or a folder of loose chats.
+type Root struct {
+	Path  string
+	User  bool
+	Whole bool // all of it is meant, but for the shard
+
+	below []string // else the real paths of the chats and, with a separator behind them, folders
+	shard Shard
+}
+
+// Roots returns the folders in which the chats lie that were found, in their order.
+func Roots(walked Walked, shard Shard) (roots []*Root) {
+	byPath := map[string]*Root{}
+	at := func(path string, user bool) *Root {
+		real := userdir.RealPath(path)
+		r := byPath[real]
+		if r == nil {
+			r = &Root{Path: path, User: user, shard: shard}
+			byPath[real] = r
+			roots = append(roots, r)
+		}
+		return r
+	}
+	for _, dir := range walked.Users {
+		at(dir.Root, true).Whole = true
+	}
+	for _, t := range walked.Chats {
+		dir, ok := userdir.Find(t.Path)
+		if !ok {
+			dir.Root = filepath.Dir(t.Path)
+		}
+		switch r := at(dir.Root, ok); {
+		case r.Whole:
+		case t.From != "":
+			r.below = append(r.below, userdir.RealPath(t.From)+string(filepath.Separator))
+		default:
+			r.below = append(r.below, userdir.RealPath(t.Path))
+		}
+	}
+	for _, r := range roots {
+		slices.Sort(r.below)
+		r.below = slices.Compact(r.below)
+	}
+	return roots
+}
+
+// Means reports whether the chat at path, which need not be there, is meant.
+func (r *Root) Means(path string) bool {
+	if r.Whole {
+		return r.shard.Has(path)
+	}
+	real := userdir.RealPath(path)
+	return slices.ContainsFunc(r.below, func(below string) bool {
+		return real == below || strings.HasSuffix(below, string(filepath.Separator)) && strings.HasPrefix(real, below) && r.shard.Has(path)
+	})
+}
