@@ -44,7 +44,8 @@ func writeTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Sum
 }
 
 // plainRow gives a row for a pipe: what a script would look for.
-func plainRow(r inspect.Row) []string {
+func plainRow(row inspect.Row) []string {
+	r := row.Report
 	text := func(s *string) string {
 		if s == nil {
 			return ""
@@ -55,7 +56,7 @@ func plainRow(r inspect.Row) []string {
 	if r.Lorebook != nil {
 		book = visible.Text(r.Lorebook.Name)
 	}
-	cells := []string{visible.Text(r.Path), strconv.Itoa(r.Depth), r.Kind, text(r.Owner), r.Header}
+	cells := []string{visible.Text(r.Path), strconv.Itoa(row.Depth), r.Kind, text(r.Owner), r.Header}
 	for _, n := range []int{r.Messages, r.User, r.Character, r.System, r.Hidden, r.WithSwipes, r.Swipes} {
 		cells = append(cells, strconv.Itoa(n))
 	}
@@ -94,7 +95,8 @@ func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspec
 	}
 	line("chat", "messages", "size", "last message", "", true)
 	above := ""
-	for i, r := range rows {
+	for i, row := range rows {
+		r := row.Report
 		if title := titleOf(r); i == 0 || title != above {
 			above = title
 			if c.Width > 0 {
@@ -106,7 +108,7 @@ func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspec
 		if r.LastDate != nil {
 			last = shownDate(c, *r.LastDate)
 		}
-		line(chatCell(r, width), strconv.Itoa(r.Messages), formatBytes(r.Bytes), last, notes(r.Report), false)
+		line(chatCell(row, width), strconv.Itoa(r.Messages), formatBytes(r.Bytes), last, notes(r), false)
 	}
 	line("total", strconv.Itoa(sum.Messages), formatBytes(sum.Bytes), plural.S(sum.Chats, "chat"), "", true)
 	if sum.Lorebooks == nil {
@@ -141,18 +143,18 @@ func byGroup(rows []inspect.Row) []inspect.Row {
 	}
 	first := map[string]int{} // where each title stands first
 	for i, tree := range trees {
-		if title := titleOf(tree[0]); first[title] == 0 {
+		if title := titleOf(tree[0].Report); first[title] == 0 {
 			first[title] = i + 1
 		}
 	}
 	slices.SortStableFunc(trees, func(a, b []inspect.Row) int {
-		return cmp.Compare(first[titleOf(a[0])], first[titleOf(b[0])])
+		return cmp.Compare(first[titleOf(a[0].Report)], first[titleOf(b[0].Report)])
 	})
 	return slices.Concat(trees...)
 }
 
 // titleOf is what the rows of a folder, or of a group in it, stand below.
-func titleOf(r inspect.Row) string {
+func titleOf(r *inspect.Report) string {
 	title := visible.Text(filepath.Dir(r.Path))
 	if r.Kind == string(userdir.Group) && r.Owner != nil {
 		title += ": " + visible.Text(*r.Owner)
@@ -169,9 +171,9 @@ func chatCell(r inspect.Row, cells int) string {
 	if r.Depth > 0 {
 		indent = strings.Repeat("  ", min(r.Depth, deepest)-1) + "└ "
 	}
-	name := visible.Text(r.Name)
-	if r.Name == "" {
-		name = label(r.Path)
+	name := visible.Text(r.Report.Name)
+	if r.Report.Name == "" {
+		name = label(r.Report.Path)
 	}
 	if cells > 0 {
 		name = visible.TruncateLeft(name, cells-visible.Width(indent))

@@ -9,8 +9,8 @@ import (
 
 // Row is a chat in a table.
 type Row struct {
-	*Report
-	Depth int // how many chats above it are in the table: 0 for one without a parent there
+	Report *Report
+	Depth  int // how many chats above it are in the table: 0 for one without a parent there
 }
 
 // Tree orders chats so that each comes behind its parent, as far as names tell
