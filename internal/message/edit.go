@@ -37,18 +37,44 @@ func SetSystem(line []byte, hidden bool) []byte {
 // SillyTavern's editor leaves it (updateMessage in public/script.js, 1.19). Where there is
 // no list of swipes, or swipe_id chooses none of them, it returns line itself.
 func SyncText(line []byte) []byte {
-	m, err := rawjson.ParseObject(line)
-	if err != nil {
+	text, ok := rawjson.Lookup(line, keyText)
+	if !ok {
 		return line
 	}
-	text, _ := m.Get(keyText)
-	swipes, _ := m.Get(keySwipes)
-	id, ok := chosenSwipe(m)
-	if !ok || bytes.Equal(element(swipes, id), text) {
+	return SetText(line, text)
+}
+
+// SetText returns a message that has a mes with another one, and its chosen swipe with the
+// same, as [SyncText] has it. text is raw. Where nothing changes it returns line itself.
+func SetText(line, text []byte) []byte {
+	var at [3]rawjson.Span // of the text, the swipes and their number
+	rawjson.Places(line, at[:], keyText, keySwipes, keySwipeID)
+	mes, swipe := at[0], rawjson.Span{}
+	if list := at[1]; list.End > 0 {
+		id := swipeNumber(line[at[2].At:at[2].End])
+		if place, ok := rawjson.ElementPlace(line[list.At:list.End], id); ok {
+			swipe = rawjson.Span{At: list.At + place.At, End: list.At + place.End}
+		}
+	}
+	var edits []rawjson.Span
+	for _, place := range []rawjson.Span{mes, swipe} {
+		if place.End > 0 && !bytes.Equal(line[place.At:place.End], text) {
+			edits = append(edits, place)
+		}
+	}
+	if len(edits) == 0 {
 		return line
 	}
-	m.Set(keySwipes, setElement(swipes, id, text))
-	return m.Bytes()
+	if len(edits) == 2 && edits[0].At > edits[1].At {
+		edits[0], edits[1] = edits[1], edits[0]
+	}
+	out := make([]byte, 0, len(line)+len(edits)*len(text))
+	kept := 0
+	for _, place := range edits {
+		out = append(append(out, line[kept:place.At]...), text...)
+		kept = place.End
+	}
+	return append(out, line[kept:]...)
 }
 
 // chosenSwipe returns the number, from 0, of the swipe that is chosen; ok is false where

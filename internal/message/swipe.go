@@ -152,6 +152,11 @@ func FillSwipeInfo(m *rawjson.Object) (made int, err error) { return fillSwipeIn
 // none it is the first, as ensureSwipes has it.
 func chosen(m *rawjson.Object) int {
 	raw, _ := m.Get(keySwipeID)
+	return swipeNumber(raw)
+}
+
+// swipeNumber reads a swipe_id: -1 is a number that chooses none.
+func swipeNumber(raw []byte) int {
 	if rawjson.KindOf(raw) != rawjson.Number {
 		return 0
 	}

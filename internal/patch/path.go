@@ -34,6 +34,9 @@ func ParsePointer(pointer string) (Path, error) {
 	}
 	path := strings.Split(pointer[1:], "/")
 	for i, key := range path {
+		if !strings.Contains(key, "~") {
+			continue
+		}
 		rest := strings.NewReplacer("~0", "", "~1", "").Replace(key)
 		if strings.Contains(rest, "~") {
 			return nil, fmt.Errorf("%q: %w: ~ must be followed by 0 or 1", pointer, ErrPointer)
@@ -48,7 +51,10 @@ func (p Path) String() string {
 	var b strings.Builder
 	for _, key := range p {
 		b.WriteByte('/')
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
+		if strings.ContainsAny(key, "~/") {
+			key = strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+		}
+		b.WriteString(key)
 	}
 	return b.String()
 }

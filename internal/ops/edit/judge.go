@@ -3,7 +3,6 @@ package edit
 import (
 	"bytes"
 	"context"
-	"slices"
 	"sync/atomic"
 
 	"stchat/internal/choose"
@@ -104,36 +103,24 @@ func (d *drafting) note(c *changed, change *follow.Change) {
 	}
 }
 
-// stateful are the values of a message that state refers to.
-type stateful struct{ system, swipe, extra []byte }
-
-func statefulOf(line []byte) (s stateful) {
-	for key, value := range rawjson.Members(line) {
-		switch {
-		case rawjson.KeyIs(key, "is_system"):
-			s.system = value
-		case rawjson.KeyIs(key, "swipe_id"):
-			s.swipe = value
-		case rawjson.KeyIs(key, "extra"):
-			s.extra = value
-		}
-	}
-	return s
-}
-
 // compared says in what two states of a message differ that matters to other state.
 func compared(old, edited []byte) (c changed) {
-	was, is := statefulOf(old), statefulOf(edited)
-	before, after := rawjson.Truthy(was.system), rawjson.Truthy(is.system)
-	c.hidden, c.shown = !before && after, before && !after
-	if !bytes.Equal(was.swipe, is.swipe) {
-		c.swipe, c.swiped = luker.Swipe(is.swipe), luker.Swipe(was.swipe) != luker.Swipe(is.swipe)
+	var was, is [3]rawjson.Span
+	rawjson.Places(old, was[:], "is_system", "swipe_id", "extra")
+	rawjson.Places(edited, is[:], "is_system", "swipe_id", "extra")
+	values := func(i int) (before, after []byte) { return old[was[i].At:was[i].End], edited[is[i].At:is[i].End] }
+	before, after := values(0)
+	hidden, hides := rawjson.Truthy(before), rawjson.Truthy(after)
+	c.hidden, c.shown = !hidden && hides, hidden && !hides
+	if before, after = values(1); !bytes.Equal(before, after) {
+		c.swipe = luker.Swipe(after)
+		c.swiped = luker.Swipe(before) != c.swipe
 	}
-	if !bytes.Equal(was.extra, is.extra) {
-		before, _ := rawjson.Lookup(was.extra, "var_ops")
-		after, _ := rawjson.Lookup(is.extra, "var_ops")
-		if !bytes.Equal(before, after) {
-			c.operations, c.operated = slices.Clone(after), true
+	if before, after = values(2); !bytes.Equal(before, after) {
+		before, _ = rawjson.Lookup(before, "var_ops")
+		after, _ = rawjson.Lookup(after, "var_ops")
+		if c.operated = !bytes.Equal(before, after); c.operated {
+			c.operations = bytes.Clone(after)
 		}
 	}
 	return c

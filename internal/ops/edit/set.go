@@ -47,29 +47,13 @@ func Set(ctx context.Context, opt SetOptions) []*Result {
 // Line makes the changes in one message.
 func (opt *SetOptions) Line(line []byte) ([]byte, error) {
 	edited, err := opt.Values.Apply(line)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		edited, err = judged(line, edited)
 	}
-	for _, s := range opt.Sub {
-		if edited, err = s.apply(edited, opt.AllSwipes); err != nil {
-			return nil, err
-		}
+	for i := 0; i < len(opt.Sub) && err == nil; i++ { // these leave a message what it is
+		edited, err = opt.Sub[i].apply(edited, opt.AllSwipes)
 	}
-	return judged(line, edited)
-}
-
-// judgedKeys returns the values of those keys of a message that judged looks at: a line
-// may have millions of others.
-func judgedKeys(line []byte) map[string][]byte {
-	values := map[string][]byte{}
-	for key, value := range rawjson.Members(line) {
-		for _, name := range []string{"name", "is_user", "mes", "swipe_id", "swipes"} {
-			if rawjson.KeyIs(key, name) {
-				values[name] = value
-			}
-		}
-	}
-	return values
+	return edited, err
 }
 
 // judged refuses an edit by which a message would stop being one, and puts a text that
@@ -81,26 +65,28 @@ func judged(line, edited []byte) ([]byte, error) {
 	if kind := rawjson.KindOf(edited); kind != rawjson.ObjectKind {
 		return nil, fmt.Errorf("%w: it would be %s", ErrShape, kind)
 	}
-	was, is := judgedKeys(line), judgedKeys(edited)
-	same := func(key string) bool {
-		old, had := was[key]
-		value, has := is[key]
-		return had == has && bytes.Equal(old, value)
+	keys := [...]string{"mes", "name", "is_user", "swipe_id", "swipes"}
+	kinds := [...]rawjson.Kind{rawjson.String, rawjson.String, rawjson.Bool}
+	var was, is [len(keys)]rawjson.Span
+	rawjson.Places(line, was[:], keys[:]...)
+	rawjson.Places(edited, is[:], keys[:]...)
+	same := func(i int) bool {
+		return (was[i].End > 0) == (is[i].End > 0) && bytes.Equal(line[was[i].At:was[i].End], edited[is[i].At:is[i].End])
 	}
-	if !same("swipe_id") {
+	if !same(3) {
 		return nil, ErrSwipeID
 	}
-	for key, kind := range map[string]rawjson.Kind{"mes": rawjson.String, "name": rawjson.String, "is_user": rawjson.Bool} {
-		if raw := is[key]; !same(key) && rawjson.KindOf(raw) != kind {
-			return nil, fmt.Errorf("%w: %s would be %s", ErrShape, key, rawjson.KindOf(raw))
+	for i, want := range kinds {
+		if kind := rawjson.KindOf(edited[is[i].At:is[i].End]); !same(i) && kind != want {
+			return nil, fmt.Errorf("%w: %s would be %s", ErrShape, keys[i], kind)
 		}
 	}
-	if !same("swipes") {
+	if !same(4) {
 		if err := message.CheckChosen(edited); err != nil {
 			return nil, err
 		}
 	}
-	if same("mes") {
+	if same(0) {
 		return edited, nil
 	}
 	return message.SyncText(edited), nil

@@ -3,9 +3,12 @@ package edit
 import (
 	"bytes"
 	"regexp"
+	"slices"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"stchat/internal/message"
 	"stchat/internal/rawjson"
 )
 
@@ -15,109 +18,197 @@ type Substitution struct {
 	With  string // may name groups: $1, ${name}
 }
 
-// apply makes the substitution in mes, and in all swipes if they are meant.
+// apply makes the substitution in mes, and in all swipes if they are meant. The chosen
+// swipe gets the text that mes gets.
 func (s *Substitution) apply(line []byte, allSwipes bool) ([]byte, error) {
-	m, err := rawjson.ParseObject(line)
-	if err != nil {
-		return nil, err
-	}
-	if raw, _ := m.Get("mes"); rawjson.KindOf(raw) == rawjson.String {
-		if edited := s.in(raw); !bytes.Equal(edited, raw) {
-			m.Set("mes", edited)
-		}
-	}
-	if swipes, _ := m.Get("swipes"); allSwipes && rawjson.KindOf(swipes) == rawjson.Array {
+	if allSwipes {
+		swipes, _ := rawjson.Lookup(line, "swipes")
 		edited := rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return s.in(swipe), true })
 		if !bytes.Equal(edited, swipes) {
-			m.Set("swipes", edited)
+			var err error
+			if line, err = rawjson.SetPath(line, edited, "swipes"); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return m.Bytes(), nil
+	raw, _ := rawjson.Lookup(line, "mes")
+	if edited := s.in(raw); !bytes.Equal(edited, raw) {
+		return message.SetText(line, edited), nil
+	}
+	return line, nil
 }
 
-// in makes the substitution in one raw text. What does not match keeps its spelling. Bytes
-// that are no UTF-8, and halves of surrogate pairs, are matched by nothing: what stands
-// before and behind them is matched by itself.
+// in makes the substitution in one raw text, and returns raw itself where nothing matches.
+// What does not match keeps its spelling. Bytes that are no UTF-8, and halves of surrogate
+// pairs, are matched by nothing: what stands before and behind them is matched by itself.
 func (s *Substitution) in(raw []byte) []byte {
-	text, ok := rawjson.Unquote(raw)
-	if !ok || !s.Match.MatchString(text) {
+	if rawjson.KindOf(raw) != rawjson.String {
 		return raw
 	}
-	raw = bytes.TrimSpace(raw)
-	body := raw[1 : len(raw)-1]
-	out := []byte{'"'}
-	changed := false
-	for first := true; first || len(body) > 0; first = false { // an empty text matches, too
-		n := sound(body)
-		part, did := s.inSound(body[:n])
-		out, changed, body = append(out, part...), changed || did, body[n:]
-		for len(body) > 0 && sound(body) == 0 {
-			size, _, _ := unit(body)
-			out, body = append(out, body[:size]...), body[size:]
+	text := bytes.TrimSpace(raw)
+	body := text[1 : len(text)-1]
+	prefix, literal := s.Match.LiteralPrefix()
+	// what has one spelling only is found without decoding
+	if spelt := prefix != "" && onlySpelling(prefix) && !bytes.Contains(body, []byte(`\u`)); spelt {
+		if at := bytes.Index(body, []byte(prefix)); at < 0 {
+			return raw
+		}
+		if literal {
+			return s.inLiteral(text, prefix)
 		}
 	}
-	if !changed {
+	var out []byte
+	kept := 0 // of body: what is in out, or stays
+	for at, first := 0, true; first || at < len(body); first = false { // an empty text matches, too
+		part := decode(body[at:])
+		for _, match := range s.Match.FindAllSubmatchIndex(part.text, -1) {
+			if out == nil {
+				out = append(make([]byte, 0, len(text)+64), '"')
+			}
+			out = append(out, body[kept:at+part.raw(match[0])]...)
+			kept = at + part.raw(match[1])
+			with := rawjson.Quote(string(s.Match.Expand(nil, []byte(s.With), part.text, match)))
+			out = append(out, with[1:len(with)-1]...)
+		}
+		for at += part.size; at < len(body); {
+			size, ok := unit(body[at:])
+			if ok {
+				break
+			}
+			at += size
+		}
+	}
+	if out == nil {
 		return raw
 	}
-	return append(out, '"')
+	return append(append(out, body[kept:]...), '"')
 }
 
-// inSound makes the substitution in the part of a raw text, without quotes, that can be
-// decoded whole.
-func (s *Substitution) inSound(raw []byte) (edited []byte, changed bool) {
-	text, _ := rawjson.Unquote(bytes.Join([][]byte{{'"'}, raw, {'"'}}, nil))
-	at, off := 0, 0 // in raw, and in text
-	to := func(end int) (from int) {
-		for from = at; off < end; {
-			size, decoded, _ := unit(raw[at:])
-			at, off = at+size, off+decoded
+// onlySpelling reports whether a text can be written in one way only where nothing is
+// spelt as \uXXXX.
+func onlySpelling(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r >= utf8.RuneSelf || r == '"' || r == '\\' || r == '/' })
+}
+
+// inLiteral makes the substitution in a raw text in which every match is spelt as the
+// literal, which is all of the expression.
+func (s *Substitution) inLiteral(raw []byte, literal string) []byte {
+	with := rawjson.Quote(string(s.Match.Expand(nil, []byte(s.With), []byte(literal), []int{0, len(literal)})))
+	with = with[1 : len(with)-1]
+	var out []byte
+	kept := 0
+	for at := 1; ; {
+		n := bytes.Index(raw[at:], []byte(literal))
+		if n < 0 {
+			break
 		}
-		return from
+		at += n
+		before := at
+		for raw[before-1] == '\\' {
+			before--
+		}
+		if (at-before)%2 == 1 { // its first letter is that of an escape
+			at++
+			continue
+		}
+		if out == nil {
+			out = make([]byte, 0, len(raw)+4*len(with))
+		}
+		out = append(append(out, raw[kept:at]...), with...)
+		at += len(literal)
+		kept = at
 	}
-	for _, match := range s.Match.FindAllStringSubmatchIndex(text, -1) {
-		from := to(match[0])
-		edited = append(edited, raw[from:at]...)
-		to(match[1])
-		with := rawjson.Quote(string(s.Match.ExpandString(nil, s.With, text, match)))
-		edited = append(edited, with[1:len(with)-1]...)
-		changed = true
+	if out == nil {
+		return raw
 	}
-	return append(edited, raw[at:]...), changed
+	return append(out, raw[kept:]...)
 }
 
-// sound returns how many bytes at the front of a raw text can be decoded whole.
-func sound(raw []byte) int {
-	n := 0
-	for n < len(raw) {
-		size, _, ok := unit(raw[n:])
+// decoded is the front of a raw text, without quotes, as far as it can be decoded whole.
+type decoded struct {
+	text  []byte
+	size  int    // raw
+	marks []mark // behind each escape
+	next  int    // in marks
+}
+
+// mark is a place in a raw text, and in it decoded.
+type mark struct{ raw, text int }
+
+// decode decodes the front of a raw text.
+func decode(body []byte) *decoded {
+	d := &decoded{}
+	n := bytes.IndexByte(body, '\\')
+	if n < 0 && utf8.Valid(body) {
+		d.text, d.size = body, len(body)
+		return d
+	}
+	d.text = make([]byte, 0, len(body))
+	for d.size < len(body) {
+		rest := body[d.size:]
+		if n = bytes.IndexByte(rest, '\\'); n < 0 {
+			n = len(rest)
+		}
+		if n = valid(rest[:n]); n > 0 {
+			d.text, d.size = append(d.text, rest[:n]...), d.size+n
+			continue
+		}
+		size, ok := unit(rest)
 		if !ok {
 			break
 		}
-		n += size
+		d.text, _ = rawjson.AppendUnquoted(d.text, slices.Concat([]byte{'"'}, rest[:size], []byte{'"'}))
+		d.size += size
+		d.marks = append(d.marks, mark{d.size, len(d.text)})
 	}
-	return n
+	return d
 }
 
-// unit returns how many bytes the first character of a raw text has, there and decoded; ok
-// is false for a byte that is no UTF-8 and for half a surrogate pair.
-func unit(raw []byte) (size, decoded int, ok bool) {
+// raw returns where a place in the decoded text is in the raw one. It is asked in order.
+func (d *decoded) raw(text int) int {
+	for d.next < len(d.marks) && d.marks[d.next].text <= text {
+		d.next++
+	}
+	if d.next == 0 {
+		return text
+	}
+	m := d.marks[d.next-1]
+	return m.raw + text - m.text
+}
+
+// valid returns how many bytes at the front are UTF-8.
+func valid(b []byte) int {
+	if utf8.Valid(b) {
+		return len(b)
+	}
+	n := 0
+	for {
+		r, size := utf8.DecodeRune(b[n:])
+		if r == utf8.RuneError && size < 2 {
+			return n
+		}
+		n += size
+	}
+}
+
+// unit returns how many bytes the first character of a raw text has; ok is false for a byte
+// that is no UTF-8 and for half a surrogate pair.
+func unit(raw []byte) (size int, ok bool) {
 	switch {
-	case raw[0] < utf8.RuneSelf && raw[0] != '\\':
-		return 1, 1, true
 	case raw[0] != '\\':
 		r, n := utf8.DecodeRune(raw)
-		return n, n, r != utf8.RuneError || n > 1
+		return n, r != utf8.RuneError || n > 1
 	case raw[1] != 'u':
-		return 2, 1, true
+		return 2, true
 	}
 	r := escaped(raw)
 	if !utf16.IsSurrogate(r) {
-		return 6, utf8.RuneLen(r), true
+		return 6, true
 	}
 	if len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u' && utf16.DecodeRune(r, escaped(raw[6:])) != utf8.RuneError {
-		return 12, 4, true
+		return 12, true
 	}
-	return 6, 3, false
+	return 6, false
 }
 
 // escaped returns the code unit of the \uXXXX that raw begins with.

@@ -23,6 +23,8 @@ func TestSubstitution(t *testing.T) {
 		{`nowhere`, `x`, `"\u0061"`, `"\u0061"`},
 		{`^`, `> `, `"a"`, `"> a"`},
 		{`$`, `.`, `"a"`, `"a."`},
+		{`nb`, `x`, `"a\nb \\nb nb"`, `"a\nb \\x x"`},
+		{`aa`, `${0}b`, `"aaa \"aa\""`, `"aaba \"aab\""`},
 		{`^$`, `-`, `""`, `"-"`},
 		{`x*`, `-`, `"\u00e9"`, `"-\u00e9-"`},
 	} {
@@ -53,7 +55,7 @@ func FuzzSubstitution(f *testing.F) {
 		if !ok {
 			t.Fatalf("%q=%q in %q: %q is no text", match, with, raw, got)
 		}
-		if sound([]byte(body)) < len(body) {
+		if decode([]byte(body)).size < len(body) {
 			return
 		}
 		if want := re.ReplaceAllString(text, with); rawQuoted(decoded) != rawQuoted(want) {
