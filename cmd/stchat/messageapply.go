@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -57,24 +58,44 @@ func (o *messageApplyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet,
 	if err != nil {
 		return err
 	}
-	data, err := readInput(ctx, a, args[1])
+	c := a.console()
+	apply := o.list
+	if o.patch {
+		apply = o.patched
+	}
+	results, err := apply(ctx, a, args[1], common)
 	if err != nil {
 		return err
 	}
-	c := a.console()
-	var results []*edit.Result
-	if o.patch {
-		list, err := patch.ParseOperations(data)
-		if err != nil {
-			return fmt.Errorf("%s: %w", label(args[1]), err)
-		}
-		results = edit.ApplyPatch(ctx, edit.PatchOptions{Options: common, Patch: list})
-	} else {
-		list, err := edit.ParseOperations(data)
-		if err != nil {
-			return fmt.Errorf("%s: %w", label(args[1]), err)
-		}
-		results = edit.Apply(ctx, edit.BatchOptions{Options: common, Operations: list})
-	}
 	return o.tell(c, results, func(r *edit.Result) error { return printIndexes(c, r.Doc.Added) })
+}
+
+// list makes the operations of a list, which may be larger than memory.
+func (o *messageApplyOptions) list(ctx context.Context, a *app, path string, common edit.Options) ([]*edit.Result, error) {
+	in, err := openInput(ctx, a, path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	// What is kept of millions of operations is large and holds no pointers: to collect
+	// around it often costs little, and keeps memory near it.
+	debug.SetGCPercent(25)
+	list, err := edit.ReadOperations(ctx, in.Source)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", label(path), err)
+	}
+	return edit.Apply(ctx, edit.BatchOptions{Options: common, Operations: list, Path: in.path, Stamp: in.stamp}), nil
+}
+
+// patched makes the operations of a JSON patch.
+func (o *messageApplyOptions) patched(ctx context.Context, a *app, path string, common edit.Options) ([]*edit.Result, error) {
+	data, err := readInput(ctx, a, path)
+	if err != nil {
+		return nil, err
+	}
+	list, err := patch.ParseOperations(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", label(path), err)
+	}
+	return edit.ApplyPatch(ctx, edit.PatchOptions{Options: common, Patch: list}), nil
 }

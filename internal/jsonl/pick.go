@@ -13,8 +13,8 @@ type Picked struct {
 
 // How much of a source [Pick] reads at once, and how many lines.
 const (
-	pickBytes = 256 << 10
-	pickLines = 1024
+	pickBytes = 128 << 10
+	pickLines = 512
 )
 
 // Pick reads lines of a source, in the order in which jobs asks for them, and hands each to
@@ -25,7 +25,7 @@ const (
 //
 // Memory follows the longest line: of those longer than a batch only one is held at a time.
 func Pick[J, T any](ctx context.Context, src Source, jobs iter.Seq[J], line func(J) Picked, work func(job J, line []byte, batch *T) error, fold func(*T) error) error {
-	p := &picker[J, T]{src: src, line: line, work: work, fold: fold, todo: make(chan *picking[J, T], 2*runtime.GOMAXPROCS(0)+1)}
+	p := &picker[J, T]{src: src, line: line, work: work, fold: fold, todo: make(chan *picking[J, T], runtime.GOMAXPROCS(0)+2)}
 	err := p.all(ctx, jobs)
 	close(p.todo)
 	for _, b := range p.sent {
@@ -111,7 +111,7 @@ func (p *picker[J, T]) send(ctx context.Context, b *picking[J, T]) error {
 	}
 	p.sent = append(p.sent, b)
 	p.todo <- b
-	return p.drain(2 * limit)
+	return p.drain(limit + 1)
 }
 
 // drain folds batches until no more than so many are left.

@@ -6,24 +6,29 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/patch"
+	"stchat/internal/safefile"
 )
 
 // BatchOptions says what message apply makes of a chat.
 type BatchOptions struct {
 	Options
 	Operations *Operations
+	// The file that the operations are read from, which must not change meanwhile; "": none.
+	Path  string
+	Stamp safefile.Stamp
 }
 
 // Apply makes many operations together: all indexes are those of the chat before.
 func Apply(ctx context.Context, opt BatchOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		list := *opt.Operations // each chat resolves the numbers for itself
-		for _, targets := range []*targets{&list.add, &list.remove, &list.edit, &list.test, &list.swipeGoes} {
+		for _, targets := range list.lists() {
 			if len(opt.Chats) > 1 {
 				*targets = slices.Clone(*targets)
 			}
 		}
-		return (&batch{open: o, list: &list, plan: &Plan{Taints: list.taints}}).all(ctx)
+		plan := &Plan{Taints: list.taints, relies: opt.Path, stamp: opt.Stamp}
+		return (&batch{open: o, list: &list, plan: plan}).all(ctx)
 	})
 }
 

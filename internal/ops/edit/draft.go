@@ -104,6 +104,9 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 			return err
 		}
 	}
+	if d.plan.relies != "" {
+		d.set.Rely(d.plan.relies, d.plan.stamp)
+	}
 	draft, err := d.set.Replace(c.Path, c.Stamp, about(d.result))
 	if err != nil {
 		return err

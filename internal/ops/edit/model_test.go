@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"stchat/internal/changeset"
+	"stchat/internal/jsonl"
 	"stchat/internal/ops/edit"
 )
 
@@ -140,7 +141,7 @@ func applyAsTheModel(t *testing.T, a, b uint64) {
 		t.Fatal(err)
 	}
 	what := fmt.Sprintf("seed %d %d\n%s\n--\n%s\n--", a, b, text, strings.Join(ops, "\n"))
-	list, err := edit.ParseOperations([]byte(strings.Join(ops, "\n")))
+	list, err := edit.ReadOperations(t.Context(), jsonl.Bytes([]byte(strings.Join(ops, "\n"))))
 	if err != nil {
 		t.Fatalf("%s\n%v", what, err)
 	}

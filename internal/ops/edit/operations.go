@@ -3,6 +3,7 @@ package edit
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -12,16 +13,16 @@ import (
 	"stchat/internal/jsonl"
 )
 
-// Operations is a list of operations of message apply. There may be millions: beside the
-// list's own bytes it holds a few for each.
+// Operations is a list of operations of message apply. There may be millions: of each only
+// the place in the list is kept, and it is read again where it is needed.
 type Operations struct {
-	data      []byte
+	src       jsonl.Source
 	add       targets
 	remove    targets
 	edit      targets // set, hide, unhide, swipe
 	test      targets
 	swipeGoes targets // those of edit that delete a swipe
-	meta      []int   // where those on the metadata begin in data
+	meta      []int   // where those on the metadata begin
 	taints    bool    // SillyTavern would note one of the edits
 	fromEnd   bool    // some number counts from the end
 }
@@ -38,28 +39,63 @@ const toEnd = math.MaxInt32
 
 type targets []target
 
-// ParseOperations reads one JSON object per line. The error names the line and wraps
-// [ErrOperation].
-func ParseOperations(data []byte) (*Operations, error) {
-	list := &Operations{data: data}
-	at, number := 0, 0
-	for line := range bytes.Lines(data) {
-		number++
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			if err := list.take(at, text); err != nil {
-				return nil, fmt.Errorf("line %d: %w", number, err)
-			}
-		}
-		at += len(line)
+// ReadOperations reads one JSON object per line. The error names the line and wraps
+// [ErrOperation], or is that of reading.
+func ReadOperations(ctx context.Context, src jsonl.Source) (*Operations, error) {
+	type batch struct {
+		Operations
+		err  error
+		line int // of the error, in the batch
 	}
-	return list, nil
+	all := &Operations{src: src}
+	err := jsonl.Map(ctx, src, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys()},
+		func(l *jsonl.Line, b *batch) {
+			if b.err != nil {
+				return
+			}
+			if l.Damage != nil {
+				b.err = fmt.Errorf("%w: %s", ErrOperation, l.Damage.Reason)
+			} else {
+				b.err = b.take(int(l.Off), l.Raw)
+			}
+			b.line = l.Number
+		},
+		func(b *batch, base jsonl.Base, _ jsonl.Damages) error {
+			if b.err != nil {
+				return fmt.Errorf("line %d: %w", base.Line+b.line+1, b.err)
+			}
+			all.join(&b.Operations)
+			return nil
+		}, func(b *batch) { *b = batch{Operations: b.emptied()} })
+	return all, err
+}
+
+// lists returns all lists of targets.
+func (l *Operations) lists() []*targets {
+	return []*targets{&l.add, &l.remove, &l.edit, &l.test, &l.swipeGoes}
+}
+
+// join takes in the operations that come behind.
+func (l *Operations) join(next *Operations) {
+	from := next.lists()
+	for i, list := range l.lists() {
+		*list = append(*list, *from[i]...)
+	}
+	l.meta = append(l.meta, next.meta...)
+	l.taints, l.fromEnd = l.taints || next.taints, l.fromEnd || next.fromEnd
+}
+
+// emptied returns no operations, with the memory of these.
+func (l *Operations) emptied() (none Operations) {
+	from := l.lists()
+	for i, list := range none.lists() {
+		*list = (*from[i])[:0]
+	}
+	return none
 }
 
 // take takes in the operation that begins at an offset.
 func (l *Operations) take(at int, line []byte) error {
-	if d := jsonl.Check(line); d != nil {
-		return fmt.Errorf("%w: %w", ErrOperation, d)
-	}
 	o, err := parseOperation(line)
 	if err != nil {
 		return err
@@ -116,14 +152,34 @@ func (l *Operations) into(list targets, op int, ranges []choose.Range) targets {
 	return list
 }
 
-// at returns the operation that begins at an offset.
+// at reads the operation that begins at an offset.
 func (l *Operations) at(op int) (operation, error) {
-	line, _, _ := bytes.Cut(l.data[op:], []byte{'\n'})
-	return parseOperation(bytes.TrimSpace(line))
+	for n := int64(512); ; n *= 8 {
+		n = min(n, l.src.Size-int64(op))
+		part, err := l.src.Section(int64(op), n)
+		if err != nil {
+			return operation{}, err
+		}
+		line, _, ended := bytes.Cut(part, []byte{'\n'})
+		if ended || int64(op)+n == l.src.Size {
+			return parseOperation(line)
+		}
+	}
 }
 
 // line returns the number, from 1, of the line in which an operation begins.
-func (l *Operations) line(op int) int { return 1 + bytes.Count(l.data[:op], []byte{'\n'}) }
+func (l *Operations) line(op int) int {
+	const step = 64 << 10
+	number := 1
+	for at := 0; at < op; at += step {
+		part, err := l.src.Section(int64(at), int64(min(step, op-at)))
+		if err != nil {
+			return 0
+		}
+		number += bytes.Count(part, []byte{'\n'})
+	}
+	return number
+}
 
 // errorf makes an error about an operation, by its line in the list.
 func (l *Operations) errorf(op int, format string, args ...any) error {
@@ -139,7 +195,7 @@ func (l *Operations) resolve(messages int) error {
 			wrong, cause = op, err
 		}
 	}
-	for _, list := range []*targets{&l.remove, &l.edit, &l.test, &l.swipeGoes} {
+	for _, list := range l.lists()[1:] {
 		kept := (*list)[:0]
 		for _, t := range *list {
 			r := choose.Range{From: int(t.from), To: int(t.to)}

@@ -9,6 +9,7 @@ import (
 	"stchat/internal/luker"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
 )
 
 // Plan is what is wanted of one chat. All indexes are those before it.
@@ -24,6 +25,9 @@ type Plan struct {
 
 	// Logs says what becomes of the commits of a namespace's floor log; nil: what follows.
 	Logs func(namespace string) luker.Where
+
+	relies string // a file that the plan was read from; "" for none
+	stamp  safefile.Stamp
 
 	warnings   []string
 	swipe      int           // the number of the one that is added

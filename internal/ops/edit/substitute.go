@@ -53,12 +53,13 @@ func (s *Substitution) in(raw []byte) []byte {
 		if at := bytes.Index(body, []byte(prefix)); at < 0 {
 			return raw
 		}
-		if literal {
+		if literal && s.Match.NumSubexp() == 0 {
 			return s.inLiteral(text, prefix)
 		}
 	}
 	var out []byte
 	kept := 0 // of body: what is in out, or stays
+
 	for at, first := 0, true; first || at < len(body); first = false { // an empty text matches, too
 		part := decode(body[at:])
 		for _, match := range s.Match.FindAllSubmatchIndex(part.text, -1) {

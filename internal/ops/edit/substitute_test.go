@@ -23,6 +23,7 @@ func TestSubstitution(t *testing.T) {
 		{`nowhere`, `x`, `"\u0061"`, `"\u0061"`},
 		{`^`, `> `, `"a"`, `"> a"`},
 		{`$`, `.`, `"a"`, `"a."`},
+		{`H(i)`, `Hel$1`, `"Hi Ho"`, `"Heli Ho"`},
 		{`nb`, `x`, `"a\nb \\nb nb"`, `"a\nb \\x x"`},
 		{`aa`, `${0}b`, `"aaa \"aa\""`, `"aaba \"aab\""`},
 		{`^$`, `-`, `""`, `"-"`},
