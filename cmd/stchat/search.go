@@ -20,6 +20,7 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
 	"stchat/internal/visible"
+	"stchat/internal/wordindex"
 	"stchat/internal/words"
 )
 
@@ -44,7 +45,9 @@ its parent's. Looked at are the texts as they are shown, with --swipes the
 other swipes too; in the chats as they are now, and in the versions that
 snapshot keeps. Where there is such a history, the first search makes an index
 of its words beside it, search.db, so that the next ones read only chats that
-may have the words, or that changed since the last snapshot. It can be deleted.
+changed since the last snapshot. It can be deleted. Of words that more than
+50,000 texts have, the index answers with those that were archived last, and
+--rank refuses words that more than 200,000 have.
 
 In a pipe there is a row for each text, separated by tabs: path:#index, version,
 date, name, places, part of the text. docs/json.md describes the JSON documents.
@@ -166,7 +169,7 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	opt.Meter, end = c.meter("searching", o.json)
 	res, err := look.Search(ctx, opt)
 	end()
-	if isA[*look.TooManyError](err) {
+	if isA[*wordindex.TooManyError](err) {
 		return fmt.Errorf("%w; add a word, or leave --rank out", err)
 	}
 	if errors.Is(err, look.ErrNoHistory) {
@@ -195,6 +198,9 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	}
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	if !res.Exact {
+		c.note("more than %d texts have this: shown are those that were archived last", wordindex.MostExact)
 	}
 	if res.Found > len(res.Hits) && o.limit > 0 {
 		c.note("%d of %s; --limit shows more", len(res.Hits), plural.S(res.Found, "text"))

@@ -1,12 +1,15 @@
 // Package wordindex keeps an index of the words in a history: search.db beside it.
 //
-// It answers one question, which lines may hold a query, and so spares a search the lines
-// that cannot. What is a hit the search decides itself, by the same code with and without
-// an index: so the answers are the same. A row stands for a piece of the history, a line of
-// a chat with all its swipes; lines that are stored in parts are not in it.
+// A row of text stands for a text that differs from all others: what a message says, or a
+// swipe of it. use has where it stands: in which piece of the history, a line of a chat,
+// said by whom and when. words is an FTS5 table of the words, without the texts. Lines
+// that are stored in parts are not in it.
 //
-// The index may be deleted at any time: the next search makes it again. It is made anew
-// where the history is another one, or was pruned.
+// A query is answered from it alone, as a search that reads every line would; how a line
+// is read, and what a word is, both learn from the same functions. The index may be deleted
+// at any time: the next search makes it again. It is made anew where the history is another
+// one, or was pruned, and where the local time is another zone's: dates without a zone are
+// read in that.
 package wordindex
 
 import (
@@ -18,15 +21,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver
 
 	"stchat/internal/history"
-	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
-	"stchat/internal/words"
 )
 
 // File is the index's name; it lies beside the history.
@@ -34,32 +34,33 @@ const File = "search.db"
 
 const (
 	applicationID = 0x73747378 // "stsx"
-	schemaVersion = 1
+	schemaVersion = 2
 )
 
 const schema = `
 CREATE TABLE meta(k TEXT PRIMARY KEY, v) WITHOUT ROWID;
 CREATE TABLE span(first INTEGER PRIMARY KEY, n INTEGER NOT NULL);
+CREATE TABLE text(id INTEGER PRIMARY KEY, h INTEGER NOT NULL);
+CREATE INDEX text_h ON text(h);
+CREATE TABLE use(text INTEGER NOT NULL, piece INTEGER NOT NULL, swipe INTEGER NOT NULL, chosen INTEGER NOT NULL, role INTEGER NOT NULL, at INTEGER, PRIMARY KEY(text, piece, swipe)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5(x, content='', contentless_delete=1, tokenize='ascii');
 INSERT INTO words(words, rank) VALUES('hashsize', 4194304);
+INSERT INTO meta(k, v) VALUES('version', 0), ('texts', 0), ('words', 0);
 `
 
-// Most is how many lines an index names at most. A word that more have is looked for
-// without it.
-const Most = 200_000
-
-// ErrTooMany says that more than [Most] lines may hold a query.
-var ErrTooMany = errors.New("too many lines have this word")
+// Keys of the table meta.
+const (
+	metaHistory = "history" // which one, as it is numbered
+	metaVersion = "version" // the last one that was looked at
+	metaTexts   = "texts"
+	metaWords   = "words" // of all texts
+)
 
 // Index is an open index, up to date with its history.
 type Index struct {
-	db    *sql.DB
-	conn  *sql.Conn
-	spans []span // sorted, apart
+	db   *sql.DB
+	conn *sql.Conn
 }
-
-// span is pieces that were indexed, or are none of a chat.
-type span struct{ first, n int64 }
 
 // Open opens the index of a history, makes it where there is none, and brings it up to date.
 func Open(ctx context.Context, s *history.Store) (*Index, error) {
@@ -116,6 +117,10 @@ func (x *Index) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
+func (x *Index) get(ctx context.Context, k string, v any) error {
+	return x.conn.QueryRowContext(ctx, "SELECT v FROM meta WHERE k = ?", k).Scan(v)
+}
+
 // begin brings the index up to date, all or nothing.
 func (x *Index) begin(ctx context.Context, s *history.Store) error {
 	for _, set := range []string{"busy_timeout = 5000", "trusted_schema = OFF", "cache_size = -16384", "page_size = 8192", "journal_mode = DELETE", "synchronous = NORMAL", "secure_delete = ON"} {
@@ -145,7 +150,7 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 	if err != nil {
 		return err
 	}
-	id = fmt.Sprintf("%s %d", id, s.Generation())
+	id = fmt.Sprintf("%s %d %s", id, s.Generation(), zone())
 	var app, version, tables int
 	for pragma, value := range map[string]*int{"application_id": &app, "user_version": &version} {
 		if err := x.conn.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(value); err != nil {
@@ -160,13 +165,13 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 			return errors.New("not an index of stchat")
 		}
 		var of string
-		if version == schemaVersion && x.conn.QueryRowContext(ctx, "SELECT v FROM meta WHERE k = 'history'").Scan(&of) == nil && of == id {
+		if version == schemaVersion && x.get(ctx, metaHistory, &of) == nil && of == id {
 			return nil
 		}
 		if version > schemaVersion {
 			return errors.New("was written by a newer stchat")
 		}
-		for _, table := range []string{"words", "span", "meta"} {
+		for _, table := range []string{"words", "use", "text", "span", "meta"} {
 			if err := x.exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {
 				return err
 			}
@@ -175,198 +180,11 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 	if err := x.exec(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; %s", applicationID, schemaVersion, schema)); err != nil {
 		return err
 	}
-	if err := x.exec(ctx, "INSERT INTO meta(k, v) VALUES('history', ?)", id); err != nil {
-		return err
-	}
-	return x.exec(ctx, "INSERT INTO meta(k, v) VALUES('version', 0)")
+	return x.exec(ctx, "INSERT INTO meta(k, v) VALUES(?, ?)", metaHistory, id)
 }
 
-// add indexes the lines of the versions that are new.
-func (x *Index) add(ctx context.Context, s *history.Store) error {
-	if err := x.loadSpans(ctx); err != nil {
-		return err
-	}
-	var last int64
-	if err := x.conn.QueryRowContext(ctx, "SELECT v FROM meta WHERE k = 'version'").Scan(&last); err != nil {
-		return err
-	}
-	versions, err := s.VersionsSince(ctx, last)
-	if err != nil || len(versions) == 0 {
-		return err
-	}
-	chats, err := s.Chats(ctx)
-	if err != nil {
-		return err
-	}
-	isChat := map[int64]bool{}
-	for _, c := range chats {
-		isChat[c.ID] = c.Kind.IsChat()
-	}
-	var fresh []span
-	for i := range versions {
-		if last = max(last, versions[i].ID); !isChat[versions[i].Chat] {
-			continue
-		}
-		runs, err := versions[i].Runs()
-		if err != nil {
-			return err
-		}
-		for _, r := range runs {
-			if r.Part == history.Whole {
-				fresh = append(fresh, span{r.First, r.Count})
-			}
-		}
-	}
-	fresh = without(join(fresh), x.spans)
-	insert, err := x.conn.PrepareContext(ctx, "INSERT INTO words(rowid, x) VALUES(?, ?)")
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
-	t := newTexts()
-	for _, sp := range fresh {
-		for line, err := range s.Lines(ctx, []history.Run{{First: sp.first, Count: sp.n, Part: history.Whole}}) {
-			if err != nil {
-				return err
-			}
-			text, err := t.of(line.Data)
-			if err != nil {
-				return err
-			}
-			if len(text) == 0 {
-				continue
-			}
-			if _, err := insert.ExecContext(ctx, line.Piece, string(text)); err != nil {
-				return err
-			}
-		}
-	}
-	x.spans = join(append(x.spans, fresh...))
-	if err := x.exec(ctx, "DELETE FROM span"); err != nil {
-		return err
-	}
-	for _, sp := range x.spans {
-		if err := x.exec(ctx, "INSERT INTO span(first, n) VALUES(?, ?)", sp.first, sp.n); err != nil {
-			return err
-		}
-	}
-	return x.exec(ctx, "UPDATE meta SET v = ? WHERE k = 'version'", last)
-}
-
-func (x *Index) loadSpans(ctx context.Context) error {
-	rows, err := x.conn.QueryContext(ctx, "SELECT first, n FROM span ORDER BY first")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var sp span
-		if err := rows.Scan(&sp.first, &sp.n); err != nil {
-			return err
-		}
-		x.spans = append(x.spans, sp)
-	}
-	return rows.Err()
-}
-
-// Lines are the pieces that may hold a query, sorted.
-type Lines []int64
-
-// Find returns the pieces in which each of the query's terms stands; what it excludes is
-// not looked at. The error is [ErrTooMany] where there are more than [Most].
-func (x *Index) Find(ctx context.Context, q *words.Query) (Lines, error) {
-	only := words.Query{All: q.All}
-	rows, err := x.conn.QueryContext(ctx, "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", only.FTS(), Most+1)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var lines Lines
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		lines = append(lines, id)
-	}
-	if len(lines) > Most {
-		return nil, ErrTooMany
-	}
-	slices.Sort(lines)
-	return lines, rows.Err()
-}
-
-// In returns those of the lines that a run of whole lines has.
-func (l Lines) In(r history.Run) Lines {
-	from, _ := slices.BinarySearch(l, r.First)
-	to, _ := slices.BinarySearch(l, r.First+r.Count)
-	return l[from:to]
-}
-
-// texts makes of a line the words of its texts.
-type texts struct {
-	buf       jsonl.Buffer
-	keys      *jsonl.Keys
-	raw, said []byte
-}
-
-func newTexts() *texts { return &texts{keys: jsonl.NewKeys("mes", "swipes")} }
-
-// of returns the words of a message's text and of all its swipes.
-func (t *texts) of(line []byte) ([]byte, error) {
-	t.said = t.said[:0]
-	add := func(raw []byte) {
-		if rawjson.KindOf(raw) == rawjson.String {
-			t.raw, _ = rawjson.AppendUnquoted(t.raw[:0], raw)
-			t.said = words.Append(t.said, string(t.raw))
-		}
-	}
-	_, err := t.buf.Each(jsonl.Bytes(line), jsonl.MapOptions{Limit: -1, Keys: t.keys}, func(l *jsonl.Line) {
-		if l.Damage != nil {
-			return
-		}
-		mes, _ := l.Value(0)
-		add(mes)
-		swipes, _ := l.Value(1)
-		for raw := range rawjson.Elements(swipes) {
-			if string(raw) != string(mes) {
-				add(raw)
-			}
-		}
-	})
-	return t.said, err
-}
-
-// join sorts spans and joins those that touch.
-func join(spans []span) (joined []span) {
-	slices.SortFunc(spans, func(a, b span) int { return int(min(1, max(-1, a.first-b.first))) })
-	for _, sp := range spans {
-		if n := len(joined); n > 0 && sp.first <= joined[n-1].first+joined[n-1].n {
-			joined[n-1].n = max(joined[n-1].n, sp.first+sp.n-joined[n-1].first)
-			continue
-		}
-		joined = append(joined, sp)
-	}
-	return joined
-}
-
-// without returns what is in spans and not in known, both joined.
-func without(spans, known []span) (rest []span) {
-	for _, sp := range spans {
-		for _, k := range known {
-			if k.first+k.n <= sp.first || k.first >= sp.first+sp.n {
-				continue
-			}
-			if k.first > sp.first {
-				rest = append(rest, span{sp.first, k.first - sp.first})
-			}
-			end := sp.first + sp.n
-			sp.first = min(k.first+k.n, end)
-			sp.n = end - sp.first
-		}
-		if sp.n > 0 {
-			rest = append(rest, sp)
-		}
-	}
-	return rest
+// zone describes the local time, in winter and in summer.
+func zone() string {
+	const form = "-0700"
+	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.Local).Format(form) + time.Date(2026, 7, 1, 0, 0, 0, 0, time.Local).Format(form)
 }

@@ -176,14 +176,19 @@ func (q *Query) FTS() string {
 	return "(" + all + ") NOT (" + anyOf(q.None) + ")"
 }
 
+// FTS returns the term as an expression of SQLite's FTS5.
+func (t *Term) FTS() string {
+	text := `"` + strings.Join(t.Words, " ") + `"`
+	if t.Prefix {
+		text += " *"
+	}
+	return text
+}
+
 func anyOf(terms []Term) string {
 	var list []string
-	for _, t := range terms {
-		text := `"` + strings.Join(t.Words, " ") + `"`
-		if t.Prefix {
-			text += " *"
-		}
-		list = append(list, text)
+	for i := range terms {
+		list = append(list, terms[i].FTS())
 	}
 	return strings.Join(list, " OR ")
 }

@@ -12,6 +12,7 @@
 package words
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 
@@ -68,6 +69,9 @@ func Append(dst []byte, text string) []byte {
 	}
 	return dst
 }
+
+// Count returns how many words Append wrote.
+func Count(words []byte) int { return max(bytes.Count(words, []byte{' '})-1, 0) }
 
 func isASCII(text string) bool {
 	for i := range len(text) {

@@ -3,17 +3,18 @@ package look
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"hash/maphash"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"stchat/internal/history"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
+	"stchat/internal/wordindex"
 	"stchat/internal/words"
 )
 
@@ -57,30 +58,21 @@ type SearchHit struct {
 type SearchResult struct {
 	Hits  []*SearchHit
 	Found int     // texts, of which Hits are the first
+	Exact bool    // else there are more: Found are those that were archived last, in that order
 	Errs  []error // of PATHs, and of chats that cannot be read
 }
 
-// MostRanked is how many texts can be ranked.
-const MostRanked = 200_000
-
-// TooManyError says that more texts were found than can be ranked.
-type TooManyError struct{ Found int }
-
-func (e *TooManyError) Error() string {
-	return fmt.Sprintf("%d texts have this, and at most %d can be ranked", e.Found, MostRanked)
-}
-
 // Search finds the texts that hold the query. The error is that ctx ended, or a
-// [*TooManyError].
+// [*wordindex.TooManyError].
 func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	list := opt.List
 	list.AllowEmpty = true // what is gone may be found
 	walked := ops.Walk(list)
-	res := &SearchResult{}
+	res := &SearchResult{Exact: true}
 	for _, err := range walked.Errs {
 		res.Errs = append(res.Errs, err)
 	}
-	s := &searcher{SearchOptions: opt, lib: new(library.Library), chats: walked.Chats, asked: len(walked.Chats), seed: maphash.MakeSeed(), held: map[uint64]bool{}, spared: map[int]bool{}}
+	s := &searcher{SearchOptions: opt, lib: new(library.Library), chats: walked.Chats, asked: len(walked.Chats), held: map[uint64]bool{}}
 	defer s.close()
 	if err := s.open(ctx, walked); err != nil {
 		return nil, err
@@ -94,6 +86,9 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	if err := s.scan(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.look(ctx); err != nil {
+		return nil, err
+	}
 	if err := s.scanStores(ctx); err != nil {
 		return nil, err
 	}
@@ -101,12 +96,20 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	groups := s.group()
 	res.Found = len(groups)
 	if opt.Rank {
-		if len(groups) > MostRanked {
-			return nil, &TooManyError{len(groups)}
+		if len(groups) > wordindex.MostRanked {
+			return nil, &wordindex.TooManyError{Found: len(groups)}
 		}
-		s.rank(groups)
+		if err := s.rank(ctx, groups); err != nil {
+			return nil, err
+		}
 	} else {
-		slices.SortFunc(groups, func(a, b *found) int { return s.before(a.best, b.best) })
+		res.Exact = !slices.ContainsFunc(s.stores, func(st *searchStore) bool { return st.found != nil && !st.found.All })
+		slices.SortFunc(groups, func(a, b *found) int {
+			if res.Exact {
+				return s.before(a.best, b.best)
+			}
+			return cmp.Or(cmp.Compare(b.number, a.number), s.before(a.best, b.best))
+		})
 	}
 	if opt.Limit > 0 && len(groups) > opt.Limit {
 		groups = groups[:opt.Limit]
@@ -125,28 +128,31 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 // searcher is one search.
 type searcher struct {
 	SearchOptions
-	lib    *library.Library
-	chats  []ops.Target // those behind the first asked are read for what they hold alone
-	asked  int
-	spared map[int]bool // chats that need not be read
-	seed   maphash.Seed
+	lib     *library.Library
+	chats   []ops.Target // those behind the first asked are read for what they hold alone
+	asked   int
+	spared  map[int]*history.Version // chats that need not be read: they are as this version
+	folders map[string]string        // their real paths
+	id      string                   // of the history, by which texts are known
 
 	stores []*searchStore
 	old    []oldVersion    // that have hits
 	held   map[uint64]bool // texts that are somewhere in a present chat, though no hits
 
-	corpus corpus
-	hits   []hit // in the order of the chats
-	errs   []error
+	corpus  wordindex.Corpus  // of what was read
+	indexed *wordindex.Corpus // of the index
+	hits    []hit             // in the order of the chats
+	errs    []error
 }
 
 // hit is a place where a text was found.
 type hit struct {
 	text     uint64 // its hash
 	date     int64  // milliseconds since 1970
-	off, len int64  // of the message's line; in an old version off is its piece
+	off, len int64  // of the message's line; in a version off is its piece
+	number   int64  // in the order of archiving; 0: it was read, not looked up
 	chat     int32  // below 0: in an old version, the one with number -1-chat
-	index    int32  // there 0
+	index    int32  // there 0; of a chat that was not read the number of its line
 	swipe    int32  // from 1; 0: not known
 	words    int32  // how many it has, and how often it has each term: for ranking
 	counts   []int32
@@ -158,6 +164,7 @@ type hit struct {
 type found struct {
 	best   hit
 	places int
+	number int64 // in the order of archiving: the last for what is not
 	score  float64
 	gone   bool
 }
@@ -168,7 +175,7 @@ func (s *searcher) scan(ctx context.Context) error {
 	results := make([]chatHits, len(s.chats))
 	newReader := func() *searchReader { return newSearchReader(s) }
 	progress.SmallFirst(ctx, len(s.chats), s.Meter, newReader, func(r *searchReader, i int, small bool) bool {
-		if !s.spared[i] {
+		if s.spared[i] == nil {
 			results[i] = r.read(ctx, i, small)
 		}
 		return !results[i].large
@@ -179,7 +186,8 @@ func (s *searcher) scan(ctx context.Context) error {
 		}
 		if i < s.asked {
 			s.hits = append(s.hits, r.hits...)
-			s.corpus.add(r.corpus)
+			s.corpus.Texts += r.corpus.Texts
+			s.corpus.Words += r.corpus.Words
 		} else {
 			for _, h := range r.hits {
 				s.held[h.text] = true
@@ -200,13 +208,15 @@ func (s *searcher) group() (groups []*found) {
 	for _, h := range s.hits {
 		g := byText[h.text]
 		if g == nil {
-			g = &found{best: h, gone: !s.held[h.text]}
+			g = &found{best: h, gone: !s.held[h.text], number: h.number}
 			byText[h.text] = g
 			groups = append(groups, g)
 		} else if g.best.chat < 0 && h.chat >= 0 || (g.best.chat < 0) == (h.chat < 0) && s.before(h, g.best) < 0 {
 			g.best = h
 		}
-		g.gone = g.gone && h.chat < 0
+		if g.gone = g.gone && h.chat < 0; h.number == 0 {
+			g.number = math.MaxInt64
+		}
 		g.places++
 	}
 	if s.Gone {
@@ -232,20 +242,4 @@ func (s *searcher) pathOf(h hit) string {
 		return s.old[-1-h.chat].path
 	}
 	return s.chats[h.chat].Path
-}
-
-// rank orders the texts by BM25, the best first; of equals as [searcher.before] does.
-func (s *searcher) rank(groups []*found) {
-	having := make([]int, len(s.Query.Terms()))
-	for _, g := range groups {
-		for i, n := range g.best.counts {
-			if n > 0 {
-				having[i]++
-			}
-		}
-	}
-	for _, g := range groups {
-		g.score = s.corpus.score(g.best, having)
-	}
-	slices.SortFunc(groups, func(a, b *found) int { return cmp.Or(cmp.Compare(b.score, a.score), s.before(a.best, b.best)) })
 }

@@ -1,6 +1,7 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -8,13 +9,12 @@ import (
 
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
-	"stchat/internal/meta"
 	"stchat/internal/ops"
 )
 
 // oldVersion is a version that has hits.
 type oldVersion struct {
-	store *history.Store
+	store *searchStore
 	path  string
 	owner string
 	history.Version
@@ -41,25 +41,38 @@ type oldReader struct {
 }
 
 func (o *oldReader) chats(ctx context.Context) error {
+	return o.each(ctx, func(c history.Chat, path string, v history.Version) error {
+		if !o.st.root.Means(path) {
+			return nil
+		}
+		old := oldVersion{store: o.st, path: path, Version: v}
+		if c.Kind == history.Solo {
+			old.owner = filepath.Base(filepath.FromSlash(c.Owner))
+		}
+		return o.version(ctx, old)
+	})
+}
+
+// each calls f for all versions of each chat, the newest first: that is the one that is
+// shown of those that have a line.
+func (o *oldReader) each(ctx context.Context, f func(c history.Chat, path string, v history.Version) error) error {
 	chats, err := o.st.store.Chats(ctx)
 	if err != nil {
 		return err
 	}
+	byChat := map[int64][]history.Version{}
+	for _, v := range o.st.versions {
+		byChat[v.Chat] = append(byChat[v.Chat], v)
+	}
 	for _, c := range chats {
-		path := filepath.Join(o.st.root.Path, filepath.FromSlash(c.Path()))
-		if !c.Kind.IsChat() || !o.st.root.Means(path) {
+		if !c.Kind.IsChat() {
 			continue
 		}
-		versions, err := o.st.store.Versions(ctx, c.ID)
-		if err != nil {
-			return err
-		}
-		for _, v := range slices.Backward(versions) { // the newest that has a line is shown
-			old := oldVersion{store: o.st.store, path: path, Version: v}
-			if c.Kind == history.Solo {
-				old.owner = filepath.Base(filepath.FromSlash(c.Owner))
-			}
-			if err := o.version(ctx, old); err != nil {
+		path := filepath.Join(o.st.root.Path, filepath.FromSlash(c.Path()))
+		versions := byChat[c.ID]
+		slices.SortFunc(versions, func(a, b history.Version) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev)) })
+		for _, v := range versions {
+			if err := f(c, path, v); err != nil {
 				return fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
 			}
 		}
@@ -73,12 +86,22 @@ func (o *oldReader) version(ctx context.Context, old oldVersion) error {
 	if err != nil {
 		return err
 	}
+	found := false
+	hit := func(h hit, piece int64) {
+		if !found {
+			found = true
+			o.s.old = append(o.s.old, old)
+		}
+		h.chat, h.index, h.off = int32(-len(o.s.old)), 0, piece
+		o.s.hits = append(o.s.hits, h)
+	}
 	var fresh []history.Run
 	for i := 0; i < len(runs); i++ {
-		if runs[i].Part == history.Whole {
-			for _, r := range o.mayHit(runs[i]) {
-				fresh = append(fresh, o.unseen(r)...)
-			}
+		if r := runs[i]; r.Part == history.Whole && o.st.found != nil {
+			o.uses(ctx, r, hit)
+			continue
+		} else if r.Part == history.Whole {
+			fresh = append(fresh, o.unseen(r)...)
 			continue
 		}
 		from := i // lines in parts
@@ -90,7 +113,6 @@ func (o *oldReader) version(ctx context.Context, old oldVersion) error {
 			fresh = append(fresh, runs[from:i+1]...)
 		}
 	}
-	found := false
 	for line, err := range o.st.store.Lines(ctx, fresh) {
 		if err != nil {
 			return err
@@ -101,26 +123,29 @@ func (o *oldReader) version(ctx context.Context, old oldVersion) error {
 			return err
 		}
 		for _, h := range t.hits {
-			if !found {
-				found = true
-				o.s.old = append(o.s.old, old)
-			}
-			h.chat, h.index, h.off = int32(-len(o.s.old)), 0, line.Piece
-			o.s.hits = append(o.s.hits, h)
+			hit(h, line.Piece)
 		}
 	}
 	return ctx.Err()
 }
 
-// mayHit returns the parts of a run that may have hits.
-func (o *oldReader) mayHit(run history.Run) (parts []history.Run) {
-	if !o.st.indexed {
-		return []history.Run{run}
+// uses takes what the index found in a run, of pieces that were not seen yet.
+func (o *oldReader) uses(ctx context.Context, run history.Run, hit func(h hit, piece int64)) {
+	found := o.st.found.In(run)
+	for len(found) > 0 {
+		n := 1
+		for n < len(found) && found[n].Piece == found[0].Piece {
+			n++
+		}
+		if len(o.unseen(history.Run{First: found[0].Piece, Count: 1, Part: history.Whole})) > 0 {
+			for _, u := range found[:n] {
+				if h, ok := o.s.use(ctx, o.st, u); ok {
+					hit(h, u.Piece)
+				}
+			}
+		}
+		found = found[n:]
 	}
-	for _, id := range o.st.may.In(run) {
-		parts = append(parts, history.Run{First: id, Count: 1, Part: history.Whole})
-	}
-	return parts
 }
 
 // unseen returns the parts of a run that were not searched, and notes them.
@@ -140,39 +165,4 @@ func (o *oldReader) unseen(run history.Run) (fresh []history.Run) {
 		}
 	}
 	return fresh
-}
-
-// showOld finds a hit's line in its version, and the message's index there.
-func (s *searcher) showOld(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
-	old := s.old[-1-h.chat]
-	rev := int(old.Rev)
-	if doc.Rev = &rev; old.owner != "" {
-		doc.Owner = &old.owner
-	}
-	runs, err := old.Runs()
-	if err != nil {
-		return nil, err
-	}
-	var buf jsonl.Buffer
-	keys := jsonl.NewKeys()
-	first := true
-	for line, err := range old.store.Lines(ctx, runs) {
-		if err != nil {
-			return nil, err
-		}
-		if line.Piece == h.off {
-			return slices.Clone(line.Data), nil
-		}
-		survives := false
-		if _, err := buf.Each(jsonl.Bytes(line.Data), jsonl.MapOptions{Limit: -1, Keys: keys}, func(l *jsonl.Line) { survives = l.Damage == nil }); err != nil {
-			return nil, err
-		}
-		if survives {
-			if !first || !meta.IsHeader(line.Data) {
-				doc.Index++
-			}
-			first = false
-		}
-	}
-	return nil, history.ErrRewritten
 }

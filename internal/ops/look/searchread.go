@@ -2,39 +2,24 @@ package look
 
 import (
 	"context"
-	"fmt"
-	"hash/maphash"
-	"math"
 	"slices"
 	"time"
 
 	"stchat/internal/chat"
-	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
-	"stchat/internal/message"
-	"stchat/internal/ops"
 	"stchat/internal/rawjson"
-	"stchat/internal/sendate"
-	"stchat/internal/userdir"
+	"stchat/internal/wordindex"
 	"stchat/internal/words"
 )
 
-// The keys of a message that a search reads.
-const (
-	searchName = iota
-	searchIsUser
-	searchIsSystem
-	searchDate
-	searchText
-	searchSwipes
-	searchSwipeID
-)
+// searchName is the number of a key that a search reads besides those of [wordindex.Keys].
+const searchName = wordindex.MoreKeys
 
 // chatHits is what was found in a chat.
 type chatHits struct {
 	hits   []hit
 	held   []uint64 // texts that match and are no hits
-	corpus corpus
+	corpus wordindex.Corpus
 	large  bool // it was left alone, being large
 	err    error
 }
@@ -49,7 +34,7 @@ type searchReader struct {
 }
 
 func newSearchReader(s *searcher) *searchReader {
-	return &searchReader{s: s, terms: s.Query.Terms(), keys: jsonl.NewKeys("name", "is_user", "is_system", "send_date", "mes", "swipes", "swipe_id")}
+	return &searchReader{s: s, terms: s.Query.Terms(), keys: wordindex.Keys("name")}
 }
 
 // read searches the chat with number i; with small it leaves a large one alone.
@@ -71,7 +56,8 @@ func (r *searchReader) read(ctx context.Context, i int, small bool) (res chatHit
 			res.hits = append(res.hits, h)
 		}
 		res.held = append(res.held, tally.held...)
-		res.corpus.add(tally.corpus)
+		res.corpus.Texts += tally.corpus.Texts
+		res.corpus.Words += tally.corpus.Words
 	}
 	opt := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: r.keys, Progress: r.s.Meter.Follow()}
 	if small {
@@ -92,12 +78,12 @@ func (r *searchReader) read(ctx context.Context, i int, small bool) (res chatHit
 type searchTally struct {
 	hits   []hit
 	held   []uint64
-	corpus corpus
+	corpus wordindex.Corpus
 
 	text, words []byte
 }
 
-func (t *searchTally) reset() { t.hits, t.held, t.corpus = t.hits[:0], t.held[:0], corpus{} }
+func (t *searchTally) reset() { t.hits, t.held, t.corpus = t.hits[:0], t.held[:0], wordindex.Corpus{} }
 
 // line searches one message.
 func (t *searchTally) line(l *jsonl.Line, r *searchReader) {
@@ -106,17 +92,16 @@ func (t *searchTally) line(l *jsonl.Line, r *searchReader) {
 	}
 	h := hit{off: l.Off, len: int64(len(l.Raw)), index: int32(l.Index)}
 	looked, wanted := false, false
-	for swipe, raw := range textsOf(l) {
-		h.chosen = swipe == 0
-		if h.swipe = int32(swipe); h.chosen {
-			h.swipe = int32(chosenSwipe(l))
-		}
+	for text := range wordindex.Texts(l) {
+		h.chosen, h.swipe = text.Chosen, int32(text.Swipe)
 		// words are dearer than who and when
 		if !looked {
-			wanted, looked = r.wants(l, &h), true
+			said := wordindex.SaidIn(l)
+			h.date, h.dated = said.At, said.Dated
+			wanted, looked = r.s.wants(said) && r.s.names(func() []byte { name, _ := l.Value(searchName); return name }), true
 		}
 		if shown := h.chosen || r.s.Swipes; shown && (wanted || r.s.Rank) || len(r.s.stores) > 0 {
-			t.match(raw, h, shown, wanted, r)
+			t.match(text.Raw, h, shown, wanted, r)
 		}
 	}
 }
@@ -130,18 +115,14 @@ func (t *searchTally) match(raw []byte, h hit, shown, wanted bool, r *searchRead
 	}
 	t.words = words.Append(t.words[:0], string(t.text))
 	if r.s.Rank && shown {
-		for _, c := range t.words {
-			if c == ' ' {
-				h.words++
-			}
-		}
-		h.words = max(h.words-1, 0)
-		t.corpus.add(corpus{1, int(h.words)})
+		h.words = int32(words.Count(t.words))
+		t.corpus.Texts++
+		t.corpus.Words += int64(h.words)
 	}
 	if !r.s.Query.Match(t.words) {
 		return
 	}
-	h.text = maphash.Bytes(r.s.seed, t.text)
+	h.text = r.s.hash(t.text)
 	if !shown || !wanted {
 		t.held = append(t.held, h.text)
 		return
@@ -154,140 +135,28 @@ func (t *searchTally) match(raw []byte, h hit, shown, wanted bool, r *searchRead
 	t.hits = append(t.hits, h)
 }
 
-// textsOf yields the chosen text of a message, as swipe 0, and then those swipes that are
-// other texts, with their numbers from 1.
-func textsOf(l *jsonl.Line) func(yield func(swipe int, raw []byte) bool) {
-	return func(yield func(int, []byte) bool) {
-		mes, ok := l.Value(searchText)
-		if ok && rawjson.KindOf(mes) == rawjson.String && !yield(0, mes) {
-			return
-		}
-		swipes, _ := l.Value(searchSwipes)
-		n := 0
-		for raw := range rawjson.Elements(swipes) {
-			n++
-			if rawjson.KindOf(raw) == rawjson.String && string(raw) != string(mes) && !yield(n, raw) {
-				return
-			}
-		}
-	}
-}
+// hash is what a text is known by.
+func (s *searcher) hash(text []byte) uint64 { return wordindex.Hash(s.id, text) }
 
-// chosenSwipe returns the number of the chosen swipe, from 1; 0 where the message has none.
-func chosenSwipe(l *jsonl.Line) int {
-	id, _ := l.Value(searchSwipeID)
-	if n, ok := rawjson.Int(id); ok && n >= 0 && n < l.Count(searchSwipes) {
-		return n + 1
-	}
-	return 0
-}
-
-// wants reports whether who said a message, and when, is what is looked for. It notes when.
-func (r *searchReader) wants(l *jsonl.Line, h *hit) bool {
-	value := func(key int) []byte {
-		raw, _ := l.Value(key)
-		return raw
-	}
-	date, dated := sendate.ParseRaw(value(searchDate))
-	if h.dated = dated; dated {
-		h.date = date.UnixMilli()
-	}
-	if len(r.s.Roles) > 0 && !slices.Contains(r.s.Roles, message.Role(value(searchIsUser), value(searchIsSystem))) {
+// wants reports whether who said a message, and when, is what is looked for.
+func (s *searcher) wants(said wordindex.Said) bool {
+	if len(s.Roles) > 0 && !slices.Contains(s.Roles, said.Role) {
 		return false
 	}
-	if len(r.s.Names) > 0 {
-		if name, ok := rawjson.Unquote(value(searchName)); !ok || !slices.Contains(r.s.Names, name) {
-			return false
-		}
+	return s.Since.IsZero() && s.Until.IsZero() || said.Dated && within(time.UnixMilli(said.At), s.Since, s.Until)
+}
+
+// names reports whether a name, which raw reads as JSON, is one of those looked for.
+func (s *searcher) names(raw func() []byte) bool {
+	if len(s.Names) == 0 {
+		return true
 	}
-	return r.s.Since.IsZero() && r.s.Until.IsZero() || dated && within(date, r.s.Since, r.s.Until)
+	name, ok := rawjson.Unquote(raw())
+	return ok && slices.Contains(s.Names, name)
 }
 
 // within reports whether a date is not before since and not after until, which are zero
 // where they do not matter.
 func within(date, since, until time.Time) bool {
 	return !date.Before(since) && (until.IsZero() || !date.After(until))
-}
-
-// corpus is what BM25 needs to know of all texts.
-type corpus struct{ texts, words int }
-
-func (c *corpus) add(d corpus) { c.texts, c.words = c.texts+d.texts, c.words+d.words }
-
-// score is what SQLite's bm25() computes: k1 is 1.2, b is 0.75, and a term that more than
-// half of the texts have counts next to nothing.
-func (c *corpus) score(h hit, having []int) (score float64) {
-	const k1, b, least = 1.2, 0.75, 1e-6
-	mean := float64(c.words) / float64(max(c.texts, 1))
-	for i, n := range h.counts {
-		idf := math.Log((float64(c.texts-having[i]) + 0.5) / (float64(having[i]) + 0.5))
-		if idf <= 0 {
-			idf = least
-		}
-		score += idf * float64(n) * (k1 + 1) / (float64(n) + k1*(1-b+b*float64(h.words)/max(mean, 1)))
-	}
-	return score
-}
-
-// show reads a hit's message again and makes its document.
-func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
-	h := g.best
-	doc := &SearchHit{Schema: 1, Path: s.pathOf(h), Index: int(h.index), Places: g.places, Gone: g.gone, Marks: [][2]int{}}
-	doc.Chat = userdir.ChatName(doc.Path)
-	var line []byte
-	var err error
-	if h.chat < 0 {
-		line, err = s.showOld(ctx, doc, h)
-	} else {
-		line, err = s.showPresent(ctx, doc, h)
-	}
-	if err != nil {
-		return nil, &ops.SourceError{Path: doc.Path, Err: ops.PathError(err)}
-	}
-	o, err := rawjson.ParseObject(line)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
-	}
-	user, _ := o.Get("is_user")
-	system, _ := o.Get("is_system")
-	date, _ := o.Get("send_date")
-	doc.Role, doc.Name, doc.Date = string(message.Role(user, system)), text(o, "name"), inspect.DateText(date)
-	if h.swipe > 0 {
-		n := int(h.swipe)
-		doc.Swipe = &n
-	}
-	raw, _ := o.Get("mes")
-	if !h.chosen {
-		swipes, _ := o.Get("swipes")
-		n := int32(0)
-		for element := range rawjson.Elements(swipes) {
-			if n++; n == h.swipe {
-				raw = element
-			}
-		}
-	}
-	said, ok := rawjson.Unquote(raw)
-	if !ok || maphash.Bytes(s.seed, []byte(said)) != h.text {
-		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
-	}
-	if snippet, marks := s.Query.Snippet(said); marks != nil {
-		doc.Snippet, doc.Marks = snippet, marks
-	} else {
-		doc.Snippet = snippet
-	}
-	return doc, nil
-}
-
-// showPresent reads a hit's line in a chat as it is now.
-func (s *searcher) showPresent(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
-	t := s.chats[h.chat]
-	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: s.lib, Regular: t.From != "", Any: true})
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	if c.Owner != "" {
-		doc.Owner = &c.Owner
-	}
-	return c.Source.Section(h.off, h.len)
 }

@@ -1,0 +1,127 @@
+package look
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"stchat/internal/history"
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+	"stchat/internal/wordindex"
+	"stchat/internal/words"
+)
+
+// rank orders the texts by BM25, the best first; of equals as [searcher.before] does. What
+// a term is worth is judged by all texts of the history, where there is one, each once;
+// else by those that were read.
+func (s *searcher) rank(ctx context.Context, groups []*found) error {
+	c, err := s.corpusOf(ctx, groups)
+	if err != nil {
+		return err
+	}
+	scores := map[uint64]float64{}
+	for _, st := range s.stores {
+		if st.found != nil {
+			scores = st.found.Scores
+		}
+	}
+	for _, g := range groups {
+		score, ok := scores[g.best.text]
+		if !ok {
+			score = scoreOf(&c, g.best)
+		}
+		g.score = score
+	}
+	slices.SortFunc(groups, func(a, b *found) int { return cmp.Or(cmp.Compare(b.score, a.score), s.before(a.best, b.best)) })
+	return nil
+}
+
+// corpusOf counts the texts by which terms are judged.
+func (s *searcher) corpusOf(ctx context.Context, groups []*found) (wordindex.Corpus, error) {
+	if len(s.stores) > 0 {
+		if s.indexed != nil {
+			return *s.indexed, nil
+		}
+		return s.countStores(ctx)
+	}
+	c := s.corpus
+	c.Having = make([]int64, len(s.Query.Terms()))
+	for _, g := range groups {
+		for i, n := range g.best.counts {
+			c.Having[i] += min(1, int64(n))
+		}
+	}
+	return c, nil
+}
+
+// countStores counts the texts of the histories, each once, as the index does.
+func (s *searcher) countStores(ctx context.Context) (c wordindex.Corpus, err error) {
+	terms := s.Query.Terms()
+	c.Having = make([]int64, len(terms))
+	known := map[uint64]bool{}
+	var buf jsonl.Buffer
+	var said []byte
+	count := func(l *jsonl.Line) {
+		if l.Damage != nil {
+			return
+		}
+		for t := range wordindex.Texts(l) {
+			text, _ := rawjson.Unquote(t.Raw)
+			hash := s.hash([]byte(text))
+			if said = words.Append(said[:0], text); known[hash] || len(said) == 0 {
+				continue
+			}
+			known[hash] = true
+			c.Texts++
+			c.Words += int64(words.Count(said))
+			for i, term := range terms {
+				c.Having[i] += min(1, int64(term.Count(said)))
+			}
+		}
+	}
+	keys := wordindex.Keys()
+	for _, st := range s.stores {
+		o := &oldReader{s: s, st: st}
+		if err := o.each(ctx, func(_ history.Chat, _ string, v history.Version) error {
+			runs, err := v.Runs()
+			if err != nil {
+				return err
+			}
+			for _, r := range runs {
+				if r.Part != history.Whole {
+					continue
+				}
+				for line, err := range st.store.Lines(ctx, o.unseen(r)) {
+					if err != nil {
+						return err
+					}
+					if _, err := buf.Each(jsonl.Bytes(line.Data), jsonl.MapOptions{Limit: -1, Keys: keys}, count); err != nil {
+						return err
+					}
+				}
+			}
+			return ctx.Err()
+		}); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// scoreOf is what SQLite's bm25() computes: k1 is 1.2, b is 0.75, and a term that more
+// than half of the texts have counts next to nothing.
+func scoreOf(c *wordindex.Corpus, h hit) (score float64) {
+	const k1, b, least = 1.2, 0.75, 1e-6
+	mean := float64(c.Words) / float64(max(c.Texts, 1))
+	for i, n := range h.counts {
+		having := float64(c.Having[i])
+		idf := math.Log((float64(c.Texts) - having + 0.5) / (having + 0.5))
+		if idf <= 0 {
+			idf = least
+		}
+		score += idf * float64(n) * (k1 + 1) / (float64(n) + k1*(1-b+b*float64(h.words)/max(mean, 1)))
+	}
+	return score
+}

@@ -1,0 +1,125 @@
+package look
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"stchat/internal/chat"
+	"stchat/internal/history"
+	"stchat/internal/inspect"
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
+)
+
+// show reads a hit's message again and makes its document.
+func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
+	h := g.best
+	doc := &SearchHit{Schema: 1, Path: s.pathOf(h), Index: int(h.index), Places: g.places, Gone: g.gone, Marks: [][2]int{}}
+	doc.Chat = userdir.ChatName(doc.Path)
+	var line []byte
+	var err error
+	if h.chat < 0 {
+		line, err = s.showOld(ctx, doc, h)
+	} else {
+		line, err = s.showPresent(ctx, doc, h)
+	}
+	if err != nil {
+		return nil, &ops.SourceError{Path: doc.Path, Err: ops.PathError(err)}
+	}
+	o, err := rawjson.ParseObject(line)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
+	}
+	user, _ := o.Get("is_user")
+	system, _ := o.Get("is_system")
+	date, _ := o.Get("send_date")
+	doc.Role, doc.Name, doc.Date = string(message.Role(user, system)), text(o, "name"), inspect.DateText(date)
+	if h.swipe > 0 {
+		n := int(h.swipe)
+		doc.Swipe = &n
+	}
+	raw, _ := o.Get("mes")
+	if !h.chosen {
+		swipes, _ := o.Get("swipes")
+		n := int32(0)
+		for element := range rawjson.Elements(swipes) {
+			if n++; n == h.swipe {
+				raw = element
+			}
+		}
+	}
+	said, ok := rawjson.Unquote(raw)
+	if !ok || s.hash([]byte(said)) != h.text {
+		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
+	}
+	if snippet, marks := s.Query.Snippet(said); marks != nil {
+		doc.Snippet, doc.Marks = snippet, marks
+	} else {
+		doc.Snippet = snippet
+	}
+	return doc, nil
+}
+
+// showPresent reads a hit's line in a chat as it is now.
+func (s *searcher) showPresent(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
+	t := s.chats[h.chat]
+	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: s.lib, Regular: t.From != "", Any: true})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if c.Owner != "" {
+		doc.Owner = &c.Owner
+	}
+	if v := s.spared[int(h.chat)]; v != nil {
+		st := s.stores[0] // an index serves one alone
+		if doc.Index, err = st.indexOf(ctx, v, int64(h.index)); err != nil {
+			return nil, err
+		}
+		return st.piece(ctx, h.off)
+	}
+	return c.Source.Section(h.off, h.len)
+}
+
+// showOld finds a hit's line in its version, and the message's index there.
+func (s *searcher) showOld(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
+	old := s.old[-1-h.chat]
+	rev := int(old.Rev)
+	if doc.Rev = &rev; old.owner != "" {
+		doc.Owner = &old.owner
+	}
+	runs, err := old.Runs()
+	if err != nil {
+		return nil, err
+	}
+	counter := newMessageCounter()
+	if inIndex(&old.Version) {
+		line := int64(0)
+		for _, r := range runs {
+			if h.off >= r.First && h.off < r.First+r.Count {
+				if doc.Index, err = old.store.indexOf(ctx, &old.Version, line+h.off-r.First); err != nil {
+					return nil, err
+				}
+				return old.store.piece(ctx, h.off)
+			}
+			line += r.Count
+		}
+	}
+	for line, err := range old.store.store.Lines(ctx, runs) {
+		if err != nil {
+			return nil, err
+		}
+		if line.Piece == h.off {
+			doc.Index = counter.messages
+			return slices.Clone(line.Data), nil
+		}
+		if err := counter.line(line.Data); err != nil {
+			return nil, err
+		}
+	}
+	return nil, history.ErrRewritten
+}

@@ -1,0 +1,231 @@
+package wordindex
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"stchat/internal/history"
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+	"stchat/internal/words"
+)
+
+// Hash is what a text is known by, in the index of the history with the given ID: nobody
+// who does not know that can make two texts that share one.
+func Hash(id string, text []byte) uint64 {
+	h := sha256.New()
+	h.Write([]byte(id))
+	h.Write(text)
+	var sum [sha256.Size]byte
+	return binary.LittleEndian.Uint64(h.Sum(sum[:0]))
+}
+
+// roles are how use.role is written.
+func roles() []message.Who { return []message.Who{message.User, message.Character, message.System} }
+
+// adder puts lines into the index.
+type adder struct {
+	ctx   context.Context // of statements: to watch each for being stopped costs more than it does
+	id    string          // of the history
+	stmts []*sql.Stmt     // by statement
+	buf   jsonl.Buffer
+	keys  *jsonl.Keys
+
+	texts, words int64 // that were added
+	raw, said    []byte
+}
+
+// The adder's statements.
+const (
+	findText = iota
+	addText
+	addWords
+	addUse
+)
+
+func newAdder(ctx context.Context, x *Index, id string) (*adder, error) {
+	a := &adder{ctx: context.WithoutCancel(ctx), id: id, keys: Keys()}
+	for _, text := range []string{
+		"SELECT id FROM text WHERE h = ?",
+		"INSERT INTO text(h) VALUES(?)",
+		"INSERT INTO words(rowid, x) VALUES(?, ?)",
+		"INSERT INTO use(text, piece, swipe, chosen, role, at) VALUES(?, ?, ?, ?, ?, ?)",
+	} {
+		stmt, err := x.conn.PrepareContext(ctx, text)
+		if err != nil {
+			a.close()
+			return nil, err
+		}
+		a.stmts = append(a.stmts, stmt)
+	}
+	return a, nil
+}
+
+func (a *adder) close() {
+	for _, stmt := range a.stmts {
+		_ = stmt.Close() // what it did is done
+	}
+}
+
+// line adds the texts of a piece that is a whole line.
+func (a *adder) line(piece int64, data []byte) error {
+	var failed error
+	_, err := a.buf.Each(jsonl.Bytes(data), jsonl.MapOptions{Limit: -1, Keys: a.keys}, func(l *jsonl.Line) {
+		if l.Damage != nil {
+			return
+		}
+		said := SaidIn(l)
+		var at any
+		if said.Dated {
+			at = said.At
+		}
+		role := slices.Index(roles(), said.Role)
+		for t := range Texts(l) {
+			text, err := a.text(t.Raw)
+			if err == nil && text != 0 {
+				_, err = a.stmts[addUse].ExecContext(a.ctx, text, piece, t.Swipe, t.Chosen, role, at)
+			}
+			failed = errors.Join(failed, err)
+		}
+	})
+	return errors.Join(err, failed)
+}
+
+// text returns a text's number, and adds it where it is new; 0 where it has no word.
+func (a *adder) text(raw []byte) (id int64, err error) {
+	var ok bool
+	if a.raw, ok = rawjson.AppendUnquoted(a.raw[:0], raw); !ok {
+		return 0, nil
+	}
+	h := int64(Hash(a.id, a.raw))
+	err = a.stmts[findText].QueryRowContext(a.ctx, h).Scan(&id)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return id, err
+	}
+	if a.said = words.Append(a.said[:0], string(a.raw)); len(a.said) == 0 {
+		return 0, nil
+	}
+	res, err := a.stmts[addText].ExecContext(a.ctx, h)
+	if err != nil {
+		return 0, err
+	}
+	if id, err = res.LastInsertId(); err != nil {
+		return 0, err
+	}
+	a.texts++
+	a.words += int64(words.Count(a.said))
+	_, err = a.stmts[addWords].ExecContext(a.ctx, id, string(a.said))
+	return id, err
+}
+
+// add indexes the lines of the versions that are new.
+func (x *Index) add(ctx context.Context, s *history.Store) error {
+	var last int64
+	if err := x.get(ctx, metaVersion, &last); err != nil {
+		return err
+	}
+	versions, err := s.VersionsSince(ctx, last)
+	if err != nil || len(versions) == 0 {
+		return err
+	}
+	chats, err := s.Chats(ctx)
+	if err != nil {
+		return err
+	}
+	known, err := x.spans(ctx)
+	if err != nil {
+		return err
+	}
+	isChat := map[int64]bool{}
+	for _, c := range chats {
+		isChat[c.ID] = c.Kind.IsChat()
+	}
+	var all []span
+	for i := range versions {
+		if last = max(last, versions[i].ID); !isChat[versions[i].Chat] {
+			continue
+		}
+		runs, err := versions[i].Runs()
+		if err != nil {
+			return err
+		}
+		for _, r := range runs {
+			if r.Part == history.Whole {
+				all = append(all, span{r.First, r.Count})
+			}
+		}
+	}
+	fresh := without(join(all), known)
+	if err := x.addLines(ctx, s, fresh); err != nil {
+		return err
+	}
+	if err := x.setSpans(ctx, join(append(known, fresh...))); err != nil {
+		return err
+	}
+	return x.exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", last, metaVersion)
+}
+
+func (x *Index) addLines(ctx context.Context, s *history.Store, fresh []span) error {
+	id, err := s.ID(ctx)
+	if err != nil {
+		return err
+	}
+	a, err := newAdder(ctx, x, id)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	for _, sp := range fresh {
+		for line, err := range s.Lines(ctx, []history.Run{{First: sp.first, Count: sp.n, Part: history.Whole}}) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err == nil {
+				err = a.line(line.Piece, line.Data)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for k, n := range map[string]int64{metaTexts: a.texts, metaWords: a.words} {
+		if err := x.exec(ctx, "UPDATE meta SET v = v + ? WHERE k = ?", n, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spans are the pieces that are in the index, or were looked at.
+func (x *Index) spans(ctx context.Context) (list []span, err error) {
+	rows, err := x.conn.QueryContext(ctx, "SELECT first, n FROM span ORDER BY first")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var sp span
+		if err := rows.Scan(&sp.first, &sp.n); err != nil {
+			return nil, err
+		}
+		list = append(list, sp)
+	}
+	return list, rows.Err()
+}
+
+func (x *Index) setSpans(ctx context.Context, spans []span) error {
+	if err := x.exec(ctx, "DELETE FROM span"); err != nil {
+		return err
+	}
+	for _, sp := range spans {
+		if err := x.exec(ctx, "INSERT INTO span(first, n) VALUES(?, ?)", sp.first, sp.n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
