@@ -36,6 +36,7 @@ func (t Text) key() Text { return t &^ mark }
 // Version is what was read of a file.
 type Version struct {
 	Slug     string // the header's integrity
+	Parent   string // the header's main_chat; not known of a version of a history
 	Messages int
 	Damaged  int    // lines that are no messages
 	Texts    []Text // of the messages that count, in order
@@ -121,6 +122,8 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 		opt.From, opt.Line = head.Next, head.Number
 		raw, _ := rawjson.Lookup(head.Line, "chat_metadata", "integrity")
 		v.Slug, _ = rawjson.Unquote(raw)
+		raw, _ = rawjson.Lookup(head.Line, "chat_metadata", "main_chat")
+		v.Parent, _ = rawjson.Unquote(raw)
 	}
 	all := &r.all
 	all.reset()

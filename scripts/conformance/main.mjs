@@ -16,6 +16,7 @@ import { markdownTable, reasons, textTable } from './report.mjs';
 import { damage } from './scenarios/damage.mjs';
 import { edit } from './scenarios/edit.mjs';
 import { group } from './scenarios/group.mjs';
+import { history } from './scenarios/history.mjs';
 import { lifecycle } from './scenarios/lifecycle.mjs';
 import { lorebook } from './scenarios/lorebook.mjs';
 import { page } from './scenarios/page.mjs';
@@ -27,7 +28,7 @@ import { findStchat, watchedStchat } from './stchat.mjs';
 import { ready } from './tab.mjs';
 
 const pinned = ['1.19.0', '1.16.0', '1.13.5', '1.12.14'];
-const scenarios = [...solo, ...group, ...lorebook, ...damage, ...replay, ...page, ...use, ...edit, ...lifecycle];
+const scenarios = [...solo, ...group, ...lorebook, ...damage, ...replay, ...page, ...use, ...edit, ...lifecycle, ...history];
 
 /** Where docs/conformance.md keeps its table. */
 const tableHeading = '## The latest table\n';

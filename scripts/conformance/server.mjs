@@ -22,7 +22,7 @@ function freePort() {
 /**
  * Starts server.js of an installed version and waits until it answers.
  * Settings are given by environment, which every version from 1.12.14 on reads: no thumbnails and no extension
- * updates, so that nothing is fetched from anywhere.
+ * updates, so that nothing is fetched from anywhere; and a backup at each save.
  * @param {string} app folder of server.js
  * @param {string} dataRoot absolute path; user data lie in <dataRoot>/default-user
  * @param {string} logFile where the server's own output goes
@@ -57,6 +57,7 @@ export async function startServer(app, dataRoot, logFile) {
             NODE_ENV: 'production',
             SILLYTAVERN_THUMBNAILS_ENABLED: 'false',
             SILLYTAVERN_EXTENSIONS_AUTOUPDATE: 'false',
+            SILLYTAVERN_BACKUPS_CHAT_THROTTLEINTERVAL: '1', // each save makes a backup
         },
     });
     fs.closeSync(log);

@@ -102,6 +102,9 @@ func (f *finder) choose(v *lostVersion, texts *lost.Set, candidates []int) match
 	}
 	best := backups.Belongs(v.said.Slug, slugs, func(i int) int {
 		c := f.chats[candidates[i]]
+		if v.path != "" && v.said.Slug != "" && c.said.Parent != "" && c.said.Parent != v.said.Parent {
+			return 0 // a branch names its parent from its first save on, so this was never the branch
+		}
 		n := texts.Shared(c.said.Texts)
 		if 2*n < len(v.said.Texts) && (2*n < c.said.Messages || c.deleted) {
 			return 0

@@ -1,0 +1,148 @@
+// A chat over which the greeting was written, with nothing but SillyTavern's own backups: lost finds it, restore brings
+// it back, and the server opens it.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { groupOpensAs, isListed, opensAs, save } from '../checks.mjs';
+import { same, sameBytes, status } from '../expect.mjs';
+import { lines } from '../fixtures.mjs';
+
+const skip = (t) => (t.atLeast('1.19.0') ? null : 'backups are proved with 1.19');
+
+/** Messages that no other chat has, but for the greeting. */
+function said(count, character) {
+    return Array.from({ length: count }, (_, i) => ({
+        name: i % 2 ? 'User' : character,
+        is_user: i % 2 === 1,
+        is_system: false,
+        send_date: new Date(Date.UTC(2026, 0, 2, 3, i)).toISOString(),
+        mes: i ? `${character} ${i}: the tide \u6f6e came in` : 'Welcome.',
+        extra: {},
+    }));
+}
+
+/** What an error while a chat loads ends in: the page saves a new chat, which is its greeting, over the old one. */
+const greet = (t, source, name) => t.server.post('/api/chats/save', {
+    ch_name: source.character, file_name: name, avatar_url: source.avatar, force: true,
+    chat: [{ chat_metadata: {}, user_name: 'unused', character_name: 'unused' }, source.messages[0]],
+});
+
+/** The arguments of a command line as a POSIX shell reads it. */
+const argumentsOf = (command) => [...command.matchAll(/(?:'[^']*'|\\.|[^\s'])+/g)]
+    .map(([word]) => word.replace(/'([^']*)'|\\(.)/g, (_, quoted, escaped) => quoted ?? escaped));
+
+const documents = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
+
+const greeting = {
+    id: 'lost-greeting',
+    title: '60 saves, a branch, a rename, the greeting over it: lost, restore',
+    skip,
+    prepare(t) {
+        const source = t.data.solo('Lost', { messages: said(72, 'Lost') });
+        const others = ['Lost Twin', '\u6f6e Lost'].map((name) => t.data.solo(name, { messages: said(20, name) }));
+        const group = t.data.group('Lost group');
+        return { source, others, group };
+    },
+    async run(t, { source, others, group }) {
+        const { header, messages } = source;
+        for (let n = 13; n <= messages.length; n++) {
+            status(await save(t, source, source.chat, [header, ...messages.slice(0, n)]), 200, `save ${n}`);
+        }
+        const side = t.path('branch', source.file, '--at', '20', '-n', 'Side');
+        const sideName = path.basename(side, '.jsonl');
+        const sideObjects = fs.readFileSync(side, 'utf8').split('\n').map((line) => JSON.parse(line));
+        status(await save(t, source, sideName, sideObjects), 200, 'saving the branch');
+        const name = 'Lost, renamed';
+        status(await t.server.post('/api/chats/rename', {
+            is_group: false, avatar_url: source.avatar, original_file: `${source.chat}.jsonl`, renamed_file: `${name}.jsonl`,
+        }), 200, 'renaming it');
+        const file = path.join(source.folder, `${name}.jsonl`);
+        // Backups are named by the second, and the last one of a second counts.
+        await sleep(1100);
+        status(await save(t, source, name, [header, ...messages]), 200, 'saving it under its new name');
+        for (const other of others) {
+            status(await save(t, other, other.chat, [other.header, ...other.messages]), 200, `saving ${other.character}`);
+        }
+        const groupMessages = said(20, 'Lost group');
+        status(await t.server.post('/api/chats/group/save', { id: group.chat, chat: [group.header, ...groupMessages] }), 200, 'saving the group');
+        await sleep(1100);
+        t.stchat('lost', '-q', t.data.root);
+
+        status(await greet(t, source, name), 200, 'the greeting over it');
+        for (const other of others) {
+            status(await greet(t, other, other.chat), 200, `the greeting over ${other.character}`);
+        }
+        status(await t.server.post('/api/chats/group/save', {
+            id: group.chat, force: true, chat: [{ ...group.header, chat_metadata: {} }, groupMessages[0]],
+        }), 200, 'the greeting over the group');
+        await opensAs(t, source, name, fs.readFileSync(file, 'utf8').split('\n').map((line) => JSON.parse(line)));
+
+        const told = documents(t.stchat({ code: 1 }, 'lost', '--json', t.data.root));
+        const summary = told.pop();
+        const found = new Map(told.map((doc) => [doc.path, doc]));
+        // The branch has messages 0 to 20.
+        const want = new Map([[file, 51], ...others.map((o) => [o.file, 19]), [group.file, 19]]);
+        same([...found.keys()].sort(), [...want.keys()].sort(), 'the chats that lost something');
+        for (const [chat, lost] of want) {
+            const doc = found.get(chat);
+            same([doc.live_messages, doc.lost, doc.reworded, doc.ambiguous], [1, lost, 0, false], `what ${path.basename(chat)} lost`);
+        }
+        const places = summary.places.find((p) => p.owners.includes('Lost'));
+        same(places.others.map((o) => o.owners), [['Lost Twin']], 'whose backups a save of Lost deletes');
+
+        for (const [chat, of] of [[file, source], ...others.map((o) => [o.file, o])]) {
+            const args = argumentsOf(found.get(chat).command);
+            assert.equal(args.shift(), 'stchat');
+            const back = t.path(...args, '-q');
+            const [first, ...rest] = fs.readFileSync(back, 'utf8').split('\n').map((line) => JSON.parse(line));
+            same(rest, of.messages, `the messages of ${path.basename(back)}`);
+            const backName = path.basename(back, '.jsonl');
+            await isListed(t, of, backName, of.messages.length);
+            await opensAs(t, of, backName, [first, ...rest]);
+            status(await save(t, of, backName, [first, ...rest]), 200, 'saving it again');
+            sameBytes(fs.readFileSync(back), lines(first, ...rest), 'the file saved again');
+            t.stchat('check', '-q', back);
+        }
+        t.stchat({ changes: [group.file] }, 'restore', '-q', '--in-place', group.file, '--backup', found.get(group.file).best.path);
+        await groupOpensAs(t, group.chat, fs.readFileSync(group.file, 'utf8').split('\n').map((line) => JSON.parse(line)));
+        t.stchat('lost', '-q', t.data.root);
+    },
+};
+
+/** The versions that snapshot keeps, as the server goes on writing. */
+const versions = {
+    id: 'history-versions',
+    title: 'snapshot, saves, log, search, restore as of a time, of a folder',
+    skip,
+    prepare: (t) => t.data.solo('Kept', { messages: said(12, 'Kept') }),
+    async run(t, source) {
+        const store = path.join(t.scratch, 'history.db');
+        const kept = (...args) => t.stchat(...args, '--store', store);
+        const before = fs.readFileSync(source.file);
+        kept('snapshot', '-q', source.folder);
+        await sleep(1100);
+        const then = new Date().toISOString();
+        await sleep(1100);
+        const edited = source.messages.slice(0, 8);
+        edited[5] = { ...edited[5], mes: 'reworded by a heron' };
+        status(await save(t, source, source.chat, [source.header, ...edited]), 200, 'saving it');
+        kept('snapshot', '-q', source.folder);
+
+        const log = documents(kept('log', '--json', source.file));
+        same(log.map((v) => [v.rev, v.messages, v.added, v.changed, v.removed]), [[2, 8, 0, 1, 4], [1, 12, 12, 0, 0]], 'the log');
+        const changes = documents(kept('log', '--json', '--rev', '-1', source.file));
+        same(changes.map((c) => [c.op, c.index]), [['change', 5], ...[8, 9, 10, 11].map((i) => ['remove', i])], 'what the last version changed');
+        sameBytes(Buffer.from(kept('restore', source.file, '--as-of', then, '-o', '-')), before, 'the chat as of then');
+        const folder = path.join(t.scratch, 'as-of');
+        const wrote = path.join(folder, path.relative(t.data.root, source.file));
+        same(kept('restore', '-q', source.folder, '--as-of', then, '-o', folder), `${wrote}\n`, 'what restore of the folder writes');
+        sameBytes(fs.readFileSync(wrote), before, 'the chat in the folder as of then');
+        const gone = documents(kept('search', '--json', '--gone', 'Kept', '9', source.folder));
+        same(gone.map((g) => [g.index, g.rev, g.gone]), [[9, 1, true]], 'what search finds that is gone');
+    },
+};
+
+export const history = [greeting, versions];
