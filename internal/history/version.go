@@ -32,8 +32,15 @@ type Version struct {
 	runs []byte
 }
 
-// Runs gives the pieces that the version consists of.
-func (v *Version) Runs() ([]Run, error) { return decodeRuns(v.runs) }
+// Runs returns the pieces that the version consists of. There is no more than one for each
+// byte, and for what is behind the last LF.
+func (v *Version) Runs() ([]Run, error) {
+	runs, err := decodeRuns(v.runs)
+	if err == nil && pieceCount(runs) > v.Size+1 {
+		return nil, errRuns
+	}
+	return runs, err
+}
 
 const versionColumns = "id, chat, rev, at, mtime, size, messages, source, note, sum, runs"
 

@@ -1,0 +1,121 @@
+package history
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A pack that would unpack to a gigabyte, and a version of two thousand million pieces,
+// are damage like any other, and take no more room than what is sound.
+func TestBombs(t *testing.T) {
+	s := openNew(t)
+	v := take(t, s, "a", chatOf("a", 0, 20))[0]
+	var bomb bytes.Buffer
+	enc, err := zstd.NewWriter(&bomb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zeroes := make([]byte, 1<<20)
+	for range 1 << 10 {
+		if _, err := enc.Write(zeroes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := enc.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.db.exec(t.Context(), "UPDATE pack SET data = ?", bomb.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	allocated := testing.AllocsPerRun(1, func() {
+		if err := s.WriteTo(t.Context(), new(bytes.Buffer), &v); !errors.Is(err, ErrBroken) {
+			t.Errorf("reads: %v", err)
+		}
+	})
+	if allocated > 10_000 {
+		t.Errorf("%v allocations", allocated)
+	}
+	if list := verified(t, s); len(list) == 0 || list[0].Rule != Lost {
+		t.Errorf("found %+v", list)
+	}
+
+	runs := binary.AppendUvarint(binary.AppendUvarint(binary.AppendVarint(nil, 1), math.MaxInt32), uint64(Whole))
+	if err := s.db.exec(t.Context(), "UPDATE version SET runs = ?", runs); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Versions(t.Context(), v.Chat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := list[0].Runs(); err == nil {
+		t.Errorf("runs %v of %d bytes", runs, v.Size)
+	}
+	if list := verified(t, s); len(list) == 0 || list[0].Rule != BadList {
+		t.Errorf("found %+v", list)
+	}
+}
+
+// What stands in a store's place is told apart, however it is opened, and left as it is.
+func TestOpenHostile(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "history.db")
+	s, err := OpenWrite(t.Context(), whole, t.TempDir(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(t, s, "a", chatOf("a", 0, 200))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(at int, value uint32) []byte {
+		b := bytes.Clone(good)
+		binary.BigEndian.PutUint32(b[at:], value)
+		return b
+	}
+	for _, tt := range []struct {
+		name string
+		data []byte
+		want error
+	}{
+		{"of a newer schema", with(60, schemaVersion+1), ErrNewer},
+		{"of another program", with(68, 7), ErrForeign},
+		{"cut in the header", good[:50], ErrForeign},
+		{"cut behind the header", good[:5000], ErrCut},
+		{"without its last page", good[:len(good)-8192], ErrCut},
+		{"no database", []byte(strings.Repeat("junk ", 100)), ErrForeign},
+		{"nothing but a header", append(bytes.Clone(good[:100]), make([]byte, len(good)-100)...), ErrBroken},
+	} {
+		path := filepath.Join(t.TempDir(), "history.db")
+		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for how, open := range map[string]func() (*Store, error){
+			"read":  func() (*Store, error) { return OpenRead(t.Context(), path) },
+			"look":  func() (*Store, error) { return OpenLook(t.Context(), path, time.Now()) },
+			"write": func() (*Store, error) { return OpenWrite(t.Context(), path, filepath.Dir(path), time.Now()) },
+		} {
+			s, err := open()
+			if err == nil {
+				_ = s.Close()
+			}
+			if !errors.Is(err, tt.want) {
+				t.Errorf("%s, to %s: %v", tt.name, how, err)
+			}
+		}
+		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, tt.data) {
+			t.Errorf("%s: it was changed (%v)", tt.name, err)
+		}
+	}
+}
