@@ -43,6 +43,16 @@ func (s *Set) Shared(chat []Text) (n int) {
 	return n
 }
 
+// Common counts the texts of a version that the set has.
+func (s *Set) Common(version []Text) (n int) {
+	for _, t := range version {
+		if s.Has(t.key()) {
+			n++
+		}
+	}
+	return n
+}
+
 // find returns the slot of a text, or the free one where it belongs.
 func (s *Set) find(key Text) int {
 	high, _ := bits.Mul64(uint64(key), uint64(len(s.slots)))

@@ -18,8 +18,8 @@ type finding struct {
 	path  string        // of one that is gone, where it is known
 	owner backups.Owner // of one that is gone; without a name where nobody knows
 	best  *lostVersion
-	texts *lost.Set // of the newest version of one that is gone
-	size  int       // of texts
+	said  []lost.Text // of the first version that was found
+	texts *lost.Set   // likewise
 	ambig bool
 	weak  bool // that it is this chat
 }
@@ -45,7 +45,7 @@ func (f *findings) gather() {
 				g.best = v
 			}
 		case live[v.target] == nil:
-			live[v.target] = &finding{chat: f.in.chats[v.target], best: v, ambig: v.ambiguous}
+			live[v.target] = &finding{chat: f.in.chats[v.target], best: v, ambig: v.ambiguous, said: v.said.Texts, texts: lost.NewSet(v.said.Texts)}
 			f.found = append(f.found, live[v.target])
 		case v.lost > live[v.target].best.lost:
 			live[v.target].best = v
@@ -57,7 +57,8 @@ func (f *findings) gather() {
 
 // settle decides what stands on weak proof. Several stories may end in one chat that has
 // nothing but a greeting: it lost the longest one, unless there is better proof of
-// another, and the rest are gone.
+// another, and the rest are gone. What tells the story of a version that is surely of the
+// chat is of it too.
 func (f *findings) settle(live map[int]*finding) {
 	slices.SortStableFunc(f.found, func(a, b *finding) int { return cmp.Compare(b.best.said.Missing, a.best.said.Missing) })
 	f.found = slices.DeleteFunc(f.found, func(g *finding) bool {
@@ -65,7 +66,12 @@ func (f *findings) settle(live map[int]*finding) {
 		if g.chat != nil || v.target < 0 {
 			return g.chat == nil && v.said.Missing < f.opt.Gone
 		}
-		if other := live[v.target]; other != nil {
+		if other := live[v.target]; other != nil && other.tells(v.said.Slug, g.said) {
+			if v.lost > other.best.lost {
+				other.best = v
+			}
+			return true
+		} else if other != nil {
 			g.ambig, other.ambig = true, other.ambig || other.weak
 		} else if v.lost >= f.opt.Min {
 			g.chat, g.weak, live[v.target] = f.in.chats[v.target], true, g
@@ -78,20 +84,23 @@ func (f *findings) settle(live map[int]*finding) {
 // gone returns what was found of the chat of a version that is gone.
 func (f *findings) gone(v *lostVersion) *finding {
 	owner, path, ambiguous := f.in.whose(v)
-	texts := lost.NewSet(v.said.Texts)
 	for _, g := range f.found {
 		if g.chat != nil || g.owner != owner {
 			continue
 		}
-		shared := g.texts.Shared(v.said.Texts)
-		same := path != "" && path == g.path || v.said.Slug != "" && v.said.Slug == g.best.said.Slug
-		if same || 8*shared >= 7*min(len(v.said.Texts), g.size) {
+		if path != "" && path == g.path || g.tells(v.said.Slug, v.said.Texts) {
 			return g
 		}
 	}
-	g := &finding{path: path, owner: owner, best: v, texts: texts, size: len(v.said.Texts), ambig: ambiguous || v.ambiguous}
+	g := &finding{path: path, owner: owner, best: v, said: v.said.Texts, texts: lost.NewSet(v.said.Texts), ambig: ambiguous || v.ambiguous}
 	f.found = append(f.found, g)
 	return g
+}
+
+// tells reports whether a version tells the same story: it has the slug, or nearly all
+// messages in common.
+func (g *finding) tells(slug string, said []lost.Text) bool {
+	return slug != "" && slug == g.best.said.Slug || 8*g.texts.Common(said) >= 7*min(len(said), len(g.said))
 }
 
 // whose returns the owner of a version whose chat is gone, and the chat's path where it

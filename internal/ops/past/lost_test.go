@@ -1,0 +1,199 @@
+package past_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/ops"
+	"stchat/internal/ops/keep"
+	"stchat/internal/ops/past"
+)
+
+// folder is a user's folder.
+type folder struct {
+	t    *testing.T
+	root string
+}
+
+func newFolder(t *testing.T, owners ...string) *folder {
+	f := &folder{t, t.TempDir()}
+	for _, dir := range append([]string{"characters", "backups"}, owners...) {
+		if dir != "characters" && dir != "backups" {
+			dir = filepath.Join("chats", dir)
+		}
+		if err := os.MkdirAll(filepath.Join(f.root, dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+// write writes a chat: metadata, and a word a message.
+func (f *folder) write(rel, meta, words string) {
+	f.t.Helper()
+	lines := []string{`{"chat_metadata":{` + meta + `}}`}
+	for i, w := range strings.Fields(words) {
+		lines = append(lines, fmt.Sprintf(`{"name":"any","is_user":%v,"mes":%q}`, i%2 == 1, w))
+	}
+	path := filepath.Join(f.root, filepath.FromSlash(rel))
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// lost returns what is lost, a line a chat: owner, chat, the messages that it has now,
+// lost and reworded ones.
+func (f *folder) lost(opt past.LostOptions) (lines []string) {
+	f.t.Helper()
+	opt.List = ops.List{Paths: []string{f.root}}
+	opt.Min, opt.Gone = max(opt.Min, 1), max(opt.Gone, 1)
+	opt.Store = func(root string) string { return keep.StoreOf(root, "") }
+	res, err := past.Lost(f.t.Context(), opt)
+	if err != nil || len(res.Errs) > 0 {
+		f.t.Fatal(err, res.Errs)
+	}
+	for _, c := range res.Chats {
+		owner, chat, live := "?", "?", "gone"
+		if c.Owner != nil {
+			owner = *c.Owner
+		}
+		if c.Chat != nil {
+			chat = *c.Chat
+		}
+		if c.LiveMessages != nil {
+			live = fmt.Sprint(*c.LiveMessages)
+		}
+		line := fmt.Sprint(owner, "/", chat, " ", live, " ", c.Lost, " ", c.Reworded)
+		if c.Ambiguous {
+			line += " ambiguous"
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+const (
+	ten    = "hello a1 a2 a3 a4 a5 a6 a7 a8 a9"
+	backup = "backups/chat_mira_20260101-100000.jsonl"
+)
+
+// Which chat a backup is of, whose name tells the character alone.
+func TestLostOwner(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		prepare func(f *folder)
+		want    []string
+	}{
+		{"its slug tells", func(f *folder) {
+			f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello")
+			f.write("chats/Mira/B.jsonl", `"integrity":"b"`, "hello a1 a2")
+			f.write(backup, `"integrity":"a"`, ten)
+		}, []string{"Mira/A 1 7 0"}},
+		{"of two with its slug, what they share", func(f *folder) {
+			f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello")
+			f.write("chats/Mira/B.jsonl", `"integrity":"a","main_chat":"A"`, "hello a1 a2 a3 a4 a5")
+			f.write(backup, `"integrity":"a","main_chat":"A"`, ten)
+		}, []string{"Mira/B 6 4 0"}},
+		{"not a branch that it never was", func(f *folder) {
+			f.write("chats/Mira/A.jsonl", ``, "hello")
+			f.write("chats/Mira/B.jsonl", `"integrity":"b","main_chat":"A"`, "hello a1 a2 a3 a4 a5")
+			f.write(backup, `"integrity":"a"`, ten)
+		}, []string{"Mira/A 1 4 0"}},
+		{"of two that have the greeting alone, either", func(f *folder) {
+			f.write("chats/Mira/A.jsonl", ``, "hello")
+			f.write("chats/Mira/B.jsonl", ``, "hello")
+			f.write(backup, ``, ten)
+		}, []string{"Mira/A 1 9 0 ambiguous"}},
+		{"moved to another character: its slug tells", func(f *folder) {
+			f.write("chats/Tomas/A.jsonl", `"integrity":"a"`, "hello a1")
+			f.write(backup, `"integrity":"a"`, ten)
+		}, []string{"Tomas/A 2 8 0"}},
+		{"no chat: it is gone", func(f *folder) {
+			f.write("chats/Tomas/B.jsonl", `"integrity":"b"`, "other words")
+			f.write(backup, `"integrity":"a"`, ten)
+		}, []string{"Mira/Mira - 2026-01-01@10h00m00s gone 10 0"}},
+		{"gone, two backups without a slug: one story", func(f *folder) {
+			f.write("chats/Tomas/B.jsonl", `"integrity":"b"`, "other words")
+			f.write(backup, ``, ten)
+			f.write("backups/chat_mira_20260101-110000.jsonl", ``, ten+" a10")
+		}, []string{"Mira/Mira - 2026-01-01@11h00m00s gone 11 0"}},
+		{"its words are in another chat", func(f *folder) {
+			f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello")
+			f.write("chats/Tomas/B.jsonl", `"integrity":"b"`, ten)
+			f.write(backup, `"integrity":"a"`, ten)
+		}, nil},
+		{"several backups: the one that has most", func(f *folder) {
+			f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello")
+			f.write(backup, `"integrity":"a"`, ten)
+			f.write("backups/chat_mira_20260101-110000.jsonl", `"integrity":"a"`, "hello a1 a2")
+			f.write("backups/chat_mira_20260101-090000.jsonl", `"integrity":"a"`, "hello")
+		}, []string{"Mira/A 1 9 0"}},
+	} {
+		f := newFolder(t, "Mira", "Tomas")
+		tt.prepare(f)
+		if diff := cmp.Diff(tt.want, f.lost(past.LostOptions{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// A version is told whether the history has it, a backup, a folder with copies or all of
+// them, and once.
+func TestLostSources(t *testing.T) {
+	for from := range 8 {
+		f := newFolder(t, "Mira")
+		var opt past.LostOptions
+		f.write("chats/Mira/A.jsonl", `"integrity":"a"`, ten)
+		if from&1 != 0 {
+			_, err := keep.Snapshot(t.Context(), keep.SnapshotOptions{List: ops.List{Paths: []string{f.root}}, Now: time.Now(), Each: func(keep.Taken) error { return nil }})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if from&2 != 0 {
+			f.write(backup, `"integrity":"a"`, ten)
+		}
+		if from&4 != 0 {
+			copies := newFolder(t, "Mira")
+			copies.write("chats/Mira/A.jsonl", `"integrity":"a"`, ten)
+			opt.From = []string{filepath.Join(copies.root, "chats", "Mira")}
+		}
+		f.write("chats/Mira/A.jsonl", ``, "hello")
+		var want []string
+		if from > 0 {
+			want = []string{"Mira/A 1 9 0"}
+		}
+		if diff := cmp.Diff(want, f.lost(opt)); diff != "" {
+			t.Errorf("from %b (-want +got):\n%s", from, diff)
+		}
+	}
+}
+
+// What is older than asked for does not count, nor what is less than asked for.
+func TestLostLimits(t *testing.T) {
+	f := newFolder(t, "Mira")
+	f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello")
+	f.write(backup, `"integrity":"a"`, ten)
+	at := time.Date(2026, 1, 1, 10, 0, 0, 0, time.Local)
+	for _, tt := range []struct {
+		opt  past.LostOptions
+		want int
+	}{
+		{past.LostOptions{Since: at}, 1},
+		{past.LostOptions{Since: at.Add(time.Second)}, 0},
+		{past.LostOptions{Min: 9}, 1},
+		{past.LostOptions{Min: 10}, 0},
+	} {
+		if got := f.lost(tt.opt); len(got) != tt.want {
+			t.Errorf("since %v, at least %d: %v", tt.opt.Since, tt.opt.Min, got)
+		}
+	}
+}
