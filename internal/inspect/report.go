@@ -15,16 +15,10 @@ type Report struct {
 	Bytes  int64   `json:"bytes"`          // the file's size
 	Header string  `json:"header"`
 
-	Messages   int     `json:"messages"`
-	User       int     `json:"user"`
-	Character  int     `json:"character"`
-	System     int     `json:"system"`
-	Hidden     int     `json:"hidden"`      // is_system without extra.type and without calls of tools
-	WithSwipes int     `json:"with_swipes"` // messages with more than one swipe
-	Swipes     int     `json:"swipes"`      // stored in all
-	FirstDate  *string `json:"first_date"`  // of the first message that has one: RFC 3339 in UTC, or the text as it stands
-	LastDate   *string `json:"last_date"`
-	BadUTF8    int     `json:"bad_utf8"` // lines with bytes that are not UTF-8
+	Counts
+	FirstDate *string `json:"first_date"` // of the first message that has one: RFC 3339 in UTC, or the text as it stands
+	LastDate  *string `json:"last_date"`
+	BadUTF8   int     `json:"bad_utf8"` // lines with bytes that are not UTF-8
 
 	Longest   int64  `json:"longest_line"` // in bytes, without its line end
 	Parts     Parts  `json:"parts"`
@@ -49,6 +43,27 @@ type Report struct {
 
 	// Warnings are what the user should know about how the chat was read.
 	Warnings []string `json:"warnings"`
+}
+
+// Counts is what messages add up to.
+type Counts struct {
+	Messages   int `json:"messages"`
+	User       int `json:"user"`
+	Character  int `json:"character"`
+	System     int `json:"system"`
+	Hidden     int `json:"hidden"`      // is_system without extra.type and without calls of tools
+	WithSwipes int `json:"with_swipes"` // messages with more than one swipe
+	Swipes     int `json:"swipes"`      // stored in all
+}
+
+func (c *Counts) add(d Counts) {
+	c.Messages += d.Messages
+	c.User += d.User
+	c.Character += d.Character
+	c.System += d.System
+	c.Hidden += d.Hidden
+	c.WithSwipes += d.WithSwipes
+	c.Swipes += d.Swipes
 }
 
 // Parts is what the bytes of the messages are spent on: values as they are

@@ -93,8 +93,7 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 	t := s.total
 	r := &Report{
 		Schema: Schema, Path: c.Path, Name: c.Name, Kind: string(c.Kind), Bytes: c.Source.Size, Header: string(c.HeaderKind),
-		Messages: t.lines, User: t.user, System: t.system, Character: t.lines - t.user - t.system, Hidden: t.hidden,
-		WithSwipes: t.withSwipes, Swipes: t.swipes, FirstDate: DateText(t.first), LastDate: DateText(t.last), BadUTF8: t.badUTF8,
+		Counts: t.Counts, FirstDate: DateText(t.first), LastDate: DateText(t.last), BadUTF8: t.badUTF8,
 		Longest: max(t.longest, c.HeaderPlace.Len), Parts: t.parts, ExtraKeys: t.sizes.largest(largestKeys),
 		Checkpoints: []Link{}, Branches: []Link{}, CheckpointTotal: t.checkpoints, BranchTotal: t.branches, MetadataKeys: []string{}, Damage: []Damage{}, DamageTotal: s.damage.Total, Warnings: []string{},
 	}

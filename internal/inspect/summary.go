@@ -13,16 +13,10 @@ import (
 // Summary is what several chats add up to. It is also the last JSON document
 // of stchat inspect --json for more than one chat.
 type Summary struct {
-	Schema       int   `json:"schema"`
-	Summary      bool  `json:"summary"` // true
-	Chats        int   `json:"chats"`
-	Messages     int   `json:"messages"`
-	User         int   `json:"user"`
-	Character    int   `json:"character"`
-	System       int   `json:"system"`
-	Hidden       int   `json:"hidden"`
-	WithSwipes   int   `json:"with_swipes"`
-	Swipes       int   `json:"swipes"`
+	Schema  int  `json:"schema"`
+	Summary bool `json:"summary"` // true
+	Chats   int  `json:"chats"`
+	Counts
 	Bytes        int64 `json:"bytes"`
 	Damaged      int   `json:"damaged"` // chats with damage
 	DamagedLines int   `json:"damaged_lines"`
@@ -57,13 +51,7 @@ func NewSummer(around *Around) *Summer {
 // Add adds one chat.
 func (s *Summer) Add(r *Report) {
 	s.Chats++
-	s.Messages += r.Messages
-	s.User += r.User
-	s.Character += r.Character
-	s.System += r.System
-	s.Hidden += r.Hidden
-	s.WithSwipes += r.WithSwipes
-	s.Swipes += r.Swipes
+	s.Counts.add(r.Counts)
 	s.Bytes += r.Bytes
 	s.DamagedLines += r.DamageTotal
 	if r.DamageTotal > 0 {

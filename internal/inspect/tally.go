@@ -27,18 +27,17 @@ func lineKeys() *jsonl.Keys {
 
 // tally is what the messages of a stretch of a chat add up to.
 type tally struct {
-	lines, user, system, hidden int
-	withSwipes, swipes          int
-	badUTF8                     int
-	longest                     int64
-	bytes                       int64 // of the messages
-	parts                       Parts // without Other
-	first, last                 []byte
-	links                       []link // the first maxLinks
-	checkpoints, branches       int    // links in all
-	breaks, hiddenBreaks        int
-	recaps                      int
-	sizes                       sizes
+	Counts
+	badUTF8               int
+	longest               int64
+	bytes                 int64 // of the messages
+	parts                 Parts // without Other
+	first, last           []byte
+	links                 []link // the first maxLinks
+	checkpoints, branches int    // links in all
+	breaks, hiddenBreaks  int
+	recaps                int
+	sizes                 sizes
 }
 
 // maxLinks is how many links of a chat are kept: more than people make, and few
@@ -65,7 +64,7 @@ func (t *tally) line(l *jsonl.Line) {
 	if l.Damage != nil {
 		return
 	}
-	t.lines++
+	t.Messages++
 	t.bytes += int64(len(l.Raw))
 	if l.BadUTF8 {
 		t.badUTF8++
@@ -73,9 +72,11 @@ func (t *tally) line(l *jsonl.Line) {
 	who := role(l)
 	switch who {
 	case message.System:
-		t.system++
+		t.System++
 	case message.User:
-		t.user++
+		t.User++
+	default:
+		t.Character++
 	}
 	if date, ok := l.Value(keyDate); ok && isDate(date) {
 		if len(t.first) == 0 {
@@ -89,9 +90,9 @@ func (t *tally) line(l *jsonl.Line) {
 	if swipes, ok := l.Value(keySwipes); ok {
 		t.parts.Swipes += int64(len(swipes))
 		n := swipeCount(l, swipes)
-		t.swipes += n
+		t.Swipes += n
 		if n > 1 {
-			t.withSwipes++
+			t.WithSwipes++
 		}
 	}
 	if info, ok := l.Value(keySwipeInfo); ok {
@@ -104,7 +105,7 @@ func (t *tally) line(l *jsonl.Line) {
 		t.mark(&e, l.Index)
 	}
 	if who == message.System && e.hidden() {
-		t.hidden++
+		t.Hidden++
 	}
 }
 
@@ -177,17 +178,12 @@ func linkName(raw []byte) (string, bool) {
 // add puts another tally behind this one.
 func (t *tally) add(u *tally) {
 	for _, l := range u.links {
-		l.at += t.lines
+		l.at += t.Messages
 		t.link(l)
 	}
 	t.checkpoints += u.checkpoints
 	t.branches += u.branches
-	t.lines += u.lines
-	t.user += u.user
-	t.system += u.system
-	t.hidden += u.hidden
-	t.withSwipes += u.withSwipes
-	t.swipes += u.swipes
+	t.Counts.add(u.Counts)
 	t.badUTF8 += u.badUTF8
 	t.longest = max(t.longest, u.longest)
 	t.bytes += u.bytes

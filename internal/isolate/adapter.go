@@ -102,3 +102,12 @@ func (m *Message) place() (off int64, length int, ok bool) {
 	}
 	return m.line.Off, len(m.raw), true
 }
+
+// inMetadata is for adapters of extensions whose state stands in the metadata alone: no
+// message has anything to note.
+type inMetadata struct{}
+
+func (inMetadata) Needs() []string   { return nil }
+func (inMetadata) Look(*Message) any { return nil }
+func (inMetadata) Keep(int, any)     {}
+func (inMetadata) Later(any)         {}

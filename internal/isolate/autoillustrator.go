@@ -10,16 +10,10 @@ import (
 // that the branch does not have go, and with them what refers to them: roots,
 // children, images, and the gallery's open messages. A prompt whose parent goes
 // becomes a root, as upstream's deletePromptNode makes it.
-type autoIllustrator struct{}
+type autoIllustrator struct{ inMetadata }
 
-func (*autoIllustrator) Name() string    { return illustrator.Key }
-func (*autoIllustrator) Owns() []string  { return []string{illustrator.Key} }
-func (*autoIllustrator) Needs() []string { return nil }
-
-// Look has nothing to note: all there is stands in the metadata.
-func (*autoIllustrator) Look(*Message) any { return nil }
-func (*autoIllustrator) Keep(int, any)     {}
-func (*autoIllustrator) Later(any)         {}
+func (*autoIllustrator) Name() string   { return illustrator.Key }
+func (*autoIllustrator) Owns() []string { return []string{illustrator.Key} }
 
 func (a *autoIllustrator) Apply(metadata *rawjson.Object, at Moment) []Change {
 	r := &report{extension: a.Name()}

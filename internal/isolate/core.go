@@ -9,16 +9,10 @@ import (
 
 // core deals with the two keys by which SillyTavern itself refers to messages
 // (FORMATS.md section 0 rules 4 and 5, E3.1, E3.2).
-type core struct{}
+type core struct{ inMetadata }
 
-func (*core) Name() string    { return "core" }
-func (*core) Owns() []string  { return []string{"lastInContextMessageId", "timedWorldInfo"} }
-func (*core) Needs() []string { return nil }
-
-// Look has nothing to note: how many messages are visible is counted by the scan.
-func (*core) Look(*Message) any { return nil }
-func (*core) Keep(int, any)     {}
-func (*core) Later(any)         {}
+func (*core) Name() string   { return "core" }
+func (*core) Owns() []string { return []string{"lastInContextMessageId", "timedWorldInfo"} }
 
 func (c *core) Apply(metadata *rawjson.Object, at Moment) []Change {
 	var changes []Change

@@ -9,16 +9,10 @@ import (
 // becomes null, and the last message that a memory covers is N at most. It owns its key in
 // chat_metadata; the rule is that of a message that goes (memorybook.Move), from
 // sceneManager.js of SillyTavern-MemoryBooks at 0275d5a.
-type memoryBook struct{}
+type memoryBook struct{ inMetadata }
 
-func (*memoryBook) Name() string    { return memorybook.Key }
-func (*memoryBook) Owns() []string  { return []string{memorybook.Key} }
-func (*memoryBook) Needs() []string { return nil }
-
-// Look has nothing to note: all there is stands in the metadata.
-func (*memoryBook) Look(*Message) any { return nil }
-func (*memoryBook) Keep(int, any)     {}
-func (*memoryBook) Later(any)         {}
+func (*memoryBook) Name() string   { return memorybook.Key }
+func (*memoryBook) Owns() []string { return []string{memorybook.Key} }
 
 func (b *memoryBook) Apply(metadata *rawjson.Object, at Moment) []Change {
 	r := &report{extension: b.Name()}

@@ -1,4 +1,5 @@
-// Package progress counts work that is done, for whoever wants to show it.
+// Package progress shares work out among processors, and counts what is done for whoever
+// wants to show it.
 //
 // The verbs add to a [Meter] from any goroutine; only the command reads it and
 // draws. A nil Meter counts nothing, so that no verb has to ask.

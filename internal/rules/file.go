@@ -45,7 +45,7 @@ func judgeNoHeader(around *Surroundings, c *Chat) {
 	if c.HasHeader || c.FirstLine == 0 {
 		return
 	}
-	if old := around.oldMetadata(c); old != nil {
+	if old, _ := around.OldGroups(c); old != nil {
 		return
 	}
 	message := "the first line is a message, not a header"

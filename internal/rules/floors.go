@@ -25,7 +25,7 @@ func newFloors(around *Surroundings, c *Chat) (f floors) {
 	if !c.checked || c.Kind == userdir.File {
 		return f
 	}
-	for _, sidecar := range around.Sidecars(c) {
+	for _, sidecar := range around.Folder(c.Folder).Sidecars(c.Name) {
 		if sidecar.Kind != luker.FloorLog {
 			continue
 		}

@@ -37,10 +37,10 @@ func judgeGroup(f *folk, c *Chat) {
 		}
 		c.report(GroupTwice, 0, 0, fmt.Sprintf("%d groups list this chat: %s", len(listing), strings.Join(all, ", ")))
 	}
-	if old := f.around.oldMetadata(c); old != nil {
-		message := fmt.Sprintf("the group %q still holds metadata of this chat, beside its header", clip(old.Name))
+	if old, _ := f.around.OldGroups(c); old != nil {
+		message := fmt.Sprintf("the group %q still holds metadata of this chat, beside its header", clip(old[0].Name))
 		if !c.HasHeader {
-			message = fmt.Sprintf("the chat has no header; the group %q holds its metadata", clip(old.Name))
+			message = fmt.Sprintf("the chat has no header; the group %q holds its metadata", clip(old[0].Name))
 		}
 		c.report(GroupOldLayout, c.FirstLine, 0, message)
 	}

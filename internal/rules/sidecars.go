@@ -16,7 +16,7 @@ import (
 // judgeSidecars judges the sidecars that Luker keeps beside a chat (FORMATS.md A1, A2), but
 // for floor logs, which are judged with the messages.
 func judgeSidecars(around *Surroundings, c *Chat) {
-	sidecars := around.Sidecars(c)
+	sidecars := around.Folder(c.Folder).Sidecars(c.Name)
 	logged := map[string]bool{} // namespaces that have a log
 	for _, sidecar := range sidecars {
 		if sidecar.Kind == luker.FloorLog {

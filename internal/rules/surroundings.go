@@ -7,7 +7,6 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
-	"stchat/internal/luker"
 	"stchat/internal/userdir"
 )
 
@@ -26,11 +25,6 @@ func (s *Surroundings) LinkTarget(folder, name string) (target string, ok bool) 
 	return s.Folder(folder).Target(name)
 }
 
-// Sidecars returns the sidecars that Luker keeps beside the chat.
-func (s *Surroundings) Sidecars(c *Chat) []luker.Sidecar {
-	return s.Folder(c.Folder).Sidecars(c.Name)
-}
-
 // listing returns the groups that list a group chat.
 func (s *Surroundings) listing(c *Chat) []*group.File {
 	if c.Kind != userdir.Group || !c.HasDir {
@@ -41,17 +35,6 @@ func (s *Surroundings) listing(c *Chat) []*group.File {
 		return nil
 	}
 	return set.Listing(c.Name)
-}
-
-// oldMetadata returns the first group file that holds metadata of the chat in the
-// layout up to 1.14, nil where none does.
-func (s *Surroundings) oldMetadata(c *Chat) *group.File {
-	for _, g := range s.listing(c) {
-		if _, ok := g.OldMetadata(c.Name); ok {
-			return g
-		}
-	}
-	return nil
 }
 
 // book digests the lorebook that a chat in the user folder calls name.

@@ -25,7 +25,7 @@ func media(line []byte) (out []byte, changes []change) {
 	move.file()
 	move.imageSwipes()
 	move.image()
-	move.video()
+	move.medium("video")
 	if len(move.moved) == 0 {
 		return line, nil
 	}
@@ -123,15 +123,9 @@ func (m *mediaMove) imageSwipes() {
 }
 
 func (m *mediaMove) image() {
-	if !m.extra.Has("image") {
+	raw, had := m.medium("image")
+	if !had {
 		return
-	}
-	m.list("media")
-	raw := m.take("image")
-	if element, ok := medium("image", raw); ok {
-		m.push("media", element)
-	} else if rawjson.Truthy(raw) {
-		m.lose("image", raw)
 	}
 	if display, _ := m.extra.Get("media_display"); string(display) == gallery {
 		if at := indexOfURL(m.list("media"), raw); at >= 0 {
@@ -182,15 +176,17 @@ func sameMedium(element, url []byte) bool {
 	return ok && bytes.Equal(rawjson.Compact(element), plain)
 }
 
-func (m *mediaMove) video() {
-	if !m.extra.Has("video") {
-		return
+// medium moves the one image or video to media, and returns its address.
+func (m *mediaMove) medium(kind string) (raw []byte, had bool) {
+	if !m.extra.Has(kind) {
+		return nil, false
 	}
 	m.list("media")
-	raw := m.take("video")
-	if element, ok := medium("video", raw); ok {
+	raw = m.take(kind)
+	if element, ok := medium(kind, raw); ok {
 		m.push("media", element)
 	} else if rawjson.Truthy(raw) {
-		m.lose("video", raw)
+		m.lose(kind, raw)
 	}
+	return raw, true
 }

@@ -91,10 +91,10 @@ func (p *planner) of(c *rules.Chat) *plan {
 		if c.Kind == userdir.File {
 			one.wanted &^= onLinks()
 		}
-		one.links.target = func(name string) (string, bool) { return p.checker.Around.LinkTarget(c.Folder, name) }
+		one.links.target = p.checker.Around.Folder(c.Folder).Target
 		one.links.remove = p.asked
 		one.links.renamed = func(string) (string, bool) { return "", false }
-		sidecars := p.checker.Around.Sidecars(c)
+		sidecars := p.checker.Around.Folder(c.Folder).Sidecars(c.Name)
 		for _, sidecar := range sidecars {
 			if sidecar.Kind == luker.ChatSync {
 				one.sync = sidecar.Path
