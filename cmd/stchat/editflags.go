@@ -10,7 +10,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
-	"stchat/internal/jsondoc"
+	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
 	"stchat/internal/plural"
@@ -131,37 +131,25 @@ func isNo(err error) bool {
 // tell prints what became of the chats, and returns the worst outcome. result, where it is
 // given, prints what a chat has on stdout.
 func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
-	failed, no, edited := false, false, false
 	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: editHints()}
-	for _, r := range results {
-		switch {
-		case isNo(r.Err):
-			no = true
-		case r.Err != nil:
-			failed = true
-		}
-		if err := say(c, how, r.Doc.Path, &r.Result); err != nil {
-			return err
-		}
-		if r.Err != nil {
-			continue
-		}
+	of := func(r *edit.Result) (string, *ops.Result[edit.Edited]) { return r.Doc.Path, &r.Result }
+	edited := false
+	failed, no, err := sayAll(c, how, results, of, func(r *edit.Result) (err error) {
 		edited = edited || r.Doc.DidWrite
-		var err error
 		switch {
 		case o.json:
-			err = jsondoc.Write(c.Out, r.Doc, "")
 		case o.dryRun:
 			o.show(c, r)
 		case result != nil:
 			err = result(r)
 		}
-		if err != nil {
-			return err
-		}
-		if r.Doc.Unchanged {
+		if err == nil && r.Doc.Unchanged {
 			c.note("%s: unchanged", r.Doc.Path)
 		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if edited {
 		c.closeTabs(o.bump, true)

@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/move"
 )
 
@@ -56,32 +55,24 @@ func moveHints() []hint {
 // tell prints what became of the chats.
 func (o *moveFlags) tell(c *console, results []*move.Result) error {
 	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
-	failed, done := false, false
-	for _, r := range results {
-		if err := say(c, how, r.Doc.From, r); err != nil {
-			return err
-		}
-		if r.Err != nil {
-			failed = true
-			continue
-		}
+	of := func(r *move.Result) (string, *move.Result) { return r.Doc.From, r }
+	done := false
+	failed, no, err := sayAll(c, how, results, of, func(r *move.Result) (err error) {
 		done = true
 		path := r.Doc.From
 		if r.Doc.To != nil {
 			path = *r.Doc.To
 		}
-		var err error
-		if o.json {
-			err = jsondoc.Write(c.Out, r.Doc, "")
-		} else {
+		if !o.json {
 			_, err = fmt.Fprintln(c.Out, c.path(path))
 		}
-		if err != nil {
-			return err
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if done && !o.dryRun {
 		c.closeTabs(o.bump, true)
 	}
-	return outcome(failed, false)
+	return outcome(failed || no, false)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/move"
 	"stchat/internal/userdir"
 )
@@ -46,28 +45,20 @@ func (o *moveFlags) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []st
 	}
 	c := a.console()
 	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
-	failed := false
-	for _, r := range move.Open(ctx, opt, args) {
-		if err := say(c, how, r.Doc.Path, r); err != nil {
-			return err
-		}
-		var err error
-		switch {
-		case r.Err != nil:
-			failed = true
-		case o.json:
-			err = jsondoc.Write(c.Out, r.Doc, "")
-		default:
+	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }
+	failed, no, err := sayAll(c, how, move.Open(ctx, opt, args), of, func(r *move.OpenResult) (err error) {
+		if !o.json {
 			_, err = fmt.Fprintln(c.Out, c.path(r.Doc.Card))
 		}
-		if err != nil {
-			return err
-		}
-		if r.Err == nil && !r.Doc.Changed {
+		if err == nil && !r.Doc.Changed {
 			c.note("%s: unchanged", r.Doc.Card)
 		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	if failed {
+	if failed || no {
 		return errReported
 	}
 	if !o.dryRun {

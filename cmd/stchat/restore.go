@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/keep"
 	"stchat/internal/visible"
@@ -163,31 +162,25 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 
 // tell prints what was written.
 func (o *restoreOptions) tell(c *console, results []*keep.RestoreResult) error {
-	failed, inPlace := false, false
-	for _, r := range results {
-		err := say(c, saying{dryRun: o.dryRun && !o.json, json: o.json}, r.Doc.Source, r)
-		switch {
-		case err != nil:
-			return err
-		case r.Err != nil:
-			failed = true
-			continue
-		case o.json:
-			err = jsondoc.Write(c.Out, r.Doc, "")
-		case !o.dryRun && r.Doc.Path != cut.Stdout:
+	how := saying{dryRun: o.dryRun && !o.json, json: o.json}
+	of := func(r *keep.RestoreResult) (string, *keep.RestoreResult) { return r.Doc.Source, r }
+	inPlace := false
+	failed, no, err := sayAll(c, how, results, of, func(r *keep.RestoreResult) (err error) {
+		if !o.json && !o.dryRun && r.Doc.Path != cut.Stdout {
 			path := r.Doc.Path
 			if c.OutTTY {
 				path = visible.Args(path)
 			}
 			_, err = fmt.Fprintln(c.Out, path)
 		}
-		if err != nil {
-			return err
-		}
 		inPlace = inPlace || r.Doc.InPlace && !o.dryRun
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if inPlace {
 		c.note("if this chat is open in SillyTavern, reload it now: until then its saves are refused")
 	}
-	return outcome(failed, false)
+	return outcome(failed || no, false)
 }

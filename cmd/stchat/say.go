@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stchat/internal/changeset"
+	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
 	"stchat/internal/visible"
@@ -51,6 +52,33 @@ func say[D any](c *console, how saying, source string, r *ops.Result[D]) error {
 		c.note("the record %s (%s) was dropped: what is kept for undo had grown too large; it held %s", d.ID, commandText(d.Command), formatBytes(d.Bytes))
 	}
 	return nil
+}
+
+// sayAll says what became of each of several results, in their order, and prints the
+// document of one that is done where JSON is wanted; done does what else there is to do
+// about it. of returns what a result was made from, and the part that all verbs have.
+// The error is that of printing.
+func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source string, r *ops.Result[D]), done func(R) error) (failed, no bool, err error) {
+	for _, one := range results {
+		source, r := of(one)
+		failed, no = failed || r.Err != nil && !isNo(r.Err), no || isNo(r.Err)
+		if err := say(c, how, source, r); err != nil {
+			return failed, no, err
+		}
+		if r.Err != nil {
+			continue
+		}
+		if how.json {
+			err = jsondoc.Write(c.Out, r.Doc, "")
+		}
+		if err == nil {
+			err = done(one)
+		}
+		if err != nil {
+			return failed, no, err
+		}
+	}
+	return failed, no, nil
 }
 
 // stepText is one step in words.

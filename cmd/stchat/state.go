@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
+	"stchat/internal/ops"
 	"stchat/internal/ops/state"
 )
 
@@ -84,29 +84,17 @@ func stateHints() []hint {
 // tell prints what became of the state of each PATH.
 func (o *stateFlags) tell(c *console, results []*state.Result) error {
 	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: stateHints()}
-	failed, no, edited, chat := false, false, false, false
-	for _, r := range results {
-		switch {
-		case isNo(r.Err):
-			no = true
-		case r.Err != nil:
-			failed = true
-		}
-		if err := say(c, how, r.Doc.Path, &r.Result); err != nil {
-			return err
-		}
-		if r.Err != nil {
-			continue
-		}
+	of := func(r *state.Result) (string, *ops.Result[state.Changed]) { return r.Doc.Path, &r.Result }
+	edited, chat := false, false
+	failed, no, err := sayAll(c, how, results, of, func(r *state.Result) error {
 		edited, chat = edited || r.Doc.DidWrite, chat || r.Doc.DidWrite && r.Chat
-		if o.json {
-			if err := jsondoc.Write(c.Out, r.Doc, ""); err != nil {
-				return err
-			}
-		}
 		if !r.Doc.Changed {
 			c.note("%s: unchanged", r.Doc.Path)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	switch {
 	case chat:
