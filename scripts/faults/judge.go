@@ -181,7 +181,8 @@ func (sc *scenario) namesFile(text string) bool {
 			return true
 		}
 	}
-	return strings.Contains(text, ".stchat") || strings.Contains(text, "settings.json") || strings.Contains(text, "standard output") || strings.Contains(text, "standard input")
+	return strings.Contains(text, ".stchat") || strings.Contains(text, "settings.json") || strings.Contains(text, "standard output") || strings.Contains(text, "standard input") ||
+		strings.Contains(text, "create a file in ") // of the system's folder for temporary ones
 }
 
 // isJournal says whether a file tells what was begun and not ended.
