@@ -78,7 +78,7 @@ func edits() []*scenario {
 		{name: "state delete", files: luker, goes: true, args: call("state", "delete", deep, "tides")},
 		{name: "state prune", files: luker, args: call("state", "prune", deep)},
 		{name: "new", files: family, masked: true, args: func(label string) []string { return []string{"new", mira, "--name", label} }},
-		{name: "restore --in-place", files: solo, masked: true, setup: [][]string{{"snapshot", "."}, {"message", "delete", harbour, "-a", "100.."}}, args: call("restore", "--in-place", harbour)},
+		{name: "restore --in-place", files: solo, masked: true, store: true, setup: [][]string{{"snapshot", "."}, {"message", "delete", harbour, "-a", "100.."}}, args: call("restore", "--in-place", harbour)},
 		{name: "undo of a rename", files: family, goes: true, setup: [][]string{renamed}, args: call("undo", "--data", ".")},
 		{name: "undo of a delete", files: family, goes: true, masked: true, setup: [][]string{{"delete", "--family", side}}, args: call("undo", "--data", ".")},
 	}

@@ -42,7 +42,8 @@ func (h *harness) command(dir string, under, args []string) (cmd *exec.Cmd, stde
 	words := slices.Concat(under, []string{h.bin}, args)
 	cmd = exec.Command(words[0], words[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+dir)
+	// Temporary files lie beside the world, so that what hits them counts as well.
+	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+dir, "TMPDIR="+filepath.Dir(dir))
 	stderr = new(bytes.Buffer)
 	cmd.Stderr = stderr
 	return cmd, stderr

@@ -32,6 +32,7 @@ type scenario struct {
 	linked bool     // the new chats are noted in their sources
 	group  bool     // they are listed by a group
 	mends  bool     // chats are mended each by itself, with the old one kept
+	store  bool     // with a history, and SQLite, which lets a failed sync of a folder pass
 	only   string   // the system calls that it is for, or "meddle" where it writes nothing
 
 	old, new snapshot
