@@ -65,12 +65,6 @@ func (k *Checker) Rescan(ctx context.Context, was *Chat, src jsonl.Source) (*Cha
 	return c, k.readFrom(ctx, c, src, ScanOptions{})
 }
 
-// Common is how many messages from the first on two chats share, by name,
-// is_user and mes; it stops looking after limit of them (below 0: never).
-func (k *Checker) Common(ctx context.Context, a, b string, limit int) (int, error) {
-	return k.hasher.common(ctx, a, b, limit)
-}
-
 // Across judges what takes more than one file. chats are those that were
 // scanned; their findings grow, anew each time it is called. It returns the
 // findings about other files. The error is that ctx ended, or joins those of

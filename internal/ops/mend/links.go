@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stchat/internal/family"
 	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
@@ -106,30 +107,47 @@ func (p *planner) parent(one *plan, have rules.Set) {
 	}
 }
 
-// branch notes a branch in its parent, on the last message that both share.
+// branch notes a branch in its parent, on the message at which it parts from it.
 func (p *planner) branch(ctx context.Context, c *rules.Chat) error {
-	name, ok := p.checker.Around.LinkTarget(c.Folder, c.MainChat)
-	if !ok {
-		return nil
-	}
-	path := p.checker.Around.Folder(c.Folder).File(name)
-	n, err := p.checker.Common(ctx, path, c.Path, -1)
+	g, err := p.graph(ctx, c.Folder)
 	if err != nil {
 		return ops.PathError(err)
 	}
-	if n == 0 {
-		one := p.of(c)
-		one.left = append(one.left, fmt.Sprintf("unlisted-branch: it shares no message with its parent %q, so there is no place to note it", clip(name)))
+	child, from := g.Find(c.Name), g.Find(c.MainChat)
+	if child == nil || from == nil {
 		return nil
 	}
-	parent := cmp.Or(p.known[path], p.parents[path])
+	if from.Err != nil {
+		return ops.PathError(from.Err)
+	}
+	at := family.PointOf(child.Messages, from.Messages).AtParent
+	if at < 0 {
+		one := p.of(c)
+		one.left = append(one.left, fmt.Sprintf("unlisted-branch: it shares no message with its parent %q, so there is no place to note it", clip(from.Name)))
+		return nil
+	}
+	parent := cmp.Or(p.known[from.Path], p.parents[from.Path])
 	if parent == nil {
-		if parent, err = p.checker.Scan(ctx, path, rules.ScanOptions{}); err != nil {
+		if parent, err = p.checker.Scan(ctx, from.Path, rules.ScanOptions{}); err != nil {
 			return ops.PathError(err)
 		}
-		p.parents[path] = parent
+		p.parents[from.Path] = parent
 	}
 	one := p.of(parent)
-	one.notes[n-1] = append(one.notes[n-1], c.Name)
+	one.notes[at] = append(one.notes[at], c.Name)
 	return nil
+}
+
+// graph returns how the chats of a folder hang together as their files are now. A
+// folder is read once.
+func (p *planner) graph(ctx context.Context, folder string) (*family.Graph, error) {
+	if g := p.graphs[folder]; g != nil {
+		return g, nil
+	}
+	graphs, err := family.Read(ctx, &p.checker.Around.Library, []string{folder}, family.Options{})
+	if err != nil {
+		return nil, err
+	}
+	p.graphs[folder] = graphs[0]
+	return graphs[0], nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/luker"
@@ -62,12 +63,13 @@ type planner struct {
 	plans   []*plan                // in the order of the chats
 	known   map[string]*rules.Chat // those that are mended, by the paths of their files
 	parents map[string]*rules.Chat // others that were looked up, the same
+	graphs  map[string]*family.Graph
 }
 
 func newPlanner(opt *RepairOptions, s *surveyed) *planner {
 	p := &planner{
 		checker: s.checker, newUUID: opt.NewUUID, now: opt.Now, bump: opt.BumpIntegrity,
-		byPath: map[string]*plan{}, known: map[string]*rules.Chat{}, parents: map[string]*rules.Chat{},
+		byPath: map[string]*plan{}, known: map[string]*rules.Chat{}, parents: map[string]*rules.Chat{}, graphs: map[string]*family.Graph{},
 	}
 	p.want, p.asked = opt.wanted()
 	p.renames = &renames{lib: &s.checker.Around.Library, as: p.as, folders: map[string]kin{}}
