@@ -228,7 +228,9 @@ func pageIsUsed(t *testing.T, b *browser) {
 	b.key("Escape")
 	// zoom and pan
 	tick := "document.querySelectorAll('#lanes .tick')[1].textContent"
-	before := b.eval(tick)
+	before := "#10"
+	b.key("0")
+	b.is(tick, before)
 	b.eval("document.getElementById('stage').focus()")
 	for range 12 {
 		b.key("+")

@@ -104,7 +104,8 @@ func (p *picture) lane(list []lane, l *lane, wide float64) {
 	textX, textY := start, y-10
 	fmt.Fprintf(p.w, "<g><title>%s</title>\n", xmlText(tooltip(c)))
 	if l.above < 0 {
-		fmt.Fprintf(p.w, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", line, start, y, max(end, start+6))
+		end = max(end, start+6)
+		fmt.Fprintf(p.w, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", line, start, y, end)
 	} else {
 		const r = 10
 		fork, above := p.x(l.fork), svgTop+(list[l.above].y+0.15)*svgRow
@@ -116,7 +117,6 @@ func (p *picture) lane(list []lane, l *lane, wide float64) {
 			textX, textY = end+14, y+4.5
 		}
 	}
-	end = max(end, start+6)
 	if c.Current {
 		fmt.Fprintf(p.w, "<circle class=\"halo\" cx=\"%.1f\" cy=\"%.1f\" r=\"8\"/>\n", end, y)
 	}

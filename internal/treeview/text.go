@@ -53,17 +53,15 @@ func Text(w io.Writer, t *Tree, opt TextOptions) error {
 		if len(o.Chats) == 0 {
 			continue
 		}
-		if len(t.Owners) > 1 {
-			if i > 0 {
-				fmt.Fprintln(d.w)
-			}
-			d.line(d.paint(OwnerStyle, visible.Truncate(visible.Text(o.Name), d.opt.Width)))
-		}
 		if t.Flat {
 			drawFlat(&d, o.Chats)
-		} else {
-			d.families(o.Chats)
+			continue
 		}
+		if i > 0 {
+			fmt.Fprintln(d.w)
+		}
+		d.line(d.paint(OwnerStyle, visible.Truncate(visible.Text(o.Name), d.opt.Width)))
+		d.families(o.Chats)
 	}
 	d.line(visible.Truncate(t.Summary.text(d.opt.Hint), d.opt.Width))
 	return d.w.Flush()
@@ -131,7 +129,7 @@ func (d *drawer) family(chats []*Chat) {
 		// the beginning of a name is what chats have in common
 		name := visible.TruncateLeft(c.short(), max(width-visible.Width(before[i]), leastTail))
 		left := visible.Pad(before[i]+name, width)
-		numbers := fmt.Sprintf("  %5d %-6s", c.Messages, d.ownText(c))
+		numbers := fmt.Sprintf("  %5d %-8s", c.Messages, d.ownText(c))
 		room := d.opt.Width - visible.Width(left) - len(numbers) - 1
 		if c.Current {
 			left = d.paint(CurrentStyle, left)
@@ -140,8 +138,14 @@ func (d *drawer) family(chats []*Chat) {
 	}
 }
 
+// ownText is what stands behind a chat's number of messages.
 func (d *drawer) ownText(c *Chat) string {
-	if c.Parent == nil || c.Own == 0 {
+	switch {
+	case c.Parent == nil && c.Messages == 1:
+		return "message"
+	case c.Parent == nil:
+		return "messages"
+	case c.Own == 0:
 		return ""
 	}
 	return "+" + strconv.Itoa(c.Own)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
+	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/library"
 	"stchat/internal/ops"
@@ -64,6 +66,13 @@ func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 	for _, err := range walked.Errs {
 		res.Errs = append(res.Errs, err)
 	}
+	walked.Chats = slices.DeleteFunc(walked.Chats, func(t ops.Target) bool {
+		err := chat.CheckName(t.Path)
+		if err != nil {
+			res.Errs = append(res.Errs, ops.PathError(err))
+		}
+		return err != nil
+	})
 	lib := new(library.Library)
 	asked, folders := foldersOf(walked)
 	graphs, err := family.Read(ctx, lib, folders, family.Options{By: opt.By, Meter: opt.Meter})

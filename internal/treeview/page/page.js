@@ -39,7 +39,7 @@ let shown = [], base = 0, rows = 0, widest = 1, headings = [];
 let chosen = -1, hits = [], hitSet = null, hitAt = -1;
 const view = {x: 0, y: 0, k: 8, h: 44};
 const PAD = 26, AXIS = 30, LEAST = 3, MOST = 72;
-let width = 0, height = 0, asked = false;
+let width = 0, height = 0, asked = false, fitted = true;
 
 function choose(owner) {
 	shown = [];
@@ -61,19 +61,28 @@ function choose(owner) {
 const sx = (x) => PAD + (x - view.x) * view.k;
 const sy = (y) => AXIS + (y - base - view.y) * view.h;
 
+// fit shows all; where that is too much for the screen, all that stands on its first rows.
 function fit() {
 	const room = Math.min(260, width * 0.4);
-	view.k = Math.max(0.02, Math.min(26, (width - PAD - room) / Math.max(widest, 1)));
 	view.h = Math.max(36, Math.min(58, (height - AXIS - 16) / Math.max(rows, 1)));
+	let across = 1;
+	for (const i of shown) {
+		if (chats[i].y - base > Math.max(height - AXIS, 0) / view.h) break;
+		across = Math.max(across, chats[i].j);
+	}
+	view.k = Math.max(0.02, Math.min(26, (width - PAD - room) / across));
 	view.x = view.y = 0;
+	fitted = true;
 	redraw();
 }
 function pan(dx, dy) {
+	fitted = false;
 	view.x -= dx / view.k;
 	view.y -= dy / view.h;
 	redraw();
 }
 function zoom(f, px, py) {
+	fitted = false;
 	const x = view.x + (px - PAD) / view.k, y = view.y + (py - AXIS) / view.h;
 	view.k = Math.max(0.005, Math.min(120, view.k * f));
 	view.h = Math.max(LEAST, Math.min(MOST, view.h * f));
@@ -91,10 +100,11 @@ function keepInside() {
 function center(i) {
 	const c = chats[i];
 	view.h = Math.max(view.h, 30);
-	const x = sx(c.i), y = sy(c.y);
-	if (x < 30 || x > width * 0.7) view.x = c.i - width * 0.25 / view.k;
+	const x = sx(c.i), y = sy(c.y), before = view.x + view.y;
+	if (x < PAD || x > width * 0.75) view.x = c.i - width * 0.25 / view.k;
 	const low = small() && !panel.hidden ? height * 0.2 : height - 50;
-	if (y < AXIS + 30 || y > low) view.y = c.y - base - Math.min(height * 0.35, low) / view.h;
+	if (y < AXIS + 16 || y > low) view.y = c.y - base - Math.min(height * 0.35, low) / view.h;
+	if (view.x + view.y !== before) fitted = false;
 	redraw();
 }
 function redraw() {
@@ -278,6 +288,7 @@ function fillList() {
 		b.appendChild(make("span", "indent"));
 		b.appendChild(make("span", "mark " + kind(c) + (c.c ? " current" : "")));
 		b.appendChild(make("span", "name", name(c)));
+		b.appendChild(make("span", "when", span(c)));
 		b.appendChild(make("span", "n", c.u < 0 ? String(c.m) : "#" + c.a + (c.w ? " +" + c.w : "")));
 		b.setAttribute("aria-label", c.n + ", " + c.r + ", " + count(c.m, "message") + (c.c ? ", open" : ""));
 		b.addEventListener("click", () => open(i, b));
@@ -306,7 +317,7 @@ function open(i, by) {
 	fillPanel(i);
 	if (small() && !list.hidden) showList(false);
 	panel.hidden = false;
-	measure();
+	remeasure();
 	center(i);
 	if (by) panel.querySelector("h2").focus();
 }
@@ -315,8 +326,7 @@ function close() {
 	panel.hidden = true;
 	if (buttons.has(chosen)) buttons.get(chosen).removeAttribute("aria-current");
 	chosen = -1;
-	measure();
-	redraw();
+	remeasure();
 	if (cameFrom && cameFrom.isConnected && cameFrom.offsetParent) cameFrom.focus(); else stage.focus({preventScroll: true});
 	cameFrom = null;
 }
@@ -567,7 +577,7 @@ stage.addEventListener("keydown", (e) => {
 	const move = moves.get(e.key);
 	if (e.ctrlKey || e.metaKey || e.altKey) return;
 	if (move) pan(move[0], move[1]);
-	else if (e.key === "Home") { view.x = 0; view.y = 0; redraw(); }
+	else if (e.key === "Home") { pan(view.x * view.k, view.y * view.h); }
 	else if (e.key === "Enter" && shown.length) open(chosen >= 0 ? chosen : shown[first(base + view.y)] ?? shown[0], stage);
 	else return;
 	e.preventDefault();
@@ -599,8 +609,7 @@ $("help").addEventListener("click", () => legend($("legend").hidden));
 function showList(on) {
 	list.hidden = !on;
 	$("listed").setAttribute("aria-pressed", String(on));
-	measure();
-	redraw();
+	remeasure();
 }
 $("listed").addEventListener("click", () => showList(list.hidden));
 const small = () => innerWidth <= 760;
@@ -610,7 +619,13 @@ function measure() {
 	height = stage.clientHeight;
 	svg.setAttribute("viewBox", "0 0 " + Math.max(width, 1) + " " + Math.max(height, 1));
 }
-new ResizeObserver(() => { measure(); redraw(); }).observe(stage);
+// remeasure keeps all in sight where it was, and else what is in sight.
+function remeasure() {
+	measure();
+	if (fitted) fit();
+	else redraw();
+}
+new ResizeObserver(remeasure).observe(stage);
 
 const owners = $("owner");
 if (data.owners.length > 1) {
