@@ -29,6 +29,16 @@ function andBack(t, changes, ...args) {
     return t.stchat({ changes }, ...args, '-q');
 }
 
+/** Renames a file and then back, and fails unless every byte is what it was; then renames it for good, with undo tried. */
+function rename(t, changes, file, name, ...flags) {
+    const before = snapshot(folders(t));
+    const { dir, name: old, ext } = path.parse(file);
+    t.stchat({ changes }, 'rename', file, name, ...flags, '-q');
+    t.stchat({ changes }, 'rename', path.join(dir, name + ext), old, ...flags, '-q');
+    same(changesBetween(before, snapshot(folders(t))), [], `what rename of ${old} and back leaves changed`);
+    return andBack(t, changes, 'rename', file, name, ...flags);
+}
+
 /** Fails where check finds anything, an info too. */
 function clean(t, ...files) {
     const found = t.stchat('check', '--format', 'json', '--severity', 'info', ...files).trim().split('\n').map((line) => JSON.parse(line));
@@ -155,14 +165,10 @@ const renames = {
         return { source, ...family(t, source) };
     },
     async run(t, { source, point, side, kid }) {
-        const before = snapshot(folders(t));
         const to = (name) => name.replace(source.chat, 'A better name');
         const old = [source.chat, point, side, kid];
         const files = [...old, ...old.map(to)].map((name) => chatFile(source, name));
-        andBack(t, [...files, cardFile(t, source)], 'rename', source.file, 'A better name', '--family');
-        t.stchat({ changes: [...files, cardFile(t, source)] }, 'rename', chatFile(source, 'A better name'), source.chat, '--family', '-q');
-        same(changesBetween(before, snapshot(folders(t))), [], 'what rename and back leaves changed');
-        t.stchat({ changes: [...files, cardFile(t, source)] }, 'rename', source.file, 'A better name', '--family', '-q');
+        rename(t, [...files, cardFile(t, source)], source.file, 'A better name', '--family');
 
         assert.equal(await current(t, source), 'A better name', 'the card');
         await lists(t, source, { 'A better name': 12, [to(point)]: 5, [to(side)]: 7, [to(kid)]: 6 });
@@ -175,7 +181,7 @@ const renames = {
 
         // one in the middle alone: its parent and its child follow
         await leave(t);
-        andBack(t, [to(side), 'Middle', 'A better name', to(kid)].map((name) => chatFile(source, name)), 'rename', chatFile(source, to(side)), 'Middle');
+        rename(t, [to(side), 'Middle', 'A better name', to(kid)].map((name) => chatFile(source, name)), chatFile(source, to(side)), 'Middle');
         await leadsBack(t, source, to(kid), 6, 'Middle');
         await leadsBack(t, source, 'Middle', 7, 'A better name');
         same((await state(t)).messages[6].extra.branches, ['Middle'], 'the branches of message 6');
@@ -192,7 +198,7 @@ const book = {
     },
     async run(t, { source, book }) {
         const to = path.join(path.dirname(book.file), 'A better book.json');
-        andBack(t, [book.file, to, source.file], 'rename', book.file, 'A better book');
+        rename(t, [book.file, to, source.file], book.file, 'A better book');
         const settings = await t.server.post('/api/settings/get', {});
         assert.ok(settings.body.world_names.includes('A better book'), 'the server does not list the book');
         assert.ok(!settings.body.world_names.includes(book.name), 'the server still lists the old name');
@@ -219,7 +225,7 @@ const groups = {
     },
     async run(t, { source, point, side, kid }) {
         const changes = [source.groupFile, chatFile(source, 'Our better name'), source.file, chatFile(source, point), chatFile(source, side)];
-        andBack(t, changes, 'rename', source.file, 'Our better name');
+        rename(t, changes, source.file, 'Our better name');
         let group = await groupOf(t, source);
         same(group.chats, ['Our better name', point, side, kid], 'the group\u2019s chats');
         assert.equal(group.chat_id, 'Our better name', 'the group\u2019s current chat');
