@@ -23,6 +23,7 @@ import (
 	"stchat/internal/ops/book"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/keep"
+	"stchat/internal/ops/move"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
 )
@@ -155,13 +156,14 @@ func errorCode(err error) string {
 	case isInterrupted(err):
 		return "interrupted"
 	case isA[*usageError](err), isA[*ops.NoMessageError](err), isA[*isolate.RangeError](err), isA[*message.SwipeError](err),
-		any(keep.ErrLoose, keep.ErrSeveral, book.ErrAmbiguous, names.ErrEmptyName, names.ErrReserved, names.ErrNoRoom, names.ErrNoFree):
+		any(keep.ErrLoose, keep.ErrSeveral, book.ErrAmbiguous, names.ErrEmptyName, names.ErrReserved, names.ErrNoRoom, names.ErrNoFree, move.ErrName):
 		return "usage"
-	case isA[*cut.OwnMessagesError](err), any(cut.ErrRequirement, changeset.ErrOtherRoot, history.ErrOtherRoot, history.ErrForeign, history.ErrNewer, history.ErrBusy):
+	case isA[*cut.OwnMessagesError](err), any(cut.ErrRequirement, changeset.ErrOtherRoot, history.ErrOtherRoot, history.ErrForeign, history.ErrNewer, history.ErrBusy),
+		any(move.ErrDatabase, move.ErrLeftover, move.ErrNotListed, move.ErrNoOwner, move.ErrOwner, move.ErrRelatives, move.ErrKind, move.ErrSameOwner):
 		return "refused"
 	case isA[*changeset.StuckError](err), any(jsonl.ErrChanged, safefile.ErrChanged):
 		return "changed"
-	case any(names.ErrTaken, fs.ErrExist):
+	case any(names.ErrTaken, move.ErrTaken, fs.ErrExist):
 		return "exists"
 	case any(fs.ErrNotExist, lorebook.ErrMissing, keep.ErrUnknown):
 		return "not-found"

@@ -48,7 +48,6 @@ func moveHints() []hint {
 		{move.ErrTaken, "; choose another name"},
 		{move.ErrLeftover, "; remove it or choose another name"},
 		{move.ErrDatabase, "; export the chats from Luker and work on the export"},
-		{move.ErrNoFile, "; --like and --set are for characters' chats"},
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -60,6 +61,9 @@ func (o *newOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 	}
 	c := a.console()
 	r := move.New(ctx, opt)
+	if errors.Is(r.Err, move.ErrNoFile) {
+		return usagef("%s: a group's new chat has no file until SillyTavern greets in it, so --like and --set are for characters' chats", args[0])
+	}
 	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
 	if err := say(c, how, args[0], r); err != nil {
 		return err

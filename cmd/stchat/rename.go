@@ -18,7 +18,8 @@ extension would erase otherwise. SillyTavern itself only renames the file.
 
 NAME is made safe as SillyTavern does it; a trailing .jsonl is taken off.
 With --family descendants whose names begin with the old name get the new
-beginning. Prints the resulting path.
+beginning. With --lorebook the chat's own lorebook is renamed too, if its name
+has the chat's in it. Prints the resulting paths.
 
 A lorebook (worlds/X.json) is renamed with what names it: the metadata of the
 user's chats, their timed effects, cards, and SillyTavern's settings.
@@ -36,11 +37,12 @@ func newRenameCmd(a *app) *cobra.Command {
 
 type renameOptions struct {
 	moveFlags
-	family bool
+	family, book bool
 }
 
 func (o *renameOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.family, "family", false, "also rename descendants whose names begin with the old name")
+	fs.BoolVar(&o.book, "lorebook", false, "also rename the chat's lorebook, if it bears the chat's name or its label (…__CP_NAME)")
 	o.moveFlags.addFlags(fs)
 }
 
@@ -53,14 +55,14 @@ func (o *renameOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	meter, end := c.meter("reading", o.json)
 	common.Meter = meter
 	if strings.EqualFold(filepath.Ext(args[0]), ".json") {
-		if o.family {
-			return usagef("--family goes with a chat")
+		if o.family || o.book {
+			return usagef("--family and --lorebook go with a chat")
 		}
 		r := move.RenameBook(ctx, move.RenameOptions{Options: common, Chat: args[0], Name: args[1]})
 		end()
 		return o.tell(c, []*move.Result{r})
 	}
-	results := move.Rename(ctx, move.RenameOptions{Options: common, Chat: args[0], Name: args[1], Family: o.family})
+	results := move.Rename(ctx, move.RenameOptions{Options: common, Chat: args[0], Name: args[1], Family: o.family, Book: o.book})
 	end()
 	return o.tell(c, results)
 }

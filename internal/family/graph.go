@@ -116,16 +116,16 @@ func (g *Graph) found(from *Chat, name string) *Chat {
 
 // Current reports whether a chat is the one that is open in its card or group.
 func (g *Graph) Current(c *Chat) bool {
-	if g.Card != nil && g.Card.Chat != "" && g.Find(g.Card.Chat) == c {
-		return true
-	}
-	for _, f := range g.Groups {
-		if slices.Contains(c.Groups, f.Path) && f.ChatID != "" && g.Find(f.ChatID) == c {
-			return true
-		}
-	}
-	return false
+	return g.IsOpenInCard(c) || slices.ContainsFunc(g.Groups, func(f *group.File) bool { return slices.Contains(c.Groups, f.Path) && g.IsOpenIn(f, c) })
 }
+
+// IsOpenInCard reports whether a chat is the one that is open in its character's card.
+func (g *Graph) IsOpenInCard(c *Chat) bool {
+	return g.Card != nil && g.Card.Chat != "" && g.Find(g.Card.Chat) == c
+}
+
+// IsOpenIn reports whether a chat is the one that is open in a group.
+func (g *Graph) IsOpenIn(f *group.File, c *Chat) bool { return f.ChatID != "" && g.Find(f.ChatID) == c }
 
 // Roots returns the chats without a parent, in the order of the chats.
 func (g *Graph) Roots() []*Chat {

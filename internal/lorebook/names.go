@@ -45,6 +45,16 @@ func (s *Shelf) ForChat(book, label string) (string, error) {
 	return s.free(0, func(room int) string { return names.Derive(book, cloneJoin, label, room) })
 }
 
+// CloneLabel returns the label of the checkpoint or branch for which a book was cloned, as
+// its name tells; "" where it tells of none.
+func CloneLabel(book string) string {
+	at := strings.LastIndex(book, cloneJoin)
+	if at < 0 {
+		return ""
+	}
+	return book[at+len(cloneJoin):]
+}
+
 // CloneOf gives the lorebook of which a name says that it is a clone: of "<book> (n)" and
 // "<book>__CP_<label>", where there is such a book.
 func (s *Shelf) CloneOf(name string) (book string, ok bool) {

@@ -26,9 +26,9 @@ func TestRenameAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := contents(t, folder)
-	rename := func(path, name string, family bool) {
+	rename := func(path, name string, family, book bool) {
 		t.Helper()
-		opt := RenameOptions{Options: Options{Now: time.Now(), NewUUID: uuid.NewString, Changes: changeset.Options{NoSync: true}}, Chat: path, Name: name, Family: family}
+		opt := RenameOptions{Options: Options{Now: time.Now(), NewUUID: uuid.NewString, Changes: changeset.Options{NoSync: true}}, Chat: path, Name: name, Family: family, Book: book}
 		if strings.HasSuffix(path, ".json") {
 			if r := RenameBook(t.Context(), opt); r.Err != nil {
 				t.Fatal(r.Err)
@@ -41,6 +41,8 @@ func TestRenameAndBack(t *testing.T) {
 			}
 		}
 	}
+	const story = "Maren Holm - 2026-03-01@18h42m07s311ms"
+	cloned := map[string]bool{"Before the storm.jsonl": true, story + " - Branch #1.jsonl": true, story + " - Branch #2.jsonl": true}
 	tried := 0
 	for file := range before {
 		kind := filepath.Ext(file)
@@ -49,23 +51,26 @@ func TestRenameAndBack(t *testing.T) {
 		}
 		old := filepath.Join(folder, file)
 		fresh := filepath.Join(filepath.Dir(old), "another name"+kind)
-		for _, family := range []bool{false, true} {
-			if family && kind != ".jsonl" {
+		for _, how := range []struct{ family, book bool }{{}, {family: true}, {book: true}} {
+			if (how.family || how.book) && kind != ".jsonl" {
 				continue
 			}
-			rename(old, "another name", family)
+			rename(old, "another name", how.family, how.book)
 			between := contents(t, folder)
 			if _, ok := between[file]; ok {
 				t.Errorf("%s is still there", file)
 			}
-			rename(fresh, strings.TrimSuffix(filepath.Base(old), kind), family)
+			if _, ok := between[filepath.Join("worlds", "z-AutoLB-Gull Rock__CP_another name.json")]; how.book && ok != (cloned[filepath.Base(file)]) {
+				t.Errorf("%s: its lorebook is renamed: %t", file, ok)
+			}
+			rename(fresh, strings.TrimSuffix(filepath.Base(old), kind), how.family, how.book)
 			if diff := cmp.Diff(before, contents(t, folder)); diff != "" {
-				t.Fatalf("%s, family %t: renamed and back, the files differ:\n%s", file, family, diff)
+				t.Fatalf("%s, %+v: renamed and back, the files differ:\n%s", file, how, diff)
 			}
 			tried++
 		}
 	}
-	if tried < 15 {
+	if tried < 20 {
 		t.Errorf("only %d files were renamed", tried)
 	}
 }

@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"stchat/internal/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/family"
-	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
@@ -92,48 +89,18 @@ func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, r *Result
 	for _, c := range goes[1:] {
 		more = append(more, newResult(c.Path, &opt.Options))
 	}
+	results := append([]*Result{r}, more...)
 	if !opt.Keep {
-		instead(n, goes)
+		instead(n, goes, results)
 	}
 	n.collect()
 	adopt(n)
-	if n.open != "" {
-		r.Doc.Opened = &n.open
-	}
 	for _, d := range r.Doc.Dangling {
 		r.Warn("%s: %s names %q, which is not there any more", d.Path, d.Key, d.Name)
 	}
 	noteBookless(ctx, f, goes, r)
 	r.Note("what is deleted is kept: 'undo' brings it back; it goes for good only when its record is dropped")
 	return more, drafter{n, s}.draft(ctx)
-}
-
-// instead settles which chat a card or a group has open in place of one that goes: its
-// parent, else the one of the owner that was last changed; of a group else its last.
-func instead(n *naming, goes []*family.Chat) {
-	g := n.folder.graph
-	leaves := func(c *family.Chat) bool { return slices.Contains(goes, c) }
-	for _, c := range goes {
-		if !g.Current(c) {
-			continue
-		}
-		for p := c.Parent; p != nil; p = p.Parent {
-			if !leaves(p) {
-				n.open = p.Name
-				return
-			}
-		}
-		stays := slices.DeleteFunc(slices.Clone(g.Chats), func(other *family.Chat) bool {
-			return leaves(other) || n.folder.isGroup() && !slices.ContainsFunc(other.Groups, func(path string) bool { return slices.Contains(c.Groups, path) })
-		})
-		if len(stays) > 0 {
-			n.open = slices.MaxFunc(stays, func(a, b *family.Chat) int { return a.Stamp.Info().ModTime().Compare(b.Stamp.Info().ModTime()) }).Name
-			return
-		}
-		if n.folder.isGroup() {
-			n.open = names.Humanized(n.folder.opt.Now)
-		}
-	}
 }
 
 // noteBookless names lorebooks that no chat of the user names any more.
@@ -143,12 +110,7 @@ func noteBookless(ctx context.Context, f *folder, goes []*family.Chat, r *Result
 		return
 	}
 	name := func(path string) string {
-		c, err := chat.Open(ctx, path, chat.Options{Groups: f.lib, Any: true})
-		if err != nil {
-			return ""
-		}
-		defer c.Close()
-		book, _ := lorebook.NameIn(c.Metadata())
+		book, _ := bookOf(ctx, f.lib, path) // one that cannot be read names none
 		return book
 	}
 	left := map[string]bool{}

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
+	"stchat/internal/library"
 	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
@@ -25,6 +27,7 @@ type drafter struct {
 // draft drafts what was collected: the files that get another name or go, and those that
 // name them.
 func (d drafter) draft(ctx context.Context) error {
+	slices.Sort(d.n.order)
 	for _, c := range d.n.folder.graph.Chats {
 		if _, ok := d.n.to[c]; ok {
 			if err := d.draftOwn(ctx, c); err != nil {
@@ -118,28 +121,30 @@ func (d drafter) draftNames(ctx context.Context, path string, e *fileEdit) error
 	if e.chat.Damaged > 0 {
 		d.warnDamaged(ctx, e)
 	}
-	lines := linesOf(d.n, e)
-	if slug := d.newSlug(e.chat); slug != "" {
-		lines = append(lines, chat.LineEdit{Index: chat.HeaderIndex, Do: headerDo(func(md *rawjson.Object) { md.Set("integrity", rawjson.Quote(slug)) })})
-		for _, sidecar := range d.n.folder.graph.Folder.Sidecars(e.chat.Name) {
-			if sidecar.Kind == luker.ChatSync {
-				now := d.n.folder.opt.Now.UnixMilli()
-				err := d.s.Edit(sidecar.Path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return luker.SyncData(slug, now), nil }), "the chat's new slug, where Luker looks first")
-				if err != nil {
-					return ops.PathError(err)
-				}
-			}
-		}
+	lines, err := withNewSlug(linesOf(d.n, e), d.n.folder.opt, d.n.folder.graph.Folder, e.chat.Name, d.s)
+	if err != nil {
+		return ops.PathError(err)
 	}
 	return ops.PathError(d.s.Edit(path, safefile.Stamp{}, changeset.Joined(lines), about))
 }
 
-// newSlug returns the slug that a chat gets which is edited in place, "" for its own.
-func (d drafter) newSlug(c *family.Chat) string {
-	if d.n.folder.opt.BumpIntegrity || len(d.n.folder.graph.Folder.Sidecars(c.Name)) > 0 {
-		return d.n.folder.opt.NewUUID()
+// withNewSlug adds a new slug to the edits of a chat that is edited in place, where it is
+// to have one; in Luker's sidecar, too, where Luker looks first.
+func withNewSlug(lines chat.Lines, opt *Options, f *library.Folder, name string, s *changeset.Set) (chat.Lines, error) {
+	sidecars := f.Sidecars(name)
+	if !opt.BumpIntegrity && len(sidecars) == 0 {
+		return lines, nil
 	}
-	return ""
+	slug, now := opt.NewUUID(), opt.Now.UnixMilli()
+	for _, sidecar := range sidecars {
+		if sidecar.Kind == luker.ChatSync {
+			err := s.Edit(sidecar.Path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return luker.SyncData(slug, now), nil }), "the chat's new slug, where Luker looks first")
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return append(lines, chat.LineEdit{Index: chat.HeaderIndex, Do: headerDo(func(md *rawjson.Object) { md.Set("integrity", rawjson.Quote(slug)) })}), nil
 }
 
 // warnDamaged names the damaged lines of a relative that hold a name: they stay.

@@ -37,7 +37,7 @@ var ErrSameOwner = errors.New("it is this owner's already")
 // Elsewhere takes chats to another character or another group.
 func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 	first := newResult(opt.Chats[0], &opt.Options)
-	more := []*Result{}
+	results := []*Result{first}
 	unit := changeset.Unit{Root: changeset.RootOf(opt.Chats[0]), Draft: func(ctx context.Context, s *changeset.Set) error {
 		f, err := read(ctx, &opt.Options, folderOf(opt.Chats[0]))
 		if err != nil {
@@ -60,28 +60,29 @@ func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 			r := first
 			if i > 0 {
 				r = newResult(c.Path, &opt.Options)
-				more = append(more, r)
+				results = append(results, r)
 			}
 			path := n.path[c]
 			r.Doc.From, r.Doc.To = c.Path, &path
 		}
-		instead(n, goes)
+		instead(n, goes, results)
 		n.collect()
 		cut(n, goes)
 		unreachable(first)
+		if err := noteSpeakers(ctx, n, goes); err != nil {
+			return ops.PathError(err)
+		}
 		if err := (drafter{n, s}).draft(ctx); err != nil {
 			return err
 		}
 		return ops.PathError(join(n, goes, to, s))
 	}}
 	o := changeset.Run(ctx, []changeset.Unit{unit}, opt.Changes)[0]
-	results := []*Result{finish(first, o)}
-	if first.Err != nil {
-		return results
+	if finish(first, o); first.Err != nil {
+		return results[:1]
 	}
-	for _, r := range more {
+	for _, r := range results[1:] {
 		r.ID, r.Doc.Operation, r.Doc.Steps = first.ID, first.Doc.Operation, []ops.Step{}
-		results = append(results, r)
 	}
 	return results
 }
@@ -195,9 +196,6 @@ func judgeOwner(n *naming, goes []*family.Chat, to *owner) error {
 		if left := there.Sidecars(n.to[c]); to.group == nil && len(left) > 0 {
 			return fmt.Errorf("%s: %w", left[0].Path, ErrLeftover)
 		}
-	}
-	if to.group == nil && to.name != from.Owner {
-		n.r.Note("messages keep their speakers' names; the character there is called %q", to.name)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func linesOf(n *naming, e *fileEdit) chat.Lines {
 		}
 	}
 	slices.SortFunc(indexes, cmp.Compare)
-	if _, ok := e.names[family.Header]; !ok && e.own != "" {
+	if _, ok := e.names[family.Header]; !ok && (e.own != "" || e.book) {
 		indexes = append([]int{family.Header}, indexes...)
 	}
 	for _, index := range indexes {
@@ -77,6 +77,9 @@ func editHeader(n *naming, md *rawjson.Object, e *fileEdit, names map[string]str
 	if e.own != "" {
 		autorecap.Own(md, e.own)
 	}
+	if e.book {
+		n.book.metadata(md)
+	}
 }
 
 // headerDo edits the metadata in a header's line.
@@ -112,7 +115,7 @@ func bytesOf(n *naming, path string, e *fileEdit) changeset.Edit {
 			}
 			to, keep := edit(now.Chat)
 			if !keep {
-				to = n.open
+				to = n.open[path]
 			}
 			if to == "" || to == now.Chat {
 				return old, nil
@@ -127,7 +130,7 @@ func bytesOf(n *naming, path string, e *fileEdit) changeset.Edit {
 		}
 		open := ""
 		if _, keep := edit(g.ChatID); !keep {
-			open = n.open
+			open = n.open[path]
 		}
 		data, err := g.WithNames(edit, open)
 		if err != nil || open == "" {

@@ -15,9 +15,11 @@ type naming struct {
 	to        map[*family.Chat]string // the new name; "" where the chat goes
 	path      map[*family.Chat]string // where its file goes; "" where it goes for good
 	elsewhere *owner                  // where the chats go that are named; nil: they stay where they are
-	open      string                  // what a card or group has open instead of one that goes
+	open      map[string]string       // by the path of a card or group file: what it has open instead of one that goes
 	keep      bool                    // links to what goes stay as they are
 	parent    map[*family.Chat]string // of children of what goes, their new parent; "" none
+
+	book *bookNames // the lorebook that is renamed along; nil: none is
 
 	files map[string]*fileEdit
 	order []string
@@ -29,12 +31,13 @@ type fileEdit struct {
 	names map[int]map[string]string // by message, as written: the new name; "" where the link goes
 	heirs map[int][]string          // by message: branches to note there
 	own   string                    // the name that its Auto-Recap data gets
+	book  bool                      // its metadata names the lorebook that is renamed along
 	count int
 }
 
 func newNaming(f *folder, r *Result) *naming {
 	return &naming{
-		folder: f, r: r, to: map[*family.Chat]string{}, path: map[*family.Chat]string{}, parent: map[*family.Chat]string{}, files: map[string]*fileEdit{},
+		folder: f, r: r, to: map[*family.Chat]string{}, path: map[*family.Chat]string{}, open: map[string]string{}, parent: map[*family.Chat]string{}, files: map[string]*fileEdit{},
 	}
 }
 
@@ -57,7 +60,6 @@ func (n *naming) collect() {
 			n.take(ref, c, at, to)
 		}
 	}
-	slices.Sort(n.order)
 }
 
 func (n *naming) gone(c *family.Chat) bool {
@@ -74,6 +76,7 @@ func (n *naming) take(ref family.Reference, named, at *family.Chat, to string) {
 	if n.elsewhere != nil && ref.Kind != family.Recap {
 		if _, along := n.to[at]; !along {
 			to = ""
+			n.tellCut(ref)
 		}
 	}
 	if to == ref.Name {
@@ -91,6 +94,16 @@ func (n *naming) take(ref family.Reference, named, at *family.Chat, to string) {
 		e.name(family.Header, ref.Name, "")
 	default:
 		e.name(ref.Index, ref.Name, to)
+	}
+}
+
+// tellCut tells of a name in a chat that stays that it goes.
+func (n *naming) tellCut(ref family.Reference) {
+	switch ref.Kind {
+	case family.Parent:
+		n.r.Warn("%s: main_chat %q is removed: that chat moves away", ref.Path, ref.Name)
+	case family.Checkpoint, family.Branch:
+		n.r.Warn("%s: the link to %q on message %d is removed: that chat moves away", ref.Path, ref.Name, ref.Index)
 	}
 }
 

@@ -81,7 +81,7 @@ func (o *owner) draftNew(ctx context.Context, lib *library.Library, opt *NewOpti
 	d.Name, d.Path, d.Opened = name, filepath.Join(o.folder, name+names.Extension), opt.Open
 	if o.group != nil {
 		if opt.Like != "" || !opt.Set.Empty() {
-			return fmt.Errorf("%s: %w: a group's chat gets its file when SillyTavern greets in it", opt.Owner, ErrNoFile)
+			return fmt.Errorf("%s: %w", opt.Owner, ErrNoFile)
 		}
 		d.Listed = &o.group.Path
 		return s.Edit(o.group.Path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {

@@ -20,10 +20,11 @@ type RenameOptions struct {
 	Chat   string
 	Name   string
 	Family bool // descendants whose names begin with the old one get the new beginning
+	Book   bool // the lorebook that the chat names is renamed, too, if it bears the old name
 }
 
 // Rename gives a chat another name, and everything that names it. It returns the chat's
-// result first, then those of its descendants that are renamed with it.
+// result first, then those of its descendants and of its lorebook that are renamed with it.
 func Rename(ctx context.Context, opt RenameOptions) []*Result {
 	r := newResult(opt.Chat, &opt.Options)
 	var more []*Result
@@ -55,6 +56,15 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 		r.Doc.To = &to
 		unreachable(r)
 		n.collect()
+		if opt.Book {
+			book, err := renameOwnBook(ctx, n, subject, s)
+			if err != nil {
+				return ops.PathError(err)
+			}
+			if book != nil {
+				more = append(more, book)
+			}
+		}
 		if err := (drafter{n, s}).draft(ctx); err != nil {
 			return err
 		}
@@ -68,6 +78,7 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 	for _, other := range more {
 		other.ID, other.Doc.Operation = r.ID, r.Doc.Operation
 		other.Doc.Steps = []ops.Step{}
+		other.Doc.Warnings = append(other.Doc.Warnings, other.Warnings...)
 	}
 	return append([]*Result{r}, more...)
 }

@@ -1,0 +1,103 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/family"
+	"stchat/internal/library"
+	"stchat/internal/lorebook"
+	"stchat/internal/names"
+	"stchat/internal/userdir"
+)
+
+// renameOwnBook renames the lorebook that a chat names along with the chat, and returns
+// what became of it; nil, and a note, where there is none that bears the chat's name.
+func renameOwnBook(ctx context.Context, n *naming, c *family.Chat, s *changeset.Set) (*Result, error) {
+	f := n.folder
+	name, err := bookOf(ctx, f.lib, c.Path)
+	switch {
+	case err != nil:
+		return nil, err
+	case name == "" || !f.graph.Folder.HasDir:
+		n.r.Note("the chat names no lorebook that could be renamed with it")
+		return nil, nil
+	}
+	to := bookLike(name, c.Name, n.to[c])
+	if to == "" {
+		n.r.Note("the lorebook %q does not bear the chat's name, and keeps its own", name)
+		return nil, nil
+	}
+	path, err := f.lib.Book(f.graph.Folder.Dir, name)
+	if errors.Is(err, lorebook.ErrMissing) {
+		n.r.Note("the lorebook %q is not there, so it is not renamed", name)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	book, err := lorebook.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	n.book = &bookNames{from: book, r: newResult(path, f.opt), s: s, opt: f.opt, lib: f.lib, dir: f.graph.Folder.Dir}
+	mine := map[string]*family.Chat{}
+	for _, other := range f.graph.Chats {
+		mine[filepath.Base(other.Path)] = other
+	}
+	here := userdir.RealPath(f.path)
+	err = n.book.rename(ctx, to, func(path string) bool {
+		other := mine[filepath.Base(path)]
+		if other == nil || userdir.RealPath(filepath.Dir(path)) != here {
+			return false
+		}
+		e := n.file(other.Path, other)
+		e.book = true
+		e.count++
+		return true
+	})
+	return n.book.r, err
+}
+
+// bookOf returns the name of the lorebook that a chat names, "" for none.
+func bookOf(ctx context.Context, lib *library.Library, path string) (string, error) {
+	c, err := chat.Open(ctx, path, chat.Options{Groups: lib, Any: true})
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	name, _ := lorebook.NameIn(c.Metadata())
+	return name, nil
+}
+
+// bookLike returns what a lorebook is called after a chat of another name: where it is a
+// clone that ends in the part of the name that is the chat's own, or has the whole name
+// in its own. Else it is empty.
+func bookLike(book, from, to string) string {
+	if label := lorebook.CloneLabel(book); label != "" && label == ownPart(from) {
+		return strings.TrimSuffix(book, label) + ownPart(to)
+	}
+	if strings.Contains(book, from) {
+		return strings.ReplaceAll(book, from, to)
+	}
+	return ""
+}
+
+// ownPart returns the part of a chat's name that its parent's lacks, as checkpoints and
+// branches are named: what stands behind the last "__", or "Branch #2" of a name that
+// ends so; else the whole name.
+func ownPart(name string) string {
+	if at := strings.LastIndex(name, "__"); at >= 0 && at+2 < len(name) {
+		return name[at+2:]
+	}
+	for _, kind := range []names.Kind{names.Checkpoint, names.Branch} {
+		if rest, ok := strings.CutPrefix(name, names.Clean(name, kind)); ok && rest != "" {
+			return strings.TrimPrefix(rest, " - ")
+		}
+	}
+	return name
+}
