@@ -41,9 +41,11 @@ func (o *moveOptions) addFlags(fs *pflag.FlagSet) {
 	o.moveFlags.addFlags(fs)
 }
 
-func (o *moveOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *moveOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	chats, owner := args[:len(args)-1], args[len(args)-1]
 	switch {
+	case fs.Changed("name") && o.name == "":
+		return usagef("--name is empty")
 	case o.family && o.cut:
 		return usagef("--family and --cut exclude each other")
 	case o.name != "" && (len(chats) > 1 || o.family):

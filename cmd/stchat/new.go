@@ -51,6 +51,9 @@ func (o *newOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *newOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	if fs.Changed("name") && o.name == "" {
+		return usagef("--name is empty")
+	}
 	common, err := o.options(a, args[0])
 	if err != nil {
 		return err

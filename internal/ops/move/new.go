@@ -112,7 +112,7 @@ func (o *owner) draftNew(ctx context.Context, lib *library.Library, opt *NewOpti
 // nameNew returns the new chat's name, which must be free.
 func (o *owner) nameNew(lib *library.Library, opt *NewOptions) (string, error) {
 	name := strings.TrimSuffix(opt.Name, names.Extension)
-	if name == "" {
+	if opt.Name == "" {
 		name = names.Humanized(opt.Now)
 		if o.group == nil {
 			name = o.name + " - " + name

@@ -85,9 +85,7 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 
 // rename plans another name for a chat, made safe as SillyTavern makes it.
 func rename(n *naming, c *family.Chat, name string) error {
-	if cut, ok := strings.CutSuffix(name, names.Extension); ok && cut != "" {
-		name = cut
-	}
+	name = strings.TrimSuffix(name, names.Extension)
 	if strings.ContainsAny(name, `/\`) {
 		return fmt.Errorf("%q: %w: it has a / or \\; move takes a chat elsewhere", name, ErrName)
 	}
