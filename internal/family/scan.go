@@ -74,9 +74,11 @@ func (t *tally) line(l *jsonl.Line) {
 	}
 }
 
-// mayLink reports whether there can be a link in raw, without reading it.
+// mayLink reports whether there can be a link in raw, without reading it. What it looks
+// for begins with bytes that are rare in text.
 func mayLink(raw []byte) bool {
-	return bytes.Contains(raw, []byte("bookmark_link")) || bytes.Contains(raw, []byte("branches")) || bytes.Contains(raw, []byte(`\u`))
+	const least = len(`{"branches":[""]}`)
+	return len(raw) >= least && (bytes.Contains(raw, []byte("_link")) || bytes.Contains(raw, []byte("branches")) || bytes.Contains(raw, []byte(`\u`)))
 }
 
 // linksIn collects the links in an extra, each once a message.
