@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops/move"
+	"stchat/internal/userdir"
 )
 
 const deleteDoc = `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
@@ -55,5 +57,27 @@ func (o *deleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 		return err
 	}
 	results := move.Delete(ctx, move.DeleteOptions{Options: common, Chats: paths, Family: o.family, Keep: o.links == "keep"})
-	return o.tell(a.console(), results)
+	c := a.console()
+	err = o.tell(c, results)
+	if !o.dryRun {
+		tellKept(c, results)
+	}
+	return err
+}
+
+// tellKept says where the chats are that went, and how they go for good.
+func tellKept(c *console, results []*move.Result) {
+	told := map[string]bool{}
+	for _, r := range results {
+		if r.ID == "" || told[r.ID] {
+			continue
+		}
+		told[r.ID] = true
+		root := filepath.Dir(r.Doc.From)
+		if dir, ok := userdir.Enclosing(r.Doc.From); ok {
+			root = dir.Root
+		}
+		c.note("what is deleted is kept in %s: 'stchat undo %s' brings it back, 'stchat undo --prune %s' lets it go for good",
+			c.path(filepath.Join(root, userdir.Own)), r.ID, r.ID)
+	}
 }

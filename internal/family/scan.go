@@ -58,7 +58,7 @@ func (t *tally) line(l *jsonl.Line) {
 		return value
 	}
 	date := value(keyDate)
-	m := Message{ID: t.ids.Identity(value(keyName), value(keyIsUser), value(keyText), date), Off: l.Off}
+	m := Message{ID: t.ids.Identity(value(keyName), value(keyIsUser), value(keyText), date, l.Damage == nil && !l.BadUTF8), Off: l.Off}
 	if at, ok := sendate.ParseRaw(date); ok {
 		m.Date = at.UnixMilli()
 	}

@@ -26,7 +26,7 @@ func NewSeed() Seed { return Seed{maphash.MakeSeed(), maphash.MakeSeed()} }
 // mes and send_date, nil where it lacks one. Each counts as JavaScript reads it:
 // is_user by its truth, a string decoded, a number as a double.
 func (s Seed) Identity(name, isUser, mes, date []byte) ID {
-	return NewIdentifier(s).Identity(name, isUser, mes, date)
+	return NewIdentifier(s).Identity(name, isUser, mes, date, false)
 }
 
 // Identifier finds the IDs of many messages, with memory that it keeps.
@@ -38,15 +38,16 @@ type Identifier struct {
 // NewIdentifier returns one that gives the IDs of a seed.
 func NewIdentifier(s Seed) *Identifier { return &Identifier{seed: s} }
 
-// Identity is that of [Seed].
-func (f *Identifier) Identity(name, isUser, mes, date []byte) ID {
+// Identity is that of [Seed]. known says that the values are known to be UTF-8, which
+// then is not looked for again.
+func (f *Identifier) Identity(name, isUser, mes, date []byte, known bool) ID {
 	user := byte(0)
 	if rawjson.Truthy(isUser) {
 		user = 1
 	}
 	f.buf = append(f.buf[:0], user)
 	for _, value := range [...][]byte{name, mes, date} {
-		f.add(value)
+		f.add(value, known)
 	}
 	var id ID
 	binary.BigEndian.PutUint64(id[:8], maphash.Bytes(f.seed.high, f.buf))
@@ -55,13 +56,13 @@ func (f *Identifier) Identity(name, isUser, mes, date []byte) ID {
 }
 
 // add adds a value to what is hashed: its kind, its length and what it reads as.
-func (f *Identifier) add(raw []byte) {
+func (f *Identifier) add(raw []byte, known bool) {
 	kind := rawjson.KindOf(raw)
 	f.buf = append(f.buf, byte(kind), 0, 0, 0, 0, 0, 0, 0, 0)
 	from := len(f.buf)
 	switch kind {
 	case rawjson.String:
-		if raw = bytes.TrimSpace(raw); !isStringified(raw) {
+		if raw = bytes.TrimSpace(raw); !known && !utf8.Valid(raw) || !isStringified(raw) {
 			text, _ := rawjson.Unquote(raw)
 			raw = rawjson.Quote(text)
 		}
@@ -77,12 +78,9 @@ func (f *Identifier) add(raw []byte) {
 	binary.BigEndian.PutUint64(f.buf[from-8:], uint64(len(f.buf)-from))
 }
 
-// isStringified reports whether a string is spelled as JSON.stringify spells it, so that
-// it need not be decoded to be compared. It may say no of one that is.
+// isStringified reports whether a string, which is UTF-8, is spelled as JSON.stringify
+// spells it, so that it need not be decoded to be compared. It may say no of one that is.
 func isStringified(raw []byte) bool {
-	if !utf8.Valid(raw) {
-		return false
-	}
 	for {
 		at := bytes.IndexByte(raw, '\\')
 		if at < 0 || at+1 == len(raw) {

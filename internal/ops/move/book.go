@@ -40,6 +40,7 @@ func renameBook(ctx context.Context, opt *RenameOptions, r *Result, s *changeset
 	if err != nil {
 		return err
 	}
+	unreachable(r)
 	b := &bookNames{from: book, r: r, s: s, opt: &opt.Options, lib: lib, dir: dir}
 	return b.rename(ctx, opt.Name, func(string) bool { return false })
 }

@@ -99,7 +99,7 @@ func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, r *Result
 		r.Warn("%s: %s names %q, which is not there any more", d.Path, d.Key, d.Name)
 	}
 	noteBookless(ctx, f, goes, r)
-	r.Note("what is deleted is kept: 'undo' brings it back; it goes for good only when its record is dropped")
+	unreachable(r)
 	return more, drafter{n, s}.draft(ctx)
 }
 

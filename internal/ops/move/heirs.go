@@ -13,7 +13,7 @@ func adopt(n *naming) {
 	var heirs []*family.Chat
 	for c := range n.parent {
 		n.parent[c] = ""
-		for p := c.Named; p != nil; p = p.Named {
+		for p := c.Named; p != nil && p != c; p = p.Named { // in a circle the chat itself is no parent
 			if !n.gone(p) {
 				n.parent[c] = p.Name
 				heirs = append(heirs, c)
