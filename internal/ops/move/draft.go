@@ -42,10 +42,11 @@ func (d drafter) draft(ctx context.Context) error {
 				continue
 			}
 		}
-		if err := d.draftNames(ctx, path, e); err != nil {
+		if err := d.draftNames(path, e); err != nil {
 			return err
 		}
 	}
+	d.warnDamaged(ctx)
 	return nil
 }
 
@@ -112,14 +113,11 @@ func rewritten(ctx context.Context, c *family.Chat, to string, lines chat.Lines,
 }
 
 // draftNames drafts a file in which names change.
-func (d drafter) draftNames(ctx context.Context, path string, e *fileEdit) error {
+func (d drafter) draftNames(path string, e *fileEdit) error {
 	d.n.r.Doc.Edits = append(d.n.r.Doc.Edits, Edited{path, "names", e.count})
 	about := plural.S(e.count, "name")
 	if e.chat == nil {
 		return ops.PathError(d.s.Edit(path, safefile.Stamp{}, bytesOf(d.n, path, e), about))
-	}
-	if e.chat.Damaged > 0 {
-		d.warnDamaged(ctx, e)
 	}
 	lines, err := withNewSlug(linesOf(d.n, e), d.n.folder.opt, d.n.folder.graph.Folder, e.chat.Name, d.s)
 	if err != nil {
@@ -147,37 +145,44 @@ func withNewSlug(lines chat.Lines, opt *Options, f *library.Folder, name string,
 	return append(lines, chat.LineEdit{Index: chat.HeaderIndex, Do: headerDo(func(md *rawjson.Object) { md.Set("integrity", rawjson.Quote(slug)) })}), nil
 }
 
-// warnDamaged names the damaged lines of a relative that hold a name: they stay.
-func (d drafter) warnDamaged(ctx context.Context, e *fileEdit) {
-	c, err := chat.Open(ctx, e.chat.Path, chat.Options{Groups: d.n.folder.lib})
-	if err != nil {
+// warnDamaged names the damaged lines, of chats that stay where they are, that hold a name
+// which changes or goes: they stay as they are.
+func (d drafter) warnDamaged(ctx context.Context) {
+	if d.n.keep {
 		return
 	}
-	defer c.Close()
-	var holding []int
-	names := map[string]bool{}
-	for _, list := range e.names {
-		for written := range list {
-			names[string(rawjson.Quote(written))] = true
+	var names [][]byte
+	for c, to := range d.n.to {
+		if to != c.Name || d.n.elsewhere != nil {
+			names = append(names, rawjson.Quote(c.Name))
 		}
 	}
-	_ = jsonl.Map(ctx, c.Source, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}, func(l *jsonl.Line, found *[]int) {
-		if l.Damage == nil {
-			return
+	for _, c := range d.n.folder.graph.Chats {
+		if _, goes := d.n.to[c]; goes || c.Damaged == 0 {
+			continue
 		}
-		for name := range names {
-			if bytes.Contains(l.Raw, []byte(name)) {
-				*found = append(*found, l.Number)
-				return
-			}
+		for _, line := range d.damagedWith(ctx, c, names) {
+			d.n.r.Warn("%s:%d: this damaged line holds the old name, and stays as it is", c.Path, line)
+		}
+	}
+}
+
+// damagedWith returns the numbers of a chat's damaged lines in which one of the names stands.
+func (d drafter) damagedWith(ctx context.Context, c *family.Chat, names [][]byte) (lines []int) {
+	file, err := chat.Open(ctx, c.Path, chat.Options{Groups: d.n.folder.lib})
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	_ = jsonl.Map(ctx, file.Source, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}, func(l *jsonl.Line, found *[]int) {
+		if l.Damage != nil && slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(l.Raw, name) }) {
+			*found = append(*found, l.Number)
 		}
 	}, func(found *[]int, base jsonl.Base, _ jsonl.Damages) error {
 		for _, number := range *found {
-			holding = append(holding, base.Line+number+1)
+			lines = append(lines, base.Line+number+1)
 		}
 		return nil
 	}, func(found *[]int) { *found = (*found)[:0] })
-	for _, line := range holding {
-		d.n.r.Warn("%s:%d: this damaged line holds the old name, and stays as it is", e.chat.Path, line)
-	}
+	return lines
 }
