@@ -76,7 +76,12 @@ func (f *Filter) match(l *jsonl.Line) bool {
 		}
 	}
 	for _, path := range f.Has {
-		if _, ok := patch.Get(l.Raw, path); !ok {
+		in := l.Raw
+		if len(path) > 1 && path[0] == "extra" { // that is found already
+			in, _ = l.Value(keyExtra)
+			path = path[1:]
+		}
+		if _, ok := patch.Get(in, path); !ok {
 			return false
 		}
 	}

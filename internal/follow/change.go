@@ -3,6 +3,8 @@ package follow
 import (
 	"slices"
 	"sort"
+
+	"stchat/internal/rawjson"
 )
 
 // Change says what happens to the messages of a chat. All indexes are those before it.
@@ -41,6 +43,16 @@ func (c *Change) FirstMoved() int {
 		}
 	}
 	return first
+}
+
+// Matters reports whether state of the chat may have to follow. It need not where no
+// message gets another index, none says anything else to Luker's variables, and no timed
+// effect counts the visible ones.
+func (c *Change) Matters(metadata *rawjson.Object) bool {
+	if c.Moves() || len(c.Operations) > 0 || slices.ContainsFunc(c.Inserted, func(i Insert) bool { return i.Operations != nil }) {
+		return true
+	}
+	return len(c.Inserted)+len(c.Hidden)+len(c.Shown) > 0 && len(boundariesOf(metadata)) > 0
 }
 
 // Tail reports whether the change only cuts off the end.

@@ -102,38 +102,48 @@ func Look(ctx context.Context, src Source, change *Change, metadata *rawjson.Obj
 	return s, err
 }
 
+// Keys that are read of extra.
+const (
+	inTools = iota
+	inModule
+	inDocumented
+	inMemory
+	inCheckpoint
+	inBranches
+	inOperations
+	inAll
+)
+
 // read collects what one line says; it runs in several goroutines.
 func (s *State) read(l *jsonl.Line) fact {
 	system, _ := l.Value(keySystem)
 	extra, _ := l.Value(keyExtra)
-	tools, _ := rawjson.Lookup(extra, "tool_invocations")
+	var at [inAll]rawjson.Span
+	rawjson.Places(extra, at[:], "tool_invocations", autorecap.Module, autorecap.DocumentedModule, "memory", "bookmark_link", "branches", "var_ops")
+	value := func(key int) []byte { return extra[at[key].At:at[key].End] }
+	tools := value(inTools)
 	f := fact{off: l.Off, length: int64(len(l.Raw)), tools: rawjson.KindOf(tools) == rawjson.Array}
 	f.visible = message.Visible(system, func() []byte { return tools })
-	module, _ := rawjson.Lookup(extra, autorecap.Module)
-	documented, _ := rawjson.Lookup(extra, autorecap.DocumentedModule)
-	if mark, ok := autorecap.ReadMark(module, documented); ok {
+	if mark, ok := autorecap.ReadMark(value(inModule), value(inDocumented)); ok {
 		scene := mark.Scene()
 		f.recap, f.scene = scene.Recap, scene.Break
 	}
-	f.edits = bytes.Contains(l.Raw, []byte("Idx")) || len(s.nodes.renamed) > 0 && illustrator.HasMarker(l.Raw)
-	memory, _ := rawjson.Lookup(extra, "memory")
-	f.memory = rawjson.Truthy(memory)
-	f.links = linksOf(extra)
-	if ops, ok := rawjson.Lookup(extra, "var_ops"); ok {
-		f.ops = bytes.Clone(ops)
+	f.edits = s.change.Moves() && bytes.Contains(l.Raw, []byte("Idx")) || len(s.nodes.renamed) > 0 && illustrator.HasMarker(l.Raw)
+	f.memory = rawjson.Truthy(value(inMemory))
+	f.links = linksOf(value(inCheckpoint), value(inBranches))
+	if at[inOperations].End > 0 {
+		f.ops = bytes.Clone(value(inOperations))
 	}
 	return f
 }
 
-func linksOf(extra []byte) (links []Link) {
+func linksOf(checkpoint, branches []byte) (links []Link) {
 	add := func(kind string, raw []byte) {
 		if name, ok := rawjson.Unquote(raw); ok && name != "" {
 			links = append(links, Link{Kind: kind, Name: name})
 		}
 	}
-	checkpoint, _ := rawjson.Lookup(extra, "bookmark_link")
 	add("checkpoint", checkpoint)
-	branches, _ := rawjson.Lookup(extra, "branches")
 	for raw := range rawjson.Elements(branches) {
 		add("branch", raw)
 	}

@@ -56,7 +56,7 @@ func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
 // state.
 func (d *drafting) followUp(ctx context.Context, change *follow.Change, metadata *rawjson.Object) error {
 	o, r := d.open, d.result
-	if o.opt.NoFollow || len(change.Gone)+len(change.Inserted)+len(change.Hidden)+len(change.Shown)+len(change.Operations) == 0 {
+	if o.opt.NoFollow || !change.Matters(metadata) {
 		return nil
 	}
 	if err := mayMove(o, change, metadata); err != nil {
