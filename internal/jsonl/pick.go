@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"runtime"
+	"runtime/debug"
 )
 
 // Picked is one line that is wanted.
@@ -94,11 +95,7 @@ func (p *picker[J, T]) send(ctx context.Context, b *picking[J, T]) error {
 		if err := p.drain(0); err != nil {
 			return err
 		}
-		p.do(b)
-		p.sent = append(p.sent, b)
-		err := p.drain(0)
-		b.buf = nil
-		return err
+		return p.alone(b)
 	}
 	limit := runtime.GOMAXPROCS(0)
 	if p.workers < limit {
@@ -112,6 +109,22 @@ func (p *picker[J, T]) send(ctx context.Context, b *picking[J, T]) error {
 	p.sent = append(p.sent, b)
 	p.todo <- b
 	return p.drain(limit + 1)
+}
+
+// alone works on a batch while no other is under way. A long line is not held together
+// with what came of those before it: the collector would let several pile up.
+func (p *picker[J, T]) alone(b *picking[J, T]) error {
+	const long = 4 << 20
+	if b.bytes > long {
+		debug.FreeOSMemory()
+	}
+	p.do(b)
+	p.sent = append(p.sent, b)
+	err := p.drain(0)
+	if b.bytes > pickBytes {
+		b.buf = nil
+	}
+	return err
 }
 
 // drain folds batches until no more than so many are left.
@@ -136,11 +149,10 @@ func (p *picker[J, T]) end(ctx context.Context, b *picking[J, T]) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if len(b.jobs) > 0 {
-		p.do(b)
-		p.sent = append(p.sent, b)
+	if err := p.drain(0); err != nil || len(b.jobs) == 0 {
+		return err
 	}
-	return p.drain(0)
+	return p.alone(b)
 }
 
 // do reads the lines of a batch and works on them.

@@ -3,7 +3,6 @@ package edit
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -127,27 +126,26 @@ func (s *Substitution) inLiteral(raw []byte, literal string) []byte {
 
 // decoded is the front of a raw text, without quotes, as far as it can be decoded whole.
 type decoded struct {
-	text  []byte
-	size  int    // raw
-	marks []mark // behind each escape
-	next  int    // in marks
-}
+	body []byte // raw
+	text []byte
+	size int // of body: so much was decoded
 
-// mark is a place in a raw text, and in it decoded.
-type mark struct{ raw, text int }
+	// the last place that was asked for, raw and in text
+	at, textAt int
+}
 
 // decode decodes the front of a raw text.
 func decode(body []byte) *decoded {
-	d := &decoded{}
-	n := bytes.IndexByte(body, '\\')
-	if n < 0 && utf8.Valid(body) {
+	d := &decoded{body: body}
+	if bytes.IndexByte(body, '\\') < 0 && utf8.Valid(body) {
 		d.text, d.size = body, len(body)
 		return d
 	}
 	d.text = make([]byte, 0, len(body))
 	for d.size < len(body) {
 		rest := body[d.size:]
-		if n = bytes.IndexByte(rest, '\\'); n < 0 {
+		n := bytes.IndexByte(rest, '\\')
+		if n < 0 {
 			n = len(rest)
 		}
 		if n = valid(rest[:n]); n > 0 {
@@ -158,23 +156,52 @@ func decode(body []byte) *decoded {
 		if !ok {
 			break
 		}
-		d.text, _ = rawjson.AppendUnquoted(d.text, slices.Concat([]byte{'"'}, rest[:size], []byte{'"'}))
+		d.text = appendEscape(d.text, rest[:size])
 		d.size += size
-		d.marks = append(d.marks, mark{d.size, len(d.text)})
 	}
 	return d
 }
 
 // raw returns where a place in the decoded text is in the raw one. It is asked in order.
 func (d *decoded) raw(text int) int {
-	for d.next < len(d.marks) && d.marks[d.next].text <= text {
-		d.next++
+	for d.textAt < text {
+		rest := d.body[d.at:d.size]
+		n := bytes.IndexByte(rest[:min(len(rest), text-d.textAt)], '\\')
+		if n < 0 {
+			n = text - d.textAt
+		}
+		if d.at, d.textAt = d.at+n, d.textAt+n; d.textAt < text {
+			var one [utf8.UTFMax]byte
+			size, _ := unit(d.body[d.at:])
+			d.textAt += len(appendEscape(one[:0], d.body[d.at:d.at+size]))
+			d.at += size
+		}
 	}
-	if d.next == 0 {
-		return text
+	return d.at
+}
+
+// appendEscape appends what an escape stands for.
+func appendEscape(text, escape []byte) []byte {
+	switch c := escape[1]; c {
+	case 'b':
+		return append(text, '\b')
+	case 'f':
+		return append(text, '\f')
+	case 'n':
+		return append(text, '\n')
+	case 'r':
+		return append(text, '\r')
+	case 't':
+		return append(text, '\t')
+	case 'u':
+		r := escaped(escape)
+		if len(escape) > 6 {
+			r = utf16.DecodeRune(r, escaped(escape[6:]))
+		}
+		return utf8.AppendRune(text, r)
+	default:
+		return append(text, c)
 	}
-	m := d.marks[d.next-1]
-	return m.raw + text - m.text
 }
 
 // valid returns how many bytes at the front are UTF-8.
