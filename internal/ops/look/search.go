@@ -225,16 +225,22 @@ func (s *searcher) group() (groups []*found) {
 	return groups
 }
 
-// before orders hits: the newest first, and what has no date last; then by path and place.
+// before orders hits: the newest first, and what has no date last; then by path, what is
+// there before what was, and by place.
 func (s *searcher) before(a, b hit) int {
-	if a.dated != b.dated {
-		if a.dated {
-			return -1
-		}
-		return 1
+	return cmp.Or(compareBools(!a.dated, !b.dated), cmp.Compare(b.date, a.date), strings.Compare(filepath.ToSlash(s.pathOf(a)), filepath.ToSlash(s.pathOf(b))),
+		compareBools(a.chat < 0, b.chat < 0), cmp.Compare(a.index, b.index), cmp.Compare(a.off, b.off), cmp.Compare(a.swipe, b.swipe))
+}
+
+// compareBools orders false before true.
+func compareBools(a, b bool) int {
+	if a == b {
+		return 0
 	}
-	return cmp.Or(cmp.Compare(b.date, a.date), strings.Compare(filepath.ToSlash(s.pathOf(a)), filepath.ToSlash(s.pathOf(b))),
-		cmp.Compare(a.index, b.index), cmp.Compare(a.off, b.off), cmp.Compare(a.swipe, b.swipe))
+	if b {
+		return -1
+	}
+	return 1
 }
 
 func (s *searcher) pathOf(h hit) string {
