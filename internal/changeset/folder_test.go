@@ -18,7 +18,7 @@ func TestFolderHalfMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	chat := filepath.Join(dir, "chats", "M", "0.jsonl")
-	before, err := os.Stat(chat)
+	before, err := safefile.StampPath(chat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +35,11 @@ func TestFolderHalfMade(t *testing.T) {
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("kept: %q, %v", kept, err)
 	}
-	after, err := os.Stat(kept[0])
+	after, err := safefile.StampPath(kept[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !os.SameFile(before, after) {
+	if !before.SameFile(after) {
 		t.Error("what was kept is a copy")
 	}
 }

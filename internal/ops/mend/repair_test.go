@@ -384,8 +384,11 @@ func TestRepairInterrupted(t *testing.T) {
 	for i := range 6 {
 		has[fmt.Sprintf("%sA%d.jsonl", solo, i)] = chat(head(i, ""), "{", say(0, ""))
 	}
-	begun, whole := false, false
-	for asked := int64(0); !whole; asked++ {
+	begun, whole, step := false, false, int64(1)
+	if testing.Short() {
+		step = 7
+	}
+	for asked := int64(0); !whole; asked += step {
 		root := plant(t, has)
 		ctx := &ending{Context: context.Background()}
 		ctx.left.Store(asked)
@@ -539,7 +542,11 @@ func hurt(r *rand.Rand, data string) string {
 // were, nothing is left to mend.
 func TestRepairHurtDemo(t *testing.T) {
 	demo := files(t, filepath.Join("..", "..", "..", "testdata", "demo"))
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			has := tree{}
