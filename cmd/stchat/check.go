@@ -43,12 +43,12 @@ and junit. 'stchat check --list-rules' lists the rules.
 const checkExample = `  stchat check SillyTavern/data/default-user
   stchat check "chats/Mira/Harbour.jsonl" --severity warning
   stchat check chats --select torn-tail --select invalid-json
-  stchat check chats --format json > known.jsonl
+  stchat check chats --json > known.jsonl
   stchat check chats --baseline known.jsonl --format github`
 
 func newCheckCmd(a *app) *cobra.Command {
 	o := &checkOptions{}
-	return a.command(o, &cobra.Command{
+	cmd := a.command(o, &cobra.Command{
 		Use:     "check [PATH...]",
 		Short:   "Find problems in chats and explain the fix",
 		Long:    checkDoc + exitStatus("a finding reaches --severity"),
@@ -60,6 +60,8 @@ func newCheckCmd(a *app) *cobra.Command {
 			return nil
 		},
 	})
+	cmd.MarkFlagsMutuallyExclusive("format", "json")
+	return cmd
 }
 
 type checkOptions struct {
@@ -71,11 +73,13 @@ type checkOptions struct {
 	baseline  string
 	verbose   bool
 	listRules bool
+	json      bool
 }
 
 func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.Var(oneOf(&o.format, "text", "text", "json", "sarif", "github", "junit"), "format", "`FORMAT` of the report: text, json, sarif, github or junit")
+	fs.BoolVar(&o.json, "json", false, "the same as --format json")
 	fs.Var(ruleWords(&o.choose), "select", "report only the findings of `RULE` (repeatable)")
 	fs.Var(ruleWords(&o.ignore), "ignore", "leave the findings of `RULE` out (repeatable)")
 	fs.Var(oneOf(&o.severity, "error", "error", "warning", "info"), "severity", "exit 1 from this `SEVERITY` on: error, warning or info")
@@ -85,6 +89,9 @@ func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *checkOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	if o.json {
+		o.format = "json"
+	}
 	if o.listRules {
 		return o.runList(a)
 	}
@@ -109,7 +116,7 @@ func (o *checkOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 			return fmt.Errorf("--baseline: %w", ops.PathError(err))
 		}
 		if baseline, err = report.ReadBaseline(data); err != nil {
-			return fmt.Errorf("%s:%w; a baseline is what 'stchat check --format json' wrote", o.baseline, err)
+			return fmt.Errorf("%s:%w; a baseline is what 'stchat check --json' wrote", o.baseline, err)
 		}
 	}
 	c := a.console()

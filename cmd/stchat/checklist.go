@@ -8,7 +8,7 @@ import (
 	"stchat/internal/rules"
 )
 
-// listedRule is a rule as --list-rules --format json gives it.
+// listedRule is a rule as --list-rules --json gives it.
 type listedRule struct {
 	Schema   int    `json:"schema"`
 	Rule     string `json:"rule"`

@@ -37,27 +37,31 @@ const diffMetaExample = `  stchat diff-meta Harbour.jsonl "Harbour__before the s
   git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl`
 
 func newDiffMetaCmd(a *app) *cobra.Command {
-	return a.command(&diffMetaOptions{}, &cobra.Command{
+	cmd := a.command(&diffMetaOptions{}, &cobra.Command{
 		Use:     "diff-meta A B",
 		Short:   "Compare the metadata of two chats",
 		Long:    diffMetaDoc + exitStatus("the metadata differs"),
 		Example: diffMetaExample,
 		Args:    cobra.ExactArgs(2),
 	})
+	cmd.MarkFlagsMutuallyExclusive("format", "json")
+	return cmd
 }
 
 type diffMetaOptions struct {
 	format string
+	json   bool
 	sel    metadiff.Selection
 }
 
 func (o *diffMetaOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.format, "text", "text", "json", "patch", "merge-patch"), "format", "`FORMAT` of the output: text, json, patch or merge-patch")
+	fs.BoolVar(&o.json, "json", false, "the same as --format json")
 	fs.StringArrayVar(&o.sel.Ignore, "ignore", nil, "leave the metadata key `KEY` out, or those that match it as a glob (repeatable)")
 	fs.StringArrayVar(&o.sel.Only, "only", nil, "compare only the metadata key `KEY`, or those that match it as a glob (repeatable)")
 }
 
-// diffDoc is the document of --format json.
+// diffDoc is the document of --json.
 type diffDoc struct {
 	Schema   int               `json:"schema"`
 	A        string            `json:"a" is:"path"`
@@ -69,6 +73,9 @@ type diffDoc struct {
 }
 
 func (o *diffMetaOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	if o.json {
+		o.format = "json"
+	}
 	c := a.console()
 	d, err := ops.DiffMeta(ctx, ops.DiffMetaOptions{A: args[0], B: args[1], Stdin: a.In, Select: o.sel})
 	if err != nil {

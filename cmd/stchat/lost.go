@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -85,9 +84,6 @@ func (o *lostOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 && len(list.Paths) == 1 {
-		list.Paths[0] = nearby(list.Paths[0])
-	}
 	opt := past.LostOptions{List: list, From: o.from, Min: o.min, Gone: o.min, Store: func(root string) string { return keep.StoreOf(root, store) }}
 	if o.min == 0 {
 		opt.Min, opt.Gone = 5, 1
@@ -130,18 +126,6 @@ func restores(chat *past.LostChat) string {
 		}
 	}
 	return "stchat restore" + best + " " + visible.Args(of)
-}
-
-// nearby is a path as seen from the working folder, where it is that or above it.
-func nearby(path string) string {
-	here, err := filepath.Abs(".")
-	if err != nil {
-		return path
-	}
-	if rel, err := filepath.Rel(here, path); err == nil {
-		return rel
-	}
-	return path
 }
 
 func (o *lostOptions) write(c *console, res *past.LostResult) error {

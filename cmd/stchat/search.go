@@ -123,9 +123,6 @@ func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	if opt.List, err = o.folders(ctx, a, paths, nameFolder("search lighthouse")); err != nil {
 		return opt, err
 	}
-	if len(paths) == 0 && len(opt.List.Paths) == 1 {
-		opt.List.Paths[0] = nearby(opt.List.Paths[0])
-	}
 	if o.roles != "" {
 		for role := range strings.SplitSeq(o.roles, ",") {
 			who := message.Who(role)

@@ -32,14 +32,8 @@ func Enclosing(path string) (Dir, bool) {
 	if dir, ok := Find(path); ok {
 		return dir, true
 	}
-	for _, written := range []bool{true, false} {
-		folder, err := filepath.Abs(filepath.Dir(path))
-		if err == nil && !written {
-			folder, err = filepath.EvalSymlinks(folder)
-		}
-		if err != nil {
-			continue
-		}
+	for _, as := range [...]func(string) string{filepath.Clean, absolute, RealPath} {
+		folder := as(filepath.Dir(path))
 		above := filepath.Dir(folder)
 		for _, name := range [...]string{groupsFolder, worldsFolder, charactersFolder, backupsFolder} {
 			if isCalled(folder, name) && (isDir(filepath.Join(above, chatsFolder)) || isDir(filepath.Join(above, groupChatsFolder))) {

@@ -56,14 +56,20 @@ func HasExtension(file string) bool {
 // RealPath returns an absolute path without links, as far as the path exists: the
 // same one for all spellings of a file's path, letter case apart.
 func RealPath(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
+	path = absolute(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		return filepath.Join(real, filepath.Base(path))
+	}
+	return path
+}
+
+// absolute returns an absolute path, where the working folder can be told.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
 	}
 	return path
 }
