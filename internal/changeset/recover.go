@@ -119,13 +119,16 @@ func (r recovery) endAll(held bool) ([]Ended, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []Ended
+	var begun []string
 	for _, name := range names {
-		path := r.root.own(name)
-		if !strings.HasSuffix(name, journalSuffix) {
-			continue
+		if strings.HasSuffix(name, journalSuffix) {
+			begun = append(begun, name)
 		}
-		j, err := readJournal(path)
+	}
+	slices.Sort(begun)
+	var all []Ended
+	for _, name := range begun {
+		j, err := readJournal(r.root.own(name))
 		if err != nil {
 			all = append(all, Ended{Root: r.root.dir, ID: idOf(strings.TrimSuffix(name, journalSuffix)), Way: Unreadable, Err: err})
 			continue
@@ -135,8 +138,9 @@ func (r recovery) endAll(held bool) ([]Ended, error) {
 		}
 		all = append(all, r.end(j))
 	}
-	if held && !r.opt.DryRun {
+	if held && !r.opt.DryRun && (len(begun) > 0 || !r.root.forgot) {
 		r.forget(names)
+		r.root.forgot = true
 	}
 	r.root.stuck = nil
 	for _, e := range all {

@@ -30,10 +30,11 @@ type root struct {
 	id    string  // of this call
 	stuck []Ended // what was begun there and could not be ended
 
-	turn  sync.Mutex // one goroutine of the call at a time changes files
-	mu    sync.Mutex
-	sets  int   // that this call has recorded
-	links *bool // whether hard links are to be had
+	turn   sync.Mutex // one goroutine of the call at a time changes files
+	forgot bool       // what dead runs left was removed: once a call is enough
+	mu     sync.Mutex
+	sets   int   // that this call has recorded
+	links  *bool // whether hard links are to be had
 }
 
 func newRoot(dir string) *root {

@@ -63,18 +63,15 @@ func (s store) has() (bool, error) {
 	return true, nil
 }
 
-// list gives the names in .stchat, none where there is no such folder.
+// list returns the names in .stchat in no order, none where there is no such folder.
 func (s store) list() ([]string, error) {
 	if ok, err := s.has(); !ok || err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(s.own(""))
+	f, err := os.Open(s.own(""))
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names, nil
+	defer f.Close()
+	return f.Readdirnames(-1)
 }
