@@ -265,7 +265,7 @@ func (c *crashed) orphans(t *testing.T) (list []string) {
 		if isKept(name) {
 			stem = name[:strings.LastIndexByte(name, '-')]
 		}
-		if name != ".gitignore" && !safefile.IsTemp(name) && !slices.Contains(names, stem+recordSuffix) {
+		if name != ".gitignore" && name != turnFile && !safefile.IsTemp(name) && !slices.Contains(names, stem+recordSuffix) {
 			list = append(list, name)
 		}
 	}

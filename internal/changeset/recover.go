@@ -114,7 +114,11 @@ func hasJournal(names []string) bool {
 
 // endAll ends every set that was begun, in the order in which they were. Who holds the
 // lock knows that nobody is at work on them; without locks that is asked of the system.
+// Where no other run had the lock since this one's last change, there is nothing to end.
 func (r recovery) endAll(held bool) ([]Ended, error) {
+	if held && r.root.isTurn() {
+		return nil, nil
+	}
 	names, err := r.root.list()
 	if err != nil {
 		return nil, err
@@ -138,9 +142,9 @@ func (r recovery) endAll(held bool) ([]Ended, error) {
 		}
 		all = append(all, r.end(j))
 	}
-	if held && !r.opt.DryRun && (len(begun) > 0 || !r.root.forgot) {
+	if held && !r.opt.DryRun {
 		r.forget(names)
-		r.root.forgot = true
+		r.root.takeTurn()
 	}
 	r.root.stuck = nil
 	for _, e := range all {

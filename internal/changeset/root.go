@@ -21,6 +21,10 @@ func RootOf(path string) string {
 	return filepath.Dir(userdir.RealPath(path))
 }
 
+// turnFile names the file in .stchat that holds the ID of the call which was last to change
+// something.
+const turnFile = "turn"
+
 // root is a folder whose files are changed together.
 type root struct {
 	store        // its dir is real
@@ -30,11 +34,10 @@ type root struct {
 	id    string  // of this call
 	stuck []Ended // what was begun there and could not be ended
 
-	turn   sync.Mutex // one goroutine of the call at a time changes files
-	forgot bool       // what dead runs left was removed: once a call is enough
-	mu     sync.Mutex
-	sets   int   // that this call has recorded
-	links  *bool // whether hard links are to be had
+	turn  sync.Mutex // one goroutine of the call at a time changes files
+	mu    sync.Mutex
+	sets  int   // that this call has recorded
+	links *bool // whether hard links are to be had
 }
 
 func newRoot(dir string) *root {
@@ -58,6 +61,20 @@ func (r *root) lock(ctx context.Context) (unlock func(), held bool, err error) {
 		release()
 		r.turn.Unlock()
 	}, held, nil
+}
+
+// takeTurn notes, under the lock, that this call is the last to change something, so that it
+// need not look again what others have begun: .stchat may hold thousands of names.
+func (r *root) takeTurn() {
+	if r.id != "" {
+		_ = os.WriteFile(r.own(turnFile), []byte(r.id), 0o600) // without it more is read
+	}
+}
+
+// isTurn reports, under the lock, whether no other call took its turn since this one did.
+func (r *root) isTurn() bool {
+	last, err := os.ReadFile(r.own(turnFile))
+	return err == nil && r.id != "" && string(last) == r.id
 }
 
 // rel gives a path as a journal has it: relative to the root, with slashes. ok is false
