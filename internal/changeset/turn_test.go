@@ -1,0 +1,78 @@
+package changeset
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stchat/internal/safefile"
+)
+
+// A run that dies between two changes of a call is seen by the second one, and what it began
+// is ended first; so is one that lived.
+func TestTurns(t *testing.T) {
+	dir := t.TempDir()
+	crashWorld(t, dir)
+	before := files(t, dir)
+	journals := func() int {
+		list, err := filepath.Glob(filepath.Join(dir, ".stchat", "*"+journalSuffix))
+		if err != nil {
+			t.Error(err)
+		}
+		return len(list)
+	}
+	edit := func(name, text string, first func()) Unit {
+		return Unit{Root: dir, Draft: func(_ context.Context, s *Set) error {
+			if first != nil {
+				first()
+			}
+			return s.Edit(filepath.Join(dir, filepath.FromSlash(name)), safefile.Stamp{}, Bytes(func([]byte) ([]byte, error) { return []byte(text), nil }), "it")
+		}}
+	}
+	die := func() {
+		for wait := 0; ; wait++ { // for the first change
+			data, err := os.ReadFile(filepath.Join(dir, "group chats", "Else.jsonl"))
+			if err == nil && string(data) == "touched" {
+				break
+			}
+			if wait > 1000 {
+				t.Error("the first change is not made")
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		for n := 1; journals() == 0 && n < 50; n++ {
+			killed(n, true, func() {}, func(opt Options) {
+				for _, o := range Run(context.Background(), []Unit{crashUnit(dir)}, opt) {
+					_ = o.Err // it dies
+				}
+			})
+		}
+		if journals() == 0 {
+			t.Error("nobody died with something begun")
+		}
+	}
+	units := []Unit{edit("group chats/Else.jsonl", "touched", nil), edit("worlds/Unconcerned.json", "{1}", die)}
+	for _, o := range Run(context.Background(), units, Options{NoSync: true, Now: time.Now()}) {
+		if o.Err != nil {
+			t.Error(o.Err)
+		}
+	}
+	if n := journals(); n > 0 {
+		t.Errorf("%d journals are left", n)
+	}
+	after := files(t, dir)
+	if bad := dangles(after); len(bad) > 0 {
+		t.Error(strings.Join(bad, ", "))
+	}
+	if _, moved := after["group chats/B.jsonl"]; !moved && after["group chats/A.jsonl"] != before["group chats/A.jsonl"] {
+		t.Error("the chat is neither old nor new")
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".stchat", turnFile)); errors.Is(err, os.ErrNotExist) {
+		t.Error("nobody took a turn")
+	}
+}
