@@ -10,7 +10,7 @@ import (
 // undoVariable names how much is kept for undo.
 const undoVariable = "STCHAT_UNDO_MAX"
 
-// changes gives what every command that writes tells the one place that does it.
+// changes returns what every command that writes tells the one place that does it.
 func (a *app) changes(dryRun, noSync bool) (changeset.Options, error) {
 	opt := changeset.Options{DryRun: dryRun, NoSync: noSync, Command: recorded(a.args), Now: a.Now()}
 	if text := a.Getenv(undoVariable); text != "" {
@@ -38,7 +38,7 @@ func parseSize(text string) (int64, bool) {
 	return int64(n << shift), err == nil
 }
 
-// recorded gives a command as undo lists it: without the texts and values that it wrote,
+// recorded returns a command as undo lists it: without the texts and values that it wrote,
 // which would outlive their own removal there.
 func recorded(args []string) []string {
 	var kept []string

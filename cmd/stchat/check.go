@@ -165,7 +165,7 @@ func ruleWords(values *[]string) wordsFlag {
 	return c
 }
 
-// findRules gives the rules with the given names.
+// findRules returns the rules with the given names.
 func findRules(names []string) (ids []rules.ID, err error) {
 	for _, name := range names {
 		id, err := rules.Find(name)

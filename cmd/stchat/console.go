@@ -132,7 +132,7 @@ func (c *console) line(text string) error {
 	return err
 }
 
-// path gives a path as it is printed to stdout: for a person quoted where it
+// path returns a path as it is printed to stdout: for a person quoted where it
 // needs it, for a pipe as it is.
 func (c *console) path(p string) string {
 	if c.OutTTY {

@@ -152,7 +152,7 @@ func safeName(name string) string {
 	return strings.NewReplacer(":", "", "?", "", "*", "", "<", "", ">", "", `\|`, "").Replace(name)
 }
 
-// safeLinks gives messages with links to the files that there are: SillyTavern
+// safeLinks returns messages with links to the files that there are: SillyTavern
 // itself notes a name as it was typed, which leads nowhere.
 func (g *goldenRun) safeLinks(messages []string) []string {
 	for _, step := range g.Steps {
@@ -200,7 +200,7 @@ func compareMeaning(t *testing.T, theirs, ours string) {
 	}
 }
 
-// messagesOf gives a chat's messages as SillyTavern reads them.
+// messagesOf returns a chat's messages as SillyTavern reads them.
 func messagesOf(t *testing.T, path string) []string {
 	t.Helper()
 	var messages []string
@@ -233,7 +233,7 @@ func withoutNotes(md map[string]any) map[string]any {
 	return md
 }
 
-// filesIn gives the files below a folder, by their paths in it, but for what is
+// filesIn returns the files below a folder, by their paths in it, but for what is
 // kept for undo.
 func filesIn(t *testing.T, root string) []string {
 	t.Helper()

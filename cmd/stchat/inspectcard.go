@@ -114,7 +114,7 @@ func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
 	})
 }
 
-// shownPath gives a path for a person as a shell takes it, for a pipe on one line.
+// shownPath returns a path for a person as a shell takes it, for a pipe on one line.
 func shownPath(c *console, path string) string {
 	if c.shown {
 		return visible.Quote(path)
@@ -173,7 +173,7 @@ func (k card) ties(r *inspect.Report) {
 	}
 }
 
-// existence tells whether a file that is named is there.
+// existence reports whether a file that is named is there.
 func (k card) existence(exists *bool) string {
 	switch {
 	case exists == nil:
@@ -196,7 +196,7 @@ func headerText(header string) string {
 	return header
 }
 
-// shownDate gives a date for people in their own time, for a pipe as JSON has it.
+// shownDate returns a date for people in their own time, for a pipe as JSON has it.
 func shownDate(c *console, date string) string {
 	if c.shown {
 		if t, err := time.Parse(time.RFC3339Nano, date); err == nil {
@@ -206,7 +206,7 @@ func shownDate(c *console, date string) string {
 	return visible.Text(date)
 }
 
-// keyList gives the keys, on a terminal in one cell.
+// keyList returns the keys, on a terminal in one cell.
 func keyList(keys []string, joined bool) []string {
 	const most = 100 // more do not fit any terminal
 	var shown []string
@@ -222,7 +222,7 @@ func keyList(keys []string, joined bool) []string {
 	return shown
 }
 
-// extensionText gives an extension's label and what it keeps.
+// extensionText returns an extension's label and what it keeps.
 func extensionText(e inspect.Extension) (label string, cells []string) {
 	switch e := e.(type) {
 	case *inspect.AutoRecap:

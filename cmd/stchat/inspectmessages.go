@@ -107,7 +107,7 @@ func roleColor(role string) string {
 	return green
 }
 
-// textOr gives shown text, empty where there is none.
+// textOr returns shown text, empty where there is none.
 func textOr(s *string) string {
 	if s == nil {
 		return ""
@@ -115,7 +115,7 @@ func textOr(s *string) string {
 	return visible.Text(*s)
 }
 
-// swipeText gives the swipe n of m, from 1; empty where there is only one.
+// swipeText returns the swipe n of m, from 1; empty where there is only one.
 func swipeText(m *inspect.Message) string {
 	if m.Swipes == 0 {
 		return ""
@@ -145,7 +145,7 @@ func marks(m *inspect.Message) string {
 	return strings.Join(list, ", ")
 }
 
-// firstLine gives the first line of a message that says something.
+// firstLine returns the first line of a message that says something.
 func firstLine(m *inspect.Message) string {
 	if m.Text == nil {
 		return ""

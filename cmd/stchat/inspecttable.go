@@ -43,7 +43,7 @@ func writeTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Sum
 	}
 }
 
-// plainRow gives a row for a pipe: what a script would look for.
+// plainRow returns a row for a pipe: what a script would look for.
 func plainRow(row inspect.Row) []string {
 	r := row.Report
 	text := func(s *string) string {

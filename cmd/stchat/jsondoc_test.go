@@ -17,7 +17,7 @@ type described struct {
 	filled bool     // some document had more than null or an empty list there
 }
 
-// readJSONPage gives the tables of docs/json.md: the keys by section.
+// readJSONPage returns the tables of docs/json.md: the keys by section.
 func readJSONPage(t *testing.T) map[string]map[string]*described {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "json.md"))
@@ -43,7 +43,7 @@ func readJSONPage(t *testing.T) map[string]map[string]*described {
 	return sections
 }
 
-// is tells whether a value has a type of the page.
+// is reports whether a value has a type of the page.
 func is(v any, kind string) bool {
 	if literal, ok := strings.CutPrefix(kind, "`"); ok {
 		return v == strings.TrimSuffix(literal, "`")

@@ -58,7 +58,7 @@ func mainJudged() {
 	os.Exit(code)
 }
 
-// writingVerb gives the command where it is one that writes files, and does so now.
+// writingVerb returns the command where it is one that writes files, and does so now.
 func writingVerb(args []string) string {
 	root := newRoot(&app{env: newEnv()})
 	cmd, rest, err := root.Find(args)
@@ -163,7 +163,7 @@ func copyHistory(from, to string) error {
 // there is a path or argument in the copy.
 func (j *judge) there(text string) string { return strings.ReplaceAll(text, j.work, j.dir) }
 
-// tree gives every file of the copy with its mode and bytes, but for those of .stchat.
+// tree returns every file of the copy with its mode and bytes, but for those of .stchat.
 func (j *judge) tree() map[string]string {
 	tree := map[string]string{}
 	_ = filepath.WalkDir(j.dir, func(path string, e fs.DirEntry, err error) error {

@@ -77,7 +77,7 @@ func progressLine(verb string, s progress.State) string {
 	return line
 }
 
-// formatBytes gives a size for people: 1.2 MB, by powers of 1000.
+// formatBytes returns a size for people: 1.2 MB, by powers of 1000.
 func formatBytes(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)

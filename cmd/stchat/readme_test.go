@@ -53,7 +53,7 @@ type step struct {
 	clean   bool // it must end with exit code 0
 }
 
-// consoleBlocks gives the sessions of a page: its fenced console blocks, and
+// consoleBlocks returns the sessions of a page: its fenced console blocks, and
 // each indented go run of the program.
 func consoleBlocks(page string) (sessions [][]step) {
 	var block, indented []step

@@ -18,7 +18,7 @@ func (f *storeFlag) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.path, "store", "", "keep the history in `FILE`; default: $"+storeVariable+", else .stchat/history.db in the user folder")
 }
 
-// of gives the store that is named; empty: the user folder's own.
+// of returns the store that is named; empty: the user folder's own.
 func (f *storeFlag) of(a *app, fs *pflag.FlagSet) (string, error) {
 	if f.path == "" && fs.Changed("store") {
 		return "", usagef("--store is empty")

@@ -11,7 +11,7 @@ import (
 	"stchat/internal/visible"
 )
 
-// commands gives every command that is our own.
+// commands returns every command that is our own.
 func commands() []*cobra.Command {
 	root := newRoot(&app{env: env{}})
 	return append([]*cobra.Command{root}, root.Commands()...)

@@ -16,7 +16,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// undoRoot gives the folder whose records are meant.
+// undoRoot returns the folder whose records are meant.
 func undoRoot(a *app, data string) (string, error) {
 	if data == "" {
 		data = a.Getenv(dataVariable)

@@ -79,7 +79,7 @@ func mirror(raw []byte, key string, mark []byte) []byte {
 	return info.Bytes()
 }
 
-// ErrVersion says that there is no such version of a recap.
+// ErrVersion means that there is no such version of a recap.
 var ErrVersion = errors.New("there is no such version")
 
 // ChooseRunning makes a version of the running recap current. had are the numbers that

@@ -65,7 +65,7 @@ type Answer struct {
 	Why   string // what was found and where; empty where it holds
 }
 
-// String gives "running-recap: current_version 4 is not among versions 0-3".
+// String returns "running-recap: current_version 4 is not among versions 0-3".
 func (r Answer) String() string {
 	if r.Holds {
 		return r.Name + ": holds"

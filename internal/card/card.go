@@ -27,10 +27,10 @@ import (
 	"stchat/internal/userdir"
 )
 
-// ErrMissing says that a character has no card.
+// ErrMissing means that a character has no card.
 var ErrMissing = errors.New("the character has no card")
 
-// ErrNoData says that a picture holds no character.
+// ErrNoData means that a picture holds no character.
 var ErrNoData = errors.New("the picture holds no character")
 
 // Card is a character's card as it was read.

@@ -37,7 +37,7 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// tree gives every file below dir but for those of .stchat.
+// tree returns every file below dir but for those of .stchat.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

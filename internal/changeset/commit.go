@@ -206,7 +206,7 @@ func (t *commitment) record(ctx context.Context) error {
 // undoes is the record that is taken back.
 func (t *commitment) undoes() string { return t.call.units[t.units[0]].undoes }
 
-// look says whether everything is as it was judged. In the case of an edit that can be
+// look reports whether everything is as it was judged. In the case of an edit that can be
 // made anew the error is a *staleError.
 func (t *commitment) look() error {
 	for _, r := range t.relied {
@@ -265,7 +265,7 @@ func (t *commitment) anew(ctx context.Context, err error, try int) (again bool, 
 	return len(t.plans) > 0, nil
 }
 
-// told gives the steps by unit. What several did together, each tells.
+// told returns the steps by unit. What several did together, each tells.
 func (t *commitment) told() map[int][]Step {
 	steps := map[int][]Step{}
 	for _, p := range t.plans {

@@ -162,7 +162,7 @@ func crashUnit(dir string) Unit {
 	}}
 }
 
-// files gives what everybody sees below a folder: neither drafts nor .stchat.
+// files returns what everybody sees below a folder: neither drafts nor .stchat.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -189,7 +189,7 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// dangles gives the names that lead nowhere.
+// dangles returns the names that lead nowhere.
 func dangles(all map[string]string) (list []string) {
 	for name, text := range all {
 		if _, to, ok := strings.Cut(text, "="); ok && all["group chats/"+to+".jsonl"] == "" {
@@ -205,7 +205,7 @@ type crashed struct {
 	old, new map[string]string
 }
 
-// newCrashed gives what the change makes of the files.
+// newCrashed returns what the change makes of the files.
 func newCrashed(t *testing.T, links bool) crashed {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -234,7 +234,7 @@ func (c crashed) again(t *testing.T) crashed {
 	return c
 }
 
-// judge says whether the files are the old or the new ones.
+// judge reports whether the files are the old or the new ones.
 func (c *crashed) judge(t *testing.T, when string) string {
 	t.Helper()
 	now := files(t, c.dir)
@@ -253,7 +253,7 @@ func eachDisk(t *testing.T, test func(t *testing.T, links bool)) {
 	t.Run("no links", func(t *testing.T) { test(t, false) })
 }
 
-// orphans gives what is in .stchat and belongs to no record.
+// orphans returns what is in .stchat and belongs to no record.
 func (c *crashed) orphans(t *testing.T) (list []string) {
 	t.Helper()
 	names, err := newRoot(c.dir).list()

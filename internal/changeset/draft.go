@@ -53,7 +53,7 @@ func newDraft(target string, opt Options, o draftOptions) (*Draft, error) {
 	return &Draft{}, nil
 }
 
-// inFolderThatIs gives the part of a path that could be made first: all of it, where
+// inFolderThatIs returns the part of a path that could be made first: all of it, where
 // its folder is there.
 func inFolderThatIs(path string) string {
 	for {

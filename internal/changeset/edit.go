@@ -10,7 +10,7 @@ import (
 // Edit changes a file that stands. All edits of a path become one draft, in the order of
 // the units.
 type Edit interface {
-	// Join gives the edit that makes this one and then next. next is of the same type.
+	// Join returns the edit that makes this one and then next. next is of the same type.
 	Join(next Edit) (Edit, error)
 	// Render writes the edited file. It may be called again, for a file that was saved by
 	// somebody else meanwhile.

@@ -65,7 +65,7 @@ type inverse struct {
 	view view
 }
 
-// stands says whether a file is as the record left it. What goes by another spelling of
+// stands reports whether a file is as the record left it. What goes by another spelling of
 // the same name is not there.
 func (i inverse) stands(st *state) bool {
 	path := i.view.root.at(st.path)

@@ -61,10 +61,10 @@ type step struct {
 	About string          `json:"about"`
 }
 
-// errNoJournal says that a file under a journal's name is none that can be played.
+// errNoJournal means that a file under a journal's name is none that can be played.
 var errNoJournal = errors.New("is no journal of this program")
 
-// ErrVersion says that a journal was written by another version of the program.
+// ErrVersion means that a journal was written by another version of the program.
 var ErrVersion = errors.New("was written by another version of this program")
 
 // UnreadableError says that a journal or a record cannot be read: it is damaged, of
@@ -218,7 +218,7 @@ func (s *step) check(j *journal) error {
 	return fmt.Errorf("%q is nothing that can be done", s.Do)
 }
 
-// fitPath says whether a path of a journal stays where it belongs.
+// fitPath reports whether a path of a journal stays where it belongs.
 func fitPath(p string, outside bool) bool {
 	if strings.ContainsRune(p, 0) {
 		return false

@@ -33,7 +33,7 @@ type plan struct {
 	anew  bool // the edit fits whatever stands there
 }
 
-// look says whether a file is as it was, and a name free.
+// look reports whether a file is as it was, and a name free.
 func (p *plan) look() error {
 	name := p.real
 	switch p.Do {
@@ -144,7 +144,7 @@ type staleError struct {
 func (e *staleError) Error() string { return e.err.Error() }
 func (e *staleError) Unwrap() error { return e.err }
 
-// errTwice says that one set was to do two things to one file.
+// errTwice means that one set was to do two things to one file.
 var errTwice = errors.New("is changed twice by one call")
 
 // apart is an error where two steps are for one file.

@@ -33,12 +33,12 @@ func (p *player) forward() error {
 	return nil
 }
 
-// canForward says whether every step was made or can be.
+// canForward reports whether every step was made or can be.
 func (p *player) canForward() bool {
 	return !slices.ContainsFunc(p.journal.Steps, func(s *step) bool { return !p.view.made(s) && !p.view.canMake(s) })
 }
 
-// changed gives the files that somebody has changed after their step was made: with any
+// changed returns the files that somebody has changed after their step was made: with any
 // of them a set cannot be taken back.
 func (p *player) changed() (paths []string) {
 	for _, s := range p.journal.Steps {
@@ -172,7 +172,7 @@ func (p *player) confined() error {
 	return nil
 }
 
-// files gives all files of a set.
+// files returns all files of a set.
 func (p *player) files() (paths []string) {
 	for _, s := range p.journal.Steps {
 		if s.Do == unlink {

@@ -25,7 +25,7 @@ type Record struct {
 	written time.Time // tells what the same second did
 }
 
-// Records gives the records of a root, the newest first. One that cannot be read stands
+// Records returns the records of a root, the newest first. One that cannot be read stands
 // in errs, and the others all the same.
 func Records(dir string) (records []Record, errs []error, err error) {
 	return readRecords(newRoot(dir).store)
@@ -79,7 +79,7 @@ func readRecords(s store) (records []Record, errs []error, err error) {
 	return records, errs, nil
 }
 
-// isUndone says whether a record was taken back, by one that was not taken back itself.
+// isUndone reports whether a record was taken back, by one that was not taken back itself.
 // Records may be a stranger's, who lets two take back each other: depth ends that.
 func isUndone(records []Record, id string, depth int) bool {
 	return depth > 0 && slices.ContainsFunc(records, func(rec Record) bool {

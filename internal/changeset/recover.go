@@ -72,7 +72,7 @@ func Recover(ctx context.Context, dir string, opt Options) ([]Ended, error) {
 	return recovery{newRoot(dir), opt}.run(ctx)
 }
 
-// Unfinished gives what runs that died have begun in a root, and changes nothing.
+// Unfinished returns what runs that died have begun in a root, and changes nothing.
 func Unfinished(ctx context.Context, dir string) ([]Ended, error) {
 	return recovery{newRoot(dir), Options{DryRun: true}}.run(ctx)
 }
@@ -105,7 +105,7 @@ func (r recovery) run(ctx context.Context) ([]Ended, error) {
 	return ended, nil
 }
 
-// hasJournal says whether somebody has begun something, or is about to.
+// hasJournal reports whether somebody has begun something, or is about to.
 func hasJournal(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return strings.HasSuffix(name, journalSuffix) || strings.HasSuffix(name, journalSuffix+draftSuffix) || strings.HasSuffix(name, probeSuffix)
@@ -247,5 +247,5 @@ func (r recovery) sweep() {
 	}
 }
 
-// isSetOf says whether a journal is one of the sets of a call.
+// isSetOf reports whether a journal is one of the sets of a call.
 func isSetOf(stem, id string) bool { return strings.HasPrefix(stem, id+".") }

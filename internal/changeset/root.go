@@ -12,7 +12,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// RootOf gives the root of a change to path: the user's folder around it, else the
+// RootOf returns the root of a change to path: the user's folder around it, else the
 // folder that it lies in. Paths are followed to where they lead.
 func RootOf(path string) string {
 	if dir, ok := userdir.Enclosing(path); ok {
@@ -77,7 +77,7 @@ func (r *root) isTurn() bool {
 	return err == nil && r.id != "" && string(last) == r.id
 }
 
-// rel gives a path as a journal has it: relative to the root, with slashes. ok is false
+// rel returns a path as a journal has it: relative to the root, with slashes. ok is false
 // for one outside, which stays absolute.
 func (r *root) rel(path string) (rel string, ok bool) {
 	abs, err := filepath.Abs(path)
@@ -97,7 +97,7 @@ func (r *root) rel(path string) (rel string, ok bool) {
 	return realName(path), false
 }
 
-// below gives the part of a path behind a folder, "" and false where it is not in it.
+// below returns the part of a path behind a folder, "" and false where it is not in it.
 func below(dir, path string) (string, bool) {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
@@ -114,7 +114,7 @@ func realName(path string) string {
 // realOf follows all links of a path.
 func realOf(path string) string { return userdir.RealPath(path) }
 
-// sameFile says whether two paths lead to one file.
+// sameFile reports whether two paths lead to one file.
 func sameFile(a, b string) bool {
 	x, err := os.Lstat(a)
 	if err != nil {
@@ -124,7 +124,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// sameButCase says whether two paths are one file under two spellings of its name.
+// sameButCase reports whether two paths are one file under two spellings of its name.
 func sameButCase(a, b string) bool {
 	if a == b || !strings.EqualFold(filepath.Base(a), filepath.Base(b)) {
 		return false
@@ -132,7 +132,7 @@ func sameButCase(a, b string) bool {
 	return sameFile(a, b) && filepath.Dir(a) == filepath.Dir(b) && !spelled(b)
 }
 
-// spelled says whether a folder lists a file under just this spelling.
+// spelled reports whether a folder lists a file under just this spelling.
 func spelled(path string) bool {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -185,7 +185,7 @@ func (r *root) show(path string) string {
 	return filepath.Join(r.shown, filepath.FromSlash(path))
 }
 
-// isHome says whether a journal was written here: on this machine, in this folder.
+// isHome reports whether a journal was written here: on this machine, in this folder.
 func (r *root) isHome(j *journal) bool {
 	dev, ino, err := safefile.FileID(r.dir)
 	return err == nil && j.Host == safefile.Host() && j.Dev == dev && j.Ino == ino

@@ -10,7 +10,7 @@ import (
 	"stchat/internal/safefile"
 )
 
-// ErrOtherRoot says that one set was to edit files of two folders, which no journal and
+// ErrOtherRoot means that one set was to edit files of two folders, which no journal and
 // no undo could hold together.
 var ErrOtherRoot = errors.New("is in another folder than the rest of what is changed together")
 

@@ -229,7 +229,7 @@ func copyFile(disk *safefile.Disk, sync bool, from, to string) (err error) {
 	return err
 }
 
-// sameDisk says whether two files lie on one disk, as far as their folders tell.
+// sameDisk reports whether two files lie on one disk, as far as their folders tell.
 func sameDisk(a, b string) bool {
 	x, _, err := safefile.FileID(filepath.Dir(a))
 	y, _, err2 := safefile.FileID(filepath.Dir(b))

@@ -9,13 +9,13 @@ import (
 )
 
 var (
-	// ErrNothing says that there is no record to undo.
+	// ErrNothing means that there is no record to undo.
 	ErrNothing = errors.New("there is nothing to undo")
-	// ErrNoRecord says that there is no record of an ID.
+	// ErrNoRecord means that there is no record of an ID.
 	ErrNoRecord = errors.New("there is no such record")
-	// ErrUndone says that a record was taken back already.
+	// ErrUndone means that a record was taken back already.
 	ErrUndone = errors.New("is undone already")
-	// ErrElsewhere says that a record was made on another machine, or before its folder was
+	// ErrElsewhere means that a record was made on another machine, or before its folder was
 	// copied, so that files are not known again for certain.
 	ErrElsewhere = errors.New("was made on another machine, or before the folder was copied or restored")
 )
@@ -49,7 +49,7 @@ type Undoing struct {
 	Left []string
 }
 
-// Undo gives the unit that takes a record of a root back: what was created goes, what was
+// Undo returns the unit that takes a record of a root back: what was created goes, what was
 // replaced or removed comes back. id is empty for the newest record that is neither undone
 // nor made by undo. Where a file is not as the call left it, the unit fails with a
 // [*SinceError]; with force it leaves such files as they are. force also takes back what was

@@ -39,7 +39,7 @@ func (v view) temp(s *step) string {
 	return filepath.Join(filepath.Dir(v.path(s)), s.Temp)
 }
 
-// is says whether the file at path is the one that is known; nil is that of no file.
+// is reports whether the file at path is the one that is known; nil is that of no file.
 func (v view) is(path string, id *safefile.Ident) bool {
 	if id == nil {
 		return absent(path)
@@ -64,7 +64,7 @@ func (v view) checkKept(path string, id *safefile.Ident) error {
 	return err
 }
 
-// made says whether a step has been made.
+// made reports whether a step has been made.
 func (v view) made(s *step) bool {
 	path := v.path(s)
 	switch s.Do {
@@ -84,7 +84,7 @@ func (v view) made(s *step) bool {
 	}
 }
 
-// canMake says whether a step that was not made can be: its file is as it was, its name
+// canMake reports whether a step that was not made can be: its file is as it was, its name
 // free, its draft there.
 func (v view) canMake(s *step) bool {
 	path := v.path(s)

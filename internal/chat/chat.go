@@ -83,7 +83,7 @@ type Groups interface {
 	In(dir userdir.Dir) (*group.Set, error)
 }
 
-// ErrNotRegular says that a path is no file that can be read twice.
+// ErrNotRegular means that a path is no file that can be read twice.
 var ErrNotRegular = errors.New("not a regular file; to read a pipe, give - and feed it to standard input")
 
 // Open opens a chat and reads it up to its header. Damage there is no error:

@@ -72,7 +72,7 @@ func isLegacy(line []byte) bool {
 	return ok && isString && name != "unused"
 }
 
-// OutputHeader gives a header to edit and write: the chat's own, or, where it
+// OutputHeader returns a header to edit and write: the chat's own, or, where it
 // has none, a whole one with the metadata that an old group file keeps for it.
 func (c *Chat) OutputHeader() *meta.Header {
 	if c.Header != nil {
@@ -86,11 +86,11 @@ func (c *Chat) OutputHeader() *meta.Header {
 	return h
 }
 
-// Metadata gives the chat's metadata as SillyTavern would load it: the
+// Metadata returns the chat's metadata as SillyTavern would load it: the
 // header's, else what an old group file keeps for the chat, else {}.
 func (c *Chat) Metadata() *rawjson.Object { return c.OutputHeader().Metadata() }
 
-// GroupMetadata gives what the first group that lists the chat keeps for it in
+// GroupMetadata returns what the first group that lists the chat keeps for it in
 // the layout up to 1.14 (FORMATS.md E1.1).
 func (c *Chat) GroupMetadata() (raw []byte, ok bool) {
 	for _, g := range c.Groups {

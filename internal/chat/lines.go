@@ -36,9 +36,6 @@ type LineEdit struct {
 // HeaderIndex is the index of the header.
 const HeaderIndex = -1
 
-// Keep is the Do of an edit that leaves its line as it is.
-func Keep(line []byte) ([]byte, error) { return line, nil }
-
 // HashLine returns the hash by which a line is known again; it is never 0.
 func HashLine(line []byte) uint64 {
 	h := fnv.New64a()
@@ -48,10 +45,10 @@ func HashLine(line []byte) uint64 {
 
 func nonZero(hash uint64) uint64 { return max(hash, 1) }
 
-// ErrConflict says that edits to one line do not go together.
+// ErrConflict means that edits to one line do not go together.
 var ErrConflict = errors.New("one edit removes the line, another changes it")
 
-// errBreaks says that an edit does not return one line.
+// errBreaks means that an edit does not return one line.
 var errBreaks = errors.New("an edit would break the line in two")
 
 // Join returns the edits of both, next behind those of l.

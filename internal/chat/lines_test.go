@@ -66,12 +66,12 @@ func TestLines(t *testing.T) {
 		{name: "nothing", want: was},
 		{name: "one changes", edits: Lines{edit(1, to("{1}"))}, want: header + "\n{\"mes\":\"a\"}\n{1}\n{\"mes\":\"c\"}"},
 		{name: "one goes", edits: Lines{edit(2, nil)}, want: header + "\n{\"mes\":\"a\"}\n{\"mes\":\"b\"}"},
-		{name: "one comes", edits: Lines{edit(2, Keep, "{3}")}, want: was + "\n{3}"},
+		{name: "one comes", edits: Lines{edit(2, keep, "{3}")}, want: was + "\n{3}"},
 		{name: "others in its place", edits: Lines{edit(0, nil, "{3}", "{4}")}, want: header + "\n{3}\n{4}\n{\"mes\":\"b\"}\n{\"mes\":\"c\"}"},
 		{name: "in any order", edits: Lines{edit(2, to("{2}")), edit(0, to("{0}")), top}, want: topDone + "\n{0}\n{\"mes\":\"b\"}\n{2}"},
 		{name: "several of one line", edits: Lines{edit(0, to("{1}"), "{x}")}.Join(Lines{edit(0, again, "{y}")}), want: header + "\n{1,2}\n{x}\n{y}\n{\"mes\":\"b\"}\n{\"mes\":\"c\"}"},
 		{name: "removed twice", edits: Lines{edit(0, nil), edit(0, nil)}, want: header + "\n{\"mes\":\"b\"}\n{\"mes\":\"c\"}"},
-		{name: "removed and changed", edits: Lines{edit(0, nil), edit(0, Keep)}, err: ErrConflict},
+		{name: "removed and changed", edits: Lines{edit(0, nil), edit(0, keep)}, err: ErrConflict},
 		{name: "of whatever stands there", edits: Lines{{Index: 1, Do: to("{1}")}}, now: header + "\n\n{\"a\":1}\r\n{broken\n{\"b\":1}\r\n{\"c\":1}", want: header + "\n\n{\"a\":1}\r\n{broken\n{1}\r\n{\"c\":1}"},
 		{name: "behind a longer header", edits: Lines{edit(1, to("{1}"))}, now: topDone + "\n" + body, want: topDone + "\n{\"mes\":\"a\"}\n{1}\n{\"mes\":\"c\"}"},
 		{name: "with more messages", edits: Lines{edit(1, to("{1}"))}, now: was + "\n{\"mes\":\"d\"}", want: header + "\n{\"mes\":\"a\"}\n{1}\n{\"mes\":\"c\"}\n{\"mes\":\"d\"}"},
@@ -81,8 +81,8 @@ func TestLines(t *testing.T) {
 		{name: "the message was continued", edits: Lines{edit(2, to("{1}"))}, now: was + " ", err: jsonl.ErrChanged},
 		{name: "fewer messages", edits: Lines{edit(2, to("{1}"))}, now: header + "\n{\"mes\":\"a\"}", err: jsonl.ErrChanged},
 		{name: "an empty file", edits: Lines{edit(2, to("{1}"))}, now: " ", err: jsonl.ErrChanged},
-		{name: "another header", edits: Lines{of(was, HeaderIndex, Keep)}, now: topDone + "\n" + body, err: jsonl.ErrChanged},
-		{name: "no header any more", edits: Lines{of(was, HeaderIndex, Keep)}, now: body, err: jsonl.ErrChanged},
+		{name: "another header", edits: Lines{of(was, HeaderIndex, keep)}, now: topDone + "\n" + body, err: jsonl.ErrChanged},
+		{name: "no header any more", edits: Lines{of(was, HeaderIndex, keep)}, now: body, err: jsonl.ErrChanged},
 		{name: "a missing header", edits: Lines{top}, now: body, want: "{\"chat_metadata\":{\"new\":1}}\n" + body},
 		{name: "a missing header behind a byte order mark", edits: Lines{top}, now: "\xef\xbb\xbf" + body, want: "\xef\xbb\xbf{\"chat_metadata\":{\"new\":1}}\n" + body},
 		{name: "a header for an empty file", edits: Lines{{Index: HeaderIndex, Do: to("{h}"), After: [][]byte{[]byte("{0}")}}}, now: "\n", want: "{h}\n{0}\n\n"},
@@ -142,3 +142,6 @@ func TestLinesMoved(t *testing.T) {
 		}
 	}
 }
+
+// keep is the Do of an edit that leaves its line as it is.
+func keep(line []byte) ([]byte, error) { return line, nil }

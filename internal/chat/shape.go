@@ -11,7 +11,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// ErrNotChat says that a file is no chat by its name, or by its place and
+// ErrNotChat means that a file is no chat by its name, or by its place and
 // shape, so that no command may write into it or make a chat of it.
 var ErrNotChat = errors.New("not a chat")
 

@@ -62,9 +62,9 @@ type Scanned struct {
 var errEnough = errors.New("enough")
 
 var (
-	// ErrNone says that no message is what was asked for.
+	// ErrNone means that no message is what was asked for.
 	ErrNone = errors.New("no message is chosen")
-	// ErrNotOne says that several messages are chosen where one is meant.
+	// ErrNotOne means that several messages are chosen where one is meant.
 	ErrNotOne = errors.New("choose one message")
 )
 

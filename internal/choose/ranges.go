@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ErrRange says that a text is no list of ranges.
+// ErrRange means that a text is no list of ranges.
 var ErrRange = errors.New("not a message number or range")
 
 // Range is a range of messages as it was typed, both ends inclusive. A number below 0

@@ -9,7 +9,7 @@ import (
 	"stchat/internal/jsonl"
 )
 
-// ErrNoTail says that a choice does not say how much of the end is meant.
+// ErrNoTail means that a choice does not say how much of the end is meant.
 var ErrNoTail = errors.New("how many messages from the end is not said")
 
 // tailBlock is how much of the end is looked at first; each further look takes in four

@@ -7,7 +7,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// WithChats gives the file's bytes with chats appended to its list, each once and only
+// WithChats returns the file's bytes with chats appended to its list, each once and only
 // those that the group does not list yet; without any, the bytes as they were read.
 // chat_id stays, as do all other bytes. New entries stand as the list's own do, and in
 // an empty list as JSON.stringify would put them at the file's own indentation, which
@@ -52,7 +52,7 @@ func (f *File) WithChats(chats ...string) (data []byte, err error) {
 	return o.Bytes(), nil
 }
 
-// appendAll gives the list with more elements at its end. indent is what stands before
+// appendAll returns the list with more elements at its end. indent is what stands before
 // a member of the object around it.
 func appendAll(list []byte, elements [][]byte, indent indentation) []byte {
 	inside := list[1 : len(list)-1]
@@ -92,7 +92,7 @@ func indentOf(object []byte) indentation {
 	return in
 }
 
-// at gives the line break and the indentation before what lies that deep.
+// at returns the line break and the indentation before what lies that deep.
 func (in indentation) at(depth int) []byte {
 	if in.newline == nil {
 		return nil

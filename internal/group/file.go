@@ -120,7 +120,7 @@ func Parse(path string, raw []byte) (*File, error) {
 // SillyTavern's server makes into it ("a:b" lists ab.jsonl).
 func (f *File) Lists(chat string) bool { return f.listed[chat] }
 
-// Raw gives the file's bytes as they were read. They must not be changed.
+// Raw returns the file's bytes as they were read. They must not be changed.
 func (f *File) Raw() []byte { return f.raw }
 
 // safeName is the name of the file that a listed name leads to; a name that leads
@@ -148,7 +148,7 @@ func textOf(o *rawjson.Object, key string) (string, bool) {
 	return text(raw)
 }
 
-// text gives a string, or a number as JavaScript puts it into a file's name: the ids
+// text returns a string, or a number as JavaScript puts it into a file's name: the ids
 // of old groups, and the chats named after them, are numbers.
 func text(raw []byte) (string, bool) {
 	switch rawjson.KindOf(raw) {

@@ -10,7 +10,7 @@ import (
 // it up to 1.14.
 func (f *File) HasOldLayout() bool { return f.oldLayout }
 
-// OldMetadata gives the metadata that the file holds for a chat without a header, as
+// OldMetadata returns the metadata that the file holds for a chat without a header, as
 // SillyTavern's migration takes it (src/endpoints/groups.js,
 // migrateGroupChatsMetadataFormat): {...past_metadata, [chat_id]: chat_metadata}[chat].
 // chat is the file's name; it is looked up under the name that the group lists it by.
@@ -51,7 +51,7 @@ func (f *File) keptFor() map[string]bool {
 	return kept
 }
 
-// WithoutOldMetadata gives the file's bytes without the metadata it holds for the chats,
+// WithoutOldMetadata returns the file's bytes without the metadata it holds for the chats,
 // for when that has moved into their headers. past_metadata goes with its last entry.
 // Without any the bytes are as they were read. It is not an error if a chat is not the
 // group's.
@@ -86,7 +86,7 @@ func (f *File) WithoutOldMetadata(chats ...string) (data []byte, err error) {
 	return o.Bytes(), nil
 }
 
-// keysOf gives the names that the metadata of chat may stand under: its own first, then
+// keysOf returns the names that the metadata of chat may stand under: its own first, then
 // those that the group lists and the server makes into it.
 func (f *File) keysOf(chat string) []string {
 	return append([]string{chat}, f.typed[chat]...)

@@ -59,7 +59,7 @@ func (s *Set) add(f *File) {
 	}
 }
 
-// Listing gives the groups that list the chat, see [File.Lists], in the order of
+// Listing returns the groups that list the chat, see [File.Lists], in the order of
 // their files' names. SillyTavern means it to be one at most.
 func (s *Set) Listing(chat string) []*File { return s.byChat[chat] }
 

@@ -21,7 +21,7 @@ const (
 	Card    Kind = "card"    // a character
 )
 
-// IsChat says whether files of this kind are chats.
+// IsChat reports whether files of this kind are chats.
 func (k Kind) IsChat() bool { return k == Solo || k == Group || k == File || k == Backup }
 
 // Chat is what has versions: a chat, or one of the files around chats. A chat keeps its
@@ -80,12 +80,12 @@ func Place(rel string) (kind Kind, owner, name string) {
 	return kind, owner, strings.TrimSuffix(name, ".jsonl")
 }
 
-// oddExtension says whether a chat's name keeps its extension, as it is not spelled as
+// oddExtension reports whether a chat's name keeps its extension, as it is not spelled as
 // usual.
 func oddExtension(name string) bool {
 	ext := path.Ext(name)
 	return ext != ".jsonl" && strings.EqualFold(ext, ".jsonl")
 }
 
-// Gone says whether the last snapshot did not find the file.
+// Gone reports whether the last snapshot did not find the file.
 func (c *Chat) Gone() bool { return !c.GoneAt.IsZero() }

@@ -50,7 +50,7 @@ func (c *Content) count(data []byte, part Part, header *bool) {
 	c.Messages++
 }
 
-// Slug gives the integrity slug in the header, "" where there is none.
+// Slug returns the integrity slug in the header, "" where there is none.
 func (c *Content) Slug() string {
 	value, _ := rawjson.Lookup(c.Head, "chat_metadata", "integrity")
 	slug, _ := rawjson.Unquote(value)

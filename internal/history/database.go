@@ -227,7 +227,7 @@ func (d *database) told(err error) error {
 	return fmt.Errorf("%s: %w", d.path, e)
 }
 
-// halfDone says whether a store cannot be read because a transaction must first be taken back.
+// halfDone reports whether a store cannot be read because a transaction must first be taken back.
 func halfDone(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code() == sqlite3.SQLITE_READONLY_ROLLBACK || e.Code() == sqlite3.SQLITE_READONLY_RECOVERY || e.Code()&0xff == sqlite3.SQLITE_CANTOPEN)

@@ -8,25 +8,25 @@ import (
 
 // What can be wrong with a store as a whole. An error names the file too.
 var (
-	// ErrNoStore says that there is no store yet. It is an [fs.ErrNotExist].
+	// ErrNoStore means that there is no store yet. It is an [fs.ErrNotExist].
 	ErrNoStore = fmt.Errorf("no history is kept here yet: %w", fs.ErrNotExist)
-	// ErrForeign says that the file is another program's, or none of SQLite's.
+	// ErrForeign means that the file is another program's, or none of SQLite's.
 	ErrForeign = errors.New("not a history of stchat")
-	// ErrNewer says that a newer stchat made the store.
+	// ErrNewer means that a newer stchat made the store.
 	ErrNewer = errors.New("was written by a newer stchat; this one cannot read it")
-	// ErrCut says that the file ends too early.
+	// ErrCut means that the file ends too early.
 	ErrCut = errors.New("the history is cut short: its end is missing")
-	// ErrBroken says that the file's own structure is damaged.
+	// ErrBroken means that the file's own structure is damaged.
 	ErrBroken = errors.New("the history is damaged")
-	// ErrBusy says that another program held the store for five seconds.
+	// ErrBusy means that another program held the store for five seconds.
 	ErrBusy = errors.New("another program is using the history")
-	// ErrFull says that the disk is full. Nothing of the transaction is left.
+	// ErrFull means that the disk is full. Nothing of the transaction is left.
 	ErrFull = errors.New("no space left on the disk of the history")
-	// ErrReadOnly says that the store cannot be written.
+	// ErrReadOnly means that the store cannot be written.
 	ErrReadOnly = errors.New("the history cannot be written")
-	// ErrOtherRoot says that the store belongs to another user's folder.
+	// ErrOtherRoot means that the store belongs to another user's folder.
 	ErrOtherRoot = errors.New("the history belongs to another folder")
-	// ErrRewritten says that packs were rewritten while they were read.
+	// ErrRewritten means that packs were rewritten while they were read.
 	ErrRewritten = errors.New("the history was pruned meanwhile")
 )
 

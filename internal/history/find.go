@@ -28,7 +28,7 @@ type keyList struct {
 	keys  []key
 }
 
-// is says whether the piece with this number has this key.
+// is reports whether the piece with this number has this key.
 func (f *finder) is(ctx context.Context, id int64, k key) (bool, error) {
 	l, err := f.list(ctx, id)
 	if err != nil || l == nil {
@@ -38,7 +38,7 @@ func (f *finder) is(ctx context.Context, id int64, k key) (bool, error) {
 	return i < int64(len(l.keys)) && l.keys[i] == k, nil
 }
 
-// list gives the keys of the pack that holds a piece, nil where there is none.
+// list returns the keys of the pack that holds a piece, nil where there is none.
 func (f *finder) list(ctx context.Context, id int64) (*keyList, error) {
 	f.clock++
 	oldest := 0

@@ -59,7 +59,7 @@ func take(t *testing.T, s *Store, name string, contents ...[]byte) []Version {
 	return list
 }
 
-// back gives a version's bytes.
+// back returns a version's bytes.
 func back(t *testing.T, s *Store, v Version) []byte {
 	t.Helper()
 	var b bytes.Buffer

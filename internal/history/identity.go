@@ -101,7 +101,7 @@ func (ids *identities) most(list []Chat, c *Content) (best *Chat, shared int64, 
 	return best, shared, nil
 }
 
-// differs says whether no message of a chat's last version is in c. The first line, the
+// differs reports whether no message of a chat's last version is in c. The first line, the
 // header, does not count, nor does an empty line.
 func (ids *identities) differs(chat int64, c *Content) (bool, error) {
 	runs, err := lastRuns(ids.ctx, ids.db, chat)

@@ -132,7 +132,7 @@ func TestMendWithoutFiles(t *testing.T) {
 	}
 }
 
-// pagesHold says whether a text is in the store's file, in a pack or a page.
+// pagesHold reports whether a text is in the store's file, in a pack or a page.
 func pagesHold(t *testing.T, s *Store, text string) bool {
 	t.Helper()
 	data, err := os.ReadFile(s.Path())

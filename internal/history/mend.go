@@ -29,7 +29,7 @@ func NewMender(ctx context.Context, s *Store, each func(Problem) error) (*Mender
 	return m, err
 }
 
-// Damaged says whether there is anything that could be mended.
+// Damaged reports whether there is anything that could be mended.
 func (m *Mender) Damaged() bool { return len(m.bad.pieces) > 0 || len(m.bad.wrong) > 0 }
 
 // Look takes the pieces that are missing from a file.
@@ -100,7 +100,7 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 	return pieces, err
 }
 
-// mended gives the bytes of a damaged piece, nil where they were not found. Where the
+// mended returns the bytes of a damaged piece, nil where they were not found. Where the
 // index knows the piece as it is, its key in the pack alone is damaged.
 func (m *Mender) mended(ctx context.Context, r *row, old *pack, whole bool, i int) (data []byte, bad bool) {
 	id := r.first + int64(i)

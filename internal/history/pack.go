@@ -53,7 +53,7 @@ func (p *pack) add(piece []byte, k key) {
 	p.keys = append(p.keys, k)
 }
 
-// piece gives the bytes of the piece at a place in the pack.
+// piece returns the bytes of the piece at a place in the pack.
 func (p *pack) piece(i int) []byte {
 	start := 0
 	if i > 0 {
@@ -135,7 +135,7 @@ func (r *row) decode(dec *zstd.Decoder, p *pack) error {
 	return nil
 }
 
-// isZero says whether a key is that of a piece that is gone.
+// isZero reports whether a key is that of a piece that is gone.
 func (k *key) isZero() bool { return bytes.Equal(k[:], make([]byte, keySize)) }
 
 // takeUvarint takes a number off b; what is none is 0.

@@ -46,7 +46,7 @@ func Prune(ctx context.Context, s *Store, rules Rules, dryRun bool) (f Freed, er
 	return f, err
 }
 
-// going gives the IDs of the versions that no rule keeps, of a list that begins with the
+// going returns the IDs of the versions that no rule keeps, of a list that begins with the
 // oldest.
 func (r Rules) going(versions []Version, gone bool) map[int64]bool {
 	going := map[int64]bool{}

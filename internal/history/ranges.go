@@ -34,7 +34,7 @@ func alive(ctx context.Context, db *database, spare func(*Version) bool) ([]Run,
 	return ranges(all), db.told(rows.Err())
 }
 
-// has says whether sorted ranges hold a piece.
+// has reports whether sorted ranges hold a piece.
 func has(sorted []Run, id int64) bool {
 	i, found := slices.BinarySearchFunc(sorted, id, func(r Run, id int64) int { return int(min(max(r.First-id, -1), 1)) })
 	return found || i > 0 && id < sorted[i-1].First+sorted[i-1].Count

@@ -124,7 +124,7 @@ func (v *verifier) packs(ctx context.Context) error {
 	})
 }
 
-// keyAt gives the key that a pack lists for its piece, as far as the list goes.
+// keyAt returns the key that a pack lists for its piece, as far as the list goes.
 func keyAt(r *row, i int) (k key) {
 	if at := i * keySize; at+keySize <= len(r.keys) {
 		copy(k[:], r.keys[at:])

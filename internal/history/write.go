@@ -14,7 +14,7 @@ const (
 	stayFiles = 1000
 )
 
-// ErrAgain says that another run pruned the store while a file was read: it must be read
+// ErrAgain means that another run pruned the store while a file was read: it must be read
 // again.
 var ErrAgain = errors.New("the history was pruned meanwhile; try again")
 
@@ -133,7 +133,7 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 	return c, nil
 }
 
-// Full says whether so much was read since the last commit that it is time for one.
+// Full reports whether so much was read since the last commit that it is time for one.
 func (w *Writer) Full() bool { return w.files >= stayFiles || w.read >= stayRead }
 
 // Commit puts all that was read and added so far into the store, and goes on. What was

@@ -232,7 +232,7 @@ func counted(r *Report) count {
 	return c
 }
 
-// sameDate tells whether a date of a report is the one in the file, which is
+// sameDate reports whether a date of a report is the one in the file, which is
 // ISO 8601 wherever these tests compare dates.
 func sameDate(got, want string) bool {
 	if t, err := time.Parse(time.RFC3339Nano, want); err == nil {

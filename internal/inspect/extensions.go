@@ -18,7 +18,7 @@ import (
 // hostile header; the rest is a number.
 const MaxKeys = 10_000
 
-// isCore tells whether SillyTavern itself writes the key.
+// isCore reports whether SillyTavern itself writes the key.
 func isCore(key string) bool {
 	switch key {
 	case "integrity", "main_chat", "tainted",

@@ -59,7 +59,7 @@ func (e *extra) scene() autorecap.Scene {
 	return mark.Scene()
 }
 
-// inside gives a raw key decoded, without its quotes. It only allocates for
+// inside returns a raw key decoded, without its quotes. It only allocates for
 // one that has escapes.
 func inside(rawKey []byte) []byte {
 	if bytes.IndexByte(rawKey, '\\') >= 0 {
@@ -134,7 +134,7 @@ func (s *sizes) shrink() {
 	}
 }
 
-// order gives the places of the keys, the largest first.
+// order returns the places of the keys, the largest first.
 func (s *sizes) order() []int {
 	order := make([]int, len(s.keys))
 	for i := range order {
@@ -166,7 +166,7 @@ func (s *sizes) zero() {
 	}
 }
 
-// largest gives up to n keys, decoded, with their bytes.
+// largest returns up to n keys, decoded, with their bytes.
 func (s *sizes) largest(n int) []Size {
 	list := []Size{}
 	for _, i := range s.order() {

@@ -138,7 +138,7 @@ func textAt(l *jsonl.Line, key int) *string {
 	return &s
 }
 
-// firstLine gives a raw string's first line that says something.
+// firstLine returns a raw string's first line that says something.
 func firstLine(raw []byte) []byte {
 	if len(raw) < len(`""`) || raw[0] != '"' {
 		return raw
@@ -162,7 +162,7 @@ func firstLine(raw []byte) []byte {
 	return raw
 }
 
-// beginning gives a raw string cut to about head bytes: behind an escape, not
+// beginning returns a raw string cut to about head bytes: behind an escape, not
 // inside one, nor inside a character or a surrogate pair.
 func beginning(raw []byte, head int) []byte {
 	if head <= 0 || len(raw) <= head+len(`""`) || raw[0] != '"' {

@@ -161,7 +161,7 @@ func (r *Report) warn(c *chat.Chat) {
 	}
 }
 
-// textOf gives a metadata value that is text and says something.
+// textOf returns a metadata value that is text and says something.
 func textOf(md *rawjson.Object, key string) *string {
 	raw, _ := md.Get(key)
 	s, ok := rawjson.Unquote(raw)

@@ -155,7 +155,7 @@ func (g chatMaker) message() string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// chat gives a chat of n lines, damage per thousand of them damaged.
+// chat returns a chat of n lines, damage per thousand of them damaged.
 func (g chatMaker) chat(n, damage int) []byte {
 	var b bytes.Buffer
 	if g.IntN(6) == 0 {

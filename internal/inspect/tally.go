@@ -148,7 +148,7 @@ func role(l *jsonl.Line) message.Who {
 	return message.Role(user, system)
 }
 
-// swipeCount gives the number of swipes, where they are a list.
+// swipeCount returns the number of swipes, where they are a list.
 func swipeCount(l *jsonl.Line, swipes []byte) int {
 	if swipes[0] != '[' {
 		return 0
@@ -156,7 +156,7 @@ func swipeCount(l *jsonl.Line, swipes []byte) int {
 	return l.Count(keySwipes)
 }
 
-// isDate tells whether a send_date says anything.
+// isDate reports whether a send_date says anything.
 func isDate(raw []byte) bool {
 	switch rawjson.KindOf(raw) {
 	case rawjson.String:
@@ -167,7 +167,7 @@ func isDate(raw []byte) bool {
 	return false
 }
 
-// linkName gives the name in a link that is text and not empty.
+// linkName returns the name in a link that is text and not empty.
 func linkName(raw []byte) (string, bool) {
 	if len(raw) <= len(`""`) {
 		return "", false

@@ -16,7 +16,7 @@ type Adapter interface {
 	Owns() []string
 	// Needs lists the top-level keys of a message that Look reads.
 	Needs() []string
-	// Look gives what the adapter must know of one message, small and without
+	// Look returns what the adapter must know of one message, small and without
 	// aliasing the message's bytes; nil for nothing.
 	Look(m *Message) any
 	// Keep takes a fact of message i of the branch, in order. For N, the last one,

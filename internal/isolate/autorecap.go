@@ -90,7 +90,7 @@ func (f *Facts) Scene() autorecap.Scene {
 	return f.recap.scene
 }
 
-// Snapshot gives allEntries, the lorebook as Auto-Recap noted it at the nearest
+// Snapshot returns allEntries, the lorebook as Auto-Recap noted it at the nearest
 // scene break at or before N that is not hidden and has such a note (FORMATS.md B4.3),
 // with the message's index. src is the source that was scanned. ok is false where
 // there is none; the error is that of reading, or that the source has changed.

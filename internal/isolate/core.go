@@ -51,7 +51,7 @@ func (c *core) Apply(metadata *rawjson.Object, at Moment) []Change {
 // timedKinds are the kinds of timed effects, each an object in timedWorldInfo.
 func timedKinds() []string { return []string{"sticky", "cooldown"} }
 
-// beginsAfter tells whether a timed effect comes from messages that a branch with
+// beginsAfter reports whether a timed effect comes from messages that a branch with
 // so many visible ones does not have. One that began with the last of them is from
 // a reply that is not there either, unless it is protected: a cooldown that a
 // sticky's end started.

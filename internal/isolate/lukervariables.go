@@ -94,7 +94,7 @@ func Variables(metadata *rawjson.Object, sum *luker.Variables) []Change {
 	return r.changes
 }
 
-// sameValue tells whether two values are one to JSON.parse, so that a value that is
+// sameValue reports whether two values are one to JSON.parse, so that a value that is
 // right keeps its spelling.
 func sameValue(a, b []byte) bool {
 	if bytes.Equal(a, b) {

@@ -133,7 +133,7 @@ func (f *Facts) look(m *Message) record {
 	return r
 }
 
-// isVisible tells whether core counts a message in a prompt: it is no system
+// isVisible reports whether core counts a message in a prompt: it is no system
 // message, or one with tool calls (FORMATS.md, vocabulary).
 func isVisible(m *Message) bool {
 	return message.Visible(m.Get(keySystem), func() []byte { return m.Extra("tool_invocations") })

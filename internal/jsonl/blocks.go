@@ -162,7 +162,7 @@ type stage interface {
 	emit(b *block) (more bool, err error)
 }
 
-// workers gives the number of goroutines that pays for a source of this size,
+// workers returns the number of goroutines that pays for a source of this size,
 // at most limit where that is above 0.
 func (s Source) workers(limit int) int {
 	n := runtime.GOMAXPROCS(0)

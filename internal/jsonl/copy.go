@@ -69,7 +69,7 @@ type copier struct {
 	head int     // its oldest place
 }
 
-// ring gives the remembered places in order.
+// ring returns the remembered places in order.
 func (c *copier) ring() []Place {
 	if c.head == 0 {
 		return c.last

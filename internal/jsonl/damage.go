@@ -59,7 +59,7 @@ func (d *Damages) Append(next Damages) {
 // More returns how many there are beyond those in First.
 func (d *Damages) More() int { return d.Total - len(d.First) }
 
-// Error gives LINE:COLUMN: reason.
+// Error returns LINE:COLUMN: reason.
 func (d *Damage) Error() string {
 	return fmt.Sprintf("%d:%d: %s", d.Line, d.Column, d.Reason)
 }
@@ -73,7 +73,7 @@ type LineError struct {
 
 func (e *LineError) Error() string { return e.Path + ":" + e.Damage.Error() }
 
-// Unwrap gives the [*Damage].
+// Unwrap returns the [*Damage].
 func (e *LineError) Unwrap() error { return &e.Damage }
 
 // name tells a byte as a person would write it.

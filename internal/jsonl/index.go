@@ -75,7 +75,7 @@ func (x *index) add(p []byte, at int, st *indexState) {
 	x.quotes = room[:n+indexWide(p, uint32(x.base+at), &room[n], &x.slashes[at/64], st)]
 }
 
-// hasSlash says whether there is a backslash from i to before j, both places in the data.
+// hasSlash reports whether there is a backslash from i to before j, both places in the data.
 func (x *index) hasSlash(i, j int) bool {
 	i, j = i-x.base, j-x.base-1
 	a, b := i>>6, j>>6

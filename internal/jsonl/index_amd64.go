@@ -4,7 +4,7 @@ package jsonl
 
 import "golang.org/x/sys/cpu"
 
-// canIndex says whether the processor has what [indexWide] needs.
+// canIndex reports whether the processor has what [indexWide] needs.
 func canIndex() bool {
 	x := &cpu.X86
 	return x.HasAVX2 && x.HasPCLMULQDQ && x.HasBMI1 && x.HasBMI2 && x.HasPOPCNT

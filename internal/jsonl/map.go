@@ -26,7 +26,7 @@ func NewKeys(names ...string) *Keys {
 	return k
 }
 
-// find gives the number of the name that a member's key spells, or -1.
+// find returns the number of the name that a member's key spells, or -1.
 func (k *Keys) find(line []byte, m *Member) int {
 	raw := line[m.Key:m.KeyEnd]
 	if m.Escaped {
@@ -67,7 +67,7 @@ type Line struct {
 // [MaxMembers] and of the others the last one of each wanted key.
 func (l *Line) Members() []Member { return l.members }
 
-// Value gives the value of the key with number k: the last one, where the
+// Value returns the value of the key with number k: the last one, where the
 // line repeats the key.
 func (l *Line) Value(k int) (raw []byte, ok bool) {
 	i := l.at[k]
@@ -78,7 +78,7 @@ func (l *Line) Value(k int) (raw []byte, ok bool) {
 	return l.Raw[m.Val:m.ValEnd], true
 }
 
-// Count gives the number of elements or members of the value of key k, where
+// Count returns the number of elements or members of the value of key k, where
 // it is an array or an object.
 func (l *Line) Count(k int) int {
 	if i := l.at[k]; i > 0 {

@@ -35,7 +35,7 @@ func newQueue(workers int, newStage func() stage) *queue {
 	return q
 }
 
-// take gives a free slot, waiting for one if need be, and nil when it is over.
+// take returns a free slot, waiting for one if need be, and nil when it is over.
 func (q *queue) take() *slot {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -488,7 +488,7 @@ func (s *scanner) topNumber(p []byte, i int) {
 	}
 }
 
-// isEscape tells whether c after a backslash is a whole escape.
+// isEscape reports whether c after a backslash is a whole escape.
 func isEscape(c byte) bool {
 	switch c {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -497,7 +497,7 @@ func isEscape(c byte) bool {
 	return false
 }
 
-// digits gives where the digits from i on end.
+// digits returns where the digits from i on end.
 func digits(p []byte, i int) int {
 	for i < len(p) && p[i] >= '0' && p[i] <= '9' {
 		i++

@@ -10,7 +10,7 @@ const (
 	high = 0x8080808080808080
 )
 
-// skipPlainPortable gives the number of bytes before the first one that ends
+// skipPlainPortable returns the number of bytes before the first one that ends
 // or interrupts a string (a quote, a backslash, a control character), and
 // whether one of them is outside ASCII. It looks at eight bytes at a time.
 func skipPlainPortable(p []byte) (n int, nonASCII bool) {

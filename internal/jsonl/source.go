@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// ErrChanged says that a file became shorter while it was read.
+// ErrChanged means that a file became shorter while it was read.
 var ErrChanged = errors.New("the file changed while it was read")
 
 // Source is a chat file's bytes: anything that can be read at an offset and
@@ -27,7 +27,7 @@ func (s Source) blockLen() int64 {
 	return blockSize
 }
 
-// Bytes gives a source over data in memory.
+// Bytes returns a source over data in memory.
 func Bytes(data []byte) Source { return Source{R: bytes.NewReader(data), Size: int64(len(data))} }
 
 // readAt fills p from off, less where the source ends. Fewer bytes than Size

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// suite gives JSON inputs by name. The first letter of a name is what a parser
+// suite returns JSON inputs by name. The first letter of a name is what a parser
 // must do, as in the well-known JSON parsing suites: y_ accept, n_ refuse, i_
 // either, so that encoding/json alone decides.
 func suite() map[string]string {

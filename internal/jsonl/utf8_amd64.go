@@ -27,7 +27,7 @@ func validUTF8(p []byte) bool {
 	return validUTF8Wide(rest[:])
 }
 
-// validUTF8Wide tells whether p, a multiple of 32 bytes, is valid UTF-8, but
+// validUTF8Wide reports whether p, a multiple of 32 bytes, is valid UTF-8, but
 // that a character may be cut by its end. It needs AVX2. The algorithm is that
 // of Keiser and Lemire, "Validating UTF-8 in less than one instruction per
 // byte" (2021): three table look-ups by nibbles find every wrong pair of bytes.

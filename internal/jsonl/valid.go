@@ -1,6 +1,6 @@
 package jsonl
 
-// Valid tells whether b is one JSON value, white space around it allowed (LF
+// Valid reports whether b is one JSON value, white space around it allowed (LF
 // too), nested at most [MaxDepth] deep: what encoding/json.Valid accepts.
 func Valid(b []byte) bool { return Check(b) == nil }
 

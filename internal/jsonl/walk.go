@@ -206,5 +206,5 @@ func number(p []byte, i int) int {
 	return i
 }
 
-// isBlank says whether c is white space within a line.
+// isBlank reports whether c is white space within a line.
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }

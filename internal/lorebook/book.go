@@ -45,7 +45,7 @@ type Entry struct {
 	Raw     []byte
 }
 
-// ErrMissing says that a lorebook that is named does not exist.
+// ErrMissing means that a lorebook that is named does not exist.
 var ErrMissing = errors.New("the lorebook does not exist")
 
 // NotReadableError says that a file is not a lorebook that SillyTavern could read.
@@ -61,7 +61,7 @@ func (e *NotReadableError) Error() string {
 	return fmt.Sprintf("%s: this lorebook cannot be read: %v", e.Path, e.Err)
 }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *NotReadableError) Unwrap() error { return e.Err }
 
 // NameIn returns the name of the lorebook that a chat's metadata binds it to

@@ -97,7 +97,7 @@ func (b *Book) with(entries []byte, name string) ([]byte, error) {
 	return object.Bytes(), nil
 }
 
-// withEmptyQueue gives a queue entry with nothing to do in it.
+// withEmptyQueue returns a queue entry with nothing to do in it.
 func withEmptyQueue(entry []byte) []byte {
 	edited, err := rawjson.SetPath(entry, rawjson.Quote(emptyQueue), "content")
 	if err != nil {

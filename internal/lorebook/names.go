@@ -38,7 +38,7 @@ func OpenShelf(worldsDir string) (*Shelf, error) {
 // cloneJoin stands between a book and the label of a checkpoint or branch.
 const cloneJoin = "__CP_"
 
-// ForChat gives the name of the clone for a checkpoint or branch of a chat that
+// ForChat returns the name of the clone for a checkpoint or branch of a chat that
 // uses book: "<book>__CP_<label>". Where that is too long the middle of the book's
 // name gives way. A taken name gets " (1)", " (2)" and so on.
 func (s *Shelf) ForChat(book, label string) (string, error) {
@@ -55,7 +55,7 @@ func CloneLabel(book string) string {
 	return book[at+len(cloneJoin):]
 }
 
-// CloneOf gives the lorebook of which a name says that it is a clone: of "<book> (n)" and
+// CloneOf returns the lorebook of which a name says that it is a clone: of "<book> (n)" and
 // "<book>__CP_<label>", where there is such a book.
 func (s *Shelf) CloneOf(name string) (book string, ok bool) {
 	s.mu.Lock()
@@ -74,14 +74,14 @@ func (s *Shelf) Given(name string) (string, error) {
 	return s.free(0, func(int) string { return name })
 }
 
-// Duplicate gives the name of a plain copy, as SillyTavern numbers them: "<book>
+// Duplicate returns the name of a plain copy, as SillyTavern numbers them: "<book>
 // (1)", "<book> (2)" and so on, after one such number at the end was taken off.
 func (s *Shelf) Duplicate(book string) (string, error) {
 	book = withoutNumber(book)
 	return s.free(1, func(room int) string { return names.Shorten(book, room) })
 }
 
-// free gives the first free name of base, "base (1)", "base (2)", beginning with
+// free returns the first free name of base, "base (1)", "base (2)", beginning with
 // number from (0 is base itself), and marks it as taken. base gets the number of
 // bytes that there is room for.
 func (s *Shelf) free(from int, base func(room int) string) (string, error) {

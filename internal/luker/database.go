@@ -9,7 +9,7 @@ import (
 	"stchat/internal/safefile"
 )
 
-// InDatabase tells whether Luker keeps this user's data in a database, where the
+// InDatabase reports whether Luker keeps this user's data in a database, where the
 // files are stale copies that must not be edited (FORMATS.md A1.1). It looks for
 // luker-storage.sqlite in the user's folder and the one above, and for a config.yaml
 // there and up to two folders further up, where a server has it, whose storage.mode

@@ -200,7 +200,7 @@ func (l *listWriter) flush() error {
 	return err
 }
 
-// SyncData gives the content of the chat_sync sidecar of a chat whose header has
+// SyncData returns the content of the chat_sync sidecar of a chat whose header has
 // this slug; now is in milliseconds since 1970.
 func SyncData(integrity string, now int64) []byte {
 	out := append([]byte(`{"integrity":`), rawjson.Quote(integrity)...)

@@ -7,7 +7,7 @@ import (
 	"stchat/internal/jsvalue"
 )
 
-// Normalize gives the namespace that Luker makes of what a caller writes
+// Normalize returns the namespace that Luker makes of what a caller writes
 // (normalizeChatStateNamespace of src/endpoints/chats.js): white space around it off, lower
 // case, every character but a-z, 0-9, point, underscore and hyphen an underscore (one for
 // each UTF-16 unit), at most 96. "" is none.

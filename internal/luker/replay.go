@@ -62,7 +62,7 @@ func (r *Replay) Log(log io.Reader, active func(c *Commit) bool) error {
 	})
 }
 
-// Active gives the commits that count in a chat of these swipes, one a message: those of
+// Active returns the commits that count in a chat of these swipes, one a message: those of
 // the swipe that is chosen, up to message last, or to the end where that is below 0
 // (shouldKeepCommit of floor-state/core.js).
 func Active(swipes []int, last int) func(c *Commit) bool {

@@ -55,7 +55,7 @@ func KindOf(namespace string) Kind {
 	}
 }
 
-// SidecarName gives the file name of a chat's sidecar; chat is the chat's name
+// SidecarName returns the file name of a chat's sidecar; chat is the chat's name
 // without ".jsonl".
 func SidecarName(chat, namespace string) string { return chat + infix + namespace + extension }
 
@@ -115,7 +115,7 @@ func Among(files []string, folder, chat string) []Sidecar {
 	return list
 }
 
-// CharacterStateName gives the file name of a character's state; stem is the name of its
+// CharacterStateName returns the file name of a character's state; stem is the name of its
 // card without ".png" (src/endpoints/characters.js, FORMATS.md A1.3).
 func CharacterStateName(stem, namespace string) string { return stem + beside + namespace + extension }
 

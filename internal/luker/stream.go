@@ -10,7 +10,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// errTwice says that a floor log has two lists of commits.
+// errTwice means that a floor log has two lists of commits.
 var errTwice = errors.New("it has two lists of commits")
 
 // eachElement reads an object of which one member is a list that may be longer than

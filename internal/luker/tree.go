@@ -59,7 +59,7 @@ func Unsafe(segment string) bool {
 	return segment == "__proto__" || segment == "constructor" || segment == "prototype"
 }
 
-// child gives the member or element of a container that a segment names.
+// child returns the member or element of a container that a segment names.
 func child(v jsvalue.Value, segment string) (jsvalue.Value, bool) {
 	switch v := v.(type) {
 	case *jsvalue.Object:

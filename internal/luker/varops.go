@@ -127,7 +127,7 @@ func (s *values) text(v *variable) (string, error) {
 	return text, s.spend(len(text))
 }
 
-// listIn gives the list whose JSON text a variable is; nil where it is none.
+// listIn returns the list whose JSON text a variable is; nil where it is none.
 func (s *values) listIn(v *variable) (*jsvalue.Array, error) {
 	if v.tree {
 		list, _ := v.value.(*jsvalue.Array)

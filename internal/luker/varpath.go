@@ -182,7 +182,7 @@ func (s *values) pop(key string, steps []string) error {
 	return nil
 }
 
-// into gives the container at a property of node, a new one where there is none.
+// into returns the container at a property of node, a new one where there is none.
 func (s *values) into(node jsvalue.Value, step string, list bool) (jsvalue.Value, error) {
 	if next, ok := property(node, step); ok && isContainer(next) {
 		return next, nil

@@ -8,10 +8,10 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrChosenSwipe says that a message's swipe_id chooses no swipe that is text.
+// ErrChosenSwipe means that a message's swipe_id chooses no swipe that is text.
 var ErrChosenSwipe = errors.New("swipe_id chooses no swipe that is text")
 
-// ErrOnlySwipe says that a message has one swipe, which cannot be deleted.
+// ErrOnlySwipe means that a message has one swipe, which cannot be deleted.
 var ErrOnlySwipe = errors.New("it is the only swipe")
 
 // SetSystem returns the message with is_system set: true hides it from the prompt. A

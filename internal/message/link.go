@@ -7,11 +7,11 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrExtraList says that a message's extra is a list, on which SillyTavern
+// ErrExtraList means that a message's extra is a list, on which SillyTavern
 // would lose a link at its next save, and which nobody should replace unasked.
 var ErrExtraList = errors.New("the message's extra is a list, so it cannot hold a link")
 
-// BookmarkSplice gives the change that makes extra.bookmark_link of a message name
+// BookmarkSplice returns the change that makes extra.bookmark_link of a message name
 // a checkpoint, as SillyTavern notes one (createNewBookmark in
 // public/scripts/bookmarks.js); nil where it does already. Only the change: beside
 // an inlined image of megabytes a link is a few bytes. replaced is the link to
@@ -29,7 +29,7 @@ func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced strin
 	return s, link, err
 }
 
-// BranchSplice gives the change that adds names to extra.branches, as SillyTavern
+// BranchSplice returns the change that adds names to extra.branches, as SillyTavern
 // notes a branch (createBranch in public/scripts/bookmarks.js), every other byte kept;
 // nil where there is none, for a name that is there already is not added again.
 // branches is created where it is not a list; extra and the errors are as in

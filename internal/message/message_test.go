@@ -296,7 +296,7 @@ func TestLinksAsSillyTavernWritesThem(t *testing.T) {
 	}
 }
 
-// setBookmark gives the message with its checkpoint noted.
+// setBookmark returns the message with its checkpoint noted.
 func setBookmark(line []byte, name string) (out []byte, replaced string, err error) {
 	s, replaced, err := BookmarkSplice(line, name)
 	if err != nil || s == nil {

@@ -40,7 +40,7 @@ type Diff struct {
 	use  func(key string) bool // nil: all keys count
 }
 
-// Equal tells whether nothing differs.
+// Equal reports whether nothing differs.
 func (d *Diff) Equal() bool { return len(d.Changes) == 0 }
 
 // Compare compares two JSON objects, given as bytes. sel says which of their
@@ -185,7 +185,7 @@ func (d *Diff) change(op Op, p *pair, path []byte) {
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// step gives the pointer one level deeper.
+// step returns the pointer one level deeper.
 func step(path []byte, child *pair, isList bool) []byte {
 	path = append(slices.Clip(path), '/')
 	if !isList {

@@ -169,7 +169,7 @@ func (p *pair) at(s side) *value {
 	return p.b
 }
 
-// tree gives one side of a pair as a value for cmp.
+// tree returns one side of a pair as a value for cmp.
 func (p *pair) tree(s side) any {
 	v := p.at(s)
 	other := p.at(1 - s)
@@ -197,7 +197,7 @@ func (p *pair) tree(s side) any {
 // of a map, in more than linear time. Of more children it gets a map of maps.
 const wide = 256
 
-// branches gives the children's values on one side by their places.
+// branches returns the children's values on one side by their places.
 func (p *pair) branches(s side) map[int]any {
 	run := func(children []*pair) map[int]any {
 		m := make(map[int]any, len(children))

@@ -233,7 +233,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// many gives more members with a value.
+// many returns more members with a value.
 func many(value string) string {
 	var b strings.Builder
 	for i := range 20_000 {

@@ -24,7 +24,7 @@ func Excerpts(a, b string, limit int) (cutA, cutB string) {
 	return excerpt(a, back(a, same, context), limit), excerpt(b, back(b, same, context), limit)
 }
 
-// back gives the place n characters before at.
+// back returns the place n characters before at.
 func back(s string, at, n int) int {
 	for ; at > 0 && n > 0; n-- {
 		at--
@@ -35,7 +35,7 @@ func back(s string, at, n int) int {
 	return at
 }
 
-// excerpt gives limit characters from start on.
+// excerpt returns limit characters from start on.
 func excerpt(s string, start, limit int) string {
 	if len(s) <= limit {
 		return s

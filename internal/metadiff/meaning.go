@@ -29,7 +29,7 @@ func (m *meanings) say(format string, args ...any) {
 	m.lines = append(m.lines, fmt.Sprintf(format, args...))
 }
 
-// both gives what A and B have at a path whose first key counts; nil where
+// both returns what A and B have at a path whose first key counts; nil where
 // there is nothing.
 func (m *meanings) both(path ...string) (a, b []byte) {
 	if !m.d.counts(path[0]) {
@@ -45,13 +45,13 @@ func walk(o *rawjson.Object, path []string) []byte {
 	return raw
 }
 
-// word gives a string that says something.
+// word returns a string that says something.
 func word(raw []byte) (string, bool) {
 	s, _ := rawjson.Unquote(raw)
 	return s, s != ""
 }
 
-// words gives what A and B say at a path, and whether each says something.
+// words returns what A and B say at a path, and whether each says something.
 func (m *meanings) words(path ...string) (a, b string, inA, inB bool) {
 	va, vb := m.both(path...)
 	a, inA = word(va)
@@ -120,7 +120,7 @@ func versions(n int) string {
 	return fmt.Sprintf("%d versions", n)
 }
 
-// recapVersion gives the current version of a running recap that has one.
+// recapVersion returns the current version of a running recap that has one.
 func recapVersion(raw []byte) (int, bool) {
 	running, _ := autorecap.ReadRunning(raw)
 	for range running.Versions() {

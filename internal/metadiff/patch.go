@@ -8,7 +8,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Patch gives the JSON Patch (RFC 6902) that turns A into B, an operation a
+// Patch returns the JSON Patch (RFC 6902) that turns A into B, an operation a
 // line.
 func (d *Diff) Patch() []byte {
 	out := []byte{'['}
@@ -42,7 +42,7 @@ func (e *NullError) Error() string {
 	return fmt.Sprintf("B has an explicit null at %s, which a merge patch cannot express", e.Path)
 }
 
-// MergePatch gives the JSON Merge Patch (RFC 7386) that turns A into B. The
+// MergePatch returns the JSON Merge Patch (RFC 7386) that turns A into B. The
 // error is a [*NullError] where there is none.
 func (d *Diff) MergePatch() ([]byte, error) {
 	m := merger{out: []byte{'{'}}
@@ -143,7 +143,7 @@ func (m *merger) value(a, b *value) (differs bool, err error) {
 	return differs, err
 }
 
-// pointer gives the RFC 6901 pointer along the keys.
+// pointer returns the RFC 6901 pointer along the keys.
 func pointer(keys []string) string {
 	var b strings.Builder
 	for _, key := range keys {

@@ -64,7 +64,7 @@ func (g generator) value(depth int, nulls bool) string {
 	return scalars[g.IntN(len(scalars))]
 }
 
-// mutate gives raw with some of it changed, so that much stays the same.
+// mutate returns raw with some of it changed, so that much stays the same.
 func (g generator) mutate(raw string, depth int, nulls bool) string {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	dec.UseNumber()
@@ -180,7 +180,7 @@ func applyPatch(t *testing.T, doc, patch any) any {
 	return doc
 }
 
-// patched gives the document after one operation.
+// patched returns the document after one operation.
 func patched(t *testing.T, doc any, keys []string, op string, value any) any {
 	t.Helper()
 	key, last := keys[0], len(keys) == 1

@@ -17,7 +17,7 @@ type Selection struct {
 	Only   []string // where there are any, nothing else counts
 }
 
-// resolve gives the function that tells whether a key counts; nil: all do.
+// resolve returns the function that tells whether a key counts; nil: all do.
 func (s Selection) resolve(a, b *rawjson.Object) func(key string) bool {
 	if len(s.Ignore) == 0 && len(s.Only) == 0 {
 		return nil

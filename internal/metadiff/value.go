@@ -27,7 +27,7 @@ type member struct {
 // few is up to how many members are searched one by one.
 const few = 8
 
-// find gives the place of the key among the members, or -1.
+// find returns the place of the key among the members, or -1.
 func (v *value) find(key string) int {
 	if len(v.members) > few && v.places == nil {
 		v.index()
@@ -80,7 +80,7 @@ func (v *value) putRaw(key string, raw []byte) {
 	}
 }
 
-// text gives what a string says.
+// text returns what a string says.
 func (v *value) text() string {
 	s, _ := rawjson.Unquote(v.raw)
 	return s
@@ -128,7 +128,7 @@ func (v *value) appendTo(out []byte) []byte {
 	return append(out, v.raw...)
 }
 
-// errSyntax says that the bytes are not one JSON value. Headers and group
+// errSyntax means that the bytes are not one JSON value. Headers and group
 // files are validated when they are read, so a user never sees it.
 var errSyntax = errors.New("not valid JSON")
 

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Fold gives name with letter case taken away, by Unicode's simple folding: two
+// Fold returns name with letter case taken away, by Unicode's simple folding: two
 // names with the same fold are one file on a disk that ignores case. Bytes that are
 // not UTF-8 stay as they are.
 func Fold(name string) string {
@@ -24,7 +24,7 @@ func Fold(name string) string {
 	return b.String()
 }
 
-// foldRune gives the one rune that stands for all that differ from r in case only:
+// foldRune returns the one rune that stands for all that differ from r in case only:
 // the smallest of its orbit, in lower case where it is ASCII.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {

@@ -13,11 +13,11 @@ import (
 const tries = 1000
 
 var (
-	// ErrTaken says that a chat of the given name exists already.
+	// ErrTaken means that a chat of the given name exists already.
 	ErrTaken = errors.New("a chat of this name exists already; choose another name")
-	// ErrNoFree says that a thousand generated names were all taken.
+	// ErrNoFree means that a thousand generated names were all taken.
 	ErrNoFree = errors.New("a thousand names in a row are taken; give one")
-	// ErrNoRoom says that the longest name allowed is too short for the style.
+	// ErrNoRoom means that the longest name allowed is too short for the style.
 	ErrNoRoom = errors.New("the longest name allowed has no room for this style")
 )
 
@@ -128,7 +128,7 @@ func generated(r Request) (Name, error) {
 	return Name{}, fmt.Errorf("%s of %q: %w", r.Kind, clip(r.Chat), ErrNoFree)
 }
 
-// generator gives the i-th name to try, from 0, and its label.
+// generator returns the i-th name to try, from 0, and its label.
 func generator(r Request) func(i int) (parts, string) {
 	chat := strip(r.Chat)
 	number := func(start int) func(i int) string {
@@ -193,13 +193,13 @@ func (p parts) fit(maxBytes int) (Name, error) {
 	return Name{File: file, Shortened: !strings.HasPrefix(whole, p.chat)}, err
 }
 
-// Humanized gives t as SillyTavern's humanizedDateTime does since 1.16:
+// Humanized returns t as SillyTavern's humanizedDateTime does since 1.16:
 // YYYY-MM-DD@HHhMMmSSsNNNms, in t's own location.
 func Humanized(t time.Time) string {
 	return fmt.Sprintf("%s%03dms", t.Format("2006-01-02@15h04m05s"), t.Nanosecond()/int(time.Millisecond))
 }
 
-// Clean gives the name that SillyTavern 1.16 and later numbers anew: chat without
+// Clean returns the name that SillyTavern 1.16 and later numbers anew: chat without
 // one suffix of its own kind (" - Checkpoint #7" or " - Branch #7"), then without
 // one prefix that older versions wrote ("Checkpoint #7 - " or "Branch #7 - ").
 func Clean(chat string, kind Kind) string {

@@ -27,13 +27,13 @@ const maxRead = 255 - len(Extension)
 // (FORMATS.md A1.8, assertSafeRepoName).
 const MaxLuker = 128
 
-// ErrEmptyName says that nothing is left of a name once it is made safe.
+// ErrEmptyName means that nothing is left of a name once it is made safe.
 var ErrEmptyName = errors.New("nothing is left of this name once what a file name cannot hold is removed; choose another")
 
-// ErrBlankName says that a name is white space.
+// ErrBlankName means that a name is white space.
 var ErrBlankName = errors.New("a name of spaces alone cannot be seen; choose another")
 
-// ErrReserved says that a name is one of Windows's devices, with or without an
+// ErrReserved means that a name is one of Windows's devices, with or without an
 // extension of its own, so that no such file can exist there.
 var ErrReserved = errors.New("this name is reserved for a device on Windows; choose another")
 

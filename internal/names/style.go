@@ -14,7 +14,7 @@ const (
 	Branch
 )
 
-// String gives "checkpoint" or "branch".
+// String returns "checkpoint" or "branch".
 func (k Kind) String() string {
 	if k == Branch {
 		return "branch"
@@ -43,12 +43,12 @@ const (
 	Version                  // "version": <chat>-v<i>
 )
 
-// Styles gives the styles' names in their order, for help texts and completion.
+// Styles returns the styles' names in their order, for help texts and completion.
 func Styles() []string {
 	return []string{"suffix", "sillytavern", "classic", "version"}
 }
 
-// ParseStyle gives the style called name; the error lists those there are.
+// ParseStyle returns the style called name; the error lists those there are.
 func ParseStyle(name string) (Style, error) {
 	for i, known := range Styles() {
 		if name == known {
@@ -58,7 +58,7 @@ func ParseStyle(name string) (Style, error) {
 	return Suffix, fmt.Errorf("no naming style %q; the styles are %s", name, strings.Join(Styles(), ", "))
 }
 
-// String gives the name that [ParseStyle] reads.
+// String returns the name that [ParseStyle] reads.
 func (s Style) String() string {
 	if all := Styles(); int(s) < len(all) {
 		return all[s]

@@ -95,7 +95,7 @@ func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 	return res, nil
 }
 
-// several tells whether a table is wanted: where more than one PATH is given,
+// several reports whether a table is wanted: where more than one PATH is given,
 // or a folder, whatever it holds.
 func several(paths []string, w Walked) bool {
 	isFolder := len(w.Users) > 0 || len(w.Chats) > 0 && w.Chats[0].From != "" || len(w.Chats)+len(w.Errs) == 0

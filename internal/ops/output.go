@@ -13,10 +13,10 @@ import (
 	"stchat/internal/userdir"
 )
 
-// ErrChatName says that a file that is no chat would have a chat's name.
+// ErrChatName means that a file that is no chat would have a chat's name.
 var ErrChatName = errors.New("a chat's name, and this is none; choose another name")
 
-// ErrKeptFolder says that a folder is SillyTavern's for files of one kind.
+// ErrKeptFolder means that a folder is SillyTavern's for files of one kind.
 var ErrKeptFolder = errors.New("SillyTavern keeps its own files in that folder; choose another one")
 
 // WriteOutput writes a file that is no part of a user's folder, whole or not at all;

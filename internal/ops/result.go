@@ -47,7 +47,7 @@ type Step struct {
 	Bytes int64        `json:"bytes"`
 }
 
-// WrittenBy gives the part of the document that an outcome fills.
+// WrittenBy returns the part of the document that an outcome fills.
 func WrittenBy(o changeset.Outcome) Written {
 	w := Written{Steps: []Step{}}
 	if o.ID != "" {

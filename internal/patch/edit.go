@@ -8,10 +8,10 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrMissing says that a path does not lead to anything.
+// ErrMissing means that a path does not lead to anything.
 var ErrMissing = errors.New("there is no such value")
 
-// ErrNoPlace says that a path leads through something that can hold no such key: a
+// ErrNoPlace means that a path leads through something that can hold no such key: a
 // text, a number, or a list where the key is no index.
 var ErrNoPlace = errors.New("it cannot hold that key")
 

@@ -10,10 +10,10 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrTest says that a test operation of a patch does not hold.
+// ErrTest means that a test operation of a patch does not hold.
 var ErrTest = errors.New("the test does not hold")
 
-// ErrMalformed says that something is no RFC 6902 patch.
+// ErrMalformed means that something is no RFC 6902 patch.
 var ErrMalformed = errors.New("not a JSON patch")
 
 // Operation is one operation of an RFC 6902 patch.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ErrPointer says that a text is no RFC 6901 pointer.
+// ErrPointer means that a text is no RFC 6901 pointer.
 var ErrPointer = errors.New("not a JSON pointer")
 
 // Path leads from a JSON value into what it holds: keys of objects and indexes of

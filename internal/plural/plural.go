@@ -3,7 +3,7 @@ package plural
 
 import "strconv"
 
-// Of gives "1 entry" or "3 entries" from the two forms of the word.
+// Of returns "1 entry" or "3 entries" from the two forms of the word.
 func Of(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -37,12 +37,12 @@ func (m *Meter) Done() {
 // State is what a meter shows.
 type State struct{ Files, Done, Bytes, Read int64 }
 
-// State gives the counts now.
+// State returns the counts now.
 func (m *Meter) State() State {
 	return State{m.files.Load(), m.done.Load(), m.bytes.Load(), m.read.Load()}
 }
 
-// Follow gives a function that takes the place a reader has reached in a file,
+// Follow returns a function that takes the place a reader has reached in a file,
 // from 0 up, and adds what is new to the meter.
 func (m *Meter) Follow() func(int64) {
 	if m == nil {

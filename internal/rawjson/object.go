@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// ErrNotObject says that the bytes given are not one whole JSON object.
+// ErrNotObject means that the bytes given are not one whole JSON object.
 var ErrNotObject = errors.New("not a JSON object")
 
 // Object is one JSON object, read from its bytes and open to edits. Edits are

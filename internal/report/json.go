@@ -27,7 +27,7 @@ type Document struct {
 	Count    int    `json:"count"` // how many findings this one stands for
 }
 
-// document gives the document of a finding.
+// document returns the document of a finding.
 func (c *Check) document(f *rules.Finding) Document {
 	positive := func(n int) *int {
 		if n <= 0 {
@@ -95,5 +95,5 @@ func (c *Check) WriteJSON(w io.Writer) error {
 	return jsondoc.Write(w, Sum(len(c.Chats), c.Findings), "")
 }
 
-// slashed gives a path as reports name it.
+// slashed returns a path as reports name it.
 func slashed(path string) string { return filepath.ToSlash(filepath.Clean(path)) }

@@ -128,7 +128,7 @@ func sarifLevel(s rules.Severity) string {
 	}
 }
 
-// uri gives a path as a URI reference: a relative one stays relative.
+// uri returns a path as a URI reference: a relative one stays relative.
 func uri(path string) string {
 	path = slashed(path)
 	u := url.URL{Path: path}

@@ -9,7 +9,7 @@ import (
 	"stchat/internal/visible"
 )
 
-// shown gives a stranger's text as it may be shown.
+// shown returns a stranger's text as it may be shown.
 func shown(s string) string { return visible.Text(s) }
 
 // explain tells a finding whole: what, what of it, and how it is mended.

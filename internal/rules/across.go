@@ -85,7 +85,7 @@ func judgeBookFiles(look *Surroundings, chats []*Chat, around Around) []Finding 
 	return out
 }
 
-// listBooks gives the names of the lorebooks in a worlds folder; one that cannot
+// listBooks returns the names of the lorebooks in a worlds folder; one that cannot
 // be read has none.
 func listBooks(worlds string) []string {
 	entries, _ := os.ReadDir(worlds)

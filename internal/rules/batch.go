@@ -84,7 +84,7 @@ func (b *batch) note(f found) {
 	}
 }
 
-// column gives the byte of the line, from 1, at which the value of one of its
+// column returns the byte of the line, from 1, at which the value of one of its
 // members begins; 0 where value is none.
 func column(l *jsonl.Line, value []byte) int {
 	if len(value) == 0 {

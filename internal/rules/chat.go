@@ -50,10 +50,10 @@ type Chat struct {
 // Span is a stretch of a file.
 type Span struct{ Off, Len int64 }
 
-// Findings gives what was found in the chat and in what lies beside it.
+// Findings returns what was found in the chat and in what lies beside it.
 func (c *Chat) Findings() []Finding { return c.findings.all() }
 
-// Mendable gives the rules of which repair can mend something in the chat, also
+// Mendable returns the rules of which repair can mend something in the chat, also
 // where there is more of it than Findings lists.
 func (c *Chat) Mendable() Set { return c.findings.mendable }
 

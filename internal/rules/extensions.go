@@ -59,7 +59,7 @@ func judgeHeader(c *Chat, h head, now time.Time) {
 	judgePending(md, now, report)
 }
 
-// text gives a copy of a value that is text, "" for everything else.
+// text returns a copy of a value that is text, "" for everything else.
 func text(o *rawjson.Object, key string) string {
 	raw, _ := o.Get(key)
 	s, _ := rawjson.Unquote(raw)

@@ -7,7 +7,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// DamageRule gives the rule that a damaged line breaks, wherever it stands:
+// DamageRule returns the rule that a damaged line breaks, wherever it stands:
 // torn-tail is invalid-json.
 func DamageRule(d *jsonl.Damage) ID {
 	switch d.Code {

@@ -132,5 +132,5 @@ func eachCommit(path string, each func(*luker.Commit) error) error {
 	}
 }
 
-// errNoObject says that a floor log is none.
+// errNoObject means that a floor log is none.
 var errNoObject = errors.New("it is not an object")

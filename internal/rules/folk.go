@@ -99,7 +99,7 @@ func (f *folk) eldest(chats []*Chat) *Chat {
 // ancestors, or is it.
 func (f *folk) cameFrom(c, root *Chat) bool { return f.graph.Root(f.kin[c]) == f.kin[root] }
 
-// groupOf gives the file of the group to which a chat that none lists belongs:
+// groupOf returns the file of the group to which a chat that none lists belongs:
 // the one that has it open, the one that holds metadata of it in the layout up
 // to SillyTavern 1.14, that of the nearest ancestor that any group lists, or that
 // of a chat with a link to it. Where they are several, it is none.

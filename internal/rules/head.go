@@ -25,7 +25,7 @@ func headOf(src jsonl.Source) (jsonl.Source, error) {
 	return src, nil
 }
 
-// lineEnd gives where the n-th line that is not empty ends, 0 where it does not.
+// lineEnd returns where the n-th line that is not empty ends, 0 where it does not.
 func lineEnd(data []byte, n int) int {
 	at := 0
 	for n > 0 {

@@ -10,7 +10,7 @@ import (
 	"stchat/internal/progress"
 )
 
-// safeName gives the name of the file that a link by name leads to; ok is false
+// safeName returns the name of the file that a link by name leads to; ok is false
 // where it leads to none.
 func safeName(name string) (safe string, ok bool) {
 	safe, err := names.Sanitize(name)

@@ -14,7 +14,7 @@ const (
 	severities
 )
 
-// String gives the severity's name.
+// String returns the severity's name.
 func (s Severity) String() string {
 	switch s {
 	case Error:
@@ -139,10 +139,10 @@ const (
 	ruleCount
 )
 
-// String gives the rule's name, as SPEC.md section 8 lists it.
+// String returns the rule's name, as SPEC.md section 8 lists it.
 func (id ID) String() string { return table[id].ID }
 
-// Rule gives the rule itself.
+// Rule returns the rule itself.
 func (id ID) Rule() *Rule { return &table[id] }
 
 // All lists every rule in the order of the families.
@@ -154,7 +154,7 @@ func All() []ID {
 	return ids
 }
 
-// Find gives the rule with a name.
+// Find returns the rule with a name.
 func Find(name string) (ID, error) {
 	for id := range table {
 		if table[id].ID == name {

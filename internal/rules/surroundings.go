@@ -63,7 +63,7 @@ func (s *Surroundings) RecapErased(c *Chat) bool {
 	return c.Lorebook == "" || !c.HasDir || !s.book(c.Dir, c.Lorebook).missing
 }
 
-// keepingMetadata gives the group files that hold metadata of a group chat,
+// keepingMetadata returns the group files that hold metadata of a group chat,
 // whether they list it or not; unread says that some cannot be read.
 func (s *Surroundings) keepingMetadata(c *Chat) (files []*group.File, unread bool) {
 	if c.Kind != userdir.Group || !c.HasDir {
@@ -76,7 +76,7 @@ func (s *Surroundings) keepingMetadata(c *Chat) (files []*group.File, unread boo
 	return set.Keeping(c.Name), len(set.Bad) > 0
 }
 
-// OldGroups gives the group files that hold metadata of the chat in the layout
+// OldGroups returns the group files that hold metadata of the chat in the layout
 // up to SillyTavern 1.14, and what the first of them holds.
 func (s *Surroundings) OldGroups(c *Chat) (files []*group.File, metadata []byte) {
 	for _, g := range s.listing(c) {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// CanCreate says whether a file can be made beside target as far as can be told
+// CanCreate reports whether a file can be made beside target as far as can be told
 // beforehand. It writes nothing.
 func CanCreate(target string) error {
 	dir := filepath.Dir(behind(target))

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// changeTime gives the inode's change time, in ns since 1970.
+// changeTime returns the inode's change time, in ns since 1970.
 func changeTime(info fs.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return st.Ctim.Nano()

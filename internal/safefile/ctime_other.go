@@ -4,6 +4,6 @@ package safefile
 
 import "io/fs"
 
-// changeTime gives nothing: Windows keeps creation, access and write times only
+// changeTime returns nothing: Windows keeps creation, access and write times only
 // where os.Stat looks.
 func changeTime(fs.FileInfo) int64 { return 0 }

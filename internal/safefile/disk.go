@@ -103,7 +103,7 @@ func (d *Disk) publishByPlaceholder(old, name string, sync bool) error {
 	return nil
 }
 
-// isSame says whether the file at path is the one that was seen, and unchanged.
+// isSame reports whether the file at path is the one that was seen, and unchanged.
 func isSame(seen fs.FileInfo, path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && os.SameFile(info, seen) &&

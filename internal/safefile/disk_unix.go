@@ -37,7 +37,7 @@ func syncDir(dir string) error {
 	return err // as it is: callers put another path in its place
 }
 
-// cannotSync says whether an error of fsync means that there is no such thing here.
+// cannotSync reports whether an error of fsync means that there is no such thing here.
 func cannotSync(err error) bool {
 	for _, e := range []error{syscall.EINVAL, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.EBADF, syscall.ENOSYS, syscall.ENOTTY} {
 		if errors.Is(err, e) {
@@ -47,7 +47,7 @@ func cannotSync(err error) bool {
 	return false
 }
 
-// noRenameNew says whether an error of renameNew means that there is no such thing
+// noRenameNew reports whether an error of renameNew means that there is no such thing
 // here: EINVAL is a file system's way of saying so, EPERM an old sandbox's.
 func noRenameNew(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EPERM)
@@ -92,7 +92,7 @@ func adoptOwner(path string, like fs.FileInfo) (sameGroup bool, err error) {
 	return have.Gid == want.Gid || os.Lchown(path, -1, int(want.Gid)) == nil, nil
 }
 
-// sameOwner says whether two files belong to the same user and group.
+// sameOwner reports whether two files belong to the same user and group.
 func sameOwner(a, b fs.FileInfo) bool {
 	x, ok := a.Sys().(*syscall.Stat_t)
 	y, ok2 := b.Sys().(*syscall.Stat_t)

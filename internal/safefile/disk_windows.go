@@ -47,12 +47,12 @@ func removeFile(path string) error {
 // write-through instead.
 func syncDir(string) error { return nil }
 
-// cannotSync says whether an error of FlushFileBuffers means that there is no such thing here.
+// cannotSync reports whether an error of FlushFileBuffers means that there is no such thing here.
 func cannotSync(err error) bool {
 	return errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_NOT_SUPPORTED)
 }
 
-// noRenameNew says whether an error of renameNew means that there is no such thing here.
+// noRenameNew reports whether an error of renameNew means that there is no such thing here.
 func noRenameNew(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
 
 // mayWrite leaves ACLs to the rename; the read-only attribute is in the mode.

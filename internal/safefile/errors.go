@@ -6,11 +6,11 @@ import (
 )
 
 var (
-	// ErrChanged says that a file is not as it was when it was read.
+	// ErrChanged means that a file is not as it was when it was read.
 	ErrChanged = errors.New("the file changed since it was read")
-	// ErrNotRegular says that a target is a folder, FIFO, device or socket.
+	// ErrNotRegular means that a target is a folder, FIFO, device or socket.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrReadOnly says that a target may not be written, so it is not replaced either.
+	// ErrReadOnly means that a target may not be written, so it is not replaced either.
 	// It wraps fs.ErrPermission.
 	ErrReadOnly error = readOnlyError{}
 )
@@ -28,7 +28,7 @@ type ExistsError struct {
 
 func (e *ExistsError) Error() string { return e.Path + ": already exists" }
 
-// Unwrap gives fs.ErrExist.
+// Unwrap returns fs.ErrExist.
 func (e *ExistsError) Unwrap() error { return fs.ErrExist }
 
 // UnsyncedError says that a file was replaced, but that its folder could not be
@@ -42,5 +42,5 @@ func (e *UnsyncedError) Error() string {
 	return e.Path + ": was replaced, but its folder could not be synced: " + e.Err.Error()
 }
 
-// Unwrap gives the error of the sync.
+// Unwrap returns the error of the sync.
 func (e *UnsyncedError) Unwrap() error { return e.Err }

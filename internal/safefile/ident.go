@@ -21,7 +21,7 @@ type Ident struct {
 	Hash  string `json:"hash,omitempty"` // SHA-256 of a file of up to 1 MB
 }
 
-// IdentOf gives the identity of the regular file at path, which is no link. hash asks
+// IdentOf returns the identity of the regular file at path, which is no link. hash asks
 // for the hash as well, where the size allows it.
 func IdentOf(path string, hash bool) (Ident, error) {
 	info, err := os.Lstat(path)
@@ -48,7 +48,7 @@ func IdentOf(path string, hash bool) (Ident, error) {
 	return id, nil
 }
 
-// FileID gives the device and the inode of a file or folder.
+// FileID returns the device and the inode of a file or folder.
 func FileID(path string) (dev, ino uint64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

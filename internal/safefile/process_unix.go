@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// processGone says whether it is certain that no process has this id.
+// processGone reports whether it is certain that no process has this id.
 func processGone(pid int) bool {
 	return pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }

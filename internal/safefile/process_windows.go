@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processGone says whether it is certain that no process has this id.
+// processGone reports whether it is certain that no process has this id.
 func processGone(pid int) bool {
 	if pid <= 0 {
 		return false

@@ -95,7 +95,7 @@ func (t *Temp) syncFolder() error {
 	return t.disk.SyncDir(filepath.Dir(t.real))
 }
 
-// CanReplace says whether Replace would take target as far as can be told beforehand:
+// CanReplace reports whether Replace would take target as far as can be told beforehand:
 // the error is the one that Replace would give. It writes nothing.
 func CanReplace(target string) error {
 	_, err := replaceable(target, behind(target))

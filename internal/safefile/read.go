@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Read gives a regular file's content, and its stamp, which belongs to just these
+// Read returns a regular file's content, and its stamp, which belongs to just these
 // bytes: a file that is written while it is read is [ErrChanged].
 func Read(path string) ([]byte, Stamp, error) {
 	// Before it is opened: a FIFO would wait for its writer.

@@ -15,7 +15,7 @@ func TempName() string {
 	return tempName(tag)
 }
 
-// IsTemp says whether a file's name is one that TempName makes.
+// IsTemp reports whether a file's name is one that TempName makes.
 func IsTemp(name string) bool {
 	_, _, ok := parseTempName(name)
 	return ok
@@ -47,13 +47,13 @@ func Process() (realm string, pid int) {
 	return tag, os.Getpid()
 }
 
-// ProcessGone says whether it is certain that a process does not exist any more.
+// ProcessGone reports whether it is certain that a process does not exist any more.
 func ProcessGone(realm string, pid int) bool {
 	tag, sure := hostTag()
 	return sure && realm == tag && processGone(pid)
 }
 
-// ErrBusy says that another run held a lock for too long.
+// ErrBusy means that another run held a lock for too long.
 var ErrBusy = errors.New("another run of this program is writing there")
 
 // patience is how long a lock is waited for: who holds one is giving files their names,

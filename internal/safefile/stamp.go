@@ -40,7 +40,7 @@ func stampOfInfo(info fs.FileInfo) Stamp {
 	return Stamp{info: info, ctime: changeTime(info)}
 }
 
-// Same says whether both stamps are of one file that was not changed in between.
+// Same reports whether both stamps are of one file that was not changed in between.
 func (s Stamp) Same(o Stamp) bool {
 	return s.info != nil && o.info != nil &&
 		os.SameFile(s.info, o.info) &&
@@ -49,12 +49,12 @@ func (s Stamp) Same(o Stamp) bool {
 		s.ctime == o.ctime
 }
 
-// SameFile says whether both stamps are of one file, by whatever path, changed or not.
+// SameFile reports whether both stamps are of one file, by whatever path, changed or not.
 func (s Stamp) SameFile(o Stamp) bool {
 	return s.info != nil && o.info != nil && os.SameFile(s.info, o.info)
 }
 
-// Regular says whether the stamp is of a regular file.
+// Regular reports whether the stamp is of a regular file.
 func (s Stamp) Regular() bool { return s.info != nil && s.info.Mode().IsRegular() }
 
 // Info describes the file, nil for the zero Stamp.

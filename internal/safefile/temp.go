@@ -92,7 +92,7 @@ func New(target string, opt Options) (*Temp, error) {
 	return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: errors.New("no free temporary name")}
 }
 
-// behind gives the file that a symlink leads to, and any other path as it is. A link
+// behind returns the file that a symlink leads to, and any other path as it is. A link
 // that leads nowhere stays, too: Create says that it exists, Replace that there is nothing.
 func behind(target string) string {
 	if info, err := os.Lstat(target); err == nil && info.Mode().Type() == fs.ModeSymlink {

@@ -182,7 +182,7 @@ func meridiem(r *reader) (time.Time, bool) {
 // clock is a date and a time of day as they are written, before they are checked.
 type clock struct{ year, month, day, hour, minute, second, nano int }
 
-// in gives the moment in a zone; ok is false for a day or a time of day that does not
+// in returns the moment in a zone; ok is false for a day or a time of day that does not
 // exist, and for what RFC 3339 cannot tell in UTC.
 func (c clock) in(zone *time.Location) (t time.Time, ok bool) {
 	if c.hour > 23 || c.minute > 59 || c.second > 59 {

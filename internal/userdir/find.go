@@ -16,7 +16,7 @@ const (
 	File  Kind = "file"  // a file anywhere else
 )
 
-// Find gives the user's folder that the chat at chatPath lies in: the one above
+// Find returns the user's folder that the chat at chatPath lies in: the one above
 // chats/<character>/ or above "group chats"/. The path counts as it is written;
 // where that tells nothing, made absolute; then with the links among its folders
 // followed. The chat need not exist.
@@ -25,7 +25,7 @@ func Find(chatPath string) (Dir, bool) {
 	return Dir{Root: p.root}, ok
 }
 
-// Enclosing gives the user's folder that a file lies in: as Find does for a chat, and the
+// Enclosing returns the user's folder that a file lies in: as Find does for a chat, and the
 // one above groups/, worlds/, characters/ and backups/ for what lies there, where that
 // has a folder of chats as well.
 func Enclosing(path string) (Dir, bool) {
@@ -44,7 +44,7 @@ func Enclosing(path string) (Dir, bool) {
 	return Dir{}, false
 }
 
-// KindOf gives the kind of chat that chatPath leads to, and for a solo chat its
+// KindOf returns the kind of chat that chatPath leads to, and for a solo chat its
 // owner, the character's folder. Which group owns a group chat only the group files
 // can tell, so that owner is empty.
 func KindOf(chatPath string) (kind Kind, owner string) {

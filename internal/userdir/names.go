@@ -20,7 +20,7 @@ func (e *UnsafeNameError) Error() string {
 	return fmt.Sprintf("%s: the name %q is not safe as a file's name, and was not followed", e.Folder, visible.Clip(e.Name, 80))
 }
 
-// Within gives the path of the file that name, out of a stranger's file, means in
+// Within returns the path of the file that name, out of a stranger's file, means in
 // folder; ext ("", ".json", ".jsonl") is put after it. SillyTavern passes every name
 // through sanitize-filename before it touches the disk, so whatever that would change
 // is refused with [*UnsafeNameError]: separators, "..", drives and streams, control

@@ -82,7 +82,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Folders gives the folders in which the files of a user's chats lie: chats, with one
+// Folders returns the folders in which the files of a user's chats lie: chats, with one
 // for each character, groups, group chats, lorebooks and characters.
 func (d Dir) Folders() []string {
 	folders := []string{d.GroupChats(), d.Groups(), d.Worlds(), filepath.Join(d.Root, charactersFolder)}

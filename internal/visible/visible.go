@@ -18,7 +18,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// hidden tells whether a rune must not reach a terminal: controls, the
+// hidden reports whether a rune must not reach a terminal: controls, the
 // bidirectional marks, embeddings, overrides and isolates (UAX #9), the line
 // and paragraph separators, and language tags that nobody sees.
 func hidden(r rune) bool {
@@ -33,7 +33,7 @@ func hidden(r rune) bool {
 	return false
 }
 
-// plain tells whether s can be shown as it is.
+// plain reports whether s can be shown as it is.
 func plain(s string) bool {
 	for i, r := range s {
 		if hidden(r) || r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {
@@ -43,7 +43,7 @@ func plain(s string) bool {
 	return true
 }
 
-// Text gives s on one line with all that a terminal would obey or hide shown
+// Text returns s on one line with all that a terminal would obey or hide shown
 // as escapes: \n, \t, \x1b, \u202e, and \xff for a byte that is not UTF-8.
 func Text(s string) string {
 	if plain(s) {
@@ -136,7 +136,7 @@ func Clip(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// Width gives the cells that s takes on a terminal. s must be shown text, as
+// Width returns the cells that s takes on a terminal. s must be shown text, as
 // Text gives it.
 func Width(s string) int { return runewidth.StringWidth(s) }
 

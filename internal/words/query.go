@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ErrNoWord says that a query has no word that could be looked for.
+// ErrNoWord means that a query has no word that could be looked for.
 var ErrNoWord = errors.New("there is no word to look for")
 
-// ErrTooLong says that a query is no query any more.
+// ErrTooLong means that a query is no query any more.
 var ErrTooLong = errors.New("a query has at most 500 words")
 
 // mostWords is how many words a query may have: SQLite's parser must take it.

@@ -211,7 +211,7 @@ func hits(log, dir, set, fault string, signal bool) string {
 	return found.String()
 }
 
-// joined gives the lines of a log, with calls that another thread's line
+// joined returns the lines of a log, with calls that another thread's line
 // interrupted in one line where they end.
 func joined(log string) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -239,7 +239,7 @@ var ofSystem = regexp.MustCompile(`"/(proc|sys|etc|usr)/|<(/proc|/sys|/etc|/usr|
 // stream finds a call on standard output or error.
 var stream = regexp.MustCompile(`\([12]<`)
 
-// mustNotice says whether one of the calls was on a temporary file or a folder that
+// mustNotice reports whether one of the calls was on a temporary file or a folder that
 // is being synced, and not on what is only read.
 func mustNotice(lines, log, dir string) bool {
 	for line := range strings.Lines(lines) {
@@ -251,7 +251,7 @@ func mustNotice(lines, log, dir string) bool {
 	return false
 }
 
-// onlyRead says whether what a line of a log closes was last opened for reading only.
+// onlyRead reports whether what a line of a log closes was last opened for reading only.
 func onlyRead(line, log string) bool {
 	_, file, _ := strings.Cut(line, "close(")
 	file, _, _ = strings.Cut(file, ")")

@@ -173,7 +173,7 @@ func (sc *scenario) message(out outcome, t trouble) []string {
 	return bad
 }
 
-// namesFile says whether a text names a file or folder of the world, or a stream.
+// namesFile reports whether a text names a file or folder of the world, or a stream.
 func (sc *scenario) namesFile(text string) bool {
 	for name := range sc.new {
 		folder, _, _ := strings.Cut(name, "/")
@@ -185,5 +185,5 @@ func (sc *scenario) namesFile(text string) bool {
 		strings.Contains(text, "create a file in ") // of the system's folder for temporary ones
 }
 
-// isJournal says whether a file tells what was begun and not ended.
+// isJournal reports whether a file tells what was begun and not ended.
 func isJournal(name string) bool { return strings.HasSuffix(name, ".journal") }

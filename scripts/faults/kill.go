@@ -219,7 +219,7 @@ func killAt(dir string, rng *rand.Rand) []string {
 	return []string{"strace", "-f", "-q", "-o", dir + ".strace", "-e", "trace=" + call, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, 1+rng.IntN(most))}
 }
 
-// killed says whether a run was ended from outside.
+// killed reports whether a run was ended from outside.
 func killed(out outcome) bool {
 	return out.code == -1 || out.code == 1 && out.stderr == "" // so Windows says it
 }

@@ -284,7 +284,7 @@ func (sc *scenario) look(dir string) (f finding, err error) {
 	return f, nil
 }
 
-// passes says whether a call gives a chat its name, or takes it. Chats of a family name one
+// passes reports whether a call gives a chat its name, or takes it. Chats of a family name one
 // another both ways, so while they come and go one after the other no order is without gap.
 func (sc *scenario) passes(name string) bool {
 	_, was := sc.old[name]
@@ -292,7 +292,7 @@ func (sc *scenario) passes(name string) bool {
 	return sc.goes && was != is
 }
 
-// isPart says whether what is there is what a call for fewer sources makes.
+// isPart reports whether what is there is what a call for fewer sources makes.
 func (sc *scenario) isPart(s snapshot) bool {
 	switch {
 	case sc.mends:
@@ -340,7 +340,7 @@ func (h *harness) next(dir string, under []string) (out outcome, err error) {
 	return out, os.RemoveAll(filepath.Join(dir, "chats", "Next"))
 }
 
-// reached says whether one of the new chats is in place.
+// reached reports whether one of the new chats is in place.
 func (f finding) reached(sc *scenario) bool {
 	return slices.ContainsFunc(sc.targets, func(name string) bool {
 		data, ok := f.seen[name]

@@ -39,7 +39,7 @@ func take(dir string) (snapshot, error) {
 	return s, err
 }
 
-// isRecord says whether a file is what the program keeps of what it has done, for undo:
+// isRecord reports whether a file is what the program keeps of what it has done, for undo:
 // that is no part of the world. What it has begun and not ended is.
 func isRecord(name string) bool {
 	return strings.HasPrefix(name, own) && !unfinished.MatchString(name)
@@ -92,7 +92,7 @@ func (s snapshot) temps() []string {
 
 var tempName = regexp.MustCompile(`^\.stchat-[0-9a-f]{12}-[1-9][0-9]*-[0-9a-f]{8}\.tmp$`)
 
-// without gives the snapshot without some of its files.
+// without returns the snapshot without some of its files.
 func (s snapshot) without(names []string) snapshot {
 	s = maps.Clone(s)
 	for _, name := range names {

@@ -19,12 +19,12 @@ type member struct {
 // list is a JSON array.
 type list []any
 
-// compact gives v as JSON.stringify would.
+// compact returns v as JSON.stringify would.
 func compact(v any) string {
 	return string(appendValue(nil, v))
 }
 
-// pretty gives v as JSON.stringify(v, null, indent) would.
+// pretty returns v as JSON.stringify(v, null, indent) would.
 func pretty(v any, indent string) string {
 	var out bytes.Buffer
 	if err := json.Indent(&out, appendValue(nil, v), "", indent); err != nil {

@@ -60,7 +60,7 @@ type Rebound struct {
 // Result is one clone.
 type Result = ops.Result[Clone]
 
-// ErrAmbiguous says that it cannot be told at which clone a chat is to be pointed.
+// ErrAmbiguous means that it cannot be told at which clone a chat is to be pointed.
 var ErrAmbiguous = errors.New("with several sources a chat to rebind must be one of them, or name the lorebook of just one of them")
 
 // job is one source on its way to a clone.
@@ -249,7 +249,7 @@ func (j *job) finish() *Result {
 	return r
 }
 
-// bookOf gives the path of the lorebook that a source is or names.
+// bookOf returns the path of the lorebook that a source is or names.
 func bookOf(ctx context.Context, lib *library.Library, opt Options, source string) (string, error) {
 	switch strings.ToLower(filepath.Ext(source)) {
 	case lorebook.Extension:
@@ -281,9 +281,9 @@ func bookOf(ctx context.Context, lib *library.Library, opt Options, source strin
 }
 
 var (
-	// ErrDamagedHeader says that a chat's header cannot be read.
+	// ErrDamagedHeader means that a chat's header cannot be read.
 	ErrDamagedHeader = errors.New("the header is damaged")
-	// ErrNoUserFolder says that a chat lies where no lorebook is looked for.
+	// ErrNoUserFolder means that a chat lies where no lorebook is looked for.
 	ErrNoUserFolder = errors.New("the chat is in no SillyTavern user folder")
 )
 

@@ -29,7 +29,7 @@ type rebinding struct {
 	changes []isolate.Change
 }
 
-// assign gives every chat to rebind to the clone that it is for: that of the only
+// assign returns every chat to rebind to the clone that it is for: that of the only
 // source, that of the source which the chat itself is, or that of the only source with
 // the lorebook it names. Each chat counts once, by whatever paths it is given.
 func assign(ctx context.Context, lib *library.Library, opt Options, jobs []*job) error {
@@ -138,7 +138,7 @@ func look(ctx context.Context, lib *library.Library, opt Options, shown string) 
 	return r, nil
 }
 
-// ErrNotInPlace says that standard input cannot be edited.
+// ErrNotInPlace means that standard input cannot be edited.
 var ErrNotInPlace = errors.New("a chat is edited in place, so it must be a file")
 
 // draft points the chat at the clone. Only the header's line changes. A Luker chat gets a

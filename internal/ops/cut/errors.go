@@ -60,8 +60,8 @@ func (e *OwnMessagesError) Error() string {
 	return fmt.Sprintf("%s: has %s of its own, which %s does not have, so it is not replaced; choose another name", e.Path, own, e.From)
 }
 
-// ErrNoPoint says that a name leads to no message of a chat.
+// ErrNoPoint means that a name leads to no message of a chat.
 var ErrNoPoint = errors.New("the name leads to no message")
 
-// ErrNoOwner says that nothing could have a chat open: no card, and no group that lists it.
+// ErrNoOwner means that nothing could have a chat open: no card, and no group that lists it.
 var ErrNoOwner = errors.New("neither a character nor a group could open with the new chat")

@@ -36,9 +36,9 @@ type AddOptions struct {
 }
 
 var (
-	// ErrNotMessage says that an object is no message.
+	// ErrNotMessage means that an object is no message.
 	ErrNotMessage = errors.New("not a message")
-	// ErrNoSpeaker says that nobody knows who speaks.
+	// ErrNoSpeaker means that nobody knows who speaks.
 	ErrNoSpeaker = errors.New("nobody has spoken in this role yet")
 )
 

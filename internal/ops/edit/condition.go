@@ -11,7 +11,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrCondition says that a text is no condition.
+// ErrCondition means that a text is no condition.
 var ErrCondition = errors.New("a condition is KEY, !KEY, KEY=VALUE, KEY!=VALUE or KEY~GLOB")
 
 // Condition is something that metadata must be (CONTENT.md 4).

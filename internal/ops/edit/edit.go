@@ -96,7 +96,7 @@ func newDiff(index int, before, after []byte) *Diff {
 	return d
 }
 
-// ErrExpected says that a chat is not as it was expected to be.
+// ErrExpected means that a chat is not as it was expected to be.
 var ErrExpected = errors.New("not as expected")
 
 // run edits every chat as plan says. A chat that is named twice, by whatever paths, is

@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	// ErrQueue says that waiting work of Auto-Recap names messages that move.
+	// ErrQueue means that waiting work of Auto-Recap names messages that move.
 	ErrQueue = errors.New("waiting operations of Auto-Recap name messages that move")
-	// ErrReplay says that a floor log of Luker would no longer replay.
+	// ErrReplay means that a floor log of Luker would no longer replay.
 	ErrReplay = errors.New("a floor log of Luker would no longer replay")
 )
 

@@ -29,10 +29,10 @@ const (
 	IntegrityNone = "none"
 )
 
-// ErrCycle says that a chat would be its own ancestor.
+// ErrCycle means that a chat would be its own ancestor.
 var ErrCycle = errors.New("the chat would be its own ancestor")
 
-// ErrPassedOver says that a chat does not meet the conditions.
+// ErrPassedOver means that a chat does not meet the conditions.
 var ErrPassedOver = errors.New("the chat is not as the conditions ask")
 
 // SetMeta changes the metadata of chats. One that does not meet the conditions has

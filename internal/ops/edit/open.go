@@ -15,9 +15,9 @@ import (
 )
 
 var (
-	// ErrNoHeader says that a chat has no header.
+	// ErrNoHeader means that a chat has no header.
 	ErrNoHeader = errors.New("the chat has no header")
-	// ErrNotInPlace says that standard input cannot be edited.
+	// ErrNotInPlace means that standard input cannot be edited.
 	ErrNotInPlace = errors.New("a chat is edited in place, so it must be a file")
 )
 

@@ -15,7 +15,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrOperation says that a line is no operation of message apply.
+// ErrOperation means that a line is no operation of message apply.
 var ErrOperation = errors.New("not an operation")
 
 // operation is one operation of message apply (CONTENT.md 2.6).

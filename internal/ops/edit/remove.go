@@ -21,7 +21,7 @@ type DeleteOptions struct {
 	Save      string // a new file for the lines that go; "" for none
 }
 
-// ErrAll says that all messages of a chat would go.
+// ErrAll means that all messages of a chat would go.
 var ErrAll = errors.New("all messages would go")
 
 // Delete takes the chosen messages out.

@@ -23,9 +23,9 @@ type SetOptions struct {
 }
 
 var (
-	// ErrShape says that a message would no longer be one.
+	// ErrShape means that a message would no longer be one.
 	ErrShape = errors.New("it would be no message that SillyTavern can show")
-	// ErrSwipeID says that swipe_id is not for setting.
+	// ErrSwipeID means that swipe_id is not for setting.
 	ErrSwipeID = errors.New("swipe_id cannot be set: the text and the dates belong to the chosen swipe")
 )
 

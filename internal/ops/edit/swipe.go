@@ -19,7 +19,7 @@ type SwipeOptions struct {
 	Chosen bool          // and it is chosen
 }
 
-// ErrNoSwipes says that SillyTavern shows no swipes for a message.
+// ErrNoSwipes means that SillyTavern shows no swipes for a message.
 var ErrNoSwipes = errors.New("SillyTavern shows no swipes for messages of the user and of the system")
 
 // Swipe changes the swipes of one message as SillyTavern's page does.

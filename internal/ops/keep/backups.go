@@ -123,7 +123,7 @@ func (t backupTaking) ownerOf(ctx context.Context, b backups.Backup, c *history.
 	return &of, err
 }
 
-// backupKeys gives the keys under which SillyTavern backs a chat up.
+// backupKeys returns the keys under which SillyTavern backs a chat up.
 func backupKeys(of *history.Chat) []string {
 	switch of.Kind {
 	case history.Solo:

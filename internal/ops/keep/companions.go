@@ -46,7 +46,7 @@ func (c sidecar) putBack(set *changeset.Set) error {
 // companions finds what belongs to a chat beside its file, as it was.
 type companions struct{ of *subject }
 
-// sidecars gives the chat's sidecars as of a version of the store.
+// sidecars returns the chat's sidecars as of a version of the store.
 func (c companions) sidecars(ctx context.Context, v *version) ([]sidecar, error) {
 	if v.file != "" {
 		return nil, nil
@@ -73,7 +73,7 @@ func (c companions) sidecars(ctx context.Context, v *version) ([]sidecar, error)
 	return list, nil
 }
 
-// sidecarOf gives the namespace of a file, where it is a sidecar of the chat.
+// sidecarOf returns the namespace of a file, where it is a sidecar of the chat.
 func sidecarOf(file, name string) (namespace string) {
 	for _, found := range luker.Among([]string{file}, "", name) {
 		return found.Namespace

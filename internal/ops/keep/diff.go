@@ -64,7 +64,7 @@ func (d *differ) text(ctx context.Context, l lineRef) []byte {
 	return nil
 }
 
-// runsOf gives the runs of a version.
+// runsOf returns the runs of a version.
 func (v *version) runsOf() ([]history.Run, error) {
 	if v.file != "" {
 		return v.runs, nil
@@ -165,7 +165,7 @@ func compareLines(a, b []lineRef, dated func(i, j int) bool) []change {
 	return list
 }
 
-// sameDate says whether two messages were sent at the same time. What cannot be read
+// sameDate reports whether two messages were sent at the same time. What cannot be read
 // counts as the same: then only the place tells.
 func sameDate(a, b []byte) bool {
 	if a == nil || b == nil {

@@ -68,7 +68,7 @@ func readOnce(w *history.Writer, f *os.File, isChat bool) (*history.Content, saf
 	return content, before, err
 }
 
-// isRead says whether an error is that of reading a file.
+// isRead reports whether an error is that of reading a file.
 func isRead(err error) bool {
 	_, ok := errors.AsType[*fs.PathError](err)
 	return ok
@@ -83,7 +83,7 @@ func see(path string, stamp safefile.Stamp) history.Seen {
 	return history.Seen{Size: stamp.Size(), Mtime: stamp.ModTime().UnixNano(), Ctime: stamp.ChangeTime(), Inode: int64(inode)}
 }
 
-// same says whether a file looks as it did, and could not have changed unseen.
+// same reports whether a file looks as it did, and could not have changed unseen.
 func same(was, now history.Seen) bool {
 	return !was.Racy && was.Size == now.Size && was.Mtime == now.Mtime && was.Ctime == now.Ctime && was.Inode == now.Inode
 }

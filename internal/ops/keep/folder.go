@@ -28,7 +28,7 @@ type FolderOptions struct {
 	Changes changeset.Options
 }
 
-// ErrNotEmpty says that the folder to restore to holds something.
+// ErrNotEmpty means that the folder to restore to holds something.
 var ErrNotEmpty = errors.New("is not empty; name a folder that is empty or not there yet")
 
 // RestoreFolder writes every file of a folder as it was at a time below another folder,

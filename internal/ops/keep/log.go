@@ -167,7 +167,7 @@ func (d *Changed) describe(line []byte) {
 	}
 }
 
-// field gives the value of a key, nil where it is missing or the line is damaged.
+// field returns the value of a key, nil where it is missing or the line is damaged.
 func field(line []byte, key string) []byte {
 	if !jsonl.Valid(line) {
 		return nil
@@ -176,7 +176,7 @@ func field(line []byte, key string) []byte {
 	return value
 }
 
-// textOf gives a message's text, or the line itself where it is none.
+// textOf returns a message's text, or the line itself where it is none.
 func textOf(line []byte) *string {
 	text, ok := rawjson.Unquote(field(line, "mes"))
 	if !ok {

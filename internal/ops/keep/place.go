@@ -23,16 +23,16 @@ const (
 
 // What is wrong with what a call names. An error names the path too.
 var (
-	// ErrLoose says that chats lie in no user's folder, so that it is not known where their
+	// ErrLoose means that chats lie in no user's folder, so that it is not known where their
 	// store is.
 	ErrLoose = errors.New("lies in no SillyTavern user folder, so there is no place for its history")
-	// ErrSeveral says that one store was named for several folders.
+	// ErrSeveral means that one store was named for several folders.
 	ErrSeveral = errors.New("one history belongs to one folder")
-	// ErrUnknown says that neither the store nor a backup knows a chat.
+	// ErrUnknown means that neither the store nor a backup knows a chat.
 	ErrUnknown = errors.New("no version of this chat is kept")
 )
 
-// StoreOf gives where the store of a user's folder lies, unless it is named.
+// StoreOf returns where the store of a user's folder lies, unless it is named.
 func StoreOf(root, named string) string {
 	if named != "" {
 		return named
@@ -61,7 +61,7 @@ func openToWrite(ctx context.Context, root, named string, now time.Time, dryRun 
 	return s, ops.PathError(err)
 }
 
-// relative gives a path as the store has it.
+// relative returns a path as the store has it.
 func relative(root, path string) (string, error) {
 	for _, of := range []func(string) (string, error){filepath.Abs, func(p string) (string, error) { return userdir.RealPath(p), nil }} {
 		dir, err := of(root)

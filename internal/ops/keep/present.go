@@ -21,7 +21,7 @@ func newPresent(sc *scope) *present {
 	return &present{sc, map[string]string{}, map[string]bool{}}
 }
 
-// gone says whether a chat's file is not there.
+// gone reports whether a chat's file is not there.
 func (p *present) gone(of *history.Chat) bool {
 	if of.Gone() {
 		return true

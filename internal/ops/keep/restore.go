@@ -44,7 +44,7 @@ type Restored struct {
 // RestoreResult is what became of a restore.
 type RestoreResult = ops.Result[Restored]
 
-// ErrNothing says that there is no version that differs from the file.
+// ErrNothing means that there is no version that differs from the file.
 var ErrNothing = errors.New("no version differs from the chat as it is")
 
 // Restore makes a chat of one of its versions.

@@ -262,7 +262,7 @@ func (s *snapshot) keep(ctx context.Context, of *history.Chat, path string, c *h
 	return added.ID, nil
 }
 
-// parentOf gives the name of the chat that a chat says it was made from.
+// parentOf returns the name of the chat that a chat says it was made from.
 func parentOf(c *history.Content) string {
 	value, _ := rawjson.Lookup(c.Head, "chat_metadata", "main_chat")
 	name, _ := rawjson.Unquote(value)

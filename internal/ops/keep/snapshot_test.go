@@ -69,7 +69,7 @@ func (u *user) snapshot() (taken []string) {
 	return taken
 }
 
-// versions gives how many messages the versions of a chat have, the newest first.
+// versions returns how many messages the versions of a chat have, the newest first.
 func (u *user) versions(name string) (list []int) {
 	u.t.Helper()
 	s, err := find(u.t.Context(), Where{Chat: u.path(name), Now: u.now})

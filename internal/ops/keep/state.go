@@ -86,7 +86,7 @@ func describe(ctx context.Context, s *history.Store, opt HistoryOptions) (*Histo
 	return d, nil
 }
 
-// indexOf gives where the word index of a store lies.
+// indexOf returns where the word index of a store lies.
 func indexOf(store string) string { return filepath.Join(filepath.Dir(store), indexFile) }
 
 // Verify reads all of a store, and tells what is damaged. With mend, pieces that do not

@@ -161,7 +161,7 @@ func (s *subject) byLabel(ctx context.Context, label string) error {
 	return nil
 }
 
-// ErrNoVersion says that a chat has no version of that number, or none so old.
+// ErrNoVersion means that a chat has no version of that number, or none so old.
 var ErrNoVersion = errors.New("there is no such version")
 
 // Pick says which version is meant.

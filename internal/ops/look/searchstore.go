@@ -11,7 +11,7 @@ import (
 	"stchat/internal/wordindex"
 )
 
-// ErrNoHistory says that what is gone was asked for where no history is kept.
+// ErrNoHistory means that what is gone was asked for where no history is kept.
 var ErrNoHistory = errors.New("no history is kept here, so nothing is known of what is gone")
 
 // searchStore is the history of a user's folder.

@@ -44,7 +44,7 @@ const (
 	Descendants
 )
 
-// ErrOneChat says that a part of a family was asked for, and not of one chat.
+// ErrOneChat means that a part of a family was asked for, and not of one chat.
 var ErrOneChat = errors.New("ancestors and descendants are those of one chat")
 
 // TreeResult is what came of it.

@@ -20,7 +20,7 @@ type merging struct {
 // line is the line of the file that has a number in the batch.
 func (m *merging) line(number int) int { return m.pass.plan.view.line(m.base.Line + number + 1) }
 
-// all gives the edits of the three kinds.
+// all returns the edits of the three kinds.
 func (m *merging) all(b *found) error {
 	lines, out, ends, raw := b.lines, b.out, b.crs, b.outRaw
 	for len(lines)+len(out)+len(ends) > 0 {
@@ -104,7 +104,7 @@ func (m *merging) takeOut(g *goes, id rules.ID, raw []byte) error {
 	return m.give(edit)
 }
 
-// change gives the edit of a line that becomes another.
+// change returns the edit of a line that becomes another.
 func (m *merging) change(l *changed) error {
 	p := m.pass
 	at := step{line: m.line(l.number), index: -1}

@@ -65,7 +65,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 	}
 }
 
-// fold gives a batch's edits in the order of their places.
+// fold returns a batch's edits in the order of their places.
 func (p *pass) fold(b *found, base jsonl.Base, give func(jsonl.Edit) error) error {
 	shift := base.Index
 	if p.plan.chat.HasHeader {

@@ -23,7 +23,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// uuids gives slugs that are told apart.
+// uuids returns slugs that are told apart.
 func uuids() func() string {
 	n := 0
 	return func() string {

@@ -120,7 +120,7 @@ func (s *surveyed) unfinished(ctx context.Context) (errs []*ops.SourceError) {
 	return errs
 }
 
-// split gives the errors that were joined.
+// split returns the errors that were joined.
 func split(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
@@ -131,7 +131,7 @@ func split(err error) []error {
 	return nil
 }
 
-// around gives the user folders of which a PATH covers all that is judged: a
+// around returns the user folders of which a PATH covers all that is judged: a
 // user folder, a folder above one, and for the groups one with group chats.
 func around(w ops.Walked, chats []*rules.Chat) rules.Around {
 	a := rules.Around{Groups: slices.Clone(w.Users), Worlds: slices.Clone(w.Users)}

@@ -28,10 +28,10 @@ type ElsewhereOptions struct {
 	Name   string // of the one chat; "": its own
 }
 
-// ErrKind says that a chat of a character cannot become a group's, or the other way round.
+// ErrKind means that a chat of a character cannot become a group's, or the other way round.
 var ErrKind = errors.New("a character's chat cannot become a group's, nor a group's a character's; SillyTavern's own conversion makes a new chat")
 
-// ErrSameOwner says that a chat is where it is to go.
+// ErrSameOwner means that a chat is where it is to go.
 var ErrSameOwner = errors.New("it is this owner's already")
 
 // Elsewhere takes chats to another character or another group.

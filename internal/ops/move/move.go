@@ -61,17 +61,17 @@ type Dangler struct {
 type Result = ops.Result[Moved]
 
 var (
-	// ErrTaken says that another chat has the name.
+	// ErrTaken means that another chat has the name.
 	ErrTaken = errors.New("is taken")
-	// ErrName says that a name is none for a chat.
+	// ErrName means that a name is none for a chat.
 	ErrName = errors.New("not a name")
-	// ErrDatabase says that Luker keeps its chats in a database.
+	// ErrDatabase means that Luker keeps its chats in a database.
 	ErrDatabase = errors.New("the files are not what Luker reads")
-	// ErrLeftover says that Luker's state of another chat would become this chat's.
+	// ErrLeftover means that Luker's state of another chat would become this chat's.
 	ErrLeftover = errors.New("there is Luker state of a chat of this name already")
-	// ErrNotListed says that no group lists a chat.
+	// ErrNotListed means that no group lists a chat.
 	ErrNotListed = errors.New("no group lists this chat")
-	// ErrRelatives says that relatives of a chat would stay behind.
+	// ErrRelatives means that relatives of a chat would stay behind.
 	ErrRelatives = errors.New("relatives of the chat would stay behind")
 )
 
@@ -161,5 +161,5 @@ func finish(r *Result, o changeset.Outcome) *Result {
 	return r
 }
 
-// ErrNoFile says that a chat has no file yet to put anything into.
+// ErrNoFile means that a chat has no file yet to put anything into.
 var ErrNoFile = errors.New("it has no file yet")

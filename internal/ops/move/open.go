@@ -31,7 +31,7 @@ type Opened struct {
 // OpenResult is what became of one chat.
 type OpenResult = ops.Result[Opened]
 
-// ErrNoOwner says that a chat is in no user folder, so that nothing has it open.
+// ErrNoOwner means that a chat is in no user folder, so that nothing has it open.
 var ErrNoOwner = errors.New("the chat is in no SillyTavern user folder")
 
 // Open makes each chat the one that its character or group opens with.

@@ -15,7 +15,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// ErrOwner says that something is no owner of chats.
+// ErrOwner means that something is no owner of chats.
 var ErrOwner = errors.New("is neither a folder of chats, nor a card, nor a group")
 
 // owner is a character or a group.

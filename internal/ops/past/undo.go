@@ -111,7 +111,7 @@ type Listed struct {
 	Undone  bool     `json:"undone"`
 }
 
-// List gives the records of a root, the newest first, and what could not be read.
+// List returns the records of a root, the newest first, and what could not be read.
 func List(dir string) (list []Listed, errs []error, err error) {
 	records, errs, err := changeset.Records(dir)
 	if err != nil {

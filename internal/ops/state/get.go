@@ -12,7 +12,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrNoLog says that a namespace has no floor log, which what is asked for needs.
+// ErrNoLog means that a namespace has no floor log, which what is asked for needs.
 var ErrNoLog = errors.New("it has no floor log")
 
 // GetOptions say which values are read.

@@ -137,7 +137,7 @@ func (f *forest) tree(id string, level int) *prompt {
 	return p
 }
 
-// image tells whether the file of a picture is there.
+// image reports whether the file of a picture is there.
 func (f *forest) image(url string) image {
 	img := image{URL: url}
 	if !f.chat.HasDir || strings.HasPrefix(url, "data:") {

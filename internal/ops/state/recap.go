@@ -99,7 +99,7 @@ func queue(c *chat.Chat, view *recapView, name string) error {
 	return err
 }
 
-// marshal gives a document as one line.
+// marshal returns a document as one line.
 func marshal(doc any) ([]byte, error) {
 	var b bytes.Buffer
 	err := jsondoc.Write(&b, doc, "")

@@ -31,19 +31,19 @@ type SetOptions struct {
 }
 
 var (
-	// ErrUnsafe says that a path could reach the prototype of an object in JavaScript.
+	// ErrUnsafe means that a path could reach the prototype of an object in JavaScript.
 	ErrUnsafe = errors.New("a path with __proto__, prototype or constructor is refused by Luker")
-	// ErrNotObject says that state would be something else than an object.
+	// ErrNotObject means that state would be something else than an object.
 	ErrNotObject = errors.New("state must be an object")
-	// ErrFalls says that floors of a log would fall (Luker: VALIDATION_COMMIT).
+	// ErrFalls means that floors of a log would fall (Luker: VALIDATION_COMMIT).
 	ErrFalls = errors.New("floors must not fall")
-	// ErrCommits says that a list of commits is none that Luker would take.
+	// ErrCommits means that a list of commits is none that Luker would take.
 	ErrCommits = errors.New("no commits of a floor log")
-	// ErrPlain says that a namespace has state that is no floor log.
+	// ErrPlain means that a namespace has state that is no floor log.
 	ErrPlain = errors.New("it has plain state, and no floor log")
-	// ErrEmptyChat says that there is no message for a commit.
+	// ErrEmptyChat means that there is no message for a commit.
 	ErrEmptyChat = errors.New("the chat has no message that a commit could belong to")
-	// ErrSubset says that a patch has operations that Luker does not know.
+	// ErrSubset means that a patch has operations that Luker does not know.
 	ErrSubset = errors.New("only add, remove, replace and test are known to Luker")
 )
 

@@ -119,7 +119,7 @@ func (opt *SetOptions) place(ctx context.Context, t *target) (floor, swipe int, 
 	return floor, swipe, nil
 }
 
-// difference gives the operations that make of one object another, on one line, and how
+// difference returns the operations that make of one object another, on one line, and how
 // many there are.
 func difference(a, b []byte) (operations []byte, n int, err error) {
 	diff, err := metadiff.Compare(a, b, metadiff.Selection{})

@@ -20,11 +20,11 @@ import (
 )
 
 var (
-	// ErrNotBeside says that standard input has nothing beside it.
+	// ErrNotBeside means that standard input has nothing beside it.
 	ErrNotBeside = errors.New("state lies beside a chat, so it must be a file")
-	// ErrNamespace says that a text is no namespace, or not one for this.
+	// ErrNamespace means that a text is no namespace, or not one for this.
 	ErrNamespace = errors.New("no namespace for this")
-	// ErrDamaged says that a chat, or a sidecar, cannot be read as a whole.
+	// ErrDamaged means that a chat, or a sidecar, cannot be read as a whole.
 	ErrDamaged = errors.New("it is damaged")
 )
 

@@ -12,7 +12,7 @@ import (
 	"stchat/internal/ops/edit"
 )
 
-// inChat gives the options of an edit of chats themselves.
+// inChat returns the options of an edit of chats themselves.
 func (opt *Options) inChat(paths ...string) edit.Options {
 	return edit.Options{
 		Chats: paths, Data: opt.Data, Force: opt.Force, ExpectMessages: opt.ExpectMessages, ExpectIntegrity: opt.ExpectIntegrity,

@@ -59,7 +59,7 @@ func (g *generator) message(b []byte, i, room int) ([]byte, kind) {
 	return g.character(b, i, g.vary(room*8/5), picture)
 }
 
-// pictureSize gives a size from minPicture to maxPicture. Every second one is
+// pictureSize returns a size from minPicture to maxPicture. Every second one is
 // what its forerunner lacked, so that few pictures make the same total as many.
 func (g *generator) pictureSize() int {
 	size := g.makeUp
@@ -71,7 +71,7 @@ func (g *generator) pictureSize() int {
 	return size
 }
 
-// vary gives a length around n: half to one and a half times.
+// vary returns a length around n: half to one and a half times.
 func (g *generator) vary(n int) int {
 	n = max(n, 0)
 	return n/2 + g.random.below(n+1)

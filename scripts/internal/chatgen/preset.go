@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Preset gives the options of a named input of the benchmarks: small (200
+// Preset returns the options of a named input of the benchmarks: small (200
 // messages, 350 KB), medium (20,000 messages, 59 MB), large (350,000 messages,
 // 1.04 GB) or images (300 messages, 1.13 GB). ok is false for another name.
 // The benchmarks' archive is made by Archive.
@@ -38,7 +38,7 @@ type ArchiveOptions struct {
 	Damage   float64
 }
 
-// ArchivePreset gives the options of the benchmarks' archive.
+// ArchivePreset returns the options of the benchmarks' archive.
 func ArchivePreset() ArchiveOptions {
 	return ArchiveOptions{Chats: 5_000, Folders: 100, Bytes: 407_000_000, Seed: 1, NonASCII: 0.05}
 }

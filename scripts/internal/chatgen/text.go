@@ -17,10 +17,10 @@ func (r *random) next() uint64 {
 	return z ^ z>>31
 }
 
-// below gives a number from 0 to n-1. n is at least 1.
+// below returns a number from 0 to n-1. n is at least 1.
 func (r *random) below(n int) int { return int(r.next() >> 1 % uint64(n)) }
 
-// share gives a number from 0 to just under 1.
+// share returns a number from 0 to just under 1.
 func (r *random) share() float64 { return float64(r.next()>>11) / (1 << 53) }
 
 // uuid appends a UUID, version 4 by its bits.
