@@ -76,7 +76,7 @@ func (o *messageApplyOptions) list(ctx context.Context, a *app, path string, com
 	if err != nil {
 		return nil, err
 	}
-	defer in.close()
+	defer func() { _ = in.close() }() // only read from
 	// What is kept of millions of operations is large and holds no pointers: to collect
 	// around it often costs little, and keeps memory near it.
 	debug.SetGCPercent(25)

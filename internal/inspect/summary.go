@@ -51,7 +51,7 @@ func NewSummer(around *Around) *Summer {
 // Add adds one chat.
 func (s *Summer) Add(r *Report) {
 	s.Chats++
-	s.Counts.add(r.Counts)
+	s.add(r.Counts)
 	s.Bytes += r.Bytes
 	s.DamagedLines += r.DamageTotal
 	if r.DamageTotal > 0 {

@@ -179,7 +179,8 @@ func (h *harness) inject(sc *scenario, dir string, call sysCall, fault string, s
 		t.cause = e.Error()
 	}
 	for _, e := range call.hard {
-		t.mustFail = t.mustFail || e == fault && mustNotice(lines, string(text), dir) && !(sc.store && strings.Contains(lines, "/.stchat>"))
+		lost := sc.store && strings.Contains(lines, "/.stchat>")
+		t.mustFail = t.mustFail || e == fault && !lost && mustNotice(lines, string(text), dir)
 	}
 	t.mute = strings.Contains(lines, "(2<")
 	t.keepsTemp = strings.Contains(set, "unlink") && !signal

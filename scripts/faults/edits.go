@@ -55,7 +55,7 @@ func edits() []*scenario {
 		{name: "rename", files: family, goes: true, args: func(label string) []string { return []string{"rename", harbour, label} }},
 		{name: "rename --family", files: family, goes: true, args: call("rename", "--family", harbour, want)},
 		{name: "rename of a group chat", files: group, goes: true, args: call("rename", supper, want)},
-		{name: "rename of a lorebook", files: family, goes: true, args: call("rename", lore, want)},
+		{name: "rename of a lorebook", files: family, goes: true, masked: true, args: call("rename", lore, want)},
 		{name: "delete", files: family, goes: true, masked: true, args: call("delete", side)},
 		{name: "delete --family", files: family, goes: true, masked: true, args: call("delete", "--family", side)},
 		{name: "delete of a group chat", files: group, goes: true, args: call("delete", supper)},

@@ -49,7 +49,7 @@ func (s *Substitution) in(raw []byte) []byte {
 	prefix, literal := s.Match.LiteralPrefix()
 	// what has one spelling only is found without decoding
 	if spelt := prefix != "" && onlySpelling(prefix) && !bytes.Contains(body, []byte(`\u`)); spelt {
-		if at := bytes.Index(body, []byte(prefix)); at < 0 {
+		if !bytes.Contains(body, []byte(prefix)) {
 			return raw
 		}
 		if literal && s.Match.NumSubexp() == 0 {

@@ -44,12 +44,11 @@ func (r *restoring) stream(ctx context.Context) error {
 }
 
 // export writes the exact bytes to a path outside of the chat's life.
-func (r *restoring) export(ctx context.Context) error {
+func (r *restoring) export(ctx context.Context) {
 	r.res.Doc.Exact = true
 	r.commit(ctx, r.opt.Output, func(ctx context.Context, set *changeset.Set) error {
 		return r.create(ctx, set, r.opt.Output, "the version")
 	})
-	return nil
 }
 
 // create drafts the version's exact bytes.

@@ -75,7 +75,7 @@ func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	case opt.InPlace:
 		err = on.replace(ctx)
 	case opt.Output != "" && opt.At == nil:
-		err = on.export(ctx)
+		on.export(ctx)
 	case gone && opt.Name == "" && opt.At == nil && opt.Output == "":
 		err = on.revive(ctx)
 	default:

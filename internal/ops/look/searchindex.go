@@ -27,7 +27,7 @@ func (s *searcher) index(ctx context.Context, st *searchStore) error {
 	if err != nil {
 		return ctx.Err()
 	}
-	defer x.Close() // what it has noted is noted
+	defer func() { _ = x.Close() }() // what it has noted is noted
 	f, err := x.Find(ctx, s.Query, s.Rank)
 	if _, tooMany := errors.AsType[*wordindex.TooManyError](err); tooMany {
 		return err

@@ -60,7 +60,7 @@ func TestRenameAndBack(t *testing.T) {
 			if _, ok := between[file]; ok {
 				t.Errorf("%s is still there", file)
 			}
-			if _, ok := between[filepath.Join("worlds", "z-AutoLB-Gull Rock__CP_another name.json")]; how.book && ok != (cloned[filepath.Base(file)]) {
+			if _, ok := between[filepath.Join("worlds", "z-AutoLB-Gull Rock__CP_another name.json")]; how.book && ok != cloned[filepath.Base(file)] {
 				t.Errorf("%s: its lorebook is renamed: %t", file, ok)
 			}
 			rename(fresh, strings.TrimSuffix(filepath.Base(old), kind), how.family, how.book)
