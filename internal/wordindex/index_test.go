@@ -215,35 +215,6 @@ func TestFindAgainstLike(t *testing.T) {
 	}
 }
 
-// Of a word that very many texts have, the index names those that were archived last.
-func TestFindMany(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a while")
-	}
-	s, add := newStore(t)
-	const more = 7
-	lines := make([]string, wordindex.MostExact+more)
-	for i := range lines {
-		lines[i] = fmt.Sprintf(`{"mes":"lamp %d"}`, i)
-	}
-	add("A", lines...)
-	f := find(t, s, "lamp", false)
-	if f.All || len(f.Uses) != wordindex.MostExact {
-		t.Fatalf("all: %v, %d uses", f.All, len(f.Uses))
-	}
-	for _, u := range f.Uses {
-		if u.Number <= more {
-			t.Fatalf("text %d is among the last", u.Number)
-		}
-	}
-	if f := find(t, s, "lamp", true); len(f.Scores) != len(lines) || len(f.Uses) != len(lines) {
-		t.Errorf("%d scores, %d uses", len(f.Scores), len(f.Uses))
-	}
-	if f := find(t, s, "lamp 3", false); !f.All || len(f.Uses) != 1 {
-		t.Errorf("all: %v, %d uses", f.All, len(f.Uses))
-	}
-}
-
 // What is in the index's place is made an index only if it was one, or nothing.
 func TestOpen(t *testing.T) {
 	s, add := newStore(t)
