@@ -1,13 +1,29 @@
 package safefile
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
+// restless is how often a file is read that changes each time.
+const restless = 16
+
 // Read returns a regular file's content, and its stamp, which belongs to just these
-// bytes: a file that is written while it is read is [ErrChanged].
-func Read(path string) ([]byte, Stamp, error) {
+// bytes. A file that changes while it is read, if only by a link that another run makes
+// to keep it, is read again; one that does not come to rest is [ErrChanged].
+func Read(path string) (data []byte, stamp Stamp, err error) {
+	for try := range restless {
+		if data, stamp, err = readOnce(path); !errors.Is(err, ErrChanged) {
+			break
+		}
+		time.Sleep(time.Duration(try) * time.Millisecond)
+	}
+	return data, stamp, err
+}
+
+func readOnce(path string) ([]byte, Stamp, error) {
 	// Before it is opened: a FIFO would wait for its writer.
 	if seen, err := StampPath(path); err != nil {
 		return nil, Stamp{}, err
