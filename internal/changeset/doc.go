@@ -12,7 +12,9 @@
 //  1. The drafts are complete: rendered, with mode and owner, on the disk, closed. All
 //     that can run out of space has done so.
 //  2. The root, a SillyTavern user's folder or else the chat's own, is locked against
-//     other runs of this program. Nobody holds the lock while he drafts.
+//     other runs of this program. Nobody holds the lock while he drafts. Journals of
+//     dead runs are ended first; a call that was also the last to hold the lock, which
+//     .stchat/turn tells, has none to look for.
 //  3. Every file that was judged by is looked at. An edit by meaning (a name in a group's
 //     list) is rendered anew where its file was saved meanwhile; anything else drops the
 //     set.
