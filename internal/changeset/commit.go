@@ -149,7 +149,7 @@ func (t *commitment) run(ctx context.Context) error {
 }
 
 // record makes the steps under the lock, with a journal.
-func (t *commitment) record(ctx context.Context) error {
+func (t *commitment) record(ctx context.Context) (err error) {
 	opt := &t.call.Options
 	d := opt.system()
 	if err := t.root.make(d, !opt.NoSync); err != nil {
@@ -160,6 +160,11 @@ func (t *commitment) record(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
+	defer func() {
+		if err != nil {
+			t.root.loseTurn()
+		}
+	}()
 	if _, err := (recovery{t.root, *opt}).endAll(held); err != nil {
 		return at(t.root.own(""), err)
 	}

@@ -36,7 +36,6 @@ func readRecords(s store) (records []Record, errs []error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	slices.Sort(names)
 	byID := map[string]*Record{}
 	for _, name := range names {
 		if !strings.HasSuffix(name, recordSuffix) {
@@ -194,7 +193,6 @@ func Discard(ctx context.Context, dir, id string, opt Options) (Record, error) {
 	if err != nil {
 		return rec, err
 	}
-	slices.Sort(names)
 	found := false
 	goes := map[string]bool{} // stems
 	drop := func(name string) error {

@@ -123,15 +123,11 @@ func (r recovery) endAll(held bool) ([]Ended, error) {
 	if err != nil {
 		return nil, err
 	}
-	var begun []string
-	for _, name := range names {
-		if strings.HasSuffix(name, journalSuffix) {
-			begun = append(begun, name)
-		}
-	}
-	slices.Sort(begun)
 	var all []Ended
-	for _, name := range begun {
+	for _, name := range names {
+		if !strings.HasSuffix(name, journalSuffix) {
+			continue
+		}
 		j, err := readJournal(r.root.own(name))
 		if err != nil {
 			all = append(all, Ended{Root: r.root.dir, ID: idOf(strings.TrimSuffix(name, journalSuffix)), Way: Unreadable, Err: err})

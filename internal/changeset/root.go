@@ -71,6 +71,9 @@ func (r *root) takeTurn() {
 	}
 }
 
+// loseTurn lets the next change look again: this one may have left something begun.
+func (r *root) loseTurn() { _ = os.Remove(r.own(turnFile)) }
+
 // isTurn reports, under the lock, whether no other call took its turn since this one did.
 func (r *root) isTurn() bool {
 	last, err := os.ReadFile(r.own(turnFile))

@@ -2,7 +2,6 @@ package changeset
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"stchat/internal/safefile"
@@ -29,7 +28,6 @@ func Settle(ctx context.Context, dir, id string, opt Options) (done Settled, err
 	if err != nil {
 		return done, err
 	}
-	slices.Sort(names)
 	for _, name := range names {
 		stem, ok := strings.CutSuffix(name, journalSuffix)
 		if !ok || stem != id && !isSetOf(stem, id) {

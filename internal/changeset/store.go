@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"stchat/internal/safefile"
 )
@@ -63,7 +64,7 @@ func (s store) has() (bool, error) {
 	return true, nil
 }
 
-// list returns the names in .stchat in no order, none where there is no such folder.
+// list returns the names in .stchat in their order, none where there is no such folder.
 func (s store) list() ([]string, error) {
 	if ok, err := s.has(); !ok || err != nil {
 		return nil, err
@@ -73,5 +74,7 @@ func (s store) list() ([]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return f.Readdirnames(-1)
+	names, err := f.Readdirnames(-1)
+	slices.Sort(names)
+	return names, err
 }

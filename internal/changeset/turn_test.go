@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,5 +75,66 @@ func TestTurns(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, ".stchat", turnFile)); errors.Is(err, os.ErrNotExist) {
 		t.Error("nobody took a turn")
+	}
+}
+
+// A change that fails half way, and cannot be taken back, is ended before the next change of
+// the same call.
+func TestTurnAfterFailure(t *testing.T) {
+	dir := t.TempDir()
+	crashWorld(t, dir)
+	var begun, broken atomic.Bool
+	real := safefile.System()
+	disk := real
+	fail := func() error {
+		if broken.Load() {
+			return errKilled
+		}
+		return nil
+	}
+	disk.Rename = func(from, to string, sync bool) error {
+		if err := fail(); err != nil {
+			return err
+		}
+		err := real.Rename(from, to, sync)
+		if strings.HasSuffix(to, journalSuffix) && begun.CompareAndSwap(false, true) {
+			broken.Store(true)
+		}
+		return err
+	}
+	disk.Link = func(from, to string) error {
+		if err := fail(); err != nil {
+			return err
+		}
+		return real.Link(from, to)
+	}
+	disk.Remove = func(path string) error {
+		if err := fail(); err != nil {
+			return err
+		}
+		return real.Remove(path)
+	}
+	next := Unit{Root: dir, Draft: func(ctx context.Context, s *Set) error {
+		for wait := 0; !broken.Load() && wait < 1000; wait++ {
+			time.Sleep(10 * time.Millisecond)
+		}
+		unlock, _, err := safefile.Lock(ctx, dir) // the first one has failed
+		if err != nil {
+			return err
+		}
+		unlock()
+		broken.Store(false)
+		return s.Edit(filepath.Join(dir, "worlds", "Unconcerned.json"), safefile.Stamp{}, Bytes(func([]byte) ([]byte, error) { return []byte("{1}"), nil }), "it")
+	}}
+	out := Run(t.Context(), []Unit{crashUnit(dir), next}, Options{NoSync: true, Now: time.Now(), disk: &disk})
+	if out[0].Err == nil || out[1].Err != nil {
+		t.Errorf("%v, %v", out[0].Err, out[1].Err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".stchat", "*"+journalSuffix))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %q, %v", left, err)
+	}
+	if bad := dangles(files(t, dir)); len(bad) > 0 {
+		t.Error(strings.Join(bad, ", "))
 	}
 }
