@@ -3,9 +3,7 @@
 package safefile
 
 import (
-	"errors"
-	"os"
-	"syscall"
+	"context"
 	"time"
 )
 
@@ -15,18 +13,6 @@ import (
 // anything. Where locks are not to be had it does nothing: on some network disks, or
 // when somebody holds one for a second.
 func lock(path string) (unlock func()) {
-	f, err := os.Open(path)
-	if err != nil {
-		return func() {}
-	}
-	const patience, pause = time.Second, time.Millisecond
-	for waited := time.Duration(0); ; waited += pause {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		busy := errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR)
-		if !busy || waited >= patience {
-			break
-		}
-		time.Sleep(pause)
-	}
-	return func() { _ = f.Close() } // and with it the lock
+	unlock, _, _ = lockWithin(context.Background(), path, time.Second)
+	return unlock
 }
