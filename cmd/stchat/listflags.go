@@ -95,31 +95,12 @@ func (l *listFlags) sources(ctx context.Context, a *app, args []string, example 
 func (l *listFlags) folders(ctx context.Context, a *app, args []string, example string) (ops.List, error) {
 	if len(args) == 0 && l.filesFrom == "" {
 		if around, ok := userdir.Around("."); ok {
-			args = []string{nearby(around)}
+			args = []string{userdir.Near(around)}
 		} else if data := a.Getenv(dataVariable); data != "" {
 			args = []string{data}
 		}
 	}
 	return l.list(ctx, a, args, example)
-}
-
-// nearby is a path as seen from the working folder, where that leads to the same file.
-func nearby(path string) string {
-	here, err := filepath.Abs(".")
-	if err != nil {
-		return path
-	}
-	rel, err := filepath.Rel(here, path)
-	if err != nil {
-		return path
-	}
-	// ".." leads out of where the working folder is, not out of the link that it was entered by
-	if seen, err := os.Stat(rel); err != nil {
-		return path
-	} else if meant, err := os.Stat(path); err != nil || !os.SameFile(seen, meant) {
-		return path
-	}
-	return rel
 }
 
 // userFolder returns the user folder of the given paths: what --data says, or

@@ -35,6 +35,7 @@ func undoRoot(a *app, data string) (string, error) {
 	if !ok {
 		return ".", nil
 	}
+	around = userdir.Near(around)
 	users := userdir.Users(around)
 	switch len(users) {
 	case 0:

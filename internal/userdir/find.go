@@ -19,7 +19,8 @@ const (
 // Find returns the user's folder that the chat at chatPath lies in: the one above
 // chats/<character>/ or above "group chats"/. The path counts as it is written;
 // where that tells nothing, made absolute; then with the links among its folders
-// followed. The chat need not exist.
+// followed. The folder of a relative path is relative too, where [Near] can make it so.
+// The chat need not exist.
 func Find(chatPath string) (Dir, bool) {
 	p, ok := locate(chatPath)
 	return Dir{Root: p.root}, ok
@@ -37,7 +38,7 @@ func Enclosing(path string) (Dir, bool) {
 		above := filepath.Dir(folder)
 		for _, name := range [...]string{groupsFolder, worldsFolder, charactersFolder, backupsFolder} {
 			if isCalled(folder, name) && (isDir(filepath.Join(above, chatsFolder)) || isDir(filepath.Join(above, groupChatsFolder))) {
-				return Dir{Root: above}, true
+				return Dir{Root: likePath(above, path)}, true
 			}
 		}
 	}
@@ -87,13 +88,17 @@ func locate(chatPath string) (place, bool) {
 	if err != nil {
 		return place{}, false
 	}
-	if p, ok := placeOf(folder); ok {
-		return p, true
+	p, ok := placeOf(folder)
+	if !ok {
+		if folder, err = filepath.EvalSymlinks(folder); err != nil {
+			return place{}, false
+		}
+		p, ok = placeOf(folder)
 	}
-	if folder, err = filepath.EvalSymlinks(folder); err != nil {
-		return place{}, false
+	if ok {
+		p.root = likePath(p.root, chatPath)
 	}
-	return placeOf(folder)
+	return p, ok
 }
 
 // placeOf judges a chat's folder by its name and its parent's.

@@ -2,6 +2,7 @@ package userdir
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -72,4 +73,32 @@ func absolute(path string) string {
 		return abs
 	}
 	return path
+}
+
+// likePath returns a folder found from a path as the path was written: relative if that was.
+func likePath(folder, path string) string {
+	if filepath.IsAbs(path) || !filepath.IsAbs(folder) {
+		return folder
+	}
+	return Near(folder)
+}
+
+// Near returns a path relative to the working folder, or the path itself where the
+// relative one would not lead to the same file.
+func Near(path string) string {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return path
+	}
+	rel, err := filepath.Rel(here, path)
+	if err != nil {
+		return path
+	}
+	// ".." leads out of where the working folder is, not out of the link that it was entered by
+	if seen, err := os.Stat(rel); err != nil {
+		return path
+	} else if meant, err := os.Stat(path); err != nil || !os.SameFile(seen, meant) {
+		return path
+	}
+	return rel
 }

@@ -105,7 +105,9 @@ func (s *subject) locate(ctx context.Context, where Where) error {
 	if inUser {
 		s.root = dir.Root
 	} else if s.root = where.Data; s.root == "" {
-		s.root, _ = userdir.Around(".")
+		if around, ok := userdir.Around("."); ok {
+			s.root = userdir.Near(around)
+		}
 	}
 	if where.Store == "" && s.root == "" {
 		return fmt.Errorf("%s: %w", where.Chat, ErrLoose)

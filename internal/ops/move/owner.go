@@ -81,7 +81,9 @@ func character(dir userdir.Dir, folder string) (*owner, error) {
 
 // groupNamed finds the one group of a name in the user folder.
 func groupNamed(lib *library.Library, name, data string) (*owner, error) {
-	dir, ok := userdir.Enclosing(".")
+	around, ok := userdir.Around(".")
+	ok = ok && userdir.IsUserDir(around)
+	dir := userdir.Dir{Root: userdir.Near(around)}
 	if data != "" {
 		d, err := userdir.Open(data)
 		if err != nil {
