@@ -41,6 +41,7 @@
 //   - A disk whose clock counts whole seconds gives two saves within one of them the same
 //     time. One of the same size and in place is noticed while an edit waits to be
 //     committed, by the file's content, but not between a verb's reading and the rendering.
+//     Undo compares the content of a file of up to 1 MB, too, where its time is a whole second.
 //   - A loss of power is met as far as syncing goes: drafts, the journal and the names that
 //     it decides on are synced in this order. Disks that lie about it are believed.
 //   - Where there are no hard links (FAT, Android), what is kept is copied up to 64 MB;

@@ -3,6 +3,7 @@ package changeset
 import (
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"stchat/internal/safefile"
 )
@@ -75,14 +76,28 @@ func (i inverse) stands(st *state) bool {
 	if st.after != nil && st.before != nil {
 		path = realOf(path)
 	}
-	return i.view.is(path, st.after)
+	return i.is(path, st.after)
+}
+
+// is reports whether the file at path is the one that the record knows; nil is that of no
+// file. A time of whole seconds may be that of a coarse clock, within one tick of which the
+// file was saved again: then its content has to be the same as well.
+func (i inverse) is(path string, id *safefile.Ident) bool {
+	if !i.view.is(path, id) {
+		return false
+	}
+	if id == nil || id.Hash == "" || i.view.loose || id.Mtime%int64(time.Second) != 0 {
+		return true
+	}
+	now, err := safefile.IdentOf(path, true)
+	return err == nil && now.Hash == id.Hash
 }
 
 // stamp is that of the file as the record left it: it is taken before the file is judged, so
 // that a save in between is noticed.
 func (i inverse) stamp(path string, id *safefile.Ident) (safefile.Stamp, error) {
 	was, err := safefile.StampPath(path)
-	if err == nil && !i.view.is(realOf(path), id) {
+	if err == nil && !i.is(realOf(path), id) {
 		err = fmt.Errorf("%s: %w", path, safefile.ErrChanged)
 	}
 	return was, err
