@@ -58,32 +58,47 @@ func (t *tally) line(l *jsonl.Line) {
 		return value
 	}
 	date := value(keyDate)
-	m := Message{ID: t.ids.Identity(value(keyName), value(keyIsUser), value(keyText), date, l.Damage == nil && !l.BadUTF8), Off: l.Off}
+	m := Message{ID: t.ids.Identity(value(keyName), value(keyIsUser), value(keyText), date, l.Plain), Off: l.Off}
 	if at, ok := sendate.ParseRaw(date); ok {
 		m.Date = at.UnixMilli()
 	}
 	t.messages = append(t.messages, m)
 	t.seen = nil
 	index := len(t.messages) - 1
-	t.linksIn(value(keyExtra), index)
-	if infos := value(keySwipeInfo); mayLink(infos) {
+	t.linksIn(value(keyExtra), l.Plain, index)
+	if infos := value(keySwipeInfo); mayLink(infos, l.Plain) {
 		for info := range rawjson.Elements(infos) {
 			extra, _ := rawjson.Lookup(info, "extra")
-			t.linksIn(extra, index)
+			t.linksIn(extra, l.Plain, index)
 		}
 	}
 }
 
-// mayLink reports whether there can be a link in raw, without reading it. What it looks
-// for begins with bytes that are rare in text.
-func mayLink(raw []byte) bool {
+// mayLink reports whether there can be a link in raw, without reading it; plain is as in
+// [jsonl.Line].
+func mayLink(raw []byte, plain bool) bool {
 	const least = len(`{"branches":[""]}`)
-	return len(raw) >= least && (bytes.Contains(raw, []byte("_link")) || bytes.Contains(raw, []byte("branches")) || bytes.Contains(raw, []byte(`\u`)))
+	if len(raw) < least {
+		return false
+	}
+	if !plain && bytes.Contains(raw, []byte(`\u`)) { // a key may be spelled with escapes
+		return true
+	}
+	for { // both keys begin with a letter that is rare in the others
+		at := bytes.IndexByte(raw, 'b')
+		if at < 0 {
+			return false
+		}
+		if raw = raw[at:]; bytes.HasPrefix(raw, []byte("bookmark_link")) || bytes.HasPrefix(raw, []byte("branches")) {
+			return true
+		}
+		raw = raw[1:]
+	}
 }
 
 // linksIn collects the links in an extra, each once a message.
-func (t *tally) linksIn(extra []byte, index int) {
-	if !mayLink(extra) {
+func (t *tally) linksIn(extra []byte, plain bool, index int) {
+	if !mayLink(extra, plain) {
 		return
 	}
 	add := func(kind Kind, raw []byte) {

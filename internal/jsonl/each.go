@@ -41,6 +41,7 @@ func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) (Damages, 
 	l.Index = 0
 	buf.sc.scanLines(b, false, func(line []byte, d *Damage, at int64, number int, crlf bool) {
 		l.Raw, l.Damage, l.BadUTF8, l.CRLF = line, d, buf.sc.text.bad, crlf
+		l.Plain = d == nil && buf.sc.plain
 		l.Number, l.Off, l.members = number, b.off+at, nil
 		if d == nil {
 			l.members = buf.sc.found

@@ -25,6 +25,7 @@ type index struct {
 	next      int      // the first of quotes that was not walked over
 	quotes    []uint32 // places in the data of the quotes that begin and end strings
 	slashes   []uint64 // a bit a byte from base on: backslashes
+	rare      bool     // there is an escape that JSON.stringify seldom writes: \u or \/
 }
 
 // indexState is what indexing carries on from one piece to the next.
@@ -35,6 +36,7 @@ type indexState struct {
 	wrong    uint64   // not 0: a string is damaged or not UTF-8
 	_        [32]byte // the last bytes, 0 where they are ASCII
 	_        [32]byte // not 0 where these end within a character
+	rare     uint64   // not 0: there is an escape with u or a slash
 }
 
 // of indexes the next stretch of data from base on. It is false where there is none that pays,
@@ -62,6 +64,7 @@ func (x *index) of(data []byte, base int) bool {
 		copy(last[:], rest)
 		x.add(last[:], whole, &st)
 	}
+	x.rare = st.rare != 0
 	return st.wrong|st.inString|st.escaped|st.hex == 0
 }
 

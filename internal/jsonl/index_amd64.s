@@ -13,6 +13,7 @@ BYTES(slash, 0x5c5c5c5c5c5c5c5c)
 BYTES(control, 0x1f1f1f1f1f1f1f1f)
 BYTES(letterB, 0x6262626262626262)
 BYTES(letterU, 0x7575757575757575)
+BYTES(solidus, 0x2f2f2f2f2f2f2f2f)
 BYTES(digit0, 0x3030303030303030)
 BYTES(ten, 0x0909090909090909)
 BYTES(lower, 0x2020202020202020)
@@ -20,12 +21,12 @@ BYTES(letterA, 0x6161616161616161)
 BYTES(six, 0x0505050505050505)
 
 // The letters that may follow a backslash, by their low halves: r (2), t (4), f (6), the
-// backslash (c), n (e) and the slash (f). The quote and b would be in r's place: they are
-// compared by themselves, and so is u.
+// backslash (c) and n (e). The quote and b would be in r's place: they are compared by
+// themselves, and so are u and the slash, which JSON.stringify has little use for.
 DATA simple<>+0(SB)/8, $0xff66ff74ff72ffff
-DATA simple<>+8(SB)/8, $0x2f6eff5cffffffff
+DATA simple<>+8(SB)/8, $0xff6eff5cffffffff
 DATA simple<>+16(SB)/8, $0xff66ff74ff72ffff
-DATA simple<>+24(SB)/8, $0x2f6eff5cffffffff
+DATA simple<>+24(SB)/8, $0xff6eff5cffffffff
 GLOBL simple<>(SB), RODATA|NOPTR, $32
 
 // MASK makes a bit of each of the 64 bytes in a and b.
@@ -123,11 +124,11 @@ step:
 	ORQ      AX, DX
 	VPMOVMSKB Y3, AX
 	SHLQ     $32, AX
-	ORQ      AX, DX      // all that may follow a backslash, but u
+	ORQ      AX, DX      // all that may follow a backslash, but u and the slash
 	ANDNQ    R14, DX, DX // escaped, and none of these
 	MOVQ     DX, AX
 	ORQ      R11, AX
-	JNZ      unicode
+	JNZ      rare
 
 control:
 	VPMINUB  Y0, Y13, Y2
@@ -210,7 +211,13 @@ beyond: // ASCII
 	UTF8(Y1)
 	JMP  next
 
-unicode: // DX has the escaped letters that are none of the simple ones, R11 where digits are due
+rare: // DX has the escaped letters that are none of the simple ones, R11 where digits are due
+	MOVQ     st+48(FP), AX
+	MOVQ     $1, 96(AX)
+	VPCMPEQB solidus<>(SB), Y0, Y2
+	VPCMPEQB solidus<>(SB), Y1, Y3
+	MASK(Y2, Y3, R14, AX)
+	ANDNQ    DX, R14, DX
 	VPCMPEQB letterU<>(SB), Y0, Y2
 	VPCMPEQB letterU<>(SB), Y1, Y3
 	MASK(Y2, Y3, R14, AX)

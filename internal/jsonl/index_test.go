@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // filler is a line that is whole, of any length from 2 on.
@@ -19,7 +21,21 @@ type told struct {
 	Line    string
 	Damage  *Damage
 	BadUTF8 bool
+	Plain   bool // only of an indexed line
 	Members []Member
+}
+
+// isPlain reports whether a whole line is UTF-8 with none but the escapes that
+// JSON.stringify writes.
+func isPlain(line string) bool {
+	for i := 0; i < len(line); i++ {
+		if line[i] == '\\' {
+			if i++; !strings.ContainsRune(`"\bfnrt`, rune(line[i])) {
+				return false
+			}
+		}
+	}
+	return utf8.ValidString(line)
 }
 
 func tell(s *scanner, at int64, line []byte, d *Damage) told {
@@ -28,6 +44,7 @@ func tell(s *scanner, at int64, line []byte, d *Damage) told {
 		t.Damage, t.BadUTF8 = new(*d), false
 		return t
 	}
+	t.Plain = s.plain
 	t.Members = append(t.Members, s.found...)
 	return t
 }
@@ -61,10 +78,13 @@ func checkIndex(t *testing.T, data []byte, before, behind int) {
 	t.Helper()
 	all := []byte(filler(before+2) + "\n" + string(data) + "\n" + filler(behind+indexPays) + "\n")
 	got := indexedLines(all)
-	if diff := cmp.Diff(fedLines(all), got); diff != "" {
+	if diff := cmp.Diff(fedLines(all), got, cmpopts.IgnoreFields(told{}, "Plain")); diff != "" {
 		t.Fatalf("%q, %d bytes behind: (-fed +indexed)\n%s", data, before, diff)
 	}
 	for _, line := range got {
+		if line.Plain && !isPlain(line.Line) {
+			t.Fatalf("%q, %d bytes behind, is plain", line.Line, before)
+		}
 		first := strings.TrimLeft(line.Line, " \t\r")
 		if valid := json.Valid([]byte(line.Line)) && strings.HasPrefix(first, "{"); valid != (line.Damage == nil) {
 			t.Fatalf("%q: damage %v, encoding/json %v", line.Line, line.Damage, valid)
@@ -124,6 +144,24 @@ func TestIndexAgainstScanner(t *testing.T) {
 	}
 }
 
+// A line is plain unless an escape that JSON.stringify would not write stands anywhere in
+// its stretch.
+func TestPlainLines(t *testing.T) {
+	if !canIndex() {
+		t.Skip("this processor knows of no line whether it is plain")
+	}
+	for at := range 130 {
+		for escape, want := range map[string]bool{`\n`: true, `\\`: true, `\"`: true, `\b\f\r\t`: true, `\\u0041`: true, `\\/`: true, `é`: true, `\u0041`: false, `\/`: false, `\\\u0041`: false} {
+			line := `{"mes":"` + strings.Repeat("x", at) + escape + `"}`
+			for _, got := range indexedLines([]byte(line + "\n" + filler(indexPays) + "\n")) {
+				if got.Plain != want {
+					t.Fatalf("%.40q is plain: %t", got.Line, got.Plain)
+				}
+			}
+		}
+	}
+}
+
 // A stretch ends at a line's end: lines of all lengths about it are read as they are.
 func TestIndexStretches(t *testing.T) {
 	line := `{"name":"Mira","mes":"` + strings.Repeat(`a\n`, 300) + `"}` + "\n"
@@ -131,7 +169,7 @@ func TestIndexStretches(t *testing.T) {
 	for _, size := range []int{stretch - 1, stretch, stretch + 1, 2 * stretch} {
 		for _, at := range []int{0, 1, 3} {
 			all := []byte(strings.Repeat(line, at) + filler(size) + "\n" + bad + strings.Repeat(line, 2*stretch/len(line)) + bad + line)
-			if diff := cmp.Diff(fedLines(all), indexedLines(all)); diff != "" {
+			if diff := cmp.Diff(fedLines(all), indexedLines(all), cmpopts.IgnoreFields(told{}, "Plain")); diff != "" {
 				t.Fatalf("%d, %d: (-fed +indexed)\n%.2000s", size, at, diff)
 			}
 		}

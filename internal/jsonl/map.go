@@ -54,6 +54,7 @@ type Line struct {
 	Damage  *Damage // not nil: the line does not survive. Its Line and Before are not set
 	BadUTF8 bool    // some string in it is not UTF-8
 	CRLF    bool    // it ended in CR LF
+	Plain   bool    // its strings are known to be UTF-8 and spelled as JSON.stringify spells them; false says nothing
 
 	Number int   // physical lines of the batch before it
 	Index  int   // surviving lines of the batch before it
@@ -166,6 +167,7 @@ func (st *mapStage[T]) run(b *block, limit int) {
 			return
 		}
 		l.Raw, l.Damage, l.BadUTF8, l.CRLF = line, d, st.sc.text.bad, crlf
+		l.Plain = d == nil && st.sc.plain
 		l.Number, l.Off = number, b.off+at
 		l.members = nil
 		if d == nil {

@@ -49,7 +49,8 @@ type scanner struct {
 	firstPos int64 // its place
 	falsy    bool  // a top-level scalar that is false in JavaScript
 
-	text runes // the strings' characters
+	text  runes // the strings' characters
+	plain bool  // see Line.Plain
 
 	code  Code // what is wrong, 0: nothing
 	badAt int64
@@ -70,7 +71,7 @@ type scanner struct {
 // reset prepares for a new line.
 func (s *scanner) reset() {
 	s.state, s.depth, s.pos, s.first, s.falsy = stStart, 0, 0, 0, false
-	s.text.bad, s.text.tailLen, s.code = false, 0, 0
+	s.text.bad, s.text.tailLen, s.code, s.plain = false, 0, 0, false
 	s.found = s.found[:0]
 }
 

@@ -169,7 +169,7 @@ closed: // at a closing bracket
 		}
 		i++
 	}
-	s.state, x.next = stEnd, q
+	s.state, x.next, s.plain = stEnd, q, !x.rare
 	return i + 1, true
 }
 

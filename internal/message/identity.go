@@ -38,16 +38,16 @@ type Identifier struct {
 // NewIdentifier returns one that gives the IDs of a seed.
 func NewIdentifier(s Seed) *Identifier { return &Identifier{seed: s} }
 
-// Identity is that of [Seed]. known says that the values are known to be UTF-8, which
-// then is not looked for again.
-func (f *Identifier) Identity(name, isUser, mes, date []byte, known bool) ID {
+// Identity is that of [Seed]. plain says that strings in the values are known to be UTF-8
+// and spelled as JSON.stringify spells them, which then is not looked for again.
+func (f *Identifier) Identity(name, isUser, mes, date []byte, plain bool) ID {
 	user := byte(0)
 	if rawjson.Truthy(isUser) {
 		user = 1
 	}
 	f.buf = append(f.buf[:0], user)
 	for _, value := range [...][]byte{name, mes, date} {
-		f.add(value, known)
+		f.add(value, plain)
 	}
 	var id ID
 	binary.BigEndian.PutUint64(id[:8], maphash.Bytes(f.seed.high, f.buf))
@@ -56,13 +56,13 @@ func (f *Identifier) Identity(name, isUser, mes, date []byte, known bool) ID {
 }
 
 // add adds a value to what is hashed: its kind, its length and what it reads as.
-func (f *Identifier) add(raw []byte, known bool) {
+func (f *Identifier) add(raw []byte, plain bool) {
 	kind := rawjson.KindOf(raw)
 	f.buf = append(f.buf, byte(kind), 0, 0, 0, 0, 0, 0, 0, 0)
 	from := len(f.buf)
 	switch kind {
 	case rawjson.String:
-		if raw = bytes.TrimSpace(raw); !known && !utf8.Valid(raw) || !isStringified(raw) {
+		if raw = bytes.TrimSpace(raw); !plain && (!utf8.Valid(raw) || !isStringified(raw)) {
 			text, _ := rawjson.Unquote(raw)
 			raw = rawjson.Quote(text)
 		}

@@ -50,6 +50,10 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%s and %s are not one text", text[0], text[1])
 		}
 	}
+	plain := []byte(`"Hé \"\\\n\b\f\r\t\""`)
+	if NewIdentifier(seed).Identity(plain, nil, plain, plain, true) != seed.Identity(plain, nil, plain, plain) {
+		t.Error("a text has another ID where it is known to be plain")
+	}
 	if seed.Identity(nil, nil, []byte(`"\\n"`), nil) == seed.Identity(nil, nil, []byte(`"\n"`), nil) {
 		t.Error("a backslash and an n are a line break")
 	}

@@ -120,13 +120,16 @@ func TestParseRaw(t *testing.T) {
 		"1795201353717.5256":              time.UnixMicro(1795201353717525),
 		"1687184400":                      time.Unix(1687184400, 0),
 		`"1687184400000"`:                 time.UnixMilli(1687184400000),
+		`"2026-11-22T13:14:15.987Z"`:      time.Date(2026, 11, 22, 13, 14, 15, 987e6, time.UTC),
 		`"2026-01-02T03:04:05.000\u005a"`: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	} {
 		if got, ok := sendate.ParseRaw([]byte(raw)); !ok || !got.Equal(want) {
 			t.Errorf("ParseRaw(%s) = %v, %v; want %v", raw, got, ok, want)
 		}
 	}
-	for _, raw := range []string{"", "null", "true", "[1687184400000]", "{}", "0", "-1", "1e999", "12345", `"`, `"\ud800"`} {
+	for _, raw := range []string{"", "null", "true", "[1687184400000]", "{}", "0", "-1", "1e999", "12345", `"`, `"\ud800"`,
+		`"2026-02-30T03:04:05.000Z"`, `"2026-01-02T24:04:05.000Z"`, `"0000-01-02T03:04:05.000Z"`, `"2026-01-02T03:04:05.00:Z"`, `"2026-01-02T03:04:0/.000Z"`,
+	} {
 		if got, ok := sendate.ParseRaw([]byte(raw)); ok {
 			t.Errorf("ParseRaw(%s) = %v", raw, got)
 		}
