@@ -45,9 +45,9 @@ its parent's. Looked at are the texts as they are shown, with --swipes the
 other swipes too; in the chats as they are now, and in the versions that
 snapshot keeps. Where there is such a history, the first search makes an index
 of its words beside it, search.db, so that the next ones read only chats that
-changed since the last snapshot. It can be deleted. Of words that more than
-50,000 texts have, the index answers with those that were archived last, and
---rank refuses words that more than 200,000 have.
+changed since the last snapshot. It can be deleted. With the index, texts with
+words that more than 50,000 have come in the order in which they were kept, the
+last first, and --rank refuses words that more than 200,000 have.
 
 In a pipe there is a row for each text, separated by tabs: path:#index, version,
 date, name, places, part of the text. docs/json.md describes the JSON documents.
@@ -196,11 +196,15 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if !res.Exact {
-		c.note("more than %d texts have this: shown are those that were archived last", wordindex.MostExact)
+	if !res.ByDate && !o.rank {
+		c.note("more than %d texts have these words: they come in the order in which they were kept, the last first", wordindex.MostExact)
 	}
 	if res.Found > len(res.Hits) && o.limit > 0 {
-		c.note("%d of %s; --limit shows more", len(res.Hits), plural.S(res.Found, "text"))
+		of := plural.S(res.Found, "text")
+		if res.Found > max(o.limit, look.MostCounted) {
+			of = fmt.Sprintf("more than %s", plural.S(res.Found-1, "text"))
+		}
+		c.note("%d of %s; --limit shows more", len(res.Hits), of)
 	}
 	return outcome(len(res.Errs) > 0, res.Found == 0)
 }

@@ -60,6 +60,7 @@ const (
 type Index struct {
 	db   *sql.DB
 	conn *sql.Conn
+	of   string // which history, as it is numbered
 }
 
 // Open opens the index of a history, makes it where there is none, and brings it up to date.
@@ -121,7 +122,8 @@ func (x *Index) get(ctx context.Context, k string, v any) error {
 	return x.conn.QueryRowContext(ctx, "SELECT v FROM meta WHERE k = ?", k).Scan(v)
 }
 
-// begin brings the index up to date, all or nothing.
+// begin brings the index up to date, all or nothing, and has it stay as it is for all that
+// is read from it.
 func (x *Index) begin(ctx context.Context, s *history.Store) error {
 	for _, set := range []string{"busy_timeout = 5000", "trusted_schema = OFF", "cache_size = -16384", "page_size = 8192", "journal_mode = DELETE", "synchronous = NORMAL", "secure_delete = ON"} {
 		if err := x.exec(ctx, "PRAGMA "+set); err != nil {
@@ -140,6 +142,14 @@ func (x *Index) begin(ctx context.Context, s *history.Store) error {
 	}
 	if err != nil {
 		_ = x.exec(context.WithoutCancel(ctx), "ROLLBACK")
+		return err
+	}
+	if err := x.exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	var of string
+	if err = x.get(ctx, metaHistory, &of); err == nil && of != x.of { // another run made it anew meanwhile
+		err = errors.New("is now that of another history")
 	}
 	return err
 }
@@ -150,7 +160,7 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 	if err != nil {
 		return err
 	}
-	id = fmt.Sprintf("%s %d %s", id, s.Generation(), zone())
+	x.of = fmt.Sprintf("%s %d %s", id, s.Generation(), zone())
 	var app, version, tables int
 	for pragma, value := range map[string]*int{"application_id": &app, "user_version": &version} {
 		if err := x.conn.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(value); err != nil {
@@ -165,7 +175,7 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 			return errors.New("not an index of stchat")
 		}
 		var of string
-		if version == schemaVersion && x.get(ctx, metaHistory, &of) == nil && of == id {
+		if version == schemaVersion && x.get(ctx, metaHistory, &of) == nil && of == x.of {
 			return nil
 		}
 		if version > schemaVersion {
@@ -180,7 +190,7 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 	if err := x.exec(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; %s", applicationID, schemaVersion, schema)); err != nil {
 		return err
 	}
-	return x.exec(ctx, "INSERT INTO meta(k, v) VALUES(?, ?)", metaHistory, id)
+	return x.exec(ctx, "INSERT INTO meta(k, v) VALUES(?, ?)", metaHistory, x.of)
 }
 
 // zone describes the local time, in winter and in summer.

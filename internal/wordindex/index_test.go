@@ -56,7 +56,7 @@ func newStore(t *testing.T) (*history.Store, func(name string, lines ...string))
 	}
 }
 
-func message(t *testing.T, text string, swipes ...string) string {
+func says(t *testing.T, text string, swipes ...string) string {
 	t.Helper()
 	line, err := json.Marshal(map[string]any{"name": "Mira", "mes": text, "swipes": append([]string{text}, swipes...), "swipe_id": 0, "send_date": "2026-01-02T03:04:05.678Z"})
 	if err != nil {
@@ -65,7 +65,8 @@ func message(t *testing.T, text string, swipes ...string) string {
 	return string(line)
 }
 
-func find(t *testing.T, s *history.Store, query string, rank bool) *wordindex.Found {
+// find returns all places of all texts that have a query.
+func find(t *testing.T, s *history.Store, query string) wordindex.Uses {
 	t.Helper()
 	x, err := wordindex.Open(t.Context(), s)
 	if err != nil {
@@ -76,11 +77,16 @@ func find(t *testing.T, s *history.Store, query string, rank bool) *wordindex.Fo
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := x.Find(t.Context(), q, rank)
+	m, err := x.Find(t.Context(), &wordindex.Want{Query: q, Swipes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f
+	defer m.Close()
+	uses, err := m.Take(t.Context(), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uses
 }
 
 // The index finds what reading every line of every version finds, whatever came since.
@@ -103,7 +109,7 @@ func TestFind(t *testing.T) {
 		for chat := range 3 {
 			lines := []string{`{"torn`, "", `["no message"]`, `{"mes":7}`}
 			for range rng.IntN(20) {
-				lines = append(lines, message(t, some(), some(), some()))
+				lines = append(lines, says(t, some(), some(), some()))
 			}
 			add(fmt.Sprint(chat), lines...)
 		}
@@ -114,7 +120,7 @@ func TestFind(t *testing.T) {
 				continue
 			}
 			got := map[string]int{}
-			for _, u := range find(t, s, query, false).Uses {
+			for _, u := range find(t, s, query) {
 				got[fmt.Sprint(u.Piece, u.Swipe, u.Chosen, u.Text, u.At)]++
 			}
 			for use := range everyUse(t, s, id, q) {
@@ -189,7 +195,7 @@ func TestFindAgainstLike(t *testing.T) {
 			parts = append(parts, alphabet[rng.IntN(len(alphabet))])
 		}
 		text := strings.Join(parts, []string{" ", ", ", "\n"}[rng.IntN(3)])
-		lines = append(lines, message(t, text))
+		lines = append(lines, says(t, text))
 		if texts[text] {
 			continue
 		}
@@ -202,7 +208,7 @@ func TestFindAgainstLike(t *testing.T) {
 	add("A", lines...)
 	for _, word := range alphabet {
 		found := map[uint64]bool{}
-		for _, u := range find(t, s, word, false).Uses {
+		for _, u := range find(t, s, word) {
 			found[u.Text] = true
 		}
 		var want int
@@ -218,7 +224,7 @@ func TestFindAgainstLike(t *testing.T) {
 // What is in the index's place is made an index only if it was one, or nothing.
 func TestOpen(t *testing.T) {
 	s, add := newStore(t)
-	add("A", message(t, "salt"))
+	add("A", says(t, "salt"))
 	path := filepath.Join(filepath.Dir(s.Path()), wordindex.File)
 	change := func(t *testing.T, statement string) {
 		t.Helper()
@@ -242,12 +248,12 @@ func TestOpen(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, false},
-		{"of an older schema", func(t *testing.T) { find(t, s, "salt", false); change(t, "PRAGMA user_version = 1; DROP TABLE use") }, false},
+		{"of an older schema", func(t *testing.T) { find(t, s, "salt"); change(t, "PRAGMA user_version = 1; DROP TABLE use") }, false},
 		{"of another history", func(t *testing.T) {
-			find(t, s, "salt", false)
+			find(t, s, "salt")
 			change(t, "UPDATE meta SET v = 'x' WHERE k = 'history'; DELETE FROM use")
 		}, false},
-		{"of a newer schema", func(t *testing.T) { find(t, s, "salt", false); change(t, "PRAGMA user_version = 99") }, true},
+		{"of a newer schema", func(t *testing.T) { find(t, s, "salt"); change(t, "PRAGMA user_version = 99") }, true},
 		{"another program's", func(t *testing.T) { change(t, "CREATE TABLE mine(x); PRAGMA application_id = 7") }, true},
 		{"no database", func(t *testing.T) {
 			if err := os.WriteFile(path, []byte(strings.Repeat("junk ", 100)), 0o600); err != nil {
@@ -255,7 +261,7 @@ func TestOpen(t *testing.T) {
 			}
 		}, true},
 		{"cut short", func(t *testing.T) {
-			find(t, s, "salt", false)
+			find(t, s, "salt")
 			if err := os.Truncate(path, 9000); err != nil {
 				t.Fatal(err)
 			}
@@ -285,8 +291,8 @@ func TestOpen(t *testing.T) {
 			if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && tt.name != "empty" && info.Mode().Perm() != 0o600 {
 				t.Errorf("%v, %v", info, err)
 			}
-			if f := find(t, s, "salt", false); len(f.Uses) != 1 {
-				t.Errorf("%d uses", len(f.Uses))
+			if uses := find(t, s, "salt"); len(uses) != 1 {
+				t.Errorf("%d uses", len(uses))
 			}
 		})
 	}
@@ -295,13 +301,13 @@ func TestOpen(t *testing.T) {
 // A search that is stopped while the index is made leaves none that is half made.
 func TestOpenStopped(t *testing.T) {
 	s, add := newStore(t)
-	add("A", message(t, "salt"))
+	add("A", says(t, "salt"))
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if x, err := wordindex.Open(ctx, s); !errors.Is(err, context.Canceled) {
 		t.Fatal(x, err)
 	}
-	if f := find(t, s, "salt", false); len(f.Uses) != 1 {
-		t.Errorf("%d uses", len(f.Uses))
+	if uses := find(t, s, "salt"); len(uses) != 1 {
+		t.Errorf("%d uses", len(uses))
 	}
 }

@@ -3,9 +3,7 @@ package look
 import (
 	"cmp"
 	"context"
-	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -56,11 +54,14 @@ type SearchHit struct {
 
 // SearchResult is what was found.
 type SearchResult struct {
-	Hits  []*SearchHit
-	Found int     // texts, of which Hits are the first
-	Exact bool    // else there are more: Found are those that were archived last, in that order
-	Errs  []error // of PATHs, and of chats that cannot be read
+	Hits   []*SearchHit
+	Found  int     // texts, of which Hits are the first; above [MostCounted] there are more
+	ByDate bool    // else, if not ranked, in the order in which they were archived: more than [wordindex.MostExact] have the words
+	Errs   []error // of PATHs, and of chats that cannot be read
 }
+
+// MostCounted is up to how many texts are counted, if no more are shown.
+const MostCounted = 1000
 
 // Search finds the texts that hold the query. The error is that ctx ended, or a
 // [*wordindex.TooManyError].
@@ -68,7 +69,7 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	list := opt.List
 	list.AllowEmpty = true // what is gone may be found
 	walked := ops.Walk(list)
-	res := &SearchResult{Exact: true}
+	res := &SearchResult{ByDate: true}
 	for _, err := range walked.Errs {
 		res.Errs = append(res.Errs, err)
 	}
@@ -86,30 +87,17 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	if err := s.scan(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.look(ctx); err != nil {
-		return nil, err
-	}
 	if err := s.scanStores(ctx); err != nil {
 		return nil, err
 	}
+	groups, err := s.best(ctx)
+	if err != nil {
+		return nil, err
+	}
 	res.Errs = append(res.Errs, s.errs...)
-	groups := s.group()
-	res.Found = len(groups)
-	if opt.Rank {
-		if len(groups) > wordindex.MostRanked {
-			return nil, &wordindex.TooManyError{Found: len(groups)}
-		}
-		if err := s.rank(ctx, groups); err != nil {
-			return nil, err
-		}
-	} else {
-		res.Exact = !slices.ContainsFunc(s.stores, func(st *searchStore) bool { return st.found != nil && !st.found.All })
-		slices.SortFunc(groups, func(a, b *found) int {
-			if res.Exact {
-				return s.before(a.best, b.best)
-			}
-			return cmp.Or(cmp.Compare(b.number, a.number), s.before(a.best, b.best))
-		})
+	res.Found, res.ByDate = len(groups), s.byDate()
+	if most := max(opt.Limit, MostCounted); opt.Limit > 0 && res.Found > most {
+		res.Found = most + 1
 	}
 	if opt.Limit > 0 && len(groups) > opt.Limit {
 		groups = groups[:opt.Limit]
@@ -136,12 +124,13 @@ type searcher struct {
 	id      string                   // of the history, by which texts are known
 
 	stores []*searchStore
-	old    []oldVersion    // that have hits
+	old    []*oldVersion
 	held   map[uint64]bool // texts that are somewhere in a present chat, though no hits
 
-	corpus  wordindex.Corpus  // of what was read
-	indexed *wordindex.Corpus // of the index
-	hits    []hit             // in the order of the chats
+	index   *wordindex.Index   // of the only history; nil: all lines are read
+	matches *wordindex.Matches // what it has of the query
+	corpus  wordindex.Corpus   // of what was read
+	hits    []hit
 	errs    []error
 }
 
@@ -151,22 +140,14 @@ type hit struct {
 	date     int64  // milliseconds since 1970
 	off, len int64  // of the message's line; in a version off is its piece
 	number   int64  // in the order of archiving; 0: it was read, not looked up
-	chat     int32  // below 0: in an old version, the one with number -1-chat
-	index    int32  // there 0; of a chat that was not read the number of its line
-	swipe    int32  // from 1; 0: not known
-	words    int32  // how many it has, and how often it has each term: for ranking
+	score    float32
+	chat     int32 // below 0: in an old version, the one with number -1-chat
+	index    int32 // there 0; of a chat that was not read the number of its line
+	swipe    int32 // from 1; 0: not known
+	words    int32 // how many it has, and how often it has each term: for ranking
 	counts   []int32
 	chosen   bool
 	dated    bool
-}
-
-// found is one text with all its places.
-type found struct {
-	best   hit
-	places int
-	number int64 // in the order of archiving: the last for what is not
-	score  float64
-	gone   bool
 }
 
 // scan reads all chats, several small ones at once, and of large ones one by all processors.
@@ -199,30 +180,6 @@ func (s *searcher) scan(ctx context.Context) error {
 		results[i] = chatHits{}
 	}
 	return ctx.Err()
-}
-
-// group brings the places of each text together; the best is the one that is shown, in a
-// present chat where there is one.
-func (s *searcher) group() (groups []*found) {
-	byText := make(map[uint64]*found, len(s.hits))
-	for _, h := range s.hits {
-		g := byText[h.text]
-		if g == nil {
-			g = &found{best: h, gone: !s.held[h.text], number: h.number}
-			byText[h.text] = g
-			groups = append(groups, g)
-		} else if g.best.chat < 0 && h.chat >= 0 || (g.best.chat < 0) == (h.chat < 0) && s.before(h, g.best) < 0 {
-			g.best = h
-		}
-		if g.gone = g.gone && h.chat < 0; h.number == 0 {
-			g.number = math.MaxInt64
-		}
-		g.places++
-	}
-	if s.Gone {
-		groups = slices.DeleteFunc(groups, func(g *found) bool { return !g.gone })
-	}
-	return groups
 }
 
 // before orders hits: the newest first, and what has no date last; then by path, what is

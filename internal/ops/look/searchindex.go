@@ -16,31 +16,29 @@ import (
 	"stchat/internal/wordindex"
 )
 
-// index asks the word index. Where it does not serve, all lines are read, with the same
+// ask asks the word index. Where it does not serve, all lines are read, with the same
 // answers; an index knows the texts of one history alone. The error is that ctx ended, or
 // a [*wordindex.TooManyError].
-func (s *searcher) index(ctx context.Context, st *searchStore) error {
-	if s.NoIndex || len(s.stores) > 1 {
+func (s *searcher) ask(ctx context.Context) error {
+	if s.NoIndex || len(s.stores) != 1 {
 		return nil
 	}
+	st := s.stores[0]
 	x, err := wordindex.Open(ctx, st.store)
 	if err != nil {
 		return ctx.Err()
 	}
-	defer func() { _ = x.Close() }() // what it has noted is noted
-	f, err := x.Find(ctx, s.Query, s.Rank)
-	if _, tooMany := errors.AsType[*wordindex.TooManyError](err); tooMany {
-		return err
-	}
-	if err == nil && s.Rank {
-		var c wordindex.Corpus
-		c, err = x.Corpus(ctx, s.Query)
-		s.indexed = &c
-	}
+	m, err := x.Find(ctx, &wordindex.Want{Query: s.Query, Rank: s.Rank, Roles: s.Roles, Since: s.Since, Until: s.Until, Swipes: s.Swipes})
 	if err == nil {
 		if s.spared, err = s.atRest(ctx, st); err == nil {
-			st.found = f
+			s.index, s.matches = x, m
+			return ctx.Err()
 		}
+		_ = m.Close()
+	}
+	_ = x.Close() // what it has noted is noted
+	if _, tooMany := errors.AsType[*wordindex.TooManyError](err); tooMany {
+		return err
 	}
 	return ctx.Err()
 }
@@ -83,37 +81,72 @@ func inIndex(v *history.Version) bool {
 	return err == nil && !slices.ContainsFunc(runs, func(r history.Run) bool { return r.Part != history.Whole })
 }
 
-// look takes the places in chats at rest from what the index found.
-func (s *searcher) look(ctx context.Context) error {
-	for _, st := range s.stores {
-		for i := range s.chats {
-			v := s.spared[i]
-			if v == nil {
-				continue
+// place is a run of lines in a chat at rest, or in an old version.
+type place struct {
+	history.Run
+	line int64 // the number of the first
+	chat int32 // as in [hit]
+}
+
+// places lists where lines are that are in the index: in the chats at rest, and then in
+// old versions, of each chat the newest first.
+func (s *searcher) places() (list []place, err error) {
+	add := func(v *history.Version, chat int) error {
+		runs, err := v.Runs()
+		line := int64(0)
+		for _, r := range runs {
+			if r.Part == history.Whole {
+				list = append(list, place{r, line, int32(chat)})
 			}
-			runs, err := v.Runs()
-			if err != nil {
-				return err
-			}
-			line := int64(0)
-			for _, r := range runs {
-				for _, u := range st.found.In(r) {
-					if h, ok := s.use(ctx, st, u); ok && i < s.asked {
-						h.chat, h.index = int32(i), int32(line+u.Piece-r.First)
-						s.hits = append(s.hits, h)
-					} else {
-						s.held[u.Text] = true
-					}
-				}
-				line += r.Count
+			line += r.Count
+		}
+		return err
+	}
+	for i := range s.chats {
+		if v := s.spared[i]; v != nil {
+			if err := add(v, i); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return ctx.Err()
+	for i, old := range s.old {
+		if err := add(&old.Version, -1-i); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// look takes hits from the uses of texts that the index found.
+func (s *searcher) look(ctx context.Context, places []place, uses wordindex.Uses) {
+	st := s.stores[0]
+	taken := make([]bool, len(uses)) // by a version: the newest that has a line is shown
+	for _, p := range places {
+		from, to := uses.In(p.Run)
+		for i := from; i < to; i++ {
+			if p.chat < 0 && taken[i] {
+				continue
+			}
+			u := &uses[i]
+			h, ok := s.use(ctx, st, u)
+			switch {
+			case p.chat < 0:
+				if taken[i] = true; ok {
+					h.chat = p.chat
+					s.hits = append(s.hits, h)
+				}
+			case ok && int(p.chat) < s.asked:
+				h.chat, h.index = p.chat, int32(p.line+u.Piece-p.First)
+				s.hits = append(s.hits, h)
+			default:
+				s.held[u.Text] = true
+			}
+		}
+	}
 }
 
 // use makes a hit of a text that was found, unless it is not what is looked for.
-func (s *searcher) use(ctx context.Context, st *searchStore, u wordindex.Use) (h hit, ok bool) {
+func (s *searcher) use(ctx context.Context, st *searchStore, u *wordindex.Use) (h hit, ok bool) {
 	if !u.Chosen && !s.Swipes || !s.wants(u.Said) {
 		return h, false
 	}
@@ -125,7 +158,7 @@ func (s *searcher) use(ctx context.Context, st *searchStore, u wordindex.Use) (h
 		raw, _ := rawjson.Lookup(line, "name")
 		return raw
 	}
-	return hit{text: u.Text, date: u.At, dated: u.Dated, off: u.Piece, number: u.Number, swipe: int32(u.Swipe), chosen: u.Chosen}, s.names(name)
+	return hit{text: u.Text, date: u.At, dated: u.Dated, off: u.Piece, number: u.Number, score: u.Score, swipe: int32(u.Swipe), chosen: u.Chosen}, s.names(name)
 }
 
 // piece reads a line that is one piece.

@@ -123,3 +123,74 @@ func TestSearchIndex(t *testing.T) {
 		}
 	}
 }
+
+// Also where only the first of very many texts are shown, of which few are looked at.
+func TestSearchIndexLimit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	root := t.TempDir()
+	write := func(name string, messages, version int) {
+		lines := []string{fmt.Sprintf(`{"chat_metadata":{"integrity":%q}}`, name)}
+		for i := range messages {
+			date := ""
+			if i%9 > 0 { // of some days there are many
+				date = fmt.Sprintf("2026-%02d-%02dT00:00:00Z", 1+rng.IntN(12), 1+rng.IntN(28))
+			}
+			lines = append(lines, fmt.Sprintf(`{"name":"%c","is_user":%t,"mes":"lamp %s%d","send_date":%q}`, "MN"[i%2], i%5 == 0, strings.Repeat("lamp ", rng.IntN(4)), i+version, date))
+		}
+		path := filepath.Join(root, "chats", "Mira", name+".jsonl")
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	snapshot := func() {
+		_, err := keep.Snapshot(context.Background(), keep.SnapshotOptions{List: ops.List{Paths: []string{root}}, Now: time.Now().Add(time.Hour), Each: func(keep.Taken) error { return nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("A", 700, 0)
+	write("B", 500, 0)
+	snapshot()
+	write("A", 700, 400) // what it had is in a version alone
+	write("C", 400, 3000)
+	snapshot()
+	write("C", 20, 3200) // is read
+	query, err := words.Parse("lamp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		opt := look.SearchOptions{
+			List: ops.List{Paths: []string{root}}, Query: query, Limit: []int{1, 20, 1300}[i%3], Rank: i%2 == 1, Gone: i%8 >= 6,
+			Store: func(root string) string { return keep.StoreOf(root, "") },
+		}
+		switch i / 5 {
+		case 1:
+			opt.Roles = []message.Who{message.User}
+		case 2:
+			opt.Since, opt.Until = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC)
+		case 3:
+			opt.Names = []string{"N"}
+		case 4:
+			opt.List.Paths = []string{filepath.Join(root, "chats", "Mira", "B.jsonl")}
+		}
+		search := func(noIndex bool) *look.SearchResult {
+			opt.NoIndex = noIndex
+			res, err := look.Search(context.Background(), opt)
+			if err != nil || len(res.Errs) > 0 {
+				t.Fatal(err, res.Errs)
+			}
+			return res
+		}
+		if diff := cmp.Diff(search(true), search(false)); diff != "" {
+			t.Fatalf("%d, limit %d (-scan +index):\n%s", i, opt.Limit, diff)
+		}
+	}
+}

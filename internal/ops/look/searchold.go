@@ -12,7 +12,7 @@ import (
 	"stchat/internal/ops"
 )
 
-// oldVersion is a version that has hits.
+// oldVersion is a version in which is searched.
 type oldVersion struct {
 	store *searchStore
 	path  string
@@ -45,10 +45,11 @@ func (o *oldReader) chats(ctx context.Context) error {
 		if !o.st.root.Means(path) {
 			return nil
 		}
-		old := oldVersion{store: o.st, path: path, Version: v}
+		old := &oldVersion{store: o.st, path: path, Version: v}
 		if c.Kind == history.Solo {
 			old.owner = filepath.Base(filepath.FromSlash(c.Owner))
 		}
+		o.s.old = append(o.s.old, old)
 		return o.version(ctx, old)
 	})
 }
@@ -80,28 +81,19 @@ func (o *oldReader) each(ctx context.Context, f func(c history.Chat, path string
 	return nil
 }
 
-// version searches the lines of a version that were not searched yet.
-func (o *oldReader) version(ctx context.Context, old oldVersion) error {
+// version searches the lines of a version, the last of the searcher's, that were not
+// searched yet and are not in the index.
+func (o *oldReader) version(ctx context.Context, old *oldVersion) error {
 	runs, err := old.Runs()
 	if err != nil {
 		return err
 	}
-	found := false
-	hit := func(h hit, piece int64) {
-		if !found {
-			found = true
-			o.s.old = append(o.s.old, old)
-		}
-		h.chat, h.index, h.off = int32(-len(o.s.old)), 0, piece
-		o.s.hits = append(o.s.hits, h)
-	}
 	var fresh []history.Run
 	for i := 0; i < len(runs); i++ {
-		if r := runs[i]; r.Part == history.Whole && o.st.found != nil {
-			o.uses(ctx, r, hit)
-			continue
-		} else if r.Part == history.Whole {
-			fresh = append(fresh, o.unseen(r)...)
+		if r := runs[i]; r.Part == history.Whole {
+			if o.s.index == nil {
+				fresh = append(fresh, o.unseen(r)...)
+			}
 			continue
 		}
 		from := i // lines in parts
@@ -123,29 +115,11 @@ func (o *oldReader) version(ctx context.Context, old oldVersion) error {
 			return err
 		}
 		for _, h := range t.hits {
-			hit(h, line.Piece)
+			h.chat, h.index, h.off = int32(-len(o.s.old)), 0, line.Piece
+			o.s.hits = append(o.s.hits, h)
 		}
 	}
 	return ctx.Err()
-}
-
-// uses takes what the index found in a run, of pieces that were not seen yet.
-func (o *oldReader) uses(ctx context.Context, run history.Run, hit func(h hit, piece int64)) {
-	found := o.st.found.In(run)
-	for len(found) > 0 {
-		n := 1
-		for n < len(found) && found[n].Piece == found[0].Piece {
-			n++
-		}
-		if len(o.unseen(history.Run{First: found[0].Piece, Count: 1, Part: history.Whole})) > 0 {
-			for _, u := range found[:n] {
-				if h, ok := o.s.use(ctx, o.st, u); ok {
-					hit(h, u.Piece)
-				}
-			}
-		}
-		found = found[n:]
-	}
 }
 
 // unseen returns the parts of a run that were not searched, and notes them.

@@ -1,10 +1,8 @@
 package look
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
@@ -13,43 +11,40 @@ import (
 	"stchat/internal/words"
 )
 
-// rank orders the texts by BM25, the best first; of equals as [searcher.before] does. What
-// a term is worth is judged by all texts of the history, where there is one, each once;
-// else by those that were read.
-func (s *searcher) rank(ctx context.Context, groups []*found) error {
-	c, err := s.corpusOf(ctx, groups)
-	if err != nil {
-		return err
-	}
-	scores := map[uint64]float64{}
-	for _, st := range s.stores {
-		if st.found != nil {
-			scores = st.found.Scores
+// score computes the scores by BM25 that the index did not. What a term is worth is judged
+// by all texts of the history, where there is one, each once; else by those that were read.
+func (g *gathering) score(ctx context.Context, fresh []*found) error {
+	for _, f := range fresh {
+		if f.indexed {
+			continue
 		}
-	}
-	for _, g := range groups {
-		score, ok := scores[g.best.text]
-		if !ok {
-			score = scoreOf(&c, g.best)
+		if g.corpus == nil {
+			if len(fresh) > wordindex.MostRanked {
+				return &wordindex.TooManyError{Found: len(fresh)}
+			}
+			c, err := g.s.corpusOf(ctx, fresh)
+			if err != nil {
+				return err
+			}
+			g.corpus = &c
 		}
-		g.score = score
+		f.score = scoreOf(g.corpus, f.best)
 	}
-	slices.SortFunc(groups, func(a, b *found) int { return cmp.Or(cmp.Compare(b.score, a.score), s.before(a.best, b.best)) })
 	return nil
 }
 
 // corpusOf counts the texts by which terms are judged.
-func (s *searcher) corpusOf(ctx context.Context, groups []*found) (wordindex.Corpus, error) {
+func (s *searcher) corpusOf(ctx context.Context, all []*found) (wordindex.Corpus, error) {
+	if s.index != nil {
+		return s.index.Corpus(ctx, s.Query)
+	}
 	if len(s.stores) > 0 {
-		if s.indexed != nil {
-			return *s.indexed, nil
-		}
 		return s.countStores(ctx)
 	}
 	c := s.corpus
 	c.Having = make([]int64, len(s.Query.Terms()))
-	for _, g := range groups {
-		for i, n := range g.best.counts {
+	for _, f := range all {
+		for i, n := range f.best.counts {
 			c.Having[i] += min(1, int64(n))
 		}
 	}
@@ -111,9 +106,10 @@ func (s *searcher) countStores(ctx context.Context) (c wordindex.Corpus, err err
 }
 
 // scoreOf is what SQLite's bm25() computes: k1 is 1.2, b is 0.75, and a term that more
-// than half of the texts have counts next to nothing.
-func scoreOf(c *wordindex.Corpus, h hit) (score float64) {
+// than half of the texts have counts next to nothing. It is rounded as the index's is.
+func scoreOf(c *wordindex.Corpus, h hit) float32 {
 	const k1, b, least = 1.2, 0.75, 1e-6
+	score := 0.0
 	mean := float64(c.Words) / float64(max(c.Texts, 1))
 	for i, n := range h.counts {
 		having := float64(c.Having[i])
@@ -123,5 +119,5 @@ func scoreOf(c *wordindex.Corpus, h hit) (score float64) {
 		}
 		score += idf * float64(n) * (k1 + 1) / (float64(n) + k1*(1-b+b*float64(h.words)/max(mean, 1)))
 	}
-	return score
+	return float32(score)
 }

@@ -8,7 +8,6 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
-	"stchat/internal/wordindex"
 )
 
 // ErrNoHistory means that what is gone was asked for where no history is kept.
@@ -20,7 +19,6 @@ type searchStore struct {
 	root  *ops.Root
 
 	versions []history.Version // of all chats, in the order of archiving
-	found    *wordindex.Found  // what the index has of the query; nil: lines are read
 }
 
 // open opens the histories of the folders in which the chats lie. What no present chat has
@@ -61,14 +59,15 @@ func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
 		if st.versions, err = st.store.VersionsSince(ctx, 0); err != nil {
 			return err
 		}
-		if err := s.index(ctx, st); err != nil {
-			return err
-		}
 	}
-	return ctx.Err()
+	return s.ask(ctx)
 }
 
 func (s *searcher) close() {
+	if s.index != nil {
+		_ = s.matches.Close() // only read from
+		_ = s.index.Close()
+	}
 	for _, st := range s.stores {
 		_ = st.store.Close() // only read from
 	}

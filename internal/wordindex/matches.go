@@ -1,0 +1,162 @@
+package wordindex
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+
+	"stchat/internal/words"
+)
+
+// Matches are the texts that have a query, the most promising first: where they are ranked,
+// the best; else by the newest of their dates, or, of too many, the one that was archived
+// last. Their places are read when they are asked for: of a common word few will be shown.
+type Matches struct {
+	ByDate bool // else in the order of archiving, if not ranked
+
+	x      *Index
+	rows   *sql.Rows // text and date of each place; nil where texts are ranked
+	ranked *ranked
+	at     int // of ranked
+	next   Candidate
+	more   bool // there is a next one
+	done   map[int64]bool
+}
+
+// Candidate is a text as far as it is known before its places are.
+type Candidate struct {
+	Number int64 // in the order of archiving
+	Score  float32
+	At     int64 // none of its places is newer, in milliseconds since 1970
+	Dated  bool  // else none has a date
+}
+
+// Next returns what may come yet that is most promising; ok is false at the end.
+func (m *Matches) Next() (next Candidate, ok bool) { return m.next, m.more }
+
+// Take returns all places of up to n texts, the most promising that were not taken.
+func (m *Matches) Take(ctx context.Context, n int) (Uses, error) {
+	var ids []int64
+	for m.more && len(ids) < n {
+		ids = append(ids, m.next.Number)
+		m.done[m.next.Number] = true
+		if err := m.advance(); err != nil {
+			return nil, err
+		}
+	}
+	return m.uses(ctx, "id", ids)
+}
+
+// TakeTexts returns all places of the texts that have these hashes.
+func (m *Matches) TakeTexts(ctx context.Context, hashes []uint64) (Uses, error) {
+	values := make([]int64, len(hashes))
+	for i, h := range hashes {
+		values[i] = int64(h)
+	}
+	list, err := m.uses(ctx, "h", values)
+	for _, u := range list {
+		m.done[u.Number] = true
+	}
+	for err == nil && m.more && m.done[m.next.Number] {
+		err = m.advance()
+	}
+	return list, err
+}
+
+// advance goes to the next text that was not taken.
+func (m *Matches) advance() error {
+	for {
+		if m.rows == nil {
+			if m.more = m.at < len(m.ranked.order); !m.more {
+				return nil
+			}
+			i := m.ranked.order[m.at]
+			m.next = Candidate{Number: m.ranked.ids[i], Score: m.ranked.scores[i]}
+			m.at++
+		} else {
+			if m.more = m.rows.Next(); !m.more {
+				return m.rows.Err()
+			}
+			var at sql.NullInt64
+			if err := m.rows.Scan(&m.next.Number, &at); err != nil {
+				return err
+			}
+			m.next.At, m.next.Dated = at.Int64, at.Valid
+		}
+		if !m.done[m.next.Number] {
+			return nil
+		}
+	}
+}
+
+// Close ends it.
+func (m *Matches) Close() error {
+	if m.rows == nil {
+		return nil
+	}
+	return m.rows.Close()
+}
+
+// ranked are texts with their scores, the higher the better. These are rounded, so that one
+// that is computed elsewhere is the same.
+type ranked struct {
+	ids    []int64 // in order
+	scores []float32
+	order  []int32 // the best first
+}
+
+// score ranks the texts that have a query.
+func (x *Index) score(ctx context.Context, q *words.Query) (*ranked, error) {
+	rows, err := x.conn.QueryContext(ctx, "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ?", q.FTS())
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	r := &ranked{}
+	for rows.Next() {
+		var id int64
+		var score float64
+		if err := rows.Scan(&id, &score); err != nil {
+			return nil, err
+		}
+		r.order = append(r.order, int32(len(r.ids)))
+		r.ids, r.scores = append(r.ids, id), append(r.scores, float32(score))
+	}
+	slices.SortFunc(r.order, func(a, b int32) int { return cmp.Compare(r.scores[b], r.scores[a]) })
+	return r, rows.Err()
+}
+
+// of returns the score of a text; 0 where nothing is ranked.
+func (r *ranked) of(id int64) float32 {
+	if r == nil {
+		return 0
+	}
+	if i, ok := slices.BinarySearch(r.ids, id); ok {
+		return r.scores[i]
+	}
+	return 0
+}
+
+// Corpus is what ranking needs to know of all texts.
+type Corpus struct {
+	Texts, Words int64
+	Having       []int64 // how many texts have each of the query's terms
+}
+
+// Corpus counts the texts of the index.
+func (x *Index) Corpus(ctx context.Context, q *words.Query) (c Corpus, err error) {
+	for k, n := range map[string]*int64{metaTexts: &c.Texts, metaWords: &c.Words} {
+		if err := x.get(ctx, k, n); err != nil {
+			return c, err
+		}
+	}
+	for _, t := range q.Terms() {
+		n, err := x.count(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", t.FTS())
+		if err != nil {
+			return c, err
+		}
+		c.Having = append(c.Having, n)
+	}
+	return c, nil
+}
