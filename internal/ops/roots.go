@@ -35,18 +35,26 @@ func Roots(walked Walked, shard Shard) (roots []*Root) {
 	for _, dir := range walked.Users {
 		at(dir.Root, true).Whole = true
 	}
+	type place struct{ folder, from string }
+	known := map[place]bool{} // of chats that were found in folders
 	for _, t := range walked.Chats {
+		p := place{filepath.Dir(t.Path), t.From}
+		if t.From != "" && known[p] {
+			continue
+		}
 		dir, ok := userdir.Find(t.Path)
 		if !ok {
-			dir.Root = filepath.Dir(t.Path)
+			dir.Root = p.folder
 		}
-		switch r := at(dir.Root, ok); {
+		r := at(dir.Root, ok)
+		switch {
 		case r.Whole:
 		case t.From != "":
 			r.below = append(r.below, userdir.RealPath(t.From)+string(filepath.Separator))
 		default:
 			r.below = append(r.below, userdir.RealPath(t.Path))
 		}
+		known[p] = true
 	}
 	for _, r := range roots {
 		slices.Sort(r.below)

@@ -40,6 +40,10 @@ const LargeChat = 16 << 20
 // a folder sorted by path, each once, by whatever path it is reached.
 func Walk(list List) Walked { return walk(list, false, true) }
 
+// WalkNames is [Walk] without the sizes of chats that are found in folders, which saves a
+// look at each.
+func WalkNames(list List) Walked { return walk(list, false, false) }
+
 // walk is [Walk], for which "-" may be standard input; without sizes those of
 // chats found in folders are 0, which saves a look at each file.
 func walk(list List, stdin, sizes bool) Walked {

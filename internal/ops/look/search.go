@@ -68,7 +68,7 @@ const MostCounted = 1000
 func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	list := opt.List
 	list.AllowEmpty = true // what is gone may be found
-	walked := ops.Walk(list)
+	walked := ops.WalkNames(list)
 	res := &SearchResult{ByDate: true}
 	for _, err := range walked.Errs {
 		res.Errs = append(res.Errs, err)

@@ -45,7 +45,10 @@ func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
 		asked[s.real(t)] = true
 	}
 	for _, st := range s.stores {
-		rest := ops.Walk(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true})
+		if st.root.Whole && s.List.Shard.Whole() {
+			continue
+		}
+		rest := ops.WalkNames(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true})
 		for _, t := range rest.Chats {
 			if !asked[s.real(t)] {
 				s.chats = append(s.chats, t)
