@@ -45,7 +45,8 @@ func begin(t *testing.T, target, content string, d Disk) *Temp {
 
 // wantFiles fails unless dir holds exactly these regular files; so it also proves that
 // no temporary file is left.
-func wantFiles(t *testing.T, dir string, want map[string]string) {
+// files returns what is in the regular files of dir.
+func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -62,7 +63,12 @@ func wantFiles(t *testing.T, dir string, want map[string]string) {
 		}
 		got[e.Name()] = string(data)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	return got
+}
+
+func wantFiles(t *testing.T, dir string, want map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, files(t, dir)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }

@@ -30,9 +30,6 @@ func TestCreate(t *testing.T) {
 			t.Fatal(err)
 		}
 		tmp.Discard()
-		if err := tmp.Close(); err != nil {
-			t.Error(err)
-		}
 		wantFiles(t, dir, map[string]string{"Mira.jsonl": "one\ntwo"})
 		if err := tmp.Create(); !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("a second Create: %v", err)
@@ -261,31 +258,10 @@ func TestReplaceAnswerLost(t *testing.T) {
 	wantFiles(t, dir, map[string]string{"a": "new"})
 }
 
-func TestUndo(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a")
-	create := func() *Temp {
-		tmp := begin(t, path, "ours", System())
-		if err := tmp.Undo(); err != nil {
-			t.Errorf("Undo before Create = %v", err)
-		}
-		if err := tmp.Create(); err != nil {
-			t.Fatal(err)
-		}
-		return tmp
-	}
-
-	tmp := create()
-	if err := tmp.Undo(); err != nil {
-		t.Error(err)
-	}
-	wantFiles(t, dir, map[string]string{})
-	put(t, path, "theirs")
-	if err := tmp.Undo(); err != nil {
-		t.Errorf("a second Undo = %v", err)
-	}
-	wantFiles(t, dir, map[string]string{"a": "theirs"})
-
+// A folder that cannot be synced: Create takes the file away again, unless it is
+// somebody else's by then.
+func TestCreateUnsynced(t *testing.T) {
+	path := ""
 	for name, change := range map[string]func(){
 		"another size": func() {
 			when := stamp(t, path).ModTime()
@@ -295,30 +271,27 @@ func TestUndo(t *testing.T) {
 		"the same size":  func() { put(t, path, "OURS"); setTime(t, path, time.Now().Add(time.Hour)) },
 		"another file":   func() { put(t, path+"2", "ours"); rename(t, path+"2", path) },
 		"no file at all": func() { rename(t, path, path+"3") },
+		"not changed":    nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			os.Remove(path)
-			tmp := create()
-			change()
-			if err := tmp.Undo(); !errors.Is(err, ErrChanged) {
-				t.Errorf("Undo = %v", err)
+			dir := t.TempDir()
+			path = filepath.Join(dir, "a")
+			left := map[string]string{}
+			d := System()
+			d.SyncDir = func(string) error {
+				if change != nil {
+					change()
+					left = files(t, dir)
+				}
+				return errDisk
 			}
+			err := begin(t, path, "ours", d).Create()
+			if !errors.Is(err, errDisk) || errors.Is(err, ErrChanged) != (change != nil) {
+				t.Errorf("Create = %v", err)
+			}
+			wantFiles(t, dir, left)
 		})
 	}
-
-	t.Run("after Replace", func(t *testing.T) {
-		was := put(t, path, "theirs")
-		tmp := begin(t, path, "ours", System())
-		if err := tmp.Replace(was); err != nil {
-			t.Fatal(err)
-		}
-		if err := tmp.Undo(); err != nil {
-			t.Errorf("Undo = %v", err)
-		}
-		if data, err := os.ReadFile(path); err != nil || string(data) != "ours" {
-			t.Errorf("now %q, %v", data, err)
-		}
-	})
 }
 
 func setTime(t *testing.T, path string, when time.Time) {
@@ -630,35 +603,4 @@ func TestNoSync(t *testing.T) {
 	if s := stamp(t, path); s.Size() != writeBackStep {
 		t.Errorf("%d bytes", s.Size())
 	}
-}
-
-func TestSeveral(t *testing.T) {
-	dir := t.TempDir()
-	var all []*Temp
-	for _, n := range []string{"book.json", "chat.jsonl", "taken.jsonl"} {
-		tmp := begin(t, filepath.Join(dir, n), n, System())
-		if err := tmp.Prepare(); err != nil {
-			t.Fatal(err)
-		}
-		if err := tmp.Prepare(); err != nil {
-			t.Errorf("a second Prepare: %v", err)
-		}
-		all = append(all, tmp)
-	}
-	put(t, filepath.Join(dir, "taken.jsonl"), "theirs")
-	var failed error
-	for _, tmp := range all {
-		if failed = tmp.Create(); failed != nil {
-			break
-		}
-	}
-	if !errors.Is(failed, fs.ErrExist) {
-		t.Fatalf("the last Create = %v", failed)
-	}
-	for _, tmp := range all {
-		if err := tmp.Undo(); err != nil {
-			t.Error(err)
-		}
-	}
-	wantFiles(t, dir, map[string]string{"taken.jsonl": "theirs"})
 }

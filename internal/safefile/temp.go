@@ -12,21 +12,8 @@ import (
 // writeBackStep is how many bytes are written before the disk is told to begin.
 const writeBackStep = 8 << 20
 
-// Options says how a file is written. The zero value is the safe one.
-type Options struct {
-	// NoSync leaves it to the system when the data reaches the disk: faster, and after
-	// a power loss the file may be empty, old or cut short.
-	NoSync bool
-	// Like is the file that a new one is made from, nil where there is none: nobody
-	// may read or write it who may not do so with that one, and it gets that one's owner
-	// as far as the user may. A file that is replaced is always its own model.
-	Like fs.FileInfo
-	// Disk is what the file is put in place with; nil is the system's.
-	Disk *Disk
-}
-
 // Temp is a temporary file beside its target, to be filled and then published once, by
-// Create or by Replace. It is for one goroutine at a time. Every Temp is to be closed;
+// Create or by Replace. It is for one goroutine at a time. Every Temp is to be discarded;
 // `defer t.Discard()` right after New is the way, since that does nothing to a
 // file that was published.
 type Temp struct {
@@ -52,67 +39,9 @@ type state uint8
 const (
 	writing   state = iota // f is open
 	prepared               // f is closed, path is complete
-	created                // path is gone, target is ours and was nobody's before
-	replaced               // path is gone, real is ours
+	published              // path is gone, its file has the target's name
 	discarded              // path is gone
 )
-
-// New makes an empty temporary file beside target, which may or may not exist: that is
-// for Create or Replace to judge. When target is a symlink, the file lies beside what
-// it leads to. It fails when that folder does not exist or may not be written.
-func New(target string, opt Options) (*Temp, error) {
-	t := &Temp{target: target, real: behind(target), opt: opt, disk: System()}
-	if opt.Disk != nil {
-		t.disk = *opt.Disk
-	}
-	if info, err := os.Lstat(t.real); err != nil {
-		t.like = opt.Like
-	} else if t.seen = info; info.Mode().IsRegular() {
-		t.like = info
-	}
-	perm := fs.FileMode(0o666)
-	if t.like != nil {
-		perm &= t.like.Mode().Perm() | 0o600 // what is private stays so while it is written
-	}
-	tag, _ := hostTag()
-	dir := filepath.Dir(t.real)
-	for range 100 {
-		t.path = filepath.Join(dir, tempName(tag))
-		// 0666 and not 0600: the kernel subtracts the umask, which cannot be read
-		// without setting it for the whole process.
-		f, err := os.OpenFile(t.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
-		if err == nil {
-			t.f = f
-			return t, nil
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: cause(err)}
-		}
-	}
-	return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: errors.New("no free temporary name")}
-}
-
-// behind returns the file that a symlink leads to, and any other path as it is. A link
-// that leads nowhere stays, too: Create says that it exists, Replace that there is nothing.
-func behind(target string) string {
-	if info, err := os.Lstat(target); err == nil && info.Mode().Type() == fs.ModeSymlink {
-		if real, err := filepath.EvalSymlinks(target); err == nil {
-			return real
-		}
-	}
-	return target
-}
-
-// cause takes the path of a temporary file, which tells nobody anything, off an error.
-func cause(err error) error {
-	switch e := err.(type) { //nolint:errorlint // only the outermost: below it the path may matter
-	case *fs.PathError:
-		return e.Err
-	case *os.LinkError:
-		return e.Err
-	}
-	return err
-}
 
 // Path is the temporary file's own path.
 func (t *Temp) Path() string { return t.path }
@@ -189,7 +118,7 @@ func (t *Temp) Prepare() (err error) {
 	switch t.state {
 	case prepared:
 		return nil
-	case created, replaced, discarded:
+	case published, discarded:
 		return &fs.PathError{Op: "publish", Path: t.target, Err: fs.ErrClosed}
 	}
 	defer func() {
@@ -236,35 +165,89 @@ func (t *Temp) Prepare() (err error) {
 	return nil
 }
 
-// adopt gives the file at path a mode and, as far as permitted, the owner of like.
-func adopt(path string, like fs.FileInfo, mode fs.FileMode) error {
-	sameGroup, err := adoptOwner(path, like)
+// Create publishes the file under its target's name, which must not exist; a name
+// that is taken, also one that was when New looked, is an *ExistsError. On any error
+// nothing of it is left.
+func (t *Temp) Create() error {
+	if err := t.Prepare(); err != nil {
+		return err
+	}
+	defer t.Discard() // unless it is published
+	if t.seen != nil {
+		return &ExistsError{Path: t.target}
+	}
+	if err := t.disk.Publish(t.path, t.target, !t.opt.NoSync); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return &ExistsError{Path: t.target}
+		}
+		return t.fail("create", err)
+	}
+	t.state = published
+	if err := t.syncFolder(); err != nil {
+		err = t.fail("sync the folder of", err)
+		if !isSame(t.final, t.target) { // somebody else's by now
+			return errors.Join(err, fmt.Errorf("%s: not removed: %w", t.target, ErrChanged))
+		}
+		return errors.Join(err, t.disk.Remove(t.target))
+	}
+	return nil
+}
+
+// Replace puts the file in the place of its target, or of the file behind it when the
+// target is a symlink. The target must still be as was says (ErrChanged), be a regular
+// file (ErrNotRegular) and be writable (ErrReadOnly). On an error the target is as
+// it was, but for *UnsyncedError, which says that it was replaced.
+func (t *Temp) Replace(was Stamp) error {
+	if err := t.Prepare(); err != nil {
+		return err
+	}
+	defer t.Discard() // unless it is published
+	info, err := replaceable(t.target, t.real)
 	if err != nil {
 		return err
 	}
-	mode &= fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
-	if !sameGroup {
-		// What one group was allowed, another is not: it gets what everybody has.
-		mode = mode&^(0o070|fs.ModeSetgid) | mode&0o007<<3
+	if t.seen == nil || t.seen.Mode() != info.Mode() || !sameOwner(t.seen, info) {
+		if err := adopt(t.path, info, info.Mode()); err != nil {
+			return t.fail("replace", err)
+		}
 	}
-	return os.Chmod(path, mode)
+	defer lock(t.real)()
+	// As late as possible. Through the symlink, should there be one: it may lead
+	// elsewhere by now.
+	now, err := StampPath(t.target)
+	if err != nil {
+		return err
+	}
+	if !now.Same(was) || !os.SameFile(now.info, info) {
+		return fmt.Errorf("%s: %w", t.target, ErrChanged)
+	}
+	// An answer may be lost as in claim: what counts is which file is there.
+	if err := t.disk.Rename(t.path, t.real, !t.opt.NoSync); err != nil && !isSame(t.final, t.real) {
+		return t.fail("replace", err)
+	}
+	t.state = published
+	if err := t.syncFolder(); err != nil {
+		return &UnsyncedError{Path: t.target, Err: cause(err)}
+	}
+	return nil
+}
+
+func (t *Temp) syncFolder() error {
+	if t.opt.NoSync {
+		return nil
+	}
+	return t.disk.SyncDir(filepath.Dir(t.real))
 }
 
 // Discard removes the temporary file, unless it was published. It may be called at any
 // time and any number of times, and on nil.
-func (t *Temp) Discard() { _ = t.Close() }
-
-// Close is Discard with the error of the removal, if it failed.
-func (t *Temp) Close() error {
+func (t *Temp) Discard() {
 	if t == nil || t.state != writing && t.state != prepared {
-		return nil
+		return
 	}
 	if t.state == writing {
 		_ = t.f.Close() // nothing in it is wanted
 	}
 	t.state = discarded
-	if err := t.disk.Remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	_ = t.disk.Remove(t.path)
 }

@@ -1,0 +1,78 @@
+package safefile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Options says how a file is written. The zero value is the safe one.
+type Options struct {
+	// NoSync leaves it to the system when the data reaches the disk: faster, and after
+	// a power loss the file may be empty, old or cut short.
+	NoSync bool
+	// Like is the file that a new one is made from, nil where there is none: nobody
+	// may read or write it who may not do so with that one, and it gets that one's owner
+	// as far as the user may. A file that is replaced is always its own model.
+	Like fs.FileInfo
+	// Disk is what the file is put in place with; nil is the system's.
+	Disk *Disk
+}
+
+// New makes an empty temporary file beside target, which may or may not exist: that is
+// for Create or Replace to judge. When target is a symlink, the file lies beside what
+// it leads to. It fails when that folder does not exist or may not be written.
+func New(target string, opt Options) (*Temp, error) {
+	t := &Temp{target: target, real: behind(target), opt: opt, disk: System()}
+	if opt.Disk != nil {
+		t.disk = *opt.Disk
+	}
+	if info, err := os.Lstat(t.real); err != nil {
+		t.like = opt.Like
+	} else if t.seen = info; info.Mode().IsRegular() {
+		t.like = info
+	}
+	perm := fs.FileMode(0o666)
+	if t.like != nil {
+		perm &= t.like.Mode().Perm() | 0o600 // what is private stays so while it is written
+	}
+	tag, _ := hostTag()
+	dir := filepath.Dir(t.real)
+	for range 100 {
+		t.path = filepath.Join(dir, tempName(tag))
+		// 0666 and not 0600: the kernel subtracts the umask, which cannot be read
+		// without setting it for the whole process.
+		f, err := os.OpenFile(t.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		if err == nil {
+			t.f = f
+			return t, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: cause(err)}
+		}
+	}
+	return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: errors.New("no free temporary name")}
+}
+
+// behind returns the file that a symlink leads to, and any other path as it is. A link
+// that leads nowhere stays, too: Create says that it exists, Replace that there is nothing.
+func behind(target string) string {
+	if info, err := os.Lstat(target); err == nil && info.Mode().Type() == fs.ModeSymlink {
+		if real, err := filepath.EvalSymlinks(target); err == nil {
+			return real
+		}
+	}
+	return target
+}
+
+// cause takes the path of a temporary file, which tells nobody anything, off an error.
+func cause(err error) error {
+	switch e := err.(type) { //nolint:errorlint // only the outermost: below it the path may matter
+	case *fs.PathError:
+		return e.Err
+	case *os.LinkError:
+		return e.Err
+	}
+	return err
+}
