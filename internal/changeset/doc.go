@@ -63,7 +63,8 @@
 //
 // run.go drafts the units and joins those that share a file; commit.go brings what they
 // drafted (plan.go) into its order, and compose.go writes the journal. Journals are played
-// by three types: view sees what has become of each step, stepper makes one or takes it
-// back, player goes through them all. recover.go ends what dead runs began, undo.go and
-// inverse.go draft what takes a record back, store.go is the folder .stchat.
+// by three types: view sees what has become of each step (and places.go where its files
+// are), stepper makes one or takes it back, player goes through them all. recover.go ends
+// what dead runs began, undo.go and inverse.go draft what takes a record back, store.go is
+// the folder .stchat.
 package changeset

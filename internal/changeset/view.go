@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"stchat/internal/safefile"
 )
@@ -12,32 +11,14 @@ import (
 // view tells what has become of the steps of a journal. It goes by what is on the disk
 // alone, so that whoever ends a dead run's change sees what that run would have seen.
 type view struct {
-	root  *root
+	places
 	links bool // hard links are to be had
 	// loose tells files by size, time and hash instead of by inode: in a folder that was
 	// copied, and where inodes are not real.
 	loose bool
 }
 
-func newView(r *root, j *journal) view { return view{root: r, links: j.Links, loose: !j.Links} }
-
-func (v view) path(s *step) string {
-	if s.Do == Replace {
-		return realOf(v.root.at(s.Path)) // the file behind a link
-	}
-	return v.root.at(s.Path)
-}
-
-func (v view) to(s *step) string { return v.root.at(s.To) }
-
-func (v view) kept(s *step) string { return v.root.own(s.Kept) }
-
-func (v view) temp(s *step) string {
-	if isKept(s.Temp) {
-		return v.root.own(s.Temp)
-	}
-	return filepath.Join(filepath.Dir(v.path(s)), s.Temp)
-}
+func newView(r *root, j *journal) view { return view{places: places{r}, links: j.Links, loose: !j.Links} }
 
 // is reports whether the file at path is the one that is known; nil is that of no file.
 func (v view) is(path string, id *safefile.Ident) bool {

@@ -94,3 +94,29 @@ func (c *Change) down(i int) (int, bool) {
 	}
 	return c.Map(i), i >= 0
 }
+
+// Swipes returns the chosen swipes after a change: those of messages that come, by their
+// place in Inserted, and of messages that are edited, by their old index.
+func (c *Change) Swipes(before, inserted []int, edited map[int]int) []int {
+	after := make([]int, 0, c.Left())
+	next := 0
+	come := func(i int) {
+		for ; next < len(c.Inserted) && c.Inserted[next].At <= i; next++ {
+			after = append(after, inserted[next])
+		}
+	}
+	gone := 0
+	for i, swipe := range before {
+		come(i)
+		if gone < len(c.Gone) && c.Gone[gone] == i {
+			gone++
+			continue
+		}
+		if now, ok := edited[i]; ok {
+			swipe = now
+		}
+		after = append(after, swipe)
+	}
+	come(len(before))
+	return after
+}

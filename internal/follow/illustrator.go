@@ -1,7 +1,6 @@
 package follow
 
 import (
-	"stchat/internal/autorecap"
 	"stchat/internal/illustrator"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
@@ -56,53 +55,32 @@ func idsOf(metadata *rawjson.Object, c *Change) ids {
 // illustrator brings Auto-Illustrator's registry in step: prompts of messages that go are
 // dropped as isolate drops them (FORMATS.md C3), those of messages that move get their new
 // index and id.
-func (s *State) illustrator(metadata *rawjson.Object, r *report) {
+func (s *stepping) illustrator() {
 	const name = illustrator.Key
 	c := s.change
 	if !c.Moves() {
 		return
 	}
 	did := (&illustrator.Edit{
-		Gone: s.nodes.gone, Renamed: s.nodes.renamed, Images: len(c.Gone) > 0,
+		Gone: s.state.nodes.gone, Renamed: s.state.nodes.renamed, Images: len(c.Gone) > 0,
 		Move: func(_ string, message int) int {
 			if message < c.Messages {
 				return c.Map(message)
 			}
 			return message
 		},
-	}).Apply(metadata)
-	illustrator.MoveOpen(metadata, c.Messages, func(message int) (int, bool) { return c.Map(message), !c.goes(message) }, nil)
+	}).Apply(s.metadata)
+	illustrator.MoveOpen(s.metadata, c.Messages, func(message int) (int, bool) { return c.Map(message), !c.goes(message) }, nil)
 	if did.Gone > 0 {
-		r.add(name, "%d of %s kept", did.Prompts-did.Gone, plural.S(did.Prompts, "prompt"))
+		s.add(name, "%d of %s kept", did.Prompts-did.Gone, plural.S(did.Prompts, "prompt"))
 	}
 	if did.ImagesGone > 0 {
-		r.add(name, "%s removed", plural.S(did.ImagesGone, "image"))
+		s.add(name, "%s removed", plural.S(did.ImagesGone, "image"))
 	}
 	if did.Moved > 0 {
-		r.add(name, "%s moved with their messages", plural.S(did.Moved, "prompt"))
+		s.add(name, "%s moved with their messages", plural.S(did.Moved, "prompt"))
 	}
-	for _, id := range s.nodes.kept {
-		r.add(name, "the prompt %s keeps its id: another prompt has the one it would get", id)
+	for _, id := range s.state.nodes.kept {
+		s.add(name, "the prompt %s keeps its id: another prompt has the one it would get", id)
 	}
-}
-
-// Line returns message i, which stays, with the indexes and ids in it brought in step; it
-// returns line itself where there are none.
-func (s *State) Line(i int, line []byte) []byte {
-	c := s.change
-	here := c.Map(i)
-	line = autorecap.MoveMarks(line, func(at int) int {
-		to, ok := c.up(at)
-		if !ok {
-			to = here
-		}
-		return min(to, here)
-	}, func(at int) int {
-		to, ok := c.down(at)
-		if !ok {
-			return 0
-		}
-		return to
-	})
-	return s.nodes.renamed.Line(line)
 }

@@ -3,13 +3,11 @@ package follow
 import (
 	"bytes"
 	"context"
-	"slices"
-	"sort"
+	"fmt"
 
 	"stchat/internal/autorecap"
 	"stchat/internal/illustrator"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
 )
@@ -20,25 +18,6 @@ type Source struct {
 	Body    int64 // where they begin, behind the header
 	Line    int   // physical lines before Body
 	Workers int   // goroutines at most; 0: as many as processors
-}
-
-// State is what a look at a chat found of all that refers to its messages.
-type State struct {
-	change *Change
-
-	visible    int        // messages that core counts in a prompt, before
-	boundaries []boundary // of timed effects, in order
-	hides      int        // visible ones that go or are hidden
-	shows      int        // that come or are shown
-
-	recaps []int    // messages with a scene recap, in order
-	lines  []Line   // that hold indexes or ids
-	links  []Link   // of messages that go
-	said   []string // what goes with a message, for a warning
-	nodes  ids
-
-	variables luker.Variables // what operations on them come to
-	operated  bool            // some come, go or are others
 }
 
 // Line is a message that the change may edit.
@@ -53,12 +32,6 @@ type Link struct {
 	At   int    `json:"at"`
 	Kind string `json:"kind"` // checkpoint or branch
 	Name string `json:"name"`
-}
-
-// boundary is a start or an end of timed effects, and what happens before it.
-type boundary struct {
-	at    int
-	moved int // it moves by so much
 }
 
 // Keys that are read of a line.
@@ -90,7 +63,7 @@ func Look(ctx context.Context, src Source, change *Change, metadata *rawjson.Obj
 		From: src.Body, Line: src.Line, Limit: -1, Keys: jsonl.NewKeys("is_system", "extra"), Workers: src.Workers,
 	}, func(l *jsonl.Line, batch *[]fact) {
 		if l.Damage == nil {
-			*batch = append(*batch, s.read(l))
+			*batch = append(*batch, read(l, change, &s.nodes))
 		}
 	}, func(batch *[]fact, base jsonl.Base, _ jsonl.Damages) error {
 		for i := range *batch {
@@ -115,7 +88,7 @@ const (
 )
 
 // read collects what one line says; it runs in several goroutines.
-func (s *State) read(l *jsonl.Line) fact {
+func read(l *jsonl.Line, change *Change, nodes *ids) fact {
 	system, _ := l.Value(keySystem)
 	extra, _ := l.Value(keyExtra)
 	var at [inAll]rawjson.Span
@@ -128,7 +101,7 @@ func (s *State) read(l *jsonl.Line) fact {
 		scene := mark.Scene()
 		f.recap, f.scene = scene.Recap, scene.Break
 	}
-	f.edits = s.change.Moves() && bytes.Contains(l.Raw, []byte("Idx")) || len(s.nodes.renamed) > 0 && illustrator.HasMarker(l.Raw)
+	f.edits = change.Moves() && bytes.Contains(l.Raw, []byte("Idx")) || len(nodes.renamed) > 0 && illustrator.HasMarker(l.Raw)
 	f.memory = rawjson.Truthy(value(inMemory))
 	f.links = linksOf(value(inCheckpoint), value(inBranches))
 	if at[inOperations].End > 0 {
@@ -260,35 +233,11 @@ func (w *walk) lose(i int, f *fact) {
 		}
 	}
 	if f.scene {
-		lost(sprintf("message %d ends a scene of Auto-Recap, and goes", i))
+		lost(fmt.Sprintf("message %d ends a scene of Auto-Recap, and goes", i))
 	} else if f.recap {
-		lost(sprintf("the scene recap on message %d goes with it", i))
+		lost(fmt.Sprintf("the scene recap on message %d goes with it", i))
 	}
 	if f.memory {
-		lost(sprintf("the summary on message %d (extra.memory) goes with it", i))
+		lost(fmt.Sprintf("the summary on message %d (extra.memory) goes with it", i))
 	}
-}
-
-// Lost returns the links of the messages that go.
-func (s *State) Lost() []Link { return s.links }
-
-// Warnings returns what goes with messages and is no link.
-func (s *State) Warnings() []string { return s.said }
-
-// Lines returns the messages that [State.Line] edits, in their order.
-func (s *State) Lines() []Line { return s.lines }
-
-// moved returns how much the boundary at moves.
-func (s *State) moved(at int) int {
-	i := sort.Search(len(s.boundaries), func(k int) bool { return s.boundaries[k].at >= at })
-	if i < len(s.boundaries) && s.boundaries[i].at == at {
-		return s.boundaries[i].moved
-	}
-	return 0
-}
-
-// hasRecap reports whether a message has a scene recap.
-func (s *State) hasRecap(i int) bool {
-	_, found := slices.BinarySearch(s.recaps, i)
-	return found
 }

@@ -12,33 +12,23 @@ import (
 	"stchat/internal/rawjson"
 )
 
-func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
-
-// Metadata brings chat_metadata in step, and says what changed.
-func (s *State) Metadata(metadata *rawjson.Object) []isolate.Change {
-	r := &report{}
-	s.lastInContext(metadata, r)
-	s.timed(metadata, r)
-	s.recap(metadata, r)
-	s.illustrator(metadata, r)
-	s.memoryBook(metadata, r)
-	if s.operated {
-		r.changes = append(r.changes, isolate.Variables(metadata, &s.variables)...)
-	}
-	return r.changes
+// stepping brings chat_metadata in step with what a look found.
+type stepping struct {
+	state    *State
+	change   *Change
+	metadata *rawjson.Object
+	changes  []isolate.Change
 }
 
-type report struct{ changes []isolate.Change }
-
-func (r *report) add(extension, format string, args ...any) {
-	r.changes = append(r.changes, isolate.Change{Extension: extension, Change: fmt.Sprintf(format, args...)})
+func (s *stepping) add(extension, format string, args ...any) {
+	s.changes = append(s.changes, isolate.Change{Extension: extension, Change: fmt.Sprintf(format, args...)})
 }
 
 // lastInContext moves SillyTavern's mark of the first message that a prompt held
 // (FORMATS.md E3.1).
-func (s *State) lastInContext(metadata *rawjson.Object, r *report) {
+func (s *stepping) lastInContext() {
 	const key = "lastInContextMessageId"
-	raw, ok := metadata.Get(key)
+	raw, ok := s.metadata.Get(key)
 	n, isInt := rawjson.Int(raw)
 	if !ok || !isInt || n < 0 || !s.change.Moves() {
 		return
@@ -46,11 +36,11 @@ func (s *State) lastInContext(metadata *rawjson.Object, r *report) {
 	to, ok := s.change.up(n)
 	switch {
 	case !ok:
-		metadata.Unset(key)
-		r.add("core", "%s %d removed: no message is left there", key, n)
+		s.metadata.Unset(key)
+		s.add("core", "%s %d removed: no message is left there", key, n)
 	case to != n:
-		metadata.Set(key, strconv.AppendInt(nil, int64(to), 10))
-		r.add("core", "%s %d → %d", key, n, to)
+		s.metadata.Set(key, strconv.AppendInt(nil, int64(to), 10))
+		s.add("core", "%s %d → %d", key, n, to)
 	}
 }
 
@@ -116,8 +106,8 @@ func eachEffect(metadata *rawjson.Object, keep func(effect *rawjson.Object) bool
 // timed moves the starts and ends of timed effects with the visible messages before them,
 // so that the turns which remain stay, and drops effects of replies that are gone
 // (FORMATS.md section 0 rule 5, E3.2).
-func (s *State) timed(metadata *rawjson.Object, r *report) {
-	left := s.visible + s.shows - s.hides
+func (s *stepping) timed() {
+	left := s.state.visible + s.state.shows - s.state.hides
 	keep := func(effect *rawjson.Object) bool {
 		raw, _ := effect.Get("start")
 		start, ok := rawjson.Int(raw)
@@ -128,12 +118,12 @@ func (s *State) timed(metadata *rawjson.Object, r *report) {
 		late := func(start, visible int) bool {
 			return start > visible || start == visible && !rawjson.Truthy(protected)
 		}
-		to := start + s.moved(start)
+		to := start + s.state.moved(start)
 		judged := to
 		if s.change.Tail() {
 			judged = start
 		}
-		if s.hides > 0 && late(judged, left) && (s.change.Tail() || !late(start, s.visible)) {
+		if s.state.hides > 0 && late(judged, left) && (s.change.Tail() || !late(start, s.state.visible)) {
 			return false
 		}
 		move := func(key string, from, to int) {
@@ -144,41 +134,41 @@ func (s *State) timed(metadata *rawjson.Object, r *report) {
 		move("start", start, to)
 		raw, _ = effect.Get("end")
 		if end, ok := rawjson.Int(raw); ok {
-			move("end", end, end+s.moved(end))
+			move("end", end, end+s.state.moved(end))
 		}
 		return true
 	}
-	eachEffect(metadata, keep, func(kind string, total, kept, edited int) {
+	eachEffect(s.metadata, keep, func(kind string, total, kept, edited int) {
 		if kept < total {
-			r.add("core", "%d of %s kept at %s", kept, plural.S(total, kind+" effect"), plural.S(left, "visible message"))
+			s.add("core", "%d of %s kept at %s", kept, plural.S(total, kind+" effect"), plural.S(left, "visible message"))
 		}
 		if edited > 0 {
-			r.add("core", "%s moved with the messages before it", plural.S(edited, kind+" effect"))
+			s.add("core", "%s moved with the messages before it", plural.S(edited, kind+" effect"))
 		}
 	})
 }
 
 // recap brings Auto-Recap's metadata in step (FORMATS.md B2.2).
-func (s *State) recap(metadata *rawjson.Object, r *report) {
+func (s *stepping) recap() {
 	const name = "auto_recap"
 	c := s.change
 	if len(c.Gone) > 0 {
-		pruned := autorecap.PruneRunning(metadata, func(v autorecap.Version) bool {
+		pruned := autorecap.PruneRunning(s.metadata, func(v autorecap.Version) bool {
 			scene, ok := v.Scene()
 			if c.Tail() {
-				return ok && !c.goes(scene) && s.hasRecap(scene)
+				return ok && !c.goes(scene) && s.state.hasRecap(scene)
 			}
 			return !ok || !c.goes(scene)
 		})
 		if pruned.Kept < pruned.Total {
-			r.add(name, "%d of %s kept", pruned.Kept, plural.S(pruned.Total, "version"))
+			s.add(name, "%d of %s kept", pruned.Kept, plural.S(pruned.Total, "version"))
 		}
 		if pruned.Now != "" {
-			r.add(name, "current %s → %s", pruned.Was, pruned.Now)
+			s.add(name, "current %s → %s", pruned.Was, pruned.Now)
 		}
 	}
 	if c.Moves() {
-		moved := autorecap.MoveScenes(metadata, c.Map, func(i int) int {
+		moved := autorecap.MoveScenes(s.metadata, c.Map, func(i int) int {
 			to, ok := c.down(i)
 			if !ok {
 				return 0
@@ -186,23 +176,23 @@ func (s *State) recap(metadata *rawjson.Object, r *report) {
 			return to
 		})
 		if moved > 0 {
-			r.add(name, "%s of the running recap: scene indexes moved", plural.S(moved, "version"))
+			s.add(name, "%s of the running recap: scene indexes moved", plural.S(moved, "version"))
 		}
 	}
-	if count := autorecap.DropCombined(metadata, c.Left()); count != "" {
-		r.add(name, "combined recap of %s messages removed", count)
-	} else if _, ok := autorecap.CombinedIn(metadata); ok && len(c.Gone) > 0 {
-		r.add(name, "the combined recap is left as it is")
+	if count := autorecap.DropCombined(s.metadata, c.Left()); count != "" {
+		s.add(name, "combined recap of %s messages removed", count)
+	} else if _, ok := autorecap.CombinedIn(s.metadata); ok && len(c.Gone) > 0 {
+		s.add(name, "the combined recap is left as it is")
 	}
 }
 
 // memoryBook brings the marks of STMemoryBooks in step.
-func (s *State) memoryBook(metadata *rawjson.Object, r *report) {
+func (s *stepping) memoryBook() {
 	c := s.change
 	if !c.Moves() {
 		return
 	}
-	for _, change := range memorybook.Move(metadata, c.Messages, func(i int) (int, bool) { return c.Map(i), !c.goes(i) }, c.down) {
-		r.add(memorybook.Key, "%s", change)
+	for _, change := range memorybook.Move(s.metadata, c.Messages, func(i int) (int, bool) { return c.Map(i), !c.goes(i) }, c.down) {
+		s.add(memorybook.Key, "%s", change)
 	}
 }

@@ -34,42 +34,83 @@ func (s *values) apply(o *jsvalue.Object, key string) error {
 	if path != "" && len(steps) == 0 && verb != "addvar" {
 		return nil // every segment was empty or one was forbidden: Luker does nothing
 	}
-	switch verb {
-	case "setvar":
-		if path == "" {
+	if path == "" {
+		switch verb {
+		case "setvar":
 			if value == nil {
 				value = ""
 			}
 			s.state[key] = &variable{value: value}
 			return nil
+		case "incvar":
+			return s.add(key, 1.0)
+		case "decvar":
+			return s.add(key, -1.0)
+		case "deletevar":
+			delete(s.state, key)
+			return nil
 		}
-		return s.setPath(key, steps, value, has)
-	case "addvar":
+	}
+	if verb == "addvar" {
 		if value == nil {
 			value = ""
 		}
 		return s.add(key, value)
-	case "incvar", "decvar":
-		delta := 1.0
-		if verb == "decvar" {
-			delta = -1
-		}
-		if path == "" {
-			return s.add(key, delta)
-		}
-		return s.addPath(key, steps, delta)
-	case "deletevar":
-		if path == "" {
-			delete(s.state, key)
-			return nil
-		}
-		return s.deletePath(key, steps)
-	case "pushvar":
-		return s.push(key, steps, value)
-	case "popvar":
-		return s.pop(key, steps)
 	}
-	return nil
+	return s.applyAt(verb, key, steps, value, has)
+}
+
+// applyAt is the operations that have a path.
+func (s *values) applyAt(verb jsvalue.Value, key string, steps []string, value jsvalue.Value, has bool) error {
+	switch verb {
+	case "setvar", "incvar", "decvar", "deletevar", "pushvar", "popvar":
+	default:
+		return nil
+	}
+	p, err := s.at(key, steps)
+	if err != nil {
+		return err
+	}
+	switch verb {
+	case "setvar":
+		return p.set(value, has)
+	case "incvar":
+		return p.add(1)
+	case "decvar":
+		return p.add(-1)
+	case "deletevar":
+		return p.remove()
+	case "pushvar":
+		return p.push(value)
+	default:
+		return p.pop()
+	}
+}
+
+// at is getOrInitRoot of path-ops.js: the list or object that a variable holds, or a new
+// one of the shape that the path's first segment asks for.
+func (s *values) at(key string, steps []string) (*place, error) {
+	p := &place{values: s, key: key, steps: steps, root: jsvalue.NewObject()}
+	if v, ok := s.state[key]; ok {
+		switch value := v.value.(type) {
+		case *jsvalue.Object, *jsvalue.Array:
+			p.root, p.exists = value, true
+			return p, nil
+		case string:
+			if err := s.spend(len(value)); err != nil {
+				return nil, err
+			}
+			parsed, _ := jsvalue.Parse([]byte(value))
+			if isContainer(parsed) {
+				p.root, p.exists = parsed, true
+				return p, nil
+			}
+		}
+	}
+	if len(steps) == 0 || isDigits(steps[0]) {
+		p.root = &jsvalue.Array{}
+	}
+	return p, nil
 }
 
 // add is addToVariable of apply.js.

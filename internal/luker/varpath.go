@@ -9,72 +9,50 @@ import (
 	"stchat/internal/jsvalue"
 )
 
-// root is getOrInitRoot of path-ops.js: the list or object that a variable holds,
-// or a new one of the shape that the path's first segment asks for.
-func (s *values) root(key string, steps []string) (root jsvalue.Value, exists bool, err error) {
-	if v, ok := s.state[key]; ok {
-		switch value := v.value.(type) {
-		case *jsvalue.Object, *jsvalue.Array:
-			return value, true, nil
-		case string:
-			if err := s.spend(len(value)); err != nil {
-				return nil, false, err
-			}
-			parsed, _ := jsvalue.Parse([]byte(value))
-			if isContainer(parsed) {
-				return parsed, true, nil
-			}
-		}
-	}
-	if len(steps) == 0 || isDigits(steps[0]) {
-		return &jsvalue.Array{}, false, nil
-	}
-	return jsvalue.NewObject(), false, nil
+// place is where an operation with a path works: the list or object that a variable
+// holds, or a new one, and the way into it.
+type place struct {
+	values *values
+	key    string
+	steps  []string
+	root   jsvalue.Value
+	exists bool // the variable holds root already
 }
 
-func (s *values) store(key string, root jsvalue.Value) {
-	s.state[key] = &variable{value: root, tree: true}
-}
+// store lets the variable hold what was made of it.
+func (p *place) store() { p.values.state[p.key] = &variable{value: p.root, tree: true} }
 
-// setPath is setvar with a path: lodashSetPath.
-func (s *values) setPath(key string, steps []string, value jsvalue.Value, has bool) error {
-	root, _, err := s.root(key, steps)
-	if err != nil {
-		return err
-	}
-	node := root
-	for i, step := range steps[:len(steps)-1] {
-		if node, err = s.into(node, step, isDigits(steps[i+1])); err != nil {
+// set is setvar with a path: lodashSetPath.
+func (p *place) set(value jsvalue.Value, has bool) (err error) {
+	node := p.root
+	for i, step := range p.steps[:len(p.steps)-1] {
+		if node, err = p.into(node, step, isDigits(p.steps[i+1])); err != nil {
 			return err
 		}
 	}
-	last := steps[len(steps)-1]
+	last := p.steps[len(p.steps)-1]
 	if object, ok := node.(*jsvalue.Object); ok && !has {
 		object.Delete(last) // JSON.stringify drops what is undefined
-	} else if err := s.set(node, last, parsed(value)); err != nil {
+	} else if err := p.assign(node, last, parsed(value)); err != nil {
 		return err
 	}
-	s.store(key, root)
+	p.store()
 	return nil
 }
 
-// addPath is incvar and decvar with a path.
-func (s *values) addPath(key string, steps []string, delta float64) error {
-	root, _, err := s.root(key, steps)
-	if err != nil {
-		return err
-	}
-	node := root
-	for _, step := range steps[:len(steps)-1] {
-		if node, err = s.into(node, step, false); err != nil {
+// add is incvar and decvar with a path.
+func (p *place) add(delta float64) (err error) {
+	node := p.root
+	for _, step := range p.steps[:len(p.steps)-1] {
+		if node, err = p.into(node, step, false); err != nil {
 			return err
 		}
 	}
-	last := steps[len(steps)-1]
+	last := p.steps[len(p.steps)-1]
 	var next jsvalue.Value = delta
 	if current, ok := property(node, last); ok && current != nil && current != "" {
 		if text, ok := current.(string); ok {
-			if err := s.spend(len(text)); err != nil {
+			if err := p.values.spend(len(text)); err != nil {
 				return err
 			}
 		}
@@ -84,31 +62,30 @@ func (s *values) addPath(key string, steps []string, delta float64) error {
 			next = number + delta
 		}
 	}
-	if err := s.set(node, last, next); err != nil {
+	if err := p.assign(node, last, next); err != nil {
 		return err
 	}
-	s.store(key, root)
+	p.store()
 	return nil
 }
 
-// deletePath is deletevar with a path: lodashDeletePath.
-func (s *values) deletePath(key string, steps []string) error {
-	root, exists, err := s.root(key, steps)
-	if err != nil || !exists {
-		return err
+// remove is deletevar with a path: lodashDeletePath.
+func (p *place) remove() (err error) {
+	if !p.exists {
+		return nil
 	}
-	node, ok := descend(root, steps[:len(steps)-1])
+	node, ok := descend(p.root, p.steps[:len(p.steps)-1])
 	if !ok {
 		return nil
 	}
-	last := steps[len(steps)-1]
+	last := p.steps[len(p.steps)-1]
 	switch node := node.(type) {
 	case *jsvalue.Array:
 		at := jsvalue.ToNumber(last)
 		if at != math.Trunc(at) || at < 0 || at >= float64(len(node.Items)) {
 			return nil
 		}
-		if err := s.spend(len(node.Items) - int(at)); err != nil {
+		if err := p.values.spend(len(node.Items) - int(at)); err != nil {
 			return err
 		}
 		node.Items = append(node.Items[:int(at)], node.Items[int(at)+1:]...)
@@ -117,38 +94,34 @@ func (s *values) deletePath(key string, steps []string) error {
 			return nil
 		}
 	}
-	s.store(key, root)
+	p.store()
 	return nil
 }
 
 // push is pushvar: pushAtPath.
-func (s *values) push(key string, steps []string, value jsvalue.Value) error {
-	root, _, err := s.root(key, steps)
-	if err != nil {
-		return err
-	}
-	if len(steps) == 0 {
-		list, ok := root.(*jsvalue.Array)
+func (p *place) push(value jsvalue.Value) (err error) {
+	if len(p.steps) == 0 {
+		list, ok := p.root.(*jsvalue.Array)
 		if !ok {
 			return nil
 		}
 		list.Items = append(list.Items, parsed(value))
-		s.store(key, root)
+		p.store()
 		return nil
 	}
-	node := root
-	for i, step := range steps[:len(steps)-1] {
+	node := p.root
+	for i, step := range p.steps[:len(p.steps)-1] {
 		if next, ok := property(node, step); ok && next != nil && !isContainer(next) {
 			return nil // nothing was made on the way here: below a new container there is nothing
 		}
-		if node, err = s.into(node, step, isDigits(steps[i+1])); err != nil {
+		if node, err = p.into(node, step, isDigits(p.steps[i+1])); err != nil {
 			return err
 		}
 	}
-	last := steps[len(steps)-1]
+	last := p.steps[len(p.steps)-1]
 	switch existing, _ := property(node, last); existing := existing.(type) {
 	case nil:
-		if err := s.set(node, last, &jsvalue.Array{Items: []jsvalue.Value{parsed(value)}}); err != nil {
+		if err := p.assign(node, last, &jsvalue.Array{Items: []jsvalue.Value{parsed(value)}}); err != nil {
 			return err
 		}
 	case *jsvalue.Array:
@@ -156,34 +129,33 @@ func (s *values) push(key string, steps []string, value jsvalue.Value) error {
 	default:
 		return nil
 	}
-	s.store(key, root)
+	p.store()
 	return nil
 }
 
 // pop is popvar: popAtPath.
-func (s *values) pop(key string, steps []string) error {
-	root, exists, err := s.root(key, steps)
-	if err != nil || !exists {
-		return err
+func (p *place) pop() error {
+	if !p.exists {
+		return nil
 	}
-	if len(steps) == 0 {
-		list, ok := root.(*jsvalue.Array)
+	if len(p.steps) == 0 {
+		list, ok := p.root.(*jsvalue.Array)
 		if !ok {
 			return nil
 		}
 		list.Items = list.Items[:max(0, len(list.Items)-1)]
-	} else if node, ok := descend(root, steps[:len(steps)-1]); ok {
-		last, _ := property(node, steps[len(steps)-1])
+	} else if node, ok := descend(p.root, p.steps[:len(p.steps)-1]); ok {
+		last, _ := property(node, p.steps[len(p.steps)-1])
 		if list, ok := last.(*jsvalue.Array); ok && len(list.Items) > 0 {
 			list.Items = list.Items[:len(list.Items)-1]
 		}
 	}
-	s.store(key, root)
+	p.store()
 	return nil
 }
 
 // into returns the container at a property of node, a new one where there is none.
-func (s *values) into(node jsvalue.Value, step string, list bool) (jsvalue.Value, error) {
+func (p *place) into(node jsvalue.Value, step string, list bool) (jsvalue.Value, error) {
 	if next, ok := property(node, step); ok && isContainer(next) {
 		return next, nil
 	}
@@ -191,12 +163,12 @@ func (s *values) into(node jsvalue.Value, step string, list bool) (jsvalue.Value
 	if list {
 		next = &jsvalue.Array{}
 	}
-	return next, s.set(node, step, next)
+	return next, p.assign(node, step, next)
 }
 
-// set is node[step] = value. A property of a list that is no index is lost when
+// assign is node[step] = value. A property of a list that is no index is lost when
 // JSON.stringify prints the list, so it is not kept; its length is refused.
-func (s *values) set(node jsvalue.Value, step string, value jsvalue.Value) error {
+func (p *place) assign(node jsvalue.Value, step string, value jsvalue.Value) error {
 	switch node := node.(type) {
 	case *jsvalue.Object:
 		node.Set(step, value)
@@ -210,7 +182,7 @@ func (s *values) set(node jsvalue.Value, step string, value jsvalue.Value) error
 		case holes < 0:
 			node.Items[i] = value
 		default:
-			if err := s.hole(holes); err != nil {
+			if err := p.values.hole(holes); err != nil {
 				return err
 			}
 			node.Items = append(slices.Grow(node.Items, int(holes)+1), make([]jsvalue.Value, holes)...)

@@ -19,29 +19,6 @@ type keyTable struct {
 	before []uint32
 }
 
-// index builds the table, unless there is one.
-func (c *content) index() {
-	if c.keys != nil {
-		return
-	}
-	t := &keyTable{seed: maphash.MakeSeed()}
-	c.keys = t
-	t.slots = make([]uint32, slotsFor(len(c.members)))
-	for i := range c.members {
-		if !c.live(i) {
-			continue
-		}
-		if last := t.put(c, i); last >= 0 {
-			if t.before == nil {
-				t.before = make([]uint32, len(c.members))
-			}
-			t.before[i] = uint32(last) + 1
-			continue
-		}
-		t.live++
-	}
-}
-
 // slotsFor returns how many slots n keys take: a quarter stays free at least.
 func slotsFor(n int) int {
 	slots := 16

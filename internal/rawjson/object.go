@@ -1,8 +1,9 @@
 package rawjson
 
 import (
+	"bytes"
 	"errors"
-	"iter"
+	"unicode/utf8"
 )
 
 // ErrNotObject means that the bytes given are not one whole JSON object.
@@ -87,56 +88,117 @@ func (o *Object) Keys() []string {
 // Has reports whether the object has the key.
 func (o *Object) Has(key string) bool { return o.find(literal(key)) >= 0 }
 
-// Len returns the number of distinct keys.
-func (o *Object) Len() int {
-	o.index()
-	return o.keys.live
+// Set gives the key a value, which must be one JSON value and must not change
+// afterwards. The last occurrence of a key that exists keeps its place and its
+// spelling; a new key is appended.
+func (o *Object) Set(key string, value []byte) { o.set(literal(key), nil, value, false) }
+
+// SetRaw is [Object.Set] for a key as it is written in JSON, with its quotes: a
+// new key keeps this spelling.
+func (o *Object) SetRaw(rawKey, value []byte) {
+	o.set(literal(decodeKey(rawKey)), rawKey, value, false)
 }
 
-// All yields each decoded key once, in the order [Object.Bytes] writes them: a
-// repeated key at its first place, with its last value. The object must not be
-// edited meanwhile.
-func (o *Object) All() iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
-		o.index()
-		visit := func(i int) bool {
-			if o.keys.earlier(i) >= 0 {
-				return true
-			}
-			key, last := decodeKey(o.key(i)), i
-			if o.keys.repeats() {
-				last = o.find(key)
-			}
-			return yield(key, o.value(last))
+// SetFirst is [Object.Set], but a new key becomes the first.
+func (o *Object) SetFirst(key string, value []byte) { o.set(literal(key), nil, value, true) }
+
+// set gives a literal key its value; rawKey is how a new key is spelled, nil for
+// the usual way.
+func (o *Object) set(key string, rawKey, value []byte, front bool) {
+	o.edited = true
+	if i := o.find(key); i >= 0 {
+		m := &o.members[i]
+		if m.val >= 0 {
+			o.edits = append(o.edits, edit{})
+			m.val = ^(len(o.edits) - 1)
 		}
-		for i := len(o.members) - 1; i >= o.read; i-- {
-			if o.live(i) && o.fronted(i) && !visit(i) {
-				return
-			}
-		}
-		for i := range o.members {
-			if o.live(i) && !o.fronted(i) && !visit(i) {
-				return
-			}
-		}
+		o.edits[^m.val].val = value
+		return
+	}
+	if rawKey == nil {
+		rawKey = Quote(key)
+	}
+	at := ^len(o.edits)
+	o.edits = append(o.edits, edit{rawKey, value, front})
+	o.members = append(o.members, member{at, at})
+	if o.keys != nil {
+		o.keys.add(&o.content)
 	}
 }
 
-// Duplicates returns how many of the decoded keys occur more than once, and the one
-// whose second occurrence comes first.
-func (o *Object) Duplicates() (first string, n int) {
-	o.index()
-	if !o.keys.repeats() {
-		return "", 0
+// Unset removes every occurrence of the key and reports whether there was one.
+func (o *Object) Unset(key string) bool {
+	key = literal(key)
+	i := o.find(key)
+	if i < 0 {
+		return false
 	}
-	for i := range o.members {
-		before := o.keys.earlier(i)
-		if !o.live(i) || before < 0 || o.keys.earlier(before) >= 0 {
-			continue // gone, a first occurrence, or a third and later one
+	o.edited = true
+	if o.keys != nil {
+		o.keys.live--
+		for ; i >= 0; i = o.keys.earlier(i) {
+			o.members[i].val = gone
 		}
-		if n++; n == 1 {
-			first = decodeKey(o.key(i))
+		return true
+	}
+	for ; i >= 0; i-- {
+		if KeyIs(o.key(i), key) {
+			o.members[i].val = gone
 		}
 	}
-	return first, n
+	return true
+}
+
+// Bytes returns the object with its edits spliced in and every other byte as it
+// was read; without edits, the very bytes read. A removed member takes one comma
+// and the white space on one side of it along. A new member is written compactly,
+// unless the object has a member a line: then it gets a line of its own too.
+func (o *Object) Bytes() []byte {
+	if !o.edited {
+		return o.src
+	}
+	size := len(o.src)
+	for i := range o.edits {
+		size += len(o.edits[i].key) + len(o.edits[i].val) + 16
+	}
+	w := splicer{out: make([]byte, 0, size), lead: []byte{}, gap: []byte{','}, colon: []byte{':'}}
+	w.out = append(w.out, o.src[:o.braces.at+1]...)
+	tail := o.src[o.braces.at+1 : o.braces.end]
+	if o.read > 0 {
+		first := o.members[0].key
+		tail = o.src[o.valueEnd(o.read-1):o.braces.end]
+		w.lead = o.src[o.braces.at+1 : first]
+		if bytes.IndexByte(w.lead, '\n') >= 0 {
+			w.gap = append(w.gap, w.lead...)
+			key := first + len(o.key(0))
+			w.colon = o.src[key:valueStart(o.src, key)]
+			if bytes.IndexByte(w.colon, '\n') >= 0 {
+				w.colon = []byte{':'}
+			}
+		}
+	}
+	for i := len(o.members) - 1; i >= o.read; i-- {
+		if o.live(i) && o.fronted(i) {
+			w.add(o.key(i), o.value(i))
+		}
+	}
+	w.addRead(&o.content)
+	for i := o.read; i < len(o.members); i++ {
+		if o.live(i) && !o.fronted(i) {
+			w.add(o.key(i), o.value(i))
+		}
+	}
+	if w.any {
+		w.out = append(w.out, tail...)
+	}
+	return append(w.out, o.src[o.braces.end:]...)
+}
+
+// literal returns the key as it reads once written: [Quote] writes U+FFFD for
+// bytes that no JSON string can hold.
+func literal(key string) string {
+	if utf8.ValidString(key) {
+		return key
+	}
+	return decodeKey(Quote(key))
 }

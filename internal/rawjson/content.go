@@ -1,6 +1,8 @@
 package rawjson
 
 import (
+	"hash/maphash"
+	"iter"
 	"math"
 	"slices"
 )
@@ -101,6 +103,83 @@ func (c *content) find(key string) int {
 		}
 	}
 	return -1
+}
+
+// index builds the table, unless there is one.
+func (c *content) index() {
+	if c.keys != nil {
+		return
+	}
+	t := &keyTable{seed: maphash.MakeSeed()}
+	c.keys = t
+	t.slots = make([]uint32, slotsFor(len(c.members)))
+	for i := range c.members {
+		if !c.live(i) {
+			continue
+		}
+		if last := t.put(c, i); last >= 0 {
+			if t.before == nil {
+				t.before = make([]uint32, len(c.members))
+			}
+			t.before[i] = uint32(last) + 1
+			continue
+		}
+		t.live++
+	}
+}
+
+// Len returns the number of distinct keys.
+func (c *content) Len() int {
+	c.index()
+	return c.keys.live
+}
+
+// All yields each decoded key once, in the order [Object.Bytes] writes them: a
+// repeated key at its first place, with its last value. The object must not be
+// edited meanwhile.
+func (c *content) All() iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		c.index()
+		visit := func(i int) bool {
+			if c.keys.earlier(i) >= 0 {
+				return true
+			}
+			key, last := decodeKey(c.key(i)), i
+			if c.keys.repeats() {
+				last = c.find(key)
+			}
+			return yield(key, c.value(last))
+		}
+		for i := len(c.members) - 1; i >= c.read; i-- {
+			if c.live(i) && c.fronted(i) && !visit(i) {
+				return
+			}
+		}
+		for i := range c.members {
+			if c.live(i) && !c.fronted(i) && !visit(i) {
+				return
+			}
+		}
+	}
+}
+
+// Duplicates returns how many of the decoded keys occur more than once, and the one
+// whose second occurrence comes first.
+func (c *content) Duplicates() (first string, n int) {
+	c.index()
+	if !c.keys.repeats() {
+		return "", 0
+	}
+	for i := range c.members {
+		before := c.keys.earlier(i)
+		if !c.live(i) || before < 0 || c.keys.earlier(before) >= 0 {
+			continue // gone, a first occurrence, or a third and later one
+		}
+		if n++; n == 1 {
+			first = decodeKey(c.key(i))
+		}
+	}
+	return first, n
 }
 
 // backSpace returns where the JSON white space begins that ends at i.
