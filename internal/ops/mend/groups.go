@@ -28,15 +28,3 @@ func (e *groupEdit) tell() *told {
 	}
 	return t
 }
-
-// group returns what a chat asks of a group file, made when it is first asked for.
-func (p *plan) group(f *group.File) *groupEdit {
-	for _, e := range p.groups {
-		if e.Path == f.Path {
-			return e
-		}
-	}
-	e := &groupEdit{group.Edit{Path: f.Path}, f.Raw()}
-	p.groups = append(p.groups, e)
-	return e
-}

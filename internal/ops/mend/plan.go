@@ -2,16 +2,19 @@ package mend
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
-
-	"stchat/internal/family"
+	"io"
+	"stchat/internal/autorecap"
+	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/luker"
 	"stchat/internal/meta"
+	"stchat/internal/rawjson"
 	"stchat/internal/rules"
-	"stchat/internal/userdir"
+	"stchat/internal/safefile"
+	"time"
 )
 
 // plan is what is to be done about one chat.
@@ -44,168 +47,74 @@ func (p *plan) isEmpty() bool {
 	return p.want == 0 && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state == nil
 }
 
-// onLines are the rules that are mended line by line.
-func onLines() rules.Set {
-	return rules.SetOf(rules.BOM, rules.CRLF, rules.NUL, rules.InvalidJSON, rules.TornTail, rules.NotAnObject, rules.TooDeep, rules.MisplacedHeader) |
-		rules.SetOf(rules.LegacyMedia) | onSwipes() | onLinks()
-}
-
-// planner turns findings into plans.
-type planner struct {
-	checker *rules.Checker
-	want    rules.Set // what is mended
-	asked   rules.Set // what was asked for by name
-	newUUID func() string
-	now     time.Time
-	bump    bool
-	renames *renames
-	byPath  map[string]*plan
-	plans   []*plan                // in the order of the chats
-	known   map[string]*rules.Chat // those that are mended, by the paths of their files
-	parents map[string]*rules.Chat // others that were looked up, the same
-	graphs  map[string]*family.Graph
-}
-
-func newPlanner(opt *RepairOptions, s *surveyed) *planner {
-	p := &planner{
-		checker: s.checker, newUUID: opt.NewUUID, now: opt.Now, bump: opt.BumpIntegrity,
-		byPath: map[string]*plan{}, known: map[string]*rules.Chat{}, parents: map[string]*rules.Chat{}, graphs: map[string]*family.Graph{},
+// unit is the change of one chat and what belongs to it.
+func (p *plan) unit(opt *RepairOptions, files *quarantines, d *drafted) changeset.Unit {
+	u := changeset.Unit{Root: changeset.RootOf(p.chat.Path)}
+	for _, e := range p.groups {
+		u.Shares = append(u.Shares, e.Path)
 	}
-	p.want, p.asked = opt.wanted()
-	p.renames = &renames{lib: &s.checker.Around.Library, as: p.as, folders: map[string]kin{}}
-	for _, c := range s.chats {
-		p.know(c)
-	}
-	return p
-}
-
-// know notes how a chat is judged.
-func (p *planner) know(c *rules.Chat) { p.known[p.file(c)] = c }
-
-// file is the path of a chat's file, however it was come by.
-func (p *planner) file(c *rules.Chat) string { return p.checker.Around.Folder(c.Folder).File(c.Name) }
-
-// of returns the plan of a chat, made when it is first asked for.
-func (p *planner) of(c *rules.Chat) *plan {
-	one := p.byPath[c.Path]
-	if one == nil {
-		one = &plan{chat: c, notes: map[int][]string{}, wanted: p.want & onLines()}
-		if c.Kind == userdir.File {
-			one.wanted &^= onLinks()
-		}
-		one.links.target = p.checker.Around.Folder(c.Folder).Target
-		one.links.remove = p.asked
-		one.links.renamed = func(string) (string, bool) { return "", false }
-		sidecars := p.checker.Around.Folder(c.Folder).Sidecars(c.Name)
-		for _, sidecar := range sidecars {
-			if sidecar.Kind == luker.ChatSync {
-				one.sync = sidecar.Path
+	u.Draft = func(ctx context.Context, set *changeset.Set) error {
+		if !p.isEmpty() {
+			if err := p.draft(ctx, opt, set, files, d); err != nil {
+				return err
 			}
 		}
-		if p.bump || len(sidecars) > 0 { // Luker knows by it that the chat was edited
-			one.slug = p.newUUID()
+		for _, e := range p.groups {
+			if err := set.Edit(e.Path, safefile.Stamp{}, &e.Edit, "the group"); err != nil {
+				return err
+			}
 		}
-		p.byPath[c.Path] = one
-		p.plans = append(p.plans, one)
+		return nil
 	}
-	return one
+	return u
 }
 
-// headed reports whether a chat's header may have to come to the front.
-func (p *planner) headed(c *rules.Chat) bool {
-	have := c.Mendable() & p.want
-	return !c.HasHeader && have&rules.SetOf(rules.NoHeader, rules.MisplacedHeader, rules.GroupOldLayout, rules.GroupUnlisted) != 0 ||
-		have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail) != 0
-}
-
-// head plans how a chat's header comes to stand in front. The chat it is then
-// is to be judged anew: its header, too, may name what is not there.
-func (p *planner) head(ctx context.Context, c *rules.Chat, src jsonl.Source) (again *rules.Chat, err error) {
-	have := c.Mendable() & p.want
-	var need newHeader
-	files, old := p.checker.Around.OldGroups(c)
-	if have.Has(rules.GroupUnlisted) && p.want.Has(rules.GroupOldLayout) && old == nil {
-		files, old = p.checker.Around.OldGroup(c)
-	}
-	if old != nil && (have.Has(rules.GroupOldLayout) || have.Has(rules.GroupUnlisted)) && !c.HasHeader {
-		need.old = old
-		need.missing = append(need.missing, rules.GroupOldLayout)
-	}
-	for _, id := range []rules.ID{rules.NoHeader, rules.MisplacedHeader} {
-		if have.Has(id) && !c.HasHeader && old == nil && (id == rules.NoHeader || c.Inside == 1) {
-			need.missing = append(need.missing, id)
-		}
-	}
-	h, err := putInFront(ctx, src, c, have, need)
-	if err != nil || h == nil {
-		return nil, err
-	}
-	if again, err = p.checker.Rescan(ctx, c, h.view.over(src)); err != nil {
-		return nil, err
-	}
-	p.know(again)
-	one := p.of(again)
-	one.view, one.steps = h.view, h.steps
-	if need.old != nil && h.view.inserted && h.view.from == 0 {
-		one.forget(files)
-	}
-	return again, nil
-}
-
-// headOf is head for a chat whose file is to be opened.
-func (p *planner) headOf(ctx context.Context, c *rules.Chat) (*rules.Chat, error) {
-	if !p.headed(c) || refuses(c) != nil {
-		return nil, nil
-	}
-	file, src, err := openJudged(c)
+// draft drafts the chat as it is to be, and what goes with it.
+func (p *plan) draft(ctx context.Context, opt *RepairOptions, set *changeset.Set, files *quarantines, d *drafted) error {
+	file, src, err := openJudged(p.chat)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Close()
-	return p.head(ctx, c, src)
-}
-
-// chat plans what a chat's findings ask for.
-func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
-	have := c.Mendable() & p.want
-	if have == 0 {
-		return nil
-	}
-	if err := refuses(c); err != nil {
-		return err
-	}
-	if have.Has(rules.UnlistedBranch) {
-		if err := p.branch(ctx, c); err != nil {
-			return err
-		}
-	}
-	have &^= rules.SetOf(rules.UnlistedBranch)
-	renamed, left, err := p.renames.now(ctx, c, have)
+	out, err := set.Replace(p.chat.Path, p.chat.Stamp, "the chat")
 	if err != nil {
 		return err
 	}
-	if !renamed {
-		have &^= dangling() &^ p.asked
+	lost := &quarantine{chat: p.chat.Path, now: opt.Now, make: func() (w io.Writer, err error) {
+		w, d.quarantine, err = files.create(set, p.chat)
+		return w, err
+	}}
+	if err := p.render(ctx, src, out, lost, d); err != nil {
+		return err
 	}
-	if have == 0 && len(left) == 0 {
+	if d.told.total == 0 {
+		set.Drop(out)
 		return nil
 	}
-	one := p.of(c)
-	one.links.renamed, one.left = p.renames.in(ctx, c), append(one.left, left...)
-	one.want = have & onLines()
-	if have.Has(rules.GroupOldLayout) && c.HasHeader && len(one.groups) == 0 {
-		files, _ := p.checker.Around.OldGroups(c)
-		one.forget(files)
+	if p.sync == "" {
+		return nil
 	}
-	if f := p.checker.Around.GroupOf(c); f != nil && have.Has(rules.GroupUnlisted) {
-		e := one.group(f)
-		e.List = append(e.List, c.Name)
+	// Luker reads the slug there first (FORMATS.md A1.6)
+	data := luker.SyncData(p.slug, opt.Now.UnixMilli())
+	same := changeset.Bytes(func([]byte) ([]byte, error) { return data, nil })
+	return set.Edit(p.sync, safefile.Stamp{}, same, "the chat's new slug, for Luker")
+}
+
+// render writes the chat as it is to be.
+func (p *plan) render(ctx context.Context, file jsonl.Source, out io.Writer, lost *quarantine, d *drafted) error {
+	for i := range p.steps {
+		s := &p.steps[i]
+		d.told.add(s.step, text(s.change), s.before, s.after)
 	}
-	p.identity(one, have)
-	p.parent(one, have)
-	p.recap(one, have)
-	p.state(one, have)
-	return nil
+	src := p.view.over(file)
+	renamed, err := p.state.renames(ctx, src)
+	if err != nil {
+		return err
+	}
+	pass := &pass{plan: p, told: &d.told, lost: lost, src: src, renamed: renamed}
+	err = errors.Join(jsonl.Rewrite(ctx, out, pass.src, pass.edits(ctx)), lost.flush())
+	d.left = pass.left
+	return err
 }
 
 // forget takes the chat's metadata out of group files.
@@ -216,13 +125,83 @@ func (p *plan) forget(files []*group.File) {
 	}
 }
 
-// refuses tells why the chat's file must not be edited.
-func refuses(c *rules.Chat) error {
-	if !c.HasDir || c.Kind == userdir.File {
-		return nil
+// group returns what a chat asks of a group file, made when it is first asked for.
+func (p *plan) group(f *group.File) *groupEdit {
+	for _, e := range p.groups {
+		if e.Path == f.Path {
+			return e
+		}
 	}
-	if reason := luker.InDatabase(c.Dir.Root); reason != "" {
-		return fmt.Errorf("%s: %s; repair the chat in an export, outside this folder", c.Path, reason)
+	e := &groupEdit{group.Edit{Path: f.Path}, f.Raw()}
+	p.groups = append(p.groups, e)
+	return e
+}
+
+// edit changes the header.
+func (p *plan) edit(id rules.ID, change string, do func(h *meta.Header)) {
+	p.header = append(p.header, headerEdit{id, change, do})
+}
+
+// ownRecap makes the running recap the chat's own.
+func (p *plan) ownRecap(id rules.ID) {
+	p.edit(id, "set chat_id of the running recap to this chat", func(h *meta.Header) {
+		autorecap.OwnRunning(h.Metadata(), p.chat.Name)
+	})
+}
+
+// parent mends main_chat, which leads to target where ok is true. Without a parent
+// Auto-Recap erases a running recap of another chat, so that becomes this chat's own.
+func (p *plan) parent(target string, ok bool, have, asked rules.Set) {
+	c := p.chat
+	var now string
+	var renamed bool
+	if !ok && have.Has(rules.DanglingMainChat) {
+		now, renamed = p.links.renamed(c.MainChat)
 	}
-	return nil
+	switch {
+	case renamed && now == "":
+	case renamed:
+		p.edit(rules.DanglingMainChat, fmt.Sprintf("main_chat names %q, as the parent is called now", clip(now)), func(h *meta.Header) {
+			h.Metadata().Set("main_chat", rawjson.Quote(now))
+		})
+	case !ok && have.Has(rules.DanglingMainChat) && asked.Has(rules.DanglingMainChat):
+		p.edit(rules.DanglingMainChat, "removed main_chat, which named a chat that is not there", func(h *meta.Header) {
+			h.Metadata().Unset("main_chat")
+		})
+		if c.ForeignRecap() {
+			p.ownRecap(rules.DanglingMainChat)
+		}
+	case ok && target != c.MainChat && have.Has(rules.UnsafeName):
+		p.edit(rules.UnsafeName, "main_chat names the file as it is called", func(h *meta.Header) {
+			h.Metadata().Set("main_chat", rawjson.Quote(target))
+		})
+	}
+}
+
+// keeping plans the mending of what extensions keep. It is judged by the messages there are:
+// where damaged lines become messages in the same run, it waits for the next.
+func (p *plan) keeping(have, want rules.Set, now time.Time) {
+	state := want & rules.OnState() // mending by one rule may give another something to do
+	if have&state == 0 {
+		return
+	}
+	if have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail) != 0 {
+		for _, id := range rules.All() {
+			if (have & state).Has(id) {
+				p.left = append(p.left, id.String()+": damaged lines are mended first, and may become messages; repair once more")
+			}
+		}
+		return
+	}
+	p.state = &stateMender{want: state, messages: p.chat.Messages, now: now}
+	if p.chat.State != nil { // else no reason was found to look at messages
+		p.state.facts = *p.chat.State
+	}
+}
+
+// drafted is what drafting one chat came to.
+type drafted struct {
+	told       told
+	left       []string // what was asked for and could not be mended
+	quarantine string   // path; empty: nothing is taken out
 }

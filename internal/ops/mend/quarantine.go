@@ -4,9 +4,15 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"stchat/internal/changeset"
+	"stchat/internal/names"
+	"stchat/internal/rules"
+	"stchat/internal/userdir"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -64,4 +70,46 @@ func (q *quarantine) flush() error {
 		return nil
 	}
 	return q.out.Flush()
+}
+
+const (
+	// tries is how many names are tried for a quarantine file.
+	tries = 1000
+	// longest is how many bytes its name has at most before a number.
+	longest = 255 - len(".1000.damaged")
+)
+
+// quarantines finds names for the quarantine files of a call. It is safe for use
+// by several goroutines at once.
+type quarantines struct {
+	folder string // empty: beside the chats
+	mu     sync.Mutex
+	taken  map[string]bool
+}
+
+// create drafts the quarantine file of a chat, which is as private as the chat.
+func (q *quarantines) create(set *changeset.Set, c *rules.Chat) (w io.Writer, path string, err error) {
+	path = q.name(c.Path)
+	w, err = set.Create(path, "what is taken out of the chat", changeset.Like(c.Stamp), changeset.InFolder())
+	return w, path, err
+}
+
+// name returns the first name that is free.
+func (q *quarantines) name(chat string) string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	folder := q.folder
+	if folder == "" {
+		folder = filepath.Dir(chat)
+	}
+	stem := filepath.Join(folder, names.Shorten(userdir.ChatName(chat), longest))
+	path := stem + ".damaged"
+	for i := 2; i <= tries; i++ {
+		if _, err := os.Lstat(path); err != nil && !q.taken[path] {
+			break // free, or trouble that creating it will meet
+		}
+		path = fmt.Sprintf("%s.%d.damaged", stem, i)
+	}
+	q.taken[path] = true
+	return path
 }

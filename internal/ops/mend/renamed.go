@@ -79,27 +79,6 @@ func (r *renames) in(ctx context.Context, c *rules.Chat) func(name string) (now 
 	}
 }
 
-// as tells what a chat will be when it is mended: what its lines say then, and who
-// lists it.
-func (p *planner) as(path string) *family.As {
-	c := p.known[path]
-	if c == nil || refuses(c) != nil {
-		return nil
-	}
-	as := &family.As{}
-	if one := p.byPath[c.Path]; one != nil && one.view != nil {
-		as.View = one.view.over
-	}
-	have := c.Mendable() & p.want
-	if f := p.checker.Around.GroupOf(c); f != nil && have.Has(rules.GroupUnlisted) {
-		as.Groups = []string{f.Path}
-	}
-	if have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail, rules.MisplacedHeader) != 0 {
-		as.Line = becoming(have)
-	}
-	return as
-}
-
 // becoming tells of a chat's lines what messages they will hold: junk around one goes,
 // and so does the header where it comes once more.
 func becoming(want rules.Set) family.Becoming {

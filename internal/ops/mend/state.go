@@ -139,30 +139,9 @@ func (m *stateMender) beyond(metadata *rawjson.Object, note func(id rules.ID, te
 	})
 }
 
-// state plans the mending of what extensions keep. It is judged by the messages there are:
-// where damaged lines become messages in the same run, it waits for the next.
-func (p *planner) state(one *plan, have rules.Set) {
-	state := p.want & rules.OnState() // mending by one rule may give another something to do
-	if have&state == 0 {
-		return
-	}
-	if have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail) != 0 {
-		for _, id := range rules.All() {
-			if (have & state).Has(id) {
-				one.left = append(one.left, id.String()+": damaged lines are mended first, and may become messages; repair once more")
-			}
-		}
-		return
-	}
-	one.state = &stateMender{want: state, messages: one.chat.Messages, now: p.now}
-	if one.chat.State != nil { // else no reason was found to look at messages
-		one.state.facts = *one.chat.State
-	}
-}
-
 // renames finds out which prompts get another id, before their messages are read.
-func (p *plan) renamesIn(ctx context.Context, src jsonl.Source) (illustrator.Renames, error) {
-	if p.state == nil || !p.state.want.Has(rules.PromptDrift) {
+func (m *stateMender) renames(ctx context.Context, src jsonl.Source) (illustrator.Renames, error) {
+	if m == nil || !m.want.Has(rules.PromptDrift) {
 		return nil, nil
 	}
 	var renamed illustrator.Renames
@@ -171,7 +150,7 @@ func (p *plan) renamesIn(ctx context.Context, src jsonl.Source) (illustrator.Ren
 			return
 		}
 		if h, err := meta.Parse(l.Raw); err == nil {
-			_, renamed = p.state.mend(h.Metadata())
+			_, renamed = m.mend(h.Metadata())
 		}
 	}, func(*struct{}, jsonl.Base, jsonl.Damages) error {
 		if renamed != nil {

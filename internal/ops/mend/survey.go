@@ -3,15 +3,19 @@ package mend
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/rules"
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -160,4 +164,20 @@ func around(w ops.Walked, chats []*rules.Chat) rules.Around {
 		}
 	}
 	return a
+}
+
+// openJudged opens a chat that must still be as it was judged.
+func openJudged(c *rules.Chat) (file *os.File, src jsonl.Source, err error) {
+	f, err := chat.OpenRegular(c.Path)
+	if err != nil {
+		return nil, src, err
+	}
+	stamp, err := safefile.StampOf(f)
+	if err == nil && !stamp.Same(c.Stamp) {
+		err = fmt.Errorf("%s: %w", c.Path, safefile.ErrChanged)
+	}
+	if err != nil {
+		return nil, src, errors.Join(err, f.Close())
+	}
+	return f, jsonl.Source{R: f, Size: stamp.Size()}, nil
 }

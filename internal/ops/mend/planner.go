@@ -1,0 +1,237 @@
+package mend
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"stchat/internal/family"
+	"stchat/internal/jsonl"
+	"stchat/internal/luker"
+	"stchat/internal/meta"
+	"stchat/internal/rawjson"
+	"stchat/internal/rules"
+	"stchat/internal/userdir"
+)
+
+// planner turns findings into plans.
+type planner struct {
+	checker  *rules.Checker
+	want     rules.Set // what is mended
+	asked    rules.Set // what was asked for by name
+	newUUID  func() string
+	now      time.Time
+	bump     bool
+	renames  *renames
+	byPath   map[string]*plan
+	plans    []*plan                // in the order of the chats
+	known    map[string]*rules.Chat // those that are mended, by the paths of their files
+	branches branches
+}
+
+func newPlanner(opt *RepairOptions, s *surveyed) *planner {
+	p := &planner{
+		checker: s.checker, newUUID: opt.NewUUID, now: opt.Now, bump: opt.BumpIntegrity,
+		byPath: map[string]*plan{}, known: map[string]*rules.Chat{},
+	}
+	p.want, p.asked = opt.wanted()
+	p.branches = branches{checker: s.checker, known: p.known, parents: map[string]*rules.Chat{}, graphs: map[string]*family.Graph{}}
+	p.renames = &renames{lib: &s.checker.Around.Library, as: p.as, folders: map[string]kin{}}
+	for _, c := range s.chats {
+		p.know(c)
+	}
+	return p
+}
+
+// know notes how a chat is judged.
+func (p *planner) know(c *rules.Chat) { p.known[p.file(c)] = c }
+
+// file is the path of a chat's file, however it was come by.
+func (p *planner) file(c *rules.Chat) string { return p.checker.Around.Folder(c.Folder).File(c.Name) }
+
+// of returns the plan of a chat, made when it is first asked for.
+func (p *planner) of(c *rules.Chat) *plan {
+	one := p.byPath[c.Path]
+	if one == nil {
+		one = &plan{chat: c, notes: map[int][]string{}, wanted: p.want & onLines()}
+		if c.Kind == userdir.File {
+			one.wanted &^= onLinks()
+		}
+		one.links.target = p.checker.Around.Folder(c.Folder).Target
+		one.links.remove = p.asked
+		one.links.renamed = func(string) (string, bool) { return "", false }
+		sidecars := p.checker.Around.Folder(c.Folder).Sidecars(c.Name)
+		for _, sidecar := range sidecars {
+			if sidecar.Kind == luker.ChatSync {
+				one.sync = sidecar.Path
+			}
+		}
+		if p.bump || len(sidecars) > 0 { // Luker knows by it that the chat was edited
+			one.slug = p.newUUID()
+		}
+		p.byPath[c.Path] = one
+		p.plans = append(p.plans, one)
+	}
+	return one
+}
+
+// headed reports whether a chat's header may have to come to the front.
+func (p *planner) headed(c *rules.Chat) bool {
+	have := c.Mendable() & p.want
+	return !c.HasHeader && have&rules.SetOf(rules.NoHeader, rules.MisplacedHeader, rules.GroupOldLayout, rules.GroupUnlisted) != 0 ||
+		have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail) != 0
+}
+
+// head plans how a chat's header comes to stand in front. The chat it is then
+// is to be judged anew: its header, too, may name what is not there.
+func (p *planner) head(ctx context.Context, c *rules.Chat, src jsonl.Source) (again *rules.Chat, err error) {
+	have := c.Mendable() & p.want
+	var need newHeader
+	files, old := p.checker.Around.OldGroups(c)
+	if have.Has(rules.GroupUnlisted) && p.want.Has(rules.GroupOldLayout) && old == nil {
+		files, old = p.checker.Around.OldGroup(c)
+	}
+	if old != nil && (have.Has(rules.GroupOldLayout) || have.Has(rules.GroupUnlisted)) && !c.HasHeader {
+		need.old = old
+		need.missing = append(need.missing, rules.GroupOldLayout)
+	}
+	for _, id := range []rules.ID{rules.NoHeader, rules.MisplacedHeader} {
+		if have.Has(id) && !c.HasHeader && old == nil && (id == rules.NoHeader || c.Inside == 1) {
+			need.missing = append(need.missing, id)
+		}
+	}
+	h, err := putInFront(ctx, src, c, have, need)
+	if err != nil || h == nil {
+		return nil, err
+	}
+	if again, err = p.checker.Rescan(ctx, c, h.view.over(src)); err != nil {
+		return nil, err
+	}
+	p.know(again)
+	one := p.of(again)
+	one.view, one.steps = h.view, h.steps
+	if need.old != nil && h.view.inserted && h.view.from == 0 {
+		one.forget(files)
+	}
+	return again, nil
+}
+
+// headOf is head for a chat whose file is to be opened.
+func (p *planner) headOf(ctx context.Context, c *rules.Chat) (*rules.Chat, error) {
+	if !p.headed(c) || refuses(c) != nil {
+		return nil, nil
+	}
+	file, src, err := openJudged(c)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return p.head(ctx, c, src)
+}
+
+// as tells what a chat will be when it is mended: what its lines say then, and who
+// lists it.
+func (p *planner) as(path string) *family.As {
+	c := p.known[path]
+	if c == nil || refuses(c) != nil {
+		return nil
+	}
+	as := &family.As{}
+	if one := p.byPath[c.Path]; one != nil && one.view != nil {
+		as.View = one.view.over
+	}
+	have := c.Mendable() & p.want
+	if f := p.checker.Around.GroupOf(c); f != nil && have.Has(rules.GroupUnlisted) {
+		as.Groups = []string{f.Path}
+	}
+	if have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail, rules.MisplacedHeader) != 0 {
+		as.Line = becoming(have)
+	}
+	return as
+}
+
+// chat plans what a chat's findings ask for.
+func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
+	have := c.Mendable() & p.want
+	if have == 0 {
+		return nil
+	}
+	if err := refuses(c); err != nil {
+		return err
+	}
+	if have.Has(rules.UnlistedBranch) {
+		if err := p.branch(ctx, c); err != nil {
+			return err
+		}
+	}
+	have &^= rules.SetOf(rules.UnlistedBranch)
+	renamed, left, err := p.renames.now(ctx, c, have)
+	if err != nil {
+		return err
+	}
+	if !renamed {
+		have &^= dangling() &^ p.asked
+	}
+	if have == 0 && len(left) == 0 {
+		return nil
+	}
+	one := p.of(c)
+	one.links.renamed, one.left = p.renames.in(ctx, c), append(one.left, left...)
+	one.want = have & onLines()
+	if have.Has(rules.GroupOldLayout) && c.HasHeader && len(one.groups) == 0 {
+		files, _ := p.checker.Around.OldGroups(c)
+		one.forget(files)
+	}
+	if f := p.checker.Around.GroupOf(c); f != nil && have.Has(rules.GroupUnlisted) {
+		e := one.group(f)
+		e.List = append(e.List, c.Name)
+	}
+	if have.Has(rules.IntegrityShared) {
+		slug := rawjson.Quote(p.newUUID())
+		one.edit(rules.IntegrityShared, "gave the chat an integrity slug of its own", func(h *meta.Header) {
+			h.Metadata().Set("integrity", slug)
+		})
+	}
+	if c.MainChat != "" {
+		target, ok := p.checker.Around.LinkTarget(c.Folder, c.MainChat)
+		one.parent(target, ok, have, p.asked)
+	}
+	if have.Has(rules.RecapChatID) {
+		one.ownRecap(rules.RecapChatID)
+	}
+	one.keeping(have, p.want, p.now)
+	return nil
+}
+
+// branch notes a branch in its parent, on the message at which it parts from it.
+func (p *planner) branch(ctx context.Context, c *rules.Chat) error {
+	parent, at, err := p.branches.parting(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case parent == nil:
+		return nil
+	case at < 0:
+		one := p.of(c)
+		one.left = append(one.left, fmt.Sprintf("unlisted-branch: it shares no message with its parent %q, so there is no place to note it", clip(parent.Name)))
+		return nil
+	}
+	scanned, err := p.branches.scan(ctx, parent)
+	if err != nil {
+		return err
+	}
+	one := p.of(scanned)
+	one.notes[at] = append(one.notes[at], c.Name)
+	return nil
+}
+
+// refuses tells why the chat's file must not be edited.
+func refuses(c *rules.Chat) error {
+	if !c.HasDir || c.Kind == userdir.File {
+		return nil
+	}
+	if reason := luker.InDatabase(c.Dir.Root); reason != "" {
+		return fmt.Errorf("%s: %s; repair the chat in an export, outside this folder", c.Path, reason)
+	}
+	return nil
+}
