@@ -93,6 +93,15 @@ func (f *choiceFlags) choice(now time.Time) (c choose.Choice, err error) {
 	return c, err
 }
 
+// chosen reads a choice that must choose something.
+func (o *choiceFlags) chosen(a *app) (choose.Choice, error) {
+	c, err := o.choice(a.Now())
+	if err == nil && c.All() {
+		err = usagef("say which messages: --at 0.. means all of them")
+	}
+	return c, err
+}
+
 // begin reads a point in time from which on something counts: a date means its beginning.
 func begin(flag, text string, now time.Time) (time.Time, error) {
 	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {

@@ -3,8 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
+	"time"
 
+	"stchat/internal/changeset"
+	"stchat/internal/jsonl"
+	"stchat/internal/plural"
+	"stchat/internal/progress"
 	"stchat/internal/visible"
 )
 
@@ -152,5 +158,87 @@ func (c *console) closeTabs(bumped, chat bool) {
 		c.note("if this chat is open in SillyTavern, reload it now: its next save would undo this (--bump-integrity stops such a save)")
 	default:
 		c.note("if this group is open in SillyTavern, reload it now: its next save would undo this")
+	}
+}
+
+// leftOut tells which damaged lines were left out.
+func (c *console) leftOut(path string, damage jsonl.Damages, wanted bool) {
+	if !wanted {
+		return // then the first of them is an error
+	}
+	for _, d := range damage.First {
+		c.warn("%s:%d:%d: left out: %s", label(path), d.Line, d.Column, d.Reason)
+	}
+	if n := damage.More(); n > 0 {
+		c.warn("%s: %s left out", label(path), plural.S(n, "more damaged line"))
+	}
+}
+
+// meter returns a meter, which is drawn on stderr while work runs, and the
+// function that ends that. Nothing is drawn where stderr is no terminal, or with
+// quiet.
+func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
+	m := new(progress.Meter)
+	if silent || c.quiet || !c.ErrTTY {
+		return m, func() {}
+	}
+	done, gone := make(chan struct{}), make(chan struct{})
+	shown := false
+	clear := func() {
+		if shown {
+			fmt.Fprint(c.Err, "\r\x1b[K")
+			shown = false
+		}
+	}
+	c.redraw = clear
+	go func() {
+		defer close(gone)
+		wait := time.NewTimer(progressAfter)
+		defer wait.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-wait.C:
+				wait.Reset(progressEvery)
+			}
+			c.mu.Lock()
+			clear()
+			fmt.Fprint(c.Err, progressLine(verb, m.State()))
+			shown = true
+			c.mu.Unlock()
+		}
+	}()
+	return m, func() {
+		close(done)
+		<-gone
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		clear()
+		c.redraw = nil
+	}
+}
+
+// ended says, once, what became of a change that a run which died had begun.
+func (c *console) ended(e changeset.Ended) {
+	what := "a run that was killed"
+	if len(e.Command) > 0 {
+		what = fmt.Sprintf("%q, which was killed,", commandText(e.Command))
+	}
+	files := strings.Join(e.Files, ", ")
+	switch e.Way {
+	case changeset.Forward:
+		c.note("%s had begun to change %s; that is completed now ('stchat undo' takes it back)", what, files)
+	case changeset.Back:
+		c.note("%s had begun to change %s; that is taken back now", what, files)
+	case changeset.Pending:
+		c.warn("%s has left a change half done: %s; the next command that writes there ends it", what, files)
+	case changeset.Elsewhere:
+		c.warn("%s: a change was begun here on another machine, or before the folder was copied: %s; 'stchat undo --force %s' takes it back as far as that is safe", e.Root, files, e.ID)
+	case changeset.Stuck:
+		err := error(&changeset.StuckError{ID: e.ID, Files: e.Files, Err: e.Err})
+		c.warn("%v", withHint(err, nil))
+	case changeset.Unreadable:
+		c.warn("what a killed run has left half done cannot be told: %v", withHint(e.Err, nil))
 	}
 }

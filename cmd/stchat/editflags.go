@@ -80,15 +80,6 @@ func (o *inPlaceFlags) options(a *app, chats []string) (opt edit.Options, err er
 	return opt, err
 }
 
-// chosen reads a choice that must choose something.
-func (o *choiceFlags) chosen(a *app) (choose.Choice, error) {
-	c, err := o.choice(a.Now())
-	if err == nil && c.All() {
-		err = usagef("say which messages: --at 0.. means all of them")
-	}
-	return c, err
-}
-
 // chosenIn reads which messages of which chats a command edits; hint names what is
 // missing where no chat is given.
 func (o *inPlaceFlags) chosenIn(ctx context.Context, a *app, f *choiceFlags, args []string, hint string) (c choose.Choice, opt edit.Options, err error) {

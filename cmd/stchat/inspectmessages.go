@@ -7,54 +7,9 @@ import (
 	"strings"
 
 	"stchat/internal/inspect"
-	"stchat/internal/jsondoc"
-	"stchat/internal/jsonl"
-	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/visible"
 )
-
-// listMessages makes the inspection list messages as they are read.
-func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.InspectOptions) {
-	path, several := "", false
-	opt.Begin = func(p string, many bool) error {
-		if c.shown && many && !o.json {
-			if several {
-				fmt.Fprintln(w)
-			}
-			fmt.Fprintln(w, paint(c.outColor, bold, visible.Text(label(p))))
-		}
-		path, several = p, many
-		return nil
-	}
-	opt.Damaged = func(path string, damage []jsonl.Damage, more int) {
-		for _, d := range damage {
-			c.warn("%s:%d:%d: not counted: %s", label(path), d.Line, d.Column, d.Reason)
-		}
-		if more > 0 {
-			c.warn("%s: %s not counted", label(path), plural.S(more, "more damaged line"))
-		}
-	}
-	opt.FirstLine = !o.json
-	if c.shown && c.Width > 0 {
-		const most = 16 // bytes that a cell's letter with its marks takes
-		opt.Head = c.Width * most
-	}
-	opt.Message = func(m *inspect.Message) error {
-		switch {
-		case o.json:
-			return jsondoc.Write(w, m, "")
-		case c.shown:
-			writeShownMessage(w, c, m)
-		default:
-			if several {
-				fmt.Fprintf(w, "%s\t", visible.Text(path))
-			}
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Index, m.Role, textOr(m.Name), textOr(m.Date), swipeText(m), marks(m), visible.Text(firstLine(m)))
-		}
-		return w.Flush() // a reader of a pipe gets what there is
-	}
-}
 
 // writeShownMessage writes a message's row for a person.
 func writeShownMessage(w *bufio.Writer, c *console, m *inspect.Message) {

@@ -94,23 +94,6 @@ func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per version or message")
 }
 
-// where says which chat is meant.
-func (f *storeFlag) where(a *app, fs *pflag.FlagSet, args []string, data string) (keep.Where, error) {
-	store, err := f.of(a, fs)
-	switch {
-	case err != nil:
-		return keep.Where{}, err
-	case len(args) == 0:
-		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(a.started, "stchat "))
-	case args[0] == "":
-		return keep.Where{}, usagef("CHAT is empty")
-	}
-	if data == "" {
-		data = a.Getenv(dataVariable)
-	}
-	return keep.Where{Chat: args[0], Store: store, Data: data, Now: a.Now()}, nil
-}
-
 func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	where, err := o.where(a, fs, args, o.data)
 	if err != nil {

@@ -9,11 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
-	"stchat/internal/jsonl"
 	"stchat/internal/ops/look"
 	"stchat/internal/patch"
-	"stchat/internal/plural"
-	"stchat/internal/visible"
 )
 
 const messageGetDoc = `Print messages of a chat; without a choice, all of them.
@@ -140,19 +137,6 @@ func (o *messageGetOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, a
 	return outcome(failed, chosen == 0 && len(paths) > 0)
 }
 
-// leftOut tells which damaged lines were left out.
-func (c *console) leftOut(path string, damage jsonl.Damages, wanted bool) {
-	if !wanted {
-		return // then the first of them is an error
-	}
-	for _, d := range damage.First {
-		c.warn("%s:%d:%d: left out: %s", label(path), d.Line, d.Column, d.Reason)
-	}
-	if n := damage.More(); n > 0 {
-		c.warn("%s: %s left out", label(path), plural.S(n, "more damaged line"))
-	}
-}
-
 // fieldsOf reads --fields.
 func fieldsOf(list []string) ([]field, error) {
 	var fields []field
@@ -164,12 +148,4 @@ func fieldsOf(list []string) ([]field, error) {
 		fields = append(fields, field{name, path})
 	}
 	return fields, nil
-}
-
-// shown is text as a terminal may have it, and as it is for a pipe.
-func (p *messagePrinter) shown(s string) string {
-	if p.terminal {
-		return visible.Lines(s)
-	}
-	return s
 }

@@ -123,6 +123,14 @@ func (p *messagePrinter) printFields(m *look.Message) {
 	fmt.Fprintln(p.w, strings.Join(row, "\t"))
 }
 
+// shown is text as a terminal may have it, and as it is for a pipe.
+func (p *messagePrinter) shown(s string) string {
+	if p.terminal {
+		return visible.Lines(s)
+	}
+	return s
+}
+
 // of returns the value of a field, empty where the message has none.
 func (f field) of(m *look.Message) string {
 	text := ""

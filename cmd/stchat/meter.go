@@ -13,51 +13,6 @@ const (
 	progressEvery = 100 * time.Millisecond
 )
 
-// meter returns a meter, which is drawn on stderr while work runs, and the
-// function that ends that. Nothing is drawn where stderr is no terminal, or with
-// quiet.
-func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
-	m := new(progress.Meter)
-	if silent || c.quiet || !c.ErrTTY {
-		return m, func() {}
-	}
-	done, gone := make(chan struct{}), make(chan struct{})
-	shown := false
-	clear := func() {
-		if shown {
-			fmt.Fprint(c.Err, "\r\x1b[K")
-			shown = false
-		}
-	}
-	c.redraw = clear
-	go func() {
-		defer close(gone)
-		wait := time.NewTimer(progressAfter)
-		defer wait.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-wait.C:
-				wait.Reset(progressEvery)
-			}
-			c.mu.Lock()
-			clear()
-			fmt.Fprint(c.Err, progressLine(verb, m.State()))
-			shown = true
-			c.mu.Unlock()
-		}
-	}()
-	return m, func() {
-		close(done)
-		<-gone
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		clear()
-		c.redraw = nil
-	}
-}
-
 // workOf returns how many files a meter has counted, and how many are left.
 func workOf(m *progress.Meter) (done, left int) {
 	s := m.State()

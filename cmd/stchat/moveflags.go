@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops/move"
+	"stchat/internal/userdir"
 )
 
 // moveDoc explains what the commands share by which chats come, go and get other names.
@@ -74,4 +77,42 @@ func (o *moveFlags) tell(c *console, results []*move.Result) error {
 		c.closeTabs(o.bump, true)
 	}
 	return outcome(failed || no, false)
+}
+
+func (o *moveFlags) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	owners := map[string]string{}
+	for _, path := range args {
+		kind, _ := userdir.KindOf(path)
+		folder := userdir.RealPath(filepath.Dir(path))
+		if other, ok := owners[folder]; ok && kind == userdir.Solo {
+			return usagef("%s and %s are of one character, which has one chat open", other, path)
+		}
+		owners[folder] = path
+	}
+	opt, err := o.options(a, args...)
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
+	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }
+	failed, no, err := sayAll(c, how, move.Open(ctx, opt, args), of, func(r *move.OpenResult) (err error) {
+		if !o.json {
+			_, err = fmt.Fprintln(c.Out, c.path(r.Doc.Card))
+		}
+		if err == nil && !r.Doc.Changed {
+			c.note("%s: unchanged", r.Doc.Card)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if failed || no {
+		return errReported
+	}
+	if !o.dryRun {
+		c.note("reload SillyTavern: it keeps cards and groups in memory")
+	}
+	return nil
 }

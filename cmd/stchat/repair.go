@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/jsondoc"
 	"stchat/internal/ops/mend"
+	"stchat/internal/plural"
 	"stchat/internal/rules"
 )
 
@@ -105,4 +109,77 @@ func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	}
 	todo := slices.ContainsFunc(rep.Results, func(r *mend.RepairResult) bool { return r.Doc.Total > 0 })
 	return outcome(failed, todo && !o.write)
+}
+
+// tell prints what was, or would be, mended, and says what is to be said about it;
+// failed says whether anything went wrong. The error is that of printing.
+func (o *repairOptions) tell(c *console, rep *mend.RepairReport, ended bool) (failed bool, err error) {
+	note := func(printed error) {
+		if err == nil {
+			err = printed
+		}
+	}
+	for _, e := range rep.Ended {
+		c.ended(e)
+	}
+	for _, e := range rep.Errs {
+		c.fail(e)
+		if o.json {
+			note(writeError(c.Out, e.Path, e))
+		}
+	}
+	failed = len(rep.Errs) > 0
+	if n := len(rep.Others); n > 0 {
+		c.note("%s left alone", plural.Of(n, ".jsonl file that is not a chat", ".jsonl files that are not chats"))
+	}
+	var sum repaired
+	for _, r := range rep.Results {
+		note(say(c, saying{json: o.json}, r.Doc.Path, &r.Result))
+		failed = failed || r.Err != nil
+		if r.Doc.Total == 0 {
+			continue
+		}
+		if err == nil {
+			note(o.print(c, r, sum.files == 0))
+		}
+		sum.add(r)
+	}
+	if sum.chats && o.write {
+		c.closeTabs(o.bump, true)
+	}
+	switch {
+	case sum.changes == 0 && (failed || ended):
+	case sum.changes == 0:
+		c.note("%s looked at, nothing to mend", plural.S(rep.Chats, "chat"))
+	case o.write:
+		c.note("%s in %s mended; 'stchat undo' takes it back", plural.S(sum.changes, "thing"), plural.S(sum.files, "file"))
+	default:
+		c.note("%s in %s would be mended; --write does it", plural.S(sum.changes, "thing"), plural.S(sum.files, "file"))
+	}
+	return failed, err
+}
+
+// print puts one result on stdout.
+func (o *repairOptions) print(c *console, r *mend.RepairResult, first bool) error {
+	if o.json {
+		doc := r.Doc
+		doc.Path = filepath.ToSlash(doc.Path)
+		for _, path := range []**string{&doc.Backup, &doc.Quarantine} {
+			if *path != nil {
+				*path = new(filepath.ToSlash(**path))
+			}
+		}
+		return jsondoc.Write(c.Out, doc, "")
+	}
+	var b bytes.Buffer
+	if !first {
+		b.WriteByte('\n')
+	}
+	if o.write {
+		writeMended(&b, c, r)
+	} else {
+		writeDiff(&b, c, r)
+	}
+	_, err := c.Out.Write(b.Bytes())
+	return err
 }

@@ -104,30 +104,6 @@ func stepText(s changeset.Step, would bool) string {
 	return fmt.Sprintf("%s %s: %s", did, where, s.About)
 }
 
-// ended says, once, what became of a change that a run which died had begun.
-func (c *console) ended(e changeset.Ended) {
-	what := "a run that was killed"
-	if len(e.Command) > 0 {
-		what = fmt.Sprintf("%q, which was killed,", commandText(e.Command))
-	}
-	files := strings.Join(e.Files, ", ")
-	switch e.Way {
-	case changeset.Forward:
-		c.note("%s had begun to change %s; that is completed now ('stchat undo' takes it back)", what, files)
-	case changeset.Back:
-		c.note("%s had begun to change %s; that is taken back now", what, files)
-	case changeset.Pending:
-		c.warn("%s has left a change half done: %s; the next command that writes there ends it", what, files)
-	case changeset.Elsewhere:
-		c.warn("%s: a change was begun here on another machine, or before the folder was copied: %s; 'stchat undo --force %s' takes it back as far as that is safe", e.Root, files, e.ID)
-	case changeset.Stuck:
-		err := error(&changeset.StuckError{ID: e.ID, Files: e.Files, Err: e.Err})
-		c.warn("%v", withHint(err, nil))
-	case changeset.Unreadable:
-		c.warn("what a killed run has left half done cannot be told: %v", withHint(e.Err, nil))
-	}
-}
-
 // commandText is a command as it is listed.
 func commandText(args []string) string {
 	if len(args) == 0 {

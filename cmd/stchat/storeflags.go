@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"stchat/internal/history"
+	"stchat/internal/ops/keep"
 )
 
 // storeVariable names the store where --store does not.
@@ -27,6 +29,23 @@ func (f *storeFlag) of(a *app, fs *pflag.FlagSet) (string, error) {
 		return a.Getenv(storeVariable), nil
 	}
 	return f.path, nil
+}
+
+// where says which chat is meant.
+func (f *storeFlag) where(a *app, fs *pflag.FlagSet, args []string, data string) (keep.Where, error) {
+	store, err := f.of(a, fs)
+	switch {
+	case err != nil:
+		return keep.Where{}, err
+	case len(args) == 0:
+		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(a.started, "stchat "))
+	case args[0] == "":
+		return keep.Where{}, usagef("CHAT is empty")
+	}
+	if data == "" {
+		data = a.Getenv(dataVariable)
+	}
+	return keep.Where{Chat: args[0], Store: store, Data: data, Now: a.Now()}, nil
 }
 
 // storeHint says what helps with a store that cannot be used.

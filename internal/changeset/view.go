@@ -18,7 +18,9 @@ type view struct {
 	loose bool
 }
 
-func newView(r *root, j *journal) view { return view{places: places{r}, links: j.Links, loose: !j.Links} }
+func newView(r *root, j *journal) view {
+	return view{places: places{r}, links: j.Links, loose: !j.Links}
+}
 
 // is reports whether the file at path is the one that is known; nil is that of no file.
 func (v view) is(path string, id *safefile.Ident) bool {

@@ -14,12 +14,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
@@ -54,37 +55,6 @@ type Chat struct {
 	file  *os.File
 	close func()
 }
-
-// Options says how a chat is opened.
-type Options struct {
-	Data   string    // the user folder; empty: found from the chat's own path
-	Groups Groups    // where groups are looked up; nil: read at each call
-	Stdin  io.Reader // what the path "-" reads
-
-	// Content is read in place of what the path leads to, which need not be there. It
-	// stays open.
-	Content *os.File
-
-	// Regular says that the path has just been listed as a regular file, so
-	// that it need not be looked at before it is opened.
-	Regular bool
-
-	// View is what is read in place of the file's bytes, as one who is about to
-	// change the file sees it; nil: the file. The places are those in the view.
-	View func(file jsonl.Source) jsonl.Source
-
-	// Any says that the chat is only looked at, so that a file whose lines do
-	// not look like a chat's may be opened too.
-	Any bool
-}
-
-// Groups looks up the group files of a user folder, once a folder.
-type Groups interface {
-	In(dir userdir.Dir) (*group.Set, error)
-}
-
-// ErrNotRegular means that a path is no file that can be read twice.
-var ErrNotRegular = errors.New("not a regular file; to read a pipe, give - and feed it to standard input")
 
 // Open opens a chat and reads it up to its header. Damage there is no error:
 // see Damage and HeaderKind. What is no chat is [ErrNotChat]. Errors name the
@@ -222,4 +192,78 @@ func (c *Chat) Close() {
 		c.close()
 		c.close = nil
 	}
+}
+
+// DamageError returns the error of a damaged line of the chat.
+func (c *Chat) DamageError(d jsonl.Damage) error {
+	return &damageError{jsonl.LineError{Path: c.Label(), Damage: d}}
+}
+
+// readHead finds the header, or that there is none.
+func (c *Chat) readHead(ctx context.Context) error {
+	head, err := jsonl.ReadHead(ctx, c.Source)
+	if err != nil {
+		return c.Errorf("%w", err)
+	}
+	c.Damage = head.Skipped
+	for _, d := range head.Skipped.First {
+		if d.Code != jsonl.BOM {
+			c.HeaderKind = Damaged // what was the first line is gone
+		}
+	}
+	if head.Line == nil {
+		c.Body, c.BodyLine = c.Source.Size, 0
+		return nil
+	}
+	if !meta.IsHeader(head.Line) {
+		c.Body, c.BodyLine = head.Off, head.Number-1
+		return nil
+	}
+	c.HeaderPlace = jsonl.Place{Off: head.Off, Len: int64(len(head.Line))}
+	c.HeaderLine, c.BadUTF8 = head.Number, head.BadUTF8
+	c.Body, c.BodyLine = head.Next, head.Number
+	c.Header, err = meta.Parse(head.Line)
+	if bad, ok := errors.AsType[*meta.BadMetadataError](err); ok {
+		c.HeaderKind = Damaged
+		c.Header = meta.ParseLenient(head.Line)
+		c.Damage.Add(jsonl.Damage{Line: head.Number, Column: bad.Offset + 1, Code: jsonl.NotObject, Reason: bad.Error()})
+		return nil
+	}
+	if err != nil {
+		return c.Errorf("%w", err)
+	}
+	c.HeaderKind = Modern
+	if isLegacy(head.Line) {
+		c.HeaderKind = Legacy
+	}
+	return nil
+}
+
+// OutputHeader returns a header to edit and write: the chat's own, or, where it
+// has none, a whole one with the metadata that an old group file keeps for it.
+func (c *Chat) OutputHeader() *meta.Header {
+	if c.Header != nil {
+		return c.Header
+	}
+	h := meta.New()
+	if old, ok := c.GroupMetadata(); ok {
+		// it was read as an object, so it merges
+		_ = h.Change(func(metadata []byte) ([]byte, error) { return patch.Merge(metadata, old) })
+	}
+	return h
+}
+
+// Metadata returns the chat's metadata as SillyTavern would load it: the
+// header's, else what an old group file keeps for the chat, else {}.
+func (c *Chat) Metadata() *rawjson.Object { return c.OutputHeader().Metadata() }
+
+// GroupMetadata returns what the first group that lists the chat keeps for it in
+// the layout up to 1.14 (FORMATS.md E1.1).
+func (c *Chat) GroupMetadata() (raw []byte, ok bool) {
+	for _, g := range c.Groups {
+		if raw, ok := g.OldMetadata(c.Name); ok {
+			return raw, true
+		}
+	}
+	return nil, false
 }

@@ -14,8 +14,3 @@ type damageError struct{ line jsonl.LineError }
 
 func (e *damageError) Error() string   { return e.line.Error() }
 func (e *damageError) Unwrap() []error { return []error{&e.line, ErrDamaged} }
-
-// DamageError returns the error of a damaged line of the chat.
-func (c *Chat) DamageError(d jsonl.Damage) error {
-	return &damageError{jsonl.LineError{Path: c.Label(), Damage: d}}
-}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
+	"stchat/internal/rawjson"
 )
 
 // target is a line with all its edits.
@@ -22,23 +24,6 @@ type target struct {
 
 // span is a stretch of the file, in bytes.
 type span struct{ off, len int64 }
-
-// targets groups the edits by line, in the file's order, and finds the lines.
-func (l Lines) targets(ctx context.Context, src jsonl.Source) ([]*target, error) {
-	var list []*target
-	byIndex := map[int]*target{}
-	for _, e := range l {
-		t := byIndex[e.Index]
-		if t == nil {
-			t = &target{index: e.Index, at: span{e.Place.Off, e.Place.Len}}
-			byIndex[e.Index] = t
-			list = append(list, t)
-		}
-		t.edits = append(t.edits, e)
-	}
-	slices.SortFunc(list, func(a, b *target) int { return cmp.Compare(a.index, b.index) })
-	return list, locate(ctx, src, list)
-}
 
 // errorf makes an error about the line.
 func (t *target) errorf(err error) error {
@@ -80,6 +65,52 @@ func (t *target) same(src jsonl.Source) (bool, error) {
 	sum := nonZero(h.Sum64())
 	other := func(e LineEdit) bool { return e.Hash != 0 && e.Hash != sum }
 	return n == t.at.len && !slices.ContainsFunc(t.edits, other), err
+}
+
+// edit makes the edits to the line.
+func (t *target) edit(src jsonl.Source) (jsonl.Edit, error) {
+	out := jsonl.Edit{Splice: rawjson.Splice{At: t.at.off, Len: t.at.len}}
+	var line []byte
+	var err error
+	if !t.absent {
+		if line, err = src.Section(t.at.off, t.at.len); err != nil {
+			return out, t.errorf(err)
+		}
+	}
+	for _, e := range t.edits {
+		switch {
+		case e.Do == nil:
+			out.Gone = true
+		case out.Gone:
+			return out, t.errorf(ErrConflict)
+		default:
+			if line, err = e.Do(line); err != nil {
+				return out, t.errorf(err)
+			}
+		}
+		out.After = append(out.After, e.After...)
+	}
+	if bytes.IndexByte(line, '\n') >= 0 {
+		return out, t.errorf(errBreaks)
+	}
+	if out.Data = line; t.absent {
+		t.front(src, &out)
+	}
+	return out, nil
+}
+
+// front makes new lines in front of the first one of an edit to a header that is
+// missing.
+func (t *target) front(src jsonl.Source, e *jsonl.Edit) {
+	lines := e.After
+	if e.Data != nil && !e.Gone {
+		lines = append([][]byte{e.Data}, lines...)
+	}
+	e.Data = bytes.Join(lines, []byte{'\n'})
+	if len(lines) > 0 && t.at.off < src.Size {
+		e.Data = append(e.Data, '\n')
+	}
+	e.After, e.Gone = nil, false
 }
 
 // locate finds the lines in src. The error wraps [jsonl.ErrChanged] where one is

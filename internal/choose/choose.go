@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"stchat/internal/jsonl"
 )
@@ -120,6 +121,67 @@ func (c *Choice) Scan(ctx context.Context, src Source, each func(Place) error) (
 		}
 	}
 	return s.found, s.finish()
+}
+
+// Tail hands the places of the chosen messages to each, in the chat's order, but reads
+// from the end of the file and no further than it must: what stands before is neither
+// validated nor counted, so no index is known. The choice must say where it begins:
+// with Last, or with one range that counts from the end, else the error is [ErrNoTail].
+func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) error {
+	from, to, err := c.tail()
+	if err != nil {
+		return err
+	}
+	for size := int64(tailBlock); ; size *= 4 {
+		start, err := lineStart(src, src.Size-size)
+		if err != nil {
+			return err
+		}
+		var all []Place // of messages that pass, Index counted from start
+		messages := 0
+		end := src
+		end.Body, end.Line = start, 0
+		err = end.lines(ctx, -1, c.Filter.match, func(b *batch, base jsonl.Base, _ jsonl.Damages) error {
+			for _, p := range b.places {
+				all = append(all, Place{p.Index + base.Index, p.Off, p.Len, 0})
+			}
+			messages = base.Index + b.lines
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		whole := start == src.Body
+		chosen := slices.DeleteFunc(all, func(p Place) bool { back := p.Index - messages; return back < from || back > to })
+		enough := messages >= -from
+		if c.Last > 0 {
+			enough = enough || len(chosen) >= c.Last
+			chosen = chosen[max(0, len(chosen)-c.Last):]
+		}
+		switch {
+		case whole && len(c.Ranges) > 0 && messages < -from:
+			return &OutOfRangeError{from, messages}
+		case whole || enough:
+			return handOut(chosen, c.First, each)
+		}
+	}
+}
+
+// HasTail reports whether the choice says how much of the end is meant.
+func (c *Choice) HasTail() bool {
+	_, _, err := c.tail()
+	return err == nil
+}
+
+// tail returns which messages are meant, counted from the end: the first and the last.
+func (c *Choice) tail() (from, to int, err error) {
+	switch {
+	case len(c.Ranges) == 1 && c.Ranges[0].From < 0 && (c.Ranges[0].To < 0 || c.Ranges[0].toEnd):
+		return c.Ranges[0].From, min(-1, c.Ranges[0].To), nil
+	case len(c.Ranges) == 0 && c.Last > 0:
+		return -open, -1, nil
+	}
+	return 0, 0, ErrNoTail
 }
 
 // count returns the number of messages.

@@ -2,11 +2,7 @@ package choose
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"slices"
-
-	"stchat/internal/jsonl"
 )
 
 // ErrNoTail means that a choice does not say how much of the end is meant.
@@ -15,67 +11,6 @@ var ErrNoTail = errors.New("how many messages from the end is not said")
 // tailBlock is how much of the end is looked at first; each further look takes in four
 // times as much.
 const tailBlock = 64 << 10
-
-// Tail hands the places of the chosen messages to each, in the chat's order, but reads
-// from the end of the file and no further than it must: what stands before is neither
-// validated nor counted, so no index is known. The choice must say where it begins:
-// with Last, or with one range that counts from the end, else the error is [ErrNoTail].
-func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) error {
-	from, to, err := c.tail()
-	if err != nil {
-		return err
-	}
-	for size := int64(tailBlock); ; size *= 4 {
-		start, err := src.lineStart(src.Size - size)
-		if err != nil {
-			return err
-		}
-		var all []Place // of messages that pass, Index counted from start
-		messages := 0
-		end := src
-		end.Body, end.Line = start, 0
-		err = end.lines(ctx, -1, c.Filter.match, func(b *batch, base jsonl.Base, _ jsonl.Damages) error {
-			for _, p := range b.places {
-				all = append(all, Place{p.Index + base.Index, p.Off, p.Len, 0})
-			}
-			messages = base.Index + b.lines
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		whole := start == src.Body
-		chosen := slices.DeleteFunc(all, func(p Place) bool { back := p.Index - messages; return back < from || back > to })
-		enough := messages >= -from
-		if c.Last > 0 {
-			enough = enough || len(chosen) >= c.Last
-			chosen = chosen[max(0, len(chosen)-c.Last):]
-		}
-		switch {
-		case whole && len(c.Ranges) > 0 && messages < -from:
-			return &OutOfRangeError{from, messages}
-		case whole || enough:
-			return handOut(chosen, c.First, each)
-		}
-	}
-}
-
-// HasTail reports whether the choice says how much of the end is meant.
-func (c *Choice) HasTail() bool {
-	_, _, err := c.tail()
-	return err == nil
-}
-
-// tail returns which messages are meant, counted from the end: the first and the last.
-func (c *Choice) tail() (from, to int, err error) {
-	switch {
-	case len(c.Ranges) == 1 && c.Ranges[0].From < 0 && (c.Ranges[0].To < 0 || c.Ranges[0].toEnd):
-		return c.Ranges[0].From, min(-1, c.Ranges[0].To), nil
-	case len(c.Ranges) == 0 && c.Last > 0:
-		return -open, -1, nil
-	}
-	return 0, 0, ErrNoTail
-}
 
 func handOut(places []Place, first int, each func(Place) error) error {
 	if first > 0 {
@@ -91,7 +26,7 @@ func handOut(places []Place, first int, each func(Place) error) error {
 }
 
 // lineStart returns where the first line begins that begins at or after off.
-func (src Source) lineStart(off int64) (int64, error) {
+func lineStart(src Source, off int64) (int64, error) {
 	if off <= src.Body {
 		return src.Body, nil
 	}

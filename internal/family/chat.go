@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/chat"
 	"stchat/internal/message"
+	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
 
@@ -124,6 +126,31 @@ func firstDate(list []Message) int64 {
 
 // ownDate returns the date of the first own message that has one.
 func (c *Chat) ownDate() int64 { return firstDate(c.Messages[len(c.Messages)-c.Own():]) }
+
+// inherited reports whether the message before a depth is not the chat's own but that
+// of a parent it declares.
+func (c *Chat) inherited(depth int) bool {
+	return c.Parent != nil && c.Via != ByContent && c.At >= depth-1
+}
+
+// head takes what the header says.
+func (c *Chat) head(from *chat.Chat) {
+	md := from.Metadata()
+	text := func(path ...string) string {
+		raw, _ := md.Get(path[0])
+		if len(path) > 1 {
+			raw, _ = rawjson.Lookup(raw, path[1:]...)
+		}
+		s, _ := rawjson.Unquote(raw)
+		return s
+	}
+	c.MainChat, c.UUID, c.ParentUUID, c.Integrity = text("main_chat"), text("uuid"), text("parent_uuid"), text("integrity")
+	for _, path := range recapKeys {
+		if c.Recap = text(path...); c.Recap != "" {
+			break
+		}
+	}
+}
 
 // sameOwner reports whether names in one chat mean the other: group chats of
 // different groups lie in one folder. One that no group lists may belong to any.

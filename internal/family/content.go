@@ -105,12 +105,6 @@ func (s *stretch) split(list []*stretch) []*stretch {
 	return list
 }
 
-// inherited reports whether the message before a depth is not the chat's own but that
-// of a parent it declares.
-func (c *Chat) inherited(depth int) bool {
-	return c.Parent != nil && c.Via != ByContent && c.At >= depth-1
-}
-
 func nextDate(c *Chat, depth int) int64 {
 	if depth < len(c.Messages) {
 		return c.Messages[depth].Date

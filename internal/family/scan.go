@@ -3,7 +3,6 @@ package family
 import (
 	"bytes"
 
-	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
@@ -120,25 +119,6 @@ func (t *tally) linksIn(extra []byte, plain bool, index int) {
 	branches, _ := rawjson.Lookup(extra, "branches")
 	for raw := range rawjson.Elements(branches) {
 		add(Branch, raw)
-	}
-}
-
-// head takes what the header says.
-func (c *Chat) head(from *chat.Chat) {
-	md := from.Metadata()
-	text := func(path ...string) string {
-		raw, _ := md.Get(path[0])
-		if len(path) > 1 {
-			raw, _ = rawjson.Lookup(raw, path[1:]...)
-		}
-		s, _ := rawjson.Unquote(raw)
-		return s
-	}
-	c.MainChat, c.UUID, c.ParentUUID, c.Integrity = text("main_chat"), text("uuid"), text("parent_uuid"), text("integrity")
-	for _, path := range recapKeys {
-		if c.Recap = text(path...); c.Recap != "" {
-			break
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package follow
 
 import (
 	"stchat/internal/illustrator"
-	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -50,37 +49,4 @@ func idsOf(metadata *rawjson.Object, c *Change) ids {
 		}
 	}
 	return list
-}
-
-// illustrator brings Auto-Illustrator's registry in step: prompts of messages that go are
-// dropped as isolate drops them (FORMATS.md C3), those of messages that move get their new
-// index and id.
-func (s *stepping) illustrator() {
-	const name = illustrator.Key
-	c := s.change
-	if !c.Moves() {
-		return
-	}
-	did := (&illustrator.Edit{
-		Gone: s.state.nodes.gone, Renamed: s.state.nodes.renamed, Images: len(c.Gone) > 0,
-		Move: func(_ string, message int) int {
-			if message < c.Messages {
-				return c.Map(message)
-			}
-			return message
-		},
-	}).Apply(s.metadata)
-	illustrator.MoveOpen(s.metadata, c.Messages, func(message int) (int, bool) { return c.Map(message), !c.goes(message) }, nil)
-	if did.Gone > 0 {
-		s.add(name, "%d of %s kept", did.Prompts-did.Gone, plural.S(did.Prompts, "prompt"))
-	}
-	if did.ImagesGone > 0 {
-		s.add(name, "%s removed", plural.S(did.ImagesGone, "image"))
-	}
-	if did.Moved > 0 {
-		s.add(name, "%s moved with their messages", plural.S(did.Moved, "prompt"))
-	}
-	for _, id := range s.state.nodes.kept {
-		s.add(name, "the prompt %s keeps its id: another prompt has the one it would get", id)
-	}
 }

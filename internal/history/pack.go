@@ -80,6 +80,20 @@ func (p *pack) keyBytes() []byte {
 	return b
 }
 
+// each hands out n pieces from id on, each compared with its key, until f says no.
+func (p *pack) each(id, n int64, keys *keyer, f func(data []byte, k key, err error) bool) bool {
+	for i := int(id - p.first); n > 0; i, n = i+1, n-1 {
+		data, err := p.piece(i), error(nil)
+		if keys.of(data) != p.keys[i] {
+			data, err = nil, &LostError{p.first + int64(i), "its key differs"}
+		}
+		if !f(data, p.keys[i], err) {
+			return false
+		}
+	}
+	return true
+}
+
 // newEncoder makes the compressor of packs.
 func newEncoder() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),

@@ -47,20 +47,6 @@ func (c *unpacker) pieces(ctx context.Context, runs []Run) iter.Seq2[part, error
 	}
 }
 
-// each hands out n pieces from id on, each compared with its key, until f says no.
-func (p *pack) each(id, n int64, keys *keyer, f func(data []byte, k key, err error) bool) bool {
-	for i := int(id - p.first); n > 0; i, n = i+1, n-1 {
-		data, err := p.piece(i), error(nil)
-		if keys.of(data) != p.keys[i] {
-			data, err = nil, &LostError{p.first + int64(i), "its key differs"}
-		}
-		if !f(data, p.keys[i], err) {
-			return false
-		}
-	}
-	return true
-}
-
 // packOf unpacks the pack that holds a piece.
 func (c *unpacker) packOf(ctx context.Context, id int64) (*pack, error) {
 	c.clock++

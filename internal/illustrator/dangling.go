@@ -51,41 +51,6 @@ func (r *Registry) names(raw []byte) bool {
 	return ok && r.Has(id)
 }
 
-// circles returns of each circle of parents the prompt that is to be its root: one that is
-// listed in raw as a root, else the first.
-func (f *forest) circles(raw []byte) (cut []string) {
-	seen := make([]int32, len(f.prompts)) // the walk that met it, from 1
-	var roots map[string]bool
-	for i := range f.prompts {
-		at := int32(i)
-		for at >= 0 && seen[at] == 0 {
-			seen[at] = int32(i) + 1
-			at = f.parentOf(int(at))
-		}
-		if at < 0 || seen[at] != int32(i)+1 {
-			continue
-		}
-		if roots == nil {
-			roots = idsIn(raw)
-		}
-		first, listed := at, int32(-1)
-		for k := at; ; {
-			first = min(first, k)
-			if listed < 0 && roots[f.prompts[k].ID] {
-				listed = k
-			}
-			if k = f.parentOf(int(k)); k == at {
-				break
-			}
-		}
-		if listed >= 0 {
-			first = listed
-		}
-		cut = append(cut, f.prompts[first].ID)
-	}
-	return cut
-}
-
 // Untangle mends what [Registry.Dangling] says.
 func Untangle(metadata *rawjson.Object) (changes []Change) {
 	r := Read(metadata)

@@ -104,33 +104,6 @@ func (r *Registry) drift(i int, places Places, markers map[int32]int, tree int32
 	return d
 }
 
-// trees returns of each prompt the root of its tree; in a circle of parents, one of it.
-func (f *forest) trees() []int32 {
-	tree := make([]int32, len(f.prompts))
-	for i := range tree {
-		tree[i] = -1
-	}
-	var path []int32
-	for i := range f.prompts {
-		path = path[:0]
-		at := int32(i)
-		for tree[at] == -1 {
-			tree[at] = at // until the end of the walk is known
-			path = append(path, at)
-			parent := f.parentOf(int(at))
-			if parent < 0 {
-				break
-			}
-			at = parent
-		}
-		root := tree[at]
-		for _, k := range path {
-			tree[k] = root
-		}
-	}
-	return tree
-}
-
 // Settle mends the prompts that have drifted, as far as markers tell: they get the message
 // in which their markers lie, and the id that is the hash of it. The markers are to be
 // renamed likewise, by what it returns.

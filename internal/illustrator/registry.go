@@ -194,6 +194,68 @@ func (f *forest) parentOf(i int) int32 {
 	return -2
 }
 
+// circles returns of each circle of parents the prompt that is to be its root: one that is
+// listed in raw as a root, else the first.
+func (f *forest) circles(raw []byte) (cut []string) {
+	seen := make([]int32, len(f.prompts)) // the walk that met it, from 1
+	var roots map[string]bool
+	for i := range f.prompts {
+		at := int32(i)
+		for at >= 0 && seen[at] == 0 {
+			seen[at] = int32(i) + 1
+			at = f.parentOf(int(at))
+		}
+		if at < 0 || seen[at] != int32(i)+1 {
+			continue
+		}
+		if roots == nil {
+			roots = idsIn(raw)
+		}
+		first, listed := at, int32(-1)
+		for k := at; ; {
+			first = min(first, k)
+			if listed < 0 && roots[f.prompts[k].ID] {
+				listed = k
+			}
+			if k = f.parentOf(int(k)); k == at {
+				break
+			}
+		}
+		if listed >= 0 {
+			first = listed
+		}
+		cut = append(cut, f.prompts[first].ID)
+	}
+	return cut
+}
+
+// trees returns of each prompt the root of its tree; in a circle of parents, one of it.
+func (f *forest) trees() []int32 {
+	tree := make([]int32, len(f.prompts))
+	for i := range tree {
+		tree[i] = -1
+	}
+	var path []int32
+	for i := range f.prompts {
+		path = path[:0]
+		at := int32(i)
+		for tree[at] == -1 {
+			tree[at] = at // until the end of the walk is known
+			path = append(path, at)
+			parent := f.parentOf(int(at))
+			if parent < 0 {
+				break
+			}
+			at = parent
+		}
+		root := tree[at]
+		for _, k := range path {
+			tree[k] = root
+		}
+	}
+	return tree
+}
+
 // idsIn walks over the texts of a list.
 func idsIn(list []byte) map[string]bool {
 	there := map[string]bool{}

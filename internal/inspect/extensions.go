@@ -3,7 +3,6 @@ package inspect
 import (
 	"os"
 	"strings"
-	"time"
 
 	"stchat/internal/autorecap"
 	"stchat/internal/chat"
@@ -70,21 +69,6 @@ func extensions(c *chat.Chat, md *rawjson.Object, t *tally, f *library.Folder) [
 		list = append(list, l)
 	}
 	return append(list, unknown...)
-}
-
-// read takes what the metadata says.
-func (r *AutoRecap) read(md *rawjson.Object) {
-	running, _ := autorecap.RunningIn(md)
-	for range running.Versions() {
-		r.Versions++
-	}
-	if id, ok := running.ChatID(); ok {
-		r.ChatID = &id
-	}
-	if n, ok := rawjson.Int(running.Current()); ok {
-		r.Current = &n
-	}
-	r.Pending = autorecap.Pending(md, time.Time{}).All
 }
 
 // memoryBooks tells what STMemoryBooks keeps.

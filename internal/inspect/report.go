@@ -1,5 +1,11 @@
 package inspect
 
+import (
+	"stchat/internal/autorecap"
+	"stchat/internal/rawjson"
+	"time"
+)
+
 // Schema is the version of the JSON documents.
 const Schema = 1
 
@@ -171,7 +177,22 @@ type Unknown struct {
 	Bytes int64  `json:"bytes"` // of its value
 }
 
-func (*AutoRecap) isExtension()       {}
+func (*AutoRecap) isExtension() {}
+
+// read takes what the metadata says.
+func (r *AutoRecap) read(md *rawjson.Object) {
+	running, _ := autorecap.RunningIn(md)
+	for range running.Versions() {
+		r.Versions++
+	}
+	if id, ok := running.ChatID(); ok {
+		r.ChatID = &id
+	}
+	if n, ok := rawjson.Int(running.Current()); ok {
+		r.Current = &n
+	}
+	r.Pending = autorecap.Pending(md, time.Time{}).All
+}
 func (*AutoIllustrator) isExtension() {}
 func (*MemoryBooks) isExtension()     {}
 func (*Luker) isExtension()           {}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"stchat/internal/autorecap"
-	"stchat/internal/jsonl"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
@@ -83,36 +82,6 @@ func (a *autoRecap) Keep(i int, fact any) {
 }
 
 func (*autoRecap) Later(any) {}
-
-// Scene returns the scene that ends at message N.
-func (f *Facts) Scene() autorecap.Scene {
-	f.settle()
-	return f.recap.scene
-}
-
-// Snapshot returns allEntries, the lorebook as Auto-Recap noted it at the nearest
-// scene break at or before N that is not hidden and has such a note (FORMATS.md B4.3),
-// with the message's index. src is the source that was scanned. ok is false where
-// there is none; the error is that of reading, or that the source has changed.
-func (f *Facts) Snapshot(src jsonl.Source) (allEntries []byte, message int, ok bool, err error) {
-	f.settle()
-	if !f.recap.found {
-		return nil, -1, false, nil
-	}
-	s := f.recap.snapshot
-	if s.raw != nil {
-		return s.raw, s.at, true, nil
-	}
-	line, err := src.Section(s.off, int64(s.length))
-	if err != nil {
-		return nil, s.at, false, err
-	}
-	mark, _ := markIn(&Message{raw: line})
-	if allEntries, ok = mark.Entries(); !ok || !jsonl.Valid(allEntries) {
-		return nil, s.at, false, jsonl.ErrChanged
-	}
-	return allEntries, s.at, true, nil
-}
 
 func (a *autoRecap) Apply(metadata *rawjson.Object, at Moment) []Change {
 	r := &report{extension: a.Name()}

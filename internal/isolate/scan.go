@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"stchat/internal/autorecap"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
@@ -249,4 +250,50 @@ func (f *Facts) Apply(metadata *rawjson.Object, chat string) []Change {
 		changes = append(changes, a.Apply(metadata, at)...)
 	}
 	return append(changes, f.unknown(metadata)...)
+}
+
+// Scene returns the scene that ends at message N.
+func (f *Facts) Scene() autorecap.Scene {
+	f.settle()
+	return f.recap.scene
+}
+
+// Snapshot returns allEntries, the lorebook as Auto-Recap noted it at the nearest
+// scene break at or before N that is not hidden and has such a note (FORMATS.md B4.3),
+// with the message's index. src is the source that was scanned. ok is false where
+// there is none; the error is that of reading, or that the source has changed.
+func (f *Facts) Snapshot(src jsonl.Source) (allEntries []byte, message int, ok bool, err error) {
+	f.settle()
+	if !f.recap.found {
+		return nil, -1, false, nil
+	}
+	s := f.recap.snapshot
+	if s.raw != nil {
+		return s.raw, s.at, true, nil
+	}
+	line, err := src.Section(s.off, int64(s.length))
+	if err != nil {
+		return nil, s.at, false, err
+	}
+	mark, _ := markIn(&Message{raw: line})
+	if allEntries, ok = mark.Entries(); !ok || !jsonl.Valid(allEntries) {
+		return nil, s.at, false, jsonl.ErrChanged
+	}
+	return allEntries, s.at, true, nil
+}
+
+// unknown reports what looks like the state of an extension that no adapter knows:
+// an object or list with something in it under a key that core does not write.
+func (f *Facts) unknown(metadata *rawjson.Object) []Change {
+	known := coreKeys()
+	for _, a := range f.adapters {
+		known = append(known, a.Owns()...)
+	}
+	var changes []Change
+	for key, value := range metadata.All() {
+		if !slices.Contains(known, key) && holdsSomething(value) {
+			changes = append(changes, Change{Extension: key, Change: "left as it is at the end of the source: stchat does not know this extension"})
+		}
+	}
+	return changes
 }

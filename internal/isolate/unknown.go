@@ -1,8 +1,6 @@
 package isolate
 
 import (
-	"slices"
-
 	"stchat/internal/rawjson"
 )
 
@@ -18,22 +16,6 @@ func coreKeys() []string {
 		"cfg_prompt_insertion_depth", "cfg_prompt_separator", "cfg_negative_combine", "cfg_negative_insertion_depth",
 		"cfg_negative_separator", "branches",
 	}
-}
-
-// unknown reports what looks like the state of an extension that no adapter knows:
-// an object or list with something in it under a key that core does not write.
-func (f *Facts) unknown(metadata *rawjson.Object) []Change {
-	known := coreKeys()
-	for _, a := range f.adapters {
-		known = append(known, a.Owns()...)
-	}
-	var changes []Change
-	for key, value := range metadata.All() {
-		if !slices.Contains(known, key) && holdsSomething(value) {
-			changes = append(changes, Change{Extension: key, Change: "left as it is at the end of the source: stchat does not know this extension"})
-		}
-	}
-	return changes
 }
 
 func holdsSomething(raw []byte) bool {

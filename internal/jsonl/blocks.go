@@ -3,7 +3,6 @@ package jsonl
 import (
 	"bytes"
 	"context"
-	"runtime"
 	"sync"
 )
 
@@ -151,6 +150,27 @@ func (b *block) measure(src Source, n int) error {
 	return nil
 }
 
+// note adds the damage of the line that was just read, which has number
+// physical lines of the block before it. It is only described where it is kept.
+func (b *block) note(s *scanner, number int, hasBOM bool) {
+	if len(b.damage.First) == MaxDamage {
+		b.damage.Total++
+		return
+	}
+	d := s.damage(hasBOM)
+	d.Line, d.Before = number+1, len(b.kept)
+	b.damage.Add(d)
+}
+
+// keep adds a surviving line.
+func (b *block) keep(k keptLine, badUTF8 bool) {
+	if badUTF8 {
+		b.badUTF8 = append(b.badUTF8, int32(len(b.kept)))
+	}
+	k.damaged = int32(b.damage.Total)
+	b.kept = append(b.kept, k)
+}
+
 // stage is what is done with one block at a time.
 //
 // measure finds the length of a long line, whose first n bytes b holds; no
@@ -160,16 +180,6 @@ type stage interface {
 	measure(b *block, n int) error
 	scan(b *block)
 	emit(b *block) (more bool, err error)
-}
-
-// workers returns the number of goroutines that pays for a source of this size,
-// at most limit where that is above 0.
-func (s Source) workers(limit int) int {
-	n := runtime.GOMAXPROCS(0)
-	if limit > 0 {
-		n = min(n, limit)
-	}
-	return int(min(int64(n), s.Size/s.blockLen()+1))
 }
 
 // pipeline runs the source from off through stages: each of the workers reads

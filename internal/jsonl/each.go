@@ -57,13 +57,3 @@ func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) (Damages, 
 	}
 	return b.damageIn(0, false, opt.Line, 0), nil
 }
-
-// index finds the wanted keys among the members.
-func (l *Line) index(keys *Keys) {
-	clear(l.at)
-	for i := range l.members {
-		if k := keys.find(l.Raw, &l.members[i]); k >= 0 {
-			l.at[k] = i + 1
-		}
-	}
-}

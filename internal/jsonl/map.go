@@ -88,6 +88,16 @@ func (l *Line) Count(k int) int {
 	return 0
 }
 
+// index finds the wanted keys among the members.
+func (l *Line) index(keys *Keys) {
+	clear(l.at)
+	for i := range l.members {
+		if k := keys.find(l.Raw, &l.members[i]); k >= 0 {
+			l.at[k] = i + 1
+		}
+	}
+}
+
 // Base says where in the file a batch of lines begins.
 type Base struct {
 	Line  int // physical lines before it

@@ -2,27 +2,6 @@ package jsonl
 
 import "bytes"
 
-// note adds the damage of the line that was just read, which has number
-// physical lines of the block before it. It is only described where it is kept.
-func (b *block) note(s *scanner, number int, hasBOM bool) {
-	if len(b.damage.First) == MaxDamage {
-		b.damage.Total++
-		return
-	}
-	d := s.damage(hasBOM)
-	d.Line, d.Before = number+1, len(b.kept)
-	b.damage.Add(d)
-}
-
-// keep adds a surviving line.
-func (b *block) keep(k keptLine, badUTF8 bool) {
-	if badUTF8 {
-		b.badUTF8 = append(b.badUTF8, int32(len(b.kept)))
-	}
-	k.damaged = int32(b.damage.Total)
-	b.kept = append(b.kept, k)
-}
-
 // scanLines scans a block of whole lines. each, where there is one, is called
 // with every line that is not blank before the next one is looked at. With
 // join the kept lines end up in b.out, an LF before each: where nothing but

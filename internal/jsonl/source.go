@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 )
 
 // ErrChanged means that a file became shorter while it was read.
@@ -53,4 +54,14 @@ func (s Source) Section(off, length int64) ([]byte, error) {
 	p := make([]byte, length, length+room)
 	_, err := s.readAt(p, off)
 	return p, err
+}
+
+// workers returns the number of goroutines that pays for a source of this size,
+// at most limit where that is above 0.
+func (s Source) workers(limit int) int {
+	n := runtime.GOMAXPROCS(0)
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	return int(min(int64(n), s.Size/s.blockLen()+1))
 }

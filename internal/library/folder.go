@@ -33,18 +33,6 @@ type listing struct {
 	strays   []string          // file names of chats under a second extension
 }
 
-// Folder reads a folder. One that cannot be read lists nothing, and says why.
-func (l *Library) Folder(path string) *Folder {
-	return l.folders.Get(path, func() *Folder {
-		f := &Folder{Path: path}
-		any := filepath.Join(path, "x"+names.Extension)
-		f.Kind, f.Owner = userdir.KindOf(any)
-		f.Dir, f.HasDir = userdir.Find(any)
-		f.listing = l.listings.Get(l.realPath(path), func() listing { return list(path) })
-		return f
-	})
-}
-
 // textExtension is what editors and downloads put behind a chat's own extension.
 const textExtension = ".txt"
 

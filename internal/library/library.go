@@ -16,6 +16,7 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/lorebook"
 	"stchat/internal/luker"
+	"stchat/internal/names"
 	"stchat/internal/userdir"
 )
 
@@ -77,4 +78,16 @@ func (l *Library) Shelf(worlds string) (*lorebook.Shelf, error) {
 // empty where they are. See [luker.InDatabase].
 func (l *Library) Database(dir userdir.Dir) string {
 	return l.databases.Get(l.realPath(dir.Root), func() string { return luker.InDatabase(dir.Root) })
+}
+
+// Folder reads a folder. One that cannot be read lists nothing, and says why.
+func (l *Library) Folder(path string) *Folder {
+	return l.folders.Get(path, func() *Folder {
+		f := &Folder{Path: path}
+		any := filepath.Join(path, "x"+names.Extension)
+		f.Kind, f.Owner = userdir.KindOf(any)
+		f.Dir, f.HasDir = userdir.Find(any)
+		f.listing = l.listings.Get(l.realPath(path), func() listing { return list(path) })
+		return f
+	})
 }

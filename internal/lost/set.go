@@ -23,10 +23,6 @@ func NewSet(lists ...[]Text) *Set {
 	return s
 }
 
-// says reports whether a text is one: a message without any has but its place in a
-// live chat's list.
-func (t Text) says() bool { return t&^flags != 0 }
-
 // Has reports whether the text is in the set.
 func (s *Set) Has(t Text) bool { return t.says() && s.slots[s.find(t.key())] == t.key() }
 

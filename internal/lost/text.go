@@ -33,6 +33,10 @@ const (
 // key is what two equal texts share.
 func (t Text) key() Text { return t &^ mark }
 
+// says reports whether a text is one: a message without any has but its place in a
+// live chat's list.
+func (t Text) says() bool { return t&^flags != 0 }
+
 // Version is what was read of a file.
 type Version struct {
 	Slug     string // the header's integrity

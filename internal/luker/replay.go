@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsvalue"
@@ -106,6 +107,91 @@ func (r *Replay) State() []byte {
 		return []byte("{}")
 	}
 	return jsvalue.Stringify(r.root)
+}
+
+// operation applies one operation, and returns the document, which is another one where
+// the operation is on the whole.
+func (r *Replay) operation(document jsvalue.Value, o *jsvalue.Object) (jsvalue.Value, error) {
+	name, _ := o.Get("op")
+	given, _ := o.Get("path")
+	segments, err := pointer(given)
+	if err != nil {
+		return nil, err
+	}
+	value, has := o.Get("value")
+	verb := strings.ToLower(jsvalue.Trim(jsvalue.String(name)))
+	switch verb {
+	case "add", "replace":
+		if !has {
+			return nil, fmt.Errorf("%s needs a value", verb)
+		}
+	case "remove", "test":
+	default:
+		return nil, fmt.Errorf("unsupported operation %.20q", verb)
+	}
+	if len(segments) == 0 {
+		return whole(document, verb, value, has)
+	}
+	container, err := walk(document, segments[:len(segments)-1])
+	if err == nil {
+		err = r.edit(container, verb, segments[len(segments)-1], value, has)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s %.100q: %w", verb, given, err)
+	}
+	return document, nil
+}
+
+// edit does an operation on a member or an element.
+func (r *Replay) edit(container jsvalue.Value, verb, key string, value jsvalue.Value, has bool) error {
+	switch at := container.(type) {
+	case *jsvalue.Object:
+		return editMember(at, verb, key, value, has)
+	case *jsvalue.Array:
+		return r.editElement(at, verb, key, value, has)
+	}
+	if verb == "test" && !has { // undefined, as is what the test has
+		return nil
+	}
+	return errNoPlace
+}
+
+func (r *Replay) editElement(list *jsvalue.Array, verb, key string, value jsvalue.Value, has bool) error {
+	n := len(list.Items)
+	if verb == "add" {
+		at, err := n, error(nil)
+		if key != "-" {
+			at, err = indexIn(key, n)
+		}
+		if err == nil {
+			err = r.move(n - at)
+		}
+		if err != nil {
+			return err
+		}
+		list.Items = append(list.Items, nil)
+		copy(list.Items[at+1:], list.Items[at:])
+		list.Items[at] = value
+		return nil
+	}
+	at, err := indexIn(key, n-1)
+	if err != nil {
+		return err
+	}
+	switch verb {
+	case "remove":
+		if err := r.move(n - at); err != nil {
+			return err
+		}
+		list.Items = append(list.Items[:at], list.Items[at+1:]...)
+	case "test":
+		if !has || !same(list.Items[at], value) {
+			return errTest
+		}
+	default:
+		list.Items[at] = value
+	}
+	return nil
 }
 
 // Swipes reads the chosen swipe of each message of a chat. from is where its messages

@@ -183,6 +183,72 @@ func (d *Diff) change(op Op, p *pair, path []byte) {
 	d.Changes = append(d.Changes, c)
 }
 
+// Meanings tells in words what A and B have or do not have in common, where
+// the keys' meaning is known (FORMATS.md B2 and E3). Keys that do not count
+// are passed over. A and B stand for the two chats; a and b are their names.
+func (d *Diff) Meanings(a, b string) []string {
+	m := meanings{d: d}
+	m.parents(a, b)
+	m.integrity()
+	m.lorebook()
+	m.recap()
+	m.illustrator()
+	return m.lines
+}
+
+// Patch returns the JSON Patch (RFC 6902) that turns A into B, an operation a
+// line.
+func (d *Diff) Patch() []byte {
+	out := []byte{'['}
+	for i, c := range d.Changes {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, "\n  {\"op\":\""...)
+		out = append(out, c.Op...)
+		out = append(out, "\",\"path\":"...)
+		out = append(out, rawjson.Quote(c.Path)...)
+		if c.Op != Remove {
+			out = append(out, ",\"value\":"...)
+			out = append(out, c.To...)
+		}
+		out = append(out, '}')
+	}
+	if len(d.Changes) > 0 {
+		out = append(out, '\n')
+	}
+	return append(out, ']')
+}
+
+// MergePatch returns the JSON Merge Patch (RFC 7386) that turns A into B. The
+// error is a [*NullError] where there is none.
+func (d *Diff) MergePatch() ([]byte, error) {
+	m := merger{out: []byte{'{'}}
+	for key := range d.a.All() {
+		if !d.b.Has(key) && d.counts(key) {
+			m.key(key)
+			m.out = append(m.out, "null"...)
+		}
+	}
+	for key, raw := range d.b.All() {
+		other, _ := d.a.Get(key)
+		if !d.counts(key) || bytes.Equal(raw, other) {
+			continue
+		}
+		var was, is value // parsed one after the other: there may be millions
+		was.putRaw(key, other)
+		is.putRaw(key, raw)
+		for _, member := range is.members {
+			if err := m.member(key, was.at(key), member.val); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return append(m.out, '}'), nil
+}
+
+func (d *Diff) counts(key string) bool { return d.use == nil || d.use(key) }
+
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // step returns the pointer one level deeper.

@@ -1,6 +1,10 @@
 package rules
 
-import "stchat/internal/jsonl"
+import (
+	"stchat/internal/illustrator"
+	"stchat/internal/jsonl"
+	"strings"
+)
 
 // batch is what the lines of one batch gave.
 type batch struct {
@@ -81,6 +85,28 @@ func (b *batch) note(f found) {
 	n := &b.counts[byHand][f.severity][f.rule]
 	if *n++; *n <= perRule {
 		b.found = append(b.found, f)
+	}
+}
+
+// readMarks collects the markers in the message's text and swipes, each prompt once; of
+// very many some may be there again. An only swipe is the text, or gives way to it.
+func (b *batch) readMarks(l *jsonl.Line) {
+	const looked = 32
+	from := len(b.marks)
+	for _, key := range [...]int{keyMes, keySwipes} {
+		raw, _ := l.Value(key)
+		if key == keySwipes && l.Count(keySwipes) < 2 {
+			break
+		}
+	markers:
+		for id := range illustrator.Markers(raw) {
+			for _, m := range b.marks[from:min(len(b.marks), from+looked)] {
+				if m.id == id {
+					continue markers
+				}
+			}
+			b.marks = append(b.marks, mark{strings.Clone(id), l.Number, column(l, raw), l.Index})
+		}
 	}
 }
 

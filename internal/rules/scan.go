@@ -3,7 +3,9 @@ package rules
 import (
 	"time"
 
+	"stchat/internal/autorecap"
 	"stchat/internal/jsonl"
+	"stchat/internal/memorybook"
 	"stchat/internal/userdir"
 )
 
@@ -210,5 +212,46 @@ func (s *scan) endTorn(id ID) {
 	if f := s.torn; f != nil {
 		s.chat.report(id, f.number, f.column, f.message)
 		s.torn = nil
+	}
+}
+
+// judgeState judges what extensions keep in the metadata of a chat that is checked, beside
+// its messages.
+func (s *scan) judgeState() {
+	c, md := s.chat, s.head.metadata
+	report := func(id ID, message string) { c.report(id, c.HeaderLine, 0, clip(message)) }
+	judgeVersions(c, md, s.watch.scenes, report)
+	judgePrompts(c, &s.watch, report)
+	autorecap.Misshapen(md, func(fault string) { report(RecapShape, fault) })
+	book, _ := md.Get(memorybook.Key)
+	for _, mark := range memorybook.Read(book).Beyond(c.Messages) {
+		report(MemoryBook, mark+" of STMemoryBooks is beyond the last message")
+	}
+	judgeIndex(s.around, c, md, report)
+	if c.HasDir && s.watch.registry != nil {
+		judgePictures(c, s.watch.registry, c.Dir)
+	}
+	if c.findings.mendable&OnState() != 0 {
+		c.State = &State{s.watch.scenes, s.watch.places}
+	}
+}
+
+// watched holds what the batch's messages say against what the metadata says of them.
+func (s *scan) watched(b *batch, base jsonl.Base, shift int) {
+	c := s.chat
+	if !c.checked {
+		return
+	}
+	for _, i := range b.recaps {
+		if _, ok := s.watch.scenes[shift+i]; ok {
+			s.watch.scenes[shift+i] = true
+		}
+	}
+	for _, m := range b.marks {
+		if s.watch.registry.Has(m.id) {
+			s.watch.places.Add(m.id, shift+m.index)
+			continue
+		}
+		c.add(Finding{Rule: PromptMarker, Line: base.Line + m.number + 1, Column: m.column, Index: shift + m.index, Message: "a marker names the prompt " + clip(m.id) + ", which is not there"})
 	}
 }

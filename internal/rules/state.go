@@ -7,7 +7,6 @@ import (
 
 	"stchat/internal/autorecap"
 	"stchat/internal/illustrator"
-	"stchat/internal/memorybook"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
@@ -22,27 +21,6 @@ type State struct {
 // OnState returns the rules of what extensions keep in the metadata that repair mends.
 func OnState() Set {
 	return SetOf(PendingOld, RecapScene, RecapVersion, BeyondEnd, MemoryBook, PromptShape, PromptDangling, PromptDrift)
-}
-
-// judgeState judges what extensions keep in the metadata of a chat that is checked, beside
-// its messages.
-func (s *scan) judgeState() {
-	c, md := s.chat, s.head.metadata
-	report := func(id ID, message string) { c.report(id, c.HeaderLine, 0, clip(message)) }
-	judgeVersions(c, md, s.watch.scenes, report)
-	judgePrompts(c, &s.watch, report)
-	autorecap.Misshapen(md, func(fault string) { report(RecapShape, fault) })
-	book, _ := md.Get(memorybook.Key)
-	for _, mark := range memorybook.Read(book).Beyond(c.Messages) {
-		report(MemoryBook, mark+" of STMemoryBooks is beyond the last message")
-	}
-	judgeIndex(s.around, c, md, report)
-	if c.HasDir && s.watch.registry != nil {
-		judgePictures(c, s.watch.registry, c.Dir)
-	}
-	if c.findings.mendable&OnState() != 0 {
-		c.State = &State{s.watch.scenes, s.watch.places}
-	}
 }
 
 // judgeVersions judges at which messages the versions of the running recap are made, as

@@ -2,24 +2,9 @@ package userdir
 
 import (
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 )
-
-// Serves reports whether the file is there that an address in a chat means, such as
-// "user/images/Mira/1.png". ours is false for what does not lie in the user folder:
-// other sites, and pictures of the program's own. An address that leads out of the
-// folder means no file.
-func (d Dir) Serves(address string) (exists, ours bool) {
-	places, ours := served(address)
-	for _, p := range places {
-		if info, err := os.Stat(filepath.Join(d.Root, filepath.FromSlash(p))); err == nil && !info.IsDir() {
-			return true, true
-		}
-	}
-	return false, ours
-}
 
 // served returns the places in the user folder that an address may mean:
 // percent-decoded, as a browser asks for it, and as it stands.

@@ -97,3 +97,17 @@ func (d Dir) Folders() []string {
 	}
 	return folders
 }
+
+// Serves reports whether the file is there that an address in a chat means, such as
+// "user/images/Mira/1.png". ours is false for what does not lie in the user folder:
+// other sites, and pictures of the program's own. An address that leads out of the
+// folder means no file.
+func (d Dir) Serves(address string) (exists, ours bool) {
+	places, ours := served(address)
+	for _, p := range places {
+		if info, err := os.Stat(filepath.Join(d.Root, filepath.FromSlash(p))); err == nil && !info.IsDir() {
+			return true, true
+		}
+	}
+	return false, ours
+}

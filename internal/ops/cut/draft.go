@@ -84,14 +84,6 @@ func draft(ctx context.Context, c *call, set *changeset.Set, p *plan, r *Result)
 	return made, err
 }
 
-// opens returns the chat that its group is to open with, "" for the one it has.
-func (p *plan) opens(opt *Options) string {
-	if opt.Open {
-		return p.name.File
-	}
-	return ""
-}
-
 // openSolo makes the new chat the one that its character opens with.
 func openSolo(set *changeset.Set, src *chat.Chat, p *plan) error {
 	if !src.HasDir || src.Kind != userdir.Solo {

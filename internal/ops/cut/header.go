@@ -5,7 +5,6 @@ import (
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
-	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 )
 
@@ -63,11 +62,6 @@ func editMetadata(c *call, src *chat.Chat, p *plan, h *meta.Header, state *isola
 		return nil, nil
 	}
 	return makeClone(c.opt, src, p.clone, h.Metadata(), state, at, r)
-}
-
-// makeEdits sets and removes single keys of the metadata.
-func (o *Options) makeEdits(metadata []byte) ([]byte, error) {
-	return patch.Make(metadata, o.Values.Edits)
 }
 
 // setParent names the source as the new chat's parent.

@@ -96,3 +96,15 @@ func (o *Options) workers() int {
 	}
 	return 0
 }
+
+// makeEdits sets and removes single keys of the metadata.
+func (o *Options) makeEdits(metadata []byte) ([]byte, error) {
+	return patch.Make(metadata, o.Values.Edits)
+}
+
+// nameNeedsIndex reports whether the names hold the index of the last message,
+// and that index must be looked for.
+func (o *Options) nameNeedsIndex() bool {
+	timed := o.Style == names.Suffix || o.Style == names.Classic
+	return o.AtName == "" && o.AtOne.All() && (o.At < 0 || !o.AsOf.IsZero()) && o.Output == "" && o.Name == "" && o.Kind == names.Branch && timed
+}

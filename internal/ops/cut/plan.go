@@ -80,13 +80,6 @@ func planAll(ctx context.Context, c *call, plans []*plan, results []*Result) {
 	}
 }
 
-// nameNeedsIndex reports whether the names hold the index of the last message,
-// and that index must be looked for.
-func (o *Options) nameNeedsIndex() bool {
-	timed := o.Style == names.Suffix || o.Style == names.Classic
-	return o.AtName == "" && o.AtOne.All() && (o.At < 0 || !o.AsOf.IsZero()) && o.Output == "" && o.Name == "" && o.Kind == names.Branch && timed
-}
-
 // settle settles one source.
 func settle(ctx context.Context, c *call, p *plan, r *Result) error {
 	if err := expect(c, p.source); err != nil {
@@ -144,6 +137,14 @@ func (p *plan) unrecorded(opt *Options) bool {
 	}
 	_, inside := userdir.Enclosing(p.path)
 	return !inside
+}
+
+// opens returns the chat that its group is to open with, "" for the one it has.
+func (p *plan) opens(opt *Options) string {
+	if opt.Open {
+		return p.name.File
+	}
+	return ""
 }
 
 // sameFolder reports whether two paths lead to one folder. That one does not

@@ -39,18 +39,6 @@ func adopt(n *naming) {
 	}
 }
 
-// loses reports whether a message of the file loses a link.
-func (e *fileEdit) loses() bool {
-	for index, names := range e.names {
-		for _, to := range names {
-			if index >= 0 && to == "" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // linksTo reports whether a message of a chat links to another.
 func linksTo(g *family.Graph, from, to *family.Chat) bool {
 	return slices.ContainsFunc(from.Links, func(l family.Link) bool { return g.Find(l.Name) == to })

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"stchat/internal/family"
-	"stchat/internal/group"
 	"stchat/internal/names"
 )
 
@@ -29,38 +28,4 @@ func instead(n *naming, goes []*family.Chat, results []*Result) {
 			}
 		}
 	}
-}
-
-// heir returns the nearest ancestor of a chat that stays, else the chat that was last
-// changed of those that stay, in a group of those it lists; "" where none does.
-func (n *naming) heir(c *family.Chat, goes []*family.Chat, in *group.File) string {
-	stays := func(c *family.Chat) bool {
-		return !slices.Contains(goes, c) && (in == nil || slices.Contains(c.Groups, in.Path))
-	}
-	for p := c.Parent; p != nil; p = p.Parent {
-		if stays(p) {
-			return p.Name
-		}
-	}
-	var last *family.Chat
-	for _, other := range n.folder.graph.Chats {
-		if stays(other) && other.Err == nil && (last == nil || other.Stamp.Info().ModTime().After(last.Stamp.Info().ModTime())) {
-			last = other
-		}
-	}
-	if last == nil {
-		return ""
-	}
-	return last.Name
-}
-
-// lastListed returns the last name in a group's list that is none of those that go, ""
-// where there is none.
-func (n *naming) lastListed(f *group.File, goes []*family.Chat) string {
-	for _, name := range slices.Backward(f.Chats) {
-		if c := n.folder.graph.Find(name); name != "" && !slices.Contains(goes, c) {
-			return name
-		}
-	}
-	return ""
 }

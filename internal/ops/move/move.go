@@ -12,9 +12,11 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/family"
+	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
+	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 
@@ -146,6 +148,37 @@ func folderOf(path string) string { return filepath.Dir(path) }
 
 // isGroup reports whether the chats are group chats.
 func (f *folder) isGroup() bool { return f.graph.Folder.Kind == userdir.Group }
+
+// speaks reports whether a message of a chat bears a name; of a chat without messages it
+// is true.
+func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (bool, error) {
+	if len(c.Messages) == 0 {
+		return true, nil
+	}
+	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: f.lib})
+	if err != nil {
+		return false, err
+	}
+	defer open.Close()
+	err = jsonl.Map(ctx, open.Source, jsonl.MapOptions{From: open.Body, Line: open.BodyLine, Limit: -1, Keys: jsonl.NewKeys("name")},
+		func(l *jsonl.Line, found *bool) {
+			if l.Damage == nil && !*found {
+				raw, _ := l.Value(0)
+				by, _ := rawjson.Unquote(raw)
+				*found = by == name
+			}
+		},
+		func(found *bool, _ jsonl.Base, _ jsonl.Damages) error {
+			if *found {
+				return errSpeaks
+			}
+			return nil
+		}, func(found *bool) { *found = false })
+	if errors.Is(err, errSpeaks) {
+		return true, nil
+	}
+	return false, err
+}
 
 func newResult(from string, opt *Options) *Result {
 	return &Result{Doc: Moved{

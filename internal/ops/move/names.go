@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"stchat/internal/family"
+	"stchat/internal/group"
 )
 
 // naming is what becomes of the names of chats: of those that are named otherwise or go,
@@ -150,6 +151,18 @@ func (e *fileEdit) name(index int, written, to string) {
 	e.names[index][written] = to
 }
 
+// loses reports whether a message of the file loses a link.
+func (e *fileEdit) loses() bool {
+	for index, names := range e.names {
+		for _, to := range names {
+			if index >= 0 && to == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // isLinked reports whether a chat stays to which a message of another that stays links.
 func (n *naming) isLinked(c *family.Chat) bool {
 	if _, goes := n.to[c]; goes {
@@ -172,4 +185,38 @@ func (n *naming) renamed() (list []*family.Chat) {
 		}
 	}
 	return list
+}
+
+// heir returns the nearest ancestor of a chat that stays, else the chat that was last
+// changed of those that stay, in a group of those it lists; "" where none does.
+func (n *naming) heir(c *family.Chat, goes []*family.Chat, in *group.File) string {
+	stays := func(c *family.Chat) bool {
+		return !slices.Contains(goes, c) && (in == nil || slices.Contains(c.Groups, in.Path))
+	}
+	for p := c.Parent; p != nil; p = p.Parent {
+		if stays(p) {
+			return p.Name
+		}
+	}
+	var last *family.Chat
+	for _, other := range n.folder.graph.Chats {
+		if stays(other) && other.Err == nil && (last == nil || other.Stamp.Info().ModTime().After(last.Stamp.Info().ModTime())) {
+			last = other
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return last.Name
+}
+
+// lastListed returns the last name in a group's list that is none of those that go, ""
+// where there is none.
+func (n *naming) lastListed(f *group.File, goes []*family.Chat) string {
+	for _, name := range slices.Backward(f.Chats) {
+		if c := n.folder.graph.Find(name); name != "" && !slices.Contains(goes, c) {
+			return name
+		}
+	}
+	return ""
 }

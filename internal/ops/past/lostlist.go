@@ -10,9 +10,23 @@ import (
 	"stchat/internal/backups"
 	"stchat/internal/changeset"
 	"stchat/internal/group"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
 )
+
+// stock is what there is in one root: its chats, older versions of chats, and whose the
+// backups are.
+type stock struct {
+	root   *ops.Root
+	folder *backups.Folder
+	owners backups.Owners
+	groups *group.Set
+
+	chats    []*lostChat // live ones, and then those that were deleted on purpose
+	versions []*lostVersion
+	errs     []error
+}
 
 // list finds the live chats of the root and the versions that are not older than since.
 func (s *stock) list(copies []ops.Target, since time.Time) {
@@ -135,4 +149,69 @@ func (s *stock) addCopy(path string) {
 		}
 	}
 	s.versions = append(s.versions, v)
+}
+
+// whose returns the owner of a version whose chat is gone, and the chat's path where it
+// is known: a backup in a group is kept under the chat's own name.
+func (s *stock) whose(v *lostVersion) (owner backups.Owner, path string, ambiguous bool) {
+	if v.chat != "" {
+		return ownerOf(v.chat), v.chat, false
+	}
+	owners := s.owners[v.key]
+	if v.key == "" || len(owners) == 0 {
+		return owner, "", false
+	}
+	owner = owners[0]
+	if owner.Kind == userdir.Group {
+		path = filepath.Join(userdir.Dir{Root: s.root.Path}.GroupChats(), owner.Name+names.Extension)
+	}
+	return owner, path, len(owners) > 1
+}
+
+// placeFor returns where a character's chat may come back whose name nobody knows: backups
+// do not tell it.
+func (s *stock) placeFor(owner backups.Owner, v *lostVersion) string {
+	if owner.Name == "" {
+		return ""
+	}
+	name := owner.Name + " - " + v.at.Local().Format("2006-01-02@15h04m05s")
+	return filepath.Join(userdir.Dir{Root: s.root.Path}.Chats(), owner.Name, name+names.Extension)
+}
+
+// shownOwner is an owner as people know it: of a group chat the group's name.
+func (s *stock) shownOwner(o backups.Owner) string {
+	if o.Kind != userdir.Group {
+		return o.Name
+	}
+	if o.Group == "" && s.groups != nil {
+		for _, g := range s.groups.Listing(o.Name) {
+			return g.Name
+		}
+	}
+	return o.Group
+}
+
+// places tells how the places for backups are taken.
+func (s *stock) places() (list []LostPlaces) {
+	shown := func(key string) []string {
+		names := []string{}
+		for _, o := range s.owners[key] {
+			names = append(names, o.Name)
+		}
+		return names
+	}
+	for _, q := range s.folder.Quotas() {
+		p := LostPlaces{Key: q.Key, Owners: shown(q.Key), Used: q.Used, Limit: backups.Limit, Others: []LostShare{}}
+		for _, o := range q.Others {
+			p.Others = append(p.Others, LostShare{o.Key, shown(o.Key), o.Used})
+		}
+		for _, b := range s.folder.Backups {
+			if b.Key == q.Key {
+				p.Backups++
+				p.Bytes += b.Size
+			}
+		}
+		list = append(list, p)
+	}
+	return list
 }

@@ -2,76 +2,14 @@ package past
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"stchat/internal/history"
 	"stchat/internal/lost"
-	"stchat/internal/ops"
-	"stchat/internal/userdir"
 )
 
 // backupPrefix begins the names of backups in the history whose chat is not known.
 const backupPrefix = "backup:"
-
-// readStore judges the versions that the root's history has. What is wrong with it is told,
-// and the rest of the search goes on. The error is that ctx ended.
-func (f *finder) readStore(ctx context.Context, live *lost.Set) error {
-	s, err := history.OpenRead(ctx, f.opt.Store(f.root.Path))
-	if err == nil {
-		defer s.Close()
-		r := &storeReader{s: s, r: lost.NewReader(f.seed, live), long: map[string]lost.Text{}}
-		err = f.readChats(ctx, r)
-	}
-	if err != nil && !errors.Is(err, history.ErrNoStore) && ctx.Err() == nil {
-		f.errs = append(f.errs, ops.PathError(err))
-	}
-	return ctx.Err()
-}
-
-func (f *finder) readChats(ctx context.Context, r *storeReader) error {
-	chats, err := r.s.Chats(ctx)
-	if err != nil {
-		return err
-	}
-	deleted := map[string]bool{}
-	for _, c := range f.chats {
-		deleted[userdir.RealPath(c.path)] = c.deleted // of a name that is taken again, the last one counts
-	}
-	for path := range f.byPath {
-		deleted[path] = false
-	}
-	for _, c := range chats {
-		path := filepath.Join(f.root.Path, filepath.FromSlash(c.Path()))
-		if !c.Kind.IsChat() || deleted[userdir.RealPath(path)] {
-			continue
-		}
-		versions, err := r.s.Versions(ctx, c.ID)
-		if err != nil {
-			return err
-		}
-		for _, v := range slices.Backward(versions) {
-			if v.At.Before(f.opt.Since) {
-				continue
-			}
-			old := &lostVersion{rev: int(v.Rev), at: v.At, chat: path}
-			if c.Kind == history.Backup {
-				old.chat, old.key = "", strings.TrimPrefix(c.Name, backupPrefix)
-			}
-			if old.said, err = r.version(ctx, &v); err != nil {
-				return fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
-			}
-			old.said.Slug = c.Slug
-			if f.judge(old); !old.skip {
-				f.versions = append(f.versions, old)
-			}
-		}
-	}
-	return nil
-}
 
 // storeReader reads versions from a history: each piece once, of which it keeps the text.
 type storeReader struct {

@@ -2,13 +2,11 @@ package past
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"stchat/internal/backups"
 	"stchat/internal/lost"
-	"stchat/internal/names"
 	"stchat/internal/userdir"
 )
 
@@ -103,23 +101,6 @@ func (g *finding) tells(slug string, said []lost.Text) bool {
 	return slug != "" && slug == g.best.said.Slug || 8*g.texts.Common(said) >= 7*min(len(said), len(g.said))
 }
 
-// whose returns the owner of a version whose chat is gone, and the chat's path where it
-// is known: a backup in a group is kept under the chat's own name.
-func (s *stock) whose(v *lostVersion) (owner backups.Owner, path string, ambiguous bool) {
-	if v.chat != "" {
-		return ownerOf(v.chat), v.chat, false
-	}
-	owners := s.owners[v.key]
-	if v.key == "" || len(owners) == 0 {
-		return owner, "", false
-	}
-	owner = owners[0]
-	if owner.Kind == userdir.Group {
-		path = filepath.Join(userdir.Dir{Root: s.root.Path}.GroupChats(), owner.Name+names.Extension)
-	}
-	return owner, path, len(owners) > 1
-}
-
 // told returns what was found as documents, the most lost first.
 func (f *findings) told() (list []*LostChat) {
 	for _, g := range f.found {
@@ -155,53 +136,5 @@ func (f *findings) told() (list []*LostChat) {
 		list = append(list, doc)
 	}
 	slices.SortStableFunc(list, func(a, b *LostChat) int { return cmp.Compare(b.Lost, a.Lost) })
-	return list
-}
-
-// placeFor returns where a character's chat may come back whose name nobody knows: backups
-// do not tell it.
-func (s *stock) placeFor(owner backups.Owner, v *lostVersion) string {
-	if owner.Name == "" {
-		return ""
-	}
-	name := owner.Name + " - " + v.at.Local().Format("2006-01-02@15h04m05s")
-	return filepath.Join(userdir.Dir{Root: s.root.Path}.Chats(), owner.Name, name+names.Extension)
-}
-
-// shownOwner is an owner as people know it: of a group chat the group's name.
-func (s *stock) shownOwner(o backups.Owner) string {
-	if o.Kind != userdir.Group {
-		return o.Name
-	}
-	if o.Group == "" && s.groups != nil {
-		for _, g := range s.groups.Listing(o.Name) {
-			return g.Name
-		}
-	}
-	return o.Group
-}
-
-// places tells how the places for backups are taken.
-func (s *stock) places() (list []LostPlaces) {
-	shown := func(key string) []string {
-		names := []string{}
-		for _, o := range s.owners[key] {
-			names = append(names, o.Name)
-		}
-		return names
-	}
-	for _, q := range s.folder.Quotas() {
-		p := LostPlaces{Key: q.Key, Owners: shown(q.Key), Used: q.Used, Limit: backups.Limit, Others: []LostShare{}}
-		for _, o := range q.Others {
-			p.Others = append(p.Others, LostShare{o.Key, shown(o.Key), o.Used})
-		}
-		for _, b := range s.folder.Backups {
-			if b.Key == q.Key {
-				p.Backups++
-				p.Bytes += b.Size
-			}
-		}
-		list = append(list, p)
-	}
 	return list
 }

@@ -106,15 +106,10 @@ func (opt *Options) expected(ctx context.Context, t *target) error {
 	return err
 }
 
-// finish fills in what became of the files.
-func (r *Result) finish(o changeset.Outcome) {
-	r.Outcome = o
-	if o.Err != nil {
-		return
+// inChat returns the options of an edit of chats themselves.
+func (opt *Options) inChat(paths ...string) edit.Options {
+	return edit.Options{
+		Chats: paths, Data: opt.Data, Force: opt.Force, ExpectMessages: opt.ExpectMessages, ExpectIntegrity: opt.ExpectIntegrity,
+		BumpIntegrity: opt.BumpIntegrity, Changes: opt.Changes, Now: opt.Now, NewUUID: opt.NewUUID,
 	}
-	d := &r.Doc
-	d.Written = ops.WrittenBy(o)
-	d.Changed = len(o.Steps) > 0
-	d.DidWrite = d.Changed && !d.DryRun
-	d.Warnings = append(d.Warnings, r.Warnings...)
 }

@@ -9,16 +9,9 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/luker"
+	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 )
-
-// inChat returns the options of an edit of chats themselves.
-func (opt *Options) inChat(paths ...string) edit.Options {
-	return edit.Options{
-		Chats: paths, Data: opt.Data, Force: opt.Force, ExpectMessages: opt.ExpectMessages, ExpectIntegrity: opt.ExpectIntegrity,
-		BumpIntegrity: opt.BumpIntegrity, Changes: opt.Changes, Now: opt.Now, NewUUID: opt.NewUUID,
-	}
-}
 
 // take makes a result of that of an edit.
 func (r *Result) take(edited *edit.Result) {
@@ -107,6 +100,19 @@ func (r *Result) count(p *edit.Pruned) {
 	for _, namespace := range slices.Sorted(maps.Keys(p.Commits)) {
 		add("commits of "+luker.LogOf(namespace), p.Commits[namespace])
 	}
+}
+
+// finish fills in what became of the files.
+func (r *Result) finish(o changeset.Outcome) {
+	r.Outcome = o
+	if o.Err != nil {
+		return
+	}
+	d := &r.Doc
+	d.Written = ops.WrittenBy(o)
+	d.Changed = len(o.Steps) > 0
+	d.DidWrite = d.Changed && !d.DryRun
+	d.Warnings = append(d.Warnings, r.Warnings...)
 }
 
 // nothing is a change of nothing.
