@@ -74,6 +74,15 @@ func (d *Draft) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Count is Write of so many bytes in a dry run, which needs to be given no others.
+func (d *Draft) Count(n int64) error {
+	if d.temp != nil {
+		return errors.New("what is written cannot be counted only")
+	}
+	d.size += n
+	return nil
+}
+
 // Size is how many bytes the draft holds.
 func (d *Draft) Size() int64 {
 	if d.temp != nil {

@@ -188,10 +188,16 @@ type stage interface {
 // nobody waits for another's block, but for a free one when too many are ahead.
 func pipeline(ctx context.Context, src Source, off int64, workers int, newStage func() stage) error {
 	r := &reader{src: src, off: off}
+	return run(ctx, workers, func(s *slot) bool { return r.next(&s.block, s.stage) }, newStage)
+}
+
+// run is pipeline of blocks, or of what else next puts into a slot and its stage, until
+// that is false. It may be called by several goroutines.
+func run(ctx context.Context, workers int, next func(*slot) bool, newStage func() stage) error {
 	q := newQueue(workers, newStage)
 	work := func() {
 		for s := q.take(); s != nil; s = q.take() {
-			if !r.next(&s.block, s.stage) {
+			if !next(s) {
 				q.close()
 				return
 			}

@@ -37,44 +37,47 @@ func SetSystem(line []byte, hidden bool) []byte {
 // SillyTavern's editor leaves it (updateMessage in public/script.js, 1.19). Where there is
 // no list of swipes, or swipe_id chooses none of them, it returns line itself.
 func SyncText(line []byte) []byte {
-	text, ok := rawjson.Lookup(line, keyText)
-	if !ok {
-		return line
-	}
-	return SetText(line, text)
+	texts := TextsOf(line)
+	return texts.Set(line, texts.Text(line))
 }
 
-// SetText returns a message that has a mes with another one, and its chosen swipe with the
-// same, as [SyncText] has it. text is raw. Where nothing changes it returns line itself.
-func SetText(line, text []byte) []byte {
+// Texts is where a message has its text: in mes, and in the chosen one of its swipes.
+type Texts struct{ mes, swipe rawjson.Span }
+
+// TextsOf returns where a message has its text.
+func TextsOf(line []byte) (t Texts) {
 	var at [3]rawjson.Span // of the text, the swipes and their number
 	rawjson.Places(line, at[:], keyText, keySwipes, keySwipeID)
-	mes, swipe := at[0], rawjson.Span{}
-	if list := at[1]; list.End > 0 {
+	t.mes = at[0]
+	if list := at[1]; t.mes.End > 0 && list.End > 0 {
 		id := swipeNumber(line[at[2].At:at[2].End])
 		if place, ok := rawjson.ElementPlace(line[list.At:list.End], id); ok {
-			swipe = rawjson.Span{At: list.At + place.At, End: list.At + place.End}
+			t.swipe = rawjson.Span{At: list.At + place.At, End: list.At + place.End}
 		}
 	}
-	var edits []rawjson.Span
-	for _, place := range []rawjson.Span{mes, swipe} {
+	return t
+}
+
+// Text returns the raw value of mes, nothing where there is none.
+func (t Texts) Text(line []byte) []byte { return line[t.mes.At:t.mes.End:t.mes.End] }
+
+// Changes returns what gives a message another text, in mes and in the chosen swipe, in
+// the order in which they stand. text is raw.
+func (t Texts) Changes(line, text []byte) (list []rawjson.Splice) {
+	for _, place := range []rawjson.Span{t.mes, t.swipe} {
 		if place.End > 0 && !bytes.Equal(line[place.At:place.End], text) {
-			edits = append(edits, place)
+			list = append(list, rawjson.Splice{At: int64(place.At), Len: int64(place.End - place.At), Data: text})
 		}
 	}
-	if len(edits) == 0 {
-		return line
+	if len(list) == 2 && list[0].At > list[1].At {
+		list[0], list[1] = list[1], list[0]
 	}
-	if len(edits) == 2 && edits[0].At > edits[1].At {
-		edits[0], edits[1] = edits[1], edits[0]
-	}
-	out := make([]byte, 0, len(line)+len(edits)*len(text))
-	kept := 0
-	for _, place := range edits {
-		out = append(append(out, line[kept:place.At]...), text...)
-		kept = place.End
-	}
-	return append(out, line[kept:]...)
+	return list
+}
+
+// Set returns the message with another text. Where nothing changes it returns line itself.
+func (t Texts) Set(line, text []byte) []byte {
+	return rawjson.Splices(line, t.Changes(line, text))
 }
 
 // chosenSwipe returns the number, from 0, of the swipe that is chosen; ok is false where

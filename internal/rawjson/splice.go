@@ -18,6 +18,25 @@ func (s Splice) Apply(raw []byte) []byte {
 	return slices.Concat(raw[:s.At], s.Data, raw[s.At+s.Len:])
 }
 
+// Splices returns raw with changes made that come in the order of their places, in bytes
+// of its own; raw itself where there are none.
+func Splices(raw []byte, list []Splice) []byte {
+	if len(list) == 0 {
+		return raw
+	}
+	size := int64(len(raw))
+	for _, s := range list {
+		size += int64(len(s.Data)) - s.Len
+	}
+	out := make([]byte, 0, size)
+	kept := int64(0)
+	for _, s := range list {
+		out = append(append(out, raw[kept:s.At]...), s.Data...)
+		kept = s.At + s.Len
+	}
+	return append(out, raw[kept:]...)
+}
+
 // SetSplice is [SetPath], but gives only the change: for a value in which a few
 // bytes change among hundreds of megabytes. The path has at least one key.
 func SetSplice(raw, value []byte, path ...string) (Splice, error) {

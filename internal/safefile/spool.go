@@ -23,6 +23,23 @@ func Spool(r io.Reader, dir string) (f *os.File, cleanup func(), err error) {
 
 // SpoolFrom is Spool of what write writes.
 func SpoolFrom(write func(io.Writer) error, dir string) (f *os.File, cleanup func(), err error) {
+	if f, cleanup, err = Scratch(dir); err != nil {
+		return nil, nil, err
+	}
+	// not by the file's own ReadFrom, whose errors do not tell reading from writing
+	if err = write(struct{ io.Writer }{f}); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		cleanup()
+		return nil, nil, err
+	}
+	return f, cleanup, nil
+}
+
+// Scratch makes an empty file to write to and read from, as private and as nameless as
+// that of [Spool].
+func Scratch(dir string) (f *os.File, cleanup func(), err error) {
 	if dir == "" {
 		dir = os.TempDir()
 	}
@@ -46,14 +63,6 @@ func SpoolFrom(write func(io.Writer) error, dir string) (f *os.File, cleanup fun
 			_ = removeFile(f.Name())
 			named = false
 		}
-	}
-	// not by the file's own ReadFrom, whose errors do not tell reading from writing
-	if err = write(struct{ io.Writer }{f}); err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		cleanup()
-		return nil, nil, err
 	}
 	return f, cleanup, nil
 }

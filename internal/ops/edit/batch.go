@@ -70,9 +70,7 @@ func (b *batch) all(ctx context.Context) (*Plan, error) {
 	edits := append(b.list.edit, b.list.test...)
 	edits.sort()
 	greeting := isGreeting(b.open.messages, b.open.chat.Metadata())
-	b.plan.Edits = func() func(int) Edit {
-		return (&sweep{list: b.list, opt: &b.open.opt, greeting: greeting, rest: edits}).edit
-	}
+	b.plan.Edits = (&sweep{list: b.list, opt: &b.open.opt, greeting: greeting, rest: edits}).edit
 	if len(b.list.meta) > 0 {
 		b.plan.Metadata = b.metadata
 	}

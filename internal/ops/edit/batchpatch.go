@@ -137,10 +137,8 @@ func (g *game) line(at int) ([]byte, error) {
 func (g *game) plan() *Plan {
 	p := &Plan{Taints: true}
 	lines := map[int][]byte{}
-	p.Edits = func() func(int) Edit {
-		return func(index int) Edit {
-			return func(line []byte) ([]byte, error) { return judged(line, lines[index]) }
-		}
+	p.Edits = func(index int) Edit {
+		return func(line []byte) ([]byte, error) { return judged(line, lines[index]) }
 	}
 	next := 0 // of the chat's messages
 	for _, s := range g.list {

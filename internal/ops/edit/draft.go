@@ -20,10 +20,9 @@ type drafting struct {
 	result *Result
 	set    *changeset.Set
 
-	swiped   map[int]int    // the swipe that is chosen from now on, of messages where it is another
-	followed []follow.Line  // messages that hold state which follows
-	follow   *follow.State  // that does it
-	anchors  []choose.Place // messages behind which others come, but for the last of the chat
+	made    *splices       // what becomes of messages that stay
+	swiped  map[int]int    // the swipe that is chosen from now on, of messages where it is another
+	anchors []choose.Place // messages behind which others come, but for the last of the chat
 }
 
 // draft finds what follows from a plan and drafts it.
@@ -37,6 +36,9 @@ func (d *drafting) draft(ctx context.Context) error {
 	}
 	d.plan.sorted()
 	change := d.plan.moves(d.open.messages)
+	d.made = d.splices()
+	defer func() { d.made.close() }()
+	lines := d.plan.isLines()
 	if err := d.change(ctx, change); err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func (d *drafting) draft(ctx context.Context) error {
 		}
 	}
 	metadata := d.open.chat.Header.Metadata()
-	if d.plan.isLines() {
+	if lines {
 		if err := d.followUp(ctx, change, metadata); err != nil {
 			return err
 		}
@@ -66,7 +68,7 @@ func (d *drafting) draft(ctx context.Context) error {
 			return err
 		}
 	}
-	edited := d.plan.isLines() || len(d.followed) > 0
+	edited := d.plan.isLines() || d.made.n > 0
 	if d.plan.Taints && edited {
 		if tainted, _ := metadata.Get("tainted"); string(tainted) != "true" {
 			metadata.Set("tainted", []byte("true"))
@@ -76,6 +78,18 @@ func (d *drafting) draft(ctx context.Context) error {
 		return nil // unchanged
 	}
 	return d.write(ctx, before)
+}
+
+// splices returns what the edits of messages are kept in. In a dry run how many they are
+// is enough, unless state in the same messages may follow: that is where some move.
+func (d *drafting) splices() *splices {
+	switch {
+	case !d.open.opt.Changes.DryRun:
+		return &splices{beside: d.open.chat.Path}
+	case len(d.plan.Add)+len(d.plan.Delete) > 0:
+		return &splices{}
+	}
+	return &splices{counts: true}
 }
 
 // write drafts the chat, and Luker's copy of its slug.
@@ -111,7 +125,16 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := d.render(ctx, draft, header); err != nil {
+	if d.made.counts {
+		size := c.Source.Size + d.made.grown
+		if header != nil {
+			size += int64(len(header)) - c.HeaderPlace.Len
+		}
+		err = draft.Count(size)
+	} else {
+		err = d.render(ctx, draft, header)
+	}
+	if err != nil {
 		return err
 	}
 	if d.open.sync == "" || d.open.slug == "" {

@@ -1,9 +1,10 @@
 package edit
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"slices"
+	"math"
 
 	"stchat/internal/follow"
 	"stchat/internal/jsonl"
@@ -76,15 +77,59 @@ func (d *drafting) followUp(ctx context.Context, change *follow.Change, metadata
 		r.Doc.Sidecars = append(r.Doc.Sidecars, Sidecar{sidecar.Path, "left"})
 		r.Note("%s: left as it is: what it holds is known to its extension only", sidecar.Path)
 	}
-	d.follow = state
-	return jsonl.Pick(ctx, src.Source, slices.Values(state.Lines()), func(l follow.Line) jsonl.Picked { return jsonl.Picked{Off: l.Off, Len: l.Len} },
-		func(l follow.Line, line []byte, batch *[]follow.Line) error {
-			if string(state.Line(l.Index, line)) != string(line) {
-				*batch = append(*batch, l)
+	return d.followIn(ctx, state)
+}
+
+// followIn brings what messages hold in step, on top of what edits made of them.
+func (d *drafting) followIn(ctx context.Context, state *follow.State) error {
+	type job struct {
+		line  follow.Line
+		edits []rawjson.Splice // what was made of the line
+	}
+	type followed struct {
+		line follow.Line
+		edit rawjson.Splice
+	}
+	ahead, made := d.made.read(), d.made.read()
+	jobs := func(yield func(job) bool) {
+		for _, l := range state.Lines() {
+			j := job{line: l}
+			for e, ok := ahead.before(l.Off + l.Len + 1); ok; e, ok = ahead.before(l.Off + l.Len + 1) {
+				if e.At >= l.Off {
+					j.edits = append(j.edits, rawjson.Splice{At: e.At - l.Off, Len: e.Len, Data: bytes.Clone(e.Data)})
+				}
+			}
+			if !yield(j) {
+				return
+			}
+		}
+	}
+	both := d.splices()
+	err := jsonl.Pick(ctx, d.open.chat.Source, jobs, func(j job) jsonl.Picked { return jsonl.Picked{Off: j.line.Off, Len: j.line.Len} },
+		func(j job, line []byte, batch *[]followed) error {
+			edited := rawjson.Splices(line, j.edits)
+			if after := state.Line(j.line.Index, edited); !bytes.Equal(after, edited) {
+				edit := changeOf(line, after)
+				edit.At += j.line.Off
+				*batch = append(*batch, followed{j.line, edit})
 			}
 			return nil
-		}, func(batch *[]follow.Line) error {
-			d.followed = append(d.followed, *batch...)
+		}, func(batch *[]followed) error {
+			for _, f := range *batch {
+				if err := both.take(made, f.line.Off); err != nil {
+					return err
+				}
+				made.skip(f.line.Off + f.line.Len + 1)
+				if err := both.put(f.edit); err != nil {
+					return err
+				}
+			}
 			return nil
 		})
+	if err == nil {
+		err = both.take(made, math.MaxInt64)
+	}
+	d.made.close()
+	d.made = both
+	return errors.Join(ahead.err, err)
 }

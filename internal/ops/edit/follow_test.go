@@ -13,6 +13,7 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/illustrator"
+	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
@@ -165,6 +166,50 @@ func idsHold(t *testing.T, what, path string) {
 		}
 	}
 }
+
+// Messages that are edited while others go become what they become one after the other:
+// what an edit made of a message is what ids and indexes are brought in step in.
+func TestEditAndFollowTogether(t *testing.T) {
+	const set = `{"op":"set","at":"%s","set":{"/extra/own":{"startIdx":1},"before":"%s"}}`
+	for seed := range uint64(16) {
+		r := rand.New(rand.NewPCG(6, seed))
+		path := story(t, r)
+		old, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, lines := read(t, path)
+		gone := r.IntN(len(lines) - 1)
+		long := strings.Repeat("x", r.IntN(2)*keptInMemory)
+		edited := fmt.Sprintf(set, fmt.Sprintf("%d..", gone+1), long)
+		var made [2]string
+		for i, calls := range [][]string{{edited, fmt.Sprintf(`{"op":"delete","at":%d}`, gone)}, {fmt.Sprintf("{\"op\":\"delete\",\"at\":%d}\n%s", gone, edited)}} {
+			if err := os.WriteFile(path, old, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range calls {
+				list, err := edit.ReadOperations(t.Context(), jsonl.Bytes([]byte(call)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if result := edit.Apply(t.Context(), edit.BatchOptions{Options: options(path), Operations: list})[0]; result.Err != nil {
+					t.Fatal(result.Err)
+				}
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made[i] = string(data)
+		}
+		if diff := cmp.Diff(made[0], made[1]); diff != "" {
+			t.Fatalf("seed %d, %d of %d goes (-one after the other +together):\n%.2000s", seed, gone, len(lines), diff)
+		}
+	}
+}
+
+// keptInMemory is more than the engine holds in memory of what edits made.
+const keptInMemory = 1 << 20
 
 // Cutting off the end is what branch --isolate makes at the last message that is kept, but
 // for name, parent and slug, and for the turns that timed effects have left.

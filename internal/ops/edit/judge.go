@@ -14,52 +14,50 @@ import (
 
 // changed is what an edit makes of a message, where that is something else.
 type changed struct {
-	place         choose.Place
-	hidden, shown bool   // its is_system becomes true, or false
-	swipe         int    // the chosen one, from 0
-	swiped        bool   // that is another one
-	operations    []byte // its extra.var_ops
-	operated      bool   // these are others
+	index         int
+	splices       []rawjson.Splice // in the file
+	hidden, shown bool             // its is_system becomes true, or false
+	swipe         int              // the chosen one, from 0
+	swiped        bool             // that is another one
+	operations    []byte           // its extra.var_ops
+	operated      bool             // these are others
 	diff          *Diff
 }
 
-// change makes the edits to see which messages come out different, and leaves the others
-// out of the plan. What the edits do to state is noted in change.
+// editing is a message on its way through its edit.
+type editing struct {
+	place choose.Place
+	edit  Edit
+}
+
+// change makes the edits, and keeps what comes of them: it stands behind the header, which
+// cannot be written before all of it is known. What the edits do to state is noted in change.
 func (d *drafting) change(ctx context.Context, change *follow.Change) error {
-	type job struct {
-		place choose.Place
-		edit  Edit
-	}
 	var shown atomic.Bool // enough is noted to be shown
 	shown.Store(!d.open.opt.Changes.DryRun)
-	jobs := func(yield func(job) bool) {
-		if len(d.plan.Change) == 0 {
-			return
-		}
-		edit := d.plan.Edits()
+	messages := func(yield func(editing) bool) {
 		for _, at := range d.plan.Change {
-			if !yield(job{at, edit(at.Index)}) {
+			e := editing{place: at}
+			if d.plan.Texts == nil {
+				e.edit = d.plan.Edits(at.Index)
+			}
+			if !yield(e) {
 				return
 			}
 		}
 	}
-	kept := 0
-	err := jsonl.Pick(ctx, d.open.chat.Source, jobs, func(j job) jsonl.Picked { return picked(j.place) },
-		func(j job, line []byte, batch *[]changed) error {
-			edited, err := j.edit(line)
-			if err != nil {
-				return d.open.errorf("message %d: %w", j.place.Index, err)
+	err := jsonl.Pick(ctx, d.open.chat.Source, messages, func(e editing) jsonl.Picked { return picked(e.place) },
+		func(e editing, line []byte, batch *[]changed) error {
+			c, err := d.changed(e, line)
+			if err != nil || len(c.splices) == 0 {
+				return err
 			}
-			if bytes.Equal(line, edited) {
-				return nil
-			}
-			if damage := jsonl.Check(edited); damage != nil {
-				return d.open.errorf("message %d would be damaged: %s", j.place.Index, damage.Reason)
-			}
-			c := compared(line, edited)
-			c.place = j.place
+			c.index = e.place.Index
 			if !shown.Load() && len(*batch) < shownDiffs {
-				c.diff = newDiff(j.place.Index, line, edited)
+				c.diff = newDiff(c.index, line, rawjson.Splices(line, c.splices))
+			}
+			for i := range c.splices {
+				c.splices[i].At += e.place.Off
 			}
 			*batch = append(*batch, c)
 			return nil
@@ -67,20 +65,50 @@ func (d *drafting) change(ctx context.Context, change *follow.Change) error {
 		func(batch *[]changed) error {
 			for i := range *batch {
 				c := &(*batch)[i]
-				d.plan.Change[kept] = c.place
-				kept++
+				for _, s := range c.splices {
+					if err := d.made.put(s); err != nil {
+						return err
+					}
+				}
 				d.note(c, change)
 			}
 			shown.Store(shown.Load() || len(d.result.Diffs) >= shownDiffs)
 			return nil
 		})
-	d.plan.Change = d.plan.Change[:kept]
+	d.plan.Change = nil // made
 	return err
+}
+
+// changed makes an edit. The splices are those of the line.
+func (d *drafting) changed(e editing, line []byte) (c changed, err error) {
+	if d.plan.Texts != nil {
+		c.splices = d.plan.Texts(line)
+		if len(c.splices) == 0 {
+			return c, nil
+		}
+		if damage := jsonl.Check(c.splices[0].Data); damage != nil { // the text of all
+			return c, d.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
+		}
+		return c, nil
+	}
+	edited, err := e.edit(line)
+	if err != nil {
+		return c, d.open.errorf("message %d: %w", e.place.Index, err)
+	}
+	if bytes.Equal(line, edited) {
+		return c, nil
+	}
+	if damage := jsonl.Check(edited); damage != nil {
+		return c, d.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
+	}
+	c = compared(line, edited)
+	c.splices = []rawjson.Splice{changeOf(line, edited)}
+	return c, nil
 }
 
 // note takes in what became of a message.
 func (d *drafting) note(c *changed, change *follow.Change) {
-	at := c.place.Index
+	at := c.index
 	d.result.Doc.Changed = append(d.result.Doc.Changed, at)
 	d.result.diff(c.diff)
 	switch {

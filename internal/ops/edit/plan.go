@@ -16,7 +16,8 @@ import (
 type Plan struct {
 	Add      []Insertion
 	Change   []choose.Place // messages that may change, in the chat's order, each once
-	Edits    Edits          // what is done with them
+	Edits    Edits
+	Texts    Texts // in place of Edits
 	Delete   []choose.Place
 	Metadata func(metadata []byte) ([]byte, error) // nil: nothing is asked of it
 
@@ -40,18 +41,19 @@ type Insertion struct {
 	Line []byte
 }
 
-// Edit returns a message as it is to be. It gives the same for the same line, which it does
-// not change, and may run beside others.
+// Edit returns a message as it is to be. It does not change the line, of which what it
+// returns may be a part, and may run beside others.
 type Edit func(line []byte) ([]byte, error)
 
-// Edits begins to go through the messages that may change. What it returns is asked, in
-// their order, for the edit of each.
-type Edits func() func(index int) Edit
+// Edits is asked, in the chat's order, for the edit of each message that may change.
+type Edits func(index int) Edit
+
+// Texts returns what puts another text into a message, in all places the same. No state
+// refers to it.
+type Texts func(line []byte) []rawjson.Splice
 
 // each is one edit of all messages.
-func each(edit Edit) Edits {
-	return func() func(int) Edit { return func(int) Edit { return edit } }
-}
+func each(edit Edit) Edits { return func(int) Edit { return edit } }
 
 // isLines reports whether messages are concerned, and not the metadata alone.
 func (p *Plan) isLines() bool { return len(p.Add)+len(p.Change)+len(p.Delete) > 0 }

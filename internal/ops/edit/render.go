@@ -2,8 +2,8 @@ package edit
 
 import (
 	"context"
-	"errors"
 	"io"
+	"iter"
 	"math"
 
 	"stchat/internal/chat"
@@ -12,118 +12,68 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// step is what happens at one line of the chat.
-type step struct {
-	place choose.Place // its index is [chat.HeaderIndex] for the header
-	edit  Edit         // nil: the line stays
-	gone  bool
-	after []Insertion // behind it
-}
-
-var errStop = errors.New("the writer has ended")
-
 // render writes the chat as it is to be; header is nil where that stays.
 func (d *drafting) render(ctx context.Context, dst io.Writer, header []byte) error {
-	src := d.open.chat.Source
-	return jsonl.Rewrite(ctx, dst, src, func(yield func(jsonl.Edit, error) bool) {
-		steps := func(yield func(step) bool) { d.steps(header, yield) }
-		err := jsonl.Pick(ctx, src, steps, step.read, d.line, func(batch *[]jsonl.Edit) error {
-			for _, e := range *batch {
-				if !yield(e, nil) {
-					return errStop
+	made := d.made.read()
+	return jsonl.Rewrite(ctx, dst, d.open.chat.Source, func(yield func(jsonl.Edit, error) bool) {
+		until := func(off int64) bool {
+			for e, ok := made.before(off); ok; e, ok = made.before(off) {
+				if !yield(jsonl.Edit{Splice: e}, nil) {
+					return false
 				}
 			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errStop) {
-			yield(jsonl.Edit{}, err)
+			return made.err == nil || yield(jsonl.Edit{}, made.err)
 		}
+		for e := range d.lines(header) {
+			// what comes behind a line comes behind an edit at its end, too
+			if !until(e.At+1) || !yield(e, nil) {
+				return
+			}
+		}
+		until(math.MaxInt64)
 	})
 }
 
-// read returns what of the line is needed to make the step.
-func (s step) read() jsonl.Picked {
-	if s.edit == nil {
-		return jsonl.Picked{Off: s.place.Off}
-	}
-	return picked(s.place)
-}
-
-// line makes a step.
-func (d *drafting) line(s step, line []byte, batch *[]jsonl.Edit) error {
-	e := jsonl.Edit{Splice: rawjson.Splice{At: s.place.Off, Len: s.place.Len}, Gone: s.gone}
-	switch {
-	case s.gone:
-	case s.edit == nil: // nothing but what comes behind it
-		e.At, e.Len = e.At+e.Len, 0
-	default:
-		var err error
-		if e.Data, err = s.edit(line); err != nil {
-			return d.open.errorf("message %d: %w", s.place.Index, err)
-		}
-		if len(e.Data) > 0 && &e.Data[0] == &line[0] {
-			e.Data = append([]byte(nil), e.Data...) // the line is read over
-		}
-	}
-	for _, a := range s.after {
-		e.After = append(e.After, a.Line)
-	}
-	*batch = append(*batch, e)
-	return nil
-}
-
-// steps yields what happens to the lines of the chat, in their order.
-func (d *drafting) steps(header []byte, yield func(step) bool) {
-	c := d.open.chat
-	add := d.plan.Add
-	behind := func(index int) (list []Insertion) {
-		n := 0
-		for n < len(add) && add[n].At == index+1 {
-			n++
-		}
-		list, add = add[:n], add[n:]
-		return list
-	}
-	head := step{place: choose.Place{Index: chat.HeaderIndex, Off: c.HeaderPlace.Off, Len: c.HeaderPlace.Len}, after: behind(chat.HeaderIndex)}
-	if header != nil {
-		head.edit = func([]byte) ([]byte, error) { return header, nil }
-	}
-	if (head.edit != nil || head.after != nil) && !yield(head) {
-		return
-	}
-	change, gone, anchors, followed := d.plan.Change, d.plan.Delete, d.anchors, d.followed
-	edit := func(int) Edit { return nil }
-	if len(change) > 0 {
-		edit = d.plan.Edits()
-	}
-	last := []choose.Place{d.open.last}
-	for {
-		s := step{place: choose.Place{Index: math.MaxInt}}
-		for _, list := range [][]choose.Place{change, gone, anchors, last} {
-			if len(list) > 0 && list[0].Index < s.place.Index {
-				s.place = list[0]
+// lines yields what happens to whole lines of the chat, in their order.
+func (d *drafting) lines(header []byte) iter.Seq[jsonl.Edit] {
+	return func(yield func(jsonl.Edit) bool) {
+		add := d.plan.Add
+		behind := func(index int) (list [][]byte) {
+			for ; len(add) > 0 && add[0].At == index+1; add = add[1:] {
+				list = append(list, add[0].Line)
 			}
+			return list
 		}
-		if len(followed) > 0 && followed[0].Index < s.place.Index {
-			s.place = choose.Place{Index: followed[0].Index, Off: followed[0].Off, Len: followed[0].Len}
+		head := d.open.chat.HeaderPlace
+		e := jsonl.Edit{Splice: rawjson.Splice{At: head.Off, Len: head.Len, Data: header}}
+		if header == nil {
+			e.At, e.Len = e.At+e.Len, 0
 		}
-		at := s.place.Index
-		if at == math.MaxInt {
+		e.After = behind(chat.HeaderIndex)
+		if (header != nil || e.After != nil) && !yield(e) {
 			return
 		}
-		if take(&change, at) {
-			s.edit = edit(at)
-		}
-		s.gone = take(&gone, at)
-		take(&anchors, at)
-		take(&last, at)
-		if len(followed) > 0 && followed[0].Index == at {
-			followed = followed[1:]
-			s.edit = d.following(at, s.edit)
-		}
-		s.after = behind(at)
-		if (s.edit != nil || s.gone || len(s.after) > 0) && !yield(s) {
-			return
+		gone, anchors, last := d.plan.Delete, d.anchors, []choose.Place{d.open.last}
+		for {
+			at := choose.Place{Index: math.MaxInt}
+			for _, list := range [][]choose.Place{gone, anchors, last} {
+				if len(list) > 0 && list[0].Index < at.Index {
+					at = list[0]
+				}
+			}
+			if at.Index == math.MaxInt {
+				return
+			}
+			e := jsonl.Edit{Splice: rawjson.Splice{At: at.Off, Len: at.Len}, Gone: take(&gone, at.Index)}
+			take(&anchors, at.Index)
+			take(&last, at.Index)
+			if !e.Gone { // nothing but what comes behind it
+				e.At, e.Len = e.At+e.Len, 0
+			}
+			e.After = behind(at.Index)
+			if (e.Gone || e.After != nil) && !yield(e) {
+				return
+			}
 		}
 	}
 }
@@ -135,16 +85,4 @@ func take(list *[]choose.Place, index int) bool {
 	}
 	*list = (*list)[1:]
 	return true
-}
-
-// following is an edit, or none, and what state in the message follows.
-func (d *drafting) following(index int, edit Edit) Edit {
-	return func(line []byte) (_ []byte, err error) {
-		if edit != nil {
-			if line, err = edit(line); err != nil {
-				return nil, err
-			}
-		}
-		return d.follow.Line(index, line), nil
-	}
 }

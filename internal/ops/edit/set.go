@@ -33,6 +33,9 @@ var (
 func Set(ctx context.Context, opt SetOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		p := &Plan{Taints: true, Edits: each(opt.Line)}
+		if opt.Values.Empty() && !opt.AllSwipes {
+			p.Texts = func(line []byte) []rawjson.Splice { return reworded(line, opt.Sub) }
+		}
 		err := o.chooseAndCount(ctx, opt.Choice, func(at choose.Place) error {
 			p.Change = append(p.Change, at)
 			return nil

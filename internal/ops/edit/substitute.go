@@ -30,11 +30,22 @@ func (s *Substitution) apply(line []byte, allSwipes bool) ([]byte, error) {
 			}
 		}
 	}
-	raw, _ := rawjson.Lookup(line, "mes")
-	if edited := s.in(raw); !bytes.Equal(edited, raw) {
-		return message.SetText(line, edited), nil
+	return rawjson.Splices(line, reworded(line, []Substitution{*s})), nil
+}
+
+// reworded returns what substitutions change in the text of a message, which the chosen
+// swipe gets, too.
+func reworded(line []byte, list []Substitution) []rawjson.Splice {
+	texts := message.TextsOf(line)
+	old := texts.Text(line)
+	text := old
+	for i := range list {
+		text = list[i].in(text)
 	}
-	return line, nil
+	if bytes.Equal(text, old) {
+		return nil
+	}
+	return texts.Changes(line, text)
 }
 
 // in makes the substitution in one raw text, and returns raw itself where nothing matches.
@@ -49,11 +60,11 @@ func (s *Substitution) in(raw []byte) []byte {
 	prefix, literal := s.Match.LiteralPrefix()
 	// what has one spelling only is found without decoding
 	if spelt := prefix != "" && onlySpelling(prefix) && !bytes.Contains(body, []byte(`\u`)); spelt {
-		if !bytes.Contains(body, []byte(prefix)) {
-			return raw
-		}
 		if literal && s.Match.NumSubexp() == 0 {
 			return s.inLiteral(text, prefix)
+		}
+		if !bytes.Contains(body, []byte(prefix)) {
+			return raw
 		}
 	}
 	var out []byte
@@ -96,13 +107,16 @@ func (s *Substitution) inLiteral(raw []byte, literal string) []byte {
 	with := rawjson.Quote(string(s.Match.Expand(nil, []byte(s.With), []byte(literal), []int{0, len(literal)})))
 	with = with[1 : len(with)-1]
 	var out []byte
-	kept := 0
+	kept, rarest := 0, rarest(literal)
 	for at := 1; ; {
-		n := bytes.Index(raw[at:], []byte(literal))
+		n := bytes.IndexByte(raw[min(at+rarest, len(raw)):], literal[rarest])
 		if n < 0 {
 			break
 		}
-		at += n
+		if at += n; !bytes.HasPrefix(raw[at:], []byte(literal)) {
+			at++
+			continue
+		}
 		before := at
 		for raw[before-1] == '\\' {
 			before--
@@ -122,6 +136,18 @@ func (s *Substitution) inLiteral(raw []byte, literal string) []byte {
 		return raw
 	}
 	return append(out, raw[kept:]...)
+}
+
+// rarest returns the place of the byte of a text by which it is found soonest: in most
+// languages the search would stop at every seventh letter for an e.
+func rarest(text string) (at int) {
+	const common = "zqxjkbvgpywfmculdrhsnioate " // the commonest last
+	for i := range len(text) {
+		if strings.IndexByte(common, text[i]|0x20) < strings.IndexByte(common, text[at]|0x20) {
+			at = i
+		}
+	}
+	return at
 }
 
 // decoded is the front of a raw text, without quotes, as far as it can be decoded whole.
