@@ -2,50 +2,13 @@ package keep
 
 import (
 	"context"
-	"fmt"
 	"hash/maphash"
-	"slices"
 
-	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
 	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 )
-
-// lineRef is one line of a version.
-type lineRef struct {
-	id   uint64        // equal lines of one store have equal ones
-	runs []history.Run // its pieces
-}
-
-// lineRefs lists a version's lines.
-func lineRefs(runs []history.Run, seed maphash.Seed) []lineRef {
-	var list []lineRef
-	var parts []history.Run
-	for _, r := range runs {
-		for i := range r.Count {
-			piece := history.Run{First: r.First + i, Count: 1, Part: r.Part}
-			switch r.Part {
-			case history.Whole:
-				list = append(list, lineRef{uint64(piece.First), []history.Run{piece}})
-				continue
-			case history.More:
-				parts = append(parts, piece)
-				continue
-			}
-			parts = append(parts, piece)
-			var h maphash.Hash
-			h.SetSeed(seed)
-			for _, p := range parts {
-				maphash.WriteComparable(&h, p.First)
-			}
-			list = append(list, lineRef{h.Sum64() | 1<<63, parts})
-			parts = nil
-		}
-	}
-	return list
-}
 
 // differ compares versions of a chat.
 type differ struct {
@@ -53,32 +16,12 @@ type differ struct {
 	seed maphash.Seed
 }
 
-// text reads a line; nil where it is not in the store.
-func (d *differ) text(ctx context.Context, l lineRef) []byte {
-	for line, err := range d.s.store.Lines(ctx, l.runs) {
-		if err != nil {
-			return nil
-		}
-		return slices.Clone(line.Data)
-	}
-	return nil
-}
-
-// runsOf returns the runs of a version.
-func (v *version) runsOf() ([]history.Run, error) {
-	if v.file != "" {
-		return v.runs, nil
-	}
-	return v.Runs()
-}
-
 // messages lists the lines of a version that are messages, as far as its first line tells.
 func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
-	runs, err := v.runsOf()
+	lines, err := d.lines(v)
 	if err != nil {
 		return nil, err
 	}
-	lines := lineRefs(runs, d.seed)
 	header := v.head
 	if v.file == "" && len(lines) > 0 {
 		header = meta.IsHeader(d.text(ctx, lines[0]))
@@ -97,28 +40,25 @@ func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
 // numbered lists a version's messages, and their indexes as SillyTavern counts: without
 // blank and damaged lines.
 func (d *differ) numbered(ctx context.Context, v *version) (lines []lineRef, index []int, err error) {
-	runs, err := v.runsOf()
+	all, err := d.lines(v)
 	if err != nil {
 		return nil, nil, err
 	}
-	if v.file != "" {
-		return nil, nil, fmt.Errorf("%s: %w of this backup: it is not in the history", v.file, ErrNoVersion)
-	}
-	all, n, i, header := lineRefs(runs, d.seed), 0, 0, false
-	for line, err := range d.s.store.Lines(ctx, runs) {
+	n, i, header := 0, 0, false
+	for data, err := range d.each(ctx, v, all) {
 		if err != nil {
 			return nil, nil, err
 		}
 		ref := all[i]
 		i++
-		survives := jsonl.Valid(line.Data) && rawjson.KindOf(line.Data) == rawjson.ObjectKind
+		survives := jsonl.Valid(data) && rawjson.KindOf(data) == rawjson.ObjectKind
 		if survives && !header {
 			header = true
-			if meta.IsHeader(line.Data) {
+			if meta.IsHeader(data) {
 				continue
 			}
 		}
-		if len(line.Data) == 0 {
+		if len(data) == 0 {
 			continue
 		}
 		lines, index = append(lines, ref), append(index, n)
