@@ -150,6 +150,14 @@ func (ids *identities) newChat(f Candidate, slug string) (Chat, error) {
 	return chat, ids.db.told(err)
 }
 
+// parent notes from which chat another comes; 0: none is known.
+func (ids *identities) parent(chat, parent int64) error {
+	if ids.dry {
+		return nil
+	}
+	return ids.db.told(ids.db.exec(ids.ctx, "UPDATE chat SET parent = nullif(?, 0) WHERE id = ?", parent, chat))
+}
+
 // gone notes that a chat's file was not found, at a time in ms since 1970.
 func (ids *identities) gone(chat, at int64) error {
 	if ids.dry {

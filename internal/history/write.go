@@ -230,6 +230,12 @@ func (w *Writer) Identify(f Candidate, c *Content) (Chat, error) {
 	return known.identify(f, c)
 }
 
+// Parent notes from which chat another comes; 0: none is known.
+func (w *Writer) Parent(chat, parent int64) error {
+	known := identities{w.ctx, w.s.db, w.s.dry}
+	return known.parent(chat, parent)
+}
+
 // Gone notes that a chat's file was not found, at a time in ms since 1970.
 func (w *Writer) Gone(chat, at int64) error {
 	known := identities{w.ctx, w.s.db, w.s.dry}

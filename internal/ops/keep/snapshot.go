@@ -88,6 +88,8 @@ type snapshot struct {
 	there *present
 	lost  []history.Chat // chats of the store whose files are not there
 	told  []pending      // versions that wait for the commit
+	fresh []freshChat
+	last  int64 // the ID of the chat that was added last before
 }
 
 type pending struct {
@@ -125,6 +127,9 @@ func (s *snapshot) takeAll(ctx context.Context) error {
 		return err
 	}
 	s.lost = s.there.lost(known)
+	for i := range known {
+		s.last = max(s.last, known[i].ID)
+	}
 	for _, path := range s.scope.files {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -136,6 +141,9 @@ func (s *snapshot) takeAll(ctx context.Context) error {
 			return err
 		}
 		s.opt.Meter.Done()
+	}
+	if err := s.parents(ctx); err != nil {
+		return err
 	}
 	if known, err = s.store.Chats(ctx); err != nil {
 		return err
@@ -222,6 +230,9 @@ func (s *snapshot) take(ctx context.Context, path string) error {
 		return err
 	}
 	s.lost = slices.DeleteFunc(s.lost, func(c history.Chat) bool { return c.ID == known.ID })
+	if kind.IsChat() && known.ID > s.last {
+		s.fresh = append(s.fresh, freshChat{path, known.ID, known.Parent})
+	}
 	content.Head = nil // what waits for the commit need not hold it
 	version, err := s.keep(ctx, &known, path, content, history.NewVersion{
 		At: s.opt.Now.UnixMilli(), Mtime: stamp.ModTime().UnixNano(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,

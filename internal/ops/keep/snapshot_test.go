@@ -179,3 +179,63 @@ func read(t *testing.T, path string) []byte {
 	}
 	return data
 }
+
+// A new chat's parent is the one that tree finds: by main_chat, a link, the uuid of
+// ChatBranches, the name of an old checkpoint, or the messages. Parents that are gone are
+// known by main_chat.
+func TestSnapshotParents(t *testing.T) {
+	u := newUser(t)
+	raw := func(name, metadata string, messages ...string) {
+		t.Helper()
+		lines := append([]string{`{"chat_metadata":{` + metadata + `}}`}, messages...)
+		if err := os.WriteFile(u.path(name), []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := func(text, more string) string {
+		return `{"name":"Mira","mes":"` + text + `","send_date":"2026-01-01T00:00:00Z"` + more + `}`
+	}
+	raw("M", `"uuid":"7"`, said("one", ""), said("two", `,"extra":{"branches":["by link"]}`), said("three", ""))
+	raw("by link", ``, said("another", ""))
+	raw("A by main chat", `"main_chat":"M"`, said("other", ""))
+	raw("by uuid", `"parent_uuid":"7"`, said("else", ""))
+	raw("M Checkpoint #1", ``, said("more", ""))
+	raw("by content", ``, said("one", ""), `{"name":"Mira","mes":"new","send_date":"2026-02-01T00:00:00Z"}`)
+	raw("alone", ``, said("nothing of the others", ""))
+	raw("B1", `"main_chat":"B2"`, said("round", ""))
+	raw("B2", `"main_chat":"B1"`, said("round about", ""))
+	u.snapshot()
+	if err := os.Remove(u.path("M")); err != nil {
+		t.Fatal(err)
+	}
+	raw("of a gone one", `"main_chat":"M"`, said("late", ""))
+	u.snapshot()
+	store, err := history.OpenRead(t.Context(), StoreOf(u.root, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	all, err := store.Chats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[int64]string{}
+	for _, c := range all {
+		names[c.ID] = c.Name
+	}
+	got := map[string]string{}
+	for _, c := range all {
+		got[c.Name] = names[c.Parent]
+	}
+	for _, name := range []string{"by link", "A by main chat", "by uuid", "M Checkpoint #1", "by content", "of a gone one"} {
+		if got[name] != "M" {
+			t.Errorf("%s comes from %q", name, got[name])
+		}
+	}
+	if got["M"] != "" || got["alone"] != "" {
+		t.Errorf("M comes from %q, the lone chat from %q", got["M"], got["alone"])
+	}
+	if got["B1"] == "B2" == (got["B2"] == "B1") {
+		t.Errorf("B1 comes from %q, and B2 from %q", got["B1"], got["B2"])
+	}
+}
