@@ -66,7 +66,12 @@ func TestInterruptedList(t *testing.T) {
 		stop(interruption{sig})
 		for _, args := range [][]string{
 			append([]string{"checkpoint", "--dry-run"}, files...),
+			append([]string{"branch", "--dry-run"}, files...),
 			append([]string{"clone-lorebook", "--dry-run"}, files...),
+			append([]string{"message", "set", "-a", "1", "--set", "mes=x", "--dry-run"}, files...),
+			append([]string{"message", "hide", "-a", "1", "--dry-run"}, files...),
+			append([]string{"message", "delete", "-a", "1", "--dry-run"}, files...),
+			append([]string{"meta", "set", "--set", "a=1", "--dry-run"}, files...),
 			append([]string{"inspect"}, list...),
 			append([]string{"inspect", "--messages"}, list...),
 			append([]string{"check"}, list...),
@@ -78,6 +83,18 @@ func TestInterruptedList(t *testing.T) {
 			want := fmt.Sprintf("stchat: interrupted: 0 of %d files done, %[1]d not begun\n", len(files))
 			if got := said.String(); code != 128+int(sig) || got != want {
 				t.Errorf("%s: exit %d, %q; want %q", args[0], code, got, want)
+			}
+		}
+		for _, args := range [][]string{ // these change all that they are given, or nothing
+			{"delete", "--dry-run", files[0]},
+			{"rename", "--dry-run", files[0], "Storm"},
+			{"state", "delete", "--dry-run", files[0], "tides"},
+			{"restore", "--dry-run", files[0]},
+		} {
+			e, said := world(nil)
+			e.Now = time.Now
+			if code := run(ctx, e, args); code != 128+int(sig) || said.String() != "stchat: interrupted\n" {
+				t.Errorf("%s: exit %d, %q", args[0], code, said)
 			}
 		}
 	}

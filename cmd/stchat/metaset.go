@@ -120,7 +120,7 @@ func (o *metaSetOptions) told(c *console, results []*edit.Result, failed bool) e
 		_, err := fmt.Fprintln(c.Out, c.path(r.Doc.Path))
 		return err
 	})
-	if all > 1 {
+	if all > 1 && !c.work.interrupted {
 		c.note("%d of %s changed, %d unchanged", changed, plural.S(all, "chat"), unchanged)
 	}
 	switch {
