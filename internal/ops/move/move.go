@@ -102,8 +102,9 @@ func read(ctx context.Context, opt *Options, path string) (*folder, error) {
 	return f, f.unread()
 }
 
-// unread is an error where a file cannot be read that may name one of the chats: it would be
-// left with a name that leads nowhere. What is read and makes no sense names none.
+// unread is an error where a file cannot be read that may name one of the chats, or was cut
+// short meanwhile: it would be left with a name that leads nowhere. What is read and makes no
+// sense names none.
 func (f *folder) unread() error {
 	errs := []error{f.graph.NoCard}
 	for _, c := range f.graph.Chats {
@@ -116,7 +117,8 @@ func (f *folder) unread() error {
 		}
 	}
 	for _, err := range errs {
-		if _, ok := errors.AsType[syscall.Errno](err); ok && !errors.Is(err, fs.ErrNotExist) {
+		_, failed := errors.AsType[syscall.Errno](err)
+		if failed && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, jsonl.ErrChanged) {
 			return ops.PathError(err)
 		}
 	}

@@ -1,0 +1,32 @@
+package move
+
+import (
+	"fmt"
+	"io/fs"
+	"syscall"
+	"testing"
+
+	"stchat/internal/chat"
+	"stchat/internal/family"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+)
+
+// A chat of which not all was read may name one that is renamed: then nothing is.
+func TestUnread(t *testing.T) {
+	for _, tt := range []struct {
+		err    error
+		refuse bool
+	}{
+		{nil, false},
+		{chat.ErrNotChat, false},
+		{syscall.EIO, true},
+		{&fs.PathError{Op: "open", Path: "a.jsonl", Err: syscall.ENOENT}, false},
+		{fmt.Errorf("a.jsonl: %w", jsonl.ErrChanged), true},
+	} {
+		f := &folder{graph: &family.Graph{Folder: new(library.Folder), Chats: []*family.Chat{{Path: "a.jsonl", Err: tt.err}}}}
+		if err := f.unread(); (err != nil) != tt.refuse {
+			t.Errorf("%v: %v", tt.err, err)
+		}
+	}
+}
