@@ -164,43 +164,69 @@ func (g *Graph) Eldest(chats []*Chat) *Chat {
 // written, or as SillyTavern's server makes the name safe. Chats come first, in
 // their order, then the card or group files.
 func (g *Graph) References(name string) []Reference {
-	var list []Reference
-	subject := g.Find(name)
-	means := func(c *Chat, written string) bool {
-		if written == "" {
-			return false
-		}
-		if subject == nil {
-			return g.Find(written) == nil && safeName(written) == safeName(name)
-		}
-		return g.Find(written) == subject && sameOwner(c, subject)
+	if c := g.Find(name); c != nil {
+		return g.ReferencesTo(func(other *Chat) bool { return other == c })[c]
 	}
+	var list []Reference
+	safe := safeName(name)
+	g.places(func(_ *Chat, _ *group.File, r Reference) {
+		if r.Kind != Recap && g.Find(r.Name) == nil && safeName(r.Name) == safe {
+			list = append(list, r)
+		}
+	})
+	return list
+}
+
+// ReferencesTo returns what [Graph.References] does for each of the chats that are
+// wanted. Every place is looked at once, however many these are.
+func (g *Graph) ReferencesTo(wanted func(*Chat) bool) map[*Chat][]Reference {
+	found := map[*Chat][]Reference{}
+	g.places(func(from *Chat, in *group.File, r Reference) {
+		c := g.Find(r.Name)
+		switch {
+		case c == nil || !wanted(c):
+		case r.Kind == Recap && from != c: // data of another chat is not looked at by that name
+		case from != nil && !sameOwner(from, c):
+		case in != nil && len(c.Groups) > 0 && !slices.Contains(c.Groups, in.Path):
+		default:
+			found[c] = append(found[c], r)
+		}
+	})
+	return found
+}
+
+// places calls do with every place that names some chat, and the chat or the group
+// file that it is in.
+func (g *Graph) places(do func(from *Chat, in *group.File, r Reference)) {
 	for _, c := range g.Chats {
-		add := func(index int, kind Kind, name string) {
-			list = append(list, Reference{c.Path, c.Stamp, index, kind, name})
-		}
-		if means(c, c.MainChat) {
-			add(Header, Parent, c.MainChat)
-		}
-		if c == subject && means(c, c.Recap) {
-			add(Header, Recap, c.Recap)
-		}
-		for _, l := range c.Links {
-			if means(c, l.Name) {
-				add(l.Index, l.Kind, l.Name)
+		place := func(index int, kind Kind, name string) {
+			if name != "" {
+				do(c, nil, Reference{c.Path, c.Stamp, index, kind, name})
 			}
 		}
+		place(Header, Parent, c.MainChat)
+		place(Header, Recap, c.Recap)
+		for _, l := range c.Links {
+			place(l.Index, l.Kind, l.Name)
+		}
 	}
-	if g.Card != nil && means(&Chat{}, g.Card.Chat) {
-		list = append(list, Reference{g.Card.Path, g.Card.Stamp, NoLine, Open, g.Card.Chat})
+	if g.Card != nil && g.Card.Chat != "" {
+		do(nil, nil, Reference{g.Card.Path, g.Card.Stamp, NoLine, Open, g.Card.Chat})
 	}
 	for _, f := range g.Groups {
-		if subject != nil && len(subject.Groups) > 0 && !slices.Contains(subject.Groups, f.Path) {
-			continue
+		place := func(kind Kind, name string) {
+			if name != "" {
+				do(nil, f, Reference{f.Path, f.Stamp, NoLine, kind, name})
+			}
 		}
-		list = append(list, inGroup(f, func(written string) bool { return means(&Chat{}, written) })...)
+		for _, name := range f.Chats {
+			place(Listed, name)
+			if _, ok := f.OldMetadata(name); ok && name != f.ChatID {
+				place(OldMetadata, name)
+			}
+		}
+		place(Open, f.ChatID)
 	}
-	return list
 }
 
 // Renamed returns the chats that a missing name may have been given to: one is the

@@ -145,9 +145,9 @@ func (b builder) points(wanted func(*Chat) bool) {
 		}
 	}
 	for _, p := range b.g.Chats {
-		s := sequence{messages: p.Messages}
+		trunk := NewTrunk(p.Messages)
 		for _, c := range children[p] {
-			c.Point = s.point(c.Messages)
+			c.Point = trunk.Point(c.Messages)
 			if c.Via != ByContent && c.Shared == 0 && len(c.Messages) > 0 && len(p.Messages) > 0 {
 				b.g.Warnings = append(b.g.Warnings, Warning{c, SharedNothing, p.Name})
 			}

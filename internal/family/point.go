@@ -9,20 +9,21 @@ import (
 )
 
 // PointOf returns where a chat with these messages parts from a parent.
-func PointOf(chat, parent []Message) Point {
-	s := sequence{messages: parent}
-	return s.point(chat)
-}
+func PointOf(chat, parent []Message) Point { return NewTrunk(parent).Point(chat) }
 
-// sequence is the messages of a parent, prepared for its children.
-type sequence struct {
+// Trunk is the messages of a parent, prepared for its children. It is for one goroutine.
+type Trunk struct {
 	messages []Message
 	sorted   []int32 // their indexes, by ID and then by index
 }
 
-// point finds the longest run of messages that chat and parent have in one order.
-func (s *sequence) point(chat []Message) Point {
-	p := s.messages
+// NewTrunk returns that of a parent with these messages.
+func NewTrunk(parent []Message) *Trunk { return &Trunk{messages: parent} }
+
+// Point is [PointOf]: it finds the longest run of messages that chat and parent have in
+// one order.
+func (t *Trunk) Point(chat []Message) Point {
+	p := t.messages
 	n := 0
 	for n < len(chat) && n < len(p) && chat[n].ID == p[n].ID {
 		n++
@@ -36,7 +37,7 @@ func (s *sequence) point(chat []Message) Point {
 	lastOf := 0                 // the index in the chat at which the longest run ends
 	for i := n; i < len(chat); i++ {
 		id := chat[i].ID
-		first, count := s.find(id, n)
+		first, count := t.find(id, n)
 		if count == 0 {
 			continue
 		}
@@ -52,7 +53,7 @@ func (s *sequence) point(chat []Message) Point {
 				continue
 			}
 		}
-		at := s.sorted[first+k]
+		at := t.sorted[first+k]
 		place, _ := slices.BinarySearch(tails, at)
 		if place == len(tails) {
 			tails = append(tails, at)
@@ -72,20 +73,20 @@ func (s *sequence) point(chat []Message) Point {
 
 // find returns where in sorted the messages with an ID stand whose index is from or
 // more, and how many they are.
-func (s *sequence) find(id message.ID, from int) (first, count int) {
-	if s.sorted == nil {
-		s.sorted = make([]int32, len(s.messages))
-		for i := range s.sorted {
-			s.sorted[i] = int32(i)
+func (t *Trunk) find(id message.ID, from int) (first, count int) {
+	if t.sorted == nil {
+		t.sorted = make([]int32, len(t.messages))
+		for i := range t.sorted {
+			t.sorted[i] = int32(i)
 		}
-		slices.SortFunc(s.sorted, func(a, b int32) int {
-			return cmp.Or(bytes.Compare(s.messages[a].ID[:], s.messages[b].ID[:]), cmp.Compare(a, b))
+		slices.SortFunc(t.sorted, func(a, b int32) int {
+			return cmp.Or(bytes.Compare(t.messages[a].ID[:], t.messages[b].ID[:]), cmp.Compare(a, b))
 		})
 	}
-	first, _ = slices.BinarySearchFunc(s.sorted, from, func(i int32, from int) int {
-		return cmp.Or(bytes.Compare(s.messages[i].ID[:], id[:]), cmp.Compare(int(i), from))
+	first, _ = slices.BinarySearchFunc(t.sorted, from, func(i int32, from int) int {
+		return cmp.Or(bytes.Compare(t.messages[i].ID[:], id[:]), cmp.Compare(int(i), from))
 	})
-	for first+count < len(s.sorted) && s.messages[s.sorted[first+count]].ID == id {
+	for first+count < len(t.sorted) && t.messages[t.sorted[first+count]].ID == id {
 		count++
 	}
 	return first, count

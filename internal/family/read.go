@@ -47,13 +47,7 @@ func Read(ctx context.Context, lib *library.Library, folders []string, opt Optio
 		ends[i] = len(chats)
 	}
 	opt.Meter.Expect(len(chats), 0)
-	if opt.As == nil {
-		opt.As = func(string) *As { return nil }
-	}
-	seed := message.NewSeed()
-	newReader := func() *reader {
-		return &reader{lib: lib, as: opt.As, keys: lineKeys(), seed: seed, all: tally{ids: message.NewIdentifier(seed)}}
-	}
+	newReader := readers(lib, opt.As)
 	progress.SmallFirst(ctx, len(chats), opt.Meter, newReader, func(r *reader, i int, small bool) bool { return r.read(ctx, chats[i], small) })
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -83,6 +77,17 @@ func lookAround(g *Graph, lib *library.Library, f *library.Folder) {
 			g.Card, err = card.Open(path)
 		}
 		g.NoCard = err
+	}
+}
+
+// readers returns a maker of readers that agree on the IDs of messages.
+func readers(lib *library.Library, as func(path string) *As) func() *reader {
+	if as == nil {
+		as = func(string) *As { return nil }
+	}
+	seed := message.NewSeed()
+	return func() *reader {
+		return &reader{lib: lib, as: as, keys: lineKeys(), seed: seed, all: tally{ids: message.NewIdentifier(seed)}}
 	}
 }
 

@@ -1,7 +1,6 @@
 package family
 
 import (
-	"stchat/internal/group"
 	"stchat/internal/names"
 	"stchat/internal/safefile"
 )
@@ -34,25 +33,6 @@ const (
 	Open                    // the chat that is open in a group, or in a character's card
 	OldMetadata             // metadata that a group keeps in the layout up to 1.14
 )
-
-// inGroup returns the places in a group file whose name is meant.
-func inGroup(f *group.File, means func(name string) bool) (list []Reference) {
-	add := func(kind Kind, name string) {
-		list = append(list, Reference{f.Path, f.Stamp, NoLine, kind, name})
-	}
-	for _, name := range f.Chats {
-		if means(name) {
-			add(Listed, name)
-			if _, ok := f.OldMetadata(name); ok && name != f.ChatID {
-				add(OldMetadata, name)
-			}
-		}
-	}
-	if means(f.ChatID) {
-		add(Open, f.ChatID)
-	}
-	return list
-}
 
 // safeName is the name as SillyTavern's server makes it safe; one of which it would
 // make nothing stays.

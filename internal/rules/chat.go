@@ -36,7 +36,6 @@ type Chat struct {
 	Links     []Link // the first of them
 	State     *State // where repair may need it; nil: it does not
 
-	saysNone  bool // main_chat is there, and empty
 	moreLinks bool // there are more than are kept
 
 	recap    recap
@@ -75,10 +74,9 @@ type Link struct {
 	Column int    // where the message's extra begins
 	chain  uint64 // the rolling hash of the messages up to this one
 
-	meaning uint64 // what the message says, see Checker.meaning
-	from    *Chat  // the chat that has the link
-	target  string // the chat to which it leads
-	found   bool   // whether there is one
+	from   *Chat  // the chat that has the link
+	target string // the chat to which it leads
+	found  bool   // whether there is one
 }
 
 // report adds a finding about the chat's file; line and column may be 0.

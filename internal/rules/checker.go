@@ -121,7 +121,7 @@ func (k *Checker) family(ctx context.Context, f *folk) error {
 		judgeSidecars(k.Around, c)
 	}
 	judgeSlugs(f)
-	return judgeParents(ctx, f, k.hasher)
+	return judgeParents(ctx, f)
 }
 
 // lookUp reads what the rules need of chats of the folder that are not checked:

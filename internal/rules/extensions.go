@@ -49,8 +49,6 @@ func judgeHeader(c *Chat, h head, now time.Time) {
 		report(DuplicateKey, duplicateMessage("chat_metadata", key, n))
 	}
 	c.MainChat = text(md, "main_chat")
-	parent, _ := md.Get("main_chat")
-	c.saysNone = string(parent) == `""`
 	c.Integrity = text(md, "integrity")
 	c.Lorebook = text(md, "world_info")
 	c.AutoBook = strings.Clone(autorecap.BookName(md))

@@ -2,10 +2,12 @@ package rules
 
 import (
 	"slices"
+	"strings"
 
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/library"
+	"stchat/internal/names"
 )
 
 // folk is the chats of one folder: those that are checked, and the others, of
@@ -98,6 +100,23 @@ func (f *folk) eldest(chats []*Chat) *Chat {
 // cameFrom reports whether a chat has root, which names no parent, among its
 // ancestors, or is it.
 func (f *folk) cameFrom(c, root *Chat) bool { return f.graph.Root(f.kin[c]) == f.kin[root] }
+
+// isLost reports whether the family of a chat has lost its root: the eldest that is there
+// names a parent that is not, or has its name from one.
+func (f *folk) isLost(c *Chat) bool {
+	root := f.chat[f.graph.Root(f.kin[c])]
+	if root.MainChat != "" {
+		return true
+	}
+	stems := []string{names.Clean(root.Name, names.Checkpoint), names.Clean(root.Name, names.Branch), family.ParentInName(root.Name)}
+	if at := strings.LastIndex(root.Name, "__"); at > 0 {
+		stems = append(stems, root.Name[:at])
+	}
+	return slices.ContainsFunc(stems, func(stem string) bool {
+		_, there := f.folder.Target(stem)
+		return stem != "" && stem != root.Name && !there
+	})
+}
 
 // groupOf returns the file of the group to which a chat that none lists belongs:
 // the one that has it open, the one that holds metadata of it in the layout up

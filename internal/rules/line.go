@@ -129,7 +129,7 @@ func (j lineJudge) links(l *jsonl.Line, b *batch, extra, bookmark, branches []by
 	}
 	add := func(kind LinkKind, raw []byte) {
 		if name, ok := rawjson.Unquote(raw); ok && name != "" {
-			b.links = append(b.links, Link{Kind: kind, Name: name, Index: l.Index, Line: l.Number, Column: column(l, extra), meaning: j.hasher.meaning(l)})
+			b.links = append(b.links, Link{Kind: kind, Name: name, Index: l.Index, Line: l.Number, Column: column(l, extra)})
 		}
 	}
 	add(Checkpoint, bookmark)

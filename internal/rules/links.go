@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"stchat/internal/family"
 	"stchat/internal/names"
-	"stchat/internal/progress"
 )
 
 // safeName returns the name of the file that a link by name leads to; ok is false
@@ -48,8 +48,8 @@ func judgeLinks(f *folk, c *Chat) {
 }
 
 // judgeParents judges the chats of a folder by their parents.
-func judgeParents(ctx context.Context, f *folk, h hasher) error {
-	var suspects []*suspect
+func judgeParents(ctx context.Context, f *folk) error {
+	var suspects []suspect
 	for _, c := range f.checked {
 		if circle, ok := f.circles[c]; ok {
 			c.report(ChatCycle, c.HeaderLine, 0, circleMessage(circle))
@@ -75,21 +75,21 @@ func judgeParents(ctx context.Context, f *folk, h hasher) error {
 			c.report(UnlistedBranch, c.HeaderLine, 0, fmt.Sprintf("the parent %q has no link to this chat", clip(p.Name)))
 		}
 		if link != nil && (c.Messages != link.Index+1 || c.chain != link.chain) {
-			suspects = append(suspects, &suspect{chat: c, link: link})
+			suspects = append(suspects, suspect{c, link})
 		}
 	}
-	return judgeSuspects(ctx, suspects, h)
+	return judgeSuspects(ctx, f, suspects)
 }
 
-// judgeOrphan judges a chat that names no parent though another links to it. One with an
-// empty main_chat says that it has none.
+// judgeOrphan judges a chat that names no parent though another links to it.
 func judgeOrphan(f *folk, c *Chat) {
-	if c.MainChat != "" || c.saysNone {
+	if c.MainChat != "" {
 		return
 	}
 	for _, l := range f.links[c] {
-		// the chat itself and those that came from it are no parents
-		if !f.cameFrom(l.from, c) {
+		// the chat itself and those that came from it are no parents; nor, as it may be,
+		// are those that copied the link from a parent which is gone
+		if !f.cameFrom(l.from, c) && !f.isLost(l.from) {
 			c.report(MissingMainChat, c.HeaderLine, 0, fmt.Sprintf("%q links to this chat, which names no parent", clip(l.from.Name)))
 			return
 		}
@@ -99,30 +99,47 @@ func judgeOrphan(f *folk, c *Chat) {
 // suspect is a checkpoint that is not as long as its parent up to the link, or
 // not alike.
 type suspect struct {
-	chat  *Chat
-	link  *Link
-	holds bool // the message on which it hangs is in it
-	err   error
+	chat *Chat
+	link *Link
 }
 
-// judgeSuspects judges whether checkpoints still have the message of their parent on
-// which they hang: an edit before it does no harm. Each is read once more; the
-// parent is not.
-func judgeSuspects(ctx context.Context, suspects []*suspect, h hasher) error {
-	progress.Each(ctx, len(suspects), func(i int) {
-		s := suspects[i]
-		s.holds, s.err = h.holds(ctx, s.chat.Path, s.link.meaning)
-	})
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+// judgeSuspects judges checkpoints by where they part from their parents. They are read
+// once more, each parent once.
+func judgeSuspects(ctx context.Context, f *folk, suspects []suspect) error {
+	of := map[*Chat][]suspect{}
 	for _, s := range suspects {
-		if s.err == nil && !s.holds { // else it is gone, or changed since it was scanned
-			s.chat.report(DivergedCheckpoint, s.chat.HeaderLine, 0,
-				fmt.Sprintf("the message of its parent %q on which it hangs is not in it", clip(s.link.from.Name)))
+		of[s.link.from] = append(of[s.link.from], s)
+	}
+	for _, p := range f.chats {
+		list := of[p]
+		if list == nil {
+			continue
+		}
+		paths := make([]string, len(list))
+		for i, s := range list {
+			paths[i] = s.chat.Path
+		}
+		points, err := family.Forks(ctx, &f.around.Library, p.Path, paths)
+		if err != nil {
+			return err
+		}
+		for i, s := range list {
+			// nil: it is gone, or changed since it was scanned. The message on which it
+			// hangs may have been edited.
+			if at := points[i]; at != nil && at.AtParent < s.link.Index-1 {
+				s.chat.report(DivergedCheckpoint, s.chat.HeaderLine, 0, fmt.Sprintf("%s, and hangs on its message %d", parting(p, at.AtParent), s.link.Index))
+			}
 		}
 	}
 	return nil
+}
+
+// parting says where a chat parts from its parent.
+func parting(p *Chat, at int) string {
+	if at < 0 {
+		return fmt.Sprintf("it shares no message with its parent %q", clip(p.Name))
+	}
+	return fmt.Sprintf("it parts from its parent %q at message %d", clip(p.Name), at)
 }
 
 // circleMessage tells the chats of a circle, beginning with the one in it.

@@ -188,7 +188,7 @@ var table = [ruleCount]Rule{
 	},
 	DivergedCheckpoint: {
 		ID: "diverged-checkpoint", Family: linkFamily, Severity: Warning,
-		Summary: "the message on which the checkpoint hangs in its parent is not in it",
+		Summary: "the checkpoint parts from its parent well before the message on which it hangs",
 		Effect:  "going back to the checkpoint brings back another story than the one it was made of",
 		Mend:    "compare the two; make the checkpoint anew, or remove the link, if the parent is right",
 	},

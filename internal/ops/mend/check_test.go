@@ -360,15 +360,27 @@ func ruleCases() []ruleCase {
 		},
 		{
 			"diverged-checkpoint",
-			tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(0, ""), strings.Replace(say(1, ""), "line 1", "another", 1))},
+			tree{A: chat(head(1, ""), say(0, ""), say(1, ""), say(2, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(0, ""), strings.Replace(say(1, ""), "line 1", "another", 1), strings.Replace(say(2, ""), "line 2", "another", 1))},
 			[]string{"diverged-checkpoint " + solo + "B.jsonl:1"},
 			tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"bookmark_link":"B"}`), say(2, "")), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), strings.Replace(say(0, `"x":1`), "line 0", "edited", 1), strings.Replace(say(1, ""), "line 1", `line\u00201`, 1), say(3, ""))},
 		},
 		{
 			"diverged-checkpoint",
-			tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 1)},
+			tree{A: chat(head(1, ""), say(0, ""), say(1, ""), say(2, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 1)},
 			[]string{"diverged-checkpoint " + solo + "B.jsonl:1"},
-			tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 2)},
+			tree{A: chat(head(1, ""), say(0, ""), say(1, ""), say(2, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 2)},
+		},
+		{
+			"diverged-checkpoint", // the message is there, but in another order
+			tree{A: chat(head(1, ""), say(0, ""), say(1, ""), say(2, ""), say(3, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(3, ""), say(0, ""), say(1, ""))},
+			[]string{"diverged-checkpoint " + solo + "B.jsonl:1", "date-order " + solo + "B.jsonl:3#1"},
+			tree{A: chat(head(1, ""), say(0, ""), say(1, ""), say(2, ""), say(3, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), say(0, ""), say(9, ""), say(1, ""), strings.Replace(say(3, ""), "line 3", "swiped", 1), say(2, ""))},
+		},
+		{
+			"diverged-checkpoint", // nothing is shared
+			tree{A: chat(head(1, ""), say(0, ""), say(1, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 0)},
+			[]string{"header-only " + solo + "B.jsonl:1", "diverged-checkpoint " + solo + "B.jsonl:1"},
+			tree{A: chat(head(1, ""), say(0, `"extra":{"bookmark_link":"B"}`)), solo + "B.jsonl": chat(head(2, `"main_chat":"A"`), strings.Replace(say(0, ""), "line 0", "edited", 1))},
 		},
 		{
 			"unsafe-name",
@@ -399,7 +411,19 @@ func ruleCases() []ruleCase {
 			"missing-main-chat",
 			tree{A: chat(head(1, ""), say(0, `"extra":{"branches":["B"]}`)), solo + "B.jsonl": talk(head(2, ""), 1)},
 			[]string{"missing-main-chat " + solo + "B.jsonl:1"},
-			tree{A: chat(head(1, ""), say(0, `"extra":{"branches":["B"]}`)), solo + "B.jsonl": talk(head(2, `"main_chat":""`), 1)},
+			tree{solo + "Story__a.jsonl": chat(head(1, ""), say(0, `"extra":{"branches":["B"]}`)), solo + "B.jsonl": talk(head(2, ""), 1)},
+		},
+		{
+			"missing-main-chat",
+			tree{
+				solo + "A - Branch #2.jsonl": chat(head(1, `"main_chat":"A"`), say(0, `"extra":{"branches":["B"]}`)), solo + "B.jsonl": talk(head(2, `"main_chat":""`), 1),
+				A: chat(head(3, ""), say(0, `"extra":{"branches":["A - Branch #2"]}`)),
+			},
+			[]string{"missing-main-chat " + solo + "B.jsonl:1"},
+			tree{
+				solo + "A - Branch #2.jsonl": chat(head(1, ""), say(0, `"extra":{"branches":["B"]}`)), solo + "B.jsonl": talk(head(2, ""), 1),
+				solo + "C.jsonl": chat(head(3, `"main_chat":"A - Branch #2"`), say(0, `"extra":{"branches":["B"]}`)),
+			},
 		},
 		{
 			"missing-main-chat",
@@ -605,7 +629,7 @@ func TestUnusedLorebook(t *testing.T) {
 // TestOneOfMany checks a single chat, which still is judged by its folder.
 func TestOneOfMany(t *testing.T) {
 	root := plant(t, tree{
-		solo + "A.jsonl": chat(plainHeader, say(0, ""), say(1, `"extra":{"bookmark_link":"B"}`)),
+		solo + "A.jsonl": chat(plainHeader, say(0, ""), say(1, ""), say(2, `"extra":{"bookmark_link":"B"}`)),
 		solo + "B.jsonl": chat(strings.Replace(plainHeader, `"},`, `","main_chat":"A"},`, 1), say(0, ""), say(0, "")),
 	})
 	res := check(t, filepath.Join(root, "chats", "Mira", "B.jsonl"))

@@ -158,7 +158,7 @@ func (d drafter) warnDamaged(ctx context.Context) {
 		}
 	}
 	for _, c := range d.n.folder.graph.Chats {
-		if _, goes := d.n.to[c]; goes || c.Damaged == 0 {
+		if c.Damaged == 0 || !d.n.stays(c) {
 			continue
 		}
 		for _, line := range d.damagedWith(ctx, c, names) {

@@ -89,8 +89,10 @@ func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 
 // going settles which chats go, and refuses to tear a family apart unasked.
 func going(n *naming, opt *ElsewhereOptions) (goes []*family.Chat, err error) {
+	known := map[*family.Chat]bool{}
 	add := func(c *family.Chat) {
-		if !slices.Contains(goes, c) {
+		if !known[c] {
+			known[c] = true
 			goes = append(goes, c)
 		}
 	}
@@ -123,23 +125,18 @@ func going(n *naming, opt *ElsewhereOptions) (goes []*family.Chat, err error) {
 	if opt.Cut {
 		return goes, nil
 	}
+	references, at := n.references()
 	for _, c := range goes {
-		if left := relative(n, c); left != nil {
+		if left := relative(n, c, references[c], at); left != nil {
 			return nil, fmt.Errorf("%s: %w: %s", c.Path, ErrRelatives, left.Path)
 		}
 	}
 	return goes, nil
 }
 
-// relative returns a chat that stays behind and names c, or is named by it.
-func relative(n *naming, c *family.Chat) *family.Chat {
-	stays := func(other *family.Chat) bool {
-		if other == nil || other == c {
-			return false
-		}
-		_, goes := n.to[other]
-		return !goes
-	}
+// relative returns a chat that stays behind and that c names, or in which a place names c.
+func relative(n *naming, c *family.Chat, references []family.Reference, at map[string]*family.Chat) *family.Chat {
+	stays := func(other *family.Chat) bool { return other != nil && n.stays(other) }
 	if stays(c.Named) {
 		return c.Named
 	}
@@ -148,11 +145,9 @@ func relative(n *naming, c *family.Chat) *family.Chat {
 			return other
 		}
 	}
-	for _, ref := range n.folder.graph.References(c.Name) {
-		for _, other := range n.folder.graph.Chats {
-			if other.Path == ref.Path && stays(other) {
-				return other
-			}
+	for _, ref := range references {
+		if other := at[ref.Path]; stays(other) {
+			return other
 		}
 	}
 	return nil
@@ -205,11 +200,7 @@ func cut(n *naming, goes []*family.Chat) {
 	for _, c := range goes {
 		stays := func(name string) bool {
 			other := n.folder.graph.Find(name)
-			if other == nil {
-				return false // it dangles before and after
-			}
-			_, along := n.to[other]
-			return !along
+			return other != nil && n.stays(other) // else it dangles before and after, or goes along
 		}
 		if c.MainChat != "" && stays(c.MainChat) {
 			e := n.file(c.Path, c)

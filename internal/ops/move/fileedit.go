@@ -68,9 +68,6 @@ func editHeader(n *naming, md *rawjson.Object, e *fileEdit, names map[string]str
 		md.Set("main_chat", rawjson.Quote(n.parent[e.chat]))
 	default:
 		md.Unset("main_chat")
-		if n.isLinked(e.chat) {
-			md.Set("main_chat", rawjson.Quote("")) // it has none, whoever links to it
-		}
 		// without a parent Auto-Recap erases a recap of another chat (FORMATS.md B2.1)
 		autorecap.OwnRunning(md, e.chat.Name)
 	}

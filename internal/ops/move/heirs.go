@@ -28,18 +28,44 @@ func adopt(n *naming) {
 		}
 	}
 	slices.SortFunc(heirs, func(a, b *family.Chat) int { return cmp.Compare(a.Name, b.Name) })
+	noters := map[*family.Chat]*noter{}
 	for _, c := range heirs {
 		p := n.folder.graph.Find(n.parent[c])
-		if e := n.files[p.Path]; e != nil && e.loses() && !linksTo(n.folder.graph, p, c) {
-			if at := family.PointOf(c.Messages, p.Messages).AtParent; at >= 0 {
-				e.heirs[at] = append(e.heirs[at], c.Name)
-				e.count++
-			}
+		by := noters[p]
+		if by == nil {
+			by = newNoter(n, p)
+			noters[p] = by
 		}
+		by.note(c)
 	}
 }
 
-// linksTo reports whether a message of a chat links to another.
-func linksTo(g *family.Graph, from, to *family.Chat) bool {
-	return slices.ContainsFunc(from.Links, func(l family.Link) bool { return g.Find(l.Name) == to })
+// noter notes children in a parent that loses a link.
+type noter struct {
+	file   *fileEdit // nil: it loses none
+	linked map[*family.Chat]bool
+	trunk  *family.Trunk
+}
+
+func newNoter(n *naming, p *family.Chat) *noter {
+	e := n.files[p.Path]
+	if e == nil || !e.loses() {
+		return &noter{}
+	}
+	linked := map[*family.Chat]bool{}
+	for _, l := range p.Links {
+		linked[n.folder.graph.Find(l.Name)] = true
+	}
+	return &noter{e, linked, family.NewTrunk(p.Messages)}
+}
+
+// note notes a child on the message at which it parts, unless the parent has a link to it.
+func (by *noter) note(c *family.Chat) {
+	if by.file == nil || by.linked[c] {
+		return
+	}
+	if at := by.trunk.Point(c.Messages).AtParent; at >= 0 {
+		by.file.heirs[at] = append(by.file.heirs[at], c.Name)
+		by.file.count++
+	}
 }

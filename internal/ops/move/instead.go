@@ -20,11 +20,11 @@ func instead(n *naming, goes []*family.Chat, results []*Result) {
 	}
 	for i, c := range goes {
 		if g.Card != nil && g.IsOpenInCard(c) {
-			note(i, g.Card.Path, n.heir(c, goes, nil))
+			note(i, g.Card.Path, n.heir(c, nil))
 		}
 		for _, f := range g.Groups {
 			if slices.Contains(c.Groups, f.Path) && g.IsOpenIn(f, c) {
-				note(i, f.Path, cmp.Or(n.heir(c, goes, f), n.lastListed(f, goes), names.Humanized(n.folder.opt.Now)))
+				note(i, f.Path, cmp.Or(n.heir(c, f), n.lastListed(f), names.Humanized(n.folder.opt.Now)))
 			}
 		}
 	}

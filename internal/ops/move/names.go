@@ -44,23 +44,35 @@ func newNaming(f *folder, r *Result) *naming {
 
 // collect finds all places that name the chats.
 func (n *naming) collect() {
-	byPath := map[string]*family.Chat{}
-	for _, c := range n.folder.graph.Chats {
-		byPath[c.Path] = c
-	}
+	references, at := n.references()
 	for _, c := range n.folder.graph.Chats {
 		to, ok := n.to[c]
 		if !ok {
 			continue
 		}
-		for _, ref := range n.folder.graph.References(c.Name) {
-			at := byPath[ref.Path]
-			if at != nil && n.gone(at) {
+		for _, ref := range references[c] {
+			from := at[ref.Path]
+			if from != nil && n.gone(from) {
 				continue // its own names go with it
 			}
-			n.take(ref, c, at, to)
+			n.take(ref, c, from, to)
 		}
 	}
+}
+
+// references returns the places that name the chats, and the chats by their paths.
+func (n *naming) references() (to map[*family.Chat][]family.Reference, at map[string]*family.Chat) {
+	at = map[string]*family.Chat{}
+	for _, c := range n.folder.graph.Chats {
+		at[c.Path] = c
+	}
+	return n.folder.graph.ReferencesTo(func(c *family.Chat) bool { return !n.stays(c) }), at
+}
+
+// stays reports whether a chat keeps its name and its place.
+func (n *naming) stays(c *family.Chat) bool {
+	_, named := n.to[c]
+	return !named
 }
 
 func (n *naming) gone(c *family.Chat) bool {
@@ -75,7 +87,7 @@ func (n *naming) take(ref family.Reference, named, at *family.Chat, to string) {
 		return
 	}
 	if n.elsewhere != nil && ref.Kind != family.Recap {
-		if _, along := n.to[at]; !along {
+		if n.stays(at) {
 			to = ""
 			n.tellCut(ref)
 		}
@@ -163,20 +175,6 @@ func (e *fileEdit) loses() bool {
 	return false
 }
 
-// isLinked reports whether a chat stays to which a message of another that stays links.
-func (n *naming) isLinked(c *family.Chat) bool {
-	if _, goes := n.to[c]; goes {
-		return false
-	}
-	g := n.folder.graph
-	return slices.ContainsFunc(g.Chats, func(other *family.Chat) bool {
-		if _, goes := n.to[other]; goes || other == c {
-			return false
-		}
-		return linksTo(g, other, c)
-	})
-}
-
 // renamed lists the chats that get another name, in their order.
 func (n *naming) renamed() (list []*family.Chat) {
 	for _, c := range n.folder.graph.Chats {
@@ -189,9 +187,9 @@ func (n *naming) renamed() (list []*family.Chat) {
 
 // heir returns the nearest ancestor of a chat that stays, else the chat that was last
 // changed of those that stay, in a group of those it lists; "" where none does.
-func (n *naming) heir(c *family.Chat, goes []*family.Chat, in *group.File) string {
+func (n *naming) heir(c *family.Chat, in *group.File) string {
 	stays := func(c *family.Chat) bool {
-		return !slices.Contains(goes, c) && (in == nil || slices.Contains(c.Groups, in.Path))
+		return n.stays(c) && (in == nil || slices.Contains(c.Groups, in.Path))
 	}
 	for p := c.Parent; p != nil; p = p.Parent {
 		if stays(p) {
@@ -212,9 +210,9 @@ func (n *naming) heir(c *family.Chat, goes []*family.Chat, in *group.File) strin
 
 // lastListed returns the last name in a group's list that is none of those that go, ""
 // where there is none.
-func (n *naming) lastListed(f *group.File, goes []*family.Chat) string {
+func (n *naming) lastListed(f *group.File) string {
 	for _, name := range slices.Backward(f.Chats) {
-		if c := n.folder.graph.Find(name); name != "" && !slices.Contains(goes, c) {
+		if c := n.folder.graph.Find(name); name != "" && (c == nil || n.stays(c)) {
 			return name
 		}
 	}
