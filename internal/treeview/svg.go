@@ -101,7 +101,7 @@ func (p *picture) lane(list []lane, l *lane, wide float64) {
 	}
 	y := svgTop + (l.y+0.15)*svgRow
 	start, end := p.x(l.from), p.x(l.to)
-	textX, textY := start, y-10
+	textX, textY := start, y-12
 	fmt.Fprintf(p.w, "<g><title>%s</title>\n", xmlText(tooltip(c)))
 	if l.above < 0 {
 		end = max(end, start+6)
@@ -118,7 +118,7 @@ func (p *picture) lane(list []lane, l *lane, wide float64) {
 		}
 	}
 	if c.Current {
-		fmt.Fprintf(p.w, "<circle class=\"halo\" cx=\"%.1f\" cy=\"%.1f\" r=\"8\"/>\n", end, y)
+		fmt.Fprintf(p.w, "<circle class=\"halo\" cx=\"%.1f\" cy=\"%.1f\" r=\"7.5\"/>\n", end, y)
 	}
 	if c.Role == "checkpoint" {
 		fmt.Fprintf(p.w, "<path class=\"end checkpoint\" d=\"M%.1f %.1fl6 -6l6 6l-6 6z\"/>\n", end-6, y)

@@ -209,7 +209,7 @@ function lane(i, labels) {
 	}
 	const size = view.h > 9 ? 1 : 0.6;
 	if (end > -20 && end < width + 20) {
-		if (c.c) draw(g, "circle", "halo", {cx: end, cy: y, r: 8 * size});
+		if (c.c) draw(g, "circle", "halo", {cx: end, cy: y, r: 7.5 * size});
 		if (what === "checkpoint") {
 			const r = 6 * size;
 			draw(g, "path", "end checkpoint", {d: "M" + (end - r) + " " + y + "l" + r + " " + -r + "l" + r + " " + r + "l" + -r + " " + r + "z"});
@@ -219,7 +219,7 @@ function lane(i, labels) {
 	}
 	if (!labels) return;
 	let x = Math.max(c.h < 0 ? start : c.w > 0 ? start + 12 : end + 14, 10);
-	let at = y - 10;
+	let at = y - (view.h < 24 ? 10 : 12);
 	if (c.h >= 0 && c.w === 0) at = y + 4.5;
 	if (x > width) return;
 	const room = Math.max(60, width - x - 12);
