@@ -21,7 +21,6 @@ type drafting struct {
 	set    *changeset.Set
 
 	made    *splices       // what becomes of messages that stay
-	swiped  map[int]int    // the swipe that is chosen from now on, of messages where it is another
 	anchors []choose.Place // messages behind which others come, but for the last of the chat
 }
 
@@ -39,9 +38,11 @@ func (d *drafting) draft(ctx context.Context) error {
 	d.made = d.splices()
 	defer func() { d.made.close() }()
 	lines := d.plan.isLines()
-	if err := d.change(ctx, change); err != nil {
+	edits := &making{open: d.open, plan: d.plan, result: d.result, change: change, made: d.made}
+	if err := edits.make(ctx); err != nil {
 		return err
 	}
+	logs := floors{d.open, d.result, d.set}
 	d.result.Swipe = d.plan.swipe
 	before := d.open.chat.Header.Metadata().Bytes()
 	if d.plan.Metadata != nil {
@@ -51,20 +52,30 @@ func (d *drafting) draft(ctx context.Context) error {
 	}
 	metadata := d.open.chat.Header.Metadata()
 	if lines {
-		if err := d.followUp(ctx, change, metadata); err != nil {
+		state, err := followUp(ctx, d.open, d.result, change, metadata)
+		if err != nil {
 			return err
+		}
+		if state != nil {
+			was := d.made
+			d.made = d.splices()
+			err := followIn(ctx, d.open, state, was, d.made)
+			was.close()
+			if err != nil {
+				return err
+			}
 		}
 		if err := d.comeAndGo(ctx, change); err != nil {
 			return err
 		}
-		if err := d.floors(ctx, change); err != nil {
+		if err := logs.follow(ctx, d.plan, change, edits.swiped); err != nil {
 			return err
 		}
 		left := change.Left()
 		d.result.Doc.Messages = &left
 	}
 	if d.plan.Logs != nil {
-		if err := d.prune(ctx); err != nil {
+		if err := logs.prune(ctx, d.plan); err != nil {
 			return err
 		}
 	}
@@ -132,7 +143,7 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 		}
 		err = draft.Count(size)
 	} else {
-		err = d.render(ctx, draft, header)
+		err = (&rendering{chat: c, header: header, plan: d.plan, made: d.made, anchors: d.anchors, last: d.open.last}).write(ctx, draft)
 	}
 	if err != nil {
 		return err

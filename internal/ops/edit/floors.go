@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
+	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/follow"
 	"stchat/internal/luker"
@@ -15,54 +17,53 @@ import (
 	"stchat/internal/safefile"
 )
 
-// floors brings Luker's floor logs in step with messages that come and go and with swipes.
-func (d *drafting) floors(ctx context.Context, change *follow.Change) error {
-	edited := d.swiped
-	if d.open.opt.NoFollow || !d.open.hasLog() || len(change.Gone)+len(change.Inserted)+len(edited)+len(d.plan.swipesGone) == 0 {
+// floors are Luker's floor logs of one chat.
+type floors struct {
+	open   *open
+	result *Result
+	set    *changeset.Set
+}
+
+// follow brings the logs in step with messages that come and go and with swipes: swiped is
+// the one that is chosen from now on, of messages where it is another.
+func (l floors) follow(ctx context.Context, plan *Plan, change *follow.Change, swiped map[int]int) error {
+	hasLog := slices.ContainsFunc(l.open.sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog })
+	if l.open.opt.NoFollow || !hasLog || len(change.Gone)+len(change.Inserted)+len(swiped)+len(plan.swipesGone) == 0 {
 		return nil
 	}
-	src := d.open.source()
+	src := l.open.source()
 	before, _, err := luker.Swipes(ctx, src.Source, src.Body, src.Line)
 	if err != nil {
-		return d.open.errorf("%w", err)
+		return l.open.errorf("%w", err)
 	}
 	var inserted []int
-	for _, a := range d.plan.Add {
+	for _, a := range plan.Add {
 		inserted = append(inserted, swipeOf(a.Line))
 	}
-	f := &follow.Floors{Change: change, Before: before, After: change.Swipes(before, inserted, edited), Gone: d.plan.swipesGone}
-	return d.eachLog(func(log luker.Sidecar, file *os.File) error {
-		did, err := d.rewrite(log, file, f.Where)
-		if err != nil || !did.Changed() && len(edited) == 0 || d.open.opt.Force {
+	f := &follow.Floors{Change: change, Before: before, After: change.Swipes(before, inserted, swiped), Gone: plan.swipesGone}
+	return l.each(func(log luker.Sidecar, file *os.File) error {
+		did, err := l.rewrite(log, file, f.Where)
+		if err != nil || !did.Changed() && len(swiped) == 0 || l.open.opt.Force {
 			return err
 		}
-		return d.guard(log, file, f)
+		return l.guard(log, file, f)
 	})
 }
 
 // prune drops what the plan says from the floor logs.
-func (d *drafting) prune(ctx context.Context) error {
-	return d.eachLog(func(log luker.Sidecar, file *os.File) error {
+func (l floors) prune(ctx context.Context, plan *Plan) error {
+	return l.each(func(log luker.Sidecar, file *os.File) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		_, err := d.rewrite(log, file, d.plan.Logs(luker.DataOf(log.Namespace)))
+		_, err := l.rewrite(log, file, plan.Logs(luker.DataOf(log.Namespace)))
 		return err
 	})
 }
 
-func (o *open) hasLog() bool {
-	for _, s := range o.sidecars {
-		if s.Kind == luker.FloorLog {
-			return true
-		}
-	}
-	return false
-}
-
-// eachLog opens the floor logs of the chat, one after the other.
-func (d *drafting) eachLog(do func(log luker.Sidecar, file *os.File) error) error {
-	for _, s := range d.open.sidecars {
+// each opens the floor logs of the chat, one after the other.
+func (l floors) each(do func(log luker.Sidecar, file *os.File) error) error {
+	for _, s := range l.open.sidecars {
 		if s.Kind != luker.FloorLog {
 			continue
 		}
@@ -79,12 +80,12 @@ func (d *drafting) eachLog(do func(log luker.Sidecar, file *os.File) error) erro
 }
 
 // rewrite drafts a floor log with its commits where they belong.
-func (d *drafting) rewrite(log luker.Sidecar, file *os.File, where luker.Where) (did luker.Rewritten, err error) {
+func (l floors) rewrite(log luker.Sidecar, file *os.File, where luker.Where) (did luker.Rewritten, err error) {
 	was, err := safefile.StampOf(file)
 	if err != nil {
 		return did, ops.PathError(err)
 	}
-	draft, err := d.set.Replace(log.Path, was, "Luker's state of the chat")
+	draft, err := l.set.Replace(log.Path, was, "Luker's state of the chat")
 	if err != nil {
 		return did, ops.PathError(err)
 	}
@@ -92,17 +93,17 @@ func (d *drafting) rewrite(log luker.Sidecar, file *os.File, where luker.Where) 
 		return did, fmt.Errorf("%s: %w", log.Path, err)
 	}
 	if !did.Changed() {
-		d.set.Drop(draft)
+		l.set.Drop(draft)
 		return did, nil
 	}
-	d.result.Doc.Sidecars = append(d.result.Doc.Sidecars, Sidecar{log.Path, "changed"})
-	d.result.Doc.State = append(d.result.Doc.State, StateChange{"luker", fmt.Sprintf("%s: %s moved, %d dropped", luker.DataOf(log.Namespace), plural.S(did.Moved, "commit"), did.Dropped)})
-	d.result.Note("%s: %s moved, %d dropped", log.Path, plural.S(did.Moved, "commit"), did.Dropped)
+	l.result.Doc.Sidecars = append(l.result.Doc.Sidecars, Sidecar{log.Path, "changed"})
+	l.result.Doc.State = append(l.result.Doc.State, StateChange{"luker", fmt.Sprintf("%s: %s moved, %d dropped", luker.DataOf(log.Namespace), plural.S(did.Moved, "commit"), did.Dropped)})
+	l.result.Note("%s: %s moved, %d dropped", log.Path, plural.S(did.Moved, "commit"), did.Dropped)
 	return did, nil
 }
 
 // guard refuses a change after which a floor log does not replay that did before.
-func (d *drafting) guard(log luker.Sidecar, file *os.File, f *follow.Floors) error {
+func (l floors) guard(log luker.Sidecar, file *os.File, f *follow.Floors) error {
 	active := luker.Active(f.After, -1)
 	broken := replays(file, func(c *luker.Commit) bool {
 		floor, swipe, keep := f.Where(c)
@@ -111,7 +112,7 @@ func (d *drafting) guard(log luker.Sidecar, file *os.File, f *follow.Floors) err
 	if broken == nil || replays(file, luker.Active(f.Before, -1)) != nil {
 		return nil
 	}
-	return d.open.errorf("%w: %s: %w", ErrReplay, log.Path, broken)
+	return l.open.errorf("%w: %s: %w", ErrReplay, log.Path, broken)
 }
 
 func replays(file *os.File, active func(c *luker.Commit) bool) error {

@@ -53,20 +53,19 @@ func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
 	return nil
 }
 
-// followUp brings what refers to messages in step, and notes the messages that hold such
-// state.
-func (d *drafting) followUp(ctx context.Context, change *follow.Change, metadata *rawjson.Object) error {
-	o, r := d.open, d.result
+// followUp brings what refers to messages in step, but for what messages themselves hold:
+// the state returned says how; it is nil where nothing has to follow.
+func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, metadata *rawjson.Object) (*follow.State, error) {
 	if o.opt.NoFollow || !change.Matters(metadata) {
-		return nil
+		return nil, nil
 	}
 	if err := mayMove(o, change, metadata); err != nil {
-		return err
+		return nil, err
 	}
 	src := o.source()
 	state, err := follow.Look(ctx, follow.Source{Source: src.Source, Body: src.Body, Line: src.Line}, change, metadata)
 	if err != nil {
-		return o.errorf("%w", err)
+		return nil, o.errorf("%w", err)
 	}
 	r.state(state.Metadata(metadata))
 	r.lost(state)
@@ -77,11 +76,12 @@ func (d *drafting) followUp(ctx context.Context, change *follow.Change, metadata
 		r.Doc.Sidecars = append(r.Doc.Sidecars, Sidecar{sidecar.Path, "left"})
 		r.Note("%s: left as it is: what it holds is known to its extension only", sidecar.Path)
 	}
-	return d.followIn(ctx, state)
+	return state, nil
 }
 
-// followIn brings what messages hold in step, on top of what edits made of them.
-func (d *drafting) followIn(ctx context.Context, state *follow.State) error {
+// followIn brings what messages hold in step, on top of what edits made of them; both gets
+// the one and the other.
+func followIn(ctx context.Context, o *open, state *follow.State, was, both *splices) error {
 	type job struct {
 		line  follow.Line
 		edits []rawjson.Splice // what was made of the line
@@ -90,7 +90,7 @@ func (d *drafting) followIn(ctx context.Context, state *follow.State) error {
 		line follow.Line
 		edit rawjson.Splice
 	}
-	ahead, made := d.made.read(), d.made.read()
+	ahead, made := was.read(), was.read()
 	jobs := func(yield func(job) bool) {
 		for _, l := range state.Lines() {
 			j := job{line: l}
@@ -104,8 +104,7 @@ func (d *drafting) followIn(ctx context.Context, state *follow.State) error {
 			}
 		}
 	}
-	both := d.splices()
-	err := jsonl.Pick(ctx, d.open.chat.Source, jobs, func(j job) jsonl.Picked { return jsonl.Picked{Off: j.line.Off, Len: j.line.Len} },
+	err := jsonl.Pick(ctx, o.chat.Source, jobs, func(j job) jsonl.Picked { return jsonl.Picked{Off: j.line.Off, Len: j.line.Len} },
 		func(j job, line []byte, batch *[]followed) error {
 			edited := rawjson.Splices(line, j.edits)
 			if after := state.Line(j.line.Index, edited); !bytes.Equal(after, edited) {
@@ -129,7 +128,5 @@ func (d *drafting) followIn(ctx context.Context, state *follow.State) error {
 	if err == nil {
 		err = both.take(made, math.MaxInt64)
 	}
-	d.made.close()
-	d.made = both
 	return errors.Join(ahead.err, err)
 }

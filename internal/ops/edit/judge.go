@@ -30,25 +30,36 @@ type editing struct {
 	edit  Edit
 }
 
-// change makes the edits, and keeps what comes of them: it stands behind the header, which
-// cannot be written before all of it is known. What the edits do to state is noted in change.
-func (d *drafting) change(ctx context.Context, change *follow.Change) error {
+// making makes the edits of messages, and keeps what comes of them: it stands behind the
+// header, which cannot be written before all of it is known.
+type making struct {
+	open   *open
+	plan   *Plan
+	result *Result
+	change *follow.Change // what the edits do to state is noted there
+
+	made   *splices    // what becomes of messages that stay
+	swiped map[int]int // the swipe that is chosen from now on, of messages where it is another
+}
+
+// make makes all edits.
+func (m *making) make(ctx context.Context) error {
 	var shown atomic.Bool // enough is noted to be shown
-	shown.Store(!d.open.opt.Changes.DryRun)
+	shown.Store(!m.open.opt.Changes.DryRun)
 	messages := func(yield func(editing) bool) {
-		for _, at := range d.plan.Change {
+		for _, at := range m.plan.Change {
 			e := editing{place: at}
-			if d.plan.Texts == nil {
-				e.edit = d.plan.Edits(at.Index)
+			if m.plan.Texts == nil {
+				e.edit = m.plan.Edits(at.Index)
 			}
 			if !yield(e) {
 				return
 			}
 		}
 	}
-	err := jsonl.Pick(ctx, d.open.chat.Source, messages, func(e editing) jsonl.Picked { return picked(e.place) },
+	err := jsonl.Pick(ctx, m.open.chat.Source, messages, func(e editing) jsonl.Picked { return picked(e.place) },
 		func(e editing, line []byte, batch *[]changed) error {
-			c, err := d.changed(e, line)
+			c, err := m.changed(e, line)
 			if err != nil || len(c.splices) == 0 {
 				return err
 			}
@@ -66,40 +77,40 @@ func (d *drafting) change(ctx context.Context, change *follow.Change) error {
 			for i := range *batch {
 				c := &(*batch)[i]
 				for _, s := range c.splices {
-					if err := d.made.put(s); err != nil {
+					if err := m.made.put(s); err != nil {
 						return err
 					}
 				}
-				d.note(c, change)
+				m.note(c)
 			}
-			shown.Store(shown.Load() || len(d.result.Diffs) >= shownDiffs)
+			shown.Store(shown.Load() || len(m.result.Diffs) >= shownDiffs)
 			return nil
 		})
-	d.plan.Change = nil // made
+	m.plan.Change = nil // made
 	return err
 }
 
 // changed makes an edit. The splices are those of the line.
-func (d *drafting) changed(e editing, line []byte) (c changed, err error) {
-	if d.plan.Texts != nil {
-		c.splices = d.plan.Texts(line)
+func (m *making) changed(e editing, line []byte) (c changed, err error) {
+	if m.plan.Texts != nil {
+		c.splices = m.plan.Texts(line)
 		if len(c.splices) == 0 {
 			return c, nil
 		}
 		if damage := jsonl.Check(c.splices[0].Data); damage != nil { // the text of all
-			return c, d.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
+			return c, m.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
 		}
 		return c, nil
 	}
 	edited, err := e.edit(line)
 	if err != nil {
-		return c, d.open.errorf("message %d: %w", e.place.Index, err)
+		return c, m.open.errorf("message %d: %w", e.place.Index, err)
 	}
 	if bytes.Equal(line, edited) {
 		return c, nil
 	}
 	if damage := jsonl.Check(edited); damage != nil {
-		return c, d.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
+		return c, m.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
 	}
 	c = compared(line, edited)
 	c.splices = []rawjson.Splice{changeOf(line, edited)}
@@ -107,27 +118,27 @@ func (d *drafting) changed(e editing, line []byte) (c changed, err error) {
 }
 
 // note takes in what became of a message.
-func (d *drafting) note(c *changed, change *follow.Change) {
+func (m *making) note(c *changed) {
 	at := c.index
-	d.result.Doc.Changed = append(d.result.Doc.Changed, at)
-	d.result.diff(c.diff)
+	m.result.Doc.Changed = append(m.result.Doc.Changed, at)
+	m.result.diff(c.diff)
 	switch {
 	case c.hidden:
-		change.Hidden = append(change.Hidden, at)
+		m.change.Hidden = append(m.change.Hidden, at)
 	case c.shown:
-		change.Shown = append(change.Shown, at)
+		m.change.Shown = append(m.change.Shown, at)
 	}
 	if c.swiped {
-		if d.swiped == nil {
-			d.swiped = map[int]int{}
+		if m.swiped == nil {
+			m.swiped = map[int]int{}
 		}
-		d.swiped[at] = c.swipe
+		m.swiped[at] = c.swipe
 	}
 	if c.operated {
-		if change.Operations == nil {
-			change.Operations = map[int][]byte{}
+		if m.change.Operations == nil {
+			m.change.Operations = map[int][]byte{}
 		}
-		change.Operations[at] = c.operations
+		m.change.Operations[at] = c.operations
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"stchat/internal/autorecap"
-	"stchat/internal/choose"
 	"stchat/internal/illustrator"
 	"stchat/internal/luker"
 	"stchat/internal/rawjson"
@@ -68,36 +67,6 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, []*Pruned) {
 		all = append(all, byPath[r.Doc.Path])
 	}
 	return results, all
-}
-
-// recaps returns those of the messages named by versions of the running recap that have a
-// scene recap.
-func (o *open) recaps(ctx context.Context, messages int) (map[int]bool, error) {
-	has := map[int]bool{}
-	running, ok := autorecap.RunningIn(o.chat.Header.Metadata())
-	if !ok {
-		return has, nil
-	}
-	var ranges []choose.Range
-	for v := range running.Versions() {
-		if at, ok := v.Scene(); ok && at >= 0 && at < messages {
-			ranges = append(ranges, choose.Range{From: at, To: at})
-		}
-	}
-	if len(ranges) == 0 {
-		return has, nil
-	}
-	err := o.choose(ctx, choose.Choice{Ranges: ranges}, func(at choose.Place) error {
-		line, err := o.chat.Source.Section(at.Off, at.Len)
-		if err != nil {
-			return err
-		}
-		extra, _ := rawjson.Lookup(line, "extra")
-		mark, _ := autorecap.ReadSceneMark(extra)
-		has[at.Index] = mark.Scene.Recap
-		return nil
-	})
-	return has, err
 }
 
 // metadata drops what is dead from a chat's metadata.

@@ -12,10 +12,20 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// render writes the chat as it is to be; header is nil where that stays.
-func (d *drafting) render(ctx context.Context, dst io.Writer, header []byte) error {
-	made := d.made.read()
-	return jsonl.Rewrite(ctx, dst, d.open.chat.Source, func(yield func(jsonl.Edit, error) bool) {
+// rendering is a chat as it is to be.
+type rendering struct {
+	chat    *chat.Chat
+	header  []byte // nil where it stays
+	plan    *Plan
+	made    *splices
+	anchors []choose.Place // messages behind which others come, but for the last of the chat
+	last    choose.Place
+}
+
+// write writes the chat.
+func (r *rendering) write(ctx context.Context, dst io.Writer) error {
+	made := r.made.read()
+	return jsonl.Rewrite(ctx, dst, r.chat.Source, func(yield func(jsonl.Edit, error) bool) {
 		until := func(off int64) bool {
 			for e, ok := made.before(off); ok; e, ok = made.before(off) {
 				if !yield(jsonl.Edit{Splice: e}, nil) {
@@ -24,7 +34,7 @@ func (d *drafting) render(ctx context.Context, dst io.Writer, header []byte) err
 			}
 			return made.err == nil || yield(jsonl.Edit{}, made.err)
 		}
-		for e := range d.lines(header) {
+		for e := range r.lines() {
 			// what comes behind a line comes behind an edit at its end, too
 			if !until(e.At+1) || !yield(e, nil) {
 				return
@@ -35,25 +45,25 @@ func (d *drafting) render(ctx context.Context, dst io.Writer, header []byte) err
 }
 
 // lines yields what happens to whole lines of the chat, in their order.
-func (d *drafting) lines(header []byte) iter.Seq[jsonl.Edit] {
+func (r *rendering) lines() iter.Seq[jsonl.Edit] {
 	return func(yield func(jsonl.Edit) bool) {
-		add := d.plan.Add
+		add := r.plan.Add
 		behind := func(index int) (list [][]byte) {
 			for ; len(add) > 0 && add[0].At == index+1; add = add[1:] {
 				list = append(list, add[0].Line)
 			}
 			return list
 		}
-		head := d.open.chat.HeaderPlace
-		e := jsonl.Edit{Splice: rawjson.Splice{At: head.Off, Len: head.Len, Data: header}}
-		if header == nil {
+		head := r.chat.HeaderPlace
+		e := jsonl.Edit{Splice: rawjson.Splice{At: head.Off, Len: head.Len, Data: r.header}}
+		if r.header == nil {
 			e.At, e.Len = e.At+e.Len, 0
 		}
 		e.After = behind(chat.HeaderIndex)
-		if (header != nil || e.After != nil) && !yield(e) {
+		if (r.header != nil || e.After != nil) && !yield(e) {
 			return
 		}
-		gone, anchors, last := d.plan.Delete, d.anchors, []choose.Place{d.open.last}
+		gone, anchors, last := r.plan.Delete, r.anchors, []choose.Place{r.last}
 		for {
 			at := choose.Place{Index: math.MaxInt}
 			for _, list := range [][]choose.Place{gone, anchors, last} {
