@@ -3,15 +3,13 @@ package look
 import (
 	"cmp"
 	"context"
-	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
-	"stchat/internal/history"
-	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
+	"stchat/internal/rawjson"
 	"stchat/internal/wordindex"
 	"stchat/internal/words"
 )
@@ -31,6 +29,23 @@ type SearchOptions struct {
 	Rank    bool                     // the best first, instead of the newest
 	Limit   int                      // how many are returned; 0: all
 	Meter   *progress.Meter
+}
+
+// wants reports whether who said a message, and when, is what is looked for.
+func (opt *SearchOptions) wants(said wordindex.Said) bool {
+	if len(opt.Roles) > 0 && !slices.Contains(opt.Roles, said.Role) {
+		return false
+	}
+	return opt.Since.IsZero() && opt.Until.IsZero() || said.Dated && within(time.UnixMilli(said.At), opt.Since, opt.Until)
+}
+
+// names reports whether a name, which raw reads as JSON, is one of those looked for.
+func (opt *SearchOptions) names(raw func() []byte) bool {
+	if len(opt.Names) == 0 {
+		return true
+	}
+	name, ok := rawjson.Unquote(raw())
+	return ok && slices.Contains(opt.Names, name)
 }
 
 // SearchHit is a text that was found: a document of search. Texts that are equal are one,
@@ -73,9 +88,10 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	for _, err := range walked.Errs {
 		res.Errs = append(res.Errs, err)
 	}
-	s := &searcher{SearchOptions: opt, lib: new(library.Library), chats: walked.Chats, asked: len(walked.Chats), held: map[uint64]bool{}}
+	s := &searcher{SearchOptions: opt, ground: newGround(walked.Chats), held: map[uint64]bool{}}
 	defer s.close()
-	if err := s.open(ctx, walked); err != nil {
+	var err error
+	if s.errs, err = s.open(ctx, &opt, walked); err != nil {
 		return nil, err
 	}
 	if len(walked.Chats)+len(walked.Errs)+len(s.stores) == 0 && !opt.List.AllowEmpty {
@@ -103,7 +119,7 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 		groups = groups[:opt.Limit]
 	}
 	for _, g := range groups {
-		hit, err := s.show(ctx, g)
+		hit, err := (&showing{&s.ground, opt.Query}).show(ctx, g)
 		if err != nil {
 			res.Errs = append(res.Errs, err)
 			continue
@@ -116,22 +132,12 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 // searcher is one search.
 type searcher struct {
 	SearchOptions
-	lib     *library.Library
-	chats   []ops.Target // those behind the first asked are read for what they hold alone
-	asked   int
-	spared  map[int]*history.Version // chats that need not be read: they are as this version
-	folders map[string]string        // their real paths
-	id      string                   // of the history, by which texts are known
+	ground
+	held map[uint64]bool // texts that are somewhere in a present chat, though no hits
 
-	stores []*searchStore
-	old    []*oldVersion
-	held   map[uint64]bool // texts that are somewhere in a present chat, though no hits
-
-	index   *wordindex.Index   // of the only history; nil: all lines are read
-	matches *wordindex.Matches // what it has of the query
-	corpus  wordindex.Corpus   // of what was read
-	hits    []hit
-	errs    []error
+	corpus wordindex.Corpus // of what was read
+	hits   []hit
+	errs   []error
 }
 
 // hit is a place where a text was found.
@@ -182,11 +188,90 @@ func (s *searcher) scan(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// before orders hits: the newest first, and what has no date last; then by path, what is
-// there before what was, and by place.
-func (s *searcher) before(a, b hit) int {
-	return cmp.Or(compareBools(!a.dated, !b.dated), cmp.Compare(b.date, a.date), strings.Compare(filepath.ToSlash(s.pathOf(a)), filepath.ToSlash(s.pathOf(b))),
-		compareBools(a.chat < 0, b.chat < 0), cmp.Compare(a.index, b.index), cmp.Compare(a.off, b.off), cmp.Compare(a.swipe, b.swipe))
+// best returns the texts that were found, the first first. Of those that the index has it
+// looks only at the places of as many as are wanted, and of those that may come before
+// them: of a word that all texts have that is a small part.
+func (s *searcher) best(ctx context.Context) ([]*found, error) {
+	g := &gathering{s: s}
+	if s.matches == nil {
+		return g.list, g.add(ctx)
+	}
+	places, err := s.places()
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]uint64, 0, len(s.hits)) // that were read somewhere
+	for _, h := range s.hits {
+		texts = append(texts, h.text)
+	}
+	slices.Sort(texts)
+	uses, err := s.matches.TakeTexts(ctx, slices.Compact(texts))
+	for n := MostCounted + 1; err == nil; n *= 4 {
+		s.look(ctx, places, uses)
+		if err = g.add(ctx); err != nil || g.enough() {
+			break
+		}
+		uses, err = s.matches.Take(ctx, n)
+	}
+	return g.list, cmp.Or(err, ctx.Err())
+}
+
+// byDate reports whether the newest text comes first, unless texts are ranked.
+func (s *searcher) byDate() bool { return s.Rank || s.matches == nil || s.matches.ByDate }
+
+// look takes hits from the uses of texts that the index found.
+func (s *searcher) look(ctx context.Context, places []place, uses wordindex.Uses) {
+	st := s.stores[0]
+	taken := make([]bool, len(uses)) // by a version: the newest that has a line is shown
+	for _, p := range places {
+		from, to := uses.In(p.Run)
+		for i := from; i < to; i++ {
+			if p.chat < 0 && taken[i] {
+				continue
+			}
+			u := &uses[i]
+			h, ok := s.use(ctx, st, u)
+			switch {
+			case p.chat < 0:
+				if taken[i] = true; ok {
+					h.chat = p.chat
+					s.hits = append(s.hits, h)
+				}
+			case ok && int(p.chat) < s.asked:
+				h.chat, h.index = p.chat, int32(p.line+u.Piece-p.First)
+				s.hits = append(s.hits, h)
+			default:
+				s.held[u.Text] = true
+			}
+		}
+	}
+}
+
+// use makes a hit of a text that was found, unless it is not what is looked for.
+func (s *searcher) use(ctx context.Context, st *searchStore, u *wordindex.Use) (h hit, ok bool) {
+	if !u.Chosen && !s.Swipes || !s.wants(u.Said) {
+		return h, false
+	}
+	name := func() []byte {
+		line, err := st.piece(ctx, u.Piece)
+		if err != nil {
+			s.errs = append(s.errs, ops.PathError(err))
+		}
+		raw, _ := rawjson.Lookup(line, "name")
+		return raw
+	}
+	return hit{text: u.Text, date: u.At, dated: u.Dated, off: u.Piece, number: u.Number, score: u.Score, swipe: int32(u.Swipe), chosen: u.Chosen}, s.names(name)
+}
+
+// scanStores searches the versions that histories have, each line once.
+func (s *searcher) scanStores(ctx context.Context) error {
+	for _, st := range s.stores {
+		o := &oldReader{s: s, st: st, r: newSearchReader(s), long: map[string]bool{}}
+		if err := o.chats(ctx); err != nil && ctx.Err() == nil {
+			s.errs = append(s.errs, ops.PathError(err))
+		}
+	}
+	return ctx.Err()
 }
 
 // compareBools orders false before true.
@@ -198,11 +283,4 @@ func compareBools(a, b bool) int {
 		return -1
 	}
 	return 1
-}
-
-func (s *searcher) pathOf(h hit) string {
-	if h.chat < 0 {
-		return s.old[-1-h.chat].path
-	}
-	return s.chats[h.chat].Path
 }

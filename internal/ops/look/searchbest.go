@@ -26,34 +26,6 @@ type gathering struct {
 	corpus *wordindex.Corpus
 }
 
-// best returns the texts that were found, the first first. Of those that the index has it
-// looks only at the places of as many as are wanted, and of those that may come before
-// them: of a word that all texts have that is a small part.
-func (s *searcher) best(ctx context.Context) ([]*found, error) {
-	g := &gathering{s: s}
-	if s.matches == nil {
-		return g.list, g.add(ctx)
-	}
-	places, err := s.places()
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]uint64, 0, len(s.hits)) // that were read somewhere
-	for _, h := range s.hits {
-		texts = append(texts, h.text)
-	}
-	slices.Sort(texts)
-	uses, err := s.matches.TakeTexts(ctx, slices.Compact(texts))
-	for n := MostCounted + 1; err == nil; n *= 4 {
-		s.look(ctx, places, uses)
-		if err = g.add(ctx); err != nil || g.enough() {
-			break
-		}
-		uses, err = s.matches.Take(ctx, n)
-	}
-	return g.list, cmp.Or(err, ctx.Err())
-}
-
 // add brings the places of each text together that were found, and are all that it has.
 // The best of them is the one that is shown, in a present chat where there is one.
 func (g *gathering) add(ctx context.Context) error {
@@ -119,5 +91,24 @@ func (g *gathering) enough() bool {
 	}
 }
 
-// byDate reports whether the newest text comes first, unless texts are ranked.
-func (s *searcher) byDate() bool { return s.Rank || s.matches == nil || s.matches.ByDate }
+// score computes the scores by BM25 that the index did not. What a term is worth is judged
+// by all texts of the history, where there is one, each once; else by those that were read.
+func (g *gathering) score(ctx context.Context, fresh []*found) error {
+	for _, f := range fresh {
+		if f.indexed {
+			continue
+		}
+		if g.corpus == nil {
+			if len(fresh) > wordindex.MostRanked {
+				return &wordindex.TooManyError{Found: len(fresh)}
+			}
+			c, err := corpusOf(ctx, g.s, fresh)
+			if err != nil {
+				return err
+			}
+			g.corpus = &c
+		}
+		f.score = scoreOf(g.corpus, f.best)
+	}
+	return nil
+}

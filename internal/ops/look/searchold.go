@@ -9,7 +9,6 @@ import (
 
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
-	"stchat/internal/ops"
 )
 
 // oldVersion is a version in which is searched.
@@ -18,17 +17,6 @@ type oldVersion struct {
 	path  string
 	owner string
 	history.Version
-}
-
-// scanStores searches the versions that histories have, each line once.
-func (s *searcher) scanStores(ctx context.Context) error {
-	for _, st := range s.stores {
-		o := &oldReader{s: s, st: st, r: newSearchReader(s), long: map[string]bool{}}
-		if err := o.chats(ctx); err != nil && ctx.Err() == nil {
-			s.errs = append(s.errs, ops.PathError(err))
-		}
-	}
-	return ctx.Err()
 }
 
 // oldReader searches a history.

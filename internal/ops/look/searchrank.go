@@ -11,35 +11,13 @@ import (
 	"stchat/internal/words"
 )
 
-// score computes the scores by BM25 that the index did not. What a term is worth is judged
-// by all texts of the history, where there is one, each once; else by those that were read.
-func (g *gathering) score(ctx context.Context, fresh []*found) error {
-	for _, f := range fresh {
-		if f.indexed {
-			continue
-		}
-		if g.corpus == nil {
-			if len(fresh) > wordindex.MostRanked {
-				return &wordindex.TooManyError{Found: len(fresh)}
-			}
-			c, err := g.s.corpusOf(ctx, fresh)
-			if err != nil {
-				return err
-			}
-			g.corpus = &c
-		}
-		f.score = scoreOf(g.corpus, f.best)
-	}
-	return nil
-}
-
 // corpusOf counts the texts by which terms are judged.
-func (s *searcher) corpusOf(ctx context.Context, all []*found) (wordindex.Corpus, error) {
+func corpusOf(ctx context.Context, s *searcher, all []*found) (wordindex.Corpus, error) {
 	if s.index != nil {
 		return s.index.Corpus(ctx, s.Query)
 	}
 	if len(s.stores) > 0 {
-		return s.countStores(ctx)
+		return countStores(ctx, s)
 	}
 	c := s.corpus
 	c.Having = make([]int64, len(s.Query.Terms()))
@@ -52,7 +30,7 @@ func (s *searcher) corpusOf(ctx context.Context, all []*found) (wordindex.Corpus
 }
 
 // countStores counts the texts of the histories, each once, as the index does.
-func (s *searcher) countStores(ctx context.Context) (c wordindex.Corpus, err error) {
+func countStores(ctx context.Context, s *searcher) (c wordindex.Corpus, err error) {
 	terms := s.Query.Terms()
 	c.Having = make([]int64, len(terms))
 	known := map[uint64]bool{}

@@ -135,26 +135,6 @@ func (t *searchTally) match(raw []byte, h hit, shown, wanted bool, r *searchRead
 	t.hits = append(t.hits, h)
 }
 
-// hash is what a text is known by.
-func (s *searcher) hash(text []byte) uint64 { return wordindex.Hash(s.id, text) }
-
-// wants reports whether who said a message, and when, is what is looked for.
-func (s *searcher) wants(said wordindex.Said) bool {
-	if len(s.Roles) > 0 && !slices.Contains(s.Roles, said.Role) {
-		return false
-	}
-	return s.Since.IsZero() && s.Until.IsZero() || said.Dated && within(time.UnixMilli(said.At), s.Since, s.Until)
-}
-
-// names reports whether a name, which raw reads as JSON, is one of those looked for.
-func (s *searcher) names(raw func() []byte) bool {
-	if len(s.Names) == 0 {
-		return true
-	}
-	name, ok := rawjson.Unquote(raw())
-	return ok && slices.Contains(s.Names, name)
-}
-
 // within reports whether a date is not before since and not after until, which are zero
 // where they do not matter.
 func within(date, since, until time.Time) bool {

@@ -13,19 +13,26 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
+	"stchat/internal/words"
 )
 
+// showing makes documents of hits.
+type showing struct {
+	ground *ground
+	query  *words.Query
+}
+
 // show reads a hit's message again and makes its document.
-func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
+func (s *showing) show(ctx context.Context, g *found) (*SearchHit, error) {
 	h := g.best
-	doc := &SearchHit{Schema: 1, Path: s.pathOf(h), Index: int(h.index), Places: g.places, Gone: g.gone, Marks: [][2]int{}}
+	doc := &SearchHit{Schema: 1, Path: s.ground.pathOf(h), Index: int(h.index), Places: g.places, Gone: g.gone, Marks: [][2]int{}}
 	doc.Chat = userdir.ChatName(doc.Path)
 	var line []byte
 	var err error
 	if h.chat < 0 {
-		line, err = s.showOld(ctx, doc, h)
+		line, err = s.old(ctx, doc, h)
 	} else {
-		line, err = s.showPresent(ctx, doc, h)
+		line, err = s.present(ctx, doc, h)
 	}
 	if err != nil {
 		return nil, &ops.SourceError{Path: doc.Path, Err: ops.PathError(err)}
@@ -53,10 +60,10 @@ func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
 		}
 	}
 	said, ok := rawjson.Unquote(raw)
-	if !ok || s.hash([]byte(said)) != h.text {
+	if !ok || s.ground.hash([]byte(said)) != h.text {
 		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
 	}
-	if snippet, marks := s.Query.Snippet(said); marks != nil {
+	if snippet, marks := s.query.Snippet(said); marks != nil {
 		doc.Snippet, doc.Marks = snippet, marks
 	} else {
 		doc.Snippet = snippet
@@ -64,10 +71,10 @@ func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
 	return doc, nil
 }
 
-// showPresent reads a hit's line in a chat as it is now.
-func (s *searcher) showPresent(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
-	t := s.chats[h.chat]
-	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: s.lib, Regular: t.From != "", Any: true})
+// present reads a hit's line in a chat as it is now.
+func (s *showing) present(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
+	t := s.ground.chats[h.chat]
+	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: s.ground.lib, Regular: t.From != "", Any: true})
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +82,8 @@ func (s *searcher) showPresent(ctx context.Context, doc *SearchHit, h hit) ([]by
 	if c.Owner != "" {
 		doc.Owner = &c.Owner
 	}
-	if v := s.spared[int(h.chat)]; v != nil {
-		st := s.stores[0] // an index serves one alone
+	if v := s.ground.spared[int(h.chat)]; v != nil {
+		st := s.ground.stores[0] // an index serves one alone
 		if doc.Index, err = st.indexOf(ctx, v, int64(h.index)); err != nil {
 			return nil, err
 		}
@@ -85,9 +92,9 @@ func (s *searcher) showPresent(ctx context.Context, doc *SearchHit, h hit) ([]by
 	return c.Source.Section(h.off, h.len)
 }
 
-// showOld finds a hit's line in its version, and the message's index there.
-func (s *searcher) showOld(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
-	old := s.old[-1-h.chat]
+// old finds a hit's line in its version, and the message's index there.
+func (s *showing) old(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
+	old := s.ground.old[-1-h.chat]
 	rev := int(old.Rev)
 	if doc.Rev = &rev; old.owner != "" {
 		doc.Owner = &old.owner

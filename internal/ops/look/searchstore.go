@@ -3,11 +3,12 @@ package look
 import (
 	"context"
 	"errors"
-	"path/filepath"
+	"slices"
 
 	"stchat/internal/history"
+	"stchat/internal/jsonl"
+	"stchat/internal/meta"
 	"stchat/internal/ops"
-	"stchat/internal/userdir"
 )
 
 // ErrNoHistory means that what is gone was asked for where no history is kept.
@@ -21,71 +22,79 @@ type searchStore struct {
 	versions []history.Version // of all chats, in the order of archiving
 }
 
-// open opens the histories of the folders in which the chats lie. What no present chat has
-// is judged by all chats of such a folder: so the others are read too.
-func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
-	for _, root := range ops.Roots(walked, s.List.Shard) {
-		if !root.User {
-			continue
-		}
-		store, err := history.OpenRead(ctx, s.Store(root.Path))
-		switch {
-		case err == nil:
-			s.stores = append(s.stores, &searchStore{store: store, root: root})
-		case !errors.Is(err, history.ErrNoStore):
-			s.errs = append(s.errs, ops.PathError(err))
-		}
+// piece reads a line that is one piece.
+func (st *searchStore) piece(ctx context.Context, id int64) ([]byte, error) {
+	for line, err := range st.store.Lines(ctx, []history.Run{{First: id, Count: 1, Part: history.Whole}}) {
+		return slices.Clone(line.Data), err
 	}
-	if s.Gone && len(s.stores)+len(s.errs) == 0 {
-		return ErrNoHistory
-	}
-	s.folders = map[string]string{}
-	asked := map[string]bool{}
-	for _, t := range s.chats {
-		asked[s.real(t)] = true
-	}
-	for _, st := range s.stores {
-		if st.root.Whole && s.List.Shard.Whole() {
-			continue
-		}
-		rest := ops.WalkNames(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true})
-		for _, t := range rest.Chats {
-			if !asked[s.real(t)] {
-				s.chats = append(s.chats, t)
-			}
-		}
-	}
-	for _, st := range s.stores {
-		if s.id, err = st.store.ID(ctx); err != nil {
-			return err
-		}
-		if st.versions, err = st.store.VersionsSince(ctx, 0); err != nil {
-			return err
-		}
-	}
-	return s.ask(ctx)
+	return nil, history.ErrRewritten
 }
 
-func (s *searcher) close() {
-	if s.index != nil {
-		_ = s.matches.Close() // only read from
-		_ = s.index.Close()
+// indexOf returns the index of the message in a line of a version. Where each line is one,
+// but for a header and what is behind the last LF, it need not read those before.
+func (st *searchStore) indexOf(ctx context.Context, v *history.Version, line int64) (index int, err error) {
+	runs, err := v.Runs()
+	if err != nil {
+		return 0, err
 	}
-	for _, st := range s.stores {
-		_ = st.store.Close() // only read from
+	lines := int64(0)
+	for _, r := range runs {
+		lines += r.Count
 	}
+	last := runs[len(runs)-1]
+	first, err := st.piece(ctx, runs[0].First)
+	if err != nil {
+		return 0, err
+	}
+	if end, err := st.piece(ctx, last.First+last.Count-1); err != nil {
+		return 0, err
+	} else if len(end) == 0 {
+		lines--
+	}
+	header := int64(0)
+	if meta.IsHeader(first) {
+		header = 1
+	}
+	if lines-header == int64(v.Messages) {
+		return int(line - header), nil
+	}
+	counter := newMessageCounter()
+	for l, err := range st.store.Lines(ctx, runs) {
+		if err != nil || line == 0 {
+			return counter.messages, err
+		}
+		line--
+		if err := counter.line(l.Data); err != nil {
+			return 0, err
+		}
+	}
+	return 0, history.ErrRewritten
 }
 
-// real is the path of a chat without links. A folder is looked at once.
-func (s *searcher) real(t ops.Target) string {
-	if t.From == "" { // it was not listed as a regular file
-		return userdir.RealPath(t.Path)
+// inIndex reports whether all lines of a version are in the index: none is stored in parts.
+func inIndex(v *history.Version) bool {
+	runs, err := v.Runs()
+	return err == nil && !slices.ContainsFunc(runs, func(r history.Run) bool { return r.Part != history.Whole })
+}
+
+// messageCounter counts messages as SillyTavern does.
+type messageCounter struct {
+	buf      jsonl.Buffer
+	keys     *jsonl.Keys
+	messages int
+	begun    bool // a header, or what stands in its place
+}
+
+func newMessageCounter() *messageCounter { return &messageCounter{keys: jsonl.NewKeys()} }
+
+func (c *messageCounter) line(data []byte) error {
+	survives := false
+	_, err := c.buf.Each(jsonl.Bytes(data), jsonl.MapOptions{Limit: -1, Keys: c.keys}, func(l *jsonl.Line) { survives = l.Damage == nil })
+	if survives {
+		if c.begun || !meta.IsHeader(data) {
+			c.messages++
+		}
+		c.begun = true
 	}
-	dir, file := filepath.Split(t.Path)
-	folder, ok := s.folders[dir]
-	if !ok {
-		folder = userdir.RealPath(dir)
-		s.folders[dir] = folder
-	}
-	return filepath.Join(folder, file)
+	return err
 }

@@ -1,0 +1,216 @@
+package look
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"stchat/internal/history"
+	"stchat/internal/library"
+	"stchat/internal/ops"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+	"stchat/internal/wordindex"
+	"strings"
+)
+
+// ground is where a search looks: chats, and the histories of their folders.
+type ground struct {
+	lib     *library.Library
+	chats   []ops.Target // those behind the first asked are read for what they hold alone
+	asked   int
+	spared  map[int]*history.Version // chats that need not be read: they are as this version
+	folders map[string]string        // their real paths
+	id      string                   // of the history, by which texts are known
+
+	stores []*searchStore
+	old    []*oldVersion
+
+	index   *wordindex.Index   // of the only history; nil: all lines are read
+	matches *wordindex.Matches // what it has of the query
+}
+
+// before orders hits: the newest first, and what has no date last; then by path, what is
+// there before what was, and by place.
+func (g *ground) before(a, b hit) int {
+	return cmp.Or(compareBools(!a.dated, !b.dated), cmp.Compare(b.date, a.date), strings.Compare(filepath.ToSlash(g.pathOf(a)), filepath.ToSlash(g.pathOf(b))),
+		compareBools(a.chat < 0, b.chat < 0), cmp.Compare(a.index, b.index), cmp.Compare(a.off, b.off), cmp.Compare(a.swipe, b.swipe))
+}
+
+func (g *ground) pathOf(h hit) string {
+	if h.chat < 0 {
+		return g.old[-1-h.chat].path
+	}
+	return g.chats[h.chat].Path
+}
+
+// ask asks the word index. Where it does not serve, all lines are read, with the same
+// answers; an index knows the texts of one history alone. The error is that ctx ended, or
+// a [*wordindex.TooManyError].
+func (g *ground) ask(ctx context.Context, opt *SearchOptions) error {
+	if opt.NoIndex || len(g.stores) != 1 {
+		return nil
+	}
+	st := g.stores[0]
+	x, err := wordindex.Open(ctx, st.store)
+	if err != nil {
+		return ctx.Err()
+	}
+	m, err := x.Find(ctx, &wordindex.Want{Query: opt.Query, Rank: opt.Rank, Roles: opt.Roles, Since: opt.Since, Until: opt.Until, Swipes: opt.Swipes})
+	if err == nil {
+		if g.spared, err = g.atRest(ctx, st); err == nil {
+			g.index, g.matches = x, m
+			return ctx.Err()
+		}
+		_ = m.Close()
+	}
+	_ = x.Close() // what it has noted is noted
+	if _, tooMany := errors.AsType[*wordindex.TooManyError](err); tooMany {
+		return err
+	}
+	return ctx.Err()
+}
+
+// atRest finds the chats that stand as the last snapshot found them: they need not be read.
+func (g *ground) atRest(ctx context.Context, st *searchStore) (map[int]*history.Version, error) {
+	seen, err := st.store.Seen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	versions := make(map[int64]*history.Version, len(st.versions))
+	for i := range st.versions {
+		versions[st.versions[i].ID] = &st.versions[i]
+	}
+	rest := map[int]*history.Version{}
+	root := userdir.RealPath(st.root.Path)
+	for i, t := range g.chats {
+		rel, err := filepath.Rel(root, g.real(t))
+		if err != nil {
+			continue
+		}
+		f, ok := seen[filepath.ToSlash(rel)]
+		if !ok || f.Racy {
+			continue
+		}
+		stamp, err := safefile.StampPath(t.Path)
+		if err != nil || !stamp.Regular() || stamp.Size() != f.Size || stamp.ModTime().UnixNano() != f.Mtime || stamp.ChangeTime() != f.Ctime {
+			continue
+		}
+		if v := versions[f.Version]; v != nil && inIndex(v) {
+			rest[i] = v
+		}
+	}
+	return rest, ctx.Err()
+}
+
+// places lists where lines are that are in the index: in the chats at rest, and then in
+// old versions, of each chat the newest first.
+func (g *ground) places() (list []place, err error) {
+	add := func(v *history.Version, chat int) error {
+		runs, err := v.Runs()
+		line := int64(0)
+		for _, r := range runs {
+			if r.Part == history.Whole {
+				list = append(list, place{r, line, int32(chat)})
+			}
+			line += r.Count
+		}
+		return err
+	}
+	for i := range g.chats {
+		if v := g.spared[i]; v != nil {
+			if err := add(v, i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i, old := range g.old {
+		if err := add(&old.Version, -1-i); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// hash is what a text is known by.
+func (g *ground) hash(text []byte) uint64 { return wordindex.Hash(g.id, text) }
+
+// open opens the histories of the folders in which the chats lie. What no present chat has
+// is judged by all chats of such a folder: so the others are read too. errs are histories
+// that cannot be read.
+func (g *ground) open(ctx context.Context, opt *SearchOptions, walked ops.Walked) (errs []error, err error) {
+	for _, root := range ops.Roots(walked, opt.List.Shard) {
+		if !root.User {
+			continue
+		}
+		store, err := history.OpenRead(ctx, opt.Store(root.Path))
+		switch {
+		case err == nil:
+			g.stores = append(g.stores, &searchStore{store: store, root: root})
+		case !errors.Is(err, history.ErrNoStore):
+			errs = append(errs, ops.PathError(err))
+		}
+	}
+	if opt.Gone && len(g.stores)+len(errs) == 0 {
+		return nil, ErrNoHistory
+	}
+	asked := map[string]bool{}
+	for _, t := range g.chats {
+		asked[g.real(t)] = true
+	}
+	for _, st := range g.stores {
+		if st.root.Whole && opt.List.Shard.Whole() {
+			continue
+		}
+		rest := ops.WalkNames(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true})
+		for _, t := range rest.Chats {
+			if !asked[g.real(t)] {
+				g.chats = append(g.chats, t)
+			}
+		}
+	}
+	for _, st := range g.stores {
+		if g.id, err = st.store.ID(ctx); err != nil {
+			return errs, err
+		}
+		if st.versions, err = st.store.VersionsSince(ctx, 0); err != nil {
+			return errs, err
+		}
+	}
+	return errs, g.ask(ctx, opt)
+}
+
+func (g *ground) close() {
+	if g.index != nil {
+		_ = g.matches.Close() // only read from
+		_ = g.index.Close()
+	}
+	for _, st := range g.stores {
+		_ = st.store.Close() // only read from
+	}
+}
+
+// real is the path of a chat without links. A folder is looked at once.
+func (g *ground) real(t ops.Target) string {
+	if t.From == "" { // it was not listed as a regular file
+		return userdir.RealPath(t.Path)
+	}
+	dir, file := filepath.Split(t.Path)
+	folder, ok := g.folders[dir]
+	if !ok {
+		folder = userdir.RealPath(dir)
+		g.folders[dir] = folder
+	}
+	return filepath.Join(folder, file)
+}
+
+func newGround(chats []ops.Target) ground {
+	return ground{lib: new(library.Library), chats: chats, asked: len(chats), folders: map[string]string{}}
+}
+
+// place is a run of lines in a chat at rest, or in an old version.
+type place struct {
+	history.Run
+	line int64 // the number of the first
+	chat int32 // as in [hit]
+}
