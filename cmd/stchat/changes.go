@@ -3,27 +3,10 @@ package main
 import (
 	"strconv"
 	"strings"
-
-	"stchat/internal/changeset"
 )
 
 // undoVariable names how much is kept for undo.
 const undoVariable = "STCHAT_UNDO_MAX"
-
-// changes returns what every command that writes tells the one place that does it.
-func (a *app) changes(dryRun, noSync bool) (changeset.Options, error) {
-	opt := changeset.Options{DryRun: dryRun, NoSync: noSync, Command: recorded(a.args), Now: a.Now()}
-	if text := a.Getenv(undoVariable); text != "" {
-		size, ok := parseSize(text)
-		if !ok {
-			return opt, usagef("%s is a number of bytes such as 500M or 2G, not %q", undoVariable, text)
-		}
-		if opt.KeepBytes = size; size == 0 {
-			opt.KeepBytes = -1 // the newest alone
-		}
-	}
-	return opt, nil
-}
 
 // parseSize reads a number of bytes, with K, M, G or T behind it for powers of 1024.
 func parseSize(text string) (int64, bool) {

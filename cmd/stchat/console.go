@@ -36,34 +36,6 @@ type console struct {
 	redraw   func() // clears the progress line, where there is one
 }
 
-func (a *app) console() *console {
-	return &console{
-		env:      a.env,
-		quiet:    a.quiet,
-		work:     &a.work,
-		outColor: a.coloured(a.OutTTY),
-		errColor: a.coloured(a.ErrTTY),
-		shown:    a.OutTTY || a.color == "always",
-	}
-}
-
-// coloured decides by --color, then NO_COLOR and TERM=dumb turn colour off,
-// FORCE_COLOR and CLICOLOR_FORCE on, then it is on for a terminal. NO_COLOR wins
-// over FORCE_COLOR, and over --color always.
-func (a *app) coloured(tty bool) bool {
-	switch {
-	case a.color == "never", a.Getenv("NO_COLOR") != "":
-		return false
-	case a.color == "always":
-		return true
-	case a.Getenv("TERM") == "dumb":
-		return false
-	case a.Getenv("FORCE_COLOR") != "", a.Getenv("CLICOLOR_FORCE") != "":
-		return true
-	}
-	return tty
-}
-
 // paint colours s, which is shown text.
 func paint(on bool, code, s string) string {
 	if !on || s == "" {

@@ -15,8 +15,8 @@ import (
 	"stchat/internal/plural"
 )
 
-// hints say what helps where no chat can be made.
-func (o *cutOptions) hints() []hint {
+// cutHints say what helps where no chat can be made.
+func cutHints(o *cutOptions) []hint {
 	without := "; --lorebook share takes the name alone"
 	if o.isolate {
 		without = "; --unset world_info leaves the name out"
@@ -40,23 +40,23 @@ func (o *cutOptions) hints() []hint {
 	}, editHints()...)
 }
 
-// tell prints the results in the order of the sources, and returns the worst
+// tellCuts prints the results in the order of the sources, and returns the worst
 // outcome.
-func (o *cutOptions) tell(c *console, results []*cut.Result) error {
-	how := saying{dryRun: o.dryRun && !o.json, json: o.json, hints: o.hints()}
+func tellCuts(c *console, o *cutOptions, results []*cut.Result) error {
+	how := saying{dryRun: o.dryRun && !o.json, json: o.json, hints: cutHints(o)}
 	var n counts
 	inPlace := false
 	var printed error
 	for _, r := range results {
 		n.add(r)
 		if r.Err == nil {
-			o.remark(c, &r.Doc)
+			remark(c, &r.Doc)
 		}
 		how.json = how.json && printed == nil
 		err := say(c, how, r.Doc.Source, r)
 		inPlace = inPlace || r.Err == nil && edited(&r.Doc)
 		if r.Err == nil && printed == nil {
-			err = o.printResult(c, &r.Doc)
+			err = printCut(c, o, &r.Doc)
 		}
 		if printed == nil {
 			printed = err
@@ -85,7 +85,7 @@ func edited(d *cut.Document) bool {
 }
 
 // remark says what there is to say about a chat that was written.
-func (o *cutOptions) remark(c *console, d *cut.Document) {
+func remark(c *console, d *cut.Document) {
 	source := d.Source
 	if source == chat.Stdin {
 		source = "standard input"
@@ -148,8 +148,8 @@ func (n *counts) summary(o *cutOptions) string {
 	return s
 }
 
-// printResult puts one result on stdout.
-func (o *cutOptions) printResult(c *console, d *cut.Document) error {
+// printCut puts one result on stdout.
+func printCut(c *console, o *cutOptions, d *cut.Document) error {
 	if o.json {
 		return jsondoc.Write(c.Out, d, "")
 	}

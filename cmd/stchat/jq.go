@@ -23,30 +23,6 @@ func addJQ(cmd *cobra.Command) {
 	}
 }
 
-// throughJQ runs a command whose documents go through the program of --jq, if it is given.
-func (a *app) throughJQ(cmd *cobra.Command, run func() error) error {
-	flag := cmd.Flags().Lookup("jq")
-	if flag == nil || !flag.Changed {
-		return run()
-	}
-	code, err := compileJQ(flag.Value.String())
-	if err != nil {
-		return usagef("--jq: %v", err)
-	}
-	if err := cmd.Flags().Set("json", "true"); err != nil {
-		return err
-	}
-	out := a.Out
-	w := &jqWriter{out: out, code: code, terminal: a.OutTTY}
-	a.Out = w
-	defer func() { a.Out = out }()
-	err = run()
-	if w.err != nil {
-		return w.err // whatever the command makes of a failed write
-	}
-	return err
-}
-
 // compileJQ compiles a program that sees nothing but the documents: no environment, no
 // files, no modules.
 func compileJQ(expr string) (*gojq.Code, error) {

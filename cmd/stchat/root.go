@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/changeset"
 	"stchat/internal/visible"
 )
 
@@ -221,6 +222,73 @@ func (a *app) watch(cmd *cobra.Command) {
 // errorLine prints one error: a line, whatever its text holds.
 func (a *app) errorLine(text string) {
 	fmt.Fprintf(a.Err, "stchat: %s\n", visible.Text(text))
+}
+
+// changes returns what every command that writes tells the one place that does it.
+func (a *app) changes(dryRun, noSync bool) (changeset.Options, error) {
+	opt := changeset.Options{DryRun: dryRun, NoSync: noSync, Command: recorded(a.args), Now: a.Now()}
+	if text := a.Getenv(undoVariable); text != "" {
+		size, ok := parseSize(text)
+		if !ok {
+			return opt, usagef("%s is a number of bytes such as 500M or 2G, not %q", undoVariable, text)
+		}
+		if opt.KeepBytes = size; size == 0 {
+			opt.KeepBytes = -1 // the newest alone
+		}
+	}
+	return opt, nil
+}
+
+func (a *app) console() *console {
+	return &console{
+		env:      a.env,
+		quiet:    a.quiet,
+		work:     &a.work,
+		outColor: a.coloured(a.OutTTY),
+		errColor: a.coloured(a.ErrTTY),
+		shown:    a.OutTTY || a.color == "always",
+	}
+}
+
+// coloured decides by --color, then NO_COLOR and TERM=dumb turn colour off,
+// FORCE_COLOR and CLICOLOR_FORCE on, then it is on for a terminal. NO_COLOR wins
+// over FORCE_COLOR, and over --color always.
+func (a *app) coloured(tty bool) bool {
+	switch {
+	case a.color == "never", a.Getenv("NO_COLOR") != "":
+		return false
+	case a.color == "always":
+		return true
+	case a.Getenv("TERM") == "dumb":
+		return false
+	case a.Getenv("FORCE_COLOR") != "", a.Getenv("CLICOLOR_FORCE") != "":
+		return true
+	}
+	return tty
+}
+
+// throughJQ runs a command whose documents go through the program of --jq, if it is given.
+func (a *app) throughJQ(cmd *cobra.Command, run func() error) error {
+	flag := cmd.Flags().Lookup("jq")
+	if flag == nil || !flag.Changed {
+		return run()
+	}
+	code, err := compileJQ(flag.Value.String())
+	if err != nil {
+		return usagef("--jq: %v", err)
+	}
+	if err := cmd.Flags().Set("json", "true"); err != nil {
+		return err
+	}
+	out := a.Out
+	w := &jqWriter{out: out, code: code, terminal: a.OutTTY}
+	a.Out = w
+	defer func() { a.Out = out }()
+	err = run()
+	if w.err != nil {
+		return w.err // whatever the command makes of a failed write
+	}
+	return err
 }
 
 func isClosedPipe(err error) bool {

@@ -124,7 +124,7 @@ func (a *adder) text(raw []byte) (id int64, err error) {
 }
 
 // add indexes the lines of the versions that are new.
-func (x *Index) add(ctx context.Context, s *history.Store) error {
+func add(ctx context.Context, x *Index, s *history.Store) error {
 	var last int64
 	if err := x.get(ctx, metaVersion, &last); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (x *Index) add(ctx context.Context, s *history.Store) error {
 	if err != nil {
 		return err
 	}
-	known, err := x.spans(ctx)
+	known, err := spansOf(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -161,16 +161,16 @@ func (x *Index) add(ctx context.Context, s *history.Store) error {
 		}
 	}
 	fresh := without(join(all), known)
-	if err := x.addLines(ctx, s, fresh); err != nil {
+	if err := addLines(ctx, x, s, fresh); err != nil {
 		return err
 	}
-	if err := x.setSpans(ctx, join(append(known, fresh...))); err != nil {
+	if err := setSpans(ctx, x, join(append(known, fresh...))); err != nil {
 		return err
 	}
 	return x.exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", last, metaVersion)
 }
 
-func (x *Index) addLines(ctx context.Context, s *history.Store, fresh []span) error {
+func addLines(ctx context.Context, x *Index, s *history.Store, fresh []span) error {
 	id, err := s.ID(ctx)
 	if err != nil {
 		return err
@@ -201,8 +201,8 @@ func (x *Index) addLines(ctx context.Context, s *history.Store, fresh []span) er
 	return nil
 }
 
-// spans are the pieces that are in the index, or were looked at.
-func (x *Index) spans(ctx context.Context) (list []span, err error) {
+// spansOf returns the pieces that are in the index, or were looked at.
+func spansOf(ctx context.Context, x *Index) (list []span, err error) {
 	rows, err := x.conn.QueryContext(ctx, "SELECT first, n FROM span ORDER BY first")
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func (x *Index) spans(ctx context.Context) (list []span, err error) {
 	return list, rows.Err()
 }
 
-func (x *Index) setSpans(ctx context.Context, spans []span) error {
+func setSpans(ctx context.Context, x *Index, spans []span) error {
 	if err := x.exec(ctx, "DELETE FROM span"); err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"stchat/internal/history"
+	"stchat/internal/words"
 )
 
 // File is the index's name; it lies beside the history.
@@ -135,7 +136,7 @@ func (x *Index) begin(ctx context.Context, s *history.Store) error {
 	}
 	err := x.fit(ctx, s)
 	if err == nil {
-		err = x.add(ctx, s)
+		err = add(ctx, x, s)
 	}
 	if err == nil {
 		err = x.exec(ctx, "COMMIT")
@@ -191,6 +192,63 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 		return err
 	}
 	return x.exec(ctx, "INSERT INTO meta(k, v) VALUES(?, ?)", metaHistory, x.of)
+}
+
+// Find looks up the texts that have a query; it opens a [Matches], which ends with the
+// index. The error may be a [*TooManyError].
+func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
+	m := &Matches{x: x, done: map[int64]bool{}}
+	if w.Rank {
+		n, err := x.count(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", w.Query.FTS())
+		if err != nil {
+			return nil, err
+		}
+		if n > MostRanked {
+			return nil, &TooManyError{int(n)}
+		}
+		m.ranked, err = rank(ctx, x, w.Query)
+		if err != nil {
+			return nil, err
+		}
+		return m, m.advance()
+	}
+	n, err := x.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)", w.Query.FTS(), MostExact+1)
+	if err != nil {
+		return nil, err
+	}
+	m.ByDate = n <= MostExact
+	condition, args := w.places()
+	order := "words.rowid DESC"
+	if m.ByDate {
+		order = "u.at DESC" // what has no date comes last
+	}
+	query := "SELECT words.rowid, u.at FROM words CROSS JOIN use u ON u.text = words.rowid WHERE words MATCH ? AND " + condition + " ORDER BY " + order
+	if m.rows, err = x.conn.QueryContext(ctx, query, append([]any{w.Query.FTS()}, args...)...); err != nil {
+		return nil, err
+	}
+	return m, m.advance()
+}
+
+func (x *Index) count(ctx context.Context, query string, args ...any) (n int64, err error) {
+	err = x.conn.QueryRowContext(ctx, query, args...).Scan(&n)
+	return n, err
+}
+
+// Corpus counts the texts of the index.
+func (x *Index) Corpus(ctx context.Context, q *words.Query) (c Corpus, err error) {
+	for k, n := range map[string]*int64{metaTexts: &c.Texts, metaWords: &c.Words} {
+		if err := x.get(ctx, k, n); err != nil {
+			return c, err
+		}
+	}
+	for _, t := range q.Terms() {
+		n, err := x.count(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", t.FTS())
+		if err != nil {
+			return c, err
+		}
+		c.Having = append(c.Having, n)
+	}
+	return c, nil
 }
 
 // zone describes the local time, in winter and in summer.

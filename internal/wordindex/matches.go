@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"slices"
 
 	"stchat/internal/words"
@@ -98,6 +99,37 @@ func (m *Matches) Close() error {
 	return m.rows.Close()
 }
 
+// uses reads all places of the texts that a column of text tells, each once.
+func (m *Matches) uses(ctx context.Context, column string, which []int64) (list Uses, err error) {
+	if len(which) == 0 {
+		return nil, nil
+	}
+	values, err := json.Marshal(which)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := m.x.conn.QueryContext(ctx, `SELECT t.h, t.id, u.piece, u.swipe, u.chosen, u.role, u.at
+		FROM json_each(?) j CROSS JOIN text t ON t.`+column+` = j.value CROSS JOIN use u ON u.text = t.id`, string(values))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	who := roles()
+	for rows.Next() {
+		var u Use
+		var h int64
+		var role int
+		var at sql.NullInt64
+		if err := rows.Scan(&h, &u.Number, &u.Piece, &u.Swipe, &u.Chosen, &role, &at); err != nil {
+			return nil, err
+		}
+		u.Text, u.Said, u.Score = uint64(h), Said{who[role], at.Int64, at.Valid}, m.ranked.of(u.Number)
+		list = append(list, u)
+	}
+	slices.SortStableFunc(list, func(a, b Use) int { return int(min(1, max(-1, a.Piece-b.Piece))) })
+	return list, rows.Err()
+}
+
 // ranked are texts with their scores, the higher the better. These are rounded, so that one
 // that is computed elsewhere is the same.
 type ranked struct {
@@ -106,8 +138,8 @@ type ranked struct {
 	order  []int32 // the best first
 }
 
-// score ranks the texts that have a query.
-func (x *Index) score(ctx context.Context, q *words.Query) (*ranked, error) {
+// rank scores the texts that have a query.
+func rank(ctx context.Context, x *Index, q *words.Query) (*ranked, error) {
 	rows, err := x.conn.QueryContext(ctx, "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ?", q.FTS())
 	if err != nil {
 		return nil, err
@@ -142,21 +174,4 @@ func (r *ranked) of(id int64) float32 {
 type Corpus struct {
 	Texts, Words int64
 	Having       []int64 // how many texts have each of the query's terms
-}
-
-// Corpus counts the texts of the index.
-func (x *Index) Corpus(ctx context.Context, q *words.Query) (c Corpus, err error) {
-	for k, n := range map[string]*int64{metaTexts: &c.Texts, metaWords: &c.Words} {
-		if err := x.get(ctx, k, n); err != nil {
-			return c, err
-		}
-	}
-	for _, t := range q.Terms() {
-		n, err := x.count(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", t.FTS())
-		if err != nil {
-			return c, err
-		}
-		c.Having = append(c.Having, n)
-	}
-	return c, nil
 }

@@ -50,7 +50,7 @@ func assign(ctx context.Context, lib *library.Library, opt Options, jobs []*job)
 		}
 		j.chats = append(j.chats, r)
 		if j.err == nil {
-			j.judge(lib, r)
+			judge(j, lib, r)
 		}
 	}
 	return nil
@@ -81,7 +81,7 @@ func jobFor(r *rebinding, jobs []*job) *job {
 
 // judge refuses a chat of another user's, and warns where the chat named another book
 // than the one that is cloned, or a clone.
-func (j *job) judge(lib *library.Library, r *rebinding) {
+func judge(j *job, lib *library.Library, r *rebinding) {
 	chats, inUser := userdir.Enclosing(r.path)
 	books, ok := userdir.Enclosing(j.book.Path)
 	if ok && inUser && userdir.RealPath(chats.Root) != userdir.RealPath(books.Root) {

@@ -96,7 +96,7 @@ func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 		}
 	}
 	res.Tree = b.tree()
-	return res, b.texts(ctx)
+	return res, texts(ctx, b)
 }
 
 // asked is which chats of a folder were named; all of them where the folder was.

@@ -22,7 +22,7 @@ const (
 )
 
 // texts reads the messages that are shown of the chats.
-func (b *treeBuilder) texts(ctx context.Context) error {
+func texts(ctx context.Context, b *treeBuilder) error {
 	if b.Preview <= 0 && !b.Page {
 		return nil
 	}

@@ -86,12 +86,12 @@ func set(ctx context.Context, opt *SetOptions) *Result {
 		case !onLog && (opt.At != nil || opt.Swipe != nil):
 			return fmt.Errorf("%s: %q: %w", t.path, namespace, ErrNoLog)
 		case opt.Reset != nil:
-			return opt.reset(ctx, t, namespace, s)
+			return reset(ctx, opt, t, namespace, s)
 		case onLog:
 			if hasData {
 				r.Warn("%s: an older Luker left this copy; the floor log counts, and the copy stays as it is", data.Path)
 			}
-			return opt.commit(ctx, t, log.Path, namespace, r, s)
+			return commit(ctx, opt, t, log.Path, namespace, r, s)
 		}
 		return setPlain(t, &opt.Values, namespace, s)
 	})

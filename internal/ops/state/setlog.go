@@ -21,8 +21,8 @@ import (
 
 // commit adds one commit to a floor log, or begins one: the operations that make of what
 // the log says now what is wanted (createFloorState's update).
-func (opt *SetOptions) commit(ctx context.Context, t *target, path, namespace string, r *Result, s *changeset.Set) error {
-	floor, swipe, err := opt.place(ctx, t)
+func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace string, r *Result, s *changeset.Set) error {
+	floor, swipe, err := place(ctx, opt, t)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func openLog(path string) (f *os.File, was safefile.Stamp, err error) {
 
 // place returns the message and the swipe that a commit belongs to (resolveCommitTarget
 // of floor-state/core.js).
-func (opt *SetOptions) place(ctx context.Context, t *target) (floor, swipe int, err error) {
+func place(ctx context.Context, opt *SetOptions, t *target) (floor, swipe int, err error) {
 	swipes, err := t.chosen(ctx)
 	if err != nil {
 		return 0, 0, err
@@ -139,7 +139,7 @@ func difference(a, b []byte) (operations []byte, n int, err error) {
 }
 
 // reset puts a list of commits in place of a floor log: all of them, or none.
-func (opt *SetOptions) reset(ctx context.Context, t *target, namespace string, s *changeset.Set) error {
+func reset(ctx context.Context, opt *SetOptions, t *target, namespace string, s *changeset.Set) error {
 	swipes, err := t.chosen(ctx)
 	if err != nil {
 		return err
