@@ -28,12 +28,9 @@ SillyTavern does. If the chat is open in SillyTavern, reload it there: its next
 save would undo the edit.
 `
 
-// inPlaceFlags are the flags of every command that edits chats in place.
-type inPlaceFlags struct {
-	listFlags
+// termFlags are the flags of every command that edits chats or their state in place.
+type termFlags struct {
 	data            string
-	noFollow        bool
-	force           bool
 	expectMessages  int
 	expectIntegrity string
 	bump            bool
@@ -42,21 +39,49 @@ type inPlaceFlags struct {
 	json            bool
 }
 
+// addDryRun adds the first flag of every edit.
+func (o *termFlags) addDryRun(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
+}
+
+// addTerms adds the others that go with every edit; bumped says what gets a new slug.
+func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
+	o.expectMessages = -1
+	fs.Var(number{&o.expectMessages, 0, "--expect-messages takes a number of messages"}, "expect-messages", "exit 1 unless the chat has `N` messages")
+	fs.StringVar(&o.expectIntegrity, "expect-integrity", "", "exit 1 unless the chat has this integrity `SLUG`")
+	fs.BoolVar(&o.bump, "bump-integrity", false, "give "+bumped+" a new slug, so that an open tab is stopped instead of overwriting the edit")
+	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+}
+
+// terms turns the flags into what the verbs take; paths are what they are given.
+func (o *termFlags) terms(a *app, paths []string) (t edit.Terms, err error) {
+	t = edit.Terms{
+		Data: userFolder(a, o.data, paths), ExpectMessages: o.expectMessages, ExpectIntegrity: o.expectIntegrity,
+		BumpIntegrity: o.bump, Now: a.Now(), NewUUID: uuid.NewString,
+	}
+	t.Changes, err = a.changes(o.dryRun, o.noSync)
+	return t, err
+}
+
+// inPlaceFlags are the flags of every command that edits chats in place.
+type inPlaceFlags struct {
+	listFlags
+	termFlags
+	noFollow bool
+	force    bool
+}
+
 // addFlags adds what goes with every edit; force says what --force goes on with, "" for a
 // command without it.
 func (o *inPlaceFlags) addFlags(fs *pflag.FlagSet, force string) {
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
-		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
+		o.addDryRun(fs)
 		fs.BoolVar(&o.noFollow, "no-follow", false, "leave all state that refers to messages as it is")
 		if force != "" {
 			fs.BoolVar(&o.force, "force", false, force)
 		}
-		o.expectMessages = -1
-		fs.Var(number{&o.expectMessages, 0, "--expect-messages takes a number of messages"}, "expect-messages", "exit 1 unless the chat has `N` messages")
+		o.addTerms(fs, "the chat")
 		fs.Lookup("expect-messages").DefValue = "" // any number
-		fs.StringVar(&o.expectIntegrity, "expect-integrity", "", "exit 1 unless the chat has this integrity `SLUG`")
-		fs.BoolVar(&o.bump, "bump-integrity", false, "give the chat a new slug, so that an open tab is stopped instead of overwriting the edit")
-		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 	})
 	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.json, "json", false, "print a JSON document for each chat")
@@ -71,12 +96,9 @@ func (o *inPlaceFlags) addManyFlags(fs *pflag.FlagSet, force string) {
 
 // options turns the flags into what the verbs take.
 func (o *inPlaceFlags) options(a *app, chats []string) (opt edit.Options, err error) {
-	opt = edit.Options{
-		Chats: chats, Data: userFolder(a, o.data, chats), NoFollow: o.noFollow, Force: o.force,
-		ExpectMessages: o.expectMessages, ExpectIntegrity: o.expectIntegrity, BumpIntegrity: o.bump,
-		Now: a.Now(), NewUUID: uuid.NewString,
-	}
-	opt.Changes, err = a.changes(o.dryRun, o.noSync)
+	opt = edit.Options{Chats: chats, NoFollow: o.noFollow}
+	opt.Terms, err = o.terms(a, chats)
+	opt.Force = o.force
 	return opt, err
 }
 

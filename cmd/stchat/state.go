@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -43,33 +42,18 @@ keeps what it has read until it is reloaded.
 `
 
 // stateFlags are the flags of every command that changes state.
-type stateFlags struct {
-	data            string
-	expectMessages  int
-	expectIntegrity string
-	bump            bool
-	noSync          bool
-	dryRun          bool
-	json            bool
-}
+type stateFlags struct{ termFlags }
 
 func (o *stateFlags) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
-	o.expectMessages = -1
-	fs.Var(number{&o.expectMessages, 0, "--expect-messages takes a number of messages"}, "expect-messages", "exit 1 unless the chat has `N` messages")
-	fs.StringVar(&o.expectIntegrity, "expect-integrity", "", "exit 1 unless the chat has this integrity `SLUG`")
-	fs.BoolVar(&o.bump, "bump-integrity", false, "give a chat that is edited itself a new slug, so that an open tab is stopped instead of overwriting the edit")
+	o.addDryRun(fs)
+	o.addTerms(fs, "a chat that is edited itself")
 	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the path")
-	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 	fs.BoolVar(&o.json, "json", false, "print a JSON document for each PATH")
 }
 
 func (o *stateFlags) options(a *app, path string) (opt state.Options, err error) {
-	opt = state.Options{
-		Path: path, Data: userFolder(a, o.data, []string{path}), ExpectMessages: o.expectMessages, ExpectIntegrity: o.expectIntegrity,
-		BumpIntegrity: o.bump, Now: a.Now(), NewUUID: uuid.NewString,
-	}
-	opt.Changes, err = a.changes(o.dryRun, o.noSync)
+	opt.Path = path
+	opt.Terms, err = o.terms(a, []string{path})
 	return opt, err
 }
 

@@ -20,11 +20,9 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Options hold for every verb that edits chats in place.
-type Options struct {
-	Chats           []string
+// Terms are what chats and their state are edited on.
+type Terms struct {
 	Data            string // the user folder
-	NoFollow        bool   // leave state that refers to messages as it is
 	Force           bool   // go on where that is refused
 	ExpectMessages  int    // below 0: any number
 	ExpectIntegrity string // "": any slug
@@ -32,7 +30,14 @@ type Options struct {
 	Changes         changeset.Options
 	Now             time.Time
 	NewUUID         func() string
-	Meter           *progress.Meter
+}
+
+// Options hold for every verb that edits chats in place.
+type Options struct {
+	Terms
+	Chats    []string
+	NoFollow bool // leave state that refers to messages as it is
+	Meter    *progress.Meter
 }
 
 // Edited is what became of one chat: the JSON document of CONTENT.md 7.

@@ -167,8 +167,11 @@ func applyAsTheModel(t *testing.T, a, b uint64) {
 func options(paths ...string) edit.Options {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	return edit.Options{
-		Chats: paths, ExpectMessages: -1, Now: now, NewUUID: func() string { return "11111111-1111-4111-8111-111111111111" },
-		Changes: changeset.Options{NoSync: true, Now: now},
+		Chats: paths,
+		Terms: edit.Terms{
+			ExpectMessages: -1, Now: now, NewUUID: func() string { return "11111111-1111-4111-8111-111111111111" },
+			Changes: changeset.Options{NoSync: true, Now: now},
+		},
 	}
 }
 

@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"stchat/internal/changeset"
 	"stchat/internal/library"
@@ -14,15 +13,8 @@ import (
 
 // Options hold for every verb that changes state.
 type Options struct {
-	Path            string
-	Data            string // the user folder
-	Force           bool
-	ExpectMessages  int    // below 0: any number
-	ExpectIntegrity string // "": any slug
-	BumpIntegrity   bool   // of a chat that is edited itself
-	Changes         changeset.Options
-	Now             time.Time
-	NewUUID         func() string
+	edit.Terms // a new slug gets a chat that is edited itself
+	Path       string
 }
 
 // Changed is what became of the state of one chat or character: the document of state set,
@@ -104,12 +96,4 @@ func (opt *Options) expected(ctx context.Context, t *target) error {
 		err = fmt.Errorf("%s: %w: it has %d messages", t.path, edit.ErrExpected, len(swipes))
 	}
 	return err
-}
-
-// inChat returns the options of an edit of chats themselves.
-func (opt *Options) inChat(paths ...string) edit.Options {
-	return edit.Options{
-		Chats: paths, Data: opt.Data, Force: opt.Force, ExpectMessages: opt.ExpectMessages, ExpectIntegrity: opt.ExpectIntegrity,
-		BumpIntegrity: opt.BumpIntegrity, Changes: opt.Changes, Now: opt.Now, NewUUID: opt.NewUUID,
-	}
 }

@@ -27,7 +27,7 @@ func setRecap(ctx context.Context, opt *SetOptions) *Result {
 		r.Err = fmt.Errorf("%s: %w: a character has no recaps", opt.Path, ErrNamespace)
 		return r
 	}
-	r.take(edit.SetRecap(ctx, edit.RecapOptions{Options: opt.inChat(opt.Path), Scene: opt.Scene, Version: *opt.Version})[0])
+	r.take(edit.SetRecap(ctx, edit.RecapOptions{Options: edit.Options{Terms: opt.Terms, Chats: []string{opt.Path}}, Scene: opt.Scene, Version: *opt.Version})[0])
 	return r
 }
 
@@ -67,7 +67,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 		results = append(results, r)
 	}
 	edited, pruned := edit.Prune(ctx, edit.PruneOptions{
-		Options: opt.inChat(chats...), Recap: is(Recap), Illustrator: is(Illustrator), Logs: is, OlderThan: opt.OlderThan,
+		Options: edit.Options{Terms: opt.Terms, Chats: chats}, Recap: is(Recap), Illustrator: is(Illustrator), Logs: is, OlderThan: opt.OlderThan,
 	})
 	for i, e := range edited {
 		opt.Path = e.Doc.Path
