@@ -2,6 +2,7 @@ package history
 
 import (
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -43,6 +44,12 @@ func (c *Chat) Path() string {
 		name += ".jsonl"
 	}
 	return path.Join(c.Owner, name)
+}
+
+// inside reports whether the file lies below the user's folder: no other was ever taken in.
+func (c *Chat) inside() bool {
+	rel := strings.ReplaceAll(filepath.FromSlash(c.Path()), ":", "_") // Windows has its own idea of these
+	return filepath.IsLocal(rel) && !strings.ContainsAny(c.Name, "/"+string(filepath.Separator))
 }
 
 // Label names a chat for people: its folder's name and its own.

@@ -119,3 +119,22 @@ func TestOpenHostile(t *testing.T) {
 		}
 	}
 }
+
+// A store that somebody made cannot lead outside of the user's folder.
+func TestOutside(t *testing.T) {
+	for _, place := range [][2]string{
+		{"chats/../../evil", "a"}, {"..", "a"}, {"/tmp", "a"}, {"chats/Mira", "../../../evil"}, {"chats/Mira", "../Mira/b"}, {"chats/Mira", "/tmp/evil"},
+	} {
+		s := openNew(t)
+		v := take(t, s, "a", chatOf("a", 0, 3))[0]
+		if _, err := s.Chats(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.db.exec(t.Context(), "UPDATE chat SET owner = ?, name = ? WHERE id = ?", place[0], place[1], v.Chat); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := s.Chats(t.Context()); !errors.Is(err, ErrBroken) {
+			t.Errorf("%q: %v, %v", place, list, err)
+		}
+	}
+}

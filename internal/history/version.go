@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 )
 
@@ -107,6 +108,9 @@ func listChats(ctx context.Context, db *database, which string, args ...any) (li
 		}
 		if gone != 0 {
 			c.GoneAt = time.UnixMilli(gone)
+		}
+		if !c.inside() {
+			return nil, fmt.Errorf("%s: %w: it names a file outside of its folder, %q", db.path, ErrBroken, c.Path())
 		}
 		list = append(list, c)
 	}
