@@ -125,6 +125,9 @@ func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, err
 	if err != nil {
 		return s, nil, ops.PathError(err)
 	}
+	if !info.Mode().IsRegular() {
+		return s, nil, fmt.Errorf("%s: not a regular file", opt.Backup)
+	}
 	v := &version{file: opt.Backup, Version: history.Version{At: info.ModTime(), Source: history.FromBackup, Size: info.Size()}}
 	if _, at, dated := backups.Parse(info.Name(), time.Local); dated {
 		v.At = at

@@ -218,7 +218,7 @@ func (s *subject) write(ctx context.Context, v *version, w io.Writer) error {
 	if v.file == "" {
 		return s.store.WriteTo(ctx, w, &v.Version)
 	}
-	f, err := os.Open(v.file)
+	f, err := chat.OpenRegular(v.file)
 	if err != nil {
 		return ops.PathError(err)
 	}
