@@ -188,9 +188,13 @@ func newResult(from string, opt *Options) *Result {
 	}}
 }
 
-// finish fills in what became of the files.
+// finish fills in what became of the files. Where nothing did, nothing is told of what
+// would have.
 func finish(r *Result, o changeset.Outcome) *Result {
 	r.Outcome = o
+	if o.Err != nil {
+		r.Warnings = nil
+	}
 	r.Doc.Written = ops.WrittenBy(o)
 	r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
 	return r
