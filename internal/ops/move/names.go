@@ -92,7 +92,7 @@ func (n *naming) take(ref family.Reference, named, at *family.Chat, to string) {
 			n.tellCut(ref)
 		}
 	}
-	if to == ref.Name {
+	if to == ref.Name || to == "" && n.keepsOpen(ref.Path) {
 		return
 	}
 	e := n.file(ref.Path, at)
@@ -108,6 +108,13 @@ func (n *naming) take(ref family.Reference, named, at *family.Chat, to string) {
 	default:
 		e.name(ref.Index, ref.Name, to)
 	}
+}
+
+// keepsOpen reports whether a file is a card in which nothing can be open instead of a chat
+// that goes: it keeps the name, and SillyTavern starts that chat afresh.
+func (n *naming) keepsOpen(path string) bool {
+	c := n.folder.graph.Card
+	return c != nil && c.Path == path && n.open[path] == ""
 }
 
 // tellCut tells of a name in a chat that stays that it goes.
