@@ -25,6 +25,9 @@ func sidecarsOf(c *call, src *chat.Chat, p *plan, r *Result) ([]luker.Sidecar, e
 		return nil, nil
 	}
 	folder := c.library.Folder(filepath.Dir(p.source))
+	if p.beside && folder.Err != nil {
+		return nil, ops.PathError(folder.Err)
+	}
 	list := folder.Sidecars(src.Name)
 	if !p.beside {
 		for _, s := range list {

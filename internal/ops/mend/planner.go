@@ -9,6 +9,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/luker"
 	"stchat/internal/meta"
+	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 	"stchat/internal/userdir"
@@ -158,6 +159,9 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 	}
 	if err := refuses(c); err != nil {
 		return err
+	}
+	if err := p.checker.Around.Folder(c.Folder).Err; err != nil {
+		return ops.PathError(err) // what hangs on the chat there is not known
 	}
 	if have.Has(rules.UnlistedBranch) {
 		if err := p.branch(ctx, c); err != nil {
