@@ -11,7 +11,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// The requirements of --require (SPEC.md 3.3).
+// What can be required of a chat (SPEC.md 3.3).
 const (
 	QueueEmpty   = "queue-empty"
 	SceneBreak   = "scene-break"

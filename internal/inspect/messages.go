@@ -12,8 +12,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Message is one message of a chat. It is also the JSON document of stchat
-// inspect --messages --json.
+// Message is one message of a chat. It is also a JSON document of inspect.
 type Message struct {
 	Schema     int      `json:"schema"`
 	Path       string   `json:"path" is:"path"`

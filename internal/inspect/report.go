@@ -10,8 +10,7 @@ import (
 const Schema = 1
 
 // Report is what there is to tell of one chat. It is also the JSON document of
-// stchat inspect --json (docs/json.md): pointers are null where there is
-// nothing to tell.
+// inspect (docs/json.md): pointers are null where there is nothing to tell.
 type Report struct {
 	Schema int     `json:"schema"`
 	Path   string  `json:"path" is:"path"` // as given or found; "-" for standard input
@@ -107,7 +106,7 @@ type Lorebook struct {
 	Error    *string `json:"error"`    // why it cannot be read
 }
 
-// Damage is a line that --skip-damaged leaves out or mends.
+// Damage is a damaged line, which may be left out or mended.
 type Damage struct {
 	Line   int    `json:"line"`
 	Column int    `json:"column"`

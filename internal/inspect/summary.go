@@ -11,7 +11,7 @@ import (
 )
 
 // Summary is what several chats add up to. It is also the last JSON document
-// of stchat inspect --json for more than one chat.
+// of inspect, where there is more than one chat.
 type Summary struct {
 	Schema  int  `json:"schema"`
 	Summary bool `json:"summary"` // true

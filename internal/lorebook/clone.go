@@ -22,7 +22,7 @@ type Cloned struct {
 	Dropped int // entries of the book that are not
 }
 
-// CheckGlob reports what is wrong with a --drop pattern: see [Clone].
+// CheckGlob reports what is wrong with a pattern of entries to drop: see [Clone].
 func CheckGlob(pattern string) error {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return fmt.Errorf("pattern %q: %w", pattern, err)

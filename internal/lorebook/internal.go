@@ -65,7 +65,7 @@ const (
 // InternalNames lists what [ParseInternal] accepts.
 func InternalNames() []string { return []string{"drop", "keep", "reset"} }
 
-// ParseInternal reads the value of --internal; "" is [Default].
+// ParseInternal reads one of the [InternalNames]; "" is [Default].
 func ParseInternal(s string) (Internal, error) {
 	switch s {
 	case "":

@@ -87,7 +87,7 @@ func Parse(line []byte) (*Header, error) {
 	return h, nil
 }
 
-// ParseLenient is [Parse] for --skip-damaged: metadata that is not an object
+// ParseLenient is [Parse] for who passes over damage: metadata that is not an object
 // counts as {} and is written so, where it stands; a line that is not an object
 // counts as [New].
 func ParseLenient(line []byte) *Header {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is what kind of chat a path leads to. Its values are those of inspect --json.
+// Kind is what kind of chat a path leads to. Its values are those in inspect's documents.
 type Kind string
 
 // The kinds of chat.

@@ -90,7 +90,7 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) e
 	return nil
 }
 
-// Changed is a message that differs from the version before: the document of log --rev.
+// Changed is a message that differs from the version before: a document of log.
 type Changed struct {
 	Schema int     `json:"schema"`
 	Op     string  `json:"op"` // add, change, remove

@@ -8,11 +8,11 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Message is one message as message get --json writes it.
+// Message is one message, as the JSON document of message get has it.
 type Message struct {
 	Schema     int        `json:"schema"`
 	Path       string     `json:"path" is:"path"`
-	Index      *int       `json:"index"` // null with --tail
+	Index      *int       `json:"index"` // null where it was read from the end
 	Role       string     `json:"role"`
 	Name       *string    `json:"name"`
 	Date       *string    `json:"date"` // RFC 3339 in UTC, or the text as it stands

@@ -9,7 +9,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Metadata is a chat's chat_metadata as meta get --json writes it: the whole, or the
+// Metadata is a chat's chat_metadata, as the document of meta get has it: the whole, or the
 // values that were asked for.
 type Metadata struct {
 	Schema   int        `json:"schema"`
