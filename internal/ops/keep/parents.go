@@ -1,12 +1,20 @@
 package keep
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io"
 	"path/filepath"
 	"slices"
 
+	"stchat/internal/chat"
 	"stchat/internal/family"
+	"stchat/internal/jsonl"
 	"stchat/internal/library"
+	"stchat/internal/message"
+	"stchat/internal/meta"
+	"stchat/internal/rawjson"
 )
 
 // freshChat is a chat that the store did not know.
@@ -17,7 +25,7 @@ type freshChat struct {
 }
 
 // parents notes from which chats the new ones come, as tree finds it. A folder is read for
-// that where it has other chats, and a new one whose main_chat does not tell.
+// that where it has a new one whose main_chat does not tell, and chats that may be kin.
 func (s *snapshot) parents(ctx context.Context) error {
 	var folders []string
 	byPath := map[string]*freshChat{}
@@ -31,6 +39,9 @@ func (s *snapshot) parents(ctx context.Context) error {
 	}
 	slices.Sort(folders)
 	for _, folder := range slices.Compact(folders) {
+		if !mayBeKin(lib.Folder(folder)) {
+			continue
+		}
 		graphs, err := family.Read(ctx, lib, []string{folder}, family.Options{})
 		if err != nil {
 			return err
@@ -53,6 +64,45 @@ func (s *snapshot) parents(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// headSize is how much of a chat is read to see whether it may be kin.
+const headSize = 16 << 10
+
+// mayBeKin reports whether a folder's chats need to be compared: two begin with the same
+// message, or one names another. Most folders hold chats that have nothing to do with each
+// other, and to read all of them would cost a fifth of the snapshot.
+func mayBeKin(f *library.Folder) bool {
+	ids := message.NewIdentifier(message.NewSeed())
+	first := map[message.ID]bool{}
+	buf := make([]byte, headSize)
+	for _, name := range f.Chats {
+		file, err := chat.OpenRegular(f.File(name))
+		if err != nil {
+			continue // its other readers tell
+		}
+		n, err := io.ReadFull(file, buf)
+		_ = file.Close()
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			continue
+		}
+		head, rest, _ := bytes.Cut(buf[:n], []byte{'\n'})
+		line, _, whole := bytes.Cut(rest, []byte{'\n'})
+		if whole = whole || n < len(buf); !whole || !meta.IsHeader(head) || !jsonl.Valid(line) || family.ParentInName(name) != "" {
+			return true
+		}
+		for _, key := range []string{"main_chat", "parent_uuid"} {
+			if _, ok := rawjson.Lookup(head, "chat_metadata", key); ok {
+				return true
+			}
+		}
+		id := ids.Identity(field(line, "name"), field(line, "is_user"), field(line, "mes"), field(line, "send_date"), false)
+		if first[id] {
+			return true
+		}
+		first[id] = true
+	}
+	return false
 }
 
 // idOf returns the number of a chat, 0 where the store does not know it.
