@@ -85,7 +85,7 @@ func (o *messageGetOptions) addFlags(fs *pflag.FlagSet) {
 	formats := []string{"text", "markdown", "raw", "fields"}
 	fs.Var(oneOf(&o.format, "text", formats...), "format", "how messages are printed: `FORMAT` is "+strings.Join(formats, ", "))
 	fs.StringSliceVar(&o.fields, "fields", nil, "with --format fields: `LIST` of keys, JSON pointers, index, role, words, bytes")
-	fs.BoolVar(&o.swipes, "swipes", false, "also the other swipes, numbered from 1")
+	fs.BoolVar(&o.swipes, "swipes", false, "all swipes: the number of the chosen one, and the others, from 1")
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, before the text")
 	fs.BoolVar(&o.display, "display", false, "the text as it is displayed, where a translation is stored")
 	fs.BoolVar(&o.tail, "tail", false, "read from the end of the file; with --last N or --at -N..-1")

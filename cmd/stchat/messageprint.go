@@ -64,9 +64,14 @@ func (p *messagePrinter) printText(m *look.Message) {
 	if p.o.reasoning && m.Reasoning != nil && *m.Reasoning != "" {
 		p.said(m, name, "reasoning", m.Reasoning)
 	}
-	p.said(m, name, "", text)
+	chosen, about := 0, ""
+	if len(m.SwipeTexts) > 0 && m.Swipe != nil {
+		chosen = *m.Swipe
+		about = fmt.Sprintf("swipe %d, chosen", chosen)
+	}
+	p.said(m, name, about, text)
 	for i, swipe := range m.SwipeTexts {
-		if m.Swipe == nil || i+1 != *m.Swipe {
+		if i+1 != chosen {
 			p.said(m, name, "swipe "+strconv.Itoa(i+1), swipe)
 		}
 	}

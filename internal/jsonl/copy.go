@@ -54,7 +54,7 @@ func Copy(ctx context.Context, dst io.Writer, src Source, opt CopyOptions) (Copi
 	if opt.Limit == 0 {
 		return c.Copied, nil
 	}
-	err := pipeline(ctx, src, opt.From, src.workers(opt.Workers), func() stage { return &copyStage{copier: c} })
+	err := pipeline(ctx, src, opt.From, src.workers(opt.From, opt.Limit, opt.Workers), func() stage { return &copyStage{copier: c} })
 	c.Last = c.ring()
 	return c.Copied, err
 }

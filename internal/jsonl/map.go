@@ -128,7 +128,7 @@ func Map[T any](ctx context.Context, src Source, opt MapOptions, work func(*Line
 	if opt.Limit == 0 {
 		return nil
 	}
-	return pipeline(ctx, src, opt.From, src.workers(opt.Workers), func() stage {
+	return pipeline(ctx, src, opt.From, src.workers(opt.From, opt.Limit, opt.Workers), func() stage {
 		st := &mapStage[T]{all: m}
 		st.sc.keys = opt.Keys
 		st.line.at = make([]int, len(opt.Keys.names))

@@ -56,12 +56,16 @@ func (s Source) Section(off, length int64) ([]byte, error) {
 	return p, err
 }
 
-// workers returns the number of goroutines that pays for a source of this size,
-// at most limit where that is above 0.
-func (s Source) workers(limit int) int {
+// workers returns the number of goroutines that pays for what a source has from off on,
+// or for so many lines of it (below 0: all), at most limit where that is above 0.
+func (s Source) workers(off int64, lines, limit int) int {
+	const few = 100 // lines, which one block may well hold
 	n := runtime.GOMAXPROCS(0)
 	if limit > 0 {
 		n = min(n, limit)
 	}
-	return int(min(int64(n), s.Size/s.blockLen()+1))
+	if lines >= 0 && lines <= few {
+		n = 1
+	}
+	return int(min(int64(n), (s.Size-off)/s.blockLen()+1))
 }
