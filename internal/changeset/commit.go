@@ -59,7 +59,7 @@ func (t *commitment) join(ctx context.Context) error {
 		if i < 0 {
 			break
 		}
-		if err := t.edits[i].render(ctx, t.call.Options); err != nil {
+		if err := t.edits[i].render(ctx, t.root.self, t.call.Options); err != nil {
 			if err = t.blame(ctx, t.edits[i], err); err != nil {
 				return err
 			}
@@ -95,7 +95,7 @@ func (t *commitment) blame(ctx context.Context, e *editing, err error) error {
 	failed := map[int]error{}
 	for _, p := range all {
 		e.parts = append(slices.Clip(good), p)
-		if err := e.render(ctx, t.call.Options); err != nil {
+		if err := e.render(ctx, t.root.self, t.call.Options); err != nil {
 			failed[p.unit] = err
 		} else {
 			good = e.parts
@@ -260,7 +260,7 @@ func (t *commitment) anew(ctx context.Context, err error, try int) (again bool, 
 		if e.plan.draft == nil || e.plan.look() == nil {
 			continue
 		}
-		if err := e.render(ctx, t.call.Options); err != nil {
+		if err := e.render(ctx, t.root.self, t.call.Options); err != nil {
 			return false, err
 		}
 		if e.plan.draft == nil {

@@ -11,9 +11,9 @@ import (
 func newJournal(r *root, opt *Options, undoes string, links bool) *journal {
 	j := &journal{
 		Version: version, ID: r.id, Set: r.nextSet(), Command: opt.Command, Time: opt.Now.UTC(),
-		Host: safefile.Host(), Precious: opt.Precious, Undoes: undoes, Links: links,
+		Host: r.self.Host(), Precious: opt.Precious, Undoes: undoes, Links: links,
 	}
-	j.Realm, j.Pid = safefile.Process()
+	j.Realm, j.Pid = r.self.Process()
 	return j
 }
 

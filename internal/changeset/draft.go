@@ -31,14 +31,14 @@ func InFolder() DraftOption { return func(o *draftOptions) { o.folder = true } }
 // Like gives a new file the privacy and the owner of the file that it is made from.
 func Like(was safefile.Stamp) DraftOption { return func(o *draftOptions) { o.like = was } }
 
-func newDraft(target string, opt Options, o draftOptions) (*Draft, error) {
+func newDraft(target string, self *safefile.Self, opt Options, o draftOptions) (*Draft, error) {
 	if o.folder && !opt.DryRun {
 		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 			return nil, err
 		}
 	}
 	if !opt.DryRun {
-		t, err := safefile.New(target, safefile.Options{NoSync: opt.NoSync, Like: o.like.Info(), Disk: opt.disk})
+		t, err := safefile.New(target, safefile.Options{NoSync: opt.NoSync, Like: o.like.Info(), Disk: opt.disk, Self: self})
 		if err != nil {
 			return nil, err
 		}

@@ -78,7 +78,7 @@ type editing struct {
 }
 
 // render drafts the edited file.
-func (e *editing) render(ctx context.Context, opt Options) error {
+func (e *editing) render(ctx context.Context, self *safefile.Self, opt Options) error {
 	e.rendered = false
 	edit := e.parts[0].edit
 	for _, p := range e.parts[1:] {
@@ -112,7 +112,7 @@ func (e *editing) render(ctx context.Context, opt Options) error {
 		sum := sha256.Sum256(data)
 		old, e.plan.hash = bytes.NewReader(data), hex.EncodeToString(sum[:])
 	}
-	d, err := newDraft(e.plan.Path, opt, draftOptions{})
+	d, err := newDraft(e.plan.Path, self, opt, draftOptions{})
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ type root struct {
 	given string // as it was given, made absolute
 	shown string // as it was given
 
+	self  *safefile.Self
 	id    string  // of this call
 	stuck []Ended // what was begun there and could not be ended
 
@@ -41,7 +42,7 @@ type root struct {
 }
 
 func newRoot(dir string) *root {
-	r := &root{store: store{realOf(dir)}, given: dir, shown: dir}
+	r := &root{store: store{realOf(dir)}, given: dir, shown: dir, self: safefile.Own()}
 	if abs, err := filepath.Abs(dir); err == nil {
 		r.given = abs
 	}
@@ -191,5 +192,5 @@ func (r *root) show(path string) string {
 // isHome reports whether a journal was written here: on this machine, in this folder.
 func (r *root) isHome(j *journal) bool {
 	dev, ino, err := safefile.FileID(r.dir)
-	return err == nil && j.Host == safefile.Host() && j.Dev == dev && j.Ino == ino
+	return err == nil && j.Host == r.self.Host() && j.Dev == dev && j.Ino == ino
 }

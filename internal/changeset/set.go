@@ -105,7 +105,7 @@ func (s *Set) draft(p *plan, how []DraftOption) (*Draft, error) {
 	for _, h := range how {
 		h(&o)
 	}
-	d, err := newDraft(p.Path, s.opt, o)
+	d, err := newDraft(p.Path, s.root.self, s.opt, o)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,8 @@ func IdentOf(path string, hash bool) (Ident, error) {
 	}
 	defer f.Close()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, io.LimitReader(f, Hashed+1)); err != nil {
+	room := make([]byte, min(id.Size+1, 16<<10))
+	if _, err := io.CopyBuffer(sum, io.LimitReader(f, Hashed+1), room); err != nil {
 		return id, err
 	}
 	id.Hash = hex.EncodeToString(sum.Sum(nil))

@@ -18,6 +18,8 @@ type Options struct {
 	Like fs.FileInfo
 	// Disk is what the file is put in place with; nil is the system's.
 	Disk *Disk
+	// Self is this process; nil has it asked for.
+	Self *Self
 }
 
 // New makes an empty temporary file beside target, which may or may not exist: that is
@@ -37,10 +39,13 @@ func New(target string, opt Options) (*Temp, error) {
 	if t.like != nil {
 		perm &= t.like.Mode().Perm() | 0o600 // what is private stays so while it is written
 	}
-	tag, _ := hostTag()
+	self := opt.Self
+	if self == nil {
+		self = Own()
+	}
 	dir := filepath.Dir(t.real)
 	for range 100 {
-		t.path = filepath.Join(dir, tempName(tag))
+		t.path = filepath.Join(dir, tempName(self.tag))
 		// 0666 and not 0600: the kernel subtracts the umask, which cannot be read
 		// without setting it for the whole process.
 		f, err := os.OpenFile(t.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)

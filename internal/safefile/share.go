@@ -32,19 +32,31 @@ func AdoptOwner(path, like string) error {
 	return err
 }
 
-// Host names this machine, through restarts, as far as the system tells.
-func Host() string {
-	sum := sha256.Sum256([]byte(machine()))
-	return hex.EncodeToString(sum[:tagDigits/2])
+// Self is this process, as names of temporary files and journals tell of it. The system is
+// asked several questions for it, so who writes many files keeps one.
+type Self struct {
+	host, tag string
+	sure      bool // tag proves something
 }
 
+// Own returns this process.
+func Own() *Self {
+	s := new(Self)
+	s.tag, s.sure = hostTag()
+	sum := sha256.Sum256([]byte(machine()))
+	s.host = hex.EncodeToString(sum[:tagDigits/2])
+	return s
+}
+
+// Host names this machine, through restarts, as far as the system tells.
+func (s *Self) Host() string { return s.host }
+
 // Process names this process, for [ProcessGone].
-func Process() (realm string, pid int) {
-	tag, sure := hostTag()
-	if !sure {
-		tag = ""
+func (s *Self) Process() (realm string, pid int) {
+	if s.sure {
+		realm = s.tag
 	}
-	return tag, os.Getpid()
+	return realm, os.Getpid()
 }
 
 // ProcessGone reports whether it is certain that a process does not exist any more.

@@ -209,7 +209,7 @@ func TestEditAndFollowTogether(t *testing.T) {
 }
 
 // keptInMemory is more than the engine holds in memory of what edits made.
-const keptInMemory = 1 << 20
+const keptInMemory = 128 << 10
 
 // Cutting off the end is what branch --isolate makes at the last message that is kept, but
 // for name, parent and slug, and for the turns that timed effects have left.

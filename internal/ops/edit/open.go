@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 
 	"stchat/internal/autorecap"
 	"stchat/internal/chat"
@@ -68,10 +70,12 @@ func (o *open) judge(lib *library.Library) error {
 	if slug, _ := rawjson.Unquote(integrity); o.opt.ExpectIntegrity != "" && slug != o.opt.ExpectIntegrity {
 		return o.errorf("%w: its integrity slug is %q", ErrExpected, slug)
 	}
-	sidecars, err := luker.Sidecars(userdir.RealPath(c.Path))
-	if err != nil {
+	real := userdir.RealPath(c.Path)
+	folder := lib.Folder(filepath.Dir(real))
+	if err := folder.Err; err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ops.PathError(err)
 	}
+	sidecars := folder.Sidecars(userdir.ChatName(real))
 	for _, s := range sidecars {
 		if s.Kind == luker.ChatSync {
 			o.sync = s.Path

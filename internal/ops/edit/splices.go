@@ -28,7 +28,7 @@ type splices struct {
 }
 
 // keptInMemory is how many bytes of splices are held in memory.
-const keptInMemory = 1 << 20
+const keptInMemory = 128 << 10
 
 // changeOf returns what differs between a line and the line edited.
 func changeOf(line, edited []byte) rawjson.Splice {
