@@ -56,12 +56,20 @@ func (b *batch) all(ctx context.Context) (*Plan, error) {
 			b.plan.swipeGoes(int(i), o.number("delete")-1)
 		}
 	}
+	var speakers cast // read where a message does not say who speaks
 	for _, t := range b.list.add {
 		o, err := b.list.at(t.op)
 		if err != nil {
 			return nil, err
 		}
-		line, err := o.message(b.open.opt.Now)
+		if speakers.last == nil && !o.isNamed() {
+			all, err := castOf(ctx, b.open)
+			if err != nil {
+				return nil, err
+			}
+			speakers.last = all.last
+		}
+		line, err := o.message(speakers, b.open.opt.Now)
 		if err != nil {
 			return nil, b.list.errorf(t.op, "%w", err)
 		}

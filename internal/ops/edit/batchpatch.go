@@ -7,6 +7,7 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/metadiff"
 	"stchat/internal/patch"
+	"stchat/internal/rawjson"
 )
 
 // PatchOptions says what an RFC 6902 patch over the list of messages makes of a chat.
@@ -35,7 +36,7 @@ func ApplyPatch(ctx context.Context, opt PatchOptions) []*Result {
 			return nil, err
 		}
 		for i, op := range opt.Patch {
-			if err := g.play(&op); err != nil {
+			if err := g.play(ctx, &op); err != nil {
 				return nil, o.errorf("operation %d, %s: %w", i, op.Op, err)
 			}
 		}
@@ -48,9 +49,11 @@ type game struct {
 	open   *open
 	places []choose.Place
 	list   []slot
+
+	speakers cast // read where a message does not say who speaks
 }
 
-func (g *game) play(op *patch.Operation) error {
+func (g *game) play(ctx context.Context, op *patch.Operation) error {
 	if op.Op == "move" || op.Op == "copy" {
 		return fmt.Errorf("%w: Luker knows add, remove, replace and test only", patch.ErrMalformed)
 	}
@@ -71,7 +74,7 @@ func (g *game) play(op *patch.Operation) error {
 	if len(op.Path) > 1 {
 		return g.within(at, op)
 	}
-	return g.whole(at, op)
+	return g.whole(ctx, at, op)
 }
 
 // within plays an operation inside a message.
@@ -91,7 +94,7 @@ func (g *game) within(at int, op *patch.Operation) error {
 }
 
 // whole plays an operation on a message.
-func (g *game) whole(at int, op *patch.Operation) error {
+func (g *game) whole(ctx context.Context, at int, op *patch.Operation) error {
 	var line []byte
 	var err error
 	if at < len(g.list) {
@@ -112,7 +115,14 @@ func (g *game) whole(at int, op *patch.Operation) error {
 		if line != nil && metadiff.Equal(line, op.Value) {
 			return nil
 		}
-		fresh, _, err := (&cast{}).completed(op.Value, g.open.opt.Now)
+		if _, ok := rawjson.Lookup(op.Value, "name"); !ok && g.speakers.last == nil {
+			all, err := castOf(ctx, g.open)
+			if err != nil {
+				return err
+			}
+			g.speakers.last = all.last
+		}
+		fresh, _, err := (&cast{last: g.speakers.last}).completed(op.Value, g.open.opt.Now)
 		if err != nil {
 			return err
 		}

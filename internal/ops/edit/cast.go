@@ -33,7 +33,7 @@ type said struct {
 func castOf(ctx context.Context, o *open) (*cast, error) {
 	c := &cast{last: map[message.Who][]byte{}, faces: map[string]map[string]string{}}
 	scanned := choose.Scanned{Whole: true}
-	keys := jsonl.NewKeys("name", "is_user", "is_system", "force_avatar", "original_avatar")
+	keys := jsonl.NewKeys("name", "is_user", "is_system", "force_avatar", "original_avatar", "extra")
 	err := jsonl.Map(ctx, o.chat.Source, jsonl.MapOptions{From: o.chat.Body, Line: o.chat.BodyLine, Limit: -1, Keys: keys},
 		func(l *jsonl.Line, batch *said) {
 			if l.Damage == nil {
@@ -79,7 +79,9 @@ func (s *said) take(l *jsonl.Line, group bool) {
 	raw, _ := l.Value(0)
 	user, _ := l.Value(1)
 	system, _ := l.Value(2)
-	if rawjson.KindOf(raw) == rawjson.String && string(raw) != `""` {
+	extra, _ := l.Value(5)
+	kind, _ := rawjson.Lookup(extra, "type")
+	if rawjson.KindOf(raw) == rawjson.String && string(raw) != `""` && !isOwnRole(kind) {
 		who := message.Role(user, system)
 		s.last[who] = append(s.last[who][:0], raw...)
 	}
@@ -95,6 +97,13 @@ func (s *said) take(l *jsonl.Line, group bool) {
 	if name, _ := rawjson.Unquote(raw); len(faces) > 0 {
 		s.faces[name] = faces
 	}
+}
+
+// isOwnRole reports whether extra.type makes a message one of the narrator or a comment:
+// its name is not that of a character or of a user who hid something.
+func isOwnRole(kind []byte) bool {
+	text, _ := rawjson.Unquote(kind)
+	return text == RoleNarrator || text == RoleComment
 }
 
 // reset forgets what was said and keeps its memory.

@@ -166,10 +166,17 @@ func (o *operation) number(key string) int {
 	return n
 }
 
-// message returns the message that comes.
-func (o *operation) message(now time.Time) ([]byte, error) {
+// isNamed reports whether the message that comes says who speaks.
+func (o *operation) isNamed() bool {
 	object, _ := o.raw.Get("message")
-	line, _, err := (&cast{}).completed(object, now)
+	_, ok := rawjson.Lookup(object, "name")
+	return ok
+}
+
+// message returns the message that comes; one without a name gets that of the cast.
+func (o *operation) message(c cast, now time.Time) ([]byte, error) {
+	object, _ := o.raw.Get("message")
+	line, _, err := c.completed(object, now)
 	if err != nil {
 		return nil, fmt.Errorf("message: %w", err)
 	}

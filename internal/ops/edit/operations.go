@@ -139,7 +139,7 @@ func (l *Operations) takeAdd(at int, o *operation) error {
 	default:
 		l.add = l.into(l.add, at, o.at)
 	}
-	_, err := o.message(time.Time{})
+	_, err := o.message(cast{}, time.Time{})
 	return err
 }
 
