@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stchat/internal/history"
+	"stchat/internal/library"
 	"stchat/internal/ops"
 )
 
@@ -237,5 +238,33 @@ func TestSnapshotParents(t *testing.T) {
 	}
 	if got["B1"] == "B2" == (got["B2"] == "B1") {
 		t.Errorf("B1 comes from %q, and B2 from %q", got["B1"], got["B2"])
+	}
+}
+
+// Only chats that begin alike, or name others, are compared for parents.
+func TestMayBeKin(t *testing.T) {
+	header := `{"chat_metadata":{"integrity":"x"}}`
+	one := `{"name":"Mira","is_user":false,"mes":"one","send_date":"2026-01-01T00:00:00Z","extra":{}}`
+	tests := []struct {
+		name, chat string
+		want       bool
+	}{
+		{"other", header + "\n" + strings.Replace(one, "one", "two", 1), false},
+		{"other day", header + "\n" + strings.Replace(one, "2026", "2025", 1), false},
+		{"the same, spelled otherwise", header + "\n" + strings.Replace(one, "one", `o\u006ee`, 1) + "\n" + one, true},
+		{"long", header + "\n" + strings.Replace(one, "one", strings.Repeat("long ", headSize), 1), true},
+		{"named", strings.Replace(header, `"integrity"`, `"main_chat"`, 1) + "\n" + strings.Replace(one, "one", "two", 1), true},
+		{"A Checkpoint #1", header + "\n" + strings.Replace(one, "one", "two", 1), true},
+	}
+	for _, tt := range tests {
+		u := newUser(t)
+		for name, text := range map[string]string{"A": header + "\n" + one, tt.name: tt.chat} {
+			if err := os.WriteFile(u.path(name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := mayBeKin(new(library.Library).Folder(filepath.Dir(u.path("A")))); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
 	}
 }
