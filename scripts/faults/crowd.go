@@ -75,6 +75,6 @@ func (h *harness) crowdAll(out io.Writer) error {
 		}
 		return nil
 	})
-	h.tally.table(out, fmt.Sprintf("%d runs at once", crowd), []string{row}, []string{"runs", done, failed, brokenness})
+	h.tally.table(out, fmt.Sprintf("%d commands at once", crowd), []string{row}, []string{"runs", done, failed, brokenness})
 	return err
 }

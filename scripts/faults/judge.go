@@ -23,7 +23,7 @@ const (
 	done       = "done all the same"
 	failed     = "failed, nothing changed"
 	mostly     = "failed in part"
-	unsynced   = "all written, told what else failed"
+	unsynced   = "all written, other failures reported"
 	wasKilled  = "killed"
 	brokenness = "broken promises"
 )

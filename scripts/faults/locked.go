@@ -75,7 +75,7 @@ func (h *harness) lockFiles(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	h.tally.table(out, "rights (as nobody)", append(rows, row), columns())
+	h.tally.table(out, "permissions (as nobody)", append(rows, row), columns())
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 // What became of a change whose files a stranger wrote to after its run was killed.
 const (
 	taken = "ended"         // the next call completed it or took it back
-	stuck = "left, as told" // it waits for a person
+	stuck = "left, and said" // it waits for a person
 )
 
 // strangersAll kills runs in the middle of a commit, lets another program write to one of

@@ -10,7 +10,7 @@ import { groupOpensAs, isListed, opensAs, save } from '../checks.mjs';
 import { same, sameBytes, status } from '../expect.mjs';
 import { lines } from '../fixtures.mjs';
 
-const skip = (t) => (t.atLeast('1.19.0') ? null : 'backups are proved with 1.19');
+const skip = (t) => (t.atLeast('1.19.0') ? null : 'backups are tested with 1.19');
 
 /** Messages that no other chat has, but for the greeting. */
 function said(count, character) {
