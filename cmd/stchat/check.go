@@ -230,7 +230,7 @@ func (o *checkOptions) runList(a *app) error {
 		fmt.Fprintf(w, "  %s %s %-21s %s\n", mark, paint(c.outColor, severityColor(r.Severity), fmt.Sprintf("%-7s", r.Severity)), r.ID, r.Summary)
 	}
 	if o.format == "text" {
-		fmt.Fprintln(w, "\n+ stchat repair mends it")
+		fmt.Fprintln(w, "\n+ stchat repair fixes it")
 	}
 	return w.Flush()
 }

@@ -44,10 +44,10 @@ func TestRulesPage(t *testing.T) {
 		if words := listed[r.ID]; len(words) == 0 || words[0] != r.Severity.String() || !strings.HasSuffix(r.Summary, words[len(words)-1]) {
 			t.Errorf("%s: --list-rules says %q", r.ID, words)
 		}
-		mending := map[rules.Mending]string{rules.ByHand: "by hand", rules.Mended: "repair mends it", rules.OnOrder: "repair mends it when `--rule` names it"}
+		mending := map[rules.Mending]string{rules.ByHand: "by hand", rules.Mended: "repair fixes it", rules.OnOrder: "repair fixes it when `--rule` names it"}
 		for _, want := range []string{
 			"*" + r.Severity.String() + ", " + mending[r.Mending] + "*: " + r.Summary + ".",
-			"\n**What.** ", "\n**Why.** ", "\n**Example.**\n\n    ", "\n**Mend.** ", r.Effect[1:], r.Mend[1:],
+			"\n**What.** ", "\n**Why.** ", "\n**Example.**\n\n    ", "\n**Fix.** ", r.Effect[1:], r.Mend[1:],
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: its section lacks %q", r.ID, want)

@@ -155,7 +155,7 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 			fmt.Fprintf(w, "  %s\n", paint(c.outColor, dim, "effect: "+visible.Text(s)))
 		}
 		for _, s := range byRule[id].mends {
-			fmt.Fprintf(w, "  %s\n", paint(c.outColor, dim, "mend:   "+visible.Text(s)))
+			fmt.Fprintf(w, "  %s\n", paint(c.outColor, dim, "fix:    "+visible.Text(s)))
 		}
 	}
 	if len(order) > 0 {

@@ -12,7 +12,7 @@ import (
 
 // What became of a change whose files a stranger wrote to after its run was killed.
 const (
-	taken = "ended"         // the next call completed it or took it back
+	taken = "ended"          // the next call completed it or took it back
 	stuck = "left, and said" // it waits for a person
 )
 
