@@ -12,7 +12,7 @@ in the link that --link notes in the source (a message has one checkpoint and
 any number of branches), and in --swipe, which selects another swipe of message
 N.
 
-Everything else is as with 'stchat checkpoint': messages are copied byte for
+Everything else works as in 'stchat checkpoint': messages are copied byte for
 byte, the source is not touched, the new file appears whole or not at all, and
 its path is printed.
 `

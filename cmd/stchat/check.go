@@ -31,11 +31,12 @@ even if you name only one: a missing parent, a slug that two chats share, a
 checkpoint that no longer agrees with its parent. Anywhere else a .jsonl file
 that does not look like a chat is skipped, or refused if you named it.
 
---severity says which findings make the exit code 1; all are reported. The text
-counts what repeats, a line per rule and file; --verbose shows every finding.
-A baseline is the JSON output of an earlier check: what it has is not reported
-again, so that only new findings count. A finding is known by its rule, file
-and message, not by its line, and the file by its place in the user folder.
+--severity sets from which severity on the exit code is 1; all findings are
+reported. The text has one line per rule and file, with a count where findings
+repeat; --verbose shows every finding. A baseline is the JSON output of an
+earlier check: its findings are not reported again, so that only new ones count.
+A finding is recognised by its rule, file and message, not by its line, and the
+file by its place in the user folder.
 
 Formats: text for people, json lines, sarif (2.1.0), github (workflow commands)
 and junit. 'stchat check --list-rules' lists the rules.

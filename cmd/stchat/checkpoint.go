@@ -9,15 +9,15 @@ import (
 const checkpointDoc = `Write a new chat beside each CHAT with its messages 0 to N inclusive, as
 SillyTavern's "Create checkpoint" does. The messages are copied byte for byte;
 in the header only the metadata changes: main_chat names the source, integrity
-is a new slug, and what the flags below ask for.
+is a new slug, and the flags below can change more.
 
-The source is not touched, unless --link asks for it, and nothing is opened in
-SillyTavern: the character and the group keep their current chat. The name of a
-new group chat is added to its group, or SillyTavern would not show it.
+The source is not touched unless you ask for --link, and the character or group
+keeps its current chat unless you ask for --open. The name of a new group chat
+is added to its group; otherwise SillyTavern would not show it.
 
-The new file appears whole or not at all, and never replaces another one.
---force replaces a checkpoint of the same name that was made from this source
-before, unless messages were added to it.
+The new file appears whole or not at all, and never replaces another one. With
+--force it replaces a checkpoint of the same name that was made from this source
+before, unless messages were added to that.
 
 Prints the path of each new chat, one per line.
 `

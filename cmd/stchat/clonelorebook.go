@@ -18,24 +18,24 @@ import (
 const cloneLorebookDoc = `Copy a lorebook under a new name, in the same folder. SOURCE is a lorebook
 (worlds/NAME.json), or a chat, which stands for its lorebook
 (chat_metadata.world_info). SillyTavern copies only the lorebook's name into a
-checkpoint or branch, so that all of them write into one book; a clone ends
-that.
+checkpoint or branch, so that all of them write into one book; with a clone, a
+chat has a book of its own.
 
 Entries keep their bytes, uids and order, and the file's other settings stay; a
 name inside the file becomes the clone's. Entries that extensions keep for
-themselves (titled __operation_queue, _registry_*, __index_*) are left out,
-unless --internal says otherwise; reset copies them with the queue emptied.
---drop leaves out entries whose whole title matches GLOB: * is any run of
-characters, / too, ? is one, [a-z] one of a set.
+themselves (titled __operation_queue, _registry_*, __index_*) are left out
+unless --internal says otherwise; reset copies them and empties the queue.
+--drop leaves out entries whose whole title matches GLOB: * matches any run of
+characters, including /, ? matches one character, and [a-z] one of a set.
 
-Without --name the clone is called "NAME (1)", "NAME (2)" and so on, as
-SillyTavern's own duplicate is. A name that is taken gets such a number too: a
+Without --name the clone is called "NAME (1)", "NAME (2)" and so on, like
+SillyTavern's own duplicates. A name that is taken gets such a number too: a
 lorebook is never overwritten.
 
---rebind points a chat at the clone, in place: world_info, Auto-Recap's
-lorebookName, and the timed effects of entries follow; no other line of the
-chat changes. With several SOURCEs each chat gets the clone of the SOURCE that
-it is, or of the one whose lorebook it names.
+--rebind edits a chat in place so that it uses the clone: world_info,
+Auto-Recap's lorebookName, and the timed effects of entries change; no other
+line of the chat does. With several SOURCEs, each chat gets the clone of the
+SOURCE that it is, or whose lorebook it names.
 
 Prints the path of each clone, one per line.
 `

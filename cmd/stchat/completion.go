@@ -25,7 +25,7 @@ and chats when you press Tab. To load it in every new shell:
   PowerShell   stchat completion powershell >> $PROFILE
 
 bash needs the package bash-completion; zsh needs compinit. Packages of stchat
-install these scripts by themselves.
+install these scripts for you.
 `
 
 func newCompletionCmd(a *app) *cobra.Command {

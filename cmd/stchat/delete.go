@@ -13,22 +13,22 @@ import (
 
 const deleteDoc = `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
 touched. What is deleted is kept in .stchat until 'stchat undo --prune' drops
-it; SillyTavern's own full backup takes that folder in.
+it; SillyTavern's own full backup includes that folder.
 
---links says what happens to everything that names a deleted chat. With mend its
-children get its parent as theirs, which notes them in its place; links to it
-are removed, groups no longer list it, and a card or group that had it open
-opens its parent instead, or else the chat last changed. With keep nothing else
-changes, and what then leads nowhere is listed.
+--links says what happens to everything that names a deleted chat. With mend,
+its children become children of its parent, which links to them instead; links
+to it are removed, groups no longer list it, and a card or group that had it
+open opens its parent instead, or else the most recently changed chat. With
+keep, nothing else changes, and links that then lead nowhere are listed.
 
-Prints the path of each chat that went.
+Prints the path of each deleted chat.
 ` + moveDoc
 
 func newDeleteCmd(a *app) *cobra.Command {
 	return a.command(&deleteOptions{}, &cobra.Command{
 		Use:     "delete CHAT...",
 		Short:   "Delete chats, and mend what named them",
-		Long:    deleteDoc + exitStatus("never given by this command"),
+		Long:    deleteDoc + exitStatus(""),
 		Example: "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat undo",
 	})
 }

@@ -17,19 +17,19 @@ import (
 )
 
 const historyDoc = `Show what the history of a user folder holds, check it, or make it smaller.
-Which folder is meant: --data, else the one around the working folder.
+The folder is that of --data, or else the one around the working folder.
 
-  --verify   reads everything: every line and every sum is computed again, and
-             what does not come back is named, version by version. With --mend
-             such lines are stored again from files that still have them
-  --prune    drops the versions of each chat that no --keep rule names. Those
-             with a note stay, and the last one of a chat that is gone
-  --forget   drops all that is kept of the given chats: what is theirs alone is
-             overwritten, and the file is compacted. Their files stay, and the
-             next snapshot would take them again
-  --compact  gives room in the file back to the disk
+  --verify   reads everything, computes every checksum again, and lists what
+             cannot be restored, version by version. With --mend, such lines are
+             stored again from files that still have them
+  --prune    drops the versions of each chat that no --keep flag keeps. Versions
+             with a note stay, and so does the last one of a chat that is gone
+  --forget   drops everything kept of the given chats: what no other chat shares
+             is overwritten, and the file is compacted. The chats' files stay,
+             and the next snapshot would take them again
+  --compact  returns free space in the file to the disk
 
-Days, weeks and months are counted where there is a version. Undo records,
+Only days, weeks and months that have a version are counted. Undo records,
 SillyTavern's backups and copies of the history that you made are not touched.
 `
 

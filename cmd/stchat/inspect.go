@@ -19,7 +19,7 @@ import (
 
 const inspectDoc = `Show what a chat contains: messages by role, dates, swipes, what the bytes are
 spent on, parent, checkpoints and branches, lorebook, state of extensions, and
-damage. Nothing is written. Damage is shown; it is no error.
+damage. Nothing is written. Damage is shown, but is not an error.
 
 PATH is a chat, a folder (every *.jsonl below it; links are not followed), a
 SillyTavern user folder (chats/*/ and "group chats"/ only), or SillyTavern's own
@@ -30,26 +30,26 @@ One chat is shown as a card, several as a table: one row per chat, checkpoints
 and branches below their parent, and a total.
 
 What is counted:
-  role       system where is_system is true, else user where is_user is true,
-             else character; truth is JavaScript's
+  role       system if is_system is true, else user if is_user is true, else
+             character; what counts as true is JavaScript's rule
   hidden     is_system without extra.type: what /hide makes
-  swipes     messages with more than one swipe, and how many are stored in all
+  swipes     messages with more than one swipe, and all swipes stored
   parts      bytes as written, with quotes and brackets: mes, swipes,
              swipe_info, extra, and other, which is the rest of the lines
-  dates      the first and last message's that has one; a date that cannot be
-             read is shown as it stands
+  dates      of the first and last message that have one; a date that cannot be
+             read is shown as it is
   damage     lines that other commands leave out with --skip-damaged
 
 With --messages there is one row per message. In a pipe there is no colour, no
-heading, and nothing is cut; tabs separate the columns. Those of a chat are:
+heading, and nothing is cut; tabs separate the columns. The columns of a chat:
   path, depth below its parent, kind, character or group, header, messages, of
   the user, of the character, of the system, hidden, messages with several
   swipes, swipes, bytes, first date, last date, parent, lorebook, damaged lines
-and those of a message:
+and of a message:
   path (of several chats), index, role, name, date, swipe chosen / swipes,
   marks, first line
 With --json there is one document per line, described in docs/json.md; for
-several chats the last one sums up.
+several chats, the last one is a summary.
 `
 
 const inspectExample = `  stchat inspect "chats/Mira/Harbour.jsonl"

@@ -18,15 +18,15 @@ import (
 	"stchat/internal/visible"
 )
 
-const logDoc = `List the versions of a chat that the history has, newest first: number, time,
-where it came from, messages, what was added, changed and removed since the
-version before, note, and the last message. --backups also lists SillyTavern's
-own backups of the chat, and needs no history; which chat a backup is of tells
-its slug, else the lines that they share.
+const logDoc = `List the versions of a chat in the history, newest first: number, time, where
+it came from, messages, what was added, changed and removed since the version
+before, note, and the last message. --backups also lists SillyTavern's own
+backups of the chat, and needs no history; a backup is matched to its chat by
+its slug, or else by the lines they share.
 
-CHAT is a path, also of a file that is gone or was renamed, or OWNER/NAME: the
-character's folder and the chat. With --rev or --as-of, what that version
-changed is listed, one row per message: + added, ~ changed, - removed.
+CHAT is a path, even of a file that is gone or was renamed, or OWNER/NAME: the
+character's folder and the chat. With --rev or --as-of, log lists what that
+version changed, one row per message: + added, ~ changed, - removed.
 
 REV is a number as listed, or counts from the end: -1 is the newest version.
 TIME is a date, a time, or an age such as 90m, 2h, 3d or 2w: the last version

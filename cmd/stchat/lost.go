@@ -17,26 +17,26 @@ import (
 	"stchat/internal/visible"
 )
 
-const lostDoc = `Find messages that only older versions of chats have: a chat is gone, is empty,
-or begins anew with its greeting. Each chat is shown with the version that has
-most of what is lost, and with the command that brings it back. Nothing is
-written.
+const lostDoc = `Find messages that only older versions of chats have, because a chat is gone, is
+empty, or starts over with its greeting. Each chat is shown with the version
+that has most of what is lost, and with the command that brings it back. Nothing
+is written.
 
-Looked at are the versions that snapshot keeps, SillyTavern's own backups
-(backups/chat_*.jsonl), the old files that repair and undo keep, and with --from
-the chats in other folders. What you deleted with stchat does not count. Backups
-are named for the character, not for the chat; which chat one belongs to is
-found by its header and its messages.
+The chats are compared with the versions that snapshot keeps, SillyTavern's own
+backups (backups/chat_*.jsonl), the old files that repair and undo keep, and
+with --from the chats in other folders. What you deleted with stchat does not
+count. Backups are named after the character, not the chat; a backup is matched
+to its chat by its header and its messages.
 
-A message counts as lost if no chat of the user folder has its text, neither as
-message nor as swipe. An edit is no loss: a missing message that another one
-stands in for is reworded. So renaming, branching and swiping raise no alarm;
-messages that you deleted yourself do, from five on (--min).
+A message counts as lost if no chat in the user folder has its text, as a
+message or as a swipe. An edit is not a loss: a missing message with another in
+its place counts as reworded. So renaming, branching and swiping raise no alarm;
+messages that you deleted yourself do, if there are at least five (--min).
 
-A chat that is gone has no name in the backups of a character; the command
-suggests one. SillyTavern keeps 50 backups for each character, and takes those
-of "Mira Holm" for some of "Mira": the heading says when a save deletes the
-oldest.
+The backups of a character do not give the name of a chat that is gone; the
+command suggests one. SillyTavern keeps 50 backups for each character, but
+counts those of "Mira Holm" as backups of "Mira" too: the heading says when a
+save deletes the oldest.
 
 In a pipe there is a row for each chat, separated by tabs: owner, chat, messages
 now (empty: it is gone), lost, reworded, best version, its time, its messages,

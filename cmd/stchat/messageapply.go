@@ -14,9 +14,9 @@ import (
 
 const messageApplyDoc = `Make many edits of one chat together: all of them or none.
 
-OPS, or - for stdin, holds one JSON object per line. All indexes are those of
-the chat as it is before, whatever the order, so deleting shifts nothing. "at"
-is a number, a range such as "3..9", or a list of both.
+OPS, or - for stdin, holds one JSON object per line. All indexes are those
+before the call, whatever the order, so deleting shifts nothing. "at" is a
+number, a range such as "3..9", or a list of both.
 
   {"op":"add","at":12,"message":{…}}          at the end without "at"
   {"op":"set","at":"3..9","set":{"/extra/x":1},"unset":["k"]}
@@ -27,8 +27,8 @@ is a number, a range such as "3..9", or a list of both.
   {"op":"meta","set":{…},"unset":[…],"merge":{…}}
   {"op":"test","at":5,"sha256":"…"}           of the line; or "value":{…}
 
-With --patch OPS is one JSON patch (RFC 6902) over the list of messages, its
-operations made one after the other: add, remove, replace, test.
+With --patch, OPS is one JSON patch (RFC 6902) of the list of messages, whose
+operations are applied one after the other: add, remove, replace, test.
 
 Prints the indexes of the messages that were added, one per line.
 ` + inPlaceDoc

@@ -13,8 +13,8 @@ import (
 
 const messageCountDoc = `Count messages of chats; without a choice, all of them.
 
-Prints a number; for several chats a line per chat, the number and the path
-with a tab between.
+Prints a number; for several chats, a line per chat with the number, a tab and
+the path.
 ` + choiceDoc
 
 func newMessageCountCmd(a *app) *cobra.Command {

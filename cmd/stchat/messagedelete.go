@@ -9,12 +9,12 @@ import (
 	"stchat/internal/ops/edit"
 )
 
-const messageDeleteDoc = `Delete messages. Whole lines go; the others keep every byte, but for indexes and
-ids that follow.
+const messageDeleteDoc = `Delete messages. Whole lines are removed; the others keep every byte, except for
+indexes and ids that have to follow.
 
 --save FILE writes the deleted lines to a new file, ready for 'message add
---at'. --tool-calls also deletes the tool calls straight before a reply that
-goes, as SillyTavern's own button does. Prints the indexes of what went.
+--at'. --tool-calls also deletes the tool calls directly before a deleted reply,
+as SillyTavern's own button does. Prints the indexes of the deleted messages.
 ` + choiceDoc + inPlaceDoc
 
 const messageDeleteExample = `  stchat message delete chat.jsonl -a -10..

@@ -24,7 +24,7 @@ const messageGetDoc = `Print messages of a chat; without a choice, all of them.
 
 Reading stops after the last message that RANGES can include. With --tail it
 starts at the end of the file: what comes before is neither read nor checked,
-so indexes are not known. A damaged line among those read is an error, unless
+so indexes are unknown. A damaged line among those read is an error, unless
 --skip-damaged leaves it out.
 ` + choiceDoc
 

@@ -17,9 +17,9 @@ const messageSetDoc = `Change messages: keys of the stored object, or parts of t
 
 Changes are made in this order: --replace, --merge, --merge-patch, --patch,
 --set, --unset, --sub. --sub RE=TEXT replaces every match of the regular
-expression RE (RE2) in the text; TEXT may hold $1 and ${name}; a = in RE is
-written \=. Where the text changes, the chosen swipe gets the same one;
---all-swipes makes the substitution in all of them.
+expression RE (RE2) in the text; TEXT may contain $1 and ${name}; write a = in
+RE as \=. If the text changes, so does the chosen swipe; --all-swipes makes the
+substitution in all swipes.
 ` + choiceDoc + asBranchDoc + inPlaceDoc
 
 const messageSetExample = `  stchat message set chat.jsonl -a 0.. --sub "Jon\b=John"

@@ -16,10 +16,10 @@ import (
 const messageSwipeDoc = `Choose, add or delete a swipe of one message. Swipes count from 1, as the
 screen shows them.
 
---choose K first puts what the message has now into its own swipe, as
+--choose K first stores what the message has now in its own swipe, as
 SillyTavern does before it swipes. --add TEXT adds a swipe at the end and prints
-its number; with --choose and no number it is chosen. --delete K deletes one;
-where it was the chosen one, the next is chosen, or the last.
+its number; with --choose and no number it is chosen. --delete K deletes a
+swipe; if it was the chosen one, the next is chosen, or the last.
 ` + asBranchDoc + inPlaceDoc
 
 func newMessageSwipeCmd(a *app) *cobra.Command {

@@ -15,15 +15,16 @@ import (
 	"stchat/internal/plural"
 )
 
-const metaSetDoc = `Change the metadata of chats, in every chat of the PATHs that meets all --where.
-Only the header line changes. Prints the paths of the chats that changed.
+const metaSetDoc = `Change the metadata of every chat in the PATHs that meets all --where
+conditions. Only the header line changes. Prints the paths of the chats that
+changed.
 
 Changes are made in this order: --replace, --merge, --merge-patch, --patch,
 --set, --unset. Only --main-chat and --integrity change main_chat and integrity:
 the other flags skip these two keys, and --replace keeps them.
 
-A condition of --where is KEY (it is there), !KEY, KEY=VALUE, KEY!=VALUE (as
-JSON values) or KEY~GLOB (a text that matches).
+A --where condition is KEY (the key exists), !KEY (it does not), KEY=VALUE or
+KEY!=VALUE (compared as JSON values), or KEY~GLOB (a text that matches).
 ` + inPlaceDoc
 
 const metaSetExample = `  stchat meta set chat.jsonl --set note_depth=4

@@ -12,17 +12,17 @@ import (
 const moveCmdDoc = `Move chats to another character, or from group to group. OWNER is a folder of
 chats/, a card, a group file, or a group's name.
 
-Names mean nothing across owners, so a chat with relatives that would stay
-behind is refused, unless --family takes all of them along, or --cut removes
-what names them on both sides. Messages keep their bytes and their speakers'
-names. Prints the resulting paths.
+Links do not work across characters and groups, so a chat with relatives that
+would stay behind is refused, unless --family takes all of them along, or --cut
+removes the links on both sides. Messages keep their bytes and their speakers'
+names. Prints the new paths.
 ` + moveDoc
 
 func newMoveCmd(a *app) *cobra.Command {
 	return a.command(&moveOptions{}, &cobra.Command{
 		Use:     "move CHAT... OWNER",
 		Short:   "Move chats to another character or group",
-		Long:    moveCmdDoc + exitStatus("never given by this command"),
+		Long:    moveCmdDoc + exitStatus(""),
 		Example: "  stchat move chats/Mira/Harbour.jsonl chats/Ines\n  stchat move --family chats/Mira/Harbour.jsonl characters/Ines.png",
 		Args:    cobra.MinimumNArgs(2),
 	})

@@ -14,8 +14,8 @@ import (
 
 const newDoc = `Make a new chat of a character or a group. OWNER is a folder of chats/, a card,
 a group file, or a group's name. SillyTavern adds the greeting when the chat is
-first opened, so a character's new chat is a file with nothing but a header, and
-a group's is a name in its list, without a file.
+first opened, so a character's new chat is a file with only a header, and a
+group's new chat is a name in the group's list, without a file.
 
 --like CHAT copies that chat's settings (author's note, scenario, lorebook,
 backgrounds and so on), but nothing of its story. Prints the chat's path.
@@ -25,7 +25,7 @@ func newNewCmd(a *app) *cobra.Command {
 	return a.command(&newOptions{}, &cobra.Command{
 		Use:     "new OWNER",
 		Short:   "Make a new chat",
-		Long:    newDoc + exitStatus("never given by this command"),
+		Long:    newDoc + exitStatus(""),
 		Example: "  stchat new chats/Mira --open\n  stchat new characters/Mira.png -n \"Winter\" --like chats/Mira/Harbour.jsonl",
 		Args:    cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

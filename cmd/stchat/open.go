@@ -15,7 +15,7 @@ func newOpenCmd(a *app) *cobra.Command {
 	return a.command(&moveFlags{}, &cobra.Command{
 		Use:     "open CHAT...",
 		Short:   "Make a chat the one that its owner opens with",
-		Long:    openDoc + exitStatus("never given by this command"),
+		Long:    openDoc + exitStatus(""),
 		Example: "  stchat open \"chats/Mira/Harbour.jsonl\"",
 		Args:    cobra.MinimumNArgs(1),
 	})

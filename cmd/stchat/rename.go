@@ -16,10 +16,10 @@ links to it in every chat of its owner, the group's list, the chat that its card
 or group has open, Luker's sidecars, and its own Auto-Recap data, which the
 extension would erase otherwise. SillyTavern itself only renames the file.
 
-NAME is made safe as SillyTavern does it; a trailing .jsonl is taken off.
-With --family descendants whose names begin with the old name get the new
-beginning. With --lorebook the chat's own lorebook is renamed too, if its name
-has the chat's in it. Prints the resulting paths.
+NAME is made safe as SillyTavern does it; a trailing .jsonl is removed. With
+--family, descendants whose names begin with the old name get the new beginning.
+With --lorebook, the chat's own lorebook is renamed too, if its name contains
+the chat's. Prints the new paths.
 
 A lorebook (worlds/X.json) is renamed with what names it: the metadata of the
 user's chats, their timed effects, cards, and SillyTavern's settings.
@@ -29,7 +29,7 @@ func newRenameCmd(a *app) *cobra.Command {
 	return a.command(&renameOptions{}, &cobra.Command{
 		Use:     "rename CHAT|LOREBOOK NAME",
 		Short:   "Rename a chat or lorebook, with all that names it",
-		Long:    renameDoc + exitStatus("never given by this command"),
+		Long:    renameDoc + exitStatus(""),
 		Example: "  stchat rename \"chats/Mira/Harbour.jsonl\" \"The harbour\"\n  stchat rename --family --dry-run \"chats/Mira/Harbour.jsonl\" \"The harbour\"",
 		Args:    cobra.ExactArgs(2),
 	})

@@ -17,28 +17,28 @@ import (
 	"stchat/internal/rules"
 )
 
-const repairDoc = `Mend what 'stchat check' finds, as far as it can be mended without guessing.
-PATH is a chat, a folder (every *.jsonl below it), or a SillyTavern user folder.
+const repairDoc = `Fix what 'stchat check' finds, as far as possible without guessing. PATH is a
+chat, a folder (every *.jsonl below it), or a SillyTavern user folder.
 
 Without --write nothing is changed: the changes are shown as a diff.
 
-With --write a chat and what belongs to it are changed together or not at all,
-and 'stchat undo' takes that back. Damaged lines, and text of swipes that gives
-way, go to <name>.damaged with their line numbers; nothing is thrown away. Lines
-that need no mending stay as they are, byte for byte. Running it again finds
-nothing to do.
+With --write a chat and the files that belong to it are changed together or not
+at all, and 'stchat undo' takes that back. Damaged lines, and swipe texts that
+are replaced, go to <name>.damaged with their line numbers; nothing is thrown
+away. Other lines stay as they are, byte for byte. Running the command again
+finds nothing to do.
 
 Close or reload the chats in SillyTavern first: an open tab overwrites the
-mended file at its next save. --bump-integrity gives each mended chat a new
+repaired file at its next save. --bump-integrity gives each repaired chat a new
 integrity slug, so that such a tab is stopped instead.
 
-'stchat check --list-rules' marks the rules that are mended. Some are mended
+'stchat check --list-rules' marks the rules that repair can fix. Some are fixed
 only when --rule names them. unlisted-branch: the branch is noted in its parent,
 on the last message that both share. dangling-main-chat, dangling-checkpoint and
-dangling-branch: a link to a chat that is not there is removed. Where it can be
-known that the chat was renamed, the link gets its new name without being asked.
-What extensions keep and messages no longer bear out (recap-scene, beyond-end,
-pending-old, prompt-dangling and others) is taken out, into <name>.damaged.
+dangling-branch: a link to a chat that does not exist is removed. If the chat is
+known to have been renamed, the link gets the new name even without --rule.
+Extension state that no longer fits the messages (recap-scene, beyond-end,
+pending-old, prompt-dangling and others) is moved to <name>.damaged.
 `
 
 const repairExample = `  stchat repair "chats/Mira/Harbour.jsonl"

@@ -16,10 +16,10 @@ import (
 	"stchat/internal/visible"
 )
 
-const restoreDoc = `Make a chat of one of its versions: of the history, or with --backup of one of
-SillyTavern's own backups. Without --rev and --as-of it is the newest version
-that differs from the file. Every piece is checked against its key before
-anything appears.
+const restoreDoc = `Make a chat from one of its versions in the history, or with --backup from one
+of SillyTavern's own backups. Without --rev and --as-of, it is the newest
+version that differs from the file. Every piece is verified before anything
+appears.
 
   plain         writes a new chat beside CHAT, as branch does: CHAT is its
                 parent, it has a new slug and, of a group, its place in the
@@ -34,8 +34,8 @@ anything appears.
                 of one in it, as it was, below DIR, which must be absent or
                 empty
 
-CHAT is a path, also of a file that is gone, or OWNER/NAME. --at cuts the
-version after a message, which is then no longer exact.
+CHAT is a path, even of a file that is gone, or OWNER/NAME. --at cuts the
+version after a message; the result is then no longer exact.
 
 Prints the path of each file that was written.
 `

@@ -24,20 +24,20 @@ import (
 	"stchat/internal/words"
 )
 
-const searchDoc = `Find words in chats, whatever their case and accents. Words are found whole; a
-sentence in Chinese, Japanese, Korean or Thai by any part of it.
+const searchDoc = `Find words in chats; case and accents do not matter. Only whole words are found,
+except that Chinese, Japanese, Korean and Thai text is found by any part of it.
 
-  salt harbour      messages that have both words
-  "salt harbour"    one behind the other (the shell needs quotes around them)
+  salt harbour      messages with both words
+  "salt harbour"    messages with this phrase (quote it for the shell too)
   harb*             harbour, harbours, ...
-  -storm            not with this word
-  salt OR sugar     one of them
-Nothing else means anything: any text can be looked for. A query that begins
-with a minus or has quotes goes in single quotes: 'harbour -storm'.
+  -storm            messages without this word
+  salt OR sugar     messages with either word
+Nothing else has a special meaning. A query that begins with a minus or has
+quotes goes in single quotes: 'harbour -storm'.
 
 An argument is a PATH if it exists and has a / or ends in .jsonl, or comes
-behind --. PATH is as in inspect; without one it is the user folder around the
-working folder, else the one that STCHAT_DATA names.
+after --. PATH is as in inspect; without one it is the user folder around the
+working folder, or else the one that STCHAT_DATA names.
 
 The newest message comes first, by its send_date; with --rank the best one.
 Texts that are equal are shown once, where they stand last: a branch repeats

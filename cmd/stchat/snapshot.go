@@ -19,26 +19,25 @@ import (
 const snapshotDoc = `Keep a version of every chat that changed since the last snapshot, with group
 files, lorebooks, cards and Luker's sidecars, in one file: .stchat/history.db
 in the user folder. Lines that the history already has are not stored again, so
-a version of one more message takes about a kilobyte. Every version comes back
-equal to the byte, damaged or not: see log and restore.
+a version with one more message takes about a kilobyte. Every version can be
+restored byte for byte, damaged or not: see log and restore.
 
 PATH is a chat, a folder or a SillyTavern user folder; without one it is the
 user folder around the working folder, else the one that STCHAT_DATA names.
-Chats that lie in no user folder need --store, a file of their own. A history
-belongs to one folder; another folder is refused as long as the first one
-exists.
+Chats outside a user folder need a history file of their own, named by --store.
+A history belongs to one folder; another folder is refused as long as the first
+one exists.
 
-Files that look unchanged (size, times, inode) are not read; --rescan reads
-all. --backups also takes SillyTavern's own backups/chat_*.jsonl of whole user
-folders, as earlier versions of the chats they are of.
+Files that look unchanged (size, times, inode) are not read; --rescan reads all.
+With --backups, SillyTavern's own backups/chat_*.jsonl of whole user folders are
+taken too, as earlier versions of their chats.
 
-Prints one line per file that has a new version. A run that is killed, or meets
-a full disk, leaves the versions that it took so far, whole.
+Prints one line per file that has a new version. A run that is killed or fills
+the disk leaves the versions that it took so far, each of them whole.
 
-The history is readable for you alone. It lies in the user folder so that it is
-found there and moves along; SillyTavern's own backup of a user takes hidden
-files along, so it is in that zip, too. On a network disk let one machine write
-to it.
+Only you can read the history. It is in the user folder, so that it is found
+there and moves with it; SillyTavern's own backup of a user includes hidden
+files, and so the history. On a network disk let only one machine write to it.
 `
 
 const snapshotExample = `  stchat snapshot SillyTavern/data/default-user

@@ -12,16 +12,16 @@ import (
 	"stchat/internal/ops/state"
 )
 
-const stateGetDoc = `Print what a namespace holds, on one line; of several, an object with a value or
-null for each.
+const stateGetDoc = `Print what a namespace holds, on one line; for several namespaces, an object
+with a value or null for each.
 
-With a floor log it is what the log's commits come to: those of the swipes that
-are chosen. --at N takes those of messages 0 to N. --stored prints the file as
-it is, here the log itself.
+If there is a floor log, its commits are replayed: those of the chosen swipes,
+and with --at N only those of messages 0 to N. --stored prints the file as it
+is, in this case the log itself.
 
-recap: is what Auto-Recap keeps: the running recap, the recap of each scene,
-work that is pending. illustrator: is the prompts of Auto-Illustrator as trees,
-by message, and images with whether their file is there.
+recap: shows what Auto-Recap keeps: the running recap, the recap of each scene,
+and pending work. illustrator: shows Auto-Illustrator's prompts as trees, by
+message, and its images, with whether each file exists.
 ` + namespaceDoc
 
 const stateGetExample = `  stchat state get chat.jsonl memory_graph

@@ -14,13 +14,13 @@ import (
 	"stchat/internal/visible"
 )
 
-const stateListDoc = `List the state of chats and characters: namespace, kind, size, entries, and of a
-floor log its commits, the first and the last message that they belong to, and
-whether it replays.
+const stateListDoc = `List the state of chats and characters: namespace, kind, size, entries, and for
+a floor log its commits, the first and the last message that they belong to, and
+whether it can be replayed.
 
 Kinds: plain and floor are state of extensions; legacy is what an older Luker
-left beside a floor log; orphans is what it put away; chat_sync is Luker's copy
-of the chat's slug; recap: and illustrator: stand in the chat itself.
+left beside a floor log; orphans is what Luker set aside; chat_sync is Luker's
+copy of the chat's slug; recap: and illustrator: are in the chat itself.
 ` + namespaceDoc
 
 func newStateListCmd(a *app) *cobra.Command {

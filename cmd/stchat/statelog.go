@@ -17,9 +17,9 @@ import (
 const stateLogDoc = `Print the history of a namespace: the commits of its floor log, with message,
 swipe (from 1), whether it counts, the number of operations, and size.
 
-Of recap: it prints the versions of the running recap, with number, date,
-scenes, the messages at which the scene before and this one end, and whether
-the scene is still there.
+For recap:, print the versions of the running recap, with number, date, scenes,
+the messages at which the previous scene and this one end, and whether the scene
+still exists.
 ` + namespaceDoc
 
 func newStateLogCmd(a *app) *cobra.Command {

@@ -12,14 +12,15 @@ import (
 	"stchat/internal/ops/state"
 )
 
-const statePruneDoc = `Drop what is provably dead, by the extensions' own rules: Auto-Recap's pending
+const statePruneDoc = `Drop what is certainly unused by the extensions' own rules: Auto-Recap's pending
 operations older than --older-than, versions of the running recap whose scene
-has no recap any more, prompts of Auto-Illustrator for messages beyond the end,
-images without a prompt, and commits of Luker's floor logs that are not valid
-or beyond the end.
+no longer has a recap, Auto-Illustrator's prompts for messages beyond the end,
+images without a prompt, and commits in Luker's floor logs that are invalid or
+beyond the end.
 
-Arguments that end in .jsonl or .png are PATHs, the others namespaces, recap:
-and illustrator: among them: then only these. Prints what went, with its number.
+Arguments that end in .jsonl or .png are PATHs; the others are namespaces, such
+as recap: and illustrator:, and limit the command to these. Prints what was
+dropped, and how much.
 ` + stateChangeDoc
 
 func newStatePruneCmd(a *app) *cobra.Command {

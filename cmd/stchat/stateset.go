@@ -10,18 +10,19 @@ import (
 	"stchat/internal/ops/state"
 )
 
-const stateSetDoc = `Change what a namespace holds. One that holds nothing counts as {}; what comes
-of it must be an object.
+const stateSetDoc = `Change what a namespace holds. An empty namespace counts as {}; the result must
+be an object.
 
 Changes are made in this order: --replace, --merge, --merge-patch, --patch,
---set, --unset. With a floor log the change becomes one commit of the last
-message, or of that of --at, and of its chosen swipe, or that of --swipe; floors
-never fall. --floor begins a floor log for a namespace that holds nothing.
---reset FILE puts a list of commits in place of the log; [] empties it.
+--set, --unset. If there is a floor log, the change becomes one commit, of the
+last message or that of --at, and of its chosen swipe or that of --swipe; it
+cannot come before a commit of a later message. --floor starts a floor log for
+an empty namespace. --reset FILE replaces the log with a list of commits; []
+empties it.
 
-recap: takes --version K alone: version K of the running recap becomes current,
-or with --scene N that of the scene that ends with message N, as the arrows of
-Auto-Recap do it.
+recap: takes only --version K: version K of the running recap becomes current,
+or with --scene N that of the scene that ends with message N, like Auto-Recap's
+arrows.
 ` + stateChangeDoc
 
 const stateSetExample = `  stchat state set chat.jsonl memory_graph --set /nodes/mira={}

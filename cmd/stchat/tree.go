@@ -24,23 +24,24 @@ const treeDoc = `Show which chats grew from which: checkpoints and branches belo
 were made from, each with the message at which it parts from it.
 
 PATH is a chat (its whole family is shown), a folder, or a SillyTavern user
-folder. A family lies within one character or group. Nothing is written but the
-file that -o names.
+folder. A family belongs to one character or group. Nothing is written except
+the file that -o names.
 
-A chat's parent is found by its main_chat, else by a link on a message of
-another chat, else by the uuid of the ChatBranches extension, else by its name
-(before SillyTavern 1.12), else by what the messages say. With --by content only
-the messages count. Messages are compared by name, text, sender and date, so an
-edit before the fork does not move it.
+A chat's parent is found by the chat's main_chat, or else by a link on a message
+of another chat, the uuid of the ChatBranches extension, the chat's name (before
+SillyTavern 1.12), or the messages. With --by content only the messages count.
+Messages are compared by name, text, sender and date, so an edited message
+before the fork does not move the fork.
 
   ◆  a checkpoint                    !  names a parent that is missing
   ?  computed: no link says so       ∞  was its own ancestor
   *  open in its card or group
 
 The number before a name is the last message that the chat shares with its
-parent; then come its messages, and after + those of its own. In a pipe there is
-a row for each chat, separated by tabs: depth, mark, at, name, messages, own,
-first date, last date, parent, via; --format text draws the tree there too.
+parent. After the name come the number of its messages and, after +, of those
+that are its own. In a pipe there is a row for each chat, separated by tabs:
+depth, mark, at, name, messages, own, first date, last date, parent, via;
+--format text draws the tree there too.
 docs/json.md describes the JSON documents.
 
 The html page needs no network and no server: open it from disk.
@@ -56,7 +57,7 @@ func newTreeCmd(a *app) *cobra.Command {
 	cmd := a.command(&treeOptions{}, &cobra.Command{
 		Use:     "tree [PATH...]",
 		Short:   "Show which chats grew from which",
-		Long:    treeDoc + exitStatus("never"),
+		Long:    treeDoc + exitStatus(""),
 		Example: treeExample,
 	})
 	cmd.MarkFlagsMutuallyExclusive("format", "json")

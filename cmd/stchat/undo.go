@@ -18,27 +18,28 @@ const undoDoc = `Take back what a command did, all of it or nothing. Every comma
 moves or removes files records that in the user folder, under .stchat/, and
 keeps the old files there; one new file by itself needs no record.
 
-Without ID the newest record is taken back that is neither undone nor made by
-undo: twice is two steps back. An undo is recorded too, and 'stchat undo ID' of
-that one does it again. Which folder is meant: --data, else the user folder
-around the working folder, else the working folder itself.
+Without ID, the newest record that is neither undone nor made by undo is taken
+back: running undo twice goes two steps back. An undo is recorded too, and
+'stchat undo ID' with its ID does the command again. The folder is that of
+--data, or else the user folder around the working folder, or else the working
+folder itself.
 
-Where a file is not as the command left it, nothing is done and the file is
-named. --force leaves such files as they are and takes the rest back; it also
-takes back what was recorded on another machine or before the folder was
-copied, where the files can be told by size, time and content.
+If a file is not as the command left it, nothing is done and the file is named.
+--force leaves such files as they are and takes back the rest; it also takes
+back what was recorded on another machine or before the folder was copied, if
+the files can be recognised by size, time and content.
 
 A command that was killed half way needs no undo: the next command that writes
-there completes it, or takes it back. Where neither can be done it names the
-change, and 'stchat undo --force ID' takes back what it can; a journal that
-cannot be read it sets aside, and --prune ID then drops it for good.
+there completes it or takes it back. If neither is possible, that command names
+the change, and 'stchat undo --force ID' takes back what it can. It sets aside a
+journal that cannot be read; --prune ID then drops it for good.
 
-What is kept takes room: records of edits go by themselves, oldest first, when
-they hold more than 2 GB (STCHAT_UNDO_MAX, such as 500M); what was deleted never
-does. --prune and --keep drop records for good.
+Kept files take space: records of edits are dropped automatically, oldest first,
+when they hold more than 2 GB (STCHAT_UNDO_MAX, such as 500M); deleted files
+never are. --prune and --keep drop records for good.
 
-.stchat/ has a .gitignore. SillyTavern's own backup of a user takes hidden files
-along, so what is deleted here may be in there.
+.stchat/ has a .gitignore. SillyTavern's own backup of a user includes hidden
+files, so what you delete here may still be in there.
 `
 
 const undoExample = `  stchat undo

@@ -14,8 +14,8 @@ import (
 // version is set by a release build: -ldflags "-X main.version=v1.2.3".
 var version string
 
-const versionDoc = `Print which stchat this is: its version, the commit it was built from, the Go
-version and platform, and the formats it knows.
+const versionDoc = `Print the version of stchat, the commit it was built from, the Go version and
+platform, and the formats it knows.
 `
 
 // versionInfo is what --json prints.
