@@ -200,17 +200,17 @@ func (c *console) ended(e changeset.Ended) {
 	files := strings.Join(e.Files, ", ")
 	switch e.Way {
 	case changeset.Forward:
-		c.note("%s had begun to change %s; that is completed now ('stchat undo' takes it back)", what, files)
+		c.note("%s had begun to change %s; the change is now completed ('stchat undo' takes it back)", what, files)
 	case changeset.Back:
-		c.note("%s had begun to change %s; that is taken back now", what, files)
+		c.note("%s had begun to change %s; the change is now taken back", what, files)
 	case changeset.Pending:
-		c.warn("%s has left a change half done: %s; the next command that writes there ends it", what, files)
+		c.warn("%s left a change half done: %s; the next command that writes there ends it", what, files)
 	case changeset.Elsewhere:
 		c.warn("%s: a change was begun here on another machine, or before the folder was copied: %s; 'stchat undo --force %s' takes it back as far as that is safe", e.Root, files, e.ID)
 	case changeset.Stuck:
 		err := error(&changeset.StuckError{ID: e.ID, Files: e.Files, Err: e.Err})
 		c.warn("%v", withHint(err, nil))
 	case changeset.Unreadable:
-		c.warn("what a killed run has left half done cannot be told: %v", withHint(e.Err, nil))
+		c.warn("cannot tell what a killed run left half done: %v", withHint(e.Err, nil))
 	}
 }

@@ -77,7 +77,7 @@ func tellKept(c *console, results []*move.Result) {
 		if dir, ok := userdir.Enclosing(r.Doc.From); ok {
 			root = dir.Root
 		}
-		c.note("what is deleted is kept in %s: 'stchat undo %s' brings it back, 'stchat undo --prune %s' lets it go for good",
+		c.note("deleted files are kept in %s; 'stchat undo %s' brings them back, 'stchat undo --prune %s' drops them for good",
 			c.path(filepath.Join(root, userdir.Own)), r.ID, r.ID)
 	}
 }

@@ -78,7 +78,7 @@ func (l *listFlags) list(ctx context.Context, a *app, args []string, example str
 	}
 	list.Paths = append(list.Paths, more...)
 	if len(list.Paths) == 0 && !l.allowEmpty {
-		return list, fmt.Errorf("%s: no path in this list; %w", l.filesFrom, errAllowEmpty)
+		return list, fmt.Errorf("%s: this list has no paths; %w", l.filesFrom, errAllowEmpty)
 	}
 	return list, nil
 }

@@ -57,7 +57,7 @@ func (o *messageAddOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.role, "role", "", "make one message with this `ROLE`: "+strings.Join(addRoles(), ", "))
 	fs.StringVar(&o.name, "name", "", "`NAME` of who speaks; default: that of the last message of the same role")
 	fs.StringVar(&o.text, "text", "", "`TEXT` of the message")
-	o.inPlaceFlags.addFlags(fs, "go on where waiting work of an extension names messages that move")
+	o.inPlaceFlags.addFlags(fs, "go on where pending work of an extension refers to messages that move")
 }
 
 func (o *messageAddOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {

@@ -50,7 +50,7 @@ type messageApplyOptions struct {
 
 func (o *messageApplyOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.patch, "patch", false, "OPS is a JSON patch over the list of messages")
-	o.inPlaceFlags.addFlags(fs, "go on where waiting work of an extension names messages that move")
+	o.inPlaceFlags.addFlags(fs, "go on where pending work of an extension refers to messages that move")
 }
 
 func (o *messageApplyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {

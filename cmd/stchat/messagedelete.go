@@ -41,7 +41,7 @@ func (o *messageDeleteOptions) addFlags(fs *pflag.FlagSet) {
 	o.choiceFlags.addFlags(fs)
 	fs.BoolVar(&o.toolCalls, "tool-calls", false, "also delete the tool calls straight before a reply that goes")
 	fs.StringVar(&o.save, "save", "", "write the deleted lines to this new `FILE`")
-	o.addManyFlags(fs, "delete all messages of a chat; go on where waiting work of an extension names messages that move")
+	o.addManyFlags(fs, "delete all messages of a chat; go on where pending work of an extension refers to messages that move")
 }
 
 func (o *messageDeleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {

@@ -85,7 +85,7 @@ func (o *moveFlags) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []st
 		kind, _ := userdir.KindOf(path)
 		folder := userdir.RealPath(filepath.Dir(path))
 		if other, ok := owners[folder]; ok && kind == userdir.Solo {
-			return usagef("%s and %s are of one character, which has one chat open", other, path)
+			return usagef("%s and %s belong to one character, which opens with one chat", other, path)
 		}
 		owners[folder] = path
 	}

@@ -66,10 +66,10 @@ type repairOptions struct {
 
 func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
-	fs.BoolVar(&o.write, "write", false, "write the mended files; without it they are only shown")
+	fs.BoolVar(&o.write, "write", false, "write the changes; without it they are only shown")
 	fs.Var(ruleWords(&o.rules), "rule", "mend only what `RULE` finds")
 	fs.StringVar(&o.quarantine, "quarantine", "", "put what is taken out into files in `DIR` instead of beside the chats")
-	fs.BoolVar(&o.bump, "bump-integrity", false, "give each mended chat a new slug, so that an open tab is stopped instead of overwriting it")
+	fs.BoolVar(&o.bump, "bump-integrity", false, "give each repaired chat a new slug, so that an open tab is stopped instead of overwriting it")
 	fs.BoolVar(&o.json, "json", false, "one JSON document a file instead of a diff")
 }
 
@@ -89,7 +89,7 @@ func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	}
 	for _, id := range opt.Rules {
 		if id.Rule().Mending == rules.ByHand {
-			return usagef("--rule: repair does not mend %s: %s", id, id.Rule().Mend)
+			return usagef("--rule: repair does not fix %s: %s", id, id.Rule().Mend)
 		}
 	}
 	c := a.console()
@@ -150,11 +150,11 @@ func (o *repairOptions) tell(c *console, rep *mend.RepairReport, ended bool) (fa
 	switch {
 	case sum.changes == 0 && (failed || ended):
 	case sum.changes == 0:
-		c.note("%s looked at, nothing to mend", plural.S(rep.Chats, "chat"))
+		c.note("%s checked, nothing to fix", plural.S(rep.Chats, "chat"))
 	case o.write:
-		c.note("%s in %s mended; 'stchat undo' takes it back", plural.S(sum.changes, "thing"), plural.S(sum.files, "file"))
+		c.note("%s in %s fixed; 'stchat undo' takes it back", plural.S(sum.changes, "thing"), plural.S(sum.files, "file"))
 	default:
-		c.note("%s in %s would be mended; --write does it", plural.S(sum.changes, "thing"), plural.S(sum.files, "file"))
+		c.note("%s in %s would be fixed; --write does it", plural.S(sum.changes, "thing"), plural.S(sum.files, "file"))
 	}
 	return failed, err
 }

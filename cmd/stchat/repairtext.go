@@ -25,7 +25,7 @@ func (s *repaired) add(r *mend.RepairResult) {
 func writeDiff(w io.Writer, c *console, r *mend.RepairResult) {
 	path := visible.Text(r.Doc.Path)
 	fmt.Fprintln(w, paint(c.outColor, bold, "--- "+path))
-	fmt.Fprintln(w, paint(c.outColor, bold, "+++ "+path+" (mended)"))
+	fmt.Fprintln(w, paint(c.outColor, bold, "+++ "+path+" (repaired)"))
 	for _, d := range r.Diffs {
 		fmt.Fprintf(w, "%s %s: %s\n", paint(c.outColor, cyan, "@@"+placeOfDiff(d)+" @@"), d.Rule, visible.Text(d.Change))
 		if d.Before != nil {
@@ -62,7 +62,7 @@ func placeOfDiff(d mend.Diff) string {
 func writeMended(w io.Writer, c *console, r *mend.RepairResult) {
 	fmt.Fprintln(w, paint(c.outColor, bold, visible.Text(r.Doc.Path)))
 	for _, n := range r.Doc.Counts {
-		fmt.Fprintf(w, "  mended  %s: %s\n", n.Rule, plural.S(n.Count, "change"))
+		fmt.Fprintf(w, "  fixed  %s: %s\n", n.Rule, plural.S(n.Count, "change"))
 	}
 	if r.Doc.Backup != nil {
 		fmt.Fprintf(w, "  as it was: %s\n", visible.Text(*r.Doc.Backup))

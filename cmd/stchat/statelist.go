@@ -83,7 +83,7 @@ func printStates(c *console, l *state.List, titled bool) error {
 		fmt.Fprintln(c.Out, c.path(l.Path))
 	}
 	if len(l.Namespaces) == 0 {
-		c.note("%s: no state of extensions", l.Path)
+		c.note("%s: no extension state", l.Path)
 		return nil
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)

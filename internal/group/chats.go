@@ -24,7 +24,7 @@ func (f *File) WithChats(chats ...string) (data []byte, err error) {
 	list, _ := o.Get(keyChats)
 	mend := isMissing(o, keyChats)
 	if kind := rawjson.KindOf(list); !mend && kind != rawjson.Array {
-		return nil, fmt.Errorf("%s: %q is %v, not a list; mend the group file first", f.Path, keyChats, kind)
+		return nil, fmt.Errorf("%s: %q is %v, not a list; fix the group file first", f.Path, keyChats, kind)
 	}
 
 	var fresh [][]byte

@@ -38,7 +38,7 @@ func examine(path string) (size int64, err error) {
 	case err != nil:
 		return 0, err
 	case !info.Mode().IsRegular():
-		return 0, fmt.Errorf("%s: %w: it is no regular file", path, ErrForeign)
+		return 0, fmt.Errorf("%s: %w: it is not a regular file", path, ErrForeign)
 	case info.Size() == 0:
 		return 0, nil
 	}

@@ -31,7 +31,7 @@ const MaxLuker = 128
 var ErrEmptyName = errors.New("nothing is left of this name once what a file name cannot hold is removed; choose another")
 
 // ErrBlankName means that a name is white space.
-var ErrBlankName = errors.New("a name of spaces alone cannot be seen; choose another")
+var ErrBlankName = errors.New("a name of only spaces cannot be seen; choose another")
 
 // ErrReserved means that a name is one of Windows's devices, with or without an
 // extension of its own, so that no such file can exist there.

@@ -41,7 +41,7 @@ func mayLink(opt *Options, src *chat.Chat, p *plan, isLuker bool) error {
 	case opt.BumpIntegrity && src.Header == nil:
 		return src.Errorf("%w", ErrNoSlug)
 	case (opt.BumpIntegrity || isLuker) && src.HeaderKind == chat.Damaged:
-		return as(ErrLink, src.Errorf("a new slug in the damaged header would lose what is left of it; mend the chat first"))
+		return as(ErrLink, src.Errorf("a new slug in the damaged header would lose what is left of it; repair the chat first"))
 	}
 	return nil
 }

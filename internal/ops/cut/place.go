@@ -48,7 +48,7 @@ func placeOutput(c *call, source string, r *Result) (place, error) {
 	name := userdir.ChatName(out)
 	p := place{path: out, name: names.Name{File: name, Label: cmp.Or(c.opt.Name, name)}}
 	if !names.Safe(filepath.Base(out)) {
-		r.Warn("%s: SillyTavern cannot open a chat of this name: it takes some of it out first", out)
+		r.Warn("%s: SillyTavern cannot open a chat of this name: it removes some characters first", out)
 	}
 	if source == chat.Stdin {
 		return p, nil

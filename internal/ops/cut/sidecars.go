@@ -69,7 +69,7 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 			}
 			r.Doc.sidecar(path, SidecarFresh)
 		default:
-			leave(s, ": what it holds is known to its extension only", r)
+			leave(s, ": only its extension knows what it holds", r)
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ type game struct {
 
 func (g *game) play(ctx context.Context, op *patch.Operation) error {
 	if op.Op == "move" || op.Op == "copy" {
-		return fmt.Errorf("%w: Luker knows add, remove, replace and test only", patch.ErrMalformed)
+		return fmt.Errorf("%w: Luker knows only add, remove, replace and test", patch.ErrMalformed)
 	}
 	if len(op.Path) == 0 {
 		return fmt.Errorf("%w: the path names no message", patch.ErrMalformed)
@@ -67,7 +67,7 @@ func (g *game) play(ctx context.Context, op *patch.Operation) error {
 	}
 	switch {
 	case !ok && !end:
-		return fmt.Errorf("%w: %q is no message number", patch.ErrMalformed, op.Path[0])
+		return fmt.Errorf("%w: %q is not a message number", patch.ErrMalformed, op.Path[0])
 	case at > len(g.list), at == len(g.list) && (op.Op != "add" || len(op.Path) > 1):
 		return fmt.Errorf("%s: %w", op.Path, patch.ErrMissing)
 	}

@@ -16,7 +16,7 @@ import (
 
 var (
 	// ErrQueue means that waiting work of Auto-Recap names messages that move.
-	ErrQueue = errors.New("waiting operations of Auto-Recap name messages that move")
+	ErrQueue = errors.New("pending operations of Auto-Recap refer to messages that move")
 	// ErrReplay means that a floor log of Luker would no longer replay.
 	ErrReplay = errors.New("a floor log of Luker would no longer replay")
 )
@@ -74,7 +74,7 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 			continue
 		}
 		r.Doc.Sidecars = append(r.Doc.Sidecars, Sidecar{sidecar.Path, "left"})
-		r.Note("%s: left as it is: what it holds is known to its extension only", sidecar.Path)
+		r.Note("%s: left as it is: only its extension knows what it holds", sidecar.Path)
 	}
 	return state, nil
 }

@@ -80,7 +80,7 @@ func (r *restoring) revive(ctx context.Context) error {
 		}
 		for _, c := range sidecars {
 			if _, err := os.Lstat(c.path); err == nil {
-				r.res.Warn("%s: is there already, and stays as it is", c.path)
+				r.res.Warn("%s: already exists, and stays as it is", c.path)
 				continue
 			}
 			if err := c.create(set); err != nil {

@@ -68,7 +68,7 @@ func renamedBook(dir userdir.Dir, book *lorebook.Book, name string, r *Result) (
 		}
 	}
 	if safe == book.Name {
-		return nil, fmt.Errorf("%s: %w: it is called so already", book.Path, ErrTaken)
+		return nil, fmt.Errorf("%s: %w: it already has this name", book.Path, ErrTaken)
 	}
 	data := book.Raw
 	if book.HasInner && book.InnerName == book.Name {

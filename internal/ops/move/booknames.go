@@ -86,7 +86,7 @@ func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) erro
 		c.Close()
 		switch {
 		case damaged:
-			return fmt.Errorf("%s: the header is damaged, so nobody knows whether it names the lorebook", t.Path)
+			return fmt.Errorf("%s: the header is damaged, so it is unknown whether it names the lorebook", t.Path)
 		case !names:
 			continue
 		}

@@ -96,7 +96,7 @@ func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, r *Result
 	n.collect()
 	adopt(n)
 	for _, d := range r.Doc.Dangling {
-		r.Warn("%s: %s names %q, which is not there any more", d.Path, d.Key, d.Name)
+		r.Warn("%s: %s names %q, which no longer exists", d.Path, d.Key, d.Name)
 	}
 	noteBookless(ctx, f, goes, r)
 	unreachable(r)

@@ -162,7 +162,7 @@ func (d drafter) warnDamaged(ctx context.Context) {
 			continue
 		}
 		for _, line := range d.damagedWith(ctx, c, names) {
-			d.n.r.Warn("%s:%d: this damaged line holds the old name, and stays as it is", c.Path, line)
+			d.n.r.Warn("%s:%d: this damaged line contains the old name, and stays as it is", c.Path, line)
 		}
 	}
 }

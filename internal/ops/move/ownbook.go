@@ -29,12 +29,12 @@ func renameOwnBook(ctx context.Context, n *naming, c *family.Chat, s *changeset.
 	}
 	to := bookLike(name, c.Name, n.to[c])
 	if to == "" {
-		n.r.Note("the lorebook %q does not bear the chat's name, and keeps its own", name)
+		n.r.Note("the lorebook %q does not have the chat's name in its own, and keeps it", name)
 		return nil, nil
 	}
 	path, err := f.lib.Book(f.graph.Folder.Dir, name)
 	if errors.Is(err, lorebook.ErrMissing) {
-		n.r.Note("the lorebook %q is not there, so it is not renamed", name)
+		n.r.Note("the lorebook %q does not exist, so it is not renamed", name)
 		return nil, nil
 	}
 	if err != nil {

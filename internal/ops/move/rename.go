@@ -145,7 +145,7 @@ func judgeNames(n *naming) error {
 			continue
 		}
 		if name == c.Name {
-			return fmt.Errorf("%s: %w: it is called so already", c.Path, ErrTaken)
+			return fmt.Errorf("%s: %w: it already has this name", c.Path, ErrTaken)
 		}
 		if by, ok := taken[names.Fold(name)]; ok {
 			return fmt.Errorf("%q %w: there is a chat %q", name, ErrTaken, by)
@@ -160,7 +160,7 @@ func judgeNames(n *naming) error {
 
 // unreachable says what keeps the old name outside the files.
 func unreachable(r *Result) {
-	r.Doc.Unreachable = append(r.Doc.Unreachable, "the prompts that the browser keeps (IndexedDB)", "the vector index, which SillyTavern builds anew", "a tab in which the chat is open")
+	r.Doc.Unreachable = append(r.Doc.Unreachable, "the prompts that the browser keeps (IndexedDB)", "the vector index, which SillyTavern rebuilds", "a tab in which the chat is open")
 	r.Note("not reached: %s", strings.Join(r.Doc.Unreachable, ", "))
 }
 

@@ -44,7 +44,7 @@ var (
 	// ErrEmptyChat means that there is no message for a commit.
 	ErrEmptyChat = errors.New("the chat has no message that a commit could belong to")
 	// ErrSubset means that a patch has operations that Luker does not know.
-	ErrSubset = errors.New("only add, remove, replace and test are known to Luker")
+	ErrSubset = errors.New("Luker knows only add, remove, replace and test")
 )
 
 // Set changes what a namespace holds. Where the sidecar changes meanwhile, and no patch and
@@ -104,7 +104,7 @@ func (opt *SetOptions) valid(namespace string) error {
 	case namespace == Recap || namespace == Illustrator:
 		return fmt.Errorf("%w: it is a view of the chat's metadata", ErrNamespace)
 	case kind != luker.Plain:
-		return fmt.Errorf("%w: Luker keeps its own books in %s", ErrNamespace, kind)
+		return fmt.Errorf("%w: %s is Luker's own bookkeeping", ErrNamespace, kind)
 	case luker.Normalize(luker.LogOf(namespace)) != luker.LogOf(namespace) && (opt.Floor || opt.Reset != nil):
 		return fmt.Errorf("%w: it is too long for a floor log", ErrNamespace)
 	}
