@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/userdir"

@@ -3,6 +3,7 @@ package follow
 import (
 	"slices"
 	"sort"
+
 	"stchat/internal/autorecap"
 	"stchat/internal/isolate"
 	"stchat/internal/luker"

@@ -1,9 +1,10 @@
 package inspect
 
 import (
+	"time"
+
 	"stchat/internal/autorecap"
 	"stchat/internal/rawjson"
-	"time"
 )
 
 // Schema is the version of the JSON documents.

@@ -1,9 +1,10 @@
 package rules
 
 import (
+	"strings"
+
 	"stchat/internal/illustrator"
 	"stchat/internal/jsonl"
-	"strings"
 )
 
 // batch is what the lines of one batch gave.

@@ -127,7 +127,8 @@ func TestParseRaw(t *testing.T) {
 			t.Errorf("ParseRaw(%s) = %v, %v; want %v", raw, got, ok, want)
 		}
 	}
-	for _, raw := range []string{"", "null", "true", "[1687184400000]", "{}", "0", "-1", "1e999", "12345", `"`, `"\ud800"`,
+	for _, raw := range []string{
+		"", "null", "true", "[1687184400000]", "{}", "0", "-1", "1e999", "12345", `"`, `"\ud800"`,
 		`"2026-02-30T03:04:05.000Z"`, `"2026-01-02T24:04:05.000Z"`, `"0000-01-02T03:04:05.000Z"`, `"2026-01-02T03:04:05.00:Z"`, `"2026-01-02T03:04:0/.000Z"`,
 	} {
 		if got, ok := sendate.ParseRaw([]byte(raw)); ok {

@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
+
 	"stchat/internal/history"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 	"stchat/internal/wordindex"
-	"strings"
 )
 
 // ground is where a search looks: chats, and the histories of their folders.

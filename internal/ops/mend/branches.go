@@ -3,6 +3,7 @@ package mend
 import (
 	"cmp"
 	"context"
+
 	"stchat/internal/family"
 	"stchat/internal/ops"
 	"stchat/internal/rules"

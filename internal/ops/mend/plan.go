@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
+
 	"stchat/internal/autorecap"
 	"stchat/internal/changeset"
 	"stchat/internal/group"
@@ -14,7 +16,6 @@ import (
 	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 	"stchat/internal/safefile"
-	"time"
 )
 
 // plan is what is to be done about one chat.

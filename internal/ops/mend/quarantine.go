@@ -6,14 +6,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"stchat/internal/changeset"
-	"stchat/internal/names"
-	"stchat/internal/rules"
-	"stchat/internal/userdir"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"stchat/internal/changeset"
+	"stchat/internal/names"
+	"stchat/internal/rules"
+	"stchat/internal/userdir"
 )
 
 // quarantine collects what is taken out of a chat, in a file of its own, which is
