@@ -88,6 +88,9 @@ func (d *drafting) draft(ctx context.Context) error {
 	if !edited && string(metadata.Bytes()) == string(before) {
 		return nil // unchanged
 	}
+	if _, err := d.open.count(ctx); err != nil { // metadata alone is not edited in a damaged chat, either
+		return err
+	}
 	return d.write(ctx, before)
 }
 

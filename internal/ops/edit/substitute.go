@@ -98,7 +98,7 @@ func (s *Substitution) in(raw []byte) []byte {
 // onlySpelling reports whether a text can be written in one way only where nothing is
 // spelt as \uXXXX.
 func onlySpelling(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r >= utf8.RuneSelf || r == '"' || r == '\\' || r == '/' })
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == '/' })
 }
 
 // inLiteral makes the substitution in a raw text in which every match is spelt as the
@@ -142,8 +142,14 @@ func (s *Substitution) inLiteral(raw []byte, literal string) []byte {
 // languages the search would stop at every seventh letter for an e.
 func rarest(text string) (at int) {
 	const common = "zqxjkbvgpywfmculdrhsnioate " // the commonest last
+	rank := func(c byte) int {
+		if c >= 0xC0 { // begins each letter of a script
+			return len(common)
+		}
+		return strings.IndexByte(common, c|0x20)
+	}
 	for i := range len(text) {
-		if strings.IndexByte(common, text[i]|0x20) < strings.IndexByte(common, text[at]|0x20) {
+		if rank(text[i]) < rank(text[at]) {
 			at = i
 		}
 	}
