@@ -78,8 +78,11 @@ func newRoot(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(a.Out, cmd) })
 	root.SetHelpCommand(&cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Help about any command",
+		Use:                   "help [COMMAND]",
+		Short:                 "Print the help of a command",
+		Long:                  "Print the help of a command, as 'stchat COMMAND --help' does.\n" + exitStatus(""),
+		Example:               "  stchat help checkpoint\n  stchat help message get",
+		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := root.Find(args)
 			if err != nil {
