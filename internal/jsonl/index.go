@@ -14,7 +14,7 @@ const (
 	// piece is how much room is made for at once: each byte may be a quote.
 	piece = 4 << 10
 	// spare are the places behind the last quote that indexWide may write to.
-	spare = 8
+	spare = 64
 )
 
 // index is where the strings of a stretch of whole lines are. It is found without a turn that
@@ -34,8 +34,8 @@ type indexState struct {
 	inString uint64   // all ones: in a string
 	hex      uint64   // a bit each of the next bytes: hexadecimal digits
 	wrong    uint64   // not 0: a string is damaged or not UTF-8
-	_        [32]byte // the last bytes, 0 where they are ASCII
-	_        [32]byte // not 0 where these end within a character
+	last     [32]byte // the last bytes, 0 where they are ASCII
+	cut      [32]byte // not 0 where these end within a character
 	rare     uint64   // not 0: there is an escape with u or a slash
 }
 

@@ -1,6 +1,7 @@
 //go:build !purego
 
 #include "textflag.h"
+#include "index_amd64.h"
 #include "utf8_amd64.h"
 
 #define BYTES(name, v) \
@@ -19,15 +20,6 @@ BYTES(ten, 0x0909090909090909)
 BYTES(lower, 0x2020202020202020)
 BYTES(letterA, 0x6161616161616161)
 BYTES(six, 0x0505050505050505)
-
-// The letters that may follow a backslash, by their low halves: r (2), t (4), f (6), the
-// backslash (c) and n (e). The quote and b would be in r's place: they are compared by
-// themselves, and so are u and the slash, which JSON.stringify has little use for.
-DATA simple<>+0(SB)/8, $0xff66ff74ff72ffff
-DATA simple<>+8(SB)/8, $0xff6eff5cffffffff
-DATA simple<>+16(SB)/8, $0xff66ff74ff72ffff
-DATA simple<>+24(SB)/8, $0xff6eff5cffffffff
-GLOBL simple<>(SB), RODATA|NOPTR, $32
 
 // MASK makes a bit of each of the 64 bytes in a and b.
 #define MASK(a, b, dst, tmp) \
@@ -54,26 +46,14 @@ GLOBL simple<>(SB), RODATA|NOPTR, $32
 	VPCMPEQB Y3, Y5, Y3; \
 	VPOR     Y3, dst, dst
 
-// func indexWide(p []byte, at uint32, quotes *uint32, slashes *uint64, st *indexState) (count int)
+// func index256(p []byte, at uint32, quotes *uint32, slashes *uint64, st *indexState) (count int)
 //
-// Registers: SI, CX the rest of p; R13 the place of SI; DI where quotes are written, R8 where
-// slashes are; R9, R10, R11, R12 and Y8, Y9, Y10 what st has; Y11 to Y15 constants.
-TEXT ·indexWide(SB), NOSPLIT, $0-64
-	MOVQ p_base+0(FP), SI
-	MOVQ p_len+8(FP), CX
-	ADDQ SI, CX
-	MOVL at+24(FP), R13
-	MOVQ quotes+32(FP), DI
-	MOVQ slashes+40(FP), R8
-	MOVQ st+48(FP), AX
-	MOVQ 0(AX), R9
-	MOVQ 8(AX), R10
-	MOVQ 16(AX), R11
-	MOVQ 24(AX), R12
+// Y11 to Y15 are constants; the other registers are as index_amd64.h has them.
+TEXT ·index256(SB), NOSPLIT, $0-64
+	LOAD
 	VMOVDQU 32(AX), Y8
 	VMOVDQU 64(AX), Y10
 	VPXOR   Y9, Y9, Y9
-	MOVQ    $0xaaaaaaaaaaaaaaaa, R15 // the odd places
 	VMOVDQU letterB<>(SB), Y11
 	VMOVDQU simple<>(SB), Y12
 	VMOVDQU control<>(SB), Y13
@@ -92,20 +72,7 @@ step:
 	VPCMPEQB Y1, Y15, Y3
 	MASK(Y2, Y3, DX, AX) // quotes
 
-	// Which bytes are escaped: of a run of backslashes every second one is, and what
-	// follows an odd run. Subtracting carries through a run, and tells where it ends
-	// whether it began at an even place or an odd one.
-	ANDNQ BX, R9, AX
-	LEAQ  (AX)(AX*1), R14
-	ORQ   R15, R14
-	SUBQ  AX, R14
-	XORQ  R15, R14
-	MOVQ  R14, AX
-	ANDQ  BX, AX
-	ORQ   R9, BX
-	XORQ  BX, R14 // escaped
-	SHRQ  $63, AX
-	MOVQ  AX, R9
+	ESCAPED
 
 	ANDNQ      DX, R14, BX // the quotes that begin and end strings
 	VMOVQ      BX, X4
@@ -175,16 +142,10 @@ next:
 	ORQ    $1, R12
 
 end:
-	MOVQ    st+48(FP), AX
-	MOVQ    R9, 0(AX)
-	MOVQ    R10, 8(AX)
-	MOVQ    R11, 16(AX)
-	MOVQ    R12, 24(AX)
+	SAVE
 	VMOVDQU Y8, 32(AX)
 	VMOVDQU Y10, 64(AX)
-	SUBQ    quotes+32(FP), DI
-	SHRQ    $2, DI
-	MOVQ    DI, count+56(FP)
+	COUNT
 	VZEROUPPER
 	RET
 
@@ -230,24 +191,5 @@ rare: // DX has the escaped letters that are none of the simple ones, R11 where 
 	VPMOVMSKB Y2, AX
 	SHLQ     $32, AX
 	ORQ      AX, R14     // hexadecimal digits
-	LEAQ     (DX)(DX*1), AX
-	ORQ      AX, R11
-	ADDQ     AX, AX
-	ORQ      AX, R11
-	ADDQ     AX, AX
-	ORQ      AX, R11
-	ADDQ     AX, AX
-	ORQ      AX, R11     // the four places behind each u
-	ANDNQ    R11, R14, AX
-	ORQ      AX, R12
-	MOVQ     DX, R11     // and those of them that are in the next 64 bytes
-	SHRQ     $63, R11
-	MOVQ     DX, AX
-	SHRQ     $62, AX
-	ORQ      AX, R11
-	MOVQ     DX, AX
-	SHRQ     $61, AX
-	ORQ      AX, R11
-	SHRQ     $60, DX
-	ORQ      DX, R11
+	DUE
 	JMP      control
