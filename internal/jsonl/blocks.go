@@ -10,6 +10,10 @@ import (
 // that a block is still in its core's cache when it is scanned and written.
 const blockSize = 256 << 10
 
+// mapBlock is how much is read and scanned at once where nothing is written: a larger one pays
+// for being read, but is no longer in the cache when it is written.
+const mapBlock = 512 << 10
+
 // bom is the byte order mark in UTF-8.
 const bom = "\xef\xbb\xbf"
 
@@ -123,7 +127,7 @@ func (r *reader) fill(b *block, st stage) error {
 		b.data = data
 		return nil
 	}
-	if end := bytes.LastIndexByte(data, '\n'); end >= 0 {
+	if end := lastLF(data); end >= 0 {
 		b.data = data[:end+1]
 		r.off += int64(end) + 1
 		return nil
@@ -131,6 +135,21 @@ func (r *reader) fill(b *block, st stage) error {
 	err = st.measure(b, n)
 	r.off += b.long + 1
 	return err
+}
+
+// lastLF is bytes.LastIndexByte for an LF, which looks at one byte at a time: here at a run of them.
+func lastLF(p []byte) int {
+	const run = 512
+	for end := len(p); end > 0; end -= min(run, end) {
+		from := max(0, end-run)
+		for i := bytes.IndexByte(p[from:end], '\n'); i >= 0; {
+			from += i + 1
+			if i = bytes.IndexByte(p[from:end], '\n'); i < 0 {
+				return from - 1
+			}
+		}
+	}
+	return -1
 }
 
 // measure finds the length of the line at b.off, of which b holds the first n

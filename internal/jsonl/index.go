@@ -1,7 +1,6 @@
 package jsonl
 
 import (
-	"bytes"
 	"math"
 )
 
@@ -43,7 +42,7 @@ type indexState struct {
 // or where a string in it is damaged: what is wrong is the scanner's to say.
 func (x *index) of(data []byte, base int) bool {
 	x.base, x.end = base, min(len(data), base+stretch)
-	x.end = base + bytes.LastIndexByte(data[base:x.end], '\n') + 1
+	x.end = base + lastLF(data[base:x.end]) + 1
 	if x.end-x.base < indexPays || x.end > math.MaxInt32 {
 		x.end = max(x.end, base+1) // this line at least is the scanner's
 		return false
@@ -81,12 +80,16 @@ func (x *index) add(p []byte, at int, st *indexState) {
 // hasSlash reports whether there is a backslash from i to before j, both places in the data.
 func (x *index) hasSlash(i, j int) bool {
 	i, j = i-x.base, j-x.base-1
-	a, b := i>>6, j>>6
-	from, to := ^uint64(0)<<(i&63), ^uint64(0)>>(63-j&63)
-	if a == b {
-		return x.slashes[a]&from&to != 0
+	if i>>6 == j>>6 {
+		return x.slashes[i>>6]>>(i&63)<<(63-(j-i)) != 0
 	}
-	if x.slashes[a]&from != 0 {
+	return x.hasSlashes(i, j)
+}
+
+// hasSlashes is hasSlash for places in the stretch, the last one counted in, that no 64 bytes hold.
+func (x *index) hasSlashes(i, j int) bool {
+	a, b := i>>6, j>>6
+	if x.slashes[a]>>(i&63) != 0 {
 		return true
 	}
 	for a++; a < b; a++ {
@@ -94,7 +97,7 @@ func (x *index) hasSlash(i, j int) bool {
 			return true
 		}
 	}
-	return x.slashes[b]&to != 0
+	return x.slashes[b]<<(63-j&63) != 0
 }
 
 // skip goes on at a place: the scanner has read what is before it.

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"context"
+	"encoding/binary"
 	"runtime/debug"
 	"sync"
 
@@ -11,7 +12,14 @@ import (
 // Keys is a set of top-level keys whose values are wanted from every line.
 type Keys struct {
 	names []string
-	byLen [][]int // numbers of the names of a length
+	byLen [][]keyName
+}
+
+// keyName is a wanted key, its number, and its first 8 bytes, by which it is told from most others.
+type keyName struct {
+	number int
+	word   uint64
+	name   string
 }
 
 // NewKeys makes a set; a name's number is its place among the arguments.
@@ -21,27 +29,44 @@ func NewKeys(names ...string) *Keys {
 		for len(k.byLen) <= len(name) {
 			k.byLen = append(k.byLen, nil)
 		}
-		k.byLen[len(name)] = append(k.byLen[len(name)], i)
+		k.byLen[len(name)] = append(k.byLen[len(name)], keyName{i, firstWord([]byte(name), len(name)), name})
 	}
 	return k
 }
 
+// firstWord is the first n bytes of p, at most 8, as a number.
+func firstWord(p []byte, n int) uint64 {
+	if len(p) < 8 {
+		var long [8]byte
+		copy(long[:], p)
+		p = long[:]
+	}
+	w := binary.LittleEndian.Uint64(p)
+	if n < 8 {
+		w &= 1<<(8*n) - 1
+	}
+	return w
+}
+
 // find returns the number of the name that a member's key spells, or -1.
 func (k *Keys) find(line []byte, m *Member) int {
-	raw := line[m.Key:m.KeyEnd]
 	if m.Escaped {
 		for i, name := range k.names {
-			if rawjson.KeyIs(raw, name) {
+			if rawjson.KeyIs(line[m.Key:m.KeyEnd], name) {
 				return i
 			}
 		}
 		return -1
 	}
-	if n := len(raw) - 2; n < len(k.byLen) {
-		for _, i := range k.byLen[n] {
-			if string(raw[1:n+1]) == k.names[i] {
-				return i
-			}
+	n := m.KeyEnd - m.Key - 2
+	if n >= len(k.byLen) || len(k.byLen[n]) == 0 {
+		return -1
+	}
+	key := line[m.Key+1:]
+	word := firstWord(key, n)
+	for i := range k.byLen[n] {
+		if name := &k.byLen[n][i]; word == name.word && (n <= 8 || string(key[8:n]) == name.name[8:]) {
+			return name.number
 		}
 	}
 	return -1
@@ -128,7 +153,10 @@ func Map[T any](ctx context.Context, src Source, opt MapOptions, work func(*Line
 	if opt.Limit == 0 {
 		return nil
 	}
-	return pipeline(ctx, src, opt.From, src.workers(opt.From, opt.Limit, opt.Workers), func() stage {
+	if m.src.block == 0 && opt.Limit < 0 {
+		m.src.block = mapBlock
+	}
+	return pipeline(ctx, m.src, opt.From, m.src.workers(opt.From, opt.Limit, opt.Workers), func() stage {
 		st := &mapStage[T]{all: m}
 		st.sc.keys = opt.Keys
 		st.line.at = make([]int, len(opt.Keys.names))
