@@ -76,7 +76,7 @@ func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 		err = c.openFile(path, opt)
 	}
 	if err == nil {
-		err = c.readHead(ctx)
+		err = c.readHead(ctx, opt.Buffer)
 	}
 	if err == nil && !opt.Any {
 		err = CheckShape(ctx, path, c.Source, c.Header != nil)
@@ -91,7 +91,7 @@ func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 func (c *Chat) openFile(path string, opt Options) error {
 	open := OpenRegular
 	if opt.Regular {
-		open = os.Open
+		open = safefile.Open
 	}
 	c.file, c.close = opt.Content, func() {}
 	if opt.Content == nil {
@@ -200,8 +200,11 @@ func (c *Chat) DamageError(d jsonl.Damage) error {
 }
 
 // readHead finds the header, or that there is none.
-func (c *Chat) readHead(ctx context.Context) error {
-	head, err := jsonl.ReadHead(ctx, c.Source)
+func (c *Chat) readHead(ctx context.Context, buf *jsonl.Buffer) error {
+	if buf == nil {
+		buf = new(jsonl.Buffer)
+	}
+	head, err := buf.Head(ctx, c.Source)
 	if err != nil {
 		return c.Errorf("%w", err)
 	}

@@ -24,6 +24,9 @@ type Options struct {
 	// that it need not be looked at before it is opened.
 	Regular bool
 
+	// Buffer is memory to read the head with, for who opens many chats; nil: its own.
+	Buffer *jsonl.Buffer
+
 	// View is what is read in place of the file's bytes, as one who is about to
 	// change the file sees it; nil: the file. The places are those in the view.
 	View func(file jsonl.Source) jsonl.Source

@@ -108,7 +108,7 @@ func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
 	if as == nil {
 		as = new(As)
 	}
-	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: r.lib, Regular: true, View: as.View})
+	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: r.lib, Regular: true, View: as.View, Buffer: &r.buf})
 	if err != nil {
 		c.Err = err
 		return true

@@ -37,6 +37,9 @@ type Scanner struct {
 // NewScanner makes a scanner.
 func NewScanner(around *Around) *Scanner { return &Scanner{around: around, keys: lineKeys()} }
 
+// Buffer returns the memory that Scan reads with, for opening the chat before.
+func (k *Scanner) Buffer() *jsonl.Buffer { return &k.buf }
+
 // Scan reads an open chat and tells what is in it. Damage is told, not an
 // error; errors name the path.
 func (k *Scanner) Scan(ctx context.Context, c *chat.Chat, opt Options) (*Report, error) {

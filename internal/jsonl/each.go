@@ -5,8 +5,8 @@ import "bytes"
 // Small is up to which size a source is meant for [Buffer.Each].
 const Small = 4 << 20
 
-// Buffer is the memory that [Buffer.Each] reads into, kept from one source to
-// the next: with thousands of small chats most of the work would be to make
+// Buffer is the memory that [Buffer.Head] and [Buffer.Each] read into, kept from one
+// source to the next: with thousands of small chats most of the work would be to make
 // and to free it. It is for one goroutine.
 type Buffer struct {
 	block block
@@ -14,19 +14,26 @@ type Buffer struct {
 	line  Line
 }
 
+// room makes the block ready for size bytes, and for spare more later.
+func (buf *Buffer) room(size, spare int) *block {
+	b := &buf.block
+	b.reset()
+	if cap(b.buf) < size+2 {
+		b.makeRoom(size + spare)
+	}
+	b.buf = b.buf[:size+2]
+	return b
+}
+
 // Each hands every line of a small source that is not blank to work, in order,
 // and gives the damage: what [Map] does with one worker and one batch. It
 // reads from opt.From to the end in one go; opt.Limit and opt.Workers do not
 // count. The damage is valid until the next call.
 func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) (Damages, error) {
-	b, l := &buf.block, &buf.line
+	l := &buf.line
 	size := int(max(src.Size-opt.From, 0))
-	b.reset()
+	b := buf.room(size, size/4) // the next one may be a little larger
 	b.off = opt.From
-	if cap(b.buf) < size+2 {
-		b.makeRoom(size + size/4) // the next one may be a little larger
-	}
-	b.buf = b.buf[:size+2]
 	if _, err := src.readAt(b.buf[1:size+1], opt.From); err != nil {
 		return Damages{}, err
 	}

@@ -3,6 +3,7 @@ package jsonl
 import (
 	"bytes"
 	"context"
+	"slices"
 )
 
 // Head is the first surviving line of a chat file, where the header is.
@@ -20,8 +21,11 @@ const headBlock = 4 << 10
 
 // ReadHead reads src up to its first surviving line. Damage on the way is
 // only reported: what it means is the caller's to say.
-func ReadHead(ctx context.Context, src Source) (Head, error) {
-	if h, ok, err := readShortHead(src); ok || err != nil {
+func ReadHead(ctx context.Context, src Source) (Head, error) { return new(Buffer).Head(ctx, src) }
+
+// Head is [ReadHead] with the buffer's memory, of which nothing is in what it returns.
+func (buf *Buffer) Head(ctx context.Context, src Source) (Head, error) {
+	if h, ok, err := buf.shortHead(src); ok || err != nil {
 		return h, err
 	}
 	var h Head
@@ -53,29 +57,38 @@ func (h *Head) end(rest []byte) {
 	}
 }
 
-// readShortHead is ReadHead for a header that ends in the first few kilobytes.
-func readShortHead(src Source) (h Head, ok bool, err error) {
-	var b block
-	b.makeRoom(int(min(headBlock, src.Size)))
+// shortHead is Head for a header that ends in the first few kilobytes.
+func (buf *Buffer) shortHead(src Source) (h Head, ok bool, err error) {
+	b := buf.room(int(min(headBlock, src.Size)), 0)
+	b.off = 0
 	n, err := src.readAt(b.buf[1:len(b.buf)-1], 0)
 	if err != nil {
 		return h, false, err
 	}
-	b.data = b.buf[1 : n+1]
-	if int64(n) == src.Size && n > 0 && b.data[n-1] != '\n' {
-		b.data = append(b.data, '\n')
+	data := b.buf[1 : n+1]
+	if int64(n) == src.Size && n > 0 && data[n-1] != '\n' {
+		data = append(data, '\n')
 	}
-	b.data = b.data[:bytes.LastIndexByte(b.data, '\n')+1]
-	new(scanner).scanLines(&b, false, nil)
+	data = data[:lastLF(data)+1]
+	buf.sc.keys = nil
+	// It is the first line, but for blank and damaged ones.
+	for _, end := range []int{bytes.IndexByte(data, '\n') + 1, len(data)} {
+		b.scanned.reset()
+		b.data = data[:end]
+		if buf.sc.scanLines(b, false, nil); len(b.kept) > 0 {
+			break
+		}
+	}
 	if len(b.kept) == 0 {
 		return h, false, nil
 	}
 	k := b.kept[0]
 	end := int64(k.at) + k.len
-	h.Line = b.data[k.at:end:end]
+	h.Line = bytes.Clone(data[k.at:end])
 	h.Number, h.Off = int(k.number)+1, int64(k.at)
 	h.BadUTF8 = len(b.badUTF8) > 0 && b.badUTF8[0] == 0
 	h.Skipped = b.damageIn(1, true, 0, 0)
+	h.Skipped.First = slices.Clone(h.Skipped.First)
 	h.end(b.buf[1+end : n+1])
 	return h, true, nil
 }

@@ -11,6 +11,12 @@ import (
 // TestReadHeadOfAnyLength holds that a header is found alike in the first kilobytes and
 // beyond them.
 func TestReadHeadOfAnyLength(t *testing.T) {
+	var buf Buffer // kept from one head to the next
+	type kept struct {
+		head Head
+		line string
+	}
+	var heads []kept
 	for _, test := range []struct {
 		name, before, line, after string
 		skipped                   int
@@ -29,10 +35,16 @@ func TestReadHeadOfAnyLength(t *testing.T) {
 	} {
 		for _, pad := range []int{0, headBlock - 40, headBlock - len(test.line) - len(test.before) - 5, headBlock, 3 * headBlock, blockSize} {
 			line := strings.Replace(test.line, `"a"`, `"`+strings.Repeat("a", max(pad, 1))+`"`, 1)
-			h, err := ReadHead(context.Background(), Bytes([]byte(test.before+line+test.after)))
+			src := Bytes([]byte(test.before + line + test.after))
+			h, err := ReadHead(context.Background(), src)
 			if err != nil {
 				t.Fatal(err)
 			}
+			again, err := buf.Head(context.Background(), src)
+			if diff := cmp.Diff(h, again); diff != "" || err != nil {
+				t.Errorf("%s, %d, in used memory: %v (-fresh +used)\n%.200s", test.name, pad, err, diff)
+			}
+			heads = append(heads, kept{again, line})
 			if diff := cmp.Diff(line, string(h.Line)); diff != "" {
 				t.Errorf("%s, %d (-want +got)\n%.200s", test.name, pad, diff)
 			}
@@ -48,6 +60,11 @@ func TestReadHeadOfAnyLength(t *testing.T) {
 				t.Errorf("%s, %d: %d to %d, line %d, %d skipped, bad UTF-8 %v; want %d to %d, line %d, %d skipped", test.name, pad,
 					h.Off, h.Next, h.Number, h.Skipped.Total, h.BadUTF8, off, next, test.number, test.skipped)
 			}
+		}
+	}
+	for _, k := range heads {
+		if string(k.head.Line) != k.line {
+			t.Errorf("a later head was written over %.40q: %.40q", k.line, k.head.Line)
 		}
 	}
 	for empty, skipped := range map[string]int{"": 0, "\n": 0, " \n\t\r\n": 0, "{\n": 1, "null": 1, "[\nnull\n": 2} {

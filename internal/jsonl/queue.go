@@ -28,7 +28,7 @@ type queue struct {
 func newQueue(workers int, newStage func() stage) *queue {
 	n := workers
 	if workers > 1 {
-		n = 2 * workers
+		n = workers + 1
 	}
 	q := &queue{newStage: newStage, unmade: n, scanned: make([]*slot, n)}
 	q.changed.L = &q.mu

@@ -113,7 +113,7 @@ func (v *Version) Append(t Text) {
 
 func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Version, error) {
 	v := &Version{}
-	head, err := jsonl.ReadHead(ctx, src)
+	head, err := r.buf.Head(ctx, src)
 	if err != nil {
 		return nil, err
 	}

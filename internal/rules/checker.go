@@ -22,6 +22,7 @@ import (
 type Checker struct {
 	now    time.Time
 	hasher hasher
+	keys   *jsonl.Keys         // that are looked at
 	memory sync.Pool           // *memory
 	heads  library.Once[*Chat] // of chats that are not checked, by path
 	Around *Surroundings
@@ -38,13 +39,14 @@ const smallChat = 1 << 20
 
 // New makes a checker; now is what pending operations are old by.
 func New(now time.Time) *Checker {
-	return &Checker{now: now, hasher: hasher{maphash.MakeSeed()}, Around: new(Surroundings)}
+	return &Checker{now: now, hasher: hasher{maphash.MakeSeed()}, keys: lineKeys(), Around: new(Surroundings)}
 }
 
 // ScanOptions says how a chat is read.
 type ScanOptions struct {
 	Workers  int         // goroutines at most; 0: as many as processors
 	Progress func(int64) // called with the bytes read so far; may be nil
+	Regular  bool        // the path was just listed as a regular file: it need not be looked at first
 }
 
 // Scan reads the chat at path and judges what it tells by itself. The error is
@@ -53,7 +55,11 @@ func (k *Checker) Scan(ctx context.Context, path string, opt ScanOptions) (*Chat
 	if err := chat.CheckName(path); err != nil {
 		return nil, err
 	}
-	c := k.newChat(path)
+	real := path
+	if !opt.Regular {
+		real = userdir.Follow(path)
+	}
+	c := k.chatAt(path, real)
 	c.checked = true
 	return c, k.read(ctx, c, opt)
 }
@@ -163,8 +169,10 @@ func (k *Checker) lookUp(ctx context.Context, f *folk) error {
 }
 
 // newChat makes the record of a chat that has not been read.
-func (k *Checker) newChat(path string) *Chat {
-	real := userdir.Follow(path)
+func (k *Checker) newChat(path string) *Chat { return k.chatAt(path, userdir.Follow(path)) }
+
+// chatAt is newChat for a path and the file that it leads to.
+func (k *Checker) chatAt(path, real string) *Chat {
 	f := k.Around.Folder(filepath.Dir(real))
 	return &Chat{Path: path, Folder: f.Path, Name: userdir.ChatName(real), Kind: f.Kind, Dir: f.Dir, HasDir: f.HasDir}
 }
@@ -172,7 +180,7 @@ func (k *Checker) newChat(path string) *Chat {
 // readHead fills the record of a chat that is not checked with what its first
 // two lines tell: header, parent, slug, lorebook and first date.
 func (k *Checker) readHead(ctx context.Context, c *Chat) error {
-	src, f, _, err := open(c.Path)
+	src, f, _, err := open(c.Path, chat.OpenRegular)
 	if err != nil {
 		return err
 	}
@@ -181,7 +189,7 @@ func (k *Checker) readHead(ctx context.Context, c *Chat) error {
 		return err
 	}
 	s := k.newScan(c)
-	err = jsonl.Map(ctx, src, jsonl.MapOptions{Limit: 2, Keys: lineKeys(), Workers: 1}, s.judge.line, s.fold, (*batch).reset)
+	err = jsonl.Map(ctx, src, jsonl.MapOptions{Limit: 2, Keys: k.keys, Workers: 1}, s.judge.line, s.fold, (*batch).reset)
 	if err == nil {
 		s.finish(src.Size)
 	}
@@ -190,7 +198,11 @@ func (k *Checker) readHead(ctx context.Context, c *Chat) error {
 
 // read fills the chat's record from its file.
 func (k *Checker) read(ctx context.Context, c *Chat, opt ScanOptions) error {
-	src, f, stamp, err := open(c.Path)
+	opener := chat.OpenRegular
+	if opt.Regular {
+		opener = safefile.Open
+	}
+	src, f, stamp, err := open(c.Path, opener)
 	if err != nil {
 		return err
 	}
@@ -201,7 +213,7 @@ func (k *Checker) read(ctx context.Context, c *Chat, opt ScanOptions) error {
 
 func (k *Checker) readFrom(ctx context.Context, c *Chat, src jsonl.Source, opt ScanOptions) (err error) {
 	s := k.newScan(c)
-	lines := jsonl.MapOptions{Limit: -1, Keys: lineKeys(), Workers: opt.Workers, Progress: opt.Progress}
+	lines := jsonl.MapOptions{Limit: -1, Keys: k.keys, Workers: opt.Workers, Progress: opt.Progress}
 	if src.Size <= smallChat {
 		err = k.readSmall(s, src, lines)
 	} else {
@@ -243,9 +255,9 @@ func (k *Checker) readSmall(s *scan, src jsonl.Source, lines jsonl.MapOptions) e
 	return s.fold(&m.batch, jsonl.Base{}, damage)
 }
 
-// open opens a chat's file and gives its bytes as they are now.
-func open(path string) (jsonl.Source, *os.File, safefile.Stamp, error) {
-	f, err := chat.OpenRegular(path)
+// open opens a chat's file and returns its bytes as they are now.
+func open(path string, opener func(string) (*os.File, error)) (jsonl.Source, *os.File, safefile.Stamp, error) {
+	f, err := opener(path)
 	if err != nil {
 		return jsonl.Source{}, nil, safefile.Stamp{}, err
 	}

@@ -1,9 +1,8 @@
-//go:build !windows
+//go:build !unix && !windows
 
 package safefile
 
 import "os"
 
-// Open opens a file to read. On Windows it waits for a program that has the file open
-// for itself alone.
+// Open opens a regular file to read.
 func Open(path string) (*os.File, error) { return os.Open(path) }

@@ -44,7 +44,7 @@ func survey(ctx context.Context, walked ops.Walked, now time.Time, meter *progre
 	scanned := make([]*rules.Chat, len(walked.Chats))
 	errs := make([]error, len(walked.Chats))
 	scan := func(i, workers int) {
-		opt := rules.ScanOptions{Workers: workers}
+		opt := rules.ScanOptions{Workers: workers, Regular: walked.Chats[i].From != ""}
 		if meter != nil {
 			before := int64(0)
 			opt.Progress = func(read int64) {
