@@ -3,7 +3,6 @@ package jsonl
 import (
 	"bytes"
 	"context"
-	"slices"
 )
 
 // Head is the first surviving line of a chat file, where the header is.
@@ -88,7 +87,7 @@ func (buf *Buffer) shortHead(src Source) (h Head, ok bool, err error) {
 	h.Number, h.Off = int(k.number)+1, int64(k.at)
 	h.BadUTF8 = len(b.badUTF8) > 0 && b.badUTF8[0] == 0
 	h.Skipped = b.damageIn(1, true, 0, 0)
-	h.Skipped.First = slices.Clone(h.Skipped.First)
+	h.Skipped.First = append([]Damage(nil), h.Skipped.First...)
 	h.end(b.buf[1+end : n+1])
 	return h, true, nil
 }

@@ -41,10 +41,12 @@ func TestReadHeadOfAnyLength(t *testing.T) {
 				t.Fatal(err)
 			}
 			again, err := buf.Head(context.Background(), src)
-			if diff := cmp.Diff(h, again); diff != "" || err != nil {
+			heads = append(heads, kept{again, line})
+			fresh := h
+			fresh.Line, again.Line = nil, nil // these are looked at last
+			if diff := cmp.Diff(fresh, again); diff != "" || err != nil {
 				t.Errorf("%s, %d, in used memory: %v (-fresh +used)\n%.200s", test.name, pad, err, diff)
 			}
-			heads = append(heads, kept{again, line})
 			if diff := cmp.Diff(line, string(h.Line)); diff != "" {
 				t.Errorf("%s, %d (-want +got)\n%.200s", test.name, pad, diff)
 			}
