@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stchat/internal/autorecap"
+	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 )
 
@@ -19,14 +20,14 @@ type extra struct {
 	recap, documented []byte // Auto-Recap's mark
 }
 
-// read finds the wanted keys, and adds every key's bytes to sizes where that
-// is given. raw is a valid JSON value; what is no object has no keys.
-func (e *extra) read(raw []byte, sizes *sizes) {
+// read finds the wanted keys in a line's extra, and adds every key's bytes to sizes
+// where that is given.
+func (e *extra) read(l *jsonl.Line, sizes *sizes) {
 	*e = extra{}
 	if sizes != nil {
 		sizes.next = 0
 	}
-	for key, value := range rawjson.Members(raw) {
+	l.Inside(keyExtra, func(key, value []byte) {
 		if sizes != nil {
 			sizes.add(key, len(value))
 		}
@@ -44,7 +45,7 @@ func (e *extra) read(raw []byte, sizes *sizes) {
 		case autorecap.DocumentedModule:
 			e.documented = value
 		}
-	}
+	})
 }
 
 // hidden reports whether a system message with this extra is one that the user

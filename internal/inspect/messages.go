@@ -107,9 +107,7 @@ func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 		}
 	}
 	var e extra
-	if raw, ok := l.Value(keyExtra); ok {
-		e.read(raw, nil)
-	}
+	e.read(l, nil)
 	if link, ok := linkName(e.bookmark); ok {
 		m.Checkpoint = &link
 	}

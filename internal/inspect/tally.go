@@ -22,7 +22,7 @@ const (
 )
 
 func lineKeys() *jsonl.Keys {
-	return jsonl.NewKeys("is_user", "is_system", "send_date", "mes", "swipes", "swipe_info", "extra", "swipe_id", "name")
+	return jsonl.NewKeys("is_user", "is_system", "send_date", "mes", "swipes", "swipe_info", "extra", "swipe_id", "name").Inside("extra")
 }
 
 // tally is what the messages of a stretch of a chat add up to.
@@ -101,7 +101,7 @@ func (t *tally) line(l *jsonl.Line) {
 	var e extra
 	if raw, ok := l.Value(keyExtra); ok {
 		t.parts.Extra += int64(len(raw))
-		e.read(raw, &t.sizes)
+		e.read(l, &t.sizes)
 		t.mark(&e, l.Index)
 	}
 	if who == message.System && e.hidden() {

@@ -51,7 +51,7 @@ func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) (Damages, 
 		l.Plain = d == nil && buf.sc.plain
 		l.Number, l.Off, l.members = number, b.off+at, nil
 		if d == nil {
-			l.members = buf.sc.found
+			l.members, l.inside = buf.sc.found, buf.sc.inside
 			l.index(opt.Keys)
 		}
 		work(l)

@@ -11,8 +11,9 @@ import (
 
 // Keys is a set of top-level keys whose values are wanted from every line.
 type Keys struct {
-	names []string
-	byLen [][]keyName
+	names  []string
+	byLen  [][]keyName
+	inside string // a raw key whose object's members are wanted, too; or empty
 }
 
 // keyName is a wanted key, its number, and its first 8 bytes, by which it is told from most others.
@@ -31,6 +32,13 @@ func NewKeys(names ...string) *Keys {
 		}
 		k.byLen[len(name)] = append(k.byLen[len(name)], keyName{i, firstWord([]byte(name), len(name)), name})
 	}
+	return k
+}
+
+// Inside makes the members wanted, too, of the object that is the value of a key, for
+// [Line.Inside].
+func (k *Keys) Inside(name string) *Keys {
+	k.inside = string(rawjson.Quote(name))
 	return k
 }
 
@@ -87,6 +95,7 @@ type Line struct {
 
 	members []Member
 	at      []int // for each key its member's number plus 1, 0: absent
+	inside  inside
 }
 
 // Members returns the members of the line's object in their order, the first
@@ -102,6 +111,23 @@ func (l *Line) Value(k int) (raw []byte, ok bool) {
 	}
 	m := &l.members[i-1]
 	return l.Raw[m.Val:m.ValEnd], true
+}
+
+// Inside calls do with the raw keys and values of the object that is the value of key k,
+// in their order; for anything else it does not. The slices alias the line. It reads
+// nothing a second time where [Keys.Inside] was told of the key.
+func (l *Line) Inside(k int, do func(key, value []byte)) {
+	raw, ok := l.Value(k)
+	if !ok || l.inside.at != l.members[l.at[k]-1].Val {
+		for key, value := range rawjson.Members(raw) {
+			do(key, value)
+		}
+		return
+	}
+	for i := range l.inside.members {
+		m := &l.inside.members[i]
+		do(l.Raw[m.Key:m.KeyEnd:m.KeyEnd], l.Raw[m.Val:m.ValEnd:m.ValEnd])
+	}
 }
 
 // Count returns the number of elements or members of the value of key k, where
@@ -209,7 +235,7 @@ func (st *mapStage[T]) run(b *block, limit int) {
 		l.Number, l.Off = number, b.off+at
 		l.members = nil
 		if d == nil {
-			l.members = st.sc.found
+			l.members, l.inside = st.sc.found, st.sc.inside
 			l.index(st.all.opt.Keys)
 		}
 		st.all.work(l, &st.result)

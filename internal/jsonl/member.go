@@ -9,6 +9,12 @@ type Member struct {
 	Escaped     bool // the key has a backslash: compare it decoded
 }
 
+// inside are the members of an object that is a top-level value.
+type inside struct {
+	at      int // where it begins; 0: its members are not known
+	members []Member
+}
+
 // MaxMembers is how many members of a line are recorded, whatever their keys: a
 // line may have nothing else. Behind them only those with wanted keys are.
 const MaxMembers = 1 << 14

@@ -60,9 +60,10 @@ type scanner struct {
 
 	multiline bool // LF is white space: one value over many lines
 
-	keys  *Keys // record the top-level members, these always; the whole line is in one buffer
-	found []Member
-	cur   Member
+	keys   *Keys // record the top-level members, these always; the whole line is in one buffer
+	found  []Member
+	cur    Member
+	inside inside // only walk fills it
 
 	stack [MaxDepth/64 + 1]uint64 // a bit a level: 1 in an object
 	index index
@@ -72,7 +73,7 @@ type scanner struct {
 func (s *scanner) reset() {
 	s.state, s.depth, s.pos, s.first, s.falsy = stStart, 0, 0, 0, false
 	s.text.bad, s.text.tailLen, s.code, s.plain = false, 0, 0, false
-	s.found = s.found[:0]
+	s.found, s.inside.at = s.found[:0], 0
 }
 
 func (s *scanner) inObject() bool {

@@ -13,7 +13,8 @@ func (s *scanner) walk(p []byte, i int) (end int, ok bool) {
 	line, members := i, s.keys != nil
 	depth := 0
 	var inObject bool
-	var cur Member
+	var cur, sub Member
+	within := 0 // 2 in the object whose members are wanted, too
 	c := p[i]
 	for c <= ' ' {
 		if c == '\n' { // blank
@@ -54,6 +55,13 @@ open: // at the bracket c
 	case depth == 2:
 		cur.Count = 1
 	}
+	switch {
+	case depth != within:
+	case inObject:
+		s.inside.at, s.inside.members = cur.Val, s.inside.members[:0]
+	default:
+		within = 0
+	}
 	if !inObject {
 		goto value
 	}
@@ -66,6 +74,11 @@ key: // at c, where a key must begin
 		j := int(quotes[q+1])
 		if depth == 1 && members {
 			cur = Member{Key: i - line, KeyEnd: j + 1 - line, Escaped: x.hasSlash(i, j)}
+			if within = 0; string(p[i:j+1]) == s.keys.inside {
+				within = 2
+			}
+		} else if depth == within {
+			sub = Member{Key: i - line, KeyEnd: j + 1 - line}
 		}
 		i = j + 1
 		q += 2
@@ -89,6 +102,8 @@ value: // at c, where a value must begin, with white space before it
 	}
 	if depth == 1 {
 		cur.Val = i - line
+	} else if depth == within {
+		sub.Val = i - line
 	}
 	switch c {
 	case '"':
@@ -120,6 +135,12 @@ value: // at c, where a value must begin, with white space before it
 after: // behind a value
 	if depth == 1 {
 		cur.ValEnd = i - line
+	} else if depth == within {
+		if sub.ValEnd = i - line; len(s.inside.members) < MaxMembers {
+			s.inside.members = append(s.inside.members, sub)
+		} else {
+			s.inside.at, within = 0, 0
+		}
 	}
 	for c = p[i]; c <= ' '; c = p[i] {
 		if !isBlank(c) {

@@ -19,5 +19,5 @@ const (
 
 func lineKeys() *jsonl.Keys {
 	return jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipe_id", "swipes", "swipe_info", "extra",
-		"chat_metadata", "user_name", "character_name")
+		"chat_metadata", "user_name", "character_name").Inside("extra")
 }

@@ -83,7 +83,7 @@ func (j lineJudge) extra(l *jsonl.Line, b *batch, extra []byte) {
 	var bookmark, branches, module, documented []byte
 	var attached [attachmentKeys][]byte
 	any := false
-	for key, value := range rawjson.Members(extra) {
+	l.Inside(keyExtra, func(key, value []byte) {
 		if bytes.IndexByte(key, '\\') >= 0 {
 			suspect = true
 			decoded, _ := rawjson.Unquote(key)
@@ -104,7 +104,7 @@ func (j lineJudge) extra(l *jsonl.Line, b *batch, extra []byte) {
 				attached[i], any = value, true
 			}
 		}
-	}
+	})
 	if suspect {
 		if first, n := duplicates(extra); n > 0 {
 			b.add(DuplicateKey, l, extra, duplicateMessage("extra", first, n))
