@@ -50,7 +50,7 @@ const checkExample = `  stchat check SillyTavern/data/default-user
 
 func newCheckCmd(a *app) *cobra.Command {
 	o := &checkOptions{}
-	cmd := a.command(o, &cobra.Command{
+	return a.command(o, &cobra.Command{
 		Use:     "check [PATH...]",
 		Short:   "Find problems in chats and explain the fix",
 		Long:    checkDoc + exitStatus("a finding reaches --severity"),
@@ -62,8 +62,6 @@ func newCheckCmd(a *app) *cobra.Command {
 			return nil
 		},
 	})
-	cmd.MarkFlagsMutuallyExclusive("format", "json")
-	return cmd
 }
 
 type checkOptions struct {
@@ -90,7 +88,10 @@ func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.listRules, "list-rules", false, "list the rules and what they find")
 }
 
-func (o *checkOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	if err := exclusive(fs, "format", "json"); err != nil {
+		return err
+	}
 	if o.json {
 		o.format = "json"
 	}

@@ -37,15 +37,13 @@ const diffMetaExample = `  stchat diff-meta Harbour.jsonl "Harbour__before the s
   git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl`
 
 func newDiffMetaCmd(a *app) *cobra.Command {
-	cmd := a.command(&diffMetaOptions{}, &cobra.Command{
+	return a.command(&diffMetaOptions{}, &cobra.Command{
 		Use:     "diff-meta A B",
 		Short:   "Compare the metadata of two chats",
 		Long:    diffMetaDoc + exitStatus("the metadata differs"),
 		Example: diffMetaExample,
 		Args:    cobra.ExactArgs(2),
 	})
-	cmd.MarkFlagsMutuallyExclusive("format", "json")
-	return cmd
 }
 
 type diffMetaOptions struct {
@@ -72,7 +70,10 @@ type diffDoc struct {
 	Warnings []string          `json:"warnings"`
 }
 
-func (o *diffMetaOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *diffMetaOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	if err := exclusive(fs, "format", "json"); err != nil {
+		return err
+	}
 	if o.json {
 		o.format = "json"
 	}

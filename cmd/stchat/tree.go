@@ -54,15 +54,12 @@ const treeExample = `  stchat tree "chats/Mira/Harbour.jsonl"
   stchat tree chats/Mira --format dot | dot -Tsvg -o family.svg`
 
 func newTreeCmd(a *app) *cobra.Command {
-	cmd := a.command(&treeOptions{}, &cobra.Command{
+	return a.command(&treeOptions{}, &cobra.Command{
 		Use:     "tree [PATH...]",
 		Short:   "Show which chats grew from which",
 		Long:    treeDoc + exitStatus(""),
 		Example: treeExample,
 	})
-	cmd.MarkFlagsMutuallyExclusive("format", "json")
-	cmd.MarkFlagsMutuallyExclusive("up", "down", "flat")
-	return cmd
 }
 
 type treeOptions struct {
@@ -120,6 +117,12 @@ func (o *treeOptions) settle(c *console) error {
 }
 
 func (o *treeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	if err := exclusive(fs, "format", "json"); err != nil {
+		return err
+	}
+	if err := exclusive(fs, "up", "down", "flat"); err != nil {
+		return err
+	}
 	o.formatSet, o.previewSet = fs.Changed("format"), fs.Changed("preview")
 	c := a.console()
 	if err := o.settle(c); err != nil {

@@ -89,6 +89,21 @@ func (e *unknownWordError) Error() string {
 	return fmt.Sprintf("is %s or %s, not %q%s", strings.Join(e.words[:last], ", "), e.words[last], e.word, mean)
 }
 
+// exclusive refuses a second one of flags of which only one can be meant.
+func exclusive(fs *pflag.FlagSet, names ...string) error {
+	first := ""
+	for _, name := range names {
+		switch {
+		case !fs.Changed(name):
+		case first == "":
+			first = name
+		default:
+			return usagef("--%s and --%s exclude each other", first, name)
+		}
+	}
+	return nil
+}
+
 // flagError turns what pflag says into what a user is told.
 func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
