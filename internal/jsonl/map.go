@@ -179,7 +179,7 @@ func Map[T any](ctx context.Context, src Source, opt MapOptions, work func(*Line
 	if opt.Limit == 0 {
 		return nil
 	}
-	if m.src.block == 0 && opt.Limit < 0 {
+	if m.src.block == 0 && opt.Limit < 0 && opt.Workers != 1 {
 		m.src.block = mapBlock
 	}
 	return pipeline(ctx, m.src, opt.From, m.src.workers(opt.From, opt.Limit, opt.Workers), func() stage {
