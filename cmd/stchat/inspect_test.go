@@ -94,8 +94,8 @@ func TestInspectOfAHostileChat(t *testing.T) {
 				if strings.Contains(strings.Join(args, " "), "--json") || args[0] == user && width == 40 {
 					cells = 0 // JSON is not cut; a table needs some room
 				}
-				clean(t, strings.ReplaceAll(out, path, "PATH"), cells)
-				clean(t, strings.ReplaceAll(errs, path, "PATH"), 0)
+				clean(t, strings.ReplaceAll(out, folder, "FOLDER"), cells)
+				clean(t, strings.ReplaceAll(errs, folder, "FOLDER"), 0)
 			})
 		}
 	}
