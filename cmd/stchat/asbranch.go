@@ -26,8 +26,8 @@ type asBranchFlags struct {
 	flags  *pflag.FlagSet // of branch; the command has some of them
 }
 
-// branchFlags are the flags of branch that go with --as-branch. The name of the branch has
-// another name, as --name chooses messages.
+// branchFlags returns the flags of branch that go with --as-branch. --name becomes
+// --branch-name, because --name already chooses messages.
 func branchFlags() []string { return []string{"name", "naming", "link", "isolate", "lorebook", "open"} }
 
 func besideEdit(flag string) string {
@@ -75,8 +75,8 @@ func (o *asBranchFlags) check(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// run makes the branches. taints says that the edit is one after which SillyTavern must
-// not take another greeting.
+// run makes the branches. taints marks an edit after which SillyTavern must not take another
+// greeting.
 func (o *asBranchFlags) run(ctx context.Context, a *app, in *inPlaceFlags, chats []string, choice choose.Choice, taints bool, edit cut.MessageEdit) error {
 	b := &o.branch
 	b.data, b.noSync, b.dryRun, b.json, b.bump = in.data, in.noSync, in.dryRun, in.json, in.bump

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// undoVariable names how much is kept for undo.
+// undoVariable is the environment variable that limits how much is kept for undo.
 const undoVariable = "STCHAT_UNDO_MAX"
 
-// parseSize reads a number of bytes, with K, M, G or T behind it for powers of 1024.
+// parseSize reads a number of bytes, which may end in K, M, G or T for powers of 1024, and
+// reports whether text is one.
 func parseSize(text string) (int64, bool) {
 	digits, shift := strings.ToUpper(text), 0
 	for i, unit := range []string{"K", "M", "G", "T"} {
@@ -21,8 +22,8 @@ func parseSize(text string) (int64, bool) {
 	return int64(n << shift), err == nil
 }
 
-// recorded returns a command as undo lists it: without the texts and values that it wrote,
-// which would outlive their own removal there.
+// recorded returns a command as undo lists it: without the texts and values that it wrote.
+// They would stay in the record after they are removed from the chat.
 func recorded(args []string) []string {
 	var kept []string
 	hide := false

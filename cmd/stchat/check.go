@@ -159,7 +159,7 @@ func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 	return outcome(len(res.Errs) > 0, failing)
 }
 
-// ruleWords is the value of a flag that takes rules.
+// ruleWords returns the value of a flag that takes rules.
 func ruleWords(values *[]string) wordsFlag {
 	c := wordsFlag{values: values, hint: "'stchat check --list-rules' lists the rules"}
 	for _, id := range rules.All() {
@@ -168,7 +168,7 @@ func ruleWords(values *[]string) wordsFlag {
 	return c
 }
 
-// findRules returns the rules with the given names.
+// findRules returns the rules with the given names; an unknown name is an error.
 func findRules(names []string) (ids []rules.ID, err error) {
 	for _, name := range names {
 		id, err := rules.Find(name)
@@ -237,7 +237,7 @@ func (o *checkOptions) runList(a *app) error {
 	return w.Flush()
 }
 
-// listedRule is a rule as --list-rules --json gives it.
+// listedRule is a rule as --list-rules --json prints it.
 type listedRule struct {
 	Schema   int    `json:"schema"`
 	Rule     string `json:"rule"`

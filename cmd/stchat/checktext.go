@@ -12,15 +12,15 @@ import (
 	"stchat/internal/visible"
 )
 
-// filesShown is how many files with a rule's findings the text lists, unless it
-// is to be verbose.
+// filesShown is how many files with a rule's findings the text lists without
+// --verbose.
 const filesShown = 10
 
-// writeFindings writes the findings for a person: a paragraph a file with its
-// findings by severity, then once for each rule what it leads to and how it is
-// mended, then the command that mends. What repeats is counted: of a rule the
-// first finding in a file is shown, and files in which every rule was shown often
-// enough are left out. verbose shows all.
+// writeFindings writes the findings for a person: a paragraph for each file with its
+// findings by severity, then for each rule its effect and its fix, then the commands
+// that fix. Repeated findings are counted: only a rule's first finding in a file is
+// shown, and files in which every rule was shown often enough are left out. verbose
+// shows all.
 func writeFindings(w *bufio.Writer, c *console, rep *report.Check, paths []string, verbose bool) error {
 	files, left := 0, 0
 	seen := map[rules.ID]int{} // files shown with the rule
@@ -48,8 +48,8 @@ func writeFindings(w *bufio.Writer, c *console, rep *report.Check, paths []strin
 	return err
 }
 
-// shownEnough reports whether every rule with a finding in the list was seen in
-// filesShown files before, and counts them where not.
+// shownEnough reports whether every rule with a finding in the list was already shown
+// in filesShown files. If not, it counts this file for each of them.
 func shownEnough(list []rules.Finding, seen map[rules.ID]int) bool {
 	here := map[rules.ID]bool{}
 	enough := true
@@ -65,8 +65,8 @@ func shownEnough(list []rules.Finding, seen map[rules.ID]int) bool {
 	return enough
 }
 
-// writeSeverity writes the findings of one file that have one severity, those
-// of one rule together, in the order of the first of each.
+// writeSeverity writes the findings of one file with one severity, grouped by rule in
+// the order in which the rules first appear.
 func writeSeverity(w *bufio.Writer, c *console, list []rules.Finding, severity rules.Severity, verbose bool) {
 	byRule := map[rules.ID][]*rules.Finding{}
 	var order []rules.ID
@@ -94,7 +94,7 @@ func writeSeverity(w *bufio.Writer, c *console, list []rules.Finding, severity r
 			if i > 0 && !verbose {
 				break
 			}
-			if f.More > 0 { // it stands for findings that nobody kept
+			if f.More > 0 { // it stands for findings that were only counted
 				fmt.Fprintf(w, "      … and %d more\n", f.More)
 				continue
 			}
@@ -103,11 +103,12 @@ func writeSeverity(w *bufio.Writer, c *console, list []rules.Finding, severity r
 	}
 }
 
-// mendsShown is how many ways of mending one rule are told: some name files.
+// mendsShown is how many effects and how many fixes are shown for one rule, as some
+// name files, and how many paths the repair commands repeat.
 const mendsShown = 3
 
-// explainRules tells once for each rule what its findings lead to and how they
-// are mended, and at the end how repair is called.
+// explainRules writes the effects and fixes of each rule once, and at the end the
+// repair commands.
 func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []string) {
 	type texts struct {
 		effects, mends  []string
@@ -173,7 +174,8 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 	}
 }
 
-// mendText tells how a finding is mended; how repair is called is told once, for all.
+// mendText returns how a finding is fixed, with the command unless it is repair, which
+// explainRules shows once for all.
 func mendText(f *rules.Finding) string {
 	if command := mendCommand(f); command != "" && f.ByHand() {
 		return f.Mend() + ": " + command
@@ -181,7 +183,7 @@ func mendText(f *rules.Finding) string {
 	return f.Mend()
 }
 
-// mendCommand is the command that mends a finding; "" where none does.
+// mendCommand returns the command that fixes a finding, "" if there is none.
 func mendCommand(f *rules.Finding) string {
 	switch {
 	case !f.ByHand():
@@ -203,7 +205,7 @@ func severityColor(s rules.Severity) string {
 	}
 }
 
-// placeOf tells where in its file a finding is.
+// placeOf returns where in its file a finding is, as the start of a line.
 func placeOf(f *rules.Finding) string {
 	var parts []string
 	if f.Index >= 0 {
@@ -222,7 +224,7 @@ func placeOf(f *rules.Finding) string {
 	return strings.Join(parts, ", ") + ": "
 }
 
-// summaryLine counts what was found.
+// summaryLine returns the counts of what was checked and found.
 func summaryLine(rep *report.Check, files int) string {
 	s := report.Sum(len(rep.Chats), rep.Findings)
 	chats := plural.S(s.Chats, "chat") + " checked"

@@ -49,7 +49,7 @@ func (f *choiceFlags) addFlags(fs *pflag.FlagSet) {
 	})
 }
 
-// choice reads the flags.
+// choice returns what the flags choose; now is what ages count back from.
 func (f *choiceFlags) choice(now time.Time) (c choose.Choice, err error) {
 	for _, text := range f.at {
 		ranges, err := choose.ParseRanges(text)
@@ -93,7 +93,7 @@ func (f *choiceFlags) choice(now time.Time) (c choose.Choice, err error) {
 	return c, err
 }
 
-// chosen reads a choice that must choose something.
+// chosen is choice for a command that never takes all messages by default.
 func (o *choiceFlags) chosen(a *app) (choose.Choice, error) {
 	c, err := o.choice(a.Now())
 	if err == nil && c.All() {
@@ -102,7 +102,7 @@ func (o *choiceFlags) chosen(a *app) (choose.Choice, error) {
 	return c, err
 }
 
-// begin reads a point in time from which on something counts: a date means its beginning.
+// begin reads the time from which on something counts: a date means its beginning.
 func begin(flag, text string, now time.Time) (time.Time, error) {
 	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
 		return day, nil
@@ -110,7 +110,7 @@ func begin(flag, text string, now time.Time) (time.Time, error) {
 	return moment(flag, text, now)
 }
 
-// moment reads a point in time.
+// moment reads a point in time; a date means its end.
 func moment(flag, text string, now time.Time) (time.Time, error) {
 	t, ok := sendate.ParseMoment(text, now)
 	if !ok {

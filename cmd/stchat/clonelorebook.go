@@ -84,7 +84,7 @@ func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
 }
 
-// options turns the flags into what ops takes.
+// options turns the flags into book.Options.
 func (o *cloneLorebookOptions) options(a *app, fs *pflag.FlagSet, args []string) (book.Options, error) {
 	opt := book.Options{
 		Sources: args, Name: o.name, Drop: o.drop, Rebind: o.rebind, BumpIntegrity: o.bump,
@@ -130,7 +130,7 @@ func (o *cloneLorebookOptions) run(ctx context.Context, a *app, fs *pflag.FlagSe
 	return o.tell(a.console(), results)
 }
 
-// cloneHints say what helps where a lorebook cannot be cloned.
+// cloneHints returns the hints for a lorebook that cannot be cloned.
 func cloneHints() []hint {
 	return []hint{
 		{book.ErrDamagedHeader, "; see 'stchat repair'"},
@@ -139,7 +139,7 @@ func cloneHints() []hint {
 	}
 }
 
-// tell prints the results in the order of the sources, and gives the worst outcome.
+// tell prints the results in the order of the sources, and returns the worst outcome.
 func (o *cloneLorebookOptions) tell(c *console, results []*book.Result) error {
 	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: cloneHints()}
 	failed, inPlace := false, false

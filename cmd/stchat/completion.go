@@ -107,15 +107,15 @@ func completeList(words []string) cobra.CompletionFunc {
 	}
 }
 
-// completePlace offers the checkpoints and branches that the first chat of the
-// command line notes on its messages.
+// completePlace offers the checkpoints and branches that messages of the first chat on
+// the command line link to.
 func completePlace(cmd *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	opt := ops.InspectOptions{List: ops.List{Paths: args[:1]}, Each: func(r *inspect.Report, err error) error {
 		if err != nil {
-			return nil // completing says nothing of errors
+			return nil // completion shows no errors
 		}
 		for _, links := range [][]inspect.Link{r.Checkpoints, r.Branches} {
 			for _, l := range links {

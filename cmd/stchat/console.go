@@ -14,7 +14,7 @@ import (
 	"stchat/internal/visible"
 )
 
-// The colours in use. paint leaves them out where there is no colour.
+// The codes of the colours in use, for paint.
 const (
 	red    = "31"
 	green  = "32"
@@ -31,12 +31,12 @@ type console struct {
 	work     *work
 	mu       sync.Mutex
 	outColor bool
-	shown    bool // the results are for a person: on a terminal, or by --color always through a pager
+	shown    bool // the results are for a person: on a terminal, or with --color always through a pager
 	errColor bool
-	redraw   func() // clears the progress line, where there is one
+	redraw   func() // clears the progress line; nil if there is none
 }
 
-// paint colours s, which is shown text.
+// paint colours s, which must already be escaped for a terminal.
 func paint(on bool, code, s string) string {
 	if !on || s == "" {
 		return s
@@ -44,22 +44,22 @@ func paint(on bool, code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// note says something on stderr that is neither result nor error.
+// note prints on stderr what is neither result nor error.
 func (c *console) note(format string, args ...any) {
 	if !c.quiet {
 		c.errLine("", "", fmt.Sprintf(format, args...))
 	}
 }
 
-// warn says what the user should know before relying on the result.
+// warn prints what the user should know before relying on the result.
 func (c *console) warn(format string, args ...any) {
 	if !c.quiet {
 		c.errLine(yellow, "warning: ", fmt.Sprintf(format, args...))
 	}
 }
 
-// fail says an error; the command goes on. That files were not begun because of
-// an interruption is said once for all, in the end.
+// fail prints an error; the command goes on. An interruption is only noted, to be
+// printed once at the end.
 func (c *console) fail(err error) {
 	if isInterrupted(err) {
 		c.work.interrupted = true
@@ -68,8 +68,8 @@ func (c *console) fail(err error) {
 	c.errLine(red, "", errorText(err))
 }
 
-// failed says the error of one of several sources and counts it; with asJSON
-// its document goes to w.
+// failed prints the error of one of several sources and counts it; with asJSON it
+// also writes the error's document to w.
 func (c *console) failed(w io.Writer, asJSON bool, path string, err error) error {
 	c.fail(err)
 	if isInterrupted(err) {
@@ -83,8 +83,8 @@ func (c *console) failed(w io.Writer, asJSON bool, path string, err error) error
 	return writeError(w, path, err)
 }
 
-// unprinted is the error of results that could not be printed, with what became
-// of them all the same. A reader that had enough is none.
+// unprinted returns the error of results that could not be printed, completed by all,
+// which says what was done nevertheless. A closed pipe is no error.
 func unprinted(err error, all string) error {
 	if err == nil || isClosedPipe(err) {
 		return nil
@@ -101,7 +101,7 @@ func (c *console) errLine(color, kind, text string) {
 	fmt.Fprintf(c.Err, "stchat: %s%s\n", paint(c.errColor, color, kind), visible.Text(text))
 }
 
-// line prints text to stdout, on a terminal so that all of it can be seen.
+// line prints text to stdout, on a terminal with hidden characters as escapes.
 func (c *console) line(text string) error {
 	if c.OutTTY {
 		text = visible.Lines(text)
@@ -110,8 +110,8 @@ func (c *console) line(text string) error {
 	return err
 }
 
-// path returns a path as it is printed to stdout: for a person quoted where it
-// needs it, for a pipe as it is.
+// path returns a path as it is printed to stdout: on a terminal quoted if it needs
+// that, in a pipe as it is.
 func (c *console) path(p string) string {
 	if c.OutTTY {
 		return visible.Quote(p)
@@ -119,9 +119,9 @@ func (c *console) path(p string) string {
 	return p
 }
 
-// closeTabs is what every command says once that has edited a chat or a group in
-// place: SillyTavern keeps both in memory and writes them back whole. An edited
-// group alone has no slug that could be given anew.
+// closeTabs tells the user, once per command that edited a chat or a group in place,
+// to reload it: SillyTavern keeps both in memory and writes them back whole. chat is
+// false if only a group was edited, which has no slug to renew.
 func (c *console) closeTabs(bumped, chat bool) {
 	switch {
 	case bumped:
@@ -133,10 +133,10 @@ func (c *console) closeTabs(bumped, chat bool) {
 	}
 }
 
-// leftOut tells which damaged lines were left out.
+// leftOut warns of the damaged lines that were left out.
 func (c *console) leftOut(path string, damage jsonl.Damages, wanted bool) {
 	if !wanted {
-		return // then the first of them is an error
+		return // the first of them is an error then
 	}
 	for _, d := range damage.First {
 		c.warn("%s:%d:%d: left out: %s", label(path), d.Line, d.Column, d.Reason)
@@ -146,9 +146,9 @@ func (c *console) leftOut(path string, damage jsonl.Damages, wanted bool) {
 	}
 }
 
-// meter returns a meter, which is drawn on stderr while work runs, and the
-// function that ends that. Nothing is drawn where stderr is no terminal, or with
-// quiet.
+// meter returns a meter, which is drawn on stderr while work runs, and the function
+// that stops drawing it. Nothing is drawn if stderr is no terminal, or with silent or
+// --quiet.
 func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
 	m := new(progress.Meter)
 	if silent || c.quiet || !c.ErrTTY {
@@ -191,7 +191,7 @@ func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
 	}
 }
 
-// ended says, once, what became of a change that a run which died had begun.
+// ended prints what became of a change that a killed run had begun.
 func (c *console) ended(e changeset.Ended) {
 	what := "a run that was killed"
 	if len(e.Command) > 0 {

@@ -95,8 +95,7 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
 }
 
-// options turns the flags into what ops takes; what does not fit together is
-// wrong usage.
+// options turns the flags into cut.Options, and refuses those that do not go together.
 func (o *cutOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (cut.Options, error) {
 	opt := cut.Options{
 		Kind: o.kind, Sources: args, At: o.at, AtName: o.atName, Open: o.open, Name: o.name, Output: o.output,
@@ -153,7 +152,7 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 		{"data", o.data},
 		{"require", strings.Join(o.require, ",")},
 	} {
-		// as a script gives it whose variable is not set: not to be passed over
+		// perhaps a variable that is not set in a script: do not ignore it
 		if fs.Changed(f.name) && f.value == "" {
 			return usagef("--%s is empty", f.name)
 		}
@@ -192,7 +191,7 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// run reads what is wanted, and makes it.
+// run reads the flags and arguments, and makes the checkpoints or branches.
 func (o *cutOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	args, err := o.sources(ctx, a, args, fmt.Sprintf("name a chat, e.g. `stchat %s chats/Mira/Harbour.jsonl`", o.kind))
 	if err != nil {
@@ -205,7 +204,7 @@ func (o *cutOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 	return o.cut(ctx, a, opt)
 }
 
-// cut makes the checkpoints or branches and tells about them.
+// cut makes the checkpoints or branches and prints the results.
 func (o *cutOptions) cut(ctx context.Context, a *app, opt cut.Options) error {
 	c := a.console()
 	meter, stop := c.meter(o.kind.String(), o.json)
@@ -255,7 +254,7 @@ func (f placeFlag) String() string {
 
 func (f placeFlag) Type() string { return "string" }
 
-// Set implements pflag.Value. What looks like a number in another notation is no name.
+// Set implements pflag.Value. It refuses a name that looks like a number in another notation.
 func (f placeFlag) Set(s string) error {
 	*f.name = ""
 	if name, ok := strings.CutPrefix(s, "name:"); ok && name != "" {

@@ -15,7 +15,7 @@ import (
 	"stchat/internal/plural"
 )
 
-// cutHints say what helps where no chat can be made.
+// cutHints returns the hints for a chat that cannot be made.
 func cutHints(o *cutOptions) []hint {
 	without := "; --lorebook share takes the name alone"
 	if o.isolate {
@@ -74,7 +74,7 @@ func tellCuts(c *console, o *cutOptions, results []*cut.Result) error {
 	return outcome(n.failed > 0, n.refused+n.unfit > 0)
 }
 
-// edited reports whether a file was edited that SillyTavern may have open.
+// edited reports whether a file that SillyTavern may have open was edited.
 func edited(d *cut.Document) bool {
 	for _, s := range d.Steps {
 		if s.Do == changeset.Replace && s.Path != d.Path {
@@ -84,7 +84,7 @@ func edited(d *cut.Document) bool {
 	return false
 }
 
-// remark says what there is to say about a chat that was written.
+// remark prints the warnings and notes about a chat that was written.
 func remark(c *console, d *cut.Document) {
 	source := d.Source
 	if source == chat.Stdin {
@@ -105,7 +105,7 @@ func remark(c *console, d *cut.Document) {
 	}
 }
 
-// counts are what became of the sources.
+// counts sums up what became of the sources.
 type counts struct{ done, existed, failed, refused, unfit int }
 
 func (n *counts) add(r *cut.Result) {
@@ -123,12 +123,12 @@ func (n *counts) add(r *cut.Result) {
 	}
 }
 
-// isUnfit reports whether a source is not as a patch asks, or has no such message.
+// isUnfit reports whether a source is not as a patch requires, or has no such message.
 func isUnfit(err error) bool {
 	return errors.Is(err, choose.ErrNone) || isA[*patch.OperationError](err) && (errors.Is(err, patch.ErrTest) || errors.Is(err, patch.ErrMissing))
 }
 
-// summary says in one line what was done and what was not.
+// summary returns one line about what was done and what was not.
 func (n *counts) summary(o *cutOptions) string {
 	s := plural.S(n.done, o.kind.String())
 	if o.kind.String() == "branch" {

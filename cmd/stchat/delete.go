@@ -65,7 +65,7 @@ func (o *deleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	return err
 }
 
-// tellKept says where the chats are that went, and how they go for good.
+// tellKept prints where the deleted chats are kept, and how to drop them for good.
 func tellKept(c *console, results []*move.Result) {
 	told := map[string]bool{}
 	for _, r := range results {

@@ -126,11 +126,11 @@ func writeMergePatch(w *bufio.Writer, d *ops.MetaDiff) error {
 	return err
 }
 
-// longValue is from how many characters on a value is cut around what differs.
+// longValue is about how many characters of a value are shown, around what differs.
 const longValue = 120
 
-// writeChanges writes the changes for a person: a path, then what was and what
-// is, and in the end what that means.
+// writeChanges writes the changes for a person: each path with its old and new value,
+// and at the end what the changes mean.
 func writeChanges(w *bufio.Writer, c *console, d *ops.MetaDiff) {
 	if d.Diff.Equal() {
 		return
@@ -155,7 +155,7 @@ func writeChanges(w *bufio.Writer, c *console, d *ops.MetaDiff) {
 	}
 }
 
-// changeSummary counts the changes.
+// changeSummary returns the counts of the changes.
 func changeSummary(changes []metadiff.Change) string {
 	n := map[metadiff.Op]int{}
 	for _, change := range changes {

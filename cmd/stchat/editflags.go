@@ -17,7 +17,7 @@ import (
 	"stchat/internal/visible"
 )
 
-// inPlaceDoc explains what all commands that edit a chat in place share.
+// inPlaceDoc explains what all commands that edit a chat in place have in common.
 const inPlaceDoc = `
 EDITING IN PLACE
 All that a call changes in a chat and in what belongs to it is changed together
@@ -39,12 +39,12 @@ type termFlags struct {
 	json            bool
 }
 
-// addDryRun adds the first flag of every edit.
+// addDryRun adds --dry-run, which comes first in the help.
 func (o *termFlags) addDryRun(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
 }
 
-// addTerms adds the others that go with every edit; bumped says what gets a new slug.
+// addTerms adds the other flags of every edit; bumped names what gets a new slug.
 func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
 	o.expectMessages = -1
 	fs.Var(number{&o.expectMessages, 0, "--expect-messages takes a number of messages"}, "expect-messages", "exit 1 unless the chat has `N` messages")
@@ -53,7 +53,7 @@ func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
 	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 }
 
-// terms turns the flags into what the verbs take; paths are what they are given.
+// terms turns the flags into edit.Terms; paths are what the command edits.
 func (o *termFlags) terms(a *app, paths []string) (t edit.Terms, err error) {
 	t = edit.Terms{
 		Data: userFolder(a, o.data, paths), ExpectMessages: o.expectMessages, ExpectIntegrity: o.expectIntegrity,
@@ -71,8 +71,8 @@ type inPlaceFlags struct {
 	force    bool
 }
 
-// addFlags adds what goes with every edit; force says what --force goes on with, "" for a
-// command without it.
+// addFlags adds the flags of every edit; force is the usage of --force, "" for a command
+// without it.
 func (o *inPlaceFlags) addFlags(fs *pflag.FlagSet, force string) {
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		o.addDryRun(fs)
@@ -94,7 +94,7 @@ func (o *inPlaceFlags) addManyFlags(fs *pflag.FlagSet, force string) {
 	o.listFlags.addFlags(fs)
 }
 
-// options turns the flags into what the verbs take.
+// options turns the flags into edit.Options.
 func (o *inPlaceFlags) options(a *app, chats []string) (opt edit.Options, err error) {
 	opt = edit.Options{Chats: chats, NoFollow: o.noFollow}
 	opt.Terms, err = o.terms(a, chats)
@@ -102,8 +102,8 @@ func (o *inPlaceFlags) options(a *app, chats []string) (opt edit.Options, err er
 	return opt, err
 }
 
-// chosenIn reads which messages of which chats a command edits; hint names what is
-// missing where no chat is given.
+// chosenIn reads which messages of which chats a command edits; hint is the error where no
+// chat is named.
 func (o *inPlaceFlags) chosenIn(ctx context.Context, a *app, f *choiceFlags, args []string, hint string) (c choose.Choice, opt edit.Options, err error) {
 	if c, err = f.chosen(a); err != nil {
 		return c, opt, err
@@ -116,7 +116,7 @@ func (o *inPlaceFlags) chosenIn(ctx context.Context, a *app, f *choiceFlags, arg
 	return c, opt, err
 }
 
-// editHints say what helps where a chat cannot be edited.
+// editHints returns the hints for a chat that cannot be edited.
 func editHints() []hint {
 	return []hint{
 		{chat.ErrDamaged, "; see 'stchat repair'"},
@@ -130,8 +130,8 @@ func editHints() []hint {
 	}
 }
 
-// isNo reports whether an edit was not made because the answer is no: nothing is chosen, or
-// the chat is not as it was said to be.
+// isNo reports whether an edit was not made because the answer is no: no message was
+// chosen, or the chat is not as expected.
 func isNo(err error) bool {
 	for _, no := range []error{choose.ErrNone, edit.ErrExpected, patch.ErrTest, patch.ErrMissing} {
 		if errors.Is(err, no) {
@@ -141,8 +141,8 @@ func isNo(err error) bool {
 	return false
 }
 
-// tell prints what became of the chats, and returns the worst outcome. result, where it is
-// given, prints what a chat has on stdout.
+// tell prints what became of the chats, and returns the worst outcome. result, if it is not
+// nil, prints a chat's result on stdout; --json and --dry-run print their own.
 func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
 	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: editHints()}
 	of := func(r *edit.Result) (string, *ops.Result[edit.Edited]) { return r.Doc.Path, &r.Result }
@@ -170,7 +170,7 @@ func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *e
 	return outcome(failed, no)
 }
 
-// show prints what a dry run would change, in the manner of a diff.
+// show prints what a dry run would change, in the style of a diff.
 func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 	if len(r.Diffs) == 0 {
 		return

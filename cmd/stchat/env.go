@@ -30,7 +30,7 @@ func newEnv() env {
 		Getenv: os.Getenv,
 		Now:    time.Now,
 	}
-	for _, f := range []*os.File{os.Stderr, os.Stdout} { // through a pager only stderr knows
+	for _, f := range []*os.File{os.Stderr, os.Stdout} { // into a pager, only stderr is a terminal
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			e.Width = width
 		}
@@ -38,7 +38,7 @@ func newEnv() env {
 	return e
 }
 
-// stdout is standard output, with errors that call it so: Go names a device.
+// stdout is standard output, with errors that call it that: those of Go name /dev/stdout.
 type stdout struct{ file *os.File }
 
 // Write implements io.Writer.

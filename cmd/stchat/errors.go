@@ -28,20 +28,20 @@ import (
 	"stchat/internal/safefile"
 )
 
-// Exit codes, beside 0 for done.
+// Exit codes, besides 0 for done.
 const (
 	exitNo      = 1
 	exitTrouble = 2
-	exitSignal  = 128 // and the signal's number
+	exitSignal  = 128 // plus the signal's number
 )
 
-// errNo ends a command whose answer is no, after it has been given.
+// errNo ends a command whose answer is no, once that is printed.
 var errNo = errors.New("the answer is no")
 
 // errReported ends a command whose errors were printed one by one.
 var errReported = errors.New("already reported")
 
-// usageError is wrong usage that only the command itself can see.
+// usageError is wrong usage that only the command itself can detect.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
@@ -50,12 +50,12 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }
 
-// interruption is the cause of a context that a signal ended.
+// interruption is the cause of a context that a signal cancelled.
 type interruption struct{ signal os.Signal }
 
 func (i interruption) Error() string { return "interrupted" }
 
-// code is the exit code of a program that a signal ended.
+// code returns the exit code of a program that the signal ended.
 func (i interruption) code() int {
 	if s, ok := i.signal.(syscall.Signal); ok {
 		return exitSignal + int(s)
@@ -63,17 +63,16 @@ func (i interruption) code() int {
 	return exitSignal + int(syscall.SIGINT)
 }
 
-// isInterrupted reports whether an error is how a command saw the end of its
-// context.
+// isInterrupted reports whether an error comes from a cancelled context.
 func isInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
 
-// work is how far a command with many files came.
+// work is how far a command with many files got.
 type work struct {
 	done, left  int
-	interrupted bool // a file could not be done because of it
+	interrupted bool // a file was not done because of an interruption
 }
 
-// String is the line of a command that was interrupted.
+// String returns the line that an interrupted command ends with.
 func (w work) String() string {
 	all := w.done + w.left
 	if all <= 1 {
@@ -82,8 +81,8 @@ func (w work) String() string {
 	return fmt.Sprintf("interrupted: %d of %s done, %d not begun", w.done, plural.S(all, "file"), w.left)
 }
 
-// outcome is the error of a command that has said all there is to say: something failed,
-// or else the answer is no.
+// outcome returns the error of a command that has printed everything: [errReported] if
+// something failed, else [errNo] if the answer is no.
 func outcome(failed, no bool) error {
 	switch {
 	case failed:
@@ -94,7 +93,7 @@ func outcome(failed, no bool) error {
 	return nil
 }
 
-// errorDocument is what --json prints in place of the document of what failed.
+// errorDocument is what --json prints in place of a result that failed.
 type errorDocument struct {
 	Schema int         `json:"schema"`
 	Path   *string     `json:"path" is:"path"` // null where the error is about no file
@@ -108,8 +107,8 @@ type errorDetail struct {
 	Column  *int   `json:"column"`
 }
 
-// writeError writes the document of an error; without a path it is the one that
-// the error itself names.
+// writeError writes the document of an error; an empty path means the one that the
+// error itself names.
 func writeError(w io.Writer, path string, err error) error {
 	doc := errorDocument{Schema: 1, Error: errorDetail{Code: errorCode(err), Message: errorText(err)}}
 	if line, ok := errors.AsType[*jsonl.LineError](err); ok {
@@ -130,7 +129,7 @@ func writeError(w io.Writer, path string, err error) error {
 	return jsondoc.Write(w, doc, "")
 }
 
-// errorText is what is said of an error, with what can be done about it.
+// errorText returns the text of an error, with what can be done about it.
 func errorText(err error) string {
 	switch {
 	case isInterrupted(err):
@@ -141,8 +140,8 @@ func errorText(err error) string {
 	return withHint(err, nil).Error()
 }
 
-// errorCode sorts errors into the kinds that scripts tell apart (docs/json.md).
-// What says more of an error comes first.
+// errorCode sorts errors into the kinds that scripts tell apart (docs/json.md). The
+// more specific kinds come first.
 func errorCode(err error) string {
 	any := func(targets ...error) bool {
 		for _, target := range targets {
@@ -179,7 +178,7 @@ func errorCode(err error) string {
 	return "failed"
 }
 
-// isA reports whether an error is of a kind, or wraps one that is.
+// isA reports whether an error is an E, or wraps one.
 func isA[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok

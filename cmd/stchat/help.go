@@ -11,17 +11,17 @@ import (
 	"stchat/internal/visible"
 )
 
-// helpWidth is how many columns help takes: what every terminal has.
+// helpWidth is how many columns help fills: every terminal has them.
 const helpWidth = 80
 
-// commandGroup is commands that are listed together.
+// commandGroup names commands that are listed together.
 type commandGroup struct {
 	title string
 	names []string
 }
 
-// commandGroups are the groups in the order of the help. What is in none of them
-// is listed last.
+// commandGroups returns the groups in the order of the help. Commands in none of them
+// are listed last.
 func commandGroups() []commandGroup {
 	return []commandGroup{
 		{"Make", []string{"branch", "checkpoint", "clone-lorebook", "merge", "new", "split"}},
@@ -57,7 +57,7 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 	}
 }
 
-// writeCommands lists what is below a command.
+// writeCommands lists the commands below cmd.
 func writeCommands(w io.Writer, cmd *cobra.Command) {
 	left := map[string]*cobra.Command{}
 	width := 0
@@ -99,7 +99,7 @@ func writeCommands(w io.Writer, cmd *cobra.Command) {
 	write(title, rest)
 }
 
-// flagTopic is the annotation of a flag that help lists below a title of its own.
+// flagTopic is the annotation with the title below which help lists a flag.
 const flagTopic = "topic"
 
 // The titles below which help lists flags of many commands.
@@ -123,7 +123,7 @@ func addTopic(fs *pflag.FlagSet, title string, add func(fs *pflag.FlagSet)) {
 	})
 }
 
-// topic is flags that are listed together.
+// topic is a title with the flags listed below it.
 type topic struct {
 	title string
 	flags *pflag.FlagSet
@@ -181,7 +181,7 @@ func writeFlags(w io.Writer, title string, fs *pflag.FlagSet) {
 	})
 }
 
-// shownDefault is what a flag's text ends in where it has a default to speak of.
+// shownDefault returns the end of a flag's text: its default, if that is worth showing.
 func shownDefault(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "[]", "0":
@@ -190,8 +190,8 @@ func shownDefault(f *pflag.Flag) string {
 	return fmt.Sprintf(" (default %s)", f.DefValue)
 }
 
-// writeEntry writes a name and, from a column on, the text about it, below the
-// name where that is too long.
+// writeEntry writes a name and, from a column on, the text about it. After a long name
+// the text starts on the next line.
 func writeEntry(w io.Writer, name string, column int, text string) {
 	line := visible.Pad(name, column)
 	if len(name) > column-2 {

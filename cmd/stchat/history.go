@@ -83,7 +83,7 @@ func (o *historyOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print a JSON document instead of text")
 }
 
-// check refuses what does not fit together.
+// check refuses flags and arguments that do not go together.
 func (o *historyOptions) check(fs *pflag.FlagSet, args []string) error {
 	asked := 0
 	for _, is := range []bool{o.verify, o.prune, o.forget, o.compact} {
@@ -207,7 +207,7 @@ func (o *historyOptions) print(c *console, d *keep.History) error {
 	return err
 }
 
-// found says how many problems there are.
+// found returns the number of problems in words.
 func found(n int) string {
 	if n == 0 {
 		return "nothing is wrong"

@@ -35,7 +35,7 @@ func readInput(ctx context.Context, a *app, path string) ([]byte, error) {
 	return data, notRegular(err)
 }
 
-// input is a file that is read where it lies, or what standard input held.
+// input is an open file, or all that standard input held.
 type input struct {
 	jsonl.Source
 	path  string // "" for standard input
@@ -43,7 +43,7 @@ type input struct {
 	close func() error
 }
 
-// openInput opens a regular file, or reads standard input for -.
+// openInput opens a regular file, or reads standard input for -. The caller must close it.
 func openInput(ctx context.Context, a *app, path string) (*input, error) {
 	if path == chat.Stdin {
 		data, err := readInput(ctx, a, path)
@@ -65,7 +65,7 @@ func openInput(ctx context.Context, a *app, path string) (*input, error) {
 	return &input{jsonl.Source{R: f, Size: stamp.Size()}, path, stamp, f.Close}, nil
 }
 
-// notRegular says what helps where an input is no regular file.
+// notRegular adds what helps to the error of an input that is no regular file.
 func notRegular(err error) error {
 	if errors.Is(err, safefile.ErrNotRegular) {
 		err = fmt.Errorf("%w; to read a pipe, give - and feed it to standard input", err)
@@ -73,8 +73,8 @@ func notRegular(err error) error {
 	return ops.PathError(err)
 }
 
-// readAll reads what may be a terminal or a pipe, for which an interruption does
-// not wait.
+// readAll calls read, which may block on a terminal or a pipe, but returns at once when
+// ctx ends.
 func readAll(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	type content struct {
 		data []byte

@@ -164,7 +164,7 @@ func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.Insp
 	}
 	opt.FirstLine = !o.json
 	if c.shown && c.Width > 0 {
-		const most = 16 // bytes that a cell's letter with its marks takes
+		const most = 16 // bytes of a letter in one cell with its marks
 		opt.Head = c.Width * most
 	}
 	opt.Message = func(m *inspect.Message) error {
@@ -179,11 +179,11 @@ func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.Insp
 			}
 			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Index, m.Role, textOr(m.Name), textOr(m.Date), swipeText(m), marks(m), visible.Text(firstLine(m)))
 		}
-		return w.Flush() // a reader of a pipe gets what there is
+		return w.Flush() // the reader of a pipe gets each row at once
 	}
 }
 
-// label is a path as a person knows it.
+// label returns a path as messages name it.
 func label(path string) string {
 	if path == chat.Stdin {
 		return "standard input"

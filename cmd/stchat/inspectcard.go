@@ -13,17 +13,17 @@ import (
 	"stchat/internal/visible"
 )
 
-// shownLines is how many lines a card spends on one thing on a terminal.
+// shownLines is about how many lines a card spends on one label on a terminal.
 const shownLines = 12
 
-// card writes lines of a label and what belongs to it.
+// card writes lines of a label and its cells.
 type card struct {
 	w      *bufio.Writer
 	c      *console
-	damage bool // the lines tell of damage
+	damage bool // the lines are about damage
 }
 
-// line writes one line; the cells are shown text.
+// line writes one line; the cells must already be escaped for a terminal.
 func (k card) line(label string, cells ...string) {
 	if !k.c.shown {
 		fmt.Fprintf(k.w, "%s\t%s\n", label, strings.Join(cells, "\t"))
@@ -31,10 +31,10 @@ func (k card) line(label string, cells ...string) {
 	}
 	const indent = 14
 	text := strings.Join(cells, "  ")
-	if k.c.Width > indent && label != "file" { // a path is there to be copied
+	if k.c.Width > indent && label != "file" { // a path is kept whole, to be copied
 		text = visible.Truncate(text, k.c.Width-indent)
 	}
-	// painted last: what is cut must not hold a colour's codes
+	// painted last: what is cut must not hold colour codes
 	text = strings.ReplaceAll(text, missing, paint(k.c.outColor, red, missing))
 	if k.damage {
 		text = paint(k.c.outColor, red, text)
@@ -42,11 +42,11 @@ func (k card) line(label string, cells ...string) {
 	fmt.Fprintf(k.w, "%s%s\n", paint(k.c.outColor, dim, visible.Pad(label, indent)), text)
 }
 
-// missing is what is said of a file that is named and not there.
+// missing marks a file that is named but does not exist.
 const missing = "(missing)"
 
-// list writes n lines, on a terminal at most about shownLines, and how many more
-// of the total there are.
+// list writes n lines, on a terminal only about shownLines, and then how many more of
+// total there are.
 func (k card) list(label string, n, total int, cells func(i int) []string) {
 	for i := range n {
 		if k.c.shown && i == shownLines && n > shownLines+1 {
@@ -68,7 +68,7 @@ func (k card) list(label string, n, total int, cells func(i int) []string) {
 	}
 }
 
-// writeCard writes what there is to tell of one chat.
+// writeCard writes all about one chat.
 func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
 	k := card{w: w, c: c}
 	name := visible.Text(r.Name)
@@ -114,7 +114,7 @@ func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
 	})
 }
 
-// shownPath returns a path for a person as a shell takes it, for a pipe on one line.
+// shownPath returns a path, quoted for a shell if a person reads it, else escaped to one line.
 func shownPath(c *console, path string) string {
 	if c.shown {
 		return visible.Quote(path)
@@ -122,8 +122,7 @@ func shownPath(c *console, path string) string {
 	return visible.Text(path)
 }
 
-// parts tells what the bytes are spent on, the largest first where there are
-// many of them anyway.
+// parts writes what the bytes are spent on, and the largest keys under extra.
 func (k card) parts(r *inspect.Report) {
 	p := r.Parts
 	total := p.Text + p.Swipes + p.SwipeInfo + p.Extra + p.Other
@@ -143,7 +142,7 @@ func (k card) parts(r *inspect.Report) {
 	}
 }
 
-// ties tells what the chat hangs on and what hangs on it.
+// ties writes the chat's parent, its checkpoints and branches, and its lorebook.
 func (k card) ties(r *inspect.Report) {
 	switch {
 	case r.MainChat != nil:
@@ -173,7 +172,7 @@ func (k card) ties(r *inspect.Report) {
 	}
 }
 
-// existence reports whether a file that is named is there.
+// existence returns a note on whether a named file exists; nil means that it is unknown.
 func (k card) existence(exists *bool) string {
 	switch {
 	case exists == nil:
@@ -196,7 +195,7 @@ func headerText(header string) string {
 	return header
 }
 
-// shownDate returns a date for people in their own time, for a pipe as JSON has it.
+// shownDate returns a date in local time if a person reads it, else as JSON has it.
 func shownDate(c *console, date string) string {
 	if c.shown {
 		if t, err := time.Parse(time.RFC3339Nano, date); err == nil {
@@ -206,7 +205,7 @@ func shownDate(c *console, date string) string {
 	return visible.Text(date)
 }
 
-// keyList returns the keys, on a terminal in one cell.
+// keyList returns keys as cells, or joined in one cell.
 func keyList(keys []string, joined bool) []string {
 	const most = 100 // more do not fit any terminal
 	var shown []string
@@ -222,7 +221,7 @@ func keyList(keys []string, joined bool) []string {
 	return shown
 }
 
-// extensionText returns an extension's label and what it keeps.
+// extensionText returns an extension's label, and cells about what it keeps.
 func extensionText(e inspect.Extension) (label string, cells []string) {
 	switch e := e.(type) {
 	case *inspect.AutoRecap:
@@ -260,7 +259,7 @@ func extensionText(e inspect.Extension) (label string, cells []string) {
 	return "", nil
 }
 
-// memoryBooksCells tells which scene is marked, and how far memories go.
+// memoryBooksCells returns which scene is marked, and how far memories go.
 func memoryBooksCells(m *inspect.MemoryBooks) []string {
 	scene := "no scene marked"
 	switch {

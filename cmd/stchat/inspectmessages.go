@@ -44,7 +44,7 @@ func writeShownMessage(w *bufio.Writer, c *console, m *inspect.Message) {
 	fmt.Fprintln(w, strings.TrimRight(row+text, " "))
 }
 
-// cutTo is visible.Truncate to any room, also none.
+// cutTo is visible.Truncate for any room, even none.
 func cutTo(s string, room int) string {
 	if room < 1 {
 		return ""
@@ -62,7 +62,7 @@ func roleColor(role string) string {
 	return green
 }
 
-// textOr returns shown text, empty where there is none.
+// textOr returns s escaped for a terminal, "" for nil.
 func textOr(s *string) string {
 	if s == nil {
 		return ""
@@ -70,7 +70,7 @@ func textOr(s *string) string {
 	return visible.Text(*s)
 }
 
-// swipeText returns the swipe n of m, from 1; empty where there is only one.
+// swipeText returns the chosen swipe, from 1, and how many are stored; "" if none are.
 func swipeText(m *inspect.Message) string {
 	if m.Swipes == 0 {
 		return ""
@@ -82,7 +82,7 @@ func swipeText(m *inspect.Message) string {
 	return chosen + "/" + strconv.Itoa(m.Swipes)
 }
 
-// marks tells what hangs on a message.
+// marks lists the links and other marks of a message.
 func marks(m *inspect.Message) string {
 	var list []string
 	if m.Checkpoint != nil {
@@ -100,7 +100,7 @@ func marks(m *inspect.Message) string {
 	return strings.Join(list, ", ")
 }
 
-// firstLine returns the first line of a message that says something.
+// firstLine returns the first line of a message that is not blank.
 func firstLine(m *inspect.Message) string {
 	if m.Text == nil {
 		return ""

@@ -15,7 +15,7 @@ import (
 	"stchat/internal/visible"
 )
 
-// writeTable writes a row a chat, a total, and what user folders hold.
+// writeTable writes a row for each chat, a total, and what user folders hold.
 func writeTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Summary) {
 	if c.shown {
 		writeShownTable(w, c, rows, sum)
@@ -24,7 +24,7 @@ func writeTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Sum
 	for _, r := range rows {
 		fmt.Fprintln(w, strings.Join(plainRow(r), "\t"))
 	}
-	// the same columns, with the number of chats for the depth
+	// the same columns, with the number of chats in place of the depth
 	fmt.Fprintf(w, "total\t%d\t\t\t\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\t\t\t\t%d\n", sum.Chats, sum.Messages, sum.User, sum.Character, sum.System,
 		sum.Hidden, sum.WithSwipes, sum.Swipes, sum.Bytes, sum.DamagedLines)
 	if sum.Lorebooks == nil {
@@ -43,7 +43,7 @@ func writeTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Sum
 	}
 }
 
-// plainRow returns a row for a pipe: what a script would look for.
+// plainRow returns the cells of a chat's row for a pipe.
 func plainRow(row inspect.Row) []string {
 	r := row.Report
 	text := func(s *string) string {
@@ -63,14 +63,14 @@ func plainRow(row inspect.Row) []string {
 	return append(cells, strconv.FormatInt(r.Bytes, 10), text(r.FirstDate), text(r.LastDate), text(r.Parent), book, strconv.Itoa(r.DamageTotal))
 }
 
-// writeShownTable writes the table for a person: chats under the folder they
-// lie in, checkpoints and branches indented below their parent.
+// writeShownTable writes the table for a person: chats below their folder, checkpoints
+// and branches indented below their parent.
 func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Summary) {
 	const (
 		numbers = 8 + 1 + 9 + 1 + 16 + 1 // messages, size, last message, and the spaces before
 		least   = 20
 	)
-	width := c.Width - numbers - 12 // some notes fit beside
+	width := c.Width - numbers - 12 // leaves some room for notes
 	if c.Width == 0 {
 		width = 60
 	}
@@ -131,7 +131,7 @@ func writeBooks(w *bufio.Writer, c *console, what string, books []string) {
 	fmt.Fprintln(w, text)
 }
 
-// byGroup puts the chats of each group together, with what hangs below them.
+// byGroup puts the chats below each title together, with their checkpoints and branches.
 func byGroup(rows []inspect.Row) []inspect.Row {
 	var trees [][]inspect.Row
 	for i, r := range rows {
@@ -141,7 +141,7 @@ func byGroup(rows []inspect.Row) []inspect.Row {
 		last := len(trees) - 1
 		trees[last] = append(trees[last], r)
 	}
-	first := map[string]int{} // where each title stands first
+	first := map[string]int{} // the place of the first tree with each title, from 1
 	for i, tree := range trees {
 		if title := titleOf(tree[0].Report); first[title] == 0 {
 			first[title] = i + 1
@@ -153,7 +153,7 @@ func byGroup(rows []inspect.Row) []inspect.Row {
 	return slices.Concat(trees...)
 }
 
-// titleOf is what the rows of a folder, or of a group in it, stand below.
+// titleOf returns the title above a chat's row: its folder, and its group if it has one.
 func titleOf(r *inspect.Report) string {
 	title := visible.Text(filepath.Dir(r.Path))
 	if r.Kind == string(userdir.Group) && r.Owner != nil {
@@ -162,11 +162,10 @@ func titleOf(r *inspect.Report) string {
 	return title
 }
 
-// chatCell returns a chat's name, indented below its parent. Where it is too
-// wide for the cell its beginning goes, which it shares with its parent; 0 cells
-// are enough for any.
+// chatCell returns a chat's name, indented below its parent. A name too wide for the
+// cell loses its beginning, which it shares with its parent; cells 0 means no limit.
 func chatCell(r inspect.Row, cells int) string {
-	const deepest = 8 // deeper ones hang there too
+	const deepest = 8 // deeper chats are indented no further
 	indent := ""
 	if r.Depth > 0 {
 		indent = strings.Repeat("  ", min(r.Depth, deepest)-1) + "└ "
@@ -185,7 +184,7 @@ func padLeft(s string, cells int) string {
 	return strings.Repeat(" ", max(0, cells-visible.Width(s))) + s
 }
 
-// notes tells what is wrong with a chat, in few words.
+// notes returns what is wrong with a chat, in a few words.
 func notes(r *inspect.Report) string {
 	var list []string
 	if n := r.DamageTotal; n > 0 {

@@ -13,7 +13,7 @@ import (
 	"stchat/internal/visible"
 )
 
-// addJQ gives every command below cmd that prints JSON documents the flag --jq.
+// addJQ adds --jq to every command below cmd that prints JSON documents.
 func addJQ(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		addJQ(sub)
@@ -39,7 +39,7 @@ type jqWriter struct {
 	out      io.Writer
 	code     *gojq.Code
 	terminal bool
-	rest     []byte // of a document that is not whole yet
+	rest     []byte // the start of a document that is not complete yet
 	err      error
 }
 

@@ -20,7 +20,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// dataVariable names the user folder that is meant where none is named.
+// dataVariable is the environment variable that names the default user folder.
 const dataVariable = "STCHAT_DATA"
 
 // listFlags are the flags of every command that takes many files.
@@ -42,9 +42,8 @@ func (l *listFlags) addFlags(fs *pflag.FlagSet) {
 	})
 }
 
-// list turns arguments into what they name: patterns that no shell expanded
-// are, and the paths of --files-from follow. example completes the error where
-// nothing is named.
+// list returns the paths to work on: those of args, with patterns expanded, then those
+// of --files-from. example is the error where nothing is named.
 func (l *listFlags) list(ctx context.Context, a *app, args []string, example string) (ops.List, error) {
 	list := ops.List{AllowEmpty: l.allowEmpty}
 	var err error
@@ -54,7 +53,7 @@ func (l *listFlags) list(ctx context.Context, a *app, args []string, example str
 		}
 	}
 	if l.jobs > 0 {
-		runtime.GOMAXPROCS(l.jobs) // what all parallel work goes by
+		runtime.GOMAXPROCS(l.jobs) // all parallel work goes by it
 	}
 	if l.null && l.filesFrom == "" {
 		return list, usagef("--null goes with --files-from")
@@ -83,15 +82,15 @@ func (l *listFlags) list(ctx context.Context, a *app, args []string, example str
 	return list, nil
 }
 
-// sources is [listFlags.list] for a command whose arguments are files: those of
-// the shard.
+// sources is [listFlags.list] for a command whose arguments are files; it returns
+// only those of the shard.
 func (l *listFlags) sources(ctx context.Context, a *app, args []string, example string) ([]string, error) {
 	list, err := l.list(ctx, a, args, example)
 	return slices.DeleteFunc(list.Paths, func(path string) bool { return !list.Shard.Has(path) }), err
 }
 
-// folders is [listFlags.list] for a command that reads folders: where nothing is
-// named, it is the user folder around the working folder, else STCHAT_DATA.
+// folders is [listFlags.list] for a command that reads folders: the default is the
+// user folder around the working folder, else STCHAT_DATA.
 func (l *listFlags) folders(ctx context.Context, a *app, args []string, example string) (ops.List, error) {
 	if len(args) == 0 && l.filesFrom == "" {
 		if around, ok := userdir.Around("."); ok {
@@ -103,8 +102,8 @@ func (l *listFlags) folders(ctx context.Context, a *app, args []string, example 
 	return l.list(ctx, a, args, example)
 }
 
-// userFolder returns the user folder of the given paths: what --data says, or
-// STCHAT_DATA where none of them tells.
+// userFolder returns --data, or if that is empty and no path lies in a user folder,
+// STCHAT_DATA. "" means that the paths decide.
 func userFolder(a *app, data string, paths []string) string {
 	tells := func(path string) bool {
 		_, ok := userdir.Find(path)
@@ -116,10 +115,10 @@ func userFolder(a *app, data string, paths []string) string {
 	return data
 }
 
-// errAllowEmpty is what to do where nothing was found.
+// errAllowEmpty ends an error about finding nothing.
 var errAllowEmpty = errors.New("if that is right, say --allow-empty")
 
-// readList reads the paths of --files-from.
+// readList reads the paths of --files-from; empty ones are skipped.
 func (l *listFlags) readList(ctx context.Context, a *app) ([]string, error) {
 	data, err := readAll(ctx, func() ([]byte, error) {
 		if l.filesFrom == chat.Stdin {
@@ -144,7 +143,7 @@ func (l *listFlags) readList(ctx context.Context, a *app) ([]string, error) {
 		switch path {
 		case "":
 		case chat.Stdin:
-			paths = append(paths, "./"+path) // a file of that name
+			paths = append(paths, "./"+path) // a file named -, not stdin
 		default:
 			paths = append(paths, path)
 		}
@@ -154,8 +153,8 @@ func (l *listFlags) readList(ctx context.Context, a *app) ([]string, error) {
 	}
 }
 
-// expand replaces each pattern that no shell expanded, as on Windows, by the
-// files that it matches. A file whose name has a * is itself.
+// expand replaces each pattern that no shell expanded, as on Windows, with the files
+// that it matches. An existing file with a * in its name is no pattern.
 func expand(args []string) (paths []string) {
 	for _, arg := range args {
 		if !strings.Contains(arg, "*") {
@@ -172,14 +171,14 @@ func expand(args []string) (paths []string) {
 		}
 		found, err := filepath.Glob(escape.Replace(arg))
 		if err != nil || len(found) == 0 {
-			found = []string{arg} // whoever opens it says that it is not there
+			found = []string{arg} // opening it reports that it does not exist
 		}
 		paths = append(paths, found...)
 	}
 	return paths
 }
 
-// nameFolder is how to name what a command that reads folders is to read.
+// nameFolder returns the error of a command that reads folders and was given no path.
 func nameFolder(command string) string {
 	return fmt.Sprintf("name a chat, a folder or your user folder, e.g. `stchat %s SillyTavern/data/default-user`, or set %s to that folder", command, dataVariable)
 }

@@ -49,7 +49,7 @@ func (p *pickFlags) addFlags(fs *pflag.FlagSet, what string) {
 	fs.StringVar(&p.asOf, "as-of", "", what+" the last version not later than `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, or an age such as 90m, 2h, 3d, 2w")
 }
 
-// pick reads them; given is false where neither was named.
+// pick returns the version that the flags name; given is false if neither was used.
 func (p *pickFlags) pick(fs *pflag.FlagSet, now time.Time) (which keep.Pick, given bool, err error) {
 	switch {
 	case fs.Changed("rev") && fs.Changed("as-of"):
@@ -132,7 +132,7 @@ func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 	return o.told(err)
 }
 
-// told says what helps where no version is known.
+// told adds what helps to an error.
 func (o *logOptions) told(err error) error {
 	if errors.Is(err, keep.ErrUnknown) && !o.backups {
 		return &hinted{err, "; --backups also looks in SillyTavern's own"}
@@ -143,7 +143,7 @@ func (o *logOptions) told(err error) error {
 	return withHint(err, nil)
 }
 
-// loggedLine is a version as text.
+// loggedLine returns a version as a line of text.
 func loggedLine(c *console, d keep.Logged) string {
 	rev := "-"
 	if d.Rev != nil {
@@ -160,7 +160,7 @@ func loggedLine(c *console, d keep.Logged) string {
 	return line + "  " + visible.Truncate(visible.Text(d.Last), 60)
 }
 
-// changedLine is a message that changed as text.
+// changedLine returns a changed message as a line of text.
 func changedLine(c *console, d keep.Changed) string {
 	sign := "~"
 	var text string
@@ -181,7 +181,7 @@ func changedLine(c *console, d keep.Changed) string {
 	return fmt.Sprintf("%s %5d  %-9s  %s: %s", sign, d.Index, d.Role, visible.Text(d.Name), visible.Truncate(visible.Text(text), 130))
 }
 
-// localTime is a document's time for people.
+// localTime returns a document's time in local time, for people.
 func localTime(at string) string {
 	t, err := time.Parse(time.RFC3339, at)
 	if err != nil {

@@ -113,7 +113,7 @@ func (o *lostOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 	return outcome(len(res.Errs) > 0, len(res.Chats) > 0)
 }
 
-// restores is the command that brings back what is lost of a chat.
+// restores returns the command that brings back what a chat has lost.
 func restores(chat *past.LostChat) string {
 	best, of := "", *chat.Path
 	switch {
@@ -165,7 +165,7 @@ func (o *lostOptions) write(c *console, res *past.LostResult) error {
 	return nil
 }
 
-// plainLost is a row for a pipe.
+// plainLost returns the cells of a chat's row for a pipe.
 func plainLost(chat *past.LostChat) []string {
 	text := func(s *string) string {
 		if s == nil {
@@ -183,8 +183,8 @@ func plainLost(chat *past.LostChat) []string {
 	return []string{text(chat.Owner), text(chat.Chat), live, strconv.Itoa(chat.Lost), strconv.Itoa(chat.Reworded), best, chat.Best.At, strconv.Itoa(chat.Best.Messages), text(chat.Command)}
 }
 
-// writeLost shows chats below their owners, each of which says how its places for backups
-// are taken.
+// writeLost lists the chats below their owners, with how many of each owner's places for
+// backups are taken.
 func writeLost(w *bufio.Writer, c *console, res *past.LostResult) {
 	var owners []string
 	byOwner := map[string][]*past.LostChat{}
@@ -225,7 +225,7 @@ func writeLost(w *bufio.Writer, c *console, res *past.LostResult) {
 	}
 }
 
-// lostName is a chat's name, with a mark where it is gone.
+// lostName returns a chat's name, marked if the chat is gone.
 func lostName(chat *past.LostChat) string {
 	name := visible.Text(deref(chat.Chat))
 	if chat.LiveMessages == nil {
@@ -234,7 +234,7 @@ func lostName(chat *past.LostChat) string {
 	return name
 }
 
-// placesOf tells how the places of an owner's backups are taken.
+// placesOf returns how many of the places for an owner's backups are taken, and by whom.
 func placesOf(places []past.LostPlaces, owner string, chats []*past.LostChat) string {
 	mine := func(p past.LostPlaces) bool {
 		for _, name := range p.Owners {

@@ -62,10 +62,10 @@ func writeMan(dir string, cmd *cobra.Command, date string) error {
 	return nil
 }
 
-// manName is what a command's page is called: stchat-message-get.
+// manName returns the name of a command's page, such as stchat-message-get.
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// writeManPage writes a page as man(7) has it.
+// writeManPage writes a page in the man(7) format.
 func writeManPage(w io.Writer, cmd *cobra.Command, date string) {
 	name := manName(cmd)
 	fmt.Fprintf(w, ".TH %s 1 %s \"stchat\" \"stchat manual\"\n", roff(strings.ToUpper(name)), date)
@@ -97,7 +97,7 @@ func writeManPage(w io.Writer, cmd *cobra.Command, date string) {
 	}
 }
 
-// writeManSection writes text as it stands, with its lines.
+// writeManSection writes text as it stands, with its line breaks.
 func writeManSection(w io.Writer, title, text string) {
 	if text = strings.Trim(text, "\n"); text != "" {
 		fmt.Fprintf(w, ".SH %s\n.EX\n%s\n.EE\n", title, roff(text))
@@ -128,8 +128,8 @@ func writeManText(w io.Writer, text string) {
 	}
 }
 
-// writeManFlags writes flags below their title. The first come without: OPTIONS
-// says it.
+// writeManFlags writes flags below their title. A command's own flags need none: they
+// follow the heading OPTIONS.
 func writeManFlags(w io.Writer, title string, fs *pflag.FlagSet) {
 	if title != ownFlags {
 		fmt.Fprintf(w, ".SS %s\n", roff(title))
@@ -166,7 +166,7 @@ func writeFilled(w io.Writer, text string) {
 	fmt.Fprintln(w, roff(line))
 }
 
-// roff writes text so that every character of it is printed.
+// roff escapes text so that man prints every character of it.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "^", `\(ha`, "~", `\(ti`, "`", `\(ga`, "…", "...").Replace(text)
 	lines := strings.Split(text, "\n")

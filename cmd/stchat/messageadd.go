@@ -96,7 +96,7 @@ func printIndexes(c *console, list []int) error {
 	return err
 }
 
-// read reads the messages, or the text of one.
+// read reads the messages to add into opt, or with --role the text of one.
 func (o *messageAddOptions) read(ctx context.Context, a *app, args []string, opt *edit.AddOptions) error {
 	path := chat.Stdin
 	if len(args) > 0 {

@@ -70,15 +70,15 @@ func (o *messageApplyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet,
 	return o.tell(c, results, func(r *edit.Result) error { return printIndexes(c, r.Doc.Added) })
 }
 
-// list makes the operations of a list, which may be larger than memory.
+// list applies a list of operations, which may be larger than memory.
 func (o *messageApplyOptions) list(ctx context.Context, a *app, path string, common edit.Options) ([]*edit.Result, error) {
 	in, err := openInput(ctx, a, path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = in.close() }() // only read from
-	// What is kept of millions of operations is large and holds no pointers: to collect
-	// around it often costs little, and keeps memory near it.
+	// What is kept of millions of operations is large but holds no pointers: collecting
+	// often costs little, and keeps memory close to that size.
 	debug.SetGCPercent(25)
 	list, err := edit.ReadOperations(ctx, in.Source)
 	if err != nil {
@@ -87,7 +87,7 @@ func (o *messageApplyOptions) list(ctx context.Context, a *app, path string, com
 	return edit.Apply(ctx, edit.BatchOptions{Options: common, Operations: list, Path: in.path, Stamp: in.stamp}), nil
 }
 
-// patched makes the operations of a JSON patch.
+// patched applies a JSON patch.
 func (o *messageApplyOptions) patched(ctx context.Context, a *app, path string, common edit.Options) ([]*edit.Result, error) {
 	data, err := readInput(ctx, a, path)
 	if err != nil {

@@ -26,7 +26,7 @@ func newMessageCountCmd(a *app) *cobra.Command {
 	})
 }
 
-// messageCount is the document of message count.
+// messageCount is what message count --json prints.
 type messageCount struct {
 	Schema   int    `json:"schema"`
 	Path     string `json:"path" is:"path"`

@@ -60,7 +60,7 @@ func (o *messageReadFlags) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
 }
 
-// read returns what is asked of each chat, and the chats.
+// read returns the options for each chat, and the chats.
 func (o *messageReadFlags) read(ctx context.Context, a *app, args []string) (look.MessageOptions, []string, error) {
 	choice, err := o.choice(a.Now())
 	if err != nil {
@@ -137,7 +137,7 @@ func (o *messageGetOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, a
 	return outcome(failed, chosen == 0 && len(paths) > 0)
 }
 
-// fieldsOf reads --fields.
+// fieldsOf parses the keys of --fields.
 func fieldsOf(list []string) ([]field, error) {
 	var fields []field
 	for _, name := range list {

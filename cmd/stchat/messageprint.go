@@ -47,7 +47,7 @@ func (p *messagePrinter) print(m *look.Message) error {
 	return nil
 }
 
-// printText prints a message with what belongs to it, for a person.
+// printText prints a message for a person, with its reasoning and swipes if asked for.
 func (p *messagePrinter) printText(m *look.Message) {
 	if p.title != "" {
 		p.part(paint(p.color, bold, "==> "+visible.Text(p.title)+" <=="))
@@ -77,7 +77,7 @@ func (p *messagePrinter) printText(m *look.Message) {
 	}
 }
 
-// said prints one text; about says what it is, where it is not the message's.
+// said prints one text of a message; about says which, and is empty for the message's own.
 func (p *messagePrinter) said(m *look.Message, name, about string, text *string) {
 	body := ""
 	if text != nil {
@@ -128,7 +128,7 @@ func (p *messagePrinter) printFields(m *look.Message) {
 	fmt.Fprintln(p.w, strings.Join(row, "\t"))
 }
 
-// shown is text as a terminal may have it, and as it is for a pipe.
+// shown returns s with hidden characters escaped on a terminal, and as it is in a pipe.
 func (p *messagePrinter) shown(s string) string {
 	if p.terminal {
 		return visible.Lines(s)
@@ -136,7 +136,7 @@ func (p *messagePrinter) shown(s string) string {
 	return s
 }
 
-// of returns the value of a field, empty where the message has none.
+// of returns the value of a field, "" if the message has none.
 func (f field) of(m *look.Message) string {
 	text := ""
 	if m.Text != nil {

@@ -86,7 +86,7 @@ func (o *messageSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	return o.tell(c, edit.Set(ctx, opt), func(r *edit.Result) error { return printIndexes(c, r.Doc.Changed) })
 }
 
-// substitution reads RE=TEXT, split at the first = that no backslash escapes.
+// substitution parses RE=TEXT, split at the first = that no backslash escapes.
 func substitution(text string) (s edit.Substitution, err error) {
 	at := -1
 	for i := 0; i < len(text) && at < 0; i++ {

@@ -36,7 +36,7 @@ type messageSwipeOptions struct {
 	choiceFlags
 	inPlaceFlags
 	asBranchFlags
-	choose string // a number; newest for the one that is added
+	choose string // a number, or newest
 	add    string
 	remove int
 }
@@ -98,11 +98,12 @@ func (o *messageSwipeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet
 	})
 }
 
-// newest stands for the swipe that is added.
+// newest is the value of --choose for the swipe that --add adds.
 const newest = "new"
 
-// chosenSwipe reads --choose. A flag that may stand alone takes its value only behind an
-// equals sign, so a number behind it has come as an argument.
+// chosenSwipe reads --choose into opt and returns the other arguments. As --choose may
+// stand alone, pflag takes its value only after an equals sign: in "--choose 2" the number
+// arrives as an argument.
 func (o *messageSwipeOptions) chosenSwipe(args []string, opt *edit.SwipeOptions) ([]string, error) {
 	text := o.choose
 	if len(args) == 2 {

@@ -114,8 +114,8 @@ func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	return outcome(failed, absent)
 }
 
-// printValue prints one JSON value on a line, a text without its quotes: as it is stored
-// in a pipe, visibly on a terminal.
+// printValue prints one JSON value on a line, a string without its quotes: in a pipe as it
+// is stored, on a terminal with hidden characters as escapes.
 func printValue(c *console, raw []byte) error {
 	text, ok := rawjson.Unquote(raw)
 	switch {

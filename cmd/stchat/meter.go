@@ -13,13 +13,13 @@ const (
 	progressEvery = 100 * time.Millisecond
 )
 
-// workOf returns how many files a meter has counted, and how many are left.
+// workOf returns how many files are done according to a meter, and how many are left.
 func workOf(m *progress.Meter) (done, left int) {
 	s := m.State()
 	return int(s.Done), int(s.Files - s.Done)
 }
 
-// progressLine tells how far the work is.
+// progressLine returns a line that shows how far the work has got.
 func progressLine(verb string, s progress.State) string {
 	line := verb
 	if s.Files > 1 {

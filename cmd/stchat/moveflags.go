@@ -12,14 +12,14 @@ import (
 	"stchat/internal/userdir"
 )
 
-// moveDoc explains what the commands share by which chats come, go and get other names.
+// moveDoc explains what the commands that rename, move and delete chats have in common.
 const moveDoc = `
 All files that change are changed together or not at all; 'stchat undo' takes it
 back. If one of the chats is open in SillyTavern, reload it there afterwards:
 its next save would undo the edit.
 `
 
-// moveFlags are the flags of the commands by which chats come, go and get other names.
+// moveFlags are the flags of the commands that make, open, rename, move and delete chats.
 type moveFlags struct {
 	data   string
 	bump   bool
@@ -44,7 +44,7 @@ func (o *moveFlags) options(a *app, paths ...string) (opt move.Options, err erro
 	return opt, err
 }
 
-// moveHints say what helps where a chat cannot be moved.
+// moveHints returns the hints for a chat that cannot be moved.
 func moveHints() []hint {
 	return []hint{
 		{move.ErrRelatives, "; --family takes them along, --cut gives up the kinship"},
@@ -54,7 +54,7 @@ func moveHints() []hint {
 	}
 }
 
-// tell prints what became of the chats.
+// tell prints what became of the chats, and returns the worst outcome.
 func (o *moveFlags) tell(c *console, results []*move.Result) error {
 	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
 	of := func(r *move.Result) (string, *move.Result) { return r.Doc.From, r }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// didYouMean names the known word that a mistyped one comes nearest to, as the
-// end of an error; it is empty where none is near. prefix goes before it.
+// didYouMean returns the known word nearest to a mistyped one, after prefix, as the end
+// of an error; "" if none is near.
 func didYouMean(word string, known []string, prefix string) string {
-	best, least := "", max(1, len(word)/3)+1 // more typing errors than that are another word
+	best, least := "", max(1, len(word)/3)+1 // with more typing errors than that it is another word
 	for _, k := range known {
 		d := distance(strings.ToLower(word), k)
 		if len(word) > 1 && strings.HasPrefix(k, word) {
@@ -24,8 +24,8 @@ func didYouMean(word string, known []string, prefix string) string {
 	return fmt.Sprintf("; did you mean %q?", prefix+best)
 }
 
-// distance counts the letters to put in, take out, change, or swap with the
-// next to make b of a.
+// distance counts the bytes to insert, delete, change, or swap with the next one to
+// turn a into b.
 func distance(a, b string) int {
 	var older, old []int
 	row := make([]int, len(b)+1)

@@ -4,5 +4,5 @@ package main
 
 import "syscall"
 
-// noSpace are the errors of a full disk.
+// noSpace returns the errors of a full disk or quota.
 func noSpace() []error { return []error{syscall.ENOSPC, syscall.EDQUOT} }

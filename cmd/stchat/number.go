@@ -7,10 +7,10 @@ import "strconv"
 type number struct {
 	to    *int
 	least int    // the smallest one allowed
-	must  string // what the flag takes, for who gives something else
+	must  string // what the flag takes, for the error about another value
 }
 
-// String is empty where the flag was not given and has no default.
+// String returns "" for a value below the least: the flag was not given and has no default.
 func (n number) String() string {
 	if n.to == nil || *n.to < n.least {
 		return ""

@@ -111,8 +111,8 @@ func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	return outcome(failed, todo && !o.write)
 }
 
-// tell prints what was, or would be, mended, and says what is to be said about it;
-// failed says whether anything went wrong. The error is that of printing.
+// tell prints what was, or would be, fixed, with notes and errors, and reports whether
+// anything failed. The error is that of printing.
 func (o *repairOptions) tell(c *console, rep *mend.RepairReport, ended bool) (failed bool, err error) {
 	note := func(printed error) {
 		if err == nil {

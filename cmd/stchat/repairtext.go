@@ -9,7 +9,7 @@ import (
 	"stchat/internal/visible"
 )
 
-// repaired is the sum of what was, or would be, mended.
+// repaired sums up what was, or would be, fixed.
 type repaired struct {
 	files, changes int
 	chats          bool
@@ -21,7 +21,7 @@ func (s *repaired) add(r *mend.RepairResult) {
 	s.chats = s.chats || r.Chat
 }
 
-// writeDiff shows what would be done to a file, in the manner of a diff.
+// writeDiff writes what would be done to a file, in the style of a diff.
 func writeDiff(w io.Writer, c *console, r *mend.RepairResult) {
 	path := visible.Text(r.Doc.Path)
 	fmt.Fprintln(w, paint(c.outColor, bold, "--- "+path))
@@ -58,7 +58,7 @@ func placeOfDiff(d mend.Diff) string {
 	return s
 }
 
-// writeMended tells what was done to a file, rule by rule.
+// writeMended writes what was done to a file, rule by rule.
 func writeMended(w io.Writer, c *console, r *mend.RepairResult) {
 	fmt.Fprintln(w, paint(c.outColor, bold, visible.Text(r.Doc.Path)))
 	for _, n := range r.Doc.Counts {

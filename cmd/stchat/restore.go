@@ -86,7 +86,7 @@ func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
 }
 
-// check refuses what does not fit together.
+// check refuses flags and arguments that do not go together.
 func (o *restoreOptions) check(fs *pflag.FlagSet, picked, folder bool) error {
 	for _, name := range []string{"backup", "name", "output", "data"} {
 		if fs.Changed(name) && fs.Lookup(name).Value.String() == "" {
@@ -160,7 +160,7 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	return o.tell(c, []*keep.RestoreResult{r})
 }
 
-// tell prints what was written.
+// tell prints what was written, and returns the worst outcome.
 func (o *restoreOptions) tell(c *console, results []*keep.RestoreResult) error {
 	how := saying{dryRun: o.dryRun && !o.json, json: o.json}
 	of := func(r *keep.RestoreResult) (string, *keep.RestoreResult) { return r.Doc.Source, r }

@@ -29,8 +29,8 @@ EXIT STATUS
   130, 143  interrupted
 `
 
-// exitStatus is the EXIT STATUS section of a command's help; no says what
-// exit code 1 means for it, and is empty where there is none.
+// exitStatus returns the EXIT STATUS section of a command's help; no is what exit code
+// 1 means, "" if the command never returns it.
 func exitStatus(no string) string {
 	if no != "" {
 		no = "  1  the answer is no: " + no + "\n"
@@ -49,12 +49,12 @@ func (g *globals) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&g.quiet, "quiet", "q", false, "print no notes, warnings or progress; errors are always printed")
 }
 
-// app is what every command is made from.
+// app is what all commands share.
 type app struct {
 	env
 	globals
 	args    []string // of the program
-	started string   // the command whose RunE was entered
+	started string   // the command whose RunE was called
 	work    work
 }
 
@@ -128,14 +128,14 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-// verb is what a command does: its flags, and the run that they steer.
+// verb is what a command does: its flags, and the run that follows them.
 type verb interface {
 	addFlags(fs *pflag.FlagSet)
 	run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error
 }
 
-// command makes cmd do what v does. Where it does not say otherwise it takes any arguments,
-// and the shell completes them with chats.
+// command makes cmd do what v does. By default cmd takes any arguments, and the shell
+// completes them with chats.
 func (a *app) command(v verb, cmd *cobra.Command) *cobra.Command {
 	if cmd.Args == nil {
 		cmd.Args = cobra.ArbitraryArgs
@@ -150,7 +150,7 @@ func (a *app) command(v verb, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// group makes cmd a command of commands, which does nothing by itself.
+// group makes cmd the parent of commands, which does nothing by itself.
 func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	cmd.Args, cmd.ValidArgsFunction = onlyCommands, cobra.NoFileCompletions
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -169,8 +169,8 @@ func commandNames(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// onlyCommands is the Args of a command of commands: what is left is a mistyped
-// one.
+// onlyCommands is the Args of a parent of commands: an argument left over is a
+// mistyped command.
 func onlyCommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -178,8 +178,8 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 	return usagef("there is no command %q%s", args[0], didYouMean(args[0], commandNames(cmd), ""))
 }
 
-// run executes the program and returns its exit code. Whatever fails before a
-// command's RunE is entered is wrong usage: Cobra itself does not tell.
+// run executes the program and returns its exit code. An error before any command's
+// RunE is called is wrong usage: Cobra itself does not distinguish.
 func run(ctx context.Context, e env, args []string) int {
 	a := &app{env: e, args: args}
 	root := newRoot(a)
@@ -209,7 +209,7 @@ func run(ctx context.Context, e env, args []string) int {
 	return exitTrouble
 }
 
-// watch makes every command below cmd note that it was entered.
+// watch makes every command below cmd note that it was called, and go through --jq.
 func (a *app) watch(cmd *cobra.Command) {
 	for _, cmd := range cmd.Commands() {
 		a.watch(cmd)
@@ -222,12 +222,12 @@ func (a *app) watch(cmd *cobra.Command) {
 	}
 }
 
-// errorLine prints one error: a line, whatever its text holds.
+// errorLine prints an error on one line, whatever its text contains.
 func (a *app) errorLine(text string) {
 	fmt.Fprintf(a.Err, "stchat: %s\n", visible.Text(text))
 }
 
-// changes returns what every command that writes tells the one place that does it.
+// changes returns the options for writing that all commands share.
 func (a *app) changes(dryRun, noSync bool) (changeset.Options, error) {
 	opt := changeset.Options{DryRun: dryRun, NoSync: noSync, Command: recorded(a.args), Now: a.Now()}
 	if text := a.Getenv(undoVariable); text != "" {
@@ -236,7 +236,7 @@ func (a *app) changes(dryRun, noSync bool) (changeset.Options, error) {
 			return opt, usagef("%s is a number of bytes such as 500M or 2G, not %q", undoVariable, text)
 		}
 		if opt.KeepBytes = size; size == 0 {
-			opt.KeepBytes = -1 // the newest alone
+			opt.KeepBytes = -1 // keep only the newest
 		}
 	}
 	return opt, nil
@@ -253,9 +253,9 @@ func (a *app) console() *console {
 	}
 }
 
-// coloured decides by --color, then NO_COLOR and TERM=dumb turn colour off,
-// FORCE_COLOR and CLICOLOR_FORCE on, then it is on for a terminal. NO_COLOR wins
-// over FORCE_COLOR, and over --color always.
+// coloured reports whether to use colour. The first of these decides: --color never
+// and NO_COLOR turn it off, --color always on, TERM=dumb off, FORCE_COLOR and
+// CLICOLOR_FORCE on; else it is on for a terminal.
 func (a *app) coloured(tty bool) bool {
 	switch {
 	case a.color == "never", a.Getenv("NO_COLOR") != "":
@@ -270,7 +270,7 @@ func (a *app) coloured(tty bool) bool {
 	return tty
 }
 
-// throughJQ runs a command whose documents go through the program of --jq, if it is given.
+// throughJQ calls run, with the documents it prints going through --jq if that is given.
 func (a *app) throughJQ(cmd *cobra.Command, run func() error) error {
 	flag := cmd.Flags().Lookup("jq")
 	if flag == nil || !flag.Changed {

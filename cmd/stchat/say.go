@@ -13,22 +13,23 @@ import (
 	"stchat/internal/visible"
 )
 
-// hint says which flag or command helps with a kind of error. internal knows neither.
+// hint says which flag or command helps with a kind of error; internal/ knows neither.
 type hint struct {
-	kind error // what errors.Is finds
+	kind error // for errors.Is
 	text string
 }
 
-// saying is how the results of a verb are told.
+// saying is how the results of a verb are printed.
 type saying struct {
 	dryRun bool
-	steps  bool // say what was done, too, not only what would be
-	json   bool // an error gets its document
+	steps  bool // print what was done too, not only what would be
+	json   bool // print the documents of errors
 	hints  []hint
 }
 
-// say prints what a verb has to say about a result besides its document: the warnings,
-// the notes, the steps, and the error with what helps. source is what it was made from.
+// say prints all about a result but its document: the warnings, the notes, the steps, and
+// the error with its hint. source is what the result was made from. The error that it
+// returns is that of printing.
 func say[D any](c *console, how saying, source string, r *ops.Result[D]) error {
 	for _, e := range r.Ended {
 		c.ended(e)
@@ -54,10 +55,10 @@ func say[D any](c *console, how saying, source string, r *ops.Result[D]) error {
 	return nil
 }
 
-// sayAll says what became of each of several results, in their order, and prints the
-// document of one that is done where JSON is wanted; done does what else there is to do
-// about it. of returns what a result was made from, and the part that all verbs have.
-// The error is that of printing.
+// sayAll prints several results in order, each without an error as a document if JSON is
+// wanted, and calls done for it. of returns what a result was made from, and the part that
+// all verbs have. failed reports whether any result failed, no whether the answer of any
+// is no. The error is that of printing.
 func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source string, r *ops.Result[D]), done func(R) error) (failed, no bool, err error) {
 	for _, one := range results {
 		source, r := of(one)
@@ -81,7 +82,7 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 	return failed, no, nil
 }
 
-// stepText is one step in words.
+// stepText returns one step in words.
 func stepText(s changeset.Step, would bool) string {
 	did, do := "", ""
 	switch s.Do {
@@ -104,7 +105,7 @@ func stepText(s changeset.Step, would bool) string {
 	return fmt.Sprintf("%s %s: %s", did, where, s.About)
 }
 
-// commandText is a command as it is listed.
+// commandText returns a recorded command as a shell takes it.
 func commandText(args []string) string {
 	if len(args) == 0 {
 		return "stchat"
@@ -116,7 +117,7 @@ func commandText(args []string) string {
 	return "stchat " + strings.Join(quoted, " ")
 }
 
-// hinted is an error with what helps.
+// hinted is an error with a hint at its end.
 type hinted struct {
 	err  error
 	text string
@@ -125,8 +126,8 @@ type hinted struct {
 func (h *hinted) Error() string { return h.err.Error() + h.text }
 func (h *hinted) Unwrap() error { return h.err }
 
-// withHint adds what helps with an error: by the verb's own hints, then by those that
-// hold for every verb.
+// withHint adds the hint that fits an error: one of the verb's own, else one that holds for
+// every verb.
 func withHint(err error, own []hint) error {
 	if isA[*hinted](err) || isInterrupted(err) {
 		return err
@@ -142,7 +143,7 @@ func withHint(err error, own []hint) error {
 	if text := storeHint(err); text != "" {
 		return &hinted{err, text}
 	}
-	if bad, ok := errors.AsType[*changeset.UnreadableError](err); ok && !errors.Is(err, fs.ErrPermission) { // else it is another user's
+	if bad, ok := errors.AsType[*changeset.UnreadableError](err); ok && !errors.Is(err, fs.ErrPermission) { // without permission it is another user's
 		return &hinted{err, unreadable(bad)}
 	}
 	for _, h := range []hint{
@@ -156,7 +157,7 @@ func withHint(err error, own []hint) error {
 	return err
 }
 
-// unreadable says what helps where a journal or a record cannot be read.
+// unreadable returns the hint for a journal or a record that cannot be read.
 func unreadable(bad *changeset.UnreadableError) string {
 	text := "; "
 	if errors.Is(bad, changeset.ErrVersion) {

@@ -97,7 +97,7 @@ func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
 }
 
-// options reads the flags and the arguments; those behind the dash are paths.
+// options turns the flags and arguments into look.SearchOptions; those after -- are paths.
 func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (opt look.SearchOptions, err error) {
 	store, err := o.of(a, fs)
 	if err != nil {
@@ -147,7 +147,7 @@ func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	return opt, nil
 }
 
-// isPath reports whether an argument of search is a path: it exists, and looks like one.
+// isPath reports whether an argument of search is a path: it looks like one, and exists.
 func isPath(arg string) bool {
 	if !strings.ContainsAny(arg, "/"+string(filepath.Separator)) && !strings.HasSuffix(strings.ToLower(arg), ".jsonl") {
 		return false
@@ -209,7 +209,7 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	return outcome(len(res.Errs) > 0, res.Found == 0)
 }
 
-// plainHit is a row for a pipe.
+// plainHit returns the cells of a text's row for a pipe.
 func plainHit(h *look.SearchHit) []string {
 	rev := ""
 	if h.Rev != nil {
@@ -218,8 +218,8 @@ func plainHit(h *look.SearchHit) []string {
 	return []string{fmt.Sprintf("%s:#%d", visible.Text(h.Path), h.Index), rev, visible.Text(deref(h.Date)), visible.Text(deref(h.Name)), strconv.Itoa(h.Places), visible.Text(h.Snippet)}
 }
 
-// writeHit shows a text for a person: where it stands, and below that the part that has
-// the words.
+// writeHit writes a text for a person: where it stands, and below that the part with the
+// words.
 func writeHit(w *bufio.Writer, c *console, h *look.SearchHit) {
 	head := fmt.Sprintf("%s:#%d", paint(c.outColor, cyan, visible.Text(h.Path)), h.Index)
 	if h.Rev != nil {
@@ -237,7 +237,7 @@ func writeHit(w *bufio.Writer, c *console, h *look.SearchHit) {
 	fmt.Fprintf(w, "%s\n    %s\n", head, marked(c, h))
 }
 
-// marked is a hit's snippet with the words that were found in bold.
+// marked returns a hit's snippet with the found words in bold.
 func marked(c *console, h *look.SearchHit) string {
 	runes := []rune(h.Snippet)
 	var b strings.Builder

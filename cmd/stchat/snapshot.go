@@ -119,7 +119,7 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 	return outcome(len(sum.Errs) > 0, false)
 }
 
-// told adds which flag helps with what was left out.
+// told adds which flag helps with a source that was left out.
 func (o *snapshotOptions) told(err *ops.SourceError) error {
 	if errors.Is(err, keep.ErrLoose) {
 		return &hinted{err, "; name one with --store"}
@@ -127,7 +127,7 @@ func (o *snapshotOptions) told(err *ops.SourceError) error {
 	return err
 }
 
-// takenLine is one new version as text.
+// takenLine returns one new version as a line of text.
 func takenLine(c *console, t keep.Taken) string {
 	if !c.OutTTY {
 		return fmt.Sprintf("%s\t%d\t%d", t.Path, t.Rev, t.Stored)
@@ -135,7 +135,7 @@ func takenLine(c *console, t keep.Taken) string {
 	return fmt.Sprintf("%s  rev %d, %s more", visible.Text(t.Path), t.Rev, formatBytes(t.Stored))
 }
 
-// snapshotSum is the sum as text.
+// snapshotSum returns the sum as a line of text.
 func snapshotSum(s *keep.Snapshotted) string {
 	kept := "kept"
 	if s.DryRun {

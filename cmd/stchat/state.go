@@ -34,7 +34,7 @@ does it: lower case, and an underscore for all but a-z, 0-9, point, underscore
 and hyphen. Where a namespace has a floor log, the log counts.
 `
 
-// stateChangeDoc explains what the commands share that change state.
+// stateChangeDoc explains what the commands that change state have in common.
 const stateChangeDoc = namespaceDoc + `
 All that a call changes is changed together or not at all; 'stchat undo' takes
 it back. Sidecars have no integrity slug. A tab of Luker that has the chat open
@@ -57,7 +57,7 @@ func (o *stateFlags) options(a *app, path string) (opt state.Options, err error)
 	return opt, err
 }
 
-// stateHints say what helps where state cannot be read or changed.
+// stateHints returns the hints for state that cannot be read or changed.
 func stateHints() []hint {
 	return append(editHints(),
 		hint{state.ErrPlain, "; delete it first, or change it as it is"},
@@ -65,7 +65,7 @@ func stateHints() []hint {
 	)
 }
 
-// tell prints what became of the state of each PATH.
+// tell prints what became of the state of each PATH, and returns the worst outcome.
 func (o *stateFlags) tell(c *console, results []*state.Result) error {
 	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: stateHints()}
 	of := func(r *state.Result) (string, *ops.Result[state.Changed]) { return r.Doc.Path, &r.Result }
@@ -89,7 +89,7 @@ func (o *stateFlags) tell(c *console, results []*state.Result) error {
 	return outcome(failed, no)
 }
 
-// onePath takes the PATH of a command that has one, and what stands behind it.
+// onePath splits arguments into one PATH and the namespaces after it, and requires both.
 func onePath(args []string, example string) (path string, rest []string, err error) {
 	if len(args) == 0 || args[0] == "" {
 		return "", nil, usagef("name a chat or a card, e.g. `stchat state %s`", example)
@@ -100,7 +100,7 @@ func onePath(args []string, example string) (path string, rest []string, err err
 	return args[0], args[1:], nil
 }
 
-// stateUsage makes usage errors of what only the verb can see to be wrong.
+// stateUsage makes the error of a bad namespace a usage error, and adds hints to others.
 func stateUsage(err error) error {
 	if errors.Is(err, state.ErrNamespace) {
 		return usagef("%v", err)
@@ -108,7 +108,7 @@ func stateUsage(err error) error {
 	return withHint(err, stateHints())
 }
 
-// countText is a number that may be unknown.
+// countText returns a number, - if it is unknown.
 func countText(n *int) string {
 	if n == nil {
 		return "-"

@@ -52,7 +52,7 @@ func (o *stateGetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print a JSON document")
 }
 
-// messageNumber is a flag that takes the number of one message.
+// messageNumber returns the value of an --at that takes the number of one message.
 func messageNumber(to *int) number { return number{to, -1 << 31, "--at takes the number of a message"} }
 
 func (o *stateGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {

@@ -76,8 +76,7 @@ func (o *stateListOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, ar
 	return outcome(failed, false)
 }
 
-// printStates prints the state of one chat or character, under its path where there are
-// several.
+// printStates prints the state of one chat or character, with titled below its path.
 func printStates(c *console, l *state.List, titled bool) error {
 	if titled {
 		fmt.Fprintln(c.Out, c.path(l.Path))

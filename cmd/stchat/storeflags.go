@@ -10,7 +10,7 @@ import (
 	"stchat/internal/ops/keep"
 )
 
-// storeVariable names the store where --store does not.
+// storeVariable is the environment variable that names the store unless --store does.
 const storeVariable = "STCHAT_STORE"
 
 // storeFlag is --store.
@@ -20,7 +20,7 @@ func (f *storeFlag) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.path, "store", "", "keep the history in `FILE`; default: $"+storeVariable+", else .stchat/history.db in the user folder")
 }
 
-// of returns the store that is named; empty: the user folder's own.
+// of returns the store that --store or STCHAT_STORE names, "" for the user folder's own.
 func (f *storeFlag) of(a *app, fs *pflag.FlagSet) (string, error) {
 	if f.path == "" && fs.Changed("store") {
 		return "", usagef("--store is empty")
@@ -31,7 +31,7 @@ func (f *storeFlag) of(a *app, fs *pflag.FlagSet) (string, error) {
 	return f.path, nil
 }
 
-// where says which chat is meant.
+// where returns which chat is meant, and in which store.
 func (f *storeFlag) where(a *app, fs *pflag.FlagSet, args []string, data string) (keep.Where, error) {
 	store, err := f.of(a, fs)
 	switch {
@@ -48,7 +48,7 @@ func (f *storeFlag) where(a *app, fs *pflag.FlagSet, args []string, data string)
 	return keep.Where{Chat: args[0], Store: store, Data: data, Now: a.Now()}, nil
 }
 
-// storeHint says what helps with a store that cannot be used.
+// storeHint returns the hint for a store that cannot be used, "" if there is none.
 func storeHint(err error) string {
 	switch {
 	case errors.Is(err, history.ErrNewer):

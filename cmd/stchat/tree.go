@@ -88,7 +88,7 @@ func (o *treeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(number{&o.preview, 0, "--preview takes a number of characters, 0 for none"}, "preview", "show `N` characters of a message's text; default: 60, in svg and html 200")
 }
 
-// settle derives the format from the output's name, and checks what goes together.
+// settle derives the format from the output's name, and refuses flags that do not go together.
 func (o *treeOptions) settle(c *console) error {
 	formats := map[string]string{".txt": "text", ".json": "json", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".svg": "svg", ".html": "html", ".htm": "html"}
 	switch {
@@ -169,7 +169,7 @@ func (o *treeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 	return outcome(len(res.Errs) > 0, false)
 }
 
-// write writes the tree to where it is wanted.
+// write writes the tree to the file of -o, else to stdout.
 func (o *treeOptions) write(ctx context.Context, a *app, c *console, res *look.TreeResult) error {
 	if o.format == "mermaid" {
 		if n := res.Tree.Edges(); n > treeview.MermaidEdges {
@@ -267,7 +267,7 @@ func treeColour(s treeview.Style) string {
 	}[s]
 }
 
-// isUTF8 reports whether the terminal shows what is beyond ASCII, by the locale.
+// isUTF8 reports whether the terminal shows more than ASCII, according to the locale.
 func isUTF8(e env) bool {
 	if runtime.GOOS == "windows" {
 		return true

@@ -193,7 +193,7 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 	return nil
 }
 
-// undoing names what is taken back.
+// undoing returns a line that names what is taken back.
 func undoing(d *past.Undone, dryRun bool) string {
 	verb := "taking back"
 	if dryRun {

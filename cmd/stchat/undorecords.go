@@ -16,7 +16,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// undoRoot returns the folder whose records are meant.
+// undoRoot returns the folder whose records or history are meant: data, else STCHAT_DATA,
+// else the user folder around the working folder, else the working folder.
 func undoRoot(a *app, data string) (string, error) {
 	if data == "" {
 		data = a.Getenv(dataVariable)
@@ -46,7 +47,7 @@ func undoRoot(a *app, data string) (string, error) {
 	return "", usagef("SillyTavern has %s here; say which one with --data", plural.S(len(users), "user"))
 }
 
-// parseAge reads 30d, 12h, 2w; 0 where it is no age.
+// parseAge reads an age such as 30m, 12h, 30d or 2w. It returns 0 for any other text.
 func parseAge(text string) time.Duration {
 	units := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 	unit := units[text[len(text)-1]]
@@ -57,7 +58,7 @@ func parseAge(text string) time.Duration {
 	return time.Duration(n) * unit
 }
 
-// printRecords prints the records.
+// printRecords prints the records, as JSON documents if wanted.
 func printRecords(c *console, root string, json bool) error {
 	list, errs, err := past.List(root)
 	if err != nil {
@@ -85,7 +86,7 @@ func printRecords(c *console, root string, json bool) error {
 	return outcome(len(errs) > 0, false)
 }
 
-// runPrune drops records.
+// runPrune drops records and prints how much that frees.
 func runPrune(ctx context.Context, c *console, opt past.PruneOptions, json bool) error {
 	list, err := past.Prune(ctx, opt)
 	if errors.Is(err, changeset.ErrNoRecord) {

@@ -20,8 +20,8 @@ type valueFlags struct {
 	edits                             []patch.Edit
 	merge, mergePatch, patch, replace string
 
-	own     func(key string) error // refuses a key that has a flag of its own; nil: none has
-	inOrder bool                   // --set and --unset are done in the order given, not --unset last
+	own     func(key string) error // refuses a key that has a flag of its own; nil if none has
+	inOrder bool                   // make --set and --unset in the order given, not --unset last
 }
 
 // editFlag collects --set, --set-string and --unset in the order given.
@@ -46,7 +46,7 @@ func (f editFlag) Set(s string) error {
 	return nil
 }
 
-// parseSet reads KEY=VALUE.
+// parseSet parses KEY=VALUE; value encodes VALUE as JSON.
 func parseSet(s string, value func(string) []byte) (patch.Edit, error) {
 	key, text, ok := strings.Cut(s, "=")
 	if !ok {
@@ -93,8 +93,8 @@ func (v *valueFlags) addValueFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&v.replace, "replace", "", "put the JSON object in `FILE` in place of the whole; - is stdin")
 }
 
-// changes reads the flags and the files that they name. read says that stdin is read for
-// something else.
+// changes returns the changes of the flags and the files that they name. read means that
+// stdin is already read for something else.
 func (v *valueFlags) changes(ctx context.Context, a *app, fs *pflag.FlagSet, read bool) (c patch.Changes, err error) {
 	c.Edits = slices.Clone(v.edits)
 	if !v.inOrder {

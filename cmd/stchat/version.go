@@ -18,7 +18,7 @@ const versionDoc = `Print the version of stchat, the commit it was built from, t
 platform, and the formats it knows.
 `
 
-// versionInfo is what --json prints.
+// versionInfo is what version --json prints.
 type versionInfo struct {
 	Schema   int      `json:"schema"`
 	Version  string   `json:"version"`
@@ -29,7 +29,7 @@ type versionInfo struct {
 	Formats  []string `json:"formats"`
 }
 
-// formats are the programs whose files stchat was written and proved against.
+// formats returns the programs whose files stchat was written for and tested against.
 func formats() []string {
 	return []string{
 		"SillyTavern 1.12.0 to 1.19.0 (chats, groups, lorebooks)",

@@ -17,7 +17,7 @@ type wordFlag struct {
 	words []string
 }
 
-// oneOf is a [wordFlag] with a default.
+// oneOf returns a [wordFlag] and sets its default.
 func oneOf(value *string, standard string, words ...string) wordFlag {
 	*value = standard
 	return wordFlag{value, words}
@@ -41,12 +41,12 @@ func (c wordFlag) Set(word string) error {
 	return nil
 }
 
-// wordsFlag is the value of a flag that takes some of a few words, repeated or
-// with commas between them.
+// wordsFlag is the value of a flag that takes several of a few words, repeated or with
+// commas between them.
 type wordsFlag struct {
 	values *[]string
 	words  []string
-	hint   string // where many words are listed
+	hint   string // where the words are listed, if they are many
 }
 
 func (c wordsFlag) String() string {
@@ -58,7 +58,7 @@ func (c wordsFlag) String() string {
 
 func (c wordsFlag) Type() string { return "strings" }
 
-// Set implements pflag.Value. Nothing is no word: who asks for it says so.
+// Set implements pflag.Value. An empty list adds no word; the command may refuse it.
 func (c wordsFlag) Set(list string) error {
 	if list == "" {
 		return nil
@@ -72,7 +72,7 @@ func (c wordsFlag) Set(list string) error {
 	return nil
 }
 
-// unknownWordError says that a word is none of those that a flag takes.
+// unknownWordError is a word that a flag does not take.
 type unknownWordError struct {
 	word  string
 	words []string
@@ -89,7 +89,7 @@ func (e *unknownWordError) Error() string {
 	return fmt.Sprintf("is %s or %s, not %q%s", strings.Join(e.words[:last], ", "), e.words[last], e.word, mean)
 }
 
-// exclusive refuses a second one of flags of which only one can be meant.
+// exclusive refuses more than one of the named flags.
 func exclusive(fs *pflag.FlagSet, names ...string) error {
 	first := ""
 	for _, name := range names {
@@ -104,7 +104,7 @@ func exclusive(fs *pflag.FlagSet, names ...string) error {
 	return nil
 }
 
-// flagError turns what pflag says into what a user is told.
+// flagError turns pflag's errors into those that users see.
 func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
