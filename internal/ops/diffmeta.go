@@ -12,23 +12,23 @@ import (
 	"stchat/internal/userdir"
 )
 
-// DiffMetaOptions says which chats' metadata are compared.
+// DiffMetaOptions selects the chats whose metadata DiffMeta compares.
 type DiffMetaOptions struct {
 	A, B   string // paths; one of them may be "-"
 	Stdin  io.Reader
 	Select metadiff.Selection
 }
 
-// MetaDiff is how the metadata of two chats differs.
+// MetaDiff is the difference between the metadata of two chats.
 type MetaDiff struct {
 	Diff     *metadiff.Diff
-	A, B     string   // as a person knows them
-	Meanings []string // what that means, where it is known
+	A, B     string   // labels for people to read
+	Meanings []string // what the differences mean, where known
 	Warnings []string
 }
 
-// DiffMeta compares the metadata of two chats as SillyTavern would load it. It
-// reads no further than their headers. A header that is damaged is an error.
+// DiffMeta compares the metadata of two chats as SillyTavern would load it. It reads no further
+// than their headers. A damaged header is an error.
 func DiffMeta(ctx context.Context, opt DiffMetaOptions) (*MetaDiff, error) {
 	if opt.A == chat.Stdin && opt.B == chat.Stdin {
 		return nil, errors.New("standard input can be one side only")
@@ -67,7 +67,7 @@ func noMetadata(c *chat.Chat) string {
 	return fmt.Sprintf("%s: no header: its metadata counts as {}", c.Label())
 }
 
-// openMeta opens a chat whose header can be read.
+// openMeta opens a chat, and refuses one whose header is damaged.
 func openMeta(ctx context.Context, path string, opt DiffMetaOptions, groups chat.Groups) (*chat.Chat, error) {
 	c, err := chat.Open(ctx, path, chat.Options{Groups: groups, Stdin: opt.Stdin, Any: true})
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package ops holds the verbs: checkpoint and branch, inspect, clone-lorebook,
-// diff-meta, check and repair. Each takes its options as plain values and
-// gives a result or an error; none prints, asks or exits. What a verb writes
-// it writes whole or not at all, in the order that leaves nothing pointing at
-// what does not exist.
+// Package ops holds inspect and diff-meta, and what all verbs share: finding the chats that
+// PATHs mean, results, and output files. The other verbs are in the packages below it. A verb
+// takes its options as plain values and returns a result or an error; none prints, asks or
+// exits. What a verb writes, it writes whole or not at all, in an order that never leaves a
+// reference to something that does not exist.
 package ops

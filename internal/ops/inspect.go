@@ -11,21 +11,20 @@ import (
 	"stchat/internal/progress"
 )
 
-// InspectOptions says what is inspected.
+// InspectOptions selects what Inspect reports, and to which callbacks.
 type InspectOptions struct {
 	List  List // "-" is Stdin
 	Stdin io.Reader
 	Meter *progress.Meter
-	Sizes bool // whether the Meter is told how many bytes there are: a look at each file
+	Sizes bool // whether the Meter is told the total bytes, which takes a stat of each file
 
-	// Each gets every chat's report, or the *SourceError why there is none, in
-	// the order of the list and, in a folder, of the chats' paths. An error ends
-	// the run.
+	// Each is called with every chat's report, or with the *SourceError that prevented it, in
+	// the order of the list and, in a folder, of the chats' paths. An error ends the run.
 	Each func(*inspect.Report, error) error
 
-	// Message, where it is given, gets every message instead of Each a report
-	// a chat, and Begin the chat before its messages. Damaged gets the first
-	// damaged lines of a chat as they come, and how many more there are.
+	// Message, if set, is called with every message; Each then receives only errors. Begin is
+	// called before the messages of each chat. Damaged is called with a chat's first damaged
+	// lines as they are found, and last with the number of further ones.
 	Message func(*inspect.Message) error
 	Begin   func(path string, several bool) error
 	Damaged func(path string, d []jsonl.Damage, more int)
@@ -34,17 +33,17 @@ type InspectOptions struct {
 	Head      int
 }
 
-// Inspected is what an inspection came to.
+// Inspected is the outcome of an inspection.
 type Inspected struct {
 	Several bool // whether more than one chat may have been meant
 	Summary inspect.Summary
-	Errs    []error // of what user folders hold; Each was told of the others
+	Errs    []error // about what user folders hold; all others went to Each
 
-	Done, Chats int // how many chats Each was told of, or their messages were, and how many there are
+	Done, Chats int // how many chats were reported, and how many there are
 }
 
-// Inspect tells what is in chats. The error is that ctx ended, or Each's; what
-// was done until then is told with it.
+// Inspect reports what chats contain. The error is ctx's or a callback's; the result then
+// counts what was done before it.
 func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 	walked := walk(opt.List, true, opt.Sizes)
 	res := &Inspected{Several: several(opt.List.Paths, walked), Chats: len(walked.Chats)}
@@ -54,7 +53,7 @@ func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 	around := inspect.NewAround()
 	sum := inspect.NewSummer(around)
 	failed := walked.Errs
-	// failures hands on those that come before a chat
+	// failures reports those that come before a chat
 	failures := func(chats int) error {
 		for len(failed) > 0 && failed[0].At <= chats {
 			sum.Failed++
@@ -95,15 +94,14 @@ func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 	return res, nil
 }
 
-// several reports whether a table is wanted: where more than one PATH is given,
-// or a folder, whatever it holds.
+// several reports whether more than one chat may be meant: several PATHs, or a folder, whatever
+// it holds.
 func several(paths []string, w Walked) bool {
 	isFolder := len(w.Users) > 0 || len(w.Chats) > 0 && w.Chats[0].From != "" || len(w.Chats)+len(w.Errs) == 0
 	return len(paths) > 1 || isFolder
 }
 
-// reports hands on the reports of chats in their order, while others are
-// being read.
+// reports passes on the reports of the chats in their order, while others are still being read.
 func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *inspect.Around, tell func(*inspect.Report, error) error) error {
 	type outcome struct {
 		report *inspect.Report
@@ -156,7 +154,7 @@ func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, 
 	return r, nil
 }
 
-// messages hands on the messages of chats, one chat after another.
+// messages passes on the messages of the chats, one chat after another.
 func (o *InspectOptions) messages(ctx context.Context, chats []Target, res *Inspected, around *inspect.Around, failures func(chats int) error) error {
 	for i, t := range chats {
 		if err := failures(i); err != nil {
@@ -185,7 +183,7 @@ func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool,
 		out = o.Message(m)
 		return out
 	}
-	// what is made of messages is told by one goroutine, which has most of the work
+	// one worker is enough: most of the work is in the one goroutine that passes messages on
 	opt := inspect.MessagesOptions{Workers: 1, Progress: o.Meter.Follow(), FirstLine: o.FirstLine, Head: o.Head}
 	var damage jsonl.Damages
 	err = inspect.Messages(ctx, c, opt, message, func(d jsonl.Damages) {

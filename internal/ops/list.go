@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// List is what the arguments of a command name.
+// List is the chats that a command's arguments name.
 type List struct {
-	Paths      []string // chats, folders, user folders, SillyTavern's own folder; "-" is standard input for who reads it
+	Paths      []string // chats, folders, user folders, SillyTavern's own folder; "-" is standard input, for verbs that read it
 	Shard      Shard
-	AllowEmpty bool // a PATH without a chat is no error
+	AllowEmpty bool // a PATH without a chat is not an error
 }
 
-// Shard is one of several parts of a list that are worked on apart. The zero
-// Shard is the whole.
+// Shard is one of N parts of a list that are worked on separately. The zero Shard is the whole
+// list.
 type Shard struct{ K, N int }
 
 // ParseShard reads K/N, with 1 <= K <= N.
@@ -32,13 +32,13 @@ func ParseShard(text string) (Shard, error) {
 	return s, nil
 }
 
-// Whole reports whether s is everything.
+// Whole reports whether s is the whole list.
 func (s Shard) Whole() bool { return s.N <= 1 }
 
-// Has reports whether the file at path belongs to the shard. Its folder
-// decides: so the chats of a character stay together, and those of the groups,
-// whose files one shard alone writes. The path counts as it is given, with /
-// between folders, so that a mount point need not be the same everywhere.
+// Has reports whether the file at path belongs to the shard. Its folder decides, so that the
+// chats of a character stay together, and so do those of the groups, whose files only one shard
+// may write. The path is taken as given, with / between folders, so that the mount point need
+// not be the same everywhere.
 func (s Shard) Has(path string) bool {
 	if s.Whole() {
 		return true
@@ -48,10 +48,10 @@ func (s Shard) Has(path string) bool {
 	return h.Sum64()%uint64(s.N) == uint64(s.K-1)
 }
 
-// NoChatsError says that there is no chat where a PATH leads.
+// NoChatsError means that there is no chat at a PATH.
 type NoChatsError struct {
 	Path string
-	User bool // it is a user folder, in which chats have their places
+	User bool // it is a user folder, where chats have fixed places
 }
 
 func (e *NoChatsError) Error() string {
@@ -61,17 +61,16 @@ func (e *NoChatsError) Error() string {
 	return e.Path + ": no chat in this folder"
 }
 
-// NoMessageError says that a chat has no message of that number.
+// NoMessageError means that a chat has no message with the number At.
 type NoMessageError struct{ At, Last int }
 
 func (e *NoMessageError) Error() string {
 	return fmt.Sprintf("there is no message %d; the last one is %d", e.At, e.Last)
 }
 
-// SourceError is why something that was named, or was found there, could not be
-// read.
+// SourceError is why something that was named, or was found there, could not be read.
 type SourceError struct {
-	Path string // empty where Err alone knows it
+	Path string // empty where only Err has it
 	Err  error
 	At   int // how many chats come before it
 }

@@ -9,7 +9,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// CardOf reads the card of the character whose chats lie in a folder of that name.
+// CardOf reads the card of the character whose chat folder has the given name.
 func CardOf(dir userdir.Dir, folder string) (*card.Card, error) {
 	path, err := card.Find(dir, folder)
 	if err != nil {
@@ -18,7 +18,7 @@ func CardOf(dir userdir.Dir, folder string) (*card.Card, error) {
 	return card.Open(path)
 }
 
-// OpenInCard drafts that a character opens with another chat.
+// OpenInCard drafts an edit of the card that makes its character open with chat.
 func OpenInCard(s *changeset.Set, c *card.Card, chat string) error {
 	return s.Edit(c.Path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
 		now, err := card.Parse(old, c.Path)

@@ -13,15 +13,16 @@ import (
 	"stchat/internal/userdir"
 )
 
-// ErrChatName means that a file that is no chat would have a chat's name.
+// ErrChatName means that a file that is not a chat would have a chat's name.
 var ErrChatName = errors.New("a chat's name, and this is none; choose another name")
 
-// ErrKeptFolder means that a folder is SillyTavern's for files of one kind.
+// ErrKeptFolder means that a file would go into a folder that SillyTavern keeps for its own
+// files.
 var ErrKeptFolder = errors.New("SillyTavern keeps its own files in that folder; choose another one")
 
-// WriteOutput writes a file that is no part of a user's folder, whole or not at all;
-// an existing one only with force, else the error is a *safefile.ExistsError. What it
-// replaces is not kept for undo.
+// WriteOutput writes a file that does not belong to a user folder, whole or not at all. It
+// replaces an existing file only with force; otherwise the error is a *safefile.ExistsError. A
+// file that is replaced is not kept for undo.
 func WriteOutput(ctx context.Context, path string, force bool, opt changeset.Options, write func(io.Writer) error) changeset.Outcome {
 	real := userdir.RealPath(path)
 	switch {

@@ -7,13 +7,13 @@ import (
 	"stchat/internal/changeset"
 )
 
-// Result is what a verb made of one CHAT. D is its JSON document, and holds nothing else.
+// Result is what a verb made of one CHAT. D is its JSON document, with nothing else in it.
 type Result[D any] struct {
 	Doc D
-	// Warnings are what should be known before the result is relied on, Notes what else
-	// there is to say.
+	// Warnings are what one should know before relying on the result; Notes are further
+	// remarks.
 	Warnings, Notes []string
-	// Outcome is what became of the files: Err says why there is no result.
+	// Outcome is what became of the files; its Err is why there is no result.
 	changeset.Outcome
 }
 
@@ -22,23 +22,23 @@ func (r *Result[D]) Warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// Note adds a remark that is no warning.
+// Note adds a remark that is not a warning.
 func (r *Result[D]) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// LeftOut says that keys were named which a merge or a patch cannot change.
+// LeftOut returns the note that keys were named which a merge or a patch cannot change.
 func LeftOut(keys []string) string {
 	return fmt.Sprintf("what is given for %s is left out", strings.Join(keys, " and "))
 }
 
-// Written is the part of a JSON document that every command has which writes.
+// Written is the part of the JSON document that all commands that write have in common.
 type Written struct {
 	Operation *string `json:"operation"` // what undo takes
 	Steps     []Step  `json:"steps"`     // as done, or as they would be
 }
 
-// Step is a step as documents have it.
+// Step is a step of a change as JSON documents show it.
 type Step struct {
 	Do    changeset.Do `json:"do"`
 	Path  string       `json:"path" is:"path"`

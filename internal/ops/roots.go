@@ -13,13 +13,14 @@ import (
 type Root struct {
 	Path  string
 	User  bool
-	Whole bool // all of it is meant, but for the shard
+	Whole bool // all of it is meant, within the shard
 
-	below []string // else the real paths of the chats and, with a separator behind them, folders
+	below []string // otherwise the real paths of the chats and, with a trailing separator, the folders that are meant
 	shard Shard
 }
 
-// Roots returns the folders in which the chats lie that were found, in their order.
+// Roots returns the folders that hold the chats found: the user folders that are meant whole,
+// then those of the other chats, in their order.
 func Roots(walked Walked, shard Shard) (roots []*Root) {
 	byPath := map[string]*Root{}
 	at := func(path string, user bool) *Root {
@@ -36,7 +37,7 @@ func Roots(walked Walked, shard Shard) (roots []*Root) {
 		at(dir.Root, true).Whole = true
 	}
 	type place struct{ folder, from string }
-	known := map[place]bool{} // of chats that were found in folders
+	known := map[place]bool{} // of chats found in folders
 	for _, t := range walked.Chats {
 		p := place{filepath.Dir(t.Path), t.From}
 		if t.From != "" && known[p] {
@@ -63,7 +64,7 @@ func Roots(walked Walked, shard Shard) (roots []*Root) {
 	return roots
 }
 
-// Means reports whether the chat at path, which need not be there, is meant.
+// Means reports whether the chat at path, which need not exist, is meant.
 func (r *Root) Means(path string) bool {
 	if r.Whole {
 		return r.shard.Has(path)

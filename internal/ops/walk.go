@@ -17,7 +17,7 @@ import (
 // Walked is what the PATHs of a command mean.
 type Walked struct {
 	Chats []Target
-	Users []userdir.Dir // the user folders that PATHs are or hold; of a shard none is whole
+	Users []userdir.Dir // the user folders that PATHs are or hold; none for a shard, which holds no whole folder
 	Errs  []*SourceError
 }
 
@@ -25,27 +25,25 @@ type Walked struct {
 type Target struct {
 	Path string
 	Size int64
-	From string // the folder among the PATHs below which it was found; empty: it is a PATH itself
+	From string // the folder among the PATHs in which it was found; empty: it is a PATH itself
 }
 
-// LargeChat is from where on a chat is worth all processors: smaller ones are
-// read one a processor.
+// LargeChat is the size, in bytes, from which a chat is read with all processors; smaller chats
+// are read one per processor.
 const LargeChat = 16 << 20
 
-// Walk finds the chats that PATHs mean: a file means itself, a user folder the
-// chats in chats/*/ and "group chats"/, SillyTavern's own folder its users'
-// folders, any other folder every *.jsonl below it, with user folders there as
-// they are by themselves, and without backups and stchat's own records. Links
-// below a PATH are not followed. Chats come in the order of the PATHs, those of
-// a folder sorted by path, each once, by whatever path it is reached.
+// Walk finds the chats that PATHs mean. A file means itself; a user folder, the chats in
+// chats/*/ and "group chats"/; SillyTavern's own folder, the folders of its users; any other
+// folder, every *.jsonl below it except backups and stchat's own records, where a user folder
+// again means its chats. Links below a PATH are not followed. Chats come in the order of the
+// PATHs, those of a folder sorted by path, each once, by whatever path it is reached.
 func Walk(list List) Walked { return walk(list, false, true) }
 
-// WalkNames is [Walk] without the sizes of chats that are found in folders, which saves a
-// look at each.
+// WalkNames is [Walk] without the sizes of chats found in folders, which saves a stat of each.
 func WalkNames(list List) Walked { return walk(list, false, false) }
 
-// walk is [Walk], for which "-" may be standard input; without sizes those of
-// chats found in folders are 0, which saves a look at each file.
+// walk is [Walk]; with stdin, "-" is standard input. Without sizes, those of chats found in
+// folders are 0, which saves a stat of each file.
 func walk(list List, stdin, sizes bool) Walked {
 	w := &walker{list: list, sizes: sizes, seen: map[string]bool{}, real: map[string]string{}}
 	for _, path := range list.Paths {
@@ -58,15 +56,15 @@ func walk(list List, stdin, sizes bool) Walked {
 	return w.Walked
 }
 
-// walker is one walk.
+// walker is the state of one walk.
 type walker struct {
 	Walked
 	list  List
 	sizes bool
 	seen  map[string]bool   // real paths of chats, and of user folders
 	real  map[string]string // real paths of folders
-	found bool              // the current PATH leads to a chat, of whatever shard
-	user  bool              // it leads to a user folder
+	found bool              // the current PATH leads to a chat, of any shard
+	user  bool              // the current PATH leads to a user folder
 }
 
 func (w *walker) walkPath(path string) {
@@ -95,7 +93,7 @@ func (w *walker) fail(path string, err error) {
 	w.Errs = append(w.Errs, &SourceError{Path: path, Err: err, At: len(w.Chats)})
 }
 
-// add adds a chat of the shard, unless it is there by another path.
+// add adds a chat if it belongs to the shard and was not reached by another path before.
 func (w *walker) add(t Target, real string) {
 	w.found = true
 	if !w.seen[real] && w.list.Shard.Has(t.Path) {
@@ -104,7 +102,8 @@ func (w *walker) add(t Target, real string) {
 	}
 }
 
-// realFolder is [realPath] for a folder, which is asked for its every chat.
+// realFolder is [userdir.RealPath] for a folder, cached because it is needed for every chat in
+// it.
 func (w *walker) realFolder(folder string) string {
 	real, ok := w.real[folder]
 	if !ok {
@@ -129,7 +128,7 @@ func (w *walker) walkFolder(folder, from string) {
 	}
 }
 
-// walkUser finds the chats where SillyTavern keeps them in a user's folder.
+// walkUser finds the chats in a user folder, in the places where SillyTavern keeps them.
 func (w *walker) walkUser(dir userdir.Dir, from string) {
 	w.user = true
 	if real := w.realFolder(dir.Root); !w.seen[real] && w.list.Shard.Whole() {
@@ -150,7 +149,7 @@ func (w *walker) walkUser(dir userdir.Dir, from string) {
 	}
 }
 
-// walkEntries finds the chats in a folder, and with deep in those below it.
+// walkEntries finds the chats in a folder and, if deep is set, in the folders below it.
 func (w *walker) walkEntries(folder, from string, deep bool) {
 	entries, err := safefile.ReadDir(folder)
 	if err != nil {

@@ -19,22 +19,22 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Options says what clone-lorebook makes of its sources.
+// Options says which lorebooks to clone, and how.
 type Options struct {
 	Sources  []string // lorebooks (.json), or chats (.jsonl) that name one
 	Name     string   // of the clone; empty: numbered as SillyTavern does
 	Internal lorebook.Internal
-	Drop     []string // globs of comments that are left out
-	Rebind   []string // chats that are pointed at the clone, in place
+	Drop     []string // globs of entry comments; matching entries are left out
+	Rebind   []string // chats to point at the clone, in place
 
-	BumpIntegrity bool   // give those chats a new slug
+	BumpIntegrity bool   // give the rebound chats a new slug
 	Data          string // the user folder
 	Changes       changeset.Options
 	Now           time.Time
 	NewUUID       func() string
 }
 
-// Clone is one clone: the document of SPEC.md section 7.
+// Clone is the JSON document about one clone (SPEC.md section 7).
 type Clone struct {
 	Schema   int       `json:"schema"`
 	Source   string    `json:"source" is:"path"`
@@ -50,28 +50,28 @@ type Clone struct {
 	ops.Written
 }
 
-// Rebound is one thing that changed in a chat that was pointed at a clone.
+// Rebound is one thing that changed in a chat when it was pointed at a clone.
 type Rebound struct {
 	Chat      string `json:"chat" is:"path"`
 	Extension string `json:"extension"`
 	Change    string `json:"change"`
 }
 
-// Result is one clone.
+// Result is the result for one source.
 type Result = ops.Result[Clone]
 
-// ErrAmbiguous means that it cannot be told at which clone a chat is to be pointed.
+// ErrAmbiguous means that it is not clear which clone a chat should be pointed at.
 var ErrAmbiguous = errors.New("with several sources a chat to rebind must be one of them, or name the lorebook of just one of them")
 
 // job is one source on its way to a clone.
 type job struct {
 	source string
-	folder string // where the book lies, and the clone will
+	folder string // of the lorebook and of the clone
 	book   *lorebook.Book
 	name   string // of the clone
 	chats  []*rebinding
 	res    *Result
-	made   []string // warnings about the clone that was drafted
+	made   []string // warnings about the drafted clone
 	out    changeset.Outcome
 	err    error // why there will be no clone
 }
@@ -79,10 +79,10 @@ type job struct {
 // target is the clone's path.
 func (j *job) target() string { return filepath.Join(j.folder, j.name+lorebook.Extension) }
 
-// Run clones the lorebook of every source and points the chats of Rebind at their
-// clones: a clone and its chats are written together or not at all. It gives a result a
-// source in their order; an error on one stands in its result. The error that Run itself
-// gives is about the chats to rebind, and nothing is written then.
+// Run clones the lorebook of every source and points the chats of Rebind at their clones; a
+// clone and its chats are written together or not at all. It returns one result per source, in
+// their order, each with its own error. The error of Run itself is about the chats to rebind;
+// nothing is written then.
 func Run(ctx context.Context, opt Options) ([]*Result, error) {
 	lib := new(library.Library)
 	var jobs []*job
@@ -110,12 +110,12 @@ func Run(ctx context.Context, opt Options) ([]*Result, error) {
 	return results, nil
 }
 
-// nameTries is how often a clone is made again because another program took its name
+// nameTries limits how often a clone is made again because another program took its name
 // meanwhile.
 const nameTries = 1000
 
-// round makes the clones of some sources. It returns those that are to be made again
-// under the next name, because somebody was faster.
+// round makes the clones of some sources. It returns those that must be made again under the
+// next name, because another program took theirs.
 func round(ctx context.Context, opt Options, jobs []*job, try int) (left []*job) {
 	units := make([]changeset.Unit, len(jobs))
 	for i, j := range jobs {
@@ -126,7 +126,7 @@ func round(ctx context.Context, opt Options, jobs []*job, try int) (left []*job)
 			units[i].Shares = append(units[i].Shares, r.path)
 		}
 	}
-	lib := new(library.Library) // which lists the folders as they are now
+	lib := new(library.Library) // lists the folders as they are now
 	for i, o := range changeset.Run(ctx, units, opt.Changes) {
 		j := jobs[i]
 		j.out = o
@@ -139,7 +139,8 @@ func round(ctx context.Context, opt Options, jobs []*job, try int) (left []*job)
 	return left
 }
 
-// read reads a source's lorebook, and names the clone: in the order of the sources.
+// read reads a source's lorebook and chooses the clone's name; it is called in the order of the
+// sources.
 func (j *job) read(lib *library.Library, opt Options, path string) (err error) {
 	if j.book, err = lorebook.Open(path); err != nil {
 		return ops.PathError(err)
@@ -151,7 +152,7 @@ func (j *job) read(lib *library.Library, opt Options, path string) (err error) {
 	return j.next(lib, opt)
 }
 
-// next gives the clone the next name that is free.
+// next gives the clone the next free name.
 func (j *job) next(lib *library.Library, opt Options) error {
 	shelf, err := lib.Shelf(j.folder)
 	if err != nil {
@@ -168,7 +169,7 @@ func (j *job) next(lib *library.Library, opt Options) error {
 	return nil
 }
 
-// root is the folder whose files are edited: the chats' where some are.
+// root returns the folder whose files are edited: that of the chats, if any are rebound.
 func (j *job) root() string {
 	switch {
 	case len(j.chats) > 0:
@@ -179,7 +180,7 @@ func (j *job) root() string {
 	return changeset.RootOf(j.source)
 }
 
-// draft makes the clone's content, and edits the chats.
+// draft drafts the clone and the edits of its chats.
 func (j *job) draft(opt Options, s *changeset.Set) error {
 	if j.err != nil {
 		return j.err
@@ -210,7 +211,7 @@ func (j *job) draft(opt Options, s *changeset.Set) error {
 	return nil
 }
 
-// describe fills the document, and warns of what should be known about the clone.
+// describe fills in the document and collects warnings about the clone.
 func (j *job) describe(opt Options, clone *lorebook.Book, made lorebook.Cloned) {
 	d := &j.res.Doc
 	j.made = nil
@@ -226,7 +227,7 @@ func (j *job) describe(opt Options, clone *lorebook.Book, made lorebook.Cloned) 
 	}
 }
 
-// finish gives the result of what was committed.
+// finish returns the result once the change is committed.
 func (j *job) finish() *Result {
 	r := j.res
 	r.Outcome = j.out
@@ -283,11 +284,13 @@ func bookOf(ctx context.Context, lib *library.Library, opt Options, source strin
 var (
 	// ErrDamagedHeader means that a chat's header cannot be read.
 	ErrDamagedHeader = errors.New("the header is damaged")
-	// ErrNoUserFolder means that a chat lies where no lorebook is looked for.
+	// ErrNoUserFolder means that a chat is outside any user folder, so no lorebook can be
+	// looked up.
 	ErrNoUserFolder = errors.New("the chat is in no SillyTavern user folder")
 )
 
-// refuseDatabase refuses files that Luker does not read.
+// refuseDatabase refuses a user folder whose data Luker keeps in a database instead of its
+// files.
 func refuseDatabase(lib *library.Library, path string, dir userdir.Dir) error {
 	if reason := lib.Database(dir); reason != "" {
 		return fmt.Errorf("%s: %s", path, reason)

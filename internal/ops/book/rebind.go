@@ -19,19 +19,19 @@ import (
 	"stchat/internal/userdir"
 )
 
-// rebinding is one chat on its way to another lorebook.
+// rebinding is a chat that is being pointed at another lorebook.
 type rebinding struct {
-	shown   string // the path as it was given
-	path    string // where that leads
-	name    string // of the lorebook that it names; empty: none
-	sync    string // its chat_sync, where it is a Luker chat that has one
+	shown   string // the path as given
+	path    string // the path that shown leads to
+	name    string // of the lorebook that the chat names; empty: none
+	sync    string // path of its chat_sync, if it is a Luker chat that has one
 	luke    bool   // it is a Luker chat
 	changes []isolate.Change
 }
 
-// assign returns every chat to rebind to the clone that it is for: that of the only
-// source, that of the source which the chat itself is, or that of the only source with
-// the lorebook it names. Each chat counts once, by whatever paths it is given.
+// assign assigns every chat to rebind to a clone: that of the only source, that of the source
+// which is the chat itself, or that of the only source with the lorebook it names. Each chat
+// counts once, by whatever paths it is given.
 func assign(ctx context.Context, lib *library.Library, opt Options, jobs []*job) error {
 	seen := map[string]bool{}
 	for _, shown := range opt.Rebind {
@@ -56,7 +56,7 @@ func assign(ctx context.Context, lib *library.Library, opt Options, jobs []*job)
 	return nil
 }
 
-// jobFor finds the source that a chat belongs to, nil where that cannot be told.
+// jobFor returns the source that a chat belongs to, nil if that is not clear.
 func jobFor(r *rebinding, jobs []*job) *job {
 	if len(jobs) == 1 {
 		return jobs[0]
@@ -79,8 +79,8 @@ func jobFor(r *rebinding, jobs []*job) *job {
 	return nil
 }
 
-// judge refuses a chat of another user's, and warns where the chat named another book
-// than the one that is cloned, or a clone.
+// judge refuses a chat of another user, and warns if the chat named a lorebook other than the
+// cloned one, or a clone.
 func judge(j *job, lib *library.Library, r *rebinding) {
 	chats, inUser := userdir.Enclosing(r.path)
 	books, ok := userdir.Enclosing(j.book.Path)
@@ -90,7 +90,7 @@ func judge(j *job, lib *library.Library, r *rebinding) {
 	}
 	shelf, err := lib.Shelf(j.folder)
 	if err != nil {
-		return // making the clone will say so
+		return // making the clone will report it
 	}
 	switch from, isClone := shelf.CloneOf(r.name); {
 	case isClone && r.name == j.book.Name:
@@ -102,7 +102,7 @@ func judge(j *job, lib *library.Library, r *rebinding) {
 	}
 }
 
-// look opens a chat to rebind, and refuses one that could not be edited.
+// look opens a chat to rebind, and refuses one that cannot be edited.
 func look(ctx context.Context, lib *library.Library, opt Options, shown string) (*rebinding, error) {
 	if shown == chat.Stdin {
 		return nil, ErrNotInPlace
@@ -141,8 +141,9 @@ func look(ctx context.Context, lib *library.Library, opt Options, shown string) 
 // ErrNotInPlace means that standard input cannot be edited.
 var ErrNotInPlace = errors.New("a chat is edited in place, so it must be a file")
 
-// draft points the chat at the clone. Only the header's line changes. A Luker chat gets a
-// new slug with every edit, in its header and in its chat_sync (FORMATS.md A1.6).
+// draft drafts the edit that points the chat at the clone. Only the header line changes. A
+// Luker chat gets a new slug with every edit, in its header and in its chat_sync (FORMATS.md
+// A1.6).
 func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changeset.Set) error {
 	slug := ""
 	if opt.BumpIntegrity || r.luke {

@@ -10,7 +10,7 @@ import (
 	"stchat/internal/sendate"
 )
 
-// findIndex finds the index of the last message, where a name needs it.
+// findIndex finds the index of the last message, for names that contain it.
 func findIndex(ctx context.Context, c *call, p *plan) error {
 	src, err := c.open(ctx, p)
 	if err != nil {
@@ -27,7 +27,7 @@ func findIndex(ctx context.Context, c *call, p *plan) error {
 	return err
 }
 
-// findOne finds the one message that is chosen.
+// findOne finds the one chosen message.
 func findOne(ctx context.Context, c *call, p *plan) (last, error) {
 	none := last{index: -1}
 	src, err := c.open(ctx, p)
@@ -45,8 +45,8 @@ func findOne(ctx context.Context, c *call, p *plan) (last, error) {
 	return last{index: at.Index}, nil
 }
 
-// findLast finds out which message is the last, where that takes a pass of its own:
-// by a date, or counted from far back. Otherwise known is returned.
+// findLast finds the last message if that takes a pass of its own: by a date, or counted from
+// far back. Otherwise it returns known.
 func findLast(ctx context.Context, opt *Options, src *chat.Chat, known last) (last, error) {
 	switch {
 	case known.index >= 0:
@@ -59,7 +59,7 @@ func findLast(ctx context.Context, opt *Options, src *chat.Chat, known last) (la
 	return known, nil
 }
 
-// findFromEnd counts all messages.
+// findFromEnd finds a message counted from the end by counting all messages.
 func findFromEnd(ctx context.Context, opt *Options, src *chat.Chat) (last, error) {
 	counted, err := jsonl.Copy(ctx, nil, src.Source, copyOptions(opt, src, -1, 0))
 	if err := readError(src, err); err != nil {
@@ -72,13 +72,13 @@ func findFromEnd(ctx context.Context, opt *Options, src *chat.Chat) (last, error
 	return last{at, true, counted.Skipped}, nil
 }
 
-// dated is what a batch of messages says of when they were sent.
+// dated is what a batch of messages tells about when they were sent.
 type dated struct {
-	last     int // the index in the batch of the last one that is early enough, plus 1
+	last     int // index in the batch, plus 1, of the last message that is early enough; 0: none
 	readable bool
 }
 
-// findDate looks for the last message with a readable date not later than AsOf.
+// findDate finds the last message with a readable date not later than AsOf.
 func findDate(ctx context.Context, opt *Options, src *chat.Chat) (last, error) {
 	found, readable := last{index: -1, whole: true}, false
 	err := jsonl.Map(ctx, src.Source, jsonl.MapOptions{

@@ -16,16 +16,16 @@ import (
 	"stchat/internal/userdir"
 )
 
-// call is what the sources of one call share: what was asked, and what lies
-// around them, each thing looked up once.
+// call is what the sources of one call share: the options, and what lies around them, each
+// thing looked up once.
 type call struct {
 	opt     *Options
 	library *library.Library
 	books   library.Once[bookRead] // by path
-	slugs   library.Once[string]   // new ones of sources, by real path
+	slugs   library.Once[string]   // new slugs of sources, by real path
 	roots   library.Once[string]   // by path of the group file
 	names   *namesGiven
-	stdin   *chat.Chat // can be read once, so it stays open
+	stdin   *chat.Chat // can be read only once, so it stays open
 }
 
 type bookRead struct {
@@ -41,8 +41,8 @@ func newCall(opt *Options) *call {
 
 func (c *call) close() { c.stdin.Close() }
 
-// open opens a source, which must still be as it was when it was opened before.
-// The zero stamp says that it was not.
+// open opens a source. If it was opened before, it must be unchanged since then; the zero stamp
+// means that it was not.
 func (c *call) open(ctx context.Context, p *plan) (*chat.Chat, error) {
 	if p.source == chat.Stdin && c.stdin != nil {
 		return c.stdin, nil
@@ -62,14 +62,14 @@ func (c *call) open(ctx context.Context, p *plan) (*chat.Chat, error) {
 	return src, nil
 }
 
-// release closes a source, but for standard input.
+// release closes a source, unless it is standard input.
 func (c *call) release(src *chat.Chat) {
 	if src != c.stdin {
 		src.Close()
 	}
 }
 
-// book reads the lorebook that a chat calls name.
+// book reads the lorebook called name in dir.
 func (c *call) book(dir userdir.Dir, name string) (*lorebook.Book, error) {
 	path, err := c.library.Book(dir, name)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *call) book(dir userdir.Dir, name string) (*lorebook.Book, error) {
 	return r.book, r.err
 }
 
-// unit is what one source comes to.
+// unit returns the unit of change for one source.
 func (c *call) unit(p *plan, r *Result) changeset.Unit {
 	u := changeset.Unit{Root: c.root(p), Unrecorded: p.unrecorded(c.opt)}
 	if p.listing != "" {
@@ -99,7 +99,7 @@ func (c *call) unit(p *plan, r *Result) changeset.Unit {
 	return u
 }
 
-// root is the folder that the change set edits.
+// root returns the folder that the change set edits.
 func (c *call) root(p *plan) string {
 	opt := c.opt
 	switch {
@@ -113,7 +113,7 @@ func (c *call) root(p *plan) string {
 	return changeset.RootOf(p.path)
 }
 
-// label is a source's path as a person knows it.
+// label returns a source's path as messages show it.
 func label(source string) string {
 	if source == chat.Stdin {
 		return "standard input"
@@ -121,7 +121,7 @@ func label(source string) string {
 	return source
 }
 
-// about puts the source in front of the error of one that was not begun.
+// about puts the source in front of a cancellation error, and the path in front of any other.
 func about(source string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s: %w", label(source), err)

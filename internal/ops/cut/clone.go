@@ -23,15 +23,15 @@ type clone struct {
 	path string
 }
 
-// nameClone gives the clone its name; nil where the chat names no lorebook. What
-// is wrong with the chat itself is for draft to say.
+// nameClone chooses the clone's name; it returns nil if the chat names no lorebook. Problems
+// with the chat itself are left for draft to report.
 func nameClone(ctx context.Context, c *call, p *plan) (*clone, error) {
 	src, err := c.open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	defer c.release(src)
-	// a copy, since draft edits the header of a chat that is still open anew
+	// a copy, since draft edits the header again if the chat stays open
 	h := meta.ParseLenient(src.OutputHeader().Bytes())
 	if err := h.Change(c.opt.Values.Apply); err != nil {
 		return nil, src.Errorf("%w", err)
@@ -60,7 +60,7 @@ func nameClone(ctx context.Context, c *call, p *plan) (*clone, error) {
 	return &clone{from: book, name: free, path: filepath.Join(src.Dir.Worlds(), free+lorebook.Extension)}, nil
 }
 
-// bookOf reads a lorebook that has to be there.
+// bookOf reads a lorebook that must exist.
 func bookOf(c *call, src *chat.Chat, name string) (*lorebook.Book, error) {
 	if !src.HasDir {
 		return nil, src.Errorf("%w, so its lorebook %q cannot be found", ErrNoUserFolder, name)
@@ -75,7 +75,7 @@ func bookOf(c *call, src *chat.Chat, name string) (*lorebook.Book, error) {
 	return book, nil
 }
 
-// makeClone makes the clone's content, and points the metadata at it.
+// makeClone makes the clone's content and points the metadata at the clone.
 func makeClone(opt *Options, src *chat.Chat, to *clone, md *rawjson.Object, state *isolate.Facts, at int, r *Result) ([]byte, error) {
 	if to == nil {
 		return nil, nil
@@ -100,7 +100,7 @@ func makeClone(opt *Options, src *chat.Chat, to *clone, md *rawjson.Object, stat
 	return made.Data, nil
 }
 
-// makeSnapshot makes the lorebook as of the nearest scene break.
+// makeSnapshot makes the clone's content as of the nearest scene break.
 func makeSnapshot(opt *Options, src *chat.Chat, to *clone, state *isolate.Facts, at int, r *Result) (lorebook.Cloned, error) {
 	noted, from, ok, err := state.Snapshot(src.Source)
 	if err != nil {
@@ -116,8 +116,8 @@ func makeSnapshot(opt *Options, src *chat.Chat, to *clone, state *isolate.Facts,
 	return made, err
 }
 
-// shareBook copies the name of the lorebook, as SillyTavern does, and says what
-// that means.
+// shareBook keeps the name of the source's lorebook, as SillyTavern does, and warns of the
+// consequences.
 func shareBook(c *call, src *chat.Chat, md *rawjson.Object, r *Result) {
 	name, ok := lorebook.NameIn(md)
 	if !ok {
@@ -142,7 +142,7 @@ func shareBook(c *call, src *chat.Chat, md *rawjson.Object, r *Result) {
 	}
 }
 
-// tellBookless says once that there was no lorebook to clone.
+// tellBookless notes once how many chats had no lorebook to clone.
 func tellBookless(plans []*plan, results []*Result) {
 	first, n := -1, 0
 	for i, p := range plans {

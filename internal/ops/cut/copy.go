@@ -14,13 +14,13 @@ import (
 	"stchat/internal/plural"
 )
 
-// maxPlaces is how many places of last messages a copy remembers. A message that
-// is counted from further back is found by counting the messages first.
+// maxPlaces is how many places of last messages a copy remembers. A message counted from
+// further back is found by counting the messages first.
 const maxPlaces = 10_000
 
-// copyTo copies the messages to w, nil to only look at them, and returns where the
-// last one is. Where its index is not known yet, all messages are copied: the
-// caller cuts back to the last one.
+// copyTo copies the messages to w and returns where the last one is; with a nil w it only
+// reads. If the index of the last message is not known yet, all messages are copied and the
+// caller truncates the copy.
 func copyTo(ctx context.Context, opt *Options, w io.Writer, src *chat.Chat, known last) (jsonl.Copied, error) {
 	limit, places := known.index+1, 1
 	if known.index < 0 && opt.At < 0 {
@@ -46,8 +46,8 @@ func copyOptions(opt *Options, src *chat.Chat, limit, places int) jsonl.CopyOpti
 	}
 }
 
-// readError is the error of reading a source, nil where it was read as it was
-// opened.
+// readError returns the error of reading a source, nil if there was none and the source is
+// unchanged since it was opened.
 func readError(src *chat.Chat, err error) error {
 	if d, ok := errors.AsType[*jsonl.Damage](err); ok {
 		return src.DamageError(*d)
@@ -58,7 +58,7 @@ func readError(src *chat.Chat, err error) error {
 	return src.Unchanged()
 }
 
-// outOfRange is the error of an At that the chat does not have.
+// outOfRange returns the error of an At that the chat does not have.
 func outOfRange(opt *Options, src *chat.Chat, messages int) error {
 	if messages == 0 {
 		return src.Errorf("the chat has no messages")
@@ -66,8 +66,8 @@ func outOfRange(opt *Options, src *chat.Chat, messages int) error {
 	return src.Errorf("%w", &ops.NoMessageError{At: opt.At, Last: messages - 1})
 }
 
-// writeChat writes header and messages, cuts back what went beyond the last one,
-// and returns where that one is in the source.
+// writeChat writes the header and the messages, truncates what was copied beyond the last
+// message, and returns where that one is in the source.
 func writeChat(ctx context.Context, opt *Options, out *changeset.Draft, src *chat.Chat, header []byte, known last, r *Result) (jsonl.Place, error) {
 	if _, err := out.Write(header); err != nil {
 		return jsonl.Place{}, ops.PathError(err)
@@ -99,14 +99,14 @@ func writeChat(ctx context.Context, opt *Options, out *changeset.Draft, src *cha
 	return end, nil
 }
 
-// edited returns the last message with the edit that was asked for.
+// edited returns the last message with the requested edit made.
 func edited(opt *Options, src *chat.Chat, at jsonl.Place) ([]byte, error) {
 	line, err := src.Source.Section(at.Off, at.Len)
 	if err != nil {
 		return nil, src.Errorf("%w", err)
 	}
 	if err := src.Unchanged(); err != nil {
-		return nil, err // the line is read once more, after the copy looked at the file
+		return nil, err // the line was read again after the copy checked the file
 	}
 	if line, err = opt.Message(at.Index, line, src.Metadata()); err != nil {
 		return nil, fmt.Errorf("%s:%d: message %d: %w", src.Label(), at.Line, at.Index, err)
@@ -114,9 +114,9 @@ func edited(opt *Options, src *chat.Chat, at jsonl.Place) ([]byte, error) {
 	return line, nil
 }
 
-// report notes the damage that was left out, and the strange bytes among the
-// lines that were kept. Damage behind the last message matters where that one was
-// looked for from the end: it may have been the message that was meant.
+// report notes damage that was left out, and invalid UTF-8 in the lines that were kept. If the
+// last message was counted from the end, damage after it is noted too: the message that was
+// meant may be among it.
 func report(src *chat.Chat, copied jsonl.Copied, known last, r *Result) {
 	r.Doc.At = copied.Last[0].Index
 	r.Doc.Messages = r.Doc.At + 1
@@ -133,7 +133,7 @@ func report(src *chat.Chat, copied jsonl.Copied, known last, r *Result) {
 	bad := copied.BadUTF8
 	for _, p := range copied.Last[1:] {
 		if p.BadUTF8 {
-			bad-- // behind the last message
+			bad-- // after the last message
 		}
 	}
 	const after = "they are kept as they are, and SillyTavern writes U+FFFD for them at its next save"

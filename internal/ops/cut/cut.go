@@ -1,12 +1,11 @@
-// Package cut makes checkpoints and branches: new chats that are a chat up to
-// one of its messages.
+// Package cut makes checkpoints and branches: new chats that hold a chat up to one of its
+// messages.
 //
-// A call goes in three steps. First every source gets the name of its new chat,
-// in the order in which the sources were given (plan). Then each is drafted, side
-// by side and by itself (draft): the chat, and what belongs to it, its sidecars, the
-// clone of its lorebook, its name in the group's list, its link in the source. What
-// one source comes to is one change set, all or nothing; the changeset package
-// commits it.
+// A call takes three steps. First every source gets the name of its new chat, in the order in
+// which the sources were given (plan). Then all are drafted in parallel, each on its own
+// (draft): the chat and what belongs to it, which is its sidecars, the clone of its lorebook,
+// its name in the group's list and its link in the source. Last, the changeset package commits
+// what was drafted for one source as one change set, whole or not at all.
 package cut
 
 import (
@@ -23,16 +22,16 @@ import (
 	"stchat/internal/safefile"
 )
 
-// How often a chat is made again because of what other runs did meanwhile: they took
-// its name, or noted a chat in its source.
+// How often a chat is made again because other runs got ahead: they took its name, or linked a
+// chat in its source.
 const (
-	nameTries = 1000 // as for names that are taken beforehand
+	nameTries = 1000 // the same as for names that were taken before
 	linkTries = 20
 )
 
-// Run makes a checkpoint or a branch of every source, each with messages 0 to At
-// inclusive, and returns a result for each in their order. An error on one stands
-// in its result and does not stop the others.
+// Run makes a checkpoint or branch of every source, each with messages 0 to At inclusive, and
+// returns one result per source in their order. An error is in the result of its source and
+// does not stop the others.
 func Run(ctx context.Context, opt Options) []*Result {
 	left := opt.Values.LeaveOut(keyMainChat, keyIntegrity)
 	results := make([]*Result, len(opt.Sources))
@@ -81,7 +80,7 @@ func round(ctx context.Context, opt *Options, some, plans []*plan, results []*Re
 	}
 }
 
-// again returns the chats that are to be made again.
+// again returns the plans of the chats that must be made again.
 func again(ctx context.Context, opt *Options, plans []*plan, results []*Result, try int) (left []*plan) {
 	if opt.Changes.DryRun || ctx.Err() != nil || try == nameTries {
 		return nil
@@ -97,21 +96,21 @@ func again(ctx context.Context, opt *Options, plans []*plan, results []*Result, 
 		switch {
 		case p.source == chat.Stdin:
 		case lost && named[taken.Path] == p:
-			// a given name that is taken is an error, one that was made up is not
+			// a taken name is an error only if it was given, not if it was generated
 			generated := opt.Output == "" && (p.name.Generated || opt.Style == names.Classic)
 			if generated || p.clone != nil && taken.Path == p.clone.path {
 				left = append(left, p)
 			}
-		case lost && named[taken.Path] != nil: // they were to be committed together
+		case lost && named[taken.Path] != nil: // the two were to be committed together
 			left = append(left, p)
-		case opt.Link && !p.made.moved && errors.Is(results[i].Err, jsonl.ErrChanged) && try < linkTries: // by a run that links another
+		case opt.Link && !p.made.moved && errors.Is(results[i].Err, jsonl.ErrChanged) && try < linkTries: // by a run that linked another chat
 			left = append(left, p)
 		}
 	}
 	return left
 }
 
-// finish completes the documents, once all is done.
+// finish completes the documents once everything is done.
 func finish(opt *Options, plans []*plan, results []*Result) {
 	if opt.Link && opt.Kind == names.Checkpoint {
 		tellReplaced(plans, results)
@@ -119,7 +118,7 @@ func finish(opt *Options, plans []*plan, results []*Result) {
 	tellBookless(plans, results)
 	for _, r := range results {
 		if r.Err != nil {
-			r.Warnings, r.Notes = nil, nil // they are about a chat that is not there
+			r.Warnings, r.Notes = nil, nil // they are about a chat that was not made
 		}
 		r.Doc.Written = ops.WrittenBy(r.Outcome)
 		r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)

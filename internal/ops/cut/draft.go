@@ -12,8 +12,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// draft makes the new chat of one source and all that belongs to it, as a set that
-// the caller commits.
+// draft drafts the new chat of one source and all that belongs to it, in a set that the caller
+// commits.
 func draft(ctx context.Context, c *call, set *changeset.Set, p *plan, r *Result) (made made, err error) {
 	made.at = p.last.index
 	src, err := c.open(ctx, p)
@@ -61,7 +61,7 @@ func draft(ctx context.Context, c *call, set *changeset.Set, p *plan, r *Result)
 	}
 	made.at = end.Index
 	if made.moved = p.before >= 0 && p.before != end.Index; made.moved {
-		return made, src.Errorf("%w", jsonl.ErrChanged) // and not by a link alone
+		return made, src.Errorf("%w", jsonl.ErrChanged) // and by more than a link
 	}
 	if err := cutSidecars(c.opt, set, src, p, sidecars, end.Index, r); err != nil {
 		return made, err
@@ -84,7 +84,7 @@ func draft(ctx context.Context, c *call, set *changeset.Set, p *plan, r *Result)
 	return made, err
 }
 
-// openSolo makes the new chat the one that its character opens with.
+// openSolo makes its character open with the new chat.
 func openSolo(set *changeset.Set, src *chat.Chat, p *plan) error {
 	if !src.HasDir || src.Kind != userdir.Solo {
 		return src.Errorf("%w", ErrNoOwner)

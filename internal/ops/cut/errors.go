@@ -7,8 +7,7 @@ import (
 	"stchat/internal/lorebook"
 )
 
-// Kinds of errors that whoever called can do something about. They are found with
-// errors.Is.
+// Kinds of errors that a caller can act on, to be matched with errors.Is.
 var (
 	ErrMetadataElsewhere = errors.New("the chat has no header, so its metadata may be in this group file, which cannot be read")
 	ErrGivenTwice        = errors.New("an earlier CHAT of this call has this name already")
@@ -21,7 +20,7 @@ var (
 	ErrNoSlug            = errors.New("the chat has no header to hold a slug")
 )
 
-// kindError is an error of a kind that its text does not tell.
+// kindError is an error of a kind that its text does not name.
 type kindError struct {
 	error
 	kind error
@@ -29,10 +28,10 @@ type kindError struct {
 
 func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
-// as makes err one of a kind.
+// as marks err as one of a kind.
 func as(kind, err error) error { return &kindError{err, kind} }
 
-// MissingBookError says that a chat names a lorebook that is not there. It wraps
+// MissingBookError means that a chat names a lorebook that does not exist. It wraps
 // [lorebook.ErrMissing].
 type MissingBookError struct{ Name string }
 
@@ -43,15 +42,15 @@ func (e *MissingBookError) Error() string {
 // Unwrap returns [lorebook.ErrMissing].
 func (e *MissingBookError) Unwrap() error { return lorebook.ErrMissing }
 
-// OwnMessagesError says that a chat made from a source was gone on with, so that
-// replacing it would lose messages.
+// OwnMessagesError means that a chat made from a source was continued, so that replacing it
+// would lose messages.
 type OwnMessagesError struct {
 	Path string
 	Own  int    // its messages that the source lacks
 	From string // the source's name
 }
 
-// Error says how many messages would be lost.
+// Error returns a message with the number of messages that would be lost.
 func (e *OwnMessagesError) Error() string {
 	own := fmt.Sprintf("%d messages", e.Own)
 	if e.Own == 1 {
@@ -60,8 +59,9 @@ func (e *OwnMessagesError) Error() string {
 	return fmt.Sprintf("%s: has %s of its own, which %s does not have, so it is not replaced; choose another name", e.Path, own, e.From)
 }
 
-// ErrNoPoint means that a name leads to no message of a chat.
+// ErrNoPoint means that a name does not lead to a message of the chat.
 var ErrNoPoint = errors.New("the name leads to no message")
 
-// ErrNoOwner means that nothing could have a chat open: no card, and no group that lists it.
+// ErrNoOwner means that the new chat has no owner to open with it: no card, and no group that
+// lists it.
 var ErrNoOwner = errors.New("neither a character nor a group could open with the new chat")

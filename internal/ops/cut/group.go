@@ -7,8 +7,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// judgeGroup refuses a group file that cannot be edited, and says what is to be
-// known about the group.
+// judgeGroup refuses a group file that cannot be edited, and warns about what concerns the
+// group.
 func judgeGroup(opt *Options, src *chat.Chat, p *plan, r *Result) error {
 	if src.Kind != userdir.Group || opt.NoGroup || len(src.Groups) == 0 {
 		return nil

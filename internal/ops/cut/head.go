@@ -8,7 +8,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// judgeHead refuses, or reports, what is wrong up to the header.
+// judgeHead refuses or reports problems in the lines up to the header.
 func judgeHead(c *call, src *chat.Chat, r *Result) error {
 	if src.Damage.Total > 0 && !c.opt.SkipDamaged {
 		return src.DamageError(src.Damage.First[0])
@@ -39,15 +39,15 @@ func judgeHead(c *call, src *chat.Chat, r *Result) error {
 	return nil
 }
 
-// unreadGroup is the error of a group file that could not be read, nil where there
-// is none: it may be the one that lists the chat.
+// unreadGroup returns the error of a group file that could not be read and may be the one that
+// lists the chat, nil if there is none.
 func unreadGroup(c *call, src *chat.Chat) error {
 	if !src.HasDir {
 		return nil
 	}
 	set, err := c.library.In(src.Dir)
 	if err != nil || len(set.Bad) == 0 {
-		return nil // opening the chat has told
+		return nil // opening the chat reported it
 	}
 	return ops.PathError(set.Bad[0])
 }

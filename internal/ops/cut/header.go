@@ -8,14 +8,14 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Keys of the metadata that options of their own are for.
+// Keys of the metadata that have options of their own.
 const (
 	keyMainChat  = "main_chat"
 	keyIntegrity = "integrity"
 )
 
-// newHeader returns the new chat's first line, and the content of the lorebook's
-// clone, nil where there is none.
+// newHeader returns the new chat's first line and the content of the lorebook's clone, nil if
+// there is none.
 func newHeader(c *call, src *chat.Chat, p *plan, state *isolate.Facts, at int, r *Result) (line, book []byte, err error) {
 	h := src.OutputHeader()
 	if book, err = editMetadata(c, src, p, h, state, at, r); err != nil {
@@ -37,13 +37,13 @@ func newHeader(c *call, src *chat.Chat, p *plan, state *isolate.Facts, at int, r
 	h.Complete()
 	line = h.Bytes()
 	if d := jsonl.Check(line); d != nil {
-		return nil, nil, src.Errorf("the new header would be damaged: %s", d.Reason) // nested too deep by what was put in
+		return nil, nil, src.Errorf("the new header would be damaged: %s", d.Reason) // nested too deep by the values put in
 	}
 	return line, book, nil
 }
 
-// editMetadata makes the changes that were asked for: what comes as a document, the
-// state as of the last message, the single keys, the lorebook.
+// editMetadata makes the requested changes in this order: whole documents, the state as of the
+// last message, single keys, the lorebook.
 func editMetadata(c *call, src *chat.Chat, p *plan, h *meta.Header, state *isolate.Facts, at int, r *Result) (book []byte, err error) {
 	if err := h.Change(c.opt.Values.Documents); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func setParent(opt *Options, src *chat.Chat, name string, md *rawjson.Object, r 
 	keepRecap(src, name, md, r)
 }
 
-// textAt returns a metadata value that is a string.
+// textAt returns a metadata value if it is a string, else nil.
 func textAt(md *rawjson.Object, key string) *string {
 	raw, _ := md.Get(key)
 	if s, ok := rawjson.Unquote(raw); ok {

@@ -21,7 +21,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// mayLink refuses a link that could not be made, before anything is drafted.
+// mayLink refuses a link that cannot be made, before anything is drafted.
 func mayLink(opt *Options, src *chat.Chat, p *plan, isLuker bool) error {
 	if !opt.Link {
 		return nil
@@ -46,8 +46,8 @@ func mayLink(opt *Options, src *chat.Chat, p *plan, isLuker bool) error {
 	return nil
 }
 
-// link notes the new chat on its last message in the source, and returns the
-// checkpoint that the message was linked to before.
+// link drafts the link to the new chat on the last message it shares with the source, and
+// returns the checkpoint that the message was linked to before.
 func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *plan, sidecars []luker.Sidecar, at jsonl.Place, real string) (old string, err error) {
 	edits, old, err := linkEdit(c.opt.Kind, src, p.name.File, at)
 	if err != nil {
@@ -76,8 +76,8 @@ func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *p
 	return old, set.Edit(p.source, zeroStamp, lines{p.source, edits}, fmt.Sprintf("the link on its message %d", at.Index))
 }
 
-// linkEdit notes a name on a message, and returns the checkpoint that it was
-// linked to before. It returns no edit where the name is noted already.
+// linkEdit returns the edit that links name on a message, and the checkpoint that the message
+// was linked to before. It returns no edit if the link is there already.
 func linkEdit(kind names.Kind, src *chat.Chat, name string, at jsonl.Place) (edits chat.Lines, old string, err error) {
 	splice := func(line []byte) (*rawjson.Splice, string, error) {
 		if kind == names.Branch {
@@ -106,8 +106,8 @@ func linkEdit(kind names.Kind, src *chat.Chat, name string, at jsonl.Place) (edi
 	}}}, old, nil
 }
 
-// staleLinks takes the links to the same checkpoint off other messages: one that is
-// made again hangs on one message.
+// staleLinks returns edits that remove links to the same checkpoint from other messages: a
+// checkpoint that is made again hangs on only one message.
 func staleLinks(ctx context.Context, src *chat.Chat, name string, at jsonl.Place) (chat.Lines, error) {
 	type found struct{ edits chat.Lines }
 	var all chat.Lines
@@ -135,7 +135,7 @@ func staleLinks(ctx context.Context, src *chat.Chat, name string, at jsonl.Place
 	return all, err
 }
 
-// withSlug gives a header a new slug; a chat without a header gets none.
+// withSlug returns an edit that gives a header a new slug.
 func withSlug(slug string) func(line []byte) ([]byte, error) {
 	return func(line []byte) ([]byte, error) {
 		h, err := meta.Parse(line)
@@ -147,8 +147,8 @@ func withSlug(slug string) func(line []byte) ([]byte, error) {
 	}
 }
 
-// syncSlug writes the source's new slug to its chat_sync too: Luker reads that one
-// first (FORMATS.md A1.6).
+// syncSlug writes the source's new slug to its chat_sync too, which Luker reads first
+// (FORMATS.md A1.6).
 func syncSlug(opt *Options, set *changeset.Set, sidecars []luker.Sidecar, slug string) error {
 	for _, s := range sidecars {
 		if s.Kind != luker.ChatSync {
@@ -163,8 +163,8 @@ func syncSlug(opt *Options, set *changeset.Set, sidecars []luker.Sidecar, slug s
 	return nil
 }
 
-// tellReplaced says which checkpoints the messages are no longer linked to. Of
-// several new ones on one message each takes the place of the one before.
+// tellReplaced warns of checkpoints that messages are no longer linked to. When several new
+// ones are linked from one message, each replaces the one before.
 func tellReplaced(plans []*plan, results []*Result) {
 	type message struct {
 		source string
@@ -189,7 +189,7 @@ func tellReplaced(plans []*plan, results []*Result) {
 	}
 }
 
-// lines is [chat.Lines] as an edit of a change set.
+// lines is [chat.Lines] as an edit in a change set.
 type lines struct {
 	path string
 	chat.Lines

@@ -13,8 +13,8 @@ import (
 	"stchat/internal/ops"
 )
 
-// findNamed finds the message at which a source notes a checkpoint or branch, else the
-// last one that the two share (FAMILY.md 1.1).
+// findNamed finds the message at which a source links to a checkpoint or branch, or else the
+// last message that the two share (FAMILY.md 1.1).
 func findNamed(ctx context.Context, opt *Options, source string) (last, error) {
 	none := last{index: -1}
 	if source == chat.Stdin {
@@ -27,7 +27,7 @@ func findNamed(ctx context.Context, opt *Options, source string) (last, error) {
 	g := graphs[0]
 	at := slices.IndexFunc(g.Chats, func(c *family.Chat) bool { return filepath.Base(c.Path) == filepath.Base(source) })
 	if at < 0 {
-		return none, nil // opening it will say why
+		return none, nil // opening it will report why
 	}
 	subject := g.Chats[at]
 	wanted := g.Find(opt.AtName)

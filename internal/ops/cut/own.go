@@ -12,14 +12,14 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// print is what a message is known again by.
+// print identifies a message.
 type print struct {
-	ids     []message.ID // its identity; then those that it has with its other swipes
-	swipes  []message.ID // the texts that it holds
+	ids     []message.ID // its identity; then those it would have with its other swipes chosen
+	swipes  []message.ID // the texts it contains
 	damaged bool
 }
 
-// in reports whether the source's message says what p says, and has all its swipes.
+// in reports whether the source's message is the same as p and has all its swipes.
 func (p print) in(source print) bool {
 	if !p.same(source) {
 		return false
@@ -27,14 +27,14 @@ func (p print) in(source print) bool {
 	return !slices.ContainsFunc(p.swipes, func(text message.ID) bool { return !slices.Contains(source.swipes, text) })
 }
 
-// same reports whether the source's message, with some swipe chosen, is p.
+// same reports whether the source's message, with one of its swipes chosen, is p.
 func (p print) same(source print) bool {
 	return !p.damaged && !source.damaged && slices.Contains(source.ids, p.ids[0])
 }
 
-// ownMessages returns how many messages of the chat made from the source are its
-// own: they are not in the source, in order, or have a swipe that it lacks.
-// Both are read in step as long as they agree; only what follows is held.
+// ownMessages returns how many messages of a chat made from the source are its own: they are
+// not in the source in the same order, or have a swipe that the source lacks. Both chats are
+// read in step as long as they agree; only what follows is held in memory.
 func ownMessages(ctx context.Context, source, made *chat.Chat) (int, error) {
 	var sourceErr, madeErr error
 	seed := message.NewSeed()
@@ -42,7 +42,7 @@ func ownMessages(ctx context.Context, source, made *chat.Chat) (int, error) {
 	defer stop()
 	theirs, more := next()
 	own := 0
-	var rest []print // of made, from where it parts with the source
+	var rest []print // of made, from where it parts from the source
 	for p := range prints(ctx, made, seed, &madeErr) {
 		switch {
 		case len(rest) == 0 && more && p.same(theirs):
@@ -63,7 +63,7 @@ func ownMessages(ctx context.Context, source, made *chat.Chat) (int, error) {
 			places[p.ids[0]] = append(places[p.ids[0]], i)
 		}
 	}
-	at := 0 // those of rest before it are judged
+	at := 0 // the messages of rest before at are judged
 	for ; more && at < len(rest); theirs, more = next() {
 		if i := firstFrom(places, theirs, at); i >= 0 {
 			own += i - at
@@ -76,8 +76,8 @@ func ownMessages(ctx context.Context, source, made *chat.Chat) (int, error) {
 	return own + len(rest) - at, sourceErr
 }
 
-// firstFrom returns the first place, from at on, of a message that the source's
-// says too, or -1.
+// firstFrom returns the first place, at or after at, of a message that is the same as the
+// source's, or -1.
 func firstFrom(places map[message.ID][]int, theirs print, at int) int {
 	first := -1
 	for _, id := range theirs.ids {
@@ -90,8 +90,8 @@ func firstFrom(places map[message.ID][]int, theirs print, at int) int {
 	return first
 }
 
-// prints returns the messages of a chat, damaged ones too, in order. Where
-// reading fails they end and *failed is why.
+// prints returns the messages of a chat in order, including damaged ones. If reading fails they
+// end early, and *failed is the reason.
 func prints(ctx context.Context, c *chat.Chat, seed message.Seed, failed *error) iter.Seq[print] {
 	keys := jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info")
 	return func(yield func(print) bool) {
@@ -122,7 +122,7 @@ func prints(ctx context.Context, c *chat.Chat, seed message.Seed, failed *error)
 	}
 }
 
-// printOf reads the keys that prints names from a line.
+// printOf makes a print from the keys of a line that prints lists.
 func printOf(l *jsonl.Line, seed message.Seed) print {
 	value := func(k int) []byte { raw, _ := l.Value(k); return raw }
 	name, isUser, mes := value(0), value(1), value(2)

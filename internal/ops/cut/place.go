@@ -19,7 +19,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// namesGiven are the names in folders and groups, with those that this call gives.
+// namesGiven holds the names that are in folders and groups, including those that this call
+// adds.
 type namesGiven struct {
 	folders map[string]*folder
 	inGroup map[*group.File]map[string]bool // folded names of its chats
@@ -28,18 +29,18 @@ type namesGiven struct {
 
 // folder is what is known of the names in a folder.
 type folder struct {
-	taken map[string]bool // folded names of its chats, and of those to come
-	given map[string]bool // those to come
+	taken map[string]bool // folded names of its chats, including those to be made
+	given map[string]bool // those to be made
 	chats int
 }
 
-// sourceID is what tells whether another path is the same source.
+// sourceID tells whether another path is the same source.
 type sourceID struct {
 	folded string // its real path
 	info   fs.FileInfo
 }
 
-// placeOutput takes the path that was asked for.
+// placeOutput uses the path that was asked for.
 func placeOutput(c *call, source string, r *Result) (place, error) {
 	out := c.opt.Output
 	if out == Stdout {
@@ -61,7 +62,7 @@ func placeOutput(c *call, source string, r *Result) (place, error) {
 	return p, ops.PathError(err)
 }
 
-// placeBeside derives the name (SPEC.md 2.1).
+// placeBeside derives the name and puts the new chat beside its source (SPEC.md 2.1).
 func placeBeside(ctx context.Context, c *call, p *plan, groups []*group.File, r *Result) (place, error) {
 	f, err := c.names.folder(filepath.Dir(p.source))
 	if err != nil {
@@ -80,7 +81,7 @@ func placeBeside(ctx context.Context, c *call, p *plan, groups []*group.File, r 
 		return to, adopt(ctx, c, p.source, to, r)
 	case err != nil && !again:
 		return to, fmt.Errorf("%s: %w", p.source, err)
-	case again: // a name that is free cannot be a source's
+	case again: // a free name cannot be a source's
 		if err := refuseSource(c, to.path); err != nil {
 			return to, err
 		}
@@ -96,7 +97,7 @@ func placeBeside(ctx context.Context, c *call, p *plan, groups []*group.File, r 
 	return to, nil
 }
 
-// nameRequest is what the name is made from.
+// nameRequest returns the facts that the name is made from.
 func nameRequest(c *call, p *plan, f *folder, groups []*group.File) names.Request {
 	r := names.Request{
 		Kind: c.opt.Kind, Style: c.opt.Style, Chat: userdir.ChatName(p.source), Name: c.opt.Name,
@@ -110,7 +111,7 @@ func nameRequest(c *call, p *plan, f *folder, groups []*group.File) names.Reques
 		r.At = c.opt.At
 	}
 	if len(groups) > 0 {
-		r.Chats = len(groups[0].Chats) // the new name goes to this one
+		r.Chats = len(groups[0].Chats) // the new name is added to this one
 	}
 	if len(c.library.Folder(filepath.Dir(p.source)).Sidecars(r.Chat)) > 0 {
 		r.Max = names.MaxLuker
@@ -118,8 +119,7 @@ func nameRequest(c *call, p *plan, f *folder, groups []*group.File) names.Reques
 	return r
 }
 
-// adopt takes a chat that has the name already for done, if it was made from
-// this source.
+// adopt accepts an existing chat of the name as done, if it was made from this source.
 func adopt(ctx context.Context, c *call, source string, to place, r *Result) error {
 	made, err := chat.Open(ctx, to.path, chat.Options{Data: c.opt.Data, Groups: c.library})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,17 +143,16 @@ func adopt(ctx context.Context, c *call, source string, to place, r *Result) err
 	return nil
 }
 
-// called reports whether a chat of just this name is there, or is listed by a
-// group: one that differs in letter case is another chat, beside which a disk
-// that ignores case could not hold this one.
+// called reports whether a chat of exactly this name exists or is listed by a group. One that
+// differs in letter case is another chat, and a disk that ignores case could not hold both.
 func called(name, path string, groups []*group.File) bool {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return true // trouble, too: whoever takes the name meets it again and says so
+		return true // other errors count too: taking the name will hit and report them
 	}
 	return slices.ContainsFunc(groups, func(g *group.File) bool { return slices.Contains(g.Chats, name) })
 }
 
-// folder reads a folder's names once a call, by whatever path it is reached.
+// folder reads the names in a folder, once per call by whatever path it is reached.
 func (n *namesGiven) folder(dir string) (*folder, error) {
 	if f := n.folders[dir]; f != nil {
 		return f, nil
@@ -167,7 +166,7 @@ func (n *namesGiven) folder(dir string) (*folder, error) {
 		}
 		f = &folder{taken: map[string]bool{}, given: map[string]bool{}}
 		for _, e := range entries {
-			// on a disk that ignores letter case X.JSONL is in the way of X.jsonl
+			// on a disk that ignores letter case, X.JSONL takes the name of X.jsonl
 			if stem := len(e.Name()) - len(names.Extension); stem >= 0 && strings.EqualFold(e.Name()[stem:], names.Extension) {
 				f.taken[names.Fold(e.Name()[:stem])] = true
 				f.chats++
@@ -178,7 +177,7 @@ func (n *namesGiven) folder(dir string) (*folder, error) {
 	return f, nil
 }
 
-// listed returns the folded names of the chats of a group.
+// listed returns the folded names of a group's chats.
 func (n *namesGiven) listed(g *group.File) map[string]bool {
 	all := n.inGroup[g]
 	if all == nil {
@@ -200,7 +199,7 @@ func groupsOf(c *call, source string) []*group.File {
 	if c.opt.Data != "" {
 		var err error
 		if dir, err = userdir.Open(c.opt.Data); err != nil {
-			return nil // opening the chat says so
+			return nil // opening the chat reports it
 		}
 	} else if !ok {
 		return nil
@@ -212,7 +211,7 @@ func groupsOf(c *call, source string) []*group.File {
 	return set.Listing(userdir.ChatName(source))
 }
 
-// refuseSource refuses a path that is one of the sources, by whatever path, link or
+// refuseSource refuses a path that leads to one of the sources, by whatever path, link or
 // letter case.
 func refuseSource(c *call, path string) error {
 	n := c.names

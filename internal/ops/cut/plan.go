@@ -16,27 +16,27 @@ import (
 	"stchat/internal/userdir"
 )
 
-// plan is what is settled of a source before any is worked on.
+// plan is what is settled about a source before any source is worked on.
 type plan struct {
 	number int // among the sources
 	source string
-	opened safefile.Stamp // the source as it was when it was first opened; zero: it was not
+	opened safefile.Stamp // the source when it was first opened; zero: it was not
 	last   last
 	place
 
-	before  int    // the last message as an earlier try found it; -1: there was none
-	listing string // the group file that the new name goes to, or ""
+	before  int    // the last message that an earlier try found; -1: there was none
+	listing string // the group file to add the new name to, or ""
 	clone   *clone // of its lorebook, or nil
 	made    made
 }
 
-// made is what drafting found out that is needed after it.
+// made is what drafting found out and is needed later.
 type made struct {
-	bookless bool                            // a clone was asked for, and the chat names none
-	at       int                             // the index of the last message; -1: it is not known
-	moved    bool                            // the last message is another than before
-	linkedIn string                          // the real path of the source that notes the new chat
-	replaced string                          // the checkpoint that its message was linked to
+	bookless bool                            // a clone was asked for, but the chat names no lorebook
+	at       int                             // the index of the last message; -1: not known
+	moved    bool                            // the last message is not the one found before
+	linkedIn string                          // the real path of the source that links to the new chat
+	replaced string                          // the checkpoint that the message was linked to before
 	stream   func(ctx context.Context) error // writes the chat to standard output
 }
 
@@ -47,15 +47,15 @@ type place struct {
 	beside bool   // it is in the source's folder
 }
 
-// last is what is known of the last message beforehand.
+// last is what is known beforehand of the last message.
 type last struct {
-	index  int  // -1: nothing
-	whole  bool // the whole chat was read for it
+	index  int  // -1: not known
+	whole  bool // the whole chat was read to find it
 	damage jsonl.Damages
 }
 
-// planAll settles the names of the new chats, in the order of the sources, so that
-// they do not depend on which source is done first.
+// planAll settles the names of the new chats in the order of the sources, so that they do not
+// depend on which source is done first.
 func planAll(ctx context.Context, c *call, plans []*plan, results []*Result) {
 	for _, p := range plans {
 		switch {
@@ -108,7 +108,7 @@ func settle(ctx context.Context, c *call, p *plan, r *Result) error {
 	return err
 }
 
-// expect refuses what cannot be a source, and counts the work.
+// expect refuses what cannot be a source, and adds its size to the progress.
 func expect(c *call, source string) error {
 	if source == chat.Stdin {
 		return nil
@@ -118,7 +118,7 @@ func expect(c *call, source string) error {
 		return ops.PathError(err)
 	}
 	if !info.Mode().IsRegular() {
-		f, err := chat.OpenRegular(source) // it knows what to say
+		f, err := chat.OpenRegular(source) // it has the right error
 		if err == nil {
 			_ = f.Close()
 			err = fmt.Errorf("%s: %w", source, chat.ErrNotRegular)
@@ -129,8 +129,8 @@ func expect(c *call, source string) error {
 	return nil
 }
 
-// unrecorded reports whether a file that is replaced is not kept: one outside any
-// user folder whose path was asked for.
+// unrecorded reports whether a replaced file is not kept for undo: one outside any user folder,
+// at a path that was asked for.
 func (p *plan) unrecorded(opt *Options) bool {
 	if opt.Output == "" || p.path == Stdout {
 		return false
@@ -139,7 +139,7 @@ func (p *plan) unrecorded(opt *Options) bool {
 	return !inside
 }
 
-// opens returns the chat that its group is to open with, "" for the one it has.
+// opens returns the chat that the group should open with, "" for no change.
 func (p *plan) opens(opt *Options) string {
 	if opt.Open {
 		return p.name.File
@@ -147,8 +147,8 @@ func (p *plan) opens(opt *Options) string {
 	return ""
 }
 
-// sameFolder reports whether two paths lead to one folder. That one does not
-// exist is no error: what is made there will say so.
+// sameFolder reports whether two paths lead to one folder. A missing folder is not an error
+// here: creating a file in it will report that.
 func sameFolder(a, b string) (bool, error) {
 	ai, aerr := os.Stat(a)
 	bi, berr := os.Stat(b)

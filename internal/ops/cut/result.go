@@ -9,10 +9,10 @@ import (
 	"stchat/internal/ops"
 )
 
-// Result is what became of one source.
+// Result is the result for one source.
 type Result = ops.Result[Document]
 
-// Document is one checkpoint or branch: the document of SPEC.md section 7.
+// Document is the JSON document about one checkpoint or branch (SPEC.md section 7).
 type Document struct {
 	Schema       int           `json:"schema"`
 	Source       string        `json:"source" is:"path"`
@@ -30,11 +30,11 @@ type Document struct {
 	ReplacedLink *string       `json:"replaced_link"`
 	State        []StateChange `json:"state"`
 	Sidecars     []Sidecar     `json:"sidecars"`
-	Skipped      []Skipped     `json:"skipped"` // the first jsonl.MaxDamage
+	Skipped      []Skipped     `json:"skipped"` // at most the first jsonl.MaxDamage
 	SkippedTotal int           `json:"skipped_total"`
 	Warnings     []string      `json:"warnings"`
 	DryRun       bool          `json:"dry_run"`
-	Existed      bool          `json:"existed"` // it was made before
+	Existed      bool          `json:"existed"` // it had been made before
 	ops.Written
 }
 
@@ -56,7 +56,7 @@ type StateChange struct {
 // What becomes of a sidecar.
 const (
 	SidecarCut   = "cut"        // a floor log, up to the last message
-	SidecarEmpty = "empty"      // a floor log of which nothing is left: no file
+	SidecarEmpty = "empty"      // a floor log with nothing left: no file
 	SidecarFresh = "fresh"      // chat_sync with the new chat's slug
 	SidecarLeft  = "not copied" // it belongs to the source alone
 )
@@ -67,8 +67,7 @@ type Sidecar struct {
 	Action string `json:"action"`
 }
 
-// Skipped is a damaged line that was left out, or a byte order mark without
-// which the line was read.
+// Skipped is a damaged line that was left out, or a byte order mark that was ignored.
 type Skipped struct {
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
@@ -83,7 +82,7 @@ func newResult(opt *Options, source string) *Result {
 	}}
 }
 
-// skip lists damaged lines.
+// skip adds damaged lines.
 func (d *Document) skip(damage jsonl.Damages) {
 	d.SkippedTotal += damage.Total
 	for _, line := range damage.First[:min(len(damage.First), jsonl.MaxDamage-len(d.Skipped))] {
@@ -91,7 +90,7 @@ func (d *Document) skip(damage jsonl.Damages) {
 	}
 }
 
-// changed lists what isolation did.
+// changed adds changes of state, and warns of what was left.
 func (d *Document) changed(changes []isolate.Change) {
 	for _, ch := range changes {
 		d.State = append(d.State, StateChange{ch.Extension, ch.Change})
@@ -101,7 +100,7 @@ func (d *Document) changed(changes []isolate.Change) {
 	}
 }
 
-// sidecar lists what became of one.
+// sidecar adds a sidecar and what became of it.
 func (d *Document) sidecar(path, action string) {
 	d.Sidecars = append(d.Sidecars, Sidecar{path, action})
 }

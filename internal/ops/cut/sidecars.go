@@ -13,8 +13,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// sidecarsOf finds the source's Luker sidecars (FORMATS.md A1, A2), and refuses where
-// the files are not what Luker reads.
+// sidecarsOf returns the source's Luker sidecars (FORMATS.md A1, A2). It refuses a user folder
+// whose data Luker does not keep in files.
 func sidecarsOf(c *call, src *chat.Chat, p *plan, r *Result) ([]luker.Sidecar, error) {
 	if src.HasDir {
 		if reason := c.library.Database(src.Dir); reason != "" {
@@ -44,7 +44,7 @@ func sidecarsOf(c *call, src *chat.Chat, p *plan, r *Result) ([]luker.Sidecar, e
 	return list, nil
 }
 
-// cutSidecars drafts the new chat's sidecars, once its last message is known.
+// cutSidecars drafts the new chat's sidecars once its last message is known.
 func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, sidecars []luker.Sidecar, at int, r *Result) error {
 	for _, s := range sidecars {
 		path := filepath.Join(filepath.Dir(p.path), luker.SidecarName(p.name.File, s.Namespace))
@@ -75,7 +75,7 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 	return nil
 }
 
-// cutLog drafts the floor log of a new chat that has the first messages of its source.
+// cutLog drafts the floor log of a new chat that keeps the first messages of its source.
 func cutLog(set *changeset.Set, from, path string, messages int) (kept, dropped int, err error) {
 	f, err := chat.OpenRegular(from)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// stateAtLast reads what isolation, snapshots and requirements need of the messages,
-// in one pass, and so finds the last message; nil where nothing is needed.
+// stateAtLast reads, in one pass, what isolation, snapshots and requirements need of the
+// messages, which also finds the last message. The facts are nil if nothing is needed.
 func stateAtLast(ctx context.Context, opt *Options, src *chat.Chat, known last) (*isolate.Facts, last, error) {
 	known, err := findLast(ctx, opt, src, known)
 	if err != nil || !opt.needsState() {
@@ -32,7 +32,7 @@ func stateAtLast(ctx context.Context, opt *Options, src *chat.Chat, known last) 
 		return nil, known, src.Errorf("%w", err)
 	}
 	if at < 0 {
-		// the copy stops at the last message and does not see what is behind it
+		// the copy stops at the last message and does not see damage after it
 		if known.whole, known.damage = true, state.Damage; known.damage.Total > 0 && !opt.SkipDamaged {
 			return nil, known, src.DamageError(known.damage.First[0])
 		}
@@ -44,7 +44,7 @@ func stateAtLast(ctx context.Context, opt *Options, src *chat.Chat, known last) 
 	if opt.Message == nil {
 		return state, known, nil
 	}
-	// the state at N is that of the message as it becomes
+	// the state at the last message is that after its edit
 	copied, err := copyTo(ctx, opt, nil, src, known)
 	if err != nil {
 		return nil, known, err
@@ -82,8 +82,7 @@ func judge(c *call, src *chat.Chat, md *rawjson.Object, state *isolate.Facts, at
 	return fmt.Errorf("not as %w at message %d: %s", ErrRequirement, at, strings.Join(broken, "; "))
 }
 
-// judgedBook returns the chat's lorebook, nil where it has none or where it is not
-// there.
+// judgedBook returns the chat's lorebook, nil if it has none or the lorebook is missing.
 func judgedBook(c *call, src *chat.Chat, md *rawjson.Object) (*lorebook.Book, error) {
 	name, ok := lorebook.NameIn(md)
 	if !ok {
@@ -99,9 +98,8 @@ func judgedBook(c *call, src *chat.Chat, md *rawjson.Object) (*lorebook.Book, er
 	return book, err
 }
 
-// keepRecap makes an Auto-Recap store safe in a chat without a parent: its
-// extension erases a recap whose chat_id is foreign where there is no main_chat
-// (FORMATS.md B2.1).
+// keepRecap protects an Auto-Recap store in a chat without a parent: without main_chat the
+// extension erases a recap whose chat_id is not the chat's (FORMATS.md B2.1).
 func keepRecap(src *chat.Chat, name string, md *rawjson.Object, r *Result) {
 	if _, ok := autorecap.RunningIn(md); !ok {
 		return

@@ -9,8 +9,8 @@ import (
 	"stchat/internal/plural"
 )
 
-// prepareStream validates everything, since what has been printed cannot be taken
-// back, and returns what writes the chat to standard output.
+// prepareStream validates everything, since output cannot be taken back, and returns a function
+// that writes the chat to standard output.
 func prepareStream(ctx context.Context, c *call, p *plan, src *chat.Chat, header []byte, known last, r *Result) (func(context.Context) error, error) {
 	opt := c.opt
 	copied, err := copyTo(ctx, opt, nil, src, known)
@@ -29,7 +29,7 @@ func prepareStream(ctx context.Context, c *call, p *plan, src *chat.Chat, header
 	}
 	limit := end.Index + 1
 	if line != nil {
-		limit-- // it comes behind the others
+		limit-- // it is written after the others
 	}
 	if opt.Changes.DryRun {
 		r.Note("would write %s to standard output, %d bytes", plural.S(r.Doc.Messages, "message"), r.Doc.Bytes)
@@ -51,7 +51,7 @@ func prepareStream(ctx context.Context, c *call, p *plan, src *chat.Chat, header
 	}, nil
 }
 
-// copyFirst copies messages that have been validated.
+// copyFirst copies the first limit messages, which have been validated.
 func copyFirst(ctx context.Context, opt *Options, w io.Writer, src *chat.Chat, limit int) error {
 	_, err := jsonl.Copy(ctx, w, src.Source, copyOptions(opt, src, limit, 0))
 	return readError(src, err)

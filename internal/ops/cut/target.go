@@ -14,10 +14,10 @@ import (
 	"stchat/internal/safefile"
 )
 
-// zeroStamp is that of a file which may stand in any state.
+// zeroStamp is the stamp of a file that may be in any state.
 var zeroStamp safefile.Stamp
 
-// target drafts the file of the new chat: a new one, or one that may be replaced.
+// target drafts the file of the new chat: a new file, or one that may be replaced.
 func target(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *plan) (*changeset.Draft, error) {
 	var like []changeset.DraftOption
 	if p.source != chat.Stdin {
@@ -49,8 +49,8 @@ func target(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p 
 	return set.Replace(p.path, was, "the "+c.opt.Kind.String()+", made again")
 }
 
-// mayReplace refuses a chat that is not made from this source, or that has been
-// gone on with.
+// mayReplace refuses to replace a chat that was not made from this source, or that was
+// continued.
 func mayReplace(ctx context.Context, c *call, src *chat.Chat, path string) error {
 	old, err := chat.Open(ctx, path, chat.Options{Data: c.opt.Data, Groups: c.library})
 	if err != nil {
@@ -80,7 +80,8 @@ func madeFrom(made *chat.Chat, source string) error {
 	return nil
 }
 
-// create drafts a whole new file that is made from another.
+// create drafts a new file with the given data, and the privacy and owner of the file it is
+// made from.
 func create(set *changeset.Set, path string, data []byte, from safefile.Stamp, about string) error {
 	d, err := set.Create(path, about, changeset.Like(from))
 	if err == nil {

@@ -10,7 +10,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Roles of a message that is made of a text.
+// Roles of a message that is made from a text.
 const (
 	RoleUser      = "user"
 	RoleCharacter = "character"
@@ -19,26 +19,26 @@ const (
 	RoleComment   = "comment"
 )
 
-// AddOptions says which messages come, and where.
+// AddOptions says which messages to add, and where.
 type AddOptions struct {
 	Options
-	At *int // before this message, below 0 counted from the end; nil: at the end
+	At *int // before this message; negative: counted from the end; nil: at the end
 
 	Objects [][]byte // messages as JSON objects, one line each
-	Role    string   // or one message with this role
-	Name    string   // who speaks; "": as the last message of that role
+	Role    string   // instead of Objects: one message with this role
+	Name    string   // of the speaker; "": that of the last message with this role
 	Text    string
 }
 
 var (
-	// ErrNotMessage means that an object is no message.
+	// ErrNotMessage means that an object is not a message.
 	ErrNotMessage = errors.New("not a message")
-	// ErrNoSpeaker means that nobody knows who speaks.
+	// ErrNoSpeaker means that the speaker's name is not known.
 	ErrNoSpeaker = errors.New("nobody has spoken in this role yet")
 )
 
-// Add puts messages into a chat. Objects keep their keys, order and spelling; name,
-// is_user, is_system and send_date are added where they are missing.
+// Add adds messages to a chat. Objects keep their keys, order and spelling; name, is_user,
+// is_system and send_date are added if missing.
 func Add(ctx context.Context, opt AddOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		cast, err := castOf(ctx, o)
@@ -80,7 +80,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 	})
 }
 
-// dateForm is how SillyTavern writes send_date since 1.13.
+// dateForm is the layout of send_date since SillyTavern 1.13, in UTC.
 const dateForm = "2006-01-02T15:04:05.000Z"
 
 func sendDate(t time.Time) []byte { return rawjson.Quote(t.UTC().Format(dateForm)) }

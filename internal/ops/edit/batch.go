@@ -9,7 +9,7 @@ import (
 	"stchat/internal/safefile"
 )
 
-// BatchOptions says what message apply makes of a chat.
+// BatchOptions says which operations message apply runs on a chat.
 type BatchOptions struct {
 	Options
 	Operations *Operations
@@ -18,7 +18,7 @@ type BatchOptions struct {
 	Stamp safefile.Stamp
 }
 
-// Apply makes many operations together: all indexes are those of the chat before.
+// Apply runs many operations together: all indexes are those of the chat before.
 func Apply(ctx context.Context, opt BatchOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		list := *opt.Operations // each chat resolves the numbers for itself
@@ -32,7 +32,7 @@ func Apply(ctx context.Context, opt BatchOptions) []*Result {
 	})
 }
 
-// batch collects what operations ask of one chat.
+// batch collects what the operations ask of one chat.
 type batch struct {
 	open *open
 	list *Operations
@@ -56,7 +56,7 @@ func (b *batch) all(ctx context.Context) (*Plan, error) {
 			b.plan.swipeGoes(int(i), o.number("delete")-1)
 		}
 	}
-	var speakers cast // read where a message does not say who speaks
+	var speakers cast // read if a message does not name its speaker
 	for _, t := range b.list.add {
 		o, err := b.list.at(t.op)
 		if err != nil {
@@ -85,7 +85,7 @@ func (b *batch) all(ctx context.Context) (*Plan, error) {
 	return b.plan, nil
 }
 
-// find looks up where the messages lie that operations name.
+// find locates the messages that the operations name.
 func (b *batch) find(ctx context.Context) error {
 	l := b.list
 	if l.fromEnd {
@@ -124,14 +124,14 @@ func (b *batch) find(ctx context.Context) error {
 	return l.resolve(b.open.messages)
 }
 
-// room returns for how many places there is to be room where so many messages are named:
-// not for more than the chat can have.
+// room returns the capacity to reserve where that many messages are named: never more than the
+// chat can have.
 func (b *batch) room(named int) int {
 	const shortest = int64(len(`{}` + "\n"))
 	return int(min(int64(named), b.open.chat.Source.Size/shortest))
 }
 
-// conflict refuses edits of messages that are deleted.
+// conflict refuses edits of messages that are also deleted.
 func (b *batch) conflict() error {
 	edits, removes := &sweep{rest: b.list.edit}, &sweep{rest: b.list.remove}
 	for _, at := range b.plan.Delete {
@@ -144,7 +144,7 @@ func (b *batch) conflict() error {
 	return nil
 }
 
-// metadata makes the operations on the metadata.
+// metadata applies the operations on the metadata.
 func (b *batch) metadata(metadata []byte) ([]byte, error) {
 	for _, op := range b.list.meta {
 		o, err := b.list.at(op)

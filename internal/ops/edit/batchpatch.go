@@ -10,21 +10,21 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// PatchOptions says what an RFC 6902 patch over the list of messages makes of a chat.
+// PatchOptions says which RFC 6902 patch to apply to a chat's list of messages.
 type PatchOptions struct {
 	Options
 	Patch []patch.Operation
 }
 
-// slot is a message while a patch is being played: one of the chat, or a new one.
+// slot is a message while a patch is applied: one of the chat, or a new one.
 type slot struct {
-	index int    // in the chat; below 0: new
-	line  []byte // nil: as it stands in the chat
+	index int    // in the chat; -1: new
+	line  []byte // nil: as in the chat
 }
 
-// ApplyPatch plays a patch over the list of messages, one operation after the other, as
-// Luker's /api/chats/patch does: add, remove, replace and test. An add of the message that
-// stands there already is a test.
+// ApplyPatch applies a patch to the list of messages, one operation after the other, as Luker's
+// /api/chats/patch does: add, remove, replace and test. An add of a message equal to the one
+// already there changes nothing, like a test.
 func ApplyPatch(ctx context.Context, opt PatchOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		g := &game{open: o}
@@ -44,13 +44,13 @@ func ApplyPatch(ctx context.Context, opt PatchOptions) []*Result {
 	})
 }
 
-// game is a list of messages that a patch is played on.
+// game is a list of messages that a patch is applied to.
 type game struct {
 	open   *open
 	places []choose.Place
 	list   []slot
 
-	speakers cast // read where a message does not say who speaks
+	speakers cast // read if a message does not name its speaker
 }
 
 func (g *game) play(ctx context.Context, op *patch.Operation) error {
@@ -77,7 +77,7 @@ func (g *game) play(ctx context.Context, op *patch.Operation) error {
 	return g.whole(ctx, at, op)
 }
 
-// within plays an operation inside a message.
+// within applies an operation inside a message.
 func (g *game) within(at int, op *patch.Operation) error {
 	line, err := g.line(at)
 	if err != nil {
@@ -93,7 +93,7 @@ func (g *game) within(at int, op *patch.Operation) error {
 	return nil
 }
 
-// whole plays an operation on a message.
+// whole applies an operation to a whole message.
 func (g *game) whole(ctx context.Context, at int, op *patch.Operation) error {
 	var line []byte
 	var err error
@@ -133,7 +133,7 @@ func (g *game) whole(ctx context.Context, at int, op *patch.Operation) error {
 	return nil
 }
 
-// line returns a message as it is now.
+// line returns a message in its current state.
 func (g *game) line(at int) ([]byte, error) {
 	s := g.list[at]
 	if s.line != nil {
@@ -143,7 +143,7 @@ func (g *game) line(at int) ([]byte, error) {
 	return g.open.chat.Source.Section(p.Off, p.Len)
 }
 
-// plan returns what the patch comes to.
+// plan returns the changes that the patch amounts to.
 func (g *game) plan() *Plan {
 	p := &Plan{Taints: true}
 	lines := map[int][]byte{}

@@ -15,10 +15,10 @@ import (
 	"stchat/internal/userdir"
 )
 
-// cast is who has spoken in a chat so far.
+// cast records who has spoken in a chat so far.
 type cast struct {
-	last  map[message.Who][]byte       // the last name of a role, raw
-	faces map[string]map[string]string // of a group: raw avatar keys of a name
+	last  map[message.Who][]byte       // the last name used in each role, raw
+	faces map[string]map[string]string // for a group: the raw avatar keys by name
 	genID []byte                       // of the last message
 }
 
@@ -29,7 +29,7 @@ type said struct {
 	place choose.Place // of the last line
 }
 
-// castOf reads who has spoken, and counts the messages.
+// castOf reads a chat and returns who has spoken. It also counts the messages.
 func castOf(ctx context.Context, o *open) (*cast, error) {
 	c := &cast{last: map[message.Who][]byte{}, faces: map[string]map[string]string{}}
 	scanned := choose.Scanned{Whole: true}
@@ -69,7 +69,7 @@ func castOf(ctx context.Context, o *open) (*cast, error) {
 	return c, nil
 }
 
-// take notes who speaks in a line.
+// take records who speaks in a line.
 func (s *said) take(l *jsonl.Line, group bool) {
 	s.lines++
 	s.place = choose.Place{Index: l.Index, Off: l.Off, Len: int64(len(l.Raw))}
@@ -99,14 +99,14 @@ func (s *said) take(l *jsonl.Line, group bool) {
 	}
 }
 
-// isOwnRole reports whether extra.type makes a message one of the narrator or a comment:
-// its name is not that of a character or of a user who hid something.
+// isOwnRole reports whether extra.type marks a narrator message or a comment, whose name is
+// neither that of a character nor that of a user who hid something.
 func isOwnRole(kind []byte) bool {
 	text, _ := rawjson.Unquote(kind)
 	return text == RoleNarrator || text == RoleComment
 }
 
-// reset forgets what was said and keeps its memory.
+// reset clears s but keeps its memory.
 func (s *said) reset() {
 	s.lines = 0
 	for who := range s.last {
@@ -115,16 +115,16 @@ func (s *said) reset() {
 	clear(s.faces)
 }
 
-// avatarKeys are the keys that say in a group whose picture a message bears.
+// avatarKeys returns the keys that determine, in a group, whose picture a message shows.
 func avatarKeys() []string { return []string{"force_avatar", "original_avatar"} }
 
-// name returns who spoke last in a role, "" where nobody has.
+// name returns the name of the last speaker in a role, "" if there was none.
 func (c *cast) name(who message.Who) string {
 	name, _ := rawjson.Unquote(c.last[who])
 	return name
 }
 
-// made makes a message of a text, with the keys that SillyTavern writes for its role
+// made makes a message from a text, with the keys that SillyTavern writes for its role
 // (CONTENT.md 2.2).
 func (c *cast) made(o *open, opt *AddOptions) ([]byte, error) {
 	name, err := c.speaker(o, opt)
@@ -159,7 +159,8 @@ func (c *cast) made(o *open, opt *AddOptions) ([]byte, error) {
 	return m.Bytes(), nil
 }
 
-// speaker returns who speaks: whom the options name, else who spoke last in the role.
+// speaker returns the speaker's name: that of the options, else that of the last speaker in the
+// role.
 func (c *cast) speaker(o *open, opt *AddOptions) (string, error) {
 	if opt.Name != "" {
 		return opt.Name, nil
@@ -183,9 +184,9 @@ func (c *cast) speaker(o *open, opt *AddOptions) (string, error) {
 	return "", o.errorf("%w: %s", ErrNoSpeaker, opt.Role)
 }
 
-// completed returns an object as the line of a message; one that is on one line keeps every
-// byte. again reports that the chat's last
-// message has its extra.gen_id: then it was added before (Luker's append).
+// completed returns an object as the line of a message; an object on one line keeps every byte,
+// apart from the keys added. again reports that the chat's last message, or the object
+// completed before, has the same extra.gen_id: then it was added already (Luker's append).
 func (c *cast) completed(object []byte, now time.Time) (line []byte, again bool, err error) {
 	if d := jsonl.Check(object); d != nil {
 		return nil, false, d

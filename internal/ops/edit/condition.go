@@ -11,18 +11,18 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrCondition means that a text is no condition.
+// ErrCondition means that a text is not a condition.
 var ErrCondition = errors.New("a condition is KEY, !KEY, KEY=VALUE, KEY!=VALUE or KEY~GLOB")
 
-// Condition is something that metadata must be (CONTENT.md 4).
+// Condition is a condition on a chat's metadata (CONTENT.md 4).
 type Condition struct {
 	path patch.Path
 	op   string // has, lacks, =, != or ~
 	want string
 }
 
-// ParseCondition reads KEY, !KEY, KEY=VALUE, KEY!=VALUE or KEY~GLOB. A KEY that begins with
-// a slash is a JSON pointer.
+// ParseCondition parses KEY, !KEY, KEY=VALUE, KEY!=VALUE or KEY~GLOB. A KEY that begins with a
+// slash is a JSON pointer.
 func ParseCondition(text string) (c Condition, err error) {
 	key := text
 	switch at := strings.IndexAny(text, "=~"); {
@@ -47,7 +47,7 @@ func ParseCondition(text string) (c Condition, err error) {
 	return c, err
 }
 
-// holds reports whether the metadata is so.
+// holds reports whether the metadata meets the condition.
 func (c *Condition) holds(metadata []byte) bool {
 	raw, ok := patch.Get(metadata, c.path)
 	switch c.op {
@@ -57,7 +57,7 @@ func (c *Condition) holds(metadata []byte) bool {
 		return !ok
 	case "~":
 		text, isText := rawjson.Unquote(raw)
-		// a slash is a letter like any other
+		// a slash is a character like any other
 		hidden := strings.NewReplacer("/", "\x00")
 		matches, _ := path.Match(hidden.Replace(c.want), hidden.Replace(text))
 		return isText && matches

@@ -13,18 +13,18 @@ import (
 	"stchat/internal/safefile"
 )
 
-// drafting is a plan for one chat on its way to a change set.
+// drafting turns the plan for one chat into a change set.
 type drafting struct {
 	open   *open
 	plan   *Plan
 	result *Result
 	set    *changeset.Set
 
-	made    *splices       // what becomes of messages that stay
-	anchors []choose.Place // messages behind which others come, but for the last of the chat
+	made    *splices       // the edits of messages that stay
+	anchors []choose.Place // messages that others are inserted after, other than the chat's last
 }
 
-// draft finds what follows from a plan and drafts it.
+// draft finds what follows from the plan and drafts all of it.
 func (d *drafting) draft(ctx context.Context) error {
 	d.result.Doc.BytesBefore = d.open.chat.Source.Size
 	d.result.Warnings = append(d.result.Warnings, d.plan.warnings...)
@@ -88,14 +88,14 @@ func (d *drafting) draft(ctx context.Context) error {
 	if !edited && string(metadata.Bytes()) == string(before) {
 		return nil // unchanged
 	}
-	if _, err := d.open.count(ctx); err != nil { // metadata alone is not edited in a damaged chat, either
+	if _, err := d.open.count(ctx); err != nil { // a damaged chat is not edited, not even its metadata alone
 		return err
 	}
 	return d.write(ctx, before)
 }
 
-// splices returns what the edits of messages are kept in. In a dry run how many they are
-// is enough, unless state in the same messages may follow: that is where some move.
+// splices returns the store for the edits of messages. A dry run only counts them, unless
+// messages move: then state in the same messages may have to follow.
 func (d *drafting) splices() *splices {
 	switch {
 	case !d.open.opt.Changes.DryRun:
@@ -106,7 +106,7 @@ func (d *drafting) splices() *splices {
 	return &splices{counts: true}
 }
 
-// write drafts the chat, and Luker's copy of its slug.
+// write drafts the chat and Luker's copy of its slug.
 func (d *drafting) write(ctx context.Context, before []byte) error {
 	c := d.open.chat
 	metadata := c.Header.Metadata()
@@ -117,7 +117,7 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 	if slug, ok := rawjson.Unquote(raw); ok {
 		d.result.Doc.Integrity = &slug
 	}
-	var header []byte // as it is to be; nil: as it is
+	var header []byte // the new header; nil: unchanged
 	if after := metadata.Bytes(); string(after) != string(before) {
 		header = c.Header.Bytes()
 		if damage := jsonl.Check(header); damage != nil {
@@ -160,7 +160,8 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 	}), "the chat's new slug, where Luker looks first")
 }
 
-// comeAndGo notes the messages that come and go, and finds the lines behind which some come.
+// comeAndGo records the messages that are added and deleted, and locates the lines that some
+// are inserted after.
 func (d *drafting) comeAndGo(ctx context.Context, change *follow.Change) error {
 	gone := 0
 	for k, a := range d.plan.Add {
@@ -197,7 +198,7 @@ func (d *drafting) comeAndGo(ctx context.Context, change *follow.Change) error {
 	})
 }
 
-// save drafts a file of the lines that go.
+// save drafts a file with the deleted lines.
 func (d *drafting) save(ctx context.Context) error {
 	saved, err := d.set.Create(d.plan.Save, "the messages that go", changeset.Like(d.open.chat.Stamp))
 	if err != nil {

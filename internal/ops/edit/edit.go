@@ -20,19 +20,19 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Terms are what chats and their state are edited on.
+// Terms are the conditions and settings shared by all edits of chats and their state.
 type Terms struct {
 	Data            string // the user folder
-	Force           bool   // go on where that is refused
-	ExpectMessages  int    // below 0: any number
+	Force           bool   // go on where the edit would be refused
+	ExpectMessages  int    // negative: any number
 	ExpectIntegrity string // "": any slug
-	BumpIntegrity   bool   // give each chat that is edited a new slug
+	BumpIntegrity   bool   // give each edited chat a new slug
 	Changes         changeset.Options
 	Now             time.Time
 	NewUUID         func() string
 }
 
-// Options hold for every verb that edits chats in place.
+// Options are shared by all verbs that edit chats in place.
 type Options struct {
 	Terms
 	Chats    []string
@@ -40,7 +40,7 @@ type Options struct {
 	Meter    *progress.Meter
 }
 
-// Edited is what became of one chat: the JSON document of CONTENT.md 7.
+// Edited is the JSON document about one chat (CONTENT.md 7).
 type Edited struct {
 	Schema      int           `json:"schema"`
 	Path        string        `json:"path" is:"path"`
@@ -61,33 +61,33 @@ type Edited struct {
 	ops.Written
 }
 
-// StateChange is one thing that followed from the edit.
+// StateChange is one change of state that followed from the edit.
 type StateChange struct {
 	Extension string `json:"extension"`
 	Change    string `json:"change"`
 }
 
-// Sidecar is a file beside the chat and what became of it.
+// Sidecar is a file beside the chat, and what became of it.
 type Sidecar struct {
 	Path   string `json:"path" is:"path"`
 	Action string `json:"action"`
 }
 
-// Result is what became of one chat.
+// Result is the result for one chat.
 type Result struct {
 	ops.Result[Edited]
-	Swipe int    // the number of a swipe that was added
+	Swipe int    // the number of an added swipe
 	Diffs []Diff // the first changes of a dry run, for a person
 }
 
-// Diff is what differs in one line before and after, cut around that; nil where the line
-// comes or goes.
+// Diff is the difference between one line before and after, cut to what surrounds it. Before is
+// nil if the line is added, After if it is deleted.
 type Diff struct {
 	Index         int // -1: the header
 	Before, After []byte
 }
 
-// newDiff cuts a line before and after around what differs.
+// newDiff returns the Diff of a line, cut around what differs.
 func newDiff(index int, before, after []byte) *Diff {
 	const limit = 160 // characters
 	d := &Diff{Index: index}
@@ -104,8 +104,8 @@ func newDiff(index int, before, after []byte) *Diff {
 // ErrExpected means that a chat is not as it was expected to be.
 var ErrExpected = errors.New("not as expected")
 
-// run edits every chat as plan says. A chat that is named twice, by whatever paths, is
-// edited once.
+// run edits every chat as plan asks. A chat that is named twice, by whatever paths, is edited
+// once.
 func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *open) (*Plan, error)) []*Result {
 	lib := new(library.Library)
 	var results []*Result
@@ -142,7 +142,7 @@ func newResult(path string, opt Options) *Result {
 	return r
 }
 
-// distinct returns the paths without those that lead to a chat named before.
+// distinct returns paths without those that lead to a chat named earlier.
 func distinct(paths []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
@@ -153,7 +153,7 @@ func distinct(paths []string) []string {
 	})
 }
 
-// finish fills in what became of the files.
+// finish fills in the outcome of the change set.
 func (r *Result) finish(o changeset.Outcome) {
 	r.Outcome = o
 	if o.Err != nil {
@@ -181,7 +181,7 @@ func (r *Result) state(changes []isolate.Change) {
 	}
 }
 
-// lost tells what goes with messages.
+// lost reports what is lost with deleted messages.
 func (r *Result) lost(state *follow.State) {
 	for _, l := range state.Lost() {
 		r.Doc.LostLinks = append(r.Doc.LostLinks, l)
@@ -192,17 +192,17 @@ func (r *Result) lost(state *follow.State) {
 	}
 }
 
-// shownDiffs is how many changes of a chat are kept to be shown.
+// shownDiffs is how many differences per chat are kept for display.
 const shownDiffs = 40
 
-// diff keeps one to be shown; nil is none.
+// diff keeps a difference for display; d may be nil.
 func (r *Result) diff(d *Diff) {
 	if d != nil && len(r.Diffs) < shownDiffs {
 		r.Diffs = append(r.Diffs, *d)
 	}
 }
 
-// about says in words what happens to the chat.
+// about describes the change to the chat in words.
 func about(r *Result) string {
 	var did []string
 	for _, part := range []struct {

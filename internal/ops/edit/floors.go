@@ -24,8 +24,8 @@ type floors struct {
 	set    *changeset.Set
 }
 
-// follow brings the logs in step with messages that come and go and with swipes: swiped is
-// the one that is chosen from now on, of messages where it is another.
+// follow adjusts the logs to messages and swipes that are added and deleted. swiped holds the
+// newly chosen swipe of each message where it changes.
 func (l floors) follow(ctx context.Context, plan *Plan, change *follow.Change, swiped map[int]int) error {
 	hasLog := slices.ContainsFunc(l.open.sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog })
 	if l.open.opt.NoFollow || !hasLog || len(change.Gone)+len(change.Inserted)+len(swiped)+len(plan.swipesGone) == 0 {
@@ -50,7 +50,7 @@ func (l floors) follow(ctx context.Context, plan *Plan, change *follow.Change, s
 	})
 }
 
-// prune drops what the plan says from the floor logs.
+// prune drops the commits that the plan rejects from the floor logs.
 func (l floors) prune(ctx context.Context, plan *Plan) error {
 	return l.each(func(log luker.Sidecar, file *os.File) error {
 		if err := ctx.Err(); err != nil {
@@ -61,7 +61,7 @@ func (l floors) prune(ctx context.Context, plan *Plan) error {
 	})
 }
 
-// each opens the floor logs of the chat, one after the other.
+// each calls do with the chat's floor logs, opened one after the other.
 func (l floors) each(do func(log luker.Sidecar, file *os.File) error) error {
 	for _, s := range l.open.sidecars {
 		if s.Kind != luker.FloorLog {
@@ -79,7 +79,7 @@ func (l floors) each(do func(log luker.Sidecar, file *os.File) error) error {
 	return nil
 }
 
-// rewrite drafts a floor log with its commits where they belong.
+// rewrite drafts a floor log with its commits moved or dropped as where asks.
 func (l floors) rewrite(log luker.Sidecar, file *os.File, where luker.Where) (did luker.Rewritten, err error) {
 	was, err := safefile.StampOf(file)
 	if err != nil {
@@ -102,7 +102,7 @@ func (l floors) rewrite(log luker.Sidecar, file *os.File, where luker.Where) (di
 	return did, nil
 }
 
-// guard refuses a change after which a floor log does not replay that did before.
+// guard refuses a change after which a floor log would no longer replay, if it did before.
 func (l floors) guard(log luker.Sidecar, file *os.File, f *follow.Floors) error {
 	active := luker.Active(f.After, -1)
 	broken := replays(file, func(c *luker.Commit) bool {

@@ -15,13 +15,13 @@ import (
 )
 
 var (
-	// ErrQueue means that waiting work of Auto-Recap names messages that move.
+	// ErrQueue means that pending operations of Auto-Recap name messages that move.
 	ErrQueue = errors.New("pending operations of Auto-Recap refer to messages that move")
 	// ErrReplay means that a floor log of Luker would no longer replay.
 	ErrReplay = errors.New("a floor log of Luker would no longer replay")
 )
 
-// mayMove refuses an edit that state would be lost by which nobody here can move.
+// mayMove refuses an edit that would break state which cannot be moved along.
 func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
 	first := change.FirstMoved()
 	if first < 0 || o.opt.Force {
@@ -53,8 +53,8 @@ func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
 	return nil
 }
 
-// followUp brings what refers to messages in step, but for what messages themselves hold:
-// the state returned says how; it is nil where nothing has to follow.
+// followUp adjusts the state that refers to messages, except what messages themselves hold: the
+// state returned describes that part, and is nil if nothing has to follow.
 func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, metadata *rawjson.Object) (*follow.State, error) {
 	if o.opt.NoFollow || !change.Matters(metadata) {
 		return nil, nil
@@ -79,12 +79,12 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 	return state, nil
 }
 
-// followIn brings what messages hold in step, on top of what edits made of them; both gets
-// the one and the other.
+// followIn adjusts the state in messages, on top of the edits in was; both receives all edits
+// together.
 func followIn(ctx context.Context, o *open, state *follow.State, was, both *splices) error {
 	type job struct {
 		line  follow.Line
-		edits []rawjson.Splice // what was made of the line
+		edits []rawjson.Splice // those already made in the line
 	}
 	type followed struct {
 		line follow.Line

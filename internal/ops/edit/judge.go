@@ -12,39 +12,39 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// changed is what an edit makes of a message, where that is something else.
+// changed is the effect of an edit on a message that it changes.
 type changed struct {
 	index         int
 	splices       []rawjson.Splice // in the file
 	hidden, shown bool             // its is_system becomes true, or false
 	swipe         int              // the chosen one, from 0
-	swiped        bool             // that is another one
+	swiped        bool             // swipe differs from before
 	operations    []byte           // its extra.var_ops
-	operated      bool             // these are others
+	operated      bool             // operations differ from before
 	diff          *Diff
 }
 
-// editing is a message on its way through its edit.
+// editing is a message and the edit to make in it.
 type editing struct {
 	place choose.Place
 	edit  Edit
 }
 
-// making makes the edits of messages, and keeps what comes of them: it stands behind the
-// header, which cannot be written before all of it is known.
+// making makes the edits of messages and keeps the results aside: they come after the header,
+// which cannot be written before all of them are known.
 type making struct {
 	open   *open
 	plan   *Plan
 	result *Result
-	change *follow.Change // what the edits do to state is noted there
+	change *follow.Change // receives what the edits change in state
 
-	made   *splices    // what becomes of messages that stay
-	swiped map[int]int // the swipe that is chosen from now on, of messages where it is another
+	made   *splices    // the edits of messages that stay
+	swiped map[int]int // the newly chosen swipe, by message, where it changes
 }
 
 // make makes all edits.
 func (m *making) make(ctx context.Context) error {
-	var shown atomic.Bool // enough is noted to be shown
+	var shown atomic.Bool // enough diffs are kept
 	shown.Store(!m.open.opt.Changes.DryRun)
 	messages := func(yield func(editing) bool) {
 		for _, at := range m.plan.Change {
@@ -90,14 +90,14 @@ func (m *making) make(ctx context.Context) error {
 	return err
 }
 
-// changed makes an edit. The splices are those of the line.
+// changed makes an edit. The splices returned count from the start of the line.
 func (m *making) changed(e editing, line []byte) (c changed, err error) {
 	if m.plan.Texts != nil {
 		c.splices = m.plan.Texts(line)
 		if len(c.splices) == 0 {
 			return c, nil
 		}
-		if damage := jsonl.Check(c.splices[0].Data); damage != nil { // the text of all
+		if damage := jsonl.Check(c.splices[0].Data); damage != nil { // all splices hold the same text
 			return c, m.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
 		}
 		return c, nil
@@ -117,7 +117,7 @@ func (m *making) changed(e editing, line []byte) (c changed, err error) {
 	return c, nil
 }
 
-// note takes in what became of a message.
+// note records the effect of an edit.
 func (m *making) note(c *changed) {
 	at := c.index
 	m.result.Doc.Changed = append(m.result.Doc.Changed, at)
@@ -142,7 +142,7 @@ func (m *making) note(c *changed) {
 	}
 }
 
-// compared says in what two states of a message differ that matters to other state.
+// compared returns what differs between two states of a message and matters to other state.
 func compared(old, edited []byte) (c changed) {
 	var was, is [3]rawjson.Span
 	rawjson.Places(old, was[:], "is_system", "swipe_id", "extra")

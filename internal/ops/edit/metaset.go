@@ -14,16 +14,16 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// MetaOptions says what becomes of the metadata of chats.
+// MetaOptions says how to change the metadata of chats.
 type MetaOptions struct {
 	Options
 	Values    patch.Changes
 	MainChat  *string     // "" removes it; nil leaves it
-	Integrity string      // a slug, IntegrityNew, IntegrityNone, or "" for as it is
-	Where     []Condition // all must hold, else the chat is passed over
+	Integrity string      // a slug, IntegrityNew, IntegrityNone, or "" to leave it
+	Where     []Condition // all must hold, or the chat is passed over
 }
 
-// Ways to fill the integrity slug; any other value is the slug.
+// Special values of Integrity; any other value is the slug itself.
 const (
 	IntegrityNew  = "new"
 	IntegrityNone = "none"
@@ -35,7 +35,7 @@ var ErrCycle = errors.New("the chat would be its own ancestor")
 // ErrPassedOver means that a chat does not meet the conditions.
 var ErrPassedOver = errors.New("the chat is not as the conditions ask")
 
-// SetMeta changes the metadata of chats. One that does not meet the conditions has
+// SetMeta changes the metadata of chats. A chat that does not meet the conditions has
 // [ErrPassedOver] in its result.
 func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 	left := opt.Values.LeaveOut(ownKeys()...)
@@ -69,11 +69,11 @@ func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 	return results
 }
 
-// ownKeys are the keys that options of their own are for.
+// ownKeys returns the keys that have options of their own.
 func ownKeys() []string { return []string{"main_chat", "integrity"} }
 
-// setMeta makes the changes to a chat's metadata. Its slug and its parent have options of
-// their own, so that nothing else touches them.
+// setMeta returns a chat's metadata with the changes made. The slug and the parent have options
+// of their own, so nothing else changes them.
 func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 	edited, err := opt.Values.Apply(metadata)
 	if err != nil {
@@ -81,7 +81,7 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 	}
 	md, err := rawjson.ParseObject(edited)
 	if err != nil {
-		return edited, nil // the engine says what it would be
+		return edited, nil // the engine reports it
 	}
 	for _, key := range ownKeys() {
 		if raw, ok := rawjson.Lookup(metadata, key); !ok {
@@ -112,8 +112,8 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 	return md.Bytes(), nil
 }
 
-// missingParent refuses a parent that descends from the chat, and returns the first ancestor that
-// is not there.
+// missingParent refuses a parent that descends from the chat. It returns name if the parent
+// itself cannot be opened, else "".
 func missingParent(ctx context.Context, o *open, name string) (missing string, err error) {
 	seen := map[string]bool{}
 	for !seen[names.Fold(name)] {

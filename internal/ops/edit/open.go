@@ -28,11 +28,11 @@ var (
 type open struct {
 	opt      Options
 	chat     *chat.Chat
-	slug     string          // its new slug; "" where it keeps the old one
+	slug     string          // its new slug; "" if it keeps the old one
 	sync     string          // its chat_sync
-	sidecars []luker.Sidecar // Luker's, that hold state of extensions
-	messages int             // below 0: not counted yet
-	last     choose.Place    // the last message, where they were counted; its Len is 0 where there is none
+	sidecars []luker.Sidecar // Luker's other sidecars, which hold state of extensions
+	messages int             // -1: not counted yet
+	last     choose.Place    // the last message, once they are counted; its Len is 0 if there is none
 }
 
 // openChat opens a chat, and refuses one that must not be edited (CONTENT.md 1.3).
@@ -89,13 +89,14 @@ func (o *open) judge(lib *library.Library) error {
 	return nil
 }
 
-// chooseAndCount is choose, and counts all messages on the way.
+// chooseAndCount is choose that also counts all messages.
 func (o *open) chooseAndCount(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
 	c.Whole = true
 	return o.choose(ctx, c, each)
 }
 
-// choose reads the chosen messages, and refuses a chat that is damaged where it was read.
+// choose calls each with the chosen messages, and refuses a chat that is damaged in the part
+// read.
 func (o *open) choose(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
 	scanned, err := c.Scan(ctx, o.source(), each)
 	if err != nil {
@@ -104,7 +105,7 @@ func (o *open) choose(ctx context.Context, c choose.Choice, each func(choose.Pla
 	return o.whole(&scanned)
 }
 
-// one returns the only message that is chosen, and counts all.
+// one returns the only chosen message, and counts all messages.
 func (o *open) one(ctx context.Context, c choose.Choice) (choose.Place, error) {
 	c.Whole = true
 	at, scanned, err := c.One(ctx, o.source())
@@ -117,7 +118,8 @@ func (o *open) one(ctx context.Context, c choose.Choice) (choose.Place, error) {
 	return at, nil
 }
 
-// count returns how many messages the chat has, notes where the last one is, and refuses one that is damaged.
+// count returns the number of messages and records where the last one is. It refuses a damaged
+// chat and a number other than expected.
 func (o *open) count(ctx context.Context) (int, error) {
 	if o.messages < 0 {
 		if err := o.chooseAndCount(ctx, choose.Choice{}, func(choose.Place) error { return nil }); err != nil {
@@ -130,7 +132,7 @@ func (o *open) count(ctx context.Context) (int, error) {
 	return o.messages, nil
 }
 
-// whole notes what a scan counted, and refuses a chat that is damaged where it was read.
+// whole records what a scan counted, and refuses a chat that is damaged in the part read.
 func (o *open) whole(scanned *choose.Scanned) error {
 	if scanned.Whole {
 		o.messages, o.last = scanned.Messages, scanned.Last
@@ -145,12 +147,12 @@ func (o *open) source() choose.Source {
 	return choose.Source{Source: o.chat.Source, Body: o.chat.Body, Line: o.chat.BodyLine}
 }
 
-// errorf makes an error about the chat.
+// errorf returns an error about the chat.
 func (o *open) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{o.chat.Label()}, args...)...)
 }
 
-// recaps returns those of the messages named by versions of the running recap that have a
+// recaps reports, for the messages named by versions of the running recap, whether they have a
 // scene recap.
 func (o *open) recaps(ctx context.Context, messages int) (map[int]bool, error) {
 	has := map[int]bool{}

@@ -15,7 +15,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrOperation means that a line is no operation of message apply.
+// ErrOperation means that a line is not an operation of message apply.
 var ErrOperation = errors.New("not an operation")
 
 // operation is one operation of message apply (CONTENT.md 2.6).
@@ -25,7 +25,7 @@ type operation struct {
 	raw *rawjson.Object
 }
 
-// parseOperation reads one operation, which is valid JSON.
+// parseOperation parses one operation from valid JSON.
 func parseOperation(line []byte) (o operation, err error) {
 	if o.raw, err = rawjson.ParseObject(line); err != nil {
 		return o, fmt.Errorf("%w: %s", ErrOperation, rawjson.KindOf(line))
@@ -47,7 +47,7 @@ func parseOperation(line []byte) (o operation, err error) {
 	return o, err
 }
 
-// rangesOf reads a number, a text with ranges, or a list of both.
+// rangesOf parses a number, a text with ranges, or a list of both.
 func rangesOf(raw []byte) (list []choose.Range, err error) {
 	switch rawjson.KindOf(raw) {
 	case rawjson.Number:
@@ -75,7 +75,7 @@ func rangesOf(raw []byte) (list []choose.Range, err error) {
 	return nil, fmt.Errorf("%w: at is %s", ErrOperation, rawjson.KindOf(raw))
 }
 
-// changes reads what set and meta ask.
+// changes returns the changes that a set or meta operation asks for.
 func (o *operation) changes() (c patch.Changes, err error) {
 	c.Merge, _ = o.raw.Get("merge")
 	c.MergePatch, _ = o.raw.Get("merge_patch")
@@ -111,7 +111,7 @@ func (o *operation) changes() (c patch.Changes, err error) {
 	return c, err
 }
 
-// edit returns what the operation does to a message.
+// edit returns the edit that the operation makes in a message.
 func (o *operation) edit(opt *Options, greeting bool) (Edit, error) {
 	switch o.op {
 	case "hide", "unhide":
@@ -136,7 +136,7 @@ func (o *operation) edit(opt *Options, greeting bool) (Edit, error) {
 	}, err
 }
 
-// test returns the judgement of a message.
+// test returns an edit that changes nothing and fails where the message is not as expected.
 func (o *operation) test() (Edit, error) {
 	if raw, ok := o.raw.Get("value"); ok {
 		return func(line []byte) ([]byte, error) {
@@ -159,21 +159,21 @@ func (o *operation) test() (Edit, error) {
 	}, nil
 }
 
-// number returns the value of a key, 0 where that is no whole number.
+// number returns the value of a key, 0 if it is not a whole number.
 func (o *operation) number(key string) int {
 	raw, _ := o.raw.Get(key)
 	n, _ := rawjson.Int(raw)
 	return n
 }
 
-// isNamed reports whether the message that comes says who speaks.
+// isNamed reports whether the message to add names its speaker.
 func (o *operation) isNamed() bool {
 	object, _ := o.raw.Get("message")
 	_, ok := rawjson.Lookup(object, "name")
 	return ok
 }
 
-// message returns the message that comes; one without a name gets that of the cast.
+// message returns the message to add; without a name, it gets the one from the cast.
 func (o *operation) message(c cast, now time.Time) ([]byte, error) {
 	object, _ := o.raw.Get("message")
 	line, _, err := c.completed(object, now)
@@ -183,7 +183,7 @@ func (o *operation) message(c cast, now time.Time) ([]byte, error) {
 	return line, nil
 }
 
-// swipe returns what the operation does to a message's swipes.
+// swipe returns the change that the operation makes to a message's swipes.
 func (o *operation) swipe(common *Options) (*SwipeOptions, error) {
 	opt := &SwipeOptions{Options: *common, Choose: o.number("choose"), Delete: o.number("delete")}
 	if raw, ok := o.raw.Get("add"); ok {

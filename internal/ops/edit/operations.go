@@ -13,34 +13,34 @@ import (
 	"stchat/internal/jsonl"
 )
 
-// Operations is a list of operations of message apply. There may be millions: of each only
-// the place in the list is kept, and it is read again where it is needed.
+// Operations is a list of operations of message apply. There may be millions, so only the
+// offset of each is kept, and it is read again when needed.
 type Operations struct {
 	src       jsonl.Source
 	add       targets
 	remove    targets
 	edit      targets // set, hide, unhide, swipe
 	test      targets
-	swipeGoes targets // those of edit that delete a swipe
-	meta      []int   // where those on the metadata begin
-	taints    bool    // SillyTavern would note one of the edits
+	swipeGoes targets // those in edit that delete a swipe
+	meta      []int   // offsets of those on the metadata
+	taints    bool    // SillyTavern would mark the chat as tainted by one of the edits
 	fromEnd   bool    // some number counts from the end
 }
 
-// target is a range of messages that an operation names, both ends inclusive. Of one that
-// adds a message both are the place.
+// target is a range of messages that an operation names, both ends inclusive. For an added
+// message, both are its place.
 type target struct {
-	op       int // where the operation begins in the list's bytes
+	op       int // offset of the operation in the list
 	from, to int32
 }
 
-// toEnd is the end of a target that has none, and the place of a message at the end.
+// toEnd is the end of an open range, and the place of a message added at the end.
 const toEnd = math.MaxInt32
 
 type targets []target
 
-// ReadOperations reads one JSON object per line. The error names the line and wraps
-// [ErrOperation], or is that of reading.
+// ReadOperations reads one JSON object per line. The error of a bad operation names its line;
+// most wrap [ErrOperation].
 func ReadOperations(ctx context.Context, src jsonl.Source) (*Operations, error) {
 	type batch struct {
 		Operations
@@ -75,7 +75,7 @@ func (l *Operations) lists() []*targets {
 	return []*targets{&l.add, &l.remove, &l.edit, &l.test, &l.swipeGoes}
 }
 
-// join takes in the operations that come behind.
+// join appends the operations of the next batch.
 func (l *Operations) join(next *Operations) {
 	from := next.lists()
 	for i, list := range l.lists() {
@@ -85,7 +85,7 @@ func (l *Operations) join(next *Operations) {
 	l.taints, l.fromEnd = l.taints || next.taints, l.fromEnd || next.fromEnd
 }
 
-// emptied returns no operations, with the memory of these.
+// emptied returns an empty list that reuses the memory of l.
 func (l *Operations) emptied() (none Operations) {
 	from := l.lists()
 	for i, list := range none.lists() {
@@ -94,7 +94,7 @@ func (l *Operations) emptied() (none Operations) {
 	return none
 }
 
-// take takes in the operation that begins at an offset.
+// take adds the operation that begins at an offset.
 func (l *Operations) take(at int, line []byte) error {
 	o, err := parseOperation(line)
 	if err != nil {
@@ -128,7 +128,7 @@ func (l *Operations) take(at int, line []byte) error {
 	return err
 }
 
-// takeAdd takes in a message that comes.
+// takeAdd adds an add operation.
 func (l *Operations) takeAdd(at int, o *operation) error {
 	l.taints = true
 	switch {
@@ -143,7 +143,7 @@ func (l *Operations) takeAdd(at int, o *operation) error {
 	return err
 }
 
-// into notes the ranges of an operation.
+// into returns list with the ranges of an operation added.
 func (l *Operations) into(list targets, op int, ranges []choose.Range) targets {
 	for _, r := range ranges {
 		l.fromEnd = l.fromEnd || r.From < 0 || r.To < 0
@@ -167,7 +167,8 @@ func (l *Operations) at(op int) (operation, error) {
 	}
 }
 
-// line returns the number, from 1, of the line in which an operation begins.
+// line returns the number, from 1, of the line in which an operation begins, 0 if that cannot
+// be read.
 func (l *Operations) line(op int) int {
 	const step = 64 << 10
 	number := 1
@@ -181,13 +182,13 @@ func (l *Operations) line(op int) int {
 	return number
 }
 
-// errorf makes an error about an operation, by its line in the list.
+// errorf returns an error about an operation that names its line.
 func (l *Operations) errorf(op int, format string, args ...any) error {
 	return fmt.Errorf("line %d: "+format, append([]any{l.line(op)}, args...)...)
 }
 
-// resolve turns the numbers of all targets into indexes of a chat with so many messages.
-// The error is that of the first operation that names one that is not there.
+// resolve turns the numbers of all targets into indexes of a chat with that many messages. The
+// error is that of the first operation that names a missing message.
 func (l *Operations) resolve(messages int) error {
 	wrong, cause := -1, error(nil)
 	fail := func(op int, err error) {
@@ -231,14 +232,14 @@ func (l *Operations) resolve(messages int) error {
 	return nil
 }
 
-// sort puts targets in the order in which messages are gone through. Those that begin at
-// one message stay in the list's order.
+// sort sorts targets by the message they begin at. Those that begin at the same message stay in
+// the list's order.
 func (t targets) sort() {
 	slices.SortFunc(t, func(a, b target) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.op, b.op)) })
 }
 
-// size returns how many messages the targets name, without those that go to the end; the
-// same one counts as often as it is named.
+// size returns how many messages the targets name, without open ranges; a message counts as
+// often as it is named.
 func (t targets) size() (n int) {
 	for _, one := range t {
 		if one.to != toEnd && one.to >= one.from {
@@ -248,15 +249,15 @@ func (t targets) size() (n int) {
 	return n
 }
 
-// cover goes through sorted targets.
+// cover walks over sorted targets.
 type cover struct {
 	rest targets
-	to   int32 // behind which nothing is named yet
+	to   int32 // the last message named so far
 }
 
 func (t targets) cover() *cover { return &cover{t, -1} }
 
-// has reports whether a message is named; it is asked in order.
+// has reports whether a message is named. Calls must be in the order of the messages.
 func (c *cover) has(index int) bool {
 	for len(c.rest) > 0 && int(c.rest[0].from) <= index {
 		c.to = max(c.to, c.rest[0].to)

@@ -12,53 +12,55 @@ import (
 	"stchat/internal/safefile"
 )
 
-// Plan is what is wanted of one chat. All indexes are those before it.
+// Plan is the changes to make to one chat. All indexes are those before the changes.
 type Plan struct {
 	Add      []Insertion
 	Change   []choose.Place // messages that may change, in the chat's order, each once
 	Edits    Edits
-	Texts    Texts // in place of Edits
+	Texts    Texts // instead of Edits
 	Delete   []choose.Place
-	Metadata func(metadata []byte) ([]byte, error) // nil: nothing is asked of it
+	Metadata func(metadata []byte) ([]byte, error) // nil: no change
 
-	Taints bool   // SillyTavern would note that the chat is not as its greeting made it
-	Save   string // a new file for the lines that go; "" for none
+	Taints bool   // SillyTavern would mark the chat as tainted: no longer as its greeting made it
+	Save   string // a new file for the deleted lines; "" for none
 
-	// Logs says what becomes of the commits of a namespace's floor log; nil: what follows.
+	// Logs decides what becomes of the commits in a namespace's floor log; nil: they follow the
+	// messages.
 	Logs func(namespace string) luker.Where
 
-	relies string // a file that the plan was read from; "" for none
+	relies string // the file that the plan was read from; "" for none
 	stamp  safefile.Stamp
 
 	warnings   []string
-	swipe      int           // the number of the one that is added
-	swipesGone map[int][]int // of a message, from 0, one after the other
+	swipe      int           // the number of the added swipe
+	swipesGone map[int][]int // deleted swipes by message, from 0, one after the other
 }
 
-// Insertion is one message that comes.
+// Insertion is one message to add.
 type Insertion struct {
-	At   int // before the message that has this index; the number of messages: at the end
+	At   int // before the message with this index; the number of messages: at the end
 	Line []byte
 }
 
-// Edit returns a message as it is to be. It does not change the line, of which what it
-// returns may be a part, and may run beside others.
+// Edit returns the new state of a message. It must not change line, but may return a part of
+// it. It may run beside other edits.
 type Edit func(line []byte) ([]byte, error)
 
-// Edits is asked, in the chat's order, for the edit of each message that may change.
+// Edits returns the edit of a message. It is called in the chat's order, for each message that
+// may change.
 type Edits func(index int) Edit
 
-// Texts returns what puts another text into a message, in all places the same. No state
-// refers to it.
+// Texts returns the splices that replace the text of a message, the same text in all places. No
+// state refers to it.
 type Texts func(line []byte) []rawjson.Splice
 
-// each is one edit of all messages.
+// each returns Edits that make the same edit in all messages.
 func each(edit Edit) Edits { return func(int) Edit { return edit } }
 
-// isLines reports whether messages are concerned, and not the metadata alone.
+// isLines reports whether the plan concerns messages, not just the metadata.
 func (p *Plan) isLines() bool { return len(p.Add)+len(p.Change)+len(p.Delete) > 0 }
 
-// operationsOf returns what a message notes for Luker's variables.
+// operationsOf returns the operations on Luker's variables that a message holds.
 func operationsOf(line []byte) []byte {
 	raw, _ := rawjson.Lookup(line, "extra", "var_ops")
 	return raw
@@ -69,7 +71,7 @@ func swipeOf(line []byte) int {
 	return luker.Swipe(raw)
 }
 
-// moves returns which messages go and come, for the state that follows.
+// moves returns which messages are deleted and added, for the state that follows.
 func (p *Plan) moves(messages int) *follow.Change {
 	c := &follow.Change{Messages: messages}
 	for _, d := range p.Delete {
@@ -86,7 +88,7 @@ func (p *Plan) moves(messages int) *follow.Change {
 	return c
 }
 
-// swipeGoes notes that a swipe of a message is deleted; both count from 0.
+// swipeGoes records that a swipe of a message is deleted; both count from 0.
 func (p *Plan) swipeGoes(message, swipe int) {
 	if p.swipesGone == nil {
 		p.swipesGone = map[int][]int{}
@@ -94,7 +96,7 @@ func (p *Plan) swipeGoes(message, swipe int) {
 	p.swipesGone[message] = append(p.swipesGone[message], swipe)
 }
 
-// sorted puts what comes and goes in the chat's order.
+// sorted sorts additions and deletions into the chat's order.
 func (p *Plan) sorted() {
 	slices.SortStableFunc(p.Add, func(a, b Insertion) int { return cmp.Compare(a.At, b.At) })
 	slices.SortFunc(p.Delete, func(a, b choose.Place) int { return cmp.Compare(a.Index, b.Index) })

@@ -11,26 +11,26 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// PruneOptions say what that is dead goes.
+// PruneOptions says which dead state to remove.
 type PruneOptions struct {
 	Options
 	Recap, Illustrator bool
-	Logs               func(namespace string) bool // the floor logs; by the namespace of their data
-	OlderThan          time.Duration               // pending operations that were noted longer ago
+	Logs               func(namespace string) bool // which floor logs, by the namespace of their data
+	OlderThan          time.Duration               // the minimum age of pending operations
 }
 
-// Pruned counts what went of a chat.
+// Pruned counts what was removed from a chat.
 type Pruned struct {
 	Pending, Versions, Prompts, Images int
-	Open                               int            // messages of the gallery
+	Open                               int            // messages open in the gallery
 	Commits                            map[string]int // by namespace
 	Last                               int            // the chat's last message; -1: it has none
 }
 
-// Prune drops what is provably dead, by the extensions' own rules: pending operations that
-// are old (cleanupStalePendingEntries), versions of the running recap whose scene has no
-// recap (cleanup_invalid_running_recaps), prompts of messages beyond the end and images
-// without a prompt, and commits of floor logs that are not valid or beyond the end.
+// Prune removes what is provably dead, by the extensions' own rules: pending operations that
+// are old (cleanupStalePendingEntries), versions of the running recap whose scene has no recap
+// (cleanup_invalid_running_recaps), prompts of messages beyond the end and images without a
+// prompt, and commits of floor logs that are invalid or beyond the end.
 func Prune(ctx context.Context, opt PruneOptions) ([]*Result, []*Pruned) {
 	byPath := map[string]*Pruned{}
 	for _, path := range opt.Chats {
@@ -69,7 +69,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, []*Pruned) {
 	return results, all
 }
 
-// metadata drops what is dead from a chat's metadata.
+// metadata removes what is dead from a chat's metadata.
 func (opt *PruneOptions) metadata(raw []byte, did *Pruned, recaps map[int]bool) ([]byte, error) {
 	metadata, err := rawjson.ParseObject(raw)
 	if err != nil {

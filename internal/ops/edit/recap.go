@@ -11,14 +11,14 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// RecapOptions say which version of a recap becomes current.
+// RecapOptions says which version of a recap becomes current.
 type RecapOptions struct {
 	Options
 	Scene   *int // the message that ends a scene; nil: the running recap
-	Version int  // as it is numbered; of a scene from 0
+	Version int  // its number; that of a scene recap counts from 0
 }
 
-// SetRecap makes a version of Auto-Recap's current.
+// SetRecap makes a version of an Auto-Recap recap the current one.
 func SetRecap(ctx context.Context, opt RecapOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		if opt.Scene == nil {

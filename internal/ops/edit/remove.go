@@ -13,18 +13,18 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// DeleteOptions says which messages go.
+// DeleteOptions says which messages to delete.
 type DeleteOptions struct {
 	Options
 	Choice    choose.Choice
-	ToolCalls bool   // the tool calls straight before a chosen reply go too
-	Save      string // a new file for the lines that go; "" for none
+	ToolCalls bool   // also the tool calls directly before a chosen reply
+	Save      string // a new file for the deleted lines; "" for none
 }
 
-// ErrAll means that all messages of a chat would go.
+// ErrAll means that all messages of a chat would be deleted.
 var ErrAll = errors.New("all messages would go")
 
-// Delete takes the chosen messages out.
+// Delete deletes the chosen messages.
 func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		p := &Plan{Taints: true, Save: opt.Save}
@@ -49,8 +49,8 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 	})
 }
 
-// takeToolCalls finds the tool calls straight before replies that go (deleteMessage of
-// SillyTavern 1.19 takes them along), and deletes them or says that they stay.
+// takeToolCalls finds the tool calls directly before deleted replies (deleteMessage of
+// SillyTavern 1.19 takes them along), and deletes them too or warns that they stay.
 func takeToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
 	p.sorted()
 	goes := map[int]bool{}
@@ -58,7 +58,7 @@ func takeToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
 		goes[at.Index] = true
 	}
 	last := p.Delete[len(p.Delete)-1].Index
-	var before, left []choose.Place // calls in a row, and those whose reply goes
+	var before, left []choose.Place // consecutive calls, and those whose reply is deleted
 	err := o.choose(ctx, choose.Choice{
 		Ranges: []choose.Range{{From: 0, To: last}}, Filter: choose.Filter{Has: []patch.Path{{"extra", "tool_invocations"}}},
 	}, func(at choose.Place) error {
@@ -82,7 +82,7 @@ func takeToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
 	return err
 }
 
-// HideOptions says which messages are hidden from the prompt, or shown again.
+// HideOptions says which messages to hide from the prompt, or to show again.
 type HideOptions struct {
 	Options
 	Choice choose.Choice
@@ -105,7 +105,7 @@ func Hide(ctx context.Context, opt HideOptions) []*Result {
 	})
 }
 
-// line hides a message, or shows it.
+// line hides a message or shows it again.
 func (opt *HideOptions) line(line []byte) ([]byte, error) {
 	if kind, _ := rawjson.Lookup(line, "extra", "type"); rawjson.Truthy(kind) && !opt.All {
 		return line, nil

@@ -12,13 +12,13 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// rendering is a chat as it is to be.
+// rendering writes a chat with its changes.
 type rendering struct {
 	chat    *chat.Chat
-	header  []byte // nil where it stays
+	header  []byte // nil: unchanged
 	plan    *Plan
 	made    *splices
-	anchors []choose.Place // messages behind which others come, but for the last of the chat
+	anchors []choose.Place // messages that others are inserted after, other than the chat's last
 	last    choose.Place
 }
 
@@ -35,7 +35,7 @@ func (r *rendering) write(ctx context.Context, dst io.Writer) error {
 			return made.err == nil || yield(jsonl.Edit{}, made.err)
 		}
 		for e := range r.lines() {
-			// what comes behind a line comes behind an edit at its end, too
+			// what is inserted after a line also comes after an edit at its end
 			if !until(e.At+1) || !yield(e, nil) {
 				return
 			}
@@ -44,7 +44,7 @@ func (r *rendering) write(ctx context.Context, dst io.Writer) error {
 	})
 }
 
-// lines yields what happens to whole lines of the chat, in their order.
+// lines yields the changes of whole lines, in the chat's order.
 func (r *rendering) lines() iter.Seq[jsonl.Edit] {
 	return func(yield func(jsonl.Edit) bool) {
 		add := r.plan.Add
@@ -77,7 +77,7 @@ func (r *rendering) lines() iter.Seq[jsonl.Edit] {
 			e := jsonl.Edit{Splice: rawjson.Splice{At: at.Off, Len: at.Len}, Gone: take(&gone, at.Index)}
 			take(&anchors, at.Index)
 			take(&last, at.Index)
-			if !e.Gone { // nothing but what comes behind it
+			if !e.Gone { // only insert after it
 				e.At, e.Len = e.At+e.Len, 0
 			}
 			e.After = behind(at.Index)
@@ -88,7 +88,7 @@ func (r *rendering) lines() iter.Seq[jsonl.Edit] {
 	}
 }
 
-// take takes a message off the front of a list, where it is there.
+// take removes a message from the front of a list, and reports whether it was there.
 func take(list *[]choose.Place, index int) bool {
 	if len(*list) == 0 || (*list)[0].Index != index {
 		return false

@@ -12,7 +12,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// SetOptions says what becomes of messages.
+// SetOptions says how to change messages.
 type SetOptions struct {
 	Options
 	Choice choose.Choice
@@ -23,13 +23,13 @@ type SetOptions struct {
 }
 
 var (
-	// ErrShape means that a message would no longer be one.
+	// ErrShape means that an edit would leave something that is not a message.
 	ErrShape = errors.New("it would be no message that SillyTavern can show")
-	// ErrSwipeID means that swipe_id is not for setting.
+	// ErrSwipeID means that an edit sets swipe_id.
 	ErrSwipeID = errors.New("swipe_id cannot be set: the text and the dates belong to the chosen swipe")
 )
 
-// Set changes the chosen messages. Where the text changes, the chosen swipe gets it too.
+// Set changes the chosen messages. If the text changes, so does the chosen swipe.
 func Set(ctx context.Context, opt SetOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		p := &Plan{Taints: true, Edits: each(opt.Line)}
@@ -53,14 +53,14 @@ func (opt *SetOptions) Line(line []byte) ([]byte, error) {
 	if err == nil {
 		edited, err = judged(line, edited)
 	}
-	for i := 0; i < len(opt.Sub) && err == nil; i++ { // these leave a message what it is
+	for i := 0; i < len(opt.Sub) && err == nil; i++ { // substitutions keep a message a message
 		edited, err = opt.Sub[i].apply(edited, opt.AllSwipes)
 	}
 	return edited, err
 }
 
-// judged refuses an edit by which a message would stop being one, and puts a text that
-// was edited into the chosen swipe.
+// judged refuses an edit that leaves something other than a message, and copies an edited text
+// to the chosen swipe.
 func judged(line, edited []byte) ([]byte, error) {
 	if bytes.Equal(line, edited) {
 		return line, nil

@@ -13,13 +13,13 @@ import (
 	"stchat/internal/userdir"
 )
 
-// splices are what edits changed in a file, in its order. They are kept until it is known
-// what stands in front of them: a little in memory, more in a file without a name.
+// splices are the edits of a file, in its order. They are kept until it is known what comes
+// before them: a few in memory, more in an unnamed file.
 type splices struct {
-	beside string // where that file is made: beside this one; "": where the system has such files
-	counts bool   // only how many they are, and by how much they change the size
+	beside string // the file beside which that file is made; "": in the system's temporary folder
+	counts bool   // only count them and how much they change the size
 	n      int
-	grown  int64 // the bytes that come, less those that go
+	grown  int64 // bytes added, less bytes removed
 
 	tail    []byte // the last ones, encoded
 	file    *os.File
@@ -27,10 +27,10 @@ type splices struct {
 	cleanup func()
 }
 
-// keptInMemory is how many bytes of splices are held in memory.
+// keptInMemory is how many bytes of splices are kept in memory.
 const keptInMemory = 128 << 10
 
-// changeOf returns what differs between a line and the line edited.
+// changeOf returns the difference between a line and the edited line as one splice.
 func changeOf(line, edited []byte) rawjson.Splice {
 	front := common(line, edited, func(b []byte, at, n int) []byte { return b[at : at+n] })
 	line, edited = line[front:], edited[front:]
@@ -38,7 +38,8 @@ func changeOf(line, edited []byte) rawjson.Splice {
 	return rawjson.Splice{At: int64(front), Len: int64(len(line) - back), Data: edited[:len(edited)-back]}
 }
 
-// common returns how many bytes two texts share, as part cuts them.
+// common returns how many bytes two texts share; part cuts n bytes at an offset, from the front
+// or the back.
 func common(a, b []byte, part func(b []byte, at, n int) []byte) int {
 	at := 0
 	for step := min(len(a), len(b)); step > 0; {
@@ -51,7 +52,7 @@ func common(a, b []byte, part func(b []byte, at, n int) []byte) int {
 	return at
 }
 
-// put takes in the next splice.
+// put appends the next splice.
 func (s *splices) put(e rawjson.Splice) error {
 	s.n++
 	s.grown += int64(len(e.Data)) - e.Len
@@ -72,7 +73,7 @@ func (s *splices) put(e rawjson.Splice) error {
 	return s.flush(e.Data)
 }
 
-// take takes in those of other splices that begin before an offset.
+// take appends those of other splices that begin before an offset.
 func (s *splices) take(from *reading, off int64) error {
 	for e, ok := from.before(off); ok; e, ok = from.before(off) {
 		if err := s.put(e); err != nil {
@@ -82,7 +83,7 @@ func (s *splices) take(from *reading, off int64) error {
 	return from.err
 }
 
-// flush writes to the file, and makes it first where there is none.
+// flush writes to the file, and creates it first if needed.
 func (s *splices) flush(p []byte) (err error) {
 	if s.file == nil {
 		dir := ""
@@ -98,16 +99,16 @@ func (s *splices) flush(p []byte) (err error) {
 	return err
 }
 
-// reading goes through splices.
+// reading iterates over splices.
 type reading struct {
 	in   *bufio.Reader
-	left int // that were not read
+	left int // not read yet
 	next rawjson.Splice
-	held bool // next was not handed out
+	held bool // next was read but not returned yet
 	err  error
 }
 
-// read goes through the splices from the first on. More may not be put in meanwhile.
+// read returns an iteration over the splices from the first on. None may be put meanwhile.
 func (s *splices) read() *reading {
 	var from io.Reader = bytes.NewReader(s.tail)
 	if s.file != nil {
@@ -120,8 +121,8 @@ func (s *splices) read() *reading {
 	return &reading{in: bufio.NewReaderSize(from, 64<<10), left: left}
 }
 
-// before returns the next splice where it begins before an offset. Its data is valid until
-// the next call.
+// before returns the next splice if it begins before an offset. Its data is valid until the
+// next call.
 func (r *reading) before(off int64) (e rawjson.Splice, ok bool) {
 	if !r.held {
 		if r.left == 0 || r.err != nil {
@@ -136,14 +137,14 @@ func (r *reading) before(off int64) (e rawjson.Splice, ok bool) {
 	return r.next, !r.held
 }
 
-// skip passes over the splices that begin before an offset.
+// skip skips the splices that begin before an offset.
 func (r *reading) skip(off int64) {
 	for _, ok := r.before(off); ok; _, ok = r.before(off) {
 	}
 }
 
-// decode reads the next splice; its data lies where that of the one before it lay, where
-// there is room.
+// decode reads the next splice. Its data reuses the memory of the one before it, if there is
+// room.
 func (r *reading) decode() error {
 	var numbers [3]int64
 	for i := range numbers {
@@ -163,7 +164,7 @@ func (r *reading) decode() error {
 	return err
 }
 
-// close forgets the splices.
+// close removes the file, if there is one.
 func (s *splices) close() {
 	if s.cleanup != nil {
 		s.cleanup()

@@ -17,8 +17,8 @@ type Substitution struct {
 	With  string // may name groups: $1, ${name}
 }
 
-// apply makes the substitution in mes, and in all swipes if they are meant. The chosen
-// swipe gets the text that mes gets.
+// apply makes the substitution in mes and, if asked to, in all swipes. The chosen swipe gets
+// the new text of mes.
 func (s *Substitution) apply(line []byte, allSwipes bool) ([]byte, error) {
 	if allSwipes {
 		swipes, _ := rawjson.Lookup(line, "swipes")
@@ -33,8 +33,8 @@ func (s *Substitution) apply(line []byte, allSwipes bool) ([]byte, error) {
 	return rawjson.Splices(line, reworded(line, []Substitution{*s})), nil
 }
 
-// reworded returns what substitutions change in the text of a message, which the chosen
-// swipe gets, too.
+// reworded returns the splices that substitutions make in the text of a message and in its
+// chosen swipe.
 func reworded(line []byte, list []Substitution) []rawjson.Splice {
 	texts := message.TextsOf(line)
 	old := texts.Text(line)
@@ -48,9 +48,9 @@ func reworded(line []byte, list []Substitution) []rawjson.Splice {
 	return texts.Changes(line, text)
 }
 
-// in makes the substitution in one raw text, and returns raw itself where nothing matches.
-// What does not match keeps its spelling. Bytes that are no UTF-8, and halves of surrogate
-// pairs, are matched by nothing: what stands before and behind them is matched by itself.
+// in makes the substitution in one raw text, and returns raw itself if nothing matches. What
+// does not match keeps its spelling. Bytes that are not UTF-8, and halves of surrogate pairs,
+// match nothing: the text before and the text after them are matched separately.
 func (s *Substitution) in(raw []byte) []byte {
 	if rawjson.KindOf(raw) != rawjson.String {
 		return raw
@@ -58,7 +58,7 @@ func (s *Substitution) in(raw []byte) []byte {
 	text := bytes.TrimSpace(raw)
 	body := text[1 : len(text)-1]
 	prefix, literal := s.Match.LiteralPrefix()
-	// what has one spelling only is found without decoding
+	// a prefix with only one spelling is found without decoding
 	if spelt := prefix != "" && onlySpelling(prefix) && !bytes.Contains(body, []byte(`\u`)); spelt {
 		if literal && s.Match.NumSubexp() == 0 {
 			return s.inLiteral(text, prefix)
@@ -68,9 +68,9 @@ func (s *Substitution) in(raw []byte) []byte {
 		}
 	}
 	var out []byte
-	kept := 0 // of body: what is in out, or stays
+	kept := 0 // offset in body: all before it is in out, or stays
 
-	for at, first := 0, true; first || at < len(body); first = false { // an empty text matches, too
+	for at, first := 0, true; first || at < len(body); first = false { // an empty text may match, too
 		part := decode(body[at:])
 		for _, match := range s.Match.FindAllSubmatchIndex(part.text, -1) {
 			if out == nil {
@@ -95,14 +95,14 @@ func (s *Substitution) in(raw []byte) []byte {
 	return append(append(out, body[kept:]...), '"')
 }
 
-// onlySpelling reports whether a text can be written in one way only where nothing is
-// spelt as \uXXXX.
+// onlySpelling reports whether a text can be written in only one way, as long as nothing is
+// escaped as \uXXXX.
 func onlySpelling(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == '/' })
 }
 
-// inLiteral makes the substitution in a raw text in which every match is spelt as the
-// literal, which is all of the expression.
+// inLiteral makes the substitution in a raw text in which every match is spelt as the literal,
+// which is the whole expression.
 func (s *Substitution) inLiteral(raw []byte, literal string) []byte {
 	with := rawjson.Quote(string(s.Match.Expand(nil, []byte(s.With), []byte(literal), []int{0, len(literal)})))
 	with = with[1 : len(with)-1]
@@ -121,7 +121,7 @@ func (s *Substitution) inLiteral(raw []byte, literal string) []byte {
 		for raw[before-1] == '\\' {
 			before--
 		}
-		if (at-before)%2 == 1 { // its first letter is that of an escape
+		if (at-before)%2 == 1 { // its first letter belongs to an escape
 			at++
 			continue
 		}
@@ -138,12 +138,12 @@ func (s *Substitution) inLiteral(raw []byte, literal string) []byte {
 	return append(out, raw[kept:]...)
 }
 
-// rarest returns the place of the byte of a text by which it is found soonest: in most
-// languages the search would stop at every seventh letter for an e.
+// rarest returns the index of the byte to search a text by. Rare bytes cause fewer false stops:
+// in most languages every seventh letter is an e.
 func rarest(text string) (at int) {
 	const common = "zqxjkbvgpywfmculdrhsnioate " // the commonest last
 	rank := func(c byte) int {
-		if c >= 0xC0 { // begins each letter of a script
+		if c >= 0xC0 { // lead byte, the same for most letters of a script
 			return len(common)
 		}
 		return strings.IndexByte(common, c|0x20)
@@ -156,13 +156,13 @@ func rarest(text string) (at int) {
 	return at
 }
 
-// decoded is the front of a raw text, without quotes, as far as it can be decoded whole.
+// decoded is the front of a raw text, without quotes, as far as it can be decoded.
 type decoded struct {
 	body []byte // raw
 	text []byte
-	size int // of body: so much was decoded
+	size int // of body: how much was decoded
 
-	// the last place that was asked for, raw and in text
+	// the last place that raw was called for, in body and in text
 	at, textAt int
 }
 
@@ -194,7 +194,8 @@ func decode(body []byte) *decoded {
 	return d
 }
 
-// raw returns where a place in the decoded text is in the raw one. It is asked in order.
+// raw returns the offset in the raw text of an offset in the decoded one. Calls must be in
+// ascending order.
 func (d *decoded) raw(text int) int {
 	for d.textAt < text {
 		rest := d.body[d.at:d.size]
@@ -236,7 +237,7 @@ func appendEscape(text, escape []byte) []byte {
 	}
 }
 
-// valid returns how many bytes at the front are UTF-8.
+// valid returns how many bytes at the front are valid UTF-8.
 func valid(b []byte) int {
 	if utf8.Valid(b) {
 		return len(b)
@@ -251,8 +252,8 @@ func valid(b []byte) int {
 	}
 }
 
-// unit returns how many bytes the first character of a raw text has; ok is false for a byte
-// that is no UTF-8 and for half a surrogate pair.
+// unit returns the size in bytes of the first character of a raw text. ok is false for a byte
+// that is not UTF-8 and for half a surrogate pair.
 func unit(raw []byte) (size int, ok bool) {
 	switch {
 	case raw[0] != '\\':
@@ -271,7 +272,7 @@ func unit(raw []byte) (size int, ok bool) {
 	return 6, false
 }
 
-// escaped returns the code unit of the \uXXXX that raw begins with.
+// escaped returns the code unit of the \uXXXX at the start of raw.
 func escaped(raw []byte) (r rune) {
 	for _, c := range raw[2:6] {
 		switch {

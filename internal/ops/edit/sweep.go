@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// sweep goes through the messages and knows which operations name each.
+// sweep walks over the messages and finds the operations that name each.
 type sweep struct {
 	list     *Operations
 	opt      *Options
 	greeting bool
 	rest     targets  // sorted
-	active   []*doing // whose range has begun, in the list's order
+	active   []*doing // those whose range has begun, in the list's order
 }
 
-// doing is an operation on some messages. It is read when the first of them is edited, for
-// there may be millions, and forgotten behind the last.
+// doing is an operation on some messages. It is read when the first of them is edited, as there
+// may be millions, and dropped after the last.
 type doing struct {
 	target
 	once sync.Once
@@ -23,7 +23,7 @@ type doing struct {
 	err  error
 }
 
-// at returns the operations that name a message, in the list's order. It is asked in the
+// at returns the operations that name a message, in the list's order. Calls must be in the
 // chat's order.
 func (s *sweep) at(index int) []*doing {
 	s.active = slices.DeleteFunc(s.active, func(d *doing) bool { return int(d.to) < index })
@@ -38,7 +38,7 @@ func (s *sweep) at(index int) []*doing {
 	return slices.Clone(s.active)
 }
 
-// edit returns what is done with a message.
+// edit returns the edit of a message: all its operations, one after the other.
 func (s *sweep) edit(index int) Edit {
 	doings := s.at(index)
 	return func(line []byte) (_ []byte, err error) {

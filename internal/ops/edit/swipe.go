@@ -9,14 +9,14 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// SwipeOptions says what becomes of the swipes of one message. Swipes count from 1.
+// SwipeOptions says how to change the swipes of one message. Swipes count from 1.
 type SwipeOptions struct {
 	Options
 	Choice choose.Choice // one message
-	Choose int           // this swipe; 0: none
-	Delete int           // this swipe goes; 0: none
-	Add    *string       // one more swipe
-	Chosen bool          // and it is chosen
+	Choose int           // choose this swipe; 0: none
+	Delete int           // delete this swipe; 0: none
+	Add    *string       // add a swipe with this text
+	Chosen bool          // and choose it
 }
 
 // ErrNoSwipes means that SillyTavern shows no swipes for a message.
@@ -46,25 +46,26 @@ func Swipe(ctx context.Context, opt SwipeOptions) []*Result {
 	})
 }
 
-// Taints reports whether SillyTavern would note that the chat is not as its greeting made it.
+// Taints reports whether SillyTavern would mark the chat as tainted: no longer as its greeting
+// made it.
 func (opt *SwipeOptions) Taints() bool { return opt.Delete > 0 }
 
-// isGreeting reports whether a chat has one message that nobody has touched: there the page
-// may still take another greeting of the card.
+// isGreeting reports whether a chat has a single, untouched message, which SillyTavern's page
+// may still replace by another greeting of the card.
 func isGreeting(messages int, metadata *rawjson.Object) bool {
 	tainted, _ := metadata.Get("tainted")
 	return messages == 1 && !rawjson.Truthy(tainted)
 }
 
-// Line makes the edit in the last message of a chat that is made: it has so many messages,
-// and the metadata of its source.
+// Line makes the edit in the last message of a new chat, which has that many messages and the
+// metadata of its source.
 func (opt *SwipeOptions) Line(messages int, line []byte, metadata *rawjson.Object) ([]byte, error) {
 	edited, _, err := opt.edit(line, isGreeting(messages, metadata))
 	return edited, err
 }
 
-// edit returns the message with its swipes changed, and the number of one that was added.
-// What the message has now goes into its own swipe first.
+// edit returns the message with its swipes changed, and the number of an added swipe, 0 if
+// there is none. What the message holds now first goes into its own swipe.
 func (opt *SwipeOptions) edit(line []byte, greeting bool) (edited []byte, number int, err error) {
 	if opt.Delete > 0 {
 		edited, err = message.DeleteSwipe(line, opt.Delete)

@@ -9,16 +9,16 @@ import (
 	"stchat/internal/rules"
 )
 
-// branches finds where branches part from their parents, as their files are now.
+// branches finds where branches part from their parents, in the files as they are now.
 type branches struct {
 	checker *rules.Checker
-	known   map[string]*rules.Chat // those that are mended, by the paths of their files
-	parents map[string]*rules.Chat // others that were looked up, the same
+	known   map[string]*rules.Chat // the surveyed chats, by the paths of their files
+	parents map[string]*rules.Chat // other chats that were looked up, likewise
 	graphs  map[string]*family.Graph
 }
 
-// parting returns a chat's parent, nil where there is none, and its message at which the
-// chat parts from it; at is below 0 where they share none.
+// parting returns a chat's parent, nil if there is none, and the parent's message at which the
+// chat parts from it; at is negative if they share none.
 func (b *branches) parting(ctx context.Context, c *rules.Chat) (parent *family.Chat, at int, err error) {
 	g, err := b.graph(ctx, c.Folder)
 	if err != nil {
@@ -34,7 +34,7 @@ func (b *branches) parting(ctx context.Context, c *rules.Chat) (parent *family.C
 	return parent, family.PointOf(child.Messages, parent.Messages).AtParent, nil
 }
 
-// scan returns how a parent is judged, which need not be among what is mended.
+// scan returns the judged parent, which need not be among the surveyed chats.
 func (b *branches) scan(ctx context.Context, parent *family.Chat) (*rules.Chat, error) {
 	if c := cmp.Or(b.known[parent.Path], b.parents[parent.Path]); c != nil {
 		return c, nil
@@ -47,7 +47,7 @@ func (b *branches) scan(ctx context.Context, parent *family.Chat) (*rules.Chat, 
 	return c, nil
 }
 
-// graph returns how the chats of a folder hang together as their files are now. A
+// graph returns how the chats of a folder are related, in the files as they are now. Each
 // folder is read once.
 func (b *branches) graph(ctx context.Context, folder string) (*family.Graph, error) {
 	if g := b.graphs[folder]; g != nil {

@@ -9,7 +9,7 @@ import (
 	"stchat/internal/rules"
 )
 
-// CheckOptions says what is checked.
+// CheckOptions says what to check.
 type CheckOptions struct {
 	List   ops.List
 	Select []rules.ID // only these; empty: all
@@ -22,13 +22,12 @@ type CheckOptions struct {
 type CheckResult struct {
 	Chats    []string           // the paths of the chats that were read
 	Findings []rules.Finding    // by path in the order of the chats, then by line
-	Others   []string           // paths of .jsonl files in folders that are no chats
-	Errs     []*ops.SourceError // what could not be read; the findings know nothing of it
+	Others   []string           // paths of .jsonl files in folders that are not chats
+	Errs     []*ops.SourceError // what could not be read; no finding is about it
 }
 
-// Check judges chats and what lies around them. Rules that need the chats of a
-// folder as a whole know them, also where PATHs name only some of them. The
-// error is that ctx ended.
+// Check judges chats and what lies around them. Rules that need all chats of a folder see all
+// of them, even if PATHs name only some. The error is ctx's.
 func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 	s, err := survey(ctx, ops.Walk(opt.List), opt.Now, opt.Meter)
 	if err != nil {
@@ -57,7 +56,7 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 	return res, nil
 }
 
-// wanted is the rules that Select and Ignore leave.
+// wanted returns the rules that Select and Ignore leave.
 func (o *CheckOptions) wanted() rules.Set {
 	chosen := o.Select
 	if len(chosen) == 0 {

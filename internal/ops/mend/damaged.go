@@ -8,8 +8,8 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// withoutJunk returns a line without the NUL bytes and byte order marks around it,
-// where there are any and what is left is an object.
+// withoutJunk returns a line without the NUL bytes and byte order marks around it. ok is false
+// if there are none, or if the rest is not a JSON object.
 func withoutJunk(line []byte) (rest []byte, ok bool) {
 	rest = line
 	for {
@@ -27,7 +27,7 @@ func withoutJunk(line []byte) (rest []byte, ok bool) {
 	return rest, true
 }
 
-// junkChange tells what was taken off a line.
+// junkChange describes what was taken off a line.
 func junkChange(line, rest []byte) string {
 	what := "NUL bytes and byte order marks"
 	switch junk := bytes.Replace(line, rest, nil, 1); {

@@ -1,4 +1,3 @@
-// Package mend holds check and repair: what is wrong with chats, and what of it can
-// be mended without guessing. How a thing is found is known to internal/rules, how
-// it is mended is known here.
+// Package mend holds check and repair: what is wrong with chats, and what of it can be mended
+// without guessing. Problems are found by internal/rules and mended here.
 package mend

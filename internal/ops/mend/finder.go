@@ -8,17 +8,17 @@ import (
 	"stchat/internal/rules"
 )
 
-// finder finds what changes in a line, as far as it can be told by itself.
+// finder finds what to change in a line, as far as that depends on the line alone.
 type finder struct {
 	plan   *plan // only read
 	mender messageMender
 }
 
-// line notes what changes in one line.
+// line notes the changes in one line.
 func (f *finder) line(l *jsonl.Line, b *found) {
 	raw, at := l.Raw, place{l.Off, len(l.Raw), l.Number}
 	if l.CRLF && f.plan.want.Has(rules.CRLF) {
-		raw = bytes.TrimRight(raw, "\r") // there may be more of them
+		raw = bytes.TrimRight(raw, "\r") // there may be several CRs
 		b.crs = append(b.crs, crs{l.Off + int64(len(raw)), 1 + len(l.Raw) - len(raw), l.Number})
 	}
 	switch {
@@ -37,8 +37,8 @@ func (f *finder) line(l *jsonl.Line, b *found) {
 	}
 }
 
-// damaged takes off a damaged line what stands around a whole message, and
-// takes any other line out.
+// damaged strips the junk around a whole message off a damaged line, and takes any other
+// damaged line out.
 func (f *finder) damaged(l *jsonl.Line, raw []byte, at place, b *found) {
 	id := rules.DamageRule(l.Damage)
 	if !mends(f.plan.want, id) {
@@ -55,7 +55,7 @@ func (f *finder) damaged(l *jsonl.Line, raw []byte, at place, b *found) {
 		b.headers = append(b.headers, at)
 	} else {
 		all := f.mender
-		all.want = f.plan.wanted // nobody has judged it yet
+		all.want = f.plan.wanted // it was not judged yet
 		mended, more := all.mend(rest)
 		rest, changes = mended, append(changes, more...)
 	}
@@ -63,8 +63,8 @@ func (f *finder) damaged(l *jsonl.Line, raw []byte, at place, b *found) {
 	b.lines[len(b.lines)-1].damaged = true
 }
 
-// mends reports whether a damaged line may be mended. Which of the lines that are no
-// JSON are the torn tail is not known while they are read.
+// mends reports whether a damaged line may be mended. Which invalid-json line is the torn tail
+// is not known yet while lines are read.
 func mends(want rules.Set, damage rules.ID) bool {
 	return want.Has(damage) || damage == rules.InvalidJSON && want.Has(rules.TornTail)
 }

@@ -6,14 +6,14 @@ import (
 	"stchat/internal/rules"
 )
 
-// found is what a batch of lines gave: what changes, by place, and where its
-// surviving lines are.
+// found is what was found in a batch of lines: the changes, by place, and the places of the
+// lines that stay.
 type found struct {
 	lines   []changed
 	out     []goes
-	outRaw  []byte // the lines that go, one behind the other
+	outRaw  []byte // the lines taken out, one after the other
 	crs     []crs
-	headers []place // other than in front
+	headers []place // other than the one in front
 	spans   []place
 }
 
@@ -23,14 +23,14 @@ type place struct {
 	number int
 }
 
-// changed is a line that becomes another.
+// changed is a line that is replaced or taken out.
 type changed struct {
 	place
-	index   int // of the message; below 0: none
+	index   int // of the message; negative: none
 	raw     []byte
 	data    []byte
 	gone    bool
-	damaged bool // the first change is of a line that is whole but for what is around it
+	damaged bool // the line is whole but for junk around it, which the first change strips
 	changes []change
 }
 
@@ -38,18 +38,18 @@ type changed struct {
 type change struct {
 	rule rules.ID
 	text string
-	lost []byte // what goes to the quarantine file; nil: nothing
+	lost []byte // goes to the quarantine file; nil: nothing
 	what string // what lost is
 }
 
-// goes is a damaged line. A file may have millions of them.
+// goes is a damaged line to take out. A file may have millions of them.
 type goes struct {
 	place
 	rule   rules.ID
 	reason string
 }
 
-// crs are the CRs in front of a line's LF.
+// crs are the CRs before a line's LF.
 type crs struct {
 	off       int64
 	n, number int
@@ -59,8 +59,8 @@ func (b *found) reset() {
 	*b = found{lines: b.lines[:0], out: b.out[:0], outRaw: b.outRaw[:0], crs: b.crs[:0], headers: b.headers[:0], spans: b.spans[:0]}
 }
 
-// change notes a line that becomes another. The bytes are copied: they are only
-// lent.
+// change notes a line that is replaced. The bytes are copied, as they are only valid during the
+// call.
 func (b *found) change(at place, index int, raw, data []byte, changes []change) {
 	for i := range changes {
 		changes[i].lost = bytes.Clone(changes[i].lost)

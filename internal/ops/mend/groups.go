@@ -10,15 +10,15 @@ import (
 // groupEdit is what chats ask of one group file.
 type groupEdit struct {
 	group.Edit
-	was []byte // the file when it was judged
+	was []byte // the file as it was judged
 }
 
-// tell tells what the edit does.
+// tell returns what the edit does.
 func (e *groupEdit) tell() *told {
 	t := &told{}
 	joined, data, err := e.Apply(e.was)
 	if err != nil {
-		return t // and it was not made
+		return t // the edit was not made either
 	}
 	if !bytes.Equal(joined, e.was) {
 		t.add(step{rules.GroupUnlisted, 0, noMessage}, text("added to the group's chats: "+quoteAll(e.List)), e.was, joined)

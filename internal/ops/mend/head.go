@@ -12,49 +12,47 @@ import (
 	"stchat/internal/rules"
 )
 
-// head is how a chat's header comes to stand in front, where it does not.
+// head is how a header gets to the front of a chat that has none there.
 type head struct {
 	view  *view
 	steps []headStep
 }
 
-// headStep is what is told of it.
+// headStep is one reported step of it.
 type headStep struct {
 	step
 	change        string
 	before, after []byte
 }
 
-// newHeader is what a header is needed for, and the metadata that an old group
-// file holds for it.
+// newHeader is why a header is needed, and the metadata for it that an old group file holds.
 type newHeader struct {
 	missing []rules.ID // empty: none is needed
 	old     []byte
 }
 
-// lead is what stands in front of a chat's first surviving line.
+// lead is what comes before a chat's first surviving line.
 type lead struct {
-	first    whole // the first line that is not blank, where it is a header but for what stands around it
+	first    whole // the first line that is not blank, if it is a header apart from junk around it
 	isFirst  bool
-	rule     rules.ID // of the first line that is whole but for what stands around it
+	rule     rules.ID // of the first line that is whole apart from junk around it
 	hasWhole bool
 	at       rules.Span // the first surviving line
 	number   int
 }
 
-// whole is a damaged line that is a message, or a header, without the bytes
-// around it.
+// whole is a damaged line that is a message or a header with junk around it.
 type whole struct {
 	off    int64
 	number int
 	rule   rules.ID
 	raw    []byte
-	text   []byte // part of raw
+	text   []byte // the part of raw without the junk
 }
 
-// putInFront says how the header comes to the front: what is around it goes
-// where it is there already; it moves there from inside the chat; or a new one
-// is made. It is nil where nothing is to be done.
+// putInFront finds how the header gets to the front: junk around it is stripped if it is there
+// already, or it moves there from inside the chat, or a new one is made. It returns nil if
+// there is nothing to do.
 func putInFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.Set, need newHeader) (*head, error) {
 	var l lead
 	if c.TornLine > 0 || c.Mendable()&rules.SetOf(rules.NUL, rules.InvalidJSON) != 0 {
@@ -76,14 +74,14 @@ func putInFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules
 	return makeHeader(src, need)
 }
 
-// errEnough ends a reading that has seen what it wanted.
+// errEnough stops a read that has found what it needs.
 var errEnough = errors.New("enough")
 
 // readLead reads a chat up to its first surviving line.
 func readLead(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.Set) (lead, error) {
 	type batch struct {
 		wholes []whole
-		head   int // the first line that is not blank
+		head   int // number in the batch of the first line that is not blank
 		lines  int
 		at     rules.Span
 		number int
@@ -135,7 +133,7 @@ func readLead(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.S
 	return l, err
 }
 
-// trimFirst takes away what stands around the header in the first line.
+// trimFirst strips the junk around the header in the first line.
 func trimFirst(w *whole) *head {
 	before := int64(bytes.Index(w.raw, w.text))
 	after := int64(len(w.raw)-len(w.text)) - before
@@ -146,7 +144,7 @@ func trimFirst(w *whole) *head {
 	}
 }
 
-// moveHeader moves a header to the front, with its line end.
+// moveHeader moves a header to the front, including its line end.
 func moveHeader(src jsonl.Source, at rules.Span, number int, why []rules.ID) (*head, error) {
 	line, err := src.Section(at.Off, at.Len)
 	if err != nil {
@@ -159,7 +157,7 @@ func moveHeader(src jsonl.Source, at rules.Span, number int, why []rules.ID) (*h
 	}
 	if end := lineEnd(behind); end > 0 {
 		gone.Len += int64(end)
-	} else { // it is the last line: the one in front becomes that
+	} else { // it is the last line, so the one before it becomes the last
 		front := min(2, at.Off)
 		before, err := src.Section(at.Off-front, front)
 		if err != nil {
@@ -179,7 +177,7 @@ func moveHeader(src jsonl.Source, at rules.Span, number int, why []rules.ID) (*h
 	return h, nil
 }
 
-// lineEnd returns the length of the line end that bytes begin with.
+// lineEnd returns the length of the line end at the start of b.
 func lineEnd(b []byte) int {
 	switch {
 	case bytes.HasPrefix(b, []byte("\n")):
@@ -190,7 +188,7 @@ func lineEnd(b []byte) int {
 	return 0
 }
 
-// makeHeader puts a new header in front, with what a group file holds.
+// makeHeader puts a new header in front, with the metadata that a group file holds.
 func makeHeader(src jsonl.Source, need newHeader) (*head, error) {
 	line := meta.New()
 	change := "put a header in front"
@@ -209,7 +207,7 @@ func makeHeader(src jsonl.Source, need newHeader) (*head, error) {
 	return h, nil
 }
 
-// insert puts a line in front, behind a byte order mark.
+// insert puts a line in front, after a byte order mark if there is one.
 func insert(src jsonl.Source, line []byte) (*head, error) {
 	has, err := hasBOM(src)
 	if err != nil {

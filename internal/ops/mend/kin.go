@@ -7,23 +7,23 @@ import (
 	"stchat/internal/rules"
 )
 
-// kin is the names in the chats of a folder that lead nowhere and may mean a chat that
-// is there, by the chat in which they stand.
+// kin holds the names in the chats of a folder that lead nowhere but may mean an existing chat,
+// by the name of the chat they are in.
 type kin map[string][]*missing
 
-// missing is such a name.
+// missing is one such name.
 type missing struct {
 	chat   *family.Chat
-	name   string         // as it is written
-	rules  rules.Set      // that find it
+	name   string         // as written
+	rules  rules.Set      // that report it
 	rule   rules.ID       // the first of them
-	what   string         // it names
-	may    []*family.Chat // be meant
-	circle bool           // the one that may be meant would come from the chat itself
-	now    string         // what it is called now; empty: nobody can tell
+	what   string         // what it names
+	may    []*family.Chat // the chats it may mean
+	circle bool           // the only chat it may mean would descend from the chat itself
+	now    string         // what it is called now; empty: that is not clear
 }
 
-// String tells why nobody can tell what is meant.
+// String explains why it is not clear what is meant.
 func (m *missing) String() string {
 	text := fmt.Sprintf("%s: %s %q is not there; it may be ", m.rule, m.what, clip(m.name))
 	names := make([]string, len(m.may))
@@ -36,9 +36,10 @@ func (m *missing) String() string {
 	return text + "any of " + quoteAll(names)
 }
 
-// settle judges all names of a folder that lead nowhere together. What can be told is
-// taken for mended, and the rest is judged again by that, until nothing more comes to
-// light. So the order of the chats does not matter, nor which of them are mended now.
+// settle judges together all names of a folder that lead nowhere. Names with a clear meaning
+// are taken as mended, and the rest is judged again on that basis, until nothing more becomes
+// clear. So the result depends neither on the order of the chats nor on which of them are
+// mended now.
 func settle(g *family.Graph) kin {
 	k := kin{}
 	for {
@@ -62,7 +63,7 @@ func settle(g *family.Graph) kin {
 	}
 }
 
-// settle writes in the chat what the name is called now.
+// settle replaces the name in the chat by what it is called now.
 func (m *missing) settle() {
 	m.now = m.may[0].Name
 	c := m.chat
@@ -76,13 +77,13 @@ func (m *missing) settle() {
 	}
 }
 
-// mostLookedFor is how many names of a folder are looked for: each takes a look at
+// mostLookedFor limits how many missing names are searched per folder: each search goes through
 // all its chats.
 const mostLookedFor = 1000
 
-// namesOf finds the names that lead nowhere and may mean some chat.
+// namesOf returns the names that lead nowhere and may mean an existing chat.
 func namesOf(g *family.Graph) []*missing {
-	nameless := map[*family.Chat]map[int]bool{} // messages from which a chat comes that has no link there
+	nameless := map[*family.Chat]map[int]bool{} // messages that a chat branches from without a link there
 	for _, c := range g.Chats {
 		if c.Named != nil && c.AtLink < 0 && c.At >= 0 {
 			if nameless[c.Named] == nil {
@@ -136,7 +137,7 @@ func namesOf(g *family.Graph) []*missing {
 	return list
 }
 
-// below reports whether a chat comes from another.
+// below reports whether a chat descends from another, or is the other.
 func below(c, other *family.Chat) bool {
 	seen := map[*family.Chat]bool{}
 	for ; c != nil && !seen[c]; c = c.Named {
@@ -148,10 +149,10 @@ func below(c, other *family.Chat) bool {
 	return false
 }
 
-// markCircles marks the parents that, all put right together, would make a chat its own
+// markCircles marks the parents that, if all were corrected together, would make a chat its own
 // ancestor.
 func markCircles(open []*missing) {
-	parents := map[*family.Chat]*family.Chat{} // those to be
+	parents := map[*family.Chat]*family.Chat{} // the new ones
 	for _, m := range open {
 		if len(m.may) == 1 && m.name == m.chat.MainChat {
 			parents[m.chat] = m.may[0]

@@ -8,24 +8,24 @@ import (
 	"stchat/internal/rules"
 )
 
-// links mends where a message's links lead.
+// links mends the links of messages.
 type links struct {
 	target  func(name string) (target string, ok bool)
-	renamed func(name string) (now string, ok bool) // what is gone, and what it is called now; empty: nobody can tell
-	remove  rules.Set                               // by these rules links go that lead nowhere
+	renamed func(name string) (now string, ok bool) // the current name of a missing chat; now is empty if it is not clear
+	remove  rules.Set                               // rules by which links that lead nowhere are removed
 }
 
 func onLinks() rules.Set {
 	return rules.SetOf(rules.DanglingCheckpoint, rules.DanglingBranch, rules.UnsafeName)
 }
 
-// dangling are the rules of names that lead nowhere.
+// dangling returns the rules about names that lead nowhere.
 func dangling() rules.Set {
 	return rules.SetOf(rules.DanglingMainChat, rules.DanglingCheckpoint, rules.DanglingBranch)
 }
 
-// mend returns the message with its links mended. Swipes carry a link that the message
-// has, too: it is told once.
+// mend returns the message with its links mended. Swipes repeat the links of the message, so
+// each change is listed once.
 func (l *links) mend(want rules.Set, line []byte) (out []byte, changes []change) {
 	out = message.EditLinks(line, func(checkpoint bool, name string) (to string, keep bool) {
 		dead, what := rules.DanglingBranch, "branch"
@@ -44,9 +44,9 @@ func (l *links) mend(want rules.Set, line []byte) (out []byte, changes []change)
 	return out, changes
 }
 
-// link judges one link: what was renamed and what is spelled otherwise is put
-// right, what is gone goes where that was asked for, and to is empty. The change
-// has no text where the link stays.
+// link judges one link: a link to a renamed or differently spelled chat is corrected, and one
+// to a missing chat is removed if that was asked for; then to is empty. The change has no text
+// if the link stays.
 func (l *links) link(want rules.Set, name string, dead rules.ID, what string) (to string, one change) {
 	target, alive := l.target(name)
 	switch {
@@ -65,7 +65,7 @@ func (l *links) link(want rules.Set, name string, dead rules.ID, what string) (t
 	return "", change{}
 }
 
-// onLines are the rules that are mended line by line.
+// onLines returns the rules that are mended line by line.
 func onLines() rules.Set {
 	return rules.SetOf(rules.BOM, rules.CRLF, rules.NUL, rules.InvalidJSON, rules.TornTail, rules.NotAnObject, rules.TooDeep, rules.MisplacedHeader) |
 		rules.SetOf(rules.LegacyMedia) | onSwipes() | onLinks()

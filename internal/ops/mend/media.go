@@ -9,9 +9,9 @@ import (
 	"stchat/internal/rules"
 )
 
-// media moves a message's attachments into the lists media and files, in the order and
-// with all the effects of ensureMessageMediaIsArray (script.js of SillyTavern 1.19). What
-// that drops is lost.
+// media moves a message's attachments into the lists media and files, in the order and with all
+// the effects of ensureMessageMediaIsArray (script.js of SillyTavern 1.19). Each value that
+// SillyTavern drops is listed as lost.
 func media(line []byte) (out []byte, changes []change) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
@@ -48,7 +48,7 @@ type lostValue struct {
 	raw  []byte
 }
 
-// take takes a value out of extra.
+// take removes a value from extra and returns it.
 func (m *mediaMove) take(key string) (raw []byte) {
 	raw, ok := m.extra.Get(key)
 	if ok {
@@ -59,7 +59,7 @@ func (m *mediaMove) take(key string) (raw []byte) {
 	return raw
 }
 
-// list returns a list of extra, made where it is none.
+// list returns a list in extra, and creates it if the value is not a list.
 func (m *mediaMove) list(key string) []byte {
 	raw, ok := m.extra.Get(key)
 	if rawjson.KindOf(raw) == rawjson.Array {
@@ -81,7 +81,7 @@ func (m *mediaMove) push(key string, element []byte) {
 	m.extra.Set(key, rawjson.Append(m.list(key), element))
 }
 
-// medium makes an element of media, where the value is the address of one.
+// medium returns an element of media, if the value is an address.
 func medium(kind string, raw []byte) (element []byte, ok bool) {
 	if rawjson.KindOf(raw) != rawjson.String || !rawjson.Truthy(raw) {
 		return nil, false
@@ -99,7 +99,7 @@ func (m *mediaMove) file() {
 	}
 }
 
-const gallery = `"gallery"` // the value of media_display where image_swipes were
+const gallery = `"gallery"` // the value of media_display if there were image_swipes
 
 func (m *mediaMove) imageSwipes() {
 	if raw, _ := m.extra.Get("image_swipes"); rawjson.KindOf(raw) != rawjson.Array {
@@ -135,7 +135,8 @@ func (m *mediaMove) image() {
 	m.unique()
 }
 
-// indexOfURL returns the first element of media with an address, -1 where none has it.
+// indexOfURL returns the index of the first element of media with an address, -1 if there is
+// none.
 func indexOfURL(list, address []byte) int {
 	want, ok := rawjson.Unquote(address)
 	i := 0
@@ -149,7 +150,7 @@ func indexOfURL(list, address []byte) int {
 	return -1
 }
 
-// unique drops media whose address is there already.
+// unique drops elements of media whose address occurred before.
 func (m *mediaMove) unique() {
 	list, seen := m.list("media"), map[string]bool{}
 	edited := rawjson.Filter(list, func(_ int, element []byte) bool {
@@ -170,13 +171,13 @@ func (m *mediaMove) unique() {
 	}
 }
 
-// sameMedium reports whether an element has nothing but an image's type and address.
+// sameMedium reports whether an element holds nothing but an image's type and address.
 func sameMedium(element, url []byte) bool {
 	plain, ok := medium("image", url)
 	return ok && bytes.Equal(rawjson.Compact(element), plain)
 }
 
-// medium moves the one image or video to media, and returns its address.
+// medium moves the single image or video to media and returns its address.
 func (m *mediaMove) medium(kind string) (raw []byte, had bool) {
 	if !m.extra.Has(kind) {
 		return nil, false

@@ -9,18 +9,18 @@ import (
 	"stchat/internal/rules"
 )
 
-// merging gives the edits of one batch in the order of their places.
+// merging passes on the edits of one batch in the order of their places.
 type merging struct {
 	pass  *pass
 	base  jsonl.Base
-	shift int // from an index in the batch to that of a message
+	shift int // added to an index in the batch, it is that of a message
 	give  func(jsonl.Edit) error
 }
 
-// line is the line of the file that has a number in the batch.
+// line returns the line number in the file of a line number in the batch.
 func (m *merging) line(number int) int { return m.pass.plan.view.line(m.base.Line + number + 1) }
 
-// all returns the edits of the three kinds.
+// all passes on the edits of all three kinds.
 func (m *merging) all(b *found) error {
 	lines, out, ends, raw := b.lines, b.out, b.crs, b.outRaw
 	for len(lines)+len(out)+len(ends) > 0 {
@@ -52,7 +52,7 @@ func (m *merging) all(b *found) error {
 	return nil
 }
 
-// without leaves out the CRs of a line that goes: they go with it.
+// without drops the CRs of a line that is taken out, as they go with it.
 func without(ends []crs, at *place) []crs {
 	if len(ends) > 0 && ends[0].off <= at.off+int64(at.len) {
 		return ends[1:]
@@ -60,9 +60,9 @@ func without(ends []crs, at *place) []crs {
 	return ends
 }
 
-// damageRule returns the rule that a damaged line breaks where it stands: at the
-// end of the chat invalid-json is torn-tail, and so are the lines in front of it
-// that come to be last with it.
+// damageRule returns the rule that a damaged line breaks at its place: at the end of the chat,
+// invalid-json becomes torn-tail, also for lines before it that become the last ones when it
+// goes.
 func (m *merging) damageRule(g *goes) rules.ID {
 	line, p := m.base.Line+g.number+1, m.pass
 	if g.rule != rules.InvalidJSON || p.plan.chat.TornLine == 0 || line < p.plan.chat.TornFrom {
@@ -79,7 +79,7 @@ func (m *merging) takeOut(g *goes, id rules.ID, raw []byte) error {
 	p := m.pass
 	edit := jsonl.Edit{Splice: rawjson.Splice{At: g.off, Len: int64(g.len)}, Gone: true}
 	if g.off == int64(len(bom)) && m.base.Line+g.number == 0 {
-		// what stands in front of it is no mark of the next line
+		// the byte order mark before it must not end up on the next line
 		has, err := hasBOM(p.src)
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (m *merging) takeOut(g *goes, id rules.ID, raw []byte) error {
 	return m.give(edit)
 }
 
-// change returns the edit of a line that becomes another.
+// change passes on the edit of a line that is replaced or taken out.
 func (m *merging) change(l *changed) error {
 	p := m.pass
 	at := step{line: m.line(l.number), index: -1}
@@ -134,7 +134,7 @@ func (m *merging) change(l *changed) error {
 	return m.give(jsonl.Edit{Splice: rawjson.Splice{At: l.off, Len: int64(l.len), Data: l.data}, Gone: l.gone})
 }
 
-// byteOrderMark takes the mark off the file, unless it goes with the first line.
+// byteOrderMark removes the file's byte order mark, unless that goes with the first line.
 func (m *merging) byteOrderMark(b *found) error {
 	p := m.pass
 	has, err := hasBOM(p.src)

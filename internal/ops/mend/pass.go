@@ -18,28 +18,28 @@ import (
 	"stchat/internal/rules"
 )
 
-// pass is one reading of a chat that finds what is to change in its lines. What
-// it changes is told, and what it takes out is kept, in the order of the lines.
+// pass is one read of a chat that finds what to change in its lines. Changes are reported, and
+// what is taken out is kept, in the order of the lines.
 type pass struct {
 	plan *plan // only read
 	told *told
 	lost *quarantine
-	left []string // what was asked for and could not be mended
+	left []string // what was asked for but could not be mended
 
-	renamed illustrator.Renames // prompts whose markers get another id
+	renamed illustrator.Renames // prompts whose markers get a new id
 
 	src     jsonl.Source // the view of the file
 	first   []byte       // the header in front, and its place
 	firstAt int64
-	noted   []int // messages to note branches on that are still to come
-	crlf    int   // line ends that were mended, and the line of the first
+	noted   []int // messages still to come on which to note branches
+	crlf    int   // number of mended line ends, and the line of the first
 	crlfAt  int
 }
 
-// errStop ends a reading whose edits nobody wants any more.
+// errStop ends a read whose edits are no longer wanted.
 var errStop = errors.New("stop")
 
-// edits yields what changes, in the order of its places.
+// edits yields the changes in the order of their places.
 func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 	return func(yield func(jsonl.Edit, error) bool) {
 		give := func(e jsonl.Edit) error {
@@ -50,7 +50,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 		}
 		p.noted = slices.Sorted(maps.Keys(p.plan.notes))
 		find := &finder{plan: p.plan, mender: messageMender{want: p.plan.want, links: &p.plan.links, renamed: p.renamed}}
-		// one goroutine: what a batch of damaged lines takes is taken once
+		// one goroutine, so that the memory for a batch of damaged lines is needed only once
 		opt := jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}
 		err := jsonl.Map(ctx, p.src, opt, find.line, func(b *found, base jsonl.Base, _ jsonl.Damages) error {
 			return p.fold(b, base, give)
@@ -65,7 +65,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 	}
 }
 
-// fold returns a batch's edits in the order of their places.
+// fold passes on a batch's edits in the order of their places.
 func (p *pass) fold(b *found, base jsonl.Base, give func(jsonl.Edit) error) error {
 	shift := base.Index
 	if p.plan.chat.HasHeader {
@@ -92,7 +92,7 @@ func (p *pass) fold(b *found, base jsonl.Base, give func(jsonl.Edit) error) erro
 	return m.all(b)
 }
 
-// header edits the header, whose line is the first to survive.
+// header edits the header, which is the first surviving line.
 func (p *pass) header(b *found, at place) error {
 	line, err := p.src.Section(at.off, int64(at.len))
 	if err != nil {
@@ -106,7 +106,7 @@ func (p *pass) header(b *found, at place) error {
 	var changes []change
 	switch {
 	case err != nil && !p.plan.want.Has(rules.NotAnObject):
-		return nil // a slug in it would be no mending
+		return nil // a new slug in it would mend nothing
 	case err != nil:
 		h = meta.ParseLenient(line)
 		changes = append(changes, change{rule: rules.NotAnObject, text: "put {} in place of chat_metadata; the line as it was is in the quarantine file", lost: line, what: err.Error()})
@@ -129,7 +129,7 @@ func (p *pass) header(b *found, at place) error {
 	return nil
 }
 
-// secondHeaders takes out lines that are the header once more, byte for byte.
+// secondHeaders takes out lines that repeat the header byte for byte.
 func (p *pass) secondHeaders(b *found) error {
 	if p.first == nil || !p.plan.want.Has(rules.MisplacedHeader) {
 		return nil

@@ -18,22 +18,22 @@ import (
 	"stchat/internal/safefile"
 )
 
-// plan is what is to be done about one chat.
+// plan is what to do about one chat.
 type plan struct {
-	chat   *rules.Chat // as it is judged with its header in front
-	view   *view       // the chat's file with its header in front; nil where it is there
-	steps  []headStep  // how it comes there
-	want   rules.Set   // rules whose mending goes through the lines
-	wanted rules.Set   // the same, for lines that nobody has judged yet
+	chat   *rules.Chat // as judged with its header in front
+	view   *view       // the chat's file with its header in front; nil if it is there already
+	steps  []headStep  // how the header gets there
+	want   rules.Set   // rules to mend line by line
+	wanted rules.Set   // the same, for lines that were not judged yet
 	header []headerEdit
-	notes  map[int][]string // branches to note, by the message they hang on
+	notes  map[int][]string // branches to note, by the message they branch from
 	links  links
-	state  *stateMender // nil: what extensions keep stays
-	slug   string       // the chat's new one, whatever else is mended; empty: it keeps its own
-	sync   string       // Luker's sidecar that has the slug too; empty: none does
+	state  *stateMender // nil: leave what extensions keep
+	slug   string       // the chat's new slug, set whatever is mended; empty: keep the old one
+	sync   string       // Luker's sidecar that repeats the slug; empty: there is none
 
-	groups []*groupEdit // what is asked of group files
-	left   []string     // what was asked for and cannot be mended
+	groups []*groupEdit // edits of group files
+	left   []string     // what was asked for but cannot be mended
 }
 
 // headerEdit is a change to the header.
@@ -48,7 +48,7 @@ func (p *plan) isEmpty() bool {
 	return p.want == 0 && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state == nil
 }
 
-// unit is the change of one chat and what belongs to it.
+// unit returns the change of one chat and of what belongs to it.
 func (p *plan) unit(opt *RepairOptions, files *quarantines, d *drafted) changeset.Unit {
 	u := changeset.Unit{Root: changeset.RootOf(p.chat.Path)}
 	for _, e := range p.groups {
@@ -70,7 +70,7 @@ func (p *plan) unit(opt *RepairOptions, files *quarantines, d *drafted) changese
 	return u
 }
 
-// draft drafts the chat as it is to be, and what goes with it.
+// draft drafts the mended chat and what goes with it.
 func (p *plan) draft(ctx context.Context, opt *RepairOptions, set *changeset.Set, files *quarantines, d *drafted) error {
 	file, src, err := openJudged(p.chat)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *plan) draft(ctx context.Context, opt *RepairOptions, set *changeset.Set
 	return set.Edit(p.sync, safefile.Stamp{}, same, "the chat's new slug, for Luker")
 }
 
-// render writes the chat as it is to be.
+// render writes the mended chat.
 func (p *plan) render(ctx context.Context, file jsonl.Source, out io.Writer, lost *quarantine, d *drafted) error {
 	for i := range p.steps {
 		s := &p.steps[i]
@@ -118,7 +118,7 @@ func (p *plan) render(ctx context.Context, file jsonl.Source, out io.Writer, los
 	return err
 }
 
-// forget takes the chat's metadata out of group files.
+// forget removes the chat's metadata from group files.
 func (p *plan) forget(files []*group.File) {
 	for _, f := range files {
 		e := p.group(f)
@@ -126,7 +126,7 @@ func (p *plan) forget(files []*group.File) {
 	}
 }
 
-// group returns what a chat asks of a group file, made when it is first asked for.
+// group returns the chat's edit of a group file, created on first use.
 func (p *plan) group(f *group.File) *groupEdit {
 	for _, e := range p.groups {
 		if e.Path == f.Path {
@@ -138,7 +138,7 @@ func (p *plan) group(f *group.File) *groupEdit {
 	return e
 }
 
-// edit changes the header.
+// edit adds a change to the header.
 func (p *plan) edit(id rules.ID, change string, do func(h *meta.Header)) {
 	p.header = append(p.header, headerEdit{id, change, do})
 }
@@ -150,8 +150,8 @@ func (p *plan) ownRecap(id rules.ID) {
 	})
 }
 
-// parent mends main_chat, which leads to target where ok is true. Without a parent
-// Auto-Recap erases a running recap of another chat, so that becomes this chat's own.
+// parent mends main_chat, which leads to target if ok. Without a parent, Auto-Recap erases a
+// running recap of another chat, so that recap is made this chat's own.
 func (p *plan) parent(target string, ok bool, have, asked rules.Set) {
 	c := p.chat
 	var now string
@@ -179,10 +179,10 @@ func (p *plan) parent(target string, ok bool, have, asked rules.Set) {
 	}
 }
 
-// keeping plans the mending of what extensions keep. It is judged by the messages there are:
-// where damaged lines become messages in the same run, it waits for the next.
+// keeping plans the mending of what extensions keep. That is judged by the messages the chat
+// has: if damaged lines may become messages in this run, it waits for the next.
 func (p *plan) keeping(have, want rules.Set, now time.Time) {
-	state := want & rules.OnState() // mending by one rule may give another something to do
+	state := want & rules.OnState() // mending by one rule may create work for another
 	if have&state == 0 {
 		return
 	}
@@ -195,14 +195,14 @@ func (p *plan) keeping(have, want rules.Set, now time.Time) {
 		return
 	}
 	p.state = &stateMender{want: state, messages: p.chat.Messages, now: now}
-	if p.chat.State != nil { // else no reason was found to look at messages
+	if p.chat.State != nil { // otherwise nothing required a look at the messages
 		p.state.facts = *p.chat.State
 	}
 }
 
-// drafted is what drafting one chat came to.
+// drafted is the outcome of drafting one chat.
 type drafted struct {
 	told       told
-	left       []string // what was asked for and could not be mended
+	left       []string // what was asked for but could not be mended
 	quarantine string   // path; empty: nothing is taken out
 }

@@ -18,15 +18,15 @@ import (
 // planner turns findings into plans.
 type planner struct {
 	checker  *rules.Checker
-	want     rules.Set // what is mended
-	asked    rules.Set // what was asked for by name
+	want     rules.Set // what to mend
+	asked    rules.Set // rules asked for by name
 	newUUID  func() string
 	now      time.Time
 	bump     bool
 	renames  *renames
 	byPath   map[string]*plan
 	plans    []*plan                // in the order of the chats
-	known    map[string]*rules.Chat // those that are mended, by the paths of their files
+	known    map[string]*rules.Chat // the surveyed chats, by the paths of their files
 	branches branches
 }
 
@@ -44,13 +44,13 @@ func newPlanner(opt *RepairOptions, s *surveyed) *planner {
 	return p
 }
 
-// know notes how a chat is judged.
+// know records how a chat is judged.
 func (p *planner) know(c *rules.Chat) { p.known[p.file(c)] = c }
 
-// file is the path of a chat's file, however it was come by.
+// file returns the path of a chat's file, by whatever path the chat was reached.
 func (p *planner) file(c *rules.Chat) string { return p.checker.Around.Folder(c.Folder).File(c.Name) }
 
-// of returns the plan of a chat, made when it is first asked for.
+// of returns the plan of a chat, created on first use.
 func (p *planner) of(c *rules.Chat) *plan {
 	one := p.byPath[c.Path]
 	if one == nil {
@@ -67,7 +67,7 @@ func (p *planner) of(c *rules.Chat) *plan {
 				one.sync = sidecar.Path
 			}
 		}
-		if p.bump || len(sidecars) > 0 { // Luker knows by it that the chat was edited
+		if p.bump || len(sidecars) > 0 { // it shows Luker that the chat was edited
 			one.slug = p.newUUID()
 		}
 		p.byPath[c.Path] = one
@@ -76,15 +76,16 @@ func (p *planner) of(c *rules.Chat) *plan {
 	return one
 }
 
-// headed reports whether a chat's header may have to come to the front.
+// headed reports whether a chat's header may have to move to the front.
 func (p *planner) headed(c *rules.Chat) bool {
 	have := c.Mendable() & p.want
 	return !c.HasHeader && have&rules.SetOf(rules.NoHeader, rules.MisplacedHeader, rules.GroupOldLayout, rules.GroupUnlisted) != 0 ||
 		have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail) != 0
 }
 
-// head plans how a chat's header comes to stand in front. The chat it is then
-// is to be judged anew: its header, too, may name what is not there.
+// head plans how a chat's header gets to the front. It returns the chat scanned again in that
+// form, nil if nothing changes; that must be judged anew, since its header may name what does
+// not exist.
 func (p *planner) head(ctx context.Context, c *rules.Chat, src jsonl.Source) (again *rules.Chat, err error) {
 	have := c.Mendable() & p.want
 	var need newHeader
@@ -117,7 +118,7 @@ func (p *planner) head(ctx context.Context, c *rules.Chat, src jsonl.Source) (ag
 	return again, nil
 }
 
-// headOf is head for a chat whose file is to be opened.
+// headOf opens a chat's file and calls head, if that may be needed.
 func (p *planner) headOf(ctx context.Context, c *rules.Chat) (*rules.Chat, error) {
 	if !p.headed(c) || refuses(c) != nil {
 		return nil, nil
@@ -130,8 +131,8 @@ func (p *planner) headOf(ctx context.Context, c *rules.Chat) (*rules.Chat, error
 	return p.head(ctx, c, src)
 }
 
-// as tells what a chat will be when it is mended: what its lines say then, and who
-// lists it.
+// as returns what a chat will be once it is mended: its lines, and the groups that list it. It
+// returns nil for a chat that was not surveyed or must not be edited.
 func (p *planner) as(path string) *family.As {
 	c := p.known[path]
 	if c == nil || refuses(c) != nil {
@@ -151,7 +152,7 @@ func (p *planner) as(path string) *family.As {
 	return as
 }
 
-// chat plans what a chat's findings ask for.
+// chat plans the mending of a chat's findings.
 func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 	have := c.Mendable() & p.want
 	if have == 0 {
@@ -161,7 +162,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 		return err
 	}
 	if err := p.checker.Around.Folder(c.Folder).Err; err != nil {
-		return ops.PathError(err) // what hangs on the chat there is not known
+		return ops.PathError(err) // what depends on the chat there is not known
 	}
 	if have.Has(rules.UnlistedBranch) {
 		if err := p.branch(ctx, c); err != nil {
@@ -207,7 +208,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 	return nil
 }
 
-// branch notes a branch in its parent, on the message at which it parts from it.
+// branch plans to note a branch in its parent, on the message at which it parts from it.
 func (p *planner) branch(ctx context.Context, c *rules.Chat) error {
 	parent, at, err := p.branches.parting(ctx, c)
 	switch {
@@ -229,7 +230,7 @@ func (p *planner) branch(ctx context.Context, c *rules.Chat) error {
 	return nil
 }
 
-// refuses tells why the chat's file must not be edited.
+// refuses returns why the chat's file must not be edited, nil if it may be.
 func refuses(c *rules.Chat) error {
 	if !c.HasDir || c.Kind == userdir.File {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// quarantine collects what is taken out of a chat, in a file of its own, which is
-// made when there is something.
+// quarantine collects what is taken out of a chat in a file of its own, which is created on
+// first use.
 type quarantine struct {
 	chat string // path
 	now  time.Time
@@ -56,7 +56,7 @@ func (q *quarantine) add(at step, what string, lost []byte) error {
 	return err
 }
 
-// oneLine is a text without what would end its line.
+// oneLine returns s with control characters replaced by spaces, so that it stays on one line.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -76,12 +76,11 @@ func (q *quarantine) flush() error {
 const (
 	// tries is how many names are tried for a quarantine file.
 	tries = 1000
-	// longest is how many bytes its name has at most before a number.
+	// longest is the maximum length of its name in bytes, before a number.
 	longest = 255 - len(".1000.damaged")
 )
 
-// quarantines finds names for the quarantine files of a call. It is safe for use
-// by several goroutines at once.
+// quarantines finds names for the quarantine files of a call. It is safe for concurrent use.
 type quarantines struct {
 	folder string // empty: beside the chats
 	mu     sync.Mutex
@@ -95,7 +94,7 @@ func (q *quarantines) create(set *changeset.Set, c *rules.Chat) (w io.Writer, pa
 	return w, path, err
 }
 
-// name returns the first name that is free.
+// name returns the first free name.
 func (q *quarantines) name(chat string) string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -107,7 +106,7 @@ func (q *quarantines) name(chat string) string {
 	path := stem + ".damaged"
 	for i := 2; i <= tries; i++ {
 		if _, err := os.Lstat(path); err != nil && !q.taken[path] {
-			break // free, or trouble that creating it will meet
+			break // free, or an error that creating it will report
 		}
 		path = fmt.Sprintf("%s.%d.damaged", stem, i)
 	}

@@ -12,9 +12,9 @@ import (
 	"stchat/internal/rules"
 )
 
-// renames finds out what chats are called now that others name and that are gone.
-// It reads the chats of a folder once, as they will be when they are mended, and only
-// where a name leads nowhere. It may be used by several goroutines at once.
+// renames finds the current names of chats that others name but that no longer exist. It reads
+// the chats of a folder once, as they will be when they are mended, and only if a name leads
+// nowhere. It is safe for concurrent use.
 type renames struct {
 	lib *library.Library
 	as  func(path string) *family.As
@@ -23,7 +23,7 @@ type renames struct {
 	folders map[string]kin
 }
 
-// of returns what the chats of a folder tell.
+// of returns the missing names of a folder's chats.
 func (r *renames) of(ctx context.Context, folder string) (kin, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -39,8 +39,8 @@ func (r *renames) of(ctx context.Context, folder string) (kin, error) {
 	return k, nil
 }
 
-// now reports whether a chat's names that lead nowhere can be told what they are
-// called now; left tells of those of which nobody can.
+// now reports whether a chat has names that lead nowhere but may mean an existing chat; left
+// describes those whose meaning is not clear.
 func (r *renames) now(ctx context.Context, c *rules.Chat, have rules.Set) (renamed bool, left []string, err error) {
 	if have&dangling() == 0 {
 		return false, nil, nil
@@ -61,9 +61,9 @@ func (r *renames) now(ctx context.Context, c *rules.Chat, have rules.Set) (renam
 	return renamed, left, nil
 }
 
-// in returns what a name that leads nowhere is called now, for the names of a chat.
-// It is asked of lines, too, that nobody could read until now, so the folder may be
-// read only then.
+// in returns a function that looks up the current name for a missing name in a chat. The
+// function is also called for lines that could not be read before, so it may be the first to
+// read the folder.
 func (r *renames) in(ctx context.Context, c *rules.Chat) func(name string) (now string, ok bool) {
 	return func(name string) (string, bool) {
 		k, err := r.of(ctx, c.Folder)
@@ -79,8 +79,8 @@ func (r *renames) in(ctx context.Context, c *rules.Chat) func(name string) (now 
 	}
 }
 
-// becoming tells of a chat's lines what messages they will hold: junk around one goes,
-// and so does the header where it comes once more.
+// becoming returns what messages a chat's lines will hold: junk around a message is stripped,
+// and a repeated header is taken out.
 func becoming(want rules.Set) family.Becoming {
 	return func(header []byte, l *jsonl.Line) (message []byte, ok bool) {
 		message = l.Raw

@@ -11,20 +11,20 @@ import (
 	"stchat/internal/rules"
 )
 
-// RepairOptions says what is mended.
+// RepairOptions says what to mend.
 type RepairOptions struct {
 	List          ops.List
-	Rules         []rules.ID // only these; empty: all that repair mends unasked
+	Rules         []rules.ID // only these; empty: all that repair mends by default
 	Quarantine    string     // folder of the quarantine files; empty: beside the chat
-	BumpIntegrity bool       // give every chat that is written a fresh slug
+	BumpIntegrity bool       // give every chat that is written a new slug
 	Changes       changeset.Options
 	Now           time.Time
 	NewUUID       func() string
 	Meter         *progress.Meter
 }
 
-// wanted returns the rules that are mended. Links that lead nowhere are looked at
-// unasked, since what they name may have been renamed.
+// wanted returns the rules to mend, and those asked for by name. By default that includes links
+// that lead nowhere, since the chats they name may have been renamed.
 func (o *RepairOptions) wanted() (want, asked rules.Set) {
 	if asked = rules.SetOf(o.Rules...); asked != 0 {
 		return asked, asked
@@ -32,11 +32,10 @@ func (o *RepairOptions) wanted() (want, asked rules.Set) {
 	return rules.Mendable() | dangling(), 0
 }
 
-// Repair mends what can be mended without guessing. A chat and what belongs to it
-// is one change: all of it is made, or nothing. A dry run drafts the same and makes
-// nothing. An error on one file stands in its result and does not stop the others;
-// the error of Repair itself is that ctx ended: then the report tells what was done
-// until then.
+// Repair mends what can be mended without guessing. A chat and what belongs to it are one
+// change, made whole or not at all. A dry run drafts the same but writes nothing. An error on
+// one file is in its result and does not stop the others. The error of Repair itself is ctx's;
+// the report then tells what was done before it.
 func Repair(ctx context.Context, opt RepairOptions) (*RepairReport, error) {
 	rep := &RepairReport{byPath: map[string]*RepairResult{}}
 	walked := ops.Walk(opt.List)
@@ -66,8 +65,9 @@ func Repair(ctx context.Context, opt RepairOptions) (*RepairReport, error) {
 	return rep, ctx.Err()
 }
 
-// recoverAll ends what runs that died began where the chats lie, so that they are
-// judged as they are then. What cannot be ended is said when the folder is written.
+// recoverAll finishes or undoes what interrupted runs began where the chats are, so that the
+// chats are judged in their final state. What cannot be recovered is reported when the folder
+// is written.
 func recoverAll(ctx context.Context, chats []ops.Target, opt changeset.Options) (ended []changeset.Ended) {
 	folders, roots := map[string]bool{}, map[string]bool{}
 	for _, t := range chats {
@@ -91,8 +91,8 @@ func recoverAll(ctx context.Context, chats []ops.Target, opt changeset.Options) 
 	return ended
 }
 
-// planAll turns what was found into plans. Chats whose header comes to the front
-// only now are judged anew with the others, by what their files will be.
+// planAll turns findings into plans. If headers move to the front, all chats are judged anew,
+// by what their files will be.
 func planAll(ctx context.Context, opt *RepairOptions, s *surveyed, rep *RepairReport) ([]*plan, error) {
 	p := newPlanner(opt, s)
 	fails := func(c *rules.Chat, err error) error {

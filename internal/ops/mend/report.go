@@ -6,11 +6,11 @@ import (
 	"stchat/internal/ops"
 )
 
-// RepairDocument is what repair did to one file: the document of SPEC.md section 7.
+// RepairDocument is the JSON document about one repaired file (SPEC.md section 7).
 type RepairDocument struct {
 	Schema     int         `json:"schema"`
 	Path       string      `json:"path" is:"path"`
-	Actions    []Action    `json:"actions"` // the first of them
+	Actions    []Action    `json:"actions"` // the first ones
 	Total      int         `json:"actions_total"`
 	Counts     []RuleCount `json:"counts"`
 	Done       bool        `json:"written"`
@@ -19,25 +19,25 @@ type RepairDocument struct {
 	ops.Written
 }
 
-// RepairResult is what is said of one file.
+// RepairResult is the result for one file.
 type RepairResult struct {
 	ops.Result[RepairDocument]
 	Diffs []Diff // of the first actions, for a person
 	Chat  bool   // the file is a chat
 }
 
-// RepairReport is what a repair gave.
+// RepairReport is the outcome of a repair.
 type RepairReport struct {
-	Chats   int                // that were read
-	Ended   []changeset.Ended  // what runs that died had begun
-	Others  []string           // files in folders that are left alone: their lines are no chat's
-	Results []*RepairResult    // of the files with something to mend, in their order
+	Chats   int                // how many were read
+	Ended   []changeset.Ended  // what interrupted runs had begun
+	Others  []string           // .jsonl files in folders that are left alone, as their lines are not a chat's
+	Results []*RepairResult    // of the files with something to mend, in order
 	Errs    []*ops.SourceError // what could not be read
 
 	byPath map[string]*RepairResult
 }
 
-// result returns the result of a file, made when it is first asked for.
+// result returns the result of a file, created on first use.
 func (r *RepairReport) result(path string) *RepairResult {
 	res := r.byPath[path]
 	if res == nil {
@@ -49,14 +49,14 @@ func (r *RepairReport) result(path string) *RepairResult {
 	return res
 }
 
-// failed reports whether a file is left alone.
+// failed reports whether a file has an error and is left alone.
 func (r *RepairReport) failed(path string) bool {
 	res := r.byPath[path]
 	return res != nil && res.Err != nil
 }
 
-// tellChat puts what became of a chat into its result. Of one that could not be
-// written nothing is told but why.
+// tellChat puts the outcome for a chat into its result. If the chat could not be written, that
+// is only the reason and what could not be mended.
 func (r *RepairReport) tellChat(p *plan, d *drafted, out changeset.Outcome, dryRun bool) {
 	var warnings []string
 	for _, left := range append(p.left, d.left...) {
@@ -80,8 +80,8 @@ func (r *RepairReport) tellChat(p *plan, d *drafted, out changeset.Outcome, dryR
 	}
 }
 
-// tellGroups puts what became of the group files into results of their own, with
-// what the chats asked for together.
+// tellGroups puts the outcomes for group files into results of their own, with the edits of all
+// chats together.
 func (r *RepairReport) tellGroups(plans []*plan, outcomes []changeset.Outcome, dryRun bool) {
 	all := map[string]*groupEdit{}
 	var order []string
@@ -115,7 +115,7 @@ func (r *RepairReport) tellGroups(plans []*plan, outcomes []changeset.Outcome, d
 	}
 }
 
-// tell puts what was, or would be, done into the result.
+// tell puts what was done, or would be, into the result.
 func (r *RepairResult) tell(t *told, out changeset.Outcome, dryRun bool) {
 	if t.actions != nil {
 		r.Doc.Actions, r.Doc.Counts = t.actions, t.counts
@@ -129,7 +129,7 @@ func (r *RepairResult) tell(t *told, out changeset.Outcome, dryRun bool) {
 	}
 }
 
-// stepsOf returns the steps that one file takes.
+// stepsOf returns the steps on one file.
 func stepsOf(path string, steps []changeset.Step) []changeset.Step {
 	var own []changeset.Step
 	for _, s := range steps {

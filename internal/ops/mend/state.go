@@ -23,8 +23,8 @@ type stateMender struct {
 	now      time.Time
 }
 
-// mend edits the metadata, rule by rule: what makes others judge differently comes first.
-// It returns the ids of prompts that changed, for the markers in the messages.
+// mend edits the metadata rule by rule; rules that affect how others judge come first. It
+// returns the changed ids of prompts, for the markers in the messages.
 func (m *stateMender) mend(metadata *rawjson.Object) (changes []change, renamed illustrator.Renames) {
 	note := func(id rules.ID, text, what string, lost []byte) {
 		changes = append(changes, change{rule: id, text: text, what: what, lost: lost})
@@ -108,7 +108,7 @@ func (m *stateMender) versions(metadata *rawjson.Object, note func(id rules.ID, 
 	}
 }
 
-// current makes the newest version the current one, where none is, as
+// current makes the newest version the current one if there is none, as
 // delete_running_recap_version does.
 func (m *stateMender) current(metadata *rawjson.Object, note func(id rules.ID, text, what string, lost []byte)) {
 	running, _ := autorecap.RunningIn(metadata)
@@ -139,7 +139,7 @@ func (m *stateMender) beyond(metadata *rawjson.Object, note func(id rules.ID, te
 	})
 }
 
-// renames finds out which prompts get another id, before their messages are read.
+// renames returns which prompts get a new id, before the messages are read.
 func (m *stateMender) renames(ctx context.Context, src jsonl.Source) (illustrator.Renames, error) {
 	if m == nil || !m.want.Has(rules.PromptDrift) {
 		return nil, nil

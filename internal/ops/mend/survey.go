@@ -19,13 +19,13 @@ import (
 	"stchat/internal/userdir"
 )
 
-// surveyed is the chats that PATHs mean, judged.
+// surveyed holds the chats that PATHs mean, judged.
 type surveyed struct {
 	checker *rules.Checker
 	chats   []*rules.Chat
-	around  []rules.Finding // about files that are no chats
+	around  []rules.Finding // about files other than chats
 	walked  ops.Walked
-	others  []string // files in folders that are left alone: their lines are no chat's
+	others  []string // .jsonl files in folders that are left alone, as their lines are not a chat's
 	errs    []*ops.SourceError
 }
 
@@ -81,8 +81,7 @@ func survey(ctx context.Context, walked ops.Walked, now time.Time, meter *progre
 	return s, err
 }
 
-// judge judges the chats together. errs are what could not be read; the error is
-// that ctx ended.
+// judge judges the chats together. errs is what could not be read; err is ctx's.
 func (s *surveyed) judge(ctx context.Context) (errs []*ops.SourceError, err error) {
 	s.around, err = s.checker.Across(ctx, s.chats, around(s.walked, s.chats))
 	if ctx.Err() != nil {
@@ -94,8 +93,8 @@ func (s *surveyed) judge(ctx context.Context) (errs []*ops.SourceError, err erro
 	return append(errs, s.unfinished(ctx)...), ctx.Err()
 }
 
-// unfinished finds what runs that died have begun in the user folders, and in
-// the folders of chats that are in none.
+// unfinished finds what interrupted runs began in the user folders, and in the folders of chats
+// outside them.
 func (s *surveyed) unfinished(ctx context.Context) (errs []*ops.SourceError) {
 	seen := map[string]bool{}
 	look := func(root string) {
@@ -124,7 +123,7 @@ func (s *surveyed) unfinished(ctx context.Context) (errs []*ops.SourceError) {
 	return errs
 }
 
-// split returns the errors that were joined.
+// split returns the errors that were joined in err.
 func split(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
@@ -135,8 +134,8 @@ func split(err error) []error {
 	return nil
 }
 
-// around returns the user folders of which a PATH covers all that is judged: a
-// user folder, a folder above one, and for the groups one with group chats.
+// around returns the user folders of which a PATH covers all that is judged: a user folder or a
+// folder above one and, for groups, one with group chats among the chats.
 func around(w ops.Walked, chats []*rules.Chat) rules.Around {
 	a := rules.Around{Groups: slices.Clone(w.Users), Worlds: slices.Clone(w.Users)}
 	from := map[string]string{}
@@ -166,7 +165,7 @@ func around(w ops.Walked, chats []*rules.Chat) rules.Around {
 	return a
 }
 
-// openJudged opens a chat that must still be as it was judged.
+// openJudged opens a chat, which must be unchanged since it was judged.
 func openJudged(c *rules.Chat) (file *os.File, src jsonl.Source, err error) {
 	f, err := chat.OpenRegular(c.Path)
 	if err != nil {

@@ -11,15 +11,14 @@ import (
 	"stchat/internal/rules"
 )
 
-// messageMender mends messages by the rules wanted.
+// messageMender mends messages by the wanted rules.
 type messageMender struct {
 	want    rules.Set
 	links   *links
-	renamed illustrator.Renames // prompts, for their markers
+	renamed illustrator.Renames // prompts whose markers get a new id
 }
 
-// mend returns the message with all that is mended; line itself where there is
-// nothing.
+// mend returns the message with everything mended, or line itself if there is nothing to mend.
 func (m *messageMender) mend(line []byte) (out []byte, changes []change) {
 	out = line
 	if m.want&onSwipes() != 0 {
@@ -48,11 +47,11 @@ func onSwipes() rules.Set { return rules.SetOf(rules.SwipeID, rules.SwipeText, r
 type swipeList struct {
 	o      *rawjson.Object
 	mes    []byte
-	raw    []byte // the list, or nothing
+	raw    []byte // the list; empty: there is none
 	isList bool
 	n      int
 	id     int
-	idOK   bool // id is the number of a swipe, or there are none to choose
+	idOK   bool // id is the number of a swipe, or there are none to choose from
 }
 
 func readSwipes(line []byte) (s swipeList, ok bool) {
@@ -70,7 +69,7 @@ func readSwipes(line []byte) (s swipeList, ok bool) {
 		}
 	case rawjson.Null, rawjson.Invalid:
 	default:
-		return s, false // for a person
+		return s, false // left for a person to judge
 	}
 	raw, _ := s.o.Get("swipe_id")
 	switch rawjson.KindOf(raw) {
@@ -103,8 +102,8 @@ func (m *messageMender) swipes(line []byte) (out []byte, changes []change) {
 	return s.o.Bytes(), changes
 }
 
-// choose points swipe_id at the swipe that has the message's text, and appends
-// the text as a swipe where none has it.
+// choose points swipe_id at the swipe with the message's text, and appends the text as a swipe
+// if there is none.
 func (s *swipeList) choose() string {
 	at, i := -1, 0
 	mes, _ := rawjson.Unquote(s.mes)
@@ -135,8 +134,8 @@ func (s *swipeList) choose() string {
 	return text
 }
 
-// overwrite puts the message's text over the chosen swipe, as SillyTavern does
-// at the next swipe (syncMesToSwipe).
+// overwrite replaces the chosen swipe by the message's text, as SillyTavern does at the next
+// swipe (syncMesToSwipe).
 func (s *swipeList) overwrite() change {
 	var lost []byte
 	s.raw = rawjson.EditList(s.raw, func(i int, value []byte) ([]byte, bool) {
@@ -153,7 +152,7 @@ func (s *swipeList) overwrite() change {
 	}
 }
 
-// fill fills a list of swipe_info that is too short, as SillyTavern does.
+// fill extends a swipe_info that is too short, as SillyTavern does.
 func (s *swipeList) fill() (change string, ok bool) {
 	infos, _ := s.o.Get("swipe_info")
 	have := countElements(infos)
@@ -166,7 +165,7 @@ func (s *swipeList) fill() (change string, ok bool) {
 	return fmt.Sprintf("filled swipe_info up from %d to %d entries", have, s.n), true
 }
 
-// info makes the entry of swipe_info that has all that one has of its message.
+// info returns the swipe_info entry for the message's own text.
 func (s *swipeList) info() []byte {
 	entry := rawjson.NewObject()
 	for _, key := range []string{"send_date", "gen_started", "gen_finished"} {

@@ -8,7 +8,7 @@ import (
 	"stchat/internal/visible"
 )
 
-// Action is one thing that was, or would be, mended.
+// Action is one thing that was mended, or would be.
 type Action struct {
 	Rule   string `json:"rule"`
 	Line   *int   `json:"line"`
@@ -16,14 +16,14 @@ type Action struct {
 	Change string `json:"change"`
 }
 
-// RuleCount is how often a rule's findings were, or would be, mended in a file.
+// RuleCount is how many of a rule's findings were mended in a file, or would be.
 type RuleCount struct {
 	Rule  string `json:"rule"`
 	Count int    `json:"count"`
 }
 
-// Diff shows one change: what stood there and what does now, cut around the
-// difference. Either may be missing.
+// Diff shows one change: the text before and after, cut around the difference. Either may be
+// nil.
 type Diff struct {
 	Rule   string
 	Line   int // 0: no line
@@ -33,8 +33,8 @@ type Diff struct {
 	After  *string
 }
 
-// The first actions of a file are told one by one, and fewer of them with their
-// texts; all are counted. A file may have millions.
+// A file may have millions of actions. All are counted; only the first are listed, and fewer of
+// those with their texts.
 const (
 	keptActions = 100
 	shownDiffs  = 40
@@ -48,17 +48,17 @@ type told struct {
 	total   int
 }
 
-// step is where a change is made, and by which rule.
+// step is where a change is made and by which rule.
 type step struct {
 	rule  rules.ID
 	line  int // 0: the file as a whole
-	index int // noMessage: none
+	index int // noMessage: not in a message
 }
 
 const noMessage = -1
 
-// add notes a change. before and after may be nil; change is asked for only where
-// it is told.
+// add records a change. before and after may be nil; change is only called if the change is
+// listed.
 func (t *told) add(at step, change func() string, before, after []byte) {
 	name := at.rule.String()
 	t.count(name)
@@ -91,7 +91,7 @@ func (t *told) count(rule string) {
 	t.counts = append(t.counts, RuleCount{rule, 1})
 }
 
-// text is a change that is known already.
+// text returns a function that returns s.
 func text(s string) func() string { return func() string { return s } }
 
 // cutAround returns both texts cut around where they differ.
@@ -109,8 +109,9 @@ func cutAround(before, after []byte) (b, a *string) {
 	return cutText(before, from, same, whole), cutText(after, from, same, whole)
 }
 
-// cutText returns what of a text is shown: from a little before its first from
-// bytes to a little behind its last same ones, and no more than fits a screen.
+// cutText returns the part of a text to show: from shortly before offset from, where the
+// difference begins, to shortly after its end, same bytes before the end of the text, and at
+// most what fits a screen. With whole it begins at the start of the text.
 func cutText(text []byte, from, same int, whole bool) *string {
 	const context, most = 40, 160
 	if text == nil {
@@ -131,7 +132,7 @@ func cutText(text []byte, from, same int, whole bool) *string {
 	return &s
 }
 
-// runeStart returns the last place at or before i where a rune begins.
+// runeStart returns the last position at or before i where a rune begins.
 func runeStart(text []byte, i int) int {
 	i = min(max(i, 0), len(text))
 	for i > 0 && i < len(text) && !utf8.RuneStart(text[i]) {
@@ -140,10 +141,10 @@ func runeStart(text []byte, i int) int {
 	return i
 }
 
-// clip shortens a stranger's text for a message.
+// clip shortens a foreign text for a message.
 func clip(s string) string { return visible.Clip(s, 120) }
 
-// quoteAll names the first few of many.
+// quoteAll quotes the first few names and counts the rest.
 func quoteAll(names []string) string {
 	const enough = 5
 	out := ""

@@ -9,16 +9,16 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// view is a chat's file with its head mended, without having been written: the
-// header stands in front, and can be judged there with all that it names.
+// view is a chat's file with its header put in front, but not written: the header can be judged
+// there with all that it names.
 type view struct {
-	splices  []rawjson.Splice // in the order of their places, apart from each other
-	inserted bool             // the header is a line that was put in front
-	from     int              // where it came from, else 0: it is new
+	splices  []rawjson.Splice // in the order of their places, not overlapping
+	inserted bool             // the header is a line put in front
+	from     int              // the line it came from; 0: it is new
 }
 
-// line returns the line of the file that is a line of the view. A new header
-// has the place of the first line.
+// line returns the line of the file for a line of the view. A new header counts as the first
+// line.
 func (v *view) line(n int) int {
 	switch {
 	case v == nil || !v.inserted || n == 0:
@@ -31,7 +31,7 @@ func (v *view) line(n int) int {
 	return n
 }
 
-// over is the view of a file.
+// over returns the view of a file.
 func (v *view) over(file jsonl.Source) jsonl.Source {
 	if v == nil || len(v.splices) == 0 {
 		return file
@@ -55,14 +55,14 @@ func (v *view) over(file jsonl.Source) jsonl.Source {
 	return jsonl.Source{R: s, Size: at}
 }
 
-// spliced reads a file with splices in it.
+// spliced reads a file with splices applied.
 type spliced struct {
 	file   io.ReaderAt
 	pieces []piece
 	size   int64
 }
 
-// piece is a stretch of the view: data, or where that is nil the file from off.
+// piece is a stretch of the view: data or, if that is nil, the file from off.
 type piece struct {
 	at, off int64
 	data    []byte
