@@ -2,8 +2,8 @@ package keep
 
 import "slices"
 
-// align pairs equal lines, in the order of both: those at the beginning and at the end,
-// and between them those that stand once in each, as many as stay in order.
+// align pairs equal lines in the order of both lists: those at the beginning and the end,
+// and between these as many as possible of the lines that occur once in each.
 func align(a, b []lineRef) (pairs [][2]int) {
 	head := 0
 	for head < min(len(a), len(b)) && a[head].id == b[head].id {
@@ -21,8 +21,8 @@ func align(a, b []lineRef) (pairs [][2]int) {
 	return pairs
 }
 
-// inOrder pairs the unique lines of a[from:aEnd] and b[from:bEnd]: the longest list that
-// rises in both.
+// inOrder pairs the unique lines of a[from:aEnd] and b[from:bEnd]: the longest list of
+// pairs that rises in both.
 func inOrder(a, b []lineRef, from, aEnd, bEnd int) [][2]int {
 	const twice = -1
 	at := map[uint64]int{}
@@ -41,7 +41,7 @@ func inOrder(a, b []lineRef, from, aEnd, bEnd int) [][2]int {
 		pair   [2]int
 		before *node
 	}
-	var ends []*node // of the best list of each length
+	var ends []*node // the best last pair of a list of each length
 	for j := from; j < bEnd; j++ {
 		i, ok := at[b[j].id]
 		if !ok || i == twice || count[b[j].id] > 1 {

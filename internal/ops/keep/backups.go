@@ -16,7 +16,7 @@ import (
 // backupTaking is the part of a snapshot that takes backups.
 type backupTaking struct{ s *snapshot }
 
-// takeAll takes SillyTavern's backups as earlier versions of the chats they are of.
+// takeAll takes SillyTavern's backups as earlier versions of their chats.
 func (t backupTaking) takeAll(ctx context.Context) error {
 	folder, err := backups.Read(userdir.Dir{Root: t.s.scope.root})
 	if err != nil {
@@ -78,7 +78,8 @@ func (t backupTaking) take(ctx context.Context, b backups.Backup) error {
 	return t.s.w.See(rel, seen)
 }
 
-// keep adds a backup to the versions of a chat, unless one of them is the same.
+// keep adds a backup to the versions of a chat, unless one of them equals it, and returns
+// the ID of the version with its content.
 func (t backupTaking) keep(ctx context.Context, of *history.Chat, b backups.Backup, c *history.Content) (int64, error) {
 	versions, err := t.s.store.Versions(ctx, of.ID)
 	if err != nil {
@@ -93,7 +94,7 @@ func (t backupTaking) keep(ctx context.Context, of *history.Chat, b backups.Back
 	return t.s.keep(ctx, of, b.Path, c, history.NewVersion{At: b.At.UnixMilli(), Mtime: b.At.UnixNano(), Source: history.FromBackup, Note: t.s.opt.Note})
 }
 
-// ownerOf finds the chat that a backup is of. One of no known chat is kept under its key.
+// ownerOf finds the chat that a backup is of. A backup of no known chat is kept under its key.
 func (t backupTaking) ownerOf(ctx context.Context, b backups.Backup, c *history.Content) (*history.Chat, error) {
 	chats, err := t.s.store.Chats(ctx)
 	if err != nil {

@@ -23,7 +23,7 @@ type sidecar struct {
 	data []byte
 }
 
-// create drafts a sidecar where there is none.
+// create drafts a sidecar that does not exist.
 func (c sidecar) create(set *changeset.Set) error {
 	d, err := set.Create(c.path, lukerState, changeset.InFolder())
 	if err != nil {
@@ -35,7 +35,7 @@ func (c sidecar) create(set *changeset.Set) error {
 
 const lukerState = "Luker's state of that time"
 
-// putBack drafts a sidecar as it was, over the one that stands there.
+// putBack drafts a sidecar as it was, in place of the present one if there is one.
 func (c sidecar) putBack(set *changeset.Set) error {
 	if _, err := os.Lstat(c.path); errors.Is(err, fs.ErrNotExist) {
 		return c.create(set)
@@ -43,10 +43,10 @@ func (c sidecar) putBack(set *changeset.Set) error {
 	return set.Edit(c.path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return c.data, nil }), lukerState)
 }
 
-// companions finds what belongs to a chat beside its file, as it was.
+// companions finds what belongs to a chat besides its file.
 type companions struct{ of *subject }
 
-// sidecars returns the chat's sidecars as of a version of the store.
+// sidecars returns the chat's sidecars as of a version in the store; none for a backup.
 func (c companions) sidecars(ctx context.Context, v *version) ([]sidecar, error) {
 	if v.file != "" {
 		return nil, nil
@@ -73,7 +73,7 @@ func (c companions) sidecars(ctx context.Context, v *version) ([]sidecar, error)
 	return list, nil
 }
 
-// sidecarOf returns the namespace of a file, where it is a sidecar of the chat.
+// sidecarOf returns the namespace of a file if it is a sidecar of the chat, else "".
 func sidecarOf(file, name string) (namespace string) {
 	for _, found := range luker.Among([]string{file}, "", name) {
 		return found.Namespace
@@ -81,7 +81,8 @@ func sidecarOf(file, name string) (namespace string) {
 	return ""
 }
 
-// asOf reads what a small file held when a version was taken.
+// asOf returns what a small file held when a version was taken, false if the store has no
+// version of it that is as old.
 func (c companions) asOf(ctx context.Context, id int64, v *version) ([]byte, bool, error) {
 	list, err := c.of.store.Versions(ctx, id)
 	if err != nil {
@@ -97,7 +98,7 @@ func (c companions) asOf(ctx context.Context, id int64, v *version) ([]byte, boo
 	return nil, false, nil
 }
 
-// listing finds the group file that lists the chat, or once did.
+// listing returns the path of the group file that lists the chat, or once did; "" for none.
 func (c companions) listing(ctx context.Context) (string, error) {
 	if kind, _ := userdir.KindOf(c.of.path); kind != userdir.Group {
 		return "", nil

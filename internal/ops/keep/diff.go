@@ -16,7 +16,8 @@ type differ struct {
 	seed maphash.Seed
 }
 
-// messages lists the lines of a version that are messages, as far as its first line tells.
+// messages lists the lines of a version without its header and an empty last line. It reads
+// these two alone, so damaged and blank lines remain.
 func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
 	lines, err := d.lines(v)
 	if err != nil {
@@ -29,7 +30,7 @@ func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
 	if header {
 		lines = lines[1:]
 	}
-	if n := len(lines); n > 0 && n > v.Messages { // most often the empty one behind a final LF
+	if n := len(lines); n > 0 && n > v.Messages { // usually the empty one after a final LF
 		if last := d.text(ctx, lines[n-1]); last != nil && len(last) == 0 {
 			lines = lines[:n-1]
 		}
@@ -37,8 +38,8 @@ func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
 	return lines, nil
 }
 
-// numbered lists a version's messages, and their indexes as SillyTavern counts: without
-// blank and damaged lines.
+// numbered lists a version's lines without its header and empty ones, and their message
+// indexes as SillyTavern counts them. A damaged line has the index of the message after it.
 func (d *differ) numbered(ctx context.Context, v *version) (lines []lineRef, index []int, err error) {
 	all, err := d.lines(v)
 	if err != nil {
@@ -76,12 +77,12 @@ func (d *differ) changes(ctx context.Context, older, newer []lineRef) []change {
 	})
 }
 
-// change is one message that differs between two versions: from or to is below 0 where it
-// was added or removed.
+// change is one message that differs between two versions: from is below 0 if it was added,
+// to if it was removed.
 type change struct{ from, to int }
 
-// compareLines finds what differs between two versions' messages. Messages at the same
-// place between others that are equal are one that changed, if dated says so.
+// compareLines finds the differences between two versions' messages. Two messages at the
+// same place between equal ones count as one that changed if dated reports true for them.
 func compareLines(a, b []lineRef, dated func(i, j int) bool) []change {
 	var list []change
 	i, j := 0, 0
@@ -105,8 +106,8 @@ func compareLines(a, b []lineRef, dated func(i, j int) bool) []change {
 	return list
 }
 
-// sameDate reports whether two messages were sent at the same time. What cannot be read
-// counts as the same: then only the place tells.
+// sameDate reports whether two messages were sent at the same time. It is true if one
+// cannot be read: then the place alone decides.
 func sameDate(a, b []byte) bool {
 	if a == nil || b == nil {
 		return true

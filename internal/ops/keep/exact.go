@@ -32,7 +32,8 @@ type restoring struct {
 	res *RestoreResult
 }
 
-// stream writes the exact bytes, once all of them were looked at.
+// stream writes the exact bytes to Stdout. A version in the store is read through first, so
+// that nothing of a damaged one is written.
 func (r *restoring) stream(ctx context.Context) error {
 	r.res.Doc.Exact = true
 	if r.v.file == "" {
@@ -43,7 +44,7 @@ func (r *restoring) stream(ctx context.Context) error {
 	return r.s.write(ctx, r.v, r.opt.Stdout)
 }
 
-// export writes the exact bytes to a path outside of the chat's life.
+// export writes the exact bytes to opt.Output, and nothing that belongs to the chat.
 func (r *restoring) export(ctx context.Context) {
 	r.res.Doc.Exact = true
 	r.commit(ctx, r.opt.Output, func(ctx context.Context, set *changeset.Set) error {
@@ -60,7 +61,7 @@ func (r *restoring) create(ctx context.Context, set *changeset.Set, path, about 
 	return r.s.write(ctx, r.v, d)
 }
 
-// revive brings a chat back that is gone: its name, its bytes, its sidecars, and its place
+// revive brings back a chat that is gone: its name, its bytes, its sidecars, and its place
 // in the group's list.
 func (r *restoring) revive(ctx context.Context) error {
 	r.res.Doc.Exact = true
@@ -92,15 +93,15 @@ func (r *restoring) revive(ctx context.Context) error {
 	return nil
 }
 
-// note tells of sidecars that are restored.
+// note adds sidecars that are restored to the document.
 func (r *restoring) note(sidecars []sidecar) {
 	for _, c := range sidecars {
 		r.res.Doc.Sidecars = append(r.res.Doc.Sidecars, cut.Sidecar{Path: c.path, Action: "restored"})
 	}
 }
 
-// spool writes a version to a file without a name, so that everything about it is known
-// before anything appears.
+// spool writes a version to an unnamed file, so that all of it is checked before anything
+// appears under a name.
 func (r *restoring) spool(ctx context.Context) (*os.File, func(), error) {
 	return safefile.SpoolFrom(func(w io.Writer) error { return r.s.write(ctx, r.v, w) }, "")
 }
@@ -133,8 +134,8 @@ func (r *restoring) branch(ctx context.Context) error {
 	return nil
 }
 
-// replace puts a version in the chat's place, with a new slug, so that a tab that has the
-// chat open is stopped instead of writing over it. What was there is in the store, where
+// replace puts a version in the chat's place, with a new slug, so that SillyTavern refuses
+// the save of a tab that has the old chat open. What is replaced is kept in the store, if
 // there is one, and in the undo record.
 func (r *restoring) replace(ctx context.Context) error {
 	s, v := r.s, r.v
@@ -189,7 +190,8 @@ func (r *restoring) replace(ctx context.Context) error {
 	return nil
 }
 
-// withSlug copies a chat with another slug in its header.
+// withSlug copies a chat with another slug in its header. A chat without a usable header is
+// copied as it is, with a warning.
 func (r *restoring) withSlug(ctx context.Context, w io.Writer, content *os.File, slug string) error {
 	c, err := chat.Open(ctx, r.s.path, chat.Options{Content: content, Any: true})
 	if err != nil {
@@ -211,13 +213,13 @@ func (r *restoring) withSlug(ctx context.Context, w io.Writer, content *os.File,
 	}}}.Render(ctx, w, content, c.Source.Size)
 }
 
-// keepPresent takes what is to be replaced into the store, where there is one.
+// keepPresent takes what will be replaced into the store, if there is one.
 func (r *restoring) keepPresent(ctx context.Context) error {
 	if _, err := os.Stat(r.s.store.Path()); r.opt.Changes.DryRun || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	path, root := r.s.store.Path(), r.s.root
-	r.s.close() // it would keep the store from being written
+	r.s.close() // it would block writing to the store
 	sum, err := Snapshot(ctx, SnapshotOptions{
 		List: ops.List{Paths: []string{r.s.path}}, Store: path, Note: "", Now: r.opt.Now, Source: history.FromRestore, Root: root,
 		Each: func(Taken) error { return nil },
@@ -232,7 +234,7 @@ func (r *restoring) keepPresent(ctx context.Context) error {
 	return err
 }
 
-// list puts the chat into its group's list, and opens it where that is asked for.
+// list puts the chat into its group's list, and makes it the open chat if opt.Open is set.
 func (r *restoring) list(set *changeset.Set, listing string) error {
 	name := userdir.ChatName(r.s.path)
 	open := ""

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// racy is how long before it is read a file must have changed last so that its time
-	// proves that it did not change since: FAT counts in two seconds.
+	// racy is how old a file's time must be when it is read: a later change might otherwise
+	// leave the same time, as FAT counts in steps of two seconds.
 	racy = 2 * time.Second
-	// readTries is how often a file is read that changes meanwhile.
+	// readTries is how often a file is read if it changes meanwhile.
 	readTries = 3
 )
 
-// unreadError says that a file must be left out.
+// unreadError means that a file could not be read and must be left out.
 type unreadError struct{ err error }
 
 func (e *unreadError) Error() string { return e.err.Error() }
 func (e *unreadError) Unwrap() error { return e.err }
 
-// readFile takes a file's content into a store, again where it changes meanwhile. The
-// error is an [*unreadError], or else the store's.
+// readFile takes a file's content into a store. It tries again if the file changes
+// meanwhile. An error is an [*unreadError], or else the store's.
 func readFile(w *history.Writer, path string, isChat bool) (*history.Content, safefile.Stamp, error) {
 	for range readTries {
 		f, err := chat.OpenRegular(path)
@@ -68,7 +68,7 @@ func readOnce(w *history.Writer, f *os.File, isChat bool) (*history.Content, saf
 	return content, before, err
 }
 
-// isRead reports whether an error is that of reading a file.
+// isRead reports whether an error comes from reading a file.
 func isRead(err error) bool {
 	_, ok := errors.AsType[*fs.PathError](err)
 	return ok
@@ -83,7 +83,7 @@ func see(path string, stamp safefile.Stamp) history.Seen {
 	return history.Seen{Size: stamp.Size(), Mtime: stamp.ModTime().UnixNano(), Ctime: stamp.ChangeTime(), Inode: int64(inode)}
 }
 
-// same reports whether a file looks as it did, and could not have changed unseen.
+// same reports whether a file looks unchanged and could not have changed unnoticed.
 func same(was, now history.Seen) bool {
 	return !was.Racy && was.Size == now.Size && was.Mtime == now.Mtime && was.Ctime == now.Ctime && was.Inode == now.Inode
 }

@@ -16,13 +16,14 @@ import (
 type scope struct {
 	root    string
 	whole   bool     // a user's whole folder
-	files   []string // the order in which they are taken: chats first
+	files   []string // in the order in which they are taken: chats first
 	bytes   int64
 	folders map[string]bool
 	seen    map[string]bool
 }
 
-// scopes sorts what PATHs mean by the folders whose stores keep it.
+// scopes groups what PATHs name by the folders whose stores keep it. What has no store is
+// in the errors.
 func scopes(w ops.Walked, store, root string) ([]*scope, []*ops.SourceError) {
 	errs := slices.Clone(w.Errs)
 	var list []*scope
@@ -76,8 +77,8 @@ func (s *scope) add(path string) {
 	}
 }
 
-// around adds what lies around the chats: Luker's sidecars beside them and, of a whole
-// user's folder, the files of groups, the lorebooks and the cards.
+// around adds what belongs to the chats: Luker's sidecars beside them and, for a whole
+// user's folder, the group files, the lorebooks and the cards.
 func (s *scope) around() {
 	folders := make([]string, 0, len(s.folders))
 	for folder := range s.folders {
@@ -97,8 +98,8 @@ func (s *scope) around() {
 	s.addFiles(dir.Characters(), func(name string) bool { return isJSON(name) || strings.EqualFold(filepath.Ext(name), ".png") })
 }
 
-// addFiles adds regular files of a folder. One that cannot be listed is missed by those
-// that look for chats there, too, or does not exist.
+// addFiles adds the wanted regular files of a folder. A folder that cannot be listed adds
+// none.
 func (s *scope) addFiles(folder string, wanted func(name string) bool) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// FolderOptions says what of a folder is brought back, and where to.
+// FolderOptions says which folder to restore, as of when, and where to.
 type FolderOptions struct {
 	Folder  string // a user's folder, or one in it
 	Store   string
@@ -28,11 +28,12 @@ type FolderOptions struct {
 	Changes changeset.Options
 }
 
-// ErrNotEmpty means that the folder to restore to holds something.
+// ErrNotEmpty means that the folder to restore to is not empty.
 var ErrNotEmpty = errors.New("is not empty; name a folder that is empty or not there yet")
 
-// RestoreFolder writes every file of a folder as it was at a time below another folder,
-// under the name that it has now, or had last.
+// RestoreFolder writes every file of a folder, as it was at opt.AsOf, below opt.Output,
+// under the name that it has now or had last. It returns a result for each file. The error
+// wraps [ErrNotEmpty], or [ErrNoVersion] if the store has no file of that time.
 func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, error) {
 	entries, err := os.ReadDir(opt.Output)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -66,13 +67,13 @@ func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, er
 	return writeAll(ctx, &opt, store, root, found), nil
 }
 
-// fileOf is a file and the version that is to be written.
+// fileOf is a file and the version to write.
 type fileOf struct {
 	rel string
 	v   history.Version
 }
 
-// asOfTime finds the files below a folder that were there at a time.
+// asOfTime finds the files below a folder that existed at a time.
 func asOfTime(ctx context.Context, store *history.Store, below string, at time.Time) ([]fileOf, error) {
 	chats, err := store.Chats(ctx)
 	if err != nil {
@@ -101,9 +102,9 @@ func asOfTime(ctx context.Context, store *history.Store, below string, at time.T
 	return found, nil
 }
 
-// writeAll writes the files, each for itself.
+// writeAll writes the files, each in a change set of its own.
 func writeAll(ctx context.Context, opt *FolderOptions, store *history.Store, root string, found []fileOf) []*RestoreResult {
-	var one sync.Mutex // the store is for one goroutine
+	var one sync.Mutex // the store may be used by one goroutine at a time
 	results := make([]*RestoreResult, len(found))
 	units := make([]changeset.Unit, len(found))
 	for i, f := range found {

@@ -18,14 +18,15 @@ import (
 
 // lineRef is one line of a version.
 type lineRef struct {
-	id   uint64        // equal lines of one store have equal ones
+	id   uint64        // the same for equal lines of one store
 	runs []history.Run // its pieces
 
-	file      string // of a backup that is not in the store: it is read from that
+	file      string // set if the line is read from a backup that is not in the store
 	off, size int64
 }
 
-// lineRefs lists a version's lines.
+// lineRefs lists the lines that runs consist of. Lines stored in parts are known by the
+// hash of their pieces.
 func lineRefs(runs []history.Run, seed maphash.Seed) []lineRef {
 	var list []lineRef
 	var parts []history.Run
@@ -63,7 +64,7 @@ func (d *differ) lines(v *version) ([]lineRef, error) {
 	return list, place(list, v)
 }
 
-// place notes where lines stand in the file that they were read from.
+// place notes where lines are in the file that they were read from.
 func place(list []lineRef, v *version) error {
 	f, err := chat.OpenRegular(v.file)
 	if err != nil {
@@ -85,7 +86,7 @@ func place(list []lineRef, v *version) error {
 	return nil
 }
 
-// lineSize reads one line, and returns how long it is without its LF.
+// lineSize reads one line, and returns its length in bytes without the LF.
 func lineSize(r *bufio.Reader) (size int64, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -101,7 +102,7 @@ func lineSize(r *bufio.Reader) (size int64, err error) {
 	}
 }
 
-// each reads lines of a version in order; they are valid until the next.
+// each yields lines of a version in order. A line is valid until the next.
 func (d *differ) each(ctx context.Context, v *version, list []lineRef) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if v.file == "" {
@@ -136,7 +137,7 @@ func (d *differ) each(ctx context.Context, v *version, list []lineRef) iter.Seq2
 	}
 }
 
-// text reads a line; nil where it is not there any more.
+// text returns a line, nil if it cannot be read any more.
 func (d *differ) text(ctx context.Context, l lineRef) []byte {
 	if l.file != "" {
 		f, err := chat.OpenRegular(l.file)

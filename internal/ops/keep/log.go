@@ -11,28 +11,28 @@ import (
 	"stchat/internal/visible"
 )
 
-// lastText is how many characters of a version's last message are told.
+// lastText is how many characters of a version's last message log shows.
 const lastText = 200
 
-// Logged is one version, as log lists it: its document.
+// Logged is one version in the list of versions: the document of log.
 type Logged struct {
 	Schema   int            `json:"schema"`
 	Chat     string         `json:"chat"`
-	Rev      *int64         `json:"rev"` // null for a backup that the history does not have
+	Rev      *int64         `json:"rev"` // null for a backup that is not in the history
 	At       string         `json:"at"`
 	Source   history.Source `json:"source"`
 	Path     string         `json:"path" is:"path"` // the chat's file, or the backup's
 	Messages int            `json:"messages"`
 	Bytes    int64          `json:"bytes"`
-	Added    int            `json:"added"` // messages, against the version before
+	Added    int            `json:"added"` // messages, compared with the version before
 	Changed  int            `json:"changed"`
 	Removed  int            `json:"removed"`
 	Note     string         `json:"note"`
 	Last     string         `json:"last"` // the beginning of the last message
 }
 
-// Log lists a chat's versions, the newest first. limit above 0 is how many at most; with
-// a Pick that names one, the list begins there.
+// Log calls each for a chat's versions, the newest first: for all of them, or for limit at
+// most if that is above 0.
 func Log(ctx context.Context, where Where, limit int, each func(Logged) error) error {
 	s, err := find(ctx, where)
 	if err != nil {
@@ -41,7 +41,7 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) e
 	defer s.close()
 	d := &differ{s, maphash.MakeSeed()}
 	label := s.label()
-	var newer []lineRef // of the version that was read last
+	var newer []lineRef // of the version that was read ahead
 	for i := range s.versions {
 		if limit > 0 && i == limit {
 			return nil
@@ -90,7 +90,8 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) e
 	return nil
 }
 
-// Changed is a message that differs from the version before: a document of log.
+// Changed is a message that differs from the version before: a document of log for one
+// version.
 type Changed struct {
 	Schema int     `json:"schema"`
 	Op     string  `json:"op"` // add, change, remove
@@ -102,8 +103,8 @@ type Changed struct {
 	To     *string `json:"to"`
 }
 
-// Changes tells what one version changed. A message that was removed has its index in the
-// version before.
+// Changes calls each for every message that one version added, changed or removed. A
+// removed message has its index in the version before.
 func Changes(ctx context.Context, where Where, which Pick, each func(Changed) error) error {
 	s, err := find(ctx, where)
 	if err != nil {
@@ -154,7 +155,7 @@ func Changes(ctx context.Context, where Where, which Pick, each func(Changed) er
 	return nil
 }
 
-// describe fills in who says a message, and when.
+// describe fills in the message's role, name and date.
 func (d *Changed) describe(line []byte) {
 	d.Role = string(message.Role(field(line, "is_user"), field(line, "is_system")))
 	d.Name, _ = rawjson.Unquote(field(line, "name"))
@@ -167,7 +168,7 @@ func (d *Changed) describe(line []byte) {
 	}
 }
 
-// field returns the value of a key, nil where it is missing or the line is damaged.
+// field returns the raw value of a key, nil if it is missing or the line is damaged.
 func field(line []byte, key string) []byte {
 	if !jsonl.Valid(line) {
 		return nil
@@ -176,7 +177,7 @@ func field(line []byte, key string) []byte {
 	return value
 }
 
-// textOf returns a message's text, or the line itself where it is none.
+// textOf returns a message's text, or the line itself if it has none.
 func textOf(line []byte) *string {
 	text, ok := rawjson.Unquote(field(line, "mes"))
 	if !ok {

@@ -12,15 +12,15 @@ import (
 	"stchat/internal/userdir"
 )
 
-// sibling is a chat that a backup of the same key may be of.
+// sibling is a chat that a backup with the same key may belong to.
 type sibling struct {
 	rel  string
 	slug string
 	runs []history.Run
 }
 
-// addBackups adds those of SillyTavern's backups that are of the chat, and that the store
-// does not have.
+// addBackups adds those of SillyTavern's backups that belong to the chat and are not in the
+// store.
 func addBackups(ctx context.Context, s *subject) error {
 	folder, err := backups.Read(userdir.Dir{Root: s.root})
 	if err != nil {
@@ -58,8 +58,8 @@ func addBackups(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// findSiblings lists the chats of the same keys: those of the store by their last versions,
-// the others by their files.
+// findSiblings lists the chats with the same keys: those in the store by their last
+// versions, the others by their files.
 func findSiblings(ctx context.Context, s *subject, owner string, keys []string) ([]sibling, error) {
 	var list []sibling
 	known := map[string]bool{}

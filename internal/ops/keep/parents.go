@@ -21,11 +21,11 @@ import (
 type freshChat struct {
 	path   string
 	id     int64
-	parent int64 // by its main_chat, among those that the store knew then; 0: none
+	parent int64 // by its main_chat, among the chats then in the store; 0: none
 }
 
-// parents notes from which chats the new ones come, as tree finds it. A folder is read for
-// that where it has a new one whose main_chat does not tell, and chats that may be kin.
+// parents notes which chats the new ones come from, as tree finds it. For this it reads the
+// folders that have a new chat without a known main_chat, and chats that may be kin.
 func (s *snapshot) parents(ctx context.Context) error {
 	var folders []string
 	byPath := map[string]*freshChat{}
@@ -49,7 +49,7 @@ func (s *snapshot) parents(ctx context.Context) error {
 		for _, c := range graphs[0].Chats {
 			f := byPath[c.Path]
 			if f == nil || c.Parent == nil && !c.Cycle {
-				continue // what main_chat said stays: its chat may be gone
+				continue // keep what main_chat says: that chat may be gone
 			}
 			parent, err := s.idOf(ctx, c.Parent)
 			if err != nil {
@@ -70,8 +70,8 @@ func (s *snapshot) parents(ctx context.Context) error {
 const headSize = 16 << 10
 
 // mayBeKin reports whether a folder's chats need to be compared: two begin with the same
-// message, or one names another. Most folders hold chats that have nothing to do with each
-// other, and to read all of them would cost a fifth of the snapshot.
+// message, or one names another. Most folders hold unrelated chats, and reading all of them
+// would take a fifth of the snapshot's time.
 func mayBeKin(f *library.Folder) bool {
 	ids := message.NewIdentifier(message.NewSeed())
 	first := map[message.ID]bool{}
@@ -79,7 +79,7 @@ func mayBeKin(f *library.Folder) bool {
 	for _, name := range f.Chats {
 		file, err := chat.OpenRegular(f.File(name))
 		if err != nil {
-			continue // its other readers tell
+			continue // reported when it is read for its content
 		}
 		n, err := io.ReadFull(file, buf)
 		_ = file.Close()
@@ -105,7 +105,7 @@ func mayBeKin(f *library.Folder) bool {
 	return false
 }
 
-// idOf returns the number of a chat, 0 where the store does not know it.
+// idOf returns the ID of a chat, 0 if the store does not have it.
 func (s *snapshot) idOf(ctx context.Context, c *family.Chat) (int64, error) {
 	if c == nil {
 		return 0, nil

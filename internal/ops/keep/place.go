@@ -14,25 +14,24 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Where the store lies in a user's folder.
+// Where the store and its word index are in a user's folder.
 const (
 	storeFolder = userdir.Own
 	storeFile   = "history.db"
 	indexFile   = "search.db"
 )
 
-// What is wrong with what a call names. An error names the path too.
+// Errors in what a caller names. An error names the path, too.
 var (
-	// ErrLoose means that chats lie in no user's folder, so that it is not known where their
-	// store is.
+	// ErrLoose means that chats are in no user's folder, so their store is not known.
 	ErrLoose = errors.New("lies in no SillyTavern user folder, so there is no place for its history")
 	// ErrSeveral means that one store was named for several folders.
 	ErrSeveral = errors.New("one history belongs to one folder")
-	// ErrUnknown means that neither the store nor a backup knows a chat.
+	// ErrUnknown means that neither the store nor a backup has a version of a chat.
 	ErrUnknown = errors.New("no version of this chat is kept")
 )
 
-// StoreOf returns where the store of a user's folder lies, unless it is named.
+// StoreOf returns the path of a user folder's store, or named if that is not empty.
 func StoreOf(root, named string) string {
 	if named != "" {
 		return named
@@ -40,8 +39,8 @@ func StoreOf(root, named string) string {
 	return filepath.Join(root, storeFolder, storeFile)
 }
 
-// openToWrite opens the store of a root, and makes it where there is none. In a dry run
-// nothing is made.
+// openToWrite opens the store of a root, and creates it if there is none. In a dry run it
+// creates nothing.
 func openToWrite(ctx context.Context, root, named string, now time.Time, dryRun bool) (*history.Store, error) {
 	path := StoreOf(root, named)
 	if dryRun {
@@ -61,14 +60,15 @@ func openToWrite(ctx context.Context, root, named string, now time.Time, dryRun 
 	return s, ops.PathError(err)
 }
 
-// relative returns a path as the store has it.
+// relative returns a path as the store has it: relative to root, with slashes. It is an
+// error if the path is outside of root.
 func relative(root, path string) (string, error) {
 	for _, of := range []func(string) (string, error){filepath.Abs, func(p string) (string, error) { return userdir.RealPath(p), nil }} {
 		dir, err := of(root)
 		if err != nil {
 			return "", err
 		}
-		// of a file that is a link, or gone, the folder alone is followed
+		// the folder alone: the file may be a link, or gone
 		folder, err := of(filepath.Dir(path))
 		if err != nil {
 			return "", err

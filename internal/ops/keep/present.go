@@ -10,18 +10,18 @@ import (
 	"stchat/internal/history"
 )
 
-// present knows which files of a folder are there.
+// present knows which files of a folder exist.
 type present struct {
 	scope *scope
-	dirs  map[string]string // folders, as the store has them
-	found map[string]bool   // paths that were looked at
+	dirs  map[string]string // by folder, its path as the store has it
+	found map[string]bool   // paths, as the store has them, that exist
 }
 
 func newPresent(sc *scope) *present {
 	return &present{sc, map[string]string{}, map[string]bool{}}
 }
 
-// gone reports whether a chat's file is not there.
+// gone reports whether a chat's file does not exist.
 func (p *present) gone(of *history.Chat) bool {
 	if of.Gone() {
 		return true
@@ -30,7 +30,7 @@ func (p *present) gone(of *history.Chat) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// lost picks the chats whose files are not there.
+// lost returns the chats whose files do not exist.
 func (p *present) lost(all []history.Chat) (list []history.Chat) {
 	there := map[string]bool{}
 	for _, path := range p.scope.files {
@@ -46,7 +46,7 @@ func (p *present) lost(all []history.Chat) (list []history.Chat) {
 	return list
 }
 
-// relative is [relative], which looks at each folder once.
+// relative is the function [relative], but resolves each folder only once.
 func (p *present) relative(path string) (string, error) {
 	dir, file := filepath.Split(path)
 	rel, ok := p.dirs[dir]
@@ -61,8 +61,8 @@ func (p *present) relative(path string) (string, error) {
 	return rel + file, nil
 }
 
-// missing picks the files that were there once and are not any more, among those that a
-// snapshot of this scope takes.
+// missing returns the IDs of the files that no longer exist, among those that a snapshot of
+// this scope takes.
 func (p *present) missing(all []history.Chat) (ids []int64) {
 	folders := map[string]bool{}
 	for folder := range p.scope.folders {

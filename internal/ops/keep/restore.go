@@ -16,15 +16,15 @@ import (
 	"stchat/internal/ops/cut"
 )
 
-// RestoreOptions says which version becomes which file.
+// RestoreOptions says which version to restore, and to which file.
 type RestoreOptions struct {
 	Where
 	Pick    Pick
-	Picked  bool   // Pick says which; else it is the newest that differs from the file
-	Backup  string // one of SillyTavern's backups, by its path
+	Picked  bool   // use Pick; else the newest version that differs from the file
+	Backup  string // the path of one of SillyTavern's backups
 	At      *int   // the last message; nil: all
 	Name    string // of the new chat
-	Output  string // the exact bytes, to this path or cut.Stdout
+	Output  string // write the exact bytes to this path, or to Stdout for cut.Stdout
 	InPlace bool
 	Open    bool
 	Changes changeset.Options
@@ -41,13 +41,14 @@ type Restored struct {
 	InPlace   bool    `json:"in_place"`
 }
 
-// RestoreResult is what became of a restore.
+// RestoreResult is the result of a restore.
 type RestoreResult = ops.Result[Restored]
 
 // ErrNothing means that there is no version that differs from the file.
 var ErrNothing = errors.New("no version differs from the chat as it is")
 
-// Restore makes a chat of one of its versions.
+// Restore makes a chat from one of its versions. The error wraps [ErrUnknown], [ErrNoVersion]
+// or [ErrNothing] if there is no such version.
 func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	s, v, err := chosen(ctx, &opt)
 	if s != nil {
@@ -115,7 +116,7 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 	return s, nil, fmt.Errorf("%s: %w", s.path, ErrNothing)
 }
 
-// backupOf takes a backup that was named for the version.
+// backupOf returns the backup that opt.Backup names as a version.
 func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, error) {
 	s := &subject{}
 	if err := s.locate(ctx, opt.Where); err != nil {

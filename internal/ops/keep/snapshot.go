@@ -18,15 +18,15 @@ import (
 type SnapshotOptions struct {
 	List    ops.List
 	Store   string // a file; empty: the user folder's own
-	Backups bool   // SillyTavern's backups, too
+	Backups bool   // take SillyTavern's backups, too
 	Note    string
 	Rescan  bool // also read files that look unchanged
 	DryRun  bool
 	Now     time.Time
 	Meter   *progress.Meter
-	Root    string            // the folder that Store belongs to; empty: by the paths
+	Root    string            // the folder that Store belongs to; empty: found from the paths
 	Source  history.Source    // empty: [history.FromSnapshot]
-	Each    func(Taken) error // is called once a version is safe
+	Each    func(Taken) error // called for each version once it is safe
 }
 
 // Taken is one new version: the document of snapshot.
@@ -37,10 +37,10 @@ type Taken struct {
 	Rev       int64          `json:"rev"`
 	At        string         `json:"at"` // RFC 3339
 	Source    history.Source `json:"source"`
-	Messages  *int           `json:"messages"` // null for what is no chat
+	Messages  *int           `json:"messages"` // null if the file is not a chat
 	Bytes     int64          `json:"bytes"`
 	NewPieces int            `json:"new_pieces"`
-	Stored    int64          `json:"stored"` // bytes on disk, about
+	Stored    int64          `json:"stored"` // approximate bytes on disk
 }
 
 // Snapshotted sums up a snapshot.
@@ -51,7 +51,7 @@ type Snapshotted struct {
 	Unchanged int   `json:"unchanged"` // files without a new version
 	Versions  int   `json:"versions"`
 	Bytes     int64 `json:"bytes"`  // of all files
-	Stored    int64 `json:"stored"` // bytes that the new versions take, about
+	Stored    int64 `json:"stored"` // approximate bytes on disk of the new versions
 	LeftOut   int   `json:"left_out"`
 	DryRun    bool  `json:"dry_run"`
 
@@ -60,8 +60,8 @@ type Snapshotted struct {
 }
 
 // Snapshot takes what changed into the store of each user's folder. A file that cannot be
-// read is left out, and in Errs; the error is about a store, which then holds what was
-// told by Each and no more.
+// read is left out and listed in Errs. An error is about a store, which then holds the
+// versions that Each was called for and no others.
 func Snapshot(ctx context.Context, opt SnapshotOptions) (*Snapshotted, error) {
 	list, errs := scopes(ops.Walk(opt.List), opt.Store, opt.Root)
 	sum := &Snapshotted{Schema: 1, Summary: true, DryRun: opt.DryRun, Errs: errs}
@@ -77,7 +77,7 @@ func Snapshot(ctx context.Context, opt SnapshotOptions) (*Snapshotted, error) {
 	return sum, nil
 }
 
-// snapshot is the taking of one folder.
+// snapshot is the snapshot of one folder.
 type snapshot struct {
 	opt   *SnapshotOptions
 	scope *scope
@@ -86,10 +86,10 @@ type snapshot struct {
 	w     *history.Writer
 	seen  map[string]history.Seen
 	there *present
-	lost  []history.Chat // chats of the store whose files are not there
-	told  []pending      // versions that wait for the commit
+	lost  []history.Chat // chats in the store whose files are missing
+	told  []pending      // versions to report after the commit
 	fresh []freshChat
-	last  int64 // the ID of the chat that was added last before
+	last  int64 // the highest ID of the chats known before
 }
 
 type pending struct {
@@ -159,7 +159,7 @@ func (s *snapshot) takeAll(ctx context.Context) error {
 	return nil
 }
 
-// commitFull commits when there is much to commit.
+// commitFull commits if much is waiting for it.
 func (s *snapshot) commitFull() error {
 	if !s.w.Full() {
 		return nil
@@ -170,7 +170,7 @@ func (s *snapshot) commitFull() error {
 	return s.tell()
 }
 
-// tell tells of the versions that are safe now.
+// tell reports the versions that are safe now.
 func (s *snapshot) tell() error {
 	for _, p := range s.told {
 		p.taken.Stored = p.content.Stored
@@ -184,12 +184,12 @@ func (s *snapshot) tell() error {
 	return nil
 }
 
-// fail leaves a file out. An error of the store is none of the file's.
+// fail leaves a file out. It is not for errors of the store.
 func (s *snapshot) fail(path string, err error) {
 	s.sum.Errs = append(s.sum.Errs, &ops.SourceError{Path: path, Err: err})
 }
 
-// leave leaves a file out that could not be read. Any other error it returns.
+// leave leaves out a file that could not be read, and returns any other error.
 func (s *snapshot) leave(path string, err error) error {
 	if unread, ok := errors.AsType[*unreadError](err); ok {
 		s.fail(path, unread.err)
@@ -198,7 +198,7 @@ func (s *snapshot) leave(path string, err error) error {
 	return err
 }
 
-// take takes one file, unless it looks as it did.
+// take takes one file, unless it looks unchanged.
 func (s *snapshot) take(ctx context.Context, path string) error {
 	s.sum.Files++
 	stamp, err := safefile.StampPath(path)
@@ -233,7 +233,7 @@ func (s *snapshot) take(ctx context.Context, path string) error {
 	if kind.IsChat() && known.ID > s.last {
 		s.fresh = append(s.fresh, freshChat{path, known.ID, known.Parent})
 	}
-	content.Head = nil // what waits for the commit need not hold it
+	content.Head = nil // not needed any more, and the content is held until the commit
 	version, err := s.keep(ctx, &known, path, content, history.NewVersion{
 		At: s.opt.Now.UnixMilli(), Mtime: stamp.ModTime().UnixNano(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,
 	})
@@ -245,7 +245,8 @@ func (s *snapshot) take(ctx context.Context, path string) error {
 	return s.w.See(rel, seen)
 }
 
-// keep adds a version, unless the content is that of the last one, and gives its ID.
+// keep adds a version, unless the content equals the last one's, and returns the ID of the
+// version with this content.
 func (s *snapshot) keep(ctx context.Context, of *history.Chat, path string, c *history.Content, v history.NewVersion) (int64, error) {
 	if of.ID != 0 {
 		last, ok, err := s.store.Last(ctx, of.ID)
@@ -273,12 +274,12 @@ func (s *snapshot) keep(ctx context.Context, of *history.Chat, path string, c *h
 	return added.ID, nil
 }
 
-// parentOf returns the name of the chat that a chat says it was made from.
+// parentOf returns a chat's main_chat: the name of the chat that it was made from.
 func parentOf(c *history.Content) string {
 	value, _ := rawjson.Lookup(c.Head, "chat_metadata", "main_chat")
 	name, _ := rawjson.Unquote(value)
 	return name
 }
 
-// stamp is a time as documents have it.
+// stamp formats a time for documents: RFC 3339 in UTC.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

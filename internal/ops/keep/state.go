@@ -16,7 +16,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// HistoryOptions says which store is meant, and what is done with it.
+// HistoryOptions says which store is meant.
 type HistoryOptions struct {
 	Root   string // the user's folder
 	Store  string // a file; empty: the user folder's own
@@ -42,7 +42,7 @@ type History struct {
 	DryRun     bool            `json:"dry_run"`
 }
 
-// StoreProblem is something that is damaged.
+// StoreProblem is damage that was found in a store.
 type StoreProblem struct {
 	Rule  history.Rule `json:"rule"`
 	Chat  *string      `json:"chat"`
@@ -51,14 +51,14 @@ type StoreProblem struct {
 	Text  string       `json:"message"`
 }
 
-// FreedFromStore is what went, or would go.
+// FreedFromStore counts what was dropped, or would be in a dry run.
 type FreedFromStore struct {
 	Versions int   `json:"versions"`
 	Pieces   int64 `json:"pieces"`
 	Bytes    int64 `json:"bytes"`
 }
 
-// StateOf tells what a store holds.
+// StateOf returns what a store holds.
 func StateOf(ctx context.Context, opt HistoryOptions) (*History, error) {
 	s, err := history.OpenRead(ctx, StoreOf(opt.Root, opt.Store))
 	if err != nil {
@@ -86,11 +86,12 @@ func describe(ctx context.Context, s *history.Store, opt HistoryOptions) (*Histo
 	return d, nil
 }
 
-// indexOf returns where the word index of a store lies.
+// indexOf returns the path of a store's word index.
 func indexOf(store string) string { return filepath.Join(filepath.Dir(store), indexFile) }
 
-// Verify reads all of a store, and tells what is damaged. With mend, pieces that do not
-// come back are stored again from files that still have them.
+// Verify reads all of a store and returns what is damaged in Problems. With mend, damaged
+// pieces are stored again from files that still have them, unless it is a dry run; Problems
+// is then what remains.
 func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error) {
 	path := StoreOf(opt.Root, opt.Store)
 	s, err := history.OpenRead(ctx, path)
@@ -128,7 +129,8 @@ func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error
 	return d, history.Verify(ctx, s, note)
 }
 
-// lookEverywhere shows the mender every file that the store knows, and the backups.
+// lookEverywhere passes every file in the store that still exists to the mender, and the
+// backups.
 func lookEverywhere(ctx context.Context, s *history.Store, m *history.Mender, root string) error {
 	chats, err := s.Chats(ctx)
 	if err != nil {
@@ -137,7 +139,7 @@ func lookEverywhere(ctx context.Context, s *history.Store, m *history.Mender, ro
 	look := func(path string, isChat bool) error {
 		f, err := chat.OpenRegular(path)
 		if err != nil {
-			return nil // it has nothing to give
+			return nil // it cannot help
 		}
 		defer f.Close()
 		if err := m.Look(f, isChat); err != nil && !isRead(err) {
@@ -174,7 +176,8 @@ func problemOf(p history.Problem) StoreProblem {
 	return d
 }
 
-// rework opens a store to change it as a whole.
+// rework opens a store, calls do to change it, and returns what it holds afterwards. In a
+// dry run the store is open for reading only.
 func rework(ctx context.Context, opt HistoryOptions, do func(*history.Store) (history.Freed, error)) (*History, error) {
 	path := StoreOf(opt.Root, opt.Store)
 	s, err := history.OpenRead(ctx, path)
@@ -197,12 +200,12 @@ func rework(ctx context.Context, opt HistoryOptions, do func(*history.Store) (hi
 	return d, err
 }
 
-// Prune drops versions by rules.
+// Prune drops the versions that the rules do not keep.
 func Prune(ctx context.Context, opt HistoryOptions, rules history.Rules) (*History, error) {
 	return rework(ctx, opt, func(s *history.Store) (history.Freed, error) { return history.Prune(ctx, s, rules, opt.DryRun) })
 }
 
-// Compact gives the free pages of a store back to the disk.
+// Compact returns the free pages of a store to the disk.
 func Compact(ctx context.Context, opt HistoryOptions) (*History, error) {
 	return rework(ctx, opt, func(s *history.Store) (history.Freed, error) {
 		if opt.DryRun {
@@ -212,8 +215,8 @@ func Compact(ctx context.Context, opt HistoryOptions) (*History, error) {
 	})
 }
 
-// Forget drops all that a store has of some chats, and the word index, which is made anew
-// by the next search.
+// Forget drops all that a store has of some chats, and the word index, which the next search
+// rebuilds. The error wraps [ErrUnknown] if the store does not have one of them.
 func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, error) {
 	var ids []int64
 	for _, name := range chats {

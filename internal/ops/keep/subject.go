@@ -19,35 +19,36 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Where says which chat is meant, and which store knows it.
+// Where says which chat is meant, and which store to look in.
 type Where struct {
-	Chat    string // a path, also of a file that is gone, or OWNER/NAME
+	Chat    string // a path, even of a file that is gone, or OWNER/NAME
 	Store   string
-	Data    string // the user's folder; empty: by the path, else the one around the working folder
-	Backups bool   // SillyTavern's own backups, too
+	Data    string // the user's folder; empty: found from the path, else the one around the working folder
+	Backups bool   // include SillyTavern's own backups
 	Now     time.Time
 }
 
-// version is a version of a chat: one of the store, or a backup that is not in it.
+// version is a version of a chat: one in the store, or a backup that is not in it.
 type version struct {
 	history.Version
-	file string        // of a backup that is not in the store
-	runs []history.Run // of the same
-	head bool          // the same: whether it has a header
+	file string        // the path of a backup that is not in the store; empty for the store's own
+	runs []history.Run // of a backup only
+	head bool          // of a backup only: it has a header
 }
 
 // subject is a chat and its versions.
 type subject struct {
 	root     string // the user's folder, or that of loose chats
-	path     string // where the file lies, or lay
+	path     string // where the file is, or was
 	rel      string
 	store    *history.Store
-	w        *history.Writer // of what is only compared
+	w        *history.Writer // only to read files for comparison
 	chats    []history.Chat  // identities that have, or had, the name
 	versions []version       // the newest first
 }
 
-// find opens the store, and finds a chat's versions in it.
+// find opens the store and finds a chat's versions. The error wraps [ErrUnknown] if there
+// are none. The subject must be closed.
 func find(ctx context.Context, where Where) (s *subject, err error) {
 	s = &subject{}
 	defer func() {
@@ -84,7 +85,7 @@ func find(ctx context.Context, where Where) (s *subject, err error) {
 	return s, nil
 }
 
-// close closes the store. It may be called again.
+// close closes the store. It may be called more than once.
 func (s *subject) close() {
 	if s.w != nil {
 		_ = s.w.Close(true) // nothing was written
@@ -95,7 +96,7 @@ func (s *subject) close() {
 	s.w, s.store = nil, nil
 }
 
-// locate finds the folder, the store and the identities.
+// locate finds the folder, opens the store, and finds the chat's identities in it.
 func (s *subject) locate(ctx context.Context, where Where) error {
 	given := where.Chat
 	if !userdir.HasExtension(given) {
@@ -135,7 +136,7 @@ func (s *subject) locate(ctx context.Context, where Where) error {
 	return nil
 }
 
-// byLabel finds a chat as OWNER/NAME.
+// byLabel finds a chat by its label, OWNER/NAME.
 func (s *subject) byLabel(ctx context.Context, label string) error {
 	owner, name, ok := strings.Cut(filepath.ToSlash(strings.TrimSuffix(label, ".jsonl")), "/")
 	if !ok || strings.Contains(name, "/") {
@@ -152,7 +153,7 @@ func (s *subject) byLabel(ctx context.Context, label string) error {
 			s.path = filepath.Join(s.root, filepath.FromSlash(s.rel))
 		}
 	}
-	if len(s.chats) == 0 { // a chat that has backups alone
+	if len(s.chats) == 0 { // a chat that only has backups
 		for _, folder := range []string{filepath.Join("chats", owner), owner} {
 			p := filepath.Join(s.root, folder, name+".jsonl")
 			if _, err := os.Lstat(p); err == nil {
@@ -163,16 +164,16 @@ func (s *subject) byLabel(ctx context.Context, label string) error {
 	return nil
 }
 
-// ErrNoVersion means that a chat has no version of that number, or none so old.
+// ErrNoVersion means that a chat has no version of that number, or none that old.
 var ErrNoVersion = errors.New("there is no such version")
 
 // Pick says which version is meant.
 type Pick struct {
-	Rev  int64     // as listed, or from the end; 0: the time counts
-	AsOf time.Time // the last version not later; zero: the newest
+	Rev  int64     // as listed, or below 0 counted from the newest, -1; 0: AsOf decides
+	AsOf time.Time // the last version not later than this; zero: the newest
 }
 
-// pick finds a version: its place in the list.
+// pick returns the place of a version in the list. The error wraps [ErrNoVersion].
 func (s *subject) pick(p Pick) (int, error) {
 	switch {
 	case p.Rev < 0 && -p.Rev <= int64(len(s.versions)):
@@ -194,7 +195,7 @@ func (s *subject) pick(p Pick) (int, error) {
 	return 0, nil
 }
 
-// label is how a chat is named in documents.
+// label returns the chat's name for documents.
 func (s *subject) label() string {
 	if len(s.chats) > 0 {
 		return s.chats[0].Label()
@@ -203,7 +204,7 @@ func (s *subject) label() string {
 	return (&history.Chat{Kind: kind, Owner: owner, Name: name}).Label()
 }
 
-// compare reads a file to compare it with what the store has.
+// compare reads a file for comparison with what the store has.
 func (s *subject) compare(path string) (*history.Content, error) {
 	f, err := chat.OpenRegular(path)
 	if err != nil {
@@ -213,7 +214,7 @@ func (s *subject) compare(path string) (*history.Content, error) {
 	return s.w.Read(f, true)
 }
 
-// write writes a version's exact bytes. An error may come when all is written.
+// write writes a version's exact bytes. It may return an error after all is written.
 func (s *subject) write(ctx context.Context, v *version, w io.Writer) error {
 	if v.file == "" {
 		return s.store.WriteTo(ctx, w, &v.Version)

@@ -8,18 +8,18 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Message is one message, as the JSON document of message get has it.
+// Message is one message: the document of message get.
 type Message struct {
 	Schema     int        `json:"schema"`
 	Path       string     `json:"path" is:"path"`
-	Index      *int       `json:"index"` // null where it was read from the end
+	Index      *int       `json:"index"` // null if it was read from the end
 	Role       string     `json:"role"`
 	Name       *string    `json:"name"`
 	Date       *string    `json:"date"` // RFC 3339 in UTC, or the text as it stands
 	Hidden     bool       `json:"hidden"`
 	Swipe      *int       `json:"swipe"` // the chosen one, from 1
 	Swipes     int        `json:"swipes"`
-	SwipeTexts []*string  `json:"swipe_texts"` // filled on demand; null for what is no text
+	SwipeTexts []*string  `json:"swipe_texts"` // filled on demand; null for a swipe that is not a text
 	Text       *string    `json:"text"`
 	Reasoning  *string    `json:"reasoning"`
 	Media      []Media    `json:"media"`
@@ -32,7 +32,7 @@ type Message struct {
 	Line    []byte  `json:"-"` // as it is stored
 }
 
-// rawMessage is the stored object, with its own spelling.
+// rawMessage is the stored object, spelled as it is stored.
 type rawMessage []byte
 
 // MarshalJSON implements json.Marshaler.
@@ -43,14 +43,14 @@ func (r rawMessage) MarshalJSON() ([]byte, error) {
 	return rawjson.Compact(r), nil
 }
 
-// Media is a picture or file that a message shows.
+// Media is a picture or another file attached to a message.
 type Media struct {
 	URL    string  `json:"url"`
 	Type   *string `json:"type"`
-	Exists *bool   `json:"exists"` // null where it does not lie in the user folder
+	Exists *bool   `json:"exists"` // null if it is not in the user folder
 }
 
-// read makes the document of one line of a chat.
+// read returns the document of one line of a chat.
 func read(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message {
 	m := &Message{
 		Schema: 1, Path: c.Path, SwipeTexts: []*string{}, Media: []Media{}, Files: []Media{}, Branches: []string{},
@@ -61,7 +61,7 @@ func read(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message 
 	}
 	o, err := rawjson.ParseObject(line)
 	if err != nil {
-		return m // no such line is chosen
+		return m // cannot happen: such a line is never chosen
 	}
 	user, _ := o.Get("is_user")
 	system, _ := o.Get("is_system")
@@ -87,7 +87,7 @@ func read(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message 
 	return m
 }
 
-// swipes reads which swipe is chosen, of how many.
+// swipes fills in how many swipes there are, which is chosen, and their texts if asked for.
 func (m *Message) swipes(o *rawjson.Object, texts bool) {
 	swipes, _ := o.Get("swipes")
 	for raw := range rawjson.Elements(swipes) {
@@ -115,8 +115,8 @@ func unquoted(raw []byte) *string {
 	return nil
 }
 
-// attached lists what a key of extra attaches: a list of objects with a url, or of
-// addresses (FORMATS.md E4).
+// attached lists the attachments under a key of extra: objects with a url, or plain addresses
+// (FORMATS.md E4).
 func attached(c *chat.Chat, extra *rawjson.Object, key string) []Media {
 	list := []Media{}
 	raw, _ := extra.Get(key)

@@ -10,21 +10,21 @@ import (
 	"stchat/internal/ops"
 )
 
-// MessageOptions says which messages of a chat are read.
+// MessageOptions says which messages of a chat to read.
 type MessageOptions struct {
-	Path        string // - is Stdin
+	Path        string // "-": standard input
 	Choice      choose.Choice
-	Tail        bool // read from the end, and nothing before it
+	Tail        bool // read from the end, no further back than needed
 	SkipDamaged bool
 	Open        chat.Options
 
-	SwipeTexts bool // Message.SwipeTexts are wanted
+	SwipeTexts bool // fill in Message.SwipeTexts
 }
 
-// Messages hands the chosen messages of a chat to each, in the chat's order, and
-// returns how many there were. A message is valid until each returns. A damaged line
-// among those that are read is an error that wraps [chat.ErrDamaged], unless
-// SkipDamaged is set; skipped then holds them.
+// Messages calls each for the chosen messages of a chat, in the chat's order, and returns
+// how many there were. A message is valid until each returns. A damaged line among those
+// read is an error that wraps [chat.ErrDamaged], unless SkipDamaged is set; skipped holds
+// the damaged lines.
 func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error) (chosen int, skipped jsonl.Damages, err error) {
 	c, err := opt.open(ctx)
 	if err != nil {
@@ -59,7 +59,8 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 	return chosen, skipped, c.Unchanged()
 }
 
-// CountMessages returns how many messages of a chat are chosen.
+// CountMessages returns how many messages of a chat are chosen. Damaged lines are treated as
+// [Messages] treats them.
 func CountMessages(ctx context.Context, opt MessageOptions) (chosen int, skipped jsonl.Damages, err error) {
 	c, err := opt.open(ctx)
 	if err != nil {
@@ -75,7 +76,7 @@ func CountMessages(ctx context.Context, opt MessageOptions) (chosen int, skipped
 	return scanned.Chosen, skipped, opt.judge(c, skipped)
 }
 
-// open opens the chat, and refuses one whose file Luker does not read.
+// open opens the chat. It is an error if Luker keeps the user's chats in a database.
 func (opt *MessageOptions) open(ctx context.Context) (*chat.Chat, error) {
 	opt.Open.Any = true
 	c, err := chat.Open(ctx, opt.Path, opt.Open)

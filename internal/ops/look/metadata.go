@@ -9,19 +9,19 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Metadata is a chat's chat_metadata, as the document of meta get has it: the whole, or the
-// values that were asked for.
+// Metadata is a chat's chat_metadata, whole or the values that were asked for: the document
+// of meta get.
 type Metadata struct {
 	Schema   int        `json:"schema"`
 	Path     string     `json:"path" is:"path"`
-	Metadata rawMessage `json:"metadata"` // null where keys were asked for
-	Values   rawMessage `json:"values"`   // null where none were
+	Metadata rawMessage `json:"metadata"` // null if keys were asked for
+	Values   rawMessage `json:"values"`   // null if none were
 }
 
-// MetadataOf reads a chat's metadata as SillyTavern would load it: from its header, or
-// from the group file that holds it for an old group chat. With keys only their values
-// are taken, each under the key as it was given. It reads no further than the header; one
-// that is damaged is an error.
+// MetadataOf reads a chat's metadata as SillyTavern would load it: from its header, or from
+// the group file that holds it for an old group chat. With keys it returns only their
+// values, each under its key as given. It reads no further than the header; a damaged
+// header is an error.
 func MetadataOf(ctx context.Context, path string, open chat.Options, keys []string) (*Metadata, error) {
 	open.Any = true
 	c, err := chat.Open(ctx, path, open)
@@ -52,7 +52,7 @@ func MetadataOf(ctx context.Context, path string, open chat.Options, keys []stri
 	return m, nil
 }
 
-// Value returns the raw value of a key that was asked for, nil where there is none.
+// Value returns the raw value of a key that was asked for, nil if there is none.
 func (m *Metadata) Value(key string) []byte {
 	raw, _ := rawjson.Lookup(m.Values, key)
 	return raw

@@ -14,24 +14,24 @@ import (
 	"stchat/internal/words"
 )
 
-// SearchOptions says what is looked for, and in which messages.
+// SearchOptions says what to search for, and in which messages.
 type SearchOptions struct {
 	List    ops.List
 	Query   *words.Query
 	Roles   []message.Who            // any of them; empty: all
-	Names   []string                 // any of them, exactly
+	Names   []string                 // exactly one of them; empty: all
 	Since   time.Time                // not before, unless zero
 	Until   time.Time                // not after, unless zero
-	Swipes  bool                     // also the swipes that are not chosen
-	Gone    bool                     // only what no chat of the user folder has any more
-	NoIndex bool                     // read every line, also where an index says that it cannot be a hit
-	Store   func(root string) string // where the history of a folder lies
-	Rank    bool                     // the best first, instead of the newest
-	Limit   int                      // how many are returned; 0: all
+	Swipes  bool                     // also search swipes that are not chosen
+	Gone    bool                     // only texts that no chat of the user folder has any more
+	NoIndex bool                     // read every line, even if an index rules it out
+	Store   func(root string) string // returns the path of a folder's history
+	Rank    bool                     // return the best hits first, not the newest
+	Limit   int                      // how many hits to return at most; 0: all
 	Meter   *progress.Meter
 }
 
-// wants reports whether who said a message, and when, is what is looked for.
+// wants reports whether a message's role and date match the options.
 func (opt *SearchOptions) wants(said wordindex.Said) bool {
 	if len(opt.Roles) > 0 && !slices.Contains(opt.Roles, said.Role) {
 		return false
@@ -39,7 +39,8 @@ func (opt *SearchOptions) wants(said wordindex.Said) bool {
 	return opt.Since.IsZero() && opt.Until.IsZero() || said.Dated && within(time.UnixMilli(said.At), opt.Since, opt.Until)
 }
 
-// names reports whether a name, which raw reads as JSON, is one of those looked for.
+// names reports whether a name is one of opt.Names. raw is called for it only if there are
+// any, and returns it as JSON.
 func (opt *SearchOptions) names(raw func() []byte) bool {
 	if len(opt.Names) == 0 {
 		return true
@@ -48,8 +49,8 @@ func (opt *SearchOptions) names(raw func() []byte) bool {
 	return ok && slices.Contains(opt.Names, name)
 }
 
-// SearchHit is a text that was found: a document of search. Texts that are equal are one,
-// shown where they stand last.
+// SearchHit is a text that was found: a document of search. Equal texts are one hit, shown at
+// the newest place, in a present chat if there is one.
 type SearchHit struct {
 	Schema  int      `json:"schema"`
 	Path    string   `json:"path" is:"path"`
@@ -67,22 +68,22 @@ type SearchHit struct {
 	Marks   [][2]int `json:"marks"` // in characters of the snippet
 }
 
-// SearchResult is what was found.
+// SearchResult is the result of a search.
 type SearchResult struct {
 	Hits   []*SearchHit
-	Found  int     // texts, of which Hits are the first; above [MostCounted] there are more
-	ByDate bool    // else, if not ranked, in the order in which they were archived: more than [wordindex.MostExact] have the words
+	Found  int     // how many texts, of which Hits are the first; with a Limit, above [MostCounted] there may be more
+	ByDate bool    // otherwise hits that are not ranked are ordered by when they were archived: more than [wordindex.MostExact] have the words
 	Errs   []error // of PATHs, and of chats that cannot be read
 }
 
-// MostCounted is up to how many texts are counted, if no more are shown.
+// MostCounted is how many texts are counted at most, unless more are shown.
 const MostCounted = 1000
 
-// Search finds the texts that hold the query. The error is that ctx ended, or a
-// [*wordindex.TooManyError].
+// Search finds the texts that match the query. The error is [ErrNoHistory], a
+// [*wordindex.TooManyError], that of a history that cannot be read, or that ctx ended.
 func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	list := opt.List
-	list.AllowEmpty = true // what is gone may be found
+	list.AllowEmpty = true // texts that are gone may still be found
 	walked := ops.WalkNames(list)
 	res := &SearchResult{ByDate: true}
 	for _, err := range walked.Errs {
@@ -133,7 +134,7 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 type searcher struct {
 	SearchOptions
 	ground
-	held map[uint64]bool // texts that are somewhere in a present chat, though no hits
+	held map[uint64]bool // texts in a present chat that are not hits there
 
 	corpus wordindex.Corpus // of what was read
 	hits   []hit
@@ -145,18 +146,19 @@ type hit struct {
 	text     uint64 // its hash
 	date     int64  // milliseconds since 1970
 	off, len int64  // of the message's line; in a version off is its piece
-	number   int64  // in the order of archiving; 0: it was read, not looked up
+	number   int64  // in the order of archiving; 0: found by reading, not in the index
 	score    float32
 	chat     int32 // below 0: in an old version, the one with number -1-chat
-	index    int32 // there 0; of a chat that was not read the number of its line
+	index    int32 // 0 in an old version; the line's number in a chat that was not read
 	swipe    int32 // from 1; 0: not known
-	words    int32 // how many it has, and how often it has each term: for ranking
+	words    int32 // for ranking: how many words the text has, and how often each term
 	counts   []int32
 	chosen   bool
 	dated    bool
 }
 
-// scan reads all chats, several small ones at once, and of large ones one by all processors.
+// scan reads all chats: several small ones at once, large ones one at a time on all
+// processors.
 func (s *searcher) scan(ctx context.Context) error {
 	s.Meter.Expect(len(s.chats), 0)
 	results := make([]chatHits, len(s.chats))
@@ -188,9 +190,9 @@ func (s *searcher) scan(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// best returns the texts that were found, the first first. Of those that the index has it
-// looks only at the places of as many as are wanted, and of those that may come before
-// them: of a word that all texts have that is a small part.
+// best returns the texts that were found, in order. Of those in the index it looks up the
+// places only for as many as are wanted and those that may come before them: for a word
+// that every text has, that is a small part.
 func (s *searcher) best(ctx context.Context) ([]*found, error) {
 	g := &gathering{s: s}
 	if s.matches == nil {
@@ -200,7 +202,7 @@ func (s *searcher) best(ctx context.Context) ([]*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts := make([]uint64, 0, len(s.hits)) // that were read somewhere
+	texts := make([]uint64, 0, len(s.hits)) // found by reading
 	for _, h := range s.hits {
 		texts = append(texts, h.text)
 	}
@@ -216,13 +218,14 @@ func (s *searcher) best(ctx context.Context) ([]*found, error) {
 	return g.list, cmp.Or(err, ctx.Err())
 }
 
-// byDate reports whether the newest text comes first, unless texts are ranked.
+// byDate reports whether texts are ordered by date, the newest first. It is true, too, if
+// they are ranked.
 func (s *searcher) byDate() bool { return s.Rank || s.matches == nil || s.matches.ByDate }
 
-// look takes hits from the uses of texts that the index found.
+// look adds the hits at the places of texts that the index found.
 func (s *searcher) look(ctx context.Context, places []place, uses wordindex.Uses) {
 	st := s.stores[0]
-	taken := make([]bool, len(uses)) // by a version: the newest that has a line is shown
+	taken := make([]bool, len(uses)) // by a version: of those with a line, the newest is shown
 	for _, p := range places {
 		from, to := uses.In(p.Run)
 		for i := from; i < to; i++ {
@@ -247,7 +250,7 @@ func (s *searcher) look(ctx context.Context, places []place, uses wordindex.Uses
 	}
 }
 
-// use makes a hit of a text that was found, unless it is not what is looked for.
+// use makes a hit of a text that the index found; ok is false if the options exclude it.
 func (s *searcher) use(ctx context.Context, st *searchStore, u *wordindex.Use) (h hit, ok bool) {
 	if !u.Chosen && !s.Swipes || !s.wants(u.Said) {
 		return h, false
@@ -263,7 +266,7 @@ func (s *searcher) use(ctx context.Context, st *searchStore, u *wordindex.Use) (
 	return hit{text: u.Text, date: u.At, dated: u.Dated, off: u.Piece, number: u.Number, score: u.Score, swipe: int32(u.Swipe), chosen: u.Chosen}, s.names(name)
 }
 
-// scanStores searches the versions that histories have, each line once.
+// scanStores searches the versions in the histories, each line once.
 func (s *searcher) scanStores(ctx context.Context) error {
 	for _, st := range s.stores {
 		o := &oldReader{s: s, st: st, r: newSearchReader(s), long: map[string]bool{}}

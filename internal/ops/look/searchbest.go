@@ -13,21 +13,21 @@ import (
 type found struct {
 	best    hit
 	places  int
-	number  int64 // in the order of archiving: the last for what is not
+	number  int64 // in the order of archiving; the highest if it is not archived
 	score   float32
 	indexed bool // the score is the index's
 	gone    bool
 }
 
-// gathering are the texts that were found so far, each with all its places.
+// gathering collects the texts found so far, each with all its places.
 type gathering struct {
 	s      *searcher
-	list   []*found // the first first
+	list   []*found // in the order of the result
 	corpus *wordindex.Corpus
 }
 
-// add brings the places of each text together that were found, and are all that it has.
-// The best of them is the one that is shown, in a present chat where there is one.
+// add turns the hits so far into texts; they must include all places of each. The best place
+// is the one shown: in a present chat if there is one.
 func (g *gathering) add(ctx context.Context) error {
 	byText := make(map[uint64]*found, len(g.s.hits))
 	var fresh []*found
@@ -70,8 +70,8 @@ func (g *gathering) add(ctx context.Context) error {
 	return nil
 }
 
-// enough reports whether what else the index has comes behind what is shown, and need not
-// be counted.
+// enough reports whether all that is left in the index comes after what is shown, and need
+// not be counted.
 func (g *gathering) enough() bool {
 	next, ok := g.s.matches.Next()
 	if !ok {
@@ -91,8 +91,8 @@ func (g *gathering) enough() bool {
 	}
 }
 
-// score computes the scores by BM25 that the index did not. What a term is worth is judged
-// by all texts of the history, where there is one, each once; else by those that were read.
+// score computes the BM25 scores that the index did not. The weight of a term comes from all
+// texts of the histories, each counted once; without a history, from those that were read.
 func (g *gathering) score(ctx context.Context, fresh []*found) error {
 	for _, f := range fresh {
 		if f.indexed {

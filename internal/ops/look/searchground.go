@@ -18,21 +18,21 @@ import (
 // ground is where a search looks: chats, and the histories of their folders.
 type ground struct {
 	lib     *library.Library
-	chats   []ops.Target // those behind the first asked are read for what they hold alone
+	chats   []ops.Target // those after the first asked are only read to know which texts they hold
 	asked   int
-	spared  map[int]*history.Version // chats that need not be read: they are as this version
-	folders map[string]string        // their real paths
-	id      string                   // of the history, by which texts are known
+	spared  map[int]*history.Version // chats that need not be read: they equal this version
+	folders map[string]string        // real paths, by folder
+	id      string                   // of the history; part of the hash of a text
 
 	stores []*searchStore
 	old    []*oldVersion
 
-	index   *wordindex.Index   // of the only history; nil: all lines are read
-	matches *wordindex.Matches // what it has of the query
+	index   *wordindex.Index   // of the history, if there is just one; nil: all lines are read
+	matches *wordindex.Matches // what the index has for the query
 }
 
-// before orders hits: the newest first, and what has no date last; then by path, what is
-// there before what was, and by place.
+// before compares hits for sorting: the newest first and those without a date last; then by
+// path, present chats before old versions, and by place.
 func (g *ground) before(a, b hit) int {
 	return cmp.Or(compareBools(!a.dated, !b.dated), cmp.Compare(b.date, a.date), strings.Compare(filepath.ToSlash(g.pathOf(a)), filepath.ToSlash(g.pathOf(b))),
 		compareBools(a.chat < 0, b.chat < 0), cmp.Compare(a.index, b.index), cmp.Compare(a.off, b.off), cmp.Compare(a.swipe, b.swipe))
@@ -45,9 +45,9 @@ func (g *ground) pathOf(h hit) string {
 	return g.chats[h.chat].Path
 }
 
-// ask asks the word index. Where it does not serve, all lines are read, with the same
-// answers; an index knows the texts of one history alone. The error is that ctx ended, or
-// a [*wordindex.TooManyError].
+// ask queries the word index, which covers a single history. If it cannot be used, all lines
+// are read, with the same result. The error is that ctx ended, or a
+// [*wordindex.TooManyError].
 func (g *ground) ask(ctx context.Context, opt *SearchOptions) error {
 	if opt.NoIndex || len(g.stores) != 1 {
 		return nil
@@ -65,14 +65,14 @@ func (g *ground) ask(ctx context.Context, opt *SearchOptions) error {
 		}
 		_ = m.Close()
 	}
-	_ = x.Close() // what it has noted is noted
+	_ = x.Close() // what it has stored so far is kept
 	if _, tooMany := errors.AsType[*wordindex.TooManyError](err); tooMany {
 		return err
 	}
 	return ctx.Err()
 }
 
-// atRest finds the chats that stand as the last snapshot found them: they need not be read.
+// atRest finds the chats that are unchanged since the last snapshot: they need not be read.
 func (g *ground) atRest(ctx context.Context, st *searchStore) (map[int]*history.Version, error) {
 	seen, err := st.store.Seen(ctx)
 	if err != nil {
@@ -104,8 +104,8 @@ func (g *ground) atRest(ctx context.Context, st *searchStore) (map[int]*history.
 	return rest, ctx.Err()
 }
 
-// places lists where lines are that are in the index: in the chats at rest, and then in
-// old versions, of each chat the newest first.
+// places lists where the indexed lines are: first in the chats at rest, then in old versions,
+// the newest of each chat first.
 func (g *ground) places() (list []place, err error) {
 	add := func(v *history.Version, chat int) error {
 		runs, err := v.Runs()
@@ -133,12 +133,12 @@ func (g *ground) places() (list []place, err error) {
 	return list, nil
 }
 
-// hash is what a text is known by.
+// hash returns the hash that identifies a text.
 func (g *ground) hash(text []byte) uint64 { return wordindex.Hash(g.id, text) }
 
-// open opens the histories of the folders in which the chats lie. What no present chat has
-// is judged by all chats of such a folder: so the others are read too. errs are histories
-// that cannot be read.
+// open opens the histories of the chats' folders. Whether a text is gone depends on all
+// chats of such a folder, so the others are added, too. errs are of histories that cannot
+// be opened.
 func (g *ground) open(ctx context.Context, opt *SearchOptions, walked ops.Walked) (errs []error, err error) {
 	for _, root := range ops.Roots(walked, opt.List.Shard) {
 		if !root.User {
@@ -191,9 +191,9 @@ func (g *ground) close() {
 	}
 }
 
-// real is the path of a chat without links. A folder is looked at once.
+// real returns the path of a chat without links. Each folder is resolved once.
 func (g *ground) real(t ops.Target) string {
-	if t.From == "" { // it was not listed as a regular file
+	if t.From == "" { // it may be a link: it was not listed as a regular file
 		return userdir.RealPath(t.Path)
 	}
 	dir, file := filepath.Split(t.Path)

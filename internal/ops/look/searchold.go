@@ -11,7 +11,7 @@ import (
 	"stchat/internal/jsonl"
 )
 
-// oldVersion is a version in which is searched.
+// oldVersion is a version that is searched.
 type oldVersion struct {
 	store *searchStore
 	path  string
@@ -24,8 +24,8 @@ type oldReader struct {
 	s    *searcher
 	st   *searchStore
 	r    *searchReader
-	seen []bool          // pieces that were searched
-	long map[string]bool // likewise, lines that are stored in parts
+	seen []bool          // by piece: it was searched
+	long map[string]bool // likewise for lines stored in parts
 }
 
 func (o *oldReader) chats(ctx context.Context) error {
@@ -42,8 +42,8 @@ func (o *oldReader) chats(ctx context.Context) error {
 	})
 }
 
-// each calls f for all versions of each chat, the newest first: that is the one that is
-// shown of those that have a line.
+// each calls f for all versions of each chat, the newest first: of the versions that have a
+// line, it is the one shown.
 func (o *oldReader) each(ctx context.Context, f func(c history.Chat, path string, v history.Version) error) error {
 	chats, err := o.st.store.Chats(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (o *oldReader) each(ctx context.Context, f func(c history.Chat, path string
 	return nil
 }
 
-// version searches the lines of a version, the last of the searcher's, that were not
+// version searches the lines of a version, the last in the searcher's list, that were not
 // searched yet and are not in the index.
 func (o *oldReader) version(ctx context.Context, old *oldVersion) error {
 	runs, err := old.Runs()
@@ -84,7 +84,7 @@ func (o *oldReader) version(ctx context.Context, old *oldVersion) error {
 			}
 			continue
 		}
-		from := i // lines in parts
+		from := i // a line in parts
 		for runs[i].Part == history.More && i+1 < len(runs) {
 			i++
 		}
@@ -110,7 +110,7 @@ func (o *oldReader) version(ctx context.Context, old *oldVersion) error {
 	return ctx.Err()
 }
 
-// unseen returns the parts of a run that were not searched, and notes them.
+// unseen returns the pieces of a run that were not searched yet, and marks them as searched.
 func (o *oldReader) unseen(run history.Run) (fresh []history.Run) {
 	if need := int(run.First + run.Count); need > len(o.seen) {
 		o.seen = append(o.seen, make([]bool, need-len(o.seen))...)

@@ -11,7 +11,7 @@ import (
 	"stchat/internal/words"
 )
 
-// corpusOf counts the texts by which terms are judged.
+// corpusOf counts the texts that determine the weight of terms.
 func corpusOf(ctx context.Context, s *searcher, all []*found) (wordindex.Corpus, error) {
 	if s.index != nil {
 		return s.index.Corpus(ctx, s.Query)
@@ -83,8 +83,8 @@ func countStores(ctx context.Context, s *searcher) (c wordindex.Corpus, err erro
 	return c, nil
 }
 
-// scoreOf is what SQLite's bm25() computes: k1 is 1.2, b is 0.75, and a term that more
-// than half of the texts have counts next to nothing. It is rounded as the index's is.
+// scoreOf computes what SQLite's bm25() does: k1 is 1.2, b is 0.75, and a term in more than
+// half of the texts counts next to nothing. It is rounded as the index's score is.
 func scoreOf(c *wordindex.Corpus, h hit) float32 {
 	const k1, b, least = 1.2, 0.75, 1e-6
 	score := 0.0

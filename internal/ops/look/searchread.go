@@ -12,19 +12,20 @@ import (
 	"stchat/internal/words"
 )
 
-// searchName is the number of a key that a search reads besides those of [wordindex.Keys].
+// searchName is the number of the key "name", which a search reads besides those of
+// [wordindex.Keys].
 const searchName = wordindex.MoreKeys
 
 // chatHits is what was found in a chat.
 type chatHits struct {
 	hits   []hit
-	held   []uint64 // texts that match and are no hits
+	held   []uint64 // texts that match but are not hits
 	corpus wordindex.Corpus
-	large  bool // it was left alone, being large
+	large  bool // it was not read, being large
 	err    error
 }
 
-// searchReader searches one chat after another, with memory that it keeps.
+// searchReader searches one chat after another, and reuses its memory.
 type searchReader struct {
 	s     *searcher
 	terms []*words.Term
@@ -37,7 +38,7 @@ func newSearchReader(s *searcher) *searchReader {
 	return &searchReader{s: s, terms: s.Query.Terms(), keys: wordindex.Keys("name")}
 }
 
-// read searches the chat with number i; with small it leaves a large one alone.
+// read searches the chat with number i. With small it does not read a large one.
 func (r *searchReader) read(ctx context.Context, i int, small bool) (res chatHits) {
 	t := r.s.chats[i]
 	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: r.s.lib, Regular: t.From != "", Any: true})
@@ -94,7 +95,7 @@ func (t *searchTally) line(l *jsonl.Line, r *searchReader) {
 	looked, wanted := false, false
 	for text := range wordindex.Texts(l) {
 		h.chosen, h.swipe = text.Chosen, int32(text.Swipe)
-		// words are dearer than who and when
+		// role, date and name first: comparing words costs more
 		if !looked {
 			said := wordindex.SaidIn(l)
 			h.date, h.dated = said.At, said.Dated
@@ -106,8 +107,8 @@ func (t *searchTally) line(l *jsonl.Line, r *searchReader) {
 	}
 }
 
-// match looks for the query in one text. It is a hit where texts of its kind are shown and
-// the message is wanted.
+// match looks for the query in one text. A match is a hit if the text is shown and the
+// message wanted, else the text is only held.
 func (t *searchTally) match(raw []byte, h hit, shown, wanted bool, r *searchReader) {
 	var ok bool
 	if t.text, ok = rawjson.AppendUnquoted(t.text[:0], raw); !ok {
@@ -135,8 +136,7 @@ func (t *searchTally) match(raw []byte, h hit, shown, wanted bool, r *searchRead
 	t.hits = append(t.hits, h)
 }
 
-// within reports whether a date is not before since and not after until, which are zero
-// where they do not matter.
+// within reports whether a date is from since to until. A zero bound does not count.
 func within(date, since, until time.Time) bool {
 	return !date.Before(since) && (until.IsZero() || !date.After(until))
 }

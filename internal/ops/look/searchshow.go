@@ -16,7 +16,7 @@ import (
 	"stchat/internal/words"
 )
 
-// showing makes documents of hits.
+// showing makes documents from hits.
 type showing struct {
 	ground *ground
 	query  *words.Query
@@ -83,7 +83,7 @@ func (s *showing) present(ctx context.Context, doc *SearchHit, h hit) ([]byte, e
 		doc.Owner = &c.Owner
 	}
 	if v := s.ground.spared[int(h.chat)]; v != nil {
-		st := s.ground.stores[0] // an index serves one alone
+		st := s.ground.stores[0] // an index is only used with one store
 		if doc.Index, err = st.indexOf(ctx, v, int64(h.index)); err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 	"stchat/internal/ops"
 )
 
-// ErrNoHistory means that what is gone was asked for where no history is kept.
+// ErrNoHistory means that texts that are gone were asked for, but no history is kept.
 var ErrNoHistory = errors.New("no history is kept here, so nothing is known of what is gone")
 
 // searchStore is the history of a user's folder.
@@ -22,7 +22,7 @@ type searchStore struct {
 	versions []history.Version // of all chats, in the order of archiving
 }
 
-// piece reads a line that is one piece.
+// piece returns a line that is stored as one piece.
 func (st *searchStore) piece(ctx context.Context, id int64) ([]byte, error) {
 	for line, err := range st.store.Lines(ctx, []history.Run{{First: id, Count: 1, Part: history.Whole}}) {
 		return slices.Clone(line.Data), err
@@ -30,8 +30,8 @@ func (st *searchStore) piece(ctx context.Context, id int64) ([]byte, error) {
 	return nil, history.ErrRewritten
 }
 
-// indexOf returns the index of the message in a line of a version. Where each line is one,
-// but for a header and what is behind the last LF, it need not read those before.
+// indexOf returns the index of the message on a line of a version. It need not read the
+// lines before if all are messages, but for a header and an empty one after the last LF.
 func (st *searchStore) indexOf(ctx context.Context, v *history.Version, line int64) (index int, err error) {
 	runs, err := v.Runs()
 	if err != nil {
@@ -71,7 +71,8 @@ func (st *searchStore) indexOf(ctx context.Context, v *history.Version, line int
 	return 0, history.ErrRewritten
 }
 
-// inIndex reports whether all lines of a version are in the index: none is stored in parts.
+// inIndex reports whether all lines of a version can be in the index: none is stored in
+// parts.
 func inIndex(v *history.Version) bool {
 	runs, err := v.Runs()
 	return err == nil && !slices.ContainsFunc(runs, func(r history.Run) bool { return r.Part != history.Whole })
@@ -82,7 +83,7 @@ type messageCounter struct {
 	buf      jsonl.Buffer
 	keys     *jsonl.Keys
 	messages int
-	begun    bool // a header, or what stands in its place
+	begun    bool // the first line, header or not, was read
 }
 
 func newMessageCounter() *messageCounter { return &messageCounter{keys: jsonl.NewKeys()} }

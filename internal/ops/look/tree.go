@@ -17,24 +17,24 @@ import (
 	"stchat/internal/visible"
 )
 
-// TreeOptions says which families are shown, and what of them.
+// TreeOptions says which families to show, and what of them.
 type TreeOptions struct {
 	List ops.List
 	By   family.By
 	Part TreePart
-	All  bool // also chats without relatives
-	Flat bool // a row a chat
+	All  bool // also show chats without relatives
+	Flat bool // one row per chat, without families
 
 	Sort  TreeSort
-	Limit int // how many families, or chats where Flat; 0: all
+	Limit int // how many families, or chats if Flat; 0: all
 
-	Preview int  // cells of a message's text; 0: none
-	Page    bool // with texts of own messages, and dates along the way
+	Preview int  // width of a message's text in cells; 0: none
+	Page    bool // include texts of own messages, and the dates of some
 
 	Meter *progress.Meter
 }
 
-// TreePart is which of one chat's family is shown.
+// TreePart says which part of one chat's family is shown.
 type TreePart int
 
 // The parts.
@@ -44,19 +44,19 @@ const (
 	Descendants
 )
 
-// ErrOneChat means that a part of a family was asked for, and not of one chat.
+// ErrOneChat means that a part of a family was asked for, but not of exactly one chat.
 var ErrOneChat = errors.New("ancestors and descendants are those of one chat")
 
-// TreeResult is what came of it.
+// TreeResult is the result of Tree.
 type TreeResult struct {
 	Tree     *treeview.Tree
 	Warnings []string
 	Errs     []error // of PATHs, and of chats that cannot be read
 }
 
-// Tree reads the folders in which the chats of a list lie, finds out which chat grew
-// from which, and returns the families: of a folder all, of a chat its own. The error
-// is that ctx ended, or [ErrOneChat].
+// Tree reads the folders of the chats in a list, finds out which chat was made from which,
+// and returns the families: all of a folder that was named, and that of a chat that was
+// named. The error is that ctx ended, or [ErrOneChat].
 func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 	walked := ops.Walk(opt.List)
 	if opt.Part != WholeFamily && (len(walked.Chats) != 1 || walked.Chats[0].From != "") {
@@ -99,17 +99,18 @@ func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 	return res, texts(ctx, b)
 }
 
-// asked is which chats of a folder were named; all of them where the folder was.
+// asked says which chats of a folder were named; all of them if the folder was.
 type asked struct {
 	all   bool
 	paths map[string]bool
 }
 
-// foldersOf returns the folders in which chats lie, each once, in their order.
+// foldersOf returns the folders of chats, each once, in the order of the chats, and which
+// chats were asked for in each.
 func foldersOf(walked ops.Walked) (map[string]*asked, []string) {
 	by := map[string]*asked{}
 	var folders []string
-	first := map[string]string{} // of the spellings of a folder
+	first := map[string]string{} // by real path, the first spelling of a folder
 	for _, t := range walked.Chats {
 		folder := filepath.Dir(t.Path)
 		if by[folder] == nil {
@@ -132,7 +133,7 @@ func foldersOf(walked ops.Walked) (map[string]*asked, []string) {
 	return by, folders
 }
 
-// warning says what is told of kinship.
+// warning returns the text of a warning about kinship.
 func warning(w family.Warning) string {
 	if w.Kind == family.LetterCase {
 		return fmt.Sprintf("%s: names %s, which differs from the chat's name in letter case", w.Chat.Path, visible.Quote(w.Name))

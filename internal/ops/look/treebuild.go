@@ -11,7 +11,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// TreeSort is the order of families, or of chats where there is a row a chat.
+// TreeSort is the order of families, or of chats if each has a row of its own.
 type TreeSort int
 
 // The orders.
@@ -20,10 +20,10 @@ const (
 	SortFirst                    // by the first message, the oldest first
 	SortName                     // by name
 	SortSize                     // the largest first
-	SortMessages                 // the one with most messages first
+	SortMessages                 // the one with the most messages first
 )
 
-// treeBuilder turns graphs into a tree.
+// treeBuilder builds a tree from graphs.
 type treeBuilder struct {
 	TreeOptions
 	families []*kindred
@@ -32,11 +32,11 @@ type treeBuilder struct {
 	summary  treeview.Summary
 }
 
-// kindred is a family that is shown, or a chat where there is a row a chat.
+// kindred is a family that is shown, or a single chat if each has a row of its own.
 type kindred struct {
 	graph *family.Graph
 	owner string
-	chats []*family.Chat // as they are shown
+	chats []*family.Chat // in the order in which they are shown
 	depth []int
 	place int // among the owners
 
@@ -45,7 +45,7 @@ type kindred struct {
 	bytes, messages int64
 }
 
-// add takes the families of a folder that are shown.
+// add adds the families of a folder that are shown.
 func (b *treeBuilder) add(g *family.Graph, a *asked) {
 	if b.Part == Ancestors || b.Part == Descendants {
 		for _, c := range g.Chats {
@@ -81,7 +81,7 @@ func (b *treeBuilder) add(g *family.Graph, a *asked) {
 	}
 }
 
-// part takes the ancestors or the descendants of one chat.
+// part adds one chat with its ancestors or its descendants.
 func (b *treeBuilder) part(g *family.Graph, c *family.Chat) {
 	k := &kindred{graph: g}
 	if b.Part == Descendants {
@@ -143,8 +143,8 @@ func (b *treeBuilder) take(k *kindred) {
 	}
 }
 
-// ownerOf returns whose a family is: the character's folder, or the first group that
-// lists one of the chats.
+// ownerOf returns the name of a family's owner: the character's folder, or the first group
+// that lists one of the chats.
 func ownerOf(g *family.Graph, chats []*family.Chat) string {
 	switch g.Folder.Kind {
 	case userdir.Solo:
@@ -165,7 +165,7 @@ func ownerOf(g *family.Graph, chats []*family.Chat) string {
 	return g.Folder.Path
 }
 
-// tree puts the families in order.
+// tree sorts the families and returns the tree of as many as are wanted.
 func (b *treeBuilder) tree() *treeview.Tree {
 	t := &treeview.Tree{Flat: b.Flat, Owners: []*treeview.Owner{}}
 	places := map[string]int{}
@@ -216,7 +216,7 @@ func (b *treeBuilder) compare(x, y *kindred) int {
 	}
 }
 
-// compareZero puts what is not known last.
+// compareZero sorts unknown dates, which are 0, last.
 func compareZero(x, y int64) int {
 	switch {
 	case (x == 0) == (y == 0):
@@ -227,7 +227,7 @@ func compareZero(x, y int64) int {
 	return -1
 }
 
-// lasts finds the chats behind which no sibling follows.
+// lasts marks the chats that no sibling follows.
 func (b *treeBuilder) lasts(t *treeview.Tree) {
 	for _, o := range t.Owners {
 		last := map[*treeview.Chat]*treeview.Chat{}
@@ -242,7 +242,7 @@ func (b *treeBuilder) lasts(t *treeview.Tree) {
 	}
 }
 
-// chat makes what is shown of a chat.
+// chat returns what is shown of a chat.
 func (b *treeBuilder) chat(k *kindred, c *family.Chat, depth int) *treeview.Chat {
 	text := func(s string) *string {
 		if s == "" {
@@ -275,7 +275,7 @@ func (b *treeBuilder) chat(k *kindred, c *family.Chat, depth int) *treeview.Chat
 	return t
 }
 
-// moment returns a date in ms since 1970 as a time, zero for none.
+// moment converts a date in milliseconds since 1970 to a time; 0 becomes the zero time.
 func moment(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}

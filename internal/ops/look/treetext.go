@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	ownTexts  = 6 // own messages of a chat that a page shows: the first and the last
-	dateMarks = 9 // messages of a chat whose dates a page knows
+	ownTexts  = 6 // how many own messages of a chat a page shows: the first and the last
+	dateMarks = 9 // for how many messages of a chat a page has dates
 )
 
-// texts reads the messages that are shown of the chats.
+// texts reads the messages of the chats that are shown.
 func texts(ctx context.Context, b *treeBuilder) error {
 	if b.Preview <= 0 && !b.Page {
 		return nil
@@ -64,7 +64,7 @@ func texts(ctx context.Context, b *treeBuilder) error {
 	return ctx.Err()
 }
 
-// line is a message as text: who says what.
+// line returns a message as text, after its name if it has one.
 func line(m *treeview.Message) string {
 	if m.Name == "" {
 		return m.Text
@@ -72,8 +72,8 @@ func line(m *treeview.Message) string {
 	return m.Name + ": " + m.Text
 }
 
-// endsOf returns the first and the last numbers from one to another, n at most; the
-// last where there are none.
+// endsOf returns the first and the last of the numbers from..to, n at most. If there are
+// none, it returns to.
 func endsOf(from, to, n int) []int {
 	if from > to {
 		return []int{to}
@@ -88,8 +88,8 @@ func endsOf(from, to, n int) []int {
 	return list
 }
 
-// marks returns the dates of some of a chat's messages, its first and last own ones
-// among them.
+// marks returns the dates of some of a chat's own messages, the first and the last among
+// them.
 func marks(c *family.Chat) []treeview.Date {
 	from := len(c.Messages) - c.Own()
 	n := len(c.Messages) - from
@@ -106,7 +106,7 @@ func marks(c *family.Chat) []treeview.Date {
 	return list
 }
 
-// lineReader reads single messages out of chats, with memory that it keeps.
+// lineReader reads single messages from chats, and reuses its memory.
 type lineReader struct {
 	keys *jsonl.Keys
 	buf  jsonl.Buffer
@@ -125,8 +125,8 @@ func newLineReader() *lineReader {
 	return &lineReader{keys: jsonl.NewKeys("name", "is_user", "is_system", "mes", "swipe_id", "swipes")}
 }
 
-// read returns the messages of a chat with some indexes, their text cut to so many
-// cells; none where the file has changed since its messages were counted.
+// read returns the messages of a chat at the wanted indexes, their texts cut to a width in
+// cells. It returns none if the file has changed since its messages were counted.
 func (r *lineReader) read(c *family.Chat, wanted []int, cells int) []treeview.Message {
 	f, err := safefile.Open(c.Path)
 	if err != nil {
@@ -175,9 +175,9 @@ func shownMessage(l *jsonl.Line, index, cells int) treeview.Message {
 	return m
 }
 
-// cut brings text onto one line of at most so many cells.
+// cut joins text into one line of at most so many cells.
 func cut(s string, cells int) string {
-	const runes = 4 // a cell may be of several
+	const runes = 4 // per cell, which may have several
 	short := s
 	n := 0
 	for i := range s {

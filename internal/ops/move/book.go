@@ -16,9 +16,9 @@ import (
 	"stchat/internal/userdir"
 )
 
-// RenameBook gives a lorebook another name, and everything of its user that names it: the
-// metadata of chats with their timed effects, cards, and SillyTavern's settings. Where one
-// of these cannot be read, nothing is written.
+// RenameBook renames a lorebook, and every mention of it in the user's files: the metadata
+// of chats with their timed effects, cards, and SillyTavern's settings. If one of these
+// cannot be read, nothing is written.
 func RenameBook(ctx context.Context, opt RenameOptions) *Result {
 	r := newResult(opt.Chat, &opt.Options)
 	o := changeset.Run(ctx, []changeset.Unit{{Root: changeset.RootOf(opt.Chat), Draft: func(ctx context.Context, s *changeset.Set) error {
@@ -45,7 +45,8 @@ func renameBook(ctx context.Context, opt *RenameOptions, r *Result, s *changeset
 	return b.rename(ctx, opt.Name, func(string) bool { return false })
 }
 
-// renamedBook returns the book as it will be in its file.
+// renamedBook returns the book as its new file will hold it. The error wraps [ErrName] or
+// [ErrTaken] if the name cannot be used.
 func renamedBook(dir userdir.Dir, book *lorebook.Book, name string, r *Result) (*lorebook.Book, error) {
 	name = strings.TrimSuffix(name, lorebook.Extension)
 	if strings.ContainsAny(name, `/\`) {

@@ -24,7 +24,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// bookNames is what becomes of the places that name a lorebook.
+// bookNames renames a lorebook and the places that name it.
 type bookNames struct {
 	from, clone *lorebook.Book
 	r           *Result
@@ -34,8 +34,8 @@ type bookNames struct {
 	dir         userdir.Dir
 }
 
-// rename drafts the book under its new name, and what names it. Chats of which mine
-// reports that somebody else drafts them are left to that: see metadata.
+// rename drafts the book under its new name, and what names it. It does not draft the chats
+// for which mine returns true: the caller drafts them itself, with metadata.
 func (b *bookNames) rename(ctx context.Context, name string, mine func(path string) bool) (err error) {
 	if b.clone, err = renamedBook(b.dir, b.from, name, b.r); err != nil {
 		return err
@@ -131,13 +131,13 @@ func timedEffects(md *rawjson.Object) (n int) {
 	return n
 }
 
-// metadata points what names the book at its new name.
+// metadata changes the book's name in a chat's metadata to the new one.
 func (b *bookNames) metadata(md *rawjson.Object) {
 	world, had := md.Get("world_info")
 	name, _ := rawjson.Unquote(world)
 	auto := autorecap.BookName(md)
 	isolate.Follow(md, isolate.Rebinding{From: b.from, Clone: b.clone})
-	switch { // Follow takes it for granted that the chat names the book
+	switch { // Follow assumes that the chat names the book
 	case name == b.from.Name:
 	case had:
 		md.Set("world_info", world)
@@ -150,7 +150,7 @@ func (b *bookNames) metadata(md *rawjson.Object) {
 	autorecap.RenameBook(md, b.from.Name, b.clone.Name)
 }
 
-// cards edits the cards that have the book.
+// cards edits the cards that name the book.
 func (b *bookNames) cards() error {
 	entries, err := os.ReadDir(b.dir.Characters())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -189,8 +189,8 @@ func (b *bookNames) cards() error {
 	return nil
 }
 
-// inSettings renames the book in settings.json: what is active everywhere, what belongs to
-// characters and to personas (world-info.js, personas.js of 1.19).
+// inSettings renames the book in settings.json: among the books that are active everywhere,
+// and those of characters and personas (world-info.js, personas.js of 1.19).
 func (b *bookNames) inSettings(settings []byte) ([]byte, error) {
 	if _, err := rawjson.ParseObject(settings); err != nil {
 		return nil, err

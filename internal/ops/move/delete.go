@@ -12,16 +12,17 @@ import (
 	"stchat/internal/userdir"
 )
 
-// DeleteOptions says which chats go.
+// DeleteOptions says which chats are deleted.
 type DeleteOptions struct {
 	Options
 	Chats  []string
 	Family bool // all descendants too
-	Keep   bool // links to them stay as they are
+	Keep   bool // leave links to them as they are
 }
 
-// Delete takes chats away, with their sidecars: they are kept for undo until that is
-// dropped. It returns a result for every chat that went, in the order of their owners.
+// Delete removes chats with their sidecars, and keeps them for undo until its record is
+// dropped. It returns a result for every chat deleted, grouped by folder, and one for each
+// folder in which it failed.
 func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 	opt.Changes.Precious = true
 	var results []*Result
@@ -59,8 +60,8 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 	return results
 }
 
-// deleteIn deletes chats of one folder. The first result has all that is said; the others
-// are returned.
+// deleteIn deletes chats of one folder. r is the first one's result and takes all warnings
+// and notes; the results of the others are returned.
 func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, r *Result, s *changeset.Set) (more []*Result, err error) {
 	f, err := read(ctx, &opt.Options, folderOf(paths[0]))
 	if err != nil {
@@ -103,14 +104,15 @@ func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, r *Result
 	return more, drafter{n, s}.draft(ctx)
 }
 
-// noteBookless names lorebooks that no chat of the user names any more.
+// noteBookless notes the lorebooks that the deleted chats name and no other chat of the user
+// does.
 func noteBookless(ctx context.Context, f *folder, goes []*family.Chat, r *Result) {
 	dir := f.graph.Folder
 	if !dir.HasDir {
 		return
 	}
 	name := func(path string) string {
-		book, _ := bookOf(ctx, f.lib, path) // one that cannot be read names none
+		book, _ := bookOf(ctx, f.lib, path) // a chat that cannot be read names none
 		return book
 	}
 	left := map[string]bool{}

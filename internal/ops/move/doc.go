@@ -1,5 +1,5 @@
-// Package move holds the verbs by which chats come, go and get other names: open, new,
-// rename, move and delete (FAMILY.md 3). Each finds who names a chat with package family,
-// says what is to become of those names, and drafts one change set: order, dry run,
-// journal and undo are not its business.
+// Package move holds the verbs that create, open, rename, move and delete chats
+// (FAMILY.md 3). Each finds what names a chat with package family, decides what becomes of
+// those names, and drafts one change set: order, dry run, journal and undo are left to
+// package changeset.
 package move

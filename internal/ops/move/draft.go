@@ -18,14 +18,14 @@ import (
 	"stchat/internal/safefile"
 )
 
-// drafter drafts what a naming comes to.
+// drafter drafts the changes of a naming.
 type drafter struct {
 	n *naming
 	s *changeset.Set
 }
 
-// draft drafts what was collected: the files that get another name or go, and those that
-// name them.
+// draft drafts what was collected: the files that are renamed, moved or deleted, and those
+// that name them.
 func (d drafter) draft(ctx context.Context) error {
 	slices.Sort(d.n.order)
 	for _, c := range d.n.folder.graph.Chats {
@@ -50,7 +50,7 @@ func (d drafter) draft(ctx context.Context) error {
 	return nil
 }
 
-// draftOwn drafts the file of a chat that gets another name, or goes, and its sidecars.
+// draftOwn drafts the file of a chat that is renamed, moved or deleted, and its sidecars.
 func (d drafter) draftOwn(ctx context.Context, c *family.Chat) error {
 	to := d.n.path[c]
 	about := fmt.Sprintf("the chat %q", c.Name)
@@ -126,8 +126,9 @@ func (d drafter) draftNames(path string, e *fileEdit) error {
 	return ops.PathError(d.s.Edit(path, safefile.Stamp{}, changeset.Joined(lines), about))
 }
 
-// withNewSlug adds a new slug to the edits of a chat that is edited in place, where it is
-// to have one; in Luker's sidecar, too, where Luker looks first.
+// withNewSlug adds a new slug to the edits of a chat that is edited in place, if that is
+// asked for or the chat has sidecars. It also drafts it in the sidecar where Luker looks
+// first.
 func withNewSlug(lines chat.Lines, opt *Options, f *library.Folder, name string, s *changeset.Set) (chat.Lines, error) {
 	sidecars := f.Sidecars(name)
 	if !opt.BumpIntegrity && len(sidecars) == 0 {
@@ -145,8 +146,8 @@ func withNewSlug(lines chat.Lines, opt *Options, f *library.Folder, name string,
 	return append(lines, chat.LineEdit{Index: chat.HeaderIndex, Do: headerDo(func(md *rawjson.Object) { md.Set("integrity", rawjson.Quote(slug)) })}), nil
 }
 
-// warnDamaged names the damaged lines, of chats that stay where they are, that hold a name
-// which changes or goes: they stay as they are.
+// warnDamaged warns of damaged lines, in chats that stay where they are, that contain a name
+// that changes or goes: these lines are not edited.
 func (d drafter) warnDamaged(ctx context.Context) {
 	if d.n.keep {
 		return
@@ -167,7 +168,7 @@ func (d drafter) warnDamaged(ctx context.Context) {
 	}
 }
 
-// damagedWith returns the numbers of a chat's damaged lines in which one of the names stands.
+// damagedWith returns the numbers of a chat's damaged lines that contain one of the names.
 func (d drafter) damagedWith(ctx context.Context, c *family.Chat, names [][]byte) (lines []int) {
 	file, err := chat.Open(ctx, c.Path, chat.Options{Groups: d.n.folder.lib})
 	if err != nil {

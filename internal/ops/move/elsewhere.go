@@ -18,23 +18,24 @@ import (
 	"stchat/internal/userdir"
 )
 
-// ElsewhereOptions says which chats go to another owner.
+// ElsewhereOptions says which chats move to another owner.
 type ElsewhereOptions struct {
 	Options
 	Chats  []string // of one owner
 	Owner  string
-	Family bool   // all relatives go along
-	Cut    bool   // kinship with those that stay is given up
-	Name   string // of the one chat; "": its own
+	Family bool   // move all relatives, too
+	Cut    bool   // give up kinship with those that stay
+	Name   string // the new name, of a single chat; "": its own
 }
 
-// ErrKind means that a chat of a character cannot become a group's, or the other way round.
+// ErrKind means that a chat was to move from a character to a group, or the other way round.
 var ErrKind = errors.New("a character's chat cannot become a group's, nor a group's a character's; SillyTavern's own conversion makes a new chat")
 
-// ErrSameOwner means that a chat is where it is to go.
+// ErrSameOwner means that a chat already belongs to the owner it was to move to.
 var ErrSameOwner = errors.New("it is this owner's already")
 
-// Elsewhere takes chats to another character or another group.
+// Elsewhere moves chats to another character or group. It returns a result for each chat
+// moved, or only the first one's if that fails.
 func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 	first := newResult(opt.Chats[0], &opt.Options)
 	results := []*Result{first}
@@ -87,7 +88,8 @@ func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 	return results
 }
 
-// going settles which chats go, and refuses to tear a family apart unasked.
+// going returns the chats that move, and notes their names and paths. The error wraps
+// [ErrRelatives] if relatives would stay behind without opt.Cut.
 func going(n *naming, opt *ElsewhereOptions) (goes []*family.Chat, err error) {
 	known := map[*family.Chat]bool{}
 	add := func(c *family.Chat) {
@@ -118,7 +120,7 @@ func going(n *naming, opt *ElsewhereOptions) (goes []*family.Chat, err error) {
 		}
 		folder := n.elsewhere.folder
 		if n.elsewhere.group != nil {
-			folder = filepath.Dir(c.Path) // all groups' chats lie there
+			folder = filepath.Dir(c.Path) // the chats of all groups are in one folder
 		}
 		n.to[c], n.path[c] = name, filepath.Join(folder, name+names.Extension)
 	}
@@ -134,7 +136,7 @@ func going(n *naming, opt *ElsewhereOptions) (goes []*family.Chat, err error) {
 	return goes, nil
 }
 
-// relative returns a chat that stays behind and that c names, or in which a place names c.
+// relative returns a chat that stays behind and that c names, or that names c; nil for none.
 func relative(n *naming, c *family.Chat, references []family.Reference, at map[string]*family.Chat) *family.Chat {
 	stays := func(other *family.Chat) bool { return other != nil && n.stays(other) }
 	if stays(c.Named) {
@@ -153,7 +155,7 @@ func relative(n *naming, c *family.Chat, references []family.Reference, at map[s
 	return nil
 }
 
-// judgeOwner refuses an owner of another kind, of another user, and names that are taken.
+// judgeOwner refuses an owner of another kind or of another user, and names that are taken.
 func judgeOwner(n *naming, goes []*family.Chat, to *owner) error {
 	from := n.folder.graph.Folder
 	switch {
@@ -195,12 +197,12 @@ func judgeOwner(n *naming, goes []*family.Chat, to *owner) error {
 	return nil
 }
 
-// cut gives up what chats that go say of chats that stay.
+// cut removes from chats that go the names of chats that stay.
 func cut(n *naming, goes []*family.Chat) {
 	for _, c := range goes {
 		stays := func(name string) bool {
 			other := n.folder.graph.Find(name)
-			return other != nil && n.stays(other) // else it dangles before and after, or goes along
+			return other != nil && n.stays(other) // otherwise it dangles before and after, or moves along
 		}
 		if c.MainChat != "" && stays(c.MainChat) {
 			e := n.file(c.Path, c)
@@ -218,7 +220,7 @@ func cut(n *naming, goes []*family.Chat) {
 	}
 }
 
-// join lists the chats in their new group.
+// join adds the chats to the list of their new group, if it is one.
 func join(n *naming, goes []*family.Chat, to *owner, s *changeset.Set) error {
 	if to.group == nil {
 		return nil

@@ -56,7 +56,7 @@ func linesOf(n *naming, e *fileEdit) chat.Lines {
 	return lines
 }
 
-// editHeader edits what a chat's metadata names.
+// editHeader edits the names in a chat's metadata.
 func editHeader(n *naming, md *rawjson.Object, e *fileEdit, names map[string]string) {
 	raw, _ := md.Get("main_chat")
 	written, _ := rawjson.Unquote(raw)
@@ -68,7 +68,7 @@ func editHeader(n *naming, md *rawjson.Object, e *fileEdit, names map[string]str
 		md.Set("main_chat", rawjson.Quote(n.parent[e.chat]))
 	default:
 		md.Unset("main_chat")
-		// without a parent Auto-Recap erases a recap of another chat (FORMATS.md B2.1)
+		// Auto-Recap erases another chat's recap if there is no parent (FORMATS.md B2.1)
 		autorecap.OwnRunning(md, e.chat.Name)
 	}
 	if e.own != "" {
@@ -79,11 +79,11 @@ func editHeader(n *naming, md *rawjson.Object, e *fileEdit, names map[string]str
 	}
 }
 
-// headerDo edits the metadata in a header's line.
+// headerDo returns an edit of the metadata in a header's line.
 func headerDo(edit func(md *rawjson.Object)) func(line []byte) ([]byte, error) {
 	return func(line []byte) ([]byte, error) {
 		if line == nil {
-			return nil, nil // an old group chat has none
+			return nil, nil // an old group chat has no header
 		}
 		h, err := meta.Parse(line)
 		if err != nil {
@@ -136,6 +136,6 @@ func bytesOf(n *naming, path string, e *fileEdit) changeset.Edit {
 		if g, err = group.Parse(path, data); err != nil {
 			return nil, err
 		}
-		return g.WithChats(open) // a fresh name is none that it lists
+		return g.WithChats(open) // a fresh name is not in its list
 	})
 }

@@ -7,13 +7,13 @@ import (
 	"stchat/internal/family"
 )
 
-// adopt gives children of what goes the nearest ancestor that stays as their parent. Where
-// that had a link to what goes, it notes the children in its place, as branches.
+// adopt makes the nearest ancestor that stays the parent of the children of what goes. If
+// that ancestor loses a link, it lists the children as branches instead.
 func adopt(n *naming) {
 	var heirs []*family.Chat
 	for c := range n.parent {
 		n.parent[c] = ""
-		for p := c.Named; p != nil && p != c; p = p.Named { // in a circle the chat itself is no parent
+		for p := c.Named; p != nil && p != c; p = p.Named { // in a cycle the chat itself is no parent
 			if !n.gone(p) {
 				n.parent[c] = p.Name
 				heirs = append(heirs, c)
@@ -40,9 +40,9 @@ func adopt(n *naming) {
 	}
 }
 
-// noter notes children in a parent that loses a link.
+// noter lists children as branches in a parent that loses a link.
 type noter struct {
-	file   *fileEdit // nil: it loses none
+	file   *fileEdit // nil: the parent loses none
 	linked map[*family.Chat]bool
 	trunk  *family.Trunk
 }
@@ -59,7 +59,7 @@ func newNoter(n *naming, p *family.Chat) *noter {
 	return &noter{e, linked, family.NewTrunk(p.Messages)}
 }
 
-// note notes a child on the message at which it parts, unless the parent has a link to it.
+// note lists a child on the message where it parts, unless the parent has a link to it.
 func (by *noter) note(c *family.Chat) {
 	if by.file == nil || by.linked[c] {
 		return

@@ -8,9 +8,9 @@ import (
 	"stchat/internal/names"
 )
 
-// instead settles which chat a card or a group has open in place of one that goes, and
-// notes it in that chat's result: its parent, else the one of the owner that was last
-// changed, else a name that the group lists without a file, else in a group a fresh one.
+// instead decides which chat a card or a group opens with in place of one that goes, and
+// notes it in that chat's result: the nearest ancestor that stays, else the owner's chat
+// last changed, else, in a group, the last name in its list that stays or a fresh one.
 func instead(n *naming, goes []*family.Chat, results []*Result) {
 	g := n.folder.graph
 	note := func(i int, path, name string) {

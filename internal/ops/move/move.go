@@ -20,24 +20,24 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Options hold for every verb here.
+// Options are common to the verbs of this package.
 type Options struct {
 	Data          string // the user folder
-	BumpIntegrity bool   // give each chat that is edited in place a new slug
+	BumpIntegrity bool   // set a new slug in each chat that is edited in place
 	Changes       changeset.Options
 	Now           time.Time
 	NewUUID       func() string
 	Meter         *progress.Meter
 }
 
-// Moved is what became of a chat: the document of FAMILY.md 6.
+// Moved describes what was done to a chat: the document of FAMILY.md 6.
 type Moved struct {
 	Schema      int       `json:"schema"`
 	From        string    `json:"from" is:"path"`
-	To          *string   `json:"to" is:"path"` // null where it was deleted
+	To          *string   `json:"to" is:"path"` // null if it was deleted
 	Edits       []Edited  `json:"edits"`
 	Dangling    []Dangler `json:"dangling"`
-	Opened      *string   `json:"opened"` // the chat that its card or group has open now
+	Opened      *string   `json:"opened"` // the chat that its card or group opens with now
 	Unreachable []string  `json:"unreachable"`
 	Warnings    []string  `json:"warnings"`
 	DryRun      bool      `json:"dry_run"`
@@ -51,7 +51,7 @@ type Edited struct {
 	Count int    `json:"count"`
 }
 
-// Dangler is one place that names a chat which is not there any more.
+// Dangler is one place that names a chat that no longer exists.
 type Dangler struct {
 	Path  string `json:"path" is:"path"`
 	Index *int   `json:"index"` // of the message; null: the header, a group file or a card
@@ -59,17 +59,17 @@ type Dangler struct {
 	Name  string `json:"name"`
 }
 
-// Result is what became of one chat.
+// Result is the result for one chat.
 type Result = ops.Result[Moved]
 
 var (
-	// ErrTaken means that another chat has the name.
+	// ErrTaken means that another chat or lorebook, or the same one, already has the name.
 	ErrTaken = errors.New("is taken")
-	// ErrName means that a name is none for a chat.
+	// ErrName means that a chat or lorebook cannot have a name.
 	ErrName = errors.New("not a name")
 	// ErrDatabase means that Luker keeps its chats in a database.
 	ErrDatabase = errors.New("the files are not what Luker reads")
-	// ErrLeftover means that Luker's state of another chat would become this chat's.
+	// ErrLeftover means that Luker's state left over from another chat would become this chat's.
 	ErrLeftover = errors.New("there is Luker state of a chat of this name already")
 	// ErrNotListed means that no group lists a chat.
 	ErrNotListed = errors.New("no group lists this chat")
@@ -77,7 +77,7 @@ var (
 	ErrRelatives = errors.New("relatives of the chat would stay behind")
 )
 
-// folder is the chats of one owner, as they hang together.
+// folder holds the chats of one folder and how they are related.
 type folder struct {
 	opt   *Options
 	lib   *library.Library
@@ -85,8 +85,8 @@ type folder struct {
 	graph *family.Graph
 }
 
-// read reads the chats beside a chat, or in a folder, and refuses those that Luker keeps in
-// a database.
+// read reads the chats in a folder. The error wraps [ErrDatabase] if Luker keeps them in a
+// database.
 func read(ctx context.Context, opt *Options, path string) (*folder, error) {
 	f := &folder{opt: opt, lib: new(library.Library), path: path}
 	if dir := f.lib.Folder(path); dir.HasDir {
@@ -102,9 +102,9 @@ func read(ctx context.Context, opt *Options, path string) (*folder, error) {
 	return f, f.unread()
 }
 
-// unread is an error where a file cannot be read that may name one of the chats, or was cut
-// short meanwhile: it would be left with a name that leads nowhere. What is read and makes no
-// sense names none.
+// unread returns an error if a file that may name one of the chats cannot be read or changed
+// meanwhile: it would be left with a name that leads nowhere. A file that can be read but
+// makes no sense names none.
 func (f *folder) unread() error {
 	errs := []error{f.graph.NoCard}
 	for _, c := range f.graph.Chats {
@@ -125,7 +125,8 @@ func (f *folder) unread() error {
 	return nil
 }
 
-// find returns the chat at a path.
+// find returns the chat at a path. It is an error if the path is not a chat's, or its chat
+// cannot be read.
 func (f *folder) find(path string) (*family.Chat, error) {
 	if err := chat.CheckName(path); err != nil {
 		return nil, err
@@ -145,14 +146,13 @@ func (f *folder) find(path string) (*family.Chat, error) {
 	return nil, ops.PathError(err)
 }
 
-// folderOf is the folder that a chat lies in, under the spelling it was given.
+// folderOf returns the folder of a chat, spelled as it was given.
 func folderOf(path string) string { return filepath.Dir(path) }
 
 // isGroup reports whether the chats are group chats.
 func (f *folder) isGroup() bool { return f.graph.Folder.Kind == userdir.Group }
 
-// speaks reports whether a message of a chat bears a name; of a chat without messages it
-// is true.
+// speaks reports whether a chat has a message with this name, or no messages at all.
 func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (bool, error) {
 	if len(c.Messages) == 0 {
 		return true, nil
@@ -188,8 +188,8 @@ func newResult(from string, opt *Options) *Result {
 	}}
 }
 
-// finish fills in what became of the files. Where nothing did, nothing is told of what
-// would have.
+// finish fills in the outcome. If it failed, the warnings are dropped: they are about changes
+// that were not made.
 func finish(r *Result, o changeset.Outcome) *Result {
 	r.Outcome = o
 	if o.Err != nil {
@@ -200,5 +200,5 @@ func finish(r *Result, o changeset.Outcome) *Result {
 	return r
 }
 
-// ErrNoFile means that a chat has no file yet to put anything into.
+// ErrNoFile means that a chat has no file yet in which anything could be set.
 var ErrNoFile = errors.New("it has no file yet")

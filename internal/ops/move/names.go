@@ -7,32 +7,32 @@ import (
 	"stchat/internal/group"
 )
 
-// naming is what becomes of the names of chats: of those that are named otherwise or go,
-// and of all places that name them.
+// naming collects the changes of names: of the chats that are renamed, moved or deleted, and
+// in all places that name them.
 type naming struct {
 	folder *folder
 	r      *Result
 
-	to        map[*family.Chat]string // the new name; "" where the chat goes
-	path      map[*family.Chat]string // where its file goes; "" where it goes for good
-	elsewhere *owner                  // where the chats go that are named; nil: they stay where they are
-	open      map[string]string       // by the path of a card or group file: what it has open instead of one that goes
-	keep      bool                    // links to what goes stay as they are
-	parent    map[*family.Chat]string // of children of what goes, their new parent; "" none
+	to        map[*family.Chat]string // the new name; "" if the chat is deleted
+	path      map[*family.Chat]string // the new path; "" if the chat is deleted
+	elsewhere *owner                  // the owner that the chats move to; nil: they stay with theirs
+	open      map[string]string       // by the path of a card or group file: what it opens with instead of a chat that goes
+	keep      bool                    // leave links to what goes as they are
+	parent    map[*family.Chat]string // the new parent of children of what goes; "" for none
 
-	book *bookNames // the lorebook that is renamed along; nil: none is
+	book *bookNames // the lorebook that is renamed with the chat; nil: none
 
 	files map[string]*fileEdit
 	order []string
 }
 
-// fileEdit is what becomes of one file that names chats.
+// fileEdit collects the changes in one file that names chats.
 type fileEdit struct {
 	chat  *family.Chat              // nil: a group file or a card
-	names map[int]map[string]string // by message, as written: the new name; "" where the link goes
-	heirs map[int][]string          // by message: branches to note there
-	own   string                    // the name that its Auto-Recap data gets
-	book  bool                      // its metadata names the lorebook that is renamed along
+	names map[int]map[string]string // by message and name as written: the new name; "" removes the link
+	heirs map[int][]string          // by message: branches to list there
+	own   string                    // the new name in its Auto-Recap data
+	book  bool                      // its metadata names the lorebook that is renamed with the chat
 	count int
 }
 
@@ -53,7 +53,7 @@ func (n *naming) collect() {
 		for _, ref := range references[c] {
 			from := at[ref.Path]
 			if from != nil && n.gone(from) {
-				continue // its own names go with it
+				continue // its names go with it
 			}
 			n.take(ref, c, from, to)
 		}
@@ -80,7 +80,7 @@ func (n *naming) gone(c *family.Chat) bool {
 	return ok && to == ""
 }
 
-// take notes one place.
+// take notes the change in one place that names a chat.
 func (n *naming) take(ref family.Reference, named, at *family.Chat, to string) {
 	if to == "" && n.keep {
 		n.r.Doc.Dangling = append(n.r.Doc.Dangling, dangler(ref))
@@ -110,14 +110,14 @@ func (n *naming) take(ref family.Reference, named, at *family.Chat, to string) {
 	}
 }
 
-// keepsOpen reports whether a file is a card in which nothing can be open instead of a chat
-// that goes: it keeps the name, and SillyTavern starts that chat afresh.
+// keepsOpen reports whether a file is the card and has no other chat to open with: it keeps
+// the name of the one that goes, and SillyTavern starts that chat afresh.
 func (n *naming) keepsOpen(path string) bool {
 	c := n.folder.graph.Card
 	return c != nil && c.Path == path && n.open[path] == ""
 }
 
-// tellCut tells of a name in a chat that stays that it goes.
+// tellCut warns that a name in a chat that stays is removed.
 func (n *naming) tellCut(ref family.Reference) {
 	switch ref.Kind {
 	case family.Parent:
@@ -182,7 +182,7 @@ func (e *fileEdit) loses() bool {
 	return false
 }
 
-// renamed lists the chats that get another name, in their order.
+// renamed lists the chats that have a new name, in the order of the folder.
 func (n *naming) renamed() (list []*family.Chat) {
 	for _, c := range n.folder.graph.Chats {
 		if n.to[c] != "" {
@@ -192,8 +192,8 @@ func (n *naming) renamed() (list []*family.Chat) {
 	return list
 }
 
-// heir returns the nearest ancestor of a chat that stays, else the chat that was last
-// changed of those that stay, in a group of those it lists; "" where none does.
+// heir returns the name of the nearest ancestor of a chat that stays, else of the chat last
+// changed of those that stay; for a group only among those it lists. It is "" if none stays.
 func (n *naming) heir(c *family.Chat, in *group.File) string {
 	stays := func(c *family.Chat) bool {
 		return n.stays(c) && (in == nil || slices.Contains(c.Groups, in.Path))
@@ -215,8 +215,8 @@ func (n *naming) heir(c *family.Chat, in *group.File) string {
 	return last.Name
 }
 
-// lastListed returns the last name in a group's list that is none of those that go, ""
-// where there is none.
+// lastListed returns the last name in a group's list that is not of a chat that goes, "" if
+// there is none.
 func (n *naming) lastListed(f *group.File) string {
 	for _, name := range slices.Backward(f.Chats) {
 		if c := n.folder.graph.Find(name); name != "" && (c == nil || n.stays(c)) {

@@ -20,14 +20,14 @@ import (
 	"stchat/internal/safefile"
 )
 
-// NewOptions says what the new chat of an owner is like.
+// NewOptions describes the new chat of an owner.
 type NewOptions struct {
 	Options
 	Owner string
-	Name  string        // "" : as SillyTavern names it
-	Like  string        // a chat whose settings it takes over
-	Set   patch.Changes // what is put into its metadata
-	Open  bool          // the owner opens with it
+	Name  string        // "": as SillyTavern names it
+	Like  string        // a chat to copy the settings from
+	Set   patch.Changes // changes of its metadata
+	Open  bool          // make it the chat that the owner opens with
 }
 
 // Made is the new chat: the document of new.
@@ -43,12 +43,12 @@ type Made struct {
 	ops.Written
 }
 
-// NewResult is what became of it.
+// NewResult is the result of New.
 type NewResult = ops.Result[Made]
 
-// New makes a chat that SillyTavern greets in when it is first opened: of a character a
-// file with nothing but a header, of a group a name in its list and no file, since
-// SillyTavern greets there only where none is.
+// New makes a chat that SillyTavern greets in when it is first opened: for a character a
+// file with nothing but a header, for a group a name in its list and no file, since there
+// SillyTavern only greets if no file exists.
 func New(ctx context.Context, opt NewOptions) *NewResult {
 	r := &NewResult{Doc: Made{Schema: 1, Owner: opt.Owner, DryRun: opt.Changes.DryRun}}
 	lib := new(library.Library)
@@ -109,7 +109,8 @@ func (o *owner) draftNew(ctx context.Context, lib *library.Library, opt *NewOpti
 	return ops.OpenInCard(s, known, name)
 }
 
-// nameNew returns the new chat's name, which must be free.
+// nameNew returns the new chat's name. The error wraps [ErrName], [ErrTaken] or
+// [ErrLeftover] if it cannot be used.
 func (o *owner) nameNew(lib *library.Library, opt *NewOptions) (string, error) {
 	name := strings.TrimSuffix(opt.Name, names.Extension)
 	if opt.Name == "" {
@@ -166,7 +167,7 @@ func (o *owner) draftHeader(ctx context.Context, lib *library.Library, opt *NewO
 	return err
 }
 
-// like takes over the settings of a chat, and nothing that belongs to its story.
+// like copies the settings of a chat, and nothing that belongs to its story.
 func like(ctx context.Context, lib *library.Library, path string, into *rawjson.Object, r *NewResult) error {
 	c, err := chat.Open(ctx, path, chat.Options{Groups: lib, Any: true})
 	if err != nil {
@@ -184,7 +185,7 @@ func like(ctx context.Context, lib *library.Library, path string, into *rawjson.
 	}
 	file, err := lib.Book(c.Dir, name)
 	if err != nil {
-		return nil // a book that is not there holds nothing
+		return nil // a missing book holds nothing
 	}
 	if book, err := lorebook.Open(file); err == nil && book.HasExtensionState() {
 		r.Warn("%s: the lorebook %q holds extension state, and the new chat writes into the same book", r.Doc.Path, name)

@@ -16,7 +16,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Opened is what became of a card or group file: the document of open.
+// Opened describes the change of a card or group file: the document of open.
 type Opened struct {
 	Schema  int    `json:"schema"`
 	Path    string `json:"path" is:"path"` // the chat
@@ -28,13 +28,14 @@ type Opened struct {
 	ops.Written
 }
 
-// OpenResult is what became of one chat.
+// OpenResult is the result for one chat.
 type OpenResult = ops.Result[Opened]
 
-// ErrNoOwner means that a chat is in no user folder, so that nothing has it open.
+// ErrNoOwner means that a chat is in no user folder, so it has no owner.
 var ErrNoOwner = errors.New("the chat is in no SillyTavern user folder")
 
-// Open makes each chat the one that its character or group opens with.
+// Open makes each chat the one that its character or group opens with. It returns a result
+// for each, in the same order.
 func Open(ctx context.Context, opt Options, chats []string) []*OpenResult {
 	lib := new(library.Library)
 	results := make([]*OpenResult, len(chats))
@@ -89,7 +90,7 @@ func open(ctx context.Context, lib *library.Library, path string, r *OpenResult,
 	return ops.OpenInCard(s, known, c.Name)
 }
 
-// openIn drafts the edit of a card or group file.
+// openIn drafts the edit of a group file.
 func openIn(s *changeset.Set, path string, _ safefile.Stamp, name string, edit func(old []byte) ([]byte, error)) error {
 	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(edit), fmt.Sprintf("the chat that is open: %q", name))
 }

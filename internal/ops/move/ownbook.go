@@ -15,8 +15,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// renameOwnBook renames the lorebook that a chat names along with the chat, and returns
-// what became of it; nil, and a note, where there is none that bears the chat's name.
+// renameOwnBook renames the lorebook that a chat names along with the chat, and returns the
+// book's result; nil, with a note, if there is no book whose name contains the chat's.
 func renameOwnBook(ctx context.Context, n *naming, c *family.Chat, s *changeset.Set) (*Result, error) {
 	f := n.folder
 	name, err := bookOf(ctx, f.lib, c.Path)
@@ -74,9 +74,9 @@ func bookOf(ctx context.Context, lib *library.Library, path string) (string, err
 	return name, nil
 }
 
-// bookLike returns what a lorebook is called after a chat of another name: where it is a
-// clone that ends in the part of the name that is the chat's own, or has the whole name
-// in its own. Else it is empty.
+// bookLike returns the new name of a lorebook when its chat is renamed: for a clone that ends
+// in the chat's own part of its name, or a book whose name contains the whole name. For any
+// other book it returns "".
 func bookLike(book, from, to string) string {
 	if label := lorebook.CloneLabel(book); label != "" && label == ownPart(from) {
 		return strings.TrimSuffix(book, label) + ownPart(to)
@@ -88,8 +88,8 @@ func bookLike(book, from, to string) string {
 }
 
 // ownPart returns the part of a chat's name that its parent's lacks, as checkpoints and
-// branches are named: what stands behind the last "__", or "Branch #2" of a name that
-// ends so; else the whole name.
+// branches are named: what follows the last "__", or an ending such as "Branch #2"; else the
+// whole name.
 func ownPart(name string) string {
 	if at := strings.LastIndex(name, "__"); at >= 0 && at+2 < len(name) {
 		return name[at+2:]

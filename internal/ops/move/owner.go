@@ -15,20 +15,20 @@ import (
 	"stchat/internal/userdir"
 )
 
-// ErrOwner means that something is no owner of chats.
+// ErrOwner means that an argument is not an owner of chats.
 var ErrOwner = errors.New("is neither a folder of chats, nor a card, nor a group")
 
 // owner is a character or a group.
 type owner struct {
 	dir    userdir.Dir
-	folder string      // where its chats lie
-	card   string      // of a character; "" where it has none
+	folder string      // of its chats
+	card   string      // of a character; "" if it has none
 	name   string      // of the character, or the group
 	group  *group.File // nil: a character
 }
 
-// ownerOf finds the owner that an argument means: a folder of chats/, a card, a group file,
-// or the name of one group.
+// ownerOf finds the owner that an argument names: a folder in chats/, a card, a group file,
+// or the name of a group. The error wraps [ErrOwner] if there is none.
 func ownerOf(lib *library.Library, arg, data string) (*owner, error) {
 	path := filepath.Clean(arg)
 	info, err := os.Stat(path)
@@ -37,7 +37,7 @@ func ownerOf(lib *library.Library, arg, data string) (*owner, error) {
 	}
 	inside := path
 	if info.IsDir() {
-		inside = filepath.Join(path, "x"+names.Extension) // a chat that it could hold
+		inside = filepath.Join(path, "x"+names.Extension) // a chat that it could contain
 	}
 	dir, ok := userdir.Enclosing(inside)
 	if !ok {
@@ -79,7 +79,8 @@ func character(dir userdir.Dir, folder string) (*owner, error) {
 	return o, nil
 }
 
-// groupNamed finds the one group of a name in the user folder.
+// groupNamed finds the only group of a name in the user folder data, or in the one around
+// the working folder if data is empty.
 func groupNamed(lib *library.Library, name, data string) (*owner, error) {
 	around, ok := userdir.Around(".")
 	ok = ok && userdir.IsUserDir(around)

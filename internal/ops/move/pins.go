@@ -12,9 +12,9 @@ import (
 	"stchat/internal/userdir"
 )
 
-// draftPins renames the chats among those that are pinned on SillyTavern's welcome screen:
-// settings.json, accountStorage.pinnedChats, a JSON text of an object keyed by owner and
-// file (welcome-screen.js of 1.19).
+// draftPins renames the chats that are pinned on SillyTavern's welcome screen: in
+// settings.json, accountStorage.pinnedChats, an object as JSON text, keyed by owner and file
+// (welcome-screen.js of 1.19).
 func draftPins(n *naming, s *changeset.Set) error {
 	dir := n.folder.graph.Folder
 	if !dir.HasDir {
@@ -26,7 +26,7 @@ func draftPins(n *naming, s *changeset.Set) error {
 	}))
 }
 
-// pinned returns the settings with the pins renamed, and how many there were.
+// pinned returns the settings with the pins renamed, and how many were.
 func pinned(n *naming, settings []byte) (edited []byte, count int) {
 	raw, _ := rawjson.Lookup(settings, "accountStorage", "pinnedChats")
 	text, ok := rawjson.Unquote(raw)
@@ -61,7 +61,7 @@ func pinned(n *naming, settings []byte) (edited []byte, count int) {
 	return edited, count
 }
 
-// pinOwners returns how SillyTavern's pins call the owner of the chats: by avatar or by group.
+// pinOwners returns the owners of a chat as SillyTavern's pins name them: by avatar or group.
 func pinOwners(f *folder, c *family.Chat) []string {
 	if f.graph.Folder.Kind == userdir.Solo {
 		return []string{"char_" + f.graph.Folder.Owner + ".png"}

@@ -14,17 +14,17 @@ import (
 	"stchat/internal/ops"
 )
 
-// RenameOptions says which chat gets which name.
+// RenameOptions says which chat to rename, and how.
 type RenameOptions struct {
 	Options
 	Chat   string
 	Name   string
-	Family bool // descendants whose names begin with the old one get the new beginning
-	Book   bool // the lorebook that the chat names is renamed, too, if it bears the old name
+	Family bool // also rename descendants whose names begin with the old one
+	Book   bool // also rename the lorebook that the chat names, if its name contains the old one
 }
 
-// Rename gives a chat another name, and everything that names it. It returns the chat's
-// result first, then those of its descendants and of its lorebook that are renamed with it.
+// Rename renames a chat, and updates everything that names it. It returns the chat's result
+// first, then those of the descendants and the lorebook that are renamed with it.
 func Rename(ctx context.Context, opt RenameOptions) []*Result {
 	r := newResult(opt.Chat, &opt.Options)
 	var more []*Result
@@ -83,7 +83,7 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 	return append([]*Result{r}, more...)
 }
 
-// rename plans another name for a chat, made safe as SillyTavern makes it.
+// rename notes the new name of a chat, made safe as SillyTavern does.
 func rename(n *naming, c *family.Chat, name string) error {
 	name = strings.TrimSuffix(name, names.Extension)
 	if strings.ContainsAny(name, `/\`) {
@@ -104,8 +104,8 @@ func rename(n *naming, c *family.Chat, name string) error {
 	return nil
 }
 
-// renameFamily gives the descendants of a chat whose names begin with its old name the new
-// beginning.
+// renameFamily notes new names for the descendants of a chat whose names begin with its old
+// one, and returns them.
 func renameFamily(n *naming, subject *family.Chat) []*family.Chat {
 	var list []*family.Chat
 	family.Walk(subject, func(c *family.Chat, _ int) {
@@ -120,8 +120,8 @@ func renameFamily(n *naming, subject *family.Chat) []*family.Chat {
 	return list
 }
 
-// judgeNames refuses names that others have, in the folder or in the list of a group, in any
-// letter case, and names beside which Luker's state of another chat is left over.
+// judgeNames refuses names that are taken in the folder or in a group's list, in any letter
+// case, and names for which Luker's state of another chat is left over.
 func judgeNames(n *naming) error {
 	f := n.folder.graph.Folder
 	taken := map[string]string{}
@@ -158,13 +158,13 @@ func judgeNames(n *naming) error {
 	return nil
 }
 
-// unreachable says what keeps the old name outside the files.
+// unreachable notes what keeps the old name outside the files.
 func unreachable(r *Result) {
 	r.Doc.Unreachable = append(r.Doc.Unreachable, "the prompts that the browser keeps (IndexedDB)", "the vector index, which SillyTavern rebuilds", "a tab in which the chat is open")
 	r.Note("not reached: %s", strings.Join(r.Doc.Unreachable, ", "))
 }
 
-// sidecarTarget is where a sidecar goes with its chat.
+// sidecarTarget returns the new path of a sidecar that goes with its chat.
 func sidecarTarget(to, name, namespace string) string {
 	return filepath.Join(filepath.Dir(to), luker.SidecarName(name, namespace))
 }

@@ -12,9 +12,9 @@ import (
 	"stchat/internal/userdir"
 )
 
-// editSettings edits a user's settings.json, where there is one and where that changes
-// it, and notes it in the result as what. edit returns the new content, and how many
-// values in it are others.
+// editSettings drafts an edit of a user's settings.json, if there is one and the edit changes
+// it, and notes it in the result as what. edit returns the new content, and how many values
+// it changed.
 func editSettings(s *changeset.Set, r *Result, dir userdir.Dir, what, why string, edit func(old []byte) ([]byte, int, error)) error {
 	path := filepath.Join(dir.Root, "settings.json")
 	raw, _, err := safefile.Read(path)

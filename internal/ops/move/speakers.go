@@ -7,8 +7,8 @@ import (
 	"stchat/internal/family"
 )
 
-// noteSpeakers notes of each chat that goes to another character that no message bears
-// that one's name.
+// noteSpeakers notes which of the chats that go to another character have no message with
+// that character's name.
 func noteSpeakers(ctx context.Context, n *naming, goes []*family.Chat) error {
 	if n.elsewhere.group != nil {
 		return nil

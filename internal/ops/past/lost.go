@@ -8,14 +8,14 @@ import (
 	"stchat/internal/progress"
 )
 
-// LostOptions says where messages are looked for that only older versions have.
+// LostOptions says where to look for messages that only older versions have.
 type LostOptions struct {
 	List  ops.List
 	From  []string  // folders with copies of chats
-	Min   int       // how many messages of a live chat must be lost for it to be told
-	Gone  int       // how many of one that is gone
-	Since time.Time // not in versions older than this, unless zero
-	// Store returns where the history of a folder lies.
+	Min   int       // how many messages a live chat must have lost to be reported
+	Gone  int       // the same for a chat that is gone
+	Since time.Time // ignore versions older than this, unless zero
+	// Store returns the path of a folder's history.
 	Store func(root string) string
 	Meter *progress.Meter
 }
@@ -34,58 +34,60 @@ type LostChat struct {
 	Ambiguous    bool        `json:"ambiguous"`
 }
 
-// LostVersion is the version of a chat that has most of what is lost.
+// LostVersion is the version that has the most of what a chat lost.
 type LostVersion struct {
 	Rev      *int    `json:"rev"`
 	Path     *string `json:"path" is:"path"`
 	At       string  `json:"at"` // RFC 3339
 	Messages int     `json:"messages"`
 
-	Of string `json:"-"` // the chat that the history has Rev of: it may have another name now
+	Of string `json:"-"` // the path under which the history has Rev: the chat may have another name now
 }
 
 // LostSummary is the last document of lost.
 type LostSummary struct {
 	Schema     int          `json:"schema"`
 	Summary    bool         `json:"summary"`
-	Chats      int          `json:"chats"` // with something lost, those that are gone among them
+	Chats      int          `json:"chats"` // that lost something, including those that are gone
 	Gone       int          `json:"gone"`
 	Lost       int          `json:"lost"` // messages
 	Unreadable int          `json:"unreadable"`
 	Places     []LostPlaces `json:"places"`
 }
 
-// LostPlaces is how the places for backups under one key are taken.
+// LostPlaces shows how the slots for backups under one key are used.
 type LostPlaces struct {
 	Key     string      `json:"key"`
 	Owners  []string    `json:"owners"`
 	Used    int         `json:"used"`
 	Limit   int         `json:"limit"`
-	Backups int         `json:"backups"` // of the key's own
+	Backups int         `json:"backups"` // under this key
 	Bytes   int64       `json:"bytes"`
-	Others  []LostShare `json:"others"` // whose backups take places too, and are deleted by the same saves
+	Others  []LostShare `json:"others"` // other keys whose backups take slots, too, and are deleted by the same saves
 }
 
-// LostShare is how many of a key's places another key's backups take.
+// LostShare counts the slots of a key that another key's backups take.
 type LostShare struct {
 	Key    string   `json:"key"`
 	Owners []string `json:"owners"`
 	Used   int      `json:"used"`
 }
 
-// LostResult is what was found, the most first.
+// LostResult is the result of Lost.
 type LostResult struct {
 	Chats   []*LostChat
 	Summary LostSummary
 	Errs    []error // of PATHs, and of what cannot be read
 }
 
-// Lost finds the messages that only older versions have: those of the history,
-// SillyTavern's backups, old files that repair and undo keep, and copies in other folders. The error is that ctx ended.
+// Lost finds the messages that only older versions have: those in the history,
+// SillyTavern's backups, old files that repair and undo keep, and copies in other folders.
+// The chats of a root are sorted by how much they lost, the most first. The error is that
+// ctx ended.
 func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	res := &LostResult{Summary: LostSummary{Schema: 1, Summary: true, Places: []LostPlaces{}}}
 	list := opt.List
-	list.AllowEmpty = true // a user whose chats are all gone
+	list.AllowEmpty = true // the user's chats may all be gone
 	walked := ops.Walk(list)
 	errs := walked.Errs
 	if len(walked.Chats)+len(walked.Users)+len(errs) == 0 && !opt.List.AllowEmpty {

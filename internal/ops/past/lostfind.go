@@ -19,21 +19,21 @@ import (
 	"stchat/internal/userdir"
 )
 
-// finder looks for what is lost in one root.
+// finder finds what is lost in one root.
 type finder struct {
 	stock
 	opt  LostOptions
 	seed maphash.Seed
 
-	byPath  map[string]int // of chats that are live
+	byPath  map[string]int // indexes of the live chats
 	byOwner map[backups.Owner][]int
-	slugs   []string // of chats
+	slugs   []string // by index of the chat
 }
 
 // lostChat is a live chat, or one that was deleted on purpose.
 type lostChat struct {
 	path    string
-	read    string // the file that is read: another one where it was deleted
+	read    string // the file that is read: the one undo keeps if the chat was deleted
 	deleted bool
 	changed time.Time
 	of      backups.Owner // without the group's name
@@ -42,30 +42,31 @@ type lostChat struct {
 
 // lostVersion is an older version of some chat.
 type lostVersion struct {
-	path string // empty: it is in the history
-	rev  int    // there
+	path string // empty if it is in the history
+	rev  int    // its number in the history
 	at   time.Time
-	key  string // of a backup
-	chat string // the path of the chat that it is of, where that is known
+	key  string // of a backup, under which SillyTavern keeps it
+	chat string // the path of its chat; empty if not known
 	said *lost.Version
 
 	match
 	lost, reworded int
-	skip           bool // nothing to be told of
+	skip           bool // there is nothing to report
 }
 
-// match is which chat a version is of.
+// match says which chat a version belongs to.
 type match struct {
-	target    int  // of the finder's chats; below 0: it is gone
-	weak      bool // it is not much of a proof: the chat has little else than what begins many chats
-	ambiguous bool // another chat is as likely
+	target    int  // index in the finder's chats; below 0: the chat is gone
+	weak      bool // poor evidence: the chat has little more than a beginning that many chats share
+	ambiguous bool // another chat is equally likely
 }
 
 func newFinder(root *ops.Root, opt LostOptions) *finder {
 	return &finder{stock: stock{root: root}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}}
 }
 
-// find reads all that there is and compares it. The error is that ctx ended.
+// find reads the chats and all older versions, and compares them. The error is that ctx
+// ended.
 func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	f.list(copies, f.opt.Since)
 	f.opt.Meter.Expect(len(f.chats)+len(f.versions), 0)
@@ -80,7 +81,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	var texts [][]lost.Text
 	for i, c := range f.chats {
 		if c.said == nil {
-			c.said = new(lost.Version) // it cannot be read, which is told
+			c.said = new(lost.Version) // it could not be read, which is in errs
 		}
 		f.slugs = append(f.slugs, c.said.Slug)
 		f.byOwner[c.of] = append(f.byOwner[c.of], i)
@@ -104,8 +105,8 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	return f.readStore(ctx, live)
 }
 
-// each calls read for 0 to n-1: of small files several at once, of large ones one after
-// another, each by all processors. What is not there any more is passed over.
+// each calls read for 0 to n-1: several small files at once, large ones one at a time on all
+// processors. Files that no longer exist are skipped.
 func (f *finder) each(ctx context.Context, n int, live *lost.Set, read func(r *lost.Reader, i int, small bool) (bool, error)) error {
 	errs := make([]error, n)
 	newReader := func() *lost.Reader { return lost.NewReader(f.seed, live) }
@@ -124,8 +125,8 @@ func (f *finder) each(ctx context.Context, n int, live *lost.Set, read func(r *l
 	return ctx.Err()
 }
 
-// judge finds which chat a version is of, and counts what is lost of it. It may run for
-// several versions at once.
+// judge finds which chat a version belongs to, and counts what that chat lost. It may run
+// for several versions at once.
 func (f *finder) judge(v *lostVersion) {
 	m := match{target: -1}
 	if v.said.Missing > 0 {
@@ -148,7 +149,7 @@ func (f *finder) judge(v *lostVersion) {
 	}
 }
 
-// assign finds the chat that a version is of.
+// assign returns the chat that a version belongs to.
 func (f *finder) assign(v *lostVersion) match {
 	texts := lost.NewSet(v.said.Texts)
 	if i, ok := f.byPath[userdir.RealPath(v.chat)]; ok && v.chat != "" {
@@ -159,12 +160,12 @@ func (f *finder) assign(v *lostVersion) match {
 	candidates, known := f.candidates(v)
 	m := f.choose(v, texts, candidates)
 	if m.weak && v.chat != "" {
-		m = match{target: -1} // that it is another chat takes more
+		m = match{target: -1} // another chat's name takes better evidence
 	}
 	if m.target >= 0 && !m.weak || !known {
 		return m
 	}
-	// moved to another owner: its slug tells
+	// moved to another owner: known by its slug
 	var same []int
 	for i, slug := range f.slugs {
 		if slug != "" && slug == v.said.Slug {
@@ -177,8 +178,8 @@ func (f *finder) assign(v *lostVersion) match {
 	return m
 }
 
-// candidates returns the chats that a version may be of, by its key or its place; known
-// says that these tell an owner, else it may be of any.
+// candidates returns the chats that a version may belong to, by its key or its path. known
+// is false if these do not lead to an owner with chats: then it may be any chat.
 func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
 	owners := f.owners[v.key]
 	if v.chat != "" {
@@ -191,7 +192,7 @@ func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
 		list = append(list, f.byOwner[o]...)
 	}
 	if len(list) > 0 {
-		slices.Sort(list) // live ones first
+		slices.Sort(list) // live chats first
 		return slices.Compact(list), true
 	}
 	for i := range f.chats {
@@ -200,9 +201,9 @@ func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
 	return list, false
 }
 
-// choose picks one of the candidates. Where no slug tells, it must share half of the
-// version's messages; or half of its own, which is weak: a chat that was written over by
-// the greeting has nothing else, and all chats of a character begin with that.
+// choose picks one of the candidates. If the slugs do not decide, it must share half of the
+// version's messages, or half of its own. The latter is weak: a chat that was overwritten by
+// the greeting has nothing else, and all chats of a character begin with it.
 func (f *finder) choose(v *lostVersion, texts *lost.Set, candidates []int) match {
 	slugs := make([]string, len(candidates))
 	scores := make([]int, len(candidates))
@@ -219,7 +220,7 @@ func (f *finder) choose(v *lostVersion, texts *lost.Set, candidates []int) match
 			return 0
 		}
 		if scores[i] = 2 * n; n > 0 && c.changed.After(v.at) {
-			scores[i]++ // of those that share as much, one that was written since is more likely
+			scores[i]++ // of those that share as much, one written since is more likely
 		}
 		return scores[i]
 	})
@@ -233,8 +234,8 @@ func (f *finder) choose(v *lostVersion, texts *lost.Set, candidates []int) match
 	return m
 }
 
-// readStore judges the versions that the root's history has. What is wrong with it is told,
-// and the rest of the search goes on. The error is that ctx ended.
+// readStore judges the versions in the root's history. A problem with the history is added
+// to errs, and the search goes on. The error is that ctx ended.
 func (f *finder) readStore(ctx context.Context, live *lost.Set) error {
 	s, err := history.OpenRead(ctx, f.opt.Store(f.root.Path))
 	if err == nil {
@@ -255,7 +256,7 @@ func (f *finder) readChats(ctx context.Context, r *storeReader) error {
 	}
 	deleted := map[string]bool{}
 	for _, c := range f.chats {
-		deleted[userdir.RealPath(c.path)] = c.deleted // of a name that is taken again, the last one counts
+		deleted[userdir.RealPath(c.path)] = c.deleted // if several had this name, the last one counts
 	}
 	for path := range f.byPath {
 		deleted[path] = false

@@ -15,20 +15,21 @@ import (
 	"stchat/internal/userdir"
 )
 
-// stock is what there is in one root: its chats, older versions of chats, and whose the
-// backups are.
+// stock holds what there is in one root: its chats, older versions of chats, and the owners
+// of backups.
 type stock struct {
 	root   *ops.Root
 	folder *backups.Folder
 	owners backups.Owners
 	groups *group.Set
 
-	chats    []*lostChat // live ones, and then those that were deleted on purpose
+	chats    []*lostChat // live ones, then those that were deleted on purpose
 	versions []*lostVersion
 	errs     []error
 }
 
-// list finds the live chats of the root and the versions that are not older than since.
+// list finds the chats of the root, and the versions outside the history that are not older
+// than since.
 func (s *stock) list(copies []ops.Target, since time.Time) {
 	walked := ops.Walk(ops.List{Paths: []string{s.root.Path}, AllowEmpty: true})
 	for _, err := range walked.Errs {
@@ -63,7 +64,7 @@ func (s *stock) addChat(path, read string, deleted bool) {
 	s.chats = append(s.chats, c)
 }
 
-// ownerOf returns whose backups those of a chat are, without the group's name.
+// ownerOf returns the owner of a chat's backups, without the group's name.
 func ownerOf(path string) backups.Owner {
 	kind, name := userdir.KindOf(path)
 	if kind == userdir.Group {
@@ -88,13 +89,13 @@ func (s *stock) listBackups(dir userdir.Dir) {
 	}
 }
 
-// oldMark is what earlier versions of this program put between a file's name and the
-// time when they kept it.
+// oldMark stands between a file's name and the time in the names of the copies that earlier
+// versions of this program kept.
 const oldMark = ".bak-"
 
-// listOld finds what earlier versions of this program kept beside the chats.
+// listOld finds the copies that earlier versions of this program kept beside the chats.
 func (s *stock) listOld(folder string) {
-	entries, _ := os.ReadDir(folder) // one that cannot be read was told of already
+	entries, _ := os.ReadDir(folder) // a folder that cannot be read is in errs already
 	for _, e := range entries {
 		name, _, ok := strings.Cut(e.Name(), oldMark)
 		if info, err := e.Info(); ok && err == nil && e.Type().IsRegular() && userdir.HasExtension(name) {
@@ -103,8 +104,8 @@ func (s *stock) listOld(folder string) {
 	}
 }
 
-// listKept finds what undo keeps. A chat that was deleted on purpose is no version: what
-// is left of it elsewhere is not lost either.
+// listKept finds what undo keeps. A chat that was deleted on purpose is not a version: other
+// versions of it are not lost either.
 func (s *stock) listKept() {
 	kept, errs, err := changeset.KeptFiles(s.root.Path)
 	if err != nil {
@@ -125,12 +126,12 @@ func (s *stock) listKept() {
 	}
 }
 
-// addCopy adds a file of a folder with copies: a backup, or else a chat of the same name
-// in a folder of the same name.
+// addCopy adds a file in a folder with copies as a version: a backup, or else of the chat of
+// the same name and owner.
 func (s *stock) addCopy(path string) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return // reading it would say why, if it were still there
+		return // it no longer exists
 	}
 	v := &lostVersion{path: path, at: info.ModTime()}
 	key, at, dated := backups.Parse(filepath.Base(path), time.Local)
@@ -151,8 +152,9 @@ func (s *stock) addCopy(path string) {
 	s.versions = append(s.versions, v)
 }
 
-// whose returns the owner of a version whose chat is gone, and the chat's path where it
-// is known: a backup in a group is kept under the chat's own name.
+// whose returns the owner of a version whose chat is gone, and the chat's path if it is
+// known, as it is for a group: its backups are named for the chat. ambiguous means that the
+// owner may be another.
 func (s *stock) whose(v *lostVersion) (owner backups.Owner, path string, ambiguous bool) {
 	if v.chat != "" {
 		return ownerOf(v.chat), v.chat, false
@@ -168,8 +170,8 @@ func (s *stock) whose(v *lostVersion) (owner backups.Owner, path string, ambiguo
 	return owner, path, len(owners) > 1
 }
 
-// placeFor returns where a character's chat may come back whose name nobody knows: backups
-// do not tell it.
+// placeFor returns a path to restore a character's chat to if its name is not known:
+// backups do not have it. It is "" if the character is not known either.
 func (s *stock) placeFor(owner backups.Owner, v *lostVersion) string {
 	if owner.Name == "" {
 		return ""
@@ -178,7 +180,7 @@ func (s *stock) placeFor(owner backups.Owner, v *lostVersion) string {
 	return filepath.Join(userdir.Dir{Root: s.root.Path}.Chats(), owner.Name, name+names.Extension)
 }
 
-// shownOwner is an owner as people know it: of a group chat the group's name.
+// shownOwner returns an owner's name for people: for a group chat the group's name.
 func (s *stock) shownOwner(o backups.Owner) string {
 	if o.Kind != userdir.Group {
 		return o.Name
@@ -191,7 +193,7 @@ func (s *stock) shownOwner(o backups.Owner) string {
 	return o.Group
 }
 
-// places tells how the places for backups are taken.
+// places returns how the slots for backups are used.
 func (s *stock) places() (list []LostPlaces) {
 	shown := func(key string) []string {
 		names := []string{}

@@ -8,10 +8,10 @@ import (
 	"stchat/internal/lost"
 )
 
-// backupPrefix begins the names of backups in the history whose chat is not known.
+// backupPrefix begins the names in the history of backups whose chat is not known.
 const backupPrefix = "backup:"
 
-// storeReader reads versions from a history: each piece once, of which it keeps the text.
+// storeReader reads versions from a history. It reads each piece once and keeps its text.
 type storeReader struct {
 	s     *history.Store
 	r     *lost.Reader
@@ -19,10 +19,10 @@ type storeReader struct {
 	long  map[string]lost.Text
 }
 
-// noText stands for a piece that was read and is no message that counts.
+// noText stands for a piece that was read and is not a message that counts.
 const noText = ^lost.Text(0)
 
-// version returns what a version says.
+// version returns the texts of a version.
 func (r *storeReader) version(ctx context.Context, v *history.Version) (*lost.Version, error) {
 	runs, err := v.Runs()
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *storeReader) whole(ctx context.Context, run history.Run, add func(lost.
 	}
 	for id := run.First; id < run.First+run.Count; id++ {
 		if r.texts[id] == 0 {
-			// with what follows, since packs are unpacked whole
+			// together with what follows, since packs are unpacked whole
 			to := id
 			for to < run.First+run.Count && r.texts[to] == 0 {
 				to++
@@ -99,7 +99,7 @@ func (r *storeReader) parts(ctx context.Context, runs []history.Run, add func(lo
 	return nil
 }
 
-// text returns what a line says, and noText where that is nothing.
+// text returns the text of a line, noText if it has none.
 func (r *storeReader) text(line []byte) (lost.Text, error) {
 	t, err := r.r.Line(line)
 	if t == 0 {

@@ -10,27 +10,27 @@ import (
 	"stchat/internal/userdir"
 )
 
-// finding is a chat of which something is lost.
+// finding is a chat that lost something.
 type finding struct {
 	chat  *lostChat     // nil: it is gone
-	path  string        // of one that is gone, where it is known
-	owner backups.Owner // of one that is gone; without a name where nobody knows
+	path  string        // of a chat that is gone, if known
+	owner backups.Owner // of a chat that is gone; without a name if not known
 	best  *lostVersion
-	said  []lost.Text // of the first version that was found
+	said  []lost.Text // the texts of the first version found
 	texts *lost.Set   // likewise
 	ambig bool
-	weak  bool // that it is this chat
+	weak  bool // it is not certain that it is this chat
 }
 
-// findings are what was found in one root.
+// findings collects what was found in one root.
 type findings struct {
 	in    *stock
 	opt   LostOptions
 	found []*finding
 }
 
-// gather brings together what was found of each chat. Versions of one that is gone are
-// known by their name, by their slug, or by having nearly all messages in common.
+// gather groups the versions by chat. Versions of a chat that is gone belong together by
+// their name, by their slug, or by having nearly all messages in common.
 func (f *findings) gather() {
 	live := map[int]*finding{}
 	slices.SortStableFunc(f.in.versions, func(a, b *lostVersion) int { return b.at.Compare(a.at) }) // the newest first
@@ -53,10 +53,10 @@ func (f *findings) gather() {
 	f.settle(live)
 }
 
-// settle decides what stands on weak proof. Several stories may end in one chat that has
-// nothing but a greeting: it lost the longest one, unless there is better proof of
-// another, and the rest are gone. What tells the story of a version that is surely of the
-// chat is of it too.
+// settle decides the cases with weak evidence. Several stories may match one chat that has
+// nothing but a greeting: it lost the longest one, unless there is better evidence for
+// another, and the rest are gone. A version with the same story as one that surely belongs
+// to the chat belongs to it, too.
 func (f *findings) settle(live map[int]*finding) {
 	slices.SortStableFunc(f.found, func(a, b *finding) int { return cmp.Compare(b.best.said.Missing, a.best.said.Missing) })
 	f.found = slices.DeleteFunc(f.found, func(g *finding) bool {
@@ -79,7 +79,7 @@ func (f *findings) settle(live map[int]*finding) {
 	})
 }
 
-// gone returns what was found of the chat of a version that is gone.
+// gone returns the finding for a version whose chat is gone, a new one if there is none.
 func (f *findings) gone(v *lostVersion) *finding {
 	owner, path, ambiguous := f.in.whose(v)
 	for _, g := range f.found {
@@ -95,13 +95,13 @@ func (f *findings) gone(v *lostVersion) *finding {
 	return g
 }
 
-// tells reports whether a version tells the same story: it has the slug, or nearly all
+// tells reports whether a version tells the same story: it has the same slug, or nearly all
 // messages in common.
 func (g *finding) tells(slug string, said []lost.Text) bool {
 	return slug != "" && slug == g.best.said.Slug || 8*g.texts.Common(said) >= 7*min(len(said), len(g.said))
 }
 
-// told returns what was found as documents, the most lost first.
+// told returns the documents of the findings, those that lost the most first.
 func (f *findings) told() (list []*LostChat) {
 	for _, g := range f.found {
 		v := g.best

@@ -1,4 +1,5 @@
-// Package past takes back what was done.
+// Package past holds the verbs that bring back what was: undo with its records, and lost,
+// which finds messages that only older versions of chats have.
 package past
 
 import (
@@ -10,36 +11,36 @@ import (
 	"stchat/internal/ops"
 )
 
-// Options says what is taken back.
+// Options says what to take back.
 type Options struct {
-	Root    string // a user folder, or the folder of chats that lie in none
-	ID      string // of the record; empty: the newest that counts
-	Force   bool   // leave files that were changed since as they are, and take the rest back
+	Root    string // a user folder, or the folder of chats that are in none
+	ID      string // of the record; empty: the newest that can be undone
+	Force   bool   // take the rest back if files were changed since, and leave those
 	Changes changeset.Options
 }
 
-// Undone is what was taken back: the document of undo.
+// Undone describes what was taken back: the document of undo.
 type Undone struct {
 	Schema   int      `json:"schema"`
 	ID       string   `json:"id"`
 	Command  []string `json:"command"`
 	Restored []string `json:"restored"` // files that are as they were
-	Removed  []string `json:"removed"`  // files that were made
+	Removed  []string `json:"removed"`  // files that the change had made
 	Left     []string `json:"left"`     // files that were changed since, and stay as they are
-	Redo     *string  `json:"redo"`     // what undo takes to do it again
+	Redo     *string  `json:"redo"`     // the ID to pass to undo to redo the change
 	DryRun   bool     `json:"dry_run"`
 	ops.Written
 
 	Time  time.Time `json:"-"`
-	Aside []string  `json:"-"` // the journals that cannot be read, set aside
+	Aside []string  `json:"-"` // journals that cannot be read and were set aside
 }
 
-// Result is what became of an undo.
+// Result is the result of an undo.
 type Result = ops.Result[Undone]
 
-// Undo takes back a record, or, where force decides it, a change that a run which died
-// has left and that goes neither on nor back by itself. The error wraps
-// [changeset.ErrNothing] where there is nothing to take back.
+// Undo takes back a record or, with opt.Force, a change left unfinished by a run that died
+// and that cannot be finished or taken back automatically. The error wraps
+// [changeset.ErrNothing] if there is nothing to take back.
 func Undo(ctx context.Context, opt Options) (*Result, error) {
 	ended, err := changeset.Recover(ctx, opt.Root, opt.Changes)
 	if err != nil {
@@ -59,7 +60,7 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	d := &r.Doc
 	d.ID, d.Command, d.Time = u.Record.ID, append(d.Command, u.Record.Command...), u.Record.Time
 	r.Outcome = changeset.Run(ctx, []changeset.Unit{u.Unit}, opt.Changes)[0]
-	r.Ended = ended // those that this call has ended already, and the rest again
+	r.Ended = ended // Run only saw those that Recover could not end
 	if r.Err != nil {
 		return r, nil
 	}
@@ -82,7 +83,7 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	return r, nil
 }
 
-// settle takes back what it can of a change that is stuck.
+// settle takes back what it can of a stuck change. Without opt.Force it is an error.
 func settle(ctx context.Context, opt Options, r *Result, e changeset.Ended) error {
 	if !opt.Force {
 		return e.Stuck()
@@ -100,7 +101,7 @@ func settle(ctx context.Context, opt Options, r *Result, e changeset.Ended) erro
 	return nil
 }
 
-// Listed is a record, as it is listed.
+// Listed is a record in the list of records.
 type Listed struct {
 	Schema  int      `json:"schema"`
 	ID      string   `json:"id"`
@@ -111,7 +112,8 @@ type Listed struct {
 	Undone  bool     `json:"undone"`
 }
 
-// List returns the records of a root, the newest first, and what could not be read.
+// List returns the records of a root, the newest first. errs are of records that could not
+// be read.
 func List(dir string) (list []Listed, errs []error, err error) {
 	records, errs, err := changeset.Records(dir)
 	if err != nil {
@@ -127,16 +129,17 @@ func listed(rec changeset.Record) Listed {
 	return Listed{1, rec.ID, rec.Time.UTC().Format(time.RFC3339), append([]string{}, rec.Command...), rec.Files, rec.Bytes, rec.Undone}
 }
 
-// PruneOptions says which records are dropped: those that any of these say.
+// PruneOptions says which records to drop: those that one or more of its fields select.
 type PruneOptions struct {
 	Root    string
 	ID      string        // this one
-	Age     time.Duration // older ones; 0: none
-	Keep    int           // all but so many of the newest; below 0: none
+	Age     time.Duration // those older than this; 0: none
+	Keep    int           // all but this many of the newest; below 0: none
 	Changes changeset.Options
 }
 
-// Prune drops records, and what was kept for them.
+// Prune drops records with what was kept for them, and returns those dropped. A record that
+// opt.ID names may also be one that cannot be read.
 func Prune(ctx context.Context, opt PruneOptions) ([]Listed, error) {
 	records, _, err := changeset.Records(opt.Root)
 	if err != nil {

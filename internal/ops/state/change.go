@@ -11,22 +11,22 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Options hold for every verb that changes state.
+// Options are common to the verbs that change state.
 type Options struct {
-	edit.Terms // a new slug gets a chat that is edited itself
+	edit.Terms // only a chat that is itself edited gets a new slug
 	Path       string
 }
 
-// Changed is what became of the state of one chat or character: the document of state set,
-// delete and prune.
+// Changed describes the changes to the state of one chat or character: the document of state
+// set, delete and prune.
 type Changed struct {
 	Schema    int       `json:"schema"`
 	Path      string    `json:"path" is:"path"`
-	Namespace *string   `json:"namespace"` // null where more than one is meant
+	Namespace *string   `json:"namespace"` // null unless there is exactly one
 	Changed   bool      `json:"changed"`
-	Commit    *Made     `json:"commit"` // that was added to a floor log
+	Commit    *Made     `json:"commit"` // added to a floor log; null for none
 	Removed   []Removed `json:"removed"`
-	PrunedTo  *int      `json:"pruned_to"` // the chat's last message, by which prune judged
+	PrunedTo  *int      `json:"pruned_to"` // the chat's last message when prune ran
 	DidWrite  bool      `json:"written"`
 	Warnings  []string  `json:"warnings"`
 	DryRun    bool      `json:"dry_run"`
@@ -40,16 +40,16 @@ type Made struct {
 	Operations int `json:"operations"`
 }
 
-// Removed counts what went.
+// Removed counts what was removed.
 type Removed struct {
 	What  string `json:"what"`
 	Count int    `json:"count"`
 }
 
-// Result is what became of one chat or character.
+// Result is the result for one chat or character.
 type Result struct {
 	ops.Result[Changed]
-	// Chat says that the chat itself was edited, and not what lies beside it alone.
+	// Chat reports that the chat itself was edited, not only files beside it.
 	Chat bool
 }
 
@@ -62,7 +62,7 @@ func newResult(opt *Options, namespaces ...string) *Result {
 	return r
 }
 
-// run drafts one change of one target.
+// run opens the target, runs draft in a change set of its own, and fills in the result.
 func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Context, t *target, s *changeset.Set) error) {
 	lib := new(library.Library)
 	unit := changeset.Unit{Root: changeset.RootOf(opt.Path), Draft: func(ctx context.Context, s *changeset.Set) error {
@@ -79,7 +79,8 @@ func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Co
 	r.finish(changeset.Run(ctx, []changeset.Unit{unit}, opt.Changes)[0])
 }
 
-// expected refuses a chat that is not as it was said to be.
+// expected returns an error that wraps [edit.ErrExpected] if a chat's slug or number of
+// messages is not as expected.
 func (opt *Options) expected(ctx context.Context, t *target) error {
 	if t.chat == nil {
 		return nil

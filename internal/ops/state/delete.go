@@ -11,9 +11,9 @@ import (
 	"stchat/internal/safefile"
 )
 
-// Delete takes namespaces away: a plain one's sidecar, a floor log and what an older Luker
-// left beside it. What is not there is no error. They are kept for undo until that is
-// dropped.
+// Delete removes namespaces: a plain one's sidecar, or a floor log and the copy that an older
+// Luker left beside it. A missing one is not an error. What is removed is kept for undo until
+// the undo record is dropped.
 func Delete(ctx context.Context, opt Options, namespaces []string) *Result {
 	opt.Changes.Precious = true
 	var notes ops.Result[Changed]

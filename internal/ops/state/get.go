@@ -12,29 +12,29 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrNoLog means that a namespace has no floor log, which what is asked for needs.
+// ErrNoLog means that a namespace lacks the floor log that a call needs.
 var ErrNoLog = errors.New("it has no floor log")
 
-// GetOptions say which values are read.
+// GetOptions says which values to read.
 type GetOptions struct {
 	ReadOptions
 	Namespaces []string
-	At         *int // as of this message; below 0 counted from the end
-	Stored     bool // the file as it is
+	At         *int // as of this message; below 0 counted from the end; nil: now
+	Stored     bool // return the file as it is
 }
 
-// Values are what namespaces hold: the document of state get.
+// Values holds the values of namespaces: the document of state get.
 type Values struct {
 	Schema int             `json:"schema"`
 	Path   string          `json:"path" is:"path"`
-	Values json.RawMessage `json:"values"` // by namespace; null where there is none
+	Values json.RawMessage `json:"values"` // by namespace; null if there is none
 
-	Only     []byte   `json:"-"` // the value, where one namespace was asked for; nil: there is none
+	Only     []byte   `json:"-"` // the value, if one namespace was asked for; nil: there is none
 	Notes    []string `json:"-"`
 	Warnings []string `json:"-"`
 }
 
-// Get reads what namespaces hold. A floor log counts more than what lies beside it.
+// Get reads the values of namespaces. A floor log takes precedence over a plain sidecar.
 func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, error) {
 	t, err := openTarget(ctx, lib, opt.Data, opt.Path)
 	if err != nil {
@@ -64,7 +64,7 @@ func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, er
 	return v, nil
 }
 
-// read returns what one namespace holds, nil for nothing.
+// read returns the value of one namespace, nil if there is none.
 func (v *Values) read(ctx context.Context, t *target, opt *GetOptions, namespace string) ([]byte, error) {
 	switch namespace {
 	case Recap, Illustrator:
@@ -102,7 +102,8 @@ func (v *Values) read(ctx context.Context, t *target, opt *GetOptions, namespace
 	return nil, nil
 }
 
-// compare warns where what an older Luker left beside a log is not what the log says.
+// compare warns if the copy that an older Luker left beside a log differs from the log's
+// value.
 func (v *Values) compare(data luker.Sidecar, state []byte) {
 	raw, _, err := read(data.Path)
 	if err == nil && metadiff.Equal(raw, state) {

@@ -10,15 +10,15 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// illustratorView is what Auto-Illustrator keeps (FORMATS.md C), as state get illustrator:
-// prints it.
+// illustratorView shows what Auto-Illustrator keeps (FORMATS.md C): the value of state get
+// illustrator:.
 type illustratorView struct {
 	Messages []messagePrompts `json:"messages"`
 	Orphans  orphans          `json:"orphans"`
 }
 
 type messagePrompts struct {
-	At      *int      `json:"at"` // null where a prompt has no message
+	At      *int      `json:"at"` // null if the prompts have no message
 	Prompts []*prompt `json:"prompts"`
 }
 
@@ -33,19 +33,19 @@ type prompt struct {
 
 type image struct {
 	URL    string `json:"url"`
-	Exists *bool  `json:"exists"` // null where that cannot be told
+	Exists *bool  `json:"exists"` // null if that is not known
 }
 
-// orphans are prompts that no root leads to, and images of prompts that are not there.
+// orphans are prompts that no root leads to, and images of prompts that do not exist.
 type orphans struct {
 	Prompts []string `json:"prompts"`
 	Images  []image  `json:"images"`
 }
 
-// mostLevels is how deep a tree of prompts is followed: what is deeper is an orphan.
+// mostLevels is how deep a tree of prompts is followed. Deeper prompts are orphans.
 const mostLevels = 1000
 
-// illustratorOf returns the view of Auto-Illustrator; nil where it keeps nothing.
+// illustratorOf returns the view of Auto-Illustrator, nil if it keeps nothing.
 func illustratorOf(c *chat.Chat) ([]byte, error) {
 	raw, ok := c.Metadata().Get(illustrator.Key)
 	if !ok {
@@ -66,7 +66,7 @@ func illustratorOf(c *chat.Chat) ([]byte, error) {
 		f.nodes[id] = node
 	}
 	view := illustratorView{Messages: []messagePrompts{}, Orphans: orphans{[]string{}, []image{}}}
-	byMessage := map[int]int{} // in view.Messages
+	byMessage := map[int]int{} // indexes in view.Messages
 	for _, id := range ids {
 		parent, _ := rawjson.Lookup(f.nodes[id], "parentId")
 		if name, ok := rawjson.Unquote(parent); ok && f.nodes[name] != nil {
@@ -107,14 +107,14 @@ func orEnd(at *int) int {
 	return *at
 }
 
-// forest are the prompts of a chat.
+// forest holds the prompts of a chat.
 type forest struct {
 	chat  *chat.Chat
 	nodes map[string][]byte
 	seen  map[string]bool
 }
 
-// tree returns a prompt with all that was made of it.
+// tree returns a prompt with its images and its descendants.
 func (f *forest) tree(id string, level int) *prompt {
 	f.seen[id] = true
 	node := f.nodes[id]
@@ -137,7 +137,7 @@ func (f *forest) tree(id string, level int) *prompt {
 	return p
 }
 
-// image reports whether the file of a picture is there.
+// image returns the entry of a picture, with whether its file exists.
 func (f *forest) image(url string) image {
 	img := image{URL: url}
 	if !f.chat.HasDir || strings.HasPrefix(url, "data:") {

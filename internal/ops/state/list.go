@@ -13,7 +13,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// List is what a chat or a character has: the document of state list.
+// List lists the state of a chat or a character: the document of state list.
 type List struct {
 	Schema     int         `json:"schema"`
 	Path       string      `json:"path" is:"path"`
@@ -25,20 +25,21 @@ type Namespace struct {
 	Name       string `json:"name"`
 	Kind       string `json:"kind"` // plain, floor, chat_sync, orphans, legacy, recap: or illustrator:
 	Bytes      int64  `json:"bytes"`
-	Entries    *int   `json:"entries"` // keys of the value; versions; prompts
+	Entries    *int   `json:"entries"` // keys of the value; versions of a recap; prompts
 	Commits    *int   `json:"commits"` // of a floor log; null for all else
 	FirstFloor *int   `json:"first_floor"`
 	LastFloor  *int   `json:"last_floor"`
 	Replays    *bool  `json:"replays"`
 }
 
-// ReadOptions say where state is read.
+// ReadOptions says whose state to read.
 type ReadOptions struct {
 	Path string
 	Data string // the user folder
 }
 
-// ListOf tells what a chat or a character has, in the order of the file names.
+// ListOf lists the state of a chat or a character: files in the order of their names, then
+// the views of a chat's metadata.
 func ListOf(ctx context.Context, lib *library.Library, opt ReadOptions) (*List, error) {
 	t, err := openTarget(ctx, lib, opt.Data, opt.Path)
 	if err != nil {
@@ -67,7 +68,7 @@ func ListOf(ctx context.Context, lib *library.Library, opt ReadOptions) (*List, 
 	return l, nil
 }
 
-// kindOf says what is in a sidecar.
+// kindOf returns the kind of a sidecar, as [Namespace] has it.
 func kindOf(t *target, s luker.Sidecar) string {
 	switch s.Kind {
 	case luker.FloorLog:
@@ -80,7 +81,8 @@ func kindOf(t *target, s luker.Sidecar) string {
 	return string(s.Kind)
 }
 
-// describe fills in what a floor log says.
+// describe fills in what is known of a floor log. A log that cannot be replayed is not an
+// error.
 func (n *Namespace) describe(ctx context.Context, t *target, s luker.Sidecar) error {
 	f, err := chat.OpenRegular(s.Path)
 	if err != nil {
@@ -115,7 +117,7 @@ func (n *Namespace) describe(ctx context.Context, t *target, s luker.Sidecar) er
 	return nil
 }
 
-// entries counts the members of an object, or the elements of a list.
+// entries returns the number of members of an object, or of elements of a list.
 func entries(raw []byte) *int {
 	n := 0
 	for range rawjson.Members(raw) {

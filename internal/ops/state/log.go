@@ -16,22 +16,22 @@ type Log struct {
 	Path      string    `json:"path" is:"path"`
 	Namespace string    `json:"namespace"`
 	Commits   []Commit  `json:"commits"`  // of a floor log
-	Versions  []Version `json:"versions"` // of recap:
+	Versions  []Version `json:"versions"` // of the running recap, for recap:
 
 	Notes []string `json:"-"`
 }
 
 // Commit is one commit of a floor log.
 type Commit struct {
-	Floor      *int `json:"floor"`  // null where it is no number
+	Floor      *int `json:"floor"`  // null if it is not a number
 	Swipe      *int `json:"swipe"`  // from 1
-	Active     bool `json:"active"` // it counts: its swipe is the chosen one
-	Valid      bool `json:"valid"`  // Luker passes over what is not
+	Active     bool `json:"active"` // it counts: its swipe is chosen
+	Valid      bool `json:"valid"`  // Luker skips a commit that is not valid
 	Operations int  `json:"operations"`
 	Bytes      int  `json:"bytes"`
 }
 
-// LogOf reads the history of a namespace.
+// LogOf reads the history of a namespace. The error wraps [ErrNoLog] if it has none.
 func LogOf(ctx context.Context, lib *library.Library, opt ReadOptions, given string) (*Log, error) {
 	t, err := openTarget(ctx, lib, opt.Data, opt.Path)
 	if err != nil {

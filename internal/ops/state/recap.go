@@ -13,12 +13,12 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// recapView is what Auto-Recap keeps (FORMATS.md B), as state get recap: prints it.
+// recapView shows what Auto-Recap keeps (FORMATS.md B): the value of state get recap:.
 type recapView struct {
-	Running  json.RawMessage `json:"running"` // as stored; null where there is none
+	Running  json.RawMessage `json:"running"` // as stored; null if there is none
 	Scenes   []sceneView     `json:"scenes"`
 	Pending  json.RawMessage `json:"pending"` // pendingOps
-	Queue    []workView      `json:"queue"`   // of the lorebook
+	Queue    []workView      `json:"queue"`   // operations queued in the lorebook
 	Lorebook *string         `json:"lorebook"`
 }
 
@@ -29,7 +29,7 @@ type sceneView struct {
 	Versions json.RawMessage `json:"versions"`
 	Current  int             `json:"current"`
 	Recap    *string         `json:"recap"`
-	Range    []int           `json:"range"` // the first and the last message; null where it is not noted
+	Range    []int           `json:"range"` // the first and the last message; null if not noted
 }
 
 type workView struct {
@@ -38,7 +38,7 @@ type workView struct {
 	Messages []int  `json:"messages"`
 }
 
-// recapOf returns the view of Auto-Recap; nil where it keeps nothing.
+// recapOf returns the view of Auto-Recap, nil if it keeps nothing.
 func recapOf(ctx context.Context, c *chat.Chat) ([]byte, error) {
 	metadata := c.Metadata()
 	view := recapView{Scenes: []sceneView{}, Queue: []workView{}, Pending: autorecap.PendingIn(metadata)}
@@ -74,8 +74,7 @@ func recapOf(ctx context.Context, c *chat.Chat) ([]byte, error) {
 	return marshal(view)
 }
 
-// queue reads the work that waits in the chat's lorebook. A book that is not there has
-// none.
+// queue reads the operations that are queued in the chat's lorebook. A missing book has none.
 func queue(c *chat.Chat, view *recapView, name string) error {
 	if !c.HasDir {
 		return nil
@@ -111,13 +110,13 @@ type Version struct {
 	Version json.RawMessage `json:"version"` // its number
 	Date    *string         `json:"date"`
 	Scenes  *int            `json:"scenes"`
-	Prev    *int            `json:"prev"` // the messages at which the scene before and this one end
+	Prev    *int            `json:"prev"` // the messages that end the scene before and this one
 	New     *int            `json:"new"`
 	Current bool            `json:"current"`
-	Scene   bool            `json:"scene"` // the scene that it was made at still has a recap
+	Scene   bool            `json:"scene"` // the scene that it was made for still has a recap
 }
 
-// versions lists those of the running recap.
+// versions lists the versions of the running recap.
 func versions(ctx context.Context, c *chat.Chat) ([]Version, error) {
 	list := []Version{}
 	running, ok := autorecap.RunningIn(c.Metadata())

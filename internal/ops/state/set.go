@@ -17,29 +17,30 @@ import (
 	"stchat/internal/safefile"
 )
 
-// SetOptions say what a namespace is to hold.
+// SetOptions says what to set in a namespace.
 type SetOptions struct {
 	Options
 	Namespace string
 	Values    patch.Changes
-	Reset     []byte // a list of commits in place of the floor log; nil: none is given
+	Reset     []byte // a list of commits to replace the floor log; nil: none
 	Floor     bool   // start a floor log
 	At        *int   // the message of the commit; below 0 counted from the end; nil: the last
 	Swipe     *int   // its swipe, from 0; nil: the chosen one
-	Version   *int   // of [Recap]: that becomes current
+	Version   *int   // of [Recap]: the version to make current
 	Scene     *int   // of [Recap]: the message that ends its scene; nil: the running recap
 }
 
 var (
-	// ErrUnsafe means that a path could reach the prototype of an object in JavaScript.
+	// ErrUnsafe means that a path could reach an object's prototype in JavaScript.
 	ErrUnsafe = errors.New("a path with __proto__, prototype or constructor is refused by Luker")
-	// ErrNotObject means that state would be something else than an object.
+	// ErrNotObject means that the state would not be an object.
 	ErrNotObject = errors.New("state must be an object")
-	// ErrFalls means that floors of a log would fall (Luker: VALIDATION_COMMIT).
+	// ErrFalls means that a log's floors would not be in ascending order (Luker:
+	// VALIDATION_COMMIT).
 	ErrFalls = errors.New("floors must not fall")
-	// ErrCommits means that a list of commits is none that Luker would take.
+	// ErrCommits means that Luker would not accept a list of commits.
 	ErrCommits = errors.New("no commits of a floor log")
-	// ErrPlain means that a namespace has state that is no floor log.
+	// ErrPlain means that a namespace has plain state and no floor log.
 	ErrPlain = errors.New("it has plain state, and no floor log")
 	// ErrEmptyChat means that there is no message for a commit.
 	ErrEmptyChat = errors.New("the chat has no message that a commit could belong to")
@@ -47,9 +48,9 @@ var (
 	ErrSubset = errors.New("Luker knows only add, remove, replace and test")
 )
 
-// Set changes what a namespace holds. Where the sidecar changes meanwhile, and no patch and
-// no whole value is given, it is tried once more, as Luker tries once more after a conflict
-// (updateChatState).
+// Set changes the value of a namespace. If the sidecar changes meanwhile, it tries once more,
+// as Luker does after a conflict (updateChatState), unless a patch, a whole value or a list
+// of commits is given.
 func Set(ctx context.Context, opt SetOptions) *Result {
 	r := set(ctx, &opt)
 	again := opt.Values.Replace == nil && opt.Values.Patch == nil && opt.Reset == nil
@@ -98,7 +99,7 @@ func set(ctx context.Context, opt *SetOptions) *Result {
 	return r
 }
 
-// valid refuses what cannot be set, whatever the chat holds.
+// valid returns an error for what cannot be set in any chat.
 func (opt *SetOptions) valid(namespace string) error {
 	switch kind := luker.KindOf(namespace); {
 	case namespace == Recap || namespace == Illustrator:
@@ -126,7 +127,7 @@ func (opt *SetOptions) valid(namespace string) error {
 
 func unsafePath(path patch.Path) bool { return slices.ContainsFunc(path, luker.Unsafe) }
 
-// setPlain changes a plain sidecar; a missing one counts as {}.
+// setPlain changes a plain sidecar. A missing one counts as {}.
 func setPlain(t *target, values *patch.Changes, namespace string, s *changeset.Set) error {
 	path := t.pathOf(namespace)
 	old, was, err := read(path)
@@ -136,7 +137,7 @@ func setPlain(t *target, values *patch.Changes, namespace string, s *changeset.S
 		old = []byte("{}")
 	case err != nil && values.Replace == nil:
 		return err
-	case err != nil: // what it was does not matter
+	case err != nil: // it is replaced whole, so damage does not matter
 		if _, was, err = safefile.Read(path); err != nil {
 			return err
 		}
@@ -155,7 +156,8 @@ func setPlain(t *target, values *patch.Changes, namespace string, s *changeset.S
 	return err
 }
 
-// changed makes the changes to a value; what comes of it must be an object.
+// changed returns a value with the changes applied. The error wraps [ErrNotObject] if that
+// is not an object.
 func changed(old []byte, values *patch.Changes) ([]byte, error) {
 	next, err := values.Apply(old)
 	if err != nil {

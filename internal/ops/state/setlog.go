@@ -19,8 +19,8 @@ import (
 	"stchat/internal/safefile"
 )
 
-// commit adds one commit to a floor log, or begins one: the operations that make of what
-// the log says now what is wanted (createFloorState's update).
+// commit adds one commit to a floor log, or begins a log with it: the operations that turn
+// the log's present value into the wanted one (createFloorState's update).
 func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace string, r *Result, s *changeset.Set) error {
 	floor, swipe, err := place(ctx, opt, t)
 	if err != nil {
@@ -82,7 +82,7 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 
 func stays(c *luker.Commit) (floor, swipe int, keep bool) { return c.Floor, c.Swipe, true }
 
-// openLog opens a floor log; "" is none.
+// openLog opens a floor log. For "" it returns nil.
 func openLog(path string) (f *os.File, was safefile.Stamp, err error) {
 	if path == "" {
 		return nil, was, nil
@@ -119,8 +119,8 @@ func place(ctx context.Context, opt *SetOptions, t *target) (floor, swipe int, e
 	return floor, swipe, nil
 }
 
-// difference returns the operations that make of one object another, on one line, and how
-// many there are.
+// difference returns the operations that turn object a into b, on one line, and how many
+// there are. It returns [ErrUnsafe] if one has an unsafe path.
 func difference(a, b []byte) (operations []byte, n int, err error) {
 	diff, err := metadiff.Compare(a, b, metadiff.Selection{})
 	if err != nil {
@@ -138,7 +138,8 @@ func difference(a, b []byte) (operations []byte, n int, err error) {
 	return rawjson.Compact(diff.Patch()), len(diff.Changes), nil
 }
 
-// reset puts a list of commits in place of a floor log: all of them, or none.
+// reset replaces a floor log with a list of commits. If one of them is refused, nothing is
+// written.
 func reset(ctx context.Context, opt *SetOptions, t *target, namespace string, s *changeset.Set) error {
 	swipes, err := t.chosen(ctx)
 	if err != nil {

@@ -20,29 +20,30 @@ import (
 )
 
 var (
-	// ErrNotBeside means that standard input has nothing beside it.
+	// ErrNotBeside means that the chat is standard input, which has no files beside it.
 	ErrNotBeside = errors.New("state lies beside a chat, so it must be a file")
-	// ErrNamespace means that a text is no namespace, or not one for this.
+	// ErrNamespace means that a text is not a namespace, or not one for this call.
 	ErrNamespace = errors.New("no namespace for this")
-	// ErrDamaged means that a chat, or a sidecar, cannot be read as a whole.
+	// ErrDamaged means that a chat or a sidecar is damaged.
 	ErrDamaged = errors.New("it is damaged")
 )
 
-// Names of views of what extensions keep in the metadata. No namespace has a colon.
+// Names of the views of what extensions keep in the metadata. The colon tells them from
+// Luker's namespaces, which have none.
 const (
 	Recap       = "recap:"
 	Illustrator = "illustrator:"
 )
 
-// target is the chat, or the character, whose state is meant.
+// target is the chat or character that state belongs to.
 type target struct {
 	path     string
 	chat     *chat.Chat // nil for a character
 	sidecars []luker.Sidecar
-	swipes   []int // the chosen ones, once they were asked for
+	swipes   []int // the chosen swipe of each message, once read
 }
 
-// openTarget opens a chat, or a character by its card. Close it.
+// openTarget opens a chat, or a character by its card. The target must be closed.
 func openTarget(ctx context.Context, lib *library.Library, data, path string) (*target, error) {
 	if path == chat.Stdin {
 		return nil, ErrNotBeside
@@ -92,7 +93,7 @@ func (t *target) Close() {
 	}
 }
 
-// sidecar returns the one of a namespace; ok is false where there is none.
+// sidecar returns the sidecar of a namespace; ok is false if there is none.
 func (t *target) sidecar(namespace string) (s luker.Sidecar, ok bool) {
 	i := slices.IndexFunc(t.sidecars, func(s luker.Sidecar) bool { return s.Namespace == namespace })
 	if i < 0 {
@@ -110,14 +111,15 @@ func (t *target) pathOf(namespace string) string {
 	return filepath.Join(filepath.Dir(real), luker.SidecarName(userdir.ChatName(real), namespace))
 }
 
-// log returns the floor log of a namespace.
+// log returns the floor log of a namespace, false if there is none. A character never has
+// one.
 func (t *target) log(namespace string) (luker.Sidecar, bool) {
 	s, ok := t.sidecar(luker.LogOf(namespace))
 	return s, ok && t.chat != nil
 }
 
-// chosen returns the chosen swipe of each message. Damaged lines are no messages, as for
-// Luker.
+// chosen returns the chosen swipe of each message, nil for a character. The error wraps
+// [ErrDamaged] if the chat has a damaged line.
 func (t *target) chosen(ctx context.Context) ([]int, error) {
 	if t.swipes != nil || t.chat == nil {
 		return t.swipes, nil
@@ -136,7 +138,8 @@ func (t *target) chosen(ctx context.Context) ([]int, error) {
 	return swipes, nil
 }
 
-// message resolves a message's number, -1 where none is given.
+// message returns the index of a message, counted from the end if at is below 0; -1 if at is
+// nil. The error is an [*isolate.RangeError] if there is no such message.
 func (t *target) message(ctx context.Context, at *int) (int, error) {
 	if at == nil {
 		return -1, nil
@@ -155,8 +158,8 @@ func (t *target) message(ctx context.Context, at *int) (int, error) {
 	return n, nil
 }
 
-// draft begins what a file of the state is to hold. One that is not there yet is as private
-// as the chat.
+// draft begins the new content of a state file. A file that does not exist yet becomes as
+// private as the chat.
 func (t *target) draft(s *changeset.Set, path string, there bool, was safefile.Stamp, about string) (*changeset.Draft, error) {
 	if there {
 		return s.Replace(path, was, about)
@@ -168,7 +171,7 @@ func (t *target) draft(s *changeset.Set, path string, there bool, was safefile.S
 	return s.Create(path, about, changeset.Like(like))
 }
 
-// namespaceOf normalises a namespace as Luker does, and notes where that changes it.
+// namespaceOf returns a namespace normalized as Luker does, and notes if that changes it.
 func namespaceOf(given string, note func(format string, args ...any)) (string, error) {
 	if given == Recap || given == Illustrator {
 		return given, nil
@@ -183,7 +186,7 @@ func namespaceOf(given string, note func(format string, args ...any)) (string, e
 	return namespace, nil
 }
 
-// read reads a sidecar, which must be JSON.
+// read reads a sidecar. The error wraps [ErrDamaged] if it is not valid JSON.
 func read(path string) (raw []byte, was safefile.Stamp, err error) {
 	if raw, was, err = safefile.Read(path); err != nil {
 		return nil, was, ops.PathError(err)
@@ -194,8 +197,8 @@ func read(path string) (raw []byte, was safefile.Stamp, err error) {
 	return raw, was, nil
 }
 
-// replay reads the floor log at path and replays it, with the commits of messages 0 to
-// last, or all where last is below 0.
+// replay replays the floor log at path and returns its value as of message last, or of the
+// last message if last is below 0.
 func (t *target) replay(ctx context.Context, path string, last int) ([]byte, error) {
 	swipes, err := t.chosen(ctx)
 	if err != nil {

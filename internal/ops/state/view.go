@@ -13,14 +13,14 @@ import (
 	"stchat/internal/ops/edit"
 )
 
-// take makes a result of that of an edit.
+// take takes over the result of an edit.
 func (r *Result) take(edited *edit.Result) {
 	r.Warnings, r.Notes = append(r.Warnings, edited.Warnings...), append(r.Notes, edited.Notes...)
 	r.finish(edited.Outcome)
 	r.Chat = slices.ContainsFunc(edited.Steps, func(s changeset.Step) bool { return s.Path == edited.Doc.Path })
 }
 
-// setRecap makes a version of Auto-Recap's current.
+// setRecap makes a version of an Auto-Recap recap current.
 func setRecap(ctx context.Context, opt *SetOptions) *Result {
 	r := newResult(&opt.Options, Recap)
 	if IsCard(opt.Path) {
@@ -31,7 +31,7 @@ func setRecap(ctx context.Context, opt *SetOptions) *Result {
 	return r
 }
 
-// PruneOptions say what that is dead goes.
+// PruneOptions says which dead state to drop.
 type PruneOptions struct {
 	Options
 	Paths      []string
@@ -39,8 +39,9 @@ type PruneOptions struct {
 	OlderThan  time.Duration
 }
 
-// Prune drops what is provably dead of the state of chats; see [edit.Prune]. A character
-// has nothing of the kind.
+// Prune drops what is provably dead in the state of chats; see [edit.Prune]. For a character
+// there is nothing to drop. The results of characters come first. The error is about a
+// namespace.
 func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 	var notes Result
 	wanted := map[string]bool{}
@@ -85,7 +86,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 	return results, nil
 }
 
-// count tells what went.
+// count adds what was dropped to the document.
 func (r *Result) count(p *edit.Pruned) {
 	add := func(what string, n int) {
 		if n > 0 {
@@ -102,7 +103,7 @@ func (r *Result) count(p *edit.Pruned) {
 	}
 }
 
-// finish fills in what became of the files.
+// finish fills in the outcome.
 func (r *Result) finish(o changeset.Outcome) {
 	r.Outcome = o
 	if o.Err != nil {
@@ -115,5 +116,5 @@ func (r *Result) finish(o changeset.Outcome) {
 	d.Warnings = append(d.Warnings, r.Warnings...)
 }
 
-// nothing is a change of nothing.
+// nothing drafts no change.
 func nothing(context.Context, *target, *changeset.Set) error { return nil }
