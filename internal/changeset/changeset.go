@@ -7,49 +7,50 @@ import (
 	"stchat/internal/safefile"
 )
 
-// Options hold for a whole call.
+// Options apply to a whole call of [Run].
 type Options struct {
 	DryRun, NoSync bool
 	Command        []string // for the list that undo shows
 	Now            time.Time
-	// Precious says that what this call keeps is never dropped unasked, however much
-	// there is: it was deleted or thrown over, not edited.
+	// Precious marks what this call keeps as never to be dropped unasked, however much
+	// there is: it was deleted or discarded, not edited.
 	Precious bool
-	// KeepBytes is how much the files that are kept for undo may hold in all, before the
-	// records of the oldest edits go. 0 means [KeepBytes]; below 0 only the newest stays.
+	// KeepBytes is how many bytes the files kept for undo may take in all before the
+	// records of the oldest edits are dropped. 0 means [KeepBytes]; below 0 only the
+	// newest record and precious ones stay.
 	KeepBytes int64
 
 	disk *safefile.Disk // nil: the system's
 }
 
-// KeepBytes is how much is kept for undo, where nobody says otherwise.
+// KeepBytes is how many bytes are kept for undo by default.
 const KeepBytes = 2 << 30
 
-// Unit is what stands or falls by itself: one CHAT of a call.
+// Unit is what succeeds or fails by itself: one CHAT of a call.
 type Unit struct {
 	// Root is the folder that the unit edits; see [RootOf].
 	Root string
 	// Shares are the paths that other units of the call may edit too. Units that share
 	// one are committed together.
 	Shares []string
-	// Draft reads, judges and drafts; it gives nothing a name.
+	// Draft reads, judges and drafts; nothing has its name when it returns.
 	Draft func(ctx context.Context, s *Set) error
-	// Unrecorded makes the replacement of one file without keeping the old one.
+	// Unrecorded replaces a single file without a record and without keeping the old one.
 	Unrecorded bool
 
-	undoes string // the record that this unit takes back
+	undoes string // the ID of the record that this unit takes back
 }
 
 // Outcome is what became of a unit.
 type Outcome struct {
-	ID    string // what undo takes; "" where nothing can be taken back
-	Steps []Step // as done, or as they would be
+	ID    string // of the record, for undo; "" where nothing can be taken back
+	Steps []Step // as done, or in a dry run as they would be
 	Err   error
 
-	// Ended are the changes of runs that died which had to be looked at before: said
-	// once, by the first unit of their folder.
+	// Ended are the changes that dead runs left unfinished in the unit's root. They are
+	// reported once, by the first unit of the root.
 	Ended []Ended
-	// Dropped are records of old edits that had to go to make room for this one's.
+	// Dropped are the records of old edits that were dropped to make room for this one's.
 	Dropped []Record
 }
 
@@ -64,14 +65,15 @@ const (
 	Remove  Do = "remove"
 )
 
-// Step is one thing that a set does, as it is told.
+// Step is one thing that a set does, as it is reported.
 type Step struct {
 	Do    Do
 	Path  string
 	To    string // of a move
 	About string
-	Bytes int64 // of the file that is written, moved or removed
-	// Kept is where the file is that was replaced or removed; "" where nothing was done.
+	Bytes int64 // size of the file that is written, moved or removed
+	// Kept is the path under which the replaced or removed file is kept; "" where none
+	// is.
 	Kept string
 }
 

@@ -11,7 +11,8 @@ import (
 	"stchat/internal/safefile"
 )
 
-// tries is how often an edit is rendered anew for a file that is saved again and again.
+// tries is how often a commit is tried while other programs keep saving a file that it
+// edits.
 const tries = 20
 
 // commitment is one batch on its way to its names.
@@ -26,7 +27,7 @@ type commitment struct {
 	id     string // where it was recorded
 }
 
-// add takes over what a unit drafted. Edits of one file come together.
+// add takes over what a unit drafted, and groups edits by file.
 func (t *commitment) add(unit int, s *Set) {
 	t.units = append(t.units, unit)
 	t.relied = append(t.relied, s.relied...)
@@ -51,9 +52,9 @@ func (t *commitment) discard() {
 	}
 }
 
-// join renders the edits, and brings all steps into their order.
+// join renders the edits and puts all steps in order.
 func (t *commitment) join(ctx context.Context) error {
-	// a unit that is dropped for one edit takes its part of the others along
+	// dropping a unit for one edit also drops its part of the others
 	for {
 		i := slices.IndexFunc(t.edits, func(e *editing) bool { return !e.rendered })
 		if i < 0 {
@@ -80,8 +81,8 @@ func (t *commitment) join(ctx context.Context) error {
 	return apart(t.plans)
 }
 
-// blame finds the units whose edits of a file fail, and drops them alone. The edits of
-// the others are to be rendered again.
+// blame finds the units whose edits of a file fail, and drops only those. The edits of
+// the others must be rendered again.
 func (t *commitment) blame(ctx context.Context, e *editing, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -126,7 +127,7 @@ func (t *commitment) drop(unit int, err error) {
 	})
 }
 
-// run checks that all is as it was judged, and makes the steps.
+// run checks that everything is still as it was judged, and makes the steps.
 func (t *commitment) run(ctx context.Context) error {
 	opt := &t.call.Options
 	switch {
@@ -178,7 +179,7 @@ func (t *commitment) record(ctx context.Context) (err error) {
 			err = compose(j, t.root, t.plans)
 		}
 		if err == nil {
-			err = t.look() // the steps are of just what was judged
+			err = t.look() // the steps identify exactly the files that were judged
 		}
 		if err == nil {
 			break
@@ -188,7 +189,7 @@ func (t *commitment) record(ctx context.Context) (err error) {
 			return err
 		}
 		if !again {
-			return nil // somebody else made the very change meanwhile
+			return nil // somebody else made the same change meanwhile
 		}
 	}
 	p, err := decide(j, t.root, *opt)
@@ -198,7 +199,7 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	err = p.commit()
 	if stuck := new(StuckError); err == nil || errors.As(err, &stuck) {
 		for _, p := range t.plans {
-			p.draft.release() // it has its name, or the journal says what is to become of it
+			p.draft.release() // it has its name, or the journal decides what becomes of it
 		}
 	}
 	if err != nil {
@@ -208,11 +209,11 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	return nil
 }
 
-// undoes is the record that is taken back.
+// undoes returns the ID of the record that is taken back, or "".
 func (t *commitment) undoes() string { return t.call.units[t.units[0]].undoes }
 
-// look reports whether everything is as it was judged. In the case of an edit that can be
-// made anew the error is a *staleError.
+// look returns an error if anything is not as it was judged. It wraps a *staleError where
+// only edits are stale that can be rendered anew.
 func (t *commitment) look() error {
 	for _, r := range t.relied {
 		now, err := safefile.StampPath(r.path)
@@ -249,7 +250,7 @@ func (t *commitment) editOf(p *plan) *editing {
 	return nil
 }
 
-// anew renders the edits again whose files were saved meanwhile; again is false where
+// anew renders the edits again whose files were saved meanwhile. again is false where
 // nothing is left to do.
 func (t *commitment) anew(ctx context.Context, err error, try int) (again bool, _ error) {
 	if _, ok := errors.AsType[*staleError](err); !ok || try == tries {
@@ -270,7 +271,8 @@ func (t *commitment) anew(ctx context.Context, err error, try int) (again bool, 
 	return len(t.plans) > 0, nil
 }
 
-// told returns the steps by unit. What several did together, each tells.
+// told returns the steps by unit. A step that several units share is listed for each of
+// them.
 func (t *commitment) told() map[int][]Step {
 	steps := map[int][]Step{}
 	for _, p := range t.plans {

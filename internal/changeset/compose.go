@@ -7,7 +7,7 @@ import (
 	"stchat/internal/safefile"
 )
 
-// newJournal begins to write down what is to happen.
+// newJournal returns a journal without steps.
 func newJournal(r *root, opt *Options, undoes string, links bool) *journal {
 	j := &journal{
 		Version: version, ID: r.id, Set: r.nextSet(), Command: opt.Command, Time: opt.Now.UTC(),
@@ -17,9 +17,9 @@ func newJournal(r *root, opt *Options, undoes string, links bool) *journal {
 	return j
 }
 
-// compose turns the plans into the steps of a journal. Moves are made in halves, so that no
-// name leads nowhere in between: the new name comes with what is created, the old one
-// goes with what is removed.
+// compose turns the plans into the steps of a journal. A move is made in two halves, so
+// that no name ever leads nowhere: the new name comes before files are replaced, the old
+// one goes with what is removed.
 func compose(j *journal, r *root, plans []*plan) error {
 	var last []*step
 	j.Steps = nil
@@ -64,7 +64,7 @@ func compose(j *journal, r *root, plans []*plan) error {
 	return nil
 }
 
-// decide puts the journal under its name, and returns who plays it.
+// decide publishes the journal under its name, and returns the player for it.
 func decide(j *journal, r *root, opt Options) (_ *player, err error) {
 	if j.Dev, j.Ino, err = safefile.FileID(r.dir); err != nil {
 		return nil, err

@@ -13,11 +13,11 @@ import (
 type Draft struct {
 	temp *safefile.Temp // nil in a dry run
 	size int64          // what a dry run has counted
-	path string         // of a link to a kept file, or of that itself
-	disk *safefile.Disk // that made the link
+	path string         // of a link to a kept file, or of the kept file itself
+	disk *safefile.Disk // what made the link
 }
 
-// DraftOption is how a draft is made.
+// DraftOption changes how a draft is made.
 type DraftOption func(*draftOptions)
 
 type draftOptions struct {
@@ -25,7 +25,7 @@ type draftOptions struct {
 	folder bool
 }
 
-// InFolder makes the folder of a new file where it is missing. A dry run does not.
+// InFolder creates the folder of a new file if it is missing. A dry run does not.
 func InFolder() DraftOption { return func(o *draftOptions) { o.folder = true } }
 
 // Like gives a new file the privacy and the owner of the file that it is made from.
@@ -53,8 +53,8 @@ func newDraft(target string, self *safefile.Self, opt Options, o draftOptions) (
 	return &Draft{}, nil
 }
 
-// inFolderThatIs returns the part of a path that could be made first: all of it, where
-// its folder is there.
+// inFolderThatIs returns the longest part of a path whose folder exists: the whole path,
+// or the first folder that would have to be created.
 func inFolderThatIs(path string) string {
 	for {
 		dir := filepath.Dir(path)
@@ -74,7 +74,8 @@ func (d *Draft) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Count is Write of so many bytes in a dry run, which needs to be given no others.
+// Count counts n bytes as written in a dry run, which needs no more than the number.
+// Outside a dry run it is an error.
 func (d *Draft) Count(n int64) error {
 	if d.temp != nil {
 		return errors.New("what is written cannot be counted only")
@@ -83,7 +84,7 @@ func (d *Draft) Count(n int64) error {
 	return nil
 }
 
-// Size is how many bytes the draft holds.
+// Size returns how many bytes the draft holds.
 func (d *Draft) Size() int64 {
 	if d.temp != nil {
 		return d.temp.Offset()
@@ -91,7 +92,8 @@ func (d *Draft) Size() int64 {
 	return d.size
 }
 
-// Truncate cuts the draft back to its first size bytes, where writing then goes on.
+// Truncate cuts the draft back to its first size bytes; writing continues there. A size
+// beyond what was written is an error.
 func (d *Draft) Truncate(size int64) error {
 	if d.temp != nil {
 		return d.temp.Truncate(size)
@@ -103,7 +105,7 @@ func (d *Draft) Truncate(size int64) error {
 	return nil
 }
 
-// at is the path of the file without its name.
+// at returns the path of the draft itself.
 func (d *Draft) at() string {
 	if d.temp != nil {
 		return d.temp.Path()
@@ -118,13 +120,13 @@ func (d *Draft) release() {
 	}
 }
 
-// create gives the file its name, where that is all there is to do.
+// create gives the file its name where nothing else is to be done.
 func (d *Draft) create() error { return d.temp.Create() }
 
-// replace puts the file in the place of another one that is not kept.
+// replace puts the file in place of one that is not kept.
 func (d *Draft) replace(was safefile.Stamp) error { return d.temp.Replace(was) }
 
-// finish completes the file, so that only its name is left to be given.
+// finish completes the file, so that it lacks only its name.
 func (d *Draft) finish() error {
 	if d.temp != nil {
 		return d.temp.Prepare()
@@ -132,7 +134,7 @@ func (d *Draft) finish() error {
 	return nil
 }
 
-// discard removes the file, unless it was given its name.
+// discard removes the file unless it was published or released.
 func (d *Draft) discard() {
 	switch {
 	case d == nil:

@@ -7,22 +7,23 @@ import (
 	"io"
 )
 
-// Edit changes a file that stands. All edits of a path become one draft, in the order of
+// Edit changes an existing file. All edits of a path become one draft, in the order of
 // the units.
 type Edit interface {
-	// Join returns the edit that makes this one and then next. next is of the same type.
+	// Join returns the edit that makes this one and then next, which must be of the same
+	// type.
 	Join(next Edit) (Edit, error)
-	// Render writes the edited file. It may be called again, for a file that was saved by
-	// somebody else meanwhile.
+	// Render writes the edited form of old, which has size bytes, to dst. It may be
+	// called again if somebody else saved the file meanwhile.
 	Render(ctx context.Context, dst io.Writer, old io.ReaderAt, size int64) error
 }
 
-// ErrUnchanged is what Render gives where there is nothing to edit: the file stays as it
+// ErrUnchanged is what Render returns when there is nothing to edit: the file stays as it
 // is, and the step is dropped.
 var ErrUnchanged = errors.New("nothing to change")
 
-// Bytes edits a small file by its meaning. It fits whatever stands there, so its stamp
-// may be zero. It gives the same bytes where there is nothing to do.
+// Bytes edits a small file by its meaning. It works on any state of the file, so the
+// stamp in [Set.Edit] may be zero. It returns equal bytes when there is nothing to do.
 type Bytes func(old []byte) ([]byte, error)
 
 // Join implements Edit.
@@ -59,7 +60,7 @@ func (b Bytes) Render(_ context.Context, dst io.Writer, old io.ReaderAt, size in
 	return err
 }
 
-// Joined makes an Edit of a type whose edits join as they are, such as chat.Lines.
+// Joined returns an Edit for a type that has its own Join and Render, such as chat.Lines.
 func Joined[E joiner[E]](e E) Edit { return joined[E]{e} }
 
 type joiner[E any] interface {

@@ -12,13 +12,13 @@ import (
 type state struct {
 	path, about   string
 	before, after *safefile.Ident // nil: no file
-	kept          string          // where the old content is, in .stchat
-	moved         *state          // or where it was moved to
+	kept          string          // the name of the old content in .stchat
+	moved         *state          // where it was moved to
 	came          *state          // where it was moved from
 	steps         int
 }
 
-// states brings together what all sets of a record did to each file.
+// states returns what all sets of a record together did to each file.
 func states(sets []*journal) []*state {
 	byPath := map[string]*state{}
 	var list []*state
@@ -66,8 +66,8 @@ type inverse struct {
 	view view
 }
 
-// stands reports whether a file is as the record left it. What goes by another spelling of
-// the same name is not there.
+// stands reports whether a file is as the record left it. A file listed under another
+// spelling of the name counts as absent.
 func (i inverse) stands(st *state) bool {
 	path := i.view.root.at(st.path)
 	if st.after == nil && st.moved != nil && sameFile(path, i.view.root.at(st.moved.path)) {
@@ -79,9 +79,9 @@ func (i inverse) stands(st *state) bool {
 	return i.is(path, st.after)
 }
 
-// is reports whether the file at path is the one that the record knows; nil is that of no
-// file. A time of whole seconds may be that of a coarse clock, within one tick of which the
-// file was saved again: then its content has to be the same as well.
+// is reports whether the file at path is the one that the record knows; a nil id means that
+// there is none. A time in whole seconds may come from a coarse clock, and the file may have
+// been saved again within one tick: then its content must be the same as well.
 func (i inverse) is(path string, id *safefile.Ident) bool {
 	if !i.view.is(path, id) {
 		return false
@@ -93,8 +93,8 @@ func (i inverse) is(path string, id *safefile.Ident) bool {
 	return err == nil && now.Hash == id.Hash
 }
 
-// stamp is that of the file as the record left it: it is taken before the file is judged, so
-// that a save in between is noticed.
+// stamp returns the stamp of a file that is as the record left it. It is taken before the
+// file is judged, so that a save in between is noticed.
 func (i inverse) stamp(path string, id *safefile.Ident) (safefile.Stamp, error) {
 	was, err := safefile.StampPath(path)
 	if err == nil && !i.is(realOf(path), id) {
@@ -103,11 +103,11 @@ func (i inverse) stamp(path string, id *safefile.Ident) (safefile.Stamp, error) 
 	return was, err
 }
 
-// invert drafts what gives one file back.
+// invert drafts what restores one file.
 func (i inverse) invert(st *state) error {
 	path := i.view.root.show(st.path)
 	if st.came != nil && st.came.steps == 1 && st.steps == 1 {
-		return nil // it goes back with the file that it came from
+		return nil // undoing the move at the old name restores both
 	}
 	var was safefile.Stamp
 	if st.after != nil {
@@ -136,7 +136,7 @@ func (i inverse) invert(st *state) error {
 	return i.restore(path, was, kept, st)
 }
 
-// restore drafts an old file, as it is, under its old name.
+// restore drafts an old file, unchanged, under its old name.
 func (i inverse) restore(path string, was safefile.Stamp, source string, st *state) error {
 	step := Step{Do: Create, Path: path, About: st.about, Bytes: st.before.Size}
 	check := free
@@ -154,8 +154,8 @@ func (i inverse) restore(path string, was safefile.Stamp, source string, st *sta
 	return nil
 }
 
-// again drafts a file that exists: by a link beside its target, else by a copy. A large
-// file that was kept where there are no links is its own draft.
+// again drafts a file that exists: as a link beside its target, otherwise as a copy. A large
+// kept file is its own draft where there are no links.
 func (i inverse) again(source, target string) (*Draft, error) {
 	info, err := safefile.StampPath(source)
 	if err != nil {

@@ -18,37 +18,37 @@ const (
 	version       = 1
 	journalSuffix = ".journal"
 	recordSuffix  = ".done"
-	asideSuffix   = ".aside" // a journal that cannot be read, and that a person set aside
+	asideSuffix   = ".aside" // an unreadable journal that a person set aside
 	draftSuffix   = ".tmp"
-	probeSuffix   = ".probe"  // a hard link that shows whether there are any
-	mostJournal   = 256 << 20 // what is larger is no journal of ours
+	probeSuffix   = ".probe"  // a hard link made to see whether there are any
+	mostJournal   = 256 << 20 // anything larger is no journal of ours
 )
 
-// What a journal says of one step: a Do, or a half of a Move where there are hard links.
+// The two halves that a Move becomes in a journal where there are hard links.
 const (
-	link   Do = "link"   // the new name is made
-	unlink Do = "unlink" // the old one goes
+	link   Do = "link"   // the new name is added
+	unlink Do = "unlink" // the old name is removed
 )
 
-// journal is a set on its way, or what was done: the undo record.
+// journal is a set that is being committed, or what it did: the undo record.
 type journal struct {
 	Version  int       `json:"version"`
 	ID       string    `json:"id"`
-	Set      int       `json:"set"` // of the sets of one call, from 1
+	Set      int       `json:"set"` // number among the sets of one call, from 1
 	Command  []string  `json:"command"`
 	Time     time.Time `json:"time"`
 	Host     string    `json:"host"`             // the machine
 	Dev      uint64    `json:"dev"`              // the root's
 	Ino      uint64    `json:"ino"`              // the root's
-	Realm    string    `json:"realm"`            // where Pid means something
-	Pid      int       `json:"pid"`              // who wrote it: asked where there are no locks
-	Links    bool      `json:"links"`            // hard links are to be had, so inodes are real
+	Realm    string    `json:"realm"`            // where Pid is valid
+	Pid      int       `json:"pid"`              // the process that wrote it: checked where there are no locks
+	Links    bool      `json:"links"`            // the disk has hard links, so inodes are real
 	Precious bool      `json:"precious"`         // never dropped unasked
-	Undoes   string    `json:"undoes,omitempty"` // the record that this one takes back
+	Undoes   string    `json:"undoes,omitempty"` // the ID of the record that this one takes back
 	Steps    []*step   `json:"steps"`
 }
 
-// step is one step of a journal. Paths are relative to the root, with slashes; one
+// step is one step of a journal. Paths are relative to the root, with slashes; a path
 // outside, where files are only created, is absolute.
 type step struct {
 	Do    Do              `json:"do"`
@@ -61,7 +61,7 @@ type step struct {
 	About string          `json:"about"`
 }
 
-// errNoJournal means that a file under a journal's name is none that can be played.
+// errNoJournal means that a file has a journal's name but is no usable journal.
 var errNoJournal = errors.New("is no journal of this program")
 
 // ErrVersion means that a journal was written by another version of the program.
@@ -70,7 +70,7 @@ var ErrVersion = errors.New("was written by another version of this program")
 // UnreadableError says that a journal or a record cannot be read: it is damaged, of
 // another version of this program, or a stranger's that leads outside its folder.
 type UnreadableError struct {
-	ID   string // as its name has it
+	ID   string // taken from its name
 	Done bool   // it is a record, not a journal
 	Err  error
 }
@@ -78,8 +78,8 @@ type UnreadableError struct {
 func (e *UnreadableError) Error() string { return e.Err.Error() }
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// stem is the name of the journal without what follows it: the ID, and the set's number
-// behind the first.
+// stem returns the journal's file name without its suffix: the ID, followed by the set's
+// number from the second set on.
 func (j *journal) stem() string {
 	if j.Set > 1 {
 		return fmt.Sprintf("%s.%d", j.ID, j.Set)
@@ -87,16 +87,16 @@ func (j *journal) stem() string {
 	return j.ID
 }
 
-// idOf is the ID in what [journal.stem] returns.
+// idOf returns the ID in a [journal.stem].
 func idOf(stem string) string {
 	id, _, _ := strings.Cut(stem, ".")
 	return id
 }
 
-// kept is the name of the file that a step keeps.
+// kept returns the name in .stchat of the file that a step keeps; steps count from 1.
 func (j *journal) kept(step int) string { return fmt.Sprintf("%s-%d", j.stem(), step) }
 
-// isStem reports whether text is what [journal.stem] gives.
+// isStem reports whether text can be a [journal.stem].
 func isStem(text string) bool {
 	id, number, numbered := strings.Cut(text, ".")
 	clock, tag, ok := strings.Cut(id, "-")
@@ -105,13 +105,13 @@ func isStem(text string) bool {
 		len(tag) == 8 && allOf(tag, digits+"abcdef") && (!numbered || isNumber(number))
 }
 
-// isKept reports whether name is what [journal.kept] gives.
+// isKept reports whether name can be a [journal.kept].
 func isKept(name string) bool {
 	i := strings.LastIndexByte(name, '-')
 	return i >= 0 && isStem(name[:i]) && isNumber(name[i+1:])
 }
 
-// keptFor is the stem in the name of a kept file.
+// keptFor returns the stem in the name of a kept file.
 func keptFor(name string) string { return name[:max(0, strings.LastIndexByte(name, '-'))] }
 
 const digits = "0123456789"
@@ -120,8 +120,8 @@ func isNumber(text string) bool { return text != "" && len(text) <= 9 && allOf(t
 
 func allOf(text, bytes string) bool { return strings.Trim(text, bytes) == "" }
 
-// readJournal reads a journal or a record, which may be a stranger's: nothing in it is
-// followed that could lead anywhere but to what this program keeps there. The error is an
+// readJournal reads a journal or a record. It may be a stranger's, so one whose names
+// could lead anywhere but to what this program keeps there is refused. The error is an
 // *[UnreadableError].
 func readJournal(path string) (*journal, error) {
 	stem, done := strings.CutSuffix(filepath.Base(path), recordSuffix)
@@ -162,7 +162,8 @@ func parseJournal(path, stem string) (*journal, error) {
 	return j, nil
 }
 
-// check judges what a journal says.
+// check returns an error if the journal cannot be one that this program wrote under the
+// stem.
 func (j *journal) check(stem string) error {
 	if !isStem(stem) || j.Set < 1 || j.stem() != stem {
 		return errors.New("its name is not its ID")
@@ -181,9 +182,9 @@ func (j *journal) check(stem string) error {
 	return nil
 }
 
-// check judges one step of a journal. Outside the root a set only creates; what takes that
-// back removes it. What is kept is named for the journal; only an undo draws on what
-// another one kept, on that of the record that it takes back.
+// check returns an error if the step cannot be one of j. Outside the root a set only
+// creates, and an undo of that only removes. Kept files are named after their journal;
+// only an undo uses those of another one, the record that it takes back.
 func (s *step) check(j *journal) error {
 	needs := func(ok bool, what string) error {
 		if !ok {
@@ -218,7 +219,8 @@ func (s *step) check(j *journal) error {
 	return fmt.Errorf("%q is nothing that can be done", s.Do)
 }
 
-// fitPath reports whether a path of a journal stays where it belongs.
+// fitPath reports whether a path of a journal stays inside the root and out of .stchat, or
+// with outside is a clean absolute path.
 func fitPath(p string, outside bool) bool {
 	if strings.ContainsRune(p, 0) {
 		return false
@@ -231,7 +233,8 @@ func fitPath(p string, outside bool) bool {
 	return filepath.IsLocal(name) && filepath.Clean(name) == name && !strings.EqualFold(first, folder)
 }
 
-// write puts the journal beside its name, complete and on the disk.
+// write writes the journal, complete and synced, to a temporary name beside its own, and
+// returns that path.
 func (j *journal) write(r *root, d *safefile.Disk, sync bool) (temp string, err error) {
 	data, err := json.Marshal(j)
 	if err != nil {

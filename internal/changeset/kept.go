@@ -10,13 +10,13 @@ type KeptFile struct {
 	Path string // where it was
 	File string // where it is kept
 	Time time.Time
-	// Gone says that the call took the file away on purpose (delete, or undo of what had
-	// made it), and that this was not taken back.
+	// Gone reports that the call removed the file on purpose (delete, or undo of what
+	// had created it), and that this was not undone.
 	Gone bool
 }
 
-// KeptFiles returns what the records of a root keep, the newest first. A record that
-// cannot be read stands in errs.
+// KeptFiles returns the files that the records of the root dir keep, the newest first.
+// errs has an error for each record that cannot be read.
 func KeptFiles(dir string) (files []KeptFile, errs []error, err error) {
 	r := newRoot(dir)
 	records, errs, err := readRecords(r.store)

@@ -2,10 +2,10 @@ package changeset
 
 import "path/filepath"
 
-// places tells where the files of a journal's steps are.
+// places finds the files of a journal's steps.
 type places struct{ root *root }
 
-// path is the file that is made, changed or goes.
+// path returns the path of the file that is created, changed, moved or removed.
 func (p places) path(s *step) string {
 	if s.Do == Replace {
 		return realOf(p.root.at(s.Path)) // the file behind a link
@@ -13,13 +13,13 @@ func (p places) path(s *step) string {
 	return p.root.at(s.Path)
 }
 
-// to is the new name of a file that moves.
+// to returns the new path of a file that moves.
 func (p places) to(s *step) string { return p.root.at(s.To) }
 
-// kept is what becomes of the old file.
+// kept returns the path under which the old file is kept.
 func (p places) kept(s *step) string { return p.root.own(s.Kept) }
 
-// temp is the draft, or what was kept and comes back.
+// temp returns the path of the draft, or of the kept file that comes back.
 func (p places) temp(s *step) string {
 	if isKept(s.Temp) {
 		return p.root.own(s.Temp)

@@ -16,24 +16,24 @@ import (
 	"stchat/internal/safefile"
 )
 
-// tick is the coarsest clock of a disk (FAT's): of a file that was changed within it, size
-// and time do not tell whether it is changed again.
+// tick is that of the coarsest clock of a disk (FAT's): a file that was changed less than
+// a tick ago may change again and keep its size and time.
 const tick = 2 * time.Second
 
-// plan is one step that is to be made.
+// plan is one step to be made.
 type plan struct {
 	Step
 	unit  int
-	real  string // of Path: links followed
-	to    string // of To, as well
+	real  string // Path, with links followed
+	to    string // To, with the links among its folders followed
 	was   safefile.Stamp
-	hash  string // of what was edited, where the stamp cannot tell
+	hash  string // of the file that was edited, where the stamp may not show a change
 	draft *Draft
 	edit  Edit
-	anew  bool // the edit fits whatever stands there
+	anew  bool // the edit works on any state of the file
 }
 
-// look reports whether a file is as it was, and a name free.
+// look returns an error if the file is not as it was, or the new name is taken.
 func (p *plan) look() error {
 	name := p.real
 	switch p.Do {
@@ -46,7 +46,7 @@ func (p *plan) look() error {
 		if err := safefile.CanReplace(p.Path); err != nil {
 			return err
 		}
-		name = p.Path // through the link, should there be one: it may lead elsewhere by now
+		name = p.Path // through a symlink, which may lead elsewhere by now
 	case Move:
 		if _, err := os.Lstat(p.to); !errors.Is(err, fs.ErrNotExist) && !sameButCase(p.real, p.to) {
 			return errors.Join(err, &safefile.ExistsError{Path: p.To})
@@ -72,9 +72,9 @@ func (p *plan) look() error {
 
 // editing is one file and all edits of it.
 type editing struct {
-	plan     *plan   // what all parts come to
-	parts    []*plan // one a unit and edit
-	rendered bool    // with these parts
+	plan     *plan   // what all parts result in
+	parts    []*plan // one per edit and unit
+	rendered bool    // the draft is that of these parts
 }
 
 // render drafts the edited file.
@@ -130,7 +130,7 @@ func (e *editing) render(ctx context.Context, self *safefile.Self, opt Options) 
 	return nil
 }
 
-// byMeaning reports whether all parts fit whatever stands in the file.
+// byMeaning reports whether all parts work on any state of the file.
 func (e *editing) byMeaning() bool {
 	return !slices.ContainsFunc(e.parts, func(p *plan) bool { return !p.anew })
 }
@@ -144,10 +144,10 @@ type staleError struct {
 func (e *staleError) Error() string { return e.err.Error() }
 func (e *staleError) Unwrap() error { return e.err }
 
-// errTwice means that one set was to do two things to one file.
+// errTwice means that one set would do two things to one file.
 var errTwice = errors.New("is changed twice by one call")
 
-// apart is an error where two steps are for one file.
+// apart returns an error if two steps are for one file.
 func apart(plans []*plan) error {
 	seen := map[string]bool{}
 	for _, p := range plans {

@@ -18,12 +18,12 @@ type player struct {
 
 func newPlayer(j *journal, r *root, opt Options) *player { return newPlayerBy(newView(r, j), j, opt) }
 
-// newPlayerBy is newPlayer for a folder that was copied, say.
+// newPlayerBy is newPlayer with a view of its own, say for a folder that was copied.
 func newPlayerBy(v view, j *journal, opt Options) *player {
 	return &player{journal: j, root: v.root, view: v, stepper: &stepper{view: v, disk: opt.system(), sync: !opt.NoSync, dirs: map[string]bool{}}}
 }
 
-// forward makes every step that was not made.
+// forward makes every step that has not been made.
 func (p *player) forward() error {
 	for _, s := range p.journal.Steps {
 		if err := p.stepper.make(s); err != nil {
@@ -38,8 +38,8 @@ func (p *player) canForward() bool {
 	return !slices.ContainsFunc(p.journal.Steps, func(s *step) bool { return !p.view.made(s) && !p.view.canMake(s) })
 }
 
-// changed returns the files that somebody has changed after their step was made: with any
-// of them a set cannot be taken back.
+// changed returns the files that somebody has changed after their step was made. If there
+// are any, the set cannot be taken back.
 func (p *player) changed() (paths []string) {
 	for _, s := range p.journal.Steps {
 		if !p.view.made(s) && p.view.touched(s) {
@@ -49,7 +49,7 @@ func (p *player) changed() (paths []string) {
 	return paths
 }
 
-// back takes every step back that was made, the last first, and removes the drafts. What
+// back takes back every step that was made, the last first, and removes the drafts. What
 // somebody changed meanwhile is left as it is.
 func (p *player) back() error {
 	for _, s := range slices.Backward(p.journal.Steps) {
@@ -60,15 +60,16 @@ func (p *player) back() error {
 	return nil
 }
 
-// commit makes the steps. What fails is taken back; where that cannot be, because
-// somebody has changed a file meanwhile, the journal stays for undo to be told what to do.
+// commit makes the steps. If one fails, all are taken back; if that is impossible, because
+// somebody has changed a file meanwhile, the journal stays until a person decides, and the
+// error wraps a *StuckError.
 func (p *player) commit() error {
 	err := p.forward()
 	if err == nil {
 		err = p.stepper.syncDirs()
 	}
 	if err == nil {
-		_ = p.finish() // all is done: should this fail, the next call does it
+		_ = p.finish() // all steps are made: if this fails, the next call does it
 		return nil
 	}
 	if changed := p.changed(); len(changed) > 0 {
@@ -80,13 +81,13 @@ func (p *player) commit() error {
 	return err
 }
 
-// finish makes the journal the record of what was done.
+// finish renames the journal to the record of what was done.
 func (p *player) finish() error {
 	name := p.root.own(p.journal.stem())
 	return p.stepper.disk.Rename(name+journalSuffix, name+recordSuffix, p.stepper.sync)
 }
 
-// giveUp takes all steps back, and the journal away.
+// giveUp takes all steps back and removes the journal.
 func (p *player) giveUp() error {
 	if err := p.back(); err != nil {
 		return err
@@ -98,8 +99,8 @@ func (p *player) giveUp() error {
 }
 
 // keepAll links what will be replaced or removed into .stchat, so that one sync of that
-// folder brings the journal and what it relies on to the disk. What cannot be linked is
-// kept when its step is made.
+// folder brings the journal and what it relies on to the disk. A file that cannot be
+// linked is kept when its step is made.
 func (p *player) keepAll() {
 	for _, s := range p.journal.Steps {
 		if s.Kept != "" && p.journal.Links {
@@ -108,7 +109,7 @@ func (p *player) keepAll() {
 	}
 }
 
-// keepNone takes that back.
+// keepNone undoes keepAll.
 func (p *player) keepNone() (err error) {
 	for _, s := range p.journal.Steps {
 		if s.Kept != "" && p.journal.Links && !absent(p.view.kept(s)) {
@@ -118,7 +119,8 @@ func (p *player) keepNone() (err error) {
 	return err
 }
 
-// settle takes back the steps that can be, the last first.
+// settle takes back the steps that can be, the last first, and returns the files of the
+// others. Those steps stay as a record.
 func (p *player) settle(opt Options) (left []string, err error) {
 	var stay []*step
 	for _, s := range slices.Backward(p.journal.Steps) {
@@ -156,8 +158,8 @@ func (p *player) settle(opt Options) (left []string, err error) {
 	return left, p.stepper.disk.Remove(p.root.own(p.journal.stem() + journalSuffix))
 }
 
-// confined is an error where a file of the journal lies outside the root, be it behind a
-// link: from elsewhere, a journal is no reason to touch it.
+// confined returns an error if a file of the journal lies outside the root, even behind a
+// link: a journal from elsewhere is no reason to touch it.
 func (p *player) confined() error {
 	for _, s := range p.journal.Steps {
 		for _, path := range []string{s.Path, s.To} {
@@ -186,7 +188,8 @@ func (p *player) files() (paths []string) {
 	return paths
 }
 
-// at puts a path that tells something in place of those of drafts and kept files.
+// at names path in an error instead of a draft or kept file, whose path means nothing to
+// people.
 func at(path string, err error) error {
 	switch e := err.(type) { //nolint:errorlint // only the outermost: below it the path may matter
 	case *fs.PathError:

@@ -15,18 +15,18 @@ type Record struct {
 	ID       string
 	Time     time.Time
 	Command  []string
-	Files    int   // that were made, changed, moved or removed
-	Bytes    int64 // that are kept for it
+	Files    int   // how many were created, changed, moved or removed
+	Bytes    int64 // size of what is kept for it
 	Undone   bool
-	Undoes   string // the record that this one took back
-	Precious bool   // it is never dropped unasked
+	Undoes   string // the ID of the record that this one took back
+	Precious bool   // never dropped unasked
 
 	sets    []*journal
-	written time.Time // tells what the same second did
+	written time.Time // orders records of the same second
 }
 
-// Records returns the records of a root, the newest first. One that cannot be read stands
-// in errs, and the others all the same.
+// Records returns the records of the root dir, the newest first. errs has an error for each
+// record that cannot be read; the others are returned all the same.
 func Records(dir string) (records []Record, errs []error, err error) {
 	return readRecords(newRoot(dir).store)
 }
@@ -78,15 +78,15 @@ func readRecords(s store) (records []Record, errs []error, err error) {
 	return records, errs, nil
 }
 
-// isUndone reports whether a record was taken back, by one that was not taken back itself.
-// Records may be a stranger's, who lets two take back each other: depth ends that.
+// isUndone reports whether a record was taken back by one that was not taken back itself. A
+// stranger's records may take back each other; depth ends that.
 func isUndone(records []Record, id string, depth int) bool {
 	return depth > 0 && slices.ContainsFunc(records, func(rec Record) bool {
 		return rec.Undoes == id && !isUndone(records, rec.ID, depth-1)
 	})
 }
 
-// Steps returns what the call did, its paths relative to the root and slashed.
+// Steps returns what the call did, with paths relative to the root and with slashes.
 func (r *Record) Steps() (list []Step) {
 	for _, set := range r.sets {
 		for _, s := range set.Steps {
@@ -96,8 +96,8 @@ func (r *Record) Steps() (list []Step) {
 	return list
 }
 
-// drop removes records, and gives what that freed. A record that takes back another one
-// goes with it: else that one would count again.
+// drop removes the records for which gone returns true, and returns those that it removed.
+// With a record goes the one that it took back, which would otherwise count as not undone.
 func drop(s store, opt Options, records []Record, gone func(Record) bool) (dropped []Record) {
 	d := opt.system()
 	ids := map[string]bool{}
@@ -122,7 +122,7 @@ func drop(s store, opt Options, records []Record, gone func(Record) bool) (dropp
 		}
 		for _, j := range rec.sets {
 			if d.Remove(s.own(j.stem()+recordSuffix)) != nil {
-				continue // it stays whole
+				continue // the record stays whole
 			}
 			for _, st := range j.Steps {
 				if st.Kept != "" {
@@ -135,7 +135,7 @@ func drop(s store, opt Options, records []Record, gone func(Record) bool) (dropp
 }
 
 // makeRoom drops the oldest records of edits when what is kept has grown too large. The
-// newest stays, and what was deleted.
+// newest record stays, and so do precious ones.
 func makeRoom(s store, opt Options) []Record {
 	records, _, err := readRecords(s)
 	if err != nil {
@@ -162,8 +162,8 @@ func makeRoom(s store, opt Options) []Record {
 	return drop(s, opt, records, func(rec Record) bool { return gone[rec.ID] })
 }
 
-// Prune drops the records of a root for which gone says so, with what was kept for them,
-// and gives them. A record that takes back another one goes with it.
+// Prune drops the records of the root dir for which gone returns true, with what was kept
+// for them, and returns the dropped ones. With a record goes the one that it took back.
 func Prune(ctx context.Context, dir string, opt Options, gone func(Record) bool) ([]Record, error) {
 	r := newRoot(dir)
 	unlock, _, err := r.lock(ctx)
@@ -178,9 +178,9 @@ func Prune(ctx context.Context, dir string, opt Options, gone func(Record) bool)
 	return drop(r.store, opt, records, gone), nil
 }
 
-// Discard drops what there is of an ID that cannot be read, a record or a journal that was
-// set aside, with what was kept for it, and returns its size. The error wraps [ErrNoRecord]
-// where there is none.
+// Discard drops what is unreadable of the call id, records and journals set aside, with
+// what was kept for it. The Record that it returns counts the kept files and their bytes.
+// The error wraps [ErrNoRecord] if there is nothing to drop.
 func Discard(ctx context.Context, dir, id string, opt Options) (Record, error) {
 	rec := Record{ID: id}
 	r := newRoot(dir)

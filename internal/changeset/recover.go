@@ -11,30 +11,30 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Way is what became of a change that a run which died had begun.
+// Way is what became of a change that a dead run left unfinished.
 type Way string
 
-// What became of it.
+// The ways in which it can end.
 const (
 	Forward    Way = "forward"    // it was completed
 	Back       Way = "back"       // it was taken back
-	Stuck      Way = "stuck"      // neither can be: somebody has changed its files since
+	Stuck      Way = "stuck"      // neither is possible: somebody has changed its files since, or a step failed
 	Elsewhere  Way = "elsewhere"  // it was begun on another machine, or in another folder
-	Pending    Way = "pending"    // nobody has tried yet: a dry run leaves it
+	Pending    Way = "pending"    // not tried yet: a dry run leaves it
 	Unreadable Way = "unreadable" // its journal cannot be read
 )
 
-// Ended is one change that a run which died had begun.
+// Ended is one change that a dead run left unfinished.
 type Ended struct {
 	Root    string
 	ID      string
 	Command []string
 	Way     Way
-	Files   []string // of a stuck one: what was changed since; of others all
+	Files   []string // those changed since, if that is why it is stuck; otherwise all
 	Err     error
 }
 
-// Stuck returns the error of a change that goes neither on nor back by itself.
+// Stuck returns the error for a change that is neither completed nor taken back.
 func (e *Ended) Stuck() error {
 	switch e.Way {
 	case Unreadable:
@@ -45,8 +45,8 @@ func (e *Ended) Stuck() error {
 	return &StuckError{ID: e.ID, Files: e.Files, Err: e.Err}
 }
 
-// StuckError says that a set can go neither on nor back, since its files were changed
-// meanwhile.
+// StuckError means that a set can be neither completed nor taken back: its files were changed
+// meanwhile, or a step failed (Err).
 type StuckError struct {
 	ID    string
 	Files []string
@@ -66,18 +66,18 @@ func (e *StuckError) Error() string {
 
 func (e *StuckError) Unwrap() error { return e.Err }
 
-// Recover ends what runs that died began in a root, forward or back; see [RootOf]. [Run]
-// does so too: a verb calls it where it reads much before it drafts. A dry run only looks.
+// Recover ends what dead runs began in the root dir (see [RootOf]), forward or back. [Run] does
+// so too; a verb that reads much before it drafts calls Recover first. A dry run only looks.
 func Recover(ctx context.Context, dir string, opt Options) ([]Ended, error) {
 	return recovery{newRoot(dir), opt}.run(ctx)
 }
 
-// Unfinished returns what runs that died have begun in a root, and changes nothing.
+// Unfinished returns what dead runs left unfinished in the root dir, and changes nothing.
 func Unfinished(ctx context.Context, dir string) ([]Ended, error) {
 	return recovery{newRoot(dir), Options{DryRun: true}}.run(ctx)
 }
 
-// recovery ends what was begun in a root.
+// recovery ends what dead runs began in a root.
 type recovery struct {
 	root *root
 	opt  Options
@@ -105,16 +105,16 @@ func (r recovery) run(ctx context.Context) ([]Ended, error) {
 	return ended, nil
 }
 
-// hasJournal reports whether somebody has begun something, or is about to.
+// hasJournal reports whether a run has begun a commit, or is about to.
 func hasJournal(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return strings.HasSuffix(name, journalSuffix) || strings.HasSuffix(name, journalSuffix+draftSuffix) || strings.HasSuffix(name, probeSuffix)
 	})
 }
 
-// endAll ends every set that was begun, in the order in which they were. Who holds the
-// lock knows that nobody is at work on them; without locks that is asked of the system.
-// Where no other run had the lock since this one's last change, there is nothing to end.
+// endAll ends every set that was begun, in that order. With the lock held no other run is at
+// work on them; without locks the system is asked whether its process is gone. If no other run
+// held the lock since this one's last change, there is nothing to end.
 func (r recovery) endAll(held bool) ([]Ended, error) {
 	if held && r.root.isTurn() {
 		return nil, nil
@@ -151,8 +151,8 @@ func (r recovery) endAll(held bool) ([]Ended, error) {
 	return all, nil
 }
 
-// forget removes the drafts of journals, probes, and what was kept for sets of which nothing else
-// is left: their run died before it decided, or while their record was dropped.
+// forget removes drafts of journals, probes, and what was kept for sets of which nothing else
+// is left: their run died before it decided, or while it dropped their record.
 func (r recovery) forget(names []string) {
 	known := map[string]bool{}
 	for _, name := range names {
@@ -167,7 +167,7 @@ func (r recovery) forget(names []string) {
 			_ = r.opt.system().Remove(r.root.own(name))
 		}
 	}
-	for _, name := range names { // last: they tell that there may be something to forget
+	for _, name := range names { // last: while they exist, hasJournal finds them and this is called again
 		if strings.HasSuffix(name, journalSuffix+draftSuffix) || strings.HasSuffix(name, probeSuffix) {
 			_ = r.opt.system().Remove(r.root.own(name))
 		}
@@ -217,8 +217,8 @@ func refuseStuck(stuck []Ended, plans []*plan) error {
 	return nil
 }
 
-// sweep removes the drafts of dead runs from the folders of the root, but for those that
-// a journal names.
+// sweep removes the drafts of dead runs from the folders of the root, except those that a
+// journal names.
 func (r recovery) sweep() {
 	named := map[string]bool{}
 	names, _ := r.root.list()
@@ -243,5 +243,5 @@ func (r recovery) sweep() {
 	}
 }
 
-// isSetOf reports whether a journal is one of the sets of a call.
+// isSetOf reports whether stem is that of a second or later set of the call with this ID.
 func isSetOf(stem, id string) bool { return strings.HasPrefix(stem, id+".") }

@@ -12,8 +12,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// RootOf returns the root of a change to path: the user's folder around it, else the
-// folder that it lies in. Paths are followed to where they lead.
+// RootOf returns the root of a change to path: the user's folder around it, or else the
+// folder that it lies in, with links followed.
 func RootOf(path string) string {
 	if dir, ok := userdir.Enclosing(path); ok {
 		return userdir.RealPath(dir.Root)
@@ -21,8 +21,7 @@ func RootOf(path string) string {
 	return filepath.Dir(userdir.RealPath(path))
 }
 
-// turnFile names the file in .stchat that holds the ID of the call which was last to change
-// something.
+// turnFile names the file in .stchat that holds the ID of the last call to change something.
 const turnFile = "turn"
 
 // root is a folder whose files are changed together.
@@ -32,13 +31,13 @@ type root struct {
 	shown string // as it was given
 
 	self  *safefile.Self
-	id    string  // of this call
-	stuck []Ended // what was begun there and could not be ended
+	id    string  // the ID of this call
+	stuck []Ended // changes of dead runs that could not be ended
 
 	turn  sync.Mutex // one goroutine of the call at a time changes files
 	mu    sync.Mutex
-	sets  int   // that this call has recorded
-	links *bool // whether hard links are to be had
+	sets  int   // how many sets this call has recorded
+	links *bool // whether there are hard links; nil: not tried yet
 }
 
 func newRoot(dir string) *root {
@@ -49,8 +48,8 @@ func newRoot(dir string) *root {
 	return r
 }
 
-// lock keeps other runs off the root, and the other goroutines of this one, which the
-// system's lock does not do where there is none.
+// lock keeps other runs out of the root, and other goroutines of this run even where the
+// system has no locks. held is false there.
 func (r *root) lock(ctx context.Context) (unlock func(), held bool, err error) {
 	r.turn.Lock()
 	release, held, err := safefile.Lock(ctx, r.dir)
@@ -64,18 +63,18 @@ func (r *root) lock(ctx context.Context) (unlock func(), held bool, err error) {
 	}, held, nil
 }
 
-// takeTurn notes, under the lock, that this call is the last to change something, so that it
-// need not look again what others have begun: .stchat may hold thousands of names.
+// takeTurn notes, under the lock, that this call was the last to change something. Then it
+// need not look again for what others have begun: .stchat may hold thousands of names.
 func (r *root) takeTurn() {
 	if r.id != "" {
-		_ = os.WriteFile(r.own(turnFile), []byte(r.id), 0o600) // without it more is read
+		_ = os.WriteFile(r.own(turnFile), []byte(r.id), 0o600) // without it more has to be read
 	}
 }
 
-// loseTurn lets the next change look again: this one may have left something begun.
+// loseTurn makes the next change look again: this one may have left something unfinished.
 func (r *root) loseTurn() { _ = os.Remove(r.own(turnFile)) }
 
-// isTurn reports, under the lock, whether no other call took its turn since this one did.
+// isTurn reports, under the lock, whether this call was the last to take its turn.
 func (r *root) isTurn() bool {
 	last, err := os.ReadFile(r.own(turnFile))
 	return err == nil && r.id != "" && string(last) == r.id
@@ -101,7 +100,7 @@ func (r *root) rel(path string) (rel string, ok bool) {
 	return realName(path), false
 }
 
-// below returns the part of a path behind a folder, "" and false where it is not in it.
+// below returns the path relative to dir, or "" and false if it is not inside dir.
 func below(dir, path string) (string, bool) {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
@@ -136,7 +135,7 @@ func sameButCase(a, b string) bool {
 	return sameFile(a, b) && filepath.Dir(a) == filepath.Dir(b) && !spelled(b)
 }
 
-// spelled reports whether a folder lists a file under just this spelling.
+// spelled reports whether the folder lists the file under exactly this spelling.
 func spelled(path string) bool {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -150,7 +149,7 @@ func spelled(path string) bool {
 	return false
 }
 
-// nextSet counts the sets of a call.
+// nextSet returns the number of the call's next set, from 1.
 func (r *root) nextSet() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,7 +157,7 @@ func (r *root) nextSet() int {
 	return r.sets
 }
 
-// canLink tries once whether the root's disk has hard links.
+// canLink reports whether the root's disk has hard links. It tries only once.
 func (r *root) canLink(d *safefile.Disk) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,7 +172,7 @@ func (r *root) canLink(d *safefile.Disk) bool {
 	return *r.links
 }
 
-// at is the real path of a file of the journal.
+// at returns the real path of a file in a journal.
 func (r *root) at(path string) string {
 	if full := filepath.FromSlash(path); filepath.IsAbs(full) {
 		return full
@@ -181,7 +180,7 @@ func (r *root) at(path string) string {
 	return filepath.Join(r.dir, filepath.FromSlash(path))
 }
 
-// show is a file of the journal as its root was given.
+// show returns the path of a file in a journal, spelled as the root was given.
 func (r *root) show(path string) string {
 	if full := filepath.FromSlash(path); filepath.IsAbs(full) {
 		return full

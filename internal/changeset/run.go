@@ -14,9 +14,10 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Run drafts the units side by side. Those that share no path are committed as they are
-// drafted, others together. An error drops its own unit, and stands in its outcome. First
-// it ends what runs that died began in the roots of the units.
+// Run drafts the units in parallel and returns an outcome for each, in their order. Units
+// that share no path are committed as soon as they are drafted, others together. An error
+// drops only its own unit and is returned in its outcome. First, Run ends what dead runs
+// began in the roots of the units.
 func Run(ctx context.Context, units []Unit, opt Options) []Outcome {
 	c := &call{Options: opt, units: units, outcomes: make([]Outcome, len(units)), roots: map[string]*root{}, planned: map[string]string{}}
 	c.begin(ctx)
@@ -62,19 +63,19 @@ type call struct {
 	roots map[string]*root
 
 	mu      sync.Mutex
-	planned map[string]string // names that a dry run would give, and to what
+	planned map[string]string // real paths that a dry run would create, and how they are shown
 }
 
-// batch are the units that are committed together.
+// batch is the units that are committed together.
 type batch struct {
 	root      *root
 	units     []int
 	mu        sync.Mutex
-	left      int // not drafted yet
+	left      int // units not drafted yet
 	committed bool
 }
 
-// drafted counts one unit, and says whether it was the last.
+// drafted counts one unit, and reports whether it was the last.
 func (b *batch) drafted() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,7 +83,7 @@ func (b *batch) drafted() bool {
 	return b.left == 0
 }
 
-// begin finds the roots, and ends in each what was begun there.
+// begin finds the roots, and ends in each what dead runs began.
 func (c *call) begin(ctx context.Context) {
 	c.sets = make([]*Set, len(c.units))
 	for i, u := range c.units {
@@ -117,14 +118,14 @@ func (c *call) sameRoot(r *root) *root {
 	return nil
 }
 
-// newID makes the name of a call in a root: it sorts by time.
+// newID returns a new ID for a call in a root. IDs sort by time.
 func newID(now time.Time) string {
 	var r [4]byte
 	rand.Read(r[:]) // never fails
 	return now.UTC().Format("20060102T150405") + "-" + hex.EncodeToString(r[:])
 }
 
-// share puts units together that share a path of one root.
+// share puts units into one batch if they share a path of one root.
 func (c *call) share() {
 	c.batchOf = make([]*batch, len(c.units))
 	byPath := map[string]*batch{}
@@ -148,7 +149,7 @@ func (c *call) share() {
 		c.batchOf[i] = into
 		for _, path := range u.Shares {
 			path = follow(path)
-			if b := byPath[path]; b != nil && b != into && b.root == r { // it joins two that were apart
+			if b := byPath[path]; b != nil && b != into && b.root == r { // this unit joins two batches
 				for _, k := range b.units {
 					c.batchOf[k] = into
 				}
@@ -168,7 +169,7 @@ func (c *call) share() {
 	}
 }
 
-// draft lets one unit draft.
+// draft runs the Draft of one unit.
 func (c *call) draft(ctx context.Context, i int) {
 	u := &c.units[i]
 	s := &Set{opt: c.Options, root: c.roots[u.Root]}
@@ -180,7 +181,7 @@ func (c *call) draft(ctx context.Context, i int) {
 		}
 		p.Bytes = p.draft.Size()
 		if err == nil {
-			err = p.draft.finish() // what fills a disk does so before anything has a name
+			err = p.draft.finish() // a full disk shows before anything has a name
 		}
 	}
 	if err != nil {
@@ -194,7 +195,7 @@ func (c *call) draft(ctx context.Context, i int) {
 // commit gives the drafts of a batch their names, all or none.
 func (c *call) commit(ctx context.Context, b *batch) {
 	b.committed = true
-	var units []int // that were drafted
+	var units []int // those drafted without an error
 	for _, i := range b.units {
 		if c.sets[i] != nil && c.outcomes[i].Err == nil {
 			units = append(units, i)
@@ -236,7 +237,8 @@ func (c *call) commit(ctx context.Context, b *batch) {
 	}
 }
 
-// rehearse notes the names that a dry run would give: the next unit finds them taken.
+// rehearse notes the names that a dry run would give, so that they are taken for the next
+// unit.
 func (c *call) rehearse(plans []*plan) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,28 +10,30 @@ import (
 	"stchat/internal/safefile"
 )
 
-// ErrOtherRoot means that one set was to edit files of two folders, which no journal and
-// no undo could hold together.
+// ErrOtherRoot means that one set would edit files of two roots, which no journal and no
+// undo could keep together.
 var ErrOtherRoot = errors.New("is in another folder than the rest of what is changed together")
 
-// Set is what one unit does to one root, a user folder or else the chat's own folder;
-// outside it it only creates. It is for one goroutine.
+// Set is what one unit does to one root, a user folder or else the chat's own folder.
+// Outside the root it only creates. It is for one goroutine.
 type Set struct {
 	opt    Options
 	root   *root
 	plans  []*plan
 	relied []reliance
-	// undoing is set where a record is taken back: what was created outside the root goes.
+	// undoing is set when a record is taken back: then files outside the root, which it
+	// created, may be removed.
 	undoing bool
 }
 
-// reliance is a file that was judged by.
+// reliance is a file that the unit relied on.
 type reliance struct {
 	path string
 	was  safefile.Stamp
 }
 
-// Create drafts a file under a name that is free now, and must be at the commit.
+// Create drafts a new file. Its name must be free now and at the commit; otherwise the
+// error is a [*safefile.ExistsError].
 func (s *Set) Create(path, about string, how ...DraftOption) (*Draft, error) {
 	if err := free(path); err != nil {
 		return nil, err
@@ -39,8 +41,8 @@ func (s *Set) Create(path, about string, how ...DraftOption) (*Draft, error) {
 	return s.draft(&plan{Step: Step{Do: Create, Path: path, About: about}, real: realOf(path)}, how)
 }
 
-// Replace drafts what takes the place of a file, which must still be as it was when it
-// was judged.
+// Replace drafts the replacement of a file, which must still have the stamp was at the
+// commit.
 func (s *Set) Replace(path string, was safefile.Stamp, about string, how ...DraftOption) (*Draft, error) {
 	if err := s.edits(path); err != nil {
 		return nil, err
@@ -48,14 +50,14 @@ func (s *Set) Replace(path string, was safefile.Stamp, about string, how ...Draf
 	return s.draft(&plan{Step: Step{Do: Replace, Path: path, About: about}, real: realOf(path), was: was}, how)
 }
 
-// Drop takes back a draft in which nothing came to change.
+// Drop takes back a draft that turned out to change nothing.
 func (s *Set) Drop(d *Draft) {
 	d.discard()
 	s.plans = slices.DeleteFunc(s.plans, func(p *plan) bool { return p.draft == d })
 }
 
-// Edit changes a file that stands. With the zero stamp the edit is made to whatever
-// stands there at the commit, else the file must be as it was.
+// Edit changes an existing file. With the zero stamp the edit is made to whatever the file
+// holds at the commit; otherwise the file must still have the stamp was.
 func (s *Set) Edit(path string, was safefile.Stamp, e Edit, about string) error {
 	if err := s.edits(path); err != nil {
 		return err
@@ -85,7 +87,7 @@ func (s *Set) Move(from, to string, was safefile.Stamp, about string) error {
 	return nil
 }
 
-// Remove takes a file away; it is kept for undo.
+// Remove removes a file; it is kept for undo.
 func (s *Set) Remove(path string, was safefile.Stamp, about string) error {
 	if err := s.goes(path); err != nil {
 		return err
@@ -94,8 +96,8 @@ func (s *Set) Remove(path string, was safefile.Stamp, about string) error {
 	return nil
 }
 
-// Rely says that path was read, and judged by: the set is not committed when it is not
-// as it was. The zero stamp is that of no file.
+// Rely notes that the unit relied on the file at path: the set is not committed if the
+// file no longer has the stamp was. The zero stamp means that there was no file.
 func (s *Set) Rely(path string, was safefile.Stamp) {
 	s.relied = append(s.relied, reliance{path, was})
 }
@@ -114,7 +116,7 @@ func (s *Set) draft(p *plan, how []DraftOption) (*Draft, error) {
 	return d, nil
 }
 
-// free is an error where a name is taken, on the disk or by this call.
+// free returns an error if there is a file at path already.
 func free(path string) error {
 	_, err := os.Lstat(path)
 	switch {
@@ -126,7 +128,7 @@ func free(path string) error {
 	return nil
 }
 
-// edits is an error where a file cannot be replaced, or lies elsewhere.
+// edits returns an error if a file cannot be replaced, or lies outside the root.
 func (s *Set) edits(path string) error {
 	if err := safefile.CanReplace(path); err != nil {
 		return err
@@ -134,7 +136,7 @@ func (s *Set) edits(path string) error {
 	return s.inside(path)
 }
 
-// goes is an error where a file cannot be moved or removed.
+// goes returns an error if a file cannot be moved or removed, or lies outside the root.
 func (s *Set) goes(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -153,7 +155,7 @@ func (s *Set) inside(path string) error {
 	return nil
 }
 
-// discard removes the drafts that were not given their names.
+// discard removes the drafts that were not published or released.
 func (s *Set) discard() {
 	for _, p := range s.plans {
 		p.draft.discard()

@@ -7,16 +7,16 @@ import (
 	"stchat/internal/safefile"
 )
 
-// Settled is what became of a change that a person has decided about.
+// Settled is the result of [Settle].
 type Settled struct {
-	Left  []string // files that were left as they are, since somebody changed them
-	Aside []string // journals that cannot be read, under their new names
+	Left  []string // files left as they are, since somebody changed them
+	Aside []string // unreadable journals, under their new names
 }
 
-// Settle takes back what can be taken back of a change that neither goes on nor back by
-// itself (see [Unfinished]): a person has decided it. What was kept of files that are left
-// as they are stays, under the same ID. A journal that cannot be read is set aside, with
-// all that was kept for it, until [Discard] drops it.
+// Settle takes back what it can of the change id in the root dir, which was neither
+// completed nor taken back (see [Unfinished]), on a person's decision. For files that are
+// left as they are, the kept content stays, under the same ID. An unreadable journal is
+// set aside, with all that was kept for it, until [Discard] drops it.
 func Settle(ctx context.Context, dir, id string, opt Options) (done Settled, err error) {
 	r := newRoot(dir)
 	unlock, held, err := r.lock(ctx)

@@ -12,8 +12,8 @@ import (
 	"stchat/internal/safefile"
 )
 
-// copied is up to which size a file is copied to keep it, where it can neither be linked
-// nor has to be: a larger one is renamed.
+// copied is the largest file, in bytes, that is copied to keep it where it cannot be
+// linked; a larger one is renamed.
 const copied = 64 << 20
 
 // stepper makes single steps, and takes them back.
@@ -24,7 +24,7 @@ type stepper struct {
 	dirs map[string]bool // folders whose names changed
 }
 
-// make makes a step, unless it was made.
+// make makes a step unless it has been made.
 func (d *stepper) make(s *step) error {
 	path := d.view.path(s)
 	if d.view.made(s) {
@@ -64,7 +64,7 @@ func (d *stepper) make(s *step) error {
 	}
 }
 
-// rename gives a file another name that is free, or its own in other letter case.
+// rename gives a file another name that is free, or its own in another letter case.
 func (d *stepper) rename(from, to string) error {
 	if sameButCase(from, to) {
 		return d.disk.Rename(from, to, d.sync)
@@ -73,14 +73,14 @@ func (d *stepper) rename(from, to string) error {
 }
 
 // keep puts the old file where undo finds it, and makes sure that it is the one that was
-// judged: a link costs nothing; a copy, or else a rename, is for where there are none.
+// judged. It makes a link, which costs nothing, or without links a copy or a rename.
 func (d *stepper) keep(s *step, path string) error {
 	kept := d.view.kept(s)
 	if absent(path) {
-		return nil // the gap
+		return nil // the gap of a rename, see view.gap
 	}
 	if !absent(kept) {
-		return at(path, d.view.checkKept(kept, s.Was)) // in place, since it was linked
+		return at(path, d.view.checkKept(kept, s.Was)) // may have changed since it was linked
 	}
 	err := fs.ErrInvalid
 	if d.view.links {
@@ -93,7 +93,7 @@ func (d *stepper) keep(s *step, path string) error {
 		return err
 	}
 	if err := at(path, d.view.checkKept(kept, s.Was)); err != nil {
-		if absent(path) { // renamed: somebody's save went with it
+		if absent(path) { // it was renamed, and somebody's save with it
 			return errors.Join(err, d.disk.Publish(kept, path, d.sync))
 		}
 		return errors.Join(err, d.disk.Remove(kept))
@@ -148,7 +148,7 @@ func (d *stepper) revert(s *step) error {
 func (d *stepper) unmake(s *step, path string) error {
 	switch s.Do {
 	case Create:
-		if isKept(s.Temp) { // it came from there: undo of a removal, without links
+		if isKept(s.Temp) { // the kept file was the draft: undo of a removal, without links
 			return d.disk.Publish(path, d.view.temp(s), d.sync)
 		}
 		return d.disk.Remove(path)
@@ -181,7 +181,7 @@ func (d *stepper) unmake(s *step, path string) error {
 	}
 }
 
-// bring gives what was kept its name back; on another disk that takes a copy.
+// bring gives a kept file its name back; on another disk that takes a copy.
 func (d *stepper) bring(kept, path string, put func(from, to string, sync bool) error) error {
 	err := put(kept, path, d.sync)
 	if err == nil || sameDisk(kept, path) {
@@ -197,7 +197,8 @@ func (d *stepper) bring(kept, path string, put func(from, to string, sync bool) 
 	return d.disk.Remove(kept)
 }
 
-// copyFile copies a file with its mode and time, so that the copy is known as it.
+// copyFile copies a file with its mode and time, so that the copy is recognised as the
+// file.
 func copyFile(disk *safefile.Disk, sync bool, from, to string) (err error) {
 	in, err := safefile.Open(from)
 	if err != nil {
@@ -229,7 +230,7 @@ func copyFile(disk *safefile.Disk, sync bool, from, to string) (err error) {
 	return err
 }
 
-// sameDisk reports whether two files lie on one disk, as far as their folders tell.
+// sameDisk reports whether two files lie on one disk, judging by their folders.
 func sameDisk(a, b string) bool {
 	x, _, err := safefile.FileID(filepath.Dir(a))
 	y, _, err2 := safefile.FileID(filepath.Dir(b))

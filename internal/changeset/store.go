@@ -11,24 +11,23 @@ import (
 	"stchat/internal/safefile"
 )
 
-// folder is where a root keeps journals, records and what is kept for undo.
+// folder is the name of the folder, in a root, for journals, records and kept files.
 const folder = ".stchat"
 
-// store is the folder .stchat of a root: its journals, its records, and what is kept
-// for them.
+// store is the folder .stchat of a root, with its journals, records and kept files.
 type store struct{ dir string } // the root's
 
 // own returns the path of one of its files.
 func (s store) own(name string) string { return filepath.Join(s.dir, folder, name) }
 
-// MakeFolder makes the folder .stchat of a root, and returns its path.
+// MakeFolder creates the folder .stchat of a root, if it is missing, and returns its path.
 func MakeFolder(root string) (string, error) {
 	s, d := store{realOf(root)}, safefile.System()
 	return s.own(""), s.make(&d, true)
 }
 
-// make makes the folder, for its owner alone, and belonging to whom the root belongs, with
-// a .gitignore. What a killed run made of it, or another run is about to, is made whole.
+// make creates the folder with a .gitignore, private and with the root's owner. It
+// completes what a killed run, or one at work, has created only in part.
 func (s store) make(d *safefile.Disk, sync bool) error {
 	dir, ignore := s.own(""), s.own(".gitignore")
 	if ok, err := s.has(); err != nil || ok && !absent(ignore) {
@@ -50,7 +49,7 @@ func (s store) make(d *safefile.Disk, sync bool) error {
 	return d.SyncDir(s.dir)
 }
 
-// has reports whether there is the folder; something else under its name is an error.
+// has reports whether the folder exists; anything else under its name is an error.
 func (s store) has() (bool, error) {
 	info, err := os.Lstat(s.own(""))
 	switch {
@@ -64,7 +63,7 @@ func (s store) has() (bool, error) {
 	return true, nil
 }
 
-// list returns the names in .stchat in their order, none where there is no such folder.
+// list returns the names in .stchat, sorted; none if there is no such folder.
 func (s store) list() ([]string, error) {
 	if ok, err := s.has(); !ok || err != nil {
 		return nil, err

@@ -11,16 +11,16 @@ import (
 var (
 	// ErrNothing means that there is no record to undo.
 	ErrNothing = errors.New("there is nothing to undo")
-	// ErrNoRecord means that there is no record of an ID.
+	// ErrNoRecord means that there is no record with this ID.
 	ErrNoRecord = errors.New("there is no such record")
 	// ErrUndone means that a record was taken back already.
 	ErrUndone = errors.New("is undone already")
 	// ErrElsewhere means that a record was made on another machine, or before its folder was
-	// copied, so that files are not known again for certain.
+	// copied, so that its files cannot be recognised for certain.
 	ErrElsewhere = errors.New("was made on another machine, or before the folder was copied or restored")
 )
 
-// SinceError says which files are not as a call left them, so that it cannot be undone.
+// SinceError means that a call cannot be undone, since Files are no longer as it left them.
 type SinceError struct {
 	ID    string
 	Files []string
@@ -30,9 +30,9 @@ func (e *SinceError) Error() string {
 	return fmt.Sprintf("%s cannot be undone: changed since: %s", e.ID, strings.Join(e.Files, ", "))
 }
 
-// LostError says that the old content of a file is not there any more, or was changed.
+// LostError means that the old content of a file is gone or was changed.
 type LostError struct {
-	Path string // of the file whose old content it was
+	Path string // the file whose old content it was
 	Kept string
 }
 
@@ -40,20 +40,21 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("%s: its old content is gone, or was changed: %s", e.Path, e.Kept)
 }
 
-// Undoing is a record on its way back.
+// Undoing is a record that is being taken back.
 type Undoing struct {
 	Unit   // takes the record back, and is recorded itself
 	Record Record
-	// Left are files that are left as they are, since somebody changed them: known when
-	// the unit has drafted, and only where that was allowed.
+	// Left are the files left as they are, since somebody changed them. It is set once the
+	// unit has drafted, and only with force.
 	Left []string
 }
 
-// Undo returns the unit that takes a record of a root back: what was created goes, what was
-// replaced or removed comes back. id is empty for the newest record that is neither undone
-// nor made by undo. Where a file is not as the call left it, the unit fails with a
-// [*SinceError]; with force it leaves such files as they are. force also takes back what was
-// recorded elsewhere.
+// Undo returns the unit that takes back a record of the root dir: what was created goes,
+// what was replaced or removed comes back. An empty id means the newest record that is
+// neither undone nor made by undo. If a file is not as the call left it, the unit fails with
+// a [*SinceError]; with force it leaves such files as they are. force also takes back what
+// was recorded elsewhere. The errors wrap [ErrNothing], [ErrNoRecord], [ErrUndone] and
+// [ErrElsewhere], or are those of unreadable records.
 func Undo(dir, id string, force bool) (*Undoing, error) {
 	r := newRoot(dir)
 	records, errs, err := readRecords(r.store)

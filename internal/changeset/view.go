@@ -8,13 +8,13 @@ import (
 	"stchat/internal/safefile"
 )
 
-// view tells what has become of the steps of a journal. It goes by what is on the disk
-// alone, so that whoever ends a dead run's change sees what that run would have seen.
+// view finds out what has become of the steps of a journal. It goes only by what is on the
+// disk, so that a run that ends a dead run's change sees what that run would have seen.
 type view struct {
 	places
-	links bool // hard links are to be had
-	// loose tells files by size, time and hash instead of by inode: in a folder that was
-	// copied, and where inodes are not real.
+	links bool // the disk has hard links
+	// loose recognises files by size, time and hash instead of by inode: in a folder that
+	// was copied, and where inodes are not real.
 	loose bool
 }
 
@@ -22,7 +22,8 @@ func newView(r *root, j *journal) view {
 	return view{places: places{r}, links: j.Links, loose: !j.Links}
 }
 
-// is reports whether the file at path is the one that is known; nil is that of no file.
+// is reports whether the file at path is the one that id identifies; a nil id means that
+// there is none.
 func (v view) is(path string, id *safefile.Ident) bool {
 	if id == nil {
 		return absent(path)
@@ -31,11 +32,11 @@ func (v view) is(path string, id *safefile.Ident) bool {
 	return err == nil && sameIdent(now, *id, v.loose)
 }
 
-// isKept says so of what was kept, which may be a copy.
+// isKept is like is, for a kept file, which may be a copy.
 func (v view) isKept(path string, id *safefile.Ident) bool { return v.checkKept(path, id) == nil }
 
 // checkKept is isKept with the reason: safefile.ErrChanged, or that the file cannot be
-// read. A file's content is read only where nothing else tells.
+// read. A file's content is read only where nothing else decides.
 func (v view) checkKept(path string, id *safefile.Ident) error {
 	if !v.loose && v.is(path, id) {
 		return nil
@@ -67,8 +68,8 @@ func (v view) made(s *step) bool {
 	}
 }
 
-// canMake reports whether a step that was not made can be: its file is as it was, its name
-// free, its draft there.
+// canMake reports whether a step that has not been made can be: its file is as it was, its
+// name is free and its draft is there.
 func (v view) canMake(s *step) bool {
 	path := v.path(s)
 	switch s.Do {
@@ -85,42 +86,43 @@ func (v view) canMake(s *step) bool {
 	}
 }
 
-// gap is the moment between the two renames that replace a large file where there are no
-// hard links: the old one has gone to be kept, the new one has no name yet.
+// gap reports whether a step stopped between the two renames that replace a large file
+// where there are no hard links: the old file has been renamed to keep it, the new one has
+// no name yet.
 func (v view) gap(s *step) bool {
 	return s.Do == Replace && !v.links && absent(v.path(s)) && v.isKept(v.kept(s), s.Was)
 }
 
-// placeholder is an empty file that holds a name where a file can be put in place in no
-// other way.
+// placeholder reports whether path is an empty file that reserves a name, as is done where
+// there is no other way to put a file in place.
 func (v view) placeholder(path string) bool {
 	info, err := os.Lstat(path)
 	return !v.links && err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
-// touched says of a step that does not look made whether it was, and its file changed
-// since. Where that cannot be told, it is said to be.
+// touched reports, for a step that does not look made, whether it was made and its file
+// was changed since; true if that cannot be known.
 func (v view) touched(s *step) bool {
 	path := v.path(s)
 	switch s.Do {
-	case Create: // the draft is gone only when it got its name, or was taken back
+	case Create: // the draft is gone only if it got its name, or was taken back
 		return !absent(path) && !v.is(v.temp(s), s.Now)
 	case Replace:
 		return !v.is(path, s.Was) && v.isKept(v.kept(s), s.Was) && !v.is(v.temp(s), s.Now)
-	case link, unlink: // what was saved in place is under both names: either can go
+	case link, unlink: // what was saved in place has both names: either can go
 		return !v.is(path, s.Was) && !absent(v.to(s)) && !sameFile(path, v.to(s))
-	case Move: // where there is no new name, nothing was done yet, or nothing is left to take back
+	case Move: // without the new name nothing was done yet, or nothing is left to take back
 		return !v.is(path, s.Was) && !absent(v.to(s))
-	default: // what was only linked to be kept was not removed
+	default: // a file that was only linked to keep it was not removed
 		return !v.is(path, s.Was) && !absent(v.kept(s)) && !sameFile(path, v.kept(s))
 	}
 }
 
-// linked says of a move whether its file has both names still, whatever is in it.
+// linked reports whether the file of a move still has both names, whatever is in it.
 func (v view) linked(s *step) bool { return s.Do == link && sameFile(v.path(s), v.to(s)) }
 
-// taken says of a new name that was made whether the old one is somebody else's now: the
-// file has no other place to go back to.
+// taken reports whether the old name of a moved file is another file's now, so that it
+// cannot go back.
 func (v view) taken(s *step) bool {
 	path := v.path(s)
 	return s.Do == link && !absent(path) && !v.is(path, s.Was)

@@ -1,13 +1,13 @@
 // Package chat opens a SillyTavern chat: one JSONL file whose first surviving
-// line is the header and whose further lines are messages, in the folder that
-// says whose chat it is.
+// line is the header and whose other lines are messages, in a folder that shows
+// whose chat it is.
 //
-// It joins what the packages below it know one by one: the file's bytes and
+// It brings together what the packages below it provide: the file's bytes and
 // lines (jsonl), the header (meta), the place in the user folder (userdir) and
-// the groups that list the chat (group). It only reads. What is damaged at the
-// head of the file is kept beside the chat for the caller to judge; the lines
-// behind the header are the caller's to read, with the jsonl package, from
-// Body on.
+// the groups that list the chat (group). It opens a chat without changing it,
+// and renders edited ones ([Lines]). Damage at the head of the file is returned
+// with the chat for the caller to judge. The caller reads the lines after the
+// header itself, with the jsonl package, from Body on.
 package chat
 
 import (
@@ -28,7 +28,7 @@ import (
 // Stdin is the path that stands for standard input.
 const Stdin = "-"
 
-// Chat is an open chat file. Close it.
+// Chat is an open chat file. It must be closed.
 type Chat struct {
 	Path string // as given
 	Name string // the file's name without .jsonl; empty for standard input
@@ -40,25 +40,25 @@ type Chat struct {
 	Owner  string        // the character's folder or the group's name
 	Dir    userdir.Dir   // the user folder
 	HasDir bool          // whether there is one
-	Groups []*group.File // the groups that list the chat, where it is a group chat
+	Groups []*group.File // the groups that list the chat, if it is a group chat
 
 	HeaderKind  HeaderKind
-	Header      *meta.Header  // nil where the file has none
+	Header      *meta.Header  // nil if the file has none
 	HeaderPlace jsonl.Place   // where its line is in the file, without BOM and line end
-	HeaderLine  int           // its physical line, from 1; 0 where there is none
-	Damage      jsonl.Damages // damaged lines up to and with the header
+	HeaderLine  int           // its physical line, from 1; 0 if there is none
+	Damage      jsonl.Damages // damaged lines up to and including the header
 	BadUTF8     bool          // the header has invalid UTF-8
 
-	Body     int64 // the place in the file where the messages begin
+	Body     int64 // the byte offset in the file where the messages begin
 	BodyLine int   // physical lines before it
 
 	file  *os.File
 	close func()
 }
 
-// Open opens a chat and reads it up to its header. Damage there is no error:
-// see Damage and HeaderKind. What is no chat is [ErrNotChat]. Errors name the
-// path.
+// Open opens a chat and reads it up to its header. Damage there is no error: see
+// Damage and HeaderKind. The error wraps [ErrNotChat] for what is no chat.
+// Errors name the path.
 func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 	c := &Chat{Path: path, Kind: userdir.File, HeaderKind: None}
 	var err error
@@ -137,8 +137,9 @@ func lookUp(g Groups, dir userdir.Dir) (*group.Set, error) {
 	return group.LoadAll(dir.Groups())
 }
 
-// OpenRegular opens a file for reading, and refuses what is not a regular one
-// before opening it: a FIFO would wait for its writer.
+// OpenRegular opens a file for reading, and refuses one that is not regular
+// before opening it, since opening a FIFO would wait for a writer. The error
+// wraps [ErrNotRegular], except for a folder.
 func OpenRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -161,7 +162,8 @@ func (c *Chat) stamp() (err error) {
 	return nil
 }
 
-// Unchanged is jsonl.ErrChanged when the file is not as it was opened.
+// Unchanged returns an error that wraps [jsonl.ErrChanged] if the file is not as
+// it was when it was opened.
 func (c *Chat) Unchanged() error {
 	now, err := safefile.StampOf(c.file)
 	if err == nil && !now.Same(c.Stamp) {
@@ -173,12 +175,12 @@ func (c *Chat) Unchanged() error {
 	return nil
 }
 
-// Errorf makes an error about the chat, with its path in front.
+// Errorf returns an error about the chat, with its path in front.
 func (c *Chat) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", c.Label(), fmt.Errorf(format, args...))
 }
 
-// Label is the path as a person knows it.
+// Label returns the path for people: "standard input" instead of "-".
 func (c *Chat) Label() string {
 	if c.Path == Stdin {
 		return "standard input"
@@ -186,7 +188,8 @@ func (c *Chat) Label() string {
 	return c.Path
 }
 
-// Close lets go of the file.
+// Close closes the file, unless it is the caller's. It may be called more than
+// once, and on nil.
 func (c *Chat) Close() {
 	if c != nil && c.close != nil {
 		c.close()
@@ -194,12 +197,13 @@ func (c *Chat) Close() {
 	}
 }
 
-// DamageError returns the error of a damaged line of the chat.
+// DamageError returns an error for a damaged line of the chat. It wraps
+// [ErrDamaged].
 func (c *Chat) DamageError(d jsonl.Damage) error {
 	return &damageError{jsonl.LineError{Path: c.Label(), Damage: d}}
 }
 
-// readHead finds the header, or that there is none.
+// readHead reads the header, if there is one.
 func (c *Chat) readHead(ctx context.Context, buf *jsonl.Buffer) error {
 	if buf == nil {
 		buf = new(jsonl.Buffer)
@@ -211,7 +215,7 @@ func (c *Chat) readHead(ctx context.Context, buf *jsonl.Buffer) error {
 	c.Damage = head.Skipped
 	for _, d := range head.Skipped.First {
 		if d.Code != jsonl.BOM {
-			c.HeaderKind = Damaged // what was the first line is gone
+			c.HeaderKind = Damaged // the first line, perhaps the header, is damaged
 		}
 	}
 	if head.Line == nil {
@@ -242,26 +246,27 @@ func (c *Chat) readHead(ctx context.Context, buf *jsonl.Buffer) error {
 	return nil
 }
 
-// OutputHeader returns a header to edit and write: the chat's own, or, where it
-// has none, a whole one with the metadata that an old group file keeps for it.
+// OutputHeader returns a header to edit and write: the chat's own, or, if it has
+// none, a complete one with the metadata that an old group file keeps for it.
 func (c *Chat) OutputHeader() *meta.Header {
 	if c.Header != nil {
 		return c.Header
 	}
 	h := meta.New()
 	if old, ok := c.GroupMetadata(); ok {
-		// it was read as an object, so it merges
+		// it was read as an object, so Merge cannot fail
 		_ = h.Change(func(metadata []byte) ([]byte, error) { return patch.Merge(metadata, old) })
 	}
 	return h
 }
 
 // Metadata returns the chat's metadata as SillyTavern would load it: the
-// header's, else what an old group file keeps for the chat, else {}.
+// header's, or what an old group file keeps for the chat, or {}.
 func (c *Chat) Metadata() *rawjson.Object { return c.OutputHeader().Metadata() }
 
-// GroupMetadata returns what the first group that lists the chat keeps for it in
-// the layout up to 1.14 (FORMATS.md E1.1).
+// GroupMetadata returns the raw metadata that a group keeps for the chat in the
+// layout up to 1.14 (FORMATS.md E1.1): that of the first group listing the chat
+// that has any.
 func (c *Chat) GroupMetadata() (raw []byte, ok bool) {
 	for _, g := range c.Groups {
 		if raw, ok := g.OldMetadata(c.Name); ok {

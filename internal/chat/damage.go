@@ -6,10 +6,10 @@ import (
 	"stchat/internal/jsonl"
 )
 
-// ErrDamaged is the kind of what [Chat.DamageError] returns.
+// ErrDamaged is wrapped by the errors that [Chat.DamageError] returns.
 var ErrDamaged = errors.New("damaged")
 
-// damageError reads as its line's error does, PATH:LINE:COLUMN: what is wrong.
+// damageError formats as its line's error does, PATH:LINE:COLUMN: reason.
 type damageError struct{ line jsonl.LineError }
 
 func (e *damageError) Error() string   { return e.line.Error() }

@@ -18,14 +18,14 @@ import (
 type target struct {
 	index  int
 	at     span
-	absent bool // there is no header; at is where one goes
+	absent bool // there is no header; it goes to at
 	edits  []LineEdit
 }
 
 // span is a stretch of the file, in bytes.
 type span struct{ off, len int64 }
 
-// errorf makes an error about the line.
+// errorf returns err as one about the line.
 func (t *target) errorf(err error) error {
 	if t.index == HeaderIndex {
 		return fmt.Errorf("the header: %w", err)
@@ -33,8 +33,8 @@ func (t *target) errorf(err error) error {
 	return fmt.Errorf("message %d: %w", t.index, err)
 }
 
-// stands reports whether the message that the edits mean is where t says. One of
-// which nothing is known stands nowhere.
+// stands reports whether the message that the edits mean is at t.at. If an edit
+// has no hash, it returns false.
 func (t *target) stands(src jsonl.Source) (bool, error) {
 	if slices.ContainsFunc(t.edits, func(e LineEdit) bool { return e.Hash == 0 }) {
 		return false, nil
@@ -45,7 +45,7 @@ func (t *target) stands(src jsonl.Source) (bool, error) {
 	}
 	for _, off := range []int64{t.at.off - 1, end} {
 		if off < 0 || off == src.Size {
-			continue // the file's own front or end
+			continue // the file's start or end
 		}
 		b, err := src.Section(off, 1)
 		if err != nil {
@@ -58,7 +58,7 @@ func (t *target) stands(src jsonl.Source) (bool, error) {
 	return t.same(src)
 }
 
-// same reports whether the line at t is the one that the edits mean.
+// same reports whether the line at t.at is the one that the edits mean.
 func (t *target) same(src jsonl.Source) (bool, error) {
 	h := fnv.New64a()
 	n, err := io.Copy(h, io.NewSectionReader(src.R, t.at.off, t.at.len))
@@ -67,7 +67,7 @@ func (t *target) same(src jsonl.Source) (bool, error) {
 	return n == t.at.len && !slices.ContainsFunc(t.edits, other), err
 }
 
-// edit makes the edits to the line.
+// edit returns the edits to the line as one.
 func (t *target) edit(src jsonl.Source) (jsonl.Edit, error) {
 	out := jsonl.Edit{Splice: rawjson.Splice{At: t.at.off, Len: t.at.len}}
 	var line []byte
@@ -99,8 +99,8 @@ func (t *target) edit(src jsonl.Source) (jsonl.Edit, error) {
 	return out, nil
 }
 
-// front makes new lines in front of the first one of an edit to a header that is
-// missing.
+// front turns an edit to a missing header into one that adds lines before the
+// first.
 func (t *target) front(src jsonl.Source, e *jsonl.Edit) {
 	lines := e.After
 	if e.Data != nil && !e.Gone {
@@ -113,7 +113,7 @@ func (t *target) front(src jsonl.Source, e *jsonl.Edit) {
 	e.After, e.Gone = nil, false
 }
 
-// locate finds the lines in src. The error wraps [jsonl.ErrChanged] where one is
+// locate finds the lines in src. The error wraps [jsonl.ErrChanged] if one is
 // missing or is not what it was.
 func locate(ctx context.Context, src jsonl.Source, targets []*target) error {
 	if len(targets) == 0 {
@@ -146,7 +146,7 @@ func locate(ctx context.Context, src jsonl.Source, targets []*target) error {
 
 func isHead(head jsonl.Head) bool { return head.Line != nil && meta.IsHeader(head.Line) }
 
-// count finds messages by counting as SillyTavern does.
+// count finds messages by counting lines as SillyTavern does.
 func count(ctx context.Context, src jsonl.Source, head jsonl.Head, messages []*target) error {
 	opt := jsonl.MapOptions{From: head.Off, Limit: messages[len(messages)-1].index + 1, Keys: jsonl.NewKeys()}
 	if isHead(head) {

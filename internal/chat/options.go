@@ -10,36 +10,38 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Options says how a chat is opened.
+// Options control how a chat is opened.
 type Options struct {
-	Data   string    // the user folder; empty: found from the chat's own path
-	Groups Groups    // where groups are looked up; nil: read at each call
+	Data   string    // the user folder; empty: found from the chat's path
+	Groups Groups    // where groups are looked up; nil: read anew by each Open
 	Stdin  io.Reader // what the path "-" reads
 
-	// Content is read in place of what the path leads to, which need not be there. It
-	// stays open.
+	// Content, unless nil, is read instead of the file at the path, which need not
+	// exist. It stays open.
 	Content *os.File
 
-	// Regular says that the path has just been listed as a regular file, so
-	// that it need not be looked at before it is opened.
+	// Regular means that the path has just been listed as a regular file, so that it
+	// need not be checked before it is opened.
 	Regular bool
 
-	// Buffer is memory to read the head with, for who opens many chats; nil: its own.
+	// Buffer is memory for reading the head, to reuse when opening many chats; nil:
+	// allocated anew.
 	Buffer *jsonl.Buffer
 
-	// View is what is read in place of the file's bytes, as one who is about to
-	// change the file sees it; nil: the file. The places are those in the view.
+	// View, unless nil, returns what to read instead of the file's bytes, such as the
+	// file with pending changes. All places are those in the view.
 	View func(file jsonl.Source) jsonl.Source
 
-	// Any says that the chat is only looked at, so that a file whose lines do
-	// not look like a chat's may be opened too.
+	// Any means that the chat is only looked at, so that a file whose lines do not
+	// look like a chat's may be opened, too.
 	Any bool
 }
 
-// Groups looks up the group files of a user folder, once a folder.
+// Groups looks up the group files of a user folder, once per folder.
 type Groups interface {
 	In(dir userdir.Dir) (*group.Set, error)
 }
 
-// ErrNotRegular means that a path is no file that can be read twice.
+// ErrNotRegular means that a path leads to something that cannot be read twice, such
+// as a pipe.
 var ErrNotRegular = errors.New("not a regular file; to read a pipe, give - and feed it to standard input")

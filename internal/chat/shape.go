@@ -15,12 +15,12 @@ import (
 // shape, so that no command may write into it or make a chat of it.
 var ErrNotChat = errors.New("not a chat")
 
-// shapeLines is how many objects at the start of a file are looked at to tell
-// whether they are messages.
+// shapeLines is how many objects at the start of a file are checked for whether
+// they are messages.
 const shapeLines = 20
 
-// CheckName is [ErrNotChat] for a path that does not end in .jsonl, in
-// whatever letter case.
+// CheckName returns an error that wraps [ErrNotChat] if path does not end in
+// .jsonl, in any letter case.
 func CheckName(path string) error {
 	if path == Stdin || userdir.HasExtension(path) {
 		return nil
@@ -28,13 +28,12 @@ func CheckName(path string) error {
 	return fmt.Errorf("%s: %w: its name does not end in %s", path, ErrNotChat, names.Extension)
 }
 
-// CheckShape is [ErrNotChat] for a file that is elsewhere than where
-// SillyTavern keeps chats, and of whose first objects most are no messages:
-// they lack a text mes, or both a name and a boolean is_user. header says that
-// its first surviving line is a header: then a text mes is enough, and nothing is
-// asked of the lines where the header has chat_metadata; a user_name alone is what
-// a log may have in every line. A file of which no other line survives shows
-// nothing: it passes, having nothing to be made a chat of.
+// CheckShape returns an error that wraps [ErrNotChat] if a file is not where
+// SillyTavern keeps chats and at most half of its first objects are messages. A
+// message has a text mes, and a name or a boolean is_user. header says that the
+// first surviving line is a header: then a text mes is enough, and if the header
+// has chat_metadata the lines are not checked; a user_name alone may be in every
+// line of a log. A file without other surviving lines passes: it shows nothing.
 func CheckShape(ctx context.Context, path string, src jsonl.Source, header bool) error {
 	if path == Stdin {
 		return nil
@@ -52,7 +51,7 @@ func CheckShape(ctx context.Context, path string, src jsonl.Source, header bool)
 		return err
 	}
 	if header {
-		all.objects-- // which the header is
+		all.objects-- // the header
 		all.messages = all.texts
 	}
 	if all.objects <= 0 || 2*all.messages > all.objects {
@@ -61,11 +60,11 @@ func CheckShape(ctx context.Context, path string, src jsonl.Source, header bool)
 	return fmt.Errorf("%s: %w: it is in no chats folder of SillyTavern, and its lines do not look like messages", path, ErrNotChat)
 }
 
-// sampled counts what the first objects of a file have: a text mes, this with a
-// name or a boolean is_user, chat_metadata.
+// sampled counts the first objects of a file, and those with a text mes, with that
+// and a name or a boolean is_user, and with chat_metadata.
 type sampled struct{ objects, texts, messages, metadata int }
 
-// sample looks at the first objects of a file.
+// sample counts the first limit objects of a file.
 func sample(ctx context.Context, path string, src jsonl.Source, limit int) (all sampled, err error) {
 	err = jsonl.Map(ctx, src, jsonl.MapOptions{Limit: limit, Keys: jsonl.NewKeys("mes", "name", "is_user", "chat_metadata"), Workers: 1},
 		func(l *jsonl.Line, n *sampled) {

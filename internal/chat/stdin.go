@@ -11,8 +11,8 @@ import (
 	"stchat/internal/safefile"
 )
 
-// openStdin copies standard input to a file. Whoever types or feeds it may take
-// any time, so that an interruption does not wait for him.
+// openStdin copies standard input to a temporary file. It returns as soon as ctx
+// ends, since input may take any time to arrive.
 func openStdin(ctx context.Context, in io.Reader) (f *os.File, cleanup func(), err error) {
 	type spooled struct {
 		f       *os.File
@@ -40,7 +40,8 @@ func openStdin(ctx context.Context, in io.Reader) (f *os.File, cleanup func(), e
 	}
 }
 
-// stdinError tells what kept standard input from being read, or from being kept.
+// stdinError returns an error for standard input that could not be read, or not
+// be copied to a file.
 func stdinError(err error) error {
 	pe, ok := errors.AsType[*fs.PathError](err)
 	switch {

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// blockSize is how much of a file is read and scanned at once: little enough
-// that a block is still in its core's cache when it is scanned and written.
+// blockSize is how much of a file, in bytes, is read and scanned at once: small enough that a
+// block is still in its core's cache when it is scanned and written.
 const blockSize = 256 << 10
 
-// mapBlock is how much is read and scanned at once where nothing is written and several
-// goroutines read: a larger one pays for being read, but is no longer in the cache when it
-// is written, and of a million short lines more are held.
+// mapBlock is the block size where nothing is written and several goroutines read. Larger
+// blocks make reading cheaper, but leave the cache before they are written, and hold more of a
+// million short lines in memory.
 const mapBlock = 512 << 10
 
 // bom is the byte order mark in UTF-8.
@@ -21,31 +21,31 @@ const bom = "\xef\xbb\xbf"
 // block is a run of whole lines of a file, or one line too long for a block.
 type block struct {
 	seq  int
-	off  int64  // place of its first byte in the file
-	line int    // physical lines before it, from where reading began: known to emit
-	buf  []byte // one spare byte, the data, one spare byte
+	off  int64  // offset of its first byte in the file
+	line int    // physical lines before it, from where reading began; set when it is emitted
+	buf  []byte // a spare byte, the data, a spare byte
 	data []byte // whole lines, each with its LF; empty for a long line
-	long int64  // length of the long line, without its LF; 0: data
-	err  error  // what reading or scanning it met
+	long int64  // length of the long line, without its LF; 0: the block has data
+	err  error  // error of reading or scanning it
 
 	scanned
 }
 
-// scanned is what scanning a block found.
+// scanned is the result of scanning a block.
 type scanned struct {
 	lines   int // physical lines
 	kept    []keptLine
 	out     []byte // the kept lines, an LF before each; nil for a long line
 	damage  Damages
-	badUTF8 []int32 // which of kept have invalid UTF-8
+	badUTF8 []int32 // indexes in kept of lines with invalid UTF-8
 }
 
 // keptLine is a surviving line.
 type keptLine struct {
 	len     int64 // its bytes, without the line's end
-	at, out int32 // where it begins in the block, and in out
+	at, out int32 // where it begins, in the block and in out
 	number  int32 // physical lines of the block before it
-	damaged int32 // damaged ones among them, and a BOM of its own
+	damaged int32 // damaged ones among them, and a BOM before this one
 }
 
 func (b *block) reset() {
@@ -53,14 +53,14 @@ func (b *block) reset() {
 	b.scanned.reset()
 }
 
-// reset forgets what was found and keeps its memory.
+// reset forgets the result and keeps its memory.
 func (s *scanned) reset() {
 	*s = scanned{kept: s.kept[:0], damage: Damages{First: s.damage.First[:0]}, badUTF8: s.badUTF8[:0]}
 }
 
-// damageIn returns the damage of the block, or with full only what is in front
-// of the last of its first keep surviving lines. line and index are how many
-// physical and surviving lines come before the block.
+// damageIn returns the damage of the block, or with full only that before the last of its first
+// keep surviving lines. line and index are how many physical and surviving lines come before
+// the block.
 func (b *block) damageIn(keep int, full bool, line, index int) Damages {
 	d := b.damage
 	if full {
@@ -74,9 +74,9 @@ func (b *block) damageIn(keep int, full bool, line, index int) Damages {
 	return d
 }
 
-// makeRoom makes buf for n bytes. They begin 64 bytes into a page: to a place
-// a few bytes behind its own place in a page some processors copy at a quarter
-// of their speed, and files begin where a page does.
+// makeRoom allocates buf for n bytes of data, which begin 64 bytes into a page. Files begin at
+// a page's start, and some processors copy at a quarter of their speed if the target's offset
+// in its page is a few bytes after the source's.
 func (b *block) makeRoom(n int) {
 	const before = 63
 	b.buf = make([]byte, before+1+n+1)[before:]
@@ -92,9 +92,9 @@ type reader struct {
 	done bool
 }
 
-// next reads the next block into b, and is false at the end. The line's end is
-// what is searched backwards: the bytes after it are read again with the next
-// block, which is cheaper than handing them over.
+// next reads the next block into b, and returns false at the end. The block ends with its last
+// LF: the bytes after that are read again with the next block, which is cheaper than handing
+// them over.
 func (r *reader) next(b *block, st stage) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +123,7 @@ func (r *reader) fill(b *block, st stage) error {
 	if r.off+int64(n) == r.src.Size {
 		r.off = r.src.Size
 		if data[n-1] != '\n' {
-			data = append(data, '\n') // the spare byte: every line has its LF
+			data = append(data, '\n') // in the spare byte: every line ends in LF
 		}
 		b.data = data
 		return nil
@@ -138,7 +138,8 @@ func (r *reader) fill(b *block, st stage) error {
 	return err
 }
 
-// lastLF is bytes.LastIndexByte for an LF, which looks at one byte at a time: here at a run of them.
+// lastLF is bytes.LastIndexByte for an LF, but searches runs of bytes: LastIndexByte looks at
+// one at a time.
 func lastLF(p []byte) int {
 	const run = 512
 	for end := len(p); end > 0; end -= min(run, end) {
@@ -153,8 +154,8 @@ func lastLF(p []byte) int {
 	return -1
 }
 
-// measure finds the length of the line at b.off, of which b holds the first n
-// bytes and no LF.
+// measure sets b.long to the length of the line at b.off, of which b holds the first n bytes
+// and no LF.
 func (b *block) measure(src Source, n int) error {
 	room := b.buf[1 : len(b.buf)-1]
 	for b.long = int64(n); b.off+b.long < src.Size; b.long += int64(n) {
@@ -170,8 +171,8 @@ func (b *block) measure(src Source, n int) error {
 	return nil
 }
 
-// note adds the damage of the line that was just read, which has number
-// physical lines of the block before it. It is only described where it is kept.
+// note adds the damage of the line that was just read, which has number physical lines of the
+// block before it. The damage is described only if it is among those that are kept.
 func (b *block) note(s *scanner, number int, hasBOM bool) {
 	if len(b.damage.First) == MaxDamage {
 		b.damage.Total++
@@ -193,26 +194,26 @@ func (b *block) keep(k keptLine, badUTF8 bool) {
 
 // stage is what is done with one block at a time.
 //
-// measure finds the length of a long line, whose first n bytes b holds; no
-// other block is read meanwhile. scan may run beside other stages' scans. emit
-// runs in the file's order, one at a time.
+// measure sets b.long for a long line, of which b holds the first n bytes; no other block is
+// read meanwhile. scan may run in parallel with other stages' scans. emit runs in the file's
+// order, one at a time, and reports whether later blocks are wanted.
 type stage interface {
 	measure(b *block, n int) error
 	scan(b *block)
 	emit(b *block) (more bool, err error)
 }
 
-// pipeline runs the source from off through stages: each of the workers reads
-// and scans one block after another, and whoever has finished the next one in
-// the file's order emits it, and those behind it that are finished too. So
-// nobody waits for another's block, but for a free one when too many are ahead.
+// pipeline runs the source from off through stages. Each worker reads and scans one block after
+// another. The worker that finishes the next block in the file's order emits it, and those
+// after it that are finished too. So no worker waits for another's block, only for a free one
+// when too many are ahead.
 func pipeline(ctx context.Context, src Source, off int64, workers int, newStage func() stage) error {
 	r := &reader{src: src, off: off}
 	return run(ctx, workers, func(s *slot) bool { return r.next(&s.block, s.stage) }, newStage)
 }
 
-// run is pipeline of blocks, or of what else next puts into a slot and its stage, until
-// that is false. It may be called by several goroutines.
+// run is pipeline for blocks, or whatever else next puts into a slot and its stage, until next
+// returns false. Several goroutines may call next at once.
 func run(ctx context.Context, workers int, next func(*slot) bool, newStage func() stage) error {
 	q := newQueue(workers, newStage)
 	work := func() {

@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// CopyOptions says what of a source is copied.
+// CopyOptions select what of a source is copied.
 type CopyOptions struct {
 	From    int64 // where to begin: the start of a line
 	Line    int   // physical lines before From
 	Limit   int   // how many lines to keep; below 0: all
-	Last    int   // how many of the last kept lines to tell the places of; at most MaxLast
+	Last    int   // how many of the last kept lines to return the places of; at most MaxLast
 	Skip    bool  // leave damaged lines out instead of stopping at the first
 	Workers int   // goroutines at most; 0: as many as processors
 
-	// Progress, where there is one, is called with the bytes read so far.
+	// Progress, unless nil, is called with the offset reached in the source.
 	Progress func(int64)
 }
 
-// MaxLast is how many places of last lines a copy remembers. A line that is
-// counted from further back is found by counting the lines first.
+// MaxLast is how many places of last lines a copy remembers at most. A line
+// further back from the end is found by counting the lines first.
 const MaxLast = 10_000
 
-// Place is where a kept line is.
+// Place says where a kept line is.
 type Place struct {
 	Index int   // its number among the kept lines, from 0
 	Line  int   // its physical line, from 1
@@ -34,20 +34,20 @@ type Place struct {
 	BadUTF8 bool // it has invalid UTF-8
 }
 
-// Copied is what a copy did.
+// Copied is the result of a copy.
 type Copied struct {
 	Lines   int     // kept
 	Bytes   int64   // written
 	Last    []Place // the last kept lines, the earliest first
 	Skipped Damages // left out
 	BadUTF8 int     // kept lines with invalid UTF-8
-	BadAt   int     // the index of the first of these
+	BadAt   int     // the index of the first of them
 }
 
 // Copy writes the surviving lines of src to dst, an LF before each one, and
-// stops after Limit of them: what comes later is not looked at. Every kept
-// line is validated. The first damaged line ends the copy with a [*Damage] as
-// the error, unless Skip is set. A nil dst only scans.
+// stops after Limit of them without looking at what follows. Every kept line is
+// validated. The first damaged line ends the copy with a [*Damage] as the
+// error, unless Skip is set. With a nil dst it only scans.
 func Copy(ctx context.Context, dst io.Writer, src Source, opt CopyOptions) (Copied, error) {
 	opt.Last = min(opt.Last, MaxLast)
 	c := &copier{dst: dst, src: src, opt: opt}
@@ -93,7 +93,8 @@ type copyStage struct {
 	sc     scanner
 }
 
-// measure scans the long line: to find its end it has to be read anyway.
+// measure scans the long line at once, since it must be read anyway to find its
+// end.
 func (st *copyStage) measure(b *block, n int) error { return st.sc.scanLong(st.copier.src, b, n) }
 
 func (st *copyStage) scan(b *block) {
@@ -114,7 +115,7 @@ func (st *copyStage) emit(b *block) (more bool, err error) {
 		return false, new(damage.First[0])
 	}
 	c.Skipped.Append(damage)
-	bad, _ := slices.BinarySearch(b.badUTF8, int32(keep)) // so many are kept
+	bad, _ := slices.BinarySearch(b.badUTF8, int32(keep)) // bad lines among those kept
 	if c.BadUTF8 == 0 && bad > 0 {
 		c.BadAt = c.Lines + int(b.badUTF8[0])
 	}
@@ -139,7 +140,7 @@ func (st *copyStage) emit(b *block) (more bool, err error) {
 	return !full, nil
 }
 
-// write puts the first keep lines of the block out.
+// write writes the first keep lines of the block.
 func (c *copier) write(b *block, keep int) error {
 	last := b.kept[keep-1]
 	size := int64(last.out) + last.len

@@ -2,19 +2,21 @@ package jsonl
 
 import "bytes"
 
-// Small is up to which size a source is meant for [Buffer.Each].
+// Small is the size, in bytes, up to which a source should be read with
+// [Buffer.Each].
 const Small = 4 << 20
 
-// Buffer is the memory that [Buffer.Head] and [Buffer.Each] read into, kept from one
-// source to the next: with thousands of small chats most of the work would be to make
-// and to free it. It is for one goroutine.
+// Buffer is the memory that [Buffer.Head] and [Buffer.Each] read into, reused from
+// one source to the next: with thousands of small chats most of the work would be to
+// allocate and free it. It is for one goroutine.
 type Buffer struct {
 	block block
 	sc    scanner
 	line  Line
 }
 
-// room makes the block ready for size bytes, and for spare more later.
+// room returns the block with room for size bytes. If it must allocate, it adds spare
+// bytes for later.
 func (buf *Buffer) room(size, spare int) *block {
 	b := &buf.block
 	b.reset()
@@ -25,10 +27,10 @@ func (buf *Buffer) room(size, spare int) *block {
 	return b
 }
 
-// Each hands every line of a small source that is not blank to work, in order,
-// and gives the damage: what [Map] does with one worker and one batch. It
-// reads from opt.From to the end in one go; opt.Limit and opt.Workers do not
-// count. The damage is valid until the next call.
+// Each calls work with every line of a small source that is not blank, in order, and
+// returns the damage: what [Map] does with one worker and one batch. It reads from
+// opt.From to the end in one go and ignores opt.Limit and opt.Workers. Lines are
+// valid until work returns, the damage until the next call.
 func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) (Damages, error) {
 	l := &buf.line
 	size := int(max(src.Size-opt.From, 0))

@@ -5,24 +5,24 @@ import (
 	"context"
 )
 
-// Head is the first surviving line of a chat file, where the header is.
+// Head is the first surviving line of a chat file, where its header is.
 type Head struct {
-	Line    []byte  // its bytes, without BOM and line end; nil where no line survives
+	Line    []byte  // its bytes, without BOM and line end; nil if no line survives
 	Number  int     // its physical line, from 1
 	Off     int64   // its first byte in the file
 	Next    int64   // where the line after it begins
-	Skipped Damages // damaged lines in front of it, and a BOM
+	Skipped Damages // damaged lines before it, and a BOM
 	BadUTF8 bool    // it has invalid UTF-8
 }
 
-// headBlock is how much is read at first to find the header: most headers fit.
+// headBlock is how many bytes are read first to find the header: most headers fit.
 const headBlock = 4 << 10
 
-// ReadHead reads src up to its first surviving line. Damage on the way is
-// only reported: what it means is the caller's to say.
+// ReadHead reads src up to its first surviving line. Damage on the way is only
+// reported, not an error.
 func ReadHead(ctx context.Context, src Source) (Head, error) { return new(Buffer).Head(ctx, src) }
 
-// Head is [ReadHead] with the buffer's memory, of which nothing is in what it returns.
+// Head is [ReadHead] with the buffer's memory; what it returns does not alias that.
 func (buf *Buffer) Head(ctx context.Context, src Source) (Head, error) {
 	if h, ok, err := buf.shortHead(src); ok || err != nil {
 		return h, err
@@ -38,14 +38,14 @@ func (buf *Buffer) Head(ctx context.Context, src Source) (Head, error) {
 	if h.Line, err = src.Section(p.Off, p.Len); err != nil {
 		return h, err
 	}
-	// behind the line come a CR perhaps and an LF, or the end
+	// the line is followed by LF, CR LF or the end
 	var end [2]byte
 	n, err := src.readAt(end[:], h.Off+p.Len)
 	h.end(end[:n])
 	return h, err
 }
 
-// end finds where the next line begins: rest is what follows the line.
+// end sets where the next line begins: rest is what follows the line.
 func (h *Head) end(rest []byte) {
 	h.Next = h.Off + int64(len(h.Line))
 	for _, c := range rest {
@@ -56,7 +56,8 @@ func (h *Head) end(rest []byte) {
 	}
 }
 
-// shortHead is Head for a header that ends in the first few kilobytes.
+// shortHead is Head for a header that ends in the first headBlock bytes; ok is false
+// if there is none.
 func (buf *Buffer) shortHead(src Source) (h Head, ok bool, err error) {
 	b := buf.room(int(min(headBlock, src.Size)), 0)
 	b.off = 0
@@ -70,7 +71,7 @@ func (buf *Buffer) shortHead(src Source) (h Head, ok bool, err error) {
 	}
 	data = data[:lastLF(data)+1]
 	buf.sc.keys = nil
-	// It is the first line, but for blank and damaged ones.
+	// Usually it is the first line, unless that is blank or damaged.
 	for _, end := range []int{bytes.IndexByte(data, '\n') + 1, len(data)} {
 		b.scanned.reset()
 		b.data = data[:end]

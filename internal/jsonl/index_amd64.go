@@ -10,16 +10,16 @@ func canIndex() bool {
 	return x.HasAVX2 && x.HasPCLMULQDQ && x.HasBMI1 && x.HasBMI2 && x.HasPOPCNT
 }
 
-// canIndex512 reports whether it has what [index512] needs, too.
+// canIndex512 reports whether the processor also has what [index512] needs.
 func canIndex512() bool {
 	x := &cpu.X86
 	return x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512VBMI2
 }
 
-// indexWide goes on in p, whose length is a multiple of 64 and whose first byte has the place
-// at. It writes the places of the quotes that begin and end strings, and up to [spare] values
-// behind them, for each 64 bytes a bit a byte where there are backslashes, and returns how many
-// quotes there are.
+// indexWide continues with p, whose length is a multiple of 64 and whose first byte is at place
+// at. It writes to quotes the places of the quotes around strings, and up to [spare]
+// meaningless values after them; to slashes, for every 64 bytes, a word with a bit for each
+// backslash. It returns how many quotes there are.
 func indexWide(p []byte, at uint32, quotes *uint32, slashes *uint64, st *indexState) (count int) {
 	if canIndex512() {
 		return index512(p, at, quotes, slashes, st)

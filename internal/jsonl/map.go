@@ -9,21 +9,22 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Keys is a set of top-level keys whose values are wanted from every line.
+// Keys is a set of top-level keys whose values are wanted from each line.
 type Keys struct {
 	names  []string
 	byLen  [][]keyName
-	inside string // a raw key whose object's members are wanted, too; or empty
+	inside string // the raw key of an object whose members are wanted too; or empty
 }
 
-// keyName is a wanted key, its number, and its first 8 bytes, by which it is told from most others.
+// keyName is a wanted key with its number and its first 8 bytes, which distinguish it from most
+// others.
 type keyName struct {
 	number int
 	word   uint64
 	name   string
 }
 
-// NewKeys makes a set; a name's number is its place among the arguments.
+// NewKeys returns a set of names. A name's number is its index among the arguments.
 func NewKeys(names ...string) *Keys {
 	k := &Keys{names: names}
 	for i, name := range names {
@@ -35,14 +36,14 @@ func NewKeys(names ...string) *Keys {
 	return k
 }
 
-// Inside makes the members wanted, too, of the object that is the value of a key, for
-// [Line.Inside].
+// Inside makes the scanner also record the members of the object under one of the keys, for
+// [Line.Inside]. It returns k.
 func (k *Keys) Inside(name string) *Keys {
 	k.inside = string(rawjson.Quote(name))
 	return k
 }
 
-// firstWord is the first n bytes of p, at most 8, as a number.
+// firstWord returns the first n bytes of p, at most 8, as a number.
 func firstWord(p []byte, n int) uint64 {
 	if len(p) < 8 {
 		var long [8]byte
@@ -80,30 +81,30 @@ func (k *Keys) find(line []byte, m *Member) int {
 	return -1
 }
 
-// Line is one line that is not blank, as [Map] hands it out. Its bytes are
-// valid until the function it is handed to returns.
+// Line is one line that is not blank, as [Map] passes it on. Its bytes are valid until the
+// function that gets it returns.
 type Line struct {
 	Raw     []byte  // without BOM and line end
-	Damage  *Damage // not nil: the line does not survive. Its Line and Before are not set
+	Damage  *Damage // not nil: the line does not survive. Line and Before are not set in it
 	BadUTF8 bool    // some string in it is not UTF-8
 	CRLF    bool    // it ended in CR LF
-	Plain   bool    // its strings are known to be UTF-8 and spelled as JSON.stringify spells them; false says nothing
+	Plain   bool    // its strings are known to be UTF-8 and spelled as JSON.stringify does; false means unknown
 
 	Number int   // physical lines of the batch before it
 	Index  int   // surviving lines of the batch before it
 	Off    int64 // its first byte in the file
 
 	members []Member
-	at      []int // for each key its member's number plus 1, 0: absent
+	at      []int // for each key, its member's index plus 1; 0: absent
 	inside  inside
 }
 
-// Members returns the members of the line's object in their order, the first
-// [MaxMembers] and of the others the last one of each wanted key.
+// Members returns the members of the line's object in their order: the first [MaxMembers], and
+// of the others the last one of each wanted key.
 func (l *Line) Members() []Member { return l.members }
 
-// Value returns the value of the key with number k: the last one, where the
-// line repeats the key.
+// Value returns the raw value of the key with number k: the last one, if the line repeats the
+// key.
 func (l *Line) Value(k int) (raw []byte, ok bool) {
 	i := l.at[k]
 	if i == 0 {
@@ -113,9 +114,9 @@ func (l *Line) Value(k int) (raw []byte, ok bool) {
 	return l.Raw[m.Val:m.ValEnd], true
 }
 
-// Inside calls do with the raw keys and values of the object that is the value of key k,
-// in their order; for anything else it does not. The slices alias the line. It reads
-// nothing a second time where [Keys.Inside] was told of the key.
+// Inside calls do with the raw keys and values of the object that is the value of key k, in
+// their order; for any other value it does nothing. The slices alias the line. If the key was
+// set with [Keys.Inside], the object need not be read again.
 func (l *Line) Inside(k int, do func(key, value []byte)) {
 	raw, ok := l.Value(k)
 	if !ok || l.inside.at != l.members[l.at[k]-1].Val {
@@ -130,8 +131,8 @@ func (l *Line) Inside(k int, do func(key, value []byte)) {
 	}
 }
 
-// Count returns the number of elements or members of the value of key k, where
-// it is an array or an object.
+// Count returns the number of elements or members of the value of key k if it is an array or an
+// object, otherwise 0.
 func (l *Line) Count(k int) int {
 	if i := l.at[k]; i > 0 {
 		return l.members[i-1].Count
@@ -149,13 +150,13 @@ func (l *Line) index(keys *Keys) {
 	}
 }
 
-// Base says where in the file a batch of lines begins.
+// Base is where in the file a batch of lines begins.
 type Base struct {
 	Line  int // physical lines before it
 	Index int // surviving lines before it
 }
 
-// MapOptions says what of a source is read.
+// MapOptions select what of a source is read.
 type MapOptions struct {
 	From    int64 // where to begin: the start of a line
 	Line    int   // physical lines before From
@@ -163,17 +164,17 @@ type MapOptions struct {
 	Keys    *Keys
 	Workers int // goroutines at most; 0: as many as processors
 
-	// Progress, where there is one, is called with the bytes read so far.
+	// Progress, unless nil, is called with the offset reached in the source.
 	Progress func(int64)
 }
 
-// Map hands every line that is not blank to work, batch by batch and in
-// several goroutines, and what work made of a batch to fold, in the file's
-// order: fold gets the batch's place and its damage. A batch's result starts
-// as the zero T; reset, where there is one, clears it for the next batch.
+// Map calls work with every line that is not blank, batch by batch and in several goroutines,
+// and fold with the result, the place and the damage of each batch, in the file's order and one
+// at a time. A batch's result starts as the zero T; reset, unless nil, clears it for the next
+// batch.
 //
-// A line is held in memory while work sees it, so memory follows the longest
-// line; only one line longer than a block is held at a time.
+// A line is held in memory while work sees it, so memory grows with the longest line; only one
+// line longer than a block is held at a time.
 func Map[T any](ctx context.Context, src Source, opt MapOptions, work func(*Line, *T), fold func(*T, Base, Damages) error, reset func(*T)) error {
 	m := &mapper[T]{src: src, opt: opt, work: work, fold: fold, reset: reset}
 	if opt.Limit == 0 {
@@ -221,7 +222,7 @@ func (st *mapStage[T]) measure(b *block, n int) error { return b.measure(st.all.
 
 func (st *mapStage[T]) scan(b *block) { st.run(b, -1) }
 
-// run hands out the block's lines, at most limit surviving ones (below 0: all).
+// run calls work with the block's lines, at most limit surviving ones (below 0: all).
 func (st *mapStage[T]) run(b *block, limit int) {
 	st.clear()
 	l := &st.line
@@ -259,9 +260,9 @@ func (st *mapStage[T]) run(b *block, limit int) {
 	b.scanned = whole.scanned
 }
 
-// grow makes room for a long line. The room that was too small goes back to the
-// system before the larger one is taken: it may be tens of megabytes, and the
-// collector would let several of them pile up.
+// grow makes room for a long line. The buffer that was too small goes back to the system before
+// a larger one is allocated: it may be tens of megabytes, and the collector would let several
+// pile up.
 func (m *mapper[T]) grow(n int64) {
 	if int64(cap(m.bigBuf)) >= n {
 		return
@@ -270,7 +271,7 @@ func (m *mapper[T]) grow(n int64) {
 		m.bigBuf = nil
 		debug.FreeOSMemory()
 	}
-	m.bigBuf = make([]byte, n+n/4) // what is not used costs no memory
+	m.bigBuf = make([]byte, n+n/4) // untouched pages take no memory
 }
 
 func (st *mapStage[T]) emit(b *block) (more bool, err error) {
@@ -278,7 +279,7 @@ func (st *mapStage[T]) emit(b *block) (more bool, err error) {
 	keep := len(b.kept)
 	full := m.opt.Limit >= 0 && m.lines+keep >= m.opt.Limit
 	if full && m.lines+keep > m.opt.Limit {
-		// only now is it known that the block is cut: once more, up to there
+		// only now is it known where the block is cut: run it again, up to there
 		keep = m.opt.Limit - m.lines
 		b.scanned.reset()
 		st.run(b, keep)

@@ -5,22 +5,23 @@ package jsonl
 type Member struct {
 	Key, KeyEnd int  // the key with its quotes
 	Val, ValEnd int  // the value
-	Count       int  // elements or members of the value, where it is an array or object
-	Escaped     bool // the key has a backslash: compare it decoded
+	Count       int  // elements or members of the value, if it is an array or object
+	Escaped     bool // the key has a backslash: it must be decoded to compare it
 }
 
-// inside are the members of an object that is a top-level value.
+// inside holds the members of an object that is a top-level value.
 type inside struct {
 	at      int // where it begins; 0: its members are not known
 	members []Member
 }
 
-// MaxMembers is how many members of a line are recorded, whatever their keys: a
-// line may have nothing else. Behind them only those with wanted keys are.
+// MaxMembers is how many members of a line are recorded whatever their keys,
+// since a line may have any number. After them, only members with wanted keys
+// are recorded.
 const MaxMembers = 1 << 14
 
-// endMember closes the member whose value ended before i: white space in
-// between is not part of it.
+// endMember records the member whose value ended before i, without the white
+// space in between.
 func (s *scanner) endMember(p []byte, i int) {
 	for p[i-1] <= ' ' {
 		i--

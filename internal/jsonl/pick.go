@@ -8,24 +8,25 @@ import (
 	"sync"
 )
 
-// Picked is one line that is wanted.
+// Picked is the place of one wanted line, in bytes.
 type Picked struct {
 	Off, Len int64 // without the line's end; a Len of 0 is not read
 }
 
-// How much of a source [Pick] reads at once, and how many lines.
+// How many bytes of a source [Pick] reads at once at most, and how many lines.
 const (
 	pickBytes = 128 << 10
 	pickLines = 512
 )
 
-// Pick reads lines of a source, in the order in which jobs asks for them, and hands each to
-// work with what is to be made of its batch: in several goroutines, batch by batch. fold
-// gets the batches in order, one at a time; jobs is asked for more from any of the
+// Pick reads the lines of a source that jobs ask for, and calls work with each line and its
+// batch's result, in several goroutines. line returns a job's place. fold gets the batches'
+// results in the order of the jobs, one at a time; jobs is advanced from any of the
 // goroutines. A line is valid until work returns, and must not be changed. An error of work
-// comes where its batch would.
+// ends Pick when its batch's turn to be folded comes.
 //
-// Memory follows the longest line: of those longer than a batch only one is held at a time.
+// Memory grows with the longest line: of those longer than a batch only one is held at a
+// time.
 func Pick[J, T any](ctx context.Context, src Source, jobs iter.Seq[J], line func(J) Picked, work func(job J, line []byte, batch *T) error, fold func(*T) error) error {
 	p := &picker[J, T]{src: src, line: line, work: work, fold: fold}
 	var stop func()
@@ -44,10 +45,10 @@ type picker[J, T any] struct {
 	work func(J, []byte, *T) error
 	fold func(*T) error
 
-	mu    sync.Mutex // of all that follows
+	mu    sync.Mutex // guards all that follows
 	jobs  func() (J, bool)
 	first picked[J] // the first batch, until it is taken
-	held  picked[J] // a job that did not fit into the last batch, or none
+	held  picked[J] // the job, if any, that did not fit into the last batch
 	seq   int
 	over  bool // there are no more jobs
 }
@@ -65,7 +66,7 @@ func (b *picked[J]) add(job J, at Picked) {
 
 func (b *picked[J]) reset() { b.jobs, b.at, b.bytes = b.jobs[:0], b.at[:0], 0 }
 
-// next takes the next batch; it is false where there is none.
+// next takes the next batch, and returns false if there is none.
 func (p *picker[J, T]) next(s *slot) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +81,7 @@ func (p *picker[J, T]) next(s *slot) bool {
 	return len(st.jobs) > 0
 }
 
-// fill makes a batch of the next jobs.
+// fill fills b with the next jobs.
 func (p *picker[J, T]) fill(b *picked[J]) {
 	b.reset()
 	for i := range p.held.jobs {
@@ -102,7 +103,7 @@ func (p *picker[J, T]) fill(b *picked[J]) {
 	}
 }
 
-// picking works on one batch after the other.
+// picking is the stage that works on batches.
 type picking[J, T any] struct {
 	all *picker[J, T]
 	picked[J]
@@ -118,8 +119,8 @@ func (st *picking[J, T]) scan(b *block) {
 	}
 }
 
-// emit works on a long line, too: so only one of them is held, and nothing that came of
-// those before it.
+// emit also works on a long line, so that only one of them is held, and no results of those
+// before it.
 func (st *picking[J, T]) emit(*block) (more bool, err error) {
 	if st.bytes > pickBytes {
 		const long = 4 << 20
@@ -157,8 +158,8 @@ func (st *picking[J, T]) do() error {
 	return nil
 }
 
-// read reads the lines of a batch into buf, one behind the other. Lines that lie behind
-// one another in the source are read at once.
+// read reads the lines of a batch into buf, one after the other. Lines that follow one
+// another in the source are read at once.
 func (st *picking[J, T]) read(src Source) error {
 	const gap = 4 // a line end or two, which are read with the lines and left out
 	room := int(st.bytes) + gap*len(st.at)

@@ -2,7 +2,7 @@ package jsonl
 
 import "sync"
 
-// slot is a block and its stage, used again and again.
+// slot is a block and its stage, which are reused.
 type slot struct {
 	block
 	stage
@@ -14,16 +14,16 @@ type queue struct {
 	changed  sync.Cond // a slot is free, or it is over
 	newStage func() stage
 	unmade   int     // slots that may still be made
-	free     []*slot // made, and not in use
-	scanned  []*slot // by seq, modulo their number: those that wait for their turn
+	free     []*slot // not in use
+	scanned  []*slot // those waiting for their turn, by seq modulo their number
 	next     int     // seq of the block whose turn it is
 	line     int     // physical lines of the blocks before it
-	emitting bool    // somebody emits
+	emitting bool    // a goroutine is emitting
 	over     bool    // nothing more is read
 	err      error
 }
 
-// newQueue makes a queue that lets as many blocks run ahead as keeps workers
+// newQueue returns a queue that lets enough blocks run ahead to keep workers
 // busy while one of them emits.
 func newQueue(workers int, newStage func() stage) *queue {
 	n := workers
@@ -35,7 +35,8 @@ func newQueue(workers int, newStage func() stage) *queue {
 	return q
 }
 
-// take returns a free slot, waiting for one if need be, and nil when it is over.
+// take returns a free slot, waiting for one if need be, or nil if nothing more
+// is to be read.
 func (q *queue) take() *slot {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -55,7 +56,7 @@ func (q *queue) take() *slot {
 	}
 }
 
-// close lets those who take stop: there is nothing to read.
+// close makes take return nil: there is nothing more to read.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -63,8 +64,8 @@ func (q *queue) close() {
 	q.changed.Broadcast()
 }
 
-// put takes a scanned slot, and emits all whose turn it is, unless somebody is
-// at it, who will then emit this one too.
+// put takes a scanned slot and emits all slots whose turn it is. If another
+// goroutine is emitting, that one emits this slot too.
 func (q *queue) put(s *slot) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -92,7 +93,7 @@ func (q *queue) put(s *slot) {
 		q.free = append(q.free, s)
 		q.changed.Signal()
 		if !more || err != nil {
-			// emitting stays true: nothing behind this block is wanted
+			// emitting stays true: nothing after this block is wanted
 			q.over, q.err = true, err
 			q.changed.Broadcast()
 			return

@@ -1,7 +1,7 @@
 package jsonl
 
-// damage tells what is wrong with the line that was just read. The scanner did not see
-// its byte order mark.
+// damage describes what is wrong with the line that was just read. The scanner did not
+// see its byte order mark, which hasBOM reports.
 func (s *scanner) damage(hasBOM bool) Damage {
 	if s.code == 0 {
 		return bomDamage()
@@ -22,7 +22,8 @@ func (s *scanner) damage(hasBOM bool) Damage {
 	return d
 }
 
-// syntax tells how a byte breaks the grammar in a state; below 0 it is the line's end.
+// syntax describes how a byte breaks the grammar in a state; below 0 it is the line's
+// end.
 func syntax(is int, in state) string {
 	if is < 0 {
 		return "the line ends " + place(in)
@@ -43,7 +44,7 @@ func syntax(is int, in state) string {
 	}
 }
 
-// place names where in the grammar a state is.
+// place describes where in the grammar a state is.
 func place(st state) string {
 	switch st {
 	case stStart:
@@ -86,7 +87,8 @@ func kindOf(first byte) string {
 	}
 }
 
-// bomDamage is the report of a byte order mark in front of a line that is fine.
+// bomDamage returns the damage for a byte order mark before a line that is otherwise
+// fine.
 func bomDamage() Damage {
 	return Damage{Code: BOM, Column: 1, Byte: int(bom[0]), Reason: "the file begins with a byte order mark (BOM)"}
 }

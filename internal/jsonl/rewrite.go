@@ -14,27 +14,27 @@ import (
 
 // Edit is one change to a file of lines.
 //
-// A plain edit replaces bytes. With Gone or After the bytes that it names must
-// be whole lines, or end where a line ends, without that line's end.
+// A plain edit replaces bytes. With Gone or After, the bytes that it names must
+// be whole lines, or end where a line ends, without the line's end.
 type Edit struct {
 	rawjson.Splice
 
-	Gone  bool     // the line goes; Data is not looked at
-	After [][]byte // new lines, without line ends, behind the line or in its place
+	Gone  bool     // the line is removed; Data is ignored
+	After [][]byte // new lines, without line ends, after the line or in its place
 }
 
-// Rewrite writes src to dst with the edits made. They come in the order of their
-// places and do not overlap; they may be millions, since each is made before the
+// Rewrite writes src to dst with the edits made. They must come in the order of
+// their places and not overlap. There may be millions: each is made before the
 // next one is asked for. An edit that comes with an error ends the rewrite with
 // that error.
 //
-// A line that goes takes its own line end along, or, where it is the last one and
-// has none, that of the line before it. A new line ends as the line ends that it
-// stands behind; behind a last line without a line end it has none either, and an
-// LF goes between. Every byte that no edit names stays.
+// With a line, its line end is removed too, or, if it is the last one and has
+// none, that of the line before it. A new line has the line end of the line that
+// it follows. After a last line without a line end it has none either, and an LF
+// goes between. Every byte that no edit names stays.
 //
-// The error wraps [ErrChanged] where src became shorter meanwhile, or has no line
-// where an edit says that there is one. Memory does not depend on the file.
+// The error wraps [ErrChanged] if src became shorter meanwhile, or has no line
+// where an edit names one. Memory does not depend on the file.
 func Rewrite(ctx context.Context, dst io.Writer, src Source, edits iter.Seq2[Edit, error]) error {
 	w := &rewriter{
 		ctx: ctx, src: src, out: bufio.NewWriterSize(dst, 64<<10),
@@ -51,17 +51,17 @@ func Rewrite(ctx context.Context, dst io.Writer, src Source, edits iter.Seq2[Edi
 	return w.finish()
 }
 
-// rewriter reads a source forwards and writes what is to be of it.
+// rewriter reads a source forwards and writes its edited form.
 type rewriter struct {
 	ctx context.Context
 	src Source
 	out *bufio.Writer
 
-	at     int64   // how much of the source is written or left out
-	buf    []byte  // what window lies in
-	window []byte  // the source's bytes from at on, as far as they are read
-	held   []byte  // a line end that is not written yet: it may have to go
-	room   [2]byte // what held lies in
+	at     int64   // how many bytes of the source are written or left out
+	buf    []byte  // holds window
+	window []byte  // the source's bytes from at on, as far as read
+	held   []byte  // a line end not written yet: it may have to be removed
+	room   [2]byte // holds held
 }
 
 func (w *rewriter) edit(e *Edit) error {
@@ -89,7 +89,7 @@ func (w *rewriter) edit(e *Edit) error {
 		first, rest = rest[0], rest[1:]
 	default:
 		if !strings.HasSuffix(end, "\n") {
-			w.held = nil // it was the last line: the one before it is now
+			w.held = nil // it was the last line: now the one before it is
 		}
 		w.skip(int64(len(end)))
 		return nil
@@ -109,8 +109,8 @@ func (w *rewriter) edit(e *Edit) error {
 	return nil
 }
 
-// lineEnd returns the line end that comes next in the source, nothing where the
-// source ends. A CR is one where the source ends behind it, too.
+// lineEnd returns the line end that comes next in the source, "" at its end. A CR
+// at the source's end counts as one, too.
 func (w *rewriter) lineEnd() (string, error) {
 	if len(w.window) < 2 {
 		if err := w.fill(); err != nil {
@@ -137,7 +137,7 @@ func (w *rewriter) fill() error {
 	return err
 }
 
-// copy writes the source as it is up to an offset.
+// copy writes the source, unchanged, up to an offset.
 func (w *rewriter) copy(to int64) error {
 	for w.at < to {
 		if len(w.window) == 0 {
@@ -154,13 +154,13 @@ func (w *rewriter) copy(to int64) error {
 	return nil
 }
 
-// skip leaves n bytes of the source out.
+// skip leaves out n bytes of the source.
 func (w *rewriter) skip(n int64) {
 	w.window = w.window[min(n, int64(len(w.window))):]
 	w.at += n
 }
 
-// write writes p, but keeps back a line end at its end.
+// write writes p, but holds back a line end at its end.
 func (w *rewriter) write(p []byte) error {
 	if len(p) == 0 {
 		return nil
@@ -191,7 +191,7 @@ func (w *rewriter) finish() error {
 	if err := w.copy(w.src.Size); err != nil {
 		return err
 	}
-	// what was left out at the end was not read, so it may not be there
+	// what was left out at the end was not read: check that it is there
 	if _, err := w.src.readAt(w.buf[:1], w.src.Size-1); err != nil && w.src.Size > 0 {
 		return err
 	}

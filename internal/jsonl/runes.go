@@ -2,15 +2,15 @@ package jsonl
 
 import "unicode/utf8"
 
-// runes checks the characters of strings, which a buffer's end may cut.
+// runes checks that strings are UTF-8. The end of a buffer may cut a character.
 type runes struct {
-	bad     bool              // some are not UTF-8
+	bad     bool              // something is not UTF-8
 	tail    [utf8.UTFMax]byte // start of a character cut by the buffer's end
 	tailLen int
 }
 
-// resume ends the character that the last buffer cut, and gives where the
-// check goes on in p.
+// resume completes the character that the last buffer cut, and returns where in
+// p the check continues.
 func (r *runes) resume(p []byte) int {
 	have := r.tailLen
 	took := copy(r.tail[have:], p)
@@ -28,8 +28,8 @@ func (r *runes) resume(p []byte) int {
 	return size - have
 }
 
-// check checks a part of a string, in which nothing but the buffer's end can
-// cut a character; what it cuts is kept.
+// check checks a part of a string. With cut it ends at the buffer's end, which
+// may cut a character; the cut part is kept.
 func (r *runes) check(p []byte, cut bool) {
 	if cut {
 		for k := 1; k < utf8.UTFMax && k <= len(p); k++ {

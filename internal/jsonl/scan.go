@@ -2,13 +2,13 @@ package jsonl
 
 import "bytes"
 
-// scanLines scans a block of whole lines. each, where there is one, is called
-// with every line that is not blank before the next one is looked at. With
-// join the kept lines end up in b.out, an LF before each: where nothing but
-// their line ends lies between them, that is the block as it was read.
+// scanLines scans a block of whole lines. each, unless nil, is called with
+// every line that is not blank before the next one is scanned. With join the
+// kept lines end up in b.out, an LF before each. If nothing but LFs lies
+// between them, they are already there.
 func (s *scanner) scanLines(b *block, join bool, each func(line []byte, d *Damage, at int64, number int, crlf bool)) {
 	data, out := b.data, 0
-	indexed, known := false, 0 // up to there it is known whether it is
+	indexed, known := false, 0 // up to known, indexed is valid
 	if !canIndex() {
 		known = len(data)
 	}
@@ -51,7 +51,7 @@ func (s *scanner) scanLines(b *block, join bool, each func(line []byte, d *Damag
 	}
 }
 
-// line reads the line at start, and gives the place behind its LF.
+// line reads the line at start, and returns the place after its LF.
 func (s *scanner) line(data []byte, start int, indexed bool) int {
 	s.reset()
 	if indexed {
@@ -67,8 +67,8 @@ func (s *scanner) line(data []byte, start int, indexed bool) int {
 	return start + n
 }
 
-// lineDamage returns the damage for which the line that was just read does not
-// survive, nil where it does. It is valid until the next line.
+// lineDamage returns the damage because of which the line that was just read
+// does not survive, nil if it does. It is valid until the next line.
 func (s *scanner) lineDamage(hasBOM bool) *Damage {
 	if s.code == 0 {
 		return nil
@@ -77,8 +77,8 @@ func (s *scanner) lineDamage(hasBOM bool) *Damage {
 	return &s.bad
 }
 
-// scanLong scans the long line at b.off, of which b holds the first n bytes,
-// a buffer at a time, and so finds its length.
+// scanLong scans the long line at b.off, of which b holds the first n bytes, a
+// buffer at a time, and sets b.long to its length.
 func (s *scanner) scanLong(src Source, b *block, n int) error {
 	room := b.buf[1 : len(b.buf)-1]
 	s.reset()

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// MaxDepth is the deepest nesting that is accepted, as in encoding/json.
+// MaxDepth is the deepest nesting accepted, as in encoding/json.
 const MaxDepth = 10000
 
-// state is where in the grammar of JSON (RFC 8259) the scanner stands.
+// state is where in the grammar of JSON (RFC 8259) the scanner is.
 type state uint8
 
 const (
@@ -35,15 +35,15 @@ const (
 	stBad                   // damaged: nothing but the line's end matters
 )
 
-// scanner validates one line after another. It can stop at any byte and go on
-// in the next buffer, so that no line ever has to be held.
+// scanner validates one line after another. It can stop at any byte and
+// continue in the next buffer, so that no line ever has to be held.
 type scanner struct {
 	state   state
 	depth   int
-	key     bool   // the string that is being read is a key
+	key     bool   // the string being read is a key
 	hex     int    // digits of \uXXXX still to come
 	literal string // what is left of true, false or null
-	pos     int64  // bytes of the line that earlier buffers held
+	pos     int64  // bytes of the line in earlier buffers
 
 	first    byte  // first byte of the line's value; 0: blank so far
 	firstPos int64 // its place
@@ -60,12 +60,12 @@ type scanner struct {
 
 	multiline bool // LF is white space: one value over many lines
 
-	keys   *Keys // record the top-level members, these always; the whole line is in one buffer
+	keys   *Keys // not nil: record the top-level members, these always; the whole line is in one buffer
 	found  []Member
 	cur    Member
 	inside inside // only walk fills it
 
-	stack [MaxDepth/64 + 1]uint64 // a bit a level: 1 in an object
+	stack [MaxDepth/64 + 1]uint64 // a bit for each level: 1 in an object
 	index index
 }
 
@@ -81,18 +81,19 @@ func (s *scanner) inObject() bool {
 	return s.stack[d>>6]>>(d&63)&1 == 1
 }
 
-// fail notes the first thing that is wrong.
+// fail notes what is wrong first.
 func (s *scanner) fail(code Code, at int64, is int, in state) {
 	s.code, s.badAt, s.badIs, s.badIn = code, at, is, in
 	s.state = stBad
 }
 
-// feed reads on in the line. It gives the number of bytes it took and whether
-// the line ended with an LF, which is among them.
+// feed continues the line with p. It returns the number of bytes that it took
+// and whether the line ended with an LF, which is among them.
 //
-// Every turn of the loop reads on from one state. What most often follows is
-// read in the same turn (a colon after a key, a key after a comma, a whole
-// number): the buffer may end anywhere, so each of these can also begin a turn.
+// Every iteration of the loop continues from one state. What most often follows
+// is read in the same iteration (a colon after a key, a key after a comma, a
+// whole number). The buffer may end anywhere, so each of these can also begin
+// an iteration.
 func (s *scanner) feed(p []byte) (n int, ended bool) {
 	i, st := 0, s.state
 	resumed := 0 // bytes of p that end a character cut by the last buffer's end
@@ -358,7 +359,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 		}
 
 	text: // in a string
-		if p[i] != '\\' { // it often is behind another escape: \n\n
+		if p[i] != '\\' { // often one escape follows another: \n\n
 			n, nonASCII := skipPlain(p[i:])
 			if nonASCII && !s.text.bad {
 				s.text.check(p[max(i, resumed):i+n], i+n == len(p))
@@ -423,7 +424,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 		}
 		goto comma
 
-	number: // the byte after a number: the number is done, the byte is still to be read
+	number: // at the byte after a number, which is still to be read
 		st = stAfter
 		if s.depth == 0 {
 			s.topNumber(p, i)
@@ -439,7 +440,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 		}
 		continue
 
-	space: // a byte where only white space would be another way
+	space: // at a byte that can only be white space
 		switch c {
 		case ' ', '\t', '\r':
 			i++
@@ -468,7 +469,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 	return len(p), false
 }
 
-// finish ends the line at the place end. A number was ended by the LF itself.
+// finish ends the line at the place end. The LF has already ended a number.
 func (s *scanner) finish(end int64) {
 	switch s.state {
 	case stStart, stBad, stEnd:
@@ -481,8 +482,9 @@ func (s *scanner) finish(end int64) {
 	}
 }
 
-// topNumber judges a number that is the line's whole value and ends at i. A
-// number that spans buffers counts as true: it would be a megabyte of digits.
+// topNumber sets falsy for a number that is the line's whole value and ends at
+// i. A number that spans buffers counts as true: it would have to be many
+// kilobytes of digits.
 func (s *scanner) topNumber(p []byte, i int) {
 	if at := s.firstPos - s.pos; at >= 0 {
 		f, _ := strconv.ParseFloat(string(p[at:i]), 64)

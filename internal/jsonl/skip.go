@@ -12,15 +12,15 @@ const (
 
 // skipPlainPortable returns the number of bytes before the first one that ends
 // or interrupts a string (a quote, a backslash, a control character), and
-// whether one of them is outside ASCII. It looks at eight bytes at a time.
+// whether one of them is outside ASCII. It checks eight bytes at a time.
 func skipPlainPortable(p []byte) (n int, nonASCII bool) {
 	var seen uint64
 	i := 0
 	for ; i+8 <= len(p); i += 8 {
 		w := binary.LittleEndian.Uint64(p[i:])
 		q, b := w^(low*'"'), w^(low*'\\')
-		// a byte that is zero in x has its high bit in (x-low)&^x; bytes
-		// above a hit may be wrong, so only the lowest one counts
+		// a byte that is zero in x has its high bit set in (x-low)&^x; bytes
+		// above a hit may be wrong, so only the lowest hit counts
 		hit := ((q-low)&^q | (b-low)&^b | (w-low*' ')&^w) & high
 		if hit != 0 {
 			mask := hit&-hit - 1 // all bits below the hit's

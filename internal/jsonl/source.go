@@ -7,12 +7,13 @@ import (
 	"runtime"
 )
 
-// ErrChanged means that a file became shorter while it was read.
+// ErrChanged means that a file became shorter, or otherwise is not what it was, while
+// it was read.
 var ErrChanged = errors.New("the file changed while it was read")
 
-// Source is a chat file's bytes: anything that can be read at an offset and
-// whose size is known. Bytes beyond Size are not looked at, so that a file
-// that grows meanwhile is read as it was.
+// Source is a chat file's bytes: anything that can be read at an offset and whose size,
+// in bytes, is known. Bytes beyond Size are not read, so that a file that grows
+// meanwhile is read as it was.
 type Source struct {
 	R    io.ReaderAt
 	Size int64
@@ -20,7 +21,7 @@ type Source struct {
 	block int64 // how much is read at once; 0: blockSize
 }
 
-// blockLen is how much of the source is read and scanned at once.
+// blockLen returns how many bytes of the source are read and scanned at once.
 func (s Source) blockLen() int64 {
 	if s.block > 0 {
 		return s.block
@@ -31,8 +32,8 @@ func (s Source) blockLen() int64 {
 // Bytes returns a source over data in memory.
 func Bytes(data []byte) Source { return Source{R: bytes.NewReader(data), Size: int64(len(data))} }
 
-// readAt fills p from off, less where the source ends. Fewer bytes than Size
-// promised are ErrChanged.
+// readAt fills p from off, up to the end of the source. The error is ErrChanged if
+// there are fewer bytes than Size.
 func (s Source) readAt(p []byte, off int64) (int, error) {
 	if rest := s.Size - off; int64(len(p)) > rest {
 		p = p[:rest]
@@ -47,8 +48,8 @@ func (s Source) readAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Section reads length bytes from off into memory, with some room behind them: a
-// line of megabytes into which a link is put need not be copied for that.
+// Section returns length bytes from off, with some spare capacity, so that a link can
+// be put into a line of megabytes without copying it.
 func (s Source) Section(off, length int64) ([]byte, error) {
 	const room = 4 << 10
 	p := make([]byte, length, length+room)
@@ -56,8 +57,8 @@ func (s Source) Section(off, length int64) ([]byte, error) {
 	return p, err
 }
 
-// workers returns the number of goroutines that pays for what a source has from off on,
-// or for so many lines of it (below 0: all), at most limit where that is above 0.
+// workers returns how many goroutines pay for reading the source from off on, or so
+// many lines of it (below 0: all); at most limit if that is above 0.
 func (s Source) workers(off int64, lines, limit int) int {
 	const few = 100 // lines, which one block may well hold
 	n := runtime.GOMAXPROCS(0)

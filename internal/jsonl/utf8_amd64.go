@@ -17,7 +17,8 @@ func validUTF8(p []byte) bool {
 	if n > 0 && !validUTF8Wide(p[:n]) {
 		return false
 	}
-	// the rest from the last character on, which may be cut, and zeros behind it
+	// check the rest, from the last character on, which may be cut, padded with
+	// zeros
 	if n > 0 {
 		for n--; n > 0 && !utf8.RuneStart(p[n]); n-- {
 		}
@@ -27,10 +28,10 @@ func validUTF8(p []byte) bool {
 	return validUTF8Wide(rest[:])
 }
 
-// validUTF8Wide reports whether p, a multiple of 32 bytes, is valid UTF-8, but
-// that a character may be cut by its end. It needs AVX2. The algorithm is that
-// of Keiser and Lemire, "Validating UTF-8 in less than one instruction per
-// byte" (2021): three table look-ups by nibbles find every wrong pair of bytes.
+// validUTF8Wide reports whether p, a multiple of 32 bytes, is valid UTF-8,
+// except that its end may cut a character. It needs AVX2. The algorithm is that
+// of Keiser and Lemire, "Validating UTF-8 in less than one instruction per byte"
+// (2021): three table look-ups by nibbles find every wrong pair of bytes.
 //
 //go:noescape
 func validUTF8Wide(p []byte) bool

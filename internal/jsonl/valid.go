@@ -1,11 +1,12 @@
 package jsonl
 
-// Valid reports whether b is one JSON value, white space around it allowed (LF
+// Valid reports whether b is one JSON value, with any white space around it (LF
 // too), nested at most [MaxDepth] deep: what encoding/json.Valid accepts.
 func Valid(b []byte) bool { return Check(b) == nil }
 
-// Check is [Valid] with the reason: the damage's Line and Column are those of
-// the first byte that is wrong. It accepts any JSON value, not only objects.
+// Check returns nil if b is [Valid], otherwise what is wrong: the damage's Line
+// and Column are those of the first wrong byte. It accepts any JSON value, not
+// only objects.
 func Check(b []byte) *Damage {
 	s := scanner{multiline: true}
 	s.feed(b)

@@ -1,12 +1,12 @@
 package jsonl
 
-// walk reads the line at i, of which s.index knows the strings: what is left is the grammar
-// between them. It leaves what feed leaves of a line that survives, and gives the place behind
-// its LF. ok is false where the line is anything else than an object that is whole: feed has the
-// word on it, and begins anew.
+// walk reads the line at i, whose strings are in s.index, so that only the grammar between them
+// is left. It leaves the scanner as feed does after a line that survives, and returns the place
+// after its LF. ok is false if the line is neither blank nor a whole object, or has too many
+// members: then feed must read it again.
 //
-// Every byte outside of strings is looked at, so an opening quote is always the next in the
-// index. Lines end in an LF, which is in no string, so p[i] is there until one is seen.
+// Every byte outside strings is looked at, so an opening quote is always the next in the index.
+// Lines end in an LF, which is in no string, so p[i] is in range until one is seen.
 func (s *scanner) walk(p []byte, i int) (end int, ok bool) {
 	x := &s.index
 	quotes, q := x.quotes, x.next
@@ -14,7 +14,7 @@ func (s *scanner) walk(p []byte, i int) (end int, ok bool) {
 	depth := 0
 	var inObject bool
 	var cur, sub Member
-	within := 0 // 2 in the object whose members are wanted, too
+	within := 0 // 2 in the object whose members are wanted too
 	c := p[i]
 	for c <= ' ' {
 		if c == '\n' { // blank
@@ -31,7 +31,7 @@ func (s *scanner) walk(p []byte, i int) (end int, ok bool) {
 	}
 	s.first, s.firstPos = c, int64(i-line)
 
-open: // at the bracket c
+open: // at c, an opening bracket
 	if depth == MaxDepth {
 		return 0, false
 	}
@@ -132,7 +132,7 @@ value: // at c, where a value must begin, with white space before it
 		}
 	}
 
-after: // behind a value
+after: // after a value
 	if depth == 1 {
 		cur.ValEnd = i - line
 	} else if depth == within {
@@ -148,7 +148,7 @@ after: // behind a value
 		}
 		i++
 	}
-	if depth == 1 && members { // a comma or bracket, or the line is not walked to its end
+	if depth == 1 && members { // next is a comma or bracket, or the walk fails
 		if len(s.found) == MaxMembers {
 			return 0, false
 		}
@@ -194,8 +194,7 @@ closed: // at a closing bracket
 	return i + 1, true
 }
 
-// number gives where the number at i ends, 0 where there is none. Something that is no part
-// of it follows in p.
+// number returns where the number at i ends, 0 if there is none. p must go on after it.
 func number(p []byte, i int) int {
 	if p[i] == '-' {
 		i++

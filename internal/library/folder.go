@@ -12,7 +12,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Folder is a folder with chats, under the path by which it was asked for.
+// Folder is a folder with chats, under the path with which it was looked up.
 type Folder struct {
 	Path   string
 	Kind   userdir.Kind // of the chats in it
@@ -23,17 +23,17 @@ type Folder struct {
 	listing
 }
 
-// listing is what a folder lists, known to all spellings of its path.
+// listing is what a folder contains, shared by all spellings of its path.
 type listing struct {
 	Names
-	Err error // why the folder cannot be read
+	Err error // why the folder could not be read
 
-	files    map[string]string // of chats whose file does not end in just ".jsonl"
+	files    map[string]string // file names of chats that do not end in exactly ".jsonl", by chat
 	sidecars []string          // file names of Luker's sidecars, sorted
-	strays   []string          // file names of chats under a second extension
+	strays   []string          // file names of chats with a second extension
 }
 
-// textExtension is what editors and downloads put behind a chat's own extension.
+// textExtension is what editors and downloads append to a chat's own extension.
 const textExtension = ".txt"
 
 func list(path string) listing {
@@ -66,13 +66,13 @@ func list(path string) listing {
 	return l
 }
 
-// isStray reports whether a file is a chat but for a ".txt" behind its name.
+// isStray reports whether a file's name is that of a chat followed by ".txt".
 func isStray(file string) bool {
 	name, ok := strings.CutSuffix(file, textExtension)
 	return ok && userdir.HasExtension(name)
 }
 
-// File returns the path of a chat that the folder lists.
+// File returns the path of a chat that the folder contains.
 func (f *Folder) File(chat string) string {
 	if file, ok := f.files[chat]; ok {
 		return filepath.Join(f.Path, file)
@@ -80,8 +80,9 @@ func (f *Folder) File(chat string) string {
 	return filepath.Join(f.Path, chat+names.Extension)
 }
 
-// Target is that of [Names]; the disk is asked about a name that is not listed, since
-// it may take for one what is spelled otherwise (macOS: composed letters).
+// Target is [Names.Target], but also asks the disk about a name that is not listed,
+// since the disk may regard different spellings as one name (macOS: composed
+// letters).
 func (f *Folder) Target(name string) (chat string, ok bool) {
 	if chat, ok := f.Names.Target(name); ok {
 		return chat, true
@@ -98,8 +99,7 @@ func (f *Folder) Target(name string) (chat string, ok bool) {
 	return safe, err == nil && info.Mode().IsRegular()
 }
 
-// Strays returns the names of files that are chats but for a ".txt" behind their
-// names.
+// Strays returns the names of files named like chats, but with ".txt" at the end.
 func (f *Folder) Strays() []string { return f.strays }
 
 // Orphans returns the names of Luker's sidecars that belong to no chat of the folder.

@@ -1,11 +1,12 @@
-// Package library looks up what lies around chats, each thing once: what their
-// folders list, which group files a user folder has, where a lorebook lies and
+// Package library looks up what surrounds chats, each thing once: what their
+// folders contain, which group files a user folder has, where a lorebook is and
 // which names are free for a new one, and whether Luker keeps it all in a
 // database.
 //
-// Things are known by their real path, so two spellings of one folder are one.
-// What a lorebook says is not kept here: whoever reads one keeps the digest it
-// needs, in a [Once] of its own, so that memory does not grow with the books.
+// Things are identified by their real paths, so two spellings of one folder are
+// one. The content of lorebooks is not kept here: code that reads one keeps the
+// digest that it needs, in a [Once] of its own, so that memory does not grow with
+// the books.
 //
 // A [Library] sees each thing as it was when it was first asked for.
 package library
@@ -20,8 +21,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Library is what is known so far. It is safe for use by several goroutines at
-// once; its zero value is ready.
+// Library holds what has been looked up so far. It is safe for use by several
+// goroutines at once; its zero value is ready.
 type Library struct {
 	real      Once[string]
 	folders   Once[*Folder]
@@ -32,7 +33,7 @@ type Library struct {
 	databases Once[string]
 }
 
-// read is what looking something up came to.
+// read is the result of looking something up.
 type read[T any] struct {
 	value T
 	err   error
@@ -43,7 +44,7 @@ func (l *Library) realPath(path string) string {
 }
 
 // In returns the groups of a user folder; it implements chat.Groups. Their paths
-// begin as the first spelling of the folder that was asked for.
+// begin with the spelling of the folder that was asked for first.
 func (l *Library) In(dir userdir.Dir) (*group.Set, error) {
 	r := l.groups.Get(l.realPath(dir.Root), func() read[*group.Set] {
 		set, err := group.LoadAll(dir.Groups())
@@ -74,13 +75,14 @@ func (l *Library) Shelf(worlds string) (*lorebook.Shelf, error) {
 	return r.value, r.err
 }
 
-// Database returns why the files of a user folder are not what Luker reads; it is
-// empty where they are. See [luker.InDatabase].
+// Database returns why the files of a user folder are not what Luker reads, or ""
+// if they are. See [luker.InDatabase].
 func (l *Library) Database(dir userdir.Dir) string {
 	return l.databases.Get(l.realPath(dir.Root), func() string { return luker.InDatabase(dir.Root) })
 }
 
-// Folder reads a folder. One that cannot be read lists nothing, and says why.
+// Folder returns the folder at path. One that cannot be read has no names, and
+// its Err says why.
 func (l *Library) Folder(path string) *Folder {
 	return l.folders.Get(path, func() *Folder {
 		f := &Folder{Path: path}

@@ -7,14 +7,14 @@ import (
 	"stchat/internal/names"
 )
 
-// Names are the names of the chats in a folder.
+// Names holds the names of the chats in a folder.
 type Names struct {
-	Chats  []string // as they were given
+	Chats  []string // as given to [NamesOf]
 	has    map[string]bool
-	folded func() map[string]string // the chat for a name without its letter case
+	folded func() map[string]string // the chat for a folded name
 }
 
-// NamesOf returns the names to look for others among.
+// NamesOf returns a Names in which chats can be found.
 func NamesOf(chats []string) Names {
 	n := Names{Chats: chats, has: make(map[string]bool, len(chats))}
 	for _, name := range chats {
@@ -30,13 +30,12 @@ func NamesOf(chats []string) Names {
 	return n
 }
 
-// Has reports whether a chat of just this name is among them.
+// Has reports whether a chat with exactly this name is among them.
 func (n Names) Has(name string) bool { return n.has[name] }
 
-// Target returns the name of the chat to which a name out of a file leads: the chat
-// of that name, else the one that SillyTavern's server makes of the name, else one
-// that differs in letter case only, as in folders that come from Windows. ok is false
-// where there is none.
+// Target returns the chat that a name found in a file refers to: the one with that
+// name, or with what SillyTavern's server makes of the name, or one that differs only
+// in letter case, as in folders that come from Windows. ok is false if there is none.
 func (n Names) Target(name string) (chat string, ok bool) {
 	if n.has[name] {
 		return name, true

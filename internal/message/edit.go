@@ -14,8 +14,9 @@ var ErrChosenSwipe = errors.New("swipe_id chooses no swipe that is text")
 // ErrOnlySwipe means that a message has one swipe, which cannot be deleted.
 var ErrOnlySwipe = errors.New("it is the only swipe")
 
-// SetSystem returns the message with is_system set: true hides it from the prompt. A
-// missing is_system goes behind is_user. It returns line itself where nothing changes.
+// SetSystem returns the message with is_system set to hidden: true hides it from the
+// prompt. A missing is_system is added after is_user. It returns line itself if nothing
+// changes.
 func SetSystem(line []byte, hidden bool) []byte {
 	value := strconv.AppendBool(nil, hidden)
 	raw, ok := rawjson.Lookup(line, keyIsSystem)
@@ -33,20 +34,20 @@ func SetSystem(line []byte, hidden bool) []byte {
 	return edited
 }
 
-// SyncText returns a message whose mes was edited with its chosen swipe the same text, as
-// SillyTavern's editor leaves it (updateMessage in public/script.js, 1.19). Where there is
+// SyncText returns a message whose mes was edited with the same text in its chosen swipe,
+// as SillyTavern's editor leaves it (updateMessage in public/script.js, 1.19). If there is
 // no list of swipes, or swipe_id chooses none of them, it returns line itself.
 func SyncText(line []byte) []byte {
 	texts := TextsOf(line)
 	return texts.Set(line, texts.Text(line))
 }
 
-// Texts is where a message has its text: in mes, and in the chosen one of its swipes.
+// Texts holds the places of a message's text: in mes, and in the chosen one of its swipes.
 type Texts struct{ mes, swipe rawjson.Span }
 
-// TextsOf returns where a message has its text.
+// TextsOf returns the places of a message's text.
 func TextsOf(line []byte) (t Texts) {
-	var at [3]rawjson.Span // of the text, the swipes and their number
+	var at [3]rawjson.Span // of the text, the swipes and swipe_id
 	rawjson.Places(line, at[:], keyText, keySwipes, keySwipeID)
 	t.mes = at[0]
 	if list := at[1]; t.mes.End > 0 && list.End > 0 {
@@ -58,11 +59,11 @@ func TextsOf(line []byte) (t Texts) {
 	return t
 }
 
-// Text returns the raw value of mes, nothing where there is none.
+// Text returns the raw value of mes, empty if there is none.
 func (t Texts) Text(line []byte) []byte { return line[t.mes.At:t.mes.End:t.mes.End] }
 
-// Changes returns what gives a message another text, in mes and in the chosen swipe, in
-// the order in which they stand. text is raw.
+// Changes returns the splices that change a message's text, in mes and in the chosen
+// swipe, in the order of their places. text is a raw value.
 func (t Texts) Changes(line, text []byte) (list []rawjson.Splice) {
 	for _, place := range []rawjson.Span{t.mes, t.swipe} {
 		if place.End > 0 && !bytes.Equal(line[place.At:place.End], text) {
@@ -75,13 +76,14 @@ func (t Texts) Changes(line, text []byte) (list []rawjson.Splice) {
 	return list
 }
 
-// Set returns the message with another text. Where nothing changes it returns line itself.
+// Set returns the message with another text, a raw value. If nothing changes it returns
+// line itself.
 func (t Texts) Set(line, text []byte) []byte {
 	return rawjson.Splices(line, t.Changes(line, text))
 }
 
-// chosenSwipe returns the number, from 0, of the swipe that is chosen; ok is false where
-// there is no such swipe.
+// chosenSwipe returns the number, from 0, of the chosen swipe; ok is false if there is no
+// such swipe.
 func chosenSwipe(m *rawjson.Object) (id int, ok bool) {
 	swipes, _ := m.Get(keySwipes)
 	id = chosen(m)
@@ -97,11 +99,12 @@ func setElement(list []byte, at int, value []byte) []byte {
 	})
 }
 
-// SyncSwipe returns the message with what it has now put into its chosen swipe: the text,
-// and in swipe_info its dates and extra, as SillyTavern does before it swipes
-// (syncMesToSwipe in public/script.js, 1.19). The text of a greeting stays as it is in its
-// swipe: the macros in it are to be resolved anew. A message without swipes is returned as
-// it is. The error is [ErrChosenSwipe].
+// SyncSwipe returns the message with its current state copied into its chosen swipe: the
+// text, and into swipe_info its dates and extra, as SillyTavern does before it swipes
+// (syncMesToSwipe in public/script.js, 1.19). The swipe of a greeting keeps its text, so
+// that the macros in it can be resolved anew. A message without swipes is returned as it
+// is. The error is [ErrChosenSwipe] if swipe_id chooses no text; it wraps
+// [rawjson.ErrNotObject] if the line is not an object.
 func SyncSwipe(line []byte, greeting bool) ([]byte, error) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
@@ -143,9 +146,9 @@ func SyncSwipe(line []byte, greeting bool) ([]byte, error) {
 	return m.Bytes(), nil
 }
 
-// AddSwipe returns the message with one more swipe, and its number, from 1. date is the
-// raw send_date of its swipe_info. Lists that are missing are made first. The chosen swipe
-// stays (addSwipe of SillyTavern's slash commands).
+// AddSwipe returns the message with one more swipe, and its number, from 1. text and date,
+// the send_date of its swipe_info, are raw values. Missing lists are created first. The
+// chosen swipe stays chosen (addSwipe of SillyTavern's slash commands).
 func AddSwipe(line, text, date []byte) (edited []byte, number int, err error) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
@@ -169,7 +172,8 @@ func AddSwipe(line, text, date []byte) (edited []byte, number int, err error) {
 	return m.Bytes(), countElements(swipes) + 1, nil
 }
 
-// NewSwipeInfo returns the swipe_info of a text that stchat writes. date is a raw value.
+// NewSwipeInfo returns the swipe_info entry for a text that stchat writes. date is a raw
+// value.
 func NewSwipeInfo(date []byte) []byte {
 	return bytes.Join([][]byte{[]byte(`{"send_date":`), date, []byte(`,"gen_started":null,"gen_finished":null,"extra":` + ManualExtra + `}`)}, nil)
 }
@@ -178,8 +182,10 @@ func NewSwipeInfo(date []byte) []byte {
 const ManualExtra = `{"api":"manual","model":"stchat"}`
 
 // DeleteSwipe returns the message without one of its swipes, numbered from 1, in swipes
-// and in swipe_info. Where it was the chosen one the next is chosen, or the last
-// (deleteSwipe in public/script.js). The error is [ErrOnlySwipe], or a [*SwipeError].
+// and in swipe_info. If it was the chosen one, the next is chosen, or the last
+// (deleteSwipe in public/script.js). The error is a [*SwipeError] if there is no such
+// swipe or the next one is not text, [ErrOnlySwipe], or [ErrChosenSwipe] if swipe_id
+// chooses none; it wraps [rawjson.ErrNotObject] if the line is not an object.
 func DeleteSwipe(line []byte, number int) ([]byte, error) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
@@ -211,7 +217,7 @@ func DeleteSwipe(line []byte, number int) ([]byte, error) {
 	return m.Bytes(), nil
 }
 
-// CheckChosen is [ErrChosenSwipe] for a message with a list of swipes of which swipe_id
+// CheckChosen returns [ErrChosenSwipe] if the message has a list of swipes and swipe_id
 // chooses none that is text.
 func CheckChosen(line []byte) error {
 	m, err := rawjson.ParseObject(line)

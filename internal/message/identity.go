@@ -10,13 +10,13 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ID identifies a message by what it says: two messages with one ID have the same
-// name, is_user, mes and send_date, however these are spelled. IDs of one [Seed] can be
-// compared, and mean nothing outside the process.
+// ID identifies a message by its content: two messages with one ID have the same name,
+// is_user, mes and send_date, however these are spelled. Only IDs of one [Seed] can be
+// compared; they mean nothing outside the process.
 type ID [16]byte
 
-// Seed makes IDs that nobody can foretell, so that no file can hold messages that are
-// taken for each other. It is made by [NewSeed].
+// Seed makes IDs unpredictable, so that no file can be crafted to hold different messages
+// with one ID. Use [NewSeed].
 type Seed struct{ high, low maphash.Seed }
 
 // NewSeed returns a new seed.
@@ -29,17 +29,19 @@ func (s Seed) Identity(name, isUser, mes, date []byte) ID {
 	return NewIdentifier(s).Identity(name, isUser, mes, date, false)
 }
 
-// Identifier finds the IDs of many messages, with memory that it keeps.
+// Identifier computes the IDs of many messages and reuses its memory. It is for one
+// goroutine.
 type Identifier struct {
 	seed Seed
 	buf  []byte
 }
 
-// NewIdentifier returns one that gives the IDs of a seed.
+// NewIdentifier returns an Identifier that computes the IDs of a seed.
 func NewIdentifier(s Seed) *Identifier { return &Identifier{seed: s} }
 
-// Identity is that of [Seed]. plain says that strings in the values are known to be UTF-8
-// and spelled as JSON.stringify spells them, which then is not looked for again.
+// Identity is [Seed.Identity]. plain says that strings in the values are known to be
+// UTF-8 and spelled as JSON.stringify spells them, so that this need not be checked
+// again.
 func (f *Identifier) Identity(name, isUser, mes, date []byte, plain bool) ID {
 	user := byte(0)
 	if rawjson.Truthy(isUser) {
@@ -79,7 +81,8 @@ func (f *Identifier) add(raw []byte, plain bool) {
 }
 
 // isStringified reports whether a string, which is UTF-8, is spelled as JSON.stringify
-// spells it, so that it need not be decoded to be compared. It may say no of one that is.
+// spells it, so that it need not be decoded for comparison. It may return false for one
+// that is.
 func isStringified(raw []byte) bool {
 	for {
 		at := bytes.IndexByte(raw, '\\')

@@ -7,18 +7,17 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrExtraList means that a message's extra is a list, on which SillyTavern
-// would lose a link at its next save, and which nobody should replace unasked.
+// ErrExtraList means that a message's extra is a list: SillyTavern would lose a link on it
+// at its next save, and a list should not be replaced unasked.
 var ErrExtraList = errors.New("the message's extra is a list, so it cannot hold a link")
 
-// BookmarkSplice returns the change that makes extra.bookmark_link of a message name
-// a checkpoint, as SillyTavern notes one (createNewBookmark in
-// public/scripts/bookmarks.js); nil where it does already. Only the change: beside
-// an inlined image of megabytes a link is a few bytes. replaced is the link to
-// another chat that stands there, or "". extra is created where it is missing or
-// null, and takes the place of text, a number or a boolean, which SillyTavern
-// replaces too. The error is [ErrExtraList], or wraps [rawjson.ErrNotObject] when
-// the line is not an object.
+// BookmarkSplice returns the change that makes extra.bookmark_link of a message name a
+// checkpoint, as SillyTavern notes one (createNewBookmark in public/scripts/bookmarks.js);
+// nil if it does already. It returns only the change, since a link is a few bytes beside
+// an inlined image of megabytes. replaced is the link to another chat that the change
+// replaces, or "". extra is created if it is missing or null; text, a number or a boolean
+// in its place is replaced, as SillyTavern does too. The error is [ErrExtraList], or wraps
+// [rawjson.ErrNotObject] if the line is not an object.
 func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced string, err error) {
 	old, _ := rawjson.Lookup(line, keyExtra, keyBookmark)
 	link, isText := rawjson.Unquote(old)
@@ -29,11 +28,10 @@ func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced strin
 	return s, link, err
 }
 
-// BranchSplice returns the change that adds names to extra.branches, as SillyTavern
-// notes a branch (createBranch in public/scripts/bookmarks.js), every other byte kept;
-// nil where there is none, for a name that is there already is not added again.
-// branches is created where it is not a list; extra and the errors are as in
-// [BookmarkSplice].
+// BranchSplice returns the change that adds names to extra.branches, as SillyTavern notes
+// a branch (createBranch in public/scripts/bookmarks.js), every other byte kept. Names
+// that are there already are not added again; the change is nil if none is left. branches
+// is created if it is not a list; extra and the errors are as in [BookmarkSplice].
 func BranchSplice(line []byte, names ...string) (*rawjson.Splice, error) {
 	branches, _ := rawjson.Lookup(line, keyExtra, keyBranches)
 	known := map[string]bool{}
@@ -53,7 +51,7 @@ func BranchSplice(line []byte, names ...string) (*rawjson.Splice, error) {
 	return setExtra(line, keyBranches, rawjson.Append(branches, bytes.Join(added, []byte(","))))
 }
 
-// setExtra gives a key of a message's extra a value.
+// setExtra returns the change that sets a key of a message's extra.
 func setExtra(line []byte, key string, value []byte) (*rawjson.Splice, error) {
 	extra, has := rawjson.Lookup(line, keyExtra)
 	var s rawjson.Splice
@@ -85,11 +83,11 @@ func texts(list []byte) []string {
 	return found
 }
 
-// EditLinks returns the message with its links as edit gives them: extra.bookmark_link and
-// every name in extra.branches, in the extra of every swipe too, since a swipe that is
-// chosen brings its own. A link that edit does not keep goes, and a list of branches of
-// which nothing is left. edit gets the name as it is written; line itself is returned
-// where nothing changes.
+// EditLinks returns the message with its links as edit returns them: extra.bookmark_link
+// and every name in extra.branches, also in the extra of every swipe, which replaces the
+// message's when the swipe is chosen. A link that edit does not keep is removed, and so is
+// a list of branches that becomes empty. edit gets the name as it is in the file. If
+// nothing changes, line itself is returned.
 func EditLinks(line []byte, edit func(checkpoint bool, name string) (to string, keep bool)) []byte {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {

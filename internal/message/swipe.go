@@ -13,13 +13,14 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// SwipeError says that a message does not have the swipe asked for.
+// SwipeError means that a message does not have the swipe asked for, or that this
+// is not text.
 type SwipeError struct {
 	Swipe  int // the one asked for, from 1
 	Swipes int // how many the message has
 }
 
-// Error says which swipes there are.
+// Error describes which swipes there are.
 func (e *SwipeError) Error() string {
 	switch {
 	case e.Swipes == 0:
@@ -31,24 +32,24 @@ func (e *SwipeError) Error() string {
 	}
 }
 
-// ChooseSwipe returns the message with one of its swipes chosen, as a branch from
-// that swipe takes it in SillyTavern 1.17 and later (FORMATS.md E4.2). The number
-// counts from 1, as the screen shows it.
+// ChooseSwipe returns the message with one of its swipes chosen, as SillyTavern
+// 1.17 and later puts it into a branch from that swipe (FORMATS.md E4.2). The
+// number counts from 1, as on the screen.
 //
-//   - A message that the page offers swipes for, neither the user's nor a small
-//     system message, is first what the page has made of it (ensureSwipes in
-//     public/script.js): without a list of swipes its text is its only one, a swipe
-//     that is no text is "", and swipe_info is filled ([FillSwipeInfo]). Of any
-//     other message only a swipe_info that is no list becomes one, with an entry a
-//     swipe that holds the message's send_date.
+//   - A message for which the page offers swipes, neither the user's nor a small
+//     system message, is first changed as the page does it (ensureSwipes in
+//     public/script.js): without a list of swipes its text becomes its only one, a
+//     swipe that is not text becomes "", and swipe_info is filled
+//     ([FillSwipeInfo]). In any other message, only a swipe_info that is no list is
+//     replaced by one, with the message's send_date in an entry for each swipe.
 //   - swipe_id becomes the swipe's, mes its text (syncSwipeToMes); send_date,
-//     gen_started and gen_finished become what swipe_info has of it, and go where
-//     it lacks them; extra becomes that of its swipe_info, {} where that is missing
+//     gen_started and gen_finished become those of its swipe_info, and are removed
+//     if it lacks them; extra becomes that of its swipe_info, {} if that is missing
 //     or null.
 //
-// All swipes stay, and so does every other byte. The error is a [*SwipeError]
-// when there is no such swipe or it is not text, and wraps
-// [rawjson.ErrNotObject] when the line is not an object.
+// All swipes stay, and so does every other byte. The error is a [*SwipeError] if
+// there is no such swipe or it is not text, and wraps [rawjson.ErrNotObject] if the
+// line is not an object.
 func ChooseSwipe(line []byte, number int) ([]byte, error) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
@@ -100,7 +101,7 @@ func isSmallSystem(m *rawjson.Object) bool {
 	return rawjson.Truthy(small)
 }
 
-// ensureTexts gives the message a list of swipes that are all text.
+// ensureTexts makes the message's swipes a list in which all are text.
 func ensureTexts(m *rawjson.Object) {
 	swipes, _ := m.Get(keySwipes)
 	if rawjson.KindOf(swipes) != rawjson.Array {
@@ -124,7 +125,7 @@ func orEmpty(raw []byte) []byte {
 	return []byte(`""`)
 }
 
-// fillDates gives a message without a list of swipe_info one that holds its date,
+// fillDates adds a list of swipe_info with the message's date where there is none,
 // as syncSwipeToMes does by itself.
 func fillDates(m *rawjson.Object) error {
 	infos, _ := m.Get(keySwipeInfo)
@@ -140,22 +141,23 @@ func fillDates(m *rawjson.Object) error {
 	return err
 }
 
-// FillSwipeInfo gives each swipe of a message an entry in swipe_info that is an
-// object, as SillyTavern does for every message that it shows with swipes
-// (FORMATS.md E4.2, ensureSwipes): one that is missing or is no object holds the
-// message's own send_date, gen_started and gen_finished, and an empty extra, that
-// of the chosen swipe the message's (syncMesToSwipe follows). It returns how many
-// entries it made.
+// FillSwipeInfo makes sure that each swipe of a message has an entry in swipe_info
+// that is an object, as SillyTavern does for every message that it shows with
+// swipes (FORMATS.md E4.2, ensureSwipes). A new entry holds the message's own
+// send_date, gen_started and gen_finished, and an empty extra, or for the chosen
+// swipe the message's (syncMesToSwipe follows). It returns how many entries it
+// made. It is an error if they would take more than 64 MiB.
 func FillSwipeInfo(m *rawjson.Object) (made int, err error) { return fillSwipeInfo(m, chosen(m)) }
 
-// chosen returns the number of the chosen swipe, from 0; where the message names
-// none it is the first, as ensureSwipes has it.
+// chosen returns the number of the chosen swipe, from 0; the first if the message
+// names none, as in ensureSwipes, and -1 for a number that can choose none.
 func chosen(m *rawjson.Object) int {
 	raw, _ := m.Get(keySwipeID)
 	return swipeNumber(raw)
 }
 
-// swipeNumber reads a swipe_id: -1 is a number that chooses none.
+// swipeNumber reads a swipe_id: 0 for what is not a number, -1 for a number that is
+// no int.
 func swipeNumber(raw []byte) int {
 	if rawjson.KindOf(raw) != rawjson.Number {
 		return 0
@@ -215,16 +217,16 @@ func fillSwipeInfo(m *rawjson.Object, chosen int) (made int, err error) {
 	return bad + missing, nil
 }
 
-// generated returns the keys that a message shares with the swipe_info of its
-// chosen swipe, besides extra.
+// generated returns the keys, besides extra, that a message shares with the
+// swipe_info of its chosen swipe.
 func generated() []string { return []string{keyDate, keyGenStarted, keyGenFinished} }
 
-// maxInfos is how many bytes of swipe_info may be made up. Real ones take some
-// thousand; a hostile send_date times its swipes could fill memory.
+// maxInfos is how many bytes of swipe_info may be generated. Real ones take a few
+// thousand; a huge send_date, repeated for each swipe, could fill memory.
 const maxInfos = 64 << 20
 
-// swipeInfo returns an entry of swipe_info with an empty extra, and what the
-// message has of some keys; n of it must not be too much.
+// swipeInfo returns an entry of swipe_info with the message's values of keys and an
+// empty extra. It is an error if n such entries would be larger than maxInfos.
 func swipeInfo(m *rawjson.Object, n int, keys ...string) (entry []byte, err error) {
 	entry = []byte("{}")
 	for _, key := range keys {
@@ -241,8 +243,8 @@ func swipeInfo(m *rawjson.Object, n int, keys ...string) (entry []byte, err erro
 	return entry, err
 }
 
-// withExtra returns an entry that swipeInfo made, with the message's extra. It may
-// be an inlined picture: it is copied once.
+// withExtra returns an entry that swipeInfo made, with the message's extra. That
+// may hold an inlined picture, so it is copied only once.
 func withExtra(entry []byte, m *rawjson.Object) []byte {
 	extra, ok := m.Get(keyExtra)
 	if !ok {
@@ -251,7 +253,7 @@ func withExtra(entry []byte, m *rawjson.Object) []byte {
 	return slices.Concat(entry[:len(entry)-len("{}}")], extra, []byte("}"))
 }
 
-// element returns the raw element i of a list, nil where there is none.
+// element returns the raw element i of a list, nil if there is none.
 func element(list []byte, i int) []byte {
 	if i < 0 {
 		return nil
@@ -270,6 +272,6 @@ func countElements(list []byte) int {
 	if rawjson.KindOf(list) != rawjson.Array {
 		return 0
 	}
-	// gjson is right for a list: the traps of its paths are in keys.
+	// gjson is safe here: only keys in its paths have traps.
 	return int(gjson.GetBytes(list, "#").Int())
 }

@@ -3,14 +3,14 @@
 //
 //	{"chat_metadata":{…},"user_name":"unused","character_name":"unused"}
 //
-// SillyTavern itself and every extension keep their state in chat_metadata, most
-// of it unknown here. So a [Header] is a view over the bytes of the line: only
-// what an edit names changes, whatever else stands in the line keeps its order,
-// its spelling and its repeated keys. What a header is, and how a broken one
-// reads, is SPEC.md 1.1; how values are put in is SPEC.md 1.2 and 1.3.
+// SillyTavern itself and every extension keep their state in chat_metadata, most of it
+// unknown here. So a [Header] is a view of the bytes of the line: only what an edit
+// names changes, everything else in the line keeps its order, its spelling and its
+// repeated keys. SPEC.md 1.1 defines what a header is and how a broken one is read,
+// SPEC.md 1.2 and 1.3 how values are written.
 //
-// The package edits one line in memory. Where that line stands in a file, and
-// what the values in the metadata mean, is for others to know.
+// The package edits one line in memory. Where that line is in a file, and what the
+// values in the metadata mean, are other packages' business.
 package meta
 
 import (
@@ -29,23 +29,23 @@ const (
 	keyText      = "mes"
 )
 
-// BadMetadataError says that a header's chat_metadata is neither an object nor
-// null, so that SillyTavern cannot read it as metadata.
+// BadMetadataError means that a header's chat_metadata is neither an object nor null,
+// so that SillyTavern cannot read it as metadata.
 type BadMetadataError struct {
 	Offset int          // of the value, in bytes from the start of the line
-	Kind   rawjson.Kind // what stands there
+	Kind   rawjson.Kind // what the value is
 }
 
-// Error names what was found.
+// Error describes what was found.
 func (e *BadMetadataError) Error() string {
 	return fmt.Sprintf("chat_metadata is %s, not an object", e.Kind)
 }
 
-// Header is one header line, open to edits of its metadata.
+// Header is one header line whose metadata can be edited.
 type Header struct {
 	fields   *rawjson.Object
 	metadata *rawjson.Object
-	swapped  bool // metadata is not the one that was read
+	swapped  bool // metadata must be written, even without edits of its own
 }
 
 // IsHeader reports whether the first surviving line of a chat is a header: it
@@ -65,11 +65,10 @@ func IsHeader(line []byte) bool {
 	return named && !text
 }
 
-// Parse reads a header line, which must be a valid JSON object without its line
-// end and must not change while the Header is in use. Missing or null metadata
-// reads as {}. The error is a [*BadMetadataError] when chat_metadata is anything
-// else that is not an object, and wraps [rawjson.ErrNotObject] when the line is
-// not an object.
+// Parse reads a header line, which must be a valid JSON object without its line end and
+// must not change while the Header is in use. Missing or null metadata reads as {}. The
+// error is a [*BadMetadataError] if chat_metadata is anything else that is not an
+// object, and wraps [rawjson.ErrNotObject] if the line is not an object.
 func Parse(line []byte) (*Header, error) {
 	fields, err := rawjson.ParseObject(line)
 	if err != nil {
@@ -87,9 +86,9 @@ func Parse(line []byte) (*Header, error) {
 	return h, nil
 }
 
-// ParseLenient is [Parse] for who passes over damage: metadata that is not an object
-// counts as {} and is written so, where it stands; a line that is not an object
-// counts as [New].
+// ParseLenient is [Parse], but tolerates damage: metadata that is not an object reads
+// as {} and is replaced by that in its place; for a line that is not an object it
+// returns [New].
 func ParseLenient(line []byte) *Header {
 	fields, err := rawjson.ParseObject(line)
 	if err != nil {
@@ -101,7 +100,7 @@ func ParseLenient(line []byte) *Header {
 	return &Header{fields: fields, metadata: rawjson.NewObject(), swapped: true}
 }
 
-// New returns a whole header with empty metadata, as SillyTavern writes it.
+// New returns a complete header with empty metadata, as SillyTavern writes it.
 func New() *Header {
 	fields := rawjson.NewObject()
 	fields.Set(keyMetadata, []byte("{}"))
@@ -117,9 +116,10 @@ func (h *Header) Metadata() *rawjson.Object { return h.metadata }
 // read; it is edited through [Header.Metadata].
 func (h *Header) Fields() *rawjson.Object { return h.fields }
 
-// Change makes an edit to the metadata as bytes, which must give a valid JSON object on
-// one line; everything it leaves alone keeps its spelling. [Header.Metadata] is another
-// object from then on, unless the edit changed nothing.
+// Change replaces the metadata by what edit returns for its bytes, which must be a
+// valid JSON object on one line. After that [Header.Metadata] returns another object,
+// unless the edit changed nothing. The error is that of edit, or says what is wrong
+// with the result.
 func (h *Header) Change(edit func(metadata []byte) ([]byte, error)) error {
 	before := h.metadata.Bytes()
 	after, err := edit(before)
@@ -140,18 +140,18 @@ func (h *Header) Change(edit func(metadata []byte) ([]byte, error)) error {
 	return nil
 }
 
-// Complete sees to it that the line has metadata that is an object, as every
-// header that is written must: {} where it is missing or null.
+// Complete makes sure that the line is written with metadata, as every header must be:
+// {} if it is missing or null.
 func (h *Header) Complete() {
 	if raw, ok := h.fields.Get(keyMetadata); !ok || rawjson.KindOf(raw) == rawjson.Null {
 		h.swapped = true
 	}
 }
 
-// Bytes returns the header line, without a line end, with the edits to its
-// metadata spliced in and every other byte as it was read. Metadata that is
-// missing is put first once there is something to write, null gives way to the
-// object then; without edits the line is the one that was read.
+// Bytes returns the header line, without a line end, with the edits to its metadata
+// spliced in and every other byte as it was read. If there is something to write,
+// missing metadata is put first, and null is replaced. Without edits the line is the
+// one that was read.
 func (h *Header) Bytes() []byte {
 	if h.swapped || h.metadata.Edited() {
 		h.fields.SetFirst(keyMetadata, h.metadata.Bytes())

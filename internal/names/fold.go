@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fold returns name with letter case taken away, by Unicode's simple folding: two
-// names with the same fold are one file on a disk that ignores case. Bytes that are
-// not UTF-8 stay as they are.
+// Fold returns name without distinctions of letter case, by Unicode's simple
+// folding: two names with the same fold are one file on a disk that ignores case.
+// Bytes that are not UTF-8 stay as they are.
 func Fold(name string) string {
 	var b strings.Builder
 	b.Grow(len(name))
@@ -24,8 +24,8 @@ func Fold(name string) string {
 	return b.String()
 }
 
-// foldRune returns the one rune that stands for all that differ from r in case only:
-// the smallest of its orbit, in lower case where it is ASCII.
+// foldRune returns the one rune that represents all that differ from r only in case:
+// the smallest of its orbit, in lower case if it is ASCII.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		// Every orbit through ASCII has an ASCII letter in it.

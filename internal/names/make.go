@@ -29,18 +29,19 @@ type Request struct {
 	Chat string
 	// Name is the name that was given; empty means that one is generated.
 	Name string
-	// At is the index of the last message taken, from 0. Branch names hold it.
+	// At is the index of the last message taken, from 0. Names of branches contain
+	// it.
 	At int
-	// Now is the time that names hold; its location is the one they are told in.
+	// Now is the time that names contain, in its own location.
 	Now time.Time
-	// Chats is the number of chats in the source's folder or in its group's list:
-	// where Classic starts to count.
+	// Chats is the number of chats in the source's folder or in its group's list,
+	// from which Classic starts to count.
 	Chats int
-	// Max is the longest name in bytes, without ".jsonl", where that is less than
-	// [MaxBytes]; 0 means that it is not.
+	// Max is the longest name allowed, in bytes without ".jsonl"; 0 means
+	// [MaxBytes], and so does more.
 	Max int
-	// Taken reports whether a name is in use. Comparing folded ([Fold]) is its part.
-	// nil means that none is.
+	// Taken reports whether a name is in use. It must itself compare folded names
+	// ([Fold]). nil means that none is taken.
 	Taken func(name string) bool
 }
 
@@ -48,25 +49,28 @@ type Request struct {
 type Name struct {
 	// File is the chat's name: safe, and without ".jsonl".
 	File string
-	// Label is the part that tells this chat from its source: the name given, made
-	// safe, or what was generated, without the source's name and what joins them:
-	// "Checkpoint #1", "Branch #12 - <time>", "v2". Clones of lorebooks bear it.
+	// Label is the part that distinguishes this chat from its source, without the
+	// source's name and what joins them: the name given, made safe, or what was
+	// generated, such as "Checkpoint #1", "Branch #12 - <time>", "v2". Clones of
+	// lorebooks are named with it.
 	Label string
-	// Generated says that no name was given.
+	// Generated reports that no name was given.
 	Generated bool
-	// Shortened says that not the whole of the source's name is in File.
+	// Shortened reports that File does not contain the whole of the source's name.
 	Shortened bool
 }
 
-// Make builds a name by the table in SPEC.md 2.1. A number that is generated is the
-// first that is free, a time is put off by milliseconds until the name is free, and
-// after 1000 tries the error is [ErrNoFree]. In what is too long the middle of the
-// chat's name gives way; a given name is cut only where it does not fit by itself,
-// a generated number or time never.
+// Make builds a name by the table in SPEC.md 2.1. A generated number is the first
+// that is free, a time is advanced by milliseconds until the name is free, and after
+// 1000 tries the error is [ErrNoFree]. A name that is too long loses the middle of
+// the chat's name; a given name is cut only if it does not fit by itself, a
+// generated number or time never.
 //
-// A given name that is empty once made safe gives [ErrEmptyName], one of white space
-// [ErrBlankName], a device's name [ErrReserved]. A given name that is taken gives
-// [ErrTaken], and the Name as well, for a caller who may replace that chat.
+// The error is [ErrEmptyName] for a given name that is empty once made safe,
+// [ErrBlankName] for one of white space, [ErrReserved] for a device's name and
+// [ErrNoRoom] if Max is too short for the style. For a given name that is taken it
+// is [ErrTaken], and the Name is returned as well, for a caller that may replace
+// that chat.
 func Make(r Request) (Name, error) {
 	if r.Max <= 0 || r.Max > MaxBytes {
 		r.Max = MaxBytes
@@ -79,8 +83,8 @@ func Make(r Request) (Name, error) {
 
 // given builds a name from the one that was given.
 func given(r Request) (Name, error) {
-	// The whole is made safe below, but a name of which nothing is left must not
-	// hide behind the chat's.
+	// The whole is made safe below, but an empty name must not go unnoticed beside
+	// the chat's.
 	safe := strip(r.Name)
 	label, err := New(r.Name, r.Max)
 	if err != nil {
@@ -111,7 +115,7 @@ func given(r Request) (Name, error) {
 	return Name{}, fmt.Errorf("%q: %w", clip(r.Name), ErrNoFree)
 }
 
-// generated builds a name where none was given.
+// generated builds a name if none was given.
 func generated(r Request) (Name, error) {
 	next := generator(r)
 	for i := range tries {
@@ -128,7 +132,8 @@ func generated(r Request) (Name, error) {
 	return Name{}, fmt.Errorf("%s of %q: %w", r.Kind, clip(r.Chat), ErrNoFree)
 }
 
-// generator returns the i-th name to try, from 0, and its label.
+// generator returns a function that returns the i-th name to try, from 0, and its
+// label.
 func generator(r Request) func(i int) (parts, string) {
 	chat := strip(r.Chat)
 	number := func(start int) func(i int) string {
@@ -161,8 +166,8 @@ func generator(r Request) func(i int) (parts, string) {
 	return joined(chat, "__", number(1))
 }
 
-// classicToken is the head of a checkpoint's name without a name in SillyTavern up
-// to 1.15: counted from the number of chats, and past chats that are called just so
+// classicToken returns the head of an unnamed checkpoint's name in SillyTavern up to
+// 1.15: counted from the number of chats on, skipping chats with exactly that name
 // (bookmarks.js, getBookmarkName).
 func (r Request) classicToken() string {
 	for i := range tries {
@@ -177,11 +182,11 @@ func (r Request) taken(name string) bool {
 	return r.Taken != nil && r.Taken(name)
 }
 
-// parts are the pieces of a name in their order; tail is never cut.
+// parts holds the pieces of a name in their order; tail is never cut.
 type parts struct{ chat, join, given, tail string }
 
 // fit puts the pieces together in at most maxBytes bytes, and makes sure that the
-// whole is as safe as its pieces: "con.x" and "__y" make a device's name.
+// whole is as safe as its pieces: "con.x" with "__y" is a device's name.
 func (p parts) fit(maxBytes int) (Name, error) {
 	room := maxBytes - len(p.tail)
 	given := cut(p.given, room)
@@ -199,9 +204,10 @@ func Humanized(t time.Time) string {
 	return fmt.Sprintf("%s%03dms", t.Format("2006-01-02@15h04m05s"), t.Nanosecond()/int(time.Millisecond))
 }
 
-// Clean returns the name that SillyTavern 1.16 and later numbers anew: chat without
-// one suffix of its own kind (" - Checkpoint #7" or " - Branch #7"), then without
-// one prefix that older versions wrote ("Checkpoint #7 - " or "Branch #7 - ").
+// Clean returns the name to which SillyTavern 1.16 and later adds a new number: chat
+// without one suffix of its own kind (" - Checkpoint #7" or " - Branch #7"), then
+// without one prefix that older versions wrote ("Checkpoint #7 - " or "Branch #7 -
+// ").
 func Clean(chat string, kind Kind) string {
 	if head := strings.TrimRight(chat, "0123456789"); head != chat {
 		if stem, ok := strings.CutSuffix(head, " - "+kind.token()); ok {

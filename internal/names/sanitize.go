@@ -8,8 +8,8 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Extension is what follows a chat's name in its file's name. It counts towards
-// the longest file name there may be, and is never cut.
+// Extension follows a chat's name in its file's name. It counts towards the longest
+// file name allowed, and is never cut.
 const Extension = ".jsonl"
 
 // MaxFile is the longest file name, in UTF-8 bytes and with its extension, of a
@@ -30,25 +30,26 @@ const MaxLuker = 128
 // ErrEmptyName means that nothing is left of a name once it is made safe.
 var ErrEmptyName = errors.New("nothing is left of this name once what a file name cannot hold is removed; choose another")
 
-// ErrBlankName means that a name is white space.
+// ErrBlankName means that a name is only white space.
 var ErrBlankName = errors.New("a name of only spaces cannot be seen; choose another")
 
-// ErrReserved means that a name is one of Windows's devices, with or without an
+// ErrReserved means that a name is that of a Windows device, with or without an
 // extension of its own, so that no such file can exist there.
 var ErrReserved = errors.New("this name is reserved for a device on Windows; choose another")
 
-// Sanitize makes name, a chat's name without ".jsonl", safe as SillyTavern does:
-// by the rules of npm's sanitize-filename applied to NAME.jsonl (FORMATS.md E1).
-// So "a:b" becomes "ab" and "dots..." stays, since its dots are not at the end of
-// the file's name. A name that is too long is cut on a rune. Bytes that are not
+// Sanitize makes name, a chat's name without ".jsonl", safe as SillyTavern does: by
+// the rules of npm's sanitize-filename applied to NAME.jsonl (FORMATS.md E1). So
+// "a:b" becomes "ab" and "dots..." stays, since its dots are not at the end of the
+// file's name. A name that is too long is cut on a rune boundary. Bytes that are not
 // UTF-8 become U+FFFD, as they do on their way into JavaScript. The errors are
 // [ErrEmptyName] and [ErrReserved].
 func Sanitize(name string) (string, error) {
 	return SanitizeMax(name, maxRead)
 }
 
-// New makes the name of a new chat or lorebook safe, in at most maxBytes. A name of
-// white space alone, which SillyTavern would take, is [ErrBlankName].
+// New makes the name of a new chat or lorebook safe, in at most maxBytes bytes. The
+// errors are those of [Sanitize], and [ErrBlankName] for a name of only white space,
+// which SillyTavern would accept.
 func New(name string, maxBytes int) (string, error) {
 	safe, err := SanitizeMax(name, maxBytes)
 	if err == nil && strings.TrimSpace(safe) == "" {
@@ -57,8 +58,8 @@ func New(name string, maxBytes int) (string, error) {
 	return safe, err
 }
 
-// SanitizeMax is [Sanitize] with a limit of maxBytes on the name without its
-// extension; a limit that is not positive or too large is that of Sanitize.
+// SanitizeMax is [Sanitize] with a limit of maxBytes bytes on the name without its
+// extension. If that is not positive or too large, the limit is that of Sanitize.
 func SanitizeMax(name string, maxBytes int) (string, error) {
 	safe := strip(name)
 	// Before the cut, as sanitize-filename does: "con.<300 bytes>" is a device.
@@ -69,7 +70,7 @@ func SanitizeMax(name string, maxBytes int) (string, error) {
 	if safe == "" {
 		return "", fmt.Errorf("%q: %w", clip(name), ErrEmptyName)
 	}
-	if reserved(safe) { // the cut itself can leave one
+	if reserved(safe) { // the cut can produce one
 		return "", fmt.Errorf("%q: %w", safe, ErrReserved)
 	}
 	return safe, nil
@@ -123,8 +124,8 @@ func reserved(name string) bool {
 }
 
 // Safe reports whether sanitize-filename would leave file, a whole file name with its
-// extension, just as it is. Every name that SillyTavern gives to a file of its own is
-// safe; a path, a device's name or an empty one is not, nor is what is not UTF-8.
+// extension, unchanged. Every name that SillyTavern gives to a file of its own is
+// safe; a path, a device's name, an empty name and one that is not UTF-8 are not.
 func Safe(file string) bool {
 	switch {
 	case file == "" || len(file) > 255 || strip(file) != file || reserved(file):
@@ -136,7 +137,7 @@ func Safe(file string) bool {
 }
 
 // File returns what sanitize-filename makes of name, a whole file name: the rules of
-// [Safe], in the order in which it applies them. It is empty where nothing is left.
+// [Safe], in the order in which it applies them. It is empty if nothing is left.
 func File(name string) string {
 	safe := strip(name)
 	if reserved(safe) || strings.Trim(safe, ".") == "" {

@@ -2,11 +2,11 @@ package names
 
 import "unicode/utf8"
 
-// gap stands for what Shorten leaves out.
+// gap replaces what Shorten leaves out.
 const gap = "…"
 
-// Shorten returns s, which is valid UTF-8, in at most n bytes: where it is longer
-// its middle gives way to "…", since names differ at their ends. Runes stay whole.
+// Shorten returns s, which is valid UTF-8, in at most n bytes: if it is longer, "…"
+// replaces its middle, since names differ at their ends. Runes stay whole.
 func Shorten(s string, n int) string {
 	room := n - len(gap)
 	switch {
@@ -22,9 +22,8 @@ func Shorten(s string, n int) string {
 	return cut(s, room-room/2) + gap + s[end:]
 }
 
-// Derive joins the name of a source and a name of its own in at most n bytes. The
-// source's name is shortened for it, and the other one is cut only where it does
-// not fit by itself.
+// Derive joins the name of a source and own in at most n bytes. The source's name
+// is shortened if need be; own is cut only if it does not fit by itself.
 func Derive(source, join, own string, n int) string {
 	own = cut(own, n)
 	if source = Shorten(source, n-len(join)-len(own)); source == "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is what the name is for.
+// Kind is the kind of chat that a name is for.
 type Kind uint8
 
 // The two kinds of chat that are made from another one.
@@ -22,7 +22,7 @@ func (k Kind) String() string {
 	return "checkpoint"
 }
 
-// token is the word that SillyTavern numbers such chats with (bookmarks.js,
+// token returns the word that SillyTavern numbers such chats with (bookmarks.js,
 // bookmarkNameToken).
 func (k Kind) token() string {
 	if k == Branch {
@@ -48,7 +48,7 @@ func Styles() []string {
 	return []string{"suffix", "sillytavern", "classic", "version"}
 }
 
-// ParseStyle returns the style called name; the error lists those there are.
+// ParseStyle returns the style called name; the error lists the styles.
 func ParseStyle(name string) (Style, error) {
 	for i, known := range Styles() {
 		if name == known {

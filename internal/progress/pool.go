@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do for 0 to n-1 from as many goroutines as there are processors,
-// and stops handing out numbers when ctx ends.
+// Each calls do for 0 to n-1 from as many goroutines as there are processors, and returns
+// when all calls have returned. It makes no new calls once ctx ends.
 func Each(ctx context.Context, n int, do func(i int)) {
 	var next atomic.Int64
 	work := func() {
@@ -28,10 +28,10 @@ func Each(ctx context.Context, n int, do func(i int)) {
 	wg.Wait()
 }
 
-// SmallFirst calls read for 0 to n-1, each time with a reader of newReader that nobody else
-// uses meanwhile: first with small, as [Each] does, and then one after another, so that each
-// can have all processors, for those of which it returned false, being large. What is done
-// counts in m. It stops when ctx ends.
+// SmallFirst calls read for 0 to n-1, each time with a reader from newReader that no other
+// call uses meanwhile. It first calls read for all of them with small set, as [Each] does.
+// Those for which read returned false, because they are large, follow one after another, so
+// that each can have all processors. What is done counts in m. It stops when ctx ends.
 func SmallFirst[R any](ctx context.Context, n int, m *Meter, newReader func() R, read func(r R, i int, small bool) (done bool)) {
 	readers := sync.Pool{New: func() any { return newReader() }}
 	large := make([]bool, n)

@@ -7,49 +7,49 @@ import (
 	"slices"
 )
 
-// content is where the members of an object are: in its bytes, or beside them.
+// content holds the members of an object, in its bytes or beside them.
 type content struct {
 	src    []byte
 	braces span
-	// members holds those of src in the order written, then the new ones in the
-	// order set.
+	// members has those of src in the order written, then the new ones in the order
+	// set.
 	members []member
-	read    int    // members that src holds
-	edits   []edit // what members have that src does not
-	// keys finds a key's last member. It is built when the object is large and
-	// asked often enough to be worth it; nil until then.
+	read    int    // how many of members are in src
+	edits   []edit // keys and values that are not in src
+	// keys finds a key's last member. It is built once the object is large and
+	// searched often enough to be worth it; nil until then.
 	keys     *keyTable
 	searches int
 }
 
-// member is where one key and its value begin in src. Millions of members may be
-// in a few megabytes, so nothing more is kept of one: where a key and a value end
-// is found by looking back from what follows them.
+// member says where one key and its value begin in src. A few megabytes may have
+// millions of members, so no more is kept of each: the ends of key and value are
+// found by looking back from what follows them.
 type member struct {
-	key int // its quote in src; below 0: that of edits[^key], for a new member
-	val int // below 0: that of edits[^val]; gone: the member was removed
+	key int // its opening quote in src; below 0: the key of edits[^key], for a new member
+	val int // its value in src; below 0: that of edits[^val]; gone: the member was removed
 }
 
 // gone is the val of a member that was removed.
 const gone = math.MinInt
 
-// edit is what was set of a member.
+// edit is what was set for a member.
 type edit struct {
-	key   []byte // raw, with its quotes; nil where src has the key
+	key   []byte // raw, with its quotes; nil if src has the key
 	val   []byte // raw
 	front bool   // a new member that goes to the front; the last one set comes first
 }
 
-// live reports whether a member was not removed.
+// live reports whether member i has not been removed.
 func (c *content) live(i int) bool { return c.members[i].val != gone }
 
-// fronted reports whether a member is a new one that goes to the front.
+// fronted reports whether member i is a new one that goes to the front.
 func (c *content) fronted(i int) bool {
 	m := c.members[i]
 	return m.key < 0 && c.edits[^m.key].front
 }
 
-// key returns a member's raw key, with its quotes, also of one that was removed.
+// key returns a member's raw key, with its quotes, even of one that was removed.
 func (c *content) key(i int) []byte {
 	m := c.members[i]
 	if m.key < 0 {
@@ -74,7 +74,7 @@ func (c *content) value(i int) []byte {
 	return c.src[m.val:end:end]
 }
 
-// valueEnd returns where in src the value ends that a member of src had there.
+// valueEnd returns where in src the original value of a member of src ends.
 func (c *content) valueEnd(i int) int {
 	if i+1 == c.read {
 		return backSpace(c.src, c.braces.end)
@@ -105,7 +105,7 @@ func (c *content) find(key string) int {
 	return -1
 }
 
-// index builds the table, unless there is one.
+// index builds the key table, unless there is one.
 func (c *content) index() {
 	if c.keys != nil {
 		return
@@ -134,9 +134,9 @@ func (c *content) Len() int {
 	return c.keys.live
 }
 
-// All yields each decoded key once, in the order [Object.Bytes] writes them: a
-// repeated key at its first place, with its last value. The object must not be
-// edited meanwhile.
+// All yields each decoded key once, with its raw value, in the order in which
+// [Object.Bytes] writes them: a repeated key at its first place, with its last
+// value. The object must not be edited meanwhile.
 func (c *content) All() iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		c.index()
@@ -182,7 +182,7 @@ func (c *content) Duplicates() (first string, n int) {
 	return first, n
 }
 
-// backSpace returns where the JSON white space begins that ends at i.
+// backSpace returns where the JSON white space that ends at i begins.
 func backSpace(b []byte, i int) int {
 	for i > 0 {
 		switch b[i-1] {

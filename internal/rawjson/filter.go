@@ -1,20 +1,20 @@
 package rawjson
 
-// Filter returns a list with only the elements that keep accepts, as [EditList]
-// does.
+// Filter returns a list with only the elements that keep accepts, removing the
+// others as [EditList] does.
 func Filter(array []byte, keep func(i int, value []byte) bool) []byte {
 	return EditList(array, func(i int, value []byte) ([]byte, bool) { return value, keep(i, value) })
 }
 
-// EditList returns a list with each element as edit gives it, or without it; i is
-// the element's place in the list. A removed element takes one comma and the white
-// space on one side of it along, every other byte stays. What is not a list is
+// EditList returns a list with each element as edit returns it, or without it; i
+// is the element's index, from 0. With a removed element go one comma and the
+// white space on one side of it; every other byte stays. Anything but a list is
 // returned as it is. To change nothing, edit returns value itself.
 func EditList(array []byte, edit func(i int, value []byte) (edited []byte, keep bool)) []byte {
 	out := make([]byte, 0, len(array))
 	i, kept := 0, 0
-	lead := span{-1, -1} // what stands before the first element
-	gap := 0             // where what stands before the next element begins
+	lead := span{-1, -1} // what comes before the first element
+	gap := 0             // where what comes before the next element begins
 	brackets, ok := walkArray(array, func(val span) bool {
 		if lead.at < 0 {
 			lead = span{skipSpace(array, 0) + 1, val.at}

@@ -2,15 +2,15 @@ package rawjson
 
 import "unicode/utf8"
 
-// invalidLen returns how many of the bytes that s begins with, which are not
-// UTF-8, make one U+FFFD together: the start of a character that breaks off is one,
-// any other byte is one by itself. So browsers and Node decode (WHATWG Encoding,
+// invalidLen returns how many bytes at the start of s, which are not UTF-8, together
+// become one U+FFFD: the start of an incomplete character becomes one, any other
+// byte becomes one by itself. Browsers and Node decode like this (WHATWG Encoding,
 // UTF-8 decoder; Unicode calls it the maximal subpart).
 func invalidLen[T string | []byte](s T) int {
 	if len(s) < 2 {
 		return len(s)
 	}
-	var rest int                        // bytes to come
+	var rest int                        // bytes of the character before its last
 	low, high := byte(0x80), byte(0xbf) // bounds of the next one
 	switch c := s[0]; {
 	case c >= 0xe0 && c <= 0xef:
@@ -18,7 +18,7 @@ func invalidLen[T string | []byte](s T) int {
 	case c >= 0xf0 && c <= 0xf4:
 		rest = 3
 	default:
-		return 1 // of two bytes only the first is there, or it begins nothing
+		return 1 // an incomplete character of two bytes, or no start of one
 	}
 	switch s[0] {
 	case 0xe0:
@@ -38,8 +38,8 @@ func invalidLen[T string | []byte](s T) int {
 	return n
 }
 
-// WellFormed returns s as UTF-8: a lone surrogate (see the package comment) and what
-// is not UTF-8 become U+FFFD, as they do on their way out of JavaScript.
+// WellFormed returns s as UTF-8: lone surrogates (see the package comment) and what
+// is not UTF-8 become U+FFFD, as when JavaScript writes them.
 func WellFormed(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -52,8 +52,8 @@ func WellFormed(s string) string {
 	}))
 }
 
-// ToUTF8 returns the bytes of a file as UTF-8: what is not becomes U+FFFD, as
-// JavaScript reads the file.
+// ToUTF8 returns the bytes of a file as UTF-8: what is not UTF-8 becomes U+FFFD, as
+// when JavaScript reads the file. It returns b itself if that is UTF-8.
 func ToUTF8(b []byte) []byte {
 	if utf8.Valid(b) {
 		return b
@@ -61,8 +61,8 @@ func ToUTF8(b []byte) []byte {
 	return replaceInvalid(string(b), invalidLen)
 }
 
-// replaceInvalid puts U+FFFD in place of what is not UTF-8; length says of how many
-// bytes each is.
+// replaceInvalid replaces what is not UTF-8 by U+FFFD; length returns how many bytes
+// each replaces.
 func replaceInvalid(s string, length func(string) int) []byte {
 	out := make([]byte, 0, len(s)+16)
 	for i := 0; i < len(s); {

@@ -7,19 +7,19 @@ import (
 )
 
 // keyTable finds members by their decoded keys: a hash table with linear probing
-// that holds nothing but the numbers of members, whose keys are in the object.
+// that holds only the indexes of members, whose keys are in the object.
 type keyTable struct {
 	seed  maphash.Seed
-	slots []uint32 // the number of a key's last member plus 1; 0: free. A power of 2 of them
-	used  int      // slots that are not free: those of removed keys stay
+	slots []uint32 // the index of a key's last member plus 1; 0: free. Their number is a power of 2
+	used  int      // slots that are not free, with those of removed keys
 	live  int      // keys that are not removed
 
-	// before has for each member that was read the number, plus 1, of the member
-	// before it with the same key, or 0; nil where no key is repeated.
+	// before has, for each member that was read, the index plus 1 of the member
+	// before it with the same key, or 0; nil if no key is repeated.
 	before []uint32
 }
 
-// slotsFor returns how many slots n keys take: a quarter stays free at least.
+// slotsFor returns how many slots n keys take: at least a quarter stays free.
 func slotsFor(n int) int {
 	slots := 16
 	for slots/4*3 < n {
@@ -28,7 +28,8 @@ func slotsFor(n int) int {
 	return slots
 }
 
-// put makes member i the last one of its key, and returns which was, or -1.
+// put makes member i the last one of its key, and returns the one that was, or
+// -1.
 func (t *keyTable) put(c *content, i int) (last int) {
 	key := c.key(i)
 	at, last := t.probe(t.hash(key), func(j int) bool { return sameKey(c.key(j), key) })
@@ -39,7 +40,8 @@ func (t *keyTable) put(c *content, i int) (last int) {
 	return last
 }
 
-// add takes in a new member, the last of the object, whose key has no other.
+// add adds the object's last member, a new one, whose key no other live member
+// has.
 func (t *keyTable) add(c *content) {
 	if t.used == len(t.slots)/4*3 {
 		t.grow(c)
@@ -77,7 +79,7 @@ func (t *keyTable) probe(hash uint64, is func(i int) bool) (at, i int) {
 	return at, -1
 }
 
-// hash returns the hash of a raw key, which is that of the key decoded.
+// hash returns the hash of a raw key, which is that of the decoded key.
 func (t *keyTable) hash(rawKey []byte) uint64 {
 	if len(rawKey) >= 2 {
 		if in := rawKey[1 : len(rawKey)-1]; plain(in) == len(in) {
@@ -87,7 +89,7 @@ func (t *keyTable) hash(rawKey []byte) uint64 {
 	return maphash.String(t.seed, decodeKey(rawKey))
 }
 
-// repeats reports whether some key occurred more than once.
+// repeats reports whether any key occurred more than once.
 func (t *keyTable) repeats() bool { return t.before != nil }
 
 // earlier returns the member before member i with the same key, or -1.
@@ -98,7 +100,7 @@ func (t *keyTable) earlier(i int) int {
 	return int(t.before[i]) - 1
 }
 
-// sameKey reports whether two raw keys are the same, decoded.
+// sameKey reports whether two raw keys are the same once decoded.
 func sameKey(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true

@@ -9,20 +9,20 @@ import (
 // ErrNotObject means that the bytes given are not one whole JSON object.
 var ErrNotObject = errors.New("not a JSON object")
 
-// Object is one JSON object, read from its bytes and open to edits. Edits are
-// kept beside the bytes until [Object.Bytes] splices them in. An Object is not
-// safe for use by several goroutines at once.
+// Object is one JSON object, read from its bytes, that can be edited. Edits are kept
+// beside the bytes until [Object.Bytes] splices them in. An Object is not safe for use
+// by several goroutines at once.
 type Object struct {
 	content
 	edited bool
 }
 
-// ParseObject reads the members of the object in raw; white space around it is
-// tolerated and kept. Values are not looked into. raw is aliased, not copied, so
-// it must not change while the Object is in use. The error is [ErrNotObject].
+// ParseObject reads the members of the object in raw; white space around it is allowed
+// and kept. Values are not parsed. raw is aliased, not copied, so it must not change
+// while the Object is in use. The error is [ErrNotObject].
 func ParseObject(raw []byte) (*Object, error) {
 	o := &Object{content: content{src: raw}}
-	const many = 4096 // growing on to millions would hold as much again, and leave as much behind
+	const many = 4096 // append would hold twice as much while growing to millions, and leave garbage
 	braces, ok := walkObject(raw, func(key, val span) bool {
 		if len(o.members) == many {
 			o.members = append(make([]member, 0, countMembers(raw)), o.members...)
@@ -65,7 +65,8 @@ func (o *Object) Get(key string) (raw []byte, ok bool) {
 	return o.value(i), true
 }
 
-// Object opens the object at a key; ok is false where there is none.
+// Object parses the object at a key; ok is false if there is none. Edits to it do not
+// change o.
 func (o *Object) Object(key string) (inner *Object, ok bool) {
 	raw, ok := o.Get(key)
 	if !ok {
@@ -75,8 +76,8 @@ func (o *Object) Object(key string) (inner *Object, ok bool) {
 	return inner, err == nil
 }
 
-// Keys returns the keys in the order of [Object.All], so that the object can be edited
-// on the way through them.
+// Keys returns the decoded keys in the order of [Object.All], so that the object can
+// be edited while going through them.
 func (o *Object) Keys() []string {
 	keys := make([]string, 0, o.Len())
 	for key := range o.All() {
@@ -88,9 +89,9 @@ func (o *Object) Keys() []string {
 // Has reports whether the object has the key.
 func (o *Object) Has(key string) bool { return o.find(literal(key)) >= 0 }
 
-// Set gives the key a value, which must be one JSON value and must not change
-// afterwards. The last occurrence of a key that exists keeps its place and its
-// spelling; a new key is appended.
+// Set sets the key's value, which must be one JSON value and must not change
+// afterwards. The last occurrence of an existing key keeps its place and its spelling;
+// a new key is appended.
 func (o *Object) Set(key string, value []byte) { o.set(literal(key), nil, value, false) }
 
 // SetRaw is [Object.Set] for a key as it is written in JSON, with its quotes: a
@@ -102,8 +103,8 @@ func (o *Object) SetRaw(rawKey, value []byte) {
 // SetFirst is [Object.Set], but a new key becomes the first.
 func (o *Object) SetFirst(key string, value []byte) { o.set(literal(key), nil, value, true) }
 
-// set gives a literal key its value; rawKey is how a new key is spelled, nil for
-// the usual way.
+// set sets the value of a literal key; rawKey is how a new key is spelled, nil for the
+// usual way.
 func (o *Object) set(key string, rawKey, value []byte, front bool) {
 	o.edited = true
 	if i := o.find(key); i >= 0 {
@@ -149,10 +150,10 @@ func (o *Object) Unset(key string) bool {
 	return true
 }
 
-// Bytes returns the object with its edits spliced in and every other byte as it
-// was read; without edits, the very bytes read. A removed member takes one comma
-// and the white space on one side of it along. A new member is written compactly,
-// unless the object has a member a line: then it gets a line of its own too.
+// Bytes returns the object with its edits spliced in and every other byte as it was
+// read; without edits, the slice that was read. With a removed member go one comma and
+// the white space on one side of it. A new member is written compactly, unless the
+// object has one member per line: then it gets a line of its own, too.
 func (o *Object) Bytes() []byte {
 	if !o.edited {
 		return o.src
@@ -194,7 +195,7 @@ func (o *Object) Bytes() []byte {
 	return append(w.out, o.src[o.braces.end:]...)
 }
 
-// literal returns the key as it reads once written: [Quote] writes U+FFFD for
+// literal returns the key as it reads back once written: [Quote] writes U+FFFD for
 // bytes that no JSON string can hold.
 func literal(key string) string {
 	if utf8.ValidString(key) {

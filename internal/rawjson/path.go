@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Lookup follows literal keys from an object into the objects it holds, the last
-// occurrence of each, and returns the raw value at the end. Without a path it
-// returns raw. It allocates nothing unless a key in raw holds an escape.
+// Lookup follows literal keys from an object into nested objects, the last occurrence of
+// each key, and returns the raw value at the end. Without a path it returns raw. It
+// allocates nothing unless a key in raw has an escape.
 func Lookup(raw []byte, path ...string) (value []byte, ok bool) {
 	at, end, ok := Place(raw, path...)
 	if !ok {
@@ -36,10 +36,9 @@ func Place(raw []byte, path ...string) (at, end int, ok bool) {
 	return at, end, true
 }
 
-// SetPath returns raw with the value at the path of literal keys set, every
-// other byte kept. Objects that are missing on the way are created. The error
-// wraps [ErrNotObject] and names the key at which something else stands.
-// Without a path it returns value.
+// SetPath returns raw with the value at the path of literal keys set, every other byte
+// kept. Missing objects on the way are created. The error wraps [ErrNotObject], and names
+// the key whose value is something else. Without a path it returns value.
 func SetPath(raw, value []byte, path ...string) ([]byte, error) {
 	if len(path) == 0 {
 		return value, nil
@@ -60,8 +59,8 @@ func SetPath(raw, value []byte, path ...string) ([]byte, error) {
 	return o.Bytes(), nil
 }
 
-// DeletePath returns raw without the value at the path of literal keys, every
-// other byte kept. It returns raw itself where there is no such value.
+// DeletePath returns raw without the value at the path of literal keys, every other byte
+// kept. It returns raw itself if there is no such value.
 func DeletePath(raw []byte, path ...string) []byte {
 	if _, ok := Lookup(raw, path...); !ok || len(path) == 0 {
 		return raw
@@ -79,11 +78,11 @@ func DeletePath(raw []byte, path ...string) []byte {
 	return o.Bytes()
 }
 
-// Append returns a list with one more element at its end, every other byte kept.
-// In a list with an element a line the new one gets a line of its own. What is
-// not a list becomes a list of the one value.
+// Append returns a list with one more element at its end, every other byte kept. In a
+// list with one element per line the new one gets a line of its own. Anything but a list
+// is replaced by a list of the one value.
 func Append(array, value []byte) []byte {
-	lead := span{-1, -1} // what stands before the first element
+	lead := span{-1, -1} // what comes before the first element
 	last := 0            // where the last element ends
 	brackets, ok := walkArray(array, func(val span) bool {
 		if lead.at < 0 {
@@ -112,8 +111,9 @@ func Append(array, value []byte) []byte {
 	return append(out, array[last:]...)
 }
 
-// RenameKey returns an object with a key called something else, in its place, every other
-// byte kept; an object without the key, and what is none, is returned as it is.
+// RenameKey returns an object with every occurrence of a key renamed in its place, every
+// other byte kept. An object without the key, and anything but an object, is returned as
+// it is.
 func RenameKey(object []byte, from, to string) []byte {
 	var places []span
 	walkObject(object, func(k, _ span) bool {

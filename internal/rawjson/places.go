@@ -2,11 +2,12 @@ package rawjson
 
 import "bytes"
 
-// Span is where a value begins and ends in the bytes around it.
+// Span says where a value begins and ends in the bytes around it.
 type Span struct{ At, End int }
 
-// Places finds the values of some keys of an object in one pass, the last occurrence of
-// each, and returns where they are; a key that is not there has the zero Span.
+// Places finds the values of some literal keys of an object in one pass, the last
+// occurrence of each, and stores the place of keys[i] in places[i]: the zero Span if
+// the key is missing. places must be at least as long as keys.
 func Places(raw []byte, places []Span, keys ...string) {
 	clear(places)
 	walkObject(raw, func(k, v span) bool {
@@ -21,8 +22,8 @@ func Places(raw []byte, places []Span, keys ...string) {
 	})
 }
 
-// ElementPlace returns where in a list its element i begins and ends; ok is false where
-// there is none, and for anything but a list.
+// ElementPlace returns where in a list its element i, from 0, begins and ends; ok is
+// false if there is none, and for anything but a list.
 func ElementPlace(list []byte, i int) (place Span, ok bool) {
 	walkArray(list, func(v span) bool {
 		if ok = i == 0; ok {

@@ -10,10 +10,10 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// Quote writes s as a JSON string the way JSON.stringify does: the short escapes
+// Quote returns s as a JSON string, as JSON.stringify writes it: the short escapes
 // \b \t \n \f \r \" \\, other control characters as \u00XX, everything else raw,
-// U+2028 and the characters of HTML too. A lone surrogate (WTF-8, see the
-// package comment) is written \udXXX; what else is not UTF-8 becomes U+FFFD.
+// even U+2028 and the characters of HTML. A lone surrogate (WTF-8, see the package
+// comment) is written \udXXX; anything else that is not UTF-8 becomes U+FFFD.
 func Quote(s string) []byte {
 	out := make([]byte, 0, len(s)+2)
 	out = append(out, '"')
@@ -73,8 +73,8 @@ func surrogateAt(s string) (u rune, ok bool) {
 	return 0xD000 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), true
 }
 
-// Unquote decodes a JSON string. A lone surrogate becomes its three WTF-8 bytes
-// (see the package comment), what is not UTF-8 becomes U+FFFD, as JavaScript reads
+// Unquote decodes a JSON string. A lone surrogate becomes its three WTF-8 bytes (see
+// the package comment), and what is not UTF-8 becomes U+FFFD, as JavaScript reads
 // such a file. ok is false for what is not a JSON string.
 func Unquote(raw []byte) (s string, ok bool) {
 	raw = trim(raw)
@@ -89,7 +89,8 @@ func Unquote(raw []byte) (s string, ok bool) {
 	return string(out), ok
 }
 
-// AppendUnquoted appends what [Unquote] returns; nothing of worth where ok is false.
+// AppendUnquoted appends to out what [Unquote] returns for raw. If ok is false, what
+// it appended is meaningless.
 func AppendUnquoted(out, raw []byte) (all []byte, ok bool) {
 	raw = trim(raw)
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
@@ -117,7 +118,7 @@ func AppendUnquoted(out, raw []byte) (all []byte, ok bool) {
 	}
 }
 
-// plain returns how many bytes at the start of a string's inside stand for
+// plain returns how many bytes at the start of a string's content stand for
 // themselves: no escape, nothing forbidden, valid UTF-8.
 func plain(in []byte) int {
 	for i := 0; i < len(in); {
@@ -146,15 +147,16 @@ func plain(in []byte) int {
 
 // allPlain reports whether eight bytes are ASCII that stands for itself. A byte is
 // below n where subtracting n borrows, and equal to one where their difference is
-// below 1; a borrow that runs on into the next byte can only make it say no.
+// below 1; a borrow that carries over into the next byte can only make the result
+// false.
 func allPlain(w uint64) bool {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	quote, slash := w^ones*'"', w^ones*'\\'
 	return (w|(w-ones*' ')|(quote-ones)|(slash-ones))&highs == 0
 }
 
-// appendEscape appends what the escape at the start of in stands for, and
-// returns how long the escape is; 0 when it is none.
+// appendEscape appends what the escape at the start of in stands for, and returns
+// the escape's length, 0 if it is invalid.
 func appendEscape(out, in []byte) ([]byte, int) {
 	if len(in) < 2 {
 		return out, 0
@@ -188,7 +190,7 @@ func appendEscape(out, in []byte) ([]byte, int) {
 	return append(out, 0xED, byte(0x80|r>>6&0x3f), byte(0x80|r&0x3f)), 6
 }
 
-// unitAt reads the UTF-16 unit that the \uXXXX at the start of in spells.
+// unitAt returns the UTF-16 code unit of the \uXXXX at the start of in.
 func unitAt(in []byte) (r rune, ok bool) {
 	if len(in) < 6 || in[0] != '\\' || in[1] != 'u' {
 		return 0, false
@@ -209,8 +211,8 @@ func unitAt(in []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// KeyIs reports whether a raw key (with its quotes) is, decoded, the given key.
-// It allocates nothing unless the raw key holds an escape.
+// KeyIs reports whether a raw key (with its quotes), once decoded, is the given key.
+// It allocates nothing unless the raw key has an escape or key has U+FFFD.
 func KeyIs(rawKey []byte, key string) bool {
 	if len(rawKey) < 2 {
 		return false

@@ -28,8 +28,8 @@ func skipString(b []byte, i int) int {
 			return -1
 		}
 		at += n
-		// A quote is escaped when an odd number of backslashes stands before it.
-		// Looking back ends at the quote before, so the whole scan is linear.
+		// A quote is escaped if an odd number of backslashes precedes it.
+		// Looking back ends at the previous quote, so the whole scan is linear.
 		k := at
 		for k > from && b[k-1] == '\\' {
 			k--
@@ -95,8 +95,8 @@ func skipContainer(b []byte, i int) int {
 type span struct{ at, end int }
 
 // walkObject calls f with the places of each key and value of the object in b,
-// until f returns false. It returns the offsets of the braces; ok is false when
-// b holds no whole object with nothing but white space around it, or f stopped.
+// until f returns false. It returns the offsets of the braces; ok is false if b
+// is not one whole object with only white space around it, or if f stopped.
 func walkObject(b []byte, f func(key, val span) bool) (braces span, ok bool) {
 	i := skipSpace(b, 0)
 	if i >= len(b) || b[i] != '{' {

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// Splice is one change of a value's or a file's bytes: Len of them, from At on,
-// give way to Data.
+// Splice is one change of a value's or a file's bytes: Data replaces Len bytes from
+// offset At on.
 type Splice struct {
 	At, Len int64
 	Data    []byte
 }
 
-// Apply returns raw with the change made, in bytes of its own.
+// Apply returns a copy of raw with the change made.
 func (s Splice) Apply(raw []byte) []byte {
 	return slices.Concat(raw[:s.At], s.Data, raw[s.At+s.Len:])
 }
 
-// Splices returns raw with changes made that come in the order of their places, in bytes
-// of its own; raw itself where there are none.
+// Splices returns a copy of raw with the changes made, which must be in the order of
+// their places and not overlap; raw itself if there are none.
 func Splices(raw []byte, list []Splice) []byte {
 	if len(list) == 0 {
 		return raw
@@ -37,8 +37,8 @@ func Splices(raw []byte, list []Splice) []byte {
 	return append(out, raw[kept:]...)
 }
 
-// SetSplice is [SetPath], but gives only the change: for a value in which a few
-// bytes change among hundreds of megabytes. The path has at least one key.
+// SetSplice is [SetPath], but returns only the change, for a few bytes among hundreds of
+// megabytes. The path must have at least one key.
 func SetSplice(raw, value []byte, path ...string) (Splice, error) {
 	at, end := 0, len(raw)
 	for i, key := range path {
@@ -62,7 +62,7 @@ func SetSplice(raw, value []byte, path ...string) (Splice, error) {
 			at, end = at+place.at, at+place.end
 			continue
 		case first >= 0 && bytes.IndexByte(in[braces.at:first], '\n') >= 0:
-			// a member a line: where the new one goes is for SetPath to say
+			// one member per line: SetPath decides where the new one goes
 			whole, err := SetPath(in, value, path[i:]...)
 			return Splice{int64(at), int64(end - at), whole}, err
 		}

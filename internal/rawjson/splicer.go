@@ -1,6 +1,6 @@
 package rawjson
 
-// valueStart returns where the value begins whose key ends at i.
+// valueStart returns where the value begins of the member whose key ends at i.
 func valueStart(b []byte, i int) int {
 	return skipSpace(b, skipSpace(b, i)+1)
 }
@@ -8,9 +8,9 @@ func valueStart(b []byte, i int) int {
 // splicer writes the members of an edited object.
 type splicer struct {
 	out   []byte
-	lead  []byte // what stands before the first member
-	gap   []byte // what stands before a new one
-	colon []byte // what stands between its key and its value
+	lead  []byte // what comes before the first member
+	gap   []byte // what comes before a new one
+	colon []byte // what comes between its key and its value
 	any   bool   // a member has been written
 }
 
@@ -27,8 +27,8 @@ func (w *splicer) add(key, val []byte) {
 	w.out = append(w.out, val...)
 }
 
-// addRead writes the members that came from src, each with what stood before
-// it, the first one written with what stood before the first.
+// addRead writes the members that came from src, each with what came before it
+// in src; the first one written gets what came before the first member.
 func (w *splicer) addRead(c *content) {
 	for i, m := range c.members[:c.read] {
 		if m.val == gone {

@@ -41,8 +41,8 @@ func (k Kind) String() string {
 	}
 }
 
-// KindOf returns the kind of a value, judged by its first byte that is not
-// white space.
+// KindOf returns the kind of a value, judging only by its first byte that is not white
+// space.
 func KindOf(raw []byte) Kind {
 	i := skipSpace(raw, 0)
 	if i >= len(raw) {
@@ -85,8 +85,8 @@ func Truthy(raw []byte) bool {
 	}
 }
 
-// Float returns a JSON number as JavaScript holds it: the nearest float64, an
-// infinity where it is too large. ok is false for what is not a number.
+// Float returns a JSON number as JavaScript holds it: the nearest float64, an infinity
+// if it is too large. ok is false for anything but a number.
 func Float(raw []byte) (f float64, ok bool) {
 	if KindOf(raw) != Number {
 		return 0, false
@@ -95,9 +95,9 @@ func Float(raw []byte) (f float64, ok bool) {
 	return f, err == nil || math.IsInf(f, 0)
 }
 
-// Int returns a JSON number that is integral (3, 3.0, 1e2, -0) and within the
-// range of int. It is exact and never expands an exponent: 1e999999999 is
-// merely out of range. ok is false for everything else.
+// Int returns a JSON number that is integral (3, 3.0, 1e2, -0) and within the range of
+// int. It is exact and never expands an exponent: 1e999999999 is merely out of range. ok
+// is false for anything else.
 func Int(raw []byte) (n int, ok bool) {
 	if KindOf(raw) != Number {
 		return 0, false

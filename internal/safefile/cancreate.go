@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// CanCreate reports whether a file can be made beside target as far as can be told
-// beforehand. It writes nothing.
+// CanCreate returns an error if no file can be created beside target, as far as
+// that can be known beforehand. It writes nothing.
 func CanCreate(target string) error {
 	dir := filepath.Dir(behind(target))
 	info, err := os.Stat(dir)

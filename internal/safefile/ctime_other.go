@@ -4,6 +4,6 @@ package safefile
 
 import "io/fs"
 
-// changeTime returns nothing: Windows keeps creation, access and write times only
-// where os.Stat looks.
+// changeTime returns 0: on Windows, for one, os.Stat reads no time of the last
+// change of any kind.
 func changeTime(fs.FileInfo) int64 { return 0 }

@@ -6,23 +6,23 @@ import (
 	"os"
 )
 
-// Disk is what files are put in place with, as functions so that a test can let any
-// of them fail, or end a run before it.
+// Disk holds the operations that put files in place, as functions, so that a test can make
+// any of them fail, or end a run before it.
 type Disk struct {
 	Write     func(f *os.File, p []byte) (int, error) // all of p, or an error
-	Reserve   func(f *os.File, from, n int64)         // sets room aside, without making f longer; only a hint
+	Reserve   func(f *os.File, from, n int64)         // reserves room without making f longer; only a hint
 	WriteBack func(f *os.File, from, n int64)         // starts writing this range to disk; only a hint
 	Sync      func(f *os.File) error                  // forces content to disk
 	CloseFile func(f *os.File) error
 	Link      func(old, new string) error            // a second name, fs.ErrExist if taken
-	Claim     func(old, new string) error            // Link, where that is the way to give a file its name
+	Claim     func(old, new string) error            // Link, where that is how a file gets its name
 	RenameNew func(old, new string, sync bool) error // rename, fs.ErrExist if new is taken
 	Rename    func(old, new string, sync bool) error // rename that replaces
 	SyncDir   func(dir string) error                 // forces a folder's names to disk
 	Remove    func(path string) error
 }
 
-// System is the disk as the system has it.
+// System returns the operations of the operating system.
 func System() Disk {
 	return Disk{
 		Write:     (*os.File).Write,
@@ -39,7 +39,7 @@ func System() Disk {
 	}
 }
 
-// syncFile forces a file to disk, where the file system knows how to.
+// syncFile forces a file to disk, where the file system supports that.
 func syncFile(f *os.File) error {
 	if err := f.Sync(); err != nil && !cannotSync(err) {
 		return err
@@ -47,8 +47,8 @@ func syncFile(f *os.File) error {
 	return nil
 }
 
-// Publish moves the file at old to a name that is free, by the first way that the
-// file system has. fs.ErrExist says that the name is taken.
+// Publish moves the file at old to a name that is free, in the first way that the file
+// system supports. The error wraps fs.ErrExist if the name is taken.
 func (d *Disk) Publish(old, name string, sync bool) error {
 	mine, err := os.Lstat(old)
 	if err != nil {
@@ -57,16 +57,17 @@ func (d *Disk) Publish(old, name string, sync bool) error {
 	os.SameFile(mine, mine) // as in stampOfInfo
 	err = d.Claim(old, name)
 	if errors.Is(err, fs.ErrExist) && isSame(mine, name) {
-		err = nil // NFS: the answer to a first, successful try was lost
+		err = nil // NFS: the reply to a first, successful try was lost
 	}
 	if err == nil {
-		// Should this fail, the target is complete all the same, and the name left
-		// over is one that RemoveStale knows.
+		// If this fails, the target is complete all the same, and RemoveStale recognises the
+		// name left over.
 		_ = d.Remove(old)
 		return nil
 	}
-	// Where links are unsupported the error may be nearly any (EPERM on exFAT, EACCES
-	// on Android, EMLINK, ENOTSUP, EXDEV). The next way is as safe, so it need not be known.
+	// Where links are unsupported the error may be nearly any (EPERM on exFAT, EACCES on
+	// Android, EMLINK, ENOTSUP, EXDEV). The next way is as safe, so the reason does not
+	// matter.
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -76,7 +77,7 @@ func (d *Disk) Publish(old, name string, sync bool) error {
 	return d.publishByPlaceholder(old, name, sync)
 }
 
-// publishByPlaceholder takes the name with an empty file and renames over that.
+// publishByPlaceholder reserves the name with an empty file and renames over it.
 func (d *Disk) publishByPlaceholder(old, name string, sync bool) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -86,7 +87,7 @@ func (d *Disk) publishByPlaceholder(old, name string, sync bool) error {
 	if err = errors.Join(err, d.CloseFile(f)); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
-	// Somebody may have written into it, or put a file of his own there.
+	// Somebody may have written into it, or put another file there.
 	untouched := func() bool {
 		info, err := os.Lstat(name)
 		return err == nil && os.SameFile(info, held.info) && info.Size() == 0
@@ -103,7 +104,7 @@ func (d *Disk) publishByPlaceholder(old, name string, sync bool) error {
 	return nil
 }
 
-// isSame reports whether the file at path is the one that was seen, and unchanged.
+// isSame reports whether the file at path is the one that was seen, unchanged.
 func isSame(seen fs.FileInfo, path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && os.SameFile(info, seen) &&

@@ -11,7 +11,7 @@ import (
 // renameNew renames, and fails where new exists.
 func renameNew(old, new string, _ bool) error {
 	// Before version 11 Android kills an app that calls renameat2. Builds for plain
-	// Linux run there too (Termux), so the build's own name does not tell.
+	// Linux run there too (Termux), so GOOS alone does not show it.
 	if runtime.GOOS == "android" || os.Getenv("ANDROID_ROOT") != "" {
 		return errors.ErrUnsupported
 	}
@@ -22,8 +22,8 @@ func renameNew(old, new string, _ bool) error {
 	return nil
 }
 
-// startWriteBack lets the disk begin while we still write; the sync at the end then
-// has little left to wait for. It is a hint: errors would come again from the sync.
+// startWriteBack makes the disk begin while we still write, so that the sync at the end
+// has little left to wait for. It is a hint: the sync would report errors again.
 func startWriteBack(f *os.File, from, n int64) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -34,9 +34,9 @@ func startWriteBack(f *os.File, from, n int64) {
 	})
 }
 
-// reserve sets room aside where that is known to pay: btrfs would not compress what is
-// written there, and tmpfs fills it with zeros. It is a hint: a full disk is told by the
-// writes.
+// reserve reserves room on the file systems where that is known to pay. On others it can
+// cost: btrfs would not compress what is written there, and tmpfs fills it with zeros.
+// It is a hint: the writes report a full disk.
 func reserve(f *os.File, from, n int64) {
 	conn, err := f.SyscallConn()
 	if err != nil {

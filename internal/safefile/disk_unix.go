@@ -18,7 +18,7 @@ func renameOver(old, new string, _ bool) error { return os.Rename(old, new) }
 func removeFile(path string) error { return os.Remove(path) }
 
 // syncDir forces a folder's entries to disk. A folder that may be written but not
-// listed cannot be opened, and some file systems cannot sync one: both are let be.
+// listed cannot be opened, and some file systems cannot sync one: neither is an error.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -34,10 +34,10 @@ func syncDir(dir string) error {
 	if e := d.Close(); err == nil {
 		err = e
 	}
-	return err // as it is: callers put another path in its place
+	return err // unwrapped: callers put another path in it
 }
 
-// cannotSync reports whether an error of fsync means that there is no such thing here.
+// cannotSync reports whether an error of fsync means that it is not supported here.
 func cannotSync(err error) bool {
 	for _, e := range []error{syscall.EINVAL, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.EBADF, syscall.ENOSYS, syscall.ENOTTY} {
 		if errors.Is(err, e) {
@@ -47,13 +47,13 @@ func cannotSync(err error) bool {
 	return false
 }
 
-// noRenameNew reports whether an error of renameNew means that there is no such thing
-// here: EINVAL is a file system's way of saying so, EPERM an old sandbox's.
+// noRenameNew reports whether an error of renameNew means that it is not supported
+// here: a file system says so with EINVAL, an old sandbox with EPERM.
 func noRenameNew(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EPERM)
 }
 
-// mayWrite says why the user may not write to an existing file, if so.
+// mayWrite returns an error if the user may not write to an existing file or folder.
 func mayWrite(path string) error {
 	// access(2), not faccessat2: Android kills a process that calls the latter.
 	err := unix.Access(path, unix.W_OK)
@@ -68,7 +68,7 @@ func mayWrite(path string) error {
 }
 
 // adoptOwner gives the file at path the owner and group of like, as far as the user
-// may, and says whether it has that group in the end.
+// may, and reports whether it has that group in the end.
 func adoptOwner(path string, like fs.FileInfo) (sameGroup bool, err error) {
 	want, ok := like.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -88,7 +88,8 @@ func adoptOwner(path string, like fs.FileInfo) (sameGroup bool, err error) {
 	if os.Lchown(path, int(want.Uid), int(want.Gid)) == nil {
 		return true, nil
 	}
-	// Only root gives files away, but to a group of one's own anybody may.
+	// Only root may give files away, but anyone may give theirs to a group of their
+	// own.
 	return have.Gid == want.Gid || os.Lchown(path, -1, int(want.Gid)) == nil, nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// linkFile is not wanted here: renameNew does in one step what a link and a removal
-// do in two, and on file systems without links too.
+// linkFile is not used here: renameNew does in one step what a link and a removal do in two,
+// and also on file systems without links.
 func linkFile(_, _ string) error { return errors.ErrUnsupported }
 
 // renameNew renames; without MOVEFILE_REPLACE_EXISTING that fails where new exists.
@@ -43,22 +43,22 @@ func removeFile(path string) error {
 	return patiently(func() error { return os.Remove(path) })
 }
 
-// syncDir has nothing to do: Windows does not sync folders; the renames ask for
-// write-through instead.
+// syncDir does nothing: Windows does not sync folders. The renames ask for write-through
+// instead.
 func syncDir(string) error { return nil }
 
-// cannotSync reports whether an error of FlushFileBuffers means that there is no such thing here.
+// cannotSync reports whether an error of FlushFileBuffers means that it is not supported here.
 func cannotSync(err error) bool {
 	return errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_NOT_SUPPORTED)
 }
 
-// noRenameNew reports whether an error of renameNew means that there is no such thing here.
+// noRenameNew reports whether an error of renameNew means that it is not supported here.
 func noRenameNew(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
 
-// mayWrite leaves ACLs to the rename; the read-only attribute is in the mode.
+// mayWrite checks nothing: the rename checks ACLs, and the read-only attribute is in the mode.
 func mayWrite(string) error { return nil }
 
-// adoptOwner leaves owner and ACL as the folder hands them down.
+// adoptOwner does nothing: owner and ACL are inherited from the folder.
 func adoptOwner(string, fs.FileInfo) (sameGroup bool, err error) { return true, nil }
 
 func sameOwner(_, _ fs.FileInfo) bool { return true }

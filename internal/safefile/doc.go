@@ -3,25 +3,25 @@
 // Content is written to a temporary file beside its target ([New], [Temp.Write]) and
 // then published with one of two verbs. [Temp.Create] gives it a name that must not
 // exist yet; [Temp.Replace] puts it in the place of a file that the caller has read
-// and that must still be as it was read ([Stamp]). Whatever fails on the way removes
-// the temporary file and leaves the target as it was. Several files that belong
-// together are package changeset's: it calls [Temp.Prepare] on each, and gives them
-// their names with a [Disk].
+// and that must still be as it was read ([Stamp]). If anything fails on the way, the
+// temporary file is removed and the target is left as it was. Package changeset
+// handles several files that belong together: it calls [Temp.Prepare] on each, and
+// gives them their names with a [Disk].
 //
-// A file is known again in the same run by its [Stamp], and in another one by its
+// A file is recognised in the same run by its [Stamp], and in another run by its
 // [Ident].
 //
 // # What is promised
 //
 //   - Nobody ever sees half a file under the target's name.
-//   - Create never overwrites. A file, folder, FIFO or symlink of that name, also a
-//     dangling one and one that appears at the last moment, is an [ExistsError].
+//   - Create never overwrites. A file, folder, FIFO or symlink of that name, even a
+//     dangling one or one that appears at the last moment, is an [ExistsError].
 //   - Replace never turns a symlink into a file: the link is resolved on purpose and
 //     the file behind it is replaced. It refuses what is not a regular file, a file
 //     without write permission, and a file that changed since it was read.
 //   - Unless [Options.NoSync] is set, the content is on the disk before it gets its
-//     name, and the name is before the verb returns, as far as the file system can
-//     say so: where syncing is not supported it is left out.
+//     name, and the name is on the disk before the verb returns. Where the file
+//     system does not support syncing, it is left out.
 //   - Replace keeps the mode, and the owner and group as far as the user may set
 //     them. A new file gets 0666 less the umask.
 //
@@ -35,12 +35,13 @@
 //     network and phone storage), Create reserves the name with an empty file
 //     first. A crash in that moment leaves the empty file.
 //   - On Windows a rename replaces, but the system does not promise that a power loss
-//     cannot separate its steps, and folders cannot be synced; write-through is asked
-//     for instead. A target that another program holds open (virus scanners, editors)
-//     is tried again for about a second, then reported.
-//   - Temporary files of a crashed process stay until [RemoveStale] can prove that it
-//     is gone. Those of an earlier boot of the machine, or of another machine that
-//     shares the folder, stay: nothing proves it for them.
+//     cannot separate its steps, and folders cannot be synced; the renames ask for
+//     write-through instead. If another program (a virus scanner, an editor) holds
+//     the target open, the rename is tried again for about a second before it fails.
+//   - Temporary files of a crashed process stay until [RemoveStale] can prove that
+//     the process is gone. Those of an earlier boot of the machine, or of another
+//     machine that shares the folder, stay: nothing proves it for them.
 //
-// Paths in errors are raw: whoever prints them makes control characters visible.
+// Paths in errors are raw: code that prints them must make control characters
+// visible.
 package safefile

@@ -10,8 +10,8 @@ var (
 	ErrChanged = errors.New("the file changed since it was read")
 	// ErrNotRegular means that a target is a folder, FIFO, device or socket.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrReadOnly means that a target may not be written, so it is not replaced either.
-	// It wraps fs.ErrPermission.
+	// ErrReadOnly means that a target may not be written to, so it is not replaced
+	// either. It wraps fs.ErrPermission.
 	ErrReadOnly error = readOnlyError{}
 )
 
@@ -20,8 +20,7 @@ type readOnlyError struct{}
 func (readOnlyError) Error() string { return "the file is read-only" }
 func (readOnlyError) Unwrap() error { return fs.ErrPermission }
 
-// ExistsError says that the name a file was to be created under is taken.
-// It wraps fs.ErrExist.
+// ExistsError means that the name for a new file is taken. It wraps fs.ErrExist.
 type ExistsError struct {
 	Path string // the target as it was given
 }
@@ -31,11 +30,11 @@ func (e *ExistsError) Error() string { return e.Path + ": already exists" }
 // Unwrap returns fs.ErrExist.
 func (e *ExistsError) Unwrap() error { return fs.ErrExist }
 
-// UnsyncedError says that a file was replaced, but that its folder could not be
-// forced to disk: the new content is in place, and a power loss may bring back the old.
+// UnsyncedError means that a file was replaced, but that its folder could not be forced
+// to disk: the new content is in place, but a power loss may bring back the old.
 type UnsyncedError struct {
 	Path string // the file that was replaced
-	Err  error  // what the sync of the folder said
+	Err  error  // the error of the folder's sync
 }
 
 func (e *UnsyncedError) Error() string {

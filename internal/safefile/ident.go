@@ -7,22 +7,23 @@ import (
 	"os"
 )
 
-// Hashed is up to which size an [Ident] holds a hash.
+// Hashed is the size, in bytes, of the largest file whose [Ident] can hold a hash.
 const Hashed = 1 << 20
 
-// Ident is how a file is known again by another run: the one that ends what a killed run
-// began, or undoes it. Unlike a [Stamp] it can be written down, and a new hard link
-// leaves it the same.
+// Ident identifies a file for another run: one that ends what a killed run began, or
+// undoes a change. Unlike a [Stamp] it can be written down, and a new hard link leaves
+// it the same.
 type Ident struct {
 	Dev   uint64 `json:"dev"`
 	Ino   uint64 `json:"ino"`
 	Size  int64  `json:"size"`
 	Mtime int64  `json:"mtime"`          // in ns since 1970
-	Hash  string `json:"hash,omitempty"` // SHA-256 of a file of up to 1 MB
+	Hash  string `json:"hash,omitempty"` // SHA-256 in hex, of a file of up to 1 MiB; "" if not asked for
 }
 
-// IdentOf returns the identity of the regular file at path, which is no link. hash asks
-// for the hash as well, where the size allows it.
+// IdentOf returns the identity of the regular file at path; symlinks are not followed.
+// With hash it includes the hash, where the size allows it. The error is [ErrNotRegular]
+// for anything else.
 func IdentOf(path string, hash bool) (Ident, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -49,7 +50,8 @@ func IdentOf(path string, hash bool) (Ident, error) {
 	return id, nil
 }
 
-// FileID returns the device and the inode of a file or folder.
+// FileID returns the device and the inode of the file or folder that path leads to, or
+// what Windows has in their place.
 func FileID(path string) (dev, ino uint64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

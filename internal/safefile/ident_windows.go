@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// fileID asks the file itself: what os.Stat found out stays inside it.
+// fileID asks the file itself: os.Stat does not expose what it found out.
 func fileID(path string, _ fs.FileInfo) (dev, ino uint64, err error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

@@ -2,6 +2,6 @@
 
 package safefile
 
-// lock would keep other runs of stchat from replacing the file at path; here it
-// does nothing.
+// lock does nothing here; elsewhere it keeps other runs of stchat from
+// replacing the file at path.
 func lock(string) (unlock func()) { return func() {} }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockWithin locks a file in the folder .stchat, where that exists: Windows locks no
+// lockWithin locks a file in the folder .stchat, if that exists: Windows cannot lock
 // folders.
 func lockWithin(ctx context.Context, dir string, patience time.Duration) (unlock func(), held bool, err error) {
 	f, err := os.OpenFile(filepath.Join(dir, ".stchat", "lock"), os.O_RDWR|os.O_CREATE, 0o600)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// machine names the installation; a container has none of its own, and is its host's name.
+// machine returns the installation's ID, or without one, as in a container, the host name.
 func machine() string {
 	for _, path := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
 		if id, err := os.ReadFile(path); err == nil && len(strings.TrimSpace(string(id))) == 32 {

@@ -4,7 +4,7 @@ package safefile
 
 import "os"
 
-// machine is the host's name.
+// machine returns the host name.
 func machine() string {
 	host, _ := os.Hostname()
 	return host

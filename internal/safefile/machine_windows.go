@@ -1,6 +1,6 @@
 package safefile
 
-// machine names the installation of Windows.
+// machine returns the ID of the Windows installation.
 func machine() string {
 	parts, _ := realm()
 	return parts[len(parts)-1]

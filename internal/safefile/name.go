@@ -17,15 +17,15 @@ const (
 	randDigits = 8
 )
 
-// tempName makes the name of a temporary file: ".stchat-<tag>-<pid>-<random>.tmp".
-// At 44 bytes or less it fits wherever a chat's name does, however long the target's.
+// tempName returns a name for a temporary file: ".stchat-<tag>-<pid>-<random>.tmp". At
+// 44 bytes or less it fits wherever a chat's name does, however long the target's.
 func tempName(tag string) string {
 	var r [randDigits / 2]byte
 	rand.Read(r[:]) // never fails
 	return tempPrefix + tag + "-" + strconv.Itoa(os.Getpid()) + "-" + hex.EncodeToString(r[:]) + tempSuffix
 }
 
-// parseTempName takes such a name apart; ok is false for any other name.
+// parseTempName splits such a name into its parts; ok is false for any other name.
 func parseTempName(name string) (tag string, pid int, ok bool) {
 	rest, ok := strings.CutPrefix(name, tempPrefix)
 	if !ok {
@@ -50,9 +50,9 @@ func isHex(s string, digits int) bool {
 	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// hostTag names, in 12 hex digits, the realm in which a process id of ours means
-// something: this machine, this boot, this PID namespace. sure is false where the
-// system does not tell enough of them for equal tags to prove anything.
+// hostTag returns, as 12 hex digits, a tag for the realm in which our process id is
+// valid: this machine, this boot, this PID namespace. sure is false where the system
+// does not reveal enough of them for equal tags to prove anything.
 func hostTag() (tag string, sure bool) {
 	host, err := os.Hostname()
 	parts, ok := realm()
@@ -62,11 +62,12 @@ func hostTag() (tag string, sure bool) {
 
 // RemoveStale removes the temporary files in dir that a process of this program left
 // behind when it was killed: those made on this machine since it started, in this PID
-// namespace, whose process does not exist any more. Whatever is in doubt stays. It
-// gives the paths that it removed; that a folder cannot be read or a file not be
-// removed is no error, since it was in nobody's way before.
+// namespace, whose process does not exist any more. Doubtful files stay. It returns the
+// paths that it removed. A folder that cannot be read or a file that cannot be removed
+// is no error, since the files are in nobody's way.
 //
-// Names in spare stay, whatever became of their process: somebody else answers for them.
+// Files named in spare stay, whatever became of their process: the caller still needs
+// them.
 func RemoveStale(dir string, spare map[string]bool) []string {
 	tag, sure := hostTag()
 	if !sure {

@@ -7,24 +7,24 @@ import (
 	"path/filepath"
 )
 
-// Options says how a file is written. The zero value is the safe one.
+// Options control how a file is written. The zero value is the safe one.
 type Options struct {
 	// NoSync leaves it to the system when the data reaches the disk: faster, and after
 	// a power loss the file may be empty, old or cut short.
 	NoSync bool
-	// Like is the file that a new one is made from, nil where there is none: nobody
-	// may read or write it who may not do so with that one, and it gets that one's owner
-	// as far as the user may. A file that is replaced is always its own model.
+	// Like is the file that a new one is made from, or nil. The new file allows nobody to
+	// read or write it who may not do so with Like, and gets its owner as far as the user
+	// may set it. It is ignored when a file is replaced, which keeps its own.
 	Like fs.FileInfo
-	// Disk is what the file is put in place with; nil is the system's.
+	// Disk puts the file in place; nil means the system's.
 	Disk *Disk
-	// Self is this process; nil has it asked for.
+	// Self is this process; nil means that [Own] is called.
 	Self *Self
 }
 
-// New makes an empty temporary file beside target, which may or may not exist: that is
-// for Create or Replace to judge. When target is a symlink, the file lies beside what
-// it leads to. It fails when that folder does not exist or may not be written.
+// New creates an empty temporary file beside target. Whether target may exist is for Create
+// or Replace to judge. If target is a symlink, the file lies beside the one that it leads
+// to. It is an error if that folder does not exist or may not be written to.
 func New(target string, opt Options) (*Temp, error) {
 	t := &Temp{target: target, real: behind(target), opt: opt, disk: System()}
 	if opt.Disk != nil {
@@ -37,7 +37,7 @@ func New(target string, opt Options) (*Temp, error) {
 	}
 	perm := fs.FileMode(0o666)
 	if t.like != nil {
-		perm &= t.like.Mode().Perm() | 0o600 // what is private stays so while it is written
+		perm &= t.like.Mode().Perm() | 0o600 // a private file stays private while it is written
 	}
 	self := opt.Self
 	if self == nil {
@@ -60,8 +60,9 @@ func New(target string, opt Options) (*Temp, error) {
 	return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: errors.New("no free temporary name")}
 }
 
-// behind returns the file that a symlink leads to, and any other path as it is. A link
-// that leads nowhere stays, too: Create says that it exists, Replace that there is nothing.
+// behind returns the file that a symlink leads to, and any other path as it is. A dangling
+// link is returned as it is, too: Create reports that it exists, Replace that its file does
+// not.
 func behind(target string) string {
 	if info, err := os.Lstat(target); err == nil && info.Mode().Type() == fs.ModeSymlink {
 		if real, err := filepath.EvalSymlinks(target); err == nil {
@@ -71,7 +72,7 @@ func behind(target string) string {
 	return target
 }
 
-// cause takes the path of a temporary file, which tells nobody anything, off an error.
+// cause strips from an error the path of a temporary file, which means nothing to people.
 func cause(err error) error {
 	switch e := err.(type) { //nolint:errorlint // only the outermost: below it the path may matter
 	case *fs.PathError:

@@ -4,5 +4,5 @@ package safefile
 
 import "os"
 
-// Open opens a regular file to read.
+// Open opens a regular file for reading.
 func Open(path string) (*os.File, error) { return os.Open(path) }

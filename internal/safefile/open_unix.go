@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open opens a regular file to read. On Windows it waits for a program that has the file
-// open for itself alone. Elsewhere it does without Go's poller, which [os.Open] offers every
-// file and which takes no regular one: that is five of the ten calls to the system that
-// looking into a small chat needs.
+// Open opens a regular file for reading. On Windows it waits for a program that has the file
+// open exclusively. Elsewhere it skips Go's poller, which [os.Open] tries with every file
+// although it takes no regular one: that saves five of the ten system calls for looking into
+// a small chat.
 func Open(path string) (*os.File, error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)

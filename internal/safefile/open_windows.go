@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Open opens a file to read. Windows refuses that while another program, such as a
-// virus scanner, an indexer or a server that is saving, has the file open for itself
-// alone: it is tried again for about a second.
+// Open opens a file for reading. Windows refuses that while another program, such as
+// a virus scanner, an indexer or a server that is saving, has the file open
+// exclusively: Open tries again for about a second.
 func Open(path string) (f *os.File, err error) {
 	err = again(func() error {
 		f, err = os.Open(path)
@@ -19,13 +19,14 @@ func Open(path string) (f *os.File, err error) {
 	return f, err
 }
 
-// patiently does again, for about a second, what fails because a virus scanner or an
-// indexer has the file open. Some of them show up as a plain denial.
+// patiently retries, for about a second, what fails because a virus scanner or an
+// indexer has the file open. Some such failures look like a plain denial of access.
 func patiently(do func() error) error {
 	return again(do, windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION, windows.ERROR_ACCESS_DENIED)
 }
 
-// again does something until it fails in no way that may pass, for about a second.
+// again retries do, for about a second, while it fails with one of the errors in
+// passing.
 func again(do func() error, passing ...error) error {
 	wait := 5 * time.Millisecond
 	for {

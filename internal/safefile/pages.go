@@ -7,24 +7,25 @@ import (
 
 const (
 	page = 4 << 10
-	// bigWrite is from which length on a write is cut into pages: only who writes much
-	// writes often.
+	// bigWrite is the length from which on a write is cut into pages. Only callers that
+	// write much write often, and they write big blocks.
 	bigWrite = 64 << 10
-	// reserved is how much room is set aside at once, once there are reservePays bytes.
+	// reserved is how much room is reserved at once, from reservePays bytes on.
 	reserved    = 64 << 20
 	reservePays = 8 << 20
 )
 
-// pages writes big blocks in whole pages, and keeps what is less than one for the next
-// write: a page that two writes share costs the system twice. Room on the disk is set
-// aside ahead of them, which spares it the search for every block.
+// pages writes big blocks in whole pages, and keeps the rest for the next write: a page
+// that two writes share costs the system twice. It reserves room on the disk ahead of
+// them, which spares the file system a search for every block.
 type pages struct {
-	tail    []byte // belongs behind what was written
+	tail    []byte // comes after what was written
 	written int64
-	ahead   int64 // up to here there is room on the disk
+	ahead   int64 // up to here room is reserved on the disk
 }
 
-// write takes p; what it gives as written may be kept until the flush.
+// write takes p, and returns how much of it was taken; part of that may be kept until
+// the flush.
 func (w *pages) write(f *os.File, d *Disk, p []byte) (int, error) {
 	if len(p) < bigWrite {
 		if err := w.flushTail(f, d); err != nil {
@@ -73,7 +74,7 @@ func (w *pages) flushTail(f *os.File, d *Disk) error {
 	return err
 }
 
-// flush writes what was kept, and gives back the room that was not needed.
+// flush writes what was kept, and frees the room that was not needed.
 func (w *pages) flush(f *os.File, d *Disk) error {
 	if err := w.flushTail(f, d); err != nil {
 		return err
@@ -85,5 +86,5 @@ func (w *pages) flush(f *os.File, d *Disk) error {
 	return nil
 }
 
-// cut goes on behind the first size bytes, after a flush.
+// cut continues after the first size bytes; flush must be called first.
 func (w *pages) cut(size int64) { w.written, w.ahead = size, 0 }

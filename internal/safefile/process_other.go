@@ -2,5 +2,5 @@
 
 package safefile
 
-// processGone is never certain here.
+// processGone returns false: here it is never certain.
 func processGone(int) bool { return false }

@@ -13,7 +13,7 @@ func processGone(pid int) bool {
 	}
 	h, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if err != nil {
-		// What OpenProcess says of an id that nobody has.
+		// The error of OpenProcess for an id that no process has.
 		return errors.Is(err, windows.ERROR_INVALID_PARAMETER)
 	}
 	defer windows.CloseHandle(h)

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// restless is how often a file is read that changes each time.
+// restless is how often a file that keeps changing is read.
 const restless = 16
 
-// Read returns a regular file's content, and its stamp, which belongs to just these
-// bytes. A file that changes while it is read, if only by a link that another run makes
-// to keep it, is read again; one that does not come to rest is [ErrChanged].
+// Read returns a regular file's content, and the stamp that belongs to exactly these
+// bytes. A file that changes while it is read, if only because another run links it to
+// keep it, is read again. The error wraps [ErrNotRegular], or [ErrChanged] if the file
+// keeps changing.
 func Read(path string) (data []byte, stamp Stamp, err error) {
 	for try := range restless {
 		if data, stamp, err = readOnce(path); !errors.Is(err, ErrChanged) {
@@ -24,7 +25,7 @@ func Read(path string) (data []byte, stamp Stamp, err error) {
 }
 
 func readOnce(path string) ([]byte, Stamp, error) {
-	// Before it is opened: a FIFO would wait for its writer.
+	// Before opening it: opening a FIFO would wait for a writer.
 	if seen, err := StampPath(path); err != nil {
 		return nil, Stamp{}, err
 	} else if !seen.Regular() {

@@ -6,10 +6,9 @@ import (
 	"os"
 )
 
-// ReadDir reads a folder as [os.ReadDir] does, except that a file in its place is
-// never an error that is [fs.ErrNotExist]: Windows calls a path that goes on behind
-// a file one that does not exist, and who takes a missing folder for an empty one
-// would lose what the file hides.
+// ReadDir reads a folder as [os.ReadDir] does, except that the error is never
+// [fs.ErrNotExist] if path is a file. Windows reports such a path as one that does
+// not exist, and callers take a missing folder for an empty one.
 func ReadDir(path string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// realm tells where our process id is valid: the boot id is one machine's (or virtual
-// machine's) single boot, the link names the PID namespace of a container.
+// realm identifies where our process id is valid: the boot id stands for one boot of
+// one machine or virtual machine, the link names the PID namespace of a container.
 func realm() (parts []string, sure bool) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	ns, err2 := os.Readlink("/proc/self/ns/pid")

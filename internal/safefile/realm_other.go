@@ -4,5 +4,6 @@ package safefile
 
 import "runtime"
 
-// realm cannot tell here: jails and zones share a host's name or have ids of their own.
+// realm is never sure here: jails and zones share a host's name or have process ids of
+// their own.
 func realm() (parts []string, sure bool) { return []string{runtime.GOOS}, false }

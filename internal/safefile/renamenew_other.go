@@ -4,5 +4,5 @@ package safefile
 
 import "errors"
 
-// renameNew is not to be had here.
+// renameNew is not supported here.
 func renameNew(_, _ string, _ bool) error { return errors.ErrUnsupported }

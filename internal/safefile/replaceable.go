@@ -6,14 +6,15 @@ import (
 	"os"
 )
 
-// CanReplace reports whether Replace would take target as far as can be told beforehand:
-// the error is the one that Replace would give. It writes nothing.
+// CanReplace returns the error that Replace would return for target, as far as that can
+// be known beforehand. It writes nothing.
 func CanReplace(target string) error {
 	_, err := replaceable(target, behind(target))
 	return err
 }
 
-// replaceable looks at the file itself, real; errors name the target.
+// replaceable checks the file itself, real, and returns what it is; errors name the
+// target.
 func replaceable(target, real string) (fs.FileInfo, error) {
 	info, err := os.Lstat(real)
 	switch {
@@ -44,7 +45,8 @@ func adopt(path string, like fs.FileInfo, mode fs.FileMode) error {
 	}
 	mode &= fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 	if !sameGroup {
-		// What one group was allowed, another is not: it gets what everybody has.
+		// What the one group was allowed, another is not: it gets the permissions of
+		// others.
 		mode = mode&^(0o070|fs.ModeSetgid) | mode&0o007<<3
 	}
 	return os.Chmod(path, mode)

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// TempName makes a name for a temporary file of this process.
+// TempName returns a name for a temporary file of this process.
 func TempName() string {
 	tag, _ := hostTag()
 	return tempName(tag)
 }
 
-// IsTemp reports whether a file's name is one that TempName makes.
+// IsTemp reports whether name can be one that TempName returned.
 func IsTemp(name string) bool {
 	_, _, ok := parseTempName(name)
 	return ok
 }
 
-// AdoptOwner gives the file at path the owner and group of the file or folder like, as
-// far as the user may.
+// AdoptOwner gives the file at path the owner and group of the file or folder like, as far
+// as the user may. What the user may not set is no error.
 func AdoptOwner(path, like string) error {
 	info, err := os.Stat(like)
 	if err != nil {
@@ -32,14 +32,14 @@ func AdoptOwner(path, like string) error {
 	return err
 }
 
-// Self is this process, as names of temporary files and journals tell of it. The system is
-// asked several questions for it, so who writes many files keeps one.
+// Self identifies this process in the names of temporary files and in journals. Finding it
+// takes several system calls, so code that writes many files keeps one.
 type Self struct {
 	host, tag string
-	sure      bool // tag proves something
+	sure      bool // equal tags prove that realms are equal
 }
 
-// Own returns this process.
+// Own returns the identity of this process.
 func Own() *Self {
 	s := new(Self)
 	s.tag, s.sure = hostTag()
@@ -48,10 +48,11 @@ func Own() *Self {
 	return s
 }
 
-// Host names this machine, through restarts, as far as the system tells.
+// Host returns an ID of this machine that survives restarts, as far as the system has one.
 func (s *Self) Host() string { return s.host }
 
-// Process names this process, for [ProcessGone].
+// Process returns what [ProcessGone] takes for this process. realm is empty where nothing
+// can be proved.
 func (s *Self) Process() (realm string, pid int) {
 	if s.sure {
 		realm = s.tag
@@ -59,7 +60,7 @@ func (s *Self) Process() (realm string, pid int) {
 	return realm, os.Getpid()
 }
 
-// ProcessGone reports whether it is certain that a process does not exist any more.
+// ProcessGone reports whether it is certain that a process no longer exists.
 func ProcessGone(realm string, pid int) bool {
 	tag, sure := hostTag()
 	return sure && realm == tag && processGone(pid)
@@ -68,33 +69,34 @@ func ProcessGone(realm string, pid int) bool {
 // ErrBusy means that another run held a lock for too long.
 var ErrBusy = errors.New("another run of this program is writing there")
 
-// patience is how long a lock is waited for: who holds one is giving files their names,
-// which takes no time, or rendering an edit anew.
+// patience is how long to wait for a lock. The run that holds it is publishing files,
+// which takes next to no time, or rendering an edit anew.
 const patience = time.Minute
 
-// Lock waits until no other run holds dir, and holds it until unlock is called. Who does
-// not ask for locks, SillyTavern among them, is not kept from anything. held is false
-// where locks are not to be had, on some network disks.
+// Lock waits until no other run holds dir, and holds it until unlock is called. Programs
+// that do not ask for locks, such as SillyTavern, are not kept out. held is false, without
+// an error, where locks are not supported, as on some network disks. The error is
+// [ErrBusy] if another run holds dir for longer than a minute, or that of ctx.
 func Lock(ctx context.Context, dir string) (unlock func(), held bool, err error) {
 	return lockWithin(ctx, dir, patience)
 }
 
-// lockFile takes the lock on f by try, waiting as [waitForLock] does. Closing f gives the
-// lock back. held is false where try knows no such lock.
+// lockFile takes the lock on f by try, waiting as [waitForLock] does. Closing f releases
+// the lock. held is false where try finds that there are no locks.
 func lockFile(ctx context.Context, f *os.File, patience time.Duration, try func() error) (unlock func(), held bool, err error) {
 	err = waitForLock(ctx, patience, try)
 	if err == nil {
-		return func() { _ = f.Close() }, true, nil // and with it the lock
+		return func() { _ = f.Close() }, true, nil // releases the lock
 	}
-	_ = f.Close() // only locked
+	_ = f.Close() // nothing was written to it
 	if !errors.Is(err, ErrBusy) && ctx.Err() == nil {
-		err = nil // there is no such thing here
+		err = nil // locks are not supported here
 	}
 	return func() {}, false, err
 }
 
-// waitForLock tries until it succeeds, with growing pauses. try gives errLocked while
-// somebody else holds the lock.
+// waitForLock calls try, with growing pauses, while it returns errLocked, which means that
+// somebody else holds the lock. After patience the error is [ErrBusy].
 func waitForLock(ctx context.Context, patience time.Duration, try func() error) error {
 	pause := time.Millisecond
 	for waited := time.Duration(0); ; waited += pause {

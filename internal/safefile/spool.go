@@ -10,10 +10,10 @@ import (
 )
 
 // Spool copies r, which can be read only once, to a private file (mode 0600) in dir, or
-// in the system's folder for temporary files when dir is empty, and gives the file,
-// open for reading from its first byte. cleanup closes and removes it, and may be
-// called more than once. On Unix the file loses its name at once, so that nobody else
-// can open it and a crash leaves nothing; elsewhere RemoveStale knows the name.
+// in the system's folder for temporary files if dir is empty. It returns the file, open
+// for reading from its first byte. cleanup closes and removes it, and may be called
+// more than once. Except on Windows the file loses its name at once, so that nobody
+// else can open it and a crash leaves nothing; there RemoveStale recognises the name.
 func Spool(r io.Reader, dir string) (f *os.File, cleanup func(), err error) {
 	return SpoolFrom(func(w io.Writer) error {
 		_, err := io.Copy(w, r)
@@ -21,7 +21,7 @@ func Spool(r io.Reader, dir string) (f *os.File, cleanup func(), err error) {
 	}, dir)
 }
 
-// SpoolFrom is Spool of what write writes.
+// SpoolFrom is [Spool] for what write writes.
 func SpoolFrom(write func(io.Writer) error, dir string) (f *os.File, cleanup func(), err error) {
 	if f, cleanup, err = Scratch(dir); err != nil {
 		return nil, nil, err
@@ -37,7 +37,7 @@ func SpoolFrom(write func(io.Writer) error, dir string) (f *os.File, cleanup fun
 	return f, cleanup, nil
 }
 
-// Scratch makes an empty file to write to and read from, as private and as nameless as
+// Scratch creates an empty file for writing and reading, as private and as nameless as
 // that of [Spool].
 func Scratch(dir string) (f *os.File, cleanup func(), err error) {
 	if dir == "" {

@@ -13,22 +13,22 @@ import (
 const writeBackStep = 8 << 20
 
 // Temp is a temporary file beside its target, to be filled and then published once, by
-// Create or by Replace. It is for one goroutine at a time. Every Temp is to be discarded;
-// `defer t.Discard()` right after New is the way, since that does nothing to a
-// file that was published.
+// Create or by Replace. It is for one goroutine at a time. Every Temp must be discarded:
+// put `defer t.Discard()` right after New, which does nothing to a file that was
+// published.
 type Temp struct {
 	target string      // as given
 	real   string      // the target, or the file behind it when that is a symlink
 	path   string      // the temporary file, in real's folder
 	seen   fs.FileInfo // the existing target, nil when there is none
-	like   fs.FileInfo // whose mode and owner it gets, nil: nobody's
+	like   fs.FileInfo // the file whose mode and owner it gets, or nil
 	opt    Options
 	disk   Disk
 
 	f       *os.File
 	pages   pages
 	offset  int64       // bytes taken by Write
-	started int64       // of them handed to the disk
+	started int64       // how many of them the disk was told to write
 	final   fs.FileInfo // the temporary file as Prepare left it
 	err     error       // the first failed write, truncation or preparation
 	state   state
@@ -43,14 +43,14 @@ const (
 	discarded              // path is gone
 )
 
-// Path is the temporary file's own path.
+// Path returns the temporary file's own path.
 func (t *Temp) Path() string { return t.path }
 
-// Offset is how many bytes the file holds.
+// Offset returns how many bytes were written.
 func (t *Temp) Offset() int64 { return t.offset }
 
-// Write appends p: callers write big blocks, of which less than a page is kept until
-// the next one. After an error the file cannot be published any more.
+// Write appends p. Callers write big blocks; less than a page of one may be kept until
+// the next. After an error the file can no longer be published.
 func (t *Temp) Write(p []byte) (int, error) {
 	if err := t.writable(); err != nil {
 		return 0, err
@@ -67,8 +67,8 @@ func (t *Temp) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Truncate cuts the file back to its first size bytes, where writing then goes on.
-// More than was written is an error.
+// Truncate cuts the file back to its first size bytes; writing continues there. A size
+// beyond what was written is an error.
 func (t *Temp) Truncate(size int64) error {
 	if err := t.writable(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (t *Temp) writable() error {
 	return nil
 }
 
-// fail keeps the first error, under the target's name.
+// fail returns err under the target's name, and keeps the first one.
 func (t *Temp) fail(op string, err error) error {
 	err = &fs.PathError{Op: op, Path: t.target, Err: cause(err)}
 	if t.err == nil {
@@ -110,10 +110,10 @@ func (t *Temp) fail(op string, err error) error {
 	return err
 }
 
-// Prepare completes the file so that only its publication is left: mode and owner of
-// the file it may replace, sync (unless NoSync), close. Create and Replace do it when
-// it was not done; a caller with several files does it for all of them before it
-// publishes the first. On an error the temporary file is gone.
+// Prepare completes the file so that only its publication is left: it sets mode and owner
+// of the file that it may replace, syncs (unless NoSync) and closes. Create and Replace
+// call it if that was not done; a caller with several files prepares all of them before
+// it publishes the first. On an error the temporary file is removed.
 func (t *Temp) Prepare() (err error) {
 	switch t.state {
 	case prepared:
@@ -134,7 +134,7 @@ func (t *Temp) Prepare() (err error) {
 	}
 	if t.like != nil {
 		mode := t.like.Mode()
-		if t.seen == nil { // it was made with no more than its model's, less the umask
+		if t.seen == nil { // it was created with at most the mode of like, less the umask
 			info, err := os.Lstat(t.path)
 			if err != nil {
 				return t.fail("write", err)
@@ -154,7 +154,7 @@ func (t *Temp) Prepare() (err error) {
 	if err := t.disk.CloseFile(t.f); err != nil {
 		return t.fail("write", err)
 	}
-	// Not sooner: Windows may set the time of the last write at the close.
+	// Not earlier: Windows may set the time of the last write on closing.
 	final, err := os.Lstat(t.path)
 	if err != nil {
 		return t.fail("write", err)
@@ -165,9 +165,9 @@ func (t *Temp) Prepare() (err error) {
 	return nil
 }
 
-// Create publishes the file under its target's name, which must not exist; a name
-// that is taken, also one that was when New looked, is an *ExistsError. On any error
-// nothing of it is left.
+// Create publishes the file under its target's name, which must not exist: the error is
+// an [*ExistsError] if it does, or if it did when New looked. On any error the temporary
+// file is removed, and so is the published one, unless somebody has changed it.
 func (t *Temp) Create() error {
 	if err := t.Prepare(); err != nil {
 		return err
@@ -194,9 +194,9 @@ func (t *Temp) Create() error {
 }
 
 // Replace puts the file in the place of its target, or of the file behind it when the
-// target is a symlink. The target must still be as was says (ErrChanged), be a regular
-// file (ErrNotRegular) and be writable (ErrReadOnly). On an error the target is as
-// it was, but for *UnsyncedError, which says that it was replaced.
+// target is a symlink. The target must still have the stamp was (or the error is
+// [ErrChanged]), be a regular file ([ErrNotRegular]) and be writable ([ErrReadOnly]). On
+// an error the target is as it was, except for [*UnsyncedError]: then it was replaced.
 func (t *Temp) Replace(was Stamp) error {
 	if err := t.Prepare(); err != nil {
 		return err
@@ -212,8 +212,7 @@ func (t *Temp) Replace(was Stamp) error {
 		}
 	}
 	defer lock(t.real)()
-	// As late as possible. Through the symlink, should there be one: it may lead
-	// elsewhere by now.
+	// As late as possible, and through a symlink, which may lead elsewhere by now.
 	now, err := StampPath(t.target)
 	if err != nil {
 		return err
@@ -221,7 +220,7 @@ func (t *Temp) Replace(was Stamp) error {
 	if !now.Same(was) || !os.SameFile(now.info, info) {
 		return fmt.Errorf("%s: %w", t.target, ErrChanged)
 	}
-	// An answer may be lost as in claim: what counts is which file is there.
+	// A reply may be lost as in Publish: what counts is which file is there.
 	if err := t.disk.Rename(t.path, t.real, !t.opt.NoSync); err != nil && !isSame(t.final, t.real) {
 		return t.fail("replace", err)
 	}
@@ -239,8 +238,8 @@ func (t *Temp) syncFolder() error {
 	return t.disk.SyncDir(filepath.Dir(t.real))
 }
 
-// Discard removes the temporary file, unless it was published. It may be called at any
-// time and any number of times, and on nil.
+// Discard removes the temporary file unless it was published. It may be called at any
+// time, more than once, and on nil.
 func (t *Temp) Discard() {
 	if t == nil || t.state != writing && t.state != prepared {
 		return

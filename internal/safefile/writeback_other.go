@@ -4,8 +4,8 @@ package safefile
 
 import "os"
 
-// startWriteBack has no counterpart here; the sync does it all.
+// startWriteBack does nothing here; the sync does all the work.
 func startWriteBack(*os.File, int64, int64) {}
 
-// reserve has none either.
+// reserve does nothing here either.
 func reserve(*os.File, int64, int64) {}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is what kind of chat a path leads to. Its values are those in inspect's documents.
+// Kind is what kind of chat a path leads to. inspect's JSON documents contain its values.
 type Kind string
 
 // The kinds of chat.
@@ -17,18 +17,18 @@ const (
 )
 
 // Find returns the user's folder that the chat at chatPath lies in: the one above
-// chats/<character>/ or above "group chats"/. The path counts as it is written;
-// where that tells nothing, made absolute; then with the links among its folders
-// followed. The folder of a relative path is relative too, where [Near] can make it so.
-// The chat need not exist.
+// chats/<character>/ or above "group chats"/, and false if there is none. It tries the path
+// as written, then made absolute, then with the links among its folders followed. The
+// folder of a relative path is relative too, if [Near] can make it so. The chat need not
+// exist.
 func Find(chatPath string) (Dir, bool) {
 	p, ok := locate(chatPath)
 	return Dir{Root: p.root}, ok
 }
 
-// Enclosing returns the user's folder that a file lies in: as Find does for a chat, and the
-// one above groups/, worlds/, characters/ and backups/ for what lies there, where that
-// has a folder of chats as well.
+// Enclosing returns the user's folder that a file lies in: as [Find] for a chat, or for a
+// file in groups/, worlds/, characters/ or backups/ the folder above, if that has a folder
+// of chats as well.
 func Enclosing(path string) (Dir, bool) {
 	if dir, ok := Find(path); ok {
 		return dir, true
@@ -45,9 +45,9 @@ func Enclosing(path string) (Dir, bool) {
 	return Dir{}, false
 }
 
-// KindOf returns the kind of chat that chatPath leads to, and for a solo chat its
-// owner, the character's folder. Which group owns a group chat only the group files
-// can tell, so that owner is empty.
+// KindOf returns the kind of chat that chatPath leads to, and for a solo chat its owner,
+// the character's folder. Only the group files say which group owns a group chat, so its
+// owner is empty.
 func KindOf(chatPath string) (kind Kind, owner string) {
 	p, ok := locate(chatPath)
 	switch {
@@ -59,9 +59,9 @@ func KindOf(chatPath string) (kind Kind, owner string) {
 	return Solo, p.owner
 }
 
-// Follow returns the path of the file that a path leads to, where that is a
-// symbolic link: a chat's place and name are those of the file itself. Links
-// among its folders are left in the path.
+// Follow returns the path of the file behind path if that is a symbolic link, otherwise
+// path: a chat's place and name are those of the file itself. Links among the folders of
+// path alone are not followed.
 func Follow(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&os.ModeSymlink == 0 {
@@ -73,7 +73,7 @@ func Follow(path string) string {
 	return path
 }
 
-// place is where in a user's folder a chat lies; owner is empty for a group chat.
+// place is a chat's user folder and owner; owner is empty for a group chat.
 type place struct{ root, owner string }
 
 func locate(chatPath string) (place, bool) {
@@ -101,7 +101,7 @@ func locate(chatPath string) (place, bool) {
 	return p, ok
 }
 
-// placeOf judges a chat's folder by its name and its parent's.
+// placeOf finds a chat's place from the names of its folder and of the one above.
 func placeOf(folder string) (place, bool) {
 	parent := filepath.Dir(folder)
 	if isCalled(folder, groupChatsFolder) {
@@ -114,8 +114,8 @@ func placeOf(folder string) (place, bool) {
 	return place{}, false
 }
 
-// isCalled reports whether folder bears the given name: exactly, or in other letter
-// case on a disk that takes both for one folder.
+// isCalled reports whether folder has the given name: exactly, or in another letter case on
+// a disk where both are one folder.
 func isCalled(folder, name string) bool {
 	base := filepath.Base(folder)
 	if base == name {

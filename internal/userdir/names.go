@@ -10,23 +10,23 @@ import (
 	"stchat/internal/visible"
 )
 
-// UnsafeNameError says that a name found in a file is no name that SillyTavern could
-// have given to a file of its own, and might lead out of the folder.
+// UnsafeNameError means that SillyTavern could not have given a name found in a file to a file
+// of its own, so that it might lead out of the folder.
 type UnsafeNameError struct {
-	Name   string // as it was found; not fit to be printed raw
-	Folder string // the folder it was to be in
+	Name   string // as it was found; not safe to print raw
+	Folder string // the folder that it should be in
 }
 
 func (e *UnsafeNameError) Error() string {
 	return fmt.Sprintf("%s: the name %q is not safe as a file's name, and was not followed", e.Folder, visible.Clip(e.Name, 80))
 }
 
-// Within returns the path of the file that name, out of a stranger's file, means in
-// folder; ext ("", ".json", ".jsonl") is put after it. SillyTavern passes every name
-// through sanitize-filename before it touches the disk, so whatever that would change
-// is refused with [*UnsafeNameError]: separators, "..", drives and streams, control
-// characters, names of devices, what is too long, and on every system what only
-// Windows would trip over. The file need not exist.
+// Within returns the path of the file in folder that name, found in a stranger's file, refers
+// to; ext ("", ".json", ".jsonl") is appended to it. SillyTavern passes every name through
+// sanitize-filename before it touches the disk, so whatever that would change is refused with
+// [*UnsafeNameError]: separators, "..", drives and streams, control characters, names of
+// devices, names that are too long, and on every system what only Windows cannot handle. The
+// file need not exist.
 func Within(folder, name, ext string) (path string, err error) {
 	if name == "" || !names.Safe(name+ext) {
 		return "", &UnsafeNameError{Name: name, Folder: folder}
@@ -34,8 +34,8 @@ func Within(folder, name, ext string) (path string, err error) {
 	return filepath.Join(folder, name+ext), nil
 }
 
-// ChatName returns the name of the chat at path: the file's name less one
-// ".jsonl", in whatever letter case.
+// ChatName returns the name of the chat at path: the file's name less one ".jsonl", in any
+// letter case.
 func ChatName(path string) string {
 	if path == "" {
 		return ""
@@ -47,15 +47,16 @@ func ChatName(path string) string {
 	return base
 }
 
-// HasExtension reports whether a file's name ends in ".jsonl", in whatever
-// letter case, as every chat's does.
+// HasExtension reports whether a file's name ends in ".jsonl", in any letter case, as every
+// chat's does.
 func HasExtension(file string) bool {
 	n := len(file) - len(names.Extension)
 	return n >= 0 && strings.EqualFold(file[n:], names.Extension)
 }
 
-// RealPath returns an absolute path without links, as far as the path exists: the
-// same one for all spellings of a file's path, letter case apart.
+// RealPath returns path made absolute and with its links followed: the same for all spellings
+// of a file's path, letter case apart. If the file does not exist, only the links among its
+// folders are followed; if its folder does not exist either, none are.
 func RealPath(path string) string {
 	path = absolute(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -67,7 +68,7 @@ func RealPath(path string) string {
 	return path
 }
 
-// absolute returns an absolute path, where the working folder can be told.
+// absolute returns path made absolute, or as it is if the working folder is unknown.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
@@ -75,7 +76,7 @@ func absolute(path string) string {
 	return path
 }
 
-// likePath returns a folder found from a path as the path was written: relative if that was.
+// likePath returns a folder that was found from path, made relative if path is.
 func likePath(folder, path string) string {
 	if filepath.IsAbs(path) || !filepath.IsAbs(folder) {
 		return folder
@@ -83,8 +84,8 @@ func likePath(folder, path string) string {
 	return Near(folder)
 }
 
-// Near returns a path relative to the working folder, or the path itself where the
-// relative one would not lead to the same file.
+// Near returns a path relative to the working folder, or the path itself if the relative one
+// would not lead to the same file.
 func Near(path string) string {
 	here, err := filepath.Abs(".")
 	if err != nil {
@@ -94,7 +95,8 @@ func Near(path string) string {
 	if err != nil {
 		return path
 	}
-	// ".." leads out of where the working folder is, not out of the link that it was entered by
+	// ".." leads out of the working folder itself, not out of the link through which it was
+	// entered
 	if seen, err := os.Stat(rel); err != nil {
 		return path
 	} else if meant, err := os.Stat(path); err != nil || !os.SameFile(seen, meant) {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// served returns the places in the user folder that an address may mean:
-// percent-decoded, as a browser asks for it, and as it stands.
+// served returns the paths in the user folder that an address may mean:
+// percent-decoded, as the server reads it, and as written. ours is false if the
+// server does not serve the address from there.
 func served(address string) (places []string, ours bool) {
 	address, _, _ = strings.Cut(address, "?")
 	address, _, _ = strings.Cut(address, "#")

@@ -10,7 +10,7 @@ import (
 
 // The names of the folders inside a user's folder.
 const (
-	dataFolder       = "data" // of SillyTavern, with a folder a user
+	dataFolder       = "data" // of SillyTavern, with a folder for each user
 	chatsFolder      = "chats"
 	groupChatsFolder = "group chats"
 	groupsFolder     = "groups"
@@ -20,26 +20,27 @@ const (
 
 // Dir is a SillyTavern user's folder.
 type Dir struct {
-	// Root is the folder's path, relative where it was found from a relative path.
+	// Root is the folder's path, relative if it was found from a relative path and
+	// [Near] could make it so.
 	Root string
 }
 
-// Chats is the folder with one folder of solo chats for each character.
+// Chats returns the folder with one folder of solo chats for each character.
 func (d Dir) Chats() string { return filepath.Join(d.Root, chatsFolder) }
 
-// GroupChats is the folder with the chats of all groups.
+// GroupChats returns the folder with the chats of all groups.
 func (d Dir) GroupChats() string { return filepath.Join(d.Root, groupChatsFolder) }
 
-// Groups is the folder with the group files.
+// Groups returns the folder with the group files.
 func (d Dir) Groups() string { return filepath.Join(d.Root, groupsFolder) }
 
-// Characters is the folder with the characters' cards.
+// Characters returns the folder with the characters' cards.
 func (d Dir) Characters() string { return filepath.Join(d.Root, charactersFolder) }
 
-// Worlds is the folder with the lorebooks.
+// Worlds returns the folder with the lorebooks.
 func (d Dir) Worlds() string { return filepath.Join(d.Root, worldsFolder) }
 
-// Backups is the folder with SillyTavern's own copies of chats and settings.
+// Backups returns the folder with SillyTavern's own copies of chats and settings.
 func (d Dir) Backups() string { return filepath.Join(d.Root, backupsFolder) }
 
 // IsUserDir reports whether path is a folder with chats, group chats, groups or
@@ -53,8 +54,8 @@ func IsUserDir(path string) bool {
 	return false
 }
 
-// Open takes root as the user's folder. It is an error if [IsUserDir] says that it
-// is none; where the folder meant is a known step further down, the error names it.
+// Open returns root as the user's folder. It is an error if root is none by
+// [IsUserDir]; if the folder meant is in a usual place below, the error names it.
 func Open(root string) (Dir, error) {
 	if IsUserDir(root) {
 		return Dir{Root: root}, nil
@@ -82,8 +83,9 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Folders returns the folders in which the files of a user's chats lie: chats, with one
-// for each character, groups, group chats, lorebooks and characters.
+// Folders returns the folders in which the files of a user's chats lie: those of group
+// chats, groups, lorebooks and characters, and each character's in chats. Those outside
+// chats need not exist.
 func (d Dir) Folders() []string {
 	folders := []string{d.GroupChats(), d.Groups(), d.Worlds(), filepath.Join(d.Root, charactersFolder)}
 	entries, err := os.ReadDir(d.Chats())
@@ -98,10 +100,10 @@ func (d Dir) Folders() []string {
 	return folders
 }
 
-// Serves reports whether the file is there that an address in a chat means, such as
-// "user/images/Mira/1.png". ours is false for what does not lie in the user folder:
-// other sites, and pictures of the program's own. An address that leads out of the
-// folder means no file.
+// Serves reports whether the file exists that an address in a chat refers to, such as
+// "user/images/Mira/1.png". ours is false for what is not in the user folder: other
+// sites, and SillyTavern's own pictures. An address that leads out of the folder refers
+// to no file.
 func (d Dir) Serves(address string) (exists, ours bool) {
 	places, ours := served(address)
 	for _, p := range places {

@@ -5,17 +5,19 @@ import (
 	"path/filepath"
 )
 
-// The names of folders with copies that are not walked unless they are named.
+// The names of folders with copies, which are not walked unless they are named.
 const (
-	Own           = ".stchat" // what stchat keeps, beside SillyTavern's folders
-	backupsFolder = "backups" // what SillyTavern keeps
+	Own           = ".stchat" // stchat's, beside SillyTavern's folders
+	backupsFolder = "backups" // SillyTavern's
 )
 
-// IsKept reports whether a folder of this name is one of those.
+// IsKept reports whether name is that of a folder with copies, SillyTavern's or
+// stchat's.
 func IsKept(name string) bool { return name == backupsFolder || name == Own }
 
-// IsPart reports whether path has the name of a folder inside a user's folder:
-// such a one is no user's folder, though a character in it be called "worlds".
+// IsPart reports whether path has the name of a folder inside a user's folder.
+// Such a folder is no user's folder, even if a character in it is called
+// "worlds".
 func IsPart(path string) bool {
 	switch filepath.Base(path) {
 	case chatsFolder, groupChatsFolder, groupsFolder, worldsFolder:
@@ -24,8 +26,8 @@ func IsPart(path string) bool {
 	return false
 }
 
-// InPart reports whether a file lies, at whatever depth, in a folder of a user's
-// folder that holds chats, groups, lorebooks or characters.
+// InPart reports whether a file lies, at any depth, in one of a user's folders
+// for chats, group chats, groups, lorebooks or characters.
 func InPart(path string) bool {
 	at, err := filepath.Abs(path)
 	if err != nil {
@@ -40,7 +42,7 @@ func InPart(path string) bool {
 }
 
 // Users returns the folders of the users of the SillyTavern at root: those in
-// its data folder. A folder that is no SillyTavern has none.
+// its data folder. If root is no SillyTavern, there are none.
 func Users(root string) (users []Dir) {
 	entries, err := os.ReadDir(filepath.Join(root, dataFolder))
 	if err != nil {
@@ -54,9 +56,9 @@ func Users(root string) (users []Dir) {
 	return users
 }
 
-// Around returns what is meant where somebody stands in folder and names
-// nothing: the nearest folder, from there upwards, that is a user's or
-// SillyTavern's own.
+// Around returns the folder to use if none is named and the working folder is
+// folder: the nearest one, from there upwards, that is a user's or SillyTavern's
+// own. It returns false if there is none.
 func Around(folder string) (string, bool) {
 	at, err := filepath.Abs(folder)
 	if err != nil {
