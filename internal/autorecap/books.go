@@ -6,8 +6,8 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// BookName returns auto_lorebooks.lorebookName, the lorebook that Auto-Recap writes
-// to, "" where none is noted.
+// BookName returns auto_lorebooks.lorebookName, the lorebook to which Auto-Recap writes,
+// "" if none is noted.
 func BookName(metadata *rawjson.Object) string {
 	books, _ := metadata.Get(keyBooks)
 	raw, _ := rawjson.Lookup(books, "lorebookName")
@@ -18,11 +18,11 @@ func BookName(metadata *rawjson.Object) string {
 // Followed says what [FollowBook] changed.
 type Followed struct {
 	Renamed     bool
-	Kept, Total int // entries of the registry's index; equal where none went
+	Kept, Total int // entries of the registry's index; equal if none went
 }
 
-// FollowBook points auto_lorebooks at another lorebook and removes the entries of its
-// index whose uid gone reports (FORMATS.md B2).
+// FollowBook points auto_lorebooks at the lorebook called name and removes the entries of
+// its index for whose uid gone returns true (FORMATS.md B2).
 func FollowBook(metadata *rawjson.Object, name string, gone func(uid string) bool) (f Followed) {
 	books, ok := metadata.Object(keyBooks)
 	if !ok {
@@ -55,7 +55,8 @@ func FollowBook(metadata *rawjson.Object, name string, gone func(uid string) boo
 	return f
 }
 
-// indexUID returns the uid of an entry of the registry's index, which is also its key.
+// indexUID returns the uid of an entry of the registry's index. It should equal the key,
+// which counts if the entry has no uid.
 func indexUID(key string, raw []byte) string {
 	if uid, ok := rawjson.Lookup(raw, "uid"); ok {
 		if n, ok := rawjson.Float(uid); ok && n >= 0 && n <= 1<<53 && n == float64(int64(n)) {

@@ -6,27 +6,27 @@ import "stchat/internal/rawjson"
 // (FORMATS.md B2).
 type Combined struct{ raw []byte }
 
-// CombinedIn returns the combined recap of a chat; ok is false where there is none.
+// CombinedIn returns the combined recap of a chat; ok is false if there is none.
 func CombinedIn(metadata *rawjson.Object) (c Combined, ok bool) {
 	recap, _ := metadata.Get(keyDocumented)
 	c.raw, ok = rawjson.Lookup(recap, "combined_recap")
 	return c, ok
 }
 
-// ChatID returns the name of the chat that the recap is of.
+// ChatID returns the name of the recap's chat, and whether one is noted.
 func (c Combined) ChatID() (string, bool) {
 	raw, _ := rawjson.Lookup(c.raw, "chat_id")
 	return rawjson.Unquote(raw)
 }
 
-// Messages returns how many messages the recap covers.
+// Messages returns how many messages the recap covers; ok is false if that is not noted.
 func (c Combined) Messages() (n float64, ok bool) {
 	raw, _ := rawjson.Lookup(c.raw, "message_count")
 	return rawjson.Float(raw)
 }
 
-// DropCombined removes a combined recap of more messages than there are, and returns
-// the number it had; else "".
+// DropCombined removes a combined recap that covers more messages than there are. It
+// returns the number that the recap noted, or "" if it removed none.
 func DropCombined(metadata *rawjson.Object, messages int) (was string) {
 	combined, ok := CombinedIn(metadata)
 	if !ok || rawjson.KindOf(combined.raw) != rawjson.ObjectKind {
@@ -44,7 +44,7 @@ func DropCombined(metadata *rawjson.Object, messages int) (was string) {
 	return was
 }
 
-// OwnCombined makes the combined recap that of the chat called name, and reports
+// OwnCombined makes the combined recap belong to the chat called name, and reports
 // whether that changed anything.
 func OwnCombined(metadata *rawjson.Object, name string) bool {
 	recap, ok := metadata.Object(keyDocumented)

@@ -8,11 +8,11 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ChooseRecap makes version k, from 0, of a message's scene recap current, as the arrows
-// of sceneBreak.js do: the number, the text as recap and as what is shown, and its hash
-// (computeRecapHash); in the mirror in swipe_info, too, which set_data of messageData.js
-// keeps for every swipe but the first. versions is how many there are; the error is
-// [ErrVersion].
+// ChooseRecap returns a message with version k, from 0, of its scene recap current. Like the
+// arrows of sceneBreak.js it sets the number, the text in both of its places, and its hash
+// (computeRecapHash), also in the mirror in swipe_info that set_data of messageData.js keeps
+// for every swipe but the first. versions is how many there are. The error is [ErrVersion],
+// or that line is not an object.
 func ChooseRecap(line []byte, k int) (edited []byte, versions int, err error) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
@@ -64,7 +64,7 @@ func ChooseRecap(line []byte, k int) (edited []byte, versions int, err error) {
 	return m.Bytes(), versions, nil
 }
 
-// mirror puts a mark into a swipe's own extra.
+// mirror returns a swipe's info with the mark in its extra.
 func mirror(raw []byte, key string, mark []byte) []byte {
 	info, err := rawjson.ParseObject(raw)
 	if err != nil {
@@ -79,11 +79,11 @@ func mirror(raw []byte, key string, mark []byte) []byte {
 	return info.Bytes()
 }
 
-// ErrVersion means that there is no such version of a recap.
+// ErrVersion means that a recap has no such version.
 var ErrVersion = errors.New("there is no such version")
 
-// ChooseRunning makes a version of the running recap current. had are the numbers that
-// there are; the error is [ErrVersion].
+// ChooseRunning makes a version of the running recap current. had are the numbers of all
+// versions. The error is [ErrVersion].
 func ChooseRunning(metadata *rawjson.Object, version int) (had []string, err error) {
 	store, ok := metadata.Object(KeyRunning)
 	if !ok {

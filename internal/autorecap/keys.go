@@ -7,12 +7,12 @@ const (
 	KeyRunning    = "auto_recap_running_scene_recaps"
 	keyPending    = "autoLorebooks"
 	keyBooks      = "auto_lorebooks"
-	keyDocumented = "auto_recap" // of its documents only; no code writes it
+	keyDocumented = "auto_recap" // in its documents only; no code writes it
 	keyProcessed  = "auto_lorebooks_processed_recaps"
 	keyCheckpoint = "auto_recap_checkpoint_state"
 )
 
-// Keys lists the keys of chat_metadata that belong to Auto-Recap.
+// Keys returns the keys of chat_metadata that belong to Auto-Recap.
 func Keys() []string {
 	return []string{KeyRunning, keyPending, keyBooks, keyDocumented, keyProcessed, keyCheckpoint}
 }
@@ -20,5 +20,5 @@ func Keys() []string {
 // IsKey reports whether a key of chat_metadata belongs to Auto-Recap.
 func IsKey(key string) bool { return slices.Contains(Keys(), key) }
 
-// Unruled lists the keys of which nobody knows what they were at an earlier message.
+// Unruled returns the keys whose value at an earlier message cannot be known.
 func Unruled() []string { return []string{keyProcessed, keyCheckpoint} }

@@ -5,7 +5,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// The keys of a message's extra that hold a mark: the extension writes the first, its
+// The keys of a message's extra that hold a mark. The extension writes the first; its
 // documents name the second.
 const (
 	Module           = "auto_recap_memory"
@@ -23,8 +23,8 @@ type Scene struct {
 }
 
 // ReadMark reads a message's mark from the raw values of [Module] and
-// [DocumentedModule], nil where one is missing; of a key that both have, that of the
-// first counts. ok is false where the message has no mark.
+// [DocumentedModule], each nil if it is missing. Of a key that both have, that of the
+// first counts. ok is false if the message has no mark.
 func ReadMark(module, documented []byte) (m Mark, ok bool) {
 	for _, raw := range [...][]byte{documented, module} {
 		for key, value := range rawjson.Members(raw) {

@@ -2,10 +2,10 @@ package autorecap
 
 import "stchat/internal/rawjson"
 
-// MoveMarks returns a message with the indexes in its marks moved: startIdx by start, and
-// endIdx by end, of scene_recap_metadata's versions and of stage1_lorebook_metadata, in
-// extra and in the extra of every swipe (operationHandlers.js reads them). It returns line
-// itself where there is nothing to move.
+// MoveMarks returns a message with the indexes in its marks moved: startIdx by start and
+// endIdx by end, in the versions of scene_recap_metadata and in stage1_lorebook_metadata, of
+// extra and of every swipe's extra (operationHandlers.js reads them). It returns line itself
+// if there is nothing to move.
 func MoveMarks(line []byte, start, end func(index int) int) []byte {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {

@@ -7,19 +7,19 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// pendingAge is how old a pending operation may get before the extension's
-// cleanupStalePendingEntries drops it.
+// pendingAge is the age at which the extension's cleanupStalePendingEntries drops a
+// pending operation.
 const pendingAge = 24 * time.Hour
 
-// Waiting says how many operations are pending in autoLorebooks, and what of them is
-// wrong.
+// Waiting counts the operations that are pending in autoLorebooks, and the stale ones among
+// them.
 type Waiting struct {
 	All     int
 	Old     int // more than 24 hours old
 	Undated int // without a readable timestamp: the extension never drops them
 }
 
-// Pending returns what waits in autoLorebooks at now.
+// Pending counts what is pending in autoLorebooks at now.
 func Pending(metadata *rawjson.Object, now time.Time) (w Waiting) {
 	auto, _ := metadata.Get(keyPending)
 	raw, _ := rawjson.Lookup(auto, "pendingOps")
@@ -39,14 +39,16 @@ func Pending(metadata *rawjson.Object, now time.Time) (w Waiting) {
 	return w
 }
 
-// isStale reports whether an operation is older than age, and whether that can be told.
+// isStale reports whether an operation is older than age; dated is false if its time is
+// unknown.
 func isStale(operation []byte, now time.Time, age time.Duration) (old, dated bool) {
 	stamp, _ := rawjson.Lookup(operation, "timestamp")
 	ms, ok := rawjson.Float(stamp)
 	return ok && ms < float64(now.Add(-age).UnixMilli()), ok && !math.IsInf(ms, 0)
 }
 
-// DropPending removes the operations that are old or undated, and tells lost of each.
+// DropPending removes the pending operations that are old or undated, and calls lost with
+// each.
 func DropPending(metadata *rawjson.Object, now time.Time, lost func(name string, raw []byte)) {
 	dropPending(metadata, func(raw []byte) bool {
 		old, dated := isStale(raw, now, pendingAge)
@@ -54,8 +56,8 @@ func DropPending(metadata *rawjson.Object, now time.Time, lost func(name string,
 	}, lost)
 }
 
-// PrunePending drops the pending operations that were noted more than age ago, and returns
-// how many (cleanupStalePendingEntries: what has no time stays).
+// PrunePending removes the pending operations that were noted more than age ago, and returns
+// how many (cleanupStalePendingEntries: those without a time stay).
 func PrunePending(metadata *rawjson.Object, now time.Time, age time.Duration) (dropped int) {
 	dropPending(metadata, func(raw []byte) bool {
 		stamp, _ := rawjson.Lookup(raw, "timestamp")
@@ -87,7 +89,7 @@ func dropPending(metadata *rawjson.Object, goes func(raw []byte) bool, lost func
 	}
 }
 
-// ForgetPending empties pendingOps and returns how many there were.
+// ForgetPending empties pendingOps and returns how many operations it held.
 func ForgetPending(metadata *rawjson.Object) int {
 	auto, ok := metadata.Object(keyPending)
 	if !ok {
@@ -102,7 +104,7 @@ func ForgetPending(metadata *rawjson.Object) int {
 	return operations.Len()
 }
 
-// PendingIn returns pendingOps as it stands, nil where there is none.
+// PendingIn returns the raw value of pendingOps, nil if there is none.
 func PendingIn(metadata *rawjson.Object) []byte {
 	auto, _ := metadata.Get(keyPending)
 	raw, _ := rawjson.Lookup(auto, "pendingOps")

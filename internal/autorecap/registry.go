@@ -11,12 +11,12 @@ import (
 type Reference struct {
 	Comment string // the registry entry's comment
 	UID     string // the uid it names
-	Line    int    // line of its text, from 1
+	Line    int    // line of the registry entry's text, from 1
 	Found   bool   // the book has an entry with that uid
 }
 
-// References lists the uids that a book's registries name, in the order of the
-// file. Both texts of FORMATS.md B3.2 are read: "- UID=3 | name: X" and the older
+// References returns the uids that a book's registries name, in the order of the
+// file. It reads both forms of FORMATS.md B3.2: "- UID=3 | name: X" and the older
 // "- uid: 3 | X".
 func References(b *lorebook.Book) []Reference {
 	var refs []Reference
@@ -39,7 +39,7 @@ func References(b *lorebook.Book) []Reference {
 	return refs
 }
 
-// referenceIn reads the uid of one line of a registry.
+// referenceIn returns the uid that a line of a registry names.
 func referenceIn(line string) (uid string, ok bool) {
 	line, ok = strings.CutPrefix(strings.TrimSpace(line), "-")
 	if !ok {

@@ -11,25 +11,25 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// What can be required of a chat (SPEC.md 3.3).
+// The requirements that can be made of a chat (SPEC.md 3.3).
 const (
 	QueueEmpty   = "queue-empty"
 	SceneBreak   = "scene-break"
 	SceneRecap   = "scene-recap"
 	RunningRecap = "running-recap"
 
-	// All stands for all of them.
+	// All stands for all of the above.
 	All = "auto-recap"
 )
 
-// Requirements lists what [ParseRequirements] accepts.
+// Requirements returns the names that [ParseRequirements] accepts.
 func Requirements() []string {
 	return []string{QueueEmpty, SceneBreak, SceneRecap, RunningRecap, All}
 }
 
-// ParseRequirements reads a list of requirements, each element one or several with commas
-// between, and gives each once, in the order of [Requirements]. The error names what is
-// unknown.
+// ParseRequirements reads a list of requirements, each element one or several separated by
+// commas, and returns each once, in the order of [Requirements], with [All] expanded. The
+// error names an unknown one.
 func ParseRequirements(list []string) ([]string, error) {
 	asked := map[string]bool{}
 	for _, element := range list {
@@ -53,19 +53,19 @@ func ParseRequirements(list []string) ([]string, error) {
 // State is what the requirements are judged on.
 type State struct {
 	At       int             // message N
-	Scene    Scene           // what it says of a scene
-	Metadata *rawjson.Object // of the branch, isolated where it is to be
-	Book     *lorebook.Book  // the lorebook of the source; nil where it has none
+	Scene    Scene           // what that message says about a scene
+	Metadata *rawjson.Object // of the branch, isolated if the branch is
+	Book     *lorebook.Book  // the lorebook of the source; nil if it has none
 }
 
 // Answer is the answer to one requirement.
 type Answer struct {
 	Name  string
 	Holds bool
-	Why   string // what was found and where; empty where it holds
+	Why   string // what was found and where; empty if it holds
 }
 
-// String returns "running-recap: current_version 4 is not among versions 0-3".
+// String returns a line such as "running-recap: current_version 4 is not among versions 0-3".
 func (r Answer) String() string {
 	if r.Holds {
 		return r.Name + ": holds"
@@ -73,8 +73,8 @@ func (r Answer) String() string {
 	return r.Name + ": " + r.Why
 }
 
-// Judge answers requirements as [ParseRequirements] gives them. The error is that of a queue that
-// cannot be read, of which nobody can say whether it is empty.
+// Judge answers requirements as [ParseRequirements] returns them. The error is that of a queue
+// that cannot be read, since it is unknown whether it is empty, or names an unknown requirement.
 func Judge(names []string, s State) ([]Answer, error) {
 	results := make([]Answer, 0, len(names))
 	for _, name := range names {
@@ -101,7 +101,8 @@ func Judge(names []string, s State) ([]Answer, error) {
 	return results, nil
 }
 
-// queueEmpty holds where there is no book, no queue, or nothing in it that would run.
+// queueEmpty holds if there is no book, no queue, or nothing in the queue that would run. Like
+// the other requirements it returns "" if it holds, else why it does not.
 func queueEmpty(s State) (why string, err error) {
 	if s.Book == nil {
 		return "", nil
@@ -141,7 +142,7 @@ func sceneBreak(s State) string {
 	return ""
 }
 
-// runningRecap holds where the current version exists and says something.
+// runningRecap holds if the current version exists and has content.
 func runningRecap(metadata *rawjson.Object) string {
 	running, ok := RunningIn(metadata)
 	if !ok {
@@ -179,7 +180,7 @@ func runningRecap(metadata *rawjson.Object) string {
 	return fmt.Sprintf("current_version %s is not among versions %s", text, ranges(numbers))
 }
 
-// ranges writes numbers as "0-3, 5".
+// ranges formats numbers as "0-3, 5".
 func ranges(numbers []float64) string {
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)

@@ -12,32 +12,32 @@ import (
 // Running is the store of the running recap in chat_metadata (FORMATS.md B2).
 type Running struct{ raw []byte }
 
-// RunningIn returns the running recap of a chat; ok is false where the metadata has
-// none that is an object.
+// RunningIn returns the running recap of a chat; ok is false if the metadata has none
+// that is an object.
 func RunningIn(metadata *rawjson.Object) (r Running, ok bool) {
 	raw, _ := metadata.Get(KeyRunning)
 	return ReadRunning(raw)
 }
 
-// ReadRunning returns the running recap that stands under [KeyRunning]; ok is false
-// where that is no object.
+// ReadRunning returns the running recap in raw, the value of [KeyRunning]; ok is false
+// if that is not an object.
 func ReadRunning(raw []byte) (r Running, ok bool) {
 	return Running{raw}, rawjson.KindOf(raw) == rawjson.ObjectKind
 }
 
-// ChatID returns the name of the chat that the recap is of.
+// ChatID returns the name of the recap's chat, and whether one is noted.
 func (r Running) ChatID() (string, bool) {
 	raw, _ := rawjson.Lookup(r.raw, "chat_id")
 	return rawjson.Unquote(raw)
 }
 
-// Current returns current_version as it stands, nil where it is missing.
+// Current returns the raw value of current_version, nil if it is missing.
 func (r Running) Current() []byte {
 	raw, _ := rawjson.Lookup(r.raw, "current_version")
 	return raw
 }
 
-// Versions walks over the versions, in the store's order.
+// Versions iterates over the versions, in the store's order.
 func (r Running) Versions() iter.Seq[Version] {
 	list, _ := rawjson.Lookup(r.raw, "versions")
 	return func(yield func(Version) bool) {
@@ -55,14 +55,14 @@ type Version struct{ raw []byte }
 // Number returns the version's number.
 func (v Version) Number() (float64, bool) { return rawjson.Float(v.NumberText()) }
 
-// NumberText returns the version's number as it stands, nil where it is missing.
+// NumberText returns the raw value of the version's number, nil if it is missing.
 func (v Version) NumberText() []byte {
 	raw, _ := rawjson.Lookup(v.raw, "version")
 	return raw
 }
 
-// Scene returns the message that ends the scene which the version was made at: 0 where
-// none is noted; ok is false where what is noted is no index.
+// Scene returns the index of the message that ends the scene at which the version was made,
+// 0 if none is noted; ok is false if what is noted is not an index.
 func (v Version) Scene() (index int, ok bool) {
 	raw, ok := rawjson.Lookup(v.raw, "new_scene_index")
 	if !ok || rawjson.KindOf(raw) == rawjson.Null {
@@ -71,7 +71,7 @@ func (v Version) Scene() (index int, ok bool) {
 	return rawjson.Int(raw)
 }
 
-// SceneNumber is [Version.Scene] for any number.
+// SceneNumber is [Version.Scene], but accepts any number.
 func (v Version) SceneNumber() (index float64, ok bool) {
 	raw, ok := rawjson.Lookup(v.raw, "new_scene_index")
 	if !ok || rawjson.KindOf(raw) == rawjson.Null {
@@ -80,17 +80,17 @@ func (v Version) SceneNumber() (index float64, ok bool) {
 	return rawjson.Float(raw)
 }
 
-// Raw returns the version as it stands.
+// Raw returns the version's raw value.
 func (v Version) Raw() []byte { return v.raw }
 
-// Before returns the message that ended the scene before it (prev_scene_index); ok is
-// false where none is noted.
+// Before returns the message that ended the previous scene (prev_scene_index); ok is false
+// if none is noted.
 func (v Version) Before() (index float64, ok bool) {
 	raw, _ := rawjson.Lookup(v.raw, "prev_scene_index")
 	return rawjson.Float(raw)
 }
 
-// HasContent reports whether the version says anything.
+// HasContent reports whether the version has any text.
 func (v Version) HasContent() bool {
 	content, _ := rawjson.Lookup(v.raw, "content")
 	return rawjson.KindOf(content) == rawjson.String && rawjson.Truthy(content)
@@ -99,11 +99,11 @@ func (v Version) HasContent() bool {
 // Pruned says what [PruneRunning] did to the versions.
 type Pruned struct {
 	Kept, Total int
-	Was, Now    string // current_version; Now is empty where it stays
+	Was, Now    string // current_version before and after; both are empty if it stays
 }
 
-// PruneRunning removes the versions that keep refuses. Where the current one is among
-// them, the highest that is left becomes current, 0 where none is (FORMATS.md B2.2, as
+// PruneRunning removes the versions that keep rejects. If the current one is no longer
+// there, the highest that is left becomes current, or 0 if none is (FORMATS.md B2.2, as
 // cleanup_invalid_running_recaps and delete_running_recap_version do).
 func PruneRunning(metadata *rawjson.Object, keep func(Version) bool) (p Pruned) {
 	store, ok := metadata.Object(KeyRunning)
@@ -147,7 +147,7 @@ func PruneRunning(metadata *rawjson.Object, keep func(Version) bool) (p Pruned) 
 	return p
 }
 
-// Newest returns the highest number of a version, as it stands; nil where none has one.
+// Newest returns the raw highest number of a version, nil if none has one.
 func (r Running) Newest() (text []byte) {
 	top := math.Inf(-1)
 	for version := range r.Versions() {
@@ -158,7 +158,7 @@ func (r Running) Newest() (text []byte) {
 	return text
 }
 
-// SetCurrent makes a version the current one.
+// SetCurrent makes the version with the raw number the current one.
 func SetCurrent(metadata *rawjson.Object, number []byte) {
 	if store, ok := metadata.Object(KeyRunning); ok {
 		store.Set("current_version", number)
@@ -166,9 +166,9 @@ func SetCurrent(metadata *rawjson.Object, number []byte) {
 	}
 }
 
-// OwnRunning makes the running recap that of the chat called name, and reports whether
-// that changed anything. Auto-Recap erases a recap of another chat in a chat without a
-// parent (FORMATS.md B2.1).
+// OwnRunning makes the running recap belong to the chat called name, and reports whether
+// that changed anything. In a chat without a parent Auto-Recap erases a recap of another
+// chat (FORMATS.md B2.1).
 func OwnRunning(metadata *rawjson.Object, name string) bool {
 	store, ok := metadata.Object(KeyRunning)
 	if !ok || !own(store, name) {
@@ -178,7 +178,7 @@ func OwnRunning(metadata *rawjson.Object, name string) bool {
 	return true
 }
 
-// own sets a store's chat_id, and reports whether it was another one.
+// own sets a store's chat_id, and reports whether that changed it.
 func own(store *rawjson.Object, name string) bool {
 	raw, _ := store.Get("chat_id")
 	if old, ok := rawjson.Unquote(raw); ok && old == name {
@@ -188,9 +188,8 @@ func own(store *rawjson.Object, name string) bool {
 	return true
 }
 
-// MoveScenes gives the versions of the running recap the new indexes of their messages:
-// of new_scene_index by moved, of prev_scene_index by before. It returns how many versions
-// it changed.
+// MoveScenes moves the message indexes in the versions of the running recap: new_scene_index
+// by moved, prev_scene_index by before. It returns how many versions it changed.
 func MoveScenes(metadata *rawjson.Object, moved, before func(index int) int) (changed int) {
 	store, ok := metadata.Object(KeyRunning)
 	if !ok {
@@ -217,7 +216,7 @@ func MoveScenes(metadata *rawjson.Object, moved, before func(index int) int) (ch
 	return changed
 }
 
-// moveIndex gives a key that holds a message's index another one.
+// moveIndex moves the message index under a key; what is not an index stays.
 func moveIndex(o *rawjson.Object, key string, move func(index int) int) {
 	raw, _ := o.Get(key)
 	if at, ok := rawjson.Int(raw); ok && at >= 0 {
@@ -227,8 +226,8 @@ func moveIndex(o *rawjson.Object, key string, move func(index int) int) {
 	}
 }
 
-// Own makes all that Auto-Recap keeps in a chat's metadata that of the chat called name:
-// the running recap, the combined one, and the state of a checkpoint (FORMATS.md B5).
+// Own makes everything that Auto-Recap keeps in a chat's metadata belong to the chat called
+// name: the running recap, the combined one, and the state of a checkpoint (FORMATS.md B5).
 func Own(metadata *rawjson.Object, name string) {
 	OwnRunning(metadata, name)
 	OwnCombined(metadata, name)
@@ -237,10 +236,11 @@ func Own(metadata *rawjson.Object, name string) {
 	}
 }
 
-// Whole returns a whole number of the version's, nil where there is none.
+// Whole returns the whole number under a key of the version, nil if there is none.
 func (v Version) Whole(key string) *int { return indexIn(v.raw, key) }
 
-// Time returns when the version was made, in milliseconds since 1970.
+// Time returns when the version was made, in milliseconds since 1970; ok is false if that
+// is not noted.
 func (v Version) Time() (ms int64, ok bool) {
 	raw, _ := rawjson.Lookup(v.raw, "timestamp")
 	f, ok := rawjson.Float(raw)

@@ -9,19 +9,19 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// SceneMark is what a message says of the scene that ends with it (FORMATS.md B1).
+// SceneMark is what a message says about the scene that ends with it (FORMATS.md B1).
 type SceneMark struct {
-	At         int
+	At         int // the message's index
 	Scene      Scene
 	Name       string
-	Versions   []byte // the raw list of texts; nil where there is none
-	Current    int    // of Versions; 0 where none is noted
+	Versions   []byte // the raw list of texts; nil if there is none
+	Current    int    // index into Versions; 0 if none is noted
 	Recap      string // the text that counts
-	Start, End *int   // the messages that it was made of, where that is noted
+	Start, End *int   // first and last message it was made of; nil if not noted
 }
 
-// ReadSceneMark reads it from a message's extra; ok is false where the message neither
-// ends a scene nor has a recap. It holds nothing of extra.
+// ReadSceneMark reads a scene mark from a message's extra, without At; ok is false if the
+// message neither ends a scene nor has a recap. The mark does not alias extra.
 func ReadSceneMark(extra []byte) (s SceneMark, ok bool) {
 	module, _ := rawjson.Lookup(extra, Module)
 	documented, _ := rawjson.Lookup(extra, DocumentedModule)
@@ -58,8 +58,8 @@ func indexIn(o []byte, key string) *int {
 	return nil
 }
 
-// SceneMarks reads those of a chat, in their order. from is where its messages begin,
-// line how many physical lines stand before. Damaged lines are passed over.
+// SceneMarks returns the scene marks of a chat, in order. from is the offset at which the
+// messages begin, line the number of physical lines before it. Damaged lines are skipped.
 func SceneMarks(ctx context.Context, src jsonl.Source, from int64, line int) (list []SceneMark, err error) {
 	err = jsonl.Map(ctx, src, jsonl.MapOptions{From: from, Line: line, Limit: -1, Keys: jsonl.NewKeys("extra")},
 		func(l *jsonl.Line, batch *[]SceneMark) {

@@ -7,9 +7,9 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Misshapen tells found what Auto-Recap cannot read in a chat's metadata (runningSceneRecap.js
-// at 5083d00): it goes through versions without looking what they are, and finds the first of
-// two that have one number.
+// Misshapen calls found with each fault in a chat's metadata that Auto-Recap cannot cope with
+// (runningSceneRecap.js at 5083d00): it walks versions without checking what they are, and of
+// two with the same number finds only the first.
 func Misshapen(metadata *rawjson.Object, found func(fault string)) {
 	if list, ok := metadata.Get(keyProcessed); ok && rawjson.Truthy(list) && rawjson.KindOf(list) != rawjson.Array {
 		found(fmt.Sprintf("%s is %v, not a list", keyProcessed, rawjson.KindOf(list)))
@@ -55,8 +55,8 @@ func Misshapen(metadata *rawjson.Object, found func(fault string)) {
 	}
 }
 
-// ClampScenes moves the scene before that of a version (prev_scene_index), where it is beyond
-// the last message, to the last one, and tells lost of what it was.
+// ClampScenes sets each prev_scene_index of a version that is beyond the last message to the
+// last one, and calls lost with the raw value it had. messages is the number of messages.
 func ClampScenes(metadata *rawjson.Object, messages int, lost func(raw []byte)) {
 	store, ok := metadata.Object(KeyRunning)
 	if !ok {
@@ -84,7 +84,7 @@ func ClampScenes(metadata *rawjson.Object, messages int, lost func(raw []byte)) 
 	}
 }
 
-// Indexed walks over the uids in the registry's index (auto_lorebooks.registry.index).
+// Indexed iterates over the uids in the registry's index (auto_lorebooks.registry.index).
 func Indexed(metadata *rawjson.Object) iter.Seq[string] {
 	return func(yield func(uid string) bool) {
 		books, _ := metadata.Get(keyBooks)

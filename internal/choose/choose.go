@@ -11,15 +11,15 @@ import (
 
 // Choice says which messages are meant. The zero Choice is all of them.
 type Choice struct {
-	Ranges []Range
+	Ranges []Range // empty: all
 	Filter Filter
-	First  int // of what the others choose; 0: all
-	Last   int
+	First  int // only so many of what the others choose, from the front; 0: all
+	Last   int // only so many from the end; 0: all
 
-	// Only, where there is one, is asked of the messages in their order whether they are
-	// among those that Ranges would choose.
+	// Only, if not nil, narrows the choice like Ranges: it reports whether a message is
+	// chosen. It is called in the messages' order.
 	Only func(index int) bool
-	// Whole reads on behind the last message that can be meant: so all are counted.
+	// Whole reads on behind the last message that can be meant, so that all are counted.
 	Whole bool
 }
 
@@ -31,7 +31,7 @@ func (c *Choice) All() bool {
 // Source is where a chat's messages lie.
 type Source struct {
 	jsonl.Source
-	Body    int64 // where they begin, behind the header
+	Body    int64 // offset at which they begin, behind the header
 	Line    int   // physical lines before Body
 	Workers int   // goroutines at most; 0: as many as processors
 }
@@ -43,34 +43,34 @@ type Place struct {
 	Line     int // physical, from 1; 0: not known
 }
 
-// behind returns the place of a line of a batch, which begins at base.
+// behind returns the place in the chat of a place in a batch that begins at base.
 func (p Place) behind(base jsonl.Base) Place {
 	p.Index += base.Index
 	p.Line += base.Line + 1
 	return p
 }
 
-// Scanned is what a scan found besides the messages.
+// Scanned is what a scan found besides the chosen messages.
 type Scanned struct {
-	Messages int // that were read; all of them where Whole
-	Chosen   int
-	Whole    bool
-	Last     Place         // of those that were read; its Len is 0 where there is none
-	Damage   jsonl.Damages // of the lines that were read
+	Messages int           // number of messages read
+	Chosen   int           // number of messages handed out
+	Whole    bool          // the whole chat was read
+	Last     Place         // of the last message read; its Len is 0 if there is none
+	Damage   jsonl.Damages // of the lines read
 }
 
 // errEnough ends a scan early.
 var errEnough = errors.New("enough")
 
 var (
-	// ErrNone means that no message is what was asked for.
+	// ErrNone means that no message is chosen.
 	ErrNone = errors.New("no message is chosen")
-	// ErrNotOne means that several messages are chosen where one is meant.
+	// ErrNotOne means that several messages are chosen instead of one.
 	ErrNotOne = errors.New("choose one message")
 )
 
-// One returns the only message that is chosen. The error is one of [Choice.Scan], [ErrNone],
-// or wraps [ErrNotOne].
+// One returns the only message that is chosen. The error is that of [Choice.Scan] or
+// [ErrNone], or wraps [ErrNotOne].
 func (c *Choice) One(ctx context.Context, src Source) (one Place, scanned Scanned, err error) {
 	scanned, err = c.Scan(ctx, src, func(p Place) error {
 		one = p
@@ -86,10 +86,10 @@ func (c *Choice) One(ctx context.Context, src Source) (one Place, scanned Scanne
 	return one, scanned, err
 }
 
-// Scan hands the places of the chosen messages to each, in the chat's order, and reads
-// no further than the last one that can be meant. Damaged lines are passed over and not
-// counted. The error is [*OutOfRangeError] where a range has an end that the chat
-// lacks, each's, or that of reading.
+// Scan calls each with the places of the chosen messages, in the chat's order. Unless
+// Whole is set, it reads no further than the last message that can be meant. It skips
+// damaged lines and does not count them. The error is a [*OutOfRangeError] if a range
+// names a message that the chat lacks, that of each, or that of reading.
 func (c *Choice) Scan(ctx context.Context, src Source, each func(Place) error) (Scanned, error) {
 	messages := -1
 	if fromEnd(c.Ranges) {
@@ -123,10 +123,11 @@ func (c *Choice) Scan(ctx context.Context, src Source, each func(Place) error) (
 	return s.found, s.finish()
 }
 
-// Tail hands the places of the chosen messages to each, in the chat's order, but reads
-// from the end of the file and no further than it must: what stands before is neither
-// validated nor counted, so no index is known. The choice must say where it begins:
-// with Last, or with one range that counts from the end, else the error is [ErrNoTail].
+// Tail calls each with the places of the chosen messages, in the chat's order, but reads
+// from the end of the file and no further than it must. What stands before is neither
+// validated nor counted, so the places have no index and no line. The choice must say
+// where it begins, with Last or with one range that counts from the end; else the error
+// is [ErrNoTail]. Only and Whole do not count.
 func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) error {
 	from, to, err := c.tail()
 	if err != nil {
@@ -167,13 +168,13 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) e
 	}
 }
 
-// HasTail reports whether the choice says how much of the end is meant.
+// HasTail reports whether [Choice.Tail] can read the choice.
 func (c *Choice) HasTail() bool {
 	_, _, err := c.tail()
 	return err == nil
 }
 
-// tail returns which messages are meant, counted from the end: the first and the last.
+// tail returns the first and the last message that are meant, both counted from the end.
 func (c *Choice) tail() (from, to int, err error) {
 	switch {
 	case len(c.Ranges) == 1 && c.Ranges[0].From < 0 && (c.Ranges[0].To < 0 || c.Ranges[0].toEnd):
@@ -194,14 +195,15 @@ func (src Source) count(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// batch is what one batch of lines gave.
+// batch is what was found in one batch of lines.
 type batch struct {
-	places []Place // of those that pass, with index and line in the batch
-	lines  int
-	last   Place // of all of them
+	places []Place // of messages that pass, with index and line counted in the batch
+	lines  int     // number of messages
+	last   Place   // of the last message, passing or not
 }
 
-// lines reads messages and hands on the places of those that match lets through.
+// lines reads messages, at most limit if that is not below 0, and calls fold with the
+// places of those that match lets through.
 func (src Source) lines(ctx context.Context, limit int, match func(*jsonl.Line) bool, fold func(*batch, jsonl.Base, jsonl.Damages) error) error {
 	return jsonl.Map(ctx, src.Source, jsonl.MapOptions{
 		From: src.Body, Line: src.Line, Limit: limit, Keys: lineKeys(), Workers: src.Workers,
@@ -222,11 +224,11 @@ type scan struct {
 	choice  *Choice
 	each    func(Place) error
 	walker  walker
-	bounded bool // some range has an end, and whether the chat has it is to be seen
+	bounded bool // some range has an end, which the chat must have
 	found   Scanned
-	last    []Place // a ring of the last ones, where only those are wanted
-	next    int     // in the ring
-	held    int     // how many came into it
+	last    []Place // a ring of the last messages, if only those are wanted
+	next    int     // the ring's oldest element
+	held    int     // how many messages were put into it
 }
 
 func (s *scan) run(ctx context.Context, src Source, limit int) error {
@@ -253,7 +255,7 @@ func (s *scan) run(ctx context.Context, src Source, limit int) error {
 	return err
 }
 
-// take gets a message that ranges and filter choose.
+// take handles a message that Ranges, Filter and Only choose.
 func (s *scan) take(p Place) error {
 	if c := s.choice; c.Last > 0 {
 		if len(s.last) < c.Last {
@@ -268,7 +270,8 @@ func (s *scan) take(p Place) error {
 	return s.give(p)
 }
 
-// give hands a message on.
+// give calls each with a message, unless First have been handed out. It returns errEnough
+// if the scan may end.
 func (s *scan) give(p Place) error {
 	switch {
 	case s.choice.First == 0 || s.found.Chosen < s.choice.First:
@@ -281,7 +284,7 @@ func (s *scan) give(p Place) error {
 	return s.each(p)
 }
 
-// finish hands on the last ones.
+// finish hands out the ring of last messages.
 func (s *scan) finish() error {
 	for i := range s.last {
 		if err := s.give(s.last[(s.next+i)%len(s.last)]); err != nil {

@@ -19,19 +19,19 @@ type Filter struct {
 	Roles  []string       // any of [Roles]
 	Names  []string       // any of them, exactly
 	Hidden *bool          // hidden, or not hidden
-	Has    []patch.Path   // all of them lead to something
+	Has    []patch.Path   // all of these exist
 	Match  *regexp.Regexp // matches mes
 	Since  time.Time      // not before, unless zero
 	Until  time.Time      // not after, unless zero
 }
 
-// Roles lists the roles that a filter knows: those of inspect, and the two that
-// extra.type tells.
+// Roles returns the roles that a filter knows: those of inspect, and two from
+// extra.type.
 func Roles() []string {
 	return []string{string(message.User), string(message.Character), string(message.System), "narrator", "comment"}
 }
 
-// ParseRoles reads a list of roles with commas.
+// ParseRoles reads a list of roles separated by commas. The error names an unknown one.
 func ParseRoles(text string) ([]string, error) {
 	list := strings.Split(text, ",")
 	for _, role := range list {
@@ -77,7 +77,7 @@ func (f *Filter) match(l *jsonl.Line) bool {
 	}
 	for _, path := range f.Has {
 		in := l.Raw
-		if len(path) > 1 && path[0] == "extra" { // that is found already
+		if len(path) > 1 && path[0] == "extra" { // already found
 			in, _ = l.Value(keyExtra)
 			path = path[1:]
 		}

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// ErrRange means that a text is no list of ranges.
+// ErrRange means that a text is not a list of ranges.
 var ErrRange = errors.New("not a message number or range")
 
 // Range is a range of messages as it was typed, both ends inclusive. A number below 0
 // counts from the end.
 type Range struct {
 	From, To int
-	toEnd    bool // there is no To
+	toEnd    bool // To is open
 }
 
 // Open reports whether the range goes to the end, wherever that is.
@@ -29,8 +29,8 @@ func From(message int) Range { return Range{From: message, To: open, toEnd: true
 // open is the end of a range that has none.
 const open = math.MaxInt
 
-// ParseRanges reads a list with commas of N, N..M, N-M, N.. and ..M. The error wraps
-// [ErrRange] and shows the place.
+// ParseRanges reads a list of N, N..M, N-M, N.. and ..M, separated by commas. The error
+// wraps [ErrRange] and shows the place.
 func ParseRanges(text string) ([]Range, error) {
 	var list []Range
 	at := 0
@@ -48,7 +48,7 @@ func ParseRanges(text string) ([]Range, error) {
 func parseRange(part string) (r Range, err error) {
 	from, to, dots := strings.Cut(part, "..")
 	if !dots {
-		// N-M, as in SillyTavern's /messages: only numbers from the front
+		// N-M, as in SillyTavern's /messages: neither may count from the end
 		if i := strings.LastIndexByte(part, '-'); i > 0 {
 			from, to, dots = part[:i], part[i+1:], true
 			if strings.HasPrefix(from, "-") || from == "" || to == "" {
@@ -81,8 +81,8 @@ func parseRange(part string) (r Range, err error) {
 	return r, nil
 }
 
-// number reads a message number: digits, or a minus sign and digits, in the decimal
-// system whatever they begin with.
+// number reads a message number: decimal digits, with or without a minus sign. Leading
+// zeros do not make it octal.
 func number(text string) (int, error) {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
@@ -98,7 +98,7 @@ func number(text string) (int, error) {
 // OutOfRangeError says that a chat does not have a message that was asked for.
 type OutOfRangeError struct {
 	At       int // as it was asked for
-	Messages int // there are
+	Messages int // how many the chat has
 }
 
 func (e *OutOfRangeError) Error() string {
@@ -116,11 +116,11 @@ func fromEnd(ranges []Range) bool {
 // interval is a range of indexes, both ends inclusive.
 type interval struct{ from, to int }
 
-// intervals are sorted, and apart from each other.
+// intervals are sorted and do not touch each other.
 type intervals []interval
 
-// resolve turns ranges into indexes of a chat with so many messages; below 0: their
-// number is not known, and no range counts from the end.
+// resolve turns ranges into indexes of a chat with so many messages. messages below 0
+// means that their number is unknown; then no range may count from the end.
 func resolve(ranges []Range, messages int) (intervals, error) {
 	var list intervals
 	for _, r := range ranges {
@@ -181,8 +181,8 @@ func (l intervals) last() int {
 	return l[len(l)-1].to
 }
 
-// bound returns the last message that some range names, not as "to the end"; -1 where
-// none does.
+// bound returns the last message that the ranges name as an end, leaving out those that
+// go to the end; -1 if there is none.
 func bound(ranges []Range) int {
 	most := -1
 	for _, r := range ranges {
@@ -193,7 +193,7 @@ func bound(ranges []Range) int {
 	return most
 }
 
-// walker tells of indexes that come in order whether they are chosen.
+// walker finds out which indexes are chosen, if they come in order.
 type walker struct{ rest intervals }
 
 func (w *walker) has(index int) bool {
@@ -203,8 +203,9 @@ func (w *walker) has(index int) bool {
 	return len(w.rest) > 0 && w.rest[0].from <= index
 }
 
-// Indexes returns the first and the last index that the range means in a chat with so many
-// messages; the last is before the first where it means none.
+// Indexes returns the first and the last index of the range in a chat with so many messages;
+// the last is before the first if the range is empty there. The error is a
+// [*OutOfRangeError], or wraps [ErrRange] if the range ends before it begins.
 func (r Range) Indexes(messages int) ([2]int, error) {
 	i, err := r.resolve(messages)
 	return [2]int{i.from, min(i.to, messages-1)}, err

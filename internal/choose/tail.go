@@ -5,10 +5,10 @@ import (
 	"errors"
 )
 
-// ErrNoTail means that a choice does not say how much of the end is meant.
+// ErrNoTail means that a choice does not say how many messages from the end are meant.
 var ErrNoTail = errors.New("how many messages from the end is not said")
 
-// tailBlock is how much of the end is looked at first; each further look takes in four
+// tailBlock is how many bytes of the end are read first; each further attempt reads four
 // times as much.
 const tailBlock = 64 << 10
 
@@ -25,7 +25,7 @@ func handOut(places []Place, first int, each func(Place) error) error {
 	return nil
 }
 
-// lineStart returns where the first line begins that begins at or after off.
+// lineStart returns the offset of the first line that begins at or after off.
 func lineStart(src Source, off int64) (int64, error) {
 	if off <= src.Body {
 		return src.Body, nil

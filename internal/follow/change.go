@@ -7,31 +7,32 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Change says what happens to the messages of a chat. All indexes are those before it.
+// Change says what happens to the messages of a chat. All indexes are those before the
+// change.
 type Change struct {
-	Messages int      // how many there are
-	Gone     []int    // that go, in order, each once
-	Inserted []Insert // that come, in order of At
-	Hidden   []int    // whose is_system becomes true, in order
-	Shown    []int    // whose is_system becomes false, in order
-	// Operations are those on Luker's variables that messages note from now on, by index,
-	// where they are others than before.
+	Messages int      // how many there are before the change
+	Gone     []int    // messages that are removed, in order, each once
+	Inserted []Insert // messages that are inserted, in order of At
+	Hidden   []int    // messages whose is_system becomes true, in order
+	Shown    []int    // messages whose is_system becomes false, in order
+	// Operations are the new operations on Luker's variables of the messages that note
+	// others than before, by index.
 	Operations map[int][]byte
 }
 
-// Insert is one message that comes.
+// Insert is one message that is inserted.
 type Insert struct {
-	At      int  // before the message that has this index; the number of messages: at the end
+	At      int  // index of the message before which it comes; the number of messages: at the end
 	Visible bool // core counts it in a prompt
 	// Operations are those on Luker's variables (extra.var_ops).
 	Operations []byte
 }
 
-// Moves reports whether some message gets another index.
+// Moves reports whether some message goes or gets another index.
 func (c *Change) Moves() bool { return c.FirstMoved() >= 0 }
 
-// FirstMoved returns the first index that goes or is another one afterwards, -1 where all
-// stay as they are.
+// FirstMoved returns the first message that goes or gets another index, -1 if there is
+// none.
 func (c *Change) FirstMoved() int {
 	first := -1
 	if len(c.Gone) > 0 {
@@ -45,9 +46,9 @@ func (c *Change) FirstMoved() int {
 	return first
 }
 
-// Matters reports whether state of the chat may have to follow. It need not where no
-// message gets another index, none says anything else to Luker's variables, and no timed
-// effect counts the visible ones.
+// Matters reports whether state of the chat may have to follow. It need not if no message
+// goes or gets another index, no operations on Luker's variables change, and no timed
+// effect depends on the number of visible messages.
 func (c *Change) Matters(metadata *rawjson.Object) bool {
 	if c.Moves() || len(c.Operations) > 0 || slices.ContainsFunc(c.Inserted, func(i Insert) bool { return i.Operations != nil }) {
 		return true
@@ -95,8 +96,9 @@ func (c *Change) down(i int) (int, bool) {
 	return c.Map(i), i >= 0
 }
 
-// Swipes returns the chosen swipes after a change: those of messages that come, by their
-// place in Inserted, and of messages that are edited, by their old index.
+// Swipes returns the chosen swipe of each message after a change. before has those of the
+// messages before it, inserted those of inserted messages, by their place in Inserted, and
+// edited the new ones of edited messages, by their old index.
 func (c *Change) Swipes(before, inserted []int, edited map[int]int) []int {
 	after := make([]int, 0, c.Left())
 	next := 0

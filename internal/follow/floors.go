@@ -2,24 +2,24 @@ package follow
 
 import "stchat/internal/luker"
 
-// Floors says where the commits of Luker's floor logs belong after a change, so that what
-// is replayed stays what it was (FORMATS.md A2.4, CONTENT.md 3).
+// Floors finds where the commits of Luker's floor logs belong after a change, so that a
+// replay yields the same state as before (FORMATS.md A2.4, CONTENT.md 3).
 type Floors struct {
 	Change *Change
 	Before []int         // the chosen swipe of each message
 	After  []int         // the same afterwards, by new index
-	Gone   map[int][]int // swipes that are deleted of a message, one after the other, from 0
+	Gone   map[int][]int // by message: swipes deleted one after another, from 0
 }
 
-// Where returns what becomes of a commit. Commits of the tail that goes, and of swipes
-// that go, go too, as in Luker (truncateCommits, removeSwipeFromCommits). Those of a
-// message that goes from the middle, which Luker would leave to another message, move to
-// the one before where they counted, and else go.
+// Where returns what becomes of a commit; it is a luker.Where. Commits of a removed tail
+// and of removed swipes go, as in Luker (truncateCommits, removeSwipeFromCommits). Luker
+// would leave the commits of a message removed from the middle to another message; here
+// they move to the message before it if they counted, and go if not.
 func (f *Floors) Where(c *luker.Commit) (floor, swipe int, keep bool) {
 	if !c.Valid {
 		return c.Floor, c.Swipe, true
 	}
-	if c.Floor >= f.Change.Messages { // of no message, and so it stays
+	if c.Floor >= f.Change.Messages { // beyond the last message
 		return c.Floor + f.Change.Left() - f.Change.Messages, c.Swipe, len(f.Change.Gone) == 0
 	}
 	swipe = c.Swipe

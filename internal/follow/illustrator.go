@@ -5,16 +5,16 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ids are the prompts of Auto-Illustrator whose id changes with their message's index,
-// which the id is a hash of.
+// ids are the prompts of Auto-Illustrator that go, or whose id changes with their message's
+// index, since the id is a hash of it.
 type ids struct {
 	gone    map[string]bool
 	renamed illustrator.Renames
-	kept    []string // ids that would be another prompt's, and so stay
+	kept    []string // prompts that keep their id since another has the new one
 }
 
-// idsOf finds the prompts that go or get a new id. One whose new id another prompt has
-// keeps its own.
+// idsOf finds the prompts that go or get a new id. A prompt whose new id is taken keeps its
+// own.
 func idsOf(metadata *rawjson.Object, c *Change) ids {
 	list := ids{gone: map[string]bool{}, renamed: illustrator.Renames{}}
 	registry := illustrator.Read(metadata)
@@ -31,7 +31,7 @@ func idsOf(metadata *rawjson.Object, c *Change) ids {
 		case moves && c.goes(at):
 			list.gone[p.ID] = true
 			continue
-		case moves && c.Map(at) != at && p.Hashed(at) == p.ID: // else it is no hash of this prompt
+		case moves && c.Map(at) != at && p.Hashed(at) == p.ID: // else the id is not this prompt's hash
 			wanted[p.ID] = p.Hashed(c.Map(at))
 			order = append(order, p.ID)
 			continue

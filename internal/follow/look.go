@@ -15,7 +15,7 @@ import (
 // Source is where a chat's messages lie.
 type Source struct {
 	jsonl.Source
-	Body    int64 // where they begin, behind the header
+	Body    int64 // offset at which they begin, behind the header
 	Line    int   // physical lines before Body
 	Workers int   // goroutines at most; 0: as many as processors
 }
@@ -40,13 +40,13 @@ const (
 	keyExtra
 )
 
-// fact is what one line says.
+// fact is what was found in one line.
 type fact struct {
-	visible bool // now
+	visible bool // before the change
 	tools   bool // it stays visible when it is hidden
-	recap   bool
-	scene   bool
-	edits   bool // it holds something that may have to change
+	recap   bool // it has a scene recap
+	scene   bool // it ends a scene
+	edits   bool // it has something that may have to change
 	memory  bool // extra.memory
 	off     int64
 	length  int64
@@ -54,8 +54,9 @@ type fact struct {
 	ops     []byte // extra.var_ops
 }
 
-// Look reads the messages of a chat once and finds what in the metadata and in them
-// refers to messages that the change concerns. Damaged lines are not expected.
+// Look reads the messages of a chat once and finds what refers, in the metadata and in
+// them, to messages that the change concerns. The chat must not have damaged lines. The
+// error is that of reading.
 func Look(ctx context.Context, src Source, change *Change, metadata *rawjson.Object) (*State, error) {
 	s := &State{change: change, boundaries: boundariesOf(metadata), nodes: idsOf(metadata, change)}
 	walk := &walk{state: s}
@@ -123,17 +124,17 @@ func linksOf(checkpoint, branches []byte) (links []Link) {
 	return links
 }
 
-// walk goes through the messages in their order, beside what happens to them.
+// walk goes through the messages and the change in step.
 type walk struct {
 	state    *State
-	next     int // boundary that is not passed yet
-	goneAt   int // in change.Gone, and so on
+	next     int // the first boundary that is not passed yet
+	goneAt   int // position in change.Gone; the others likewise
 	insertAt int
 	hiddenAt int
 	shownAt  int
 }
 
-// take gets message i.
+// take handles message i.
 func (w *walk) take(i int, f *fact) {
 	c := w.state.change
 	w.insert(i)
@@ -164,7 +165,8 @@ func (w *walk) take(i int, f *fact) {
 	}
 }
 
-// operate adds up what message i notes for Luker's variables; what goes counts as later.
+// operate replays what message i notes about Luker's variables. What a removed message
+// notes is only mentioned.
 func (w *walk) operate(i int, ops []byte, gone bool) {
 	s := w.state
 	now, other := s.change.Operations[i]
@@ -180,7 +182,7 @@ func (w *walk) operate(i int, ops []byte, gone bool) {
 	}
 }
 
-// insert counts the messages that come before message i.
+// insert handles the messages that are inserted before message i.
 func (w *walk) insert(i int) {
 	for c := w.state.change; w.insertAt < len(c.Inserted) && c.Inserted[w.insertAt].At <= i; w.insertAt++ {
 		come := &c.Inserted[w.insertAt]
@@ -195,8 +197,8 @@ func (w *walk) insert(i int) {
 	}
 }
 
-// pass settles the boundaries that lie at or before the visible messages seen so far:
-// what happens from here on does not move them.
+// pass settles the boundaries at or before the number of visible messages seen so far:
+// later changes do not move them.
 func (w *walk) pass() {
 	for w.next < len(w.state.boundaries) && w.state.boundaries[w.next].at <= w.state.visible {
 		w.state.boundaries[w.next].moved = w.state.shows - w.state.hides
@@ -212,7 +214,8 @@ func (w *walk) end() {
 	}
 }
 
-// next reports whether i is the next of a sorted list, and goes on behind it.
+// next reports whether i is in a sorted list, and moves *at on to the first element that
+// is not before it.
 func next(list []int, at *int, i int) bool {
 	for *at < len(list) && list[*at] < i {
 		*at++

@@ -13,7 +13,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// stepping brings chat_metadata in step with what a look found.
+// stepping brings chat_metadata in step with what [Look] found.
 type stepping struct {
 	state    *State
 	change   *Change
@@ -45,7 +45,7 @@ func (s *stepping) lastInContext() {
 	}
 }
 
-// boundariesOf lists the starts and ends of timed effects, in order, each once.
+// boundariesOf returns the starts and ends of timed effects, in order, each once.
 func boundariesOf(metadata *rawjson.Object) []boundary {
 	var at []int
 	eachEffect(metadata, func(effect *rawjson.Object) bool {
@@ -66,8 +66,9 @@ func boundariesOf(metadata *rawjson.Object) []boundary {
 	return list
 }
 
-// eachEffect hands out the timed effects and puts back those that changed; one that keep
-// refuses goes. done, where it is given, gets each kind with how many there were and are.
+// eachEffect calls keep with each timed effect, removes those that it rejects, and puts
+// back those that it edited. done, if not nil, is called for each kind with how many there
+// were, are left, and were edited.
 func eachEffect(metadata *rawjson.Object, keep func(effect *rawjson.Object) bool, done func(kind string, total, kept, edited int)) {
 	timed, ok := metadata.Object("timedWorldInfo")
 	if !ok {
@@ -105,7 +106,7 @@ func eachEffect(metadata *rawjson.Object, keep func(effect *rawjson.Object) bool
 }
 
 // timed moves the starts and ends of timed effects with the visible messages before them,
-// so that the turns which remain stay, and drops effects of replies that are gone
+// so that the number of remaining turns stays, and drops effects of replies that are gone
 // (FORMATS.md section 0 rule 5, E3.2).
 func (s *stepping) timed() {
 	left := s.state.visible + s.state.shows - s.state.hides
@@ -199,8 +200,8 @@ func (s *stepping) memoryBook() {
 }
 
 // illustrator brings Auto-Illustrator's registry in step: prompts of messages that go are
-// dropped as isolate drops them (FORMATS.md C3), those of messages that move get their new
-// index and id.
+// dropped as isolate drops them (FORMATS.md C3), and those of messages that move get the
+// new index and id.
 func (s *stepping) illustrator() {
 	const name = illustrator.Key
 	c := s.change

@@ -10,41 +10,41 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// State is what a look at a chat found of all that refers to its messages.
+// State is what [Look] found in a chat that refers to its messages.
 type State struct {
 	change *Change
 
 	visible    int        // messages that core counts in a prompt, before
 	boundaries []boundary // of timed effects, in order
-	hides      int        // visible ones that go or are hidden
-	shows      int        // that come or are shown
+	hides      int        // visible messages that go or are hidden
+	shows      int        // visible messages that come, or that are shown
 
 	recaps []int    // messages with a scene recap, in order
-	lines  []Line   // that hold indexes or ids
+	lines  []Line   // messages with indexes or ids to edit
 	links  []Link   // of messages that go
-	said   []string // what goes with a message, for a warning
+	said   []string // warnings about what goes with messages
 	nodes  ids
 
-	variables luker.Variables // what operations on them come to
-	operated  bool            // some come, go or are others
+	variables luker.Variables // replayed as after the change
+	operated  bool            // operations on variables come, go or change
 }
 
-// boundary is a start or an end of timed effects, and what happens before it.
+// boundary is a start or an end of timed effects, and how far it moves.
 type boundary struct {
 	at    int
-	moved int // it moves by so much
+	moved int
 }
 
 // Lost returns the links of the messages that go.
 func (s *State) Lost() []Link { return s.links }
 
-// Warnings returns what goes with messages and is no link.
+// Warnings returns sentences about what goes with messages, other than links.
 func (s *State) Warnings() []string { return s.said }
 
-// Lines returns the messages that [State.Line] edits, in their order.
+// Lines returns the messages that [State.Line] may edit, in order.
 func (s *State) Lines() []Line { return s.lines }
 
-// Metadata brings chat_metadata in step, and says what changed.
+// Metadata brings chat_metadata in step, and returns what it changed.
 func (s *State) Metadata(metadata *rawjson.Object) []isolate.Change {
 	in := &stepping{state: s, change: s.change, metadata: metadata}
 	in.lastInContext()
@@ -58,8 +58,8 @@ func (s *State) Metadata(metadata *rawjson.Object) []isolate.Change {
 	return in.changes
 }
 
-// Line returns message i, which stays, with the indexes and ids in it brought in step; it
-// returns line itself where there are none.
+// Line returns message i, which stays, with the indexes and ids in it brought in step, or
+// line itself if nothing changes.
 func (s *State) Line(i int, line []byte) []byte {
 	c := s.change
 	here := c.Map(i)
@@ -79,7 +79,7 @@ func (s *State) Line(i int, line []byte) []byte {
 	return s.nodes.renamed.Line(line)
 }
 
-// moved returns how much the boundary at moves.
+// moved returns by how much the boundary at moves, 0 if there is none.
 func (s *State) moved(at int) int {
 	i := sort.Search(len(s.boundaries), func(k int) bool { return s.boundaries[k].at >= at })
 	if i < len(s.boundaries) && s.boundaries[i].at == at {

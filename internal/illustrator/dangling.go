@@ -7,11 +7,11 @@ import (
 	"stchat/internal/visible"
 )
 
-// Dangling says which parents, children, roots and images name no prompt, which prompts
-// have no parent and are no roots, and where parents go round in a circle.
+// Dangling calls found for each parent, child, root and image that names no prompt, for each
+// prompt without a parent that is not a root, and for each circle of parents.
 func (r *Registry) Dangling(found func(fault string)) {
 	if !r.hasNodes {
-		return // nothing can be told of what names them
+		return // without nodes it is unknown which references dangle
 	}
 	roots := idsIn(r.roots)
 	for i := range r.prompts {
@@ -45,13 +45,13 @@ func (r *Registry) Dangling(found func(fault string)) {
 	}
 }
 
-// names reports whether a raw value is the id of a prompt.
+// names reports whether the raw value is the id of a prompt.
 func (r *Registry) names(raw []byte) bool {
 	id, ok := rawjson.Unquote(raw)
 	return ok && r.Has(id)
 }
 
-// Untangle mends what [Registry.Dangling] says.
+// Untangle mends what [Registry.Dangling] finds, and returns what it changed.
 func Untangle(metadata *rawjson.Object) (changes []Change) {
 	r := Read(metadata)
 	if r == nil || !r.hasNodes {

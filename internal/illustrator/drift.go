@@ -10,15 +10,15 @@ import (
 type Drift struct {
 	ID      string
 	Fault   string
-	Message int    // where its markers say that it belongs; below 0: they do not tell
+	Message int    // the message in which its markers lie; below 0: unknown
 	Why     string // why it cannot be mended; empty: it can
 	to      string // its new id
 }
 
-// Drifts lists the prompts whose id is not the hash of their own text, message and place,
-// and those with a marker in another message than theirs: messages before them were
-// deleted. A prompt and those that refine it share one message (refinePrompt), so the
-// markers of all of them tell it, where all lie in one.
+// Drifts returns the prompts whose id is not the hash of their own text, message and place,
+// and those with a marker in another message than theirs, which happens when messages before
+// them are deleted. A prompt and those that refine it share one message (refinePrompt), so
+// their markers show which, if all lie in one.
 func (r *Registry) Drifts(places Places) (list []Drift) {
 	trees := r.trees()
 	markers := make(map[int32]int, len(places)) // by tree
@@ -32,8 +32,8 @@ func (r *Registry) Drifts(places Places) (list []Drift) {
 		}
 		markers[trees[i]] = at
 	}
-	stays := make([]string, 0, len(r.prompts)) // ids that are not to be had
-	wants := map[string]*Drift{}               // by the id it would get
+	stays := make([]string, 0, len(r.prompts)) // ids that stay taken
+	wants := map[string]*Drift{}               // by new id
 	for i := range r.prompts {
 		d := r.drift(i, places, markers, trees[i])
 		if d.Fault != "" {
@@ -74,7 +74,7 @@ func (r *Registry) drift(i int, places Places, markers map[int32]int, tree int32
 	prompt, isPlace := rawjson.Int(p.index)
 	text, isText := rawjson.Unquote(p.text)
 	if !isIndex || at < 0 || !isPlace || !isText {
-		return d // nothing can be told of it
+		return d // its hash cannot be computed
 	}
 	d = Drift{ID: p.ID, Message: -1}
 	own, marked := places[p.ID]
@@ -104,9 +104,9 @@ func (r *Registry) drift(i int, places Places, markers map[int32]int, tree int32
 	return d
 }
 
-// Settle mends the prompts that have drifted, as far as markers tell: they get the message
-// in which their markers lie, and the id that is the hash of it. The markers are to be
-// renamed likewise, by what it returns.
+// Settle mends drifted prompts as far as markers show where they belong: it sets their message
+// to the one in which their markers lie, and their id to the new hash. The caller must rename
+// the markers by renamed.
 func Settle(metadata *rawjson.Object, places Places) (changes []Change, renamed Renames) {
 	r := Read(metadata)
 	if r == nil {
@@ -139,8 +139,8 @@ func Settle(metadata *rawjson.Object, places Places) (changes []Change, renamed 
 	return changes, renamed
 }
 
-// Prune removes the prompts of messages at or beyond a number of them, with all that names
-// them.
+// Prune removes the prompts that name a message with an index of messages or more, with all
+// that refers to them, and calls lost, which may be nil, with what goes.
 func Prune(metadata *rawjson.Object, messages int, lost func(what string, raw []byte)) Edited {
 	r := Read(metadata)
 	if r == nil {

@@ -7,25 +7,25 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Edit is what is to change in a registry. References follow: those to a prompt that goes
-// go with it, and its children become roots (deletePromptNode); those to one that is
-// renamed get its new id.
+// Edit describes changes to a registry. References follow: those to a prompt that goes go
+// with it, and its children become roots (deletePromptNode); those to a renamed prompt get
+// its new id.
 type Edit struct {
 	Gone    map[string]bool
 	Renamed Renames
 	Move    func(id string, message int) int // the new index of a prompt's message; nil: none moves
 	Cut     map[string]bool                  // prompts that lose their parent
 
-	Images   bool // images of no prompt go
+	Images   bool // images that name no prompt go
 	Dangling bool // whatever names no prompt goes, and a prompt without a parent becomes a root
 
-	Lost func(what string, raw []byte) // is told what goes; may be nil
+	Lost func(what string, raw []byte) // called with what goes; may be nil
 }
 
 // Edited says what an [Edit] did.
 type Edited struct {
-	Prompts, Gone, Moved int // before; of those; of those that stay
-	Images, ImagesGone   int
+	Prompts, Gone, Moved int // how many there were, went, and stayed but moved
+	Images, ImagesGone   int // how many there were, and went
 }
 
 // Apply edits the registry in the metadata.
@@ -40,7 +40,7 @@ func (e *Edit) Apply(metadata *rawjson.Object) (did Edited) {
 	}
 	nodes, ok := registry.Object(keyNodes)
 	if !ok {
-		return did // nothing can be told of what names its nodes
+		return did // without nodes it is unknown which references dangle
 	}
 	run := &editing{Edit: *e, nodes: nodes}
 	run.all()
@@ -60,13 +60,13 @@ func (e *Edit) Apply(metadata *rawjson.Object) (did Edited) {
 type editing struct {
 	Edit
 	nodes  *rawjson.Object // as they were
-	out    *rawjson.Object // as they are to be: the same, unless some are renamed
+	out    *rawjson.Object // the edited nodes: the same object, unless some are renamed
 	edited bool
-	roots  []string // that have lost their parent, or never had one
+	roots  []string // new ids of prompts that have lost their parent or never had one
 	did    Edited
 }
 
-// all edits the nodes. Where some are renamed they are written anew, each in its place.
+// all edits the nodes. If some are renamed it writes all of them anew, in their order.
 func (e *editing) all() {
 	e.out = e.nodes
 	if len(e.Renamed) > 0 {
@@ -96,7 +96,7 @@ func (e *editing) all() {
 	}
 }
 
-// isPrompt reports whether there is a node under an id that is an object.
+// isPrompt reports whether the node with an id exists and is an object.
 func isPrompt(nodes *rawjson.Object, id string) bool {
 	raw, ok := nodes.Get(id)
 	return ok && rawjson.KindOf(raw) == rawjson.ObjectKind
@@ -108,7 +108,7 @@ func (e *editing) lose(what string, raw []byte) {
 	}
 }
 
-// node returns a node that stays as it is to be.
+// node returns the edited value of a node that stays.
 func (e *editing) node(id string, raw []byte) []byte {
 	node, err := rawjson.ParseObject(raw)
 	if err != nil {
@@ -139,7 +139,7 @@ func (e *editing) node(id string, raw []byte) []byte {
 	return node.Bytes()
 }
 
-// parent edits whom a node names as its parent.
+// parent edits a node's reference to its parent.
 func (e *editing) parent(id string, node *rawjson.Object) {
 	raw, _ := node.Get("parentId")
 	if isParentless(raw) {
@@ -161,8 +161,8 @@ func (e *editing) parent(id string, node *rawjson.Object) {
 	}
 }
 
-// list returns a list of ids as it is to be; of is the prompt whose children they are,
-// empty for the roots.
+// list returns the edited list of ids; of is the prompt whose children they are, empty for
+// the roots.
 func (e *editing) list(raw []byte, of, what string) []byte {
 	return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) {
 		id, ok := rawjson.Unquote(value)
@@ -179,7 +179,7 @@ func (e *editing) list(raw []byte, of, what string) []byte {
 	})
 }
 
-// editRoots edits the list of roots, and puts those in it that became some.
+// editRoots edits the list of roots, and adds the new ones.
 func (e *editing) editRoots(registry *rawjson.Object) {
 	roots, _ := registry.Get(keyRoots)
 	if rawjson.KindOf(roots) != rawjson.Array {
@@ -191,8 +191,8 @@ func (e *editing) editRoots(registry *rawjson.Object) {
 	}
 }
 
-// appendIDs appends the ids that a list lacks, all at once: each by itself would copy the
-// whole list.
+// appendIDs appends the ids that a list lacks, all at once: appending one by one would copy
+// the whole list each time.
 func appendIDs(list []byte, ids []string) []byte {
 	if len(ids) == 0 {
 		return list
@@ -211,7 +211,7 @@ func appendIDs(list []byte, ids []string) []byte {
 	return rawjson.Append(list, fresh[1:])
 }
 
-// editImages edits which image is of which prompt.
+// editImages edits the prompts that the images name.
 func (e *editing) editImages(registry *rawjson.Object) {
 	images, ok := registry.Object(keyImages)
 	if !ok {

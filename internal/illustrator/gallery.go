@@ -7,9 +7,10 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// MoveOpen gives the messages that are open in the gallery (expandedMessages), of a chat
-// that had so many, their new indexes by to; those that are not there afterwards go, and
-// lost, which may be nil, is told. It returns how many there were and are.
+// MoveOpen moves the indexes of the messages that are open in the gallery
+// (expandedMessages). messages is how many the chat had. to returns a message's new index,
+// or false if it goes; lost, which may be nil, is called with each index that goes. MoveOpen
+// returns how many were open before and are now.
 func MoveOpen(metadata *rawjson.Object, messages int, to func(message int) (int, bool), lost func(raw []byte)) (total, kept int) {
 	state, ok := metadata.Object(Key)
 	if !ok {
@@ -30,7 +31,7 @@ func MoveOpen(metadata *rawjson.Object, messages int, to func(message int) (int,
 		case keep && at >= 0:
 			at, keep = to(at)
 		default:
-			keep, at = true, was // it is no index
+			keep, at = true, was // it is not an index
 		}
 		switch {
 		case !keep:

@@ -14,11 +14,11 @@ const (
 	longestID   = 200 // bytes; the extension's have at most 13
 )
 
-// HasMarker reports whether there may be a marker in a raw text, or in a whole line.
+// HasMarker reports whether a raw text, or a whole line, may have a marker.
 func HasMarker(raw []byte) bool { return startOfMarker(raw) >= 0 }
 
-// startOfMarker is bytes.Index for markerStart. It looks for the exclamation mark, which is
-// rarer than < in texts that are HTML, and not frequent in others.
+// startOfMarker is bytes.Index for markerStart. It searches for the exclamation mark, which
+// is rarer than < in HTML and infrequent in other texts.
 func startOfMarker(raw []byte) int {
 	const before = 1
 	for at := 0; ; at++ {
@@ -32,8 +32,8 @@ func startOfMarker(raw []byte) int {
 	}
 }
 
-// nextMarker finds the first marker at or behind from, and returns where the id that it
-// names begins and ends.
+// nextMarker finds the first marker at or after from, and returns where the id in it begins
+// and ends.
 func nextMarker(raw []byte, from int) (at, end int, ok bool) {
 	for {
 		i := startOfMarker(raw[from:])
@@ -48,8 +48,7 @@ func nextMarker(raw []byte, from int) (at, end int, ok bool) {
 	}
 }
 
-// Markers walks over the ids that the markers in a raw text, or in a raw list of texts,
-// name.
+// Markers iterates over the ids in the markers of a raw text, or of a raw list of texts.
 func Markers(raw []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for from := 0; ; {
@@ -71,10 +70,10 @@ func markedID(raw []byte) string {
 	return string(raw)
 }
 
-// Renames are prompts that get another id.
+// Renames maps ids of prompts to their new ids.
 type Renames map[string]string
 
-// ID returns the id that a prompt has afterwards.
+// ID returns the id that the prompt called id has afterwards.
 func (n Renames) ID(id string) string {
 	if to, ok := n[id]; ok {
 		return to
@@ -82,8 +81,8 @@ func (n Renames) ID(id string) string {
 	return id
 }
 
-// Line returns a message with the new ids in the markers of its text and swipes; it
-// returns line itself where there are none.
+// Line returns a message with the new ids in the markers of its text and swipes, or line
+// itself if nothing changes.
 func (n Renames) Line(line []byte) []byte {
 	if len(n) == 0 || !HasMarker(line) {
 		return line
@@ -104,7 +103,7 @@ func (n Renames) Line(line []byte) []byte {
 	return m.Bytes()
 }
 
-// marked renames the ids in a raw text, or in a raw list of texts.
+// marked renames the ids in the markers of a raw text, or of a raw list of texts.
 func (n Renames) marked(raw []byte) []byte {
 	var out []byte
 	done := 0
@@ -130,10 +129,10 @@ func (n Renames) marked(raw []byte) []byte {
 // Several is the place of a prompt whose markers lie in several messages.
 const Several = -1
 
-// Places says in which message the markers of a prompt lie.
+// Places maps a prompt's id to the message in which its markers lie, or to [Several].
 type Places map[string]int
 
-// Add notes a marker.
+// Add notes a marker of a prompt in a message.
 func (p Places) Add(id string, message int) {
 	if was, ok := p[id]; ok && was != message {
 		message = Several

@@ -6,7 +6,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Message returns the index of the prompt's message; ok is false where it names none.
+// Message returns the index of the prompt's message; ok is false if it names none.
 func (p *Prompt) Message() (at int, ok bool) {
 	at, ok = rawjson.Int(p.message)
 	return at, ok && at >= 0
@@ -19,7 +19,7 @@ func (p *Prompt) Hashed(message int) string {
 	return PromptID(text, message, place)
 }
 
-// Prompts walks over the prompts, in the metadata's order.
+// Prompts iterates over the prompts, in the metadata's order.
 func (r *Registry) Prompts() iter.Seq[*Prompt] {
 	return func(yield func(*Prompt) bool) {
 		for i := range r.prompts {
@@ -30,7 +30,7 @@ func (r *Registry) Prompts() iter.Seq[*Prompt] {
 	}
 }
 
-// Registry is what the extension keeps in one chat. It holds parts of the metadata's bytes.
+// Registry is what the extension keeps in one chat. It aliases the metadata's bytes.
 type Registry struct {
 	misshapen shapings
 	open      []byte // expandedMessages of the gallery
@@ -47,9 +47,9 @@ type forest struct {
 	at      map[string]int32 // by id
 }
 
-// Prompt is one node, as raw values; nil where it has none.
+// Prompt is one node, as raw values, each nil if the node lacks it.
 type Prompt struct {
-	ID       string // the key it stands under
+	ID       string // the node's key
 	message  []byte // messageId
 	index    []byte // promptIndex
 	text     []byte
@@ -58,7 +58,7 @@ type Prompt struct {
 	pictures []byte // generatedImages
 }
 
-// Read reads what a chat's metadata says, nil where it says nothing. What cannot be read
+// Read returns the registry in a chat's metadata, nil if there is none. What cannot be read
 // is noted, and counts as missing.
 func Read(metadata *rawjson.Object) *Registry {
 	raw, _ := metadata.Get(Key)
@@ -128,7 +128,7 @@ func (r *Registry) readNodes(raw []byte) {
 	}
 }
 
-// Has reports whether there is a prompt with an id. A chat without a registry has none.
+// Has reports whether there is a prompt with an id. A nil registry has none.
 func (r *Registry) Has(id string) bool {
 	if r == nil {
 		return false
@@ -137,8 +137,7 @@ func (r *Registry) Has(id string) bool {
 	return ok
 }
 
-// OpenBeyond counts the messages open in the gallery that are at or beyond a number of
-// messages.
+// OpenBeyond returns how many messages open in the gallery have an index of messages or more.
 func (r *Registry) OpenBeyond(messages int) (n int) {
 	for raw := range rawjson.Elements(r.open) {
 		if isBeyond(raw, messages) {
@@ -148,7 +147,7 @@ func (r *Registry) OpenBeyond(messages int) (n int) {
 	return n
 }
 
-// Beyond counts the prompts of messages at or beyond a number of them.
+// Beyond returns how many prompts name a message with an index of messages or more.
 func (r *Registry) Beyond(messages int) (n int) {
 	for i := range r.prompts {
 		if isBeyond(r.prompts[i].message, messages) {
@@ -167,8 +166,7 @@ func (r *Registry) Pictures(add func(address []byte)) {
 	}
 }
 
-// isBeyond reports whether a raw index is at or beyond a number of messages, however
-// large it is.
+// isBeyond reports whether a raw index, however large, is messages or more.
 func isBeyond(raw []byte, messages int) bool {
 	at, ok := rawjson.Float(raw)
 	return ok && at >= float64(messages)
@@ -177,8 +175,8 @@ func isBeyond(raw []byte, messages int) bool {
 // isParentless reports whether a parentId names no parent.
 func isParentless(parent []byte) bool { return !rawjson.Truthy(parent) }
 
-// parentOf returns the index of a prompt's parent, -1 where it has none, -2 where it
-// names none that is there.
+// parentOf returns the index of a prompt's parent, -1 if it has none, -2 if it names one
+// that does not exist.
 func (f *forest) parentOf(i int) int32 {
 	raw := f.prompts[i].parent
 	if isParentless(raw) {
@@ -194,10 +192,10 @@ func (f *forest) parentOf(i int) int32 {
 	return -2
 }
 
-// circles returns of each circle of parents the prompt that is to be its root: one that is
-// listed in raw as a root, else the first.
+// circles returns, for each circle of parents, the prompt that should be its root: one that
+// raw lists as a root, else the first.
 func (f *forest) circles(raw []byte) (cut []string) {
-	seen := make([]int32, len(f.prompts)) // the walk that met it, from 1
+	seen := make([]int32, len(f.prompts)) // the first walk that met a prompt, from 1
 	var roots map[string]bool
 	for i := range f.prompts {
 		at := int32(i)
@@ -229,7 +227,7 @@ func (f *forest) circles(raw []byte) (cut []string) {
 	return cut
 }
 
-// trees returns of each prompt the root of its tree; in a circle of parents, one of it.
+// trees returns the root of each prompt's tree; for a circle of parents, one prompt in it.
 func (f *forest) trees() []int32 {
 	tree := make([]int32, len(f.prompts))
 	for i := range tree {
@@ -256,7 +254,7 @@ func (f *forest) trees() []int32 {
 	return tree
 }
 
-// idsIn walks over the texts of a list.
+// idsIn returns the set of the strings in a raw list.
 func idsIn(list []byte) map[string]bool {
 	there := map[string]bool{}
 	for raw := range rawjson.Elements(list) {

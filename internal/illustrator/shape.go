@@ -6,15 +6,15 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Change is one thing that an edit changed, and what is lost by it.
+// Change is one thing that an edit changed, and what was lost by it.
 type Change struct {
-	Text string
-	What string // what Lost is; empty: nothing is lost
-	Lost []byte
+	Text string // for people
+	What string // what Lost is; empty: nothing was lost
+	Lost []byte // raw
 }
 
-// Misshapen says what the extension cannot read: a registry without one of its parts,
-// which it reads unasked, or a node that stands under another key than its id.
+// Misshapen returns what the extension cannot read: a registry without one of its parts,
+// which it reads without checking, or a node whose key is not its id.
 func (r *Registry) Misshapen() (faults []string) {
 	for i := range r.misshapen {
 		faults = append(faults, r.misshapen[i].fault)
@@ -22,11 +22,11 @@ func (r *Registry) Misshapen() (faults []string) {
 	return faults
 }
 
-// Shape mends what [Registry.Misshapen] says: what is missing is made, a list or index by what the
-// nodes themselves say; what is of no use goes; and a node has the id it stands under,
+// Shape mends what [Registry.Misshapen] returns, and returns what it changed. It makes missing
+// parts, from what the nodes say, removes what is useless, and sets each node's id to its key,
 // since that is what others name it by.
 func Shape(metadata *rawjson.Object) (changes []Change) {
-	var own []string // nodes that get the id they stand under
+	var own []string // nodes whose id becomes their key
 	gone := map[string]bool{}
 	var missing []string
 	whole := false
@@ -88,16 +88,16 @@ func Shape(metadata *rawjson.Object) (changes []Change) {
 	return changes
 }
 
-// shaping is one fault and what mends it.
+// shaping is one fault and how to mend it.
 type shaping struct {
 	fault, change string
 	what          string // what lost is
 	lost          []byte
 
-	whole  bool   // the whole registry, or state, is of no use
-	part   string // a part of the registry that is missing
-	key    string // that a node stands under
-	isNode bool   // it is one, with another id
+	whole  bool   // the whole registry, or state, is useless
+	part   string // the part of the registry that is missing
+	key    string // the node's key
+	isNode bool   // the node is an object with another id
 }
 
 // shapings are all the faults.
@@ -110,14 +110,15 @@ func emptyPart(part string) []byte {
 	return []byte("{}")
 }
 
-// noObject notes what must be an object and is none.
+// noObject notes what must be an object but is not.
 func (list *shapings) noObject(key string, raw []byte) {
 	*list = append(*list, shaping{
 		fault: fmt.Sprintf("%s is %v, not an object", key, rawjson.KindOf(raw)), change: "took " + key + " out", what: key, lost: raw, whole: true,
 	})
 }
 
-// part returns a part of the registry, nil where it is missing or of another kind.
+// part returns a part of the registry; if it is missing or of another kind, it notes that
+// and returns nil.
 func (list *shapings) part(registry *rawjson.Object, key string, kind rawjson.Kind) []byte {
 	raw, ok := registry.Get(key)
 	is := rawjson.KindOf(raw)
@@ -132,7 +133,7 @@ func (list *shapings) part(registry *rawjson.Object, key string, kind rawjson.Ki
 	return nil
 }
 
-// noNode notes a node that is no object.
+// noNode notes a node that is not an object.
 func (list *shapings) noNode(id string, raw []byte) {
 	name := "the prompt " + short(id)
 	*list = append(*list, shaping{
@@ -140,10 +141,10 @@ func (list *shapings) noNode(id string, raw []byte) {
 	})
 }
 
-// ownID notes a node whose own id, nil where it has none, is not its key.
+// ownID notes a node whose raw id is not its key; raw is nil if it has none.
 func (list *shapings) ownID(id string, raw []byte) {
 	if len(raw) == len(id)+2 && string(raw[1:len(raw)-1]) == id {
-		return // as it nearly always is; an id with escapes is longer
+		return // nearly always; an id with escapes is longer
 	}
 	if own, ok := rawjson.Unquote(raw); ok && own == id {
 		return

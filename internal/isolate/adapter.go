@@ -6,32 +6,32 @@ import (
 )
 
 // Adapter knows the state of one extension. An Adapter serves one scan and is made
-// by [Adapters]. Of its methods only Look may run in several goroutines at once, so
-// Look must not touch what the others keep.
+// by [Adapters]. Only Look may run in several goroutines at once, so it must not touch
+// what the other methods keep.
 type Adapter interface {
-	// Name is what reports call the extension.
+	// Name returns the extension's name in reports.
 	Name() string
-	// Owns lists the keys of chat_metadata that the adapter deals with, so that
+	// Owns returns the keys of chat_metadata that the adapter deals with, so that
 	// they are not reported as unknown.
 	Owns() []string
-	// Needs lists the top-level keys of a message that Look reads.
+	// Needs returns the top-level keys of a message that Look reads.
 	Needs() []string
-	// Look returns what the adapter must know of one message, small and without
-	// aliasing the message's bytes; nil for nothing.
+	// Look returns what the adapter must know about one message, nil for nothing. The
+	// fact must be small and must not alias the message's bytes.
 	Look(m *Message) any
-	// Keep takes a fact of message i of the branch, in order. For N, the last one,
-	// it is always called, with nil where Look gave nothing.
+	// Keep takes the fact about message i of the branch, in order. For N, the last
+	// message, it is always called, with nil if Look returned nothing.
 	Keep(i int, fact any)
-	// Later takes a fact of a message that the branch does not have, or has with
-	// another swipe; it may come before the last call of Keep.
+	// Later takes the fact about a message that the branch does not have, or has with
+	// another swipe; it may be called before the last call of Keep.
 	Later(fact any)
-	// Apply edits the branch's metadata and tells what it changed, and what of its
-	// own it left because there is no rule.
+	// Apply edits the branch's metadata. It returns what it changed, and what of its
+	// own it left because no rule covers it.
 	Apply(metadata *rawjson.Object, at Moment) []Change
 }
 
-// Adapters makes an adapter for each extension that is understood. To add one,
-// write its file and put it here.
+// Adapters returns a new adapter for each extension that is understood. To add one,
+// write its file and list it here.
 func Adapters() []Adapter {
 	return []Adapter{&core{}, &autoRecap{}, &autoIllustrator{}, &memoryBook{}, &lukerVariables{}}
 }
@@ -39,33 +39,33 @@ func Adapters() []Adapter {
 // Moment is the point at which a chat is branched.
 type Moment struct {
 	At      int    // N, the last message of the branch
-	Visible int    // messages 0 to N that core counts in a prompt
-	Chat    string // the branch's name, without ".jsonl"; "" where it has none
+	Visible int    // how many of messages 0 to N core counts in a prompt
+	Chat    string // the branch's name, without ".jsonl"; "" if it has none
 }
 
-// Messages is how many messages the branch has.
+// Messages returns how many messages the branch has.
 func (m Moment) Messages() int { return m.At + 1 }
 
 // Change is one thing that was changed, or left because no rule covers it.
 type Change struct {
 	Extension string
 	Change    string // for people: "3 of 10 versions kept, current 10 → 3"
-	Left      bool   // it could not be told what it was, so it is what it was later
+	Left      bool   // its value at N could not be found out, so the later one stays
 }
 
 // Message is one message as an adapter sees it.
 type Message struct {
 	raw  []byte
-	line *jsonl.Line // nil where the line stands alone
+	line *jsonl.Line // nil if there is only raw
 	keys []string    // the keys that line.Value knows, by number
 
-	extra  *rawjson.Object // once somebody asked; nil where it is none
+	extra  *rawjson.Object // parsed when first needed; nil if it is not an object
 	parsed bool
 }
 
-// Extra returns the raw value of a key of the message's extra, nil where there is
-// none. It is valid during Look only. extra can be large, so it is walked once for
-// all adapters.
+// Extra returns the raw value of a key of the message's extra, nil if there is none.
+// The value is valid during Look only. extra can be large, so it is parsed once for all
+// adapters.
 func (m *Message) Extra(key string) []byte {
 	if !m.parsed {
 		m.parsed = true
@@ -78,8 +78,8 @@ func (m *Message) Extra(key string) []byte {
 	return raw
 }
 
-// Get returns the raw value of a top-level key that some adapter needs, nil where
-// the message has none. It is valid during Look only.
+// Get returns the raw value of a top-level key that some adapter needs, nil if the
+// message lacks it. The value is valid during Look only.
 func (m *Message) Get(key string) []byte {
 	if m.line == nil {
 		raw, _ := rawjson.Lookup(m.raw, key)
@@ -94,8 +94,8 @@ func (m *Message) Get(key string) []byte {
 	return nil
 }
 
-// place is where the message's line is in the source; ok is false where it stands
-// alone.
+// place returns the offset and length of the message's line in the source; ok is false
+// if it does not come from there.
 func (m *Message) place() (off int64, length int, ok bool) {
 	if m.line == nil {
 		return 0, 0, false
@@ -103,8 +103,8 @@ func (m *Message) place() (off int64, length int, ok bool) {
 	return m.line.Off, len(m.raw), true
 }
 
-// inMetadata is for adapters of extensions whose state stands in the metadata alone: no
-// message has anything to note.
+// inMetadata is for adapters of extensions that keep state only in the metadata, so that
+// messages have nothing to note.
 type inMetadata struct{}
 
 func (inMetadata) Needs() []string   { return nil }

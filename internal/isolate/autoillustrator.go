@@ -7,9 +7,9 @@ import (
 )
 
 // autoIllustrator deals with Auto-Illustrator (FORMATS.md C3): prompts of messages
-// that the branch does not have go, and with them what refers to them: roots,
-// children, images, and the gallery's open messages. A prompt whose parent goes
-// becomes a root, as upstream's deletePromptNode makes it.
+// that the branch does not have go, and so do the references to them from roots,
+// children and images, and the gallery's open messages. A prompt whose parent goes
+// becomes a root, as in upstream's deletePromptNode.
 type autoIllustrator struct{ inMetadata }
 
 func (*autoIllustrator) Name() string   { return illustrator.Key }

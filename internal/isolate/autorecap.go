@@ -13,14 +13,14 @@ import (
 // autoRecap deals with ST-Auto-Recap (FORMATS.md B2, section 0 rules 8 and 9):
 // versions of the running recap that come from later scenes go, chat_id follows the
 // chat's name, and work in flight is forgotten. auto_lorebooks_processed_recaps and
-// auto_recap_checkpoint_state have no rule; they stay, and that is said. What is in
-// the messages needs nothing: it is kept or dropped with them.
+// auto_recap_checkpoint_state have no rule; they stay, and are reported. What is in
+// the messages is kept or dropped with them.
 type autoRecap struct {
 	recaps []int           // kept messages with a scene recap, in order
 	at     int             // the last one kept
 	scene  autorecap.Scene // its scene
 
-	snapshot snapshot // of the nearest scene break that has one
+	snapshot snapshot // of the last scene break that has one
 	found    bool
 }
 
@@ -29,10 +29,10 @@ type snapshot struct {
 	at     int // the message
 	off    int64
 	length int
-	raw    []byte // the list itself, where the message is not as in the source
+	raw    []byte // the list itself, if the message is not as in the source
 }
 
-// recapFact is the fact of one message.
+// recapFact is the fact about one message.
 type recapFact struct {
 	scene    autorecap.Scene
 	noted    bool // the scene break counts and has a note of the lorebook
@@ -102,8 +102,8 @@ func (a *autoRecap) Apply(metadata *rawjson.Object, at Moment) []Change {
 	return r.changes
 }
 
-// running drops the versions of the running recap that are of a scene which the branch
-// lacks, or which has no recap any more, and makes the rest the branch's own.
+// running drops the versions of the running recap whose scene the branch lacks, or has
+// without a recap, and makes the rest the branch's own.
 func (a *autoRecap) running(metadata *rawjson.Object, at Moment, r *report) {
 	pruned := autorecap.PruneRunning(metadata, func(v autorecap.Version) bool {
 		scene, ok := v.Scene()
@@ -135,7 +135,7 @@ func (r *report) add(format string, args ...any) {
 	r.changes = append(r.changes, Change{Extension: r.extension, Change: fmt.Sprintf(format, args...)})
 }
 
-// leave adds what could not be told, and was left as it was.
+// leave adds a value that stays because its value at N could not be found out.
 func (r *report) leave(format string, args ...any) {
 	r.add(format, args...)
 	r.changes[len(r.changes)-1].Left = true

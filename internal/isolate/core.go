@@ -7,7 +7,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// core deals with the two keys by which SillyTavern itself refers to messages
+// core deals with the two keys in which SillyTavern itself refers to messages
 // (FORMATS.md section 0 rules 4 and 5, E3.1, E3.2).
 type core struct{ inMetadata }
 
@@ -48,13 +48,13 @@ func (c *core) Apply(metadata *rawjson.Object, at Moment) []Change {
 	return changes
 }
 
-// timedKinds are the kinds of timed effects, each an object in timedWorldInfo.
+// timedKinds returns the kinds of timed effects, each an object in timedWorldInfo.
 func timedKinds() []string { return []string{"sticky", "cooldown"} }
 
-// beginsAfter reports whether a timed effect comes from messages that a branch with
-// so many visible ones does not have. One that began with the last of them is from
-// a reply that is not there either, unless it is protected: a cooldown that a
-// sticky's end started.
+// beginsAfter reports whether a timed effect comes from messages that a branch with so
+// many visible ones does not have. An effect that starts at exactly that number comes
+// from a reply that the branch lacks, too, unless it is protected: a cooldown started by
+// the end of a sticky effect.
 func beginsAfter(effect []byte, visible int) bool {
 	raw, _ := rawjson.Lookup(effect, "start")
 	start, ok := rawjson.Float(raw)

@@ -10,21 +10,21 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Rebinding says which lorebook gives way to which in a chat's metadata.
+// Rebinding says which lorebook replaces which in a chat's metadata.
 type Rebinding struct {
 	From  *lorebook.Book // the book that the metadata names
 	Clone *lorebook.Book // its clone, as it is (or will be) in its file
-	// Snapshot says that the clone is a book of the past, so that an entry it lacks
-	// is one that did not exist yet.
+	// Snapshot means that the clone is an earlier state of the book, so that an entry it
+	// lacks did not exist yet.
 	Snapshot bool
 }
 
-// Follow points metadata at a lorebook's clone: world_info, Auto-Recap's
-// auto_lorebooks.lorebookName, and the timed effects of core, whose keys hold the
-// book's name and whose hashes cover it. An effect follows only if the hash that is
-// computed for its entry under the old name is the one noted, else it is removed, as
-// core would find no entry for it (FORMATS.md B4.3, E3.2). Entries of Auto-Recap's
-// index whose uid the clone lacks are removed (B2).
+// Follow points metadata at a lorebook's clone, and returns what it changed. It edits
+// world_info, Auto-Recap's auto_lorebooks.lorebookName, and core's timed effects, whose
+// keys contain the book's name and whose hashes cover it. An effect follows only if the
+// hash of its entry under the old name is the one noted; else it is removed, since core
+// would find no entry for it (FORMATS.md B4.3, E3.2). Entries of Auto-Recap's index that
+// the clone lost are removed (B2).
 func Follow(metadata *rawjson.Object, b Rebinding) []Change {
 	metadata.Set("world_info", rawjson.Quote(b.Clone.Name))
 	var changes []Change
@@ -71,7 +71,8 @@ func (b *Rebinding) followBooks(metadata *rawjson.Object) []Change {
 	return r.changes
 }
 
-// followEffects gives the effects of one kind their new keys and hashes.
+// followEffects sets the keys and hashes of the effects of one kind to the clone's. It
+// returns how many follow and how many are removed.
 func (b *Rebinding) followEffects(effects *rawjson.Object) (moved, lost int) {
 	entries := map[string]*lorebook.Entry{}
 	for i := range b.Clone.Entries {

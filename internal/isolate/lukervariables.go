@@ -10,12 +10,12 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// lukerVariables deals with Luker's chat_metadata.variables (FORMATS.md A3): those
-// that operations of messages 0 to N mention get the value that replaying them
-// gives, those that only later messages mention are deleted, and all others, which
-// scripts and lorebooks may have set, stay. Luker itself rebuilds the first kind when
-// it opens a chat and forgets the second. A chat of plain SillyTavern has no
-// operations, so its variables stay as they are.
+// lukerVariables deals with Luker's chat_metadata.variables (FORMATS.md A3). Variables
+// that operations of messages 0 to N mention get the value that replaying them yields,
+// those that only later messages mention are deleted, and all others, which scripts and
+// lorebooks may have set, stay. When it opens a chat, Luker itself rebuilds the first
+// kind but forgets about the second. A chat of plain SillyTavern has no operations, so
+// its variables stay as they are.
 type lukerVariables struct{ sum luker.Variables }
 
 func (*lukerVariables) Name() string    { return "luker" }
@@ -48,7 +48,8 @@ func (l *lukerVariables) Apply(metadata *rawjson.Object, _ Moment) []Change {
 	return Variables(metadata, &l.sum)
 }
 
-// Variables gives chat_metadata.variables what operations come to.
+// Variables sets chat_metadata.variables to what replaying operations yields, and returns
+// what it changed.
 func Variables(metadata *rawjson.Object, sum *luker.Variables) []Change {
 	if !sum.Any() {
 		return nil
@@ -94,8 +95,8 @@ func Variables(metadata *rawjson.Object, sum *luker.Variables) []Change {
 	return r.changes
 }
 
-// sameValue reports whether two values are one to JSON.parse, so that a value that is
-// right keeps its spelling.
+// sameValue reports whether two raw values are the same to JSON.parse, so that a correct
+// value keeps its spelling.
 func sameValue(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true

@@ -5,10 +5,10 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// memoryBook deals with STMemoryBooks: a mark of a message that the branch does not have
-// becomes null, and the last message that a memory covers is N at most. It owns its key in
-// chat_metadata; the rule is that of a message that goes (memorybook.Move), from
-// sceneManager.js of SillyTavern-MemoryBooks at 0275d5a.
+// memoryBook deals with STMemoryBooks: a scene mark on a message that the branch does not
+// have becomes null, and the last message that a memory covers is N at most. The rule is the
+// one for messages that go (memorybook.Move), from sceneManager.js of SillyTavern-MemoryBooks
+// at 0275d5a.
 type memoryBook struct{ inMetadata }
 
 func (*memoryBook) Name() string   { return memorybook.Key }

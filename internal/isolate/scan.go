@@ -18,21 +18,21 @@ const (
 	keyExtra  = "extra"
 )
 
-// Options says what of a source is scanned.
+// Options says which part of a source [Scan] reads, and how.
 type Options struct {
-	From    int64 // where the messages begin, behind the header
+	From    int64 // offset at which the messages begin, behind the header
 	Line    int   // physical lines before From
-	At      int   // N; below 0 counted from the end
+	At      int   // N; below 0: counted from the end
 	Workers int   // goroutines at most; 0: as many as processors
 
-	// Progress, where there is one, is called with the bytes read so far.
+	// Progress, if not nil, is called with the number of bytes read so far.
 	Progress func(int64)
 }
 
 // RangeError says that a chat has no message N.
 type RangeError struct {
 	At       int // as it was asked for
-	Messages int // there are
+	Messages int // how many the chat has
 }
 
 func (e *RangeError) Error() string {
@@ -42,29 +42,30 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("there is no message %d: the last one is %d", e.At, e.Messages-1)
 }
 
-// Facts is what a scan found out about a chat as of message N.
+// Facts is what a scan found out about a chat as it was at message N.
 type Facts struct {
 	At       int           // N
 	Messages int           // messages of the whole source
-	Damage   jsonl.Damages // lines that were passed over
+	Damage   jsonl.Damages // lines that were skipped
 
 	adapters []Adapter
-	recap    *autoRecap // one of adapters: scenes are asked of it
-	visible  int        // among those kept
+	recap    *autoRecap // one of adapters, which knows the scenes
+	visible  int        // visible messages among those kept
 
-	last    record // message N, held until Choose can no longer come
-	settled bool
+	last    record // message N, held back since Choose may replace it
+	settled bool   // the adapters have last
 }
 
-// record is what is known of one message.
+// record is what is known about one message.
 type record struct {
 	visible bool
 	facts   []any // by adapter; nil: nothing
 }
 
-// Scan reads every message of a source once, the ones behind N too: what they
-// mention must go. Damaged lines are passed over and not counted. Where the chat has
-// no message N the error is [*RangeError], and the Facts hold the damage only.
+// Scan reads every message of a source once, including those behind N, since what only
+// they mention must go. It skips damaged lines and does not count them. If the chat has
+// no message N, the error is [*RangeError], and of the Facts only Messages and Damage
+// are of use.
 func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 	f := newFacts()
 	keys := f.needs()
@@ -107,7 +108,7 @@ func newFacts() *Facts {
 	return f
 }
 
-// needs lists the keys that are read of a message.
+// needs returns the keys that are read of a message.
 func (f *Facts) needs() []string {
 	keys := []string{keySystem, keyExtra}
 	for _, a := range f.adapters {
@@ -120,7 +121,7 @@ func (f *Facts) needs() []string {
 	return keys
 }
 
-// look collects the facts of one message; it runs in several goroutines.
+// look collects the facts about one message; it runs in several goroutines.
 func (f *Facts) look(m *Message) record {
 	r := record{visible: isVisible(m)}
 	for i, a := range f.adapters {
@@ -134,17 +135,17 @@ func (f *Facts) look(m *Message) record {
 	return r
 }
 
-// isVisible reports whether core counts a message in a prompt: it is no system
-// message, or one with tool calls (FORMATS.md, vocabulary).
+// isVisible reports whether core counts a message in a prompt: it is not a system
+// message, or it has tool calls (FORMATS.md, vocabulary).
 func isVisible(m *Message) bool {
 	return message.Visible(m.Get(keySystem), func() []byte { return m.Extra("tool_invocations") })
 }
 
-// scan puts messages, which come in order, before or behind N.
+// scan sorts messages, which come in order, into those up to N and those behind it.
 type scan struct {
 	facts *Facts
 	at    int      // as asked for
-	wait  []record // the last -at messages, where at is below 0
+	wait  []record // the last -at messages, if at is below 0
 	head  int      // the first of wait that still waits
 }
 
@@ -172,7 +173,8 @@ func (s *scan) take(i int, r record) {
 	}
 }
 
-// end settles which message is N; it is false where there is none.
+// end determines which message is N if that is counted from the end; it reports whether
+// there is one.
 func (s *scan) end() bool {
 	if s.at >= 0 {
 		return s.facts.Messages > s.at
@@ -201,7 +203,7 @@ func (f *Facts) keep(i int, r record) {
 	}
 }
 
-// beyond hands over a message that the branch does not have.
+// beyond hands a message that the branch does not have to the adapters.
 func (f *Facts) beyond(r record) {
 	for k, fact := range r.facts {
 		if fact != nil {
@@ -210,14 +212,14 @@ func (f *Facts) beyond(r record) {
 	}
 }
 
-// Choose says that the branch's last message is not as the source has it but as in
-// line: another swipe was chosen. It must come before anything else is asked.
+// Choose replaces the branch's last message with line, in which another swipe is
+// chosen. It must be called before any other method.
 func (f *Facts) Choose(line []byte) {
 	f.beyond(f.last)
 	f.last = f.look(&Message{raw: line})
 }
 
-// settle hands over the last message.
+// settle hands the last message to the adapters.
 func (f *Facts) settle() {
 	if f.settled {
 		return
@@ -235,14 +237,15 @@ func (f *Facts) settle() {
 	}
 }
 
-// Moment tells the point of the branch; chat is the branch's name.
+// Moment returns the point of the branch; chat is the branch's name, "" if it has none.
 func (f *Facts) Moment(chat string) Moment {
 	f.settle()
 	return Moment{At: f.At, Visible: f.visible, Chat: chat}
 }
 
-// Apply gives the metadata of a branch called chat the state it had at message N.
-// It may be called once for each branch that is made from these facts.
+// Apply sets the state in the metadata of a branch called chat to what it was at
+// message N, and returns what it changed or left. It may be called once for each branch
+// that is made from these facts.
 func (f *Facts) Apply(metadata *rawjson.Object, chat string) []Change {
 	at := f.Moment(chat)
 	var changes []Change
@@ -260,8 +263,8 @@ func (f *Facts) Scene() autorecap.Scene {
 
 // Snapshot returns allEntries, the lorebook as Auto-Recap noted it at the nearest
 // scene break at or before N that is not hidden and has such a note (FORMATS.md B4.3),
-// with the message's index. src is the source that was scanned. ok is false where
-// there is none; the error is that of reading, or that the source has changed.
+// with the message's index. src is the source that was scanned. ok is false if there is
+// no such note. The error is that of reading, or jsonl.ErrChanged.
 func (f *Facts) Snapshot(src jsonl.Source) (allEntries []byte, message int, ok bool, err error) {
 	f.settle()
 	if !f.recap.found {
@@ -282,8 +285,8 @@ func (f *Facts) Snapshot(src jsonl.Source) (allEntries []byte, message int, ok b
 	return allEntries, s.at, true, nil
 }
 
-// unknown reports what looks like the state of an extension that no adapter knows:
-// an object or list with something in it under a key that core does not write.
+// unknown returns what looks like the state of an extension that no adapter knows: a
+// key that core does not write, with an object or list that is not empty.
 func (f *Facts) unknown(metadata *rawjson.Object) []Change {
 	known := coreKeys()
 	for _, a := range f.adapters {

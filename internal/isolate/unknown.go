@@ -4,9 +4,9 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// coreKeys are the keys of chat_metadata that SillyTavern and the extensions it
-// ships write, and that hold nothing of a message's place (FORMATS.md E3), with
-// Luker's branches.
+// coreKeys returns the keys of chat_metadata that SillyTavern and its bundled extensions
+// write and that do not refer to messages by place (FORMATS.md E3), with Luker's
+// branches.
 func coreKeys() []string {
 	return []string{
 		"integrity", "main_chat", "tainted", "note_prompt", "note_interval", "note_depth", "note_position", "note_role",

@@ -20,7 +20,7 @@ import (
 // Extension is the end of a lorebook's file name.
 const Extension = ".json"
 
-// MaxBytes is the longest name of a new lorebook, in bytes and without [Extension].
+// MaxBytes is the greatest length of a new lorebook's name, in bytes without [Extension].
 const MaxBytes = names.MaxFile - len(Extension)
 
 // Book is a lorebook as it was read.
@@ -28,9 +28,9 @@ type Book struct {
 	Path      string
 	Stamp     safefile.Stamp // of the file that [Open] read
 	Name      string         // the file's name without [Extension]: what chats call it
-	InnerName string         // the name inside the file, where HasInner
-	HasInner  bool
-	Entries   []Entry // in the file's order, a repeated key once
+	InnerName string         // the name inside the file
+	HasInner  bool           // the file has a name that is text
+	Entries   []Entry        // in the file's order, a repeated key once
 	Raw       []byte
 
 	object  *rawjson.Object // of Raw; not edited
@@ -39,19 +39,19 @@ type Book struct {
 
 // Entry is one entry of a lorebook.
 type Entry struct {
-	Key     string // its key in entries; its place in the list, where that is a list
-	UID     string // uid as JavaScript prints it, "" where there is none
-	Comment string // the title users see; "" where it is no string
+	Key     string // its key in entries, or its index if entries is a list
+	UID     string // uid as JavaScript prints it, "" if there is none
+	Comment string // the title that users see; "" if it is not a string
 	Raw     []byte
 }
 
-// ErrMissing means that a lorebook that is named does not exist.
+// ErrMissing means that a lorebook does not exist.
 var ErrMissing = errors.New("the lorebook does not exist")
 
 // NotReadableError says that a file is not a lorebook that SillyTavern could read.
 type NotReadableError struct {
 	Path string
-	Err  error // a *jsonl.Damage with the place, or what else is wrong
+	Err  error // a *jsonl.Damage with the place, or another reason
 }
 
 func (e *NotReadableError) Error() string {
@@ -64,19 +64,19 @@ func (e *NotReadableError) Error() string {
 // Unwrap returns the reason.
 func (e *NotReadableError) Unwrap() error { return e.Err }
 
-// NameIn returns the name of the lorebook that a chat's metadata binds it to
-// (METADATA_KEY of world-info.js). ok is false where there is none.
+// NameIn returns the name of the lorebook in a chat's metadata (METADATA_KEY of
+// world-info.js). ok is false if there is none.
 func NameIn(metadata *rawjson.Object) (name string, ok bool) {
 	raw, _ := metadata.Get("world_info")
 	name, ok = rawjson.Unquote(raw)
 	return name, ok && name != ""
 }
 
-// Find returns the path of the lorebook that a chat calls name, or of the one
-// that SillyTavern's server makes of the name, which it makes safe before it
-// looks (readWorldInfoFile, src/endpoints/worldinfo.js). The name is a stranger's:
-// where it is no file's name and there is no such book, the error is a
-// *userdir.UnsafeNameError. A book that is not there is [ErrMissing].
+// Find returns the path of the lorebook that a chat calls name, or else of the one
+// whose name is the sanitized form that SillyTavern's server uses (readWorldInfoFile,
+// src/endpoints/worldinfo.js). The name is a stranger's: if it cannot be a file's name
+// and there is no such book, the error is a [*userdir.UnsafeNameError]. If the book does
+// not exist, the error wraps [ErrMissing].
 func Find(worldsDir, name string) (path string, err error) {
 	path, err = find(worldsDir, name)
 	_, unsafe := errors.AsType[*userdir.UnsafeNameError](err)
@@ -108,8 +108,8 @@ func find(worldsDir, name string) (path string, err error) {
 	return path, nil
 }
 
-// Open reads the lorebook at path. The errors are those of reading a file, with
-// [ErrMissing] for one that is not there, and [*NotReadableError].
+// Open reads the lorebook at path. The error wraps [ErrMissing] if it does not exist, is a
+// [*NotReadableError] if it is not a lorebook, or else is that of reading the file.
 func Open(path string) (*Book, error) {
 	raw, stamp, err := safefile.Read(path)
 	switch {
@@ -128,9 +128,9 @@ func Open(path string) (*Book, error) {
 	return b, nil
 }
 
-// Parse takes raw as the content of the lorebook at path; it aliases raw. Like
-// SillyTavern's readers it accepts entries as an object keyed by uid and also as
-// a list. The error is [*NotReadableError].
+// Parse parses raw as the content of the lorebook at path. The book aliases raw. Like
+// SillyTavern's readers it accepts entries as an object keyed by uid or as a list. The
+// error is a [*NotReadableError].
 func Parse(raw []byte, path string) (*Book, error) {
 	bad := func(err error) error { return &NotReadableError{Path: path, Err: err} }
 	if damage := jsonl.Check(raw); damage != nil {
@@ -177,8 +177,8 @@ func newEntry(key string, raw []byte) Entry {
 	return e
 }
 
-// uidText is a uid as JavaScript prints it: it is part of keys in
-// chat_metadata.timedWorldInfo and of the registries' text.
+// uidText returns a raw uid as JavaScript prints it, which is how it appears in keys of
+// chat_metadata.timedWorldInfo and in the registries' text.
 func uidText(raw []byte) string {
 	switch rawjson.KindOf(raw) {
 	case rawjson.Number:
@@ -203,8 +203,7 @@ func (b *Book) UIDs() map[string]bool {
 	return uids
 }
 
-// pretty reports whether the file is written with a member a line, as
-// SillyTavern writes it.
+// pretty reports whether the file has one member per line, as SillyTavern writes it.
 func (b *Book) pretty() bool {
 	raw := bytes.TrimLeft(b.Raw, " \t\r\n")
 	return len(raw) > 1 && (raw[1] == '\n' || raw[1] == '\r')

@@ -8,21 +8,21 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// CloneOptions says what a clone is to be.
+// CloneOptions are the options of [Book.Clone].
 type CloneOptions struct {
 	Name     string   // the clone's name
 	Internal Internal // what becomes of extension-internal entries; Default is Drop
-	Drop     []string // globs; an entry whose whole comment matches one is left out
+	Drop     []string // globs: an entry whose whole comment matches one is left out
 }
 
-// Cloned is a clone, not yet in any file.
+// Cloned is a clone that is not yet in any file.
 type Cloned struct {
-	Data    []byte
-	Entries int // entries in it
-	Dropped int // entries of the book that are not
+	Data    []byte // the file's content
+	Entries int    // entries in it
+	Dropped int    // entries of the book that were left out
 }
 
-// CheckGlob reports what is wrong with a pattern of entries to drop: see [Clone].
+// CheckGlob returns an error if a glob for entries to drop is malformed; see [Book.Clone].
 func CheckGlob(pattern string) error {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return fmt.Errorf("pattern %q: %w", pattern, err)
@@ -30,13 +30,13 @@ func CheckGlob(pattern string) error {
 	return nil
 }
 
-// Clone makes a copy of the book under another name. Entries that stay keep their
-// bytes, their uid, their displayIndex and their order, and so do all other members
-// of the file, but a name inside it becomes the clone's. In entries that are a list,
-// those behind a dropped one move up, as they would in JavaScript.
+// Clone returns a copy of the book under another name. Entries that stay keep their
+// bytes, uid, displayIndex and order. The other members of the file stay, too, but a
+// name in it becomes the clone's. If entries is a list, those behind a dropped one move
+// up, as they would in JavaScript.
 //
-// A glob matches a comment as a whole: * is any run of characters, / too; ? is one
-// character, [a-z] and [^a-z] one of a set, \ takes the next character as it is.
+// A glob matches a whole comment: * is any run of characters, including /; ? is one
+// character, [a-z] and [^a-z] are one of a set, \ takes the next character literally.
 // Letter case counts. The error is that of a bad glob.
 func (b *Book) Clone(opt CloneOptions) (Cloned, error) {
 	for _, glob := range opt.Drop {
@@ -84,14 +84,14 @@ func (b *Book) Clone(opt CloneOptions) (Cloned, error) {
 	return c, err
 }
 
-// with gives the book's file with other entries and under another name.
+// with returns the book's file with other entries and under another name.
 func (b *Book) with(entries []byte, name string) ([]byte, error) {
 	object, err := rawjson.ParseObject(b.Raw)
 	if err != nil {
 		return nil, &NotReadableError{Path: b.Path, Err: err}
 	}
 	object.Set("entries", entries)
-	if _, ok := object.Get("name"); ok { // whatever it is
+	if _, ok := object.Get("name"); ok { // of any kind
 		object.Set("name", rawjson.Quote(name))
 	}
 	return object.Bytes(), nil
@@ -106,8 +106,8 @@ func withEmptyQueue(entry []byte) []byte {
 	return edited
 }
 
-// matchesAny reports whether a glob matches the comment. path.Match keeps * from
-// matching a /, which means nothing in a comment, so both hide it.
+// matchesAny reports whether a glob matches the comment. In path.Match, * does not match
+// a /, which means nothing in a comment, so it is replaced in both.
 func matchesAny(globs []string, comment string) bool {
 	const hidden = "\x00"
 	for _, glob := range globs {

@@ -29,11 +29,11 @@ func StringHash(s string) int64 {
 	return int64(h2&2097151)<<32 + int64(h1)
 }
 
-// EntryHash is the hash by which core finds the entry of a timed effect again
+// EntryHash returns the hash by which core recognizes the entry of a timed effect
 // (getSortedEntries and getChatLore in public/scripts/world-info.js, FORMATS.md
-// E3.2): that of JSON.stringify({uid, world, ...the entry, decorators}), world being
-// the book's name unless the entry has a world of its own, and content being
-// stripped of its decorator lines. ok is false where core could not hash the entry.
+// E3.2): that of JSON.stringify({uid, world, ...the entry, decorators}), where world is
+// the book's name unless the entry has a world of its own, and content is without its
+// decorator lines. ok is false if core could not hash the entry.
 func EntryHash(entry []byte, book string) (hash int64, ok bool) {
 	v, _ := jsvalue.Parse(entry)
 	o, ok := v.(*jsvalue.Object)
@@ -72,9 +72,9 @@ func EntryHash(entry []byte, book string) (hash int64, ok bool) {
 	return StringHash(string(jsvalue.Stringify(hashed))), true
 }
 
-// parseDecorators is the function of that name in world-info.js: the lines that
-// begin with @@ at the head of an entry's content are instructions, of which core
-// knows two; @@@ marks a fallback, which counts only after a line it does not know.
+// parseDecorators is the function of that name in world-info.js. Lines that begin with
+// @@ at the head of an entry's content are instructions, of which core knows two; @@@
+// marks a fallback, which counts only after a line that core does not know.
 func parseDecorators(content string) (decorators []jsvalue.Value, rest string) {
 	if !strings.HasPrefix(content, "@@") {
 		return nil, content

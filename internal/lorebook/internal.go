@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Kind tells what an entry is for, by its comment (FORMATS.md B3).
+// Kind is what an entry is for, by its comment (FORMATS.md B3).
 type Kind uint8
 
-// The kinds of entries. All but User are extension-internal: state of Auto-Recap
-// that is nobody's lore.
+// The kinds of entries. All but User are extension-internal: state of Auto-Recap,
+// not lore.
 const (
 	User     Kind = iota
 	QueueLog      // __operation_queue, and the stale name _operations_queue_
@@ -19,7 +19,7 @@ const (
 
 const queueComment = "__operation_queue"
 
-// KindOf classifies an entry's comment.
+// KindOf returns the kind of an entry with the comment.
 func KindOf(comment string) Kind {
 	switch {
 	case comment == queueComment, comment == "_operations_queue_":
@@ -33,7 +33,7 @@ func KindOf(comment string) Kind {
 	}
 }
 
-// Kind classifies the entry.
+// Kind returns the entry's kind.
 func (e *Entry) Kind() Kind { return KindOf(e.Comment) }
 
 // HasExtensionState reports whether any entry is extension-internal.
@@ -50,11 +50,11 @@ func (b *Book) InternalCount() int {
 	return n
 }
 
-// Internal says what a clone does with extension-internal entries.
+// Internal is what happens to extension-internal entries in a clone or snapshot.
 type Internal uint8
 
-// The policies. The zero value leaves the choice to what is made: [Drop] for a
-// clone, [Reset] for a snapshot, which is nothing without its registries.
+// The policies. [Default] means [Drop] for a clone and [Reset] for a snapshot, which is
+// useless without its registries.
 const (
 	Default Internal = iota
 	Drop             // left out
@@ -62,10 +62,11 @@ const (
 	Reset            // copied, with the queue emptied
 )
 
-// InternalNames lists what [ParseInternal] accepts.
+// InternalNames returns the names that [ParseInternal] accepts.
 func InternalNames() []string { return []string{"drop", "keep", "reset"} }
 
-// ParseInternal reads one of the [InternalNames]; "" is [Default].
+// ParseInternal returns the policy with one of the [InternalNames]; "" is [Default]. The
+// error names an unknown policy.
 func ParseInternal(s string) (Internal, error) {
 	switch s {
 	case "":

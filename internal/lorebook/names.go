@@ -11,15 +11,15 @@ import (
 	"stchat/internal/safefile"
 )
 
-// Shelf knows which names of a worlds folder are taken, those it gave away itself
-// included, so that no two clones of one call get one name. It is safe for use by
-// several goroutines at once.
+// Shelf knows which names in a worlds folder are taken, including those that it has
+// given out, so that no two clones of one run get the same name. It is safe for
+// concurrent use.
 type Shelf struct {
 	mu    sync.Mutex
-	taken map[string]bool // folded, as a disk that ignores letter case compares
+	taken map[string]bool // folded, as a file system that ignores letter case compares
 }
 
-// OpenShelf reads the names in a worlds folder; one that does not exist is empty.
+// OpenShelf reads the names in a worlds folder; a folder that does not exist is empty.
 func OpenShelf(worldsDir string) (*Shelf, error) {
 	s := &Shelf{taken: map[string]bool{}}
 	entries, err := safefile.ReadDir(worldsDir)
@@ -35,18 +35,18 @@ func OpenShelf(worldsDir string) (*Shelf, error) {
 	return s, nil
 }
 
-// cloneJoin stands between a book and the label of a checkpoint or branch.
+// cloneJoin separates a book's name from the label of a checkpoint or branch.
 const cloneJoin = "__CP_"
 
 // ForChat returns the name of the clone for a checkpoint or branch of a chat that
-// uses book: "<book>__CP_<label>". Where that is too long the middle of the book's
-// name gives way. A taken name gets " (1)", " (2)" and so on.
+// uses book: "<book>__CP_<label>". If that is too long, the middle of the book's name is
+// shortened. If the name is taken, " (1)", " (2)" and so on is appended.
 func (s *Shelf) ForChat(book, label string) (string, error) {
 	return s.free(0, func(room int) string { return names.Derive(book, cloneJoin, label, room) })
 }
 
-// CloneLabel returns the label of the checkpoint or branch for which a book was cloned, as
-// its name tells; "" where it tells of none.
+// CloneLabel returns the label of the checkpoint or branch for which a book was cloned, from
+// its name; "" if that has none.
 func CloneLabel(book string) string {
 	at := strings.LastIndex(book, cloneJoin)
 	if at < 0 {
@@ -55,8 +55,8 @@ func CloneLabel(book string) string {
 	return book[at+len(cloneJoin):]
 }
 
-// CloneOf returns the lorebook of which a name says that it is a clone: of "<book> (n)" and
-// "<book>__CP_<label>", where there is such a book.
+// CloneOf returns the lorebook of which a book is a clone by its name: <book> for "<book> (n)"
+// and "<book>__CP_<label>". ok is false if there is no such book.
 func (s *Shelf) CloneOf(name string) (book string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,25 +69,26 @@ func (s *Shelf) CloneOf(name string) (book string, ok bool) {
 	return "", false
 }
 
-// Given makes a name that the user gave safe; a taken one gets a number too.
+// Given makes a user's name for a clone safe. A taken name gets a number, as in
+// [Shelf.ForChat].
 func (s *Shelf) Given(name string) (string, error) {
 	return s.free(0, func(int) string { return name })
 }
 
 // Duplicate returns the name of a plain copy, as SillyTavern numbers them: "<book>
-// (1)", "<book> (2)" and so on, after one such number at the end was taken off.
+// (1)", "<book> (2)" and so on. One such number at the end of book is removed first.
 func (s *Shelf) Duplicate(book string) (string, error) {
 	book = withoutNumber(book)
 	return s.free(1, func(room int) string { return names.Shorten(book, room) })
 }
 
-// free returns the first free name of base, "base (1)", "base (2)", beginning with
-// number from (0 is base itself), and marks it as taken. base gets the number of
-// bytes that there is room for.
+// free returns the first free name among base, "base (1)", "base (2)" and so on, beginning
+// with number from (0 is base itself), and marks it as taken. base is called with the
+// number of bytes that there is room for.
 func (s *Shelf) free(from int, base func(room int) string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const tries = 100_000 // more copies than anybody has; it only has to end
+	const tries = 100_000 // more copies than anybody has, so that the loop ends
 	for i := from; i < from+tries; i++ {
 		suffix := ""
 		if i > 0 {
@@ -107,7 +108,7 @@ func (s *Shelf) free(from int, base func(room int) string) (string, error) {
 	return "", fmt.Errorf("name of the lorebook's clone: every name like %q is taken", base(MaxBytes))
 }
 
-// withoutNumber takes one " (n)" off the end of a name.
+// withoutNumber removes one " (n)" from the end of a name.
 func withoutNumber(name string) string {
 	open := strings.LastIndex(name, " (")
 	if open <= 0 || !strings.HasSuffix(name, ")") {

@@ -12,22 +12,22 @@ import (
 // Operation is one piece of work in Auto-Recap's queue (FORMATS.md B3.1).
 type Operation struct {
 	ID, Type, Status string
-	Messages         []int // that its params and metadata name
+	Messages         []int // message indexes in its params and metadata
 }
 
-// Pending reports whether the operation would still run: on load Auto-Recap makes
-// in_progress and retrying pending again.
+// Pending reports whether the operation would still run: on load Auto-Recap resets
+// in_progress and retrying to pending.
 func (o *Operation) Pending() bool {
 	return o.Status == "pending" || o.Status == "in_progress" || o.Status == "retrying"
 }
 
-// Queue is what the queue entries of a book hold.
+// Queue is the content of a book's queue entries.
 type Queue struct {
 	Present    bool // there is a queue entry
 	Operations []Operation
 }
 
-// Pending counts the operations that would still run.
+// Pending returns how many operations would still run.
 func (q Queue) Pending() int {
 	n := 0
 	for i := range q.Operations {
@@ -38,10 +38,9 @@ func (q Queue) Pending() int {
 	return n
 }
 
-// Queue reads the queue entries' content. Content that is empty, or that has no
-// queue in it, is an empty queue, as Auto-Recap's loadQueue has it; the stale shape
-// with operations is read too. Anything else is an error, since nobody knows what
-// such a queue holds.
+// Queue reads the queue entries. Content that is empty, or has no queue in it, is an
+// empty queue, as in Auto-Recap's loadQueue; the old form with operations is read, too.
+// Anything else is an error, since it is unknown what such a queue holds.
 func (b *Book) Queue() (Queue, error) {
 	var q Queue
 	for i := range b.Entries {
@@ -107,7 +106,7 @@ func readQueue(entry []byte) ([]Operation, error) {
 	return operations, nil
 }
 
-// messagesIn returns the indexes of messages in an operation's params or metadata
+// messagesIn returns the message indexes in an operation's params or metadata
 // (FORMATS.md B3.1).
 func messagesIn(raw []byte) (list []int) {
 	for key, value := range rawjson.Members(raw) {
@@ -122,6 +121,6 @@ func messagesIn(raw []byte) (list []int) {
 	return list
 }
 
-// emptyQueue is the content of a queue with nothing in it, as Auto-Recap writes it
-// (JSON.stringify with two spaces).
+// emptyQueue is the content of an empty queue as Auto-Recap writes it (JSON.stringify
+// with two spaces).
 const emptyQueue = "{\n  \"queue\": [],\n  \"current_operation_id\": null,\n  \"paused\": false,\n  \"version\": 1,\n  \"queueVersion\": 0\n}"

@@ -12,19 +12,18 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// SnapshotOptions says what a snapshot is to be.
+// SnapshotOptions are the options of [Book.Snapshot].
 type SnapshotOptions struct {
 	Name     string
-	Internal Internal // Default is Reset; Keep is the same, since no snapshot holds a queue
-	Drop     []string // as for a clone
+	Internal Internal // Default is Reset; Keep is the same, since no snapshot has a queue
+	Drop     []string // as in CloneOptions
 }
 
-// field is one member of a lorebook entry with the value SillyTavern gives it in a
-// new entry.
+// field is one member of a lorebook entry, with its raw value in a new entry.
 type field struct{ key, value string }
 
 // entryDefaults is newWorldInfoEntryTemplate of SillyTavern 1.19
-// (public/scripts/world-info.js), in the order the file has them.
+// (public/scripts/world-info.js), in that file's order.
 func entryDefaults() []field {
 	return []field{
 		{"key", "[]"},
@@ -69,13 +68,14 @@ func entryDefaults() []field {
 	}
 }
 
-// Snapshot makes a book out of allEntries, the list of entries that Auto-Recap
-// noted at a scene break (FORMATS.md B1.1, B4.3). Unlike Auto-Recap's own
-// reconstruction it keeps every uid, so that registries and timed effects still
-// mean the right entries. What the note leaves out gets the value a new entry has;
-// world and strategy, which the note adds, go. A queue entry with nothing in it is
-// added, with the uid of the present book's queue where that is free. The other
-// members of the present book's file stay. Dropped counts entries of allEntries.
+// Snapshot makes a book from allEntries, the list of entries that Auto-Recap noted at
+// a scene break (FORMATS.md B1.1, B4.3). Unlike Auto-Recap's own reconstruction it keeps
+// every uid, so that registries and timed effects still refer to the right entries.
+// Members that the note lacks get their value in a new entry; world and strategy, which
+// the note adds, go. Unless it is to be dropped, an empty queue entry is added, with the
+// uid of the present book's queue if that is free. The other members of the present
+// book's file stay. Dropped counts entries of allEntries. The error is that of a bad
+// glob, or of an allEntries that cannot be used.
 func (b *Book) Snapshot(allEntries []byte, opt SnapshotOptions) (Cloned, error) {
 	for _, glob := range opt.Drop {
 		if err := CheckGlob(glob); err != nil {
@@ -128,8 +128,9 @@ type noted struct {
 	uid int64
 }
 
-// notedEntries reads allEntries, by uid; of two with one uid the later one counts,
-// as in an object with that key. A queue that a snapshot should not have is left out.
+// notedEntries reads allEntries, sorted by uid. Of two entries with the same uid the later
+// one counts, as in an object with that key. A queue, which a snapshot should not have, is
+// left out.
 func notedEntries(allEntries []byte) ([]noted, error) {
 	if rawjson.KindOf(allEntries) != rawjson.Array {
 		return nil, fmt.Errorf("allEntries is %s, not a list", rawjson.KindOf(allEntries))
@@ -160,13 +161,13 @@ func notedEntries(allEntries []byte) ([]noted, error) {
 	return list, nil
 }
 
-// maxUID is the largest whole number that JavaScript tells from its neighbours.
+// maxUID is JavaScript's Number.MAX_SAFE_INTEGER.
 const maxUID = 1<<53 - 1
 
-// queueUID finds a uid for the queue entry of a snapshot: that of the present
-// queue, unless an entry of the snapshot has it, or else one above all that the
-// snapshot or the present book use. A uid that a later entry of the present book
-// has would give that entry's place in a registry to the queue.
+// queueUID returns a uid for the queue entry of a snapshot: that of the present queue,
+// unless an entry of the snapshot has it, else one above all that the snapshot and the
+// present book use. With the uid of an entry that was made later, the queue would take
+// that entry's place in the registries.
 func (b *Book) queueUID(list []noted) int64 {
 	used := map[int64]bool{}
 	top := int64(-1)
@@ -195,9 +196,9 @@ func (b *Book) queueUID(list []noted) int64 {
 	return free
 }
 
-// filledEntry writes an entry as SillyTavern would: uid first, then every member
-// it knows with the value from raw or else the default, then what else raw has,
-// and displayIndex, which is the uid where raw has none.
+// filledEntry returns an entry as SillyTavern would write it: uid first, then every
+// member that it knows with the value from raw or else the default, then what else raw
+// has, and displayIndex, which is the uid if raw has none.
 func filledEntry(uid int64, raw []byte) []byte {
 	given, err := rawjson.ParseObject(raw)
 	if err != nil {

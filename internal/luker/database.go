@@ -13,7 +13,7 @@ import (
 // files are stale copies that must not be edited (FORMATS.md A1.1). It looks for
 // luker-storage.sqlite in the user's folder and the one above, and for a config.yaml
 // there and up to two folders further up, where a server has it, whose storage.mode
-// is anything but fs. reason says what was found; it is empty where all is well.
+// is anything but fs. reason is a message with what was found, "" if the files count.
 func InDatabase(userRoot string) (reason string) {
 	root, err := filepath.Abs(userRoot)
 	if err != nil {
@@ -22,7 +22,7 @@ func InDatabase(userRoot string) (reason string) {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
-	const levels = 4 // <server>/data/<user> and one to spare
+	const levels = 4 // <server>/data/<user>, and one to spare
 	for level := range levels {
 		if level < 2 {
 			if path := filepath.Join(root, "luker-storage.sqlite"); isFile(path) {
@@ -43,9 +43,9 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// storageMode reads storage.mode out of a config.yaml; "" where there is none. It
-// understands as much YAML as Luker's own file has: a block with a key a line, or
-// one in braces, with comments and quotes.
+// storageMode returns storage.mode of a config.yaml, "" if there is none. It understands
+// as much YAML as Luker's own file has: a block with one key per line, or one in braces,
+// with comments and quotes.
 func storageMode(path string) string {
 	if !isFile(path) {
 		return ""
@@ -88,7 +88,8 @@ func storageMode(path string) string {
 	return ""
 }
 
-// valueOf splits a YAML line "key: value" whose key, quoted or not, is this one.
+// valueOf returns the value of a YAML line "key: value"; ok is false if it has another
+// key. The key may be quoted.
 func valueOf(line, key string) (value string, ok bool) {
 	name, value, ok := strings.Cut(line, ":")
 	if !ok || unquoted(strings.TrimSpace(name)) != key {

@@ -12,15 +12,16 @@ import (
 type Commit struct {
 	Raw          []byte // as it stands in the log
 	Floor, Swipe int    // the message and its swipe, both from 0
-	Operations   int    // how many
-	// Valid is isValidCommit of floor-state/core.js. Luker passes over what is not, and
-	// drops it when it next writes the log (normalizeLog).
+	Operations   int    // how many there are
+	// Valid is isValidCommit of floor-state/core.js. Luker skips commits that are not, and
+	// drops them when it next writes the log (normalizeLog).
 	Valid bool
 
 	patches []byte
 }
 
-// ReadCommit reads one entry of a floor log, which must be JSON.
+// ReadCommit reads one entry of a floor log; raw must be valid JSON. What is missing or not
+// a whole number from 0 up becomes -1.
 func ReadCommit(raw []byte) *Commit {
 	c := &Commit{Raw: raw, Floor: -1, Swipe: -1}
 	for key, value := range rawjson.Members(raw) {
@@ -40,7 +41,7 @@ func ReadCommit(raw []byte) *Commit {
 	return c
 }
 
-// index reads a whole number from 0, or gives -1.
+// index reads a whole number from 0 up; for everything else it returns -1.
 func index(raw []byte) int {
 	if n, ok := rawjson.Int(raw); ok && n >= 0 {
 		return n
@@ -48,7 +49,7 @@ func index(raw []byte) int {
 	return -1
 }
 
-// NewCommit makes a commit from RFC 6902 operations.
+// NewCommit returns a commit of RFC 6902 operations, a raw list.
 func NewCommit(floor, swipe int, operations []byte) []byte {
 	return fmt.Appendf(nil, `{"floor":%d,"swipeId":%d,"patches":%s}`, floor, swipe, operations)
 }
@@ -57,7 +58,7 @@ func NewCommit(floor, swipe int, operations []byte) []byte {
 func (c *Commit) placed(floor, swipe int) []byte {
 	o, err := rawjson.ParseObject(c.Raw)
 	if err != nil {
-		return c.Raw // it is no valid commit
+		return c.Raw // it is not a valid commit
 	}
 	if floor != c.Floor {
 		o.Set("floor", strconv.AppendInt(nil, int64(floor), 10))
@@ -68,8 +69,9 @@ func (c *Commit) placed(floor, swipe int) []byte {
 	return o.Bytes()
 }
 
-// EachCommit reads a floor log, holding one commit at a time; a commit is good until each
-// returns. What is JSON and no log has no commits, as for Luker.
+// EachCommit reads a floor log, holding one commit at a time; a commit is valid until each
+// returns. As for Luker, JSON that is not a log has no commits. The error is each's or that
+// of reading.
 func EachCommit(r io.Reader, each func(c *Commit) error) error {
 	_, err := eachCommit(r, func([]byte) error { return nil }, each)
 	return err
@@ -90,14 +92,14 @@ func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit)
 	return tail, err
 }
 
-// Where says what becomes of a commit: the message and the swipe that it belongs to from
-// now on, or that it goes.
+// Where decides what becomes of a commit: it returns the message and the swipe to which the
+// commit belongs from now on, or keep false if it goes.
 type Where func(c *Commit) (floor, swipe int, keep bool)
 
-// Rewritten counts what became of the commits of a log.
+// Rewritten counts what became of a log's commits. Kept includes Moved.
 type Rewritten struct{ Kept, Moved, Dropped int }
 
-// Changed reports whether the log is another one now.
+// Changed reports whether any commit was moved or dropped.
 func (w Rewritten) Changed() bool { return w.Moved+w.Dropped > 0 }
 
 // The ends of a log as Luker writes it.
@@ -106,9 +108,10 @@ const (
 	logTail = `]}`
 )
 
-// Rewrite copies a floor log, each commit to where it belongs from now on, and more
-// commits behind them. What stays where it is keeps its bytes, and so do keys that Luker
-// does not know. What is no log, or nothing, becomes one.
+// Rewrite copies a floor log with each commit where it now belongs, and appends more
+// commits. Commits that stay where they are keep their bytes, and so do keys that Luker
+// does not know. JSON that is not a log becomes a log of the commits in more. The error
+// is that of reading or writing.
 func Rewrite(dst io.Writer, r io.Reader, where Where, more ...[]byte) (Rewritten, error) {
 	var did Rewritten
 	list := &listWriter{w: dst}
@@ -143,11 +146,11 @@ func Rewrite(dst io.Writer, r io.Reader, where Where, more ...[]byte) (Rewritten
 	return did, list.text(tail)
 }
 
-// Cut writes the floor log of a branch that has the first messages of the source's: the
-// commits of later messages go (FORMATS.md A2.4, A2.5: truncateCommits), those of all
-// swipes stay, in their order and byte for byte but for white space. Like Luker's
-// normalizeLog it drops commits that are not valid and top-level keys other than its own.
-// Where nothing is left nothing is written: there is no file then.
+// Cut writes the floor log of a branch that has the first messages of its source. Commits
+// of later messages go (FORMATS.md A2.4, A2.5: truncateCommits); those of all swipes stay,
+// in order and byte for byte except for white space. Like Luker's normalizeLog it drops
+// commits that are not valid and top-level keys other than its own. If no commit is left it
+// writes nothing: such a branch has no log.
 func Cut(dst io.Writer, r io.Reader, messages int) (kept, dropped int, err error) {
 	list := &listWriter{w: dst}
 	err = EachCommit(r, func(c *Commit) error {
@@ -172,7 +175,7 @@ func Cut(dst io.Writer, r io.Reader, messages int) (kept, dropped int, err error
 type listWriter struct {
 	w     io.Writer
 	buf   []byte
-	inner bool // an element stands before
+	inner bool // an element was written
 }
 
 func (l *listWriter) element(raw []byte) error {
@@ -188,7 +191,7 @@ func (l *listWriter) element(raw []byte) error {
 	return l.flush()
 }
 
-// text writes what is no element, and all that is waiting.
+// text writes what is not an element, and flushes.
 func (l *listWriter) text(raw []byte) error {
 	l.buf = append(l.buf, raw...)
 	return l.flush()

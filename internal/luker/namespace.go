@@ -7,10 +7,10 @@ import (
 	"stchat/internal/jsvalue"
 )
 
-// Normalize returns the namespace that Luker makes of what a caller writes
-// (normalizeChatStateNamespace of src/endpoints/chats.js): white space around it off, lower
-// case, every character but a-z, 0-9, point, underscore and hyphen an underscore (one for
-// each UTF-16 unit), at most 96. "" is none.
+// Normalize returns the namespace that Luker makes of a given one
+// (normalizeChatStateNamespace of src/endpoints/chats.js): trimmed, in lower case, with an
+// underscore for each UTF-16 unit that is not a-z, 0-9, a point, an underscore or a hyphen,
+// and at most 96 characters long. "" means that there is none.
 func Normalize(namespace string) string {
 	var b strings.Builder
 	for _, r := range jsvalue.Trim(namespace) {
@@ -33,5 +33,5 @@ func Normalize(namespace string) string {
 // LogOf returns the namespace of the floor log of a namespace.
 func LogOf(namespace string) string { return namespace + floorLog }
 
-// DataOf returns the namespace whose changes a floor log holds, by the log's.
+// DataOf returns the namespace whose changes the floor log with the namespace log holds.
 func DataOf(log string) string { return strings.TrimSuffix(log, floorLog) }

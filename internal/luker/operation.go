@@ -16,7 +16,7 @@ var (
 	errNoPointer = errors.New("its path is no JSON pointer")
 )
 
-// whole does an operation on the whole document.
+// whole applies an operation to the whole document, and returns the new one.
 func whole(document jsvalue.Value, verb string, value jsvalue.Value, has bool) (jsvalue.Value, error) {
 	switch verb {
 	case "remove":
@@ -57,7 +57,7 @@ func pointer(v jsvalue.Value) ([]string, error) {
 // missing is what JavaScript calls undefined.
 type missing struct{}
 
-// walk follows segments to the last container, which may turn out to be none.
+// walk follows segments to the last container, which may turn out to be something else.
 func walk(v jsvalue.Value, segments []string) (jsvalue.Value, error) {
 	for _, segment := range segments {
 		switch at := v.(type) {

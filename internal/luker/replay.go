@@ -11,22 +11,23 @@ import (
 	"stchat/internal/jsvalue"
 )
 
-// Replay adds up the commits of a floor log (computeTargetState of floor-state/core.js).
-// Each commit's operations are applied to {} with the semantics of applyPatch of
-// util/fast-json-patch.js, which is not quite RFC 6902: there are add, remove, replace and
-// test, an index may have leading zeros, removing a key that is missing does nothing, and
-// segments that could reach an object's prototype are errors. An operation on the whole
-// value makes another one of it, which computeTargetState drops at the commit's end. What
-// differs is that a test of one letter of a text fails here. The zero value is ready.
+// Replay replays the commits of a floor log (computeTargetState of floor-state/core.js).
+// It starts with {} and applies each commit's operations with the semantics of applyPatch
+// of util/fast-json-patch.js, which is not quite RFC 6902: there are only add, remove,
+// replace and test, an index may have leading zeros, removing a missing key does nothing,
+// and segments that could reach an object's prototype are errors. An operation on the whole
+// value makes a new one, which computeTargetState drops at the commit's end. The only
+// difference is that a test of one letter of a text fails here. The zero value is ready to
+// use.
 type Replay struct {
 	root *jsvalue.Object
 	effort
 }
 
-// BrokenError says that a commit does not apply: Luker keeps a copy of the log, and cuts
-// it at that floor, when it next reads it.
+// BrokenError says that a commit does not apply. When Luker next reads the log, it keeps a
+// copy and cuts the log at that floor.
 type BrokenError struct {
-	Commit int // from 0, of all entries of the log
+	Commit int // from 0, counting all entries of the log
 	Floor  int
 	Err    error
 }
@@ -37,8 +38,9 @@ func (e *BrokenError) Error() string {
 
 func (e *BrokenError) Unwrap() error { return e.Err }
 
-// ReplayLog replays a floor log as it is read. active says whether a commit counts; see
-// [Active]. The error is a [*BrokenError], or that the log cannot be read.
+// ReplayLog replays a floor log as it reads it, and returns the state as JSON. active
+// reports whether a commit counts; see [Active]. The error is a [*BrokenError], or that of
+// reading the log.
 func ReplayLog(r io.Reader, active func(c *Commit) bool) ([]byte, error) {
 	var replay Replay
 	if err := replay.Log(r, active); err != nil {
@@ -47,8 +49,8 @@ func ReplayLog(r io.Reader, active func(c *Commit) bool) ([]byte, error) {
 	return replay.State(), nil
 }
 
-// Log is [ReplayLog] for one who goes on with the state. active is asked of every commit
-// that is valid, in the log's order.
+// Log replays a log on top of the present state. The error is that of [ReplayLog]. It calls
+// active for every valid commit, in the log's order.
 func (r *Replay) Log(log io.Reader, active func(c *Commit) bool) error {
 	entry := -1
 	return EachCommit(log, func(c *Commit) error {
@@ -63,9 +65,9 @@ func (r *Replay) Log(log io.Reader, active func(c *Commit) bool) error {
 	})
 }
 
-// Active returns the commits that count in a chat of these swipes, one a message: those of
-// the swipe that is chosen, up to message last, or to the end where that is below 0
-// (shouldKeepCommit of floor-state/core.js).
+// Active returns a function that reports whether a commit counts in a chat with these chosen
+// swipes, one per message: it does if it is of the chosen swipe, up to message last, or to
+// the end if last is below 0 (shouldKeepCommit of floor-state/core.js).
 func Active(swipes []int, last int) func(c *Commit) bool {
 	if last >= 0 && last < len(swipes) {
 		swipes = swipes[:last+1]
@@ -73,11 +75,11 @@ func Active(swipes []int, last int) func(c *Commit) bool {
 	return func(c *Commit) bool { return c.Floor < len(swipes) && swipes[c.Floor] == c.Swipe }
 }
 
-// Swipe reads the swipe_id of a message as Luker does: 0 where it is no whole number from
-// 0 (buildSwipeMapFromChat of floor-state/core.js).
+// Swipe reads a message's swipe_id as Luker does: what is not a whole number from 0 up is 0
+// (buildSwipeMapFromChat of floor-state/core.js).
 func Swipe(raw []byte) int { return max(0, index(raw)) }
 
-// Apply makes a commit's operations.
+// Apply applies a commit's operations. The error says why one of them does not apply.
 func (r *Replay) Apply(c *Commit) error {
 	parsed, _ := jsvalue.Parse(c.patches)
 	list, _ := parsed.(*jsvalue.Array)
@@ -101,7 +103,7 @@ func (r *Replay) Apply(c *Commit) error {
 	return nil
 }
 
-// State returns what the commits have come to, as JSON.stringify prints it.
+// State returns the present state as JSON.stringify prints it.
 func (r *Replay) State() []byte {
 	if r.root == nil {
 		return []byte("{}")
@@ -109,8 +111,8 @@ func (r *Replay) State() []byte {
 	return jsvalue.Stringify(r.root)
 }
 
-// operation applies one operation, and returns the document, which is another one where
-// the operation is on the whole.
+// operation applies one operation and returns the document, which is a new one where the
+// operation is on the whole.
 func (r *Replay) operation(document jsvalue.Value, o *jsvalue.Object) (jsvalue.Value, error) {
 	name, _ := o.Get("op")
 	given, _ := o.Get("path")
@@ -142,7 +144,7 @@ func (r *Replay) operation(document jsvalue.Value, o *jsvalue.Object) (jsvalue.V
 	return document, nil
 }
 
-// edit does an operation on a member or an element.
+// edit applies an operation to a member or an element of container.
 func (r *Replay) edit(container jsvalue.Value, verb, key string, value jsvalue.Value, has bool) error {
 	switch at := container.(type) {
 	case *jsvalue.Object:
@@ -150,7 +152,7 @@ func (r *Replay) edit(container jsvalue.Value, verb, key string, value jsvalue.V
 	case *jsvalue.Array:
 		return r.editElement(at, verb, key, value, has)
 	}
-	if verb == "test" && !has { // undefined, as is what the test has
+	if verb == "test" && !has { // both sides are undefined
 		return nil
 	}
 	return errNoPlace
@@ -194,8 +196,9 @@ func (r *Replay) editElement(list *jsvalue.Array, verb, key string, value jsvalu
 	return nil
 }
 
-// Swipes reads the chosen swipe of each message of a chat. from is where its messages
-// begin, line how many physical lines stand before.
+// Swipes returns the chosen swipe of each message of a chat, without damaged lines, which
+// it returns as damage. from is the offset at which the messages begin, line the number of
+// physical lines before it.
 func Swipes(ctx context.Context, src jsonl.Source, from int64, line int) (swipes []int, damage jsonl.Damages, err error) {
 	err = jsonl.Map(ctx, src, jsonl.MapOptions{From: from, Line: line, Limit: -1, Keys: jsonl.NewKeys("swipe_id")},
 		func(l *jsonl.Line, batch *[]int) {

@@ -16,14 +16,14 @@ const (
 	infix     = ".luker-state."
 	extension = ".json"
 	floorLog  = "__floor_log"
-	beside    = ".state." // in those of characters
+	beside    = ".state." // in the names of characters' state
 	orphans   = "__orphans"
 )
 
 // SyncNamespace is the namespace of the sidecar that holds a chat's slug.
 const SyncNamespace = "chat_sync"
 
-// Kind says what is in a sidecar, by its namespace (FORMATS.md A2.6).
+// Kind is what a sidecar holds, by its namespace (FORMATS.md A2.6).
 type Kind string
 
 // The kinds of sidecars.
@@ -59,10 +59,10 @@ func KindOf(namespace string) Kind {
 // without ".jsonl".
 func SidecarName(chat, namespace string) string { return chat + infix + namespace + extension }
 
-// Sidecars lists the sidecars of the chat at path, whether that file exists or not,
-// in the order of their names. Letter case counts, as it does for Luker, and other
-// chats' are not among them: "A" has none of those of "A - Branch #1". The error is
-// that of reading the folder; a folder that does not exist has none.
+// Sidecars returns the sidecars of the chat at chatPath, whether that file exists or not,
+// sorted by name. Letter case counts, as it does for Luker, and those of other chats are
+// not included: "A" has none of those of "A - Branch #1". The error is that of reading
+// the folder; a folder that does not exist has none.
 func Sidecars(chatPath string) ([]Sidecar, error) {
 	folder := filepath.Dir(chatPath)
 	entries, err := safefile.ReadDir(folder)
@@ -86,8 +86,8 @@ func IsSidecar(file string) bool {
 	return strings.HasSuffix(file, extension) && strings.Contains(file, infix)
 }
 
-// Chats returns the names of the chats to which a sidecar may belong, by its
-// file's name: several where a name itself has the mark in it.
+// Chats returns the names of the chats to which the sidecar with a file name may belong:
+// several where a chat's name or a namespace contains ".luker-state.".
 func Chats(file string) (chats []string) {
 	for at := 0; ; at++ {
 		i := strings.Index(file[at:], infix)
@@ -99,8 +99,8 @@ func Chats(file string) (chats []string) {
 	}
 }
 
-// Among picks the sidecars of one chat out of file names of its folder. A caller
-// with many chats of a folder reads the folder once.
+// Among returns the sidecars of one chat among the names of files in its folder, so that
+// a caller with many chats of a folder can read the folder once.
 func Among(files []string, folder, chat string) []Sidecar {
 	var list []Sidecar
 	for _, file := range files {
@@ -119,8 +119,8 @@ func Among(files []string, folder, chat string) []Sidecar {
 // card without ".png" (src/endpoints/characters.js, FORMATS.md A1.3).
 func CharacterStateName(stem, namespace string) string { return stem + beside + namespace + extension }
 
-// CharacterStates lists the state that lies beside a character's card, in the order of
-// the names. The error is that of reading the folder.
+// CharacterStates returns the state that lies beside a character's card, sorted by name.
+// The error is that of reading the folder.
 func CharacterStates(card string) ([]Sidecar, error) {
 	folder, stem := filepath.Dir(card), strings.TrimSuffix(filepath.Base(card), filepath.Ext(card))
 	entries, err := os.ReadDir(folder)
@@ -137,9 +137,9 @@ func CharacterStates(card string) ([]Sidecar, error) {
 	return list, err
 }
 
-// Stems returns the names of the cards to which a file in the folder of the characters may
-// belong as their state: none where it is no state, several where a name itself has the mark
-// in it.
+// Stems returns the names, without extension, of the cards to which a file in the characters'
+// folder may belong as their state: none if it is not state, several where a card's name or a
+// namespace contains ".state.".
 func Stems(file string) (stems []string) {
 	name, ok := strings.CutSuffix(file, extension)
 	for at := 0; ok; {

@@ -13,11 +13,11 @@ import (
 // errTwice means that a floor log has two lists of commits.
 var errTwice = errors.New("it has two lists of commits")
 
-// eachElement reads an object of which one member is a list that may be longer than
-// memory. begin gets what stands before the list's first element, do each element,
-// checked; tail is what follows the last one. Other members are checked and held for the
-// moment; they are small in the files that this is for. Where the value is no object, or
-// the member no list, begin and do are not called, and tail is nil.
+// eachElement reads an object of which one member is a list that may not fit into memory.
+// It calls begin with what stands before the list's first element and do with each element,
+// checked; tail is what follows the last one. Other members are checked, and held in memory:
+// they are small in the files that this is for. If the value is not an object, or the member
+// not a list, begin and do are not called, and tail is nil.
 func eachElement(r io.Reader, key string, begin, do func(raw []byte) error) (tail []byte, err error) {
 	s := &stream{r: r, keep: true}
 	switch first, err := s.peek(); {
@@ -83,18 +83,19 @@ func eachElement(r io.Reader, key string, begin, do func(raw []byte) error) (tai
 	return s.kept, nil
 }
 
-// stream reads JSON values one after the other.
+// stream reads JSON values one after another.
 type stream struct {
 	r    io.Reader
-	buf  []byte // read and not used yet: buf[at:]
+	buf  []byte // buf[at:] is read and not used yet
 	at   int
 	off  int64 // of buf[0]
 	eof  bool
-	keep bool   // what is used is kept
+	keep bool   // take appends to kept
 	kept []byte // for head and tail
 }
 
-// each reads what stands between two brackets, with commas between.
+// each reads a list or an object between two brackets. It calls opened behind the opening
+// bracket, and one at each item.
 func (s *stream) each(open, end byte, opened, one func() error) error {
 	if err := s.expect(open); err != nil {
 		return err
@@ -118,7 +119,7 @@ func (s *stream) each(open, end byte, opened, one func() error) error {
 	return s.expect(end)
 }
 
-// take uses n bytes.
+// take returns the next n bytes and moves on.
 func (s *stream) take(n int) []byte {
 	raw := s.buf[s.at : s.at+n]
 	if s.keep {
@@ -158,7 +159,7 @@ func (s *stream) expect(want byte) error {
 	return nil
 }
 
-// end is an error where something follows the value.
+// end returns an error if something follows the value.
 func (s *stream) end() error {
 	_, err := s.peek()
 	switch {
@@ -174,7 +175,7 @@ func (s *stream) damaged() error {
 	return fmt.Errorf("it is no JSON from byte %d on", s.off+int64(s.at))
 }
 
-// value reads one value, and checks it. It is good until the next call.
+// value reads one value and checks it. The value is valid until the next call.
 func (s *stream) value() ([]byte, error) {
 	n, depth, text := 0, 0, false
 	c := s.buf[s.at] // callers have peeked
@@ -230,7 +231,7 @@ func (s *stream) checked(n int) ([]byte, error) {
 	return s.take(n), nil
 }
 
-// more reads on, behind what is not used yet. At the end it gives io.ErrUnexpectedEOF.
+// more reads on, behind what is not used yet. At the end it returns io.ErrUnexpectedEOF.
 func (s *stream) more() error {
 	if s.eof {
 		return io.ErrUnexpectedEOF

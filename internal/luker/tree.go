@@ -6,12 +6,12 @@ import (
 	"stchat/internal/jsvalue"
 )
 
-// Limits of what a replay does; no chat that people wrote comes near.
+// Limits of what a replay does. No chat that people wrote comes near them.
 const (
-	mostWork  = 1 << 28 // bytes of variables' text that are copied or parsed
-	mostMoved = 1 << 28 // elements of lists that make room for others
+	mostWork  = 1 << 28 // bytes of variables' text copied or parsed, and their list elements moved
+	mostMoved = 1 << 28 // list elements of floor logs' state moved
 	mostSteps = 1000    // segments of a path
-	mostHoles = 100_000 // elements that writes behind lists' ends create, in all
+	mostHoles = 100_000 // elements created by writes behind lists' ends, in all
 )
 
 var (
@@ -20,8 +20,8 @@ var (
 	errIndex = errors.New("its operations write far behind the ends of lists")
 )
 
-// effort is what a replay has cost so far. A few operations of a stranger's file could
-// else take any time.
+// effort is what a replay has cost so far. Without limits, a few operations in a
+// stranger's file could take any time.
 type effort struct {
 	bytes, holes int
 	moved        int64
@@ -35,7 +35,7 @@ func (e *effort) spend(n int) error {
 	return nil
 }
 
-// move accounts for n elements of a list that get another index.
+// move accounts for n list elements that get another index.
 func (e *effort) move(n int) error {
 	if e.moved += int64(n); e.moved > mostMoved {
 		return errWork
@@ -43,7 +43,7 @@ func (e *effort) move(n int) error {
 	return nil
 }
 
-// hole accounts for n elements that a write behind a list's end creates.
+// hole accounts for n elements created by a write behind a list's end.
 func (e *effort) hole(n int64) error {
 	if int64(e.holes)+n > mostHoles {
 		return errIndex
@@ -52,8 +52,8 @@ func (e *effort) hole(n int64) error {
 	return nil
 }
 
-// Unsafe reports whether Luker refuses a segment of a path, since in JavaScript it would
-// lead to an object's prototype (isUnsafePathSegment of fast-json-patch.js,
+// Unsafe reports whether Luker refuses a segment of a path because it would lead to an
+// object's prototype in JavaScript (isUnsafePathSegment of fast-json-patch.js,
 // parsePathSegments of path-ops.js).
 func Unsafe(segment string) bool {
 	return segment == "__proto__" || segment == "constructor" || segment == "prototype"

@@ -5,11 +5,11 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Variables adds up what messages note in extra.var_ops to the variables they
-// made, with the semantics of Luker's variable-op-log (apply.js, path-ops.js,
-// rebuilder.js; FORMATS.md A3). Messages are given in order: [Variables.Apply] for
-// those that count, [Variables.Mention] for others, of which only the names of their
-// variables matter. The zero value is ready.
+// Variables replays the operations that messages note in extra.var_ops, with the
+// semantics of Luker's variable-op-log (apply.js, path-ops.js, rebuilder.js;
+// FORMATS.md A3). It takes messages in order: [Variables.Apply] for those that count,
+// [Variables.Mention] for others, of which only the names of the variables matter. The
+// zero value is ready to use.
 type Variables struct {
 	values values
 	order  []string // keys of Apply, as first mentioned
@@ -18,18 +18,18 @@ type Variables struct {
 	failed map[string]error
 }
 
-// noted says where a variable was mentioned.
+// noted records how a variable was mentioned.
 type noted struct{ applied, mentioned bool }
 
-// Variable is what the operations make of one variable.
+// Variable is one variable after the operations.
 type Variable struct {
 	Name string
 	Raw  []byte // JSON; nil: the operations leave no such variable
-	Err  error  // not nil: it cannot be told
+	Err  error  // not nil: its value is unknown
 }
 
-// Apply does a message's operations; ops is its extra.var_ops. What is not a list
-// of operations is skipped, as Luker does.
+// Apply applies a message's operations; ops is its extra.var_ops. It skips what is not
+// a list of operations, as Luker does.
 func (s *Variables) Apply(ops []byte) {
 	for raw := range rawjson.Elements(ops) {
 		o, key, ok := operation(raw)
@@ -73,7 +73,7 @@ func (s *Variables) note(key string) noted {
 	return s.noted[key]
 }
 
-// Kept returns the variables that the operations applied have touched.
+// Kept returns the variables that applied operations touch, in the order of first mention.
 func (s *Variables) Kept() []Variable {
 	list := make([]Variable, 0, len(s.order))
 	for _, key := range s.order {
@@ -88,7 +88,7 @@ func (s *Variables) Kept() []Variable {
 	return list
 }
 
-// Later returns the names of variables that were mentioned and never applied.
+// Later returns the names of variables that were mentioned but never applied.
 func (s *Variables) Later() []string {
 	var names []string
 	for _, key := range s.later {
@@ -99,7 +99,7 @@ func (s *Variables) Later() []string {
 	return names
 }
 
-// operation reads one element of var_ops. A variable called __proto__ is none:
+// operation reads one element of var_ops. ok is false for a variable called __proto__:
 // JavaScript would set the prototype, and Luker's replay finds nothing there.
 func operation(raw []byte) (o *jsvalue.Object, key string, ok bool) {
 	v, _ := jsvalue.Parse(raw)

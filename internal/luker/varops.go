@@ -7,15 +7,15 @@ import (
 	"stchat/internal/jsvalue"
 )
 
-// values are the variables as operations change them, at a cost that is bounded.
+// values are the variables as operations change them, at a bounded cost.
 type values struct {
 	state map[string]*variable
 	effort
 }
 
 // variable is a value; tree means that the JavaScript value is the string
-// JSON.stringify(value), which is how Luker stores lists and objects. It is printed
-// only when somebody asks, or every operation would cost the whole of it.
+// JSON.stringify(value), which is how Luker stores lists and objects. The string is made
+// only when needed: otherwise every operation would cost as much as the whole value.
 type variable struct {
 	value jsvalue.Value
 	tree  bool
@@ -60,7 +60,8 @@ func (s *values) apply(o *jsvalue.Object, key string) error {
 	return s.applyAt(verb, key, steps, value, has)
 }
 
-// applyAt is the operations that have a path.
+// applyAt applies the operations that work inside a list or object: those with a path,
+// and pushvar and popvar without one.
 func (s *values) applyAt(verb jsvalue.Value, key string, steps []string, value jsvalue.Value, has bool) error {
 	switch verb {
 	case "setvar", "incvar", "decvar", "deletevar", "pushvar", "popvar":
@@ -87,8 +88,8 @@ func (s *values) applyAt(verb jsvalue.Value, key string, steps []string, value j
 	}
 }
 
-// at is getOrInitRoot of path-ops.js: the list or object that a variable holds, or a new
-// one of the shape that the path's first segment asks for.
+// at is getOrInitRoot of path-ops.js: it returns the place in the list or object that a
+// variable holds, or in a new one of the kind that the path's first segment needs.
 func (s *values) at(key string, steps []string) (*place, error) {
 	p := &place{values: s, key: key, steps: steps, root: jsvalue.NewObject()}
 	if v, ok := s.state[key]; ok {
@@ -144,7 +145,7 @@ func (s *values) add(key string, delta jsvalue.Value) error {
 			if text, err = s.text(current); err != nil {
 				return err
 			}
-			if !current.tree { // the text of an object is no number
+			if !current.tree { // the text of an object is not a number
 				number = jsvalue.ToNumber(v)
 			}
 		}
@@ -153,7 +154,7 @@ func (s *values) add(key string, delta jsvalue.Value) error {
 	switch {
 	case math.IsNaN(number) || math.IsNaN(jsvalue.ToNumber(delta)):
 		s.state[key] = &variable{value: text + jsvalue.String(delta)}
-	case !math.IsNaN(sum): // an infinity less an infinity leaves it alone
+	case !math.IsNaN(sum): // infinity minus infinity changes nothing
 		s.state[key] = &variable{value: sum}
 	}
 	return nil
@@ -168,7 +169,7 @@ func (s *values) text(v *variable) (string, error) {
 	return text, s.spend(len(text))
 }
 
-// listIn returns the list whose JSON text a variable is; nil where it is none.
+// listIn returns the list of which a variable is the JSON text, nil if it is not one.
 func (s *values) listIn(v *variable) (*jsvalue.Array, error) {
 	if v.tree {
 		list, _ := v.value.(*jsvalue.Array)

@@ -9,17 +9,17 @@ import (
 	"stchat/internal/jsvalue"
 )
 
-// place is where an operation with a path works: the list or object that a variable
-// holds, or a new one, and the way into it.
+// place is where an operation works inside a variable: the list or object that the
+// variable holds, or a new one, and the path into it, which may be empty.
 type place struct {
 	values *values
 	key    string
 	steps  []string
 	root   jsvalue.Value
-	exists bool // the variable holds root already
+	exists bool // the variable already holds root
 }
 
-// store lets the variable hold what was made of it.
+// store makes root the variable's value.
 func (p *place) store() { p.values.state[p.key] = &variable{value: p.root, tree: true} }
 
 // set is setvar with a path: lodashSetPath.
@@ -112,7 +112,7 @@ func (p *place) push(value jsvalue.Value) (err error) {
 	node := p.root
 	for i, step := range p.steps[:len(p.steps)-1] {
 		if next, ok := property(node, step); ok && next != nil && !isContainer(next) {
-			return nil // nothing was made on the way here: below a new container there is nothing
+			return nil // no container was created on the way, since a new one would be empty
 		}
 		if node, err = p.into(node, step, isDigits(p.steps[i+1])); err != nil {
 			return err
@@ -154,7 +154,7 @@ func (p *place) pop() error {
 	return nil
 }
 
-// into returns the container at a property of node, a new one where there is none.
+// into returns the container at a property of node; it creates one if there is none.
 func (p *place) into(node jsvalue.Value, step string, list bool) (jsvalue.Value, error) {
 	if next, ok := property(node, step); ok && isContainer(next) {
 		return next, nil
@@ -192,7 +192,7 @@ func (p *place) assign(node jsvalue.Value, step string, value jsvalue.Value) err
 	return nil
 }
 
-// property is node[step], of what an operation may have put there.
+// property is node[step], limited to what an operation may have put there.
 func property(node jsvalue.Value, step string) (jsvalue.Value, bool) {
 	if list, ok := node.(*jsvalue.Array); ok && step == "length" {
 		return float64(len(list.Items)), true
@@ -200,7 +200,7 @@ func property(node jsvalue.Value, step string) (jsvalue.Value, bool) {
 	return child(node, step)
 }
 
-// descend follows segments through containers.
+// descend follows segments through containers, and reports whether all of them exist.
 func descend(node jsvalue.Value, steps []string) (jsvalue.Value, bool) {
 	for _, step := range steps {
 		next, ok := property(node, step)
@@ -212,8 +212,8 @@ func descend(node jsvalue.Value, steps []string) (jsvalue.Value, bool) {
 	return node, true
 }
 
-// parsed is tryParseValue: text that is the JSON of an object, a list or a number
-// is that, everything else is as it is.
+// parsed is tryParseValue: text that is the JSON of an object, a list or a number is
+// parsed, everything else stays as it is.
 func parsed(v jsvalue.Value) jsvalue.Value {
 	text, ok := v.(string)
 	if !ok {
@@ -226,8 +226,8 @@ func parsed(v jsvalue.Value) jsvalue.Value {
 	return v
 }
 
-// segments is parsePathSegments: empty ones are dropped, and a forbidden one makes
-// the whole path nothing.
+// segments is parsePathSegments: empty segments are dropped, and a forbidden one makes
+// the whole path empty.
 func segments(path string) ([]string, error) {
 	var steps []string
 	for step := range strings.SplitSeq(path, ".") {

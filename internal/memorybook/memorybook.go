@@ -1,6 +1,6 @@
 // Package memorybook knows what STMemoryBooks keeps in a chat's metadata: the messages
-// that begin and end the scene which is marked, and the last message that a memory
-// covers. All three are raw message indexes (sceneManager.js of SillyTavern-MemoryBooks;
+// that begin and end the marked scene, and the last message that a memory covers. All
+// three are plain message indexes (sceneManager.js of SillyTavern-MemoryBooks;
 // FORMATS.md, additions).
 package memorybook
 
@@ -15,17 +15,17 @@ import (
 // Key is the extension's key in chat_metadata.
 const Key = "STMemoryBooks"
 
-// Names of the indexes below [Key].
+// Names of the indexes in [Key].
 const (
 	sceneStart = "sceneStart"
 	sceneEnd   = "sceneEnd"
 	highest    = "highestMemoryProcessed"
 )
 
-// Marks is what a chat's metadata says, as raw numbers; nil where it says nothing.
+// Marks are the three indexes, as raw numbers, each nil if it is not set.
 type Marks struct{ Start, End, Highest []byte }
 
-// Read reads the value of [Key].
+// Read reads the marks from the raw value of [Key].
 func Read(raw []byte) Marks {
 	number := func(key string) []byte {
 		value, _ := rawjson.Lookup(raw, key)
@@ -37,7 +37,8 @@ func Read(raw []byte) Marks {
 	return Marks{number(sceneStart), number(sceneEnd), number(highest)}
 }
 
-// Beyond lists the marks that lie at or beyond a number of messages, for people.
+// Beyond returns the marks with an index of messages or more, as text such as
+// "sceneEnd 12".
 func (m Marks) Beyond(messages int) (list []string) {
 	for _, mark := range [...]struct {
 		key string
@@ -50,14 +51,14 @@ func (m Marks) Beyond(messages int) (list []string) {
 	return list
 }
 
-// Change is one mark that became another.
+// Change is one mark that changed.
 type Change struct {
 	Key string
 	Was []byte // raw
 	Now string // raw; empty: removed
 }
 
-// String says it for people.
+// String describes the change, as "sceneEnd 12 → 10" or "sceneEnd 12 removed".
 func (c Change) String() string {
 	if c.Now == "" {
 		return fmt.Sprintf("%s %s removed", c.Key, rawjson.Compact(c.Was))
@@ -65,11 +66,12 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s %s → %s", c.Key, rawjson.Compact(c.Was), c.Now)
 }
 
-// Move gives the marks the new indexes of their messages, of which there were so many:
-// those of the scene by to, the highest by down. A scene mark whose message is not there
-// afterwards becomes null, and both do where the scene would end before it begins; a
-// highest one is removed where no message is left at or before it. What is no message
-// index stays.
+// Move moves the marks of a chat that had so many messages, and returns what it changed:
+// those of the scene by to, which returns false for a message that goes, and the highest by
+// down, which returns false if no message is left at or before it. A scene mark whose
+// message goes becomes null, and both do if the scene would end before it begins; the
+// highest is removed if no message is left for it. A number that is not an index, such as
+// -1, stays.
 func Move(metadata *rawjson.Object, messages int, to, down func(index int) (int, bool)) (changes []Change) {
 	book, ok := metadata.Object(Key)
 	if !ok {
@@ -141,7 +143,8 @@ func sameInt(raw []byte, n int) bool {
 	return ok && was == n
 }
 
-// Trim leaves the marks that a chat of so many messages can have.
+// Trim clears or lowers the marks that a chat of so many messages cannot have, and returns
+// what it changed.
 func Trim(metadata *rawjson.Object, messages int) []Change {
 	same := func(index int) (int, bool) { return index, index >= 0 && index < messages }
 	return Move(metadata, messages, same, same)

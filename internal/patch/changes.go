@@ -8,27 +8,28 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Changes is what one call asks of one value, in the order in which it is done.
+// Changes are the changes to one value, in the order in which they are made.
 type Changes struct {
-	Replace    []byte      // the whole
-	Merge      []byte      // an object, shallow
+	Replace    []byte      // replaces the whole value
+	Merge      []byte      // an object to merge in, shallow
 	MergePatch []byte      // RFC 7386
 	Patch      []Operation // RFC 6902
 	Edits      []Edit
 }
 
-// Edit is one value that is set or removed.
+// Edit sets or removes one value.
 type Edit struct {
 	Path  Path
-	Value []byte // one valid JSON value; nil: it is removed
+	Value []byte // one valid JSON value; nil: remove it
 }
 
-// Empty reports whether nothing is asked.
+// Empty reports whether there are no changes.
 func (c *Changes) Empty() bool {
 	return c.Replace == nil && c.Merge == nil && c.MergePatch == nil && c.Patch == nil && len(c.Edits) == 0
 }
 
-// Apply returns raw with the changes made. raw is one valid JSON value.
+// Apply returns raw, which must be one valid JSON value, with the changes made. The error is
+// that of the first change that cannot be made.
 func (c *Changes) Apply(raw []byte) ([]byte, error) {
 	raw, err := c.Documents(raw)
 	if err != nil {
@@ -37,7 +38,7 @@ func (c *Changes) Apply(raw []byte) ([]byte, error) {
 	return Make(raw, c.Edits)
 }
 
-// Documents makes the changes that come as documents of their own, all but the edits.
+// Documents returns raw with all changes made except Edits.
 func (c *Changes) Documents(raw []byte) (_ []byte, err error) {
 	if c.Replace != nil {
 		raw = rawjson.Compact(c.Replace)
@@ -55,8 +56,8 @@ func (c *Changes) Documents(raw []byte) (_ []byte, err error) {
 	return Apply(raw, c.Patch)
 }
 
-// Make returns raw with the edits made one after the other. A key that exists keeps its
-// place, a new one is appended. The errors are those of [Set].
+// Make returns raw with the edits made one after another. A key that exists keeps its place;
+// a new one is appended. The error is that of [Set].
 func Make(raw []byte, edits []Edit) (_ []byte, err error) {
 	for _, e := range edits {
 		if e.Value == nil {
@@ -70,8 +71,8 @@ func Make(raw []byte, edits []Edit) (_ []byte, err error) {
 	return raw, nil
 }
 
-// LeaveOut takes out of the merge patch and of the patch what would change one of the
-// keys, and returns those keys. Tests stay, as they change nothing.
+// LeaveOut removes from MergePatch and Patch what would change one of the keys, and returns
+// the keys concerned. Test operations stay, since they change nothing.
 func (c *Changes) LeaveOut(keys ...string) (left []string) {
 	changes := func(path Path) bool { return len(path) > 0 && slices.Contains(keys, path[0]) }
 	named := map[string]bool{}
@@ -105,8 +106,8 @@ func (c *Changes) LeaveOut(keys ...string) (left []string) {
 	return left
 }
 
-// ParseValue reads a VALUE that may be JSON: one line of JSON if it parses as JSON, else
-// a JSON string of the text as it stands.
+// ParseValue reads a VALUE that may be JSON. It returns valid JSON on one line, and any other
+// text as a JSON string.
 func ParseValue(s string) []byte {
 	if raw := []byte(s); jsonl.Valid(raw) {
 		return rawjson.Compact(raw)

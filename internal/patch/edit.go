@@ -11,11 +11,11 @@ import (
 // ErrMissing means that a path does not lead to anything.
 var ErrMissing = errors.New("there is no such value")
 
-// ErrNoPlace means that a path leads through something that can hold no such key: a
-// text, a number, or a list where the key is no index.
+// ErrNoPlace means that a path leads through something that cannot hold the key: a
+// string, a number, or a list if the key is not an index.
 var ErrNoPlace = errors.New("it cannot hold that key")
 
-// Get returns the raw value at the path; ok is false where there is none.
+// Get returns the raw value at the path; ok is false if there is none.
 func Get(raw []byte, path Path) (value []byte, ok bool) {
 	for _, key := range path {
 		switch rawjson.KindOf(raw) {
@@ -48,10 +48,9 @@ func element(list []byte, key string) ([]byte, bool) {
 	return nil, false
 }
 
-// Set returns raw with value at the path. Objects that are missing on the way are
-// created, lists are not; the key - appends to a list. The error names the place at
-// which the path ends and wraps [ErrNoPlace], or [ErrMissing] for an index that a list
-// does not have.
+// Set returns raw with value at the path. Missing objects on the way are created, lists
+// are not; the key "-" appends to a list. The error names the place at which the path
+// fails and wraps [ErrNoPlace], or [ErrMissing] for an index that a list does not have.
 func Set(raw, value []byte, path Path) ([]byte, error) {
 	value = rawjson.Compact(value)
 	if len(path) == 0 {
@@ -72,7 +71,8 @@ func Set(raw, value []byte, path Path) ([]byte, error) {
 	})
 }
 
-// Unset returns raw without the value at the path, and raw itself where there is none.
+// Unset returns raw without the value at the path, or raw itself if there is none or the
+// path is empty.
 func Unset(raw []byte, path Path) []byte {
 	if _, ok := Get(raw, path); !ok || len(path) == 0 {
 		return raw
@@ -84,10 +84,10 @@ func Unset(raw []byte, path Path) []byte {
 	return out
 }
 
-// edit walks to the last container on the path, lets do change it, and puts what comes
-// of it back in all that hold it. at is the path so far, its last key the one that the
-// container is asked for. An object that is missing on the way is created, or is
-// [ErrMissing].
+// edit walks to the last container on the path, calls do to change it, and puts the result
+// back into the values around it. do's at is the whole path, whose last key is the one in
+// the container; walked is the part of it before raw. If an object is missing on the way,
+// edit creates it or, without create, returns [ErrMissing].
 func edit(raw []byte, path, walked Path, create bool, do func(container []byte, at Path) ([]byte, error)) ([]byte, error) {
 	at := append(slices.Clip(walked), path[0])
 	if len(path) == 1 {
@@ -117,7 +117,7 @@ func edit(raw []byte, path, walked Path, create bool, do func(container []byte, 
 func setMember(object []byte, key string, value []byte) []byte {
 	o, err := rawjson.ParseObject(object)
 	if err != nil {
-		return object // callers have looked
+		return object // callers have checked the kind
 	}
 	o.Set(key, value)
 	return o.Bytes()
@@ -142,7 +142,8 @@ func setElement(list, value []byte, at Path) ([]byte, error) {
 	return out, nil
 }
 
-// remove takes the value at a path out.
+// remove returns raw without the value at a path. The error wraps [ErrMissing] or
+// [ErrNoPlace].
 func remove(raw []byte, path Path) ([]byte, error) {
 	return edit(raw, path, nil, false, func(container []byte, at Path) ([]byte, error) {
 		key := at[len(at)-1]
@@ -162,8 +163,8 @@ func remove(raw []byte, path Path) ([]byte, error) {
 	})
 }
 
-// absent is the error of a path that leads to nothing: [ErrNoPlace] where it asks a list
-// for a key that is no index, else [ErrMissing].
+// absent returns the error for a path that leads to nothing: [ErrNoPlace] if a key for a
+// list is not an index, else [ErrMissing].
 func absent(raw []byte, path Path) error {
 	for i, key := range path {
 		if _, isIndex := Index(key); rawjson.KindOf(raw) == rawjson.Array && !isIndex && key != "-" {
@@ -178,7 +179,7 @@ func absent(raw []byte, path Path) error {
 	return fmt.Errorf("%s: %w", path, ErrMissing)
 }
 
-// noPlace is the error of a path whose last key what stands before it cannot hold.
+// noPlace returns the error for a container that cannot hold the last key of at.
 func noPlace(container []byte, at Path) error {
 	held := at[:len(at)-1].String()
 	if held == "" {

@@ -8,7 +8,8 @@ import (
 )
 
 // Merge returns {...raw, ...with}, shallow, as SillyTavern merges metadata: a key that
-// exists keeps its place, a new one is appended with the spelling it has in with.
+// exists keeps its place; a new one is appended as it is spelled in with. The error says
+// that raw or with is not a valid JSON object.
 func Merge(raw, with []byte) ([]byte, error) {
 	current, err := object(raw)
 	if err != nil {
@@ -23,8 +24,9 @@ func Merge(raw, with []byte) ([]byte, error) {
 	return current.Bytes(), nil
 }
 
-// MergePatch applies an RFC 7386 merge patch: null removes a key, objects are merged
-// into objects, everything else takes the place of what is there.
+// MergePatch returns raw with an RFC 7386 merge patch applied: null removes a key, objects
+// are merged into objects, everything else replaces what is there. The error says that with
+// is not valid JSON.
 func MergePatch(raw, with []byte) ([]byte, error) {
 	if damage := jsonl.Check(with); damage != nil {
 		return nil, fmt.Errorf("the merge patch: %w", damage)
@@ -40,7 +42,7 @@ func mergePatch(raw, with []byte) []byte {
 	if err != nil {
 		current = rawjson.NewObject()
 	}
-	patch, err := rawjson.ParseObject(with) // so that of a repeated key the last counts
+	patch, err := rawjson.ParseObject(with) // in which the last of a repeated key counts
 	if err != nil {
 		return raw
 	}
@@ -57,7 +59,7 @@ func mergePatch(raw, with []byte) []byte {
 	return current.Bytes()
 }
 
-// object validates and opens an object that comes from outside.
+// object validates and parses an object.
 func object(raw []byte) (*rawjson.Object, error) {
 	if damage := jsonl.Check(raw); damage != nil {
 		return nil, damage

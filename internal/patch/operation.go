@@ -13,7 +13,7 @@ import (
 // ErrTest means that a test operation of a patch does not hold.
 var ErrTest = errors.New("the test does not hold")
 
-// ErrMalformed means that something is no RFC 6902 patch.
+// ErrMalformed means that something is not an RFC 6902 patch.
 var ErrMalformed = errors.New("not a JSON patch")
 
 // Operation is one operation of an RFC 6902 patch.
@@ -90,8 +90,8 @@ func pointerAt(object *rawjson.Object, key string) (Path, error) {
 	return path, nil
 }
 
-// OperationError says which operation of a patch a value does not take, and why: it wraps
-// [ErrTest], [ErrMissing] or [ErrNoPlace].
+// OperationError says which operation of a patch cannot be applied to a value, and why. It
+// wraps [ErrTest], [ErrMissing] or [ErrNoPlace].
 type OperationError struct {
 	Number int // from 0
 	Op     string
@@ -104,7 +104,7 @@ func (e *OperationError) Error() string {
 
 func (e *OperationError) Unwrap() error { return e.Err }
 
-// Apply returns raw with the operations made one after the other. The error is an
+// Apply returns raw with the operations applied one after another. The error is an
 // [*OperationError].
 func Apply(raw []byte, operations []Operation) (_ []byte, err error) {
 	for i, o := range operations {
@@ -155,8 +155,8 @@ func (o *Operation) apply(raw []byte) ([]byte, error) {
 	return add(raw, value, o.Path)
 }
 
-// add puts a value in: in an object under its key, in a list before the element that
-// has the index, or at its end.
+// add returns raw with value added at path: in an object under its key, in a list before the
+// element with the index, or at its end.
 func add(raw, value []byte, path Path) ([]byte, error) {
 	if len(path) == 0 {
 		return value, nil

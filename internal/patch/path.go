@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// ErrPointer means that a text is no RFC 6901 pointer.
+// ErrPointer means that a text is not an RFC 6901 pointer.
 var ErrPointer = errors.New("not a JSON pointer")
 
-// Path leads from a JSON value into what it holds: keys of objects and indexes of
+// Path is the way from a JSON value to a value inside it: keys of objects and indexes of
 // lists. The empty path is the value itself.
 type Path []string
 
-// ParseKey reads the KEY of a flag: one that begins with a slash is a pointer, every
-// other is one literal key.
+// ParseKey reads the KEY of a flag: if it begins with a slash it is a pointer, else one
+// literal key. The error is that of [ParsePointer].
 func ParseKey(key string) (Path, error) {
 	if strings.HasPrefix(key, "/") {
 		return ParsePointer(key)
@@ -59,7 +59,7 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// within reports whether the path leads into what other leads to, and not to it.
+// within reports whether the path leads to something inside the value at other.
 func (p Path) within(other Path) bool {
 	if len(p) <= len(other) {
 		return false
@@ -72,7 +72,8 @@ func (p Path) within(other Path) bool {
 	return true
 }
 
-// Index reads a list's index as RFC 6901 spells it: digits without a leading zero.
+// Index reads an index of a list as RFC 6901 spells it, digits without a leading zero, and
+// reports whether key is one.
 func Index(key string) (int, bool) {
 	if key == "" || len(key) > 1 && key[0] == '0' || strings.Trim(key, "0123456789") != "" {
 		return 0, false

@@ -10,18 +10,18 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Around says which files beside the chats are judged.
+// Around selects the files beside the chats that are judged.
 type Around struct {
-	// Groups are the user folders of which all group files are judged; of others
-	// only those that list a chat that is checked.
+	// Groups are the user folders whose group files are all judged; elsewhere only
+	// those that list a checked chat are.
 	Groups []userdir.Dir
-	// Worlds are the user folders of which all lorebooks are judged; of others
-	// only those that a checked chat names.
+	// Worlds are the user folders whose lorebooks are all judged, and whose chats
+	// folders are searched for strays; elsewhere only the lorebooks that a checked
+	// chat names are judged.
 	Worlds []userdir.Dir
 }
 
-// judgeGroupFiles judges group files. The error joins those of files that cannot be
-// read.
+// judgeGroupFiles judges group files. The error joins those of files that cannot be read.
 func judgeGroupFiles(look *Surroundings, chats []*Chat, around Around) (out []Finding, err error) {
 	var errs []error
 	done := map[string]bool{}
@@ -85,8 +85,8 @@ func judgeBookFiles(look *Surroundings, chats []*Chat, around Around) []Finding 
 	return out
 }
 
-// listBooks returns the names of the lorebooks in a worlds folder; one that cannot
-// be read has none.
+// listBooks returns the names of the lorebooks in a worlds folder, none where it cannot
+// be read.
 func listBooks(worlds string) []string {
 	entries, _ := os.ReadDir(worlds)
 	var list []string

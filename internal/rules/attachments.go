@@ -9,8 +9,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// attachmentKeys is the number of keys of extra that attach files; the last
-// four are those of versions before media and files (FORMATS.md E4).
+// attachmentKeys is the number of keys of extra that attach files. The last four
+// are from versions before media and files (FORMATS.md E4).
 const attachmentKeys = 6
 
 func attachmentKey(key []byte) int {
@@ -31,9 +31,9 @@ func attachmentKey(key []byte) int {
 	return -1
 }
 
-// judgeLegacyMedia judges whether the message has attachments as they were kept before
-// media and files; SillyTavern moves them there when it loads the chat, an image_swipes
-// that is no list it leaves (ensureMessageMediaIsArray of 1.19's script.js).
+// judgeLegacyMedia judges whether the message keeps attachments as before media and files.
+// SillyTavern moves them there when it loads the chat, but leaves an image_swipes that is
+// not a list (ensureMessageMediaIsArray of 1.19's script.js).
 func judgeLegacyMedia(l *jsonl.Line, b *batch, extra []byte, attached *[attachmentKeys][]byte) {
 	for i, key := range [...]string{2: "image", "file", "video", "image_swipes"} {
 		if raw := attached[i]; key != "" && raw != nil && (key != "image_swipes" || rawjson.KindOf(raw) == rawjson.Array) {
@@ -43,7 +43,7 @@ func judgeLegacyMedia(l *jsonl.Line, b *batch, extra []byte, attached *[attachme
 	}
 }
 
-// judgeAttachments judges whether the message's images and files are there.
+// judgeAttachments judges whether the message's images and files exist.
 func judgeAttachments(l *jsonl.Line, b *batch, dir userdir.Dir, extra []byte, attached *[attachmentKeys][]byte) {
 	for _, raw := range attached {
 		switch rawjson.KindOf(raw) {

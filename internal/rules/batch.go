@@ -7,29 +7,29 @@ import (
 	"stchat/internal/jsonl"
 )
 
-// batch is what the lines of one batch gave.
+// batch is what was found in the lines of one batch.
 type batch struct {
-	lines    int // not blank
-	head     int // number of the first one, and of the first that survives
-	lead     int
-	last     int // number of the last one
+	lines    int // that are not blank
+	head     int // number of the first of them
+	lead     int // number of the first line that survives
+	last     int // number of the last line that is not blank
 	crlf     int
 	crlfLine int
 	found    []found
 	torn     *found                          // the last line, if it is not JSON
-	tornFrom int                             // the first of the lines that are not JSON up to that one
-	counts   [2][severities][ruleCount]int32 // of found, those that are mended by hand apart
+	tornFrom int                             // where the run of lines that are not JSON up to that one begins
+	counts   [2][severities][ruleCount]int32 // of all findings, in found or not; 1: those only a person can mend
 	hashes   []uint64                        // of the surviving lines
-	links    []Link                          // their lines and indexes are those in the batch
-	swipes   []int                           // of all surviving lines, where they are asked for
+	links    []Link                          // with lines and indexes counted in the batch
+	swipes   []int                           // of all surviving lines, if they are asked for
 	recaps   []int                           // indexes of the messages with a scene recap
 	marks    []mark                          // of prompts in the messages' texts
 	headers  []headerLine
-	first    date // the first and last readable date
-	latest   date
+	first    date // the first readable date
+	latest   date // the last one
 }
 
-// headerLine is a line that is a header, if it is the first to survive.
+// headerLine is a line that would be a header if it were the first to survive.
 type headerLine struct {
 	index, number int
 	raw           []byte // of the batch's first surviving line only
@@ -37,10 +37,10 @@ type headerLine struct {
 	at            Span
 }
 
-// noMessage is the index of a finding that is about no message.
+// noMessage is the index of a finding that is not about a message.
 const noMessage = -1
 
-// found is a finding whose place in the file is not known yet.
+// found is a finding whose place is known only within its batch.
 type found struct {
 	rule                  ID
 	severity              Severity
@@ -57,13 +57,13 @@ func (b *batch) add(id ID, l *jsonl.Line, value []byte, message string) {
 	b.addByHand(id, l, value, message, "")
 }
 
-// addByHand notes a finding that repair does not mend, though it mends others of
-// the rule; mend says how a person does.
+// addByHand notes a finding that repair leaves, though it mends others of the rule;
+// mend says how a person can mend it.
 func (b *batch) addByHand(id ID, l *jsonl.Line, value []byte, message, mend string) {
 	b.note(found{rule: id, number: l.Number, column: column(l, value), index: l.Index, message: message, mend: mend})
 }
 
-// damaged notes a damaged line. One that is not JSON waits until it is known
+// damaged notes a damaged line. A line that is not JSON waits until it is known
 // whether it is the file's last.
 func (b *batch) damaged(l *jsonl.Line) {
 	id := DamageRule(l.Damage)
@@ -89,8 +89,9 @@ func (b *batch) note(f found) {
 	}
 }
 
-// readMarks collects the markers in the message's text and swipes, each prompt once; of
-// very many some may be there again. An only swipe is the text, or gives way to it.
+// readMarks collects the markers in the message's text and swipes, each prompt once; where
+// there are very many, some may repeat. A single swipe is not read, since it is the same as
+// the text or gives way to it.
 func (b *batch) readMarks(l *jsonl.Line) {
 	const looked = 32
 	from := len(b.marks)
@@ -112,7 +113,7 @@ func (b *batch) readMarks(l *jsonl.Line) {
 }
 
 // column returns the byte of the line, from 1, at which the value of one of its
-// members begins; 0 where value is none.
+// members begins; 0 if value is not one of them.
 func column(l *jsonl.Line, value []byte) int {
 	if len(value) == 0 {
 		return 0

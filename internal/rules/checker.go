@@ -18,39 +18,39 @@ import (
 )
 
 // Checker judges chats. It looks up every folder, group file and lorebook
-// around them once, and may be used by several goroutines at once.
+// around them once. It is safe for concurrent use.
 type Checker struct {
 	now    time.Time
 	hasher hasher
-	keys   *jsonl.Keys         // that are looked at
+	keys   *jsonl.Keys         // that are read of a line
 	memory sync.Pool           // *memory
 	heads  library.Once[*Chat] // of chats that are not checked, by path
 	Around *Surroundings
 }
 
-// memory is what reading a small chat takes, kept for the next one.
+// memory is what reading a small chat needs, kept for the next one.
 type memory struct {
 	buf   jsonl.Buffer
 	batch batch
 }
 
-// smallChat is up to which size a chat is read as one batch.
+// smallChat is the size in bytes up to which a chat is read as one batch.
 const smallChat = 1 << 20
 
-// New makes a checker; now is what pending operations are old by.
+// New returns a checker; the age of pending operations is measured at now.
 func New(now time.Time) *Checker {
 	return &Checker{now: now, hasher: hasher{maphash.MakeSeed()}, keys: lineKeys(), Around: new(Surroundings)}
 }
 
-// ScanOptions says how a chat is read.
+// ScanOptions are the options of [Checker.Scan].
 type ScanOptions struct {
 	Workers  int         // goroutines at most; 0: as many as processors
 	Progress func(int64) // called with the bytes read so far; may be nil
-	Regular  bool        // the path was just listed as a regular file: it need not be looked at first
+	Regular  bool        // the path was just listed as a regular file, so it need not be checked again
 }
 
-// Scan reads the chat at path and judges what it tells by itself. The error is
-// that of reading, or chat.ErrNotChat, and names the path; damage is a finding.
+// Scan reads the chat at path and judges what needs no other file. The error is that
+// of reading, or chat.ErrNotChat, and names the path; damage is a finding.
 func (k *Checker) Scan(ctx context.Context, path string, opt ScanOptions) (*Chat, error) {
 	if err := chat.CheckName(path); err != nil {
 		return nil, err
@@ -64,17 +64,17 @@ func (k *Checker) Scan(ctx context.Context, path string, opt ScanOptions) (*Chat
 	return c, k.read(ctx, c, opt)
 }
 
-// Rescan judges a chat that was scanned as if src were what its file holds.
+// Rescan judges a scanned chat again as if its file held src.
 func (k *Checker) Rescan(ctx context.Context, was *Chat, src jsonl.Source) (*Chat, error) {
 	c := k.newChat(was.Path)
 	c.checked, c.Stamp = was.checked, was.Stamp
 	return c, k.readFrom(ctx, c, src, ScanOptions{})
 }
 
-// Across judges what takes more than one file. chats are those that were
-// scanned; their findings grow, anew each time it is called. It returns the
-// findings about other files. The error is that ctx ended, or joins those of
-// group files that cannot be read.
+// Across judges what takes more than one file. chats are the scanned chats; it adds
+// to the findings of their scans, and replaces those of an earlier call. It returns
+// the findings about other files. The error is that of ctx, or joins those of group
+// files that cannot be read.
 func (k *Checker) Across(ctx context.Context, chats []*Chat, around Around) ([]Finding, error) {
 	var families []*folk
 	byFolder := map[string]*folk{}
@@ -114,7 +114,7 @@ func (k *Checker) family(ctx context.Context, f *folk) error {
 		judgeBook(k.Around, c)
 	}
 	if f.folder.Kind == userdir.File {
-		return nil // who names whom is known only where SillyTavern keeps chats
+		return nil // parents are known only where SillyTavern keeps chats
 	}
 	if err := k.lookUp(ctx, f); err != nil {
 		return err
@@ -130,8 +130,8 @@ func (k *Checker) family(ctx context.Context, f *folk) error {
 	return judgeParents(ctx, f)
 }
 
-// lookUp reads what the rules need of chats of the folder that are not checked:
-// the head of each, and the parents of those that are checked whole.
+// lookUp reads what the rules need of the chats of the folder that are not checked:
+// the head of each, and all of those that are parents of checked ones.
 func (k *Checker) lookUp(ctx context.Context, f *folk) error {
 	for _, name := range f.folder.Chats {
 		if f.byName[name] != nil {
@@ -144,7 +144,7 @@ func (k *Checker) lookUp(ctx context.Context, f *folk) error {
 		c := k.heads.Get(path, func() *Chat {
 			c := k.newChat(path)
 			if k.readHead(ctx, c) != nil {
-				return nil // whoever checks that chat is told
+				return nil // the error is reported when that chat is checked
 			}
 			return c
 		})
@@ -168,17 +168,17 @@ func (k *Checker) lookUp(ctx context.Context, f *folk) error {
 	return ctx.Err()
 }
 
-// newChat makes the record of a chat that has not been read.
+// newChat returns the record of a chat that has not been read.
 func (k *Checker) newChat(path string) *Chat { return k.chatAt(path, userdir.Follow(path)) }
 
-// chatAt is newChat for a path and the file that it leads to.
+// chatAt is newChat where the file that the path leads to is known.
 func (k *Checker) chatAt(path, real string) *Chat {
 	f := k.Around.Folder(filepath.Dir(real))
 	return &Chat{Path: path, Folder: f.Path, Name: userdir.ChatName(real), Kind: f.Kind, Dir: f.Dir, HasDir: f.HasDir}
 }
 
-// readHead fills the record of a chat that is not checked with what its first
-// two lines tell: header, parent, slug, lorebook and first date.
+// readHead fills the record of a chat that is not checked from its first two
+// lines: header, parent, slug, lorebook and first date.
 func (k *Checker) readHead(ctx context.Context, c *Chat) error {
 	src, f, _, err := open(c.Path, chat.OpenRegular)
 	if err != nil {
@@ -240,7 +240,7 @@ func (k *Checker) newScan(c *Chat) *scan {
 	return s
 }
 
-// readSmall reads a chat as one batch, with memory that is used again.
+// readSmall reads a chat as one batch, in reused memory.
 func (k *Checker) readSmall(s *scan, src jsonl.Source, lines jsonl.MapOptions) error {
 	m, ok := k.memory.Get().(*memory)
 	if !ok {

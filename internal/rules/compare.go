@@ -7,11 +7,11 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// hasher hashes messages; hashes of one hasher can be compared.
+// hasher hashes messages. Only hashes of the same hasher are comparable.
 type hasher struct{ seed maphash.Seed }
 
-// hash is the hash of what two chats that share a message agree on: its name,
-// is_user and mes, as they are spelled.
+// hash returns the hash of what is the same in all chats that share a message: name
+// and mes as they are spelled, and whether is_user is true.
 func (h hasher) hash(l *jsonl.Line) uint64 {
 	name, _ := l.Value(keyName)
 	user, _ := l.Value(keyIsUser)
@@ -24,7 +24,7 @@ func (h hasher) hash(l *jsonl.Line) uint64 {
 	return sum
 }
 
-// roll puts one more message behind a rolling hash.
+// roll adds one more message to a rolling hash.
 func roll(chain, message uint64) uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	chain = (chain ^ message) * odd

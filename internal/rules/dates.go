@@ -9,18 +9,18 @@ import (
 	"stchat/internal/sendate"
 )
 
-// date is when a message was sent, and where it stands.
+// date is when a message was sent, and where the date stands.
 type date struct {
 	ms     int64 // since 1970
 	local  bool  // written without a time zone
 	known  bool
-	number int // line, index and column in the batch
+	number int // of the line; this and index are counted in the batch
 	index  int
 	column int
 }
 
-// judgeDate reads the message's date. A message without one is no finding:
-// SillyTavern takes the file's.
+// judgeDate judges the message's date. A missing one is no finding: SillyTavern
+// takes the file's.
 func judgeDate(l *jsonl.Line, b *batch) {
 	raw, ok := l.Value(keyDate)
 	if !ok || rawjson.KindOf(raw) == rawjson.Null {
@@ -45,8 +45,8 @@ func judgeDate(l *jsonl.Line, b *batch) {
 }
 
 // before reports whether d is certainly earlier than the date in front of it.
-// Dates without a zone are the local ones of some computer: against one with a
-// zone they may be off by a day, and the oldest know no seconds.
+// Dates without a zone are in some computer's local time: compared with a date that
+// has one they may be off by 26 hours, and the oldest have no seconds.
 func before(d, front date) bool {
 	const day, minute = 26 * 3600 * 1000, 60 * 1000
 	if d.local != front.local {
@@ -66,7 +66,7 @@ func orderMessage(d, front date) string {
 	return fmt.Sprintf("dated %s before the message in front of it", span(gap))
 }
 
-// span tells a duration by its largest unit.
+// span returns a duration in its largest unit.
 func span(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -78,8 +78,8 @@ func span(d time.Duration) string {
 	}
 }
 
-// isoMillis reads the one shape that SillyTavern has written since 1.16,
-// "2026-01-02T03:04:05.006Z", without allocating. Everything else is not ok.
+// isoMillis reads the one form that SillyTavern has written since 1.16,
+// "2026-01-02T03:04:05.006Z", without allocating. ok is false for all others.
 func isoMillis(raw []byte) (ms int64, ok bool) {
 	const shape = `"0000-00-00T00:00:00.000Z"`
 	if len(raw) != len(shape) {

@@ -1,15 +1,15 @@
-// Package rules finds what is wrong in SillyTavern chats and in what lies
-// around them: the rules of check, a family a file, with the ids and severities
-// of SPEC.md section 8.
+// Package rules finds problems in SillyTavern chats and in the files around them.
+// It holds the rules of check, one file per family, with the ids and severities of
+// SPEC.md section 8.
 //
-// A chat is read once, from the first byte to the last, by [Checker.Scan]. What
-// a line tells by itself is judged on the way; of the chat there remains a
-// [Chat], a record whose size follows the number of its links and findings, not
-// the chat's length. [Checker.Across] then judges what takes more than one
-// file: parents and checkpoints, groups, lorebooks, shared slugs. Chats are read
-// a second time only where a checkpoint seems to have parted from its parent.
+// [Checker.Scan] reads a chat once, from the first byte to the last, and judges each
+// line on the way. What remains is a [Chat], a record whose size follows the number
+// of its links and findings, not the chat's length. [Checker.Across] then judges
+// what takes more than one file: parents and checkpoints, groups, lorebooks, shared
+// slugs. Chats are read a second time only where a checkpoint seems to have parted
+// from its parent.
 //
-// Every finding says what SillyTavern or an extension does because of it, and
-// how it is mended. Facts about those programs are FORMATS.md's. The package
-// reads and never writes; what repair does about a finding is internal/ops'.
+// Every finding says what SillyTavern or an extension does because of it, and how
+// to mend it. The facts about those programs are in FORMATS.md. The package only
+// reads; internal/ops does the repairs.
 package rules

@@ -13,11 +13,11 @@ import (
 // head is a header that was read.
 type head struct {
 	header   *rawjson.Object
-	metadata *rawjson.Object // empty where it is no object
+	metadata *rawjson.Object // empty if it is not an object
 	raw      []byte          // the metadata
 }
 
-// readHeader reads a header; ok is false where it is no object.
+// readHeader reads a header; ok is false if it is not an object.
 func readHeader(line []byte) (h head, ok bool) {
 	header, err := rawjson.ParseObject(line)
 	if err != nil {
@@ -31,8 +31,8 @@ func readHeader(line []byte) (h head, ok bool) {
 	return h, true
 }
 
-// judgeHeader judges what the header tells together with the number of messages, and keeps
-// what the rules across files need.
+// judgeHeader judges the header against the number of messages, and keeps what the
+// rules across files need.
 func judgeHeader(c *Chat, h head, now time.Time) {
 	md := h.metadata
 	report := func(id ID, message string) { c.report(id, c.HeaderLine, 0, message) }
@@ -57,14 +57,14 @@ func judgeHeader(c *Chat, h head, now time.Time) {
 	judgePending(md, now, report)
 }
 
-// text returns a copy of a value that is text, "" for everything else.
+// text returns a copy of a member that is a string, "" for everything else.
 func text(o *rawjson.Object, key string) string {
 	raw, _ := o.Get(key)
 	s, _ := rawjson.Unquote(raw)
 	return strings.Clone(s)
 }
 
-// judgeRecap judges the versions of the running recap.
+// judgeRecap judges whether the current version of the running recap exists.
 func judgeRecap(c *Chat, md *rawjson.Object) {
 	running, ok := autorecap.RunningIn(md)
 	if !ok {

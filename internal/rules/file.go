@@ -7,8 +7,8 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// DamageRule returns the rule that a damaged line breaks, wherever it stands:
-// torn-tail is invalid-json.
+// DamageRule returns the rule that a damaged line breaks, wherever it stands in the
+// file: for a torn tail, too, that is invalid-json.
 func DamageRule(d *jsonl.Damage) ID {
 	switch d.Code {
 	case jsonl.BOM:
@@ -38,9 +38,9 @@ func emptyMessage(size int64) string {
 	return "the file has only blank lines"
 }
 
-// judgeNoHeader judges a chat whose first line is no header. What an old group file
-// keeps for it is not lost: that is group-old-layout. An empty header in front
-// would hide it, so there is none while a group file may still have it.
+// judgeNoHeader judges a chat whose first line is not a header. Metadata that an old
+// group file keeps for it is not lost: that is group-old-layout. A new, empty header
+// would hide it, so repair adds none while a group file may still have the metadata.
 func judgeNoHeader(around *Surroundings, c *Chat) {
 	if c.HasHeader || c.FirstLine == 0 {
 		return
@@ -66,8 +66,8 @@ func judgeNoHeader(around *Surroundings, c *Chat) {
 	c.add(f)
 }
 
-// repeats finds keys that an object has more than once, with a word of bits
-// that tells most objects without one from the others.
+// repeats is a 64-bit filter over an object's keys. It rules out most objects that
+// have no key more than once.
 type repeats struct{ seen uint64 }
 
 // next takes a raw key and reports whether it may have come before.
@@ -83,8 +83,8 @@ func (r *repeats) next(key []byte) bool {
 	return before
 }
 
-// duplicateMessage tells the keys that an object has more than once: the first
-// of them, and how many there are.
+// duplicateMessage names the first of the n keys that an object has more than once,
+// and counts the others.
 func duplicateMessage(where, first string, n int) string {
 	text := fmt.Sprintf("the key %q is there more than once", clip(first))
 	if n > 1 {
@@ -96,8 +96,8 @@ func duplicateMessage(where, first string, n int) string {
 	return where + ": " + text
 }
 
-// duplicates returns one of the keys that raw, which is an object, has more than once,
-// and how many such keys there are.
+// duplicates returns one of the keys that the object raw has more than once, and the
+// number of such keys.
 func duplicates(raw []byte) (first string, n int) {
 	o, err := rawjson.ParseObject(raw)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Finding is one thing that is wrong in one place.
+// Finding is one problem in one place.
 type Finding struct {
 	Rule     ID
 	Severity Severity
@@ -15,16 +15,16 @@ type Finding struct {
 	Line     int    // physical line, from 1; 0: the file as a whole
 	Column   int    // byte in the line, from 1; 0: the line as a whole
 	Index    int    // the message's index; below 0: no message
-	Message  string // what is wrong here; without line numbers, so that a baseline knows it again
-	More     int    // how many findings it stands for that are not listed; 0: it is one itself
-	effect   string // instead of the rule's
-	mend     string
+	Message  string // what is wrong here; without line numbers, so that a baseline recognizes it
+	More     int    // number of unlisted findings that it stands for; 0: it is a finding itself
+	effect   string // overrides the rule's
+	mend     string // overrides the rule's: only a person can mend this finding
 }
 
-// Count returns how many findings it is.
+// Count returns the number of findings that it stands for, at least 1.
 func (f *Finding) Count() int { return max(1, f.More) }
 
-// Text returns what is wrong, with its number where it stands for several.
+// Text returns the message, after the number of findings if it stands for several.
 func (f *Finding) Text() string {
 	if f.More > 0 {
 		return fmt.Sprintf("%d %s", f.More, f.Message)
@@ -32,31 +32,31 @@ func (f *Finding) Text() string {
 	return f.Message
 }
 
-// Effect says what SillyTavern or an extension does because of it.
+// Effect returns what SillyTavern or an extension does because of it.
 func (f *Finding) Effect() string { return cmp.Or(f.effect, f.Rule.Rule().Effect) }
 
-// Mend says how it is mended, whoever does it.
+// Mend returns how to mend it, by repair or by hand.
 func (f *Finding) Mend() string { return cmp.Or(f.mend, f.Rule.Rule().Mend) }
 
-// ByHand reports whether repair leaves this very finding to a person, though it
-// mends others of its rule.
+// ByHand reports whether repair leaves the finding to a person, even if it mends
+// others of its rule.
 func (f *Finding) ByHand() bool { return f.mend != "" || f.Rule.Rule().Mending == ByHand }
 
-// perRule is how many findings of one rule and severity are kept of one file; the rest is a
-// number, so that memory does not grow with what is wrong.
+// perRule is the number of findings of one rule and severity that are kept for one file.
+// The rest are only counted, so that memory does not grow with the damage.
 const perRule = 100
 
 const more = "more of the same are not listed"
 
-// findings collects those of one file.
+// findings collects the findings of one file.
 type findings struct {
 	list     []Finding
 	counts   map[kind]int
 	mendable Set    // rules of which repair can mend a finding, listed or not
-	byHand   string // how a person mends them all; empty: each says for itself
+	byHand   string // how a person mends all of them; empty: each has its own way
 }
 
-// clone returns the findings so far, to which others can be added.
+// clone returns a copy to which findings can be added.
 func (fs *findings) clone() findings {
 	c := *fs
 	c.list = slices.Clip(c.list)
@@ -64,7 +64,7 @@ func (fs *findings) clone() findings {
 	return c
 }
 
-// kind is what findings are counted by.
+// kind is the key by which findings are counted.
 type kind struct {
 	rule     ID
 	severity Severity
@@ -77,8 +77,8 @@ func (fs *findings) count(k kind, n int) {
 	fs.counts[k] += n
 }
 
-// add keeps the finding, unless there are too many of its rule. A finding
-// without a severity gets its rule's.
+// add counts the finding, and keeps it unless there are too many of its kind. A
+// finding without a severity gets its rule's.
 func (fs *findings) add(f Finding) {
 	if f.Severity == 0 {
 		f.Severity = f.Rule.Rule().Severity
@@ -95,8 +95,8 @@ func (fs *findings) add(f Finding) {
 	}
 }
 
-// all returns the findings that were kept, and for each rule of which there are
-// more one that stands for these.
+// all returns the kept findings, and for each kind that has more, one that stands for
+// the rest.
 func (fs *findings) all() []Finding {
 	list := slices.Clip(fs.list)
 	told := map[kind]bool{}
@@ -110,7 +110,7 @@ func (fs *findings) all() []Finding {
 	return list
 }
 
-// leave leaves all that is found to a person.
+// leave leaves all findings to a person; mend says how to mend them.
 func (fs *findings) leave(mend string) {
 	fs.mendable, fs.byHand = 0, mend
 	for i := range fs.list {
@@ -118,9 +118,8 @@ func (fs *findings) leave(mend string) {
 	}
 }
 
-// Sort puts findings in the order of their places: by path as the paths first
-// came, then by line, with those of the whole file first and those that stand
-// for several last.
+// Sort sorts findings by the order of their paths, then by line: those about the whole
+// file come first, and those that stand for several last.
 func Sort(list []Finding, order map[string]int) {
 	slices.SortStableFunc(list, func(a, b Finding) int {
 		return cmp.Or(

@@ -13,14 +13,14 @@ import (
 	"stchat/internal/userdir"
 )
 
-// floors are the floor logs beside a chat, and the swipes of the messages that they name:
-// as much as the logs name, however long the chat is.
+// floors are the floor logs beside a chat, and the chosen swipes of the messages that they
+// name. Its size follows the logs, not the chat's length.
 type floors struct {
 	paths  []string
-	swipes map[int]int // by message: the chosen swipe; noMessage: it has not come
+	swipes map[int]int // chosen swipe by message; noMessage: not read yet
 }
 
-// newFloors finds the floor logs beside a chat, and reads what messages they name.
+// newFloors finds the floor logs beside a chat, and reads which messages they name.
 func newFloors(around *Surroundings, c *Chat) (f floors) {
 	if !c.checked || c.Kind == userdir.File {
 		return f
@@ -33,7 +33,7 @@ func newFloors(around *Surroundings, c *Chat) (f floors) {
 		if f.swipes == nil {
 			f.swipes = map[int]int{}
 		}
-		_ = eachCommit(sidecar.Path, func(commit *luker.Commit) error { // what cannot be read is told when it is judged
+		_ = eachCommit(sidecar.Path, func(commit *luker.Commit) error { // judge reports the error
 			if commit.Valid {
 				f.swipes[commit.Floor] = noMessage
 			}
@@ -52,7 +52,7 @@ func (f *floors) take(swipes []int, shift int) {
 	}
 }
 
-// judge judges the logs beside the messages.
+// judge judges the logs against the messages.
 func (f *floors) judge(c *Chat) {
 	for _, path := range f.paths {
 		report := func(id ID, message string) {
@@ -91,7 +91,7 @@ func (f *floors) judge(c *Chat) {
 	}
 }
 
-// replay replays a log by the swipes that are chosen.
+// replay replays the commits of the chosen swipes.
 func (f *floors) replay(path string) error {
 	var replay luker.Replay
 	entry := -1
@@ -132,5 +132,5 @@ func eachCommit(path string, each func(*luker.Commit) error) error {
 	}
 }
 
-// errNoObject means that a floor log is none.
+// errNoObject means that a floor log is not an object.
 var errNoObject = errors.New("it is not an object")

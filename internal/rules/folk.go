@@ -19,21 +19,21 @@ type folk struct {
 	checked []*Chat
 	byName  map[string]*Chat
 
-	graph   *family.Graph // who comes from whom by main_chat
+	graph   *family.Graph // the chats' descent by main_chat
 	kin     map[*Chat]*family.Chat
 	chat    map[*family.Chat]*Chat
-	circles map[*Chat]circle        // of the chats that are their own ancestors
-	links   map[*Chat][]*Link       // the links that lead to a chat
+	circles map[*Chat]circle        // of chats that are their own ancestors
+	links   map[*Chat][]*Link       // that lead to a chat
 	groups  map[*Chat][]*group.File // see groupsAbove
 }
 
-// circle is the chats of a circle, and the place of one of them in it.
+// circle is a circle of parents, and the place of one chat in it.
 type circle struct {
 	chats []*Chat
 	at    int
 }
 
-// parent returns the chat that main_chat names, nil where it is not in the folder.
+// parent returns the chat that main_chat names, nil if the folder has none.
 func (f *folk) parent(c *Chat) *Chat {
 	if c.MainChat == "" {
 		return nil
@@ -48,8 +48,8 @@ func (f *folk) parent(c *Chat) *Chat {
 	return f.byName[target]
 }
 
-// relate finds out who comes from whom and who links to whom, once the chats
-// are known. Each chat and link is looked at once.
+// relate works out which chats come from which and which link to which. All chats must
+// be known. It looks at each chat and link once.
 func (f *folk) relate() {
 	f.kin, f.chat = make(map[*Chat]*family.Chat, len(f.chats)), make(map[*family.Chat]*Chat, len(f.chats))
 	var all []*family.Chat
@@ -87,8 +87,8 @@ func (f *folk) of(kin []*family.Chat) []*Chat {
 	return chats
 }
 
-// eldest returns the one of the chats from which the others come: the root by
-// main_chat; where that does not tell, the one that began first.
+// eldest returns the chat from which the others come: the root by main_chat or, where
+// that does not decide, the one that began first.
 func (f *folk) eldest(chats []*Chat) *Chat {
 	kin := make([]*family.Chat, len(chats))
 	for i, c := range chats {
@@ -97,12 +97,11 @@ func (f *folk) eldest(chats []*Chat) *Chat {
 	return f.chat[f.graph.Eldest(kin)]
 }
 
-// cameFrom reports whether a chat has root, which names no parent, among its
-// ancestors, or is it.
+// cameFrom reports whether a chat is root, which names no parent, or comes from it.
 func (f *folk) cameFrom(c, root *Chat) bool { return f.graph.Root(f.kin[c]) == f.kin[root] }
 
-// isLost reports whether the family of a chat has lost its root: the eldest that is there
-// names a parent that is not, or has its name from one.
+// isLost reports whether the family of a chat has lost its root: the eldest chat that
+// exists names a parent that does not, or has a name made from one that does not.
 func (f *folk) isLost(c *Chat) bool {
 	root := f.chat[f.graph.Root(f.kin[c])]
 	if root.MainChat != "" {
@@ -118,10 +117,10 @@ func (f *folk) isLost(c *Chat) bool {
 	})
 }
 
-// groupOf returns the file of the group to which a chat that none lists belongs:
-// the one that has it open, the one that holds metadata of it in the layout up
-// to SillyTavern 1.14, that of the nearest ancestor that any group lists, or that
-// of a chat with a link to it. Where they are several, it is none.
+// groupOf returns the file of the group to which a chat that no group lists belongs: the
+// group that has it open, or that holds metadata of it in the layout up to SillyTavern
+// 1.14, or that lists its nearest listed ancestor, or a chat with a link to it. It returns
+// "" where none or several qualify.
 func (f *folk) groupOf(c *Chat) string {
 	one := func(list []*group.File) string {
 		if len(list) == 1 {
@@ -158,8 +157,7 @@ func (f *folk) groupOf(c *Chat) string {
 	return one(linking)
 }
 
-// groupsAbove returns the groups that list the nearest ancestor of the chat
-// that any group lists.
+// groupsAbove returns the groups that list the chat's nearest listed ancestor.
 func (f *folk) groupsAbove(c *Chat) []*group.File {
 	if f.groups == nil {
 		f.groups = map[*Chat][]*group.File{}

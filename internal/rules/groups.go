@@ -8,7 +8,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// judgeGroup judges whether a group chat is one group's.
+// judgeGroup judges whether exactly one group lists a group chat, and whether a group
+// still holds its metadata.
 func judgeGroup(f *folk, c *Chat) {
 	if c.Kind != userdir.Group || !c.HasDir {
 		return
@@ -46,7 +47,7 @@ func judgeGroup(f *folk, c *Chat) {
 	}
 }
 
-// judgeGroupFile judges the chats that a group lists.
+// judgeGroupFile judges whether the chats that a group lists exist.
 func judgeGroupFile(around *Surroundings, g *group.File, dir userdir.Dir) []Finding {
 	var fs findings
 	f := around.Folder(dir.GroupChats())

@@ -6,11 +6,11 @@ import (
 	"stchat/internal/jsonl"
 )
 
-// headBytes is how much of a chat is read for its header and first message.
-// Few are longer; then a whole block is.
+// headBytes is how much of a chat is read for its header and first message. Few are
+// longer; those are read in whole blocks.
 const headBytes = 64 << 10
 
-// headOf cuts a chat off behind its header and first message, if they are short.
+// headOf cuts a chat off after its header and first message if they are short.
 func headOf(src jsonl.Source) (jsonl.Source, error) {
 	if src.Size <= headBytes {
 		return src, nil
@@ -25,7 +25,7 @@ func headOf(src jsonl.Source) (jsonl.Source, error) {
 	return src, nil
 }
 
-// lineEnd returns where the n-th line that is not empty ends, 0 where it does not.
+// lineEnd returns the offset after the n-th line that is not blank, 0 if there are fewer.
 func lineEnd(data []byte, n int) int {
 	at := 0
 	for n > 0 {

@@ -2,7 +2,7 @@ package rules
 
 import "stchat/internal/jsonl"
 
-// The keys of a line that are looked at.
+// The keys of a line that are read.
 const (
 	keyName = iota
 	keyIsUser

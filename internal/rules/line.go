@@ -11,12 +11,12 @@ import (
 	"stchat/internal/userdir"
 )
 
-// lineJudge judges lines by themselves. Lines are judged side by side: what comes
-// of it goes into their batch.
+// lineJudge judges lines by themselves. Lines are judged concurrently; the results go
+// into their batch.
 type lineJudge struct {
 	hasher hasher
 	served *userdir.Dir // where attachments are looked for; nil: nowhere
-	swipes bool         // the chosen swipes are asked for
+	swipes bool         // the chosen swipes are collected
 }
 
 // line judges one line by itself.
@@ -76,7 +76,7 @@ func (j lineJudge) message(l *jsonl.Line, b *batch) {
 	}
 }
 
-// extra judges what hangs on the message, and collects its links.
+// extra judges the message's extra, and collects its links.
 func (j lineJudge) extra(l *jsonl.Line, b *batch, extra []byte) {
 	var r repeats
 	suspect := false
@@ -138,7 +138,7 @@ func (j lineJudge) links(l *jsonl.Line, b *batch, extra, bookmark, branches []by
 	}
 }
 
-// isHeader is meta.IsHeader on a line whose members are known.
+// isHeader is meta.IsHeader for a line whose members are known.
 func isHeader(l *jsonl.Line) bool {
 	has := func(k int) bool { _, ok := l.Value(k); return ok }
 	return has(keyMetadata) || (has(keyUserName) || has(keyCharacterName)) && !has(keyMes)

@@ -10,8 +10,8 @@ import (
 	"stchat/internal/names"
 )
 
-// safeName returns the name of the file that a link by name leads to; ok is false
-// where it leads to none.
+// safeName returns the name of the file to which a link by name leads; ok is false
+// if no file can have it.
 func safeName(name string) (safe string, ok bool) {
 	safe, err := names.Sanitize(name)
 	return safe, err == nil
@@ -60,7 +60,7 @@ func judgeParents(ctx context.Context, f *folk) error {
 		if p == nil || !p.whole {
 			continue
 		}
-		var link *Link // with which the parent notes this chat as a checkpoint
+		var link *Link // by which the parent notes this chat as a checkpoint
 		listed := false
 		for _, l := range f.links[c] {
 			if l.from != p {
@@ -81,14 +81,14 @@ func judgeParents(ctx context.Context, f *folk) error {
 	return judgeSuspects(ctx, f, suspects)
 }
 
-// judgeOrphan judges a chat that names no parent though another links to it.
+// judgeOrphan judges a chat that names no parent although another links to it.
 func judgeOrphan(f *folk, c *Chat) {
 	if c.MainChat != "" {
 		return
 	}
 	for _, l := range f.links[c] {
-		// the chat itself and those that came from it are no parents; nor, as it may be,
-		// are those that copied the link from a parent which is gone
+		// The chat itself and those that came from it are no parents. Nor, perhaps, are
+		// chats that copied the link from a parent that is gone.
 		if !f.cameFrom(l.from, c) && !f.isLost(l.from) {
 			c.report(MissingMainChat, c.HeaderLine, 0, fmt.Sprintf("%q links to this chat, which names no parent", clip(l.from.Name)))
 			return
@@ -96,15 +96,15 @@ func judgeOrphan(f *folk, c *Chat) {
 	}
 }
 
-// suspect is a checkpoint that is not as long as its parent up to the link, or
-// not alike.
+// suspect is a checkpoint that differs from its parent up to the link, in length or
+// in messages.
 type suspect struct {
 	chat *Chat
 	link *Link
 }
 
-// judgeSuspects judges checkpoints by where they part from their parents. They are read
-// once more, each parent once.
+// judgeSuspects judges checkpoints by where they part from their parents. It reads them
+// again, each parent once.
 func judgeSuspects(ctx context.Context, f *folk, suspects []suspect) error {
 	of := map[*Chat][]suspect{}
 	for _, s := range suspects {
@@ -124,8 +124,8 @@ func judgeSuspects(ctx context.Context, f *folk, suspects []suspect) error {
 			return err
 		}
 		for i, s := range list {
-			// nil: it is gone, or changed since it was scanned. The message on which it
-			// hangs may have been edited.
+			// nil: it is gone, or changed since it was scanned. The message that has the
+			// link may have been edited, so it is not compared.
 			if at := points[i]; at != nil && at.AtParent < s.link.Index-1 {
 				s.chat.report(DivergedCheckpoint, s.chat.HeaderLine, 0, fmt.Sprintf("%s, and hangs on its message %d", parting(p, at.AtParent), s.link.Index))
 			}
@@ -134,7 +134,7 @@ func judgeSuspects(ctx context.Context, f *folk, suspects []suspect) error {
 	return nil
 }
 
-// parting says where a chat parts from its parent.
+// parting describes where a chat parts from its parent.
 func parting(p *Chat, at int) string {
 	if at < 0 {
 		return fmt.Sprintf("it shares no message with its parent %q", clip(p.Name))
@@ -142,7 +142,7 @@ func parting(p *Chat, at int) string {
 	return fmt.Sprintf("it parts from its parent %q at message %d", clip(p.Name), at)
 }
 
-// circleMessage tells the chats of a circle, beginning with the one in it.
+// circleMessage names the chats of a circle, beginning with the one at c.at.
 func circleMessage(c circle) string {
 	if len(c.chats) == 1 {
 		return "the chat is its own parent"
@@ -159,7 +159,7 @@ func circleMessage(c circle) string {
 	return "the chat is its own ancestor: " + strings.Join(way, " comes from ")
 }
 
-// judgeLink judges whether a link leads somewhere, and by its own name.
+// judgeLink judges whether a link leads to a chat, and spells its name as the file does.
 func judgeLink(c *Chat, dangling ID, what string, l *Link) {
 	finding := Finding{Line: l.Line, Column: l.Column, Index: l.Index}
 	switch {

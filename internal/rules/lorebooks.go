@@ -21,25 +21,25 @@ import (
 type book struct {
 	path     string
 	missing  bool
-	state    bool // it holds extension state
+	state    bool // it has extension-internal entries
 	err      error
 	queueErr error
 	pending  int
-	lost     []autorecap.Reference // the first uids that are not in the book
+	lost     []autorecap.Reference // the first references to uids that the book lacks
 
 	lostUnkept int // how many more there are
 
 	uids []uint64 // hashes of the entries' uids, in order
 }
 
-// hashUID hashes a uid, so that of many books no texts are kept.
+// hashUID hashes a uid, so that no texts of the many books are kept.
 func hashUID(uid string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(uid)) // never fails
 	return h.Sum64()
 }
 
-// holds reports whether an entry of the book has a uid.
+// holds reports whether the book has an entry with the uid.
 func (b *book) holds(uid string) bool {
 	_, found := slices.BinarySearch(b.uids, hashUID(uid))
 	return found
@@ -72,7 +72,8 @@ func (b *book) read() {
 	}
 }
 
-// judgeBook judges which lorebook a chat names.
+// judgeBook judges whether a chat's two names of its lorebook agree, and whether the
+// book exists.
 func judgeBook(around *Surroundings, c *Chat) {
 	if c.AutoBook != "" && c.AutoBook != c.Lorebook {
 		message := fmt.Sprintf("auto_lorebooks names %q, world_info %q", clip(c.AutoBook), clip(c.Lorebook))
@@ -86,8 +87,8 @@ func judgeBook(around *Surroundings, c *Chat) {
 	}
 }
 
-// judgeSharedBooks judges which chats of all that are known write one lorebook. The
-// chat that began first keeps it.
+// judgeSharedBooks finds chats that write the same lorebook, among all that are known.
+// The chat that began first keeps it.
 func judgeSharedBooks(around *Surroundings, families []*folk) {
 	// the writers of a book, the chats of each folder together
 	byBook := map[string][][]*Chat{}
@@ -145,7 +146,7 @@ func judgeSharedBooks(around *Surroundings, families []*folk) {
 	}
 }
 
-// judgeBookFile judges a lorebook by itself. What no chat uses gives infos at most.
+// judgeBookFile judges a lorebook by itself. Findings in one that no chat uses are infos.
 func judgeBookFile(b *book, used bool) []Finding {
 	var fs findings
 	add := func(f Finding) {
@@ -187,7 +188,7 @@ func judgeBookFile(b *book, used bool) []Finding {
 	return fs.all()
 }
 
-// reason takes the path off an error: it stands in the finding.
+// reason returns an error without its path, which the finding already has.
 func reason(err error) string {
 	if damage, ok := errors.AsType[*jsonl.Damage](err); ok {
 		return damage.Reason

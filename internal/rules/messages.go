@@ -21,7 +21,7 @@ func judgeShape(l *jsonl.Line, b *batch) {
 	}
 	text(keyName, "name")
 	text(keyMes, "mes")
-	// of any other kind its truth counts, as JavaScript has it
+	// any other value counts as true or false, as in JavaScript
 	if user, ok := l.Value(keyIsUser); !ok || rawjson.KindOf(user) == rawjson.Null {
 		b.note(found{rule: MessageShape, severity: Warning, number: l.Number, index: l.Index, message: "is_user is missing: the message counts as the character's"})
 	}
@@ -59,8 +59,8 @@ func sameKeyBefore(l *jsonl.Line, members []jsonl.Member, key []byte) bool {
 	return false
 }
 
-// judgeSwipes judges swipe_id, swipes and swipe_info. What is missing or null is
-// filled in by SillyTavern when the message is swiped, and is no finding.
+// judgeSwipes judges swipe_id, swipes and swipe_info. What is missing or null is no
+// finding: SillyTavern fills it in when the message is swiped.
 func judgeSwipes(l *jsonl.Line, b *batch) {
 	swipes, ok := l.Value(keySwipes)
 	if kind := rawjson.KindOf(swipes); ok && kind != rawjson.Array && kind != rawjson.Null {
@@ -86,8 +86,8 @@ func judgeSwipes(l *jsonl.Line, b *batch) {
 	}
 }
 
-// judgeChoice judges swipe_id, and the swipe that it chooses of the n in
-// swipes, which is nil where there is no list of swipes.
+// judgeChoice judges swipe_id, and the swipe that it chooses of the n in swipes. swipes
+// is nil if there is no list of swipes.
 func judgeChoice(l *jsonl.Line, b *batch, swipes []byte, n int) {
 	mes, hasText := l.Value(keyMes)
 	hasText = hasText && rawjson.KindOf(mes) == rawjson.String
@@ -115,7 +115,7 @@ func judgeChoice(l *jsonl.Line, b *batch, swipes []byte, n int) {
 		}
 		return
 	case isInt && id == 0 && n == 0:
-		return // SillyTavern makes a swipe of the text
+		return // SillyTavern turns the text into a swipe
 	case !isInt || id < 0 || id >= n:
 		bad(fmt.Sprintf("swipe_id is %s, but %s", clip(string(raw)), countOf(n, "swipe")), raw)
 		return
@@ -137,7 +137,7 @@ func countOf(n int, what string) string {
 	}
 }
 
-// swipeID is rawjson.Int, quicker for the numbers that swipe_id has.
+// swipeID is rawjson.Int with a fast path for one digit.
 func swipeID(raw []byte) (int, bool) {
 	if len(raw) == 1 && raw[0] >= '0' && raw[0] <= '9' {
 		return int(raw[0] - '0'), true
@@ -145,9 +145,9 @@ func swipeID(raw []byte) (int, bool) {
 	return rawjson.Int(raw)
 }
 
-// SwipeIs reports whether swipe id of the n in the list swipes is the text mes.
-// The first and the last swipe, one of which is nearly always the chosen one,
-// are compared where they lie.
+// SwipeIs reports whether swipe id of the n in the raw list swipes is the same text as
+// the raw string mes. The first and the last swipe are compared in place, since one of
+// them is nearly always the chosen one.
 func SwipeIs(swipes []byte, n, id int, mes []byte) bool {
 	if id == n-1 && lastIs(swipes, mes) || id == 0 && firstIs(swipes, mes) {
 		return true
@@ -166,8 +166,8 @@ func firstIs(swipes, mes []byte) bool {
 	return bytes.HasPrefix(swipes[1:], mes)
 }
 
-// lastIs reports whether the list certainly ends with the text. What ends in
-// the same bytes is the same string, unless its opening quote is an escaped one.
+// lastIs reports whether the list certainly ends with the text. An element that ends
+// in the same bytes is the same string, unless the first quote of them is escaped.
 func lastIs(swipes, mes []byte) bool {
 	rest, ok := bytes.CutSuffix(swipes[:len(swipes)-1], mes)
 	return ok && (rest[len(rest)-1] == ',' || rest[len(rest)-1] == '[')

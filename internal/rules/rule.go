@@ -2,7 +2,7 @@ package rules
 
 import "fmt"
 
-// Severity says how bad a finding is.
+// Severity is how bad a finding is.
 type Severity uint8
 
 // The severities, the mildest first.
@@ -28,7 +28,7 @@ func (s Severity) String() string {
 	}
 }
 
-// ParseSeverity reads a severity's name.
+// ParseSeverity returns the severity with the name. The error lists the names.
 func ParseSeverity(s string) (Severity, error) {
 	for _, severity := range [...]Severity{Error, Warning, Info} {
 		if severity.String() == s {
@@ -38,25 +38,25 @@ func ParseSeverity(s string) (Severity, error) {
 	return 0, fmt.Errorf("unknown severity %q; choose error, warning or info", s)
 }
 
-// Mending says what repair does about a rule's findings.
+// Mending is what repair does about a rule's findings.
 type Mending uint8
 
-// The ways. Even what is Mended may be left where mending it would be a guess;
-// the rule's page in docs/rules.md says when.
+// The ways of mending. Repair leaves even a Mended finding where it would have to
+// guess; the rule's section in docs/rules.md says when.
 const (
 	ByHand  Mending = iota // nothing: a person must decide
 	Mended                 // repair mends it
 	OnOrder                // repair mends it only when the rule is asked for by name
 )
 
-// Rule is one thing that can be wrong.
+// Rule describes one problem that check looks for.
 type Rule struct {
 	ID       string
 	Family   string
 	Severity Severity
 	Summary  string // one line, without a full stop
 	Effect   string // what SillyTavern or an extension does because of it
-	Mend     string // how it is mended by hand; where repair mends it, what repair does
+	Mend     string // what repair does about it, or how to mend it by hand
 	Mending  Mending
 }
 
@@ -145,7 +145,7 @@ func (id ID) String() string { return table[id].ID }
 // Rule returns the rule itself.
 func (id ID) Rule() *Rule { return &table[id] }
 
-// All lists every rule in the order of the families.
+// All returns every rule in the order of the families.
 func All() []ID {
 	ids := make([]ID, ruleCount)
 	for i := range ids {
@@ -154,7 +154,7 @@ func All() []ID {
 	return ids
 }
 
-// Find returns the rule with a name.
+// Find returns the rule with the name. The error names an unknown one.
 func Find(name string) (ID, error) {
 	for id := range table {
 		if table[id].ID == name {
@@ -167,7 +167,7 @@ func Find(name string) (ID, error) {
 // Set is a set of rules.
 type Set uint64
 
-// SetOf makes a set.
+// SetOf returns the set of the rules.
 func SetOf(ids ...ID) Set {
 	var s Set
 	for _, id := range ids {
@@ -179,7 +179,7 @@ func SetOf(ids ...ID) Set {
 // Has reports whether the rule is in the set.
 func (s Set) Has(id ID) bool { return s>>id&1 == 1 }
 
-// Mendable is every rule that repair mends without being asked for it by name.
+// Mendable returns the rules that repair mends without being asked by name.
 func Mendable() Set {
 	var s Set
 	for id := range table {

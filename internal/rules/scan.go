@@ -9,8 +9,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// scan is the reading of one chat: judge judges lines side by side, fold puts
-// what comes of it together, in the lines' order.
+// scan is the reading of one chat. judge judges lines concurrently; fold combines the
+// results in the lines' order.
 type scan struct {
 	chat   *Chat
 	now    time.Time
@@ -20,18 +20,18 @@ type scan struct {
 
 	head      head
 	hasHead   bool   // head was read
-	headHash  uint64 // of that line
+	headHash  uint64 // of the header's line
 	watch     watch
 	torn      *found // a line that is not JSON, while it may be the last one
-	tornFrom  int    // the first of the lines that are not JSON up to that one
-	lastLine  int    // the last line that is not blank, and the first
-	firstLine int
-	date      date // of the last message that has one
-	crlf      int  // lines that end in CR LF, and the first of them
-	crlfLine  int
+	tornFrom  int    // where the run of lines that are not JSON up to that one begins
+	lastLine  int    // the last line that is not blank
+	firstLine int    // the first line that is not blank
+	date      date   // of the last message that has one
+	crlf      int    // number of lines that end in CR LF
+	crlfLine  int    // the first of them
 }
 
-// fold puts a batch behind those before it.
+// fold adds a batch to those before it.
 func (s *scan) fold(b *batch, base jsonl.Base, damage jsonl.Damages) error {
 	c := s.chat
 	survived := len(b.hashes)
@@ -57,7 +57,7 @@ func (s *scan) fold(b *batch, base jsonl.Base, damage jsonl.Damages) error {
 	return nil
 }
 
-// ends joins how the batch's lines begin and end to those before.
+// ends adds up the batch's first and last lines, torn ones and line ends.
 func (s *scan) ends(b *batch, base jsonl.Base) {
 	if b.lines > 0 {
 		goesOn := s.torn != nil && b.tornFrom == b.head
@@ -104,7 +104,7 @@ func (s *scan) findings(b *batch, base jsonl.Base, shift int) {
 	}
 }
 
-// headers judges the batch's headers that are not the first line.
+// headers judges headers of the batch that are not the chat's first line.
 func (s *scan) headers(b *batch, base jsonl.Base, shift int) {
 	c := s.chat
 	for _, h := range b.headers {
@@ -125,7 +125,7 @@ func (s *scan) headers(b *batch, base jsonl.Base, shift int) {
 	}
 }
 
-// links rolls the hash of the messages on, and keeps the links on them.
+// links updates the rolling hash of the messages, and keeps the links on them.
 func (s *scan) links(b *batch, base jsonl.Base, shift int) {
 	c, links := s.chat, b.links
 	for i, h := range b.hashes {
@@ -145,10 +145,10 @@ func (s *scan) links(b *batch, base jsonl.Base, shift int) {
 	}
 }
 
-// maxLinks is how many links of a chat are kept and judged.
+// maxLinks is the number of links of a chat that are kept and judged.
 const maxLinks = 100_000
 
-// begin meets the first surviving line.
+// begin takes the first surviving line, which may be the header.
 func (s *scan) begin(b *batch, base jsonl.Base) {
 	c := s.chat
 	c.FirstLine = base.Line + b.lead + 1
@@ -161,7 +161,7 @@ func (s *scan) begin(b *batch, base jsonl.Base) {
 	}
 }
 
-// finish judges what only the whole chat tells.
+// finish judges what takes the whole chat. size is the file's, in bytes.
 func (s *scan) finish(size int64) {
 	c := s.chat
 	if s.torn != nil {
@@ -192,7 +192,7 @@ func (s *scan) finish(size int64) {
 	}
 }
 
-// dates joins the batch's dates to those before.
+// dates compares the batch's first date with the last one before it.
 func (s *scan) dates(b *batch, base jsonl.Base, shift int) {
 	d := b.first
 	if !d.known {
@@ -206,8 +206,8 @@ func (s *scan) dates(b *batch, base jsonl.Base, shift int) {
 	s.date = b.latest
 }
 
-// endTorn reports the line that waits: one that is not JSON is torn-tail where
-// it is the last of the file.
+// endTorn reports the waiting line that is not JSON, under id: torn-tail if it is the
+// last of the file.
 func (s *scan) endTorn(id ID) {
 	if f := s.torn; f != nil {
 		s.chat.report(id, f.number, f.column, f.message)
@@ -215,8 +215,8 @@ func (s *scan) endTorn(id ID) {
 	}
 }
 
-// judgeState judges what extensions keep in the metadata of a chat that is checked, beside
-// its messages.
+// judgeState judges what extensions keep in the metadata of a checked chat against its
+// messages.
 func (s *scan) judgeState() {
 	c, md := s.chat, s.head.metadata
 	report := func(id ID, message string) { c.report(id, c.HeaderLine, 0, clip(message)) }
@@ -236,7 +236,7 @@ func (s *scan) judgeState() {
 	}
 }
 
-// watched holds what the batch's messages say against what the metadata says of them.
+// watched notes what the batch's messages say about what the metadata names.
 func (s *scan) watched(b *batch, base jsonl.Base, shift int) {
 	c := s.chat
 	if !c.checked {

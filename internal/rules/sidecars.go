@@ -13,8 +13,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// judgeSidecars judges the sidecars that Luker keeps beside a chat (FORMATS.md A1, A2), but
-// for floor logs, which are judged with the messages.
+// judgeSidecars judges the sidecars that Luker keeps beside a chat (FORMATS.md A1, A2), except
+// floor logs, which are judged with the messages.
 func judgeSidecars(around *Surroundings, c *Chat) {
 	sidecars := around.Folder(c.Folder).Sidecars(c.Name)
 	logged := map[string]bool{} // namespaces that have a log
@@ -66,7 +66,7 @@ func judgeCharacterStates(dir userdir.Dir) (out []Finding) {
 	return out
 }
 
-// judgeChatSync judges the slug that Luker keeps beside the header's.
+// judgeChatSync compares the slug in Luker's sidecar with the header's.
 func judgeChatSync(c *Chat, path string) {
 	raw, damage := readSidecar(path)
 	slug, _ := rawjson.Lookup(raw, "integrity")
@@ -79,7 +79,7 @@ func judgeChatSync(c *Chat, path string) {
 	}
 }
 
-// readSidecar reads a sidecar, which is one JSON object.
+// readSidecar reads a sidecar, which must be one JSON object; damage is why it cannot.
 func readSidecar(path string) (_ []byte, damage string) {
 	raw, _, err := safefile.Read(path)
 	switch {

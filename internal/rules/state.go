@@ -11,14 +11,14 @@ import (
 	"stchat/internal/userdir"
 )
 
-// State is what repair must know of a chat's messages to mend what extensions keep in its
-// metadata.
+// State is what repair must know about a chat's messages to mend what extensions keep in
+// its metadata.
 type State struct {
-	Scenes map[int]bool // that versions of the running recap are made at: whether the message has a recap
+	Scenes map[int]bool // by message at which a version of the running recap is made: whether it has a scene recap
 	Places illustrator.Places
 }
 
-// OnState returns the rules of what extensions keep in the metadata that repair mends.
+// OnState returns the rules about what extensions keep in the metadata that repair mends.
 func OnState() Set {
 	return SetOf(PendingOld, RecapScene, RecapVersion, BeyondEnd, MemoryBook, PromptShape, PromptDangling, PromptDrift)
 }
@@ -85,7 +85,7 @@ func judgeIndex(around *Surroundings, c *Chat, md *rawjson.Object, report func(I
 	}
 }
 
-// judgePictures judges whether the images that prompts made are there.
+// judgePictures judges whether the images that prompts made exist.
 func judgePictures(c *Chat, registry *illustrator.Registry, dir userdir.Dir) {
 	registry.Pictures(func(raw []byte) {
 		if strings.HasPrefix(string(raw[:min(len(raw), 6)]), `"data:`) {

@@ -10,12 +10,12 @@ import (
 	"stchat/internal/userdir"
 )
 
-// judgeStrays judges what lies in the chats folders of a user folder and belongs
-// to nothing: files that only look like chats, sidecars, whole folders;
-// and the state beside the characters' cards.
+// judgeStrays judges what belongs to nothing in the chats folders of a user folder:
+// files that only look like chats, sidecars and whole folders. It also judges the state
+// beside the characters' cards.
 func judgeStrays(around *Surroundings, dir userdir.Dir) (out []Finding) {
 	cards := cardFolders(dir)
-	entries, _ := os.ReadDir(dir.Chats()) // whoever reads the chats says why it cannot be read
+	entries, _ := os.ReadDir(dir.Chats()) // an error is reported where the chats are read
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
@@ -47,11 +47,11 @@ func strayIn(f *library.Folder) (out []Finding) {
 	return out
 }
 
-// cardExtension is that of a character's card.
+// cardExtension is the file name extension of a character's card.
 const cardExtension = ".png"
 
 // cardFolders returns the chats folders of the characters that have a card: the
-// card's name less the first ".png" (SillyTavern src/endpoints/chats.js).
+// card's name without the first ".png" (SillyTavern src/endpoints/chats.js).
 func cardFolders(dir userdir.Dir) map[string]bool {
 	entries, _ := os.ReadDir(dir.Characters())
 	folders := map[string]bool{}

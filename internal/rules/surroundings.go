@@ -12,8 +12,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Surroundings looks up what lies around chats, each thing once. It is safe for
-// use by several goroutines at once.
+// Surroundings looks up the files around chats, each once. It is safe for concurrent
+// use.
 type Surroundings struct {
 	library.Library
 	books library.Once[*book]           // by path
@@ -21,13 +21,13 @@ type Surroundings struct {
 }
 
 // LinkTarget returns the name of the chat in the folder to which a link by name
-// leads: that of the file which SillyTavern's server makes of it. ok is false
-// where there is none.
+// leads: that of the file that SillyTavern's server makes of it. ok is false if
+// there is none.
 func (s *Surroundings) LinkTarget(folder, name string) (target string, ok bool) {
 	return s.Folder(folder).Target(name)
 }
 
-// listing returns the groups that list a group chat.
+// listing returns the groups that list a group chat, none if they cannot be read.
 func (s *Surroundings) listing(c *Chat) []*group.File {
 	if c.Kind != userdir.Group || !c.HasDir {
 		return nil
@@ -39,7 +39,7 @@ func (s *Surroundings) listing(c *Chat) []*group.File {
 	return set.Listing(c.Name)
 }
 
-// book digests the lorebook that a chat in the user folder calls name.
+// book returns the record of the lorebook that a chat in the user folder calls name.
 func (s *Surroundings) book(dir userdir.Dir, name string) *book {
 	path, err := s.Book(dir, name)
 	switch _, unsafe := errors.AsType[*userdir.UnsafeNameError](err); {
@@ -56,8 +56,8 @@ func (s *Surroundings) book(dir userdir.Dir, name string) *book {
 }
 
 // RecapErased reports whether Auto-Recap would replace the chat's running recap
-// by an empty one: it is of another chat, the chat has no parent, and it does
-// not look imported, which it does when its lorebook is not there.
+// with an empty one: the recap is of another chat, the chat has no parent, and it does
+// not look imported, as it would if its lorebook were missing.
 func (s *Surroundings) RecapErased(c *Chat) bool {
 	if c.recap.versions == 0 || c.recap.chatID == c.Name || c.MainChat != "" {
 		return false
@@ -66,7 +66,7 @@ func (s *Surroundings) RecapErased(c *Chat) bool {
 }
 
 // keepingMetadata returns the group files that hold metadata of a group chat,
-// whether they list it or not; unread says that some cannot be read.
+// whether they list it or not; unread reports that some cannot be read.
 func (s *Surroundings) keepingMetadata(c *Chat) (files []*group.File, unread bool) {
 	if c.Kind != userdir.Group || !c.HasDir {
 		return nil, false
@@ -78,8 +78,8 @@ func (s *Surroundings) keepingMetadata(c *Chat) (files []*group.File, unread boo
 	return set.Keeping(c.Name), len(set.Bad) > 0
 }
 
-// OldGroups returns the group files that hold metadata of the chat in the layout
-// up to SillyTavern 1.14, and what the first of them holds.
+// OldGroups returns the groups that list the chat and hold metadata of it in the layout
+// up to SillyTavern 1.14, and the metadata that the first of them holds.
 func (s *Surroundings) OldGroups(c *Chat) (files []*group.File, metadata []byte) {
 	for _, g := range s.listing(c) {
 		if raw, ok := g.OldMetadata(c.Name); ok {
@@ -92,8 +92,8 @@ func (s *Surroundings) OldGroups(c *Chat) (files []*group.File, metadata []byte)
 	return files, metadata
 }
 
-// GroupOf returns the group that should list the chat and does not, nil where it is
-// not known.
+// GroupOf returns the group that should list the chat but does not, nil if it is not
+// known.
 func (s *Surroundings) GroupOf(c *Chat) *group.File {
 	if c.Group == "" {
 		return nil
@@ -122,12 +122,12 @@ func (s *Surroundings) OldGroup(c *Chat) (files []*group.File, metadata []byte) 
 	return []*group.File{f}, metadata
 }
 
-// isBegun reports whether a group's chat that is not there has only been put into its
-// list: SillyTavern greets in it, and makes its file, when it is first opened. The undo
-// records tell.
+// isBegun reports whether the undo records show that a chat without a file was only put
+// into its group's list: SillyTavern makes the file, with the greetings, when the chat is
+// first opened.
 func (s *Surroundings) isBegun(dir userdir.Dir, g *group.File, chat string) bool {
 	begun := s.begun.Get(dir.Root, func() map[listed]bool {
-		records, _, _ := changeset.Records(dir.Root) // without them there is a finding more
+		records, _, _ := changeset.Records(dir.Root) // without them there is one more finding
 		begun := map[listed]bool{}
 		for _, r := range records {
 			for _, step := range r.Steps() {

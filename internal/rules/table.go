@@ -1,6 +1,6 @@
 package rules
 
-// The families, as docs/rules.md has them.
+// The families, as docs/rules.md names them.
 const (
 	fileFamily       = "file"
 	messageFamily    = "messages"
@@ -12,8 +12,8 @@ const (
 	attachmentFamily = "attachments"
 )
 
-// table has every rule; it is never changed. The facts are FORMATS.md's and
-// those of the sources that it names.
+// table has every rule; it is never changed. The facts come from FORMATS.md and
+// the sources that it names.
 var table = [ruleCount]Rule{
 	UnfinishedChange: {
 		ID: "unfinished-change", Family: fileFamily, Severity: Error,

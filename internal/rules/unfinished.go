@@ -8,8 +8,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Unfinished returns the finding about a change that a run which died began in
-// a root.
+// Unfinished returns the finding about a change in root that an interrupted run left.
 func Unfinished(root string, e changeset.Ended) Finding {
 	f := Finding{
 		Rule: UnfinishedChange, Severity: Error, Path: filepath.Join(root, userdir.Own), Index: -1,

@@ -6,15 +6,15 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// watch is what the metadata says of messages, beside what the messages themselves say: it
-// is as large as the metadata, however long the chat is.
+// watch is what the metadata says about messages, and what the messages themselves say. Its
+// size follows the metadata, not the chat's length.
 type watch struct {
-	scenes   map[int]bool // that versions of the running recap are made at: whether the message has a recap
+	scenes   map[int]bool // by message at which a version of the running recap is made: whether it has a scene recap
 	registry *illustrator.Registry
 	places   illustrator.Places
 }
 
-// newWatch reads what is to be watched for.
+// newWatch reads from the metadata what to watch for.
 func newWatch(metadata *rawjson.Object) watch {
 	w := watch{scenes: map[int]bool{}, registry: illustrator.Read(metadata), places: illustrator.Places{}}
 	running, _ := autorecap.RunningIn(metadata)
@@ -26,7 +26,7 @@ func newWatch(metadata *rawjson.Object) watch {
 	return w
 }
 
-// mark is a marker of a prompt in a message; line and index are those in the batch.
+// mark is a marker of a prompt in a message; number and index are counted in the batch.
 type mark struct {
 	id                    string
 	number, column, index int

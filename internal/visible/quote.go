@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Args returns paths as the last arguments of a command that is shown: quoted,
-// and behind a -- where one could be taken for a flag.
+// Args returns paths as the last arguments of a command to be shown: quoted, and after
+// a -- if one could be taken for a flag.
 func Args(paths ...string) string {
 	var words []string
 	if slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, "-") }) {
@@ -19,8 +19,8 @@ func Args(paths ...string) string {
 	return strings.Join(words, " ")
 }
 
-// Quote returns s as a shell of this system reads it, and as it is where nothing
-// in it needs quoting.
+// Quote returns s quoted for a shell of this system, or s itself if nothing in it needs
+// quoting.
 func Quote(s string) string {
 	if runtime.GOOS == "windows" {
 		return quoteWindows(s)
@@ -28,7 +28,7 @@ func Quote(s string) string {
 	return quotePOSIX(s)
 }
 
-// quotePOSIX uses single quotes, and $'…' where s has hidden characters.
+// quotePOSIX uses single quotes, and $'…' if s has hidden characters.
 func quotePOSIX(s string) string {
 	switch {
 	case !plain(s):
@@ -39,9 +39,9 @@ func quotePOSIX(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// quoteWindows uses double quotes, which cmd and PowerShell read alike. Only
-// PowerShell takes $ and ` for something else in them, and reads single quotes:
-// it is what such a name is quoted for.
+// quoteWindows uses double quotes, which cmd and PowerShell read alike. Only in
+// PowerShell do $ and ` mean something in them, and only PowerShell reads single quotes,
+// so names with those characters are quoted for PowerShell.
 func quoteWindows(s string) string {
 	switch {
 	case plain(s) && bare(s, `\/._-+:`):
@@ -52,7 +52,8 @@ func quoteWindows(s string) string {
 	return `"` + Text(s) + `"`
 }
 
-// bare reports whether s has nothing but letters, digits and the given characters.
+// bare reports whether s is not empty and has only letters, digits and the characters in
+// others.
 func bare(s, others string) bool {
 	return s != "" && strings.IndexFunc(s, func(r rune) bool {
 		letter := r >= 0x80 || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'

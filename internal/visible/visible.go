@@ -1,10 +1,9 @@
-// Package visible makes text that came from files fit to be shown: a chat is a
-// stranger's file and must not drive the terminal, break a table or reorder
-// what is read.
+// Package visible makes text from files safe to show: a chat is a stranger's file
+// and must not control the terminal, break a table or reorder what is read.
 //
-// Control characters (C0, C1, DEL), bidirectional controls and bytes that are
-// not UTF-8 are shown as escapes; everything else stays as it is. Widths count
-// terminal cells, since names are often Chinese or Japanese.
+// Control characters (C0, C1, DEL), bidirectional controls, other invisible format
+// characters and bytes that are not UTF-8 are shown as escapes; everything else stays
+// as it is. Widths count terminal cells, since names are often Chinese or Japanese.
 package visible
 
 import (
@@ -19,8 +18,9 @@ import (
 )
 
 // hidden reports whether a rune must not reach a terminal: controls, the
-// bidirectional marks, embeddings, overrides and isolates (UAX #9), the line
-// and paragraph separators, and language tags that nobody sees.
+// bidirectional marks, embeddings, overrides and isolates (UAX #9), the line and
+// paragraph separators, the byte order mark, and deprecated format characters and
+// language tags, which nobody sees.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r < 0xa0:
@@ -43,8 +43,8 @@ func plain(s string) bool {
 	return true
 }
 
-// Text returns s on one line with all that a terminal would obey or hide shown
-// as escapes: \n, \t, \x1b, \u202e, and \xff for a byte that is not UTF-8.
+// Text returns s on one line, with everything that a terminal would obey or hide
+// escaped: \n, \t, \x1b, \u202e, and \xff for a byte that is not UTF-8.
 func Text(s string) string {
 	if plain(s) {
 		return s
@@ -96,9 +96,9 @@ func Lines(s string) string {
 	return b.String()
 }
 
-// JSON returns encoded JSON with the hidden characters that stand raw in it
-// written as \uXXXX, and with U+FFFD for what is not UTF-8, as JavaScript would
-// read it. Both can only stand inside strings.
+// JSON returns encoded JSON with the hidden characters that it contains unescaped
+// written as \uXXXX, and with U+FFFD for what is not UTF-8, as JavaScript would read
+// it. Valid JSON has both only in strings.
 func JSON(b []byte) []byte {
 	b = rawjson.ToUTF8(b)
 	if bytes.IndexFunc(b, needsEscape) < 0 {
@@ -124,8 +124,8 @@ func JSON(b []byte) []byte {
 // needsEscape leaves out what structures JSON: the white space between values.
 func needsEscape(r rune) bool { return hidden(r) && r != '\n' && r != '\t' && r != '\r' }
 
-// Clip returns the first bytes of s, at most n, with … where something was cut;
-// no character is cut in two.
+// Clip returns at most the first n bytes of s, followed by … if something was cut. It
+// does not split a character.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -136,15 +136,16 @@ func Clip(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// Width returns the cells that s takes on a terminal. s must be shown text, as
-// Text gives it.
+// Width returns the number of cells that s takes on a terminal. s must be safe to show, as
+// [Text] returns it.
 func Width(s string) int { return runewidth.StringWidth(s) }
 
-// Truncate cuts s to at most cells, ending in … where something was cut.
+// Truncate cuts s to at most so many cells, including a … at the end if something was
+// cut.
 func Truncate(s string, cells int) string { return runewidth.Truncate(s, cells, "…") }
 
-// TruncateLeft cuts the beginning of s, so that at most cells are left, with … in
-// front where something was cut.
+// TruncateLeft cuts the beginning of s so that at most so many cells are left, including
+// a … in front if something was cut.
 func TruncateLeft(s string, cells int) string {
 	if Width(s) <= cells {
 		return s
@@ -152,7 +153,7 @@ func TruncateLeft(s string, cells int) string {
 	return runewidth.TruncateLeft(s, Width(s)-cells+1, "…")
 }
 
-// Pad fills s with spaces to cells, and leaves a longer one as it is.
+// Pad appends spaces to s until it takes so many cells; a wider s stays as it is.
 func Pad(s string, cells int) string {
 	return s + strings.Repeat(" ", max(0, cells-Width(s)))
 }
