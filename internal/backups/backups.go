@@ -24,7 +24,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Limit is how many backups SillyTavern keeps of what begins with one key
+// Limit is how many backups whose names begin with one key SillyTavern keeps
 // (backups.common.numberOfBackups, unless the user configured it otherwise).
 const Limit = 50
 
@@ -36,7 +36,7 @@ const (
 // Backup is one copy of a chat.
 type Backup struct {
 	Path  string
-	Key   string    // empty where the name has no time at its end, so that it cannot be told
+	Key   string    // empty if the name does not end in a time, so that the key is unknown
 	At    time.Time // when it was made: by its name, else by its modification time
 	Dated bool      // At is by its name
 	Size  int64
@@ -82,9 +82,9 @@ func of(path string, info fs.FileInfo) Backup {
 	return b
 }
 
-// Parse reads the name of a backup's file: its key, which is found from the right,
-// since a key can look like a time, and the time in the given zone. dated is false
-// where that is no time (month 13) or the name has none; then there may still be a key.
+// Parse reads the name of a backup's file: its key, which is found from the right, since a
+// key can look like a time, and the time in the given zone. dated is false if the name has
+// no time, or one that does not exist (month 13); in the latter case it still has a key.
 func Parse(file string, zone *time.Location) (key string, at time.Time, dated bool) {
 	if !strings.HasPrefix(file, prefix) || !userdir.HasExtension(file) {
 		return "", time.Time{}, false

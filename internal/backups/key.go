@@ -24,7 +24,7 @@ func Keys(name string) []string {
 	return []string{key + "_" + hex.EncodeToString(sum[:4]), key}
 }
 
-// keyOf is name with each UTF-16 unit but [a-zA-Z0-9] made a _, in lower case.
+// keyOf returns name in lower case, with each UTF-16 unit outside [a-zA-Z0-9] made a _.
 func keyOf(name string) string {
 	var b strings.Builder
 	for _, r := range name {

@@ -12,7 +12,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Owner is whose backups have a key: a character, or one chat of a group.
+// Owner is a possible owner of backups: a character, or one chat of a group.
 type Owner struct {
 	Kind userdir.Kind // Solo or Group
 	Name string       // the character's folder, or the group chat's name
@@ -21,7 +21,7 @@ type Owner struct {
 	Group string
 }
 
-// Owners is who may own which backups in a user folder.
+// Owners are the possible owners of the backups in a user folder.
 type Owners map[string][]Owner // by key
 
 // FindOwners lists the characters, by their folders of chats and their cards, and the
@@ -61,8 +61,8 @@ func FindOwners(dir userdir.Dir, groups *group.Set) Owners {
 	return owners
 }
 
-// namesIn returns the names of the files with an extension in a folder, without it, or
-// of its folders where that is empty. A folder that cannot be read has none.
+// namesIn returns the names of the files with an extension in a folder, without it, or if
+// ext is empty, of its subfolders. For a folder that cannot be read it returns none.
 func namesIn(folder, ext string) (found []string) {
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
@@ -80,7 +80,7 @@ func namesIn(folder, ext string) (found []string) {
 	return found
 }
 
-// Quota is how the places of one key are taken.
+// Quota is the use of the places of one key.
 type Quota struct {
 	Key    string
 	Used   int // files whose names begin as the key's backups do: beyond the limit, a save deletes the oldest
@@ -93,8 +93,8 @@ type Share struct {
 	Used int
 }
 
-// Quotas returns the quota of each of the keys that has one or more backups, sorted by
-// key. Others are the keys of which a save under this one deletes backups too.
+// Quotas returns the quota of each key that has backups, sorted by key. Others are the keys
+// whose backups a save under this one deletes, too.
 func (f *Folder) Quotas() []Quota {
 	var quotas []Quota
 	for _, key := range f.keys() {

@@ -53,7 +53,8 @@ type part struct {
 	json     *rawjson.Object
 }
 
-// Find returns the card of the character whose chats lie in a folder of that name.
+// Find returns the card of the character whose chats are in a folder of that name. The error
+// is an [ErrMissing] if there is none.
 func Find(dir userdir.Dir, folder string) (path string, err error) {
 	for _, ext := range []string{".png", ".json"} {
 		path := filepath.Join(dir.Characters(), folder+ext)
@@ -84,7 +85,7 @@ func Open(path string) (*Card, error) {
 	return c, nil
 }
 
-// Parse takes raw as the content of the card at path; it aliases raw.
+// Parse reads raw as the content of the card at path; the card aliases raw.
 func Parse(raw []byte, path string) (*Card, error) {
 	c := &Card{Path: path, raw: raw}
 	var err error
@@ -148,8 +149,8 @@ func (c *Card) WithChat(chat string) ([]byte, error) {
 	})
 }
 
-// WithBook returns the card's bytes with its lorebook, data.extensions.world, called to
-// where it was called from.
+// WithBook returns the card's bytes with the lorebook's name in data.extensions.world changed
+// from from to to; any other name stays.
 func (c *Card) WithBook(from, to string) ([]byte, error) {
 	return c.with(func(json []byte) ([]byte, error) {
 		raw, _ := rawjson.Lookup(json, "data", "extensions", "world")

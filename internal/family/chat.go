@@ -10,7 +10,7 @@ import (
 	"stchat/internal/safefile"
 )
 
-// Chat is what kinship is judged by, and what came of it.
+// Chat is a chat with what its kinship is judged by, and the result.
 type Chat struct {
 	Path  string
 	Name  string
@@ -44,14 +44,14 @@ type Message struct {
 	Off  int64 // where its line begins in the file
 }
 
-// Link is a name on a message.
+// Link is a name of a checkpoint or branch on a message.
 type Link struct {
 	Kind  Kind // Checkpoint or Branch
 	Name  string
 	Index int
 }
 
-// Via says what leads from a chat to its parent.
+// Via is the evidence that leads from a chat to its parent.
 type Via string
 
 // The evidence for a parent, the strongest first.
@@ -74,7 +74,7 @@ const (
 	Copy           Role = "copy" // it has nothing of its own, and nothing names it
 )
 
-// Kin is what came of judging a chat. It is filled by [New].
+// Kin is the result of judging a chat. It is filled in by [New].
 type Kin struct {
 	Parent   *Chat
 	Via      Via
@@ -97,7 +97,7 @@ type Point struct {
 // Edited returns how many messages up to the point the parent does not have.
 func (p Point) Edited() int { return p.At + 1 - p.Shared }
 
-// Own returns how many messages the chat has behind the point.
+// Own returns how many messages the chat has after the point.
 func (c *Chat) Own() int {
 	if c.Parent == nil {
 		return len(c.Messages)
@@ -133,7 +133,7 @@ func (c *Chat) inherited(depth int) bool {
 	return c.Parent != nil && c.Via != ByContent && c.At >= depth-1
 }
 
-// head takes what the header says.
+// head fills in what the header says.
 func (c *Chat) head(from *chat.Chat) {
 	md := from.Metadata()
 	text := func(path ...string) string {

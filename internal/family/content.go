@@ -12,17 +12,17 @@ type parting struct {
 	depth int // how many messages both begin with
 }
 
-// stretch is chats that begin with the same messages.
+// stretch is a set of chats that begin with the same messages.
 type stretch struct {
 	chats []*Chat
-	depth int     // how many messages they are known to share, then how many they do
-	heads []*Chat // the trunks of those that go on together; nil: of the stretch in tails
+	depth int     // how many messages they are known to share; after extend, how many they do
+	heads []*Chat // the trunk of each part that goes on together; nil: that of the stretch in tails
 	tails []int   // the number of that stretch
 }
 
-// partings finds for every chat with kin where it leaves their trunk. inherited says
-// that the message before a depth is not a chat's own but its parent's: such a chat
-// is no trunk there, if another can be.
+// partings finds for every chat with kin where it leaves their trunk. inherited reports
+// whether the message before a depth is not a chat's own but its parent's: such a chat is no
+// trunk there, if another can be.
 func partings(chats []*Chat, inherited func(c *Chat, depth int) bool) map[*Chat]parting {
 	var begun []*Chat
 	for _, c := range chats {
@@ -65,7 +65,7 @@ func partings(chats []*Chat, inherited func(c *Chat, depth int) bool) map[*Chat]
 	return found
 }
 
-// extend goes on as far as all chats of the stretch do together.
+// extend increases depth as far as all chats of the stretch go on together.
 func (s *stretch) extend() {
 	first := s.chats[0].Messages
 	for s.depth < len(first) {
@@ -78,7 +78,7 @@ func (s *stretch) extend() {
 	}
 }
 
-// split parts the chats of a stretch by their next message, and appends to list the
+// split divides the chats of a stretch by their next message, and appends to list the
 // stretches of those that go on together.
 func (s *stretch) split(list []*stretch) []*stretch {
 	next := func(c *Chat) []byte {

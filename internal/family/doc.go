@@ -1,5 +1,5 @@
-// Package family knows who names whom: which chats of a character or a group grew
-// from which, at which message, and what else names a chat. It reads and never
+// Package family finds out how chats are related: which chats of a character or a group
+// grew from which, at which message, and what else names a chat. It reads and never
 // writes.
 //
 // A chat's parent is the first chat of the same owner that one of these leads to
@@ -17,5 +17,5 @@
 // its children. A chat that ends there is a copy of the trunk.
 //
 // No chat is its own ancestor in a [Graph]: a circle is cut at the chat that began
-// first. Nothing here recurses, so a chain of a hundred thousand chats is no matter.
+// first. Nothing here recurses, so a chain of a hundred thousand chats is no problem.
 package family

@@ -10,8 +10,8 @@ import (
 )
 
 // Forks returns where chats part from a parent, as the files at the paths are now; nil
-// for one that cannot be read, and for all where the parent cannot. The messages of one
-// chat at a time are held beside the parent's. The error is that ctx ended.
+// for one that cannot be read, and for all if the parent cannot. Besides the parent's
+// messages, each reader holds those of one chat at a time. The error is that ctx ended.
 func Forks(ctx context.Context, lib *library.Library, parent string, chats []string) ([]*Point, error) {
 	newReader := readers(lib, nil)
 	from := &Chat{Path: parent, Name: userdir.ChatName(parent)}

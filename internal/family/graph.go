@@ -10,24 +10,24 @@ import (
 	"stchat/internal/names"
 )
 
-// Names finds the chat to which a name in a file leads; [library.Folder] does.
+// Names finds the chat to which a name in a file leads; [library.Folder] implements it.
 type Names interface {
 	Target(name string) (chat string, ok bool)
 }
 
-// By says what parents are found by.
+// By selects how parents are found.
 type By int
 
 // The two ways.
 const (
 	ByLinks       By = iota // what is declared, and by content where nothing is
-	ByContentOnly           // what the messages say alone
+	ByContentOnly           // only what the messages say
 )
 
-// Graph is the chats of one folder and how they hang together.
+// Graph is the chats of one folder and how they are related.
 type Graph struct {
 	Chats    []*Chat
-	Circles  [][]*Chat // chats whose main_chats lead around, each circle once
+	Circles  [][]*Chat // chats whose main_chats lead in a circle, each circle once
 	Warnings []Warning
 
 	Folder *library.Folder // set by Read
@@ -48,7 +48,7 @@ type Warning struct {
 	Name string // that it is about
 }
 
-// WarningKind says what a warning is about.
+// WarningKind is what a warning is about.
 type WarningKind int
 
 // The warnings.
@@ -57,8 +57,8 @@ const (
 	SharedNothing                    // a declared parent has none of the chat's messages
 )
 
-// New judges the chats of one folder. They keep their order; of two with one name
-// the first is meant by it.
+// New judges the chats of one folder. They keep their order; a name that two of them have
+// means the first.
 func New(names Names, chats []*Chat, by By) *Graph {
 	g := &Graph{Chats: chats, names: names, byName: make(map[string]*Chat, len(chats)), known: map[string]*Chat{}, roots: make(roots, len(chats))}
 	for i, c := range chats {
@@ -229,12 +229,12 @@ func (g *Graph) places(do func(from *Chat, in *group.File, r Reference)) {
 	}
 }
 
-// Renamed returns the chats that a missing name may have been given to: one is the
-// answer, of several nobody can tell. A chat's parent is looked for among those that
-// do not name the missing one themselves: such as link the chat at their last shared
-// message, else the one trunk by content. A child that a message links by the
-// missing name is looked for among the chats that name the message's chat as their
-// parent, part from it there, and have no link of their own.
+// Renamed returns the chats that a missing name may stand for, since they were renamed: a
+// single one is the answer, several are ambiguous. A chat's parent is looked for among those
+// that do not name the missing one themselves: the ones that link the chat at their last
+// shared message, else the one trunk by content. A child that a message links by the missing
+// name is looked for among the chats that name the message's chat as their parent, part from
+// it there, and have no link of their own.
 func (g *Graph) Renamed(name string) []*Chat {
 	if g.Find(name) != nil {
 		return nil

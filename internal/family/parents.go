@@ -74,7 +74,8 @@ func (b builder) orphans() []*Chat {
 	return list
 }
 
-// adopt gives a chat the best parent among candidates, if one of them can be it.
+// adopt makes the best of the candidates that can be it a chat's parent, and reports whether
+// there is one.
 func (b builder) adopt(c *Chat, via Via, candidates []*Chat) bool {
 	var able []*Chat
 	for _, p := range candidates {
@@ -236,8 +237,8 @@ func (b builder) order() {
 	}
 }
 
-// number gives every chat its place in the walk through all families: a chat is an
-// ancestor of those whose first lies between its own first and end.
+// number numbers the chats in a walk through all families: a chat is an ancestor of those
+// whose first lies between its own first and end.
 func (b builder) number() {
 	var walked []*Chat
 	for _, root := range b.g.Roots() {

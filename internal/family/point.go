@@ -17,11 +17,11 @@ type Trunk struct {
 	sorted   []int32 // their indexes, by ID and then by index
 }
 
-// NewTrunk returns that of a parent with these messages.
+// NewTrunk returns the trunk of a parent with these messages.
 func NewTrunk(parent []Message) *Trunk { return &Trunk{messages: parent} }
 
-// Point is [PointOf]: it finds the longest run of messages that chat and parent have in
-// one order.
+// Point returns where a chat with these messages parts from the parent. It finds the longest
+// sequence of messages that both have in the same order.
 func (t *Trunk) Point(chat []Message) Point {
 	p := t.messages
 	n := 0

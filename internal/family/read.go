@@ -17,10 +17,10 @@ import (
 type Options struct {
 	By    By
 	Meter *progress.Meter
-	As    func(path string) *As // what chats are about to become; nil, as what it returns: as they are
+	As    func(path string) *As // what a chat is about to become; nil, or if it returns nil: it stays as it is
 }
 
-// As is a chat that is about to be changed, as it will be.
+// As describes a chat as it will be after a change.
 type As struct {
 	View   func(file jsonl.Source) jsonl.Source // with its header in front; nil: the file
 	Line   Becoming                             // nil: every line stays as it is
@@ -31,8 +31,8 @@ type As struct {
 // header is the chat's.
 type Becoming func(header []byte, l *jsonl.Line) (message []byte, ok bool)
 
-// Read reads every chat in the folders once and judges each folder. Chats that
-// cannot be read say why. The error is that of a folder, or that ctx ended.
+// Read reads every chat in the folders once and judges each folder. A chat that cannot be
+// read has an Err. The error is that of a folder, or that ctx ended.
 func Read(ctx context.Context, lib *library.Library, folders []string, opt Options) ([]*Graph, error) {
 	var chats []*Chat
 	ends := make([]int, len(folders))
@@ -80,7 +80,7 @@ func lookAround(g *Graph, lib *library.Library, f *library.Folder) {
 	}
 }
 
-// readers returns a maker of readers that agree on the IDs of messages.
+// readers returns a function that makes readers which agree on the IDs of messages.
 func readers(lib *library.Library, as func(path string) *As) func() *reader {
 	if as == nil {
 		as = func(string) *As { return nil }
@@ -91,7 +91,7 @@ func readers(lib *library.Library, as func(path string) *As) func() *reader {
 	}
 }
 
-// reader reads one chat after another, with memory that it keeps.
+// reader reads one chat after another and reuses its memory.
 type reader struct {
 	lib  *library.Library
 	as   func(path string) *As
@@ -101,8 +101,8 @@ type reader struct {
 	all  tally
 }
 
-// read fills in what a chat says. With small it leaves a large one alone and returns
-// false: such are read one by one, each by all processors.
+// read fills in what a chat says. With small it returns false for a large one: those are read
+// one by one, each by all processors.
 func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
 	as := r.as(c.Path)
 	if as == nil {
@@ -171,9 +171,9 @@ func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
 	return true
 }
 
-// expected guesses from the first messages of a chat how many there are in all its
-// bytes, so that there is no need to move them as they become more. A guess that a few
-// short lines could raise beyond all measure is not made.
+// expected estimates from the first messages of a chat how many there are in size bytes, so
+// that they need not be moved as their list grows. A line counts as at least shortest bytes,
+// so that a few short ones cannot inflate the estimate.
 func expected(first []Message, size int64) int {
 	const shortest = 256
 	if len(first) < 2 {

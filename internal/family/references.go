@@ -34,8 +34,8 @@ const (
 	OldMetadata             // metadata that a group keeps in the layout up to 1.14
 )
 
-// safeName is the name as SillyTavern's server makes it safe; one of which it would
-// make nothing stays.
+// safeName returns the name as SillyTavern's server makes it safe; a name of which nothing
+// would be left stays.
 func safeName(name string) string {
 	if safe, err := names.Sanitize(name); err == nil {
 		return safe

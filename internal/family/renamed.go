@@ -2,7 +2,7 @@ package family
 
 import "slices"
 
-// missing looks for the chats that a name may have been given to which leads nowhere.
+// missing looks for the chats that a name which leads nowhere may stand for.
 type missing struct {
 	g    *Graph
 	safe string // the name, made safe

@@ -10,11 +10,11 @@ const (
 	behindBegun = " in the group's list"
 )
 
-// Begun says of a change that it puts a chat into a group's list which gets its file only
-// when SillyTavern greets in it.
+// Begun describes a change that lists a new chat in a group. The chat gets its file only when
+// SillyTavern greets in it.
 func Begun(chat string) string { return beforeBegun + strconv.Quote(chat) + behindBegun }
 
-// BegunIn returns the chat of which [Begun] said so.
+// BegunIn returns the chat in a description by [Begun].
 func BegunIn(about string) (chat string, ok bool) {
 	rest, before := strings.CutPrefix(about, beforeBegun)
 	rest, behind := strings.CutSuffix(rest, behindBegun)

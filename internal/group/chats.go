@@ -9,8 +9,8 @@ import (
 
 // WithChats returns the file's bytes with chats appended to its list, each once and only
 // those that the group does not list yet; without any, the bytes as they were read.
-// chat_id stays, as do all other bytes. New entries stand as the list's own do, and in
-// an empty list as JSON.stringify would put them at the file's own indentation, which
+// chat_id stays, as do all other bytes. New entries are laid out as the list's own are, and
+// in an empty list as JSON.stringify would put them at the file's own indentation, which
 // is four spaces in SillyTavern's files.
 //
 // Where chats is missing or null, it is written with what [Load] takes it to list, and

@@ -7,7 +7,7 @@
 // other byte kept, white space, key order and repeated keys included. The package
 // never writes: [Edit] is what a change set renders.
 //
-// A group file is a stranger's. One that is damaged gives an error that names it, and
-// is no reason to give up on the others. What it lists are names, not paths: they go
-// through userdir.Within before they touch the disk.
+// A group file is a stranger's. A damaged one is an error that names it, and does not
+// stop the others. What it lists are names, not paths: they go through userdir.Within
+// before they touch the disk.
 package group

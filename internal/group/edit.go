@@ -11,14 +11,14 @@ import (
 	"stchat/internal/changeset"
 )
 
-// Edit is what chats ask of one group file, as a [changeset.Edit]. It is no
-// [changeset.Bytes], since thousands of chats may ask one in a call.
+// Edit is a change of one group file for any number of chats, as a [changeset.Edit]. It is
+// not a [changeset.Bytes], since thousands of chats may change one file in a call.
 type Edit struct {
 	Path   string
 	List   []string // chats to list
 	Forget []string // chats whose metadata leaves the file
 	Open   string   // the chat that the group opens with; "" for the one it has
-	joined bool     // it is nobody's but Join's
+	joined bool     // Join made it, and may append to its lists
 }
 
 // Join implements [changeset.Edit].

@@ -6,7 +6,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// WithNames returns the file's bytes with the names of chats as edit gives them: in the
+// WithNames returns the file's bytes with the names of chats as edit returns them: in the
 // list, where they keep their place, in chat_id, and as keys of past_metadata. A name that
 // edit does not keep leaves the list, its old metadata too. open, unless empty, is the
 // chat that is open then, whatever chat_id was. Every other byte stays.

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Kind is what kind of file an identity stands for.
+// Kind is the kind of file that an identity stands for.
 type Kind string
 
 // The kinds of file.
 const (
 	Solo    Kind = "solo"    // a chat of a character
 	Group   Kind = "group"   // a chat of a group
-	File    Kind = "file"    // a chat that lies in no user's folder
-	Backup  Kind = "backup"  // a backup of SillyTavern whose chat is not known
+	File    Kind = "file"    // a chat in any other folder
+	Backup  Kind = "backup"  // a SillyTavern backup whose chat is unknown
 	Sidecar Kind = "sidecar" // of Luker, beside a chat
 	Members Kind = "groups"  // a group's file
 	World   Kind = "world"   // a lorebook
@@ -25,19 +25,19 @@ const (
 // IsChat reports whether files of this kind are chats.
 func (k Kind) IsChat() bool { return k == Solo || k == Group || k == File || k == Backup }
 
-// Chat is what has versions: a chat, or one of the files around chats. A chat keeps its
+// Chat is a file with versions: a chat, or one of the files around chats. A chat keeps its
 // identity when its file is renamed or moved.
 type Chat struct {
 	ID     int64
 	Kind   Kind
 	Owner  string // the folder, relative to the user's, with slashes
-	Name   string // a chat's without .jsonl, another file's with all
+	Name   string // of a chat without .jsonl, else complete
 	Slug   string // chat_metadata.integrity of the last version
-	Parent int64  // the ID of the chat that this one was made from; 0: none is known
+	Parent int64  // the ID of the chat that this one was made from; 0 if unknown
 	GoneAt time.Time
 }
 
-// Path is where the file lies or lay, relative to the user's folder, with slashes.
+// Path returns where the file is or was, relative to the user's folder, with slashes.
 func (c *Chat) Path() string {
 	name := c.Name
 	if c.Kind.IsChat() && c.Kind != Backup && !oddExtension(name) {
@@ -46,9 +46,10 @@ func (c *Chat) Path() string {
 	return path.Join(c.Owner, name)
 }
 
-// inside reports whether the file lies below the user's folder: no other was ever taken in.
+// inside reports whether the path stays below the user's folder. Only such files are ever
+// taken in.
 func (c *Chat) inside() bool {
-	rel := strings.ReplaceAll(filepath.FromSlash(c.Path()), ":", "_") // Windows has its own idea of these
+	rel := strings.ReplaceAll(filepath.FromSlash(c.Path()), ":", "_") // IsLocal refuses them on Windows
 	return filepath.IsLocal(rel) && !strings.ContainsAny(c.Name, "/"+string(filepath.Separator))
 }
 
@@ -60,8 +61,8 @@ func (c *Chat) Label() string {
 	return path.Base(c.Owner) + "/" + c.Name
 }
 
-// Place says which kind of file lies at a path relative to a user's folder, with slashes,
-// and the Owner and Name of its identity.
+// Place returns the kind of the file at rel, a path relative to a user's folder, with
+// slashes, and the Owner and Name of its identity.
 func Place(rel string) (kind Kind, owner, name string) {
 	owner, name = path.Split(rel)
 	owner = strings.TrimSuffix(owner, "/")
@@ -87,8 +88,8 @@ func Place(rel string) (kind Kind, owner, name string) {
 	return kind, owner, strings.TrimSuffix(name, ".jsonl")
 }
 
-// oddExtension reports whether a chat's name keeps its extension, as it is not spelled as
-// usual.
+// oddExtension reports whether a chat's name keeps its extension because it is spelled
+// unusually, such as .JSONL.
 func oddExtension(name string) bool {
 	ext := path.Ext(name)
 	return ext != ".jsonl" && strings.EqualFold(ext, ".jsonl")

@@ -20,12 +20,12 @@ type Content struct {
 	Head      []byte // the header line, where there is one of reasonable length
 	NewPieces int
 	NewBytes  int64 // of new pieces
-	Stored    int64 // on disk, about; known after the commit
+	Stored    int64 // bytes on disk, approximately; known after the commit
 
-	share int64 // of the pack that is being filled
+	share int64 // bytes in the pack that is being filled
 }
 
-// count counts a line. Of one in parts the beginning alone decides.
+// count counts a line. A line in parts is judged by its first part alone.
 func (c *Content) count(data []byte, part Part, header *bool) {
 	if part != Whole {
 		if n := len(c.Runs); n > 0 && c.Runs[n-1].Part == More {

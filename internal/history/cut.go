@@ -9,10 +9,10 @@ import (
 	_ "github.com/PlakarKorp/go-cdc-chunkers/chunkers/fastcdc4stadia" // the algorithm
 )
 
-// algorithm is FastCDC as Google's cdc-file-transfer has it. The library's other FastCDC
-// can be keyed, for which it takes a hash that asks the processor for its abilities at
-// every start of the program: half a millisecond in a virtual machine. Stores note where
-// they were cut, so another algorithm may follow.
+// algorithm is FastCDC as in Google's cdc-file-transfer. The library's other FastCDC can be
+// keyed, with a hash that queries the processor's features at every start of the program:
+// half a millisecond in a virtual machine. Stores record where files were cut, so the
+// algorithm may change.
 const algorithm = "fastcdc4stadia"
 
 const (
@@ -20,11 +20,11 @@ const (
 	readSize = 1 << 20
 )
 
-// cutter splits files into pieces. Its buffers are used for one file after the other.
+// cutter splits files into pieces. It reuses its buffers from file to file.
 type cutter struct {
 	buf   []byte
-	long  *chunkers.Chunker // of lines: 16, 64, 256 KiB
-	other *chunkers.Chunker // of files that are no chats: 2, 8, 32 KiB
+	long  *chunkers.Chunker // for long lines: at least 16, usually 64, at most 256 KiB
+	other *chunkers.Chunker // for files that are not chats: 2, 8, 32 KiB
 }
 
 func newCutter() (*cutter, error) {
@@ -42,7 +42,7 @@ func newChunker(least, normal, most int) (*chunkers.Chunker, error) {
 		&chunkers.ChunkerOpts{MinSize: least, NormalSize: normal, MaxSize: most}, make([]byte, 2*most))
 }
 
-// lines hands out the pieces of a chat. They are valid until the next.
+// lines calls piece for each piece of a chat. data is valid until the next call.
 func (c *cutter) lines(r io.Reader, piece func(data []byte, part Part) error) error {
 	start, end, ended := 0, 0, false
 	for {
@@ -77,15 +77,15 @@ func (c *cutter) lines(r io.Reader, piece func(data []byte, part Part) error) er
 	}
 }
 
-// file hands out the pieces of a file that is no chat.
+// file calls piece for each piece of a file that is not a chat.
 func (c *cutter) file(r io.Reader, piece func(data []byte, part Part) error) error {
 	return chunks(c.other, r, piece)
 }
 
-// chunks cuts all that r gives by content; an empty r is one empty piece.
+// chunks cuts what it reads from r by content; an empty r is one empty piece.
 func chunks(c *chunkers.Chunker, r io.Reader, piece func(data []byte, part Part) error) error {
 	c.Reset(r)
-	var held []byte // the piece before, which is the last only when no other comes
+	var held []byte // the previous piece: the last one if no other follows
 	begun := false
 	for {
 		data, err := c.Next()

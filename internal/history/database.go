@@ -17,19 +17,19 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// database is one connection to a store's file. It knows SQLite, and nothing of what the
-// tables mean.
+// database is one connection to a store's file. It knows SQLite, but not what the tables
+// mean.
 type database struct {
 	path string
 	db   *sql.DB
 	conn *sql.Conn
 
-	prepared map[string]*sql.Stmt // statements that have arguments: they come again and again
+	prepared map[string]*sql.Stmt // statements with arguments, which are run again and again
 }
 
-// examine looks at the file before SQLite does: which program's it is, by the header of
-// 100 bytes that begins it (https://www.sqlite.org/fileformat.html#the_database_header),
-// and whether its end is there.
+// examine checks a file by its 100-byte header before SQLite opens it
+// (https://www.sqlite.org/fileformat.html#the_database_header): that it is a store, not cut
+// short, and not a newer stchat's. It returns the size in bytes; an empty file is no error.
 func examine(path string) (size int64, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -69,7 +69,8 @@ func examine(path string) (size int64, err error) {
 	return info.Size(), nil
 }
 
-// dataSource names a file so that SQLite takes every character of it as it is.
+// dataSource returns the URI of a file, in which SQLite takes every character of the path
+// literally.
 func dataSource(path, mode string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -83,14 +84,14 @@ func dataSource(path, mode string) string {
 	return "file://" + u.EscapedPath() + "?mode=" + mode
 }
 
-// A reader walks through the packs once, and needs little room for pages; the index of
-// keys, which a writer adds to, needs more.
+// A reader goes through the packs once and needs few cached pages; the index of keys, which
+// a writer adds to, needs more.
 const (
 	readCache  = "cache_size = -4096" // KiB
 	writeCache = "cache_size = -16384"
 )
 
-// connect opens one connection, with the settings that every one has.
+// connect opens one connection and applies its settings.
 func connect(ctx context.Context, path, source string, write bool) (*database, error) {
 	db, err := sql.Open("sqlite", source)
 	if err != nil {
@@ -111,7 +112,7 @@ func connect(ctx context.Context, path, source string, write bool) (*database, e
 			return nil, err
 		}
 	}
-	if _, err := d.isEmpty(ctx); err != nil { // the first look at the file itself
+	if _, err := d.isEmpty(ctx); err != nil { // the first read of the file itself
 		_ = d.close()
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (d *database) isEmpty(ctx context.Context) (bool, error) {
 	return tables == 0, err
 }
 
-// transact does all of f, or nothing.
+// transact runs f in a transaction: all of it takes effect, or nothing.
 func (d *database) transact(ctx context.Context, f func() error) error {
 	if err := d.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return d.told(err)
@@ -141,11 +142,11 @@ func (d *database) transact(ctx context.Context, f func() error) error {
 }
 
 func (d *database) rollback(ctx context.Context) {
-	// where SQLite has taken it back itself, this is an error of no interest
+	// where SQLite has rolled back by itself, this fails, which does not matter
 	_ = d.exec(context.WithoutCancel(ctx), "ROLLBACK")
 }
 
-// get reads what the table meta has under a key.
+// get reads the value of a key in the table meta into v.
 func (d *database) get(ctx context.Context, k string, v any) error {
 	return d.row(ctx, "SELECT v FROM meta WHERE k = ?", k).Scan(v)
 }
@@ -155,7 +156,7 @@ func (d *database) set(ctx context.Context, k string, v any) error {
 }
 
 func (d *database) exec(ctx context.Context, query string, args ...any) (err error) {
-	if len(args) == 0 { // it may be several
+	if len(args) == 0 { // it may be several statements
 		_, err = d.conn.ExecContext(ctx, query)
 		return err
 	}
@@ -177,7 +178,7 @@ func (d *database) query(ctx context.Context, query string, args ...any) (*sql.R
 func (d *database) row(ctx context.Context, query string, args ...any) *sql.Row {
 	stmt, err := d.prepare(ctx, query)
 	if err != nil {
-		return d.conn.QueryRowContext(ctx, query, args...) // which says why
+		return d.conn.QueryRowContext(ctx, query, args...) // its Scan returns the error
 	}
 	return stmt.QueryRowContext(ctx, args...)
 }
@@ -200,7 +201,7 @@ func (d *database) close() error {
 	return errors.Join(d.conn.Close(), d.db.Close())
 }
 
-// told names the store's file in an error, and what SQLite's code means.
+// told adds the store's path to an error, and turns SQLite's codes into the package's errors.
 func (d *database) told(err error) error {
 	if err == nil {
 		return nil
@@ -227,7 +228,7 @@ func (d *database) told(err error) error {
 	return fmt.Errorf("%s: %w", d.path, e)
 }
 
-// halfDone reports whether a store cannot be read because a transaction must first be taken back.
+// halfDone reports whether a store cannot be read before an unfinished transaction is rolled back.
 func halfDone(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code() == sqlite3.SQLITE_READONLY_ROLLBACK || e.Code() == sqlite3.SQLITE_READONLY_RECOVERY || e.Code()&0xff == sqlite3.SQLITE_CANTOPEN)

@@ -10,7 +10,7 @@ import (
 var (
 	// ErrNoStore means that there is no store yet. It is an [fs.ErrNotExist].
 	ErrNoStore = fmt.Errorf("no history is kept here yet: %w", fs.ErrNotExist)
-	// ErrForeign means that the file is another program's, or none of SQLite's.
+	// ErrForeign means that the file is another program's, or not SQLite's.
 	ErrForeign = errors.New("not a history of stchat")
 	// ErrNewer means that a newer stchat made the store.
 	ErrNewer = errors.New("was written by a newer stchat; this one cannot read it")
@@ -30,7 +30,7 @@ var (
 	ErrRewritten = errors.New("the history was pruned meanwhile")
 )
 
-// LostError says that a piece does not come back as it was stored.
+// LostError means that a piece cannot be read back as it was stored.
 type LostError struct {
 	Piece int64
 	Why   string

@@ -8,11 +8,11 @@ import (
 	"math/bits"
 )
 
-// manyMisses is after how many pieces that the index did not have the filter is built.
+// manyMisses is the number of misses in the index after which the filter is built.
 const manyMisses = 10_000
 
-// finder finds the numbers of pieces that the store has. After piece i comes, most
-// likely, i+1: its key is compared with the list of its pack; only a miss asks the index.
+// finder looks up the numbers of stored pieces. Piece i is most likely followed by i+1, so
+// that key is compared first, in the list of its pack; only on a mismatch is the index asked.
 type finder struct {
 	db     *database
 	lists  [16]keyList
@@ -22,7 +22,7 @@ type finder struct {
 	filter *filter
 }
 
-// keyList is the keys of a pack.
+// keyList holds the keys of a pack.
 type keyList struct {
 	first int64
 	keys  []key
@@ -68,7 +68,7 @@ func (f *finder) list(ctx context.Context, id int64) (*keyList, error) {
 	return &f.lists[oldest], nil
 }
 
-// find asks the index.
+// find looks up a key in the index, unless the filter rules it out.
 func (f *finder) find(ctx context.Context, k key) (id int64, found bool, err error) {
 	if f.filter != nil && !f.filter.has(k) {
 		return 0, false, nil
@@ -87,7 +87,7 @@ func (f *finder) find(ctx context.Context, k key) (id int64, found bool, err err
 	return 0, false, nil
 }
 
-// build makes the filter of all keys that the store has.
+// build fills the filter with all keys in the store.
 func (f *finder) build(ctx context.Context) error {
 	var n int
 	if err := f.db.row(ctx, "SELECT coalesce(sum(n), 0) FROM pack").Scan(&n); err != nil {
@@ -123,7 +123,7 @@ type filter struct {
 	mask  uint64
 }
 
-// newFilter makes one for n keys and as many again, within 1 to 16 MiB.
+// newFilter makes a filter with room for n keys and as many again, of 1 to 16 MiB.
 func newFilter(n int) *filter {
 	size := uint64(min(max(n, 1<<19)*16, 1<<27))
 	size = 1 << bits.Len64(size-1)

@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// Candidate is a file for which an identity is looked for.
+// Candidate is a file to find an identity for.
 type Candidate struct {
 	Kind  Kind
 	Owner string
 	Name  string
 	// Parent is the name of the chat that this one says it was made from.
 	Parent string
-	// Missing are the chats whose files are not there, so that this one may be one of them.
+	// Missing are the chats whose files are gone: this one may be one of them.
 	Missing []Chat
 	Now     time.Time
 }
 
-// identities is what finds and keeps them.
+// identities finds and records identities.
 type identities struct {
 	ctx context.Context
 	db  *database
 	dry bool
 }
 
-// identify finds the chat that a file is a version of, or makes a new one: first by its
-// place, unless another chat has taken that; then, for a chat under a new name, the one
-// whose file is gone and that has the same slug, or else shares at least half of its
-// lines. A slug alone is no identity: branches inherit them, Luker changes them.
+// identify returns the chat that a file is a version of, or makes a new one. It goes by the
+// file's place first, unless another chat has taken that; then, for a chat under a new name,
+// it looks for one whose file is gone and that has the same slug, or else shares at least
+// half of its lines. A slug alone is no identity: branches inherit it, Luker changes it.
 func (ids *identities) identify(f Candidate, c *Content) (Chat, error) {
 	slug := c.Slug()
 	at, err := listChats(ids.ctx, ids.db, "WHERE owner = ? AND name = ? AND kind = ? ORDER BY gone_at IS NOT NULL, id DESC", f.Owner, f.Name, f.Kind)
@@ -65,7 +65,7 @@ func (ids *identities) identify(f Candidate, c *Content) (Chat, error) {
 	return ids.newChat(f, slug)
 }
 
-// moved finds the chat that was renamed or moved to a new name, nil where there is none.
+// moved returns the chat that was renamed or moved to f's place; nil if there is none.
 func (ids *identities) moved(f Candidate, slug string, c *Content) (*Chat, error) {
 	if len(f.Missing) == 0 {
 		return nil, nil
@@ -87,7 +87,7 @@ func (ids *identities) moved(f Candidate, slug string, c *Content) (*Chat, error
 	return &found, err
 }
 
-// most finds the chat whose last version has most pieces in common with c, and how many.
+// most returns the chat whose last version shares most pieces with c, and how many.
 func (ids *identities) most(list []Chat, c *Content) (best *Chat, shared int64, err error) {
 	for i := range list {
 		runs, err := lastRuns(ids.ctx, ids.db, list[i].ID)
@@ -101,8 +101,8 @@ func (ids *identities) most(list []Chat, c *Content) (best *Chat, shared int64, 
 	return best, shared, nil
 }
 
-// differs reports whether no message of a chat's last version is in c. The first line, the
-// header, does not count, nor does an empty line.
+// differs reports whether a chat's last version and c share no line but the header, which is
+// the first.
 func (ids *identities) differs(chat int64, c *Content) (bool, error) {
 	runs, err := lastRuns(ids.ctx, ids.db, chat)
 	if err != nil || len(runs) == 0 {
@@ -114,7 +114,7 @@ func (ids *identities) differs(chat int64, c *Content) (bool, error) {
 	return Common(behindHead(c.Runs), behindHead(runs)) == 0, nil
 }
 
-// update notes where a chat lies now, and its slug.
+// update records where a chat is now, and its slug.
 func (ids *identities) update(chat *Chat, f Candidate, slug string) error {
 	if !chat.Gone() && chat.Owner == f.Owner && chat.Name == f.Name && chat.Kind == f.Kind && chat.Slug == slug {
 		return nil
@@ -150,7 +150,7 @@ func (ids *identities) newChat(f Candidate, slug string) (Chat, error) {
 	return chat, ids.db.told(err)
 }
 
-// parent notes from which chat another comes; 0: none is known.
+// parent records the chat that another was made from; 0 if unknown.
 func (ids *identities) parent(chat, parent int64) error {
 	if ids.dry {
 		return nil
@@ -158,7 +158,7 @@ func (ids *identities) parent(chat, parent int64) error {
 	return ids.db.told(ids.db.exec(ids.ctx, "UPDATE chat SET parent = nullif(?, 0) WHERE id = ?", parent, chat))
 }
 
-// gone notes that a chat's file was not found, at a time in ms since 1970.
+// gone records that a chat's file was not found, at a time in ms since 1970.
 func (ids *identities) gone(chat, at int64) error {
 	if ids.dry {
 		return nil
@@ -173,7 +173,7 @@ func pieceCount(runs []Run) (n int64) {
 	return n
 }
 
-// behindHead drops the first line of runs.
+// behindHead returns runs without their first line.
 func behindHead(runs []Run) []Run {
 	rest := slices.Clone(runs)
 	for len(rest) > 0 && rest[0].Part == More {

@@ -2,7 +2,7 @@ package history
 
 import "context"
 
-// intake gives pieces their numbers: those that they have, or the next ones.
+// intake assigns pieces their numbers: the ones they have, or the next ones.
 type intake struct {
 	find finder
 	pack packer
@@ -10,17 +10,18 @@ type intake struct {
 	dry  bool  // nothing is packed
 }
 
-// begin looks at what the store has now, which others may have changed.
+// begin reads the store's state, which others may have changed.
 func (in *intake) begin(ctx context.Context) error {
 	in.find.forget()
 	err := in.find.db.row(ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(&in.next)
 	if in.next == 1 {
-		in.find.filter = newFilter(0) // of an empty store it is complete
+		in.find.filter = newFilter(0) // complete, since the store is empty
 	}
 	return err
 }
 
-// piece finds a piece, or adds it. The one before says which is likely.
+// piece returns the number of a piece, and adds it if it is new. likely is the number to try
+// first, the one after the previous piece's.
 func (in *intake) piece(ctx context.Context, c *Content, data []byte, k key, likely int64) (int64, error) {
 	if id, ok := in.pack.pending[k]; ok {
 		return id, nil

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Mender stores pieces again that do not come back, from files that still have them.
+// Mender repairs damaged pieces from files that still have them.
 type Mender struct {
 	s     *Store
 	bad   *damage
@@ -15,7 +15,8 @@ type Mender struct {
 	keys  *keyer
 }
 
-// NewMender verifies a store, hands out what is damaged, and returns what mends it.
+// NewMender verifies a store, calls each for every problem, and returns a mender of the
+// damage.
 func NewMender(ctx context.Context, s *Store, each func(Problem) error) (*Mender, error) {
 	d, err := findDamage(ctx, s, each)
 	if err != nil {
@@ -29,10 +30,11 @@ func NewMender(ctx context.Context, s *Store, each func(Problem) error) (*Mender
 	return m, err
 }
 
-// Damaged reports whether there is anything that could be mended.
+// Damaged reports whether there is anything to mend.
 func (m *Mender) Damaged() bool { return len(m.bad.pieces) > 0 || len(m.bad.wrong) > 0 }
 
-// Look takes the pieces that are missing from a file.
+// Look reads a file, a chat or another one, and keeps those of its pieces that are damaged
+// in the store.
 func (m *Mender) Look(r io.Reader, chat bool) error {
 	take := func(data []byte, _ Part) error {
 		if k := m.keys.of(data); m.want[k] && m.found[k] == nil {
@@ -46,8 +48,8 @@ func (m *Mender) Look(r io.Reader, chat bool) error {
 	return m.cut.file(r, take)
 }
 
-// Mend writes what was found, and the index of keys anew where that was wrong. It returns
-// how many pieces came back.
+// Mend stores the pieces that were found again, and repairs the index of keys if it was
+// wrong. It returns how many pieces were recovered.
 func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 	enc, err := newEncoder()
 	if err != nil {
@@ -100,8 +102,9 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 	return pieces, err
 }
 
-// mended returns the bytes of a damaged piece, nil where they were not found. Where the
-// index knows the piece as it is, its key in the pack alone is damaged.
+// mended reports whether a piece is damaged, and returns its bytes, nil if they were not
+// found. If the index has the piece under the key of its present bytes, only the key in the
+// pack is damaged.
 func (m *Mender) mended(ctx context.Context, r *row, old *pack, whole bool, i int) (data []byte, bad bool) {
 	id := r.first + int64(i)
 	k, bad := m.bad.pieces[id]

@@ -15,16 +15,17 @@ import (
 	"stchat/internal/safefile"
 )
 
-// OpenRead opens a store to read from it. It makes no file.
+// OpenRead opens a store for reading. It creates no file; without one, the error is an
+// [ErrNoStore].
 func OpenRead(ctx context.Context, path string) (*Store, error) {
 	return open(ctx, path, "ro")
 }
 
-// OpenWrite opens the store of the user's folder root, and makes it where there is none:
-// the folder that it lies in must exist. A store of another root is refused as long as
-// that one exists.
+// OpenWrite opens the store of the user's folder root for writing, and creates it if there
+// is none; the folder that it lies in must exist. A store of another root is refused, with
+// an [ErrOtherRoot], as long as that root exists.
 func OpenWrite(ctx context.Context, path, root string, now time.Time) (*Store, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // SQLite would make it readable for all
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // SQLite would make it readable by all
 	switch {
 	case err == nil:
 		if err := f.Close(); err != nil {
@@ -44,8 +45,8 @@ func OpenWrite(ctx context.Context, path, root string, now time.Time) (*Store, e
 	return s, nil
 }
 
-// OpenLook opens a store to read from it, and to compare files with what it has: they can
-// be taken in, and leave no trace. There need be no store.
+// OpenLook opens a store for reading and for comparing files with it: they can be taken in,
+// but nothing is written. The store need not exist.
 func OpenLook(ctx context.Context, path string, now time.Time) (*Store, error) {
 	s, err := open(ctx, path, "ro")
 	if errors.Is(err, ErrNoStore) {
@@ -58,7 +59,8 @@ func OpenLook(ctx context.Context, path string, now time.Time) (*Store, error) {
 	return s, nil
 }
 
-// OpenDry is OpenLook for a rehearsal of what OpenWrite is opened for.
+// OpenDry is [OpenLook] for a dry run of what needs [OpenWrite]: it refuses a store of
+// another root, too.
 func OpenDry(ctx context.Context, path, root string, now time.Time) (*Store, error) {
 	s, err := OpenLook(ctx, path, now)
 	if err != nil {
@@ -81,7 +83,7 @@ func open(ctx context.Context, path, mode string) (*Store, error) {
 	}
 	d, err := connect(ctx, path, dataSource(path, mode), mode == "rw")
 	if halfDone(err) && mode == "ro" {
-		// A run that was killed left a transaction half done. Opening to write takes it back.
+		// A killed run left a transaction half done. Opening for writing rolls it back.
 		if d, err = connect(ctx, path, dataSource(path, "rw"), true); err == nil {
 			_ = d.close()
 			d, err = connect(ctx, path, dataSource(path, mode), false)
@@ -112,7 +114,7 @@ func inMemory(ctx context.Context, path string, now time.Time) (*Store, error) {
 	return s, nil
 }
 
-// load reads what every use needs of an existing store; [belong] makes an empty file one.
+// load reads the salt and generation of a store; an empty file is left to [belong].
 func load(ctx context.Context, s *Store) error {
 	if empty, err := s.db.isEmpty(ctx); err != nil || empty {
 		return err
@@ -123,7 +125,7 @@ func load(ctx context.Context, s *Store) error {
 	return s.db.get(ctx, metaGeneration, &s.gen)
 }
 
-// create makes an empty database a store.
+// create turns an empty database into a store.
 func create(ctx context.Context, s *Store, root string, now time.Time) error {
 	s.salt = make([]byte, 32)
 	rand.Read(s.salt) // never fails
@@ -143,7 +145,7 @@ func create(ctx context.Context, s *Store, root string, now time.Time) error {
 	return nil
 }
 
-// identity is how a folder is known again; 0 where the system has no numbers.
+// identity returns the numbers by which a folder is recognised; 0 where the system has none.
 func identity(root string) (device, inode int64) {
 	dev, ino, err := safefile.FileID(root)
 	if err != nil {
@@ -152,8 +154,9 @@ func identity(root string) (device, inode int64) {
 	return int64(dev), int64(ino)
 }
 
-// belong notes which folder the store belongs to, in a new one, and in one that moved
-// along with its folder; one of another folder that still exists is an [ErrOtherRoot].
+// belong records which folder the store belongs to, in a new one, and in one that moved
+// along with its folder. If it belongs to another folder that still exists, the error is an
+// [ErrOtherRoot].
 func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -180,7 +183,7 @@ func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 		return nil
 	}
 	if was == "" {
-		return nil // it is in memory alone
+		return nil // it is in memory only
 	}
 	if d, i := identity(was); was != root && i != 0 && d == device && i == inode && (d != dev || i != ino) {
 		return fmt.Errorf("%s: %w, %s", s.db.path, ErrOtherRoot, was)

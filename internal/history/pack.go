@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	packSize = 256 << 10 // of raw bytes; the piece that passes it is the last
+	packSize = 256 << 10 // of raw bytes; the piece that reaches it is the last
 	maxPiece = 256 << 10
 	maxPack  = packSize + maxPiece
 	keySize  = 16
 )
 
-// key is what a piece is known by.
+// key identifies a piece.
 type key [keySize]byte
 
 // keyer computes keys.
@@ -37,14 +37,14 @@ func (k *keyer) of(piece []byte) (id key) {
 	return id
 }
 
-// pack is consecutive pieces. A piece that nothing names any more has the zero key and
-// no bytes.
+// pack holds consecutive pieces. A dropped piece, which no version names any more, has the
+// zero key and no bytes.
 type pack struct {
 	first int64
 	keys  []key
 	ends  []int // of each piece in raw
 	raw   []byte
-	pins  int // how many are reading it
+	pins  int // how many iterators are reading it
 }
 
 func (p *pack) add(piece []byte, k key) {
@@ -53,7 +53,7 @@ func (p *pack) add(piece []byte, k key) {
 	p.keys = append(p.keys, k)
 }
 
-// piece returns the bytes of the piece at a place in the pack.
+// piece returns the bytes of the pack's piece i.
 func (p *pack) piece(i int) []byte {
 	start := 0
 	if i > 0 {
@@ -80,7 +80,8 @@ func (p *pack) keyBytes() []byte {
 	return b
 }
 
-// each hands out n pieces from id on, each compared with its key, until f says no.
+// each calls f for n pieces from id on, each compared with its key, until f returns false. It
+// reports whether f never did.
 func (p *pack) each(id, n int64, keys *keyer, f func(data []byte, k key, err error) bool) bool {
 	for i := int(id - p.first); n > 0; i, n = i+1, n-1 {
 		data, err := p.piece(i), error(nil)
@@ -100,8 +101,9 @@ func newEncoder() (*zstd.Encoder, error) {
 		zstd.WithWindowSize(maxPack), zstd.WithLowerEncoderMem(true))
 }
 
-// newDecoder makes what unpacks them: never more than a pack can hold. Pieces are compared
-// with their keys, so a sum of the pack would tell nothing but that all of it is lost.
+// newDecoder makes the decompressor of packs, which refuses anything far larger than a pack.
+// It ignores checksums: pieces are compared with their keys, and a wrong sum would only mean
+// that the whole pack is lost.
 func newDecoder() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(2*maxPack), zstd.WithDecoderLowmem(true), zstd.IgnoreChecksum(true))
 }
@@ -121,7 +123,7 @@ type row struct {
 	lens, keys, data []byte
 }
 
-// decode unpacks a row into p, whose room is used again. An error wraps [ErrBroken].
+// decode unpacks a row into p, whose memory is reused. An error wraps [ErrBroken].
 func (r *row) decode(dec *zstd.Decoder, p *pack) error {
 	p.first, p.ends, p.keys = r.first, p.ends[:0], parseKeys(r.keys)
 	if int64(len(p.keys)) != r.n || len(r.keys)%keySize != 0 || r.n < 1 || r.raw < 0 || r.raw > maxPack {
@@ -150,10 +152,11 @@ func (r *row) decode(dec *zstd.Decoder, p *pack) error {
 	return nil
 }
 
-// isZero reports whether a key is that of a piece that is gone.
+// isZero reports whether a key is that of a dropped piece.
 func (k *key) isZero() bool { return bytes.Equal(k[:], make([]byte, keySize)) }
 
-// takeUvarint takes a number off b; what is none is 0.
+// takeUvarint returns the number that b begins with, and the rest of b; 0 and nil if there is
+// none.
 func takeUvarint(b []byte) (uint64, []byte) {
 	v, n := binary.Uvarint(b)
 	if n <= 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	inFlight  = 4       // packs that are being compressed
+	inFlight  = 4       // packs that wait for the compressor or the disk
 	manyKeys  = 64      // keys that one statement inserts
 	freshKeys = 1 << 14 // keys that are sorted at once
 )
@@ -19,11 +19,11 @@ type packer struct {
 	db  *database
 
 	cur     *packJob
-	shares  []*Content    // those that have pieces in cur
-	pending map[key]int64 // pieces that no transaction holds yet
+	shares  []*Content    // the files that have pieces in cur
+	pending map[key]int64 // pieces whose keys are not in the index yet
 	queue   []*packJob
-	spare   []*packJob // whose room is used again
-	fresh   []keyOf    // of packs that were written
+	spare   []*packJob // whose memory is reused
+	fresh   []keyOf    // of written packs, not in the index yet
 	jobs    chan *packJob
 	done    chan struct{}
 }
@@ -39,11 +39,11 @@ type packJob struct {
 	pack   pack
 	data   []byte
 	shares []*Content
-	bytes  []int64 // of each
+	bytes  []int64 // of each share
 	ready  chan struct{}
 }
 
-// start begins to wait for packs to compress.
+// start starts the goroutine that compresses packs.
 func (p *packer) start() error {
 	p.pending, p.jobs, p.done = map[key]int64{}, make(chan *packJob, inFlight), make(chan struct{})
 	enc, err := newEncoder()
@@ -61,7 +61,7 @@ func (p *packer) start() error {
 	return nil
 }
 
-// add adds a new piece of a file, under the next number.
+// add adds a new piece of the file c. id is the next number.
 func (p *packer) add(c *Content, data []byte, k key, id int64) error {
 	if p.cur == nil {
 		p.cur = p.newPack(id)
@@ -76,8 +76,8 @@ func (p *packer) add(c *Content, data []byte, k key, id int64) error {
 	return nil
 }
 
-// flush hands the pack that is being filled to the compressor, and writes those before
-// it that are ready when too many are on their way.
+// flush hands the pack that is being filled to the compressor, and writes the oldest one if
+// too many are on their way.
 func (p *packer) flush() error {
 	if p.cur == nil {
 		return nil
@@ -137,7 +137,7 @@ func (p *packer) writeOldest() error {
 	return nil
 }
 
-// newPack begins a pack, in the room of one that was written.
+// newPack begins a pack, in the memory of a written one.
 func (p *packer) newPack(first int64) *packJob {
 	n := len(p.spare)
 	if n == 0 {
@@ -149,8 +149,7 @@ func (p *packer) newPack(first int64) *packJob {
 	return j
 }
 
-// insertKeys adds the keys of packs that were written to the index: sorted, which is how
-// the index is.
+// insertKeys adds the keys of written packs to the index, in its order.
 func (p *packer) insertKeys() error {
 	if len(p.fresh) == 0 {
 		return nil
@@ -181,7 +180,7 @@ func (p *packer) insertKeys() error {
 	return nil
 }
 
-// stop ends the compressing. What was not drained is dropped.
+// stop stops the compressor. What was not drained is dropped.
 func (p *packer) stop() {
 	close(p.jobs)
 	<-p.done

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Rules say which versions of a chat stay: at least those that one of them names.
+// Rules say which versions of a chat stay: those that at least one rule keeps.
 type Rules struct {
-	Last    int // so many of the newest
-	Daily   int // the newest of so many days that have one; likewise the others
+	Last    int // how many of the newest
+	Daily   int // the newest of so many days that have a version; likewise the others
 	Weekly  int
 	Monthly int
 }
 
-// Freed is what went, or would go.
+// Freed counts what was dropped, or would be.
 type Freed struct {
 	Versions int
 	Pieces   int64
-	Bytes    int64 // of packs, about
+	Bytes    int64 // of packs, approximately
 }
 
-// Prune drops versions. Those with a note stay, and the last one of a chat that is gone.
-// Pieces that no version names go, too, as far as it pays: packs of which less than half
-// is left are written anew.
+// Prune drops the versions that no rule keeps. Those with a note stay, and the last one of a
+// chat that is gone. Pieces that no version names are dropped where it pays: packs of which
+// less than half is left are rewritten.
 func Prune(ctx context.Context, s *Store, rules Rules, dryRun bool) (f Freed, err error) {
 	err = maybe(ctx, s.db, dryRun, func() error {
 		chats, err := s.Chats(ctx)
@@ -76,8 +76,8 @@ func (r Rules) going(versions []Version, gone bool) map[int64]bool {
 	return going
 }
 
-// Forget drops all of some chats: every piece that is theirs alone is overwritten, and the
-// file is compacted.
+// Forget drops chats with all their versions, overwrites every piece that only they have, and
+// compacts the file.
 func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed, err error) {
 	err = maybe(ctx, s.db, dryRun, func() error {
 		going := map[int64]bool{}
@@ -115,12 +115,12 @@ func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed,
 	return f, Compact(ctx, s)
 }
 
-// Compact gives free pages back to the disk.
+// Compact returns free pages to the file system.
 func Compact(ctx context.Context, s *Store) error {
 	return s.db.told(s.db.exec(ctx, "VACUUM"))
 }
 
-// maybe does f in a transaction, or, in a dry run, without one that writes.
+// maybe runs f in a transaction, or in a dry run without one.
 func maybe(ctx context.Context, db *database, dryRun bool, f func() error) error {
 	if dryRun {
 		return db.told(f())
@@ -128,7 +128,8 @@ func maybe(ctx context.Context, db *database, dryRun bool, f func() error) error
 	return db.transact(ctx, f)
 }
 
-// drop deletes versions, and the pieces that then nobody names; with all, in every pack.
+// drop deletes versions, and the pieces that no version names any more: with all, in every
+// pack, else where it pays.
 func drop(ctx context.Context, s *Store, going map[int64]bool, all, dryRun bool) (f Freed, err error) {
 	f.Versions = len(going)
 	alive, err := alive(ctx, s.db, func(v *Version) bool { return going[v.ID] })
@@ -178,7 +179,7 @@ func (sw *sweep) run(ctx context.Context) error {
 	}
 	defer dec.Close()
 	if !sw.dryRun {
-		// no number is given twice, whatever goes
+		// no number is used twice, whatever is dropped
 		var next int64
 		if err := sw.db.row(ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(&next); err != nil {
 			return err
@@ -201,7 +202,7 @@ func (sw *sweep) run(ctx context.Context) error {
 			return nil
 		}
 		if err := r.decode(dec, p); err != nil {
-			return nil // it is damaged, and stays as it is
+			return nil // a damaged pack stays as it is
 		}
 		now := &pack{first: r.first}
 		for i := range p.keys {
@@ -218,8 +219,8 @@ func (sw *sweep) run(ctx context.Context) error {
 	})
 }
 
-// dead says of each piece whether nobody names it, how many these are, how many of them
-// have bytes still, and how many bytes.
+// dead reports for each piece of a pack whether no version names it. n of them are dead,
+// fresh of these still have bytes, and bytes is how many.
 func (sw *sweep) dead(r *row) (dead []bool, n, fresh, bytes int64) {
 	dead = make([]bool, r.n)
 	lens := r.lens
@@ -239,7 +240,8 @@ func (sw *sweep) dead(r *row) (dead []bool, n, fresh, bytes int64) {
 	return dead, n, fresh, bytes
 }
 
-// write puts the pack that is left in the old one's place, and drops the keys of what went.
+// write replaces a pack by what is left of it, nil if nothing is, and drops the keys of the
+// dead pieces.
 func (sw *sweep) write(ctx context.Context, r *row, dead []bool, now *pack, data []byte) error {
 	if sw.dryRun {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// alive lists the pieces that versions name, as sorted ranges. spare says which versions
-// do not count.
+// alive returns the pieces that versions name, as sorted ranges, leaving out the versions for
+// which spare is true.
 func alive(ctx context.Context, db *database, spare func(*Version) bool) ([]Run, error) {
 	rows, err := db.query(ctx, "SELECT "+versionColumns+" FROM version")
 	if err != nil {
@@ -40,7 +40,7 @@ func has(sorted []Run, id int64) bool {
 	return found || i > 0 && id < sorted[i-1].First+sorted[i-1].Count
 }
 
-// eachPack hands out all packs in order.
+// eachPack calls f for all packs in order.
 func eachPack(ctx context.Context, db *database, f func(*row) error) error {
 	for at := int64(0); ; {
 		if err := ctx.Err(); err != nil {

@@ -16,7 +16,7 @@ type Line struct {
 	Data  []byte // without its LF; valid until the next line
 }
 
-// lines joins pieces to lines.
+// lines joins pieces into lines.
 func lines(pieces iter.Seq2[part, error]) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		var line Line
@@ -48,10 +48,10 @@ func lines(pieces iter.Seq2[part, error]) iter.Seq2[Line, error] {
 	}
 }
 
-// writeSize is how much is written at once: a draft does not buffer.
+// writeSize is how many bytes are written at once: the draft below does not buffer.
 const writeSize = 256 << 10
 
-// writeAll writes the pieces of a version.
+// writeAll writes the pieces of a version. The error is a [LostError] if its sum differs.
 func writeAll(pieces iter.Seq2[part, error], w io.Writer, v *Version) error {
 	out := bufio.NewWriterSize(w, writeSize)
 	sum, size, first := sha256.New(), int64(0), int64(0)

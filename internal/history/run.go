@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Part says how a piece makes up lines.
+// Part is how a piece relates to its line.
 type Part uint8
 
 // The kinds of piece.
@@ -35,8 +35,8 @@ func appendRun(runs []Run, piece int64, part Part) []Run {
 	return append(runs, Run{piece, 1, part})
 }
 
-// encodeRuns writes runs as varints: how far the first piece lies from the end of the run
-// before, how many there are, and their kind.
+// encodeRuns writes each run as varints: how far its first piece is from the end of the
+// previous run, how many pieces it has, and their kind.
 func encodeRuns(runs []Run) []byte {
 	var b []byte
 	end := int64(0)
@@ -51,8 +51,8 @@ func encodeRuns(runs []Run) []byte {
 
 var errRuns = errors.New("its list of pieces is damaged")
 
-// decodeRuns is the inverse. Anything else than what encodeRuns writes is an error, as
-// far as that can be seen.
+// decodeRuns is the inverse of encodeRuns. What encodeRuns cannot have written is an error,
+// as far as that can be detected.
 func decodeRuns(b []byte) ([]Run, error) {
 	var runs []Run
 	end := int64(0)

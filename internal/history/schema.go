@@ -29,5 +29,5 @@ const (
 	metaDevice     = "root_dev"
 	metaInode      = "root_ino"
 	metaGeneration = "generation" // how often packs were rewritten
-	metaFloor      = "floor"      // pieces below it had numbers; none is given twice
+	metaFloor      = "floor"      // numbers below it were used; none is used twice
 )

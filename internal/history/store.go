@@ -7,7 +7,7 @@ import (
 	"iter"
 )
 
-// Store is an open history. It is for one goroutine. What changes it as a whole are
+// Store is an open history, for use by one goroutine. What changes it as a whole are
 // functions: [Prune], [Forget], [Compact], [NewMender].
 type Store struct {
 	db   *database
@@ -24,13 +24,14 @@ func newStore(db *database) *Store {
 	return s
 }
 
-// Path is where the store lies, as it was given.
+// Path returns the store's path, as it was given.
 func (s *Store) Path() string { return s.db.path }
 
-// Generation changes when numbers of pieces lose their meaning (see the package comment).
+// Generation returns a number that changes when piece numbers lose their meaning (see the
+// package comment).
 func (s *Store) Generation() int64 { return s.gen }
 
-// ID returns what tells this store from all others.
+// ID returns the store's UUID.
 func (s *Store) ID(ctx context.Context) (id string, err error) {
 	err = s.db.get(ctx, metaID, &id)
 	return id, s.db.told(err)
@@ -42,13 +43,13 @@ func (s *Store) Root(ctx context.Context) (root string, err error) {
 	return root, s.db.told(err)
 }
 
-// Chats returns all identities, in the order of their folder and name, older ones first.
+// Chats returns all identities, ordered by folder and name, older ones first.
 func (s *Store) Chats(ctx context.Context) ([]Chat, error) {
 	return listChats(ctx, s.db, "ORDER BY owner, name, id")
 }
 
-// At returns the chats that have, or had, the path: those that have it first, then the one
-// that was last seen there.
+// At returns the chats that have or had the path, those that have it first. If there are
+// none, it returns the one that was last seen there.
 func (s *Store) At(ctx context.Context, rel string) ([]Chat, error) {
 	kind, owner, name := Place(rel)
 	list, err := listChats(ctx, s.db, "WHERE owner = ? AND name = ? AND kind = ? ORDER BY gone_at IS NOT NULL, id DESC", owner, name, kind)
@@ -77,15 +78,15 @@ func (s *Store) Last(ctx context.Context, chat int64) (v Version, ok bool, err e
 // Seen returns what snapshots found, by path.
 func (s *Store) Seen(ctx context.Context) (map[string]Seen, error) { return listSeen(ctx, s.db) }
 
-// Lines yields the lines that runs consist of, as [Version.Runs] has them; a range of a
-// run of whole lines may be asked for as well. A line is held in memory whole. Every piece
-// is compared with its key; the error is a [LostError] where one does not hold.
+// Lines yields the lines that runs consist of, as [Version.Runs] returns them; a part of a
+// run of whole lines will do as well. Each line is held in memory whole. Every piece is
+// compared with its key; the error is a [LostError] if one differs.
 func (s *Store) Lines(ctx context.Context, runs []Run) iter.Seq2[Line, error] {
 	return lines(s.packs.pieces(ctx, runs))
 }
 
-// WriteTo writes a version's exact bytes, and compares every piece with its key and all
-// of them with the version's sum: an error may come when all is written.
+// WriteTo writes a version's exact bytes, and compares every piece with its key and all of
+// them with the version's sum: an error may be returned after all is written.
 func (s *Store) WriteTo(ctx context.Context, w io.Writer, v *Version) error {
 	runs, err := v.Runs()
 	if err != nil {
@@ -94,5 +95,5 @@ func (s *Store) WriteTo(ctx context.Context, w io.Writer, v *Version) error {
 	return writeAll(s.packs.pieces(ctx, runs), w, v)
 }
 
-// Close closes the store. What was not committed is taken back.
+// Close closes the store. What was not committed is rolled back.
 func (s *Store) Close() error { return s.db.close() }

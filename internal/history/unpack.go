@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// unpacker reads pieces of a store, and holds the packs that it unpacked last.
+// unpacker reads pieces of a store, and caches the packs that it unpacked last.
 type unpacker struct {
 	s     *Store
 	dec   *zstd.Decoder
@@ -18,10 +18,10 @@ type unpacker struct {
 	clock int
 }
 
-// forget drops what was unpacked.
+// forget empties the cache.
 func (c *unpacker) forget() { *c = unpacker{s: c.s, dec: c.dec} }
 
-// pieces reads runs in order.
+// pieces yields the pieces of runs in order.
 func (c *unpacker) pieces(ctx context.Context, runs []Run) iter.Seq2[part, error] {
 	keys := newKeyer(c.s.salt)
 	return func(yield func(part, error) bool) {
@@ -47,7 +47,7 @@ func (c *unpacker) pieces(ctx context.Context, runs []Run) iter.Seq2[part, error
 	}
 }
 
-// packOf unpacks the pack that holds a piece.
+// packOf returns the unpacked pack that holds a piece.
 func (c *unpacker) packOf(ctx context.Context, id int64) (*pack, error) {
 	c.clock++
 	oldest := 0
@@ -100,7 +100,8 @@ func packRow(ctx context.Context, db *database, id int64) (*row, error) {
 	return &r, nil
 }
 
-// missing says why a piece is not there.
+// missing returns the error for a piece that is not there: an [ErrRewritten] if the store was
+// pruned meanwhile, else a [LostError].
 func (c *unpacker) missing(ctx context.Context, id int64) error {
 	var gen int64
 	if err := c.s.db.get(ctx, metaGeneration, &gen); err != nil {

@@ -15,21 +15,21 @@ type Rule string
 // What Verify finds.
 const (
 	Structure Rule = "structure" // SQLite's own
-	Index     Rule = "index"     // a key leads to another piece, or a piece has none: nothing is lost
-	Lost      Rule = "lost"      // a line of a version does not come back
-	BadList   Rule = "version"   // the version's list of pieces does not hold
+	Index     Rule = "index"     // a key leads to another piece, or to none: nothing is lost
+	Lost      Rule = "lost"      // a line of a version cannot be read back
+	BadList   Rule = "version"   // the version's list of pieces is wrong
 )
 
 // Problem is one thing that is damaged.
 type Problem struct {
 	Rule  Rule
-	Chat  *Chat  // null for what is of no chat
+	Chat  *Chat  // nil for what concerns no chat
 	Rev   int64  // of the version
 	Index int    // of the message; -1 where it is not one
 	Text  string // what is wrong
 }
 
-// damage is which pieces do not come back.
+// damage lists the pieces that cannot be read back.
 type damage struct {
 	pieces map[int64]key // and the key that each should have, as far as that is known
 	packs  map[int64]bool
@@ -45,14 +45,14 @@ type verifier struct {
 	d    *damage
 }
 
-// Verify reads everything: SQLite's structure, every pack, every key, every version's
-// sum; and hands out what is damaged, version by version.
+// Verify reads everything: SQLite's structure, every pack, every key, every version's sum. It
+// calls each for every problem, version by version.
 func Verify(ctx context.Context, s *Store, each func(Problem) error) error {
 	_, err := findDamage(ctx, s, each)
 	return err
 }
 
-// findDamage is [Verify], and returns what it found.
+// findDamage does what [Verify] does, and returns the damage.
 func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damage, error) {
 	v := &verifier{db: s.db, salt: s.salt, find: finder{db: s.db}, each: each, d: &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}}
 	for _, check := range []func(context.Context) error{v.structure, v.packs, v.index} {
@@ -78,7 +78,7 @@ func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damag
 	return v.d, nil
 }
 
-// structure lets SQLite check its own.
+// structure runs SQLite's integrity check.
 func (v *verifier) structure(ctx context.Context) error {
 	rows, err := v.db.query(ctx, "PRAGMA integrity_check(20)")
 	if err != nil {
@@ -105,7 +105,7 @@ func (v *verifier) structure(ctx context.Context) error {
 	return v.db.told(rows.Err())
 }
 
-// packs unpacks every pack, and computes every key.
+// packs unpacks every pack and checks every key.
 func (v *verifier) packs(ctx context.Context) error {
 	dec, err := newDecoder()
 	if err != nil {
@@ -124,7 +124,7 @@ func (v *verifier) packs(ctx context.Context) error {
 	})
 }
 
-// keyAt returns the key that a pack lists for its piece, as far as the list goes.
+// keyAt returns the key that a pack lists for its piece i, zero beyond the end of the list.
 func keyAt(r *row, i int) (k key) {
 	if at := i * keySize; at+keySize <= len(r.keys) {
 		copy(k[:], r.keys[at:])
@@ -132,7 +132,7 @@ func keyAt(r *row, i int) (k key) {
 	return k
 }
 
-// badPieces says of each piece of a pack whether it does not come back.
+// badPieces reports for each piece of a pack whether it cannot be read back.
 func badPieces(dec *zstd.Decoder, keys *keyer, r *row, p *pack) []bool {
 	n := max(r.n, int64(len(r.keys)/keySize), 1)
 	bad := make([]bool, min(n, maxPack))
@@ -201,7 +201,7 @@ func (v *verifier) index(ctx context.Context) error {
 	return nil
 }
 
-// version names the messages of a version that do not come back.
+// version reports the messages of a version that cannot be read back.
 func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 	lost := Problem{Rule: BadList, Chat: c, Rev: of.Rev, Index: -1}
 	runs, err := of.Runs()
@@ -210,7 +210,7 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 		return v.each(lost)
 	}
 	sum, line, bad := sha256.New(), 0, -1
-	header := 1 // the first line of a chat is its header, most often
+	header := 1 // the first line of a chat is usually its header
 	if of.Messages >= countLines(runs) {
 		header = 0
 	}

@@ -33,8 +33,8 @@ type Version struct {
 	runs []byte
 }
 
-// Runs returns the pieces that the version consists of. There is no more than one for each
-// byte, and for what is behind the last LF.
+// Runs returns the pieces that the version consists of. More than one for each byte, and one
+// for what follows the last LF, is an error.
 func (v *Version) Runs() ([]Run, error) {
 	runs, err := decodeRuns(v.runs)
 	if err == nil && pieceCount(runs) > v.Size+1 {
@@ -45,7 +45,7 @@ func (v *Version) Runs() ([]Run, error) {
 
 const versionColumns = "id, chat, rev, at, mtime, size, messages, source, note, sum, runs"
 
-// listVersions reads the versions that the end of a query picks.
+// listVersions reads the versions that which, the end of a query, selects.
 func listVersions(ctx context.Context, db *database, which string, args ...any) (list []Version, err error) {
 	rows, err := db.query(ctx, "SELECT "+versionColumns+" FROM version "+which, args...)
 	if err != nil {
@@ -93,7 +93,7 @@ func scanVersion(rows *sql.Rows) (v Version, err error) {
 
 const chatColumns = "id, kind, owner, name, slug, coalesce(parent, 0), coalesce(gone_at, 0)"
 
-// listChats reads the identities that the end of a query picks.
+// listChats reads the identities that which, the end of a query, selects.
 func listChats(ctx context.Context, db *database, which string, args ...any) (list []Chat, err error) {
 	rows, err := db.query(ctx, "SELECT "+chatColumns+" FROM chat "+which, args...)
 	if err != nil {

@@ -18,18 +18,18 @@ const (
 // again.
 var ErrAgain = errors.New("the history was pruned meanwhile; try again")
 
-// Writer takes files into a store. It holds the store for itself from [NewWriter] to
-// Close, but lets others in after each [Writer.Commit].
+// Writer takes files into a store. It locks the store from [NewWriter] to Close, but lets
+// others in after each [Writer.Commit].
 type Writer struct {
 	s    *Store
 	stop context.Context // ends reading
-	ctx  context.Context // of statements: to watch each for being stopped costs more than most do
+	ctx  context.Context // for statements: watching each for cancellation costs more than most of them do
 	in   intake
 	keys *keyer
 	cut  *cutter
-	data int64 // SQLite's data_version, by which changes by others are seen
+	data int64 // SQLite's data_version, which reveals changes by others
 
-	read  int64 // since the last commit
+	read  int64 // bytes since the last commit
 	files int
 }
 
@@ -51,7 +51,7 @@ func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
 	return w, nil
 }
 
-// begin begins a transaction, and looks what others did since the last one.
+// begin begins a transaction, and checks what others did since the last one.
 func (w *Writer) begin() error {
 	begin := "BEGIN IMMEDIATE"
 	if w.s.dry {
@@ -136,8 +136,8 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 // Full reports whether so much was read since the last commit that it is time for one.
 func (w *Writer) Full() bool { return w.files >= stayFiles || w.read >= stayRead }
 
-// Commit puts all that was read and added so far into the store, and goes on. What was
-// added may be told once it returns.
+// Commit commits all that was read and added so far, and begins a new transaction. What was
+// added may be reported once it returns.
 func (w *Writer) Commit() error {
 	if err := w.finish(); err != nil {
 		return err
@@ -163,8 +163,7 @@ func (w *Writer) finish() error {
 	return nil
 }
 
-// Close commits and ends the writing; after an error there is nothing to commit, and it
-// takes back what was not committed.
+// Close commits and ends the writing. After a failure it rolls back instead.
 func (w *Writer) Close(failed bool) error {
 	var err error
 	if failed {
@@ -176,7 +175,7 @@ func (w *Writer) Close(failed bool) error {
 	return err
 }
 
-// NewVersion describes a version that is to be added.
+// NewVersion describes a version to add.
 type NewVersion struct {
 	Chat   int64
 	At     int64 // ms since 1970
@@ -185,10 +184,10 @@ type NewVersion struct {
 	Note   string
 }
 
-// Add adds a version with the given content. A chat's versions are numbered from 1, or
-// from the last number of another chat that had the same name, so that no two versions
-// under one name have one number. A snapshot is never dated before the last one of its
-// chat, even if the clock was set back.
+// Add adds a version with the given content. A chat's versions are numbered from 1, or go on
+// from the last number of another chat that had the same name, so that no two versions under
+// one name share a number. A snapshot is never dated before the last one of its chat, even
+// if the clock was set back.
 func (w *Writer) Add(v NewVersion, c *Content) (Version, error) {
 	out := Version{Chat: v.Chat, Size: c.Size, Messages: c.Messages, Source: v.Source, Note: v.Note, Sum: string(c.Sum[:]), runs: encodeRuns(c.Runs)}
 	var latest int64
@@ -214,7 +213,7 @@ func (w *Writer) Add(v NewVersion, c *Content) (Version, error) {
 	return out, nil
 }
 
-// See notes how a file was found.
+// See records how a file was found.
 func (w *Writer) See(path string, f Seen) error {
 	if w.s.dry {
 		return nil
@@ -224,19 +223,19 @@ func (w *Writer) See(path string, f Seen) error {
 		path, f.Version, f.Size, f.Mtime, f.Ctime, f.Inode, f.Racy))
 }
 
-// Identify finds the chat that a file is a version of, or makes a new one.
+// Identify returns the chat that a file is a version of, or makes a new one.
 func (w *Writer) Identify(f Candidate, c *Content) (Chat, error) {
 	known := identities{w.ctx, w.s.db, w.s.dry}
 	return known.identify(f, c)
 }
 
-// Parent notes from which chat another comes; 0: none is known.
+// Parent records the chat that another was made from; 0 if unknown.
 func (w *Writer) Parent(chat, parent int64) error {
 	known := identities{w.ctx, w.s.db, w.s.dry}
 	return known.parent(chat, parent)
 }
 
-// Gone notes that a chat's file was not found, at a time in ms since 1970.
+// Gone records that a chat's file was not found, at a time in ms since 1970.
 func (w *Writer) Gone(chat, at int64) error {
 	known := identities{w.ctx, w.s.db, w.s.dry}
 	return known.gone(chat, at)

@@ -15,19 +15,19 @@ type Around struct {
 	books library.Once[*book] // by path
 }
 
-// NewAround returns one that knows nothing yet.
+// NewAround returns one that has looked up nothing yet.
 func NewAround() *Around { return new(Around) }
 
-// book is what there is to tell of a lorebook.
+// book is what is reported of a lorebook.
 type book struct {
 	path                       string // empty: it does not exist
 	exists                     bool
 	entries, internal, pending int
-	err                        error // it cannot be read; pending may be known to fail alone
+	err                        error // why it cannot be read; queueErr concerns pending alone
 	queueErr                   error
 }
 
-// book digests the lorebook that a chat in the user folder calls name.
+// book returns what is known of the lorebook that a chat in the user folder calls name.
 func (a *Around) book(dir userdir.Dir, name string) *book {
 	path, err := a.Book(dir, name)
 	switch _, unsafe := errors.AsType[*userdir.UnsafeNameError](err); {
@@ -50,7 +50,7 @@ func (a *Around) book(dir userdir.Dir, name string) *book {
 	})
 }
 
-// report tells of the lorebook in the user folder, where one is known.
+// report describes the lorebook in the user folder, if that is known.
 func (a *Around) report(dir userdir.Dir, hasDir bool, name string) *Lorebook {
 	l := &Lorebook{Name: name}
 	if !hasDir {

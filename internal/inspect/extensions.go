@@ -13,8 +13,8 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// MaxKeys is how many keys of the metadata are listed, so that memory does not follow a
-// hostile header; the rest is a number.
+// MaxKeys is how many keys of the metadata are listed, so that a hostile header cannot fill
+// the memory; the rest are only counted.
 const MaxKeys = 10_000
 
 // isCore reports whether SillyTavern itself writes the key.
@@ -31,7 +31,7 @@ func isCore(key string) bool {
 	return strings.HasPrefix(key, "cfg_")
 }
 
-// extensions tells what extensions keep in the metadata, in the messages and
+// extensions returns what extensions keep in the metadata, in the messages and
 // beside the chat.
 func extensions(c *chat.Chat, md *rawjson.Object, t *tally, f *library.Folder) []Extension {
 	list := []Extension{}
@@ -71,7 +71,7 @@ func extensions(c *chat.Chat, md *rawjson.Object, t *tally, f *library.Folder) [
 	return append(list, unknown...)
 }
 
-// memoryBooks tells what STMemoryBooks keeps.
+// memoryBooks returns what STMemoryBooks keeps.
 func memoryBooks(raw []byte) *MemoryBooks {
 	index := func(raw []byte) *int {
 		if n, ok := rawjson.Int(raw); ok {
@@ -106,7 +106,7 @@ func members(raw []byte, path ...string) int {
 	return n
 }
 
-// lukerOf tells of the chat's sidecars; nil where there are none.
+// lukerOf describes the chat's sidecars; nil if there are none.
 func lukerOf(c *chat.Chat, f *library.Folder) *Luker {
 	if f == nil {
 		return nil
@@ -130,8 +130,8 @@ func lukerOf(c *chat.Chat, f *library.Folder) *Luker {
 	return l
 }
 
-// floors counts the commits of a floor log, and gives the last message that
-// one of them belongs to.
+// floors returns the number of commits in a floor log, and the last message that
+// one of them belongs to; nil if the log cannot be read.
 func floors(path string) (commits, last *int) {
 	f, err := chat.OpenRegular(path)
 	if err != nil {

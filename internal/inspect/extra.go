@@ -21,7 +21,7 @@ type extra struct {
 }
 
 // read finds the wanted keys in a line's extra, and adds every key's bytes to sizes
-// where that is given.
+// unless that is nil.
 func (e *extra) read(l *jsonl.Line, sizes *sizes) {
 	*e = extra{}
 	if sizes != nil {
@@ -159,7 +159,7 @@ func (s *sizes) merge(other *sizes) {
 	}
 }
 
-// zero forgets the counts and keeps the keys, for the next lines.
+// zero resets the counts, and keeps the keys for the next lines unless there are many.
 func (s *sizes) zero() {
 	clear(s.bytes)
 	if len(s.keys) > maxKeys/4 {

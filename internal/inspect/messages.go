@@ -34,15 +34,15 @@ type MessagesOptions struct {
 	Workers  int
 	Progress func(int64)
 
-	// FirstLine asks for no more of a text than its first line that says
-	// something, and, where Head is above 0, no more than about so many bytes.
+	// FirstLine limits a text to its first line that says something and, if Head is
+	// above 0, to about Head bytes.
 	FirstLine bool
 	Head      int
 }
 
-// Messages reads an open chat and hands on its messages in order. A message is
-// only valid until the next one. The damage of the header, and then that of
-// each batch of about a megabyte, is given to damaged before the messages.
+// Messages reads an open chat and calls each for its messages in order. A message is
+// only valid during the call. damaged is called with the damage of the header, and
+// then, before its messages, with that of each batch of about a megabyte.
 func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(*Message) error, damaged func(jsonl.Damages)) error {
 	damaged(c.Damage)
 	var failed error
@@ -78,7 +78,7 @@ func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(
 	return err
 }
 
-// read takes one line.
+// read reads one line.
 func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 	who := role(l)
 	*m = Message{Role: string(who), Branches: m.Branches[:0]}
@@ -159,7 +159,7 @@ func firstLine(raw []byte) []byte {
 	return raw
 }
 
-// beginning returns a raw string cut to about head bytes: behind an escape, not
+// beginning returns a raw string cut to about head bytes: after an escape, not
 // inside one, nor inside a character or a surrogate pair.
 func beginning(raw []byte, head int) []byte {
 	if head <= 0 || len(raw) <= head+len(`""`) || raw[0] != '"' {

@@ -10,8 +10,8 @@ import (
 // Schema is the version of the JSON documents.
 const Schema = 1
 
-// Report is what there is to tell of one chat. It is also the JSON document of
-// inspect (docs/json.md): pointers are null where there is nothing to tell.
+// Report is what is known of one chat. It is also the JSON document of inspect
+// (docs/json.md): pointers are null where there is nothing to report.
 type Report struct {
 	Schema int     `json:"schema"`
 	Path   string  `json:"path" is:"path"` // as given or found; "-" for standard input
@@ -179,7 +179,7 @@ type Unknown struct {
 
 func (*AutoRecap) isExtension() {}
 
-// read takes what the metadata says.
+// read fills in what the metadata says.
 func (r *AutoRecap) read(md *rawjson.Object) {
 	running, _ := autorecap.RunningIn(md)
 	for range running.Versions() {

@@ -25,8 +25,8 @@ type Options struct {
 // largestKeys is how many keys under extra a report names.
 const largestKeys = 5
 
-// Scanner reads one chat after another, with memory that it keeps. It is for
-// one goroutine; [Around] may be shared.
+// Scanner reads one chat after another and reuses its memory. It is for one
+// goroutine; [Around] may be shared.
 type Scanner struct {
 	around *Around
 	keys   *jsonl.Keys
@@ -37,11 +37,11 @@ type Scanner struct {
 // NewScanner makes a scanner.
 func NewScanner(around *Around) *Scanner { return &Scanner{around: around, keys: lineKeys()} }
 
-// Buffer returns the memory that Scan reads with, for opening the chat before.
+// Buffer returns the memory that Scan reads with, so that the chat can be opened with it.
 func (k *Scanner) Buffer() *jsonl.Buffer { return &k.buf }
 
-// Scan reads an open chat and tells what is in it. Damage is told, not an
-// error; errors name the path.
+// Scan reads an open chat and reports what it contains. Damage is part of the
+// report, not an error; errors name the path.
 func (k *Scanner) Scan(ctx context.Context, c *chat.Chat, opt Options) (*Report, error) {
 	s := &scan{total: &k.small}
 	s.total.reset()
@@ -91,7 +91,7 @@ func (s *scan) fold(t *tally, _ jsonl.Base, damage jsonl.Damages) error {
 
 func damageOf(d jsonl.Damage) Damage { return Damage{d.Line, d.Column, d.Reason} }
 
-// report puts together what was counted and what lies around.
+// report puts together what was counted and what is around the chat.
 func (s *scan) report(c *chat.Chat, around *Around) *Report {
 	t := s.total
 	r := &Report{
@@ -140,7 +140,7 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 	if r.MainChat = textOf(md, "main_chat"); r.MainChat != nil {
 		r.Parent, r.MainChatExists = r.MainChat, exists(*r.MainChat)
 	} else if f != nil && c.Kind == userdir.Solo {
-		// FORMATS.md E4.1: checkpoints of old did not always keep main_chat
+		// FORMATS.md E4.1: old checkpoints did not always keep main_chat
 		if parent, ok := f.Target(family.ParentInName(c.Name)); ok && parent != c.Name {
 			r.Parent = &parent
 		}
@@ -154,7 +154,7 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 	return r
 }
 
-// warn says what SillyTavern makes of the chat otherwise.
+// warn adds the warnings: where SillyTavern reads the chat differently, or will change it.
 func (r *Report) warn(c *chat.Chat) {
 	if c.HeaderKind == chat.None && c.Kind == userdir.Solo && r.Messages > 0 {
 		r.Warnings = append(r.Warnings, "the chat has no header: SillyTavern takes its first message for one, so its message numbers are one lower")
@@ -164,7 +164,7 @@ func (r *Report) warn(c *chat.Chat) {
 	}
 }
 
-// textOf returns a metadata value that is text and says something.
+// textOf returns a metadata value that is a string and not empty, else nil.
 func textOf(md *rawjson.Object, key string) *string {
 	raw, _ := md.Get(key)
 	s, ok := rawjson.Unquote(raw)
@@ -177,7 +177,7 @@ func textOf(md *rawjson.Object, key string) *string {
 // dateForm is RFC 3339 with milliseconds, as JavaScript's toISOString writes it.
 const dateForm = "2006-01-02T15:04:05.000Z07:00"
 
-// DateText returns a send_date in UTC, or its text where it is none.
+// DateText returns a send_date in UTC, or its text if it is not a date; nil if there is none.
 func DateText(raw []byte) *string {
 	if len(raw) == 0 {
 		return nil

@@ -43,7 +43,7 @@ type Summer struct {
 	around *Around
 }
 
-// NewSummer adds up nothing yet.
+// NewSummer returns a Summer without reports.
 func NewSummer(around *Around) *Summer {
 	return &Summer{Summary: Summary{Schema: Schema, Summary: true}, owners: map[string]bool{}, books: map[string]bool{}, around: around}
 }
@@ -66,7 +66,8 @@ func (s *Summer) Add(r *Report) {
 	}
 }
 
-// Finish tells what user folders hold besides their chats.
+// Finish returns the summary, with what the user folders hold besides their chats,
+// and the errors of reading them.
 func (s *Summer) Finish(users []userdir.Dir) (Summary, []error) {
 	if len(users) == 0 {
 		return s.Summary, nil

@@ -41,7 +41,7 @@ type tally struct {
 }
 
 // maxLinks is how many links of a chat are kept: more than people make, and few
-// enough that memory does not follow a chat that has nothing else.
+// enough that a chat that has nothing else cannot fill the memory.
 const maxLinks = 100_000
 
 // link is a link whose message's index is counted from the stretch's start.
@@ -141,7 +141,7 @@ func (t *tally) link(l link) {
 	}
 }
 
-// role tells whose message a line is.
+// role returns whose message a line is.
 func role(l *jsonl.Line) message.Who {
 	user, _ := l.Value(keyIsUser)
 	system, _ := l.Value(keyIsSystem)
@@ -175,7 +175,7 @@ func linkName(raw []byte) (string, bool) {
 	return rawjson.Unquote(raw)
 }
 
-// add puts another tally behind this one.
+// add adds the tally of the stretch that follows this one.
 func (t *tally) add(u *tally) {
 	for _, l := range u.links {
 		l.at += t.Messages

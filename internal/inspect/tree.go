@@ -13,8 +13,8 @@ type Row struct {
 	Depth  int // how many chats above it are in the table: 0 for one without a parent there
 }
 
-// Tree orders chats so that each comes behind its parent, as far as names tell
-// which one that is ([family.New]), and tells how deep each one hangs.
+// Tree orders chats so that each follows its parent, as far as names lead to that
+// ([family.New]), and returns how deep each one is.
 func Tree(reports []*Report) []Row {
 	byFolder := map[string][]*family.Chat{}
 	of := make(map[*family.Chat]*Report, len(reports))

@@ -23,7 +23,7 @@ import (
 )
 
 // Write writes a document and an LF, in one call of w. With an indent each value
-// gets a line of its own, else there is only that one line.
+// gets a line of its own, without one there is only one line.
 func Write(w io.Writer, doc any, indent string) error {
 	out, err := appendValue(nil, reflect.ValueOf(doc))
 	if err != nil {
@@ -141,7 +141,7 @@ func withSlashes(v reflect.Value, separator string) reflect.Value {
 	return v
 }
 
-// isEmpty reports what omitempty leaves out: false, 0, nil, and what has no length.
+// isEmpty reports whether omitempty leaves v out: false, 0, nil, and what has no length.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map, reflect.Array:

@@ -102,7 +102,7 @@ func (p *parser) str() string {
 // Stringify is JSON.stringify: compact, numbers that are not finite as null.
 func Stringify(v Value) []byte { return Append(nil, v) }
 
-// Append appends what [Stringify] gives.
+// Append appends what [Stringify] returns.
 func Append(b []byte, v Value) []byte {
 	switch v := v.(type) {
 	case bool:

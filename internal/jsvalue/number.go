@@ -113,7 +113,7 @@ func parseDigits(s string, base int) float64 {
 // Trim is String.prototype.trim.
 func Trim(s string) string { return strings.TrimFunc(s, isSpace) }
 
-// isSpace tells what String.prototype.trim removes: ECMAScript WhiteSpace and
+// isSpace reports whether String.prototype.trim removes r: ECMAScript WhiteSpace and
 // LineTerminator, which is not quite Go's unicode.IsSpace.
 func isSpace(r rune) bool {
 	switch r {

@@ -8,7 +8,7 @@ import (
 )
 
 // Value is nil (null), bool, float64, string, [*Array] or [*Object]. An absent
-// value, JavaScript's undefined, is told by a second result.
+// value, JavaScript's undefined, is reported by a second result.
 type Value any
 
 // Array is a list; it has no holes: what JavaScript would leave undefined is nil,
@@ -39,7 +39,7 @@ func (o *Object) Get(key string) (Value, bool) {
 	return o.members[i].value, true
 }
 
-// Set gives the key a value; a key that exists keeps its place.
+// Set sets the value of a key; a key that exists keeps its place.
 func (o *Object) Set(key string, v Value) {
 	if i, ok := o.at[key]; ok {
 		o.members[i].value = v
@@ -63,8 +63,8 @@ func (o *Object) Delete(key string) bool {
 // Len returns the number of keys.
 func (o *Object) Len() int { return len(o.at) }
 
-// Keys returns the keys in the order Object.keys gives: those that are list
-// indexes first, by number, then the others as they were put in.
+// Keys returns the keys in the order of Object.keys: those that are list indexes
+// first, by number, then the others as they were put in.
 func (o *Object) Keys() []string {
 	keys := make([]string, 0, len(o.at))
 	indexes := 0

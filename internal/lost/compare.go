@@ -2,17 +2,17 @@ package lost
 
 import "slices"
 
-// Live is a live chat, made ready to be compared with versions of it.
+// Live is a live chat, prepared for comparison with versions of it.
 type Live struct {
 	Messages int // that count
 	texts    []Text
 	at       []int32        // for each of texts, its message
-	roles    []Text         // of each message, whether the user says it
+	roles    []Text         // of each message: user or 0
 	first    map[Text]int32 // of each text, where it stands first in texts
 	next     []int32        // where it stands next; -1: nowhere
 }
 
-// NewLive returns what was read of a live chat, as Compare needs it.
+// NewLive prepares the texts of a live chat for Compare.
 func NewLive(texts []Text) *Live {
 	c := &Live{texts: texts, at: make([]int32, len(texts)), next: make([]int32, len(texts)), first: make(map[Text]int32, len(texts))}
 	for i, t := range texts {
@@ -41,9 +41,10 @@ type pair struct{ version, live int }
 // Compare counts the messages of a version that no live chat has: those that were
 // reworded in this one (edited, continued, regenerated) and those that are lost.
 //
-// Version and chat are aligned by their common texts, in order. Between two of these,
-// and before the first, a missing message takes the next free live message of its role
-// for what became of it. So does a single one behind the last; the rest is lost.
+// Version and chat are aligned by their common texts, in order. Between two of these, and
+// before the first, a missing message counts as reworded if there is a free live message
+// of its role: the next one is taken for what became of it. So does a single one after the
+// last; the rest is lost.
 func (c *Live) Compare(version []Text) (lost, reworded int) {
 	from := pair{-1, -1}
 	for _, to := range c.align(version) {
@@ -131,10 +132,10 @@ func (c *Live) alignBetween(all []pair, version []Text, from, to pair, cursor ma
 	return all
 }
 
-// rising returns the longest part of pairs, which are in the version's order, that is
+// rising returns the longest subsequence of pairs, which are in the version's order, that is
 // in the live chat's order too.
 func rising(pairs []pair) []pair {
-	var ends []int // of the best sequences of length i+1, their last pairs
+	var ends []int // ends[i] is the last pair of the best subsequence of length i+1
 	before := make([]int, len(pairs))
 	for i, p := range pairs {
 		n, _ := slices.BinarySearchFunc(ends, p.live, func(end, live int) int { return pairs[end].live - live })

@@ -2,7 +2,7 @@ package lost
 
 import "math/bits"
 
-// Set is a set of texts in 11 bytes each: a table with open addresses that is filled
+// Set is a set of texts in 11 bytes each: a hash table with open addressing that is filled
 // once, to three quarters.
 type Set struct{ slots []Text }
 

@@ -1,11 +1,11 @@
 // Package lost compares older versions of chats with the chats as they are, and finds
 // the messages that only the older ones have (HISTORY.md 6).
 //
-// A message's [Text] is a hash of who says it, user or not, and what: so a character
-// that was renamed loses nothing. The swipes of a live message are texts too. Hashes
-// are of 62 bits with a seed of each run's own: nobody can make two that collide.
+// A message's [Text] is a hash of who says it, user or not, and what, so renaming a
+// character loses nothing. The swipes of a live message are texts too. Hashes have 62 bits
+// and a seed for each run, so nobody can craft two texts that collide.
 //
-// Nothing is kept of a file but 8 bytes for each text.
+// Only 8 bytes are kept for each text of a file.
 package lost
 
 import (
@@ -20,8 +20,8 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Text stands for what a message, or a swipe of it, says. Its lowest bits are not of
-// the hash: see user and mark.
+// Text stands for what a message, or a swipe of it, says. Its two lowest bits are flags: see
+// user and mark.
 type Text uint64
 
 const (
@@ -33,8 +33,8 @@ const (
 // key is what two equal texts share.
 func (t Text) key() Text { return t &^ mark }
 
-// says reports whether a text is one: a message without any has but its place in a
-// live chat's list.
+// says reports whether t stands for a text: a message without one only has a place in a live
+// chat's list.
 func (t Text) says() bool { return t&^flags != 0 }
 
 // Version is what was read of a file.
@@ -42,7 +42,7 @@ type Version struct {
 	Slug     string // the header's integrity
 	Parent   string // the header's main_chat; not known of a version of a history
 	Messages int
-	Damaged  int    // lines that are no messages
+	Damaged  int    // lines that are not messages
 	Texts    []Text // of the messages that count, in order
 	Missing  int    // how many of them no live chat has; 0 of a live chat
 }
@@ -55,8 +55,7 @@ const (
 	keyExtra
 )
 
-// Reader reads files one after another, with memory that it keeps. It is for one
-// goroutine.
+// Reader reads files one after another and reuses its memory. It is for one goroutine.
 type Reader struct {
 	seed maphash.Seed
 	live *Set
@@ -65,14 +64,14 @@ type Reader struct {
 	all  tally
 }
 
-// NewReader returns a reader of live chats, where live is nil, or of versions of them.
-// Texts are comparable where the seed is the same.
+// NewReader returns a reader of live chats if live is nil, else of versions of the chats in
+// live. Texts are comparable between readers with the same seed.
 func NewReader(seed maphash.Seed, live *Set) *Reader {
 	return &Reader{seed: seed, live: live, keys: jsonl.NewKeys("is_user", "mes", "swipes", "extra")}
 }
 
-// Read reads a chat file, under whatever name. With small it leaves a large one alone
-// and returns nil: such are read one by one, each by all processors.
+// Read reads a chat file, under whatever name. With small it returns nil for a large one:
+// those are read one by one, each by all processors.
 func (r *Reader) Read(ctx context.Context, path string, small bool) (*Version, error) {
 	f, err := chat.OpenRegular(path)
 	if err != nil {

@@ -21,10 +21,10 @@ const (
 	Replace Op = "replace"
 )
 
-// Change is one difference. The changes of a [Diff] in their order are a
-// patch: applied one after another to A they give B. For that, changes inside
-// a list come before removals from it, the last element first, and those
-// before what is added, so an index is A's in the former and B's in the last.
+// Change is one difference. The changes of a [Diff] in their order are a patch:
+// applied one after another they turn A into B. For that, changes inside a list
+// come before removals from it, the last element first, and those before what is
+// added, so an index is A's in the former and B's in the last.
 type Change struct {
 	Path string          `json:"path"` // RFC 6901 pointer into the metadata
 	Op   Op              `json:"op"`
@@ -106,7 +106,7 @@ func (d *Diff) objects(a, b *rawjson.Object, at place, use func(key string) bool
 	run.flush()
 }
 
-// leadsOn reports whether changes in the member with a key are told one by one.
+// leadsOn reports whether changes in the member with a key are reported one by one.
 func (at place) leadsOn(key string) bool {
 	return at.level < maxLevels && at.longer(key) <= maxPath
 }
@@ -120,7 +120,7 @@ func (at place) enter(key string) place {
 	return place{path: path, level: at.level + 1, size: at.longer(key)}
 }
 
-// run is members of two objects, one after another, that are to be compared.
+// run is consecutive members of two objects to compare.
 type run struct {
 	diff *Diff
 	at   place
@@ -183,9 +183,9 @@ func (d *Diff) change(op Op, p *pair, path []byte) {
 	d.Changes = append(d.Changes, c)
 }
 
-// Meanings tells in words what A and B have or do not have in common, where
-// the keys' meaning is known (FORMATS.md B2 and E3). Keys that do not count
-// are passed over. A and B stand for the two chats; a and b are their names.
+// Meanings describes what A and B have or do not have in common, where the keys'
+// meaning is known (FORMATS.md B2 and E3). Keys that do not count are skipped. A
+// and B stand for the two chats; a and b are their names.
 func (d *Diff) Meanings(a, b string) []string {
 	m := meanings{d: d}
 	m.parents(a, b)
@@ -196,7 +196,7 @@ func (d *Diff) Meanings(a, b string) []string {
 	return m.lines
 }
 
-// Patch returns the JSON Patch (RFC 6902) that turns A into B, an operation a
+// Patch returns the JSON Patch (RFC 6902) that turns A into B, one operation per
 // line.
 func (d *Diff) Patch() []byte {
 	out := []byte{'['}
@@ -264,7 +264,7 @@ func step(path []byte, child *pair, isList bool) []byte {
 }
 
 // Equal reports whether two JSON values are the same: numbers as exact decimals, keys
-// in any order, of a repeated key the last value. What is no JSON is equal to nothing.
+// in any order, of a repeated key the last value. Invalid JSON equals nothing.
 func Equal(a, b []byte) bool {
 	left, err := parse(a)
 	if err != nil {

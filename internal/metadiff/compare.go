@@ -9,8 +9,8 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Changes are told one by one down to maxLevels, and as long as the path to
-// them is no longer than maxPath bytes. What differs deeper down is told as the
+// Changes are reported one by one down to maxLevels, and as long as the path to
+// them is no longer than maxPath bytes. What differs deeper down is reported as the
 // change of the value there, so that the paths of a hostile document stay short.
 const (
 	maxLevels = 100
@@ -194,7 +194,7 @@ func (p *pair) tree(s side) any {
 }
 
 // wide is how many children one map for cmp holds at most: cmp sorts the keys
-// of a map, in more than linear time. Of more children it gets a map of maps.
+// of a map, in more than linear time. More children become a map of maps.
 const wide = 256
 
 // branches returns the children's values on one side by their places.
@@ -218,7 +218,7 @@ func (p *pair) branches(s side) map[int]any {
 	return m
 }
 
-// reporter marks the pairs that cmp finds different, and all around them.
+// reporter marks the pairs that cmp finds different, and those around them.
 type reporter struct {
 	root  *pair
 	steps []int // places of the map steps of the current path

@@ -44,7 +44,7 @@ func excerpt(s string, start, limit int) string {
 	if length <= limit {
 		return s
 	}
-	// near the end as much is shown as fits
+	// near the end, as much is shown as fits
 	start = min(start, back(s, len(s), limit))
 	end := start
 	for n := 0; n < limit && end < len(s); n++ {

@@ -32,7 +32,7 @@ func walk(o *rawjson.Object, path []string) []byte {
 	return raw
 }
 
-// word returns a string that says something.
+// word returns a string that is not empty.
 func word(raw []byte) (string, bool) {
 	s, _ := rawjson.Unquote(raw)
 	return s, s != ""
@@ -125,7 +125,7 @@ func (m *meanings) illustrator() {
 	}
 }
 
-// countKeys returns how many keys an object has; what is none has none.
+// countKeys returns how many keys an object has; 0 for anything else.
 func countKeys(raw []byte) int {
 	o, err := rawjson.ParseObject(raw)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// NullError says that B holds a null that no merge patch can put there: in a
-// merge patch null means that the member goes.
+// NullError means that B holds a null that no merge patch can put there: in a
+// merge patch null removes the member.
 type NullError struct {
 	Path string // RFC 6901 pointer into the metadata
 }
@@ -20,7 +20,7 @@ func (e *NullError) Error() string {
 // merger writes a merge patch in one walk over both sides.
 type merger struct {
 	out  []byte
-	path []string // keys down to where it is
+	path []string // keys down to the current value
 }
 
 // key begins a member.
@@ -48,7 +48,7 @@ func (m *merger) members(a, b *value) error {
 	return nil
 }
 
-// member writes what makes is of was, which is nil where A has nothing there.
+// member writes the member that turns was into is; was is nil where A has nothing.
 func (m *merger) member(key string, was, is *value) error {
 	start := len(m.out)
 	m.key(key)
@@ -64,8 +64,8 @@ func (m *merger) member(key string, was, is *value) error {
 	return nil
 }
 
-// value writes what makes b of a, which is nil where A has nothing there, and
-// tells whether they differ.
+// value writes what turns a into b, and reports whether they differ. a is nil where
+// A has nothing.
 func (m *merger) value(a, b *value) (differs bool, err error) {
 	if b.kind != rawjson.ObjectKind {
 		if a != nil && equal(a, b) {

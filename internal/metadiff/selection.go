@@ -17,7 +17,7 @@ type Selection struct {
 	Only   []string // where there are any, nothing else counts
 }
 
-// resolve returns the function that tells whether a key counts; nil: all do.
+// resolve returns the function that reports whether a key counts; nil: all do.
 func (s Selection) resolve(a, b *rawjson.Object) func(key string) bool {
 	if len(s.Ignore) == 0 && len(s.Only) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func (s Selection) resolve(a, b *rawjson.Object) func(key string) bool {
 	}
 }
 
-// matcher is a list of patterns, told apart.
+// matcher is a list of patterns, keys apart from globs.
 type matcher struct {
 	literal map[string]bool
 	globs   []string
@@ -58,5 +58,5 @@ func (m matcher) match(key string) bool {
 	})
 }
 
-// noSlash takes away from the slash what path.Match makes of it.
+// noSlash hides slashes, which are special to path.Match.
 func noSlash(s string) string { return strings.ReplaceAll(s, "/", "\x00") }

@@ -24,7 +24,7 @@ type member struct {
 	val *value
 }
 
-// few is up to how many members are searched one by one.
+// few is the number of members up to which they are searched one by one.
 const few = 8
 
 // find returns the place of the key among the members, or -1.
@@ -61,7 +61,7 @@ func (v *value) index() {
 	}
 }
 
-// put adds a member, or gives the key that is there already another value.
+// put adds a member, or replaces the value of a key that is there.
 func (v *value) put(key string, val *value) {
 	if i := v.find(key); i >= 0 {
 		v.members[i].val = val
@@ -73,20 +73,20 @@ func (v *value) put(key string, val *value) {
 	}
 }
 
-// putRaw is put for a value that is valid JSON; nil is none.
+// putRaw is put for raw JSON; nil adds nothing.
 func (v *value) putRaw(key string, raw []byte) {
 	if val, err := parse(raw); err == nil {
 		v.put(key, val)
 	}
 }
 
-// text returns what a string says.
+// text returns a string's value, decoded.
 func (v *value) text() string {
 	s, _ := rawjson.Unquote(v.raw)
 	return s
 }
 
-// json is appendTo, of the bytes that were read where they do.
+// json returns what appendTo writes, or the bytes that were read where they will do.
 func (v *value) json() []byte {
 	switch {
 	case v.kind == rawjson.ObjectKind, v.kind == rawjson.Array, v.kind == rawjson.String && !utf8.Valid(v.raw):
@@ -163,7 +163,7 @@ func (p *parser) space() {
 	}
 }
 
-// take passes over the byte c, where it stands next.
+// take skips white space and the byte c, and reports whether c was there.
 func (p *parser) take(c byte) bool {
 	p.space()
 	if p.at < len(p.in) && p.in[p.at] == c {

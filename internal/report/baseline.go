@@ -14,16 +14,16 @@ import (
 	"stchat/internal/rules"
 )
 
-// fingerprint is what stays of a finding when lines shift and wherever one
-// stands: its rule, the place of its file and what is wrong.
+// fingerprint identifies a finding even if lines shift or its folder moves: its rule, the
+// place of its file and what is wrong.
 type fingerprint struct{ rule, place, message string }
 
 func fingerprintOf(f *rules.Finding) fingerprint {
 	return fingerprint{f.Rule.String(), text(place(f.Path)), text(f.Message)}
 }
 
-// place returns the path of a file in its user folder, or of any other file the
-// last folder and the name, whatever the path to it begins with.
+// place returns the end of a path, which does not depend on where the user folder is: the
+// last three elements for a file below chats/, else two.
 func place(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -36,10 +36,10 @@ func place(path string) string {
 	return strings.Join(parts[max(0, len(parts)-keep):], "/")
 }
 
-// text is s as it comes back from JSON: U+FFFD for each byte that is not UTF-8.
+// text returns s as it comes back from JSON: U+FFFD for each byte that is not UTF-8.
 func text(s string) string { return strings.Map(func(r rune) rune { return r }, s) }
 
-// fingerprints numbers findings that are alike, so that each has a print of
+// fingerprints numbers findings that are alike, so that each has a fingerprint of
 // its own.
 type fingerprints map[fingerprint]int
 
@@ -56,7 +56,7 @@ func (p fingerprints) next(f *rules.Finding) string {
 type Baseline struct{ known map[fingerprint]int }
 
 // ReadBaseline reads a baseline: the JSON lines that check wrote (WriteJSON).
-// Its summary, and blank lines, are passed over. The error names the line.
+// Its summary, and blank lines, are skipped. The error names the line.
 func ReadBaseline(data []byte) (*Baseline, error) {
 	b := &Baseline{known: map[fingerprint]int{}}
 	number := 0

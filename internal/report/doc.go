@@ -4,6 +4,6 @@
 //
 // Everything in a finding that came out of a chat is a stranger's text: no
 // format lets a control or bidirectional character through as it is. Columns
-// are bytes, which neither SARIF nor GitHub can say, so only JSON lines have
-// them.
+// are bytes, which neither SARIF nor GitHub can express, so only JSON lines
+// and JUnit have them.
 package report

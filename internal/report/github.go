@@ -8,7 +8,7 @@ import (
 	"stchat/internal/rules"
 )
 
-// WriteGitHub writes a workflow command a finding, which GitHub shows on the
+// WriteGitHub writes one workflow command per finding, which GitHub shows on the
 // line of the file.
 func (c *Check) WriteGitHub(w io.Writer) error {
 	for _, err := range c.Errs {

@@ -74,18 +74,18 @@ func Sum(chats int, list []rules.Finding) Summary {
 	return s
 }
 
-// Check is what a check gave, for the writers.
+// Check is the result of a check, for the writers.
 type Check struct {
 	Chats    []string // the paths of the chats that were read
 	Findings []rules.Finding
 	Known    int                           // findings that a baseline has
 	Errs     []error                       // what could not be read
-	Fail     rules.Severity                // from where on a finding fails the check
+	Fail     rules.Severity                // the least severity that fails the check
 	Version  string                        // of the program
 	Command  func(f *rules.Finding) string // what mends a finding, "" where no command does; may be nil
 }
 
-// WriteJSON writes a document a line, the summary last.
+// WriteJSON writes one document per line, the summary last.
 func (c *Check) WriteJSON(w io.Writer) error {
 	for i := range c.Findings {
 		if err := jsondoc.Write(w, c.document(&c.Findings[i]), ""); err != nil {

@@ -41,7 +41,7 @@ type (
 	}
 )
 
-// WriteJUnit writes a test suite a file and a test a finding: one that fails
+// WriteJUnit writes one test suite per file and one test per finding: one that fails
 // the check is a failure, a milder one has its text as output. A chat without
 // findings is a suite with one test that passes.
 func (c *Check) WriteJUnit(w io.Writer) error {
@@ -110,8 +110,8 @@ func (c *Check) junitCase(f *rules.Finding, class string) junitCase {
 	return t
 }
 
-// add adds a case. One that is called as another of the suite gets a number, or
-// readers take both for one.
+// add adds a case. One with the name of another in the suite gets a number, or readers
+// would take both for one.
 func (s *junitSuite) add(t junitCase) {
 	if s.names == nil {
 		s.names = map[string]int{}

@@ -81,7 +81,7 @@ type (
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 // WriteSARIF writes a SARIF log with one run. A finding about a whole file
-// stands at its first line, since some readers want one.
+// is placed at its first line, since some readers need one.
 func (c *Check) WriteSARIF(w io.Writer) error {
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "stchat", Version: c.Version, Rules: sarifRules()}},

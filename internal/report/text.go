@@ -12,12 +12,12 @@ import (
 // shown returns a stranger's text as it may be shown.
 func shown(s string) string { return visible.Text(s) }
 
-// explain tells a finding whole: what, what of it, and how it is mended.
+// explain returns the full text of a finding: what is wrong, its effect, and how it is mended.
 func (c *Check) explain(f *rules.Finding) string {
 	return sentence(shown(f.Text())) + " " + sentence(f.Effect()) + " " + sentence(c.mend(f))
 }
 
-// mend tells how a finding is mended, with the command where there is one.
+// mend returns how a finding is mended, with the command if there is one.
 func (c *Check) mend(f *rules.Finding) string {
 	if c.Command == nil {
 		return f.Mend()
@@ -29,7 +29,7 @@ func (c *Check) mend(f *rules.Finding) string {
 	return f.Mend() + ": " + command
 }
 
-// sentence makes one of a phrase.
+// sentence turns a phrase into a sentence.
 func sentence(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	if first, _, _ := strings.Cut(s, " "); !strings.ContainsAny(first, "_.") {

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// reader takes a text apart from its start. The first thing that is not there makes
-// it bad, and so it stays.
+// reader parses a text from its start. The first thing that is missing makes it bad, and it
+// stays so.
 type reader struct {
 	rest string
 	bad  bool
 }
 
-// end reports whether all was read and was there.
+// end reports whether the whole text was read and nothing was missing.
 func (r *reader) end() bool { return !r.bad && r.rest == "" }
 
-// accept takes what is there if it is text.
+// accept skips text if it comes next, and reports whether it did.
 func (r *reader) accept(text string) bool {
 	rest, ok := strings.CutPrefix(r.rest, text)
 	r.rest = rest
 	return ok
 }
 
-// expect takes text, which must be there.
+// expect skips text, which must come next.
 func (r *reader) expect(text string) {
 	if !r.accept(text) {
 		r.bad = true
@@ -43,7 +43,7 @@ func (r *reader) digits() string {
 	return taken
 }
 
-// number takes a number of at least so many digits and at most so many.
+// number takes a number of least to most digits.
 func (r *reader) number(least, most int) int {
 	d := r.digits()
 	if len(d) < least || len(d) > most {

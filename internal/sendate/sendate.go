@@ -10,7 +10,7 @@ import (
 )
 
 // Parse reads a date in any of the shapes that the package comment lists. White space
-// around it is no matter.
+// around it is ignored.
 func Parse(s string) (t time.Time, ok bool) {
 	// Longer than any shape; no need to look at a megabyte of text.
 	const longest = 80
@@ -81,7 +81,7 @@ func ofNumber(n float64) (time.Time, bool) {
 	const (
 		leastSeconds      = 1e8
 		leastMilliseconds = 1e10
-		mostMilliseconds  = 253402300799999 // the end of 9999, the last that RFC 3339 can tell
+		mostMilliseconds  = 253402300799999 // the end of 9999, the last that RFC 3339 can express
 	)
 	switch {
 	case math.IsNaN(n) || n < leastSeconds || n > mostMilliseconds:
@@ -203,7 +203,7 @@ func meridiem(r *reader) (time.Time, bool) {
 type clock struct{ year, month, day, hour, minute, second, nano int }
 
 // in returns the moment in a zone; ok is false for a day or a time of day that does not
-// exist, and for what RFC 3339 cannot tell in UTC.
+// exist, and for what RFC 3339 cannot express in UTC.
 func (c clock) in(zone *time.Location) (t time.Time, ok bool) {
 	if c.hour > 23 || c.minute > 59 || c.second > 59 {
 		return time.Time{}, false

@@ -20,10 +20,10 @@ const (
 	MermaidEdges = 500
 )
 
-// shown is text of a file as a graph shows it.
+// shown returns text of a file as a graph shows it, in at most so many cells.
 func shown(s string, cells int) string { return visible.Truncate(visible.Text(s), cells) }
 
-// ids gives every chat of a tree its node's name.
+// ids returns the name of every chat's node.
 func ids(t *Tree) map[*Chat]string {
 	ids := map[*Chat]string{}
 	for _, o := range t.Owners {
@@ -34,7 +34,7 @@ func ids(t *Tree) map[*Chat]string {
 	return ids
 }
 
-// counts says how many messages a chat has.
+// counts describes how many messages a chat has.
 func counts(c *Chat) string {
 	text := plural.S(c.Messages, "message")
 	if c.Parent != nil {
@@ -43,7 +43,7 @@ func counts(c *Chat) string {
 	return text
 }
 
-// notesOf are the remarks on a chat that a graph shows.
+// notesOf returns the remarks on a chat that a graph shows.
 func notesOf(c *Chat) string {
 	list := remarks(c)
 	if c.Current {
@@ -92,7 +92,7 @@ func DOT(w io.Writer, t *Tree) error {
 	return b.Flush()
 }
 
-// edge says where a chat parts from its parent.
+// edge describes where a chat parts from its parent.
 func edge(c *Chat) string {
 	if *c.AtParent < 0 {
 		return "shares nothing"
@@ -134,8 +134,8 @@ func Mermaid(w io.Writer, t *Tree) error {
 	return b.Flush()
 }
 
-// mermaidText writes every character that mermaid or the HTML it makes could take
-// for more than text as its number.
+// mermaidText writes the number of every character that mermaid, or the HTML it makes, might
+// not take for plain text.
 func mermaidText(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -43,7 +43,7 @@ func lanes(t *Tree) (list []lane, owners []float64) {
 	return list, owners
 }
 
-// layFamily lays out one family, from a row on, and returns the row behind it.
+// layFamily lays out one family, from a row on, and returns the row below it.
 func layFamily(list []lane, chats []*Chat, y float64) ([]lane, float64) {
 	family := make([]lane, len(chats))
 	at := map[*Chat]int{}

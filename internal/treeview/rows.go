@@ -11,7 +11,7 @@ import (
 	"stchat/internal/visible"
 )
 
-// drawFlat draws a row a chat.
+// drawFlat draws one row per chat.
 func drawFlat(d *drawer, chats []*Chat) {
 	width := 0
 	for _, c := range chats {
@@ -58,8 +58,8 @@ func dateRange(c *Chat, zone *time.Location) string {
 	}
 }
 
-// Rows writes a row a chat for a pipe: depth, mark, at, name, messages, own, first
-// date, last date, parent, via, separated by tabs.
+// Rows writes one row per chat for a pipe: depth, mark, at, name, messages, own, first date,
+// last date, parent, via, separated by tabs.
 func Rows(w io.Writer, t *Tree) error {
 	b := bufio.NewWriter(w)
 	for _, o := range t.Owners {

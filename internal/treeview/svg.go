@@ -26,16 +26,16 @@ const svgStyle = `svg{background:#fbfaf7}text{font:13px system-ui,sans-serif;fil
 	`@media(prefers-color-scheme:dark){svg{background:#161719}text{fill:#e8e6e1}.meta,.tick,.head,.said{fill:#9b978f}.root{stroke:#7fb0e0}.branch{stroke:#6cc3ad}.checkpoint{stroke:#e0a458}` +
 	`.end.root{fill:#7fb0e0}.end.branch{fill:#6cc3ad}.end.checkpoint{fill:#e0a458}.fork{fill:#161719;stroke:#9b978f}.halo{stroke:#7fb0e0}.grid{stroke:#23262a}}`
 
-// picture is an SVG on its way.
+// picture is an SVG that is being drawn.
 type picture struct {
 	w      *bufio.Writer
-	unit   float64 // pixels a message
+	unit   float64 // pixels per message
 	bottom float64
 }
 
 func (p *picture) x(index int) float64 { return svgLeft + float64(index)*p.unit }
 
-// SVG draws the tree as a picture: no script, no link, nothing from elsewhere.
+// SVG draws the tree as a picture without scripts, links or external resources.
 func SVG(w io.Writer, t *Tree) error {
 	list, headings := lanes(t)
 	widest, rows := 1, 1.0
@@ -134,7 +134,7 @@ func (p *picture) lane(list []lane, l *lane, wide float64) {
 		textX, textY, xmlText(name), xmlText(meta), xmlText(text))
 }
 
-// label is what stands on a lane.
+// label returns the text on a lane.
 func label(c *Chat) (meta, text string) {
 	parts := []string{fmt.Sprintf("%d messages", c.Messages)}
 	if c.Parent != nil {
@@ -153,7 +153,7 @@ func label(c *Chat) (meta, text string) {
 	return strings.Join(parts, ", "), text
 }
 
-// tooltip is what there is to say of a chat.
+// tooltip describes a chat in full.
 func tooltip(c *Chat) string {
 	lines := []string{shown(c.Name, 300), c.Role + ", " + counts(c)}
 	if !c.First.IsZero() {

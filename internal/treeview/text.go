@@ -12,7 +12,7 @@ import (
 	"stchat/internal/visible"
 )
 
-// Style is how a piece of text is to be painted.
+// Style is how a piece of text is painted.
 type Style int
 
 // The styles.
@@ -28,9 +28,9 @@ const (
 // TextOptions says how text is drawn.
 type TextOptions struct {
 	Width int  // cells of a line at most; 0: 100
-	ASCII bool // no characters beyond
+	ASCII bool // lines and marks in ASCII; names stay as they are
 	Zone  *time.Location
-	Hint  string                            // said after the number of chats that are not shown
+	Hint  string                            // follows the number of chats without relatives
 	Paint func(s Style, text string) string // nil: nothing is painted
 }
 
@@ -67,7 +67,7 @@ func Text(w io.Writer, t *Tree, opt TextOptions) error {
 	return d.w.Flush()
 }
 
-// text says what a tree adds up to.
+// text describes what a tree adds up to.
 func (s Summary) text(hint string) string {
 	text := fmt.Sprintf("%s, %s", plural.Of(s.Families, "family", "families"), plural.S(s.Chats-s.Alone, "chat"))
 	if s.Alone > 0 {
@@ -102,7 +102,7 @@ func (d *drawer) line(text string) {
 	fmt.Fprintln(d.w, strings.TrimRight(text, " "))
 }
 
-// ascii writes what is drawn without characters that a terminal may not have.
+// ascii replaces the drawing characters that a terminal may lack.
 var ascii = strings.NewReplacer("├─", "|-", "└─", "`-", "│", "|", "┬", "-", "◆", "*", "∞", "@", "…", "...")
 
 // families draws one family after another, the columns of each aligned.
@@ -138,7 +138,7 @@ func (d *drawer) family(chats []*Chat) {
 	}
 }
 
-// ownText is what stands behind a chat's number of messages.
+// ownText returns what follows a chat's number of messages.
 func (d *drawer) ownText(c *Chat) string {
 	switch {
 	case c.Parent == nil && c.Messages == 1:
@@ -151,7 +151,7 @@ func (d *drawer) ownText(c *Chat) string {
 	return "+" + strconv.Itoa(c.Own)
 }
 
-// before is what stands before a chat's name: lanes, mark and point.
+// before returns what precedes a chat's name: lanes, mark and point.
 func (d *drawer) before(c *Chat) string {
 	if c.Depth == 0 {
 		d.lanes = append(d.lanes[:0], false)
@@ -191,7 +191,7 @@ func (d *drawer) before(c *Chat) string {
 	return b.String()
 }
 
-// mark is the one sign that says most about a chat.
+// mark returns the one sign that says most about a chat.
 func mark(c *Chat) string {
 	switch {
 	case c.Cycle:
@@ -206,7 +206,7 @@ func mark(c *Chat) string {
 	return " "
 }
 
-// rest is what stands behind the columns, in as many cells as there are.
+// rest returns what follows the columns, in at most room cells.
 func (d *drawer) rest(c *Chat, room int) string {
 	var notes []string
 	if c.Depth == 0 {
@@ -232,7 +232,7 @@ func (d *drawer) rest(c *Chat, room int) string {
 	return painted
 }
 
-// remarks says in few words what is special about a chat.
+// remarks returns in few words what is special about a chat.
 func remarks(c *Chat) []string {
 	var list []string
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
@@ -264,5 +264,5 @@ func remarks(c *Chat) []string {
 	return list
 }
 
-// dates says from when to when a chat goes.
+// dates returns from when to when a chat goes.
 func (d *drawer) dates(c *Chat) string { return dateRange(c, d.opt.Zone) }

@@ -1,9 +1,9 @@
 // Package treeview draws families of chats: as text, for a pipe, for Graphviz and
-// mermaid, as a picture and as a page. It knows values only; [Tree] is also the JSON
+// mermaid, as a picture and as a page. It reads no files; [Tree] is also the JSON
 // document of stchat tree (docs/json.md).
 //
-// The same tree gives the same bytes. Names and texts are strangers': they are made
-// visible ([visible.Text]), cut, and escaped for the format they go into. None is
+// The same tree always becomes the same bytes. Names and texts are strangers': they are
+// made visible ([visible.Text]), cut, and escaped for the format they go into. None is
 // ever part of an id, a link or a program.
 package treeview
 
@@ -83,8 +83,8 @@ type Chat struct {
 	Texts []Message `json:"-"` // some of its own messages, for the page
 }
 
-// short is the chat's name without what is that of the nearest chat above it whose
-// name it begins with.
+// short returns the chat's name without the name of the nearest chat above it that it begins
+// with.
 func (c *Chat) short() string {
 	const enough = 50
 	up := c.Above

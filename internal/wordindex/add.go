@@ -15,8 +15,8 @@ import (
 	"stchat/internal/words"
 )
 
-// Hash is what a text is known by, in the index of the history with the given ID: nobody
-// who does not know that can make two texts that share one.
+// Hash returns the hash of a text in the index of the history with the given ID. Nobody can
+// craft two texts that share one without knowing the ID.
 func Hash(id string, text []byte) uint64 {
 	h := sha256.New()
 	h.Write([]byte(id))
@@ -25,18 +25,18 @@ func Hash(id string, text []byte) uint64 {
 	return binary.LittleEndian.Uint64(h.Sum(sum[:0]))
 }
 
-// roles are how use.role is written.
+// roles returns the roles by their numbers in use.role.
 func roles() []message.Who { return []message.Who{message.User, message.Character, message.System} }
 
 // adder puts lines into the index.
 type adder struct {
-	ctx   context.Context // of statements: to watch each for being stopped costs more than it does
+	ctx   context.Context // for statements: watching each for cancellation costs more than running it
 	id    string          // of the history
 	stmts []*sql.Stmt     // by statement
 	buf   jsonl.Buffer
 	keys  *jsonl.Keys
 
-	texts, words int64 // that were added
+	texts, words int64 // added so far
 	raw, said    []byte
 }
 

@@ -12,32 +12,32 @@ import (
 )
 
 const (
-	// MostExact is of how many texts that have a query the newest are known.
+	// MostExact is the largest number of matching texts that are sorted by date.
 	MostExact = 50_000
 	// MostRanked is how many texts can be ranked.
 	MostRanked = 200_000
 )
 
-// TooManyError says that more texts were found than can be ranked.
+// TooManyError means that more texts were found than can be ranked.
 type TooManyError struct{ Found int }
 
 func (e *TooManyError) Error() string {
 	return fmt.Sprintf("%d texts have this, and at most %d can be ranked", e.Found, MostRanked)
 }
 
-// Want says which texts are looked for.
+// Want describes the texts to look for.
 type Want struct {
 	Query *words.Query
 	Rank  bool // the best first, else the newest
 
-	// Texts without a place that has all of this are left out. The places of the others are
-	// returned whatever they have.
+	// If texts are not ranked, those without a place that meets all of these conditions are
+	// left out. All places of the others are returned.
 	Roles        []message.Who // any of them; empty: all
 	Since, Until time.Time     // zero where they do not matter
 	Swipes       bool          // also those that are not shown
 }
 
-// places returns a condition of the places that are looked for.
+// places returns the SQL condition of the wanted places, and its arguments.
 func (w *Want) places() (condition string, args []any) {
 	all := []string{"1"}
 	if !w.Swipes {
@@ -58,7 +58,7 @@ func (w *Want) places() (condition string, args []any) {
 	return strings.Join(all, " AND "), args
 }
 
-// Use is a place where a text that was found stands.
+// Use is a place of a text that was found.
 type Use struct {
 	Text   uint64 // its [Hash]
 	Piece  int64  // the line
@@ -72,7 +72,7 @@ type Use struct {
 // Uses are the places of some texts, by piece.
 type Uses []Use
 
-// In returns where those begin and end that stand in a run of whole lines.
+// In returns the range of the places in a run of whole lines, as indexes into list.
 func (list Uses) In(r history.Run) (from, to int) {
 	at := func(piece int64) int {
 		i, _ := slices.BinarySearchFunc(list, piece, func(u Use, piece int64) int { return int(min(1, max(-1, u.Piece-piece))) })

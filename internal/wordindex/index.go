@@ -1,14 +1,14 @@
 // Package wordindex keeps an index of the words in a history: search.db beside it.
 //
-// A row of text stands for a text that differs from all others: what a message says, or a
-// swipe of it. use has where it stands: in which piece of the history, a line of a chat,
-// said by whom and when. words is an FTS5 table of the words, without the texts. Lines
-// that are stored in parts are not in it.
+// A row of text stands for a distinct text: what a message says, or a swipe of it. use has
+// its places: in which piece of the history, a line of a chat, said by whom and when. words
+// is an FTS5 table of the words, without the texts. Lines that are stored in parts are not
+// indexed.
 //
-// A query is answered from it alone, as a search that reads every line would; how a line
-// is read, and what a word is, both learn from the same functions. The index may be deleted
-// at any time: the next search makes it again. It is made anew where the history is another
-// one, or was pruned, and where the local time is another zone's: dates without a zone are
+// A query is answered from the index alone, with the result of a search that reads every
+// line: both read lines and split words with the same functions. The index may be deleted
+// at any time: the next search makes it again. It is also made anew if the history is
+// another one or was pruned, or if the local time zone changed: dates without a zone are
 // read in that.
 package wordindex
 
@@ -51,7 +51,7 @@ INSERT INTO meta(k, v) VALUES('version', 0), ('texts', 0), ('words', 0);
 
 // Keys of the table meta.
 const (
-	metaHistory = "history" // which one, as it is numbered
+	metaHistory = "history" // its ID and generation, and the time zone
 	metaVersion = "version" // the last one that was looked at
 	metaTexts   = "texts"
 	metaWords   = "words" // of all texts
@@ -61,13 +61,13 @@ const (
 type Index struct {
 	db   *sql.DB
 	conn *sql.Conn
-	of   string // which history, as it is numbered
+	of   string // see metaHistory
 }
 
 // Open opens the index of a history, makes it where there is none, and brings it up to date.
 func Open(ctx context.Context, s *history.Store) (*Index, error) {
 	path := filepath.Join(filepath.Dir(s.Path()), File)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // SQLite would make it readable for all
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // SQLite would make it readable by all
 	if err == nil {
 		err = f.Close()
 	} else if errors.Is(err, fs.ErrExist) {
@@ -94,7 +94,8 @@ func Open(ctx context.Context, s *history.Store) (*Index, error) {
 	return x, nil
 }
 
-// dataSource names a file so that SQLite takes every character of it as it is.
+// dataSource returns the URI of a file, in which SQLite takes every character of the path
+// literally.
 func dataSource(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -123,8 +124,8 @@ func (x *Index) get(ctx context.Context, k string, v any) error {
 	return x.conn.QueryRowContext(ctx, "SELECT v FROM meta WHERE k = ?", k).Scan(v)
 }
 
-// begin brings the index up to date, all or nothing, and has it stay as it is for all that
-// is read from it.
+// begin brings the index up to date, all or nothing, and begins a transaction in which all
+// reads see one state of it.
 func (x *Index) begin(ctx context.Context, s *history.Store) error {
 	for _, set := range []string{"busy_timeout = 5000", "trusted_schema = OFF", "cache_size = -16384", "page_size = 8192", "journal_mode = DELETE", "synchronous = NORMAL", "secure_delete = ON"} {
 		if err := x.exec(ctx, "PRAGMA "+set); err != nil {
@@ -155,7 +156,8 @@ func (x *Index) begin(ctx context.Context, s *history.Store) error {
 	return err
 }
 
-// fit makes an empty index where there is none for this history as it is numbered now.
+// fit makes an empty index unless there is one for this history, its generation and the time
+// zone.
 func (x *Index) fit(ctx context.Context, s *history.Store) error {
 	id, err := s.ID(ctx)
 	if err != nil {
@@ -194,8 +196,8 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 	return x.exec(ctx, "INSERT INTO meta(k, v) VALUES(?, ?)", metaHistory, x.of)
 }
 
-// Find looks up the texts that have a query; it opens a [Matches], which ends with the
-// index. The error may be a [*TooManyError].
+// Find looks up the texts that match a query. The [Matches] are valid until the index is
+// closed. The error may be a [*TooManyError].
 func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
 	m := &Matches{x: x, done: map[int64]bool{}}
 	if w.Rank {
@@ -234,7 +236,7 @@ func (x *Index) count(ctx context.Context, query string, args ...any) (n int64, 
 	return n, err
 }
 
-// Corpus counts the texts of the index.
+// Corpus returns what ranking by q needs to know of all indexed texts.
 func (x *Index) Corpus(ctx context.Context, q *words.Query) (c Corpus, err error) {
 	for k, n := range map[string]*int64{metaTexts: &c.Texts, metaWords: &c.Words} {
 		if err := x.get(ctx, k, n); err != nil {
@@ -251,7 +253,7 @@ func (x *Index) Corpus(ctx context.Context, q *words.Query) (c Corpus, err error
 	return c, nil
 }
 
-// zone describes the local time, in winter and in summer.
+// zone returns the offsets of local time from UTC, in winter and in summer.
 func zone() string {
 	const form = "-0700"
 	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.Local).Format(form) + time.Date(2026, 7, 1, 0, 0, 0, 0, time.Local).Format(form)

@@ -18,7 +18,7 @@ const (
 	keyIsSystem
 	keyDate
 
-	MoreKeys // the number of the first of the others that [Keys] was given
+	MoreKeys // the number of the first of the others that were given to [Keys]
 )
 
 // Keys returns the keys to read messages with, and others.
@@ -52,7 +52,7 @@ type Text struct {
 	Chosen bool   // it is shown
 }
 
-// Texts yields the text of a message that is shown, and then those swipes that are others.
+// Texts yields the shown text of a message, and then the swipes that differ from it.
 func Texts(l *jsonl.Line) iter.Seq[Text] {
 	return func(yield func(Text) bool) {
 		mes, _ := l.Value(keyText)
@@ -78,7 +78,7 @@ func Texts(l *jsonl.Line) iter.Seq[Text] {
 	}
 }
 
-// sameString reports whether two JSON strings are one, however they are spelled.
+// sameString reports whether two JSON strings have the same value, however they are escaped.
 func sameString(a, b []byte) bool {
 	x, okX := rawjson.Unquote(a)
 	y, okY := rawjson.Unquote(b)

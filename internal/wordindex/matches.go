@@ -10,11 +10,11 @@ import (
 	"stchat/internal/words"
 )
 
-// Matches are the texts that have a query, the most promising first: where they are ranked,
-// the best; else by the newest of their dates, or, of too many, the one that was archived
-// last. Their places are read when they are asked for: of a common word few will be shown.
+// Matches are the texts that match a query, the most promising first: by score if they are
+// ranked, else by their newest date or, if there are too many, the last archived first. Their
+// places are read on demand: of a common word few will be shown.
 type Matches struct {
-	ByDate bool // else in the order of archiving, if not ranked
+	ByDate bool // if not ranked; else the last archived first
 
 	x      *Index
 	rows   *sql.Rows // text and date of each place; nil where texts are ranked
@@ -25,7 +25,7 @@ type Matches struct {
 	done   map[int64]bool
 }
 
-// Candidate is a text as far as it is known before its places are.
+// Candidate is a text whose places were not read yet.
 type Candidate struct {
 	Number int64 // in the order of archiving
 	Score  float32
@@ -33,10 +33,11 @@ type Candidate struct {
 	Dated  bool  // else none has a date
 }
 
-// Next returns what may come yet that is most promising; ok is false at the end.
+// Next returns the most promising text that was not taken; ok is false at the end.
 func (m *Matches) Next() (next Candidate, ok bool) { return m.next, m.more }
 
-// Take returns all places of up to n texts, the most promising that were not taken.
+// Take returns all places of the n most promising texts that were not taken, or of all that
+// are left.
 func (m *Matches) Take(ctx context.Context, n int) (Uses, error) {
 	var ids []int64
 	for m.more && len(ids) < n {
@@ -91,7 +92,7 @@ func (m *Matches) advance() error {
 	}
 }
 
-// Close ends it.
+// Close ends the query.
 func (m *Matches) Close() error {
 	if m.rows == nil {
 		return nil
@@ -99,7 +100,8 @@ func (m *Matches) Close() error {
 	return m.rows.Close()
 }
 
-// uses reads all places of the texts that a column of text tells, each once.
+// uses reads all places of the texts for which a column of the table text, id or h, has one of
+// the values.
 func (m *Matches) uses(ctx context.Context, column string, which []int64) (list Uses, err error) {
 	if len(which) == 0 {
 		return nil, nil
@@ -130,10 +132,10 @@ func (m *Matches) uses(ctx context.Context, column string, which []int64) (list 
 	return list, rows.Err()
 }
 
-// ranked are texts with their scores, the higher the better. These are rounded, so that one
-// that is computed elsewhere is the same.
+// ranked are texts with their scores, the higher the better. Scores are rounded, so that one
+// computed elsewhere is equal.
 type ranked struct {
-	ids    []int64 // in order
+	ids    []int64 // ascending
 	scores []float32
 	order  []int32 // the best first
 }

@@ -2,7 +2,7 @@ package wordindex
 
 import "slices"
 
-// span is pieces that were indexed, or are none of a chat.
+// span is a range of piece numbers.
 type span struct{ first, n int64 }
 
 // join sorts spans and joins those that touch.
@@ -18,7 +18,7 @@ func join(spans []span) (joined []span) {
 	return joined
 }
 
-// without returns what is in spans and not in known, both joined.
+// without returns what is in spans and not in known; both are joined.
 func without(spans, known []span) (rest []span) {
 	for _, sp := range spans {
 		for _, k := range known {

@@ -8,33 +8,33 @@ import (
 	"unicode/utf8"
 )
 
-// ErrNoWord means that a query has no word that could be looked for.
+// ErrNoWord means that a query has no word to look for.
 var ErrNoWord = errors.New("there is no word to look for")
 
-// ErrTooLong means that a query is no query any more.
+// ErrTooLong means that a query has more words than are allowed.
 var ErrTooLong = errors.New("a query has at most 500 words")
 
 // mostWords is how many words a query may have: SQLite's parser must take it.
 const mostWords = 500
 
-// Term is words that stand one behind the other: one word, a phrase, or what is written
-// without spaces, such as "well-known" or 灯台.
+// Term is a sequence of words: one word, a phrase, or what is written without spaces, such as
+// "well-known" or 灯台.
 type Term struct {
 	Words  []string
-	Prefix bool // the last one may go on
+	Prefix bool // the last one may be the beginning of a word
 
 	find []byte // the words as Append writes them
 }
 
-// Query is what is looked for: a term of each of All, and none of None.
+// Query matches texts with a term of each group in All and no term of None.
 type Query struct {
 	All  [][]Term
 	None []Term
 }
 
-// Parse reads a query. Terms are parted by spaces and all must be found; "…" is a phrase, a
-// * behind a word lets it go on, a - before a term excludes it, and OR between two terms
-// lets one of them do. Nothing else means anything.
+// Parse reads a query. Terms are separated by spaces, and all must be found; "…" is a phrase,
+// * after a word makes it a prefix, - before a term excludes it, and OR between two terms means
+// either of them. Nothing else is special. The error is [ErrNoWord] or [ErrTooLong].
 func Parse(text string) (*Query, error) {
 	q := &Query{}
 	or, n := false, 0
@@ -47,7 +47,7 @@ func Parse(text string) (*Query, error) {
 			continue
 		case len(t.Words) == 0:
 			continue
-		case p.not && or: // OR stood before no term: it is a word
+		case p.not && or: // no term follows OR: it is a word
 			q.All = append(q.All, []Term{newTerm("or", false)})
 			q.None = append(q.None, t)
 		case p.not:
@@ -78,8 +78,7 @@ type part struct {
 	not, or, prefix bool
 }
 
-// split parts a query at spaces outside quotes. A quote that is not closed is a character
-// like others.
+// split splits a query at spaces outside quotes. An unclosed quote is a character like others.
 func split(text string) (parts []part) {
 	for text = strings.TrimLeft(text, spaces); text != ""; text = strings.TrimLeft(text, spaces) {
 		var p part
@@ -105,7 +104,7 @@ func split(text string) (parts []part) {
 
 const spaces = " \t\r\n\u00a0\u3000"
 
-// quotedAt returns what stands in the quotes that text begins with.
+// quotedAt returns what is in the quotes that text begins with, and the rest.
 func quotedAt(text string) (quoted, rest string, ok bool) {
 	if !strings.HasPrefix(text, `"`) {
 		return "", "", false
@@ -123,7 +122,7 @@ func newTerm(text string, prefix bool) Term {
 	return t
 }
 
-// Terms returns the terms that make a text a hit.
+// Terms returns the terms of All.
 func (q *Query) Terms() (all []*Term) {
 	for i := range q.All {
 		for k := range q.All[i] {
@@ -133,7 +132,7 @@ func (q *Query) Terms() (all []*Term) {
 	return all
 }
 
-// Match reports whether a text is a hit, of which Append wrote the words.
+// Match reports whether the query matches a text, given as the words that Append writes.
 func (q *Query) Match(words []byte) bool {
 	for i := range q.All {
 		if !anyIn(q.All[i], words) {
@@ -152,7 +151,7 @@ func anyIn(terms []Term, words []byte) bool {
 	return false
 }
 
-// Count returns how often the term is in a text, of which Append wrote the words.
+// Count returns how often the term is in a text, given as the words that Append writes.
 func (t *Term) Count(words []byte) (n int) {
 	for {
 		at := bytes.Index(words, t.find)
@@ -178,8 +177,8 @@ func (q *Query) FTS() string {
 	return "(" + all + ") NOT (" + anyOf(q.None) + ")"
 }
 
-// Snippet returns a part of text around the first hit, on one line, and where in it hits
-// stand, in characters. An ellipsis stands for what is left out.
+// Snippet returns a part of text around the first hit, on one line, and the ranges of the hits
+// in it, in characters. An ellipsis replaces what is left out.
 func (q *Query) Snippet(text string) (snippet string, marks [][2]int) {
 	type place struct{ from, to int }
 	var list []place
@@ -214,7 +213,7 @@ func (q *Query) Snippet(text string) (snippet string, marks [][2]int) {
 	if to < len(all) {
 		end = list[to-1].to
 	}
-	// where words lie far apart, the first hit counts
+	// if words are far apart, begin at the first hit
 	if first < len(list) && utf8.RuneCountInString(text[start:list[first].from]) > snippetRunes/2 {
 		start = list[first].from
 	}
@@ -280,15 +279,15 @@ func anyOf(terms []Term) string {
 	return strings.Join(list, " OR ")
 }
 
-// The size of a snippet: words, characters where words lie far apart, and the words that
-// come before the first hit.
+// The size of a snippet: words at most, characters at most, and the words before the first
+// hit.
 const (
 	snippetWords = 32
 	snippetRunes = 400
 	leading      = 8
 )
 
-// cutRunes returns where text has n characters, if it has more.
+// cutRunes returns the offset after the first n characters of text, if it has more.
 func cutRunes(text string, n int) (at int, more bool) {
 	for i := range text {
 		if n == 0 {

@@ -1,5 +1,5 @@
-// Package words cuts text into the words that search goes by, and finds queries in it
-// (HISTORY.md 7).
+// Package words splits text into the words that search goes by, and matches queries against
+// them (HISTORY.md 7).
 //
 // Text is normalised by NFKC and made lower case. A word is a run of letters and digits;
 // apostrophes are dropped, and Latin, Greek and Cyrillic letters lose their marks. Each
@@ -7,8 +7,7 @@
 // a word by itself, so that any part of a sentence is found as a phrase. There is no
 // stemming.
 //
-// One function says what a word is, for the text and for the query, for a scan and for
-// the index.
+// One function defines what a word is, for texts and queries, scans and the index alike.
 package words
 
 import (
@@ -19,7 +18,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// longest is where a word is cut, in bytes: what is longer is no word anybody writes, and
+// longest is the length at which a word is cut, in bytes: nobody writes longer ones, and
 // SQLite's index cuts words as well.
 const longest = 240
 
@@ -57,8 +56,8 @@ func Each(text string, yield func(Word)) {
 	s.flush()
 }
 
-// Append appends the words of text, each with a space before it and one behind the last.
-// So a phrase is in the text where it is in this, spaces and all.
+// Append appends the words of text, with a space before each and one after the last. So a
+// phrase is in the text if its words, written likewise, are in this.
 func Append(dst []byte, text string) []byte {
 	start := len(dst)
 	Each(text, func(w Word) {
@@ -98,7 +97,7 @@ func (s *splitter) flush() {
 	s.bare = false
 }
 
-// cut shortens a word to what is compared, on a rune.
+// cut shortens a word to longest bytes, on a rune boundary.
 func cut(word []byte) []byte {
 	if len(word) <= longest {
 		return word
@@ -110,7 +109,7 @@ func cut(word []byte) []byte {
 	return word[:n]
 }
 
-// at notes where the letter stands that comes next.
+// at notes where the next letter is.
 func (s *splitter) at(from, to int) {
 	if len(s.word) == 0 {
 		s.from = from
@@ -118,7 +117,7 @@ func (s *splitter) at(from, to int) {
 	s.to = to
 }
 
-// ascii takes one character of ASCII.
+// ascii takes an ASCII character.
 func (s *splitter) ascii(c byte, at int) {
 	switch {
 	case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
@@ -134,8 +133,8 @@ func (s *splitter) ascii(c byte, at int) {
 	s.word, s.bare = append(s.word, c), true
 }
 
-// runes takes normalised text that begins at from; where to is not below 0 all of it
-// stands for what lies between.
+// runes takes normalised text. If to is negative, the text stands in the original at from;
+// else all of it stands for what is between from and to there.
 func (s *splitter) runes(text string, from, to int) {
 	for i, r := range text {
 		a, b := from, to
@@ -158,7 +157,7 @@ func (s *splitter) runes(text string, from, to int) {
 	}
 }
 
-// asciiOf takes a character of ASCII that stands for others.
+// asciiOf takes an ASCII character that stands for others.
 func (s *splitter) asciiOf(c byte, from, to int) {
 	s.ascii(c, from)
 	if len(s.word) > 0 {
@@ -208,7 +207,7 @@ func (s *splitter) letter(r rune) {
 		parts = parts[size:]
 		switch {
 		case unicode.Is(unicode.Mn, part):
-		case part == 'ς': // what the Greek write at a word's end
+		case part == 'ς': // the form at a word's end
 			s.word = append(s.word, "σ"...)
 		default:
 			s.word = utf8.AppendRune(s.word, unicode.ToLower(part))

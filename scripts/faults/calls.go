@@ -56,7 +56,7 @@ var errno = map[string]syscall.Errno{
 	"EMFILE": syscall.EMFILE, "EROFS": syscall.EROFS, "EXDEV": syscall.EXDEV, "EBUSY": syscall.EBUSY, "ESTALE": syscall.ESTALE,
 }
 
-// failCalls lets each call of each scenario fail once, in every way.
+// failCalls makes each call of each scenario fail once, in every way.
 func (h *harness) failCalls(out io.Writer) error {
 	if !h.canTrace() {
 		fmt.Fprintln(out, "\nfaults by system call: skipped, since there is no strace here")
@@ -126,7 +126,7 @@ func (h *harness) canTrace() bool {
 }
 
 // inject runs the scenario once with the n-th such call of a thread disturbed, and
-// judges it. hit is false where the run has no n-th.
+// judges it. hit is false if the run has fewer.
 func (h *harness) inject(sc *scenario, dir string, call sysCall, fault string, signal bool, n int, more []string) (hit bool, err error) {
 	log := dir + ".strace"
 	set, _, _ := strings.Cut(call.names, ", ") // what follows is for people
@@ -137,7 +137,7 @@ func (h *harness) inject(sc *scenario, dir string, call sysCall, fault string, s
 	var trace strings.Builder
 	trace.WriteString(set)
 	if set == "close" {
-		trace.WriteString(",openat") // which tells what was open for reading only
+		trace.WriteString(",openat") // which shows what was open for reading only
 	}
 	for i := 1; i < len(more); i += 2 {
 		name, _, _ := strings.Cut(strings.TrimPrefix(more[i], "inject="), ":")

@@ -11,7 +11,7 @@ const (
 	state = "chats/Mira/Harbour.luker-state.hp.json"
 )
 
-// edits are the calls that edit in place, and that give, take and change names.
+// edits returns the calls that edit in place, and those that give, take and change names.
 func edits() []*scenario {
 	family := snapshot{
 		harbour: linked(`,"world_info":"Harbour Lore","auto_recap_running_scene_recaps":{"chat_id":"Harbour","versions":[]}`, 120, "bookmark_link", `"Harbour side"`),
@@ -84,7 +84,7 @@ func edits() []*scenario {
 	}
 }
 
-// linked is a chat whose first message names others.
+// linked returns a chat whose first message names others.
 func linked(metadata string, n int, key, value string) string {
 	return strings.Replace(chat(metadata, n), `"extra":{`, `"extra":{"`+key+`":`+value+`,`, 1)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// trouble says what kind of disturbance a run met, for judging its end.
+// trouble is the kind of disturbance that a run met, for judging its end.
 type trouble struct {
 	cause     string // what the message must say, where the run fails; "" for anything
 	mustFail  bool   // the run may not end well
@@ -32,8 +32,8 @@ func columns() []string {
 	return []string{"runs", done, failed, mostly, unsynced, wasKilled, brokenness}
 }
 
-// judge looks at what a disturbed run left, counts it in row and tells of what is
-// not as promised. The world is made new afterwards.
+// judge looks at what a disturbed run left, counts it in row and reports what is
+// not as promised. The world is reset afterwards.
 func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t trouble) error {
 	f, err := sc.look(dir)
 	if err != nil {
@@ -185,5 +185,5 @@ func (sc *scenario) namesFile(text string) bool {
 		strings.Contains(text, "create a file in ") // of the system's folder for temporary ones
 }
 
-// isJournal reports whether a file tells what was begun and not ended.
+// isJournal reports whether a file records what was begun and not ended.
 func isJournal(name string) bool { return strings.HasSuffix(name, ".journal") }

@@ -53,7 +53,7 @@ func (h *harness) killAll(out io.Writer) error {
 	return err
 }
 
-// calibrate measures a few undisturbed runs, the fewer the fewer are to be killed.
+// calibrate measures a few undisturbed runs, fewer if fewer are to be killed.
 func (h *harness) calibrate(sc *scenario) (c clock, err error) {
 	dir, err := h.world()
 	if err != nil {
@@ -107,7 +107,7 @@ func firstTemp(dir string, began time.Time, done <-chan struct{}) time.Duration 
 }
 
 // killOnce starts the call, kills it, looks at what is left, lets a later run sweep
-// and makes the world new. hit is false where the call was done first.
+// and resets the world. hit is false if the call was done first.
 func (h *harness) killOnce(sc *scenario, c clock, dir string, rng *rand.Rand) (hit bool, err error) {
 	cmd, stderr := h.command(dir, nil, sc.args(want))
 	began := time.Now()
@@ -198,7 +198,7 @@ func (h *harness) afterKill(sc *scenario, dir string, f finding, rng *rand.Rand)
 }
 
 // killNext kills the next call at one of the system calls with which it ends what was
-// begun; hit is false where it did not come so far. Without strace it is killed nowhere.
+// begun; hit is false if it did not get that far. Without strace it is not killed.
 func (h *harness) killNext(dir string, rng *rand.Rand) (hit bool, err error) {
 	if !h.canTrace() {
 		return false, nil
@@ -207,7 +207,7 @@ func (h *harness) killNext(dir string, rng *rand.Rand) (hit bool, err error) {
 	return killed(out), err
 }
 
-// killAt are the words for strace that kill a run at one of the calls that change names,
+// killAt returns the words for strace that kill a run at one of the calls that change names,
 // force to disk, or look at files.
 func killAt(dir string, rng *rand.Rand) []string {
 	calls := []string{"linkat", "renameat", "unlinkat", "fsync", "newfstatat", "openat"}
@@ -221,11 +221,11 @@ func killAt(dir string, rng *rand.Rand) []string {
 
 // killed reports whether a run was ended from outside.
 func killed(out outcome) bool {
-	return out.code == -1 || out.code == 1 && out.stderr == "" // so Windows says it
+	return out.code == -1 || out.code == 1 && out.stderr == "" // as on Windows
 }
 
 // moment picks when to kill: anywhere, while things are written, or just as a new
-// file appears. The channel is closed then.
+// file appears. due fires then.
 func moment(sc *scenario, c clock, dir string, rng *rand.Rand) (how string, due <-chan time.Time) {
 	between := func(from, to time.Duration) time.Duration {
 		return from + time.Duration(rng.Float64()*float64(max(to-from, time.Microsecond)))

@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// nobody is who runs the program where files are locked: root may write anywhere.
+// nobody is the user who runs the program where files are locked: root may write anywhere.
 const nobody = 65534
 
 // lock is one thing that may not be written, or read.
@@ -48,7 +48,7 @@ func locks() []lock {
 	}
 }
 
-// lockFiles takes the rights to each folder and file of each scenario away in turn,
+// lockFiles removes the permissions of each folder and file of each scenario in turn,
 // and puts whole worlds on a disk that is mounted read-only.
 func (h *harness) lockFiles(out io.Writer) error {
 	setpriv, err := exec.LookPath("setpriv")

@@ -156,7 +156,7 @@ func build(dir string) (string, error) {
 	return bin, nil
 }
 
-// fileSystem tells on what the worlds lie, as far as df knows.
+// fileSystem returns the file system of the worlds, as far as df knows it.
 func fileSystem(dir string) string {
 	text, err := exec.Command("df", "-PT", dir).Output()
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")

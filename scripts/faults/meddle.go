@@ -14,7 +14,7 @@ import (
 // meddler is another program that does something to a file while stchat is at work.
 type meddler struct {
 	name string
-	// makes gives what the file holds afterwards: absent where it is gone.
+	// makes returns what the file holds afterwards: absent if it is gone.
 	makes func(was string) string
 	do    func(path, now string) error
 	new   bool // it makes a file that was not there
@@ -49,9 +49,9 @@ func meddlers() []meddler {
 	}
 }
 
-// pauses are the calls before which the program is made to stand still. Not among
-// them is the rename of a replacement: between the last look at a file and the rename
-// a change is lost, which safefile says.
+// pauses returns the calls before which the program is made to stand still. The rename of
+// a replacement is not among them: a change between the last look at a file and the rename
+// is lost, as safefile documents.
 func pauses() []string {
 	var list []string
 	for call, ns := range map[string][]int{
@@ -121,7 +121,7 @@ func (h *harness) meddle(sc *scenario, m meddler, name, at, dir string) error {
 	}
 	now := m.makes(base[name])
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	// What comes out where the change comes first.
+	// The outcome if the change comes first.
 	if err := h.settle(sc, dir); err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (h *harness) judgeMeddled(sc *scenario, m meddler, name, now, at, dir strin
 		}
 	}
 	own.allowed[name] = map[string]bool{}
-	on := snapshot{name: m.makes(sc.new[name])} // an edit that was made anew, on what he left
+	on := snapshot{name: m.makes(sc.new[name])} // an edit that was made anew, on what the meddler left
 	for _, s := range []snapshot{{name: now}, on, after.seen} {
 		if sc.masked {
 			s = s.mask()

@@ -26,7 +26,7 @@ func (o outcome) String() string {
 	return fmt.Sprintf("exit %d: %s", o.code, strings.TrimSpace(o.stderr))
 }
 
-// errorLines are the messages that are no warnings.
+// errorLines returns the messages that are no warnings.
 func (o outcome) errorLines() []string {
 	var list []string
 	for line := range strings.SplitSeq(strings.TrimSpace(o.stderr), "\n") {
@@ -37,7 +37,7 @@ func (o outcome) errorLines() []string {
 	return list
 }
 
-// command prepares a run in dir, below the words of under (strace and its flags).
+// command prepares a run in dir, with the words of under (strace and its flags) before it.
 func (h *harness) command(dir string, under, args []string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
 	words := slices.Concat(under, []string{h.bin}, args)
 	cmd = exec.Command(words[0], words[1:]...)
@@ -125,7 +125,7 @@ func (h *harness) undisturbed(sc *scenario) error {
 	return nil
 }
 
-// made gives what a call makes of the scenario's world, and allows it.
+// made returns what a call makes of the scenario's world, and allows it.
 func (h *harness) made(dir string, sc *scenario, args []string) (snapshot, error) {
 	is, err := take(dir)
 	if err != nil {
@@ -325,7 +325,7 @@ func (h *harness) end(sc *scenario, dir string) (f finding, err error) {
 	return f, nil
 }
 
-// next makes the next call, below the words of under, and takes away what it was for.
+// next makes the next call, with the words of under before it, and removes what it was for.
 func (h *harness) next(dir string, under []string) (out outcome, err error) {
 	const other, made = "chats/Next/Next.jsonl", "chats/Next/Next__next.jsonl"
 	if err := (snapshot{other: chat("", 1)}).put(dir, nil); err != nil {
@@ -349,7 +349,7 @@ func (f finding) reached(sc *scenario) bool {
 	})
 }
 
-// tally counts what was found, by row and column, and tells of what was broken.
+// tally counts what was found, by row and column, and reports what was broken.
 type tally struct {
 	mu     sync.Mutex
 	counts map[[2]string]int
@@ -366,7 +366,7 @@ func (t *tally) add(row, column string) {
 	t.counts[[2]string{row, column}]++
 }
 
-// fault tells of broken promises.
+// fault reports broken promises.
 func (t *tally) fault(row, how string, broken []string, out outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -401,7 +401,7 @@ func (t *tally) table(w io.Writer, corner string, rows, columns []string) {
 }
 
 // each runs the jobs from as many goroutines as the harness has workers, each with a
-// world of its own, and gives the first error.
+// world of its own, and returns the first error.
 func (h *harness) each(n int, do func(i int, dir string) error) error {
 	var mu sync.Mutex
 	var first error

@@ -58,7 +58,7 @@ func (h *harness) strangersAll(out io.Writer) error {
 	return err
 }
 
-// halfDone kills a run, and says whether it left a journal.
+// halfDone kills a run, and reports whether it left a journal.
 func (h *harness) halfDone(sc *scenario, dir string, rng *rand.Rand) (bool, error) {
 	if err := h.settle(sc, dir); err != nil {
 		return false, err
@@ -110,7 +110,7 @@ func (h *harness) stranger(sc *scenario, m meddler, dir string, rng *rand.Rand) 
 	}
 	own := sc.with(strange, name)
 	his := append(slices.Collect(maps.Keys(strange)), name)
-	if len(strange) == 0 { // deleted: with it what it was called before
+	if len(strange) == 0 { // deleted: its former name may be gone, too
 		for file, data := range sc.old {
 			if data == before[name] {
 				his = append(his, file)
@@ -151,8 +151,8 @@ func (h *harness) stranger(sc *scenario, m meddler, dir string, rng *rand.Rand) 
 	return nil
 }
 
-// ofChange are the files that the call makes, changes or removes: those that are there, or
-// are not.
+// ofChange returns the files that the call makes, changes or removes: those that are there, or
+// with free those that are not.
 func (sc *scenario) ofChange(is snapshot, free bool) []string {
 	var list []string
 	for name := range sc.allowed {
@@ -166,7 +166,7 @@ func (sc *scenario) ofChange(is snapshot, free bool) []string {
 	return list
 }
 
-// written are the files that a stranger's write changed: more than one where they were
+// written returns the files that a stranger's write changed: more than one where they were
 // names of the same file.
 func written(before, after snapshot) snapshot {
 	list := snapshot{}
@@ -178,8 +178,8 @@ func written(before, after snapshot) snapshot {
 	return list
 }
 
-// with is the scenario with a stranger's files: they may be nothing but what he wrote, but
-// a file that he deleted may come back.
+// with returns the scenario with a stranger's files: they must be what the stranger wrote, but
+// a file that was deleted may come back.
 func (sc *scenario) with(strange snapshot, name string) *scenario {
 	own := *sc
 	own.allowed = maps.Clone(sc.allowed)
@@ -196,7 +196,7 @@ func (sc *scenario) with(strange snapshot, name string) *scenario {
 	return &own
 }
 
-// strangerStands looks at the world, and leaves out what the stranger himself has broken.
+// strangerStands looks at the world, and leaves out what the stranger has broken.
 func (sc *scenario) strangerStands(dir string, strange snapshot, name string) (bad []string, f finding, err error) {
 	if f, err = sc.look(dir); err != nil {
 		return nil, f, err
@@ -211,7 +211,7 @@ func (sc *scenario) strangerStands(dir string, strange snapshot, name string) (b
 	return bad, f, nil
 }
 
-// restWhole says what of the files that the stranger left alone is neither all old nor all
+// restWhole returns what of the files that the stranger left alone is neither all old nor all
 // new. Where a call makes several changes, each of them may be either.
 func (sc *scenario) restWhole(s snapshot, his []string) []string {
 	if sc.mends || len(sc.partly) > 0 {

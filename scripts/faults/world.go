@@ -40,7 +40,7 @@ func take(dir string) (snapshot, error) {
 }
 
 // isRecord reports whether a file is what the program keeps of what it has done, for undo:
-// that is no part of the world. What it has begun and not ended is.
+// that is no part of the world. What it has begun and not ended is part of it.
 func isRecord(name string) bool {
 	return strings.HasPrefix(name, own) && !unfinished.MatchString(name)
 }
@@ -77,7 +77,7 @@ func (s snapshot) put(dir string, is snapshot) error {
 	return nil
 }
 
-// temps are the program's own files among those of the snapshot: drafts, and what it has
+// temps returns the program's own files among those of the snapshot: drafts, and what it has
 // begun and not ended.
 func (s snapshot) temps() []string {
 	var list []string
@@ -186,7 +186,7 @@ func (s snapshot) danglingBut(may func(from, to string) bool) []string {
 	return list
 }
 
-// chatLine is what of a chat's lines points at files.
+// chatLine is the part of a chat's line that points at files.
 type chatLine struct {
 	Metadata struct {
 		Book string `json:"world_info"`
@@ -208,14 +208,14 @@ func (s snapshot) loose(linked bool) []string {
 			var g struct {
 				Chats []string `json:"chats"`
 			}
-			_ = json.Unmarshal([]byte(data), &g) // dangling tells
+			_ = json.Unmarshal([]byte(data), &g) // dangling reports it
 			for _, chat := range g.Chats {
 				listed[chat] = true
 			}
 		case path.Ext(name) == ".jsonl":
 			for line := range strings.SplitSeq(data, "\n") {
 				var l chatLine
-				_ = json.Unmarshal([]byte(line), &l) // dangling tells
+				_ = json.Unmarshal([]byte(line), &l) // dangling reports it
 				for _, chat := range append(l.Extra.Branches, l.Extra.Bookmark) {
 					noted[path.Dir(name)+"/"+chat+".jsonl"] = true
 				}
@@ -232,7 +232,7 @@ func (s snapshot) loose(linked bool) []string {
 		}
 		var l chatLine
 		first, _, _ := strings.Cut(data, "\n")
-		_ = json.Unmarshal([]byte(first), &l) // dangling tells
+		_ = json.Unmarshal([]byte(first), &l) // dangling reports it
 		if linked && l.Metadata.Main != "" && !noted[name] {
 			list = append(list, name+" is not noted in its source")
 		}

@@ -1,12 +1,12 @@
 // Genchat writes a generated SillyTavern chat, or a folder full of them, for
-// benchmarks and for trying things on:
+// benchmarks and experiments:
 //
 //	go run ./scripts/genchat -preset large -o large.jsonl
 //	go run ./scripts/genchat -preset archive -o archive
 //	go run ./scripts/genchat -hard slugs -messages 8000 -o slugs
 //	go run ./scripts/genchat -messages 500 -damage 0.02 -seed 7 > hurt.jsonl
 //
-// The same flags give the same bytes. What was written is summed up on
+// The same flags always produce the same bytes. What was written is summed up on
 // stderr, as one JSON object, so that a reader's counts can be compared.
 package main
 

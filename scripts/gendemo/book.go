@@ -87,7 +87,7 @@ var gullRockEntries = []entry{
 	},
 }
 
-// bookAt is the book as it was when scene n ended: what had been noted by
+// bookAt returns the book as it was when scene n ended: what had been noted by
 // then, and the entries Auto-Recap keeps about it. Entries are in uid order.
 func bookAt(n int) []entry {
 	var known []entry
@@ -125,7 +125,7 @@ func bookAt(n int) []entry {
 	return out
 }
 
-// fileEntry is an entry as a file below worlds/ holds it.
+// fileEntry returns an entry as a file below worlds/ holds it.
 func (e entry) fileEntry() object {
 	order := 100
 	if e.internal() {
@@ -176,7 +176,7 @@ func (e entry) fileEntry() object {
 	}
 }
 
-// recapEntry is an entry as Auto-Recap keeps it with a scene (FORMATS B1.1).
+// recapEntry returns an entry as Auto-Recap keeps it with a scene (FORMATS B1.1).
 func (e entry) recapEntry(book string) object {
 	file := map[string]any{}
 	for _, m := range e.fileEntry() {
@@ -200,7 +200,7 @@ func (e entry) recapEntry(book string) object {
 	return append(o, member{"tags", tags}, member{"strategy", strategy})
 }
 
-// timedHash is the hash by which SillyTavern finds a timed effect's entry
+// timedHash returns the hash by which SillyTavern finds a timed effect's entry
 // again: over {uid, world, ...the rest, decorators} (FORMATS E3.2).
 func (e entry) timedHash(book string) int64 {
 	file := e.fileEntry()
@@ -216,14 +216,14 @@ func orNull(n int) any {
 	return n
 }
 
-// queueEntry is Auto-Recap's queue, with nothing left to do in it.
+// queueEntry returns Auto-Recap's queue, with nothing left to do in it.
 func queueEntry(made time.Time) entry {
 	return entry{uid: made.UnixMilli(), name: "__operation_queue", content: pretty(object{
 		{"queue", list{}}, {"current_operation_id", nil}, {"paused", false}, {"version", 1}, {"queueVersion", 0},
 	}, "  ")}
 }
 
-// bookFile writes a lorebook as the server does.
+// bookFile returns a lorebook as the server writes it.
 func bookFile(entries []entry) []byte {
 	o := object{}
 	for _, e := range entries {

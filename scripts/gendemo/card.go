@@ -43,7 +43,7 @@ func chunk(kind, data string) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
 }
 
-// json is the character as charaFormatData in SillyTavern's characters.js orders it.
+// json returns the character as charaFormatData in SillyTavern's characters.js orders it.
 func (c character) json(spec, version string) object {
 	first, more := c.greetings[0], c.greetings[1:]
 	return object{

@@ -85,7 +85,7 @@ func (m message) line() string {
 	return compact(o)
 }
 
-// A teller turns a story into messages, and knows what the clock says.
+// A teller turns a story into messages, and keeps the clock.
 type teller struct {
 	clock    time.Time
 	speakers map[string]speaker
@@ -150,7 +150,7 @@ func (w *teller) generate(t turn, text string, greeting bool) swipe {
 	return swipe{text, object{{"send_date", stamp(w.clock)}, {"gen_started", started}, {"gen_finished", stamp(w.clock)}}, extra}
 }
 
-// after moves the clock on and tells the time.
+// after advances the clock and returns the time.
 func (w *teller) after(d time.Duration) string {
 	w.clock = w.clock.Add(d + 137*time.Millisecond)
 	return stamp(w.clock)
@@ -172,7 +172,7 @@ func (w *teller) tellAll(turns []turn) ([]message, error) {
 	return all, nil
 }
 
-// illustrated puts the marker and the picture of the last image behind the
+// illustrated puts the marker and the picture of the last image after the
 // text, as Auto-Illustrator does.
 func illustrated(text string, images []illustration, index int) string {
 	if len(images) == 0 {
@@ -183,7 +183,7 @@ func illustrated(text string, images []illustration, index int) string {
 		text, promptID(last.prompt, index, 0), html.EscapeString(picturePath(last.file)), html.EscapeString(picturePath(last.file)))
 }
 
-// picturePath is how messages name a picture of Maren's.
+// picturePath returns the path by which messages name a picture of Maren's.
 func picturePath(file string) string { return "/user/images/Maren Holm/" + file }
 
 // visible counts the messages that reach the model, which is what timed

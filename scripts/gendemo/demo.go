@@ -87,7 +87,7 @@ type storyline struct {
 	state      int // the message of the first chat whose state of extensions it has
 }
 
-// tails are the stories of the branches.
+// tails returns the stories of the branches.
 func tails() map[string]string {
 	return map[string]string{"Branch #1": "gull-rock-branch", "Branch #2": "gull-rock-branch-2"}
 }
@@ -145,7 +145,7 @@ type chronicle struct {
 	scenes   []scene
 }
 
-// metadata is the header's metadata for a chat.
+// metadata returns the header's metadata for a chat.
 func (c chronicle) metadata(line *storyline) object {
 	chat, book, n := line.chat, line.book, line.state
 	m := object{
@@ -174,7 +174,7 @@ func (c chronicle) metadata(line *storyline) object {
 	return m
 }
 
-// registryIndex is Auto-Lorebooks' list of its entries.
+// registryIndex returns Auto-Lorebooks' list of its entries.
 func registryIndex() object {
 	o := object{}
 	for _, e := range gullRockEntries {
@@ -192,7 +192,7 @@ func registryIndex() object {
 	return o
 }
 
-// timed is core's list of lorebook effects that are still running. Both
+// timed returns core's list of lorebook effects that are still running. Both
 // begin at a count of visible messages, and go where the chat is shorter
 // (FORMATS E3.2).
 func (c chronicle) timed(book string, n int) object {
@@ -212,7 +212,7 @@ func (c chronicle) timed(book string, n int) object {
 	}
 }
 
-// prompts is Auto-Illustrator's registry of the prompts in messages 0 to n
+// prompts returns Auto-Illustrator's registry of the prompts in messages 0 to n
 // (FORMATS C1).
 func (c chronicle) prompts(n int) object {
 	nodes, images, roots, expanded := object{}, object{}, list{}, list{}

@@ -34,7 +34,7 @@ func shortHash(s string) string {
 	return strconv.FormatInt(n, 36)
 }
 
-// promptID is Auto-Illustrator's id of a prompt (FORMATS C1): the message's
+// promptID returns Auto-Illustrator's id of a prompt (FORMATS C1): the message's
 // index is part of what is hashed.
 func promptID(text string, message, prompt int) string {
 	return "prompt_" + shortHash(fmt.Sprintf("%s|%d|%d", text, message, prompt))

@@ -49,7 +49,7 @@ func tideHouse(files map[string][]byte) error {
 	return nil
 }
 
-// commit is one entry of a floor log.
+// commit returns one entry of a floor log.
 func commit(floor, swipe int, operations ...any) object {
 	return object{{"floor", floor}, {"swipeId", swipe}, {"patches", list(operations)}}
 }

@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// run parses the arguments and makes the folder tell what the stories say:
+// run parses the arguments and makes the folder match the stories:
 // files are written, and files the demo no longer has are removed.
 func run(args []string, stderr io.Writer) error {
 	flags := flag.NewFlagSet("gendemo", flag.ContinueOnError)

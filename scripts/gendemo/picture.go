@@ -8,7 +8,7 @@ import (
 )
 
 // picture draws a small night sea with a beam, so that what the chats link to
-// is there. Uncompressed: the bytes do not hang on a Go version's deflate.
+// is there. It is uncompressed: its bytes do not depend on a Go version's deflate.
 func picture(tilt int) ([]byte, error) {
 	const side = 40
 	img := image.NewPaletted(image.Rect(0, 0, side, side), color.Palette{

@@ -31,7 +31,7 @@ func scenesOf(messages []message) []scene {
 	return all
 }
 
-// sceneRecaps says what happened in each scene, in Auto-Recap's own shape.
+// sceneRecaps are the recaps of the scenes, in Auto-Recap's own shape.
 var sceneRecaps = []object{
 	{
 		{"developments", strs("Ines Calder of the Coast Board arrives at Gull Rock to survey the light before it is automated.", "Maren shows her the lens; the cracked panel is called Agnes and throws a green ray to the north-east.", "Ines winds the gear for the first time: ninety turns.")},
@@ -65,7 +65,7 @@ var runningRecaps = []struct {
 	{3, "The line in the ledger came true. With the gear broken, Ines turned the lens by hand, Maren mended it with the key from under Agnes, and together they signalled the Halcyon clear. The report is still to be written."},
 }
 
-// breakScene gives the last message of a scene what Auto-Recap keeps there.
+// breakScene adds to the last message of a scene what Auto-Recap keeps there.
 // The extension mirrors it to the chosen swipe, but never to the first.
 func breakScene(m *message, s scene, book string) {
 	text := compact(sceneRecaps[s.number-1])
@@ -114,7 +114,7 @@ func breakScene(m *message, s scene, book string) {
 	}
 }
 
-// runningState is the running recap as it was at message n.
+// runningState returns the running recap as it was at message n.
 func runningState(chat string, scenes []scene, n int) object {
 	versions, current, before := list{}, 0, 0
 	for i, r := range runningRecaps {

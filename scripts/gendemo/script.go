@@ -12,7 +12,7 @@ var stories embed.FS
 // A turn is one message of a story as the text file tells it.
 type turn struct {
 	who        string         // speaker, as after the @
-	texts      []string       // what was said: one text, or one a swipe
+	texts      []string       // what was said: one text, or one per swipe
 	chosen     int            // the swipe that was kept
 	hidden     bool           // %hidden: by SillyTavern's /hide
 	comment    bool           // %comment: by its /comment

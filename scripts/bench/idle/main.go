@@ -1,5 +1,5 @@
 // Idle is a Cobra program with as many commands as stchat has, none of which
-// does anything: what starting such a process costs.
+// does anything: it shows what starting such a process costs.
 package main
 
 import (

@@ -2,7 +2,7 @@
 
 // Measure times whole processes against each other and prints Markdown tables.
 //
-// It reads a plan on stdin, one directive a line:
+// It reads a plan on stdin, one directive per line:
 //
 //	scenario TITLE       begin a table
 //	rounds N             how often every command runs (after one run to warm up)

@@ -4,13 +4,13 @@
 // message or an inlined picture. A chat comes out as a stream; no more than
 // one line is ever held.
 //
-// The same Options give the same bytes, on every machine and with every
+// The same Options produce the same bytes, on every machine and with every
 // version of Go: the package has its own random numbers. The text is made of
 // sentences prepared once, already escaped, so that a gigabyte takes about a
 // second.
 //
-// It knows nothing of stchat's own packages, so that what they read was not
-// written by what they share.
+// It uses none of stchat's own packages, so that what they read was not written
+// by code they share.
 package chatgen
 
 import (
@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// Options says what a chat is to be like.
+// Options describe the chat to write.
 type Options struct {
 	// Messages is how many there are, damaged ones included. 0: as many as
 	// Bytes has room for.
@@ -35,8 +35,8 @@ type Options struct {
 	// NonASCII is the share of sentences, from 0 to 1, that are not plain
 	// ASCII: Japanese, Russian, accents, emoji.
 	NonASCII float64
-	// Damage is the share of message lines, from 0 to 1, that something
-	// happened to; Damaged says what.
+	// Damage is the share of message lines, from 0 to 1, that are
+	// damaged; Damaged lists how.
 	Damage float64
 	// Pictures is the share of messages, from 0 to 1, that carry a picture of
 	// 5 to 20 MB in base64 within the line.
@@ -50,7 +50,7 @@ type Options struct {
 	Begin time.Time
 }
 
-// Stats says what was written, so that a reader's counts can be compared.
+// Stats counts what was written, so that a reader's counts can be compared.
 type Stats struct {
 	Bytes    int64   `json:"bytes"`    // in the file
 	Messages int     `json:"messages"` // lines that are still whole messages
@@ -75,7 +75,7 @@ const (
 )
 
 // Write writes one chat to w, without a final newline. The error is w's, or
-// says which option makes no sense.
+// names the option that makes no sense.
 func Write(w io.Writer, o Options) (Stats, error) {
 	switch {
 	case o.Messages < 0 || o.Bytes < 0:

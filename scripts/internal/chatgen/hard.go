@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// HardCases names what [Hard] makes.
+// HardCases returns the names of what [Hard] makes.
 func HardCases() []string { return slices.Sorted(maps.Keys(hardCases())) }
 
-// Hard writes a user folder that is hard to read in one way, n times over: what
-// takes more time or memory than n allows for shows on n, 4 n and 16 n of it.
-// The chat to name is dir/chats/Mira/story.jsonl, or a folder.
+// Hard writes a user folder that is hard to read in one way, n times over: time or
+// memory that grows faster than n shows when n, 4 n and 16 n are compared. The chat to
+// name is dir/chats/Mira/story.jsonl, or a folder.
 func Hard(dir, name string, n int) error {
 	make, ok := hardCases()[name]
 	if !ok {
@@ -72,7 +72,7 @@ func hardMessage(w *bufio.Writer, i int, extra string) {
 	fmt.Fprintf(w, "\n"+`{"name":"Mira","is_user":false,"send_date":"2026-01-02T03:04:05.000Z","mes":"m%d","extra":{%s}}`, i, extra)
 }
 
-// damage is a chat of n damaged lines and one message.
+// damage writes a chat of n damaged lines and one message.
 func (h *hard) damage() {
 	h.file(story, func(w *bufio.Writer) {
 		hardHeader(w, "")
@@ -83,7 +83,7 @@ func (h *hard) damage() {
 	})
 }
 
-// keys is a chat with one message of n keys.
+// keys writes a chat with one message of n keys.
 func (h *hard) keys() {
 	h.file(story, func(w *bufio.Writer) {
 		hardHeader(w, "")
@@ -96,7 +96,7 @@ func (h *hard) keys() {
 	})
 }
 
-// short is a chat of n short messages.
+// short writes a chat of n short messages.
 func (h *hard) short() {
 	h.file(story, func(w *bufio.Writer) {
 		hardHeader(w, "")
@@ -106,7 +106,7 @@ func (h *hard) short() {
 	})
 }
 
-// slugs is a chat with n branches that have its slug.
+// slugs writes a chat with n branches that have its slug.
 func (h *hard) slugs() {
 	const slug = `"integrity":"11111111-2222-4333-8444-555555555555"`
 	h.file(story, func(w *bufio.Writer) {
@@ -122,7 +122,7 @@ func (h *hard) slugs() {
 	}
 }
 
-// links is a chat with n checkpoints, each noted on a message of its own.
+// links writes a chat with n checkpoints, each noted on a message of its own.
 func (h *hard) links() {
 	h.file(story, func(w *bufio.Writer) {
 		hardHeader(w, "")
@@ -138,7 +138,7 @@ func (h *hard) links() {
 	}
 }
 
-// groups is a group with n chats, each with two links that lead nowhere.
+// groups writes a group with n chats, each with two links that lead nowhere.
 func (h *hard) groups() {
 	h.file("groups/1.json", func(w *bufio.Writer) {
 		w.WriteString("{\n    \"id\": \"1\",\n    \"name\": \"Pair\",\n    \"members\": [],\n    \"chat_id\": \"chat 0\",\n    \"chats\": [")
@@ -155,7 +155,7 @@ func (h *hard) groups() {
 	}
 }
 
-// solos is a character with n chats, as those of groups.
+// solos writes a character with n chats, like those of groups.
 func (h *hard) solos() {
 	for i := range h.n {
 		h.file(fmt.Sprintf("chats/Mira/chat %d.jsonl", i), h.nowhere)
@@ -168,7 +168,7 @@ func (h *hard) nowhere(w *bufio.Writer) {
 	hardMessage(w, 1, `"branches":["gone too"]`)
 }
 
-// images is a chat with n of Auto-Illustrator's nodes (FORMATS.md C1): chains of
+// images writes a chat with n of Auto-Illustrator's nodes (FORMATS.md C1): chains of
 // ten, half of them of a later message.
 func (h *hard) images() {
 	h.file(story, func(w *bufio.Writer) {
@@ -206,8 +206,8 @@ func (h *hard) images() {
 	})
 }
 
-// varOps is a chat whose n messages each set a far element of a variable of their
-// own, which becomes a list so long (FORMATS.md A3).
+// varOps writes a chat whose n messages each set a far element of a variable of their
+// own, which becomes a list of that length (FORMATS.md A3).
 func (h *hard) varOps() {
 	h.file(story, func(w *bufio.Writer) {
 		hardHeader(w, "")

@@ -18,7 +18,7 @@ type generator struct {
 	pending string  // end of the line before
 }
 
-// A kind says what a line has become.
+// A kind describes what a line has become.
 type kind struct {
 	whole, user, system bool
 	swipes              int
@@ -43,7 +43,7 @@ func (g *generator) header(b []byte) []byte {
 	return append(b, `"}},"user_name":"unused","character_name":"unused"}`...)
 }
 
-// message appends message i, of about room bytes, and tells what it is.
+// message appends message i, of about room bytes, and returns what it is.
 func (g *generator) message(b []byte, i, room int) ([]byte, kind) {
 	picture := 0
 	g.owed += g.Pictures
@@ -59,8 +59,8 @@ func (g *generator) message(b []byte, i, room int) ([]byte, kind) {
 	return g.character(b, i, g.vary(room*8/5), picture)
 }
 
-// pictureSize returns a size from minPicture to maxPicture. Every second one is
-// what its forerunner lacked, so that few pictures make the same total as many.
+// pictureSize returns a size from minPicture to maxPicture. Every second one makes up
+// for the one before, so that few pictures have the same average as many.
 func (g *generator) pictureSize() int {
 	size := g.makeUp
 	g.makeUp = 0
@@ -189,8 +189,8 @@ func (g *generator) links(b []byte, i int) []byte {
 	return append(b, '"')
 }
 
-// picture appends size bytes of base64 as an inlined picture. What it gives
-// beside the line is the bytes it took.
+// picture appends size bytes of base64 as an inlined picture. It returns the line and
+// the bytes it took.
 func (g *generator) picture(b []byte, size int) ([]byte, int) {
 	if size == 0 {
 		return b, 0
@@ -227,7 +227,7 @@ func (g *generator) text(b []byte, n int) []byte {
 	return b
 }
 
-// pass lets seconds pass.
+// pass advances the clock.
 func (g *generator) pass(seconds int) {
 	g.clock = g.clock.Add(time.Duration(seconds)*time.Second + time.Duration(g.random.below(1000))*time.Millisecond)
 }

@@ -28,7 +28,7 @@ func Preset(name string) (o Options, ok bool) {
 	return o, true
 }
 
-// ArchiveOptions says what an archive is to be like.
+// ArchiveOptions describe the archive to write.
 type ArchiveOptions struct {
 	Chats    int   // in all; the benchmarks' has 5,000
 	Folders  int   // that they are spread over; the benchmarks' has 100
