@@ -34,8 +34,8 @@ type indexState struct {
 	inString uint64   // all ones: in a string
 	hex      uint64   // a bit for each of the next bytes: hexadecimal digits
 	wrong    uint64   // not 0: a string is damaged or not UTF-8
-	last     [32]byte // the last bytes, 0 where they are ASCII
-	cut      [32]byte // not 0 where they end within a character
+	_        [32]byte // the last bytes, 0 where they are ASCII
+	_        [32]byte // not 0 where they end within a character
 	rare     uint64   // not 0: there is an escape with u or a slash
 }
 

@@ -70,8 +70,8 @@ func (b *picked[J]) reset() { b.jobs, b.at, b.bytes = b.jobs[:0], b.at[:0], 0 }
 func (p *picker[J, T]) next(s *slot) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	st := s.stage.(*picking[J, T]) //nolint:errcheck,forcetypeassert // all stages are
-	if s.block.reset(); len(p.first.jobs) > 0 {
+	st := s.stage.(*picking[J, T]) //nolint:forcetypeassert // all stages are
+	if s.reset(); len(p.first.jobs) > 0 {
 		st.picked, p.first = p.first, picked[J]{}
 	} else {
 		p.fill(&st.picked)

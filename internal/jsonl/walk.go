@@ -100,9 +100,10 @@ value: // at c, where a value must begin, with white space before it
 		i++
 		c = p[i]
 	}
-	if depth == 1 {
+	switch depth {
+	case 1:
 		cur.Val = i - line
-	} else if depth == within {
+	case within:
 		sub.Val = i - line
 	}
 	switch c {
@@ -133,9 +134,10 @@ value: // at c, where a value must begin, with white space before it
 	}
 
 after: // after a value
-	if depth == 1 {
+	switch depth {
+	case 1:
 		cur.ValEnd = i - line
-	} else if depth == within {
+	case within:
 		if sub.ValEnd = i - line; len(s.inside.members) < MaxMembers {
 			s.inside.members = append(s.inside.members, sub)
 		} else {
