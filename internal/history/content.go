@@ -22,6 +22,7 @@ type Content struct {
 	NewBytes  int64 // of new pieces
 	Stored    int64 // bytes on disk, approximately; known after the commit
 
+	empty int64 // the piece that is an empty line; 0: there is none
 	share int64 // bytes in the pack that is being filled
 }
 

@@ -111,7 +111,8 @@ func (ids *identities) differs(chat int64, c *Content) (bool, error) {
 	if pieceCount(runs) < 2 || pieceCount(c.Runs) < 2 {
 		return false, nil // one of them has no message to judge by
 	}
-	return Common(behindHead(c.Runs), behindHead(runs)) == 0, nil
+	shared := Common(behindHead(c.Runs), behindHead(runs))
+	return shared == 0 || shared == 1 && Common(runs, []Run{{First: c.empty, Count: 1}}) == 1, nil
 }
 
 // update records where a chat is now, and its slug.

@@ -117,6 +117,9 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 			c.count(data, part, &counted)
 		}
 		c.Runs = appendRun(c.Runs, id, part)
+		if part == Whole && len(data) == 0 {
+			c.empty = id
+		}
 		return nil
 	}
 	var err error

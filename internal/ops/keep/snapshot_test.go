@@ -20,10 +20,12 @@ type user struct {
 	t    *testing.T
 	root string
 	now  time.Time
+
+	ending string // of the chats that write makes
 }
 
 func newUser(t *testing.T) *user {
-	u := &user{t, t.TempDir(), time.Now().Add(time.Hour)}
+	u := &user{t: t, root: t.TempDir(), now: time.Now().Add(time.Hour)}
 	if err := os.MkdirAll(filepath.Join(u.root, "chats", "Mira"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func (u *user) write(name, slug string, messages ...string) {
 	for _, m := range messages {
 		lines = append(lines, `{"name":"Mira","mes":"`+m+`"}`)
 	}
-	if err := os.WriteFile(u.path(name), []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+	if err := os.WriteFile(u.path(name), []byte(strings.Join(lines, "\n")+u.ending), 0o666); err != nil {
 		u.t.Fatal(err)
 	}
 }
@@ -113,6 +115,26 @@ func TestIdentity(t *testing.T) {
 				t.Errorf("versions with %v messages, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// A chat of another that has its name is another one, also where both end in an empty line.
+func TestNameTaken(t *testing.T) {
+	for _, ending := range []string{"", "\n"} {
+		u := newUser(t)
+		u.ending = ending
+		u.write("A", "a", "1", "2")
+		u.snapshot()
+		u.write("A", "y", "p", "q")
+		u.snapshot()
+		s, err := find(t.Context(), Where{Chat: u.path("A"), Now: u.now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.chats) != 2 {
+			t.Errorf("ended by %q: %d chats that have or had the name, want 2", ending, len(s.chats))
+		}
+		s.close()
 	}
 }
 
