@@ -139,8 +139,9 @@ func (f *folder) find(path string) (*family.Chat, error) {
 			return c, nil
 		}
 	}
-	_, err := chat.OpenRegular(path)
+	file, err := chat.OpenRegular(path)
 	if err == nil {
+		_ = file.Close() // only opened for what is wrong with it
 		err = fmt.Errorf("%s: %w", path, chat.ErrNotChat)
 	}
 	return nil, ops.PathError(err)

@@ -74,7 +74,7 @@ func open(ctx context.Context, lib *library.Library, path string, r *OpenResult,
 		}
 		g := c.Groups[0]
 		r.Doc.Card, r.Doc.From = g.Path, g.ChatID
-		return openIn(s, g.Path, g.Stamp, c.Name, func(old []byte) ([]byte, error) {
+		return openIn(s, g.Path, c.Name, func(old []byte) ([]byte, error) {
 			now, err := group.Parse(g.Path, old)
 			if err != nil {
 				return nil, err
@@ -91,7 +91,7 @@ func open(ctx context.Context, lib *library.Library, path string, r *OpenResult,
 }
 
 // openIn drafts the edit of a group file.
-func openIn(s *changeset.Set, path string, _ safefile.Stamp, name string, edit func(old []byte) ([]byte, error)) error {
+func openIn(s *changeset.Set, path, name string, edit func(old []byte) ([]byte, error)) error {
 	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(edit), fmt.Sprintf("the chat that is open: %q", name))
 }
 

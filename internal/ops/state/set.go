@@ -45,7 +45,7 @@ var (
 	// ErrEmptyChat means that there is no message for a commit.
 	ErrEmptyChat = errors.New("the chat has no message that a commit could belong to")
 	// ErrSubset means that a patch has operations that Luker does not know.
-	ErrSubset = errors.New("Luker knows only add, remove, replace and test")
+	ErrSubset = errors.New("Luker knows only add, remove, replace and test") //nolint:staticcheck // a name
 )
 
 // Set changes the value of a namespace. If the sidecar changes meanwhile, it tries once more,
