@@ -102,7 +102,7 @@ func (ids *identities) most(list []Chat, c *Content) (best *Chat, shared int64, 
 }
 
 // differs reports whether a chat's last version and c share no line but the header, which is
-// the first.
+// the first, and an empty one.
 func (ids *identities) differs(chat int64, c *Content) (bool, error) {
 	runs, err := lastRuns(ids.ctx, ids.db, chat)
 	if err != nil || len(runs) == 0 {
