@@ -77,19 +77,11 @@ step:
 
 	KMOVQ K3, AX
 	ORQ   AX, DX      // all that may follow a backslash, but u and the slash
-	ANDNQ R14, DX, DX // escaped, and none of these
-	MOVQ  DX, AX
-	ORQ   R11, AX
-	JNZ   rare
+	RARE
 
 control:
 	KMOVQ K5, DX
-	VMOVQ X4, AX
-	XORQ  R10, AX // in a string, as the last 64 bytes left it
-	MOVQ  AX, R10
-	SARQ  $63, R10
-	ANDQ  AX, DX
-	ORQ   DX, R12
+	INSTRINGS
 
 	POPCNTQ      BX, DX
 	KMOVQ        BX, K1

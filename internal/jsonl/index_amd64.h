@@ -54,6 +54,24 @@ GLOBL simple<>(SB), RODATA|NOPTR, $32
 	SHRQ  $63, AX; \
 	MOVQ  AX, R9
 
+// RARE goes to rare if there are escaped bytes, R14, that are none of the letters in DX, or if
+// hexadecimal digits are due.
+#define RARE \
+	ANDNQ R14, DX, DX; \
+	MOVQ  DX, AX; \
+	ORQ   R11, AX; \
+	JNZ   rare
+
+// INSTRINGS notes the control characters, which DX has, that are in strings: X4 has a bit from
+// each quote to the next, and R10 says how the last 64 bytes left it.
+#define INSTRINGS \
+	VMOVQ X4, AX; \
+	XORQ  R10, AX; \
+	MOVQ  AX, R10; \
+	SARQ  $63, R10; \
+	ANDQ  AX, DX; \
+	ORQ   DX, R12
+
 // DUE looks for hexadecimal digits, which R14 has, in the four places behind each backslash u,
 // whose u DX has, and leaves in R11 those of the places that are in the next 64 bytes.
 #define DUE \

@@ -92,10 +92,7 @@ step:
 	VPMOVMSKB Y3, AX
 	SHLQ     $32, AX
 	ORQ      AX, DX      // all that may follow a backslash, but u and the slash
-	ANDNQ    R14, DX, DX // escaped, and none of these
-	MOVQ     DX, AX
-	ORQ      R11, AX
-	JNZ      rare
+	RARE
 
 control:
 	VPMINUB  Y0, Y13, Y2
@@ -103,12 +100,7 @@ control:
 	VPMINUB  Y1, Y13, Y3
 	VPCMPEQB Y1, Y3, Y3
 	MASK(Y2, Y3, DX, AX)
-	VMOVQ    X4, AX
-	XORQ     R10, AX // in a string, as the last 64 bytes left it
-	MOVQ     AX, R10
-	SARQ     $63, R10
-	ANDQ     AX, DX
-	ORQ      DX, R12
+	INSTRINGS
 
 	// Four places are written whether there are so many or not, which spares a turn that
 	// cannot be foreseen: the next ones are written over what is too much.

@@ -21,6 +21,17 @@ import (
 	"stchat/internal/words"
 )
 
+// searched returns what a search finds by the scan or by the index.
+func searched(t *testing.T, opt look.SearchOptions, noIndex bool) *look.SearchResult {
+	t.Helper()
+	opt.NoIndex = noIndex
+	res, err := look.Search(t.Context(), opt)
+	if err != nil || len(res.Errs) > 0 {
+		t.Fatal(err, res.Errs)
+	}
+	return res
+}
+
 // Index and scan give the same answers: random queries over mixed scripts, in chats that
 // were edited, deleted and made between snapshots and since.
 func TestSearchIndex(t *testing.T) {
@@ -101,15 +112,7 @@ func TestSearchIndex(t *testing.T) {
 			if q%5 == 0 {
 				opt.List = ops.List{Paths: []string{filepath.Join(root, "chats", "C1")}}
 			}
-			search := func(noIndex bool) *look.SearchResult {
-				opt.NoIndex = noIndex
-				res, err := look.Search(context.Background(), opt)
-				if err != nil || len(res.Errs) > 0 {
-					t.Fatal(err, res.Errs)
-				}
-				return res
-			}
-			if diff := cmp.Diff(search(true), search(false)); diff != "" {
+			if diff := cmp.Diff(searched(t, opt, true), searched(t, opt, false)); diff != "" {
 				t.Fatalf("round %d, %s (-scan +index):\n%s", round, query.FTS(), diff)
 			}
 		}
@@ -181,15 +184,7 @@ func TestSearchIndexLimit(t *testing.T) {
 		case 4:
 			opt.List.Paths = []string{filepath.Join(root, "chats", "Mira", "B.jsonl")}
 		}
-		search := func(noIndex bool) *look.SearchResult {
-			opt.NoIndex = noIndex
-			res, err := look.Search(context.Background(), opt)
-			if err != nil || len(res.Errs) > 0 {
-				t.Fatal(err, res.Errs)
-			}
-			return res
-		}
-		if diff := cmp.Diff(search(true), search(false)); diff != "" {
+		if diff := cmp.Diff(searched(t, opt, true), searched(t, opt, false)); diff != "" {
 			t.Fatalf("%d, limit %d (-scan +index):\n%s", i, opt.Limit, diff)
 		}
 	}
