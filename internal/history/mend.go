@@ -31,7 +31,9 @@ func NewMender(ctx context.Context, s *Store, each func(Problem) error) (*Mender
 }
 
 // Damaged reports whether there is anything to mend.
-func (m *Mender) Damaged() bool { return len(m.bad.pieces) > 0 || len(m.bad.wrong) > 0 }
+func (m *Mender) Damaged() bool {
+	return len(m.bad.pieces) > 0 || len(m.bad.wrong) > 0 || m.bad.missing > 0
+}
 
 // Look reads a file, a chat or another one, and keeps those of its pieces that are damaged
 // in the store.
@@ -49,7 +51,7 @@ func (m *Mender) Look(r io.Reader, chat bool) error {
 }
 
 // Mend stores the pieces that were found again, and repairs the index of keys if it was
-// wrong. It returns how many pieces were recovered.
+// damaged. It returns how many pieces were recovered.
 func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 	enc, err := newEncoder()
 	if err != nil {
@@ -94,7 +96,7 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 				return err
 			}
 		}
-		if len(m.bad.wrong) > 0 {
+		if len(m.bad.wrong) > 0 || m.bad.missing > 0 {
 			return indexAgain(ctx, m.s.db)
 		}
 		return nil

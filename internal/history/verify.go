@@ -15,7 +15,7 @@ type Rule string
 // What Verify finds.
 const (
 	Structure Rule = "structure" // SQLite's own
-	Index     Rule = "index"     // a key leads to another piece, or to none: nothing is lost
+	Index     Rule = "index"     // a key leads to another piece, or is missing: nothing is lost
 	Lost      Rule = "lost"      // a line of a version cannot be read back
 	BadList   Rule = "version"   // the version's list of pieces is wrong
 )
@@ -34,6 +34,8 @@ type damage struct {
 	pieces map[int64]key // and the key that each should have, as far as that is known
 	packs  map[int64]bool
 	wrong  []key // rows of the index that lead to other pieces
+
+	missing int // pieces whose keys the index lacks
 }
 
 // verifier reads a whole store and looks for damage.
@@ -146,59 +148,6 @@ func badPieces(dec *zstd.Decoder, keys *keyer, r *row, p *pack) []bool {
 		bad[i] = !p.keys[i].isZero() && keys.of(p.piece(i)) != p.keys[i]
 	}
 	return bad
-}
-
-// index compares the index of keys with the packs.
-func (v *verifier) index(ctx context.Context) error {
-	rows, err := v.db.query(ctx, "SELECT k, id FROM key ORDER BY id")
-	if err != nil {
-		return v.db.told(err)
-	}
-	type entry struct {
-		k  key
-		id int64
-	}
-	var entries []entry // a batch, since the packs are read by the same connection
-	check := func() error {
-		for _, e := range entries {
-			ok, err := v.find.is(ctx, e.id, e.k)
-			if err != nil {
-				return err
-			}
-			if _, bad := v.d.pieces[e.id]; !ok && !bad {
-				v.d.wrong = append(v.d.wrong, e.k)
-			}
-		}
-		entries = entries[:0]
-		return nil
-	}
-	for rows.Next() {
-		var raw []byte
-		var id int64
-		if err := rows.Scan(&raw, &id); err != nil {
-			_ = rows.Close()
-			return v.db.told(err)
-		}
-		var k key
-		copy(k[:], raw)
-		if entries = append(entries, entry{k, id}); len(entries) == 1<<14 {
-			if err := check(); err != nil {
-				_ = rows.Close()
-				return v.db.told(err)
-			}
-		}
-	}
-	_ = rows.Close()
-	if err := rows.Err(); err != nil {
-		return v.db.told(err)
-	}
-	if err := check(); err != nil {
-		return v.db.told(err)
-	}
-	if len(v.d.wrong) > 0 {
-		return v.each(Problem{Rule: Index, Index: -1, Text: fmt.Sprintf("%d keys lead to other pieces: nothing is lost, but such lines are stored again", len(v.d.wrong))})
-	}
-	return nil
 }
 
 // version reports the messages of a version that cannot be read back.
