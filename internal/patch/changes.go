@@ -38,6 +38,20 @@ func (c *Changes) Apply(raw []byte) ([]byte, error) {
 	return Make(raw, c.Edits)
 }
 
+// Splice returns the only change that [Changes.Apply] makes to an object, where that is to set
+// one value on a path through objects; ok is false for everything else.
+func (c *Changes) Splice(object []byte) (s rawjson.Splice, ok bool) {
+	if c.Replace != nil || c.Merge != nil || c.MergePatch != nil || len(c.Patch) > 0 || len(c.Edits) != 1 {
+		return s, false
+	}
+	e := &c.Edits[0]
+	if e.Value == nil || len(e.Path) == 0 {
+		return s, false
+	}
+	s, err := rawjson.SetSplice(object, rawjson.Compact(e.Value), e.Path...)
+	return s, err == nil
+}
+
 // Documents returns raw with all changes made except Edits.
 func (c *Changes) Documents(raw []byte) (_ []byte, err error) {
 	if c.Replace != nil {

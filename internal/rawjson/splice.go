@@ -42,6 +42,7 @@ func Splices(raw []byte, list []Splice) []byte {
 func SetSplice(raw, value []byte, path ...string) (Splice, error) {
 	at, end := 0, len(raw)
 	for i, key := range path {
+		key = literal(key)
 		in := raw[at:end]
 		place, first, last := span{-1, -1}, -1, 0
 		braces, ok := walkObject(in, func(k, v span) bool {

@@ -53,7 +53,7 @@ func (b *batch) all(ctx context.Context) (*Plan, error) {
 			return nil, err
 		}
 		for i := t.from; i <= t.to; i++ {
-			b.plan.swipeGoes(int(i), o.number("delete")-1)
+			b.plan.swipeGoes(int(i), o.number(keyDelete)-1)
 		}
 	}
 	var speakers cast // read if a message does not name its speaker
@@ -107,14 +107,13 @@ func (b *batch) find(ctx context.Context) error {
 		gone, named = removes.has(index), edit || test
 		return gone || named
 	}
-	b.plan.Change = make([]choose.Place, 0, b.room(l.edit.size()+l.test.size()))
 	b.plan.Delete = make([]choose.Place, 0, b.room(l.remove.size()))
 	err := b.open.chooseAndCount(ctx, choose.Choice{Only: only}, func(at choose.Place) error {
 		if gone {
 			b.plan.Delete = append(b.plan.Delete, at)
 		}
 		if named {
-			b.plan.Change = append(b.plan.Change, at)
+			b.plan.Change.add(at)
 		}
 		return nil
 	})

@@ -148,7 +148,7 @@ func (g *game) plan() *Plan {
 	p := &Plan{Taints: true}
 	lines := map[int][]byte{}
 	p.Edits = func(index int) Edit {
-		return func(line []byte) ([]byte, error) { return judged(line, lines[index]) }
+		return Edit{Line: func(line []byte) ([]byte, error) { return judged(line, lines[index]) }}
 	}
 	next := 0 // of the chat's messages
 	for _, s := range g.list {
@@ -161,7 +161,7 @@ func (g *game) plan() *Plan {
 		}
 		next++
 		if s.line != nil {
-			p.Change = append(p.Change, g.places[s.index])
+			p.Change.add(g.places[s.index])
 			lines[s.index] = s.line
 		}
 	}

@@ -47,12 +47,8 @@ func (m *making) make(ctx context.Context) error {
 	var shown atomic.Bool // enough diffs are kept
 	shown.Store(!m.open.opt.Changes.DryRun)
 	messages := func(yield func(editing) bool) {
-		for _, at := range m.plan.Change {
-			e := editing{place: at}
-			if m.plan.Texts == nil {
-				e.edit = m.plan.Edits(at.Index)
-			}
-			if !yield(e) {
+		for at := range m.plan.Change.all() {
+			if !yield(editing{at, m.plan.Edits(at.Index)}) {
 				return
 			}
 		}
@@ -86,23 +82,19 @@ func (m *making) make(ctx context.Context) error {
 			shown.Store(shown.Load() || len(m.result.Diffs) >= shownDiffs)
 			return nil
 		})
-	m.plan.Change = nil // made
+	m.plan.Change = places{} // made
 	return err
 }
 
 // changed makes an edit. The splices returned count from the start of the line.
 func (m *making) changed(e editing, line []byte) (c changed, err error) {
-	if m.plan.Texts != nil {
-		c.splices = m.plan.Texts(line)
-		if len(c.splices) == 0 {
+	if e.edit.Splices != nil {
+		if list, ok := e.edit.Splices(line); ok {
+			c.splices = list
 			return c, nil
 		}
-		if damage := jsonl.Check(c.splices[0].Data); damage != nil { // all splices hold the same text
-			return c, m.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
-		}
-		return c, nil
 	}
-	edited, err := e.edit(line)
+	edited, err := e.edit.Line(line)
 	if err != nil {
 		return c, m.open.errorf("message %d: %w", e.place.Index, err)
 	}

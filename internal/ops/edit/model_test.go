@@ -224,8 +224,9 @@ func (m *model) operation(t *testing.T, r *rand.Rand) (op string, clash bool) {
 	body := []string{
 		fmt.Sprintf(`"set":{"/extra/x":%s},"unset":["own"]`, raw), fmt.Sprintf(`"set":{"mes":%s}`, raw),
 		fmt.Sprintf(`"merge":{"new":%s,"twice":3}`, raw), fmt.Sprintf(`"patch":[{"op":"add","path":"/own","value":%s}]`, raw),
+		fmt.Sprintf(`"set":{"/extra/x": %s }`, raw), fmt.Sprintf(`"set":{"twice":[%s, {}]}`, raw),
 	}
-	pick := r.IntN(4)
+	pick := r.IntN(len(body))
 	for _, l := range chosen {
 		l.edited = true
 		switch pick {
@@ -244,6 +245,11 @@ func (m *model) operation(t *testing.T, r *rand.Rand) (op string, clash bool) {
 			l.set("twice", decode(t, "3"))
 		case 3:
 			l.set("own", decode(t, raw))
+		case 4:
+			l.touched["extra"] = true
+			l.object["extra"].(map[string]any)["x"] = decode(t, raw)
+		case 5:
+			l.set("twice", []any{decode(t, raw), map[string]any{}})
 		}
 	}
 	return fmt.Sprintf(`{"op":"set","at":%s,%s}`, which, body[pick]), false

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"stchat/internal/choose"
@@ -20,31 +19,70 @@ var ErrOperation = errors.New("not an operation")
 
 // operation is one operation of message apply (CONTENT.md 2.6).
 type operation struct {
-	op  string
-	at  []choose.Range
-	raw *rawjson.Object
+	op     string
+	line   []byte
+	places [keysKnown]rawjson.Span // of the values in line
 }
+
+// The keys of operations. They are numbers, as there may be millions of operations.
+const (
+	keyOp = iota
+	keyAt
+	keyMessage
+	keySet
+	keyUnset
+	keyMerge
+	keyMergePatch
+	keyPatch
+	keyChoose
+	keyAdd
+	keyDelete
+	keySHA256
+	keyValue
+	keysKnown
+)
 
 // parseOperation parses one operation from valid JSON.
 func parseOperation(line []byte) (o operation, err error) {
-	if o.raw, err = rawjson.ParseObject(line); err != nil {
-		return o, fmt.Errorf("%w: %s", ErrOperation, rawjson.KindOf(line))
+	if kind := rawjson.KindOf(line); kind != rawjson.ObjectKind {
+		return o, fmt.Errorf("%w: %s", ErrOperation, kind)
 	}
-	name, _ := o.raw.Get("op")
-	o.op, _ = rawjson.Unquote(name)
-	known := []string{"add", "set", "delete", "hide", "unhide", "swipe", "meta", "test"}
-	if !slices.Contains(known, o.op) {
-		return o, fmt.Errorf("%w: op must be one of %v", ErrOperation, known)
-	}
-	at, ok := o.raw.Get("at")
-	if !ok {
-		if o.op == "meta" || o.op == "add" {
-			return o, nil
+	o.line = line
+	rawjson.Places(line, o.places[:], "op", "at", "message", "set", "unset", "merge", "merge_patch", "patch", "choose", "add", "delete", "sha256", "value")
+	known := [...]string{"add", "set", "delete", "hide", "unhide", "swipe", "meta", "test"}
+	name := o.get(keyOp)
+	for _, op := range known {
+		if rawjson.KeyIs(name, op) {
+			o.op = op
 		}
+	}
+	switch {
+	case o.op == "":
+		return o, fmt.Errorf("%w: op must be one of %v", ErrOperation, known)
+	case !o.has(keyAt) && o.op != "meta" && o.op != "add":
 		return o, fmt.Errorf("%w: %s needs at", ErrOperation, o.op)
 	}
-	o.at, err = rangesOf(at)
-	return o, err
+	return o, nil
+}
+
+// has reports whether the operation has a key.
+func (o *operation) has(key int) bool { return o.places[key].End > 0 }
+
+// get returns the raw value of a key, nil if the operation lacks it.
+func (o *operation) get(key int) []byte {
+	if !o.has(key) {
+		return nil
+	}
+	at := o.places[key]
+	return o.line[at.At:at.End:at.End]
+}
+
+// at returns the messages that the operation names, none if it does not say.
+func (o *operation) at() ([]choose.Range, error) {
+	if !o.has(keyAt) {
+		return nil, nil
+	}
+	return rangesOf(o.get(keyAt))
 }
 
 // rangesOf parses a number, a text with ranges, or a list of both.
@@ -77,15 +115,13 @@ func rangesOf(raw []byte) (list []choose.Range, err error) {
 
 // changes returns the changes that a set or meta operation asks for.
 func (o *operation) changes() (c patch.Changes, err error) {
-	c.Merge, _ = o.raw.Get("merge")
-	c.MergePatch, _ = o.raw.Get("merge_patch")
-	if raw, ok := o.raw.Get("patch"); ok {
+	c.Merge, c.MergePatch = o.get(keyMerge), o.get(keyMergePatch)
+	if raw := o.get(keyPatch); raw != nil {
 		if c.Patch, err = patch.ParseOperations(raw); err != nil {
 			return c, err
 		}
 	}
-	set, _ := o.raw.Get("set")
-	for key, value := range rawjson.Members(set) {
+	for key, value := range rawjson.Members(o.get(keySet)) {
 		name, _ := rawjson.Unquote(key)
 		path, err := patch.ParseKey(name)
 		if err != nil {
@@ -93,8 +129,7 @@ func (o *operation) changes() (c patch.Changes, err error) {
 		}
 		c.Edits = append(c.Edits, patch.Edit{Path: path, Value: value})
 	}
-	unset, _ := o.raw.Get("unset")
-	for element := range rawjson.Elements(unset) {
+	for element := range rawjson.Elements(o.get(keyUnset)) {
 		name, ok := rawjson.Unquote(element)
 		if !ok {
 			return c, fmt.Errorf("%w: unset is a list of keys", ErrOperation)
@@ -116,29 +151,24 @@ func (o *operation) edit(opt *Options, greeting bool) (Edit, error) {
 	switch o.op {
 	case "hide", "unhide":
 		hide := o.op == "hide"
-		return func(line []byte) ([]byte, error) { return message.SetSystem(line, hide), nil }, nil
+		return Edit{Line: func(line []byte) ([]byte, error) { return message.SetSystem(line, hide), nil }}, nil
 	case "set":
 		c, err := o.changes()
-		return func(line []byte) ([]byte, error) {
-			edited, err := c.Apply(line)
-			if err != nil {
-				return nil, err
-			}
-			return judged(line, edited)
-		}, err
+		return setting(&c), err
 	case "test":
-		return o.test()
+		line, err := o.test()
+		return Edit{Line: line}, err
 	}
 	swipe, err := o.swipe(opt)
-	return func(line []byte) ([]byte, error) {
+	return Edit{Line: func(line []byte) ([]byte, error) {
 		edited, _, err := swipe.edit(line, greeting)
 		return edited, err
-	}, err
+	}}, err
 }
 
 // test returns an edit that changes nothing and fails where the message is not as expected.
-func (o *operation) test() (Edit, error) {
-	if raw, ok := o.raw.Get("value"); ok {
+func (o *operation) test() (func(line []byte) ([]byte, error), error) {
+	if raw := o.get(keyValue); raw != nil {
 		return func(line []byte) ([]byte, error) {
 			if !metadiff.Equal(line, raw) {
 				return nil, patch.ErrTest
@@ -146,8 +176,7 @@ func (o *operation) test() (Edit, error) {
 			return line, nil
 		}, nil
 	}
-	raw, _ := o.raw.Get("sha256")
-	want, ok := rawjson.Unquote(raw)
+	want, ok := rawjson.Unquote(o.get(keySHA256))
 	if !ok {
 		return nil, fmt.Errorf("%w: test needs sha256 or value", ErrOperation)
 	}
@@ -160,23 +189,20 @@ func (o *operation) test() (Edit, error) {
 }
 
 // number returns the value of a key, 0 if it is not a whole number.
-func (o *operation) number(key string) int {
-	raw, _ := o.raw.Get(key)
-	n, _ := rawjson.Int(raw)
+func (o *operation) number(key int) int {
+	n, _ := rawjson.Int(o.get(key))
 	return n
 }
 
 // isNamed reports whether the message to add names its speaker.
 func (o *operation) isNamed() bool {
-	object, _ := o.raw.Get("message")
-	_, ok := rawjson.Lookup(object, "name")
+	_, ok := rawjson.Lookup(o.get(keyMessage), "name")
 	return ok
 }
 
 // message returns the message to add; without a name, it gets the one from the cast.
 func (o *operation) message(c cast, now time.Time) ([]byte, error) {
-	object, _ := o.raw.Get("message")
-	line, _, err := c.completed(object, now)
+	line, _, err := c.completed(o.get(keyMessage), now)
 	if err != nil {
 		return nil, fmt.Errorf("message: %w", err)
 	}
@@ -185,14 +211,13 @@ func (o *operation) message(c cast, now time.Time) ([]byte, error) {
 
 // swipe returns the change that the operation makes to a message's swipes.
 func (o *operation) swipe(common *Options) (*SwipeOptions, error) {
-	opt := &SwipeOptions{Options: *common, Choose: o.number("choose"), Delete: o.number("delete")}
-	if raw, ok := o.raw.Get("add"); ok {
+	opt := &SwipeOptions{Options: *common, Choose: o.number(keyChoose), Delete: o.number(keyDelete)}
+	if raw := o.get(keyAdd); raw != nil {
 		text, ok := rawjson.Unquote(raw)
 		if !ok {
 			return nil, fmt.Errorf("%w: add is the text of a swipe", ErrOperation)
 		}
-		chosen, _ := o.raw.Get("choose")
-		opt.Add, opt.Chosen, opt.Choose = &text, rawjson.Truthy(chosen), 0
+		opt.Add, opt.Chosen, opt.Choose = &text, rawjson.Truthy(o.get(keyChoose)), 0
 	}
 	switch {
 	case opt.Choose < 1 && opt.Delete < 1 && opt.Add == nil:

@@ -17,6 +17,7 @@ import (
 // offset of each is kept, and it is read again when needed.
 type Operations struct {
 	src       jsonl.Source
+	text      []byte // all of src, if that is small
 	add       targets
 	remove    targets
 	edit      targets // set, hide, unhide, swipe
@@ -39,6 +40,9 @@ const toEnd = math.MaxInt32
 
 type targets []target
 
+// keptText is how many bytes of operations are kept in memory.
+const keptText = 8 << 20
+
 // ReadOperations reads one JSON object per line. The error of a bad operation names its line;
 // most wrap [ErrOperation].
 func ReadOperations(ctx context.Context, src jsonl.Source) (*Operations, error) {
@@ -48,6 +52,13 @@ func ReadOperations(ctx context.Context, src jsonl.Source) (*Operations, error) 
 		line int // of the error, in the batch
 	}
 	all := &Operations{src: src}
+	if src.Size <= keptText {
+		var err error
+		if all.text, err = src.Section(0, src.Size); err != nil {
+			return nil, err
+		}
+		src = jsonl.Bytes(all.text)
+	}
 	err := jsonl.Map(ctx, src, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys()},
 		func(l *jsonl.Line, b *batch) {
 			if b.err != nil {
@@ -95,31 +106,35 @@ func (l *Operations) emptied() (none Operations) {
 }
 
 // take adds the operation that begins at an offset.
-func (l *Operations) take(at int, line []byte) error {
+func (l *Operations) take(offset int, line []byte) error {
 	o, err := parseOperation(line)
+	if err != nil {
+		return err
+	}
+	at, err := o.at()
 	if err != nil {
 		return err
 	}
 	switch o.op {
 	case "add":
-		return l.takeAdd(at, &o)
+		return l.takeAdd(offset, &o, at)
 	case "meta":
-		l.meta = append(l.meta, at)
+		l.meta = append(l.meta, offset)
 		_, err := o.changes()
 		return err
 	case "delete":
-		l.remove = l.into(l.remove, at, o.at)
+		l.remove = l.into(l.remove, offset, at)
 		l.taints = true
 		return nil
 	case "test":
-		l.test = l.into(l.test, at, o.at)
+		l.test = l.into(l.test, offset, at)
 	default:
-		l.edit = l.into(l.edit, at, o.at)
+		l.edit = l.into(l.edit, offset, at)
 	}
 	if o.op == "swipe" {
 		swipe, err := o.swipe(&Options{})
 		if err == nil && swipe.Delete > 0 {
-			l.swipeGoes, l.taints = l.into(l.swipeGoes, at, o.at), true
+			l.swipeGoes, l.taints = l.into(l.swipeGoes, offset, at), true
 		}
 		return err
 	}
@@ -129,15 +144,15 @@ func (l *Operations) take(at int, line []byte) error {
 }
 
 // takeAdd adds an add operation.
-func (l *Operations) takeAdd(at int, o *operation) error {
+func (l *Operations) takeAdd(offset int, o *operation, at []choose.Range) error {
 	l.taints = true
 	switch {
-	case len(o.at) == 0:
-		l.add = append(l.add, target{at, toEnd, toEnd})
-	case len(o.at) > 1 || o.at[0].From != o.at[0].To:
+	case len(at) == 0:
+		l.add = append(l.add, target{offset, toEnd, toEnd})
+	case len(at) > 1 || at[0].From != at[0].To:
 		return fmt.Errorf("%w: add takes one place", ErrOperation)
 	default:
-		l.add = l.into(l.add, at, o.at)
+		l.add = l.into(l.add, offset, at)
 	}
 	_, err := o.message(cast{}, time.Time{})
 	return err
@@ -154,6 +169,10 @@ func (l *Operations) into(list targets, op int, ranges []choose.Range) targets {
 
 // at reads the operation that begins at an offset.
 func (l *Operations) at(op int) (operation, error) {
+	if l.text != nil {
+		line, _, _ := bytes.Cut(l.text[op:], []byte{'\n'})
+		return parseOperation(line)
+	}
 	for n := int64(512); ; n *= 8 {
 		n = min(n, l.src.Size-int64(op))
 		part, err := l.src.Section(int64(op), n)

@@ -15,9 +15,8 @@ import (
 // Plan is the changes to make to one chat. All indexes are those before the changes.
 type Plan struct {
 	Add      []Insertion
-	Change   []choose.Place // messages that may change, in the chat's order, each once
+	Change   places // messages that may change, each once
 	Edits    Edits
-	Texts    Texts // instead of Edits
 	Delete   []choose.Place
 	Metadata func(metadata []byte) ([]byte, error) // nil: no change
 
@@ -42,23 +41,28 @@ type Insertion struct {
 	Line []byte
 }
 
-// Edit returns the new state of a message. It must not change line, but may return a part of
-// it. It may run beside other edits.
-type Edit func(line []byte) ([]byte, error)
+// Edit changes a message. It may run beside other edits.
+type Edit struct {
+	// Line returns the new state of a message. It must not change line, but may return a part
+	// of it.
+	Line func(line []byte) ([]byte, error)
+
+	// Splices, unless nil, returns the changes that Line makes, where they leave a valid message
+	// whatever else is in it, and no state refers to what they change. Else ok is false.
+	Splices func(line []byte) (list []rawjson.Splice, ok bool)
+}
 
 // Edits returns the edit of a message. It is called in the chat's order, for each message that
 // may change.
 type Edits func(index int) Edit
 
-// Texts returns the splices that replace the text of a message, the same text in all places. No
-// state refers to it.
-type Texts func(line []byte) []rawjson.Splice
-
 // each returns Edits that make the same edit in all messages.
-func each(edit Edit) Edits { return func(int) Edit { return edit } }
+func each(line func(line []byte) ([]byte, error)) Edits {
+	return func(int) Edit { return Edit{Line: line} }
+}
 
 // isLines reports whether the plan concerns messages, not just the metadata.
-func (p *Plan) isLines() bool { return len(p.Add)+len(p.Change)+len(p.Delete) > 0 }
+func (p *Plan) isLines() bool { return len(p.Add)+p.Change.n+len(p.Delete) > 0 }
 
 // operationsOf returns the operations on Luker's variables that a message holds.
 func operationsOf(line []byte) []byte {

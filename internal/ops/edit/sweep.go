@@ -3,6 +3,8 @@ package edit
 import (
 	"slices"
 	"sync"
+
+	"stchat/internal/rawjson"
 )
 
 // sweep walks over the messages and finds the operations that name each.
@@ -39,27 +41,37 @@ func (s *sweep) at(index int) []*doing {
 }
 
 // edit returns the edit of a message: all its operations, one after the other.
-func (s *sweep) edit(index int) Edit {
+func (s *sweep) edit(index int) (e Edit) {
 	doings := s.at(index)
-	return func(line []byte) (_ []byte, err error) {
+	e.Line = func(line []byte) (_ []byte, err error) {
 		for _, d := range doings {
-			d.once.Do(func() { d.edit, d.err = s.read(d.op) })
-			if d.err != nil {
+			if d.read(s); d.err != nil {
 				return nil, d.err
 			}
-			if line, err = d.edit(line); err != nil {
+			if line, err = d.edit.Line(line); err != nil {
 				return nil, err
 			}
 		}
 		return line, nil
 	}
+	if len(doings) == 1 {
+		e.Splices = func(line []byte) ([]rawjson.Splice, bool) {
+			d := doings[0]
+			if d.read(s); d.edit.Splices == nil {
+				return nil, false
+			}
+			return d.edit.Splices(line)
+		}
+	}
+	return e
 }
 
-// read reads the operation that begins at an offset.
-func (s *sweep) read(op int) (Edit, error) {
-	o, err := s.list.at(op)
-	if err != nil {
-		return nil, err
-	}
-	return o.edit(s.opt, s.greeting)
+// read reads the operation, unless that is done.
+func (d *doing) read(s *sweep) {
+	d.once.Do(func() {
+		var o operation
+		if o, d.err = s.list.at(d.op); d.err == nil {
+			d.edit, d.err = o.edit(s.opt, s.greeting)
+		}
+	})
 }

@@ -33,7 +33,8 @@ func Swipe(ctx context.Context, opt SwipeOptions) []*Result {
 		if err != nil {
 			return nil, err
 		}
-		p := &Plan{Taints: opt.Taints(), Change: []choose.Place{at}}
+		p := &Plan{Taints: opt.Taints()}
+		p.Change.add(at)
 		greeting := isGreeting(messages, o.chat.Metadata())
 		p.Edits = each(func(line []byte) (edited []byte, err error) {
 			edited, p.swipe, err = opt.edit(line, greeting)
