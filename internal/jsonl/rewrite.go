@@ -1,7 +1,6 @@
 package jsonl
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -36,10 +35,8 @@ type Edit struct {
 // The error wraps [ErrChanged] if src became shorter meanwhile, or has no line
 // where an edit names one. Memory does not depend on the file.
 func Rewrite(ctx context.Context, dst io.Writer, src Source, edits iter.Seq2[Edit, error]) error {
-	w := &rewriter{
-		ctx: ctx, src: src, out: bufio.NewWriterSize(dst, 64<<10),
-		buf: make([]byte, max(2, min(src.blockLen(), src.Size))),
-	}
+	w := &rewriter{ctx: ctx, src: src, ahead: readAhead(ctx, src), dst: dst}
+	defer w.ahead.stop()
 	for e, err := range edits {
 		if err == nil {
 			err = w.edit(&e)
@@ -51,17 +48,23 @@ func Rewrite(ctx context.Context, dst io.Writer, src Source, edits iter.Seq2[Edi
 	return w.finish()
 }
 
+// bigWrite is the length from which on bytes are written from where they were read. Fewer are
+// collected first.
+const bigWrite = 64 << 10
+
 // rewriter reads a source forwards and writes its edited form.
 type rewriter struct {
-	ctx context.Context
-	src Source
-	out *bufio.Writer
+	ctx   context.Context
+	src   Source
+	ahead *ahead
+	dst   io.Writer
 
 	at     int64   // how many bytes of the source are written or left out
-	buf    []byte  // holds window
-	window []byte  // the source's bytes from at on, as far as read
+	end    int64   // how many bytes of the source were read
+	window []byte  // the source's bytes from at to end; empty if at is beyond end
 	held   []byte  // a line end not written yet: it may have to be removed
 	room   [2]byte // holds held
+	small  []byte  // collected, not written yet
 }
 
 func (w *rewriter) edit(e *Edit) error {
@@ -112,12 +115,14 @@ func (w *rewriter) edit(e *Edit) error {
 // lineEnd returns the line end that comes next in the source, "" at its end. A CR
 // at the source's end counts as one, too.
 func (w *rewriter) lineEnd() (string, error) {
-	if len(w.window) < 2 {
-		if err := w.fill(); err != nil {
+	var room [2]byte
+	n, err := copy(room[:], w.window), error(nil)
+	if n < len(room) && w.at+int64(n) < w.src.Size { // the window may end between CR and LF
+		if n, err = w.src.readAt(room[:], w.at); err != nil {
 			return "", err
 		}
 	}
-	next := string(w.window[:min(2, len(w.window))])
+	next := string(room[:n])
 	switch {
 	case strings.HasPrefix(next, "\n"):
 		return "\n", nil
@@ -127,14 +132,22 @@ func (w *rewriter) lineEnd() (string, error) {
 	return "", ErrChanged // no line ends here
 }
 
-// fill reads the source from at on.
+// fill reads the source on until the window has the bytes from at on.
 func (w *rewriter) fill() error {
-	if err := w.ctx.Err(); err != nil {
-		return err
+	for w.end <= w.at {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		block, err := w.ahead.next()
+		if err != nil {
+			return err
+		}
+		w.end += int64(len(block))
+		if fresh := w.end - w.at; fresh > 0 { // else all of it is left out
+			w.window = block[int64(len(block))-fresh:]
+		}
 	}
-	n, err := w.src.readAt(w.buf, w.at)
-	w.window = w.buf[:n]
-	return err
+	return nil
 }
 
 // copy writes the source, unchanged, up to an offset.
@@ -171,7 +184,7 @@ func (w *rewriter) write(p []byte) error {
 			return nil
 		}
 	}
-	if _, err := w.out.Write(w.held); err != nil {
+	if err := w.put(w.held); err != nil {
 		return err
 	}
 	keep := 0
@@ -182,7 +195,41 @@ func (w *rewriter) write(p []byte) error {
 		keep = 1
 	}
 	w.held = append(w.room[:0], p[len(p)-keep:]...)
-	_, err := w.out.Write(p[:len(p)-keep])
+	return w.put(p[:len(p)-keep])
+}
+
+// put writes p, or collects it if it is small.
+func (w *rewriter) put(p []byte) error {
+	if len(p) >= bigWrite {
+		if err := w.flush(); err != nil {
+			return err
+		}
+		_, err := w.dst.Write(p)
+		return err
+	}
+	if w.small == nil && len(p) > 0 {
+		const more = 4 << 10 // what edits add to a small source
+		w.small = make([]byte, 0, min(2*bigWrite, w.src.Size+more))
+	}
+	fits := min(len(p), cap(w.small)-len(w.small))
+	w.small = append(w.small, p[:fits]...)
+	if fits == len(p) {
+		return nil
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	w.small = append(w.small, p[fits:]...)
+	return nil
+}
+
+// flush writes what was collected.
+func (w *rewriter) flush() error {
+	if len(w.small) == 0 {
+		return nil
+	}
+	_, err := w.dst.Write(w.small)
+	w.small = w.small[:0]
 	return err
 }
 
@@ -192,11 +239,13 @@ func (w *rewriter) finish() error {
 		return err
 	}
 	// what was left out at the end was not read: check that it is there
-	if _, err := w.src.readAt(w.buf[:1], w.src.Size-1); err != nil && w.src.Size > 0 {
+	if w.end < w.src.Size {
+		if _, err := w.src.readAt(make([]byte, 1), w.src.Size-1); err != nil {
+			return err
+		}
+	}
+	if err := w.put(w.held); err != nil {
 		return err
 	}
-	if _, err := w.out.Write(w.held); err != nil {
-		return err
-	}
-	return w.out.Flush()
+	return w.flush()
 }
