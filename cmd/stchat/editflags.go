@@ -10,6 +10,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
@@ -126,6 +127,7 @@ func editHints() []hint {
 		{edit.ErrReplay, "; --force writes it, and Luker cuts it there"},
 		{edit.ErrNoSpeaker, "; say who with --name"},
 		{edit.ErrNoSwipes, "; --force does it"},
+		{message.ErrChosenSwipe, "; see 'stchat repair'"},
 		{edit.ErrSwipeID, "; 'stchat message swipe --choose' chooses another"},
 	}
 }

@@ -52,9 +52,12 @@ func (o *messageSwipeOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *messageSwipeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	choice, err := o.chosen(a)
+	choice, err := o.choice(a.Now())
 	if err != nil {
 		return err
+	}
+	if choice.All() {
+		return usagef("say which message, e.g. --at -1")
 	}
 	opt := edit.SwipeOptions{Choice: choice, Delete: o.remove}
 	if args, err = o.chosenSwipe(args, &opt); err != nil {

@@ -148,7 +148,8 @@ func SyncSwipe(line []byte, greeting bool) ([]byte, error) {
 
 // AddSwipe returns the message with one more swipe, and its number, from 1. text and date,
 // the send_date of its swipe_info, are raw values. Missing lists are created first. The
-// chosen swipe stays chosen (addSwipe of SillyTavern's slash commands).
+// chosen swipe stays chosen (addSwipe of SillyTavern's slash commands). The error is
+// [ErrChosenSwipe] if swipe_id chooses none of several swipes.
 func AddSwipe(line, text, date []byte) (edited []byte, number int, err error) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
@@ -158,6 +159,8 @@ func AddSwipe(line, text, date []byte) (edited []byte, number int, err error) {
 		old, _ := m.Get(keyText)
 		m.Set(keySwipeID, []byte("0"))
 		m.Set(keySwipes, rawjson.Append(nil, orEmpty(old)))
+	} else if _, ok := chosenSwipe(m); !ok && countElements(swipes) > 0 {
+		return nil, 0, ErrChosenSwipe
 	}
 	if _, err := FillSwipeInfo(m); err != nil {
 		return nil, 0, err
@@ -203,6 +206,20 @@ func DeleteSwipe(line []byte, number int) ([]byte, error) {
 	if !ok {
 		return nil, ErrChosenSwipe
 	}
+	if id == number-1 {
+		next := number + 1
+		if number == count {
+			next = number - 1
+		}
+		if err := CheckText(line, next); err != nil {
+			return nil, err
+		}
+	}
+	if id == number-1 && offersSwipes(m) { // the page has filled swipe_info before anything is deleted
+		if _, err := FillSwipeInfo(m); err != nil {
+			return nil, err
+		}
+	}
 	without := func(i int, _ []byte) bool { return i != number-1 }
 	m.Set(keySwipes, rawjson.Filter(swipes, without))
 	if infos, _ := m.Get(keySwipeInfo); rawjson.KindOf(infos) == rawjson.Array {
@@ -217,15 +234,29 @@ func DeleteSwipe(line []byte, number int) ([]byte, error) {
 	return m.Bytes(), nil
 }
 
-// CheckChosen returns [ErrChosenSwipe] if the message has a list of swipes and swipe_id
-// chooses none that is text.
+// CheckText returns a [*SwipeError] if the message has the swipe with that number, from 1, but
+// it is not text.
+func CheckText(line []byte, number int) error {
+	swipes, _ := rawjson.Lookup(line, keySwipes)
+	if n := countElements(swipes); number <= n && rawjson.KindOf(element(swipes, number-1)) != rawjson.String {
+		return &SwipeError{Swipe: number, Swipes: n}
+	}
+	return nil
+}
+
+// CheckChosen returns [ErrChosenSwipe] if the message's swipe_id chooses no swipe that is
+// text. Without a list of swipes, the page makes one of the text, so that only the first can
+// be chosen.
 func CheckChosen(line []byte) error {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
 		return err
 	}
-	swipes, _ := m.Get(keySwipes)
+	swipes, has := m.Get(keySwipes)
 	if rawjson.KindOf(swipes) != rawjson.Array {
+		if has || chosen(m) != 0 {
+			return ErrChosenSwipe
+		}
 		return nil
 	}
 	if id, ok := chosenSwipe(m); !ok || rawjson.KindOf(element(swipes, id)) != rawjson.String {

@@ -55,8 +55,7 @@ func ChooseSwipe(line []byte, number int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	isUser, _ := m.Get(keyIsUser)
-	offered := !rawjson.Truthy(isUser) && !isSmallSystem(m)
+	offered := offersSwipes(m)
 	if offered {
 		ensureTexts(m)
 	}
@@ -91,6 +90,12 @@ func ChooseSwipe(line []byte, number int) ([]byte, error) {
 	}
 	m.Set(keyExtra, extra)
 	return m.Bytes(), nil
+}
+
+// offersSwipes reports whether the page offers swipes for the message.
+func offersSwipes(m *rawjson.Object) bool {
+	isUser, _ := m.Get(keyIsUser)
+	return !rawjson.Truthy(isUser) && !isSmallSystem(m)
 }
 
 // isSmallSystem reports whether the page shows the message as a small line, without

@@ -49,13 +49,14 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 	})
 }
 
-// takeToolCalls finds the tool calls directly before deleted replies (deleteMessage of
-// SillyTavern 1.19 takes them along), and deletes them too or warns that they stay.
+// takeToolCalls finds the tool calls directly before deleted replies, and deletes them too or
+// warns that they stay. deleteMessage of SillyTavern 1.19 takes them along; before a message of
+// the user or of the system it leaves them (getMessageDeletionStartId).
 func takeToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
 	p.sorted()
-	goes := map[int]bool{}
+	goes := map[int]choose.Place{}
 	for _, at := range p.Delete {
-		goes[at.Index] = true
+		goes[at.Index] = at
 	}
 	last := p.Delete[len(p.Delete)-1].Index
 	var before, left []choose.Place // consecutive calls, and those whose reply is deleted
@@ -65,21 +66,54 @@ func takeToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
 		if n := len(before); n > 0 && before[n-1].Index+1 != at.Index {
 			before = nil
 		}
+		if is, err := o.isCall(at); err != nil || !is {
+			before = nil
+			return err
+		}
 		before = append(before, at)
-		if goes[at.Index+1] {
-			left = append(left, before...)
+		if reply, gone := goes[at.Index+1]; gone {
+			is, err := o.isReply(reply)
+			if is {
+				left = append(left, before...)
+			}
+			return err
 		}
 		return nil
 	})
-	left = slices.DeleteFunc(left, func(at choose.Place) bool { return goes[at.Index] })
+	left = slices.DeleteFunc(left, func(at choose.Place) bool {
+		_, gone := goes[at.Index]
+		return gone
+	})
 	switch {
 	case err != nil || len(left) == 0:
 	case too:
 		p.Delete = append(p.Delete, left...)
 	default:
-		p.warnings = append(p.warnings, fmt.Sprintf("%s: %s of a reply that goes: left behind, the first in message %d", o.chat.Label(), plural.S(len(left), "tool call"), left[0].Index))
+		p.warnings = append(p.warnings, fmt.Sprintf("%s: %s left without the reply, the first in message %d", o.chat.Label(), plural.Of(len(left), "tool call is", "tool calls are"), left[0].Index))
 	}
 	return err
+}
+
+// isCall reports whether a message holds tool calls.
+func (o *open) isCall(at choose.Place) (bool, error) {
+	line, err := o.chat.Source.Section(at.Off, at.Len)
+	if err != nil {
+		return false, o.errorf("%w", err)
+	}
+	system, _ := rawjson.Lookup(line, "is_system")
+	calls, _ := rawjson.Lookup(line, "extra", "tool_invocations")
+	return rawjson.Truthy(system) && rawjson.KindOf(calls) == rawjson.Array, nil
+}
+
+// isReply reports whether a message is a character's.
+func (o *open) isReply(at choose.Place) (bool, error) {
+	line, err := o.chat.Source.Section(at.Off, at.Len)
+	if err != nil {
+		return false, o.errorf("%w", err)
+	}
+	user, _ := rawjson.Lookup(line, "is_user")
+	system, _ := rawjson.Lookup(line, "is_system")
+	return message.Role(user, system) == message.Character, nil
 }
 
 // HideOptions says which messages to hide from the prompt, or to show again.

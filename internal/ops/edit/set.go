@@ -26,7 +26,9 @@ type SetOptions struct {
 
 var (
 	// ErrShape means that an edit would leave something that is not a message.
-	ErrShape = errors.New("it would be no message that SillyTavern can show")
+	ErrShape = errors.New("SillyTavern could not show the message")
+	// ErrChosenGone means that an edit takes the chosen swipe from the list of swipes.
+	ErrChosenGone = errors.New("swipes would lack the chosen one, or it would not be text")
 	// ErrSwipeID means that an edit sets swipe_id.
 	ErrSwipeID = errors.New("swipe_id cannot be set: the text and the dates belong to the chosen swipe")
 )
@@ -92,7 +94,7 @@ func made(c *patch.Changes, line []byte) ([]byte, error) {
 // behind the last member.
 func isApart(e *patch.Edit) bool {
 	switch n := len(e.Path); {
-	case n == 0 || n > 2, slices.Contains([]string{"mes", "name", "is_user", "is_system", "swipe_id", "swipes"}, e.Path[0]):
+	case n == 0 || n > 2, slices.Contains([]string{"mes", "name", "is_user", "is_system", "swipe_id", "swipes", "chat_metadata"}, e.Path[0]):
 		return false
 	case e.Path[0] == "extra" && (n == 1 || e.Path[1] == "var_ops"):
 		return false
@@ -111,9 +113,9 @@ func judged(line, edited []byte) ([]byte, error) {
 		return line, nil
 	}
 	if kind := rawjson.KindOf(edited); kind != rawjson.ObjectKind {
-		return nil, fmt.Errorf("%w: it would be %s", ErrShape, kind)
+		return nil, fmt.Errorf("%w: it would be %s, not an object", ErrShape, kind)
 	}
-	keys := [...]string{"mes", "name", "is_user", "swipe_id", "swipes"}
+	keys := [...]string{"mes", "name", "is_user", "swipe_id", "swipes", "chat_metadata"}
 	kinds := [...]rawjson.Kind{rawjson.String, rawjson.String, rawjson.Bool}
 	var was, is [len(keys)]rawjson.Span
 	rawjson.Places(line, was[:], keys[:]...)
@@ -126,12 +128,18 @@ func judged(line, edited []byte) ([]byte, error) {
 	}
 	for i, want := range kinds {
 		if kind := rawjson.KindOf(edited[is[i].At:is[i].End]); !same(i) && kind != want {
+			if is[i].End == 0 {
+				return nil, fmt.Errorf("%w: %s would be missing", ErrShape, keys[i])
+			}
 			return nil, fmt.Errorf("%w: %s would be %s", ErrShape, keys[i], kind)
 		}
 	}
+	if !same(5) && is[5].End > 0 {
+		return nil, fmt.Errorf("%w: with chat_metadata it would be a header", ErrShape)
+	}
 	if !same(4) {
-		if err := message.CheckChosen(edited); err != nil {
-			return nil, err
+		if message.CheckChosen(edited) != nil {
+			return nil, ErrChosenGone
 		}
 	}
 	if same(0) {

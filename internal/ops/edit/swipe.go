@@ -72,7 +72,11 @@ func (opt *SwipeOptions) edit(line []byte, greeting bool) (edited []byte, number
 		edited, err = message.DeleteSwipe(line, opt.Delete)
 		return edited, 0, err
 	}
-	number = opt.Choose
+	if number = opt.Choose; number > 0 {
+		if err := message.CheckText(line, number); err != nil {
+			return nil, 0, err
+		}
+	}
 	if opt.Add != nil {
 		user, _ := rawjson.Lookup(line, "is_user")
 		system, _ := rawjson.Lookup(line, "is_system")
