@@ -201,15 +201,8 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
 	m := &Matches{x: x, done: map[int64]bool{}}
 	if w.Rank {
-		n, err := x.count(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", w.Query.FTS())
-		if err != nil {
-			return nil, err
-		}
-		if n > MostRanked {
-			return nil, &TooManyError{int(n)}
-		}
-		m.ranked, err = rank(ctx, x, w.Query)
-		if err != nil {
+		var err error
+		if m.ranked, err = rank(ctx, x, w.Query, MostRanked); err != nil {
 			return nil, err
 		}
 		return m, m.advance()

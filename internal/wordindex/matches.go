@@ -1,13 +1,10 @@
 package wordindex
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"slices"
-
-	"stchat/internal/words"
 )
 
 // Matches are the texts that match a query, the most promising first: by score if they are
@@ -73,8 +70,7 @@ func (m *Matches) advance() error {
 			if m.more = m.at < len(m.ranked.order); !m.more {
 				return nil
 			}
-			i := m.ranked.order[m.at]
-			m.next = Candidate{Number: m.ranked.ids[i], Score: m.ranked.scores[i]}
+			m.next = m.ranked.at(m.at)
 			m.at++
 		} else {
 			if m.more = m.rows.Next(); !m.more {
@@ -130,50 +126,4 @@ func (m *Matches) uses(ctx context.Context, column string, which []int64) (list 
 	}
 	slices.SortStableFunc(list, func(a, b Use) int { return int(min(1, max(-1, a.Piece-b.Piece))) })
 	return list, rows.Err()
-}
-
-// ranked are texts with their scores, the higher the better. Scores are rounded, so that one
-// computed elsewhere is equal.
-type ranked struct {
-	ids    []int64 // ascending
-	scores []float32
-	order  []int32 // the best first
-}
-
-// rank scores the texts that have a query.
-func rank(ctx context.Context, x *Index, q *words.Query) (*ranked, error) {
-	rows, err := x.conn.QueryContext(ctx, "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ?", q.FTS())
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	r := &ranked{}
-	for rows.Next() {
-		var id int64
-		var score float64
-		if err := rows.Scan(&id, &score); err != nil {
-			return nil, err
-		}
-		r.order = append(r.order, int32(len(r.ids)))
-		r.ids, r.scores = append(r.ids, id), append(r.scores, float32(score))
-	}
-	slices.SortFunc(r.order, func(a, b int32) int { return cmp.Compare(r.scores[b], r.scores[a]) })
-	return r, rows.Err()
-}
-
-// of returns the score of a text; 0 where nothing is ranked.
-func (r *ranked) of(id int64) float32 {
-	if r == nil {
-		return 0
-	}
-	if i, ok := slices.BinarySearch(r.ids, id); ok {
-		return r.scores[i]
-	}
-	return 0
-}
-
-// Corpus is what ranking needs to know of all texts.
-type Corpus struct {
-	Texts, Words int64
-	Having       []int64 // how many texts have each of the query's terms
 }

@@ -1,0 +1,82 @@
+package wordindex
+
+import (
+	"database/sql"
+	"errors"
+	"strings"
+	"testing"
+
+	"stchat/internal/words"
+)
+
+// indexOf makes an index of texts, without a history.
+func indexOf(t *testing.T, texts []string) *Index {
+	t.Helper()
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &Index{db: db}
+	t.Cleanup(func() { x.Close() })
+	if x.conn, err = db.Conn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.exec(t.Context(), schema); err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range texts {
+		if err := x.exec(t.Context(), "INSERT INTO words(rowid, x) VALUES(?, ?)", i+1, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := x.exec(t.Context(), "UPDATE meta SET v = ? WHERE k = ?", len(texts), metaTexts); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// As many texts as allowed are ranked, and not one more, wherever they stand.
+func TestRankBound(t *testing.T) {
+	const most = 100
+	repeat := func(text string, n int) []string { return strings.Split(strings.Repeat(text+"\n", n), "\n")[:n] }
+	for _, tt := range []struct {
+		name         string
+		with, before int // texts that have the word, and others
+		after        int
+		found        int // in the error
+	}{
+		{"as many as allowed", most, 0, 0, 0},
+		{"one more", most + 1, 0, 0, most + 1},
+		{"one more, seldom", most + 1, 5000, 100, most + 1},
+		{"far more", 5 * most, 0, 0, 5 * most},
+		{"only the first", most / 2, 0, 5000, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			texts := append(repeat("gull", tt.before), repeat("lamp lamp gull", tt.with)...)
+			texts = append(texts, repeat("gull", tt.after)...)
+			if tt.found == 0 {
+				texts[tt.before+7] = "lamp" // with another score
+			}
+			q, err := words.Parse("lamp")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := rank(t.Context(), indexOf(t, texts), q, most)
+			if tt.found > 0 {
+				if tooMany, ok := errors.AsType[*TooManyError](err); !ok || tooMany.Found != tt.found {
+					t.Fatalf("%v, want %d texts", err, tt.found)
+				}
+				return
+			}
+			if err != nil || len(r.order) != tt.with {
+				t.Fatalf("%d texts are ranked, want %d; %v", len(r.order), tt.with, err)
+			}
+			for i := range r.order {
+				c := r.at(i)
+				if c.Score != r.of(c.Number) || i > 0 && c.Score > r.at(i-1).Score {
+					t.Errorf("%d. %+v, of the text %v", i, c, r.of(c.Number))
+				}
+			}
+		})
+	}
+}
