@@ -189,36 +189,3 @@ func behindHead(runs []Run) []Run {
 	}
 	return rest
 }
-
-// ranges sorts runs by their pieces, and joins those that touch or overlap.
-func ranges(runs []Run) []Run {
-	sorted := slices.Clone(runs)
-	slices.SortFunc(sorted, func(a, b Run) int { return int(min(max(a.First-b.First, -1), 1)) })
-	var out []Run
-	for _, r := range sorted {
-		if n := len(out); n > 0 && r.First <= out[n-1].First+out[n-1].Count {
-			last := &out[n-1]
-			last.Count = max(last.Count, r.First+r.Count-last.First)
-			continue
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// Common counts the pieces that two versions share.
-func Common(a, b []Run) int64 { return overlap(ranges(a), ranges(b)) }
-
-// overlap counts the pieces that two sorted lists of ranges share.
-func overlap(a, b []Run) (n int64) {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		lo, hi := max(a[i].First, b[j].First), min(a[i].First+a[i].Count, b[j].First+b[j].Count)
-		n += max(hi-lo, 0)
-		if a[i].First+a[i].Count < b[j].First+b[j].Count {
-			i++
-		} else {
-			j++
-		}
-	}
-	return n
-}

@@ -28,16 +28,72 @@ func alive(ctx context.Context, db *database, spare func(*Version) bool) ([]Run,
 			return nil, fmt.Errorf("%s: %w: what a version needs cannot be told", db.path, ErrBroken)
 		}
 		if all = append(all, runs...); len(all) > 1<<20 {
-			all = ranges(all)
+			all = Ranges(all)
 		}
 	}
-	return ranges(all), db.told(rows.Err())
+	return Ranges(all), db.told(rows.Err())
 }
 
 // has reports whether sorted ranges hold a piece.
 func has(sorted []Run, id int64) bool {
 	i, found := slices.BinarySearchFunc(sorted, id, func(r Run, id int64) int { return int(min(max(r.First-id, -1), 1)) })
 	return found || i > 0 && id < sorted[i-1].First+sorted[i-1].Count
+}
+
+// Ranges sorts runs by their pieces, and joins those that touch or overlap.
+func Ranges(runs []Run) []Run {
+	sorted := slices.Clone(runs)
+	slices.SortFunc(sorted, func(a, b Run) int { return int(min(max(a.First-b.First, -1), 1)) })
+	var out []Run
+	for _, r := range sorted {
+		if n := len(out); n > 0 && r.First <= out[n-1].First+out[n-1].Count {
+			last := &out[n-1]
+			last.Count = max(last.Count, r.First+r.Count-last.First)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// Common counts the pieces that two versions share.
+func Common(a, b []Run) int64 { return overlap(Ranges(a), Ranges(b)) }
+
+// overlap counts the pieces that two sorted lists of ranges share.
+func overlap(a, b []Run) (n int64) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		lo, hi := max(a[i].First, b[j].First), min(a[i].First+a[i].Count, b[j].First+b[j].Count)
+		n += max(hi-lo, 0)
+		if a[i].First+a[i].Count < b[j].First+b[j].Count {
+			i++
+		} else {
+			j++
+		}
+	}
+	return n
+}
+
+// Without returns the ranges of the pieces that are in a and not in b.
+func Without(a, b []Run) (rest []Run) {
+	b = Ranges(b)
+	for _, r := range Ranges(a) {
+		for r.Count > 0 {
+			for len(b) > 0 && b[0].First+b[0].Count <= r.First {
+				b = b[1:]
+			}
+			free, drop := r.Count, int64(0)
+			if len(b) > 0 {
+				free = min(r.Count, max(b[0].First-r.First, 0))
+				drop = min(r.Count, max(b[0].First+b[0].Count-r.First, 0))
+			}
+			if free > 0 {
+				rest = append(rest, Run{First: r.First, Count: free, Part: r.Part})
+			}
+			gone := max(free, drop)
+			r.First, r.Count = r.First+gone, r.Count-gone
+		}
+	}
+	return rest
 }
 
 // eachPack calls f for all packs in order.

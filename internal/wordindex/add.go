@@ -145,7 +145,7 @@ func add(ctx context.Context, x *Index, s *history.Store) error {
 	for _, c := range chats {
 		isChat[c.ID] = c.Kind.IsChat()
 	}
-	var all []span
+	var all []history.Run
 	for i := range versions {
 		if last = max(last, versions[i].ID); !isChat[versions[i].Chat] {
 			continue
@@ -156,21 +156,21 @@ func add(ctx context.Context, x *Index, s *history.Store) error {
 		}
 		for _, r := range runs {
 			if r.Part == history.Whole {
-				all = append(all, span{r.First, r.Count})
+				all = append(all, r)
 			}
 		}
 	}
-	fresh := without(join(all), known)
+	fresh := history.Without(all, known)
 	if err := addLines(ctx, x, s, fresh); err != nil {
 		return err
 	}
-	if err := setSpans(ctx, x, join(append(known, fresh...))); err != nil {
+	if err := setSpans(ctx, x, history.Ranges(append(known, fresh...))); err != nil {
 		return err
 	}
 	return x.exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", last, metaVersion)
 }
 
-func addLines(ctx context.Context, x *Index, s *history.Store, fresh []span) error {
+func addLines(ctx context.Context, x *Index, s *history.Store, fresh []history.Run) error {
 	id, err := s.ID(ctx)
 	if err != nil {
 		return err
@@ -180,17 +180,15 @@ func addLines(ctx context.Context, x *Index, s *history.Store, fresh []span) err
 		return err
 	}
 	defer a.close()
-	for _, sp := range fresh {
-		for line, err := range s.Lines(ctx, []history.Run{{First: sp.first, Count: sp.n, Part: history.Whole}}) {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err == nil {
-				err = a.line(line.Piece, line.Data)
-			}
-			if err != nil {
-				return err
-			}
+	for line, err := range s.Lines(ctx, fresh) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = a.line(line.Piece, line.Data)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	for k, n := range map[string]int64{metaTexts: a.texts, metaWords: a.words} {
@@ -202,28 +200,28 @@ func addLines(ctx context.Context, x *Index, s *history.Store, fresh []span) err
 }
 
 // spansOf returns the pieces that are in the index, or were looked at.
-func spansOf(ctx context.Context, x *Index) (list []span, err error) {
+func spansOf(ctx context.Context, x *Index) (list []history.Run, err error) {
 	rows, err := x.conn.QueryContext(ctx, "SELECT first, n FROM span ORDER BY first")
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var sp span
-		if err := rows.Scan(&sp.first, &sp.n); err != nil {
+		r := history.Run{Part: history.Whole}
+		if err := rows.Scan(&r.First, &r.Count); err != nil {
 			return nil, err
 		}
-		list = append(list, sp)
+		list = append(list, r)
 	}
 	return list, rows.Err()
 }
 
-func setSpans(ctx context.Context, x *Index, spans []span) error {
+func setSpans(ctx context.Context, x *Index, spans []history.Run) error {
 	if err := x.exec(ctx, "DELETE FROM span"); err != nil {
 		return err
 	}
 	for _, sp := range spans {
-		if err := x.exec(ctx, "INSERT INTO span(first, n) VALUES(?, ?)", sp.first, sp.n); err != nil {
+		if err := x.exec(ctx, "INSERT INTO span(first, n) VALUES(?, ?)", sp.First, sp.Count); err != nil {
 			return err
 		}
 	}

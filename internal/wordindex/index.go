@@ -205,13 +205,14 @@ func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
 		if m.ranked, err = rank(ctx, x, w.Query, MostRanked); err != nil {
 			return nil, err
 		}
+		m.Texts = len(m.ranked.ids)
 		return m, m.advance()
 	}
 	n, err := x.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)", w.Query.FTS(), MostExact+1)
 	if err != nil {
 		return nil, err
 	}
-	m.ByDate = n <= MostExact
+	m.ByDate, m.Texts = n <= MostExact, int(n)
 	condition, args := w.places()
 	order := "words.rowid DESC"
 	if m.ByDate {

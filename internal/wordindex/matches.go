@@ -12,6 +12,7 @@ import (
 // places are read on demand: of a common word few will be shown.
 type Matches struct {
 	ByDate bool // if not ranked; else the last archived first
+	Texts  int  // how many match, with or without the wanted places; at most [MostExact]+1 unless ranked
 
 	x      *Index
 	rows   *sql.Rows // text and date of each place; nil where texts are ranked

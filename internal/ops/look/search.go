@@ -206,11 +206,13 @@ func (s *searcher) best(ctx context.Context) ([]*found, error) {
 	for _, h := range s.hits {
 		texts = append(texts, h.text)
 	}
+	old, all := s.onlyOld(ctx, places)
+	texts = append(texts, old...)
 	slices.Sort(texts)
 	uses, err := s.matches.TakeTexts(ctx, slices.Compact(texts))
 	for n := MostCounted + 1; err == nil; n *= 4 {
 		s.look(ctx, places, uses)
-		if err = g.add(ctx); err != nil || g.enough() {
+		if err = g.add(ctx); err != nil || all || g.enough() {
 			break
 		}
 		uses, err = s.matches.Take(ctx, n)
