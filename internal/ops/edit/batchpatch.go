@@ -16,12 +16,6 @@ type PatchOptions struct {
 	Patch []patch.Operation
 }
 
-// slot is a message while a patch is applied: one of the chat, or a new one.
-type slot struct {
-	index int    // in the chat; -1: new
-	line  []byte // nil: as in the chat
-}
-
 // ApplyPatch applies a patch to the list of messages, one operation after the other, as Luker's
 // /api/chats/patch does: add, remove, replace and test. An add of a message equal to the one
 // already there changes nothing, like a test.
@@ -30,17 +24,17 @@ func ApplyPatch(ctx context.Context, opt PatchOptions) []*Result {
 		g := &game{open: o}
 		if err := o.chooseAndCount(ctx, choose.Choice{}, func(at choose.Place) error {
 			g.places = append(g.places, at)
-			g.list = append(g.list, slot{index: at.Index})
 			return nil
 		}); err != nil {
 			return nil, err
 		}
+		g.list = newSequence(len(g.places))
 		for i, op := range opt.Patch {
 			if err := g.play(ctx, &op); err != nil {
 				return nil, o.errorf("operation %d, %s: %w", i, op.Op, err)
 			}
 		}
-		return g.plan(), nil
+		return g.plan(ctx)
 	})
 }
 
@@ -48,7 +42,7 @@ func ApplyPatch(ctx context.Context, opt PatchOptions) []*Result {
 type game struct {
 	open   *open
 	places []choose.Place
-	list   []slot
+	list   *sequence
 
 	speakers cast // read if a message does not name its speaker
 }
@@ -63,12 +57,12 @@ func (g *game) play(ctx context.Context, op *patch.Operation) error {
 	end := op.Path[0] == "-"
 	at, ok := patch.Index(op.Path[0])
 	if end {
-		at = len(g.list)
+		at = g.list.len()
 	}
 	switch {
 	case !ok && !end:
 		return fmt.Errorf("%w: %q is not a message number", patch.ErrMalformed, op.Path[0])
-	case at > len(g.list), at == len(g.list) && (op.Op != "add" || len(op.Path) > 1):
+	case at > g.list.len(), at == g.list.len() && (op.Op != "add" || len(op.Path) > 1):
 		return fmt.Errorf("%s: %w", op.Path, patch.ErrMissing)
 	}
 	if len(op.Path) > 1 {
@@ -89,7 +83,7 @@ func (g *game) within(at int, op *patch.Operation) error {
 	if err != nil {
 		return err
 	}
-	g.list[at].line = edited
+	g.put(at, edited)
 	return nil
 }
 
@@ -97,16 +91,16 @@ func (g *game) within(at int, op *patch.Operation) error {
 func (g *game) whole(ctx context.Context, at int, op *patch.Operation) error {
 	var line []byte
 	var err error
-	if at < len(g.list) {
+	if at < g.list.len() {
 		if line, err = g.line(at); err != nil {
 			return err
 		}
 	}
 	switch op.Op {
 	case "remove":
-		g.list = append(g.list[:at], g.list[at+1:]...)
+		g.list.put(at, 1, stretch{})
 	case "replace":
-		g.list[at].line = op.Value
+		g.put(at, op.Value)
 	case "test":
 		if !metadiff.Equal(line, op.Value) {
 			return patch.ErrTest
@@ -115,27 +109,36 @@ func (g *game) whole(ctx context.Context, at int, op *patch.Operation) error {
 		if line != nil && metadiff.Equal(line, op.Value) {
 			return nil
 		}
-		if _, ok := rawjson.Lookup(op.Value, "name"); !ok && g.speakers.last == nil {
-			all, err := castOf(ctx, g.open)
-			if err != nil {
-				return err
-			}
-			g.speakers.last = all.last
-		}
-		fresh, _, err := (&cast{last: g.speakers.last}).completed(op.Value, g.open.opt.Now)
+		fresh, err := g.completed(ctx, op.Value)
 		if err != nil {
 			return err
 		}
-		g.list = append(g.list, slot{})
-		copy(g.list[at+1:], g.list[at:])
-		g.list[at] = slot{index: -1, line: fresh}
+		g.list.put(at, 0, stretch{index: -1, n: 1, line: fresh})
 	}
 	return nil
 }
 
+// completed returns an object as the line of a new message.
+func (g *game) completed(ctx context.Context, object []byte) ([]byte, error) {
+	if _, ok := rawjson.Lookup(object, "name"); !ok && g.speakers.last == nil {
+		all, err := castOf(ctx, g.open)
+		if err != nil {
+			return nil, err
+		}
+		g.speakers.last = all.last
+	}
+	line, _, err := (&cast{last: g.speakers.last}).completed(object, g.open.opt.Now)
+	return line, err
+}
+
+// put gives a message another line.
+func (g *game) put(at int, line []byte) {
+	g.list.put(at, 1, stretch{index: g.list.at(at).index, n: 1, line: line})
+}
+
 // line returns a message in its current state.
 func (g *game) line(at int) ([]byte, error) {
-	s := g.list[at]
+	s := g.list.at(at)
 	if s.line != nil {
 		return s.line, nil
 	}
@@ -144,22 +147,27 @@ func (g *game) line(at int) ([]byte, error) {
 }
 
 // plan returns the changes that the patch amounts to.
-func (g *game) plan() *Plan {
+func (g *game) plan(ctx context.Context) (*Plan, error) {
 	p := &Plan{Taints: true}
 	lines := map[int][]byte{}
 	p.Edits = func(index int) Edit {
 		return Edit{Line: func(line []byte) ([]byte, error) { return judged(line, lines[index]) }}
 	}
-	next := 0 // of the chat's messages
-	for _, s := range g.list {
+	next, at := 0, 0 // of the chat's messages, and of the list's
+	for s := range g.list.all() {
 		if s.index < 0 {
-			p.Add = append(p.Add, Insertion{next, s.line})
+			line, err := g.completed(ctx, s.line) // operations may have changed it since it came
+			if err != nil {
+				return nil, g.open.errorf("message %d: %w", at, err)
+			}
+			p.Add = append(p.Add, Insertion{next, line})
+			at++
 			continue
 		}
 		for ; next < s.index; next++ {
 			p.Delete = append(p.Delete, g.places[next])
 		}
-		next++
+		next, at = next+s.n, at+s.n
 		if s.line != nil {
 			p.Change.add(g.places[s.index])
 			lines[s.index] = s.line
@@ -168,5 +176,5 @@ func (g *game) plan() *Plan {
 	for ; next < len(g.places); next++ {
 		p.Delete = append(p.Delete, g.places[next])
 	}
-	return p
+	return p, nil
 }
