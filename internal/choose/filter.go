@@ -57,8 +57,8 @@ const (
 	keyDate
 )
 
-func lineKeys() *jsonl.Keys {
-	return jsonl.NewKeys("name", "is_user", "is_system", "extra", "mes", "send_date")
+func lineKeys() []string {
+	return []string{"name", "is_user", "is_system", "extra", "mes", "send_date"}
 }
 
 // match reports whether a message passes; it may run in several goroutines.

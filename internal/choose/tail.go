@@ -2,7 +2,11 @@ package choose
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"slices"
+
+	"stchat/internal/jsonl"
 )
 
 // ErrNoTail means that a choice does not say how many messages from the end are meant.
@@ -41,4 +45,66 @@ func lineStart(src Source, off int64) (int64, error) {
 		}
 	}
 	return src.Size, nil
+}
+
+// Tail calls each with the places of the chosen messages, in the chat's order, but reads
+// from the end of the file and no further than it must. What stands before is neither
+// validated nor counted, so the places have no index and no line. The choice must say
+// where it begins, with Last or with one range that counts from the end; else the error
+// is [ErrNoTail]. Only and Whole do not count.
+func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) error {
+	from, to, err := c.tail()
+	if err != nil {
+		return err
+	}
+	for size := int64(tailBlock); ; size *= 4 {
+		start, err := lineStart(src, src.Size-size)
+		if err != nil {
+			return err
+		}
+		var all []Place // of messages that pass, Index counted from start
+		messages := 0
+		end := src
+		end.Body, end.Line = start, 0
+		err = lines(ctx, end, -1, c.Filter.match, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, _ jsonl.Damages) error {
+			for _, p := range b.places {
+				all = append(all, Place{p.Index + base.Index, p.Off, p.Len, 0})
+			}
+			messages = base.Index + b.lines
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		whole := start == src.Body
+		chosen := slices.DeleteFunc(all, func(p Place) bool { back := p.Index - messages; return back < from || back > to })
+		enough := messages >= -from
+		if c.Last > 0 {
+			enough = enough || len(chosen) >= c.Last
+			chosen = chosen[max(0, len(chosen)-c.Last):]
+		}
+		switch {
+		case whole && len(c.Ranges) > 0 && messages < -from:
+			return &OutOfRangeError{from, messages}
+		case whole || enough:
+			return handOut(chosen, c.First, each)
+		}
+	}
+}
+
+// HasTail reports whether [Choice.Tail] can read the choice.
+func (c *Choice) HasTail() bool {
+	_, _, err := c.tail()
+	return err == nil
+}
+
+// tail returns the first and the last message that are meant, both counted from the end.
+func (c *Choice) tail() (from, to int, err error) {
+	switch {
+	case len(c.Ranges) == 1 && c.Ranges[0].From < 0 && (c.Ranges[0].To < 0 || c.Ranges[0].toEnd):
+		return c.Ranges[0].From, min(-1, c.Ranges[0].To), nil
+	case len(c.Ranges) == 0 && c.Last > 0:
+		return -open, -1, nil
+	}
+	return 0, 0, ErrNoTail
 }

@@ -34,10 +34,11 @@ func (c chat) apply(t *testing.T, change Change, fresh []string) (chat, *State, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := Look(t.Context(), source(c.lines), &change, md)
+	state, err := Look(t.Context(), source(c.lines), &change, md, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.sameWithFacts(t, &change, state)
 	said := state.Metadata(md)
 	edited := slices.Clone(c.lines)
 	for _, l := range state.Lines() {
@@ -64,6 +65,80 @@ func (c chat) apply(t *testing.T, change Change, fresh []string) (chat, *State, 
 		}
 	}
 	return after, state, said
+}
+
+// sameWithFacts holds that a look at facts that were read beforehand finds the same.
+func (c chat) sameWithFacts(t *testing.T, change *Change, want *State) {
+	t.Helper()
+	find := func(facts *Facts, state *State) (found []any) {
+		md, err := rawjson.ParseObject([]byte(c.metadata))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state == nil {
+			if state, err = Look(t.Context(), Source{}, change, md, facts); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found = append(found, state.Metadata(md), string(md.Bytes()), state.Lost(), state.Warnings())
+		for _, l := range state.Lines() {
+			if edited := string(state.Line(l.Index, []byte(c.lines[l.Index]))); edited != c.lines[l.Index] {
+				found = append(found, l, edited)
+			}
+		}
+		return found
+	}
+	md, err := rawjson.ParseObject([]byte(c.metadata))
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := factsOf(t, NewReader(md, true), c.lines)
+	if len(facts.Swipes()) != len(c.lines) {
+		t.Errorf("swipes of %d messages, not of %d", len(facts.Swipes()), len(c.lines))
+	}
+	if diff := cmp.Diff(find(nil, want), find(facts, nil)); diff != "" {
+		t.Errorf("with facts read beforehand (-without +with):\n%s", diff)
+	}
+}
+
+func factsOf(t *testing.T, r *Reader, lines []string) *Facts {
+	t.Helper()
+	facts := NewFacts()
+	err := jsonl.Map(t.Context(), source(lines).Source, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(Keys()...)}, func(l *jsonl.Line, batch *[]Fact) {
+		*batch = append(*batch, r.Read(l, []int{0, 1, 2, 3, 4}))
+	}, func(batch *[]Fact, _ jsonl.Base, _ jsonl.Damages) error {
+		facts.Add(r, *batch)
+		return nil
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return facts
+}
+
+// TestFactsThatTakeTooMuch holds that a chat is read after all where its facts were too many
+// to be kept.
+func TestFactsThatTakeTooMuch(t *testing.T) {
+	text := strings.Repeat("x", 1000)
+	var lines []string
+	for i := range 2000 {
+		lines = append(lines, fmt.Sprintf(`{"mes":"%d","extra":{"bookmark_link":"%s%d"}}`, i, text, i))
+	}
+	md, err := rawjson.ParseObject([]byte(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := factsOf(t, NewReader(md, false), lines)
+	if facts.held != nil {
+		t.Errorf("the facts of %d messages are kept", len(facts.held))
+	}
+	state, err := Look(t.Context(), source(lines), &Change{Messages: len(lines), Gone: []int{1999}}, md, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lost := state.Lost(); len(lost) != 1 || lost[0].Name != text+"1999" {
+		t.Errorf("lost are %v", lost)
+	}
 }
 
 func must(b []byte, err error) []byte {

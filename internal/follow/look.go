@@ -1,14 +1,10 @@
 package follow
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
-	"stchat/internal/autorecap"
-	"stchat/internal/illustrator"
 	"stchat/internal/jsonl"
-	"stchat/internal/message"
 	"stchat/internal/rawjson"
 )
 
@@ -34,94 +30,37 @@ type Link struct {
 	Name string `json:"name"`
 }
 
-// Keys that are read of a line.
-const (
-	keySystem = iota
-	keyExtra
-)
-
-// fact is what was found in one line.
-type fact struct {
-	visible bool // before the change
-	tools   bool // it stays visible when it is hidden
-	recap   bool // it has a scene recap
-	scene   bool // it ends a scene
-	edits   bool // it has something that may have to change
-	memory  bool // extra.memory
-	off     int64
-	length  int64
-	links   []Link
-	ops     []byte // extra.var_ops
-}
-
-// Look reads the messages of a chat once and finds what refers, in the metadata and in
-// them, to messages that the change concerns. The chat must not have damaged lines. The
-// error is that of reading.
-func Look(ctx context.Context, src Source, change *Change, metadata *rawjson.Object) (*State, error) {
+// Look finds what refers, in the metadata of a chat and in its messages, to messages that the
+// change concerns. It reads the messages once, unless their facts are given and complete; facts
+// may be nil. The chat must not have damaged lines. The error is that of reading.
+func Look(ctx context.Context, src Source, change *Change, metadata *rawjson.Object, facts *Facts) (*State, error) {
 	s := &State{change: change, boundaries: boundariesOf(metadata), nodes: idsOf(metadata, change)}
 	walk := &walk{state: s}
+	if facts.complete() {
+		facts.each(walk.take)
+		walk.end()
+		return s, nil
+	}
+	r := &Reader{indexes: change.Moves(), markers: len(s.nodes.renamed) > 0}
+	names := Keys()
+	keys := make([]int, len(names))
+	for i := range keys {
+		keys[i] = i
+	}
 	err := jsonl.Map(ctx, src.Source, jsonl.MapOptions{
-		From: src.Body, Line: src.Line, Limit: -1, Keys: jsonl.NewKeys("is_system", "extra"), Workers: src.Workers,
-	}, func(l *jsonl.Line, batch *[]fact) {
+		From: src.Body, Line: src.Line, Limit: -1, Keys: jsonl.NewKeys(names...), Workers: src.Workers,
+	}, func(l *jsonl.Line, batch *[]Fact) {
 		if l.Damage == nil {
-			*batch = append(*batch, read(l, change, &s.nodes))
+			*batch = append(*batch, r.Read(l, keys))
 		}
-	}, func(batch *[]fact, base jsonl.Base, _ jsonl.Damages) error {
+	}, func(batch *[]Fact, base jsonl.Base, _ jsonl.Damages) error {
 		for i := range *batch {
 			walk.take(base.Index+i, &(*batch)[i])
 		}
 		return nil
-	}, func(batch *[]fact) { *batch = (*batch)[:0] })
+	}, func(batch *[]Fact) { *batch = (*batch)[:0] })
 	walk.end()
 	return s, err
-}
-
-// Keys that are read of extra.
-const (
-	inTools = iota
-	inModule
-	inDocumented
-	inMemory
-	inCheckpoint
-	inBranches
-	inOperations
-	inAll
-)
-
-// read collects what one line says; it runs in several goroutines.
-func read(l *jsonl.Line, change *Change, nodes *ids) fact {
-	system, _ := l.Value(keySystem)
-	extra, _ := l.Value(keyExtra)
-	var at [inAll]rawjson.Span
-	rawjson.Places(extra, at[:], "tool_invocations", autorecap.Module, autorecap.DocumentedModule, "memory", "bookmark_link", "branches", "var_ops")
-	value := func(key int) []byte { return extra[at[key].At:at[key].End] }
-	tools := value(inTools)
-	f := fact{off: l.Off, length: int64(len(l.Raw)), tools: rawjson.KindOf(tools) == rawjson.Array}
-	f.visible = message.Visible(system, func() []byte { return tools })
-	if mark, ok := autorecap.ReadMark(value(inModule), value(inDocumented)); ok {
-		scene := mark.Scene()
-		f.recap, f.scene = scene.Recap, scene.Break
-	}
-	f.edits = change.Moves() && bytes.Contains(l.Raw, []byte("Idx")) || len(nodes.renamed) > 0 && illustrator.HasMarker(l.Raw)
-	f.memory = rawjson.Truthy(value(inMemory))
-	f.links = linksOf(value(inCheckpoint), value(inBranches))
-	if at[inOperations].End > 0 {
-		f.ops = bytes.Clone(value(inOperations))
-	}
-	return f
-}
-
-func linksOf(checkpoint, branches []byte) (links []Link) {
-	add := func(kind string, raw []byte) {
-		if name, ok := rawjson.Unquote(raw); ok && name != "" {
-			links = append(links, Link{Kind: kind, Name: name})
-		}
-	}
-	add("checkpoint", checkpoint)
-	for raw := range rawjson.Elements(branches) {
-		add("branch", raw)
-	}
-	return links
 }
 
 // walk goes through the messages and the change in step.
@@ -135,7 +74,7 @@ type walk struct {
 }
 
 // take handles message i.
-func (w *walk) take(i int, f *fact) {
+func (w *walk) take(i int, f *Fact) {
 	c := w.state.change
 	w.insert(i)
 	w.pass()
@@ -143,23 +82,23 @@ func (w *walk) take(i int, f *fact) {
 	hidden := next(c.Hidden, &w.hiddenAt, i)
 	shown := next(c.Shown, &w.shownAt, i)
 	w.operate(i, f.ops, gone)
-	if f.recap {
+	if f.marks.has(recap) {
 		w.state.recaps = append(w.state.recaps, i)
 	}
 	switch {
 	case gone:
 		w.lose(i, f)
-	case f.edits && c.Moves():
+	case f.marks.has(edits) && c.Moves():
 		w.state.lines = append(w.state.lines, Line{i, f.off, f.length})
 	}
 	switch {
-	case f.visible && (gone || hidden && !f.tools):
+	case f.marks.has(visible) && (gone || hidden && !f.marks.has(tools)):
 		w.state.hides++
-	case !f.visible && shown && !gone:
+	case !f.marks.has(visible) && shown && !gone:
 		w.pass()
 		w.state.shows++
 	}
-	if f.visible {
+	if f.marks.has(visible) {
 		w.state.visible++
 		w.pass()
 	}
@@ -224,7 +163,7 @@ func next(list []int, at *int, i int) bool {
 }
 
 // lose notes what goes with a message.
-func (w *walk) lose(i int, f *fact) {
+func (w *walk) lose(i int, f *Fact) {
 	for _, l := range f.links {
 		l.At = i
 		w.state.links = append(w.state.links, l)
@@ -235,12 +174,12 @@ func (w *walk) lose(i int, f *fact) {
 			w.state.said = append(w.state.said, what)
 		}
 	}
-	if f.scene {
+	if f.marks.has(scene) {
 		lost(fmt.Sprintf("message %d ends a scene of Auto-Recap, and goes", i))
-	} else if f.recap {
+	} else if f.marks.has(recap) {
 		lost(fmt.Sprintf("the scene recap on message %d goes with it", i))
 	}
-	if f.memory {
+	if f.marks.has(memory) {
 		lost(fmt.Sprintf("the summary on message %d (extra.memory) goes with it", i))
 	}
 }

@@ -31,10 +31,9 @@ func (l floors) follow(ctx context.Context, plan *Plan, change *follow.Change, s
 	if l.open.opt.NoFollow || !hasLog || len(change.Gone)+len(change.Inserted)+len(swiped)+len(plan.swipesGone) == 0 {
 		return nil
 	}
-	src := l.open.source()
-	before, _, err := luker.Swipes(ctx, src.Source, src.Body, src.Line)
+	before, err := l.open.swipes(ctx)
 	if err != nil {
-		return l.open.errorf("%w", err)
+		return err
 	}
 	var inserted []int
 	for _, a := range plan.Add {

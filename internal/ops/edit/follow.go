@@ -63,7 +63,7 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 		return nil, err
 	}
 	src := o.source()
-	state, err := follow.Look(ctx, follow.Source{Source: src.Source, Body: src.Body, Line: src.Line}, change, metadata)
+	state, err := follow.Look(ctx, follow.Source{Source: src.Source, Body: src.Body, Line: src.Line}, change, metadata, o.facts)
 	if err != nil {
 		return nil, o.errorf("%w", err)
 	}

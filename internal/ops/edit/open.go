@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"stchat/internal/autorecap"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/follow"
+	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/luker"
 	"stchat/internal/ops"
@@ -33,6 +36,7 @@ type open struct {
 	sidecars []luker.Sidecar // Luker's other sidecars, which hold state of extensions
 	messages int             // -1: not counted yet
 	last     choose.Place    // the last message, once they are counted; its Len is 0 if there is none
+	facts    *follow.Facts   // of all messages, if a survey read them
 }
 
 // openChat opens a chat, and refuses one that must not be edited (CONTENT.md 1.3).
@@ -99,10 +103,37 @@ func (o *open) chooseAndCount(ctx context.Context, c choose.Choice, each func(ch
 // read.
 func (o *open) choose(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
 	scanned, err := c.Scan(ctx, o.source(), each)
+	return o.scanned(&scanned, err)
+}
+
+// survey is choose that also counts all messages and reads what state may refer to in them,
+// so that the chat is read once where messages move.
+func (o *open) survey(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
+	c.Whole = true
+	hasLog := slices.ContainsFunc(o.sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog })
+	reader := follow.NewReader(o.chat.Metadata(), hasLog)
+	facts := follow.NewFacts()
+	scanned, err := choose.ScanBeside(ctx, &c, o.source(), each, choose.Beside[[]follow.Fact]{
+		Keys: follow.Keys(),
+		Read: func(l *jsonl.Line, keys []int, batch *[]follow.Fact) { *batch = append(*batch, reader.Read(l, keys)) },
+		Fold: func(batch *[]follow.Fact) { facts.Add(reader, *batch) },
+		Reset: func(batch *[]follow.Fact) {
+			clear(*batch)
+			*batch = (*batch)[:0]
+		},
+	})
+	if err == nil {
+		o.facts = facts
+	}
+	return o.scanned(&scanned, err)
+}
+
+// scanned records what a scan found, and returns why the chat cannot be edited after it.
+func (o *open) scanned(scanned *choose.Scanned, err error) error {
 	if err != nil {
 		return o.errorf("%w", err)
 	}
-	return o.whole(&scanned)
+	return o.whole(scanned)
 }
 
 // one returns the only chosen message, and counts all messages.
@@ -145,6 +176,19 @@ func (o *open) whole(scanned *choose.Scanned) error {
 
 func (o *open) source() choose.Source {
 	return choose.Source{Source: o.chat.Source, Body: o.chat.Body, Line: o.chat.BodyLine}
+}
+
+// swipes returns the chosen swipe of each message.
+func (o *open) swipes(ctx context.Context) ([]int, error) {
+	if swipes := o.facts.Swipes(); swipes != nil {
+		return swipes, nil
+	}
+	src := o.source()
+	swipes, _, err := luker.Swipes(ctx, src.Source, src.Body, src.Line)
+	if err != nil {
+		return nil, o.errorf("%w", err)
+	}
+	return swipes, nil
 }
 
 // errorf returns an error about the chat.

@@ -8,7 +8,6 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/message"
-	"stchat/internal/patch"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
@@ -28,7 +27,7 @@ var ErrAll = errors.New("all messages would go")
 func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		p := &Plan{Taints: true, Save: opt.Save}
-		err := o.choose(ctx, opt.Choice, func(at choose.Place) error {
+		err := o.survey(ctx, opt.Choice, func(at choose.Place) error {
 			p.Delete = append(p.Delete, at)
 			return nil
 		})
@@ -53,67 +52,33 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 // warns that they stay. deleteMessage of SillyTavern 1.19 takes them along; before a message of
 // the user or of the system it leaves them (getMessageDeletionStartId).
 func takeToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
-	p.sorted()
-	goes := map[int]choose.Place{}
+	var left []choose.Range
 	for _, at := range p.Delete {
-		goes[at.Index] = at
-	}
-	last := p.Delete[len(p.Delete)-1].Index
-	var before, left []choose.Place // consecutive calls, and those whose reply is deleted
-	err := o.choose(ctx, choose.Choice{
-		Ranges: []choose.Range{{From: 0, To: last}}, Filter: choose.Filter{Has: []patch.Path{{"extra", "tool_invocations"}}},
-	}, func(at choose.Place) error {
-		if n := len(before); n > 0 && before[n-1].Index+1 != at.Index {
-			before = nil
+		if !o.facts.Reply(at.Index) {
+			continue
 		}
-		if is, err := o.isCall(at); err != nil || !is {
-			before = nil
-			return err
+		first := at.Index
+		for first > 0 && o.facts.Call(first-1) {
+			first--
 		}
-		before = append(before, at)
-		if reply, gone := goes[at.Index+1]; gone {
-			is, err := o.isReply(reply)
-			if is {
-				left = append(left, before...)
+		for i := first; i < at.Index; i++ {
+			_, goes := slices.BinarySearchFunc(p.Delete, i, func(at choose.Place, index int) int { return at.Index - index })
+			if !goes {
+				left = append(left, choose.Range{From: i, To: i})
 			}
-			return err
 		}
+	}
+	switch {
+	case len(left) == 0:
+		return nil
+	case !too:
+		p.warnings = append(p.warnings, fmt.Sprintf("%s: %s left without the reply, the first in message %d", o.chat.Label(), plural.Of(len(left), "tool call is", "tool calls are"), left[0].From))
+		return nil
+	}
+	return o.choose(ctx, choose.Choice{Ranges: left}, func(at choose.Place) error {
+		p.Delete = append(p.Delete, at)
 		return nil
 	})
-	left = slices.DeleteFunc(left, func(at choose.Place) bool {
-		_, gone := goes[at.Index]
-		return gone
-	})
-	switch {
-	case err != nil || len(left) == 0:
-	case too:
-		p.Delete = append(p.Delete, left...)
-	default:
-		p.warnings = append(p.warnings, fmt.Sprintf("%s: %s left without the reply, the first in message %d", o.chat.Label(), plural.Of(len(left), "tool call is", "tool calls are"), left[0].Index))
-	}
-	return err
-}
-
-// isCall reports whether a message holds tool calls.
-func (o *open) isCall(at choose.Place) (bool, error) {
-	line, err := o.chat.Source.Section(at.Off, at.Len)
-	if err != nil {
-		return false, o.errorf("%w", err)
-	}
-	system, _ := rawjson.Lookup(line, "is_system")
-	calls, _ := rawjson.Lookup(line, "extra", "tool_invocations")
-	return rawjson.Truthy(system) && rawjson.KindOf(calls) == rawjson.Array, nil
-}
-
-// isReply reports whether a message is a character's.
-func (o *open) isReply(at choose.Place) (bool, error) {
-	line, err := o.chat.Source.Section(at.Off, at.Len)
-	if err != nil {
-		return false, o.errorf("%w", err)
-	}
-	user, _ := rawjson.Lookup(line, "is_user")
-	system, _ := rawjson.Lookup(line, "is_system")
-	return message.Role(user, system) == message.Character, nil
 }
 
 // HideOptions says which messages to hide from the prompt, or to show again.

@@ -1,0 +1,188 @@
+package choose
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"stchat/internal/jsonl"
+)
+
+// Beside is what else is read of every message that a scan reads. The zero Beside is nothing.
+type Beside[T any] struct {
+	Keys []string // those whose values are wanted
+	// Read adds what a message says to the result of its batch; keys are the numbers that
+	// Keys have in the line. It runs in several goroutines.
+	Read func(l *jsonl.Line, keys []int, result *T)
+	// Fold takes the results in the chat's order, each before the messages of its batch are
+	// handed out.
+	Fold  func(result *T)
+	Reset func(result *T) // clears a result for the next batch
+}
+
+// ScanBeside is [Choice.Scan] and reads something else of the same messages. If an index counts
+// from the end, they are counted first.
+func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Place) error, also Beside[T]) (Scanned, error) {
+	messages := -1
+	if fromEnd(c.Ranges) {
+		counted, err := src.count(ctx)
+		if err != nil {
+			return Scanned{}, err
+		}
+		messages = counted
+	}
+	wanted, err := resolve(c.Ranges, messages)
+	if err != nil {
+		return Scanned{}, err
+	}
+	s := &scan{choice: c, each: each, bounded: bound(c.Ranges) >= 0}
+	if len(c.Ranges) == 0 {
+		wanted = intervals{{0, open}}
+	}
+	s.walker.rest = wanted
+	limit := -1
+	if last := wanted.last(); last < open && !c.Whole {
+		limit = last + 1
+	}
+	if err := run(ctx, s, src, limit, also); err != nil {
+		return s.found, err
+	}
+	if s.found.Whole || limit >= 0 && s.found.Messages < limit {
+		if named := bound(c.Ranges); named >= s.found.Messages {
+			return s.found, &OutOfRangeError{named, s.found.Messages}
+		}
+	}
+	return s.found, s.finish()
+}
+
+// count returns the number of messages.
+func (src Source) count(ctx context.Context) (int, error) {
+	n := 0
+	err := lines(ctx, src, -1, nil, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, _ jsonl.Damages) error {
+		n = base.Index + b.lines
+		return nil
+	})
+	return n, err
+}
+
+// batch is what was found in one batch of lines.
+type batch[T any] struct {
+	places []Place // of messages that pass, with index and line counted in the batch
+	lines  int     // number of messages
+	last   Place   // of the last message, passing or not
+	also   T
+}
+
+// lines reads messages, at most limit if that is not below 0, and calls fold with the
+// places of those that match lets through.
+func lines[T any](ctx context.Context, src Source, limit int, match func(*jsonl.Line) bool, also Beside[T], fold func(*batch[T], jsonl.Base, jsonl.Damages) error) error {
+	names := lineKeys()
+	keys := make([]int, len(also.Keys))
+	for i, name := range also.Keys {
+		if keys[i] = slices.Index(names, name); keys[i] < 0 {
+			keys[i] = len(names)
+			names = append(names, name)
+		}
+	}
+	return jsonl.Map(ctx, src.Source, jsonl.MapOptions{
+		From: src.Body, Line: src.Line, Limit: limit, Keys: jsonl.NewKeys(names...), Workers: src.Workers,
+	}, func(l *jsonl.Line, b *batch[T]) {
+		if l.Damage != nil {
+			return
+		}
+		b.lines++
+		b.last = Place{l.Index, l.Off, int64(len(l.Raw)), l.Number}
+		if match != nil && match(l) {
+			b.places = append(b.places, b.last)
+		}
+		if also.Read != nil {
+			also.Read(l, keys, &b.also)
+		}
+	}, fold, func(b *batch[T]) {
+		if also.Reset != nil {
+			also.Reset(&b.also)
+		}
+		*b = batch[T]{places: b.places[:0], also: b.also}
+	})
+}
+
+// scan is one run of [Choice.Scan].
+type scan struct {
+	choice  *Choice
+	each    func(Place) error
+	walker  walker
+	bounded bool // some range has an end, which the chat must have
+	found   Scanned
+	last    []Place // a ring of the last messages, if only those are wanted
+	next    int     // the ring's oldest element
+	held    int     // how many messages were put into it
+}
+
+func run[T any](ctx context.Context, s *scan, src Source, limit int, also Beside[T]) error {
+	err := lines(ctx, src, limit, s.choice.Filter.match, also, func(b *batch[T], base jsonl.Base, damage jsonl.Damages) error {
+		s.found.Damage.Append(damage)
+		if also.Fold != nil {
+			also.Fold(&b.also)
+		}
+		if s.found.Messages = base.Index + b.lines; b.lines > 0 {
+			s.found.Last = b.last.behind(base)
+		}
+		for _, p := range b.places {
+			p = p.behind(base)
+			if !s.walker.has(p.Index) || s.choice.Only != nil && !s.choice.Only(p.Index) {
+				continue
+			}
+			if err := s.take(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	s.found.Whole = err == nil && limit < 0
+	return err
+}
+
+// take handles a message that Ranges, Filter and Only choose.
+func (s *scan) take(p Place) error {
+	if c := s.choice; c.Last > 0 {
+		if len(s.last) < c.Last {
+			s.last = append(s.last, p)
+		} else {
+			s.last[s.next] = p
+			s.next = (s.next + 1) % c.Last
+		}
+		s.held++
+		return nil
+	}
+	return s.give(p)
+}
+
+// give calls each with a message, unless First have been handed out. It returns errEnough
+// if the scan may end.
+func (s *scan) give(p Place) error {
+	switch {
+	case s.choice.First == 0 || s.found.Chosen < s.choice.First:
+	case s.bounded || s.choice.Whole:
+		return nil
+	default:
+		return errEnough
+	}
+	s.found.Chosen++
+	return s.each(p)
+}
+
+// finish hands out the ring of last messages.
+func (s *scan) finish() error {
+	for i := range s.last {
+		if err := s.give(s.last[(s.next+i)%len(s.last)]); err != nil {
+			if errors.Is(err, errEnough) {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}
