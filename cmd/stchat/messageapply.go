@@ -20,11 +20,11 @@ number, a range such as "3..9", or a list of both.
 
   {"op":"add","at":12,"message":{…}}          at the end without "at"
   {"op":"set","at":"3..9","set":{"/extra/x":1},"unset":["k"]}
-                                              also "merge":{…}, "patch":[…]
+                         also "merge":{…}, "merge_patch":{…}, "patch":[…]
   {"op":"delete","at":[4,"7..9"]}
   {"op":"hide","at":3}   {"op":"unhide","at":3}
   {"op":"swipe","at":5,"choose":1}            or "add":"TEXT", or "delete":2
-  {"op":"meta","set":{…},"unset":[…],"merge":{…}}
+  {"op":"meta","set":{…},"unset":[…],"merge":{…}}     as set, of the metadata
   {"op":"test","at":5,"sha256":"…"}           of the line; or "value":{…}
 
 With --patch, OPS is one JSON patch (RFC 6902) of the list of messages, whose
@@ -80,9 +80,9 @@ func (o *messageApplyOptions) list(ctx context.Context, a *app, path string, com
 	// What is kept of millions of operations is large but holds no pointers: collecting
 	// often costs little, and keeps memory close to that size.
 	debug.SetGCPercent(25)
-	list, err := edit.ReadOperations(ctx, in.Source)
+	list, err := edit.ReadOperations(ctx, label(path), in.Source)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", label(path), err)
+		return nil, err
 	}
 	return edit.Apply(ctx, edit.BatchOptions{Options: common, Operations: list, Path: in.path, Stamp: in.stamp}), nil
 }

@@ -3,6 +3,7 @@ package edit
 import (
 	"context"
 	"slices"
+	"time"
 
 	"stchat/internal/choose"
 	"stchat/internal/patch"
@@ -57,7 +58,7 @@ func (b *batch) all(ctx context.Context) (*Plan, error) {
 		}
 	}
 	var speakers cast // read if a message does not name its speaker
-	for _, t := range b.list.add {
+	for i, t := range b.list.add {
 		o, err := b.list.at(t.op)
 		if err != nil {
 			return nil, err
@@ -67,9 +68,9 @@ func (b *batch) all(ctx context.Context) (*Plan, error) {
 			if err != nil {
 				return nil, err
 			}
-			speakers.last = all.last
+			speakers.last, speakers.owner = all.last, all.owner
 		}
-		line, err := o.message(speakers, b.open.opt.Now)
+		line, err := o.message(speakers, b.open.opt.Now.Add(time.Duration(i)*time.Millisecond))
 		if err != nil {
 			return nil, b.list.errorf(t.op, "%w", err)
 		}
@@ -155,7 +156,7 @@ func (b *batch) metadata(metadata []byte) ([]byte, error) {
 			metadata, err = c.Apply(metadata)
 		}
 		if err != nil {
-			return nil, err
+			return nil, b.list.errorf(op, "%w", err)
 		}
 	}
 	return metadata, nil

@@ -18,18 +18,18 @@ func TestApplyManyOperations(t *testing.T) {
 	for i := range 40 {
 		chat += fmt.Sprintf(`{"name":"N","is_user":false,"mes":"%d","extra":{}}`+"\n", i)
 	}
-	apply := func(note string) string {
+	apply := func(space string) string {
 		var ops strings.Builder
 		for i := range 60 {
 			at := i * 7 % 40
-			fmt.Fprintf(&ops, `{"op":"set","note":%q,"at":%d,"set":{"/extra/%c":%d}}`+"\n", note[:i%2*len(note)], at, 'a'+i%3, i)
+			fmt.Fprintf(&ops, `{"op":"set",%s"at":%d,"set":{"/extra/%c":%d}}`+"\n", space[:i%2*len(space)], at, 'a'+i%3, i)
 			fmt.Fprintf(&ops, `{"op":"hide","at":"%d..%d"}`+"\n", at, min(39, at+i%3))
 		}
 		path := filepath.Join(t.TempDir(), "c.jsonl")
 		if err := os.WriteFile(path, []byte(chat), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		list, err := edit.ReadOperations(t.Context(), jsonl.Bytes([]byte(ops.String())))
+		list, err := edit.ReadOperations(t.Context(), "ops", jsonl.Bytes([]byte(ops.String())))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestApplyManyOperations(t *testing.T) {
 		}
 		return string(got)
 	}
-	few, many := apply("few"), apply(strings.Repeat("many ", 64<<10))
+	few, many := apply(" "), apply(strings.Repeat(" ", 320<<10))
 	if few != many || strings.Count(few, `"is_system":true`) != 40 {
 		t.Errorf("%s\nnot\n%s", many, few)
 	}

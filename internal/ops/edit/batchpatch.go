@@ -2,7 +2,9 @@ package edit
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"stchat/internal/choose"
 	"stchat/internal/metadiff"
@@ -45,6 +47,7 @@ type game struct {
 	list   *sequence
 
 	speakers cast // read if a message does not name its speaker
+	added    int
 }
 
 func (g *game) play(ctx context.Context, op *patch.Operation) error {
@@ -80,6 +83,9 @@ func (g *game) within(at int, op *patch.Operation) error {
 	inner := *op
 	inner.Path = op.Path[1:]
 	edited, err := patch.Apply(line, []patch.Operation{inner})
+	if failed, ok := errors.AsType[*patch.OperationError](err); ok {
+		return fmt.Errorf("message %d: %w", at, failed.Err)
+	}
 	if err != nil {
 		return err
 	}
@@ -125,9 +131,10 @@ func (g *game) completed(ctx context.Context, object []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.speakers.last = all.last
+		g.speakers.last, g.speakers.owner = all.last, all.owner
 	}
-	line, _, err := (&cast{last: g.speakers.last}).completed(object, g.open.opt.Now)
+	line, _, err := (&cast{last: g.speakers.last, owner: g.speakers.owner}).completed(object, g.open.opt.Now.Add(time.Duration(g.added)*time.Millisecond))
+	g.added++
 	return line, err
 }
 

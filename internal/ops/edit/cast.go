@@ -20,6 +20,7 @@ type cast struct {
 	last  map[message.Who][]byte       // the last name used in each role, raw
 	faces map[string]map[string]string // for a group: the raw avatar keys by name
 	genID []byte                       // of the last message
+	owner string                       // the character whose chat it is, "" in a group
 }
 
 // said is what one batch of lines adds to a cast.
@@ -32,6 +33,9 @@ type said struct {
 // castOf reads a chat and returns who has spoken. It also counts the messages.
 func castOf(ctx context.Context, o *open) (*cast, error) {
 	c := &cast{last: map[message.Who][]byte{}, faces: map[string]map[string]string{}}
+	if o.chat.Kind == userdir.Solo {
+		c.owner = o.chat.Owner
+	}
 	scanned := choose.Scanned{Whole: true}
 	keys := jsonl.NewKeys("name", "is_user", "is_system", "force_avatar", "original_avatar", "extra")
 	err := jsonl.Map(ctx, o.chat.Source, jsonl.MapOptions{From: o.chat.Body, Line: o.chat.BodyLine, Limit: -1, Keys: keys},
@@ -118,9 +122,13 @@ func (s *said) reset() {
 // avatarKeys returns the keys that determine, in a group, whose picture a message shows.
 func avatarKeys() []string { return []string{"force_avatar", "original_avatar"} }
 
-// name returns the name of the last speaker in a role, "" if there was none.
+// name returns the name of the last speaker in a role, else for a character that of the chat's
+// folder; "" if neither is known.
 func (c *cast) name(who message.Who) string {
 	name, _ := rawjson.Unquote(c.last[who])
+	if name == "" && who == message.Character {
+		return c.owner
+	}
 	return name
 }
 
@@ -178,9 +186,6 @@ func (c *cast) speaker(o *open, opt *AddOptions) (string, error) {
 	if name := c.name(message.Who(opt.Role)); name != "" {
 		return name, nil
 	}
-	if opt.Role == RoleCharacter && o.chat.Kind == userdir.Solo {
-		return o.chat.Owner, nil
-	}
 	return "", o.errorf("%w: %s", ErrNoSpeaker, opt.Role)
 }
 
@@ -202,7 +207,10 @@ func (c *cast) completed(object []byte, now time.Time) (line []byte, again bool,
 		return nil, false, fmt.Errorf("%w: it is a header", ErrNotMessage)
 	}
 	if text, _ := m.Get("mes"); rawjson.KindOf(text) != rawjson.String {
-		return nil, false, fmt.Errorf("%w: it has no text mes", ErrNotMessage)
+		return nil, false, fmt.Errorf("%w: mes is missing or not text", ErrNotMessage)
+	}
+	if name, ok := m.Get("name"); ok && rawjson.KindOf(name) != rawjson.String {
+		return nil, false, fmt.Errorf("%w: name is %s, not text", ErrNotMessage, rawjson.KindOf(name))
 	}
 	user, _ := m.Get("is_user")
 	system, _ := m.Get("is_system")

@@ -188,7 +188,7 @@ func TestEditAndFollowTogether(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, call := range calls {
-				list, err := edit.ReadOperations(t.Context(), jsonl.Bytes([]byte(call)))
+				list, err := edit.ReadOperations(t.Context(), "ops", jsonl.Bytes([]byte(call)))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -141,7 +141,7 @@ func applyAsTheModel(t *testing.T, a, b uint64) {
 		t.Fatal(err)
 	}
 	what := fmt.Sprintf("seed %d %d\n%s\n--\n%s\n--", a, b, text, strings.Join(ops, "\n"))
-	list, err := edit.ReadOperations(t.Context(), jsonl.Bytes([]byte(strings.Join(ops, "\n"))))
+	list, err := edit.ReadOperations(t.Context(), "ops", jsonl.Bytes([]byte(strings.Join(ops, "\n"))))
 	if err != nil {
 		t.Fatalf("%s\n%v", what, err)
 	}
@@ -205,7 +205,8 @@ func (m *model) operation(t *testing.T, r *rand.Rand) (op string, clash bool) {
 	case 3, 4:
 		hide := kind == 3
 		for _, l := range chosen {
-			if is, _ := l.object["is_system"].(bool); is != hide {
+			extra, _ := l.object["extra"].(map[string]any)
+			if is, _ := l.object["is_system"].(bool); is != hide && extra["type"] == nil {
 				l.set("is_system", hide)
 			}
 			l.edited = true

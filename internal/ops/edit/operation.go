@@ -5,10 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"stchat/internal/choose"
-	"stchat/internal/message"
 	"stchat/internal/metadiff"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
@@ -150,8 +150,7 @@ func (o *operation) changes() (c patch.Changes, err error) {
 func (o *operation) edit(opt *Options, greeting bool) (Edit, error) {
 	switch o.op {
 	case "hide", "unhide":
-		hide := o.op == "hide"
-		return Edit{Line: func(line []byte) ([]byte, error) { return message.SetSystem(line, hide), nil }}, nil
+		return Edit{Line: (&HideOptions{Hide: o.op == "hide"}).line}, nil
 	case "set":
 		c, err := o.changes()
 		return setting(&c), err
@@ -181,7 +180,7 @@ func (o *operation) test() (func(line []byte) ([]byte, error), error) {
 		return nil, fmt.Errorf("%w: test needs sha256 or value", ErrOperation)
 	}
 	return func(line []byte) ([]byte, error) {
-		if sum := sha256.Sum256(line); hex.EncodeToString(sum[:]) != want {
+		if sum := sha256.Sum256(line); !strings.EqualFold(hex.EncodeToString(sum[:]), want) {
 			return nil, patch.ErrTest
 		}
 		return line, nil
@@ -217,11 +216,16 @@ func (o *operation) swipe(common *Options) (*SwipeOptions, error) {
 		if !ok {
 			return nil, fmt.Errorf("%w: add is the text of a swipe", ErrOperation)
 		}
+		if kind := rawjson.KindOf(o.get(keyChoose)); o.has(keyChoose) && kind != rawjson.Bool {
+			return nil, fmt.Errorf("%w: with add, choose is true or false, not %s", ErrOperation, kind)
+		}
 		opt.Add, opt.Chosen, opt.Choose = &text, rawjson.Truthy(o.get(keyChoose)), 0
 	}
 	switch {
-	case opt.Choose < 1 && opt.Delete < 1 && opt.Add == nil:
+	case !o.has(keyChoose) && !o.has(keyDelete) && opt.Add == nil:
 		return nil, fmt.Errorf("%w: swipe needs choose, add or delete", ErrOperation)
+	case o.has(keyChoose) && opt.Choose < 1 && opt.Add == nil, o.has(keyDelete) && opt.Delete < 1:
+		return nil, fmt.Errorf("%w: choose and delete take a swipe's number, from 1", ErrOperation)
 	case opt.Delete > 0 && (opt.Choose > 0 || opt.Add != nil):
 		return nil, fmt.Errorf("%w: swipe deletes one, or chooses or adds one", ErrOperation)
 	}

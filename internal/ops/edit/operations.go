@@ -16,6 +16,7 @@ import (
 // Operations is a list of operations of message apply. There may be millions, so only the
 // offset of each is kept, and it is read again when needed.
 type Operations struct {
+	name      string // of the list, for messages
 	src       jsonl.Source
 	text      []byte // all of src, if that is small
 	add       targets
@@ -43,15 +44,15 @@ type targets []target
 // keptText is how many bytes of operations are kept in memory.
 const keptText = 8 << 20
 
-// ReadOperations reads one JSON object per line. The error of a bad operation names its line;
-// most wrap [ErrOperation].
-func ReadOperations(ctx context.Context, src jsonl.Source) (*Operations, error) {
+// ReadOperations reads one JSON object per line. The error of a bad operation names its line in
+// the list, which is called name; most wrap [ErrOperation].
+func ReadOperations(ctx context.Context, name string, src jsonl.Source) (*Operations, error) {
 	type batch struct {
 		Operations
 		err  error
 		line int // of the error, in the batch
 	}
-	all := &Operations{src: src}
+	all := &Operations{name: name, src: src}
 	if src.Size <= keptText {
 		var err error
 		if all.text, err = src.Section(0, src.Size); err != nil {
@@ -73,7 +74,7 @@ func ReadOperations(ctx context.Context, src jsonl.Source) (*Operations, error) 
 		},
 		func(b *batch, base jsonl.Base, _ jsonl.Damages) error {
 			if b.err != nil {
-				return fmt.Errorf("line %d: %w", base.Line+b.line+1, b.err)
+				return fmt.Errorf("%s: line %d: %w", name, base.Line+b.line+1, b.err)
 			}
 			all.join(&b.Operations)
 			return nil
@@ -111,6 +112,9 @@ func (l *Operations) take(offset int, line []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := o.check(); err != nil {
+		return err
+	}
 	at, err := o.at()
 	if err != nil {
 		return err
@@ -120,7 +124,10 @@ func (l *Operations) take(offset int, line []byte) error {
 		return l.takeAdd(offset, &o, at)
 	case "meta":
 		l.meta = append(l.meta, offset)
-		_, err := o.changes()
+		c, err := o.changes()
+		if err == nil {
+			err = checkMeta(&c)
+		}
 		return err
 	case "delete":
 		l.remove = l.into(l.remove, offset, at)
@@ -147,9 +154,9 @@ func (l *Operations) take(offset int, line []byte) error {
 func (l *Operations) takeAdd(offset int, o *operation, at []choose.Range) error {
 	l.taints = true
 	switch {
-	case len(at) == 0:
+	case !o.has(keyAt):
 		l.add = append(l.add, target{offset, toEnd, toEnd})
-	case len(at) > 1 || at[0].From != at[0].To:
+	case len(at) != 1 || at[0].From != at[0].To:
 		return fmt.Errorf("%w: add takes one place", ErrOperation)
 	default:
 		l.add = l.into(l.add, offset, at)
@@ -203,7 +210,7 @@ func (l *Operations) line(op int) int {
 
 // errorf returns an error about an operation that names its line.
 func (l *Operations) errorf(op int, format string, args ...any) error {
-	return fmt.Errorf("line %d: "+format, append([]any{l.line(op)}, args...)...)
+	return fmt.Errorf("%s: line %d: "+format, append([]any{l.name, l.line(op)}, args...)...)
 }
 
 // resolve turns the numbers of all targets into indexes of a chat with that many messages. The

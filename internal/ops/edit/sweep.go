@@ -49,7 +49,7 @@ func (s *sweep) edit(index int) (e Edit) {
 				return nil, d.err
 			}
 			if line, err = d.edit.Line(line); err != nil {
-				return nil, err
+				return nil, s.list.errorf(d.op, "%w", err)
 			}
 		}
 		return line, nil
