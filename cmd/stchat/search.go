@@ -45,9 +45,10 @@ its parent's. Looked at are the texts as they are shown, with --swipes the
 other swipes too; in the chats as they are now, and in the versions that
 snapshot keeps. Where there is such a history, the first search makes an index
 of its words beside it, search.db, so that the next ones read only chats that
-changed since the last snapshot. It can be deleted. With the index, texts with
-words that more than 50,000 have come in the order in which they were kept, the
-last first, and --rank refuses words that more than 200,000 have.
+changed since the last snapshot, and lines over 256 KB, which are not indexed.
+It can be deleted. With the index, texts with words that more than 50,000 have
+come in the order in which they were kept, the last first, and --rank refuses
+words that more than 200,000 have.
 
 In a pipe there is a row for each text, separated by tabs: path:#index, version,
 date, name, places, part of the text. docs/json.md describes the JSON documents.
