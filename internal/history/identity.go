@@ -13,8 +13,9 @@ type Candidate struct {
 	Name  string
 	// Parent is the name of the chat that this one says it was made from.
 	Parent string
-	// Missing are the chats whose files are gone: this one may be one of them.
-	Missing []Chat
+	// Missing are the chats whose files are gone: this one may be one of them, and is then
+	// taken from the list. A chat whose name this one takes is added to it.
+	Missing *[]Chat
 	Now     time.Time
 }
 
@@ -35,7 +36,7 @@ func (ids *identities) identify(f Candidate, c *Content) (Chat, error) {
 	if err != nil {
 		return Chat{}, err
 	}
-	var others []int64 // chats that had the name before
+	var others []Chat // that had the name before
 	for _, known := range at {
 		other := false
 		if f.Kind.IsChat() && f.Kind != Backup && known.Slug != slug {
@@ -44,12 +45,13 @@ func (ids *identities) identify(f Candidate, c *Content) (Chat, error) {
 			}
 		}
 		if !other {
+			f.found(&known)
 			return known, ids.update(&known, f, slug)
 		}
-		others = append(others, known.ID)
+		others = append(others, known)
 	}
-	for _, id := range others {
-		if err := ids.gone(id, f.Now.UnixMilli()); err != nil {
+	for _, other := range others {
+		if err := ids.gone(other.ID, f.Now.UnixMilli()); err != nil {
 			return Chat{}, err
 		}
 	}
@@ -59,19 +61,42 @@ func (ids *identities) identify(f Candidate, c *Content) (Chat, error) {
 			return Chat{}, err
 		}
 		if moved != nil {
+			f.found(moved)
+			f.displaced(others)
 			return *moved, ids.update(moved, f, slug)
 		}
+		f.displaced(others)
 	}
 	return ids.newChat(f, slug)
 }
 
+// found takes a chat whose file was found from f.Missing.
+func (f *Candidate) found(chat *Chat) {
+	if f.Missing != nil {
+		id := chat.ID
+		*f.Missing = slices.DeleteFunc(*f.Missing, func(c Chat) bool { return c.ID == id })
+	}
+}
+
+// displaced adds chats whose name f took to f.Missing.
+func (f *Candidate) displaced(chats []Chat) {
+	if f.Missing == nil {
+		return
+	}
+	for _, c := range chats {
+		if !slices.ContainsFunc(*f.Missing, func(m Chat) bool { return m.ID == c.ID }) {
+			*f.Missing = append(*f.Missing, c)
+		}
+	}
+}
+
 // moved returns the chat that was renamed or moved to f's place; nil if there is none.
 func (ids *identities) moved(f Candidate, slug string, c *Content) (*Chat, error) {
-	if len(f.Missing) == 0 {
+	if f.Missing == nil || len(*f.Missing) == 0 {
 		return nil, nil
 	}
 	var same []Chat
-	for _, chat := range f.Missing {
+	for _, chat := range *f.Missing {
 		if slug != "" && chat.Slug == slug {
 			same = append(same, chat)
 		}
@@ -79,7 +104,7 @@ func (ids *identities) moved(f Candidate, slug string, c *Content) (*Chat, error
 	if len(same) == 1 {
 		return &same[0], nil
 	}
-	best, shared, err := ids.most(f.Missing, c)
+	best, shared, err := ids.most(*f.Missing, c)
 	if best == nil || 2*shared < pieceCount(c.Runs) {
 		return nil, err
 	}

@@ -30,20 +30,36 @@ func (p *present) gone(of *history.Chat) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// lost returns the chats whose files do not exist.
-func (p *present) lost(all []history.Chat) (list []history.Chat) {
-	there := map[string]bool{}
+// compare returns the chats whose files do not exist, and the files to take: those that the
+// store does not know come last, since such a file may be a chat whose name another took.
+func (p *present) compare(all []history.Chat) (lost []history.Chat, files []string) {
+	const unknown, known = 1, 2
+	there := map[string]int{}
 	for _, path := range p.scope.files {
 		if rel, err := p.relative(path); err == nil {
-			there[rel] = true
+			there[rel] = unknown
 		}
 	}
 	for i := range all {
-		if c := &all[i]; c.Kind.IsChat() && c.Kind != history.Backup && (c.Gone() || !there[c.Path()] && p.gone(c)) {
-			list = append(list, *c)
+		c := &all[i]
+		path := c.Path()
+		found := there[path] > 0
+		if found {
+			there[path] = known
+		}
+		if c.Kind.IsChat() && c.Kind != history.Backup && (c.Gone() || !found && p.gone(c)) {
+			lost = append(lost, *c)
 		}
 	}
-	return list
+	var fresh []string
+	for _, path := range p.scope.files {
+		if rel, err := p.relative(path); err == nil && there[rel] == unknown {
+			fresh = append(fresh, path)
+		} else {
+			files = append(files, path)
+		}
+	}
+	return lost, append(files, fresh...)
 }
 
 // relative is the function [relative], but resolves each folder only once.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"stchat/internal/history"
@@ -126,11 +125,12 @@ func (s *snapshot) takeAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.lost = s.there.lost(known)
+	var files []string
+	s.lost, files = s.there.compare(known)
 	for i := range known {
 		s.last = max(s.last, known[i].ID)
 	}
-	for _, path := range s.scope.files {
+	for _, path := range files {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -224,12 +224,11 @@ func (s *snapshot) take(ctx context.Context, path string) error {
 		return s.leave(path, err)
 	}
 	known, err := s.w.Identify(history.Candidate{
-		Kind: kind, Owner: owner, Name: name, Parent: parentOf(content), Missing: s.lost, Now: s.opt.Now,
+		Kind: kind, Owner: owner, Name: name, Parent: parentOf(content), Missing: &s.lost, Now: s.opt.Now,
 	}, content)
 	if err != nil {
 		return err
 	}
-	s.lost = slices.DeleteFunc(s.lost, func(c history.Chat) bool { return c.ID == known.ID })
 	if kind.IsChat() && known.ID > s.last {
 		s.fresh = append(s.fresh, freshChat{path, known.ID, known.Parent})
 	}

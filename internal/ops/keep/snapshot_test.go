@@ -102,6 +102,9 @@ func TestIdentity(t *testing.T) {
 		{"a branch with the parent's slug", func(u *user) { u.write("C", "a", "1", "2") }, "C", []int{2}},
 		{"another chat took the name: both are listed", func(u *user) { u.write("A", "y", "p", "q") }, "A", []int{2, 4}},
 		{"the name reused, the old chat renamed", func(u *user) { u.renameA("C"); u.write("A", "y", "p", "q") }, "C", []int{4}},
+		{"likewise, and gone on", func(u *user) { u.write("C", "a", "1", "2", "3", "4", "5"); u.write("A", "y", "p", "q") }, "C", []int{5, 4}},
+		{"likewise, before the other", func(u *user) { u.write("0", "a", "1", "2", "3", "4", "5"); u.write("A", "y", "p", "q") }, "0", []int{5, 4}},
+		{"likewise, with another slug", func(u *user) { u.write("C", "x", "1", "2", "3", "4", "5"); u.write("A", "y", "p", "q") }, "C", []int{5, 4}},
 		{"a stranger of a gone chat's name", func(u *user) { u.renameA("0"); u.write("C", "z", "p") }, "C", []int{1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
