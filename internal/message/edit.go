@@ -46,12 +46,18 @@ func SyncText(line []byte) []byte {
 type Texts struct{ mes, swipe rawjson.Span }
 
 // TextsOf returns the places of a message's text.
-func TextsOf(line []byte) (t Texts) {
+func TextsOf(line []byte) Texts {
 	var at [3]rawjson.Span // of the text, the swipes and swipe_id
 	rawjson.Places(line, at[:], keyText, keySwipes, keySwipeID)
-	t.mes = at[0]
-	if list := at[1]; t.mes.End > 0 && list.End > 0 {
-		id := swipeNumber(line[at[2].At:at[2].End])
+	return TextsAt(line, at[0], at[1], at[2])
+}
+
+// TextsAt is [TextsOf] for a message whose mes, swipes and swipe_id were found already; the
+// place of a missing one is the zero Span.
+func TextsAt(line []byte, mes, list, id rawjson.Span) (t Texts) {
+	t.mes = mes
+	if t.mes.End > 0 && list.End > 0 {
+		id := swipeNumber(line[id.At:id.End])
 		if place, ok := rawjson.ElementPlace(line[list.At:list.End], id); ok {
 			t.swipe = rawjson.Span{At: list.At + place.At, End: list.At + place.End}
 		}
@@ -74,6 +80,30 @@ func (t Texts) Changes(line, text []byte) (list []rawjson.Splice) {
 		list[0], list[1] = list[1], list[0]
 	}
 	return list
+}
+
+// Edits returns the splices that make changes to a message's text, which are splices of its
+// raw value, in mes and in the chosen swipe, in the order of their places. It may reuse the
+// memory of changes.
+func (t Texts) Edits(line []byte, changes []rawjson.Splice) []rawjson.Splice {
+	old := t.Text(line)
+	if t.swipe.End == 0 || len(changes) == 0 || !bytes.Equal(line[t.swipe.At:t.swipe.End], old) {
+		return t.Changes(line, rawjson.Splices(old, changes))
+	}
+	n := len(changes)
+	changes = append(changes, changes...)
+	first, second := t.mes.At, t.swipe.At
+	if first > second {
+		first, second = second, first
+	}
+	for i := range changes {
+		if i < n {
+			changes[i].At += int64(first)
+		} else {
+			changes[i].At += int64(second)
+		}
+	}
+	return changes
 }
 
 // Set returns the message with another text, a raw value. If nothing changes it returns

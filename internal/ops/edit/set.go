@@ -36,12 +36,13 @@ var (
 // Set changes the chosen messages. If the text changes, so does the chosen swipe.
 func Set(ctx context.Context, opt SetOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		edit := Edit{Line: opt.Line}
+		subs := prepared(opt.Sub)
+		edit := Edit{Line: func(line []byte) ([]byte, error) { return opt.line(line, subs) }}
 		switch {
 		case len(opt.Sub) == 0:
 			edit.Splices = setting(&opt.Values).Splices
 		case opt.Values.Empty() && !opt.AllSwipes:
-			edit.Splices = func(line []byte) ([]rawjson.Splice, bool) { return reworded(line, opt.Sub), true }
+			edit.Splices = func(line []byte) ([]rawjson.Splice, bool) { return reworded(line, message.TextsOf(line), subs), true }
 		}
 		p := &Plan{Taints: true, Edits: func(int) Edit { return edit }}
 		err := o.chooseAndCount(ctx, opt.Choice, func(at choose.Place) error {
@@ -56,12 +57,17 @@ func Set(ctx context.Context, opt SetOptions) []*Result {
 }
 
 // Line makes the changes in one message.
-func (opt *SetOptions) Line(line []byte) ([]byte, error) {
+func (opt *SetOptions) Line(line []byte) ([]byte, error) { return opt.line(line, prepared(opt.Sub)) }
+
+func (opt *SetOptions) line(line []byte, subs []substituting) ([]byte, error) {
 	edited, err := made(&opt.Values, line)
-	for i := 0; i < len(opt.Sub) && err == nil; i++ { // substitutions keep a message a message
-		edited, err = opt.Sub[i].apply(edited, opt.AllSwipes)
+	switch { // substitutions keep a message a message
+	case err != nil || len(subs) == 0:
+		return edited, err
+	case opt.AllSwipes:
+		return everywhere(edited, subs)
 	}
-	return edited, err
+	return rawjson.Splices(edited, reworded(edited, message.TextsOf(edited), subs)), nil
 }
 
 // setting returns the edit that makes changes in a message.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
@@ -17,69 +15,105 @@ type Substitution struct {
 	With  string // may name groups: $1, ${name}
 }
 
-// apply makes the substitution in mes and, if asked to, in all swipes. The chosen swipe gets
-// the new text of mes.
-func (s *Substitution) apply(line []byte, allSwipes bool) ([]byte, error) {
-	if allSwipes {
-		swipes, _ := rawjson.Lookup(line, "swipes")
-		edited := rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return s.in(swipe), true })
-		if !bytes.Equal(edited, swipes) {
-			var err error
-			if line, err = rawjson.SetPath(line, edited, "swipes"); err != nil {
-				return nil, err
-			}
+// substituting makes a substitution in many texts, in several goroutines.
+type substituting struct {
+	match   *regexp.Regexp
+	with    string
+	prefix  string // what every match begins with, if without \u it has only one spelling; else ""
+	literal []byte // what takes its place, raw, if it is the whole match; else nil
+	rarest  int    // the index in prefix of the byte to search it by
+}
+
+// prepared returns the substitutions as they are made in many texts.
+func prepared(list []Substitution) []substituting {
+	all := make([]substituting, len(list))
+	for i, s := range list {
+		all[i] = substituting{match: s.Match, with: s.With}
+		prefix, whole := s.Match.LiteralPrefix()
+		if prefix == "" || !onlySpelling(prefix) {
+			continue
+		}
+		all[i].prefix, all[i].rarest = prefix, rarest(prefix)
+		if whole && s.Match.NumSubexp() == 0 {
+			all[i].literal = all[i].replacement([]byte(prefix), []int{0, len(prefix)})
 		}
 	}
-	return rawjson.Splices(line, reworded(line, []Substitution{*s})), nil
+	return all
+}
+
+// replacement returns what takes the place of a match, raw, without quotes. It is not nil.
+func (s *substituting) replacement(text []byte, match []int) []byte {
+	with := rawjson.Quote(string(s.match.Expand(nil, []byte(s.with), text, match)))
+	return with[1 : len(with)-1]
+}
+
+// everywhere makes substitutions in all swipes and in mes. The chosen swipe gets the new text of
+// mes.
+func everywhere(line []byte, list []substituting) ([]byte, error) {
+	swipes, _ := rawjson.Lookup(line, "swipes")
+	edited := rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return in(swipe, list), true })
+	if !bytes.Equal(edited, swipes) {
+		var err error
+		if line, err = rawjson.SetPath(line, edited, "swipes"); err != nil {
+			return nil, err
+		}
+	}
+	return rawjson.Splices(line, reworded(line, message.TextsOf(line), list)), nil
+}
+
+// in makes substitutions in a raw text, one after the other.
+func in(raw []byte, list []substituting) []byte {
+	for i := range list {
+		raw = rawjson.Splices(raw, list[i].splices(raw))
+	}
+	return raw
 }
 
 // reworded returns the splices that substitutions make in the text of a message and in its
-// chosen swipe.
-func reworded(line []byte, list []Substitution) []rawjson.Splice {
-	texts := message.TextsOf(line)
+// chosen swipe. They leave valid JSON: whole characters of a string give way to others.
+func reworded(line []byte, texts message.Texts, list []substituting) []rawjson.Splice {
 	old := texts.Text(line)
-	text := old
-	for i := range list {
-		text = list[i].in(text)
+	if len(list) > 1 {
+		text := in(old, list)
+		if bytes.Equal(text, old) {
+			return nil
+		}
+		return texts.Changes(line, text)
 	}
-	if bytes.Equal(text, old) {
+	changes := list[0].splices(old)
+	grown := int64(0)
+	for _, c := range changes {
+		grown += int64(len(c.Data)) - c.Len
+	}
+	if grown == 0 && bytes.Equal(rawjson.Splices(old, changes), old) {
 		return nil
 	}
-	return texts.Changes(line, text)
+	return texts.Edits(line, changes)
 }
 
-// in makes the substitution in one raw text, and returns raw itself if nothing matches. What
-// does not match keeps its spelling. Bytes that are not UTF-8, and halves of surrogate pairs,
-// match nothing: the text before and the text after them are matched separately.
-func (s *Substitution) in(raw []byte) []byte {
+// splices returns the substitution in one raw text as splices. What does not match keeps its
+// spelling. Bytes that are not UTF-8, and halves of surrogate pairs, match nothing: the text
+// before and the text after them are matched separately.
+func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
 	if rawjson.KindOf(raw) != rawjson.String {
-		return raw
+		return nil
 	}
-	text := bytes.TrimSpace(raw)
-	body := text[1 : len(text)-1]
-	prefix, literal := s.Match.LiteralPrefix()
+	body := raw[1 : len(raw)-1]
 	// a prefix with only one spelling is found without decoding
-	if spelt := prefix != "" && onlySpelling(prefix) && !bytes.Contains(body, []byte(`\u`)); spelt {
-		if literal && s.Match.NumSubexp() == 0 {
-			return s.inLiteral(text, prefix)
+	if s.prefix != "" && !bytes.Contains(body, []byte(`\u`)) {
+		if s.literal != nil {
+			return s.literals(raw)
 		}
-		if !bytes.Contains(body, []byte(prefix)) {
-			return raw
+		if !bytes.Contains(body, []byte(s.prefix)) {
+			return nil
 		}
 	}
-	var out []byte
-	kept := 0 // offset in body: all before it is in out, or stays
-
 	for at, first := 0, true; first || at < len(body); first = false { // an empty text may match, too
 		part := decode(body[at:])
-		for _, match := range s.Match.FindAllSubmatchIndex(part.text, -1) {
-			if out == nil {
-				out = append(make([]byte, 0, len(text)+64), '"')
-			}
-			out = append(out, body[kept:at+part.raw(match[0])]...)
-			kept = at + part.raw(match[1])
-			with := rawjson.Quote(string(s.Match.Expand(nil, []byte(s.With), part.text, match)))
-			out = append(out, with[1:len(with)-1]...)
+		for _, match := range s.match.FindAllSubmatchIndex(part.text, -1) {
+			from := 1 + at + part.raw(match[0])
+			to := 1 + at + part.raw(match[1])
+			list = append(list, rawjson.Splice{At: int64(from), Len: int64(to - from), Data: s.replacement(part.text, match)})
 		}
 		for at += part.size; at < len(body); {
 			size, ok := unit(body[at:])
@@ -89,10 +123,7 @@ func (s *Substitution) in(raw []byte) []byte {
 			at += size
 		}
 	}
-	if out == nil {
-		return raw
-	}
-	return append(append(out, body[kept:]...), '"')
+	return list
 }
 
 // onlySpelling reports whether a text can be written in only one way, as long as nothing is
@@ -101,19 +132,16 @@ func onlySpelling(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == '/' })
 }
 
-// inLiteral makes the substitution in a raw text in which every match is spelt as the literal,
-// which is the whole expression.
-func (s *Substitution) inLiteral(raw []byte, literal string) []byte {
-	with := rawjson.Quote(string(s.Match.Expand(nil, []byte(s.With), []byte(literal), []int{0, len(literal)})))
-	with = with[1 : len(with)-1]
-	var out []byte
-	kept, rarest := 0, rarest(literal)
+// literals is splices for a raw text in which every match is spelt as the prefix, which is the
+// whole expression.
+func (s *substituting) literals(raw []byte) (list []rawjson.Splice) {
+	const few = 4
 	for at := 1; ; {
-		n := bytes.IndexByte(raw[min(at+rarest, len(raw)):], literal[rarest])
+		n := bytes.IndexByte(raw[min(at+s.rarest, len(raw)):], s.prefix[s.rarest])
 		if n < 0 {
-			break
+			return list
 		}
-		if at += n; !bytes.HasPrefix(raw[at:], []byte(literal)) {
+		if at += n; !bytes.HasPrefix(raw[at:], []byte(s.prefix)) {
 			at++
 			continue
 		}
@@ -125,17 +153,12 @@ func (s *Substitution) inLiteral(raw []byte, literal string) []byte {
 			at++
 			continue
 		}
-		if out == nil {
-			out = make([]byte, 0, len(raw)+4*len(with))
+		if list == nil {
+			list = make([]rawjson.Splice, 0, 2*few) // room for the chosen swipe, too
 		}
-		out = append(append(out, raw[kept:at]...), with...)
-		at += len(literal)
-		kept = at
+		list = append(list, rawjson.Splice{At: int64(at), Len: int64(len(s.prefix)), Data: s.literal})
+		at += len(s.prefix)
 	}
-	if out == nil {
-		return raw
-	}
-	return append(out, raw[kept:]...)
 }
 
 // rarest returns the index of the byte to search a text by. Rare bytes cause fewer false stops:
@@ -154,133 +177,4 @@ func rarest(text string) (at int) {
 		}
 	}
 	return at
-}
-
-// decoded is the front of a raw text, without quotes, as far as it can be decoded.
-type decoded struct {
-	body []byte // raw
-	text []byte
-	size int // of body: how much was decoded
-
-	// the last place that raw was called for, in body and in text
-	at, textAt int
-}
-
-// decode decodes the front of a raw text.
-func decode(body []byte) *decoded {
-	d := &decoded{body: body}
-	if bytes.IndexByte(body, '\\') < 0 && utf8.Valid(body) {
-		d.text, d.size = body, len(body)
-		return d
-	}
-	d.text = make([]byte, 0, len(body))
-	for d.size < len(body) {
-		rest := body[d.size:]
-		n := bytes.IndexByte(rest, '\\')
-		if n < 0 {
-			n = len(rest)
-		}
-		if n = valid(rest[:n]); n > 0 {
-			d.text, d.size = append(d.text, rest[:n]...), d.size+n
-			continue
-		}
-		size, ok := unit(rest)
-		if !ok {
-			break
-		}
-		d.text = appendEscape(d.text, rest[:size])
-		d.size += size
-	}
-	return d
-}
-
-// raw returns the offset in the raw text of an offset in the decoded one. Calls must be in
-// ascending order.
-func (d *decoded) raw(text int) int {
-	for d.textAt < text {
-		rest := d.body[d.at:d.size]
-		n := bytes.IndexByte(rest[:min(len(rest), text-d.textAt)], '\\')
-		if n < 0 {
-			n = text - d.textAt
-		}
-		if d.at, d.textAt = d.at+n, d.textAt+n; d.textAt < text {
-			var one [utf8.UTFMax]byte
-			size, _ := unit(d.body[d.at:])
-			d.textAt += len(appendEscape(one[:0], d.body[d.at:d.at+size]))
-			d.at += size
-		}
-	}
-	return d.at
-}
-
-// appendEscape appends what an escape stands for.
-func appendEscape(text, escape []byte) []byte {
-	switch c := escape[1]; c {
-	case 'b':
-		return append(text, '\b')
-	case 'f':
-		return append(text, '\f')
-	case 'n':
-		return append(text, '\n')
-	case 'r':
-		return append(text, '\r')
-	case 't':
-		return append(text, '\t')
-	case 'u':
-		r := escaped(escape)
-		if len(escape) > 6 {
-			r = utf16.DecodeRune(r, escaped(escape[6:]))
-		}
-		return utf8.AppendRune(text, r)
-	default:
-		return append(text, c)
-	}
-}
-
-// valid returns how many bytes at the front are valid UTF-8.
-func valid(b []byte) int {
-	if utf8.Valid(b) {
-		return len(b)
-	}
-	n := 0
-	for {
-		r, size := utf8.DecodeRune(b[n:])
-		if r == utf8.RuneError && size < 2 {
-			return n
-		}
-		n += size
-	}
-}
-
-// unit returns the size in bytes of the first character of a raw text. ok is false for a byte
-// that is not UTF-8 and for half a surrogate pair.
-func unit(raw []byte) (size int, ok bool) {
-	switch {
-	case raw[0] != '\\':
-		r, n := utf8.DecodeRune(raw)
-		return n, r != utf8.RuneError || n > 1
-	case raw[1] != 'u':
-		return 2, true
-	}
-	r := escaped(raw)
-	if !utf16.IsSurrogate(r) {
-		return 6, true
-	}
-	if len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u' && utf16.DecodeRune(r, escaped(raw[6:])) != utf8.RuneError {
-		return 12, true
-	}
-	return 6, false
-}
-
-// escaped returns the code unit of the \uXXXX at the start of raw.
-func escaped(raw []byte) (r rune) {
-	for _, c := range raw[2:6] {
-		switch {
-		case c <= '9':
-			r = r<<4 | rune(c-'0')
-		default:
-			r = r<<4 | rune(c|0x20-'a'+10)
-		}
-	}
-	return r
 }

@@ -1,11 +1,15 @@
 package edit
 
 import (
+	"bytes"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
 	"stchat/internal/rawjson"
 )
 
@@ -31,13 +35,12 @@ func TestSubstitution(t *testing.T) {
 		{`^$`, `-`, `""`, `"-"`},
 		{`x*`, `-`, `"\u00e9"`, `"-\u00e9-"`},
 	} {
-		s := Substitution{regexp.MustCompile(c.match), c.with}
-		if got := string(s.in([]byte(c.raw))); got != c.want {
+		subs := prepared([]Substitution{{regexp.MustCompile(c.match), c.with}})
+		if got := string(in([]byte(c.raw), subs)); got != c.want {
 			t.Errorf("%s=%s in %q: %q, want %q", c.match, c.with, c.raw, got, c.want)
 		}
 	}
-	s := Substitution{regexp.MustCompile(`b`), "c"}
-	if got := string(s.in([]byte(`5`))); got != "5" {
+	if got := string(in([]byte(`5`), prepared([]Substitution{{regexp.MustCompile(`5`), "6"}}))); got != "5" {
 		t.Errorf("in a number: %s", got)
 	}
 }
@@ -53,10 +56,13 @@ func FuzzSubstitution(f *testing.F) {
 		if err != nil || !ok || !utf8.ValidString(with) || len(body) > 1000 || strings.ContainsAny(body, "\x00\x01\x1f\n\r\t") {
 			return
 		}
-		got := (&Substitution{re, with}).in(raw)
+		got := in(raw, prepared([]Substitution{{re, with}}))
 		decoded, ok := rawjson.Unquote(got)
 		if !ok {
 			t.Fatalf("%q=%q in %q: %q is no text", match, with, raw, got)
+		}
+		if damage := jsonl.Check(got); damage != nil && jsonl.Valid(raw) {
+			t.Fatalf("%q=%q in %q: %q: %v", match, with, raw, got, damage)
 		}
 		if decode([]byte(body)).size < len(body) {
 			return
@@ -65,6 +71,48 @@ func FuzzSubstitution(f *testing.F) {
 			t.Fatalf("%q=%q in %q: %q, want %q", match, with, raw, decoded, want)
 		}
 	})
+}
+
+// What is reworded piece by piece is what it becomes where the whole text is set, and valid.
+func TestReworded(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	text := func() (raw string) {
+		for range r.IntN(6) {
+			raw += pick("harbour", "b", " ", `\n`, `\"`, `\\`, `\u0062`, "\xff", `\ud800`, "é", "harb")
+		}
+		return `"` + raw + `"`
+	}
+	changed := 0
+	for range 5_000 {
+		mes, other := text(), pick(text(), "5", "null")
+		swipes := pick(`"swipes":[`+mes+`,`+other+`]`, `"swipes":[ `+other+` , `+mes+` ]`, `"swipes":[]`, `"none":0`)
+		members := []string{`"mes":` + pick(mes, mes, "5"), swipes, `"swipe_id":` + pick("0", "1", "7")}
+		r.Shuffle(3, func(i, k int) { members[i], members[k] = members[k], members[i] })
+		line := []byte("{" + strings.Join(members, ",") + "}")
+		list := []Substitution{{regexp.MustCompile(pick("harbour", "b", "h(.)", "$", "", `"`, "é|b", "(?i)B", `\\`, "\n")), pick("", "b", `"\`, "haven", "$0", "${1}r", "\n")}}
+		if r.IntN(4) == 0 {
+			list = append(list, Substitution{regexp.MustCompile(pick("b", "haven", "^")), pick("harbour", "x")})
+		}
+		subs := prepared(list)
+		texts := message.TextsOf(line)
+		want := line
+		if text := in(texts.Text(line), subs); !bytes.Equal(text, texts.Text(line)) {
+			want = texts.Set(line, text)
+			changed++
+		}
+		splices := reworded(line, texts, subs)
+		got := rawjson.Splices(line, splices)
+		if !bytes.Equal(got, want) || (len(splices) > 0) == bytes.Equal(want, line) {
+			t.Fatalf("%v in %s: %s, want %s", list, line, got, want)
+		}
+		if damage := jsonl.Check(got); damage != nil {
+			t.Fatalf("%v in %s: %s: %v", list, line, got, damage)
+		}
+	}
+	if changed < 1000 {
+		t.Errorf("only %d changed", changed)
+	}
 }
 
 func rawQuoted(s string) string { return string(rawjson.Quote(s)) }
