@@ -52,6 +52,8 @@ type Chat struct {
 	Body     int64 // the byte offset in the file where the messages begin
 	BodyLine int   // physical lines before it
 
+	hasMetadata bool // the header has chat_metadata, which no other file's first line has
+
 	file  *os.File
 	close func()
 }
@@ -78,7 +80,7 @@ func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 	if err == nil {
 		err = c.readHead(ctx, opt.Buffer)
 	}
-	if err == nil && !opt.Any {
+	if err == nil && !opt.Any && !c.hasMetadata {
 		err = CheckShape(ctx, path, c.Source, c.Header != nil)
 	}
 	if err != nil {
@@ -111,9 +113,9 @@ func (c *Chat) openFile(path string, opt Options) error {
 		c.Source = opt.View(c.Source)
 	}
 	c.Name = userdir.ChatName(path)
-	c.Kind, c.Owner = userdir.KindOf(path)
-	if !c.HasDir {
-		c.Dir, c.HasDir = userdir.Find(path)
+	dir, kind, owner := userdir.Place(path)
+	if c.Kind, c.Owner = kind, owner; !c.HasDir {
+		c.Dir, c.HasDir = dir, kind != userdir.File
 	}
 	if c.Kind != userdir.Group || !c.HasDir {
 		return nil
@@ -229,6 +231,7 @@ func (c *Chat) readHead(ctx context.Context, buf *jsonl.Buffer) error {
 	c.HeaderPlace = jsonl.Place{Off: head.Off, Len: int64(len(head.Line))}
 	c.HeaderLine, c.BadUTF8 = head.Number, head.BadUTF8
 	c.Body, c.BodyLine = head.Next, head.Number
+	_, c.hasMetadata = rawjson.Lookup(head.Line, "chat_metadata")
 	c.Header, err = meta.Parse(head.Line)
 	if bad, ok := errors.AsType[*meta.BadMetadataError](err); ok {
 		c.HeaderKind = Damaged

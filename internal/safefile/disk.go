@@ -79,7 +79,7 @@ func (d *Disk) Publish(old, name string, sync bool) error {
 
 // publishByPlaceholder reserves the name with an empty file and renames over it.
 func (d *Disk) publishByPlaceholder(old, name string, sync bool) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := CreateNew(name, 0o666)
 	if err != nil {
 		return err
 	}

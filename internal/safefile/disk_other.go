@@ -22,6 +22,6 @@ func noRenameNew(err error) bool { return errors.Is(err, errors.ErrUnsupported) 
 
 func mayWrite(string) error { return nil }
 
-func adoptOwner(string, fs.FileInfo) (sameGroup bool, err error) { return true, nil }
+func adoptOwner(_ string, _, _ fs.FileInfo) (sameGroup, changed bool) { return true, false }
 
 func sameOwner(_, _ fs.FileInfo) bool { return true }

@@ -67,30 +67,21 @@ func mayWrite(path string) error {
 	}
 }
 
-// adoptOwner gives the file at path the owner and group of like, as far as the user
-// may, and reports whether it has that group in the end.
-func adoptOwner(path string, like fs.FileInfo) (sameGroup bool, err error) {
+// adoptOwner gives the file at path, which is as had says, the owner and group of like, as far
+// as the user may. It reports whether the file has that group in the end, and whether it was
+// changed.
+func adoptOwner(path string, had, like fs.FileInfo) (sameGroup, changed bool) {
 	want, ok := like.Sys().(*syscall.Stat_t)
-	if !ok {
-		return true, nil
-	}
-	info, err := os.Lstat(path)
-	if err != nil {
-		return false, err
-	}
-	have, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return true, nil
-	}
-	if have.Uid == want.Uid && have.Gid == want.Gid {
-		return true, nil
+	have, ok2 := had.Sys().(*syscall.Stat_t)
+	if !ok || !ok2 || have.Uid == want.Uid && have.Gid == want.Gid {
+		return true, false
 	}
 	if os.Lchown(path, int(want.Uid), int(want.Gid)) == nil {
-		return true, nil
+		return true, true
 	}
 	// Only root may give files away, but anyone may give theirs to a group of their
 	// own.
-	return have.Gid == want.Gid || os.Lchown(path, -1, int(want.Gid)) == nil, nil
+	return have.Gid == want.Gid || os.Lchown(path, -1, int(want.Gid)) == nil, true
 }
 
 // sameOwner reports whether two files belong to the same user and group.

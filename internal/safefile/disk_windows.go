@@ -59,6 +59,6 @@ func noRenameNew(err error) bool { return errors.Is(err, errors.ErrUnsupported) 
 func mayWrite(string) error { return nil }
 
 // adoptOwner does nothing: owner and ACL are inherited from the folder.
-func adoptOwner(string, fs.FileInfo) (sameGroup bool, err error) { return true, nil }
+func adoptOwner(_ string, _, _ fs.FileInfo) (sameGroup, changed bool) { return true, false }
 
 func sameOwner(_, _ fs.FileInfo) bool { return true }

@@ -5,13 +5,12 @@ package safefile
 import (
 	"context"
 	"errors"
-	"os"
 	"syscall"
 	"time"
 )
 
 func lockWithin(ctx context.Context, dir string, patience time.Duration) (unlock func(), held bool, err error) {
-	f, err := os.Open(dir)
+	f, err := Open(dir)
 	if err != nil {
 		return func() {}, false, nil
 	}

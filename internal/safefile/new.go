@@ -26,11 +26,14 @@ type Options struct {
 // or Replace to judge. If target is a symlink, the file lies beside the one that it leads
 // to. It is an error if that folder does not exist or may not be written to.
 func New(target string, opt Options) (*Temp, error) {
-	t := &Temp{target: target, real: behind(target), opt: opt, disk: System()}
-	if opt.Disk != nil {
-		t.disk = *opt.Disk
+	t := &Temp{target: target, opt: opt, disk: opt.Disk}
+	if t.disk == nil {
+		d := System()
+		t.disk = &d
 	}
-	if info, err := os.Lstat(t.real); err != nil {
+	var info fs.FileInfo
+	var err error
+	if t.real, info, err = resolve(target); err != nil {
 		t.like = opt.Like
 	} else if t.seen = info; info.Mode().IsRegular() {
 		t.like = info
@@ -48,7 +51,7 @@ func New(target string, opt Options) (*Temp, error) {
 		t.path = filepath.Join(dir, tempName(self.tag))
 		// 0666 and not 0600: the kernel subtracts the umask, which cannot be read
 		// without setting it for the whole process.
-		f, err := os.OpenFile(t.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		f, err := CreateNew(t.path, perm)
 		if err == nil {
 			t.f = f
 			return t, nil
@@ -64,12 +67,20 @@ func New(target string, opt Options) (*Temp, error) {
 // link is returned as it is, too: Create reports that it exists, Replace that its file does
 // not.
 func behind(target string) string {
-	if info, err := os.Lstat(target); err == nil && info.Mode().Type() == fs.ModeSymlink {
+	real, _, _ := resolve(target)
+	return real
+}
+
+// resolve is behind with what [os.Lstat] reports of the file.
+func resolve(target string) (real string, info fs.FileInfo, err error) {
+	info, err = os.Lstat(target)
+	if err == nil && info.Mode().Type() == fs.ModeSymlink {
 		if real, err := filepath.EvalSymlinks(target); err == nil {
-			return real
+			info, err = os.Lstat(real)
+			return real, info, err
 		}
 	}
-	return target
+	return target, info, err
 }
 
 // cause strips from an error the path of a temporary file, which means nothing to people.

@@ -2,6 +2,7 @@ package safefile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"time"
 
@@ -17,6 +18,12 @@ func Open(path string) (f *os.File, err error) {
 		return err
 	}, windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION)
 	return f, err
+}
+
+// CreateNew creates a file, for reading and writing. The error wraps fs.ErrExist if the name is
+// taken.
+func CreateNew(path string, perm fs.FileMode) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
 // patiently retries, for about a second, what fails because a virus scanner or an

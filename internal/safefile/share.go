@@ -28,8 +28,12 @@ func AdoptOwner(path, like string) error {
 	if err != nil {
 		return err
 	}
-	_, err = adoptOwner(path, info)
-	return err
+	had, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	adoptOwner(path, had, info)
+	return nil
 }
 
 // Self identifies this process in the names of temporary files and in journals. Finding it

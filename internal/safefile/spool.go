@@ -45,7 +45,7 @@ func Scratch(dir string) (f *os.File, cleanup func(), err error) {
 	}
 	tag, _ := hostTag()
 	for range 100 {
-		f, err = os.OpenFile(filepath.Join(dir, tempName(tag)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err = CreateNew(filepath.Join(dir, tempName(tag)), 0o600)
 		if !errors.Is(err, fs.ErrExist) {
 			break
 		}

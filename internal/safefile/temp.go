@@ -23,7 +23,7 @@ type Temp struct {
 	seen   fs.FileInfo // the existing target, nil when there is none
 	like   fs.FileInfo // the file whose mode and owner it gets, or nil
 	opt    Options
-	disk   Disk
+	disk   *Disk
 
 	f       *os.File
 	pages   pages
@@ -55,7 +55,7 @@ func (t *Temp) Write(p []byte) (int, error) {
 	if err := t.writable(); err != nil {
 		return 0, err
 	}
-	n, err := t.pages.write(t.f, &t.disk, p)
+	n, err := t.pages.write(t.f, t.disk, p)
 	t.offset += int64(max(n, 0))
 	if err != nil {
 		return n, t.fail("write", err)
@@ -76,7 +76,7 @@ func (t *Temp) Truncate(size int64) error {
 	if size < 0 || size > t.offset {
 		return t.fail("truncate", fmt.Errorf("to %d bytes of %d", size, t.offset))
 	}
-	if err := t.pages.flush(t.f, &t.disk); err != nil {
+	if err := t.pages.flush(t.f, t.disk); err != nil {
 		return t.fail("write", err)
 	}
 	if err := t.f.Truncate(size); err != nil {
@@ -129,7 +129,7 @@ func (t *Temp) Prepare() (err error) {
 	if t.err != nil {
 		return t.err
 	}
-	if err := t.pages.flush(t.f, &t.disk); err != nil {
+	if err := t.pages.flush(t.f, t.disk); err != nil {
 		return t.fail("write", err)
 	}
 	if t.like != nil {

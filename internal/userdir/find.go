@@ -50,13 +50,23 @@ func Enclosing(path string) (Dir, bool) {
 // owner is empty.
 func KindOf(chatPath string) (kind Kind, owner string) {
 	p, ok := locate(chatPath)
+	return kindOf(p, ok), p.owner
+}
+
+func kindOf(p place, ok bool) Kind {
 	switch {
 	case !ok:
-		return File, ""
+		return File
 	case p.owner == "":
-		return Group, ""
+		return Group
 	}
-	return Solo, p.owner
+	return Solo
+}
+
+// Place is [Find] and [KindOf] in one.
+func Place(chatPath string) (dir Dir, kind Kind, owner string) {
+	p, ok := locate(chatPath)
+	return Dir{Root: p.root}, kindOf(p, ok), p.owner
 }
 
 // Follow returns the path of the file behind path if that is a symbolic link, otherwise
