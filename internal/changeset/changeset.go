@@ -20,7 +20,8 @@ type Options struct {
 	// newest record and precious ones stay.
 	KeepBytes int64
 
-	disk *safefile.Disk // nil: the system's
+	disk  *safefile.Disk // nil: the system's
+	group int            // how many units are committed with one journal; 0: groupUnits
 }
 
 // KeepBytes is how many bytes are kept for undo by default.

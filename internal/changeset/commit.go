@@ -15,7 +15,7 @@ import (
 // edits.
 const tries = 20
 
-// commitment is one batch on its way to its names.
+// commitment is one batch, or a group of them, on its way to its names.
 type commitment struct {
 	call   *call
 	root   *root
@@ -24,7 +24,9 @@ type commitment struct {
 	byPath map[string]*editing // the same, by the file's real path
 	relied []reliance
 	units  []int
-	id     string // where it was recorded
+	id     string           // where it was recorded
+	failed map[*batch]error // of a group: those that were taken back
+	over   bool             // each batch of a group would fail alike
 }
 
 // add takes over what a unit drafted, and groups edits by file.
@@ -32,6 +34,7 @@ func (t *commitment) add(unit int, s *Set) {
 	t.units = append(t.units, unit)
 	t.relied = append(t.relied, s.relied...)
 	for _, p := range s.plans {
+		p.part = t.call.batchOf[unit]
 		if p.edit == nil {
 			t.plans = append(t.plans, p)
 			continue
@@ -78,7 +81,7 @@ func (t *commitment) join(ctx context.Context) error {
 		}
 		return a.unit - b.unit
 	})
-	return apart(t.plans)
+	return t.apart()
 }
 
 // blame finds the units whose edits of a file fail, and drops only those. The edits of
@@ -151,6 +154,7 @@ func (t *commitment) run(ctx context.Context) error {
 
 // record makes the steps under the lock, with a journal.
 func (t *commitment) record(ctx context.Context) (err error) {
+	t.over = true
 	opt := &t.call.Options
 	d := opt.system()
 	if err := t.root.make(d, !opt.NoSync); err != nil {
@@ -169,16 +173,17 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	if _, err := (recovery{t.root, *opt}).endAll(held); err != nil {
 		return at(t.root.own(""), err)
 	}
+	t.over = false
 	if err := refuseStuck(t.root.stuck, t.plans); err != nil {
 		return err
 	}
 	j := newJournal(t.root, opt, t.undoes(), t.root.canLink(d))
 	for try := 1; ; try++ {
-		err := t.look()
+		err, read := t.look(), false
 		if err == nil {
-			err = compose(j, t.root, t.plans)
+			read, err = compose(j, t.root, t.plans)
 		}
-		if err == nil {
+		if err == nil && read {
 			err = t.look() // the steps identify exactly the files that were judged
 		}
 		if err == nil {
@@ -192,14 +197,17 @@ func (t *commitment) record(ctx context.Context) (err error) {
 			return nil // somebody else made the same change meanwhile
 		}
 	}
+	t.over = true
 	p, err := decide(j, t.root, *opt)
 	if err != nil {
 		return at(t.root.own(""), err)
 	}
-	err = p.commit()
+	t.failed, err = p.commit()
 	if stuck := new(StuckError); err == nil || errors.As(err, &stuck) {
 		for _, p := range t.plans {
-			p.draft.release() // it has its name, or the journal decides what becomes of it
+			if t.failed[p.part] == nil {
+				p.draft.release() // it has its name, or the journal decides what becomes of it
+			}
 		}
 	}
 	if err != nil {
@@ -269,26 +277,4 @@ func (t *commitment) anew(ctx context.Context, err error, try int) (again bool, 
 		}
 	}
 	return len(t.plans) > 0, nil
-}
-
-// told returns the steps by unit. A step that several units share is listed for each of
-// them.
-func (t *commitment) told() map[int][]Step {
-	steps := map[int][]Step{}
-	for _, p := range t.plans {
-		e := t.editOf(p)
-		if e == nil {
-			steps[p.unit] = append(steps[p.unit], p.Step)
-			continue
-		}
-		for i, part := range e.parts {
-			if i > 0 && e.parts[i-1].unit == part.unit {
-				continue
-			}
-			step := part.Step
-			step.Bytes, step.Kept = e.plan.Bytes, e.plan.Kept
-			steps[part.unit] = append(steps[part.unit], step)
-		}
-	}
-	return steps
 }

@@ -19,27 +19,28 @@ func newJournal(r *root, opt *Options, undoes string, links bool) *journal {
 
 // compose turns the plans into the steps of a journal. A move is made in two halves, so
 // that no name ever leads nowhere: the new name comes before files are replaced, the old
-// one goes with what is removed.
-func compose(j *journal, r *root, plans []*plan) error {
+// one goes with what is removed. read means that files were read, so that all have to be
+// looked at again.
+func compose(j *journal, r *root, plans []*plan) (read bool, err error) {
 	var last []*step
 	j.Steps = nil
 	for _, p := range plans {
-		s := &step{Do: p.Do, About: p.About}
+		s := &step{Do: p.Do, About: p.About, part: p.part}
 		s.Path, _ = r.rel(p.Path)
 		if p.draft != nil {
 			s.Temp = filepath.Base(p.draft.at())
-			now, err := safefile.IdentOf(p.draft.at(), true)
+			now, err := p.draft.ident()
 			if err != nil {
-				return err
+				return false, err
 			}
 			s.Now = &now
 		}
 		if p.Do != Create {
-			was, err := safefile.IdentOf(p.real, true)
+			was, anew, err := p.ident()
 			if err != nil {
-				return err
+				return false, err
 			}
-			s.Was = &was
+			s.Was, read = &was, read || anew
 		}
 		if p.Do == Replace || p.Do == Remove {
 			s.Kept = j.kept(len(j.Steps) + len(last) + 1)
@@ -61,7 +62,7 @@ func compose(j *journal, r *root, plans []*plan) error {
 		}
 	}
 	j.Steps = append(j.Steps, last...)
-	return nil
+	return read, nil
 }
 
 // decide publishes the journal under its name, and returns the player for it.

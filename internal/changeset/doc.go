@@ -8,7 +8,9 @@
 // # The protocol
 //
 // A set of one new file is published with one link, and a replacement that keeps nothing
-// ([Unit.Unrecorded]) with one rename. Every other set is committed in these steps:
+// ([Unit.Unrecorded]) with one rename. Every other set is committed in these steps, together
+// with others of the same call and root (group.go): they have one journal, so after a kill all
+// of them are new or all are old. A set that fails is dropped, and the others are made.
 //
 //  1. The drafts are complete: rendered, with mode and owner, on the disk, closed. A full disk
 //     fails the set here.
@@ -62,8 +64,9 @@
 //
 // # Where it is
 //
-// run.go drafts the units and joins those that share a file; commit.go puts what they drafted
-// (plan.go) in order, and compose.go writes the journal. Three types play journals: view finds
+// run.go drafts the units and joins those that share a file; group.go decides what is committed
+// together; commit.go puts what was drafted (plan.go) in order, and compose.go writes the
+// journal. Three types play journals: view finds
 // out what has become of each step (places.go where its files are), stepper makes a step or
 // takes it back, player goes through them all. recover.go ends what dead runs began, undo.go
 // and inverse.go draft what takes a record back, record.go lists and drops records, and

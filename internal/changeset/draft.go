@@ -1,7 +1,9 @@
 package changeset
 
 import (
+	"encoding/hex"
 	"errors"
+	"hash"
 	"os"
 	"path/filepath"
 
@@ -15,6 +17,8 @@ type Draft struct {
 	size int64          // what a dry run has counted
 	path string         // of a link to a kept file, or of the kept file itself
 	disk *safefile.Disk // what made the link
+
+	hashed hash.Hash // SHA-256 of what was written; nil if it is not wanted, or not known
 }
 
 // DraftOption changes how a draft is made.
@@ -68,7 +72,13 @@ func inFolderThatIs(path string) string {
 // Write appends p, without buffering: callers write big blocks.
 func (d *Draft) Write(p []byte) (int, error) {
 	if d.temp != nil {
-		return d.temp.Write(p)
+		n, err := d.temp.Write(p)
+		if d.hashed != nil {
+			if d.hashed.Write(p[:n]); d.temp.Offset() > safefile.Hashed {
+				d.hashed = nil
+			}
+		}
+		return n, err
 	}
 	d.size += int64(len(p))
 	return len(p), nil
@@ -96,6 +106,7 @@ func (d *Draft) Size() int64 {
 // beyond what was written is an error.
 func (d *Draft) Truncate(size int64) error {
 	if d.temp != nil {
+		d.hashed = nil
 		return d.temp.Truncate(size)
 	}
 	if size < 0 || size > d.size {
@@ -111,6 +122,15 @@ func (d *Draft) at() string {
 		return d.temp.Path()
 	}
 	return d.path
+}
+
+// ident returns the identity of the draft.
+func (d *Draft) ident() (safefile.Ident, error) {
+	id, err := safefile.IdentOf(d.at(), d.hashed == nil)
+	if err == nil && d.hashed != nil {
+		id.Hash = hex.EncodeToString(d.hashed.Sum(nil))
+	}
+	return id, err
 }
 
 // release leaves the file to the journal.

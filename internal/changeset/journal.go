@@ -59,6 +59,8 @@ type step struct {
 	Was   *safefile.Ident `json:"was,omitempty"`
 	Now   *safefile.Ident `json:"now,omitempty"`
 	About string          `json:"about"`
+
+	part *batch // whose step it is, while it is committed
 }
 
 // errNoJournal means that a file has a journal's name but is no usable journal.
@@ -241,7 +243,7 @@ func (j *journal) write(r *root, d *safefile.Disk, sync bool) (temp string, err 
 		return "", err
 	}
 	temp = r.own(j.stem() + journalSuffix + draftSuffix)
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := safefile.CreateNew(temp, 0o600)
 	if err != nil {
 		return "", err
 	}

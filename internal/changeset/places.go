@@ -1,14 +1,21 @@
 package changeset
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"stchat/internal/userdir"
+)
 
 // places finds the files of a journal's steps.
-type places struct{ root *root }
+type places struct {
+	root *root
+	real *userdir.Real
+}
 
 // path returns the path of the file that is created, changed, moved or removed.
 func (p places) path(s *step) string {
 	if s.Do == Replace {
-		return realOf(p.root.at(s.Path)) // the file behind a link
+		return p.real.Path(p.root.at(s.Path)) // the file behind a link
 	}
 	return p.root.at(s.Path)
 }

@@ -27,7 +27,10 @@ type plan struct {
 	real  string // Path, with links followed
 	to    string // To, with the links among its folders followed
 	was   safefile.Stamp
-	hash  string // of the file that was edited, where the stamp may not show a change
+	hash  string         // of the file as it was, up to [safefile.Hashed]; "" if it is not known
+	read  bool           // the stamp may not show a change, so the content is compared as well
+	seen  safefile.Stamp // what look found
+	part  *batch
 	draft *Draft
 	edit  Edit
 	anew  bool // the edit works on any state of the file
@@ -57,7 +60,7 @@ func (p *plan) look() error {
 		return err
 	}
 	same := now.Same(p.was)
-	if same && p.hash != "" {
+	if same && p.read {
 		id, err := safefile.IdentOf(p.real, true)
 		if err != nil {
 			return err
@@ -67,7 +70,19 @@ func (p *plan) look() error {
 	if !same {
 		return fmt.Errorf("%s: %w", p.Path, safefile.ErrChanged)
 	}
+	p.seen = now
 	return nil
+}
+
+// ident returns the identity of the file as look found it. If read is true, it was read just
+// now, so it has to be looked at again.
+func (p *plan) ident() (id safefile.Ident, read bool, err error) {
+	if p.hash == "" && p.seen.Size() <= safefile.Hashed {
+		id, err = safefile.IdentOf(p.real, true)
+		return id, true, err
+	}
+	id, err = p.seen.Ident(p.real, p.hash)
+	return id, false, err
 }
 
 // editing is one file and all edits of it.
@@ -104,13 +119,13 @@ func (e *editing) render(ctx context.Context, self *safefile.Self, opt Options) 
 		}
 	}
 	old := io.ReaderAt(f)
-	if e.plan.was, e.plan.hash = now, ""; time.Since(now.ModTime()) < tick && now.Size() <= safefile.Hashed {
+	if e.plan.was, e.plan.hash, e.plan.read = now, "", false; time.Since(now.ModTime()) < tick && now.Size() <= safefile.Hashed {
 		data := make([]byte, now.Size())
 		if _, err := io.ReadFull(io.NewSectionReader(f, 0, now.Size()), data); err != nil {
 			return err
 		}
 		sum := sha256.Sum256(data)
-		old, e.plan.hash = bytes.NewReader(data), hex.EncodeToString(sum[:])
+		old, e.plan.hash, e.plan.read = bytes.NewReader(data), hex.EncodeToString(sum[:]), true
 	}
 	d, err := newDraft(e.plan.Path, self, opt, draftOptions{})
 	if err != nil {
@@ -147,18 +162,31 @@ func (e *staleError) Unwrap() error { return e.err }
 // errTwice means that one set would do two things to one file.
 var errTwice = errors.New("is changed twice by one call")
 
-// apart returns an error if two steps are for one file.
-func apart(plans []*plan) error {
-	seen := map[string]bool{}
-	for _, p := range plans {
+// apart returns an error if two steps are for one file, or one is for a file that another batch
+// relies on or edits as well.
+func (t *commitment) apart() error {
+	seen := map[string]*plan{}
+	for _, p := range t.plans {
 		for _, path := range []string{p.real, p.to} {
 			if path == "" {
 				continue
 			}
-			if seen[path] {
+			if seen[path] != nil {
 				return fmt.Errorf("%s: %w", p.Path, errTwice)
 			}
-			seen[path] = true
+			seen[path] = p
+		}
+	}
+	for _, r := range t.relied {
+		if p := seen[t.root.real.Path(r.path)]; p != nil && p.part != t.call.batchOf[r.unit] {
+			return fmt.Errorf("%s: %w", p.Path, errTwice)
+		}
+	}
+	for _, e := range t.edits {
+		for _, p := range e.parts {
+			if p.part != e.plan.part {
+				return fmt.Errorf("%s: %w", p.Path, errTwice)
+			}
 		}
 	}
 	return nil

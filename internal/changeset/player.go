@@ -60,25 +60,90 @@ func (p *player) back() error {
 	return nil
 }
 
-// commit makes the steps. If one fails, all are taken back; if that is impossible, because
+// commit makes the steps. If one fails, all of its batch are taken back, and failed has its
+// error. Any other error means that all steps were taken back; if that is impossible, because
 // somebody has changed a file meanwhile, the journal stays until a person decides, and the
 // error wraps a *StuckError.
-func (p *player) commit() error {
-	err := p.forward()
+func (p *player) commit() (failed map[*batch]error, err error) {
+	all := len(p.journal.Steps)
+	failed, err = p.forwardApart()
 	if err == nil {
 		err = p.stepper.syncDirs()
 	}
+	if err == nil && len(p.journal.Steps) < all {
+		err = p.rewrite()
+	}
 	if err == nil {
 		_ = p.finish() // all steps are made: if this fails, the next call does it
-		return nil
+		return failed, nil
 	}
 	if changed := p.changed(); len(changed) > 0 {
-		return errors.Join(err, &StuckError{ID: p.journal.ID, Files: changed})
+		return failed, errors.Join(err, &StuckError{ID: p.journal.ID, Files: changed})
 	}
 	if e := p.giveUp(); e != nil {
-		return errors.Join(err, &StuckError{ID: p.journal.ID, Err: e})
+		return failed, errors.Join(err, &StuckError{ID: p.journal.ID, Err: e})
 	}
-	return err
+	return failed, err
+}
+
+// forwardApart is forward, but if a step fails it takes back that batch and continues with the
+// others.
+func (p *player) forwardApart() (failed map[*batch]error, err error) {
+	failed = map[*batch]error{}
+	for _, s := range slices.Clone(p.journal.Steps) {
+		if failed[s.part] != nil {
+			continue
+		}
+		err := p.stepper.make(s)
+		if err == nil {
+			continue
+		}
+		err = at(p.root.show(s.Path), err)
+		if !p.drop(s.part) {
+			return failed, err
+		}
+		failed[s.part] = err
+	}
+	return failed, nil
+}
+
+// drop takes back the steps of one batch and takes them out of the journal. It returns false,
+// and leaves them to the caller, if there are no others or they cannot be taken back.
+func (p *player) drop(part *batch) bool {
+	var own, others []*step
+	for _, s := range p.journal.Steps {
+		if s.part == part {
+			own = append(own, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	alone := *p.journal
+	alone.Steps = own
+	q := &player{journal: &alone, root: p.root, view: p.view, stepper: p.stepper}
+	if len(others) == 0 || len(q.changed()) > 0 || q.back() != nil {
+		return false
+	}
+	for _, s := range own {
+		if s.Kept != "" && !absent(p.view.kept(s)) { // of a file that somebody else has replaced
+			_ = p.stepper.disk.Remove(p.view.kept(s))
+		}
+	}
+	p.journal.Steps = others
+	return true
+}
+
+// rewrite writes the journal again after batches were dropped.
+func (p *player) rewrite() error {
+	d, sync := p.stepper.disk, p.stepper.sync
+	temp, err := p.journal.write(p.root, d, sync)
+	if err != nil {
+		return err
+	}
+	if err = d.Rename(temp, p.root.own(p.journal.stem()+journalSuffix), sync); err != nil {
+		return errors.Join(err, d.Remove(temp))
+	}
+	return nil
 }
 
 // finish renames the journal to the record of what was done.

@@ -14,11 +14,31 @@ import (
 
 // RootOf returns the root of a change to path: the user's folder around it, or else the
 // folder that it lies in, with links followed.
-func RootOf(path string) string {
-	if dir, ok := userdir.Enclosing(path); ok {
-		return userdir.RealPath(dir.Root)
+func RootOf(path string) string { return new(Roots).Of(path) }
+
+// Roots is [RootOf] for many paths in few folders, which must not be moved meanwhile.
+type Roots struct {
+	real  userdir.Real
+	users map[string]string // the user's folder around a folder; "" if there is none
+}
+
+// Of returns the root of a change to path.
+func (r *Roots) Of(path string) string {
+	folder := filepath.Dir(path)
+	user, ok := r.users[folder]
+	if !ok {
+		if dir, ok := userdir.Enclosing(path); ok {
+			user = userdir.RealPath(dir.Root)
+		}
+		if r.users == nil {
+			r.users = map[string]string{}
+		}
+		r.users[folder] = user
 	}
-	return filepath.Dir(userdir.RealPath(path))
+	if user != "" {
+		return user
+	}
+	return filepath.Dir(r.real.Path(path))
 }
 
 // turnFile names the file in .stchat that holds the ID of the last call to change something.
@@ -31,6 +51,7 @@ type root struct {
 	shown string // as it was given
 
 	self  *safefile.Self
+	real  userdir.Real
 	id    string  // the ID of this call
 	stuck []Ended // changes of dead runs that could not be ended
 
@@ -87,17 +108,27 @@ func (r *root) rel(path string) (rel string, ok bool) {
 	if err != nil {
 		return path, false
 	}
-	for _, p := range []string{abs, realName(path)} {
-		for _, dir := range []string{r.given, r.dir} {
-			if rel, ok := below(dir, p); ok {
-				return filepath.ToSlash(rel), true
-			}
-		}
+	if rel, ok := r.below(abs); ok {
+		return rel, true
+	}
+	real := realName(path)
+	if rel, ok := r.below(real); ok {
+		return rel, true
 	}
 	if rel, ok := below(r.dir, userdir.RealPath(path)); ok {
 		return filepath.ToSlash(rel), true
 	}
-	return realName(path), false
+	return real, false
+}
+
+// below returns an absolute path relative to the root, as it was given or in fact.
+func (r *root) below(path string) (rel string, ok bool) {
+	for _, dir := range []string{r.given, r.dir} {
+		if rel, ok := below(dir, path); ok {
+			return filepath.ToSlash(rel), true
+		}
+	}
+	return "", false
 }
 
 // below returns the path relative to dir, or "" and false if it is not inside dir.

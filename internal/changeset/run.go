@@ -15,24 +15,22 @@ import (
 )
 
 // Run drafts the units in parallel and returns an outcome for each, in their order. Units
-// that share no path are committed as soon as they are drafted, others together. An error
-// drops only its own unit and is returned in its outcome. First, Run ends what dead runs
-// began in the roots of the units.
+// that share a path are committed together; of those that need a journal, many are committed
+// with one. An error drops only its own unit and is returned in its outcome. First, Run ends
+// what dead runs began in the roots of the units.
 func Run(ctx context.Context, units []Unit, opt Options) []Outcome {
 	c := &call{Options: opt, units: units, outcomes: make([]Outcome, len(units)), roots: map[string]*root{}, planned: map[string]string{}}
 	c.begin(ctx)
 	c.share()
 	progress.Each(ctx, len(units), func(i int) {
 		c.draft(ctx, i)
-		if g := c.batchOf[i]; g.drafted() {
-			c.commit(ctx, g)
+		if b := c.batchOf[i]; b.drafted() {
+			c.commitAll(ctx, c.ready(b))
 		}
 	})
+	// an interruption stops drafting; what was drafted is committed
+	c.commitAll(context.WithoutCancel(ctx), c.rest())
 	for i := range units {
-		// an interruption stops drafting; what was drafted is committed
-		if g := c.batchOf[i]; !g.committed {
-			c.commit(context.WithoutCancel(ctx), g)
-		}
 		if o := &c.outcomes[i]; c.sets[i] == nil && o.Err == nil {
 			o.Err = fmt.Errorf("not begun: %w", ctx.Err())
 		}
@@ -64,9 +62,10 @@ type call struct {
 
 	mu      sync.Mutex
 	planned map[string]string // real paths that a dry run would create, and how they are shown
+	waiting group
 }
 
-// batch is the units that are committed together.
+// batch is the units that share paths: all of them succeed, or none.
 type batch struct {
 	root      *root
 	units     []int
@@ -129,18 +128,12 @@ func newID(now time.Time) string {
 func (c *call) share() {
 	c.batchOf = make([]*batch, len(c.units))
 	byPath := map[string]*batch{}
-	real := map[string]string{} // many units share one path
-	follow := func(path string) string {
-		if _, ok := real[path]; !ok {
-			real[path] = userdir.RealPath(path)
-		}
-		return real[path]
-	}
+	var real userdir.Real
 	for i, u := range c.units {
 		r := c.roots[u.Root]
 		into := &batch{root: r}
 		for _, path := range u.Shares {
-			if b := byPath[follow(path)]; b != nil && b.root == r {
+			if b := byPath[real.Path(path)]; b != nil && b.root == r {
 				into = b
 				break
 			}
@@ -148,7 +141,7 @@ func (c *call) share() {
 		into.units = append(into.units, i)
 		c.batchOf[i] = into
 		for _, path := range u.Shares {
-			path = follow(path)
+			path = real.Path(path)
 			if b := byPath[path]; b != nil && b != into && b.root == r { // this unit joins two batches
 				for _, k := range b.units {
 					c.batchOf[k] = into
@@ -174,6 +167,9 @@ func (c *call) draft(ctx context.Context, i int) {
 	u := &c.units[i]
 	s := &Set{opt: c.Options, root: c.roots[u.Root]}
 	err := u.Draft(ctx, s)
+	for k := range s.relied {
+		s.relied[k].unit = i
+	}
 	for _, p := range s.plans {
 		p.unit = i
 		if p.draft == nil {
@@ -184,57 +180,15 @@ func (c *call) draft(ctx context.Context, i int) {
 			err = p.draft.finish() // a full disk shows before anything has a name
 		}
 	}
+	if err == nil && s.isRecorded(u) {
+		s.hash()
+	}
 	if err != nil {
 		s.discard()
 		s.plans = nil
 		c.outcomes[i].Err = err
 	}
 	c.sets[i] = s
-}
-
-// commit gives the drafts of a batch their names, all or none.
-func (c *call) commit(ctx context.Context, b *batch) {
-	b.committed = true
-	var units []int // those drafted without an error
-	for _, i := range b.units {
-		if c.sets[i] != nil && c.outcomes[i].Err == nil {
-			units = append(units, i)
-		}
-	}
-	defer func() {
-		for _, i := range units {
-			c.sets[i].discard()
-		}
-	}()
-	fail := func(err error) {
-		for _, i := range units {
-			if c.outcomes[i].Err == nil {
-				c.outcomes[i].Err = err
-			}
-		}
-	}
-	t := &commitment{call: c, root: b.root, byPath: map[string]*editing{}}
-	for _, i := range units {
-		t.add(i, c.sets[i])
-	}
-	defer t.discard()
-	if err := t.join(ctx); err != nil {
-		fail(err)
-		return
-	}
-	err := t.run(ctx)
-	var id string
-	if err != nil {
-		fail(err)
-	} else {
-		id = t.id
-	}
-	told := t.told()
-	for _, i := range units {
-		if o := &c.outcomes[i]; o.Err == nil {
-			o.ID, o.Steps = id, append([]Step{}, told[i]...)
-		}
-	}
 }
 
 // rehearse notes the names that a dry run would give, so that they are taken for the next

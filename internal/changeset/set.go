@@ -1,6 +1,7 @@
 package changeset
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,6 +29,7 @@ type Set struct {
 
 // reliance is a file that the unit relied on.
 type reliance struct {
+	unit int
 	path string
 	was  safefile.Stamp
 }
@@ -38,7 +40,7 @@ func (s *Set) Create(path, about string, how ...DraftOption) (*Draft, error) {
 	if err := free(path); err != nil {
 		return nil, err
 	}
-	return s.draft(&plan{Step: Step{Do: Create, Path: path, About: about}, real: realOf(path)}, how)
+	return s.draft(&plan{Step: Step{Do: Create, Path: path, About: about}, real: s.root.real.Path(path)}, how)
 }
 
 // Replace drafts the replacement of a file, which must still have the stamp was at the
@@ -47,7 +49,7 @@ func (s *Set) Replace(path string, was safefile.Stamp, about string, how ...Draf
 	if err := s.edits(path); err != nil {
 		return nil, err
 	}
-	return s.draft(&plan{Step: Step{Do: Replace, Path: path, About: about}, real: realOf(path), was: was}, how)
+	return s.draft(&plan{Step: Step{Do: Replace, Path: path, About: about}, real: s.root.real.Path(path), was: was}, how)
 }
 
 // Drop takes back a draft that turned out to change nothing.
@@ -63,7 +65,7 @@ func (s *Set) Edit(path string, was safefile.Stamp, e Edit, about string) error 
 		return err
 	}
 	s.plans = append(s.plans, &plan{
-		Step: Step{Do: Replace, Path: path, About: about}, real: realOf(path),
+		Step: Step{Do: Replace, Path: path, About: about}, real: s.root.real.Path(path),
 		was: was, edit: e, anew: was == safefile.Stamp{},
 	})
 	return nil
@@ -74,7 +76,7 @@ func (s *Set) Move(from, to string, was safefile.Stamp, about string) error {
 	if err := s.goes(from); err != nil {
 		return err
 	}
-	real, dest := realOf(from), realName(to)
+	real, dest := s.root.real.Path(from), realName(to)
 	if !sameButCase(real, dest) {
 		if err := free(to); err != nil {
 			return err
@@ -92,14 +94,14 @@ func (s *Set) Remove(path string, was safefile.Stamp, about string) error {
 	if err := s.goes(path); err != nil {
 		return err
 	}
-	s.plans = append(s.plans, &plan{Step: Step{Do: Remove, Path: path, About: about, Bytes: was.Size()}, real: realOf(path), was: was})
+	s.plans = append(s.plans, &plan{Step: Step{Do: Remove, Path: path, About: about, Bytes: was.Size()}, real: s.root.real.Path(path), was: was})
 	return nil
 }
 
 // Rely notes that the unit relied on the file at path: the set is not committed if the
 // file no longer has the stamp was. The zero stamp means that there was no file.
 func (s *Set) Rely(path string, was safefile.Stamp) {
-	s.relied = append(s.relied, reliance{path, was})
+	s.relied = append(s.relied, reliance{path: path, was: was})
 }
 
 func (s *Set) draft(p *plan, how []DraftOption) (*Draft, error) {
@@ -112,8 +114,24 @@ func (s *Set) draft(p *plan, how []DraftOption) (*Draft, error) {
 		return nil, err
 	}
 	p.draft = d
+	if p.Do == Replace {
+		d.hashed = sha256.New() // it will be needed, unlike that of a file that is only created
+	}
 	s.plans = append(s.plans, p)
 	return d, nil
+}
+
+// hash finds the hashes of the files that go or are replaced. That is slow, so it is not left
+// for the commit, which keeps other runs out. A file that cannot be read is reported there.
+func (s *Set) hash() {
+	for _, p := range s.plans {
+		if p.Do == Create || p.edit != nil {
+			continue
+		}
+		if id, err := safefile.IdentOf(p.real, true); err == nil {
+			p.hash = id.Hash
+		}
+	}
 }
 
 // free returns an error if there is a file at path already.

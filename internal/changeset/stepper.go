@@ -210,7 +210,7 @@ func copyFile(disk *safefile.Disk, sync bool, from, to string) (err error) {
 		return err
 	}
 	temp := filepath.Join(filepath.Dir(to), safefile.TempName())
-	out, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	out, err := safefile.CreateNew(temp, 0o600)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func TestTurns(t *testing.T) {
 		}
 	}
 	units := []Unit{edit("group chats/Else.jsonl", "touched", nil), edit("worlds/Unconcerned.json", "{1}", die)}
-	for _, o := range Run(context.Background(), units, Options{NoSync: true, Now: time.Now()}) {
+	for _, o := range Run(context.Background(), units, Options{NoSync: true, Now: time.Now(), group: 1}) {
 		if o.Err != nil {
 			t.Error(o.Err)
 		}
@@ -126,7 +126,7 @@ func TestTurnAfterFailure(t *testing.T) {
 		broken.Store(false)
 		return s.Edit(filepath.Join(dir, "worlds", "Unconcerned.json"), safefile.Stamp{}, Bytes(func([]byte) ([]byte, error) { return []byte("{1}"), nil }), "it")
 	}}
-	out := Run(t.Context(), []Unit{crashUnit(dir), next}, Options{NoSync: true, Now: time.Now(), disk: &disk})
+	out := Run(t.Context(), []Unit{crashUnit(dir), next}, Options{NoSync: true, Now: time.Now(), disk: &disk, group: 1})
 	if out[0].Err == nil || out[1].Err != nil {
 		t.Errorf("%v, %v", out[0].Err, out[1].Err)
 	}

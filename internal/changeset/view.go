@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"stchat/internal/safefile"
+	"stchat/internal/userdir"
 )
 
 // view finds out what has become of the steps of a journal. It goes only by what is on the
@@ -19,7 +20,7 @@ type view struct {
 }
 
 func newView(r *root, j *journal) view {
-	return view{places: places{r}, links: j.Links, loose: !j.Links}
+	return view{places: places{r, new(userdir.Real)}, links: j.Links, loose: !j.Links}
 }
 
 // is reports whether the file at path is the one that id identifies; a nil id means that

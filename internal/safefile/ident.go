@@ -50,6 +50,15 @@ func IdentOf(path string, hash bool) (Ident, error) {
 	return id, nil
 }
 
+// Ident returns the identity of the file with the stamp, which must not be zero; path must lead
+// to it. hash is its content's, or "" if that is not known.
+func (s Stamp) Ident(path, hash string) (Ident, error) {
+	id := Ident{Size: s.Size(), Mtime: s.ModTime().UnixNano(), Hash: hash}
+	var err error
+	id.Dev, id.Ino, err = s.FileID(path)
+	return id, err
+}
+
 // FileID returns the device and the inode of the file or folder that path leads to, or
 // what Windows has in their place.
 func FileID(path string) (dev, ino uint64, err error) {

@@ -110,10 +110,11 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 	lib := new(library.Library)
 	var results []*Result
 	var units []changeset.Unit
+	var roots changeset.Roots
 	for _, path := range distinct(opt.Chats) {
 		r := newResult(path, opt)
 		results = append(results, r)
-		units = append(units, changeset.Unit{Root: changeset.RootOf(path), Shares: []string{path}, Draft: func(ctx context.Context, s *changeset.Set) error {
+		units = append(units, changeset.Unit{Root: roots.Of(path), Shares: []string{path}, Draft: func(ctx context.Context, s *changeset.Set) error {
 			defer opt.Meter.Done()
 			o, err := openChat(ctx, lib, opt, path)
 			if err != nil {
@@ -144,9 +145,10 @@ func newResult(path string, opt Options) *Result {
 
 // distinct returns paths without those that lead to a chat named earlier.
 func distinct(paths []string) []string {
+	var real userdir.Real
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
-		key := names.Fold(userdir.RealPath(path))
+		key := names.Fold(real.Path(path))
 		again := seen[key]
 		seen[key] = true
 		return again

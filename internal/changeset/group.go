@@ -1,0 +1,153 @@
+package changeset
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// How much is committed with one journal.
+const (
+	groupUnits = 64
+	groupBytes = 64 << 20 // of drafts
+)
+
+// group is drafted batches that wait to be committed with others: one journal for all of them,
+// and one turn at the lock. If one fails, the others are committed without it.
+type group struct {
+	batches []*batch
+	units   int
+	bytes   int64
+}
+
+// ready takes a batch that has been drafted, and returns those to commit now.
+func (c *call) ready(b *batch) []*batch {
+	recorded, bytes := false, int64(0)
+	for _, i := range b.units {
+		s := c.sets[i]
+		recorded = recorded || s.isRecorded(&c.units[i])
+		for _, p := range s.plans {
+			bytes += p.Bytes
+		}
+	}
+	if !recorded || len(b.units) == len(c.units) {
+		b.committed = true
+		return []*batch{b}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := &c.waiting
+	g.batches, g.units, g.bytes = append(g.batches, b), g.units+len(b.units), g.bytes+bytes
+	b.committed = true
+	if g.units < cmp.Or(c.group, groupUnits) && g.bytes < groupBytes {
+		return nil
+	}
+	full := g.batches
+	*g = group{}
+	return full
+}
+
+// rest returns the batches that wait, and those of which not all units were drafted.
+func (c *call) rest() []*batch {
+	list := c.waiting.batches
+	for _, b := range c.batchOf {
+		if !b.committed {
+			b.committed = true
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// isRecorded reports whether what a unit drafted is committed with a journal.
+func (s *Set) isRecorded(u *Unit) bool {
+	switch {
+	case s.opt.DryRun || len(s.plans) == 0:
+		return false
+	case len(s.plans) > 1 || u.undoes != "":
+		return true
+	}
+	do := s.plans[0].Do
+	return do != Create && (do != Replace || !u.Unrecorded)
+}
+
+// commitAll commits batches, those of one root together.
+func (c *call) commitAll(ctx context.Context, batches []*batch) {
+	if len(c.units) > 1 {
+		ctx = context.WithoutCancel(ctx) // an interruption drops none that was drafted
+	}
+	for len(batches) > 0 {
+		first := batches[0].root
+		isOther := func(b *batch) bool { return b.root != first }
+		others := slices.DeleteFunc(slices.Clone(batches), func(b *batch) bool { return !isOther(b) })
+		c.commit(ctx, slices.DeleteFunc(slices.Clone(batches), isOther))
+		batches = others
+	}
+}
+
+// commit gives the drafts of batches of one root their names, all or none of each batch.
+func (c *call) commit(ctx context.Context, batches []*batch) {
+	var units []int // those drafted without an error
+	for _, b := range batches {
+		for _, i := range b.units {
+			if c.sets[i] != nil && c.outcomes[i].Err == nil {
+				units = append(units, i)
+			}
+		}
+	}
+	t := &commitment{call: c, root: batches[0].root, byPath: map[string]*editing{}}
+	for _, i := range units {
+		t.add(i, c.sets[i])
+	}
+	err := t.join(ctx)
+	if err == nil {
+		err = t.run(ctx)
+	}
+	t.discard()
+	if err != nil && len(batches) > 1 && !t.over {
+		half := len(batches) / 2
+		c.commit(ctx, batches[:half])
+		c.commit(ctx, batches[half:])
+		return
+	}
+	told := t.told()
+	for _, i := range units {
+		o := &c.outcomes[i]
+		switch {
+		case o.Err != nil: // it was dropped
+		case t.failed[c.batchOf[i]] != nil:
+			o.Err = t.failed[c.batchOf[i]]
+		case err != nil:
+			o.Err = err
+		default:
+			o.Steps = append([]Step{}, told[i]...)
+			if len(o.Steps) > 0 {
+				o.ID = t.id
+			}
+		}
+		c.sets[i].discard()
+		*c.sets[i] = Set{} // thousands of them would be held until the end
+	}
+}
+
+// told returns the steps by unit. A step that several units share is listed for each of
+// them.
+func (t *commitment) told() map[int][]Step {
+	steps := map[int][]Step{}
+	for _, p := range t.plans {
+		e := t.editOf(p)
+		if e == nil {
+			steps[p.unit] = append(steps[p.unit], p.Step)
+			continue
+		}
+		for i, part := range e.parts {
+			if i > 0 && e.parts[i-1].unit == part.unit {
+				continue
+			}
+			step := part.Step
+			step.Bytes, step.Kept = e.plan.Bytes, e.plan.Kept
+			steps[part.unit] = append(steps[part.unit], step)
+		}
+	}
+	return steps
+}
