@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Where the files of a family and its neighbours are.
 const (
@@ -43,6 +46,10 @@ func edits() []*scenario {
 	call := func(args ...string) func(string) []string {
 		return func(string) []string { return args }
 	}
+	many := snapshot{} // more than are committed at once
+	for i := range 70 {
+		many[fmt.Sprintf("chats/Mira/%02d.jsonl", i)] = chat("", 20)
+	}
 	renamed := []string{"rename", harbour, want}
 	tide := []string{"-a", "0..", "--sub", "Wave=Tide"}
 	sub := func(chats ...string) []string {
@@ -72,6 +79,7 @@ func edits() []*scenario {
 			name: "meta set in three chats", files: solo, args: call(note("chats")...),
 			partly: [][]string{note(harbour), note(quay), note(pier)},
 		},
+		{name: "meta set in 70 chats", files: many, only: "kills", args: call(note("chats")...), partly: [][]string{note("chats/Mira/00.jsonl")}},
 		{name: "message delete in a Luker chat", files: luker, goes: true, masked: true, args: call("message", "delete", deep, "-a", "40..")},
 		{name: "state set", files: luker, args: call("state", "set", deep, "quest", "--set", "step=2", "--unset", "bag")},
 		{name: "state set --floor", files: luker, args: call("state", "set", deep, "hp", "--floor", "--at", "10", "--set", "value=7")},

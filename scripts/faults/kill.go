@@ -19,8 +19,14 @@ type clock struct {
 // killAll kills the program at random moments, in every scenario equally often.
 func (h *harness) killAll(out io.Writer) error {
 	var rows []string
-	clocks := make([]clock, len(h.cases))
-	for i, sc := range h.cases {
+	cases := slices.Clone(h.cases)
+	for _, sc := range h.special {
+		if sc.only == "kills" {
+			cases = append(cases, sc)
+		}
+	}
+	clocks := make([]clock, len(cases))
+	for i, sc := range cases {
 		var err error
 		if clocks[i], err = h.calibrate(sc); err != nil {
 			return err
@@ -28,18 +34,18 @@ func (h *harness) killAll(out io.Writer) error {
 		rows = append(rows, sc.name)
 	}
 	const batch = 20 // runs in one world before the next scenario
-	per := max(1, h.kills/max(1, len(h.cases)))
+	per := max(1, h.kills/max(1, len(cases)))
 	batches := (per + batch - 1) / batch
-	err := h.each(batches*len(h.cases), func(i int, dir string) error {
-		sc := h.cases[i%len(h.cases)]
+	err := h.each(batches*len(cases), func(i int, dir string) error {
+		sc := cases[i%len(cases)]
 		rng := rand.New(rand.NewPCG(h.seed, uint64(i)))
 		if err := h.settle(sc, dir); err != nil {
 			return err
 		}
-		from := i / len(h.cases) * batch
+		from := i / len(cases) * batch
 		due := min(batch, per-from)
 		for tries := 0; due > 0 && tries < 4*batch; tries++ {
-			hit, err := h.killOnce(sc, clocks[i%len(h.cases)], dir, rng)
+			hit, err := h.killOnce(sc, clocks[i%len(cases)], dir, rng)
 			if err != nil {
 				return fmt.Errorf("%s: %w", sc.name, err)
 			}

@@ -33,7 +33,7 @@ type scenario struct {
 	group  bool     // they are listed by a group
 	mends  bool     // chats are mended each by itself, with the old one kept
 	store  bool     // with a history, and SQLite, which lets a failed sync of a folder pass
-	only   string   // the system calls that it is for, or "meddle" where it writes nothing
+	only   string   // the system calls that it is for, "kills", or "meddle" where it writes nothing
 
 	old, new snapshot
 	allowed  map[string]map[string]bool // contents that a file may have; absent is "\x00"
