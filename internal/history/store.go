@@ -86,13 +86,14 @@ func (s *Store) Lines(ctx context.Context, runs []Run) iter.Seq2[Line, error] {
 }
 
 // WriteTo writes a version's exact bytes, and compares every piece with its key and all of
-// them with the version's sum: an error may be returned after all is written.
+// them with the version's sum: an error may be returned after all is written. w must not use
+// the store.
 func (s *Store) WriteTo(ctx context.Context, w io.Writer, v *Version) error {
 	runs, err := v.Runs()
 	if err != nil {
 		return errors.Join(ErrBroken, err)
 	}
-	return writeAll(s.packs.pieces(ctx, runs), w, v)
+	return writeAll(s.packs.ahead(ctx, runs), w, v)
 }
 
 // Close closes the store. What was not committed is rolled back.

@@ -25,26 +25,55 @@ func (c *unpacker) forget() { *c = unpacker{s: c.s, dec: c.dec} }
 func (c *unpacker) pieces(ctx context.Context, runs []Run) iter.Seq2[part, error] {
 	keys := newKeyer(c.s.salt)
 	return func(yield func(part, error) bool) {
-		for _, r := range runs {
-			for id := r.First; id < r.First+r.Count; {
-				p, err := c.packOf(ctx, id)
-				if err != nil {
-					yield(part{}, err)
-					return
-				}
-				p.pins++
-				n := min(r.First+r.Count, p.first+int64(len(p.keys))) - id
-				goesOn := p.each(id, n, keys, func(data []byte, k key, err error) bool {
-					defer func() { id++ }()
-					return yield(part{id, r.Part, k, data}, err) && err == nil
-				})
-				p.pins--
-				if !goesOn {
-					return
-				}
+		for st, err := range c.stretches(ctx, runs) {
+			if err != nil {
+				yield(part{}, err)
+				return
+			}
+			goesOn := st.each(keys, yield)
+			st.p.pins--
+			if !goesOn {
+				return
 			}
 		}
 	}
+}
+
+// stretch is a part of a run that lies in one pack. The pack is pinned until its reader
+// unpins it.
+type stretch struct {
+	Run
+	p *pack
+}
+
+// stretches yields the stretches of runs in order.
+func (c *unpacker) stretches(ctx context.Context, runs []Run) iter.Seq2[stretch, error] {
+	return func(yield func(stretch, error) bool) {
+		for _, r := range runs {
+			for r.Count > 0 {
+				p, err := c.packOf(ctx, r.First)
+				if err != nil {
+					yield(stretch{}, err)
+					return
+				}
+				p.pins++
+				n := min(r.First+r.Count, p.first+int64(len(p.keys))) - r.First
+				if !yield(stretch{Run{r.First, n, r.Part}, p}, nil) {
+					return
+				}
+				r.First, r.Count = r.First+n, r.Count-n
+			}
+		}
+	}
+}
+
+// each yields the stretch's pieces, each compared with its key, and reports whether to go on.
+func (st *stretch) each(keys *keyer, yield func(part, error) bool) bool {
+	id := st.First
+	return st.p.each(st.First, st.Count, keys, func(data []byte, k key, err error) bool {
+		defer func() { id++ }()
+		return yield(part{id, st.Part, k, data}, err) && err == nil
+	})
 }
 
 // packOf returns the unpacked pack that holds a piece.
