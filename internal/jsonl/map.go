@@ -106,12 +106,22 @@ func (l *Line) Members() []Member { return l.members }
 // Value returns the raw value of the key with number k: the last one, if the line repeats the
 // key.
 func (l *Line) Value(k int) (raw []byte, ok bool) {
-	i := l.at[k]
-	if i == 0 {
+	at := l.Span(k)
+	if at.End == 0 {
 		return nil, false
 	}
+	return l.Raw[at.At:at.End], true
+}
+
+// Span returns where in the line the value of key k is: the last one, if the line repeats the
+// key; the zero Span if it is missing.
+func (l *Line) Span(k int) rawjson.Span {
+	i := l.at[k]
+	if i == 0 {
+		return rawjson.Span{}
+	}
 	m := &l.members[i-1]
-	return l.Raw[m.Val:m.ValEnd], true
+	return rawjson.Span{At: m.Val, End: m.ValEnd}
 }
 
 // Inside calls do with the raw keys and values of the object that is the value of key k, in

@@ -28,7 +28,7 @@ type drafting struct {
 func (d *drafting) draft(ctx context.Context) error {
 	d.result.Doc.BytesBefore = d.open.chat.Source.Size
 	d.result.Warnings = append(d.result.Warnings, d.plan.warnings...)
-	if d.plan.isLines() || d.open.opt.ExpectMessages >= 0 {
+	if d.plan.isLines() && len(d.plan.Reword) == 0 || d.open.opt.ExpectMessages >= 0 {
 		if _, err := d.open.count(ctx); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 // changed is the effect of an edit on a message that it changes.
 type changed struct {
 	index         int
+	off           int64            // of the message, in the file
 	splices       []rawjson.Splice // in the file
 	hidden, shown bool             // its is_system becomes true, or false
 	swipe         int              // the chosen one, from 0
@@ -39,13 +40,16 @@ type making struct {
 	change *follow.Change // receives what the edits change in state
 
 	made   *splices    // the edits of messages that stay
+	shown  atomic.Bool // enough diffs are kept
 	swiped map[int]int // the newly chosen swipe, by message, where it changes
 }
 
 // make makes all edits.
 func (m *making) make(ctx context.Context) error {
-	var shown atomic.Bool // enough diffs are kept
-	shown.Store(!m.open.opt.Changes.DryRun)
+	m.shown.Store(!m.open.opt.Changes.DryRun)
+	if m.plan.Reword != nil {
+		return m.reword(ctx)
+	}
 	messages := func(yield func(editing) bool) {
 		for at := range m.plan.Change.all() {
 			if !yield(editing{at, m.plan.Edits(at.Index)}) {
@@ -56,30 +60,18 @@ func (m *making) make(ctx context.Context) error {
 	err := jsonl.Pick(ctx, m.open.chat.Source, messages, func(e editing) jsonl.Picked { return picked(e.place) },
 		func(e editing, line []byte, batch *[]changed) error {
 			c, err := m.changed(e, line)
-			if err != nil || len(c.splices) == 0 {
-				return err
+			if err == nil {
+				c.index = e.place.Index
+				m.add(batch, &c, e.place.Off, line)
 			}
-			c.index = e.place.Index
-			if !shown.Load() && len(*batch) < shownDiffs {
-				c.diff = newDiff(c.index, line, rawjson.Splices(line, c.splices))
-			}
-			for i := range c.splices {
-				c.splices[i].At += e.place.Off
-			}
-			*batch = append(*batch, c)
-			return nil
+			return err
 		},
 		func(batch *[]changed) error {
 			for i := range *batch {
-				c := &(*batch)[i]
-				for _, s := range c.splices {
-					if err := m.made.put(s); err != nil {
-						return err
-					}
+				if err := m.take(&(*batch)[i]); err != nil {
+					return err
 				}
-				m.note(c)
 			}
-			shown.Store(shown.Load() || len(m.result.Diffs) >= shownDiffs)
 			return nil
 		})
 	m.plan.Change = places{} // made
@@ -109,11 +101,34 @@ func (m *making) changed(e editing, line []byte) (c changed, err error) {
 	return c, nil
 }
 
-// note records the effect of an edit.
-func (m *making) note(c *changed) {
+// add adds the effect of an edit, if it has one, to that of others. off is where the line begins
+// in the file.
+func (m *making) add(batch *[]changed, c *changed, off int64, line []byte) {
+	if len(c.splices) == 0 {
+		return
+	}
+	if !m.shown.Load() && len(*batch) < shownDiffs {
+		c.diff = newDiff(c.index, line, rawjson.Splices(line, c.splices))
+	}
+	c.off = off
+	for i := range c.splices {
+		c.splices[i].At += off
+	}
+	*batch = append(*batch, *c)
+}
+
+// take keeps an edit and records its effect.
+func (m *making) take(c *changed) error {
+	for _, s := range c.splices {
+		if err := m.made.put(s); err != nil {
+			return err
+		}
+	}
 	at := c.index
 	m.result.Doc.Changed = append(m.result.Doc.Changed, at)
-	m.result.diff(c.diff)
+	if m.result.diff(c.diff); len(m.result.Diffs) >= shownDiffs {
+		m.shown.Store(true)
+	}
 	switch {
 	case c.hidden:
 		m.change.Hidden = append(m.change.Hidden, at)
@@ -132,6 +147,7 @@ func (m *making) note(c *changed) {
 		}
 		m.change.Operations[at] = c.operations
 	}
+	return nil
 }
 
 // compared returns what differs between two states of a message and matters to other state.

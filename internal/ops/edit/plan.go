@@ -17,6 +17,7 @@ type Plan struct {
 	Add      []Insertion
 	Change   places // messages that may change, each once
 	Edits    Edits
+	Reword   []substituting // instead of Change and Edits: made in all messages
 	Delete   []choose.Place
 	Metadata func(metadata []byte) ([]byte, error) // nil: no change
 
@@ -62,7 +63,7 @@ func each(line func(line []byte) ([]byte, error)) Edits {
 }
 
 // isLines reports whether the plan concerns messages, not just the metadata.
-func (p *Plan) isLines() bool { return len(p.Add)+p.Change.n+len(p.Delete) > 0 }
+func (p *Plan) isLines() bool { return len(p.Add)+p.Change.n+len(p.Delete)+len(p.Reword) > 0 }
 
 // operationsOf returns the operations on Luker's variables that a message holds.
 func operationsOf(line []byte) []byte {

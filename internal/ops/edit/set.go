@@ -45,6 +45,10 @@ func Set(ctx context.Context, opt SetOptions) []*Result {
 			edit.Splices = func(line []byte) ([]rawjson.Splice, bool) { return reworded(line, message.TextsOf(line), subs), true }
 		}
 		p := &Plan{Taints: true, Edits: func(int) Edit { return edit }}
+		if opt.Values.Empty() && !opt.AllSwipes && isWhole(opt.Choice) {
+			p.Reword = subs
+			return p, nil
+		}
 		err := o.chooseAndCount(ctx, opt.Choice, func(at choose.Place) error {
 			p.Change.add(at)
 			return nil
