@@ -3,6 +3,7 @@ package edit
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"stchat/internal/choose"
@@ -50,6 +51,7 @@ func (m *making) make(ctx context.Context) error {
 	if m.plan.Reword != nil {
 		return m.reword(ctx)
 	}
+	m.result.Doc.Changed = slices.Grow(m.result.Doc.Changed, m.plan.Change.n)
 	messages := func(yield func(editing) bool) {
 		for at := range m.plan.Change.all() {
 			if !yield(editing{at, m.plan.Edits(at.Index)}) {

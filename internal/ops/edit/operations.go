@@ -53,13 +53,6 @@ func ReadOperations(ctx context.Context, name string, src jsonl.Source) (*Operat
 		line int // of the error, in the batch
 	}
 	all := &Operations{name: name, src: src}
-	if src.Size <= keptText {
-		var err error
-		if all.text, err = src.Section(0, src.Size); err != nil {
-			return nil, err
-		}
-		src = jsonl.Bytes(all.text)
-	}
 	err := jsonl.Map(ctx, src, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys()},
 		func(l *jsonl.Line, b *batch) {
 			if b.err != nil {
@@ -79,6 +72,9 @@ func ReadOperations(ctx context.Context, name string, src jsonl.Source) (*Operat
 			all.join(&b.Operations)
 			return nil
 		}, func(b *batch) { *b = batch{Operations: b.emptied()} })
+	if err == nil && src.Size <= keptText {
+		all.text, err = src.Section(0, src.Size)
+	}
 	return all, err
 }
 
