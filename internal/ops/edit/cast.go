@@ -38,7 +38,7 @@ func castOf(ctx context.Context, o *open) (*cast, error) {
 	}
 	scanned := choose.Scanned{Whole: true}
 	keys := jsonl.NewKeys("name", "is_user", "is_system", "force_avatar", "original_avatar", "extra")
-	err := jsonl.Map(ctx, o.chat.Source, jsonl.MapOptions{From: o.chat.Body, Line: o.chat.BodyLine, Limit: -1, Keys: keys},
+	err := jsonl.Map(ctx, o.sparing().Source, jsonl.MapOptions{From: o.chat.Body, Line: o.chat.BodyLine, Limit: -1, Keys: keys},
 		func(l *jsonl.Line, batch *said) {
 			if l.Damage == nil {
 				batch.take(l, o.chat.Kind == userdir.Group)

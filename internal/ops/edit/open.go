@@ -102,7 +102,7 @@ func (o *open) chooseAndCount(ctx context.Context, c choose.Choice, each func(ch
 // choose calls each with the chosen messages, and refuses a chat that is damaged in the part
 // read.
 func (o *open) choose(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
-	scanned, err := c.Scan(ctx, o.source(), each)
+	scanned, err := c.Scan(ctx, o.sparing(), each)
 	return o.scanned(&scanned, err)
 }
 
@@ -139,7 +139,7 @@ func (o *open) scanned(scanned *choose.Scanned, err error) error {
 // one returns the only chosen message, and counts all messages.
 func (o *open) one(ctx context.Context, c choose.Choice) (choose.Place, error) {
 	c.Whole = true
-	at, scanned, err := c.One(ctx, o.source())
+	at, scanned, err := c.One(ctx, o.sparing())
 	if damaged := o.whole(&scanned); damaged != nil {
 		return at, damaged
 	}
@@ -176,6 +176,14 @@ func (o *open) whole(scanned *choose.Scanned) error {
 
 func (o *open) source() choose.Source {
 	return choose.Source{Source: o.chat.Source, Body: o.chat.Body, Line: o.chat.BodyLine}
+}
+
+// sparing is source for what only few messages are wanted of: memory counts more there than
+// the last bit of speed.
+func (o *open) sparing() choose.Source {
+	src := o.source()
+	src.Source = src.Sparing()
+	return src
 }
 
 // swipes returns the chosen swipe of each message.

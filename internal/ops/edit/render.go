@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"runtime"
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
@@ -24,6 +25,10 @@ type rendering struct {
 
 // write writes the chat.
 func (r *rendering) write(ctx context.Context, dst io.Writer) error {
+	const large = 64 << 20
+	if r.chat.Source.Size > large {
+		runtime.GC() // else what writes comes on top of what has read
+	}
 	made := r.made.read()
 	return jsonl.Rewrite(ctx, dst, r.chat.Source, func(yield func(jsonl.Edit, error) bool) {
 		until := func(off int64) bool {
