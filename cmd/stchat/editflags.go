@@ -49,7 +49,7 @@ func (o *termFlags) addDryRun(fs *pflag.FlagSet) {
 func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
 	o.expectMessages = -1
 	fs.Var(number{&o.expectMessages, 0, "--expect-messages takes a number of messages"}, "expect-messages", "exit 1 unless the chat has `N` messages")
-	fs.StringVar(&o.expectIntegrity, "expect-integrity", "", "exit 1 unless the chat has this integrity `SLUG`")
+	fs.Var(filled{&o.expectIntegrity, "expect-integrity"}, "expect-integrity", "exit 1 unless the chat has this integrity `SLUG`")
 	fs.BoolVar(&o.bump, "bump-integrity", false, "give "+bumped+" a new slug, so that an open tab is stopped instead of overwriting the edit")
 	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 }
@@ -128,6 +128,7 @@ func editHints() []hint {
 		{edit.ErrNoSpeaker, "; say who with --name"},
 		{edit.ErrNoSwipes, "; --force does it"},
 		{message.ErrChosenSwipe, "; see 'stchat repair'"},
+		{edit.ErrNeedsSlug, "; leave --integrity out, or give new or a UUID"},
 		{edit.ErrSwipeID, "; 'stchat message swipe --choose' chooses another"},
 	}
 }
@@ -148,9 +149,11 @@ func isNo(err error) bool {
 func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
 	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: editHints()}
 	of := func(r *edit.Result) (string, *ops.Result[edit.Edited]) { return r.Doc.Path, &r.Result }
-	edited := false
+	edited, bumped := false, true // every one that was edited
 	failed, no, err := sayAll(c, how, results, of, func(r *edit.Result) (err error) {
-		edited = edited || r.Doc.DidWrite
+		if r.Doc.DidWrite {
+			edited, bumped = true, bumped && r.Bumped
+		}
 		switch {
 		case o.json:
 		case o.dryRun:
@@ -167,7 +170,7 @@ func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *e
 		return err
 	}
 	if edited {
-		c.closeTabs(o.bump, true)
+		c.closeTabs(bumped, true)
 	}
 	return outcome(failed, no)
 }

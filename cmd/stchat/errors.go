@@ -151,9 +151,11 @@ func errorCode(err error) string {
 		}
 		return false
 	}
-	switch {
+	switch code := editCode(err); {
 	case isInterrupted(err):
 		return "interrupted"
+	case code != "":
+		return code
 	case isA[*usageError](err), isA[*ops.NoMessageError](err), isA[*isolate.RangeError](err), isA[*message.SwipeError](err),
 		any(keep.ErrLoose, keep.ErrSeveral, book.ErrAmbiguous, names.ErrEmptyName, names.ErrReserved, names.ErrNoRoom, names.ErrNoFree, move.ErrName):
 		return "usage"

@@ -36,7 +36,7 @@ type messageCount struct {
 type messageCountOptions struct{ messageReadFlags }
 
 func (o *messageCountOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	opt, paths, err := o.read(ctx, a, args)
+	opt, paths, err := o.read(ctx, a, args, "stchat message count chat.jsonl --role user")
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/chat"
 	"stchat/internal/ops/edit"
 )
 
@@ -40,7 +41,7 @@ type messageDeleteOptions struct {
 func (o *messageDeleteOptions) addFlags(fs *pflag.FlagSet) {
 	o.choiceFlags.addFlags(fs)
 	fs.BoolVar(&o.toolCalls, "tool-calls", false, "also delete the tool calls straight before a reply that goes")
-	fs.StringVar(&o.save, "save", "", "write the deleted lines to this new `FILE`")
+	fs.Var(filled{&o.save, "save"}, "save", "write the deleted lines to this new `FILE`")
 	o.addManyFlags(fs, "delete all messages of a chat; go on where pending work of an extension refers to messages that move")
 }
 
@@ -49,7 +50,10 @@ func (o *messageDeleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet
 	if err != nil {
 		return err
 	}
-	if o.save != "" && len(common.Chats) != 1 {
+	switch {
+	case o.save == chat.Stdin:
+		return usagef("--save takes the name of a new file, not -")
+	case o.save != "" && len(common.Chats) != 1:
 		return usagef("--save takes one CHAT, not %d", len(common.Chats))
 	}
 	c := a.console()

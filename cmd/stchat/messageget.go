@@ -61,12 +61,12 @@ func (o *messageReadFlags) addFlags(fs *pflag.FlagSet) {
 }
 
 // read returns the options for each chat, and the chats.
-func (o *messageReadFlags) read(ctx context.Context, a *app, args []string) (look.MessageOptions, []string, error) {
+func (o *messageReadFlags) read(ctx context.Context, a *app, args []string, example string) (look.MessageOptions, []string, error) {
 	choice, err := o.choice(a.Now())
 	if err != nil {
 		return look.MessageOptions{}, nil, err
 	}
-	paths, err := o.sources(ctx, a, args, "name a chat, e.g. `stchat message get chat.jsonl --at 3..9`")
+	paths, err := o.sources(ctx, a, args, "name a chat, e.g. `"+example+"`")
 	return look.MessageOptions{
 		Choice: choice, SkipDamaged: o.skipDamaged,
 		Open: chat.Options{Data: userFolder(a, o.data, paths), Stdin: a.In},
@@ -93,7 +93,7 @@ func (o *messageGetOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *messageGetOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	opt, paths, err := o.read(ctx, a, args)
+	opt, paths, err := o.read(ctx, a, args, "stchat message get chat.jsonl --at 3..9")
 	if err != nil {
 		return err
 	}

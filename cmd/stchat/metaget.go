@@ -70,7 +70,8 @@ func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	if err != nil {
 		return err
 	}
-	if o.value != "" {
+	one := fs.Changed("value")
+	if one {
 		if len(keys) > 0 {
 			return usagef("--value takes one key, and %q is another", keys[0])
 		}
@@ -81,7 +82,7 @@ func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 			return usagef("%v", err)
 		}
 	}
-	if slices.Contains(keys, "") && o.value == "" {
+	if slices.Contains(keys, "") && !one {
 		return usagef("a key is empty; --value takes that one too")
 	}
 	c := a.console()
@@ -95,12 +96,12 @@ func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 		case err != nil:
 			failed = true
 			err = c.failed(c.Out, o.json, path, err)
-		case o.value != "" && m.Value(o.value) == nil:
+		case one && m.Value(o.value) == nil:
 			absent = true
 			continue
-		case o.json, len(paths) > 1 && o.value == "":
+		case o.json, len(paths) > 1 && !one:
 			err = jsondoc.Write(c.Out, m, "")
-		case o.value != "":
+		case one:
 			err = printValue(c, m.Value(o.value))
 		case len(keys) > 0:
 			err = printValue(c, m.Values)

@@ -52,7 +52,7 @@ func (o *metaSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.own = ownFlag
 	o.valueFlags.addFlags(fs)
 	fs.StringVar(&o.mainChat, "main-chat", "", "`NAME` of the parent; empty removes it")
-	fs.StringVar(&o.integrity, "integrity", "", "the slug: `SLUG` is new, none or a UUID")
+	fs.Var(filled{&o.integrity, "integrity"}, "integrity", "the slug: `SLUG` is new, none or a UUID")
 	fs.StringArrayVar(&o.where, "where", nil, "only chats that meet `CONDITION`; may be repeated")
 	o.addManyFlags(fs, "")
 }
@@ -78,6 +78,9 @@ func (o *metaSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 		return usagef("say what to change, e.g. --set note_depth=4")
 	case opt.Integrity != "" && !slices.Contains([]string{edit.IntegrityNew, edit.IntegrityNone}, opt.Integrity) && !isUUID(opt.Integrity):
 		return usagef("--integrity is new, none or a UUID, not %q", opt.Integrity)
+	}
+	if opt.Integrity != "" && o.bump {
+		return usagef("--bump-integrity and --integrity exclude each other")
 	}
 	list, err := o.list(ctx, a, args, "name a chat, a folder or your user folder, e.g. `stchat meta set chat.jsonl --set note_depth=4`")
 	if err != nil {
@@ -122,7 +125,11 @@ func (o *metaSetOptions) told(c *console, results []*edit.Result, failed bool) e
 		return err
 	})
 	if all > 1 && !c.work.interrupted {
-		c.note("%d of %s changed, %d unchanged", changed, plural.S(all, "chat"), unchanged)
+		did := "changed"
+		if o.dryRun {
+			did = "would change"
+		}
+		c.note("%d of %s %s, %d unchanged", changed, plural.S(all, "chat"), did, unchanged)
 	}
 	switch {
 	case err != nil:

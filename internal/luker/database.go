@@ -38,6 +38,13 @@ func InDatabase(userRoot string) (reason string) {
 	return ""
 }
 
+// DatabaseError means that Luker keeps a user's data in a database, not in the files.
+type DatabaseError struct {
+	Reason string // what InDatabase found
+}
+
+func (e *DatabaseError) Error() string { return e.Reason }
+
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"stchat/internal/autorecap"
+	"stchat/internal/illustrator"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
@@ -89,6 +90,24 @@ func judgeRecap(c *Chat, md *rawjson.Object) {
 	}
 }
 
+// StateErrors returns what check would call an error in what Auto-Recap and Auto-Illustrator keep
+// in the metadata of the chat with that name. missing reports whether a lorebook does not exist.
+func StateErrors(metadata *rawjson.Object, name string, missing func(book string) bool) (list []string) {
+	c := &Chat{Name: name, MainChat: text(metadata, "main_chat"), checked: true}
+	judgeRecap(c, metadata)
+	for _, f := range c.Findings() {
+		list = append(list, f.Message)
+	}
+	if book := text(metadata, "world_info"); c.ForeignRecap() && c.MainChat == "" && (book == "" || !missing(book)) {
+		list = append(list, erasedRecap(c))
+	}
+	autorecap.Misshapen(metadata, func(fault string) { list = append(list, fault) })
+	if registry := illustrator.Read(metadata); registry != nil {
+		list = append(list, registry.Misshapen()...)
+	}
+	return list
+}
+
 func orNothing(raw []byte) string {
 	if len(raw) == 0 {
 		return "(missing)"
@@ -102,7 +121,12 @@ func judgeOwner(around *Surroundings, c *Chat) {
 	if !around.RecapErased(c) {
 		return
 	}
-	c.report(RecapChatID, c.HeaderLine, 0, fmt.Sprintf("the running recap is of the chat %q, and this chat has no parent", clip(c.recap.chatID)))
+	c.report(RecapChatID, c.HeaderLine, 0, erasedRecap(c))
+}
+
+// erasedRecap describes a running recap that Auto-Recap will erase.
+func erasedRecap(c *Chat) string {
+	return fmt.Sprintf("the running recap is of the chat %q, and this chat has no parent", clip(c.recap.chatID))
 }
 
 // judgeCombined judges auto_recap.combined_recap.

@@ -8,6 +8,7 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
 )
 
 // Roles of a message that is made from a text.
@@ -65,6 +66,9 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 				return nil, err
 			}
 			p.Add = append(p.Add, Insertion{at, line})
+			if name, _ := rawjson.Lookup(line, "name"); opt.Role == RoleCharacter && o.chat.Kind == userdir.Group && !cast.hasFace(name) {
+				p.warnings = append(p.warnings, fmt.Sprintf("%s: no message of %s says whose picture to show, so the new one does not either", o.chat.Label(), name))
+			}
 			return p, nil
 		}
 		for i, object := range opt.Objects {
@@ -72,7 +76,9 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 			if err != nil {
 				return nil, fmt.Errorf("object %d: %w", i+1, err)
 			}
-			if !again {
+			if again {
+				p.notes = append(p.notes, fmt.Sprintf("%s: object %d is not added again: the message before has the same extra.gen_id", o.chat.Label(), i+1))
+			} else {
 				p.Add = append(p.Add, Insertion{at, line})
 			}
 		}

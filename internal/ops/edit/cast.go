@@ -132,6 +132,12 @@ func (c *cast) name(who message.Who) string {
 	return name
 }
 
+// hasFace reports whether a message of that name, a raw value, says whose picture is shown.
+func (c *cast) hasFace(name []byte) bool {
+	text, _ := rawjson.Unquote(name)
+	return len(c.faces[text]) > 0
+}
+
 // made makes a message from a text, with the keys that SillyTavern writes for its role
 // (CONTENT.md 2.2).
 func (c *cast) made(o *open, opt *AddOptions) ([]byte, error) {

@@ -28,6 +28,10 @@ type drafting struct {
 func (d *drafting) draft(ctx context.Context) error {
 	d.result.Doc.BytesBefore = d.open.chat.Source.Size
 	d.result.Warnings = append(d.result.Warnings, d.plan.warnings...)
+	d.result.Notes = append(d.result.Notes, d.plan.notes...)
+	for i := range d.plan.Add {
+		d.plan.Add[i].Line = d.open.withoutGeneration(nil, d.plan.Add[i].Line)
+	}
 	if d.plan.isLines() && len(d.plan.Reword) == 0 || d.open.opt.ExpectMessages >= 0 {
 		if _, err := d.open.count(ctx); err != nil {
 			return err
@@ -49,6 +53,7 @@ func (d *drafting) draft(ctx context.Context) error {
 		if err := d.open.chat.Header.Change(d.plan.Metadata); err != nil {
 			return d.open.errorf("%w", err)
 		}
+		d.open.judgeState(d.result, before)
 	}
 	metadata := d.open.chat.Header.Metadata()
 	if lines {
@@ -111,6 +116,7 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 	c := d.open.chat
 	metadata := c.Header.Metadata()
 	if d.open.slug != "" {
+		d.result.Bumped = true
 		metadata.Set("integrity", rawjson.Quote(d.open.slug))
 	}
 	raw, _ := metadata.Get("integrity")

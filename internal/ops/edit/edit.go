@@ -76,8 +76,9 @@ type Sidecar struct {
 // Result is the result for one chat.
 type Result struct {
 	ops.Result[Edited]
-	Swipe int    // the number of an added swipe
-	Diffs []Diff // the first changes of a dry run, for a person
+	Swipe  int    // the number of an added swipe
+	Bumped bool   // the chat has a new slug
+	Diffs  []Diff // the first changes of a dry run, for a person
 }
 
 // Diff is the difference between one line before and after, cut to what surrounds it. Before is

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
 	"stchat/internal/chat"
+	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
+	"stchat/internal/rules"
 )
 
 // MetaOptions says how to change the metadata of chats.
@@ -28,6 +31,9 @@ const (
 	IntegrityNew  = "new"
 	IntegrityNone = "none"
 )
+
+// ErrNeedsSlug means that Luker gives every chat that is edited a slug.
+var ErrNeedsSlug = errors.New("a chat of Luker always has an integrity slug")
 
 // ErrCycle means that a chat would be its own ancestor.
 var ErrCycle = errors.New("the chat would be its own ancestor")
@@ -100,6 +106,9 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 	switch opt.Integrity {
 	case "":
 	case IntegrityNone:
+		if o.luker {
+			return nil, ErrNeedsSlug
+		}
 		md.Unset("integrity")
 	case IntegrityNew:
 		if o.slug == "" {
@@ -107,9 +116,39 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 		}
 		md.Set("integrity", rawjson.Quote(o.slug))
 	default:
+		if o.luker {
+			o.slug = opt.Integrity
+		}
 		md.Set("integrity", rawjson.Quote(opt.Integrity))
 	}
 	return md.Bytes(), nil
+}
+
+// judgeState warns of errors in what Auto-Recap and Auto-Illustrator keep in the metadata that
+// were not there before.
+func (o *open) judgeState(r *Result, before []byte) {
+	found := func(metadata *rawjson.Object) []string {
+		return rules.StateErrors(metadata, o.chat.Name, func(book string) bool {
+			if !o.chat.HasDir {
+				return false
+			}
+			_, err := lorebook.Find(o.chat.Dir.Worlds(), book)
+			return err != nil
+		})
+	}
+	now := found(o.chat.Header.Metadata())
+	if len(now) == 0 {
+		return
+	}
+	var known []string
+	if was, err := rawjson.ParseObject(before); err == nil {
+		known = found(was)
+	}
+	for _, text := range now {
+		if !slices.Contains(known, text) {
+			r.Warn("%s: this leaves an error: %s", o.chat.Label(), text)
+		}
+	}
 }
 
 // missingParent refuses a parent that descends from the chat. It returns name if the parent
@@ -121,7 +160,7 @@ func missingParent(ctx context.Context, o *open, name string) (missing string, e
 			return "", o.errorf("%w", ErrCycle)
 		}
 		seen[names.Fold(name)] = true
-		c, err := chat.Open(ctx, filepath.Join(filepath.Dir(o.chat.Path), name+names.Extension), chat.Options{})
+		c, err := o.sibling(ctx, name)
 		if err != nil {
 			if len(seen) == 1 {
 				missing = name
@@ -137,4 +176,12 @@ func missingParent(ctx context.Context, o *open, name string) (missing string, e
 		name = next
 	}
 	return "", nil
+}
+
+// sibling opens the chat of that name in the same folder.
+func (o *open) sibling(ctx context.Context, name string) (*chat.Chat, error) {
+	if !names.Safe(name + names.Extension) { // it could lead out of the folder
+		return nil, fs.ErrNotExist
+	}
+	return chat.Open(ctx, filepath.Join(filepath.Dir(o.chat.Path), name+names.Extension), chat.Options{})
 }

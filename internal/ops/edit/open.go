@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/luker"
 	"stchat/internal/ops"
+	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
@@ -32,6 +34,7 @@ type open struct {
 	opt      Options
 	chat     *chat.Chat
 	slug     string          // its new slug; "" if it keeps the old one
+	luker    bool            // it is a chat of Luker
 	sync     string          // its chat_sync
 	sidecars []luker.Sidecar // Luker's other sidecars, which hold state of extensions
 	messages int             // -1: not counted yet
@@ -67,7 +70,7 @@ func (o *open) judge(lib *library.Library) error {
 	}
 	if c.HasDir {
 		if reason := lib.Database(c.Dir); reason != "" {
-			return o.errorf("%s", reason)
+			return o.errorf("%w", &luker.DatabaseError{Reason: reason})
 		}
 	}
 	integrity, _ := c.Metadata().Get("integrity")
@@ -80,14 +83,19 @@ func (o *open) judge(lib *library.Library) error {
 		return ops.PathError(err)
 	}
 	sidecars := folder.Sidecars(userdir.ChatName(real))
+	given := filepath.Dir(c.Path)
 	for _, s := range sidecars {
+		if userdir.RealPath(given) == filepath.Dir(s.Path) {
+			s.Path = filepath.Join(given, filepath.Base(s.Path)) // as the chat's own path was given
+		}
 		if s.Kind == luker.ChatSync {
 			o.sync = s.Path
 		} else {
 			o.sidecars = append(o.sidecars, s)
 		}
 	}
-	if len(sidecars) > 0 || o.opt.BumpIntegrity {
+	o.luker = len(sidecars) > 0
+	if o.luker || o.opt.BumpIntegrity {
 		o.slug = o.opt.NewUUID()
 	}
 	return nil
@@ -197,6 +205,21 @@ func (o *open) swipes(ctx context.Context) ([]int, error) {
 		return nil, o.errorf("%w", err)
 	}
 	return swipes, nil
+}
+
+// withoutGeneration returns an edited message, in a chat of Luker without the generation id that
+// the edit brings: Luker takes it out of all that it stores (FORMATS.md A1.7). line is the
+// message before, nil for a new one.
+func (o *open) withoutGeneration(line, edited []byte) []byte {
+	if !o.luker {
+		return edited
+	}
+	path := patch.Path{"extra", "luker_generation_id"}
+	was, _ := patch.Get(line, path)
+	if id, ok := patch.Get(edited, path); ok && !bytes.Equal(was, id) {
+		return patch.Unset(edited, path)
+	}
+	return edited
 }
 
 // errorf returns an error about the chat.

@@ -32,6 +32,7 @@ type Plan struct {
 	stamp  safefile.Stamp
 
 	warnings   []string
+	notes      []string
 	swipe      int           // the number of the added swipe
 	swipesGone map[int][]int // deleted swipes by message, from 0, one after the other
 }

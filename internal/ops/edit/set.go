@@ -106,7 +106,7 @@ func isApart(e *patch.Edit) bool {
 	switch n := len(e.Path); {
 	case n == 0 || n > 2, slices.Contains([]string{"mes", "name", "is_user", "is_system", "swipe_id", "swipes", "chat_metadata"}, e.Path[0]):
 		return false
-	case e.Path[0] == "extra" && (n == 1 || e.Path[1] == "var_ops"):
+	case e.Path[0] == "extra" && (n == 1 || (e.Path[1] == "var_ops" || e.Path[1] == "luker_generation_id")):
 		return false
 	}
 	if kind := rawjson.KindOf(e.Value); kind != rawjson.Array && kind != rawjson.ObjectKind {

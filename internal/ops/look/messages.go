@@ -86,7 +86,7 @@ func (opt *MessageOptions) open(ctx context.Context) (*chat.Chat, error) {
 	if c.HasDir {
 		if reason := luker.InDatabase(c.Dir.Root); reason != "" {
 			defer c.Close()
-			return nil, c.Errorf("%s", reason)
+			return nil, c.Errorf("%w", &luker.DatabaseError{Reason: reason})
 		}
 	}
 	return c, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"stchat/internal/chat"
+	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
@@ -20,8 +21,8 @@ type Metadata struct {
 
 // MetadataOf reads a chat's metadata as SillyTavern would load it: from its header, or from
 // the group file that holds it for an old group chat. With keys it returns only their
-// values, each under its key as given. It reads no further than the header; a damaged
-// header is an error.
+// values, each under its key as given. It reads no further than the header. A damaged header is
+// an error, and so is a chat that Luker keeps in a database.
 func MetadataOf(ctx context.Context, path string, open chat.Options, keys []string) (*Metadata, error) {
 	open.Any = true
 	c, err := chat.Open(ctx, path, open)
@@ -29,6 +30,11 @@ func MetadataOf(ctx context.Context, path string, open chat.Options, keys []stri
 		return nil, ops.PathError(err)
 	}
 	defer c.Close()
+	if c.HasDir {
+		if reason := luker.InDatabase(c.Dir.Root); reason != "" {
+			return nil, c.Errorf("%w", &luker.DatabaseError{Reason: reason})
+		}
+	}
 	if c.Damage.Total > 0 {
 		return nil, c.DamageError(c.Damage.First[0])
 	}

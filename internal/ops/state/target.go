@@ -77,7 +77,7 @@ func openTarget(ctx context.Context, lib *library.Library, data, path string) (*
 	if found {
 		if reason := lib.Database(dir); reason != "" {
 			t.Close()
-			return nil, fmt.Errorf("%s: %s", path, reason)
+			return nil, fmt.Errorf("%s: %w", path, &luker.DatabaseError{Reason: reason})
 		}
 	}
 	return t, nil
