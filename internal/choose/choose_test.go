@@ -216,7 +216,7 @@ func TestRandomChoices(t *testing.T) {
 			t.Fatalf("%+v of %d, %+v (-want +got):\n%s", c, len(messages), scanned, diff)
 		}
 		var lines []string
-		err = c.Tail(t.Context(), source, func(p Place) error { lines = append(lines, read(p)); return nil })
+		_, err = c.Tail(t.Context(), source, func(p Place) error { lines = append(lines, read(p)); return nil })
 		if errors.Is(err, ErrNoTail) {
 			continue
 		}
@@ -242,15 +242,38 @@ func TestTailReadsTheEnd(t *testing.T) {
 	source.R = counting
 	var got []string
 	c := Choice{Last: 2}
-	err := c.Tail(t.Context(), source, func(p Place) error {
+	if _, err := c.Tail(t.Context(), source, func(p Place) error {
 		got = append(got, fmt.Sprint(p.Index))
 		return nil
-	})
-	if diff := cmp.Diff([]string{"-1", "-1"}, got); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"-1", "-1"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	if counting.read > 1<<20 {
 		t.Errorf("%d bytes read for two lines", counting.read)
+	}
+}
+
+// A damaged line is reported from the first chosen message on, with its number in the file.
+func TestTailReportsDamage(t *testing.T) {
+	for text, want := range map[string][]int{
+		"{}\ntorn\n{}\n{}\n":                                   {},
+		"{}\n{}\n{}\n{\"mes\":\"to":                            {4},
+		"{}\n{}\ntorn\n{}\n\ntorn\n":                           {3, 6},
+		strings.Repeat("{}\n", 64<<10) + "torn\n{}\n{\"a\":1,": {64<<10 + 1, 64<<10 + 3},
+	} {
+		var chosen int
+		c := Choice{Last: 2}
+		damage, err := c.Tail(t.Context(), Source{Source: jsonl.Bytes([]byte(text))}, func(Place) error { chosen++; return nil })
+		lines := []int{}
+		for _, d := range damage.First {
+			lines = append(lines, d.Line)
+		}
+		if diff := cmp.Diff(want, lines); diff != "" || err != nil || chosen != 2 {
+			t.Errorf("%.40q: %d chosen, %v (-want +got):\n%s", text, chosen, err, diff)
+		}
 	}
 }
 

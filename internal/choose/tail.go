@@ -51,22 +51,24 @@ func lineStart(src Source, off int64) (int64, error) {
 // from the end of the file and no further than it must. What stands before is neither
 // validated nor counted, so the places have no index and no line. The choice must say
 // where it begins, with Last or with one range that counts from the end; else the error
-// is [ErrNoTail]. Only and Whole do not count.
-func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) error {
+// is [ErrNoTail]. Only and Whole do not count. Damage is that from the first chosen message
+// on: a line that cannot be read there may be one of those that are meant.
+func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) (damage jsonl.Damages, err error) {
 	from, to, err := c.tail()
 	if err != nil {
-		return err
+		return damage, err
 	}
 	for size := int64(tailBlock); ; size *= 4 {
 		start, err := lineStart(src, src.Size-size)
 		if err != nil {
-			return err
+			return damage, err
 		}
 		var all []Place // of messages that pass, Index counted from start
-		messages := 0
+		messages, damaged := 0, 0
 		end := src
 		end.Body, end.Line = start, 0
-		err = lines(ctx, end, -1, c.Filter.match, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, _ jsonl.Damages) error {
+		err = lines(ctx, end, -1, c.Filter.match, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, d jsonl.Damages) error {
+			damaged += d.Total
 			for _, p := range b.places {
 				all = append(all, Place{p.Index + base.Index, p.Off, p.Len, 0})
 			}
@@ -74,7 +76,7 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) e
 			return nil
 		})
 		if err != nil {
-			return err
+			return damage, err
 		}
 		whole := start == src.Body
 		chosen := slices.DeleteFunc(all, func(p Place) bool { back := p.Index - messages; return back < from || back > to })
@@ -85,11 +87,39 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) e
 		}
 		switch {
 		case whole && len(c.Ranges) > 0 && messages < -from:
-			return &OutOfRangeError{from, messages}
+			return damage, &OutOfRangeError{from, messages}
 		case whole || enough:
-			return handOut(chosen, c.First, each)
+			if damaged > 0 {
+				if len(chosen) > 0 {
+					start = chosen[0].Off
+				}
+				if damage, err = src.damaged(ctx, start); err != nil {
+					return damage, err
+				}
+			}
+			return damage, handOut(chosen, c.First, each)
 		}
 	}
+}
+
+// damaged returns the damaged lines from an offset on at which a line begins. Only if there are
+// some, it reads what stands before, to count lines.
+func (src Source) damaged(ctx context.Context, off int64) (found jsonl.Damages, err error) {
+	end := src
+	end.Line, end.Body = 0, off
+	err = lines(ctx, end, -1, nil, Beside[struct{}]{}, func(_ *batch[struct{}], _ jsonl.Base, d jsonl.Damages) error {
+		found.Append(d)
+		return nil
+	})
+	const step = 64 << 10
+	for at := int64(0); at < off && found.Total > 0 && err == nil; at += step {
+		var part []byte
+		part, err = src.Section(at, min(step, off-at))
+		for i := range found.First {
+			found.First[i].Line += bytes.Count(part, []byte{'\n'})
+		}
+	}
+	return found, err
 }
 
 // HasTail reports whether [Choice.Tail] can read the choice.

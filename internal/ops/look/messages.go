@@ -41,8 +41,11 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 	}
 	source := choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine}
 	if opt.Tail {
-		err = opt.Choice.Tail(ctx, source, hand)
-		return chosen, skipped, err
+		skipped, err = opt.Choice.Tail(ctx, source, hand)
+		if err == nil {
+			return chosen, skipped, opt.judge(c, skipped)
+		}
+		return chosen, skipped, c.Errorf("%w", err)
 	}
 	skipped = c.Damage
 	if err := opt.judge(c, skipped); err != nil {
