@@ -92,7 +92,7 @@ func (o *messageGetOptions) addFlags(fs *pflag.FlagSet) {
 	o.messageReadFlags.addFlags(fs)
 }
 
-func (o *messageGetOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *messageGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	opt, paths, err := o.read(ctx, a, args, "stchat message get chat.jsonl --at 3..9")
 	if err != nil {
 		return err
@@ -103,6 +103,10 @@ func (o *messageGetOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, a
 		return usagef("--tail needs --last N, or --at -N..-1: how much of the end is meant")
 	case (o.format == "fields") != (len(o.fields) > 0):
 		return usagef("--format fields and --fields LIST go together")
+	case o.json && (fs.Changed("format") || o.display):
+		return usagef("--json prints whole documents: leave --format and --display out")
+	case (o.format == "raw" || o.format == "fields") && (o.swipes || o.reasoning || o.display):
+		return usagef("--swipes, --reasoning and --display go with --format text or markdown")
 	}
 	c := a.console()
 	w := bufio.NewWriterSize(c.Out, 64<<10)
