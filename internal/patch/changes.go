@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -78,7 +79,10 @@ func Make(raw []byte, edits []Edit) (_ []byte, err error) {
 			raw = Unset(raw, e.Path)
 			continue
 		}
-		if raw, err = Set(raw, e.Value, e.Path); err != nil {
+		switch raw, err = Set(raw, e.Value, e.Path); {
+		case errors.Is(err, ErrMissing): // it begins with the path
+			return nil, err
+		case err != nil:
 			return nil, fmt.Errorf("%s: %w", e.Path, err)
 		}
 	}

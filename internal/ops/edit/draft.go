@@ -27,6 +27,7 @@ type drafting struct {
 // draft finds what follows from the plan and drafts all of it.
 func (d *drafting) draft(ctx context.Context) error {
 	d.result.Doc.BytesBefore = d.open.chat.Source.Size
+	d.result.Doc.Integrity = slugOf(d.open.chat.Header.Metadata())
 	d.result.Warnings = append(d.result.Warnings, d.plan.warnings...)
 	d.result.Notes = append(d.result.Notes, d.plan.notes...)
 	for i := range d.plan.Add {
@@ -93,10 +94,23 @@ func (d *drafting) draft(ctx context.Context) error {
 	if !edited && string(metadata.Bytes()) == string(before) {
 		return nil // unchanged
 	}
-	if _, err := d.open.count(ctx); err != nil { // a damaged chat is not edited, not even its metadata alone
+	messages, err := d.open.count(ctx) // a damaged chat is not edited, not even its metadata alone
+	if err != nil {
 		return err
 	}
+	if d.result.Doc.Messages == nil {
+		d.result.Doc.Messages = &messages
+	}
 	return d.write(ctx, before)
+}
+
+// slugOf returns a chat's integrity slug, nil if it has none.
+func slugOf(metadata *rawjson.Object) *string {
+	raw, _ := metadata.Get("integrity")
+	if slug, ok := rawjson.Unquote(raw); ok {
+		return &slug
+	}
+	return nil
 }
 
 // splices returns the store for the edits of messages. A dry run only counts them, unless
@@ -119,10 +133,7 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 		d.result.Bumped = true
 		metadata.Set("integrity", rawjson.Quote(d.open.slug))
 	}
-	raw, _ := metadata.Get("integrity")
-	if slug, ok := rawjson.Unquote(raw); ok {
-		d.result.Doc.Integrity = &slug
-	}
+	d.result.Doc.Integrity = slugOf(metadata)
 	var header []byte // the new header; nil: unchanged
 	if after := metadata.Bytes(); string(after) != string(before) {
 		header = c.Header.Bytes()
