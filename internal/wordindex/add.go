@@ -167,6 +167,10 @@ func add(ctx context.Context, x *Index, s *history.Store) error {
 	if err := setSpans(ctx, x, history.Ranges(append(known, fresh...))); err != nil {
 		return err
 	}
+	// made last, it is sorted once, which takes less than to add each place by itself
+	if err := x.exec(ctx, "CREATE INDEX IF NOT EXISTS use_at ON use(at, role, chosen)"); err != nil {
+		return err
+	}
 	return x.exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", last, metaVersion)
 }
 

@@ -35,7 +35,7 @@ const File = "search.db"
 
 const (
 	applicationID = 0x73747378 // "stsx"
-	schemaVersion = 2
+	schemaVersion = 3
 )
 
 const schema = `
@@ -199,30 +199,24 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 // Find looks up the texts that match a query. The [Matches] are valid until the index is
 // closed. The error may be a [*TooManyError].
 func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
-	m := &Matches{x: x, done: map[int64]bool{}}
+	m := &Matches{x: x, want: w, done: map[int64]bool{}}
 	if w.Rank {
 		var err error
 		if m.ranked, err = rank(ctx, x, w.Query, MostRanked); err != nil {
 			return nil, err
 		}
 		m.Texts = len(m.ranked.ids)
-		return m, m.advance()
+		return m, m.advance(ctx)
 	}
 	n, err := x.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)", w.Query.FTS(), MostExact+1)
 	if err != nil {
 		return nil, err
 	}
 	m.ByDate, m.Texts = n <= MostExact, int(n)
-	condition, args := w.places()
-	order := "words.rowid DESC"
 	if m.ByDate {
-		order = "u.at DESC" // what has no date comes last
+		return m, m.byDate(ctx)
 	}
-	query := "SELECT words.rowid, u.at FROM words CROSS JOIN use u ON u.text = words.rowid WHERE words MATCH ? AND " + condition + " ORDER BY " + order
-	if m.rows, err = x.conn.QueryContext(ctx, query, append([]any{w.Query.FTS()}, args...)...); err != nil {
-		return nil, err
-	}
-	return m, m.advance()
+	return m, m.ask(ctx, "words.rowid DESC")
 }
 
 func (x *Index) count(ctx context.Context, query string, args ...any) (n int64, err error) {

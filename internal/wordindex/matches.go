@@ -15,7 +15,10 @@ type Matches struct {
 	Texts  int  // how many match, with or without the wanted places; at most [MostExact]+1 unless ranked
 
 	x      *Index
+	want   *Want
 	rows   *sql.Rows // text and date of each place; nil where texts are ranked
+	among  numbers   // the texts that match, if rows has the places of all
+	left   int       // how many of these rows to read before asking otherwise
 	ranked *ranked
 	at     int // of ranked
 	next   Candidate
@@ -41,7 +44,7 @@ func (m *Matches) Take(ctx context.Context, n int) (Uses, error) {
 	for m.more && len(ids) < n {
 		ids = append(ids, m.next.Number)
 		m.done[m.next.Number] = true
-		if err := m.advance(); err != nil {
+		if err := m.advance(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -59,13 +62,13 @@ func (m *Matches) TakeTexts(ctx context.Context, hashes []uint64) (Uses, error) 
 		m.done[u.Number] = true
 	}
 	for err == nil && m.more && m.done[m.next.Number] {
-		err = m.advance()
+		err = m.advance(ctx)
 	}
 	return list, err
 }
 
 // advance goes to the next text that was not taken.
-func (m *Matches) advance() error {
+func (m *Matches) advance(ctx context.Context) error {
 	for {
 		if m.rows == nil {
 			if m.more = m.at < len(m.ranked.order); !m.more {
@@ -82,6 +85,14 @@ func (m *Matches) advance() error {
 				return err
 			}
 			m.next.At, m.next.Dated = at.Int64, at.Valid
+			if m.among != nil {
+				if m.left--; m.left < 0 {
+					return m.ask(ctx, byDate)
+				}
+				if !m.among.has(m.next.Number) {
+					continue
+				}
+			}
 		}
 		if !m.done[m.next.Number] {
 			return nil

@@ -1,0 +1,68 @@
+package wordindex
+
+import (
+	"context"
+	"strconv"
+	"strings"
+)
+
+// byDate is the order of places by their dates; what has no date comes last.
+const byDate = "u.at DESC"
+
+// numbers is a set of texts, by their numbers.
+type numbers []uint64
+
+func (s *numbers) add(n int64) {
+	for int64(len(*s)) <= n>>6 {
+		*s = append(*s, 0)
+	}
+	(*s)[n>>6] |= 1 << (n & 63)
+}
+
+func (s numbers) has(n int64) bool { return n>>6 < int64(len(s)) && s[n>>6]&(1<<(n&63)) != 0 }
+
+// ask looks up the places of each text that matches, and sorts them.
+func (m *Matches) ask(ctx context.Context, order string) error {
+	condition, args := m.want.places()
+	return m.query(ctx, "SELECT words.rowid, u.at FROM words CROSS JOIN use u ON u.text = words.rowid WHERE words MATCH ? AND "+condition+" ORDER BY "+order,
+		append([]any{m.want.Query.FTS()}, args...))
+}
+
+// byDate asks for the newest places first. Of many texts it does not look up and sort all
+// places, but goes through the places of all texts by date, until enough are found. If that
+// takes too long, since the texts are old, it is given up.
+func (m *Matches) byDate(ctx context.Context) error {
+	var texts int
+	if err := m.x.get(ctx, metaTexts, &texts); err != nil {
+		return err
+	}
+	if m.Texts*m.Texts <= 200*texts { // looking up a place takes ten times as long as reading the next
+		return m.ask(ctx, byDate)
+	}
+	var list string
+	if err := m.x.conn.QueryRowContext(ctx, "SELECT group_concat(rowid, ' ') FROM words WHERE words MATCH ?", m.want.Query.FTS()).Scan(&list); err != nil {
+		return err
+	}
+	m.among, m.left = make(numbers, 0, texts/64+1), 4*m.Texts
+	for number := range strings.SplitSeq(list, " ") {
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return err
+		}
+		m.among.add(n)
+	}
+	condition, args := m.want.places()
+	return m.query(ctx, "SELECT u.text, u.at FROM use u INDEXED BY use_at WHERE "+condition+" ORDER BY "+byDate, args)
+}
+
+// query replaces the rows, and goes to the next text.
+func (m *Matches) query(ctx context.Context, query string, args []any) (err error) {
+	if m.rows != nil {
+		_ = m.rows.Close()
+		m.among = nil
+	}
+	if m.rows, err = m.x.conn.QueryContext(ctx, query, args...); err != nil {
+		return err
+	}
+	return m.advance(ctx)
+}
