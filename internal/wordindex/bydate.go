@@ -28,22 +28,39 @@ func (m *Matches) ask(ctx context.Context, order string) error {
 		append([]any{m.want.Query.FTS()}, args...))
 }
 
-// byDate asks for the newest places first. Of many texts it does not look up and sort all
-// places, but goes through the places of all texts by date, until enough are found. If that
-// takes too long, since the texts are old, it is given up.
-func (m *Matches) byDate(ctx context.Context) error {
-	var texts int
-	if err := m.x.get(ctx, metaTexts, &texts); err != nil {
-		return err
+// countTexts sets m.Texts. It lists the texts, too, unless the oldest make it likely that
+// there are more than can be sorted by date: to list so many would take longer than to count.
+func (m *Matches) countTexts(ctx context.Context) (list string, err error) {
+	const part = 16
+	match := m.want.Query.FTS()
+	if err := m.x.get(ctx, metaTexts, &m.all); err != nil {
+		return "", err
 	}
-	if m.Texts*m.Texts <= 200*texts { // looking up a place takes ten times as long as reading the next
+	n, err := m.x.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? AND rowid <= ? LIMIT ?)", match, m.all/part, MostExact/part+1)
+	if err != nil {
+		return "", err
+	}
+	columns := "count(*), ''"
+	if n <= MostExact/part {
+		columns = "count(*), coalesce(group_concat(rowid, ' '), '')"
+	}
+	err = m.x.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)", match, MostExact+1).Scan(&m.Texts, &list)
+	return list, err
+}
+
+// byDate asks for the newest places first; list has the texts, or is empty. Of many texts it
+// does not look up and sort all places, but goes through the places of all texts by date,
+// until enough are found. If that takes too long, since the texts are old, it is given up.
+func (m *Matches) byDate(ctx context.Context, list string) error {
+	if m.Texts*m.Texts <= 200*m.all { // looking up a place takes ten times as long as reading the next
 		return m.ask(ctx, byDate)
 	}
-	var list string
-	if err := m.x.conn.QueryRowContext(ctx, "SELECT group_concat(rowid, ' ') FROM words WHERE words MATCH ?", m.want.Query.FTS()).Scan(&list); err != nil {
-		return err
+	if list == "" {
+		if err := m.x.conn.QueryRowContext(ctx, "SELECT group_concat(rowid, ' ') FROM words WHERE words MATCH ?", m.want.Query.FTS()).Scan(&list); err != nil {
+			return err
+		}
 	}
-	m.among, m.left = make(numbers, 0, texts/64+1), 4*m.Texts
+	m.among, m.left = make(numbers, 0, m.all/64+1), 4*m.Texts
 	for number := range strings.SplitSeq(list, " ") {
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {

@@ -208,13 +208,12 @@ func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
 		m.Texts = len(m.ranked.ids)
 		return m, m.advance(ctx)
 	}
-	n, err := x.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)", w.Query.FTS(), MostExact+1)
+	list, err := m.countTexts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m.ByDate, m.Texts = n <= MostExact, int(n)
-	if m.ByDate {
-		return m, m.byDate(ctx)
+	if m.ByDate = m.Texts <= MostExact; m.ByDate {
+		return m, m.byDate(ctx, list)
 	}
 	return m, m.ask(ctx, "words.rowid DESC")
 }
