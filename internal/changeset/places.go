@@ -6,18 +6,25 @@ import (
 	"stchat/internal/userdir"
 )
 
-// places finds the files of a journal's steps.
+// places finds the files of a journal's steps. Links are followed once, so that all that is done
+// for a step is done to one file.
 type places struct {
-	root *root
-	real *userdir.Real
+	root   *root
+	real   *userdir.Real
+	behind map[*step]string // the files behind links
 }
 
 // path returns the path of the file that is created, changed, moved or removed.
 func (p places) path(s *step) string {
-	if s.Do == Replace {
-		return p.real.Path(p.root.at(s.Path)) // the file behind a link
+	if s.Do != Replace {
+		return p.root.at(s.Path)
 	}
-	return p.root.at(s.Path)
+	path, ok := p.behind[s]
+	if !ok {
+		path = p.real.Path(p.root.at(s.Path))
+		p.behind[s] = path
+	}
+	return path
 }
 
 // to returns the new path of a file that moves.

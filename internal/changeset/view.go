@@ -20,7 +20,7 @@ type view struct {
 }
 
 func newView(r *root, j *journal) view {
-	return view{places: places{r, new(userdir.Real)}, links: j.Links, loose: !j.Links}
+	return view{places: places{r, new(userdir.Real), map[*step]string{}}, links: j.Links, loose: !j.Links}
 }
 
 // is reports whether the file at path is the one that id identifies; a nil id means that
