@@ -118,6 +118,9 @@ func (s *splices) read() *reading {
 	if s.counts {
 		left = 0
 	}
+	if left == 0 {
+		return &reading{}
+	}
 	return &reading{in: bufio.NewReaderSize(from, 64<<10), left: left}
 }
 
