@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"runtime/debug"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"

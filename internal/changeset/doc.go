@@ -8,9 +8,9 @@
 // # The protocol
 //
 // A set of one new file is published with one link, and a replacement that keeps nothing
-// ([Unit.Unrecorded]) with one rename. Every other set is committed in these steps, together
-// with others of the same call and root (group.go): they have one journal, so after a kill all
-// of them are new or all are old. A set that fails is dropped, and the others are made.
+// ([Unit.Unrecorded]) with one rename. Every other set is committed in these steps. Sets of a
+// call that take no names away are committed in groups, with one journal: after a kill all of a
+// group are new or all are old. A set that fails is dropped, and the others are made.
 //
 //  1. The drafts are complete: rendered, with mode and owner, on the disk, closed. A full disk
 //     fails the set here.

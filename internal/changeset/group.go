@@ -13,7 +13,9 @@ const (
 )
 
 // group is drafted batches that wait to be committed with others: one journal for all of them,
-// and one turn at the lock. If one fails, the others are committed without it.
+// and one turn at the lock. If one fails, the others are committed without it. What takes names
+// away is committed by itself: it may not be possible to take it back, if another program uses
+// the name, and then the others would be stuck with it.
 type group struct {
 	batches []*batch
 	units   int
@@ -22,15 +24,16 @@ type group struct {
 
 // ready takes a batch that has been drafted, and returns those to commit now.
 func (c *call) ready(b *batch) []*batch {
-	recorded, bytes := false, int64(0)
+	recorded, stays, bytes := false, true, int64(0)
 	for _, i := range b.units {
 		s := c.sets[i]
 		recorded = recorded || s.isRecorded(&c.units[i])
 		for _, p := range s.plans {
 			bytes += p.Bytes
+			stays = stays && (p.Do == Create || p.Do == Replace)
 		}
 	}
-	if !recorded || len(b.units) == len(c.units) {
+	if !recorded || !stays || len(b.units) == len(c.units) {
 		b.committed = true
 		return []*batch{b}
 	}

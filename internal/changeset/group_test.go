@@ -35,12 +35,19 @@ func replacing(dir, name, text string, drafted func(s *Set)) Unit {
 	}}
 }
 
-// groupOf is one change of many files beside two of one file each.
+// groupOf is a change of some files, whose names lead to one another, beside two of one file each.
 func groupOf(dir string, drafted func(s *Set)) []Unit {
-	return []Unit{
-		replacing(dir, "worlds/Unconcerned.json", "{1}", nil), crashUnit(dir),
-		replacing(dir, "group chats/Else.jsonl", "touched", drafted),
-	}
+	some := Unit{Root: dir, Draft: func(ctx context.Context, s *Set) error {
+		d, err := s.Create(filepath.Join(dir, "group chats", "New.jsonl"), "new")
+		if err != nil {
+			return err
+		}
+		to := Bytes(func([]byte) ([]byte, error) { return []byte("list=New"), nil })
+		_, err = d.Write([]byte("new"))
+		return errors.Join(err, s.Edit(filepath.Join(dir, "groups", "1.json"), safefile.Stamp{}, to, "its name in the list"),
+			replacing(dir, "group chats/Recap.jsonl", "was rewritten", nil).Draft(ctx, s))
+	}}
+	return []Unit{replacing(dir, "worlds/Unconcerned.json", "{1}", nil), some, replacing(dir, "group chats/Else.jsonl", "touched", drafted)}
 }
 
 // alone makes Run work in the test's own goroutine, where a panic can play the kill.
@@ -65,7 +72,7 @@ func TestGroupKilledAnywhere(t *testing.T) {
 			}
 		})
 		records, _, err := Records(whole.dir)
-		if err != nil || len(records) != 1 || len(records[0].sets) != 1 || records[0].Files != 9 {
+		if err != nil || len(records) != 1 || len(records[0].sets) != 1 || records[0].Files != 5 {
 			t.Fatalf("%+v, %v", records, err)
 		}
 		whole.new = files(t, whole.dir)
@@ -104,7 +111,7 @@ func TestGroupKilledAnywhere(t *testing.T) {
 func TestGroupWithoutOne(t *testing.T) {
 	alone(t)
 	whole, failed := newCrashed(t, true), 0
-	for n, over := 1, false; !over; n++ {
+	for n := 1; ; n++ {
 		c := whole.again(t)
 		other := filepath.Join(c.dir, "group chats", "Else.jsonl")
 		drafted, written, last, at := false, false, false, 0
@@ -124,22 +131,20 @@ func TestGroupWithoutOne(t *testing.T) {
 			defer func() { last = false }()
 			return rename(from, to, sync)
 		}
-		opt := Options{NoSync: true, Now: time.Now(), disk: disk}
-		out := Run(t.Context(), groupOf(c.dir, func(*Set) { drafted = true }), opt)
-		if over = !written; over {
+		out := Run(t.Context(), groupOf(c.dir, func(*Set) { drafted = true }), Options{NoSync: true, Now: time.Now(), disk: disk})
+		if !written {
 			break
 		}
 		if out[0].Err != nil || out[1].Err != nil {
 			t.Fatalf("stop %d: %v, %v", n, out[0].Err, out[1].Err)
 		}
-		now := files(t, c.dir)
-		if now["group chats/Else.jsonl"] != "a stranger's" {
-			t.Fatalf("stop %d: %q, %v", n, now["group chats/Else.jsonl"], out[2].Err)
+		if text := files(t, c.dir)["group chats/Else.jsonl"]; text != "a stranger's" {
+			t.Fatalf("stop %d: %q, %v", n, text, out[2].Err)
 		}
-		if out[2].Err != nil {
+		if err := out[2].Err; err != nil {
 			failed++
-			if !errors.Is(out[2].Err, safefile.ErrChanged) || !strings.Contains(out[2].Err.Error(), "Else.jsonl") {
-				t.Fatalf("stop %d: %v", n, out[2].Err)
+			if !errors.Is(err, safefile.ErrChanged) || !strings.Contains(err.Error(), "Else.jsonl") {
+				t.Fatalf("stop %d: %v", n, err)
 			}
 		}
 		if list := c.orphans(t); len(list) > 0 {
@@ -162,6 +167,23 @@ func TestGroupWithoutOne(t *testing.T) {
 	}
 	if failed < 3 {
 		t.Errorf("%d failed: the stops are not where one can", failed)
+	}
+}
+
+// What takes names away is committed by itself.
+func TestGroupKeepsNames(t *testing.T) {
+	dir := t.TempDir()
+	crashWorld(t, dir)
+	out := Run(t.Context(), []Unit{crashUnit(dir), replacing(dir, "worlds/Unconcerned.json", "{1}", nil), replacing(dir, "group chats/Else.jsonl", "touched", nil)},
+		Options{NoSync: true, Now: time.Now()})
+	for _, o := range out {
+		if o.Err != nil {
+			t.Error(o.Err)
+		}
+	}
+	records, _, err := Records(dir)
+	if err != nil || len(records) != 1 || len(records[0].sets) != 2 {
+		t.Errorf("%+v, %v", records, err)
 	}
 }
 
