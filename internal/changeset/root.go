@@ -104,11 +104,7 @@ func (r *root) isTurn() bool {
 // rel returns a path as a journal has it: relative to the root, with slashes. ok is false
 // for one outside, which stays absolute.
 func (r *root) rel(path string) (rel string, ok bool) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return path, false
-	}
-	if rel, ok := r.below(abs); ok {
+	if rel, ok := r.below(r.real.Abs(path)); ok {
 		return rel, true
 	}
 	real := realName(path)

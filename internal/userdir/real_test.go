@@ -42,7 +42,9 @@ func TestReal(t *testing.T) {
 	}
 	see()
 	t.Chdir(dir)
-	if got, want := real.Path("a/c/file"), RealPath("a/c/file"); got != want {
-		t.Errorf("%s, not %s", got, want)
+	for _, name := range []string{"a/c/file", "c/file", ".", "../x", ""} {
+		if got, want := real.Path(name), RealPath(name); got != want {
+			t.Errorf("%s: %s, not %s", name, got, want)
+		}
 	}
 }
