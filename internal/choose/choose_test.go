@@ -194,6 +194,7 @@ func TestRandomChoices(t *testing.T) {
 			return string(raw)
 		}
 		var indexes []int
+		c.Whole = random.IntN(2) == 0
 		scanned, err := c.Scan(t.Context(), source, func(p Place) error {
 			indexes = append(indexes, p.Index)
 			if read(p) != messages[p.Index].raw {
@@ -231,6 +232,48 @@ func TestRandomChoices(t *testing.T) {
 	}
 	if tails < 50 {
 		t.Errorf("%d choices were made from the end: the test does not test", tails)
+	}
+}
+
+// A number near the end is found in one pass if the whole chat is read anyway, and what is
+// chosen before it is handed out meanwhile.
+func TestFromTheEndInOnePass(t *testing.T) {
+	const messages = 60_000
+	var text strings.Builder
+	for i := range messages {
+		fmt.Fprintf(&text, "{\"mes\":\"%050d\"}\n", i)
+	}
+	for _, test := range []struct {
+		ranges string
+		first  int // of what is chosen
+		chosen int
+		passes int
+	}{
+		{"-1", messages - 1, 1, 1},
+		{"-4096..-4000", messages - 4096, 97, 1},
+		{"-4097", messages - 4097, 1, 2},
+		{"7..-3", 7, messages - 9, 1},
+		{"3,5..6,-2..", 3, 5, 1},
+		{"..-60000", 0, 1, 2},
+		{"59990..-2,-20..59985", 59980, 15, 1},
+	} {
+		ranges, err := ParseRanges(test.ranges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counting := &counter{Source: jsonl.Bytes([]byte(text.String()))}
+		source := Source{Source: jsonl.Source{R: counting, Size: counting.Size}, Workers: 1}
+		var got []int
+		scanned, err := (&Choice{Ranges: ranges, Whole: true}).Scan(t.Context(), source, func(p Place) error {
+			got = append(got, p.Index)
+			return nil
+		})
+		if err != nil || len(got) != test.chosen || got[0] != test.first || !slices.IsSorted(got) || scanned.Messages != messages {
+			t.Errorf("%s: %d chosen of %d, %v", test.ranges, len(got), scanned.Messages, err)
+		}
+		if passes := (counting.read + text.Len()/2) / text.Len(); passes != test.passes {
+			t.Errorf("%s: read %d times", test.ranges, passes)
+		}
 	}
 }
 

@@ -108,9 +108,31 @@ func (e *OutOfRangeError) Error() string {
 	return fmt.Sprintf("there is no message %d; the last one is %d", e.At, e.Messages-1)
 }
 
-// fromEnd reports whether some number counts from the end.
-func fromEnd(ranges []Range) bool {
-	return slices.ContainsFunc(ranges, func(r Range) bool { return r.From < 0 || r.To < 0 })
+// maxBack is how far from the end an index may count for its message to be found without
+// knowing how many there are: the places of so many are held meanwhile.
+const maxBack = 4096
+
+// fromEnd returns how far from the end the numbers count, 0 if none does.
+func fromEnd(ranges []Range) (back int) {
+	for _, r := range ranges {
+		back = max(back, -r.From, -r.To)
+	}
+	return back
+}
+
+// beforeBack returns what the ranges choose of the messages before the last ones, which are
+// those that some number counts from the end.
+func beforeBack(ranges []Range) (before []Range) {
+	for _, r := range ranges {
+		switch {
+		case r.From < 0: // it begins behind them
+		case r.To < 0:
+			before = append(before, From(r.From))
+		default:
+			before = append(before, r)
+		}
+	}
+	return before
 }
 
 // interval is a range of indexes, both ends inclusive.

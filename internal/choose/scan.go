@@ -21,21 +21,26 @@ type Beside[T any] struct {
 }
 
 // ScanBeside is [Choice.Scan] and reads something else of the same messages. If an index counts
-// from the end, they are counted first.
+// from the end, they are counted first, unless Whole is set and the index is near the end.
 func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Place) error, also Beside[T]) (Scanned, error) {
-	messages := -1
-	if fromEnd(c.Ranges) {
+	s := &scan{choice: c, each: each, bounded: bound(c.Ranges) >= 0}
+	ranges, messages := c.Ranges, -1
+	switch back := fromEnd(ranges); {
+	case back == 0:
+	case back <= maxBack && c.Whole: // all is read anyway
+		s.back = back
+		ranges = beforeBack(ranges)
+	default:
 		counted, err := src.count(ctx)
 		if err != nil {
 			return Scanned{}, err
 		}
 		messages = counted
 	}
-	wanted, err := resolve(c.Ranges, messages)
+	wanted, err := resolve(ranges, messages)
 	if err != nil {
 		return Scanned{}, err
 	}
-	s := &scan{choice: c, each: each, bounded: bound(c.Ranges) >= 0}
 	if len(c.Ranges) == 0 {
 		wanted = intervals{{0, open}}
 	}
@@ -45,6 +50,9 @@ func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Pla
 		limit = last + 1
 	}
 	if err := run(ctx, s, src, limit, also); err != nil {
+		return s.found, err
+	}
+	if err := s.decide(); err != nil {
 		return s.found, err
 	}
 	if s.found.Whole || limit >= 0 && s.found.Messages < limit {
@@ -112,10 +120,13 @@ type scan struct {
 	each    func(Place) error
 	walker  walker
 	bounded bool // some range has an end, which the chat must have
+	back    int  // how far from the end an index counts, if that is not known meanwhile
 	found   Scanned
-	last    []Place // a ring of the last messages, if only those are wanted
-	next    int     // the ring's oldest element
-	held    int     // how many messages were put into it
+
+	undecided []Place // of messages that are, or may be, among the last back ones
+	last      []Place // a ring of the last messages, if only those are wanted
+	next      int     // the ring's oldest element
+	held      int     // how many messages were put into it
 }
 
 func run[T any](ctx context.Context, s *scan, src Source, limit int, also Beside[T]) error {
@@ -128,21 +139,52 @@ func run[T any](ctx context.Context, s *scan, src Source, limit int, also Beside
 			s.found.Last = b.last.behind(base)
 		}
 		for _, p := range b.places {
-			p = p.behind(base)
-			if !s.walker.has(p.Index) || s.choice.Only != nil && !s.choice.Only(p.Index) {
-				continue
-			}
-			if err := s.take(p); err != nil {
+			if p = p.behind(base); s.back > 0 {
+				s.undecided = append(s.undecided, p)
+			} else if err := s.pass(p); err != nil {
 				return err
 			}
 		}
-		return nil
+		return s.release(s.found.Messages - s.back)
 	})
 	if errors.Is(err, errEnough) {
 		return nil
 	}
 	s.found.Whole = err == nil && limit < 0
 	return err
+}
+
+// release decides about undecided messages before an index.
+func (s *scan) release(before int) error {
+	n := 0
+	for ; n < len(s.undecided) && s.undecided[n].Index < before; n++ {
+		if err := s.pass(s.undecided[n]); err != nil {
+			return err
+		}
+	}
+	s.undecided = slices.Delete(s.undecided, 0, n)
+	return nil
+}
+
+// decide decides about the last messages, once their number is known.
+func (s *scan) decide() error {
+	if s.back == 0 {
+		return nil
+	}
+	wanted, err := resolve(s.choice.Ranges, s.found.Messages)
+	if err != nil {
+		return err
+	}
+	s.walker.rest = wanted
+	return s.release(open)
+}
+
+// pass handles a message that Filter chooses.
+func (s *scan) pass(p Place) error {
+	if !s.walker.has(p.Index) || s.choice.Only != nil && !s.choice.Only(p.Index) {
+		return nil
+	}
+	return s.take(p)
 }
 
 // take handles a message that Ranges, Filter and Only choose.
