@@ -3,6 +3,7 @@ package edit
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"stchat/internal/message"
@@ -44,7 +45,7 @@ func prepared(list []Substitution) []substituting {
 // replacement returns what takes the place of a match, raw, without quotes. It is not nil.
 func (s *substituting) replacement(text []byte, match []int) []byte {
 	with := rawjson.Quote(string(s.match.Expand(nil, []byte(s.with), text, match)))
-	return with[1 : len(with)-1]
+	return slices.Clip(with[1 : len(with)-1])
 }
 
 // everywhere makes substitutions in all swipes and in mes. The chosen swipe gets the new text of
@@ -113,7 +114,7 @@ func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
 		for _, match := range s.match.FindAllSubmatchIndex(part.text, -1) {
 			from := 1 + at + part.raw(match[0])
 			to := 1 + at + part.raw(match[1])
-			list = append(list, rawjson.Splice{At: int64(from), Len: int64(to - from), Data: s.replacement(part.text, match)})
+			list = appendSplice(list, raw, from, to, s.replacement(part.text, match))
 		}
 		for at += part.size; at < len(body); {
 			size, ok := unit(body[at:])
@@ -156,9 +157,28 @@ func (s *substituting) literals(raw []byte) (list []rawjson.Splice) {
 		if list == nil {
 			list = make([]rawjson.Splice, 0, 2*few) // room for the chosen swipe, too
 		}
-		list = append(list, rawjson.Splice{At: int64(at), Len: int64(len(s.prefix)), Data: s.literal})
+		list = appendSplice(list, raw, at, at+len(s.prefix), s.literal)
 		at += len(s.prefix)
 	}
+}
+
+// appendSplice appends the replacement of a part of a text. What is near to the one before becomes
+// part of it: there may be millions, and a splice takes more memory than the bytes between. data
+// must have no spare capacity.
+func appendSplice(list []rawjson.Splice, raw []byte, from, to int, data []byte) []rawjson.Splice {
+	const near, many = 64, 4 << 10 // bytes
+	if n := len(list); n > 0 {
+		last := &list[n-1]
+		if end := int(last.At + last.Len); from-end < near {
+			if len(last.Data) > many && len(last.Data)+near+len(data) > cap(last.Data) {
+				last.Data = slices.Grow(last.Data, len(raw)-end+near+len(data)) // more of the same follows
+			}
+			last.Data = append(append(last.Data, raw[end:from]...), data...)
+			last.Len = int64(to) - last.At
+			return list
+		}
+	}
+	return append(list, rawjson.Splice{At: int64(from), Len: int64(to - from), Data: data})
 }
 
 // rarest returns the index of the byte to search a text by. Rare bytes cause fewer false stops:
