@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 
@@ -54,14 +55,21 @@ func (s *sweep) edit(index int) (e Edit) {
 		}
 		return line, nil
 	}
-	if len(doings) == 1 {
-		e.Splices = func(line []byte) ([]rawjson.Splice, bool) {
-			d := doings[0]
+	e.Splices = func(line []byte) (list []rawjson.Splice, ok bool) {
+		edited := line
+		for _, d := range doings {
 			if d.read(s); d.edit.Splices == nil {
 				return nil, false
 			}
-			return d.edit.Splices(line)
+			if list, ok = d.edit.Splices(edited); !ok || len(doings) == 1 {
+				return list, ok
+			}
+			edited = rawjson.Splices(edited, list)
 		}
+		if bytes.Equal(line, edited) {
+			return nil, true
+		}
+		return []rawjson.Splice{changeOf(line, edited)}, true
 	}
 	return e
 }
