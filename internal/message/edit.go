@@ -86,15 +86,15 @@ func (t Texts) Changes(line, text []byte) (list []rawjson.Splice) {
 // raw value, in mes and in the chosen swipe, in the order of their places. It may reuse the
 // memory of changes.
 func (t Texts) Edits(line []byte, changes []rawjson.Splice) []rawjson.Splice {
-	old := t.Text(line)
-	if t.swipe.End == 0 || len(changes) == 0 || !bytes.Equal(line[t.swipe.At:t.swipe.End], old) {
-		return t.Changes(line, rawjson.Splices(old, changes))
-	}
-	n := len(changes)
-	changes = append(changes, changes...)
+	old, n := t.Text(line), len(changes)
 	first, second := t.mes.At, t.swipe.At
-	if first > second {
-		first, second = second, first
+	switch {
+	case t.swipe.End == 0:
+	case !bytes.Equal(line[t.swipe.At:t.swipe.End], old):
+		return t.Changes(line, rawjson.Splices(old, changes))
+	default:
+		changes = append(changes, changes...)
+		first, second = min(first, second), max(first, second)
 	}
 	for i := range changes {
 		if i < n {
