@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"time"
@@ -18,7 +20,6 @@ import (
 type Operations struct {
 	name      string // of the list, for messages
 	src       jsonl.Source
-	text      []byte // all of src, if that is small
 	add       targets
 	remove    targets
 	edit      targets // set, hide, unhide, swipe
@@ -40,9 +41,6 @@ type target struct {
 const toEnd = math.MaxInt32
 
 type targets []target
-
-// keptText is how many bytes of operations are kept in memory.
-const keptText = 8 << 20
 
 // ReadOperations reads one JSON object per line. The error of a bad operation names its line in
 // the list, which is called name; most wrap [ErrOperation].
@@ -72,9 +70,6 @@ func ReadOperations(ctx context.Context, name string, src jsonl.Source) (*Operat
 			all.join(&b.Operations)
 			return nil
 		}, func(b *batch) { *b = batch{Operations: b.emptied()} })
-	if err == nil && src.Size <= keptText {
-		all.text, err = src.Section(0, src.Size)
-	}
 	return all, err
 }
 
@@ -172,14 +167,14 @@ func (l *Operations) into(list targets, op int, ranges []choose.Range) targets {
 
 // at reads the operation that begins at an offset.
 func (l *Operations) at(op int) (operation, error) {
-	if l.text != nil {
-		line, _, _ := bytes.Cut(l.text[op:], []byte{'\n'})
-		return parseOperation(line)
-	}
-	for n := int64(512); ; n *= 8 {
+	for n := int64(128); ; n *= 8 {
 		n = min(n, l.src.Size-int64(op))
-		part, err := l.src.Section(int64(op), n)
-		if err != nil {
+		part := make([]byte, n)
+		switch got, err := l.src.R.ReadAt(part, int64(op)); {
+		case got == len(part):
+		case errors.Is(err, io.EOF):
+			return operation{}, jsonl.ErrChanged
+		default:
 			return operation{}, err
 		}
 		line, _, ended := bytes.Cut(part, []byte{'\n'})
