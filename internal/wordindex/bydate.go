@@ -36,15 +36,20 @@ func (m *Matches) countTexts(ctx context.Context) (list string, err error) {
 	if err := m.x.get(ctx, metaTexts, &m.all); err != nil {
 		return "", err
 	}
-	n, err := m.x.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? AND rowid <= ? LIMIT ?)", match, m.all/part, MostExact/part+1)
+	n, err := m.x.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? AND rowid <= ? LIMIT ?)", match, m.all/part, MostExact+1)
 	if err != nil {
 		return "", err
 	}
-	columns := "count(*), ''"
-	if n <= MostExact/part {
-		columns = "count(*), coalesce(group_concat(rowid, ' '), '')"
+	if n > MostExact {
+		m.Texts = int(n)
+		return "", nil
 	}
-	err = m.x.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)", match, MostExact+1).Scan(&m.Texts, &list)
+	if n > MostExact/part {
+		rest, err := m.x.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? AND rowid > ? LIMIT ?)", match, m.all/part, MostExact+1-n)
+		m.Texts = int(n + rest)
+		return "", err
+	}
+	err = m.x.conn.QueryRowContext(ctx, "SELECT count(*), coalesce(group_concat(rowid, ' '), '') FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)", match, MostExact+1).Scan(&m.Texts, &list)
 	return list, err
 }
 
@@ -52,7 +57,7 @@ func (m *Matches) countTexts(ctx context.Context) (list string, err error) {
 // does not look up and sort all places, but goes through the places of all texts by date,
 // until enough are found. If that takes too long, since the texts are old, it is given up.
 func (m *Matches) byDate(ctx context.Context, list string) error {
-	if m.Texts*m.Texts <= 200*m.all { // looking up a place takes ten times as long as reading the next
+	if n := int64(m.Texts); n*n <= 200*m.all { // looking up a place takes ten times as long as reading the next
 		return m.ask(ctx, byDate)
 	}
 	if list == "" {

@@ -16,7 +16,7 @@ type Matches struct {
 
 	x      *Index
 	want   *Want
-	all    int       // texts in the index
+	all    int64     // texts in the index
 	rows   *sql.Rows // text and date of each place; nil where texts are ranked
 	among  numbers   // the texts that match, if rows has the places of all
 	left   int       // how many of these rows to read before asking otherwise
