@@ -21,10 +21,14 @@ func TestFindMany(t *testing.T) {
 		t.Skip("takes a while")
 	}
 	s, add := newStore(t)
-	lines := make([]string, wordindex.MostExact+7)
+	lines := make([]string, wordindex.MostExact+100)
 	for i := range lines {
 		role := i == 3 || i == len(lines)-3
-		lines[i] = fmt.Sprintf(`{"mes":"lamp %d","is_user":%t,"send_date":"%d-01-01T00:00:00Z"}`, i, role, 2000+i%7)
+		early := "" // more in the first texts than there would be if as many had it all along
+		if i < 5000 {
+			early = " early"
+		}
+		lines[i] = fmt.Sprintf(`{"mes":"lamp %d`+early+`","is_user":%t,"send_date":"%d-01-01T00:00:00Z"}`, i, role, 2000+i%7)
 	}
 	lines[4] = `{"mes":"lamp 4"}`
 	add("A", lines...)
@@ -40,9 +44,11 @@ func TestFindMany(t *testing.T) {
 		texts  int
 		first  []int64
 	}{
-		{"lamp", wordindex.Want{}, false, len(lines), []int64{50007, 50006, 50005}},
-		{"lamp", wordindex.Want{Roles: []message.Who{message.User}}, false, 2, []int64{50005, 4}},
+		{"lamp", wordindex.Want{}, false, len(lines), []int64{50100, 50099, 50098}},
+		{"lamp", wordindex.Want{Roles: []message.Who{message.User}}, false, 2, []int64{50098, 4}},
 		{"lamp 3 OR 4 OR 5 OR 6", wordindex.Want{}, true, 4, []int64{7, 6, 4, 5}},
+		{"early", wordindex.Want{Roles: []message.Who{message.User}}, true, 1, []int64{4}},
+		{"early", wordindex.Want{}, true, 4999, nil},
 		{"lamp 3 OR 4 OR 5 OR 6", wordindex.Want{Rank: true}, false, 4, nil},
 	}
 	for _, tt := range tests {
