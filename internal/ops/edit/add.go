@@ -42,7 +42,7 @@ var (
 // is_system and send_date are added if missing.
 func Add(ctx context.Context, opt AddOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		cast, err := castOf(ctx, o)
+		cast, err := castFor(ctx, o, opt.At)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stchat/internal/choose"
+	"stchat/internal/follow"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
@@ -26,43 +27,65 @@ type cast struct {
 // said is what one batch of lines adds to a cast.
 type said struct {
 	cast
-	lines int
-	place choose.Place // of the last line
+	facts []follow.Fact
+}
+
+// castKeys returns the keys of a message that say who speaks.
+func castKeys() []string {
+	return append([]string{"name", "is_user", "is_system", "extra"}, avatarKeys()...)
 }
 
 // castOf reads a chat and returns who has spoken. It also counts the messages.
-func castOf(ctx context.Context, o *open) (*cast, error) {
+func castOf(ctx context.Context, o *open) (*cast, error) { return castFor(ctx, o, nil) }
+
+// castFor is castOf before messages are inserted at a place as in [AddOptions], unless it is
+// nil: then it also reads what state may refer to, and locates the message before that place,
+// so that the chat is read once.
+func castFor(ctx context.Context, o *open, at *int) (*cast, error) {
 	c := &cast{last: map[message.Who][]byte{}, faces: map[string]map[string]string{}}
 	if o.chat.Kind == userdir.Solo {
 		c.owner = o.chat.Owner
 	}
-	scanned := choose.Scanned{Whole: true}
-	keys := jsonl.NewKeys("name", "is_user", "is_system", "force_avatar", "original_avatar", "extra")
-	err := jsonl.Map(ctx, o.sparing().Source, jsonl.MapOptions{From: o.chat.Body, Line: o.chat.BodyLine, Limit: -1, Keys: keys},
-		func(l *jsonl.Line, batch *said) {
-			if l.Damage == nil {
-				batch.take(l, o.chat.Kind == userdir.Group)
+	choice := choose.Choice{Whole: true, Only: func(int) bool { return false }}
+	const near = 4096 // places that are held to find one that counts from the end
+	switch {
+	case at == nil:
+	case *at >= 0:
+		choice.Only = func(index int) bool { return index == *at-1 }
+	case *at >= -near:
+		choice.Only, choice.Last = nil, 1-*at
+	}
+	own := len(castKeys())
+	reader, facts := follow.NewReader(o.chat.Metadata(), o.hasLog()), follow.NewFacts()
+	scanned, err := choose.ScanBeside(ctx, &choice, o.sparing(), func(place choose.Place) error {
+		if o.anchor.Len == 0 {
+			o.anchor = place
+		}
+		return nil
+	}, choose.Beside[said]{
+		Keys: append(castKeys(), follow.Keys()...),
+		Read: func(l *jsonl.Line, keys []int, batch *said) {
+			batch.take(l, keys, o.chat.Kind == userdir.Group)
+			if at != nil {
+				batch.facts = append(batch.facts, reader.Read(l, keys[own:]))
 			}
 		},
-		func(batch *said, base jsonl.Base, damage jsonl.Damages) error {
-			scanned.Damage.Append(damage)
-			if scanned.Messages = base.Index + batch.lines; batch.lines > 0 {
-				scanned.Last = batch.place
-				scanned.Last.Index += base.Index
-			}
+		Fold: func(batch *said) {
 			for who, name := range batch.last {
 				if len(name) > 0 {
 					c.last[who] = bytes.Clone(name)
 				}
 			}
 			maps.Copy(c.faces, batch.faces)
-			return nil
-		}, (*said).reset)
-	if err != nil {
-		return nil, o.errorf("%w", err)
-	}
-	if err := o.whole(&scanned); err != nil {
+			facts.Add(reader, batch.facts)
+		},
+		Reset: (*said).reset,
+	})
+	if err := o.scanned(&scanned, err); err != nil {
 		return nil, err
+	}
+	if at != nil {
+		o.facts = facts
 	}
 	line, err := o.chat.Source.Section(o.last.Off, o.last.Len)
 	if err != nil {
@@ -73,17 +96,15 @@ func castOf(ctx context.Context, o *open) (*cast, error) {
 	return c, nil
 }
 
-// take records who speaks in a line.
-func (s *said) take(l *jsonl.Line, group bool) {
-	s.lines++
-	s.place = choose.Place{Index: l.Index, Off: l.Off, Len: int64(len(l.Raw))}
+// take records who speaks in a line; keys are the numbers of castKeys in it.
+func (s *said) take(l *jsonl.Line, keys []int, group bool) {
 	if s.last == nil {
 		s.last, s.faces = map[message.Who][]byte{}, map[string]map[string]string{}
 	}
-	raw, _ := l.Value(0)
-	user, _ := l.Value(1)
-	system, _ := l.Value(2)
-	extra, _ := l.Value(5)
+	raw, _ := l.Value(keys[0])
+	user, _ := l.Value(keys[1])
+	system, _ := l.Value(keys[2])
+	extra, _ := l.Value(keys[3])
 	kind, _ := rawjson.Lookup(extra, "type")
 	if rawjson.KindOf(raw) == rawjson.String && string(raw) != `""` && !isOwnRole(kind) {
 		who := message.Role(user, system)
@@ -94,7 +115,7 @@ func (s *said) take(l *jsonl.Line, group bool) {
 	}
 	faces := map[string]string{}
 	for k, key := range avatarKeys() {
-		if raw, ok := l.Value(3 + k); ok {
+		if raw, ok := l.Value(keys[4+k]); ok {
 			faces[key] = string(raw)
 		}
 	}
@@ -112,7 +133,8 @@ func isOwnRole(kind []byte) bool {
 
 // reset clears s but keeps its memory.
 func (s *said) reset() {
-	s.lines = 0
+	clear(s.facts)
+	s.facts = s.facts[:0]
 	for who := range s.last {
 		s.last[who] = s.last[who][:0]
 	}

@@ -206,7 +206,11 @@ func (d *drafting) comeAndGo(ctx context.Context, change *follow.Change) error {
 			ranges = append(ranges, choose.Range{From: a.At - 1, To: a.At - 1})
 		}
 	}
-	if len(ranges) == 0 {
+	switch anchor := d.open.anchor; {
+	case len(ranges) == 0:
+		return nil
+	case len(ranges) == 1 && anchor.Len > 0 && anchor.Index == ranges[0].From:
+		d.anchors = append(d.anchors, anchor)
 		return nil
 	}
 	return d.open.choose(ctx, choose.Choice{Ranges: ranges}, func(at choose.Place) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
@@ -27,8 +26,7 @@ type floors struct {
 // follow adjusts the logs to messages and swipes that are added and deleted. swiped holds the
 // newly chosen swipe of each message where it changes.
 func (l floors) follow(ctx context.Context, plan *Plan, change *follow.Change, swiped map[int]int) error {
-	hasLog := slices.ContainsFunc(l.open.sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog })
-	if l.open.opt.NoFollow || !hasLog || len(change.Gone)+len(change.Inserted)+len(swiped)+len(plan.swipesGone) == 0 {
+	if l.open.opt.NoFollow || !l.open.hasLog() || len(change.Gone)+len(change.Inserted)+len(swiped)+len(plan.swipesGone) == 0 {
 		return nil
 	}
 	before, err := l.open.swipes(ctx)

@@ -39,7 +39,8 @@ type open struct {
 	sidecars []luker.Sidecar // Luker's other sidecars, which hold state of extensions
 	messages int             // -1: not counted yet
 	last     choose.Place    // the last message, once they are counted; its Len is 0 if there is none
-	facts    *follow.Facts   // of all messages, if a survey read them
+	facts    *follow.Facts   // of all messages, if they were read with something else
+	anchor   choose.Place    // the message that others are inserted after, if it was found already
 }
 
 // openChat opens a chat, and refuses one that must not be edited (CONTENT.md 1.3).
@@ -118,8 +119,7 @@ func (o *open) choose(ctx context.Context, c choose.Choice, each func(choose.Pla
 // so that the chat is read once where messages move.
 func (o *open) survey(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
 	c.Whole = true
-	hasLog := slices.ContainsFunc(o.sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog })
-	reader := follow.NewReader(o.chat.Metadata(), hasLog)
+	reader := follow.NewReader(o.chat.Metadata(), o.hasLog())
 	facts := follow.NewFacts()
 	scanned, err := choose.ScanBeside(ctx, &c, o.source(), each, choose.Beside[[]follow.Fact]{
 		Keys: follow.Keys(),
@@ -134,6 +134,11 @@ func (o *open) survey(ctx context.Context, c choose.Choice, each func(choose.Pla
 		o.facts = facts
 	}
 	return o.scanned(&scanned, err)
+}
+
+// hasLog reports whether Luker keeps a floor log of the chat.
+func (o *open) hasLog() bool {
+	return slices.ContainsFunc(o.sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog })
 }
 
 // scanned records what a scan found, and returns why the chat cannot be edited after it.

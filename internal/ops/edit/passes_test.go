@@ -46,6 +46,14 @@ func TestReadsOnceWritesOnce(t *testing.T) {
 		{"delete", func() []*edit.Result {
 			return edit.Delete(t.Context(), edit.DeleteOptions{Options: options(path), Choice: some})
 		}},
+		{"add --at", func() []*edit.Result {
+			at := 1500
+			return edit.Add(t.Context(), edit.AddOptions{Options: options(path), Role: edit.RoleUser, Text: "x", At: &at})
+		}},
+		{"add --at, from the end", func() []*edit.Result {
+			at := -1
+			return edit.Add(t.Context(), edit.AddOptions{Options: options(path), Role: edit.RoleUser, Text: "x", At: &at})
+		}},
 	} {
 		before := readSoFar(t)
 		for _, result := range test.edit() {
