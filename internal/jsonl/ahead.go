@@ -19,9 +19,9 @@ type chunk struct {
 	err  error
 }
 
-// aheadBlocks is how many blocks there are at most: one in use, one being read. Reading is much
-// faster than writing, so a third would only take memory.
-const aheadBlocks = 2
+// aheadBlocks is how many blocks there are at most: one in use, one waiting, one being read. With
+// two, writing waited for the other goroutine to wake up.
+const aheadBlocks = 3
 
 // readAhead begins to read a source. A source of one block is read at once.
 func readAhead(ctx context.Context, src Source) *ahead {
