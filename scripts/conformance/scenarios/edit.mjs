@@ -153,4 +153,31 @@ const greeting = {
     },
 };
 
-export const edit = [edits, greeting];
+/** A swipe is deleted where swipe_info is missing: the page fills it in first, so that each swipe has its own extra. */
+const short = {
+    id: 'edit-short',
+    title: 'page: deleteSwipe without swipe_info, same file',
+    skip: edits.skip,
+    prepare(t) {
+        const date = '2026-01-02T03:00:06.000Z';
+        const messages = [
+            { name: 'short', is_user: false, is_system: false, send_date: date, mes: 'Hello.', extra: {}, swipe_id: 0, swipes: ['Hello.'], swipe_info: [{ send_date: date, extra: {} }] },
+            { name: 'Ana', is_user: true, is_system: false, send_date: date, mes: 'Hi.', extra: {} },
+            { name: 'short', is_user: false, is_system: false, send_date: date, mes: 'two', extra: { model: 'm' }, swipe_id: 1, swipes: ['one', 'two', 'three'] },
+        ];
+        const source = t.data.solo('short', { messages, meta: { tainted: true } });
+        return { source, replica: replicate(t, source) };
+    },
+    async run(t, { source, replica }) {
+        // Before the page has seen the file.
+        t.stchat({ changes: [replica.file], says: [reload] }, 'message', 'swipe', replica.file, '-a', '2', '--delete', '2');
+        await open(t, source, source.chat);
+        await inScript('deleteSwipe', 1, 2)(t);
+        await savePage(t);
+        await quiet(source.file);
+        const [mine, theirs] = [replica.file, source.file].map((file) => fs.readFileSync(file, 'utf8').split('\n').slice(1));
+        assert.deepEqual(mine, theirs);
+    },
+};
+
+export const edit = [edits, greeting, short];
