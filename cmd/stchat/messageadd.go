@@ -36,7 +36,7 @@ func newMessageAddCmd(a *app) *cobra.Command {
 	return a.command(&messageAddOptions{}, &cobra.Command{
 		Use:     "add CHAT [FILE]",
 		Short:   "Add messages",
-		Long:    messageAddDoc + exitStatus("the chat is not as --expect-… says"),
+		Long:    messageAddDoc + exitStatus("--expect-… fails"),
 		Example: messageAddExample,
 		Args:    cobra.RangeArgs(1, 2),
 	})

@@ -37,7 +37,7 @@ func newMessageApplyCmd(a *app) *cobra.Command {
 	return a.command(&messageApplyOptions{}, &cobra.Command{
 		Use:     "apply CHAT OPS",
 		Short:   "Make many edits of one chat together",
-		Long:    messageApplyDoc + exitStatus("a test does not hold"),
+		Long:    messageApplyDoc + exitStatus("a test or --expect-… fails"),
 		Example: "  stchat message apply chat.jsonl ops.jsonl\n  echo '{\"op\":\"delete\",\"at\":[3,\"7..9\"]}' | stchat message apply chat.jsonl -",
 		Args:    cobra.ExactArgs(2),
 	})

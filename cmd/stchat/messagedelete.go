@@ -26,7 +26,7 @@ func newMessageDeleteCmd(a *app) *cobra.Command {
 	return a.command(&messageDeleteOptions{}, &cobra.Command{
 		Use:     "delete CHAT...",
 		Short:   "Delete messages",
-		Long:    messageDeleteDoc + exitStatus("no message was chosen"),
+		Long:    messageDeleteDoc + exitStatus("no message was chosen, or --expect-… fails"),
 		Example: messageDeleteExample,
 	})
 }
@@ -40,7 +40,7 @@ type messageDeleteOptions struct {
 
 func (o *messageDeleteOptions) addFlags(fs *pflag.FlagSet) {
 	o.choiceFlags.addFlags(fs)
-	fs.BoolVar(&o.toolCalls, "tool-calls", false, "also delete the tool calls straight before a reply that goes")
+	fs.BoolVar(&o.toolCalls, "tool-calls", false, "also delete the tool calls directly before a deleted reply")
 	fs.Var(filled{&o.save, "save"}, "save", "write the deleted lines to this new `FILE`")
 	o.addManyFlags(fs, "delete all messages of a chat; go on where pending work of an extension refers to messages that move")
 }

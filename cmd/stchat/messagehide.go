@@ -28,7 +28,7 @@ func newHideCmd(a *app, name, short, doc string, hide bool) *cobra.Command {
 	return a.command(&messageHideOptions{hide: hide}, &cobra.Command{
 		Use:     name + " CHAT...",
 		Short:   short,
-		Long:    doc + exitStatus("no message was chosen"),
+		Long:    doc + exitStatus("no message was chosen, or --expect-… fails"),
 		Example: "  stchat message " + name + " chat.jsonl -a 0..19",
 	})
 }

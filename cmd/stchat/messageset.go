@@ -31,7 +31,7 @@ func newMessageSetCmd(a *app) *cobra.Command {
 	return a.command(&messageSetOptions{}, &cobra.Command{
 		Use:     "set CHAT...",
 		Short:   "Change messages",
-		Long:    messageSetDoc + exitStatus("no message was chosen, or a test does not hold"),
+		Long:    messageSetDoc + exitStatus("no message was chosen, or a test or --expect-… fails"),
 		Example: messageSetExample,
 	})
 }

@@ -26,7 +26,7 @@ func newMessageSwipeCmd(a *app) *cobra.Command {
 	return a.command(&messageSwipeOptions{}, &cobra.Command{
 		Use:     "swipe CHAT",
 		Short:   "Choose, add or delete a swipe",
-		Long:    messageSwipeDoc + exitStatus("no message was chosen"),
+		Long:    messageSwipeDoc + exitStatus("no message was chosen, or --expect-… fails"),
 		Example: "  stchat message swipe chat.jsonl -a -1 --choose 2\n  stchat message swipe chat.jsonl -a 12 --add \"Not tonight.\"\n  stchat message swipe chat.jsonl -a 12 --choose 1 --as-branch -n \"other answer\"",
 		Args:    cobra.RangeArgs(1, 2),
 	})

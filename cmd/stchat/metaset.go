@@ -37,7 +37,7 @@ func newMetaSetCmd(a *app) *cobra.Command {
 	return a.command(&metaSetOptions{}, &cobra.Command{
 		Use:     "set PATH...",
 		Short:   "Change metadata",
-		Long:    metaSetDoc + exitStatus("no chat meets --where, or a test does not hold"),
+		Long:    metaSetDoc + exitStatus("no chat meets --where, or a test or --expect-… fails"),
 		Example: metaSetExample,
 	})
 }

@@ -175,11 +175,11 @@ func (w *walk) lose(i int, f *Fact) {
 		}
 	}
 	if f.marks.has(scene) {
-		lost(fmt.Sprintf("message %d ends a scene of Auto-Recap, and goes", i))
+		lost(fmt.Sprintf("message %d, which ends a scene of Auto-Recap, is deleted", i))
 	} else if f.marks.has(recap) {
-		lost(fmt.Sprintf("the scene recap on message %d goes with it", i))
+		lost(fmt.Sprintf("the scene recap on message %d is deleted with it", i))
 	}
 	if f.marks.has(memory) {
-		lost(fmt.Sprintf("the summary on message %d (extra.memory) goes with it", i))
+		lost(fmt.Sprintf("the summary on message %d (extra.memory) is deleted with it", i))
 	}
 }

@@ -188,7 +188,7 @@ func (r *Result) state(changes []isolate.Change) {
 func (r *Result) lost(state *follow.State) {
 	for _, l := range state.Lost() {
 		r.Doc.LostLinks = append(r.Doc.LostLinks, l)
-		r.Warn("%s: the link to the %s %q goes with message %d", r.Doc.Path, l.Kind, l.Name, l.At)
+		r.Warn("%s: the link to the %s %q is deleted with message %d", r.Doc.Path, l.Kind, l.Name, l.At)
 	}
 	for _, text := range state.Warnings() {
 		r.Warn("%s: %s", r.Doc.Path, text)

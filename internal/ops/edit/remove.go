@@ -21,7 +21,7 @@ type DeleteOptions struct {
 }
 
 // ErrAll means that all messages of a chat would be deleted.
-var ErrAll = errors.New("all messages would go")
+var ErrAll = errors.New("all messages would be deleted")
 
 // Delete deletes the chosen messages.
 func Delete(ctx context.Context, opt DeleteOptions) []*Result {
