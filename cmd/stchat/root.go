@@ -137,9 +137,7 @@ type verb interface {
 // command makes cmd do what v does. By default cmd takes any arguments, and the shell
 // completes them with chats.
 func (a *app) command(v verb, cmd *cobra.Command) *cobra.Command {
-	if cmd.Args == nil {
-		cmd.Args = cobra.ArbitraryArgs
-	}
+	cmd.Args = operands(cmd)
 	if cmd.ValidArgsFunction == nil {
 		cmd.ValidArgsFunction = completeChats
 	}
@@ -148,6 +146,23 @@ func (a *app) command(v verb, cmd *cobra.Command) *cobra.Command {
 	}
 	v.addFlags(cmd.Flags())
 	return cmd
+}
+
+// operands returns the check of a command's arguments, with an error that says what they are
+// instead of how many.
+func operands(cmd *cobra.Command) cobra.PositionalArgs {
+	count := cmd.Args
+	if count == nil {
+		return cobra.ArbitraryArgs
+	}
+	return func(cmd *cobra.Command, args []string) error {
+		if count(cmd, args) == nil {
+			return nil
+		}
+		_, names, _ := strings.Cut(cmd.Use, " ")
+		example, _, _ := strings.Cut(cmd.Example, "\n")
+		return usagef("%s takes %s, e.g. `%s`", cmd.Name(), names, strings.TrimSpace(example))
+	}
 }
 
 // group makes cmd the parent of commands, which does nothing by itself.
