@@ -128,7 +128,7 @@ func TestCheckFindsNothingNew(t *testing.T) {
 				did = append(did, fmt.Sprintf("hide %v %v", hide, some.Ranges))
 				results = edit.Hide(t.Context(), edit.HideOptions{Options: options(path), Choice: some, Hide: hide})
 			}
-			if err := results[0].Err; err != nil && !strings.Contains(err.Error(), "all messages would go") {
+			if err := results[0].Err; err != nil && !strings.Contains(err.Error(), "all messages would be deleted") {
 				t.Fatal(err)
 			}
 		}

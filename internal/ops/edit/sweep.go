@@ -46,10 +46,11 @@ func (s *sweep) edit(index int) (e Edit) {
 	doings := s.at(index)
 	e.Line = func(line []byte) (_ []byte, err error) {
 		for _, d := range doings {
-			if d.read(s); d.err != nil {
-				return nil, d.err
+			edit, err := d.read(s, len(doings) == 1)
+			if err != nil {
+				return nil, err
 			}
-			if line, err = d.edit.Line(line); err != nil {
+			if line, err = edit.Line(line); err != nil {
 				return nil, s.list.errorf(d.op, "%w", err)
 			}
 		}
@@ -58,10 +59,11 @@ func (s *sweep) edit(index int) (e Edit) {
 	e.Splices = func(line []byte) (list []rawjson.Splice, ok bool) {
 		edited := line
 		for _, d := range doings {
-			if d.read(s); d.edit.Splices == nil {
+			edit, err := d.read(s, len(doings) == 1)
+			if err != nil || edit.Splices == nil {
 				return nil, false
 			}
-			if list, ok = d.edit.Splices(edited); !ok || len(doings) == 1 {
+			if list, ok = edit.Splices(edited); !ok || len(doings) == 1 {
 				return list, ok
 			}
 			edited = rawjson.Splices(edited, list)
@@ -74,12 +76,21 @@ func (s *sweep) edit(index int) (e Edit) {
 	return e
 }
 
-// read reads the operation, unless that is done.
-func (d *doing) read(s *sweep) {
-	d.once.Do(func() {
-		var o operation
-		if o, d.err = s.list.at(d.op); d.err == nil {
-			d.edit, d.err = o.edit(s.opt, s.greeting)
-		}
-	})
+// read returns the edit of the operation. It is kept if the operation is on several messages, or
+// alone on one: of those that meet on one message there may be a million.
+func (d *doing) read(s *sweep, alone bool) (Edit, error) {
+	if d.from == d.to && !alone {
+		return s.read(d.op)
+	}
+	d.once.Do(func() { d.edit, d.err = s.read(d.op) })
+	return d.edit, d.err
+}
+
+// read reads the operation that begins at an offset.
+func (s *sweep) read(op int) (Edit, error) {
+	o, err := s.list.at(op)
+	if err != nil {
+		return Edit{}, err
+	}
+	return o.edit(s.opt, s.greeting)
 }
