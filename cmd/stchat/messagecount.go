@@ -21,7 +21,7 @@ func newMessageCountCmd(a *app) *cobra.Command {
 	return a.command(&messageCountOptions{}, &cobra.Command{
 		Use:     "count CHAT...",
 		Short:   "Count messages",
-		Long:    messageCountDoc + exitStatus(""),
+		Long:    messageCountDoc + exitStatus("messages were asked for that no chat has"),
 		Example: "  stchat message count chat.jsonl\n  stchat message count chats/Mira/*.jsonl --role user --since 2026-03-01",
 	})
 }
@@ -41,10 +41,11 @@ func (o *messageCountOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet,
 		return err
 	}
 	c := a.console()
-	failed := false
+	failed, chosen := false, 0
 	for _, path := range paths {
 		opt.Path = path
 		n, skipped, err := look.CountMessages(ctx, opt)
+		chosen += n
 		c.leftOut(path, skipped, o.skipDamaged)
 		switch {
 		case ctx.Err() != nil:
@@ -63,5 +64,5 @@ func (o *messageCountOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet,
 			return err
 		}
 	}
-	return outcome(failed, false)
+	return outcome(failed, chosen == 0 && !opt.Choice.All() && len(paths) > 0)
 }
