@@ -116,8 +116,9 @@ func (w *rewriter) edit(e *Edit) error {
 // at the source's end counts as one, too.
 func (w *rewriter) lineEnd() (string, error) {
 	var room [2]byte
-	n, err := copy(room[:], w.window), error(nil)
+	n := copy(room[:], w.window)
 	if n < len(room) && w.at+int64(n) < w.src.Size { // the window may end between CR and LF
+		var err error
 		if n, err = w.src.readAt(room[:], w.at); err != nil {
 			return "", err
 		}

@@ -47,7 +47,9 @@ func TestFindByDate(t *testing.T) {
 	defer x.Close()
 	for _, word := range []string{"lamp", "kettle", "kettle -7*", "7"} {
 		for _, want := range []wordindex.Want{
-			{}, {Swipes: true}, {Roles: []message.Who{message.User}},
+			{},
+			{Swipes: true},
+			{Roles: []message.Who{message.User}},
 			{Since: time.Date(2020, 6, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)},
 		} {
 			t.Run(fmt.Sprintf("%s %v %v %v", word, want.Roles, want.Swipes, want.Since.Year()), func(t *testing.T) { checkOrder(t, x, word, want) })
