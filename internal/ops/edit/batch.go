@@ -109,7 +109,11 @@ func (b *batch) find(ctx context.Context) error {
 		return gone || named
 	}
 	b.plan.Delete = make([]choose.Place, 0, b.room(l.remove.size()))
-	err := b.open.chooseAndCount(ctx, choose.Choice{Only: only}, func(at choose.Place) error {
+	scan := b.open.chooseAndCount
+	if len(l.add)+len(l.remove) > 0 { // state has to follow
+		scan = b.open.survey
+	}
+	err := scan(ctx, choose.Choice{Only: only}, func(at choose.Place) error {
 		if gone {
 			b.plan.Delete = append(b.plan.Delete, at)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"stchat/internal/choose"
+	"stchat/internal/jsonl"
 	"stchat/internal/ops/edit"
 )
 
@@ -49,6 +50,13 @@ func TestReadsOnceWritesOnce(t *testing.T) {
 		{"add --at", func() []*edit.Result {
 			at := 1500
 			return edit.Add(t.Context(), edit.AddOptions{Options: options(path), Role: edit.RoleUser, Text: "x", At: &at})
+		}},
+		{"apply", func() []*edit.Result {
+			list, err := edit.ReadOperations(t.Context(), "ops", jsonl.Bytes([]byte(`{"op":"delete","at":"5..9"}`+"\n"+`{"op":"hide","at":20}`)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return edit.Apply(t.Context(), edit.BatchOptions{Options: options(path), Operations: list})
 		}},
 		{"add --at, from the end", func() []*edit.Result {
 			at := -1
