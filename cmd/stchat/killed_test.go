@@ -54,6 +54,62 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestKilledGroup makes of a call for three chats one that was killed as it had made them, and
+// writes one of them: undo with its ID refuses, and with --force takes back nothing of the other
+// two, which are recorded; undo of that takes them back.
+func TestKilledGroup(t *testing.T) {
+	dir := t.TempDir()
+	chat := func(name string) string { return filepath.Join(dir, "chats", "Mira", name+".jsonl") }
+	if err := os.MkdirAll(filepath.Dir(chat("A")), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"A", "B", "C"} {
+		if err := os.WriteFile(chat(name), []byte("{\"chat_metadata\":{}}\n{\"mes\":\"0\"}\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call := func(code int, args ...string) string {
+		t.Helper()
+		cmd := exec.Command("stchat", args...)
+		cmd.Dir = dir
+		out, _ := cmd.CombinedOutput() // its exit code tells
+		if cmd.ProcessState.ExitCode() != code {
+			t.Fatalf("stchat %s: exit %d\n%s", strings.Join(args, " "), cmd.ProcessState.ExitCode(), out)
+		}
+		return string(out)
+	}
+	old := contents(t, dir)
+	call(0, "meta", "set", "chats", "--set", "note_depth=4")
+	want := contents(t, dir)
+	done, err := filepath.Glob(filepath.Join(dir, ".stchat", "*.done"))
+	if err != nil || len(done) != 1 {
+		t.Fatalf("%q, %v", done, err)
+	}
+	id := strings.TrimSuffix(filepath.Base(done[0]), ".done")
+	if err := os.Rename(done[0], strings.TrimSuffix(done[0], "done")+"journal"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(chat("B"), []byte("somebody's\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want["chats/Mira/B.jsonl"], old["chats/Mira/B.jsonl"] = "somebody's\n", "somebody's\n"
+	out := call(2, "undo", id, "--data", ".")
+	for _, text := range []string{"A.jsonl, ", "C.jsonl; the change is now completed", "somebody has changed " + chat("B") + "; 'stchat undo --force " + id + "'"} {
+		if !strings.Contains(out, text) {
+			t.Errorf("it does not say %q:\n%s", text, out)
+		}
+	}
+	call(0, "undo", "--force", id, "--data", ".")
+	if diff := cmp.Diff(want, contents(t, dir)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	call(2, "undo", id, "--data", ".")
+	call(0, "undo", "--force", id, "--data", ".")
+	if diff := cmp.Diff(old, contents(t, dir)); diff != "" {
+		t.Errorf("undone (-want +got)\n%s", diff)
+	}
+}
+
 // contents reads all files below dir but those that stchat keeps for itself.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()

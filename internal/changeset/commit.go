@@ -24,9 +24,9 @@ type commitment struct {
 	byPath map[string]*editing // the same, by the file's real path
 	relied []reliance
 	units  []int
-	id     string           // where it was recorded
-	failed map[*batch]error // of a group: those that were taken back
-	over   bool             // each batch of a group would fail alike
+	id     string        // where it was recorded
+	failed map[int]error // by batch number: those that were not made
+	over   bool          // each batch of a group would fail alike
 }
 
 // add takes over what a unit drafted, and groups edits by file.
@@ -202,16 +202,14 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	if err != nil {
 		return at(t.root.own(""), err)
 	}
-	t.failed, err = p.commit()
-	if stuck := new(StuckError); err == nil || errors.As(err, &stuck) {
-		for _, p := range t.plans {
-			if t.failed[p.part] == nil {
-				p.draft.release() // it has its name, or the journal decides what becomes of it
-			}
+	t.failed = p.commit()
+	for _, p := range t.plans {
+		if err := t.failed[p.part.number]; err == nil || isStuck(err) {
+			p.draft.release() // it has its name, or the journal decides what becomes of it
 		}
 	}
-	if err != nil {
-		return err
+	if len(t.failed) > 0 {
+		t.root.loseTurn()
 	}
 	t.id = j.ID
 	return nil

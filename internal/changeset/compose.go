@@ -25,7 +25,7 @@ func compose(j *journal, r *root, plans []*plan) (read bool, err error) {
 	var last []*step
 	j.Steps = nil
 	for _, p := range plans {
-		s := &step{Do: p.Do, About: p.About, part: p.part}
+		s := &step{Do: p.Do, About: p.About, Part: p.part.number}
 		s.Path, _ = r.rel(p.Path)
 		if p.draft != nil {
 			s.Temp = filepath.Base(p.draft.at())
@@ -70,7 +70,7 @@ func decide(j *journal, r *root, opt Options) (_ *player, err error) {
 	if j.Dev, j.Ino, err = safefile.FileID(r.dir); err != nil {
 		return nil, err
 	}
-	p := newPlayer(j, r, opt)
+	p := newPlayer(newView(r, j), j, opt)
 	d, sync := p.stepper.disk, !opt.NoSync
 	temp, err := j.write(r, d, sync)
 	if err != nil {

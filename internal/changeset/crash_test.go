@@ -260,12 +260,20 @@ func (c *crashed) orphans(t *testing.T) (list []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range names {
-		stem := strings.TrimSuffix(name, recordSuffix)
-		if isKept(name) {
-			stem = name[:strings.LastIndexByte(name, '-')]
+	kept := map[string]bool{}
+	records, _, err := Records(c.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rec := range records {
+		for _, j := range rec.sets {
+			for _, s := range j.Steps {
+				kept[s.Kept] = true
+			}
 		}
-		if name != ".gitignore" && name != turnFile && !safefile.IsTemp(name) && !slices.Contains(names, stem+recordSuffix) {
+	}
+	for _, name := range names {
+		if name != ".gitignore" && name != turnFile && !safefile.IsTemp(name) && !strings.HasSuffix(name, recordSuffix) && !kept[name] {
 			list = append(list, name)
 		}
 	}

@@ -10,7 +10,8 @@
 // A set of one new file is published with one link, and a replacement that keeps nothing
 // ([Unit.Unrecorded]) with one rename. Every other set is committed in these steps. Sets of a
 // call that take no names away are committed in groups, with one journal: after a kill all of a
-// group are new or all are old. A set that fails is dropped, and the others are made.
+// group are new or all are old, but for those that another program has disturbed. A set that
+// fails is dropped, and the others are made.
 //
 //  1. The drafts are complete: rendered, with mode and owner, on the disk, closed. A full disk
 //     fails the set here.
@@ -31,10 +32,11 @@
 //
 // A run that is killed before 4 leaves drafts, which a later run removes. One that is killed
 // after 4 leaves a journal. A run that holds the lock and sees a journal knows that its run is
-// gone, and ends the set ([Recover]): forward, if every step was made or still can be;
+// gone, and ends each set in it ([Recover]): forward, if every step was made or still can be;
 // otherwise back, if every step that was made can be taken back; otherwise it is stuck, and its
 // files stay untouched until a person decides ([Settle]). What others wrote to a file in
-// between is never overwritten.
+// between is never overwritten. A stuck set alone stays in the journal; those of its group that
+// were made get their record, ID.done, beside it.
 //
 // # Limits
 //
@@ -66,9 +68,9 @@
 //
 // run.go drafts the units and joins those that share a file; group.go decides what is committed
 // together; commit.go puts what was drafted (plan.go) in order, and compose.go writes the
-// journal. Three types play journals: view finds
+// journal. Four types play journals: view finds
 // out what has become of each step (places.go where its files are), stepper makes a step or
-// takes it back, player goes through them all. recover.go ends what dead runs began, undo.go
+// takes it back, part goes through those of one set, player through all sets. recover.go ends what dead runs began, undo.go
 // and inverse.go draft what takes a record back, record.go lists and drops records, and
 // store.go is the folder .stchat.
 package changeset

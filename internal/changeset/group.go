@@ -118,8 +118,8 @@ func (c *call) commit(ctx context.Context, batches []*batch) {
 		o := &c.outcomes[i]
 		switch {
 		case o.Err != nil: // it was dropped
-		case t.failed[c.batchOf[i]] != nil:
-			o.Err = t.failed[c.batchOf[i]]
+		case t.failed[c.batchOf[i].number] != nil:
+			o.Err = t.failed[c.batchOf[i].number]
 		case err != nil:
 			o.Err = err
 		default:

@@ -30,7 +30,8 @@ const (
 	unlink Do = "unlink" // the old name is removed
 )
 
-// journal is a set that is being committed, or what it did: the undo record.
+// journal is what is being committed, one set or a group of them, or what was done: the undo
+// record.
 type journal struct {
 	Version  int       `json:"version"`
 	ID       string    `json:"id"`
@@ -59,8 +60,7 @@ type step struct {
 	Was   *safefile.Ident `json:"was,omitempty"`
 	Now   *safefile.Ident `json:"now,omitempty"`
 	About string          `json:"about"`
-
-	part *batch // whose step it is, while it is committed
+	Part  int             `json:"part,omitempty"` // number of its set: each ends by itself
 }
 
 // errNoJournal means that a file has a journal's name but is no usable journal.
@@ -233,6 +233,21 @@ func fitPath(p string, outside bool) bool {
 	}
 	first, _, _ := strings.Cut(p, "/")
 	return filepath.IsLocal(name) && filepath.Clean(name) == name && !strings.EqualFold(first, folder)
+}
+
+// writeAs writes a journal of only these steps, under the journal's name with this suffix.
+func (j *journal) writeAs(r *root, suffix string, steps []*step, d *safefile.Disk, sync bool) error {
+	some := *j
+	some.Steps = steps
+	_ = d.Remove(r.own(j.stem() + journalSuffix + draftSuffix)) // of a run that died here
+	temp, err := some.write(r, d, sync)
+	if err != nil {
+		return err
+	}
+	if err := d.Rename(temp, r.own(j.stem()+suffix), sync); err != nil {
+		return errors.Join(err, d.Remove(temp))
+	}
+	return nil
 }
 
 // write writes the journal, complete and synced, to a temporary name beside its own, and

@@ -2,165 +2,153 @@ package changeset
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 )
 
-// player plays a journal: forward, or back.
+// player plays a journal: each of its sets forward, or back.
 type player struct {
-	journal *journal
-	root    *root
-	view    view
-	stepper *stepper
+	journal  *journal
+	recorded []*step // of sets that were made and taken out of the journal
+	view     view
+	stepper  *stepper
 }
 
-func newPlayer(j *journal, r *root, opt Options) *player { return newPlayerBy(newView(r, j), j, opt) }
-
-// newPlayerBy is newPlayer with a view of its own, say for a folder that was copied.
-func newPlayerBy(v view, j *journal, opt Options) *player {
-	return &player{journal: j, root: v.root, view: v, stepper: &stepper{view: v, disk: opt.system(), sync: !opt.NoSync, dirs: map[string]bool{}}}
+func newPlayer(v view, j *journal, opt Options) *player {
+	return &player{journal: j, view: v, stepper: &stepper{view: v, disk: opt.system(), sync: !opt.NoSync, dirs: map[string]bool{}}}
 }
 
-// forward makes every step that has not been made.
-func (p *player) forward() error {
-	for _, s := range p.journal.Steps {
-		if err := p.stepper.make(s); err != nil {
-			return at(p.root.show(s.Path), err)
-		}
+// resume takes out of a dead run's journal the sets that its record has already: they were made,
+// and another was stuck, or the run was killed before it removed them from the journal.
+func (p *player) resume() error {
+	record, err := readJournal(p.view.root.own(p.journal.stem() + recordSuffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return nil
-}
-
-// canForward reports whether every step was made or can be.
-func (p *player) canForward() bool {
-	return !slices.ContainsFunc(p.journal.Steps, func(s *step) bool { return !p.view.made(s) && !p.view.canMake(s) })
-}
-
-// changed returns the files that somebody has changed after their step was made. If there
-// are any, the set cannot be taken back.
-func (p *player) changed() (paths []string) {
-	for _, s := range p.journal.Steps {
-		if !p.view.made(s) && p.view.touched(s) {
-			paths = append(paths, p.root.at(s.Path))
-		}
-	}
-	return paths
-}
-
-// back takes back every step that was made, the last first, and removes the drafts. What
-// somebody changed meanwhile is left as it is.
-func (p *player) back() error {
-	for _, s := range slices.Backward(p.journal.Steps) {
-		if err := p.stepper.revert(s); err != nil {
-			return at(p.root.show(s.Path), err)
-		}
-	}
-	return nil
-}
-
-// commit makes the steps. If one fails, all of its batch are taken back, and failed has its
-// error. Any other error means that all steps were taken back; if that is impossible, because
-// somebody has changed a file meanwhile, the journal stays until a person decides, and the
-// error wraps a *StuckError.
-func (p *player) commit() (failed map[*batch]error, err error) {
-	all := len(p.journal.Steps)
-	failed, err = p.forwardApart()
-	if err == nil {
-		err = p.stepper.syncDirs()
-	}
-	if err == nil && len(p.journal.Steps) < all {
-		err = p.rewrite()
-	}
-	if err == nil {
-		_ = p.finish() // all steps are made: if this fails, the next call does it
-		return failed, nil
-	}
-	if changed := p.changed(); len(changed) > 0 {
-		return failed, errors.Join(err, &StuckError{ID: p.journal.ID, Files: changed})
-	}
-	if e := p.giveUp(); e != nil {
-		return failed, errors.Join(err, &StuckError{ID: p.journal.ID, Err: e})
-	}
-	return failed, err
-}
-
-// forwardApart is forward, but if a step fails it takes back that batch and continues with the
-// others.
-func (p *player) forwardApart() (failed map[*batch]error, err error) {
-	failed = map[*batch]error{}
-	for _, s := range slices.Clone(p.journal.Steps) {
-		if failed[s.part] != nil {
-			continue
-		}
-		err := p.stepper.make(s)
-		if err == nil {
-			continue
-		}
-		err = at(p.root.show(s.Path), err)
-		if !p.drop(s.part) {
-			return failed, err
-		}
-		failed[s.part] = err
-	}
-	return failed, nil
-}
-
-// drop takes back the steps of one batch and takes them out of the journal. It returns false,
-// and leaves them to the caller, if there are no others or they cannot be taken back.
-func (p *player) drop(part *batch) bool {
-	var own, others []*step
-	for _, s := range p.journal.Steps {
-		if s.part == part {
-			own = append(own, s)
-		} else {
-			others = append(others, s)
-		}
-	}
-	alone := *p.journal
-	alone.Steps = own
-	q := &player{journal: &alone, root: p.root, view: p.view, stepper: p.stepper}
-	if len(others) == 0 || len(q.changed()) > 0 || q.back() != nil {
-		return false
-	}
-	for _, s := range own {
-		if s.Kept != "" && !absent(p.view.kept(s)) { // of a file that somebody else has replaced
-			_ = p.stepper.disk.Remove(p.view.kept(s))
-		}
-	}
-	p.journal.Steps = others
-	return true
-}
-
-// rewrite writes the journal again after batches were dropped.
-func (p *player) rewrite() error {
-	d, sync := p.stepper.disk, p.stepper.sync
-	temp, err := p.journal.write(p.root, d, sync)
 	if err != nil {
 		return err
 	}
-	if err = d.Rename(temp, p.root.own(p.journal.stem()+journalSuffix), sync); err != nil {
-		return errors.Join(err, d.Remove(temp))
-	}
+	p.recorded = record.Steps
+	p.journal.Steps = slices.DeleteFunc(p.journal.Steps, func(s *step) bool {
+		return slices.ContainsFunc(record.Steps, func(done *step) bool { return done.Part == s.Part })
+	})
 	return nil
 }
 
-// finish renames the journal to the record of what was done.
-func (p *player) finish() error {
-	name := p.root.own(p.journal.stem())
-	return p.stepper.disk.Rename(name+journalSuffix, name+recordSuffix, p.stepper.sync)
+// all returns the steps of all sets as if they were one.
+func (p *player) all() *part { return p.part(0, p.journal.Steps) }
+
+func (p *player) part(number int, steps []*step) *part {
+	return &part{p.journal, number, steps, p.view, p.stepper}
 }
 
-// giveUp takes all steps back and removes the journal.
-func (p *player) giveUp() error {
-	if err := p.back(); err != nil {
-		return err
+// parts returns the sets.
+func (p *player) parts() (list []*part) {
+	byNumber := map[int]*part{}
+	for _, s := range p.journal.Steps {
+		set := byNumber[s.Part]
+		if set == nil {
+			set = p.part(s.Part, nil)
+			byNumber[s.Part] = set
+			list = append(list, set)
+		}
+		set.steps = append(set.steps, s)
 	}
-	if err := p.stepper.syncDirs(); err != nil {
-		return err
+	return list
+}
+
+// commit makes the sets. Those that fail are taken back, and their errors returned by number.
+// If one cannot be taken back, because somebody has changed a file meanwhile, it stays in the
+// journal until a person decides, and its error wraps a *StuckError.
+func (p *player) commit() (failed map[int]error) {
+	failed = map[int]error{}
+	parts := p.parts()
+	for _, set := range parts {
+		if err := set.forward(); err != nil {
+			failed[set.number] = set.giveUp(err)
+		}
 	}
-	return p.stepper.disk.Remove(p.root.own(p.journal.stem() + journalSuffix))
+	err := p.stepper.syncDirs()
+	if err != nil {
+		for _, set := range parts {
+			if failed[set.number] == nil {
+				failed[set.number] = set.giveUp(err)
+			}
+		}
+		err = p.stepper.syncDirs()
+	}
+	if err == nil {
+		var made, left []*step
+		for _, set := range parts {
+			switch e := failed[set.number]; {
+			case e == nil:
+				made = append(made, set.steps...)
+			case isStuck(e):
+				left = append(left, set.steps...)
+			}
+		}
+		err = p.close(made, left)
+	}
+	if err != nil { // the journal stays: the next call keeps what was made, but may make the rest as well
+		for number, e := range failed {
+			if !isStuck(e) {
+				failed[number] = errors.Join(e, &StuckError{ID: p.journal.ID, Err: err})
+			}
+		}
+	}
+	return failed
+}
+
+// end ends each set of a dead run by itself: one that somebody has disturbed does not hold up
+// the others. It returns those that ended alike as one.
+func (p *player) end() []Ended {
+	var all []Ended
+	steps := map[Way][]*step{}
+	for _, set := range p.parts() {
+		e := set.end()
+		steps[e.Way] = append(steps[e.Way], set.steps...)
+		i := slices.IndexFunc(all, func(other Ended) bool { return other.Way == e.Way })
+		if i < 0 {
+			all = append(all, e)
+			continue
+		}
+		all[i].Files, all[i].Err = append(all[i].Files, e.Files...), errors.Join(all[i].Err, e.Err)
+	}
+	err := p.stepper.syncDirs()
+	if err == nil {
+		err = p.close(steps[Forward], steps[Stuck])
+	}
+	if err != nil {
+		return []Ended{p.all().ended(Stuck, err)}
+	}
+	return all
+}
+
+// close records the steps that were made, and leaves only those of stuck sets in the journal,
+// or removes it. The record comes first: what is in both was made.
+func (p *player) close(made, stuck []*step) error {
+	r, d, sync := p.view.root, p.stepper.disk, p.stepper.sync
+	name := r.own(p.journal.stem())
+	if len(made) > 0 && len(made) == len(p.journal.Steps) && len(p.recorded) == 0 {
+		return d.Rename(name+journalSuffix, name+recordSuffix, sync)
+	}
+	if len(made) > 0 {
+		if err := p.journal.writeAs(r, recordSuffix, append(slices.Clip(p.recorded), made...), d, sync); err != nil {
+			return err
+		}
+		if sync {
+			if err := d.SyncDir(r.own("")); err != nil {
+				return err
+			}
+		}
+	}
+	switch len(stuck) {
+	case 0:
+		return d.Remove(name + journalSuffix)
+	case len(p.journal.Steps):
+		return nil
+	}
+	return p.journal.writeAs(r, journalSuffix, stuck, d, sync)
 }
 
 // keepAll links what will be replaced or removed into .stchat, so that one sync of that
@@ -192,7 +180,7 @@ func (p *player) settle(opt Options) (left []string, err error) {
 		switch {
 		case !p.view.made(s) && p.view.touched(s), p.view.taken(s):
 			stay = append(stay, s)
-			left = append(left, p.root.at(s.Path))
+			left = append(left, p.view.root.at(s.Path))
 			continue
 		case opt.DryRun:
 			continue
@@ -207,60 +195,6 @@ func (p *player) settle(opt Options) (left []string, err error) {
 	if err := p.stepper.syncDirs(); err != nil {
 		return left, err
 	}
-	if len(stay) == 0 {
-		return left, p.stepper.disk.Remove(p.root.own(p.journal.stem() + journalSuffix))
-	}
 	slices.Reverse(stay)
-	rest := *p.journal
-	rest.Steps = stay
-	temp, err := rest.write(p.root, p.stepper.disk, p.stepper.sync)
-	if err != nil {
-		return left, err
-	}
-	if err := p.stepper.disk.Rename(temp, p.root.own(p.journal.stem()+recordSuffix), p.stepper.sync); err != nil {
-		return left, errors.Join(err, p.stepper.disk.Remove(temp))
-	}
-	return left, p.stepper.disk.Remove(p.root.own(p.journal.stem() + journalSuffix))
-}
-
-// confined returns an error if a file of the journal lies outside the root, even behind a
-// link: a journal from elsewhere is no reason to touch it.
-func (p *player) confined() error {
-	for _, s := range p.journal.Steps {
-		for _, path := range []string{s.Path, s.To} {
-			if path == "" {
-				continue
-			}
-			if _, ok := below(p.root.dir, realOf(p.root.at(path))); !ok {
-				return fmt.Errorf("%s: leads outside the folder, and the record is not from here", p.root.show(path))
-			}
-		}
-	}
-	return nil
-}
-
-// files returns all files of a set.
-func (p *player) files() (paths []string) {
-	for _, s := range p.journal.Steps {
-		if s.Do == unlink {
-			continue
-		}
-		paths = append(paths, p.root.at(s.Path))
-		if s.To != "" {
-			paths = append(paths, p.root.at(s.To))
-		}
-	}
-	return paths
-}
-
-// at names path in an error instead of a draft or kept file, whose path means nothing to
-// people.
-func at(path string, err error) error {
-	switch e := err.(type) { //nolint:errorlint // only the outermost: below it the path may matter
-	case *fs.PathError:
-		return fmt.Errorf("%s: %w", path, e.Err)
-	case *os.LinkError:
-		return fmt.Errorf("%s: %w", path, e.Err)
-	}
-	return err
+	return left, p.close(stay, nil)
 }

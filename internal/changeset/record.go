@@ -194,7 +194,7 @@ func Discard(ctx context.Context, dir, id string, opt Options) (Record, error) {
 		return rec, err
 	}
 	found := false
-	goes := map[string]bool{} // stems
+	goes := map[string]bool{} // names, and stems
 	drop := func(name string) error {
 		if opt.DryRun {
 			return nil
@@ -218,10 +218,17 @@ func Discard(ctx context.Context, dir, id string, opt Options) (Record, error) {
 		if err := drop(name); err != nil {
 			return rec, err
 		}
-		found, goes[stem] = true, true
+		found, goes[name], goes[stem] = true, true, true
 	}
 	if !found {
 		return rec, fmt.Errorf("%s: %w", id, ErrNoRecord)
+	}
+	for _, name := range names { // a journal and a record of one set share what was kept for it
+		for _, suffix := range []string{journalSuffix, recordSuffix, asideSuffix} {
+			if stem, ok := strings.CutSuffix(name, suffix); ok && !goes[name] {
+				goes[stem] = false
+			}
+		}
 	}
 	for _, name := range names {
 		if !isKept(name) || !goes[keptFor(name)] {

@@ -24,7 +24,7 @@ const (
 	Unreadable Way = "unreadable" // its journal cannot be read
 )
 
-// Ended is one change that a dead run left unfinished.
+// Ended is one change that a dead run left unfinished, or the sets of it that ended alike.
 type Ended struct {
 	Root    string
 	ID      string
@@ -55,13 +55,18 @@ type StuckError struct {
 
 func (e *StuckError) Error() string {
 	text := "the change " + e.ID + " was begun, and can be neither completed nor taken back"
-	if len(e.Files) > 0 {
+	switch {
+	case e.Err != nil:
+		text += ": " + e.Err.Error()
+	case len(e.Files) > 0:
 		text += ": somebody has changed " + strings.Join(e.Files, ", ")
 	}
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
 	return text
+}
+
+func isStuck(err error) bool {
+	_, ok := errors.AsType[*StuckError](err)
+	return ok
 }
 
 func (e *StuckError) Unwrap() error { return e.Err }
@@ -136,7 +141,7 @@ func (r recovery) endAll(held bool) ([]Ended, error) {
 		if !held && !safefile.ProcessGone(j.Realm, j.Pid) {
 			continue
 		}
-		all = append(all, r.end(j))
+		all = append(all, r.end(j)...)
 	}
 	if held && !r.opt.DryRun {
 		r.forget(names)
@@ -174,33 +179,21 @@ func (r recovery) forget(names []string) {
 	}
 }
 
-// end ends one set.
-func (r recovery) end(j *journal) Ended {
-	p := newPlayer(j, r.root, r.opt)
-	e := Ended{Root: r.root.dir, ID: j.ID, Command: j.Command, Files: p.files()}
+// end ends what one journal began.
+func (r recovery) end(j *journal) []Ended {
+	p := newPlayer(newView(r.root, j), j, r.opt)
+	err := p.resume()
+	way := Stuck
 	switch {
+	case err != nil:
 	case !r.root.isHome(j):
-		e.Way = Elsewhere
+		way = Elsewhere
 	case r.opt.DryRun:
-		e.Way = Pending
-	case p.canForward():
-		e.Way = Forward
-		e.Err = errors.Join(p.forward(), p.stepper.syncDirs())
-		if e.Err == nil {
-			e.Err = p.finish()
-		}
+		way = Pending
 	default:
-		if changed := p.changed(); len(changed) > 0 {
-			e.Way, e.Files = Stuck, changed
-			break
-		}
-		e.Way = Back
-		e.Err = p.giveUp()
+		return p.end()
 	}
-	if e.Err != nil {
-		e.Way = Stuck
-	}
-	return e
+	return []Ended{p.all().ended(way, err)}
 }
 
 // refuseStuck refuses to touch a file of a set that can go neither on nor back.

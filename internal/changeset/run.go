@@ -68,6 +68,7 @@ type call struct {
 // batch is the units that share paths: all of them succeed, or none.
 type batch struct {
 	root      *root
+	number    int // among those of the call, from 1
 	units     []int
 	mu        sync.Mutex
 	left      int // units not drafted yet
@@ -131,7 +132,7 @@ func (c *call) share() {
 	var real userdir.Real
 	for i, u := range c.units {
 		r := c.roots[u.Root]
-		into := &batch{root: r}
+		into := &batch{root: r, number: i + 1}
 		for _, path := range u.Shares {
 			if b := byPath[real.Path(path)]; b != nil && b.root == r {
 				into = b

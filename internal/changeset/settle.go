@@ -49,9 +49,12 @@ func Settle(ctx context.Context, dir, id string, opt Options) (done Settled, err
 		}
 		v := newView(r, j)
 		v.loose = v.loose || !r.isHome(j)
-		p := newPlayerBy(v, j, opt)
+		p := newPlayer(v, j, opt)
+		if err := p.resume(); err != nil {
+			return done, err
+		}
 		if !r.isHome(j) {
-			if err := p.confined(); err != nil {
+			if err := p.all().confined(); err != nil {
 				return done, err
 			}
 		}

@@ -134,12 +134,15 @@ func (d *stepper) revert(s *step) error {
 			return err
 		}
 	}
+	// While the draft exists, the file was not replaced, so nothing is kept for undo. The draft
+	// goes last: without it a kept file could be of a replacement.
+	drafted := s.Temp != "" && d.view.is(d.view.temp(s), s.Now)
 	var errs []error
-	if s.Temp != "" && !isKept(s.Temp) && d.view.is(d.view.temp(s), s.Now) {
-		errs = append(errs, d.disk.Remove(d.view.temp(s)))
-	}
-	if s.Kept != "" && !absent(d.view.kept(s)) && (d.view.is(path, s.Was) || sameFile(path, d.view.kept(s))) {
+	if s.Kept != "" && !absent(d.view.kept(s)) && (drafted || d.view.is(path, s.Was) || sameFile(path, d.view.kept(s))) {
 		errs = append(errs, d.disk.Remove(d.view.kept(s)))
+	}
+	if drafted && !isKept(s.Temp) {
+		errs = append(errs, d.disk.Remove(d.view.temp(s)))
 	}
 	return errors.Join(errs...)
 }

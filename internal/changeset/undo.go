@@ -94,7 +94,7 @@ func (u *Undoing) draft(s *Set, force, loose bool) error {
 	s.undoing = true
 	if loose {
 		for _, j := range u.Record.sets {
-			if err := newPlayer(j, s.root, s.opt).confined(); err != nil {
+			if err := newPlayer(newView(s.root, j), j, s.opt).all().confined(); err != nil {
 				return err
 			}
 		}

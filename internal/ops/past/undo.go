@@ -47,11 +47,13 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Outcome: changeset.Outcome{Ended: ended}, Doc: Undone{Schema: 1, DryRun: opt.Changes.DryRun, Restored: []string{}, Removed: []string{}, Left: []string{}, Command: []string{}}}
-	for _, e := range ended {
-		if e.ID == opt.ID && e.Way != changeset.Forward && e.Way != changeset.Back {
-			r.Ended = slices.DeleteFunc(ended, func(e changeset.Ended) bool { return e.ID == opt.ID })
-			return r, settle(ctx, opt, r, e)
-		}
+	isMeant := func(e changeset.Ended) bool {
+		return e.ID == opt.ID && e.Way != changeset.Forward && e.Way != changeset.Back
+	}
+	if i := slices.IndexFunc(ended, isMeant); i >= 0 {
+		e := ended[i]
+		r.Ended = slices.DeleteFunc(ended, isMeant)
+		return r, settle(ctx, opt, r, e)
 	}
 	u, err := changeset.Undo(opt.Root, opt.ID, opt.Force)
 	if err != nil {
