@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -160,7 +161,7 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 		c.note("%s", err)
 		return errNo
 	}
-	hints := []hint{{changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
+	hints := []hint{{changeset.ErrNoRecord, noRecord(opt.ID)}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
 	if err != nil {
 		return withHint(err, hints)
 	}
@@ -191,6 +192,14 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 		c.note("'stchat undo %s' does it again", *r.Doc.Redo)
 	}
 	return nil
+}
+
+// noRecord returns the hint where no record has this ID: a folder's path is no ID.
+func noRecord(id string) string {
+	if info, err := os.Stat(id); err == nil && info.IsDir() {
+		return "; the folder whose records are meant is given as --data " + visible.Quote(id)
+	}
+	return "; 'stchat undo --list' lists them"
 }
 
 // undoing returns a line that names what is taken back.
