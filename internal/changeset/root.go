@@ -87,8 +87,8 @@ func (r *root) lock(ctx context.Context) (unlock func(), held bool, err error) {
 // takeTurn notes, under the lock, that this call was the last to change something. Then it
 // need not look again for what others have begun: .stchat may hold thousands of names.
 func (r *root) takeTurn() {
-	if r.id != "" {
-		_ = os.WriteFile(r.own(turnFile), []byte(r.id), 0o600) // without it more has to be read
+	if r.id != "" && os.WriteFile(r.own(turnFile), []byte(r.id), 0o600) != nil {
+		r.loseTurn() // it may be another user's; without it more has to be read
 	}
 }
 

@@ -101,11 +101,6 @@ func (c *call) begin(ctx context.Context) {
 		if c.outcomes[i].Ended, err = (recovery{r, c.Options}).run(ctx); err != nil {
 			c.outcomes[i].Ended = append(c.outcomes[i].Ended, Ended{Root: r.dir, Way: Unreadable, Err: err})
 		}
-		for _, e := range c.outcomes[i].Ended {
-			if e.Way != Forward && e.Way != Back {
-				r.stuck = append(r.stuck, e)
-			}
-		}
 	}
 }
 

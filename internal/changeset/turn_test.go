@@ -138,3 +138,24 @@ func TestTurnAfterFailure(t *testing.T) {
 		t.Error(strings.Join(bad, ", "))
 	}
 }
+
+// A turn that another user took is lost by the next run even if it cannot write the file.
+func TestTurnOfAnother(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root can write any file")
+	}
+	first, second := newRoot(t.TempDir()), new(root)
+	d := safefile.System()
+	if err := first.make(&d, false); err != nil {
+		t.Fatal(err)
+	}
+	second.store, first.id, second.id = first.store, "first", "second"
+	first.takeTurn()
+	if err := os.Chmod(first.own(turnFile), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	second.takeTurn()
+	if first.isTurn() {
+		t.Error("the first run takes itself for the last")
+	}
+}
