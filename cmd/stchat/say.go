@@ -138,7 +138,11 @@ func withHint(err error, own []hint) error {
 		}
 	}
 	if stuck, ok := errors.AsType[*changeset.StuckError](err); ok {
-		return &hinted{err, fmt.Sprintf("; 'stchat undo --force %s' takes back what it can", stuck.ID)}
+		text := fmt.Sprintf("'stchat undo --force %s' takes back what it can", stuck.ID)
+		if stuck.Err != nil {
+			text = "when that is mended, the next command that writes there ends it, and " + text
+		}
+		return &hinted{err, "; " + text}
 	}
 	if text := storeHint(err); text != "" {
 		return &hinted{err, text}

@@ -130,7 +130,7 @@ func (p *player) close(made, stuck []*step) error {
 	r, d, sync := p.view.root, p.stepper.disk, p.stepper.sync
 	name := r.own(p.journal.stem())
 	if len(made) > 0 && len(made) == len(p.journal.Steps) && len(p.recorded) == 0 {
-		return d.Rename(name+journalSuffix, name+recordSuffix, sync)
+		return at(name+journalSuffix, d.Rename(name+journalSuffix, name+recordSuffix, sync))
 	}
 	if len(made) > 0 {
 		if err := p.journal.writeAs(r, recordSuffix, append(slices.Clip(p.recorded), made...), d, sync); err != nil {
@@ -144,7 +144,7 @@ func (p *player) close(made, stuck []*step) error {
 	}
 	switch len(stuck) {
 	case 0:
-		return d.Remove(name + journalSuffix)
+		return at(name+journalSuffix, d.Remove(name+journalSuffix))
 	case len(p.journal.Steps):
 		return nil
 	}

@@ -55,13 +55,10 @@ type StuckError struct {
 
 func (e *StuckError) Error() string {
 	text := "the change " + e.ID + " was begun, and can be neither completed nor taken back"
-	switch {
-	case e.Err != nil:
-		text += ": " + e.Err.Error()
-	case len(e.Files) > 0:
-		text += ": somebody has changed " + strings.Join(e.Files, ", ")
+	if e.Err != nil { // the next call tries again
+		return text + " now: " + e.Err.Error()
 	}
-	return text
+	return text + ": somebody has changed " + strings.Join(e.Files, ", ")
 }
 
 func isStuck(err error) bool {

@@ -22,6 +22,7 @@ func Unfinished(root string, e changeset.Ended) Finding {
 		f.Message += "; it can be neither completed nor taken back, since its files were changed"
 	case changeset.Elsewhere:
 		f.Message += "; it was begun on another machine or in another folder"
+		f.mend = "have undo take it back by force, as far as the files are recognised"
 	case changeset.Unreadable:
 		f.Message += "; its journal cannot be read"
 		f.mend = "have undo set the journal aside, and look at the files by hand"
