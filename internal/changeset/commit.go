@@ -81,7 +81,7 @@ func (t *commitment) join(ctx context.Context) error {
 		}
 		return a.unit - b.unit
 	})
-	return t.apart()
+	return apart(t)
 }
 
 // blame finds the units whose edits of a file fail, and drops only those. The edits of

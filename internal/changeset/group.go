@@ -62,18 +62,6 @@ func (c *call) rest() []*batch {
 	return list
 }
 
-// isRecorded reports whether what a unit drafted is committed with a journal.
-func (s *Set) isRecorded(u *Unit) bool {
-	switch {
-	case s.opt.DryRun || len(s.plans) == 0:
-		return false
-	case len(s.plans) > 1 || u.undoes != "":
-		return true
-	}
-	do := s.plans[0].Do
-	return do != Create && (do != Replace || !u.Unrecorded)
-}
-
 // commitAll commits batches, those of one root together.
 func (c *call) commitAll(ctx context.Context, batches []*batch) {
 	if len(c.units) > 1 {
@@ -113,7 +101,7 @@ func (c *call) commit(ctx context.Context, batches []*batch) {
 		c.commit(ctx, batches[half:])
 		return
 	}
-	told := t.told()
+	steps := told(t)
 	for _, i := range units {
 		o := &c.outcomes[i]
 		switch {
@@ -123,7 +111,7 @@ func (c *call) commit(ctx context.Context, batches []*batch) {
 		case err != nil:
 			o.Err = err
 		default:
-			o.Steps = append([]Step{}, told[i]...)
+			o.Steps = append([]Step{}, steps[i]...)
 			if len(o.Steps) > 0 {
 				o.ID = t.id
 			}
@@ -135,7 +123,7 @@ func (c *call) commit(ctx context.Context, batches []*batch) {
 
 // told returns the steps by unit. A step that several units share is listed for each of
 // them.
-func (t *commitment) told() map[int][]Step {
+func told(t *commitment) map[int][]Step {
 	steps := map[int][]Step{}
 	for _, p := range t.plans {
 		e := t.editOf(p)

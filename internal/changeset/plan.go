@@ -164,7 +164,7 @@ var errTwice = errors.New("is changed twice by one call")
 
 // apart returns an error if two steps are for one file, or one is for a file that another batch
 // relies on or edits as well.
-func (t *commitment) apart() error {
+func apart(t *commitment) error {
 	seen := map[string]*plan{}
 	for _, p := range t.plans {
 		for _, path := range []string{p.real, p.to} {

@@ -134,6 +134,18 @@ func (s *Set) hash() {
 	}
 }
 
+// isRecorded reports whether what a unit drafted is committed with a journal.
+func (s *Set) isRecorded(u *Unit) bool {
+	switch {
+	case s.opt.DryRun || len(s.plans) == 0:
+		return false
+	case len(s.plans) > 1 || u.undoes != "":
+		return true
+	}
+	do := s.plans[0].Do
+	return do != Create && (do != Replace || !u.Unrecorded)
+}
+
 // free returns an error if there is a file at path already.
 func free(path string) error {
 	_, err := os.Lstat(path)

@@ -146,14 +146,14 @@ type (
 	text    string
 	boolean bool
 	null    struct{}
-	whole   struct{ *value } // what is too deep, or is not like the other side
+	whole   struct{ of *value } // what is too deep, or is not like the other side
 )
 
 // Equal is what cmp asks.
 func (d decimal) Equal(e decimal) bool { return d == e }
 
 // Equal is what cmp asks.
-func (w whole) Equal(x whole) bool { return equal(w.value, x.value) }
+func (w whole) Equal(x whole) bool { return equal(w.of, x.of) }
 
 type side int
 

@@ -31,7 +31,7 @@ func (d *drafting) draft(ctx context.Context) error {
 	d.result.Warnings = append(d.result.Warnings, d.plan.warnings...)
 	d.result.Notes = append(d.result.Notes, d.plan.notes...)
 	for i := range d.plan.Add {
-		d.plan.Add[i].Line = d.open.withoutGeneration(nil, d.plan.Add[i].Line)
+		d.plan.Add[i].Line = withoutGeneration(d.open, nil, d.plan.Add[i].Line)
 	}
 	if d.plan.isLines() && len(d.plan.Reword) == 0 || d.open.opt.ExpectMessages >= 0 {
 		if _, err := d.open.count(ctx); err != nil {
@@ -54,7 +54,7 @@ func (d *drafting) draft(ctx context.Context) error {
 		if err := d.open.chat.Header.Change(d.plan.Metadata); err != nil {
 			return d.open.errorf("%w", err)
 		}
-		d.open.judgeState(d.result, before)
+		judgeState(d.open, d.result, before)
 	}
 	metadata := d.open.chat.Header.Metadata()
 	if lines {

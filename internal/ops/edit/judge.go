@@ -92,7 +92,7 @@ func (m *making) changed(e editing, line []byte) (c changed, err error) {
 	if err != nil {
 		return c, m.open.errorf("message %d: %w", e.place.Index, err)
 	}
-	edited = m.open.withoutGeneration(line, edited)
+	edited = withoutGeneration(m.open, line, edited)
 	if bytes.Equal(line, edited) {
 		return c, nil
 	}

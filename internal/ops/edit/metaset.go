@@ -126,7 +126,7 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 
 // judgeState warns of errors in what Auto-Recap and Auto-Illustrator keep in the metadata that
 // were not there before.
-func (o *open) judgeState(r *Result, before []byte) {
+func judgeState(o *open, r *Result, before []byte) {
 	found := func(metadata *rawjson.Object) []string {
 		return rules.StateErrors(metadata, o.chat.Name, func(book string) bool {
 			if !o.chat.HasDir {
@@ -160,7 +160,7 @@ func missingParent(ctx context.Context, o *open, name string) (missing string, e
 			return "", o.errorf("%w", ErrCycle)
 		}
 		seen[names.Fold(name)] = true
-		c, err := o.sibling(ctx, name)
+		c, err := sibling(ctx, o, name)
 		if err != nil {
 			if len(seen) == 1 {
 				missing = name
@@ -179,7 +179,7 @@ func missingParent(ctx context.Context, o *open, name string) (missing string, e
 }
 
 // sibling opens the chat of that name in the same folder.
-func (o *open) sibling(ctx context.Context, name string) (*chat.Chat, error) {
+func sibling(ctx context.Context, o *open, name string) (*chat.Chat, error) {
 	if !names.Safe(name + names.Extension) { // it could lead out of the folder
 		return nil, fs.ErrNotExist
 	}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/follow"
@@ -215,7 +214,7 @@ func (o *open) swipes(ctx context.Context) ([]int, error) {
 // withoutGeneration returns an edited message, in a chat of Luker without the generation id that
 // the edit brings: Luker takes it out of all that it stores (FORMATS.md A1.7). line is the
 // message before, nil for a new one.
-func (o *open) withoutGeneration(line, edited []byte) []byte {
+func withoutGeneration(o *open, line, edited []byte) []byte {
 	if !o.luker {
 		return edited
 	}
@@ -230,34 +229,4 @@ func (o *open) withoutGeneration(line, edited []byte) []byte {
 // errorf returns an error about the chat.
 func (o *open) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{o.chat.Label()}, args...)...)
-}
-
-// recaps reports, for the messages named by versions of the running recap, whether they have a
-// scene recap.
-func (o *open) recaps(ctx context.Context, messages int) (map[int]bool, error) {
-	has := map[int]bool{}
-	running, ok := autorecap.RunningIn(o.chat.Header.Metadata())
-	if !ok {
-		return has, nil
-	}
-	var ranges []choose.Range
-	for v := range running.Versions() {
-		if at, ok := v.Scene(); ok && at >= 0 && at < messages {
-			ranges = append(ranges, choose.Range{From: at, To: at})
-		}
-	}
-	if len(ranges) == 0 {
-		return has, nil
-	}
-	err := o.choose(ctx, choose.Choice{Ranges: ranges}, func(at choose.Place) error {
-		line, err := o.chat.Source.Section(at.Off, at.Len)
-		if err != nil {
-			return err
-		}
-		extra, _ := rawjson.Lookup(line, "extra")
-		mark, _ := autorecap.ReadSceneMark(extra)
-		has[at.Index] = mark.Scene.Recap
-		return nil
-	})
-	return has, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"stchat/internal/autorecap"
+	"stchat/internal/choose"
 	"stchat/internal/illustrator"
 	"stchat/internal/luker"
 	"stchat/internal/rawjson"
@@ -43,7 +44,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, []*Pruned) {
 			return nil, err
 		}
 		did.Last = messages - 1
-		recaps, err := o.recaps(ctx, messages)
+		recaps, err := recaps(ctx, o, messages)
 		if err != nil {
 			return nil, err
 		}
@@ -90,4 +91,34 @@ func (opt *PruneOptions) metadata(raw []byte, did *Pruned, recaps map[int]bool) 
 		did.Open = total - kept
 	}
 	return metadata.Bytes(), nil
+}
+
+// recaps reports, for the messages named by versions of the running recap, whether they have a
+// scene recap.
+func recaps(ctx context.Context, o *open, messages int) (map[int]bool, error) {
+	has := map[int]bool{}
+	running, ok := autorecap.RunningIn(o.chat.Header.Metadata())
+	if !ok {
+		return has, nil
+	}
+	var ranges []choose.Range
+	for v := range running.Versions() {
+		if at, ok := v.Scene(); ok && at >= 0 && at < messages {
+			ranges = append(ranges, choose.Range{From: at, To: at})
+		}
+	}
+	if len(ranges) == 0 {
+		return has, nil
+	}
+	err := o.choose(ctx, choose.Choice{Ranges: ranges}, func(at choose.Place) error {
+		line, err := o.chat.Source.Section(at.Off, at.Len)
+		if err != nil {
+			return err
+		}
+		extra, _ := rawjson.Lookup(line, "extra")
+		mark, _ := autorecap.ReadSceneMark(extra)
+		has[at.Index] = mark.Scene.Recap
+		return nil
+	})
+	return has, err
 }
