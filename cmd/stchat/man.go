@@ -27,12 +27,12 @@ func newManCmd(a *app) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		Hidden:            true, // packagers run it; users have the pages
 		ValidArgsFunction: completeDirs,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			date := a.Now()
 			if epoch, err := strconv.ParseInt(a.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 				date = time.Unix(epoch, 0)
 			}
-			return writeMan(args[0], cmd.Root(), date.UTC().Format(time.DateOnly))
+			return writeMan(args[0], newRoot(&app{env: a.env}), date.UTC().Format(time.DateOnly))
 		},
 	}
 }

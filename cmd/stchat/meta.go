@@ -8,10 +8,13 @@ See 'stchat meta COMMAND --help' for each command, and 'stchat diff-meta' for
 what differs between two chats.`
 
 func newMetaCmd(a *app) *cobra.Command {
-	return group(&cobra.Command{
+	return a.group(&cobra.Command{
 		Use:     "meta COMMAND",
 		Short:   "Read and edit the metadata of chats",
 		Long:    metaDoc + exitStatus("there is no such value"),
 		Example: "  stchat meta get chat.jsonl --value world_info",
-	}, newMetaGetCmd(a), newMetaSetCmd(a))
+	}, []named{
+		{"get", newMetaGetCmd},
+		{"set", newMetaSetCmd},
+	})
 }

@@ -94,35 +94,36 @@ func newRoot(a *app) *cobra.Command {
 			return topic.Help()
 		},
 	})
+	root.CompletionOptions.DisableDefaultCmd = true // ours may not be made
 	a.addFlags(root.PersistentFlags())
-	root.AddCommand(
-		newBranchCmd(a),
-		newCheckCmd(a),
-		newCheckpointCmd(a),
-		newCloneLorebookCmd(a),
-		newCompletionCmd(a),
-		newDeleteCmd(a),
-		newDiffMetaCmd(a),
-		newHistoryCmd(a),
-		newInspectCmd(a),
-		newLogCmd(a),
-		newLostCmd(a),
-		newManCmd(a),
-		newMessageCmd(a),
-		newMetaCmd(a),
-		newMoveCmd(a),
-		newNewCmd(a),
-		newOpenCmd(a),
-		newRenameCmd(a),
-		newRepairCmd(a),
-		newRestoreCmd(a),
-		newSearchCmd(a),
-		newSnapshotCmd(a),
-		newStateCmd(a),
-		newTreeCmd(a),
-		newUndoCmd(a),
-		newVersionCmd(a),
-	)
+	a.addCommands(root, a.args, []named{
+		{"branch", newBranchCmd},
+		{"check", newCheckCmd},
+		{"checkpoint", newCheckpointCmd},
+		{"clone-lorebook", newCloneLorebookCmd},
+		{"completion", newCompletionCmd},
+		{"delete", newDeleteCmd},
+		{"diff-meta", newDiffMetaCmd},
+		{"history", newHistoryCmd},
+		{"inspect", newInspectCmd},
+		{"log", newLogCmd},
+		{"lost", newLostCmd},
+		{"man", newManCmd},
+		{"message", newMessageCmd},
+		{"meta", newMetaCmd},
+		{"move", newMoveCmd},
+		{"new", newNewCmd},
+		{"open", newOpenCmd},
+		{"rename", newRenameCmd},
+		{"repair", newRepairCmd},
+		{"restore", newRestoreCmd},
+		{"search", newSearchCmd},
+		{"snapshot", newSnapshotCmd},
+		{"state", newStateCmd},
+		{"tree", newTreeCmd},
+		{"undo", newUndoCmd},
+		{"version", newVersionCmd},
+	})
 	addJQ(root)
 	completeFlags(root)
 	return root
@@ -163,34 +164,6 @@ func operands(cmd *cobra.Command) cobra.PositionalArgs {
 		example, _, _ := strings.Cut(cmd.Example, "\n")
 		return usagef("%s takes %s, e.g. `%s`", cmd.Name(), names, strings.TrimSpace(example))
 	}
-}
-
-// group makes cmd the parent of commands, which does nothing by itself.
-func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	cmd.Args, cmd.ValidArgsFunction = onlyCommands, cobra.NoFileCompletions
-	cmd.RunE = func(*cobra.Command, []string) error {
-		names, last := commandNames(cmd), len(commands)-1
-		return usagef("a command is needed: %s or %s", strings.Join(names[:last], ", "), names[last])
-	}
-	cmd.AddCommand(commands...)
-	return cmd
-}
-
-// commandNames returns the names of the commands below cmd.
-func commandNames(cmd *cobra.Command) (names []string) {
-	for _, c := range cmd.Commands() {
-		names = append(names, c.Name())
-	}
-	return names
-}
-
-// onlyCommands is the Args of a parent of commands: an argument left over is a
-// mistyped command.
-func onlyCommands(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return usagef("there is no command %q%s", args[0], didYouMean(args[0], commandNames(cmd), ""))
 }
 
 // run executes the program and returns its exit code. An error before any command's

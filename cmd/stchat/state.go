@@ -18,12 +18,19 @@ and views of what Auto-Recap and Auto-Illustrator keep (recap:, illustrator:).
 See 'stchat state COMMAND --help' for each command.`
 
 func newStateCmd(a *app) *cobra.Command {
-	return group(&cobra.Command{
+	return a.group(&cobra.Command{
 		Use:     "state COMMAND",
 		Short:   "Read and edit what extensions keep",
 		Long:    stateDoc + exitStatus("there is no such state"),
 		Example: "  stchat state list chat.jsonl\n  stchat state get chat.jsonl memory_graph",
-	}, newStateDeleteCmd(a), newStateGetCmd(a), newStateListCmd(a), newStateLogCmd(a), newStatePruneCmd(a), newStateSetCmd(a))
+	}, []named{
+		{"delete", newStateDeleteCmd},
+		{"get", newStateGetCmd},
+		{"list", newStateListCmd},
+		{"log", newStateLogCmd},
+		{"prune", newStatePruneCmd},
+		{"set", newStateSetCmd},
+	})
 }
 
 // namespaceDoc explains namespaces in a command's help.

@@ -66,6 +66,47 @@ func TestCommandsAreSorted(t *testing.T) {
 	}
 }
 
+// TestOneCommandIsMade: a call makes the command that its first arguments name and no
+// other, and that command is the one of the whole tree.
+func TestOneCommandIsMade(t *testing.T) {
+	help := func(cmd *cobra.Command) string {
+		var b strings.Builder
+		writeHelp(&b, cmd)
+		return b.String()
+	}
+	var see func(cmd *cobra.Command)
+	see = func(cmd *cobra.Command) {
+		path := strings.Fields(cmd.CommandPath())[1:]
+		one := newRoot(&app{args: append(path, "chat.jsonl")})
+		for range path {
+			if list := one.Commands(); len(list) != 1 {
+				t.Fatalf("%s: %d commands were made", cmd.CommandPath(), len(list))
+			}
+			one = one.Commands()[0]
+		}
+		if diff := cmp.Diff(help(cmd), help(one)); diff != "" {
+			t.Errorf("%s (-all made +only this):\n%s", cmd.CommandPath(), diff)
+		}
+		for _, c := range cmd.Commands() {
+			see(c)
+		}
+	}
+	see(newRoot(&app{}))
+}
+
+// TestAllCommandsAreMade: help, completion and a mistyped name see every command.
+func TestAllCommandsAreMade(t *testing.T) {
+	for _, args := range [][]string{nil, {"--help"}, {"help", "meta"}, {"--quiet", "meta"}, {"__complete", "meta", ""}, {"mesage", "get"}} {
+		root := newRoot(&app{args: args})
+		if got, want := len(root.Commands()), len(commands())-1; got != want {
+			t.Errorf("%q: %d of %d commands were made", args, got, want)
+		}
+		if meta, _, err := root.Find([]string{"meta"}); err != nil || len(meta.Commands()) != 2 {
+			t.Errorf("%q: not all commands of meta were made", args)
+		}
+	}
+}
+
 func TestFlagsExplainThemselves(t *testing.T) {
 	for _, cmd := range commands() {
 		short := map[string]string{}
