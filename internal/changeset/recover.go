@@ -225,11 +225,11 @@ func (r recovery) sweep() {
 		}
 	}
 	for _, dir := range (userdir.Dir{Root: r.root.dir}).Folders() {
-		safefile.RemoveStale(dir, named)
+		safefile.RemoveStale(dir, named, r.root.self)
 	}
-	safefile.RemoveStale(r.root.dir, named)
+	safefile.RemoveStale(r.root.dir, named, r.root.self)
 	if len(names) > 0 {
-		safefile.RemoveStale(r.root.own(""), named)
+		safefile.RemoveStale(r.root.own(""), named, r.root.self)
 	}
 }
 

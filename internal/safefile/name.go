@@ -61,19 +61,18 @@ func hostTag() (tag string, sure bool) {
 }
 
 // RemoveStale removes the temporary files in dir that a process of this program left
-// behind when it was killed: those made on this machine since it started, in this PID
-// namespace, whose process does not exist any more. Doubtful files stay. It returns the
-// paths that it removed. A folder that cannot be read or a file that cannot be removed
+// behind when it was killed: those made on the machine of self since it started, in the
+// same PID namespace, whose process does not exist any more. Doubtful files stay. It returns
+// the paths that it removed. A folder that cannot be read or a file that cannot be removed
 // is no error, since the files are in nobody's way.
 //
 // Files named in spare stay, whatever became of their process: the caller still needs
 // them.
-func RemoveStale(dir string, spare map[string]bool) []string {
-	tag, sure := hostTag()
-	if !sure {
+func RemoveStale(dir string, spare map[string]bool, self *Self) []string {
+	if !self.sure {
 		return nil
 	}
-	return removeStale(dir, tag, spare, processGone)
+	return removeStale(dir, self.tag, spare, processGone)
 }
 
 func removeStale(dir, tag string, spare map[string]bool, gone func(pid int) bool) []string {
