@@ -1,8 +1,6 @@
 package family
 
 import (
-	"bytes"
-
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
@@ -65,7 +63,7 @@ func (t *tally) line(l *jsonl.Line) {
 	t.seen = nil
 	index := len(t.messages) - 1
 	t.linksIn(value(keyExtra), l.Plain, index)
-	if infos := value(keySwipeInfo); mayLink(infos, l.Plain) {
+	if infos := value(keySwipeInfo); message.MayLink(infos, l.Plain) {
 		for info := range rawjson.Elements(infos) {
 			extra, _ := rawjson.Lookup(info, "extra")
 			t.linksIn(extra, l.Plain, index)
@@ -73,31 +71,9 @@ func (t *tally) line(l *jsonl.Line) {
 	}
 }
 
-// mayLink reports whether there can be a link in raw, without reading it; plain is as in
-// [jsonl.Line].
-func mayLink(raw []byte, plain bool) bool {
-	const least = len(`{"branches":[""]}`)
-	if len(raw) < least {
-		return false
-	}
-	if !plain && bytes.Contains(raw, []byte(`\u`)) { // a key may be spelled with escapes
-		return true
-	}
-	for { // both keys begin with a letter that is rare in the others
-		at := bytes.IndexByte(raw, 'b')
-		if at < 0 {
-			return false
-		}
-		if raw = raw[at:]; bytes.HasPrefix(raw, []byte("bookmark_link")) || bytes.HasPrefix(raw, []byte("branches")) {
-			return true
-		}
-		raw = raw[1:]
-	}
-}
-
 // linksIn collects the links in an extra, each once a message.
 func (t *tally) linksIn(extra []byte, plain bool, index int) {
-	if !mayLink(extra, plain) {
+	if !message.MayLink(extra, plain) {
 		return
 	}
 	add := func(kind Kind, raw []byte) {

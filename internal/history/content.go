@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/rawjson"
 )
@@ -18,6 +19,7 @@ type Content struct {
 	Messages  int
 	Damaged   int    // lines that are no message
 	Head      []byte // the header line, where there is one of reasonable length
+	Links     bool   // a message may name a checkpoint or branch
 	NewPieces int
 	NewBytes  int64 // of new pieces
 	Stored    int64 // bytes on disk, approximately; known after the commit
@@ -26,29 +28,55 @@ type Content struct {
 	share int64 // bytes in the pack that is being filled
 }
 
-// count counts a line. A line in parts is judged by its first part alone.
-func (c *Content) count(data []byte, part Part, header *bool) {
-	if part != Whole {
-		if n := len(c.Runs); n > 0 && c.Runs[n-1].Part == More {
+// lineCounter counts the lines of one chat.
+type lineCounter struct {
+	c      *Content
+	lines  *jsonl.Buffer
+	keys   *jsonl.Keys // as linkKeys returns them
+	headed bool        // a header, or what stands in its place, was counted
+}
+
+// linkKeys returns the keys of a message in whose values links are. Their numbers are 0 and 1.
+func linkKeys() *jsonl.Keys { return jsonl.NewKeys("extra", "swipe_info") }
+
+// whole counts whole lines, each with its LF.
+func (n *lineCounter) whole(lines []byte) {
+	n.lines.Lines(lines, n.keys, func(l *jsonl.Line) {
+		if l.Damage != nil {
+			n.c.Damaged++
 			return
 		}
-	}
-	line := bytes.Trim(data, " \t\r")
+		n.object(l.Raw, meta.IsHeader)
+		for k := range 2 {
+			value, _ := l.Value(k)
+			n.c.Links = n.c.Links || message.MayLink(value, l.Plain)
+		}
+	})
+}
+
+// long counts a line that is stored in parts, by the first of them.
+func (n *lineCounter) long(first []byte) {
+	line := bytes.TrimLeft(first, " \t\r")
 	switch {
 	case len(line) == 0:
-		return
-	case line[0] != '{', part == Whole && !jsonl.Valid(line):
-		c.Damaged++
-		return
+	case line[0] != '{':
+		n.c.Damaged++
+	default:
+		n.object(line, func([]byte) bool { return true })
+		n.c.Links = true
 	}
-	if !*header {
-		*header = true
-		if part != Whole || meta.IsHeader(line) {
-			c.Head = slices.Clone(line)
+}
+
+// object counts a line that is an object. isHeader judges the first one.
+func (n *lineCounter) object(line []byte, isHeader func([]byte) bool) {
+	if !n.headed {
+		n.headed = true
+		if isHeader(line) {
+			n.c.Head = slices.Clone(line)
 			return
 		}
 	}
-	c.Messages++
+	n.c.Messages++
 }
 
 // Slug returns the integrity slug in the header, "" where there is none.

@@ -28,7 +28,7 @@ type cutter struct {
 }
 
 func newCutter() (*cutter, error) {
-	c := &cutter{buf: make([]byte, readSize)}
+	c := &cutter{buf: make([]byte, readSize+1)} // with an LF behind the last line
 	var err error
 	if c.long, err = newChunker(16<<10, 64<<10, maxPiece); err != nil {
 		return nil, err
@@ -42,9 +42,12 @@ func newChunker(least, normal, most int) (*chunkers.Chunker, error) {
 		&chunkers.ChunkerOpts{MinSize: least, NormalSize: normal, MaxSize: most}, make([]byte, 2*most))
 }
 
-// lines calls piece for each piece of a chat. data is valid until the next call.
-func (c *cutter) lines(r io.Reader, piece func(data []byte, part Part) error) error {
+// lines calls piece for each piece of a chat, and whole with its lines, many at a time and
+// each with an LF, except those that are cut by content. data and lines are valid until the
+// next call.
+func (c *cutter) lines(r io.Reader, piece func(data []byte, part Part) error, whole func(lines []byte)) error {
 	start, end, ended := 0, 0, false
+	from := 0 // of the lines that whole gets next
 	for {
 		line, rest, found := bytes.Cut(c.buf[start:end], []byte{'\n'})
 		switch {
@@ -54,19 +57,24 @@ func (c *cutter) lines(r io.Reader, piece func(data []byte, part Part) error) er
 			}
 			start = end - len(rest)
 		case found || end-start > longLine:
-			from := &lineReader{r: r, buf: c.buf, start: start, end: end, ended: ended}
-			if err := chunks(c.long, from, piece); err != nil {
+			whole(c.buf[from:start])
+			long := &lineReader{r: r, buf: c.buf[:readSize], start: start, end: end, ended: ended}
+			if err := chunks(c.long, long, piece); err != nil {
 				return err
 			}
-			if start, end, ended = from.start, from.end, from.ended; !from.lf {
+			if start, end, ended = long.start, long.end, long.ended; !long.lf {
 				return nil
 			}
+			from = start
 		case ended:
+			c.buf[end] = '\n'
+			whole(c.buf[from : end+1])
 			return piece(line, Whole)
 		default:
+			whole(c.buf[from:start])
 			copy(c.buf, c.buf[start:end])
-			start, end = 0, end-start
-			n, err := r.Read(c.buf[end:])
+			start, end, from = 0, end-start, 0
+			n, err := r.Read(c.buf[end:readSize])
 			end += n
 			if errors.Is(err, io.EOF) {
 				ended = true

@@ -45,7 +45,7 @@ func (m *Mender) Look(r io.Reader, chat bool) error {
 		return nil
 	}
 	if chat {
-		return m.cut.lines(r, take)
+		return m.cut.lines(r, take, func([]byte) {})
 	}
 	return m.cut.file(r, take)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"stchat/internal/jsonl"
 )
 
 const (
@@ -21,13 +23,15 @@ var ErrAgain = errors.New("the history was pruned meanwhile; try again")
 // Writer takes files into a store. It locks the store from [NewWriter] to Close, but lets
 // others in after each [Writer.Commit].
 type Writer struct {
-	s    *Store
-	stop context.Context // ends reading
-	ctx  context.Context // for statements: watching each for cancellation costs more than most of them do
-	in   intake
-	keys *keyer
-	cut  *cutter
-	data int64 // SQLite's data_version, which reveals changes by others
+	s     *Store
+	stop  context.Context // ends reading
+	ctx   context.Context // for statements: watching each for cancellation costs more than most of them do
+	in    intake
+	keys  *keyer
+	cut   *cutter
+	lines jsonl.Buffer
+	links *jsonl.Keys
+	data  int64 // SQLite's data_version, which reveals changes by others
 
 	read  int64 // bytes since the last commit
 	files int
@@ -36,7 +40,7 @@ type Writer struct {
 // NewWriter begins a transaction. The error is an [ErrBusy] where another program holds
 // the store for five seconds.
 func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
-	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt), in: intake{dry: s.dry, find: finder{db: s.db}, pack: packer{ctx: context.WithoutCancel(ctx), db: s.db}}}
+	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt), links: linkKeys(), in: intake{dry: s.dry, find: finder{db: s.db}, pack: packer{ctx: context.WithoutCancel(ctx), db: s.db}}}
 	var err error
 	if w.cut, err = newCutter(); err != nil {
 		return nil, err
@@ -93,7 +97,7 @@ func (w *Writer) look() error {
 func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 	c := &Content{}
 	sum, last := sha256.New(), int64(0)
-	counted := false // a header, or what stands in its place
+	count := lineCounter{c: c, lines: &w.lines, keys: w.links}
 	add := func(data []byte, part Part) error {
 		if n := len(c.Runs); n > 0 && c.Runs[n-1].Part != More {
 			c.Size++ // the LF before this line
@@ -113,8 +117,9 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 		if err != nil {
 			return err
 		}
-		if last = id; chat {
-			c.count(data, part, &counted)
+		last = id
+		if n := len(c.Runs); chat && part != Whole && (n == 0 || c.Runs[n-1].Part != More) {
+			count.long(data)
 		}
 		c.Runs = appendRun(c.Runs, id, part)
 		if part == Whole && len(data) == 0 {
@@ -124,7 +129,7 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 	}
 	var err error
 	if chat {
-		err = w.cut.lines(r, add)
+		err = w.cut.lines(r, add, count.whole)
 	} else {
 		err = w.cut.file(r, add)
 	}
@@ -134,6 +139,20 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 	w.files++
 	copy(c.Sum[:], sum.Sum(nil))
 	return c, nil
+}
+
+// MayLink reports whether a message of a chat may name a checkpoint or branch, as
+// [Content.Links] does, without taking the chat in.
+func (w *Writer) MayLink(r io.Reader) (bool, error) {
+	c := &Content{}
+	count := lineCounter{c: c, lines: &w.lines, keys: w.links}
+	err := w.cut.lines(r, func(data []byte, part Part) error {
+		if part != Whole {
+			count.long(data)
+		}
+		return w.stop.Err()
+	}, count.whole)
+	return c.Links, err
 }
 
 // Full reports whether so much was read since the last commit that it is time for one.

@@ -32,7 +32,6 @@ func (buf *Buffer) room(size, spare int) *block {
 // opt.From to the end in one go and ignores opt.Limit and opt.Workers. Lines are
 // valid until work returns, the damage until the next call.
 func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) (Damages, error) {
-	l := &buf.line
 	size := int(max(src.Size-opt.From, 0))
 	b := buf.room(size, size/4) // the next one may be a little larger
 	b.off = opt.From
@@ -43,9 +42,29 @@ func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) (Damages, 
 	if size > 0 && !bytes.HasSuffix(b.data, []byte{'\n'}) {
 		b.data = append(b.data, '\n')
 	}
-	buf.sc.keys = opt.Keys
-	if len(l.at) != len(opt.Keys.names) {
-		l.at = make([]int, len(opt.Keys.names))
+	buf.scan(b, opt.Keys, work)
+	if opt.Progress != nil {
+		opt.Progress(src.Size)
+	}
+	return b.damageIn(0, false, opt.Line, 0), nil
+}
+
+// Lines calls work with every line in data that is not blank, in order. data is whole lines,
+// each with its LF, from anywhere in a file: a BOM is damage at its beginning, too. Lines are
+// valid until work returns.
+func (buf *Buffer) Lines(data []byte, keys *Keys, work func(*Line)) {
+	b := &buf.block
+	b.reset()
+	b.data, b.off = data, 1 // not a file's beginning
+	buf.scan(b, keys, work)
+}
+
+// scan calls work with every line of a block that is not blank.
+func (buf *Buffer) scan(b *block, keys *Keys, work func(*Line)) {
+	l := &buf.line
+	buf.sc.keys = keys
+	if len(l.at) != len(keys.names) {
+		l.at = make([]int, len(keys.names))
 	}
 	l.Index = 0
 	buf.sc.scanLines(b, false, func(line []byte, d *Damage, at int64, number int, crlf bool) {
@@ -54,15 +73,11 @@ func (buf *Buffer) Each(src Source, opt MapOptions, work func(*Line)) (Damages, 
 		l.Number, l.Off, l.members = number, b.off+at, nil
 		if d == nil {
 			l.members, l.inside = buf.sc.found, buf.sc.inside
-			l.index(opt.Keys)
+			l.index(keys)
 		}
 		work(l)
 		if d == nil {
 			l.Index++
 		}
 	})
-	if opt.Progress != nil {
-		opt.Progress(src.Size)
-	}
-	return b.damageIn(0, false, opt.Line, 0), nil
 }

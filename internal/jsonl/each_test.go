@@ -89,3 +89,32 @@ func TestManyMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Lines reads what Each reads, but takes no BOM for a file's.
+func TestLinesIsEach(t *testing.T) {
+	keys := NewKeys("a")
+	for _, size := range []int{1, 40_000} { // the longer text is indexed
+		text := strings.Repeat(`{"a":"x"}`+"\n \t\r\n{\"a\":\n"+`{"b":"\u0061","a":[1]}`+"\r\n", size)
+		var each, lines []string
+		tell := func(l *Line) string {
+			if l.Damage != nil {
+				return fmt.Sprintf("%q %v", l.Raw, l.Damage)
+			}
+			a, _ := l.Value(0)
+			return fmt.Sprintf("%q %v %v %q", l.Raw, l.CRLF, l.Plain, a)
+		}
+		if _, err := new(Buffer).Each(Bytes([]byte(text)), MapOptions{Limit: -1, Keys: keys}, func(l *Line) { each = append(each, tell(l)) }); err != nil {
+			t.Fatal(err)
+		}
+		var buf Buffer
+		buf.Lines([]byte(text), keys, func(l *Line) { lines = append(lines, tell(l)) })
+		if diff := cmp.Diff(each, lines); diff != "" {
+			t.Errorf("(-Each +Lines)\n%s", diff)
+		}
+		buf.Lines([]byte("\xef\xbb\xbf{}\n"), keys, func(l *Line) {
+			if l.Damage == nil {
+				t.Errorf("%q counts as a line", l.Raw)
+			}
+		})
+	}
+}

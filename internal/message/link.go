@@ -11,6 +11,28 @@ import (
 // at its next save, and a list should not be replaced unasked.
 var ErrExtraList = errors.New("the message's extra is a list, so it cannot hold a link")
 
+// MayLink reports whether there can be a link in raw, an extra or a swipe_info, without
+// reading it. plain means that it has no escape with \u, with which a key may be spelled.
+func MayLink(raw []byte, plain bool) bool {
+	const least = len(`{"branches":[""]}`)
+	if len(raw) < least {
+		return false
+	}
+	if !plain && bytes.Contains(raw, []byte(`\u`)) {
+		return true
+	}
+	for { // both keys begin with a letter that is rare in the others
+		at := bytes.IndexByte(raw, keyBookmark[0])
+		if at < 0 {
+			return false
+		}
+		if raw = raw[at:]; bytes.HasPrefix(raw, []byte(keyBookmark)) || bytes.HasPrefix(raw, []byte(keyBranches)) {
+			return true
+		}
+		raw = raw[1:]
+	}
+}
+
 // BookmarkSplice returns the change that makes extra.bookmark_link of a message name a
 // checkpoint, as SillyTavern notes one (createNewBookmark in public/scripts/bookmarks.js);
 // nil if it does already. It returns only the change, since a link is a few bytes beside

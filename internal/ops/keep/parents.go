@@ -39,7 +39,7 @@ func (s *snapshot) parents(ctx context.Context) error {
 	}
 	slices.Sort(folders)
 	for _, folder := range slices.Compact(folders) {
-		if !mayBeKin(lib.Folder(folder)) {
+		if f := lib.Folder(folder); !mayBeKin(f) && !s.mayLink(f) {
 			continue
 		}
 		graphs, err := family.Read(ctx, lib, []string{folder}, family.Options{})
@@ -66,12 +66,31 @@ func (s *snapshot) parents(ctx context.Context) error {
 	return nil
 }
 
+// mayLink reports whether a message in a folder may name a chat. It reads only the chats that
+// this snapshot did not.
+func (s *snapshot) mayLink(f *library.Folder) bool {
+	return slices.ContainsFunc(f.Chats, func(name string) bool {
+		path := f.File(name)
+		found, read := s.links[path]
+		if read {
+			return found
+		}
+		file, err := chat.OpenRegular(path)
+		if err != nil {
+			return false // reported when it is read for its content
+		}
+		defer file.Close()
+		found, err = s.w.MayLink(file)
+		return found || err != nil // comparing the chats reports the error
+	})
+}
+
 // headSize is how much of a chat is read to see whether it may be kin.
 const headSize = 16 << 10
 
 // mayBeKin reports whether a folder's chats need to be compared: two begin with the same
-// message, or one names another. Most folders hold unrelated chats, and reading all of them
-// would take a fifth of the snapshot's time.
+// message, or the header or name of one may name another. Most folders hold unrelated chats,
+// and comparing all of them would take a fifth of the snapshot's time.
 func mayBeKin(f *library.Folder) bool {
 	ids := message.NewIdentifier(message.NewSeed())
 	first := map[message.ID]bool{}

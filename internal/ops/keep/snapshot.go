@@ -88,7 +88,8 @@ type snapshot struct {
 	lost  []history.Chat // chats in the store whose files are missing
 	told  []pending      // versions to report after the commit
 	fresh []freshChat
-	last  int64 // the highest ID of the chats known before
+	links map[string]bool // whether a message of a chat may name another, by the path of each that was read
+	last  int64           // the highest ID of the chats known before
 }
 
 type pending struct {
@@ -103,7 +104,7 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 	}
 	defer store.Close()
 	sum.Stores = append(sum.Stores, store.Path())
-	s := &snapshot{opt: opt, scope: sc, sum: sum, store: store, there: newPresent(sc)}
+	s := &snapshot{opt: opt, scope: sc, sum: sum, store: store, there: newPresent(sc), links: map[string]bool{}}
 	if s.seen, err = store.Seen(ctx); err != nil {
 		return err
 	}
@@ -232,6 +233,7 @@ func (s *snapshot) take(ctx context.Context, path string) error {
 	if kind.IsChat() && known.ID > s.last {
 		s.fresh = append(s.fresh, freshChat{path, known.ID, known.Parent})
 	}
+	s.links[path] = content.Links
 	content.Head = nil // not needed any more, and the content is held until the commit
 	version, err := s.keep(ctx, &known, path, content, history.NewVersion{
 		At: s.opt.Now.UnixMilli(), Mtime: stamp.ModTime().UnixNano(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,

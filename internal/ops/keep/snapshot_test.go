@@ -236,33 +236,16 @@ func TestSnapshotParents(t *testing.T) {
 	}
 	raw("of a gone one", `"main_chat":"M"`, said("late", ""))
 	u.snapshot()
-	store, err := history.OpenRead(t.Context(), StoreOf(u.root, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	all, err := store.Chats(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := map[int64]string{}
-	for _, c := range all {
-		names[c.ID] = c.Name
-	}
-	got := map[string]string{}
-	for _, c := range all {
-		got[c.Name] = names[c.Parent]
-	}
 	for _, name := range []string{"by link", "A by main chat", "by uuid", "M Checkpoint #1", "by content", "of a gone one"} {
-		if got[name] != "M" {
-			t.Errorf("%s comes from %q", name, got[name])
+		if got := u.parent(name); got != "M" {
+			t.Errorf("%s comes from %q", name, got)
 		}
 	}
-	if got["M"] != "" || got["alone"] != "" {
-		t.Errorf("M comes from %q, the lone chat from %q", got["M"], got["alone"])
+	if m, alone := u.parent("M"), u.parent("alone"); m != "" || alone != "" {
+		t.Errorf("M comes from %q, the lone chat from %q", m, alone)
 	}
-	if got["B1"] == "B2" == (got["B2"] == "B1") {
-		t.Errorf("B1 comes from %q, and B2 from %q", got["B1"], got["B2"])
+	if b1, b2 := u.parent("B1"), u.parent("B2"); b1 == "B2" == (b2 == "B1") {
+		t.Errorf("B1 comes from %q, and B2 from %q", b1, b2)
 	}
 }
 
