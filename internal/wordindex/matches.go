@@ -68,6 +68,44 @@ func (m *Matches) TakeTexts(ctx context.Context, hashes []uint64) (Uses, error) 
 	return list, err
 }
 
+// Count counts the texts that were not taken and have a wanted place, up to most. None can be
+// taken after that.
+func (m *Matches) Count(ctx context.Context, most int) (n int, err error) {
+	if m.ranked != nil {
+		return m.countRanked(ctx, most)
+	}
+	for m.more && n < most {
+		n++
+		m.done[m.next.Number] = true
+		if err := m.advance(ctx); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// countRanked is Count for ranked texts, in the order of archiving: their places are near to
+// each other.
+func (m *Matches) countRanked(ctx context.Context, most int) (n int, err error) {
+	left := slices.DeleteFunc(slices.Clone(m.ranked.ids), func(id int64) bool { return m.done[id] })
+	condition, args := m.want.places()
+	for part := range slices.Chunk(left, max(most, 1)) {
+		if n >= most {
+			break
+		}
+		values, err := json.Marshal(part)
+		if err != nil {
+			return n, err
+		}
+		more, err := m.x.count(ctx, "SELECT count(DISTINCT u.text) FROM json_each(?) j CROSS JOIN use u ON u.text = j.value WHERE "+condition, append([]any{string(values)}, args...)...)
+		if err != nil {
+			return n, err
+		}
+		n += int(more)
+	}
+	return min(n, most), nil
+}
+
 // advance goes to the next text that was not taken.
 func (m *Matches) advance(ctx context.Context) error {
 	for {

@@ -1,7 +1,6 @@
 package look
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -107,12 +106,12 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	if err := s.scanStores(ctx); err != nil {
 		return nil, err
 	}
-	groups, err := s.best(ctx)
+	groups, found, err := s.best(ctx)
 	if err != nil {
 		return nil, err
 	}
 	res.Errs = append(res.Errs, s.errs...)
-	res.Found, res.ByDate = len(groups), s.byDate()
+	res.Found, res.ByDate = found, s.byDate()
 	if most := max(opt.Limit, MostCounted); opt.Limit > 0 && res.Found > most {
 		res.Found = most + 1
 	}
@@ -188,36 +187,6 @@ func (s *searcher) scan(ctx context.Context) error {
 		results[i] = chatHits{}
 	}
 	return ctx.Err()
-}
-
-// best returns the texts that were found, in order. Of those in the index it looks up the
-// places only for as many as are wanted and those that may come before them: for a word
-// that every text has, that is a small part.
-func (s *searcher) best(ctx context.Context) ([]*found, error) {
-	g := &gathering{s: s}
-	if s.matches == nil {
-		return g.list, g.add(ctx)
-	}
-	places, err := s.places()
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]uint64, 0, len(s.hits)) // found by reading
-	for _, h := range s.hits {
-		texts = append(texts, h.text)
-	}
-	old, all := s.onlyOld(ctx, places)
-	texts = append(texts, old...)
-	slices.Sort(texts)
-	uses, err := s.matches.TakeTexts(ctx, slices.Compact(texts))
-	for n := MostCounted + 1; err == nil; n *= 4 {
-		s.look(ctx, places, uses)
-		if err = g.add(ctx); err != nil || all || g.enough() {
-			break
-		}
-		uses, err = s.matches.Take(ctx, n)
-	}
-	return g.list, cmp.Or(err, ctx.Err())
 }
 
 // byDate reports whether texts are ordered by date, the newest first. It is true, too, if

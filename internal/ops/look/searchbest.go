@@ -19,10 +19,58 @@ type found struct {
 	gone    bool
 }
 
+// best returns the texts that were found, in order, and how many there are; with a limit, the
+// list may lack some behind it. Of those in the index it looks up the places only for as many
+// as are wanted and those that may come before them: for a word that every text has, that is a
+// small part.
+func (s *searcher) best(ctx context.Context) (list []*found, n int, err error) {
+	g := &gathering{s: s}
+	if s.matches == nil {
+		err = g.add(ctx)
+		return g.list, len(g.list), err
+	}
+	places, err := s.places()
+	if err != nil {
+		return nil, 0, err
+	}
+	texts := make([]uint64, 0, len(s.hits)) // found by reading
+	for _, h := range s.hits {
+		texts = append(texts, h.text)
+	}
+	old, all := s.onlyOld(ctx, places)
+	texts = append(texts, old...)
+	slices.Sort(texts)
+	uses, err := s.matches.TakeTexts(ctx, slices.Compact(texts))
+	most, step := max(s.Limit, MostCounted), MostCounted+1
+	if g.sure = s.wantsAll(); g.sure {
+		step = s.Limit + 1
+	}
+	for ; err == nil; step *= 4 {
+		s.look(ctx, places, uses)
+		if err = g.add(ctx); err != nil || all || g.enough() {
+			break
+		}
+		uses, err = s.matches.Take(ctx, step)
+	}
+	if n = len(g.list); err == nil && g.sure && n <= most {
+		var more int
+		more, err = s.matches.Count(ctx, most+1-n)
+		n += more
+	}
+	return g.list, n, cmp.Or(err, ctx.Err())
+}
+
+// wantsAll reports whether every text is found that the index says has a wanted place: none
+// is left out for its path or name, or for being in a chat.
+func (s *searcher) wantsAll() bool {
+	return s.Limit > 0 && !s.Gone && len(s.Names) == 0 && s.stores[0].root.Whole && s.List.Shard.Whole()
+}
+
 // gathering collects the texts found so far, each with all its places.
 type gathering struct {
 	s      *searcher
 	list   []*found // in the order of the result
+	sure   bool     // those that are left in the index can be counted there
 	corpus *wordindex.Corpus
 }
 
@@ -71,13 +119,13 @@ func (g *gathering) add(ctx context.Context) error {
 }
 
 // enough reports whether all that is left in the index comes after what is shown, and need
-// not be counted.
+// not be looked up to be counted.
 func (g *gathering) enough() bool {
 	next, ok := g.s.matches.Next()
 	if !ok {
 		return true
 	}
-	if g.s.Limit == 0 || len(g.list) <= max(g.s.Limit, MostCounted) {
+	if g.s.Limit == 0 || len(g.list) <= g.s.Limit || !g.sure && len(g.list) <= MostCounted {
 		return false
 	}
 	last := g.list[g.s.Limit-1]
