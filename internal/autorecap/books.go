@@ -9,9 +9,7 @@ import (
 // BookName returns auto_lorebooks.lorebookName, the lorebook to which Auto-Recap writes,
 // "" if none is noted.
 func BookName(metadata *rawjson.Object) string {
-	books, _ := metadata.Get(keyBooks)
-	raw, _ := rawjson.Lookup(books, "lorebookName")
-	name, _ := rawjson.Unquote(raw)
+	name, _ := rawjson.Unquote(rawjson.Value(metadata.Value(keyBooks), "lorebookName"))
 	return name
 }
 
@@ -38,7 +36,7 @@ func FollowBook(metadata *rawjson.Object, name string, gone func(uid string) boo
 		if index, ok := registry.Object("index"); ok {
 			f.Total = index.Len()
 			for _, key := range index.Keys() {
-				if raw, _ := index.Get(key); gone(indexUID(key, raw)) {
+				if gone(indexUID(key, index.Value(key))) {
 					index.Unset(key)
 				}
 			}
@@ -76,8 +74,7 @@ func RenameBook(metadata *rawjson.Object, from, to string) {
 		return
 	}
 	for _, key := range [...]string{"cloned_lorebook_name", "original_lorebook_name"} {
-		raw, _ := state.Get(key)
-		if name, ok := rawjson.Unquote(raw); ok && name == from {
+		if name, ok := rawjson.Unquote(state.Value(key)); ok && name == from {
 			state.Set(key, rawjson.Quote(to))
 		}
 	}

@@ -8,21 +8,18 @@ type Combined struct{ raw []byte }
 
 // CombinedIn returns the combined recap of a chat; ok is false if there is none.
 func CombinedIn(metadata *rawjson.Object) (c Combined, ok bool) {
-	recap, _ := metadata.Get(keyDocumented)
-	c.raw, ok = rawjson.Lookup(recap, "combined_recap")
+	c.raw, ok = rawjson.Lookup(metadata.Value(keyDocumented), "combined_recap")
 	return c, ok
 }
 
 // ChatID returns the name of the recap's chat, and whether one is noted.
 func (c Combined) ChatID() (string, bool) {
-	raw, _ := rawjson.Lookup(c.raw, "chat_id")
-	return rawjson.Unquote(raw)
+	return rawjson.Unquote(rawjson.Value(c.raw, "chat_id"))
 }
 
 // Messages returns how many messages the recap covers; ok is false if that is not noted.
 func (c Combined) Messages() (n float64, ok bool) {
-	raw, _ := rawjson.Lookup(c.raw, "message_count")
-	return rawjson.Float(raw)
+	return rawjson.Float(rawjson.Value(c.raw, "message_count"))
 }
 
 // DropCombined removes a combined recap that covers more messages than there are. It
@@ -36,8 +33,7 @@ func DropCombined(metadata *rawjson.Object, messages int) (was string) {
 	if !ok || count <= float64(messages) {
 		return ""
 	}
-	raw, _ := rawjson.Lookup(combined.raw, "message_count")
-	was = string(rawjson.Compact(raw))
+	was = string(rawjson.Compact(rawjson.Value(combined.raw, "message_count")))
 	recap, _ := metadata.Object(keyDocumented)
 	recap.Unset("combined_recap")
 	metadata.Set(keyDocumented, recap.Bytes())

@@ -30,7 +30,7 @@ func ChooseRecap(line []byte, k int) (edited []byte, versions int, err error) {
 	if !ok {
 		return nil, 0, ErrVersion
 	}
-	list, _ := mark.Get("scene_recap_versions")
+	list := mark.Value("scene_recap_versions")
 	var text []byte
 	for raw := range rawjson.Elements(list) {
 		if versions == k {
@@ -48,9 +48,8 @@ func ChooseRecap(line []byte, k int) (edited []byte, versions int, err error) {
 	mark.Set("scene_recap_hash", rawjson.Quote(jsvalue.Hash36(jsvalue.Trim(recap))))
 	extra.Set(key, mark.Bytes())
 	m.Set("extra", extra.Bytes())
-	swipe, _ := m.Get("swipe_id")
-	if n, ok := rawjson.Int(swipe); ok && n > 0 {
-		infos, _ := m.Get("swipe_info")
+	if n, ok := rawjson.Int(m.Value("swipe_id")); ok && n > 0 {
+		infos := m.Value("swipe_info")
 		mirrored := rawjson.EditList(infos, func(i int, raw []byte) ([]byte, bool) {
 			if i != n {
 				return raw, true

@@ -67,7 +67,7 @@ func (m *Mark) Entries() (allEntries []byte, ok bool) {
 		}
 		version = jsvalue.String(value)
 	}
-	entries, _ := rawjson.Lookup(m.metadata, version, "allEntries")
+	entries := rawjson.Value(m.metadata, version, "allEntries")
 	for range rawjson.Elements(entries) {
 		return entries, true
 	}

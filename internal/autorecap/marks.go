@@ -16,7 +16,7 @@ func MoveMarks(line []byte, start, end func(index int) int) []byte {
 			m.Set("extra", extra.Bytes())
 		}
 	}
-	infos, _ := m.Get("swipe_info")
+	infos := m.Value("swipe_info")
 	changed := false
 	edited := rawjson.EditList(infos, func(_ int, raw []byte) ([]byte, bool) {
 		info, err := rawjson.ParseObject(raw)

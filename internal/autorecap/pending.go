@@ -21,9 +21,7 @@ type Waiting struct {
 
 // Pending counts what is pending in autoLorebooks at now.
 func Pending(metadata *rawjson.Object, now time.Time) (w Waiting) {
-	auto, _ := metadata.Get(keyPending)
-	raw, _ := rawjson.Lookup(auto, "pendingOps")
-	operations, err := rawjson.ParseObject(raw)
+	operations, err := rawjson.ParseObject(rawjson.Value(metadata.Value(keyPending), "pendingOps"))
 	if err != nil {
 		return w
 	}
@@ -42,8 +40,7 @@ func Pending(metadata *rawjson.Object, now time.Time) (w Waiting) {
 // isStale reports whether an operation is older than age; dated is false if its time is
 // unknown.
 func isStale(operation []byte, now time.Time, age time.Duration) (old, dated bool) {
-	stamp, _ := rawjson.Lookup(operation, "timestamp")
-	ms, ok := rawjson.Float(stamp)
+	ms, ok := rawjson.Float(rawjson.Value(operation, "timestamp"))
 	return ok && ms < float64(now.Add(-age).UnixMilli()), ok && !math.IsInf(ms, 0)
 }
 
@@ -60,7 +57,7 @@ func DropPending(metadata *rawjson.Object, now time.Time, lost func(name string,
 // how many (cleanupStalePendingEntries: those without a time stay).
 func PrunePending(metadata *rawjson.Object, now time.Time, age time.Duration) (dropped int) {
 	dropPending(metadata, func(raw []byte) bool {
-		stamp, _ := rawjson.Lookup(raw, "timestamp")
+		stamp := rawjson.Value(raw, "timestamp")
 		old, dated := isStale(raw, now, age)
 		return old && dated && rawjson.Truthy(stamp)
 	}, func(string, []byte) { dropped++ })
@@ -77,7 +74,7 @@ func dropPending(metadata *rawjson.Object, goes func(raw []byte) bool, lost func
 		return
 	}
 	for _, name := range operations.Keys() {
-		raw, _ := operations.Get(name)
+		raw := operations.Value(name)
 		if goes(raw) {
 			lost(name, raw)
 			operations.Unset(name)
@@ -106,7 +103,5 @@ func ForgetPending(metadata *rawjson.Object) int {
 
 // PendingIn returns the raw value of pendingOps, nil if there is none.
 func PendingIn(metadata *rawjson.Object) []byte {
-	auto, _ := metadata.Get(keyPending)
-	raw, _ := rawjson.Lookup(auto, "pendingOps")
-	return raw
+	return rawjson.Value(metadata.Value(keyPending), "pendingOps")
 }

@@ -26,8 +26,7 @@ func References(b *lorebook.Book) []Reference {
 		if e.Kind() != lorebook.Registry {
 			continue
 		}
-		raw, _ := rawjson.Lookup(e.Raw, "content")
-		content, _ := rawjson.Unquote(raw)
+		content, _ := rawjson.Unquote(rawjson.Value(e.Raw, "content"))
 		line := 0
 		for text := range strings.SplitSeq(content, "\n") {
 			line++

@@ -15,8 +15,7 @@ type Running struct{ raw []byte }
 // RunningIn returns the running recap of a chat; ok is false if the metadata has none
 // that is an object.
 func RunningIn(metadata *rawjson.Object) (r Running, ok bool) {
-	raw, _ := metadata.Get(KeyRunning)
-	return ReadRunning(raw)
+	return ReadRunning(metadata.Value(KeyRunning))
 }
 
 // ReadRunning returns the running recap in raw, the value of [KeyRunning]; ok is false
@@ -27,19 +26,17 @@ func ReadRunning(raw []byte) (r Running, ok bool) {
 
 // ChatID returns the name of the recap's chat, and whether one is noted.
 func (r Running) ChatID() (string, bool) {
-	raw, _ := rawjson.Lookup(r.raw, "chat_id")
-	return rawjson.Unquote(raw)
+	return rawjson.Unquote(rawjson.Value(r.raw, "chat_id"))
 }
 
 // Current returns the raw value of current_version, nil if it is missing.
 func (r Running) Current() []byte {
-	raw, _ := rawjson.Lookup(r.raw, "current_version")
-	return raw
+	return rawjson.Value(r.raw, "current_version")
 }
 
 // Versions iterates over the versions, in the store's order.
 func (r Running) Versions() iter.Seq[Version] {
-	list, _ := rawjson.Lookup(r.raw, "versions")
+	list := rawjson.Value(r.raw, "versions")
 	return func(yield func(Version) bool) {
 		for raw := range rawjson.Elements(list) {
 			if !yield(Version{raw}) {
@@ -57,8 +54,7 @@ func (v Version) Number() (float64, bool) { return rawjson.Float(v.NumberText())
 
 // NumberText returns the raw value of the version's number, nil if it is missing.
 func (v Version) NumberText() []byte {
-	raw, _ := rawjson.Lookup(v.raw, "version")
-	return raw
+	return rawjson.Value(v.raw, "version")
 }
 
 // Scene returns the index of the message that ends the scene at which the version was made,
@@ -86,13 +82,12 @@ func (v Version) Raw() []byte { return v.raw }
 // Before returns the message that ended the previous scene (prev_scene_index); ok is false
 // if none is noted.
 func (v Version) Before() (index float64, ok bool) {
-	raw, _ := rawjson.Lookup(v.raw, "prev_scene_index")
-	return rawjson.Float(raw)
+	return rawjson.Float(rawjson.Value(v.raw, "prev_scene_index"))
 }
 
 // HasContent reports whether the version has any text.
 func (v Version) HasContent() bool {
-	content, _ := rawjson.Lookup(v.raw, "content")
+	content := rawjson.Value(v.raw, "content")
 	return rawjson.KindOf(content) == rawjson.String && rawjson.Truthy(content)
 }
 
@@ -110,7 +105,7 @@ func PruneRunning(metadata *rawjson.Object, keep func(Version) bool) (p Pruned) 
 	if !ok {
 		return p
 	}
-	versions, _ := store.Get("versions")
+	versions := store.Value("versions")
 	if rawjson.KindOf(versions) != rawjson.Array {
 		return p
 	}
@@ -180,8 +175,7 @@ func OwnRunning(metadata *rawjson.Object, name string) bool {
 
 // own sets a store's chat_id, and reports whether that changed it.
 func own(store *rawjson.Object, name string) bool {
-	raw, _ := store.Get("chat_id")
-	if old, ok := rawjson.Unquote(raw); ok && old == name {
+	if old, ok := rawjson.Unquote(store.Value("chat_id")); ok && old == name {
 		return false
 	}
 	store.Set("chat_id", rawjson.Quote(name))
@@ -195,8 +189,7 @@ func MoveScenes(metadata *rawjson.Object, moved, before func(index int) int) (ch
 	if !ok {
 		return 0
 	}
-	versions, _ := store.Get("versions")
-	edited := rawjson.EditList(versions, func(_ int, raw []byte) ([]byte, bool) {
+	edited := rawjson.EditList(store.Value("versions"), func(_ int, raw []byte) ([]byte, bool) {
 		version, err := rawjson.ParseObject(raw)
 		if err != nil {
 			return raw, true
@@ -218,8 +211,7 @@ func MoveScenes(metadata *rawjson.Object, moved, before func(index int) int) (ch
 
 // moveIndex moves the message index under a key; what is not an index stays.
 func moveIndex(o *rawjson.Object, key string, move func(index int) int) {
-	raw, _ := o.Get(key)
-	if at, ok := rawjson.Int(raw); ok && at >= 0 {
+	if at, ok := rawjson.Int(o.Value(key)); ok && at >= 0 {
 		if to := move(at); to != at {
 			o.Set(key, strconv.AppendInt(nil, int64(to), 10))
 		}
@@ -242,8 +234,7 @@ func (v Version) Whole(key string) *int { return indexIn(v.raw, key) }
 // Time returns when the version was made, in milliseconds since 1970; ok is false if that
 // is not noted.
 func (v Version) Time() (ms int64, ok bool) {
-	raw, _ := rawjson.Lookup(v.raw, "timestamp")
-	f, ok := rawjson.Float(raw)
+	f, ok := rawjson.Float(rawjson.Value(v.raw, "timestamp"))
 	const latest = 1 << 53
 	return int64(f), ok && f >= 0 && f < latest
 }

@@ -23,8 +23,8 @@ type SceneMark struct {
 // ReadSceneMark reads a scene mark from a message's extra, without At; ok is false if the
 // message neither ends a scene nor has a recap. The mark does not alias extra.
 func ReadSceneMark(extra []byte) (s SceneMark, ok bool) {
-	module, _ := rawjson.Lookup(extra, Module)
-	documented, _ := rawjson.Lookup(extra, DocumentedModule)
+	module := rawjson.Value(extra, Module)
+	documented := rawjson.Value(extra, DocumentedModule)
 	mark, ok := ReadMark(module, documented)
 	if !ok {
 		return s, false
@@ -33,7 +33,7 @@ func ReadSceneMark(extra []byte) (s SceneMark, ok bool) {
 	get := func(key string) []byte {
 		raw, ok := rawjson.Lookup(module, key)
 		if !ok {
-			raw, _ = rawjson.Lookup(documented, key)
+			raw = rawjson.Value(documented, key)
 		}
 		return raw
 	}
@@ -45,14 +45,13 @@ func ReadSceneMark(extra []byte) (s SceneMark, ok bool) {
 	if list := get("scene_recap_versions"); rawjson.KindOf(list) == rawjson.Array {
 		s.Versions = bytes.Clone(rawjson.Compact(list))
 	}
-	ranged, _ := rawjson.Lookup(mark.metadata, jsvalue.FormatNumber(float64(s.Current)))
+	ranged := rawjson.Value(mark.metadata, jsvalue.FormatNumber(float64(s.Current)))
 	s.Start, s.End = indexIn(ranged, "startIdx"), indexIn(ranged, "endIdx")
 	return s, s.Scene.Break || s.Scene.Recap || s.Versions != nil
 }
 
 func indexIn(o []byte, key string) *int {
-	raw, _ := rawjson.Lookup(o, key)
-	if n, ok := rawjson.Int(raw); ok {
+	if n, ok := rawjson.Int(rawjson.Value(o, key)); ok {
 		return &n
 	}
 	return nil

@@ -14,7 +14,7 @@ func Misshapen(metadata *rawjson.Object, found func(fault string)) {
 	if list, ok := metadata.Get(keyProcessed); ok && rawjson.Truthy(list) && rawjson.KindOf(list) != rawjson.Array {
 		found(fmt.Sprintf("%s is %v, not a list", keyProcessed, rawjson.KindOf(list)))
 	}
-	store, _ := metadata.Get(KeyRunning)
+	store := metadata.Value(KeyRunning)
 	running, ok := ReadRunning(store)
 	if !ok {
 		if rawjson.Truthy(store) {
@@ -25,7 +25,7 @@ func Misshapen(metadata *rawjson.Object, found func(fault string)) {
 	if current, ok := rawjson.Lookup(store, "current_version"); ok && rawjson.KindOf(current) != rawjson.Number {
 		found(fmt.Sprintf("current_version is %v, not a number", rawjson.KindOf(current)))
 	}
-	versions, _ := rawjson.Lookup(store, "versions")
+	versions := rawjson.Value(store, "versions")
 	if kind := rawjson.KindOf(versions); kind != rawjson.Array {
 		if rawjson.Truthy(versions) {
 			found(fmt.Sprintf("versions is %v, not a list", kind))
@@ -49,7 +49,7 @@ func Misshapen(metadata *rawjson.Object, found func(fault string)) {
 				found(fmt.Sprintf("there are several versions with the number %s", version.NumberText()))
 			}
 		}
-		if content, _ := rawjson.Lookup(version.raw, "content"); rawjson.KindOf(content) != rawjson.String {
+		if rawjson.KindOf(rawjson.Value(version.raw, "content")) != rawjson.String {
 			found(fmt.Sprintf("version %d of the list has no text", i))
 		}
 	}
@@ -62,7 +62,7 @@ func ClampScenes(metadata *rawjson.Object, messages int, lost func(raw []byte)) 
 	if !ok {
 		return
 	}
-	versions, _ := store.Get("versions")
+	versions := store.Value("versions")
 	changed := false
 	edited := rawjson.EditList(versions, func(_ int, raw []byte) ([]byte, bool) {
 		if at, ok := (Version{raw}).Before(); !ok || at < float64(messages) {
@@ -72,8 +72,7 @@ func ClampScenes(metadata *rawjson.Object, messages int, lost func(raw []byte)) 
 		if err != nil {
 			return raw, true
 		}
-		was, _ := version.Get("prev_scene_index")
-		lost(was)
+		lost(version.Value("prev_scene_index"))
 		version.Set("prev_scene_index", fmt.Append(nil, max(messages-1, 0)))
 		changed = true
 		return version.Bytes(), true
@@ -87,9 +86,7 @@ func ClampScenes(metadata *rawjson.Object, messages int, lost func(raw []byte)) 
 // Indexed iterates over the uids in the registry's index (auto_lorebooks.registry.index).
 func Indexed(metadata *rawjson.Object) iter.Seq[string] {
 	return func(yield func(uid string) bool) {
-		books, _ := metadata.Get(keyBooks)
-		raw, _ := rawjson.Lookup(books, "registry", "index")
-		index, err := rawjson.ParseObject(raw)
+		index, err := rawjson.ParseObject(rawjson.Value(metadata.Value(keyBooks), "registry", "index"))
 		if err != nil {
 			return
 		}

@@ -107,8 +107,7 @@ func Parse(raw []byte, path string) (*Card, error) {
 	}
 	c.Chat, c.Name = textOf(first.json, "chat"), textOf(first.json, "name")
 	if data, ok := first.json.Get("data"); ok && c.Name == "" {
-		name, _ := rawjson.Lookup(data, "name")
-		c.Name, _ = rawjson.Unquote(name)
+		c.Name, _ = rawjson.Unquote(rawjson.Value(data, "name"))
 	}
 	return c, nil
 }
@@ -131,8 +130,7 @@ func object(raw []byte) (*rawjson.Object, error) {
 }
 
 func textOf(o *rawjson.Object, key string) string {
-	raw, _ := o.Get(key)
-	s, _ := rawjson.Unquote(raw)
+	s, _ := rawjson.Unquote(o.Value(key))
 	return s
 }
 
@@ -153,8 +151,7 @@ func (c *Card) WithChat(chat string) ([]byte, error) {
 // from from to to; any other name stays.
 func (c *Card) WithBook(from, to string) ([]byte, error) {
 	return c.with(func(json []byte) ([]byte, error) {
-		raw, _ := rawjson.Lookup(json, "data", "extensions", "world")
-		if name, ok := rawjson.Unquote(raw); !ok || name != from {
+		if name, ok := rawjson.Unquote(rawjson.Value(json, "data", "extensions", "world")); !ok || name != from {
 			return json, nil
 		}
 		return rawjson.SetPath(json, rawjson.Quote(to), "data", "extensions", "world")
@@ -164,8 +161,7 @@ func (c *Card) WithBook(from, to string) ([]byte, error) {
 // HasBook reports whether the character's lorebook is called name in some part.
 func (c *Card) HasBook(name string) bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool {
-		raw, _ := rawjson.Lookup(p.json.Bytes(), "data", "extensions", "world")
-		text, ok := rawjson.Unquote(raw)
+		text, ok := rawjson.Unquote(rawjson.Value(p.json.Bytes(), "data", "extensions", "world"))
 		return ok && text == name
 	})
 }

@@ -114,8 +114,7 @@ func (f *Filter) matchRole(l *jsonl.Line) bool {
 // kindOf returns the raw value of extra.type.
 func kindOf(l *jsonl.Line) []byte {
 	extra, _ := l.Value(keyExtra)
-	kind, _ := rawjson.Lookup(extra, "type")
-	return kind
+	return rawjson.Value(extra, "type")
 }
 
 // Hidden reports whether the message was hidden by its user: it is a system message

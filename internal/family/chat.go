@@ -137,9 +137,9 @@ func (c *Chat) inherited(depth int) bool {
 func (c *Chat) head(from *chat.Chat) {
 	md := from.Metadata()
 	text := func(path ...string) string {
-		raw, _ := md.Get(path[0])
+		raw := md.Value(path[0])
 		if len(path) > 1 {
-			raw, _ = rawjson.Lookup(raw, path[1:]...)
+			raw = rawjson.Value(raw, path[1:]...)
 		}
 		s, _ := rawjson.Unquote(raw)
 		return s

@@ -50,7 +50,7 @@ func (t *tally) line(l *jsonl.Line) {
 		if l.Damage == nil {
 			value, _ = l.Value(key)
 		} else {
-			value, _ = rawjson.Lookup(raw, keyNames()[key])
+			value = rawjson.Value(raw, keyNames()[key])
 		}
 		return value
 	}
@@ -65,8 +65,7 @@ func (t *tally) line(l *jsonl.Line) {
 	t.linksIn(value(keyExtra), l.Plain, index)
 	if infos := value(keySwipeInfo); message.MayLink(infos, l.Plain) {
 		for info := range rawjson.Elements(infos) {
-			extra, _ := rawjson.Lookup(info, "extra")
-			t.linksIn(extra, l.Plain, index)
+			t.linksIn(rawjson.Value(info, "extra"), l.Plain, index)
 		}
 	}
 }
@@ -90,10 +89,8 @@ func (t *tally) linksIn(extra []byte, plain bool, index int) {
 			t.seen[l] = true
 		}
 	}
-	bookmark, _ := rawjson.Lookup(extra, "bookmark_link")
-	add(Checkpoint, bookmark)
-	branches, _ := rawjson.Lookup(extra, "branches")
-	for raw := range rawjson.Elements(branches) {
+	add(Checkpoint, rawjson.Value(extra, "bookmark_link"))
+	for raw := range rawjson.Elements(rawjson.Value(extra, "branches")) {
 		add(Branch, raw)
 	}
 }

@@ -50,8 +50,7 @@ func boundariesOf(metadata *rawjson.Object) []boundary {
 	var at []int
 	eachEffect(metadata, func(effect *rawjson.Object) bool {
 		for _, key := range [...]string{"start", "end"} {
-			raw, _ := effect.Get(key)
-			if n, ok := rawjson.Int(raw); ok {
+			if n, ok := rawjson.Int(effect.Value(key)); ok {
 				at = append(at, n)
 			}
 		}
@@ -111,12 +110,12 @@ func eachEffect(metadata *rawjson.Object, keep func(effect *rawjson.Object) bool
 func (s *stepping) timed() {
 	left := s.state.visible + s.state.shows - s.state.hides
 	keep := func(effect *rawjson.Object) bool {
-		raw, _ := effect.Get("start")
+		raw := effect.Value("start")
 		start, ok := rawjson.Int(raw)
 		if !ok {
 			return true
 		}
-		protected, _ := effect.Get("protected")
+		protected := effect.Value("protected")
 		late := func(start, visible int) bool {
 			return start > visible || start == visible && !rawjson.Truthy(protected)
 		}
@@ -134,7 +133,7 @@ func (s *stepping) timed() {
 			}
 		}
 		move("start", start, to)
-		raw, _ = effect.Get("end")
+		raw = effect.Value("end")
 		if end, ok := rawjson.Int(raw); ok {
 			move("end", end, end+s.state.moved(end))
 		}

@@ -21,7 +21,7 @@ func (f *File) WithChats(chats ...string) (data []byte, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a group file: %w", f.Path, err)
 	}
-	list, _ := o.Get(keyChats)
+	list := o.Value(keyChats)
 	mend := isMissing(o, keyChats)
 	if kind := rawjson.KindOf(list); !mend && kind != rawjson.Array {
 		return nil, fmt.Errorf("%s: %q is %v, not a list; fix the group file first", f.Path, keyChats, kind)

@@ -89,8 +89,7 @@ func Parse(path string, raw []byte) (*File, error) {
 	if f.ChatID, known = textOf(o, keyChatID); isMissing(o, keyChatID) {
 		f.ChatID, known = f.ID, f.ID != ""
 	}
-	list, _ := o.Get(keyChats)
-	for element := range rawjson.Elements(list) {
+	for element := range rawjson.Elements(o.Value(keyChats)) {
 		if name, ok := text(element); ok {
 			f.Chats = append(f.Chats, name)
 		}

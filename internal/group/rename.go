@@ -31,8 +31,7 @@ func (f *File) WithNames(edit func(name string) (to string, keep bool), open str
 			o.Set(keyChats, edited)
 		}
 	}
-	raw, _ := o.Get(keyChatID)
-	current, ok := rawjson.Unquote(raw)
+	current, ok := rawjson.Unquote(o.Value(keyChatID))
 	if open == "" && ok {
 		if to, keep := edit(current); keep {
 			open = to

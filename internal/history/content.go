@@ -81,7 +81,6 @@ func (n *lineCounter) object(line []byte, isHeader func([]byte) bool) {
 
 // Slug returns the integrity slug in the header, "" where there is none.
 func (c *Content) Slug() string {
-	value, _ := rawjson.Lookup(c.Head, "chat_metadata", "integrity")
-	slug, _ := rawjson.Unquote(value)
+	slug, _ := rawjson.Unquote(rawjson.Value(c.Head, "chat_metadata", "integrity"))
 	return slug
 }

@@ -78,7 +78,7 @@ func (e *editing) all() {
 		return
 	}
 	for _, id := range e.nodes.Keys() {
-		raw, _ := e.nodes.Get(id)
+		raw := e.nodes.Value(id)
 		if e.Gone[id] {
 			e.did.Gone++
 			e.edited = true
@@ -115,16 +115,14 @@ func (e *editing) node(id string, raw []byte) []byte {
 		return raw
 	}
 	if e.Move != nil {
-		message, _ := node.Get("messageId")
-		if at, ok := rawjson.Int(message); ok && at >= 0 {
+		if at, ok := rawjson.Int(node.Value("messageId")); ok && at >= 0 {
 			if to := e.Move(id, at); to != at {
 				node.Set("messageId", fmt.Append(nil, to))
 				e.did.Moved++
 			}
 		}
 	}
-	own, _ := node.Get("id")
-	if was, ok := rawjson.Unquote(own); ok && e.Renamed.ID(was) != was {
+	if was, ok := rawjson.Unquote(node.Value("id")); ok && e.Renamed.ID(was) != was {
 		node.Set("id", rawjson.Quote(e.Renamed.ID(was)))
 	}
 	e.parent(id, node)
@@ -141,7 +139,7 @@ func (e *editing) node(id string, raw []byte) []byte {
 
 // parent edits a node's reference to its parent.
 func (e *editing) parent(id string, node *rawjson.Object) {
-	raw, _ := node.Get("parentId")
+	raw := node.Value("parentId")
 	if isParentless(raw) {
 		if e.Dangling {
 			e.roots = append(e.roots, e.Renamed.ID(id))
@@ -181,7 +179,7 @@ func (e *editing) list(raw []byte, of, what string) []byte {
 
 // editRoots edits the list of roots, and adds the new ones.
 func (e *editing) editRoots(registry *rawjson.Object) {
-	roots, _ := registry.Get(keyRoots)
+	roots := registry.Value(keyRoots)
 	if rawjson.KindOf(roots) != rawjson.Array {
 		return
 	}
@@ -219,7 +217,7 @@ func (e *editing) editImages(registry *rawjson.Object) {
 	}
 	e.did.Images = images.Len()
 	for _, url := range images.Keys() {
-		raw, _ := images.Get(url)
+		raw := images.Value(url)
 		id, isText := rawjson.Unquote(raw)
 		switch to := e.Renamed.ID(id); {
 		case !isText || !isPrompt(e.out, to):

@@ -20,7 +20,7 @@ func MoveOpen(metadata *rawjson.Object, messages int, to func(message int) (int,
 	if !ok {
 		return 0, 0
 	}
-	open, _ := gallery.Get(keyOpen)
+	open := gallery.Value(keyOpen)
 	edited := rawjson.EditList(open, func(_ int, raw []byte) ([]byte, bool) {
 		total++
 		at, keep := rawjson.Int(raw)

@@ -92,7 +92,7 @@ func (n Renames) Line(line []byte) []byte {
 		return line
 	}
 	for _, key := range [...]string{"mes", "swipes"} {
-		raw, _ := m.Get(key)
+		raw := m.Value(key)
 		if edited := n.marked(raw); !bytes.Equal(edited, raw) {
 			m.Set(key, edited)
 		}

@@ -61,7 +61,7 @@ type Prompt struct {
 // Read returns the registry in a chat's metadata, nil if there is none. What cannot be read
 // is noted, and counts as missing.
 func Read(metadata *rawjson.Object) *Registry {
-	raw, _ := metadata.Get(Key)
+	raw := metadata.Value(Key)
 	if !rawjson.Truthy(raw) {
 		return nil // the extension begins a new one
 	}
@@ -71,9 +71,8 @@ func Read(metadata *rawjson.Object) *Registry {
 		r.misshapen.noObject(Key, raw)
 		return r
 	}
-	gallery, _ := state.Get(keyGallery)
-	r.open, _ = rawjson.Lookup(gallery, keyOpen)
-	raw, _ = state.Get(keyRegistry)
+	r.open = rawjson.Value(state.Value(keyGallery), keyOpen)
+	raw = state.Value(keyRegistry)
 	if !rawjson.Truthy(raw) {
 		return r
 	}

@@ -88,7 +88,7 @@ func memoryBooks(raw []byte) *MemoryBooks {
 
 // elements counts the elements of the list at a path.
 func elements(raw []byte, path ...string) int {
-	raw, _ = rawjson.Lookup(raw, path...)
+	raw = rawjson.Value(raw, path...)
 	n := 0
 	for range rawjson.Elements(raw) {
 		n++
@@ -98,7 +98,7 @@ func elements(raw []byte, path ...string) int {
 
 // members counts the members of the object at a path.
 func members(raw []byte, path ...string) int {
-	raw, _ = rawjson.Lookup(raw, path...)
+	raw = rawjson.Value(raw, path...)
 	n := 0
 	for range rawjson.Members(raw) {
 		n++

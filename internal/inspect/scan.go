@@ -166,8 +166,7 @@ func (r *Report) warn(c *chat.Chat) {
 
 // textOf returns a metadata value that is a string and not empty, else nil.
 func textOf(md *rawjson.Object, key string) *string {
-	raw, _ := md.Get(key)
-	s, ok := rawjson.Unquote(raw)
+	s, ok := rawjson.Unquote(md.Value(key))
 	if !ok || s == "" {
 		return nil
 	}

@@ -74,16 +74,14 @@ func (m *Message) Extra(key string) []byte {
 	if m.extra == nil {
 		return nil
 	}
-	raw, _ := m.extra.Get(key)
-	return raw
+	return m.extra.Value(key)
 }
 
 // Get returns the raw value of a top-level key that some adapter needs, nil if the
 // message lacks it. The value is valid during Look only.
 func (m *Message) Get(key string) []byte {
 	if m.line == nil {
-		raw, _ := rawjson.Lookup(m.raw, key)
-		return raw
+		return rawjson.Value(m.raw, key)
 	}
 	for k, name := range m.keys {
 		if name == key {

@@ -33,7 +33,7 @@ func (c *core) Apply(metadata *rawjson.Object, at Moment) []Change {
 		}
 		total := effects.Len()
 		for _, key := range effects.Keys() {
-			if effect, _ := effects.Get(key); beginsAfter(effect, at.Visible) {
+			if beginsAfter(effects.Value(key), at.Visible) {
 				effects.Unset(key)
 			}
 		}
@@ -56,11 +56,9 @@ func timedKinds() []string { return []string{"sticky", "cooldown"} }
 // from a reply that the branch lacks, too, unless it is protected: a cooldown started by
 // the end of a sticky effect.
 func beginsAfter(effect []byte, visible int) bool {
-	raw, _ := rawjson.Lookup(effect, "start")
-	start, ok := rawjson.Float(raw)
+	start, ok := rawjson.Float(rawjson.Value(effect, "start"))
 	if !ok || start < float64(visible) {
 		return false
 	}
-	protected, _ := rawjson.Lookup(effect, "protected")
-	return start > float64(visible) || !rawjson.Truthy(protected)
+	return start > float64(visible) || !rawjson.Truthy(rawjson.Value(effect, "protected"))
 }

@@ -86,12 +86,12 @@ func (b *Rebinding) followEffects(effects *rawjson.Object) (moved, lost int) {
 		if !ok || entry == nil && strings.Trim(uid, "0123456789") != "" {
 			continue // of another book
 		}
-		raw, _ := effects.Get(key)
+		raw := effects.Value(key)
 		if entry != nil {
 			if _, own := rawjson.Lookup(entry.Raw, "world"); own {
 				continue // the entry names its book itself, so nothing changes for it
 			}
-			noted, _ := rawjson.Lookup(raw, "hash")
+			noted := rawjson.Value(raw, "hash")
 			was, ok := lorebook.EntryHash(entry.Raw, b.From.Name)
 			if f, isNumber := rawjson.Float(noted); ok && isNumber && f == float64(was) {
 				is, _ := lorebook.EntryHash(entry.Raw, b.Clone.Name)

@@ -67,8 +67,7 @@ func (e *NotReadableError) Unwrap() error { return e.Err }
 // NameIn returns the name of the lorebook in a chat's metadata (METADATA_KEY of
 // world-info.js). ok is false if there is none.
 func NameIn(metadata *rawjson.Object) (name string, ok bool) {
-	raw, _ := metadata.Get("world_info")
-	name, ok = rawjson.Unquote(raw)
+	name, ok = rawjson.Unquote(metadata.Value("world_info"))
 	return name, ok && name != ""
 }
 
@@ -144,7 +143,7 @@ func Parse(raw []byte, path string) (*Book, error) {
 	if inner, ok := object.Get("name"); ok {
 		b.InnerName, b.HasInner = rawjson.Unquote(inner)
 	}
-	b.entries, _ = object.Get("entries")
+	b.entries = object.Value("entries")
 	switch kind := rawjson.KindOf(b.entries); kind {
 	case rawjson.ObjectKind:
 		entries, err := rawjson.ParseObject(b.entries)

@@ -123,9 +123,9 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 		return v, nil
 	case meta.IsHeader(head.Line):
 		opt.From, opt.Line = head.Next, head.Number
-		raw, _ := rawjson.Lookup(head.Line, "chat_metadata", "integrity")
+		raw := rawjson.Value(head.Line, "chat_metadata", "integrity")
 		v.Slug, _ = rawjson.Unquote(raw)
-		raw, _ = rawjson.Lookup(head.Line, "chat_metadata", "main_chat")
+		raw = rawjson.Value(head.Line, "chat_metadata", "main_chat")
 		v.Parent, _ = rawjson.Unquote(raw)
 	}
 	all := &r.all
@@ -218,7 +218,5 @@ func isProgram(l *jsonl.Line) bool {
 	if !ok {
 		return false
 	}
-	kind, _ := rawjson.Lookup(extra, "type")
-	small, _ := rawjson.Lookup(extra, "isSmallSys")
-	return rawjson.Truthy(kind) || rawjson.Truthy(small)
+	return rawjson.Truthy(rawjson.Value(extra, "type")) || rawjson.Truthy(rawjson.Value(extra, "isSmallSys"))
 }

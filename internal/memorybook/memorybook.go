@@ -28,7 +28,7 @@ type Marks struct{ Start, End, Highest []byte }
 // Read reads the marks from the raw value of [Key].
 func Read(raw []byte) Marks {
 	number := func(key string) []byte {
-		value, _ := rawjson.Lookup(raw, key)
+		value := rawjson.Value(raw, key)
 		if rawjson.KindOf(value) != rawjson.Number {
 			return nil
 		}
@@ -78,7 +78,7 @@ func Move(metadata *rawjson.Object, messages int, to, down func(index int) (int,
 		return nil
 	}
 	set := func(key string, value string) {
-		was, _ := book.Get(key)
+		was := book.Value(key)
 		switch {
 		case value == string(was):
 			return
@@ -91,7 +91,7 @@ func Move(metadata *rawjson.Object, messages int, to, down func(index int) (int,
 	}
 	ends := [2]float64{math.Inf(-1), math.Inf(1)}
 	for i, key := range [...]string{sceneStart, sceneEnd} {
-		raw, _ := book.Get(key)
+		raw := book.Value(key)
 		number, isNumber := rawjson.Float(raw)
 		at, isIndex := rawjson.Int(raw)
 		isIndex = isIndex && at >= 0 && at < messages
@@ -118,7 +118,7 @@ func Move(metadata *rawjson.Object, messages int, to, down func(index int) (int,
 		set(sceneStart, "null")
 		set(sceneEnd, "null")
 	}
-	raw, _ := book.Get(highest)
+	raw := book.Value(highest)
 	if number, ok := rawjson.Float(raw); ok && number >= 0 {
 		at, isIndex := rawjson.Int(raw)
 		if number >= float64(messages) {

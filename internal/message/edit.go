@@ -115,7 +115,7 @@ func (t Texts) Set(line, text []byte) []byte {
 // chosenSwipe returns the number, from 0, of the chosen swipe; ok is false if there is no
 // such swipe.
 func chosenSwipe(m *rawjson.Object) (id int, ok bool) {
-	swipes, _ := m.Get(keySwipes)
+	swipes := m.Value(keySwipes)
 	id = chosen(m)
 	return id, id >= 0 && id < countElements(swipes)
 }
@@ -140,12 +140,12 @@ func SyncSwipe(line []byte, greeting bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	swipes, _ := m.Get(keySwipes)
+	swipes := m.Value(keySwipes)
 	if rawjson.KindOf(swipes) != rawjson.Array {
 		return line, nil
 	}
 	id, ok := chosenSwipe(m)
-	text, _ := m.Get(keyText)
+	text := m.Value(keyText)
 	if !ok || rawjson.KindOf(text) != rawjson.String || rawjson.KindOf(element(swipes, id)) != rawjson.String {
 		return nil, ErrChosenSwipe
 	}
@@ -155,7 +155,7 @@ func SyncSwipe(line []byte, greeting bool) ([]byte, error) {
 	if _, err := FillSwipeInfo(m); err != nil {
 		return nil, err
 	}
-	infos, _ := m.Get(keySwipeInfo)
+	infos := m.Value(keySwipeInfo)
 	info, err := rawjson.ParseObject(element(infos, id))
 	if err != nil {
 		return nil, err
@@ -185,8 +185,8 @@ func AddSwipe(line, text, date []byte) (edited []byte, number int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if swipes, _ := m.Get(keySwipes); rawjson.KindOf(swipes) != rawjson.Array {
-		old, _ := m.Get(keyText)
+	if swipes := m.Value(keySwipes); rawjson.KindOf(swipes) != rawjson.Array {
+		old := m.Value(keyText)
 		m.Set(keySwipeID, []byte("0"))
 		m.Set(keySwipes, rawjson.Append(nil, orEmpty(old)))
 	} else if _, ok := chosenSwipe(m); !ok && countElements(swipes) > 0 {
@@ -195,8 +195,8 @@ func AddSwipe(line, text, date []byte) (edited []byte, number int, err error) {
 	if _, err := FillSwipeInfo(m); err != nil {
 		return nil, 0, err
 	}
-	swipes, _ := m.Get(keySwipes)
-	infos, _ := m.Get(keySwipeInfo)
+	swipes := m.Value(keySwipes)
+	infos := m.Value(keySwipeInfo)
 	if rawjson.KindOf(infos) != rawjson.Array {
 		infos = []byte("[]")
 	}
@@ -224,7 +224,7 @@ func DeleteSwipe(line []byte, number int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	swipes, _ := m.Get(keySwipes)
+	swipes := m.Value(keySwipes)
 	count := countElements(swipes)
 	switch {
 	case number < 1 || number > count:
@@ -252,7 +252,7 @@ func DeleteSwipe(line []byte, number int) ([]byte, error) {
 	}
 	without := func(i int, _ []byte) bool { return i != number-1 }
 	m.Set(keySwipes, rawjson.Filter(swipes, without))
-	if infos, _ := m.Get(keySwipeInfo); rawjson.KindOf(infos) == rawjson.Array {
+	if infos := m.Value(keySwipeInfo); rawjson.KindOf(infos) == rawjson.Array {
 		m.Set(keySwipeInfo, rawjson.Filter(infos, without))
 	}
 	switch {
@@ -267,7 +267,7 @@ func DeleteSwipe(line []byte, number int) ([]byte, error) {
 // CheckText returns a [*SwipeError] if the message has the swipe with that number, from 1, but
 // it is not text.
 func CheckText(line []byte, number int) error {
-	swipes, _ := rawjson.Lookup(line, keySwipes)
+	swipes := rawjson.Value(line, keySwipes)
 	if n := countElements(swipes); number <= n && rawjson.KindOf(element(swipes, number-1)) != rawjson.String {
 		return &SwipeError{Swipe: number, Swipes: n}
 	}

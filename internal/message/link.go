@@ -41,8 +41,7 @@ func MayLink(raw []byte, plain bool) bool {
 // in its place is replaced, as SillyTavern does too. The error is [ErrExtraList], or wraps
 // [rawjson.ErrNotObject] if the line is not an object.
 func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced string, err error) {
-	old, _ := rawjson.Lookup(line, keyExtra, keyBookmark)
-	link, isText := rawjson.Unquote(old)
+	link, isText := rawjson.Unquote(rawjson.Value(line, keyExtra, keyBookmark))
 	if isText && link == name {
 		return nil, "", nil
 	}
@@ -55,7 +54,7 @@ func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced strin
 // that are there already are not added again; the change is nil if none is left. branches
 // is created if it is not a list; extra and the errors are as in [BookmarkSplice].
 func BranchSplice(line []byte, names ...string) (*rawjson.Splice, error) {
-	branches, _ := rawjson.Lookup(line, keyExtra, keyBranches)
+	branches := rawjson.Value(line, keyExtra, keyBranches)
 	known := map[string]bool{}
 	for _, name := range texts(branches) {
 		known[name] = true
@@ -120,7 +119,7 @@ func EditLinks(line []byte, edit func(checkpoint bool, name string) (to string, 
 			m.Set(keyExtra, extra.Bytes())
 		}
 	}
-	infos, _ := m.Get(keySwipeInfo)
+	infos := m.Value(keySwipeInfo)
 	changed := false
 	edited := rawjson.EditList(infos, func(_ int, raw []byte) ([]byte, bool) {
 		info, err := rawjson.ParseObject(raw)
@@ -149,8 +148,7 @@ func EditLinks(line []byte, edit func(checkpoint bool, name string) (to string, 
 
 // editLinks edits the links in one extra.
 func editLinks(extra *rawjson.Object, edit func(checkpoint bool, name string) (to string, keep bool)) {
-	raw, _ := extra.Get(keyBookmark)
-	if name, ok := rawjson.Unquote(raw); ok && name != "" {
+	if name, ok := rawjson.Unquote(extra.Value(keyBookmark)); ok && name != "" {
 		switch to, keep := edit(true, name); {
 		case !keep:
 			extra.Unset(keyBookmark)
@@ -158,7 +156,7 @@ func editLinks(extra *rawjson.Object, edit func(checkpoint bool, name string) (t
 			extra.Set(keyBookmark, rawjson.Quote(to))
 		}
 	}
-	list, _ := extra.Get(keyBranches)
+	list := extra.Value(keyBranches)
 	if rawjson.KindOf(list) != rawjson.Array {
 		return
 	}

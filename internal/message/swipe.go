@@ -69,13 +69,12 @@ func ChooseSwipe(line []byte, number int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	swipes, _ := m.Get(keySwipes)
+	swipes := m.Value(keySwipes)
 	text := element(swipes, number-1)
 	if rawjson.KindOf(text) != rawjson.String {
 		return nil, &SwipeError{Swipe: number, Swipes: countElements(swipes)}
 	}
-	infos, _ := m.Get(keySwipeInfo)
-	info := element(infos, number-1)
+	info := element(m.Value(keySwipeInfo), number-1)
 	m.Set(keyText, text)
 	for _, key := range generated() {
 		if value, ok := rawjson.Lookup(info, key); ok {
@@ -94,24 +93,20 @@ func ChooseSwipe(line []byte, number int) ([]byte, error) {
 
 // offersSwipes reports whether the page offers swipes for the message.
 func offersSwipes(m *rawjson.Object) bool {
-	isUser, _ := m.Get(keyIsUser)
-	return !rawjson.Truthy(isUser) && !isSmallSystem(m)
+	return !rawjson.Truthy(m.Value(keyIsUser)) && !isSmallSystem(m)
 }
 
 // isSmallSystem reports whether the page shows the message as a small line, without
 // swipes.
 func isSmallSystem(m *rawjson.Object) bool {
-	extra, _ := m.Get(keyExtra)
-	small, _ := rawjson.Lookup(extra, keySmall)
-	return rawjson.Truthy(small)
+	return rawjson.Truthy(rawjson.Value(m.Value(keyExtra), keySmall))
 }
 
 // ensureTexts makes the message's swipes a list in which all are text.
 func ensureTexts(m *rawjson.Object) {
-	swipes, _ := m.Get(keySwipes)
+	swipes := m.Value(keySwipes)
 	if rawjson.KindOf(swipes) != rawjson.Array {
-		text, _ := m.Get(keyText)
-		m.Set(keySwipes, rawjson.Append(nil, orEmpty(text)))
+		m.Set(keySwipes, rawjson.Append(nil, orEmpty(m.Value(keyText))))
 		return
 	}
 	for swipe := range rawjson.Elements(swipes) {
@@ -133,9 +128,8 @@ func orEmpty(raw []byte) []byte {
 // fillDates adds a list of swipe_info with the message's date where there is none,
 // as syncSwipeToMes does by itself.
 func fillDates(m *rawjson.Object) error {
-	infos, _ := m.Get(keySwipeInfo)
-	swipes, _ := m.Get(keySwipes)
-	if rawjson.KindOf(infos) == rawjson.Array || rawjson.KindOf(swipes) != rawjson.Array {
+	swipes := m.Value(keySwipes)
+	if rawjson.KindOf(m.Value(keySwipeInfo)) == rawjson.Array || rawjson.KindOf(swipes) != rawjson.Array {
 		return nil
 	}
 	n := countElements(swipes)
@@ -157,8 +151,7 @@ func FillSwipeInfo(m *rawjson.Object) (made int, err error) { return fillSwipeIn
 // chosen returns the number of the chosen swipe, from 0; the first if the message
 // names none, as in ensureSwipes, and -1 for a number that can choose none.
 func chosen(m *rawjson.Object) int {
-	raw, _ := m.Get(keySwipeID)
-	return swipeNumber(raw)
+	return swipeNumber(m.Value(keySwipeID))
 }
 
 // swipeNumber reads a swipe_id: 0 for what is not a number, -1 for a number that is
@@ -174,9 +167,8 @@ func swipeNumber(raw []byte) int {
 }
 
 func fillSwipeInfo(m *rawjson.Object, chosen int) (made int, err error) {
-	swipes, _ := m.Get(keySwipes)
-	infos, _ := m.Get(keySwipeInfo)
-	n := countElements(swipes)
+	infos := m.Value(keySwipeInfo)
+	n := countElements(m.Value(keySwipes))
 	if rawjson.KindOf(infos) != rawjson.Array {
 		infos = []byte("[]")
 	}

@@ -231,7 +231,7 @@ func (d *Diff) MergePatch() ([]byte, error) {
 		}
 	}
 	for key, raw := range d.b.All() {
-		other, _ := d.a.Get(key)
+		other := d.a.Value(key)
 		if !d.counts(key) || bytes.Equal(raw, other) {
 			continue
 		}

@@ -27,8 +27,8 @@ func (m *meanings) both(path ...string) (a, b []byte) {
 
 // walk follows keys into objects.
 func walk(o *rawjson.Object, path []string) []byte {
-	raw, _ := o.Get(path[0])
-	raw, _ = rawjson.Lookup(raw, path[1:]...)
+	raw := o.Value(path[0])
+	raw = rawjson.Value(raw, path[1:]...)
 	return raw
 }
 

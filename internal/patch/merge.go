@@ -51,7 +51,7 @@ func mergePatch(raw, with []byte) []byte {
 			current.Unset(key)
 			continue
 		}
-		inner, _ := current.Get(key)
+		inner := current.Value(key)
 		if merged := mergePatch(inner, value); inner == nil || string(merged) != string(inner) {
 			current.Set(key, merged)
 		}

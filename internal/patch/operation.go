@@ -50,8 +50,7 @@ func ParseOperation(raw []byte) (o Operation, err error) {
 	if err != nil {
 		return o, fmt.Errorf("%w: %s, not an object", ErrMalformed, rawjson.KindOf(raw))
 	}
-	name, _ := object.Get("op")
-	o.Op, _ = rawjson.Unquote(name)
+	o.Op, _ = rawjson.Unquote(object.Value("op"))
 	if !slices.Contains([]string{"add", "remove", "replace", "move", "copy", "test"}, o.Op) {
 		return o, fmt.Errorf("%w: op must be add, remove, replace, move, copy or test", ErrMalformed)
 	}
@@ -78,8 +77,7 @@ func ParseOperation(raw []byte) (o Operation, err error) {
 }
 
 func pointerAt(object *rawjson.Object, key string) (Path, error) {
-	raw, _ := object.Get(key)
-	text, ok := rawjson.Unquote(raw)
+	text, ok := rawjson.Unquote(object.Value(key))
 	if !ok {
 		return nil, fmt.Errorf("%w: %s is no text", ErrMalformed, key)
 	}

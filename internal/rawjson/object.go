@@ -65,6 +65,12 @@ func (o *Object) Get(key string) (raw []byte, ok bool) {
 	return o.value(i), true
 }
 
+// Value returns the raw value of the key's last occurrence, nil if there is none.
+func (o *Object) Value(key string) []byte {
+	raw, _ := o.Get(key)
+	return raw
+}
+
 // Object parses the object at a key; ok is false if there is none. Edits to it do not
 // change o.
 func (o *Object) Object(key string) (inner *Object, ok bool) {

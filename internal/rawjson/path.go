@@ -16,6 +16,12 @@ func Lookup(raw []byte, path ...string) (value []byte, ok bool) {
 	return raw[at:end:end], true
 }
 
+// Value is [Lookup], but returns nil for a value that is missing.
+func Value(raw []byte, path ...string) []byte {
+	value, _ := Lookup(raw, path...)
+	return value
+}
+
 // Place is [Lookup], but returns where in raw the value begins and ends, as byte
 // offsets.
 func Place(raw []byte, path ...string) (at, end int, ok bool) {
@@ -73,8 +79,7 @@ func DeletePath(raw []byte, path ...string) []byte {
 		o.Unset(path[0])
 		return o.Bytes()
 	}
-	inner, _ := o.Get(path[0])
-	o.Set(path[0], DeletePath(inner, path[1:]...))
+	o.Set(path[0], DeletePath(o.Value(path[0]), path[1:]...))
 	return o.Bytes()
 }
 

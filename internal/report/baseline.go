@@ -69,20 +69,18 @@ func ReadBaseline(data []byte) (*Baseline, error) {
 		if damage := jsonl.Check(line); damage != nil {
 			return nil, fmt.Errorf("%d:%d: %s", number, damage.Column, damage.Reason)
 		}
-		if raw, _ := rawjson.Lookup(line, "summary"); rawjson.Truthy(raw) {
+		if rawjson.Truthy(rawjson.Value(line, "summary")) {
 			continue
 		}
 		var values [3]string
 		for i, key := range [...]string{"rule", "place", "message"} {
-			raw, _ := rawjson.Lookup(line, key)
-			s, ok := rawjson.Unquote(raw)
+			s, ok := rawjson.Unquote(rawjson.Value(line, key))
 			if !ok {
 				return nil, fmt.Errorf("%d: no finding: it has no %s", number, key)
 			}
 			values[i] = s
 		}
-		count, _ := rawjson.Lookup(line, "count")
-		n, _ := rawjson.Int(count)
+		n, _ := rawjson.Int(rawjson.Value(line, "count"))
 		b.known[fingerprint{values[0], values[1], values[2]}] += max(1, n)
 	}
 	return b, nil

@@ -25,7 +25,7 @@ func readHeader(line []byte) (h head, ok bool) {
 		return h, false
 	}
 	h.header = header
-	h.raw, _ = header.Get("chat_metadata")
+	h.raw = header.Value("chat_metadata")
 	if h.metadata, err = rawjson.ParseObject(h.raw); err != nil {
 		h.metadata = rawjson.NewObject()
 	}
@@ -60,8 +60,7 @@ func judgeHeader(c *Chat, h head, now time.Time) {
 
 // text returns a copy of a member that is a string, "" for everything else.
 func text(o *rawjson.Object, key string) string {
-	raw, _ := o.Get(key)
-	s, _ := rawjson.Unquote(raw)
+	s, _ := rawjson.Unquote(o.Value(key))
 	return strings.Clone(s)
 }
 

@@ -223,8 +223,7 @@ func (s *scan) judgeState() {
 	judgeVersions(c, md, s.watch.scenes, report)
 	judgePrompts(c, &s.watch, report)
 	autorecap.Misshapen(md, func(fault string) { report(RecapShape, fault) })
-	book, _ := md.Get(memorybook.Key)
-	for _, mark := range memorybook.Read(book).Beyond(c.Messages) {
+	for _, mark := range memorybook.Read(md.Value(memorybook.Key)).Beyond(c.Messages) {
 		report(MemoryBook, mark+" of STMemoryBooks is beyond the last message")
 	}
 	judgeIndex(s.around, c, md, report)

@@ -69,8 +69,7 @@ func judgeCharacterStates(dir userdir.Dir) (out []Finding) {
 // judgeChatSync compares the slug in Luker's sidecar with the header's.
 func judgeChatSync(c *Chat, path string) {
 	raw, damage := readSidecar(path)
-	slug, _ := rawjson.Lookup(raw, "integrity")
-	value, ok := rawjson.Unquote(slug)
+	value, ok := rawjson.Unquote(rawjson.Value(raw, "integrity"))
 	switch {
 	case damage != "":
 		c.report(LukerSlug, c.HeaderLine, 0, "the sidecar chat_sync cannot be read: "+damage)

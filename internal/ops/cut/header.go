@@ -80,8 +80,7 @@ func setParent(opt *Options, src *chat.Chat, name string, md *rawjson.Object, r 
 
 // textAt returns a metadata value if it is a string, else nil.
 func textAt(md *rawjson.Object, key string) *string {
-	raw, _ := md.Get(key)
-	if s, ok := rawjson.Unquote(raw); ok {
+	if s, ok := rawjson.Unquote(md.Value(key)); ok {
 		return &s
 	}
 	return nil

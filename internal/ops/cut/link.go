@@ -117,8 +117,7 @@ func staleLinks(ctx context.Context, src *chat.Chat, name string, at jsonl.Place
 				return
 			}
 			extra, _ := l.Value(0)
-			raw, _ := rawjson.Lookup(extra, "bookmark_link")
-			if link, _ := rawjson.Unquote(raw); link == name {
+			if link, _ := rawjson.Unquote(rawjson.Value(extra, "bookmark_link")); link == name {
 				f.edits = append(f.edits, chat.LineEdit{
 					Index: l.Index, Place: jsonl.Place{Off: l.Off, Len: int64(len(l.Raw))}, Hash: chat.HashLine(l.Raw),
 					Do: func(line []byte) ([]byte, error) { return rawjson.DeletePath(line, "extra", "bookmark_link"), nil },

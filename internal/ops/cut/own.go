@@ -132,8 +132,7 @@ func printOf(l *jsonl.Line, seed message.Seed) print {
 	}
 	var dates [][]byte
 	for info := range rawjson.Elements(value(5)) {
-		date, _ := rawjson.Lookup(info, "send_date")
-		dates = append(dates, date)
+		dates = append(dates, rawjson.Value(info, "send_date"))
 	}
 	i := 0
 	for swipe := range rawjson.Elements(value(4)) {

@@ -71,8 +71,7 @@ func mayReplace(ctx context.Context, c *call, src *chat.Chat, path string) error
 func madeFrom(made *chat.Chat, source string) error {
 	parent := ""
 	if made.Header != nil {
-		raw, _ := made.Header.Metadata().Get("main_chat")
-		parent, _ = rawjson.Unquote(raw)
+		parent, _ = rawjson.Unquote(made.Header.Metadata().Value("main_chat"))
 	}
 	if parent == "" || parent != source {
 		return fmt.Errorf("%[1]s: is not a checkpoint or branch of %[2]s (its main_chat is not %[2]s); choose another name", made.Path, source)

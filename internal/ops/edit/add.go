@@ -66,7 +66,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 				return nil, err
 			}
 			p.Add = append(p.Add, Insertion{at, line})
-			if name, _ := rawjson.Lookup(line, "name"); opt.Role == RoleCharacter && o.chat.Kind == userdir.Group && !cast.hasFace(name) {
+			if name := rawjson.Value(line, "name"); opt.Role == RoleCharacter && o.chat.Kind == userdir.Group && !cast.hasFace(name) {
 				p.warnings = append(p.warnings, fmt.Sprintf("%s: no message of %s says whose picture to show, so the new one does not either", o.chat.Label(), name))
 			}
 			return p, nil

@@ -91,8 +91,7 @@ func castFor(ctx context.Context, o *open, at *int) (*cast, error) {
 	if err != nil {
 		return nil, o.errorf("%w", err)
 	}
-	id, _ := rawjson.Lookup(line, "extra", "gen_id")
-	c.genID = bytes.Clone(id)
+	c.genID = bytes.Clone(rawjson.Value(line, "extra", "gen_id"))
 	return c, nil
 }
 
@@ -105,8 +104,7 @@ func (s *said) take(l *jsonl.Line, keys []int, group bool) {
 	user, _ := l.Value(keys[1])
 	system, _ := l.Value(keys[2])
 	extra, _ := l.Value(keys[3])
-	kind, _ := rawjson.Lookup(extra, "type")
-	if rawjson.KindOf(raw) == rawjson.String && string(raw) != `""` && !isOwnRole(kind) {
+	if rawjson.KindOf(raw) == rawjson.String && string(raw) != `""` && !isOwnRole(rawjson.Value(extra, "type")) {
 		who := message.Role(user, system)
 		s.last[who] = append(s.last[who][:0], raw...)
 	}
@@ -203,8 +201,7 @@ func (c *cast) speaker(o *open, opt *AddOptions) (string, error) {
 	}
 	switch opt.Role {
 	case RoleNarrator:
-		raw, _ := o.chat.Metadata().Get("narrator_name")
-		if name, ok := rawjson.Unquote(raw); ok && name != "" {
+		if name, ok := rawjson.Unquote(o.chat.Metadata().Value("narrator_name")); ok && name != "" {
 			return name, nil
 		}
 		return "System", nil
@@ -234,19 +231,17 @@ func (c *cast) completed(object []byte, now time.Time) (line []byte, again bool,
 	if m.Has("chat_metadata") {
 		return nil, false, fmt.Errorf("%w: it is a header", ErrNotMessage)
 	}
-	if text, _ := m.Get("mes"); rawjson.KindOf(text) != rawjson.String {
+	if rawjson.KindOf(m.Value("mes")) != rawjson.String {
 		return nil, false, fmt.Errorf("%w: mes is missing or not text", ErrNotMessage)
 	}
 	if name, ok := m.Get("name"); ok && rawjson.KindOf(name) != rawjson.String {
 		return nil, false, fmt.Errorf("%w: name is %s, not text", ErrNotMessage, rawjson.KindOf(name))
 	}
-	user, _ := m.Get("is_user")
-	system, _ := m.Get("is_system")
 	defaults := []struct {
 		key   string
 		value []byte
 	}{
-		{"name", rawjson.Quote(c.name(message.Role(user, system)))},
+		{"name", rawjson.Quote(c.name(message.Role(m.Value("is_user"), m.Value("is_system"))))},
 		{"is_user", []byte("false")},
 		{"is_system", []byte("false")},
 		{"send_date", sendDate(now)},
@@ -256,8 +251,7 @@ func (c *cast) completed(object []byte, now time.Time) (line []byte, again bool,
 			m.Set(d.key, d.value)
 		}
 	}
-	extra, _ := m.Get("extra")
-	id, _ := rawjson.Lookup(extra, "gen_id")
+	id := rawjson.Value(m.Value("extra"), "gen_id")
 	if again = rawjson.KindOf(id) == rawjson.String && string(id) == string(c.genID); !again {
 		c.genID = append([]byte(nil), id...)
 	}

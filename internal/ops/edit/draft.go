@@ -87,7 +87,7 @@ func (d *drafting) draft(ctx context.Context) error {
 	}
 	edited := d.plan.isLines() || d.made.n > 0
 	if d.plan.Taints && edited {
-		if tainted, _ := metadata.Get("tainted"); string(tainted) != "true" {
+		if string(metadata.Value("tainted")) != "true" {
 			metadata.Set("tainted", []byte("true"))
 		}
 	}
@@ -106,8 +106,7 @@ func (d *drafting) draft(ctx context.Context) error {
 
 // slugOf returns a chat's integrity slug, nil if it has none.
 func slugOf(metadata *rawjson.Object) *string {
-	raw, _ := metadata.Get("integrity")
-	if slug, ok := rawjson.Unquote(raw); ok {
+	if slug, ok := rawjson.Unquote(metadata.Value("integrity")); ok {
 		return &slug
 	}
 	return nil

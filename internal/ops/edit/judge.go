@@ -167,8 +167,8 @@ func compared(old, edited []byte) (c changed) {
 		c.swiped = luker.Swipe(before) != c.swipe
 	}
 	if before, after = values(2); !bytes.Equal(before, after) {
-		before, _ = rawjson.Lookup(before, "var_ops")
-		after, _ = rawjson.Lookup(after, "var_ops")
+		before = rawjson.Value(before, "var_ops")
+		after = rawjson.Value(after, "var_ops")
 		if c.operated = !bytes.Equal(before, after); c.operated {
 			c.operations = bytes.Clone(after)
 		}

@@ -92,7 +92,7 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 	for _, key := range ownKeys() {
 		if raw, ok := rawjson.Lookup(metadata, key); !ok {
 			md.Unset(key)
-		} else if now, _ := md.Get(key); string(now) != string(raw) {
+		} else if string(md.Value(key)) != string(raw) {
 			md.Set(key, raw)
 		}
 	}
@@ -167,7 +167,7 @@ func missingParent(ctx context.Context, o *open, name string) (missing string, e
 			}
 			return missing, nil
 		}
-		raw, _ := c.Metadata().Get("main_chat")
+		raw := c.Metadata().Value("main_chat")
 		c.Close()
 		next, ok := rawjson.Unquote(raw)
 		if !ok || next == "" {

@@ -73,8 +73,7 @@ func (o *open) judge(lib *library.Library) error {
 			return o.errorf("%w", &luker.DatabaseError{Reason: reason})
 		}
 	}
-	integrity, _ := c.Metadata().Get("integrity")
-	if slug, _ := rawjson.Unquote(integrity); o.opt.ExpectIntegrity != "" && slug != o.opt.ExpectIntegrity {
+	if slug, _ := rawjson.Unquote(c.Metadata().Value("integrity")); o.opt.ExpectIntegrity != "" && slug != o.opt.ExpectIntegrity {
 		return o.errorf("%w: its integrity slug is %q", ErrExpected, slug)
 	}
 	real := userdir.RealPath(c.Path)

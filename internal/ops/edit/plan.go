@@ -68,13 +68,11 @@ func (p *Plan) isLines() bool { return len(p.Add)+p.Change.n+len(p.Delete)+len(p
 
 // operationsOf returns the operations on Luker's variables that a message holds.
 func operationsOf(line []byte) []byte {
-	raw, _ := rawjson.Lookup(line, "extra", "var_ops")
-	return raw
+	return rawjson.Value(line, "extra", "var_ops")
 }
 
 func swipeOf(line []byte) int {
-	raw, _ := rawjson.Lookup(line, "swipe_id")
-	return luker.Swipe(raw)
+	return luker.Swipe(rawjson.Value(line, "swipe_id"))
 }
 
 // moves returns which messages are deleted and added, for the state that follows.
@@ -84,10 +82,8 @@ func (p *Plan) moves(messages int) *follow.Change {
 		c.Gone = append(c.Gone, d.Index)
 	}
 	for _, a := range p.Add {
-		system, _ := rawjson.Lookup(a.Line, "is_system")
-		visible := message.Visible(system, func() []byte {
-			tools, _ := rawjson.Lookup(a.Line, "extra", "tool_invocations")
-			return tools
+		visible := message.Visible(rawjson.Value(a.Line, "is_system"), func() []byte {
+			return rawjson.Value(a.Line, "extra", "tool_invocations")
 		})
 		c.Inserted = append(c.Inserted, follow.Insert{At: a.At, Visible: visible, Operations: operationsOf(a.Line)})
 	}

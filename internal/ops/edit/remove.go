@@ -106,7 +106,7 @@ func Hide(ctx context.Context, opt HideOptions) []*Result {
 
 // line hides a message or shows it again.
 func (opt *HideOptions) line(line []byte) ([]byte, error) {
-	if kind, _ := rawjson.Lookup(line, "extra", "type"); rawjson.Truthy(kind) && !opt.All {
+	if rawjson.Truthy(rawjson.Value(line, "extra", "type")) && !opt.All {
 		return line, nil
 	}
 	return message.SetSystem(line, opt.Hide), nil

@@ -51,7 +51,7 @@ func (s *substituting) replacement(text []byte, match []int) []byte {
 // everywhere makes substitutions in all swipes and in mes. The chosen swipe gets the new text of
 // mes.
 func everywhere(line []byte, list []substituting) ([]byte, error) {
-	swipes, _ := rawjson.Lookup(line, "swipes")
+	swipes := rawjson.Value(line, "swipes")
 	edited := rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return in(swipe, list), true })
 	if !bytes.Equal(edited, swipes) {
 		var err error

@@ -54,8 +54,7 @@ func (opt *SwipeOptions) Taints() bool { return opt.Delete > 0 }
 // isGreeting reports whether a chat has a single, untouched message, which SillyTavern's page
 // may still replace by another greeting of the card.
 func isGreeting(messages int, metadata *rawjson.Object) bool {
-	tainted, _ := metadata.Get("tainted")
-	return messages == 1 && !rawjson.Truthy(tainted)
+	return messages == 1 && !rawjson.Truthy(metadata.Value("tainted"))
 }
 
 // Line makes the edit in the last message of a new chat, which has that many messages and the
@@ -78,9 +77,7 @@ func (opt *SwipeOptions) edit(line []byte, greeting bool) (edited []byte, number
 		}
 	}
 	if opt.Add != nil {
-		user, _ := rawjson.Lookup(line, "is_user")
-		system, _ := rawjson.Lookup(line, "is_system")
-		if (rawjson.Truthy(user) || rawjson.Truthy(system)) && !opt.Force {
+		if (rawjson.Truthy(rawjson.Value(line, "is_user")) || rawjson.Truthy(rawjson.Value(line, "is_system"))) && !opt.Force {
 			return nil, 0, ErrNoSwipes
 		}
 		line, number, err = message.AddSwipe(line, rawjson.Quote(*opt.Add), sendDate(opt.Now))

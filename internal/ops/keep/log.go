@@ -173,8 +173,7 @@ func field(line []byte, key string) []byte {
 	if !jsonl.Valid(line) {
 		return nil
 	}
-	value, _ := rawjson.Lookup(line, key)
-	return value
+	return rawjson.Value(line, key)
 }
 
 // textOf returns a message's text, or the line itself if it has none.

@@ -277,8 +277,7 @@ func (s *snapshot) keep(ctx context.Context, of *history.Chat, path string, c *h
 
 // parentOf returns a chat's main_chat: the name of the chat that it was made from.
 func parentOf(c *history.Content) string {
-	value, _ := rawjson.Lookup(c.Head, "chat_metadata", "main_chat")
-	name, _ := rawjson.Unquote(value)
+	name, _ := rawjson.Unquote(rawjson.Value(c.Head, "chat_metadata", "main_chat"))
 	return name
 }
 

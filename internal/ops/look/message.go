@@ -63,22 +63,18 @@ func read(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message 
 	if err != nil {
 		return m // cannot happen: such a line is never chosen
 	}
-	user, _ := o.Get("is_user")
-	system, _ := o.Get("is_system")
-	m.Role = string(message.Role(user, system))
+	system := o.Value("is_system")
+	m.Role = string(message.Role(o.Value("is_user"), system))
 	m.Name, m.Text = text(o, "name"), text(o, "mes")
-	date, _ := o.Get("send_date")
-	m.Date = inspect.DateText(date)
+	m.Date = inspect.DateText(o.Value("send_date"))
 	m.swipes(o, swipeTexts)
 	extra, ok := o.Object("extra")
 	if !ok {
 		extra = rawjson.NewObject()
 	}
-	kind, _ := extra.Get("type")
-	m.Hidden = rawjson.Truthy(system) && !rawjson.Truthy(kind)
+	m.Hidden = rawjson.Truthy(system) && !rawjson.Truthy(extra.Value("type"))
 	m.Reasoning, m.Display, m.Checkpoint = text(extra, "reasoning"), text(extra, "display_text"), text(extra, "bookmark_link")
-	branches, _ := extra.Get("branches")
-	for raw := range rawjson.Elements(branches) {
+	for raw := range rawjson.Elements(extra.Value("branches")) {
 		if name, ok := rawjson.Unquote(raw); ok {
 			m.Branches = append(m.Branches, name)
 		}
@@ -89,23 +85,20 @@ func read(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message 
 
 // swipes fills in how many swipes there are, which is chosen, and their texts if asked for.
 func (m *Message) swipes(o *rawjson.Object, texts bool) {
-	swipes, _ := o.Get("swipes")
-	for raw := range rawjson.Elements(swipes) {
+	for raw := range rawjson.Elements(o.Value("swipes")) {
 		m.Swipes++
 		if texts {
 			m.SwipeTexts = append(m.SwipeTexts, unquoted(raw))
 		}
 	}
-	id, _ := o.Get("swipe_id")
-	if n, ok := rawjson.Int(id); ok && n >= 0 && n < m.Swipes {
+	if n, ok := rawjson.Int(o.Value("swipe_id")); ok && n >= 0 && n < m.Swipes {
 		n++
 		m.Swipe = &n
 	}
 }
 
 func text(o *rawjson.Object, key string) *string {
-	raw, _ := o.Get(key)
-	return unquoted(raw)
+	return unquoted(o.Value(key))
 }
 
 func unquoted(raw []byte) *string {
@@ -119,13 +112,12 @@ func unquoted(raw []byte) *string {
 // (FORMATS.md E4).
 func attached(c *chat.Chat, extra *rawjson.Object, key string) []Media {
 	list := []Media{}
-	raw, _ := extra.Get(key)
-	for element := range rawjson.Elements(raw) {
+	for element := range rawjson.Elements(extra.Value(key)) {
 		address := element
 		var kind []byte
 		if rawjson.KindOf(element) == rawjson.ObjectKind {
-			address, _ = rawjson.Lookup(element, "url")
-			kind, _ = rawjson.Lookup(element, "type")
+			address = rawjson.Value(element, "url")
+			kind = rawjson.Value(element, "type")
 		}
 		url, ok := rawjson.Unquote(address)
 		if !ok {

@@ -60,6 +60,5 @@ func MetadataOf(ctx context.Context, path string, open chat.Options, keys []stri
 
 // Value returns the raw value of a key that was asked for, nil if there is none.
 func (m *Metadata) Value(key string) []byte {
-	raw, _ := rawjson.Lookup(m.Values, key)
-	return raw
+	return rawjson.Value(m.Values, key)
 }

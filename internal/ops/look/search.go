@@ -231,8 +231,7 @@ func (s *searcher) use(ctx context.Context, st *searchStore, u *wordindex.Use) (
 		if err != nil {
 			s.errs = append(s.errs, ops.PathError(err))
 		}
-		raw, _ := rawjson.Lookup(line, "name")
-		return raw
+		return rawjson.Value(line, "name")
 	}
 	return hit{text: u.Text, date: u.At, dated: u.Dated, off: u.Piece, number: u.Number, score: u.Score, swipe: int32(u.Swipe), chosen: u.Chosen}, s.names(name)
 }

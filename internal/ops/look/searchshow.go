@@ -41,17 +41,15 @@ func (s *showing) show(ctx context.Context, g *found) (*SearchHit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
 	}
-	user, _ := o.Get("is_user")
-	system, _ := o.Get("is_system")
-	date, _ := o.Get("send_date")
-	doc.Role, doc.Name, doc.Date = string(message.Role(user, system)), text(o, "name"), inspect.DateText(date)
+	date := o.Value("send_date")
+	doc.Role, doc.Name, doc.Date = string(message.Role(o.Value("is_user"), o.Value("is_system"))), text(o, "name"), inspect.DateText(date)
 	if h.swipe > 0 {
 		n := int(h.swipe)
 		doc.Swipe = &n
 	}
-	raw, _ := o.Get("mes")
+	raw := o.Value("mes")
 	if !h.chosen {
-		swipes, _ := o.Get("swipes")
+		swipes := o.Value("swipes")
 		n := int32(0)
 		for element := range rawjson.Elements(swipes) {
 			if n++; n == h.swipe {

@@ -102,11 +102,11 @@ func (m *mediaMove) file() {
 const gallery = `"gallery"` // the value of media_display if there were image_swipes
 
 func (m *mediaMove) imageSwipes() {
-	if raw, _ := m.extra.Get("image_swipes"); rawjson.KindOf(raw) != rawjson.Array {
+	if rawjson.KindOf(m.extra.Value("image_swipes")) != rawjson.Array {
 		return // it stays
 	}
 	list := m.list("media")
-	raw, _ := m.extra.Get("image_swipes")
+	raw := m.extra.Value("image_swipes")
 	var fresh []byte
 	for swipe := range rawjson.Elements(raw) {
 		if element, ok := medium("image", swipe); ok {
@@ -127,7 +127,7 @@ func (m *mediaMove) image() {
 	if !had {
 		return
 	}
-	if display, _ := m.extra.Get("media_display"); string(display) == gallery {
+	if string(m.extra.Value("media_display")) == gallery {
 		if at := indexOfURL(m.list("media"), raw); at >= 0 {
 			m.extra.Set("media_index", strconv.AppendInt(nil, int64(at), 10))
 		}
@@ -141,8 +141,7 @@ func indexOfURL(list, address []byte) int {
 	want, ok := rawjson.Unquote(address)
 	i := 0
 	for element := range rawjson.Elements(list) {
-		url, _ := rawjson.Lookup(element, "url")
-		if is, isText := rawjson.Unquote(url); ok && isText && is == want {
+		if is, isText := rawjson.Unquote(rawjson.Value(element, "url")); ok && isText && is == want {
 			return i
 		}
 		i++
@@ -154,7 +153,7 @@ func indexOfURL(list, address []byte) int {
 func (m *mediaMove) unique() {
 	list, seen := m.list("media"), map[string]bool{}
 	edited := rawjson.Filter(list, func(_ int, element []byte) bool {
-		raw, _ := rawjson.Lookup(element, "url")
+		raw := rawjson.Value(element, "url")
 		url, ok := rawjson.Unquote(raw)
 		if !ok {
 			return true

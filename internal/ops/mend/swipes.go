@@ -59,8 +59,8 @@ func readSwipes(line []byte) (s swipeList, ok bool) {
 	if s.o, err = rawjson.ParseObject(line); err != nil {
 		return s, false
 	}
-	s.mes, _ = s.o.Get("mes")
-	s.raw, _ = s.o.Get("swipes")
+	s.mes = s.o.Value("mes")
+	s.raw = s.o.Value("swipes")
 	switch rawjson.KindOf(s.raw) {
 	case rawjson.Array:
 		s.isList = true
@@ -71,7 +71,7 @@ func readSwipes(line []byte) (s swipeList, ok bool) {
 	default:
 		return s, false // left for a person to judge
 	}
-	raw, _ := s.o.Get("swipe_id")
+	raw := s.o.Value("swipe_id")
 	switch rawjson.KindOf(raw) {
 	case rawjson.Null, rawjson.Invalid:
 		s.idOK = true // SillyTavern takes 0
@@ -121,7 +121,7 @@ func (s *swipeList) choose() string {
 		if !s.isList {
 			s.raw = []byte("[]")
 		}
-		if infos, _ := s.o.Get("swipe_info"); s.isList && rawjson.KindOf(infos) == rawjson.Array && countElements(infos) == s.n {
+		if infos := s.o.Value("swipe_info"); s.isList && rawjson.KindOf(infos) == rawjson.Array && countElements(infos) == s.n {
 			s.o.Set("swipe_info", rawjson.Append(infos, s.info()))
 		}
 		s.raw = rawjson.Append(s.raw, s.mes)
@@ -154,7 +154,7 @@ func (s *swipeList) overwrite() change {
 
 // fill extends a swipe_info that is too short, as SillyTavern does.
 func (s *swipeList) fill() (change string, ok bool) {
-	infos, _ := s.o.Get("swipe_info")
+	infos := s.o.Value("swipe_info")
 	have := countElements(infos)
 	if !s.isList || rawjson.KindOf(infos) != rawjson.Array || have >= s.n {
 		return "", false
@@ -173,7 +173,7 @@ func (s *swipeList) info() []byte {
 			entry.Set(key, raw)
 		}
 	}
-	extra, _ := s.o.Get("extra")
+	extra := s.o.Value("extra")
 	if rawjson.KindOf(extra) != rawjson.ObjectKind {
 		extra = []byte("{}")
 	}

@@ -122,8 +122,7 @@ func (b *bookNames) inMetadata(metadata []byte) (names bool, lost int) {
 
 // timedEffects counts the timed effects in metadata.
 func timedEffects(md *rawjson.Object) (n int) {
-	timed, _ := md.Get("timedWorldInfo")
-	for _, effects := range rawjson.Members(timed) {
+	for _, effects := range rawjson.Members(md.Value("timedWorldInfo")) {
 		for range rawjson.Members(effects) {
 			n++
 		}
@@ -215,10 +214,8 @@ func (b *bookNames) inSettings(settings []byte) ([]byte, error) {
 			}
 		}
 	}
-	global, _ := rawjson.Lookup(settings, "world_info_settings", "world_info", "globalSelect")
-	set(list(global), "world_info_settings", "world_info", "globalSelect")
-	lore, _ := rawjson.Lookup(settings, "world_info_settings", "world_info", "charLore")
-	set(rawjson.EditList(lore, func(_ int, entry []byte) ([]byte, bool) {
+	set(list(rawjson.Value(settings, "world_info_settings", "world_info", "globalSelect")), "world_info_settings", "world_info", "globalSelect")
+	set(rawjson.EditList(rawjson.Value(settings, "world_info_settings", "world_info", "charLore"), func(_ int, entry []byte) ([]byte, bool) {
 		books, ok := rawjson.Lookup(entry, "extraBooks")
 		if edited := list(books); ok && !bytes.Equal(edited, books) {
 			if whole, err := rawjson.SetPath(entry, edited, "extraBooks"); err == nil {
@@ -227,13 +224,13 @@ func (b *bookNames) inSettings(settings []byte) ([]byte, error) {
 		}
 		return entry, true
 	}), "world_info_settings", "world_info", "charLore")
-	if raw, _ := rawjson.Lookup(settings, "power_user", "persona_description_lorebook"); is(raw) {
+	if is(rawjson.Value(settings, "power_user", "persona_description_lorebook")) {
 		set(fresh, "power_user", "persona_description_lorebook")
 	}
-	personas, _ := rawjson.Lookup(settings, "power_user", "persona_descriptions")
+	personas := rawjson.Value(settings, "power_user", "persona_descriptions")
 	for key := range rawjson.Members(personas) {
 		name, _ := rawjson.Unquote(key)
-		if raw, _ := rawjson.Lookup(personas, name, "lorebook"); is(raw) {
+		if is(rawjson.Value(personas, name, "lorebook")) {
 			set(fresh, "power_user", "persona_descriptions", name, "lorebook")
 		}
 	}

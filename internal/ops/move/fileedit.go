@@ -58,8 +58,7 @@ func linesOf(n *naming, e *fileEdit) chat.Lines {
 
 // editHeader edits the names in a chat's metadata.
 func editHeader(n *naming, md *rawjson.Object, e *fileEdit, names map[string]string) {
-	raw, _ := md.Get("main_chat")
-	written, _ := rawjson.Unquote(raw)
+	written, _ := rawjson.Unquote(md.Value("main_chat"))
 	switch to, ok := names[written]; {
 	case !ok:
 	case to != "":

@@ -28,8 +28,7 @@ func draftPins(n *naming, s *changeset.Set) error {
 
 // pinned returns the settings with the pins renamed, and how many were.
 func pinned(n *naming, settings []byte) (edited []byte, count int) {
-	raw, _ := rawjson.Lookup(settings, "accountStorage", "pinnedChats")
-	text, ok := rawjson.Unquote(raw)
+	text, ok := rawjson.Unquote(rawjson.Value(settings, "accountStorage", "pinnedChats"))
 	if !ok {
 		return settings, 0
 	}

@@ -85,8 +85,7 @@ func (opt *Options) expected(ctx context.Context, t *target) error {
 	if t.chat == nil {
 		return nil
 	}
-	raw, _ := t.chat.Metadata().Get("integrity")
-	if slug, _ := rawjson.Unquote(raw); opt.ExpectIntegrity != "" && slug != opt.ExpectIntegrity {
+	if slug, _ := rawjson.Unquote(t.chat.Metadata().Value("integrity")); opt.ExpectIntegrity != "" && slug != opt.ExpectIntegrity {
 		return fmt.Errorf("%s: %w: its integrity slug is %q", t.path, edit.ErrExpected, slug)
 	}
 	if opt.ExpectMessages < 0 {

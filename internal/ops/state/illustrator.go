@@ -51,8 +51,8 @@ func illustratorOf(c *chat.Chat) ([]byte, error) {
 	if !ok {
 		return nil, nil
 	}
-	registry, _ := rawjson.Lookup(raw, "promptRegistry")
-	list, _ := rawjson.Lookup(registry, "nodes")
+	registry := rawjson.Value(raw, "promptRegistry")
+	list := rawjson.Value(registry, "nodes")
 	f := &forest{chat: c, nodes: map[string][]byte{}, seen: map[string]bool{}}
 	var ids []string
 	for key, node := range rawjson.Members(list) {
@@ -68,8 +68,7 @@ func illustratorOf(c *chat.Chat) ([]byte, error) {
 	view := illustratorView{Messages: []messagePrompts{}, Orphans: orphans{[]string{}, []image{}}}
 	byMessage := map[int]int{} // indexes in view.Messages
 	for _, id := range ids {
-		parent, _ := rawjson.Lookup(f.nodes[id], "parentId")
-		if name, ok := rawjson.Unquote(parent); ok && f.nodes[name] != nil {
+		if name, ok := rawjson.Unquote(rawjson.Value(f.nodes[id], "parentId")); ok && f.nodes[name] != nil {
 			continue
 		}
 		at, message := -1, intOf(f.nodes[id], "messageId")
@@ -90,8 +89,7 @@ func illustratorOf(c *chat.Chat) ([]byte, error) {
 			view.Orphans.Prompts = append(view.Orphans.Prompts, id)
 		}
 	}
-	images, _ := rawjson.Lookup(registry, "imageToPromptId")
-	for key, value := range rawjson.Members(images) {
+	for key, value := range rawjson.Members(rawjson.Value(registry, "imageToPromptId")) {
 		url, _ := rawjson.Unquote(key)
 		if id, ok := rawjson.Unquote(value); !ok || f.nodes[id] == nil {
 			view.Orphans.Images = append(view.Orphans.Images, f.image(url))
@@ -119,16 +117,14 @@ func (f *forest) tree(id string, level int) *prompt {
 	f.seen[id] = true
 	node := f.nodes[id]
 	p := &prompt{ID: id, Index: intOf(node, "promptIndex"), Images: []image{}, Children: []*prompt{}}
-	p.Text, _ = rawjson.Lookup(node, "text")
-	p.Source, _ = rawjson.Lookup(node, "metadata", "source")
-	images, _ := rawjson.Lookup(node, "generatedImages")
-	for raw := range rawjson.Elements(images) {
+	p.Text = rawjson.Value(node, "text")
+	p.Source = rawjson.Value(node, "metadata", "source")
+	for raw := range rawjson.Elements(rawjson.Value(node, "generatedImages")) {
 		if url, ok := rawjson.Unquote(raw); ok {
 			p.Images = append(p.Images, f.image(url))
 		}
 	}
-	children, _ := rawjson.Lookup(node, "childIds")
-	for raw := range rawjson.Elements(children) {
+	for raw := range rawjson.Elements(rawjson.Value(node, "childIds")) {
 		child, ok := rawjson.Unquote(raw)
 		if ok && f.nodes[child] != nil && !f.seen[child] && level < mostLevels {
 			p.Children = append(p.Children, f.tree(child, level+1))
@@ -150,8 +146,7 @@ func (f *forest) image(url string) image {
 }
 
 func intOf(o []byte, key string) *int {
-	raw, _ := rawjson.Lookup(o, key)
-	if n, ok := rawjson.Int(raw); ok {
+	if n, ok := rawjson.Int(rawjson.Value(o, key)); ok {
 		return &n
 	}
 	return nil

@@ -133,8 +133,7 @@ func entries(raw []byte) *int {
 func (l *List) views(metadata *rawjson.Object) {
 	size := 0
 	for _, key := range autorecap.Keys() {
-		raw, _ := metadata.Get(key)
-		size += len(raw)
+		size += len(metadata.Value(key))
 	}
 	if size > 0 {
 		versions := 0
@@ -146,7 +145,7 @@ func (l *List) views(metadata *rawjson.Object) {
 		l.Namespaces = append(l.Namespaces, Namespace{Name: Recap, Kind: Recap, Bytes: int64(size), Entries: &versions})
 	}
 	if raw, ok := metadata.Get(illustrator.Key); ok {
-		nodes, _ := rawjson.Lookup(raw, "promptRegistry", "nodes")
+		nodes := rawjson.Value(raw, "promptRegistry", "nodes")
 		l.Namespaces = append(l.Namespaces, Namespace{Name: Illustrator, Kind: Illustrator, Bytes: int64(len(raw)), Entries: entries(nodes)})
 	}
 }
