@@ -22,18 +22,14 @@ type Followed struct {
 // FollowBook points auto_lorebooks at the lorebook called name and removes the entries of
 // its index for whose uid gone returns true (FORMATS.md B2).
 func FollowBook(metadata *rawjson.Object, name string, gone func(uid string) bool) (f Followed) {
-	books, ok := metadata.Object(keyBooks)
-	if !ok {
-		return f
-	}
-	if raw, ok := books.Get("lorebookName"); ok {
-		if old, _ := rawjson.Unquote(raw); old != name {
-			books.Set("lorebookName", rawjson.Quote(name))
-			f.Renamed = true
+	metadata.Edit(func(books *rawjson.Object) {
+		if raw, ok := books.Get("lorebookName"); ok {
+			if old, _ := rawjson.Unquote(raw); old != name {
+				books.Set("lorebookName", rawjson.Quote(name))
+				f.Renamed = true
+			}
 		}
-	}
-	if registry, ok := books.Object("registry"); ok {
-		if index, ok := registry.Object("index"); ok {
+		books.Edit(func(index *rawjson.Object) {
 			f.Total = index.Len()
 			for _, key := range index.Keys() {
 				if gone(indexUID(key, index.Value(key))) {
@@ -41,15 +37,8 @@ func FollowBook(metadata *rawjson.Object, name string, gone func(uid string) boo
 				}
 			}
 			f.Kept = index.Len()
-			if index.Edited() {
-				registry.Set("index", index.Bytes())
-				books.Set("registry", registry.Bytes())
-			}
-		}
-	}
-	if books.Edited() {
-		metadata.Set(keyBooks, books.Bytes())
-	}
+		}, "registry", "index")
+	}, keyBooks)
 	return f
 }
 
@@ -69,16 +58,11 @@ func indexUID(key string, raw []byte) string {
 
 // RenameBook renames a lorebook in the state of a checkpoint (FORMATS.md B5).
 func RenameBook(metadata *rawjson.Object, from, to string) {
-	state, ok := metadata.Object(keyCheckpoint)
-	if !ok {
-		return
-	}
-	for _, key := range [...]string{"cloned_lorebook_name", "original_lorebook_name"} {
-		if name, ok := rawjson.Unquote(state.Value(key)); ok && name == from {
-			state.Set(key, rawjson.Quote(to))
+	metadata.Edit(func(state *rawjson.Object) {
+		for _, key := range [...]string{"cloned_lorebook_name", "original_lorebook_name"} {
+			if name, ok := rawjson.Unquote(state.Value(key)); ok && name == from {
+				state.Set(key, rawjson.Quote(to))
+			}
 		}
-	}
-	if state.Edited() {
-		metadata.Set(keyCheckpoint, state.Bytes())
-	}
+	}, keyCheckpoint)
 }

@@ -34,24 +34,13 @@ func DropCombined(metadata *rawjson.Object, messages int) (was string) {
 		return ""
 	}
 	was = string(rawjson.Compact(rawjson.Value(combined.raw, "message_count")))
-	recap, _ := metadata.Object(keyDocumented)
-	recap.Unset("combined_recap")
-	metadata.Set(keyDocumented, recap.Bytes())
+	metadata.Edit(func(recap *rawjson.Object) { recap.Unset("combined_recap") }, keyDocumented)
 	return was
 }
 
 // OwnCombined makes the combined recap belong to the chat called name, and reports
 // whether that changed anything.
-func OwnCombined(metadata *rawjson.Object, name string) bool {
-	recap, ok := metadata.Object(keyDocumented)
-	if !ok {
-		return false
-	}
-	combined, ok := recap.Object("combined_recap")
-	if !ok || !own(combined, name) {
-		return false
-	}
-	recap.Set("combined_recap", combined.Bytes())
-	metadata.Set(keyDocumented, recap.Bytes())
-	return true
+func OwnCombined(metadata *rawjson.Object, name string) (changed bool) {
+	metadata.Edit(func(combined *rawjson.Object) { changed = own(combined, name) }, keyDocumented, "combined_recap")
+	return changed
 }

@@ -49,33 +49,26 @@ func ChooseRecap(line []byte, k int) (edited []byte, versions int, err error) {
 	extra.Set(key, mark.Bytes())
 	m.Set("extra", extra.Bytes())
 	if n, ok := rawjson.Int(m.Value("swipe_id")); ok && n > 0 {
-		infos := m.Value("swipe_info")
-		mirrored := rawjson.EditList(infos, func(i int, raw []byte) ([]byte, bool) {
+		m.EditList("swipe_info", func(i int, raw []byte) ([]byte, bool) {
 			if i != n {
 				return raw, true
 			}
 			return mirror(raw, key, mark.Bytes()), true
 		})
-		if len(infos) > 0 {
-			m.Set("swipe_info", mirrored)
-		}
 	}
 	return m.Bytes(), versions, nil
 }
 
 // mirror returns a swipe's info with the mark in its extra.
 func mirror(raw []byte, key string, mark []byte) []byte {
-	info, err := rawjson.ParseObject(raw)
-	if err != nil {
-		return raw
-	}
-	extra, ok := info.Object("extra")
-	if !ok {
-		extra = rawjson.NewObject()
-	}
-	extra.Set(key, mark)
-	info.Set("extra", extra.Bytes())
-	return info.Bytes()
+	return rawjson.Edit(raw, func(info *rawjson.Object) {
+		extra, ok := info.Object("extra")
+		if !ok {
+			extra = rawjson.NewObject()
+		}
+		extra.Set(key, mark)
+		info.Set("extra", extra.Bytes())
+	})
 }
 
 // ErrVersion means that a recap has no such version.
@@ -84,12 +77,8 @@ var ErrVersion = errors.New("there is no such version")
 // ChooseRunning makes a version of the running recap current. had are the numbers of all
 // versions. The error is [ErrVersion].
 func ChooseRunning(metadata *rawjson.Object, version int) (had []string, err error) {
-	store, ok := metadata.Object(KeyRunning)
-	if !ok {
-		return nil, ErrVersion
-	}
-	found := false
 	running, _ := RunningIn(metadata)
+	found := false
 	for v := range running.Versions() {
 		n, ok := v.Number()
 		if !ok {
@@ -102,8 +91,7 @@ func ChooseRunning(metadata *rawjson.Object, version int) (had []string, err err
 		return had, ErrVersion
 	}
 	if now, ok := rawjson.Float(running.Current()); !ok || now != float64(version) {
-		store.Set("current_version", strconv.AppendInt(nil, int64(version), 10))
-		metadata.Set(KeyRunning, store.Bytes())
+		SetCurrent(metadata, strconv.AppendInt(nil, int64(version), 10))
 	}
 	return had, nil
 }

@@ -65,40 +65,25 @@ func PrunePending(metadata *rawjson.Object, now time.Time, age time.Duration) (d
 }
 
 func dropPending(metadata *rawjson.Object, goes func(raw []byte) bool, lost func(name string, raw []byte)) {
-	auto, ok := metadata.Object(keyPending)
-	if !ok {
-		return
-	}
-	operations, ok := auto.Object("pendingOps")
-	if !ok {
-		return
-	}
-	for _, name := range operations.Keys() {
-		raw := operations.Value(name)
-		if goes(raw) {
-			lost(name, raw)
-			operations.Unset(name)
+	metadata.Edit(func(operations *rawjson.Object) {
+		for _, name := range operations.Keys() {
+			if raw := operations.Value(name); goes(raw) {
+				lost(name, raw)
+				operations.Unset(name)
+			}
 		}
-	}
-	if operations.Edited() {
-		auto.Set("pendingOps", operations.Bytes())
-		metadata.Set(keyPending, auto.Bytes())
-	}
+	}, keyPending, "pendingOps")
 }
 
 // ForgetPending empties pendingOps and returns how many operations it held.
-func ForgetPending(metadata *rawjson.Object) int {
-	auto, ok := metadata.Object(keyPending)
-	if !ok {
-		return 0
-	}
-	operations, ok := auto.Object("pendingOps")
-	if !ok || operations.Len() == 0 {
-		return 0
-	}
-	auto.Set("pendingOps", []byte("{}"))
-	metadata.Set(keyPending, auto.Bytes())
-	return operations.Len()
+func ForgetPending(metadata *rawjson.Object) (held int) {
+	metadata.Edit(func(auto *rawjson.Object) {
+		if operations, ok := auto.Object("pendingOps"); ok && operations.Len() > 0 {
+			held = operations.Len()
+			auto.Set("pendingOps", []byte("{}"))
+		}
+	}, keyPending)
+	return held
 }
 
 // PendingIn returns the raw value of pendingOps, nil if there is none.

@@ -101,44 +101,39 @@ type Pruned struct {
 // there, the highest that is left becomes current, or 0 if none is (FORMATS.md B2.2, as
 // cleanup_invalid_running_recaps and delete_running_recap_version do).
 func PruneRunning(metadata *rawjson.Object, keep func(Version) bool) (p Pruned) {
-	store, ok := metadata.Object(KeyRunning)
-	if !ok {
-		return p
-	}
-	versions := store.Value("versions")
-	if rawjson.KindOf(versions) != rawjson.Array {
-		return p
-	}
-	raw, hasCurrent := store.Get("current_version")
-	current, isNumber := rawjson.Float(raw)
-	top, currentKept := 0.0, false
-	pruned := rawjson.Filter(versions, func(_ int, raw []byte) bool {
-		version := Version{raw}
-		p.Total++
-		if !keep(version) {
-			return false
+	metadata.Edit(func(store *rawjson.Object) {
+		versions := store.Value("versions")
+		if rawjson.KindOf(versions) != rawjson.Array {
+			return
 		}
-		p.Kept++
-		if number, ok := version.Number(); ok {
-			top = max(top, number)
-			currentKept = currentKept || isNumber && number == current
+		raw, hasCurrent := store.Get("current_version")
+		current, isNumber := rawjson.Float(raw)
+		top, currentKept := 0.0, false
+		pruned := rawjson.Filter(versions, func(_ int, raw []byte) bool {
+			version := Version{raw}
+			p.Total++
+			if !keep(version) {
+				return false
+			}
+			p.Kept++
+			if number, ok := version.Number(); ok {
+				top = max(top, number)
+				currentKept = currentKept || isNumber && number == current
+			}
+			return true
+		})
+		if p.Kept < p.Total {
+			store.Set("versions", pruned)
 		}
-		return true
-	})
-	if p.Kept < p.Total {
-		store.Set("versions", pruned)
-	}
-	if !currentKept && (current != top || hasCurrent && !isNumber) {
-		p.Now = jsvalue.FormatNumber(top)
-		store.Set("current_version", []byte(p.Now))
-		p.Was = "nothing"
-		if hasCurrent {
-			p.Was = string(rawjson.Compact(raw))
+		if !currentKept && (current != top || hasCurrent && !isNumber) {
+			p.Now = jsvalue.FormatNumber(top)
+			store.Set("current_version", []byte(p.Now))
+			p.Was = "nothing"
+			if hasCurrent {
+				p.Was = string(rawjson.Compact(raw))
+			}
 		}
-	}
-	if store.Edited() {
-		metadata.Set(KeyRunning, store.Bytes())
-	}
+	}, KeyRunning)
 	return p
 }
 
@@ -155,22 +150,15 @@ func (r Running) Newest() (text []byte) {
 
 // SetCurrent makes the version with the raw number the current one.
 func SetCurrent(metadata *rawjson.Object, number []byte) {
-	if store, ok := metadata.Object(KeyRunning); ok {
-		store.Set("current_version", number)
-		metadata.Set(KeyRunning, store.Bytes())
-	}
+	metadata.Edit(func(store *rawjson.Object) { store.Set("current_version", number) }, KeyRunning)
 }
 
 // OwnRunning makes the running recap belong to the chat called name, and reports whether
 // that changed anything. In a chat without a parent Auto-Recap erases a recap of another
 // chat (FORMATS.md B2.1).
-func OwnRunning(metadata *rawjson.Object, name string) bool {
-	store, ok := metadata.Object(KeyRunning)
-	if !ok || !own(store, name) {
-		return false
-	}
-	metadata.Set(KeyRunning, store.Bytes())
-	return true
+func OwnRunning(metadata *rawjson.Object, name string) (changed bool) {
+	metadata.Edit(func(store *rawjson.Object) { changed = own(store, name) }, KeyRunning)
+	return changed
 }
 
 // own sets a store's chat_id, and reports whether that changed it.
@@ -185,27 +173,16 @@ func own(store *rawjson.Object, name string) bool {
 // MoveScenes moves the message indexes in the versions of the running recap: new_scene_index
 // by moved, prev_scene_index by before. It returns how many versions it changed.
 func MoveScenes(metadata *rawjson.Object, moved, before func(index int) int) (changed int) {
-	store, ok := metadata.Object(KeyRunning)
-	if !ok {
-		return 0
-	}
-	edited := rawjson.EditList(store.Value("versions"), func(_ int, raw []byte) ([]byte, bool) {
-		version, err := rawjson.ParseObject(raw)
-		if err != nil {
-			return raw, true
-		}
-		moveIndex(version, "new_scene_index", moved)
-		moveIndex(version, "prev_scene_index", before)
-		if !version.Edited() {
-			return raw, true
-		}
-		changed++
-		return version.Bytes(), true
-	})
-	if changed > 0 {
-		store.Set("versions", edited)
-		metadata.Set(KeyRunning, store.Bytes())
-	}
+	metadata.Edit(func(store *rawjson.Object) {
+		store.EditList("versions", func(_ int, raw []byte) ([]byte, bool) {
+			return rawjson.Edit(raw, func(version *rawjson.Object) {
+				moveIndex(version, "new_scene_index", moved)
+				if moveIndex(version, "prev_scene_index", before); version.Edited() {
+					changed++
+				}
+			}), true
+		})
+	}, KeyRunning)
 	return changed
 }
 
@@ -223,9 +200,11 @@ func moveIndex(o *rawjson.Object, key string, move func(index int) int) {
 func Own(metadata *rawjson.Object, name string) {
 	OwnRunning(metadata, name)
 	OwnCombined(metadata, name)
-	if state, ok := metadata.Object(keyCheckpoint); ok && state.Has("chat_id") && own(state, name) {
-		metadata.Set(keyCheckpoint, state.Bytes())
-	}
+	metadata.Edit(func(state *rawjson.Object) {
+		if state.Has("chat_id") {
+			own(state, name)
+		}
+	}, keyCheckpoint)
 }
 
 // Whole returns the whole number under a key of the version, nil if there is none.

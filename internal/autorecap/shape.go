@@ -58,29 +58,17 @@ func Misshapen(metadata *rawjson.Object, found func(fault string)) {
 // ClampScenes sets each prev_scene_index of a version that is beyond the last message to the
 // last one, and calls lost with the raw value it had. messages is the number of messages.
 func ClampScenes(metadata *rawjson.Object, messages int, lost func(raw []byte)) {
-	store, ok := metadata.Object(KeyRunning)
-	if !ok {
-		return
-	}
-	versions := store.Value("versions")
-	changed := false
-	edited := rawjson.EditList(versions, func(_ int, raw []byte) ([]byte, bool) {
-		if at, ok := (Version{raw}).Before(); !ok || at < float64(messages) {
-			return raw, true
-		}
-		version, err := rawjson.ParseObject(raw)
-		if err != nil {
-			return raw, true
-		}
-		lost(version.Value("prev_scene_index"))
-		version.Set("prev_scene_index", fmt.Append(nil, max(messages-1, 0)))
-		changed = true
-		return version.Bytes(), true
-	})
-	if changed {
-		store.Set("versions", edited)
-		metadata.Set(KeyRunning, store.Bytes())
-	}
+	metadata.Edit(func(store *rawjson.Object) {
+		store.EditList("versions", func(_ int, raw []byte) ([]byte, bool) {
+			if at, ok := (Version{raw}).Before(); !ok || at < float64(messages) {
+				return raw, true
+			}
+			return rawjson.Edit(raw, func(version *rawjson.Object) {
+				lost(version.Value("prev_scene_index"))
+				version.Set("prev_scene_index", fmt.Append(nil, max(messages-1, 0)))
+			}), true
+		})
+	}, KeyRunning)
 }
 
 // Indexed iterates over the uids in the registry's index (auto_lorebooks.registry.index).

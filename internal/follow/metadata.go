@@ -69,39 +69,27 @@ func boundariesOf(metadata *rawjson.Object) []boundary {
 // back those that it edited. done, if not nil, is called for each kind with how many there
 // were, are left, and were edited.
 func eachEffect(metadata *rawjson.Object, keep func(effect *rawjson.Object) bool, done func(kind string, total, kept, edited int)) {
-	timed, ok := metadata.Object("timedWorldInfo")
-	if !ok {
-		return
-	}
-	for _, kind := range [...]string{"sticky", "cooldown"} {
-		effects, ok := timed.Object(kind)
-		if !ok {
-			continue
+	metadata.Edit(func(timed *rawjson.Object) {
+		for _, kind := range [...]string{"sticky", "cooldown"} {
+			timed.Edit(func(effects *rawjson.Object) {
+				total, edited := effects.Len(), 0
+				for _, key := range effects.Keys() {
+					effect, ok := effects.Object(key)
+					switch {
+					case !ok:
+					case !keep(effect):
+						effects.Unset(key)
+					case effect.Edited():
+						edited++
+						effects.Set(key, effect.Bytes())
+					}
+				}
+				if done != nil {
+					done(kind, total, effects.Len(), edited)
+				}
+			}, kind)
 		}
-		total, edited := effects.Len(), 0
-		for _, key := range effects.Keys() {
-			effect, ok := effects.Object(key)
-			if !ok {
-				continue
-			}
-			switch {
-			case !keep(effect):
-				effects.Unset(key)
-			case effect.Edited():
-				edited++
-				effects.Set(key, effect.Bytes())
-			}
-		}
-		if effects.Edited() {
-			timed.Set(kind, effects.Bytes())
-		}
-		if done != nil {
-			done(kind, total, effects.Len(), edited)
-		}
-	}
-	if timed.Edited() {
-		metadata.Set("timedWorldInfo", timed.Bytes())
-	}
+	}, "timedWorldInfo")
 }
 
 // timed moves the starts and ends of timed effects with the visible messages before them,

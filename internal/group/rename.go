@@ -15,22 +15,17 @@ func (f *File) WithNames(edit func(name string) (to string, keep bool), open str
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a group file: %w", f.Path, err)
 	}
-	if list, ok := o.Get(keyChats); ok && rawjson.KindOf(list) == rawjson.Array {
-		edited := rawjson.EditList(list, func(_ int, value []byte) ([]byte, bool) {
-			name, ok := rawjson.Unquote(value)
-			if !ok {
-				return value, true
-			}
-			to, keep := edit(name)
-			if to == name {
-				return value, keep
-			}
-			return rawjson.Quote(to), keep
-		})
-		if string(edited) != string(list) {
-			o.Set(keyChats, edited)
+	o.EditList(keyChats, func(_ int, value []byte) ([]byte, bool) {
+		name, ok := rawjson.Unquote(value)
+		if !ok {
+			return value, true
 		}
-	}
+		to, keep := edit(name)
+		if to == name {
+			return value, keep
+		}
+		return rawjson.Quote(to), keep
+	})
 	current, ok := rawjson.Unquote(o.Value(keyChatID))
 	if open == "" && ok {
 		if to, keep := edit(current); keep {

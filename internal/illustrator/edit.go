@@ -30,30 +30,21 @@ type Edited struct {
 
 // Apply edits the registry in the metadata.
 func (e *Edit) Apply(metadata *rawjson.Object) (did Edited) {
-	state, ok := metadata.Object(Key)
-	if !ok {
-		return did
-	}
-	registry, ok := state.Object(keyRegistry)
-	if !ok {
-		return did
-	}
-	nodes, ok := registry.Object(keyNodes)
-	if !ok {
-		return did // without nodes it is unknown which references dangle
-	}
-	run := &editing{Edit: *e, nodes: nodes}
-	run.all()
-	if run.edited {
-		registry.Set(keyNodes, run.out.Bytes())
-	}
-	run.editRoots(registry)
-	run.editImages(registry)
-	if registry.Edited() {
-		state.Set(keyRegistry, registry.Bytes())
-		metadata.Set(Key, state.Bytes())
-	}
-	return run.did
+	metadata.Edit(func(registry *rawjson.Object) {
+		nodes, ok := registry.Object(keyNodes)
+		if !ok {
+			return // without nodes it is unknown which references dangle
+		}
+		run := &editing{Edit: *e, nodes: nodes}
+		run.all()
+		if run.edited {
+			registry.Set(keyNodes, run.out.Bytes())
+		}
+		run.editRoots(registry)
+		registry.Edit(run.editImages, keyImages)
+		did = run.did
+	}, Key, keyRegistry)
+	return did
 }
 
 // editing is an edit that is being made.
@@ -110,31 +101,23 @@ func (e *editing) lose(what string, raw []byte) {
 
 // node returns the edited value of a node that stays.
 func (e *editing) node(id string, raw []byte) []byte {
-	node, err := rawjson.ParseObject(raw)
-	if err != nil {
-		return raw
-	}
-	if e.Move != nil {
-		if at, ok := rawjson.Int(node.Value("messageId")); ok && at >= 0 {
+	return rawjson.Edit(raw, func(node *rawjson.Object) {
+		if at, ok := rawjson.Int(node.Value("messageId")); ok && at >= 0 && e.Move != nil {
 			if to := e.Move(id, at); to != at {
 				node.Set("messageId", fmt.Append(nil, to))
 				e.did.Moved++
 			}
 		}
-	}
-	if was, ok := rawjson.Unquote(node.Value("id")); ok && e.Renamed.ID(was) != was {
-		node.Set("id", rawjson.Quote(e.Renamed.ID(was)))
-	}
-	e.parent(id, node)
-	if children, ok := node.Get("childIds"); ok {
-		if list := e.list(children, id, "a child of the prompt "+short(id)); !bytes.Equal(list, children) {
-			node.Set("childIds", list)
+		if was, ok := rawjson.Unquote(node.Value("id")); ok && e.Renamed.ID(was) != was {
+			node.Set("id", rawjson.Quote(e.Renamed.ID(was)))
 		}
-	}
-	if !node.Edited() {
-		return raw
-	}
-	return node.Bytes()
+		e.parent(id, node)
+		if children, ok := node.Get("childIds"); ok {
+			if list := e.list(children, id, "a child of the prompt "+short(id)); !bytes.Equal(list, children) {
+				node.Set("childIds", list)
+			}
+		}
+	})
 }
 
 // parent edits a node's reference to its parent.
@@ -210,11 +193,7 @@ func appendIDs(list []byte, ids []string) []byte {
 }
 
 // editImages edits the prompts that the images name.
-func (e *editing) editImages(registry *rawjson.Object) {
-	images, ok := registry.Object(keyImages)
-	if !ok {
-		return
-	}
+func (e *editing) editImages(images *rawjson.Object) {
 	e.did.Images = images.Len()
 	for _, url := range images.Keys() {
 		raw := images.Value(url)
@@ -229,8 +208,5 @@ func (e *editing) editImages(registry *rawjson.Object) {
 		case to != id:
 			images.Set(url, rawjson.Quote(to))
 		}
-	}
-	if images.Edited() {
-		registry.Set(keyImages, images.Bytes())
 	}
 }

@@ -87,20 +87,14 @@ func (n Renames) Line(line []byte) []byte {
 	if len(n) == 0 || !HasMarker(line) {
 		return line
 	}
-	m, err := rawjson.ParseObject(line)
-	if err != nil {
-		return line
-	}
-	for _, key := range [...]string{"mes", "swipes"} {
-		raw := m.Value(key)
-		if edited := n.marked(raw); !bytes.Equal(edited, raw) {
-			m.Set(key, edited)
+	return rawjson.Edit(line, func(m *rawjson.Object) {
+		for _, key := range [...]string{"mes", "swipes"} {
+			raw := m.Value(key)
+			if edited := n.marked(raw); !bytes.Equal(edited, raw) {
+				m.Set(key, edited)
+			}
 		}
-	}
-	if !m.Edited() {
-		return line
-	}
-	return m.Bytes()
+	})
 }
 
 // marked renames the ids in the markers of a raw text, or of a raw list of texts.

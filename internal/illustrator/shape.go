@@ -64,21 +64,16 @@ func Shape(metadata *rawjson.Object) (changes []Change) {
 		metadata.Unset(Key)
 		return changes
 	}
-	registry, _ := state.Object(keyRegistry)
-	if nodes, ok := registry.Object(keyNodes); ok && len(own)+len(gone) > 0 {
-		for _, id := range own {
-			if node, ok := nodes.Object(id); ok {
-				node.Set("id", rawjson.Quote(id))
-				nodes.Set(id, node.Bytes())
+	metadata.Edit(func(registry *rawjson.Object) {
+		registry.Edit(func(nodes *rawjson.Object) {
+			for _, id := range own {
+				nodes.Edit(func(node *rawjson.Object) { node.Set("id", rawjson.Quote(id)) }, id)
 			}
+		}, keyNodes)
+		for _, part := range missing {
+			registry.Set(part, emptyPart(part))
 		}
-		registry.Set(keyNodes, nodes.Bytes())
-	}
-	for _, part := range missing {
-		registry.Set(part, emptyPart(part))
-	}
-	state.Set(keyRegistry, registry.Bytes())
-	metadata.Set(Key, state.Bytes())
+	}, Key, keyRegistry)
 	if len(gone) > 0 {
 		(&Edit{Gone: gone}).Apply(metadata)
 	}
@@ -160,28 +155,26 @@ func (list *shapings) ownID(id string, raw []byte) {
 // rebuild fills a part that was missing with what the nodes say.
 func rebuild(metadata *rawjson.Object, part string) {
 	r := Read(metadata)
-	state, _ := metadata.Object(Key)
-	registry, _ := state.Object(keyRegistry)
-	switch part {
-	case keyRoots:
-		var ids []string
-		for i := range r.prompts {
-			if isParentless(r.prompts[i].parent) {
-				ids = append(ids, r.prompts[i].ID)
-			}
-		}
-		registry.Set(keyRoots, appendIDs([]byte("[]"), ids))
-	case keyImages:
-		images := rawjson.NewObject()
-		for i := range r.prompts {
-			for raw := range rawjson.Elements(r.prompts[i].pictures) {
-				if address, ok := rawjson.Unquote(raw); ok {
-					images.Set(address, rawjson.Quote(r.prompts[i].ID))
+	metadata.Edit(func(registry *rawjson.Object) {
+		switch part {
+		case keyRoots:
+			var ids []string
+			for i := range r.prompts {
+				if isParentless(r.prompts[i].parent) {
+					ids = append(ids, r.prompts[i].ID)
 				}
 			}
+			registry.Set(keyRoots, appendIDs([]byte("[]"), ids))
+		case keyImages:
+			images := rawjson.NewObject()
+			for i := range r.prompts {
+				for raw := range rawjson.Elements(r.prompts[i].pictures) {
+					if address, ok := rawjson.Unquote(raw); ok {
+						images.Set(address, rawjson.Quote(r.prompts[i].ID))
+					}
+				}
+			}
+			registry.Set(keyImages, images.Bytes())
 		}
-		registry.Set(keyImages, images.Bytes())
-	}
-	state.Set(keyRegistry, registry.Bytes())
-	metadata.Set(Key, state.Bytes())
+	}, Key, keyRegistry)
 }

@@ -22,29 +22,21 @@ func (c *core) Apply(metadata *rawjson.Object, at Moment) []Change {
 			changes = append(changes, Change{Extension: c.Name(), Change: fmt.Sprintf("lastInContextMessageId %s removed: beyond message %d", rawjson.Compact(raw), at.At)})
 		}
 	}
-	timed, ok := metadata.Object("timedWorldInfo")
-	if !ok {
-		return changes
-	}
-	for _, kind := range timedKinds() {
-		effects, ok := timed.Object(kind)
-		if !ok {
-			continue
+	metadata.Edit(func(timed *rawjson.Object) {
+		for _, kind := range timedKinds() {
+			timed.Edit(func(effects *rawjson.Object) {
+				total := effects.Len()
+				for _, key := range effects.Keys() {
+					if beginsAfter(effects.Value(key), at.Visible) {
+						effects.Unset(key)
+					}
+				}
+				if effects.Edited() {
+					changes = append(changes, Change{Extension: c.Name(), Change: fmt.Sprintf("%d of %s kept at %s", effects.Len(), plural.S(total, kind+" effect"), plural.S(at.Visible, "visible message"))})
+				}
+			}, kind)
 		}
-		total := effects.Len()
-		for _, key := range effects.Keys() {
-			if beginsAfter(effects.Value(key), at.Visible) {
-				effects.Unset(key)
-			}
-		}
-		if effects.Edited() {
-			timed.Set(kind, effects.Bytes())
-			changes = append(changes, Change{Extension: c.Name(), Change: fmt.Sprintf("%d of %s kept at %s", effects.Len(), plural.S(total, kind+" effect"), plural.S(at.Visible, "visible message"))})
-		}
-	}
-	if timed.Edited() {
-		metadata.Set("timedWorldInfo", timed.Bytes())
-	}
+	}, "timedWorldInfo")
 	return changes
 }
 

@@ -27,25 +27,16 @@ type Rebinding struct {
 // the clone lost are removed (B2).
 func Follow(metadata *rawjson.Object, b Rebinding) []Change {
 	metadata.Set("world_info", rawjson.Quote(b.Clone.Name))
-	var changes []Change
-	changes = append(changes, b.followBooks(metadata)...)
-	timed, ok := metadata.Object("timedWorldInfo")
-	if !ok {
-		return changes
-	}
+	r := &report{extension: "core", changes: b.followBooks(metadata)}
 	moved, lost := 0, 0
-	for _, kind := range timedKinds() {
-		if effects, ok := timed.Object(kind); ok {
-			m, l := b.followEffects(effects)
-			if moved, lost = moved+m, lost+l; effects.Edited() {
-				timed.Set(kind, effects.Bytes())
-			}
+	metadata.Edit(func(timed *rawjson.Object) {
+		for _, kind := range timedKinds() {
+			timed.Edit(func(effects *rawjson.Object) {
+				m, l := b.followEffects(effects)
+				moved, lost = moved+m, lost+l
+			}, kind)
 		}
-	}
-	if timed.Edited() {
-		metadata.Set("timedWorldInfo", timed.Bytes())
-	}
-	r := &report{extension: "core", changes: changes}
+	}, "timedWorldInfo")
 	if moved > 0 {
 		r.add("%s moved to the lorebook's clone", plural.S(moved, "timed effect"))
 	}

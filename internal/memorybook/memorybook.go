@@ -73,68 +73,63 @@ func (c Change) String() string {
 // highest is removed if no message is left for it. A number that is not an index, such as
 // -1, stays.
 func Move(metadata *rawjson.Object, messages int, to, down func(index int) (int, bool)) (changes []Change) {
-	book, ok := metadata.Object(Key)
-	if !ok {
-		return nil
-	}
-	set := func(key string, value string) {
-		was := book.Value(key)
-		switch {
-		case value == string(was):
-			return
-		case value == "":
-			book.Unset(key)
-		default:
-			book.Set(key, []byte(value))
+	metadata.Edit(func(book *rawjson.Object) {
+		set := func(key string, value string) {
+			was := book.Value(key)
+			switch {
+			case value == string(was):
+				return
+			case value == "":
+				book.Unset(key)
+			default:
+				book.Set(key, []byte(value))
+			}
+			changes = append(changes, Change{key, was, value})
 		}
-		changes = append(changes, Change{key, was, value})
-	}
-	ends := [2]float64{math.Inf(-1), math.Inf(1)}
-	for i, key := range [...]string{sceneStart, sceneEnd} {
-		raw := book.Value(key)
-		number, isNumber := rawjson.Float(raw)
-		at, isIndex := rawjson.Int(raw)
-		isIndex = isIndex && at >= 0 && at < messages
-		switch {
-		case !isNumber:
-			continue
-		case !isIndex && number < float64(messages):
-			ends[i] = number
-			continue
-		}
-		if isIndex {
-			at, isIndex = to(at)
-		}
-		if !isIndex {
-			set(key, "null")
-			continue
-		}
-		ends[i] = float64(at)
-		if value := strconv.Itoa(at); !sameInt(raw, at) {
-			set(key, value)
-		}
-	}
-	if ends[0] > ends[1] {
-		set(sceneStart, "null")
-		set(sceneEnd, "null")
-	}
-	raw := book.Value(highest)
-	if number, ok := rawjson.Float(raw); ok && number >= 0 {
-		at, isIndex := rawjson.Int(raw)
-		if number >= float64(messages) {
-			at, isIndex = messages-1, true
-		}
-		if isIndex {
-			if at, ok = down(at); !ok {
-				set(highest, "")
-			} else if !sameInt(raw, at) {
-				set(highest, strconv.Itoa(at))
+		ends := [2]float64{math.Inf(-1), math.Inf(1)}
+		for i, key := range [...]string{sceneStart, sceneEnd} {
+			raw := book.Value(key)
+			number, isNumber := rawjson.Float(raw)
+			at, isIndex := rawjson.Int(raw)
+			isIndex = isIndex && at >= 0 && at < messages
+			switch {
+			case !isNumber:
+				continue
+			case !isIndex && number < float64(messages):
+				ends[i] = number
+				continue
+			}
+			if isIndex {
+				at, isIndex = to(at)
+			}
+			if !isIndex {
+				set(key, "null")
+				continue
+			}
+			ends[i] = float64(at)
+			if value := strconv.Itoa(at); !sameInt(raw, at) {
+				set(key, value)
 			}
 		}
-	}
-	if book.Edited() {
-		metadata.Set(Key, book.Bytes())
-	}
+		if ends[0] > ends[1] {
+			set(sceneStart, "null")
+			set(sceneEnd, "null")
+		}
+		raw := book.Value(highest)
+		if number, ok := rawjson.Float(raw); ok && number >= 0 {
+			at, isIndex := rawjson.Int(raw)
+			if number >= float64(messages) {
+				at, isIndex = messages-1, true
+			}
+			if isIndex {
+				if at, ok = down(at); !ok {
+					set(highest, "")
+				} else if !sameInt(raw, at) {
+					set(highest, strconv.Itoa(at))
+				}
+			}
+		}
+	}, Key)
 	return changes
 }
 

@@ -110,40 +110,18 @@ func texts(list []byte) []string {
 // a list of branches that becomes empty. edit gets the name as it is in the file. If
 // nothing changes, line itself is returned.
 func EditLinks(line []byte, edit func(checkpoint bool, name string) (to string, keep bool)) []byte {
-	m, err := rawjson.ParseObject(line)
-	if err != nil {
-		return line
-	}
-	if extra, ok := m.Object(keyExtra); ok {
-		if editLinks(extra, edit); extra.Edited() {
-			m.Set(keyExtra, extra.Bytes())
-		}
-	}
-	infos := m.Value(keySwipeInfo)
-	changed := false
-	edited := rawjson.EditList(infos, func(_ int, raw []byte) ([]byte, bool) {
-		info, err := rawjson.ParseObject(raw)
-		if err != nil {
-			return raw, true
-		}
-		extra, ok := info.Object(keyExtra)
-		if !ok {
-			return raw, true
-		}
-		if editLinks(extra, edit); !extra.Edited() {
-			return raw, true
-		}
-		changed = true
-		info.Set(keyExtra, extra.Bytes())
-		return info.Bytes(), true
+	return EditExtras(line, func(extra *rawjson.Object) { editLinks(extra, edit) })
+}
+
+// EditExtras returns the message with edit made in its extra and in that of every swipe.
+// If nothing changes, line itself is returned.
+func EditExtras(line []byte, edit func(extra *rawjson.Object)) []byte {
+	return rawjson.Edit(line, func(m *rawjson.Object) {
+		m.Edit(edit, keyExtra)
+		m.EditList(keySwipeInfo, func(_ int, raw []byte) ([]byte, bool) {
+			return rawjson.Edit(raw, func(info *rawjson.Object) { info.Edit(edit, keyExtra) }), true
+		})
 	})
-	if changed {
-		m.Set(keySwipeInfo, edited)
-	}
-	if !m.Edited() {
-		return line
-	}
-	return m.Bytes()
 }
 
 // editLinks edits the links in one extra.
@@ -156,34 +134,23 @@ func editLinks(extra *rawjson.Object, edit func(checkpoint bool, name string) (t
 			extra.Set(keyBookmark, rawjson.Quote(to))
 		}
 	}
-	list := extra.Value(keyBranches)
-	if rawjson.KindOf(list) != rawjson.Array {
-		return
-	}
-	kept, changed := 0, false
-	edited := rawjson.EditList(list, func(_ int, value []byte) ([]byte, bool) {
-		name, ok := rawjson.Unquote(value)
-		if !ok || name == "" {
+	had, kept := 0, 0
+	extra.EditList(keyBranches, func(_ int, value []byte) ([]byte, bool) {
+		had++
+		name, _ := rawjson.Unquote(value)
+		to, keep := name, true
+		if name != "" {
+			to, keep = edit(false, name)
+		}
+		if keep {
 			kept++
-			return value, true
 		}
-		to, keep := edit(false, name)
-		if !keep {
-			changed = true
-			return value, false
-		}
-		kept++
 		if to == name {
-			return value, true
+			return value, keep
 		}
-		changed = true
-		return rawjson.Quote(to), true
+		return rawjson.Quote(to), keep
 	})
-	switch {
-	case !changed:
-	case kept == 0:
+	if had > 0 && kept == 0 {
 		extra.Unset(keyBranches)
-	default:
-		extra.Set(keyBranches, edited)
 	}
 }

@@ -1,5 +1,44 @@
 package rawjson
 
+import "bytes"
+
+// Edit returns the object in raw as edit leaves it. Anything but an object is returned as
+// it is, and so is an object that edit does not change.
+func Edit(raw []byte, edit func(o *Object)) []byte {
+	o, err := ParseObject(raw)
+	if err != nil {
+		return raw
+	}
+	if edit(o); !o.Edited() {
+		return raw
+	}
+	return o.Bytes()
+}
+
+// Edit calls edit with the object at the end of a path of keys, and sets it in the objects
+// around it if it was edited. It does nothing where there is no such object.
+func (o *Object) Edit(edit func(inner *Object), path ...string) {
+	if len(path) == 0 {
+		edit(o)
+		return
+	}
+	inner, ok := o.Object(path[0])
+	if !ok {
+		return
+	}
+	if inner.Edit(edit, path[1:]...); inner.Edited() {
+		o.Set(path[0], inner.Bytes())
+	}
+}
+
+// EditList edits the list under a key as [EditList] does.
+func (o *Object) EditList(key string, edit func(i int, value []byte) (edited []byte, keep bool)) {
+	list := o.Value(key)
+	if edited := EditList(list, edit); !bytes.Equal(edited, list) {
+		o.Set(key, edited)
+	}
+}
+
 // Filter returns a list with only the elements that keep accepts, removing the
 // others as [EditList] does.
 func Filter(array []byte, keep func(i int, value []byte) bool) []byte {

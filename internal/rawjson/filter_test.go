@@ -54,3 +54,31 @@ func FuzzFilter(f *testing.F) {
 		}
 	})
 }
+
+func TestEdit(t *testing.T) {
+	bump := func(inner *Object) {
+		if n, ok := Int(inner.Value("n")); ok {
+			inner.Set("n", []byte{byte('1' + n)})
+		}
+	}
+	edit := func(o *Object) { o.Edit(bump, "a", "b") }
+	for in, want := range map[string]string{
+		`{ "a": {"b":{"n":1} },"c":2}`: `{ "a": {"b":{"n":2} },"c":2}`,
+		`{ "a": {"b":{"m":1}} }`:       `{ "a": {"b":{"m":1}} }`,
+		`{"a":{"b":[1]}}`:              `{"a":{"b":[1]}}`,
+		`{"b":{"n":1}}`:                `{"b":{"n":1}}`,
+		`[1]`:                          `[1]`,
+	} {
+		if got := string(Edit([]byte(in), edit)); got != want {
+			t.Errorf("%s became %s, want %s", in, got, want)
+		}
+	}
+	drop := func(o *Object) {
+		o.EditList("l", func(i int, value []byte) ([]byte, bool) { return value, i != 1 })
+	}
+	for in, want := range map[string]string{`{"l":[1, 2, 3]}`: `{"l":[1, 3]}`, `{"l" : [1]}`: `{"l" : [1]}`, `{"l":"no list"}`: `{"l":"no list"}`, `{}`: `{}`} {
+		if got := string(Edit([]byte(in), drop)); got != want {
+			t.Errorf("%s became %s, want %s", in, got, want)
+		}
+	}
+}
