@@ -62,8 +62,6 @@ func (o *asBranchFlags) check(fs *pflag.FlagSet) error {
 			continue
 		case !o.as:
 			return usagef("--%s goes with --as-branch", as)
-		case fs.Lookup(as).Value.String() == "":
-			return usagef("--%s is empty", as)
 		}
 		o.flags.Lookup(name).Changed = true
 	}

@@ -160,12 +160,12 @@ func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 }
 
 // ruleWords returns the value of a flag that takes rules.
-func ruleWords(values *[]string) wordsFlag {
-	c := wordsFlag{values: values, hint: "'stchat check --list-rules' lists the rules"}
+func ruleWords(values *[]string) flagValue {
+	var words []string
 	for _, id := range rules.All() {
-		c.words = append(c.words, id.String())
+		words = append(words, id.String())
 	}
-	return c
+	return someOf(values, "'stchat check --list-rules' lists the rules", words...)
 }
 
 // findRules returns the rules with the given names; an unknown name is an error.

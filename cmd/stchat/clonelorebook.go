@@ -73,7 +73,7 @@ func newCloneLorebookCmd(a *app) *cobra.Command {
 
 func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
-	fs.StringVarP(&o.name, "name", "n", "", "`NAME` of the clone; default: numbered")
+	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the clone; default: numbered")
 	fs.Var(oneOf(&o.internal, "drop", lorebook.InternalNames()...), "internal", "extension-internal entries: `HOW` is drop, keep or reset")
 	fs.StringArrayVar(&o.drop, "drop", nil, "leave out entries whose title matches `GLOB` (repeatable)")
 	fs.StringArrayVar(&o.rebind, "rebind", nil, "point `CHAT` at the clone, in place (repeatable)")
@@ -85,7 +85,7 @@ func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 // options turns the flags into book.Options.
-func (o *cloneLorebookOptions) options(a *app, fs *pflag.FlagSet, args []string) (book.Options, error) {
+func (o *cloneLorebookOptions) options(a *app, args []string) (book.Options, error) {
 	opt := book.Options{
 		Sources: args, Name: o.name, Drop: o.drop, Rebind: o.rebind, BumpIntegrity: o.bump,
 		Data: userFolder(a, o.data, args), Now: a.Now(), NewUUID: uuid.NewString,
@@ -93,9 +93,6 @@ func (o *cloneLorebookOptions) options(a *app, fs *pflag.FlagSet, args []string)
 	var err error
 	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
 		return opt, err
-	}
-	if fs.Changed("name") && o.name == "" {
-		return opt, usagef("--name is empty")
 	}
 	if o.bump && len(o.rebind) == 0 {
 		return opt, usagef("--bump-integrity goes with --rebind: nothing else writes a chat")
@@ -114,12 +111,12 @@ func (o *cloneLorebookOptions) options(a *app, fs *pflag.FlagSet, args []string)
 	return opt, nil
 }
 
-func (o *cloneLorebookOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+func (o *cloneLorebookOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	args, err := o.sources(ctx, a, args, "name a lorebook, or a chat that has one, e.g. `stchat clone-lorebook worlds/Harbour.json`")
 	if err != nil {
 		return err
 	}
-	opt, err := o.options(a, fs, args)
+	opt, err := o.options(a, args)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func newCompletionCmd(a *app) *cobra.Command {
 				return usagef("name your shell: %s or %s", strings.Join(shells[:len(shells)-1], ", "), shells[len(shells)-1])
 			}
 			if !slices.Contains(shells, args[0]) {
-				return usagef("the shell %v", &unknownWordError{word: args[0], words: shells})
+				return usagef("the shell %v", unknownWord(args[0], shells, ""))
 			}
 			return nil
 		},
@@ -75,13 +75,8 @@ func completeFlags(cmd *cobra.Command) {
 // or by the name that the flag has in every command; nil leaves it to the shell,
 // which offers files.
 func completionOf(f *pflag.Flag) cobra.CompletionFunc {
-	switch v := f.Value.(type) {
-	case wordFlag:
-		return cobra.FixedCompletions(v.words, cobra.ShellCompDirectiveNoFileComp)
-	case wordsFlag:
-		return completeList(v.words)
-	case placeFlag:
-		return completePlace
+	if v, ok := f.Value.(flagValue); ok && v.complete != nil {
+		return v.complete
 	}
 	switch f.Name {
 	case "data":

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -59,11 +58,11 @@ type cutOptions struct {
 func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.at = -1
-	fs.VarP(placeFlag{&o.at, &o.atName}, "at", "a", "last `MESSAGE` kept, from 0; -1 is the last one, -2 the one before; or the name of a checkpoint or branch (name:X is always a name)")
+	fs.VarP(place(&o.at, &o.atName), "at", "a", "last `MESSAGE` kept, from 0; -1 is the last one, -2 the one before; or the name of a checkpoint or branch (name:X is always a name)")
 	fs.StringVar(&o.asOf, "as-of", "", "instead of --at: the last message sent by `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, or an age such as 90m, 2h, 3d, 2w")
-	fs.StringVarP(&o.name, "name", "n", "", "`NAME` of the "+o.kind.String()+"; with --output only the label of a cloned lorebook")
+	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the "+o.kind.String()+"; with --output only the label of a cloned lorebook")
 	fs.Var(oneOf(&o.naming, names.Suffix.String(), names.Styles()...), "naming", "how the file is named: `STYLE` is "+strings.Join(names.Styles(), ", "))
-	fs.StringVarP(&o.output, "output", "o", "", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
+	fs.VarP(filled(&o.output), "output", "o", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
 	addTopic(fs, "Flags for the metadata", func(fs *pflag.FlagSet) {
 		o.own, o.inOrder = ownFlag, true
 		o.addValueFlags(fs)
@@ -71,7 +70,7 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 		fs.StringVar(&o.mainChat, "main-chat", "", "`NAME` of the parent instead of the source's; empty removes it")
 	})
 	if o.kind == names.Branch {
-		fs.Var(number{&o.swipe, 1, "--swipe takes a swipe's number as the screen shows it, from 1"}, "swipe", "take message N with swipe `K` chosen, from 1")
+		fs.Var(number(&o.swipe, 1, "a swipe's number as the screen shows it, from 1"), "swipe", "take message N with swipe `K` chosen, from 1")
 	}
 	fs.BoolVar(&o.open, "open", false, "make it the chat that its character or group opens with")
 	fs.BoolVar(&o.link, "link", false, "also note the new chat in the source, on message N")
@@ -81,9 +80,9 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 		fs.Var(oneOf(&o.internal, "drop", lorebook.InternalNames()...), "internal", "extension-internal entries in a cloned lorebook: `HOW` is drop, keep or reset")
 		fs.StringArrayVar(&o.drop, "drop", nil, "leave entries out of a cloned lorebook whose comment matches `GLOB`")
 		fs.BoolVar(&o.isolate, "isolate", false, "share nothing that changes: clone the lorebook unless --lorebook says otherwise, and take extension state as it was at message N")
-		fs.Var(wordsFlag{values: &o.require, words: autorecap.Requirements()}, "require", "refuse unless `LIST` holds at message N: queue-empty, scene-break, scene-recap, running-recap, or auto-recap for all")
+		fs.Var(someOf(&o.require, "", autorecap.Requirements()...), "require", "refuse unless `LIST` holds at message N: queue-empty, scene-break, scene-recap, running-recap, or auto-recap for all")
 	})
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
 		fs.BoolVar(&o.noGroup, "no-group", false, "do not touch the group file")
@@ -140,22 +139,14 @@ func (o *cutOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	if err := o.state(fs, &opt); err != nil {
 		return opt, err
 	}
-	opt.Values, err = o.changes(ctx, a, fs, slices.Contains(args, chat.Stdin) || o.filesFrom == chat.Stdin)
+	opt.Values, err = o.changes(ctx, a, slices.Contains(args, chat.Stdin) || o.filesFrom == chat.Stdin)
 	return opt, err
 }
 
 // checkPaths refuses sources and outputs that do not go together.
 func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
-	for _, f := range []struct{ name, value string }{
-		{"name", o.name},
-		{"output", o.output},
-		{"data", o.data},
-		{"require", strings.Join(o.require, ",")},
-	} {
-		// perhaps a variable that is not set in a script: do not ignore it
-		if fs.Changed(f.name) && f.value == "" {
-			return usagef("--%s is empty", f.name)
-		}
+	if fs.Changed("require") && len(o.require) == 0 {
+		return usagef("--require is empty")
 	}
 	stdin := slices.Contains(args, chat.Stdin)
 	folders := map[string]bool{}
@@ -236,40 +227,5 @@ func (o *cutOptions) state(fs *pflag.FlagSet, opt *cut.Options) (err error) {
 	if opt.Lorebook == cut.LorebookShare && (fs.Changed("internal") || fs.Changed("drop")) {
 		return usagef("--internal and --drop are about a cloned lorebook; they go with --lorebook clone, snapshot or --isolate")
 	}
-	return nil
-}
-
-// placeFlag is the value of --at: a message number, or a name.
-type placeFlag struct {
-	at   *int
-	name *string
-}
-
-func (f placeFlag) String() string {
-	if f.at == nil {
-		return ""
-	}
-	return strconv.Itoa(*f.at)
-}
-
-func (f placeFlag) Type() string { return "string" }
-
-// Set implements pflag.Value. It refuses a name that looks like a number in another notation.
-func (f placeFlag) Set(s string) error {
-	*f.name = ""
-	if name, ok := strings.CutPrefix(s, "name:"); ok && name != "" {
-		*f.name = name
-		return nil
-	}
-	n, err := strconv.Atoi(s)
-	if err == nil {
-		*f.at = n
-		return nil
-	}
-	digits := strings.TrimLeft(s, "+-")
-	if digits == "" || digits[0] >= '0' && digits[0] <= '9' && strings.Trim(digits, "0123456789abcdefABCDEFxXoO_.,") == "" {
-		return usagef("--at takes a message number such as 23 or -1, or a name, not %q", s)
-	}
-	*f.name = s
 	return nil
 }

@@ -48,8 +48,8 @@ func (o *termFlags) addDryRun(fs *pflag.FlagSet) {
 // addTerms adds the other flags of every edit; bumped names what gets a new slug.
 func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
 	o.expectMessages = -1
-	fs.Var(number{&o.expectMessages, 0, "--expect-messages takes a number of messages"}, "expect-messages", "exit 1 unless the chat has `N` messages")
-	fs.Var(filled{&o.expectIntegrity, "expect-integrity"}, "expect-integrity", "exit 1 unless the chat has this integrity `SLUG`")
+	fs.Var(number(&o.expectMessages, 0, "a number of messages"), "expect-messages", "exit 1 unless the chat has `N` messages")
+	fs.Var(filled(&o.expectIntegrity), "expect-integrity", "exit 1 unless the chat has this integrity `SLUG`")
 	fs.BoolVar(&o.bump, "bump-integrity", false, "give "+bumped+" a new slug, so that an open tab is stopped instead of overwriting the edit")
 	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 }

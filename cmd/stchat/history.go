@@ -73,18 +73,18 @@ func (o *historyOptions) addFlags(fs *pflag.FlagSet) {
 		{&o.rules.Weekly, "weekly", "the newest of each of the last `N` weeks"},
 		{&o.rules.Monthly, "monthly", "the newest of each of the last `N` months"},
 	} {
-		fs.Var(number{rule.n, 1, "--keep-" + rule.name + " takes a number of at least 1"}, "keep-"+rule.name, "with --prune: keep "+rule.what)
+		fs.Var(number(rule.n, 1, "a number of at least 1"), "keep-"+rule.name, "with --prune: keep "+rule.what)
 	}
 	fs.BoolVar(&o.forget, "forget", false, "drop all that is kept of the given chats")
 	fs.BoolVar(&o.compact, "compact", false, "give room in the file back to the disk")
 	o.storeFlag.addFlags(fs)
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: the one around the working folder")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be freed")
 	fs.BoolVar(&o.json, "json", false, "print a JSON document instead of text")
 }
 
 // check refuses flags and arguments that do not go together.
-func (o *historyOptions) check(fs *pflag.FlagSet, args []string) error {
+func (o *historyOptions) check(args []string) error {
 	asked := 0
 	for _, is := range []bool{o.verify, o.prune, o.forget, o.compact} {
 		if is {
@@ -93,8 +93,6 @@ func (o *historyOptions) check(fs *pflag.FlagSet, args []string) error {
 	}
 	rules := o.rules != history.Rules{}
 	switch {
-	case fs.Changed("data") && o.data == "":
-		return usagef("--data is empty")
 	case asked > 1:
 		return usagef("--verify, --prune, --forget and --compact are different things to ask for")
 	case o.mend && !o.verify:
@@ -111,19 +109,15 @@ func (o *historyOptions) check(fs *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-func (o *historyOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	if err := o.check(fs, args); err != nil {
-		return err
-	}
-	store, err := o.of(a, fs)
-	if err != nil {
+func (o *historyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	if err := o.check(args); err != nil {
 		return err
 	}
 	root, err := undoRoot(a, o.data)
 	if err != nil {
 		return err
 	}
-	opt := keep.HistoryOptions{Root: root, Store: store, Now: a.Now(), DryRun: o.dryRun}
+	opt := keep.HistoryOptions{Root: root, Store: o.of(a), Now: a.Now(), DryRun: o.dryRun}
 	c := a.console()
 	var d *keep.History
 	switch {

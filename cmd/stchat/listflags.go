@@ -36,7 +36,7 @@ func (l *listFlags) addFlags(fs *pflag.FlagSet) {
 	addTopic(fs, manyFiles, func(fs *pflag.FlagSet) {
 		fs.StringVar(&l.filesFrom, "files-from", "", "also take the paths in `FILE`, one per line; - is stdin")
 		fs.BoolVarP(&l.null, "null", "0", false, "with --files-from: paths end in NUL, as find -print0 writes them")
-		fs.Var(number{&l.jobs, 1, "--jobs takes a number of at least 1"}, "jobs", "work on at most `N` files at once; default: one per processor")
+		fs.Var(number(&l.jobs, 1, "a number of at least 1"), "jobs", "work on at most `N` files at once; default: one per processor")
 		fs.StringVar(&l.shard, "shard", "", "take only part `K/N` of the files, such as 2/8: one of N calls that share the work")
 		fs.BoolVar(&l.allowEmpty, "allow-empty", false, "accept that no chat is found")
 	})

@@ -88,14 +88,14 @@ func newLogCmd(a *app) *cobra.Command {
 func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	o.pickFlags.addFlags(fs, "list what changed in")
 	fs.BoolVar(&o.backups, "backups", false, "also list SillyTavern's own backups of the chat")
-	fs.Var(number{&o.limit, 1, "--limit takes a number of at least 1"}, "limit", "list at most `N` versions")
+	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N` versions")
 	o.storeFlag.addFlags(fs)
 	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per version or message")
 }
 
 func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	where, err := o.where(a, fs, args, o.data)
+	where, err := o.where(a, args, o.data)
 	if err != nil {
 		return err
 	}

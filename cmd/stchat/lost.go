@@ -70,21 +70,17 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.storeFlag.addFlags(fs)
 	fs.StringArrayVar(&o.from, "from", nil, "also look at the chats in `FOLDER`; may be repeated")
-	fs.Var(number{&o.min, 1, "--min takes a number of messages, from 1"}, "min", "show a chat that has lost at least `N` messages; default: 5, and of one that is gone 1")
+	fs.Var(number(&o.min, 1, "a number of messages, from 1"), "min", "show a chat that has lost at least `N` messages; default: 5, and of one that is gone 1")
 	fs.StringVar(&o.since, "since", "", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: per chat, and a summary")
 }
 
-func (o *lostOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	store, err := o.of(a, fs)
-	if err != nil {
-		return err
-	}
+func (o *lostOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	list, err := o.folders(ctx, a, args, nameFolder("lost"))
 	if err != nil {
 		return err
 	}
-	opt := past.LostOptions{List: list, From: o.from, Min: o.min, Gone: o.min, Store: func(root string) string { return keep.StoreOf(root, store) }}
+	opt := past.LostOptions{List: list, From: o.from, Min: o.min, Gone: o.min, Store: func(root string) string { return keep.StoreOf(root, o.of(a)) }}
 	if o.min == 0 {
 		opt.Min, opt.Gone = 5, 1
 	}

@@ -53,7 +53,7 @@ func addRoles() []string {
 }
 
 func (o *messageAddOptions) addFlags(fs *pflag.FlagSet) {
-	fs.VarP(number{&o.at, math.MinInt, "--at takes a message number such as 23 or -1"}, "at", "a", "add before `MESSAGE`; -1 is the last one; default: at the end")
+	fs.VarP(number(&o.at, math.MinInt, "a message number such as 23 or -1"), "at", "a", "add before `MESSAGE`; -1 is the last one; default: at the end")
 	fs.StringVar(&o.role, "role", "", "make one message with this `ROLE`: "+strings.Join(addRoles(), ", "))
 	fs.StringVar(&o.name, "name", "", "`NAME` of who speaks; default: that of the last message of the same role")
 	fs.StringVar(&o.text, "text", "", "`TEXT` of the message")

@@ -41,7 +41,7 @@ type messageDeleteOptions struct {
 func (o *messageDeleteOptions) addFlags(fs *pflag.FlagSet) {
 	o.choiceFlags.addFlags(fs)
 	fs.BoolVar(&o.toolCalls, "tool-calls", false, "also delete the tool calls directly before a deleted reply")
-	fs.Var(filled{&o.save, "save"}, "save", "write the deleted lines to this new `FILE`")
+	fs.Var(filled(&o.save), "save", "write the deleted lines to this new `FILE`")
 	o.addManyFlags(fs, "delete all messages of a chat; go on where pending work of an extension refers to messages that move")
 }
 

@@ -63,7 +63,7 @@ func (o *messageSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	if err := o.check(fs); err != nil {
 		return err
 	}
-	if opt.Values, err = o.changes(ctx, a, fs, o.filesFrom == chat.Stdin); err != nil {
+	if opt.Values, err = o.changes(ctx, a, o.filesFrom == chat.Stdin); err != nil {
 		return err
 	}
 	for _, text := range o.sub {

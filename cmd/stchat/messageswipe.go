@@ -46,7 +46,7 @@ func (o *messageSwipeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.choose, "choose", "", "choose swipe `K`; with --add and no number, the new one")
 	fs.Lookup("choose").NoOptDefVal = newest
 	fs.StringVar(&o.add, "add", "", "add a swipe with this `TEXT`; - reads it from stdin")
-	fs.Var(number{&o.remove, 1, "--delete takes a swipe's number, from 1"}, "delete", "delete swipe `K`")
+	fs.Var(number(&o.remove, 1, "a swipe's number, from 1"), "delete", "delete swipe `K`")
 	o.asBranchFlags.addFlags(fs)
 	o.inPlaceFlags.addFlags(fs, "with --add: also for messages of the user and of the system")
 }
@@ -120,9 +120,8 @@ func (o *messageSwipeOptions) chosenSwipe(args []string, opt *edit.SwipeOptions)
 	case newest:
 		opt.Chosen = true
 	default:
-		k := number{&opt.Choose, 1, "--choose takes a swipe's number, from 1"}
-		if err := k.Set(text); err != nil {
-			return nil, usagef("%v", err)
+		if err := number(&opt.Choose, 1, "a swipe's number, from 1").Set(text); err != nil {
+			return nil, usagef("--choose %v", err)
 		}
 	}
 	return args, nil

@@ -53,7 +53,7 @@ func (o *metaSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.own = ownFlag
 	o.valueFlags.addFlags(fs)
 	fs.StringVar(&o.mainChat, "main-chat", "", "`NAME` of the parent; empty removes it")
-	fs.Var(filled{&o.integrity, "integrity"}, "integrity", "the slug: `SLUG` is new, none or a UUID")
+	fs.Var(filled(&o.integrity), "integrity", "the slug: `SLUG` is new, none or a UUID")
 	fs.StringArrayVar(&o.where, "where", nil, "only chats that meet `CONDITION`; may be repeated")
 	o.addManyFlags(fs, "")
 }
@@ -64,7 +64,7 @@ func (o *metaSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	debug.SetGCPercent(200)
 	opt := edit.MetaOptions{Integrity: o.integrity}
 	var err error
-	if opt.Values, err = o.changes(ctx, a, fs, o.filesFrom == chat.Stdin); err != nil {
+	if opt.Values, err = o.changes(ctx, a, o.filesFrom == chat.Stdin); err != nil {
 		return err
 	}
 	for _, text := range o.where {

@@ -35,7 +35,7 @@ type moveOptions struct {
 }
 
 func (o *moveOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVarP(&o.name, "name", "n", "", "`NAME` of the chat there; one CHAT only")
+	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the chat there; one CHAT only")
 	fs.BoolVar(&o.family, "family", false, "move all relatives along")
 	fs.BoolVar(&o.cut, "cut", false, "remove what names relatives that stay behind, and what they say of the chat")
 	o.moveFlags.addFlags(fs)
@@ -44,8 +44,6 @@ func (o *moveOptions) addFlags(fs *pflag.FlagSet) {
 func (o *moveOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	chats, owner := args[:len(args)-1], args[len(args)-1]
 	switch {
-	case fs.Changed("name") && o.name == "":
-		return usagef("--name is empty")
 	case o.family && o.cut:
 		return usagef("--family and --cut exclude each other")
 	case o.name != "" && (len(chats) > 1 || o.family):

@@ -42,7 +42,7 @@ type newOptions struct {
 }
 
 func (o *newOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVarP(&o.name, "name", "n", "", "`NAME` of the chat; default: as SillyTavern names it")
+	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the chat; default: as SillyTavern names it")
 	fs.StringVar(&o.like, "like", "", "take over the settings of `CHAT`")
 	fs.BoolVar(&o.open, "open", false, "make it the chat that its owner opens with")
 	o.own = ownFlag
@@ -51,15 +51,12 @@ func (o *newOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *newOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	if fs.Changed("name") && o.name == "" {
-		return usagef("--name is empty")
-	}
 	common, err := o.options(a, args[0])
 	if err != nil {
 		return err
 	}
 	opt := move.NewOptions{Options: common, Owner: args[0], Name: o.name, Like: o.like, Open: o.open}
-	if opt.Set, err = o.changes(ctx, a, fs, false); err != nil {
+	if opt.Set, err = o.changes(ctx, a, false); err != nil {
 		return err
 	}
 	c := a.console()

@@ -73,14 +73,14 @@ func newRestoreCmd(a *app) *cobra.Command {
 
 func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 	o.pickFlags.addFlags(fs, "take")
-	fs.StringVar(&o.backup, "backup", "", "take this backup of SillyTavern's, `FILE`, instead of a version of the history")
+	fs.Var(filled(&o.backup), "backup", "take this backup of SillyTavern's, `FILE`, instead of a version of the history")
 	fs.IntVarP(&o.at, "at", "a", 0, "last `MESSAGE` of the version that is taken, from 0; -1 is the last one")
-	fs.StringVarP(&o.name, "name", "n", "", "`NAME` of the new chat: CHAT__NAME")
-	fs.StringVarP(&o.output, "output", "o", "", "write the exact bytes to `PATH` instead, or - for stdout; with a FOLDER the folder to fill")
+	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the new chat: CHAT__NAME")
+	fs.VarP(filled(&o.output), "output", "o", "write the exact bytes to `PATH` instead, or - for stdout; with a FOLDER the folder to fill")
 	fs.BoolVar(&o.inPlace, "in-place", false, "put the version in CHAT's place")
 	fs.BoolVar(&o.open, "open", false, "make it the chat that its character or group opens with")
 	o.storeFlag.addFlags(fs)
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
@@ -88,11 +88,6 @@ func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 
 // check refuses flags and arguments that do not go together.
 func (o *restoreOptions) check(fs *pflag.FlagSet, picked, folder bool) error {
-	for _, name := range []string{"backup", "name", "output", "data"} {
-		if fs.Changed(name) && fs.Lookup(name).Value.String() == "" {
-			return usagef("--%s is empty", name)
-		}
-	}
 	switch {
 	case folder && (o.asOf == "" || o.output == "" || o.output == cut.Stdout):
 		return usagef("a folder is restored with --as-of TIME and --output DIR")
@@ -113,7 +108,7 @@ func (o *restoreOptions) check(fs *pflag.FlagSet, picked, folder bool) error {
 }
 
 func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	where, err := o.where(a, fs, args, o.data)
+	where, err := o.where(a, args, o.data)
 	if err != nil {
 		return err
 	}

@@ -93,18 +93,14 @@ func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.gone, "gone", false, "only what no chat has any more: what only versions have that snapshot kept")
 	fs.BoolVar(&o.rank, "rank", false, "show the best first (BM25), not the newest")
 	o.limit = 20
-	fs.Var(number{&o.limit, 0, "--limit takes a number, 0 for all"}, "limit", "show at most `N` texts; 0: all")
+	fs.Var(number(&o.limit, 0, "a number, 0 for all"), "limit", "show at most `N` texts; 0: all")
 	fs.BoolVar(&o.noIndex, "no-index", false, "read every chat and version, without search.db; the answers are the same")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
 }
 
 // options turns the flags and arguments into look.SearchOptions; those after -- are paths.
 func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (opt look.SearchOptions, err error) {
-	store, err := o.of(a, fs)
-	if err != nil {
-		return opt, err
-	}
-	opt.Store = func(root string) string { return keep.StoreOf(root, store) }
+	opt.Store = func(root string) string { return keep.StoreOf(root, o.of(a)) }
 	dash := fs.ArgsLenAtDash()
 	var query, paths []string
 	for i, arg := range args {

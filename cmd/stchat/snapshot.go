@@ -76,11 +76,7 @@ func (o *snapshotOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per new version, and one that sums up")
 }
 
-func (o *snapshotOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	store, err := o.of(a, fs)
-	if err != nil {
-		return err
-	}
+func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	if o.data != "" && len(args) == 0 && o.filesFrom == "" {
 		args = []string{o.data}
 	}
@@ -92,7 +88,7 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 	meter, end := c.meter("keeping", o.json)
 	w := bufio.NewWriter(c.Out)
 	sum, err := keep.Snapshot(ctx, keep.SnapshotOptions{
-		List: list, Store: store, Backups: o.backups, Note: o.note, Rescan: o.rescan, DryRun: o.dryRun, Now: a.Now(), Meter: meter,
+		List: list, Store: o.of(a), Backups: o.backups, Note: o.note, Rescan: o.rescan, DryRun: o.dryRun, Now: a.Now(), Meter: meter,
 		Each: func(t keep.Taken) error {
 			if o.json {
 				return jsondoc.Write(w, t, "")

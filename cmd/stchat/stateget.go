@@ -53,7 +53,7 @@ func (o *stateGetOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 // messageNumber returns the value of an --at that takes the number of one message.
-func messageNumber(to *int) number { return number{to, -1 << 31, "--at takes the number of a message"} }
+func messageNumber(to *int) flagValue { return number(to, -1<<31, "the number of a message") }
 
 func (o *stateGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	path, namespaces, err := onePath(args, "get chat.jsonl memory_graph")

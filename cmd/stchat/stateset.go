@@ -54,9 +54,9 @@ func (o *stateSetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.reset, "reset", "", "put the list of commits in `FILE` in place of the floor log; - is stdin")
 	fs.BoolVar(&o.floor, "floor", false, "begin a floor log, where NS holds nothing yet")
 	fs.VarP(messageNumber(&o.at), "at", "a", "the commit is of message `N`; -1 is the last")
-	fs.Var(number{&o.swipe, 1, "--swipe takes a swipe's number, from 1"}, "swipe", "the commit is of swipe `K` of that message")
-	fs.Var(number{&o.scene, 0, "--scene takes the number of a message"}, "scene", "with recap: and --version: of the scene that ends with message `N`")
-	fs.Var(number{&o.version, 0, "--version takes the number of a version"}, "version", "with recap: make version `K` current")
+	fs.Var(number(&o.swipe, 1, "a swipe's number, from 1"), "swipe", "the commit is of swipe `K` of that message")
+	fs.Var(number(&o.scene, 0, "the number of a message"), "scene", "with recap: and --version: of the scene that ends with message `N`")
+	fs.Var(number(&o.version, 0, "the number of a version"), "version", "with recap: make version `K` current")
 	fs.BoolVar(&o.force, "force", false, "with --reset: also commits that Luker cannot replay")
 	o.stateFlags.addFlags(fs)
 }
@@ -75,7 +75,7 @@ func (o *stateSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 	}
 	common.Force = o.force
 	opt := state.SetOptions{Options: common, Namespace: rest[0], Floor: o.floor}
-	if opt.Values, err = o.changes(ctx, a, fs, o.reset == chat.Stdin); err != nil {
+	if opt.Values, err = o.changes(ctx, a, o.reset == chat.Stdin); err != nil {
 		return err
 	}
 	if o.reset != "" {

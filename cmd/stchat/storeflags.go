@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -17,35 +18,21 @@ const storeVariable = "STCHAT_STORE"
 type storeFlag struct{ path string }
 
 func (f *storeFlag) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&f.path, "store", "", "keep the history in `FILE`; default: $"+storeVariable+", else .stchat/history.db in the user folder")
+	fs.Var(filled(&f.path), "store", "keep the history in `FILE`; default: $"+storeVariable+", else .stchat/history.db in the user folder")
 }
 
 // of returns the store that --store or STCHAT_STORE names, "" for the user folder's own.
-func (f *storeFlag) of(a *app, fs *pflag.FlagSet) (string, error) {
-	if f.path == "" && fs.Changed("store") {
-		return "", usagef("--store is empty")
-	}
-	if f.path == "" {
-		return a.Getenv(storeVariable), nil
-	}
-	return f.path, nil
-}
+func (f *storeFlag) of(a *app) string { return cmp.Or(f.path, a.Getenv(storeVariable)) }
 
 // where returns which chat is meant, and in which store.
-func (f *storeFlag) where(a *app, fs *pflag.FlagSet, args []string, data string) (keep.Where, error) {
-	store, err := f.of(a, fs)
+func (f *storeFlag) where(a *app, args []string, data string) (keep.Where, error) {
 	switch {
-	case err != nil:
-		return keep.Where{}, err
 	case len(args) == 0:
 		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(a.started, "stchat "))
 	case args[0] == "":
 		return keep.Where{}, usagef("CHAT is empty")
 	}
-	if data == "" {
-		data = a.Getenv(dataVariable)
-	}
-	return keep.Where{Chat: args[0], Store: store, Data: data, Now: a.Now()}, nil
+	return keep.Where{Chat: args[0], Store: f.of(a), Data: cmp.Or(data, a.Getenv(dataVariable)), Now: a.Now()}, nil
 }
 
 // storeHint returns the hint for a store that cannot be used, "" if there is none.

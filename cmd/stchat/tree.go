@@ -84,8 +84,8 @@ func (o *treeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.all, "all", false, "also chats without relatives")
 	fs.BoolVar(&o.flat, "flat", false, "a row for each chat instead of a tree")
 	fs.Var(oneOf(&o.sort, "last", "name", "first", "last", "size", "messages"), "sort", "order families, or with --flat chats, by `KEY`: name, first, last, size or messages; last is the newest first")
-	fs.Var(number{&o.limit, 1, "--limit takes a number of at least 1"}, "limit", "show at most `N` families, or with --flat chats")
-	fs.Var(number{&o.preview, 0, "--preview takes a number of characters, 0 for none"}, "preview", "show `N` characters of a message's text; default: 60, in svg and html 200")
+	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "show at most `N` families, or with --flat chats")
+	fs.Var(number(&o.preview, 0, "a number of characters, 0 for none"), "preview", "show `N` characters of a message's text; default: 60, in svg and html 200")
 }
 
 // settle derives the format from the output's name, and refuses flags that do not go together.

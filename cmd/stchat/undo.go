@@ -80,9 +80,9 @@ func newUndoCmd(a *app) *cobra.Command {
 func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.list, "list", false, "list the records, newest first: ID, time, command, files, bytes kept")
 	fs.BoolVar(&o.force, "force", false, "leave files that were changed since as they are, and take the rest back")
-	fs.StringVar(&o.prune, "prune", "", "drop the record `ID`, or all older than an AGE such as 30d or 12h")
-	fs.Var(number{&o.keep, 0, "--keep takes a number of at least 0"}, "keep", "drop all records but the newest `N`")
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: the one around the working folder")
+	fs.Var(filled(&o.prune), "prune", "drop the record `ID`, or all older than an AGE such as 30d or 12h")
+	fs.Var(number(&o.keep, 0, "a number of at least 0"), "keep", "drop all records but the newest `N`")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
 	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be done")
 	fs.BoolVar(&o.json, "json", false, "a JSON document instead of text")
@@ -93,10 +93,6 @@ func (o *undoOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 	switch {
 	case len(args) > 0 && args[0] == "":
 		return usagef("ID is empty")
-	case fs.Changed("prune") && o.prune == "":
-		return usagef("--prune is empty")
-	case fs.Changed("data") && o.data == "":
-		return usagef("--data is empty")
 	case o.list && (pruning || len(args) > 0), pruning && len(args) > 0:
 		return usagef("--list, --prune, --keep and an ID are different things to ask for")
 	case o.force && (o.list || pruning):

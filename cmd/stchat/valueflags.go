@@ -24,26 +24,18 @@ type valueFlags struct {
 	inOrder bool                   // make --set and --unset in the order given, not --unset last
 }
 
-// editFlag collects --set, --set-string and --unset in the order given.
-type editFlag struct {
-	values *valueFlags
-	parse  func(string) (patch.Edit, error)
-}
-
-func (f editFlag) String() string { return "" }
-func (f editFlag) Type() string   { return "string" }
-
-// Set implements pflag.Value.
-func (f editFlag) Set(s string) error {
-	e, err := f.parse(s)
-	if err == nil && f.values.own != nil {
-		err = f.values.own(e.Path[0])
-	}
-	if err != nil {
+// editing returns a function that collects --set, --set-string and --unset in the order given.
+func (v *valueFlags) editing(parse func(string) (patch.Edit, error)) func(string) error {
+	return func(text string) error {
+		e, err := parse(text)
+		if err == nil && v.own != nil {
+			err = v.own(e.Path[0])
+		}
+		if err == nil {
+			v.edits = append(v.edits, e)
+		}
 		return err
 	}
-	f.values.edits = append(f.values.edits, e)
-	return nil
 }
 
 // parseSet parses KEY=VALUE; value encodes VALUE as JSON.
@@ -84,18 +76,18 @@ func (v *valueFlags) addFlags(fs *pflag.FlagSet) {
 }
 
 func (v *valueFlags) addValueFlags(fs *pflag.FlagSet) {
-	fs.Var(editFlag{v, func(s string) (patch.Edit, error) { return parseSet(s, patch.ParseValue) }}, "set", "set `KEY=VALUE`; VALUE is JSON if it parses as JSON, else a string; a KEY that begins with / is a JSON pointer, such as /extra/model")
-	fs.Var(editFlag{v, func(s string) (patch.Edit, error) { return parseSet(s, rawjson.Quote) }}, "set-string", "set `KEY=VALUE`; VALUE is always a string")
-	fs.Var(editFlag{v, parseUnset}, "unset", "remove `KEY`")
-	fs.StringVar(&v.merge, "merge", "", "merge the JSON object in `FILE`, its top level only; - is stdin")
-	fs.StringVar(&v.mergePatch, "merge-patch", "", "apply the merge patch (RFC 7386) in `FILE`; - is stdin")
-	fs.StringVar(&v.patch, "patch", "", "apply the JSON patch (RFC 6902) in `FILE`; - is stdin")
-	fs.StringVar(&v.replace, "replace", "", "put the JSON object in `FILE` in place of the whole; - is stdin")
+	fs.Func("set", "set `KEY=VALUE`; VALUE is JSON if it parses as JSON, else a string; a KEY that begins with / is a JSON pointer, such as /extra/model", v.editing(func(s string) (patch.Edit, error) { return parseSet(s, patch.ParseValue) }))
+	fs.Func("set-string", "set `KEY=VALUE`; VALUE is always a string", v.editing(func(s string) (patch.Edit, error) { return parseSet(s, rawjson.Quote) }))
+	fs.Func("unset", "remove `KEY`", v.editing(parseUnset))
+	fs.Var(filled(&v.merge), "merge", "merge the JSON object in `FILE`, its top level only; - is stdin")
+	fs.Var(filled(&v.mergePatch), "merge-patch", "apply the merge patch (RFC 7386) in `FILE`; - is stdin")
+	fs.Var(filled(&v.patch), "patch", "apply the JSON patch (RFC 6902) in `FILE`; - is stdin")
+	fs.Var(filled(&v.replace), "replace", "put the JSON object in `FILE` in place of the whole; - is stdin")
 }
 
 // changes returns the changes of the flags and the files that they name. read means that
 // stdin is already read for something else.
-func (v *valueFlags) changes(ctx context.Context, a *app, fs *pflag.FlagSet, read bool) (c patch.Changes, err error) {
+func (v *valueFlags) changes(ctx context.Context, a *app, read bool) (c patch.Changes, err error) {
 	c.Edits = slices.Clone(v.edits)
 	if !v.inOrder {
 		slices.SortStableFunc(c.Edits, func(a, b patch.Edit) int {
@@ -115,8 +107,6 @@ func (v *valueFlags) changes(ctx context.Context, a *app, fs *pflag.FlagSet, rea
 		object     bool
 	}{{"merge", v.merge, &c.Merge, true}, {"merge-patch", v.mergePatch, &c.MergePatch, false}, {"replace", v.replace, &c.Replace, true}, {"patch", v.patch, nil, false}} {
 		switch {
-		case f.path == "" && fs.Changed(f.name):
-			return c, usagef("--%s is empty", f.name)
 		case f.path == "":
 			continue
 		case f.path == chat.Stdin && read:
