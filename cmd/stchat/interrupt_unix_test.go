@@ -10,6 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -96,6 +99,53 @@ func TestInterruptedList(t *testing.T) {
 			if code := run(ctx, e, args); code != 128+int(sig) || said.String() != "stchat: interrupted\n" {
 				t.Errorf("%s: exit %d, %q", args[0], code, said)
 			}
+		}
+	}
+}
+
+// expiring is a context that is cancelled when it has been asked a number of times.
+type expiring struct {
+	context.Context
+	left *atomic.Int64
+}
+
+func (e expiring) Err() error {
+	if e.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestInterruptedHalfway: what was only read, or not kept yet, is not called done.
+func TestInterruptedHalfway(t *testing.T) {
+	demo := filepath.Join("..", "..", "testdata", "demo")
+	for _, args := range [][]string{{"repair"}, {"snapshot"}} {
+		halfway := 0
+		for n := range int64(60) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(demo)); err != nil {
+				t.Fatal(err)
+			}
+			e, said := world(nil)
+			e.Now = time.Now
+			var out bytes.Buffer
+			e.Out = &out
+			left := new(atomic.Int64)
+			left.Store(n)
+			if run(expiring{t.Context(), left}, e, append(slices.Clip(args), dir)); !strings.Contains(said.String(), "interrupted") {
+				continue
+			}
+			var done, all, rest int
+			if _, err := fmt.Sscanf(said.String(), "stchat: interrupted: %d of %d files done, %d not begun\n", &done, &all, &rest); err != nil {
+				continue // it had not begun to count
+			}
+			halfway++
+			if shown := strings.Count(out.String(), "\n"); done > shown || all < 6 || done+rest != all {
+				t.Errorf("%s, %d: %q after %q", args[0], n, said, &out)
+			}
+		}
+		if halfway == 0 {
+			t.Errorf("%s was not interrupted halfway", args[0])
 		}
 	}
 }

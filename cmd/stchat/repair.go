@@ -97,8 +97,9 @@ func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	opt.Meter = meter
 	rep, ended := mend.Repair(ctx, opt)
 	end()
-	if ended != nil && len(rep.Results) == 0 {
-		c.work.done, c.work.left = workOf(meter)
+	if ended != nil && len(rep.Results) == 0 { // chats were only read
+		done, left := workOf(meter)
+		c.work.left = done + left
 	}
 	failed, err := o.tell(c, rep, ended != nil)
 	if o.write {

@@ -108,7 +108,9 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 		c.fail(o.told(e))
 	}
 	if err != nil {
-		c.work.done = sum.Files
+		done, left := workOf(meter)
+		c.work.done = sum.Unchanged + sum.Versions // others were read, but not kept yet
+		c.work.left = max(0, done+left-c.work.done)
 		return withHint(err, nil)
 	}
 	c.note("%s", snapshotSum(sum))
