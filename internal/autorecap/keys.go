@@ -20,5 +20,11 @@ func Keys() []string {
 // IsKey reports whether a key of chat_metadata belongs to Auto-Recap.
 func IsKey(key string) bool { return slices.Contains(Keys(), key) }
 
+// ChatIDs returns the paths in chat_metadata under which the name of the chat that the data
+// belongs to can be noted (FORMATS.md B2.1).
+func ChatIDs() [][]string {
+	return [][]string{{KeyRunning, "chat_id"}, {keyDocumented, "combined_recap", "chat_id"}, {keyCheckpoint, "chat_id"}}
+}
+
 // Unruled returns the keys whose value at an earlier message cannot be known.
 func Unruled() []string { return []string{keyProcessed, keyCheckpoint} }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/autorecap"
 	"stchat/internal/chat"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
@@ -145,7 +146,7 @@ func (c *Chat) head(from *chat.Chat) {
 		return s
 	}
 	c.MainChat, c.UUID, c.ParentUUID, c.Integrity = text("main_chat"), text("uuid"), text("parent_uuid"), text("integrity")
-	for _, path := range recapKeys {
+	for _, path := range autorecap.ChatIDs() {
 		if c.Recap = text(path...); c.Recap != "" {
 			break
 		}

@@ -94,8 +94,3 @@ func (t *tally) linksIn(extra []byte, plain bool, index int) {
 		add(Branch, raw)
 	}
 }
-
-// recapKeys are where Auto-Recap notes whose its data is (FORMATS.md B2.1).
-var recapKeys = [][]string{
-	{"auto_recap_running_scene_recaps", "chat_id"}, {"auto_recap", "combined_recap", "chat_id"}, {"auto_recap_checkpoint_state", "chat_id"},
-}
