@@ -71,12 +71,12 @@ func edits() []*scenario {
 		{name: "open", files: family, args: call("open", side)},
 		{name: "message delete --save", files: solo, args: call("message", "delete", harbour, "-a", "-10..", "--save", "removed.jsonl")},
 		{
-			name: "message set in three chats", files: solo, args: call(sub(harbour, quay, pier)...),
+			name: "message set in three chats", files: solo, apart: true, args: call(sub(harbour, quay, pier)...),
 			partly: [][]string{sub(harbour), sub(quay), sub(pier)},
 		},
 		{name: "message apply", files: solo, args: call("message", "apply", harbour, "ops.jsonl")},
 		{
-			name: "meta set in three chats", files: solo, args: call(note("chats")...),
+			name: "meta set in three chats", files: solo, apart: true, args: call(note("chats")...),
 			partly: [][]string{note(harbour), note(quay), note(pier)},
 		},
 		{name: "meta set in 70 chats", files: many, only: "kills", args: call(note("chats")...), partly: [][]string{note("chats/Mira/00.jsonl")}},

@@ -26,6 +26,7 @@ type scenario struct {
 	args func(label string) []string
 	// partly are calls for fewer sources: where some fail, what they leave is right.
 	partly [][]string
+	apart  bool     // each of its files is changed by itself, all with one journal
 	goes   bool     // files go, or get other names
 	masked bool     // slugs and times differ from run to run
 	makes  []string // files that the call must make, or the scenario is none

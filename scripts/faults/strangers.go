@@ -126,6 +126,9 @@ func (h *harness) stranger(sc *scenario, m meddler, dir string, rng *rand.Rand) 
 	if out.code != 0 {
 		bad = append(bad, "the next call failed")
 	}
+	if sc.apart && !maps.Equal(f.seen.without(his), sc.new.without(his)) {
+		bad = append(bad, "the files that the stranger left alone are not new")
+	}
 	if i := slices.IndexFunc(f.temps, isJournal); i >= 0 {
 		h.tally.add(m.name, stuck)
 		id, _, _ := strings.Cut(filepath.Base(f.temps[i]), ".") // behind it may be the number of the set
