@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -39,21 +40,23 @@ func AdoptOwner(path, like string) error {
 // Self identifies this process in the names of temporary files and in journals. Finding it
 // takes several system calls, so code that writes many files keeps one.
 type Self struct {
-	host, tag string
-	sure      bool // equal tags prove that realms are equal
+	host func() string
+	tag  string
+	sure bool // equal tags prove that realms are equal
 }
 
 // Own returns the identity of this process.
 func Own() *Self {
-	s := new(Self)
+	s := &Self{host: sync.OnceValue(func() string { // which only records and journals need
+		sum := sha256.Sum256([]byte(machine()))
+		return hex.EncodeToString(sum[:tagDigits/2])
+	})}
 	s.tag, s.sure = hostTag()
-	sum := sha256.Sum256([]byte(machine()))
-	s.host = hex.EncodeToString(sum[:tagDigits/2])
 	return s
 }
 
 // Host returns an ID of this machine that survives restarts, as far as the system has one.
-func (s *Self) Host() string { return s.host }
+func (s *Self) Host() string { return s.host() }
 
 // Process returns what [ProcessGone] takes for this process. realm is empty where nothing
 // can be proved.
