@@ -25,8 +25,9 @@ backups of the chat, and needs no history; a backup is matched to its chat by
 its slug, or else by the lines they share.
 
 CHAT is a path, even of a file that is gone or was renamed, or OWNER/NAME: the
-character's folder and the chat. With --rev or --as-of, log lists what that
-version changed, one row per message: + added, ~ changed, - removed.
+character's folder or the group's name, and the chat. With --rev or --as-of, log
+lists what that version changed, one row per message: + added, ~ changed,
+- removed.
 
 REV is a number as listed, or counts from the end: -1 is the newest version.
 TIME is a date, a time, or an age such as 90m, 2h, 3d or 2w: the last version

@@ -32,19 +32,14 @@ func undoRoot(a *app, data string) (string, error) {
 		}
 		return data, nil
 	}
-	around, ok := userdir.Around(".")
-	if !ok {
-		return ".", nil
-	}
-	around = userdir.Near(around)
-	users := userdir.Users(around)
-	switch len(users) {
+	switch root, users := userdir.UserAround(); users {
 	case 0:
-		return around, nil
+		return ".", nil
 	case 1:
-		return users[0].Root, nil
+		return root, nil
+	default:
+		return "", usagef("SillyTavern has %s here; say which one with --data", plural.S(users, "user"))
 	}
-	return "", usagef("SillyTavern has %s here; say which one with --data", plural.S(len(users), "user"))
 }
 
 // parseAge reads an age such as 30m, 12h, 30d or 2w. It returns 0 for any other text.

@@ -56,6 +56,25 @@ func Users(root string) (users []Dir) {
 	return users
 }
 
+// UserAround returns the user's folder to use if none is named, as [Around] finds it from the
+// working folder: that folder, or that of SillyTavern's only user, relative if [Near] can make
+// it so. users is how many there are; unless it is 1, root is "".
+func UserAround() (root string, users int) {
+	around, ok := Around(".")
+	if !ok {
+		return "", 0
+	}
+	around = Near(around)
+	switch list := Users(around); len(list) {
+	case 0:
+		return around, 1
+	case 1:
+		return list[0].Root, 1
+	default:
+		return "", len(list)
+	}
+}
+
 // Around returns the folder to use if none is named and the working folder is
 // folder: the nearest one, from there upwards, that is a user's or SillyTavern's
 // own. It returns false if there is none.

@@ -42,6 +42,13 @@ func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, er
 	if len(entries) > 0 {
 		return nil, fmt.Errorf("%s: %w", opt.Output, ErrNotEmpty)
 	}
+	users := userdir.Users(opt.Folder)
+	if len(users) > 1 {
+		return nil, fmt.Errorf("%s: %w", opt.Folder, ErrUsers)
+	}
+	if len(users) == 1 {
+		opt.Folder = users[0].Root
+	}
 	root := opt.Folder
 	if !userdir.IsUserDir(root) {
 		if around, ok := userdir.Around(root); ok {

@@ -25,6 +25,8 @@ const (
 var (
 	// ErrLoose means that chats are in no user's folder, so their store is not known.
 	ErrLoose = errors.New("lies in no SillyTavern user folder, so there is no place for its history")
+	// ErrUsers means that a SillyTavern has several users, of which one must be named.
+	ErrUsers = errors.New("SillyTavern has several users here; name the folder of one of them")
 	// ErrSeveral means that one store was named for several folders.
 	ErrSeveral = errors.New("one history belongs to one folder")
 	// ErrUnknown means that neither the store nor a backup has a version of a chat.

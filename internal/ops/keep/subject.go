@@ -6,11 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"stchat/internal/chat"
@@ -62,6 +58,11 @@ func find(ctx context.Context, where Where) (s *subject, err error) {
 	if s.w, err = history.NewWriter(ctx, s.store); err != nil {
 		return s, err
 	}
+	if len(s.chats) == 0 && s.rel != "" {
+		if err := s.moved(ctx); err != nil {
+			return s, err
+		}
+	}
 	for i := range s.chats {
 		list, err := s.store.Versions(ctx, s.chats[i].ID)
 		if err != nil {
@@ -106,8 +107,9 @@ func (s *subject) locate(ctx context.Context, where Where) error {
 	if inUser {
 		s.root = dir.Root
 	} else if s.root = where.Data; s.root == "" {
-		if around, ok := userdir.Around("."); ok {
-			s.root = userdir.Near(around)
+		users := 0
+		if s.root, users = userdir.UserAround(); users > 1 && where.Store == "" {
+			return ErrUsers
 		}
 	}
 	if where.Store == "" && s.root == "" {
@@ -130,36 +132,10 @@ func (s *subject) locate(ctx context.Context, where Where) error {
 		}
 	}
 	s.path = given
-	if _, err := os.Lstat(given); len(s.chats) == 0 && (err != nil || s.rel == "") {
+	if there := exists(given); len(s.chats) == 0 && (!there || s.rel == "") {
 		return s.byLabel(ctx, where.Chat)
-	}
-	return nil
-}
-
-// byLabel finds a chat by its label, OWNER/NAME.
-func (s *subject) byLabel(ctx context.Context, label string) error {
-	owner, name, ok := strings.Cut(filepath.ToSlash(strings.TrimSuffix(label, ".jsonl")), "/")
-	if !ok || strings.Contains(name, "/") {
-		return nil
-	}
-	all, err := s.store.Chats(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		if c := &all[i]; c.Kind.IsChat() && c.Name == name && path.Base(c.Owner) == owner {
-			s.chats = append(s.chats, *c)
-			s.rel = c.Path()
-			s.path = filepath.Join(s.root, filepath.FromSlash(s.rel))
-		}
-	}
-	if len(s.chats) == 0 { // a chat that only has backups
-		for _, folder := range []string{filepath.Join("chats", owner), owner} {
-			p := filepath.Join(s.root, folder, name+".jsonl")
-			if _, err := os.Lstat(p); err == nil {
-				s.path, s.rel = p, filepath.ToSlash(filepath.Join(folder, name+".jsonl"))
-			}
-		}
+	} else if !there {
+		s.follow()
 	}
 	return nil
 }
