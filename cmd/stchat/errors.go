@@ -166,7 +166,7 @@ func errorCode(err error) string {
 		return "changed"
 	case any(names.ErrTaken, move.ErrTaken, fs.ErrExist):
 		return "exists"
-	case any(fs.ErrNotExist, lorebook.ErrMissing, keep.ErrUnknown):
+	case any(fs.ErrNotExist, lorebook.ErrMissing, keep.ErrUnknown, keep.ErrGone):
 		return "not-found"
 	case any(fs.ErrPermission, syscall.EROFS, history.ErrReadOnly):
 		return "denied"

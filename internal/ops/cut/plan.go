@@ -110,7 +110,7 @@ func settle(ctx context.Context, c *call, p *plan, r *Result) error {
 
 // expect refuses what cannot be a source, and adds its size to the progress.
 func expect(c *call, source string) error {
-	if source == chat.Stdin {
+	if source == chat.Stdin || c.opt.Content != nil {
 		return nil
 	}
 	info, err := os.Stat(source)

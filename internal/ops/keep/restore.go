@@ -47,8 +47,11 @@ type RestoreResult = ops.Result[Restored]
 // ErrNothing means that there is no version that differs from the file.
 var ErrNothing = errors.New("no version differs from the chat as it is")
 
+// ErrGone means that a chat whose file is gone cannot be cut, named anew or replaced.
+var ErrGone = errors.New("the chat is gone: bring it back first, whole and under its own name")
+
 // Restore makes a chat from one of its versions. The error wraps [ErrUnknown], [ErrNoVersion]
-// or [ErrNothing] if there is no such version.
+// or [ErrNothing] if there is no such version, or [ErrGone].
 func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	s, v, err := chosen(ctx, &opt)
 	if s != nil {
@@ -71,13 +74,13 @@ func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	_, err = os.Lstat(s.path)
 	gone := errors.Is(err, fs.ErrNotExist)
 	switch {
-	case opt.InPlace && gone:
-		return nil, ops.PathError(err)
+	case gone && opt.Output == "" && (opt.InPlace || opt.Name != "" || opt.At != nil):
+		return nil, fmt.Errorf("%s: %w", s.path, ErrGone)
 	case opt.InPlace:
 		err = on.replace(ctx)
 	case opt.Output != "" && opt.At == nil:
 		on.export(ctx)
-	case gone && opt.Name == "" && opt.At == nil && opt.Output == "":
+	case gone && opt.Output == "":
 		err = on.revive(ctx)
 	default:
 		err = on.branch(ctx)
