@@ -37,7 +37,8 @@ the disk leaves the versions that it took so far, each of them whole.
 
 Only you can read the history. It is in the user folder, so that it is found
 there and moves with it; SillyTavern's own backup of a user includes hidden
-files, and so the history. On a network disk let only one machine write to it.
+files, and so the history. On a network disk let only one machine write to it;
+a disk without locks is refused.
 `
 
 const snapshotExample = `  stchat snapshot SillyTavern/data/default-user

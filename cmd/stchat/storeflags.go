@@ -42,6 +42,8 @@ func storeHint(err error) string {
 		return "; update stchat"
 	case errors.Is(err, history.ErrBusy):
 		return "; run the command again when it is done"
+	case errors.Is(err, history.ErrNoLocks):
+		return "; keep it in a file on another disk, which --store names"
 	case errors.Is(err, history.ErrCut):
 		return "; put a copy of it in its place, or move it away: the next snapshot begins another"
 	case errors.Is(err, history.ErrBroken):

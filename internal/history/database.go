@@ -15,6 +15,8 @@ import (
 
 	"modernc.org/sqlite" // the driver
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"stchat/internal/safefile"
 )
 
 // database is one connection to a store's file. It knows SQLite, but not what the tables
@@ -29,7 +31,8 @@ type database struct {
 
 // examine checks a file by its 100-byte header before SQLite opens it
 // (https://www.sqlite.org/fileformat.html#the_database_header): that it is a store, not cut
-// short, and not a newer stchat's. It returns the size in bytes; an empty file is no error.
+// short, not a newer stchat's, and on a disk with locks. It returns the size in bytes; an
+// empty file is no error.
 func examine(path string) (size int64, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -39,14 +42,18 @@ func examine(path string) (size int64, err error) {
 		return 0, err
 	case !info.Mode().IsRegular():
 		return 0, fmt.Errorf("%s: %w: it is not a regular file", path, ErrForeign)
-	case info.Size() == 0:
-		return 0, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
+	if err := safefile.RecordLocks(f); err != nil {
+		return 0, fmt.Errorf("%s: %w (%w)", path, ErrNoLocks, err)
+	}
+	if info.Size() == 0 {
+		return 0, nil
+	}
 	var head [100]byte
 	n, err := io.ReadFull(f, head[:])
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -220,6 +227,11 @@ func (d *database) told(err error) error {
 		return fmt.Errorf("%s: %w", d.path, ErrBusy)
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%s: %w", d.path, ErrFull)
+	case sqlite3.SQLITE_IOERR:
+		switch e.Code() {
+		case sqlite3.SQLITE_IOERR_LOCK, sqlite3.SQLITE_IOERR_RDLOCK, sqlite3.SQLITE_IOERR_UNLOCK, sqlite3.SQLITE_IOERR_CHECKRESERVEDLOCK:
+			return fmt.Errorf("%s: %w (%w)", d.path, ErrNoLocks, e)
+		}
 	case sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("%s: %w", d.path, ErrReadOnly)
 	case sqlite3.SQLITE_INTERRUPT:

@@ -24,7 +24,8 @@
 //
 // # Limits
 //
-//   - On network disks SQLite's locks may not hold: let only one machine write there.
+//   - On network disks SQLite's locks may not hold: let only one machine write there. A disk
+//     that has none at all is refused.
 //   - Pruned and forgotten bytes are overwritten in the file (secure_delete), but a disk or
 //     a file system may keep old blocks, and backups keep what they copied.
 //   - Reading needs no write permission, unless a killed run left a transaction half done:

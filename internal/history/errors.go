@@ -20,6 +20,9 @@ var (
 	ErrBroken = errors.New("the history is damaged")
 	// ErrBusy means that another program held the store for five seconds.
 	ErrBusy = errors.New("another program is using the history")
+	// ErrNoLocks means that the disk has no locks, without which two runs could damage the
+	// store.
+	ErrNoLocks = errors.New("the disk of the history has no locks, as some network disks")
 	// ErrFull means that the disk is full. Nothing of the transaction is left.
 	ErrFull = errors.New("no space left on the disk of the history")
 	// ErrReadOnly means that the store cannot be written.

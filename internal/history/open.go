@@ -34,7 +34,11 @@ func OpenWrite(ctx context.Context, path, root string, now time.Time) (*Store, e
 	case !errors.Is(err, fs.ErrExist):
 		return nil, err
 	}
+	made := err == nil
 	s, err := open(ctx, path, "rw")
+	if made && errors.Is(err, ErrNoLocks) {
+		err = errors.Join(err, os.Remove(path))
+	}
 	if err != nil {
 		return nil, err
 	}
