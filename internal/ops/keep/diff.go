@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"bytes"
 	"context"
 	"hash/maphash"
 
@@ -16,8 +17,8 @@ type differ struct {
 	seed maphash.Seed
 }
 
-// messages lists the lines of a version without its header and an empty last line. It reads
-// these two alone, so damaged and blank lines remain.
+// messages lists the lines of a version without its header and blank ones. Damaged lines
+// remain. It reads the first and the last line alone where no other can be damaged or blank.
 func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
 	lines, err := d.lines(v)
 	if err != nil {
@@ -35,10 +36,31 @@ func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
 			lines = lines[:n-1]
 		}
 	}
+	if len(lines) > v.Messages {
+		return d.notBlank(ctx, v, lines)
+	}
 	return lines, nil
 }
 
-// numbered lists a version's lines without its header and empty ones, and their message
+// notBlank returns those of a version's lines that are not blank.
+func (d *differ) notBlank(ctx context.Context, v *version, lines []lineRef) (list []lineRef, err error) {
+	i := 0
+	for data, err := range d.each(ctx, v, lines) {
+		if err != nil {
+			return nil, err
+		}
+		if !isBlank(data) {
+			list = append(list, lines[i])
+		}
+		i++
+	}
+	return list, nil
+}
+
+// isBlank reports whether a line has nothing but space, as SillyTavern skips it.
+func isBlank(line []byte) bool { return len(bytes.Trim(line, " \t\r")) == 0 }
+
+// numbered lists a version's lines without its header and blank ones, and their message
 // indexes as SillyTavern counts them. A damaged line has the index of the message after it.
 func (d *differ) numbered(ctx context.Context, v *version) (lines []lineRef, index []int, err error) {
 	all, err := d.lines(v)
@@ -59,7 +81,7 @@ func (d *differ) numbered(ctx context.Context, v *version) (lines []lineRef, ind
 				continue
 			}
 		}
-		if len(data) == 0 {
+		if isBlank(data) {
 			continue
 		}
 		lines, index = append(lines, ref), append(index, n)
