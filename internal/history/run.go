@@ -2,7 +2,7 @@ package history
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"math"
 )
 
@@ -49,7 +49,7 @@ func encodeRuns(runs []Run) []byte {
 	return b
 }
 
-var errRuns = errors.New("its list of pieces is damaged")
+var errRuns = fmt.Errorf("%w: a list of pieces makes no sense", ErrBroken)
 
 // decodeRuns is the inverse of encodeRuns. What encodeRuns cannot have written is an error,
 // as far as that can be detected.

@@ -75,6 +75,12 @@ func (s *Store) Last(ctx context.Context, chat int64) (v Version, ok bool, err e
 	return lastVersion(ctx, s.db, chat)
 }
 
+// LastRuns returns the runs of the newest of a chat's versions, nil where it has none, or where
+// they are damaged: then nothing can be known by them.
+func (s *Store) LastRuns(ctx context.Context, chat int64) ([]Run, error) {
+	return lastRuns(ctx, s.db, chat)
+}
+
 // Seen returns what snapshots found, by path.
 func (s *Store) Seen(ctx context.Context) (map[string]Seen, error) { return listSeen(ctx, s.db) }
 

@@ -155,7 +155,7 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 	lost := Problem{Rule: BadList, Chat: c, Rev: of.Rev, Index: -1}
 	runs, err := of.Runs()
 	if err != nil {
-		lost.Text = err.Error()
+		lost.Text = "its list of pieces is damaged"
 		return v.each(lost)
 	}
 	sum, line, bad := sha256.New(), 0, -1

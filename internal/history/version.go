@@ -71,13 +71,17 @@ func lastVersion(ctx context.Context, db *database, chat int64) (v Version, ok b
 	return list[0], true, nil
 }
 
-// lastRuns returns the runs of a chat's last version, nil where it has none.
+// lastRuns is [Store.LastRuns].
 func lastRuns(ctx context.Context, db *database, chat int64) ([]Run, error) {
 	last, ok, err := lastVersion(ctx, db, chat)
 	if err != nil || !ok {
 		return nil, err
 	}
-	return last.Runs()
+	runs, err := last.Runs()
+	if err != nil {
+		return nil, nil //nolint:nilerr // verify names it
+	}
+	return runs, nil
 }
 
 func scanVersion(rows *sql.Rows) (v Version, err error) {

@@ -106,11 +106,7 @@ func (t backupTaking) ownerOf(ctx context.Context, b backups.Backup, c *history.
 		slugs[i] = chats[i].Slug
 	}
 	i := backups.Belongs(c.Slug(), slugs, func(i int) int {
-		var runs []history.Run
-		last, ok, lastErr := t.s.store.Last(ctx, chats[i].ID)
-		if ok {
-			runs, lastErr = last.Runs()
-		}
+		runs, lastErr := t.s.store.LastRuns(ctx, chats[i].ID)
 		err = errors.Join(err, lastErr)
 		return int(history.Common(c.Runs, runs))
 	})

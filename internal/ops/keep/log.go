@@ -1,7 +1,10 @@
 package keep
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"hash/maphash"
 
 	"stchat/internal/history"
@@ -32,7 +35,8 @@ type Logged struct {
 }
 
 // Log calls each for a chat's versions, the newest first: for all of them, or for limit at
-// most if that is above 0.
+// most if that is above 0. The error may be about one that is damaged: all are listed then,
+// and it counts no changes.
 func Log(ctx context.Context, where Where, limit int, each func(Logged) error) error {
 	s, err := find(ctx, where)
 	if err != nil {
@@ -41,23 +45,31 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) e
 	defer s.close()
 	d := &differ{s, maphash.MakeSeed()}
 	label := s.label()
-	var newer []lineRef // of the version that was read ahead
-	for i := range s.versions {
-		if limit > 0 && i == limit {
-			return nil
+	var damaged error
+	messages := func(i int) (lines []lineRef, whole bool, err error) {
+		if i == len(s.versions) {
+			return nil, true, nil
 		}
 		v := &s.versions[i]
-		lines := newer
-		if i == 0 {
-			if lines, err = d.messages(ctx, v); err != nil {
-				return err
-			}
+		lines, err = d.messages(ctx, v)
+		if errors.Is(err, history.ErrBroken) {
+			damaged = cmp.Or(damaged, fmt.Errorf("%s, version %d: %w", s.path, v.Rev, err))
+			return nil, false, nil
 		}
-		var older []lineRef
-		if i+1 < len(s.versions) {
-			if older, err = d.messages(ctx, &s.versions[i+1]); err != nil {
-				return err
-			}
+		return lines, true, err
+	}
+	newer, newWhole, err := messages(0)
+	if err != nil {
+		return err
+	}
+	for i := range s.versions {
+		if limit > 0 && i == limit {
+			break
+		}
+		v := &s.versions[i]
+		older, oldWhole, err := messages(i + 1)
+		if err != nil {
+			return err
 		}
 		doc := Logged{
 			Schema: 1, Chat: label, At: stamp(v.At), Source: v.Source, Path: s.path,
@@ -68,26 +80,32 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) e
 		} else {
 			doc.Rev = &v.Rev
 		}
-		for _, c := range d.changes(ctx, older, lines) {
-			switch {
-			case c.from < 0:
-				doc.Added++
-			case c.to < 0:
-				doc.Removed++
-			default:
-				doc.Changed++
-			}
+		if newWhole && oldWhole {
+			doc.count(d.changes(ctx, older, newer))
 		}
-		if n := len(lines); n > 0 {
-			text, _ := rawjson.Unquote(field(d.text(ctx, lines[n-1]), "mes"))
+		if n := len(newer); n > 0 {
+			text, _ := rawjson.Unquote(field(d.text(ctx, newer[n-1]), "mes"))
 			doc.Last = visible.Clip(text, lastText)
 		}
 		if err := each(doc); err != nil {
 			return err
 		}
-		newer = older
+		newer, newWhole = older, oldWhole
 	}
-	return nil
+	return damaged
+}
+
+func (l *Logged) count(changes []change) {
+	for _, c := range changes {
+		switch {
+		case c.from < 0:
+			l.Added++
+		case c.to < 0:
+			l.Removed++
+		default:
+			l.Changed++
+		}
+	}
 }
 
 // Changed is a message that differs from the version before: a document of log for one

@@ -72,14 +72,7 @@ func findSiblings(ctx context.Context, s *subject, owner string, keys []string) 
 		if !slices.ContainsFunc(backupKeys(c), func(k string) bool { return slices.Contains(keys, k) }) {
 			continue
 		}
-		last, ok, err := s.store.Last(ctx, c.ID)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		runs, err := last.Runs()
+		runs, err := s.store.LastRuns(ctx, c.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package past_test
 
 import (
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -195,5 +196,51 @@ func TestLostLimits(t *testing.T) {
 		if got := f.lost(tt.opt); len(got) != tt.want {
 			t.Errorf("since %v, at least %d: %v", tt.opt.Since, tt.opt.Min, got)
 		}
+	}
+}
+
+// A damaged version in the history hides neither its chat's other versions nor other chats.
+func TestLostDamagedVersion(t *testing.T) {
+	f := newFolder(t, "Mira")
+	snapshot := func() {
+		t.Helper()
+		_, err := keep.Snapshot(t.Context(), keep.SnapshotOptions{List: ops.List{Paths: []string{f.root}}, Now: time.Now(), Each: func(keep.Taken) error { return nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.write("chats/Mira/A.jsonl", `"integrity":"a"`, ten)
+	f.write("chats/Mira/B.jsonl", `"integrity":"b"`, "hello b1 b2 b3 b4 b5")
+	snapshot()
+	f.write("chats/Mira/A.jsonl", `"integrity":"a"`, ten+" a10")
+	f.write("chats/Mira/C.jsonl", `"integrity":"c"`, "hello")
+	snapshot()
+	for _, name := range []string{"A", "B"} {
+		if err := os.Remove(filepath.Join(f.root, "chats", "Mira", name+".jsonl")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := sql.Open("sqlite", keep.StoreOf(f.root, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("UPDATE version SET runs = x'ffffff' WHERE messages = 11"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	res, err := past.Lost(t.Context(), past.LostOptions{
+		List: ops.List{Paths: []string{f.root}}, Min: 1, Gone: 1, Store: func(root string) string { return keep.StoreOf(root, "") },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range res.Chats {
+		got = append(got, fmt.Sprint(*c.Chat, " ", c.Lost))
+	}
+	if diff := cmp.Diff([]string{"A 9", "B 5"}, got); diff != "" || len(res.Errs) != 1 {
+		t.Errorf("(-want +got)\n%s\nerrors: %v", diff, res.Errs)
 	}
 }

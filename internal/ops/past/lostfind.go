@@ -270,6 +270,7 @@ func (f *finder) readChats(ctx context.Context, r *storeReader) error {
 		if err != nil {
 			return err
 		}
+		damaged := 0
 		for _, v := range slices.Backward(versions) {
 			if v.At.Before(f.opt.Since) {
 				continue
@@ -278,7 +279,13 @@ func (f *finder) readChats(ctx context.Context, r *storeReader) error {
 			if c.Kind == history.Backup {
 				old.chat, old.key = "", strings.TrimPrefix(c.Name, backupPrefix)
 			}
-			if old.said, err = r.version(ctx, &v); err != nil {
+			old.said, err = r.version(ctx, &v)
+			if errors.Is(err, history.ErrBroken) {
+				if damaged++; damaged == 1 { // that of the others is likely the same
+					f.errs = append(f.errs, fmt.Errorf("%s, version %d: %w", path, v.Rev, err))
+				}
+				continue
+			} else if err != nil {
 				return fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
 			}
 			old.said.Slug = c.Slug

@@ -1,0 +1,66 @@
+package keep
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"stchat/internal/history"
+)
+
+// damage makes the list of pieces of a version nonsense; versions count from 1, of all chats.
+func (u *user) damage(version int) {
+	u.t.Helper()
+	db, err := sql.Open("sqlite", StoreOf(u.root, ""))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("UPDATE version SET runs = x'ffffff' WHERE id = ?", version); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+// A version whose list of pieces is damaged hides no other one: log lists them all and says
+// so, and a snapshot goes on, whatever needs to be compared with it.
+func TestDamagedVersion(t *testing.T) {
+	u := newUser(t)
+	u.write("A", "a", "1", "2", "3")
+	u.snapshot()
+	u.write("A", "a", "1", "2", "3", "4")
+	u.snapshot()
+	u.write("A", "a", "1", "2", "3", "4", "5")
+	u.snapshot()
+	u.damage(2)
+	var got []int
+	err := Log(t.Context(), Where{Chat: u.path("A"), Now: u.now}, 0, func(d Logged) error {
+		got = append(got, d.Messages, d.Added)
+		return nil
+	})
+	if want := []int{5, 0, 4, 0, 3, 3}; !slices.Equal(got, want) || !errors.Is(err, history.ErrBroken) {
+		t.Errorf("messages and those added: %v, want %v; %v", got, want, err)
+	}
+	if err := os.Remove(u.path("A")); err != nil {
+		t.Fatal(err)
+	}
+	u.damage(3)
+	backups := u.root + "/backups"
+	if err := os.Mkdir(backups, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	u.write("B", "b", "1", "2", "3", "4", "5")
+	if err := os.Link(u.path("B"), backups+"/chat_mira_20260101-000000.jsonl"); err != nil {
+		t.Fatal(err)
+	}
+	if taken := u.snapshot(); !slices.Equal(taken, []string{"Mira/B 1"}) {
+		t.Errorf("took %v", taken)
+	}
+	s, err := find(t.Context(), Where{Chat: u.path("B"), Backups: true, Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+}
