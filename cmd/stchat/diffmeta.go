@@ -91,7 +91,7 @@ func (o *diffMetaOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 	w := bufio.NewWriter(c.Out)
 	switch o.format {
 	case "json":
-		err = jsondoc.Write(w, diffDoc{Schema: 1, A: args[0], B: args[1], Equal: d.Diff.Equal(), Changes: d.Diff.Changes, Meanings: notNil(d.Meanings), Warnings: notNil(d.Warnings)}, "")
+		err = jsondoc.Write(w, diffDoc{Schema: 1, A: args[0], B: args[1], Equal: d.Diff.Equal(), Changes: d.Diff.Changes, Meanings: d.Meanings, Warnings: d.Warnings}, "")
 	case "patch":
 		_, err = w.Write(append(visible.JSON(d.Diff.Patch()), '\n'))
 	case "merge-patch":
@@ -106,13 +106,6 @@ func (o *diffMetaOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 		err = errNo
 	}
 	return err
-}
-
-func notNil(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 func writeMergePatch(w *bufio.Writer, d *ops.MetaDiff) error {

@@ -34,7 +34,7 @@ func isCore(key string) bool {
 // extensions returns what extensions keep in the metadata, in the messages and
 // beside the chat.
 func extensions(c *chat.Chat, md *rawjson.Object, t *tally, f *library.Folder) []Extension {
-	list := []Extension{}
+	var list []Extension
 	recap := &AutoRecap{Name: "auto-recap", Known: true, SceneBreaks: t.breaks, HiddenBreaks: t.hiddenBreaks, SceneRecaps: t.recaps}
 	found := t.breaks+t.hiddenBreaks+t.recaps > 0
 	var unknown []Extension

@@ -169,7 +169,7 @@ func (s *sizes) zero() {
 
 // largest returns up to n keys, decoded, with their bytes.
 func (s *sizes) largest(n int) []Size {
-	list := []Size{}
+	var list []Size
 	for _, i := range s.order() {
 		if len(list) == n || s.bytes[i] == 0 {
 			break

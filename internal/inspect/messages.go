@@ -82,9 +82,6 @@ func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(
 func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 	who := role(l)
 	*m = Message{Role: string(who), Branches: m.Branches[:0]}
-	if m.Branches == nil {
-		m.Branches = []string{}
-	}
 	m.Name = textAt(l, keyName)
 	if date, ok := l.Value(keyDate); ok && isDate(date) {
 		m.Date = DateText(date)

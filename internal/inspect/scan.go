@@ -98,7 +98,7 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 		Schema: Schema, Path: c.Path, Name: c.Name, Kind: string(c.Kind), Bytes: c.Source.Size, Header: string(c.HeaderKind),
 		Counts: t.Counts, FirstDate: DateText(t.first), LastDate: DateText(t.last), BadUTF8: t.badUTF8,
 		Longest: max(t.longest, c.HeaderPlace.Len), Parts: t.parts, ExtraKeys: t.sizes.largest(largestKeys),
-		Checkpoints: []Link{}, Branches: []Link{}, CheckpointTotal: t.checkpoints, BranchTotal: t.branches, MetadataKeys: []string{}, Damage: []Damage{}, DamageTotal: s.damage.Total, Warnings: []string{},
+		CheckpointTotal: t.checkpoints, BranchTotal: t.branches, DamageTotal: s.damage.Total,
 	}
 	for _, d := range s.damage.First {
 		r.Damage = append(r.Damage, damageOf(d))

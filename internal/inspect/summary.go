@@ -74,7 +74,7 @@ func (s *Summer) Finish(users []userdir.Dir) (Summary, []error) {
 	}
 	var errs []error
 	groups := 0
-	books := &Lorebooks{Used: []string{}, Unused: []string{}}
+	books := &Lorebooks{}
 	for _, dir := range users {
 		set, err := s.around.In(dir)
 		if err != nil {

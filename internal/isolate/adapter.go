@@ -48,9 +48,9 @@ func (m Moment) Messages() int { return m.At + 1 }
 
 // Change is one thing that was changed, or left because no rule covers it.
 type Change struct {
-	Extension string
-	Change    string // for people: "3 of 10 versions kept, current 10 → 3"
-	Left      bool   // its value at N could not be found out, so the later one stays
+	Extension string `json:"extension"`
+	Change    string `json:"change"` // for people: "3 of 10 versions kept, current 10 → 3"
+	Left      bool   `json:"-"`      // its value at N could not be found out, so the later one stays
 }
 
 // Message is one message as an adapter sees it.

@@ -1,7 +1,7 @@
 // Package jsondoc writes results as JSON documents.
 //
-// It follows encoding/json and its struct tags, but for four things. Fields with
-// the tag `is:"path"` have / between folders on every system. A lone
+// It follows encoding/json and its struct tags, but for five things. A list is never null,
+// but empty. Fields with the tag `is:"path"` have / between folders on every system. A lone
 // surrogate in a string (see package rawjson) is spelled \udXXX, as the file that
 // it comes from spells it, where encoding/json would lose it. No character of HTML
 // is escaped. And nothing in a document drives a terminal that it is printed to
@@ -69,7 +69,7 @@ func appendValue(out []byte, v reflect.Value) ([]byte, error) {
 		}
 		return appendObject(out, list)
 	case reflect.Slice, reflect.Array:
-		if v.Kind() == reflect.Slice && v.IsNil() || v.Type().Elem().Kind() == reflect.Uint8 {
+		if v.Type().Elem().Kind() == reflect.Uint8 {
 			break
 		}
 		out = append(out, '[')

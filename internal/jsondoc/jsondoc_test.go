@@ -55,10 +55,10 @@ func TestWrite(t *testing.T) {
 		[]any{1, "a", nil},
 		map[string]any{"b": 1, "a": []string{"x"}},
 		map[int]string{1: "a"},
-		document{Raw: raw("1")},
+		document{Raw: raw("1"), None: []string{}, List: []string{}},
 		&document{
 			inner: inner{7, &text}, Text: text, Plain: true, Number: 1.5, Left: "l", Empty: "e", Zero: 1, Nothing: []int{1}, Some: []inner{{}},
-			List: []string{}, Pointer: &inner{1, nil}, Any: []any{inner{}}, Map: map[string]inner{"z": {}, "a": {}}, NoMap: map[string]int{},
+			None: []string{}, List: []string{}, Pointer: &inner{1, nil}, Any: []any{inner{}}, Map: map[string]inner{"z": {}, "a": {}}, NoMap: map[string]int{},
 			Bytes: []byte("ab"), Raw: raw(`{"k": 1.0}`), Time: time.Unix(0, 0).UTC(), secret: "s",
 		},
 	}
@@ -81,11 +81,12 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-func TestWriteStrangeText(t *testing.T) {
+func TestWriteUnlikeStandard(t *testing.T) {
 	tests := []struct {
 		doc  any
 		want string
 	}{
+		{map[string][]int{"a": nil}, `{"a":[]}`},
 		{map[string]string{"a\xed\xb0\x80": "\xed\xa0\xbd!"}, `{"a\udc00":"\ud83d!"}`},
 		{[]string{"\xf0\x9f\x98", "\xff\xfe"}, "[\"\ufffd\",\"\ufffd\ufffd\"]"},
 		{raw("\"\xf0\x9f\x98 \\ud800\""), "\"\ufffd \\ud800\""},

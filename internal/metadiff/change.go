@@ -54,7 +54,7 @@ func Compare(a, b []byte, sel Selection) (*Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Diff{Changes: []Change{}, a: oa, b: ob, use: sel.resolve(oa, ob)}
+	d := &Diff{a: oa, b: ob, use: sel.resolve(oa, ob)}
 	d.objects(oa, ob, place{level: 1}, d.use)
 	return d, nil
 }

@@ -69,9 +69,6 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := diff(t, test.a, test.b, Selection{})
-			if test.want == nil {
-				test.want = []Change{}
-			}
 			if got := cmp.Diff(test.want, d.Changes); got != "" {
 				t.Errorf("(-want +got)\n%s", got)
 			}

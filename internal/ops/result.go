@@ -3,8 +3,11 @@ package ops
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"stchat/internal/changeset"
+	"stchat/internal/luker"
+	"stchat/internal/safefile"
 )
 
 // Result is what a verb made of one CHAT. D is its JSON document, with nothing else in it.
@@ -49,7 +52,7 @@ type Step struct {
 
 // WrittenBy returns the part of the document that an outcome fills.
 func WrittenBy(o changeset.Outcome) Written {
-	w := Written{Steps: []Step{}}
+	w := Written{}
 	if o.ID != "" {
 		w.Operation = &o.ID
 	}
@@ -62,3 +65,18 @@ func WrittenBy(o changeset.Outcome) Written {
 	}
 	return w
 }
+
+// Sidecar is a file beside a chat of Luker, and what became of it.
+type Sidecar struct {
+	Path   string `json:"path" is:"path"`
+	Action string `json:"action"`
+}
+
+// SyncSlug drafts the chat's new slug in its chat_sync, where Luker looks first (FORMATS.md
+// A1.6).
+func SyncSlug(s *changeset.Set, path, slug string, now time.Time, about string) error {
+	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return luker.SyncData(slug, now.UnixMilli()), nil }), about)
+}
+
+// NewSlug is what a step says of a chat_sync that follows its chat.
+const NewSlug = "the chat's new slug, where Luker looks first"

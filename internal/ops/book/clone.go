@@ -87,9 +87,7 @@ func Run(ctx context.Context, opt Options) ([]*Result, error) {
 	lib := new(library.Library)
 	var jobs []*job
 	for _, source := range opt.Sources {
-		j := &job{source: source, res: &Result{Doc: Clone{
-			Schema: 1, Source: source, DryRun: opt.Changes.DryRun, Rebound: []string{}, State: []Rebound{}, Warnings: []string{},
-		}}}
+		j := &job{source: source, res: &Result{Doc: Clone{Schema: 1, Source: source, DryRun: opt.Changes.DryRun}}}
 		if path, err := bookOf(ctx, lib, opt, source); err != nil {
 			j.err = err
 		} else {

@@ -169,7 +169,5 @@ func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changese
 	if r.sync == "" {
 		return nil
 	}
-	return ops.PathError(s.Edit(r.sync, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) {
-		return luker.SyncData(slug, opt.Now.UnixMilli()), nil
-	}), "the chat's new slug, where Luker looks first"))
+	return ops.PathError(ops.SyncSlug(s, r.sync, slug, opt.Now, ops.NewSlug))
 }

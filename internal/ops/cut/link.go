@@ -153,9 +153,7 @@ func syncSlug(opt *Options, set *changeset.Set, sidecars []luker.Sidecar, slug s
 		if s.Kind != luker.ChatSync {
 			continue
 		}
-		data := luker.SyncData(slug, opt.Now.UnixMilli())
-		err := set.Edit(s.Path, zeroStamp, changeset.Bytes(func([]byte) ([]byte, error) { return data, nil }), "the source's new slug, for Luker")
-		if err != nil {
+		if err := ops.SyncSlug(set, s.Path, slug, opt.Now, "the source's new slug, for Luker"); err != nil {
 			return err
 		}
 	}

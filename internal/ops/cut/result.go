@@ -3,7 +3,6 @@ package cut
 import (
 	"fmt"
 
-	"stchat/internal/changeset"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
@@ -14,27 +13,27 @@ type Result = ops.Result[Document]
 
 // Document is the JSON document about one checkpoint or branch (SPEC.md section 7).
 type Document struct {
-	Schema       int           `json:"schema"`
-	Source       string        `json:"source" is:"path"`
-	Path         string        `json:"path" is:"path"`
-	Kind         string        `json:"kind"`
-	Name         *string       `json:"name"`
-	At           int           `json:"at"`
-	Messages     int           `json:"messages"`
-	Bytes        int64         `json:"bytes"`
-	MainChat     *string       `json:"main_chat"`
-	Integrity    *string       `json:"integrity"`
-	Lorebook     *Lorebook     `json:"lorebook"`
-	Group        *string       `json:"group" is:"path"`
-	Linked       bool          `json:"linked"`
-	ReplacedLink *string       `json:"replaced_link"`
-	State        []StateChange `json:"state"`
-	Sidecars     []Sidecar     `json:"sidecars"`
-	Skipped      []Skipped     `json:"skipped"` // at most the first jsonl.MaxDamage
-	SkippedTotal int           `json:"skipped_total"`
-	Warnings     []string      `json:"warnings"`
-	DryRun       bool          `json:"dry_run"`
-	Existed      bool          `json:"existed"` // it had been made before
+	Schema       int              `json:"schema"`
+	Source       string           `json:"source" is:"path"`
+	Path         string           `json:"path" is:"path"`
+	Kind         string           `json:"kind"`
+	Name         *string          `json:"name"`
+	At           int              `json:"at"`
+	Messages     int              `json:"messages"`
+	Bytes        int64            `json:"bytes"`
+	MainChat     *string          `json:"main_chat"`
+	Integrity    *string          `json:"integrity"`
+	Lorebook     *Lorebook        `json:"lorebook"`
+	Group        *string          `json:"group" is:"path"`
+	Linked       bool             `json:"linked"`
+	ReplacedLink *string          `json:"replaced_link"`
+	State        []isolate.Change `json:"state"`
+	Sidecars     []ops.Sidecar    `json:"sidecars"`
+	Skipped      []Skipped        `json:"skipped"` // at most the first jsonl.MaxDamage
+	SkippedTotal int              `json:"skipped_total"`
+	Warnings     []string         `json:"warnings"`
+	DryRun       bool             `json:"dry_run"`
+	Existed      bool             `json:"existed"` // it had been made before
 	ops.Written
 }
 
@@ -47,12 +46,6 @@ type Lorebook struct {
 	Dropped int     `json:"dropped"`
 }
 
-// StateChange is one thing that isolation changed or left.
-type StateChange struct {
-	Extension string `json:"extension"`
-	Change    string `json:"change"`
-}
-
 // What becomes of a sidecar.
 const (
 	SidecarCut   = "cut"        // a floor log, up to the last message
@@ -60,12 +53,6 @@ const (
 	SidecarFresh = "fresh"      // chat_sync with the new chat's slug
 	SidecarLeft  = "not copied" // it belongs to the source alone
 )
-
-// Sidecar is a file beside a Luker chat and what became of it.
-type Sidecar struct {
-	Path   string `json:"path" is:"path"`
-	Action string `json:"action"`
-}
 
 // Skipped is a damaged line that was left out, or a byte order mark that was ignored.
 type Skipped struct {
@@ -76,10 +63,7 @@ type Skipped struct {
 }
 
 func newResult(opt *Options, source string) *Result {
-	return &Result{Doc: Document{
-		Schema: 1, Source: source, Kind: opt.Kind.String(), DryRun: opt.Changes.DryRun, At: opt.At,
-		State: []StateChange{}, Sidecars: []Sidecar{}, Skipped: []Skipped{}, Warnings: []string{}, Written: ops.WrittenBy(changeset.Outcome{}),
-	}}
+	return &Result{Doc: Document{Schema: 1, Source: source, Kind: opt.Kind.String(), DryRun: opt.Changes.DryRun, At: opt.At}}
 }
 
 // skip adds damaged lines.
@@ -92,8 +76,8 @@ func (d *Document) skip(damage jsonl.Damages) {
 
 // changed adds changes of state, and warns of what was left.
 func (d *Document) changed(changes []isolate.Change) {
+	d.State = append(d.State, changes...)
 	for _, ch := range changes {
-		d.State = append(d.State, StateChange{ch.Extension, ch.Change})
 		if ch.Left {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s: %s", d.Source, ch.Extension, ch.Change))
 		}
@@ -102,5 +86,5 @@ func (d *Document) changed(changes []isolate.Change) {
 
 // sidecar adds a sidecar and what became of it.
 func (d *Document) sidecar(path, action string) {
-	d.Sidecars = append(d.Sidecars, Sidecar{path, action})
+	d.Sidecars = append(d.Sidecars, ops.Sidecar{Path: path, Action: action})
 }

@@ -6,6 +6,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/isolate"
 	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
@@ -59,7 +60,7 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 				continue
 			}
 			r.Doc.sidecar(path, SidecarCut)
-			r.Doc.State = append(r.Doc.State, StateChange{"luker", fmt.Sprintf("%s: %d of %s kept", s.Namespace, kept, plural.S(kept+dropped, "commit"))})
+			r.Doc.State = append(r.Doc.State, isolate.Change{Extension: "luker", Change: fmt.Sprintf("%s: %d of %s kept", s.Namespace, kept, plural.S(kept+dropped, "commit"))})
 		case luker.ChatSync:
 			if r.Doc.Integrity == nil {
 				continue

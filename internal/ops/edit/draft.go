@@ -8,9 +8,8 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/follow"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
+	"stchat/internal/ops"
 	"stchat/internal/rawjson"
-	"stchat/internal/safefile"
 )
 
 // drafting turns the plan for one chat into a change set.
@@ -170,10 +169,8 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 	if d.open.sync == "" || d.open.slug == "" {
 		return nil
 	}
-	d.result.Doc.Sidecars = append(d.result.Doc.Sidecars, Sidecar{d.open.sync, "fresh"})
-	return d.set.Edit(d.open.sync, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) {
-		return luker.SyncData(d.open.slug, d.open.opt.Now.UnixMilli()), nil
-	}), "the chat's new slug, where Luker looks first")
+	d.result.Doc.Sidecars = append(d.result.Doc.Sidecars, ops.Sidecar{Path: d.open.sync, Action: "fresh"})
+	return ops.SyncSlug(d.set, d.open.sync, d.open.slug, d.open.opt.Now, ops.NewSlug)
 }
 
 // comeAndGo records the messages that are added and deleted, and locates the lines that some

@@ -42,35 +42,23 @@ type Options struct {
 
 // Edited is the JSON document about one chat (CONTENT.md 7).
 type Edited struct {
-	Schema      int           `json:"schema"`
-	Path        string        `json:"path" is:"path"`
-	Added       []int         `json:"added"`   // new indexes
-	Changed     []int         `json:"changed"` // old indexes
-	Deleted     []int         `json:"deleted"` // old indexes
-	Messages    *int          `json:"messages"`
-	BytesBefore int64         `json:"bytes_before"`
-	Bytes       int64         `json:"bytes"`
-	Integrity   *string       `json:"integrity"`
-	State       []StateChange `json:"state"`
-	Sidecars    []Sidecar     `json:"sidecars"`
-	LostLinks   []follow.Link `json:"lost_links"`
-	Unchanged   bool          `json:"unchanged"`
-	DidWrite    bool          `json:"written"`
-	Warnings    []string      `json:"warnings"`
-	DryRun      bool          `json:"dry_run"`
+	Schema      int              `json:"schema"`
+	Path        string           `json:"path" is:"path"`
+	Added       []int            `json:"added"`   // new indexes
+	Changed     []int            `json:"changed"` // old indexes
+	Deleted     []int            `json:"deleted"` // old indexes
+	Messages    *int             `json:"messages"`
+	BytesBefore int64            `json:"bytes_before"`
+	Bytes       int64            `json:"bytes"`
+	Integrity   *string          `json:"integrity"`
+	State       []isolate.Change `json:"state"`
+	Sidecars    []ops.Sidecar    `json:"sidecars"`
+	LostLinks   []follow.Link    `json:"lost_links"`
+	Unchanged   bool             `json:"unchanged"`
+	DidWrite    bool             `json:"written"`
+	Warnings    []string         `json:"warnings"`
+	DryRun      bool             `json:"dry_run"`
 	ops.Written
-}
-
-// StateChange is one change of state that followed from the edit.
-type StateChange struct {
-	Extension string `json:"extension"`
-	Change    string `json:"change"`
-}
-
-// Sidecar is a file beside the chat, and what became of it.
-type Sidecar struct {
-	Path   string `json:"path" is:"path"`
-	Action string `json:"action"`
 }
 
 // Result is the result for one chat.
@@ -113,7 +101,8 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 	var units []changeset.Unit
 	var roots changeset.Roots
 	for _, path := range distinct(opt.Chats) {
-		r := newResult(path, opt)
+		r := &Result{}
+		r.Doc = Edited{Schema: 1, Path: path, DryRun: opt.Changes.DryRun}
 		results = append(results, r)
 		units = append(units, changeset.Unit{Root: roots.Of(path), Shares: []string{path}, Draft: func(ctx context.Context, s *changeset.Set) error {
 			defer opt.Meter.Done()
@@ -133,15 +122,6 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 		results[i].finish(outcome)
 	}
 	return results
-}
-
-func newResult(path string, opt Options) *Result {
-	r := &Result{}
-	r.Doc = Edited{
-		Schema: 1, Path: path, DryRun: opt.Changes.DryRun,
-		Added: []int{}, Changed: []int{}, Deleted: []int{}, State: []StateChange{}, Sidecars: []Sidecar{}, LostLinks: []follow.Link{}, Warnings: []string{},
-	}
-	return r
 }
 
 // distinct returns paths without those that lead to a chat named earlier.
@@ -178,8 +158,8 @@ func (r *Result) finish(o changeset.Outcome) {
 }
 
 func (r *Result) state(changes []isolate.Change) {
+	r.Doc.State = append(r.Doc.State, changes...)
 	for _, c := range changes {
-		r.Doc.State = append(r.Doc.State, StateChange{c.Extension, c.Change})
 		r.Note("%s: %s: %s", r.Doc.Path, c.Extension, c.Change)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/follow"
+	"stchat/internal/isolate"
 	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
@@ -93,8 +94,8 @@ func (l floors) rewrite(log luker.Sidecar, file *os.File, where luker.Where) (di
 		l.set.Drop(draft)
 		return did, nil
 	}
-	l.result.Doc.Sidecars = append(l.result.Doc.Sidecars, Sidecar{log.Path, "changed"})
-	l.result.Doc.State = append(l.result.Doc.State, StateChange{"luker", fmt.Sprintf("%s: %s moved, %d dropped", luker.DataOf(log.Namespace), plural.S(did.Moved, "commit"), did.Dropped)})
+	l.result.Doc.Sidecars = append(l.result.Doc.Sidecars, ops.Sidecar{Path: log.Path, Action: "changed"})
+	l.result.Doc.State = append(l.result.Doc.State, isolate.Change{Extension: "luker", Change: fmt.Sprintf("%s: %s moved, %d dropped", luker.DataOf(log.Namespace), plural.S(did.Moved, "commit"), did.Dropped)})
 	l.result.Note("%s: %s moved, %d dropped", log.Path, plural.S(did.Moved, "commit"), did.Dropped)
 	return did, nil
 }

@@ -73,7 +73,7 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 		if sidecar.Kind == luker.FloorLog || !change.Moves() {
 			continue
 		}
-		r.Doc.Sidecars = append(r.Doc.Sidecars, Sidecar{sidecar.Path, "left"})
+		r.Doc.Sidecars = append(r.Doc.Sidecars, ops.Sidecar{Path: sidecar.Path, Action: "left"})
 		r.Note("%s: left as it is: only its extension knows what it holds", sidecar.Path)
 	}
 	return state, nil

@@ -115,8 +115,7 @@ func recaps(ctx context.Context, o *open, messages int) (map[int]bool, error) {
 		if err != nil {
 			return err
 		}
-		extra, _ := rawjson.Lookup(line, "extra")
-		mark, _ := autorecap.ReadSceneMark(extra)
+		mark, _ := autorecap.ReadSceneMark(rawjson.Value(line, "extra"))
 		has[at.Index] = mark.Scene.Recap
 		return nil
 	})

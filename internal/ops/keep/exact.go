@@ -96,7 +96,7 @@ func (r *restoring) revive(ctx context.Context) error {
 // note adds sidecars that are restored to the document.
 func (r *restoring) note(sidecars []sidecar) {
 	for _, c := range sidecars {
-		r.res.Doc.Sidecars = append(r.res.Doc.Sidecars, cut.Sidecar{Path: c.path, Action: "restored"})
+		r.res.Doc.Sidecars = append(r.res.Doc.Sidecars, ops.Sidecar{Path: c.path, Action: "restored"})
 	}
 }
 
@@ -265,10 +265,7 @@ func (r *restoring) commit(ctx context.Context, path string, draft func(context.
 	d := &r.res.Doc
 	d.Document = cut.Document{
 		Schema: 1, Source: r.s.path, Path: path, Kind: "copy", At: -1, Bytes: r.v.Size, DryRun: r.opt.Changes.DryRun,
-		State: []cut.StateChange{}, Sidecars: d.Sidecars, Skipped: []cut.Skipped{}, Warnings: []string{},
-	}
-	if d.Sidecars == nil {
-		d.Sidecars = []cut.Sidecar{}
+		Sidecars: d.Sidecars,
 	}
 	if name := userdir.ChatName(path); userdir.HasExtension(path) {
 		d.Name = &name

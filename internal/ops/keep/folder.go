@@ -119,7 +119,7 @@ func writeAll(ctx context.Context, opt *FolderOptions, store *history.Store, roo
 		at := stamp(f.v.At)
 		results[i] = &RestoreResult{Doc: Restored{Rev: &f.v.Rev, AtVersion: &at, Exact: true, Document: cut.Document{
 			Schema: 1, Source: filepath.Join(root, filepath.FromSlash(f.rel)), Path: path, Kind: "copy", At: -1, Messages: f.v.Messages, Bytes: f.v.Size,
-			DryRun: opt.Changes.DryRun, State: []cut.StateChange{}, Sidecars: []cut.Sidecar{}, Skipped: []cut.Skipped{}, Warnings: []string{},
+			DryRun: opt.Changes.DryRun,
 		}}}
 		units[i] = changeset.Unit{Root: opt.Output, Draft: func(ctx context.Context, set *changeset.Set) error {
 			one.Lock()

@@ -75,7 +75,7 @@ func describe(ctx context.Context, s *history.Store, opt HistoryOptions) (*Histo
 	}
 	d := &History{
 		Schema: 1, Store: s.Path(), Chats: st.Chats, Versions: st.Versions, Pieces: st.Pieces, Raw: st.Raw,
-		Problems: []StoreProblem{}, DryRun: opt.DryRun,
+		DryRun: opt.DryRun,
 	}
 	if info, err := os.Stat(s.Path()); err == nil {
 		d.Bytes, d.Stored = info.Size(), info.Size()
@@ -125,7 +125,7 @@ func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error
 	if err != nil {
 		return d, err
 	}
-	d.Mended, d.Problems = &pieces, []StoreProblem{}
+	d.Mended, d.Problems = &pieces, nil
 	return d, history.Verify(ctx, s, note)
 }
 

@@ -52,10 +52,7 @@ type Media struct {
 
 // read returns the document of one line of a chat.
 func read(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message {
-	m := &Message{
-		Schema: 1, Path: c.Path, SwipeTexts: []*string{}, Media: []Media{}, Files: []Media{}, Branches: []string{},
-		Stored: line, Line: line,
-	}
+	m := &Message{Schema: 1, Path: c.Path, Stored: line, Line: line}
 	if at.Index >= 0 {
 		m.Index = &at.Index
 	}
@@ -111,7 +108,7 @@ func unquoted(raw []byte) *string {
 // attached lists the attachments under a key of extra: objects with a url, or plain addresses
 // (FORMATS.md E4).
 func attached(c *chat.Chat, extra *rawjson.Object, key string) []Media {
-	list := []Media{}
+	var list []Media
 	for element := range rawjson.Elements(extra.Value(key)) {
 		address := element
 		var kind []byte

@@ -253,7 +253,7 @@ func (b *treeBuilder) chat(k *kindred, c *family.Chat, depth int) *treeview.Chat
 	t := &treeview.Chat{
 		Schema: treeview.Schema, Path: filepath.ToSlash(c.Path), Name: c.Name, Owner: k.owner, Kind: string(k.graph.Folder.Kind), Role: string(c.Role),
 		Family: k.graph.Root(c).Name, Dangling: text(c.Dangling), Own: c.Own(), Messages: len(c.Messages), Bytes: c.Bytes,
-		Current: k.graph.Current(c), Cycle: c.Cycle, Unreadable: c.Err != nil, Children: []string{},
+		Current: k.graph.Current(c), Cycle: c.Cycle, Unreadable: c.Err != nil,
 		UUID: text(c.UUID), Integrity: text(c.Integrity), Depth: depth, First: moment(c.FirstDate), Until: moment(c.LastDate()),
 	}
 	t.FirstDate, t.LastDate = date(t.First), date(t.Until)

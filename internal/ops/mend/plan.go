@@ -11,8 +11,8 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
 	"stchat/internal/meta"
+	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 	"stchat/internal/safefile"
@@ -95,10 +95,7 @@ func (p *plan) draft(ctx context.Context, opt *RepairOptions, set *changeset.Set
 	if p.sync == "" {
 		return nil
 	}
-	// Luker reads the slug there first (FORMATS.md A1.6)
-	data := luker.SyncData(p.slug, opt.Now.UnixMilli())
-	same := changeset.Bytes(func([]byte) ([]byte, error) { return data, nil })
-	return set.Edit(p.sync, safefile.Stamp{}, same, "the chat's new slug, for Luker")
+	return ops.SyncSlug(set, p.sync, p.slug, opt.Now, "the chat's new slug, for Luker")
 }
 
 // render writes the mended chat.

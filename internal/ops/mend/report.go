@@ -42,7 +42,7 @@ func (r *RepairReport) result(path string) *RepairResult {
 	res := r.byPath[path]
 	if res == nil {
 		res = &RepairResult{}
-		res.Doc = RepairDocument{Schema: 1, Path: path, Actions: []Action{}, Counts: []RuleCount{}, Written: ops.WrittenBy(changeset.Outcome{})}
+		res.Doc = RepairDocument{Schema: 1, Path: path}
 		r.byPath[path] = res
 		r.Results = append(r.Results, res)
 	}
@@ -117,10 +117,7 @@ func (r *RepairReport) tellGroups(plans []*plan, outcomes []changeset.Outcome, d
 
 // tell puts what was done, or would be, into the result.
 func (r *RepairResult) tell(t *told, out changeset.Outcome, dryRun bool) {
-	if t.actions != nil {
-		r.Doc.Actions, r.Doc.Counts = t.actions, t.counts
-	}
-	r.Doc.Total, r.Diffs = t.total, t.diffs
+	r.Doc.Actions, r.Doc.Counts, r.Doc.Total, r.Diffs = t.actions, t.counts, t.total, t.diffs
 	r.Doc.Done = !dryRun
 	for _, s := range stepsOf(r.Doc.Path, out.Steps) {
 		if s.Kept != "" {

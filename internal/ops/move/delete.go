@@ -8,7 +8,6 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/family"
 	"stchat/internal/names"
-	"stchat/internal/ops"
 	"stchat/internal/userdir"
 )
 
@@ -53,7 +52,7 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 			continue
 		}
 		for _, other := range found[i][1:] {
-			other.ID, other.Doc.Operation, other.Doc.Steps = first.ID, first.Doc.Operation, []ops.Step{}
+			other.ID, other.Doc.Operation = first.ID, first.Doc.Operation
 			results = append(results, other)
 		}
 	}

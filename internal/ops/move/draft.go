@@ -134,11 +134,10 @@ func withNewSlug(lines chat.Lines, opt *Options, f *library.Folder, name string,
 	if !opt.BumpIntegrity && len(sidecars) == 0 {
 		return lines, nil
 	}
-	slug, now := opt.NewUUID(), opt.Now.UnixMilli()
+	slug := opt.NewUUID()
 	for _, sidecar := range sidecars {
 		if sidecar.Kind == luker.ChatSync {
-			err := s.Edit(sidecar.Path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return luker.SyncData(slug, now), nil }), "the chat's new slug, where Luker looks first")
-			if err != nil {
+			if err := ops.SyncSlug(s, sidecar.Path, slug, opt.Now, ops.NewSlug); err != nil {
 				return nil, err
 			}
 		}

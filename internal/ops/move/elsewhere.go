@@ -83,7 +83,7 @@ func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 		return results[:1]
 	}
 	for _, r := range results[1:] {
-		r.ID, r.Doc.Operation, r.Doc.Steps = first.ID, first.Doc.Operation, []ops.Step{}
+		r.ID, r.Doc.Operation = first.ID, first.Doc.Operation
 	}
 	return results
 }

@@ -184,9 +184,7 @@ func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (bool,
 }
 
 func newResult(from string, opt *Options) *Result {
-	return &Result{Doc: Moved{
-		Schema: 1, From: from, Edits: []Edited{}, Dangling: []Dangler{}, Unreachable: []string{}, Warnings: []string{}, DryRun: opt.Changes.DryRun,
-	}}
+	return &Result{Doc: Moved{Schema: 1, From: from, DryRun: opt.Changes.DryRun}}
 }
 
 // finish fills in the outcome. If it failed, the warnings are dropped: they are about changes

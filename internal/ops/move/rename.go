@@ -77,7 +77,6 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 	}
 	for _, other := range more {
 		other.ID, other.Doc.Operation = r.ID, r.Doc.Operation
-		other.Doc.Steps = []ops.Step{}
 		other.Doc.Warnings = append(other.Doc.Warnings, other.Warnings...)
 	}
 	return append([]*Result{r}, more...)

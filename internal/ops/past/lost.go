@@ -85,7 +85,7 @@ type LostResult struct {
 // The chats of a root are sorted by how much they lost, the most first. The error is that
 // ctx ended.
 func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
-	res := &LostResult{Summary: LostSummary{Schema: 1, Summary: true, Places: []LostPlaces{}}}
+	res := &LostResult{Summary: LostSummary{Schema: 1, Summary: true}}
 	list := opt.List
 	list.AllowEmpty = true // the user's chats may all be gone
 	walked := ops.Walk(list)

@@ -195,15 +195,14 @@ func (s *stock) shownOwner(o backups.Owner) string {
 
 // places returns how the slots for backups are used.
 func (s *stock) places() (list []LostPlaces) {
-	shown := func(key string) []string {
-		names := []string{}
+	shown := func(key string) (names []string) {
 		for _, o := range s.owners[key] {
 			names = append(names, o.Name)
 		}
 		return names
 	}
 	for _, q := range s.folder.Quotas() {
-		p := LostPlaces{Key: q.Key, Owners: shown(q.Key), Used: q.Used, Limit: backups.Limit, Others: []LostShare{}}
+		p := LostPlaces{Key: q.Key, Owners: shown(q.Key), Used: q.Used, Limit: backups.Limit}
 		for _, o := range q.Others {
 			p.Others = append(p.Others, LostShare{o.Key, shown(o.Key), o.Used})
 		}

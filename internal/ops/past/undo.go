@@ -46,7 +46,7 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Outcome: changeset.Outcome{Ended: ended}, Doc: Undone{Schema: 1, DryRun: opt.Changes.DryRun, Restored: []string{}, Removed: []string{}, Left: []string{}, Command: []string{}}}
+	r := &Result{Outcome: changeset.Outcome{Ended: ended}, Doc: Undone{Schema: 1, DryRun: opt.Changes.DryRun}}
 	isMeant := func(e changeset.Ended) bool {
 		return e.ID == opt.ID && e.Way != changeset.Forward && e.Way != changeset.Back
 	}
@@ -128,7 +128,7 @@ func List(dir string) (list []Listed, errs []error, err error) {
 }
 
 func listed(rec changeset.Record) Listed {
-	return Listed{1, rec.ID, rec.Time.UTC().Format(time.RFC3339), append([]string{}, rec.Command...), rec.Files, rec.Bytes, rec.Undone}
+	return Listed{1, rec.ID, rec.Time.UTC().Format(time.RFC3339), rec.Command, rec.Files, rec.Bytes, rec.Undone}
 }
 
 // PruneOptions says which records to drop: those that one or more of its fields select.

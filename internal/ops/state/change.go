@@ -55,7 +55,7 @@ type Result struct {
 
 func newResult(opt *Options, namespaces ...string) *Result {
 	r := &Result{}
-	r.Doc = Changed{Schema: 1, Path: opt.Path, DryRun: opt.Changes.DryRun, Removed: []Removed{}, Warnings: []string{}}
+	r.Doc = Changed{Schema: 1, Path: opt.Path, DryRun: opt.Changes.DryRun}
 	if len(namespaces) == 1 {
 		r.Doc.Namespace = &namespaces[0]
 	}

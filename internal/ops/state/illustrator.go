@@ -65,7 +65,7 @@ func illustratorOf(c *chat.Chat) ([]byte, error) {
 		}
 		f.nodes[id] = node
 	}
-	view := illustratorView{Messages: []messagePrompts{}, Orphans: orphans{[]string{}, []image{}}}
+	var view illustratorView
 	byMessage := map[int]int{} // indexes in view.Messages
 	for _, id := range ids {
 		if name, ok := rawjson.Unquote(rawjson.Value(f.nodes[id], "parentId")); ok && f.nodes[name] != nil {
@@ -116,7 +116,7 @@ type forest struct {
 func (f *forest) tree(id string, level int) *prompt {
 	f.seen[id] = true
 	node := f.nodes[id]
-	p := &prompt{ID: id, Index: intOf(node, "promptIndex"), Images: []image{}, Children: []*prompt{}}
+	p := &prompt{ID: id, Index: intOf(node, "promptIndex")}
 	p.Text = rawjson.Value(node, "text")
 	p.Source = rawjson.Value(node, "metadata", "source")
 	for raw := range rawjson.Elements(rawjson.Value(node, "generatedImages")) {

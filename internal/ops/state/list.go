@@ -46,7 +46,7 @@ func ListOf(ctx context.Context, lib *library.Library, opt ReadOptions) (*List, 
 		return nil, err
 	}
 	defer t.Close()
-	l := &List{Schema: 1, Path: opt.Path, Namespaces: []Namespace{}}
+	l := &List{Schema: 1, Path: opt.Path}
 	for _, s := range t.sidecars {
 		n := Namespace{Name: s.Namespace, Kind: kindOf(t, s)}
 		if info, err := os.Stat(s.Path); err == nil {

@@ -38,7 +38,7 @@ func LogOf(ctx context.Context, lib *library.Library, opt ReadOptions, given str
 		return nil, err
 	}
 	defer t.Close()
-	l := &Log{Schema: 1, Path: opt.Path, Commits: []Commit{}, Versions: []Version{}}
+	l := &Log{Schema: 1, Path: opt.Path}
 	l.Namespace, err = namespaceOf(given, func(format string, args ...any) { l.Notes = append(l.Notes, fmt.Sprintf(format, args...)) })
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", given, err)

@@ -29,7 +29,7 @@ type sceneView struct {
 	Versions json.RawMessage `json:"versions"`
 	Current  int             `json:"current"`
 	Recap    *string         `json:"recap"`
-	Range    []int           `json:"range"` // the first and the last message; null if not noted
+	Range    *[2]int         `json:"range"` // the first and the last message; null if not noted
 }
 
 type workView struct {
@@ -41,7 +41,7 @@ type workView struct {
 // recapOf returns the view of Auto-Recap, nil if it keeps nothing.
 func recapOf(ctx context.Context, c *chat.Chat) ([]byte, error) {
 	metadata := c.Metadata()
-	view := recapView{Scenes: []sceneView{}, Queue: []workView{}, Pending: autorecap.PendingIn(metadata)}
+	view := recapView{Pending: autorecap.PendingIn(metadata)}
 	if raw, ok := metadata.Get(autorecap.KeyRunning); ok {
 		view.Running = raw
 	}
@@ -58,7 +58,7 @@ func recapOf(ctx context.Context, c *chat.Chat) ([]byte, error) {
 			v.Recap = &s.Recap
 		}
 		if s.Start != nil && s.End != nil {
-			v.Range = []int{*s.Start, *s.End}
+			v.Range = &[2]int{*s.Start, *s.End}
 		}
 		view.Scenes = append(view.Scenes, v)
 	}
@@ -89,11 +89,7 @@ func queue(c *chat.Chat, view *recapView, name string) error {
 	}
 	queue, err := book.Queue()
 	for _, o := range queue.Operations {
-		v := workView{o.Type, o.Status, o.Messages}
-		if v.Messages == nil {
-			v.Messages = []int{}
-		}
-		view.Queue = append(view.Queue, v)
+		view.Queue = append(view.Queue, workView{o.Type, o.Status, o.Messages})
 	}
 	return err
 }
@@ -118,15 +114,15 @@ type Version struct {
 
 // versions lists the versions of the running recap.
 func versions(ctx context.Context, c *chat.Chat) ([]Version, error) {
-	list := []Version{}
 	running, ok := autorecap.RunningIn(c.Metadata())
 	if !ok {
-		return list, nil
+		return nil, nil
 	}
 	scenes, err := autorecap.SceneMarks(ctx, c.Source, c.Body, c.BodyLine)
 	if err != nil {
 		return nil, err
 	}
+	var list []Version
 	recaps := map[int]bool{}
 	for _, s := range scenes {
 		recaps[s.At] = s.Scene.Recap
