@@ -70,8 +70,8 @@ type inverse struct {
 // spelling of the name counts as absent.
 func (i inverse) stands(st *state) bool {
 	path := i.view.root.at(st.path)
-	if st.after == nil && st.moved != nil && sameFile(path, i.view.root.at(st.moved.path)) {
-		return !spelled(path)
+	if st.after == nil && st.moved != nil && sameButCase(i.view.root.at(st.moved.path), path) {
+		return true
 	}
 	if st.after != nil && st.before != nil {
 		path = realOf(path)

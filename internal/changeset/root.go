@@ -154,12 +154,13 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// sameButCase reports whether two paths are one file under two spellings of its name.
+// sameButCase reports whether two paths are one file under two spellings of its name, of which
+// the folder lists only the first. Inodes do not tell where they are not real.
 func sameButCase(a, b string) bool {
-	if a == b || !strings.EqualFold(filepath.Base(a), filepath.Base(b)) {
+	if a == b || filepath.Dir(a) != filepath.Dir(b) || !strings.EqualFold(filepath.Base(a), filepath.Base(b)) {
 		return false
 	}
-	return sameFile(a, b) && filepath.Dir(a) == filepath.Dir(b) && !spelled(b)
+	return !absent(a) && !absent(b) && !spelled(b)
 }
 
 // spelled reports whether the folder lists the file under exactly this spelling.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"stchat/internal/safefile"
 )
@@ -222,7 +221,7 @@ func copyFile(disk *safefile.Disk, sync bool, from, to string) (err error) {
 		err = disk.Sync(out)
 	}
 	if err = errors.Join(err, disk.CloseFile(out)); err == nil {
-		err = errors.Join(os.Chmod(temp, info.Mode().Perm()), os.Chtimes(temp, time.Time{}, info.ModTime()))
+		err = errors.Join(os.Chmod(temp, info.Mode().Perm()), os.Chtimes(temp, info.ModTime(), info.ModTime())) // exFAT in user space ignores one time alone
 	}
 	if err == nil {
 		err = disk.Rename(temp, to, sync)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -14,8 +15,8 @@ import (
 type view struct {
 	places
 	links bool // the disk has hard links
-	// loose recognises files by size, time and hash instead of by inode: in a folder that
-	// was copied, and where inodes are not real.
+	// loose recognises files by size, hash and roughly by time instead of by inode: in a
+	// folder that was copied, and where inodes are not real and times are rounded.
 	loose bool
 }
 
@@ -130,13 +131,11 @@ func (v view) taken(s *step) bool {
 }
 
 func sameIdent(a, b safefile.Ident, loose bool) bool {
-	if a.Size != b.Size || a.Mtime != b.Mtime {
-		return false
-	}
 	if loose {
-		return a.Hash == b.Hash
+		apart := time.Duration(a.Mtime - b.Mtime).Abs()
+		return a.Size == b.Size && a.Hash == b.Hash && apart <= tick
 	}
-	return a.Ino == b.Ino
+	return a.Size == b.Size && a.Mtime == b.Mtime && a.Ino == b.Ino
 }
 
 func absent(path string) bool {
