@@ -327,6 +327,26 @@ func TestKilledAnywhere(t *testing.T) {
 	})
 }
 
+// Where a new name has to be reserved with an empty file first, as on exFAT, the next call gives
+// it to the file that it is for.
+func TestKilledReserving(t *testing.T) {
+	whole, ends := newCrashed(t, false), map[string]int{}
+	for n, done := 1, false; !done; n++ {
+		c := whole.again(t)
+		done = !killed(n, false, nil, func(opt Options) {
+			opt.disk.RenameNew = func(_, _ string, _ bool) error { return errors.ErrUnsupported }
+			Run(t.Context(), []Unit{crashUnit(c.dir)}, opt)
+		})
+		if _, err := Recover(t.Context(), c.dir, Options{NoSync: true}); err != nil {
+			t.Fatal(err)
+		}
+		ends[c.judge(t, fmt.Sprintf("stop %d", n))]++
+	}
+	if t.Log(ends); ends["old"] == 0 || ends["new"] == 0 {
+		t.Errorf("ends: %v", ends)
+	}
+}
+
 // A stranger's bytes that are written between the kill and the next call are never lost,
 // and the change is old, or new but for them, or stuck and told.
 func TestStrangerBetween(t *testing.T) {

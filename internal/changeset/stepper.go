@@ -63,9 +63,9 @@ func (d *stepper) make(s *step) error {
 	}
 }
 
-// rename gives a file another name that is free, or its own in another letter case.
+// rename gives a file another name that is free or reserved, or its own in another letter case.
 func (d *stepper) rename(from, to string) error {
-	if sameButCase(from, to) {
+	if sameButCase(from, to) || d.view.placeholder(to) {
 		return d.disk.Rename(from, to, d.sync)
 	}
 	return d.disk.Publish(from, to, d.sync)

@@ -82,7 +82,7 @@ func (v view) canMake(s *step) bool {
 	case link:
 		return v.is(path, s.Was) && absent(v.to(s))
 	case Move:
-		return v.is(path, s.Was) && (absent(v.to(s)) || sameButCase(path, v.to(s)))
+		return v.is(path, s.Was) && (absent(v.to(s)) || sameButCase(path, v.to(s)) || v.placeholder(v.to(s)))
 	default:
 		return v.is(path, s.Was)
 	}
