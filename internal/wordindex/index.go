@@ -15,8 +15,10 @@ package wordindex
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -205,22 +207,44 @@ func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
 		if m.ranked, err = rank(ctx, x, w.Query, MostRanked); err != nil {
 			return nil, err
 		}
-		m.Texts = len(m.ranked.ids)
+		m.ids, m.Texts = m.ranked.ids, len(m.ranked.ids)
 		return m, m.advance(ctx)
 	}
-	list, err := m.countTexts(ctx)
-	if err != nil {
+	if err := m.listTexts(ctx, MostExact); err != nil {
 		return nil, err
 	}
 	if m.ByDate = m.Texts <= MostExact; m.ByDate {
-		return m, m.byDate(ctx, list)
+		return m, m.byDate(ctx)
 	}
-	return m, m.ask(ctx, "words.rowid DESC")
+	return m, m.byArchiving(ctx)
 }
 
 func (x *Index) count(ctx context.Context, query string, args ...any) (n int64, err error) {
 	err = x.conn.QueryRowContext(ctx, query, args...).Scan(&n)
 	return n, err
+}
+
+// each calls f for each row of a query until it returns false. It goes past database/sql,
+// which takes a fifth of the time of a long list.
+func (x *Index) each(ctx context.Context, query string, args []any, f func(row []driver.Value) bool) error {
+	named := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	return x.conn.Raw(func(conn any) error {
+		rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, named)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		row := make([]driver.Value, len(rows.Columns()))
+		for err = rows.Next(row); err == nil && f(row); err = rows.Next(row) {
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return err
+	})
 }
 
 // Corpus returns what ranking by q needs to know of all indexed texts.

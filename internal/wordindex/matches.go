@@ -17,6 +17,7 @@ type Matches struct {
 	x      *Index
 	want   *Want
 	all    int64     // texts in the index
+	ids    []int64   // those that match, ascending; nil where the last archived come first
 	rows   *sql.Rows // text and date of each place; nil where texts are ranked
 	among  numbers   // the texts that match, if rows has the places of all
 	left   int       // how many of these rows to read before asking otherwise
@@ -68,42 +69,31 @@ func (m *Matches) TakeTexts(ctx context.Context, hashes []uint64) (Uses, error) 
 	return list, err
 }
 
-// Count counts the texts that were not taken and have a wanted place, up to most. None can be
-// taken after that.
+// Count counts the texts that were not taken and have a wanted place, up to most, which is
+// at least 1. None can be taken after that.
 func (m *Matches) Count(ctx context.Context, most int) (n int, err error) {
-	if m.ranked != nil {
-		return m.countRanked(ctx, most)
+	if m.ids == nil {
+		for ; err == nil && m.more && n < most; n++ {
+			m.done[m.next.Number] = true
+			err = m.advance(ctx)
+		}
+		return n, err
 	}
-	for m.more && n < most {
-		n++
-		m.done[m.next.Number] = true
-		if err := m.advance(ctx); err != nil {
+	// in the order of archiving, as their places are near to each other
+	left := slices.DeleteFunc(slices.Clone(m.ids), func(id int64) bool { return m.done[id] })
+	condition, args := m.want.places()
+	for part := range slices.Chunk(left, most) {
+		list, err := json.Marshal(part)
+		if err != nil {
 			return n, err
+		}
+		more, err := m.x.count(ctx, "SELECT count(*) FROM json_each(?) t WHERE EXISTS(SELECT 1 FROM use u WHERE u.text = t.value AND "+condition+")",
+			append([]any{string(list)}, args...)...)
+		if n += int(more); err != nil || n >= most {
+			return min(n, most), err
 		}
 	}
 	return n, nil
-}
-
-// countRanked is Count for ranked texts, in the order of archiving: their places are near to
-// each other.
-func (m *Matches) countRanked(ctx context.Context, most int) (n int, err error) {
-	left := slices.DeleteFunc(slices.Clone(m.ranked.ids), func(id int64) bool { return m.done[id] })
-	condition, args := m.want.places()
-	for part := range slices.Chunk(left, max(most, 1)) {
-		if n >= most {
-			break
-		}
-		values, err := json.Marshal(part)
-		if err != nil {
-			return n, err
-		}
-		more, err := m.x.count(ctx, "SELECT count(DISTINCT u.text) FROM json_each(?) j CROSS JOIN use u ON u.text = j.value WHERE "+condition, append([]any{string(values)}, args...)...)
-		if err != nil {
-			return n, err
-		}
-		n += int(more)
-	}
-	return min(n, most), nil
 }
 
 // advance goes to the next text that was not taken.
@@ -126,7 +116,7 @@ func (m *Matches) advance(ctx context.Context) error {
 			m.next.At, m.next.Dated = at.Int64, at.Valid
 			if m.among != nil {
 				if m.left--; m.left < 0 {
-					return m.ask(ctx, byDate)
+					return m.sorted(ctx)
 				}
 				if !m.among.has(m.next.Number) {
 					continue

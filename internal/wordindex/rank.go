@@ -2,6 +2,7 @@ package wordindex
 
 import (
 	"context"
+	"database/sql/driver"
 	"math"
 	"slices"
 
@@ -30,23 +31,23 @@ func rank(ctx context.Context, x *Index, q *words.Query, most int) (*ranked, err
 	if err := x.get(ctx, metaTexts, &texts); err != nil {
 		return nil, err
 	}
-	rows, err := x.conn.QueryContext(ctx, "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY rowid", q.FTS())
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	r, sample := &ranked{}, most/10
-	for rows.Next() {
-		var id int64
-		var score float64
-		if err := rows.Scan(&id, &score); err != nil {
+	r, sample, last, doubtful := &ranked{}, most/10, int64(0), true
+	for doubtful {
+		doubtful = false
+		err := x.each(ctx, "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? AND rowid > ? ORDER BY rowid", []any{q.FTS(), last}, func(row []driver.Value) bool {
+			i := len(r.ids)
+			score := float32(row[1].(float64))
+			last = row[0].(int64)
+			r.ids, r.scores = append(r.ids, last), append(r.scores, score)
+			// a score is above 0, so its bits are ordered as it is
+			r.order = append(r.order, uint64(^math.Float32bits(score))<<32|uint64(i))
+			doubtful = i == most || i == sample && int64(sample)*texts/last > 2*int64(most)
+			return !doubtful
+		})
+		if err != nil {
 			return nil, err
 		}
-		i := len(r.ids)
-		r.ids, r.scores = append(r.ids, id), append(r.scores, float32(score))
-		// a score is above 0, so its bits are ordered as it is
-		r.order = append(r.order, uint64(^math.Float32bits(float32(score)))<<32|uint64(i))
-		if i == most || i == sample && int64(sample)*texts/id > 2*int64(most) {
+		if doubtful {
 			n, err := x.count(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", q.FTS())
 			if err != nil {
 				return nil, err
@@ -57,7 +58,7 @@ func rank(ctx context.Context, x *Index, q *words.Query, most int) (*ranked, err
 		}
 	}
 	slices.Sort(r.order)
-	return r, rows.Err()
+	return r, nil
 }
 
 // at returns the text with the i-th best score.

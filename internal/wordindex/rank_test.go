@@ -35,8 +35,8 @@ func indexOf(t *testing.T, texts []string) *Index {
 	return x
 }
 
-// As many texts as allowed are ranked, and not one more, wherever they stand.
-func TestRankBound(t *testing.T) {
+// As many texts as allowed are ranked or listed, and not one more, wherever they stand.
+func TestBound(t *testing.T) {
 	const most = 100
 	repeat := func(text string, n int) []string { return strings.Split(strings.Repeat(text+"\n", n), "\n")[:n] }
 	for _, tt := range []struct {
@@ -46,7 +46,10 @@ func TestRankBound(t *testing.T) {
 		found        int // in the error
 	}{
 		{"as many as allowed", most, 0, 0, 0},
+		{"as many, and others after them", most, 0, 300, 0},
 		{"one more", most + 1, 0, 0, most + 1},
+		{"one more, and others after them", most + 1, 0, 300, most + 1},
+		{"one more, of the first", most + 1, 0, 5000, most + 1},
 		{"one more, seldom", most + 1, 5000, 100, most + 1},
 		{"far more", 5 * most, 0, 0, 5 * most},
 		{"only the first", most / 2, 0, 5000, 0},
@@ -61,7 +64,15 @@ func TestRankBound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := rank(t.Context(), indexOf(t, texts), q, most)
+			x := indexOf(t, texts)
+			m := &Matches{x: x, want: &Want{Query: q}}
+			if err := m.listTexts(t.Context(), most); err != nil {
+				t.Fatal(err)
+			}
+			if m.Texts != min(tt.with, most+1) || tt.found == 0 && len(m.ids) != tt.with || tt.found > 0 && m.ids != nil {
+				t.Errorf("%d texts, of which %d are listed, want %d", m.Texts, len(m.ids), tt.with)
+			}
+			r, err := rank(t.Context(), x, q, most)
 			if tt.found > 0 {
 				if tooMany, ok := errors.AsType[*TooManyError](err); !ok || tooMany.Found != tt.found {
 					t.Fatalf("%v, want %d texts", err, tt.found)
