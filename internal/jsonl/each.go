@@ -62,9 +62,9 @@ func (buf *Buffer) Lines(data []byte, keys *Keys, work func(*Line)) {
 // scan calls work with every line of a block that is not blank.
 func (buf *Buffer) scan(b *block, keys *Keys, work func(*Line)) {
 	l := &buf.line
-	buf.sc.keys = keys
-	if len(l.at) != len(keys.names) {
-		l.at = make([]int, len(keys.names))
+	if buf.sc.keys != keys {
+		buf.sc.keys = keys
+		l.at, l.order = make([]int, len(keys.names)), nil
 	}
 	l.Index = 0
 	buf.sc.scanLines(b, false, func(line []byte, d *Damage, at int64, number int, crlf bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"stchat/internal/rawjson"
@@ -11,27 +12,26 @@ import (
 
 // Keys is a set of top-level keys whose values are wanted from each line.
 type Keys struct {
-	names  []string
-	byLen  [][]keyName
-	inside string // the raw key of an object whose members are wanted too; or empty
+	names  []keyName
+	byLen  [][]int // numbers of the names of each length
+	inside string  // the raw key of an object whose members are wanted too; or empty
 }
 
-// keyName is a wanted key with its number and its first 8 bytes, which distinguish it from most
-// others.
+// keyName is a wanted key with its first 8 bytes, which distinguish it from most others.
 type keyName struct {
-	number int
-	word   uint64
-	name   string
+	name string
+	word uint64
 }
 
 // NewKeys returns a set of names. A name's number is its index among the arguments.
 func NewKeys(names ...string) *Keys {
-	k := &Keys{names: names}
+	k := new(Keys)
 	for i, name := range names {
 		for len(k.byLen) <= len(name) {
 			k.byLen = append(k.byLen, nil)
 		}
-		k.byLen[len(name)] = append(k.byLen[len(name)], keyName{i, firstWord([]byte(name), len(name)), name})
+		k.byLen[len(name)] = append(k.byLen[len(name)], i)
+		k.names = append(k.names, keyName{name, firstWord([]byte(name), len(name))})
 	}
 	return k
 }
@@ -57,25 +57,23 @@ func firstWord(p []byte, n int) uint64 {
 	return w
 }
 
+// isIn reports whether m's key is spelled as k, without escapes.
+func (k *keyName) isIn(line []byte, m *Member) bool {
+	n := m.KeyEnd - m.Key - 2
+	key := line[m.Key+1:]
+	return n == len(k.name) && firstWord(key, n) == k.word && (n <= 8 || string(key[8:n]) == k.name[8:])
+}
+
 // find returns the number of the name that a member's key spells, or -1.
 func (k *Keys) find(line []byte, m *Member) int {
 	if m.Escaped {
-		for i, name := range k.names {
-			if rawjson.KeyIs(line[m.Key:m.KeyEnd], name) {
+		return slices.IndexFunc(k.names, func(n keyName) bool { return rawjson.KeyIs(line[m.Key:m.KeyEnd], n.name) })
+	}
+	if n := m.KeyEnd - m.Key - 2; n < len(k.byLen) {
+		for _, i := range k.byLen[n] {
+			if k.names[i].isIn(line, m) {
 				return i
 			}
-		}
-		return -1
-	}
-	n := m.KeyEnd - m.Key - 2
-	if n >= len(k.byLen) || len(k.byLen[n]) == 0 {
-		return -1
-	}
-	key := line[m.Key+1:]
-	word := firstWord(key, n)
-	for i := range k.byLen[n] {
-		if name := &k.byLen[n][i]; word == name.word && (n <= 8 || string(key[8:n]) == name.name[8:]) {
-			return name.number
 		}
 	}
 	return -1
@@ -96,6 +94,7 @@ type Line struct {
 
 	members []Member
 	at      []int // for each key, its member's index plus 1; 0: absent
+	order   []int // the keys' numbers in the line before, which mostly has the same order; -1: not wanted
 	inside  inside
 }
 
@@ -154,7 +153,16 @@ func (l *Line) Count(k int) int {
 func (l *Line) index(keys *Keys) {
 	clear(l.at)
 	for i := range l.members {
-		if k := keys.find(l.Raw, &l.members[i]); k >= 0 {
+		m := &l.members[i]
+		if i == len(l.order) {
+			l.order = append(l.order, -1)
+		}
+		k := l.order[i]
+		if k < 0 || !keys.names[k].isIn(l.Raw, m) {
+			k = keys.find(l.Raw, m)
+			l.order[i] = k
+		}
+		if k >= 0 {
 			l.at[k] = i + 1
 		}
 	}
