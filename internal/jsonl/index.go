@@ -78,6 +78,12 @@ func (x *index) add(p []byte, at int, st *indexState) {
 	x.quotes = room[:n+indexWide(p, uint32(x.base+at), &room[n], &x.slashes[at/64], st)]
 }
 
+// mayHaveSlash returns false if there clearly is no backslash in data[i:j]. It can be inlined.
+func (x *index) mayHaveSlash(i, j int) bool {
+	a, b := (i-x.base)>>6, (j-x.base)>>6
+	return b > a+1 || x.slashes[a]|x.slashes[b] != 0
+}
+
 // hasSlash reports whether there is a backslash in data[i:j].
 func (x *index) hasSlash(i, j int) bool {
 	i, j = i-x.base, j-x.base-1

@@ -1,199 +1,209 @@
 package jsonl
 
-// walk reads the line at i, whose strings are in s.index, so that only the grammar between them
-// is left. It leaves the scanner as feed does after a line that survives, and returns the place
-// after its LF. ok is false if the line is neither blank nor a whole object, or has too many
-// members: then feed must read it again.
+// The walk reads lines whose strings are in s.index, so that only the grammar between them is
+// left. Every byte outside strings is looked at, so an opening quote is always the next in the
+// index. Lines end in an LF, which is in no string, so p[i] is in range until one is seen.
 //
-// Every byte outside strings is looked at, so an opening quote is always the next in the index.
-// Lines end in an LF, which is in no string, so p[i] is in range until one is seen.
+// What the walk does not accept, feed must read again: damage, a line that is no object, or one
+// with too many members or levels.
+
+// walkDepth is how many levels the walk goes down.
+const walkDepth = 64
+
+// walk reads the line at i. It leaves the scanner as feed does after a line that survives, and
+// returns the place after its LF. ok is false if feed must read the line.
 func (s *scanner) walk(p []byte, i int) (end int, ok bool) {
+	line := i
+	i = afterBlanks(p, i)
+	switch p[i] {
+	case '\n':
+		return i + 1, true
+	case '{':
+	default:
+		return 0, false
+	}
+	s.first, s.firstPos = '{', int64(i-line)
+	if s.keys == nil {
+		i, _ = s.walkValue(p, i)
+	} else {
+		i = s.walkObject(p, line, i, &s.found, s.keys.inside)
+	}
+	if i == 0 {
+		return 0, false
+	}
+	if i = afterBlanks(p, i); p[i] != '\n' {
+		return 0, false
+	}
+	s.state, s.plain = stEnd, !s.index.rare
+	return i + 1, true
+}
+
+// walkObject reads the object at i and adds its members to list, and the members of the object
+// with the raw key wanted, unless that is empty, to s.inside. It returns the place after the
+// object, or 0 if feed must read the line.
+func (s *scanner) walkObject(p []byte, line, i int, list *[]Member, wanted string) int {
 	x := &s.index
 	quotes, q := x.quotes, x.next
-	line, members := i, s.keys != nil
-	depth := 0
-	var inObject bool
-	var cur, sub Member
-	within := 0 // 2 in the object whose members are wanted too
-	c := p[i]
-	for c <= ' ' {
-		if c == '\n' { // blank
-			return i + 1, true
-		}
-		if !isBlank(c) {
-			return 0, false
-		}
-		i++
-		c = p[i]
+	if i = afterBlanks(p, i+1); p[i] == '}' {
+		return i + 1
 	}
-	if c != '{' {
-		return 0, false
+	for {
+		if p[i] != '"' || len(*list) == MaxMembers {
+			return 0
+		}
+		key, keyEnd := i, int(quotes[q+1])+1
+		m := add(list) // written where it stays: a copy would wait for what was just written
+		m.Key, m.KeyEnd, m.Count = key-line, keyEnd-line, 0
+		m.Escaped = x.mayHaveSlash(key, keyEnd-1) && x.hasSlash(key, keyEnd-1)
+		q += 2
+		if i = afterBlanks(p, keyEnd); p[i] != ':' {
+			return 0
+		}
+		i = afterBlanks(p, i+1)
+		m.Val = i - line
+		switch c := p[i]; {
+		case c == '"':
+			i = int(quotes[q+1]) + 1
+			q += 2
+		case c == '{' && string(p[key:keyEnd]) == wanted:
+			s.inside = inside{at: m.Val, members: s.inside.members[:0]}
+			x.next = q
+			i = s.walkObject(p, line, i, &s.inside.members, "")
+			q = x.next
+			m.Count = len(s.inside.members)
+		case c == '{' || c == '[':
+			x.next = q
+			i, m.Count = s.walkValue(p, i)
+			q = x.next
+		default:
+			i = literal(p, i)
+		}
+		if i == 0 {
+			return 0
+		}
+		m.ValEnd = i - line
+		if i = afterBlanks(p, i); p[i] == '}' {
+			x.next = q
+			return i + 1
+		}
+		if p[i] != ',' {
+			return 0
+		}
+		i = afterBlanks(p, i+1)
 	}
-	s.first, s.firstPos = c, int64(i-line)
+}
 
-open: // at c, an opening bracket
-	if depth == MaxDepth {
-		return 0, false
-	}
-	inObject = c == '{'
-	if d := depth; inObject {
-		s.stack[d>>6] |= 1 << (d & 63)
-	} else {
-		s.stack[d>>6] &^= 1 << (d & 63)
+// walkValue reads the array or object at i. It returns the place after it and how many elements
+// or members it has, or 0 if feed must read the line.
+func (s *scanner) walkValue(p []byte, i int) (end, count int) {
+	x := &s.index
+	quotes, q := x.quotes, x.next
+	depth, objects := 0, uint64(0) // a bit for each level, the lowest for the innermost: an object
+
+open: // at an opening bracket
+	if depth == walkDepth {
+		return 0, 0
 	}
 	depth++
-	i++
-	for c = p[i]; c <= ' '; c = p[i] {
-		if !isBlank(c) {
-			return 0, false
-		}
-		i++
+	objects <<= 1
+	if p[i] == '{' {
+		objects |= 1
 	}
-	switch {
-	case inObject && c == '}', !inObject && c == ']':
+	i = afterBlanks(p, i+1)
+	switch c := p[i]; {
+	case objects&1 == 1 && c == '}', objects&1 == 0 && c == ']':
 		goto closed
-	case depth == 2:
-		cur.Count = 1
+	case depth == 1:
+		count = 1
 	}
-	switch {
-	case depth != within:
-	case inObject:
-		s.inside.at, s.inside.members = cur.Val, s.inside.members[:0]
-	default:
-		within = 0
-	}
-	if !inObject {
+	if objects&1 == 0 {
 		goto value
 	}
 
-key: // at c, where a key must begin
-	if c != '"' {
-		return 0, false
+key: // where a key must begin
+	if p[i] != '"' {
+		return 0, 0
 	}
-	{
-		j := int(quotes[q+1])
-		if depth == 1 && members {
-			cur = Member{Key: i - line, KeyEnd: j + 1 - line, Escaped: x.hasSlash(i, j)}
-			if within = 0; string(p[i:j+1]) == s.keys.inside {
-				within = 2
-			}
-		} else if depth == within {
-			sub = Member{Key: i - line, KeyEnd: j + 1 - line}
-		}
-		i = j + 1
-		q += 2
-	}
-	for c = p[i]; c != ':'; c = p[i] {
-		if !isBlank(c) {
-			return 0, false
-		}
-		i++
+	i = afterBlanks(p, int(quotes[q+1])+1)
+	q += 2
+	if p[i] != ':' {
+		return 0, 0
 	}
 	i++
-	c = p[i]
 
-value: // at c, where a value must begin, with white space before it
-	for c <= ' ' {
-		if !isBlank(c) {
-			return 0, false
-		}
-		i++
-		c = p[i]
-	}
-	switch depth {
-	case 1:
-		cur.Val = i - line
-	case within:
-		sub.Val = i - line
-	}
-	switch c {
+value: // where a value must begin, with white space before it
+	i = afterBlanks(p, i)
+	switch p[i] {
 	case '"':
 		i = int(quotes[q+1]) + 1
 		q += 2
 	case '{', '[':
 		goto open
-	case 't':
-		if len(p)-i < 4 || string(p[i:i+4]) != "true" {
-			return 0, false
-		}
-		i += 4
-	case 'f':
-		if len(p)-i < 5 || string(p[i:i+5]) != "false" {
-			return 0, false
-		}
-		i += 5
-	case 'n':
-		if len(p)-i < 4 || string(p[i:i+4]) != "null" {
-			return 0, false
-		}
-		i += 4
 	default:
-		if i = number(p, i); i == 0 {
-			return 0, false
+		if i = literal(p, i); i == 0 {
+			return 0, 0
 		}
 	}
 
 after: // after a value
-	switch depth {
-	case 1:
-		cur.ValEnd = i - line
-	case within:
-		if sub.ValEnd = i - line; len(s.inside.members) < MaxMembers {
-			s.inside.members = append(s.inside.members, sub)
-		} else {
-			s.inside.at, within = 0, 0
-		}
-	}
-	for c = p[i]; c <= ' '; c = p[i] {
-		if !isBlank(c) {
-			return 0, false
-		}
-		i++
-	}
-	if depth == 1 && members { // next is a comma or bracket, or the walk fails
-		if len(s.found) == MaxMembers {
-			return 0, false
-		}
-		s.found = append(s.found, cur)
-	}
-	switch {
+	i = afterBlanks(p, i)
+	switch c := p[i]; {
 	case c == ',':
-		if depth == 2 {
-			cur.Count++
+		if depth == 1 {
+			count++
 		}
 		i++
-		c = p[i]
-		if !inObject {
+		if objects&1 == 0 {
 			goto value
 		}
-		for c <= ' ' {
-			if !isBlank(c) {
-				return 0, false
-			}
-			i++
-			c = p[i]
-		}
+		i = afterBlanks(p, i)
 		goto key
-	case inObject && c == '}', !inObject && c == ']':
+	case objects&1 == 1 && c == '}', objects&1 == 0 && c == ']':
 	default:
-		return 0, false
+		return 0, 0
 	}
 
 closed: // at a closing bracket
 	i++
 	depth--
+	objects >>= 1
 	if depth > 0 {
-		inObject = s.stack[(depth-1)>>6]>>((depth-1)&63)&1 == 1
 		goto after
 	}
-	for c = p[i]; c != '\n'; c = p[i] {
-		if !isBlank(c) {
-			return 0, false
-		}
-		i++
+	x.next = q
+	return i, count
+}
+
+// literal returns where the number or the name at i ends, 0 if there is none. p must go on after
+// a number.
+func literal(p []byte, i int) int {
+	name := ""
+	switch p[i] {
+	case 't':
+		name = "true"
+	case 'f':
+		name = "false"
+	case 'n':
+		name = "null"
+	default:
+		return number(p, i)
 	}
-	s.state, x.next, s.plain = stEnd, q, !x.rare
-	return i + 1, true
+	if len(p)-i < len(name) || string(p[i:i+len(name)]) != name {
+		return 0
+	}
+	return i + len(name)
+}
+
+// add makes room for one more member and returns it; its fields may have any values.
+func add(members *[]Member) *Member {
+	m := *members
+	if len(m) < cap(m) {
+		m = m[:len(m)+1]
+	} else {
+		m = append(m, Member{})
+	}
+	*members = m
+	return &m[len(m)-1]
 }
 
 // number returns where the number at i ends, 0 if there is none. p must go on after it.
@@ -224,6 +234,14 @@ func number(p []byte, i int) int {
 		if i = digits(p, from); i == from {
 			return 0
 		}
+	}
+	return i
+}
+
+// afterBlanks returns where the white space at i, within a line, ends. It can be inlined.
+func afterBlanks(p []byte, i int) int {
+	for p[i] <= ' ' && isBlank(p[i]) {
+		i++
 	}
 	return i
 }
