@@ -78,6 +78,19 @@ func span(d time.Duration) string {
 	}
 }
 
+// number returns the number of n digits at the given place, a million or more if they are none.
+func number(raw []byte, at, n int) int64 {
+	v := int64(0)
+	for _, c := range raw[at : at+n] {
+		d := int64(c) - '0'
+		if d < 0 || d > 9 {
+			d = 1e6
+		}
+		v = v*10 + d
+	}
+	return v
+}
+
 // isoMillis reads the one form that SillyTavern has written since 1.16,
 // "2026-01-02T03:04:05.006Z", without allocating. ok is false for all others.
 func isoMillis(raw []byte) (ms int64, ok bool) {
@@ -85,25 +98,14 @@ func isoMillis(raw []byte) (ms int64, ok bool) {
 	if len(raw) != len(shape) {
 		return 0, false
 	}
-	for i, c := range raw {
-		if want := shape[i]; want == '0' {
-			if c < '0' || c > '9' {
-				return 0, false
-			}
-		} else if c != want {
+	for _, i := range [...]int{0, 5, 8, 11, 14, 17, 20, 24, 25} {
+		if raw[i] != shape[i] {
 			return 0, false
 		}
 	}
-	number := func(at, n int) int64 {
-		v := int64(0)
-		for _, c := range raw[at : at+n] {
-			v = v*10 + int64(c-'0')
-		}
-		return v
-	}
-	year, month, day := number(1, 4), number(6, 2), number(9, 2)
-	hour, minute, second := number(12, 2), number(15, 2), number(18, 2)
-	if year < 1 || month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59 {
+	year, month, day := number(raw, 1, 4), number(raw, 6, 2), number(raw, 9, 2)
+	hour, minute, second, milli := number(raw, 12, 2), number(raw, 15, 2), number(raw, 18, 2), number(raw, 21, 3)
+	if year < 1 || year > 9999 || month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59 || milli > 999 {
 		return 0, false
 	}
 	last := int64(30) + (month+month/8)%2
@@ -121,5 +123,5 @@ func isoMillis(raw []byte) (ms int64, ok bool) {
 		year, month = year-1, month+12
 	}
 	days := 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 719469
-	return ((days*24+hour)*60+minute)*60000 + second*1000 + number(21, 3), true
+	return ((days*24+hour)*60+minute)*60000 + second*1000 + milli, true
 }
