@@ -16,7 +16,7 @@ func TestEachIsMap(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	pieces := []string{`{"a":1,"b":[1,2]}`, `{"b":{"x":1},"a":2,"\u0061":3}`, "", " \t", "{", "null", "[1]", `{"a":"` + strings.Repeat("x", 300) + `"}`, "\xef\xbb\xbf{}", "{\"a\":\"\xff\"}"}
 	var buf Buffer
-	keys := NewKeys("a", "b")
+	keys := []*Keys{NewKeys("a", "b"), NewKeys("none", "b", "a")} // the buffer is used with both
 	for range 500 {
 		var text strings.Builder
 		if random.IntN(4) == 0 {
@@ -29,7 +29,7 @@ func TestEachIsMap(t *testing.T) {
 			text.WriteString(pieces[random.IntN(len(pieces))])
 		}
 		src := Bytes([]byte(text.String()))
-		opt := MapOptions{Limit: -1, Keys: keys, Workers: 1, Line: random.IntN(3)}
+		opt := MapOptions{Limit: -1, Keys: keys[random.IntN(2)], Workers: 1, Line: random.IntN(3)}
 		var got, want []string
 		tell := func(l *Line) string {
 			if l.Damage != nil {
