@@ -43,10 +43,18 @@ func TestDamagedVersion(t *testing.T) {
 	if want := []int{5, 0, 4, 0, 3, 3}; !slices.Equal(got, want) || !errors.Is(err, history.ErrBroken) {
 		t.Errorf("messages and those added: %v, want %v; %v", got, want, err)
 	}
+	// what the last one held is kept again, once
+	u.damage(3)
+	for _, want := range [][]string{{"Mira/A 4"}, nil} {
+		u.write("A", "a", "1", "2", "3", "4", "5")
+		if taken := u.snapshot(); !slices.Equal(taken, want) {
+			t.Errorf("took %v, want %v", taken, want)
+		}
+	}
 	if err := os.Remove(u.path("A")); err != nil {
 		t.Fatal(err)
 	}
-	u.damage(3)
+	u.damage(4)
 	backups := u.root + "/backups"
 	if err := os.Mkdir(backups, 0o777); err != nil {
 		t.Fatal(err)
