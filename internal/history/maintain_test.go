@@ -77,6 +77,45 @@ func TestForget(t *testing.T) {
 	}
 }
 
+// What is forgotten goes from a pack that does not unpack, too; the rest of that is as lost as
+// before, and can be mended.
+func TestForgetInDamagedPack(t *testing.T) {
+	s := openNew(t)
+	take(t, s, "a", []byte("{\"mes\":\"SECRET-OF-A\"}"))
+	kept := []byte("{\"mes\":\"kept-of-b\"}")
+	b := take(t, s, "b", kept)[0]
+	w := take(t, s, "c", append(slices.Clone(kept), "\n{\"mes\":\"SECRET-OF-C\"}\n{\"mes\":\"more-of-c\"}"...))[0]
+	d := take(t, s, "d", []byte("{\"mes\":\"more-of-c\"}"))[0]
+	if err := s.db.exec(t.Context(), "UPDATE pack SET data = CAST('a damaged frame with SECRET-OF-C in it' AS BLOB) WHERE first = 3"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Forget(t.Context(), s, []int64{w.Chat}, false); err != nil {
+		t.Fatal(err)
+	}
+	if pagesHold(t, s, "SECRET-OF-C") {
+		t.Error("what was forgotten is still in the file")
+	}
+	if got := back(t, s, b); !bytes.Equal(got, kept) {
+		t.Errorf("another pack's line is %q", got)
+	}
+	if list := verified(t, s); len(list) == 0 {
+		t.Error("nothing is said to be lost")
+	}
+	m, err := NewMender(t.Context(), s, func(Problem) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Look(strings.NewReader("{\"mes\":\"more-of-c\"}"), true); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := m.Mend(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d mended, %v", n, err)
+	}
+	if got := string(back(t, s, d)); got != "{\"mes\":\"more-of-c\"}" {
+		t.Errorf("the mended line is %q", got)
+	}
+}
+
 func TestPrune(t *testing.T) {
 	s := openNew(t)
 	w, err := NewWriter(t.Context(), s)

@@ -201,15 +201,19 @@ func (sw *sweep) run(ctx context.Context) error {
 		case !sw.all && 2*bytes <= r.raw:
 			return nil
 		}
-		if err := r.decode(dec, p); err != nil {
+		whole := r.decode(dec, p) == nil
+		if !whole && !sw.all {
 			return nil // a damaged pack stays as it is
 		}
 		now := &pack{first: r.first}
-		for i := range p.keys {
-			if dead[i] {
+		for i := range dead {
+			switch {
+			case dead[i]:
 				now.add(nil, key{})
-			} else {
+			case whole:
 				now.add(p.piece(i), p.keys[i])
+			default:
+				now.add(nil, keyAt(r, i)) // it is lost already; by its key it can be mended
 			}
 		}
 		data := enc.EncodeAll(now.raw, nil)
