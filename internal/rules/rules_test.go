@@ -3,8 +3,6 @@ package rules
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,23 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestIsoMillis(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 20000 {
-		s := fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", 1+r.IntN(4000), r.IntN(14), r.IntN(33), r.IntN(26), r.IntN(62), r.IntN(62), r.IntN(1000))
-		want, err := time.Parse("2006-01-02T15:04:05.000Z", s)
-		got, ok := isoMillis([]byte(`"` + s + `"`))
-		if ok != (err == nil) || ok && got != want.UnixMilli() {
-			t.Fatalf("%s: %d, %v; want %d, %v", s, got, ok, want.UnixMilli(), err)
-		}
-	}
-	for _, s := range []string{`"2026-01-02T03:04:05.006+"`, `"2026-01-02T03:04:05.06Z"`, `2026-01-02T03:04:05.006Z`, ``, `"x"`} {
-		if _, ok := isoMillis([]byte(s)); ok {
-			t.Errorf("%s is read", s)
-		}
-	}
-}
 
 // FuzzSwipeIs compares the quick look at the first and last swipe with decoding
 // them all.

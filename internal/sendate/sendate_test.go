@@ -2,6 +2,8 @@ package sendate_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +135,17 @@ func TestParseRaw(t *testing.T) {
 	} {
 		if got, ok := sendate.ParseRaw([]byte(raw)); ok {
 			t.Errorf("ParseRaw(%s) = %v", raw, got)
+		}
+	}
+}
+
+func TestParseRawUsual(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		s := fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", r.IntN(4000), r.IntN(14), r.IntN(33), r.IntN(26), r.IntN(62), r.IntN(62), r.IntN(1000))
+		want, err := time.Parse("2006-01-02T15:04:05.000Z", s)
+		if got, ok := sendate.ParseRaw([]byte(`"` + s + `"`)); ok != (err == nil && want.Year() > 0) || ok && got != want {
+			t.Fatalf("%s: %v, %v; want %v, %v", s, got, ok, want, err)
 		}
 	}
 }
