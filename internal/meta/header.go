@@ -86,6 +86,27 @@ func Parse(line []byte) (*Header, error) {
 	return h, nil
 }
 
+// Edit returns a header line with its metadata edited. The errors are those of [Parse], or
+// the edit's.
+func Edit(line []byte, edit func(metadata *rawjson.Object) error) ([]byte, error) {
+	h, err := Parse(line)
+	if err == nil {
+		err = edit(h.Metadata())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.Bytes(), nil
+}
+
+// WithSlug returns a header line with another integrity slug. The errors are those of [Parse].
+func WithSlug(line []byte, slug string) ([]byte, error) {
+	return Edit(line, func(md *rawjson.Object) error {
+		md.Set("integrity", rawjson.Quote(slug))
+		return nil
+	})
+}
+
 // ParseLenient is [Parse], but tolerates damage: metadata that is not an object reads
 // as {} and is replaced by that in its place; for a line that is not an object it
 // returns [New].

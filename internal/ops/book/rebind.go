@@ -150,18 +150,16 @@ func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changese
 		slug = opt.NewUUID()
 	}
 	header := chat.LineEdit{Index: chat.HeaderIndex, Do: func(line []byte) ([]byte, error) {
-		h, err := meta.Parse(line)
-		if err != nil {
-			return nil, err
-		}
-		if name, _ := lorebook.NameIn(h.Metadata()); name != r.name {
-			return nil, safefile.ErrChanged
-		}
-		r.changes = isolate.Follow(h.Metadata(), isolate.Rebinding{From: j.book, Clone: clone})
-		if slug != "" {
-			h.Metadata().Set("integrity", rawjson.Quote(slug))
-		}
-		return h.Bytes(), nil
+		return meta.Edit(line, func(md *rawjson.Object) error {
+			if name, _ := lorebook.NameIn(md); name != r.name {
+				return safefile.ErrChanged
+			}
+			r.changes = isolate.Follow(md, isolate.Rebinding{From: j.book, Clone: clone})
+			if slug != "" {
+				md.Set("integrity", rawjson.Quote(slug))
+			}
+			return nil
+		})
 	}}
 	if err := s.Edit(r.shown, safefile.Stamp{}, changeset.Joined(chat.Lines{header}), fmt.Sprintf("the lorebook it names: %q", clone.Name)); err != nil {
 		return ops.PathError(err)

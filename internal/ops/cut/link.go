@@ -66,8 +66,7 @@ func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *p
 	if len(sidecars) > 0 || c.opt.BumpIntegrity {
 		slug := c.slugs.Get(real, c.opt.NewUUID)
 		if src.Header != nil {
-			place := src.HeaderPlace
-			edits = append(edits, chat.LineEdit{Index: chat.HeaderIndex, Place: place, Do: withSlug(slug)})
+			edits = append(edits, chat.LineEdit{Index: chat.HeaderIndex, Place: src.HeaderPlace, Do: func(line []byte) ([]byte, error) { return meta.WithSlug(line, slug) }})
 		}
 		if err := syncSlug(c.opt, set, sidecars, slug); err != nil {
 			return "", err
@@ -132,18 +131,6 @@ func staleLinks(ctx context.Context, src *chat.Chat, name string, at jsonl.Place
 			return nil
 		}, nil)
 	return all, err
-}
-
-// withSlug returns an edit that gives a header a new slug.
-func withSlug(slug string) func(line []byte) ([]byte, error) {
-	return func(line []byte) ([]byte, error) {
-		h, err := meta.Parse(line)
-		if err != nil {
-			return line, err
-		}
-		h.Metadata().Set("integrity", rawjson.Quote(slug))
-		return h.Bytes(), nil
-	}
 }
 
 // syncSlug writes the source's new slug to its chat_sync too, which Luker reads first

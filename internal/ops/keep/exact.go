@@ -19,7 +19,6 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
@@ -204,12 +203,7 @@ func (r *restoring) withSlug(ctx context.Context, w io.Writer, content *os.File,
 	}
 	r.res.Doc.Integrity = &slug
 	return chat.Lines{{Index: chat.HeaderIndex, Place: c.HeaderPlace, Do: func(line []byte) ([]byte, error) {
-		h, err := meta.Parse(line)
-		if err != nil {
-			return line, err
-		}
-		h.Metadata().Set("integrity", rawjson.Quote(slug))
-		return h.Bytes(), nil
+		return meta.WithSlug(line, slug)
 	}}}.Render(ctx, w, content, c.Source.Size)
 }
 

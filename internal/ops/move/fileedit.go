@@ -84,12 +84,10 @@ func headerDo(edit func(md *rawjson.Object)) func(line []byte) ([]byte, error) {
 		if line == nil {
 			return nil, nil // an old group chat has no header
 		}
-		h, err := meta.Parse(line)
-		if err != nil {
-			return nil, err
-		}
-		edit(h.Metadata())
-		return h.Bytes(), nil
+		return meta.Edit(line, func(md *rawjson.Object) error {
+			edit(md)
+			return nil
+		})
 	}
 }
 
