@@ -117,7 +117,7 @@ func (t Texts) Set(line, text []byte) []byte {
 func chosenSwipe(m *rawjson.Object) (id int, ok bool) {
 	swipes := m.Value(keySwipes)
 	id = chosen(m)
-	return id, id >= 0 && id < countElements(swipes)
+	return id, id >= 0 && id < rawjson.Len(swipes)
 }
 
 func setElement(list []byte, at int, value []byte) []byte {
@@ -189,7 +189,7 @@ func AddSwipe(line, text, date []byte) (edited []byte, number int, err error) {
 		old := m.Value(keyText)
 		m.Set(keySwipeID, []byte("0"))
 		m.Set(keySwipes, rawjson.Append(nil, orEmpty(old)))
-	} else if _, ok := chosenSwipe(m); !ok && countElements(swipes) > 0 {
+	} else if _, ok := chosenSwipe(m); !ok && rawjson.Len(swipes) > 0 {
 		return nil, 0, ErrChosenSwipe
 	}
 	if _, err := FillSwipeInfo(m); err != nil {
@@ -202,7 +202,7 @@ func AddSwipe(line, text, date []byte) (edited []byte, number int, err error) {
 	}
 	m.Set(keySwipes, rawjson.Append(swipes, text))
 	m.Set(keySwipeInfo, rawjson.Append(infos, NewSwipeInfo(date)))
-	return m.Bytes(), countElements(swipes) + 1, nil
+	return m.Bytes(), rawjson.Len(swipes) + 1, nil
 }
 
 // NewSwipeInfo returns the swipe_info entry for a text that stchat writes. date is a raw
@@ -225,7 +225,7 @@ func DeleteSwipe(line []byte, number int) ([]byte, error) {
 		return nil, err
 	}
 	swipes := m.Value(keySwipes)
-	count := countElements(swipes)
+	count := rawjson.Len(swipes)
 	switch {
 	case number < 1 || number > count:
 		return nil, &SwipeError{Swipe: number, Swipes: count}
@@ -268,7 +268,7 @@ func DeleteSwipe(line []byte, number int) ([]byte, error) {
 // it is not text.
 func CheckText(line []byte, number int) error {
 	swipes := rawjson.Value(line, keySwipes)
-	if n := countElements(swipes); number <= n && rawjson.KindOf(element(swipes, number-1)) != rawjson.String {
+	if n := rawjson.Len(swipes); number <= n && rawjson.KindOf(element(swipes, number-1)) != rawjson.String {
 		return &SwipeError{Swipe: number, Swipes: n}
 	}
 	return nil

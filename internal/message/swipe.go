@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
 	"stchat/internal/plural"
@@ -72,7 +71,7 @@ func ChooseSwipe(line []byte, number int) ([]byte, error) {
 	swipes := m.Value(keySwipes)
 	text := element(swipes, number-1)
 	if rawjson.KindOf(text) != rawjson.String {
-		return nil, &SwipeError{Swipe: number, Swipes: countElements(swipes)}
+		return nil, &SwipeError{Swipe: number, Swipes: rawjson.Len(swipes)}
 	}
 	info := element(m.Value(keySwipeInfo), number-1)
 	m.Set(keyText, text)
@@ -132,7 +131,7 @@ func fillDates(m *rawjson.Object) error {
 	if rawjson.KindOf(m.Value(keySwipeInfo)) == rawjson.Array || rawjson.KindOf(swipes) != rawjson.Array {
 		return nil
 	}
-	n := countElements(swipes)
+	n := rawjson.Len(swipes)
 	entry, err := swipeInfo(m, n, keyDate)
 	if err == nil {
 		m.Set(keySwipeInfo, slices.Concat([]byte("["), bytes.Repeat(append([]byte{','}, entry...), n)[min(n, 1):], []byte("]")))
@@ -168,7 +167,7 @@ func swipeNumber(raw []byte) int {
 
 func fillSwipeInfo(m *rawjson.Object, chosen int) (made int, err error) {
 	infos := m.Value(keySwipeInfo)
-	n := countElements(m.Value(keySwipes))
+	n := rawjson.Len(m.Value(keySwipes))
 	if rawjson.KindOf(infos) != rawjson.Array {
 		infos = []byte("[]")
 	}
@@ -262,13 +261,4 @@ func element(list []byte, i int) []byte {
 		i--
 	}
 	return nil
-}
-
-// countElements returns the length of a list, 0 for anything else.
-func countElements(list []byte) int {
-	if rawjson.KindOf(list) != rawjson.Array {
-		return 0
-	}
-	// gjson is safe here: only keys in its paths have traps.
-	return int(gjson.GetBytes(list, "#").Int())
 }

@@ -192,6 +192,14 @@ func Elements(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
+// Len returns the length of a list, 0 for anything else.
+func Len(list []byte) (n int) {
+	for range Elements(list) {
+		n++
+	}
+	return n
+}
+
 // Compact removes the white space outside strings; numbers and escapes keep
 // their spelling. It returns raw itself where there is nothing to remove, so
 // the result may alias raw.

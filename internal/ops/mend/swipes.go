@@ -121,7 +121,7 @@ func (s *swipeList) choose() string {
 		if !s.isList {
 			s.raw = []byte("[]")
 		}
-		if infos := s.o.Value("swipe_info"); s.isList && rawjson.KindOf(infos) == rawjson.Array && countElements(infos) == s.n {
+		if infos := s.o.Value("swipe_info"); s.isList && rawjson.KindOf(infos) == rawjson.Array && rawjson.Len(infos) == s.n {
 			s.o.Set("swipe_info", rawjson.Append(infos, s.info()))
 		}
 		s.raw = rawjson.Append(s.raw, s.mes)
@@ -155,7 +155,7 @@ func (s *swipeList) overwrite() change {
 // fill extends a swipe_info that is too short, as SillyTavern does.
 func (s *swipeList) fill() (change string, ok bool) {
 	infos := s.o.Value("swipe_info")
-	have := countElements(infos)
+	have := rawjson.Len(infos)
 	if !s.isList || rawjson.KindOf(infos) != rawjson.Array || have >= s.n {
 		return "", false
 	}
@@ -179,12 +179,4 @@ func (s *swipeList) info() []byte {
 	}
 	entry.Set("extra", extra)
 	return entry.Bytes()
-}
-
-func countElements(list []byte) int {
-	n := 0
-	for range rawjson.Elements(list) {
-		n++
-	}
-	return n
 }
