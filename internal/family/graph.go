@@ -160,23 +160,6 @@ func (g *Graph) Eldest(chats []*Chat) *Chat {
 	})
 }
 
-// References returns every place that names a chat, whether it is there or not: as
-// written, or as SillyTavern's server makes the name safe. Chats come first, in
-// their order, then the card or group files.
-func (g *Graph) References(name string) []Reference {
-	if c := g.Find(name); c != nil {
-		return g.ReferencesTo(func(other *Chat) bool { return other == c })[c]
-	}
-	var list []Reference
-	safe := safeName(name)
-	g.places(func(_ *Chat, _ *group.File, r Reference) {
-		if r.Kind != Recap && g.Find(r.Name) == nil && safeName(r.Name) == safe {
-			list = append(list, r)
-		}
-	})
-	return list
-}
-
 // ReferencesTo returns what [Graph.References] does for each of the chats that are
 // wanted. Every place is looked at once, however many these are.
 func (g *Graph) ReferencesTo(wanted func(*Chat) bool) map[*Chat][]Reference {
