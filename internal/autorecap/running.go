@@ -208,7 +208,7 @@ func Own(metadata *rawjson.Object, name string) {
 }
 
 // Whole returns the whole number under a key of the version, nil if there is none.
-func (v Version) Whole(key string) *int { return indexIn(v.raw, key) }
+func (v Version) Whole(key string) *int { return rawjson.IntOrNil(rawjson.Value(v.raw, key)) }
 
 // Time returns when the version was made, in milliseconds since 1970; ok is false if that
 // is not noted.

@@ -46,15 +46,8 @@ func ReadSceneMark(extra []byte) (s SceneMark, ok bool) {
 		s.Versions = bytes.Clone(rawjson.Compact(list))
 	}
 	ranged := rawjson.Value(mark.metadata, jsvalue.FormatNumber(float64(s.Current)))
-	s.Start, s.End = indexIn(ranged, "startIdx"), indexIn(ranged, "endIdx")
+	s.Start, s.End = rawjson.IntOrNil(rawjson.Value(ranged, "startIdx")), rawjson.IntOrNil(rawjson.Value(ranged, "endIdx"))
 	return s, s.Scene.Break || s.Scene.Recap || s.Versions != nil
-}
-
-func indexIn(o []byte, key string) *int {
-	if n, ok := rawjson.Int(rawjson.Value(o, key)); ok {
-		return &n
-	}
-	return nil
 }
 
 // SceneMarks returns the scene marks of a chat, in order. from is the offset at which the

@@ -82,7 +82,9 @@ func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(
 func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 	who := role(l)
 	*m = Message{Role: string(who), Branches: m.Branches[:0]}
-	m.Name = textAt(l, keyName)
+	if name, ok := l.Value(keyName); ok {
+		m.Name = rawjson.TextOrNil(name)
+	}
 	if date, ok := l.Value(keyDate); ok && isDate(date) {
 		m.Date = DateText(date)
 	}
@@ -99,9 +101,7 @@ func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 		if opt.FirstLine {
 			raw = beginning(firstLine(raw), opt.Head)
 		}
-		if s, ok := rawjson.Unquote(raw); ok {
-			m.Text = &s
-		}
+		m.Text = rawjson.TextOrNil(raw)
 	}
 	var e extra
 	e.read(l, nil)
@@ -118,18 +118,6 @@ func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 	s := e.scene()
 	m.SceneBreak = s.Break && !s.Hidden
 	m.Hidden = who == message.System && e.hidden()
-}
-
-func textAt(l *jsonl.Line, key int) *string {
-	raw, ok := l.Value(key)
-	if !ok {
-		return nil
-	}
-	s, ok := rawjson.Unquote(raw)
-	if !ok {
-		return nil
-	}
-	return &s
 }
 
 // firstLine returns a raw string's first line that says something.

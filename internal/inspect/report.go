@@ -188,9 +188,7 @@ func (r *AutoRecap) read(md *rawjson.Object) {
 	if id, ok := running.ChatID(); ok {
 		r.ChatID = &id
 	}
-	if n, ok := rawjson.Int(running.Current()); ok {
-		r.Current = &n
-	}
+	r.Current = rawjson.IntOrNil(running.Current())
 	r.Pending = autorecap.Pending(md, time.Time{}).All
 }
 func (*AutoIllustrator) isExtension() {}

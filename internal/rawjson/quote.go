@@ -89,6 +89,14 @@ func Unquote(raw []byte) (s string, ok bool) {
 	return string(out), ok
 }
 
+// TextOrNil returns a decoded JSON string, nil for what is not one.
+func TextOrNil(raw []byte) *string {
+	if s, ok := Unquote(raw); ok {
+		return &s
+	}
+	return nil
+}
+
 // AppendUnquoted appends to out what [Unquote] returns for raw. If ok is false, what
 // it appended is meaningless.
 func AppendUnquoted(out, raw []byte) (all []byte, ok bool) {

@@ -145,6 +145,14 @@ func Int(raw []byte) (n int, ok bool) {
 	return n, err == nil
 }
 
+// IntOrNil returns what [Int] does, nil for what is no int.
+func IntOrNil(raw []byte) *int {
+	if n, ok := Int(raw); ok {
+		return &n
+	}
+	return nil
+}
+
 // trim removes the JSON white space around a value.
 func trim(raw []byte) []byte {
 	return bytes.Trim(raw, " \t\n\r")

@@ -32,8 +32,8 @@ func newHeader(c *call, src *chat.Chat, p *plan, state *isolate.Facts, at int, r
 	default:
 		md.Set(keyIntegrity, rawjson.Quote(c.opt.Integrity))
 	}
-	r.Doc.MainChat = textAt(md, keyMainChat)
-	r.Doc.Integrity = textAt(md, keyIntegrity)
+	r.Doc.MainChat = rawjson.TextOrNil(md.Value(keyMainChat))
+	r.Doc.Integrity = rawjson.TextOrNil(md.Value(keyIntegrity))
 	h.Complete()
 	line = h.Bytes()
 	if d := jsonl.Check(line); d != nil {
@@ -76,12 +76,4 @@ func setParent(opt *Options, src *chat.Chat, name string, md *rawjson.Object, r 
 	}
 	md.Unset(keyMainChat)
 	keepRecap(src, name, md, r)
-}
-
-// textAt returns a metadata value if it is a string, else nil.
-func textAt(md *rawjson.Object, key string) *string {
-	if s, ok := rawjson.Unquote(md.Value(key)); ok {
-		return &s
-	}
-	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 
@@ -139,7 +140,7 @@ func adopt(ctx context.Context, c *call, source string, to place, r *Result) err
 	md, d := made.Metadata(), &r.Doc
 	d.Existed, d.Path, d.Name = true, to.path, &to.name.File
 	d.At, d.Messages, d.Bytes = all.Lines-1, all.Lines, made.Source.Size
-	d.MainChat, d.Integrity = textAt(md, "main_chat"), textAt(md, "integrity")
+	d.MainChat, d.Integrity = rawjson.TextOrNil(md.Value(keyMainChat)), rawjson.TextOrNil(md.Value(keyIntegrity))
 	return nil
 }
 

@@ -26,7 +26,7 @@ type drafting struct {
 // draft finds what follows from the plan and drafts all of it.
 func (d *drafting) draft(ctx context.Context) error {
 	d.result.Doc.BytesBefore = d.open.chat.Source.Size
-	d.result.Doc.Integrity = slugOf(d.open.chat.Header.Metadata())
+	d.result.Doc.Integrity = rawjson.TextOrNil(d.open.chat.Header.Metadata().Value("integrity"))
 	d.result.Warnings = append(d.result.Warnings, d.plan.warnings...)
 	d.result.Notes = append(d.result.Notes, d.plan.notes...)
 	for i := range d.plan.Add {
@@ -103,14 +103,6 @@ func (d *drafting) draft(ctx context.Context) error {
 	return d.write(ctx, before)
 }
 
-// slugOf returns a chat's integrity slug, nil if it has none.
-func slugOf(metadata *rawjson.Object) *string {
-	if slug, ok := rawjson.Unquote(metadata.Value("integrity")); ok {
-		return &slug
-	}
-	return nil
-}
-
 // splices returns the store for the edits of messages. A dry run only counts them, unless
 // messages move: then state in the same messages may have to follow.
 func (d *drafting) splices() *splices {
@@ -131,7 +123,7 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 		d.result.Bumped = true
 		metadata.Set("integrity", rawjson.Quote(d.open.slug))
 	}
-	d.result.Doc.Integrity = slugOf(metadata)
+	d.result.Doc.Integrity = rawjson.TextOrNil(metadata.Value("integrity"))
 	var header []byte // the new header; nil: unchanged
 	if after := metadata.Bytes(); string(after) != string(before) {
 		header = c.Header.Bytes()

@@ -85,7 +85,7 @@ func (m *Message) swipes(o *rawjson.Object, texts bool) {
 	for raw := range rawjson.Elements(o.Value("swipes")) {
 		m.Swipes++
 		if texts {
-			m.SwipeTexts = append(m.SwipeTexts, unquoted(raw))
+			m.SwipeTexts = append(m.SwipeTexts, rawjson.TextOrNil(raw))
 		}
 	}
 	if n, ok := rawjson.Int(o.Value("swipe_id")); ok && n >= 0 && n < m.Swipes {
@@ -95,14 +95,7 @@ func (m *Message) swipes(o *rawjson.Object, texts bool) {
 }
 
 func text(o *rawjson.Object, key string) *string {
-	return unquoted(o.Value(key))
-}
-
-func unquoted(raw []byte) *string {
-	if s, ok := rawjson.Unquote(raw); ok {
-		return &s
-	}
-	return nil
+	return rawjson.TextOrNil(o.Value(key))
 }
 
 // attached lists the attachments under a key of extra: objects with a url, or plain addresses
@@ -120,7 +113,7 @@ func attached(c *chat.Chat, extra *rawjson.Object, key string) []Media {
 		if !ok {
 			continue
 		}
-		media := Media{URL: url, Type: unquoted(kind)}
+		media := Media{URL: url, Type: rawjson.TextOrNil(kind)}
 		if c.HasDir {
 			if exists, ours := c.Dir.Serves(url); ours {
 				media.Exists = &exists

@@ -71,7 +71,7 @@ func illustratorOf(c *chat.Chat) ([]byte, error) {
 		if name, ok := rawjson.Unquote(rawjson.Value(f.nodes[id], "parentId")); ok && f.nodes[name] != nil {
 			continue
 		}
-		at, message := -1, intOf(f.nodes[id], "messageId")
+		at, message := -1, rawjson.IntOrNil(rawjson.Value(f.nodes[id], "messageId"))
 		if message != nil {
 			at = *message
 		}
@@ -116,7 +116,7 @@ type forest struct {
 func (f *forest) tree(id string, level int) *prompt {
 	f.seen[id] = true
 	node := f.nodes[id]
-	p := &prompt{ID: id, Index: intOf(node, "promptIndex")}
+	p := &prompt{ID: id, Index: rawjson.IntOrNil(rawjson.Value(node, "promptIndex"))}
 	p.Text = rawjson.Value(node, "text")
 	p.Source = rawjson.Value(node, "metadata", "source")
 	for raw := range rawjson.Elements(rawjson.Value(node, "generatedImages")) {
@@ -143,11 +143,4 @@ func (f *forest) image(url string) image {
 		img.Exists = &exists
 	}
 	return img
-}
-
-func intOf(o []byte, key string) *int {
-	if n, ok := rawjson.Int(rawjson.Value(o, key)); ok {
-		return &n
-	}
-	return nil
 }
