@@ -88,7 +88,7 @@ func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 func (o *cloneLorebookOptions) options(a *app, args []string) (book.Options, error) {
 	opt := book.Options{
 		Sources: args, Name: o.name, Drop: o.drop, Rebind: o.rebind, BumpIntegrity: o.bump,
-		Data: userFolder(a, o.data, args), Now: a.Now(), NewUUID: uuid.NewString,
+		Data: userFolder(a, o.data, args), NewUUID: uuid.NewString,
 	}
 	var err error
 	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {

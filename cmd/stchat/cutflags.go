@@ -100,7 +100,7 @@ func (o *cutOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 		Kind: o.kind, Sources: args, At: o.at, AtName: o.atName, Open: o.open, Name: o.name, Output: o.output,
 		Integrity: o.integrity, Link: o.link, BumpIntegrity: o.bump,
 		Data: userFolder(a, o.data, args), NoGroup: o.noGroup, SkipDamaged: o.skip, Force: o.force, IfMissing: o.ifMissing,
-		Stdin: a.In, Stdout: a.Out, Now: a.Now(), NewUUID: uuid.NewString,
+		Stdin: a.In, Stdout: a.Out, NewUUID: uuid.NewString,
 	}
 	if err := o.checkPaths(fs, args); err != nil {
 		return opt, err
@@ -114,7 +114,7 @@ func (o *cutOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	}
 	if fs.Changed("as-of") {
 		var ok bool
-		switch opt.AsOf, ok = sendate.ParseMoment(o.asOf, opt.Now); {
+		switch opt.AsOf, ok = sendate.ParseMoment(o.asOf, opt.Changes.Now); {
 		case fs.Changed("at"):
 			return opt, usagef("--at and --as-of exclude each other")
 		case !ok:

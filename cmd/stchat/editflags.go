@@ -58,7 +58,7 @@ func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
 func (o *termFlags) terms(a *app, paths []string) (t edit.Terms, err error) {
 	t = edit.Terms{
 		Data: userFolder(a, o.data, paths), ExpectMessages: o.expectMessages, ExpectIntegrity: o.expectIntegrity,
-		BumpIntegrity: o.bump, Now: a.Now(), NewUUID: uuid.NewString,
+		BumpIntegrity: o.bump, NewUUID: uuid.NewString,
 	}
 	t.Changes, err = a.changes(o.dryRun, o.noSync)
 	return t, err

@@ -39,7 +39,7 @@ func (o *moveFlags) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *moveFlags) options(a *app, paths ...string) (opt move.Options, err error) {
-	opt = move.Options{Data: userFolder(a, o.data, paths), BumpIntegrity: o.bump, Now: a.Now(), NewUUID: uuid.NewString}
+	opt = move.Options{Data: userFolder(a, o.data, paths), BumpIntegrity: o.bump, NewUUID: uuid.NewString}
 	opt.Changes, err = a.changes(o.dryRun, o.noSync)
 	return opt, err
 }

@@ -75,7 +75,7 @@ func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	opt := mend.RepairOptions{
-		Quarantine: o.quarantine, BumpIntegrity: o.bump, Now: a.Now(), NewUUID: uuid.NewString,
+		Quarantine: o.quarantine, BumpIntegrity: o.bump, NewUUID: uuid.NewString,
 	}
 	var err error
 	if opt.Changes, err = a.changes(!o.write, false); err != nil {

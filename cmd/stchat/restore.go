@@ -127,7 +127,7 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	}
 	c := a.console()
 	if folder {
-		results, err := keep.RestoreFolder(ctx, keep.FolderOptions{Folder: where.Chat, Store: where.Store, AsOf: which.AsOf, Output: o.output, Now: where.Now, Changes: changes})
+		results, err := keep.RestoreFolder(ctx, keep.FolderOptions{Folder: where.Chat, Store: where.Store, AsOf: which.AsOf, Output: o.output, Changes: changes})
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
@@ -30,7 +29,6 @@ type Options struct {
 	BumpIntegrity bool   // give the rebound chats a new slug
 	Data          string // the user folder
 	Changes       changeset.Options
-	Now           time.Time
 	NewUUID       func() string
 }
 

@@ -167,5 +167,5 @@ func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changese
 	if r.sync == "" {
 		return nil
 	}
-	return ops.PathError(ops.SyncSlug(s, r.sync, slug, opt.Now, ops.NewSlug))
+	return ops.PathError(ops.SyncSlug(s, r.sync, slug, opt.Changes.Now, ops.NewSlug))
 }

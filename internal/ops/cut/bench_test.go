@@ -46,7 +46,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 				for b.Loop() {
 					results := cut.Run(context.Background(), cut.Options{
 						Kind: names.Checkpoint, Sources: []string{path}, At: at, Output: out, Lorebook: cut.LorebookShare,
-						Integrity: "22222222-0000-4000-8000-000000000000", Changes: changeset.Options{NoSync: true}, Now: time.Now(),
+						Integrity: "22222222-0000-4000-8000-000000000000", Changes: changeset.Options{NoSync: true, Now: time.Now()},
 					})
 					if err := results[0].Err; err != nil {
 						b.Fatal(err)

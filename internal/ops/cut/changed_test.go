@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"stchat/internal/changeset"
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/ops/cut"
@@ -40,7 +41,7 @@ func TestSourceChangesMeanwhile(t *testing.T) {
 				}
 				results := cut.Run(t.Context(), cut.Options{
 					Kind: kind, Sources: []string{path}, At: -1, Integrity: cut.IntegrityNew,
-					Lorebook: cut.LorebookShare, Now: time.Now(),
+					Lorebook: cut.LorebookShare, Changes: changeset.Options{Now: time.Now()},
 					// the header is made once the chat is open and before it is copied
 					NewUUID: func() string {
 						if err := change(path); err != nil {
@@ -86,7 +87,7 @@ func TestSourceChangesAfterPlanning(t *testing.T) {
 	}
 	results := cut.Run(t.Context(), cut.Options{
 		Kind: names.Checkpoint, Sources: []string{first, second}, At: -1, Name: "p", Integrity: cut.IntegrityNew,
-		Lorebook: cut.LorebookClone, Now: time.Now(),
+		Lorebook: cut.LorebookClone, Changes: changeset.Options{Now: time.Now()},
 		NewUUID: func() string { // while the first is drafted
 			write("chats/Mira/b.jsonl", fmt.Sprintf(chat, "New"))
 			return "99999999-8888-4777-8666-555555555555"

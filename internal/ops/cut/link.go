@@ -140,7 +140,7 @@ func syncSlug(opt *Options, set *changeset.Set, sidecars []luker.Sidecar, slug s
 		if s.Kind != luker.ChatSync {
 			continue
 		}
-		if err := ops.SyncSlug(set, s.Path, slug, opt.Now, "the source's new slug, for Luker"); err != nil {
+		if err := ops.SyncSlug(set, s.Path, slug, opt.Changes.Now, "the source's new slug, for Luker"); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,6 @@ type Options struct {
 	Content *os.File // the content of the only source, instead of what is at its path
 	Stdin   io.Reader
 	Stdout  io.Writer
-	Now     time.Time
 	NewUUID func() string
 	Meter   *progress.Meter
 }

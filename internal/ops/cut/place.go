@@ -102,7 +102,7 @@ func placeBeside(ctx context.Context, c *call, p *plan, groups []*group.File, r 
 func nameRequest(c *call, p *plan, f *folder, groups []*group.File) names.Request {
 	r := names.Request{
 		Kind: c.opt.Kind, Style: c.opt.Style, Chat: userdir.ChatName(p.source), Name: c.opt.Name,
-		At: p.last.index, Now: c.opt.Now, Chats: f.chats,
+		At: p.last.index, Now: c.opt.Changes.Now, Chats: f.chats,
 		Taken: func(name string) bool {
 			folded := names.Fold(name)
 			return f.taken[folded] || slices.ContainsFunc(groups, func(g *group.File) bool { return c.names.listed(g)[folded] })

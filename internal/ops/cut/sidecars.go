@@ -65,7 +65,7 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 			if r.Doc.Integrity == nil {
 				continue
 			}
-			if err := create(set, path, luker.SyncData(*r.Doc.Integrity, opt.Now.UnixMilli()), src.Stamp, "Luker's slug of it"); err != nil {
+			if err := create(set, path, luker.SyncData(*r.Doc.Integrity, opt.Changes.Now.UnixMilli()), src.Stamp, "Luker's slug of it"); err != nil {
 				return err
 			}
 			r.Doc.sidecar(path, SidecarFresh)

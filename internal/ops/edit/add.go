@@ -72,7 +72,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 			return p, nil
 		}
 		for i, object := range opt.Objects {
-			line, again, err := cast.completed(object, opt.Now.Add(time.Duration(i)*time.Millisecond))
+			line, again, err := cast.completed(object, opt.Changes.Now.Add(time.Duration(i)*time.Millisecond))
 			if err != nil {
 				return nil, fmt.Errorf("object %d: %w", i+1, err)
 			}

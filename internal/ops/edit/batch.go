@@ -70,7 +70,7 @@ func (b *batch) all(ctx context.Context) (*Plan, error) {
 			}
 			speakers.last, speakers.owner = all.last, all.owner
 		}
-		line, err := o.message(speakers, b.open.opt.Now.Add(time.Duration(i)*time.Millisecond))
+		line, err := o.message(speakers, b.open.opt.Changes.Now.Add(time.Duration(i)*time.Millisecond))
 		if err != nil {
 			return nil, b.list.errorf(t.op, "%w", err)
 		}

@@ -133,7 +133,7 @@ func (g *game) completed(ctx context.Context, object []byte) ([]byte, error) {
 		}
 		g.speakers.last, g.speakers.owner = all.last, all.owner
 	}
-	line, _, err := (&cast{last: g.speakers.last, owner: g.speakers.owner}).completed(object, g.open.opt.Now.Add(time.Duration(g.added)*time.Millisecond))
+	line, _, err := (&cast{last: g.speakers.last, owner: g.speakers.owner}).completed(object, g.open.opt.Changes.Now.Add(time.Duration(g.added)*time.Millisecond))
 	g.added++
 	return line, err
 }

@@ -165,7 +165,7 @@ func (c *cast) made(o *open, opt *AddOptions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	date, text := sendDate(opt.Now), rawjson.Quote(opt.Text)
+	date, text := sendDate(opt.Changes.Now), rawjson.Quote(opt.Text)
 	m := rawjson.NewObject()
 	m.Set("name", rawjson.Quote(name))
 	m.Set("is_user", strconv.AppendBool(nil, opt.Role == RoleUser))

@@ -162,7 +162,7 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 		return nil
 	}
 	d.result.Doc.Sidecars = append(d.result.Doc.Sidecars, ops.Sidecar{Path: d.open.sync, Action: "fresh"})
-	return ops.SyncSlug(d.set, d.open.sync, d.open.slug, d.open.opt.Now, ops.NewSlug)
+	return ops.SyncSlug(d.set, d.open.sync, d.open.slug, d.open.opt.Changes.Now, ops.NewSlug)
 }
 
 // comeAndGo records the messages that are added and deleted, and locates the lines that some

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"stchat/internal/changeset"
 	"stchat/internal/follow"
@@ -28,7 +27,6 @@ type Terms struct {
 	ExpectIntegrity string // "": any slug
 	BumpIntegrity   bool   // give each edited chat a new slug
 	Changes         changeset.Options
-	Now             time.Time
 	NewUUID         func() string
 }
 

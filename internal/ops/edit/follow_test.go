@@ -75,7 +75,7 @@ func story(t *testing.T, r *rand.Rand) string {
 // found counts the errors and warnings that a check of a chat finds.
 func found(t *testing.T, path string) map[rules.ID]int {
 	t.Helper()
-	result, err := mend.Check(t.Context(), mend.CheckOptions{List: ops.List{Paths: []string{path}}, Now: options().Now})
+	result, err := mend.Check(t.Context(), mend.CheckOptions{List: ops.List{Paths: []string{path}}, Now: options().Changes.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestTailIsAnIsolatedBranch(t *testing.T) {
 		opt := options()
 		made := cut.Run(t.Context(), cut.Options{
 			Kind: names.Branch, Sources: []string{path}, At: at, Name: "branch", Style: names.SillyTavern, Integrity: cut.IntegrityKeep,
-			Isolate: true, Lorebook: cut.LorebookShare, Changes: opt.Changes, Now: opt.Now, NewUUID: opt.NewUUID,
+			Isolate: true, Lorebook: cut.LorebookShare, Changes: opt.Changes, NewUUID: opt.NewUUID,
 		})
 		if made[0].Err != nil {
 			t.Fatal(made[0].Err)

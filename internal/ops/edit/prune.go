@@ -77,7 +77,7 @@ func (opt *PruneOptions) metadata(raw []byte, did *Pruned, recaps map[int]bool) 
 		return nil, err
 	}
 	if opt.Recap {
-		did.Pending = autorecap.PrunePending(metadata, opt.Now, opt.OlderThan)
+		did.Pending = autorecap.PrunePending(metadata, opt.Changes.Now, opt.OlderThan)
 		p := autorecap.PruneRunning(metadata, func(v autorecap.Version) bool {
 			at, ok := v.Scene()
 			return !ok || recaps[at]

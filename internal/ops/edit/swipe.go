@@ -80,7 +80,7 @@ func (opt *SwipeOptions) edit(line []byte, greeting bool) (edited []byte, number
 		if (rawjson.Truthy(rawjson.Value(line, "is_user")) || rawjson.Truthy(rawjson.Value(line, "is_system"))) && !opt.Force {
 			return nil, 0, ErrNoSwipes
 		}
-		line, number, err = message.AddSwipe(line, rawjson.Quote(*opt.Add), sendDate(opt.Now))
+		line, number, err = message.AddSwipe(line, rawjson.Quote(*opt.Add), sendDate(opt.Changes.Now))
 		if err != nil || !opt.Chosen {
 			return line, number, err
 		}

@@ -116,7 +116,7 @@ func (r *restoring) branch(ctx context.Context) error {
 	cutting := cut.Options{
 		Kind: names.Branch, Sources: []string{r.s.path}, At: -1, Name: opt.Name, Output: opt.Output, Style: names.Suffix,
 		Integrity: cut.IntegrityNew, Lorebook: cut.LorebookShare, Open: opt.Open, SkipDamaged: true, Data: opt.Data,
-		Content: content, Changes: opt.Changes, Stdout: opt.Stdout, Now: opt.Now, NewUUID: opt.NewUUID,
+		Content: content, Changes: opt.Changes, Stdout: opt.Stdout, NewUUID: opt.NewUUID,
 	}
 	if opt.At != nil {
 		cutting.At = *opt.At

@@ -24,7 +24,6 @@ type FolderOptions struct {
 	Store   string
 	AsOf    time.Time
 	Output  string // a folder that is absent or empty
-	Now     time.Time
 	Changes changeset.Options
 }
 

@@ -81,7 +81,7 @@ func (p *plan) draft(ctx context.Context, opt *RepairOptions, set *changeset.Set
 	if err != nil {
 		return err
 	}
-	lost := &quarantine{chat: p.chat.Path, now: opt.Now, make: func() (w io.Writer, err error) {
+	lost := &quarantine{chat: p.chat.Path, now: opt.Changes.Now, make: func() (w io.Writer, err error) {
 		w, d.quarantine, err = files.create(set, p.chat)
 		return w, err
 	}}
@@ -95,7 +95,7 @@ func (p *plan) draft(ctx context.Context, opt *RepairOptions, set *changeset.Set
 	if p.sync == "" {
 		return nil
 	}
-	return ops.SyncSlug(set, p.sync, p.slug, opt.Now, "the chat's new slug, for Luker")
+	return ops.SyncSlug(set, p.sync, p.slug, opt.Changes.Now, "the chat's new slug, for Luker")
 }
 
 // render writes the mended chat.

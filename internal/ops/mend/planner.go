@@ -32,7 +32,7 @@ type planner struct {
 
 func newPlanner(opt *RepairOptions, s *surveyed) *planner {
 	p := &planner{
-		checker: s.checker, newUUID: opt.NewUUID, now: opt.Now, bump: opt.BumpIntegrity,
+		checker: s.checker, newUUID: opt.NewUUID, now: opt.Changes.Now, bump: opt.BumpIntegrity,
 		byPath: map[string]*plan{}, known: map[string]*rules.Chat{},
 	}
 	p.want, p.asked = opt.wanted()

@@ -3,7 +3,6 @@ package mend
 import (
 	"context"
 	"path/filepath"
-	"time"
 
 	"stchat/internal/changeset"
 	"stchat/internal/ops"
@@ -18,7 +17,6 @@ type RepairOptions struct {
 	Quarantine    string     // folder of the quarantine files; empty: beside the chat
 	BumpIntegrity bool       // give every chat that is written a new slug
 	Changes       changeset.Options
-	Now           time.Time
 	NewUUID       func() string
 	Meter         *progress.Meter
 }
@@ -42,7 +40,7 @@ func Repair(ctx context.Context, opt RepairOptions) (*RepairReport, error) {
 	if !opt.Changes.DryRun {
 		rep.Ended = recoverAll(ctx, walked.Chats, opt.Changes)
 	}
-	s, err := survey(ctx, walked, opt.Now, opt.Meter)
+	s, err := survey(ctx, walked, opt.Changes.Now, opt.Meter)
 	if err != nil {
 		return rep, err
 	}

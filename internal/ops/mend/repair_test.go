@@ -34,7 +34,7 @@ func uuids() func() string {
 
 func repair(t *testing.T, write bool, opt mend.RepairOptions, paths ...string) *mend.RepairReport {
 	t.Helper()
-	opt.List.Paths, opt.Now, opt.NewUUID = paths, now, uuids()
+	opt.List.Paths, opt.NewUUID = paths, uuids()
 	opt.Changes = changeset.Options{DryRun: !write, NoSync: true, Now: now, Command: []string{"repair"}}
 	rep, err := mend.Repair(context.Background(), opt)
 	if err != nil {
@@ -392,7 +392,7 @@ func TestRepairInterrupted(t *testing.T) {
 		root := plant(t, has)
 		ctx := &ending{Context: context.Background()}
 		ctx.left.Store(asked)
-		opt := mend.RepairOptions{Now: now, NewUUID: uuids(), Changes: changeset.Options{NoSync: true, Now: now}}
+		opt := mend.RepairOptions{NewUUID: uuids(), Changes: changeset.Options{NoSync: true, Now: now}}
 		opt.List.Paths = []string{root}
 		rep, err := mend.Repair(ctx, opt)
 		whole = err == nil

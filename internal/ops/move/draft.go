@@ -137,7 +137,7 @@ func withNewSlug(lines chat.Lines, opt *Options, f *library.Folder, name string,
 	slug := opt.NewUUID()
 	for _, sidecar := range sidecars {
 		if sidecar.Kind == luker.ChatSync {
-			if err := ops.SyncSlug(s, sidecar.Path, slug, opt.Now, ops.NewSlug); err != nil {
+			if err := ops.SyncSlug(s, sidecar.Path, slug, opt.Changes.Now, ops.NewSlug); err != nil {
 				return nil, err
 			}
 		}

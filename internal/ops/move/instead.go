@@ -24,7 +24,7 @@ func instead(n *naming, goes []*family.Chat, results []*Result) {
 		}
 		for _, f := range g.Groups {
 			if slices.Contains(c.Groups, f.Path) && g.IsOpenIn(f, c) {
-				note(i, f.Path, cmp.Or(n.heir(c, f), n.lastListed(f), names.Humanized(n.folder.opt.Now)))
+				note(i, f.Path, cmp.Or(n.heir(c, f), n.lastListed(f), names.Humanized(n.folder.opt.Changes.Now)))
 			}
 		}
 	}

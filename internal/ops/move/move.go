@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
@@ -25,7 +24,6 @@ type Options struct {
 	Data          string // the user folder
 	BumpIntegrity bool   // set a new slug in each chat that is edited in place
 	Changes       changeset.Options
-	Now           time.Time
 	NewUUID       func() string
 	Meter         *progress.Meter
 }

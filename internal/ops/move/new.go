@@ -114,7 +114,7 @@ func (o *owner) draftNew(ctx context.Context, lib *library.Library, opt *NewOpti
 func (o *owner) nameNew(lib *library.Library, opt *NewOptions) (string, error) {
 	name := strings.TrimSuffix(opt.Name, names.Extension)
 	if opt.Name == "" {
-		name = names.Humanized(opt.Now)
+		name = names.Humanized(opt.Changes.Now)
 		if o.group == nil {
 			name = o.name + " - " + name
 		}

@@ -35,7 +35,7 @@ func TestSetBesideAnotherWriter(t *testing.T) {
 			for n := range calls {
 				key := fmt.Sprintf("w%d-%d", writer, n)
 				r := Set(context.Background(), SetOptions{
-					Options:   Options{Path: path, Terms: edit.Terms{ExpectMessages: -1, Now: time.Now(), Changes: changeset.Options{NoSync: true, Now: time.Now()}}},
+					Options:   Options{Path: path, Terms: edit.Terms{ExpectMessages: -1, Changes: changeset.Options{NoSync: true, Now: time.Now()}}},
 					Namespace: "ns", Values: patch.Changes{Edits: []patch.Edit{{Path: patch.Path{key}, Value: []byte("1")}}},
 				})
 				mu.Lock()
