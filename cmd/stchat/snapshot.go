@@ -85,6 +85,9 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 	if err != nil {
 		return err
 	}
+	if o.backups && !list.Shard.Whole() {
+		return usagef("--backups goes without --shard: to know whose backup one is takes all chats")
+	}
 	c := a.console()
 	meter, end := c.meter("keeping", o.json)
 	w := bufio.NewWriter(c.Out)

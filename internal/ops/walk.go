@@ -18,6 +18,7 @@ import (
 type Walked struct {
 	Chats []Target
 	Users []userdir.Dir // the user folders that PATHs are or hold; none for a shard, which holds no whole folder
+	Parts []userdir.Dir // for a shard: the user folders of which it is a part
 	Errs  []*SourceError
 }
 
@@ -131,9 +132,13 @@ func (w *walker) walkFolder(folder, from string) {
 // walkUser finds the chats in a user folder, in the places where SillyTavern keeps them.
 func (w *walker) walkUser(dir userdir.Dir, from string) {
 	w.user = true
-	if real := w.realFolder(dir.Root); !w.seen[real] && w.list.Shard.Whole() {
+	if real := w.realFolder(dir.Root); !w.seen[real] {
 		w.seen[real] = true
-		w.Users = append(w.Users, dir)
+		if w.list.Shard.Whole() {
+			w.Users = append(w.Users, dir)
+		} else {
+			w.Parts = append(w.Parts, dir)
+		}
 	}
 	characters, err := safefile.ReadDir(dir.Chats())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -16,6 +16,7 @@ import (
 type scope struct {
 	root    string
 	whole   bool     // a user's whole folder
+	part    bool     // a shard's part of it
 	files   []string // in the order in which they are taken: chats first
 	bytes   int64
 	folders map[string]bool
@@ -24,7 +25,7 @@ type scope struct {
 
 // scopes groups what PATHs name by the folders whose stores keep it. What has no store is
 // in the errors.
-func scopes(w ops.Walked, store, root string) ([]*scope, []*ops.SourceError) {
+func scopes(w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops.SourceError) {
 	errs := slices.Clone(w.Errs)
 	var list []*scope
 	byRoot := map[string]*scope{}
@@ -40,6 +41,9 @@ func scopes(w ops.Walked, store, root string) ([]*scope, []*ops.SourceError) {
 	}
 	for _, dir := range w.Users {
 		of(dir.Root).whole = true
+	}
+	for _, dir := range w.Parts {
+		of(dir.Root).part = true
 	}
 	for _, t := range w.Chats {
 		dir, ok := userdir.Find(t.Path)
@@ -61,7 +65,7 @@ func scopes(w ops.Walked, store, root string) ([]*scope, []*ops.SourceError) {
 		s.folders[filepath.Dir(t.Path)] = true
 	}
 	for _, s := range list {
-		s.around()
+		s.around(shard)
 	}
 	if store != "" && len(list) > 1 {
 		errs = append(errs, &ops.SourceError{Path: store, Err: fmt.Errorf("%s: %w: %s and %s are two", store, ErrSeveral, list[0].root, list[1].root)})
@@ -77,9 +81,9 @@ func (s *scope) add(path string) {
 	}
 }
 
-// around adds what belongs to the chats: Luker's sidecars beside them and, for a whole
-// user's folder, the group files, the lorebooks and the cards.
-func (s *scope) around() {
+// around adds what belongs to the chats: Luker's sidecars beside them and, for a user's folder,
+// the group files, the lorebooks and the cards that are in the shard.
+func (s *scope) around(shard ops.Shard) {
 	folders := make([]string, 0, len(s.folders))
 	for folder := range s.folders {
 		folders = append(folders, folder)
@@ -88,14 +92,20 @@ func (s *scope) around() {
 	for _, folder := range folders {
 		s.addFiles(folder, luker.IsSidecar)
 	}
-	if !s.whole {
+	if !s.whole && !s.part {
 		return
 	}
 	isJSON := func(name string) bool { return strings.EqualFold(filepath.Ext(name), ".json") }
+	isCard := func(name string) bool { return isJSON(name) || strings.EqualFold(filepath.Ext(name), ".png") }
+	add := func(folder string, wanted func(name string) bool) {
+		if shard.Has(filepath.Join(folder, "any")) {
+			s.addFiles(folder, wanted)
+		}
+	}
 	dir := userdir.Dir{Root: s.root}
-	s.addFiles(dir.Groups(), isJSON)
-	s.addFiles(dir.Worlds(), isJSON)
-	s.addFiles(dir.Characters(), func(name string) bool { return isJSON(name) || strings.EqualFold(filepath.Ext(name), ".png") })
+	add(dir.Groups(), isJSON)
+	add(dir.Worlds(), isJSON)
+	add(dir.Characters(), isCard)
 }
 
 // addFiles adds the wanted regular files of a folder. A folder that cannot be listed adds
