@@ -11,7 +11,6 @@ import (
 type Reference struct {
 	Comment string // the registry entry's comment
 	UID     string // the uid it names
-	Line    int    // line of the registry entry's text, from 1
 	Found   bool   // the book has an entry with that uid
 }
 
@@ -27,11 +26,9 @@ func References(b *lorebook.Book) []Reference {
 			continue
 		}
 		content, _ := rawjson.Unquote(rawjson.Value(e.Raw, "content"))
-		line := 0
 		for text := range strings.SplitSeq(content, "\n") {
-			line++
 			if uid, ok := referenceIn(text); ok {
-				refs = append(refs, Reference{Comment: e.Comment, UID: uid, Line: line, Found: uids[uid]})
+				refs = append(refs, Reference{Comment: e.Comment, UID: uid, Found: uids[uid]})
 			}
 		}
 	}

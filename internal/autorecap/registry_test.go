@@ -14,9 +14,9 @@ func TestReferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Reference{
-		{Comment: "_registry_x", UID: "1", Line: 2, Found: true},
-		{Comment: "_registry_x", UID: "7", Line: 3},
-		{Comment: "_registry_x", UID: "2", Line: 6, Found: true},
+		{Comment: "_registry_x", UID: "1", Found: true},
+		{Comment: "_registry_x", UID: "7"},
+		{Comment: "_registry_x", UID: "2", Found: true},
 	}
 	if diff := cmp.Diff(want, References(b)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

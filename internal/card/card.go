@@ -37,10 +37,9 @@ var ErrNoData = errors.New("the picture holds no character")
 
 // Card is a character's card as it was read.
 type Card struct {
-	Path  string
-	Stamp safefile.Stamp
-	Name  string // the character's
-	Chat  string // the chat that is open; empty: none
+	Path string
+	Name string // the character's
+	Chat string // the chat that is open; empty: none
 
 	raw   []byte
 	parts []part
@@ -73,16 +72,11 @@ func Find(dir userdir.Dir, folder string) (path string, err error) {
 
 // Open reads the card at path. Errors name it.
 func Open(path string) (*Card, error) {
-	raw, stamp, err := safefile.Read(path)
+	raw, _, err := safefile.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	c, err := Parse(raw, path)
-	if err != nil {
-		return nil, err
-	}
-	c.Stamp = stamp
-	return c, nil
+	return Parse(raw, path)
 }
 
 // Parse reads raw as the content of the card at path; the card aliases raw.

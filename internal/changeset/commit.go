@@ -241,7 +241,7 @@ func (t *commitment) look() error {
 			continue
 		}
 		if e := t.editOf(p); e != nil && errors.Is(err, safefile.ErrChanged) && e.byMeaning() {
-			stale = errors.Join(stale, &staleError{e, err})
+			stale = errors.Join(stale, &staleError{err})
 			continue
 		}
 		return err

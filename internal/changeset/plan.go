@@ -151,10 +151,7 @@ func (e *editing) byMeaning() bool {
 }
 
 // staleError says that a file was saved since an edit of it was rendered.
-type staleError struct {
-	edit *editing
-	err  error
-}
+type staleError struct{ err error }
 
 func (e *staleError) Error() string { return e.err.Error() }
 func (e *staleError) Unwrap() error { return e.err }

@@ -184,7 +184,7 @@ func (g *Graph) places(do func(from *Chat, in *group.File, r Reference)) {
 	for _, c := range g.Chats {
 		place := func(index int, kind Kind, name string) {
 			if name != "" {
-				do(c, nil, Reference{c.Path, c.Stamp, index, kind, name})
+				do(c, nil, Reference{c.Path, index, kind, name})
 			}
 		}
 		place(Header, Parent, c.MainChat)
@@ -194,12 +194,12 @@ func (g *Graph) places(do func(from *Chat, in *group.File, r Reference)) {
 		}
 	}
 	if g.Card != nil && g.Card.Chat != "" {
-		do(nil, nil, Reference{g.Card.Path, g.Card.Stamp, NoLine, Open, g.Card.Chat})
+		do(nil, nil, Reference{g.Card.Path, NoLine, Open, g.Card.Chat})
 	}
 	for _, f := range g.Groups {
 		place := func(kind Kind, name string) {
 			if name != "" {
-				do(nil, f, Reference{f.Path, f.Stamp, NoLine, kind, name})
+				do(nil, f, Reference{f.Path, NoLine, kind, name})
 			}
 		}
 		for _, name := range f.Chats {

@@ -2,14 +2,12 @@ package family
 
 import (
 	"stchat/internal/names"
-	"stchat/internal/safefile"
 )
 
 // Reference is one place in a file that names a chat.
 type Reference struct {
 	Path  string
-	Stamp safefile.Stamp // of the file when it was read
-	Index int            // of the message; Header; NoLine
+	Index int // of the message; Header; NoLine
 	Kind  Kind
 	Name  string // as it is written there
 }

@@ -23,7 +23,7 @@ type chat struct {
 }
 
 func source(lines []string) Source {
-	return Source{Source: jsonl.Bytes([]byte(strings.Join(lines, "\n"))), Workers: 2}
+	return Source{Source: jsonl.Bytes([]byte(strings.Join(lines, "\n")))}
 }
 
 // apply makes a change, the new messages given.

@@ -11,9 +11,8 @@ import (
 // Source is where a chat's messages lie.
 type Source struct {
 	jsonl.Source
-	Body    int64 // offset at which they begin, behind the header
-	Line    int   // physical lines before Body
-	Workers int   // goroutines at most; 0: as many as processors
+	Body int64 // offset at which they begin, behind the header
+	Line int   // physical lines before Body
 }
 
 // Line is a message that the change may edit.
@@ -48,7 +47,7 @@ func Look(ctx context.Context, src Source, change *Change, metadata *rawjson.Obj
 		keys[i] = i
 	}
 	err := jsonl.Map(ctx, src.Source, jsonl.MapOptions{
-		From: src.Body, Line: src.Line, Limit: -1, Keys: jsonl.NewKeys(names...), Workers: src.Workers,
+		From: src.Body, Line: src.Line, Limit: -1, Keys: jsonl.NewKeys(names...),
 	}, func(l *jsonl.Line, batch *[]Fact) {
 		if l.Damage == nil {
 			*batch = append(*batch, r.Read(l, keys))

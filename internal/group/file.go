@@ -34,8 +34,6 @@ type File struct {
 	// were typed: SillyTavern's server makes them safe only on their way to the disk.
 	// Compare with [File.Lists].
 	Chats []string
-	// Stamp is the file's state when it was read.
-	Stamp safefile.Stamp
 
 	// All below is built once by parse and only read afterwards, so that sources of one
 	// group can be worked on side by side.
@@ -56,19 +54,14 @@ type File struct {
 // names. A chats that is something else than a list lists nothing, and entries that are
 // neither strings nor numbers are passed over.
 func Load(path string) (*File, error) {
-	raw, stamp, err := safefile.Read(path)
+	raw, _, err := safefile.Read(path)
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, fmt.Errorf("%s: %w", path, pathErr.Err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, err := Parse(path, raw)
-	if err != nil {
-		return nil, err
-	}
-	f.Stamp = stamp
-	return f, nil
+	return Parse(path, raw)
 }
 
 // Parse reads raw as the content of the group file at path; see [Load].

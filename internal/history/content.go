@@ -21,7 +21,6 @@ type Content struct {
 	Head      []byte // the header line, where there is one of reasonable length
 	Links     bool   // a message may name a checkpoint or branch
 	NewPieces int
-	NewBytes  int64 // of new pieces
 	Stored    int64 // bytes on disk, approximately; known after the commit
 
 	empty int64 // the piece that is an empty line; 0: there is none

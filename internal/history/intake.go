@@ -41,7 +41,6 @@ func (in *intake) piece(ctx context.Context, c *Content, data []byte, k key, lik
 	in.next++
 	in.pack.pending[k] = id
 	c.NewPieces++
-	c.NewBytes += int64(len(data))
 	if in.dry {
 		return id, nil
 	}

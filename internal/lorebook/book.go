@@ -33,8 +33,7 @@ type Book struct {
 	Entries   []Entry        // in the file's order, a repeated key once
 	Raw       []byte
 
-	object  *rawjson.Object // of Raw; not edited
-	entries []byte          // the raw value of "entries"
+	entries []byte // the raw value of "entries"
 }
 
 // Entry is one entry of a lorebook.
@@ -139,7 +138,7 @@ func Parse(raw []byte, path string) (*Book, error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	b := &Book{Path: path, Name: strings.TrimSuffix(filepath.Base(path), Extension), Raw: raw, object: object}
+	b := &Book{Path: path, Name: strings.TrimSuffix(filepath.Base(path), Extension), Raw: raw}
 	if inner, ok := object.Get("name"); ok {
 		b.InnerName, b.HasInner = rawjson.Unquote(inner)
 	}

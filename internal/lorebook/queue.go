@@ -11,8 +11,8 @@ import (
 
 // Operation is one piece of work in Auto-Recap's queue (FORMATS.md B3.1).
 type Operation struct {
-	ID, Type, Status string
-	Messages         []int // message indexes in its params and metadata
+	Type, Status string
+	Messages     []int // message indexes in its params and metadata
 }
 
 // Pending reports whether the operation would still run: on load Auto-Recap resets
@@ -91,8 +91,6 @@ func readQueue(entry []byte) ([]Operation, error) {
 		var o Operation
 		for key, value := range rawjson.Members(raw) {
 			switch {
-			case rawjson.KeyIs(key, "id"):
-				o.ID, _ = rawjson.Unquote(value)
 			case rawjson.KeyIs(key, "type"):
 				o.Type, _ = rawjson.Unquote(value)
 			case rawjson.KeyIs(key, "status"):

@@ -4,17 +4,15 @@ import "slices"
 
 // Live is a live chat, prepared for comparison with versions of it.
 type Live struct {
-	Messages int // that count
-	texts    []Text
-	at       []int32        // for each of texts, its message
-	roles    []Text         // of each message: user or 0
-	first    map[Text]int32 // of each text, where it stands first in texts
-	next     []int32        // where it stands next; -1: nowhere
+	at    []int32        // for each text, its message
+	roles []Text         // of each message: user or 0
+	first map[Text]int32 // of each text, where it stands first
+	next  []int32        // where it stands next; -1: nowhere
 }
 
 // NewLive prepares the texts of a live chat for Compare.
 func NewLive(texts []Text) *Live {
-	c := &Live{texts: texts, at: make([]int32, len(texts)), next: make([]int32, len(texts)), first: make(map[Text]int32, len(texts))}
+	c := &Live{at: make([]int32, len(texts)), next: make([]int32, len(texts)), first: make(map[Text]int32, len(texts))}
 	for i, t := range texts {
 		if t&mark == 0 {
 			c.roles = append(c.roles, t&user)
@@ -31,7 +29,6 @@ func NewLive(texts []Text) *Live {
 		}
 		c.first[t.key()] = int32(i)
 	}
-	c.Messages = len(c.roles)
 	return c
 }
 

@@ -42,7 +42,6 @@ type Version struct {
 	Slug     string // the header's integrity
 	Parent   string // the header's main_chat; not known of a version of a history
 	Messages int
-	Damaged  int    // lines that are not messages
 	Texts    []Text // of the messages that count, in order
 	Missing  int    // how many of them no live chat has; 0 of a live chat
 }
@@ -116,7 +115,6 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 	if err != nil {
 		return nil, err
 	}
-	v.Damaged = head.Skipped.Total
 	opt := jsonl.MapOptions{From: head.Off, Line: max(head.Number-1, 0), Limit: -1, Keys: r.keys}
 	switch {
 	case head.Line == nil:
@@ -131,13 +129,11 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 	all := &r.all
 	all.reset()
 	if small {
-		damage, err := r.buf.Each(src, opt, func(l *jsonl.Line) { all.line(l, r) })
-		v.Damaged += damage.Total
+		_, err := r.buf.Each(src, opt, func(l *jsonl.Line) { all.line(l, r) })
 		v.take(all)
 		return v, err
 	}
-	err = jsonl.Map(ctx, src, opt, func(l *jsonl.Line, t *tally) { t.line(l, r) }, func(t *tally, _ jsonl.Base, damage jsonl.Damages) error {
-		v.Damaged += damage.Total
+	err = jsonl.Map(ctx, src, opt, func(l *jsonl.Line, t *tally) { t.line(l, r) }, func(t *tally, _ jsonl.Base, _ jsonl.Damages) error {
 		v.take(t)
 		return nil
 	}, (*tally).reset)

@@ -34,7 +34,7 @@ func plainTree(owners, families, chats int) *Tree {
 	t := &Tree{}
 	day := time.Date(2026, 3, 1, 18, 0, 0, 0, time.UTC)
 	for o := range owners {
-		owner := &Owner{Name: fmt.Sprint("Owner ", o), Kind: "solo"}
+		owner := &Owner{Name: fmt.Sprint("Owner ", o)}
 		for f := range families {
 			var root, last *Chat
 			for i := range chats {

@@ -27,7 +27,6 @@ type Tree struct {
 // Owner is a character's or a group's chats, or those of another folder.
 type Owner struct {
 	Name  string
-	Kind  string  // solo, group or file
 	Chats []*Chat // as they are shown: every chat behind its parent, or flat
 }
 

@@ -24,7 +24,7 @@ var hostile = []string{
 // hostileTree is a family in which all text is hostile.
 func hostileTree() *Tree {
 	t := &Tree{Summary: Summary{Chats: len(hostile), Families: 1}}
-	o := &Owner{Name: hostile[0], Kind: "solo"}
+	o := &Owner{Name: hostile[0]}
 	for i, text := range hostile {
 		c := &Chat{
 			Path: "chats/" + text + ".jsonl", Name: text, Owner: o.Name, Role: "root", Messages: 10 + i, Own: 10, Integrity: &text,

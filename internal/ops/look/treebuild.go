@@ -187,7 +187,7 @@ func (b *treeBuilder) tree() *treeview.Tree {
 	for _, k := range b.families {
 		if k.place != place {
 			place = k.place
-			owner = &treeview.Owner{Name: k.owner, Kind: string(k.graph.Folder.Kind)}
+			owner = &treeview.Owner{Name: k.owner}
 			t.Owners = append(t.Owners, owner)
 		}
 		for i, c := range k.chats {

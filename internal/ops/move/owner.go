@@ -22,7 +22,6 @@ var ErrOwner = errors.New("is neither a folder of chats, nor a card, nor a group
 type owner struct {
 	dir    userdir.Dir
 	folder string      // of its chats
-	card   string      // of a character; "" if it has none
 	name   string      // of the character, or the group
 	group  *group.File // nil: a character
 }
@@ -72,7 +71,6 @@ func character(dir userdir.Dir, folder string) (*owner, error) {
 	case err != nil:
 		return nil, ops.PathError(err)
 	}
-	o.card = path
 	if c, err := card.Open(path); err == nil && c.Name != "" {
 		o.name = c.Name
 	}
