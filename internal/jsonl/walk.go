@@ -177,7 +177,7 @@ closed: // at a closing bracket
 // literal returns where the number or the name at i ends, 0 if there is none. p must go on after
 // a number.
 func literal(p []byte, i int) int {
-	name := ""
+	var name string
 	switch p[i] {
 	case 't':
 		name = "true"

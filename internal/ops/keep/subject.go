@@ -107,7 +107,7 @@ func (s *subject) locate(ctx context.Context, where Where) error {
 	if inUser {
 		s.root = dir.Root
 	} else if s.root = where.Data; s.root == "" {
-		users := 0
+		var users int
 		if s.root, users = userdir.UserAround(); users > 1 && where.Store == "" {
 			return ErrUsers
 		}
