@@ -84,7 +84,7 @@ func (o *inPlaceFlags) addFlags(fs *pflag.FlagSet, force string) {
 		o.addTerms(fs, "the chat")
 		fs.Lookup("expect-messages").DefValue = "" // any number
 	})
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.json, "json", false, "print a JSON document for each chat")
 }
 

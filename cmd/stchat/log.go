@@ -91,7 +91,7 @@ func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.backups, "backups", false, "also list SillyTavern's own backups of the chat")
 	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N` versions")
 	o.storeFlag.addFlags(fs)
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per version or message")
 }
 

@@ -55,7 +55,7 @@ type messageReadFlags struct {
 func (o *messageReadFlags) addFlags(fs *pflag.FlagSet) {
 	o.choiceFlags.addFlags(fs)
 	o.listFlags.addFlags(fs)
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.skipDamaged, "skip-damaged", false, "leave damaged lines out instead of refusing the chat")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
 }

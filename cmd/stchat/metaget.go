@@ -50,7 +50,7 @@ type metaGetOptions struct {
 func (o *metaGetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.value, "value", "", "print the value of this `KEY` alone")
 	o.listFlags.addFlags(fs)
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
 }
 

@@ -29,7 +29,7 @@ type moveFlags struct {
 }
 
 func (o *moveFlags) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
 		fs.BoolVar(&o.bump, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit")

@@ -72,7 +72,7 @@ func (o *snapshotOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.backups, "backups", false, "also take SillyTavern's own backups, as earlier versions")
 	fs.StringVarP(&o.note, "message", "m", "", "a `NOTE` for the new versions; those with a note are never pruned")
 	fs.BoolVar(&o.rescan, "rescan", false, "also read files that look unchanged")
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`, where no PATH is named")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be kept")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per new version, and one that sums up")
 }

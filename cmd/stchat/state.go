@@ -54,7 +54,7 @@ type stateFlags struct{ termFlags }
 func (o *stateFlags) addFlags(fs *pflag.FlagSet) {
 	o.addDryRun(fs)
 	o.addTerms(fs, "a chat that is edited itself")
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
 	fs.BoolVar(&o.json, "json", false, "print a JSON document for each PATH")
 }
 

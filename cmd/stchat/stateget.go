@@ -48,7 +48,7 @@ type stateGetOptions struct {
 func (o *stateGetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(messageNumber(&o.at), "at", "a", "as of message `N`; -1 is the last")
 	fs.BoolVar(&o.stored, "stored", false, "the file as it is, and not what its commits come to")
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
 	fs.BoolVar(&o.json, "json", false, "print a JSON document")
 }
 

@@ -40,7 +40,7 @@ type stateListOptions struct {
 
 func (o *stateListOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
 }
 

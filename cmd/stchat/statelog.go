@@ -37,7 +37,7 @@ type stateLogOptions struct {
 }
 
 func (o *stateLogOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.data, "data", "", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
 	fs.BoolVar(&o.json, "json", false, "print a JSON document")
 }
 
