@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -96,7 +97,11 @@ func newRoot(a *app) *cobra.Command {
 	})
 	root.CompletionOptions.DisableDefaultCmd = true // ours may not be made
 	a.addFlags(root.PersistentFlags())
-	a.addCommands(root, a.args, []named{
+	args := a.args
+	if slices.Equal(args, []string{"--version"}) {
+		args = []string{"version"} // says the same, and no other command is needed
+	}
+	a.addCommands(root, args, []named{
 		{"branch", newBranchCmd},
 		{"check", newCheckCmd},
 		{"checkpoint", newCheckpointCmd},

@@ -92,6 +92,9 @@ func TestOneCommandIsMade(t *testing.T) {
 		}
 	}
 	see(newRoot(&app{}))
+	if list := newRoot(&app{args: []string{"--version"}}).Commands(); len(list) != 1 || list[0].Name() != "version" {
+		t.Errorf("--version: %d commands were made", len(list))
+	}
 }
 
 // TestAllCommandsAreMade: help, completion and a mistyped name see every command.
