@@ -34,7 +34,7 @@ func meddlers() []meddler {
 			}
 			return err
 		}},
-		{name: "rewrites it in place, as long as it was", makes: func(was string) string { return strings.ReplaceAll(was, "a", "e") }, do: write},
+		{name: "rewrites it in place, as long as it was", makes: reworded, do: write},
 		{name: "puts another in its place", makes: func(was string) string { return strings.ReplaceAll(was, "stones", "stairs") + " " }, do: func(path, now string) error {
 			if err := write(path+".other", now); err != nil {
 				return err
@@ -47,6 +47,15 @@ func meddlers() []meddler {
 		{name: "makes a file of that name", new: true, makes: func(string) string { return "somebody's" }, do: write},
 		{name: "makes a folder of that name", new: true, makes: func(string) string { return absent }, do: func(path, _ string) error { return os.Mkdir(path, 0o777) }},
 	}
+}
+
+// reworded changes the messages' texts and no keys, so that it is known what an edit makes of it; in
+// a file without messages, whatever there is.
+func reworded(was string) string {
+	if now := strings.ReplaceAll(was, "stones", "stairs"); now != was {
+		return now
+	}
+	return strings.ReplaceAll(was, "a", "e")
 }
 
 // pauses returns the calls before which the program is made to stand still. The rename of
