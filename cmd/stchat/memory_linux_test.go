@@ -53,6 +53,16 @@ func peak(t *testing.T, args ...string) int64 {
 	return kilobytes << 10
 }
 
+// least returns the least of up to five peaks, or the first that is not above enough: how much
+// of the program and of its heap the system keeps at a time is not the same in all runs.
+func least(enough int64, peak func() int64) int64 {
+	got := peak()
+	for run := 1; got > enough && run < 5; run++ {
+		got = min(got, peak())
+	}
+	return got
+}
+
 // program builds stchat as it is released: with the tests in it, and with the system's C
 // library, it takes 3 MB more.
 func program(t *testing.T) string {
@@ -138,13 +148,10 @@ func TestPlainCheckpointStaysSmall(t *testing.T) {
 		{"branch", path, "--no-sync", "-a", "-2", "--dry-run"},
 		{"checkpoint", path, "--no-sync", "-a", "-100000", "--dry-run"},
 	} {
-		// The least of some runs: how much of the program and of its heap the
-		// system keeps at a time is not the same in all.
-		got := programPeak(t, stchat, args...)
-		for run := 1; got > plainPeak && run < 5; run++ {
+		got := least(plainPeak, func() int64 {
 			_ = os.Remove(filepath.Join(filepath.Dir(path), "a.jsonl")) // made by the run before
-			got = min(got, programPeak(t, stchat, args...))
-		}
+			return programPeak(t, stchat, args...)
+		})
 		if got > plainPeak {
 			t.Errorf("%s: %d bytes at the peak, want %d at most", args[0], got, plainPeak)
 		}
@@ -156,14 +163,17 @@ func TestRepairOfDamageStaysSmall(t *testing.T) {
 	if testing.Short() || underRace {
 		t.Skip("mends a million lines, and the race detector needs memory of its own")
 	}
-	path := chatOf(t, 1_000_000, func(w *bufio.Writer, i int) {
-		if i == 0 {
-			w.WriteString(`{"name":"Mira","is_user":false,"mes":"x"}`)
-			return
-		}
-		w.WriteByte('{')
+	got := least(64<<20, func() int64 {
+		path := chatOf(t, 1_000_000, func(w *bufio.Writer, i int) {
+			if i == 0 {
+				w.WriteString(`{"name":"Mira","is_user":false,"mes":"x"}`)
+				return
+			}
+			w.WriteByte('{')
+		})
+		return peak(t, "repair", path, "--write")
 	})
-	if got := peak(t, "repair", path, "--write"); got > 64<<20 {
+	if got > 64<<20 {
 		t.Errorf("%d bytes at the peak, want %d at most", got, 64<<20)
 	}
 }
@@ -185,7 +195,11 @@ func TestLongLineCostsItselfAndALittle(t *testing.T) {
 	})
 	out := filepath.Join(filepath.Dir(path), "a.jsonl")
 	// nothing of it need be parsed as a whole
-	if got := peak(t, "checkpoint", path, "--no-sync", "-o", out); got > plainPeak {
+	got := least(plainPeak, func() int64 {
+		_ = os.Remove(out) // made by the run before
+		return peak(t, "checkpoint", path, "--no-sync", "-o", out)
+	})
+	if got > plainPeak {
 		t.Errorf("checkpoint: %d bytes at the peak, want %d at most", got, plainPeak)
 	}
 	if info, err := os.Stat(out); err != nil || info.Size() < size {
