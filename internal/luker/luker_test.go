@@ -154,6 +154,30 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
+// What cannot be written is not said to be a damaged log, at whatever byte that is.
+func TestRewriteFails(t *testing.T) {
+	full := errors.New("no space left")
+	for room := range 60 {
+		_, err := Rewrite(&smallDisk{room, full}, strings.NewReader(`{"version":1,"commits":[{"floor":0,"swipeId":0,"patches":[]}],"w":2}`),
+			func(c *Commit) (int, int, bool) { return c.Floor, c.Swipe, true })
+		if !errors.Is(err, full) || strings.Contains(err.Error(), "JSON") {
+			t.Errorf("room for %d bytes: %v", room, err)
+		}
+	}
+}
+
+type smallDisk struct {
+	room int
+	full error
+}
+
+func (d *smallDisk) Write(p []byte) (int, error) {
+	if d.room -= len(p); d.room < 0 {
+		return 0, d.full
+	}
+	return len(p), nil
+}
+
 func replayLog(log string, swipe func(floor int) int) (string, error) {
 	state, err := ReplayLog(strings.NewReader(log), func(c *Commit) bool { return swipe(c.Floor) == c.Swipe })
 	return string(state), err
