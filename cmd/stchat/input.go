@@ -35,36 +35,6 @@ func readInput(ctx context.Context, a *app, path string) ([]byte, error) {
 	return data, notRegular(err)
 }
 
-// input is an open file, or all that standard input held.
-type input struct {
-	jsonl.Source
-	path  string // "" for standard input
-	stamp safefile.Stamp
-	close func() error
-}
-
-// openInput opens a regular file, or reads standard input for -. The caller must close it.
-func openInput(ctx context.Context, a *app, path string) (*input, error) {
-	if path == chat.Stdin {
-		data, err := readInput(ctx, a, path)
-		return &input{Source: jsonl.Bytes(data), close: func() error { return nil }}, err
-	}
-	if seen, err := safefile.StampPath(path); err != nil {
-		return nil, ops.PathError(err)
-	} else if !seen.Regular() {
-		return nil, notRegular(fmt.Errorf("%s: %w", path, safefile.ErrNotRegular))
-	}
-	f, err := safefile.Open(path)
-	if err != nil {
-		return nil, ops.PathError(err)
-	}
-	stamp, err := safefile.StampOf(f)
-	if err != nil {
-		return nil, errors.Join(ops.PathError(err), f.Close())
-	}
-	return &input{jsonl.Source{R: f, Size: stamp.Size()}, path, stamp, f.Close}, nil
-}
-
 // notRegular adds what helps to the error of an input that is no regular file.
 func notRegular(err error) error {
 	if errors.Is(err, safefile.ErrNotRegular) {

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/jsonl"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
 )
@@ -70,21 +70,17 @@ func (o *messageApplyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet,
 	return o.tell(c, results, func(r *edit.Result) error { return printIndexes(c, r.Doc.Added) })
 }
 
-// list applies a list of operations, which may be larger than memory.
+// list applies a list of operations.
 func (o *messageApplyOptions) list(ctx context.Context, a *app, path string, common edit.Options) ([]*edit.Result, error) {
-	in, err := openInput(ctx, a, path)
+	data, err := readInput(ctx, a, path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = in.close() }() // only read from
-	// What is kept of millions of operations is large but holds no pointers: collecting
-	// often costs little, and keeps memory close to that size.
-	debug.SetGCPercent(25)
-	list, err := edit.ReadOperations(ctx, label(path), in.Source)
+	list, err := edit.ReadOperations(ctx, label(path), jsonl.Bytes(data))
 	if err != nil {
 		return nil, err
 	}
-	return edit.Apply(ctx, edit.BatchOptions{Options: common, Operations: list, Path: in.path, Stamp: in.stamp}), nil
+	return edit.Apply(ctx, edit.BatchOptions{Options: common, Operations: list}), nil
 }
 
 // patched applies a JSON patch.

@@ -7,16 +7,12 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/patch"
-	"stchat/internal/safefile"
 )
 
 // BatchOptions says which operations message apply runs on a chat.
 type BatchOptions struct {
 	Options
 	Operations *Operations
-	// The file that the operations are read from, which must not change meanwhile; "": none.
-	Path  string
-	Stamp safefile.Stamp
 }
 
 // Apply runs many operations together: all indexes are those of the chat before.
@@ -28,7 +24,7 @@ func Apply(ctx context.Context, opt BatchOptions) []*Result {
 				*targets = slices.Clone(*targets)
 			}
 		}
-		plan := &Plan{Taints: list.taints, relies: opt.Path, stamp: opt.Stamp}
+		plan := &Plan{Taints: list.taints}
 		return (&batch{open: o, list: &list, plan: plan}).all(ctx)
 	})
 }
@@ -79,7 +75,7 @@ func (b *batch) all(ctx context.Context) (*Plan, error) {
 	edits := append(b.list.edit, b.list.test...)
 	edits.sort()
 	greeting := isGreeting(b.open.messages, b.open.chat.Metadata())
-	b.plan.Edits = (&sweep{list: b.list, opt: &b.open.opt, greeting: greeting, rest: edits}).edit
+	b.plan.Edits = func() Edits { return (&sweep{list: b.list, opt: &b.open.opt, greeting: greeting, rest: edits}).edit }
 	if len(b.list.meta) > 0 {
 		b.plan.Metadata = b.metadata
 	}
@@ -118,7 +114,7 @@ func (b *batch) find(ctx context.Context) error {
 			b.plan.Delete = append(b.plan.Delete, at)
 		}
 		if named {
-			b.plan.Change.add(at)
+			b.plan.Change = append(b.plan.Change, at)
 		}
 		return nil
 	})

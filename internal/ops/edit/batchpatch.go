@@ -157,8 +157,10 @@ func (g *game) line(at int) ([]byte, error) {
 func (g *game) plan(ctx context.Context) (*Plan, error) {
 	p := &Plan{Taints: true}
 	lines := map[int][]byte{}
-	p.Edits = func(index int) Edit {
-		return Edit{Line: func(line []byte) ([]byte, error) { return judged(line, lines[index]) }}
+	p.Edits = func() Edits {
+		return func(index int) Edit {
+			return func(line []byte) ([]byte, error) { return judged(line, lines[index]) }
+		}
 	}
 	next, at := 0, 0 // of the chat's messages, and of the list's
 	for s := range g.list.all() {
@@ -176,7 +178,7 @@ func (g *game) plan(ctx context.Context) (*Plan, error) {
 		}
 		next, at = next+s.n, at+s.n
 		if s.line != nil {
-			p.Change.add(g.places[s.index])
+			p.Change = append(p.Change, g.places[s.index])
 			lines[s.index] = s.line
 		}
 	}

@@ -19,7 +19,8 @@ type drafting struct {
 	result *Result
 	set    *changeset.Set
 
-	made    *splices       // the edits of messages that stay
+	grown   int64          // bytes that the edits of messages add, less those they remove
+	state   *follow.State  // what follows in messages; nil: nothing
 	anchors []choose.Place // messages that others are inserted after, other than the chat's last
 }
 
@@ -32,20 +33,19 @@ func (d *drafting) draft(ctx context.Context) error {
 	for i := range d.plan.Add {
 		d.plan.Add[i].Line = withoutGeneration(d.open, nil, d.plan.Add[i].Line)
 	}
-	if d.plan.isLines() && len(d.plan.Reword) == 0 || d.open.opt.ExpectMessages >= 0 {
+	if d.plan.isLines() || d.open.opt.ExpectMessages >= 0 {
 		if _, err := d.open.count(ctx); err != nil {
 			return err
 		}
 	}
 	d.plan.sorted()
 	change := d.plan.moves(d.open.messages)
-	d.made = d.splices()
-	defer func() { d.made.close() }()
 	lines := d.plan.isLines()
-	edits := &making{open: d.open, plan: d.plan, result: d.result, change: change, made: d.made}
-	if err := edits.make(ctx); err != nil {
+	edits := &judging{open: d.open, plan: d.plan, result: d.result, change: change}
+	if err := edits.judge(ctx); err != nil {
 		return err
 	}
+	d.grown = edits.grown
 	logs := floors{d.open, d.result, d.set}
 	d.result.Swipe = d.plan.swipe
 	before := d.open.chat.Header.Metadata().Bytes()
@@ -57,18 +57,9 @@ func (d *drafting) draft(ctx context.Context) error {
 	}
 	metadata := d.open.chat.Header.Metadata()
 	if lines {
-		state, err := followUp(ctx, d.open, d.result, change, metadata)
-		if err != nil {
+		var err error
+		if d.state, err = followUp(ctx, d.open, d.result, change, metadata); err != nil {
 			return err
-		}
-		if state != nil {
-			was := d.made
-			d.made = d.splices()
-			err := followIn(ctx, d.open, state, was, d.made)
-			was.close()
-			if err != nil {
-				return err
-			}
 		}
 		if err := d.comeAndGo(ctx, change); err != nil {
 			return err
@@ -84,7 +75,7 @@ func (d *drafting) draft(ctx context.Context) error {
 			return err
 		}
 	}
-	edited := d.plan.isLines() || d.made.n > 0
+	edited := d.plan.isLines()
 	if d.plan.Taints && edited {
 		if string(metadata.Value("tainted")) != "true" {
 			metadata.Set("tainted", []byte("true"))
@@ -101,18 +92,6 @@ func (d *drafting) draft(ctx context.Context) error {
 		d.result.Doc.Messages = &messages
 	}
 	return d.write(ctx, before)
-}
-
-// splices returns the store for the edits of messages. A dry run only counts them, unless
-// messages move: then state in the same messages may have to follow.
-func (d *drafting) splices() *splices {
-	switch {
-	case !d.open.opt.Changes.DryRun:
-		return &splices{beside: d.open.chat.Path}
-	case len(d.plan.Add)+len(d.plan.Delete) > 0:
-		return &splices{}
-	}
-	return &splices{counts: true}
 }
 
 // write drafts the chat and Luker's copy of its slug.
@@ -139,21 +118,18 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 			return err
 		}
 	}
-	if d.plan.relies != "" {
-		d.set.Rely(d.plan.relies, d.plan.stamp)
-	}
 	draft, err := d.set.Replace(c.Path, c.Stamp, about(d.result))
 	if err != nil {
 		return err
 	}
-	if d.made.counts {
-		size := c.Source.Size + d.made.grown
+	if d.open.opt.Changes.DryRun && d.state == nil && len(d.plan.Add)+len(d.plan.Delete) == 0 {
+		size := c.Source.Size + d.grown
 		if header != nil {
 			size += int64(len(header)) - c.HeaderPlace.Len
 		}
 		err = draft.Count(size)
 	} else {
-		err = (&rendering{chat: c, header: header, plan: d.plan, made: d.made, anchors: d.anchors, last: d.open.last}).write(ctx, draft)
+		err = (&rendering{drafting: d, chat: c, header: header, last: d.open.last}).write(ctx, draft)
 	}
 	if err != nil {
 		return err

@@ -1,13 +1,10 @@
 package edit
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"math"
 
 	"stchat/internal/follow"
-	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
 	"stchat/internal/luker"
 	"stchat/internal/ops"
@@ -77,56 +74,4 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 		r.Note("%s: left as it is: only its extension knows what it holds", sidecar.Path)
 	}
 	return state, nil
-}
-
-// followIn adjusts the state in messages, on top of the edits in was; both receives all edits
-// together.
-func followIn(ctx context.Context, o *open, state *follow.State, was, both *splices) error {
-	type job struct {
-		line  follow.Line
-		edits []rawjson.Splice // those already made in the line
-	}
-	type followed struct {
-		line follow.Line
-		edit rawjson.Splice
-	}
-	ahead, made := was.read(), was.read()
-	jobs := func(yield func(job) bool) {
-		for _, l := range state.Lines() {
-			j := job{line: l}
-			for e, ok := ahead.before(l.Off + l.Len + 1); ok; e, ok = ahead.before(l.Off + l.Len + 1) {
-				if e.At >= l.Off {
-					j.edits = append(j.edits, rawjson.Splice{At: e.At - l.Off, Len: e.Len, Data: bytes.Clone(e.Data)})
-				}
-			}
-			if !yield(j) {
-				return
-			}
-		}
-	}
-	err := jsonl.Pick(ctx, o.chat.Source, jobs, func(j job) jsonl.Picked { return jsonl.Picked{Off: j.line.Off, Len: j.line.Len} },
-		func(j job, line []byte, batch *[]followed) error {
-			edited := rawjson.Splices(line, j.edits)
-			if after := state.Line(j.line.Index, edited); !bytes.Equal(after, edited) {
-				edit := changeOf(line, after)
-				edit.At += j.line.Off
-				*batch = append(*batch, followed{j.line, edit})
-			}
-			return nil
-		}, func(batch *[]followed) error {
-			for _, f := range *batch {
-				if err := both.take(made, f.line.Off); err != nil {
-					return err
-				}
-				made.skip(f.line.Off + f.line.Len + 1)
-				if err := both.put(f.edit); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	if err == nil {
-		err = both.take(made, math.MaxInt64)
-	}
-	return errors.Join(ahead.err, err)
 }

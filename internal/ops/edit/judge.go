@@ -3,7 +3,7 @@ package edit
 import (
 	"bytes"
 	"context"
-	"slices"
+	"iter"
 	"sync/atomic"
 
 	"stchat/internal/choose"
@@ -15,142 +15,123 @@ import (
 
 // changed is the effect of an edit on a message that it changes.
 type changed struct {
-	index         int
-	off           int64            // of the message, in the file
-	splices       []rawjson.Splice // in the file
-	hidden, shown bool             // its is_system becomes true, or false
-	swipe         int              // the chosen one, from 0
-	swiped        bool             // swipe differs from before
-	operations    []byte           // its extra.var_ops
-	operated      bool             // operations differ from before
+	place         choose.Place
+	grown         int    // bytes added, less bytes removed
+	hidden, shown bool   // its is_system becomes true, or false
+	swipe         int    // the chosen one, from 0
+	swiped        bool   // swipe differs from before
+	operations    []byte // its extra.var_ops
+	operated      bool   // operations differ from before
 	diff          *Diff
 }
 
-// editing is a message and the edit to make in it.
+// editing is a message and what happens to it.
 type editing struct {
 	place choose.Place
-	edit  Edit
+	edit  Edit // nil: none
 }
 
-// making makes the edits of messages and keeps the results aside: they come after the header,
-// which cannot be written before all of them are known.
-type making struct {
+// judging makes the edits of messages to see what they change, and keeps nothing of them: they
+// come after the header, which cannot be written before all is known, and are made again then.
+type judging struct {
 	open   *open
 	plan   *Plan
 	result *Result
 	change *follow.Change // receives what the edits change in state
 
-	made   *splices    // the edits of messages that stay
+	grown  int64
 	shown  atomic.Bool // enough diffs are kept
 	swiped map[int]int // the newly chosen swipe, by message, where it changes
 }
 
-// make makes all edits.
-func (m *making) make(ctx context.Context) error {
-	m.shown.Store(!m.open.opt.Changes.DryRun)
-	if m.plan.Reword != nil {
-		return m.reword(ctx)
+// judge makes all edits, and leaves in the plan only the messages that they change.
+func (j *judging) judge(ctx context.Context) error {
+	j.shown.Store(!j.open.opt.Changes.DryRun)
+	if len(j.plan.Change) == 0 {
+		return nil
 	}
-	m.result.Doc.Changed = slices.Grow(m.result.Doc.Changed, m.plan.Change.n)
-	messages := func(yield func(editing) bool) {
-		for at := range m.plan.Change.all() {
-			if !yield(editing{at, m.plan.Edits(at.Index)}) {
+	var left []choose.Place
+	err := jsonl.Pick(ctx, j.open.chat.Source, j.plan.editings(), func(e editing) jsonl.Picked { return picked(e.place) },
+		func(e editing, line []byte, batch *[]changed) error {
+			edited, err := edited(j.open, e, line)
+			if err != nil || bytes.Equal(line, edited) {
+				return err
+			}
+			c := compared(line, edited)
+			c.place, c.grown = e.place, len(edited)-len(line)
+			if !j.shown.Load() && len(*batch) < shownDiffs {
+				c.diff = newDiff(e.place.Index, line, edited)
+			}
+			*batch = append(*batch, c)
+			return nil
+		},
+		func(batch *[]changed) error {
+			for i := range *batch {
+				j.take(&(*batch)[i])
+				left = append(left, (*batch)[i].place)
+			}
+			return nil
+		})
+	j.plan.Change = left
+	return err
+}
+
+// editings yields the messages that may change, with their edits.
+func (p *Plan) editings() iter.Seq[editing] {
+	return func(yield func(editing) bool) {
+		if len(p.Change) == 0 {
+			return
+		}
+		edits := p.Edits()
+		for _, at := range p.Change {
+			if !yield(editing{at, edits(at.Index)}) {
 				return
 			}
 		}
 	}
-	err := jsonl.Pick(ctx, m.open.chat.Source, messages, func(e editing) jsonl.Picked { return picked(e.place) },
-		func(e editing, line []byte, batch *[]changed) error {
-			c, err := m.changed(e, line)
-			if err == nil {
-				c.index = e.place.Index
-				m.add(batch, &c, e.place.Off, line)
-			}
-			return err
-		},
-		func(batch *[]changed) error {
-			for i := range *batch {
-				if err := m.take(&(*batch)[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	m.plan.Change = places{} // made
-	return err
 }
 
-// changed makes an edit. The splices returned count from the start of the line.
-func (m *making) changed(e editing, line []byte) (c changed, err error) {
-	if e.edit.Splices != nil {
-		if list, ok := e.edit.Splices(line); ok {
-			c.splices = list
-			return c, nil
-		}
-	}
-	edited, err := e.edit.Line(line)
+// edited returns a message with its edit made.
+func edited(o *open, e editing, line []byte) ([]byte, error) {
+	edited, err := e.edit(line)
 	if err != nil {
-		return c, m.open.errorf("message %d: %w", e.place.Index, err)
+		return nil, o.errorf("message %d: %w", e.place.Index, err)
 	}
-	edited = withoutGeneration(m.open, line, edited)
-	if bytes.Equal(line, edited) {
-		return c, nil
+	if edited = withoutGeneration(o, line, edited); bytes.Equal(line, edited) {
+		return line, nil
 	}
 	if damage := jsonl.Check(edited); damage != nil {
-		return c, m.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
+		return nil, o.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
 	}
-	c = compared(line, edited)
-	c.splices = []rawjson.Splice{changeOf(line, edited)}
-	return c, nil
+	return edited, nil
 }
 
-// add adds the effect of an edit, if it has one, to that of others. off is where the line begins
-// in the file.
-func (m *making) add(batch *[]changed, c *changed, off int64, line []byte) {
-	if len(c.splices) == 0 {
-		return
-	}
-	if !m.shown.Load() && len(*batch) < shownDiffs {
-		c.diff = newDiff(c.index, line, rawjson.Splices(line, c.splices))
-	}
-	c.off = off
-	for i := range c.splices {
-		c.splices[i].At += off
-	}
-	*batch = append(*batch, *c)
-}
-
-// take keeps an edit and records its effect.
-func (m *making) take(c *changed) error {
-	for _, s := range c.splices {
-		if err := m.made.put(s); err != nil {
-			return err
-		}
-	}
-	at := c.index
-	m.result.Doc.Changed = append(m.result.Doc.Changed, at)
-	if m.result.diff(c.diff); len(m.result.Diffs) >= shownDiffs {
-		m.shown.Store(true)
+// take records the effect of an edit.
+func (j *judging) take(c *changed) {
+	at := c.place.Index
+	j.grown += int64(c.grown)
+	j.result.Doc.Changed = append(j.result.Doc.Changed, at)
+	if j.result.diff(c.diff); len(j.result.Diffs) >= shownDiffs {
+		j.shown.Store(true)
 	}
 	switch {
 	case c.hidden:
-		m.change.Hidden = append(m.change.Hidden, at)
+		j.change.Hidden = append(j.change.Hidden, at)
 	case c.shown:
-		m.change.Shown = append(m.change.Shown, at)
+		j.change.Shown = append(j.change.Shown, at)
 	}
 	if c.swiped {
-		if m.swiped == nil {
-			m.swiped = map[int]int{}
+		if j.swiped == nil {
+			j.swiped = map[int]int{}
 		}
-		m.swiped[at] = c.swipe
+		j.swiped[at] = c.swipe
 	}
 	if c.operated {
-		if m.change.Operations == nil {
-			m.change.Operations = map[int][]byte{}
+		if j.change.Operations == nil {
+			j.change.Operations = map[int][]byte{}
 		}
-		m.change.Operations[at] = c.operations
+		j.change.Operations[at] = c.operations
 	}
-	return nil
 }
 
 // compared returns what differs between two states of a message and matters to other state.

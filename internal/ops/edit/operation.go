@@ -150,23 +150,22 @@ func (o *operation) changes() (c patch.Changes, err error) {
 func (o *operation) edit(opt *Options, greeting bool) (Edit, error) {
 	switch o.op {
 	case "hide", "unhide":
-		return Edit{Line: (&HideOptions{Hide: o.op == "hide"}).line}, nil
+		return (&HideOptions{Hide: o.op == "hide"}).line, nil
 	case "set":
 		c, err := o.changes()
-		return setting(&c), err
+		return func(line []byte) ([]byte, error) { return made(&c, line) }, err
 	case "test":
-		line, err := o.test()
-		return Edit{Line: line}, err
+		return o.test()
 	}
 	swipe, err := o.swipe(opt)
-	return Edit{Line: func(line []byte) ([]byte, error) {
+	return func(line []byte) ([]byte, error) {
 		edited, _, err := swipe.edit(line, greeting)
 		return edited, err
-	}}, err
+	}, err
 }
 
 // test returns an edit that changes nothing and fails where the message is not as expected.
-func (o *operation) test() (func(line []byte) ([]byte, error), error) {
+func (o *operation) test() (Edit, error) {
 	if raw := o.get(keyValue); raw != nil {
 		return func(line []byte) ([]byte, error) {
 			if !metadiff.Equal(line, raw) {

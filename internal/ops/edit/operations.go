@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -15,11 +13,11 @@ import (
 	"stchat/internal/jsonl"
 )
 
-// Operations is a list of operations of message apply. There may be millions, so only the
-// offset of each is kept, and it is read again when needed.
+// Operations is a list of operations of message apply. Each is known by where it begins in the
+// list, and parsed when it is needed: there may be very many.
 type Operations struct {
 	name      string // of the list, for messages
-	src       jsonl.Source
+	text      []byte
 	add       targets
 	remove    targets
 	edit      targets // set, hide, unhide, swipe
@@ -45,56 +43,31 @@ type targets []target
 // ReadOperations reads one JSON object per line. The error of a bad operation names its line in
 // the list, which is called name; most wrap [ErrOperation].
 func ReadOperations(ctx context.Context, name string, src jsonl.Source) (*Operations, error) {
-	type batch struct {
-		Operations
-		err  error
-		line int // of the error, in the batch
+	text, err := src.Section(0, src.Size)
+	if err != nil {
+		return nil, err
 	}
-	all := &Operations{name: name, src: src}
-	err := jsonl.Map(ctx, src, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys()},
-		func(l *jsonl.Line, b *batch) {
-			if b.err != nil {
-				return
-			}
-			if l.Damage != nil {
-				b.err = fmt.Errorf("%w: %s", ErrOperation, l.Damage.Reason)
-			} else {
-				b.err = b.take(int(l.Off), l.Raw)
-			}
-			b.line = l.Number
-		},
-		func(b *batch, base jsonl.Base, _ jsonl.Damages) error {
-			if b.err != nil {
-				return fmt.Errorf("%s: line %d: %w", name, base.Line+b.line+1, b.err)
-			}
-			all.join(&b.Operations)
-			return nil
-		}, func(b *batch) { *b = batch{Operations: b.emptied()} })
-	return all, err
+	all := &Operations{name: name, text: text}
+	var wrong error
+	_, err = new(jsonl.Buffer).Each(jsonl.Bytes(text), jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys()}, func(l *jsonl.Line) {
+		if wrong != nil {
+			return
+		}
+		if l.Damage != nil {
+			wrong = fmt.Errorf("%w: %s", ErrOperation, l.Damage.Reason)
+		} else {
+			wrong = all.take(int(l.Off), l.Raw)
+		}
+		if wrong != nil {
+			wrong = all.errorf(int(l.Off), "%w", wrong)
+		}
+	})
+	return all, cmp.Or(wrong, err, ctx.Err())
 }
 
 // lists returns all lists of targets.
 func (l *Operations) lists() []*targets {
 	return []*targets{&l.add, &l.remove, &l.edit, &l.test, &l.swipeGoes}
-}
-
-// join appends the operations of the next batch.
-func (l *Operations) join(next *Operations) {
-	from := next.lists()
-	for i, list := range l.lists() {
-		*list = append(*list, *from[i]...)
-	}
-	l.meta = append(l.meta, next.meta...)
-	l.taints, l.fromEnd = l.taints || next.taints, l.fromEnd || next.fromEnd
-}
-
-// emptied returns an empty list that reuses the memory of l.
-func (l *Operations) emptied() (none Operations) {
-	from := l.lists()
-	for i, list := range none.lists() {
-		*list = (*from[i])[:0]
-	}
-	return none
 }
 
 // take adds the operation that begins at an offset.
@@ -165,39 +138,14 @@ func (l *Operations) into(list targets, op int, ranges []choose.Range) targets {
 	return list
 }
 
-// at reads the operation that begins at an offset.
+// at returns the operation that begins at an offset.
 func (l *Operations) at(op int) (operation, error) {
-	for n := int64(128); ; n *= 8 {
-		n = min(n, l.src.Size-int64(op))
-		part := make([]byte, n)
-		switch got, err := l.src.R.ReadAt(part, int64(op)); {
-		case got == len(part):
-		case errors.Is(err, io.EOF):
-			return operation{}, jsonl.ErrChanged
-		default:
-			return operation{}, err
-		}
-		line, _, ended := bytes.Cut(part, []byte{'\n'})
-		if ended || int64(op)+n == l.src.Size {
-			return parseOperation(line)
-		}
-	}
+	line, _, _ := bytes.Cut(l.text[op:], []byte{'\n'})
+	return parseOperation(line)
 }
 
-// line returns the number, from 1, of the line in which an operation begins, 0 if that cannot
-// be read.
-func (l *Operations) line(op int) int {
-	const step = 64 << 10
-	number := 1
-	for at := 0; at < op; at += step {
-		part, err := l.src.Section(int64(at), int64(min(step, op-at)))
-		if err != nil {
-			return 0
-		}
-		number += bytes.Count(part, []byte{'\n'})
-	}
-	return number
-}
+// line returns the number, from 1, of the line in which an operation begins.
+func (l *Operations) line(op int) int { return 1 + bytes.Count(l.text[:op], []byte{'\n'}) }
 
 // errorf returns an error about an operation that names its line.
 func (l *Operations) errorf(op int, format string, args ...any) error {

@@ -9,15 +9,13 @@ import (
 	"stchat/internal/luker"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
-	"stchat/internal/safefile"
 )
 
 // Plan is the changes to make to one chat. All indexes are those before the changes.
 type Plan struct {
 	Add      []Insertion
-	Change   places // messages that may change, each once
-	Edits    Edits
-	Reword   []substituting // instead of Change and Edits: made in all messages
+	Change   []choose.Place // messages that may change, each once, in order
+	Edits    func() Edits   // begins the edits anew: they are made once to judge them, and once to write
 	Delete   []choose.Place
 	Metadata func(metadata []byte) ([]byte, error) // nil: no change
 
@@ -27,9 +25,6 @@ type Plan struct {
 	// Logs decides what becomes of the commits in a namespace's floor log; nil: they follow the
 	// messages.
 	Logs func(namespace string) luker.Where
-
-	relies string // the file that the plan was read from; "" for none
-	stamp  safefile.Stamp
 
 	warnings   []string
 	notes      []string
@@ -43,28 +38,21 @@ type Insertion struct {
 	Line []byte
 }
 
-// Edit changes a message. It may run beside other edits.
-type Edit struct {
-	// Line returns the new state of a message. It must not change line, but may return a part
-	// of it.
-	Line func(line []byte) ([]byte, error)
-
-	// Splices, unless nil, returns the changes that Line makes, where they leave a valid message
-	// whatever else is in it, and no state refers to what they change. Else ok is false.
-	Splices func(line []byte) (list []rawjson.Splice, ok bool)
-}
+// Edit returns the new state of a message. It must not change line, but may return a part of
+// it. It may run beside other edits, and makes the same of the same line each time.
+type Edit func(line []byte) ([]byte, error)
 
 // Edits returns the edit of a message. It is called in the chat's order, for each message that
 // may change.
 type Edits func(index int) Edit
 
 // each returns Edits that make the same edit in all messages.
-func each(line func(line []byte) ([]byte, error)) Edits {
-	return func(int) Edit { return Edit{Line: line} }
+func each(edit Edit) func() Edits {
+	return func() Edits { return func(int) Edit { return edit } }
 }
 
 // isLines reports whether the plan concerns messages, not just the metadata.
-func (p *Plan) isLines() bool { return len(p.Add)+p.Change.n+len(p.Delete)+len(p.Reword) > 0 }
+func (p *Plan) isLines() bool { return len(p.Add)+len(p.Change)+len(p.Delete) > 0 }
 
 // operationsOf returns the operations on Luker's variables that a message holds.
 func operationsOf(line []byte) []byte {

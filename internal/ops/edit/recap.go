@@ -26,7 +26,7 @@ func SetRecap(ctx context.Context, opt RecapOptions) []*Result {
 		}
 		p := &Plan{Edits: each(opt.scene)}
 		err := o.choose(ctx, choose.Choice{Ranges: []choose.Range{{From: *opt.Scene, To: *opt.Scene}}}, func(at choose.Place) error {
-			p.Change.add(at)
+			p.Change = append(p.Change, at)
 			return nil
 		})
 		return p, err

@@ -94,10 +94,10 @@ func Hide(ctx context.Context, opt HideOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		p := &Plan{Edits: each(opt.line)}
 		err := o.chooseAndCount(ctx, opt.Choice, func(at choose.Place) error {
-			p.Change.add(at)
+			p.Change = append(p.Change, at)
 			return nil
 		})
-		if err == nil && p.Change.n == 0 {
+		if err == nil && len(p.Change) == 0 {
 			err = o.errorf("%w", choose.ErrNone)
 		}
 		return p, err

@@ -44,17 +44,7 @@ func TestSequence(t *testing.T) {
 	if s.len() != len(list) || !slices.Equal(got, list) {
 		t.Errorf("%d messages, want %d, or others", s.len(), len(list))
 	}
-	if depth := s.root.depth(); depth > 60 { // about 2 ln n are usual
-		t.Errorf("the tree of %d messages is %d deep", len(list), depth)
-	}
 	if empty := newSequence(0); empty.len() != 0 {
 		t.Errorf("no messages are %d", empty.len())
 	}
-}
-
-func (t *node) depth() int {
-	if t == nil {
-		return 0
-	}
-	return 1 + max(t.left.depth(), t.right.depth())
 }

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"stchat/internal/choose"
-	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
@@ -37,23 +35,12 @@ var (
 func Set(ctx context.Context, opt SetOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		subs := prepared(opt.Sub)
-		edit := Edit{Line: func(line []byte) ([]byte, error) { return opt.line(line, subs) }}
-		switch {
-		case len(opt.Sub) == 0:
-			edit.Splices = setting(&opt.Values).Splices
-		case opt.Values.Empty() && !opt.AllSwipes:
-			edit.Splices = func(line []byte) ([]rawjson.Splice, bool) { return reworded(line, message.TextsOf(line), subs), true }
-		}
-		p := &Plan{Taints: true, Edits: func(int) Edit { return edit }}
-		if opt.Values.Empty() && !opt.AllSwipes && isWhole(opt.Choice) {
-			p.Reword = subs
-			return p, nil
-		}
+		p := &Plan{Taints: true, Edits: each(func(line []byte) ([]byte, error) { return opt.line(line, subs) })}
 		err := o.chooseAndCount(ctx, opt.Choice, func(at choose.Place) error {
-			p.Change.add(at)
+			p.Change = append(p.Change, at)
 			return nil
 		})
-		if err == nil && p.Change.n == 0 {
+		if err == nil && len(p.Change) == 0 {
 			err = o.errorf("%w", choose.ErrNone)
 		}
 		return p, err
@@ -74,21 +61,6 @@ func (opt *SetOptions) line(line []byte, subs []substituting) ([]byte, error) {
 	return rawjson.Splices(edited, reworded(edited, message.TextsOf(edited), subs)), nil
 }
 
-// setting returns the edit that makes changes in a message.
-func setting(c *patch.Changes) (e Edit) {
-	e.Line = func(line []byte) ([]byte, error) { return made(c, line) }
-	if len(c.Edits) == 1 && isApart(&c.Edits[0]) {
-		e.Splices = func(line []byte) ([]rawjson.Splice, bool) {
-			s, ok := c.Splice(line)
-			if ok && bytes.Equal(line[s.At:s.At+s.Len], s.Data) {
-				return nil, true
-			}
-			return []rawjson.Splice{s}, ok
-		}
-	}
-	return e
-}
-
 // made makes changes in a message.
 func made(c *patch.Changes, line []byte) ([]byte, error) {
 	edited, err := c.Apply(line)
@@ -96,24 +68,6 @@ func made(c *patch.Changes, line []byte) ([]byte, error) {
 		return nil, err
 	}
 	return judged(line, edited)
-}
-
-// isApart reports whether a value can be set in any message without a look at what it becomes:
-// it is none of those that judged and compared look at, and valid JSON on its path. Then the
-// message stays valid, too: a valid value, no deeper than alone, in the place of a value or
-// behind the last member.
-func isApart(e *patch.Edit) bool {
-	switch n := len(e.Path); {
-	case n == 0 || n > 2, slices.Contains([]string{"mes", "name", "is_user", "is_system", "swipe_id", "swipes", "chat_metadata"}, e.Path[0]):
-		return false
-	case e.Path[0] == "extra" && (n == 1 || (e.Path[1] == "var_ops" || e.Path[1] == "luker_generation_id")):
-		return false
-	}
-	if kind := rawjson.KindOf(e.Value); kind != rawjson.Array && kind != rawjson.ObjectKind {
-		return true
-	}
-	alone, err := rawjson.SetPath([]byte("{}"), e.Value, e.Path...)
-	return err == nil && jsonl.Valid(alone)
 }
 
 // judged refuses an edit that leaves something other than a message, and copies an edited text

@@ -1,11 +1,8 @@
 package edit
 
 import (
-	"bytes"
 	"slices"
 	"sync"
-
-	"stchat/internal/rawjson"
 )
 
 // sweep walks over the messages and finds the operations that name each.
@@ -42,38 +39,20 @@ func (s *sweep) at(index int) []*doing {
 }
 
 // edit returns the edit of a message: all its operations, one after the other.
-func (s *sweep) edit(index int) (e Edit) {
+func (s *sweep) edit(index int) Edit {
 	doings := s.at(index)
-	e.Line = func(line []byte) (_ []byte, err error) {
+	return func(line []byte) ([]byte, error) {
 		for _, d := range doings {
 			edit, err := d.read(s, len(doings) == 1)
 			if err != nil {
 				return nil, err
 			}
-			if line, err = edit.Line(line); err != nil {
+			if line, err = edit(line); err != nil {
 				return nil, s.list.errorf(d.op, "%w", err)
 			}
 		}
 		return line, nil
 	}
-	e.Splices = func(line []byte) (list []rawjson.Splice, ok bool) {
-		edited := line
-		for _, d := range doings {
-			edit, err := d.read(s, len(doings) == 1)
-			if err != nil || edit.Splices == nil {
-				return nil, false
-			}
-			if list, ok = edit.Splices(edited); !ok || len(doings) == 1 {
-				return list, ok
-			}
-			edited = rawjson.Splices(edited, list)
-		}
-		if bytes.Equal(line, edited) {
-			return nil, true
-		}
-		return []rawjson.Splice{changeOf(line, edited)}, true
-	}
-	return e
 }
 
 // read returns the edit of the operation. It is kept if the operation is on several messages, or
@@ -90,7 +69,7 @@ func (d *doing) read(s *sweep, alone bool) (Edit, error) {
 func (s *sweep) read(op int) (Edit, error) {
 	o, err := s.list.at(op)
 	if err != nil {
-		return Edit{}, err
+		return nil, err
 	}
 	return o.edit(s.opt, s.greeting)
 }

@@ -19,12 +19,12 @@ func TestOperationsOnOneMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &sweep{list: list, opt: &Options{}, rest: list.edit}
-	edited, err := s.edit(0).Line([]byte(`{"mes":"a","name":"b","is_user":true}`))
+	edited, err := s.edit(0)([]byte(`{"mes":"a","name":"b","is_user":true}`))
 	if want := `{"mes":"a","name":"b","is_user":true,"x":99}`; err != nil || string(edited) != want {
 		t.Errorf("%s, %v", edited, err)
 	}
 	for _, d := range s.active {
-		if d.edit.Line != nil {
+		if d.edit != nil {
 			t.Fatalf("the operation at %d is kept", d.op)
 		}
 	}

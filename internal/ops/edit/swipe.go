@@ -34,7 +34,7 @@ func Swipe(ctx context.Context, opt SwipeOptions) []*Result {
 			return nil, err
 		}
 		p := &Plan{Taints: opt.Taints()}
-		p.Change.add(at)
+		p.Change = append(p.Change, at)
 		greeting := isGreeting(messages, o.chat.Metadata())
 		p.Edits = each(func(line []byte) (edited []byte, err error) {
 			edited, p.swipe, err = opt.edit(line, greeting)
