@@ -17,11 +17,21 @@ func Parse(raw []byte) (v Value, ok bool) {
 	return p.value(), true
 }
 
+// ParseExact is [Parse], but numbers are [Number].
+func ParseExact(raw []byte) (v Value, ok bool) {
+	if !jsonl.Valid(raw) {
+		return nil, false
+	}
+	p := parser{b: raw, exact: true}
+	return p.value(), true
+}
+
 // parser reads valid JSON in one pass; its recursion is bounded by the depth that
 // was validated.
 type parser struct {
-	b []byte
-	i int
+	b     []byte
+	i     int
+	exact bool // numbers are not rounded
 }
 
 func (p *parser) space() byte {
@@ -83,6 +93,9 @@ func (p *parser) value() Value {
 		}
 		p.i++
 	}
+	if p.exact {
+		return Number(p.b[start:p.i])
+	}
 	f, _ := strconv.ParseFloat(string(p.b[start:p.i]), 64) // out of range gives an infinity, as in JavaScript
 	return f
 }
@@ -112,6 +125,8 @@ func Append(b []byte, v Value) []byte {
 			return append(b, "null"...)
 		}
 		return append(b, FormatNumber(v)...)
+	case Number:
+		return append(b, v...)
 	case string:
 		return append(b, rawjson.Quote(v)...)
 	case *Array:

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Value is nil (null), bool, float64, string, [*Array] or [*Object]. An absent
+// Value is nil (null), bool, float64 (or [Number], from [ParseExact]), string, [*Array] or
+// [*Object]. An absent
 // value, JavaScript's undefined, is reported by a second result.
 type Value any
 

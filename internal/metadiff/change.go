@@ -3,11 +3,15 @@ package metadiff
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/google/go-cmp/cmp"
+
 	"stchat/internal/jsonl"
+	"stchat/internal/jsvalue"
 	"stchat/internal/rawjson"
 )
 
@@ -19,6 +23,14 @@ const (
 	Add     Op = "add"
 	Remove  Op = "remove"
 	Replace Op = "replace"
+)
+
+// Changes are reported one by one down to maxLevels, and as long as the path to
+// them is no longer than maxPath bytes. What differs deeper down is reported as the
+// change of the value there, so that the paths of a hostile document stay short.
+const (
+	maxLevels = 100
+	maxPath   = 2048
 )
 
 // Change is one difference. The changes of a [Diff] in their order are a patch:
@@ -55,145 +67,120 @@ func Compare(a, b []byte, sel Selection) (*Diff, error) {
 		return nil, err
 	}
 	d := &Diff{a: oa, b: ob, use: sel.resolve(oa, ob)}
-	d.objects(oa, ob, place{level: 1}, d.use)
+	d.objects(place{path: make([]byte, 0, 2*maxPath), level: 1}, oa, ob, d.counts)
 	return d, nil
 }
 
 // parseObject reads an object that is valid JSON to its bottom.
 func parseObject(raw []byte) (*rawjson.Object, error) {
 	if !jsonl.Valid(raw) {
-		return nil, errSyntax
+		return nil, errors.New("not valid JSON")
 	}
 	return rawjson.ParseObject(raw)
 }
 
-// place is where in the metadata an object or list is.
-type place struct {
-	path  []byte // RFC 6901 pointer
-	level int    // of what is in it, from 1
-	size  int    // about the length of the path
+// decode reads valid JSON.
+func decode(raw []byte) jsvalue.Value {
+	v, _ := jsvalue.ParseExact(raw)
+	return v
 }
 
-// objects adds the changes between two objects. Of their members only those that
-// are not byte for byte the same are parsed, a run of them at a time: there may be
-// millions.
-func (d *Diff) objects(a, b *rawjson.Object, at place, use func(key string) bool) {
-	run := run{diff: d, at: at}
-	for key, raw := range a.All() {
-		if use != nil && !use(key) {
-			continue
-		}
-		other, ok := b.Get(key)
-		if ok && bytes.Equal(raw, other) {
-			continue
-		}
-		if rawjson.KindOf(raw) != rawjson.ObjectKind || rawjson.KindOf(other) != rawjson.ObjectKind || !at.leadsOn(key) {
-			run.add(key, raw, other)
-			continue
-		}
-		run.flush()
-		innerA, errA := rawjson.ParseObject(raw)
-		innerB, errB := rawjson.ParseObject(other)
+func (d *Diff) counts(key string) bool { return d.use == nil || d.use(key) }
+
+// place is where in the metadata a value is.
+type place struct {
+	path  []byte // RFC 6901 pointer; its bytes are the next place's at the same level, too
+	level int    // of what is in it, from 1
+}
+
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+func (at place) member(key string) place {
+	return place{append(append(at.path, '/'), pointerEscaper.Replace(key)...), at.level + 1}
+}
+
+func (at place) element(i int) place {
+	return place{strconv.AppendInt(append(at.path, '/'), int64(i), 10), at.level + 1}
+}
+
+// value adds the changes between two values at one place.
+func (d *Diff) value(at place, a, b []byte) {
+	kind := rawjson.KindOf(a)
+	switch {
+	case kind != rawjson.KindOf(b) || at.level > maxLevels || len(at.path) > maxPath:
+	case kind == rawjson.ObjectKind:
+		oa, errA := rawjson.ParseObject(a)
+		ob, errB := rawjson.ParseObject(b)
 		if errA == nil && errB == nil { // they are valid
-			d.objects(innerA, innerB, at.enter(key), nil)
+			d.objects(at, oa, ob, func(string) bool { return true })
+		}
+		return
+	case kind == rawjson.Array:
+		d.lists(at, slices.Collect(rawjson.Elements(a)), slices.Collect(rawjson.Elements(b)))
+		return
+	}
+	if !Equal(a, b) {
+		d.change(Replace, at, a, b)
+	}
+}
+
+// objects adds the changes between two objects: of A's members in their order, then the
+// members that only B has. There may be millions: those of the same bytes are passed over.
+func (d *Diff) objects(at place, a, b *rawjson.Object, counts func(key string) bool) {
+	for key, raw := range a.All() {
+		other, ok := b.Get(key)
+		switch {
+		case !counts(key) || ok && bytes.Equal(raw, other):
+		case ok:
+			d.value(at.member(key), raw, other)
+		default:
+			d.change(Remove, at.member(key), raw, nil)
 		}
 	}
 	for key, raw := range b.All() {
-		if !a.Has(key) && (use == nil || use(key)) {
-			run.add(key, nil, raw)
+		if !a.Has(key) && counts(key) {
+			d.change(Add, at.member(key), nil, raw)
 		}
 	}
-	run.flush()
 }
 
-// leadsOn reports whether changes in the member with a key are reported one by one.
-func (at place) leadsOn(key string) bool {
-	return at.level < maxLevels && at.longer(key) <= maxPath
-}
-
-func (at place) longer(key string) int { return at.size + len(key) + len("/0") }
-
-// enter returns the place of the member with a key.
-func (at place) enter(key string) place {
-	path := append(slices.Clip(at.path), '/')
-	path = append(path, pointerEscaper.Replace(key)...)
-	return place{path: path, level: at.level + 1, size: at.longer(key)}
-}
-
-// run is consecutive members of two objects to compare.
-type run struct {
-	diff *Diff
-	at   place
-	a, b value
-}
-
-// add adds a member, given as bytes; nil where a side has none.
-func (r *run) add(key string, a, b []byte) {
-	if len(r.a.members)+len(r.b.members) >= wide {
-		r.flush()
+// lists adds the changes between two lists. Their elements are compared by position,
+// behind the start and before the end that they have in common: so an element that was
+// put in or taken out in one place is one change.
+func (d *Diff) lists(at place, a, b [][]byte) {
+	start, most := 0, min(len(a), len(b))
+	for start < most && same(a[start], b[start]) {
+		start++
 	}
-	r.a.putRaw(key, a)
-	r.b.putRaw(key, b)
-}
-
-// flush adds the changes between the members so far.
-func (r *run) flush() {
-	r.a.kind, r.b.kind = rawjson.ObjectKind, rawjson.ObjectKind
-	if root := compare(&r.a, &r.b, r.at); root.differs {
-		r.diff.collect(root, r.at.path)
+	rest := most - start
+	if len(a) == len(b) {
+		rest-- // the first of the rest is not like the other list's
 	}
-	r.a, r.b = value{}, value{}
-}
-
-// collect adds the changes inside a pair of objects or lists.
-func (d *Diff) collect(p *pair, path []byte) {
-	isList := p.a.kind == rawjson.Array
-	var removed, added []*pair
-	for _, child := range p.children {
-		switch {
-		case !child.differs:
-		case child.a == nil:
-			added = append(added, child)
-		case child.b == nil && isList:
-			removed = append(removed, child)
-		case child.b == nil:
-			d.change(Remove, child, step(path, child, isList))
-		case child.children != nil:
-			d.collect(child, step(path, child, isList))
-		default:
-			d.change(Replace, child, step(path, child, isList))
-		}
+	end := 0
+	for end < rest && same(a[len(a)-1-end], b[len(b)-1-end]) {
+		end++
 	}
-	for _, r := range slices.Backward(removed) {
-		d.change(Remove, r, step(path, r, true))
+	for i := start; i < most-end; i++ {
+		d.value(at.element(i), a[i], b[i])
 	}
-	for _, child := range added {
-		d.change(Add, child, step(path, child, isList))
+	for i := len(a) - end - 1; i >= most-end; i-- {
+		d.change(Remove, at.element(i), a[i], nil)
+	}
+	for i := most - end; i < len(b)-end; i++ {
+		d.change(Add, at.element(i), nil, b[i])
 	}
 }
 
-func (d *Diff) change(op Op, p *pair, path []byte) {
-	c := Change{Path: string(path), Op: op}
-	if p.a != nil {
-		c.From = p.a.json()
+// change adds a change; from is nil for what is added, to for what is removed.
+func (d *Diff) change(op Op, at place, from, to []byte) {
+	c := Change{Path: string(at.path), Op: op}
+	if op != Add {
+		c.From = jsvalue.Stringify(decode(from))
 	}
-	if p.b != nil {
-		c.To = p.b.json()
+	if op != Remove {
+		c.To = jsvalue.Stringify(decode(to))
 	}
 	d.Changes = append(d.Changes, c)
-}
-
-// Meanings describes what A and B have or do not have in common, where the keys'
-// meaning is known (FORMATS.md B2 and E3). Keys that do not count are skipped. A
-// and B stand for the two chats; a and b are their names.
-func (d *Diff) Meanings(a, b string) []string {
-	m := meanings{d: d}
-	m.parents(a, b)
-	m.integrity()
-	m.lorebook()
-	m.recap()
-	m.illustrator()
-	return m.lines
 }
 
 // Patch returns the JSON Patch (RFC 6902) that turns A into B, one operation per
@@ -220,56 +207,35 @@ func (d *Diff) Patch() []byte {
 	return append(out, ']')
 }
 
-// MergePatch returns the JSON Merge Patch (RFC 7386) that turns A into B. The
-// error is a [*NullError] where there is none.
-func (d *Diff) MergePatch() ([]byte, error) {
-	m := merger{out: []byte{'{'}}
-	for key := range d.a.All() {
-		if !d.b.Has(key) && d.counts(key) {
-			m.key(key)
-			m.out = append(m.out, "null"...)
+// equal compares two decoded values. It recurses as deep as they are nested.
+func equal(a, b jsvalue.Value) bool {
+	switch a := a.(type) {
+	case *jsvalue.Array:
+		b, ok := b.(*jsvalue.Array)
+		return ok && slices.EqualFunc(a.Items, b.Items, equal)
+	case *jsvalue.Object:
+		b, ok := b.(*jsvalue.Object)
+		if !ok || a.Len() != b.Len() {
+			return false
 		}
-	}
-	for key, raw := range d.b.All() {
-		other := d.a.Value(key)
-		if !d.counts(key) || bytes.Equal(raw, other) {
-			continue
-		}
-		var was, is value // parsed one after the other: there may be millions
-		was.putRaw(key, other)
-		is.putRaw(key, raw)
-		for _, member := range is.members {
-			if err := m.member(key, was.at(key), member.val); err != nil {
-				return nil, err
+		for _, key := range a.Keys() {
+			va, _ := a.Get(key)
+			if vb, ok := b.Get(key); !ok || !equal(va, vb) {
+				return false
 			}
 		}
+		return true
 	}
-	return append(m.out, '}'), nil
+	return a == b || cmp.Equal(a, b) // for numbers, that asks Number.Equal
 }
 
-func (d *Diff) counts(key string) bool { return d.use == nil || d.use(key) }
-
-var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
-
-// step returns the pointer one level deeper.
-func step(path []byte, child *pair, isList bool) []byte {
-	path = append(slices.Clip(path), '/')
-	if !isList {
-		return append(path, pointerEscaper.Replace(child.key)...)
-	}
-	if child.a == nil {
-		return strconv.AppendInt(path, int64(child.ib), 10)
-	}
-	return strconv.AppendInt(path, int64(child.ia), 10)
-}
+// same is [Equal] for valid JSON.
+func same(a, b []byte) bool { return bytes.Equal(a, b) || Equal(a, b) }
 
 // Equal reports whether two JSON values are the same: numbers as exact decimals, keys
 // in any order, of a repeated key the last value. Invalid JSON equals nothing.
 func Equal(a, b []byte) bool {
-	left, err := parse(a)
-	if err != nil {
-		return false
-	}
-	right, err := parse(b)
-	return err == nil && equal(left, right)
+	left, okA := jsvalue.ParseExact(a)
+	right, okB := jsvalue.ParseExact(b)
+	return okA && okB && equal(left, right)
 }

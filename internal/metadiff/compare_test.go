@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/jsonl"
 )
 
 func diff(t testing.TB, a, b string, sel Selection) *Diff {
@@ -82,7 +84,7 @@ func TestCompare(t *testing.T) {
 func TestCompareRefuses(t *testing.T) {
 	for _, bad := range []string{
 		``, `[]`, `null`, `{`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":[1,]}`, `{} {}`, `{"a":"`, `{"a":"\`, `{"a" 1}`, `{1:2}`,
-		`{"a":` + strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1) + `}`,
+		`{"a":` + strings.Repeat("[", jsonl.MaxDepth+1) + strings.Repeat("]", jsonl.MaxDepth+1) + `}`,
 	} {
 		if _, err := Compare([]byte(bad), []byte(`{}`), Selection{}); err == nil {
 			t.Errorf("%.20s was taken as A", bad)
@@ -207,7 +209,7 @@ func TestHostile(t *testing.T) {
 	}
 
 	deep := func(open, in, end string) string {
-		return `{"a":` + strings.Repeat(open, maxDepth-1) + in + strings.Repeat(end, maxDepth-1) + `}`
+		return `{"a":` + strings.Repeat(open, jsonl.MaxDepth-1) + in + strings.Repeat(end, jsonl.MaxDepth-1) + `}`
 	}
 	filler := `"` + strings.Repeat("x", 1<<20) + `",`
 	for _, pair := range [][2]string{

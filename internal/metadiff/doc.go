@@ -6,15 +6,11 @@
 // Values compare as SillyTavern reads them: an object's keys in any order, the
 // last of repeated keys, strings decoded, and numbers as exact decimals, so
 // that 1.0 is 1 and 9007199254740993 is not 9007199254740992, although both
-// are one number to JavaScript. Values are reported as they are spelled.
+// are one number to JavaScript.
 //
-// go-cmp does the comparing. The two objects are first laid side by side:
-// members by key, the elements of lists by position behind a common start and
-// before a common end, with whatever is byte for byte the same left out. What
-// remains is parsed and handed to cmp, a run of members at a time; its reporter
-// marks what differs. So the result does not depend on how go-cmp aligns lists,
-// which varies from run to run, and metadata of a million keys costs what its
-// differences cost.
+// Members are compared by key, the elements of lists by position, behind a common start
+// and before a common end. Of the two objects' members only those are decoded whose bytes
+// differ.
 //
 // The package reads and writes no files and does not know what any key means,
 // except for [Diff.Meanings].

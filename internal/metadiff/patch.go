@@ -1,9 +1,11 @@
 package metadiff
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
+	"stchat/internal/jsvalue"
 	"stchat/internal/rawjson"
 )
 
@@ -17,10 +19,32 @@ func (e *NullError) Error() string {
 	return fmt.Sprintf("B has an explicit null at %s, which a merge patch cannot express", e.Path)
 }
 
+// MergePatch returns the JSON Merge Patch (RFC 7386) that turns A into B. The
+// error is a [*NullError] where there is none.
+func (d *Diff) MergePatch() ([]byte, error) {
+	m := merger{out: []byte{'{'}}
+	for key := range d.a.All() {
+		if !d.b.Has(key) && d.counts(key) {
+			m.key(key)
+			m.out = append(m.out, "null"...)
+		}
+	}
+	for key, raw := range d.b.All() {
+		other, ok := d.a.Get(key)
+		if !d.counts(key) || bytes.Equal(raw, other) {
+			continue
+		}
+		if err := m.member(key, decode(other), decode(raw), ok); err != nil {
+			return nil, err
+		}
+	}
+	return append(m.out, '}'), nil
+}
+
 // merger writes a merge patch in one walk over both sides.
 type merger struct {
 	out  []byte
-	path []string // keys down to the current value
+	path []string // escaped keys down to the current value
 }
 
 // key begins a member.
@@ -33,27 +57,29 @@ func (m *merger) key(key string) {
 }
 
 // members writes the members of the patch between two objects.
-func (m *merger) members(a, b *value) error {
-	for _, was := range a.members {
-		if b.find(was.key) < 0 {
-			m.key(was.key)
+func (m *merger) members(a, b *jsvalue.Object) error {
+	for _, key := range a.Keys() {
+		if _, ok := b.Get(key); !ok {
+			m.key(key)
 			m.out = append(m.out, "null"...)
 		}
 	}
-	for _, is := range b.members {
-		if err := m.member(is.key, a.at(is.key), is.val); err != nil {
+	for _, key := range b.Keys() {
+		was, ok := a.Get(key)
+		is, _ := b.Get(key)
+		if err := m.member(key, was, is, ok); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// member writes the member that turns was into is; was is nil where A has nothing.
-func (m *merger) member(key string, was, is *value) error {
+// member writes the member that turns was into is; had is false where A has nothing.
+func (m *merger) member(key string, was, is jsvalue.Value, had bool) error {
 	start := len(m.out)
 	m.key(key)
-	m.path = append(m.path, key)
-	differs, err := m.value(was, is)
+	m.path = append(m.path, pointerEscaper.Replace(key))
+	differs, err := m.value(was, is, had)
 	if err != nil {
 		return err
 	}
@@ -64,37 +90,27 @@ func (m *merger) member(key string, was, is *value) error {
 	return nil
 }
 
-// value writes what turns a into b, and reports whether they differ. a is nil where
-// A has nothing.
-func (m *merger) value(a, b *value) (differs bool, err error) {
-	if b.kind != rawjson.ObjectKind {
-		if a != nil && equal(a, b) {
+// value writes what turns a into b, and reports whether they differ.
+func (m *merger) value(a, b jsvalue.Value, had bool) (differs bool, err error) {
+	inB, ok := b.(*jsvalue.Object)
+	if !ok {
+		switch {
+		case had && equal(a, b):
 			return false, nil
+		case b == nil:
+			return true, &NullError{Path: "/" + strings.Join(m.path, "/")}
 		}
-		if b.kind == rawjson.Null {
-			return true, &NullError{Path: pointer(m.path)}
-		}
-		m.out = b.appendTo(m.out) // a list is replaced whole, nulls in it stay
+		m.out = jsvalue.Append(m.out, b) // a list is replaced whole, nulls in it stay
 		return true, nil
 	}
-	differs = a == nil || a.kind != rawjson.ObjectKind
-	if differs {
-		a = &value{} // to a merge patch anything else counts as {}
+	inA, ok := a.(*jsvalue.Object)
+	if !ok {
+		inA = jsvalue.NewObject() // to a merge patch anything else counts as {}
 	}
 	m.out = append(m.out, '{')
 	start := len(m.out)
-	err = m.members(a, b)
-	differs = differs || len(m.out) > start
+	err = m.members(inA, inB)
+	differs = !ok || len(m.out) > start
 	m.out = append(m.out, '}')
 	return differs, err
-}
-
-// pointer returns the RFC 6901 pointer along the keys.
-func pointer(keys []string) string {
-	var b strings.Builder
-	for _, key := range keys {
-		b.WriteByte('/')
-		b.WriteString(pointerEscaper.Replace(key))
-	}
-	return b.String()
 }

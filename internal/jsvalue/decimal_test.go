@@ -1,4 +1,4 @@
-package metadiff
+package jsvalue
 
 import (
 	"math/big"
@@ -19,8 +19,8 @@ func TestDecimalsThatAreEqual(t *testing.T) {
 		{"1e-99999999999999999999999999", "0.1e-99999999999999999999999998", "10e-100000000000000000000000000"},
 	} {
 		for _, text := range same[1:] {
-			if decimalOf([]byte(text)) != decimalOf([]byte(same[0])) {
-				t.Errorf("%s is not %s: %+v, %+v", text, same[0], decimalOf([]byte(text)), decimalOf([]byte(same[0])))
+			if decimalOf(text) != decimalOf(same[0]) {
+				t.Errorf("%s is not %s: %+v, %+v", text, same[0], decimalOf(text), decimalOf(same[0]))
 			}
 		}
 	}
@@ -33,7 +33,7 @@ func TestDecimalsThatDiffer(t *testing.T) {
 	}
 	for i, a := range different {
 		for _, b := range different[:i] {
-			if decimalOf([]byte(a)) == decimalOf([]byte(b)) {
+			if Number(a).Equal(Number(b)) {
 				t.Errorf("%s equals %s", a, b)
 			}
 		}

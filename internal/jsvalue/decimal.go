@@ -1,6 +1,15 @@
-package metadiff
+package jsvalue
 
 import "strings"
+
+// Number is a JSON number as it is written.
+type Number string
+
+// Equal reports whether two numbers are the same, exactly: 1.0 is 1, and 9007199254740993 is
+// not 9007199254740992, although both are one number to JavaScript.
+func (n Number) Equal(m Number) bool {
+	return n == m || decimalOf(string(n)) == decimalOf(string(m))
+}
 
 // decimal is a JSON number in a form that is the same for equal numbers, and
 // never expanded: sign × digits × 10^exp.
@@ -11,8 +20,7 @@ type decimal struct {
 }
 
 // decimalOf reads a JSON number of any length exactly.
-func decimalOf(raw []byte) decimal {
-	text := string(raw)
+func decimalOf(text string) decimal {
 	text, negative := strings.CutPrefix(text, "-")
 	exp := "0"
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
