@@ -12,6 +12,7 @@ import (
 
 	"stchat/internal/jsondoc"
 	"stchat/internal/lorebook"
+	"stchat/internal/ops"
 	"stchat/internal/ops/book"
 )
 
@@ -132,7 +133,7 @@ func cloneHints() []hint {
 	return []hint{
 		{book.ErrDamagedHeader, "; see 'stchat repair'"},
 		{book.ErrNoUserFolder, "; give the folder with --data"},
-		{book.ErrNotInPlace, " (--rebind)"},
+		{ops.ErrNotInPlace, " (--rebind)"},
 	}
 }
 

@@ -50,7 +50,6 @@ func moveHints() []hint {
 		{move.ErrRelatives, "; --family takes them along, --cut gives up the kinship"},
 		{move.ErrTaken, "; choose another name"},
 		{move.ErrLeftover, "; remove it or choose another name"},
-		{move.ErrDatabase, "; export the chats from Luker and work on the export"},
 	}
 }
 

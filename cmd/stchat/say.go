@@ -8,6 +8,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/jsondoc"
+	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
 	"stchat/internal/visible"
@@ -149,6 +150,9 @@ func withHint(err error, own []hint) error {
 	}
 	if bad, ok := errors.AsType[*changeset.UnreadableError](err); ok && !errors.Is(err, fs.ErrPermission) { // without permission it is another user's
 		return &hinted{err, unreadable(bad)}
+	}
+	if isA[*luker.DatabaseError](err) {
+		return &hinted{err, "; export the chat from Luker and work on the export, outside this folder"}
 	}
 	for _, h := range []hint{
 		{safefile.ErrBusy, "; run the command again when it is done"},

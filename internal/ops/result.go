@@ -1,13 +1,13 @@
 package ops
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
-	"time"
 
 	"stchat/internal/changeset"
-	"stchat/internal/luker"
-	"stchat/internal/safefile"
 )
 
 // Result is what a verb made of one CHAT. D is its JSON document, with nothing else in it.
@@ -30,6 +30,47 @@ func (r *Result[D]) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
+// Complete notes what became of the files, in the result and in those parts of its document
+// that are a [Written] or a [Warned].
+func (r *Result[D]) Complete(o changeset.Outcome, dryRun bool) {
+	r.Outcome = o
+	if d, ok := any(&r.Doc).(interface{ complete(o changeset.Outcome) }); ok {
+		d.complete(o)
+	}
+	if d, ok := any(&r.Doc).(interface {
+		warn(list []string, dryRun bool)
+	}); ok {
+		d.warn(r.Warnings, dryRun)
+	}
+}
+
+// Completer is a result that takes what became of the files: a [Result], or what embeds one.
+type Completer interface {
+	Complete(o changeset.Outcome, dryRun bool)
+}
+
+// Each changes every subject in a unit of its own, and returns their results, in their order.
+// unit returns a subject's result, still empty, and its unit, which fills it while it drafts.
+func Each[S any, R Completer](ctx context.Context, opt changeset.Options, subjects []S, unit func(S) (R, changeset.Unit)) []R {
+	results, units := make([]R, len(subjects)), make([]changeset.Unit, len(subjects))
+	for i, s := range subjects {
+		results[i], units[i] = unit(s)
+		draft := units[i].Draft
+		units[i].Draft = func(ctx context.Context, s *changeset.Set) error { return PathError(draft(ctx, s)) }
+	}
+	for i, o := range changeset.Run(ctx, units, opt) {
+		results[i].Complete(o, opt.DryRun)
+	}
+	return results
+}
+
+// One is [Each] for a single subject. The change belongs to the root of path.
+func One[R Completer](ctx context.Context, opt changeset.Options, r R, path string, draft func(context.Context, *changeset.Set) error) R {
+	return Each(ctx, opt, []R{r}, func(R) (R, changeset.Unit) {
+		return r, changeset.Unit{Root: changeset.RootOf(path), Draft: draft}
+	})[0]
+}
+
 // LeftOut returns the note that keys were named which a merge or a patch cannot change.
 func LeftOut(keys []string) string {
 	return fmt.Sprintf("what is given for %s is left out", strings.Join(keys, " and "))
@@ -39,6 +80,18 @@ func LeftOut(keys []string) string {
 type Written struct {
 	Operation *string `json:"operation"` // what undo takes
 	Steps     []Step  `json:"steps"`     // as done, or as they would be
+}
+
+func (w *Written) complete(o changeset.Outcome) { *w = WrittenBy(o) }
+
+// Warned is the part of the JSON document with the warnings of a result.
+type Warned struct {
+	Warnings []string `json:"warnings"`
+	DryRun   bool     `json:"dry_run"`
+}
+
+func (w *Warned) warn(list []string, dryRun bool) {
+	w.Warnings, w.DryRun = list, dryRun
 }
 
 // Step is a step of a change as JSON documents show it.
@@ -66,17 +119,11 @@ func WrittenBy(o changeset.Outcome) Written {
 	return w
 }
 
-// Sidecar is a file beside a chat of Luker, and what became of it.
-type Sidecar struct {
-	Path   string `json:"path" is:"path"`
-	Action string `json:"action"`
+// PathError puts the path in front of an error and leaves out the system call. An error without
+// a path is returned as it is.
+func PathError(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
+	}
+	return err
 }
-
-// SyncSlug drafts the chat's new slug in its chat_sync, where Luker looks first (FORMATS.md
-// A1.6).
-func SyncSlug(s *changeset.Set, path, slug string, now time.Time, about string) error {
-	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return luker.SyncData(slug, now.UnixMilli()), nil }), about)
-}
-
-// NewSlug is what a step says of a chat_sync that follows its chat.
-const NewSlug = "the chat's new slug, where Luker looks first"

@@ -34,17 +34,16 @@ type Options struct {
 
 // Clone is the JSON document about one clone (SPEC.md section 7).
 type Clone struct {
-	Schema   int       `json:"schema"`
-	Source   string    `json:"source" is:"path"`
-	Path     string    `json:"path" is:"path"`
-	Name     string    `json:"name"`
-	From     string    `json:"from"`
-	Entries  int       `json:"entries"`
-	Dropped  int       `json:"dropped"`
-	Rebound  []string  `json:"rebound" is:"path"`
-	State    []Rebound `json:"state"`
-	Warnings []string  `json:"warnings"`
-	DryRun   bool      `json:"dry_run"`
+	Schema  int       `json:"schema"`
+	Source  string    `json:"source" is:"path"`
+	Path    string    `json:"path" is:"path"`
+	Name    string    `json:"name"`
+	From    string    `json:"from"`
+	Entries int       `json:"entries"`
+	Dropped int       `json:"dropped"`
+	Rebound []string  `json:"rebound" is:"path"`
+	State   []Rebound `json:"state"`
+	ops.Warned
 	ops.Written
 }
 
@@ -69,8 +68,7 @@ type job struct {
 	name   string // of the clone
 	chats  []*rebinding
 	res    *Result
-	made   []string // warnings about the drafted clone
-	out    changeset.Outcome
+	warned int   // how many warnings there are before it is drafted
 	err    error // why there will be no clone
 }
 
@@ -85,7 +83,7 @@ func Run(ctx context.Context, opt Options) ([]*Result, error) {
 	lib := new(library.Library)
 	var jobs []*job
 	for _, source := range opt.Sources {
-		j := &job{source: source, res: &Result{Doc: Clone{Schema: 1, Source: source, DryRun: opt.Changes.DryRun}}}
+		j := &job{source: source, res: &Result{Doc: Clone{Schema: 1, Source: source}}}
 		if path, err := bookOf(ctx, lib, opt, source); err != nil {
 			j.err = err
 		} else {
@@ -95,6 +93,9 @@ func Run(ctx context.Context, opt Options) ([]*Result, error) {
 	}
 	if err := assign(ctx, lib, opt, jobs); err != nil {
 		return nil, err
+	}
+	for _, j := range jobs {
+		j.warned = len(j.res.Warnings)
 	}
 	for left, try := jobs, 0; len(left) > 0; try++ {
 		left = round(ctx, opt, left, try)
@@ -113,20 +114,16 @@ const nameTries = 1000
 // round makes the clones of some sources. It returns those that must be made again under the
 // next name, because another program took theirs.
 func round(ctx context.Context, opt Options, jobs []*job, try int) (left []*job) {
-	units := make([]changeset.Unit, len(jobs))
-	for i, j := range jobs {
-		units[i] = changeset.Unit{Root: j.root(), Draft: func(ctx context.Context, s *changeset.Set) error {
-			return j.draft(opt, s)
-		}}
+	ops.Each(ctx, opt.Changes, jobs, func(j *job) (*Result, changeset.Unit) {
+		u := changeset.Unit{Root: j.root(), Draft: func(_ context.Context, s *changeset.Set) error { return j.draft(opt, s) }}
 		for _, r := range j.chats {
-			units[i].Shares = append(units[i].Shares, r.path)
+			u.Shares = append(u.Shares, r.path)
 		}
-	}
+		return j.res, u
+	})
 	lib := new(library.Library) // lists the folders as they are now
-	for i, o := range changeset.Run(ctx, units, opt.Changes) {
-		j := jobs[i]
-		j.out = o
-		taken, lost := errors.AsType[*safefile.ExistsError](o.Err)
+	for _, j := range jobs {
+		taken, lost := errors.AsType[*safefile.ExistsError](j.res.Err)
 		if lost && j.err == nil && taken.Path == j.target() && try < nameTries && ctx.Err() == nil {
 			j.err = j.next(lib, opt)
 			left = append(left, j)
@@ -142,7 +139,7 @@ func (j *job) read(lib *library.Library, opt Options, path string) (err error) {
 		return ops.PathError(err)
 	}
 	j.folder = filepath.Dir(path)
-	if err := refuseDatabase(lib, path, userdir.Dir{Root: filepath.Dir(j.folder)}); err != nil {
+	if err := ops.InFiles(lib, userdir.Dir{Root: filepath.Dir(j.folder)}, path); err != nil {
 		return err
 	}
 	return j.next(lib, opt)
@@ -187,11 +184,11 @@ func (j *job) draft(opt Options, s *changeset.Set) error {
 	}
 	target := j.target()
 	d, err := s.Create(target, fmt.Sprintf("a clone of the lorebook %q: %s, %d left out", j.book.Name, plural.Of(made.Entries, "entry", "entries"), made.Dropped), changeset.Like(j.book.Stamp))
-	if err != nil {
-		return ops.PathError(err)
+	if err == nil {
+		_, err = d.Write(made.Data)
 	}
-	if _, err := d.Write(made.Data); err != nil {
-		return ops.PathError(err)
+	if err != nil {
+		return err
 	}
 	s.Rely(j.book.Path, j.book.Stamp)
 	clone, err := lorebook.Parse(made.Data, target)
@@ -210,27 +207,21 @@ func (j *job) draft(opt Options, s *changeset.Set) error {
 // describe fills in the document and collects warnings about the clone.
 func (j *job) describe(opt Options, clone *lorebook.Book, made lorebook.Cloned) {
 	d := &j.res.Doc
-	j.made = nil
-	warn := func(format string, args ...any) { j.made = append(j.made, fmt.Sprintf(format, args...)) }
+	j.res.Warnings = j.res.Warnings[:j.warned]
 	d.Path, d.Name, d.From, d.Entries, d.Dropped = clone.Path, clone.Name, j.book.Name, made.Entries, made.Dropped
 	if opt.Name != "" && clone.Name != opt.Name {
-		warn("%s: this name is taken, or no file can have it, so it is changed: %s → %s", j.book.Path, opt.Name, clone.Name)
+		j.res.Warn("%s: this name is taken, or no file can have it, so it is changed: %s → %s", j.book.Path, opt.Name, clone.Name)
 	}
 	if q, err := clone.Queue(); err != nil {
-		warn("%s: the clone's queue: %v", j.book.Path, err)
+		j.res.Warn("%s: the clone's queue: %v", j.book.Path, err)
 	} else if n := q.Pending(); n > 0 {
-		warn("%s: the clone has the queue with %s, which would run in every chat that uses it", j.book.Path, plural.S(n, "pending operation"))
+		j.res.Warn("%s: the clone has the queue with %s, which would run in every chat that uses it", j.book.Path, plural.S(n, "pending operation"))
 	}
 }
 
 // finish returns the result once the change is committed.
 func (j *job) finish() *Result {
 	r := j.res
-	r.Outcome = j.out
-	r.Warnings = append(r.Warnings, j.made...)
-	if j.err != nil {
-		r.Err = j.err
-	}
 	if r.Err != nil {
 		return r
 	}
@@ -241,8 +232,6 @@ func (j *job) finish() *Result {
 			r.Note("%s: %s: %s", rb.shown, c.Extension, c.Change)
 		}
 	}
-	r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
-	r.Doc.Written = ops.WrittenBy(j.out)
 	return r
 }
 
@@ -284,12 +273,3 @@ var (
 	// looked up.
 	ErrNoUserFolder = errors.New("the chat is in no SillyTavern user folder")
 )
-
-// refuseDatabase refuses a user folder whose data Luker keeps in a database instead of its
-// files.
-func refuseDatabase(lib *library.Library, path string, dir userdir.Dir) error {
-	if reason := lib.Database(dir); reason != "" {
-		return fmt.Errorf("%s: %s", path, reason)
-	}
-	return nil
-}

@@ -2,7 +2,6 @@ package book
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"stchat/internal/changeset"
@@ -24,9 +23,9 @@ type rebinding struct {
 	shown   string // the path as given
 	path    string // the path that shown leads to
 	name    string // of the lorebook that the chat names; empty: none
-	sync    string // path of its chat_sync, if it is a Luker chat that has one
-	luke    bool   // it is a Luker chat
 	changes []isolate.Change
+
+	sidecars []luker.Sidecar // of a Luker chat
 }
 
 // assign assigns every chat to rebind to a clone: that of the only source, that of the source
@@ -104,12 +103,9 @@ func judge(j *job, lib *library.Library, r *rebinding) {
 
 // look opens a chat to rebind, and refuses one that cannot be edited.
 func look(ctx context.Context, lib *library.Library, opt Options, shown string) (*rebinding, error) {
-	if shown == chat.Stdin {
-		return nil, ErrNotInPlace
-	}
-	from, err := chat.Open(ctx, shown, chat.Options{Data: opt.Data, Groups: lib})
+	from, err := ops.Open(ctx, lib, shown, ops.Anything, chat.Options{Data: opt.Data})
 	if err != nil {
-		return nil, ops.PathError(err)
+		return nil, err
 	}
 	defer from.Close()
 	switch from.HeaderKind {
@@ -118,35 +114,18 @@ func look(ctx context.Context, lib *library.Library, opt Options, shown string) 
 	case chat.None:
 		return nil, from.Errorf("the chat has no header in which it could name a lorebook (the layout of group chats up to 1.14); open it once in SillyTavern 1.16 or later")
 	}
-	if from.HasDir {
-		if err := refuseDatabase(lib, shown, from.Dir); err != nil {
-			return nil, err
-		}
-	}
 	r := &rebinding{shown: shown, path: userdir.RealPath(shown)}
-	sidecars, err := luker.Sidecars(r.path)
-	if err != nil {
-		return nil, ops.PathError(err)
-	}
-	r.luke = len(sidecars) > 0
-	for _, s := range sidecars {
-		if s.Kind == luker.ChatSync {
-			r.sync = s.Path
-		}
-	}
 	r.name, _ = lorebook.NameIn(from.Metadata())
-	return r, nil
+	r.sidecars, err = from.Sidecars()
+	return r, err
 }
-
-// ErrNotInPlace means that standard input cannot be edited.
-var ErrNotInPlace = errors.New("a chat is edited in place, so it must be a file")
 
 // draft drafts the edit that points the chat at the clone. Only the header line changes. A
 // Luker chat gets a new slug with every edit, in its header and in its chat_sync (FORMATS.md
 // A1.6).
 func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changeset.Set) error {
 	slug := ""
-	if opt.BumpIntegrity || r.luke {
+	if opt.BumpIntegrity || len(r.sidecars) > 0 {
 		slug = opt.NewUUID()
 	}
 	header := chat.LineEdit{Index: chat.HeaderIndex, Do: func(line []byte) ([]byte, error) {
@@ -162,10 +141,7 @@ func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changese
 		})
 	}}
 	if err := s.Edit(r.shown, safefile.Stamp{}, changeset.Joined(chat.Lines{header}), fmt.Sprintf("the lorebook it names: %q", clone.Name)); err != nil {
-		return ops.PathError(err)
+		return err
 	}
-	if r.sync == "" {
-		return nil
-	}
-	return ops.PathError(ops.SyncSlug(s, r.sync, slug, opt.Changes.Now, ops.NewSlug))
+	return ops.SyncSlugs(s, r.sidecars, slug, opt.Changes.Now, ops.NewSlug)
 }

@@ -47,9 +47,9 @@ func (c *call) open(ctx context.Context, p *plan) (*chat.Chat, error) {
 	if p.source == chat.Stdin && c.stdin != nil {
 		return c.stdin, nil
 	}
-	src, err := chat.Open(ctx, p.source, chat.Options{Data: c.opt.Data, Groups: c.library, Stdin: c.opt.Stdin, Content: c.opt.Content})
+	src, err := ops.Open(ctx, c.library, p.source, ops.Anything, chat.Options{Data: c.opt.Data, Stdin: c.opt.Stdin, Content: c.opt.Content})
 	if err != nil {
-		return nil, ops.PathError(err)
+		return nil, err
 	}
 	if p.opened != (safefile.Stamp{}) && !src.Stamp.Same(p.opened) {
 		src.Close()
@@ -57,9 +57,9 @@ func (c *call) open(ctx context.Context, p *plan) (*chat.Chat, error) {
 	}
 	p.opened = src.Stamp
 	if p.source == chat.Stdin {
-		c.stdin = src
+		c.stdin = src.Chat
 	}
-	return src, nil
+	return src.Chat, nil
 }
 
 // release closes a source, unless it is standard input.

@@ -61,22 +61,16 @@ func round(ctx context.Context, opt *Options, some, plans []*plan, results []*Re
 	c := newCall(opt)
 	defer c.close()
 	planAll(ctx, c, some, results)
-	var units []changeset.Unit
-	var of []*plan
-	for _, p := range some {
-		if r := results[p.number]; r.Err == nil && !r.Doc.Existed {
-			units, of = append(units, c.unit(p, r)), append(of, p)
-		}
-	}
-	for i, out := range changeset.Run(ctx, units, opt.Changes) {
-		p, r := of[i], results[of[i].number]
-		out.Err = about(p.source, out.Err)
-		if out.Err == nil && p.made.stream != nil && !opt.Changes.DryRun {
-			if out.Err = p.made.stream(ctx); out.Err != nil && p.clone != nil {
-				out.Err = fmt.Errorf("%w; the lorebook %s was made for it, and stays", out.Err, p.clone.path)
+	begun := slices.DeleteFunc(slices.Clone(some), func(p *plan) bool { r := results[p.number]; return r.Err != nil || r.Doc.Existed })
+	ops.Each(ctx, opt.Changes, begun, func(p *plan) (*Result, changeset.Unit) { return results[p.number], c.unit(p, results[p.number]) })
+	for _, p := range begun {
+		r := results[p.number]
+		r.Err = about(p.source, r.Err)
+		if r.Err == nil && p.made.stream != nil && !opt.Changes.DryRun {
+			if r.Err = p.made.stream(ctx); r.Err != nil && p.clone != nil {
+				r.Err = fmt.Errorf("%w; the lorebook %s was made for it, and stays", r.Err, p.clone.path)
 			}
 		}
-		r.Outcome = out
 	}
 }
 
@@ -120,7 +114,6 @@ func finish(opt *Options, plans []*plan, results []*Result) {
 		if r.Err != nil {
 			r.Warnings, r.Notes = nil, nil // they are about a chat that was not made
 		}
-		r.Doc.Written = ops.WrittenBy(r.Outcome)
 		r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
 	}
 }

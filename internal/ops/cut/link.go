@@ -68,7 +68,7 @@ func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *p
 		if src.Header != nil {
 			edits = append(edits, chat.LineEdit{Index: chat.HeaderIndex, Place: src.HeaderPlace, Do: func(line []byte) ([]byte, error) { return meta.WithSlug(line, slug) }})
 		}
-		if err := syncSlug(c.opt, set, sidecars, slug); err != nil {
+		if err := ops.SyncSlugs(set, sidecars, slug, c.opt.Changes.Now, "the source's new slug, for Luker"); err != nil {
 			return "", err
 		}
 	}
@@ -131,20 +131,6 @@ func staleLinks(ctx context.Context, src *chat.Chat, name string, at jsonl.Place
 			return nil
 		}, nil)
 	return all, err
-}
-
-// syncSlug writes the source's new slug to its chat_sync too, which Luker reads first
-// (FORMATS.md A1.6).
-func syncSlug(opt *Options, set *changeset.Set, sidecars []luker.Sidecar, slug string) error {
-	for _, s := range sidecars {
-		if s.Kind != luker.ChatSync {
-			continue
-		}
-		if err := ops.SyncSlug(set, s.Path, slug, opt.Changes.Now, "the source's new slug, for Luker"); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // tellReplaced warns of checkpoints that messages are no longer linked to. When several new

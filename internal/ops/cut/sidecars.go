@@ -14,14 +14,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// sidecarsOf returns the source's Luker sidecars (FORMATS.md A1, A2). It refuses a user folder
-// whose data Luker does not keep in files.
+// sidecarsOf returns the source's Luker sidecars (FORMATS.md A1, A2).
 func sidecarsOf(c *call, src *chat.Chat, p *plan, r *Result) ([]luker.Sidecar, error) {
-	if src.HasDir {
-		if reason := c.library.Database(src.Dir); reason != "" {
-			return nil, src.Errorf("%s; export the chat from Luker and work on the export, outside this folder", reason)
-		}
-	}
 	if p.source == chat.Stdin {
 		return nil, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
+	"stchat/internal/library"
 	"stchat/internal/ops"
 )
 
@@ -26,7 +26,8 @@ type MessageOptions struct {
 // read is an error that wraps [chat.ErrDamaged], unless SkipDamaged is set; skipped holds
 // the damaged lines.
 func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error) (chosen int, skipped jsonl.Damages, err error) {
-	c, err := opt.open(ctx)
+	opt.Open.Any = true
+	c, err := ops.Open(ctx, new(library.Library), opt.Path, ops.Anything, opt.Open)
 	if err != nil {
 		return 0, skipped, err
 	}
@@ -37,7 +38,7 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 			return c.Errorf("%w", err)
 		}
 		chosen++
-		return each(read(c, at, line, opt.SwipeTexts))
+		return each(read(c.Chat, at, line, opt.SwipeTexts))
 	}
 	source := choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine}
 	if opt.Tail {
@@ -65,7 +66,8 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 // CountMessages returns how many messages of a chat are chosen. Damaged lines are treated as
 // [Messages] treats them.
 func CountMessages(ctx context.Context, opt MessageOptions) (chosen int, skipped jsonl.Damages, err error) {
-	c, err := opt.open(ctx)
+	opt.Open.Any = true
+	c, err := ops.Open(ctx, new(library.Library), opt.Path, ops.Anything, opt.Open)
 	if err != nil {
 		return 0, skipped, err
 	}
@@ -79,23 +81,7 @@ func CountMessages(ctx context.Context, opt MessageOptions) (chosen int, skipped
 	return scanned.Chosen, skipped, opt.judge(c, skipped)
 }
 
-// open opens the chat. It is an error if Luker keeps the user's chats in a database.
-func (opt *MessageOptions) open(ctx context.Context) (*chat.Chat, error) {
-	opt.Open.Any = true
-	c, err := chat.Open(ctx, opt.Path, opt.Open)
-	if err != nil {
-		return nil, ops.PathError(err)
-	}
-	if c.HasDir {
-		if reason := luker.InDatabase(c.Dir.Root); reason != "" {
-			defer c.Close()
-			return nil, c.Errorf("%w", &luker.DatabaseError{Reason: reason})
-		}
-	}
-	return c, nil
-}
-
-func (opt *MessageOptions) judge(c *chat.Chat, damage jsonl.Damages) error {
+func (opt *MessageOptions) judge(c *ops.Subject, damage jsonl.Damages) error {
 	if damage.Total == 0 || opt.SkipDamaged {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"stchat/internal/chat"
-	"stchat/internal/luker"
+	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
@@ -25,19 +25,11 @@ type Metadata struct {
 // an error, and so is a chat that Luker keeps in a database.
 func MetadataOf(ctx context.Context, path string, open chat.Options, keys []string) (*Metadata, error) {
 	open.Any = true
-	c, err := chat.Open(ctx, path, open)
+	c, err := ops.Open(ctx, new(library.Library), path, ops.Whole, open)
 	if err != nil {
-		return nil, ops.PathError(err)
+		return nil, err
 	}
 	defer c.Close()
-	if c.HasDir {
-		if reason := luker.InDatabase(c.Dir.Root); reason != "" {
-			return nil, c.Errorf("%w", &luker.DatabaseError{Reason: reason})
-		}
-	}
-	if c.Damage.Total > 0 {
-		return nil, c.DamageError(c.Damage.First[0])
-	}
 	m := &Metadata{Schema: 1, Path: path}
 	raw := c.Metadata().Bytes()
 	if len(keys) == 0 {

@@ -20,11 +20,8 @@ import (
 // of chats with their timed effects, cards, and SillyTavern's settings. If one of these
 // cannot be read, nothing is written.
 func RenameBook(ctx context.Context, opt RenameOptions) *Result {
-	r := newResult(opt.Chat, &opt.Options)
-	o := changeset.Run(ctx, []changeset.Unit{{Root: changeset.RootOf(opt.Chat), Draft: func(ctx context.Context, s *changeset.Set) error {
-		return ops.PathError(renameBook(ctx, &opt, r, s))
-	}}}, opt.Changes)[0]
-	return finish(r, o)
+	r := newResult(opt.Chat)
+	return run(ctx, &opt.Options, r, func(ctx context.Context, s *changeset.Set) error { return renameBook(ctx, &opt, r, s) })
 }
 
 func renameBook(ctx context.Context, opt *RenameOptions, r *Result, s *changeset.Set) error {
@@ -33,8 +30,8 @@ func renameBook(ctx context.Context, opt *RenameOptions, r *Result, s *changeset
 		return fmt.Errorf("%s: is no lorebook of a SillyTavern user folder", opt.Chat)
 	}
 	lib := new(library.Library)
-	if reason := lib.Database(dir); reason != "" {
-		return fmt.Errorf("%s: %w: %s", opt.Chat, ErrDatabase, reason)
+	if err := ops.InFiles(lib, dir, opt.Chat); err != nil {
+		return err
 	}
 	book, err := lorebook.Open(opt.Chat)
 	if err != nil {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync"
 
 	"stchat/internal/changeset"
 	"stchat/internal/family"
 	"stchat/internal/names"
+	"stchat/internal/ops"
 	"stchat/internal/userdir"
 )
 
@@ -24,8 +26,6 @@ type DeleteOptions struct {
 // folder in which it failed.
 func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 	opt.Changes.Precious = true
-	var results []*Result
-	var units []changeset.Unit
 	byFolder := map[string][]string{}
 	var folders []string
 	for _, path := range opt.Chats {
@@ -35,26 +35,22 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 		}
 		byFolder[key] = append(byFolder[key], path)
 	}
-	found := make([][]*Result, len(folders))
-	for i, key := range folders {
+	more := map[*Result][]*Result{}
+	var mu sync.Mutex // of more
+	firsts := ops.Each(ctx, opt.Changes, folders, func(key string) (*Result, changeset.Unit) {
 		paths := byFolder[key]
-		found[i] = []*Result{newResult(paths[0], &opt.Options)}
-		units = append(units, changeset.Unit{Root: changeset.RootOf(paths[0]), Draft: func(ctx context.Context, s *changeset.Set) error {
-			more, err := deleteIn(ctx, &opt, paths, found[i][0], s)
-			found[i] = append(found[i], more...)
+		r := newResult(paths[0])
+		return r, changeset.Unit{Root: changeset.RootOf(paths[0]), Draft: func(ctx context.Context, s *changeset.Set) error {
+			others, err := deleteIn(ctx, &opt, paths, r, s)
+			mu.Lock()
+			defer mu.Unlock()
+			more[r] = others
 			return err
-		}})
-	}
-	for i, o := range changeset.Run(ctx, units, opt.Changes) {
-		first := finish(found[i][0], o)
-		results = append(results, first)
-		if first.Err != nil {
-			continue
-		}
-		for _, other := range found[i][1:] {
-			other.ID, other.Doc.Operation = first.ID, first.Doc.Operation
-			results = append(results, other)
-		}
+		}}
+	})
+	var results []*Result
+	for _, first := range firsts {
+		results = append(results, together(first, more[first])...)
 	}
 	return results
 }
@@ -87,7 +83,7 @@ func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, r *Result
 	}
 	r.Doc.From = goes[0].Path
 	for _, c := range goes[1:] {
-		more = append(more, newResult(c.Path, &opt.Options))
+		more = append(more, newResult(c.Path))
 	}
 	results := append([]*Result{r}, more...)
 	if !opt.Keep {

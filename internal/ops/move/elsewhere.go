@@ -37,9 +37,9 @@ var ErrSameOwner = errors.New("it is this owner's already")
 // Elsewhere moves chats to another character or group. It returns a result for each chat
 // moved, or only the first one's if that fails.
 func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
-	first := newResult(opt.Chats[0], &opt.Options)
+	first := newResult(opt.Chats[0])
 	results := []*Result{first}
-	unit := changeset.Unit{Root: changeset.RootOf(opt.Chats[0]), Draft: func(ctx context.Context, s *changeset.Set) error {
+	run(ctx, &opt.Options, first, func(ctx context.Context, s *changeset.Set) error {
 		f, err := read(ctx, &opt.Options, folderOf(opt.Chats[0]))
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 		for i, c := range goes {
 			r := first
 			if i > 0 {
-				r = newResult(c.Path, &opt.Options)
+				r = newResult(c.Path)
 				results = append(results, r)
 			}
 			path := n.path[c]
@@ -77,15 +77,8 @@ func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 			return err
 		}
 		return ops.PathError(join(n, goes, to, s))
-	}}
-	o := changeset.Run(ctx, []changeset.Unit{unit}, opt.Changes)[0]
-	if finish(first, o); first.Err != nil {
-		return results[:1]
-	}
-	for _, r := range results[1:] {
-		r.ID, r.Doc.Operation = first.ID, first.Doc.Operation
-	}
-	return results
+	})
+	return together(first, results[1:])
 }
 
 // going returns the chats that move, and notes their names and paths. The error wraps

@@ -37,8 +37,7 @@ type Moved struct {
 	Dangling    []Dangler `json:"dangling"`
 	Opened      *string   `json:"opened"` // the chat that its card or group opens with now
 	Unreachable []string  `json:"unreachable"`
-	Warnings    []string  `json:"warnings"`
-	DryRun      bool      `json:"dry_run"`
+	ops.Warned
 	ops.Written
 }
 
@@ -65,8 +64,6 @@ var (
 	ErrTaken = errors.New("is taken")
 	// ErrName means that a chat or lorebook cannot have a name.
 	ErrName = errors.New("not a name")
-	// ErrDatabase means that Luker keeps its chats in a database.
-	ErrDatabase = errors.New("the files are not what Luker reads")
 	// ErrLeftover means that Luker's state left over from another chat would become this chat's.
 	ErrLeftover = errors.New("there is Luker state of a chat of this name already")
 	// ErrNotListed means that no group lists a chat.
@@ -83,13 +80,12 @@ type folder struct {
 	graph *family.Graph
 }
 
-// read reads the chats in a folder. The error wraps [ErrDatabase] if Luker keeps them in a
-// database.
+// read reads the chats in a folder.
 func read(ctx context.Context, opt *Options, path string) (*folder, error) {
 	f := &folder{opt: opt, lib: new(library.Library), path: path}
 	if dir := f.lib.Folder(path); dir.HasDir {
-		if reason := f.lib.Database(dir.Dir); reason != "" {
-			return nil, fmt.Errorf("%s: %w: %s", path, ErrDatabase, reason)
+		if err := ops.InFiles(f.lib, dir.Dir, path); err != nil {
+			return nil, err
 		}
 	}
 	graphs, err := family.Read(ctx, f.lib, []string{path}, family.Options{Meter: opt.Meter})
@@ -181,20 +177,27 @@ func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (bool,
 	return false, err
 }
 
-func newResult(from string, opt *Options) *Result {
-	return &Result{Doc: Moved{Schema: 1, From: from, DryRun: opt.Changes.DryRun}}
-}
+func newResult(from string) *Result { return &Result{Doc: Moved{Schema: 1, From: from}} }
 
-// finish fills in the outcome. If it failed, the warnings are dropped: they are about changes
-// that were not made.
-func finish(r *Result, o changeset.Outcome) *Result {
-	r.Outcome = o
-	if o.Err != nil {
+// run drafts a change to what r is made from. If it fails, the warnings are dropped: they are
+// about changes that were not made.
+func run(ctx context.Context, opt *Options, r *Result, draft func(context.Context, *changeset.Set) error) *Result {
+	if ops.One(ctx, opt.Changes, r, r.Doc.From, draft); r.Err != nil {
 		r.Warnings = nil
 	}
-	r.Doc.Written = ops.WrittenBy(o)
-	r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
 	return r
+}
+
+// together completes the results of what was changed together with first, and returns all; only
+// the first if it failed.
+func together(first *Result, more []*Result) []*Result {
+	if first.Err != nil {
+		return []*Result{first}
+	}
+	for _, r := range more {
+		r.Complete(changeset.Outcome{ID: first.ID}, first.Doc.DryRun)
+	}
+	return append([]*Result{first}, more...)
 }
 
 // ErrNoFile means that a chat has no file yet in which anything could be set.

@@ -57,16 +57,10 @@ func New(ctx context.Context, opt NewOptions) *NewResult {
 		r.Err = err
 		return r
 	}
-	if reason := lib.Database(o.dir); reason != "" {
-		r.Err = fmt.Errorf("%s: %w: %s", opt.Owner, ErrDatabase, reason)
+	if r.Err = ops.InFiles(lib, o.dir, opt.Owner); r.Err != nil {
 		return r
 	}
-	unit := changeset.Unit{Root: changeset.RootOf(filepath.Join(o.folder, "x")), Draft: func(ctx context.Context, s *changeset.Set) error {
-		return ops.PathError(o.draftNew(ctx, lib, &opt, r, s))
-	}}
-	r.Outcome = changeset.Run(ctx, []changeset.Unit{unit}, opt.Changes)[0]
-	r.Doc.Written = ops.WrittenBy(r.Outcome)
-	return r
+	return ops.One(ctx, opt.Changes, r, filepath.Join(o.folder, "x"), func(ctx context.Context, s *changeset.Set) error { return o.draftNew(ctx, lib, &opt, r, s) })
 }
 
 func (o *owner) draftNew(ctx context.Context, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {

@@ -38,34 +38,24 @@ var ErrNoOwner = errors.New("the chat is in no SillyTavern user folder")
 // for each, in the same order.
 func Open(ctx context.Context, opt Options, chats []string) []*OpenResult {
 	lib := new(library.Library)
-	results := make([]*OpenResult, len(chats))
-	units := make([]changeset.Unit, len(chats))
-	for i, path := range chats {
+	results := ops.Each(ctx, opt.Changes, chats, func(path string) (*OpenResult, changeset.Unit) {
 		r := &OpenResult{Doc: Opened{Schema: 1, Path: path, DryRun: opt.Changes.DryRun}}
-		results[i] = r
-		units[i] = changeset.Unit{Root: changeset.RootOf(path), Draft: func(ctx context.Context, s *changeset.Set) error {
-			return ops.PathError(open(ctx, lib, path, r, s))
-		}}
-	}
-	for i, o := range changeset.Run(ctx, units, opt.Changes) {
-		results[i].Outcome = o
-		results[i].Doc.Written = ops.WrittenBy(o)
-		results[i].Doc.Changed = len(o.Steps) > 0
+		return r, changeset.Unit{Root: changeset.RootOf(path), Draft: func(ctx context.Context, s *changeset.Set) error { return open(ctx, lib, path, r, s) }}
+	})
+	for _, r := range results {
+		r.Doc.Changed = len(r.Steps) > 0
 	}
 	return results
 }
 
 func open(ctx context.Context, lib *library.Library, path string, r *OpenResult, s *changeset.Set) error {
-	c, err := chat.Open(ctx, path, chat.Options{Groups: lib})
+	c, err := ops.Open(ctx, lib, path, ops.Anything, chat.Options{})
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	if !c.HasDir || c.Kind == userdir.File {
 		return c.Errorf("%w", ErrNoOwner)
-	}
-	if reason := lib.Database(c.Dir); reason != "" {
-		return c.Errorf("%w: %s", ErrDatabase, reason)
 	}
 	r.Doc.To = c.Name
 	if c.Kind == userdir.Group {

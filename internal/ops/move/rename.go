@@ -26,9 +26,9 @@ type RenameOptions struct {
 // Rename renames a chat, and updates everything that names it. It returns the chat's result
 // first, then those of the descendants and the lorebook that are renamed with it.
 func Rename(ctx context.Context, opt RenameOptions) []*Result {
-	r := newResult(opt.Chat, &opt.Options)
+	r := newResult(opt.Chat)
 	var more []*Result
-	unit := changeset.Unit{Root: changeset.RootOf(opt.Chat), Draft: func(ctx context.Context, s *changeset.Set) error {
+	run(ctx, &opt.Options, r, func(ctx context.Context, s *changeset.Set) error {
 		f, err := read(ctx, &opt.Options, folderOf(opt.Chat))
 		if err != nil {
 			return err
@@ -43,7 +43,7 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 		}
 		if opt.Family {
 			for _, c := range renameFamily(n, subject) {
-				other := newResult(c.Path, &opt.Options)
+				other := newResult(c.Path)
 				to := n.path[c]
 				other.Doc.To = &to
 				more = append(more, other)
@@ -69,17 +69,8 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 			return err
 		}
 		return draftPins(n, s)
-	}}
-	outcome := changeset.Run(ctx, []changeset.Unit{unit}, opt.Changes)[0]
-	finish(r, outcome)
-	if r.Err != nil {
-		return []*Result{r}
-	}
-	for _, other := range more {
-		other.ID, other.Doc.Operation = r.ID, r.Doc.Operation
-		other.Doc.Warnings = append(other.Doc.Warnings, other.Warnings...)
-	}
-	return append([]*Result{r}, more...)
+	})
+	return together(r, more)
 }
 
 // rename notes the new name of a chat, made safe as SillyTavern does.

@@ -28,8 +28,7 @@ type Changed struct {
 	Removed   []Removed `json:"removed"`
 	PrunedTo  *int      `json:"pruned_to"` // the chat's last message when prune ran
 	DidWrite  bool      `json:"written"`
-	Warnings  []string  `json:"warnings"`
-	DryRun    bool      `json:"dry_run"`
+	ops.Warned
 	ops.Written
 }
 
@@ -55,7 +54,7 @@ type Result struct {
 
 func newResult(opt *Options, namespaces ...string) *Result {
 	r := &Result{}
-	r.Doc = Changed{Schema: 1, Path: opt.Path, DryRun: opt.Changes.DryRun}
+	r.Doc = Changed{Schema: 1, Path: opt.Path}
 	if len(namespaces) == 1 {
 		r.Doc.Namespace = &namespaces[0]
 	}
@@ -65,7 +64,7 @@ func newResult(opt *Options, namespaces ...string) *Result {
 // run opens the target, runs draft in a change set of its own, and fills in the result.
 func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Context, t *target, s *changeset.Set) error) {
 	lib := new(library.Library)
-	unit := changeset.Unit{Root: changeset.RootOf(opt.Path), Draft: func(ctx context.Context, s *changeset.Set) error {
+	ops.One(ctx, opt.Changes, r, opt.Path, func(ctx context.Context, s *changeset.Set) error {
 		t, err := openTarget(ctx, lib, opt.Data, opt.Path)
 		if err != nil {
 			return err
@@ -74,9 +73,15 @@ func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Co
 		if err := opt.expected(ctx, t); err != nil {
 			return err
 		}
-		return ops.PathError(draft(ctx, t, s))
-	}}
-	r.finish(changeset.Run(ctx, []changeset.Unit{unit}, opt.Changes)[0])
+		return draft(ctx, t, s)
+	})
+}
+
+// Complete implements [ops.Completer].
+func (r *Result) Complete(o changeset.Outcome, dryRun bool) {
+	r.Result.Complete(o, dryRun)
+	r.Doc.Changed = len(o.Steps) > 0
+	r.Doc.DidWrite = r.Doc.Changed && !dryRun
 }
 
 // expected returns an error that wraps [edit.ErrExpected] if a chat's slug or number of

@@ -49,49 +49,37 @@ func openTarget(ctx context.Context, lib *library.Library, data, path string) (*
 		return nil, ErrNotBeside
 	}
 	t := &target{path: path}
-	var dir userdir.Dir
-	var found bool
-	var err error
-	if IsCard(path) {
-		f, err := chat.OpenRegular(path)
+	if !IsCard(path) {
+		c, err := ops.Open(ctx, lib, path, ops.Anything, chat.Options{Data: data})
 		if err != nil {
-			return nil, ops.PathError(err)
+			return nil, err
 		}
-		defer f.Close()
-		dir, found = userdir.Enclosing(path)
-		t.sidecars, err = luker.CharacterStates(userdir.Follow(path))
-		if err != nil {
-			return nil, ops.PathError(err)
+		if t.sidecars, err = c.Sidecars(); err != nil {
+			c.Close()
+			return nil, err
 		}
-	} else {
-		t.chat, err = chat.Open(ctx, path, chat.Options{Data: data, Groups: lib})
-		if err != nil {
-			return nil, ops.PathError(err)
-		}
-		dir, found = t.chat.Dir, t.chat.HasDir
-		if t.sidecars, err = luker.Sidecars(userdir.Follow(path)); err != nil {
-			t.Close()
-			return nil, ops.PathError(err)
+		t.chat = c.Chat
+		return t, nil
+	}
+	f, err := chat.OpenRegular(path)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	defer f.Close()
+	if dir, ok := userdir.Enclosing(path); ok {
+		if err := ops.InFiles(lib, dir, path); err != nil {
+			return nil, err
 		}
 	}
-	if found {
-		if reason := lib.Database(dir); reason != "" {
-			t.Close()
-			return nil, fmt.Errorf("%s: %w", path, &luker.DatabaseError{Reason: reason})
-		}
-	}
-	return t, nil
+	t.sidecars, err = luker.CharacterStates(userdir.Follow(path))
+	return t, ops.PathError(err)
 }
 
 // IsCard reports whether a path is that of a character's card.
 func IsCard(path string) bool { return strings.EqualFold(filepath.Ext(path), ".png") }
 
 // Close closes the chat.
-func (t *target) Close() {
-	if t.chat != nil {
-		t.chat.Close()
-	}
-}
+func (t *target) Close() { t.chat.Close() }
 
 // sidecar returns the sidecar of a namespace; ok is false if there is none.
 func (t *target) sidecar(namespace string) (s luker.Sidecar, ok bool) {

@@ -9,14 +9,13 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/luker"
-	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 )
 
 // take takes over the result of an edit.
 func (r *Result) take(edited *edit.Result) {
 	r.Warnings, r.Notes = append(r.Warnings, edited.Warnings...), append(r.Notes, edited.Notes...)
-	r.finish(edited.Outcome)
+	r.Complete(edited.Outcome, edited.Doc.DryRun)
 	r.Chat = slices.ContainsFunc(edited.Steps, func(s changeset.Step) bool { return s.Path == edited.Doc.Path })
 }
 
@@ -101,19 +100,6 @@ func (r *Result) count(p *edit.Pruned) {
 	for _, namespace := range slices.Sorted(maps.Keys(p.Commits)) {
 		add("commits of "+luker.LogOf(namespace), p.Commits[namespace])
 	}
-}
-
-// finish fills in the outcome.
-func (r *Result) finish(o changeset.Outcome) {
-	r.Outcome = o
-	if o.Err != nil {
-		return
-	}
-	d := &r.Doc
-	d.Written = ops.WrittenBy(o)
-	d.Changed = len(o.Steps) > 0
-	d.DidWrite = d.Changed && !d.DryRun
-	d.Warnings = append(d.Warnings, r.Warnings...)
 }
 
 // nothing drafts no change.

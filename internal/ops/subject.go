@@ -1,0 +1,143 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"stchat/internal/card"
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/library"
+	"stchat/internal/luker"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// Demand is what a verb demands of a chat up to its header.
+type Demand int
+
+// The demands.
+const (
+	Anything   Demand = iota // the verb judges damage itself
+	Whole                    // no line is damaged
+	WithHeader               // likewise, and there is a header
+)
+
+var (
+	// ErrNoHeader means that a chat has no header.
+	ErrNoHeader = errors.New("the chat has no header")
+	// ErrNotInPlace means that standard input cannot be edited.
+	ErrNotInPlace = errors.New("a chat is edited in place, so it must be a file")
+)
+
+// Subject is the open chat that a verb is about, and what lies around it. It must be closed.
+type Subject struct {
+	*chat.Chat
+	lib *library.Library
+}
+
+// Open opens a chat that a verb is about. It refuses one that does not meet the demand, one in a
+// user folder whose data Luker keeps in a database, and standard input if opt has none.
+func Open(ctx context.Context, lib *library.Library, path string, demand Demand, opt chat.Options) (*Subject, error) {
+	if path == chat.Stdin && opt.Stdin == nil {
+		return nil, ErrNotInPlace
+	}
+	opt.Groups = lib
+	c, err := chat.Open(ctx, path, opt)
+	if err != nil {
+		return nil, PathError(err)
+	}
+	s := &Subject{c, lib}
+	if err := s.judge(demand); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Subject) judge(demand Demand) error {
+	if s.HasDir {
+		if err := InFiles(s.lib, s.Dir, s.Label()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case demand >= Whole && s.Damage.Total > 0: // a damaged header too
+		return s.DamageError(s.Damage.First[0])
+	case demand >= WithHeader && s.HeaderKind == chat.None:
+		return s.Errorf("%w", ErrNoHeader)
+	}
+	return nil
+}
+
+// InFiles returns an error about what is shown as label if Luker keeps the data of a user folder
+// in a database: its files are only copies then. The error wraps a [*luker.DatabaseError].
+func InFiles(lib *library.Library, dir userdir.Dir, label string) error {
+	if reason := lib.Database(dir); reason != "" {
+		return fmt.Errorf("%s: %w", label, &luker.DatabaseError{Reason: reason})
+	}
+	return nil
+}
+
+// Sidecars returns what Luker keeps beside the file that the chat's path leads to.
+func (s *Subject) Sidecars() ([]luker.Sidecar, error) {
+	file := userdir.Follow(s.Path)
+	folder := s.lib.Folder(filepath.Dir(file))
+	if err := folder.Err; err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, PathError(err)
+	}
+	return folder.Sidecars(userdir.ChatName(file)), nil
+}
+
+// Sidecar is a file beside a chat of Luker, and what became of it.
+type Sidecar struct {
+	Path   string `json:"path" is:"path"`
+	Action string `json:"action"`
+}
+
+// SyncSlugs drafts a chat's new slug in its chat_sync, if that is among its sidecars: there Luker
+// looks first (FORMATS.md A1.6).
+func SyncSlugs(s *changeset.Set, sidecars []luker.Sidecar, slug string, now time.Time, about string) error {
+	for _, sidecar := range sidecars {
+		if sidecar.Kind != luker.ChatSync {
+			continue
+		}
+		if err := SyncSlug(s, sidecar.Path, slug, now, about); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SyncSlug drafts the chat's new slug in its chat_sync, where Luker looks first (FORMATS.md
+// A1.6).
+func SyncSlug(s *changeset.Set, path, slug string, now time.Time, about string) error {
+	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return luker.SyncData(slug, now.UnixMilli()), nil }), about)
+}
+
+// NewSlug is what a step says of a chat_sync that follows its chat.
+const NewSlug = "the chat's new slug, where Luker looks first"
+
+// CardOf reads the card of the character whose chat folder has the given name.
+func CardOf(dir userdir.Dir, folder string) (*card.Card, error) {
+	path, err := card.Find(dir, folder)
+	if err != nil {
+		return nil, err
+	}
+	return card.Open(path)
+}
+
+// OpenInCard drafts an edit of the card that makes its character open with chat.
+func OpenInCard(s *changeset.Set, c *card.Card, chat string) error {
+	return s.Edit(c.Path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
+		now, err := card.Parse(old, c.Path)
+		if err != nil {
+			return nil, err
+		}
+		return now.WithChat(chat)
+	}), fmt.Sprintf("the chat that is open: %q", chat))
+}
