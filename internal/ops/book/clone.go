@@ -1,3 +1,4 @@
+// Package book clones lorebooks, and points chats at the clones.
 package book
 
 import (

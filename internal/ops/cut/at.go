@@ -2,11 +2,24 @@ package cut
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"stchat/internal/autorecap"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/family"
+	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/lorebook"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 )
 
@@ -118,4 +131,145 @@ func findDate(ctx context.Context, opt *Options, src *chat.Chat) (last, error) {
 		return found, src.Errorf("no message is as old as %s", opt.AsOf.Format(time.RFC3339))
 	}
 	return found, nil
+}
+
+// findNamed finds the message at which a source links to a checkpoint or branch, or else the
+// last message that the two share (FAMILY.md 1.1).
+func findNamed(ctx context.Context, opt *Options, source string) (last, error) {
+	none := last{index: -1}
+	if source == chat.Stdin {
+		return none, fmt.Errorf("%s: %w: a chat from standard input has no relatives", label(source), ErrNoPoint)
+	}
+	graphs, err := family.Read(ctx, new(library.Library), []string{filepath.Dir(source)}, family.Options{})
+	if err != nil {
+		return none, ops.PathError(err)
+	}
+	g := graphs[0]
+	at := slices.IndexFunc(g.Chats, func(c *family.Chat) bool { return filepath.Base(c.Path) == filepath.Base(source) })
+	if at < 0 {
+		return none, nil // opening it will report why
+	}
+	subject := g.Chats[at]
+	wanted := g.Find(opt.AtName)
+	noted := -1
+	for _, l := range subject.Links {
+		if safe, err := names.Sanitize(l.Name); l.Name != opt.AtName && (err != nil || safe != opt.AtName) && (wanted == nil || g.Find(l.Name) != wanted) {
+			continue
+		}
+		if noted >= 0 && noted != l.Index {
+			return none, fmt.Errorf("%s: %w: it notes %q at the messages %d and %d", source, ErrNoPoint, opt.AtName, noted, l.Index)
+		}
+		noted = l.Index
+	}
+	if noted >= 0 {
+		return last{index: noted}, nil
+	}
+	if wanted == nil {
+		return none, fmt.Errorf("%s: %w: there is no chat %q beside it, and no message notes one", source, ErrNoPoint, opt.AtName)
+	}
+	point := family.PointOf(wanted.Messages, subject.Messages)
+	if point.At < 0 {
+		return none, fmt.Errorf("%s: %w: it shares no message with %q", source, ErrNoPoint, opt.AtName)
+	}
+	return last{index: point.AtParent}, nil
+}
+
+// stateAtLast reads, in one pass, what isolation, snapshots and requirements need of the
+// messages, which also finds the last message. The facts are nil if nothing is needed.
+func stateAtLast(ctx context.Context, opt *Options, src *chat.Chat, known last) (*isolate.Facts, last, error) {
+	known, err := findLast(ctx, opt, src, known)
+	if err != nil || !opt.needsState() {
+		return nil, known, err
+	}
+	at := opt.At
+	if known.index >= 0 {
+		at = known.index
+	}
+	state, err := isolate.Scan(ctx, src.Source, isolate.Options{
+		From: src.Body, Line: src.BodyLine, At: at, Workers: opt.workers(), Progress: opt.Meter.Follow(),
+	})
+	out, outside := errors.AsType[*isolate.RangeError](err)
+	if err != nil && !outside {
+		return nil, known, src.Errorf("%w", err)
+	}
+	if at < 0 {
+		// the copy stops at the last message and does not see damage after it
+		if known.whole, known.damage = true, state.Damage; known.damage.Total > 0 && !opt.SkipDamaged {
+			return nil, known, src.DamageError(known.damage.First[0])
+		}
+	}
+	if outside {
+		return nil, known, outOfRange(opt, src, out.Messages)
+	}
+	known.index = state.At
+	if opt.Message == nil {
+		return state, known, nil
+	}
+	// the state at the last message is that after its edit
+	copied, err := copyTo(ctx, opt, nil, src, known)
+	if err != nil {
+		return nil, known, err
+	}
+	line, err := edited(opt, src, copied.Last[0])
+	if err != nil {
+		return nil, known, err
+	}
+	state.Choose(line)
+	return state, known, nil
+}
+
+// judge refuses a chat whose state at the last message is not as required.
+func judge(c *call, src *chat.Chat, md *rawjson.Object, state *isolate.Facts, at int) error {
+	if len(c.opt.Require) == 0 {
+		return nil
+	}
+	book, err := judgedBook(c, src, md)
+	if err != nil {
+		return err
+	}
+	results, err := autorecap.Judge(c.opt.Require, autorecap.State{At: at, Scene: state.Scene(), Metadata: md, Book: book})
+	if err != nil {
+		return err
+	}
+	var broken []string
+	for _, r := range results {
+		if !r.Holds {
+			broken = append(broken, r.String())
+		}
+	}
+	if len(broken) == 0 {
+		return nil
+	}
+	return fmt.Errorf("not as %w at message %d: %s", ErrRequirement, at, strings.Join(broken, "; "))
+}
+
+// judgedBook returns the chat's lorebook, nil if it has none or the lorebook is missing.
+func judgedBook(c *call, src *chat.Chat, md *rawjson.Object) (*lorebook.Book, error) {
+	name, ok := lorebook.NameIn(md)
+	if !ok {
+		return nil, nil
+	}
+	if !src.HasDir {
+		return nil, fmt.Errorf("%w, so the queue in its lorebook %q cannot be read", ErrNoUserFolder, name)
+	}
+	book, err := c.book(src.Dir, name)
+	if errors.Is(err, lorebook.ErrMissing) {
+		return nil, nil
+	}
+	return book, err
+}
+
+// keepRecap protects an Auto-Recap store in a chat without a parent: without main_chat the
+// extension erases a recap whose chat_id is not the chat's (FORMATS.md B2.1).
+func keepRecap(src *chat.Chat, name string, md *rawjson.Object, r *Result) {
+	if _, ok := autorecap.RunningIn(md); !ok {
+		return
+	}
+	if name == "" {
+		r.Warn("%s: without main_chat Auto-Recap erases the recap in the new chat, unless its chat_id is the name the file gets", src.Label())
+		return
+	}
+	if autorecap.OwnRunning(md, name) {
+		r.Warn("%s: without main_chat Auto-Recap would erase the recap in the new chat, so its chat_id is set to %q", src.Label(), name)
+	}
 }

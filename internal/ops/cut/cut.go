@@ -16,10 +16,14 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/group"
 	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
+	"stchat/internal/userdir"
 )
 
 // How often a chat is made again because other runs got ahead: they took its name, or linked a
@@ -117,3 +121,175 @@ func finish(opt *Options, plans []*plan, results []*Result) {
 		r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
 	}
 }
+
+// call is what the sources of one call share: the options, and what lies around them, each
+// thing looked up once.
+type call struct {
+	opt     *Options
+	library *library.Library
+	books   library.Once[bookRead] // by path
+	slugs   library.Once[string]   // new slugs of sources, by real path
+	roots   library.Once[string]   // by path of the group file
+	names   *namesGiven
+	stdin   *chat.Chat // can be read only once, so it stays open
+}
+
+type bookRead struct {
+	book *lorebook.Book
+	err  error
+}
+
+func newCall(opt *Options) *call {
+	return &call{opt: opt, library: new(library.Library), names: &namesGiven{
+		folders: map[string]*folder{}, inGroup: map[*group.File]map[string]bool{},
+	}}
+}
+
+func (c *call) close() { c.stdin.Close() }
+
+// open opens a source. If it was opened before, it must be unchanged since then; the zero stamp
+// means that it was not.
+func (c *call) open(ctx context.Context, p *plan) (*chat.Chat, error) {
+	if p.source == chat.Stdin && c.stdin != nil {
+		return c.stdin, nil
+	}
+	src, err := ops.Open(ctx, c.library, p.source, ops.Anything, chat.Options{Data: c.opt.Data, Stdin: c.opt.Stdin, Content: c.opt.Content})
+	if err != nil {
+		return nil, err
+	}
+	if p.opened != (safefile.Stamp{}) && !src.Stamp.Same(p.opened) {
+		src.Close()
+		return nil, src.Errorf("%w", jsonl.ErrChanged)
+	}
+	p.opened = src.Stamp
+	if p.source == chat.Stdin {
+		c.stdin = src.Chat
+	}
+	return src.Chat, nil
+}
+
+// release closes a source, unless it is standard input.
+func (c *call) release(src *chat.Chat) {
+	if src != c.stdin {
+		src.Close()
+	}
+}
+
+// book reads the lorebook called name in dir.
+func (c *call) book(dir userdir.Dir, name string) (*lorebook.Book, error) {
+	path, err := c.library.Book(dir, name)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	r := c.books.Get(path, func() bookRead {
+		book, err := lorebook.Open(path)
+		return bookRead{book, ops.PathError(err)}
+	})
+	return r.book, r.err
+}
+
+// unit returns the unit of change for one source.
+func (c *call) unit(p *plan, r *Result) changeset.Unit {
+	u := changeset.Unit{Root: c.root(p), Unrecorded: p.unrecorded(c.opt)}
+	if p.listing != "" {
+		u.Shares = append(u.Shares, p.listing)
+	}
+	if c.opt.Link {
+		u.Shares = append(u.Shares, p.source)
+	}
+	u.Draft = func(ctx context.Context, set *changeset.Set) (err error) {
+		defer c.opt.Meter.Done()
+		p.made, err = draft(ctx, c, set, p, r)
+		return err
+	}
+	return u
+}
+
+// root returns the folder that the change set edits.
+func (c *call) root(p *plan) string {
+	opt := c.opt
+	switch {
+	case p.listing != "":
+		return c.roots.Get(p.listing, func() string { return changeset.RootOf(p.listing) })
+	case p.path == Stdout && p.source == chat.Stdin && opt.Data != "":
+		return opt.Data
+	case p.path == Stdout:
+		return changeset.RootOf(p.source)
+	}
+	return changeset.RootOf(p.path)
+}
+
+// label returns a source's path as messages show it.
+func label(source string) string {
+	if source == chat.Stdin {
+		return "standard input"
+	}
+	return source
+}
+
+// about puts the source in front of a cancellation error, and the path in front of any other.
+func about(source string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: %w", label(source), err)
+	}
+	return ops.PathError(err)
+}
+
+// Kinds of errors that a caller can act on, to be matched with errors.Is.
+var (
+	ErrMetadataElsewhere = errors.New("the chat has no header, so its metadata may be in this group file, which cannot be read")
+	ErrGivenTwice        = errors.New("an earlier CHAT of this call has this name already")
+	ErrNoUserFolder      = errors.New("the chat is in no SillyTavern user folder")
+	ErrNoSnapshot        = errors.New("there is no snapshot of it")
+	ErrRequirement       = errors.New("required") // something that was required does not hold
+	ErrGroupFile         = errors.New("the group file cannot be edited")
+	ErrLinkElsewhere     = errors.New("a link needs the new chat beside its source")
+	ErrLink              = errors.New("the source cannot be edited")
+	ErrNoSlug            = errors.New("the chat has no header to hold a slug")
+)
+
+// kindError is an error of a kind that its text does not name.
+type kindError struct {
+	error
+	kind error
+}
+
+func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
+
+// as marks err as one of a kind.
+func as(kind, err error) error { return &kindError{err, kind} }
+
+// MissingBookError means that a chat names a lorebook that does not exist. It wraps
+// [lorebook.ErrMissing].
+type MissingBookError struct{ Name string }
+
+func (e *MissingBookError) Error() string {
+	return fmt.Sprintf("the lorebook %q that the chat names does not exist", e.Name)
+}
+
+// Unwrap returns [lorebook.ErrMissing].
+func (e *MissingBookError) Unwrap() error { return lorebook.ErrMissing }
+
+// OwnMessagesError means that a chat made from a source was continued, so that replacing it
+// would lose messages.
+type OwnMessagesError struct {
+	Path string
+	Own  int    // its messages that the source lacks
+	From string // the source's name
+}
+
+// Error returns a message with the number of messages that would be lost.
+func (e *OwnMessagesError) Error() string {
+	own := fmt.Sprintf("%d messages", e.Own)
+	if e.Own == 1 {
+		own = "a message"
+	}
+	return fmt.Sprintf("%s: has %s of its own, which %s does not have, so it is not replaced; choose another name", e.Path, own, e.From)
+}
+
+// ErrNoPoint means that a name does not lead to a message of the chat.
+var ErrNoPoint = errors.New("the name leads to no message")
+
+// ErrNoOwner means that the new chat has no owner to open with it: no card, and no group that
+// lists it.
+var ErrNoOwner = errors.New("neither a character nor a group could open with the new chat")

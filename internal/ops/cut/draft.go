@@ -2,13 +2,20 @@ package cut
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/group"
+	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
+	"stchat/internal/meta"
 	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -94,4 +101,193 @@ func openSolo(set *changeset.Set, src *chat.Chat, p *plan) error {
 		return ops.PathError(err)
 	}
 	return ops.PathError(ops.OpenInCard(set, known, p.name.File))
+}
+
+// judgeHead refuses or reports problems in the lines up to the header.
+func judgeHead(c *call, src *chat.Chat, r *Result) error {
+	if src.Damage.Total > 0 && !c.opt.SkipDamaged {
+		return src.DamageError(src.Damage.First[0])
+	}
+	r.Doc.skip(src.Damage)
+	switch {
+	case src.HeaderKind == chat.Damaged && src.Header == nil:
+		r.Warn("%s: the first line is damaged: if it was the header, the chat's metadata (lorebook, author's note, parent, variables, what extensions keep) is lost; it counts as {}", src.Label())
+	case src.HeaderKind == chat.Damaged:
+		r.Warn("%s: chat_metadata is not an object: the chat's metadata is lost; it counts as {} (the header's other keys are kept)", src.Label())
+	}
+	switch {
+	case src.Kind == userdir.Group && len(src.Groups) == 0:
+		unless := ""
+		if err := unreadGroup(c, src); err != nil {
+			if src.HeaderKind == chat.None && !c.opt.SkipDamaged {
+				return src.Errorf("%w: %w", ErrMetadataElsewhere, err)
+			}
+			unless = fmt.Sprintf("; unless it is this one, which cannot be read: %v", err)
+		}
+		r.Warn("%s: no group lists this chat: SillyTavern shows neither it nor the new one%s", src.Label(), unless)
+	case src.Kind == userdir.Group && len(src.Groups) > 1:
+		r.Warn("%s: %d groups list this chat; the new one goes to %s", src.Label(), len(src.Groups), src.Groups[0].Path)
+	}
+	if src.HeaderKind == chat.None && src.Kind != userdir.Group && src.Body < src.Source.Size {
+		r.Warn("%s: the chat has no header: SillyTavern takes its first line for one, so its message numbers are one lower", src.Label())
+	}
+	return nil
+}
+
+// unreadGroup returns the error of a group file that could not be read and may be the one that
+// lists the chat, nil if there is none.
+func unreadGroup(c *call, src *chat.Chat) error {
+	if !src.HasDir {
+		return nil
+	}
+	set, err := c.library.In(src.Dir)
+	if err != nil || len(set.Bad) == 0 {
+		return nil // opening the chat reported it
+	}
+	return ops.PathError(set.Bad[0])
+}
+
+// Keys of the metadata that have options of their own.
+const (
+	keyMainChat  = "main_chat"
+	keyIntegrity = "integrity"
+)
+
+// newHeader returns the new chat's first line and the content of the lorebook's clone, nil if
+// there is none.
+func newHeader(c *call, src *chat.Chat, p *plan, state *isolate.Facts, at int, r *Result) (line, book []byte, err error) {
+	h := src.OutputHeader()
+	if book, err = editMetadata(c, src, p, h, state, at, r); err != nil {
+		return nil, nil, src.Errorf("%w", err)
+	}
+	md := h.Metadata()
+	setParent(c.opt, src, p.name.File, md, r)
+	switch c.opt.Integrity {
+	case IntegrityKeep:
+	case IntegrityNone:
+		md.Unset(keyIntegrity)
+	case IntegrityNew:
+		md.Set(keyIntegrity, rawjson.Quote(c.opt.NewUUID()))
+	default:
+		md.Set(keyIntegrity, rawjson.Quote(c.opt.Integrity))
+	}
+	r.Doc.MainChat = rawjson.TextOrNil(md.Value(keyMainChat))
+	r.Doc.Integrity = rawjson.TextOrNil(md.Value(keyIntegrity))
+	h.Complete()
+	line = h.Bytes()
+	if d := jsonl.Check(line); d != nil {
+		return nil, nil, src.Errorf("the new header would be damaged: %s", d.Reason) // nested too deep by the values put in
+	}
+	return line, book, nil
+}
+
+// editMetadata makes the requested changes in this order: whole documents, the state as of the
+// last message, single keys, the lorebook.
+func editMetadata(c *call, src *chat.Chat, p *plan, h *meta.Header, state *isolate.Facts, at int, r *Result) (book []byte, err error) {
+	if err := h.Change(c.opt.Values.Documents); err != nil {
+		return nil, err
+	}
+	if c.opt.Isolate {
+		r.Doc.changed(state.Apply(h.Metadata(), p.name.File))
+	}
+	if err := judge(c, src, h.Metadata(), state, at); err != nil {
+		return nil, err
+	}
+	if err := h.Change(c.opt.makeEdits); err != nil {
+		return nil, err
+	}
+	if !c.opt.clones() {
+		shareBook(c, src, h.Metadata(), r)
+		return nil, nil
+	}
+	return makeClone(c.opt, src, p.clone, h.Metadata(), state, at, r)
+}
+
+// setParent names the source as the new chat's parent.
+func setParent(opt *Options, src *chat.Chat, name string, md *rawjson.Object, r *Result) {
+	parent := src.Name
+	if opt.MainChat != nil {
+		parent = *opt.MainChat
+	}
+	if parent != "" {
+		md.Set(keyMainChat, rawjson.Quote(parent))
+		return
+	}
+	md.Unset(keyMainChat)
+	keepRecap(src, name, md, r)
+}
+
+// zeroStamp is the stamp of a file that may be in any state.
+var zeroStamp safefile.Stamp
+
+// target drafts the file of the new chat: a new file, or one that may be replaced.
+func target(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *plan) (*changeset.Draft, error) {
+	var like []changeset.DraftOption
+	if p.source != chat.Stdin {
+		like = append(like, changeset.Like(src.Stamp))
+	}
+	info, err := os.Lstat(p.path)
+	switch {
+	case err == nil && !c.opt.Force:
+		return nil, &safefile.ExistsError{Path: p.path}
+	case errors.Is(err, fs.ErrNotExist):
+		return set.Create(p.path, "the "+c.opt.Kind.String(), like...)
+	case err != nil:
+		return nil, ops.PathError(err)
+	case info.IsDir():
+		return nil, fmt.Errorf("%s: is a folder; choose another name", p.path)
+	}
+	if err := safefile.CanReplace(p.path); err != nil {
+		return nil, ops.PathError(err)
+	}
+	was, err := safefile.StampPath(p.path)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	if c.opt.Output == "" {
+		if err := mayReplace(ctx, c, src, p.path); err != nil {
+			return nil, err
+		}
+	}
+	return set.Replace(p.path, was, "the "+c.opt.Kind.String()+", made again")
+}
+
+// mayReplace refuses to replace a chat that was not made from this source, or that was
+// continued.
+func mayReplace(ctx context.Context, c *call, src *chat.Chat, path string) error {
+	old, err := chat.Open(ctx, path, chat.Options{Data: c.opt.Data, Groups: c.library})
+	if err != nil {
+		return ops.PathError(err)
+	}
+	defer old.Close()
+	if err := madeFrom(old, src.Name); err != nil {
+		return err
+	}
+	own, err := ownMessages(ctx, src, old)
+	if err == nil && own > 0 {
+		err = &OwnMessagesError{Path: path, Own: own, From: src.Name}
+	}
+	return err
+}
+
+// madeFrom refuses a chat that is not a checkpoint or branch of source.
+func madeFrom(made *chat.Chat, source string) error {
+	parent := ""
+	if made.Header != nil {
+		parent, _ = rawjson.Unquote(made.Header.Metadata().Value("main_chat"))
+	}
+	if parent == "" || parent != source {
+		return fmt.Errorf("%[1]s: is not a checkpoint or branch of %[2]s (its main_chat is not %[2]s); choose another name", made.Path, source)
+	}
+	return nil
+}
+
+// create drafts a new file with the given data, and the privacy and owner of the file it is
+// made from.
+func create(set *changeset.Set, path string, data []byte, from safefile.Stamp, about string) error {
+	d, err := set.Create(path, about, changeset.Like(from))
+	if err == nil {
+		_, err = d.Write(data)
+	}
+	return ops.PathError(err)
 }

@@ -1,17 +1,23 @@
 package cut
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"stchat/internal/chat"
+	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
+	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
@@ -159,4 +165,219 @@ func sameFolder(a, b string) (bool, error) {
 		return false, err
 	}
 	return os.SameFile(ai, bi), nil
+}
+
+// namesGiven holds the names that are in folders and groups, including those that this call
+// adds.
+type namesGiven struct {
+	folders map[string]*folder
+	inGroup map[*group.File]map[string]bool // folded names of its chats
+	ids     []sourceID
+}
+
+// folder is what is known of the names in a folder.
+type folder struct {
+	taken map[string]bool // folded names of its chats, including those to be made
+	given map[string]bool // those to be made
+	chats int
+}
+
+// sourceID tells whether another path is the same source.
+type sourceID struct {
+	folded string // its real path
+	info   fs.FileInfo
+}
+
+// placeOutput uses the path that was asked for.
+func placeOutput(c *call, source string, r *Result) (place, error) {
+	out := c.opt.Output
+	if out == Stdout {
+		return place{path: out, name: names.Name{File: c.opt.Name, Label: c.opt.Name}}, nil
+	}
+	name := userdir.ChatName(out)
+	p := place{path: out, name: names.Name{File: name, Label: cmp.Or(c.opt.Name, name)}}
+	if !names.Safe(filepath.Base(out)) {
+		r.Warn("%s: SillyTavern cannot open a chat of this name: it removes some characters first", out)
+	}
+	if source == chat.Stdin {
+		return p, nil
+	}
+	if err := refuseSource(c, out); err != nil {
+		return p, err
+	}
+	var err error
+	p.beside, err = sameFolder(filepath.Dir(source), filepath.Dir(out))
+	return p, ops.PathError(err)
+}
+
+// placeBeside derives the name and puts the new chat beside its source (SPEC.md 2.1).
+func placeBeside(ctx context.Context, c *call, p *plan, groups []*group.File, r *Result) (place, error) {
+	f, err := c.names.folder(filepath.Dir(p.source))
+	if err != nil {
+		return place{}, ops.PathError(err)
+	}
+	made, err := names.Make(nameRequest(c, p, f, groups))
+	prefix, _ := filepath.Split(p.source)
+	to := place{name: made, path: prefix + made.File + names.Extension, beside: true}
+	folded := names.Fold(made.File)
+	taken := errors.Is(err, names.ErrTaken)
+	again := taken && c.opt.Force && called(made.File, to.path, groups)
+	switch {
+	case taken && f.given[folded]:
+		return to, fmt.Errorf("%s: %q: %w", p.source, made.File, ErrGivenTwice)
+	case taken && c.opt.IfMissing:
+		return to, adopt(ctx, c, p.source, to, r)
+	case err != nil && !again:
+		return to, fmt.Errorf("%s: %w", p.source, err)
+	case again: // a free name cannot be a source's
+		if err := refuseSource(c, to.path); err != nil {
+			return to, err
+		}
+	}
+	f.taken[folded], f.given[folded] = true, true
+	f.chats++
+	switch given := c.opt.Name; {
+	case given != "" && made.Label != given:
+		r.Warn("%s: no file can have this name, so it is changed: %s → %s", p.source, given, made.Label)
+	case made.Shortened:
+		r.Warn("%s: SillyTavern could not save a longer name, so the source's part in it is shortened: %s", p.source, made.File)
+	}
+	return to, nil
+}
+
+// nameRequest returns the facts that the name is made from.
+func nameRequest(c *call, p *plan, f *folder, groups []*group.File) names.Request {
+	r := names.Request{
+		Kind: c.opt.Kind, Style: c.opt.Style, Chat: userdir.ChatName(p.source), Name: c.opt.Name,
+		At: p.last.index, Now: c.opt.Changes.Now, Chats: f.chats,
+		Taken: func(name string) bool {
+			folded := names.Fold(name)
+			return f.taken[folded] || slices.ContainsFunc(groups, func(g *group.File) bool { return c.names.listed(g)[folded] })
+		},
+	}
+	if r.At < 0 {
+		r.At = c.opt.At
+	}
+	if len(groups) > 0 {
+		r.Chats = len(groups[0].Chats) // the new name is added to this one
+	}
+	if len(c.library.Folder(filepath.Dir(p.source)).Sidecars(r.Chat)) > 0 {
+		r.Max = names.MaxLuker
+	}
+	return r
+}
+
+// adopt accepts an existing chat of the name as done, if it was made from this source.
+func adopt(ctx context.Context, c *call, source string, to place, r *Result) error {
+	made, err := chat.Open(ctx, to.path, chat.Options{Data: c.opt.Data, Groups: c.library})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %q: %w", source, to.name.File, names.ErrTaken) // by the group's list, or in another letter case
+	}
+	if err != nil {
+		return ops.PathError(err)
+	}
+	defer made.Close()
+	if err := madeFrom(made, userdir.ChatName(source)); err != nil {
+		return err
+	}
+	all, err := jsonl.Copy(ctx, nil, made.Source, jsonl.CopyOptions{From: made.Body, Line: made.BodyLine, Limit: -1, Skip: true})
+	if err != nil {
+		return made.Errorf("%w", err)
+	}
+	md, d := made.Metadata(), &r.Doc
+	d.Existed, d.Path, d.Name = true, to.path, &to.name.File
+	d.At, d.Messages, d.Bytes = all.Lines-1, all.Lines, made.Source.Size
+	d.MainChat, d.Integrity = rawjson.TextOrNil(md.Value(keyMainChat)), rawjson.TextOrNil(md.Value(keyIntegrity))
+	return nil
+}
+
+// called reports whether a chat of exactly this name exists or is listed by a group. One that
+// differs in letter case is another chat, and a disk that ignores case could not hold both.
+func called(name, path string, groups []*group.File) bool {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return true // other errors count too: taking the name will hit and report them
+	}
+	return slices.ContainsFunc(groups, func(g *group.File) bool { return slices.Contains(g.Chats, name) })
+}
+
+// folder reads the names in a folder, once per call by whatever path it is reached.
+func (n *namesGiven) folder(dir string) (*folder, error) {
+	if f := n.folders[dir]; f != nil {
+		return f, nil
+	}
+	real := userdir.RealPath(dir)
+	f := n.folders[real]
+	if f == nil {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		f = &folder{taken: map[string]bool{}, given: map[string]bool{}}
+		for _, e := range entries {
+			// on a disk that ignores letter case, X.JSONL takes the name of X.jsonl
+			if stem := len(e.Name()) - len(names.Extension); stem >= 0 && strings.EqualFold(e.Name()[stem:], names.Extension) {
+				f.taken[names.Fold(e.Name()[:stem])] = true
+				f.chats++
+			}
+		}
+	}
+	n.folders[dir], n.folders[real] = f, f
+	return f, nil
+}
+
+// listed returns the folded names of a group's chats.
+func (n *namesGiven) listed(g *group.File) map[string]bool {
+	all := n.inGroup[g]
+	if all == nil {
+		all = make(map[string]bool, len(g.Chats))
+		for _, name := range g.Chats {
+			all[names.Fold(name)] = true
+		}
+		n.inGroup[g] = all
+	}
+	return all
+}
+
+// groupsOf returns the groups that list a source.
+func groupsOf(c *call, source string) []*group.File {
+	if kind, _ := userdir.KindOf(source); source == chat.Stdin || kind != userdir.Group {
+		return nil
+	}
+	dir, ok := userdir.Find(source)
+	if c.opt.Data != "" {
+		var err error
+		if dir, err = userdir.Open(c.opt.Data); err != nil {
+			return nil // opening the chat reports it
+		}
+	} else if !ok {
+		return nil
+	}
+	set, err := c.library.In(dir)
+	if err != nil {
+		return nil // as above
+	}
+	return set.Listing(userdir.ChatName(source))
+}
+
+// refuseSource refuses a path that leads to one of the sources, by whatever path, link or
+// letter case.
+func refuseSource(c *call, path string) error {
+	n := c.names
+	if n.ids == nil {
+		n.ids = make([]sourceID, len(c.opt.Sources))
+		for i, source := range c.opt.Sources {
+			if source != chat.Stdin {
+				info, _ := os.Stat(source)
+				n.ids[i] = sourceID{names.Fold(userdir.RealPath(source)), info}
+			}
+		}
+	}
+	info, _ := os.Stat(path)
+	folded := names.Fold(userdir.RealPath(path))
+	for i, source := range n.ids {
+		if source.folded == folded || info != nil && source.info != nil && os.SameFile(source.info, info) {
+			return fmt.Errorf("%s: the output is the source %s itself; choose another name", path, c.opt.Sources[i])
+		}
+	}
+	return nil
 }

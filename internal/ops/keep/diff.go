@@ -1,12 +1,21 @@
 package keep
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"hash/maphash"
+	"io"
+	"iter"
+	"slices"
 
+	"stchat/internal/chat"
+	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
+	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 )
@@ -141,4 +150,214 @@ func sameDate(a, b []byte) bool {
 	s, okS := sendate.ParseRaw(x)
 	t, okT := sendate.ParseRaw(y)
 	return okS && okT && s.Equal(t)
+}
+
+// lineRef is one line of a version.
+type lineRef struct {
+	id   uint64        // the same for equal lines of one store
+	runs []history.Run // its pieces
+
+	file      string // set if the line is read from a backup that is not in the store
+	off, size int64
+}
+
+// lineRefs lists the lines that runs consist of. Lines stored in parts are known by the
+// hash of their pieces.
+func lineRefs(runs []history.Run, seed maphash.Seed) []lineRef {
+	var list []lineRef
+	var parts []history.Run
+	for _, r := range runs {
+		for i := range r.Count {
+			piece := history.Run{First: r.First + i, Count: 1, Part: r.Part}
+			switch r.Part {
+			case history.Whole:
+				list = append(list, lineRef{id: uint64(piece.First), runs: []history.Run{piece}})
+				continue
+			case history.More:
+				parts = append(parts, piece)
+				continue
+			}
+			parts = append(parts, piece)
+			var h maphash.Hash
+			h.SetSeed(seed)
+			for _, p := range parts {
+				maphash.WriteComparable(&h, p.First)
+			}
+			list = append(list, lineRef{id: h.Sum64() | 1<<63, runs: parts})
+			parts = nil
+		}
+	}
+	return list
+}
+
+// lines lists a version's lines.
+func (d *differ) lines(v *version) ([]lineRef, error) {
+	if v.file == "" {
+		runs, err := v.Runs()
+		return lineRefs(runs, d.seed), err
+	}
+	list := lineRefs(v.runs, d.seed)
+	return list, place(list, v)
+}
+
+// place notes where lines are in the file that they were read from.
+func place(list []lineRef, v *version) error {
+	f, err := chat.OpenRegular(v.file)
+	if err != nil {
+		return ops.PathError(err)
+	}
+	defer f.Close()
+	r, off := bufio.NewReader(f), int64(0)
+	for i := range list {
+		size, err := lineSize(r)
+		if err != nil {
+			return ops.PathError(err)
+		}
+		list[i].file, list[i].off, list[i].size = v.file, off, size
+		off += size + 1
+	}
+	if off != v.Size+1 { // the last line has no LF
+		return fmt.Errorf("%s: %w", v.file, jsonl.ErrChanged)
+	}
+	return nil
+}
+
+// lineSize reads one line, and returns its length in bytes without the LF.
+func lineSize(r *bufio.Reader) (size int64, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		size += int64(len(part))
+		switch {
+		case err == nil:
+			return size - 1, nil
+		case errors.Is(err, io.EOF):
+			return size, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return 0, err
+		}
+	}
+}
+
+// each yields lines of a version in order. A line is valid until the next.
+func (d *differ) each(ctx context.Context, v *version, list []lineRef) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if v.file == "" {
+			var runs []history.Run
+			for _, l := range list {
+				runs = append(runs, l.runs...)
+			}
+			for line, err := range d.s.store.Lines(ctx, runs) {
+				if !yield(line.Data, err) {
+					return
+				}
+			}
+			return
+		}
+		f, err := chat.OpenRegular(v.file)
+		if err != nil {
+			yield(nil, ops.PathError(err))
+			return
+		}
+		defer f.Close()
+		var data []byte
+		for _, l := range list {
+			data = slices.Grow(data[:0], int(l.size))[:l.size]
+			if _, err := f.ReadAt(data, l.off); err != nil {
+				yield(nil, ops.PathError(err))
+				return
+			}
+			if !yield(data, nil) {
+				return
+			}
+		}
+	}
+}
+
+// text returns a line, nil if it cannot be read any more.
+func (d *differ) text(ctx context.Context, l lineRef) []byte {
+	if l.file != "" {
+		f, err := chat.OpenRegular(l.file)
+		if err != nil {
+			return nil
+		}
+		defer f.Close()
+		data := make([]byte, l.size)
+		if _, err := f.ReadAt(data, l.off); err != nil {
+			return nil
+		}
+		return data
+	}
+	for line, err := range d.s.store.Lines(ctx, l.runs) {
+		if err != nil {
+			return nil
+		}
+		return slices.Clone(line.Data)
+	}
+	return nil
+}
+
+// align pairs equal lines in the order of both lists: those at the beginning and the end,
+// and between these as many as possible of the lines that occur once in each.
+func align(a, b []lineRef) (pairs [][2]int) {
+	head := 0
+	for head < min(len(a), len(b)) && a[head].id == b[head].id {
+		pairs = append(pairs, [2]int{head, head})
+		head++
+	}
+	tail := 0
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail].id == b[len(b)-1-tail].id {
+		tail++
+	}
+	pairs = append(pairs, inOrder(a, b, head, len(a)-tail, len(b)-tail)...)
+	for k := tail; k > 0; k-- {
+		pairs = append(pairs, [2]int{len(a) - k, len(b) - k})
+	}
+	return pairs
+}
+
+// inOrder pairs the unique lines of a[from:aEnd] and b[from:bEnd]: the longest list of
+// pairs that rises in both.
+func inOrder(a, b []lineRef, from, aEnd, bEnd int) [][2]int {
+	const twice = -1
+	at := map[uint64]int{}
+	for i := from; i < aEnd; i++ {
+		if _, ok := at[a[i].id]; ok {
+			at[a[i].id] = twice
+		} else {
+			at[a[i].id] = i
+		}
+	}
+	count := map[uint64]int{}
+	for j := from; j < bEnd; j++ {
+		count[b[j].id]++
+	}
+	type node struct {
+		pair   [2]int
+		before *node
+	}
+	var ends []*node // the best last pair of a list of each length
+	for j := from; j < bEnd; j++ {
+		i, ok := at[b[j].id]
+		if !ok || i == twice || count[b[j].id] > 1 {
+			continue
+		}
+		k, _ := slices.BinarySearchFunc(ends, i, func(n *node, i int) int { return n.pair[0] - i })
+		n := &node{pair: [2]int{i, j}}
+		if k > 0 {
+			n.before = ends[k-1]
+		}
+		if k == len(ends) {
+			ends = append(ends, n)
+		} else {
+			ends[k] = n
+		}
+	}
+	var pairs [][2]int
+	if len(ends) > 0 {
+		for n := ends[len(ends)-1]; n != nil; n = n.before {
+			pairs = append(pairs, n.pair)
+		}
+	}
+	slices.Reverse(pairs)
+	return pairs
 }

@@ -1,14 +1,21 @@
 package keep
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"stchat/internal/chat"
+	"stchat/internal/history"
+	"stchat/internal/jsonl"
 	"stchat/internal/luker"
 	"stchat/internal/ops"
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -120,4 +127,164 @@ func (s *scope) addFiles(folder string, wanted func(name string) bool) {
 			s.add(filepath.Join(folder, e.Name()))
 		}
 	}
+}
+
+const (
+	// racy is how old a file's time must be when it is read: a later change might otherwise
+	// leave the same time, as FAT counts in steps of two seconds.
+	racy = 2 * time.Second
+	// readTries is how often a file is read if it changes meanwhile.
+	readTries = 3
+)
+
+// unreadError means that a file could not be read and must be left out.
+type unreadError struct{ err error }
+
+func (e *unreadError) Error() string { return e.err.Error() }
+func (e *unreadError) Unwrap() error { return e.err }
+
+// readFile takes a file's content into a store. It tries again if the file changes
+// meanwhile. An error is an [*unreadError], or else the store's.
+func readFile(w *history.Writer, path string, isChat bool) (*history.Content, safefile.Stamp, error) {
+	for range readTries {
+		f, err := chat.OpenRegular(path)
+		if err != nil {
+			return nil, safefile.Stamp{}, &unreadError{ops.PathError(err)}
+		}
+		content, stamp, err := readOnce(w, f, isChat)
+		_ = f.Close()
+		now, statErr := safefile.StampPath(path)
+		switch {
+		case errors.Is(err, jsonl.ErrChanged), errors.Is(err, history.ErrAgain), err == nil && (statErr != nil || !now.Same(stamp)):
+			continue
+		case isRead(err):
+			return nil, stamp, &unreadError{ops.PathError(err)}
+		case err != nil:
+			return nil, stamp, err
+		}
+		return content, stamp, nil
+	}
+	return nil, safefile.Stamp{}, &unreadError{fmt.Errorf("%s: %w", path, jsonl.ErrChanged)}
+}
+
+func readOnce(w *history.Writer, f *os.File, isChat bool) (*history.Content, safefile.Stamp, error) {
+	before, err := safefile.StampOf(f)
+	if err != nil {
+		return nil, before, err
+	}
+	content, err := w.Read(f, isChat)
+	if err != nil {
+		return nil, before, err
+	}
+	after, err := safefile.StampOf(f)
+	if err == nil && (!after.Same(before) || content.Size != after.Size()) {
+		err = jsonl.ErrChanged
+	}
+	return content, before, err
+}
+
+// isRead reports whether an error comes from reading a file.
+func isRead(err error) bool {
+	_, ok := errors.AsType[*fs.PathError](err)
+	return ok
+}
+
+// see describes a file as the store notes it.
+func see(path string, stamp safefile.Stamp) history.Seen {
+	_, inode, err := stamp.FileID(path)
+	if err != nil {
+		inode = 0
+	}
+	return history.Seen{Size: stamp.Size(), Mtime: stamp.ModTime().UnixNano(), Ctime: stamp.ChangeTime(), Inode: int64(inode)}
+}
+
+// same reports whether a file looks unchanged and could not have changed unnoticed.
+func same(was, now history.Seen) bool {
+	return !was.Racy && was.Size == now.Size && was.Mtime == now.Mtime && was.Ctime == now.Ctime && was.Inode == now.Inode
+}
+
+// present knows which files of a folder exist.
+type present struct {
+	scope *scope
+	dirs  map[string]string // by folder, its path as the store has it
+	found map[string]bool   // paths, as the store has them, that exist
+}
+
+func newPresent(sc *scope) *present {
+	return &present{sc, map[string]string{}, map[string]bool{}}
+}
+
+// gone reports whether a chat's file does not exist.
+func (p *present) gone(of *history.Chat) bool {
+	if of.Gone() {
+		return true
+	}
+	_, err := os.Lstat(filepath.Join(p.scope.root, filepath.FromSlash(of.Path())))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// compare returns the chats whose files do not exist, and the files to take: those that the
+// store does not know come last, since such a file may be a chat whose name another took.
+func (p *present) compare(all []history.Chat) (lost []history.Chat, files []string) {
+	const unknown, known = 1, 2
+	there := map[string]int{}
+	for _, path := range p.scope.files {
+		if rel, err := p.relative(path); err == nil {
+			there[rel] = unknown
+		}
+	}
+	for i := range all {
+		c := &all[i]
+		path := c.Path()
+		found := there[path] > 0
+		if found {
+			there[path] = known
+		}
+		if c.Kind.IsChat() && c.Kind != history.Backup && (c.Gone() || !found && p.gone(c)) {
+			lost = append(lost, *c)
+		}
+	}
+	var fresh []string
+	for _, path := range p.scope.files {
+		if rel, err := p.relative(path); err == nil && there[rel] == unknown {
+			fresh = append(fresh, path)
+		} else {
+			files = append(files, path)
+		}
+	}
+	return lost, append(files, fresh...)
+}
+
+// relative is the function [relative], but resolves each folder only once.
+func (p *present) relative(path string) (string, error) {
+	dir, file := filepath.Split(path)
+	rel, ok := p.dirs[dir]
+	if !ok {
+		full, err := relative(p.scope.root, filepath.Join(dir, "x"))
+		if err != nil {
+			return "", err
+		}
+		rel = strings.TrimSuffix(full, "x")
+		p.dirs[dir] = rel
+	}
+	return rel + file, nil
+}
+
+// missing returns the IDs of the files that no longer exist, among those that a snapshot of
+// this scope takes.
+func (p *present) missing(all []history.Chat) (ids []int64) {
+	folders := map[string]bool{}
+	for folder := range p.scope.folders {
+		if rel, err := relative(p.scope.root, filepath.Join(folder, "x")); err == nil {
+			folders[filepath.ToSlash(filepath.Dir(filepath.FromSlash(rel)))] = true
+		}
+	}
+	for i := range all {
+		c := &all[i]
+		if c.Gone() || p.found[c.Path()] || c.Kind == history.Backup || !p.scope.whole && !folders[c.Owner] || !p.gone(c) {
+			continue
+		}
+		ids = append(ids, c.ID)
+	}
+	return ids
 }

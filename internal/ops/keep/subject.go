@@ -6,10 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/group"
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
@@ -202,4 +208,159 @@ func (s *subject) write(ctx context.Context, v *version, w io.Writer) error {
 	defer f.Close()
 	_, err = io.Copy(w, f)
 	return err
+}
+
+// byLabel finds a chat by its label, OWNER/NAME: the character's folder or the group's name,
+// and the name that the chat has, or had.
+func (s *subject) byLabel(ctx context.Context, label string) error {
+	owner, name, ok := strings.Cut(filepath.ToSlash(strings.TrimSuffix(label, ".jsonl")), "/")
+	if !ok || strings.Contains(name, "/") {
+		return nil
+	}
+	all, err := s.store.Chats(ctx)
+	if err != nil {
+		return err
+	}
+	ofGroup := s.isGroup(owner)
+	for i := range all {
+		c := &all[i]
+		if c.Kind.IsChat() && c.Name == name && (path.Base(c.Owner) == owner || ofGroup && c.Kind == history.Group) {
+			s.chats = append(s.chats, *c)
+			s.goTo(c)
+		}
+	}
+	folders := []string{path.Join("chats", owner), owner}
+	if ofGroup {
+		folders = append(folders, "group chats")
+	}
+	for _, folder := range folders {
+		if len(s.chats) > 0 {
+			break
+		}
+		rel := path.Join(folder, name+".jsonl")
+		if s.chats, err = s.store.At(ctx, rel); err != nil { // a former name
+			return err
+		}
+		if p := filepath.Join(s.root, filepath.FromSlash(rel)); exists(p) { // a chat that only has backups
+			s.rel, s.path = rel, p
+		} else {
+			s.follow()
+		}
+	}
+	return nil
+}
+
+// isGroup reports whether a group of the user has this name.
+func (s *subject) isGroup(name string) bool {
+	groups, err := group.LoadAll(userdir.Dir{Root: s.root}.Groups())
+	return err == nil && slices.ContainsFunc(groups.Files, func(f *group.File) bool { return f.Name == name })
+}
+
+// follow goes to where a chat is now that was found by a former name.
+func (s *subject) follow() {
+	if len(s.chats) > 0 && s.chats[0].Path() != s.rel {
+		s.goTo(&s.chats[0])
+	}
+}
+
+func (s *subject) goTo(c *history.Chat) {
+	s.rel = c.Path()
+	s.path = filepath.Join(s.root, filepath.FromSlash(s.rel))
+}
+
+// moved finds the identity of a file that no snapshot saw under this name, if it is a chat
+// that was renamed or moved.
+func (s *subject) moved(ctx context.Context) error {
+	all, err := s.store.Chats(ctx)
+	if err != nil {
+		return err
+	}
+	lost, _ := newPresent(&scope{root: s.root}).compare(all)
+	if len(lost) == 0 || !exists(s.path) {
+		return nil
+	}
+	content, err := s.compare(s.path)
+	if err != nil {
+		return err
+	}
+	kind, owner, name := history.Place(s.rel)
+	known, err := s.w.Identify(history.Candidate{Kind: kind, Owner: owner, Name: name, Missing: &lost}, content)
+	if err == nil && known.ID != 0 {
+		s.chats = append(s.chats, known)
+	}
+	return err
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// Where the store and its word index are in a user's folder.
+const (
+	storeFolder = userdir.Own
+	storeFile   = "history.db"
+	indexFile   = "search.db"
+)
+
+// Errors in what a caller names. An error names the path, too.
+var (
+	// ErrLoose means that chats are in no user's folder, so their store is not known.
+	ErrLoose = errors.New("lies in no SillyTavern user folder, so there is no place for its history")
+	// ErrUsers means that a SillyTavern has several users, of which one must be named.
+	ErrUsers = errors.New("SillyTavern has several users here; name the folder of one of them")
+	// ErrSeveral means that one store was named for several folders.
+	ErrSeveral = errors.New("one history belongs to one folder")
+	// ErrUnknown means that neither the store nor a backup has a version of a chat.
+	ErrUnknown = errors.New("no version of this chat is kept")
+)
+
+// StoreOf returns the path of a user folder's store, or named if that is not empty.
+func StoreOf(root, named string) string {
+	if named != "" {
+		return named
+	}
+	return filepath.Join(root, storeFolder, storeFile)
+}
+
+// openToWrite opens the store of a root, and creates it if there is none. In a dry run it
+// creates nothing.
+func openToWrite(ctx context.Context, root, named string, now time.Time, dryRun bool) (*history.Store, error) {
+	path := StoreOf(root, named)
+	if dryRun {
+		s, err := history.OpenDry(ctx, path, root, now)
+		return s, ops.PathError(err)
+	}
+	if named == "" {
+		if _, err := changeset.MakeFolder(root); err != nil {
+			return nil, ops.PathError(err)
+		}
+	} else if info, err := os.Stat(filepath.Dir(named)); err != nil {
+		return nil, ops.PathError(err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s: not a folder", filepath.Dir(named))
+	}
+	s, err := history.OpenWrite(ctx, path, root, now)
+	return s, ops.PathError(err)
+}
+
+// relative returns a path as the store has it: relative to root, with slashes. It is an
+// error if the path is outside of root.
+func relative(root, path string) (string, error) {
+	for _, of := range []func(string) (string, error){filepath.Abs, func(p string) (string, error) { return userdir.RealPath(p), nil }} {
+		dir, err := of(root)
+		if err != nil {
+			return "", err
+		}
+		// the folder alone: the file may be a link, or gone
+		folder, err := of(filepath.Dir(path))
+		if err != nil {
+			return "", err
+		}
+		rel, err := filepath.Rel(dir, filepath.Join(folder, filepath.Base(path)))
+		if err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), nil
+		}
+	}
+	return "", fmt.Errorf("%s: lies outside of %s", path, root)
 }

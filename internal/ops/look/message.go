@@ -1,10 +1,17 @@
+// Package look holds the verbs that only read: they return values and write nothing.
 package look
 
 import (
+	"context"
+
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/inspect"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
 	"stchat/internal/message"
+	"stchat/internal/ops"
+	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 )
 
@@ -122,4 +129,127 @@ func attached(c *chat.Chat, extra *rawjson.Object, key string) []Media {
 		list = append(list, media)
 	}
 	return list
+}
+
+// MessageOptions says which messages of a chat to read.
+type MessageOptions struct {
+	Path        string // "-": standard input
+	Choice      choose.Choice
+	Tail        bool // read from the end, no further back than needed
+	SkipDamaged bool
+	Open        chat.Options
+
+	SwipeTexts bool // fill in Message.SwipeTexts
+}
+
+// Messages calls each for the chosen messages of a chat, in the chat's order, and returns
+// how many there were. A message is valid until each returns. A damaged line among those
+// read is an error that wraps [chat.ErrDamaged], unless SkipDamaged is set; skipped holds
+// the damaged lines.
+func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error) (chosen int, skipped jsonl.Damages, err error) {
+	opt.Open.Any = true
+	c, err := ops.Open(ctx, new(library.Library), opt.Path, ops.Anything, opt.Open)
+	if err != nil {
+		return 0, skipped, err
+	}
+	defer c.Close()
+	hand := func(at choose.Place) error {
+		line, err := c.Source.Section(at.Off, at.Len)
+		if err != nil {
+			return c.Errorf("%w", err)
+		}
+		chosen++
+		return each(read(c.Chat, at, line, opt.SwipeTexts))
+	}
+	source := choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine}
+	if opt.Tail {
+		skipped, err = opt.Choice.Tail(ctx, source, hand)
+		if err == nil {
+			return chosen, skipped, opt.judge(c, skipped)
+		}
+		return chosen, skipped, c.Errorf("%w", err)
+	}
+	skipped = c.Damage
+	if err := opt.judge(c, skipped); err != nil {
+		return 0, skipped, err
+	}
+	scanned, err := opt.Choice.Scan(ctx, source, hand)
+	if err != nil {
+		return chosen, skipped, c.Errorf("%w", err)
+	}
+	skipped.Append(scanned.Damage)
+	if err := opt.judge(c, skipped); err != nil {
+		return chosen, skipped, err
+	}
+	return chosen, skipped, c.Unchanged()
+}
+
+// CountMessages returns how many messages of a chat are chosen. Damaged lines are treated as
+// [Messages] treats them.
+func CountMessages(ctx context.Context, opt MessageOptions) (chosen int, skipped jsonl.Damages, err error) {
+	opt.Open.Any = true
+	c, err := ops.Open(ctx, new(library.Library), opt.Path, ops.Anything, opt.Open)
+	if err != nil {
+		return 0, skipped, err
+	}
+	defer c.Close()
+	skipped = c.Damage
+	scanned, err := opt.Choice.Scan(ctx, choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine}, func(choose.Place) error { return nil })
+	if err != nil {
+		return 0, skipped, c.Errorf("%w", err)
+	}
+	skipped.Append(scanned.Damage)
+	return scanned.Chosen, skipped, opt.judge(c, skipped)
+}
+
+func (opt *MessageOptions) judge(c *ops.Subject, damage jsonl.Damages) error {
+	if damage.Total == 0 || opt.SkipDamaged {
+		return nil
+	}
+	return c.DamageError(damage.First[0])
+}
+
+// Metadata is a chat's chat_metadata, whole or the values that were asked for: the document
+// of meta get.
+type Metadata struct {
+	Schema   int        `json:"schema"`
+	Path     string     `json:"path" is:"path"`
+	Metadata rawMessage `json:"metadata"` // null if keys were asked for
+	Values   rawMessage `json:"values"`   // null if none were
+}
+
+// MetadataOf reads a chat's metadata as SillyTavern would load it: from its header, or from
+// the group file that holds it for an old group chat. With keys it returns only their
+// values, each under its key as given. It reads no further than the header. A damaged header is
+// an error, and so is a chat that Luker keeps in a database.
+func MetadataOf(ctx context.Context, path string, open chat.Options, keys []string) (*Metadata, error) {
+	open.Any = true
+	c, err := ops.Open(ctx, new(library.Library), path, ops.Whole, open)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	m := &Metadata{Schema: 1, Path: path}
+	raw := c.Metadata().Bytes()
+	if len(keys) == 0 {
+		m.Metadata = raw
+		return m, nil
+	}
+	values := rawjson.NewObject()
+	for _, key := range keys {
+		path, err := patch.ParseKey(key)
+		if err != nil {
+			return nil, err
+		}
+		if value, ok := patch.Get(raw, path); ok {
+			values.Set(key, rawjson.Compact(value))
+		}
+	}
+	m.Values = values.Bytes()
+	return m, nil
+}
+
+// Value returns the raw value of a key that was asked for, nil if there is none.
+func (m *Metadata) Value(key string) []byte {
+	return rawjson.Value(m.Values, key)
 }

@@ -1,11 +1,16 @@
 package past
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
+	"stchat/internal/backups"
+	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
+	"stchat/internal/userdir"
 )
 
 // LostOptions says where to look for messages that only older versions have.
@@ -118,4 +123,133 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		}
 	}
 	return res, nil
+}
+
+// finding is a chat that lost something.
+type finding struct {
+	chat  *lostChat     // nil: it is gone
+	path  string        // of a chat that is gone, if known
+	owner backups.Owner // of a chat that is gone; without a name if not known
+	best  *lostVersion
+	said  []lost.Text // the texts of the first version found
+	texts *lost.Set   // likewise
+	ambig bool
+	weak  bool // it is not certain that it is this chat
+}
+
+// findings collects what was found in one root.
+type findings struct {
+	in    *stock
+	opt   LostOptions
+	found []*finding
+}
+
+// gather groups the versions by chat. Versions of a chat that is gone belong together by
+// their name, by their slug, or by having nearly all messages in common.
+func (f *findings) gather() {
+	live := map[int]*finding{}
+	slices.SortStableFunc(f.in.versions, func(a, b *lostVersion) int { return b.at.Compare(a.at) }) // the newest first
+	for _, v := range f.in.versions {
+		switch {
+		case v.said == nil || v.skip:
+			continue
+		case v.target < 0 || v.weak:
+			if g := f.gone(v); v.said.Missing > g.best.said.Missing {
+				g.best = v
+			}
+		case live[v.target] == nil:
+			live[v.target] = &finding{chat: f.in.chats[v.target], best: v, ambig: v.ambiguous, said: v.said.Texts, texts: lost.NewSet(v.said.Texts)}
+			f.found = append(f.found, live[v.target])
+		case v.lost > live[v.target].best.lost:
+			live[v.target].best = v
+		}
+		v.said.Texts = nil
+	}
+	f.settle(live)
+}
+
+// settle decides the cases with weak evidence. Several stories may match one chat that has
+// nothing but a greeting: it lost the longest one, unless there is better evidence for
+// another, and the rest are gone. A version with the same story as one that surely belongs
+// to the chat belongs to it, too.
+func (f *findings) settle(live map[int]*finding) {
+	slices.SortStableFunc(f.found, func(a, b *finding) int { return cmp.Compare(b.best.said.Missing, a.best.said.Missing) })
+	f.found = slices.DeleteFunc(f.found, func(g *finding) bool {
+		v := g.best
+		if g.chat != nil || v.target < 0 {
+			return g.chat == nil && v.said.Missing < f.opt.Gone
+		}
+		if other := live[v.target]; other != nil && other.tells(v.said.Slug, g.said) {
+			if v.lost > other.best.lost {
+				other.best = v
+			}
+			return true
+		} else if other != nil {
+			g.ambig, other.ambig = true, other.ambig || other.weak
+		} else if v.lost >= f.opt.Min {
+			g.chat, g.weak, live[v.target] = f.in.chats[v.target], true, g
+			return false
+		}
+		return v.said.Missing < f.opt.Gone
+	})
+}
+
+// gone returns the finding for a version whose chat is gone, a new one if there is none.
+func (f *findings) gone(v *lostVersion) *finding {
+	owner, path, ambiguous := f.in.whose(v)
+	for _, g := range f.found {
+		if g.chat != nil || g.owner != owner {
+			continue
+		}
+		if path != "" && path == g.path || g.tells(v.said.Slug, v.said.Texts) {
+			return g
+		}
+	}
+	g := &finding{path: path, owner: owner, best: v, said: v.said.Texts, texts: lost.NewSet(v.said.Texts), ambig: ambiguous || v.ambiguous}
+	f.found = append(f.found, g)
+	return g
+}
+
+// tells reports whether a version tells the same story: it has the same slug, or nearly all
+// messages in common.
+func (g *finding) tells(slug string, said []lost.Text) bool {
+	return slug != "" && slug == g.best.said.Slug || 8*g.texts.Common(said) >= 7*min(len(said), len(g.said))
+}
+
+// told returns the documents of the findings, those that lost the most first.
+func (f *findings) told() (list []*LostChat) {
+	for _, g := range f.found {
+		v := g.best
+		doc := &LostChat{
+			Schema: 1, Lost: v.said.Missing, Ambiguous: g.ambig,
+			Best: LostVersion{At: v.at.Local().Format(time.RFC3339), Messages: v.said.Messages},
+		}
+		path, owner := g.path, g.owner
+		if g.chat != nil {
+			path, owner = g.chat.path, g.chat.of
+			doc.LiveMessages, doc.Lost, doc.Reworded = &g.chat.said.Messages, v.lost, v.reworded
+		} else if path == "" {
+			path = f.in.placeFor(owner, v)
+		}
+		if v.path == "" {
+			doc.Best.Rev, doc.Best.Of = &v.rev, cmp.Or(v.chat, path)
+		} else {
+			doc.Best.Path = &v.path
+		}
+		if path != "" {
+			if !f.in.root.Means(path) {
+				continue
+			}
+			name := userdir.ChatName(path)
+			doc.Path, doc.Chat = &path, &name
+		} else if !f.in.root.Whole {
+			continue
+		}
+		if name := f.in.shownOwner(owner); name != "" {
+			doc.Owner = &name
+		}
+		list = append(list, doc)
+	}
+	slices.SortStableFunc(list, func(a, b *LostChat) int { return cmp.Compare(b.Lost, a.Lost) })
+	return list
 }

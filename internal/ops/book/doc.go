@@ -1,2 +1,0 @@
-// Package book clones lorebooks, and points chats at the clones.
-package book

@@ -1,2 +1,0 @@
-// Package look holds the verbs that only read: they return values and write nothing.
-package look

@@ -1,0 +1,323 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"stchat/internal/autorecap"
+	"stchat/internal/chat"
+	"stchat/internal/illustrator"
+	"stchat/internal/library"
+	"stchat/internal/luker"
+	"stchat/internal/metadiff"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+)
+
+// ErrNoLog means that a namespace lacks the floor log that a call needs.
+var ErrNoLog = errors.New("it has no floor log")
+
+// GetOptions says which values to read.
+type GetOptions struct {
+	ReadOptions
+	Namespaces []string
+	At         *int // as of this message; below 0 counted from the end; nil: now
+	Stored     bool // return the file as it is
+}
+
+// Values holds the values of namespaces: the document of state get.
+type Values struct {
+	Schema int             `json:"schema"`
+	Path   string          `json:"path" is:"path"`
+	Values json.RawMessage `json:"values"` // by namespace; null if there is none
+
+	Only     []byte   `json:"-"` // the value, if one namespace was asked for; nil: there is none
+	Notes    []string `json:"-"`
+	Warnings []string `json:"-"`
+}
+
+// Get reads the values of namespaces. A floor log takes precedence over a plain sidecar.
+func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, error) {
+	t, err := openTarget(ctx, lib, opt.Data, opt.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	v := &Values{Schema: 1, Path: opt.Path}
+	all := rawjson.NewObject()
+	for _, given := range opt.Namespaces {
+		namespace, err := namespaceOf(given, func(format string, args ...any) { v.Notes = append(v.Notes, fmt.Sprintf(format, args...)) })
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", given, err)
+		}
+		raw, err := v.read(ctx, t, &opt, namespace)
+		if err != nil {
+			return nil, err
+		}
+		if v.Only = raw; !opt.Stored {
+			v.Only = rawjson.Compact(raw)
+		}
+		if raw == nil {
+			raw = []byte("null")
+		}
+		all.Set(namespace, rawjson.Compact(raw))
+	}
+	v.Values = all.Bytes()
+	return v, nil
+}
+
+// read returns the value of one namespace, nil if there is none.
+func (v *Values) read(ctx context.Context, t *target, opt *GetOptions, namespace string) ([]byte, error) {
+	switch namespace {
+	case Recap, Illustrator:
+		if opt.At != nil || opt.Stored || t.chat == nil {
+			return nil, fmt.Errorf("%s: %w: %s is what a chat's own metadata says now", t.path, ErrNamespace, namespace)
+		}
+		if namespace == Recap {
+			return recapOf(ctx, t.chat)
+		}
+		return illustratorOf(t.chat)
+	}
+	log, hasLog := t.log(namespace)
+	if opt.At != nil && !hasLog {
+		return nil, fmt.Errorf("%s: %q: %w", t.path, namespace, ErrNoLog)
+	}
+	data, hasData := t.sidecar(namespace)
+	switch {
+	case hasLog && opt.Stored:
+		raw, _, err := read(log.Path)
+		return raw, err
+	case hasLog:
+		last, err := t.message(ctx, opt.At)
+		if err != nil {
+			return nil, err
+		}
+		state, err := t.replay(ctx, log.Path, last)
+		if err == nil && hasData && opt.At == nil {
+			v.compare(data, state)
+		}
+		return state, err
+	case hasData:
+		raw, _, err := read(data.Path)
+		return raw, err
+	}
+	return nil, nil
+}
+
+// compare warns if the copy that an older Luker left beside a log differs from the log's
+// value.
+func (v *Values) compare(data luker.Sidecar, state []byte) {
+	raw, _, err := read(data.Path)
+	if err == nil && metadiff.Equal(raw, state) {
+		return
+	}
+	v.Warnings = append(v.Warnings, fmt.Sprintf("%s: this copy from an older Luker is not what the floor log says; the log counts, and Luker will put the copy away", data.Path))
+}
+
+// List lists the state of a chat or a character: the document of state list.
+type List struct {
+	Schema     int         `json:"schema"`
+	Path       string      `json:"path" is:"path"`
+	Namespaces []Namespace `json:"namespaces"`
+}
+
+// Namespace is one thing that an extension keeps.
+type Namespace struct {
+	Name       string `json:"name"`
+	Kind       string `json:"kind"` // plain, floor, chat_sync, orphans, legacy, recap: or illustrator:
+	Bytes      int64  `json:"bytes"`
+	Entries    *int   `json:"entries"` // keys of the value; versions of a recap; prompts
+	Commits    *int   `json:"commits"` // of a floor log; null for all else
+	FirstFloor *int   `json:"first_floor"`
+	LastFloor  *int   `json:"last_floor"`
+	Replays    *bool  `json:"replays"`
+}
+
+// ReadOptions says whose state to read.
+type ReadOptions struct {
+	Path string
+	Data string // the user folder
+}
+
+// ListOf lists the state of a chat or a character: files in the order of their names, then
+// the views of a chat's metadata.
+func ListOf(ctx context.Context, lib *library.Library, opt ReadOptions) (*List, error) {
+	t, err := openTarget(ctx, lib, opt.Data, opt.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	l := &List{Schema: 1, Path: opt.Path}
+	for _, s := range t.sidecars {
+		n := Namespace{Name: s.Namespace, Kind: kindOf(t, s)}
+		if info, err := os.Stat(s.Path); err == nil {
+			n.Bytes = info.Size()
+		}
+		if s.Kind == luker.FloorLog {
+			n.Name = luker.DataOf(s.Namespace)
+			if err := n.describe(ctx, t, s); err != nil {
+				return nil, err
+			}
+		} else if raw, _, err := read(s.Path); err == nil {
+			n.Entries = entries(raw)
+		}
+		l.Namespaces = append(l.Namespaces, n)
+	}
+	if t.chat != nil {
+		l.views(t.chat.Metadata())
+	}
+	return l, nil
+}
+
+// kindOf returns the kind of a sidecar, as [Namespace] has it.
+func kindOf(t *target, s luker.Sidecar) string {
+	switch s.Kind {
+	case luker.FloorLog:
+		return "floor"
+	case luker.Plain:
+		if _, ok := t.log(s.Namespace); ok {
+			return "legacy"
+		}
+	}
+	return string(s.Kind)
+}
+
+// describe fills in what is known of a floor log. A log that cannot be replayed is not an
+// error.
+func (n *Namespace) describe(ctx context.Context, t *target, s luker.Sidecar) error {
+	f, err := chat.OpenRegular(s.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	commits := 0
+	replays := luker.EachCommit(f, func(c *luker.Commit) error {
+		if !c.Valid {
+			return nil
+		}
+		commits++
+		if floor := c.Floor; n.FirstFloor == nil || floor < *n.FirstFloor {
+			n.FirstFloor = &floor
+		}
+		if floor := c.Floor; n.LastFloor == nil || floor > *n.LastFloor {
+			n.LastFloor = &floor
+		}
+		return nil
+	}) == nil
+	if replays {
+		n.Commits = &commits
+		state, err := t.replay(ctx, s.Path, -1)
+		if errors.Is(err, ErrDamaged) || ctx.Err() != nil {
+			return err
+		}
+		if replays = err == nil; replays {
+			n.Entries = entries(state)
+		}
+	}
+	n.Replays = &replays
+	return nil
+}
+
+// entries returns the number of members of an object, or of elements of a list.
+func entries(raw []byte) *int {
+	n := 0
+	for range rawjson.Members(raw) {
+		n++
+	}
+	for range rawjson.Elements(raw) {
+		n++
+	}
+	return &n
+}
+
+// views adds what extensions keep in the chat itself.
+func (l *List) views(metadata *rawjson.Object) {
+	size := 0
+	for _, key := range autorecap.Keys() {
+		size += len(metadata.Value(key))
+	}
+	if size > 0 {
+		versions := 0
+		if running, ok := autorecap.RunningIn(metadata); ok {
+			for range running.Versions() {
+				versions++
+			}
+		}
+		l.Namespaces = append(l.Namespaces, Namespace{Name: Recap, Kind: Recap, Bytes: int64(size), Entries: &versions})
+	}
+	if raw, ok := metadata.Get(illustrator.Key); ok {
+		nodes := rawjson.Value(raw, "promptRegistry", "nodes")
+		l.Namespaces = append(l.Namespaces, Namespace{Name: Illustrator, Kind: Illustrator, Bytes: int64(len(raw)), Entries: entries(nodes)})
+	}
+}
+
+// Log is the history of a namespace: the document of state log.
+type Log struct {
+	Schema    int       `json:"schema"`
+	Path      string    `json:"path" is:"path"`
+	Namespace string    `json:"namespace"`
+	Commits   []Commit  `json:"commits"`  // of a floor log
+	Versions  []Version `json:"versions"` // of the running recap, for recap:
+
+	Notes []string `json:"-"`
+}
+
+// Commit is one commit of a floor log.
+type Commit struct {
+	Floor      *int `json:"floor"`  // null if it is not a number
+	Swipe      *int `json:"swipe"`  // from 1
+	Active     bool `json:"active"` // it counts: its swipe is chosen
+	Valid      bool `json:"valid"`  // Luker skips a commit that is not valid
+	Operations int  `json:"operations"`
+	Bytes      int  `json:"bytes"`
+}
+
+// LogOf reads the history of a namespace. The error wraps [ErrNoLog] if it has none.
+func LogOf(ctx context.Context, lib *library.Library, opt ReadOptions, given string) (*Log, error) {
+	t, err := openTarget(ctx, lib, opt.Data, opt.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	l := &Log{Schema: 1, Path: opt.Path}
+	l.Namespace, err = namespaceOf(given, func(format string, args ...any) { l.Notes = append(l.Notes, fmt.Sprintf(format, args...)) })
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", given, err)
+	}
+	if l.Namespace == Recap && t.chat != nil {
+		l.Versions, err = versions(ctx, t.chat)
+		return l, err
+	}
+	log, ok := t.log(l.Namespace)
+	if !ok {
+		return nil, fmt.Errorf("%s: %q: %w", t.path, l.Namespace, ErrNoLog)
+	}
+	swipes, err := t.chosen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := chat.OpenRegular(log.Path)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	defer f.Close()
+	active := luker.Active(swipes, -1)
+	err = luker.EachCommit(f, func(c *luker.Commit) error {
+		one := Commit{Active: c.Valid && active(c), Valid: c.Valid, Operations: c.Operations, Bytes: len(c.Raw)}
+		if floor := c.Floor; floor >= 0 {
+			one.Floor = &floor
+		}
+		if swipe := c.Swipe + 1; swipe > 0 {
+			one.Swipe = &swipe
+		}
+		l.Commits = append(l.Commits, one)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", log.Path, err)
+	}
+	return l, nil
+}
