@@ -13,7 +13,7 @@ const (
 	// piece is how many bytes room is made for at once: each may be a quote.
 	piece = 4 << 10
 	// spare is how many places after the last quote indexWide may write to.
-	spare = 64
+	spare = 8
 )
 
 // index holds the places of the strings in a stretch of whole lines. It is built without
