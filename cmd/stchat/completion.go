@@ -48,12 +48,27 @@ func newCompletionCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return map[string]func(io.Writer) error{
 				"bash":       func(w io.Writer) error { return cmd.Root().GenBashCompletionV2(w, true) },
-				"fish":       func(w io.Writer) error { return cmd.Root().GenFishCompletion(w, true) },
+				"fish":       func(w io.Writer) error { return writeFish(w, cmd.Root()) },
 				"powershell": cmd.Root().GenPowerShellCompletionWithDesc,
 				"zsh":        cmd.Root().GenZshCompletion,
 			}[args[0]](a.Out)
 		},
 	}
+}
+
+// writeFish writes the script for fish. Cobra's own evaluates the words before the cursor
+// after fish has taken their quotes away: a chat called (CMD) would run CMD.
+func writeFish(w io.Writer, root *cobra.Command) error {
+	var script strings.Builder
+	if err := root.GenFishCompletion(&script, true); err != nil {
+		return err
+	}
+	const bare, quoted = "set -l args (commandline -opc)\n", "set -l args (string escape -- (commandline -opc))\n"
+	if n := strings.Count(script.String(), bare); n != 1 {
+		return fmt.Errorf("the script for fish reads the command line %d times, not once", n)
+	}
+	_, err := io.WriteString(w, strings.Replace(script.String(), bare, quoted, 1))
+	return err
 }
 
 // completeFlags lets shells complete the values of the flags of cmd and of all
