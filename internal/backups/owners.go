@@ -41,8 +41,8 @@ func FindOwners(dir userdir.Dir, groups *group.Set) Owners {
 	for _, name := range namesIn(dir.Chats(), "") {
 		add(Owner{Kind: userdir.Solo, Name: name})
 	}
-	for _, name := range namesIn(dir.Characters(), ".png") {
-		add(Owner{Kind: userdir.Solo, Name: name})
+	for _, stem := range namesIn(dir.Characters(), userdir.CardExtension) {
+		add(Owner{Kind: userdir.Solo, Name: userdir.CharacterFolder(stem + userdir.CardExtension)})
 	}
 	listed := map[string]bool{}
 	if groups != nil {

@@ -22,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
@@ -55,8 +56,8 @@ type part struct {
 // Find returns the card of the character whose chats are in a folder of that name. The error
 // is an [ErrMissing] if there is none.
 func Find(dir userdir.Dir, folder string) (path string, err error) {
-	for _, ext := range []string{".png", ".json"} {
-		path := filepath.Join(dir.Characters(), folder+ext)
+	for _, name := range append(pictures(dir, folder), folder+".json") {
+		path := filepath.Join(dir.Characters(), name)
 		info, err := os.Stat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -67,7 +68,24 @@ func Find(dir userdir.Dir, folder string) (path string, err error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s: %w", filepath.Join(dir.Characters(), folder+".png"), ErrMissing)
+	return "", fmt.Errorf("%s: %w", filepath.Join(dir.Characters(), folder+userdir.CardExtension), ErrMissing)
+}
+
+// pictures returns the names that the card of a folder's character may have.
+func pictures(dir userdir.Dir, folder string) (names []string) {
+	if name := folder + userdir.CardExtension; userdir.CharacterFolder(name) == folder {
+		names = append(names, name)
+	}
+	if !strings.HasSuffix(folder, userdir.CardExtension) {
+		return names
+	}
+	entries, _ := os.ReadDir(dir.Characters()) // without them there is no card
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), userdir.CardExtension) && userdir.CharacterFolder(e.Name()) == folder {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }
 
 // Open reads the card at path. Errors name it.

@@ -28,6 +28,9 @@ import (
 // Stdin is the path that stands for standard input.
 const Stdin = "-"
 
+// ErrStdin means that a chat must be a file.
+var ErrStdin = errors.New("standard input cannot be this chat; name a file")
+
 // Chat is an open chat file. It must be closed.
 type Chat struct {
 	Path string // as given
@@ -70,6 +73,8 @@ func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 	}
 	switch {
 	case err != nil:
+	case path == Stdin && opt.Stdin == nil:
+		err = ErrStdin
 	case path == Stdin:
 		if c.file, c.close, err = openStdin(ctx, opt.Stdin); err == nil {
 			err = c.stamp()

@@ -56,7 +56,7 @@ func judgeCharacterStates(dir userdir.Dir) (out []Finding) {
 		add := func(message string) {
 			out = append(out, Finding{Rule: LukerState, Severity: Warning, Path: path, Index: noMessage, Message: message})
 		}
-		if !slices.ContainsFunc(stems, func(stem string) bool { return names[stem+cardExtension] || names[stem+".json"] }) {
+		if !slices.ContainsFunc(stems, func(stem string) bool { return names[stem+userdir.CardExtension] || names[stem+".json"] }) {
 			add("its character's card is not there")
 		}
 		if _, damage := readSidecar(path); damage != "" {

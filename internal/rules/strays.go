@@ -24,7 +24,7 @@ func judgeStrays(around *Surroundings, dir userdir.Dir) (out []Finding) {
 		if len(cards) > 0 && !cards[e.Name()] && len(f.Chats) > 0 {
 			out = append(out, Finding{
 				Rule: FolderWithoutCard, Severity: Warning, Path: f.Path, Index: -1,
-				Message: fmt.Sprintf("no character's card is called %q", clip(e.Name()+cardExtension)),
+				Message: fmt.Sprintf("no character's card is called %q", clip(e.Name()+userdir.CardExtension)),
 			})
 		}
 		out = append(out, strayIn(f)...)
@@ -47,17 +47,13 @@ func strayIn(f *library.Folder) (out []Finding) {
 	return out
 }
 
-// cardExtension is the file name extension of a character's card.
-const cardExtension = ".png"
-
-// cardFolders returns the chats folders of the characters that have a card: the
-// card's name without the first ".png" (SillyTavern src/endpoints/chats.js).
+// cardFolders returns the chats folders of the characters that have a card.
 func cardFolders(dir userdir.Dir) map[string]bool {
 	entries, _ := os.ReadDir(dir.Characters())
 	folders := map[string]bool{}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), cardExtension) && !e.IsDir() {
-			folders[strings.Replace(e.Name(), cardExtension, "", 1)] = true
+		if strings.HasSuffix(e.Name(), userdir.CardExtension) && !e.IsDir() {
+			folders[userdir.CharacterFolder(e.Name())] = true
 		}
 	}
 	return folders

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // The names of the folders inside a user's folder.
@@ -42,6 +43,14 @@ func (d Dir) Worlds() string { return filepath.Join(d.Root, worldsFolder) }
 
 // Backups returns the folder with SillyTavern's own copies of chats and settings.
 func (d Dir) Backups() string { return filepath.Join(d.Root, backupsFolder) }
+
+// CardExtension is the extension of a character's card that is a picture.
+const CardExtension = ".png"
+
+// CharacterFolder returns the name of the folder in chats/ of the character with a card of
+// this file name: the name without the first ".png" in it, wherever that stands (SillyTavern
+// src/endpoints/chats.js). So "a.png b.png" has the folder "a b.png".
+func CharacterFolder(card string) string { return strings.Replace(card, CardExtension, "", 1) }
 
 // IsUserDir reports whether path is a folder with chats, group chats, groups or
 // worlds in it. Links are followed.

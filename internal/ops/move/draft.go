@@ -66,7 +66,7 @@ func (d drafter) draftOwn(ctx context.Context, c *family.Chat) error {
 		err = d.s.Edit(c.Path, safefile.Stamp{}, changeset.Joined(lines), plural.S(len(lines), "name"))
 	case to == "":
 		err = d.s.Remove(c.Path, c.Stamp, about)
-	case len(lines) == 0:
+	case len(lines) == 0 && !d.n.noFolder:
 		err = d.s.Move(c.Path, to, c.Stamp, about)
 	default:
 		err = rewritten(ctx, c, to, lines, about, d.s)
@@ -95,14 +95,14 @@ func (d drafter) draftOwn(ctx context.Context, c *family.Chat) error {
 	return nil
 }
 
-// rewritten drafts a chat under another name with edits in it.
+// rewritten drafts a chat under another name with edits in it, in a folder that may be new.
 func rewritten(ctx context.Context, c *family.Chat, to string, lines chat.Lines, about string, s *changeset.Set) error {
 	f, err := safefile.Open(c.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	d, err := s.Create(to, about, changeset.Like(c.Stamp))
+	d, err := s.Create(to, about, changeset.Like(c.Stamp), changeset.InFolder())
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,10 @@ func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 		if err := (drafter{n, s}).draft(ctx); err != nil {
 			return err
 		}
-		return ops.PathError(join(n, goes, to, s))
+		if err := join(n, goes, to, s); err != nil {
+			return ops.PathError(err)
+		}
+		return draftPins(n, s)
 	})
 	return together(first, results[1:])
 }
@@ -161,10 +164,11 @@ func judgeOwner(n *naming, goes []*family.Chat, to *owner) error {
 	case to.group == nil && userdir.RealPath(to.folder) == userdir.RealPath(n.folder.path):
 		return fmt.Errorf("%s: %w", goes[0].Path, ErrSameOwner)
 	}
-	there := new(library.Library).Folder(to.folder)
-	if there.Err != nil {
-		return there.Err
+	there, err := to.chats(new(library.Library))
+	if err != nil {
+		return err
 	}
+	n.noFolder = there.Err != nil
 	taken := map[string]string{}
 	for _, name := range there.Chats {
 		taken[names.Fold(name)] = name

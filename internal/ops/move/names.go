@@ -16,6 +16,7 @@ type naming struct {
 	to        map[*family.Chat]string // the new name; "" if the chat is deleted
 	path      map[*family.Chat]string // the new path; "" if the chat is deleted
 	elsewhere *owner                  // the owner that the chats move to; nil: they stay with theirs
+	noFolder  bool                    // elsewhere has no folder of chats yet
 	open      map[string]string       // by the path of a card or group file: what it opens with instead of a chat that goes
 	keep      bool                    // leave links to what goes as they are
 	parent    map[*family.Chat]string // the new parent of children of what goes; "" for none

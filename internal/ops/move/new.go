@@ -120,9 +120,9 @@ func (o *owner) nameNew(lib *library.Library, opt *NewOptions) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrName, err)
 	}
-	f := lib.Folder(o.folder)
-	if f.Err != nil {
-		return "", f.Err
+	f, err := o.chats(lib)
+	if err != nil {
+		return "", err
 	}
 	taken := slices.Clone(f.Chats)
 	if o.group != nil {
@@ -153,7 +153,7 @@ func (o *owner) draftHeader(ctx context.Context, lib *library.Library, opt *NewO
 	slug := opt.NewUUID()
 	h.Metadata().Set("integrity", rawjson.Quote(slug))
 	r.Doc.Integrity = &slug
-	d, err := s.Create(r.Doc.Path, "the new chat")
+	d, err := s.Create(r.Doc.Path, "the new chat", changeset.InFolder())
 	if err != nil {
 		return err
 	}

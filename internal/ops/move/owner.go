@@ -3,6 +3,7 @@ package move
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,8 +22,9 @@ var ErrOwner = errors.New("is neither a folder of chats, nor a card, nor a group
 // owner is a character or a group.
 type owner struct {
 	dir    userdir.Dir
-	folder string      // of its chats
+	folder string      // of its chats; a character's may not exist yet
 	name   string      // of the character, or the group
+	avatar string      // of a character
 	group  *group.File // nil: a character
 }
 
@@ -32,6 +34,9 @@ func ownerOf(lib *library.Library, arg, data string) (*owner, error) {
 	path := filepath.Clean(arg)
 	info, err := os.Stat(path)
 	if err != nil {
+		if o := withoutFolder(path); o != nil {
+			return o, nil
+		}
 		return groupNamed(lib, arg, data)
 	}
 	inside := path
@@ -44,14 +49,17 @@ func ownerOf(lib *library.Library, arg, data string) (*owner, error) {
 	}
 	real := userdir.RealPath(path)
 	parent := filepath.Dir(real)
-	stem := strings.TrimSuffix(filepath.Base(real), filepath.Ext(real))
 	switch {
 	case info.IsDir() && parent == userdir.RealPath(dir.Chats()):
 		return character(dir, filepath.Base(real))
 	case info.IsDir():
 		return nil, fmt.Errorf("%s: %w", arg, ErrOwner)
 	case parent == userdir.RealPath(dir.Characters()):
-		return character(dir, stem)
+		folder, ok := strings.CutSuffix(filepath.Base(real), ".json")
+		if !ok {
+			folder = userdir.CharacterFolder(filepath.Base(real))
+		}
+		return character(dir, folder)
 	case parent == userdir.RealPath(dir.Groups()) && strings.EqualFold(filepath.Ext(real), ".json"):
 		g, err := group.Load(path)
 		if err != nil {
@@ -62,8 +70,35 @@ func ownerOf(lib *library.Library, arg, data string) (*owner, error) {
 	return nil, fmt.Errorf("%s: %w", arg, ErrOwner)
 }
 
+// withoutFolder returns the character whose folder of chats would be at path, if there is no
+// such folder but a card; else nil. SillyTavern makes the folder with the first chat.
+func withoutFolder(path string) *owner {
+	dir, ok := userdir.Enclosing(filepath.Join(path, "x"+names.Extension))
+	if !ok || filepath.Base(filepath.Dir(path)) != filepath.Base(dir.Chats()) {
+		return nil
+	}
+	if _, err := card.Find(dir, filepath.Base(path)); err != nil {
+		return nil
+	}
+	o, err := character(dir, filepath.Base(path))
+	if err != nil {
+		return nil
+	}
+	return o
+}
+
+// chats returns what the owner's folder of chats contains. A folder that is not there yet
+// contains nothing.
+func (o *owner) chats(lib *library.Library) (*library.Folder, error) {
+	f := lib.Folder(o.folder)
+	if f.Err != nil && !(o.group == nil && errors.Is(f.Err, fs.ErrNotExist)) {
+		return nil, f.Err
+	}
+	return f, nil
+}
+
 func character(dir userdir.Dir, folder string) (*owner, error) {
-	o := &owner{dir: dir, folder: filepath.Join(dir.Chats(), folder), name: folder}
+	o := &owner{dir: dir, folder: filepath.Join(dir.Chats(), folder), name: folder, avatar: avatarOf("", folder)}
 	path, err := card.Find(dir, folder)
 	switch {
 	case errors.Is(err, card.ErrMissing):
@@ -71,6 +106,7 @@ func character(dir userdir.Dir, folder string) (*owner, error) {
 	case err != nil:
 		return nil, ops.PathError(err)
 	}
+	o.avatar = avatarOf(path, folder)
 	if c, err := card.Open(path); err == nil && c.Name != "" {
 		o.name = c.Name
 	}

@@ -2,17 +2,19 @@ package move
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stchat/internal/changeset"
 	"stchat/internal/family"
+	"stchat/internal/group"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 
-// draftPins renames the chats that are pinned on SillyTavern's welcome screen: in
+// draftPins updates the chats that are renamed or move in what is pinned on SillyTavern's welcome screen: in
 // settings.json, accountStorage.pinnedChats, an object as JSON text, keyed by owner and file
 // (welcome-screen.js of 1.19).
 func draftPins(n *naming, s *changeset.Set) error {
@@ -35,19 +37,24 @@ func pinned(n *naming, settings []byte) (edited []byte, count int) {
 	pins := []byte(text)
 	for _, c := range n.renamed() {
 		old, fresh := c.Name+names.Extension, n.to[c]+names.Extension
-		for _, owner := range pinOwners(n.folder, c) {
-			key := owner + "_" + old
+		for _, by := range pinOwners(n.folder, c) {
+			key := by.key(old)
 			pin, ok := rawjson.Lookup(pins, key)
 			if !ok {
 				continue
 			}
 			count++
-			if set, err := rawjson.SetPath(pin, rawjson.Quote(fresh), "file_name"); err == nil {
-				if whole, err := rawjson.SetPath(pins, set, key); err == nil {
-					pins = whole
-				}
+			if n.elsewhere != nil {
+				by = pinOwner{n.elsewhere.avatar, n.elsewhere.group}
 			}
-			pins = rawjson.RenameKey(pins, key, owner+"_"+fresh)
+			if to := by.key(fresh); to != key && rawjson.Value(pins, to) != nil {
+				pins = rawjson.DeletePath(pins, key) // two groups listed it
+				continue
+			}
+			if whole, err := rawjson.SetPath(pins, by.pin(pin, fresh), key); err == nil {
+				pins = whole
+			}
+			pins = rawjson.RenameKey(pins, key, by.key(fresh))
 		}
 	}
 	if count == 0 {
@@ -60,14 +67,59 @@ func pinned(n *naming, settings []byte) (edited []byte, count int) {
 	return edited, count
 }
 
-// pinOwners returns the owners of a chat as SillyTavern's pins name them: by avatar or group.
-func pinOwners(f *folder, c *family.Chat) []string {
-	if f.graph.Folder.Kind == userdir.Solo {
-		return []string{"char_" + f.graph.Folder.Owner + ".png"}
+// pinOwner is whose chat is pinned: a character, by its avatar, or a group.
+type pinOwner struct {
+	avatar string
+	group  *group.File
+}
+
+// key returns the key of the pin of a chat's file.
+func (o pinOwner) key(file string) string {
+	if o.group != nil {
+		return "group_" + o.id() + "_" + file
 	}
-	var list []string
-	for _, path := range c.Groups {
-		list = append(list, "group_"+strings.TrimSuffix(filepath.Base(path), ".json"))
+	return "char_" + o.avatar + "_" + file
+}
+
+// id returns a group's id, which is the name of its file.
+func (o pinOwner) id() string { return strings.TrimSuffix(filepath.Base(o.group.Path), ".json") }
+
+// pin returns a pin for a chat's file of this owner.
+func (o pinOwner) pin(pin []byte, file string) []byte {
+	key, name := "avatar", o.avatar
+	if o.group != nil {
+		key, name = "group", o.id()
+	}
+	return rawjson.Edit(pin, func(p *rawjson.Object) {
+		p.Set("file_name", rawjson.Quote(file))
+		if p.Has(key) {
+			p.Set(key, rawjson.Quote(name))
+		}
+	})
+}
+
+// pinOwners returns the owners of a chat.
+func pinOwners(f *folder, c *family.Chat) (list []pinOwner) {
+	if f.graph.Folder.Kind == userdir.Solo {
+		path := ""
+		if f.graph.Card != nil {
+			path = f.graph.Card.Path
+		}
+		return []pinOwner{{avatar: avatarOf(path, f.graph.Folder.Owner)}}
+	}
+	for _, g := range f.graph.Groups {
+		if slices.Contains(c.Groups, g.Path) {
+			list = append(list, pinOwner{group: g})
+		}
 	}
 	return list
+}
+
+// avatarOf returns the avatar of the character with a folder of chats and a card: the file
+// name of a picture.
+func avatarOf(card, folder string) string {
+	if strings.HasSuffix(card, userdir.CardExtension) {
+		return filepath.Base(card)
+	}
+	return folder + userdir.CardExtension
 }
