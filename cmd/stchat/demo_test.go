@@ -6,120 +6,48 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/illustrator"
 )
 
-// TestDemoIsGenerated holds testdata/demo and this generator together.
-func TestDemoIsGenerated(t *testing.T) {
-	files, err := demo()
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := filepath.Join("..", "..", "testdata", "demo")
-	found := map[string][]byte{}
-	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+const (
+	demoFolder = "../../testdata/demo"
+	gullRock   = "Maren Holm - 2026-03-01@18h42m07s311ms"
+)
+
+// demo returns the demo's files by their paths.
+func demo(t *testing.T) map[string][]byte {
+	t.Helper()
+	files, root := map[string][]byte{}, os.DirFS(demoFolder)
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files[name], err = fs.ReadFile(root, name)
 		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
-		found[filepath.ToSlash(rel)], err = os.ReadFile(name)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range files {
-		if got, ok := found[name]; !ok {
-			t.Errorf("%s is missing; run: go run ./scripts/gendemo -o testdata/demo", name)
-		} else if !bytes.Equal(got, data) {
-			t.Errorf("%s is not what the generator makes; run: go run ./scripts/gendemo -o testdata/demo", name)
-		}
-		delete(found, name)
-	}
-	for name := range found {
-		t.Errorf("%s is not the generator's", name)
-	}
+	return files
 }
 
-// TestRun writes over an old folder: what is gone from the demo goes, and a
-// folder that is something else is left alone.
-func TestRun(t *testing.T) {
-	dir := t.TempDir()
-	old := filepath.Join(dir, "worlds", "Old.json")
-	if err := os.MkdirAll(filepath.Dir(old), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(old, []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := run([]string{"-o", dir}, os.Stderr); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(old); !os.IsNotExist(err) {
-		t.Errorf("an old book is still there: %v", err)
-	}
-	home := t.TempDir()
-	thesis := filepath.Join(home, "thesis.txt")
-	if err := os.WriteFile(thesis, []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := run([]string{"-o", home}, os.Stderr); err == nil {
-		t.Error("a folder with a thesis was taken for a demo")
-	}
-	if _, err := os.Stat(thesis); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestHash holds stringHash to the vectors of FORMATS E3.2, and promptID to
-// those of C1.
-func TestHash(t *testing.T) {
-	for s, want := range map[string]int64{
-		"":      3338908027751811,
-		"a":     7929297801672961,
-		"hello": 4625896200565286,
-		"é😀":    402108947828814,
-		`{"uid":3,"world":"Book","key":["sea"],"comment":"Sea","content":"Blue.","sticky":2,"decorators":[]}`: 4220533123557421,
-	} {
-		if got := stringHash(s); got != want {
-			t.Errorf("stringHash(%q) = %d, want %d", s, got, want)
-		}
-	}
-	for _, c := range []struct {
-		text            string
-		message, prompt int
-		want            string
-	}{
-		{"a red door", 4, 0, "prompt_dyibx4"},
-		{"", 0, 0, "prompt_288yw"},
-		{"小说家", 12, 1, "prompt_2nox27"},
-	} {
-		if got := promptID(c.text, c.message, c.prompt); got != c.want {
-			t.Errorf("promptID(%q, %d, %d) = %s, want %s", c.text, c.message, c.prompt, got, c.want)
-		}
-	}
-}
-
-// A chatDoc is a chat as an independent reader sees it.
-type chatDoc struct {
+// A demoChat is a chat as an independent reader sees it.
+type demoChat struct {
 	header struct {
 		Metadata map[string]any `json:"chat_metadata"`
 	}
-	messages []messageDoc
+	messages []demoMessage
 }
 
-type messageDoc struct {
+type demoMessage struct {
 	Name    string   `json:"name"`
 	Mes     string   `json:"mes"`
+	Hidden  bool     `json:"is_system"`
 	Date    string   `json:"send_date"`
 	SwipeID int      `json:"swipe_id"`
 	Swipes  []string `json:"swipes"`
@@ -130,15 +58,15 @@ type messageDoc struct {
 	Extra map[string]any `json:"extra"`
 }
 
-func readChat(t *testing.T, data []byte) chatDoc {
+func readDemoChat(t *testing.T, data []byte) demoChat {
 	t.Helper()
-	var c chatDoc
+	var c demoChat
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		var err error
 		if i == 0 {
 			err = json.Unmarshal(line, &c.header)
 		} else {
-			var m messageDoc
+			var m demoMessage
 			err = json.Unmarshal(line, &m)
 			c.messages = append(c.messages, m)
 		}
@@ -149,18 +77,20 @@ func readChat(t *testing.T, data []byte) chatDoc {
 	return c
 }
 
-// TestDemoHolds reads the folder with encoding/json and looks for what
-// `stchat check` would complain of.
+// TestDemoHolds reads the demo with encoding/json and looks for what `stchat check`
+// would complain of; check finds nothing, either.
 func TestDemoHolds(t *testing.T) {
-	files, err := demo()
-	if err != nil {
-		t.Fatal(err)
+	files := demo(t)
+	for _, folder := range []string{demoFolder, demoFolder + "/luker"} {
+		if out, errs, code := terminal(t, 0, "check", "--severity", "info", folder); code != 0 {
+			t.Errorf("check of %s ends with %d:\n%s%s", folder, code, out, errs)
+		}
 	}
-	chats, slugs, users, size := map[string]chatDoc{}, map[any]string{}, map[any][]string{}, 0
+	chats, slugs, users, size := map[string]demoChat{}, map[any]string{}, map[any][]string{}, 0
 	for name, data := range files {
 		size += len(data)
 		if path.Ext(name) == ".jsonl" {
-			chats[name] = readChat(t, data)
+			chats[name] = readDemoChat(t, data)
 		}
 	}
 	if size > 450_000 {
@@ -231,24 +161,21 @@ func TestDemoHolds(t *testing.T) {
 	}
 }
 
-// TestStateFollowsThePoint looks at the extension state of the checkpoint and
+// TestDemoState looks at the extension state of the checkpoint and
 // the branch, which was pruned, against the source's.
-func TestStateFollowsThePoint(t *testing.T) {
-	files, err := demo()
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestDemoState(t *testing.T) {
+	files := demo(t)
 	type state struct {
 		Versions, Prompts, Effects int
 		ChatID                     string
 	}
 	want := map[string]state{
-		gullRockChat:                  {4, 3, 2, gullRockChat},
-		gullRockChat + " - Branch #1": {4, 3, 1, gullRockChat + " - Branch #1"},
-		"Before the storm":            {3, 1, 0, "Before the storm"},
+		gullRock:                  {4, 3, 2, gullRock},
+		gullRock + " - Branch #1": {4, 3, 1, gullRock + " - Branch #1"},
+		"Before the storm":        {3, 1, 0, "Before the storm"},
 	}
 	for name, want := range want {
-		c := readChat(t, files["chats/Maren Holm/"+name+".jsonl"])
+		c := readDemoChat(t, files["chats/Maren Holm/"+name+".jsonl"])
 		meta := c.header.Metadata
 		recap := meta["auto_recap_running_scene_recaps"].(map[string]any)
 		nodes := meta["auto_illustrator"].(map[string]any)["promptRegistry"].(map[string]any)["nodes"].(map[string]any)
@@ -259,7 +186,7 @@ func TestStateFollowsThePoint(t *testing.T) {
 		for id, node := range nodes {
 			n := node.(map[string]any)
 			message := int(n["messageId"].(float64))
-			if id != promptID(n["text"].(string), message, 0) {
+			if id != illustrator.PromptID(n["text"].(string), message, 0) {
 				t.Errorf("%s: prompt %s is not that of message %d", name, id, message)
 			}
 		}
@@ -277,25 +204,19 @@ func TestStateFollowsThePoint(t *testing.T) {
 	}
 }
 
-// TestTold holds the story to what the documentation says of it.
-func TestTold(t *testing.T) {
-	turns, err := readStory("gull-rock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	swiped, scenes := 0, 0
-	for _, turn := range turns {
-		if len(turn.texts) > 1 {
+// TestDemoStory holds the long chat to what the documentation says of it.
+func TestDemoStory(t *testing.T) {
+	swiped, hidden := 0, 0
+	messages := readDemoChat(t, demo(t)["chats/Maren Holm/"+gullRock+".jsonl"]).messages
+	for _, m := range messages {
+		if len(m.Swipes) > 1 {
 			swiped++
 		}
-		if turn.scene != "" {
-			scenes++
+		if m.Hidden {
+			hidden++
 		}
 	}
-	if len(turns) != 50 || swiped < 10 || scenes != len(sceneRecaps) {
-		t.Errorf("%d messages, %d with swipes, %d scenes", len(turns), swiped, scenes)
-	}
-	if !slices.ContainsFunc(turns, func(t turn) bool { return t.hidden }) {
-		t.Error("no hidden message")
+	if len(messages) != 50 || swiped < 10 || hidden == 0 {
+		t.Errorf("%d messages, %d with swipes, %d hidden", len(messages), swiped, hidden)
 	}
 }
