@@ -41,6 +41,7 @@ type Report struct {
 	BranchTotal     int `json:"branch_total"`
 
 	Lorebook         *Lorebook   `json:"lorebook"`
+	Books            []string    `json:"-"`             // names of all lorebooks
 	MetadataKeys     []string    `json:"metadata_keys"` // in the header's order, at most [MaxKeys]
 	MetadataKeyTotal int         `json:"metadata_key_total"`
 	Extensions       []Extension `json:"extensions"`

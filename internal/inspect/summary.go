@@ -61,8 +61,10 @@ func (s *Summer) Add(r *Report) {
 		s.owners[folder] = true
 		s.Characters++
 	}
-	if dir, ok := userdir.Find(r.Path); ok && r.Lorebook != nil {
-		s.books[s.around.book(dir, r.Lorebook.Name).path] = true
+	if dir, ok := userdir.Find(r.Path); ok {
+		for _, name := range r.Books {
+			s.books[s.around.book(dir, name).path] = true
+		}
 	}
 }
 

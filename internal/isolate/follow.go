@@ -1,10 +1,14 @@
 package isolate
 
 import (
+	"bytes"
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"stchat/internal/autorecap"
+	"stchat/internal/extension"
 	"stchat/internal/lorebook"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
@@ -14,29 +18,40 @@ import (
 type Rebinding struct {
 	From  *lorebook.Book // the book that the metadata names
 	Clone *lorebook.Book // its clone, as it is (or will be) in its file
+	Plain *lorebook.Book // the clone with the names in its entries as they were; nil: they are the same
 	// Snapshot means that the clone is an earlier state of the book, so that an entry it
 	// lacks did not exist yet.
 	Snapshot bool
 }
 
-// Follow points metadata at a lorebook's clone, and returns what it changed. It edits
-// world_info, Auto-Recap's auto_lorebooks.lorebookName, and core's timed effects, whose
-// keys contain the book's name and whose hashes cover it. An effect follows only if the
-// hash of its entry under the old name is the one noted; else it is removed, since core
-// would find no entry for it (FORMATS.md B4.3, E3.2). Entries of Auto-Recap's index that
-// the clone lost are removed (B2).
+// Follow points metadata at a lorebook's clone, and returns what it changed: all keys that
+// name the book, Auto-Recap's auto_lorebooks with the chat's own book, and core's timed
+// effects. Metadata that does not name the book gets the clone as the chat's own. Entries of
+// Auto-Recap's index that the clone lost are removed (FORMATS.md B2).
 func Follow(metadata *rawjson.Object, b Rebinding) []Change {
-	metadata.Set("world_info", rawjson.Quote(b.Clone.Name))
-	r := &report{extension: "core", changes: b.followBooks(metadata)}
-	moved, lost := 0, 0
-	metadata.Edit(func(timed *rawjson.Object) {
-		for _, kind := range timedKinds() {
-			timed.Edit(func(effects *rawjson.Object) {
-				m, l := b.followEffects(effects)
-				moved, lost = moved+m, lost+l
-			}, kind)
+	world, _ := lorebook.NameIn(metadata)
+	var changes []Change
+	if named := extension.Books(metadata); world == b.From.Name || !slices.Contains(named, b.From.Name) {
+		metadata.Set("world_info", rawjson.Quote(b.Clone.Name))
+		changes = b.followBooks(metadata)
+	} else if autorecap.BookName(metadata) == b.From.Name {
+		changes = b.followBooks(metadata)
+	}
+	var reports []*report
+	extension.Rename(metadata, extension.Metadata, extension.Book, func(k extension.NameKey, name string) string {
+		if k.Past || name != b.From.Name {
+			return name
 		}
-	}, "timedWorldInfo")
+		r := &report{extension: k.Extension}
+		r.add("%s set to %q", strings.Join(k.Path[1:], "/"), b.Clone.Name)
+		reports = append(reports, r)
+		return b.Clone.Name
+	})
+	for _, r := range reports {
+		changes = append(changes, r.changes...)
+	}
+	moved, lost := FollowEffects(metadata, b.From.Name, cmp.Or(b.Plain, b.Clone), b.Clone)
+	r := &report{extension: "core", changes: changes}
 	if moved > 0 {
 		r.add("%s moved to the lorebook's clone", plural.S(moved, "timed effect"))
 	}
@@ -62,40 +77,65 @@ func (b *Rebinding) followBooks(metadata *rawjson.Object) []Change {
 	return r.changes
 }
 
-// followEffects sets the keys and hashes of the effects of one kind to the clone's. It
-// returns how many follow and how many are removed.
-func (b *Rebinding) followEffects(effects *rawjson.Object) (moved, lost int) {
-	entries := map[string]*lorebook.Entry{}
-	for i := range b.Clone.Entries {
-		if e := &b.Clone.Entries[i]; e.UID != "" {
-			entries[e.UID] = e
-		}
-	}
-	for _, key := range effects.Keys() {
-		uid, ok := strings.CutPrefix(key, b.From.Name+".")
-		entry := entries[uid]
-		if !ok || entry == nil && strings.Trim(uid, "0123456789") != "" {
-			continue // of another book
-		}
-		raw := effects.Value(key)
-		if entry != nil {
-			if _, own := rawjson.Lookup(entry.Raw, "world"); own {
-				continue // the entry names its book itself, so nothing changes for it
-			}
-			noted := rawjson.Value(raw, "hash")
-			was, ok := lorebook.EntryHash(entry.Raw, b.From.Name)
-			if f, isNumber := rawjson.Float(noted); ok && isNumber && f == float64(was) {
-				is, _ := lorebook.EntryHash(entry.Raw, b.Clone.Name)
-				if edited, err := rawjson.SetPath(raw, strconv.AppendInt(nil, is, 10), "hash"); err == nil {
-					effects.Unset(key)
-					effects.Set(b.Clone.Name+"."+uid, edited)
-					moved++
-					continue
+// FollowEffects moves core's timed effects from a lorebook to its clone, or to the book under
+// its new name. Their keys contain the book's name, and their hashes cover it and the whole
+// entry. An effect follows only if the hash of its entry, as it was before names in it
+// changed, under the book's old name is the one noted; else it is removed, since core would
+// find no entry for it (FORMATS.md B4.3, E3.2).
+func FollowEffects(metadata *rawjson.Object, from string, before, after *lorebook.Book) (moved, lost int) {
+	was, is := entriesByUID(before), entriesByUID(after)
+	metadata.Edit(func(timed *rawjson.Object) {
+		for _, kind := range timedKinds() {
+			timed.Edit(func(effects *rawjson.Object) {
+				for _, key := range effects.Keys() {
+					uid, ok := strings.CutPrefix(key, from+".")
+					entry := is[uid]
+					if !ok || entry == nil && strings.Trim(uid, "0123456789") != "" {
+						continue // of another book
+					}
+					raw := effects.Value(key)
+					edited, follows := followEffect(raw, was[uid], entry, from, after.Name)
+					switch {
+					case !follows:
+						effects.Unset(key)
+						lost++
+					case !bytes.Equal(edited, raw):
+						effects.Unset(key)
+						effects.Set(after.Name+"."+uid, edited)
+						moved++
+					}
 				}
-			}
+			}, kind)
 		}
-		effects.Unset(key)
-		lost++
-	}
+	}, "timedWorldInfo")
 	return moved, lost
+}
+
+func entriesByUID(b *lorebook.Book) map[string][]byte {
+	entries := map[string][]byte{}
+	for i := range b.Entries {
+		if e := &b.Entries[i]; e.UID != "" {
+			entries[e.UID] = e.Raw
+		}
+	}
+	return entries
+}
+
+// followEffect returns an effect with the hash of its entry as it is now. An entry that names
+// its book itself has the same hash in all books.
+func followEffect(effect, was, is []byte, from, to string) (edited []byte, ok bool) {
+	if is == nil {
+		return nil, false
+	}
+	if _, own := rawjson.Lookup(is, "world"); own {
+		return effect, true
+	}
+	noted, isNumber := rawjson.Float(rawjson.Value(effect, "hash"))
+	old, hashed := lorebook.EntryHash(was, from)
+	if !hashed || !isNumber || noted != float64(old) {
+		return nil, false
+	}
+	hash, _ := lorebook.EntryHash(is, to)
+	edited, err := rawjson.SetPath(effect, strconv.AppendInt(nil, hash, 10), "hash")
+	return edited, err == nil
 }

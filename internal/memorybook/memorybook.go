@@ -68,10 +68,11 @@ func (c Change) String() string {
 
 // Move moves the marks of a chat that had so many messages, and returns what it changed:
 // those of the scene by to, which returns false for a message that goes, and the highest by
-// down, which returns false if no message is left at or before it. A scene mark whose
-// message goes becomes null, and both do if the scene would end before it begins; the
-// highest is removed if no message is left for it. A number that is not an index, such as
-// -1, stays.
+// down, which returns false if no message is left at or before it. A scene mark whose message
+// goes becomes null, but an end after all messages that are left is put on the last of them,
+// as the extension does (validateSceneMarkers); both become null if the scene would end before
+// it begins. The highest is removed if no message is left for it. A number that is not an
+// index, such as -1, stays.
 func Move(metadata *rawjson.Object, messages int, to, down func(index int) (int, bool)) (changes []Change) {
 	metadata.Edit(func(book *rawjson.Object) {
 		set := func(key string, value string) {
@@ -99,8 +100,15 @@ func Move(metadata *rawjson.Object, messages int, to, down func(index int) (int,
 				ends[i] = number
 				continue
 			}
+			was := messages - 1
 			if isIndex {
+				was = at
 				at, isIndex = to(at)
+			}
+			if !isIndex && key == sceneEnd {
+				at, isIndex = down(was)
+				last, _ := down(messages - 1)
+				isIndex = isIndex && at == last
 			}
 			if !isIndex {
 				set(key, "null")

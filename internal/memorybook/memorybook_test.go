@@ -16,12 +16,12 @@ func TestTrim(t *testing.T) {
 		changes   []string
 	}{
 		{`{"sceneStart":2,"sceneEnd":4,"highestMemoryProcessed":1}`, `{"sceneStart":2,"sceneEnd":4,"highestMemoryProcessed":1}`, 0, nil},
-		{`{"sceneStart":4,"sceneEnd":5,"highestMemoryProcessed":9,"own":1}`, `{"sceneStart":4,"sceneEnd":null,"highestMemoryProcessed":4,"own":1}`, 2, []string{"sceneEnd 5 → null", "highestMemoryProcessed 9 → 4"}},
-		{`{"sceneStart":1e300,"sceneEnd":5.0,"highestMemoryProcessed":1e999}`, `{"sceneStart":null,"sceneEnd":null,"highestMemoryProcessed":4}`, 3, []string{"sceneStart 1e300 → null", "sceneEnd 5.0 → null", "highestMemoryProcessed 1e999 → 4"}},
+		{`{"sceneStart":4,"sceneEnd":5,"highestMemoryProcessed":9,"own":1}`, `{"sceneStart":4,"sceneEnd":4,"highestMemoryProcessed":4,"own":1}`, 2, []string{"sceneEnd 5 → 4", "highestMemoryProcessed 9 → 4"}},
+		{`{"sceneStart":1e300,"sceneEnd":5.0,"highestMemoryProcessed":1e999}`, `{"sceneStart":null,"sceneEnd":4,"highestMemoryProcessed":4}`, 3, []string{"sceneStart 1e300 → null", "sceneEnd 5.0 → 4", "highestMemoryProcessed 1e999 → 4"}},
 		{`{"sceneStart":3,"sceneEnd":1}`, `{"sceneStart":null,"sceneEnd":null}`, 0, []string{"sceneStart 3 → null", "sceneEnd 1 → null"}},
 		{`{ "sceneStart" : null, "sceneEnd":"9", "highestMemoryProcessed":[9] }`, `{ "sceneStart" : null, "sceneEnd":"9", "highestMemoryProcessed":[9] }`, 0, nil},
 		{`{"sceneStart":-1,"sceneEnd":1.5,"highestMemoryProcessed":-3}`, `{"sceneStart":-1,"sceneEnd":1.5,"highestMemoryProcessed":-3}`, 0, nil},
-		{`{"sceneEnd":1,"sceneEnd":8}`, `{"sceneEnd":1,"sceneEnd":null}`, 1, []string{"sceneEnd 8 → null"}},
+		{`{"sceneEnd":1,"sceneEnd":8}`, `{"sceneEnd":1,"sceneEnd":4}`, 1, []string{"sceneEnd 8 → 4"}},
 		{`[7]`, `[7]`, 0, nil},
 		{`{}`, `{}`, 0, nil},
 	} {

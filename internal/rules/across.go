@@ -73,8 +73,10 @@ func judgeBookFiles(look *Surroundings, chats []*Chat, around Around) []Finding 
 		}
 	}
 	for _, c := range chats {
-		if c.HasDir && c.Lorebook != "" {
-			judge(look.book(c.Dir, c.Lorebook), true)
+		for _, name := range c.Books {
+			if c.HasDir {
+				judge(look.book(c.Dir, name), true)
+			}
 		}
 	}
 	for _, dir := range around.Worlds {

@@ -30,11 +30,12 @@ type Chat struct {
 
 	MainChat  string // the parent's name as it is written; empty: none
 	Integrity string
-	Lorebook  string // world_info
-	AutoBook  string // auto_lorebooks.lorebookName
-	FirstDate int64  // of the first message that has a readable one, in ms since 1970; 0: none
-	Links     []Link // the first of them
-	State     *State // nil: repair does not need it
+	Lorebook  string   // world_info
+	AutoBook  string   // auto_lorebooks.lorebookName
+	Books     []string // all lorebooks that the metadata names, each once
+	FirstDate int64    // of the first message that has a readable one, in ms since 1970; 0: none
+	Links     []Link   // the first of them
+	State     *State   // nil: repair does not need it
 
 	moreLinks bool // there are more than are kept
 

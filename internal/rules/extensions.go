@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"stchat/internal/autorecap"
+	"stchat/internal/extension"
 	"stchat/internal/illustrator"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
@@ -53,6 +54,7 @@ func judgeHeader(c *Chat, h head, now time.Time) {
 	c.Integrity = text(md, "integrity")
 	c.Lorebook = text(md, "world_info")
 	c.AutoBook = strings.Clone(autorecap.BookName(md))
+	c.Books = extension.Books(md)
 	judgeRecap(c, md)
 	judgeCombined(c, md, report)
 	judgePending(md, now, report)

@@ -72,8 +72,8 @@ func (b *book) read() {
 	}
 }
 
-// judgeBook judges whether a chat's two names of its lorebook agree, and whether the
-// book exists.
+// judgeBook judges whether a chat's two names of its lorebook agree, and whether the books
+// that it names exist.
 func judgeBook(around *Surroundings, c *Chat) {
 	if c.AutoBook != "" && c.AutoBook != c.Lorebook {
 		message := fmt.Sprintf("auto_lorebooks names %q, world_info %q", clip(c.AutoBook), clip(c.Lorebook))
@@ -82,8 +82,11 @@ func judgeBook(around *Surroundings, c *Chat) {
 		}
 		c.report(LorebookMismatch, c.HeaderLine, 0, message)
 	}
-	if c.Lorebook != "" && c.HasDir && around.book(c.Dir, c.Lorebook).missing {
-		c.report(LorebookMissing, c.HeaderLine, 0, fmt.Sprintf("the lorebook %q is not there", clip(c.Lorebook)))
+	for _, name := range c.Books {
+		mismatch := name == c.AutoBook && name != c.Lorebook // that is told
+		if !mismatch && c.HasDir && around.book(c.Dir, name).missing {
+			c.report(LorebookMissing, c.HeaderLine, 0, fmt.Sprintf("the lorebook %q is not there", clip(name)))
+		}
 	}
 }
 

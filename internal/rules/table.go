@@ -245,7 +245,7 @@ var table = [ruleCount]Rule{
 
 	LorebookMissing: {
 		ID: "lorebook-missing", Family: lorebookFamily, Severity: Warning,
-		Summary: "world_info names a lorebook that does not exist",
+		Summary: "the metadata names a lorebook that does not exist",
 		Effect:  "SillyTavern silently continues without the lorebook",
 		Mend:    "restore the lorebook, or choose another in SillyTavern",
 	},
@@ -356,7 +356,7 @@ var table = [ruleCount]Rule{
 		ID: "memory-book", Family: extensionFamily, Severity: Warning, Mending: OnOrder,
 		Summary: "a mark of STMemoryBooks is beyond the last message",
 		Effect:  "the marked scene cannot be summarised, or new messages are taken for already summarised",
-		Mend:    "mark the scene again in the extension; when asked for this rule, repair clears such a mark and sets the highest memory to the last message",
+		Mend:    "mark the scene again in the extension; when asked for this rule, repair clears such a beginning of a scene, and sets its end and the highest memory to the last message",
 	},
 	LukerFloor: {
 		ID: "luker-floor", Family: extensionFamily, Severity: Warning,

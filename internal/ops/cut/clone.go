@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
+	"stchat/internal/autorecap"
 	"stchat/internal/chat"
+	"stchat/internal/extension"
 	"stchat/internal/isolate"
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"
@@ -16,16 +19,17 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// clone is the lorebook that a new chat gets.
+// clone is a lorebook that a new chat gets.
 type clone struct {
 	from *lorebook.Book
 	name string
 	path string
+	data []byte // its content, once that is drafted
 }
 
-// nameClone chooses the clone's name; it returns nil if the chat names no lorebook. Problems
+// nameClones chooses the names of the clones of all lorebooks that the chat names. Problems
 // with the chat itself are left for draft to report.
-func nameClone(ctx context.Context, c *call, p *plan) (*clone, error) {
+func nameClones(ctx context.Context, c *call, p *plan, r *Result) (clones []*clone, err error) {
 	src, err := c.open(ctx, p)
 	if err != nil {
 		return nil, err
@@ -36,17 +40,41 @@ func nameClone(ctx context.Context, c *call, p *plan) (*clone, error) {
 	if err := h.Change(c.opt.Values.Apply); err != nil {
 		return nil, src.Errorf("%w", err)
 	}
-	name, ok := lorebook.NameIn(h.Metadata())
-	if !ok {
-		return nil, nil
+	own, _ := lorebook.NameIn(h.Metadata())
+	for _, name := range clonedBooks(h.Metadata()) {
+		book, err := bookOf(c, src, name)
+		if missing, ok := errors.AsType[*MissingBookError](err); ok && name != own {
+			r.Warn("%s: %v, so it is not cloned, and the new chat names it too", src.Label(), missing)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(clones, func(k *clone) bool { return k.from == book }) {
+			continue
+		}
+		free, err := freeName(c, src, p, book)
+		if err != nil {
+			return nil, err
+		}
+		clones = append(clones, &clone{from: book, name: free, path: filepath.Join(src.Dir.Worlds(), free+lorebook.Extension)})
 	}
-	book, err := bookOf(c, src, name)
-	if err != nil {
-		return nil, err
-	}
+	return clones, nil
+}
+
+// clonedBooks returns the names of the lorebooks that a chat's metadata names. Auto-Recap's
+// is the chat's own, whatever it is called, if the chat has one.
+func clonedBooks(metadata *rawjson.Object) []string {
+	own, ok := lorebook.NameIn(metadata)
+	recap := autorecap.BookName(metadata)
+	return slices.DeleteFunc(extension.Books(metadata), func(name string) bool { return ok && name == recap && name != own })
+}
+
+// freeName returns the name of a book's clone.
+func freeName(c *call, src *chat.Chat, p *plan, book *lorebook.Book) (string, error) {
 	shelf, err := c.library.Shelf(src.Dir.Worlds())
 	if err != nil {
-		return nil, ops.PathError(err)
+		return "", ops.PathError(err)
 	}
 	var free string
 	if label := cmp.Or(p.name.Label, src.Name); label != "" {
@@ -55,9 +83,9 @@ func nameClone(ctx context.Context, c *call, p *plan) (*clone, error) {
 		free, err = shelf.Duplicate(book.Name)
 	}
 	if err != nil {
-		return nil, src.Errorf("%w", err)
+		return "", src.Errorf("%w", err)
 	}
-	return &clone{from: book, name: free, path: filepath.Join(src.Dir.Worlds(), free+lorebook.Extension)}, nil
+	return free, nil
 }
 
 // bookOf reads a lorebook that must exist.
@@ -75,29 +103,51 @@ func bookOf(c *call, src *chat.Chat, name string) (*lorebook.Book, error) {
 	return book, nil
 }
 
-// makeClone makes the clone's content and points the metadata at the clone.
-func makeClone(opt *Options, src *chat.Chat, to *clone, md *rawjson.Object, state *isolate.Facts, at int, r *Result) ([]byte, error) {
-	if to == nil {
-		return nil, nil
+// makeClones makes the clones' contents and points the metadata at them. In their entries,
+// names of the source and of the books become those of the new chat and of the clones.
+func makeClones(opt *Options, src *chat.Chat, p *plan, md *rawjson.Object, state *isolate.Facts, at int, r *Result) error {
+	own, _ := lorebook.NameIn(md)
+	for _, to := range p.clones {
+		made := lorebook.Cloned{}
+		var err error
+		snapshot := opt.Lorebook == LorebookSnapshot && (to.from.Name == own || len(p.clones) == 1)
+		if snapshot {
+			made, err = makeSnapshot(opt, src, to, state, at, r)
+		} else {
+			made, err = to.from.Clone(lorebook.CloneOptions{Name: to.name, Internal: opt.Internal, Drop: opt.Drop})
+		}
+		if err != nil {
+			return fmt.Errorf("the lorebook %q: %w", to.from.Name, err)
+		}
+		plain, err := lorebook.Parse(made.Data, to.path)
+		if err != nil {
+			return err
+		}
+		to.data = extension.RenameIn(made.Data, extension.Lorebook, extension.Book, p.cloneOf)
+		to.data = extension.RenameIn(to.data, extension.Lorebook, extension.OwnChat, func(chat string) string {
+			if chat == src.Name {
+				return cmp.Or(p.name.File, chat)
+			}
+			return chat
+		})
+		book, err := lorebook.Parse(to.data, to.path)
+		if err != nil {
+			return err
+		}
+		r.Doc.changed(isolate.Follow(md, isolate.Rebinding{From: to.from, Plain: plain, Clone: book, Snapshot: snapshot}))
+		r.Doc.addBook(Lorebook{Name: to.name, From: to.from.Name, Path: &to.path, Cloned: true, Dropped: made.Dropped})
 	}
-	var made lorebook.Cloned
-	var err error
-	snapshot := opt.Lorebook == LorebookSnapshot
-	if snapshot {
-		made, err = makeSnapshot(opt, src, to, state, at, r)
-	} else {
-		made, err = to.from.Clone(lorebook.CloneOptions{Name: to.name, Internal: opt.Internal, Drop: opt.Drop})
+	return nil
+}
+
+// cloneOf returns the name of a lorebook's clone, that of the book if there is none.
+func (p *plan) cloneOf(book string) string {
+	for _, to := range p.clones {
+		if to.from.Name == book {
+			return to.name
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("the lorebook %q: %w", to.from.Name, err)
-	}
-	book, err := lorebook.Parse(made.Data, to.path)
-	if err != nil {
-		return nil, err
-	}
-	r.Doc.changed(isolate.Follow(md, isolate.Rebinding{From: to.from, Clone: book, Snapshot: snapshot}))
-	r.Doc.Lorebook = &Lorebook{Name: to.name, From: to.from.Name, Path: &to.path, Cloned: true, Dropped: made.Dropped}
-	return made.Data, nil
+	return book
 }
 
 // makeSnapshot makes the clone's content as of the nearest scene break.
@@ -116,29 +166,27 @@ func makeSnapshot(opt *Options, src *chat.Chat, to *clone, state *isolate.Facts,
 	return made, err
 }
 
-// shareBook keeps the name of the source's lorebook, as SillyTavern does, and warns of the
+// shareBooks keeps the names of the source's lorebooks, as SillyTavern does, and warns of the
 // consequences.
-func shareBook(c *call, src *chat.Chat, md *rawjson.Object, r *Result) {
-	name, ok := lorebook.NameIn(md)
-	if !ok {
-		return
-	}
-	r.Doc.Lorebook = &Lorebook{Name: name, From: name}
-	if !src.HasDir {
-		return
-	}
-	book, err := c.book(src.Dir, name)
-	switch {
-	case errors.Is(err, lorebook.ErrMissing):
-		r.Warn("%s: the lorebook %q that the chat names does not exist", src.Label(), name)
-	case err != nil:
-		r.Warn("%s: the lorebook that the chat names: %v", src.Label(), err)
-	default:
-		r.Doc.Lorebook.Path = &book.Path
-		if n := book.InternalCount(); n > 0 {
-			r.Warn("%s: the lorebook %q holds extension state (%s), and the new chat writes into the same book; a clone would be its own",
-				src.Label(), name, plural.Of(n, "entry", "entries"))
+func shareBooks(c *call, src *chat.Chat, md *rawjson.Object, r *Result) {
+	for _, name := range clonedBooks(md) {
+		shared := Lorebook{Name: name, From: name}
+		if src.HasDir {
+			book, err := c.book(src.Dir, name)
+			switch {
+			case errors.Is(err, lorebook.ErrMissing):
+				r.Warn("%s: the lorebook %q that the chat names does not exist", src.Label(), name)
+			case err != nil:
+				r.Warn("%s: the lorebook that the chat names: %v", src.Label(), err)
+			default:
+				shared.Path = &book.Path
+				if n := book.InternalCount(); n > 0 {
+					r.Warn("%s: the lorebook %q holds extension state (%s), and the new chat writes into the same book; a clone would be its own",
+						src.Label(), name, plural.Of(n, "entry", "entries"))
+				}
+			}
 		}
+		r.Doc.addBook(shared)
 	}
 }
 

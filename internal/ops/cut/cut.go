@@ -71,8 +71,8 @@ func round(ctx context.Context, opt *Options, some, plans []*plan, results []*Re
 		r := results[p.number]
 		r.Err = about(p.source, r.Err)
 		if r.Err == nil && p.made.stream != nil && !opt.Changes.DryRun {
-			if r.Err = p.made.stream(ctx); r.Err != nil && p.clone != nil {
-				r.Err = fmt.Errorf("%w; the lorebook %s was made for it, and stays", r.Err, p.clone.path)
+			if r.Err = p.made.stream(ctx); r.Err != nil && len(p.clones) > 0 {
+				r.Err = fmt.Errorf("%w; the lorebook %s was made for it, and stays", r.Err, p.clones[0].path)
 			}
 		}
 	}
@@ -85,8 +85,9 @@ func again(ctx context.Context, opt *Options, plans []*plan, results []*Result, 
 	}
 	named := map[string]*plan{}
 	for _, p := range plans {
-		if named[p.path] = p; p.clone != nil {
-			named[p.clone.path] = p
+		named[p.path] = p
+		for _, to := range p.clones {
+			named[to.path] = p
 		}
 	}
 	for i, p := range plans {
@@ -96,7 +97,7 @@ func again(ctx context.Context, opt *Options, plans []*plan, results []*Result, 
 		case lost && named[taken.Path] == p:
 			// a taken name is an error only if it was given, not if it was generated
 			generated := opt.Output == "" && (p.name.Generated || opt.Style == names.Classic)
-			if generated || p.clone != nil && taken.Path == p.clone.path {
+			if generated || slices.ContainsFunc(p.clones, func(to *clone) bool { return to.path == taken.Path }) {
 				left = append(left, p)
 			}
 		case lost && named[taken.Path] != nil: // the two were to be committed together

@@ -45,12 +45,13 @@ func draft(ctx context.Context, c *call, set *changeset.Set, p *plan, r *Result)
 	if err != nil {
 		return made, err
 	}
-	header, book, err := newHeader(c, src, p, state, last.index, r)
+	header, err := newHeader(c, src, p, state, last.index, r)
 	if err != nil {
 		return made, err
 	}
-	if made.bookless = c.opt.clones() && book == nil; book != nil {
-		if err := create(set, p.clone.path, book, p.clone.from.Stamp, fmt.Sprintf("the lorebook %q", p.clone.name)); err != nil {
+	made.bookless = c.opt.clones() && len(p.clones) == 0
+	for _, to := range p.clones {
+		if err := create(set, to.path, to.data, to.from.Stamp, fmt.Sprintf("the lorebook %q", to.name)); err != nil {
 			return made, err
 		}
 	}
@@ -153,12 +154,12 @@ const (
 	keyIntegrity = "integrity"
 )
 
-// newHeader returns the new chat's first line and the content of the lorebook's clone, nil if
-// there is none.
-func newHeader(c *call, src *chat.Chat, p *plan, state *isolate.Facts, at int, r *Result) (line, book []byte, err error) {
+// newHeader returns the new chat's first line, and makes the contents of the clones of its
+// lorebooks.
+func newHeader(c *call, src *chat.Chat, p *plan, state *isolate.Facts, at int, r *Result) (line []byte, err error) {
 	h := src.OutputHeader()
-	if book, err = editMetadata(c, src, p, h, state, at, r); err != nil {
-		return nil, nil, src.Errorf("%w", err)
+	if err = editMetadata(c, src, p, h, state, at, r); err != nil {
+		return nil, src.Errorf("%w", err)
 	}
 	md := h.Metadata()
 	setParent(c.opt, src, p.name.File, md, r)
@@ -176,31 +177,31 @@ func newHeader(c *call, src *chat.Chat, p *plan, state *isolate.Facts, at int, r
 	h.Complete()
 	line = h.Bytes()
 	if d := jsonl.Check(line); d != nil {
-		return nil, nil, src.Errorf("the new header would be damaged: %s", d.Reason) // nested too deep by the values put in
+		return nil, src.Errorf("the new header would be damaged: %s", d.Reason) // nested too deep by the values put in
 	}
-	return line, book, nil
+	return line, nil
 }
 
 // editMetadata makes the requested changes in this order: whole documents, the state as of the
-// last message, single keys, the lorebook.
-func editMetadata(c *call, src *chat.Chat, p *plan, h *meta.Header, state *isolate.Facts, at int, r *Result) (book []byte, err error) {
+// last message, single keys, the lorebooks.
+func editMetadata(c *call, src *chat.Chat, p *plan, h *meta.Header, state *isolate.Facts, at int, r *Result) error {
 	if err := h.Change(c.opt.Values.Documents); err != nil {
-		return nil, err
+		return err
 	}
 	if c.opt.Isolate {
 		r.Doc.changed(state.Apply(h.Metadata(), p.name.File))
 	}
 	if err := judge(c, src, h.Metadata(), state, at); err != nil {
-		return nil, err
+		return err
 	}
 	if err := h.Change(c.opt.makeEdits); err != nil {
-		return nil, err
+		return err
 	}
 	if !c.opt.clones() {
-		shareBook(c, src, h.Metadata(), r)
-		return nil, nil
+		shareBooks(c, src, h.Metadata(), r)
+		return nil
 	}
-	return makeClone(c.opt, src, p.clone, h.Metadata(), state, at, r)
+	return makeClones(c.opt, src, p, h.Metadata(), state, at, r)
 }
 
 // setParent names the source as the new chat's parent.

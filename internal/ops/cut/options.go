@@ -127,7 +127,8 @@ type Document struct {
 	Bytes        int64            `json:"bytes"`
 	MainChat     *string          `json:"main_chat"`
 	Integrity    *string          `json:"integrity"`
-	Lorebook     *Lorebook        `json:"lorebook"`
+	Lorebook     *Lorebook        `json:"lorebook"` // the first of Lorebooks
+	Lorebooks    []Lorebook       `json:"lorebooks"`
 	Group        *string          `json:"group" is:"path"`
 	Linked       bool             `json:"linked"`
 	ReplacedLink *string          `json:"replaced_link"`
@@ -141,7 +142,7 @@ type Document struct {
 	ops.Written
 }
 
-// Lorebook is the lorebook that the new chat names.
+// Lorebook is a lorebook that the new chat names.
 type Lorebook struct {
 	Name    string  `json:"name"`
 	From    string  `json:"from"`
@@ -185,6 +186,13 @@ func (d *Document) changed(changes []isolate.Change) {
 		if ch.Left {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s: %s", d.Source, ch.Extension, ch.Change))
 		}
+	}
+}
+
+// addBook adds a lorebook that the new chat names.
+func (d *Document) addBook(book Lorebook) {
+	if d.Lorebooks = append(d.Lorebooks, book); d.Lorebook == nil {
+		d.Lorebook = &book
 	}
 }
 

@@ -30,15 +30,15 @@ type plan struct {
 	last   last
 	place
 
-	before  int    // the last message that an earlier try found; -1: there was none
-	listing string // the group file to add the new name to, or ""
-	clone   *clone // of its lorebook, or nil
+	before  int      // the last message that an earlier try found; -1: there was none
+	listing string   // the group file to add the new name to, or ""
+	clones  []*clone // of its lorebooks
 	made    made
 }
 
 // made is what drafting found out and is needed later.
 type made struct {
-	bookless bool                            // a clone was asked for, but the chat names no lorebook
+	bookless bool                            // a clone was asked for, but the chat names no lorebook that exists
 	at       int                             // the index of the last message; -1: not known
 	moved    bool                            // the last message is not the one found before
 	linkedIn string                          // the real path of the source that links to the new chat
@@ -109,7 +109,7 @@ func settle(ctx context.Context, c *call, p *plan, r *Result) error {
 		p.listing = groups[0].Path
 	}
 	if c.opt.clones() {
-		p.clone, err = nameClone(ctx, c, p)
+		p.clones, err = nameClones(ctx, c, p, r)
 	}
 	return err
 }

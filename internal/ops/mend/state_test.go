@@ -167,7 +167,7 @@ func TestRepairState(t *testing.T) {
 		{
 			name: "memory book", rules: []rules.ID{rules.MemoryBook},
 			has:  md(`"STMemoryBooks":{"sceneStart":1,"sceneEnd":2,"highestMemoryProcessed":8}`),
-			want: md(`"STMemoryBooks":{"sceneStart":1,"sceneEnd":null,"highestMemoryProcessed":1}`),
+			want: md(`"STMemoryBooks":{"sceneStart":1,"sceneEnd":1,"highestMemoryProcessed":1}`),
 			lost: []string{"sceneEnd\n2\n", "highestMemoryProcessed\n8\n"}, counts: map[string]int{"memory-book": 2},
 		},
 		{

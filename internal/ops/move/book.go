@@ -42,39 +42,45 @@ func renameBook(ctx context.Context, opt *RenameOptions, r *Result, s *changeset
 	return b.rename(ctx, opt.Name, func(string) bool { return false })
 }
 
-// renamedBook returns the book as its new file will hold it. The error wraps [ErrName] or
-// [ErrTaken] if the name cannot be used.
-func renamedBook(dir userdir.Dir, book *lorebook.Book, name string, r *Result) (*lorebook.Book, error) {
+// fresh makes the book as its new file will hold it. The error wraps [ErrName] or [ErrTaken]
+// if the name cannot be used.
+func (b *bookNames) fresh(name string) error {
+	book := b.from
 	name = strings.TrimSuffix(name, lorebook.Extension)
 	if strings.ContainsAny(name, `/\`) {
-		return nil, fmt.Errorf("%q: %w: it has a / or \\", name, ErrName)
+		return fmt.Errorf("%q: %w: it has a / or \\", name, ErrName)
 	}
 	safe, err := names.New(name, names.MaxFile-len(lorebook.Extension))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrName, err)
+		return fmt.Errorf("%w: %w", ErrName, err)
 	}
 	if safe != name {
-		r.Note("the name is made safe: %s → %s", name, safe)
+		b.r.Note("the name is made safe: %s → %s", name, safe)
 	}
-	entries, err := os.ReadDir(dir.Worlds())
+	entries, err := os.ReadDir(b.dir.Worlds())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, e := range entries {
 		if other, ok := strings.CutSuffix(e.Name(), lorebook.Extension); ok && other != book.Name && names.Fold(other) == names.Fold(safe) {
-			return nil, fmt.Errorf("%q %w: there is a lorebook %q", safe, ErrTaken, other)
+			return fmt.Errorf("%q %w: there is a lorebook %q", safe, ErrTaken, other)
 		}
 	}
 	if safe == book.Name {
-		return nil, fmt.Errorf("%s: %w: it already has this name", book.Path, ErrTaken)
+		return fmt.Errorf("%s: %w: it already has this name", book.Path, ErrTaken)
 	}
 	data := book.Raw
 	if book.HasInner && book.InnerName == book.Name {
 		if data, err = rawjson.SetPath(book.Raw, rawjson.Quote(safe), "name"); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return lorebook.Parse(data, filepath.Join(filepath.Dir(book.Path), safe+lorebook.Extension))
+	b.clone = &lorebook.Book{Name: safe}
+	if data = b.entries(data); b.also != nil {
+		data = b.also(data)
+	}
+	b.clone, err = lorebook.Parse(data, filepath.Join(filepath.Dir(book.Path), safe+lorebook.Extension))
+	return err
 }
 
 func createBook(s *changeset.Set, path string, data []byte, like *lorebook.Book) error {

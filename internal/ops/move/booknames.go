@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/card"
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension"
 	"stchat/internal/isolate"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
@@ -32,12 +32,14 @@ type bookNames struct {
 	opt         *Options
 	lib         *library.Library
 	dir         userdir.Dir
+
+	also func(content []byte) []byte // renames chats in its entries; nil: none
 }
 
 // rename drafts the book under its new name, and what names it. It does not draft the chats
 // for which mine returns true: the caller drafts them itself, with metadata.
 func (b *bookNames) rename(ctx context.Context, name string, mine func(path string) bool) (err error) {
-	if b.clone, err = renamedBook(b.dir, b.from, name, b.r); err != nil {
+	if err = b.fresh(name); err != nil {
 		return err
 	}
 	from := b.r.Doc.From
@@ -55,6 +57,9 @@ func (b *bookNames) rename(ctx context.Context, name string, mine func(path stri
 		return err
 	}
 	if err := b.cards(); err != nil {
+		return err
+	}
+	if err := b.books(); err != nil {
 		return err
 	}
 	return editSettings(b.s, b.r, b.dir, "lorebooks", "the lorebook where it is chosen", func(old []byte) ([]byte, int, error) {
@@ -97,7 +102,7 @@ func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) erro
 		if mine(t.Path) {
 			continue
 		}
-		lines, err := withNewSlug(chat.Lines{{Index: chat.HeaderIndex, Do: headerDo(b.metadata)}}, b.opt, b.lib.Folder(filepath.Dir(t.Path)), name, b.s)
+		lines, err := withNewSlug(chat.Lines{{Index: chat.HeaderIndex, Do: headerDo(func(md *rawjson.Object) { b.metadata(md) })}}, b.opt, b.lib.Folder(filepath.Dir(t.Path)), name, b.s)
 		if err != nil {
 			return err
 		}
@@ -115,38 +120,48 @@ func (b *bookNames) inMetadata(metadata []byte) (names bool, lost int) {
 	if err != nil {
 		return false, 0
 	}
-	before, effects := string(md.Bytes()), timedEffects(md)
-	b.metadata(md)
-	return string(md.Bytes()) != before, effects - timedEffects(md)
+	lost = b.metadata(md)
+	return md.Edited(), lost
 }
 
-// timedEffects counts the timed effects in metadata.
-func timedEffects(md *rawjson.Object) (n int) {
-	for _, effects := range rawjson.Members(md.Value("timedWorldInfo")) {
-		for range rawjson.Members(effects) {
-			n++
+// metadata changes the book's name in a chat's metadata to the new one, and returns how many
+// timed effects of core are lost.
+func (b *bookNames) metadata(md *rawjson.Object) (lost int) {
+	extension.Replace(md, extension.Metadata, extension.Book, b.from.Name, b.clone.Name)
+	_, lost = isolate.FollowEffects(md, b.from.Name, b.from, b.clone)
+	return lost
+}
+
+// books edits the entries of other lorebooks that name the book.
+func (b *bookNames) books() error {
+	entries, err := os.ReadDir(b.dir.Worlds())
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(b.dir.Worlds(), e.Name())
+		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != lorebook.Extension || path == b.from.Path {
+			continue
+		}
+		changed, err := editEntries(b.s, path, b.from.Name, b.entries)
+		if err != nil {
+			return err
+		}
+		if changed {
+			b.edited(path, "entries")
 		}
 	}
-	return n
+	return nil
 }
 
-// metadata changes the book's name in a chat's metadata to the new one.
-func (b *bookNames) metadata(md *rawjson.Object) {
-	world, had := md.Get("world_info")
-	name, _ := rawjson.Unquote(world)
-	auto := autorecap.BookName(md)
-	isolate.Follow(md, isolate.Rebinding{From: b.from, Clone: b.clone})
-	switch { // Follow assumes that the chat names the book
-	case name == b.from.Name:
-	case had:
-		md.Set("world_info", world)
-	default:
-		md.Unset("world_info")
-	}
-	if auto != "" && auto != b.from.Name {
-		autorecap.FollowBook(md, auto, func(string) bool { return false })
-	}
-	autorecap.RenameBook(md, b.from.Name, b.clone.Name)
+// entries changes the book's name in the entries of a lorebook.
+func (b *bookNames) entries(content []byte) []byte {
+	return extension.RenameIn(content, extension.Lorebook, extension.Book, func(book string) string {
+		if book == b.from.Name {
+			return b.clone.Name
+		}
+		return book
+	})
 }
 
 // cards edits the cards that name the book.
@@ -188,51 +203,12 @@ func (b *bookNames) cards() error {
 	return nil
 }
 
-// inSettings renames the book in settings.json: among the books that are active everywhere,
-// and those of characters and personas (world-info.js, personas.js of 1.19).
+// inSettings renames the book in settings.json.
 func (b *bookNames) inSettings(settings []byte) ([]byte, error) {
 	if _, err := rawjson.ParseObject(settings); err != nil {
 		return nil, err
 	}
-	is := func(raw []byte) bool {
-		name, ok := rawjson.Unquote(raw)
-		return ok && name == b.from.Name
-	}
-	fresh := rawjson.Quote(b.clone.Name)
-	list := func(raw []byte) []byte {
-		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) {
-			if is(value) {
-				return fresh, true
-			}
-			return value, true
-		})
-	}
-	set := func(value []byte, path ...string) {
-		if old, ok := rawjson.Lookup(settings, path...); ok && !bytes.Equal(old, value) {
-			if edited, err := rawjson.SetPath(settings, value, path...); err == nil {
-				settings = edited
-			}
-		}
-	}
-	set(list(rawjson.Value(settings, "world_info_settings", "world_info", "globalSelect")), "world_info_settings", "world_info", "globalSelect")
-	set(rawjson.EditList(rawjson.Value(settings, "world_info_settings", "world_info", "charLore"), func(_ int, entry []byte) ([]byte, bool) {
-		books, ok := rawjson.Lookup(entry, "extraBooks")
-		if edited := list(books); ok && !bytes.Equal(edited, books) {
-			if whole, err := rawjson.SetPath(entry, edited, "extraBooks"); err == nil {
-				return whole, true
-			}
-		}
-		return entry, true
-	}), "world_info_settings", "world_info", "charLore")
-	if is(rawjson.Value(settings, "power_user", "persona_description_lorebook")) {
-		set(fresh, "power_user", "persona_description_lorebook")
-	}
-	personas := rawjson.Value(settings, "power_user", "persona_descriptions")
-	for key := range rawjson.Members(personas) {
-		name, _ := rawjson.Unquote(key)
-		if is(rawjson.Value(personas, name, "lorebook")) {
-			set(fresh, "power_user", "persona_descriptions", name, "lorebook")
-		}
-	}
-	return settings, nil
+	return rawjson.Edit(settings, func(root *rawjson.Object) {
+		extension.Replace(root, extension.Settings, extension.Book, b.from.Name, b.clone.Name)
+	}), nil
 }

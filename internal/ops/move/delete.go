@@ -3,7 +3,9 @@ package move
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"stchat/internal/changeset"
@@ -106,13 +108,9 @@ func noteBookless(ctx context.Context, f *folder, goes []*family.Chat, r *Result
 	if !dir.HasDir {
 		return
 	}
-	name := func(path string) string {
-		book, _ := bookOf(ctx, f.lib, path) // a chat that cannot be read names none
-		return book
-	}
 	left := map[string]bool{}
 	for _, c := range goes {
-		if book := name(c.Path); book != "" {
+		for _, book := range booksOf(ctx, f.lib, c.Path) {
 			left[book] = true
 		}
 	}
@@ -130,10 +128,12 @@ func noteBookless(ctx context.Context, f *folder, goes []*family.Chat, r *Result
 			return
 		}
 		if !going[userdir.RealPath(path)] {
-			delete(left, name(path))
+			for _, book := range booksOf(ctx, f.lib, path) {
+				delete(left, book)
+			}
 		}
 	}
-	for book := range left {
+	for _, book := range slices.Sorted(maps.Keys(left)) {
 		r.Note("%s", fmt.Sprintf("no chat names the lorebook %q any more; it is left as it is", book))
 	}
 }

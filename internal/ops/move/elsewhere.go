@@ -76,6 +76,9 @@ func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 		if err := (drafter{n, s}).draft(ctx); err != nil {
 			return err
 		}
+		if err := draftEntries(ctx, n, s); err != nil {
+			return err
+		}
 		if err := join(n, goes, to, s); err != nil {
 			return ops.PathError(err)
 		}

@@ -44,7 +44,7 @@ func renameOwnBook(ctx context.Context, n *naming, c *family.Chat, s *changeset.
 	if err != nil {
 		return nil, err
 	}
-	n.book = &bookNames{from: book, r: newResult(path), s: s, opt: f.opt, lib: f.lib, dir: f.graph.Folder.Dir}
+	n.book = &bookNames{from: book, r: newResult(path), s: s, opt: f.opt, lib: f.lib, dir: f.graph.Folder.Dir, also: n.inEntries}
 	mine := map[string]*family.Chat{}
 	for _, other := range f.graph.Chats {
 		mine[filepath.Base(other.Path)] = other

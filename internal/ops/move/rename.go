@@ -68,6 +68,9 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 		if err := (drafter{n, s}).draft(ctx); err != nil {
 			return err
 		}
+		if err := draftEntries(ctx, n, s); err != nil {
+			return err
+		}
 		return draftPins(n, s)
 	})
 	return together(r, more)

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"stchat/internal/extension"
+	"stchat/internal/rawjson"
+)
+
+// TestNameKeys: what renames, clones, moves, deletes and checks knows every key of the table
+// of names.
+func TestNameKeys(t *testing.T) {
+	for _, k := range extension.NameKeys() {
+		for verb, try := range map[string]func(t *testing.T, k extension.NameKey){
+			"rename book": func(t *testing.T, k extension.NameKey) {
+				mustRun(t, "rename", "worlds/Old.json", "New")
+				wantNames(t, k, "New", "A", "chats/Mira/A.jsonl", "worlds/New.json")
+			},
+			"rename chat": func(t *testing.T, k extension.NameKey) {
+				mustRun(t, "rename", "chats/Mira/A.jsonl", "B")
+				wantNames(t, k, "Old", "B", "chats/Mira/B.jsonl", "worlds/Old.json")
+			},
+			"isolate": func(t *testing.T, k extension.NameKey) {
+				mustRun(t, "branch", "--isolate", "-n", "X", "--naming", "sillytavern", "--at", "0", "chats/Mira/A.jsonl")
+				book, chat := "Old__CP_X", "X"
+				if k.Past || k.File == extension.Settings {
+					book = "Old" // not a branch's
+				}
+				if k.Path[0] == "auto_recap_checkpoint_state" {
+					chat = "A" // left, and told
+				}
+				wantNames(t, k, book, chat, "chats/Mira/X.jsonl", "worlds/Old__CP_X.json")
+			},
+			"move": func(t *testing.T, k extension.NameKey) {
+				mustRun(t, "move", "chats/Mira/A.jsonl", "chats/Ann", "-n", "B")
+				wantNames(t, k, "Old", "B", "chats/Ann/B.jsonl", "worlds/Old.json")
+			},
+			"delete": func(t *testing.T, k extension.NameKey) {
+				if said := mustRun(t, "delete", "chats/Mira/A.jsonl"); opens(k) != strings.Contains(said, `no chat names the lorebook "Old" any more`) {
+					t.Errorf("delete says %s", said)
+				}
+			},
+			"check": func(t *testing.T, k extension.NameKey) {
+				if err := os.Remove("worlds/Old.json"); err != nil {
+					t.Fatal(err)
+				}
+				out, _, _ := terminal(t, 0, "check", ".")
+				if opens(k) != (strings.Contains(out, "lorebook-missing") || strings.Contains(out, "lorebook-mismatch")) {
+					t.Errorf("check says %s", out)
+				}
+			},
+		} {
+			t.Run(verb+"/"+strings.ReplaceAll(k.String(), "/", "."), func(t *testing.T) {
+				nameIn(t, k)
+				try(t, k)
+			})
+		}
+	}
+}
+
+// opens reports whether a chat that has the key names the lorebook Old for somebody to open.
+func opens(k extension.NameKey) bool {
+	return k.File == extension.Lorebook || k.File == extension.Metadata && k.Named == extension.Book && !k.Past
+}
+
+// nameIn changes to a new user folder in which a key names the lorebook Old or the chat A.
+func nameIn(t *testing.T, k extension.NameKey) {
+	t.Helper()
+	content := map[extension.File]string{extension.Metadata: "{}", extension.Lorebook: `{"entries":{}}`, extension.Settings: "{}"}
+	if k.File == extension.Lorebook {
+		content[extension.Metadata] = `{"world_info":"Old"}`
+	}
+	name := "Old"
+	if k.Named == extension.OwnChat {
+		name = "A"
+	}
+	value := string(rawjson.Quote(name))
+	for i, step := range slices.Backward(k.Path) {
+		switch {
+		case step != extension.Each:
+			value = `{"` + step + `":` + value + `}`
+		case slices.Contains([]string{"members", "globalSelect", "charLore", "extraBooks"}, k.Path[i-1]):
+			value = `["x",` + value + `]`
+		default:
+			value = `{"7":` + value + `,"8":{}}`
+		}
+	}
+	content[k.File] = value
+	t.Chdir(t.TempDir())
+	for path, data := range map[string]string{
+		"chats/Mira/A.jsonl":   `{"chat_metadata":` + content[extension.Metadata] + "}\n" + `{"name":"Mira","is_user":false,"mes":"a"}`,
+		"chats/Ann/C.jsonl":    `{"chat_metadata":{}}` + "\n" + `{"name":"Ann","is_user":false,"mes":"c"}`,
+		"characters/Mira.json": `{"name":"Mira","chat":"A"}`, "characters/Ann.json": `{"name":"Ann","chat":"C"}`,
+		"worlds/Old.json": content[extension.Lorebook], "settings.json": content[extension.Settings],
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func mustRun(t *testing.T, args ...string) (said string) {
+	t.Helper()
+	out, errs, code := terminal(t, 0, args...)
+	if code != 0 {
+		t.Fatalf("%q: exit %d, %s", args, code, out+errs)
+	}
+	return out + errs
+}
+
+// wantNames compares what the key names in the chat, the lorebook or the settings.
+func wantNames(t *testing.T, k extension.NameKey, wantBook, wantChat, chat, book string) {
+	t.Helper()
+	raw := map[extension.File]func() []byte{
+		extension.Metadata: func() []byte {
+			line, _, _ := strings.Cut(string(read(t, chat)), "\n")
+			return rawjson.Value([]byte(line), "chat_metadata")
+		},
+		extension.Lorebook: func() []byte { return read(t, book) },
+		extension.Settings: func() []byte { return read(t, "settings.json") },
+	}[k.File]()
+	var got []string
+	extension.RenameIn(raw, k.File, k.Named, func(name string) string {
+		if name != "x" {
+			got = append(got, name)
+		}
+		return name
+	})
+	want := wantBook
+	if k.Named == extension.OwnChat {
+		want = wantChat
+	}
+	if !slices.Equal(got, []string{want}) {
+		t.Errorf("%s names %q, want %q", raw, got, want)
+	}
+}

@@ -1,0 +1,177 @@
+// Package extension knows where SillyTavern and its extensions note the names of chats and
+// lorebooks: in a chat's metadata, in the entries of lorebooks, and in settings.json.
+//
+// The table of [NameKeys] is the one place for it. What clones, renames, moves, deletes or
+// checks goes through it, so that a key that is listed there is forgotten nowhere. Links on
+// messages, the lists of groups and the two names in a card are SillyTavern's own structure,
+// which the packages message, group and card know.
+package extension
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stchat/internal/rawjson"
+)
+
+// File is a kind of file that holds names.
+type File uint8
+
+// The kinds of files.
+const (
+	Metadata File = iota // the chat_metadata of a chat
+	Lorebook
+	Settings // settings.json
+)
+
+// Named is what a name is of.
+type Named uint8
+
+// What names are of.
+const (
+	Book Named = iota
+	OwnChat
+)
+
+// Each in a path stands for every member of an object or element of a list.
+const Each = "*"
+
+// NameKey is a key whose value is the name of a chat or of a lorebook.
+type NameKey struct {
+	Extension string
+	File      File
+	Named     Named
+	Path      []string // of keys, and Each
+	Past      bool     // it notes a name of the past: a rename changes it, but nobody opens what it names
+}
+
+// String returns the path as in "auto_lorebooks/lorebookName".
+func (k NameKey) String() string { return strings.Join(k.Path, "/") }
+
+// NameKeys returns the table of all keys that hold names.
+func NameKeys() []NameKey {
+	key := func(extension string, file File, named Named, path string) NameKey {
+		return NameKey{Extension: extension, File: file, Named: named, Path: strings.Split(path, "/")}
+	}
+	past := func(k NameKey) NameKey { k.Past = true; return k }
+	const (
+		core   = "core"
+		recap  = "auto_recap"
+		memory = "STMemoryBooks"
+	)
+	return []NameKey{
+		// world-info.js of SillyTavern 1.19
+		key(core, Metadata, Book, "world_info"),
+		key(core, Settings, Book, "world_info_settings/world_info/globalSelect/*"),
+		key(core, Settings, Book, "world_info_settings/world_info/charLore/*/extraBooks/*"),
+		// personas.js of the same
+		key(core, Settings, Book, "power_user/persona_description_lorebook"),
+		key(core, Settings, Book, "power_user/persona_descriptions/*/lorebook"),
+		// FORMATS.md B2, B5
+		key(recap, Metadata, Book, "auto_lorebooks/lorebookName"),
+		past(key(recap, Metadata, Book, "auto_recap_checkpoint_state/cloned_lorebook_name")),
+		past(key(recap, Metadata, Book, "auto_recap_checkpoint_state/original_lorebook_name")),
+		key(recap, Metadata, OwnChat, "auto_recap_running_scene_recaps/chat_id"),
+		key(recap, Metadata, OwnChat, "auto_recap/combined_recap/chat_id"),
+		key(recap, Metadata, OwnChat, "auto_recap_checkpoint_state/chat_id"),
+		// SillyTavern-MemoryBooks, outside its chat-bound mode (FORMATS.md, additions)
+		key(memory, Metadata, Book, "STMemoryBooks/manualLorebook"),
+		key(memory, Metadata, Book, "STMemoryBooks/manualCharacterLorebooks/*"),
+		key(memory, Metadata, Book, "STMemoryBooks/narratorMode/members/*/lorebookName"),
+		key(memory, Metadata, Book, "STMemoryBooks/sidePromptLorebookOverrides/*"),
+		key(memory, Lorebook, OwnChat, "entries/*/STMB_chatId"),
+		key(memory, Lorebook, Book, "entries/*/STMB_canonicalLorebook"),
+	}
+}
+
+// Rename replaces the names of one kind in the root object of a file by what to returns for
+// them, every other byte kept. In the path of the key that to gets, keys and indexes stand for
+// [Each]. It does not ask for empty names.
+func Rename(root *rawjson.Object, file File, named Named, to func(k NameKey, name string) string) {
+	for _, k := range NameKeys() {
+		if k.File != file || k.Named != named {
+			continue
+		}
+		edit := func(raw []byte) []byte {
+			name, ok := rawjson.Unquote(raw)
+			if !ok || name == "" {
+				return raw
+			}
+			if other := to(k, name); other != name {
+				return rawjson.Quote(other)
+			}
+			return raw
+		}
+		editMember(root, k.Path, edit)
+	}
+}
+
+// Replace renames one chat or lorebook wherever the root object of a file names it, and
+// returns in how many places.
+func Replace(root *rawjson.Object, file File, named Named, from, to string) (n int) {
+	Rename(root, file, named, func(_ NameKey, name string) string {
+		if name != from || from == to {
+			return name
+		}
+		n++
+		return to
+	})
+	return n
+}
+
+// Books returns the names of the lorebooks that a chat's metadata names, each once: the
+// chat's own first, then those of extensions.
+func Books(metadata *rawjson.Object) (names []string) {
+	Rename(metadata, Metadata, Book, func(k NameKey, name string) string {
+		if !k.Past && !slices.Contains(names, name) {
+			names = append(names, strings.Clone(name))
+		}
+		return name
+	})
+	return names
+}
+
+// editMember edits the values at the end of a path in an object.
+func editMember(o *rawjson.Object, path []string, edit func([]byte) []byte) {
+	raw, ok := o.Get(path[0])
+	if !ok {
+		return
+	}
+	if edited := editAt(raw, path[1:], edit); !bytes.Equal(edited, raw) {
+		o.Set(path[0], edited)
+	}
+}
+
+// editAt edits the values at the end of a path. On the way, the step that is [Each] is what it
+// stands for.
+func editAt(raw []byte, path []string, edit func([]byte) []byte) []byte {
+	switch {
+	case len(path) == 0:
+		return edit(raw)
+	case path[0] != Each:
+		return rawjson.Edit(raw, func(o *rawjson.Object) { editMember(o, path, edit) })
+	}
+	defer func() { path[0] = Each }()
+	if rawjson.KindOf(raw) == rawjson.Array {
+		return rawjson.EditList(raw, func(i int, value []byte) ([]byte, bool) {
+			path[0] = strconv.Itoa(i)
+			return editAt(value, path[1:], edit), true
+		})
+	}
+	return rawjson.Edit(raw, func(o *rawjson.Object) {
+		for _, key := range o.Keys() {
+			path[0] = key
+			editMember(o, path, edit)
+		}
+	})
+}
+
+// RenameIn returns the content of a file with the names of one kind replaced, every other
+// byte kept.
+func RenameIn(content []byte, file File, named Named, to func(name string) string) []byte {
+	return rawjson.Edit(content, func(root *rawjson.Object) {
+		Rename(root, file, named, func(_ NameKey, name string) string { return to(name) })
+	})
+}
