@@ -183,7 +183,7 @@ func (o *treeOptions) write(ctx context.Context, a *app, c *console, res *look.T
 	if err != nil {
 		return err
 	}
-	outcome := ops.WriteOutput(ctx, o.output, o.force, opt, func(w io.Writer) error { return o.draw(c, w, res) })
+	outcome := ops.WriteOutput(ctx, o.output, o.force, o.isOwn, opt, func(w io.Writer) error { return o.draw(c, w, res) })
 	for _, e := range outcome.Ended {
 		c.ended(e)
 	}
@@ -195,6 +195,11 @@ func (o *treeOptions) write(ctx context.Context, a *app, c *console, res *look.T
 	}
 	_, err = fmt.Fprintln(c.Out, c.path(o.output))
 	return err
+}
+
+// isOwn reports whether a file that begins with head is a tree, or may be one as text.
+func (o *treeOptions) isOwn(head []byte) bool {
+	return treeview.IsTree(head) || o.format == "text" && strings.EqualFold(filepath.Ext(o.output), ".txt")
 }
 
 // draw writes the tree in its format.

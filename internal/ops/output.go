@@ -16,22 +16,40 @@ import (
 // ErrChatName means that a file that is not a chat would have a chat's name.
 var ErrChatName = errors.New("a chat's name, and this is none; choose another name")
 
-// ErrKeptFolder means that a file would go into a folder that SillyTavern keeps for its own
-// files.
-var ErrKeptFolder = errors.New("SillyTavern keeps its own files in that folder; choose another one")
+// ErrReserved means that a file would lie where SillyTavern or stchat keeps something else.
+var ErrReserved = errors.New("SillyTavern keeps its own files there; choose another place")
 
-// WriteOutput writes a file that does not belong to a user folder, whole or not at all. It
-// replaces an existing file only with force; otherwise the error is a *safefile.ExistsError. A
-// file that is replaced is not kept for undo.
-func WriteOutput(ctx context.Context, path string, force bool, opt changeset.Options, write func(io.Writer) error) changeset.Outcome {
-	real := userdir.RealPath(path)
-	switch {
-	case userdir.HasExtension(path), userdir.HasExtension(real):
-		return changeset.Outcome{Err: fmt.Errorf("%s: %w", path, ErrChatName)}
-	case userdir.InPart(path), userdir.InPart(real):
-		return changeset.Outcome{Err: fmt.Errorf("%s: %w", path, ErrKeptFolder)}
+// ErrNotOwn means that a file in a user folder is not one that the command wrote before.
+var ErrNotOwn = errors.New("in a user folder only what this command wrote is replaced; choose another name")
+
+// JudgeOutput refuses the path of an output at which SillyTavern or stchat reads something
+// else; isChat says that the output is a chat. The error wraps [ErrReserved].
+func JudgeOutput(path string, isChat bool) error {
+	for _, path := range []string{path, userdir.RealPath(path)} {
+		if role := userdir.RoleOf(path); role == userdir.Reserved || role == userdir.ChatPlace && !isChat {
+			return fmt.Errorf("%s: %w", path, ErrReserved)
+		}
 	}
-	unit := changeset.Unit{Root: changeset.RootOf(path), Unrecorded: true, Draft: func(_ context.Context, s *changeset.Set) error {
+	return nil
+}
+
+// WriteOutput writes a file that is not a chat, whole or not at all. It replaces an existing
+// file only with force; otherwise the error is a *safefile.ExistsError. In a user folder it
+// replaces only what own recognises by its beginning, and keeps that for undo.
+func WriteOutput(ctx context.Context, path string, force bool, own func(head []byte) bool, opt changeset.Options, write func(io.Writer) error) changeset.Outcome {
+	if userdir.HasExtension(path) || userdir.HasExtension(userdir.RealPath(path)) {
+		return changeset.Outcome{Err: fmt.Errorf("%s: %w", path, ErrChatName)}
+	}
+	if err := JudgeOutput(path, false); err != nil {
+		return changeset.Outcome{Err: err}
+	}
+	inside := userdir.RoleOf(path) != userdir.Outside
+	unit := changeset.Unit{Root: changeset.RootOf(path), Unrecorded: !inside, Draft: func(_ context.Context, s *changeset.Set) error {
+		if inside && force {
+			if err := judgeReplaced(path, own); err != nil {
+				return err
+			}
+		}
 		d, err := draftOutput(s, path, force)
 		if err != nil {
 			return err
@@ -45,6 +63,23 @@ func WriteOutput(ctx context.Context, path string, force bool, opt changeset.Opt
 	o := changeset.Run(ctx, []changeset.Unit{unit}, opt)[0]
 	o.Err = PathError(o.Err)
 	return o
+}
+
+// judgeReplaced refuses an existing file that own does not recognise.
+func judgeReplaced(path string, own func(head []byte) bool) error {
+	f, err := safefile.Open(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 512))
+	if err == nil && !own(head) {
+		err = fmt.Errorf("%s: %w", path, ErrNotOwn)
+	}
+	return err
 }
 
 func draftOutput(s *changeset.Set, path string, force bool) (*changeset.Draft, error) {

@@ -8,6 +8,7 @@
 package treeview
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -120,4 +121,12 @@ type Message struct {
 	Text   string
 	Swipe  int // from 1; 0: it has none
 	Swipes int
+}
+
+// IsTree reports whether a file that begins with head is a tree that was written as JSON, DOT,
+// mermaid, SVG or a page.
+func IsTree(head []byte) bool {
+	begins := func(with string) bool { return bytes.HasPrefix(head, []byte(with)) }
+	return begins(`{"schema":`) || begins("digraph families {") || begins("flowchart LR\n") || begins("<svg xmlns=") ||
+		begins("<!DOCTYPE html>\n") && bytes.Contains(head, []byte("script-src 'sha256-"))
 }

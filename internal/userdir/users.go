@@ -26,21 +26,6 @@ func IsPart(path string) bool {
 	return false
 }
 
-// InPart reports whether a file lies, at any depth, in one of a user's folders
-// for chats, group chats, groups, lorebooks or characters.
-func InPart(path string) bool {
-	at, err := filepath.Abs(path)
-	if err != nil {
-		at = path
-	}
-	for up := filepath.Dir(at); up != at; at, up = up, filepath.Dir(up) {
-		if (IsPart(up) || filepath.Base(up) == charactersFolder) && IsUserDir(filepath.Dir(up)) {
-			return true
-		}
-	}
-	return false
-}
-
 // Users returns the folders of the users of the SillyTavern at root: those in
 // its data folder. If root is no SillyTavern, there are none.
 func Users(root string) (users []Dir) {

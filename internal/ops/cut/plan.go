@@ -141,8 +141,7 @@ func (p *plan) unrecorded(opt *Options) bool {
 	if opt.Output == "" || p.path == Stdout {
 		return false
 	}
-	_, inside := userdir.Enclosing(p.path)
-	return !inside
+	return userdir.RoleOf(p.path) == userdir.Outside
 }
 
 // opens returns the chat that the group should open with, "" for no change.
@@ -193,6 +192,9 @@ func placeOutput(c *call, source string, r *Result) (place, error) {
 	out := c.opt.Output
 	if out == Stdout {
 		return place{path: out, name: names.Name{File: c.opt.Name, Label: c.opt.Name}}, nil
+	}
+	if err := ops.JudgeOutput(out, true); err != nil {
+		return place{}, err
 	}
 	name := userdir.ChatName(out)
 	p := place{path: out, name: names.Name{File: name, Label: cmp.Or(c.opt.Name, name)}}

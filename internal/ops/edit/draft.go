@@ -185,6 +185,9 @@ func (d *drafting) comeAndGo(ctx context.Context, change *follow.Change) error {
 
 // save drafts a file with the deleted lines.
 func (d *drafting) save(ctx context.Context) error {
+	if err := ops.JudgeOutput(d.plan.Save, false); err != nil {
+		return err
+	}
 	saved, err := d.set.Create(d.plan.Save, "the messages that go", changeset.Like(d.open.chat.Stamp))
 	if err != nil {
 		return err

@@ -49,6 +49,9 @@ func (r *restoring) stream(ctx context.Context) error {
 func (r *restoring) export(ctx context.Context) {
 	r.res.Doc.Exact = true
 	r.commit(ctx, r.opt.Output, func(ctx context.Context, set *changeset.Set) error {
+		if err := ops.JudgeOutput(r.opt.Output, userdir.HasExtension(r.opt.Output)); err != nil {
+			return err
+		}
 		return r.create(ctx, set, r.opt.Output, "the version")
 	})
 }

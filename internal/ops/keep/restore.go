@@ -15,6 +15,7 @@ import (
 	"stchat/internal/backups"
 	"stchat/internal/changeset"
 	"stchat/internal/history"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/userdir"
@@ -159,6 +160,9 @@ var ErrNotEmpty = errors.New("is not empty; name a folder that is empty or not t
 // under the name that it has now or had last. It returns a result for each file. The error
 // wraps [ErrNotEmpty], or [ErrNoVersion] if the store has no file of that time.
 func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, error) {
+	if err := ops.JudgeOutput(filepath.Join(opt.Output, "x"+names.Extension), true); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(opt.Output)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, ops.PathError(err)
