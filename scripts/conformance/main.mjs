@@ -30,9 +30,6 @@ import { ready } from './tab.mjs';
 const pinned = ['1.19.0', '1.16.0', '1.13.5', '1.12.14'];
 const scenarios = [...solo, ...group, ...lorebook, ...damage, ...replay, ...page, ...use, ...edit, ...lifecycle, ...history];
 
-/** Where docs/conformance.md keeps its table. */
-const tableHeading = '## The latest table\n';
-
 const usage = `Usage: scripts/conformance/run [flags]
 
 Proves stchat against real SillyTavern servers, on loopback, in scratch folders.
@@ -41,7 +38,7 @@ Proves stchat against real SillyTavern servers, on loopback, in scratch folders.
   --only LIST       scenarios by id, or by the beginning of one (page, group-, …)
   --stchat PATH     the program to test; default $STCHAT, else built from this tree
   --browser WHICH   auto (default), never, or a Chromium's path; auto looks at $CHROMIUM and PATH
-  --markdown FILE   also write the table as Markdown; into docs/conformance.md, at its place
+  --markdown FILE   also write the table as Markdown
   --list            list the scenarios
   --keep            keep the scratch folder, and name it
   --help
@@ -190,11 +187,7 @@ async function main() {
     if (flags.markdown) {
         const by = `node ${process.versions.node}, ${browser ? browserVersion(browser) : 'no Chromium'}`;
         const caption = `Last run: ${new Date().toISOString().slice(0, 10)}, ${os.platform()}/${os.arch()}, ${by}.`;
-        // In a page that has the heading, only what comes after it is replaced.
-        const doc = fs.existsSync(flags.markdown) ? fs.readFileSync(flags.markdown, 'utf8') : '';
-        const at = doc.indexOf(tableHeading);
-        const above = at < 0 ? '' : `${doc.slice(0, at)}${tableHeading}\n`;
-        fs.writeFileSync(flags.markdown, `${above}${caption}\n\n${markdownTable(versions, rows)}\n`);
+        fs.writeFileSync(flags.markdown, `${caption}\n\n${markdownTable(versions, rows)}\n`);
     }
     return failed.length ? 1 : 0;
 }

@@ -22,8 +22,7 @@
 // must remove them; exit code and message must be right; and where a message names the
 // command that completes what was begun, that command is run and must complete it.
 //
-// The tables it prints are those of docs/reliability.md. It exits with 1 when one of
-// the promises was broken.
+// It prints a table of each part, and exits with 1 when one of the promises was broken.
 //
 //	go run ./scripts/faults [-kills N] [-parts LIST] [-only REGEXP] [-bin PATH] [-seed N]
 package main
