@@ -78,7 +78,7 @@ func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.internal, "drop", lorebook.InternalNames()...), "internal", "extension-internal entries: `HOW` is drop, keep or reset")
 	fs.StringArrayVar(&o.drop, "drop", nil, "leave out entries whose title matches `GLOB` (repeatable)")
 	fs.StringArrayVar(&o.rebind, "rebind", nil, "point `CHAT` at the clone, in place (repeatable)")
-	fs.BoolVar(&o.bump, "bump-integrity", false, "with --rebind: give the chat a new slug, so that an open tab is stopped instead of overwriting it")
+	fs.BoolVar(&o.bump, "bump-integrity", false, "with --rebind: give the chat a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
@@ -140,22 +140,23 @@ func cloneHints() []hint {
 // tell prints the results in the order of the sources, and returns the worst outcome.
 func (o *cloneLorebookOptions) tell(c *console, results []*book.Result) error {
 	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: cloneHints()}
-	failed, inPlace := false, false
+	failed := false
+	var inPlace []string
 	var printed error
 	for _, r := range results {
 		how.json = how.json && printed == nil
 		err := say(c, how, r.Doc.Source, r)
 		if r.Err != nil {
 			failed = true
-		} else if inPlace = inPlace || len(r.Doc.Rebound) > 0; printed == nil {
+		} else if inPlace = append(inPlace, r.Doc.Rebound...); printed == nil {
 			err = o.printResult(c, r)
 		}
 		if printed == nil {
 			printed = err
 		}
 	}
-	if inPlace && !o.dryRun {
-		c.closeTabs(o.bump, true)
+	if len(inPlace) > 0 && !o.dryRun {
+		c.closeTabs(o.bump, inPlace...)
 	}
 	if err := unprinted(printed, "every clone that was to be named there is written"); err != nil {
 		return err

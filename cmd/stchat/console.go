@@ -9,6 +9,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/jsonl"
+	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/progress"
 	"stchat/internal/visible"
@@ -120,17 +121,28 @@ func (c *console) path(p string) string {
 }
 
 // closeTabs tells the user, once per command that edited a chat or a group in place,
-// to reload it: SillyTavern keeps both in memory and writes them back whole. chat is
-// false if only a group was edited, which has no slug to renew.
-func (c *console) closeTabs(bumped, chat bool) {
+// to reload it: SillyTavern keeps both in memory and writes them back whole. chats are the
+// chats that were edited; none if only a group was, which has no slug to renew. A tab of Luker
+// is not stopped by a new slug: it fetches the chat and writes its own messages over it.
+func (c *console) closeTabs(bumped bool, chats ...string) {
 	switch {
+	case c.lukersTabs(chats):
 	case bumped:
 		c.note("if this chat is open in SillyTavern, reload it: it has a new integrity slug, so that the open tab cannot save over it")
-	case chat:
+	case len(chats) > 0:
 		c.note("if this chat is open in SillyTavern, reload it now: its next save would undo this (--bump-integrity stops such a save)")
 	default:
 		c.note("if this group is open in SillyTavern, reload it now: its next save would undo this")
 	}
+}
+
+// lukersTabs tells the user that an open tab of Luker wins, if one of the chats is Luker's.
+func (c *console) lukersTabs(chats []string) bool {
+	luker := ops.AnyOfLuker(chats)
+	if luker {
+		c.note("if this chat is open in Luker, what the open tab holds wins: its next save writes over this, whatever the integrity slug; close the chat there first")
+	}
+	return luker
 }
 
 // leftOut warns of the damaged lines that were left out.

@@ -74,7 +74,7 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	}
 	fs.BoolVar(&o.open, "open", false, "make it the chat that its character or group opens with")
 	fs.BoolVar(&o.link, "link", false, "also note the new chat in the source, on message N")
-	fs.BoolVar(&o.bump, "bump-integrity", false, "with --link: give the source a new slug, so that an open tab is stopped instead of overwriting it")
+	fs.BoolVar(&o.bump, "bump-integrity", false, "with --link: give the source a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
 	addTopic(fs, "Flags for the lorebook and extension state", func(fs *pflag.FlagSet) {
 		fs.Var(oneOf(&o.lorebook, cut.LorebookShare, cut.LorebookShare, cut.LorebookClone, cut.LorebookSnapshot), "lorebook", "what becomes of the lorebook: `HOW` is share, clone, or snapshot, a clone as of the nearest scene break")
 		fs.Var(oneOf(&o.internal, "drop", lorebook.InternalNames()...), "internal", "extension-internal entries in a cloned lorebook: `HOW` is drop, keep or reset")

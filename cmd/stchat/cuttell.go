@@ -46,6 +46,7 @@ func tellCuts(c *console, o *cutOptions, results []*cut.Result) error {
 	how := saying{dryRun: o.dryRun && !o.json, json: o.json, hints: cutHints(o)}
 	var n counts
 	inPlace := false
+	var linked []string
 	var printed error
 	for _, r := range results {
 		n.add(r)
@@ -54,7 +55,11 @@ func tellCuts(c *console, o *cutOptions, results []*cut.Result) error {
 		}
 		how.json = how.json && printed == nil
 		err := say(c, how, r.Doc.Source, r)
-		inPlace = inPlace || r.Err == nil && edited(&r.Doc)
+		if r.Err == nil && edited(&r.Doc) {
+			if inPlace = true; o.link {
+				linked = append(linked, r.Doc.Source)
+			}
+		}
 		if r.Err == nil && printed == nil {
 			err = printCut(c, o, &r.Doc)
 		}
@@ -63,7 +68,7 @@ func tellCuts(c *console, o *cutOptions, results []*cut.Result) error {
 		}
 	}
 	if inPlace && !o.dryRun {
-		c.closeTabs(o.bump, o.link)
+		c.closeTabs(o.bump, linked...)
 	}
 	if len(results) > 1 && !c.work.interrupted {
 		c.note("%s", n.summary(o))

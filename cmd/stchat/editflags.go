@@ -26,7 +26,8 @@ or not at all; 'stchat undo' takes it back. A damaged chat is refused: see
 'stchat repair'. State that refers to messages by number follows (Auto-Recap,
 Auto-Illustrator, timed lorebook effects); --no-follow leaves it as it is, as
 SillyTavern does. If the chat is open in SillyTavern, reload it there: its next
-save would undo the edit.
+save would undo the edit, unless --bump-integrity gives the chat a new slug. In
+Luker close the chat first: what an open tab holds wins, whatever the slug.
 `
 
 // termFlags are the flags of every command that edits chats or their state in place.
@@ -50,7 +51,7 @@ func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
 	o.expectMessages = -1
 	fs.Var(number(&o.expectMessages, 0, "a number of messages"), "expect-messages", "exit 1 unless the chat has `N` messages")
 	fs.Var(filled(&o.expectIntegrity), "expect-integrity", "exit 1 unless the chat has this integrity `SLUG`")
-	fs.BoolVar(&o.bump, "bump-integrity", false, "give "+bumped+" a new slug, so that an open tab is stopped instead of overwriting the edit")
+	fs.BoolVar(&o.bump, "bump-integrity", false, "give "+bumped+" a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
 	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 }
 
@@ -149,10 +150,11 @@ func isNo(err error) bool {
 func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
 	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: editHints()}
 	of := func(r *edit.Result) (string, *ops.Result[edit.Edited]) { return r.Doc.Path, &r.Result }
-	edited, bumped := false, true // every one that was edited
+	bumped := true // every one that was edited
+	var edited []string
 	failed, no, err := sayAll(c, how, results, of, func(r *edit.Result) (err error) {
 		if r.Doc.DidWrite {
-			edited, bumped = true, bumped && r.Bumped
+			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
 		}
 		switch {
 		case o.json:
@@ -169,8 +171,8 @@ func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *e
 	if err != nil {
 		return err
 	}
-	if edited {
-		c.closeTabs(bumped, true)
+	if len(edited) > 0 {
+		c.closeTabs(bumped, edited...)
 	}
 	return outcome(failed, no)
 }

@@ -16,7 +16,8 @@ import (
 const moveDoc = `
 All files that change are changed together or not at all; 'stchat undo' takes it
 back. If one of the chats is open in SillyTavern, reload it there afterwards:
-its next save would undo the edit.
+its next save would undo the edit. In Luker close it first: what an open tab
+holds wins.
 `
 
 // moveFlags are the flags of the commands that make, open, rename, move and delete chats.
@@ -32,7 +33,7 @@ func (o *moveFlags) addFlags(fs *pflag.FlagSet) {
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
-		fs.BoolVar(&o.bump, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit")
+		fs.BoolVar(&o.bump, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
 		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 	})
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
@@ -57,13 +58,13 @@ func moveHints() []hint {
 func (o *moveFlags) tell(c *console, results []*move.Result) error {
 	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
 	of := func(r *move.Result) (string, *move.Result) { return r.Doc.From, r }
-	done := false
+	var done []string
 	failed, no, err := sayAll(c, how, results, of, func(r *move.Result) (err error) {
-		done = true
 		path := r.Doc.From
 		if r.Doc.To != nil {
 			path = *r.Doc.To
 		}
+		done = append(done, path)
 		if !o.json {
 			_, err = fmt.Fprintln(c.Out, c.path(path))
 		}
@@ -72,8 +73,8 @@ func (o *moveFlags) tell(c *console, results []*move.Result) error {
 	if err != nil {
 		return err
 	}
-	if done && !o.dryRun {
-		c.closeTabs(o.bump, true)
+	if len(done) > 0 && !o.dryRun {
+		c.closeTabs(o.bump, done...)
 	}
 	return outcome(failed || no, false)
 }

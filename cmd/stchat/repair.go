@@ -30,7 +30,8 @@ finds nothing to do.
 
 Close or reload the chats in SillyTavern first: an open tab overwrites the
 repaired file at its next save. --bump-integrity gives each repaired chat a new
-integrity slug, so that such a tab is stopped instead.
+integrity slug, so that such a tab is stopped instead. Luker's tab is not
+stopped: close the chat first, for what an open tab holds wins.
 
 'stchat check --list-rules' marks the rules that repair can fix. Some are fixed
 only when --rule names them. unlisted-branch: the branch is noted in its parent,
@@ -69,7 +70,7 @@ func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.write, "write", false, "write the changes; without it they are only shown")
 	fs.Var(ruleWords(&o.rules), "rule", "mend only what `RULE` finds")
 	fs.StringVar(&o.quarantine, "quarantine", "", "put what is taken out into files in `DIR` instead of beside the chats")
-	fs.BoolVar(&o.bump, "bump-integrity", false, "give each repaired chat a new slug, so that an open tab is stopped instead of overwriting it")
+	fs.BoolVar(&o.bump, "bump-integrity", false, "give each repaired chat a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
 	fs.BoolVar(&o.json, "json", false, "one JSON document a file instead of a diff")
 }
 
@@ -145,8 +146,8 @@ func (o *repairOptions) tell(c *console, rep *mend.RepairReport, ended bool) (fa
 		}
 		sum.add(r)
 	}
-	if sum.chats && o.write {
-		c.closeTabs(o.bump, true)
+	if len(sum.chats) > 0 && o.write {
+		c.closeTabs(o.bump, sum.chats...)
 	}
 	switch {
 	case sum.changes == 0 && (failed || ended):

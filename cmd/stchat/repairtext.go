@@ -12,13 +12,15 @@ import (
 // repaired sums up what was, or would be, fixed.
 type repaired struct {
 	files, changes int
-	chats          bool
+	chats          []string
 }
 
 func (s *repaired) add(r *mend.RepairResult) {
 	s.files++
 	s.changes += r.Doc.Total
-	s.chats = s.chats || r.Chat
+	if r.Chat {
+		s.chats = append(s.chats, r.Doc.Path)
+	}
 }
 
 // writeDiff writes what would be done to a file, in the style of a diff.

@@ -159,7 +159,7 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 func (o *restoreOptions) tell(c *console, results []*keep.RestoreResult) error {
 	how := saying{dryRun: o.dryRun && !o.json, json: o.json}
 	of := func(r *keep.RestoreResult) (string, *keep.RestoreResult) { return r.Doc.Source, r }
-	inPlace := false
+	var inPlace []string
 	failed, no, err := sayAll(c, how, results, of, func(r *keep.RestoreResult) (err error) {
 		if !o.json && !o.dryRun && r.Doc.Path != cut.Stdout {
 			path := r.Doc.Path
@@ -168,13 +168,15 @@ func (o *restoreOptions) tell(c *console, results []*keep.RestoreResult) error {
 			}
 			_, err = fmt.Fprintln(c.Out, path)
 		}
-		inPlace = inPlace || r.Doc.InPlace && !o.dryRun
+		if r.Doc.InPlace && !o.dryRun {
+			inPlace = append(inPlace, r.Doc.Path)
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if inPlace {
+	if len(inPlace) > 0 && !c.lukersTabs(inPlace) {
 		c.note("if this chat is open in SillyTavern, reload it now: until then its saves are refused")
 	}
 	return outcome(failed || no, false)

@@ -76,9 +76,12 @@ func stateHints() []hint {
 func (o *stateFlags) tell(c *console, results []*state.Result) error {
 	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: stateHints()}
 	of := func(r *state.Result) (string, *ops.Result[state.Changed]) { return r.Doc.Path, &r.Result }
-	edited, chat := false, false
+	edited := false
+	var chats []string
 	failed, no, err := sayAll(c, how, results, of, func(r *state.Result) error {
-		edited, chat = edited || r.Doc.DidWrite, chat || r.Doc.DidWrite && r.Chat
+		if edited = edited || r.Doc.DidWrite; r.Doc.DidWrite && r.Chat {
+			chats = append(chats, r.Doc.Path)
+		}
 		if !r.Doc.Changed {
 			c.note("%s: unchanged", r.Doc.Path)
 		}
@@ -88,8 +91,8 @@ func (o *stateFlags) tell(c *console, results []*state.Result) error {
 		return err
 	}
 	switch {
-	case chat:
-		c.closeTabs(o.bump, true)
+	case len(chats) > 0:
+		c.closeTabs(o.bump, chats...)
 	case edited:
 		c.note("if this chat is open in Luker, reload it there: it keeps the state that it has read")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"stchat/internal/card"
@@ -91,6 +92,15 @@ func (s *Subject) Sidecars() ([]luker.Sidecar, error) {
 		return nil, PathError(err)
 	}
 	return folder.Sidecars(userdir.ChatName(file)), nil
+}
+
+// AnyOfLuker reports whether one of the chats is Luker's: it has sidecars.
+func AnyOfLuker(chats []string) bool {
+	lib := new(library.Library)
+	return slices.ContainsFunc(chats, func(path string) bool {
+		file := userdir.Follow(path)
+		return len(lib.Folder(filepath.Dir(file)).Sidecars(userdir.ChatName(file))) > 0
+	})
 }
 
 // Sidecar is a file beside a chat of Luker, and what became of it.
