@@ -1,61 +1,69 @@
 package main
 
 import (
-	"bytes"
-	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/rules"
 )
 
-// TestRulesPage holds that docs/rules.md has a section for every rule and no
-// other, and says of each what --list-rules says.
+// TestRulesPage holds docs/rules.md to what --list-rules says and to testdata/rules.txt, which has
+// for each rule what it looks at, an example, and perhaps more on its repair. -update writes the page.
 func TestRulesPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "rules.md"))
-	if err != nil {
-		t.Fatal(err)
+	out, _, code := terminal(t, 0, "check", "--list-rules", "--json")
+	if code != 0 {
+		t.Fatalf("exit code %d", code)
 	}
-	var out bytes.Buffer
-	e := env{Out: &out, Err: &out, Getenv: func(string) string { return "" }}
-	if code := run(context.Background(), e, []string{"check", "--list-rules"}); code != 0 {
-		t.Fatalf("exit code %d: %s", code, out.String())
+	intro, rest, _ := strings.Cut(string(read(t, filepath.Join("testdata", "rules.txt"))), "\n# ")
+	told := strings.Split(rest, "\n# ")
+	var page strings.Builder
+	fmt.Fprintf(&page, "# The rules of `check`\n\n%s", intro)
+	family := ""
+	for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
+		var r struct{ Rule, Severity, Family, Summary, Effect, Mend, Repair string }
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if i >= len(told) || !strings.HasPrefix(told[i], r.Rule+"\n") {
+			t.Fatalf("testdata/rules.txt: section %d is not %s", i, r.Rule)
+		}
+		body, _ := strings.CutPrefix(strings.TrimSpace(told[i]), r.Rule+"\n")
+		what, more, _ := strings.Cut(body, "\n    ")
+		lines := strings.Split("    "+more, "\n")
+		n := slices.IndexFunc(lines, func(line string) bool { return !strings.HasPrefix(line, "    ") })
+		if n < 0 {
+			n = len(lines)
+		}
+		if what == "" || more == "" {
+			t.Errorf("testdata/rules.txt: %s has no text, or no example", r.Rule)
+		}
+		if r.Family != family {
+			family = r.Family
+			fmt.Fprintf(&page, "\n## %s\n", strings.ToUpper(family[:1])+family[1:])
+		}
+		repair := map[string]string{"no": "by hand", "yes": "repair fixes it", "asked": "repair fixes it when `--rule` names it"}[r.Repair]
+		fmt.Fprintf(&page, "\n### %s\n\n*%s, %s*: %s. %s\n\n%s\n\n**Why:** %s. **Fix:** %s.", r.Rule, r.Severity, repair, r.Summary, what,
+			strings.Join(lines[:n], "\n"), r.Effect, r.Mend)
+		for _, line := range lines[n:] {
+			fmt.Fprintf(&page, " %s", line)
+		}
+		page.WriteByte('\n')
 	}
-	listed := map[string][]string{}
-	for line := range strings.Lines(out.String()) {
-		words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "+ "))
-		if len(words) > 2 {
-			listed[words[1]] = words
+	path := filepath.Join("..", "..", "docs", "rules.md")
+	if *update {
+		if err := os.WriteFile(path, []byte(page.String()), 0o666); err != nil {
+			t.Fatal(err)
 		}
 	}
-	sections := strings.Split(string(page), "\n### ")[1:]
-	if len(sections) != len(rules.All()) {
-		t.Errorf("%d sections for %d rules", len(sections), len(rules.All()))
-	}
-	for i, section := range sections {
-		r := rules.All()[i].Rule()
-		name, text, _ := strings.Cut(section, "\n")
-		if name != r.ID {
-			t.Errorf("section %d is %s, want %s", i, name, r.ID)
-			continue
-		}
-		if words := listed[r.ID]; len(words) == 0 || words[0] != r.Severity.String() || !strings.HasSuffix(r.Summary, words[len(words)-1]) {
-			t.Errorf("%s: --list-rules says %q", r.ID, words)
-		}
-		mending := map[rules.Mending]string{rules.ByHand: "by hand", rules.Mended: "repair fixes it", rules.OnOrder: "repair fixes it when `--rule` names it"}
-		for _, want := range []string{
-			"*" + r.Severity.String() + ", " + mending[r.Mending] + "*: " + r.Summary + ".",
-			"\n**What.** ", "\n**Why.** ", "\n**Example.**\n\n    ", "\n**Fix.** ", r.Effect[1:], r.Mend[1:],
-		} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: its section lacks %q", r.ID, want)
-			}
-		}
-	}
-	if len(listed) != len(rules.All())+1 { // and the line that explains the plus
-		t.Errorf("--list-rules lists %d", len(listed))
+	if diff := cmp.Diff(page.String(), string(read(t, path))); diff != "" {
+		t.Errorf("docs/rules.md is not what -update writes (-want +got):\n%s", diff)
 	}
 }
 
