@@ -128,7 +128,7 @@ func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 	res, err := mend.Check(ctx, opt)
 	end()
 	if err != nil {
-		c.work.done, c.work.left = workOf(meter)
+		c.work.count(meter)
 		return err
 	}
 	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: readVersion().Version, Command: mendCommand}

@@ -79,6 +79,9 @@ func TestInterruptedList(t *testing.T) {
 			append([]string{"inspect", "--messages"}, list...),
 			append([]string{"check"}, list...),
 			append([]string{"repair"}, list...),
+			append([]string{"search", "harbour"}, list...),
+			append([]string{"tree"}, list...),
+			append([]string{"lost"}, list...),
 		} {
 			e, said := world(nil)
 			e.Now = time.Now

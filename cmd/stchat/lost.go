@@ -95,6 +95,7 @@ func (o *lostOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []
 	res, err := past.Lost(ctx, opt)
 	end()
 	if err != nil {
+		c.work.count(opt.Meter)
 		return err
 	}
 	for _, chat := range res.Chats {

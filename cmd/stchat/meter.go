@@ -13,10 +13,10 @@ const (
 	progressEvery = 100 * time.Millisecond
 )
 
-// workOf returns how many files are done according to a meter, and how many are left.
-func workOf(m *progress.Meter) (done, left int) {
+// count takes over how many files are done, and how many are left, from a meter.
+func (w *work) count(m *progress.Meter) {
 	s := m.State()
-	return int(s.Done), int(s.Files - s.Done)
+	w.done, w.left = int(s.Done), int(s.Files-s.Done)
 }
 
 // progressLine returns a line that shows how far the work has got.

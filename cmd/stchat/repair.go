@@ -99,8 +99,7 @@ func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	rep, ended := mend.Repair(ctx, opt)
 	end()
 	if ended != nil && len(rep.Results) == 0 { // chats were only read
-		done, left := workOf(meter)
-		c.work.left = done + left
+		c.work.left = int(meter.State().Files)
 	}
 	failed, err := o.tell(c, rep, ended != nil)
 	if o.write {

@@ -16,6 +16,7 @@ import (
 
 	"stchat/internal/jsondoc"
 	"stchat/internal/message"
+	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
@@ -35,9 +36,9 @@ except that Chinese, Japanese, Korean and Thai text is found by any part of it.
 Nothing else has a special meaning. A query that begins with a minus or has
 quotes goes in single quotes: 'harbour -storm'.
 
-An argument is a PATH if it exists and has a / or ends in .jsonl, or comes
-after --. PATH is as in inspect; without one it is the user folder around the
-working folder, or else the one that STCHAT_DATA names.
+An argument is a PATH if it ends in .jsonl, if it has a / and exists, or if it
+comes after --; and/or is words. PATH is as in inspect; without one it is the
+user folder around the working folder, or else the one that STCHAT_DATA names.
 
 The newest message comes first, by its send_date; with --rank the best one.
 Texts that are equal are shown once, where they stand last: a branch repeats
@@ -104,11 +105,17 @@ func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	dash := fs.ArgsLenAtDash()
 	var query, paths []string
 	for i, arg := range args {
-		if dash >= 0 && i >= dash || isPath(arg) {
-			paths = append(paths, arg)
-		} else {
-			query = append(query, arg)
+		if dash < 0 || i < dash {
+			is, err := isPath(arg)
+			if err != nil {
+				return opt, err
+			}
+			if !is {
+				query = append(query, arg)
+				continue
+			}
 		}
+		paths = append(paths, arg)
 	}
 	opt.Query, err = words.Parse(strings.Join(query, " "))
 	switch {
@@ -144,13 +151,34 @@ func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	return opt, nil
 }
 
-// isPath reports whether an argument of search is a path: it looks like one, and exists.
-func isPath(arg string) bool {
-	if !strings.ContainsAny(arg, "/"+string(filepath.Separator)) && !strings.HasSuffix(strings.ToLower(arg), ".jsonl") {
-		return false
+// isPath reports whether an argument of search is a path: it looks like one, and exists. It is
+// an error if it is certainly meant as one, and does not exist: it ends in .jsonl, or its first
+// part is a folder.
+func isPath(arg string) (bool, error) {
+	isChat := strings.HasSuffix(strings.ToLower(arg), ".jsonl")
+	if !isChat && !strings.ContainsAny(arg, "/"+string(filepath.Separator)) {
+		return false, nil
 	}
 	_, err := os.Lstat(arg)
-	return err == nil
+	if err == nil {
+		return true, nil
+	}
+	info, noFolder := os.Stat(firstPart(arg))
+	if isChat || noFolder == nil && info.IsDir() {
+		return false, fmt.Errorf("%w; words in double quotes are no path", ops.PathError(err))
+	}
+	return false, nil
+}
+
+// firstPart returns the first part of a path that has several, "" of any other.
+func firstPart(path string) string {
+	slash := filepath.ToSlash(path)
+	root := len(slash) - len(strings.TrimLeft(slash[len(filepath.VolumeName(path)):], "/"))
+	n := strings.IndexByte(slash[root:], '/')
+	if n < 0 {
+		return ""
+	}
+	return path[:root+n]
 }
 
 func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
@@ -170,6 +198,7 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 		return fmt.Errorf("%w; 'stchat snapshot' begins one", err)
 	}
 	if err != nil {
+		c.work.count(opt.Meter)
 		return err
 	}
 	w := bufio.NewWriter(c.Out)
@@ -202,6 +231,9 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 			of = fmt.Sprintf("more than %s", plural.S(res.Found-1, "text"))
 		}
 		c.note("%d of %s; --limit shows more", len(res.Hits), of)
+	}
+	if res.Found == 0 && len(res.Errs) == 0 && c.OutTTY && !o.json {
+		c.note("nothing found")
 	}
 	return outcome(len(res.Errs) > 0, res.Found == 0)
 }

@@ -112,9 +112,8 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 		c.fail(o.told(e))
 	}
 	if err != nil {
-		done, left := workOf(meter)
 		c.work.done = sum.Unchanged + sum.Versions // others were read, but not kept yet
-		c.work.left = max(0, done+left-c.work.done)
+		c.work.left = max(0, int(meter.State().Files)-c.work.done)
 		return withHint(err, nil)
 	}
 	c.note("%s", snapshotSum(sum))

@@ -153,6 +153,7 @@ func (o *treeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 		return usagef("--up and --down take one chat")
 	}
 	if err != nil {
+		c.work.count(opt.Meter)
 		return err
 	}
 	for _, text := range res.Warnings {

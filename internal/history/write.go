@@ -33,8 +33,9 @@ type Writer struct {
 	links *jsonl.Keys
 	data  int64 // SQLite's data_version, which reveals changes by others
 
-	read  int64 // bytes since the last commit
-	files int
+	read    int64 // bytes since the last commit
+	files   int
+	commits int
 }
 
 // NewWriter begins a transaction. The error is an [ErrBusy] where another program holds
@@ -158,6 +159,9 @@ func (w *Writer) MayLink(r io.Reader) (bool, error) {
 // Full reports whether so much was read since the last commit that it is time for one.
 func (w *Writer) Full() bool { return w.files >= stayFiles || w.read >= stayRead }
 
+// Commits returns how many commits were made. What was added is safe once there is another.
+func (w *Writer) Commits() int { return w.commits }
+
 // Commit commits all that was read and added so far, and begins a new transaction. What was
 // added may be reported once it returns.
 func (w *Writer) Commit() error {
@@ -182,6 +186,7 @@ func (w *Writer) finish() error {
 		return w.s.db.told(err)
 	}
 	w.read, w.files = 0, 0
+	w.commits++
 	return nil
 }
 

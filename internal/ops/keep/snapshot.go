@@ -99,6 +99,7 @@ type snapshot struct {
 type pending struct {
 	taken   Taken
 	content *history.Content
+	commits int // made before it was added
 }
 
 func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Snapshotted) error {
@@ -119,8 +120,8 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 	if closed := s.w.Close(err != nil); err == nil {
 		err = closed
 	}
-	if err == nil {
-		err = s.tell()
+	if told := s.tell(); err == nil {
+		err = told
 	}
 	return err
 }
@@ -177,7 +178,9 @@ func (s *snapshot) commitFull() error {
 
 // tell reports the versions that are safe now.
 func (s *snapshot) tell() error {
-	for _, p := range s.told {
+	for len(s.told) > 0 && s.told[0].commits < s.w.Commits() {
+		p := s.told[0]
+		s.told = s.told[1:]
 		p.taken.Stored = p.content.Stored
 		s.sum.Stored += p.content.Stored
 		s.sum.Versions++
@@ -185,7 +188,6 @@ func (s *snapshot) tell() error {
 			return err
 		}
 	}
-	s.told = s.told[:0]
 	return nil
 }
 
@@ -276,7 +278,7 @@ func (s *snapshot) keep(ctx context.Context, of *history.Chat, path string, c *h
 	if of.Kind.IsChat() {
 		taken.Messages = &c.Messages
 	}
-	s.told = append(s.told, pending{taken, c})
+	s.told = append(s.told, pending{taken, c, s.w.Commits()})
 	return added.ID, nil
 }
 

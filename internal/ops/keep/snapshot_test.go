@@ -2,6 +2,7 @@ package keep
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/library"
 	"stchat/internal/ops"
+	"stchat/internal/progress"
 )
 
 // user is a user's folder with chats, and the time there.
@@ -274,5 +276,59 @@ func TestMayBeKin(t *testing.T) {
 		if got := mayBeKin(new(library.Library).Folder(filepath.Dir(u.path("A")))); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
+	}
+}
+
+// cancelled is a context that ends when it has been asked a number of times after many files
+// were done.
+type cancelled struct {
+	context.Context
+	meter *progress.Meter
+	files int64
+	left  *int
+}
+
+func (c cancelled) Err() error {
+	if c.meter.State().Done >= c.files {
+		if *c.left--; *c.left < 0 {
+			return context.Canceled
+		}
+	}
+	return nil
+}
+
+// A snapshot that is interrupted counts the versions that stand, also when that happens between
+// a commit and the next transaction.
+func TestInterruptedSnapshotCountsWhatStands(t *testing.T) {
+	const files = 1001 // one more than are committed together
+	u := newUser(t)
+	for i := range files {
+		u.write(fmt.Sprint(i), fmt.Sprint("slug-", i))
+	}
+	stood := false
+	for n := 1; !stood && n < 40; n++ {
+		left := n
+		if err := os.RemoveAll(filepath.Join(u.root, ".stchat")); err != nil {
+			t.Fatal(err)
+		}
+		meter, told := new(progress.Meter), 0
+		sum, err := Snapshot(cancelled{t.Context(), meter, files - 2, &left}, SnapshotOptions{
+			List: ops.List{Paths: []string{u.root}}, Now: u.now, Meter: meter,
+			Each: func(Taken) error { told++; return nil },
+		})
+		if err == nil {
+			t.Fatal("not interrupted")
+		}
+		state, err := StateOf(t.Context(), HistoryOptions{Root: u.root, Now: u.now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if int64(sum.Versions) != state.Versions || told != sum.Versions {
+			t.Fatalf("counts %d versions, told %d; %d stand", sum.Versions, told, state.Versions)
+		}
+		stood = state.Versions > 0
+	}
+	if !stood {
+		t.Error("never interrupted after a commit")
 	}
 }

@@ -90,6 +90,8 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	}
 	s := &searcher{SearchOptions: opt, ground: newGround(walked.Chats), held: map[uint64]bool{}}
 	defer s.close()
+	asked := len(s.chats)
+	opt.Meter.Expect(asked, 0)
 	var err error
 	if s.errs, err = s.open(ctx, &opt, walked); err != nil {
 		return nil, err
@@ -100,6 +102,7 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 		}
 		return res, nil
 	}
+	opt.Meter.Expect(len(s.chats)-asked, 0)
 	if err := s.scan(ctx); err != nil {
 		return nil, err
 	}
@@ -159,7 +162,6 @@ type hit struct {
 // scan reads all chats: several small ones at once, large ones one at a time on all
 // processors.
 func (s *searcher) scan(ctx context.Context) error {
-	s.Meter.Expect(len(s.chats), 0)
 	results := make([]chatHits, len(s.chats))
 	newReader := func() *searchReader { return newSearchReader(s) }
 	progress.SmallFirst(ctx, len(s.chats), s.Meter, newReader, func(r *searchReader, i int, small bool) bool {
