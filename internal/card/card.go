@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/changeset"
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
@@ -175,6 +176,22 @@ func (c *Card) HasBook(name string) bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool {
 		text, ok := rawjson.Unquote(rawjson.Value(p.json.Bytes(), "data", "extensions", "world"))
 		return ok && text == name
+	})
+}
+
+// Edit returns the edit of the card at path that do makes, whatever the file holds by then. It
+// stays as it is if do returns nil.
+func Edit(path string, do func(c *Card) ([]byte, error)) changeset.Edit {
+	return changeset.Bytes(func(old []byte) ([]byte, error) {
+		c, err := Parse(old, path)
+		if err != nil {
+			return nil, err
+		}
+		data, err := do(c)
+		if data == nil {
+			data = old
+		}
+		return data, err
 	})
 }
 

@@ -160,16 +160,15 @@ func (g *Graph) Eldest(chats []*Chat) *Chat {
 	})
 }
 
-// ReferencesTo returns what [Graph.References] does for each of the chats that are
-// wanted. Every place is looked at once, however many these are.
+// ReferencesTo returns the places that name each of the chats that are wanted. Every place is looked at once, however many these are.
 func (g *Graph) ReferencesTo(wanted func(*Chat) bool) map[*Chat][]Reference {
 	found := map[*Chat][]Reference{}
-	g.places(func(from *Chat, in *group.File, r Reference) {
+	g.places(func(in *group.File, r Reference) {
 		c := g.Find(r.Name)
 		switch {
 		case c == nil || !wanted(c):
-		case r.Kind == Recap && from != c: // data of another chat is not looked at by that name
-		case from != nil && !sameOwner(from, c):
+		case r.Kind == Recap && r.From != c: // data of another chat is not looked at by that name
+		case r.From != nil && !sameOwner(r.From, c):
 		case in != nil && len(c.Groups) > 0 && !slices.Contains(c.Groups, in.Path):
 		default:
 			found[c] = append(found[c], r)
@@ -178,13 +177,12 @@ func (g *Graph) ReferencesTo(wanted func(*Chat) bool) map[*Chat][]Reference {
 	return found
 }
 
-// places calls do with every place that names some chat, and the chat or the group
-// file that it is in.
-func (g *Graph) places(do func(from *Chat, in *group.File, r Reference)) {
+// places calls do with every place that names some chat, and the group file that it is in.
+func (g *Graph) places(do func(in *group.File, r Reference)) {
 	for _, c := range g.Chats {
 		place := func(index int, kind Kind, name string) {
 			if name != "" {
-				do(c, nil, Reference{c.Path, index, kind, name})
+				do(nil, Reference{c.Path, c, index, kind, name})
 			}
 		}
 		place(Header, Parent, c.MainChat)
@@ -194,12 +192,12 @@ func (g *Graph) places(do func(from *Chat, in *group.File, r Reference)) {
 		}
 	}
 	if g.Card != nil && g.Card.Chat != "" {
-		do(nil, nil, Reference{g.Card.Path, NoLine, Open, g.Card.Chat})
+		do(nil, Reference{g.Card.Path, nil, NoLine, Open, g.Card.Chat})
 	}
 	for _, f := range g.Groups {
 		place := func(kind Kind, name string) {
 			if name != "" {
-				do(nil, f, Reference{f.Path, NoLine, kind, name})
+				do(f, Reference{f.Path, nil, NoLine, kind, name})
 			}
 		}
 		for _, name := range f.Chats {

@@ -7,7 +7,8 @@ import (
 // Reference is one place in a file that names a chat.
 type Reference struct {
 	Path  string
-	Index int // of the message; Header; NoLine
+	From  *Chat // nil: a group file or a card
+	Index int   // of the message; Header; NoLine
 	Kind  Kind
 	Name  string // as it is written there
 }
@@ -31,6 +32,11 @@ const (
 	Open                    // the chat that is open in a group, or in a character's card
 	OldMetadata             // metadata that a group keeps in the layout up to 1.14
 )
+
+// Key returns the name of what a reference of this kind stands in.
+func (k Kind) Key() string {
+	return [...]string{"main_chat", "bookmark_link", "branches", "chat_id of Auto-Recap", "chats", "chat", "past_metadata"}[k]
+}
 
 // safeName returns the name as SillyTavern's server makes it safe; a name of which nothing
 // would be left stays.

@@ -18,7 +18,11 @@ type Edit struct {
 	List   []string // chats to list
 	Forget []string // chats whose metadata leaves the file
 	Open   string   // the chat that the group opens with; "" for the one it has
-	joined bool     // Join made it, and may append to its lists
+
+	Names   func(name string) (to string, keep bool) // what becomes of names, as in [File.WithNames]; nil: they stay
+	Instead string                                   // what the group opens with, and lists, if Names does not keep the chat it has
+
+	joined bool // Join made it, and may append to its lists
 }
 
 // Join implements [changeset.Edit].
@@ -28,7 +32,7 @@ func (e *Edit) Join(next changeset.Edit) (changeset.Edit, error) {
 		return nil, fmt.Errorf("%s: two edits that do not go together", e.Path)
 	}
 	if !e.joined {
-		e = &Edit{e.Path, slices.Clone(e.List), slices.Clone(e.Forget), e.Open, true}
+		e = &Edit{e.Path, slices.Clone(e.List), slices.Clone(e.Forget), e.Open, e.Names, e.Instead, true}
 	}
 	e.List, e.Forget = append(e.List, n.List...), append(e.Forget, n.Forget...)
 	e.Open = cmp.Or(n.Open, e.Open)
@@ -52,13 +56,24 @@ func (e *Edit) Render(_ context.Context, dst io.Writer, old io.ReaderAt, size in
 	return err
 }
 
-// Apply returns the file with the chats listed, and then without their metadata too.
+// Apply returns the file with the names changed and the chats listed, and then without their
+// metadata too.
 func (e *Edit) Apply(raw []byte) (listed, data []byte, err error) {
 	f, err := Parse(e.Path, raw)
+	list := e.List
+	if err == nil && e.Names != nil {
+		open := ""
+		if _, keep := e.Names(f.ChatID); !keep && e.Instead != "" {
+			open, list = e.Instead, append([]string{e.Instead}, list...) // a fresh name is not in its list
+		}
+		if raw, err = f.WithNames(e.Names, open); err == nil {
+			f, err = Parse(e.Path, raw)
+		}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if listed, err = f.WithChats(e.List...); err == nil && e.Open != "" {
+	if listed, err = f.WithChats(list...); err == nil && e.Open != "" {
 		if f, err = Parse(e.Path, listed); err == nil {
 			listed, err = f.WithOpen(e.Open)
 		}

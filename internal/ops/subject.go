@@ -41,12 +41,9 @@ type Subject struct {
 	lib *library.Library
 }
 
-// Open opens a chat that a verb is about. It refuses one that does not meet the demand, one in a
-// user folder whose data Luker keeps in a database, and standard input if opt has none.
+// Open opens a chat that a verb is about. It refuses one that does not meet the demand, and one
+// in a user folder whose data Luker keeps in a database.
 func Open(ctx context.Context, lib *library.Library, path string, demand Demand, opt chat.Options) (*Subject, error) {
-	if path == chat.Stdin && opt.Stdin == nil {
-		return nil, ErrNotInPlace
-	}
 	opt.Groups = lib
 	c, err := chat.Open(ctx, path, opt)
 	if err != nil {
@@ -143,11 +140,5 @@ func CardOf(dir userdir.Dir, folder string) (*card.Card, error) {
 
 // OpenInCard drafts an edit of the card that makes its character open with chat.
 func OpenInCard(s *changeset.Set, c *card.Card, chat string) error {
-	return s.Edit(c.Path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
-		now, err := card.Parse(old, c.Path)
-		if err != nil {
-			return nil, err
-		}
-		return now.WithChat(chat)
-	}), fmt.Sprintf("the chat that is open: %q", chat))
+	return s.Edit(c.Path, safefile.Stamp{}, card.Edit(c.Path, func(c *card.Card) ([]byte, error) { return c.WithChat(chat) }), fmt.Sprintf("the chat that is open: %q", chat))
 }

@@ -103,6 +103,9 @@ func judge(j *job, lib *library.Library, r *rebinding) {
 
 // look opens a chat to rebind, and refuses one that cannot be edited.
 func look(ctx context.Context, lib *library.Library, opt Options, shown string) (*rebinding, error) {
+	if shown == chat.Stdin {
+		return nil, ops.ErrNotInPlace
+	}
 	from, err := ops.Open(ctx, lib, shown, ops.Anything, chat.Options{Data: opt.Data})
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
+	"stchat/internal/family"
 	"stchat/internal/isolate"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
@@ -102,7 +103,7 @@ func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) erro
 		if mine(t.Path) {
 			continue
 		}
-		lines, err := withNewSlug(chat.Lines{{Index: chat.HeaderIndex, Do: headerDo(func(md *rawjson.Object) { b.metadata(md) })}}, b.opt, b.lib.Folder(filepath.Dir(t.Path)), name, b.s)
+		lines, err := withNewSlug(chat.Lines{family.HeaderEdit(func(md *rawjson.Object) { b.metadata(md) })}, b.opt, b.lib.Folder(filepath.Dir(t.Path)), name, b.s)
 		if err != nil {
 			return err
 		}
@@ -189,14 +190,8 @@ func (b *bookNames) cards() error {
 			continue
 		}
 		b.edited(path, "data.extensions.world")
-		err = b.s.Edit(path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
-			now, err := card.Parse(old, path)
-			if err != nil {
-				return nil, err
-			}
-			return now.WithBook(b.from.Name, b.clone.Name)
-		}), "the character's lorebook")
-		if err != nil {
+		now := card.Edit(path, func(c *card.Card) ([]byte, error) { return c.WithBook(b.from.Name, b.clone.Name) })
+		if err := b.s.Edit(path, safefile.Stamp{}, now, "the character's lorebook"); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package move
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/family"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
 )
@@ -31,7 +29,7 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 	byFolder := map[string][]string{}
 	var folders []string
 	for _, path := range opt.Chats {
-		key := userdir.RealPath(folderOf(path))
+		key := userdir.RealPath(filepath.Dir(path))
 		if byFolder[key] == nil {
 			folders = append(folders, key)
 		}
@@ -60,28 +58,22 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 // deleteIn deletes chats of one folder. r is the first one's result and takes all warnings
 // and notes; the results of the others are returned.
 func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, r *Result, s *changeset.Set) (more []*Result, err error) {
-	f, err := read(ctx, &opt.Options, folderOf(paths[0]))
+	f, err := read(ctx, &opt.Options, filepath.Dir(paths[0]))
 	if err != nil {
 		return nil, err
 	}
-	n := newNaming(f, r)
-	n.keep = opt.Keep
-	var goes []*family.Chat
-	add := func(c *family.Chat) {
-		if _, again := n.to[c]; !again {
-			n.to[c], n.path[c] = "", ""
-			goes = append(goes, c)
-		}
+	var above func(*family.Chat) *family.Chat
+	if opt.Family {
+		above = func(c *family.Chat) *family.Chat { return c }
 	}
-	for _, path := range paths {
-		c, err := f.find(path)
-		if err != nil {
-			return nil, err
-		}
-		add(c)
-		if opt.Family {
-			family.Walk(c, func(c *family.Chat, _ int) { add(c) })
-		}
+	goes, err := f.chosen(paths, above)
+	if err != nil {
+		return nil, err
+	}
+	n := newRenameSet(f, r, s)
+	n.keep = opt.Keep
+	for _, c := range goes {
+		n.to[c] = ""
 	}
 	r.Doc.From = goes[0].Path
 	for _, c := range goes[1:] {
@@ -89,16 +81,15 @@ func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, r *Result
 	}
 	results := append([]*Result{r}, more...)
 	if !opt.Keep {
-		instead(n, goes, results)
+		n.chooseOpen(goes, results)
 	}
 	n.collect()
-	adopt(n)
 	for _, d := range r.Doc.Dangling {
 		r.Warn("%s: %s names %q, which no longer exists", d.Path, d.Key, d.Name)
 	}
 	noteBookless(ctx, f, goes, r)
 	unreachable(r)
-	return more, drafter{n, s}.draft(ctx)
+	return more, n.draft(ctx)
 }
 
 // noteBookless notes the lorebooks that the deleted chats name and no other chat of the user
@@ -121,19 +112,17 @@ func noteBookless(ctx context.Context, f *folder, goes []*family.Chat, r *Result
 	for _, c := range goes {
 		going[userdir.RealPath(c.Path)] = true
 	}
-	all, _ := filepath.Glob(filepath.Join(globEscape(dir.Dir.Chats()), "*", "*"+names.Extension))
-	groups, _ := filepath.Glob(filepath.Join(globEscape(dir.Dir.GroupChats()), "*"+names.Extension))
-	for _, path := range append(all, groups...) {
+	for _, t := range ops.WalkNames(ops.List{Paths: []string{dir.Dir.Root}, AllowEmpty: true}).Chats {
 		if len(left) == 0 {
 			return
 		}
-		if !going[userdir.RealPath(path)] {
-			for _, book := range booksOf(ctx, f.lib, path) {
+		if !going[userdir.RealPath(t.Path)] {
+			for _, book := range booksOf(ctx, f.lib, t.Path) {
 				delete(left, book)
 			}
 		}
 	}
 	for _, book := range slices.Sorted(maps.Keys(left)) {
-		r.Note("%s", fmt.Sprintf("no chat names the lorebook %q any more; it is left as it is", book))
+		r.Note("no chat names the lorebook %q any more; it is left as it is", book)
 	}
 }

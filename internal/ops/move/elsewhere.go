@@ -6,20 +6,21 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"stchat/internal/changeset"
+	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/group"
+	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/names"
-	"stchat/internal/ops"
+	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
-// ElsewhereOptions says which chats move to another owner.
-type ElsewhereOptions struct {
+// MoveOptions says which chats move to another owner.
+type MoveOptions struct {
 	Options
 	Chats  []string // of one owner
 	Owner  string
@@ -34,13 +35,13 @@ var ErrKind = errors.New("a character's chat cannot become a group's, nor a grou
 // ErrSameOwner means that a chat already belongs to the owner it was to move to.
 var ErrSameOwner = errors.New("it is this owner's already")
 
-// Elsewhere moves chats to another character or group. It returns a result for each chat
+// Move moves chats to another character or group. It returns a result for each chat
 // moved, or only the first one's if that fails.
-func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
+func Move(ctx context.Context, opt MoveOptions) []*Result {
 	first := newResult(opt.Chats[0])
 	results := []*Result{first}
 	run(ctx, &opt.Options, first, func(ctx context.Context, s *changeset.Set) error {
-		f, err := read(ctx, &opt.Options, folderOf(opt.Chats[0]))
+		f, err := read(ctx, &opt.Options, filepath.Dir(opt.Chats[0]))
 		if err != nil {
 			return err
 		}
@@ -48,7 +49,7 @@ func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 		if err != nil {
 			return err
 		}
-		n := newNaming(f, first)
+		n := newRenameSet(f, first, s)
 		n.elsewhere = to
 		goes, err := going(n, &opt)
 		if err != nil {
@@ -63,72 +64,60 @@ func Elsewhere(ctx context.Context, opt ElsewhereOptions) []*Result {
 				r = newResult(c.Path)
 				results = append(results, r)
 			}
-			path := n.path[c]
+			path := n.path(c)
 			r.Doc.From, r.Doc.To = c.Path, &path
 		}
-		instead(n, goes, results)
+		n.chooseOpen(goes, results)
 		n.collect()
 		cut(n, goes)
 		unreachable(first)
 		if err := noteSpeakers(ctx, n, goes); err != nil {
-			return ops.PathError(err)
-		}
-		if err := (drafter{n, s}).draft(ctx); err != nil {
 			return err
 		}
-		if err := draftEntries(ctx, n, s); err != nil {
+		if err := n.draft(ctx); err != nil {
 			return err
 		}
-		if err := join(n, goes, to, s); err != nil {
-			return ops.PathError(err)
+		if err := draftEntries(ctx, n); err != nil {
+			return err
 		}
-		return draftPins(n, s)
+		if err := join(n, goes); err != nil {
+			return err
+		}
+		return draftPins(n)
 	})
 	return together(first, results[1:])
 }
 
 // going returns the chats that move, and notes their names and paths. The error wraps
 // [ErrRelatives] if relatives would stay behind without opt.Cut.
-func going(n *naming, opt *ElsewhereOptions) (goes []*family.Chat, err error) {
-	known := map[*family.Chat]bool{}
-	add := func(c *family.Chat) {
-		if !known[c] {
-			known[c] = true
-			goes = append(goes, c)
-		}
-	}
+func going(n *renameSet, opt *MoveOptions) (goes []*family.Chat, err error) {
 	for _, path := range opt.Chats {
-		if userdir.RealPath(folderOf(path)) != userdir.RealPath(n.folder.path) {
+		if userdir.RealPath(filepath.Dir(path)) != userdir.RealPath(n.folder.path) {
 			return nil, fmt.Errorf("%s: chats of one owner at a time", path)
 		}
-		c, err := n.folder.find(path)
-		if err != nil {
-			return nil, err
-		}
-		add(c)
-		if opt.Family {
-			family.Walk(n.folder.graph.Root(c), func(c *family.Chat, _ int) { add(c) })
-		}
+	}
+	var above func(*family.Chat) *family.Chat
+	if opt.Family {
+		above = n.graph.Root
+	}
+	if goes, err = n.chosen(opt.Chats, above); err != nil {
+		return nil, err
 	}
 	for _, c := range goes {
-		name := c.Name
-		if opt.Name != "" {
-			if name, err = names.New(strings.TrimSuffix(opt.Name, names.Extension), names.MaxBytes); err != nil {
-				return nil, fmt.Errorf("%w: %w", ErrName, err)
-			}
+		n.to[c] = c.Name
+		if opt.Name == "" {
+			continue
 		}
-		folder := n.elsewhere.folder
-		if n.elsewhere.group != nil {
-			folder = filepath.Dir(c.Path) // the chats of all groups are in one folder
+		if n.to[c], err = newName(opt.Name, names.Extension, names.MaxBytes); err != nil {
+			return nil, err
 		}
-		n.to[c], n.path[c] = name, filepath.Join(folder, name+names.Extension)
 	}
 	if opt.Cut {
 		return goes, nil
 	}
-	references, at := n.references()
+	references := n.graph.ReferencesTo(func(c *family.Chat) bool { return !n.stays(c) })
 	for _, c := range goes {
-		if left := relative(n, c, references[c], at); left != nil {
+		if left := relative(n, c, references[c]); left != nil {
 			return nil, fmt.Errorf("%s: %w: %s", c.Path, ErrRelatives, left.Path)
 		}
 	}
@@ -136,31 +125,31 @@ func going(n *naming, opt *ElsewhereOptions) (goes []*family.Chat, err error) {
 }
 
 // relative returns a chat that stays behind and that c names, or that names c; nil for none.
-func relative(n *naming, c *family.Chat, references []family.Reference, at map[string]*family.Chat) *family.Chat {
+func relative(n *renameSet, c *family.Chat, references []family.Reference) *family.Chat {
 	stays := func(other *family.Chat) bool { return other != nil && n.stays(other) }
 	if stays(c.Named) {
 		return c.Named
 	}
 	for _, l := range c.Links {
-		if other := n.folder.graph.Find(l.Name); stays(other) {
+		if other := n.graph.Find(l.Name); stays(other) {
 			return other
 		}
 	}
 	for _, ref := range references {
-		if other := at[ref.Path]; stays(other) {
-			return other
+		if stays(ref.From) {
+			return ref.From
 		}
 	}
 	return nil
 }
 
 // judgeOwner refuses an owner of another kind or of another user, and names that are taken.
-func judgeOwner(n *naming, goes []*family.Chat, to *owner) error {
-	from := n.folder.graph.Folder
+func judgeOwner(n *renameSet, goes []*family.Chat, to *owner) error {
+	from := n.graph.Folder
 	switch {
 	case !from.HasDir || from.Kind == userdir.File:
 		return fmt.Errorf("%s: %w", goes[0].Path, ErrNoOwner)
-	case n.folder.isGroup() != (to.group != nil):
+	case n.isGroup() != (to.group != nil):
 		return fmt.Errorf("%s: %w", goes[0].Path, ErrKind)
 	case userdir.RealPath(from.Dir.Root) != userdir.RealPath(to.dir.Root):
 		return fmt.Errorf("%s: %w: it is another user's", to.folder, ErrOwner)
@@ -172,48 +161,43 @@ func judgeOwner(n *naming, goes []*family.Chat, to *owner) error {
 		return err
 	}
 	n.noFolder = there.Err != nil
-	taken := map[string]string{}
-	for _, name := range there.Chats {
-		taken[names.Fold(name)] = name
-	}
+	taken := takenNames{}
+	taken.add(there.Chats...)
 	if to.group != nil {
-		for _, name := range to.group.Chats {
-			taken[names.Fold(name)] = name
-		}
+		taken.add(to.group.Chats...)
 	}
 	for _, c := range goes {
 		if to.group != nil && slices.Contains(c.Groups, to.group.Path) {
 			return fmt.Errorf("%s: %w", c.Path, ErrSameOwner)
 		}
-		by, ok := taken[names.Fold(n.to[c])]
-		if ok && n.path[c] != c.Path {
-			return fmt.Errorf("%q %w: there is a chat %q", n.to[c], ErrTaken, by)
+		if err := taken.take(n.to[c]); err != nil && n.path(c) != c.Path {
+			return err
 		}
-		taken[names.Fold(n.to[c])] = n.to[c]
-		if left := there.Sidecars(n.to[c]); to.group == nil && len(left) > 0 {
-			return fmt.Errorf("%s: %w", left[0].Path, ErrLeftover)
+		if to.group != nil {
+			continue
+		}
+		if err := leftOver(there, n.to[c]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // cut removes from chats that go the names of chats that stay.
-func cut(n *naming, goes []*family.Chat) {
+func cut(n *renameSet, goes []*family.Chat) {
 	for _, c := range goes {
 		stays := func(name string) bool {
-			other := n.folder.graph.Find(name)
+			other := n.graph.Find(name)
 			return other != nil && n.stays(other) // otherwise it dangles before and after, or moves along
 		}
 		if c.MainChat != "" && stays(c.MainChat) {
-			e := n.file(c.Path, c)
-			e.name(family.Header, c.MainChat, "")
-			e.own = n.to[c]
-			n.parent[c] = ""
+			n.edits.Name(family.Reference{Path: c.Path, From: c, Index: family.Header, Kind: family.Parent, Name: c.MainChat}, "")
+			n.edits.Name(family.Reference{Path: c.Path, From: c, Index: family.Header, Kind: family.Recap}, n.to[c])
 			n.r.Warn("%s: main_chat %q is removed: that chat stays behind", c.Path, c.MainChat)
 		}
 		for _, l := range c.Links {
 			if stays(l.Name) {
-				n.file(c.Path, c).name(l.Index, l.Name, "")
+				n.edits.Name(family.Reference{Path: c.Path, From: c, Index: l.Index, Kind: l.Kind, Name: l.Name}, "")
 				n.r.Warn("%s: the link to %q on message %d is removed: that chat stays behind", c.Path, l.Name, l.Index)
 			}
 		}
@@ -221,20 +205,65 @@ func cut(n *naming, goes []*family.Chat) {
 }
 
 // join adds the chats to the list of their new group, if it is one.
-func join(n *naming, goes []*family.Chat, to *owner, s *changeset.Set) error {
-	if to.group == nil {
+func join(n *renameSet, goes []*family.Chat) error {
+	g := n.elsewhere.group
+	if g == nil {
 		return nil
 	}
 	var list []string
 	for _, c := range goes {
 		list = append(list, n.to[c])
 	}
-	n.r.Doc.Edits = append(n.r.Doc.Edits, Edited{to.group.Path, "names", len(list)})
-	return s.Edit(to.group.Path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
-		g, err := group.Parse(to.group.Path, old)
+	n.edited(g.Path, "names", len(list))
+	return n.s.Edit(g.Path, safefile.Stamp{}, &group.Edit{Path: g.Path, List: list}, "the chats in the group's list")
+}
+
+// noteSpeakers notes which of the chats that go to another character have no message with
+// that character's name.
+func noteSpeakers(ctx context.Context, n *renameSet, goes []*family.Chat) error {
+	if n.elsewhere.group != nil {
+		return nil
+	}
+	for _, c := range goes {
+		speaks, err := n.speaks(ctx, c, n.elsewhere.name)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return g.WithChats(list...)
-	}), "the chats in the group's list")
+		if !speaks {
+			n.r.Note("%s: no message bears the name of %q; messages keep their speakers' names", c.Path, n.elsewhere.name)
+		}
+	}
+	return nil
+}
+
+var errSpeaks = errors.New("found")
+
+// speaks reports whether a chat has a message with this name, or no messages at all.
+func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (bool, error) {
+	if len(c.Messages) == 0 {
+		return true, nil
+	}
+	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: f.lib})
+	if err != nil {
+		return false, err
+	}
+	defer open.Close()
+	err = jsonl.Map(ctx, open.Source, jsonl.MapOptions{From: open.Body, Line: open.BodyLine, Limit: -1, Keys: jsonl.NewKeys("name")},
+		func(l *jsonl.Line, found *bool) {
+			if l.Damage == nil && !*found {
+				raw, _ := l.Value(0)
+				by, _ := rawjson.Unquote(raw)
+				*found = by == name
+			}
+		},
+		func(found *bool, _ jsonl.Base, _ jsonl.Damages) error {
+			if *found {
+				return errSpeaks
+			}
+			return nil
+		}, func(found *bool) { *found = false })
+	if errors.Is(err, errSpeaks) {
+		return true, nil
+	}
+	return false, err
 }

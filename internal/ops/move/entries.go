@@ -12,38 +12,37 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
-	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
 
 // draftEntries renames chats in the entries of the lorebooks that they name. The lorebook that
 // is renamed with the chat is left to [bookNames].
-func draftEntries(ctx context.Context, n *naming, s *changeset.Set) error {
+func draftEntries(ctx context.Context, n *renameSet) error {
 	for _, path := range n.booksOfRenamed(ctx) {
 		if n.book != nil && n.book.from.Path == path {
 			continue
 		}
-		changed, err := editEntries(s, path, "", n.inEntries)
+		changed, err := editEntries(n.s, path, "", n.inEntries)
 		if err != nil {
-			return ops.PathError(err)
+			return err
 		}
 		if changed {
-			n.r.Doc.Edits = append(n.r.Doc.Edits, Edited{path, "entries", 1})
+			n.edited(path, "entries", 1)
 		}
 	}
 	return nil
 }
 
 // booksOfRenamed returns the paths of the lorebooks that the chats with a new name name.
-func (n *naming) booksOfRenamed(ctx context.Context) (paths []string) {
-	at := n.folder.graph.Folder
+func (n *renameSet) booksOfRenamed(ctx context.Context) (paths []string) {
+	at := n.graph.Folder
 	for _, c := range n.renamed() {
 		if !at.HasDir || n.to[c] == c.Name {
 			continue
 		}
-		for _, name := range booksOf(ctx, n.folder.lib, c.Path) {
-			path, err := n.folder.lib.Book(at.Dir, name)
+		for _, name := range booksOf(ctx, n.lib, c.Path) {
+			path, err := n.lib.Book(at.Dir, name)
 			if err == nil && !slices.Contains(paths, path) {
 				paths = append(paths, path)
 			}
@@ -54,7 +53,7 @@ func (n *naming) booksOfRenamed(ctx context.Context) (paths []string) {
 }
 
 // inEntries renames the chats in the entries of a lorebook.
-func (n *naming) inEntries(content []byte) []byte {
+func (n *renameSet) inEntries(content []byte) []byte {
 	to := map[string]string{}
 	for _, c := range n.renamed() {
 		to[c.Name] = n.to[c]

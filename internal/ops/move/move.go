@@ -1,3 +1,7 @@
+// Package move holds the verbs that create, open, rename, move and delete chats
+// (FAMILY.md 3). Each finds what names a chat with package family, decides what becomes of
+// those names, and drafts one change set: order, dry run, journal and undo are left to
+// package changeset.
 package move
 
 import (
@@ -6,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"stchat/internal/changeset"
@@ -15,7 +20,6 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 
@@ -119,6 +123,26 @@ func (f *folder) unread() error {
 	return nil
 }
 
+// chosen returns the chats at paths, and with them those below the chat that above returns for
+// each, if it is not nil.
+func (f *folder) chosen(paths []string, above func(*family.Chat) *family.Chat) (list []*family.Chat, err error) {
+	add := func(c *family.Chat, _ int) {
+		if !slices.Contains(list, c) {
+			list = append(list, c)
+		}
+	}
+	for _, path := range paths {
+		c, err := f.find(path)
+		if err != nil {
+			return nil, err
+		}
+		if add(c, 0); above != nil {
+			family.Walk(above(c), add)
+		}
+	}
+	return list, nil
+}
+
 // find returns the chat at a path. It is an error if the path is not a chat's, or its chat
 // cannot be read.
 func (f *folder) find(path string) (*family.Chat, error) {
@@ -141,41 +165,8 @@ func (f *folder) find(path string) (*family.Chat, error) {
 	return nil, ops.PathError(err)
 }
 
-// folderOf returns the folder of a chat, spelled as it was given.
-func folderOf(path string) string { return filepath.Dir(path) }
-
 // isGroup reports whether the chats are group chats.
 func (f *folder) isGroup() bool { return f.graph.Folder.Kind == userdir.Group }
-
-// speaks reports whether a chat has a message with this name, or no messages at all.
-func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (bool, error) {
-	if len(c.Messages) == 0 {
-		return true, nil
-	}
-	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: f.lib})
-	if err != nil {
-		return false, err
-	}
-	defer open.Close()
-	err = jsonl.Map(ctx, open.Source, jsonl.MapOptions{From: open.Body, Line: open.BodyLine, Limit: -1, Keys: jsonl.NewKeys("name")},
-		func(l *jsonl.Line, found *bool) {
-			if l.Damage == nil && !*found {
-				raw, _ := l.Value(0)
-				by, _ := rawjson.Unquote(raw)
-				*found = by == name
-			}
-		},
-		func(found *bool, _ jsonl.Base, _ jsonl.Damages) error {
-			if *found {
-				return errSpeaks
-			}
-			return nil
-		}, func(found *bool) { *found = false })
-	if errors.Is(err, errSpeaks) {
-		return true, nil
-	}
-	return false, err
-}
 
 func newResult(from string) *Result { return &Result{Doc: Moved{Schema: 1, From: from}} }
 

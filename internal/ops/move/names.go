@@ -1,191 +1,61 @@
 package move
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/group"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/luker"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/plural"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
 )
 
-// naming collects the changes of names: of the chats that are renamed, moved or deleted, and
-// in all places that name them.
-type naming struct {
-	folder *folder
-	r      *Result
+// renameSet is the chats of a folder that are renamed, moved or deleted, and what becomes of
+// their names in all places.
+type renameSet struct {
+	*folder
+	r *Result
+	s *changeset.Set
 
-	to        map[*family.Chat]string // the new name; "" if the chat is deleted
-	path      map[*family.Chat]string // the new path; "" if the chat is deleted
-	elsewhere *owner                  // the owner that the chats move to; nil: they stay with theirs
-	noFolder  bool                    // elsewhere has no folder of chats yet
-	open      map[string]string       // by the path of a card or group file: what it opens with instead of a chat that goes
-	keep      bool                    // leave links to what goes as they are
-	parent    map[*family.Chat]string // the new parent of children of what goes; "" for none
-
-	book *bookNames // the lorebook that is renamed with the chat; nil: none
-
-	files map[string]*fileEdit
-	order []string
+	to        map[*family.Chat]string       // the new name; "" if the chat is deleted
+	elsewhere *owner                        // the owner that the chats move to; nil: they stay with theirs
+	open      map[string]string             // by the path of a card or group file: what it opens with instead of a chat that goes
+	noFolder  bool                          // elsewhere has no folder of chats yet
+	keep      bool                          // leave links to what goes as they are
+	adopted   map[*family.Chat]*family.Chat // the new parents of children of what goes
+	book      *bookNames                    // the lorebook that is renamed with the chat; nil: none
+	edits     family.Edits
 }
 
-// fileEdit collects the changes in one file that names chats.
-type fileEdit struct {
-	chat  *family.Chat              // nil: a group file or a card
-	names map[int]map[string]string // by message and name as written: the new name; "" removes the link
-	heirs map[int][]string          // by message: branches to list there
-	own   string                    // the new name in its Auto-Recap data
-	book  bool                      // its metadata names the lorebook that is renamed with the chat
-	count int
-}
-
-func newNaming(f *folder, r *Result) *naming {
-	return &naming{
-		folder: f, r: r, to: map[*family.Chat]string{}, path: map[*family.Chat]string{}, open: map[string]string{}, parent: map[*family.Chat]string{}, files: map[string]*fileEdit{},
-	}
-}
-
-// collect finds all places that name the chats.
-func (n *naming) collect() {
-	references, at := n.references()
-	for _, c := range n.folder.graph.Chats {
-		to, ok := n.to[c]
-		if !ok {
-			continue
-		}
-		for _, ref := range references[c] {
-			from := at[ref.Path]
-			if from != nil && n.gone(from) {
-				continue // its names go with it
-			}
-			n.take(ref, c, from, to)
-		}
-	}
-}
-
-// references returns the places that name the chats, and the chats by their paths.
-func (n *naming) references() (to map[*family.Chat][]family.Reference, at map[string]*family.Chat) {
-	at = map[string]*family.Chat{}
-	for _, c := range n.folder.graph.Chats {
-		at[c.Path] = c
-	}
-	return n.folder.graph.ReferencesTo(func(c *family.Chat) bool { return !n.stays(c) }), at
+func newRenameSet(f *folder, r *Result, s *changeset.Set) *renameSet {
+	return &renameSet{folder: f, r: r, s: s, to: map[*family.Chat]string{}, open: map[string]string{}, adopted: map[*family.Chat]*family.Chat{}}
 }
 
 // stays reports whether a chat keeps its name and its place.
-func (n *naming) stays(c *family.Chat) bool {
+func (n *renameSet) stays(c *family.Chat) bool {
 	_, named := n.to[c]
 	return !named
 }
 
-func (n *naming) gone(c *family.Chat) bool {
-	to, ok := n.to[c]
-	return ok && to == ""
-}
+func (n *renameSet) gone(c *family.Chat) bool { return !n.stays(c) && n.to[c] == "" }
 
-// take notes the change in one place that names a chat.
-func (n *naming) take(ref family.Reference, named, at *family.Chat, to string) {
-	if to == "" && n.keep {
-		n.r.Doc.Dangling = append(n.r.Doc.Dangling, dangler(ref))
-		return
-	}
-	if n.elsewhere != nil && ref.Kind != family.Recap {
-		if n.stays(at) {
-			to = ""
-			n.tellCut(ref)
-		}
-	}
-	if to == ref.Name || to == "" && n.keepsOpen(ref.Path) {
-		return
-	}
-	e := n.file(ref.Path, at)
-	e.count++
-	switch {
-	case ref.Kind == family.Recap:
-		e.own = to
-	case to == "" && ref.Kind == family.Parent:
-		if n.elsewhere == nil {
-			n.parent[at] = named.MainChat
-		}
-		e.name(family.Header, ref.Name, "")
-	default:
-		e.name(ref.Index, ref.Name, to)
-	}
-}
-
-// keepsOpen reports whether a file is the card and has no other chat to open with: it keeps
-// the name of the one that goes, and SillyTavern starts that chat afresh.
-func (n *naming) keepsOpen(path string) bool {
-	c := n.folder.graph.Card
-	return c != nil && c.Path == path && n.open[path] == ""
-}
-
-// tellCut warns that a name in a chat that stays is removed.
-func (n *naming) tellCut(ref family.Reference) {
-	switch ref.Kind {
-	case family.Parent:
-		n.r.Warn("%s: main_chat %q is removed: that chat moves away", ref.Path, ref.Name)
-	case family.Checkpoint, family.Branch:
-		n.r.Warn("%s: the link to %q on message %d is removed: that chat moves away", ref.Path, ref.Name, ref.Index)
-	}
-}
-
-func dangler(ref family.Reference) Dangler {
-	d := Dangler{Path: ref.Path, Key: keyOf(ref.Kind), Name: ref.Name}
-	if ref.Index >= 0 {
-		d.Index = &ref.Index
-	}
-	return d
-}
-
-func keyOf(kind family.Kind) string {
-	switch kind {
-	case family.Parent:
-		return "main_chat"
-	case family.Checkpoint:
-		return "bookmark_link"
-	case family.Branch:
-		return "branches"
-	case family.Recap:
-		return "chat_id of Auto-Recap"
-	case family.Listed:
-		return "chats"
-	case family.OldMetadata:
-		return "past_metadata"
-	}
-	return "chat"
-}
-
-func (n *naming) file(path string, at *family.Chat) *fileEdit {
-	e := n.files[path]
-	if e == nil {
-		e = &fileEdit{chat: at, names: map[int]map[string]string{}, heirs: map[int][]string{}}
-		n.files[path] = e
-		n.order = append(n.order, path)
-	}
-	return e
-}
-
-func (e *fileEdit) name(index int, written, to string) {
-	if e.names[index] == nil {
-		e.names[index] = map[string]string{}
-	}
-	e.names[index][written] = to
-}
-
-// loses reports whether a message of the file loses a link.
-func (e *fileEdit) loses() bool {
-	for index, names := range e.names {
-		for _, to := range names {
-			if index >= 0 && to == "" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// renamed lists the chats that have a new name, in the order of the folder.
-func (n *naming) renamed() (list []*family.Chat) {
-	for _, c := range n.folder.graph.Chats {
+// renamed lists the chats that have a new name or place, in the order of the folder.
+func (n *renameSet) renamed() (list []*family.Chat) {
+	for _, c := range n.graph.Chats {
 		if n.to[c] != "" {
 			list = append(list, c)
 		}
@@ -193,9 +63,108 @@ func (n *naming) renamed() (list []*family.Chat) {
 	return list
 }
 
+// path returns the new path of a chat, "" if it is deleted.
+func (n *renameSet) path(c *family.Chat) string {
+	switch {
+	case n.gone(c):
+		return ""
+	case n.elsewhere != nil && n.elsewhere.group == nil:
+		return filepath.Join(n.elsewhere.folder, n.to[c]+names.Extension)
+	}
+	return filepath.Join(filepath.Dir(c.Path), n.to[c]+names.Extension) // the chats of all groups are in one folder
+}
+
+// collect decides about all places that name the chats.
+func (n *renameSet) collect() {
+	n.edits = n.graph.Rename(func(c *family.Chat) bool { return !n.stays(c) }, n.decide)
+	trunks := map[*family.Chat]*family.Trunk{}
+	for _, c := range n.graph.Chats {
+		p := n.adopted[c]
+		if p == nil || n.edits[p.Path] == nil || !n.edits[p.Path].Loses ||
+			slices.ContainsFunc(p.Links, func(l family.Link) bool { return n.graph.Find(l.Name) == c }) {
+			continue
+		}
+		// a parent that loses a link lists the child as a branch instead
+		if trunks[p] == nil {
+			trunks[p] = family.NewTrunk(p.Messages)
+		}
+		if at := trunks[p].Point(c.Messages).AtParent; at >= 0 {
+			n.edits[p.Path].Branch(at, c.Name)
+		}
+	}
+}
+
+// decide returns what a place says that names one of the chats.
+func (n *renameSet) decide(ref family.Reference, named *family.Chat) (to string, ok bool) {
+	to = n.to[named]
+	switch {
+	case ref.From != nil && n.gone(ref.From):
+		return "", false // its names go with it
+	case to == "" && n.keep:
+		n.r.Doc.Dangling = append(n.r.Doc.Dangling, dangler(ref))
+		return "", false
+	case n.elsewhere != nil && ref.Kind != family.Recap && n.stays(ref.From):
+		to = ""
+		switch ref.Kind {
+		case family.Parent:
+			n.r.Warn("%s: main_chat %q is removed: that chat moves away", ref.Path, ref.Name)
+		case family.Checkpoint, family.Branch:
+			n.r.Warn("%s: the link to %q on message %d is removed: that chat moves away", ref.Path, ref.Name, ref.Index)
+		}
+	case to == "" && ref.Kind == family.Parent:
+		to = n.adopt(ref.From)
+	}
+	keepsOpen := n.isCard(ref.Path) && n.open[ref.Path] == "" // SillyTavern starts that chat afresh
+	return to, to != ref.Name && (to != "" || !keepsOpen)
+}
+
+// adopt makes the nearest ancestor that stays the parent of a child of what goes, and returns
+// its name, "" for none.
+func (n *renameSet) adopt(c *family.Chat) string {
+	for p := c.Named; p != nil && p != c; p = p.Named { // in a cycle the chat itself is no parent
+		if !n.gone(p) {
+			n.adopted[c] = p
+			return p.Name
+		}
+		if p.Cycle {
+			break
+		}
+	}
+	return ""
+}
+
+func dangler(ref family.Reference) Dangler {
+	d := Dangler{Path: ref.Path, Key: ref.Kind.Key(), Name: ref.Name}
+	if ref.Index >= 0 {
+		d.Index = &ref.Index
+	}
+	return d
+}
+
+// chooseOpen decides which chat a card or a group opens with in place of one that goes, and
+// notes it in that chat's result: the nearest ancestor that stays, else the owner's chat
+// last changed, else, in a group, the last name in its list that stays or a fresh one.
+func (n *renameSet) chooseOpen(goes []*family.Chat, results []*Result) {
+	note := func(i int, path, name string) {
+		if name != "" {
+			n.open[path], results[i].Doc.Opened = name, &name
+		}
+	}
+	for i, c := range goes {
+		if n.graph.Card != nil && n.graph.IsOpenInCard(c) {
+			note(i, n.graph.Card.Path, n.heir(c, nil))
+		}
+		for _, f := range n.graph.Groups {
+			if slices.Contains(c.Groups, f.Path) && n.graph.IsOpenIn(f, c) {
+				note(i, f.Path, cmp.Or(n.heir(c, f), n.lastListed(f), names.Humanized(n.opt.Changes.Now)))
+			}
+		}
+	}
+}
+
 // heir returns the name of the nearest ancestor of a chat that stays, else of the chat last
 // changed of those that stay; for a group only among those it lists. It is "" if none stays.
-func (n *naming) heir(c *family.Chat, in *group.File) string {
+func (n *renameSet) heir(c *family.Chat, in *group.File) string {
 	stays := func(c *family.Chat) bool {
 		return n.stays(c) && (in == nil || slices.Contains(c.Groups, in.Path))
 	}
@@ -204,25 +173,219 @@ func (n *naming) heir(c *family.Chat, in *group.File) string {
 			return p.Name
 		}
 	}
-	var last *family.Chat
-	for _, other := range n.folder.graph.Chats {
-		if stays(other) && other.Err == nil && (last == nil || other.Stamp.Info().ModTime().After(last.Stamp.Info().ModTime())) {
+	last := &family.Chat{}
+	for _, other := range n.graph.Chats {
+		if stays(other) && other.Err == nil && (last.Name == "" || other.Stamp.ModTime().After(last.Stamp.ModTime())) {
 			last = other
 		}
-	}
-	if last == nil {
-		return ""
 	}
 	return last.Name
 }
 
 // lastListed returns the last name in a group's list that is not of a chat that goes, "" if
 // there is none.
-func (n *naming) lastListed(f *group.File) string {
+func (n *renameSet) lastListed(f *group.File) string {
 	for _, name := range slices.Backward(f.Chats) {
-		if c := n.folder.graph.Find(name); name != "" && (c == nil || n.stays(c)) {
+		if c := n.graph.Find(name); name != "" && (c == nil || n.stays(c)) {
 			return name
 		}
 	}
 	return ""
+}
+
+// draft drafts the files that are renamed, moved or deleted, and those that name them.
+func (n *renameSet) draft(ctx context.Context) error {
+	for _, c := range n.graph.Chats {
+		if n.stays(c) {
+			continue
+		}
+		if err := n.draftOwn(ctx, c); err != nil {
+			return err
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(n.edits)) {
+		e := n.edits[path]
+		if e.Chat != nil && !n.stays(e.Chat) {
+			continue
+		}
+		n.edited(path, "names", e.Count)
+		edit := changeset.Edit(nil)
+		if e.Chat == nil {
+			edit = e.Bytes(path, n.isCard(path), n.open[path])
+		} else if lines, err := withNewSlug(e.Lines(), n.opt, n.graph.Folder, e.Chat.Name, n.s); err != nil {
+			return err
+		} else {
+			edit = changeset.Joined(lines)
+		}
+		if err := n.s.Edit(path, safefile.Stamp{}, edit, plural.S(e.Count, "name")); err != nil {
+			return err
+		}
+	}
+	n.warnDamaged(ctx)
+	return nil
+}
+
+func (n *renameSet) edited(path, what string, count int) {
+	n.r.Doc.Edits = append(n.r.Doc.Edits, Edited{path, what, count})
+}
+
+func (n *renameSet) isCard(path string) bool {
+	return n.graph.Card != nil && n.graph.Card.Path == path
+}
+
+// draftOwn drafts the file of a chat that is renamed, moved or deleted, and its sidecars.
+func (n *renameSet) draftOwn(ctx context.Context, c *family.Chat) error {
+	to, about := n.path(c), fmt.Sprintf("the chat %q", c.Name)
+	var lines chat.Lines
+	if e := n.edits[c.Path]; e != nil && to != "" {
+		lines = e.Lines()
+		n.edited(c.Path, "names", e.Count)
+	}
+	switch {
+	case to == c.Path && len(lines) == 0:
+		return nil
+	case to == c.Path:
+		return n.s.Edit(c.Path, safefile.Stamp{}, changeset.Joined(lines), plural.S(len(lines), "name"))
+	case to != "" && (len(lines) > 0 || n.noFolder):
+		if err := rewrite(ctx, c, to, lines, about, n.s); err != nil {
+			return err
+		}
+	default:
+		if err := n.take(c.Path, to, c.Stamp, about); err != nil {
+			return err
+		}
+	}
+	for _, sidecar := range n.graph.Folder.Sidecars(c.Name) {
+		beside := ""
+		if to != "" {
+			beside = filepath.Join(filepath.Dir(to), luker.SidecarName(n.to[c], sidecar.Namespace))
+		}
+		stamp, err := safefile.StampPath(sidecar.Path)
+		if err == nil {
+			err = n.take(sidecar.Path, beside, stamp, fmt.Sprintf("Luker's %s of it", sidecar.Namespace))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take drafts that a file moves, or goes if to is "".
+func (n *renameSet) take(path, to string, was safefile.Stamp, about string) error {
+	if to == "" {
+		return n.s.Remove(path, was, about)
+	}
+	return n.s.Move(path, to, was, about)
+}
+
+// rewrite drafts a chat under another name with edits in it, in a folder that may be new.
+func rewrite(ctx context.Context, c *family.Chat, to string, lines chat.Lines, about string, s *changeset.Set) error {
+	f, err := safefile.Open(c.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d, err := s.Create(to, about, changeset.Like(c.Stamp), changeset.InFolder())
+	if err != nil {
+		return err
+	}
+	if err := lines.Render(ctx, d, f, c.Stamp.Size()); err != nil {
+		return fmt.Errorf("%s: %w", c.Path, err)
+	}
+	return s.Remove(c.Path, c.Stamp, about)
+}
+
+// withNewSlug adds a new slug to the edits of a chat that is edited in place, if that is
+// asked for or the chat has sidecars. It also drafts it in the sidecar where Luker looks
+// first.
+func withNewSlug(lines chat.Lines, opt *Options, f *library.Folder, name string, s *changeset.Set) (chat.Lines, error) {
+	sidecars := f.Sidecars(name)
+	if !opt.BumpIntegrity && len(sidecars) == 0 {
+		return lines, nil
+	}
+	slug := opt.NewUUID()
+	lines = append(lines, family.HeaderEdit(func(md *rawjson.Object) { md.Set("integrity", rawjson.Quote(slug)) }))
+	return lines, ops.SyncSlugs(s, sidecars, slug, opt.Changes.Now, ops.NewSlug)
+}
+
+// warnDamaged warns of damaged lines, in chats that stay where they are, that contain a name
+// that changes or goes: these lines are not edited.
+func (n *renameSet) warnDamaged(ctx context.Context) {
+	if n.keep {
+		return
+	}
+	var names [][]byte
+	for c, to := range n.to {
+		if to != c.Name || n.elsewhere != nil {
+			names = append(names, rawjson.Quote(c.Name))
+		}
+	}
+	for _, c := range n.graph.Chats {
+		if c.Damaged == 0 || !n.stays(c) {
+			continue
+		}
+		for _, line := range n.damagedWith(ctx, c, names) {
+			n.r.Warn("%s:%d: this damaged line contains the old name, and stays as it is", c.Path, line)
+		}
+	}
+}
+
+// damagedWith returns the numbers of a chat's damaged lines that contain one of the names.
+func (n *renameSet) damagedWith(ctx context.Context, c *family.Chat, names [][]byte) (lines []int) {
+	file, err := chat.Open(ctx, c.Path, chat.Options{Groups: n.lib})
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	_ = jsonl.Map(ctx, file.Source, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}, func(l *jsonl.Line, found *[]int) {
+		if l.Damage != nil && slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(l.Raw, name) }) {
+			*found = append(*found, l.Number)
+		}
+	}, func(found *[]int, base jsonl.Base, _ jsonl.Damages) error {
+		for _, number := range *found {
+			lines = append(lines, base.Line+number+1)
+		}
+		return nil
+	}, func(found *[]int) { *found = (*found)[:0] })
+	return lines
+}
+
+// newName returns a name made safe as SillyTavern does, without the extension that it may have.
+func newName(name, extension string, most int) (safe string, err error) {
+	name = strings.TrimSuffix(name, extension)
+	if strings.ContainsAny(name, `/\`) {
+		return "", fmt.Errorf("%q: %w: it has a / or \\", name, ErrName)
+	}
+	if safe, err = names.New(name, most); err != nil {
+		err = fmt.Errorf("%w: %w", ErrName, err)
+	}
+	return safe, err
+}
+
+// takenNames are the names that chats have, by what they are in any letter case.
+type takenNames map[string]string
+
+func (t takenNames) add(list ...string) {
+	for _, name := range list {
+		t[names.Fold(name)] = name
+	}
+}
+
+// take adds a name. The error wraps [ErrTaken] if there is one already.
+func (t takenNames) take(name string) error {
+	if by, ok := t[names.Fold(name)]; ok {
+		return fmt.Errorf("%q %w: there is a chat %q", name, ErrTaken, by)
+	}
+	t.add(name)
+	return nil
+}
+
+// leftOver returns an error that wraps [ErrLeftover] if Luker's state of a chat called name lies
+// in a folder.
+func leftOver(f *library.Folder, name string) error {
+	if left := f.Sidecars(name); len(left) > 0 {
+		return fmt.Errorf("%s: %w", left[0].Path, ErrLeftover)
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"stchat/internal/changeset"
@@ -78,20 +77,11 @@ func (o *owner) draftNew(ctx context.Context, lib *library.Library, opt *NewOpti
 			return fmt.Errorf("%s: %w", opt.Owner, ErrNoFile)
 		}
 		d.Listed = &o.group.Path
-		return s.Edit(o.group.Path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
-			g, err := group.Parse(o.group.Path, old)
-			if err != nil {
-				return nil, err
-			}
-			data, err := g.WithChats(name)
-			if err != nil || !opt.Open {
-				return data, err
-			}
-			if g, err = group.Parse(o.group.Path, data); err != nil {
-				return nil, err
-			}
-			return g.WithOpen(name)
-		}), group.Begun(name))
+		edit := &group.Edit{Path: o.group.Path, List: []string{name}}
+		if opt.Open {
+			edit.Open = name
+		}
+		return s.Edit(o.group.Path, safefile.Stamp{}, edit, group.Begun(name))
 	}
 	if err := o.draftHeader(ctx, lib, opt, r, s); err != nil || !opt.Open {
 		return err
@@ -106,37 +96,30 @@ func (o *owner) draftNew(ctx context.Context, lib *library.Library, opt *NewOpti
 // nameNew returns the new chat's name. The error wraps [ErrName], [ErrTaken] or
 // [ErrLeftover] if it cannot be used.
 func (o *owner) nameNew(lib *library.Library, opt *NewOptions) (string, error) {
-	name := strings.TrimSuffix(opt.Name, names.Extension)
-	if opt.Name == "" {
+	name := opt.Name
+	if name == "" {
 		name = names.Humanized(opt.Changes.Now)
 		if o.group == nil {
 			name = o.name + " - " + name
 		}
 	}
-	if strings.ContainsAny(name, `/\`) {
-		return "", fmt.Errorf("%q: %w: it has a / or \\", name, ErrName)
-	}
-	safe, err := names.New(name, names.MaxBytes)
+	safe, err := newName(name, names.Extension, names.MaxBytes)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrName, err)
+		return "", err
 	}
 	f, err := o.chats(lib)
 	if err != nil {
 		return "", err
 	}
-	taken := slices.Clone(f.Chats)
+	taken := takenNames{}
+	taken.add(f.Chats...)
 	if o.group != nil {
-		taken = append(taken, o.group.Chats...)
+		taken.add(o.group.Chats...)
 	}
-	for _, by := range taken {
-		if names.Fold(by) == names.Fold(safe) {
-			return "", fmt.Errorf("%q %w: there is a chat %q", safe, ErrTaken, by)
-		}
+	if err := taken.take(safe); err != nil {
+		return "", err
 	}
-	if left := f.Sidecars(safe); len(left) > 0 {
-		return "", fmt.Errorf("%s: %w", left[0].Path, ErrLeftover)
-	}
-	return safe, nil
+	return safe, leftOver(f, safe)
 }
 
 // draftHeader drafts a character's new chat.
@@ -163,7 +146,7 @@ func (o *owner) draftHeader(ctx context.Context, lib *library.Library, opt *NewO
 
 // like copies the settings of a chat, and nothing that belongs to its story.
 func like(ctx context.Context, lib *library.Library, path string, into *rawjson.Object, r *NewResult) error {
-	c, err := chat.Open(ctx, path, chat.Options{Groups: lib, Any: true})
+	c, err := ops.Open(ctx, lib, path, ops.Anything, chat.Options{Any: true})
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
@@ -64,13 +62,7 @@ func open(ctx context.Context, lib *library.Library, path string, r *OpenResult,
 		}
 		g := c.Groups[0]
 		r.Doc.Card, r.Doc.From = g.Path, g.ChatID
-		return openIn(s, g.Path, c.Name, func(old []byte) ([]byte, error) {
-			now, err := group.Parse(g.Path, old)
-			if err != nil {
-				return nil, err
-			}
-			return now.WithOpen(c.Name)
-		})
+		return s.Edit(g.Path, safefile.Stamp{}, &group.Edit{Path: g.Path, Open: c.Name}, fmt.Sprintf("the chat that is open: %q", c.Name))
 	}
 	known, err := ops.CardOf(c.Dir, c.Owner)
 	if err != nil {
@@ -78,22 +70,4 @@ func open(ctx context.Context, lib *library.Library, path string, r *OpenResult,
 	}
 	r.Doc.Card, r.Doc.From = known.Path, known.Chat
 	return ops.OpenInCard(s, known, c.Name)
-}
-
-// openIn drafts the edit of a group file.
-func openIn(s *changeset.Set, path, name string, edit func(old []byte) ([]byte, error)) error {
-	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(edit), fmt.Sprintf("the chat that is open: %q", name))
-}
-
-func globEscape(path string) string {
-	var escaped strings.Builder
-	for _, r := range filepath.ToSlash(path) {
-		switch r {
-		case '*', '?', '[':
-			escaped.WriteString("[" + string(r) + "]")
-		default:
-			escaped.WriteString(string(r))
-		}
-	}
-	return filepath.FromSlash(escaped.String())
 }

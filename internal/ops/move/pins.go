@@ -1,6 +1,10 @@
 package move
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,27 +13,27 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/names"
-	"stchat/internal/ops"
 	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
 // draftPins updates the chats that are renamed or move in what is pinned on SillyTavern's welcome screen: in
 // settings.json, accountStorage.pinnedChats, an object as JSON text, keyed by owner and file
 // (welcome-screen.js of 1.19).
-func draftPins(n *naming, s *changeset.Set) error {
-	dir := n.folder.graph.Folder
+func draftPins(n *renameSet) error {
+	dir := n.graph.Folder
 	if !dir.HasDir {
 		return nil
 	}
-	return ops.PathError(editSettings(s, n.r, dir.Dir, "pinned chats", "the chats that are pinned", func(old []byte) ([]byte, int, error) {
+	return editSettings(n.s, n.r, dir.Dir, "pinned chats", "the chats that are pinned", func(old []byte) ([]byte, int, error) {
 		edited, count := pinned(n, old)
 		return edited, count, nil
-	}))
+	})
 }
 
 // pinned returns the settings with the pins renamed, and how many were.
-func pinned(n *naming, settings []byte) (edited []byte, count int) {
+func pinned(n *renameSet, settings []byte) (edited []byte, count int) {
 	text, ok := rawjson.Unquote(rawjson.Value(settings, "accountStorage", "pinnedChats"))
 	if !ok {
 		return settings, 0
@@ -122,4 +126,30 @@ func avatarOf(card, folder string) string {
 		return filepath.Base(card)
 	}
 	return folder + userdir.CardExtension
+}
+
+// editSettings drafts an edit of a user's settings.json, if there is one and the edit changes
+// it, and notes it in the result as what. edit returns the new content, and how many values
+// it changed.
+func editSettings(s *changeset.Set, r *Result, dir userdir.Dir, what, why string, edit func(old []byte) ([]byte, int, error)) error {
+	path := filepath.Join(dir.Root, "settings.json")
+	raw, _, err := safefile.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	edited, count, err := edit(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if count == 0 || bytes.Equal(edited, raw) {
+		return nil
+	}
+	r.Doc.Edits = append(r.Doc.Edits, Edited{path, what, count})
+	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
+		edited, _, err := edit(old)
+		return edited, err
+	}), why)
 }
