@@ -15,9 +15,9 @@ be an object.
 
 Changes are made in this order: --replace, --merge, --merge-patch, --patch,
 --set, --unset. If there is a floor log, the change becomes one commit, of the
-last message or that of --at, and of its chosen swipe or that of --swipe; it
-cannot come before a commit of a later message. --floor starts a floor log for
-an empty namespace. --reset FILE replaces the log with a list of commits; []
+last message or that of --at, and of its chosen swipe or that of --swipe; if the
+last commit is of a later message, so is this one. --floor starts a floor log
+for an empty namespace. --reset FILE replaces the log with a list of commits; []
 empties it.
 
 recap: takes only --version K: version K of the running recap becomes current,

@@ -22,6 +22,9 @@ type Operation struct {
 	Path  Path
 	From  Path   // of move and copy
 	Value []byte // of add, replace and test
+
+	// Lenient makes a remove of a key that its object lacks change nothing, as in Luker.
+	Lenient bool
 }
 
 // ParseOperations reads an RFC 6902 patch, a list of operations. The error wraps
@@ -125,6 +128,12 @@ func (o *Operation) apply(raw []byte) ([]byte, error) {
 	case "remove":
 		if len(o.Path) == 0 {
 			return []byte("null"), nil
+		}
+		if last := len(o.Path) - 1; o.Lenient {
+			holder, _ := Get(raw, o.Path[:last])
+			if _, there := Get(holder, o.Path[last:]); !there && rawjson.KindOf(holder) == rawjson.ObjectKind {
+				return raw, nil
+			}
 		}
 		return remove(raw, o.Path)
 	case "test":

@@ -66,15 +66,15 @@ func judgeCharacterStates(dir userdir.Dir) (out []Finding) {
 	return out
 }
 
-// judgeChatSync compares the slug in Luker's sidecar with the header's.
+// judgeChatSync judges whether Luker's sidecar has a slug. It need not be the header's: what
+// appends a message renews only this one, and other endpoints only the header's.
 func judgeChatSync(c *Chat, path string) {
 	raw, damage := readSidecar(path)
-	value, ok := rawjson.Unquote(rawjson.Value(raw, "integrity"))
-	switch {
+	switch _, ok := rawjson.Unquote(rawjson.Value(raw, "integrity")); {
 	case damage != "":
 		c.report(LukerSlug, c.HeaderLine, 0, "the sidecar chat_sync cannot be read: "+damage)
-	case ok && value != c.Integrity && c.HasHeader:
-		c.report(LukerSlug, c.HeaderLine, 0, "the header's slug is not that of the sidecar chat_sync")
+	case !ok:
+		c.report(LukerSlug, c.HeaderLine, 0, "the sidecar chat_sync has no slug")
 	}
 }
 

@@ -378,8 +378,8 @@ var table = [ruleCount]Rule{
 	},
 	LukerSlug: {
 		ID: "luker-slug", Family: extensionFamily, Severity: Warning,
-		Summary: "the header's slug differs from that in Luker's chat_sync sidecar",
-		Effect:  "Luker trusts the sidecar, but some of its endpoints trust the header: a save is refused as a conflict",
+		Summary: "Luker's chat_sync sidecar cannot be read, or has no slug",
+		Effect:  "Luker looks there first for the chat's slug, so it cannot tell whether a save overwrites another",
 		Mend:    "open the chat in Luker and save it",
 	},
 

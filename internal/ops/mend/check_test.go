@@ -548,9 +548,9 @@ func ruleCases() []ruleCase {
 		},
 		{
 			"luker-slug",
-			tree{A: talk(plainHeader, 2), solo + "A.luker-state.chat_sync.json": `{"integrity":"x"}`},
+			tree{A: talk(plainHeader, 2), solo + "A.luker-state.chat_sync.json": `{"integrity":7}`},
 			[]string{"luker-slug " + A + ":1"},
-			tree{A: talk(plainHeader, 2), solo + "A.luker-state.chat_sync.json": `{"integrity":"11111111-0000-4000-8000-000000000000"}`},
+			tree{A: talk(plainHeader, 2), solo + "A.luker-state.chat_sync.json": `{"integrity":"not the header's"}`},
 		},
 		{
 			"orphan-sidecar",

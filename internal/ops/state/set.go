@@ -80,6 +80,10 @@ func set(ctx context.Context, opt *SetOptions) *Result {
 		r.Err = fmt.Errorf("%q: %w", opt.Namespace, err)
 		return r
 	}
+	opt.Values.Patch = slices.Clone(opt.Values.Patch)
+	for i := range opt.Values.Patch {
+		opt.Values.Patch[i].Lenient = true
+	}
 	run(ctx, &opt.Options, r, func(ctx context.Context, t *target, s *changeset.Set) error {
 		log, hasLog := t.log(namespace)
 		data, hasData := t.sidecar(namespace)
@@ -202,8 +206,12 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	if floor < last {
-		return fmt.Errorf("%s: %w: the last commit is of message %d", t.path, ErrFalls, last)
+	switch {
+	case last >= len(t.swipes):
+		return fmt.Errorf("%s: %w: the last commit is of message %d, which is not there", t.path, ErrFalls, last)
+	case floor < last: // as the newest Luker does it
+		floor, swipe = last, t.swipes[last]
+		r.Note("%s: the commit is of message %d and its chosen swipe, since the last one is of that message: floors do not fall", t.path, last)
 	}
 	now := replay.State()
 	next, err := changed(now, &opt.Values)
