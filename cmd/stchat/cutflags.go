@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/chat"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/lorebook"
 	"stchat/internal/message"
 	"stchat/internal/names"

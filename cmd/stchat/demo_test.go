@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/illustrator"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"stchat/internal/choose"
-	"stchat/internal/luker"
+	"stchat/internal/extension/luker"
 	"stchat/internal/message"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"

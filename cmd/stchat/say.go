@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"stchat/internal/changeset"
+	"stchat/internal/extension/luker"
 	"stchat/internal/jsondoc"
-	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
 	"stchat/internal/visible"

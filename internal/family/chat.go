@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/chat"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"

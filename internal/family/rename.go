@@ -4,10 +4,10 @@ import (
 	"maps"
 	"slices"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/card"
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/group"
 	"stchat/internal/message"
 	"stchat/internal/meta"

@@ -3,10 +3,10 @@ package follow
 import (
 	"bytes"
 
-	"stchat/internal/autorecap"
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/illustrator"
+	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
 )

@@ -1,6 +1,6 @@
 package follow
 
-import "stchat/internal/luker"
+import "stchat/internal/extension/luker"
 
 // Floors finds where the commits of Luker's floor logs belong after a change, so that a
 // replay yields the same state as before (FORMATS.md A2.4, CONTENT.md 3).

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/luker"
+	"stchat/internal/extension/luker"
 )
 
 // What a floor log comes to stays what it was, whatever messages come and go: random logs,

@@ -1,7 +1,7 @@
 package follow
 
 import (
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/rawjson"
 )
 

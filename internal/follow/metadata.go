@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"stchat/internal/autorecap"
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/illustrator"
+	"stchat/internal/extension/memorybook"
 	"stchat/internal/isolate"
-	"stchat/internal/memorybook"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )

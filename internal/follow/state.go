@@ -4,9 +4,9 @@ import (
 	"slices"
 	"sort"
 
-	"stchat/internal/autorecap"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/luker"
 	"stchat/internal/isolate"
-	"stchat/internal/luker"
 	"stchat/internal/rawjson"
 )
 

@@ -4,12 +4,12 @@ import (
 	"os"
 	"strings"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/chat"
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/illustrator"
+	"stchat/internal/extension/luker"
+	"stchat/internal/extension/memorybook"
 	"stchat/internal/library"
-	"stchat/internal/luker"
-	"stchat/internal/memorybook"
 	"stchat/internal/rawjson"
 )
 

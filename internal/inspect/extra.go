@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/autorecap"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 )

@@ -3,7 +3,7 @@ package inspect
 import (
 	"time"
 
-	"stchat/internal/autorecap"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/rawjson"
 )
 

@@ -1,7 +1,7 @@
 package isolate
 
 import (
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )

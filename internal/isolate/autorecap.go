@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/autorecap"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/extension"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/lorebook"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"

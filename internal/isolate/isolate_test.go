@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/autorecap"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
 	"stchat/internal/rawjson"

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"stchat/internal/extension/luker"
 	"stchat/internal/jsvalue"
-	"stchat/internal/luker"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )

@@ -1,7 +1,7 @@
 package isolate
 
 import (
-	"stchat/internal/memorybook"
+	"stchat/internal/extension/memorybook"
 	"stchat/internal/rawjson"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"stchat/internal/autorecap"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/luker"
+	"stchat/internal/extension/luker"
 	"stchat/internal/names"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"

@@ -14,9 +14,9 @@ package library
 import (
 	"path/filepath"
 
+	"stchat/internal/extension/luker"
 	"stchat/internal/group"
 	"stchat/internal/lorebook"
-	"stchat/internal/luker"
 	"stchat/internal/names"
 	"stchat/internal/userdir"
 )

@@ -3,7 +3,7 @@ package metadiff
 import (
 	"fmt"
 
-	"stchat/internal/autorecap"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/rawjson"
 )
 

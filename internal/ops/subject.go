@@ -12,8 +12,8 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
 	"stchat/internal/library"
-	"stchat/internal/luker"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

@@ -3,7 +3,7 @@ package rules
 import (
 	"strings"
 
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/jsonl"
 )
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/extension"
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"stchat/internal/chat"
-	"stchat/internal/luker"
+	"stchat/internal/extension/luker"
 	"stchat/internal/userdir"
 )
 

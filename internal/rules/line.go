@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"hash/maphash"
 
-	"stchat/internal/autorecap"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/autorecap"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"

@@ -3,9 +3,9 @@ package rules
 import (
 	"time"
 
-	"stchat/internal/autorecap"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/memorybook"
 	"stchat/internal/jsonl"
-	"stchat/internal/memorybook"
 	"stchat/internal/userdir"
 )
 

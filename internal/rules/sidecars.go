@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"stchat/internal/autorecap"
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )

@@ -1,8 +1,8 @@
 package rules
 
 import (
-	"stchat/internal/autorecap"
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/rawjson"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
 	"stchat/internal/isolate"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
-	"stchat/internal/luker"
 	"stchat/internal/meta"
 	"stchat/internal/names"
 	"stchat/internal/ops"

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/family"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/isolate"
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"

@@ -10,8 +10,8 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
 	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/names"

@@ -9,9 +9,9 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
 	"stchat/internal/isolate"
-	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
 	"stchat/internal/lorebook"
-	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/choose"
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/ops"

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 
 	"stchat/internal/choose"
+	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
 	"stchat/internal/rawjson"
 )
 

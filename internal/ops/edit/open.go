@@ -11,10 +11,10 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
-	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"stchat/internal/choose"
+	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
-	"stchat/internal/luker"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
 )

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/choose"
-	"stchat/internal/illustrator"
-	"stchat/internal/luker"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/illustrator"
+	"stchat/internal/extension/luker"
 	"stchat/internal/rawjson"
 )
 

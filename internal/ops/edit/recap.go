@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/choose"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )

@@ -14,9 +14,9 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
 	"stchat/internal/group"
 	"stchat/internal/history"
-	"stchat/internal/luker"
 	"stchat/internal/meta"
 	"stchat/internal/names"
 	"stchat/internal/ops"

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"

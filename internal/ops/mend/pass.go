@@ -10,7 +10,7 @@ import (
 	"maps"
 	"slices"
 
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/meta"

@@ -7,8 +7,8 @@ import (
 	"io"
 	"time"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/changeset"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"stchat/internal/extension/luker"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"stchat/internal/autorecap"
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/illustrator"
+	"stchat/internal/extension/memorybook"
 	"stchat/internal/jsonl"
-	"stchat/internal/memorybook"
 	"stchat/internal/meta"
 	"stchat/internal/rawjson"
 	"stchat/internal/rules"

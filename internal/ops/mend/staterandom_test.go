@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/changeset"
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/ops/mend"
 	"stchat/internal/ops/past"
 	"stchat/internal/rules"

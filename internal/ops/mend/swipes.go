@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
 	"stchat/internal/rules"

@@ -12,11 +12,11 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
-	"stchat/internal/luker"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/plural"

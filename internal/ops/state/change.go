@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"stchat/internal/changeset"
+	"stchat/internal/extension/luker"
 	"stchat/internal/library"
-	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/rawjson"

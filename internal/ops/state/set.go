@@ -12,8 +12,8 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
-	"stchat/internal/luker"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 	"stchat/internal/patch"

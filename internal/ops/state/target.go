@@ -10,10 +10,10 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
-	"stchat/internal/luker"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/autorecap"
 	"stchat/internal/chat"
-	"stchat/internal/illustrator"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/jsondoc"
 	"stchat/internal/lorebook"
 	"stchat/internal/rawjson"
