@@ -15,9 +15,9 @@ type Options struct {
 	// Precious marks what this call keeps as never to be dropped unasked, however much
 	// there is: it was deleted or discarded, not edited.
 	Precious bool
-	// KeepBytes is how many bytes the files kept for undo may take in all before the
-	// records of the oldest edits are dropped. 0 means [KeepBytes]; below 0 only the
-	// newest record and precious ones stay.
+	// KeepBytes is how many bytes the records of edits, with the files kept for them, may take
+	// in all before the oldest are dropped; the newest stays. 0 means [KeepBytes]; below 0 only
+	// precious ones are kept.
 	KeepBytes int64
 
 	disk  *safefile.Disk // nil: the system's

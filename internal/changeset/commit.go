@@ -165,13 +165,12 @@ func (t *commitment) record(ctx context.Context) (err error) {
 		return err
 	}
 	defer unlock()
-	defer func() {
-		if err != nil {
-			t.root.loseTurn()
-		}
-	}()
-	if _, err := (recovery{t.root, *opt}).endAll(held); err != nil {
+	_, names, err := (recovery{t.root, *opt}).endAll(held)
+	if err != nil {
 		return at(t.root.own(""), err)
+	}
+	if t.root.id == "" {
+		t.root.id = nextID(names, opt.Now)
 	}
 	t.over = false
 	if err := refuseStuck(t.root.stuck, t.plans); err != nil {
@@ -207,9 +206,6 @@ func (t *commitment) record(ctx context.Context) (err error) {
 		if err := t.failed[p.part.number]; err == nil || isStuck(err) {
 			p.draft.release() // it has its name, or the journal decides what becomes of it
 		}
-	}
-	if len(t.failed) > 0 {
-		t.root.loseTurn()
 	}
 	t.id = j.ID
 	return nil

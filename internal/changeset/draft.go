@@ -1,6 +1,7 @@
 package changeset
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"hash"
@@ -18,7 +19,8 @@ type Draft struct {
 	path string         // of a link to a kept file, or of the kept file itself
 	disk *safefile.Disk // what made the link
 
-	hashed hash.Hash // SHA-256 of what was written; nil if it is not wanted, or not known
+	hashed hash.Hash // SHA-256 of what was written; nil if it is not known
+	hash   string    // the same, when the file is complete; "" if it is too large
 }
 
 // DraftOption changes how a draft is made.
@@ -46,7 +48,7 @@ func newDraft(target string, self *safefile.Self, opt Options, o draftOptions) (
 		if err != nil {
 			return nil, err
 		}
-		return &Draft{temp: t}, nil
+		return &Draft{temp: t, hashed: sha256.New()}, nil
 	}
 	if o.folder {
 		target = inFolderThatIs(target)
@@ -74,7 +76,7 @@ func (d *Draft) Write(p []byte) (int, error) {
 	if d.temp != nil {
 		n, err := d.temp.Write(p)
 		if d.hashed != nil {
-			if d.hashed.Write(p[:n]); d.temp.Offset() > safefile.Hashed {
+			if d.hashed.Write(p[:n]); d.temp.Offset() > hashed {
 				d.hashed = nil
 			}
 		}
@@ -126,10 +128,8 @@ func (d *Draft) at() string {
 
 // ident returns the identity of the draft.
 func (d *Draft) ident() (safefile.Ident, error) {
-	id, err := safefile.IdentOf(d.at(), d.hashed == nil)
-	if err == nil && d.hashed != nil {
-		id.Hash = hex.EncodeToString(d.hashed.Sum(nil))
-	}
+	id, err := safefile.IdentOf(d.at(), -1)
+	id.Hash = d.hash
 	return id, err
 }
 
@@ -149,7 +149,17 @@ func (d *Draft) replace(was safefile.Stamp) error { return d.temp.Replace(was) }
 // finish completes the file, so that it lacks only its name.
 func (d *Draft) finish() error {
 	if d.temp != nil {
-		return d.temp.Prepare()
+		if err := d.temp.Prepare(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case d.hashed != nil:
+		d.hash = hex.EncodeToString(d.hashed.Sum(nil))
+	case d.at() != "":
+		id, err := safefile.IdentOf(d.at(), hashed)
+		d.hash = id.Hash
+		return err
 	}
 	return nil
 }

@@ -79,17 +79,16 @@ func (i inverse) stands(st *state) bool {
 	return i.is(path, st.after)
 }
 
-// is reports whether the file at path is the one that the record knows; a nil id means that
-// there is none. A time in whole seconds may come from a coarse clock, and the file may have
-// been saved again within one tick: then its content must be the same as well.
+// is reports whether the file at path is as the record knows it; a nil id means that there is
+// none. Where inode, size or time differ, the content decides, if its hash was recorded. It
+// decides as well where the time is in whole seconds: it may come from a coarse clock, and the
+// file may have been saved again within one tick.
 func (i inverse) is(path string, id *safefile.Ident) bool {
-	if !i.view.is(path, id) {
-		return false
+	same := i.view.is(path, id)
+	if id == nil || id.Hash == "" || same && (i.view.loose || id.Mtime%int64(time.Second) != 0) {
+		return same
 	}
-	if id == nil || id.Hash == "" || i.view.loose || id.Mtime%int64(time.Second) != 0 {
-		return true
-	}
-	now, err := safefile.IdentOf(path, true)
+	now, err := safefile.IdentOf(path, hashed)
 	return err == nil && now.Hash == id.Hash
 }
 

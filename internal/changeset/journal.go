@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -98,6 +101,36 @@ func idOf(stem string) string {
 // kept returns the name in .stchat of the file that a step keeps; steps count from 1.
 func (j *journal) kept(step int) string { return fmt.Sprintf("%s-%d", j.stem(), step) }
 
+// nextID returns the ID for a call that is the first to record something after what these names
+// in .stchat are of. IDs sort by that, even where the clock was set back.
+func nextID(names []string, now time.Time) string {
+	const clock = "20060102T150405"
+	at, tag := now.UTC().Truncate(time.Second), rand.Uint32()>>1
+	for _, name := range slices.Backward(names) {
+		if len(name) < len(clock)+9 || !isStem(name[:len(clock)+9]) {
+			continue
+		}
+		last, err := time.Parse(clock, name[:len(clock)])
+		if err != nil || last.Year() == 9999 {
+			continue
+		}
+		if last.Before(at) {
+			break
+		}
+		n, err := strconv.ParseUint(name[len(clock)+1:len(clock)+9], 16, 32)
+		if err != nil {
+			continue
+		}
+		if at = last; uint32(n) >= 1<<32-1<<16 {
+			at = at.Add(time.Second)
+		} else {
+			tag = uint32(n) + 1 + rand.Uint32()>>16
+		}
+		break
+	}
+	return fmt.Sprintf("%s-%08x", at.Format(clock), tag)
+}
+
 // isStem reports whether text can be a [journal.stem].
 func isStem(text string) bool {
 	id, number, numbered := strings.Cut(text, ".")
@@ -136,14 +169,10 @@ func readJournal(path string) (*journal, error) {
 }
 
 func parseJournal(path, stem string) (*journal, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular(), info.Size() > mostJournal:
-		return nil, fmt.Errorf("%s: %w", path, errNoJournal)
+	data, err := safefile.ReadPlain(path, mostJournal)
+	if errors.Is(err, safefile.ErrNotRegular) {
+		err = fmt.Errorf("%s: %w", path, errNoJournal)
 	}
-	data, _, err := safefile.Read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +287,11 @@ func (j *journal) write(r *root, d *safefile.Disk, sync bool) (temp string, err 
 		return "", err
 	}
 	temp = r.own(j.stem() + journalSuffix + draftSuffix)
-	f, err := safefile.CreateNew(temp, 0o600)
+	perm := fs.FileMode(0o600)
+	if j.Precious {
+		perm = 0o400 // what makes room sees by that, without reading it, that it stays
+	}
+	f, err := safefile.CreateNew(temp, perm)
 	if err != nil {
 		return "", err
 	}

@@ -3,6 +3,8 @@ package changeset
 import (
 	"path/filepath"
 	"time"
+
+	"stchat/internal/safefile"
 )
 
 // KeptFile is an old file that a record keeps.
@@ -19,18 +21,19 @@ type KeptFile struct {
 // errs has an error for each record that cannot be read.
 func KeptFiles(dir string) (files []KeptFile, errs []error, err error) {
 	r := newRoot(dir)
-	records, errs, err := readRecords(r.store)
+	records, errs, err := readRecords(r.store, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, rec := range records {
 		for _, j := range rec.sets {
 			for _, s := range j.Steps {
-				if s.Kept == "" {
+				file := filepath.Join(dir, folder, s.Kept)
+				if s.Kept == "" || safefile.CheckPlain(file) != nil {
 					continue
 				}
 				files = append(files, KeptFile{
-					Path: r.show(s.Path), File: filepath.Join(dir, folder, s.Kept), Time: rec.Time,
+					Path: r.show(s.Path), File: file, Time: rec.Time,
 					Gone: s.Do == Remove && (rec.Precious || rec.Undoes != "") && !rec.Undone,
 				})
 			}

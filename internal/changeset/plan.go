@@ -27,7 +27,7 @@ type plan struct {
 	real  string // Path, with links followed
 	to    string // To, with the links among its folders followed
 	was   safefile.Stamp
-	hash  string         // of the file as it was, up to [safefile.Hashed]; "" if it is not known
+	hash  string         // of the file as it was, up to hashedKept, or hashed if it moves; "" if it is not known
 	read  bool           // the stamp may not show a change, so the content is compared as well
 	seen  safefile.Stamp // what look found
 	part  *batch
@@ -61,7 +61,7 @@ func (p *plan) look() error {
 	}
 	same := now.Same(p.was)
 	if same && p.read {
-		id, err := safefile.IdentOf(p.real, true)
+		id, err := safefile.IdentOf(p.real, hashedKept)
 		if err != nil {
 			return err
 		}
@@ -77,8 +77,8 @@ func (p *plan) look() error {
 // ident returns the identity of the file as look found it. If read is true, it was read just
 // now, so it has to be looked at again.
 func (p *plan) ident() (id safefile.Ident, read bool, err error) {
-	if p.hash == "" && p.seen.Size() <= safefile.Hashed {
-		id, err = safefile.IdentOf(p.real, true)
+	if p.hash == "" && p.seen.Size() <= hashedKept {
+		id, err = safefile.IdentOf(p.real, hashedKept)
 		return id, true, err
 	}
 	id, err = p.seen.Ident(p.real, p.hash)
@@ -119,7 +119,7 @@ func (e *editing) render(ctx context.Context, self *safefile.Self, opt Options) 
 		}
 	}
 	old := io.ReaderAt(f)
-	if e.plan.was, e.plan.hash, e.plan.read = now, "", false; time.Since(now.ModTime()) < tick && now.Size() <= safefile.Hashed {
+	if e.plan.was, e.plan.hash, e.plan.read = now, "", false; time.Since(now.ModTime()) < tick && now.Size() <= hashedKept {
 		data := make([]byte, now.Size())
 		if _, err := io.ReadFull(io.NewSectionReader(f, 0, now.Size()), data); err != nil {
 			return err

@@ -21,69 +21,74 @@ type Record struct {
 	Undoes   string // the ID of the record that this one took back
 	Precious bool   // never dropped unasked
 
-	sets    []*journal
-	written time.Time // orders records of the same second
+	sets []*journal
 }
 
 // Records returns the records of the root dir, the newest first. errs has an error for each
 // record that cannot be read; the others are returned all the same.
 func Records(dir string) (records []Record, errs []error, err error) {
-	return readRecords(newRoot(dir).store)
+	return readRecords(newRoot(dir).store, nil)
 }
 
-func readRecords(s store) (records []Record, errs []error, err error) {
+// readRecords reads the records of a store, the newest first, up to one that enough accepts.
+// Each is read once: whether it is undone, those after it say.
+func readRecords(s store, enough func(*Record, []error) bool) (records []Record, errs []error, err error) {
 	names, err := s.list()
 	if err != nil {
 		return nil, nil, err
 	}
-	byID := map[string]*Record{}
-	for _, name := range names {
-		if !strings.HasSuffix(name, recordSuffix) {
-			continue
+	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, recordSuffix) })
+	undone := map[string]bool{}
+	for len(names) > 0 {
+		id := idOf(strings.TrimSuffix(names[len(names)-1], recordSuffix))
+		first := len(names) - 1
+		for first > 0 && idOf(strings.TrimSuffix(names[first-1], recordSuffix)) == id {
+			first--
 		}
+		rec, bad := readRecord(s, names[first:])
+		names = names[:first]
+		errs = append(errs, bad...)
+		if len(rec.sets) > 0 {
+			rec.Undone = undone[rec.ID]
+			if !rec.Undone && rec.Undoes != "" {
+				undone[rec.Undoes] = true
+			}
+			records = append(records, rec)
+		}
+		if enough != nil && enough(&rec, errs) {
+			break
+		}
+	}
+	return records, errs, nil
+}
+
+// readRecord reads the record that is in the files with these names.
+func readRecord(s store, names []string) (rec Record, errs []error) {
+	for _, name := range names {
 		j, err := readJournal(s.own(name))
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		rec := byID[j.ID]
-		if rec == nil {
-			rec = &Record{ID: j.ID, Time: j.Time, Command: j.Command, Undoes: j.Undoes}
-			byID[j.ID] = rec
+		if len(rec.sets) == 0 {
+			rec = Record{ID: j.ID, Time: j.Time, Command: j.Command, Undoes: j.Undoes}
 		}
 		rec.sets = append(rec.sets, j)
-		if info, err := os.Lstat(s.own(name)); err == nil && info.ModTime().After(rec.written) {
-			rec.written = info.ModTime()
-		}
 		rec.Precious = rec.Precious || j.Precious
 		for _, st := range j.Steps {
 			if st.Do != unlink {
 				rec.Files++
 			}
-			if info, err := os.Lstat(s.own(st.Kept)); st.Kept != "" && err == nil {
+			if st.Kept == "" {
+				continue
+			}
+			if info, err := os.Lstat(s.own(st.Kept)); err == nil {
 				rec.Bytes += info.Size()
 			}
 		}
 	}
-	for _, rec := range byID {
-		slices.SortFunc(rec.sets, func(a, b *journal) int { return cmp.Compare(a.Set, b.Set) })
-		records = append(records, *rec)
-	}
-	slices.SortFunc(records, func(a, b Record) int {
-		return cmp.Or(b.Time.Compare(a.Time), b.written.Compare(a.written), strings.Compare(b.ID, a.ID))
-	})
-	for i := range records {
-		records[i].Undone = isUndone(records, records[i].ID, len(records))
-	}
-	return records, errs, nil
-}
-
-// isUndone reports whether a record was taken back by one that was not taken back itself. A
-// stranger's records may take back each other; depth ends that.
-func isUndone(records []Record, id string, depth int) bool {
-	return depth > 0 && slices.ContainsFunc(records, func(rec Record) bool {
-		return rec.Undoes == id && !isUndone(records, rec.ID, depth-1)
-	})
+	slices.SortFunc(rec.sets, func(a, b *journal) int { return cmp.Compare(a.Set, b.Set) })
+	return rec, errs
 }
 
 // Steps returns what the call did, with paths relative to the root and with slashes.
@@ -99,7 +104,6 @@ func (r *Record) Steps() (list []Step) {
 // drop removes the records for which gone returns true, and returns those that it removed.
 // With a record goes the one that it took back, which would otherwise count as not undone.
 func drop(s store, opt Options, records []Record, gone func(Record) bool) (dropped []Record) {
-	d := opt.system()
 	ids := map[string]bool{}
 	for again := true; again; {
 		again = false
@@ -113,53 +117,91 @@ func drop(s store, opt Options, records []Record, gone func(Record) bool) (dropp
 		}
 	}
 	for _, rec := range records {
-		if !ids[rec.ID] {
-			continue
-		}
-		dropped = append(dropped, rec)
-		if opt.DryRun {
-			continue
-		}
-		for _, j := range rec.sets {
-			if d.Remove(s.own(j.stem()+recordSuffix)) != nil {
-				continue // the record stays whole
-			}
-			for _, st := range j.Steps {
-				if st.Kept != "" {
-					_ = d.Remove(s.own(st.Kept))
-				}
-			}
+		if ids[rec.ID] {
+			dropped = append(dropped, rec)
+			rec.drop(s, opt)
 		}
 	}
 	return dropped
 }
 
-// makeRoom drops the oldest records of edits when what is kept has grown too large. The
-// newest record stays, and so do precious ones.
+// drop removes the record with what was kept for it.
+func (r *Record) drop(s store, opt Options) {
+	if opt.DryRun {
+		return
+	}
+	d := opt.system()
+	for _, j := range r.sets {
+		if d.Remove(s.own(j.stem()+recordSuffix)) != nil {
+			continue // the record stays whole
+		}
+		for _, st := range j.Steps {
+			if st.Kept != "" {
+				_ = d.Remove(s.own(st.Kept))
+			}
+		}
+	}
+}
+
+// makeRoom drops the oldest records of edits when they have grown too large. The newest record
+// stays, unless none is to be kept. What precious ones hold does not count. Only a record that
+// goes is read: a precious one is read-only, and IDs tell which are old.
 func makeRoom(s store, opt Options) []Record {
-	records, _, err := readRecords(s)
+	names, err := s.list()
 	if err != nil {
 		return nil
 	}
-	limit := opt.KeepBytes
-	if limit == 0 {
-		limit = KeepBytes
+	type held struct {
+		records []string
+		bytes   int64
+		stays   bool
 	}
-	var held int64
-	for _, rec := range records {
-		held += rec.Bytes
+	byID := map[string]*held{}
+	var ids []string // the oldest first
+	var total int64
+	for _, name := range names {
+		stem, isRecord := strings.CutSuffix(name, recordSuffix)
+		if !isRecord && isKept(name) {
+			stem = keptFor(name)
+		}
+		info, err := os.Lstat(s.own(name))
+		if !isStem(stem) || err != nil {
+			continue
+		}
+		h := byID[idOf(stem)]
+		if h == nil {
+			h = &held{}
+			byID[idOf(stem)], ids = h, append(ids, idOf(stem))
+		}
+		h.bytes += info.Size()
+		if isRecord {
+			h.records = append(h.records, name)
+			h.stays = h.stays || info.Mode().Perm()&0o200 == 0
+		}
 	}
-	gone := map[string]bool{}
-	for i, rec := range slices.Backward(records) {
-		if held <= max(limit, 0) {
+	slices.Sort(ids)
+	for _, id := range ids {
+		if h := byID[id]; len(h.records) > 0 && !h.stays {
+			total += h.bytes
+		}
+	}
+	limit := cmp.Or(opt.KeepBytes, KeepBytes)
+	var dropped []Record
+	for i, id := range ids {
+		h := byID[id]
+		if total <= max(limit, 0) || limit > 0 && i == len(ids)-1 {
 			break
 		}
-		if i > 0 && !rec.Precious {
-			gone[rec.ID] = true
-			held -= rec.Bytes
+		if len(h.records) == 0 || h.stays {
+			continue
+		}
+		if rec, errs := readRecord(s, h.records); len(errs) == 0 && !rec.Precious {
+			total -= h.bytes
+			rec.drop(s, opt)
+			dropped = append(dropped, rec)
 		}
 	}
-	return drop(s, opt, records, func(rec Record) bool { return gone[rec.ID] })
+	return dropped
 }
 
 // Prune drops the records of the root dir for which gone returns true, with what was kept
@@ -171,7 +213,7 @@ func Prune(ctx context.Context, dir string, opt Options, gone func(Record) bool)
 		return nil, err
 	}
 	defer unlock()
-	records, _, err := readRecords(r.store)
+	records, _, err := readRecords(r.store, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (r recovery) run(ctx context.Context) ([]Ended, error) {
 			return nil, err
 		}
 		defer unlock()
-		if ended, err = r.endAll(held); err != nil {
+		if ended, _, err = r.endAll(held); err != nil {
 			return ended, err
 		}
 	}
@@ -115,17 +115,12 @@ func hasJournal(names []string) bool {
 }
 
 // endAll ends every set that was begun, in that order. With the lock held no other run is at
-// work on them; without locks the system is asked whether its process is gone. If no other run
-// held the lock since this one's last change, there is nothing to end.
-func (r recovery) endAll(held bool) ([]Ended, error) {
-	if held && r.root.isTurn() {
-		return nil, nil
+// work on them; without locks the system is asked whether its process is gone. names is what
+// .stchat held before.
+func (r recovery) endAll(held bool) (all []Ended, names []string, err error) {
+	if names, err = r.root.list(); err != nil {
+		return nil, nil, err
 	}
-	names, err := r.root.list()
-	if err != nil {
-		return nil, err
-	}
-	var all []Ended
 	for _, name := range names {
 		if !strings.HasSuffix(name, journalSuffix) {
 			continue
@@ -142,7 +137,6 @@ func (r recovery) endAll(held bool) ([]Ended, error) {
 	}
 	if held && !r.opt.DryRun {
 		r.forget(names)
-		r.root.takeTurn()
 	}
 	r.root.stuck = nil
 	for _, e := range all {
@@ -150,7 +144,7 @@ func (r recovery) endAll(held bool) ([]Ended, error) {
 			r.root.stuck = append(r.root.stuck, e)
 		}
 	}
-	return all, nil
+	return all, names, nil
 }
 
 // forget removes drafts of journals, probes, and what was kept for sets of which nothing else

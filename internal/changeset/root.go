@@ -41,9 +41,6 @@ func (r *Roots) Of(path string) string {
 	return filepath.Dir(r.real.Path(path))
 }
 
-// turnFile names the file in .stchat that holds the ID of the last call to change something.
-const turnFile = "turn"
-
 // root is a folder whose files are changed together.
 type root struct {
 	store        // its dir is real
@@ -52,7 +49,7 @@ type root struct {
 
 	self  *safefile.Self
 	real  userdir.Real
-	id    string  // the ID of this call
+	id    string  // the ID of this call, once it has recorded something
 	stuck []Ended // changes of dead runs that could not be ended
 
 	turn  sync.Mutex // one goroutine of the call at a time changes files
@@ -82,23 +79,6 @@ func (r *root) lock(ctx context.Context) (unlock func(), held bool, err error) {
 		release()
 		r.turn.Unlock()
 	}, held, nil
-}
-
-// takeTurn notes, under the lock, that this call was the last to change something. Then it
-// need not look again for what others have begun: .stchat may hold thousands of names.
-func (r *root) takeTurn() {
-	if r.id != "" && os.WriteFile(r.own(turnFile), []byte(r.id), 0o600) != nil {
-		r.loseTurn() // it may be another user's; without it more has to be read
-	}
-}
-
-// loseTurn makes the next change look again: this one may have left something unfinished.
-func (r *root) loseTurn() { _ = os.Remove(r.own(turnFile)) }
-
-// isTurn reports, under the lock, whether this call was the last to take its turn.
-func (r *root) isTurn() bool {
-	last, err := os.ReadFile(r.own(turnFile))
-	return err == nil && r.id != "" && string(last) == r.id
 }
 
 // rel returns a path as a journal has it: relative to the root, with slashes. ok is false

@@ -2,12 +2,9 @@ package changeset
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"stchat/internal/progress"
 	"stchat/internal/safefile"
@@ -95,7 +92,6 @@ func (c *call) begin(ctx context.Context) {
 			c.roots[u.Root] = known
 			continue
 		}
-		r.id = newID(c.Now)
 		c.roots[u.Root] = r
 		var err error
 		if c.outcomes[i].Ended, err = (recovery{r, c.Options}).run(ctx); err != nil {
@@ -111,13 +107,6 @@ func (c *call) sameRoot(r *root) *root {
 		}
 	}
 	return nil
-}
-
-// newID returns a new ID for a call in a root. IDs sort by time.
-func newID(now time.Time) string {
-	var r [4]byte
-	rand.Read(r[:]) // never fails
-	return now.UTC().Format("20060102T150405") + "-" + hex.EncodeToString(r[:])
 }
 
 // share puts units into one batch if they share a path of one root.

@@ -1,7 +1,6 @@
 package changeset
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -114,9 +113,6 @@ func (s *Set) draft(p *plan, how []DraftOption) (*Draft, error) {
 		return nil, err
 	}
 	p.draft = d
-	if p.Do == Replace {
-		d.hashed = sha256.New() // it will be needed, unlike that of a file that is only created
-	}
 	s.plans = append(s.plans, p)
 	return d, nil
 }
@@ -128,7 +124,11 @@ func (s *Set) hash() {
 		if p.Do == Create || p.edit != nil {
 			continue
 		}
-		if id, err := safefile.IdentOf(p.real, true); err == nil {
+		most := int64(hashedKept)
+		if p.Do == Move {
+			most = hashed
+		}
+		if id, err := safefile.IdentOf(p.real, most); err == nil {
 			p.hash = id.Hash
 		}
 	}

@@ -202,7 +202,7 @@ func (d *stepper) bring(kept, path string, put func(from, to string, sync bool) 
 // copyFile copies a file with its mode and time, so that the copy is recognised as the
 // file.
 func copyFile(disk *safefile.Disk, sync bool, from, to string) (err error) {
-	in, err := safefile.Open(from)
+	in, err := safefile.OpenPlain(from)
 	if err != nil {
 		return err
 	}

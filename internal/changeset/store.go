@@ -40,7 +40,15 @@ func (s store) make(d *safefile.Disk, sync bool) error {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := os.WriteFile(ignore, []byte("*\n"), 0o600); err != nil {
+	f, err := safefile.CreateNew(ignore, 0o600)
+	if err == nil {
+		_, err = f.WriteString("*\n")
+		err = errors.Join(err, f.Close())
+	}
+	if errors.Is(err, fs.ErrExist) { // another run was faster
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	if err := safefile.AdoptOwner(ignore, s.dir); err != nil || !sync {

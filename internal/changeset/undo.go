@@ -57,22 +57,25 @@ type Undoing struct {
 // [ErrElsewhere], or are those of unreadable records.
 func Undo(dir, id string, force bool) (*Undoing, error) {
 	r := newRoot(dir)
-	records, errs, err := readRecords(r.store)
+	isMeant := func(rec *Record) bool {
+		return rec.ID != "" && rec.ID == id || id == "" && rec.ID != "" && !rec.Undone && rec.Undoes == ""
+	}
+	records, errs, err := readRecords(r.store, func(rec *Record, errs []error) bool {
+		return isMeant(rec) || id == "" && len(errs) > 0 // it may be the last
+	})
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(records, func(rec Record) bool {
-		return rec.ID == id || id == "" && !rec.Undone && rec.Undoes == ""
-	})
+	found := len(records) > 0 && isMeant(&records[len(records)-1])
 	switch {
-	case i < 0 && len(errs) > 0:
+	case len(errs) > 0 && (!found || id == ""):
 		return nil, errors.Join(errs...)
-	case i < 0 && id != "":
+	case !found && id != "":
 		return nil, fmt.Errorf("%s: %w", id, ErrNoRecord)
-	case i < 0:
+	case !found:
 		return nil, ErrNothing
 	}
-	u := &Undoing{Record: records[i]}
+	u := &Undoing{Record: records[len(records)-1]}
 	if u.Record.Undone {
 		return nil, fmt.Errorf("%s %w", u.Record.ID, ErrUndone)
 	}

@@ -30,7 +30,7 @@ func (v view) is(path string, id *safefile.Ident) bool {
 	if id == nil {
 		return absent(path)
 	}
-	now, err := safefile.IdentOf(path, v.loose && id.Hash != "")
+	now, err := safefile.IdentOf(path, hashedIf(v.loose && id.Hash != ""))
 	return err == nil && sameIdent(now, *id, v.loose)
 }
 
@@ -43,7 +43,7 @@ func (v view) checkKept(path string, id *safefile.Ident) error {
 	if !v.loose && v.is(path, id) {
 		return nil
 	}
-	now, err := safefile.IdentOf(path, id.Hash != "")
+	now, err := safefile.IdentOf(path, hashedIf(id.Hash != ""))
 	if err == nil && !sameIdent(now, *id, true) {
 		err = &fs.PathError{Op: "compare", Path: path, Err: safefile.ErrChanged}
 	}
@@ -136,6 +136,21 @@ func sameIdent(a, b safefile.Ident, loose bool) bool {
 		return a.Size == b.Size && a.Hash == b.Hash && apart <= tick
 	}
 	return a.Size == b.Size && a.Mtime == b.Mtime && a.Ino == b.Ino
+}
+
+// The sizes, in bytes, of the largest files whose hash is recorded: of those that are drafted or
+// moved, and of those that are kept, which their inode identifies.
+const (
+	hashed     = 64 << 20
+	hashedKept = 1 << 20
+)
+
+// hashedIf returns hashed if a hash is wanted.
+func hashedIf(wanted bool) int64 {
+	if wanted {
+		return hashed
+	}
+	return -1
 }
 
 func absent(path string) bool {

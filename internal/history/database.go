@@ -34,20 +34,24 @@ type database struct {
 // short, not a newer stchat's, and on a disk with locks. It returns the size in bytes; an
 // empty file is no error.
 func examine(path string) (size int64, err error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return 0, fmt.Errorf("%s: %w", path, ErrNoStore)
-	case err != nil:
-		return 0, err
-	case !info.Mode().IsRegular():
+	if safefile.CheckPlain(path) != nil {
 		return 0, fmt.Errorf("%s: %w: it is not a regular file", path, ErrForeign)
 	}
-	f, err := os.Open(path)
+	if err := safefile.CheckDatabase(path); err != nil {
+		return 0, err
+	}
+	f, err := safefile.OpenPlain(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("%s: %w", path, ErrNoStore)
+	}
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
 	if err := safefile.RecordLocks(f); err != nil {
 		return 0, fmt.Errorf("%s: %w (%w)", path, ErrNoLocks, err)
 	}

@@ -10,6 +10,8 @@ var (
 	ErrChanged = errors.New("the file changed since it was read")
 	// ErrNotRegular means that a target is a folder, FIFO, device or socket.
 	ErrNotRegular = errors.New("not a regular file")
+	// ErrLink means that a folder is a link, where none is followed.
+	ErrLink = errors.New("a link, which is not followed")
 	// ErrReadOnly means that a target may not be written to, so it is not replaced
 	// either. It wraps fs.ErrPermission.
 	ErrReadOnly error = readOnlyError{}

@@ -7,9 +7,6 @@ import (
 	"os"
 )
 
-// Hashed is the size, in bytes, of the largest file whose [Ident] can hold a hash.
-const Hashed = 1 << 20
-
 // Ident identifies a file for another run: one that ends what a killed run began, or
 // undoes a change. Unlike a [Stamp] it can be written down, and a new hard link leaves
 // it the same.
@@ -18,13 +15,13 @@ type Ident struct {
 	Ino   uint64 `json:"ino"`
 	Size  int64  `json:"size"`
 	Mtime int64  `json:"mtime"`          // in ns since 1970
-	Hash  string `json:"hash,omitempty"` // SHA-256 in hex, of a file of up to 1 MiB; "" if not asked for
+	Hash  string `json:"hash,omitempty"` // SHA-256 in hex; "" if not asked for
 }
 
 // IdentOf returns the identity of the regular file at path; symlinks are not followed.
-// With hash it includes the hash, where the size allows it. The error is [ErrNotRegular]
-// for anything else.
-func IdentOf(path string, hash bool) (Ident, error) {
+// It includes the hash of a file of up to hashed bytes. The error is [ErrNotRegular] for
+// anything else.
+func IdentOf(path string, hashed int64) (Ident, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return Ident{}, err
@@ -33,17 +30,17 @@ func IdentOf(path string, hash bool) (Ident, error) {
 		return Ident{}, ErrNotRegular
 	}
 	id := Ident{Size: info.Size(), Mtime: info.ModTime().UnixNano()}
-	if id.Dev, id.Ino, err = fileID(path, info); err != nil || !hash || id.Size > Hashed {
+	if id.Dev, id.Ino, err = fileID(path, info); err != nil || id.Size > hashed {
 		return id, err
 	}
-	f, err := Open(path)
+	f, err := OpenPlain(path)
 	if err != nil {
 		return id, err
 	}
 	defer f.Close()
 	sum := sha256.New()
-	room := make([]byte, min(id.Size+1, 16<<10))
-	if _, err := io.CopyBuffer(sum, io.LimitReader(f, Hashed+1), room); err != nil {
+	room := make([]byte, min(id.Size+1, 64<<10))
+	if _, err := io.CopyBuffer(sum, io.LimitReader(f, hashed+1), room); err != nil {
 		return id, err
 	}
 	id.Hash = hex.EncodeToString(sum.Sum(nil))

@@ -13,7 +13,11 @@ import (
 // lockWithin locks a file in the folder .stchat, if that exists: Windows cannot lock
 // folders.
 func lockWithin(ctx context.Context, dir string, patience time.Duration) (unlock func(), held bool, err error) {
-	f, err := os.OpenFile(filepath.Join(dir, ".stchat", "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	path := filepath.Join(dir, ".stchat", "lock")
+	if CheckPlain(path) != nil {
+		return func() {}, false, nil
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return func() {}, false, nil
 	}

@@ -22,6 +22,17 @@ func CreateNew(path string, perm fs.FileMode) (*os.File, error) {
 	return open(path, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL, perm)
 }
 
+// openPlain opens a file for reading, but not a link, and not anything that is not ready.
+func openPlain(path string) (*os.File, error) {
+	f, err := open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	for _, other := range []error{unix.ELOOP, unix.EMLINK, unix.ENXIO} { // a link, on FreeBSD a link, a socket
+		if errors.Is(err, other) {
+			return nil, notRegular("open", path)
+		}
+	}
+	return f, err
+}
+
 func open(path string, how int, perm fs.FileMode) (*os.File, error) {
 	for {
 		fd, err := unix.Open(path, how|unix.O_CLOEXEC, uint32(perm.Perm()))

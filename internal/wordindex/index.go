@@ -29,6 +29,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"stchat/internal/history"
+	"stchat/internal/safefile"
 	"stchat/internal/words"
 )
 
@@ -78,8 +79,8 @@ func Open(ctx context.Context, s *history.Store) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s: not a regular file", path))
+	if err := safefile.CheckDatabase(path); err != nil {
+		return nil, err
 	}
 	db, err := sql.Open("sqlite", dataSource(path))
 	if err != nil {

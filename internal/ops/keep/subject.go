@@ -318,7 +318,7 @@ var (
 // StoreOf returns the path of a user folder's store, or named if that is not empty.
 func StoreOf(root, named string) string {
 	if named != "" {
-		return named
+		return userdir.Follow(named)
 	}
 	return filepath.Join(root, storeFolder, storeFile)
 }

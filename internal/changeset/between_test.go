@@ -2,7 +2,6 @@ package changeset
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,7 @@ import (
 
 // A run that dies between two changes of a call is seen by the second one, and what it began
 // is ended first; so is one that lived.
-func TestTurns(t *testing.T) {
+func TestDeathBetweenChanges(t *testing.T) {
 	dir := t.TempDir()
 	crashWorld(t, dir)
 	before := files(t, dir)
@@ -73,14 +72,11 @@ func TestTurns(t *testing.T) {
 	if _, moved := after["group chats/B.jsonl"]; !moved && after["group chats/A.jsonl"] != before["group chats/A.jsonl"] {
 		t.Error("the chat is neither old nor new")
 	}
-	if _, err := os.Stat(filepath.Join(dir, ".stchat", turnFile)); errors.Is(err, os.ErrNotExist) {
-		t.Error("nobody took a turn")
-	}
 }
 
 // A change that fails half way, and cannot be taken back, is ended before the next change of
 // the same call.
-func TestTurnAfterFailure(t *testing.T) {
+func TestChangeAfterFailure(t *testing.T) {
 	dir := t.TempDir()
 	crashWorld(t, dir)
 	var begun, broken atomic.Bool
@@ -136,26 +132,5 @@ func TestTurnAfterFailure(t *testing.T) {
 	}
 	if bad := dangles(files(t, dir)); len(bad) > 0 {
 		t.Error(strings.Join(bad, ", "))
-	}
-}
-
-// A turn that another user took is lost by the next run even if it cannot write the file.
-func TestTurnOfAnother(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root can write any file")
-	}
-	first, second := newRoot(t.TempDir()), new(root)
-	d := safefile.System()
-	if err := first.make(&d, false); err != nil {
-		t.Fatal(err)
-	}
-	second.store, first.id, second.id = first.store, "first", "second"
-	first.takeTurn()
-	if err := os.Chmod(first.own(turnFile), 0o400); err != nil {
-		t.Fatal(err)
-	}
-	second.takeTurn()
-	if first.isTurn() {
-		t.Error("the first run takes itself for the last")
 	}
 }
