@@ -265,11 +265,13 @@ func (j *judge) undo(now time.Time, docs []doc) error {
 			continue
 		}
 		for _, s := range d.Steps {
-			// One new file by itself, or what takes the place of one at --output, outside any
-			// user folder, is not recorded.
+			// Not recorded are, outside any user folder, one new file by itself and what takes the
+			// place of one at --output.
 			rel, err := filepath.Rel(j.dir, userdir.RealPath(s.Path))
+			_, inside := userdir.Enclosing(s.Path)
+			inside = inside && os.Getenv(undoVariable) != "0"
 			named := slices.ContainsFunc(j.args, func(arg string) bool { return arg == "-o" || arg == "--output" })
-			if err != nil || len(d.Steps) != 1 || s.Do != string(changeset.Create) && !named {
+			if err != nil || inside || len(d.Steps) != 1 || s.Do != string(changeset.Create) && !named {
 				return fmt.Errorf("is not recorded: %+v", d.Steps)
 			}
 			want[rel] = after[rel]

@@ -229,7 +229,7 @@ func (a *app) changes(dryRun, noSync bool) (changeset.Options, error) {
 			return opt, usagef("%s is a number of bytes such as 500M or 2G, not %q", undoVariable, text)
 		}
 		if opt.KeepBytes = size; size == 0 {
-			opt.KeepBytes = -1 // keep only the newest
+			opt.KeepBytes = -1 // keep none
 		}
 	}
 	return opt, nil

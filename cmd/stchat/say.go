@@ -50,8 +50,12 @@ func say[D any](c *console, how saying, source string, r *ops.Result[D]) error {
 			c.note("%s", stepText(s, how.dryRun))
 		}
 	}
+	if r.NoRecord != nil {
+		c.note("this is not recorded, so 'stchat undo' does not take it back: %v", r.NoRecord)
+	}
 	for _, d := range r.Dropped {
-		c.note("the record %s (%s) was dropped: what is kept for undo had grown too large; it held %s", d.ID, commandText(d.Command), formatBytes(d.Bytes))
+		// with --quiet too: undo can take back less than before
+		c.errLine("", "", fmt.Sprintf("the record %s (%s) was dropped: what is kept for undo had grown too large; it held %s", d.ID, commandText(d.Command), formatBytes(d.Bytes)))
 	}
 	return nil
 }

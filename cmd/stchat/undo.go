@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,12 +13,14 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops/past"
+	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
 
-const undoDoc = `Take back what a command did, all of it or nothing. Every command that changes,
-moves or removes files records that in the user folder, under .stchat/, and
-keeps the old files there; one new file by itself needs no record.
+const undoDoc = `Take back what the last command did, all of it or nothing. Every command that
+writes files records that in the user folder, under .stchat/, and keeps the old
+files there. Not recorded is one new file in a folder that is no user folder and
+has no .stchat/: to undo it, delete the file.
 
 Without ID, the newest record that is neither undone nor made by undo is taken
 back: running undo twice goes two steps back. An undo is recorded too, and
@@ -36,8 +39,8 @@ the change, and 'stchat undo --force ID' takes back what it can. It sets aside a
 journal that cannot be read; --prune ID then drops it for good.
 
 Kept files take space: records of edits are dropped automatically, oldest first,
-when they hold more than 2 GB (STCHAT_UNDO_MAX, such as 500M); deleted files
-never are. --prune and --keep drop records for good.
+when they hold more than 2 GB (STCHAT_UNDO_MAX, such as 500M; 0 keeps none);
+deleted files never are. --prune and --keep drop records for good.
 
 .stchat/ has a .gitignore. SillyTavern's own backup of a user includes hidden
 files, so what you delete here may still be in there.
@@ -154,7 +157,11 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 		}
 	}
 	if errors.Is(err, changeset.ErrNothing) {
-		c.note("%s", err)
+		text := err.Error()
+		if _, gone := os.Lstat(filepath.Join(opt.Root, userdir.Own)); gone != nil && !userdir.IsUserDir(opt.Root) {
+			text += ": in a folder that is no user folder, a new file is undone by deleting it"
+		}
+		c.note("%s", text)
 		return errNo
 	}
 	hints := []hint{{changeset.ErrNoRecord, noRecord(opt.ID)}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}

@@ -53,6 +53,9 @@ type Outcome struct {
 	Ended []Ended
 	// Dropped are the records of old edits that were dropped to make room for this one's.
 	Dropped []Record
+	// NoRecord is why files were created without a record: .stchat cannot be made or written.
+	// It is reported once, by the first unit of the root.
+	NoRecord error
 }
 
 // Do is what a step does to a file.

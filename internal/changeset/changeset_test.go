@@ -92,29 +92,6 @@ func appendText(text string) changeset.Bytes {
 	return func(old []byte) ([]byte, error) { return append(old, text...), nil }
 }
 
-func TestOneCreate(t *testing.T) {
-	dir := world(t, map[string]string{"chats/Mira/A.jsonl": "a"})
-	unit := func(name string) changeset.Unit {
-		return changeset.Unit{Root: dir, Draft: func(_ context.Context, s *changeset.Set) error {
-			return write(s, filepath.Join(dir, "chats/Mira", name), "b")
-		}}
-	}
-	out := run(t, changeset.Options{}, unit("B.jsonl"), unit("A.jsonl"), unit("C.jsonl"))
-	if out[0].Err != nil || out[2].Err != nil || !errors.As(out[1].Err, new(*safefile.ExistsError)) {
-		t.Fatalf("%+v", out)
-	}
-	want := map[string]string{"chats/Mira/A.jsonl": "a", "chats/Mira/B.jsonl": "b", "chats/Mira/C.jsonl": "b"}
-	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
-		t.Error(diff)
-	}
-	if _, err := os.Stat(filepath.Join(dir, ".stchat")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf(".stchat: %v", err)
-	}
-	if out[0].ID != "" {
-		t.Errorf("recorded as %s", out[0].ID)
-	}
-}
-
 // A dry run tells the steps of the real one, and changes nothing.
 func TestDryRun(t *testing.T) {
 	dir := world(t, map[string]string{"chats/Mira/A.jsonl": "a", "chats/Mira/X.jsonl": "x", "chats/Mira/M.jsonl": "m", "groups/1.json": "[]"})

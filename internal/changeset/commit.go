@@ -138,18 +138,47 @@ func (t *commitment) run(ctx context.Context) error {
 		return nil
 	case opt.DryRun:
 		return errors.Join(t.look(), t.call.rehearse(t.plans))
-	case len(t.plans) == 1 && t.plans[0].Do == Create && t.undoes() == "":
-		if err := t.look(); err != nil {
+	case len(t.plans) == 1 && !needsRecord(*opt, t.root, &t.call.units[t.plans[0].unit], t.plans[0]):
+		left, err := t.check(ctx, func() (bool, error) { return false, nil })
+		if err != nil || !left {
 			return err
+		}
+		if p := t.plans[0]; p.Do == Replace {
+			return p.draft.replace(p.was)
 		}
 		return t.plans[0].draft.create()
-	case len(t.plans) == 1 && t.plans[0].Do == Replace && t.call.units[t.plans[0].unit].Unrecorded:
-		if err := t.look(); err != nil {
+	}
+	err := t.record(ctx)
+	if no, ok := errors.AsType[*noRecordError](err); ok && !slices.ContainsFunc(t.plans, func(p *plan) bool { return p.Do != Create }) {
+		return t.createAll(no.err)
+	}
+	return err
+}
+
+// noRecordError says that nothing can be recorded; nothing was done.
+type noRecordError struct{ err error }
+
+func (e *noRecordError) Error() string { return e.err.Error() }
+func (e *noRecordError) Unwrap() error { return e.err }
+
+// createAll creates files without a record, all or none.
+func (t *commitment) createAll(why error) error {
+	if err := t.look(); err != nil {
+		return err
+	}
+	for i, p := range t.plans {
+		if err := p.draft.create(); err != nil {
+			for _, done := range t.plans[:i] {
+				err = errors.Join(err, t.call.system().Remove(done.real))
+			}
 			return err
 		}
-		return t.plans[0].draft.replace(t.plans[0].was)
 	}
-	return t.record(ctx)
+	if t.root.noRecord == nil {
+		t.root.noRecord = why
+		t.call.outcomes[t.units[0]].NoRecord = why
+	}
+	return nil
 }
 
 // record makes the steps under the lock, with a journal.
@@ -158,7 +187,7 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	opt := &t.call.Options
 	d := opt.system()
 	if err := t.root.make(d, !opt.NoSync); err != nil {
-		return at(t.root.own(""), err)
+		return &noRecordError{at(t.root.own(""), err)}
 	}
 	unlock, held, err := t.root.lock(ctx)
 	if err != nil {
@@ -167,7 +196,7 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	defer unlock()
 	_, names, err := (recovery{t.root, *opt}).endAll(held)
 	if err != nil {
-		return at(t.root.own(""), err)
+		return &noRecordError{at(t.root.own(""), err)}
 	}
 	if t.root.id == "" {
 		t.root.id = nextID(names, opt.Now)
@@ -177,27 +206,15 @@ func (t *commitment) record(ctx context.Context) (err error) {
 		return err
 	}
 	j := newJournal(t.root, opt, t.undoes(), t.root.canLink(d))
-	for try := 1; ; try++ {
-		err, read := t.look(), false
-		if err == nil {
-			read, err = compose(j, t.root, t.plans)
-		}
-		if err == nil && read {
-			err = t.look() // the steps identify exactly the files that were judged
-		}
-		if err == nil {
-			break
-		}
-		again, err := t.anew(ctx, err, try)
-		if err != nil {
-			return err
-		}
-		if !again {
-			return nil // somebody else made the same change meanwhile
-		}
+	left, err := t.check(ctx, func() (bool, error) { return compose(j, t.root, t.plans) })
+	if err != nil || !left {
+		return err
 	}
 	t.over = true
 	p, err := decide(j, t.root, *opt)
+	if errors.Is(err, fs.ErrPermission) {
+		return &noRecordError{at(t.root.own(""), err)}
+	}
 	if err != nil {
 		return at(t.root.own(""), err)
 	}
@@ -209,6 +226,27 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	}
 	t.id = j.ID
 	return nil
+}
+
+// check makes sure that everything is as it was judged, and then that compose describes it.
+// Edits by meaning are rendered again as long as others save their files. left is false where
+// somebody else made the same change meanwhile.
+func (t *commitment) check(ctx context.Context, compose func() (read bool, err error)) (left bool, err error) {
+	for try := 1; ; try++ {
+		err, read := t.look(), false
+		if err == nil {
+			read, err = compose()
+		}
+		if err == nil && read {
+			err = t.look() // the steps identify exactly the files that were judged
+		}
+		if err == nil {
+			return true, nil
+		}
+		if again, err := t.anew(ctx, err, try); err != nil || !again {
+			return false, err
+		}
+	}
 }
 
 // undoes returns the ID of the record that is taken back, or "".

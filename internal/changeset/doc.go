@@ -7,18 +7,19 @@
 //
 // # The protocol
 //
-// A set of one new file is published with one link, and a replacement that keeps nothing
-// ([Unit.Unrecorded]) with one rename. Every other set is committed in these steps. Sets of a
-// call that take no names away are committed in groups, with one journal: after a kill all of a
-// group are new or all are old, but for those that another program has disturbed. A set that
-// fails is dropped, and the others are made.
+// Every set leaves a record, except that one of a single step is published at once where none is
+// wanted: one new file in a root that is no user's folder and has no .stchat, a replacement that
+// keeps nothing ([Unit.Unrecorded]), and either where no records are kept. Every other set is
+// committed in these steps. Sets of a call that take no names away are committed in groups, with
+// one journal: after a kill all of a group are new or all are old, but for those that another
+// program has disturbed. A set that fails is dropped, and the others are made.
 //
 //  1. The drafts are complete: rendered, with mode and owner, on the disk, closed. A full disk
 //     fails the set here.
 //  2. The root, a SillyTavern user's folder or else the chat's own, is locked against other
 //     runs of this program. The lock is not held while drafting. Journals of dead runs are
-//     ended first; a call that was also the last to hold the lock (.stchat/turn names it) need
-//     not look for any.
+//     ended first. The first commit of a call gives it an ID that sorts after all others, so
+//     the IDs are the order of the commits, whatever the clock says.
 //  3. Every file that the drafts were based on is checked. An edit by meaning (a name in a
 //     group's list) is rendered anew if its file was saved meanwhile; any other change drops
 //     the set.
@@ -29,6 +30,9 @@
 //     and nothing refers to it any more when it goes. A file that is replaced or removed is
 //     first hard-linked into .stchat, and compared with what was judged.
 //  6. The folders are synced, and the journal becomes ID.done: the record for [Undo].
+//
+// Everything in .stchat may be a stranger's: it is opened without following links, only if it is
+// a regular file, and read up to a bound ([safefile.ReadPlain]).
 //
 // A run that is killed before 4 leaves drafts, which a later run removes. One that is killed
 // after 4 leaves a journal. A run that holds the lock and sees a journal knows that its run is
@@ -46,7 +50,7 @@
 //   - A disk whose clock counts whole seconds gives two saves within one of them the same time.
 //     A second save in place and of the same size is noticed, by the file's content, while an
 //     edit waits to be committed, but not between a verb's reading and the rendering. Where a
-//     file's time is a whole second, undo also compares its content, up to 1 MiB.
+//     file's time is a whole second, undo also compares its content, up to 64 MiB.
 //   - A power loss is survived as far as syncing goes: drafts, the journal and the names that
 //     it decides on are synced in this order. Disks that lie about syncing are believed.
 //   - Where there are no hard links (FAT, Android), a file of up to 64 MiB is copied to keep

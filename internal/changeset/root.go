@@ -16,6 +16,18 @@ import (
 // folder that it lies in, with links followed.
 func RootOf(path string) string { return new(Roots).Of(path) }
 
+// RootFor returns the root of a new file at path that is made from another file: that of this
+// one, if the new file lies in no user's folder, and there is a .stchat to record it in.
+func RootFor(path, from string) string {
+	if _, ok := userdir.Enclosing(path); !ok && absent(path) {
+		root := RootOf(from)
+		if ok, _ := (store{realOf(root)}).has(); ok {
+			return root
+		}
+	}
+	return RootOf(path)
+}
+
 // Roots is [RootOf] for many paths in few folders, which must not be moved meanwhile.
 type Roots struct {
 	real  userdir.Real
@@ -49,10 +61,13 @@ type root struct {
 
 	self  *safefile.Self
 	real  userdir.Real
+	keeps bool    // a set that only creates a file is recorded, too
 	id    string  // the ID of this call, once it has recorded something
 	stuck []Ended // changes of dead runs that could not be ended
 
-	turn  sync.Mutex // one goroutine of the call at a time changes files
+	turn     sync.Mutex // one goroutine of the call at a time changes files
+	noRecord error      // why files were created without a record; reported once
+
 	mu    sync.Mutex
 	sets  int   // how many sets this call has recorded
 	links *bool // whether there are hard links; nil: not tried yet
@@ -63,6 +78,8 @@ func newRoot(dir string) *root {
 	if abs, err := filepath.Abs(dir); err == nil {
 		r.given = abs
 	}
+	ok, _ := r.has()
+	r.keeps = ok || userdir.IsUserDir(r.dir)
 	return r
 }
 

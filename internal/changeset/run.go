@@ -36,13 +36,25 @@ func Run(ctx context.Context, units []Unit, opt Options) []Outcome {
 	return c.outcomes
 }
 
-// makeRoom drops old records in the roots where this call made new ones.
+// makeRoom drops old records in the roots where this call made new ones, or would have.
 func (c *call) makeRoom() {
 	done := map[*root]bool{}
 	for i := range slices.Backward(c.outcomes) {
-		if r := c.roots[c.units[i].Root]; c.outcomes[i].ID != "" && !done[r] {
+		o := &c.outcomes[i]
+		wrote := o.ID != "" || c.KeepBytes < 0 && len(o.Steps) > 0 && !c.DryRun
+		if r := c.roots[c.units[i].Root]; wrote && !done[r] {
 			done[r] = true
-			c.outcomes[i].Dropped = makeRoom(r.store, c.Options)
+			for _, rec := range makeRoom(r.store, c.Options) {
+				if rec.ID != r.id {
+					o.Dropped = append(o.Dropped, rec)
+					continue
+				}
+				for k := range c.outcomes { // it keeps no records
+					if c.outcomes[k].ID == rec.ID {
+						c.outcomes[k].ID = ""
+					}
+				}
+			}
 		}
 	}
 }

@@ -136,14 +136,21 @@ func (s *Set) hash() {
 
 // isRecorded reports whether what a unit drafted is committed with a journal.
 func (s *Set) isRecorded(u *Unit) bool {
+	return !s.opt.DryRun && len(s.plans) > 0 && (len(s.plans) > 1 || needsRecord(s.opt, s.root, u, s.plans[0]))
+}
+
+// needsRecord reports whether a step that is all of a set is recorded.
+func needsRecord(opt Options, r *root, u *Unit, p *plan) bool {
+	keeps := opt.KeepBytes >= 0 || opt.Precious
 	switch {
-	case s.opt.DryRun || len(s.plans) == 0:
-		return false
-	case len(s.plans) > 1 || u.undoes != "":
+	case u.undoes != "":
 		return true
+	case p.Do == Create:
+		return keeps && r.keeps
+	case p.Do == Replace:
+		return keeps && !u.Unrecorded
 	}
-	do := s.plans[0].Do
-	return do != Create && (do != Replace || !u.Unrecorded)
+	return true
 }
 
 // free returns an error if there is a file at path already.

@@ -216,6 +216,8 @@ func (c *call) root(p *plan) string {
 		return opt.Data
 	case p.path == Stdout:
 		return changeset.RootOf(p.source)
+	case opt.Output != "" && p.source != chat.Stdin:
+		return changeset.RootFor(p.path, p.source)
 	}
 	return changeset.RootOf(p.path)
 }

@@ -1,0 +1,95 @@
+package changeset
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/safefile"
+)
+
+// Making room looks at names and sizes alone; it reads no record that stays.
+func TestRoomReadsNothing(t *testing.T) {
+	allocated := func(records int) float64 {
+		s := store{t.TempDir()}
+		if err := os.Mkdir(s.own(""), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for i := range records {
+			id := fmt.Sprintf("20261121T2033%02d-%08x", i%60, i)
+			data := fmt.Sprintf(`{"version":1,"id":%q,"set":1,"command":["meta","set"],"steps":[%s]}`, id, strings.Repeat(`{"do":"create","path":"a","temp":"b"},`, 100))
+			if err := os.WriteFile(s.own(id+recordSuffix), []byte(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return testing.AllocsPerRun(3, func() {
+			if dropped := makeRoom(s, Options{}); len(dropped) > 0 {
+				t.Error("records are dropped though there is room")
+			}
+		})
+	}
+	few, many := allocated(100), allocated(300)
+	if each := (many - few) / 200; each > 10 {
+		t.Errorf("%.0f allocations for each record that stays", each)
+	}
+}
+
+// The oldest records go first; the newest stays, and so do precious ones, however much they
+// hold. Where nothing is to be kept, precious ones alone are.
+func TestRoom(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Repeat("x", 100_000)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
+	edit := func(opt Options) Outcome {
+		t.Helper()
+		now = now.Add(-time.Hour) // the clock does not decide
+		opt.Now, opt.NoSync = now, true
+		out := Run(t.Context(), []Unit{{Root: dir, Draft: func(_ context.Context, s *Set) error {
+			return s.Edit(path, safefile.Stamp{}, Bytes(func(old []byte) ([]byte, error) { return append(old, strings.Repeat("x", 100_000)...), nil }), "it")
+		}}}, opt)[0]
+		if out.Err != nil {
+			t.Fatal(out.Err)
+		}
+		return out
+	}
+	list := func() (ids []string) {
+		records, _, err := Records(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rec := range records {
+			ids = append(ids, rec.ID)
+		}
+		return ids
+	}
+	first, precious, second := edit(Options{}), edit(Options{Precious: true}), edit(Options{})
+	if diff := cmp.Diff([]string{second.ID, precious.ID, first.ID}, list()); diff != "" {
+		t.Fatal(diff)
+	}
+	third := edit(Options{KeepBytes: 750_000})
+	if len(third.Dropped) != 1 || third.Dropped[0].ID != first.ID {
+		t.Errorf("dropped: %v, not %s", third.Dropped, first.ID)
+	}
+	fourth := edit(Options{KeepBytes: 1})
+	if diff := cmp.Diff([]string{fourth.ID, precious.ID}, list()); diff != "" {
+		t.Error(diff)
+	}
+	if none := edit(Options{KeepBytes: -1}); none.ID != "" {
+		t.Errorf("is recorded: %s", none.ID)
+	}
+	if diff := cmp.Diff([]string{precious.ID}, list()); diff != "" {
+		t.Error(diff)
+	}
+	if kept := edit(Options{KeepBytes: -1, Precious: true}); kept.ID == "" {
+		t.Error("what is precious is not recorded")
+	}
+}
