@@ -319,7 +319,7 @@ func TestInterruptedSnapshotCountsWhatStands(t *testing.T) {
 		if err == nil {
 			t.Fatal("not interrupted")
 		}
-		state, err := StateOf(t.Context(), HistoryOptions{Root: u.root, Now: u.now})
+		state, err := Describe(t.Context(), HistoryOptions{Root: u.root, Now: u.now})
 		if err != nil {
 			t.Fatal(err)
 		}
