@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsonl"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
 )
@@ -76,7 +75,7 @@ func (o *messageApplyOptions) list(ctx context.Context, a *app, path string, com
 	if err != nil {
 		return nil, err
 	}
-	list, err := edit.ReadOperations(ctx, label(path), jsonl.Bytes(data))
+	list, err := edit.ReadOperations(ctx, label(path), data)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (o *messageSwipeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet
 	if choice.All() {
 		return usagef("say which message, e.g. --at -1")
 	}
-	opt := edit.SwipeOptions{Choice: choice, Delete: o.remove}
+	opt := edit.SwipeOptions{Choice: choice, SwipeChange: edit.SwipeChange{Delete: o.remove}}
 	if args, err = o.chosenSwipe(args, &opt); err != nil {
 		return err
 	}

@@ -39,14 +39,6 @@ type Source struct {
 type Place struct {
 	Index    int // below 0: not known
 	Off, Len int64
-	Line     int // physical, from 1; 0: not known
-}
-
-// behind returns the place in the chat of a place in a batch that begins at base.
-func (p Place) behind(base jsonl.Base) Place {
-	p.Index += base.Index
-	p.Line += base.Line + 1
-	return p
 }
 
 // Scanned is what a scan found besides the chosen messages.

@@ -75,7 +75,7 @@ func (src Source) count(ctx context.Context) (int, error) {
 
 // batch is what was found in one batch of lines.
 type batch[T any] struct {
-	places []Place // of messages that pass, with index and line counted in the batch
+	places []Place // of messages that pass, with the index in the batch
 	lines  int     // number of messages
 	last   Place   // of the last message, passing or not
 	also   T
@@ -99,7 +99,7 @@ func lines[T any](ctx context.Context, src Source, limit int, match func(*jsonl.
 			return
 		}
 		b.lines++
-		b.last = Place{l.Index, l.Off, int64(len(l.Raw)), l.Number}
+		b.last = Place{l.Index, l.Off, int64(len(l.Raw))}
 		if match != nil && match(l) {
 			b.places = append(b.places, b.last)
 		}
@@ -136,10 +136,11 @@ func run[T any](ctx context.Context, s *scan, src Source, limit int, also Beside
 			also.Fold(&b.also)
 		}
 		if s.found.Messages = base.Index + b.lines; b.lines > 0 {
-			s.found.Last = b.last.behind(base)
+			s.found.Last = b.last
+			s.found.Last.Index += base.Index
 		}
 		for _, p := range b.places {
-			if p = p.behind(base); s.back > 0 {
+			if p.Index += base.Index; s.back > 0 {
 				s.undecided = append(s.undecided, p)
 			} else if err := s.pass(p); err != nil {
 				return err

@@ -49,7 +49,7 @@ func lineStart(src Source, off int64) (int64, error) {
 
 // Tail calls each with the places of the chosen messages, in the chat's order, but reads
 // from the end of the file and no further than it must. What stands before is neither
-// validated nor counted, so the places have no index and no line. The choice must say
+// validated nor counted, so the places have no index. The choice must say
 // where it begins, with Last or with one range that counts from the end; else the error
 // is [ErrNoTail]. Only and Whole do not count. Damage is that from the first chosen message
 // on: a line that cannot be read there may be one of those that are meant.
@@ -70,7 +70,7 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) (
 		err = lines(ctx, end, -1, c.Filter.match, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, d jsonl.Damages) error {
 			damaged += d.Total
 			for _, p := range b.places {
-				all = append(all, Place{p.Index + base.Index, p.Off, p.Len, 0})
+				all = append(all, Place{p.Index + base.Index, p.Off, p.Len})
 			}
 			messages = base.Index + b.lines
 			return nil

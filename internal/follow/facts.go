@@ -3,6 +3,7 @@ package follow
 import (
 	"bytes"
 
+	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/illustrator"
 	"stchat/internal/extension/luker"
@@ -134,7 +135,7 @@ func linksOf(checkpoint, branches []byte) (links []Link) {
 type Facts struct {
 	marks  []marks
 	swipes []int
-	lines  []Line
+	lines  []choose.Place
 	held   []held
 	room   int // bytes that held may still take; below 0: it takes too many, and is not kept
 }
@@ -159,7 +160,7 @@ func (a *Facts) Add(r *Reader, facts []Fact) {
 			a.swipes = append(a.swipes, f.swipe)
 		}
 		if f.marks.has(edits) {
-			a.lines = append(a.lines, Line{index, f.off, f.length})
+			a.lines = append(a.lines, choose.Place{Index: index, Off: f.off, Len: f.length})
 		}
 		if len(f.links) == 0 && f.ops == nil {
 			continue

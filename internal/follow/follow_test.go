@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/choose"
 	"stchat/internal/extension/illustrator"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
@@ -22,8 +23,8 @@ type chat struct {
 	lines    []string
 }
 
-func source(lines []string) Source {
-	return Source{Source: jsonl.Bytes([]byte(strings.Join(lines, "\n")))}
+func source(lines []string) choose.Source {
+	return choose.Source{Source: jsonl.Bytes([]byte(strings.Join(lines, "\n")))}
 }
 
 // apply makes a change, the new messages given.
@@ -76,7 +77,7 @@ func (c chat) sameWithFacts(t *testing.T, change *Change, want *State) {
 			t.Fatal(err)
 		}
 		if state == nil {
-			if state, err = Look(t.Context(), Source{}, change, md, facts); err != nil {
+			if state, err = Look(t.Context(), choose.Source{}, change, md, facts); err != nil {
 				t.Fatal(err)
 			}
 		}

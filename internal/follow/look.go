@@ -4,23 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 )
-
-// Source is where a chat's messages lie.
-type Source struct {
-	jsonl.Source
-	Body int64 // offset at which they begin, behind the header
-	Line int   // physical lines before Body
-}
-
-// Line is a message that the change may edit.
-type Line struct {
-	Index int
-	Off   int64
-	Len   int64
-}
 
 // Link is a link of a message that goes.
 type Link struct {
@@ -32,7 +19,7 @@ type Link struct {
 // Look finds what refers, in the metadata of a chat and in its messages, to messages that the
 // change concerns. It reads the messages once, unless their facts are given and complete; facts
 // may be nil. The chat must not have damaged lines. The error is that of reading.
-func Look(ctx context.Context, src Source, change *Change, metadata *rawjson.Object, facts *Facts) (*State, error) {
+func Look(ctx context.Context, src choose.Source, change *Change, metadata *rawjson.Object, facts *Facts) (*State, error) {
 	s := &State{change: change, boundaries: boundariesOf(metadata), nodes: idsOf(metadata, change)}
 	walk := &walk{state: s}
 	if facts.complete() {
@@ -41,23 +28,22 @@ func Look(ctx context.Context, src Source, change *Change, metadata *rawjson.Obj
 		return s, nil
 	}
 	r := &Reader{indexes: change.Moves(), markers: len(s.nodes.renamed) > 0}
-	names := Keys()
-	keys := make([]int, len(names))
-	for i := range keys {
-		keys[i] = i
-	}
-	err := jsonl.Map(ctx, src.Source, jsonl.MapOptions{
-		From: src.Body, Line: src.Line, Limit: -1, Keys: jsonl.NewKeys(names...),
-	}, func(l *jsonl.Line, batch *[]Fact) {
-		if l.Damage == nil {
-			*batch = append(*batch, r.Read(l, keys))
-		}
-	}, func(batch *[]Fact, base jsonl.Base, _ jsonl.Damages) error {
-		for i := range *batch {
-			walk.take(base.Index+i, &(*batch)[i])
-		}
-		return nil
-	}, func(batch *[]Fact) { *batch = (*batch)[:0] })
+	nothing := choose.Choice{Only: func(int) bool { return false }, Whole: true}
+	next := 0
+	_, err := choose.ScanBeside(ctx, &nothing, src, nil, choose.Beside[[]Fact]{
+		Keys: Keys(),
+		Read: func(l *jsonl.Line, keys []int, batch *[]Fact) { *batch = append(*batch, r.Read(l, keys)) },
+		Fold: func(batch *[]Fact) {
+			for i := range *batch {
+				walk.take(next, &(*batch)[i])
+				next++
+			}
+		},
+		Reset: func(batch *[]Fact) {
+			clear(*batch)
+			*batch = (*batch)[:0]
+		},
+	})
 	walk.end()
 	return s, err
 }
@@ -88,7 +74,7 @@ func (w *walk) take(i int, f *Fact) {
 	case gone:
 		w.lose(i, f)
 	case f.marks.has(edits) && c.Moves():
-		w.state.lines = append(w.state.lines, Line{i, f.off, f.length})
+		w.state.lines = append(w.state.lines, choose.Place{Index: i, Off: f.off, Len: f.length})
 	}
 	switch {
 	case f.marks.has(visible) && (gone || hidden && !f.marks.has(tools)):

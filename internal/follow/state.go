@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
 	"stchat/internal/isolate"
@@ -19,10 +20,10 @@ type State struct {
 	hides      int        // visible messages that go or are hidden
 	shows      int        // visible messages that come, or that are shown
 
-	recaps []int    // messages with a scene recap, in order
-	lines  []Line   // messages with indexes or ids to edit
-	links  []Link   // of messages that go
-	said   []string // warnings about what goes with messages
+	recaps []int          // messages with a scene recap, in order
+	lines  []choose.Place // messages with indexes or ids to edit
+	links  []Link         // of messages that go
+	said   []string       // warnings about what goes with messages
 	nodes  ids
 
 	variables luker.Variables // replayed as after the change
@@ -42,7 +43,7 @@ func (s *State) Lost() []Link { return s.links }
 func (s *State) Warnings() []string { return s.said }
 
 // Lines returns the messages that [State.Line] may edit, in order.
-func (s *State) Lines() []Line { return s.lines }
+func (s *State) Lines() []choose.Place { return s.lines }
 
 // Metadata brings chat_metadata in step, and returns what it changed.
 func (s *State) Metadata(metadata *rawjson.Object) []isolate.Change {

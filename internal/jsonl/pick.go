@@ -22,7 +22,7 @@ const (
 // Pick reads the lines of a source that jobs ask for, and calls work with each line and its
 // batch's result, in several goroutines. line returns a job's place. fold gets the batches'
 // results in the order of the jobs, one at a time; jobs is advanced from any of the
-// goroutines. A line is valid until work returns, and must not be changed. An error of work
+// goroutines. A line is valid until its batch is folded, and must not be changed. An error of work
 // ends Pick when its batch's turn to be folded comes.
 //
 // Memory grows with the longest line: of those longer than a batch only one is held at a

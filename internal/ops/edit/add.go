@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -42,16 +43,30 @@ var (
 // is_system and send_date are added if missing.
 func Add(ctx context.Context, opt AddOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		cast, err := castFor(ctx, o, opt.At)
+		messages, at := 0, -1
+		before := choose.Place{} // the message before the new ones
+		s := scanning{moves: opt.At != nil, speakers: true, Choice: choose.Choice{Only: func(int) bool { return false }}}
+		switch {
+		case opt.At == nil:
+		case *opt.At >= 0:
+			s.Only = func(index int) bool { return index == *opt.At-1 }
+		default:
+			s.Choice = choose.Choice{Last: 1 - *opt.At}
+		}
+		first := true
+		err := o.scan(ctx, s, func(at choose.Place) error {
+			if first {
+				before, first = at, false
+			}
+			return nil
+		})
+		if err == nil {
+			messages, err = o.count(ctx)
+		}
 		if err != nil {
 			return nil, err
 		}
-		messages, err := o.count(ctx)
-		if err != nil {
-			return nil, err
-		}
-		at := messages
-		if opt.At != nil {
+		if at = messages; opt.At != nil {
 			if at = *opt.At; at < 0 {
 				at += messages
 			}
@@ -61,29 +76,42 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 		}
 		p := &Plan{Taints: true}
 		if opt.Role != "" {
-			line, err := cast.made(o, &opt)
+			line, err := o.speakers.made(o, &opt)
 			if err != nil {
 				return nil, err
 			}
-			p.Add = append(p.Add, Insertion{at, line})
-			if name := rawjson.Value(line, "name"); opt.Role == RoleCharacter && o.chat.Kind == userdir.Group && !cast.hasFace(name) {
+			p.Add = append(p.Add, Insertion{at, before, line})
+			if name := rawjson.Value(line, "name"); opt.Role == RoleCharacter && o.chat.Kind == userdir.Group && !o.speakers.hasFace(name) {
 				p.warnings = append(p.warnings, fmt.Sprintf("%s: no message of %s says whose picture to show, so the new one does not either", o.chat.Label(), name))
 			}
 			return p, nil
 		}
+		last, err := o.chat.Source.Section(o.last.Off, o.last.Len)
+		if err != nil {
+			return nil, o.errorf("%w", err)
+		}
 		for i, object := range opt.Objects {
-			line, again, err := cast.completed(object, opt.Changes.Now.Add(time.Duration(i)*time.Millisecond))
+			line, err := o.speakers.completed(object, opt.Changes.Now.Add(time.Duration(i)*time.Millisecond))
 			if err != nil {
 				return nil, fmt.Errorf("object %d: %w", i+1, err)
 			}
-			if again {
+			if id := generation(line); id != nil && bytes.Equal(id, generation(last)) { // Luker's append
 				p.notes = append(p.notes, fmt.Sprintf("%s: object %d is not added again: the message before has the same extra.gen_id", o.chat.Label(), i+1))
-			} else {
-				p.Add = append(p.Add, Insertion{at, line})
+				continue
 			}
+			p.Add = append(p.Add, Insertion{at, before, line})
+			last = line
 		}
 		return p, nil
 	})
+}
+
+// generation returns a message's extra.gen_id, nil if that is not a text.
+func generation(line []byte) []byte {
+	if id := rawjson.Value(line, "extra", "gen_id"); rawjson.KindOf(id) == rawjson.String {
+		return id
+	}
+	return nil
 }
 
 // dateForm is the layout of send_date since SillyTavern 1.13, in UTC.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/jsonl"
 	"stchat/internal/ops/edit"
 )
 
@@ -28,7 +27,7 @@ func TestApplyLongOperations(t *testing.T) {
 		if err := os.WriteFile(path, []byte(chat), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		list, err := edit.ReadOperations(t.Context(), "ops", jsonl.Bytes([]byte(ops.String())))
+		list, err := edit.ReadOperations(t.Context(), "ops", []byte(ops.String()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"context"
+	"slices"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
@@ -19,56 +20,57 @@ type drafting struct {
 	result *Result
 	set    *changeset.Set
 
-	grown   int64          // bytes that the edits of messages add, less those they remove
-	state   *follow.State  // what follows in messages; nil: nothing
-	anchors []choose.Place // messages that others are inserted after, other than the chat's last
+	change *follow.Change // what the plan does to messages
+	swiped map[int]int    // the newly chosen swipe, by message, where it changes
+	state  *follow.State  // what follows in messages; nil: nothing
 }
 
 // draft finds what follows from the plan and drafts all of it.
 func (d *drafting) draft(ctx context.Context) error {
-	d.result.Doc.BytesBefore = d.open.chat.Source.Size
-	d.result.Doc.Integrity = rawjson.TextOrNil(d.open.chat.Header.Metadata().Value("integrity"))
-	d.result.Warnings = append(d.result.Warnings, d.plan.warnings...)
-	d.result.Notes = append(d.result.Notes, d.plan.notes...)
+	o, r := d.open, d.result
+	r.Doc.BytesBefore = o.chat.Source.Size
+	r.Doc.Integrity = rawjson.TextOrNil(o.chat.Header.Metadata().Value("integrity"))
+	r.Warnings = append(r.Warnings, d.plan.warnings...)
+	r.Notes = append(r.Notes, d.plan.notes...)
 	for i := range d.plan.Add {
-		d.plan.Add[i].Line = withoutGeneration(d.open, nil, d.plan.Add[i].Line)
+		d.plan.Add[i].Line = withoutGeneration(o, nil, d.plan.Add[i].Line)
 	}
-	if d.plan.isLines() || d.open.opt.ExpectMessages >= 0 {
-		if _, err := d.open.count(ctx); err != nil {
+	if d.plan.isLines() || o.opt.ExpectMessages >= 0 {
+		if _, err := o.count(ctx); err != nil {
 			return err
 		}
 	}
 	d.plan.sorted()
-	change := d.plan.moves(d.open.messages)
+	d.change, d.swiped = d.plan.moves(o.messages), map[int]int{}
 	lines := d.plan.isLines()
-	edits := &judging{open: d.open, plan: d.plan, result: d.result, change: change}
-	if err := edits.judge(ctx); err != nil {
+	if err := (&judging{drafting: d}).judge(ctx); err != nil {
 		return err
 	}
-	d.grown = edits.grown
-	logs := floors{d.open, d.result, d.set}
-	d.result.Swipe = d.plan.swipe
-	before := d.open.chat.Header.Metadata().Bytes()
+	logs := floors{o, r, d.set}
+	r.Swipe = d.plan.swipe
+	before := o.chat.Header.Metadata().Bytes()
 	if d.plan.Metadata != nil {
-		if err := d.open.chat.Header.Change(d.plan.Metadata); err != nil {
-			return d.open.errorf("%w", err)
+		if err := o.chat.Header.Change(func(raw []byte) ([]byte, error) {
+			return interruptible(ctx, len(raw), func() ([]byte, error) { return d.plan.Metadata(raw) })
+		}); err != nil {
+			return o.errorf("%w", err)
 		}
-		judgeState(d.open, d.result, before)
+		judgeState(o, r, before)
 	}
-	metadata := d.open.chat.Header.Metadata()
+	metadata := o.chat.Header.Metadata()
 	if lines {
 		var err error
-		if d.state, err = followUp(ctx, d.open, d.result, change, metadata); err != nil {
+		if d.state, err = followUp(ctx, o, r, d.change, metadata); err != nil {
 			return err
 		}
-		if err := d.comeAndGo(ctx, change); err != nil {
+		if err := d.recordAddedAndDeleted(); err != nil {
 			return err
 		}
-		if err := logs.follow(ctx, d.plan, change, edits.swiped); err != nil {
+		if err := logs.follow(ctx, d.plan, d.change, d.swiped); err != nil {
 			return err
 		}
-		left := change.Left()
-		d.result.Doc.Messages = &left
+		left := d.change.Left()
+		r.Doc.Messages = &left
 	}
 	if d.plan.Logs != nil {
 		if err := logs.prune(ctx, d.plan); err != nil {
@@ -84,12 +86,12 @@ func (d *drafting) draft(ctx context.Context) error {
 	if !edited && string(metadata.Bytes()) == string(before) {
 		return nil // unchanged
 	}
-	messages, err := d.open.count(ctx) // a damaged chat is not edited, not even its metadata alone
+	messages, err := o.count(ctx) // a damaged chat is not edited, not even its metadata alone
 	if err != nil {
 		return err
 	}
-	if d.result.Doc.Messages == nil {
-		d.result.Doc.Messages = &messages
+	if r.Doc.Messages == nil {
+		r.Doc.Messages = &messages
 	}
 	return d.write(ctx, before)
 }
@@ -122,16 +124,7 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 	if err != nil {
 		return err
 	}
-	if d.open.opt.Changes.DryRun && d.state == nil && len(d.plan.Add)+len(d.plan.Delete) == 0 {
-		size := c.Source.Size + d.grown
-		if header != nil {
-			size += int64(len(header)) - c.HeaderPlace.Len
-		}
-		err = draft.Count(size)
-	} else {
-		err = (&rendering{drafting: d, chat: c, header: header, last: d.open.last}).write(ctx, draft)
-	}
-	if err != nil {
+	if err := d.render(ctx, draft, header); err != nil {
 		return err
 	}
 	if d.open.sync == "" || d.open.slug == "" {
@@ -141,21 +134,20 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 	return ops.SyncSlug(d.set, d.open.sync, d.open.slug, d.open.opt.Changes.Now, ops.NewSlug)
 }
 
-// comeAndGo records the messages that are added and deleted, and locates the lines that some
-// are inserted after.
-func (d *drafting) comeAndGo(ctx context.Context, change *follow.Change) error {
-	gone := 0
+// recordAddedAndDeleted records the messages that are added and deleted.
+func (d *drafting) recordAddedAndDeleted() error {
+	doc, gone := &d.result.Doc, 0
 	for k, a := range d.plan.Add {
-		for gone < len(change.Gone) && change.Gone[gone] < a.At {
+		for gone < len(d.plan.Delete) && d.plan.Delete[gone].Index < a.At {
 			gone++
 		}
-		d.result.Doc.Added = append(d.result.Doc.Added, a.At-gone+k)
+		doc.Added = append(doc.Added, a.At-gone+k)
 		if d.open.opt.Changes.DryRun {
 			d.result.diff(newDiff(a.At, nil, a.Line))
 		}
 	}
 	for _, at := range d.plan.Delete {
-		d.result.Doc.Deleted = append(d.result.Doc.Deleted, at.Index)
+		doc.Deleted = append(doc.Deleted, at.Index)
 		if d.open.opt.Changes.DryRun && len(d.result.Diffs) < shownDiffs {
 			old, err := d.open.chat.Source.Section(at.Off, at.Len)
 			if err != nil {
@@ -164,23 +156,7 @@ func (d *drafting) comeAndGo(ctx context.Context, change *follow.Change) error {
 			d.result.diff(newDiff(at.Index, old, nil))
 		}
 	}
-	var ranges []choose.Range
-	for i, a := range d.plan.Add {
-		if a.At > 0 && a.At <= d.open.last.Index && (i == 0 || d.plan.Add[i-1].At != a.At) {
-			ranges = append(ranges, choose.Range{From: a.At - 1, To: a.At - 1})
-		}
-	}
-	switch anchor := d.open.anchor; {
-	case len(ranges) == 0:
-		return nil
-	case len(ranges) == 1 && anchor.Len > 0 && anchor.Index == ranges[0].From:
-		d.anchors = append(d.anchors, anchor)
-		return nil
-	}
-	return d.open.choose(ctx, choose.Choice{Ranges: ranges}, func(at choose.Place) error {
-		d.anchors = append(d.anchors, at)
-		return nil
-	})
+	return nil
 }
 
 // save drafts a file with the deleted lines.
@@ -192,18 +168,12 @@ func (d *drafting) save(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lines := func(yield func(choose.Place) bool) {
-		for _, at := range d.plan.Delete {
-			if !yield(at) {
-				return
-			}
-		}
-	}
-	return jsonl.Pick(ctx, d.open.chat.Source, lines, picked, func(_ choose.Place, line []byte, batch *[]byte) error {
-		*batch = append(append(*batch, line...), '\n')
-		return nil
-	}, func(batch *[]byte) error {
-		_, err := saved.Write(*batch)
-		return err
-	})
+	return jsonl.Pick(ctx, d.open.chat.Source, slices.Values(d.plan.Delete), func(at choose.Place) jsonl.Picked { return jsonl.Picked{Off: at.Off, Len: at.Len} },
+		func(_ choose.Place, line []byte, batch *[]byte) error {
+			*batch = append(append(*batch, line...), '\n')
+			return nil
+		}, func(batch *[]byte) error {
+			_, err := saved.Write(*batch)
+			return err
+		})
 }

@@ -9,6 +9,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
 	"stchat/internal/isolate"
@@ -30,10 +31,12 @@ func (l floors) follow(ctx context.Context, plan *Plan, change *follow.Change, s
 	if l.open.opt.NoFollow || !l.open.hasLog() || len(change.Gone)+len(change.Inserted)+len(swiped)+len(plan.swipesGone) == 0 {
 		return nil
 	}
-	before, err := l.open.swipes(ctx)
-	if err != nil {
-		return err
+	if l.open.facts == nil {
+		if err := l.open.scan(ctx, scanning{moves: true, Choice: choose.Choice{Only: func(int) bool { return false }}}, nil); err != nil {
+			return err
+		}
 	}
+	before := l.open.facts.Swipes()
 	var inserted []int
 	for _, a := range plan.Add {
 		inserted = append(inserted, swipeOf(a.Line))

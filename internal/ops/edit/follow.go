@@ -59,8 +59,7 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 	if err := mayMove(o, change, metadata); err != nil {
 		return nil, err
 	}
-	src := o.source()
-	state, err := follow.Look(ctx, follow.Source{Source: src.Source, Body: src.Body, Line: src.Line}, change, metadata, o.facts)
+	state, err := follow.Look(ctx, o.source(), change, metadata, o.facts)
 	if err != nil {
 		return nil, o.errorf("%w", err)
 	}

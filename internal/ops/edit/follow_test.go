@@ -13,7 +13,6 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/extension/illustrator"
-	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
@@ -188,7 +187,7 @@ func TestEditAndFollowTogether(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, call := range calls {
-				list, err := edit.ReadOperations(t.Context(), "ops", jsonl.Bytes([]byte(call)))
+				list, err := edit.ReadOperations(t.Context(), "ops", []byte(call))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -3,12 +3,10 @@ package edit
 import (
 	"bytes"
 	"context"
-	"iter"
 	"sync/atomic"
 
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
-	"stchat/internal/follow"
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 )
@@ -16,7 +14,6 @@ import (
 // changed is the effect of an edit on a message that it changes.
 type changed struct {
 	place         choose.Place
-	grown         int    // bytes added, less bytes removed
 	hidden, shown bool   // its is_system becomes true, or false
 	swipe         int    // the chosen one, from 0
 	swiped        bool   // swipe differs from before
@@ -25,41 +22,43 @@ type changed struct {
 	diff          *Diff
 }
 
-// editing is a message and what happens to it.
+// editing is a message and the edit to make in it.
 type editing struct {
 	place choose.Place
-	edit  Edit // nil: none
+	edit  Edit
 }
 
-// judging makes the edits of messages to see what they change, and keeps nothing of them: they
-// come after the header, which cannot be written before all is known, and are made again then.
+// judging makes the edits of messages to see what they change, and keeps nothing else of them:
+// they come after the header, which cannot be written before all is known, and are made again
+// then.
 type judging struct {
-	open   *open
-	plan   *Plan
-	result *Result
-	change *follow.Change // receives what the edits change in state
-
-	grown  int64
-	shown  atomic.Bool // enough diffs are kept
-	swiped map[int]int // the newly chosen swipe, by message, where it changes
+	*drafting
+	enough atomic.Bool // diffs are kept
 }
 
 // judge makes all edits, and leaves in the plan only the messages that they change.
 func (j *judging) judge(ctx context.Context) error {
-	j.shown.Store(!j.open.opt.Changes.DryRun)
 	if len(j.plan.Change) == 0 {
 		return nil
 	}
-	var left []choose.Place
-	err := jsonl.Pick(ctx, j.open.chat.Source, j.plan.editings(), func(e editing) jsonl.Picked { return picked(e.place) },
+	j.enough.Store(!j.open.opt.Changes.DryRun)
+	edits := j.plan.Edits(ctx)
+	jobs := func(yield func(editing) bool) {
+		for _, at := range j.plan.Change {
+			if !yield(editing{at, edits(at.Index)}) {
+				return
+			}
+		}
+	}
+	left := j.plan.Change[:0] // what is written there was read before
+	err := jsonl.Pick(ctx, j.open.chat.Source, jobs, func(e editing) jsonl.Picked { return jsonl.Picked{Off: e.place.Off, Len: e.place.Len} },
 		func(e editing, line []byte, batch *[]changed) error {
-			edited, err := edited(j.open, e, line)
+			edited, err := j.edited(ctx, e.place.Index, e.edit, line)
 			if err != nil || bytes.Equal(line, edited) {
 				return err
 			}
 			c := compared(line, edited)
-			c.place, c.grown = e.place, len(edited)-len(line)
-			if !j.shown.Load() && len(*batch) < shownDiffs {
+			if c.place = e.place; !j.enough.Load() && len(*batch) < shownDiffs {
 				c.diff = newDiff(e.place.Index, line, edited)
 			}
 			*batch = append(*batch, c)
@@ -67,7 +66,7 @@ func (j *judging) judge(ctx context.Context) error {
 		},
 		func(batch *[]changed) error {
 			for i := range *batch {
-				j.take(&(*batch)[i])
+				j.record(&(*batch)[i])
 				left = append(left, (*batch)[i].place)
 			}
 			return nil
@@ -76,43 +75,51 @@ func (j *judging) judge(ctx context.Context) error {
 	return err
 }
 
-// editings yields the messages that may change, with their edits.
-func (p *Plan) editings() iter.Seq[editing] {
-	return func(yield func(editing) bool) {
-		if len(p.Change) == 0 {
-			return
-		}
-		edits := p.Edits()
-		for _, at := range p.Change {
-			if !yield(editing{at, edits(at.Index)}) {
-				return
-			}
-		}
-	}
-}
-
-// edited returns a message with its edit made.
-func edited(o *open, e editing, line []byte) ([]byte, error) {
-	edited, err := e.edit(line)
+// edited returns a message with an edit made.
+func (d *drafting) edited(ctx context.Context, index int, edit Edit, line []byte) ([]byte, error) {
+	edited, err := interruptible(ctx, len(line), func() ([]byte, error) { return edit(line) })
 	if err != nil {
-		return nil, o.errorf("message %d: %w", e.place.Index, err)
+		return nil, d.open.errorf("message %d: %w", index, err)
 	}
-	if edited = withoutGeneration(o, line, edited); bytes.Equal(line, edited) {
+	if edited = withoutGeneration(d.open, line, edited); bytes.Equal(line, edited) {
 		return line, nil
 	}
 	if damage := jsonl.Check(edited); damage != nil {
-		return nil, o.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
+		return nil, d.open.errorf("message %d would be damaged: %s", index, damage.Reason)
 	}
 	return edited, nil
 }
 
-// take records the effect of an edit.
-func (j *judging) take(c *changed) {
+// interruptible returns what a pure function of so many bytes returns. If there are many, it
+// ends with the context, and leaves the function to itself.
+func interruptible(ctx context.Context, size int, do func() ([]byte, error)) ([]byte, error) {
+	const many = 1 << 20 // few take less than a second
+	if size < many {
+		return do()
+	}
+	type outcome struct {
+		edited []byte
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		edited, err := do()
+		done <- outcome{edited, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case o := <-done:
+		return o.edited, o.err
+	}
+}
+
+// record records the effect of an edit.
+func (j *judging) record(c *changed) {
 	at := c.place.Index
-	j.grown += int64(c.grown)
 	j.result.Doc.Changed = append(j.result.Doc.Changed, at)
 	if j.result.diff(c.diff); len(j.result.Diffs) >= shownDiffs {
-		j.shown.Store(true)
+		j.enough.Store(true)
 	}
 	switch {
 	case c.hidden:
@@ -121,15 +128,9 @@ func (j *judging) take(c *changed) {
 		j.change.Shown = append(j.change.Shown, at)
 	}
 	if c.swiped {
-		if j.swiped == nil {
-			j.swiped = map[int]int{}
-		}
 		j.swiped[at] = c.swipe
 	}
 	if c.operated {
-		if j.change.Operations == nil {
-			j.change.Operations = map[int][]byte{}
-		}
 		j.change.Operations[at] = c.operations
 	}
 }
@@ -156,5 +157,3 @@ func compared(old, edited []byte) (c changed) {
 	}
 	return c
 }
-
-func picked(at choose.Place) jsonl.Picked { return jsonl.Picked{Off: at.Off, Len: at.Len} }

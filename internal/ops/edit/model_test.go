@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"stchat/internal/changeset"
-	"stchat/internal/jsonl"
 	"stchat/internal/ops/edit"
 )
 
@@ -141,7 +140,7 @@ func applyAsTheModel(t *testing.T, a, b uint64) {
 		t.Fatal(err)
 	}
 	what := fmt.Sprintf("seed %d %d\n%s\n--\n%s\n--", a, b, text, strings.Join(ops, "\n"))
-	list, err := edit.ReadOperations(t.Context(), "ops", jsonl.Bytes([]byte(strings.Join(ops, "\n"))))
+	list, err := edit.ReadOperations(t.Context(), "ops", []byte(strings.Join(ops, "\n")))
 	if err != nil {
 		t.Fatalf("%s\n%v", what, err)
 	}

@@ -38,8 +38,9 @@ type open struct {
 	sidecars []luker.Sidecar // Luker's other sidecars, which hold state of extensions
 	messages int             // -1: not counted yet
 	last     choose.Place    // the last message, once they are counted; its Len is 0 if there is none
-	facts    *follow.Facts   // of all messages, if they were read with something else
-	anchor   choose.Place    // the message that others are inserted after, if it was found already
+	greeting bool            // it has a single, untouched message, see isGreeting
+	facts    *follow.Facts   // of all messages, if they were read
+	speakers *speakers       // of all messages, if they were read
 }
 
 // openChat opens a chat, and refuses one that must not be edited (CONTENT.md 1.3).
@@ -100,71 +101,77 @@ func (o *open) judge(lib *library.Library) error {
 	return nil
 }
 
-// chooseAndCount is choose that also counts all messages.
-func (o *open) chooseAndCount(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
-	c.Whole = true
-	return o.choose(ctx, c, each)
+// scanning says what a scan hands out and collects.
+type scanning struct {
+	choose.Choice
+	moves    bool // read what state refers to in messages, as some will move
+	speakers bool // read who speaks
 }
 
-// choose calls each with the chosen messages, and refuses a chat that is damaged in the part
-// read.
-func (o *open) choose(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
-	scanned, err := c.Scan(ctx, o.sparing(), each)
-	return o.scanned(&scanned, err)
+// scanned is what one batch of lines adds to what is collected.
+type scanned struct {
+	facts    []follow.Fact
+	speakers speakers
 }
 
-// survey is choose that also counts all messages and reads what state may refer to in them,
-// so that the chat is read once where messages move.
-func (o *open) survey(ctx context.Context, c choose.Choice, each func(choose.Place) error) error {
-	c.Whole = true
-	reader := follow.NewReader(o.chat.Metadata(), o.hasLog())
-	facts := follow.NewFacts()
-	scanned, err := choose.ScanBeside(ctx, &c, o.source(), each, choose.Beside[[]follow.Fact]{
-		Keys: follow.Keys(),
-		Read: func(l *jsonl.Line, keys []int, batch *[]follow.Fact) { *batch = append(*batch, reader.Read(l, keys)) },
-		Fold: func(batch *[]follow.Fact) { facts.Add(reader, *batch) },
-		Reset: func(batch *[]follow.Fact) {
-			clear(*batch)
-			*batch = (*batch)[:0]
+// scan reads the chat once: it calls each with the chosen messages, counts all messages, and
+// collects what is asked for. It refuses a chat that is damaged.
+func (o *open) scan(ctx context.Context, s scanning, each func(choose.Place) error) error {
+	s.Whole = true
+	own, reader, facts := len(speakerKeys()), follow.NewReader(o.chat.Metadata(), o.hasLog()), follow.NewFacts()
+	all := newSpeakers(o.chat)
+	also := choose.Beside[scanned]{
+		Read: func(l *jsonl.Line, keys []int, batch *scanned) {
+			if s.speakers {
+				batch.speakers.record(l, keys, o.chat.Kind == userdir.Group)
+			}
+			if s.moves {
+				batch.facts = append(batch.facts, reader.Read(l, keys[own:]))
+			}
 		},
-	})
-	if err == nil {
+		Fold: func(batch *scanned) {
+			all.join(&batch.speakers)
+			facts.Add(reader, batch.facts)
+		},
+		Reset: func(batch *scanned) {
+			clear(batch.facts)
+			*batch = scanned{facts: batch.facts[:0]}
+		},
+	}
+	if s.moves || s.speakers {
+		also.Keys = append(speakerKeys(), follow.Keys()...)
+	}
+	found, err := choose.ScanBeside(ctx, &s.Choice, o.source(), each, also)
+	switch {
+	case err != nil:
+		return o.errorf("%w", err)
+	case found.Damage.Total > 0:
+		return o.chat.DamageError(found.Damage.First[0])
+	}
+	o.messages, o.last, o.speakers = found.Messages, found.Last, all
+	o.greeting = isGreeting(o.messages, o.chat.Metadata())
+	if s.moves {
 		o.facts = facts
 	}
-	return o.scanned(&scanned, err)
+	return nil
 }
 
-// hasLog reports whether Luker keeps a floor log of the chat.
-func (o *open) hasLog() bool {
-	return slices.ContainsFunc(o.sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog })
-}
-
-// scanned records what a scan found, and returns why the chat cannot be edited after it.
-func (o *open) scanned(scanned *choose.Scanned, err error) error {
-	if err != nil {
-		return o.errorf("%w", err)
+// chosen returns the chosen messages; it is an error if there are none.
+func (o *open) chosen(ctx context.Context, s scanning) (list []choose.Place, err error) {
+	err = o.scan(ctx, s, func(at choose.Place) error {
+		list = append(list, at)
+		return nil
+	})
+	if err == nil && len(list) == 0 {
+		err = o.errorf("%w", choose.ErrNone)
 	}
-	return o.whole(scanned)
+	return list, err
 }
 
-// one returns the only chosen message, and counts all messages.
-func (o *open) one(ctx context.Context, c choose.Choice) (choose.Place, error) {
-	c.Whole = true
-	at, scanned, err := c.One(ctx, o.sparing())
-	if damaged := o.whole(&scanned); damaged != nil {
-		return at, damaged
-	}
-	if err != nil {
-		return at, o.errorf("%w", err)
-	}
-	return at, nil
-}
-
-// count returns the number of messages and records where the last one is. It refuses a damaged
-// chat and a number other than expected.
+// count returns the number of messages, and refuses one other than expected.
 func (o *open) count(ctx context.Context) (int, error) {
 	if o.messages < 0 {
-		if err := o.chooseAndCount(ctx, choose.Choice{}, func(choose.Place) error { return nil }); err != nil {
+		if err := o.scan(ctx, scanning{}, func(choose.Place) error { return nil }); err != nil {
 			return 0, err
 		}
 	}
@@ -174,40 +181,13 @@ func (o *open) count(ctx context.Context) (int, error) {
 	return o.messages, nil
 }
 
-// whole records what a scan counted, and refuses a chat that is damaged in the part read.
-func (o *open) whole(scanned *choose.Scanned) error {
-	if scanned.Whole {
-		o.messages, o.last = scanned.Messages, scanned.Last
-	}
-	if scanned.Damage.Total == 0 {
-		return nil
-	}
-	return o.chat.DamageError(scanned.Damage.First[0])
-}
-
 func (o *open) source() choose.Source {
 	return choose.Source{Source: o.chat.Source, Body: o.chat.Body, Line: o.chat.BodyLine}
 }
 
-// sparing is source for what only few messages are wanted of: memory counts more there than
-// the last bit of speed.
-func (o *open) sparing() choose.Source {
-	src := o.source()
-	src.Source = src.Sparing()
-	return src
-}
-
-// swipes returns the chosen swipe of each message.
-func (o *open) swipes(ctx context.Context) ([]int, error) {
-	if swipes := o.facts.Swipes(); swipes != nil {
-		return swipes, nil
-	}
-	src := o.source()
-	swipes, _, err := luker.Swipes(ctx, src.Source, src.Body, src.Line)
-	if err != nil {
-		return nil, o.errorf("%w", err)
-	}
-	return swipes, nil
+// hasLog reports whether Luker keeps a floor log of the chat.
+func (o *open) hasLog() bool {
+	return slices.ContainsFunc(o.sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog })
 }
 
 // withoutGeneration returns an edited message, in a chat of Luker without the generation id that

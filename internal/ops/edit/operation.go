@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"stchat/internal/choose"
 	"stchat/internal/metadiff"
@@ -21,13 +21,12 @@ var ErrOperation = errors.New("not an operation")
 type operation struct {
 	op     string
 	line   []byte
-	places [keysKnown]rawjson.Span // of the values in line
+	values [keysKnown]rawjson.Span // of the keys below, in line
 }
 
 // The keys of operations. They are numbers, as there may be millions of operations.
 const (
-	keyOp = iota
-	keyAt
+	keyAt = iota
 	keyMessage
 	keySet
 	keyUnset
@@ -42,50 +41,134 @@ const (
 	keysKnown
 )
 
+func operationKeys() []string {
+	return []string{"at", "message", "set", "unset", "merge", "merge_patch", "patch", "choose", "add", "delete", "sha256", "value"}
+}
+
+// keysOf returns the keys that an operation may have, other than op.
+func keysOf(op string) []string {
+	switch op {
+	case "add":
+		return []string{"at", "message"}
+	case "set":
+		return []string{"at", "set", "unset", "merge", "merge_patch", "patch"}
+	case "meta":
+		return []string{"set", "unset", "merge", "merge_patch", "patch"}
+	case "swipe":
+		return []string{"at", "choose", "add", "delete"}
+	case "test":
+		return []string{"at", "sha256", "value"}
+	}
+	return []string{"at"}
+}
+
 // parseOperation parses one operation from valid JSON.
 func parseOperation(line []byte) (o operation, err error) {
 	if kind := rawjson.KindOf(line); kind != rawjson.ObjectKind {
 		return o, fmt.Errorf("%w: %s", ErrOperation, kind)
 	}
 	o.line = line
-	rawjson.Places(line, o.places[:], "op", "at", "message", "set", "unset", "merge", "merge_patch", "patch", "choose", "add", "delete", "sha256", "value")
-	known := [...]string{"add", "set", "delete", "hide", "unhide", "swipe", "meta", "test"}
-	name := o.get(keyOp)
-	for _, op := range known {
-		if rawjson.KeyIs(name, op) {
-			o.op = op
-		}
-	}
-	switch {
-	case o.op == "":
+	rawjson.Places(line, o.values[:], operationKeys()...)
+	known := []string{"add", "set", "delete", "hide", "unhide", "swipe", "meta", "test"}
+	if o.op, _ = rawjson.Unquote(rawjson.Value(line, "op")); !slices.Contains(known, o.op) {
 		return o, fmt.Errorf("%w: op must be one of %v", ErrOperation, known)
-	case !o.has(keyAt) && o.op != "meta" && o.op != "add":
-		return o, fmt.Errorf("%w: %s needs at", ErrOperation, o.op)
 	}
 	return o, nil
 }
 
+// check refuses an operation that lacks something, that has a key which it does not know, or a
+// value of another kind than the key takes: a slip that would otherwise go unnoticed.
+func (o *operation) check() error {
+	if !o.has(keyAt) && o.op != "meta" && o.op != "add" {
+		return fmt.Errorf("%w: %s needs at", ErrOperation, o.op)
+	}
+	for key := range rawjson.Members(o.line) {
+		name, _ := rawjson.Unquote(key)
+		if name != "op" && !slices.Contains(keysOf(o.op), name) {
+			return fmt.Errorf("%w: %s has no %q", ErrOperation, o.op, name)
+		}
+	}
+	for _, k := range []struct {
+		key  int
+		kind rawjson.Kind
+		text string
+	}{
+		{keyMessage, rawjson.ObjectKind, "message is %s, not an object"},
+		{keySet, rawjson.ObjectKind, "set is %s, not an object"},
+		{keyUnset, rawjson.Array, "unset is %s, not a list of keys"},
+		{keyMerge, rawjson.ObjectKind, "merge is %s, not an object"},
+		{keyDelete, rawjson.Number, "delete is %s, not a swipe's number"},
+		{keySHA256, rawjson.String, "sha256 is %s, not a string"},
+	} {
+		if kind := rawjson.KindOf(o.get(k.key)); o.has(k.key) && kind != k.kind {
+			return fmt.Errorf("%w: "+k.text, ErrOperation, kind)
+		}
+	}
+	switch {
+	case o.op == "add" && !o.has(keyMessage):
+		return fmt.Errorf("%w: add needs message", ErrOperation)
+	case o.op == "test" && !o.has(keySHA256) && !o.has(keyValue):
+		return fmt.Errorf("%w: test needs sha256 or value", ErrOperation)
+	case o.op == "swipe":
+		_, err := o.swipe()
+		return err
+	case o.op == "set", o.op == "meta":
+		c, err := o.changes()
+		if err == nil && o.op == "meta" {
+			err = checkMeta(&c)
+		}
+		return err
+	}
+	return nil
+}
+
+// checkMeta refuses changes of the keys that only meta set changes, on purpose and by their own
+// options.
+func checkMeta(c *patch.Changes) error {
+	copied := *c
+	named := copied.LeaveOut(ownKeys()...)
+	for _, key := range ownKeys() {
+		if _, ok := rawjson.Lookup(c.Merge, key); ok {
+			named = append(named, key)
+		}
+		for _, e := range c.Edits {
+			if len(e.Path) == 0 || e.Path[0] == key {
+				named = append(named, key)
+			}
+		}
+	}
+	if len(named) > 0 {
+		return fmt.Errorf("%w: meta does not change %s", ErrOperation, named[0])
+	}
+	return nil
+}
+
 // has reports whether the operation has a key.
-func (o *operation) has(key int) bool { return o.places[key].End > 0 }
+func (o *operation) has(key int) bool { return o.values[key].End > 0 }
 
 // get returns the raw value of a key, nil if the operation lacks it.
 func (o *operation) get(key int) []byte {
 	if !o.has(key) {
 		return nil
 	}
-	at := o.places[key]
+	at := o.values[key]
 	return o.line[at.At:at.End:at.End]
 }
 
-// at returns the messages that the operation names, none if it does not say.
-func (o *operation) at() ([]choose.Range, error) {
+// number returns the value of a key, 0 if it is not a whole number.
+func (o *operation) number(key int) int {
+	n, _ := rawjson.Int(o.get(key))
+	return n
+}
+
+// ranges returns the messages that at names: a number, a text with ranges, or a list of both.
+func (o *operation) ranges() ([]choose.Range, error) {
 	if !o.has(keyAt) {
 		return nil, nil
 	}
 	return rangesOf(o.get(keyAt))
 }
 
-// rangesOf parses a number, a text with ranges, or a list of both.
 func rangesOf(raw []byte) (list []choose.Range, err error) {
 	switch rawjson.KindOf(raw) {
 	case rawjson.Number:
@@ -146,87 +229,53 @@ func (o *operation) changes() (c patch.Changes, err error) {
 	return c, err
 }
 
-// edit returns the edit that the operation makes in a message.
-func (o *operation) edit(opt *Options, greeting bool) (Edit, error) {
+// edit makes the operation in a message.
+func (o *operation) edit(open *open, line []byte) ([]byte, error) {
 	switch o.op {
 	case "hide", "unhide":
-		return (&HideOptions{Hide: o.op == "hide"}).line, nil
+		return (&HideOptions{Hide: o.op == "hide"}).line(line)
 	case "set":
 		c, err := o.changes()
-		return func(line []byte) ([]byte, error) { return made(&c, line) }, err
-	case "test":
-		return o.test()
-	}
-	swipe, err := o.swipe(opt)
-	return func(line []byte) ([]byte, error) {
-		edited, _, err := swipe.edit(line, greeting)
-		return edited, err
-	}, err
-}
-
-// test returns an edit that changes nothing and fails where the message is not as expected.
-func (o *operation) test() (Edit, error) {
-	if raw := o.get(keyValue); raw != nil {
-		return func(line []byte) ([]byte, error) {
-			if !metadiff.Equal(line, raw) {
-				return nil, patch.ErrTest
-			}
-			return line, nil
-		}, nil
-	}
-	want, ok := rawjson.Unquote(o.get(keySHA256))
-	if !ok {
-		return nil, fmt.Errorf("%w: test needs sha256 or value", ErrOperation)
-	}
-	return func(line []byte) ([]byte, error) {
-		if sum := sha256.Sum256(line); !strings.EqualFold(hex.EncodeToString(sum[:]), want) {
-			return nil, patch.ErrTest
+		if err != nil {
+			return nil, err
 		}
-		return line, nil
-	}, nil
-}
-
-// number returns the value of a key, 0 if it is not a whole number.
-func (o *operation) number(key int) int {
-	n, _ := rawjson.Int(o.get(key))
-	return n
-}
-
-// isNamed reports whether the message to add names its speaker.
-func (o *operation) isNamed() bool {
-	_, ok := rawjson.Lookup(o.get(keyMessage), "name")
-	return ok
-}
-
-// message returns the message to add; without a name, it gets the one from the cast.
-func (o *operation) message(c cast, now time.Time) ([]byte, error) {
-	line, _, err := c.completed(o.get(keyMessage), now)
-	if err != nil {
-		return nil, fmt.Errorf("message: %w", err)
+		return setValues(&c, line)
+	case "swipe":
+		s, err := o.swipe()
+		if err != nil {
+			return nil, err
+		}
+		edited, _, err := s.edit(line, open.greeting, &open.opt)
+		return edited, err
+	}
+	want, _ := rawjson.Unquote(o.get(keySHA256))
+	sum := sha256.Sum256(line)
+	if o.has(keyValue) && !metadiff.Equal(line, o.get(keyValue)) || !o.has(keyValue) && !strings.EqualFold(hex.EncodeToString(sum[:]), want) {
+		return nil, patch.ErrTest
 	}
 	return line, nil
 }
 
 // swipe returns the change that the operation makes to a message's swipes.
-func (o *operation) swipe(common *Options) (*SwipeOptions, error) {
-	opt := &SwipeOptions{Options: *common, Choose: o.number(keyChoose), Delete: o.number(keyDelete)}
+func (o *operation) swipe() (s SwipeChange, err error) {
+	s.Choose, s.Delete = o.number(keyChoose), o.number(keyDelete)
 	if raw := o.get(keyAdd); raw != nil {
 		text, ok := rawjson.Unquote(raw)
 		if !ok {
-			return nil, fmt.Errorf("%w: add is the text of a swipe", ErrOperation)
+			return s, fmt.Errorf("%w: add is the text of a swipe", ErrOperation)
 		}
 		if kind := rawjson.KindOf(o.get(keyChoose)); o.has(keyChoose) && kind != rawjson.Bool {
-			return nil, fmt.Errorf("%w: with add, choose is true or false, not %s", ErrOperation, kind)
+			return s, fmt.Errorf("%w: with add, choose is true or false, not %s", ErrOperation, kind)
 		}
-		opt.Add, opt.Chosen, opt.Choose = &text, rawjson.Truthy(o.get(keyChoose)), 0
+		s.Add, s.Chosen, s.Choose = &text, rawjson.Truthy(o.get(keyChoose)), 0
 	}
 	switch {
-	case !o.has(keyChoose) && !o.has(keyDelete) && opt.Add == nil:
-		return nil, fmt.Errorf("%w: swipe needs choose, add or delete", ErrOperation)
-	case o.has(keyChoose) && opt.Choose < 1 && opt.Add == nil, o.has(keyDelete) && opt.Delete < 1:
-		return nil, fmt.Errorf("%w: choose and delete take a swipe's number, from 1", ErrOperation)
-	case opt.Delete > 0 && (opt.Choose > 0 || opt.Add != nil):
-		return nil, fmt.Errorf("%w: swipe deletes one, or chooses or adds one", ErrOperation)
+	case !o.has(keyChoose) && !o.has(keyDelete) && s.Add == nil:
+		return s, fmt.Errorf("%w: swipe needs choose, add or delete", ErrOperation)
+	case o.has(keyChoose) && s.Choose < 1 && s.Add == nil, o.has(keyDelete) && s.Delete < 1:
+		return s, fmt.Errorf("%w: choose and delete take a swipe's number, from 1", ErrOperation)
+	case s.Delete > 0 && (s.Choose > 0 || s.Add != nil):
+		return s, fmt.Errorf("%w: swipe deletes one, or chooses or adds one", ErrOperation)
 	}
-	return opt, nil
+	return s, nil
 }

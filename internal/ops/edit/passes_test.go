@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"stchat/internal/choose"
-	"stchat/internal/jsonl"
 	"stchat/internal/ops/edit"
 )
 
@@ -42,7 +41,7 @@ func TestReadsOnceWritesOnce(t *testing.T) {
 			return edit.Hide(t.Context(), edit.HideOptions{Options: options(path), Choice: some, Hide: true})
 		}},
 		{"swipe", func() []*edit.Result {
-			return edit.Swipe(t.Context(), edit.SwipeOptions{Options: options(path), Choice: one, Add: &added})
+			return edit.Swipe(t.Context(), edit.SwipeOptions{Options: options(path), Choice: one, SwipeChange: edit.SwipeChange{Add: &added}})
 		}},
 		{"delete", func() []*edit.Result {
 			return edit.Delete(t.Context(), edit.DeleteOptions{Options: options(path), Choice: some})
@@ -52,7 +51,7 @@ func TestReadsOnceWritesOnce(t *testing.T) {
 			return edit.Add(t.Context(), edit.AddOptions{Options: options(path), Role: edit.RoleUser, Text: "x", At: &at})
 		}},
 		{"apply", func() []*edit.Result {
-			list, err := edit.ReadOperations(t.Context(), "ops", jsonl.Bytes([]byte(`{"op":"delete","at":"5..9"}`+"\n"+`{"op":"hide","at":20}`)))
+			list, err := edit.ReadOperations(t.Context(), "ops", []byte(`{"op":"delete","at":"5..9"}`+"\n"+`{"op":"hide","at":20}`))
 			if err != nil {
 				t.Fatal(err)
 			}

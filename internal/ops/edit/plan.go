@@ -2,6 +2,7 @@ package edit
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"stchat/internal/choose"
@@ -15,7 +16,7 @@ import (
 type Plan struct {
 	Add      []Insertion
 	Change   []choose.Place // messages that may change, each once, in order
-	Edits    func() Edits   // begins the edits anew: they are made once to judge them, and once to write
+	Edits    Edits
 	Delete   []choose.Place
 	Metadata func(metadata []byte) ([]byte, error) // nil: no change
 
@@ -34,21 +35,23 @@ type Plan struct {
 
 // Insertion is one message to add.
 type Insertion struct {
-	At   int // before the message with this index; the number of messages: at the end
-	Line []byte
+	At    int          // before the message with this index; the number of messages: at the end
+	After choose.Place // the message before that, if At is neither 0 nor the end
+	Line  []byte
 }
 
-// Edit returns the new state of a message. It must not change line, but may return a part of
-// it. It may run beside other edits, and makes the same of the same line each time.
+// Edit returns the new state of a message. It must not change line. It may run beside other
+// edits, and makes the same of the same line each time: it is made once to see what it changes,
+// and once to write it.
 type Edit func(line []byte) ([]byte, error)
 
-// Edits returns the edit of a message. It is called in the chat's order, for each message that
-// may change.
-type Edits func(index int) Edit
+// Edits begins to make edits, and returns a function that returns the edit of a message: it is
+// called for each message in Change, in their order.
+type Edits func(ctx context.Context) func(index int) Edit
 
 // each returns Edits that make the same edit in all messages.
-func each(edit Edit) func() Edits {
-	return func() Edits { return func(int) Edit { return edit } }
+func each(edit Edit) Edits {
+	return func(context.Context) func(int) Edit { return func(int) Edit { return edit } }
 }
 
 // isLines reports whether the plan concerns messages, not just the metadata.
@@ -65,7 +68,7 @@ func swipeOf(line []byte) int {
 
 // moves returns which messages are deleted and added, for the state that follows.
 func (p *Plan) moves(messages int) *follow.Change {
-	c := &follow.Change{Messages: messages}
+	c := &follow.Change{Messages: messages, Operations: map[int][]byte{}}
 	for _, d := range p.Delete {
 		c.Gone = append(c.Gone, d.Index)
 	}

@@ -110,7 +110,7 @@ func recaps(ctx context.Context, o *open, messages int) (map[int]bool, error) {
 	if len(ranges) == 0 {
 		return has, nil
 	}
-	err := o.choose(ctx, choose.Choice{Ranges: ranges}, func(at choose.Place) error {
+	err := o.scan(ctx, scanning{Choice: choose.Choice{Ranges: ranges}}, func(at choose.Place) error {
 		line, err := o.chat.Source.Section(at.Off, at.Len)
 		if err != nil {
 			return err

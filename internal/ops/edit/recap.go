@@ -24,12 +24,8 @@ func SetRecap(ctx context.Context, opt RecapOptions) []*Result {
 		if opt.Scene == nil {
 			return &Plan{Metadata: opt.running}, nil
 		}
-		p := &Plan{Edits: each(opt.scene)}
-		err := o.choose(ctx, choose.Choice{Ranges: []choose.Range{{From: *opt.Scene, To: *opt.Scene}}}, func(at choose.Place) error {
-			p.Change = append(p.Change, at)
-			return nil
-		})
-		return p, err
+		places, err := o.chosen(ctx, scanning{Choice: choose.Choice{Ranges: []choose.Range{{From: *opt.Scene, To: *opt.Scene}}}})
+		return &Plan{Change: places, Edits: each(opt.scene)}, err
 	})
 }
 

@@ -26,18 +26,12 @@ var ErrAll = errors.New("all messages would be deleted")
 // Delete deletes the chosen messages.
 func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		p := &Plan{Taints: true, Save: opt.Save}
-		err := o.survey(ctx, opt.Choice, func(at choose.Place) error {
-			p.Delete = append(p.Delete, at)
-			return nil
-		})
-		if err == nil && len(p.Delete) == 0 {
-			err = o.errorf("%w", choose.ErrNone)
+		places, err := o.chosen(ctx, scanning{Choice: opt.Choice, moves: true})
+		p := &Plan{Taints: true, Delete: places, Save: opt.Save}
+		if err == nil {
+			err = followToolCalls(ctx, o, p, opt.ToolCalls)
 		}
 		if err != nil {
-			return nil, err
-		}
-		if err := takeToolCalls(ctx, o, p, opt.ToolCalls); err != nil {
 			return nil, err
 		}
 		messages, err := o.count(ctx)
@@ -48,10 +42,10 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 	})
 }
 
-// takeToolCalls finds the tool calls directly before deleted replies, and deletes them too or
+// followToolCalls finds the tool calls directly before deleted replies, and deletes them too or
 // warns that they stay. deleteMessage of SillyTavern 1.19 takes them along; before a message of
 // the user or of the system it leaves them (getMessageDeletionStartId).
-func takeToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
+func followToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
 	var left []choose.Range
 	for _, at := range p.Delete {
 		if !o.facts.Reply(at.Index) {
@@ -75,10 +69,9 @@ func takeToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
 		p.warnings = append(p.warnings, fmt.Sprintf("%s: %s left without the reply, the first in message %d", o.chat.Label(), plural.Of(len(left), "tool call is", "tool calls are"), left[0].From))
 		return nil
 	}
-	return o.choose(ctx, choose.Choice{Ranges: left}, func(at choose.Place) error {
-		p.Delete = append(p.Delete, at)
-		return nil
-	})
+	more, err := o.chosen(ctx, scanning{Choice: choose.Choice{Ranges: left}})
+	p.Delete = append(p.Delete, more...)
+	return err
 }
 
 // HideOptions says which messages to hide from the prompt, or to show again.
@@ -92,15 +85,8 @@ type HideOptions struct {
 // Hide hides the chosen messages, or shows them again (/hide and /unhide).
 func Hide(ctx context.Context, opt HideOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		p := &Plan{Edits: each(opt.line)}
-		err := o.chooseAndCount(ctx, opt.Choice, func(at choose.Place) error {
-			p.Change = append(p.Change, at)
-			return nil
-		})
-		if err == nil && len(p.Change) == 0 {
-			err = o.errorf("%w", choose.ErrNone)
-		}
-		return p, err
+		places, err := o.chosen(ctx, scanning{Choice: opt.Choice})
+		return &Plan{Change: places, Edits: each(opt.line)}, err
 	})
 }
 

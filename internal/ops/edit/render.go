@@ -10,174 +10,126 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
-	"stchat/internal/follow"
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 )
 
-// rendering writes a chat with its changes.
-type rendering struct {
-	*drafting
-	chat   *chat.Chat
-	header []byte // nil: unchanged
-	last   choose.Place
+// lineChange is all that happens to one line.
+type lineChange struct {
+	place   choose.Place
+	header  []byte // the new header
+	edit    Edit   // nil: none
+	follows bool   // something in it follows what happens to others
+	gone    bool
+	after   [][]byte // new lines behind it
 }
 
-// errStop ends a pass whose edits are no longer wanted.
+// errStop ends a pass whose lines are no longer wanted.
 var errStop = errors.New("stop")
 
-// write writes the chat.
-func (r *rendering) write(ctx context.Context, dst io.Writer) error {
-	return jsonl.Rewrite(ctx, dst, r.chat.Source, func(yield func(jsonl.Edit, error) bool) {
-		next, stop := iter.Pull(r.lines())
-		defer stop()
-		line, ok := next()
-		until := func(off int64) error { // what is inserted after a line comes after an edit at its end
-			for ; ok && line.At < off; line, ok = next() {
-				if !yield(line, nil) {
-					return errStop
-				}
+// render writes the chat with all changes; header is the new header, nil if it stays.
+func (d *drafting) render(ctx context.Context, dst io.Writer, header []byte) error {
+	return jsonl.Rewrite(ctx, dst, d.open.chat.Source, func(yield func(jsonl.Edit, error) bool) {
+		read := func(c lineChange) jsonl.Picked {
+			if c.gone || c.edit == nil && !c.follows {
+				return jsonl.Picked{}
 			}
-			return nil
+			return jsonl.Picked{Off: c.place.Off, Len: c.place.Len}
 		}
-		err := jsonl.Pick(ctx, r.chat.Source, r.editings(), func(e editing) jsonl.Picked { return picked(e.place) }, r.edit, func(batch *[]rawjson.Splice) error {
-			for _, s := range *batch {
-				if err := until(s.At); err != nil {
-					return err
+		err := jsonl.Pick(ctx, d.open.chat.Source, d.lines(ctx, header), read,
+			func(c lineChange, line []byte, batch *[]jsonl.Edit) error { return d.renderLine(ctx, c, line, batch) },
+			func(batch *[]jsonl.Edit) error {
+				for _, e := range *batch {
+					if !yield(e, nil) {
+						return errStop
+					}
 				}
-				if !yield(jsonl.Edit{Splice: s}, nil) {
-					return errStop
-				}
-			}
-			return nil
-		})
-		if err == nil {
-			err = until(math.MaxInt64)
-		}
+				return nil
+			})
 		if err != nil && !errors.Is(err, errStop) {
 			yield(jsonl.Edit{}, err)
 		}
 	})
 }
 
-// edit makes the edit of a message, and what follows in it.
-func (r *rendering) edit(e editing, line []byte, batch *[]rawjson.Splice) (err error) {
-	after := line
-	if e.edit != nil {
-		if after, err = edited(r.open, e, line); err != nil {
-			return err
+// renderLine adds the changes of one line to a batch.
+func (d *drafting) renderLine(ctx context.Context, c lineChange, line []byte, batch *[]jsonl.Edit) (err error) {
+	e := jsonl.Edit{Splice: rawjson.Splice{At: c.place.Off, Len: c.place.Len, Data: c.header}, Gone: c.gone, After: c.after}
+	if c.edit != nil || c.follows {
+		e.Data = line
+		if c.edit != nil {
+			if e.Data, err = d.edited(ctx, c.place.Index, c.edit, line); err != nil {
+				return err
+			}
+		}
+		if d.state != nil {
+			e.Data = d.state.Line(c.place.Index, e.Data)
+		}
+		if bytes.Equal(line, e.Data) {
+			e.Data = nil
 		}
 	}
-	if r.state != nil {
-		after = r.state.Line(e.place.Index, after)
+	if e.Data == nil && !e.Gone { // only insert after it
+		e.At, e.Len = e.At+e.Len, 0
 	}
-	if !bytes.Equal(line, after) {
-		s := changeOf(line, after)
-		s.At, s.Data = s.At+e.place.Off, bytes.Clone(s.Data)
-		*batch = append(*batch, s)
+	if e.Gone || e.Data != nil || e.After != nil {
+		*batch = append(*batch, e)
 	}
 	return nil
 }
 
-// editings yields the messages that are edited or in which something follows, in order.
-func (r *rendering) editings() iter.Seq[editing] {
-	return func(yield func(editing) bool) {
-		var follows []follow.Line
-		if r.state != nil {
-			follows = r.state.Lines()
+// lines yields what happens to lines, in the chat's order.
+func (d *drafting) lines(ctx context.Context, header []byte) iter.Seq[lineChange] {
+	return func(yield func(lineChange) bool) {
+		first := choose.Place{Index: chat.HeaderIndex, Off: d.open.chat.HeaderPlace.Off, Len: d.open.chat.HeaderPlace.Len}
+		// those with a new header, those that are edited, follow or go
+		lists := [4][]choose.Place{1: d.plan.Change, 3: d.plan.Delete}
+		if header != nil {
+			lists[0] = []choose.Place{first}
 		}
-		until := func(index int) bool {
-			for ; len(follows) > 0 && follows[0].Index < index; follows = follows[1:] {
-				l := follows[0]
-				if !yield(editing{place: choose.Place{Index: l.Index, Off: l.Off, Len: l.Len}}) {
-					return false
+		var edits func(index int) Edit
+		if len(lists[1]) > 0 {
+			edits = d.plan.Edits(ctx)
+		}
+		if d.state != nil {
+			lists[2] = d.state.Lines()
+		}
+		for add := d.plan.Add; ; {
+			c := lineChange{place: choose.Place{Index: math.MaxInt}}
+			if len(add) > 0 {
+				switch c.place = add[0].After; add[0].At {
+				case 0:
+					c.place = first
+				case d.open.messages:
+					c.place = d.open.last
 				}
 			}
-			return true
-		}
-		for e := range r.plan.editings() {
-			if !until(e.place.Index) || !yield(e) {
-				return
-			}
-			if len(follows) > 0 && follows[0].Index == e.place.Index {
-				follows = follows[1:]
-			}
-		}
-		until(math.MaxInt)
-	}
-}
-
-// lines yields the changes of whole lines, in the chat's order.
-func (r *rendering) lines() iter.Seq[jsonl.Edit] {
-	return func(yield func(jsonl.Edit) bool) {
-		add := r.plan.Add
-		behind := func(index int) (list [][]byte) {
-			for ; len(add) > 0 && add[0].At == index+1; add = add[1:] {
-				list = append(list, add[0].Line)
-			}
-			return list
-		}
-		head := r.chat.HeaderPlace
-		e := jsonl.Edit{Splice: rawjson.Splice{At: head.Off, Len: head.Len, Data: r.header}}
-		if r.header == nil {
-			e.At, e.Len = e.At+e.Len, 0
-		}
-		e.After = behind(chat.HeaderIndex)
-		if (r.header != nil || e.After != nil) && !yield(e) {
-			return
-		}
-		gone, anchors, last := r.plan.Delete, r.anchors, []choose.Place{r.last}
-		for {
-			at := choose.Place{Index: math.MaxInt}
-			for _, list := range [][]choose.Place{gone, anchors, last} {
-				if len(list) > 0 && list[0].Index < at.Index {
-					at = list[0]
+			for _, list := range lists {
+				if len(list) > 0 && list[0].Index < c.place.Index {
+					c.place = list[0]
 				}
 			}
-			if at.Index == math.MaxInt {
+			if c.place.Index == math.MaxInt {
 				return
 			}
-			e := jsonl.Edit{Splice: rawjson.Splice{At: at.Off, Len: at.Len}, Gone: take(&gone, at.Index)}
-			take(&anchors, at.Index)
-			take(&last, at.Index)
-			if !e.Gone { // only insert after it
-				e.At, e.Len = e.At+e.Len, 0
+			var is [len(lists)]bool
+			for i := range lists {
+				if is[i] = len(lists[i]) > 0 && lists[i][0].Index == c.place.Index; is[i] {
+					lists[i] = lists[i][1:]
+				}
 			}
-			e.After = behind(at.Index)
-			if (e.Gone || e.After != nil) && !yield(e) {
+			if c.follows, c.gone = is[2], is[3]; is[0] {
+				c.header = header
+			}
+			if is[1] {
+				c.edit = edits(c.place.Index)
+			}
+			for ; len(add) > 0 && add[0].At == c.place.Index+1; add = add[1:] {
+				c.after = append(c.after, add[0].Line)
+			}
+			if !yield(c) {
 				return
 			}
 		}
 	}
-}
-
-// take removes a message from the front of a list, and reports whether it was there.
-func take(list *[]choose.Place, index int) bool {
-	if len(*list) == 0 || (*list)[0].Index != index {
-		return false
-	}
-	*list = (*list)[1:]
-	return true
-}
-
-// changeOf returns the difference between a line and the edited line as one splice.
-func changeOf(line, edited []byte) rawjson.Splice {
-	front := common(line, edited, func(b []byte, at, n int) []byte { return b[at : at+n] })
-	line, edited = line[front:], edited[front:]
-	back := common(line, edited, func(b []byte, at, n int) []byte { return b[len(b)-at-n : len(b)-at] })
-	return rawjson.Splice{At: int64(front), Len: int64(len(line) - back), Data: edited[:len(edited)-back]}
-}
-
-// common returns how many bytes two texts share; part cuts n bytes at an offset, from the front
-// or the back.
-func common(a, b []byte, part func(b []byte, at, n int) []byte) int {
-	at := 0
-	for step := min(len(a), len(b)); step > 0; {
-		if step = min(step, len(a)-at, len(b)-at); bytes.Equal(part(a, at, step), part(b, at, step)) {
-			at += step
-		} else {
-			step /= 2
-		}
-	}
-	return at
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"stchat/internal/choose"
-	"stchat/internal/jsonl"
 	"stchat/internal/ops/edit"
 )
 
@@ -106,7 +105,7 @@ func FuzzOperations(f *testing.F) {
 	const text = "{\"chat_metadata\":{}}\n{\"name\":\"A\",\"is_user\":true,\"mes\":\"one\"}\r\n{\"name\":\"A\",\"is_user\":true,\"mes\":\"two\"}\n" +
 		`{"name":"B","is_user":false,"mes":"x","swipe_id":0,"swipes":["x","y"],"extra":{}}`
 	f.Fuzz(func(t *testing.T, ops string) {
-		list, err := edit.ReadOperations(t.Context(), "ops", jsonl.Bytes([]byte(ops)))
+		list, err := edit.ReadOperations(t.Context(), "ops", []byte(ops))
 		if err != nil {
 			return
 		}

@@ -35,15 +35,8 @@ var (
 func Set(ctx context.Context, opt SetOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		subs := prepared(opt.Sub)
-		p := &Plan{Taints: true, Edits: each(func(line []byte) ([]byte, error) { return opt.line(line, subs) })}
-		err := o.chooseAndCount(ctx, opt.Choice, func(at choose.Place) error {
-			p.Change = append(p.Change, at)
-			return nil
-		})
-		if err == nil && len(p.Change) == 0 {
-			err = o.errorf("%w", choose.ErrNone)
-		}
-		return p, err
+		places, err := o.chosen(ctx, scanning{Choice: opt.Choice})
+		return &Plan{Taints: true, Change: places, Edits: each(func(line []byte) ([]byte, error) { return opt.line(line, subs) })}, err
 	})
 }
 
@@ -51,7 +44,7 @@ func Set(ctx context.Context, opt SetOptions) []*Result {
 func (opt *SetOptions) Line(line []byte) ([]byte, error) { return opt.line(line, prepared(opt.Sub)) }
 
 func (opt *SetOptions) line(line []byte, subs []substituting) ([]byte, error) {
-	edited, err := made(&opt.Values, line)
+	edited, err := setValues(&opt.Values, line)
 	switch { // substitutions keep a message a message
 	case err != nil || len(subs) == 0:
 		return edited, err
@@ -61,8 +54,8 @@ func (opt *SetOptions) line(line []byte, subs []substituting) ([]byte, error) {
 	return rawjson.Splices(edited, reworded(edited, message.TextsOf(edited), subs)), nil
 }
 
-// made makes changes in a message.
-func made(c *patch.Changes, line []byte) ([]byte, error) {
+// setValues makes changes in a message.
+func setValues(c *patch.Changes, line []byte) ([]byte, error) {
 	edited, err := c.Apply(line)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,8 @@ type Substitution struct {
 // substituting makes a substitution in many texts, in several goroutines.
 type substituting struct {
 	Substitution
-	prefix string // what every match begins with, if without \u it has only one spelling; else ""
+	prefix  string // what every match begins with, if without \u it has only one spelling; else ""
+	literal []byte // what takes its place, raw, if it is the whole match; else nil
 }
 
 // prepared returns the substitutions as they are made in many texts.
@@ -26,8 +27,12 @@ func prepared(list []Substitution) []substituting {
 	all := make([]substituting, len(list))
 	for i, s := range list {
 		all[i].Substitution = s
-		if prefix, _ := s.Match.LiteralPrefix(); onlySpelling(prefix) {
-			all[i].prefix = prefix
+		prefix, whole := s.Match.LiteralPrefix()
+		if !onlySpelling(prefix) {
+			continue
+		}
+		if all[i].prefix = prefix; whole && prefix != "" && s.Match.NumSubexp() == 0 {
+			all[i].literal = all[i].replacement([]byte(prefix), []int{0, len(prefix)})
 		}
 	}
 	return all
@@ -92,8 +97,13 @@ func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
 	}
 	body := raw[1 : len(raw)-1]
 	// a prefix with only one spelling is found without decoding
-	if !bytes.Contains(body, []byte(`\u`)) && !bytes.Contains(body, []byte(s.prefix)) {
-		return nil
+	if !bytes.Contains(body, []byte(`\u`)) {
+		switch {
+		case s.literal != nil:
+			return s.literals(raw)
+		case !bytes.Contains(body, []byte(s.prefix)):
+			return nil
+		}
 	}
 	for at, first := 0, true; first || at < len(body); first = false { // an empty text may match, too
 		part := decode(body[at:])
@@ -117,4 +127,26 @@ func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
 // escaped as \uXXXX.
 func onlySpelling(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == '/' })
+}
+
+// literals is splices for a raw text in which every match is spelled as the prefix, which is the
+// whole expression.
+func (s *substituting) literals(raw []byte) (list []rawjson.Splice) {
+	for at := 1; ; {
+		n := bytes.Index(raw[at:], []byte(s.prefix))
+		if n < 0 {
+			return list
+		}
+		at += n
+		before := at
+		for raw[before-1] == '\\' {
+			before--
+		}
+		if (at-before)%2 == 1 { // its first letter belongs to an escape
+			at++
+			continue
+		}
+		list = append(list, rawjson.Splice{At: int64(at), Len: int64(len(s.prefix)), Data: s.literal})
+		at += len(s.prefix)
+	}
 }

@@ -9,14 +9,19 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// SwipeOptions says how to change the swipes of one message. Swipes count from 1.
+// SwipeOptions says how to change the swipes of one message.
 type SwipeOptions struct {
 	Options
 	Choice choose.Choice // one message
-	Choose int           // choose this swipe; 0: none
-	Delete int           // delete this swipe; 0: none
-	Add    *string       // add a swipe with this text
-	Chosen bool          // and choose it
+	SwipeChange
+}
+
+// SwipeChange is a change to a message's swipes, which count from 1.
+type SwipeChange struct {
+	Choose int     // choose this swipe; 0: none
+	Delete int     // delete this swipe; 0: none
+	Add    *string // add a swipe with this text
+	Chosen bool    // and choose it
 }
 
 // ErrNoSwipes means that SillyTavern shows no swipes for a message.
@@ -25,23 +30,20 @@ var ErrNoSwipes = errors.New("SillyTavern shows no swipes for messages of the us
 // Swipe changes the swipes of one message as SillyTavern's page does.
 func Swipe(ctx context.Context, opt SwipeOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		at, err := o.one(ctx, opt.Choice)
-		if err != nil {
+		places, err := o.chosen(ctx, scanning{Choice: opt.Choice})
+		switch {
+		case err != nil:
 			return nil, err
+		case len(places) > 1:
+			return nil, o.errorf("%w, not %d", choose.ErrNotOne, len(places))
 		}
-		messages, err := o.count(ctx)
-		if err != nil {
-			return nil, err
-		}
-		p := &Plan{Taints: opt.Taints()}
-		p.Change = append(p.Change, at)
-		greeting := isGreeting(messages, o.chat.Metadata())
+		p := &Plan{Taints: opt.Taints(), Change: places}
 		p.Edits = each(func(line []byte) (edited []byte, err error) {
-			edited, p.swipe, err = opt.edit(line, greeting)
+			edited, p.swipe, err = opt.edit(line, o.greeting, &opt.Options)
 			return edited, err
 		})
 		if opt.Delete > 0 {
-			p.swipeGoes(at.Index, opt.Delete-1)
+			p.swipeGoes(places[0].Index, opt.Delete-1)
 		}
 		return p, nil
 	})
@@ -49,7 +51,7 @@ func Swipe(ctx context.Context, opt SwipeOptions) []*Result {
 
 // Taints reports whether SillyTavern would mark the chat as tainted: no longer as its greeting
 // made it.
-func (opt *SwipeOptions) Taints() bool { return opt.Delete > 0 }
+func (opt *SwipeChange) Taints() bool { return opt.Delete > 0 }
 
 // isGreeting reports whether a chat has a single, untouched message, which SillyTavern's page
 // may still replace by another greeting of the card.
@@ -60,35 +62,35 @@ func isGreeting(messages int, metadata *rawjson.Object) bool {
 // Line makes the edit in the last message of a new chat, which has that many messages and the
 // metadata of its source.
 func (opt *SwipeOptions) Line(messages int, line []byte, metadata *rawjson.Object) ([]byte, error) {
-	edited, _, err := opt.edit(line, isGreeting(messages, metadata))
+	edited, _, err := opt.edit(line, isGreeting(messages, metadata), &opt.Options)
 	return edited, err
 }
 
 // edit returns the message with its swipes changed, and the number of an added swipe, 0 if
 // there is none. What the message holds now first goes into its own swipe.
-func (opt *SwipeOptions) edit(line []byte, greeting bool) (edited []byte, number int, err error) {
-	if opt.Delete > 0 {
-		edited, err = message.DeleteSwipe(line, opt.Delete)
+func (s *SwipeChange) edit(line []byte, greeting bool, opt *Options) (edited []byte, number int, err error) {
+	if s.Delete > 0 {
+		edited, err = message.DeleteSwipe(line, s.Delete)
 		return edited, 0, err
 	}
-	if number = opt.Choose; number > 0 {
+	if number = s.Choose; number > 0 {
 		if err := message.CheckText(line, number); err != nil {
 			return nil, 0, err
 		}
 	}
-	if opt.Add != nil {
+	if s.Add != nil {
 		if (rawjson.Truthy(rawjson.Value(line, "is_user")) || rawjson.Truthy(rawjson.Value(line, "is_system"))) && !opt.Force {
 			return nil, 0, ErrNoSwipes
 		}
-		line, number, err = message.AddSwipe(line, rawjson.Quote(*opt.Add), sendDate(opt.Changes.Now))
-		if err != nil || !opt.Chosen {
+		line, number, err = message.AddSwipe(line, rawjson.Quote(*s.Add), sendDate(opt.Changes.Now))
+		if err != nil || !s.Chosen {
 			return line, number, err
 		}
 	}
 	if line, err = message.SyncSwipe(line, greeting); err != nil {
 		return nil, 0, err
 	}
-	if edited, err = message.ChooseSwipe(line, number); opt.Add == nil {
+	if edited, err = message.ChooseSwipe(line, number); s.Add == nil {
 		number = 0
 	}
 	return edited, number, err

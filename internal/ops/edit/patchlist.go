@@ -1,0 +1,153 @@
+package edit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"stchat/internal/choose"
+	"stchat/internal/metadiff"
+	"stchat/internal/patch"
+)
+
+// PatchOptions says which RFC 6902 patch to apply to a chat's list of messages.
+type PatchOptions struct {
+	Options
+	Patch []patch.Operation
+}
+
+// ApplyPatch applies a patch to the list of messages, one operation after the other, as Luker's
+// /api/chats/patch does: add, remove, replace and test. An add of a message equal to the one
+// already there changes nothing, like a test.
+func ApplyPatch(ctx context.Context, opt PatchOptions) []*Result {
+	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
+		l := &patchedList{open: o, lines: map[int][]byte{}}
+		err := o.scan(ctx, scanning{speakers: true}, func(at choose.Place) error {
+			l.list, l.chat = append(l.list, len(l.chat)), append(l.chat, at)
+			return nil
+		})
+		for i := 0; i < len(opt.Patch) && err == nil; i++ {
+			if err = ctx.Err(); err == nil {
+				err = l.apply(&opt.Patch[i])
+			}
+			if err != nil {
+				err = o.errorf("operation %d, %s: %w", i, opt.Patch[i].Op, err)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return l.plan()
+	})
+}
+
+// patchedList is a list of messages that a patch is applied to.
+type patchedList struct {
+	open  *open
+	chat  []choose.Place
+	list  []int          // indexes in the chat; below 0: -1 for the first that was added, and so on
+	lines map[int][]byte // those added or changed, by what the list holds
+	added int
+}
+
+func (l *patchedList) apply(op *patch.Operation) error {
+	if op.Op == "move" || op.Op == "copy" {
+		return fmt.Errorf("%w: Luker knows only add, remove, replace and test", patch.ErrMalformed)
+	}
+	if len(op.Path) == 0 {
+		return fmt.Errorf("%w: the path names no message", patch.ErrMalformed)
+	}
+	end := op.Path[0] == "-"
+	at, ok := patch.Index(op.Path[0])
+	if end {
+		at = len(l.list)
+	}
+	switch {
+	case !ok && !end:
+		return fmt.Errorf("%w: %q is not a message number", patch.ErrMalformed, op.Path[0])
+	case at > len(l.list), at == len(l.list) && (op.Op != "add" || len(op.Path) > 1):
+		return fmt.Errorf("%s: %w", op.Path, patch.ErrMissing)
+	case at == len(l.list):
+		return l.insert(at, op.Value)
+	}
+	line, err := l.line(at)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(op.Path) > 1:
+		inner := *op
+		inner.Path = op.Path[1:]
+		line, err := patch.Apply(line, []patch.Operation{inner})
+		if failed, ok := errors.AsType[*patch.OperationError](err); ok {
+			err = fmt.Errorf("message %d: %w", at, failed.Err)
+		}
+		l.lines[l.list[at]] = line
+		return err
+	case op.Op == "remove":
+		l.list = slices.Delete(l.list, at, at+1)
+	case op.Op == "replace":
+		l.lines[l.list[at]] = op.Value
+	case metadiff.Equal(line, op.Value):
+	case op.Op == "test":
+		return patch.ErrTest
+	default:
+		return l.insert(at, op.Value)
+	}
+	return nil
+}
+
+// insert adds a message.
+func (l *patchedList) insert(at int, object []byte) error {
+	line, err := l.completed(object)
+	l.list = slices.Insert(l.list, at, -l.added)
+	l.lines[-l.added] = line
+	return err
+}
+
+// completed returns an object as the line of a new message.
+func (l *patchedList) completed(object []byte) ([]byte, error) {
+	l.added++
+	return l.open.speakers.completed(object, l.open.opt.Changes.Now.Add(time.Duration(l.added-1)*time.Millisecond))
+}
+
+// line returns a message in its current state.
+func (l *patchedList) line(at int) ([]byte, error) {
+	if line, ok := l.lines[l.list[at]]; ok {
+		return line, nil
+	}
+	p := l.chat[l.list[at]]
+	return l.open.chat.Source.Section(p.Off, p.Len)
+}
+
+// plan returns the changes that the patch amounts to.
+func (l *patchedList) plan() (*Plan, error) {
+	p := &Plan{Taints: true, Edits: func(context.Context) func(index int) Edit {
+		return func(index int) Edit {
+			return func(line []byte) ([]byte, error) { return judged(line, l.lines[index]) }
+		}
+	}}
+	next := 0 // of the chat's messages
+	for at, i := range l.list {
+		if i < 0 {
+			line, err := l.completed(l.lines[i]) // operations may have changed it since it came
+			if err != nil {
+				return nil, l.open.errorf("message %d: %w", at, err)
+			}
+			after := choose.Place{}
+			if next > 0 {
+				after = l.chat[next-1]
+			}
+			p.Add = append(p.Add, Insertion{next, after, line})
+			continue
+		}
+		p.Delete = append(p.Delete, l.chat[next:i]...)
+		if next = i + 1; l.lines[i] != nil {
+			p.Change = append(p.Change, l.chat[i])
+		}
+	}
+	p.Delete = append(p.Delete, l.chat[next:]...)
+	return p, nil
+}
