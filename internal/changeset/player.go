@@ -15,7 +15,7 @@ type player struct {
 }
 
 func newPlayer(v view, j *journal, opt Options) *player {
-	return &player{journal: j, view: v, stepper: &stepper{view: v, disk: opt.system(), sync: !opt.NoSync, dirs: map[string]bool{}}}
+	return &player{journal: j, view: v, stepper: &stepper{view: v, disk: opt.system(), sync: !opt.NoSync, dirs: map[string]bool{}, linked: map[string]bool{}}}
 }
 
 // resume takes out of a dead run's journal the sets that its record has already: they were made,

@@ -21,12 +21,18 @@ type stepper struct {
 	disk *safefile.Disk
 	sync bool
 	dirs map[string]bool // folders whose names changed
+	// linked are those in which moved files got the names that they keep. They are synced before
+	// the files' other names go, or a power loss could leave them without any.
+	linked map[string]bool
 }
 
 // make makes a step unless it has been made.
 func (d *stepper) make(s *step) error {
 	path := d.view.path(s)
 	if d.view.made(s) {
+		if s.Do == link {
+			d.linked[filepath.Dir(d.view.to(s))] = true
+		}
 		if s.Do == Create && d.view.is(d.view.temp(s), s.Now) {
 			return d.disk.Remove(d.view.temp(s))
 		}
@@ -49,11 +55,15 @@ func (d *stepper) make(s *step) error {
 		return d.disk.Rename(d.view.temp(s), path, d.sync)
 	case link:
 		d.dirs[filepath.Dir(d.view.to(s))] = true
+		d.linked[filepath.Dir(d.view.to(s))] = true
 		return d.disk.Link(path, d.view.to(s))
 	case Move:
 		d.dirs[filepath.Dir(d.view.to(s))] = true
 		return d.rename(path, d.view.to(s))
 	case unlink:
+		if err := d.syncLinked(); err != nil {
+			return err
+		}
 		return d.disk.Remove(path)
 	default:
 		if err := d.keep(s, path); err != nil || absent(path) {
@@ -113,11 +123,20 @@ func (d *stepper) keepOtherwise(s *step, path, kept string) error {
 }
 
 // syncDirs forces to disk the folders whose names changed.
-func (d *stepper) syncDirs() error {
+func (d *stepper) syncDirs() error { return d.syncAll(d.dirs) }
+
+// syncLinked forces to disk the names that moved files keep.
+func (d *stepper) syncLinked() error {
+	err := d.syncAll(d.linked)
+	clear(d.linked)
+	return err
+}
+
+func (d *stepper) syncAll(dirs map[string]bool) error {
 	if !d.sync {
 		return nil
 	}
-	for dir := range d.dirs {
+	for dir := range dirs {
 		if err := d.disk.SyncDir(dir); err != nil {
 			return at(dir, err)
 		}
@@ -168,8 +187,12 @@ func (d *stepper) unmake(s *step, path string) error {
 		if !d.view.is(path, s.Was) && !d.view.linked(s) {
 			return fmt.Errorf("%s: %w", path, safefile.ErrChanged)
 		}
+		if err := d.syncLinked(); err != nil {
+			return err
+		}
 		return d.disk.Remove(d.view.to(s))
 	case unlink:
+		d.linked[filepath.Dir(path)] = true
 		return d.disk.Link(d.view.to(s), path)
 	case Move:
 		return d.rename(d.view.to(s), path)
