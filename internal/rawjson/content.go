@@ -1,7 +1,6 @@
 package rawjson
 
 import (
-	"hash/maphash"
 	"iter"
 	"math"
 	"slices"
@@ -92,7 +91,7 @@ func (c *content) find(key string) int {
 		}
 	}
 	if c.keys != nil {
-		if i := c.keys.find(c, key); i >= 0 && c.live(i) {
+		if i := c.keys.find(key); i >= 0 && c.live(i) {
 			return i
 		}
 		return -1
@@ -110,22 +109,56 @@ func (c *content) index() {
 	if c.keys != nil {
 		return
 	}
-	t := &keyTable{seed: maphash.MakeSeed()}
+	t := &keyTable{last: make(map[string]int, len(c.members))}
 	c.keys = t
-	t.slots = make([]uint32, slotsFor(len(c.members)))
 	for i := range c.members {
 		if !c.live(i) {
 			continue
 		}
-		if last := t.put(c, i); last >= 0 {
+		key := decodeKey(c.key(i))
+		if last, ok := t.last[key]; ok {
 			if t.before == nil {
-				t.before = make([]uint32, len(c.members))
+				t.before = map[int]int{}
 			}
-			t.before[i] = uint32(last) + 1
-			continue
+			t.before[i] = last
+			t.live--
 		}
-		t.live++
+		t.add(key, i)
 	}
+}
+
+// keyTable finds members by their decoded keys.
+type keyTable struct {
+	last map[string]int // the last member of a key, which may be removed
+	live int            // keys that are not removed
+
+	// before has, for a member with a repeated key, the member before it with the same key.
+	before map[int]int
+}
+
+// find returns the last member of a decoded key, which may be removed, or -1.
+func (t *keyTable) find(key string) int {
+	if i, ok := t.last[key]; ok {
+		return i
+	}
+	return -1
+}
+
+// add adds a member of a decoded key, whose last one it becomes.
+func (t *keyTable) add(key string, i int) {
+	t.live++
+	t.last[key] = i
+}
+
+// repeats reports whether any key occurred more than once.
+func (t *keyTable) repeats() bool { return len(t.before) > 0 }
+
+// earlier returns the member before member i with the same key, or -1.
+func (t *keyTable) earlier(i int) int {
+	if j, ok := t.before[i]; ok {
+		return j
+	}
+	return -1
 }
 
 // Len returns the number of distinct keys.

@@ -129,7 +129,7 @@ func (o *Object) set(key string, rawKey, value []byte, front bool) {
 	o.edits = append(o.edits, edit{rawKey, value, front})
 	o.members = append(o.members, member{at, at})
 	if o.keys != nil {
-		o.keys.add(&o.content)
+		o.keys.add(key, len(o.members)-1)
 	}
 }
 
