@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -59,9 +58,6 @@ func (o *metaSetOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *metaSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	// Nearly all that is allocated for a chat is garbage when it is written. Collecting half as
-	// often takes less time, and some megabytes.
-	debug.SetGCPercent(200)
 	opt := edit.MetaOptions{Integrity: o.integrity}
 	var err error
 	if opt.Values, err = o.changes(ctx, a, o.filesFrom == chat.Stdin); err != nil {
