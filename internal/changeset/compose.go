@@ -49,7 +49,7 @@ func compose(j *journal, r *root, plans []*plan) (read bool, err error) {
 		switch p.Do {
 		case Move:
 			s.To, _ = r.rel(p.To)
-			if j.Links && !sameButCase(p.real, p.to) {
+			if (j.Links || s.Was.Size <= copied) && !sameButCase(p.real, p.to) {
 				half := *s
 				s.Do, half.Do = link, unlink
 				last = append(last, &half)

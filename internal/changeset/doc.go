@@ -53,9 +53,9 @@
 //     file's time is a whole second, undo also compares its content, up to 64 MiB.
 //   - A power loss is survived as far as syncing goes: drafts, the journal and the names that
 //     it decides on are synced in this order. Disks that lie about syncing are believed.
-//   - Where there are no hard links (FAT, Android), a file of up to 64 MiB is copied to keep
-//     it; a larger one is renamed, so its name is free for a moment that only the journal
-//     covers. A move there is a single rename, so the file never has two names.
+//   - Where there are no hard links (FAT, Android), a file of up to 64 MiB is copied to keep or
+//     to move it; a larger one is renamed, so its name is free for a moment that only the
+//     journal covers.
 //   - A journal that cannot be read names no files. It is reported at every call, and drafts of
 //     dead runs are left alone, since it may name them; [Settle] sets it aside with what was
 //     kept for it, and [Discard] drops both.

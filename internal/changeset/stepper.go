@@ -11,7 +11,7 @@ import (
 	"stchat/internal/safefile"
 )
 
-// copied is the largest file, in bytes, that is copied to keep it where it cannot be
+// copied is the largest file, in bytes, that is copied to keep or move it where it cannot be
 // linked; a larger one is renamed.
 const copied = 64 << 20
 
@@ -56,7 +56,7 @@ func (d *stepper) make(s *step) error {
 	case link:
 		d.dirs[filepath.Dir(d.view.to(s))] = true
 		d.linked[filepath.Dir(d.view.to(s))] = true
-		return d.disk.Link(path, d.view.to(s))
+		return d.double(path, d.view.to(s))
 	case Move:
 		d.dirs[filepath.Dir(d.view.to(s))] = true
 		return d.rename(path, d.view.to(s))
@@ -71,6 +71,21 @@ func (d *stepper) make(s *step) error {
 		}
 		return d.disk.Remove(path)
 	}
+}
+
+// double gives a file a second name, or where there are no hard links copies it.
+func (d *stepper) double(from, to string) error {
+	if d.view.links {
+		return d.disk.Link(from, to)
+	}
+	temp := filepath.Join(filepath.Dir(to), safefile.TempName())
+	if err := copyFile(d.disk, d.sync, from, temp); err != nil {
+		return err
+	}
+	if err := d.rename(temp, to); err != nil {
+		return errors.Join(err, d.disk.Remove(temp))
+	}
+	return nil
 }
 
 // rename gives a file another name that is free or reserved, or its own in another letter case.
@@ -193,7 +208,7 @@ func (d *stepper) unmake(s *step, path string) error {
 		return d.disk.Remove(d.view.to(s))
 	case unlink:
 		d.linked[filepath.Dir(path)] = true
-		return d.disk.Link(d.view.to(s), path)
+		return d.double(d.view.to(s), path)
 	case Move:
 		return d.rename(d.view.to(s), path)
 	default:

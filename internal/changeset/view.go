@@ -80,7 +80,7 @@ func (v view) canMake(s *step) bool {
 	case Replace:
 		return (v.is(path, s.Was) || v.gap(s)) && v.is(v.temp(s), s.Now)
 	case link:
-		return v.is(path, s.Was) && absent(v.to(s))
+		return v.is(path, s.Was) && (absent(v.to(s)) || v.placeholder(v.to(s)))
 	case Move:
 		return v.is(path, s.Was) && (absent(v.to(s)) || sameButCase(path, v.to(s)) || v.placeholder(v.to(s)))
 	default:
