@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -200,7 +201,10 @@ func (j *judge) judge(cwd string) error {
 		dryArgs = append(dryArgs, "--dry-run")
 	}
 	now := time.Now()
-	dry, _ := j.run(now, dryArgs)
+	dry, code := j.run(now, dryArgs)
+	if code != 0 && !slices.Contains(args, "--write") { // repair ends with 1 while something is to be fixed
+		return fmt.Errorf("a dry run ends with exit code %d: %s", code, j.errs)
+	}
 	if diff := cmp.Diff(j.before, j.tree()); diff != "" {
 		return fmt.Errorf("the dry run changed the folder (-was +is):\n%s", diff)
 	}
@@ -212,7 +216,7 @@ func (j *judge) judge(cwd string) error {
 		return errors.New("its documents tell no steps and no operation")
 	}
 	if diff := cmp.Diff(told(dry), told(real)); diff != "" {
-		return fmt.Errorf("the steps of the dry run are not those of the real run (-dry +real):\n%s", diff)
+		return fmt.Errorf("the dry run does not tell what the real run does (-dry +real):\n%s", diff)
 	}
 	return j.undo(now, real)
 }
@@ -221,6 +225,7 @@ func (j *judge) judge(cwd string) error {
 type doc struct {
 	Operation *string
 	Steps     []docStep
+	all       map[string]any
 }
 
 type docStep struct {
@@ -229,11 +234,32 @@ type docStep struct {
 	Bytes           int64
 }
 
-func told(docs []doc) (steps []docStep) {
+// told returns what documents tell that must be the same of a dry run: all but whether it was
+// one, and the names of what a real run keeps.
+func told(docs []doc) (told []map[string]any) {
 	for _, d := range docs {
-		steps = append(steps, d.Steps...)
+		told = append(told, sameOfDryRun(d.all).(map[string]any))
 	}
-	return steps
+	return told
+}
+
+func sameOfDryRun(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range []string{"dry_run", "written", "operation", "backup", "quarantine"} {
+			delete(v, key)
+		}
+		for key := range v {
+			v[key] = sameOfDryRun(v[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = sameOfDryRun(v[i])
+		}
+	case string:
+		return regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`).ReplaceAllString(v, "UUID")
+	}
+	return value
 }
 
 // run runs the program in this process, at a time that stands still.
@@ -244,7 +270,8 @@ func (j *judge) run(now time.Time, args []string) (docs []doc, code int) {
 	j.errs = errs.String()
 	for dec := json.NewDecoder(&out); dec.More(); {
 		var d doc
-		if dec.Decode(&d) != nil {
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil || json.Unmarshal(raw, &d) != nil || json.Unmarshal(raw, &d.all) != nil {
 			break
 		}
 		docs = append(docs, d)
