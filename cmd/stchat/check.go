@@ -131,7 +131,7 @@ func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 		c.work.count(meter)
 		return err
 	}
-	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: readVersion().Version, Command: mendCommand}
+	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: readVersion().Version, Home: homeOf(modulePath()), Command: mendCommand}
 	for _, err := range res.Errs {
 		rep.Errs = append(rep.Errs, err)
 		if o.format == "json" {

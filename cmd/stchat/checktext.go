@@ -44,6 +44,9 @@ func writeFindings(w *bufio.Writer, c *console, rep *report.Check, paths []strin
 		fmt.Fprintf(w, "… and %s with findings of the same rules; --verbose shows all\n\n", plural.S(left, "file"))
 	}
 	explainRules(w, c, rep.Findings, paths)
+	if len(rep.Chats) == 0 && len(rep.Findings) == 0 && len(rep.Errs) > 0 {
+		return nil // the errors say it all
+	}
 	_, err := fmt.Fprintln(w, summaryLine(rep, files))
 	return err
 }

@@ -54,5 +54,18 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if name := habit(args[0]); name != "" && (!cmd.HasParent() || name == "undo") {
+		return usagef("there is no command %q; did you mean %q?", args[0], "stchat "+name)
+	}
 	return usagef("there is no command %q%s", args[0], didYouMean(args[0], commandNames(cmd), ""))
+}
+
+// habit returns the command that does what a word of other programs means, "" for none.
+func habit(word string) string {
+	return map[string]string{
+		"ls": "inspect", "list": "inspect", "stats": "inspect", "status": "check", "info": "inspect",
+		"grep": "search", "find": "search", "cat": "message get", "show": "message get", "export": "message get",
+		"mv": "rename", "rm": "delete", "remove": "delete", "cp": "branch", "copy": "branch",
+		"backup": "snapshot", "replace": "message set", "undo": "undo",
+	}[word]
 }

@@ -10,6 +10,7 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/jsondoc"
 	"stchat/internal/lorebook"
+	"stchat/internal/names"
 	"stchat/internal/ops/cut"
 	"stchat/internal/patch"
 	"stchat/internal/plural"
@@ -21,7 +22,10 @@ func cutHints(o *cutOptions) []hint {
 	if o.isolate {
 		without = "; --unset world_info leaves the name out"
 	}
-	again, damaged := "; choose another name, or --force to make it again", "; see 'stchat check', or leave such lines out with --skip-damaged"
+	again, damaged := "; choose another name, --if-missing to let it be, or --force to make it again", "; see 'stchat check', or leave such lines out with --skip-damaged"
+	if o.output != "" {
+		again = "; choose another name, or --force to replace it"
+	}
 	if o.asEdit {
 		again, damaged = "; choose another name with -n", "; see 'stchat repair'"
 	}
@@ -35,6 +39,7 @@ func cutHints(o *cutOptions) []hint {
 		{cut.ErrLink, "; without --link the source is not touched"},
 		{cut.ErrNoSlug, "; leave --bump-integrity out"},
 		{fs.ErrExist, again},
+		{names.ErrTaken, again},
 		{lorebook.ErrMissing, without},
 		{chat.ErrDamaged, damaged},
 	}, editHints()...)

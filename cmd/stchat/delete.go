@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,8 +14,9 @@ import (
 )
 
 const deleteDoc = `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
-touched. What is deleted is kept in .stchat until 'stchat undo --prune' drops
-it; SillyTavern's own full backup includes that folder.
+touched with them. What is deleted is kept in .stchat until
+'stchat undo --prune' drops it; SillyTavern's own full backup includes that
+folder.
 
 --links says what happens to everything that names a deleted chat. With mend,
 its children become children of its parent, which links to them instead; links
@@ -21,12 +24,15 @@ to it are removed, groups no longer list it, and a card or group that had it
 open opens its parent instead, or else the most recently changed chat. With
 keep, nothing else changes, and links that then lead nowhere are listed.
 
-Prints the path of each deleted chat.
+A lorebook (worlds/X.json) is deleted if nothing names it; otherwise it is
+refused, with what names it.
+
+Prints the path of each deleted file.
 ` + moveDoc
 
 func newDeleteCmd(a *app) *cobra.Command {
 	return a.command(&deleteOptions{}, &cobra.Command{
-		Use:     "delete CHAT...",
+		Use:     "delete CHAT|LOREBOOK...",
 		Short:   "Delete chats, and mend what named them",
 		Long:    deleteDoc + exitStatus(""),
 		Example: "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat undo",
@@ -47,7 +53,7 @@ func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 	o.moveFlags.addFlags(fs)
 }
 
-func (o *deleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *deleteOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	paths, err := o.sources(ctx, a, args, "name a chat, e.g. `stchat delete chats/Mira/Harbour.jsonl`")
 	if err != nil {
 		return err
@@ -56,7 +62,18 @@ func (o *deleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	if err != nil {
 		return err
 	}
-	results := move.Delete(ctx, move.DeleteOptions{Options: common, Chats: paths, Family: o.family, Keep: o.links == "keep"})
+	var results []*move.Result
+	chats := slices.DeleteFunc(slices.Clone(paths), isBook)
+	if len(chats) > 0 {
+		results = move.Delete(ctx, move.DeleteOptions{Options: common, Chats: chats, Family: o.family, Keep: o.links == "keep"})
+	} else if o.family || fs.Changed("links") {
+		return usagef("--family and --links go with a chat")
+	}
+	for _, path := range paths {
+		if isBook(path) {
+			results = append(results, move.DeleteBook(ctx, common, path))
+		}
+	}
 	c := a.console()
 	err = o.tell(c, results)
 	if !o.dryRun {
@@ -64,6 +81,9 @@ func (o *deleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	}
 	return err
 }
+
+// isBook reports whether a path is that of a lorebook.
+func isBook(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
 
 // tellKept prints where the deleted chats are kept, and how to drop them for good.
 func tellKept(c *console, results []*move.Result) {

@@ -160,7 +160,7 @@ func errorCode(err error) string {
 		any(chat.ErrStdin, keep.ErrLoose, keep.ErrUsers, keep.ErrSeveral, book.ErrAmbiguous, names.ErrEmptyName, names.ErrReserved, names.ErrNoRoom, names.ErrNoFree, move.ErrName):
 		return "usage"
 	case isA[*cut.OwnMessagesError](err), any(ops.ErrReserved, ops.ErrNotOwn, cut.ErrRequirement, changeset.ErrOtherRoot, history.ErrOtherRoot, history.ErrForeign, history.ErrNewer, history.ErrBusy, history.ErrNoLocks),
-		any(move.ErrLeftover, move.ErrNotListed, move.ErrNoOwner, move.ErrOwner, move.ErrRelatives, move.ErrKind, move.ErrSameOwner):
+		any(move.ErrLeftover, move.ErrNotListed, move.ErrNoOwner, move.ErrOwner, move.ErrRelatives, move.ErrKind, move.ErrSameOwner, move.ErrNamed):
 		return "refused"
 	case isA[*changeset.StuckError](err), any(jsonl.ErrChanged, safefile.ErrChanged):
 		return "changed"

@@ -108,7 +108,7 @@ func (o *inspectOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args
 	res, err := ops.Inspect(ctx, opt)
 	end()
 	if err == nil && !o.messages {
-		err = o.finish(c, w, res, reports)
+		err = o.finish(c, w, res, reports, failed)
 	}
 	if flushErr := w.Flush(); err == nil {
 		err = flushErr
@@ -125,11 +125,11 @@ func (o *inspectOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args
 }
 
 // finish writes what comes after the last chat.
-func (o *inspectOptions) finish(c *console, w *bufio.Writer, res *ops.Inspected, reports []*inspect.Report) error {
+func (o *inspectOptions) finish(c *console, w *bufio.Writer, res *ops.Inspected, reports []*inspect.Report, failed bool) error {
 	switch {
 	case o.json && res.Several:
 		return jsondoc.Write(w, res.Summary, "")
-	case o.json:
+	case o.json, len(reports) == 0 && failed:
 	case res.Several:
 		writeTable(w, c, inspect.Tree(reports), res.Summary)
 	case len(reports) == 1:

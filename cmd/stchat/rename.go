@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -54,7 +52,7 @@ func (o *renameOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	c := a.console()
 	meter, end := c.meter("reading", o.json)
 	common.Meter = meter
-	if strings.EqualFold(filepath.Ext(args[0]), ".json") {
+	if isBook(args[0]) {
 		if o.family || o.book {
 			return usagef("--family and --lorebook go with a chat")
 		}

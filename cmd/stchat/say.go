@@ -9,6 +9,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsondoc"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
 	"stchat/internal/visible"
@@ -159,6 +160,7 @@ func withHint(err error, own []hint) error {
 		return &hinted{err, "; export the chat from Luker and work on the export, outside this folder"}
 	}
 	for _, h := range []hint{
+		{names.ErrTaken, "; choose another name"},
 		{safefile.ErrBusy, "; run the command again when it is done"},
 		{changeset.ErrElsewhere, "; 'undo --force' takes back what can be told by size, time and content"},
 	} {

@@ -116,7 +116,9 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 		c.work.left = max(0, int(meter.State().Files)-c.work.done)
 		return withHint(err, nil)
 	}
-	c.note("%s", snapshotSum(sum))
+	if sum.Files > 0 || len(sum.Errs) == 0 {
+		c.note("%s", snapshotSum(sum))
+	}
 	return outcome(len(sum.Errs) > 0, false)
 }
 

@@ -97,7 +97,7 @@ func (o *treeOptions) settle(c *console) error {
 	case !o.formatSet && o.output != "":
 		format, ok := formats[strings.ToLower(filepath.Ext(o.output))]
 		if !ok {
-			return usagef("-o %s: no format has this extension; name one with --format", o.output)
+			return usagef("-o %s: no format has this extension (.txt, .json, .dot, .mmd, .svg and .html have one); name it with --format", o.output)
 		}
 		o.format = format
 	}
@@ -159,8 +159,10 @@ func (o *treeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 	for _, text := range res.Warnings {
 		c.warn("%s", text)
 	}
-	if err := o.write(ctx, a, c, res); err != nil {
-		return err
+	if o.format == "json" || len(res.Errs) == 0 || res.Tree.Summary.Chats > 0 {
+		if err := o.write(ctx, a, c, res); err != nil {
+			return err
+		}
 	}
 	if o.format != "json" {
 		for _, err := range res.Errs {

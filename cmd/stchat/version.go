@@ -11,8 +11,8 @@ import (
 	"stchat/internal/jsondoc"
 )
 
-// version is set by a release build: -ldflags "-X main.version=v1.2.3".
-var version string
+// These are set by a release build: -ldflags "-X main.version=v1.2.3 -X main.homepage=https://…".
+var version, homepage string
 
 const versionDoc = `Print the version of stchat, the commit it was built from, the Go version and
 platform, and the formats it knows.
@@ -63,6 +63,24 @@ func readVersion() versionInfo {
 		}
 	}
 	return v
+}
+
+// homeOf returns the address of the program's page: that of a release build, else that of the
+// module's path, "" where that has no host.
+func homeOf(module string) string {
+	host, _, _ := strings.Cut(module, "/")
+	if homepage == "" && strings.Contains(host, ".") {
+		return "https://" + module
+	}
+	return homepage
+}
+
+// modulePath returns the path under which the module was built.
+func modulePath() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Path
+	}
+	return ""
 }
 
 func newVersionCmd(a *app) *cobra.Command {

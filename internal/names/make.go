@@ -14,7 +14,7 @@ const tries = 1000
 
 var (
 	// ErrTaken means that a chat of the given name exists already.
-	ErrTaken = errors.New("a chat of this name exists already; choose another name")
+	ErrTaken = errors.New("a chat of this name exists already")
 	// ErrNoFree means that a thousand generated names were all taken.
 	ErrNoFree = errors.New("a thousand names in a row are taken; give one")
 	// ErrNoRoom means that the longest name allowed is too short for the style.

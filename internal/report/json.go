@@ -82,6 +82,7 @@ type Check struct {
 	Errs     []error                       // what could not be read
 	Fail     rules.Severity                // the least severity that fails the check
 	Version  string                        // of the program
+	Home     string                        // the program's page; empty: not known
 	Command  func(f *rules.Finding) string // what mends a finding, "" where no command does; may be nil
 }
 

@@ -27,7 +27,8 @@ type (
 	}
 	sarifDriver struct {
 		Name    string      `json:"name"`
-		Version string      `json:"version,omitempty"`
+		Version string      `json:"version"`
+		Home    string      `json:"informationUri,omitempty"`
 		Rules   []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
@@ -84,7 +85,7 @@ const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/
 // is placed at its first line, since some readers need one.
 func (c *Check) WriteSARIF(w io.Writer) error {
 	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "stchat", Version: c.Version, Rules: sarifRules()}},
+		Tool:        sarifTool{sarifDriver{Name: "stchat", Version: c.Version, Home: c.Home, Rules: sarifRules()}},
 		Invocations: []sarifInvocation{{Successful: len(c.Errs) == 0}},
 		Results:     make([]sarifResult, 0, len(c.Findings)),
 	}

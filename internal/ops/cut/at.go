@@ -151,6 +151,9 @@ func findNamed(ctx context.Context, opt *Options, source string) (last, error) {
 	}
 	subject := g.Chats[at]
 	wanted := g.Find(opt.AtName)
+	if wanted == nil { // the label that was typed when it was made
+		wanted = g.Find(subject.Name + "__" + opt.AtName)
+	}
 	noted := -1
 	for _, l := range subject.Links {
 		if safe, err := names.Sanitize(l.Name); l.Name != opt.AtName && (err != nil || safe != opt.AtName) && (wanted == nil || g.Find(l.Name) != wanted) {

@@ -192,12 +192,14 @@ func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, er
 	if err != nil {
 		return nil, err
 	}
-	found, err := asOfTime(ctx, store, strings.TrimSuffix(below, "x"), opt.AsOf)
-	if err != nil {
+	found, oldest, err := asOfTime(ctx, store, strings.TrimSuffix(below, "x"), opt.AsOf)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("%s: %w of that time", opt.Folder, ErrNoVersion)
+	case len(found) == 0 && oldest.IsZero():
+		return nil, fmt.Errorf("%s: %w: none is kept of this folder", opt.Folder, ErrNoVersion)
+	case len(found) == 0:
+		return nil, fmt.Errorf("%s: %w: the oldest is of %s", opt.Folder, ErrNoVersion, oldest.Local().Format(time.DateTime))
 	}
 	return writeAll(ctx, &opt, store, root, found), nil
 }
@@ -208,13 +210,13 @@ type fileOf struct {
 	v   history.Version
 }
 
-// asOfTime finds the files below a folder that existed at a time.
-func asOfTime(ctx context.Context, store *history.Store, below string, at time.Time) ([]fileOf, error) {
+// asOfTime finds the files below a folder that existed at a time. oldest is the time of the
+// first version of any file there, zero if there is none.
+func asOfTime(ctx context.Context, store *history.Store, below string, at time.Time) (found []fileOf, oldest time.Time, err error) {
 	chats, err := store.Chats(ctx)
 	if err != nil {
-		return nil, err
+		return nil, oldest, err
 	}
-	var found []fileOf
 	for i := range chats {
 		c := &chats[i]
 		if !strings.HasPrefix(c.Path(), below) || c.Kind == history.Backup || c.Gone() && !c.GoneAt.After(at) {
@@ -222,10 +224,13 @@ func asOfTime(ctx context.Context, store *history.Store, below string, at time.T
 		}
 		versions, err := store.Versions(ctx, c.ID)
 		if err != nil {
-			return nil, err
+			return nil, oldest, err
 		}
 		var last *history.Version
 		for k := range versions {
+			if oldest.IsZero() || versions[k].At.Before(oldest) {
+				oldest = versions[k].At
+			}
 			if !versions[k].At.After(at) {
 				last = &versions[k]
 			}
@@ -234,7 +239,7 @@ func asOfTime(ctx context.Context, store *history.Store, below string, at time.T
 			found = append(found, fileOf{c.Path(), *last})
 		}
 	}
-	return found, nil
+	return found, oldest, nil
 }
 
 // writeAll writes the files, each in a change set of its own.

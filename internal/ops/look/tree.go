@@ -62,9 +62,13 @@ type TreeResult struct {
 
 // Tree reads the folders of the chats in a list, finds out which chat was made from which,
 // and returns the families: all of a folder that was named, and that of a chat that was
-// named. The error is that ctx ended, or [ErrOneChat].
+// named. The error is that ctx ended, [ErrOneChat], or
+// that of the PATH whose ancestors or descendants are wanted.
 func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 	walked := ops.Walk(opt.List)
+	if opt.Part != WholeFamily && len(walked.Errs) > 0 {
+		return nil, walked.Errs[0]
+	}
 	if opt.Part != WholeFamily && (len(walked.Chats) != 1 || walked.Chats[0].From != "") {
 		return nil, ErrOneChat
 	}

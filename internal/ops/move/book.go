@@ -28,21 +28,62 @@ func RenameBook(ctx context.Context, opt RenameOptions) *Result {
 }
 
 func renameBook(ctx context.Context, opt *RenameOptions, r *Result, s *changeset.Set) error {
-	dir, ok := userdir.Enclosing(opt.Chat)
-	if !ok || userdir.RealPath(filepath.Dir(opt.Chat)) != userdir.RealPath(dir.Worlds()) {
-		return fmt.Errorf("%s: is no lorebook of a SillyTavern user folder", opt.Chat)
-	}
-	lib := new(library.Library)
-	if err := ops.InFiles(lib, dir, opt.Chat); err != nil {
-		return err
-	}
-	book, err := lorebook.Open(opt.Chat)
+	b, err := openBook(&opt.Options, opt.Chat, r, s)
 	if err != nil {
 		return err
 	}
 	unreachable(r)
-	b := &bookNames{from: book, r: r, s: s, opt: &opt.Options, lib: lib, dir: dir}
 	return b.rename(ctx, opt.Name, func(string) bool { return false })
+}
+
+// openBook opens a lorebook of a user folder, and what finds the places that name it.
+func openBook(opt *Options, path string, r *Result, s *changeset.Set) (*bookNames, error) {
+	dir, ok := userdir.Enclosing(path)
+	if !ok || userdir.RealPath(filepath.Dir(path)) != userdir.RealPath(dir.Worlds()) {
+		return nil, fmt.Errorf("%s: not a lorebook of a SillyTavern user folder", path)
+	}
+	lib := new(library.Library)
+	if err := ops.InFiles(lib, dir, path); err != nil {
+		return nil, err
+	}
+	book, err := lorebook.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &bookNames{from: book, r: r, s: s, opt: opt, lib: lib, dir: dir}, nil
+}
+
+// ErrNamed means that a lorebook is still named by other files.
+var ErrNamed = errors.New("the lorebook is still named by")
+
+// DeleteBook removes a lorebook that nothing names, and keeps it for undo until its record is
+// dropped. The error wraps [ErrNamed] if a chat, card, other lorebook or setting names it; if one
+// of these cannot be read, nothing is removed either.
+func DeleteBook(ctx context.Context, opt Options, path string) *Result {
+	opt.Changes.Precious = true
+	r := newResult(path)
+	return run(ctx, &opt, r, func(ctx context.Context, s *changeset.Set) error {
+		b, err := openBook(&opt, path, r, s)
+		if err != nil {
+			return err
+		}
+		b.clone = &lorebook.Book{} // the mentions would change; nothing is written if there are any
+		if err := b.mentions(ctx, func(string) bool { return true }); err != nil {
+			return err
+		}
+		if by := r.Doc.Edits; len(by) > 0 {
+			const most = 3
+			var list []string
+			for _, e := range by[:min(len(by), most)] {
+				list = append(list, e.Path)
+			}
+			if more := len(by) - most; more > 0 {
+				list = append(list, fmt.Sprintf("%d more", more))
+			}
+			return fmt.Errorf("%s: %w %s", path, ErrNamed, strings.Join(list, ", "))
+		}
+		return s.Remove(path, b.from.Stamp, fmt.Sprintf("the lorebook %q", b.from.Name))
+	})
 }
 
 // fresh makes the book as its new file will hold it. The error wraps [ErrName] or [ErrTaken]

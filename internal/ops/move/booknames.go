@@ -54,6 +54,12 @@ func (b *bookNames) rename(ctx context.Context, name string, mine func(path stri
 	if err != nil {
 		return err
 	}
+	return b.mentions(ctx, mine)
+}
+
+// mentions drafts the new name in every place that names the book, and notes the files in the
+// result.
+func (b *bookNames) mentions(ctx context.Context, mine func(path string) bool) error {
 	if err := b.chats(ctx, mine); err != nil {
 		return err
 	}

@@ -123,9 +123,6 @@ func Delete(ctx context.Context, opt Options, namespaces []string) *Result {
 	var normal []string
 	for _, given := range namespaces {
 		namespace, err := namespaceOf(given, notes.Note)
-		if err == nil && (strings.HasSuffix(namespace, ":") || namespace == luker.SyncNamespace) {
-			err = ErrNamespace
-		}
 		if err != nil {
 			r := newResult(&opt, given)
 			r.Err = fmt.Errorf("%q: %w", given, err)
@@ -138,6 +135,9 @@ func Delete(ctx context.Context, opt Options, namespaces []string) *Result {
 	run(ctx, &opt, r, func(_ context.Context, t *target, s *changeset.Set) error {
 		gone := map[string]bool{}
 		for _, namespace := range normal {
+			if err := t.deletable(namespace); err != nil {
+				return err
+			}
 			for _, name := range []string{luker.LogOf(namespace), namespace} {
 				sidecar, ok := t.sidecar(name)
 				if !ok || gone[name] {
@@ -157,6 +157,30 @@ func Delete(ctx context.Context, opt Options, namespaces []string) *Result {
 		return nil
 	})
 	return r
+}
+
+// deletable returns an error that says what can be deleted, if a namespace cannot.
+func (t *target) deletable(namespace string) error {
+	why := ""
+	switch {
+	case strings.HasSuffix(namespace, ":"):
+		why = "it is a view of what the chat itself keeps"
+	case namespace == luker.SyncNamespace:
+		why = "it is Luker's own bookkeeping"
+	default:
+		return nil
+	}
+	var list []string
+	for _, s := range t.sidecars {
+		if s.Kind == luker.Plain || s.Kind == luker.FloorLog {
+			list = append(list, luker.DataOf(s.Namespace))
+		}
+	}
+	there := "nothing else is kept beside it"
+	if list = slices.Compact(list); len(list) > 0 {
+		there = "there is " + strings.Join(list, ", ")
+	}
+	return fmt.Errorf("%s: %q: %w: %s; %s", t.path, namespace, ErrNamespace, why, there)
 }
 
 // take takes over the result of an edit.
