@@ -21,7 +21,7 @@ func TestReferences(t *testing.T) {
 	if diff := cmp.Diff(want, References(b)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	demo, err := lorebook.Open("../../testdata/demo/worlds/z-AutoLB-Gull Rock.json")
+	demo, err := lorebook.Open("../../../testdata/demo/worlds/z-AutoLB-Gull Rock.json")
 	if err != nil {
 		t.Fatal(err)
 	}
