@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/rawjson"
 )
 
 // TestNameKeys: what renames, clones, moves, deletes and checks knows every key of the table
 // of names.
 func TestNameKeys(t *testing.T) {
-	for _, k := range extension.NameKeys() {
+	for _, k := range all.Names() {
 		for verb, try := range map[string]func(t *testing.T, k extension.NameKey){
 			"rename book": func(t *testing.T, k extension.NameKey) {
 				mustRun(t, "rename", "worlds/Old.json", "New")
@@ -127,7 +128,7 @@ func wantNames(t *testing.T, k extension.NameKey, wantBook, wantChat, chat, book
 		extension.Settings: func() []byte { return read(t, "settings.json") },
 	}[k.File]()
 	var got []string
-	extension.RenameIn(raw, k.File, k.Named, func(name string) string {
+	all.Names().RenameIn(raw, k.File, k.Named, func(name string) string {
 		if name != "x" {
 			got = append(got, name)
 		}

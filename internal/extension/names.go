@@ -1,10 +1,3 @@
-// Package extension knows where SillyTavern and its extensions note the names of chats and
-// lorebooks: in a chat's metadata, in the entries of lorebooks, and in settings.json.
-//
-// The table of [NameKeys] is the one place for it. What clones, renames, moves, deletes or
-// checks goes through it, so that a key that is listed there is forgotten nowhere. Links on
-// messages, the lists of groups and the two names in a card are SillyTavern's own structure,
-// which the packages message, group and card know.
 package extension
 
 import (
@@ -50,47 +43,40 @@ type NameKey struct {
 // String returns the path as in "auto_lorebooks/lorebookName".
 func (k NameKey) String() string { return strings.Join(k.Path, "/") }
 
-// NameKeys returns the table of all keys that hold names.
-func NameKeys() []NameKey {
-	key := func(extension string, file File, named Named, path string) NameKey {
-		return NameKey{Extension: extension, File: file, Named: named, Path: strings.Split(path, "/")}
+// Key returns a key with a path as in "auto_lorebooks/lorebookName"; * is [Each].
+func Key(file File, named Named, path string) NameKey {
+	return NameKey{File: file, Named: named, Path: strings.Split(path, "/")}
+}
+
+// PastKey is [Key] for a name of the past.
+func PastKey(file File, named Named, path string) NameKey {
+	k := Key(file, named, path)
+	k.Past = true
+	return k
+}
+
+// NameKeys is a table of keys that hold names. What clones, renames, moves, deletes or checks
+// goes through that of all extensions, so that a key that is listed there is forgotten nowhere.
+// Links on messages, the lists of groups and the two names in a card are SillyTavern's own
+// structure, which the packages message, group and card know.
+type NameKeys []NameKey
+
+// NamesOf returns the table of some extensions.
+func NamesOf(list []Extension) (table NameKeys) {
+	for _, e := range list {
+		for _, k := range e.Names() {
+			k.Extension = e.Name()
+			table = append(table, k)
+		}
 	}
-	past := func(k NameKey) NameKey { k.Past = true; return k }
-	const (
-		core   = "core"
-		recap  = "auto_recap"
-		memory = "STMemoryBooks"
-	)
-	return []NameKey{
-		// world-info.js of SillyTavern 1.19
-		key(core, Metadata, Book, "world_info"),
-		key(core, Settings, Book, "world_info_settings/world_info/globalSelect/*"),
-		key(core, Settings, Book, "world_info_settings/world_info/charLore/*/extraBooks/*"),
-		// personas.js of the same
-		key(core, Settings, Book, "power_user/persona_description_lorebook"),
-		key(core, Settings, Book, "power_user/persona_descriptions/*/lorebook"),
-		// FORMATS.md B2, B5
-		key(recap, Metadata, Book, "auto_lorebooks/lorebookName"),
-		past(key(recap, Metadata, Book, "auto_recap_checkpoint_state/cloned_lorebook_name")),
-		past(key(recap, Metadata, Book, "auto_recap_checkpoint_state/original_lorebook_name")),
-		key(recap, Metadata, OwnChat, "auto_recap_running_scene_recaps/chat_id"),
-		key(recap, Metadata, OwnChat, "auto_recap/combined_recap/chat_id"),
-		key(recap, Metadata, OwnChat, "auto_recap_checkpoint_state/chat_id"),
-		// SillyTavern-MemoryBooks, outside its chat-bound mode (FORMATS.md, additions)
-		key(memory, Metadata, Book, "STMemoryBooks/manualLorebook"),
-		key(memory, Metadata, Book, "STMemoryBooks/manualCharacterLorebooks/*"),
-		key(memory, Metadata, Book, "STMemoryBooks/narratorMode/members/*/lorebookName"),
-		key(memory, Metadata, Book, "STMemoryBooks/sidePromptLorebookOverrides/*"),
-		key(memory, Lorebook, OwnChat, "entries/*/STMB_chatId"),
-		key(memory, Lorebook, Book, "entries/*/STMB_canonicalLorebook"),
-	}
+	return table
 }
 
 // Rename replaces the names of one kind in the root object of a file by what to returns for
 // them, every other byte kept. In the path of the key that to gets, keys and indexes stand for
 // [Each]. It does not ask for empty names.
-func Rename(root *rawjson.Object, file File, named Named, to func(k NameKey, name string) string) {
-	for _, k := range NameKeys() {
+func (t NameKeys) Rename(root *rawjson.Object, file File, named Named, to func(k NameKey, name string) string) {
+	for _, k := range t {
 		if k.File != file || k.Named != named {
 			continue
 		}
@@ -110,8 +96,8 @@ func Rename(root *rawjson.Object, file File, named Named, to func(k NameKey, nam
 
 // Replace renames one chat or lorebook wherever the root object of a file names it, and
 // returns in how many places.
-func Replace(root *rawjson.Object, file File, named Named, from, to string) (n int) {
-	Rename(root, file, named, func(_ NameKey, name string) string {
+func (t NameKeys) Replace(root *rawjson.Object, file File, named Named, from, to string) (n int) {
+	t.Rename(root, file, named, func(_ NameKey, name string) string {
 		if name != from || from == to {
 			return name
 		}
@@ -123,8 +109,8 @@ func Replace(root *rawjson.Object, file File, named Named, from, to string) (n i
 
 // Books returns the names of the lorebooks that a chat's metadata names, each once: the
 // chat's own first, then those of extensions.
-func Books(metadata *rawjson.Object) (names []string) {
-	Rename(metadata, Metadata, Book, func(k NameKey, name string) string {
+func (t NameKeys) Books(metadata *rawjson.Object) (names []string) {
+	t.Rename(metadata, Metadata, Book, func(k NameKey, name string) string {
 		if !k.Past && !slices.Contains(names, name) {
 			names = append(names, strings.Clone(name))
 		}
@@ -170,8 +156,8 @@ func editAt(raw []byte, path []string, edit func([]byte) []byte) []byte {
 
 // RenameIn returns the content of a file with the names of one kind replaced, every other
 // byte kept.
-func RenameIn(content []byte, file File, named Named, to func(name string) string) []byte {
+func (t NameKeys) RenameIn(content []byte, file File, named Named, to func(name string) string) []byte {
 	return rawjson.Edit(content, func(root *rawjson.Object) {
-		Rename(root, file, named, func(_ NameKey, name string) string { return to(name) })
+		t.Rename(root, file, named, func(_ NameKey, name string) string { return to(name) })
 	})
 }

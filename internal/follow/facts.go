@@ -1,11 +1,9 @@
 package follow
 
 import (
-	"bytes"
-
 	"stchat/internal/choose"
-	"stchat/internal/extension/autorecap"
-	"stchat/internal/extension/illustrator"
+	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
@@ -19,7 +17,7 @@ type Fact struct {
 	off    int64
 	length int64
 	links  []Link
-	ops    []byte // extra.var_ops
+	noted  []any // facts by extension; nil: none
 }
 
 // marks are what is true of a message.
@@ -30,9 +28,6 @@ const (
 	tools                     // it stays visible when it is hidden, because of its tool calls
 	call                      // it holds tool calls, and is of the system
 	reply                     // it is a character's
-	recap                     // it has a scene recap
-	scene                     // it ends a scene
-	memory                    // it has extra.memory
 	edits                     // it has something that may have to change
 )
 
@@ -46,15 +41,26 @@ func (m *marks) set(mark marks, is bool) {
 
 // Reader reads the facts of messages. It may be used in several goroutines.
 type Reader struct {
-	indexes bool // indexes in messages may have to change
-	markers bool // and the ids of prompts
-	swipes  bool
+	extensions []extension.Extension
+	holds      []func(m *extension.Message) bool // what may have to change in messages
+	reads      []string
+	swipes     bool
 }
 
 // NewReader returns a reader of all that may matter to a chat with this metadata, whatever
 // changes. With swipes it also reads the chosen swipes.
 func NewReader(metadata *rawjson.Object, swipes bool) *Reader {
-	return &Reader{indexes: true, markers: illustrator.Read(metadata) != nil, swipes: swipes}
+	return newReader(all.New(), metadata, swipes)
+}
+
+func newReader(list []extension.Extension, metadata *rawjson.Object, swipes bool) *Reader {
+	r := &Reader{extensions: list, reads: append(extension.Reads(list), keyCheckpoint, keyBranches), swipes: swipes}
+	for _, e := range list {
+		if holds := e.Holds(metadata); holds != nil {
+			r.holds = append(r.holds, holds)
+		}
+	}
+	return r
 }
 
 // Places in [Keys].
@@ -69,16 +75,10 @@ const (
 // Keys returns the keys of a message that a reader reads.
 func Keys() []string { return []string{"is_user", "is_system", "extra", "swipe_info", "swipe_id"} }
 
-// Keys that are read of extra.
+// Keys of extra that are links to chats.
 const (
-	inTools = iota
-	inModule
-	inDocumented
-	inMemory
-	inCheckpoint
-	inBranches
-	inOperations
-	inAll
+	keyCheckpoint = "bookmark_link"
+	keyBranches   = "branches"
 )
 
 // Read collects what one message says. numbers are those that [Keys] have in the line.
@@ -87,35 +87,38 @@ func (r *Reader) Read(l *jsonl.Line, numbers []int) Fact {
 		raw, _ := l.Value(numbers[key])
 		return raw
 	}
-	system, extra := value(keySystem), value(keyExtra)
-	var at [inAll]rawjson.Span
-	rawjson.Places(extra, at[:], "tool_invocations", autorecap.Module, autorecap.DocumentedModule, "memory", "bookmark_link", "branches", "var_ops")
-	in := func(key int) []byte { return extra[at[key].At:at[key].End] }
-	f := Fact{off: l.Off, length: int64(len(l.Raw))}
-	hasTools := rawjson.KindOf(in(inTools)) == rawjson.Array
+	system := value(keySystem)
+	var m extension.Message
+	m.Reset(l.Raw, value(keyExtra), r.reads)
+	m.Off, m.SwipeInfo = l.Off, value(keySwipeInfo)
+	f := Fact{off: l.Off, length: int64(len(l.Raw)), links: linksOf(m.Value(keyCheckpoint), m.Value(keyBranches))}
+	hasTools := rawjson.KindOf(m.Value(extension.KeyTools)) == rawjson.Array
 	f.marks.set(tools, hasTools)
 	f.marks.set(call, hasTools && rawjson.Truthy(system))
 	f.marks.set(reply, message.Role(value(keyUser), system) == message.Character)
-	f.marks.set(visible, message.Visible(system, func() []byte { return in(inTools) }))
-	if mark, ok := autorecap.ReadMark(in(inModule), in(inDocumented)); ok {
-		said := mark.Scene()
-		f.marks.set(recap, said.Recap)
-		f.marks.set(scene, said.Break)
+	f.marks.set(visible, m.Visible(system))
+	for _, holds := range r.holds {
+		f.marks.set(edits, holds(&m))
 	}
-	f.marks.set(edits, r.indexes && (hasIndex(extra) || hasIndex(value(keySwipeInfo))) || r.markers && illustrator.HasMarker(l.Raw))
-	f.marks.set(memory, rawjson.Truthy(in(inMemory)))
-	f.links = linksOf(in(inCheckpoint), in(inBranches))
-	if at[inOperations].End > 0 {
-		f.ops = bytes.Clone(in(inOperations))
-	}
+	f.noted = look(r.extensions, &m)
 	if r.swipes {
 		f.swipe = luker.Swipe(value(keySwipeID))
 	}
 	return f
 }
 
-// hasIndex reports whether an extra, or a list that has some, may have startIdx or endIdx.
-func hasIndex(raw []byte) bool { return bytes.Contains(raw, []byte("Idx")) }
+// look returns the facts of a message by extension, nil for none.
+func look(list []extension.Extension, m *extension.Message) (facts []any) {
+	for k, e := range list {
+		if fact := e.Look(m); fact != nil {
+			if facts == nil {
+				facts = make([]any, len(list))
+			}
+			facts[k] = fact
+		}
+	}
+	return facts
+}
 
 func linksOf(checkpoint, branches []byte) (links []Link) {
 	add := func(kind string, raw []byte) {
@@ -144,7 +147,7 @@ type Facts struct {
 type held struct {
 	index int
 	links []Link
-	ops   []byte
+	noted []any
 }
 
 // NewFacts returns an empty list.
@@ -162,19 +165,33 @@ func (a *Facts) Add(r *Reader, facts []Fact) {
 		if f.marks.has(edits) {
 			a.lines = append(a.lines, choose.Place{Index: index, Off: f.off, Len: f.length})
 		}
-		if len(f.links) == 0 && f.ops == nil {
+		if len(f.links) == 0 && f.noted == nil {
 			continue
 		}
-		const more = 64 // bytes, besides the texts
-		if a.room -= more + len(f.ops); a.room < 0 {
+		if a.room -= sizeOf(f); a.room < 0 {
 			a.held = nil
 			continue
 		}
-		for _, l := range f.links {
-			a.room -= more + len(l.Name)
-		}
-		a.held = append(a.held, held{index, f.links, f.ops})
+		a.held = append(a.held, held{index, f.links, f.noted})
 	}
+}
+
+// sizeOf returns about how many bytes the facts of a message take that few messages have.
+func sizeOf(f *Fact) (size int) {
+	const each = 64
+	size = each + len(f.noted)*16
+	for _, fact := range f.noted {
+		if fact != nil {
+			size += each
+		}
+		if text, ok := fact.([]byte); ok {
+			size += len(text)
+		}
+	}
+	for _, l := range f.links {
+		size += each + len(l.Name)
+	}
+	return size
 }
 
 // Call reports whether a message of the system holds tool calls.
@@ -204,7 +221,7 @@ func (a *Facts) each(do func(index int, f *Fact)) {
 			lines = lines[1:]
 		}
 		if len(rest) > 0 && rest[0].index == i {
-			f.links, f.ops = rest[0].links, rest[0].ops
+			f.links, f.noted = rest[0].links, rest[0].noted
 			rest = rest[1:]
 		}
 		do(i, &f)

@@ -31,13 +31,13 @@ func (f *Floors) Where(c *luker.Commit) (floor, swipe int, keep bool) {
 			swipe--
 		}
 	}
-	if !f.Change.goes(c.Floor) {
+	if !f.Change.Goes(c.Floor) {
 		return f.Change.Map(c.Floor), swipe, true
 	}
-	if _, follows := f.Change.up(c.Floor); !follows || c.Swipe != f.Before[c.Floor] {
+	if _, follows := f.Change.Up(c.Floor); !follows || c.Swipe != f.Before[c.Floor] {
 		return 0, 0, false
 	}
-	to, ok := f.Change.down(c.Floor)
+	to, ok := f.Change.Down(c.Floor)
 	if !ok {
 		to = 0
 	}

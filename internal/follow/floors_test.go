@@ -50,7 +50,7 @@ func TestFloorsRandom(t *testing.T) {
 		}
 		// The model: of the tail that goes nothing is left, of all else everything that counted.
 		last := len(before) - 1
-		for last >= 0 && change.goes(last) {
+		for last >= 0 && change.Goes(last) {
 			last--
 		}
 		want := replay(t, raw, luker.Active(before[:last+1], -1))

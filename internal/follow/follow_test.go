@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/choose"
+	"stchat/internal/extension"
 	"stchat/internal/extension/illustrator"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
@@ -28,7 +29,7 @@ func source(lines []string) choose.Source {
 }
 
 // apply makes a change, the new messages given.
-func (c chat) apply(t *testing.T, change Change, fresh []string) (chat, *State, []isolate.Change) {
+func (c chat) apply(t *testing.T, change Change, fresh []string) (chat, *State, []extension.Change) {
 	t.Helper()
 	change.Messages = len(c.lines)
 	md, err := rawjson.ParseObject([]byte(c.metadata))
@@ -154,13 +155,13 @@ func TestMaps(t *testing.T) {
 	type row struct{ at, index, up, down int }
 	for _, want := range []row{{1, 0, 0, 0}, {2, 2, 2, 2}, {3, -9, 4, 2}, {4, -9, 4, 2}, {5, 4, 4, 4}, {6, 5, 5, 5}, {7, -9, -1, 5}, {0, -9, 0, -1}} {
 		got := row{want.at, -9, -1, -1}
-		if !c.goes(want.at) {
+		if !c.Goes(want.at) {
 			got.index = c.Map(want.at)
 		}
-		if to, ok := c.up(want.at); ok {
+		if to, ok := c.Up(want.at); ok {
 			got.up = to
 		}
-		if to, ok := c.down(want.at); ok {
+		if to, ok := c.Down(want.at); ok {
 			got.down = to
 		}
 		if got != want {

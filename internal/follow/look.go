@@ -2,12 +2,20 @@ package follow
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"stchat/internal/choose"
+	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 )
+
+// Change says what happens to the messages of a chat.
+type Change = extension.Shift
+
+// Insert is one message that is inserted.
+type Insert = extension.Insert
 
 // Link is a link of a message that goes.
 type Link struct {
@@ -16,18 +24,92 @@ type Link struct {
 	Name string `json:"name"`
 }
 
+// State is what [Look] found in a chat that refers to its messages.
+type State struct {
+	extensions []extension.Extension
+	reads      []string
+	following  *extension.Following
+	lines      []choose.Place // messages with indexes or ids to edit
+	links      []Link         // of messages that go
+	said       []string       // warnings about what goes with messages
+}
+
+// Lost returns the links of the messages that go.
+func (s *State) Lost() []Link { return s.links }
+
+// Warnings returns sentences about what goes with messages, other than links.
+func (s *State) Warnings() []string { return s.said }
+
+// Lines returns the messages that [State.Line] may edit, in order.
+func (s *State) Lines() []choose.Place { return s.lines }
+
+// Metadata brings chat_metadata in step, and returns what it changed.
+func (s *State) Metadata(metadata *rawjson.Object) []extension.Change {
+	f := s.following
+	f.Metadata, f.Changes = metadata, nil
+	for _, e := range s.extensions {
+		e.Follow(f)
+	}
+	return f.Changes
+}
+
+// Line returns message i, which stays, with the indexes and ids in it brought in step, or
+// line itself if nothing changes.
+func (s *State) Line(i int, line []byte) []byte {
+	for _, e := range s.extensions {
+		line = e.Line(s.following, i, line)
+	}
+	return line
+}
+
+// begin returns a state of which nothing is known yet but the change and the metadata.
+func begin(change *Change, metadata *rawjson.Object) *State {
+	s := &State{extensions: all.New(), following: &extension.Following{Shift: change, Metadata: metadata}}
+	s.reads = extension.Reads(s.extensions)
+	for _, e := range s.extensions {
+		e.Begin(s.following)
+	}
+	return s
+}
+
+// Matters reports whether state of the chat may have to follow a change. It need not if no
+// message goes or gets another index, no extension notes anything of messages that come or are
+// edited, and nothing depends on the number of visible messages.
+func Matters(change *Change, metadata *rawjson.Object) bool {
+	if change.Moves() || len(change.Edited) > 0 {
+		return true
+	}
+	s := begin(change, metadata)
+	for _, i := range change.Inserted {
+		if s.look(i.Extra) != nil {
+			return true
+		}
+	}
+	return len(change.Inserted)+len(change.Hidden)+len(change.Shown) > 0 && s.following.Marked()
+}
+
+// look returns the facts of a message that comes or is edited.
+func (s *State) look(extra []byte) []any {
+	var m extension.Message
+	m.Reset(nil, extra, s.reads)
+	return look(s.extensions, &m)
+}
+
 // Look finds what refers, in the metadata of a chat and in its messages, to messages that the
 // change concerns. It reads the messages once, unless their facts are given and complete; facts
 // may be nil. The chat must not have damaged lines. The error is that of reading.
 func Look(ctx context.Context, src choose.Source, change *Change, metadata *rawjson.Object, facts *Facts) (*State, error) {
-	s := &State{change: change, boundaries: boundariesOf(metadata), nodes: idsOf(metadata, change)}
-	walk := &walk{state: s}
+	s := begin(change, metadata)
+	walk := &walk{state: s, following: s.following}
 	if facts.complete() {
 		facts.each(walk.take)
 		walk.end()
 		return s, nil
 	}
-	r := &Reader{indexes: change.Moves(), markers: len(s.nodes.renamed) > 0}
+	r := newReader(s.extensions, metadata, false)
+	if !change.Moves() {
+		r.holds = nil
+	}
 	nothing := choose.Choice{Only: func(int) bool { return false }, Whole: true}
 	next := 0
 	_, err := choose.ScanBeside(ctx, &nothing, src, nil, choose.Beside[[]Fact]{
@@ -50,26 +132,23 @@ func Look(ctx context.Context, src choose.Source, change *Change, metadata *rawj
 
 // walk goes through the messages and the change in step.
 type walk struct {
-	state    *State
-	next     int // the first boundary that is not passed yet
-	goneAt   int // position in change.Gone; the others likewise
-	insertAt int
-	hiddenAt int
-	shownAt  int
+	state     *State
+	following *extension.Following
+	goneAt    int // position in change.Gone; the others likewise
+	insertAt  int
+	hiddenAt  int
+	shownAt   int
 }
 
 // take handles message i.
 func (w *walk) take(i int, f *Fact) {
-	c := w.state.change
+	c := w.following
 	w.insert(i)
-	w.pass()
+	c.Pass(false)
 	gone := next(c.Gone, &w.goneAt, i)
 	hidden := next(c.Hidden, &w.hiddenAt, i)
 	shown := next(c.Shown, &w.shownAt, i)
-	w.operate(i, f.ops, gone)
-	if f.marks.has(recap) {
-		w.state.recaps = append(w.state.recaps, i)
-	}
+	w.note(i, f, gone)
 	switch {
 	case gone:
 		w.lose(i, f)
@@ -78,64 +157,64 @@ func (w *walk) take(i int, f *Fact) {
 	}
 	switch {
 	case f.marks.has(visible) && (gone || hidden && !f.marks.has(tools)):
-		w.state.hides++
+		c.Hides++
 	case !f.marks.has(visible) && shown && !gone:
-		w.pass()
-		w.state.shows++
+		c.Pass(false)
+		c.Shows++
 	}
 	if f.marks.has(visible) {
-		w.state.visible++
-		w.pass()
+		c.Visible++
+		c.Pass(false)
 	}
 }
 
-// operate replays what message i notes about Luker's variables. What a removed message
-// notes is only mentioned.
-func (w *walk) operate(i int, ops []byte, gone bool) {
-	s := w.state
-	now, other := s.change.Operations[i]
-	if !gone && !other {
-		s.variables.Apply(ops)
-		return
+// note hands the facts about message i to the extensions.
+func (w *walk) note(i int, f *Fact, gone bool) {
+	fresh, edited := w.following.Edited[i]
+	var now []any
+	if edited && !gone {
+		now = w.state.look(fresh)
 	}
-	s.variables.Mention(ops)
-	s.operated = s.operated || ops != nil
-	if !gone {
-		s.variables.Apply(now)
-		s.operated = s.operated || now != nil
+	for k, e := range w.state.extensions {
+		var fact any
+		if f.noted != nil {
+			fact = f.noted[k]
+		}
+		switch {
+		case gone && fact != nil:
+			e.Drop(i, fact)
+		case gone:
+		case edited:
+			e.Drop(i, fact)
+			if now != nil && now[k] != nil {
+				e.Keep(i, now[k])
+			}
+		case fact != nil:
+			e.Keep(i, fact)
+		}
 	}
 }
 
 // insert handles the messages that are inserted before message i.
 func (w *walk) insert(i int) {
-	for c := w.state.change; w.insertAt < len(c.Inserted) && c.Inserted[w.insertAt].At <= i; w.insertAt++ {
+	for c := w.following; w.insertAt < len(c.Inserted) && c.Inserted[w.insertAt].At <= i; w.insertAt++ {
 		come := &c.Inserted[w.insertAt]
 		if come.Visible {
-			w.pass()
-			w.state.shows++
+			c.Pass(false)
+			c.Shows++
 		}
-		if come.Operations != nil {
-			w.state.variables.Apply(come.Operations)
-			w.state.operated = true
+		for k, fact := range w.state.look(come.Extra) {
+			if fact != nil {
+				w.state.extensions[k].Keep(-1, fact)
+			}
 		}
-	}
-}
-
-// pass settles the boundaries at or before the number of visible messages seen so far:
-// later changes do not move them.
-func (w *walk) pass() {
-	for w.next < len(w.state.boundaries) && w.state.boundaries[w.next].at <= w.state.visible {
-		w.state.boundaries[w.next].moved = w.state.shows - w.state.hides
-		w.next++
 	}
 }
 
 // end settles what lies beyond the last message.
 func (w *walk) end() {
-	w.insert(w.state.change.Messages)
-	for ; w.next < len(w.state.boundaries); w.next++ {
-		w.state.boundaries[w.next].moved = w.state.shows - w.state.hides
-	}
+	w.insert(w.following.Messages)
+	w.following.Pass(true)
 }
 
 // next reports whether i is in a sorted list, and moves *at on to the first element that
@@ -153,18 +232,13 @@ func (w *walk) lose(i int, f *Fact) {
 		l.At = i
 		w.state.links = append(w.state.links, l)
 	}
-	lost := func(what string) {
-		const enough = 100
-		if len(w.state.said) < enough {
+	const enough = 100
+	for k, fact := range slices.Backward(f.noted) { // what extensions keep before what SillyTavern does
+		if fact == nil || len(w.state.said) >= enough {
+			continue
+		}
+		if what := w.state.extensions[k].Lost(i, fact); what != "" {
 			w.state.said = append(w.state.said, what)
 		}
-	}
-	if f.marks.has(scene) {
-		lost(fmt.Sprintf("message %d, which ends a scene of Auto-Recap, is deleted", i))
-	} else if f.marks.has(recap) {
-		lost(fmt.Sprintf("the scene recap on message %d is deleted with it", i))
-	}
-	if f.marks.has(memory) {
-		lost(fmt.Sprintf("the summary on message %d (extra.memory) is deleted with it", i))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"stchat/internal/chat"
-	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
@@ -150,7 +150,7 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 	if name, ok := lorebook.NameIn(md); ok {
 		r.Lorebook = around.report(c.Dir, c.HasDir, name)
 	}
-	r.Books = extension.Books(md)
+	r.Books = all.Names().Books(md)
 	r.Extensions = extensions(c, md, t, f)
 	r.warn(c)
 	return r

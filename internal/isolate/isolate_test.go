@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
@@ -69,7 +70,7 @@ func TestScan(t *testing.T) {
 		if at < 0 {
 			want += total
 		}
-		m := f.Moment("x")
+		m := f.branch(nil, "x")
 		if m.At != want || m.Visible != visible || f.Messages != total || m.Messages() != want+1 {
 			t.Errorf("at %d: %+v of %d messages, want message %d, %d visible", at, m, f.Messages, want, visible)
 		}
@@ -228,22 +229,22 @@ func TestSceneAndSnapshot(t *testing.T) {
 	} {
 		for _, at := range []int{at, at - len(messages)} {
 			f := scanned(t, at, messages...)
-			entries, from, ok, err := f.Snapshot(source)
-			if err != nil || !ok || string(entries) != want.entries || from != want.from || f.Scene() != want.scene {
-				t.Errorf("at %d: %s of message %d, %v, %v; scene %+v", at, entries, from, ok, err, f.Scene())
+			entries, from, ok, err := f.Recap().Snapshot(source)
+			if err != nil || !ok || string(entries) != want.entries || from != want.from || f.Recap().Scene() != want.scene {
+				t.Errorf("at %d: %s of message %d, %v, %v; scene %+v", at, entries, from, ok, err, f.Recap().Scene())
 			}
 		}
 	}
-	if _, _, ok, err := scanned(t, 0, plain).Snapshot(source); ok || err != nil {
+	if _, _, ok, err := scanned(t, 0, plain).Recap().Snapshot(source); ok || err != nil {
 		t.Errorf("a snapshot out of nothing: %v", err)
 	}
 	f := scanned(t, 6, messages...)
 	f.Choose([]byte(message(`"scene_break":true,` + noted(`"0"`, `[{"uid":9}]`))))
-	if entries, from, ok, err := f.Snapshot(source); err != nil || !ok || string(entries) != `[{"uid":9}]` || from != 6 {
+	if entries, from, ok, err := f.Recap().Snapshot(source); err != nil || !ok || string(entries) != `[{"uid":9}]` || from != 6 {
 		t.Errorf("another swipe: %s of %d, %v", entries, from, err)
 	}
 	f = scanned(t, 4, messages...)
-	if _, _, _, err := f.Snapshot(jsonl.Bytes([]byte(strings.Repeat("{}\n", 400)))); !errors.Is(err, jsonl.ErrChanged) {
+	if _, _, _, err := f.Recap().Snapshot(jsonl.Bytes([]byte(strings.Repeat("{}\n", 400)))); !errors.Is(err, jsonl.ErrChanged) {
 		t.Errorf("another file: %v", err)
 	}
 }
@@ -323,7 +324,7 @@ func book(t *testing.T, name, raw string) *lorebook.Book {
 	return b
 }
 
-func TestFollow(t *testing.T) {
+func TestRebind(t *testing.T) {
 	const entries = `{"entries":{"3":{"uid":3,"key":["sea"],"comment":"Sea","content":"Blue.","sticky":2},"4":{"uid":4,"world":"Book","content":""},"7":{"uid":7}}}`
 	from := book(t, "Book", entries)
 	clone := book(t, "Book copy", strings.Replace(entries, `,"7":{"uid":7}`, "", 1))
@@ -339,7 +340,9 @@ func TestFollow(t *testing.T) {
 		want := `{"world_info":"Book copy","auto_lorebooks":{"lorebookName":"Book copy","attachedAt":1,"registry":{"index":{` + c.index + `},"counters":{}}},"timedWorldInfo":{"sticky":{"Book.4":{"hash":1},"Book.5.3":{"hash":4},"Else.3":{"hash":5},"Book copy.3":{"hash":4485850599142036,"start":7,"end":10,"protected":false}},"cooldown":{}},"x":1}`
 		o := object(t, in)
 		said := []string{}
-		for _, change := range Follow(o, Rebinding{From: from, Clone: clone, Snapshot: c.snapshot}) {
+		r := &extension.Renaming{Metadata: o, From: from, To: clone, Snapshot: c.snapshot}
+		Rebind(r)
+		for _, change := range r.Changes {
 			said = append(said, change.Extension+": "+change.Change)
 		}
 		if diff := cmp.Diff(want, string(o.Bytes())); diff != "" {
@@ -350,8 +353,9 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	o := object(t, `{"timedWorldInfo":[],"auto_lorebooks":{"registry":5}}`)
-	if changes := Follow(o, Rebinding{From: from, Clone: clone}); len(changes) > 0 || string(o.Bytes()) != `{"timedWorldInfo":[],"auto_lorebooks":{"registry":5},"world_info":"Book copy"}` {
-		t.Errorf("%s, %v", o.Bytes(), changes)
+	r := &extension.Renaming{Metadata: o, From: from, To: clone}
+	if Rebind(r); len(r.Changes) > 0 || string(o.Bytes()) != `{"timedWorldInfo":[],"auto_lorebooks":{"registry":5},"world_info":"Book copy"}` {
+		t.Errorf("%s, %v", o.Bytes(), r.Changes)
 	}
 }
 

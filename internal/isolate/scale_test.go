@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"stchat/internal/extension"
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/rawjson"
 )
 
@@ -29,7 +31,7 @@ func TestManyPrompts(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		new(autoIllustrator).Apply(metadata, Moment{At: 5})
+		new(illustrator.Extension).Isolate(&extension.Branch{Metadata: metadata, At: 5})
 		runtime.ReadMemStats(&after)
 		roots, _ := rawjson.Lookup(metadata.Bytes(), "auto_illustrator", "promptRegistry", "rootPromptIds")
 		if count := strings.Count(string(roots), `"c`); count != n {

@@ -6,9 +6,10 @@ import (
 	"math"
 	"slices"
 
+	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
-	"stchat/internal/message"
 	"stchat/internal/rawjson"
 )
 
@@ -48,18 +49,18 @@ type Facts struct {
 	Messages int           // messages of the whole source
 	Damage   jsonl.Damages // lines that were skipped
 
-	adapters []Adapter
-	recap    *autoRecap // one of adapters, which knows the scenes
-	visible  int        // visible messages among those kept
+	extensions []extension.Extension
+	reads      []string
+	visible    int // visible messages among those kept
 
 	last    record // message N, held back since Choose may replace it
-	settled bool   // the adapters have last
+	settled bool   // the extensions have last
 }
 
 // record is what is known about one message.
 type record struct {
 	visible bool
-	facts   []any // by adapter; nil: nothing
+	facts   []any // by extension; nil: nothing
 }
 
 // Scan reads every message of a source once, including those behind N, since what only
@@ -68,11 +69,12 @@ type record struct {
 // are of use.
 func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 	f := newFacts()
-	keys := f.needs()
 	s := &scan{facts: f, at: max(opt.At, -math.MaxInt)}
 	work := func(line *jsonl.Line, batch *[]record) {
 		if line.Damage == nil {
-			*batch = append(*batch, f.look(&Message{raw: line.Raw, line: line, keys: keys}))
+			system, _ := line.Value(0)
+			extra, _ := line.Value(1)
+			*batch = append(*batch, f.look(line.Raw, line.Off, system, extra))
 		}
 	}
 	fold := func(batch *[]record, base jsonl.Base, damage jsonl.Damages) error {
@@ -87,7 +89,7 @@ func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 		*batch = (*batch)[:0]
 	}
 	err := jsonl.Map(ctx, src, jsonl.MapOptions{
-		From: opt.From, Line: opt.Line, Limit: -1, Keys: jsonl.NewKeys(keys...), Workers: opt.Workers, Progress: opt.Progress,
+		From: opt.From, Line: opt.Line, Limit: -1, Keys: jsonl.NewKeys(keySystem, keyExtra), Workers: opt.Workers, Progress: opt.Progress,
 	}, work, fold, reset)
 	if err != nil {
 		return nil, err
@@ -99,46 +101,27 @@ func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 }
 
 func newFacts() *Facts {
-	f := &Facts{adapters: Adapters()}
-	for _, a := range f.adapters {
-		if recap, ok := a.(*autoRecap); ok {
-			f.recap = recap
-		}
-	}
+	f := &Facts{extensions: all.New()}
+	f.reads = extension.Reads(f.extensions)
 	return f
 }
 
-// needs returns the keys that are read of a message.
-func (f *Facts) needs() []string {
-	keys := []string{keySystem, keyExtra}
-	for _, a := range f.adapters {
-		for _, key := range a.Needs() {
-			if !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
-		}
-	}
-	return keys
-}
-
-// look collects the facts about one message; it runs in several goroutines.
-func (f *Facts) look(m *Message) record {
-	r := record{visible: isVisible(m)}
-	for i, a := range f.adapters {
-		if fact := a.Look(m); fact != nil {
+// look collects the facts about one message, which is at off in the source, or elsewhere if
+// that is below 0; it runs in several goroutines.
+func (f *Facts) look(raw []byte, off int64, system, extra []byte) record {
+	var m extension.Message
+	m.Reset(raw, extra, f.reads)
+	m.Off = off
+	r := record{visible: m.Visible(system)}
+	for i, e := range f.extensions {
+		if fact := e.Look(&m); fact != nil {
 			if r.facts == nil {
-				r.facts = make([]any, len(f.adapters))
+				r.facts = make([]any, len(f.extensions))
 			}
 			r.facts[i] = fact
 		}
 	}
 	return r
-}
-
-// isVisible reports whether core counts a message in a prompt: it is not a system
-// message, or it has tool calls (FORMATS.md, vocabulary).
-func isVisible(m *Message) bool {
-	return message.Visible(m.Get(keySystem), func() []byte { return m.Extra("tool_invocations") })
 }
 
 // scan sorts messages, which come in order, into those up to N and those behind it.
@@ -169,7 +152,7 @@ func (s *scan) take(i int, r record) {
 	case i == s.at:
 		s.facts.At, s.facts.last = i, r
 	default:
-		s.facts.beyond(r)
+		s.facts.beyond(i, r)
 	}
 }
 
@@ -184,30 +167,30 @@ func (s *scan) end() bool {
 		return false
 	}
 	s.facts.At, s.facts.last = s.facts.Messages-len(waiting), waiting[0]
-	for _, r := range waiting[1:] {
-		s.facts.beyond(r)
+	for k, r := range waiting[1:] {
+		s.facts.beyond(s.facts.At+1+k, r)
 	}
 	s.wait = nil
 	return true
 }
 
-// keep hands a message of the branch to the adapters.
+// keep hands a message of the branch to the extensions.
 func (f *Facts) keep(i int, r record) {
 	if r.visible {
 		f.visible++
 	}
 	for k, fact := range r.facts {
 		if fact != nil {
-			f.adapters[k].Keep(i, fact)
+			f.extensions[k].Keep(i, fact)
 		}
 	}
 }
 
-// beyond hands a message that the branch does not have to the adapters.
-func (f *Facts) beyond(r record) {
+// beyond hands message i, which the branch does not have, to the extensions.
+func (f *Facts) beyond(i int, r record) {
 	for k, fact := range r.facts {
 		if fact != nil {
-			f.adapters[k].Later(fact)
+			f.extensions[k].Drop(i, fact)
 		}
 	}
 }
@@ -215,11 +198,11 @@ func (f *Facts) beyond(r record) {
 // Choose replaces the branch's last message with line, in which another swipe is
 // chosen. It must be called before any other method.
 func (f *Facts) Choose(line []byte) {
-	f.beyond(f.last)
-	f.last = f.look(&Message{raw: line})
+	f.beyond(f.At, f.last)
+	f.last = f.look(line, -1, rawjson.Value(line, keySystem), rawjson.Value(line, keyExtra))
 }
 
-// settle hands the last message to the adapters.
+// settle hands the last message to the extensions.
 func (f *Facts) settle() {
 	if f.settled {
 		return
@@ -228,75 +211,58 @@ func (f *Facts) settle() {
 	if f.last.visible {
 		f.visible++
 	}
-	for k, a := range f.adapters {
+	for k, e := range f.extensions {
 		var fact any
 		if f.last.facts != nil {
 			fact = f.last.facts[k]
 		}
-		a.Keep(f.At, fact)
+		e.Keep(f.At, fact)
 	}
 }
 
-// Moment returns the point of the branch; chat is the branch's name, "" if it has none.
-func (f *Facts) Moment(chat string) Moment {
+// Apply sets the state in the metadata of a branch called chat, "" if it has no name, to what
+// it was at message N, and returns what it changed or left. It may be called once for each
+// branch that is made from these facts.
+func (f *Facts) Apply(metadata *rawjson.Object, chat string) []extension.Change {
+	b := f.branch(metadata, chat)
+	for _, e := range f.extensions {
+		e.Isolate(b)
+	}
+	return append(b.Changes, f.unknown(metadata)...)
+}
+
+func (f *Facts) branch(metadata *rawjson.Object, chat string) *extension.Branch {
 	f.settle()
-	return Moment{At: f.At, Visible: f.visible, Chat: chat}
+	return &extension.Branch{Metadata: metadata, At: f.At, Visible: f.visible, Chat: chat}
 }
 
-// Apply sets the state in the metadata of a branch called chat to what it was at
-// message N, and returns what it changed or left. It may be called once for each branch
-// that is made from these facts.
-func (f *Facts) Apply(metadata *rawjson.Object, chat string) []Change {
-	at := f.Moment(chat)
-	var changes []Change
-	for _, a := range f.adapters {
-		changes = append(changes, a.Apply(metadata, at)...)
-	}
-	return append(changes, f.unknown(metadata)...)
-}
-
-// Scene returns the scene that ends at message N.
-func (f *Facts) Scene() autorecap.Scene {
+// Recap returns what is known of Auto-Recap's scenes up to message N.
+func (f *Facts) Recap() *autorecap.Extension {
 	f.settle()
-	return f.recap.scene
+	return extension.Find[*autorecap.Extension](f.extensions)
 }
 
-// Snapshot returns allEntries, the lorebook as Auto-Recap noted it at the nearest
-// scene break at or before N that is not hidden and has such a note (FORMATS.md B4.3),
-// with the message's index. src is the source that was scanned. ok is false if there is
-// no such note. The error is that of reading, or jsonl.ErrChanged.
-func (f *Facts) Snapshot(src jsonl.Source) (allEntries []byte, message int, ok bool, err error) {
-	f.settle()
-	if !f.recap.found {
-		return nil, -1, false, nil
+// unknown returns what looks like the state of an extension that is not understood: a key
+// that no extension has, with an object or list that is not empty.
+func (f *Facts) unknown(metadata *rawjson.Object) (changes []extension.Change) {
+	var known []string
+	for _, e := range f.extensions {
+		known = append(known, e.Keys()...)
 	}
-	s := f.recap.snapshot
-	if s.raw != nil {
-		return s.raw, s.at, true, nil
-	}
-	line, err := src.Section(s.off, int64(s.length))
-	if err != nil {
-		return nil, s.at, false, err
-	}
-	mark, _ := markIn(&Message{raw: line})
-	if allEntries, ok = mark.Entries(); !ok || !jsonl.Valid(allEntries) {
-		return nil, s.at, false, jsonl.ErrChanged
-	}
-	return allEntries, s.at, true, nil
-}
-
-// unknown returns what looks like the state of an extension that no adapter knows: a
-// key that core does not write, with an object or list that is not empty.
-func (f *Facts) unknown(metadata *rawjson.Object) []Change {
-	known := coreKeys()
-	for _, a := range f.adapters {
-		known = append(known, a.Owns()...)
-	}
-	var changes []Change
 	for key, value := range metadata.All() {
 		if !slices.Contains(known, key) && holdsSomething(value) {
-			changes = append(changes, Change{Extension: key, Change: "left as it is at the end of the source: stchat does not know this extension"})
+			changes = append(changes, extension.Change{Extension: key, Change: "left as it is at the end of the source: stchat does not know this extension"})
 		}
 	}
 	return changes
+}
+
+func holdsSomething(raw []byte) bool {
+	for range rawjson.Members(raw) {
+		return true
+	}
+	for range rawjson.Elements(raw) {
+		return true
+	}
+	return false
 }

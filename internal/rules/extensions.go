@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/illustrator"
 	"stchat/internal/rawjson"
@@ -54,7 +54,7 @@ func judgeHeader(c *Chat, h head, now time.Time) {
 	c.Integrity = text(md, "integrity")
 	c.Lorebook = text(md, "world_info")
 	c.AutoBook = strings.Clone(autorecap.BookName(md))
-	c.Books = extension.Books(md)
+	c.Books = all.Names().Books(md)
 	judgeRecap(c, md)
 	judgeCombined(c, md, report)
 	judgePending(md, now, report)

@@ -13,11 +13,11 @@ import (
 
 // Parts of a sidecar's file name (FORMATS.md A1.2, sidecar-naming.js).
 const (
-	infix     = ".luker-state."
-	extension = ".json"
-	floorLog  = "__floor_log"
-	beside    = ".state." // in the names of characters' state
-	orphans   = "__orphans"
+	infix    = ".luker-state."
+	fileEnd  = ".json"
+	floorLog = "__floor_log"
+	beside   = ".state." // in the names of characters' state
+	orphans  = "__orphans"
 )
 
 // SyncNamespace is the namespace of the sidecar that holds a chat's slug.
@@ -57,7 +57,7 @@ func KindOf(namespace string) Kind {
 
 // SidecarName returns the file name of a chat's sidecar; chat is the chat's name
 // without ".jsonl".
-func SidecarName(chat, namespace string) string { return chat + infix + namespace + extension }
+func SidecarName(chat, namespace string) string { return chat + infix + namespace + fileEnd }
 
 // Sidecars returns the sidecars of the chat at chatPath, whether that file exists or not,
 // sorted by name. Letter case counts, as it does for Luker, and those of other chats are
@@ -83,7 +83,7 @@ func Sidecars(chatPath string) ([]Sidecar, error) {
 
 // IsSidecar reports whether a file's name is that of some chat's sidecar.
 func IsSidecar(file string) bool {
-	return strings.HasSuffix(file, extension) && strings.Contains(file, infix)
+	return strings.HasSuffix(file, fileEnd) && strings.Contains(file, infix)
 }
 
 // Chats returns the names of the chats to which the sidecar with a file name may belong:
@@ -108,7 +108,7 @@ func Among(files []string, folder, chat string) []Sidecar {
 		if !ok {
 			continue
 		}
-		if namespace, ok = strings.CutSuffix(namespace, extension); ok && namespace != "" {
+		if namespace, ok = strings.CutSuffix(namespace, fileEnd); ok && namespace != "" {
 			list = append(list, Sidecar{Path: filepath.Join(folder, file), Namespace: namespace, Kind: KindOf(namespace)})
 		}
 	}
@@ -117,7 +117,7 @@ func Among(files []string, folder, chat string) []Sidecar {
 
 // CharacterStateName returns the file name of a character's state; stem is the name of its
 // card without ".png" (src/endpoints/characters.js, FORMATS.md A1.3).
-func CharacterStateName(stem, namespace string) string { return stem + beside + namespace + extension }
+func CharacterStateName(stem, namespace string) string { return stem + beside + namespace + fileEnd }
 
 // CharacterStates returns the state that lies beside a character's card, sorted by name.
 // The error is that of reading the folder.
@@ -130,7 +130,7 @@ func CharacterStates(card string) ([]Sidecar, error) {
 		if !ok || !entry.Type().IsRegular() {
 			continue
 		}
-		if namespace, ok = strings.CutSuffix(namespace, extension); ok && namespace != "" {
+		if namespace, ok = strings.CutSuffix(namespace, fileEnd); ok && namespace != "" {
 			list = append(list, Sidecar{Path: filepath.Join(folder, entry.Name()), Namespace: namespace, Kind: Plain})
 		}
 	}
@@ -141,7 +141,7 @@ func CharacterStates(card string) ([]Sidecar, error) {
 // folder may belong as their state: none if it is not state, several where a card's name or a
 // namespace contains ".state.".
 func Stems(file string) (stems []string) {
-	name, ok := strings.CutSuffix(file, extension)
+	name, ok := strings.CutSuffix(file, fileEnd)
 	for at := 0; ok; {
 		i := strings.Index(name[at:], beside)
 		if i < 0 {

@@ -6,6 +6,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/isolate"
 	"stchat/internal/library"
@@ -23,7 +24,7 @@ type rebinding struct {
 	shown   string // the path as given
 	path    string // the path that shown leads to
 	name    string // of the lorebook that the chat names; empty: none
-	changes []isolate.Change
+	changes []extension.Change
 
 	sidecars []luker.Sidecar // of a Luker chat
 }
@@ -136,7 +137,9 @@ func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changese
 			if name, _ := lorebook.NameIn(md); name != r.name {
 				return safefile.ErrChanged
 			}
-			r.changes = isolate.Follow(md, isolate.Rebinding{From: j.book, Clone: clone})
+			renaming := &extension.Renaming{Metadata: md, From: j.book, To: clone}
+			isolate.Rebind(renaming)
+			r.changes = renaming.Changes
 			if slug != "" {
 				md.Set("integrity", rawjson.Quote(slug))
 			}

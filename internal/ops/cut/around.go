@@ -6,8 +6,8 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
-	"stchat/internal/isolate"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
@@ -54,7 +54,7 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 				continue
 			}
 			r.Doc.sidecar(path, SidecarCut)
-			r.Doc.State = append(r.Doc.State, isolate.Change{Extension: "luker", Change: fmt.Sprintf("%s: %d of %s kept", s.Namespace, kept, plural.S(kept+dropped, "commit"))})
+			r.Doc.State = append(r.Doc.State, extension.Change{Extension: "luker", Change: fmt.Sprintf("%s: %d of %s kept", s.Namespace, kept, plural.S(kept+dropped, "commit"))})
 		case luker.ChatSync:
 			if r.Doc.Integrity == nil {
 				continue

@@ -230,7 +230,7 @@ func judge(c *call, src *chat.Chat, md *rawjson.Object, state *isolate.Facts, at
 	if err != nil {
 		return err
 	}
-	results, err := autorecap.Judge(c.opt.Require, autorecap.State{At: at, Scene: state.Scene(), Metadata: md, Book: book})
+	results, err := autorecap.Judge(c.opt.Require, autorecap.State{At: at, Scene: state.Recap().Scene(), Metadata: md, Book: book})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/isolate"
 	"stchat/internal/lorebook"
@@ -67,7 +68,7 @@ func nameClones(ctx context.Context, c *call, p *plan, r *Result) (clones []*clo
 func clonedBooks(metadata *rawjson.Object) []string {
 	own, ok := lorebook.NameIn(metadata)
 	recap := autorecap.BookName(metadata)
-	return slices.DeleteFunc(extension.Books(metadata), func(name string) bool { return ok && name == recap && name != own })
+	return slices.DeleteFunc(all.Names().Books(metadata), func(name string) bool { return ok && name == recap && name != own })
 }
 
 // freeName returns the name of a book's clone.
@@ -123,8 +124,8 @@ func makeClones(opt *Options, src *chat.Chat, p *plan, md *rawjson.Object, state
 		if err != nil {
 			return err
 		}
-		to.data = extension.RenameIn(made.Data, extension.Lorebook, extension.Book, p.cloneOf)
-		to.data = extension.RenameIn(to.data, extension.Lorebook, extension.OwnChat, func(chat string) string {
+		to.data = all.Names().RenameIn(made.Data, extension.Lorebook, extension.Book, p.cloneOf)
+		to.data = all.Names().RenameIn(to.data, extension.Lorebook, extension.OwnChat, func(chat string) string {
 			if chat == src.Name {
 				return cmp.Or(p.name.File, chat)
 			}
@@ -134,7 +135,9 @@ func makeClones(opt *Options, src *chat.Chat, p *plan, md *rawjson.Object, state
 		if err != nil {
 			return err
 		}
-		r.Doc.changed(isolate.Follow(md, isolate.Rebinding{From: to.from, Plain: plain, Clone: book, Snapshot: snapshot}))
+		renaming := &extension.Renaming{Metadata: md, From: to.from, Plain: plain, To: book, Snapshot: snapshot}
+		isolate.Rebind(renaming)
+		r.Doc.changed(renaming.Changes)
 		r.Doc.addBook(Lorebook{Name: to.name, From: to.from.Name, Path: &to.path, Cloned: true, Dropped: made.Dropped})
 	}
 	return nil
@@ -152,7 +155,7 @@ func (p *plan) cloneOf(book string) string {
 
 // makeSnapshot makes the clone's content as of the nearest scene break.
 func makeSnapshot(opt *Options, src *chat.Chat, to *clone, state *isolate.Facts, at int, r *Result) (lorebook.Cloned, error) {
-	noted, from, ok, err := state.Snapshot(src.Source)
+	noted, from, ok, err := state.Recap().Snapshot(src.Source)
 	if err != nil {
 		return lorebook.Cloned{}, err
 	}
@@ -161,7 +164,7 @@ func makeSnapshot(opt *Options, src *chat.Chat, to *clone, state *isolate.Facts,
 	}
 	made, err := to.from.Snapshot(noted, lorebook.SnapshotOptions{Name: to.name, Internal: opt.Internal, Drop: opt.Drop})
 	if err == nil {
-		r.Doc.changed([]isolate.Change{{Extension: "auto_recap", Change: fmt.Sprintf("lorebook as of the scene break at message %d", from)}})
+		r.Doc.changed([]extension.Change{{Extension: "auto_recap", Change: fmt.Sprintf("lorebook as of the scene break at message %d", from)}})
 	}
 	return made, err
 }

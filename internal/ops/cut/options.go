@@ -8,7 +8,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/choose"
-	"stchat/internal/isolate"
+	"stchat/internal/extension"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
@@ -117,28 +117,28 @@ type Result = ops.Result[Document]
 
 // Document is the JSON document about one checkpoint or branch (SPEC.md section 7).
 type Document struct {
-	Schema       int              `json:"schema"`
-	Source       string           `json:"source" is:"path"`
-	Path         string           `json:"path" is:"path"`
-	Kind         string           `json:"kind"`
-	Name         *string          `json:"name"`
-	At           int              `json:"at"`
-	Messages     int              `json:"messages"`
-	Bytes        int64            `json:"bytes"`
-	MainChat     *string          `json:"main_chat"`
-	Integrity    *string          `json:"integrity"`
-	Lorebook     *Lorebook        `json:"lorebook"` // the first of Lorebooks
-	Lorebooks    []Lorebook       `json:"lorebooks"`
-	Group        *string          `json:"group" is:"path"`
-	Linked       bool             `json:"linked"`
-	ReplacedLink *string          `json:"replaced_link"`
-	State        []isolate.Change `json:"state"`
-	Sidecars     []ops.Sidecar    `json:"sidecars"`
-	Skipped      []Skipped        `json:"skipped"` // at most the first jsonl.MaxDamage
-	SkippedTotal int              `json:"skipped_total"`
-	Warnings     []string         `json:"warnings"`
-	DryRun       bool             `json:"dry_run"`
-	Existed      bool             `json:"existed"` // it had been made before
+	Schema       int                `json:"schema"`
+	Source       string             `json:"source" is:"path"`
+	Path         string             `json:"path" is:"path"`
+	Kind         string             `json:"kind"`
+	Name         *string            `json:"name"`
+	At           int                `json:"at"`
+	Messages     int                `json:"messages"`
+	Bytes        int64              `json:"bytes"`
+	MainChat     *string            `json:"main_chat"`
+	Integrity    *string            `json:"integrity"`
+	Lorebook     *Lorebook          `json:"lorebook"` // the first of Lorebooks
+	Lorebooks    []Lorebook         `json:"lorebooks"`
+	Group        *string            `json:"group" is:"path"`
+	Linked       bool               `json:"linked"`
+	ReplacedLink *string            `json:"replaced_link"`
+	State        []extension.Change `json:"state"`
+	Sidecars     []ops.Sidecar      `json:"sidecars"`
+	Skipped      []Skipped          `json:"skipped"` // at most the first jsonl.MaxDamage
+	SkippedTotal int                `json:"skipped_total"`
+	Warnings     []string           `json:"warnings"`
+	DryRun       bool               `json:"dry_run"`
+	Existed      bool               `json:"existed"` // it had been made before
 	ops.Written
 }
 
@@ -180,7 +180,7 @@ func (d *Document) skip(damage jsonl.Damages) {
 }
 
 // changed adds changes of state, and warns of what was left.
-func (d *Document) changed(changes []isolate.Change) {
+func (d *Document) changed(changes []extension.Change) {
 	d.State = append(d.State, changes...)
 	for _, ch := range changes {
 		if ch.Left {

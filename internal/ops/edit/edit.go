@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"stchat/internal/changeset"
+	"stchat/internal/extension"
 	"stchat/internal/follow"
-	"stchat/internal/isolate"
 	"stchat/internal/library"
 	"stchat/internal/metadiff"
 	"stchat/internal/names"
@@ -40,22 +40,22 @@ type Options struct {
 
 // Edited is the JSON document about one chat (CONTENT.md 7).
 type Edited struct {
-	Schema      int              `json:"schema"`
-	Path        string           `json:"path" is:"path"`
-	Added       []int            `json:"added"`   // new indexes
-	Changed     []int            `json:"changed"` // old indexes
-	Deleted     []int            `json:"deleted"` // old indexes
-	Messages    *int             `json:"messages"`
-	BytesBefore int64            `json:"bytes_before"`
-	Bytes       int64            `json:"bytes"`
-	Integrity   *string          `json:"integrity"`
-	State       []isolate.Change `json:"state"`
-	Sidecars    []ops.Sidecar    `json:"sidecars"`
-	LostLinks   []follow.Link    `json:"lost_links"`
-	Unchanged   bool             `json:"unchanged"`
-	DidWrite    bool             `json:"written"`
-	Warnings    []string         `json:"warnings"`
-	DryRun      bool             `json:"dry_run"`
+	Schema      int                `json:"schema"`
+	Path        string             `json:"path" is:"path"`
+	Added       []int              `json:"added"`   // new indexes
+	Changed     []int              `json:"changed"` // old indexes
+	Deleted     []int              `json:"deleted"` // old indexes
+	Messages    *int               `json:"messages"`
+	BytesBefore int64              `json:"bytes_before"`
+	Bytes       int64              `json:"bytes"`
+	Integrity   *string            `json:"integrity"`
+	State       []extension.Change `json:"state"`
+	Sidecars    []ops.Sidecar      `json:"sidecars"`
+	LostLinks   []follow.Link      `json:"lost_links"`
+	Unchanged   bool               `json:"unchanged"`
+	DidWrite    bool               `json:"written"`
+	Warnings    []string           `json:"warnings"`
+	DryRun      bool               `json:"dry_run"`
 	ops.Written
 }
 
@@ -155,7 +155,7 @@ func (r *Result) finish(o changeset.Outcome) {
 	}
 }
 
-func (r *Result) state(changes []isolate.Change) {
+func (r *Result) state(changes []extension.Change) {
 	r.Doc.State = append(r.Doc.State, changes...)
 	for _, c := range changes {
 		r.Note("%s: %s: %s", r.Doc.Path, c.Extension, c.Change)

@@ -10,9 +10,9 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
-	"stchat/internal/isolate"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
@@ -98,7 +98,7 @@ func (l floors) rewrite(log luker.Sidecar, file *os.File, where luker.Where) (di
 		return did, nil
 	}
 	l.result.Doc.Sidecars = append(l.result.Doc.Sidecars, ops.Sidecar{Path: log.Path, Action: "changed"})
-	l.result.Doc.State = append(l.result.Doc.State, isolate.Change{Extension: "luker", Change: fmt.Sprintf("%s: %s moved, %d dropped", luker.DataOf(log.Namespace), plural.S(did.Moved, "commit"), did.Dropped)})
+	l.result.Doc.State = append(l.result.Doc.State, extension.Change{Extension: "luker", Change: fmt.Sprintf("%s: %s moved, %d dropped", luker.DataOf(log.Namespace), plural.S(did.Moved, "commit"), did.Dropped)})
 	l.result.Note("%s: %s moved, %d dropped", log.Path, plural.S(did.Moved, "commit"), did.Dropped)
 	return did, nil
 }

@@ -53,7 +53,7 @@ func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
 // followUp adjusts the state that refers to messages, except what messages themselves hold: the
 // state returned describes that part, and is nil if nothing has to follow.
 func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, metadata *rawjson.Object) (*follow.State, error) {
-	if o.opt.NoFollow || !change.Matters(metadata) {
+	if o.opt.NoFollow || !follow.Matters(change, metadata) {
 		return nil, nil
 	}
 	if err := mayMove(o, change, metadata); err != nil {

@@ -17,8 +17,8 @@ type changed struct {
 	hidden, shown bool   // its is_system becomes true, or false
 	swipe         int    // the chosen one, from 0
 	swiped        bool   // swipe differs from before
-	operations    []byte // its extra.var_ops
-	operated      bool   // operations differ from before
+	extra         []byte // its extra, if noted
+	noted         bool   // its operations on Luker's variables differ
 	diff          *Diff
 }
 
@@ -130,8 +130,8 @@ func (j *judging) record(c *changed) {
 	if c.swiped {
 		j.swiped[at] = c.swipe
 	}
-	if c.operated {
-		j.change.Operations[at] = c.operations
+	if c.noted {
+		j.change.Edited[at] = c.extra
 	}
 }
 
@@ -149,10 +149,8 @@ func compared(old, edited []byte) (c changed) {
 		c.swiped = luker.Swipe(before) != c.swipe
 	}
 	if before, after = values(2); !bytes.Equal(before, after) {
-		before = rawjson.Value(before, "var_ops")
-		after = rawjson.Value(after, "var_ops")
-		if c.operated = !bytes.Equal(before, after); c.operated {
-			c.operations = bytes.Clone(after)
+		if c.noted = !bytes.Equal(rawjson.Value(before, luker.KeyOperations), rawjson.Value(after, luker.KeyOperations)); c.noted {
+			c.extra = bytes.Clone(after)
 		}
 	}
 	return c

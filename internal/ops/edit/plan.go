@@ -57,18 +57,13 @@ func each(edit Edit) Edits {
 // isLines reports whether the plan concerns messages, not just the metadata.
 func (p *Plan) isLines() bool { return len(p.Add)+len(p.Change)+len(p.Delete) > 0 }
 
-// operationsOf returns the operations on Luker's variables that a message holds.
-func operationsOf(line []byte) []byte {
-	return rawjson.Value(line, "extra", "var_ops")
-}
-
 func swipeOf(line []byte) int {
 	return luker.Swipe(rawjson.Value(line, "swipe_id"))
 }
 
 // moves returns which messages are deleted and added, for the state that follows.
 func (p *Plan) moves(messages int) *follow.Change {
-	c := &follow.Change{Messages: messages, Operations: map[int][]byte{}}
+	c := &follow.Change{Messages: messages, Edited: map[int][]byte{}}
 	for _, d := range p.Delete {
 		c.Gone = append(c.Gone, d.Index)
 	}
@@ -76,7 +71,7 @@ func (p *Plan) moves(messages int) *follow.Change {
 		visible := message.Visible(rawjson.Value(a.Line, "is_system"), func() []byte {
 			return rawjson.Value(a.Line, "extra", "tool_invocations")
 		})
-		c.Inserted = append(c.Inserted, follow.Insert{At: a.At, Visible: visible, Operations: operationsOf(a.Line)})
+		c.Inserted = append(c.Inserted, follow.Insert{At: a.At, Visible: visible, Extra: rawjson.Value(a.Line, "extra")})
 	}
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/family"
 	"stchat/internal/isolate"
 	"stchat/internal/library"
@@ -134,9 +135,9 @@ func (b *bookNames) inMetadata(metadata []byte) (names bool, lost int) {
 // metadata changes the book's name in a chat's metadata to the new one, and returns how many
 // timed effects of core are lost.
 func (b *bookNames) metadata(md *rawjson.Object) (lost int) {
-	extension.Replace(md, extension.Metadata, extension.Book, b.from.Name, b.clone.Name)
-	_, lost = isolate.FollowEffects(md, b.from.Name, b.from, b.clone)
-	return lost
+	r := &extension.Renaming{Metadata: md, From: b.from, Plain: b.from, To: b.clone}
+	isolate.Rename(r)
+	return r.Lost
 }
 
 // books edits the entries of other lorebooks that name the book.
@@ -163,7 +164,7 @@ func (b *bookNames) books() error {
 
 // entries changes the book's name in the entries of a lorebook.
 func (b *bookNames) entries(content []byte) []byte {
-	return extension.RenameIn(content, extension.Lorebook, extension.Book, func(book string) string {
+	return all.Names().RenameIn(content, extension.Lorebook, extension.Book, func(book string) string {
 		if book == b.from.Name {
 			return b.clone.Name
 		}
@@ -210,6 +211,6 @@ func (b *bookNames) inSettings(settings []byte) ([]byte, error) {
 		return nil, err
 	}
 	return rawjson.Edit(settings, func(root *rawjson.Object) {
-		extension.Replace(root, extension.Settings, extension.Book, b.from.Name, b.clone.Name)
+		all.Names().Replace(root, extension.Settings, extension.Book, b.from.Name, b.clone.Name)
 	}), nil
 }

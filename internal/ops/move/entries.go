@@ -10,6 +10,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/rawjson"
@@ -58,7 +59,7 @@ func (n *renameSet) inEntries(content []byte) []byte {
 	for _, c := range n.renamed() {
 		to[c.Name] = n.to[c]
 	}
-	return extension.RenameIn(content, extension.Lorebook, extension.OwnChat, func(chat string) string {
+	return all.Names().RenameIn(content, extension.Lorebook, extension.OwnChat, func(chat string) string {
 		return cmp.Or(to[chat], chat)
 	})
 }
@@ -70,7 +71,7 @@ func booksOf(ctx context.Context, lib *library.Library, path string) []string {
 		return nil
 	}
 	defer c.Close()
-	return extension.Books(c.Metadata())
+	return all.Names().Books(c.Metadata())
 }
 
 // editEntries drafts an edit of the entries of a lorebook, if that changes it. A file that is

@@ -1,7 +1,7 @@
-package follow
+package illustrator
 
 import (
-	"stchat/internal/extension/illustrator"
+	"stchat/internal/extension"
 	"stchat/internal/rawjson"
 )
 
@@ -9,15 +9,15 @@ import (
 // index, since the id is a hash of it.
 type ids struct {
 	gone    map[string]bool
-	renamed illustrator.Renames
+	renamed Renames
 	kept    []string // prompts that keep their id since another has the new one
 }
 
 // idsOf finds the prompts that go or get a new id. A prompt whose new id is taken keeps its
 // own.
-func idsOf(metadata *rawjson.Object, c *Change) ids {
-	list := ids{gone: map[string]bool{}, renamed: illustrator.Renames{}}
-	registry := illustrator.Read(metadata)
+func idsOf(metadata *rawjson.Object, c *extension.Shift) ids {
+	list := ids{gone: map[string]bool{}, renamed: Renames{}}
+	registry := Read(metadata)
 	if registry == nil || !c.Moves() {
 		return list
 	}
@@ -28,7 +28,7 @@ func idsOf(metadata *rawjson.Object, c *Change) ids {
 		at, ok := p.Message()
 		moves := ok && at < c.Messages
 		switch {
-		case moves && c.goes(at):
+		case moves && c.Goes(at):
 			list.gone[p.ID] = true
 			continue
 		case moves && c.Map(at) != at && p.Hashed(at) == p.ID: // else the id is not this prompt's hash

@@ -1,0 +1,265 @@
+package autorecap
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stchat/internal/extension"
+	"stchat/internal/jsonl"
+	"stchat/internal/plural"
+	"stchat/internal/rawjson"
+)
+
+// Extension is ST-Auto-Recap (FORMATS.md B2, section 0 rules 8 and 9). In a branch, versions of
+// the running recap that come from later scenes go, chat_id follows the chat's name, and work in
+// flight is forgotten. auto_lorebooks_processed_recaps and auto_recap_checkpoint_state have no
+// rule; they stay, and are reported. What is in the messages is kept or dropped with them.
+type Extension struct {
+	extension.None
+	recaps []int // kept messages with a scene recap, in order
+	scene  Scene // of the last message kept
+
+	snapshot snapshot // of the last scene break that has one
+	found    bool
+}
+
+// snapshot is where a scene break's note of the lorebook is found.
+type snapshot struct {
+	at     int // the message
+	off    int64
+	length int
+	raw    []byte // the list itself, if the message is not as in the source
+}
+
+// recapFact is the fact about one message.
+type recapFact struct {
+	scene    Scene
+	noted    bool // the scene break counts and has a note of the lorebook
+	snapshot snapshot
+}
+
+// Name returns the extension's name in reports.
+func (*Extension) Name() string { return "auto_recap" }
+
+// Keys returns the extension's keys of chat_metadata.
+func (*Extension) Keys() []string { return Keys() }
+
+// Names returns the keys of FORMATS.md B2 and B5 that hold names.
+func (*Extension) Names() []extension.NameKey {
+	return []extension.NameKey{
+		extension.Key(extension.Metadata, extension.Book, keyBooks+"/lorebookName"),
+		extension.PastKey(extension.Metadata, extension.Book, keyCheckpoint+"/cloned_lorebook_name"),
+		extension.PastKey(extension.Metadata, extension.Book, keyCheckpoint+"/original_lorebook_name"),
+		extension.Key(extension.Metadata, extension.OwnChat, KeyRunning+"/chat_id"),
+		extension.Key(extension.Metadata, extension.OwnChat, keyDocumented+"/combined_recap/chat_id"),
+		extension.Key(extension.Metadata, extension.OwnChat, keyCheckpoint+"/chat_id"),
+	}
+}
+
+// Reads returns the keys of a mark.
+func (*Extension) Reads() []string { return []string{Module, DocumentedModule} }
+
+// markIn reads the mark of a message.
+func markIn(m *extension.Message) (Mark, bool) {
+	return ReadMark(m.Value(Module), m.Value(DocumentedModule))
+}
+
+// Look returns what a message's mark says.
+func (*Extension) Look(m *extension.Message) any {
+	mark, ok := markIn(m)
+	if !ok {
+		return nil
+	}
+	fact := recapFact{scene: mark.Scene()}
+	if fact.scene.Break && !fact.scene.Hidden {
+		var entries []byte
+		if entries, fact.noted = mark.Entries(); fact.noted {
+			if fact.snapshot.off, fact.snapshot.length = m.Off, len(m.Raw); m.Off < 0 {
+				fact.snapshot.raw = slices.Clone(entries)
+			}
+		}
+	}
+	if fact.scene == (Scene{}) {
+		return nil
+	}
+	return fact
+}
+
+// Keep takes the fact about a message that is kept.
+func (e *Extension) Keep(i int, fact any) {
+	f, _ := fact.(recapFact)
+	e.scene = f.scene
+	if f.scene.Recap && i >= 0 {
+		e.recaps = append(e.recaps, i)
+	}
+	if f.noted {
+		e.snapshot, e.found = f.snapshot, true
+		e.snapshot.at = i
+	}
+}
+
+// Scene returns the scene that ends at the last message kept.
+func (e *Extension) Scene() Scene { return e.scene }
+
+// Snapshot returns allEntries, the lorebook as Auto-Recap noted it at the nearest scene break
+// kept that is not hidden and has such a note (FORMATS.md B4.3), with the message's index. src is
+// the source that was read. ok is false if there is no such note. The error is that of reading,
+// or jsonl.ErrChanged.
+func (e *Extension) Snapshot(src jsonl.Source) (allEntries []byte, message int, ok bool, err error) {
+	if !e.found {
+		return nil, -1, false, nil
+	}
+	s := e.snapshot
+	if s.raw != nil {
+		return s.raw, s.at, true, nil
+	}
+	line, err := src.Section(s.off, int64(s.length))
+	if err != nil {
+		return nil, s.at, false, err
+	}
+	var m extension.Message
+	m.Reset(line, rawjson.Value(line, "extra"), e.Reads())
+	mark, _ := markIn(&m)
+	if allEntries, ok = mark.Entries(); !ok || !jsonl.Valid(allEntries) {
+		return nil, s.at, false, jsonl.ErrChanged
+	}
+	return allEntries, s.at, true, nil
+}
+
+// Isolate forgets what the branch has no messages for.
+func (e *Extension) Isolate(b *extension.Branch) {
+	e.running(b)
+	if n := ForgetPending(b.Metadata); n > 0 {
+		b.Add(e, "%s removed", plural.S(n, "pending operation"))
+	}
+	if count := DropCombined(b.Metadata, b.Messages()); count != "" {
+		b.Add(e, "combined recap of %s messages removed", count)
+	} else if b.Chat != "" && OwnCombined(b.Metadata, b.Chat) {
+		b.Add(e, "chat_id of the combined recap set to %q", b.Chat)
+	}
+	for _, key := range Unruled() {
+		if b.Metadata.Has(key) {
+			b.Add(e, "%s left as it is at the end of the source: no rule says what it was at message %d", key, b.At)
+		}
+	}
+}
+
+// running drops the versions of the running recap whose scene the branch lacks, or has
+// without a recap, and makes the rest the branch's own.
+func (e *Extension) running(b *extension.Branch) {
+	pruned := PruneRunning(b.Metadata, func(v Version) bool {
+		scene, ok := v.Scene()
+		return ok && e.hasRecap(scene)
+	})
+	var said []string
+	if pruned.Kept < pruned.Total {
+		said = append(said, fmt.Sprintf("%d of %s kept", pruned.Kept, plural.S(pruned.Total, "version")))
+	}
+	if pruned.Now != "" {
+		said = append(said, fmt.Sprintf("current %s → %s", pruned.Was, pruned.Now))
+	}
+	if len(said) > 0 {
+		b.Add(e, "%s", strings.Join(said, ", "))
+	}
+	if b.Chat != "" && OwnRunning(b.Metadata, b.Chat) {
+		b.Add(e, "chat_id set to %q", b.Chat)
+	}
+}
+
+// hasRecap reports whether a message that is kept has a scene recap.
+func (e *Extension) hasRecap(i int) bool {
+	_, found := slices.BinarySearch(e.recaps, i)
+	return found
+}
+
+// Holds reports whether a message may have startIdx or endIdx.
+func (*Extension) Holds(*rawjson.Object) func(m *extension.Message) bool {
+	index := []byte("Idx")
+	return func(m *extension.Message) bool {
+		return bytes.Contains(m.Extra, index) || bytes.Contains(m.SwipeInfo, index)
+	}
+}
+
+// Lost tells that the end or the recap of a scene goes.
+func (*Extension) Lost(i int, fact any) string {
+	switch f, _ := fact.(recapFact); {
+	case f.scene.Break:
+		return fmt.Sprintf("message %d, which ends a scene of Auto-Recap, is deleted", i)
+	case f.scene.Recap:
+		return fmt.Sprintf("the scene recap on message %d is deleted with it", i)
+	}
+	return ""
+}
+
+// Follow drops the versions of scenes that go, and moves the numbers of messages in the others
+// (FORMATS.md B2.2).
+func (e *Extension) Follow(f *extension.Following) {
+	if len(f.Gone) > 0 {
+		pruned := PruneRunning(f.Metadata, func(v Version) bool {
+			scene, ok := v.Scene()
+			if f.Tail() {
+				return ok && e.hasRecap(scene)
+			}
+			return !ok || !f.Goes(scene)
+		})
+		if pruned.Kept < pruned.Total {
+			f.Add(e, "%d of %s kept", pruned.Kept, plural.S(pruned.Total, "version"))
+		}
+		if pruned.Now != "" {
+			f.Add(e, "current %s → %s", pruned.Was, pruned.Now)
+		}
+	}
+	if f.Moves() {
+		if moved := MoveScenes(f.Metadata, f.Map, before(f)); moved > 0 {
+			f.Add(e, "%s of the running recap: scene indexes moved", plural.S(moved, "version"))
+		}
+	}
+	if count := DropCombined(f.Metadata, f.Left()); count != "" {
+		f.Add(e, "combined recap of %s messages removed", count)
+	} else if _, ok := CombinedIn(f.Metadata); ok && len(f.Gone) > 0 {
+		f.Add(e, "the combined recap is left as it is")
+	}
+}
+
+// before returns the new index of the nearest message before one, 0 if there is none.
+func before(f *extension.Following) func(at int) int {
+	return func(at int) int {
+		to, ok := f.Down(at)
+		if !ok {
+			return 0
+		}
+		return to
+	}
+}
+
+// Line moves the numbers of messages in the marks of a message.
+func (*Extension) Line(f *extension.Following, i int, line []byte) []byte {
+	here := f.Map(i)
+	return MoveMarks(line, func(at int) int {
+		to, ok := f.Up(at)
+		if !ok {
+			to = here
+		}
+		return min(to, here)
+	}, before(f))
+}
+
+// Rename makes a lorebook that is the chat's own that of auto_lorebooks, too, and removes from
+// its index the entries that a clone lacks (FORMATS.md B2).
+func (e *Extension) Rename(r *extension.Renaming) {
+	if !r.Own {
+		return
+	}
+	there, were := r.To.UIDs(), r.From.UIDs()
+	followed := FollowBook(r.Metadata, r.To.Name, func(uid string) bool {
+		return !there[uid] && (r.Snapshot || were[uid])
+	})
+	if followed.Renamed {
+		r.Add(e, "lorebookName set to %q", r.To.Name)
+	}
+	if followed.Kept < followed.Total {
+		r.Add(e, "%d of %s in the registry's index kept", followed.Kept, plural.Of(followed.Total, "entry", "entries"))
+	}
+}

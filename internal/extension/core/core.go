@@ -1,0 +1,261 @@
+// Package core knows the state that SillyTavern itself keeps about messages (FORMATS.md section
+// 0 rules 4 and 5, E3.1, E3.2): the first message that a prompt held, and the timed effects of
+// lorebook entries.
+package core
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"stchat/internal/extension"
+	"stchat/internal/lorebook"
+	"stchat/internal/plural"
+	"stchat/internal/rawjson"
+)
+
+// Extension is SillyTavern itself.
+type Extension struct{ extension.None }
+
+const (
+	keyLast   = "lastInContextMessageId"
+	keyTimed  = "timedWorldInfo"
+	keyMemory = "memory" // the text of the extension Summarize, which comes with SillyTavern
+)
+
+// Name returns "core".
+func (*Extension) Name() string { return "core" }
+
+// Keys returns the keys of chat_metadata that SillyTavern and its bundled extensions write
+// (FORMATS.md E3), with Luker's branches.
+func (*Extension) Keys() []string {
+	return []string{
+		keyLast, keyTimed,
+		"integrity", "main_chat", "tainted", "note_prompt", "note_interval", "note_depth", "note_position", "note_role",
+		"world_info", "persona", "scenario", "mes_example", "system_prompt", "variables", "script_injects", "attachments",
+		"custom_background", "chat_backgrounds", "quickReply", "narrator_name", "chat_id_hash", "pick_reroll_seed",
+		"cfg_guidance_scale", "cfg_negative_prompt", "cfg_positive_prompt", "cfg_prompt_combine", "cfg_groupchat_individual_chars",
+		"cfg_prompt_insertion_depth", "cfg_prompt_separator", "cfg_negative_combine", "cfg_negative_insertion_depth",
+		"cfg_negative_separator", "branches",
+	}
+}
+
+// Names returns the keys of world-info.js and personas.js of SillyTavern 1.19.
+func (*Extension) Names() []extension.NameKey {
+	return []extension.NameKey{
+		extension.Key(extension.Metadata, extension.Book, "world_info"),
+		extension.Key(extension.Settings, extension.Book, "world_info_settings/world_info/globalSelect/*"),
+		extension.Key(extension.Settings, extension.Book, "world_info_settings/world_info/charLore/*/extraBooks/*"),
+		extension.Key(extension.Settings, extension.Book, "power_user/persona_description_lorebook"),
+		extension.Key(extension.Settings, extension.Book, "power_user/persona_descriptions/*/lorebook"),
+	}
+}
+
+// Reads returns the keys of Summarize and of tool calls.
+func (*Extension) Reads() []string { return []string{keyMemory, extension.KeyTools} }
+
+// Look returns whether the message has a summary.
+func (*Extension) Look(m *extension.Message) any {
+	if rawjson.Truthy(m.Value(keyMemory)) {
+		return true
+	}
+	return nil
+}
+
+// Lost tells that a summary goes.
+func (*Extension) Lost(i int, _ any) string {
+	return "the summary on message " + strconv.Itoa(i) + " (extra.memory) is deleted with it"
+}
+
+// Isolate removes a first message of the prompt that the branch lacks, and effects that began
+// later.
+func (e *Extension) Isolate(b *extension.Branch) {
+	if raw, ok := b.Metadata.Get(keyLast); ok {
+		if n, ok := rawjson.Float(raw); ok && n > float64(b.At) {
+			b.Metadata.Unset(keyLast)
+			b.Add(e, "%s %s removed: beyond message %d", keyLast, rawjson.Compact(raw), b.At)
+		}
+	}
+	eachEffect(b.Metadata, func(_ string, effect *rawjson.Object) bool {
+		start, ok := rawjson.Float(effect.Value("start"))
+		return !ok || !late(effect, start, b.Visible)
+	}, func(kind string, total, kept, _ int) {
+		if kept < total {
+			b.Add(e, "%d of %s kept at %s", kept, plural.S(total, kind+" effect"), plural.S(b.Visible, "visible message"))
+		}
+	})
+}
+
+// late reports whether a timed effect comes from messages that a chat with so many visible ones
+// does not have. An effect that starts at exactly that number comes from a reply that is not
+// there, too, unless it is protected: a cooldown started by the end of a sticky effect.
+func late(effect *rawjson.Object, start float64, visible int) bool {
+	return start > float64(visible) || start == float64(visible) && !rawjson.Truthy(effect.Value("protected"))
+}
+
+// kinds returns the kinds of timed effects, each an object.
+func kinds() []string { return []string{"sticky", "cooldown"} }
+
+// eachEffect calls keep with each timed effect and its key, removes those that it rejects, and
+// puts back those that it edited. done, if not nil, is called for each kind with how many there
+// were, are left, and were edited.
+func eachEffect(metadata *rawjson.Object, keep func(key string, effect *rawjson.Object) bool, done func(kind string, total, kept, edited int)) {
+	metadata.Edit(func(timed *rawjson.Object) {
+		for _, kind := range kinds() {
+			timed.Edit(func(effects *rawjson.Object) {
+				total, edited := effects.Len(), 0
+				for _, key := range effects.Keys() {
+					effect, ok := effects.Object(key)
+					switch {
+					case !ok:
+					case !keep(key, effect):
+						effects.Unset(key)
+					case effect.Edited():
+						edited++
+						effects.Set(key, effect.Bytes())
+					}
+				}
+				if done != nil {
+					done(kind, total, effects.Len(), edited)
+				}
+			}, kind)
+		}
+	}, keyTimed)
+}
+
+// Begin marks the starts and ends of timed effects.
+func (*Extension) Begin(f *extension.Following) {
+	eachEffect(f.Metadata, func(_ string, effect *rawjson.Object) bool {
+		for _, key := range [...]string{"start", "end"} {
+			if n, ok := rawjson.Int(effect.Value(key)); ok {
+				f.Mark(n)
+			}
+		}
+		return true
+	}, nil)
+}
+
+// Follow moves the first message that a prompt held, and the starts and ends of timed effects
+// with the visible messages before them, so that the number of remaining turns stays. It drops
+// effects of replies that are gone.
+func (e *Extension) Follow(f *extension.Following) {
+	e.followLast(f)
+	left := f.Visible + f.Shows - f.Hides
+	keep := func(_ string, effect *rawjson.Object) bool {
+		start, ok := rawjson.Int(effect.Value("start"))
+		if !ok {
+			return true
+		}
+		to := start + f.Moved(start)
+		judged := to
+		if f.Tail() {
+			judged = start
+		}
+		if f.Hides > 0 && late(effect, float64(judged), left) && (f.Tail() || !late(effect, float64(start), f.Visible)) {
+			return false
+		}
+		move := func(key string, from, to int) {
+			if from != to {
+				effect.Set(key, strconv.AppendInt(nil, int64(to), 10))
+			}
+		}
+		move("start", start, to)
+		if end, ok := rawjson.Int(effect.Value("end")); ok {
+			move("end", end, end+f.Moved(end))
+		}
+		return true
+	}
+	eachEffect(f.Metadata, keep, func(kind string, total, kept, edited int) {
+		if kept < total {
+			f.Add(e, "%d of %s kept at %s", kept, plural.S(total, kind+" effect"), plural.S(left, "visible message"))
+		}
+		if edited > 0 {
+			f.Add(e, "%s moved with the messages before it", plural.S(edited, kind+" effect"))
+		}
+	})
+}
+
+func (e *Extension) followLast(f *extension.Following) {
+	raw, ok := f.Metadata.Get(keyLast)
+	n, isInt := rawjson.Int(raw)
+	if !ok || !isInt || n < 0 || !f.Moves() {
+		return
+	}
+	to, ok := f.Up(n)
+	switch {
+	case !ok:
+		f.Metadata.Unset(keyLast)
+		f.Add(e, "%s %d removed: no message is left there", keyLast, n)
+	case to != n:
+		f.Metadata.Set(keyLast, strconv.AppendInt(nil, int64(to), 10))
+		f.Add(e, "%s %d → %d", keyLast, n, to)
+	}
+}
+
+// Rename moves timed effects with their lorebook. Their keys contain the book's name, and their
+// hashes cover it and the whole entry. An effect follows only if the hash of its entry, as it
+// was before names in it changed, under the book's old name is the one noted; else it is
+// removed, since core would find no entry for it (FORMATS.md B4.3, E3.2).
+func (e *Extension) Rename(r *extension.Renaming) {
+	was, is := entriesByUID(r.Plain), entriesByUID(r.To)
+	moved, lost := 0, 0
+	r.Metadata.Edit(func(timed *rawjson.Object) {
+		for _, kind := range kinds() {
+			timed.Edit(func(effects *rawjson.Object) {
+				for _, key := range effects.Keys() {
+					uid, ok := strings.CutPrefix(key, r.From.Name+".")
+					entry := is[uid]
+					if !ok || entry == nil && strings.Trim(uid, "0123456789") != "" {
+						continue // of another book
+					}
+					raw := effects.Value(key)
+					edited, follows := followEffect(raw, was[uid], entry, r.From.Name, r.To.Name)
+					switch {
+					case !follows:
+						effects.Unset(key)
+						lost++
+					case !bytes.Equal(edited, raw):
+						effects.Unset(key)
+						effects.Set(r.To.Name+"."+uid, edited)
+						moved++
+					}
+				}
+			}, kind)
+		}
+	}, keyTimed)
+	if moved > 0 {
+		r.Add(e, "%s moved to the lorebook's clone", plural.S(moved, "timed effect"))
+	}
+	if r.Lost += lost; lost > 0 {
+		r.Add(e, "%s removed: the clone has no entry that fits", plural.S(lost, "timed effect"))
+	}
+}
+
+func entriesByUID(b *lorebook.Book) map[string][]byte {
+	entries := map[string][]byte{}
+	for i := range b.Entries {
+		if e := &b.Entries[i]; e.UID != "" {
+			entries[e.UID] = e.Raw
+		}
+	}
+	return entries
+}
+
+// followEffect returns an effect with the hash of its entry as it is now. An entry that names
+// its book itself has the same hash in all books.
+func followEffect(effect, was, is []byte, from, to string) (edited []byte, ok bool) {
+	if is == nil {
+		return nil, false
+	}
+	if _, own := rawjson.Lookup(is, "world"); own {
+		return effect, true
+	}
+	noted, isNumber := rawjson.Float(rawjson.Value(effect, "hash"))
+	old, hashed := lorebook.EntryHash(was, from)
+	if !hashed || !isNumber || noted != float64(old) {
+		return nil, false
+	}
+	hash, _ := lorebook.EntryHash(is, to)
+	edited, err := rawjson.SetPath(effect, strconv.AppendInt(nil, hash, 10), "hash")
+	return edited, err == nil
+}

@@ -1,0 +1,211 @@
+// Package extension says what the program must know of an extension that keeps state about a
+// chat. Each folder below holds what is known of one of them; core is SillyTavern itself. The
+// package all lists them.
+//
+// State refers to messages by number, and to chats and lorebooks by name. So an [Extension] is
+// asked what its state was at an earlier message, what becomes of it when messages come and go,
+// and which of its keys hold names (the table of [NameKeys]).
+package extension
+
+import (
+	"fmt"
+	"slices"
+
+	"stchat/internal/lorebook"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+)
+
+// Extension knows one extension. A value serves one pass over one chat: Look may run in several
+// goroutines at once, so it must not touch what the other methods keep. All methods but Name
+// may be left out by embedding [None].
+type Extension interface {
+	// Name returns the extension's name in reports.
+	Name() string
+	// Keys returns the keys of chat_metadata that are the extension's.
+	Keys() []string
+	// Names returns the keys that hold names of chats and lorebooks.
+	Names() []NameKey
+
+	// Reads returns the keys of a message's extra that Look and Holds read.
+	Reads() []string
+	// Look returns what must be known about one message, nil for nothing. The fact must be
+	// small, and must not alias the message's bytes.
+	Look(m *Message) any
+	// Keep takes the fact about message i of those that count, in order; i is -1 for a message
+	// that comes. For the last message of a branch it is always called, with nil if Look
+	// returned nothing.
+	Keep(i int, fact any)
+	// Drop takes the fact about a message that a branch does not have, or has with another
+	// swipe, that goes, or that is edited; it may be called before the last call of Keep. The
+	// fact of an edited message may be nil.
+	Drop(i int, fact any)
+
+	// Isolate sets the state in the metadata back to what it was at an earlier message.
+	Isolate(b *Branch)
+
+	// Begin is called before the messages are read that a change is about.
+	Begin(f *Following)
+	// Holds returns what reports whether a message may hold numbers or ids that follow a
+	// change; nil: none does.
+	Holds(metadata *rawjson.Object) func(m *Message) bool
+	// Lost describes what goes with message i, "" for nothing.
+	Lost(i int, fact any) string
+	// Follow brings the metadata in step with a change.
+	Follow(f *Following)
+	// Line returns message i, which stays, in step with a change.
+	Line(f *Following, i int, line []byte) []byte
+
+	// Rename follows a lorebook to its new name or its clone. Keys that hold its name are
+	// edited already.
+	Rename(r *Renaming)
+}
+
+// None is an extension that keeps nothing.
+type None struct{}
+
+// Keys returns no keys.
+func (None) Keys() []string { return nil }
+
+// Names returns no keys.
+func (None) Names() []NameKey { return nil }
+
+// Reads returns no keys.
+func (None) Reads() []string { return nil }
+
+// Look returns no fact.
+func (None) Look(*Message) any { return nil }
+
+// Keep does nothing.
+func (None) Keep(int, any) {}
+
+// Drop does nothing.
+func (None) Drop(int, any) {}
+
+// Isolate does nothing.
+func (None) Isolate(*Branch) {}
+
+// Begin does nothing.
+func (None) Begin(*Following) {}
+
+// Holds returns nil.
+func (None) Holds(*rawjson.Object) func(*Message) bool { return nil }
+
+// Lost returns nothing.
+func (None) Lost(int, any) string { return "" }
+
+// Follow does nothing.
+func (None) Follow(*Following) {}
+
+// Line returns the line as it is.
+func (None) Line(_ *Following, _ int, line []byte) []byte { return line }
+
+// Rename does nothing.
+func (None) Rename(*Renaming) {}
+
+// Find returns the extension of one type from a list.
+func Find[T Extension](list []Extension) (found T) {
+	for _, e := range list {
+		if e, ok := e.(T); ok {
+			return e
+		}
+	}
+	return found
+}
+
+// Change is one thing that was changed, or left because no rule covers it.
+type Change struct {
+	Extension string `json:"extension"`
+	Change    string `json:"change"` // for people: "3 of 10 versions kept, current 10 → 3"
+	Left      bool   `json:"-"`      // its value could not be found out, so the later one stays
+}
+
+// Report collects changes.
+type Report struct{ Changes []Change }
+
+// Add adds a change.
+func (r *Report) Add(e Extension, format string, args ...any) {
+	r.Changes = append(r.Changes, Change{Extension: e.Name(), Change: fmt.Sprintf(format, args...)})
+}
+
+// Leave adds a value that stays because its earlier value could not be found out.
+func (r *Report) Leave(e Extension, format string, args ...any) {
+	r.Add(e, format, args...)
+	r.Changes[len(r.Changes)-1].Left = true
+}
+
+// Branch is the metadata of a chat that is cut off after a message, which is edited to what it
+// was then.
+type Branch struct {
+	Report
+	Metadata *rawjson.Object
+	At       int    // N, the last message of the branch
+	Visible  int    // how many of messages 0 to N core counts in a prompt
+	Chat     string // the branch's name, without ".jsonl"; "" if it has none
+}
+
+// Messages returns how many messages the branch has.
+func (b *Branch) Messages() int { return b.At + 1 }
+
+// Renaming is a lorebook with a new name, or a clone, and the metadata of a chat that names it.
+type Renaming struct {
+	Report
+	Metadata *rawjson.Object
+	From     *lorebook.Book
+	To       *lorebook.Book // the book or its clone as it is (or will be) in its file
+	Plain    *lorebook.Book // the same with the names in its entries as they were
+	Snapshot bool           // To is an earlier state, so that an entry it lacks did not exist yet
+	Own      bool           // the book is the chat's own
+	Lost     int            // timed effects that are removed, since no entry fits
+}
+
+// maxReads is how many keys of extra all extensions together may read.
+const maxReads = 16
+
+// Reads returns the keys of a message's extra that extensions read.
+func Reads(list []Extension) (keys []string) {
+	for _, e := range list {
+		for _, key := range e.Reads() {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys[:min(len(keys), maxReads)]
+}
+
+// Message is one message as an extension sees it. What it holds is valid during the call only.
+type Message struct {
+	Raw       []byte // the line
+	Off       int64  // where it is in the chat's file; -1: it is not as it is there
+	SwipeInfo []byte
+	Extra     []byte
+
+	keys   []string // that are known to be read of extra
+	places [maxReads]rawjson.Span
+}
+
+// Reset makes m the message whose extra has been found; keys are those of [Reads].
+func (m *Message) Reset(raw, extra []byte, keys []string) {
+	m.Raw, m.Extra, m.keys, m.Off, m.SwipeInfo = raw, extra, keys, -1, nil
+	rawjson.Places(extra, m.places[:], keys...)
+}
+
+// Value returns the raw value of a key of the message's extra, nil if there is none.
+func (m *Message) Value(key string) []byte {
+	if i := slices.Index(m.keys, key); i >= 0 {
+		if at := m.places[i]; at.End > 0 {
+			return m.Extra[at.At:at.End:at.End]
+		}
+	}
+	return nil
+}
+
+// KeyTools is the key of extra that makes core count a message of the system; all readers of
+// messages have it among their keys.
+const KeyTools = "tool_invocations"
+
+// Visible reports whether core counts the message in a prompt.
+func (m *Message) Visible(isSystem []byte) bool {
+	return message.Visible(isSystem, func() []byte { return m.Value(KeyTools) })
+}

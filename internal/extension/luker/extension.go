@@ -1,0 +1,124 @@
+package luker
+
+import (
+	"bytes"
+	"slices"
+
+	"stchat/internal/extension"
+	"stchat/internal/jsvalue"
+	"stchat/internal/plural"
+	"stchat/internal/rawjson"
+)
+
+// Extension is Luker's chat_metadata.variables (FORMATS.md A3). Variables that operations of the
+// messages mention get the value that replaying them yields, those that only messages mention
+// that a branch does not have, or that go, are deleted, and all others, which scripts and
+// lorebooks may have set, stay. When it opens a chat, Luker itself rebuilds the first kind but
+// forgets about the second. A chat of plain SillyTavern has no operations, so its variables stay
+// as they are.
+type Extension struct {
+	extension.None
+	variables Variables
+	changed   bool // operations come, go or change
+}
+
+// KeyOperations is the key of extra under which a message notes operations on variables.
+const KeyOperations = "var_ops"
+
+const keyVariables = "variables"
+
+// Name returns the extension's name in reports.
+func (*Extension) Name() string { return "luker" }
+
+// Keys returns the key of the variables.
+func (*Extension) Keys() []string { return []string{keyVariables} }
+
+// Reads returns the key of operations.
+func (*Extension) Reads() []string { return []string{KeyOperations} }
+
+// Look returns a message's operations.
+func (*Extension) Look(m *extension.Message) any {
+	if operations := m.Value(KeyOperations); rawjson.KindOf(operations) == rawjson.Array {
+		return bytes.Clone(operations)
+	}
+	return nil
+}
+
+// Keep replays the operations of a message.
+func (e *Extension) Keep(i int, fact any) {
+	if operations, ok := fact.([]byte); ok {
+		e.variables.Apply(operations)
+		e.changed = e.changed || i < 0
+	}
+}
+
+// Drop notes which variables a message mentions.
+func (e *Extension) Drop(_ int, fact any) {
+	operations, _ := fact.([]byte)
+	e.variables.Mention(operations)
+	e.changed = true
+}
+
+// Isolate sets the variables to what replaying yields.
+func (e *Extension) Isolate(b *extension.Branch) { e.replay(b.Metadata, &b.Report) }
+
+// Follow sets the variables to what replaying yields, if operations come, go or change.
+func (e *Extension) Follow(f *extension.Following) {
+	if e.changed {
+		e.replay(f.Metadata, &f.Report)
+	}
+}
+
+func (e *Extension) replay(metadata *rawjson.Object, r *extension.Report) {
+	if !e.variables.Any() {
+		return
+	}
+	raw, ok := metadata.Get(keyVariables)
+	if !ok {
+		raw = []byte("{}")
+	}
+	variables, err := rawjson.ParseObject(raw)
+	if err != nil {
+		r.Add(e, "variables left as they are: they are %s, not an object", rawjson.KindOf(raw))
+		return
+	}
+	replayed, deleted := 0, 0
+	for _, v := range e.variables.Kept() {
+		present, has := variables.Get(v.Name)
+		switch {
+		case v.Err != nil:
+			r.Leave(e, "variable %q left as it is at the end of the source: %v", v.Name, v.Err)
+		case v.Raw == nil && has:
+			variables.Unset(v.Name)
+			deleted++
+		case v.Raw != nil && (!has || !sameValue(present, v.Raw)):
+			variables.Set(v.Name, v.Raw)
+			replayed++
+		}
+	}
+	for _, name := range e.variables.Later() {
+		if variables.Unset(name) {
+			deleted++
+		}
+	}
+	if replayed > 0 {
+		r.Add(e, "%s replayed", plural.S(replayed, "variable"))
+	}
+	if deleted > 0 {
+		r.Add(e, "%s deleted", plural.S(deleted, "variable"))
+	}
+	if variables.Edited() {
+		metadata.Set(keyVariables, variables.Bytes())
+	}
+}
+
+// sameValue reports whether two raw values are the same to JSON.parse, so that a correct
+// value keeps its spelling.
+func sameValue(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	v, ok := jsvalue.Parse(a)
+	w, also := jsvalue.Parse(b)
+	return ok && also && slices.Equal(jsvalue.Stringify(v), jsvalue.Stringify(w))
+}
