@@ -29,7 +29,8 @@ the one that STCHAT_DATA names.
 In SillyTavern's chats folders each chat is judged together with its neighbours,
 even if you name only one: a missing parent, a slug that two chats share, a
 checkpoint that no longer agrees with its parent. Anywhere else a .jsonl file
-that does not look like a chat is skipped, or refused if you named it.
+that does not look like a chat is skipped, or refused if you named it;
+--skip-other skips it then too.
 
 --severity sets from which severity on the exit code is 1; all findings are
 reported. The text has one line per rule and file, with a count where findings
@@ -71,6 +72,7 @@ type checkOptions struct {
 	ignore    []string
 	severity  string
 	baseline  string
+	skipOther bool
 	verbose   bool
 	listRules bool
 	json      bool
@@ -84,6 +86,7 @@ func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(ruleWords(&o.ignore), "ignore", "leave the findings of `RULE` out (repeatable)")
 	fs.Var(oneOf(&o.severity, "error", "error", "warning", "info"), "severity", "exit 1 from this `SEVERITY` on: error, warning or info")
 	fs.StringVar(&o.baseline, "baseline", "", "report only what `FILE`, the JSON output of an earlier check, does not have")
+	fs.BoolVar(&o.skipOther, "skip-other", false, "leave a file alone that is not a chat, even if it is named: for lists of changed files")
 	fs.BoolVar(&o.verbose, "verbose", false, "show every finding in the text, also what repeats")
 	fs.BoolVar(&o.listRules, "list-rules", false, "list the rules and what they find")
 }
@@ -102,7 +105,7 @@ func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 	if err != nil {
 		return usagef("--severity: %v", err)
 	}
-	opt := mend.CheckOptions{Now: a.Now()}
+	opt := mend.CheckOptions{SkipOther: o.skipOther, Now: a.Now()}
 	if opt.List, err = o.folders(ctx, a, args, nameFolder("check")); err != nil {
 		return err
 	}
@@ -150,13 +153,21 @@ func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 		c.fail(err)
 	}
 	if n := len(res.Others); n > 0 {
-		c.note("%s left alone", plural.Of(n, ".jsonl file that is not a chat", ".jsonl files that are not chats"))
+		c.note("%s left alone", otherFiles(n, o.skipOther))
 	}
 	if rep.Known > 0 && o.format != "text" {
 		c.note("%s in the baseline left out", plural.S(rep.Known, "finding"))
 	}
 	failing := slices.ContainsFunc(rep.Findings, func(f rules.Finding) bool { return f.Severity >= fail })
 	return outcome(len(res.Errs) > 0, failing)
+}
+
+// otherFiles counts files that are not chats; any may have any name.
+func otherFiles(n int, any bool) string {
+	if any {
+		return plural.Of(n, "file that is not a chat", "files that are not chats")
+	}
+	return plural.Of(n, ".jsonl file that is not a chat", ".jsonl files that are not chats")
 }
 
 // ruleWords returns the value of a flag that takes rules.

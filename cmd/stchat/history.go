@@ -130,7 +130,7 @@ func (o *historyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args
 	case o.compact:
 		d, err = keep.Compact(ctx, opt)
 	default:
-		d, err = keep.StateOf(ctx, opt)
+		d, err = keep.Describe(ctx, opt)
 	}
 	if errors.Is(err, history.ErrNoStore) {
 		err = &hinted{err, "; 'stchat snapshot' begins one"}

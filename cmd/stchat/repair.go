@@ -131,7 +131,7 @@ func (o *repairOptions) tell(c *console, rep *mend.RepairReport, ended bool) (fa
 	}
 	failed = len(rep.Errs) > 0
 	if n := len(rep.Others); n > 0 {
-		c.note("%s left alone", plural.Of(n, ".jsonl file that is not a chat", ".jsonl files that are not chats"))
+		c.note("%s left alone", otherFiles(n, false))
 	}
 	var sum repaired
 	for _, r := range rep.Results {

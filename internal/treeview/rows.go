@@ -15,7 +15,7 @@ import (
 func drawFlat(d *drawer, chats []*Chat) {
 	width := 0
 	for _, c := range chats {
-		width = max(width, visible.Width(visible.Text(c.Name)))
+		width = max(width, visible.Width(d.shown(visible.Text(c.Name))))
 	}
 	width = min(width, max(d.opt.Width-50, leastName))
 	for _, c := range chats {
@@ -23,7 +23,7 @@ func drawFlat(d *drawer, chats []*Chat) {
 		if !c.Until.IsZero() {
 			last = c.Until.In(d.opt.Zone).Format("2006-01-02 15:04")
 		}
-		left := mark(c) + " " + visible.Pad(visible.TruncateLeft(visible.Text(c.Name), width), width)
+		left := d.shown(mark(c)) + " " + visible.Pad(d.cutLeft(visible.Text(c.Name), width), width)
 		if c.Current {
 			left = d.paint(CurrentStyle, left)
 		}
@@ -38,7 +38,7 @@ func drawFlat(d *drawer, chats []*Chat) {
 			parent = strings.TrimSpace("* " + parent)
 		}
 		columns := fmt.Sprintf("  %5d  %16s  ", c.Messages, last)
-		d.line(left + columns + d.paint(PreviewStyle, visible.Truncate(parent, max(d.opt.Width-width-2-len(columns), 0))))
+		d.line(left + columns + d.paint(PreviewStyle, d.cut(parent, max(d.opt.Width-width-2-len(columns), 0))))
 	}
 }
 

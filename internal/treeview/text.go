@@ -60,10 +60,10 @@ func Text(w io.Writer, t *Tree, opt TextOptions) error {
 		if i > 0 {
 			fmt.Fprintln(d.w)
 		}
-		d.line(d.paint(OwnerStyle, visible.Truncate(visible.Text(o.Name), d.opt.Width)))
+		d.line(d.paint(OwnerStyle, d.cut(visible.Text(o.Name), d.opt.Width)))
 		d.families(o.Chats)
 	}
-	d.line(visible.Truncate(t.Summary.text(d.opt.Hint), d.opt.Width))
+	d.line(d.cut(t.Summary.text(d.opt.Hint), d.opt.Width))
 	return d.w.Flush()
 }
 
@@ -96,14 +96,33 @@ func (d *drawer) paint(s Style, text string) string {
 }
 
 func (d *drawer) line(text string) {
-	if d.opt.ASCII {
-		text = ascii.Replace(text)
-	}
 	fmt.Fprintln(d.w, strings.TrimRight(text, " "))
 }
 
-// ascii replaces the drawing characters that a terminal may lack.
+// ascii replaces the drawing characters that a terminal may lack. What it returns may be wider,
+// so it comes before everything that goes by width.
 var ascii = strings.NewReplacer("├─", "|-", "└─", "`-", "│", "|", "┬", "-", "◆", "*", "∞", "@", "…", "...")
+
+// shown returns text in the characters that the terminal has.
+func (d *drawer) shown(text string) string {
+	if d.opt.ASCII {
+		return ascii.Replace(text)
+	}
+	return text
+}
+
+// ellipsis marks where text was cut.
+func (d *drawer) ellipsis() string { return d.shown("…") }
+
+// cut returns text in at most so many cells, with its end cut off.
+func (d *drawer) cut(text string, cells int) string {
+	return visible.TruncateWith(d.shown(text), cells, d.ellipsis())
+}
+
+// cutLeft is cut for the beginning of text.
+func (d *drawer) cutLeft(text string, cells int) string {
+	return visible.TruncateLeftWith(d.shown(text), cells, d.ellipsis())
+}
 
 // families draws one family after another, the columns of each aligned.
 func (d *drawer) families(chats []*Chat) {
@@ -121,13 +140,13 @@ func (d *drawer) family(chats []*Chat) {
 	before := make([]string, len(chats))
 	width := 0
 	for i, c := range chats {
-		before[i] = d.before(c)
-		width = max(width, visible.Width(before[i]+c.short()))
+		before[i] = d.shown(d.before(c))
+		width = max(width, visible.Width(before[i]+d.shown(c.short())))
 	}
 	width = min(width, max(d.opt.Width-40, leastName))
 	for i, c := range chats {
 		// the beginning of a name is what chats have in common
-		name := visible.TruncateLeft(c.short(), max(width-visible.Width(before[i]), leastTail))
+		name := d.cutLeft(c.short(), max(width-visible.Width(before[i]), leastTail))
 		left := visible.Pad(before[i]+name, width)
 		numbers := fmt.Sprintf("  %5d %-8s", c.Messages, d.ownText(c))
 		room := d.opt.Width - visible.Width(left) - len(numbers) - 1
@@ -213,9 +232,9 @@ func (d *drawer) rest(c *Chat, room int) string {
 		notes = append(notes, d.dates(c))
 	}
 	notes = append(notes, remarks(c)...)
-	text := visible.Truncate(strings.Join(notes, ", "), max(room, 0))
+	text := d.cut(strings.Join(notes, ", "), max(room, 0))
 	if c.Current {
-		text = strings.TrimSpace(visible.Truncate(text, max(room-2, 0)) + " *")
+		text = strings.TrimSpace(d.cut(text, max(room-2, 0)) + " *")
 	}
 	painted := text
 	if c.Dangling != nil || c.Cycle || c.Unreadable {
@@ -223,7 +242,7 @@ func (d *drawer) rest(c *Chat, room int) string {
 	}
 	room -= visible.Width(text) + 2
 	if p := c.Preview.Fork; p != nil && c.Depth > 0 && room > 12 {
-		shown := visible.Truncate(visible.Text(*p), room)
+		shown := d.cut(visible.Text(*p), room)
 		if text != "" {
 			painted += "  "
 		}

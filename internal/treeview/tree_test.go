@@ -73,9 +73,18 @@ func TestTextIsHarmless(t *testing.T) {
 			}
 		}
 	}
-	out := draw(t, func(w *bytes.Buffer) error { return Text(w, hostileTree(), TextOptions{ASCII: true, Zone: time.UTC}) })
-	if strings.ContainsAny(out, "├└│┬◆") {
-		t.Error("what is drawn is not ASCII")
+	for _, width := range []int{20, 80, 83, 100} {
+		out := draw(t, func(w *bytes.Buffer) error {
+			return Text(w, hostileTree(), TextOptions{Width: width, ASCII: true, Zone: time.UTC})
+		})
+		if strings.ContainsAny(out, "├└│┬◆…") {
+			t.Error("what is drawn is not ASCII")
+		}
+		for line := range strings.Lines(out) {
+			if n := visible.Width(strings.TrimSuffix(line, "\n")); n > width && width >= 80 {
+				t.Errorf("width %d: a line in ASCII takes %d cells: %q", width, n, line)
+			}
+		}
 	}
 }
 

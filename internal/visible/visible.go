@@ -142,15 +142,27 @@ func Width(s string) int { return runewidth.StringWidth(s) }
 
 // Truncate cuts s to at most so many cells, including a … at the end if something was
 // cut.
-func Truncate(s string, cells int) string { return runewidth.Truncate(s, cells, "…") }
+func Truncate(s string, cells int) string { return TruncateWith(s, cells, "…") }
+
+// TruncateWith is [Truncate] with another mark at the end; it is left out where there
+// is no room for it.
+func TruncateWith(s string, cells int, mark string) string {
+	if Width(mark) > cells {
+		mark = ""
+	}
+	return runewidth.Truncate(s, cells, mark)
+}
 
 // TruncateLeft cuts the beginning of s so that at most so many cells are left, including
 // a … in front if something was cut.
-func TruncateLeft(s string, cells int) string {
+func TruncateLeft(s string, cells int) string { return TruncateLeftWith(s, cells, "…") }
+
+// TruncateLeftWith is [TruncateLeft] with another mark in front.
+func TruncateLeftWith(s string, cells int, mark string) string {
 	if Width(s) <= cells {
 		return s
 	}
-	return runewidth.TruncateLeft(s, Width(s)-cells+1, "…")
+	return runewidth.TruncateLeft(s, Width(s)-cells+Width(mark), mark)
 }
 
 // Pad appends spaces to s until it takes so many cells; a wider s stays as it is.

@@ -269,9 +269,7 @@ func (r *restoring) commit(ctx context.Context, path string, draft func(context.
 	if name := userdir.ChatName(path); userdir.HasExtension(path) {
 		d.Name = &name
 	}
-	unit := changeset.Unit{Root: changeset.RootOf(path), Draft: func(ctx context.Context, set *changeset.Set) error { return ops.PathError(draft(ctx, set)) }}
-	r.res.Outcome = changeset.Run(ctx, []changeset.Unit{unit}, r.opt.Changes)[0]
-	d.Written = ops.WrittenBy(r.res.Outcome)
+	ops.One(ctx, r.opt.Changes, r.res, path, draft)
 	for _, step := range r.res.Steps {
 		if step.Path == path {
 			d.Bytes = step.Bytes

@@ -58,11 +58,11 @@ type FreedFromStore struct {
 	Bytes    int64 `json:"bytes"`
 }
 
-// StateOf returns what a store holds.
-func StateOf(ctx context.Context, opt HistoryOptions) (*History, error) {
-	s, err := history.OpenRead(ctx, StoreOf(opt.Root, opt.Store))
+// Describe returns what a store holds.
+func Describe(ctx context.Context, opt HistoryOptions) (*History, error) {
+	s, err := openExisting(ctx, opt, false)
 	if err != nil {
-		return nil, ops.PathError(err)
+		return nil, err
 	}
 	defer s.Close()
 	return describe(ctx, s, opt)
@@ -93,14 +93,9 @@ func indexOf(store string) string { return filepath.Join(filepath.Dir(store), in
 // pieces are stored again from files that still have them, unless it is a dry run; Problems
 // is then what remains.
 func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error) {
-	path := StoreOf(opt.Root, opt.Store)
-	s, err := history.OpenRead(ctx, path)
-	if err == nil && mend && !opt.DryRun {
-		_ = s.Close()
-		s, err = history.OpenWrite(ctx, path, opt.Root, opt.Now)
-	}
+	s, err := openExisting(ctx, opt, mend)
 	if err != nil {
-		return nil, ops.PathError(err)
+		return nil, err
 	}
 	defer s.Close()
 	d, err := describe(ctx, s, opt)
@@ -176,17 +171,23 @@ func problemOf(p history.Problem) StoreProblem {
 	return d
 }
 
-// rework opens a store, calls do to change it, and returns what it holds afterwards. In a
-// dry run the store is open for reading only.
-func rework(ctx context.Context, opt HistoryOptions, do func(*history.Store) (history.Freed, error)) (*History, error) {
+// openExisting opens a store that must exist, for writing if it is to change and this is no dry
+// run.
+func openExisting(ctx context.Context, opt HistoryOptions, change bool) (*history.Store, error) {
 	path := StoreOf(opt.Root, opt.Store)
 	s, err := history.OpenRead(ctx, path)
-	if err == nil && !opt.DryRun {
+	if err == nil && change && !opt.DryRun {
 		_ = s.Close()
 		s, err = history.OpenWrite(ctx, path, opt.Root, opt.Now)
 	}
+	return s, ops.PathError(err)
+}
+
+// withStore opens a store, calls do to change it, and returns what it holds afterwards.
+func withStore(ctx context.Context, opt HistoryOptions, do func(*history.Store) (history.Freed, error)) (*History, error) {
+	s, err := openExisting(ctx, opt, true)
 	if err != nil {
-		return nil, ops.PathError(err)
+		return nil, err
 	}
 	defer s.Close()
 	freed, err := do(s)
@@ -202,12 +203,12 @@ func rework(ctx context.Context, opt HistoryOptions, do func(*history.Store) (hi
 
 // Prune drops the versions that the rules do not keep.
 func Prune(ctx context.Context, opt HistoryOptions, rules history.Rules) (*History, error) {
-	return rework(ctx, opt, func(s *history.Store) (history.Freed, error) { return history.Prune(ctx, s, rules, opt.DryRun) })
+	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) { return history.Prune(ctx, s, rules, opt.DryRun) })
 }
 
 // Compact returns the free pages of a store to the disk.
 func Compact(ctx context.Context, opt HistoryOptions) (*History, error) {
-	return rework(ctx, opt, func(s *history.Store) (history.Freed, error) {
+	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) {
 		if opt.DryRun {
 			return history.Freed{}, nil
 		}
@@ -233,7 +234,7 @@ func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, 
 			ids = append(ids, s.chats[i].ID)
 		}
 	}
-	return rework(ctx, opt, func(s *history.Store) (history.Freed, error) {
+	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) {
 		if !opt.DryRun {
 			for _, path := range []string{indexOf(s.Path()), indexOf(s.Path()) + "-journal"} {
 				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

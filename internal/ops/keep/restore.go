@@ -245,28 +245,21 @@ func asOfTime(ctx context.Context, store *history.Store, below string, at time.T
 // writeAll writes the files, each in a change set of its own.
 func writeAll(ctx context.Context, opt *FolderOptions, store *history.Store, root string, found []fileOf) []*RestoreResult {
 	var one sync.Mutex // the store may be used by one goroutine at a time
-	results := make([]*RestoreResult, len(found))
-	units := make([]changeset.Unit, len(found))
-	for i, f := range found {
+	return ops.Each(ctx, opt.Changes, found, func(f fileOf) (*RestoreResult, changeset.Unit) {
 		path := filepath.Join(opt.Output, filepath.FromSlash(f.rel))
 		at := stamp(f.v.At)
-		results[i] = &RestoreResult{Doc: Restored{Rev: &f.v.Rev, AtVersion: &at, Exact: true, Document: cut.Document{
+		r := &RestoreResult{Doc: Restored{Rev: &f.v.Rev, AtVersion: &at, Exact: true, Document: cut.Document{
 			Schema: 1, Source: filepath.Join(root, filepath.FromSlash(f.rel)), Path: path, Kind: "copy", At: -1, Messages: f.v.Messages, Bytes: f.v.Size,
 			DryRun: opt.Changes.DryRun,
 		}}}
-		units[i] = changeset.Unit{Root: opt.Output, Draft: func(ctx context.Context, set *changeset.Set) error {
+		return r, changeset.Unit{Root: opt.Output, Draft: func(ctx context.Context, set *changeset.Set) error {
 			one.Lock()
 			defer one.Unlock()
 			d, err := set.Create(path, "the version of that time", changeset.InFolder())
 			if err != nil {
-				return ops.PathError(err)
+				return err
 			}
 			return store.WriteTo(ctx, d, &f.v)
 		}}
-	}
-	for i, o := range changeset.Run(ctx, units, opt.Changes) {
-		results[i].Outcome = o
-		results[i].Doc.Written = ops.WrittenBy(o)
-	}
-	return results
+	})
 }

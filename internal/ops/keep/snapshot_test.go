@@ -283,18 +283,19 @@ func TestMayBeKin(t *testing.T) {
 // were done.
 type cancelled struct {
 	context.Context
-	meter *progress.Meter
-	files int64
-	left  *int
+	cancel context.CancelFunc
+	meter  *progress.Meter
+	files  int64
+	left   *int
 }
 
 func (c cancelled) Err() error {
 	if c.meter.State().Done >= c.files {
 		if *c.left--; *c.left < 0 {
-			return context.Canceled
+			c.cancel()
 		}
 	}
-	return nil
+	return c.Context.Err()
 }
 
 // A snapshot that is interrupted counts the versions that stand, also when that happens between
@@ -312,14 +313,16 @@ func TestInterruptedSnapshotCountsWhatStands(t *testing.T) {
 			t.Fatal(err)
 		}
 		meter, told := new(progress.Meter), 0
-		sum, err := Snapshot(cancelled{t.Context(), meter, files - 2, &left}, SnapshotOptions{
+		ctx, cancel := context.WithCancel(t.Context())
+		sum, err := Snapshot(cancelled{ctx, cancel, meter, files - 2, &left}, SnapshotOptions{
 			List: ops.List{Paths: []string{u.root}}, Now: u.now, Meter: meter,
 			Each: func(Taken) error { told++; return nil },
 		})
+		cancel()
 		if err == nil {
 			t.Fatal("not interrupted")
 		}
-		state, err := StateOf(t.Context(), HistoryOptions{Root: u.root, Now: u.now})
+		state, err := Describe(t.Context(), HistoryOptions{Root: u.root, Now: u.now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,11 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"stchat/internal/history"
-	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
 	"stchat/internal/wordindex"
-	"stchat/internal/words"
 )
 
 // found is one text with all its places.
@@ -143,8 +139,7 @@ func (g *gathering) enough() bool {
 	}
 }
 
-// score computes the BM25 scores that the index did not. The weight of a term comes from all
-// texts of the histories, each counted once; without a history, from those that were read.
+// score computes the BM25 scores that the index did not.
 func (g *gathering) score(ctx context.Context, fresh []*found) error {
 	for _, f := range fresh {
 		if f.indexed {
@@ -165,73 +160,17 @@ func (g *gathering) score(ctx context.Context, fresh []*found) error {
 	return nil
 }
 
-// corpusOf counts the texts that determine the weight of terms.
+// corpusOf counts the texts that determine the weight of terms: those in the index, else those
+// in the chats that were read.
 func corpusOf(ctx context.Context, s *searcher, all []*found) (wordindex.Corpus, error) {
 	if s.index != nil {
 		return s.index.Corpus(ctx, s.Query)
-	}
-	if len(s.stores) > 0 {
-		return countStores(ctx, s)
 	}
 	c := s.corpus
 	c.Having = make([]int64, len(s.Query.Terms()))
 	for _, f := range all {
 		for i, n := range f.best.counts {
 			c.Having[i] += min(1, int64(n))
-		}
-	}
-	return c, nil
-}
-
-// countStores counts the texts of the histories, each once, as the index does.
-func countStores(ctx context.Context, s *searcher) (c wordindex.Corpus, err error) {
-	terms := s.Query.Terms()
-	c.Having = make([]int64, len(terms))
-	known := map[uint64]bool{}
-	var buf jsonl.Buffer
-	var said []byte
-	count := func(l *jsonl.Line) {
-		if l.Damage != nil {
-			return
-		}
-		for t := range wordindex.Texts(l) {
-			text, _ := rawjson.Unquote(t.Raw)
-			hash := s.hash([]byte(text))
-			if said = words.Append(said[:0], text); known[hash] || len(said) == 0 {
-				continue
-			}
-			known[hash] = true
-			c.Texts++
-			c.Words += int64(words.Count(said))
-			for i, term := range terms {
-				c.Having[i] += min(1, int64(term.Count(said)))
-			}
-		}
-	}
-	keys := wordindex.Keys()
-	for _, st := range s.stores {
-		o := &oldReader{s: s, st: st}
-		if err := o.each(ctx, func(_ history.Chat, _ string, v history.Version) error {
-			runs, err := v.Runs()
-			if err != nil {
-				return err
-			}
-			for _, r := range runs {
-				if r.Part != history.Whole {
-					continue
-				}
-				for line, err := range st.store.Lines(ctx, o.unseen(r)) {
-					if err != nil {
-						return err
-					}
-					if _, err := buf.Each(jsonl.Bytes(line.Data), jsonl.MapOptions{Limit: -1, Keys: keys}, count); err != nil {
-						return err
-					}
-				}
-			}
-			return ctx.Err()
-		}); err != nil {
-			return c, err
 		}
 	}
 	return c, nil

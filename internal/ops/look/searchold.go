@@ -28,23 +28,9 @@ type oldReader struct {
 	long map[string]bool // likewise for lines stored in parts
 }
 
+// chats searches all versions of each chat, the newest first: of the versions that have a line,
+// it is the one shown.
 func (o *oldReader) chats(ctx context.Context) error {
-	return o.each(ctx, func(c history.Chat, path string, v history.Version) error {
-		if !o.st.root.Means(path) {
-			return nil
-		}
-		old := &oldVersion{store: o.st, path: path, Version: v}
-		if c.Kind == history.Solo {
-			old.owner = filepath.Base(filepath.FromSlash(c.Owner))
-		}
-		o.s.old = append(o.s.old, old)
-		return o.version(ctx, old)
-	})
-}
-
-// each calls f for all versions of each chat, the newest first: of the versions that have a
-// line, it is the one shown.
-func (o *oldReader) each(ctx context.Context, f func(c history.Chat, path string, v history.Version) error) error {
 	chats, err := o.st.store.Chats(ctx)
 	if err != nil {
 		return err
@@ -54,14 +40,20 @@ func (o *oldReader) each(ctx context.Context, f func(c history.Chat, path string
 		byChat[v.Chat] = append(byChat[v.Chat], v)
 	}
 	for _, c := range chats {
-		if !c.Kind.IsChat() {
+		path := filepath.Join(o.st.root.Path, filepath.FromSlash(c.Path()))
+		if !c.Kind.IsChat() || !o.st.root.Means(path) {
 			continue
 		}
-		path := filepath.Join(o.st.root.Path, filepath.FromSlash(c.Path()))
+		owner := ""
+		if c.Kind == history.Solo {
+			owner = filepath.Base(filepath.FromSlash(c.Owner))
+		}
 		versions := byChat[c.ID]
 		slices.SortFunc(versions, func(a, b history.Version) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev)) })
 		for _, v := range versions {
-			if err := f(c, path, v); err != nil {
+			old := &oldVersion{store: o.st, path: path, owner: owner, Version: v}
+			o.s.old = append(o.s.old, old)
+			if err := o.version(ctx, old); err != nil {
 				return fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
 			}
 		}

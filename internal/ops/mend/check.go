@@ -2,8 +2,10 @@ package mend
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"stchat/internal/chat"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/rules"
@@ -11,18 +13,19 @@ import (
 
 // CheckOptions says what to check.
 type CheckOptions struct {
-	List   ops.List
-	Select []rules.ID // only these; empty: all
-	Ignore []rules.ID
-	Now    time.Time
-	Meter  *progress.Meter
+	List      ops.List
+	Select    []rules.ID // only these; empty: all
+	Ignore    []rules.ID
+	SkipOther bool // leave a file that is not a chat alone, even if PATHs name it
+	Now       time.Time
+	Meter     *progress.Meter
 }
 
 // CheckResult is what a check found.
 type CheckResult struct {
 	Chats    []string           // the paths of the chats that were read
 	Findings []rules.Finding    // by path in the order of the chats, then by line
-	Others   []string           // paths of .jsonl files in folders that are not chats
+	Others   []string           // paths of files that are not chats
 	Errs     []*ops.SourceError // what could not be read; no finding is about it
 }
 
@@ -33,7 +36,14 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	res := &CheckResult{Others: s.others, Errs: s.errs}
+	res := &CheckResult{Others: s.others}
+	for _, e := range s.errs {
+		if opt.SkipOther && errors.Is(e, chat.ErrNotChat) {
+			res.Others = append(res.Others, e.Path)
+		} else {
+			res.Errs = append(res.Errs, e)
+		}
+	}
 	order := map[string]int{}
 	wanted := opt.wanted()
 	keep := func(list []rules.Finding) {

@@ -12,6 +12,7 @@ import (
 type links struct {
 	target  func(name string) (target string, ok bool)
 	renamed func(name string) (now string, ok bool) // the current name of a missing chat; now is empty if it is not clear
+	failed  error                                   // why renamed could not tell; the chat stays as it is
 	remove  rules.Set                               // rules by which links that lead nowhere are removed
 }
 

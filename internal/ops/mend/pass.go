@@ -14,6 +14,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/meta"
+	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 )
@@ -55,6 +56,9 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 		err := jsonl.Map(ctx, p.src, opt, find.line, func(b *found, base jsonl.Base, _ jsonl.Damages) error {
 			return p.fold(b, base, give)
 		}, (*found).reset)
+		if err == nil {
+			err = ops.PathError(p.plan.links.failed)
+		}
 		if err != nil && !errors.Is(err, errStop) {
 			yield(jsonl.Edit{}, err)
 			return

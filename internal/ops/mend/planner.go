@@ -181,7 +181,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 		return nil
 	}
 	one := p.of(c)
-	one.links.renamed, one.left = p.renames.in(ctx, c), append(one.left, left...)
+	one.links.renamed, one.left = p.renames.in(ctx, c, &one.links.failed), append(one.left, left...)
 	one.want = have & onLines()
 	if have.Has(rules.GroupOldLayout) && c.HasHeader && len(one.groups) == 0 {
 		files, _ := p.checker.Around.OldGroups(c)

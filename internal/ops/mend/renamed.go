@@ -63,12 +63,13 @@ func (r *renames) now(ctx context.Context, c *rules.Chat, have rules.Set) (renam
 
 // in returns a function that looks up the current name for a missing name in a chat. The
 // function is also called for lines that could not be read before, so it may be the first to
-// read the folder.
-func (r *renames) in(ctx context.Context, c *rules.Chat) func(name string) (now string, ok bool) {
+// read the folder. If it cannot read it, it stores the error in failed.
+func (r *renames) in(ctx context.Context, c *rules.Chat, failed *error) func(name string) (now string, ok bool) {
 	return func(name string) (string, bool) {
 		k, err := r.of(ctx, c.Folder)
 		if err != nil {
-			return "", true // it stays
+			*failed = err
+			return "", true
 		}
 		for _, m := range k[c.Name] {
 			if m.name == name {

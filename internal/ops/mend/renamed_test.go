@@ -1,0 +1,33 @@
+package mend
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/rules"
+)
+
+// A folder that could not be read says nothing about where a missing name went: the chat is not
+// mended without it.
+func TestLinksOfAnUnreadFolderAreNotMended(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	dangling := rules.SetOf(rules.DanglingBranch)
+	p := &plan{chat: &rules.Chat{Folder: t.TempDir()}, want: dangling}
+	p.links.target = func(string) (string, bool) { return "", false }
+	p.links.remove = dangling
+	r := &renames{lib: new(library.Library), folders: map[string]kin{}}
+	p.links.renamed = r.in(ended, p.chat, &p.links.failed)
+
+	on := &pass{plan: p, told: &told{}, lost: &quarantine{}, src: jsonl.Bytes([]byte(`{"name":"Mira","is_user":false,"mes":"x","extra":{"branches":["gone"]}}`))}
+	var failed error
+	for _, err := range on.edits(t.Context()) {
+		failed = errors.Join(failed, err)
+	}
+	if !errors.Is(failed, context.Canceled) {
+		t.Errorf("the error of reading the folder is %v", failed)
+	}
+}
