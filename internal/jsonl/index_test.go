@@ -183,3 +183,39 @@ func FuzzIndex(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, before uint8) { checkIndex(t, data, int(before)%64, int(before)/4) })
 }
+
+// All pairs of bytes, and the characters at every border of UTF-8, with ASCII before them so
+// that each lies across a step once: what is indexed is UTF-8.
+func TestIndexUTF8(t *testing.T) {
+	if !canIndex() {
+		t.Skip("strings are not indexed here")
+	}
+	var x index
+	check := func(s string) {
+		t.Helper()
+		if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
+			return
+		}
+		for _, before := range []int{0, 29, 30, 31} {
+			line := `{"mes":"` + strings.Repeat("a", 24+before) + s + `"}`
+			data := []byte(line + strings.Repeat(" ", indexPays-len(line)) + "\n")
+			if got := x.of(data, 0); got != utf8.ValidString(s) {
+				t.Fatalf("%q behind %d bytes: %v", s, before, got)
+			}
+		}
+	}
+	for i := range 1 << 16 {
+		check(string([]byte{byte(i >> 8), byte(i)}))
+	}
+	for _, r := range []rune{0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xfffd, 0xffff, 0x10000, 0x10ffff} {
+		s := string(r)
+		check(s)
+		for i := range s {
+			check(s[:i] + s[i+1:])
+			check(s[:i] + "a" + s[i:])
+		}
+	}
+	for _, s := range []string{"\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x8f\xbf\xbf", "\xe0\x9f\xbf", "\xf8\x88\x80\x80\x80", strings.Repeat("\x80", 40)} {
+		check(s)
+	}
+}

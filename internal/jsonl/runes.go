@@ -42,7 +42,7 @@ func (r *runes) check(p []byte, cut bool) {
 			}
 		}
 	}
-	if !validUTF8(p) {
+	if !utf8.Valid(p) {
 		r.bad = true
 	}
 }
