@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"regexp"
 	"strings"
 	"time"
@@ -8,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/choose"
+	"stchat/internal/history"
+	"stchat/internal/ops/keep"
 	"stchat/internal/patch"
 	"stchat/internal/sendate"
 )
@@ -117,4 +121,47 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 		return t, usagef("--%s takes a time such as 2026-03-01, \"2026-03-01 18:42\", 2026-03-01T18:42:00Z or 3d, not %q", flag, text)
 	}
 	return t, nil
+}
+
+// storeVariable is the environment variable that names the store unless --store does.
+const storeVariable = "STCHAT_STORE"
+
+// storeFlag is --store.
+type storeFlag struct{ path string }
+
+func (f *storeFlag) addFlags(fs *pflag.FlagSet) {
+	fs.Var(filled(&f.path), "store", "keep the history in `FILE`; default: $"+storeVariable+", else .stchat/history.db in the user folder")
+}
+
+// of returns the store that --store or STCHAT_STORE names, "" for the user folder's own.
+func (f *storeFlag) of(a *app) string { return cmp.Or(f.path, a.Getenv(storeVariable)) }
+
+// where returns which chat is meant, and in which store.
+func (f *storeFlag) where(a *app, args []string, data string) (keep.Where, error) {
+	switch {
+	case len(args) == 0:
+		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(a.started, "stchat "))
+	case args[0] == "":
+		return keep.Where{}, usagef("CHAT is empty")
+	}
+	return keep.Where{Chat: args[0], Store: f.of(a), Data: cmp.Or(data, a.Getenv(dataVariable)), Now: a.Now()}, nil
+}
+
+// storeHint returns the hint for a store that cannot be used, "" if there is none.
+func storeHint(err error) string {
+	switch {
+	case errors.Is(err, history.ErrNewer):
+		return "; update stchat"
+	case errors.Is(err, history.ErrBusy):
+		return "; run the command again when it is done"
+	case errors.Is(err, history.ErrNoLocks):
+		return "; keep it in a file on another disk, which --store names"
+	case errors.Is(err, history.ErrCut):
+		return "; put a copy of it in its place, or move it away: the next snapshot begins another"
+	case errors.Is(err, history.ErrBroken):
+		return "; 'stchat history --verify' says what is lost"
+	case errors.Is(err, history.ErrOtherRoot):
+		return "; use another --store for this folder"
+	}
+	return ""
 }

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/term"
 
 	"stchat/internal/changeset"
 	"stchat/internal/jsonl"
@@ -225,4 +230,81 @@ func (c *console) ended(e changeset.Ended) {
 	case changeset.Unreadable:
 		c.warn("cannot tell what a killed run left half done: %v", withHint(e.Err, nil))
 	}
+}
+
+// env is the outside world as the commands see it, built once in main.
+type env struct {
+	In       io.Reader
+	Out, Err io.Writer
+	OutTTY   bool // Out is a terminal
+	ErrTTY   bool
+	Width    int // cells of the terminal; 0: no terminal
+	Getenv   func(string) string
+	Now      func() time.Time
+}
+
+func newEnv() env {
+	e := env{
+		In: os.Stdin, Out: stdout{os.Stdout}, Err: os.Stderr,
+		OutTTY: term.IsTerminal(int(os.Stdout.Fd())),
+		ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		Getenv: os.Getenv,
+		Now:    time.Now,
+	}
+	for _, f := range []*os.File{os.Stderr, os.Stdout} { // into a pager, only stderr is a terminal
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			e.Width = width
+		}
+	}
+	return e
+}
+
+// stdout is standard output, with errors that call it that: those of Go name /dev/stdout.
+type stdout struct{ file *os.File }
+
+// Write implements io.Writer.
+func (s stdout) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = fmt.Errorf("standard output: %w", pe.Err)
+	}
+	return n, err
+}
+
+// Progress appears once work has taken this long, and is drawn this often.
+const (
+	progressAfter = 500 * time.Millisecond
+	progressEvery = 100 * time.Millisecond
+)
+
+// count takes over how many files are done, and how many are left, from a meter.
+func (w *work) count(m *progress.Meter) {
+	s := m.State()
+	w.done, w.left = int(s.Done), int(s.Files-s.Done)
+}
+
+// progressLine returns a line that shows how far the work has got.
+func progressLine(verb string, s progress.State) string {
+	line := verb
+	if s.Files > 1 {
+		line += fmt.Sprintf(" %d/%d chats,", s.Done, s.Files)
+	}
+	line += " " + formatBytes(s.Read)
+	if s.Bytes > 0 {
+		line += fmt.Sprintf(" of %s, %d %%", formatBytes(s.Bytes), min(100, s.Read*100/s.Bytes))
+	}
+	return line
+}
+
+// formatBytes returns a size for people: 1.2 MB, by powers of 1000.
+func formatBytes(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f, unit := float64(n), 0
+	for f >= 999.95 && unit < 5 {
+		f /= 1000
+		unit++
+	}
+	return fmt.Sprintf("%.1f %cB", f, " kMGTP"[unit])
 }

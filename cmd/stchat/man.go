@@ -6,12 +6,22 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"stchat/internal/choose"
+	"stchat/internal/inspect"
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops"
+	"stchat/internal/ops/cut"
+	"stchat/internal/visible"
 )
 
 const manDoc = `Write the manual pages of all commands into the folder DIR, for packages. Their
@@ -176,4 +186,252 @@ func roff(text string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+const completionDoc = `Print the script that lets a shell complete stchat's commands, flags, values
+and chats when you press Tab. To load it in every new shell:
+
+  bash         add to ~/.bashrc:  source <(stchat completion bash)
+  zsh          stchat completion zsh > "${fpath[1]}/_stchat"
+  fish         stchat completion fish > ~/.config/fish/completions/stchat.fish
+  PowerShell   stchat completion powershell >> $PROFILE
+
+bash needs the package bash-completion; zsh needs compinit. Packages of stchat
+install these scripts for you.
+`
+
+func newCompletionCmd(a *app) *cobra.Command {
+	shells := []string{"bash", "fish", "powershell", "zsh"}
+	return &cobra.Command{
+		Use:               "completion SHELL",
+		Short:             "Print the script that completes commands in a shell",
+		Long:              completionDoc + exitStatus(""),
+		Example:           "  stchat completion fish > ~/.config/fish/completions/stchat.fish",
+		ValidArgsFunction: cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("name your shell: %s or %s", strings.Join(shells[:len(shells)-1], ", "), shells[len(shells)-1])
+			}
+			if !slices.Contains(shells, args[0]) {
+				return usagef("the shell %v", unknownWord(args[0], shells, ""))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return map[string]func(io.Writer) error{
+				"bash":       func(w io.Writer) error { return cmd.Root().GenBashCompletionV2(w, true) },
+				"fish":       func(w io.Writer) error { return writeFish(w, cmd.Root()) },
+				"powershell": cmd.Root().GenPowerShellCompletionWithDesc,
+				"zsh":        cmd.Root().GenZshCompletion,
+			}[args[0]](a.Out)
+		},
+	}
+}
+
+// writeFish writes the script for fish. Cobra's own evaluates the words before the cursor
+// after fish has taken their quotes away: a chat called (CMD) would run CMD.
+func writeFish(w io.Writer, root *cobra.Command) error {
+	var script strings.Builder
+	if err := root.GenFishCompletion(&script, true); err != nil {
+		return err
+	}
+	const bare, quoted = "set -l args (commandline -opc)\n", "set -l args (string escape -- (commandline -opc))\n"
+	if n := strings.Count(script.String(), bare); n != 1 {
+		return fmt.Errorf("the script for fish reads the command line %d times, not once", n)
+	}
+	_, err := io.WriteString(w, strings.Replace(script.String(), bare, quoted, 1))
+	return err
+}
+
+// completeFlags lets shells complete the values of the flags of cmd and of all
+// commands below it.
+func completeFlags(cmd *cobra.Command) {
+	add := func(f *pflag.Flag) {
+		if complete := completionOf(f); complete != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails only where a flag is registered twice
+		}
+	}
+	cmd.Flags().VisitAll(add)
+	cmd.PersistentFlags().VisitAll(add)
+	for _, cmd := range cmd.Commands() {
+		completeFlags(cmd)
+	}
+}
+
+// completionOf returns what completes a flag's value, by the kind of the value
+// or by the name that the flag has in every command; nil leaves it to the shell,
+// which offers files.
+func completionOf(f *pflag.Flag) cobra.CompletionFunc {
+	if v, ok := f.Value.(flagValue); ok && v.complete != nil {
+		return v.complete
+	}
+	switch f.Name {
+	case "data":
+		return completeDirs
+	case "role":
+		return completeList(choose.Roles())
+	case "integrity":
+		return cobra.FixedCompletions([]string{cut.IntegrityNew, cut.IntegrityKeep, cut.IntegrityNone}, cobra.ShellCompDirectiveNoFileComp)
+	}
+	return nil
+}
+
+// completeList completes the last of several words with commas between them.
+func completeList(words []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		for _, word := range words {
+			if !slices.Contains(strings.Split(before, ","), word) {
+				list = append(list, before+word)
+			}
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completePlace offers the checkpoints and branches that messages of the first chat on
+// the command line link to.
+func completePlace(cmd *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	opt := ops.InspectOptions{List: ops.List{Paths: args[:1]}, Each: func(r *inspect.Report, err error) error {
+		if err != nil {
+			return nil // completion shows no errors
+		}
+		for _, links := range [][]inspect.Link{r.Checkpoints, r.Branches} {
+			for _, l := range links {
+				list = append(list, cobra.CompletionWithDesc(visible.Text(l.Name), fmt.Sprintf("message %d", l.At)))
+			}
+		}
+		return nil
+	}}
+	if _, err := ops.Inspect(cmd.Context(), opt); err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeChats offers chat files.
+func completeChats(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// completeDirs offers folders.
+func completeDirs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// These are set by a release build: -ldflags "-X main.version=v1.2.3 -X main.homepage=https://…".
+var version, homepage string
+
+const versionDoc = `Print the version of stchat, the commit it was built from, the Go version and
+platform, and the formats it knows.
+`
+
+// versionInfo is what version --json prints.
+type versionInfo struct {
+	Schema   int      `json:"schema"`
+	Version  string   `json:"version"`
+	Commit   *string  `json:"commit"`
+	Modified bool     `json:"modified"`
+	Go       string   `json:"go"`
+	Platform string   `json:"platform"`
+	Formats  []string `json:"formats"`
+}
+
+// formats returns the programs whose files stchat was written for and tested against.
+func formats() []string {
+	return []string{
+		"SillyTavern 1.12.0 to 1.19.0 (chats, groups, lorebooks)",
+		"Luker 2.8.0 (sidecars in files)",
+		"ST-Auto-Recap 5083d00",
+		"Auto-Illustrator c32b9b5",
+	}
+}
+
+func readVersion() versionInfo {
+	v := versionInfo{
+		Schema: 1, Version: version, Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Formats: formats(),
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	if v.Version == "" {
+		v.Version = info.Main.Version
+	}
+	if v.Version == "" {
+		v.Version = "(devel)"
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = &s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+// homeOf returns the address of the program's page: that of a release build, else that of the
+// module's path, "" where that has no host.
+func homeOf(module string) string {
+	host, _, _ := strings.Cut(module, "/")
+	if homepage == "" && strings.Contains(host, ".") {
+		return "https://" + module
+	}
+	return homepage
+}
+
+// modulePath returns the path under which the module was built.
+func modulePath() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Path
+	}
+	return ""
+}
+
+func newVersionCmd(a *app) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:               "version",
+		Short:             "Print version, commit, Go version and known formats",
+		Long:              versionDoc + exitStatus(""),
+		Example:           "  stchat version\n  stchat version --json",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			return runVersion(a, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON document")
+	return cmd
+}
+
+func runVersion(a *app, asJSON bool) error {
+	v := readVersion()
+	if asJSON {
+		return jsondoc.Write(a.Out, v, "")
+	}
+	commit := "unknown"
+	if v.Commit != nil {
+		commit = *v.Commit
+		if v.Modified {
+			commit += " (modified)"
+		}
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "stchat %s\ncommit  %s\ngo      %s %s\n", v.Version, commit, v.Go, v.Platform)
+	for i, f := range v.Formats {
+		head := "        "
+		if i == 0 {
+			head = "formats "
+		}
+		text.WriteString(head + f + "\n")
+	}
+	_, err := fmt.Fprint(a.Out, text.String())
+	return err
 }

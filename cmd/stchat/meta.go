@@ -1,6 +1,19 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/look"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+)
 
 const metaDoc = `Read and edit chat_metadata: what SillyTavern and extensions keep about a chat.
 
@@ -17,4 +30,118 @@ func newMetaCmd(a *app) *cobra.Command {
 		{"get", newMetaGetCmd},
 		{"set", newMetaSetCmd},
 	})
+}
+
+const metaGetDoc = `Print the metadata of chats as it is stored, on one line.
+
+Arguments that end in .jsonl, and -, are chats; all others, and everything after
+--, are keys. If you name keys, an object with those that exist is printed. A
+key that begins with / is a JSON pointer (RFC 6901), any other is one literal
+key. --value prints one value by itself, a string without its quotes.
+
+With several chats, and with --json, there is one document per line. The
+metadata of a group chat of the old layout comes from its group file.
+`
+
+const metaGetExample = `  stchat meta get "chats/Mira/Harbour.jsonl"
+  stchat meta get chat.jsonl main_chat world_info
+  stchat meta get chat.jsonl --value /timedWorldInfo/sticky
+  stchat meta get chats/Mira/*.jsonl integrity`
+
+func newMetaGetCmd(a *app) *cobra.Command {
+	return a.command(&metaGetOptions{}, &cobra.Command{
+		Use:     "get CHAT... [KEY...]",
+		Short:   "Print metadata, or some values of it",
+		Long:    metaGetDoc + exitStatus("there is no value under the KEY of --value"),
+		Example: metaGetExample,
+	})
+}
+
+type metaGetOptions struct {
+	listFlags
+	value string
+	data  string
+	json  bool
+}
+
+func (o *metaGetOptions) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.value, "value", "", "print the value of this `KEY` alone")
+	o.listFlags.addFlags(fs)
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+}
+
+func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	var named, keys []string
+	if at := fs.ArgsLenAtDash(); at >= 0 {
+		args, keys = args[:at], args[at:]
+	}
+	for _, arg := range args {
+		if chat.CheckName(arg) == nil {
+			named = append(named, arg)
+		} else {
+			keys = append(keys, arg)
+		}
+	}
+	paths, err := o.sources(ctx, a, named, "name a chat, e.g. `stchat meta get chat.jsonl`")
+	if err != nil {
+		return err
+	}
+	one := fs.Changed("value")
+	if one {
+		if len(keys) > 0 {
+			return usagef("--value takes one key, and %q is another", keys[0])
+		}
+		keys = []string{o.value}
+	}
+	for _, key := range keys {
+		if _, err := patch.ParseKey(key); err != nil {
+			return usagef("%v", err)
+		}
+	}
+	if slices.Contains(keys, "") && !one {
+		return usagef("a key is empty; --value takes that one too")
+	}
+	c := a.console()
+	open := chat.Options{Data: userFolder(a, o.data, paths), Stdin: a.In}
+	failed, absent := false, false
+	for _, path := range paths {
+		m, err := look.MetadataOf(ctx, path, open, keys)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			failed = true
+			err = c.failed(c.Out, o.json, path, err)
+		case one && m.Value(o.value) == nil:
+			absent = true
+			continue
+		case o.json, len(paths) > 1 && !one:
+			err = jsondoc.Write(c.Out, m, "")
+		case one:
+			err = printValue(c, m.Value(o.value))
+		case len(keys) > 0:
+			err = printValue(c, m.Values)
+		default:
+			err = printValue(c, m.Metadata)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return outcome(failed, absent)
+}
+
+// printValue prints one JSON value on a line, a string without its quotes: in a pipe as it
+// is stored, on a terminal with hidden characters as escapes.
+func printValue(c *console, raw []byte) error {
+	text, ok := rawjson.Unquote(raw)
+	switch {
+	case ok:
+	case bytes.ContainsAny(raw, "\r\n"):
+		text = string(rawjson.Compact(raw))
+	default:
+		text = string(raw)
+	}
+	return c.line(text)
 }

@@ -2,12 +2,194 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops/move"
+	"stchat/internal/userdir"
 )
+
+// moveDoc explains what the commands that rename, move and delete chats have in common.
+const moveDoc = `
+All files that change are changed together or not at all; 'stchat undo' takes it
+back. If one of the chats is open in SillyTavern, reload it there afterwards:
+its next save would undo the edit. In Luker close it first: what an open tab
+holds wins.
+`
+
+// moveFlags are the flags of the commands that make, open, rename, move and delete chats.
+type moveFlags struct {
+	data   string
+	bump   bool
+	noSync bool
+	dryRun bool
+	json   bool
+}
+
+func (o *moveFlags) addFlags(fs *pflag.FlagSet) {
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	addTopic(fs, writing, func(fs *pflag.FlagSet) {
+		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
+		fs.BoolVar(&o.bump, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
+		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	})
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+}
+
+func (o *moveFlags) options(a *app, paths ...string) (opt move.Options, err error) {
+	opt = move.Options{Data: userFolder(a, o.data, paths), BumpIntegrity: o.bump, NewUUID: uuid.NewString}
+	opt.Changes, err = a.changes(o.dryRun, o.noSync)
+	return opt, err
+}
+
+// moveHints returns the hints for a chat that cannot be moved.
+func moveHints() []hint {
+	return []hint{
+		{move.ErrRelatives, "; --family takes them along, --cut gives up the kinship"},
+		{move.ErrTaken, "; choose another name"},
+		{move.ErrLeftover, "; remove it or choose another name"},
+	}
+}
+
+// tell prints what became of the chats, and returns the worst outcome.
+func (o *moveFlags) tell(c *console, results []*move.Result) error {
+	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
+	of := func(r *move.Result) (string, *move.Result) { return r.Doc.From, r }
+	var done []string
+	failed, no, err := sayAll(c, how, results, of, func(r *move.Result) (err error) {
+		path := r.Doc.From
+		if r.Doc.To != nil {
+			path = *r.Doc.To
+		}
+		done = append(done, path)
+		if !o.json {
+			_, err = fmt.Fprintln(c.Out, c.path(path))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(done) > 0 && !o.dryRun {
+		c.closeTabs(o.bump, done...)
+	}
+	return outcome(failed || no, false)
+}
+
+func (o *moveFlags) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	owners := map[string]string{}
+	for _, path := range args {
+		kind, _ := userdir.KindOf(path)
+		folder := userdir.RealPath(filepath.Dir(path))
+		if other, ok := owners[folder]; ok && kind == userdir.Solo {
+			return usagef("%s and %s belong to one character, which opens with one chat", other, path)
+		}
+		owners[folder] = path
+	}
+	opt, err := o.options(a, args...)
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
+	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }
+	failed, no, err := sayAll(c, how, move.Open(ctx, opt, args), of, func(r *move.OpenResult) (err error) {
+		if !o.json {
+			_, err = fmt.Fprintln(c.Out, c.path(r.Doc.Card))
+		}
+		if err == nil && !r.Doc.Changed {
+			c.note("%s: unchanged", r.Doc.Card)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if failed || no {
+		return errReported
+	}
+	if !o.dryRun {
+		c.note("reload SillyTavern: it keeps cards and groups in memory")
+	}
+	return nil
+}
+
+const openDoc = `Make a chat the one that its character or group opens with: chat in the
+character's card, chat_id in the group's file. Nothing else in them changes.
+
+Prints the file that was edited. Reload SillyTavern afterwards: it keeps cards
+and groups in memory.
+`
+
+func newOpenCmd(a *app) *cobra.Command {
+	return a.command(&moveFlags{}, &cobra.Command{
+		Use:     "open CHAT...",
+		Short:   "Make a chat the one that its owner opens with",
+		Long:    openDoc + exitStatus(""),
+		Example: "  stchat open \"chats/Mira/Harbour.jsonl\"",
+		Args:    cobra.MinimumNArgs(1),
+	})
+}
+
+const renameDoc = `Rename a chat together with everything that names it: its children's parent,
+links to it in every chat of its owner, the group's list, the chat that its card
+or group has open, Luker's sidecars, and its own Auto-Recap data, which the
+extension would erase otherwise. SillyTavern itself only renames the file.
+
+NAME is made safe as SillyTavern does it; a trailing .jsonl is removed. With
+--family, descendants whose names begin with the old name get the new beginning.
+With --lorebook, the chat's own lorebook is renamed too, if its name contains
+the chat's. Prints the new paths.
+
+A lorebook (worlds/X.json) is renamed with what names it: the metadata of the
+user's chats, their timed effects, cards, and SillyTavern's settings.
+` + moveDoc
+
+func newRenameCmd(a *app) *cobra.Command {
+	return a.command(&renameOptions{}, &cobra.Command{
+		Use:     "rename CHAT|LOREBOOK NAME",
+		Short:   "Rename a chat or lorebook, with all that names it",
+		Long:    renameDoc + exitStatus(""),
+		Example: "  stchat rename \"chats/Mira/Harbour.jsonl\" \"The harbour\"\n  stchat rename --family --dry-run \"chats/Mira/Harbour.jsonl\" \"The harbour\"",
+		Args:    cobra.ExactArgs(2),
+	})
+}
+
+type renameOptions struct {
+	moveFlags
+	family, book bool
+}
+
+func (o *renameOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.family, "family", false, "also rename descendants whose names begin with the old name")
+	fs.BoolVar(&o.book, "lorebook", false, "also rename the chat's lorebook, if it bears the chat's name or its label (…__CP_NAME)")
+	o.moveFlags.addFlags(fs)
+}
+
+func (o *renameOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	common, err := o.options(a, args[0])
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	meter, end := c.meter("reading", o.json)
+	common.Meter = meter
+	if isBook(args[0]) {
+		if o.family || o.book {
+			return usagef("--family and --lorebook go with a chat")
+		}
+		r := move.RenameBook(ctx, move.RenameOptions{Options: common, Chat: args[0], Name: args[1]})
+		end()
+		return o.tell(c, []*move.Result{r})
+	}
+	results := move.Rename(ctx, move.RenameOptions{Options: common, Chat: args[0], Name: args[1], Family: o.family, Book: o.book})
+	end()
+	return o.tell(c, results)
+}
 
 const moveCmdDoc = `Move chats to another character, or from group to group. OWNER is a folder of
 chats/, a card, a group file, or a group's name.

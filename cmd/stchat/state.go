@@ -1,14 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/jsondoc"
+	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/state"
+	"stchat/internal/visible"
 )
 
 const stateDoc = `Read and edit what extensions keep: Luker's sidecars beside a chat, its floor
@@ -124,4 +130,252 @@ func countText(n *int) string {
 		return "-"
 	}
 	return fmt.Sprint(*n)
+}
+
+const stateListDoc = `List the state of chats and characters: namespace, kind, size, entries, and for
+a floor log its commits, the first and the last message that they belong to, and
+whether it can be replayed.
+
+Kinds: plain and floor are state of extensions; legacy is what an older Luker
+left beside a floor log; orphans is what Luker set aside; chat_sync is Luker's
+copy of the chat's slug; recap: and illustrator: are in the chat itself.
+` + namespaceDoc
+
+func newStateListCmd(a *app) *cobra.Command {
+	return a.command(&stateListOptions{}, &cobra.Command{
+		Use:     "list PATH...",
+		Short:   "List what extensions keep",
+		Long:    stateListDoc + exitStatus(""),
+		Example: "  stchat state list chat.jsonl\n  stchat state list chats/Mira/*.jsonl characters/Mira.png --json",
+	})
+}
+
+type stateListOptions struct {
+	listFlags
+	data string
+	json bool
+}
+
+func (o *stateListOptions) addFlags(fs *pflag.FlagSet) {
+	o.listFlags.addFlags(fs)
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+}
+
+func (o *stateListOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	paths, err := o.sources(ctx, a, args, "name a chat or a card, e.g. `stchat state list chat.jsonl`")
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	lib := new(library.Library)
+	failed := false
+	for _, path := range paths {
+		l, err := state.ListOf(ctx, lib, state.ReadOptions{Path: path, Data: userFolder(a, o.data, []string{path})})
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			failed = true
+			if err := c.failed(c.Out, o.json, path, stateUsage(err)); err != nil {
+				return err
+			}
+			continue
+		}
+		if o.json {
+			err = jsondoc.Write(c.Out, l, "")
+		} else {
+			err = printStates(c, l, len(paths) > 1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return outcome(failed, false)
+}
+
+// printStates prints the state of one chat or character, with titled below its path.
+func printStates(c *console, l *state.List, titled bool) error {
+	if titled {
+		fmt.Fprintln(c.Out, c.path(l.Path))
+	}
+	if len(l.Namespaces) == 0 {
+		c.note("%s: no extension state", l.Path)
+		return nil
+	}
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAMESPACE\tKIND\tSIZE\tENTRIES\tCOMMITS\tFLOORS\tREPLAYS")
+	for _, n := range l.Namespaces {
+		floors, replays := "-", "-"
+		if n.FirstFloor != nil && n.LastFloor != nil {
+			floors = fmt.Sprintf("%d..%d", *n.FirstFloor, *n.LastFloor)
+		}
+		if n.Replays != nil {
+			replays = map[bool]string{true: "yes", false: "no"}[*n.Replays]
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", visible.Text(n.Name), n.Kind, formatBytes(n.Bytes), countText(n.Entries), countText(n.Commits), floors, replays)
+	}
+	return w.Flush()
+}
+
+const stateGetDoc = `Print what a namespace holds, on one line; for several namespaces, an object
+with a value or null for each.
+
+If there is a floor log, its commits are replayed: those of the chosen swipes,
+and with --at N only those of messages 0 to N. --stored prints the file as it
+is, in this case the log itself.
+
+recap: shows what Auto-Recap keeps: the running recap, the recap of each scene,
+and pending work. illustrator: shows Auto-Illustrator's prompts as trees, by
+message, and its images, with whether each file exists.
+` + namespaceDoc
+
+const stateGetExample = `  stchat state get chat.jsonl memory_graph
+  stchat state get chat.jsonl memory_graph --at 40
+  stchat state get chat.jsonl recap: illustrator:
+  stchat state get characters/Mira.png mood`
+
+func newStateGetCmd(a *app) *cobra.Command {
+	return a.command(&stateGetOptions{}, &cobra.Command{
+		Use:     "get PATH NS...",
+		Short:   "Print what a namespace holds",
+		Long:    stateGetDoc + exitStatus("the one NS holds nothing; null is printed"),
+		Example: stateGetExample,
+	})
+}
+
+type stateGetOptions struct {
+	at     int
+	stored bool
+	data   string
+	json   bool
+}
+
+func (o *stateGetOptions) addFlags(fs *pflag.FlagSet) {
+	fs.VarP(messageNumber(&o.at), "at", "a", "as of message `N`; -1 is the last")
+	fs.BoolVar(&o.stored, "stored", false, "the file as it is, and not what its commits come to")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.BoolVar(&o.json, "json", false, "print a JSON document")
+}
+
+// messageNumber returns the value of an --at that takes the number of one message.
+func messageNumber(to *int) flagValue { return number(to, -1<<31, "the number of a message") }
+
+func (o *stateGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	path, namespaces, err := onePath(args, "get chat.jsonl memory_graph")
+	if err != nil {
+		return err
+	}
+	opt := state.GetOptions{ReadOptions: state.ReadOptions{Path: path, Data: userFolder(a, o.data, []string{path})}, Namespaces: namespaces, Stored: o.stored}
+	if fs.Changed("at") {
+		opt.At = &o.at
+		if o.stored {
+			return usagef("--at and --stored exclude each other: the file is as it is now")
+		}
+	}
+	c := a.console()
+	v, err := state.Get(ctx, new(library.Library), opt)
+	if err != nil {
+		return stateUsage(err)
+	}
+	for _, w := range v.Warnings {
+		c.warn("%s", w)
+	}
+	for _, n := range v.Notes {
+		c.note("%s", n)
+	}
+	switch {
+	case o.json:
+		err = jsondoc.Write(c.Out, v, "")
+	case len(namespaces) > 1:
+		err = c.line(strings.TrimSuffix(string(v.Values), "\n"))
+	case v.Only == nil:
+		err = c.line("null")
+	default:
+		err = c.line(strings.TrimSuffix(string(v.Only), "\n"))
+	}
+	if err == nil && len(namespaces) == 1 && v.Only == nil {
+		err = errNo
+	}
+	return err
+}
+
+const stateLogDoc = `Print the history of a namespace: the commits of its floor log, with message,
+swipe (from 1), whether it counts, the number of operations, and size.
+
+For recap:, print the versions of the running recap, with number, date, scenes,
+the messages at which the previous scene and this one end, and whether the scene
+still exists.
+` + namespaceDoc
+
+func newStateLogCmd(a *app) *cobra.Command {
+	return a.command(&stateLogOptions{}, &cobra.Command{
+		Use:     "log PATH NS",
+		Short:   "Print the history of a namespace",
+		Long:    stateLogDoc + exitStatus(""),
+		Example: "  stchat state log chat.jsonl memory_graph\n  stchat state log chat.jsonl recap:",
+	})
+}
+
+type stateLogOptions struct {
+	data string
+	json bool
+}
+
+func (o *stateLogOptions) addFlags(fs *pflag.FlagSet) {
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.BoolVar(&o.json, "json", false, "print a JSON document")
+}
+
+func (o *stateLogOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	path, rest, err := onePath(args, "log chat.jsonl memory_graph")
+	if err != nil {
+		return err
+	}
+	if len(rest) > 1 {
+		return usagef("one namespace, not %q too", rest[1])
+	}
+	c := a.console()
+	l, err := state.LogOf(ctx, new(library.Library), state.ReadOptions{Path: path, Data: userFolder(a, o.data, []string{path})}, rest[0])
+	if err != nil {
+		return stateUsage(err)
+	}
+	for _, n := range l.Notes {
+		c.note("%s", n)
+	}
+	if o.json {
+		return jsondoc.Write(c.Out, l, "")
+	}
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	if l.Namespace == state.Recap {
+		fmt.Fprintln(w, "VERSION\tDATE\tSCENES\tPREV > NEW\tCURRENT\tSCENE")
+		for _, v := range l.Versions {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s > %s\t%s\t%s\n", orDash(string(v.Version)), orDash(deref(v.Date)), countText(v.Scenes), countText(v.Prev), countText(v.New),
+				map[bool]string{true: "current", false: "-"}[v.Current], map[bool]string{true: "there", false: "gone"}[v.Scene])
+		}
+		return w.Flush()
+	}
+	fmt.Fprintln(w, "MESSAGE\tSWIPE\tCOUNTS\tOPERATIONS\tBYTES")
+	for _, m := range l.Commits {
+		counts := map[bool]string{true: "yes", false: "no"}[m.Active]
+		if !m.Valid {
+			counts = "not valid"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\n", countText(m.Floor), countText(m.Swipe), counts, m.Operations, m.Bytes)
+	}
+	return w.Flush()
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return visible.Text(s)
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }

@@ -1,0 +1,365 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/ops"
+	"stchat/internal/userdir"
+)
+
+// flagValue is the value of a flag that does not take any text.
+type flagValue struct {
+	set      func(text string) error // a [refusal] follows the flag's name
+	shown    func() string           // nil: the value is not shown
+	complete cobra.CompletionFunc    // nil: shells offer files
+}
+
+// String implements pflag.Value.
+func (v flagValue) String() string {
+	if v.shown == nil {
+		return ""
+	}
+	return v.shown()
+}
+
+func (v flagValue) Type() string { return "string" }
+
+// Set implements pflag.Value.
+func (v flagValue) Set(text string) error { return v.set(text) }
+
+// refusal is why a flag does not take a value, in words that follow the flag's name.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// filled returns the value of a flag that must not be empty: an empty one mostly comes from a
+// variable that is not set, and without the flag the command would do something else.
+func filled(to *string) flagValue {
+	return flagValue{shown: func() string { return *to }, set: func(text string) error {
+		if *to = text; text == "" {
+			return refusal("is empty")
+		}
+		return nil
+	}}
+}
+
+// number returns the value of a flag that takes a whole number from least on, written in
+// digits: 010 is ten, and 0x1 or 1_0 are not numbers. takes says what it is. A number below
+// the least means that the flag was not given and has no default.
+func number(to *int, least int, takes string) flagValue {
+	return flagValue{
+		shown: func() string {
+			if *to < least {
+				return ""
+			}
+			return strconv.Itoa(*to)
+		},
+		set: func(text string) error {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < least {
+				return refusal(fmt.Sprintf("takes %s, not %q", takes, text))
+			}
+			*to = n
+			return nil
+		},
+	}
+}
+
+// oneOf returns the value of a flag that takes one of a few words, and sets its default.
+func oneOf(to *string, standard string, words ...string) flagValue {
+	*to = standard
+	return flagValue{
+		shown: func() string { return *to },
+		set: func(word string) error {
+			if *to = word; !slices.Contains(words, word) {
+				return unknownWord(word, words, "")
+			}
+			return nil
+		},
+		complete: cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp),
+	}
+}
+
+// someOf returns the value of a flag that takes several of a few words, repeated or with commas
+// between them. An empty list adds no word; the command may refuse it. hint says where the
+// words are listed, if they are many.
+func someOf(to *[]string, hint string, words ...string) flagValue {
+	return flagValue{
+		shown: func() string { return strings.Join(*to, ",") },
+		set: func(list string) error {
+			if list == "" {
+				return nil
+			}
+			for word := range strings.SplitSeq(list, ",") {
+				if word = strings.TrimSpace(word); !slices.Contains(words, word) {
+					return unknownWord(word, words, hint)
+				}
+				*to = append(*to, word)
+			}
+			return nil
+		},
+		complete: completeList(words),
+	}
+}
+
+// unknownWord refuses a word, and lists those that are known unless a hint says where they are.
+func unknownWord(word string, words []string, hint string) refusal {
+	mean := didYouMean(word, words, "")
+	if hint != "" {
+		return refusal(fmt.Sprintf("does not know %q%s; %s", word, mean, hint))
+	}
+	last := len(words) - 1
+	return refusal(fmt.Sprintf("is %s or %s, not %q%s", strings.Join(words[:last], ", "), words[last], word, mean))
+}
+
+// place returns the value of an --at that takes a message number, or a name. It refuses a name
+// that looks like a number in another notation.
+func place(at *int, name *string) flagValue {
+	return flagValue{
+		shown: func() string { return strconv.Itoa(*at) },
+		set: func(text string) error {
+			var named bool
+			if *name, named = strings.CutPrefix(text, "name:"); named && *name != "" {
+				return nil
+			}
+			*name = ""
+			if n, err := strconv.Atoi(text); err == nil {
+				*at = n
+				return nil
+			}
+			digits := strings.TrimLeft(text, "+-")
+			if digits == "" || digits[0] >= '0' && digits[0] <= '9' && strings.Trim(digits, "0123456789abcdefABCDEFxXoO_.,") == "" {
+				return refusal(fmt.Sprintf("takes a message number such as 23 or -1, or a name, not %q", text))
+			}
+			*name = text
+			return nil
+		},
+		complete: completePlace,
+	}
+}
+
+// exclusive refuses more than one of the named flags.
+func exclusive(fs *pflag.FlagSet, names ...string) error {
+	first := ""
+	for _, name := range names {
+		switch {
+		case !fs.Changed(name):
+		case first == "":
+			first = name
+		default:
+			return usagef("--%s and --%s exclude each other", first, name)
+		}
+	}
+	return nil
+}
+
+// flagError turns pflag's errors into those that users see.
+func flagError(cmd *cobra.Command, err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name := unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			return usagef("there is no flag -%s", name)
+		}
+		var flags []string
+		add := func(f *pflag.Flag) { flags = append(flags, f.Name) }
+		cmd.Flags().VisitAll(add)
+		cmd.InheritedFlags().VisitAll(add)
+		return usagef("there is no flag --%s%s", name, didYouMean(name, flags, "--"))
+	}
+	if empty, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return usagef("--%s needs a value", empty.GetFlag().Name)
+	}
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return usagef("%v", err)
+	}
+	name := "--" + invalid.GetFlag().Name
+	cause := errors.Unwrap(invalid)
+	switch {
+	case isA[refusal](err):
+		return usagef("%s %v", name, cause)
+	case isA[*strconv.NumError](err) && invalid.GetFlag().Value.Type() == "bool":
+		return usagef("%s is true or false, not %q", name, invalid.GetValue())
+	case isA[*strconv.NumError](err):
+		return usagef("%s takes a number, not %q", name, invalid.GetValue())
+	}
+	return usagef("%s: %v", name, cause)
+}
+
+// dataVariable is the environment variable that names the default user folder.
+const dataVariable = "STCHAT_DATA"
+
+// listFlags are the flags of every command that takes many files.
+type listFlags struct {
+	filesFrom  string
+	null       bool
+	jobs       int
+	shard      string
+	allowEmpty bool
+}
+
+func (l *listFlags) addFlags(fs *pflag.FlagSet) {
+	addTopic(fs, manyFiles, func(fs *pflag.FlagSet) {
+		fs.StringVar(&l.filesFrom, "files-from", "", "also take the paths in `FILE`, one per line; - is stdin")
+		fs.BoolVarP(&l.null, "null", "0", false, "with --files-from: paths end in NUL, as find -print0 writes them")
+		fs.Var(number(&l.jobs, 1, "a number of at least 1"), "jobs", "work on at most `N` files at once; default: one per processor")
+		fs.StringVar(&l.shard, "shard", "", "take only part `K/N` of the files, such as 2/8: one of N calls that share the work")
+		fs.BoolVar(&l.allowEmpty, "allow-empty", false, "accept that no chat is found")
+	})
+}
+
+// list returns the paths to work on: those of args, with patterns expanded, then those
+// of --files-from. example is the error where nothing is named.
+func (l *listFlags) list(ctx context.Context, a *app, args []string, example string) (ops.List, error) {
+	list := ops.List{AllowEmpty: l.allowEmpty}
+	var err error
+	if l.shard != "" {
+		if list.Shard, err = ops.ParseShard(l.shard); err != nil {
+			return list, usagef("--shard: %v", err)
+		}
+	}
+	if l.jobs > 0 {
+		runtime.GOMAXPROCS(l.jobs) // all parallel work goes by it
+	}
+	if l.null && l.filesFrom == "" {
+		return list, usagef("--null goes with --files-from")
+	}
+	if slices.Contains(args, "") {
+		return list, usagef("a path is empty")
+	}
+	list.Paths = expand(args)
+	if l.filesFrom == "" {
+		if len(args) == 0 {
+			return list, usagef("%s", example)
+		}
+		return list, nil
+	}
+	if l.filesFrom == chat.Stdin && slices.Contains(args, chat.Stdin) {
+		return list, usagef("stdin is a chat already; --files-from needs a file")
+	}
+	more, err := l.readList(ctx, a)
+	if err != nil {
+		return list, fmt.Errorf("--files-from: %w", err)
+	}
+	list.Paths = append(list.Paths, more...)
+	if len(list.Paths) == 0 && !l.allowEmpty {
+		return list, fmt.Errorf("%s: this list has no paths; %w", l.filesFrom, errAllowEmpty)
+	}
+	return list, nil
+}
+
+// sources is [listFlags.list] for a command whose arguments are files; it returns
+// only those of the shard.
+func (l *listFlags) sources(ctx context.Context, a *app, args []string, example string) ([]string, error) {
+	list, err := l.list(ctx, a, args, example)
+	return slices.DeleteFunc(list.Paths, func(path string) bool { return !list.Shard.Has(path) }), err
+}
+
+// folders is [listFlags.list] for a command that reads folders: the default is the
+// user folder around the working folder, else STCHAT_DATA.
+func (l *listFlags) folders(ctx context.Context, a *app, args []string, example string) (ops.List, error) {
+	if len(args) == 0 && l.filesFrom == "" {
+		if around, ok := userdir.Around("."); ok {
+			args = []string{userdir.Near(around)}
+		} else if data := a.Getenv(dataVariable); data != "" {
+			args = []string{data}
+		}
+	}
+	return l.list(ctx, a, args, example)
+}
+
+// userFolder returns --data, or if that is empty and no path lies in a user folder,
+// STCHAT_DATA. "" means that the paths decide.
+func userFolder(a *app, data string, paths []string) string {
+	tells := func(path string) bool {
+		_, ok := userdir.Find(path)
+		return ok
+	}
+	if data == "" && !slices.ContainsFunc(paths, tells) {
+		return a.Getenv(dataVariable)
+	}
+	return data
+}
+
+// errAllowEmpty ends an error about finding nothing.
+var errAllowEmpty = errors.New("if that is right, say --allow-empty")
+
+// readList reads the paths of --files-from; empty ones are skipped.
+func (l *listFlags) readList(ctx context.Context, a *app) ([]string, error) {
+	data, err := readAll(ctx, func() ([]byte, error) {
+		if l.filesFrom == chat.Stdin {
+			return io.ReadAll(a.In)
+		}
+		return os.ReadFile(l.filesFrom)
+	})
+	if err != nil {
+		return nil, err
+	}
+	end := byte('\n')
+	if l.null {
+		end = 0
+	}
+	var paths []string
+	for r := bufio.NewReader(bytes.NewReader(data)); ; {
+		path, err := r.ReadString(end)
+		path = strings.TrimSuffix(path, string(end))
+		if !l.null {
+			path = strings.TrimSuffix(path, "\r")
+		}
+		switch path {
+		case "":
+		case chat.Stdin:
+			paths = append(paths, "./"+path) // a file named -, not stdin
+		default:
+			paths = append(paths, path)
+		}
+		if err != nil {
+			return paths, nil
+		}
+	}
+}
+
+// expand replaces each pattern that no shell expanded, as on Windows, with the files
+// that it matches. An existing file with a * in its name is no pattern.
+func expand(args []string) (paths []string) {
+	for _, arg := range args {
+		if !strings.Contains(arg, "*") {
+			paths = append(paths, arg)
+			continue
+		}
+		if _, err := os.Lstat(arg); err == nil {
+			paths = append(paths, arg)
+			continue
+		}
+		escape := strings.NewReplacer("[", "[[]")
+		if runtime.GOOS != "windows" {
+			escape = strings.NewReplacer("[", "[[]", `\`, `\\`)
+		}
+		found, err := filepath.Glob(escape.Replace(arg))
+		if err != nil || len(found) == 0 {
+			found = []string{arg} // opening it reports that it does not exist
+		}
+		paths = append(paths, found...)
+	}
+	return paths
+}
+
+// nameFolder returns the error of a command that reads folders and was given no path.
+func nameFolder(command string) string {
+	return fmt.Sprintf("name a chat, a folder or your user folder, e.g. `stchat %s SillyTavern/data/default-user`, or set %s to that folder", command, dataVariable)
+}
