@@ -207,6 +207,8 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"history", "", "1", []string{"history", "--json", "--verify", "--data", "damaged"}},
 		{"history", "", "1", []string{"history", "--json", "--verify", "--mend", "--data", "damaged"}},
 		{"open", "", "0", []string{"open", "--json", at("chats/Mira/child.jsonl")}},
+		{"undo", "", "0", []string{"undo", "--json", "--data", user}},
+		{"open", "", "0", []string{"open", "--json", at("chats/Mira/child.jsonl")}},
 		{"new", "", "0", []string{"new", "--json", at("chats/Mira")}},
 		{"new", "", "0", []string{"new", "--json", "-n", "fresh", at("groups/7.json")}},
 		{"rename, move, delete", "", "0", []string{"rename", "--json", at("chats/Mira/child.jsonl"), "kid"}},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,15 +24,17 @@ files there. Not recorded is one new file in a folder that is no user folder and
 has no .stchat/: to undo it, delete the file.
 
 Without ID, the newest record that is neither undone nor made by undo is taken
-back: running undo twice goes two steps back. An undo is recorded too, and
-'stchat undo ID' with its ID does the command again. The folder is that of
---data, or else the user folder around the working folder, or else the working
-folder itself.
+back: running undo twice goes two steps back. What is taken back is printed,
+with --quiet too. An undo is recorded as well, and 'stchat undo ID' with its ID
+does the command again. The folder is that of --data, or else the user folder
+around the working folder, or else the working folder itself.
 
 If a file is not as the command left it, nothing is done and the file is named.
---force leaves such files as they are and takes back the rest; it also takes
-back what was recorded on another machine or before the folder was copied, if
-the files can be recognised by size, time and content.
+What counts is its content; and a new chat may have been saved again, as long as
+it has no message of its own. --force leaves such files as they are, a chat with
+its place in the group's list, and takes back the rest; it also takes back what
+was recorded on another machine or before the folder was copied, if the files
+can be recognised by size, time and content.
 
 A command that was killed half way needs no undo: the next command that writes
 there completes it or takes it back. If neither is possible, that command names
@@ -81,7 +84,7 @@ func newUndoCmd(a *app) *cobra.Command {
 }
 
 func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.list, "list", false, "list the records, newest first: ID, time, command, files, bytes kept")
+	fs.BoolVar(&o.list, "list", false, "list the records, newest first: ID, local time, age, command, files, bytes kept;\nin a pipe with tabs between, and without the age")
 	fs.BoolVar(&o.force, "force", false, "leave files that were changed since as they are, and take the rest back")
 	fs.Var(filled(&o.prune), "prune", "drop the record `ID`, or all older than an AGE such as 30d or 12h")
 	fs.Var(number(&o.keep, 0, "a number of at least 0"), "keep", "drop all records but the newest `N`")
@@ -112,7 +115,7 @@ func (o *undoOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 	c := a.console()
 	switch {
 	case o.list:
-		return printRecords(c, root, o.json)
+		return printRecords(c, root, changes.Now, o.json)
 	case pruning:
 		opt := past.PruneOptions{Root: root, Keep: -1, Changes: changes}
 		if fs.Changed("keep") {
@@ -168,9 +171,6 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 	if err != nil {
 		return withHint(err, hints)
 	}
-	if d := &r.Doc; r.Err == nil && !o.json && len(d.Aside) == 0 {
-		c.note("%s", undoing(d, o.dryRun))
-	}
 	did := "set aside"
 	if o.dryRun {
 		did = "would be set aside"
@@ -181,7 +181,7 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
 		r.Err = &hinted{since, "; --force leaves these files as they are and takes the rest back"}
 	}
-	err = say(c, saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: hints}, "", r)
+	err = say(c, saying{json: o.json, hints: hints}, "", r)
 	switch {
 	case err != nil:
 		return err
@@ -189,6 +189,13 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 		return errReported
 	case o.json:
 		return jsondoc.Write(c.Out, r.Doc, "")
+	}
+	if len(r.Doc.Aside) == 0 {
+		for _, line := range undone(c, r) {
+			if err := c.line(line); err != nil {
+				return err
+			}
+		}
 	}
 	if r.Doc.Redo != nil {
 		c.note("if one of these chats or groups is open in SillyTavern, reload it now: its next save would undo this")
@@ -205,15 +212,31 @@ func noRecord(id string) string {
 	return "; 'stchat undo --list' lists them"
 }
 
-// undoing returns a line that names what is taken back.
-func undoing(d *past.Undone, dryRun bool) string {
-	verb := "taking back"
-	if dryRun {
-		verb = "would take back"
+// undone returns lines that say which command is taken back, and what becomes of each file.
+func undone(c *console, r *past.Result) []string {
+	d := &r.Doc
+	verb, would := "took back", ""
+	if d.DryRun {
+		verb, would = "would take back", "would be "
 	}
-	text := fmt.Sprintf("%s %s: %s", verb, d.ID, commandText(d.Command))
+	text := fmt.Sprintf("%s in %s: %s", verb, c.path(d.Root), commandText(d.Command))
 	if !d.Time.IsZero() {
 		text += " of " + d.Time.Local().Format("2006-01-02 15:04:05")
 	}
-	return text
+	lines := []string{text + ", " + d.ID}
+	for _, s := range r.Steps {
+		did, path := "restored", s.Path
+		switch s.Do {
+		case changeset.Remove:
+			did = "removed"
+		case changeset.Move:
+			did, path = "moved back", s.To
+		}
+		line := would + did + " " + c.path(path)
+		if i := slices.IndexFunc(d.Opens, func(o past.Opens) bool { return o.Path == s.Path }); i >= 0 {
+			line += fmt.Sprintf(": it opens %q again", d.Opens[i].Chat)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }

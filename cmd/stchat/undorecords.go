@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"stchat/internal/changeset"
@@ -14,6 +17,7 @@ import (
 	"stchat/internal/ops/past"
 	"stchat/internal/plural"
 	"stchat/internal/userdir"
+	"stchat/internal/visible"
 )
 
 // undoRoot returns the folder whose records or history are meant: data, else STCHAT_DATA,
@@ -54,31 +58,115 @@ func parseAge(text string) time.Duration {
 }
 
 // printRecords prints the records, as JSON documents if wanted.
-func printRecords(c *console, root string, json bool) error {
+func printRecords(c *console, root string, now time.Time, json bool) error {
 	list, errs, err := past.List(root)
 	if err != nil {
 		return err
 	}
+	if !json && c.shown && len(list) > 0 {
+		err = c.line(strings.Join(recordTable(c, root, list, now), "\n"))
+	}
 	for _, rec := range list {
-		if json {
-			if err := jsondoc.Write(c.Out, rec, ""); err != nil {
-				return err
-			}
-			continue
-		}
-		undone := ""
-		if rec.Undone {
-			undone = "  (undone)"
-		}
-		if _, err := fmt.Fprintf(c.Out, "%s  %s  %s  %s  %s%s\n", rec.ID, rec.Time, commandText(rec.Command),
-			plural.S(rec.Files, "file"), formatBytes(rec.Bytes), undone); err != nil {
+		switch {
+		case err != nil:
 			return err
+		case json:
+			err = jsondoc.Write(c.Out, rec, "")
+		case !c.shown:
+			err = c.line(strings.Join(recordRow(root, rec), "\t"))
 		}
+	}
+	if err != nil {
+		return err
 	}
 	for _, err := range errs {
 		c.fail(err)
 	}
 	return outcome(len(errs) > 0, false)
+}
+
+// recordRow returns the cells of a record for a pipe.
+func recordRow(root string, rec past.Listed) []string {
+	undone := ""
+	if rec.Undone {
+		undone = "undone"
+	}
+	command := visible.Text(commandText(relativeTo(root, rec.Command)))
+	return []string{rec.ID, rec.At.Local().Format(time.RFC3339), command, strconv.Itoa(rec.Files), strconv.FormatInt(rec.Bytes, 10), undone}
+}
+
+// recordTable returns the records for a person. Commands are cut to the width of the terminal.
+func recordTable(c *console, root string, list []past.Listed, now time.Time) []string {
+	const least = 16 // cells of a command
+	rows := [][]string{{"ID", "time", "age", "command", "files", "size"}}
+	for _, rec := range list {
+		command := visible.Text(commandText(relativeTo(root, rec.Command)))
+		if rec.Undone {
+			command = "(undone) " + command
+		}
+		rows = append(rows, []string{rec.ID, rec.At.Local().Format("2006-01-02 15:04"), ageText(now.Sub(rec.At)), command, strconv.Itoa(rec.Files), formatBytes(rec.Bytes)})
+	}
+	const command = 3
+	widths := make([]int, len(rows[0]))
+	total := 2 * (len(widths) - 1)
+	for i := range widths {
+		for _, row := range rows {
+			widths[i] = max(widths[i], visible.Width(row[i]))
+		}
+		total += widths[i]
+	}
+	if c.Width > 0 {
+		if total-widths[command]+least > c.Width { // the ID tells the time, too
+			total -= widths[1] + 2
+			widths[1] = 0
+		}
+		widths[command] = max(least, widths[command]-max(0, total-c.Width))
+	}
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		var cells []string
+		for k, cell := range row {
+			switch {
+			case widths[k] == 0:
+				continue
+			case k == 2 || k > command:
+				cell = padLeft(cell, widths[k])
+			default:
+				cell = visible.Pad(visible.Truncate(cell, widths[k]), widths[k])
+			}
+			cells = append(cells, cell)
+		}
+		lines[i] = strings.Join(cells, "  ")
+		if i == 0 {
+			lines[i] = paint(c.outColor, bold, lines[i])
+		}
+	}
+	return lines
+}
+
+// relativeTo returns a recorded command with the paths in a folder relative to it.
+func relativeTo(root string, args []string) []string {
+	short := slices.Clone(args)
+	dir := userdir.RealPath(root)
+	for i, arg := range short {
+		if rel, err := filepath.Rel(dir, arg); filepath.IsAbs(arg) && err == nil && filepath.IsLocal(rel) {
+			short[i] = rel
+		}
+	}
+	return short
+}
+
+// ageText returns an age such as 5 min, 3 h or 12 d.
+func ageText(age time.Duration) string {
+	switch {
+	case age < time.Minute:
+		return "now"
+	case age < time.Hour:
+		return fmt.Sprintf("%d min", age/time.Minute)
+	case age < 48*time.Hour:
+		return fmt.Sprintf("%d h", age/time.Hour)
+	}
+	return fmt.Sprintf("%d d", age/(24*time.Hour))
 }
 
 // runPrune drops records and prints how much that frees.

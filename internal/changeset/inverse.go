@@ -1,6 +1,7 @@
 package changeset
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -64,6 +65,7 @@ func states(sets []*journal) []*state {
 type inverse struct {
 	set  *Set
 	view view
+	keep func(path string) func(old []byte) ([]byte, error) // see [Undoing.Keep]
 }
 
 // stands reports whether a file is as the record left it. A file listed under another
@@ -90,6 +92,18 @@ func (i inverse) is(path string, id *safefile.Ident) bool {
 	}
 	now, err := safefile.IdentOf(path, hashed)
 	return err == nil && now.Hash == id.Hash
+}
+
+// savedAgain reports whether a file that the record created was only saved again since, and takes
+// it for the one that the record created.
+func (i inverse) savedAgain(ctx context.Context, u *Undoing, st *state) bool {
+	path := i.view.root.at(st.path)
+	now, err := safefile.IdentOf(path, -1)
+	if err != nil || u.SavedAgain == nil || !u.SavedAgain(ctx, path) {
+		return false
+	}
+	st.after = &now
+	return true
 }
 
 // stamp returns the stamp of a file that is as the record left it. It is taken before the
@@ -143,6 +157,20 @@ func (i inverse) restore(path string, was safefile.Stamp, source string, st *sta
 		step.Do, check = Replace, i.set.edits
 	}
 	if err := check(path); err != nil {
+		return err
+	}
+	if edit := i.keep(path); edit != nil && step.Do == Replace {
+		old, err := safefile.ReadPlain(source, hashed)
+		if err == nil {
+			old, err = edit(old)
+		}
+		if err != nil {
+			return err
+		}
+		d, err := i.set.Replace(path, was, st.about)
+		if err == nil {
+			_, err = d.Write(old)
+		}
 		return err
 	}
 	d, err := i.again(source, realOf(path))

@@ -91,11 +91,12 @@ func readRecord(s store, names []string) (rec Record, errs []error) {
 	return rec, errs
 }
 
-// Steps returns what the call did, with paths relative to the root and with slashes.
+// Steps returns what the call did, with paths relative to the root and with slashes. Kept is the
+// name of a kept file in .stchat.
 func (r *Record) Steps() (list []Step) {
 	for _, set := range r.sets {
 		for _, s := range set.Steps {
-			list = append(list, Step{Do: s.Do, Path: s.Path, To: s.To, About: s.About})
+			list = append(list, Step{Do: s.Do, Path: s.Path, To: s.To, About: s.About, Kept: s.Kept})
 		}
 	}
 	return list

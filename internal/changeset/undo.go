@@ -44,9 +44,21 @@ func (e *LostError) Error() string {
 type Undoing struct {
 	Unit   // takes the record back, and is recorded itself
 	Record Record
-	// Left are the files left as they are, since somebody changed them. It is set once the
-	// unit has drafted, and only with force.
-	Left []string
+	// Left are the files left as they are, since somebody changed them; Needed are those that
+	// such a file needs. They are set once the unit has drafted, and only with force.
+	Left, Needed []string
+
+	// SavedAgain, if set, reports whether a file that the call created, and that was changed
+	// since, has nothing new in it that matters. Then it goes all the same.
+	SavedAgain func(ctx context.Context, path string) bool
+	// Since, if set, returns files that came to be since because of what a step did. They count
+	// as changed.
+	Since func(path, about string) []string
+	// Needs, if set, reports whether a file that the call created is needed by one that is left.
+	Needs func(ctx context.Context, path string, left []string) bool
+	// Keep, if set, returns an edit of the old content of a file that keeps in it what files
+	// that are left need; nil for none.
+	Keep func(path string, left []string) func(old []byte) ([]byte, error)
 }
 
 // Undo returns the unit that takes back a record of the root dir: what was created goes,
@@ -83,17 +95,22 @@ func Undo(dir, id string, force bool) (*Undoing, error) {
 	if !home && !force {
 		return nil, fmt.Errorf("%s %w", u.Record.ID, ErrElsewhere)
 	}
-	u.Unit = Unit{Root: dir, undoes: u.Record.ID, Draft: func(_ context.Context, s *Set) error {
-		return u.draft(s, force, !home)
+	u.Unit = Unit{Root: dir, undoes: u.Record.ID, Draft: func(ctx context.Context, s *Set) error {
+		return u.draft(ctx, s, force, !home)
 	}}
 	return u, nil
 }
 
 // draft drafts the inverse of the record.
-func (u *Undoing) draft(s *Set, force, loose bool) error {
+func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
 	v := newView(s.root, u.Record.sets[0])
 	v.loose = v.loose || loose
-	inv := inverse{s, v}
+	inv := inverse{s, v, func(path string) func([]byte) ([]byte, error) {
+		if u.Keep == nil || len(u.Left) == 0 {
+			return nil
+		}
+		return u.Keep(path, u.Left)
+	}}
 	s.undoing = true
 	if loose {
 		for _, j := range u.Record.sets {
@@ -106,19 +123,31 @@ func (u *Undoing) draft(s *Set, force, loose bool) error {
 	var todo []*state
 	u.Left = nil
 	for _, st := range states(u.Record.sets) {
-		if st.before == nil && st.after == nil {
-			continue
+		path := s.root.show(st.path)
+		if u.Since != nil {
+			changed = append(changed, u.Since(path, st.about)...)
 		}
-		if !inv.stands(st) {
-			changed = append(changed, s.root.show(st.path))
-			continue
+		switch {
+		case st.before == nil && st.after == nil:
+		case inv.stands(st) || st.before == nil && inv.savedAgain(ctx, u, st):
+			todo = append(todo, st)
+		default:
+			changed = append(changed, path)
 		}
-		todo = append(todo, st)
 	}
 	if len(changed) > 0 && !force {
 		return &SinceError{u.Record.ID, changed}
 	}
 	u.Left = changed
+	u.Needed = nil
+	todo = slices.DeleteFunc(todo, func(st *state) bool {
+		path := s.root.show(st.path)
+		stays := st.before == nil && st.came == nil && u.Needs != nil && u.Needs(ctx, path, changed)
+		if stays {
+			u.Needed = append(u.Needed, path)
+		}
+		return stays
+	})
 	for _, st := range todo {
 		if st.moved != nil && !slices.Contains(todo, st.moved) {
 			u.Left = append(u.Left, s.root.show(st.path)) // what it was moved to has been changed

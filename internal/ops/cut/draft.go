@@ -264,7 +264,7 @@ func mayReplace(ctx context.Context, c *call, src *chat.Chat, path string) error
 	if err := madeFrom(old, src.Name); err != nil {
 		return err
 	}
-	own, err := ownMessages(ctx, src, old)
+	own, err := chat.OwnMessages(ctx, src, old)
 	if err == nil && own > 0 {
 		err = &OwnMessagesError{Path: path, Own: own, From: src.Name}
 	}

@@ -22,17 +22,25 @@ type Options struct {
 // Undone describes what was taken back: the document of undo.
 type Undone struct {
 	Schema   int      `json:"schema"`
+	Root     string   `json:"root" is:"path"`
 	ID       string   `json:"id"`
 	Command  []string `json:"command"`
 	Restored []string `json:"restored"` // files that are as they were
 	Removed  []string `json:"removed"`  // files that the change had made
 	Left     []string `json:"left"`     // files that were changed since, and stay as they are
+	Opens    []Opens  `json:"opens"`    // cards and groups that open with another chat now
 	Redo     *string  `json:"redo"`     // the ID to pass to undo to redo the change
 	DryRun   bool     `json:"dry_run"`
 	ops.Written
 
 	Time  time.Time `json:"-"`
 	Aside []string  `json:"-"` // journals that cannot be read and were set aside
+}
+
+// Opens says which chat a card or group opens with.
+type Opens struct {
+	Path string `json:"path" is:"path"`
+	Chat string `json:"chat"`
 }
 
 // Result is the result of an undo.
@@ -46,7 +54,7 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Outcome: changeset.Outcome{Ended: ended}, Doc: Undone{Schema: 1, DryRun: opt.Changes.DryRun}}
+	r := &Result{Outcome: changeset.Outcome{Ended: ended}, Doc: Undone{Schema: 1, Root: opt.Root, DryRun: opt.Changes.DryRun}}
 	isMeant := func(e changeset.Ended) bool {
 		return e.ID == opt.ID && e.Way != changeset.Forward && e.Way != changeset.Back
 	}
@@ -59,7 +67,9 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	if err != nil {
 		return r, err
 	}
+	u.SavedAgain, u.Since, u.Needs, u.Keep = savedAgain, begunSince, needs, keepListed
 	d := &r.Doc
+	d.Opens = opensAgain(opt.Root, u)
 	d.ID, d.Command, d.Time = u.Record.ID, append(d.Command, u.Record.Command...), u.Record.Time
 	r.Outcome = changeset.Run(ctx, []changeset.Unit{u.Unit}, opt.Changes)[0]
 	r.Ended = ended // Run only saw those that Recover could not end
@@ -76,9 +86,13 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 			d.Restored = append(d.Restored, s.Path)
 		}
 	}
-	d.Left = append(d.Left, u.Left...)
+	d.Left = append(append(d.Left, u.Left...), u.Needed...)
+	for _, path := range u.Needed {
+		r.Warn("%s: belongs to a chat that was changed since, and stays as it is", path)
+	}
 	for _, path := range u.Left {
 		r.Warn("%s: was changed since, and stays as it is", path)
+		d.Opens = slices.DeleteFunc(d.Opens, func(o Opens) bool { return o.Path == path })
 	}
 	d.Written = ops.WrittenBy(r.Outcome)
 	d.Redo = d.Operation
@@ -112,6 +126,8 @@ type Listed struct {
 	Files   int      `json:"files"`
 	Bytes   int64    `json:"bytes"`
 	Undone  bool     `json:"undone"`
+
+	At time.Time `json:"-"`
 }
 
 // List returns the records of a root, the newest first. errs are of records that could not
@@ -128,7 +144,7 @@ func List(dir string) (list []Listed, errs []error, err error) {
 }
 
 func listed(rec changeset.Record) Listed {
-	return Listed{1, rec.ID, rec.Time.UTC().Format(time.RFC3339), rec.Command, rec.Files, rec.Bytes, rec.Undone}
+	return Listed{1, rec.ID, rec.Time.UTC().Format(time.RFC3339), rec.Command, rec.Files, rec.Bytes, rec.Undone, rec.Time}
 }
 
 // PruneOptions says which records to drop: those that one or more of its fields select.

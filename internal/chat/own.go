@@ -1,4 +1,4 @@
-package cut
+package chat
 
 import (
 	"context"
@@ -6,21 +6,20 @@ import (
 	"iter"
 	"slices"
 
-	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
 )
 
-// print identifies a message.
-type print struct {
+// fingerprint identifies a message.
+type fingerprint struct {
 	ids     []message.ID // its identity; then those it would have with its other swipes chosen
 	swipes  []message.ID // the texts it contains
 	damaged bool
 }
 
 // in reports whether the source's message is the same as p and has all its swipes.
-func (p print) in(source print) bool {
+func (p fingerprint) in(source fingerprint) bool {
 	if !p.same(source) {
 		return false
 	}
@@ -28,22 +27,22 @@ func (p print) in(source print) bool {
 }
 
 // same reports whether the source's message, with one of its swipes chosen, is p.
-func (p print) same(source print) bool {
+func (p fingerprint) same(source fingerprint) bool {
 	return !p.damaged && !source.damaged && slices.Contains(source.ids, p.ids[0])
 }
 
-// ownMessages returns how many messages of a chat made from the source are its own: they are
+// OwnMessages returns how many messages of a chat made from the source are its own: they are
 // not in the source in the same order, or have a swipe that the source lacks. Both chats are
 // read in step as long as they agree; only what follows is held in memory.
-func ownMessages(ctx context.Context, source, made *chat.Chat) (int, error) {
+func OwnMessages(ctx context.Context, source, made *Chat) (int, error) {
 	var sourceErr, madeErr error
 	seed := message.NewSeed()
-	next, stop := iter.Pull(prints(ctx, source, seed, &sourceErr))
+	next, stop := iter.Pull(fingerprints(ctx, source, seed, &sourceErr))
 	defer stop()
 	theirs, more := next()
 	own := 0
-	var rest []print // of made, from where it parts from the source
-	for p := range prints(ctx, made, seed, &madeErr) {
+	var rest []fingerprint // of made, from where it parts from the source
+	for p := range fingerprints(ctx, made, seed, &madeErr) {
 		switch {
 		case len(rest) == 0 && more && p.same(theirs):
 			if !p.in(theirs) {
@@ -78,7 +77,7 @@ func ownMessages(ctx context.Context, source, made *chat.Chat) (int, error) {
 
 // firstFrom returns the first place, at or after at, of a message that is the same as the
 // source's, or -1.
-func firstFrom(places map[message.ID][]int, theirs print, at int) int {
+func firstFrom(places map[message.ID][]int, theirs fingerprint, at int) int {
 	first := -1
 	for _, id := range theirs.ids {
 		list := places[id]
@@ -90,23 +89,23 @@ func firstFrom(places map[message.ID][]int, theirs print, at int) int {
 	return first
 }
 
-// prints returns the messages of a chat in order, including damaged ones. If reading fails they
+// fingerprints returns the messages of a chat in order, including damaged ones. If reading fails they
 // end early, and *failed is the reason.
-func prints(ctx context.Context, c *chat.Chat, seed message.Seed, failed *error) iter.Seq[print] {
+func fingerprints(ctx context.Context, c *Chat, seed message.Seed, failed *error) iter.Seq[fingerprint] {
 	keys := jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info")
-	return func(yield func(print) bool) {
-		type batch struct{ prints []print }
+	return func(yield func(fingerprint) bool) {
+		type batch struct{ fingerprints []fingerprint }
 		enough := fmt.Errorf("enough") // never seen
 		err := jsonl.Map(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: keys, Workers: 1},
 			func(l *jsonl.Line, b *batch) {
 				if l.Damage == nil {
-					b.prints = append(b.prints, printOf(l, seed))
+					b.fingerprints = append(b.fingerprints, fingerprintOf(l, seed))
 				} else if l.Damage.Code != jsonl.BOM {
-					b.prints = append(b.prints, print{damaged: true})
+					b.fingerprints = append(b.fingerprints, fingerprint{damaged: true})
 				}
 			},
 			func(b *batch, _ jsonl.Base, _ jsonl.Damages) error {
-				for _, p := range b.prints {
+				for _, p := range b.fingerprints {
 					if !yield(p) {
 						return enough
 					}
@@ -122,11 +121,11 @@ func prints(ctx context.Context, c *chat.Chat, seed message.Seed, failed *error)
 	}
 }
 
-// printOf makes a print from the keys of a line that prints lists.
-func printOf(l *jsonl.Line, seed message.Seed) print {
+// fingerprintOf makes a fingerprint from the keys of a line that fingerprints lists.
+func fingerprintOf(l *jsonl.Line, seed message.Seed) fingerprint {
 	value := func(k int) []byte { raw, _ := l.Value(k); return raw }
 	name, isUser, mes := value(0), value(1), value(2)
-	p := print{
+	p := fingerprint{
 		ids:    []message.ID{seed.Identity(name, isUser, mes, value(3))},
 		swipes: []message.ID{textID(mes, seed)},
 	}
