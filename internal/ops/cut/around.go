@@ -113,7 +113,7 @@ func judgeGroup(opt *Options, src *chat.Chat, p *plan, r *Result) error {
 	}
 	g := src.Groups[0]
 	if err := safefile.CanReplace(g.Path); err != nil {
-		return as(ErrGroupFile, ops.PathError(err))
+		return withKind(ErrGroupFile, ops.PathError(err))
 	}
 	if g.HasOldLayout() {
 		// The new chat has a header, as SillyTavern 1.16 and later write it. Up to

@@ -15,7 +15,7 @@ import (
 func TestFolderUnlisted(t *testing.T) {
 	c := &call{library: new(library.Library)}
 	for _, beside := range []bool{true, false} {
-		p := &plan{source: filepath.Join(t.TempDir(), "gone", "c.jsonl"), place: place{beside: beside}}
+		p := &plan{source: filepath.Join(t.TempDir(), "gone", "c.jsonl"), chatPath: chatPath{beside: beside}}
 		list, err := sidecarsOf(c, &chat.Chat{Name: "c"}, p, &Result{})
 		if len(list) > 0 || errors.Is(err, fs.ErrNotExist) != beside {
 			t.Errorf("beside %v: %v, %v", beside, list, err)

@@ -35,14 +35,14 @@ func findIndex(ctx context.Context, c *call, p *plan) error {
 	}
 	copied, err := copyTo(ctx, c.opt, nil, src, p.last)
 	if err == nil {
-		p.last = last{copied.Last[0].Index, true, copied.Skipped}
+		p.last = lastMessage{copied.Last[0].Index, true, copied.Skipped}
 	}
 	return err
 }
 
 // findOne finds the one chosen message.
-func findOne(ctx context.Context, c *call, p *plan) (last, error) {
-	none := last{index: -1}
+func findOne(ctx context.Context, c *call, p *plan) (lastMessage, error) {
+	none := lastMessage{index: -1}
 	src, err := c.open(ctx, p)
 	if err != nil {
 		return none, err
@@ -55,12 +55,12 @@ func findOne(ctx context.Context, c *call, p *plan) (last, error) {
 	case err != nil:
 		return none, src.Errorf("%w", err)
 	}
-	return last{index: at.Index}, nil
+	return lastMessage{index: at.Index}, nil
 }
 
 // findLast finds the last message if that takes a pass of its own: by a date, or counted from
 // far back. Otherwise it returns known.
-func findLast(ctx context.Context, opt *Options, src *chat.Chat, known last) (last, error) {
+func findLast(ctx context.Context, opt *Options, src *chat.Chat, known lastMessage) (lastMessage, error) {
 	switch {
 	case known.index >= 0:
 		return known, nil
@@ -73,16 +73,16 @@ func findLast(ctx context.Context, opt *Options, src *chat.Chat, known last) (la
 }
 
 // findFromEnd finds a message counted from the end by counting all messages.
-func findFromEnd(ctx context.Context, opt *Options, src *chat.Chat) (last, error) {
+func findFromEnd(ctx context.Context, opt *Options, src *chat.Chat) (lastMessage, error) {
 	counted, err := jsonl.Copy(ctx, nil, src.Source, copyOptions(opt, src, -1, 0))
 	if err := readError(src, err); err != nil {
-		return last{index: -1}, err
+		return lastMessage{index: -1}, err
 	}
 	at := counted.Lines + opt.At
 	if at < 0 {
-		return last{index: -1}, outOfRange(opt, src, counted.Lines)
+		return lastMessage{index: -1}, outOfRange(opt, src, counted.Lines)
 	}
-	return last{at, true, counted.Skipped}, nil
+	return lastMessage{at, true, counted.Skipped}, nil
 }
 
 // dated is what a batch of messages tells about when they were sent.
@@ -92,8 +92,8 @@ type dated struct {
 }
 
 // findDate finds the last message with a readable date not later than AsOf.
-func findDate(ctx context.Context, opt *Options, src *chat.Chat) (last, error) {
-	found, readable := last{index: -1, whole: true}, false
+func findDate(ctx context.Context, opt *Options, src *chat.Chat) (lastMessage, error) {
+	found, readable := lastMessage{index: -1, whole: true}, false
 	err := jsonl.Map(ctx, src.Source, jsonl.MapOptions{
 		From: src.Body, Line: src.BodyLine, Limit: -1, Keys: jsonl.NewKeys("send_date"),
 		Workers: opt.workers(), Progress: opt.Meter.Follow(),
@@ -135,8 +135,8 @@ func findDate(ctx context.Context, opt *Options, src *chat.Chat) (last, error) {
 
 // findNamed finds the message at which a source links to a checkpoint or branch, or else the
 // last message that the two share (FAMILY.md 1.1).
-func findNamed(ctx context.Context, opt *Options, source string) (last, error) {
-	none := last{index: -1}
+func findNamed(ctx context.Context, opt *Options, source string) (lastMessage, error) {
+	none := lastMessage{index: -1}
 	if source == chat.Stdin {
 		return none, fmt.Errorf("%s: %w: a chat from standard input has no relatives", label(source), ErrNoPoint)
 	}
@@ -165,7 +165,7 @@ func findNamed(ctx context.Context, opt *Options, source string) (last, error) {
 		noted = l.Index
 	}
 	if noted >= 0 {
-		return last{index: noted}, nil
+		return lastMessage{index: noted}, nil
 	}
 	if wanted == nil {
 		return none, fmt.Errorf("%s: %w: there is no chat %q beside it, and no message notes one", source, ErrNoPoint, opt.AtName)
@@ -174,12 +174,12 @@ func findNamed(ctx context.Context, opt *Options, source string) (last, error) {
 	if point.At < 0 {
 		return none, fmt.Errorf("%s: %w: it shares no message with %q", source, ErrNoPoint, opt.AtName)
 	}
-	return last{index: point.AtParent}, nil
+	return lastMessage{index: point.AtParent}, nil
 }
 
 // stateAtLast reads, in one pass, what isolation, snapshots and requirements need of the
 // messages, which also finds the last message. The facts are nil if nothing is needed.
-func stateAtLast(ctx context.Context, opt *Options, src *chat.Chat, known last) (*isolate.Facts, last, error) {
+func stateAtLast(ctx context.Context, opt *Options, src *chat.Chat, known lastMessage) (*isolate.Facts, lastMessage, error) {
 	known, err := findLast(ctx, opt, src, known)
 	if err != nil || !opt.needsState() {
 		return nil, known, err

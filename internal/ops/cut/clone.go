@@ -193,18 +193,10 @@ func shareBooks(c *call, src *chat.Chat, md *rawjson.Object, r *Result) {
 	}
 }
 
-// tellBookless notes once how many chats had no lorebook to clone.
-func tellBookless(plans []*plan, results []*Result) {
-	first, n := -1, 0
-	for i, p := range plans {
-		if p.made.bookless {
-			n++
-			if first < 0 {
-				first = i
-			}
-		}
-	}
-	if n > 0 {
-		results[first].Note("%s no lorebook, so there is none to clone", plural.Of(n, "chat names", "chats name"))
+// noteBookless notes once how many chats had no lorebook to clone.
+func noteBookless(plans []*plan) {
+	bookless := slices.DeleteFunc(slices.Clone(plans), func(p *plan) bool { return !p.drafted.bookless })
+	if n := len(bookless); n > 0 {
+		bookless[0].res.Note("%s no lorebook, so there is none to clone", plural.Of(n, "chat names", "chats name"))
 	}
 }

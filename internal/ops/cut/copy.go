@@ -21,7 +21,7 @@ const maxPlaces = 10_000
 // copyTo copies the messages to w and returns where the last one is; with a nil w it only
 // reads. If the index of the last message is not known yet, all messages are copied and the
 // caller truncates the copy.
-func copyTo(ctx context.Context, opt *Options, w io.Writer, src *chat.Chat, known last) (jsonl.Copied, error) {
+func copyTo(ctx context.Context, opt *Options, w io.Writer, src *chat.Chat, known lastMessage) (jsonl.Copied, error) {
 	limit, places := known.index+1, 1
 	if known.index < 0 && opt.At < 0 {
 		limit, places = -1, -opt.At
@@ -68,7 +68,7 @@ func outOfRange(opt *Options, src *chat.Chat, messages int) error {
 
 // writeChat writes the header and the messages, truncates what was copied beyond the last
 // message, and returns where that one is in the source.
-func writeChat(ctx context.Context, opt *Options, out *changeset.Draft, src *chat.Chat, header []byte, known last, r *Result) (jsonl.Place, error) {
+func writeChat(ctx context.Context, opt *Options, out *changeset.Draft, src *chat.Chat, header []byte, known lastMessage, r *Result) (jsonl.Place, error) {
 	if _, err := out.Write(header); err != nil {
 		return jsonl.Place{}, ops.PathError(err)
 	}
@@ -117,7 +117,7 @@ func edited(opt *Options, src *chat.Chat, at jsonl.Place) ([]byte, error) {
 // report notes damage that was left out, and invalid UTF-8 in the lines that were kept. If the
 // last message was counted from the end, damage after it is noted too: the message that was
 // meant may be among it.
-func report(src *chat.Chat, copied jsonl.Copied, known last, r *Result) {
+func report(src *chat.Chat, copied jsonl.Copied, known lastMessage, r *Result) {
 	r.Doc.At = copied.Last[0].Index
 	r.Doc.Messages = r.Doc.At + 1
 	skipped := copied.Skipped
@@ -147,7 +147,7 @@ func report(src *chat.Chat, copied jsonl.Copied, known last, r *Result) {
 
 // prepareStream validates everything, since output cannot be taken back, and returns a function
 // that writes the chat to standard output.
-func prepareStream(ctx context.Context, c *call, p *plan, src *chat.Chat, header []byte, known last, r *Result) (func(context.Context) error, error) {
+func prepareStream(ctx context.Context, c *call, p *plan, src *chat.Chat, header []byte, known lastMessage, r *Result) (func(context.Context) error, error) {
 	opt := c.opt
 	copied, err := copyTo(ctx, opt, nil, src, known)
 	if err != nil {

@@ -38,48 +38,56 @@ const (
 // does not stop the others.
 func Run(ctx context.Context, opt Options) []*Result {
 	left := opt.Values.LeaveOut(keyMainChat, keyIntegrity)
-	results := make([]*Result, len(opt.Sources))
-	plans := make([]*plan, len(opt.Sources))
-	for i := range plans {
-		plans[i] = &plan{number: i, made: made{at: -1}}
+	results, plans := make([]*Result, len(opt.Sources)), make([]*plan, len(opt.Sources))
+	for i, source := range opt.Sources {
+		plans[i] = newPlan(&opt, source, -1)
 	}
-	todo := plans
-	for try := 0; len(todo) > 0; try++ {
-		round(ctx, &opt, todo, plans, results)
-		todo = again(ctx, &opt, plans, results, try)
+	for try, todo := 0, plans; len(todo) > 0; try++ {
+		attempt(ctx, &opt, todo)
+		todo = plansToRetry(ctx, &opt, plans, try)
+		for _, p := range todo {
+			*p = *newPlan(&opt, p.source, p.drafted.at)
+		}
+	}
+	for i, p := range plans {
+		results[i] = p.res
 	}
 	if at := slices.IndexFunc(results, func(r *Result) bool { return r.Err == nil }); len(left) > 0 && at >= 0 {
 		results[at].Note("%s", ops.LeftOut(left))
 	}
-	finish(&opt, plans, results)
+	if opt.Link && opt.Kind == names.Checkpoint {
+		noteReplaced(plans)
+	}
+	noteBookless(plans)
+	for _, r := range results {
+		if r.Err != nil {
+			r.Warnings, r.Notes = nil, nil // they are about a chat that was not made
+		}
+		r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
+	}
 	return results
 }
 
-// round makes the new chats of some sources.
-func round(ctx context.Context, opt *Options, some, plans []*plan, results []*Result) {
-	for k, p := range some {
-		p = &plan{number: p.number, source: opt.Sources[p.number], last: last{index: -1}, before: p.made.at, made: made{at: -1}}
-		some[k], plans[p.number] = p, p
-		results[p.number] = newResult(opt, p.source)
-	}
+// attempt makes the new chats of some sources.
+func attempt(ctx context.Context, opt *Options, plans []*plan) {
 	c := newCall(opt)
 	defer c.close()
-	planAll(ctx, c, some, results)
-	begun := slices.DeleteFunc(slices.Clone(some), func(p *plan) bool { r := results[p.number]; return r.Err != nil || r.Doc.Existed })
-	ops.Each(ctx, opt.Changes, begun, func(p *plan) (*Result, changeset.Unit) { return results[p.number], c.unit(p, results[p.number]) })
+	planAll(ctx, c, plans)
+	begun := slices.DeleteFunc(slices.Clone(plans), func(p *plan) bool { return p.res.Err != nil || p.res.Doc.Existed })
+	ops.Each(ctx, opt.Changes, begun, func(p *plan) (*Result, changeset.Unit) { return p.res, c.unit(p) })
 	for _, p := range begun {
-		r := results[p.number]
+		r := p.res
 		r.Err = about(p.source, r.Err)
-		if r.Err == nil && p.made.stream != nil && !opt.Changes.DryRun {
-			if r.Err = p.made.stream(ctx); r.Err != nil && len(p.clones) > 0 {
+		if r.Err == nil && p.drafted.stream != nil && !opt.Changes.DryRun {
+			if r.Err = p.drafted.stream(ctx); r.Err != nil && len(p.clones) > 0 {
 				r.Err = fmt.Errorf("%w; the lorebook %s was made for it, and stays", r.Err, p.clones[0].path)
 			}
 		}
 	}
 }
 
-// again returns the plans of the chats that must be made again.
-func again(ctx context.Context, opt *Options, plans []*plan, results []*Result, try int) (left []*plan) {
+// plansToRetry returns the plans of the chats that must be made again.
+func plansToRetry(ctx context.Context, opt *Options, plans []*plan, try int) (left []*plan) {
 	if opt.Changes.DryRun || ctx.Err() != nil || try == nameTries {
 		return nil
 	}
@@ -90,8 +98,8 @@ func again(ctx context.Context, opt *Options, plans []*plan, results []*Result, 
 			named[to.path] = p
 		}
 	}
-	for i, p := range plans {
-		taken, lost := errors.AsType[*safefile.ExistsError](results[i].Err)
+	for _, p := range plans {
+		taken, lost := errors.AsType[*safefile.ExistsError](p.res.Err)
 		switch {
 		case p.source == chat.Stdin:
 		case lost && named[taken.Path] == p:
@@ -102,25 +110,11 @@ func again(ctx context.Context, opt *Options, plans []*plan, results []*Result, 
 			}
 		case lost && named[taken.Path] != nil: // the two were to be committed together
 			left = append(left, p)
-		case opt.Link && !p.made.moved && errors.Is(results[i].Err, jsonl.ErrChanged) && try < linkTries: // by a run that linked another chat
+		case opt.Link && !p.drafted.moved && errors.Is(p.res.Err, jsonl.ErrChanged) && try < linkTries: // by a run that linked another chat
 			left = append(left, p)
 		}
 	}
 	return left
-}
-
-// finish completes the documents once everything is done.
-func finish(opt *Options, plans []*plan, results []*Result) {
-	if opt.Link && opt.Kind == names.Checkpoint {
-		tellReplaced(plans, results)
-	}
-	tellBookless(plans, results)
-	for _, r := range results {
-		if r.Err != nil {
-			r.Warnings, r.Notes = nil, nil // they are about a chat that was not made
-		}
-		r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
-	}
 }
 
 // call is what the sources of one call share: the options, and what lies around them, each
@@ -190,7 +184,7 @@ func (c *call) book(dir userdir.Dir, name string) (*lorebook.Book, error) {
 }
 
 // unit returns the unit of change for one source.
-func (c *call) unit(p *plan, r *Result) changeset.Unit {
+func (c *call) unit(p *plan) changeset.Unit {
 	u := changeset.Unit{Root: c.root(p), Unrecorded: p.unrecorded(c.opt)}
 	if p.listing != "" {
 		u.Shares = append(u.Shares, p.listing)
@@ -200,8 +194,7 @@ func (c *call) unit(p *plan, r *Result) changeset.Unit {
 	}
 	u.Draft = func(ctx context.Context, set *changeset.Set) (err error) {
 		defer c.opt.Meter.Done()
-		p.made, err = draft(ctx, c, set, p, r)
-		return err
+		return draft(ctx, c, set, p)
 	}
 	return u
 }
@@ -259,8 +252,8 @@ type kindError struct {
 
 func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
-// as marks err as one of a kind.
-func as(kind, err error) error { return &kindError{err, kind} }
+// withKind marks err as one of a kind.
+func withKind(kind, err error) error { return &kindError{err, kind} }
 
 // MissingBookError means that a chat names a lorebook that does not exist. It wraps
 // [lorebook.ErrMissing].

@@ -21,75 +21,76 @@ import (
 
 // draft drafts the new chat of one source and all that belongs to it, in a set that the caller
 // commits.
-func draft(ctx context.Context, c *call, set *changeset.Set, p *plan, r *Result) (made made, err error) {
-	made.at = p.last.index
+func draft(ctx context.Context, c *call, set *changeset.Set, p *plan) error {
+	r, d := p.res, &p.drafted
+	*d = drafted{at: p.last.index}
 	src, err := c.open(ctx, p)
 	if err != nil {
-		return made, err
+		return err
 	}
 	defer c.release(src)
 	if err := judgeHead(c, src, r); err != nil {
-		return made, err
+		return err
 	}
 	sidecars, err := sidecarsOf(c, src, p, r)
 	if err != nil {
-		return made, err
+		return err
 	}
 	if err := judgeGroup(c.opt, src, p, r); err != nil {
-		return made, err
+		return err
 	}
 	if err := mayLink(c.opt, src, p, len(sidecars) > 0); err != nil {
-		return made, err
+		return err
 	}
 	state, last, err := stateAtLast(ctx, c.opt, src, p.last)
 	if err != nil {
-		return made, err
+		return err
 	}
 	header, err := newHeader(c, src, p, state, last.index, r)
 	if err != nil {
-		return made, err
+		return err
 	}
-	made.bookless = c.opt.clones() && len(p.clones) == 0
+	d.bookless = c.opt.clones() && len(p.clones) == 0
 	for _, to := range p.clones {
 		if err := create(set, to.path, to.data, to.from.Stamp, fmt.Sprintf("the lorebook %q", to.name)); err != nil {
-			return made, err
+			return err
 		}
 	}
 	if p.path == Stdout {
-		made.stream, err = prepareStream(ctx, c, p, src, header, last, r)
-		return made, err
+		d.stream, err = prepareStream(ctx, c, p, src, header, last, r)
+		return err
 	}
 	out, err := target(ctx, c, set, src, p)
 	if err != nil {
-		return made, err
+		return err
 	}
 	end, err := writeChat(ctx, c.opt, out, src, header, last, r)
 	if err != nil {
-		return made, err
+		return err
 	}
-	made.at = end.Index
-	if made.moved = p.before >= 0 && p.before != end.Index; made.moved {
-		return made, src.Errorf("%w", jsonl.ErrChanged) // and by more than a link
+	d.at = end.Index
+	if d.moved = p.previousLast >= 0 && p.previousLast != end.Index; d.moved {
+		return src.Errorf("%w", jsonl.ErrChanged) // and by more than a link
 	}
 	if err := cutSidecars(c.opt, set, src, p, sidecars, end.Index, r); err != nil {
-		return made, err
+		return err
 	}
 	if p.listing != "" {
 		if err := set.Edit(p.listing, zeroStamp, &group.Edit{Path: p.listing, List: []string{p.name.File}, Open: p.opens(c.opt)}, "its name in the group's list"); err != nil {
-			return made, err
+			return err
 		}
 	}
 	if c.opt.Open && p.listing == "" {
 		if err := openSolo(set, src, p); err != nil {
-			return made, err
+			return err
 		}
 	}
 	if c.opt.Link {
-		made.linkedIn = userdir.RealPath(p.source)
-		made.replaced, err = link(ctx, c, set, src, p, sidecars, end, made.linkedIn)
+		d.linkedIn = userdir.RealPath(p.source)
+		d.replaced, err = link(ctx, c, set, src, p, sidecars, end, d.linkedIn)
 		r.Doc.Linked = err == nil
 	}
-	return made, err
+	return err
 }
 
 // openSolo makes its character open with the new chat.

@@ -34,13 +34,13 @@ func mayLink(opt *Options, src *chat.Chat, p *plan, isLuker bool) error {
 		return src.Errorf("%w", ErrLinkElsewhere)
 	}
 	if err := safefile.CanReplace(p.source); err != nil {
-		return as(ErrLink, ops.PathError(err))
+		return withKind(ErrLink, ops.PathError(err))
 	}
 	switch {
 	case opt.BumpIntegrity && src.Header == nil:
 		return src.Errorf("%w", ErrNoSlug)
 	case (opt.BumpIntegrity || isLuker) && src.HeaderKind == chat.Damaged:
-		return as(ErrLink, src.Errorf("a new slug in the damaged header would lose what is left of it; repair the chat first"))
+		return withKind(ErrLink, src.Errorf("a new slug in the damaged header would lose what is left of it; repair the chat first"))
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func mayLink(opt *Options, src *chat.Chat, p *plan, isLuker bool) error {
 func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *plan, sidecars []luker.Sidecar, at jsonl.Place, real string) (old string, err error) {
 	edits, old, err := linkEdit(c.opt.Kind, src, p.name.File, at)
 	if err != nil {
-		return "", as(ErrLink, fmt.Errorf("%s:%d: message %d: %w", src.Label(), at.Line, at.Index, err))
+		return "", withKind(ErrLink, fmt.Errorf("%s:%d: message %d: %w", src.Label(), at.Line, at.Index, err))
 	}
 	if c.opt.Force && c.opt.Kind == names.Checkpoint {
 		stale, err := staleLinks(ctx, src, p.name.File, at)
@@ -129,25 +129,25 @@ func staleLinks(ctx context.Context, src *chat.Chat, name string, at jsonl.Place
 	return all, err
 }
 
-// tellReplaced warns of checkpoints that messages are no longer linked to. When several new
+// noteReplaced warns of checkpoints that messages are no longer linked to. When several new
 // ones are linked from one message, each replaces the one before.
-func tellReplaced(plans []*plan, results []*Result) {
+func noteReplaced(plans []*plan) {
 	type message struct {
 		source string
 		at     int
 	}
 	linked := map[message]string{}
-	for i, r := range results {
-		made := plans[i].made
-		if r.Err != nil || made.linkedIn == "" {
+	for _, p := range plans {
+		r, d := p.res, &p.drafted
+		if r.Err != nil || d.linkedIn == "" {
 			continue
 		}
-		m := message{made.linkedIn, r.Doc.At}
+		m := message{d.linkedIn, r.Doc.At}
 		old, ok := linked[m]
 		if !ok {
-			old = made.replaced
+			old = d.replaced
 		}
-		linked[m] = plans[i].name.File
+		linked[m] = p.name.File
 		if old != "" && old != linked[m] {
 			r.Doc.ReplacedLink = &old
 			r.Warn("%s: message %d was linked to the checkpoint %q; that link is replaced, its file is untouched", r.Doc.Source, r.Doc.At, old)

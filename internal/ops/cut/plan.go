@@ -24,20 +24,24 @@ import (
 
 // plan is what is settled about a source before any source is worked on.
 type plan struct {
-	number int // among the sources
 	source string
 	opened safefile.Stamp // the source when it was first opened; zero: it was not
-	last   last
-	place
+	last   lastMessage
+	chatPath
 
-	before  int      // the last message that an earlier try found; -1: there was none
-	listing string   // the group file to add the new name to, or ""
-	clones  []*clone // of its lorebooks
-	made    made
+	previousLast int      // the last message that an earlier try found; -1: there was none
+	listing      string   // the group file to add the new name to, or ""
+	clones       []*clone // of its lorebooks
+	drafted      drafted
+	res          *Result
 }
 
-// made is what drafting found out and is needed later.
-type made struct {
+func newPlan(opt *Options, source string, previousLast int) *plan {
+	return &plan{source: source, last: lastMessage{index: -1}, previousLast: previousLast, drafted: drafted{at: -1}, res: newResult(opt, source)}
+}
+
+// drafted is what drafting found out and is needed later.
+type drafted struct {
 	bookless bool                            // a clone was asked for, but the chat names no lorebook that exists
 	at       int                             // the index of the last message; -1: not known
 	moved    bool                            // the last message is not the one found before
@@ -46,15 +50,15 @@ type made struct {
 	stream   func(ctx context.Context) error // writes the chat to standard output
 }
 
-// place is where a new chat goes.
-type place struct {
+// chatPath is where a new chat goes.
+type chatPath struct {
 	name   names.Name
 	path   string // Stdout for standard output
 	beside bool   // it is in the source's folder
 }
 
-// last is what is known beforehand of the last message.
-type last struct {
+// lastMessage is what is known beforehand of the last message.
+type lastMessage struct {
 	index  int  // -1: not known
 	whole  bool // the whole chat was read to find it
 	damage jsonl.Damages
@@ -62,41 +66,41 @@ type last struct {
 
 // planAll settles the names of the new chats in the order of the sources, so that they do not
 // depend on which source is done first.
-func planAll(ctx context.Context, c *call, plans []*plan, results []*Result) {
+func planAll(ctx context.Context, c *call, plans []*plan) {
 	for _, p := range plans {
 		switch {
 		case c.opt.AtName != "":
-			p.last, results[p.number].Err = findNamed(ctx, c.opt, p.source)
+			p.last, p.res.Err = findNamed(ctx, c.opt, p.source)
 		case !c.opt.AtOne.All():
-			p.last, results[p.number].Err = findOne(ctx, c, p)
+			p.last, p.res.Err = findOne(ctx, c, p)
 		}
 	}
 	if c.opt.nameNeedsIndex() {
 		progress.Each(ctx, len(plans), func(k int) {
-			if r := results[plans[k].number]; r.Err == nil {
+			if r := plans[k].res; r.Err == nil {
 				r.Err = findIndex(ctx, c, plans[k])
 			}
 		})
 	}
 	for _, p := range plans {
-		r := results[p.number]
-		if r.Err == nil {
-			r.Err = settle(ctx, c, p, r)
+		if p.res.Err == nil {
+			p.res.Err = resolveNames(ctx, c, p)
 		}
 	}
 }
 
-// settle settles one source.
-func settle(ctx context.Context, c *call, p *plan, r *Result) error {
+// resolveNames gives one source the names of what is made.
+func resolveNames(ctx context.Context, c *call, p *plan) error {
+	r := p.res
 	if err := expect(c, p.source); err != nil {
 		return err
 	}
 	groups := groupsOf(c, p.source)
 	var err error
 	if c.opt.Output != "" {
-		p.place, err = placeOutput(c, p.source, r)
+		p.chatPath, err = placeOutput(c, p.source, r)
 	} else {
-		p.place, err = placeBeside(ctx, c, p, groups, r)
+		p.chatPath, err = placeBeside(ctx, c, p, groups, r)
 	}
 	if err != nil || r.Doc.Existed {
 		return err
@@ -188,16 +192,16 @@ type sourceID struct {
 }
 
 // placeOutput uses the path that was asked for.
-func placeOutput(c *call, source string, r *Result) (place, error) {
+func placeOutput(c *call, source string, r *Result) (chatPath, error) {
 	out := c.opt.Output
 	if out == Stdout {
-		return place{path: out, name: names.Name{File: c.opt.Name, Label: c.opt.Name}}, nil
+		return chatPath{path: out, name: names.Name{File: c.opt.Name, Label: c.opt.Name}}, nil
 	}
 	if err := ops.JudgeOutput(out, true); err != nil {
-		return place{}, err
+		return chatPath{}, err
 	}
 	name := userdir.ChatName(out)
-	p := place{path: out, name: names.Name{File: name, Label: cmp.Or(c.opt.Name, name)}}
+	p := chatPath{path: out, name: names.Name{File: name, Label: cmp.Or(c.opt.Name, name)}}
 	if !names.Safe(filepath.Base(out)) {
 		r.Warn("%s: SillyTavern cannot open a chat of this name: it removes some characters first", out)
 	}
@@ -213,25 +217,25 @@ func placeOutput(c *call, source string, r *Result) (place, error) {
 }
 
 // placeBeside derives the name and puts the new chat beside its source (SPEC.md 2.1).
-func placeBeside(ctx context.Context, c *call, p *plan, groups []*group.File, r *Result) (place, error) {
+func placeBeside(ctx context.Context, c *call, p *plan, groups []*group.File, r *Result) (chatPath, error) {
 	f, err := c.names.folder(filepath.Dir(p.source))
 	if err != nil {
-		return place{}, ops.PathError(err)
+		return chatPath{}, ops.PathError(err)
 	}
 	made, err := names.Make(nameRequest(c, p, f, groups))
 	prefix, _ := filepath.Split(p.source)
-	to := place{name: made, path: prefix + made.File + names.Extension, beside: true}
+	to := chatPath{name: made, path: prefix + made.File + names.Extension, beside: true}
 	folded := names.Fold(made.File)
 	taken := errors.Is(err, names.ErrTaken)
-	again := taken && c.opt.Force && called(made.File, to.path, groups)
+	replaces := taken && c.opt.Force && called(made.File, to.path, groups)
 	switch {
 	case taken && f.given[folded]:
 		return to, fmt.Errorf("%s: %q: %w", p.source, made.File, ErrGivenTwice)
 	case taken && c.opt.IfMissing:
 		return to, adopt(ctx, c, p.source, to, r)
-	case err != nil && !again:
+	case err != nil && !replaces:
 		return to, fmt.Errorf("%s: %w", p.source, err)
-	case again: // a free name cannot be a source's
+	case replaces: // a free name cannot be a source's
 		if err := refuseSource(c, to.path); err != nil {
 			return to, err
 		}
@@ -270,7 +274,7 @@ func nameRequest(c *call, p *plan, f *folder, groups []*group.File) names.Reques
 }
 
 // adopt accepts an existing chat of the name as done, if it was made from this source.
-func adopt(ctx context.Context, c *call, source string, to place, r *Result) error {
+func adopt(ctx context.Context, c *call, source string, to chatPath, r *Result) error {
 	made, err := chat.Open(ctx, to.path, chat.Options{Data: c.opt.Data, Groups: c.library})
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %q: %w", source, to.name.File, names.ErrTaken) // by the group's list, or in another letter case
