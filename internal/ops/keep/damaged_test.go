@@ -66,7 +66,7 @@ func TestDamagedVersion(t *testing.T) {
 	if taken := u.snapshot(); !slices.Equal(taken, []string{"Mira/B 1"}) {
 		t.Errorf("took %v", taken)
 	}
-	s, err := find(t.Context(), Where{Chat: u.path("B"), Backups: true, Now: time.Now()})
+	s, err := openSubject(t.Context(), Where{Chat: u.path("B"), Backups: true, Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,11 +197,11 @@ func (d *differ) lines(v *version) ([]lineRef, error) {
 		return lineRefs(runs, d.seed), err
 	}
 	list := lineRefs(v.runs, d.seed)
-	return list, place(list, v)
+	return list, locateLines(list, v)
 }
 
-// place notes where lines are in the file that they were read from.
-func place(list []lineRef, v *version) error {
+// locateLines notes where lines are in the file that they were read from.
+func locateLines(list []lineRef, v *version) error {
 	f, err := chat.OpenRegular(v.file)
 	if err != nil {
 		return ops.PathError(err)

@@ -69,7 +69,7 @@ func (r *restoring) create(ctx context.Context, set *changeset.Set, path, about 
 // in the group's list.
 func (r *restoring) revive(ctx context.Context) error {
 	r.res.Doc.Exact = true
-	around := companions{r.s}
+	around := relatedFiles{r.s}
 	sidecars, err := around.sidecars(ctx, r.v)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (r *restoring) replace(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	around := companions{s}
+	around := relatedFiles{s}
 	sidecars, err := around.sidecars(ctx, v)
 	if err != nil {
 		return err
@@ -304,11 +304,11 @@ func (c sidecar) putBack(set *changeset.Set) error {
 	return set.Edit(c.path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return c.data, nil }), lukerState)
 }
 
-// companions finds what belongs to a chat besides its file.
-type companions struct{ of *subject }
+// relatedFiles finds what belongs to a chat besides its file.
+type relatedFiles struct{ of *subject }
 
 // sidecars returns the chat's sidecars as of a version in the store; none for a backup.
-func (c companions) sidecars(ctx context.Context, v *version) ([]sidecar, error) {
+func (c relatedFiles) sidecars(ctx context.Context, v *version) ([]sidecar, error) {
 	if v.file != "" {
 		return nil, nil
 	}
@@ -323,7 +323,7 @@ func (c companions) sidecars(ctx context.Context, v *version) ([]sidecar, error)
 		if ns := sidecarOf(kept.Name, name); kept.Kind != history.Sidecar || kept.Owner != owner || ns == "" {
 			continue
 		}
-		data, ok, err := c.asOf(ctx, kept.ID, v)
+		data, ok, err := c.contentAt(ctx, kept.ID, v)
 		if err != nil {
 			return nil, err
 		}
@@ -342,9 +342,9 @@ func sidecarOf(file, name string) (namespace string) {
 	return ""
 }
 
-// asOf returns what a small file held when a version was taken, false if the store has no
+// contentAt returns what a small file held when a version was taken, false if the store has no
 // version of it that is as old.
-func (c companions) asOf(ctx context.Context, id int64, v *version) ([]byte, bool, error) {
+func (c relatedFiles) contentAt(ctx context.Context, id int64, v *version) ([]byte, bool, error) {
 	list, err := c.of.store.Versions(ctx, id)
 	if err != nil {
 		return nil, false, err
@@ -360,7 +360,7 @@ func (c companions) asOf(ctx context.Context, id int64, v *version) ([]byte, boo
 }
 
 // listing returns the path of the group file that lists the chat, or once did; "" for none.
-func (c companions) listing(ctx context.Context) (string, error) {
+func (c relatedFiles) listing(ctx context.Context) (string, error) {
 	if kind, _ := userdir.KindOf(c.of.path); kind != userdir.Group {
 		return "", nil
 	}

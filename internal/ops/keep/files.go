@@ -203,19 +203,19 @@ func same(was, now history.Seen) bool {
 	return !was.Racy && was.Size == now.Size && was.Mtime == now.Mtime && was.Ctime == now.Ctime && was.Inode == now.Inode
 }
 
-// present knows which files of a folder exist.
-type present struct {
+// existingFiles knows which files of a folder exist.
+type existingFiles struct {
 	scope *scope
 	dirs  map[string]string // by folder, its path as the store has it
 	found map[string]bool   // paths, as the store has them, that exist
 }
 
-func newPresent(sc *scope) *present {
-	return &present{sc, map[string]string{}, map[string]bool{}}
+func newExistingFiles(sc *scope) *existingFiles {
+	return &existingFiles{sc, map[string]string{}, map[string]bool{}}
 }
 
 // gone reports whether a chat's file does not exist.
-func (p *present) gone(of *history.Chat) bool {
+func (p *existingFiles) gone(of *history.Chat) bool {
 	if of.Gone() {
 		return true
 	}
@@ -223,9 +223,9 @@ func (p *present) gone(of *history.Chat) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// compare returns the chats whose files do not exist, and the files to take: those that the
+// split returns the chats whose files do not exist, and the files to take: those that the
 // store does not know come last, since such a file may be a chat whose name another took.
-func (p *present) compare(all []history.Chat) (lost []history.Chat, files []string) {
+func (p *existingFiles) split(all []history.Chat) (lost []history.Chat, files []string) {
 	const unknown, known = 1, 2
 	there := map[string]int{}
 	for _, path := range p.scope.files {
@@ -256,7 +256,7 @@ func (p *present) compare(all []history.Chat) (lost []history.Chat, files []stri
 }
 
 // relative is the function [relative], but resolves each folder only once.
-func (p *present) relative(path string) (string, error) {
+func (p *existingFiles) relative(path string) (string, error) {
 	dir, file := filepath.Split(path)
 	rel, ok := p.dirs[dir]
 	if !ok {
@@ -270,9 +270,9 @@ func (p *present) relative(path string) (string, error) {
 	return rel + file, nil
 }
 
-// missing returns the IDs of the files that no longer exist, among those that a snapshot of
+// vanished returns the IDs of the files that no longer exist, among those that a snapshot of
 // this scope takes.
-func (p *present) missing(all []history.Chat) (ids []int64) {
+func (p *existingFiles) vanished(all []history.Chat) (ids []int64) {
 	folders := map[string]bool{}
 	for folder := range p.scope.folders {
 		if rel, err := relative(p.scope.root, filepath.Join(folder, "x")); err == nil {

@@ -38,7 +38,7 @@ type Logged struct {
 // most if that is above 0. The error may be about one that is damaged: all are listed then,
 // and it counts no changes.
 func Log(ctx context.Context, where Where, limit int, each func(Logged) error) error {
-	s, err := find(ctx, where)
+	s, err := openSubject(ctx, where)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ type Changed struct {
 // Changes calls each for every message that one version added, changed or removed. A
 // removed message has its index in the version before.
 func Changes(ctx context.Context, where Where, which Pick, each func(Changed) error) error {
-	s, err := find(ctx, where)
+	s, err := openSubject(ctx, where)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 	if opt.Backup != "" {
 		return backupOf(ctx, opt)
 	}
-	s, err := find(ctx, opt.Where)
+	s, err := openSubject(ctx, opt.Where)
 	if err != nil {
 		return s, nil, err
 	}

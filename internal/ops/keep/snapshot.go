@@ -82,21 +82,21 @@ func Snapshot(ctx context.Context, opt SnapshotOptions) (*Snapshotted, error) {
 
 // snapshot is the snapshot of one folder.
 type snapshot struct {
-	opt   *SnapshotOptions
-	scope *scope
-	sum   *Snapshotted
-	store *history.Store
-	w     *history.Writer
-	seen  map[string]history.Seen
-	there *present
-	lost  []history.Chat // chats in the store whose files are missing
-	told  []pending      // versions to report after the commit
-	fresh []freshChat
-	links map[string]bool // whether a message of a chat may name another, by the path of each that was read
-	last  int64           // the highest ID of the chats known before
+	opt     *SnapshotOptions
+	scope   *scope
+	sum     *Snapshotted
+	store   *history.Store
+	w       *history.Writer
+	seen    map[string]history.Seen
+	there   *existingFiles
+	lost    []history.Chat   // chats in the store whose files are missing
+	pending []pendingVersion // versions to report after the commit
+	fresh   []freshChat
+	links   map[string]bool // whether a message of a chat may name another, by the path of each that was read
+	last    int64           // the highest ID of the chats known before
 }
 
-type pending struct {
+type pendingVersion struct {
 	taken   Taken
 	content *history.Content
 	commits int // made before it was added
@@ -109,7 +109,7 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 	}
 	defer store.Close()
 	sum.Stores = append(sum.Stores, store.Path())
-	s := &snapshot{opt: opt, scope: sc, sum: sum, store: store, there: newPresent(sc), links: map[string]bool{}}
+	s := &snapshot{opt: opt, scope: sc, sum: sum, store: store, there: newExistingFiles(sc), links: map[string]bool{}}
 	if s.seen, err = store.Seen(ctx); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 	if closed := s.w.Close(err != nil); err == nil {
 		err = closed
 	}
-	if told := s.tell(); err == nil {
+	if told := s.report(); err == nil {
 		err = told
 	}
 	return err
@@ -132,7 +132,7 @@ func (s *snapshot) takeAll(ctx context.Context) error {
 		return err
 	}
 	var files []string
-	s.lost, files = s.there.compare(known)
+	s.lost, files = s.there.split(known)
 	for i := range known {
 		s.last = max(s.last, known[i].ID)
 	}
@@ -154,7 +154,7 @@ func (s *snapshot) takeAll(ctx context.Context) error {
 	if known, err = s.store.Chats(ctx); err != nil {
 		return err
 	}
-	for _, id := range s.there.missing(known) {
+	for _, id := range s.there.vanished(known) {
 		if err := s.w.Gone(id, s.opt.Now.UnixMilli()); err != nil {
 			return err
 		}
@@ -173,14 +173,14 @@ func (s *snapshot) commitFull() error {
 	if err := s.w.Commit(); err != nil {
 		return err
 	}
-	return s.tell()
+	return s.report()
 }
 
-// tell reports the versions that are safe now.
-func (s *snapshot) tell() error {
-	for len(s.told) > 0 && s.told[0].commits < s.w.Commits() {
-		p := s.told[0]
-		s.told = s.told[1:]
+// report reports the versions that are safe now.
+func (s *snapshot) report() error {
+	for len(s.pending) > 0 && s.pending[0].commits < s.w.Commits() {
+		p := s.pending[0]
+		s.pending = s.pending[1:]
 		p.taken.Stored = p.content.Stored
 		s.sum.Stored += p.content.Stored
 		s.sum.Versions++
@@ -278,7 +278,7 @@ func (s *snapshot) keep(ctx context.Context, of *history.Chat, path string, c *h
 	if of.Kind.IsChat() {
 		taken.Messages = &c.Messages
 	}
-	s.told = append(s.told, pending{taken, c, s.w.Commits()})
+	s.pending = append(s.pending, pendingVersion{taken, c, s.w.Commits()})
 	return added.ID, nil
 }
 

@@ -77,7 +77,7 @@ func (u *user) snapshot() (taken []string) {
 // versions returns how many messages the versions of a chat have, the newest first.
 func (u *user) versions(name string) (list []int) {
 	u.t.Helper()
-	s, err := find(u.t.Context(), Where{Chat: u.path(name), Now: u.now})
+	s, err := openSubject(u.t.Context(), Where{Chat: u.path(name), Now: u.now})
 	if err != nil {
 		u.t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestNameTaken(t *testing.T) {
 		u.snapshot()
 		u.write("A", "y", "p", "q")
 		u.snapshot()
-		s, err := find(t.Context(), Where{Chat: u.path("A"), Now: u.now})
+		s, err := openSubject(t.Context(), Where{Chat: u.path("A"), Now: u.now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestClockSetBack(t *testing.T) {
 		u.snapshot()
 		u.now = u.now.Add(-24 * time.Hour)
 	}
-	s, err := find(t.Context(), Where{Chat: u.path("A"), Now: u.now})
+	s, err := openSubject(t.Context(), Where{Chat: u.path("A"), Now: u.now})
 	if err != nil {
 		t.Fatal(err)
 	}

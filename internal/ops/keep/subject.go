@@ -49,9 +49,9 @@ type subject struct {
 	versions []version       // the newest first
 }
 
-// find opens the store and finds a chat's versions. The error wraps [ErrUnknown] if there
+// openSubject opens the store and finds a chat's versions. The error wraps [ErrUnknown] if there
 // are none. The subject must be closed.
-func find(ctx context.Context, where Where) (s *subject, err error) {
+func openSubject(ctx context.Context, where Where) (s *subject, err error) {
 	s = &subject{}
 	defer func() {
 		if err != nil {
@@ -275,7 +275,7 @@ func (s *subject) moved(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lost, _ := newPresent(&scope{root: s.root}).compare(all)
+	lost, _ := newExistingFiles(&scope{root: s.root}).split(all)
 	if len(lost) == 0 || !exists(s.path) {
 		return nil
 	}

@@ -88,7 +88,7 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	for _, err := range walked.Errs {
 		res.Errs = append(res.Errs, err)
 	}
-	s := &searcher{SearchOptions: opt, ground: newGround(walked.Chats), held: map[uint64]bool{}}
+	s := &searcher{SearchOptions: opt, scope: newScope(walked.Chats), presentTexts: map[uint64]bool{}}
 	defer s.close()
 	asked := len(s.chats)
 	opt.Meter.Expect(asked, 0)
@@ -122,7 +122,7 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 		groups = groups[:opt.Limit]
 	}
 	for _, g := range groups {
-		hit, err := (&showing{&s.ground, opt.Query}).show(ctx, g)
+		hit, err := (&showing{&s.scope, opt.Query}).show(ctx, g)
 		if err != nil {
 			res.Errs = append(res.Errs, err)
 			continue
@@ -135,8 +135,8 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 // searcher is one search.
 type searcher struct {
 	SearchOptions
-	ground
-	held map[uint64]bool // texts in a present chat that are not hits there
+	scope
+	presentTexts map[uint64]bool // texts in a present chat that are not hits there
 
 	corpus wordindex.Corpus // of what was read
 	hits   []hit
@@ -165,7 +165,7 @@ func (s *searcher) scan(ctx context.Context) error {
 	results := make([]chatHits, len(s.chats))
 	newReader := func() *searchReader { return newSearchReader(s) }
 	progress.SmallFirst(ctx, len(s.chats), s.Meter, newReader, func(r *searchReader, i int, small bool) bool {
-		if s.spared[i] == nil {
+		if s.unchangedChats[i] == nil {
 			results[i] = r.read(ctx, i, small)
 		}
 		return !results[i].large
@@ -180,11 +180,11 @@ func (s *searcher) scan(ctx context.Context) error {
 			s.corpus.Words += r.corpus.Words
 		} else {
 			for _, h := range r.hits {
-				s.held[h.text] = true
+				s.presentTexts[h.text] = true
 			}
 		}
-		for _, text := range r.held {
-			s.held[text] = true
+		for _, text := range r.presentTexts {
+			s.presentTexts[text] = true
 		}
 		results[i] = chatHits{}
 	}
@@ -196,7 +196,7 @@ func (s *searcher) scan(ctx context.Context) error {
 func (s *searcher) byDate() bool { return s.Rank || s.matches == nil || s.matches.ByDate }
 
 // look adds the hits at the places of texts that the index found.
-func (s *searcher) look(ctx context.Context, places []place, uses wordindex.Uses) {
+func (s *searcher) look(ctx context.Context, places []lineSpan, uses wordindex.Uses) {
 	st := s.stores[0]
 	taken := make([]bool, len(uses)) // by a version: of those with a line, the newest is shown
 	for _, p := range places {
@@ -217,7 +217,7 @@ func (s *searcher) look(ctx context.Context, places []place, uses wordindex.Uses
 				h.chat, h.index = p.chat, int32(p.line+u.Piece-p.First)
 				s.hits = append(s.hits, h)
 			default:
-				s.held[u.Text] = true
+				s.presentTexts[u.Text] = true
 			}
 		}
 	}

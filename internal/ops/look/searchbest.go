@@ -11,12 +11,12 @@ import (
 
 // found is one text with all its places.
 type found struct {
-	best    hit
-	places  int
-	number  int64 // in the order of archiving; the highest if it is not archived
-	score   float32
-	indexed bool // the score is the index's
-	gone    bool
+	best           hit
+	places         int
+	number         int64 // in the order of archiving; the highest if it is not archived
+	score          float32
+	indexed        bool // the score is the index's
+	onlyInVersions bool
 }
 
 // best returns the texts that were found, in order, and how many there are; with a limit, the
@@ -24,7 +24,7 @@ type found struct {
 // as are wanted and those that may come before them: for a word that every text has, that is a
 // small part.
 func (s *searcher) best(ctx context.Context) (list []*found, n int, err error) {
-	g := &gathering{s: s}
+	g := &gathered{s: s}
 	if s.matches == nil {
 		err = g.add(ctx)
 		return g.list, len(g.list), err
@@ -66,8 +66,8 @@ func (s *searcher) wantsAll() bool {
 	return s.Limit > 0 && !s.Gone && len(s.Names) == 0 && s.stores[0].root.Whole && s.List.Shard.Whole()
 }
 
-// gathering collects the texts found so far, each with all its places.
-type gathering struct {
+// gathered collects the texts found so far, each with all its places.
+type gathered struct {
 	s      *searcher
 	list   []*found // in the order of the result
 	sure   bool     // those that are left in the index can be counted there
@@ -76,19 +76,19 @@ type gathering struct {
 
 // add turns the hits so far into texts; they must include all places of each. The best place
 // is the one shown: in a present chat if there is one.
-func (g *gathering) add(ctx context.Context) error {
+func (g *gathered) add(ctx context.Context) error {
 	byText := make(map[uint64]*found, len(g.s.hits))
 	var fresh []*found
 	for _, h := range g.s.hits {
 		f := byText[h.text]
 		if f == nil {
-			f = &found{best: h, gone: !g.s.held[h.text], number: h.number}
+			f = &found{best: h, onlyInVersions: !g.s.presentTexts[h.text], number: h.number}
 			byText[h.text] = f
 			fresh = append(fresh, f)
 		} else if f.best.chat < 0 && h.chat >= 0 || (f.best.chat < 0) == (h.chat < 0) && g.s.before(h, f.best) < 0 {
 			f.best = h
 		}
-		if f.gone = f.gone && h.chat < 0; h.number == 0 {
+		if f.onlyInVersions = f.onlyInVersions && h.chat < 0; h.number == 0 {
 			f.number = math.MaxInt64
 		} else {
 			f.score, f.indexed = h.score, true
@@ -97,7 +97,7 @@ func (g *gathering) add(ctx context.Context) error {
 	}
 	g.s.hits = nil
 	if g.s.Gone {
-		fresh = slices.DeleteFunc(fresh, func(f *found) bool { return !f.gone })
+		fresh = slices.DeleteFunc(fresh, func(f *found) bool { return !f.onlyInVersions })
 	}
 	if g.s.Rank {
 		if err := g.score(ctx, fresh); err != nil {
@@ -120,7 +120,7 @@ func (g *gathering) add(ctx context.Context) error {
 
 // enough reports whether all that is left in the index comes after what is shown, and need
 // not be looked up to be counted.
-func (g *gathering) enough() bool {
+func (g *gathered) enough() bool {
 	next, ok := g.s.matches.Next()
 	if !ok {
 		return true
@@ -140,7 +140,7 @@ func (g *gathering) enough() bool {
 }
 
 // score computes the BM25 scores that the index did not.
-func (g *gathering) score(ctx context.Context, fresh []*found) error {
+func (g *gathered) score(ctx context.Context, fresh []*found) error {
 	for _, f := range fresh {
 		if f.indexed {
 			continue

@@ -15,14 +15,14 @@ import (
 	"stchat/internal/wordindex"
 )
 
-// ground is where a search looks: chats, and the histories of their folders.
-type ground struct {
-	lib     *library.Library
-	chats   []ops.Target // those after the first asked are only read to know which texts they hold
-	asked   int
-	spared  map[int]*history.Version // chats that need not be read: they equal this version
-	folders map[string]string        // real paths, by folder
-	id      string                   // of the history; part of the hash of a text
+// scope is where a search looks: chats, and the histories of their folders.
+type scope struct {
+	lib            *library.Library
+	chats          []ops.Target // those after the first asked are only read to know which texts they hold
+	asked          int
+	unchangedChats map[int]*history.Version // chats that need not be read: they equal this version
+	folders        map[string]string        // real paths, by folder
+	id             string                   // of the history; part of the hash of a text
 
 	stores []*searchStore
 	old    []*oldVersion
@@ -33,12 +33,12 @@ type ground struct {
 
 // before compares hits for sorting: the newest first and those without a date last; then by
 // path, present chats before old versions, and by place.
-func (g *ground) before(a, b hit) int {
+func (g *scope) before(a, b hit) int {
 	return cmp.Or(compareBools(!a.dated, !b.dated), cmp.Compare(b.date, a.date), strings.Compare(filepath.ToSlash(g.pathOf(a)), filepath.ToSlash(g.pathOf(b))),
 		compareBools(a.chat < 0, b.chat < 0), cmp.Compare(a.index, b.index), cmp.Compare(a.off, b.off), cmp.Compare(a.swipe, b.swipe))
 }
 
-func (g *ground) pathOf(h hit) string {
+func (g *scope) pathOf(h hit) string {
 	if h.chat < 0 {
 		return g.old[-1-h.chat].path
 	}
@@ -48,7 +48,7 @@ func (g *ground) pathOf(h hit) string {
 // ask queries the word index, which covers a single history. If it cannot be used, all lines
 // are read, with the same result. The error is that ctx ended, or a
 // [*wordindex.TooManyError].
-func (g *ground) ask(ctx context.Context, opt *SearchOptions) error {
+func (g *scope) ask(ctx context.Context, opt *SearchOptions) error {
 	if opt.NoIndex || len(g.stores) != 1 {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (g *ground) ask(ctx context.Context, opt *SearchOptions) error {
 	}
 	m, err := x.Find(ctx, &wordindex.Want{Query: opt.Query, Rank: opt.Rank, Roles: opt.Roles, Since: opt.Since, Until: opt.Until, Swipes: opt.Swipes})
 	if err == nil {
-		if g.spared, err = g.atRest(ctx, st); err == nil {
+		if g.unchangedChats, err = g.unchangedSince(ctx, st); err == nil {
 			g.index, g.matches = x, m
 			return ctx.Err()
 		}
@@ -72,8 +72,8 @@ func (g *ground) ask(ctx context.Context, opt *SearchOptions) error {
 	return ctx.Err()
 }
 
-// atRest finds the chats that are unchanged since the last snapshot: they need not be read.
-func (g *ground) atRest(ctx context.Context, st *searchStore) (map[int]*history.Version, error) {
+// unchangedSince finds the chats that are unchanged since the last snapshot: they need not be read.
+func (g *scope) unchangedSince(ctx context.Context, st *searchStore) (map[int]*history.Version, error) {
 	seen, err := st.store.Seen(ctx)
 	if err != nil {
 		return nil, err
@@ -106,20 +106,20 @@ func (g *ground) atRest(ctx context.Context, st *searchStore) (map[int]*history.
 
 // places lists where the indexed lines are: first in the chats at rest, then in old versions,
 // the newest of each chat first.
-func (g *ground) places() (list []place, err error) {
+func (g *scope) places() (list []lineSpan, err error) {
 	add := func(v *history.Version, chat int) error {
 		runs, err := v.Runs()
 		line := int64(0)
 		for _, r := range runs {
 			if r.Part == history.Whole {
-				list = append(list, place{r, line, int32(chat)})
+				list = append(list, lineSpan{r, line, int32(chat)})
 			}
 			line += r.Count
 		}
 		return err
 	}
 	for i := range g.chats {
-		if v := g.spared[i]; v != nil {
+		if v := g.unchangedChats[i]; v != nil {
 			if err := add(v, i); err != nil {
 				return nil, err
 			}
@@ -134,12 +134,12 @@ func (g *ground) places() (list []place, err error) {
 }
 
 // hash returns the hash that identifies a text.
-func (g *ground) hash(text []byte) uint64 { return wordindex.Hash(g.id, text) }
+func (g *scope) hash(text []byte) uint64 { return wordindex.Hash(g.id, text) }
 
 // open opens the histories of the chats' folders. Whether a text is gone depends on all
 // chats of such a folder, so the others are added, too. errs are of histories that cannot
 // be opened.
-func (g *ground) open(ctx context.Context, opt *SearchOptions, walked ops.Walked) (errs []error, err error) {
+func (g *scope) open(ctx context.Context, opt *SearchOptions, walked ops.Walked) (errs []error, err error) {
 	for _, root := range ops.Roots(walked, opt.List.Shard) {
 		if !root.User {
 			continue
@@ -181,7 +181,7 @@ func (g *ground) open(ctx context.Context, opt *SearchOptions, walked ops.Walked
 	return errs, g.ask(ctx, opt)
 }
 
-func (g *ground) close() {
+func (g *scope) close() {
 	if g.index != nil {
 		_ = g.matches.Close() // only read from
 		_ = g.index.Close()
@@ -192,7 +192,7 @@ func (g *ground) close() {
 }
 
 // real returns the path of a chat without links. Each folder is resolved once.
-func (g *ground) real(t ops.Target) string {
+func (g *scope) real(t ops.Target) string {
 	if t.From == "" { // it may be a link: it was not listed as a regular file
 		return userdir.RealPath(t.Path)
 	}
@@ -205,12 +205,12 @@ func (g *ground) real(t ops.Target) string {
 	return filepath.Join(folder, file)
 }
 
-func newGround(chats []ops.Target) ground {
-	return ground{lib: new(library.Library), chats: chats, asked: len(chats), folders: map[string]string{}}
+func newScope(chats []ops.Target) scope {
+	return scope{lib: new(library.Library), chats: chats, asked: len(chats), folders: map[string]string{}}
 }
 
-// place is a run of lines in a chat at rest, or in an old version.
-type place struct {
+// lineSpan is a run of lines in a chat at rest, or in an old version.
+type lineSpan struct {
 	history.Run
 	line int64 // the number of the first
 	chat int32 // as in [hit]

@@ -125,7 +125,7 @@ func (o *oldReader) unseen(run history.Run) (fresh []history.Run) {
 // old versions that no chat at rest has. Most of a history is still in chats, so this takes
 // less than to look up where each text with a common word stands. all is false if it does
 // not, or if a line cannot be read, and texts are then to be taken from the index.
-func (s *searcher) onlyOld(ctx context.Context, places []place) (texts []uint64, all bool) {
+func (s *searcher) onlyOld(ctx context.Context, places []lineSpan) (texts []uint64, all bool) {
 	if !s.Gone {
 		return nil, false
 	}
@@ -157,7 +157,7 @@ func (s *searcher) onlyOld(ctx context.Context, places []place) (texts []uint64,
 		for _, h := range r.own.hits {
 			texts = append(texts, h.text)
 		}
-		texts = append(texts, r.own.held...)
+		texts = append(texts, r.own.presentTexts...)
 	}
 	return texts, true
 }

@@ -18,11 +18,11 @@ const searchName = wordindex.MoreKeys
 
 // chatHits is what was found in a chat.
 type chatHits struct {
-	hits   []hit
-	held   []uint64 // texts that match but are not hits
-	corpus wordindex.Corpus
-	large  bool // it was not read, being large
-	err    error
+	hits         []hit
+	presentTexts []uint64 // texts that match but are not hits
+	corpus       wordindex.Corpus
+	large        bool // it was not read, being large
+	err          error
 }
 
 // searchReader searches one chat after another, and reuses its memory.
@@ -50,13 +50,13 @@ func (r *searchReader) read(ctx context.Context, i int, small bool) (res chatHit
 	if res.large = small && c.Source.Size > jsonl.Small; res.large {
 		return res
 	}
-	take := func(tally *searchTally, index int) {
+	add := func(tally *searchTally, index int) {
 		for _, h := range tally.hits {
 			h.chat = int32(i)
 			h.index += int32(index)
 			res.hits = append(res.hits, h)
 		}
-		res.held = append(res.held, tally.held...)
+		res.presentTexts = append(res.presentTexts, tally.presentTexts...)
 		res.corpus.Texts += tally.corpus.Texts
 		res.corpus.Words += tally.corpus.Words
 	}
@@ -64,10 +64,10 @@ func (r *searchReader) read(ctx context.Context, i int, small bool) (res chatHit
 	if small {
 		r.own.reset()
 		_, res.err = r.buf.Each(c.Source, opt, func(l *jsonl.Line) { r.own.line(l, r) })
-		take(&r.own, 0)
+		add(&r.own, 0)
 	} else {
 		res.err = jsonl.Map(ctx, c.Source, opt, func(l *jsonl.Line, t *searchTally) { t.line(l, r) }, func(t *searchTally, base jsonl.Base, _ jsonl.Damages) error {
-			take(t, base.Index)
+			add(t, base.Index)
 			return nil
 		}, (*searchTally).reset)
 	}
@@ -77,14 +77,16 @@ func (r *searchReader) read(ctx context.Context, i int, small bool) (res chatHit
 
 // searchTally is what was found in a stretch of a chat.
 type searchTally struct {
-	hits   []hit
-	held   []uint64
-	corpus wordindex.Corpus
+	hits         []hit
+	presentTexts []uint64
+	corpus       wordindex.Corpus
 
 	text, words []byte
 }
 
-func (t *searchTally) reset() { t.hits, t.held, t.corpus = t.hits[:0], t.held[:0], wordindex.Corpus{} }
+func (t *searchTally) reset() {
+	t.hits, t.presentTexts, t.corpus = t.hits[:0], t.presentTexts[:0], wordindex.Corpus{}
+}
 
 // line searches one message.
 func (t *searchTally) line(l *jsonl.Line, r *searchReader) {
@@ -108,7 +110,7 @@ func (t *searchTally) line(l *jsonl.Line, r *searchReader) {
 }
 
 // match looks for the query in one text. A match is a hit if the text is shown and the
-// message wanted, else the text is only held.
+// message wanted, else the text is only noted.
 func (t *searchTally) match(raw []byte, h hit, shown, wanted bool, r *searchReader) {
 	var ok bool
 	if t.text, ok = rawjson.AppendUnquoted(t.text[:0], raw); !ok {
@@ -125,7 +127,7 @@ func (t *searchTally) match(raw []byte, h hit, shown, wanted bool, r *searchRead
 	}
 	h.text = r.s.hash(t.text)
 	if !shown || !wanted {
-		t.held = append(t.held, h.text)
+		t.presentTexts = append(t.presentTexts, h.text)
 		return
 	}
 	if r.s.Rank {

@@ -20,14 +20,14 @@ import (
 
 // showing makes documents from hits.
 type showing struct {
-	ground *ground
-	query  *words.Query
+	scope *scope
+	query *words.Query
 }
 
 // show reads a hit's message again and makes its document.
 func (s *showing) show(ctx context.Context, g *found) (*SearchHit, error) {
 	h := g.best
-	doc := &SearchHit{Schema: 1, Path: s.ground.pathOf(h), Index: int(h.index), Places: g.places, Gone: g.gone, Marks: [][2]int{}}
+	doc := &SearchHit{Schema: 1, Path: s.scope.pathOf(h), Index: int(h.index), Places: g.places, Gone: g.onlyInVersions, Marks: [][2]int{}}
 	doc.Chat = userdir.ChatName(doc.Path)
 	var line []byte
 	var err error
@@ -60,7 +60,7 @@ func (s *showing) show(ctx context.Context, g *found) (*SearchHit, error) {
 		}
 	}
 	said, ok := rawjson.Unquote(raw)
-	if !ok || s.ground.hash([]byte(said)) != h.text {
+	if !ok || s.scope.hash([]byte(said)) != h.text {
 		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
 	}
 	if snippet, marks := s.query.Snippet(said); marks != nil {
@@ -73,8 +73,8 @@ func (s *showing) show(ctx context.Context, g *found) (*SearchHit, error) {
 
 // present reads a hit's line in a chat as it is now.
 func (s *showing) present(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
-	t := s.ground.chats[h.chat]
-	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: s.ground.lib, Regular: t.From != "", Any: true})
+	t := s.scope.chats[h.chat]
+	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: s.scope.lib, Regular: t.From != "", Any: true})
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func (s *showing) present(ctx context.Context, doc *SearchHit, h hit) ([]byte, e
 	if c.Owner != "" {
 		doc.Owner = &c.Owner
 	}
-	if v := s.ground.spared[int(h.chat)]; v != nil {
-		st := s.ground.stores[0] // an index is only used with one store
+	if v := s.scope.unchangedChats[int(h.chat)]; v != nil {
+		st := s.scope.stores[0] // an index is only used with one store
 		if doc.Index, err = st.indexOf(ctx, v, int64(h.index)); err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (s *showing) present(ctx context.Context, doc *SearchHit, h hit) ([]byte, e
 
 // old finds a hit's line in its version, and the message's index there.
 func (s *showing) old(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
-	old := s.ground.old[-1-h.chat]
+	old := s.scope.old[-1-h.chat]
 	rev := int(old.Rev)
 	if doc.Rev = &rev; old.owner != "" {
 		doc.Owner = &old.owner

@@ -26,14 +26,14 @@ const (
 // treeBuilder builds a tree from graphs.
 type treeBuilder struct {
 	TreeOptions
-	families []*kindred
+	families []*familyRow
 	shown    map[*family.Chat]*treeview.Chat
 	order    []*family.Chat // the chats that are shown, in their order
 	summary  treeview.Summary
 }
 
-// kindred is a family that is shown, or a single chat if each has a row of its own.
-type kindred struct {
+// familyRow is a family that is shown, or a single chat if each has a row of its own.
+type familyRow struct {
 	graph *family.Graph
 	owner string
 	chats []*family.Chat // in the order in which they are shown
@@ -50,7 +50,7 @@ func (b *treeBuilder) add(g *family.Graph, a *asked) {
 	if b.Part == Ancestors || b.Part == Descendants {
 		for _, c := range g.Chats {
 			if a.paths[filepath.Base(c.Path)] {
-				b.part(g, c)
+				b.partOfFamily(g, c)
 			}
 		}
 		return
@@ -67,7 +67,7 @@ func (b *treeBuilder) add(g *family.Graph, a *asked) {
 		}
 		alone := len(root.Children) == 0
 		remarkable := root.Dangling != "" || root.Cycle || root.Err != nil
-		k := &kindred{graph: g}
+		k := &familyRow{graph: g}
 		family.Walk(root, func(c *family.Chat, depth int) { k.add(c, depth) })
 		b.count(k)
 		if alone && !remarkable {
@@ -76,14 +76,14 @@ func (b *treeBuilder) add(g *family.Graph, a *asked) {
 			b.summary.Families++
 		}
 		if !alone || remarkable || b.All || b.Flat || !a.all {
-			b.take(k)
+			b.show(k)
 		}
 	}
 }
 
-// part adds one chat with its ancestors or its descendants.
-func (b *treeBuilder) part(g *family.Graph, c *family.Chat) {
-	k := &kindred{graph: g}
+// partOfFamily adds one chat with its ancestors or its descendants.
+func (b *treeBuilder) partOfFamily(g *family.Graph, c *family.Chat) {
+	k := &familyRow{graph: g}
 	if b.Part == Descendants {
 		family.Walk(c, k.add)
 	} else {
@@ -101,10 +101,10 @@ func (b *treeBuilder) part(g *family.Graph, c *family.Chat) {
 	} else {
 		b.summary.Alone++
 	}
-	b.take(k)
+	b.show(k)
 }
 
-func (k *kindred) add(c *family.Chat, depth int) {
+func (k *familyRow) add(c *family.Chat, depth int) {
 	k.chats, k.depth = append(k.chats, c), append(k.depth, depth)
 	if k.name == "" {
 		k.name = c.Name
@@ -117,7 +117,7 @@ func (k *kindred) add(c *family.Chat, depth int) {
 	k.messages += int64(len(c.Messages))
 }
 
-func (b *treeBuilder) count(k *kindred) {
+func (b *treeBuilder) count(k *familyRow) {
 	b.summary.Chats += len(k.chats)
 	for _, c := range k.chats {
 		if c.Dangling != "" {
@@ -129,15 +129,15 @@ func (b *treeBuilder) count(k *kindred) {
 	}
 }
 
-// take adds a family, or each of its chats.
-func (b *treeBuilder) take(k *kindred) {
+// show adds a family, or each of its chats.
+func (b *treeBuilder) show(k *familyRow) {
 	if !b.Flat {
 		k.owner = ownerOf(k.graph, k.chats)
 		b.families = append(b.families, k)
 		return
 	}
 	for _, c := range k.chats {
-		one := &kindred{graph: k.graph, owner: ownerOf(k.graph, k.chats)}
+		one := &familyRow{graph: k.graph, owner: ownerOf(k.graph, k.chats)}
 		one.add(c, 0)
 		b.families = append(b.families, one)
 	}
@@ -178,7 +178,7 @@ func (b *treeBuilder) tree() *treeview.Tree {
 			k.place = places[key]
 		}
 	}
-	slices.SortStableFunc(b.families, func(x, y *kindred) int { return cmp.Or(cmp.Compare(x.place, y.place), b.compare(x, y)) })
+	slices.SortStableFunc(b.families, func(x, y *familyRow) int { return cmp.Or(cmp.Compare(x.place, y.place), b.compare(x, y)) })
 	if b.Limit > 0 && len(b.families) > b.Limit {
 		b.families = b.families[:b.Limit]
 	}
@@ -200,7 +200,7 @@ func (b *treeBuilder) tree() *treeview.Tree {
 	return t
 }
 
-func (b *treeBuilder) compare(x, y *kindred) int {
+func (b *treeBuilder) compare(x, y *familyRow) int {
 	byName := cmp.Compare(x.name, y.name)
 	switch b.Sort {
 	case SortFirst:
@@ -243,7 +243,7 @@ func (b *treeBuilder) lasts(t *treeview.Tree) {
 }
 
 // chat returns what is shown of a chat.
-func (b *treeBuilder) chat(k *kindred, c *family.Chat, depth int) *treeview.Chat {
+func (b *treeBuilder) chat(k *familyRow, c *family.Chat, depth int) *treeview.Chat {
 	text := func(s string) *string {
 		if s == "" {
 			return nil

@@ -108,9 +108,9 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			return nil, err
 		}
 		res.Errs = append(res.Errs, f.errs...)
-		found := &findings{in: &f.stock, opt: opt}
-		found.gather()
-		res.Chats = append(res.Chats, found.told()...)
+		found := &losses{in: &f.files, opt: opt}
+		found.groupByChat()
+		res.Chats = append(res.Chats, found.documents()...)
 		res.Summary.Places = append(res.Summary.Places, f.places()...)
 	}
 	sum := &res.Summary
@@ -125,8 +125,8 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	return res, nil
 }
 
-// finding is a chat that lost something.
-type finding struct {
+// loss is a chat that lost something.
+type loss struct {
 	chat  *lostChat     // nil: it is gone
 	path  string        // of a chat that is gone, if known
 	owner backups.Owner // of a chat that is gone; without a name if not known
@@ -137,17 +137,17 @@ type finding struct {
 	weak  bool // it is not certain that it is this chat
 }
 
-// findings collects what was found in one root.
-type findings struct {
-	in    *stock
+// losses collects what was found in one root.
+type losses struct {
+	in    *files
 	opt   LostOptions
-	found []*finding
+	found []*loss
 }
 
-// gather groups the versions by chat. Versions of a chat that is gone belong together by
+// groupByChat groups the versions by chat. Versions of a chat that is gone belong together by
 // their name, by their slug, or by having nearly all messages in common.
-func (f *findings) gather() {
-	live := map[int]*finding{}
+func (f *losses) groupByChat() {
+	live := map[int]*loss{}
 	slices.SortStableFunc(f.in.versions, func(a, b *lostVersion) int { return b.at.Compare(a.at) }) // the newest first
 	for _, v := range f.in.versions {
 		switch {
@@ -158,23 +158,23 @@ func (f *findings) gather() {
 				g.best = v
 			}
 		case live[v.target] == nil:
-			live[v.target] = &finding{chat: f.in.chats[v.target], best: v, ambig: v.ambiguous, said: v.said.Texts, texts: lost.NewSet(v.said.Texts)}
+			live[v.target] = &loss{chat: f.in.chats[v.target], best: v, ambig: v.ambiguous, said: v.said.Texts, texts: lost.NewSet(v.said.Texts)}
 			f.found = append(f.found, live[v.target])
 		case v.lost > live[v.target].best.lost:
 			live[v.target].best = v
 		}
 		v.said.Texts = nil
 	}
-	f.settle(live)
+	f.assignWeak(live)
 }
 
-// settle decides the cases with weak evidence. Several stories may match one chat that has
+// assignWeak decides the cases with weak evidence. Several stories may match one chat that has
 // nothing but a greeting: it lost the longest one, unless there is better evidence for
 // another, and the rest are gone. A version with the same story as one that surely belongs
 // to the chat belongs to it, too.
-func (f *findings) settle(live map[int]*finding) {
-	slices.SortStableFunc(f.found, func(a, b *finding) int { return cmp.Compare(b.best.said.Missing, a.best.said.Missing) })
-	f.found = slices.DeleteFunc(f.found, func(g *finding) bool {
+func (f *losses) assignWeak(live map[int]*loss) {
+	slices.SortStableFunc(f.found, func(a, b *loss) int { return cmp.Compare(b.best.said.Missing, a.best.said.Missing) })
+	f.found = slices.DeleteFunc(f.found, func(g *loss) bool {
 		v := g.best
 		if g.chat != nil || v.target < 0 {
 			return g.chat == nil && v.said.Missing < f.opt.Gone
@@ -194,9 +194,9 @@ func (f *findings) settle(live map[int]*finding) {
 	})
 }
 
-// gone returns the finding for a version whose chat is gone, a new one if there is none.
-func (f *findings) gone(v *lostVersion) *finding {
-	owner, path, ambiguous := f.in.whose(v)
+// gone returns the loss for a version whose chat is gone, a new one if there is none.
+func (f *losses) gone(v *lostVersion) *loss {
+	owner, path, ambiguous := f.in.ownerOfGone(v)
 	for _, g := range f.found {
 		if g.chat != nil || g.owner != owner {
 			continue
@@ -205,19 +205,19 @@ func (f *findings) gone(v *lostVersion) *finding {
 			return g
 		}
 	}
-	g := &finding{path: path, owner: owner, best: v, said: v.said.Texts, texts: lost.NewSet(v.said.Texts), ambig: ambiguous || v.ambiguous}
+	g := &loss{path: path, owner: owner, best: v, said: v.said.Texts, texts: lost.NewSet(v.said.Texts), ambig: ambiguous || v.ambiguous}
 	f.found = append(f.found, g)
 	return g
 }
 
 // tells reports whether a version tells the same story: it has the same slug, or nearly all
 // messages in common.
-func (g *finding) tells(slug string, said []lost.Text) bool {
+func (g *loss) tells(slug string, said []lost.Text) bool {
 	return slug != "" && slug == g.best.said.Slug || 8*g.texts.Common(said) >= 7*min(len(said), len(g.said))
 }
 
-// told returns the documents of the findings, those that lost the most first.
-func (f *findings) told() (list []*LostChat) {
+// documents returns the documents of the losses, those that lost the most first.
+func (f *losses) documents() (list []*LostChat) {
 	for _, g := range f.found {
 		v := g.best
 		doc := &LostChat{

@@ -21,7 +21,7 @@ import (
 
 // finder finds what is lost in one root.
 type finder struct {
-	stock
+	files
 	opt  LostOptions
 	seed maphash.Seed
 
@@ -62,7 +62,7 @@ type match struct {
 }
 
 func newFinder(root *ops.Root, opt LostOptions) *finder {
-	return &finder{stock: stock{root: root}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}}
+	return &finder{files: files{root: root}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}}
 }
 
 // find reads the chats and all older versions, and compares them. The error is that ctx
@@ -95,7 +95,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 		v := f.versions[i]
 		read, err := r.Read(ctx, v.path, small)
 		if v.said = read; read != nil {
-			f.judge(v)
+			f.count(v)
 		}
 		return read != nil, err
 	}
@@ -125,9 +125,9 @@ func (f *finder) each(ctx context.Context, n int, live *lost.Set, read func(r *l
 	return ctx.Err()
 }
 
-// judge finds which chat a version belongs to, and counts what that chat lost. It may run
+// count finds which chat a version belongs to, and counts what that chat lost. It may run
 // for several versions at once.
-func (f *finder) judge(v *lostVersion) {
+func (f *finder) count(v *lostVersion) {
 	m := match{target: -1}
 	if v.said.Missing > 0 {
 		m = f.assign(v)
@@ -289,7 +289,7 @@ func (f *finder) readChats(ctx context.Context, r *storeReader) error {
 				return fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
 			}
 			old.said.Slug = c.Slug
-			if f.judge(old); !old.skip {
+			if f.count(old); !old.skip {
 				f.versions = append(f.versions, old)
 			}
 		}

@@ -19,9 +19,9 @@ import (
 	"stchat/internal/userdir"
 )
 
-// stock holds what there is in one root: its chats, older versions of chats, and the owners
+// files holds what there is in one root: its chats, older versions of chats, and the owners
 // of backups.
-type stock struct {
+type files struct {
 	root   *ops.Root
 	folder *backups.Folder
 	owners backups.Owners
@@ -34,7 +34,7 @@ type stock struct {
 
 // list finds the chats of the root, and the versions outside the history that are not older
 // than since.
-func (s *stock) list(copies []ops.Target, since time.Time) {
+func (s *files) list(copies []ops.Target, since time.Time) {
 	walked := ops.Walk(ops.List{Paths: []string{s.root.Path}, AllowEmpty: true})
 	for _, err := range walked.Errs {
 		s.errs = append(s.errs, err)
@@ -60,7 +60,7 @@ func (s *stock) list(copies []ops.Target, since time.Time) {
 	s.versions = slices.DeleteFunc(s.versions, func(v *lostVersion) bool { return v.at.Before(since) })
 }
 
-func (s *stock) addChat(path, read string, deleted bool) {
+func (s *files) addChat(path, read string, deleted bool) {
 	c := &lostChat{path: path, read: read, deleted: deleted, of: ownerOf(path)}
 	if info, err := os.Stat(read); err == nil {
 		c.changed = info.ModTime()
@@ -78,7 +78,7 @@ func ownerOf(path string) backups.Owner {
 }
 
 // listBackups finds SillyTavern's own backups.
-func (s *stock) listBackups(dir userdir.Dir) {
+func (s *files) listBackups(dir userdir.Dir) {
 	folder, err := backups.Read(dir)
 	if err != nil {
 		s.errs = append(s.errs, ops.PathError(err))
@@ -98,7 +98,7 @@ func (s *stock) listBackups(dir userdir.Dir) {
 const oldMark = ".bak-"
 
 // listOld finds the copies that earlier versions of this program kept beside the chats.
-func (s *stock) listOld(folder string) {
+func (s *files) listOld(folder string) {
 	entries, _ := os.ReadDir(folder) // a folder that cannot be read is in errs already
 	for _, e := range entries {
 		name, _, ok := strings.Cut(e.Name(), oldMark)
@@ -110,7 +110,7 @@ func (s *stock) listOld(folder string) {
 
 // listKept finds what undo keeps. A chat that was deleted on purpose is not a version: other
 // versions of it are not lost either.
-func (s *stock) listKept() {
+func (s *files) listKept() {
 	kept, errs, err := changeset.KeptFiles(s.root.Path)
 	if err != nil {
 		errs = append(errs, err)
@@ -132,7 +132,7 @@ func (s *stock) listKept() {
 
 // addCopy adds a file in a folder with copies as a version: a backup, or else of the chat of
 // the same name and owner.
-func (s *stock) addCopy(path string) {
+func (s *files) addCopy(path string) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return // it no longer exists
@@ -156,10 +156,10 @@ func (s *stock) addCopy(path string) {
 	s.versions = append(s.versions, v)
 }
 
-// whose returns the owner of a version whose chat is gone, and the chat's path if it is
+// ownerOfGone returns the owner of a version whose chat is gone, and the chat's path if it is
 // known, as it is for a group: its backups are named for the chat. ambiguous means that the
 // owner may be another.
-func (s *stock) whose(v *lostVersion) (owner backups.Owner, path string, ambiguous bool) {
+func (s *files) ownerOfGone(v *lostVersion) (owner backups.Owner, path string, ambiguous bool) {
 	if v.chat != "" {
 		return ownerOf(v.chat), v.chat, false
 	}
@@ -176,7 +176,7 @@ func (s *stock) whose(v *lostVersion) (owner backups.Owner, path string, ambiguo
 
 // placeFor returns a path to restore a character's chat to if its name is not known:
 // backups do not have it. It is "" if the character is not known either.
-func (s *stock) placeFor(owner backups.Owner, v *lostVersion) string {
+func (s *files) placeFor(owner backups.Owner, v *lostVersion) string {
 	if owner.Name == "" {
 		return ""
 	}
@@ -185,7 +185,7 @@ func (s *stock) placeFor(owner backups.Owner, v *lostVersion) string {
 }
 
 // shownOwner returns an owner's name for people: for a group chat the group's name.
-func (s *stock) shownOwner(o backups.Owner) string {
+func (s *files) shownOwner(o backups.Owner) string {
 	if o.Kind != userdir.Group {
 		return o.Name
 	}
@@ -198,7 +198,7 @@ func (s *stock) shownOwner(o backups.Owner) string {
 }
 
 // places returns how the slots for backups are used.
-func (s *stock) places() (list []LostPlaces) {
+func (s *files) places() (list []LostPlaces) {
 	shown := func(key string) (names []string) {
 		for _, o := range s.owners[key] {
 			names = append(names, o.Name)
