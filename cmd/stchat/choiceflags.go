@@ -48,7 +48,7 @@ func (f *choiceFlags) addFlags(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.seen, "no-hidden", false, "no hidden messages")
 		fs.StringArrayVar(&f.has, "has", nil, "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
 		fs.StringVar(&f.match, "match", "", "the text matches the regular expression `RE` (RE2; (?i) for any letter case)")
-		fs.Var(filled(&f.since), "since", "sent at `TIME` or later: RFC 3339, or a local date such as 2026-03-01")
+		fs.Var(filled(&f.since), "since", "sent at `TIME` or later: a local date such as 2026-03-01, an age such as 3d, or RFC 3339")
 		fs.Var(filled(&f.until), "until", "sent at `TIME` or earlier; a date means all of that day")
 	})
 }

@@ -79,6 +79,9 @@ func tellCuts(c *console, o *cutOptions, results []*cut.Result) error {
 		c.closeTabs(o.bump, linked...)
 	}
 	if len(results) > 1 && !c.work.interrupted {
+		if o.json && printed == nil {
+			printed = jsondoc.Write(c.Out, n.document(len(results), o.dryRun), "")
+		}
 		c.note("%s", n.summary(o))
 	}
 	if err := unprinted(printed, fmt.Sprintf("every %s that was to be named there is written", o.kind)); err != nil {
@@ -139,6 +142,23 @@ func (n *counts) add(r *cut.Result) {
 // isUnfit reports whether a source is not as a patch requires, or has no such message.
 func isUnfit(err error) bool {
 	return errors.Is(err, choose.ErrNone) || isA[*patch.OperationError](err) && (errors.Is(err, patch.ErrTest) || errors.Is(err, patch.ErrMissing))
+}
+
+// cutSummary is the last document where several chats are given.
+type cutSummary struct {
+	Schema  int  `json:"schema"`
+	Summary bool `json:"summary"`
+	Chats   int  `json:"chats"`
+	Made    int  `json:"made"`
+	Existed int  `json:"existed"`
+	Refused int  `json:"refused"`
+	Failed  int  `json:"failed"`
+	DryRun  bool `json:"dry_run"`
+}
+
+// document returns the counts as a document.
+func (n *counts) document(chats int, dryRun bool) cutSummary {
+	return cutSummary{Schema: 1, Summary: true, Chats: chats, Made: n.done, Existed: n.existed, Refused: n.refused + n.unfit, Failed: n.failed, DryRun: dryRun}
 }
 
 // summary returns one line about what was done and what was not.

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/jsondoc"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
@@ -28,6 +31,12 @@ Auto-Illustrator, timed lorebook effects); --no-follow leaves it as it is, as
 SillyTavern does. If the chat is open in SillyTavern, reload it there: its next
 save would undo the edit, unless --bump-integrity gives the chat a new slug. In
 Luker close the chat first: what an open tab holds wins, whatever the slug.
+`
+
+// manyDoc explains what the arguments of a command for many chats may be.
+const manyDoc = `
+A CHAT may be a folder, which means all chats in it. With several chats each
+index is printed after the path, and a tab.
 `
 
 // termFlags are the flags of every command that edits chats or their state in place.
@@ -71,6 +80,9 @@ type inPlaceFlags struct {
 	termFlags
 	noFollow bool
 	force    bool
+
+	walked ops.Walked // what the arguments of a command for many chats lead to
+	many   bool       // they are several chats, or a folder
 }
 
 // addFlags adds the flags of every edit; force is the usage of --force, "" for a command
@@ -104,17 +116,31 @@ func (o *inPlaceFlags) options(a *app, chats []string) (opt edit.Options, err er
 	return opt, err
 }
 
+// walk finds the chats that args name, in folders too; hint is the error where none is named.
+func (o *inPlaceFlags) walk(ctx context.Context, a *app, args []string, hint string) (opt edit.Options, err error) {
+	list, err := o.list(ctx, a, args, hint)
+	if err != nil {
+		return opt, err
+	}
+	if slices.Contains(list.Paths, chat.Stdin) { // which is refused
+		return o.options(a, []string{chat.Stdin})
+	}
+	o.walked = ops.Walk(list)
+	var paths []string
+	for _, t := range o.walked.Chats {
+		paths = append(paths, t.Path)
+	}
+	o.many = len(list.Paths) != 1 || len(paths) != 1 || paths[0] != list.Paths[0]
+	return o.options(a, paths)
+}
+
 // chosenIn reads which messages of which chats a command edits; hint is the error where no
 // chat is named.
 func (o *inPlaceFlags) chosenIn(ctx context.Context, a *app, f *choiceFlags, args []string, hint string) (c choose.Choice, opt edit.Options, err error) {
 	if c, err = f.chosen(a); err != nil {
 		return c, opt, err
 	}
-	paths, err := o.sources(ctx, a, args, hint)
-	if err != nil {
-		return c, opt, err
-	}
-	opt, err = o.options(a, paths)
+	opt, err = o.walk(ctx, a, args, hint)
 	return c, opt, err
 }
 
@@ -175,6 +201,85 @@ func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *e
 		c.closeTabs(bumped, edited...)
 	}
 	return outcome(failed, no)
+}
+
+// editSummary is the last document where several chats or a folder are given.
+type editSummary struct {
+	Schema    int  `json:"schema"`
+	Summary   bool `json:"summary"`
+	Chats     int  `json:"chats"`
+	Changed   int  `json:"changed"`
+	Unchanged int  `json:"unchanged"`
+	Failed    int  `json:"failed"`
+	DryRun    bool `json:"dry_run"`
+}
+
+// tellMany is tell for a command that takes many chats. Those of which nothing was chosen are
+// counted only.
+func (o *inPlaceFlags) tellMany(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
+	sum := editSummary{Schema: 1, Summary: true, Chats: len(results), Failed: len(o.walked.Errs), DryRun: o.dryRun}
+	for _, err := range o.walked.Errs {
+		if err := c.failed(c.Out, o.json, err.Path, err); err != nil {
+			return err
+		}
+	}
+	met := slices.DeleteFunc(results, func(r *edit.Result) bool {
+		return errors.Is(r.Err, edit.ErrPassedOver) || o.many && errors.Is(r.Err, choose.ErrNone)
+	})
+	for _, r := range met {
+		switch {
+		case r.Err != nil:
+			sum.Failed++
+		case r.Doc.Unchanged:
+			sum.Unchanged++
+		default:
+			sum.Changed++
+		}
+	}
+	err := o.tell(c, met, result)
+	if o.many && !c.work.interrupted {
+		if o.json {
+			if err := jsondoc.Write(c.Out, sum, ""); err != nil {
+				return err
+			}
+		}
+		c.note("%s", sum.text())
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(o.walked.Errs) > 0:
+		return errReported
+	case len(met) == 0 && sum.Chats > 0:
+		return errNo
+	}
+	return nil
+}
+
+func (s *editSummary) text() string {
+	text := fmt.Sprintf("%d of %s changed", s.Changed, plural.S(s.Chats, "chat"))
+	if s.DryRun {
+		text = fmt.Sprintf("%d of %s would change", s.Changed, plural.S(s.Chats, "chat"))
+	}
+	if s.Unchanged > 0 {
+		text += fmt.Sprintf(", %d unchanged", s.Unchanged)
+	}
+	return text
+}
+
+// printIndexes prints the numbers of messages of a chat, one per line, after its path where there
+// are many chats.
+func (o *inPlaceFlags) printIndexes(c *console, r *edit.Result, list []int) error {
+	before := ""
+	if o.many {
+		before = c.path(r.Doc.Path) + "\t"
+	}
+	var b bytes.Buffer
+	for _, i := range list {
+		fmt.Fprintf(&b, "%s%d\n", before, i)
+	}
+	_, err := c.Out.Write(b.Bytes())
+	return err
 }
 
 // show prints what a dry run would change, in the style of a diff.

@@ -163,7 +163,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		args          []string
 	}{
 		{"snapshot", "snapshot: the last document", "0", []string{"snapshot", "--json", user}},
-		{"what failed", "", "2", []string{"checkpoint", "--json", at("chats/Mira/gone.jsonl"), story}},
+		{"what failed", "checkpoint, branch: the last document", "2", []string{"checkpoint", "--json", at("chats/Mira/gone.jsonl"), story}},
 		{"inspect", "inspect: the last document", "0", []string{"inspect", "--json", user}},
 		{"inspect", "inspect: the last document", "0", []string{"inspect", "--json", at("chats/Mira"), at("loose.jsonl")}},
 		{"inspect --messages", "", "0", []string{"inspect", "--messages", "--json", user}},
@@ -174,6 +174,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"message count", "", "0", []string{"message", "count", "--json", at("chats/Mira/media.jsonl")}},
 		{"message add, apply, delete, hide, set, swipe, unhide; meta set", "", "0", []string{"message", "delete", "--json", "--force", "-a", "0", at("chats/Mira/edited.jsonl")}},
 		{"message add, apply, delete, hide, set, swipe, unhide; meta set", "", "0", []string{"message", "set", "--json", "-a", "0", "--set", "mes=y", at("chats/Mira/edited.jsonl")}},
+		{"message add, apply, delete, hide, set, swipe, unhide; meta set", "message delete, hide, set, unhide; meta set: the last document", "0", []string{"message", "hide", "--json", "-a", "0", "--dry-run", at("chats/Mira/edited.jsonl"), at("chats/Mira/child.jsonl")}},
 		{"snapshot", "snapshot: the last document", "0", []string{"snapshot", "--json", user}},
 		{"message add, apply, delete, hide, set, swipe, unhide; meta set", "", "0", []string{"message", "add", "--json", "--role", "user", "--text", "x", at("chats/Mira/edited.jsonl")}},
 		{"meta get", "", "0", []string{"meta", "get", "--json", story}},

@@ -83,17 +83,7 @@ func (o *messageAddOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 		}
 	}
 	c := a.console()
-	return o.tell(c, edit.Add(ctx, opt), func(r *edit.Result) error { return printIndexes(c, r.Doc.Added) })
-}
-
-// printIndexes prints numbers, one per line.
-func printIndexes(c *console, list []int) error {
-	var b bytes.Buffer
-	for _, i := range list {
-		fmt.Fprintln(&b, i)
-	}
-	_, err := c.Out.Write(b.Bytes())
-	return err
+	return o.tell(c, edit.Add(ctx, opt), func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Added) })
 }
 
 // read reads the messages to add into opt, or with --role the text of one.

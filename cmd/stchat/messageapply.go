@@ -66,7 +66,7 @@ func (o *messageApplyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet,
 	if err != nil {
 		return err
 	}
-	return o.tell(c, results, func(r *edit.Result) error { return printIndexes(c, r.Doc.Added) })
+	return o.tell(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Added) })
 }
 
 // list applies a list of operations.

@@ -16,7 +16,7 @@ indexes and ids that have to follow.
 --save FILE writes the deleted lines to a new file, ready for 'message add
 --at'. --tool-calls also deletes the tool calls directly before a deleted reply,
 as SillyTavern's own button does. Prints the indexes of the deleted messages.
-` + choiceDoc + inPlaceDoc
+` + manyDoc + choiceDoc + inPlaceDoc
 
 const messageDeleteExample = `  stchat message delete chat.jsonl -a -10..
   stchat message delete chat.jsonl -a 40..45 --save removed.jsonl
@@ -58,5 +58,5 @@ func (o *messageDeleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet
 	}
 	c := a.console()
 	results := edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: o.toolCalls, Save: o.save})
-	return o.tell(c, results, func(r *edit.Result) error { return printIndexes(c, r.Doc.Deleted) })
+	return o.tellMany(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Deleted) })
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,8 +20,9 @@ const messageGetDoc = `Print messages of a chat; without a choice, all of them.
   text      NAME: TEXT, with a blank line between messages
   markdown  **NAME** · #INDEX · DATE, and the text
   raw       the stored lines, byte for byte: 'message add' takes them
-  fields    the values of --fields, separated by tabs; in strings tab, line
-            feed and backslash are written \t, \n and \\
+  fields    the values of --fields, separated by tabs, with several chats the
+            path first; in strings tab, line feed and backslash are written
+            \t, \n and \\
 
 Reading stops after the last message that RANGES can include. With --tail it
 starts at the end of the file: what comes before is neither read nor checked,
@@ -84,7 +86,7 @@ type messageGetOptions struct {
 func (o *messageGetOptions) addFlags(fs *pflag.FlagSet) {
 	formats := []string{"text", "markdown", "raw", "fields"}
 	fs.Var(oneOf(&o.format, "text", formats...), "format", "how messages are printed: `FORMAT` is "+strings.Join(formats, ", "))
-	fs.StringSliceVar(&o.fields, "fields", nil, "with --format fields: `LIST` of keys, JSON pointers, index, role, words, bytes")
+	fs.StringSliceVar(&o.fields, "fields", nil, "with --format fields: `LIST` of keys, JSON pointers, path, index, role, words, bytes")
 	fs.BoolVar(&o.swipes, "swipes", false, "all swipes: the number of the chosen one, and the others, from 1")
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, before the text")
 	fs.BoolVar(&o.display, "display", false, "the text as it is displayed, where a translation is stored")
@@ -111,6 +113,9 @@ func (o *messageGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	c := a.console()
 	w := bufio.NewWriterSize(c.Out, 64<<10)
 	p := &messagePrinter{w: w, o: o, terminal: c.OutTTY, color: c.outColor}
+	if len(paths) > 1 && len(o.fields) > 0 && !slices.Contains(o.fields, "path") {
+		o.fields = slices.Insert(o.fields, 0, "path")
+	}
 	if p.fields, err = fieldsOf(o.fields); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ const messageHideDoc = `%s messages %s the prompt, as SillyTavern's /%s does:
 is_system becomes %v. Messages with an extra.type, such as the narrator's
 notes, stay as they are unless --all is given. Prints the indexes of the
 messages that changed.
-` + choiceDoc + inPlaceDoc
+` + manyDoc + choiceDoc + inPlaceDoc
 
 func newMessageHideCmd(a *app) *cobra.Command {
 	return newHideCmd(a, "hide", "Hide messages from the prompt", fmt.Sprintf(messageHideDoc, "Hide", "from", "hide", true), true)
@@ -52,5 +52,5 @@ func (o *messageHideOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, 
 	}
 	c := a.console()
 	results := edit.Hide(ctx, edit.HideOptions{Options: common, Choice: choice, Hide: o.hide, All: o.all})
-	return o.tell(c, results, func(r *edit.Result) error { return printIndexes(c, r.Doc.Changed) })
+	return o.tellMany(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Changed) })
 }

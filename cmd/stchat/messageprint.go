@@ -143,6 +143,8 @@ func (f field) of(m *look.Message) string {
 		text = *m.Text
 	}
 	switch f.name {
+	case "path":
+		return escaped(m.Path)
 	case "index":
 		if m.Index == nil {
 			return ""
@@ -160,7 +162,12 @@ func (f field) of(m *look.Message) string {
 		return ""
 	}
 	if s, ok := rawjson.Unquote(raw); ok {
-		return strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`).Replace(s)
+		return escaped(s)
 	}
 	return string(rawjson.Compact(raw))
+}
+
+// escaped returns a text without tabs and line ends, which separate fields and rows.
+func escaped(s string) string {
+	return strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`).Replace(s)
 }

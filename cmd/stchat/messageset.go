@@ -20,7 +20,7 @@ Changes are made in this order: --replace, --merge, --merge-patch, --patch,
 expression RE (RE2) in the text; TEXT may contain $1 and ${name}; write a = in
 RE as \=. If the text changes, so does the chosen swipe; --all-swipes makes the
 substitution in all swipes.
-` + choiceDoc + asBranchDoc + inPlaceDoc
+` + manyDoc + choiceDoc + asBranchDoc + inPlaceDoc
 
 const messageSetExample = `  stchat message set chat.jsonl -a 0.. --sub "Jon\b=John"
   stchat message set chat.jsonl -a 12 --set /extra/model=other
@@ -83,7 +83,7 @@ func (o *messageSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 		return o.asBranchFlags.run(ctx, a, &o.inPlaceFlags, common.Chats, choice, true, func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return opt.Line(line) })
 	}
 	c := a.console()
-	return o.tell(c, edit.Set(ctx, opt), func(r *edit.Result) error { return printIndexes(c, r.Doc.Changed) })
+	return o.tellMany(c, edit.Set(ctx, opt), func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Changed) })
 }
 
 // substitution parses RE=TEXT, split at the first = that no backslash escapes.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -10,9 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
-	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
-	"stchat/internal/plural"
 )
 
 const metaSetDoc = `Change the metadata of every chat in the PATHs that meets all --where
@@ -82,62 +79,15 @@ func (o *metaSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	if opt.Integrity != "" && o.bump {
 		return usagef("--bump-integrity and --integrity exclude each other")
 	}
-	list, err := o.list(ctx, a, args, "name a chat, a folder or your user folder, e.g. `stchat meta set chat.jsonl --set note_depth=4`")
-	if err != nil {
-		return err
-	}
-	walked := ops.Walk(list)
-	var paths []string
-	for _, t := range walked.Chats {
-		paths = append(paths, t.Path)
-	}
-	if opt.Options, err = o.options(a, paths); err != nil {
+	if opt.Options, err = o.walk(ctx, a, args, "name a chat, a folder or your user folder, e.g. `stchat meta set chat.jsonl --set note_depth=4`"); err != nil {
 		return err
 	}
 	c := a.console()
-	for _, err := range walked.Errs {
-		if err := c.failed(c.Out, o.json, err.Path, err); err != nil {
-			return err
-		}
-	}
-	return o.told(c, edit.SetMeta(ctx, opt), len(walked.Errs) > 0)
-}
-
-// told prints what became of the chats that meet the conditions.
-func (o *metaSetOptions) told(c *console, results []*edit.Result, failed bool) error {
-	all := len(results)
-	met := slices.DeleteFunc(results, func(r *edit.Result) bool { return errors.Is(r.Err, edit.ErrPassedOver) })
-	changed, unchanged := 0, 0
-	for _, r := range met {
-		switch {
-		case r.Err != nil:
-		case r.Doc.Unchanged:
-			unchanged++
-		default:
-			changed++
-		}
-	}
-	err := o.tell(c, met, func(r *edit.Result) error {
+	return o.tellMany(c, edit.SetMeta(ctx, opt), func(r *edit.Result) error {
 		if r.Doc.Unchanged {
 			return nil
 		}
 		_, err := fmt.Fprintln(c.Out, c.path(r.Doc.Path))
 		return err
 	})
-	if all > 1 && !c.work.interrupted {
-		did := "changed"
-		if o.dryRun {
-			did = "would change"
-		}
-		c.note("%d of %s %s, %d unchanged", changed, plural.S(all, "chat"), did, unchanged)
-	}
-	switch {
-	case err != nil:
-		return err
-	case failed:
-		return errReported
-	case len(met) == 0 && all > 0:
-		return errNo
-	}
-	return nil
 }

@@ -51,8 +51,11 @@ func parseRange(part string) (r Range, err error) {
 		// N-M, as in SillyTavern's /messages: neither may count from the end
 		if i := strings.LastIndexByte(part, '-'); i > 0 {
 			from, to, dots = part[:i], part[i+1:], true
-			if strings.HasPrefix(from, "-") || from == "" || to == "" {
+			switch {
+			case strings.HasPrefix(from, "-"):
 				return r, ErrRange
+			case to == "":
+				return r, fmt.Errorf("%w; to the end is %s..", ErrRange, from)
 			}
 		}
 	}
