@@ -49,20 +49,21 @@ const checkExample = `  stchat check SillyTavern/data/default-user
   stchat check chats --json > known.jsonl
   stchat check chats --baseline known.jsonl --format github`
 
-func newCheckCmd(a *app) *cobra.Command {
+func newCheck(*app) verb {
 	o := &checkOptions{}
-	return a.command(o, &cobra.Command{
-		Use:     "check [PATH...]",
-		Short:   "Find problems in chats and explain the fix",
-		Long:    checkDoc + exitStatus("a finding reaches --severity"),
-		Example: checkExample,
-		Args: func(cmd *cobra.Command, args []string) error {
+	return verb{
+		use: "check [PATH...]", short: "Find problems in chats and explain the fix",
+		doc: checkDoc, no: "a finding reaches --severity",
+		example: checkExample,
+		args: func(cmd *cobra.Command, args []string) error {
 			if o.listRules {
 				return cobra.NoArgs(cmd, args)
 			}
 			return nil
 		},
-	})
+		rules: []string{"format excludes json"},
+		flags: o.addFlags, run: o.run,
+	}
 }
 
 type checkOptions struct {
@@ -91,10 +92,7 @@ func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.listRules, "list-rules", false, "list the rules and what they find")
 }
 
-func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	if err := exclusive(fs, "format", "json"); err != nil {
-		return err
-	}
+func (o *checkOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	if o.json {
 		o.format = "json"
 	}

@@ -60,16 +60,17 @@ type cloneLorebookOptions struct {
 	json     bool
 }
 
-func newCloneLorebookCmd(a *app) *cobra.Command {
-	return a.command(&cloneLorebookOptions{}, &cobra.Command{
-		Use:     "clone-lorebook SOURCE...",
-		Short:   "Copy a lorebook and point chats at the copy",
-		Long:    cloneLorebookDoc + exitStatus(""),
-		Example: cloneLorebookExample,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func newCloneLorebook(*app) verb {
+	o := &cloneLorebookOptions{}
+	return verb{
+		use: "clone-lorebook SOURCE...", short: "Copy a lorebook and point chats at the copy",
+		doc:     cloneLorebookDoc,
+		example: cloneLorebookExample,
+		offers: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 		},
-	})
+		flags: o.addFlags, run: o.run,
+	}
 }
 
 func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {

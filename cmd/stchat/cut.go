@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
@@ -44,13 +43,14 @@ const checkpointExample = `  stchat checkpoint chats/Mira/Harbour.jsonl --at 120
   stchat checkpoint chat.jsonl --isolate --json
   stchat checkpoint - -o - --main-chat "" < chat.jsonl | stchat inspect -`
 
-func newCheckpointCmd(a *app) *cobra.Command {
-	return a.command(&cutOptions{kind: names.Checkpoint}, &cobra.Command{
-		Use:     "checkpoint CHAT...",
-		Short:   "Copy a chat up to a message",
-		Long:    checkpointDoc + exitStatus("a --require does not hold"),
-		Example: checkpointExample,
-	})
+func newCheckpoint(*app) verb {
+	o := &cutOptions{kind: names.Checkpoint}
+	return verb{
+		use: "checkpoint CHAT...", short: "Copy a chat up to a message",
+		doc: checkpointDoc, no: "a --require does not hold",
+		example: checkpointExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 const branchDoc = `Write a new chat beside each CHAT with its messages 0 to N inclusive, as
@@ -69,13 +69,14 @@ const branchExample = `  stchat branch "chats/Mira/Harbour.jsonl" --at 42
   stchat branch chat.jsonl --at 42 --isolate --require auto-recap
   stchat branch "group chats/Trip.jsonl" -a 10 --link`
 
-func newBranchCmd(a *app) *cobra.Command {
-	return a.command(&cutOptions{kind: names.Branch}, &cobra.Command{
-		Use:     "branch CHAT...",
-		Short:   "Branch a chat at a message",
-		Long:    branchDoc + exitStatus("a --require does not hold"),
-		Example: branchExample,
-	})
+func newBranch(*app) verb {
+	o := &cutOptions{kind: names.Branch}
+	return verb{
+		use: "branch CHAT...", short: "Branch a chat at a message",
+		doc: branchDoc, no: "a --require does not hold",
+		example: branchExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 // cutOptions are the flags that checkpoint and branch share.

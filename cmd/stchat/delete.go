@@ -25,17 +25,18 @@ group's new chat is a name in the group's list, without a file.
 backgrounds and so on), but nothing of its story. Prints the chat's path.
 `
 
-func newNewCmd(a *app) *cobra.Command {
-	return a.command(&newOptions{}, &cobra.Command{
-		Use:     "new OWNER",
-		Short:   "Make a new chat",
-		Long:    newDoc + exitStatus(""),
-		Example: "  stchat new chats/Mira --open\n  stchat new characters/Mira.png -n \"Winter\" --like chats/Mira/Harbour.jsonl",
-		Args:    cobra.ExactArgs(1),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func newNew(*app) verb {
+	o := &newOptions{}
+	return verb{
+		use: "new OWNER", short: "Make a new chat",
+		doc:     newDoc,
+		example: "  stchat new chats/Mira --open\n  stchat new characters/Mira.png -n \"Winter\" --like chats/Mira/Harbour.jsonl",
+		args:    cobra.ExactArgs(1),
+		offers: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault
 		},
-	})
+		flags: o.addFlags, run: o.run,
+	}
 }
 
 type newOptions struct {
@@ -99,13 +100,14 @@ refused, with what names it.
 Prints the path of each deleted file.
 ` + moveDoc
 
-func newDeleteCmd(a *app) *cobra.Command {
-	return a.command(&deleteOptions{}, &cobra.Command{
-		Use:     "delete CHAT|LOREBOOK...",
-		Short:   "Delete chats, and mend what named them",
-		Long:    deleteDoc + exitStatus(""),
-		Example: "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat undo",
-	})
+func newDelete(*app) verb {
+	o := &deleteOptions{}
+	return verb{
+		use: "delete CHAT|LOREBOOK...", short: "Delete chats, and mend what named them",
+		doc:     deleteDoc,
+		example: "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat undo",
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type deleteOptions struct {

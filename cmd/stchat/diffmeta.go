@@ -36,14 +36,16 @@ const diffMetaExample = `  stchat diff-meta Harbour.jsonl "Harbour__before the s
   stchat diff-meta A.jsonl B.jsonl --only variables --format patch
   git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl`
 
-func newDiffMetaCmd(a *app) *cobra.Command {
-	return a.command(&diffMetaOptions{}, &cobra.Command{
-		Use:     "diff-meta A B",
-		Short:   "Compare the metadata of two chats",
-		Long:    diffMetaDoc + exitStatus("the metadata differs"),
-		Example: diffMetaExample,
-		Args:    cobra.ExactArgs(2),
-	})
+func newDiffMeta(*app) verb {
+	o := &diffMetaOptions{}
+	return verb{
+		use: "diff-meta A B", short: "Compare the metadata of two chats",
+		doc: diffMetaDoc, no: "the metadata differs",
+		example: diffMetaExample,
+		args:    cobra.ExactArgs(2),
+		rules:   []string{"format excludes json"},
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type diffMetaOptions struct {
@@ -71,9 +73,6 @@ type diffDoc struct {
 }
 
 func (o *diffMetaOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	if err := exclusive(fs, "format", "json"); err != nil {
-		return err
-	}
 	if o.json {
 		o.format = "json"
 	}

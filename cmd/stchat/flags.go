@@ -153,17 +153,37 @@ func place(at *int, name *string) flagValue {
 	}
 }
 
-// exclusive refuses more than one of the named flags.
-func exclusive(fs *pflag.FlagSet, names ...string) error {
-	first := ""
-	for _, name := range names {
-		switch {
-		case !fs.Changed(name):
-		case first == "":
-			first = name
-		default:
-			return usagef("--%s and --%s exclude each other", first, name)
+// agree refuses flags that do not go together, by rules such as "up excludes down" and "force
+// needs output". Either side may be several flags with | between them, of which any counts. What
+// follows a colon ends the error; what follows an equals sign is all of it.
+func agree(fs *pflag.FlagSet, rules []string) error {
+	given := func(names string) string {
+		for name := range strings.SplitSeq(names, "|") {
+			if f := fs.Lookup(name); f.Changed && f.Value.String() != "false" {
+				return name
+			}
 		}
+		return ""
+	}
+	for _, rule := range rules {
+		rule, text, whole := strings.Cut(rule, " = ")
+		rule, why, reasoned := strings.Cut(rule, ":")
+		words := strings.Fields(rule)
+		a, b := given(words[0]), given(words[2])
+		excludes := words[1] == "excludes"
+		if a == "" || excludes == (b == "") {
+			continue
+		}
+		if !whole && excludes {
+			text = fmt.Sprintf("--%s and --%s exclude each other", a, b)
+		} else if !whole {
+			first, _, _ := strings.Cut(words[2], "|")
+			text = fmt.Sprintf("--%s goes with --%s", a, first)
+		}
+		if reasoned {
+			text += ":" + why
+		}
+		return usagef("%s", text)
 	}
 	return nil
 }

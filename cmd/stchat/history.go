@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/history"
@@ -51,13 +50,14 @@ type historyOptions struct {
 	json    bool
 }
 
-func newHistoryCmd(a *app) *cobra.Command {
-	return a.command(&historyOptions{}, &cobra.Command{
-		Use:     "history [CHAT...]",
-		Short:   "Check the history, or make it smaller",
-		Long:    historyDoc + exitStatus("--verify found that something is wrong"),
-		Example: historyExample,
-	})
+func newHistory(*app) verb {
+	o := &historyOptions{}
+	return verb{
+		use: "history [CHAT...]", short: "Check the history, or make it smaller",
+		doc: historyDoc, no: "--verify found that something is wrong",
+		example: historyExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 func (o *historyOptions) addFlags(fs *pflag.FlagSet) {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
@@ -60,13 +59,14 @@ const inspectExample = `  stchat inspect "chats/Mira/Harbour.jsonl"
   stchat inspect chat.jsonl --messages | less
   stchat inspect - < chat.jsonl`
 
-func newInspectCmd(a *app) *cobra.Command {
-	return a.command(&inspectOptions{}, &cobra.Command{
-		Use:     "inspect [PATH...]",
-		Short:   "Show what a chat contains",
-		Long:    inspectDoc + exitStatus(""),
-		Example: inspectExample,
-	})
+func newInspect(*app) verb {
+	o := &inspectOptions{}
+	return verb{
+		use: "inspect [PATH...]", short: "Show what a chat contains",
+		doc:     inspectDoc,
+		example: inspectExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type inspectOptions struct {

@@ -61,13 +61,14 @@ type snapshotOptions struct {
 	json    bool
 }
 
-func newSnapshotCmd(a *app) *cobra.Command {
-	return a.command(&snapshotOptions{}, &cobra.Command{
-		Use:     "snapshot [PATH...]",
-		Short:   "Keep a version of every chat that changed",
-		Long:    snapshotDoc + exitStatus(""),
-		Example: snapshotExample,
-	})
+func newSnapshot(*app) verb {
+	o := &snapshotOptions{}
+	return verb{
+		use: "snapshot [PATH...]", short: "Keep a version of every chat that changed",
+		doc:     snapshotDoc,
+		example: snapshotExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 func (o *snapshotOptions) addFlags(fs *pflag.FlagSet) {
@@ -216,14 +217,15 @@ type logOptions struct {
 	json    bool
 }
 
-func newLogCmd(a *app) *cobra.Command {
-	return a.command(&logOptions{}, &cobra.Command{
-		Use:     "log CHAT",
-		Short:   "List the versions of a chat",
-		Long:    logDoc + exitStatus(""),
-		Example: logExample,
-		Args:    cobra.MaximumNArgs(1),
-	})
+func newLog(*app) verb {
+	o := &logOptions{}
+	return verb{
+		use: "log CHAT", short: "List the versions of a chat",
+		doc:     logDoc,
+		example: logExample,
+		args:    cobra.MaximumNArgs(1),
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 func (o *logOptions) addFlags(fs *pflag.FlagSet) {

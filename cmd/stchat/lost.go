@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
@@ -48,13 +47,14 @@ const lostExample = `  stchat lost
   stchat lost "chats/Mira/Harbour.jsonl" --since 2w
   stchat lost --from /media/usb/default-user/chats`
 
-func newLostCmd(a *app) *cobra.Command {
-	return a.command(&lostOptions{}, &cobra.Command{
-		Use:     "lost [PATH...]",
-		Short:   "Find messages that only older versions have",
-		Long:    lostDoc + exitStatus("something is lost"),
-		Example: lostExample,
-	})
+func newLost(*app) verb {
+	o := &lostOptions{}
+	return verb{
+		use: "lost [PATH...]", short: "Find messages that only older versions have",
+		doc: lostDoc, no: "something is lost",
+		example: lostExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type lostOptions struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -28,16 +29,13 @@ const manDoc = `Write the manual pages of all commands into the folder DIR, for 
 date is that of SOURCE_DATE_EPOCH, else today's.
 `
 
-func newManCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "man DIR",
-		Short:             "Write the manual pages into a folder",
-		Long:              manDoc + exitStatus(""),
-		Example:           "  stchat man /usr/local/share/man/man1",
-		Args:              cobra.ExactArgs(1),
-		Hidden:            true, // packagers run it; users have the pages
-		ValidArgsFunction: completeDirs,
-		RunE: func(_ *cobra.Command, args []string) error {
+func newMan(*app) verb {
+	return verb{
+		use: "man DIR", short: "Write the manual pages into a folder",
+		doc: manDoc, hidden: true, // packagers run it; users have the pages
+		example: "  stchat man /usr/local/share/man/man1",
+		args:    cobra.ExactArgs(1), offers: completeDirs,
+		run: func(_ context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 			date := a.Now()
 			if epoch, err := strconv.ParseInt(a.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 				date = time.Unix(epoch, 0)
@@ -200,30 +198,29 @@ bash needs the package bash-completion; zsh needs compinit. Packages of stchat
 install these scripts for you.
 `
 
-func newCompletionCmd(a *app) *cobra.Command {
+func newCompletion(*app) verb {
 	shells := []string{"bash", "fish", "powershell", "zsh"}
-	return &cobra.Command{
-		Use:               "completion SHELL",
-		Short:             "Print the script that completes commands in a shell",
-		Long:              completionDoc + exitStatus(""),
-		Example:           "  stchat completion fish > ~/.config/fish/completions/stchat.fish",
-		ValidArgsFunction: cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
-		Args: func(_ *cobra.Command, args []string) error {
+	return verb{
+		use: "completion SHELL", short: "Print the script that completes commands in a shell",
+		doc:     completionDoc,
+		example: "  stchat completion fish > ~/.config/fish/completions/stchat.fish",
+		offers:  cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
+		run: func(_ context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 			if len(args) != 1 {
 				return usagef("name your shell: %s or %s", strings.Join(shells[:len(shells)-1], ", "), shells[len(shells)-1])
 			}
-			if !slices.Contains(shells, args[0]) {
-				return usagef("the shell %v", unknownWord(args[0], shells, ""))
+			root := newRoot(&app{env: a.env})
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.Out, true)
+			case "fish":
+				return writeFish(a.Out, root)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(a.Out)
+			case "zsh":
+				return root.GenZshCompletion(a.Out)
 			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return map[string]func(io.Writer) error{
-				"bash":       func(w io.Writer) error { return cmd.Root().GenBashCompletionV2(w, true) },
-				"fish":       func(w io.Writer) error { return writeFish(w, cmd.Root()) },
-				"powershell": cmd.Root().GenPowerShellCompletionWithDesc,
-				"zsh":        cmd.Root().GenZshCompletion,
-			}[args[0]](a.Out)
+			return usagef("the shell %v", unknownWord(args[0], shells, ""))
 		},
 	}
 }
@@ -394,21 +391,16 @@ func modulePath() string {
 	return ""
 }
 
-func newVersionCmd(a *app) *cobra.Command {
+func newVersion(*app) verb {
 	asJSON := false
-	cmd := &cobra.Command{
-		Use:               "version",
-		Short:             "Print version, commit, Go version and known formats",
-		Long:              versionDoc + exitStatus(""),
-		Example:           "  stchat version\n  stchat version --json",
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			return runVersion(a, asJSON)
-		},
+	return verb{
+		use: "version", short: "Print version, commit, Go version and known formats",
+		doc:     versionDoc,
+		example: "  stchat version\n  stchat version --json",
+		args:    cobra.NoArgs, offers: cobra.NoFileCompletions,
+		flags: func(fs *pflag.FlagSet) { fs.BoolVar(&asJSON, "json", false, "print a JSON document") },
+		run:   func(_ context.Context, a *app, _ *pflag.FlagSet, _ []string) error { return runVersion(a, asJSON) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON document")
-	return cmd
 }
 
 func runVersion(a *app, asJSON bool) error {

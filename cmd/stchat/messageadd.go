@@ -32,14 +32,15 @@ const messageAddExample = `  stchat message add chat.jsonl --role user --text "W
   stchat message get a.jsonl -a 3..9 --format raw | stchat message add b.jsonl
   stchat message add chat.jsonl --at 12 removed.jsonl`
 
-func newMessageAddCmd(a *app) *cobra.Command {
-	return a.command(&messageAddOptions{}, &cobra.Command{
-		Use:     "add CHAT [FILE]",
-		Short:   "Add messages",
-		Long:    messageAddDoc + exitStatus("--expect-… fails"),
-		Example: messageAddExample,
-		Args:    cobra.RangeArgs(1, 2),
-	})
+func newMessageAdd(*app) verb {
+	o := &messageAddOptions{}
+	return verb{
+		use: "add CHAT [FILE]", short: "Add messages",
+		doc: messageAddDoc, no: "--expect-… fails",
+		example: messageAddExample,
+		args:    cobra.RangeArgs(1, 2),
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type messageAddOptions struct {

@@ -32,14 +32,15 @@ operations are applied one after the other: add, remove, replace, test.
 Prints the indexes of the messages that were added, one per line.
 ` + inPlaceDoc
 
-func newMessageApplyCmd(a *app) *cobra.Command {
-	return a.command(&messageApplyOptions{}, &cobra.Command{
-		Use:     "apply CHAT OPS",
-		Short:   "Make many edits of one chat together",
-		Long:    messageApplyDoc + exitStatus("a test or --expect-… fails"),
-		Example: "  stchat message apply chat.jsonl ops.jsonl\n  echo '{\"op\":\"delete\",\"at\":[3,\"7..9\"]}' | stchat message apply chat.jsonl -",
-		Args:    cobra.ExactArgs(2),
-	})
+func newMessageApply(*app) verb {
+	o := &messageApplyOptions{}
+	return verb{
+		use: "apply CHAT OPS", short: "Make many edits of one chat together",
+		doc: messageApplyDoc, no: "a test or --expect-… fails",
+		example: "  stchat message apply chat.jsonl ops.jsonl\n  echo '{\"op\":\"delete\",\"at\":[3,\"7..9\"]}' | stchat message apply chat.jsonl -",
+		args:    cobra.ExactArgs(2),
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type messageApplyOptions struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
@@ -17,13 +16,14 @@ Prints a number; for several chats, a line per chat with the number, a tab and
 the path.
 ` + choiceDoc
 
-func newMessageCountCmd(a *app) *cobra.Command {
-	return a.command(&messageCountOptions{}, &cobra.Command{
-		Use:     "count CHAT...",
-		Short:   "Count messages",
-		Long:    messageCountDoc + exitStatus("messages were asked for that no chat has"),
-		Example: "  stchat message count chat.jsonl\n  stchat message count chats/Mira/*.jsonl --role user --since 2026-03-01",
-	})
+func newMessageCount(*app) verb {
+	o := &messageCountOptions{}
+	return verb{
+		use: "count CHAT...", short: "Count messages",
+		doc: messageCountDoc, no: "messages were asked for that no chat has",
+		example: "  stchat message count chat.jsonl\n  stchat message count chats/Mira/*.jsonl --role user --since 2026-03-01",
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 // messageCount is what message count --json prints.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
@@ -22,13 +21,14 @@ const messageDeleteExample = `  stchat message delete chat.jsonl -a -10..
   stchat message delete chat.jsonl -a 40..45 --save removed.jsonl
   stchat undo`
 
-func newMessageDeleteCmd(a *app) *cobra.Command {
-	return a.command(&messageDeleteOptions{}, &cobra.Command{
-		Use:     "delete CHAT...",
-		Short:   "Delete messages",
-		Long:    messageDeleteDoc + exitStatus("no message was chosen, or --expect-… fails"),
-		Example: messageDeleteExample,
-	})
+func newMessageDelete(*app) verb {
+	o := &messageDeleteOptions{}
+	return verb{
+		use: "delete CHAT...", short: "Delete messages",
+		doc: messageDeleteDoc, no: "no message was chosen, or --expect-… fails",
+		example: messageDeleteExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type messageDeleteOptions struct {

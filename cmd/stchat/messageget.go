@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
@@ -36,13 +35,14 @@ const messageGetExample = `  stchat message get "chats/Mira/Harbour.jsonl" --at 
   stchat message get chat.jsonl --format fields --fields index,name,/extra/model
   stchat message get chat.jsonl --at 12 --swipes`
 
-func newMessageGetCmd(a *app) *cobra.Command {
-	return a.command(&messageGetOptions{}, &cobra.Command{
-		Use:     "get CHAT...",
-		Short:   "Print messages",
-		Long:    messageGetDoc + exitStatus("no message was chosen"),
-		Example: messageGetExample,
-	})
+func newMessageGet(*app) verb {
+	o := &messageGetOptions{}
+	return verb{
+		use: "get CHAT...", short: "Print messages",
+		doc: messageGetDoc, no: "no message was chosen",
+		example: messageGetExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 // messageReadFlags are the flags of the commands that read messages.

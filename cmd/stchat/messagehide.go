@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops/edit"
@@ -16,21 +15,22 @@ notes, stay as they are unless --all is given. Prints the indexes of the
 messages that changed.
 ` + manyDoc + choiceDoc + inPlaceDoc
 
-func newMessageHideCmd(a *app) *cobra.Command {
-	return newHideCmd(a, "hide", "Hide messages from the prompt", fmt.Sprintf(messageHideDoc, "Hide", "from", "hide", true), true)
+func newMessageHide(*app) verb {
+	return hideVerb("hide", "Hide messages from the prompt", fmt.Sprintf(messageHideDoc, "Hide", "from", "hide", true), true)
 }
 
-func newMessageUnhideCmd(a *app) *cobra.Command {
-	return newHideCmd(a, "unhide", "Show hidden messages to the prompt again", fmt.Sprintf(messageHideDoc, "Put hidden", "back into", "unhide", false), false)
+func newMessageUnhide(*app) verb {
+	return hideVerb("unhide", "Show hidden messages to the prompt again", fmt.Sprintf(messageHideDoc, "Put hidden", "back into", "unhide", false), false)
 }
 
-func newHideCmd(a *app, name, short, doc string, hide bool) *cobra.Command {
-	return a.command(&messageHideOptions{hide: hide}, &cobra.Command{
-		Use:     name + " CHAT...",
-		Short:   short,
-		Long:    doc + exitStatus("no message was chosen, or --expect-… fails"),
-		Example: "  stchat message " + name + " chat.jsonl -a 0..19",
-	})
+func hideVerb(name, short, doc string, hide bool) verb {
+	o := &messageHideOptions{hide: hide}
+	return verb{
+		use: name + " CHAT...", short: short,
+		doc: doc, no: "no message was chosen, or --expect-… fails",
+		example: "  stchat message " + name + " chat.jsonl -a 0..19",
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type messageHideOptions struct {

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
@@ -27,13 +26,14 @@ const messageSetExample = `  stchat message set chat.jsonl -a 0.. --sub "Jon\b=J
   stchat message set chat.jsonl -a 12 --sub storm=calm --as-branch -n "calm sea"
   stchat message set chats/Mira/*.jsonl --role user --set name=Ines`
 
-func newMessageSetCmd(a *app) *cobra.Command {
-	return a.command(&messageSetOptions{}, &cobra.Command{
-		Use:     "set CHAT...",
-		Short:   "Change messages",
-		Long:    messageSetDoc + exitStatus("no message was chosen, or a test or --expect-… fails"),
-		Example: messageSetExample,
-	})
+func newMessageSet(*app) verb {
+	o := &messageSetOptions{}
+	return verb{
+		use: "set CHAT...", short: "Change messages",
+		doc: messageSetDoc, no: "no message was chosen, or a test or --expect-… fails",
+		example: messageSetExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type messageSetOptions struct {

@@ -22,14 +22,15 @@ its number; with --choose and no number it is chosen. --delete K deletes a
 swipe; if it was the chosen one, the next is chosen, or the last.
 ` + asBranchDoc + inPlaceDoc
 
-func newMessageSwipeCmd(a *app) *cobra.Command {
-	return a.command(&messageSwipeOptions{}, &cobra.Command{
-		Use:     "swipe CHAT",
-		Short:   "Choose, add or delete a swipe",
-		Long:    messageSwipeDoc + exitStatus("no message was chosen, or --expect-… fails"),
-		Example: "  stchat message swipe chat.jsonl -a -1 --choose 2\n  stchat message swipe chat.jsonl -a 12 --add \"Not tonight.\"\n  stchat message swipe chat.jsonl -a 12 --choose 1 --as-branch -n \"other answer\"",
-		Args:    cobra.RangeArgs(1, 2),
-	})
+func newMessageSwipe(*app) verb {
+	o := &messageSwipeOptions{}
+	return verb{
+		use: "swipe CHAT", short: "Choose, add or delete a swipe",
+		doc: messageSwipeDoc, no: "no message was chosen, or --expect-… fails",
+		example: "  stchat message swipe chat.jsonl -a -1 --choose 2\n  stchat message swipe chat.jsonl -a 12 --add \"Not tonight.\"\n  stchat message swipe chat.jsonl -a 12 --choose 1 --as-branch -n \"other answer\"",
+		args:    cobra.RangeArgs(1, 2),
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type messageSwipeOptions struct {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
@@ -20,16 +19,16 @@ const metaDoc = `Read and edit chat_metadata: what SillyTavern and extensions ke
 See 'stchat meta COMMAND --help' for each command, and 'stchat diff-meta' for
 what differs between two chats.`
 
-func newMetaCmd(a *app) *cobra.Command {
-	return a.group(&cobra.Command{
-		Use:     "meta COMMAND",
-		Short:   "Read and edit the metadata of chats",
-		Long:    metaDoc + exitStatus("there is no such value"),
-		Example: "  stchat meta get chat.jsonl --value world_info",
-	}, []named{
-		{"get", newMetaGetCmd},
-		{"set", newMetaSetCmd},
-	})
+func newMeta(*app) verb {
+	return verb{
+		use: "meta COMMAND", short: "Read and edit the metadata of chats",
+		doc: metaDoc, no: "there is no such value",
+		example: "  stchat meta get chat.jsonl --value world_info",
+		below: []named{
+			{"get", newMetaGet},
+			{"set", newMetaSet},
+		},
+	}
 }
 
 const metaGetDoc = `Print the metadata of chats as it is stored, on one line.
@@ -48,13 +47,14 @@ const metaGetExample = `  stchat meta get "chats/Mira/Harbour.jsonl"
   stchat meta get chat.jsonl --value /timedWorldInfo/sticky
   stchat meta get chats/Mira/*.jsonl integrity`
 
-func newMetaGetCmd(a *app) *cobra.Command {
-	return a.command(&metaGetOptions{}, &cobra.Command{
-		Use:     "get CHAT... [KEY...]",
-		Short:   "Print metadata, or some values of it",
-		Long:    metaGetDoc + exitStatus("there is no value under the KEY of --value"),
-		Example: metaGetExample,
-	})
+func newMetaGet(*app) verb {
+	o := &metaGetOptions{}
+	return verb{
+		use: "get CHAT... [KEY...]", short: "Print metadata, or some values of it",
+		doc: metaGetDoc, no: "there is no value under the KEY of --value",
+		example: metaGetExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type metaGetOptions struct {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
@@ -29,13 +28,14 @@ const metaSetExample = `  stchat meta set chat.jsonl --set note_depth=4
   stchat diff-meta a.jsonl b.jsonl --format patch > p
   stchat meta set a.jsonl --patch p`
 
-func newMetaSetCmd(a *app) *cobra.Command {
-	return a.command(&metaSetOptions{}, &cobra.Command{
-		Use:     "set PATH...",
-		Short:   "Change metadata",
-		Long:    metaSetDoc + exitStatus("no chat meets --where, or a test or --expect-… fails"),
-		Example: metaSetExample,
-	})
+func newMetaSet(*app) verb {
+	o := &metaSetOptions{}
+	return verb{
+		use: "set PATH...", short: "Change metadata",
+		doc: metaSetDoc, no: "no chat meets --where, or a test or --expect-… fails",
+		example: metaSetExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type metaSetOptions struct {

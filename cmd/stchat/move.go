@@ -125,14 +125,15 @@ Prints the file that was edited. Reload SillyTavern afterwards: it keeps cards
 and groups in memory.
 `
 
-func newOpenCmd(a *app) *cobra.Command {
-	return a.command(&moveFlags{}, &cobra.Command{
-		Use:     "open CHAT...",
-		Short:   "Make a chat the one that its owner opens with",
-		Long:    openDoc + exitStatus(""),
-		Example: "  stchat open \"chats/Mira/Harbour.jsonl\"",
-		Args:    cobra.MinimumNArgs(1),
-	})
+func newOpen(*app) verb {
+	o := &moveFlags{}
+	return verb{
+		use: "open CHAT...", short: "Make a chat the one that its owner opens with",
+		doc:     openDoc,
+		example: "  stchat open \"chats/Mira/Harbour.jsonl\"",
+		args:    cobra.MinimumNArgs(1),
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 const renameDoc = `Rename a chat together with everything that names it: its children's parent,
@@ -149,14 +150,15 @@ A lorebook (worlds/X.json) is renamed with what names it: the metadata of the
 user's chats, their timed effects, cards, and SillyTavern's settings.
 ` + moveDoc
 
-func newRenameCmd(a *app) *cobra.Command {
-	return a.command(&renameOptions{}, &cobra.Command{
-		Use:     "rename CHAT|LOREBOOK NAME",
-		Short:   "Rename a chat or lorebook, with all that names it",
-		Long:    renameDoc + exitStatus(""),
-		Example: "  stchat rename \"chats/Mira/Harbour.jsonl\" \"The harbour\"\n  stchat rename --family --dry-run \"chats/Mira/Harbour.jsonl\" \"The harbour\"",
-		Args:    cobra.ExactArgs(2),
-	})
+func newRename(*app) verb {
+	o := &renameOptions{}
+	return verb{
+		use: "rename CHAT|LOREBOOK NAME", short: "Rename a chat or lorebook, with all that names it",
+		doc:     renameDoc,
+		example: "  stchat rename \"chats/Mira/Harbour.jsonl\" \"The harbour\"\n  stchat rename --family --dry-run \"chats/Mira/Harbour.jsonl\" \"The harbour\"",
+		args:    cobra.ExactArgs(2),
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type renameOptions struct {
@@ -200,14 +202,15 @@ removes the links on both sides. Messages keep their bytes and their speakers'
 names. Prints the new paths.
 ` + moveDoc
 
-func newMoveCmd(a *app) *cobra.Command {
-	return a.command(&moveOptions{}, &cobra.Command{
-		Use:     "move CHAT... OWNER",
-		Short:   "Move chats to another character or group",
-		Long:    moveCmdDoc + exitStatus(""),
-		Example: "  stchat move chats/Mira/Harbour.jsonl chats/Ines\n  stchat move --family chats/Mira/Harbour.jsonl characters/Ines.png",
-		Args:    cobra.MinimumNArgs(2),
-	})
+func newMove(*app) verb {
+	o := &moveOptions{}
+	return verb{
+		use: "move CHAT... OWNER", short: "Move chats to another character or group",
+		doc:     moveCmdDoc,
+		example: "  stchat move chats/Mira/Harbour.jsonl chats/Ines\n  stchat move --family chats/Mira/Harbour.jsonl characters/Ines.png",
+		args:    cobra.MinimumNArgs(2),
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type moveOptions struct {

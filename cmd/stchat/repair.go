@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
@@ -50,13 +49,14 @@ const repairExample = `  stchat repair "chats/Mira/Harbour.jsonl"
   stchat repair chats --write --rule torn-tail --quarantine damaged
   stchat repair "chats/Mira/Branch #1.jsonl" --write --rule unlisted-branch`
 
-func newRepairCmd(a *app) *cobra.Command {
-	return a.command(&repairOptions{}, &cobra.Command{
-		Use:     "repair PATH...",
-		Short:   "Fix chats that are damaged or point nowhere",
-		Long:    repairDoc + exitStatus("without --write there is something to mend"),
-		Example: repairExample,
-	})
+func newRepair(*app) verb {
+	o := &repairOptions{}
+	return verb{
+		use: "repair PATH...", short: "Fix chats that are damaged or point nowhere",
+		doc: repairDoc, no: "without --write there is something to mend",
+		example: repairExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type repairOptions struct {

@@ -61,14 +61,15 @@ type restoreOptions struct {
 	json    bool
 }
 
-func newRestoreCmd(a *app) *cobra.Command {
-	return a.command(&restoreOptions{}, &cobra.Command{
-		Use:     "restore CHAT",
-		Short:   "Bring a version of a chat back",
-		Long:    restoreDoc + exitStatus("no version differs from the chat as it is"),
-		Example: restoreExample,
-		Args:    cobra.MaximumNArgs(1),
-	})
+func newRestore(*app) verb {
+	o := &restoreOptions{}
+	return verb{
+		use: "restore CHAT", short: "Bring a version of a chat back",
+		doc: restoreDoc, no: "no version differs from the chat as it is",
+		example: restoreExample,
+		args:    cobra.MaximumNArgs(1),
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {

@@ -101,74 +101,89 @@ func newRoot(a *app) *cobra.Command {
 	if slices.Equal(args, []string{"--version"}) {
 		args = []string{"version"} // says the same, and no other command is needed
 	}
-	a.addCommands(root, args, []named{
-		{"branch", newBranchCmd},
-		{"check", newCheckCmd},
-		{"checkpoint", newCheckpointCmd},
-		{"clone-lorebook", newCloneLorebookCmd},
-		{"completion", newCompletionCmd},
-		{"delete", newDeleteCmd},
-		{"diff-meta", newDiffMetaCmd},
-		{"history", newHistoryCmd},
-		{"inspect", newInspectCmd},
-		{"log", newLogCmd},
-		{"lost", newLostCmd},
-		{"man", newManCmd},
-		{"message", newMessageCmd},
-		{"meta", newMetaCmd},
-		{"move", newMoveCmd},
-		{"new", newNewCmd},
-		{"open", newOpenCmd},
-		{"rename", newRenameCmd},
-		{"repair", newRepairCmd},
-		{"restore", newRestoreCmd},
-		{"search", newSearchCmd},
-		{"snapshot", newSnapshotCmd},
-		{"state", newStateCmd},
-		{"tree", newTreeCmd},
-		{"undo", newUndoCmd},
-		{"version", newVersionCmd},
-	})
+	a.addCommands(root, args, verbs())
 	addJQ(root)
 	completeFlags(root)
 	return root
 }
 
-// verb is what a command does: its flags, and the run that follows them.
-type verb interface {
-	addFlags(fs *pflag.FlagSet)
-	run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error
+// verbs returns the commands, in alphabetical order.
+func verbs() []named {
+	return []named{
+		{"branch", newBranch},
+		{"check", newCheck},
+		{"checkpoint", newCheckpoint},
+		{"clone-lorebook", newCloneLorebook},
+		{"completion", newCompletion},
+		{"delete", newDelete},
+		{"diff-meta", newDiffMeta},
+		{"history", newHistory},
+		{"inspect", newInspect},
+		{"log", newLog},
+		{"lost", newLost},
+		{"man", newMan},
+		{"message", newMessage},
+		{"meta", newMeta},
+		{"move", newMove},
+		{"new", newNew},
+		{"open", newOpen},
+		{"rename", newRename},
+		{"repair", newRepair},
+		{"restore", newRestore},
+		{"search", newSearch},
+		{"snapshot", newSnapshot},
+		{"state", newState},
+		{"tree", newTree},
+		{"undo", newUndo},
+		{"version", newVersion},
+	}
 }
 
-// command makes cmd do what v does. By default cmd takes any arguments, and the shell
-// completes them with chats.
-func (a *app) command(v verb, cmd *cobra.Command) *cobra.Command {
-	cmd.Args = operands(cmd)
-	if cmd.ValidArgsFunction == nil {
+// verb is a command as data.
+type verb struct {
+	use, short, doc, example string
+
+	no     string               // what exit code 1 means; "": the command never returns it
+	args   cobra.PositionalArgs // nil: any
+	offers cobra.CompletionFunc // completes arguments; nil: with chats
+	hidden bool
+	flags  func(fs *pflag.FlagSet) // adds the flags; nil: there are none
+	rules  []string                // which flags go together: see [agree]
+	run    func(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error
+	below  []named // instead of all these: the commands below it
+}
+
+// command makes a command of Cobra's.
+func (a *app) command(v verb) *cobra.Command {
+	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.doc + exitStatus(v.no), Example: v.example, Hidden: v.hidden, Args: v.operands, ValidArgsFunction: v.offers}
+	switch {
+	case v.below != nil:
+		a.group(cmd, v.below)
+		return cmd
+	case v.offers == nil:
 		cmd.ValidArgsFunction = completeChats
 	}
+	if v.flags != nil {
+		v.flags(cmd.Flags())
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := agree(cmd.Flags(), v.rules); err != nil {
+			return err
+		}
 		return v.run(cmd.Context(), a, cmd.Flags(), args)
 	}
-	v.addFlags(cmd.Flags())
 	return cmd
 }
 
-// operands returns the check of a command's arguments, with an error that says what they are
-// instead of how many.
-func operands(cmd *cobra.Command) cobra.PositionalArgs {
-	count := cmd.Args
-	if count == nil {
-		return cobra.ArbitraryArgs
+// operands checks a command's arguments, with an error that says what they are instead of how
+// many.
+func (v verb) operands(cmd *cobra.Command, args []string) error {
+	if v.args == nil || v.args(cmd, args) == nil {
+		return nil
 	}
-	return func(cmd *cobra.Command, args []string) error {
-		if count(cmd, args) == nil {
-			return nil
-		}
-		_, names, _ := strings.Cut(cmd.Use, " ")
-		example, _, _ := strings.Cut(cmd.Example, "\n")
-		return usagef("%s takes %s, e.g. `%s`", cmd.Name(), names, strings.TrimSpace(example))
-	}
+	_, names, _ := strings.Cut(v.use, " ")
+	example, _, _ := strings.Cut(v.example, "\n")
+	return usagef("%s takes %s, e.g. `%s`", cmd.Name(), names, strings.TrimSpace(example))
 }
 
 // run executes the program and returns its exit code. An error before any command's
@@ -294,7 +309,7 @@ func isClosedPipe(err error) bool {
 // named is a command that may not be made yet.
 type named struct {
 	name string
-	make func(a *app) *cobra.Command
+	make func(a *app) verb
 }
 
 // addCommands adds the command that args begin with to cmd, and no other: making all
@@ -305,12 +320,12 @@ func (a *app) addCommands(cmd *cobra.Command, args []string, commands []named) {
 		commands = commands[i : i+1]
 	}
 	for _, c := range commands {
-		cmd.AddCommand(c.make(a))
+		cmd.AddCommand(a.command(c.make(a)))
 	}
 }
 
 // group makes cmd the parent of commands, which does nothing by itself.
-func (a *app) group(cmd *cobra.Command, commands []named) *cobra.Command {
+func (a *app) group(cmd *cobra.Command, commands []named) {
 	cmd.Args, cmd.ValidArgsFunction = onlyCommands, cobra.NoFileCompletions
 	cmd.RunE = func(*cobra.Command, []string) error {
 		names, last := commandNames(cmd), len(commands)-1
@@ -321,7 +336,6 @@ func (a *app) group(cmd *cobra.Command, commands []named) *cobra.Command {
 		args = a.args[1:]
 	}
 	a.addCommands(cmd, args, commands)
-	return cmd
 }
 
 // commandNames returns the names of the commands below cmd.

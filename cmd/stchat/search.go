@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
@@ -61,13 +60,14 @@ const searchExample = `  stchat search lighthouse
   stchat search 灯台 --swipes --limit 0
   stchat search gull OR heron --json -- SillyTavern/data/default-user`
 
-func newSearchCmd(a *app) *cobra.Command {
-	return a.command(&searchOptions{}, &cobra.Command{
-		Use:     "search QUERY... [PATH...]",
-		Short:   "Find words in chats",
-		Long:    searchDoc + exitStatus("nothing was found"),
-		Example: searchExample,
-	})
+func newSearch(*app) verb {
+	o := &searchOptions{}
+	return verb{
+		use: "search QUERY... [PATH...]", short: "Find words in chats",
+		doc: searchDoc, no: "nothing was found",
+		example: searchExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type searchOptions struct {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
@@ -23,20 +22,20 @@ and views of what Auto-Recap and Auto-Illustrator keep (recap:, illustrator:).
 
 See 'stchat state COMMAND --help' for each command.`
 
-func newStateCmd(a *app) *cobra.Command {
-	return a.group(&cobra.Command{
-		Use:     "state COMMAND",
-		Short:   "Read and edit what extensions keep",
-		Long:    stateDoc + exitStatus("there is no such state"),
-		Example: "  stchat state list chat.jsonl\n  stchat state get chat.jsonl memory_graph",
-	}, []named{
-		{"delete", newStateDeleteCmd},
-		{"get", newStateGetCmd},
-		{"list", newStateListCmd},
-		{"log", newStateLogCmd},
-		{"prune", newStatePruneCmd},
-		{"set", newStateSetCmd},
-	})
+func newState(*app) verb {
+	return verb{
+		use: "state COMMAND", short: "Read and edit what extensions keep",
+		doc: stateDoc, no: "there is no such state",
+		example: "  stchat state list chat.jsonl\n  stchat state get chat.jsonl memory_graph",
+		below: []named{
+			{"delete", newStateDelete},
+			{"get", newStateGet},
+			{"list", newStateList},
+			{"log", newStateLog},
+			{"prune", newStatePrune},
+			{"set", newStateSet},
+		},
+	}
 }
 
 // namespaceDoc explains namespaces in a command's help.
@@ -141,13 +140,14 @@ left beside a floor log; orphans is what Luker set aside; chat_sync is Luker's
 copy of the chat's slug; recap: and illustrator: are in the chat itself.
 ` + namespaceDoc
 
-func newStateListCmd(a *app) *cobra.Command {
-	return a.command(&stateListOptions{}, &cobra.Command{
-		Use:     "list PATH...",
-		Short:   "List what extensions keep",
-		Long:    stateListDoc + exitStatus(""),
-		Example: "  stchat state list chat.jsonl\n  stchat state list chats/Mira/*.jsonl characters/Mira.png --json",
-	})
+func newStateList(*app) verb {
+	o := &stateListOptions{}
+	return verb{
+		use: "list PATH...", short: "List what extensions keep",
+		doc:     stateListDoc,
+		example: "  stchat state list chat.jsonl\n  stchat state list chats/Mira/*.jsonl characters/Mira.png --json",
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type stateListOptions struct {
@@ -235,13 +235,14 @@ const stateGetExample = `  stchat state get chat.jsonl memory_graph
   stchat state get chat.jsonl recap: illustrator:
   stchat state get characters/Mira.png mood`
 
-func newStateGetCmd(a *app) *cobra.Command {
-	return a.command(&stateGetOptions{}, &cobra.Command{
-		Use:     "get PATH NS...",
-		Short:   "Print what a namespace holds",
-		Long:    stateGetDoc + exitStatus("the one NS holds nothing; null is printed"),
-		Example: stateGetExample,
-	})
+func newStateGet(*app) verb {
+	o := &stateGetOptions{}
+	return verb{
+		use: "get PATH NS...", short: "Print what a namespace holds",
+		doc: stateGetDoc, no: "the one NS holds nothing; null is printed",
+		example: stateGetExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type stateGetOptions struct {
@@ -308,13 +309,14 @@ the messages at which the previous scene and this one end, and whether the scene
 still exists.
 ` + namespaceDoc
 
-func newStateLogCmd(a *app) *cobra.Command {
-	return a.command(&stateLogOptions{}, &cobra.Command{
-		Use:     "log PATH NS",
-		Short:   "Print the history of a namespace",
-		Long:    stateLogDoc + exitStatus(""),
-		Example: "  stchat state log chat.jsonl memory_graph\n  stchat state log chat.jsonl recap:",
-	})
+func newStateLog(*app) verb {
+	o := &stateLogOptions{}
+	return verb{
+		use: "log PATH NS", short: "Print the history of a namespace",
+		doc:     stateLogDoc,
+		example: "  stchat state log chat.jsonl memory_graph\n  stchat state log chat.jsonl recap:",
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type stateLogOptions struct {

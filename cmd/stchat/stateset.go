@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
@@ -33,13 +32,14 @@ const stateSetExample = `  stchat state set chat.jsonl memory_graph --set /nodes
   stchat state set chat.jsonl recap: --version 2
   stchat state set characters/Mira.png mood --merge mood.json`
 
-func newStateSetCmd(a *app) *cobra.Command {
-	return a.command(&stateSetOptions{}, &cobra.Command{
-		Use:     "set PATH NS",
-		Short:   "Change what a namespace holds",
-		Long:    stateSetDoc + exitStatus("a test of --patch does not hold, a path is not there,\n     or the chat is not as it was expected to be"),
-		Example: stateSetExample,
-	})
+func newStateSet(*app) verb {
+	o := &stateSetOptions{}
+	return verb{
+		use: "set PATH NS", short: "Change what a namespace holds",
+		doc: stateSetDoc, no: "a test of --patch does not hold, a path is not there,\n     or the chat is not as it was expected to be",
+		example: stateSetExample,
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type stateSetOptions struct {
@@ -119,13 +119,14 @@ const stateDeleteDoc = `Delete namespaces: the sidecar, or the floor log and wha
 beside it. What is not there is no error.
 ` + stateChangeDoc
 
-func newStateDeleteCmd(a *app) *cobra.Command {
-	return a.command(&stateDeleteOptions{}, &cobra.Command{
-		Use:     "delete PATH NS...",
-		Short:   "Delete namespaces",
-		Long:    stateDeleteDoc + exitStatus("the chat is not as it was expected to be"),
-		Example: "  stchat state delete chat.jsonl memory_graph\n  stchat state delete characters/Mira.png mood",
-	})
+func newStateDelete(*app) verb {
+	o := &stateDeleteOptions{}
+	return verb{
+		use: "delete PATH NS...", short: "Delete namespaces",
+		doc: stateDeleteDoc, no: "the chat is not as it was expected to be",
+		example: "  stchat state delete chat.jsonl memory_graph\n  stchat state delete characters/Mira.png mood",
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type stateDeleteOptions struct{ stateFlags }
@@ -153,13 +154,14 @@ as recap: and illustrator:, and limit the command to these. Prints what was
 dropped, and how much.
 ` + stateChangeDoc
 
-func newStatePruneCmd(a *app) *cobra.Command {
-	return a.command(&statePruneOptions{}, &cobra.Command{
-		Use:     "prune PATH... [NS...]",
-		Short:   "Drop what is provably dead",
-		Long:    statePruneDoc + exitStatus("the chat is not as it was expected to be"),
-		Example: "  stchat state prune chat.jsonl --dry-run\n  stchat state prune chats/Mira/*.jsonl recap: --older-than 48h",
-	})
+func newStatePrune(*app) verb {
+	o := &statePruneOptions{}
+	return verb{
+		use: "prune PATH... [NS...]", short: "Drop what is provably dead",
+		doc: statePruneDoc, no: "the chat is not as it was expected to be",
+		example: "  stchat state prune chat.jsonl --dry-run\n  stchat state prune chats/Mira/*.jsonl recap: --older-than 48h",
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type statePruneOptions struct {

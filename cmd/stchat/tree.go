@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/family"
@@ -53,13 +52,15 @@ const treeExample = `  stchat tree "chats/Mira/Harbour.jsonl"
   stchat tree chats/Mira --flat --limit 10
   stchat tree chats/Mira --format dot | dot -Tsvg -o family.svg`
 
-func newTreeCmd(a *app) *cobra.Command {
-	return a.command(&treeOptions{}, &cobra.Command{
-		Use:     "tree [PATH...]",
-		Short:   "Show which chats grew from which",
-		Long:    treeDoc + exitStatus(""),
-		Example: treeExample,
-	})
+func newTree(*app) verb {
+	o := &treeOptions{}
+	return verb{
+		use: "tree [PATH...]", short: "Show which chats grew from which",
+		doc:     treeDoc,
+		example: treeExample,
+		rules:   []string{"format excludes json", "up excludes down|flat", "down excludes flat", "force needs output = --force goes with -o"},
+		flags:   o.addFlags, run: o.run,
+	}
 }
 
 type treeOptions struct {
@@ -104,9 +105,6 @@ func (o *treeOptions) settle(c *console) error {
 	if o.output == "" && c.OutTTY && (o.format == "svg" || o.format == "html") {
 		return usagef("--format %s is for a file: name one with -o", o.format)
 	}
-	if o.force && o.output == "" {
-		return usagef("--force goes with -o")
-	}
 	if !o.previewSet {
 		o.preview = 60
 		if o.format == "svg" || o.format == "html" {
@@ -117,12 +115,6 @@ func (o *treeOptions) settle(c *console) error {
 }
 
 func (o *treeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	if err := exclusive(fs, "format", "json"); err != nil {
-		return err
-	}
-	if err := exclusive(fs, "up", "down", "flat"); err != nil {
-		return err
-	}
 	o.formatSet, o.previewSet = fs.Changed("format"), fs.Changed("preview")
 	c := a.console()
 	if err := o.settle(c); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -172,4 +173,34 @@ func TestWriteEntry(t *testing.T) {
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// TestRulesNameFlags: a rule about flags is of a known form, and names flags that the command has.
+func TestRulesNameFlags(t *testing.T) {
+	form := regexp.MustCompile(`^[a-z|-]+ (excludes|needs) [a-z|-]+(: .+)?( = .+)?$`)
+	a := &app{}
+	var walk func(list []named)
+	walk = func(list []named) {
+		for _, c := range list {
+			v := c.make(a)
+			walk(v.below)
+			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+			if v.flags != nil {
+				v.flags(fs)
+			}
+			for _, rule := range v.rules {
+				if !form.MatchString(rule) {
+					t.Errorf("%s: %q is no rule", v.use, rule)
+					continue
+				}
+				words := strings.Fields(rule)
+				for name := range strings.SplitSeq(words[0]+"|"+strings.TrimSuffix(words[2], ":"), "|") {
+					if fs.Lookup(name) == nil {
+						t.Errorf("%s: %q names a flag that is not there", v.use, rule)
+					}
+				}
+			}
+		}
+	}
+	walk(verbs())
 }

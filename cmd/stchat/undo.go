@@ -66,21 +66,21 @@ type undoOptions struct {
 	json   bool
 }
 
-func newUndoCmd(a *app) *cobra.Command {
+func newUndo(a *app) verb {
 	o := &undoOptions{}
-	return a.command(o, &cobra.Command{
-		Use:     "undo [ID]",
-		Short:   "Take back what a command did",
-		Long:    undoDoc + exitStatus("there is nothing to undo"),
-		Example: undoExample,
-		Args:    cobra.MaximumNArgs(1),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return verb{
+		use: "undo [ID]", short: "Take back what a command did",
+		doc: undoDoc, no: "there is nothing to undo",
+		example: undoExample,
+		args:    cobra.MaximumNArgs(1),
+		offers: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			return o.completeIDs(a), cobra.ShellCompDirectiveNoFileComp
 		},
-	})
+		flags: o.addFlags, run: o.run,
+	}
 }
 
 func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
