@@ -10,6 +10,7 @@ package extension
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"stchat/internal/lorebook"
 	"stchat/internal/message"
@@ -159,9 +160,6 @@ type Renaming struct {
 	Lost     int            // timed effects that are removed, since no entry fits
 }
 
-// maxReads is how many keys of extra all extensions together may read.
-const maxReads = 16
-
 // Reads returns the keys of a message's extra that extensions read.
 func Reads(list []Extension) (keys []string) {
 	for _, e := range list {
@@ -171,7 +169,7 @@ func Reads(list []Extension) (keys []string) {
 			}
 		}
 	}
-	return keys[:min(len(keys), maxReads)]
+	return keys
 }
 
 // Message is one message as an extension sees it. What it holds is valid during the call only.
@@ -182,14 +180,31 @@ type Message struct {
 	Extra     []byte
 
 	keys   []string // that are known to be read of extra
-	places [maxReads]rawjson.Span
+	places []rawjson.Span
 }
 
 // Reset makes m the message whose extra has been found; keys are those of [Reads].
 func (m *Message) Reset(raw, extra []byte, keys []string) {
 	m.Raw, m.Extra, m.keys, m.Off, m.SwipeInfo = raw, extra, keys, -1, nil
-	rawjson.Places(extra, m.places[:], keys...)
+	if len(m.places) < len(keys) {
+		m.places = make([]rawjson.Span, len(keys))
+	}
+	rawjson.Places(extra, m.places, keys...)
 }
+
+// Messages keeps messages that are no longer used, so that a chat's need not each be allocated.
+type Messages struct{ pool sync.Pool }
+
+// Get returns a message to reset.
+func (p *Messages) Get() *Message {
+	if m, ok := p.pool.Get().(*Message); ok {
+		return m
+	}
+	return new(Message)
+}
+
+// Put takes back a message that nobody looks at any more.
+func (p *Messages) Put(m *Message) { p.pool.Put(m) }
 
 // Value returns the raw value of a key of the message's extra, nil if there is none.
 func (m *Message) Value(key string) []byte {

@@ -45,6 +45,7 @@ type Reader struct {
 	holds      []func(m *extension.Message) bool // what may have to change in messages
 	reads      []string
 	swipes     bool
+	messages   extension.Messages
 }
 
 // NewReader returns a reader of all that may matter to a chat with this metadata, whatever
@@ -88,7 +89,8 @@ func (r *Reader) Read(l *jsonl.Line, numbers []int) Fact {
 		return raw
 	}
 	system := value(keySystem)
-	var m extension.Message
+	m := r.messages.Get()
+	defer r.messages.Put(m)
 	m.Reset(l.Raw, value(keyExtra), r.reads)
 	m.Off, m.SwipeInfo = l.Off, value(keySwipeInfo)
 	f := Fact{off: l.Off, length: int64(len(l.Raw)), links: linksOf(m.Value(keyCheckpoint), m.Value(keyBranches))}
@@ -98,9 +100,9 @@ func (r *Reader) Read(l *jsonl.Line, numbers []int) Fact {
 	f.marks.set(reply, message.Role(value(keyUser), system) == message.Character)
 	f.marks.set(visible, m.Visible(system))
 	for _, holds := range r.holds {
-		f.marks.set(edits, holds(&m))
+		f.marks.set(edits, holds(m))
 	}
-	f.noted = look(r.extensions, &m)
+	f.noted = look(r.extensions, m)
 	if r.swipes {
 		f.swipe = luker.Swipe(value(keySwipeID))
 	}

@@ -51,6 +51,7 @@ type Facts struct {
 
 	extensions []extension.Extension
 	reads      []string
+	messages   extension.Messages
 	visible    int // visible messages among those kept
 
 	last    record // message N, held back since Choose may replace it
@@ -109,12 +110,13 @@ func newFacts() *Facts {
 // look collects the facts about one message, which is at off in the source, or elsewhere if
 // that is below 0; it runs in several goroutines.
 func (f *Facts) look(raw []byte, off int64, system, extra []byte) record {
-	var m extension.Message
+	m := f.messages.Get()
+	defer f.messages.Put(m)
 	m.Reset(raw, extra, f.reads)
 	m.Off = off
 	r := record{visible: m.Visible(system)}
 	for i, e := range f.extensions {
-		if fact := e.Look(&m); fact != nil {
+		if fact := e.Look(m); fact != nil {
 			if r.facts == nil {
 				r.facts = make([]any, len(f.extensions))
 			}
