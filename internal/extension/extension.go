@@ -4,13 +4,14 @@
 //
 // State refers to messages by number, and to chats and lorebooks by name. So an [Extension] is
 // asked what its state was at an earlier message, what becomes of it when messages come and go,
-// and which of its keys hold names (the table of [NameKeys]).
+// which of its keys hold names (the table of [NameKeys]), and what is wrong in it.
 package extension
 
 import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"stchat/internal/lorebook"
 	"stchat/internal/message"
@@ -60,6 +61,10 @@ type Extension interface {
 	// Rename follows a lorebook to its new name or its clone. Keys that hold its name are
 	// edited already.
 	Rename(r *Renaming)
+
+	// Judge reports what is wrong in the metadata by itself, and against the number of
+	// messages.
+	Judge(j *Judging)
 }
 
 // None is an extension that keeps nothing.
@@ -103,6 +108,9 @@ func (None) Line(_ *Following, _ int, line []byte) []byte { return line }
 
 // Rename does nothing.
 func (None) Rename(*Renaming) {}
+
+// Judge finds nothing.
+func (None) Judge(*Judging) {}
 
 // Find returns the extension of one type from a list.
 func Find[T Extension](list []Extension) (found T) {
@@ -158,6 +166,15 @@ type Renaming struct {
 	Snapshot bool           // To is an earlier state, so that an entry it lacks did not exist yet
 	Own      bool           // the book is the chat's own
 	Lost     int            // timed effects that are removed, since no entry fits
+}
+
+// Judging is the metadata of a chat that is judged.
+type Judging struct {
+	Metadata *rawjson.Object
+	Chat     string // its name; "": it is not where SillyTavern keeps chats, so nothing depends on it
+	Messages int    // how many there are
+	Now      time.Time
+	Report   func(rule, message string) // reports a finding by the rule's id
 }
 
 // Reads returns the keys of a message's extra that extensions read.

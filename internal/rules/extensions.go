@@ -2,14 +2,13 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"strings"
-	"time"
 
+	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
-	"stchat/internal/extension/illustrator"
 	"stchat/internal/rawjson"
-	"stchat/internal/userdir"
 )
 
 // head is a header that was read.
@@ -35,7 +34,7 @@ func readHeader(line []byte) (h head, ok bool) {
 
 // judgeHeader judges the header against the number of messages, and keeps what the
 // rules across files need.
-func judgeHeader(c *Chat, h head, now time.Time) {
+func judgeHeader(c *Chat, h head) {
 	md := h.metadata
 	report := func(id ID, message string) { c.report(id, c.HeaderLine, 0, message) }
 	if key, n := h.header.Duplicates(); n > 0 {
@@ -56,8 +55,6 @@ func judgeHeader(c *Chat, h head, now time.Time) {
 	c.AutoBook = strings.Clone(autorecap.BookName(md))
 	c.Books = all.Names().Books(md)
 	judgeRecap(c, md)
-	judgeCombined(c, md, report)
-	judgePending(md, now, report)
 }
 
 // text returns a copy of a member that is a string, "" for everything else.
@@ -102,10 +99,11 @@ func StateErrors(metadata *rawjson.Object, name string, missing func(book string
 	if book := text(metadata, "world_info"); c.ForeignRecap() && c.MainChat == "" && (book == "" || !missing(book)) {
 		list = append(list, erasedRecap(c))
 	}
-	autorecap.Misshapen(metadata, func(fault string) { list = append(list, fault) })
-	if registry := illustrator.Read(metadata); registry != nil {
-		list = append(list, registry.Misshapen()...)
-	}
+	judgeExtensions(metadata, &extension.Judging{Messages: math.MaxInt, Report: func(rule, message string) {
+		if id, err := Find(rule); err == nil && id.Rule().Severity == Error {
+			list = append(list, message)
+		}
+	}})
 	return list
 }
 
@@ -130,27 +128,10 @@ func erasedRecap(c *Chat) string {
 	return fmt.Sprintf("the running recap is of the chat %q, and this chat has no parent", clip(c.recap.chatID))
 }
 
-// judgeCombined judges auto_recap.combined_recap.
-func judgeCombined(c *Chat, md *rawjson.Object, report func(ID, string)) {
-	combined, ok := autorecap.CombinedIn(md)
-	if !ok {
-		return
-	}
-	if name, ok := combined.ChatID(); ok && name != "" && name != c.Name && c.Kind != userdir.File {
-		report(CombinedRecap, fmt.Sprintf("the combined recap is of the chat %q", clip(name)))
-	}
-	if n, ok := combined.Messages(); ok && n > float64(c.Messages) {
-		report(CombinedRecap, "the combined recap is of more messages than there are")
-	}
-}
-
-// judgePending judges autoLorebooks.pendingOps.
-func judgePending(md *rawjson.Object, now time.Time, report func(ID, string)) {
-	waiting := autorecap.Pending(md, now)
-	if waiting.Old > 0 {
-		report(PendingOld, fmt.Sprintf("pending for more than 24 hours: %d", waiting.Old))
-	}
-	if waiting.Undated > 0 {
-		report(PendingOld, fmt.Sprintf("pending without a readable timestamp: %d", waiting.Undated))
+// judgeExtensions lets each extension judge what it keeps in the metadata.
+func judgeExtensions(metadata *rawjson.Object, j *extension.Judging) {
+	j.Metadata = metadata
+	for _, e := range all.New() {
+		e.Judge(j)
 	}
 }

@@ -3,8 +3,7 @@ package rules
 import (
 	"time"
 
-	"stchat/internal/extension/autorecap"
-	"stchat/internal/extension/memorybook"
+	"stchat/internal/extension"
 	"stchat/internal/jsonl"
 	"stchat/internal/userdir"
 )
@@ -182,7 +181,7 @@ func (s *scan) finish(size int64) {
 	}
 	s.floors.judge(c)
 	if s.hasHead {
-		judgeHeader(c, s.head, s.now)
+		judgeHeader(c, s.head)
 		if c.checked {
 			s.judgeState()
 		}
@@ -221,11 +220,16 @@ func (s *scan) judgeState() {
 	c, md := s.chat, s.head.metadata
 	report := func(id ID, message string) { c.report(id, c.HeaderLine, 0, clip(message)) }
 	judgeVersions(c, md, s.watch.scenes, report)
-	judgePrompts(c, &s.watch, report)
-	autorecap.Misshapen(md, func(fault string) { report(RecapShape, fault) })
-	for _, mark := range memorybook.Read(md.Value(memorybook.Key)).Beyond(c.Messages) {
-		report(MemoryBook, mark+" of STMemoryBooks is beyond the last message")
+	judgeDrifts(c, &s.watch)
+	j := &extension.Judging{Messages: c.Messages, Now: s.now, Report: func(rule, message string) {
+		if id, err := Find(rule); err == nil {
+			report(id, message)
+		}
+	}}
+	if c.Kind != userdir.File {
+		j.Chat = c.Name
 	}
+	judgeExtensions(md, j)
 	judgeIndex(s.around, c, md, report)
 	if c.HasDir && s.watch.registry != nil {
 		judgePictures(c, s.watch.registry, c.Dir)

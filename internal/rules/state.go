@@ -43,21 +43,11 @@ func judgeVersions(c *Chat, md *rawjson.Object, scenes map[int]bool, report func
 	}
 }
 
-// judgePrompts judges Auto-Illustrator's registry (FORMATS.md C1).
-func judgePrompts(c *Chat, w *watch, report func(ID, string)) {
+// judgeDrifts judges whether prompts of Auto-Illustrator belong to the messages that they say.
+func judgeDrifts(c *Chat, w *watch) {
 	if w.registry == nil {
 		return
 	}
-	for _, fault := range w.registry.Misshapen() {
-		report(PromptShape, fault)
-	}
-	if n := w.registry.OpenBeyond(c.Messages); n > 0 {
-		report(BeyondEnd, fmt.Sprintf("messages open in Auto-Illustrator's gallery that are beyond the last one: %d", n))
-	}
-	if n := w.registry.Beyond(c.Messages); n > 0 {
-		report(BeyondEnd, fmt.Sprintf("prompts of Auto-Illustrator for messages beyond the last one: %d", n))
-	}
-	w.registry.Dangling(func(fault string) { report(PromptDangling, fault) })
 	for _, d := range w.registry.Drifts(w.places) {
 		f := Finding{Rule: PromptDrift, Line: c.HeaderLine, Index: noMessage, Message: d.Fault}
 		if d.Why != "" {

@@ -42,3 +42,10 @@ func (e *Extension) Follow(f *extension.Following) {
 		f.Add(e, "%s", change)
 	}
 }
+
+// Judge reports marks beyond the last message.
+func (*Extension) Judge(j *extension.Judging) {
+	for _, mark := range Read(j.Metadata.Value(Key)).Beyond(j.Messages) {
+		j.Report("memory-book", mark+" of STMemoryBooks is beyond the last message")
+	}
+}
