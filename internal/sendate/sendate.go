@@ -25,12 +25,18 @@ func Parse(s string) (t time.Time, ok bool) {
 		}
 		return ofNumber(n)
 	}
-	for _, shape := range [...]func(*reader) (time.Time, bool){iso, humanized, meridiem} {
-		if t, ok := shape(&reader{rest: s}); ok {
-			return t, true
-		}
+	switch {
+	case strings.Contains(s, "@"):
+		t, ok = humanized(withoutSpaces(s))
+	case s[0] >= '0' && s[0] <= '9':
+		t, ok = iso(s)
+	default:
+		t, ok = meridiem(withoutSpaces(s))
 	}
-	return time.Time{}, false
+	if year := t.UTC().Year(); !ok || year < 1 || year > 9999 { // RFC 3339 has no others
+		return time.Time{}, false
+	}
+	return t, true
 }
 
 // ParseRaw reads a date from its JSON value: a string as [Parse] does, a number as
@@ -128,125 +134,76 @@ func ofNumber(n float64) (time.Time, bool) {
 
 // iso reads ISO 8601: a date, or a date and a time from the minute to the
 // nanosecond, joined by T or a space, with or without a zone.
-func iso(r *reader) (time.Time, bool) {
-	var c clock
-	c.year = r.number(4, 4)
-	r.expect("-")
-	c.month = r.number(2, 2)
-	r.expect("-")
-	c.day = r.number(2, 2)
-	if r.end() {
-		return c.in(time.Local)
+func iso(s string) (t time.Time, ok bool) {
+	const day, minute = len("2006-01-02"), len("2006-01-02T15:04")
+	if len(s) < minute || s[day] != 'T' && s[day] != ' ' || s[minute-3] != ':' {
+		t, err := time.ParseInLocation(time.DateOnly, s, time.Local)
+		return t, err == nil
 	}
-	if !r.accept("T") {
-		r.expect(" ")
+	layout, zone := "2006-01-02 15:04", ""
+	if len(s) > minute && s[minute] == ':' {
+		layout += ":05"
 	}
-	c.hour = r.number(2, 2)
-	r.expect(":")
-	c.minute = r.number(2, 2)
-	if r.accept(":") {
-		c.second = r.number(2, 2)
-		if r.accept(".") || r.accept(",") {
-			c.nano = r.fraction()
+	clock, zoned := s[day+1:], ""
+	if i := strings.LastIndexAny(clock, "+-Z"); i >= 0 {
+		clock, zoned = strings.TrimRight(clock[:i], spaces), clock[i:]
+		switch len(zoned) {
+		case len("Z"):
+			zone = "Z07:00"
+		case len("+01"), len("+0100"), len("+01:00"):
+			zone = "-07:00"
+			if len(zoned) < len(zone) {
+				zone = "-0700"[:len(zoned)]
+			}
+		default:
+			return t, false
 		}
 	}
-	if r.end() {
-		return c.in(time.Local)
-	}
-	r.spaces()
-	zone := r.zone()
-	if !r.end() {
-		return time.Time{}, false
-	}
-	return c.in(zone)
+	t, err := time.ParseInLocation(layout+zone, s[:day]+" "+clock+zoned, time.Local)
+	_, offset := t.Zone()
+	const most = 24 * 60 * 60
+	return t, err == nil && t.Format(zone) == zoned && offset > -most && offset < most
 }
 
 // humanized reads what the client's humanizedDateTime and the server's
 // humanizedISO8601DateTime write: 2024-01-05@03h04m05s006ms, with or without
-// padding and milliseconds, and with a space before each part but the first.
-func humanized(r *reader) (time.Time, bool) {
-	var c clock
-	c.year = r.number(4, 4)
-	r.expect("-")
-	c.month = r.number(1, 2)
-	r.expect("-")
-	c.day = r.number(1, 2)
-	r.spaces()
-	r.expect("@")
-	r.spaces()
-	c.hour = r.number(1, 2)
-	r.expect("h")
-	r.spaces()
-	c.minute = r.number(1, 2)
-	r.expect("m")
-	r.spaces()
-	c.second = r.number(1, 2)
-	r.expect("s")
-	if !r.end() {
-		r.spaces()
-		c.nano = r.number(1, 3) * int(time.Millisecond)
-		r.expect("ms")
+// padding and milliseconds; with a space before each part but the first, which are out.
+func humanized(s string) (t time.Time, ok bool) {
+	before, after, found := strings.Cut(s, "s")
+	digits, hasUnit := strings.CutSuffix(after, "ms")
+	if !found || after != "" && (!hasUnit || digits == "" || len(digits) > 3 || !isDigits(digits)) {
+		return t, false
 	}
-	if !r.end() {
-		return time.Time{}, false
-	}
-	return c.in(time.UTC)
+	ms, _ := strconv.Atoi(digits)
+	t, err := time.Parse("2006-1-2@15h4m5", before)
+	return t.Add(time.Duration(ms) * time.Millisecond), err == nil
 }
 
-// meridiem reads what the client's getMessageTimeStamp wrote: June 19, 2023 2:20pm.
-// Short names of months, seconds, and a space before AM or PM are taken too.
-func meridiem(r *reader) (time.Time, bool) {
-	var c clock
-	c.month = r.month()
-	r.expect(" ")
-	r.spaces()
-	c.day = r.number(1, 2)
-	r.expect(",")
-	r.spaces()
-	c.year = r.number(4, 4)
-	r.accept(",")
-	r.expect(" ")
-	r.spaces()
-	c.hour = r.number(1, 2)
-	r.expect(":")
-	c.minute = r.number(2, 2)
-	if r.accept(":") {
-		c.second = r.number(2, 2)
+// meridiem reads what the client's getMessageTimeStamp wrote: June 19, 2023 2:20pm, without the
+// spaces. Short names of months, seconds, and a comma after the year are taken too.
+func meridiem(s string) (t time.Time, ok bool) {
+	date, rest, _ := strings.Cut(strings.ToUpper(s), ",")
+	const year = len("2006")
+	if len(rest) < year {
+		return t, false
 	}
-	r.spaces()
-	if c.hour < 1 || c.hour > 12 {
-		return time.Time{}, false
+	clock := strings.TrimPrefix(rest[year:], ",")
+	month, times := "January", "3:04PM"
+	if strings.IndexAny(date, "0123456789") == len("Jan") {
+		month = "Jan"
 	}
-	switch strings.ToLower(r.rest) {
-	case "am":
-		c.hour %= 12
-	case "pm":
-		c.hour = c.hour%12 + 12
-	default:
-		return time.Time{}, false
+	if strings.Count(clock, ":") == 2 {
+		times = "3:04:05PM"
 	}
-	if r.bad {
-		return time.Time{}, false
-	}
-	return c.in(time.Local)
+	t, err := time.ParseInLocation(month+"2,2006,"+times, date+","+rest[:year]+","+clock, time.Local)
+	return t, err == nil && strings.Trim(clock[:strings.IndexByte(clock, ':')], "0") != ""
 }
 
-// clock is a date and a time of day as they are written, before they are checked.
-type clock struct{ year, month, day, hour, minute, second, nano int }
+// spaces are what dates have between their parts. U+202F is what newer browsers put before AM.
+const spaces = " \u00a0\u202f"
 
-// in returns the moment in a zone; ok is false for a day or a time of day that does not
-// exist, and for what RFC 3339 cannot express in UTC.
-func (c clock) in(zone *time.Location) (t time.Time, ok bool) {
-	if c.hour > 23 || c.minute > 59 || c.second > 59 {
-		return time.Time{}, false
-	}
-	// time.Date rolls over what does not exist: February 31 comes back as March 3.
-	if y, m, d := time.Date(c.year, time.Month(c.month), c.day, 0, 0, 0, 0, time.UTC).Date(); y != c.year || int(m) != c.month || d != c.day {
-		return time.Time{}, false
-	}
-	t = time.Date(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, c.nano, zone)
-	if y := t.UTC().Year(); y < 1 || y > 9999 {
-		return time.Time{}, false
-	}
-	return t, true
+func withoutSpaces(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(spaces, r) }), "")
 }
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
