@@ -1,10 +1,10 @@
 package inspect
 
 import (
-	"bytes"
 	"context"
 	"math"
-	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
@@ -98,10 +98,10 @@ func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 		m.Swipes = swipeCount(l, raw)
 	}
 	if raw, ok := l.Value(keyText); ok {
-		if opt.FirstLine {
-			raw = beginning(firstLine(raw), opt.Head)
-		}
 		m.Text = rawjson.TextOrNil(raw)
+		if m.Text != nil && opt.FirstLine {
+			*m.Text = beginning(*m.Text, opt.Head)
+		}
 	}
 	var e extra
 	e.read(l, nil)
@@ -120,47 +120,16 @@ func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 	m.Hidden = who == message.System && e.hidden()
 }
 
-// firstLine returns a raw string's first line that says something.
-func firstLine(raw []byte) []byte {
-	if len(raw) < len(`""`) || raw[0] != '"' {
-		return raw
-	}
-	start := 1
-	for start < len(raw)-2 && (raw[start] == ' ' || raw[start] == '\\' && bytes.IndexByte([]byte("nrt"), raw[start+1]) >= 0) {
-		if raw[start] == '\\' {
-			start++
+// beginning returns a text's first line that says something, cut to about head bytes, but not
+// inside a character.
+func beginning(text string, head int) string {
+	line, _, _ := strings.Cut(strings.TrimLeft(text, " \n\r\t"), "\n")
+	line = strings.TrimSuffix(line, "\r")
+	if head > 0 && len(line) > head {
+		for head < len(line) && !utf8.RuneStart(line[head]) {
+			head++
 		}
-		start++
+		line = line[:head]
 	}
-	for i := start; i < len(raw)-1; i++ {
-		if raw[i] != '\\' {
-			continue
-		}
-		if raw[i+1] == 'n' || raw[i+1] == 'r' && bytes.HasPrefix(raw[i+2:], []byte(`\n`)) {
-			return slices.Concat([]byte{'"'}, raw[start:i], []byte{'"'})
-		}
-		i++
-	}
-	return raw
-}
-
-// beginning returns a raw string cut to about head bytes: after an escape, not
-// inside one, nor inside a character or a surrogate pair.
-func beginning(raw []byte, head int) []byte {
-	if head <= 0 || len(raw) <= head+len(`""`) || raw[0] != '"' {
-		return raw
-	}
-	i := 1
-	for i < len(raw)-1 && (i <= head || raw[i]&0xC0 == 0x80 || raw[i] == '\\') {
-		if raw[i] != '\\' {
-			i++
-			continue
-		}
-		if raw[i+1] == 'u' {
-			i += len(`\uXXXX`)
-		} else {
-			i += len(`\n`)
-		}
-	}
-	return slices.Concat(raw[:i], []byte{'"'})
+	return strings.Clone(line) // the text may be long
 }
