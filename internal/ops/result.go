@@ -71,6 +71,15 @@ func One[R Completer](ctx context.Context, opt changeset.Options, r R, path stri
 	})[0]
 }
 
+// Create drafts a new file with the given content.
+func Create(s *changeset.Set, path, about string, data []byte, opts ...changeset.DraftOption) error {
+	d, err := s.Create(path, about, opts...)
+	if err == nil {
+		_, err = d.Write(data)
+	}
+	return err
+}
+
 // LeftOut returns the note that keys were named which a merge or a patch cannot change.
 func LeftOut(keys []string) string {
 	return fmt.Sprintf("what is given for %s is left out", strings.Join(keys, " and "))

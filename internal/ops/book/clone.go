@@ -184,11 +184,8 @@ func (j *job) draft(opt Options, s *changeset.Set) error {
 		return fmt.Errorf("%s: %w", j.book.Path, err)
 	}
 	target := j.target()
-	d, err := s.Create(target, fmt.Sprintf("a clone of the lorebook %q: %s, %d left out", j.book.Name, plural.Of(made.Entries, "entry", "entries"), made.Dropped), changeset.Like(j.book.Stamp))
-	if err == nil {
-		_, err = d.Write(made.Data)
-	}
-	if err != nil {
+	about := fmt.Sprintf("a clone of the lorebook %q: %s, %d left out", j.book.Name, plural.Of(made.Entries, "entry", "entries"), made.Dropped)
+	if err := ops.Create(s, target, about, made.Data, changeset.Like(j.book.Stamp)); err != nil {
 		return err
 	}
 	s.Rely(j.book.Path, j.book.Stamp)

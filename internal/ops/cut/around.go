@@ -59,7 +59,7 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 			if r.Doc.Integrity == nil {
 				continue
 			}
-			if err := create(set, path, luker.SyncData(*r.Doc.Integrity, opt.Changes.Now.UnixMilli()), src.Stamp, "Luker's slug of it"); err != nil {
+			if err := ops.Create(set, path, "Luker's slug of it", luker.SyncData(*r.Doc.Integrity, opt.Changes.Now.UnixMilli()), changeset.Like(src.Stamp)); err != nil {
 				return err
 			}
 			r.Doc.sidecar(path, SidecarFresh)

@@ -52,7 +52,7 @@ func draft(ctx context.Context, c *call, set *changeset.Set, p *plan) error {
 	}
 	d.bookless = c.opt.clones() && len(p.clones) == 0
 	for _, to := range p.clones {
-		if err := create(set, to.path, to.data, to.from.Stamp, fmt.Sprintf("the lorebook %q", to.name)); err != nil {
+		if err := ops.Create(set, to.path, fmt.Sprintf("the lorebook %q", to.name), to.data, changeset.Like(to.from.Stamp)); err != nil {
 			return err
 		}
 	}
@@ -282,14 +282,4 @@ func madeFrom(made *chat.Chat, source string) error {
 		return fmt.Errorf("%[1]s: is not a checkpoint or branch of %[2]s (its main_chat is not %[2]s); choose another name", made.Path, source)
 	}
 	return nil
-}
-
-// create drafts a new file with the given data, and the privacy and owner of the file it is
-// made from.
-func create(set *changeset.Set, path string, data []byte, from safefile.Stamp, about string) error {
-	d, err := set.Create(path, about, changeset.Like(from))
-	if err == nil {
-		_, err = d.Write(data)
-	}
-	return ops.PathError(err)
 }

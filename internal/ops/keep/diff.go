@@ -46,15 +46,15 @@ func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
 		}
 	}
 	if len(lines) > v.Messages {
-		return d.notBlank(ctx, v, lines)
+		return d.notBlank(ctx, lines)
 	}
 	return lines, nil
 }
 
 // notBlank returns those of a version's lines that are not blank.
-func (d *differ) notBlank(ctx context.Context, v *version, lines []lineRef) (list []lineRef, err error) {
+func (d *differ) notBlank(ctx context.Context, lines []lineRef) (list []lineRef, err error) {
 	i := 0
-	for data, err := range d.each(ctx, v, lines) {
+	for data, err := range d.each(ctx, lines) {
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func (d *differ) numbered(ctx context.Context, v *version) (lines []lineRef, ind
 		return nil, nil, err
 	}
 	n, i, header := 0, 0, false
-	for data, err := range d.each(ctx, v, all) {
+	for data, err := range d.each(ctx, all) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -238,14 +238,14 @@ func lineSize(r *bufio.Reader) (size int64, err error) {
 	}
 }
 
-// each yields lines of a version in order. A line is valid until the next.
-func (d *differ) each(ctx context.Context, v *version, list []lineRef) iter.Seq2[[]byte, error] {
+// each yields lines of one version, in order. A line is valid until the next.
+func (d *differ) each(ctx context.Context, list []lineRef) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		if v.file == "" {
-			var runs []history.Run
-			for _, l := range list {
-				runs = append(runs, l.runs...)
-			}
+		var runs []history.Run
+		for _, l := range list {
+			runs = append(runs, l.runs...)
+		}
+		if len(list) == 0 || list[0].file == "" {
 			for line, err := range d.s.store.Lines(ctx, runs) {
 				if !yield(line.Data, err) {
 					return
@@ -253,13 +253,13 @@ func (d *differ) each(ctx context.Context, v *version, list []lineRef) iter.Seq2
 			}
 			return
 		}
-		f, err := chat.OpenRegular(v.file)
+		f, err := chat.OpenRegular(list[0].file)
 		if err != nil {
 			yield(nil, ops.PathError(err))
 			return
 		}
 		defer f.Close()
-		var data []byte
+		data := []byte{} // not nil: an empty line can be read
 		for _, l := range list {
 			data = slices.Grow(data[:0], int(l.size))[:l.size]
 			if _, err := f.ReadAt(data, l.off); err != nil {
@@ -275,23 +275,11 @@ func (d *differ) each(ctx context.Context, v *version, list []lineRef) iter.Seq2
 
 // text returns a line, nil if it cannot be read any more.
 func (d *differ) text(ctx context.Context, l lineRef) []byte {
-	if l.file != "" {
-		f, err := chat.OpenRegular(l.file)
+	for data, err := range d.each(ctx, []lineRef{l}) {
 		if err != nil {
 			return nil
 		}
-		defer f.Close()
-		data := make([]byte, l.size)
-		if _, err := f.ReadAt(data, l.off); err != nil {
-			return nil
-		}
-		return data
-	}
-	for line, err := range d.s.store.Lines(ctx, l.runs) {
-		if err != nil {
-			return nil
-		}
-		return slices.Clone(line.Data)
+		return slices.Clone(data)
 	}
 	return nil
 }

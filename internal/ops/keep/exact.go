@@ -286,12 +286,7 @@ type sidecar struct {
 
 // create drafts a sidecar that does not exist.
 func (c sidecar) create(set *changeset.Set) error {
-	d, err := set.Create(c.path, lukerState, changeset.InFolder())
-	if err != nil {
-		return err
-	}
-	_, err = d.Write(c.data)
-	return err
+	return ops.Create(set, c.path, lukerState, c.data, changeset.InFolder())
 }
 
 const lukerState = "Luker's state of that time"
@@ -351,12 +346,18 @@ func (c relatedFiles) contentAt(ctx context.Context, id int64, v *version) ([]by
 	}
 	for i := range slices.Backward(list) {
 		if !list[i].At.After(v.At) {
-			var b bytes.Buffer
-			err := c.of.store.WriteTo(ctx, &b, &list[i])
-			return b.Bytes(), true, err
+			data, err := c.content(ctx, &list[i])
+			return data, true, err
 		}
 	}
 	return nil, false, nil
+}
+
+// content returns what a small file held in a version.
+func (c relatedFiles) content(ctx context.Context, v *history.Version) ([]byte, error) {
+	var b bytes.Buffer
+	err := c.of.store.WriteTo(ctx, &b, v)
+	return b.Bytes(), err
 }
 
 // listing returns the path of the group file that lists the chat, or once did; "" for none.
@@ -387,11 +388,11 @@ func (c relatedFiles) listing(ctx context.Context) (string, error) {
 			return "", err
 		}
 		for k := range slices.Backward(versions) {
-			var b bytes.Buffer
-			if err := c.of.store.WriteTo(ctx, &b, &versions[k]); err != nil {
+			data, err := c.content(ctx, &versions[k])
+			if err != nil {
 				return "", err
 			}
-			if f, err := group.Parse(path, b.Bytes()); err == nil && slices.Contains(f.Chats, name) {
+			if f, err := group.Parse(path, data); err == nil && slices.Contains(f.Chats, name) {
 				return path, nil
 			}
 		}

@@ -123,14 +123,6 @@ func (b *bookNames) fresh(name string) error {
 	return err
 }
 
-func createBook(s *changeset.Set, path string, data []byte, like *lorebook.Book) error {
-	d, err := s.Create(path, "the lorebook under its new name", changeset.Like(like.Stamp))
-	if err == nil {
-		_, err = d.Write(data)
-	}
-	return err
-}
-
 // renameOwnBook renames the lorebook that a chat names along with the chat, and returns the
 // book's result; nil, with a note, if there is no book whose name contains the chat's.
 func renameOwnBook(ctx context.Context, n *renameSet, c *family.Chat) (*Result, error) {

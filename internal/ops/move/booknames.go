@@ -49,7 +49,7 @@ func (b *bookNames) rename(ctx context.Context, name string, mine func(path stri
 	b.r.Doc.To = &to
 	if bytes.Equal(b.clone.Raw, b.from.Raw) {
 		err = b.s.Move(from, to, b.from.Stamp, fmt.Sprintf("the lorebook %q", b.from.Name))
-	} else if err = createBook(b.s, to, b.clone.Raw, b.from); err == nil {
+	} else if err = ops.Create(b.s, to, "the lorebook under its new name", b.clone.Raw, changeset.Like(b.from.Stamp)); err == nil {
 		err = b.s.Remove(from, b.from.Stamp, "its old name")
 	}
 	if err != nil {

@@ -136,12 +136,7 @@ func (o *owner) draftHeader(ctx context.Context, lib *library.Library, opt *NewO
 	slug := opt.NewUUID()
 	h.Metadata().Set("integrity", rawjson.Quote(slug))
 	r.Doc.Integrity = &slug
-	d, err := s.Create(r.Doc.Path, "the new chat", changeset.InFolder())
-	if err != nil {
-		return err
-	}
-	_, err = d.Write(h.Bytes())
-	return err
+	return ops.Create(s, r.Doc.Path, "the new chat", h.Bytes(), changeset.InFolder())
 }
 
 // like copies the settings of a chat, and nothing that belongs to its story.

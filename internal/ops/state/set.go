@@ -158,11 +158,7 @@ func setPlain(t *target, values *patch.Changes, namespace string, s *changeset.S
 	case !missing && bytes.Equal(next, rawjson.Compact(old)):
 		return nil
 	}
-	d, err := t.draft(s, path, !missing, was, "state of an extension")
-	if err == nil {
-		_, err = d.Write(next)
-	}
-	return err
+	return t.write(s, path, !missing, was, "state of an extension", next)
 }
 
 // changed returns a value with the changes applied. The error wraps [ErrNotObject] if that
@@ -345,9 +341,5 @@ func reset(ctx context.Context, opt *SetOptions, t *target, namespace string, s 
 	if there && (err != nil || bytes.Equal(old, log.Bytes())) {
 		return err
 	}
-	d, err := t.draft(s, path, there, was, about)
-	if err == nil {
-		_, err = d.Write(log.Bytes())
-	}
-	return err
+	return t.write(s, path, there, was, about, log.Bytes())
 }

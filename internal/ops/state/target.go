@@ -159,6 +159,15 @@ func (t *target) draft(s *changeset.Set, path string, there bool, was safefile.S
 	return s.Create(path, about, changeset.Like(like))
 }
 
+// write drafts the whole content of a state file.
+func (t *target) write(s *changeset.Set, path string, there bool, was safefile.Stamp, about string, data []byte) error {
+	d, err := t.draft(s, path, there, was, about)
+	if err == nil {
+		_, err = d.Write(data)
+	}
+	return err
+}
+
 // namespaceOf returns a namespace normalized as Luker does, and notes if that changes it.
 func namespaceOf(given string, note func(format string, args ...any)) (string, error) {
 	if given == Recap || given == Illustrator {
