@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -21,6 +24,10 @@ last commit is of a later message, so is this one. --floor starts a floor log
 for an empty namespace. --reset FILE replaces the log with a list of commits; []
 empties it.
 
+If others write there meanwhile, --set, --unset and the merges are made of what
+they wrote; nothing is lost. --expect refuses that: it is for a script that
+decides by what it has read.
+
 recap: takes only --version K: version K of the running recap becomes current,
 or with --scene N that of the scene that ends with message N, like Auto-Recap's
 arrows.
@@ -29,6 +36,7 @@ arrows.
 const stateSetExample = `  stchat state set chat.jsonl memory_graph --set /nodes/mira={}
   stchat state set chat.jsonl hp --replace hp.json
   stchat state set chat.jsonl hp --floor --set value=10
+  stchat state set chat.jsonl hp --set value=9 --expect "$SHA256"
   stchat state set chat.jsonl recap: --version 2
   stchat state set characters/Mira.png mood --merge mood.json`
 
@@ -45,7 +53,7 @@ func newStateSet(*app) verb {
 type stateSetOptions struct {
 	valueFlags
 	stateFlags
-	reset          string
+	reset, expect  string
 	floor, force   bool
 	at, swipe      int
 	scene, version int
@@ -54,6 +62,7 @@ type stateSetOptions struct {
 func (o *stateSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.valueFlags.addFlags(fs)
 	fs.StringVar(&o.reset, "reset", "", "put the list of commits in `FILE` in place of the floor log; - is stdin")
+	fs.Var(filled(&o.expect), "expect", "change nothing, and exit with 1, unless the SHA-256 of what 'state get' prints,\nwithout its line end, is `SHA256`")
 	fs.BoolVar(&o.floor, "floor", false, "begin a floor log, where NS holds nothing yet")
 	fs.VarP(messageNumber(&o.at), "at", "a", "the commit is of message `N`; -1 is the last")
 	fs.Var(number(&o.swipe, 1, "a swipe's number, from 1"), "swipe", "the commit is of swipe `K` of that message")
@@ -85,6 +94,11 @@ func (o *stateSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 			return err
 		}
 	}
+	if opt.Expect = strings.ToLower(o.expect); o.expect != "" {
+		if sum, err := hex.DecodeString(opt.Expect); err != nil || len(sum) != sha256.Size {
+			return usagef("--expect takes a SHA-256, 64 hexadecimal digits, not %q", o.expect)
+		}
+	}
 	if fs.Changed("at") {
 		opt.At = &o.at
 	}
@@ -95,7 +109,7 @@ func (o *stateSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 	switch {
 	case fs.Changed("version") != (rest[0] == state.Recap) || fs.Changed("scene") && !fs.Changed("version"):
 		return usagef("--version K, and --scene N with it, go with recap:")
-	case fs.Changed("version") && (!opt.Values.Empty() || o.reset != "" || o.floor || opt.At != nil || opt.Swipe != nil):
+	case fs.Changed("version") && (!opt.Values.Empty() || o.reset != "" || o.floor || opt.At != nil || opt.Swipe != nil || o.expect != ""):
 		return usagef("recap: takes --version K alone, or with --scene N")
 	case o.reset != "" && !opt.Values.Empty():
 		return usagef("--reset stands alone: it puts a whole log in place")

@@ -36,6 +36,9 @@ type Unit struct {
 	Shares []string
 	// Draft reads, judges and drafts; nothing has its name when it returns.
 	Draft func(ctx context.Context, s *Set) error
+	// Again, if set, says of an error whether Draft and commit are to be made again after it, from
+	// what stands there now. Draft must forget what it did before.
+	Again func(err error) bool
 	// Unrecorded replaces a single file without a record and without keeping the old one.
 	Unrecorded bool
 

@@ -21,8 +21,8 @@
 //     ended first. The first commit of a call gives it an ID that sorts after all others, so
 //     the IDs are the order of the commits, whatever the clock says.
 //  3. Every file that the drafts were based on is checked. An edit by meaning (a name in a
-//     group's list) is rendered anew if its file was saved meanwhile; any other change drops
-//     the set.
+//     group's list) is rendered anew if its file was saved meanwhile. Any other change drops
+//     the set; one that can be drafted again ([Unit.Again]) is, and then under the lock.
 //  4. A journal is written to ROOT/.stchat/ID.journal: what will be done with which files, and
 //     how to recognise each (inode, size, time). Its appearance under that name is the
 //     decision: before it nothing has happened, after it everything will.

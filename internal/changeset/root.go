@@ -65,8 +65,12 @@ type root struct {
 	id    string  // the ID of this call, once it has recorded something
 	stuck []Ended // changes of dead runs that could not be ended
 
-	turn     sync.Mutex // one goroutine of the call at a time changes files
-	noRecord error      // why files were created without a record; reported once
+	turn sync.Mutex // one goroutine of the call at a time changes files
+	// mine is set while the call, with only one goroutine left, has the lock already; held is
+	// whether there is one.
+	mine, held bool
+
+	noRecord error // why files were created without a record; reported once
 
 	mu    sync.Mutex
 	sets  int   // how many sets this call has recorded
@@ -86,6 +90,9 @@ func newRoot(dir string) *root {
 // lock keeps other runs out of the root, and other goroutines of this run even where the
 // system has no locks. held is false there.
 func (r *root) lock(ctx context.Context) (unlock func(), held bool, err error) {
+	if r.mine {
+		return func() {}, r.held, nil
+	}
 	r.turn.Lock()
 	release, held, err := safefile.Lock(ctx, r.dir)
 	if err != nil {

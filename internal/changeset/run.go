@@ -27,6 +27,7 @@ func Run(ctx context.Context, units []Unit, opt Options) []Outcome {
 	})
 	// an interruption stops drafting; what was drafted is committed
 	c.commitAll(context.WithoutCancel(ctx), c.rest())
+	c.draftAgain(ctx)
 	for i := range units {
 		if o := &c.outcomes[i]; c.sets[i] == nil && o.Err == nil {
 			o.Err = fmt.Errorf("not begun: %w", ctx.Err())

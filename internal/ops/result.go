@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"stchat/internal/changeset"
+	"stchat/internal/jsonl"
+	"stchat/internal/safefile"
 )
 
 // Result is what a verb made of one CHAT. D is its JSON document, with nothing else in it.
@@ -62,6 +64,12 @@ func Each[S any, R Completer](ctx context.Context, opt changeset.Options, subjec
 		results[i].Complete(o, opt.DryRun)
 	}
 	return results
+}
+
+// ChangedMeanwhile reports whether an error means that another program changed a file or took a
+// name. It is for [changeset.Unit.Again].
+func ChangedMeanwhile(err error) bool {
+	return errors.Is(err, safefile.ErrChanged) || errors.Is(err, jsonl.ErrChanged) || errors.Is(err, fs.ErrExist)
 }
 
 // One is [Each] for a single subject. The change belongs to the root of path.

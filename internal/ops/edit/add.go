@@ -42,6 +42,7 @@ var (
 // Add adds messages to a chat. Objects keep their keys, order and spelling; name, is_user,
 // is_system and send_date are added if missing.
 func Add(ctx context.Context, opt AddOptions) []*Result {
+	opt.again = true
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		messages, at := 0, -1
 		before := choose.Place{} // the message before the new ones

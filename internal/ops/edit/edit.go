@@ -36,6 +36,8 @@ type Options struct {
 	Chats    []string
 	NoFollow bool // leave state that refers to messages as it is
 	Meter    *progress.Meter
+
+	again bool // the edit can be made of what the chat holds then, if others save it meanwhile
 }
 
 // Edited is the JSON document about one chat (CONTENT.md 7).
@@ -99,12 +101,17 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 	var units []changeset.Unit
 	var roots changeset.Roots
 	for _, path := range distinct(opt.Chats) {
+		empty := Result{}
+		empty.Doc = Edited{Schema: 1, Path: path, DryRun: opt.Changes.DryRun}
 		r := &Result{}
-		r.Doc = Edited{Schema: 1, Path: path, DryRun: opt.Changes.DryRun}
+		*r = empty
 		results = append(results, r)
-		units = append(units, changeset.Unit{Root: roots.Of(path), Shares: []string{path}, Draft: func(ctx context.Context, s *changeset.Set) error {
+		known := lib
+		draft := func(ctx context.Context, s *changeset.Set) error {
 			defer opt.Meter.Done()
-			o, err := openChat(ctx, lib, opt, path)
+			*r = empty
+			o, err := openChat(ctx, known, opt, path)
+			known = new(library.Library) // if it is drafted again
 			if err != nil {
 				return err
 			}
@@ -114,7 +121,12 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 				return err
 			}
 			return ops.PathError((&drafting{open: o, plan: p, result: r, set: s}).draft(ctx))
-		}})
+		}
+		unit := changeset.Unit{Root: roots.Of(path), Shares: []string{path}, Draft: draft}
+		if opt.again {
+			unit.Again = ops.ChangedMeanwhile
+		}
+		units = append(units, unit)
 	}
 	for i, outcome := range changeset.Run(ctx, units, opt.Changes) {
 		results[i].finish(outcome)

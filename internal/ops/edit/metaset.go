@@ -52,6 +52,7 @@ func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 			}
 		}
 	}
+	opt.again = true
 	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		metadata := o.chat.Header.Metadata().Bytes()
 		for _, c := range opt.Where {

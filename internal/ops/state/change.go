@@ -26,6 +26,8 @@ import (
 type Options struct {
 	edit.Terms // only a chat that is itself edited gets a new slug
 	Path       string
+
+	again bool // the change can be made of what there is then, if others save it meanwhile
 }
 
 // Changed describes the changes to the state of one chat or character: the document of state
@@ -74,9 +76,10 @@ func newResult(opt *Options, namespaces ...string) *Result {
 
 // run opens the target, runs draft in a change set of its own, and fills in the result.
 func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Context, t *target, s *changeset.Set) error) {
-	lib := new(library.Library)
-	ops.One(ctx, opt.Changes, r, opt.Path, func(ctx context.Context, s *changeset.Set) error {
-		t, err := openTarget(ctx, lib, opt.Data, opt.Path)
+	empty := *r
+	fresh := func(ctx context.Context, s *changeset.Set) error {
+		*r = empty
+		t, err := openTarget(ctx, new(library.Library), opt.Data, opt.Path)
 		if err != nil {
 			return err
 		}
@@ -85,6 +88,13 @@ func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Co
 			return err
 		}
 		return draft(ctx, t, s)
+	}
+	ops.Each(ctx, opt.Changes, []*Result{r}, func(r *Result) (*Result, changeset.Unit) {
+		u := changeset.Unit{Root: changeset.RootOf(opt.Path), Draft: fresh}
+		if opt.again {
+			u.Again = ops.ChangedMeanwhile
+		}
+		return r, u
 	})
 }
 

@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
+	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
@@ -33,6 +35,7 @@ type SetOptions struct {
 	Swipe     *int   // its swipe, from 0; nil: the chosen one
 	Version   *int   // of [Recap]: the version to make current
 	Scene     *int   // of [Recap]: the message that ends its scene; nil: the running recap
+	Expect    string // SHA-256, in hex, of what Get returns for the namespace; "": anything
 }
 
 var (
@@ -53,19 +56,12 @@ var (
 	ErrSubset = errors.New("Luker knows only add, remove, replace and test") //nolint:staticcheck // a name
 )
 
-// Set changes the value of a namespace. If the sidecar changes meanwhile, it tries once more,
-// as Luker does after a conflict (updateChatState), unless a patch, a whole value or a list
-// of commits is given.
-func Set(ctx context.Context, opt SetOptions) *Result {
-	r := set(ctx, &opt)
-	again := opt.Values.Replace == nil && opt.Values.Patch == nil && opt.Reset == nil
-	if again && (errors.Is(r.Err, safefile.ErrChanged) || errors.Is(r.Err, fs.ErrExist)) {
-		r = set(ctx, &opt)
-	}
-	return r
-}
-
-func set(ctx context.Context, opt *SetOptions) *Result {
+// Set changes the value of a namespace. If others change it meanwhile, the change is made of what
+// they made of it, unless a patch, a whole value or a list of commits is given; with opt.Expect
+// that is then what is expected, or not.
+func Set(ctx context.Context, options SetOptions) *Result {
+	opt := &options
+	opt.again = opt.Expect != "" || opt.Values.Replace == nil && opt.Values.Patch == nil && opt.Reset == nil
 	if opt.Namespace == Recap && opt.Version != nil {
 		return setRecap(ctx, opt)
 	}
@@ -85,6 +81,9 @@ func set(ctx context.Context, opt *SetOptions) *Result {
 		opt.Values.Patch[i].Lenient = true
 	}
 	run(ctx, &opt.Options, r, func(ctx context.Context, t *target, s *changeset.Set) error {
+		if err := opt.expectedValue(ctx, t, namespace, s); err != nil {
+			return err
+		}
 		log, hasLog := t.log(namespace)
 		data, hasData := t.sidecar(namespace)
 		onLog := hasLog || opt.Floor || opt.Reset != nil
@@ -106,6 +105,35 @@ func set(ctx context.Context, opt *SetOptions) *Result {
 		return setPlain(t, &opt.Values, namespace, s)
 	})
 	return r
+}
+
+// expectedValue returns an error that wraps [edit.ErrExpected] unless the namespace holds what is
+// expected.
+func (opt *SetOptions) expectedValue(ctx context.Context, t *target, namespace string, s *changeset.Set) error {
+	if opt.Expect == "" {
+		return nil
+	}
+	path := t.pathOf(namespace)
+	if log, ok := t.log(namespace); ok {
+		path = log.Path
+	}
+	was, err := safefile.StampPath(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	s.Rely(path, was)
+	raw, err := new(Values).read(ctx, t, &GetOptions{}, namespace)
+	if err != nil {
+		return err
+	}
+	value := []byte("null")
+	if raw != nil {
+		value = rawjson.Compact(raw)
+	}
+	if sum := fmt.Sprintf("%x", sha256.Sum256(value)); sum != opt.Expect {
+		return fmt.Errorf("%s: %w: the SHA-256 of %q is %s", t.path, edit.ErrExpected, namespace, sum)
+	}
+	return nil
 }
 
 // valid returns an error for what cannot be set in any chat.
