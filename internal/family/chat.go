@@ -52,16 +52,16 @@ type Link struct {
 	Index int
 }
 
-// Via is the evidence that leads from a chat to its parent.
-type Via string
+// Reason is the evidence that leads from a chat to its parent.
+type Reason string
 
 // The evidence for a parent, the strongest first.
 const (
-	ByMainChat Via = "main_chat"
-	ByLink     Via = "link"
-	ByUUID     Via = "uuid"
-	ByName     Via = "name"
-	ByContent  Via = "content"
+	ByMainChat Reason = "main_chat"
+	ByLink     Reason = "link"
+	ByUUID     Reason = "uuid"
+	ByName     Reason = "name"
+	ByContent  Reason = "content"
 )
 
 // Role is what a chat is in its family.
@@ -78,7 +78,7 @@ const (
 // Kin is the result of judging a chat. It is filled in by [New].
 type Kin struct {
 	Parent   *Chat
-	Via      Via
+	Via      Reason
 	Named    *Chat   // the chat to which main_chat leads, also in a circle
 	Dangling string  // the name in main_chat that leads nowhere
 	Children []*Chat // by Point.At, then by the date of their first own message

@@ -3,7 +3,7 @@
 // writes.
 //
 // A chat's parent is the first chat of the same owner that one of these leads to
-// ([Via]): its own main_chat; a link to it on a message of another chat; the uuid
+// ([Reason]): its own main_chat; a link to it on a message of another chat; the uuid
 // that the ChatBranches extension notes; its own name, for solo checkpoints from
 // before 1.12; and what the messages say. A name that is declared and missing is
 // kept as dangling.

@@ -15,13 +15,13 @@ type Names interface {
 	Target(name string) (chat string, ok bool)
 }
 
-// By selects how parents are found.
-type By int
+// Evidence selects how parents are found.
+type Evidence int
 
 // The two ways.
 const (
-	ByLinks       By = iota // what is declared, and by content where nothing is
-	ByContentOnly           // only what the messages say
+	ByLinks       Evidence = iota // what is declared, and by content where nothing is
+	ByContentOnly                 // only what the messages say
 )
 
 // Graph is the chats of one folder and how they are related.
@@ -59,7 +59,7 @@ const (
 
 // New judges the chats of one folder. They keep their order; a name that two of them have
 // means the first.
-func New(names Names, chats []*Chat, by By) *Graph {
+func New(names Names, chats []*Chat, by Evidence) *Graph {
 	g := &Graph{Chats: chats, names: names, byName: make(map[string]*Chat, len(chats)), known: map[string]*Chat{}, roots: make(roots, len(chats))}
 	for i, c := range chats {
 		c.n = i

@@ -20,7 +20,7 @@ func namesOf(chats []*Chat) Names {
 	return library.NamesOf(list)
 }
 
-func judge(chats []*Chat, by By) *Graph {
+func judge(chats []*Chat, by Evidence) *Graph {
 	return New(namesOf(chats), chats, by)
 }
 

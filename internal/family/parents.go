@@ -76,7 +76,7 @@ func (b builder) orphans() []*Chat {
 
 // adopt makes the best of the candidates that can be it a chat's parent, and reports whether
 // there is one.
-func (b builder) adopt(c *Chat, via Via, candidates []*Chat) bool {
+func (b builder) adopt(c *Chat, via Reason, candidates []*Chat) bool {
 	var able []*Chat
 	for _, p := range candidates {
 		if p != nil && p != c && sameOwner(p, c) && b.g.roots.of(p) != c && !slices.Contains(able, p) {

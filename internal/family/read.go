@@ -15,7 +15,7 @@ import (
 
 // Options says how kinship is judged.
 type Options struct {
-	By    By
+	By    Evidence
 	Meter *progress.Meter
 	As    func(path string) *As // what a chat is about to become; nil, or if it returns nil: it stays as it is
 }

@@ -26,7 +26,7 @@ import (
 // TreeOptions says which families to show, and what of them.
 type TreeOptions struct {
 	List ops.List
-	By   family.By
+	By   family.Evidence
 	Part TreePart
 	All  bool // also show chats without relatives
 	Flat bool // one row per chat, without families
