@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stchat/internal/chat"
+	"stchat/internal/extension"
 	"stchat/internal/inspect"
 	"stchat/internal/plural"
 	"stchat/internal/userdir"
@@ -222,25 +223,10 @@ func keyList(keys []string, joined bool) []string {
 }
 
 // extensionText returns an extension's label, and cells about what it keeps.
-func extensionText(e inspect.Extension) (label string, cells []string) {
+func extensionText(e any) (label string, cells []string) {
 	switch e := e.(type) {
-	case *inspect.AutoRecap:
-		current := "none current"
-		if e.Current != nil && e.Versions > 0 {
-			current = fmt.Sprintf("version %d current", *e.Current)
-		}
-		cells = []string{plural.S(e.Versions, "recap version"), current, plural.S(e.SceneBreaks, "scene break"), plural.S(e.SceneRecaps, "scene recap")}
-		if e.HiddenBreaks > 0 {
-			cells = append(cells, plural.S(e.HiddenBreaks, "hidden scene break"))
-		}
-		if e.Pending > 0 {
-			cells = append(cells, plural.S(e.Pending, "operation")+" pending")
-		}
-		return "Auto-Recap", cells
-	case *inspect.AutoIllustrator:
-		return "Illustrator", []string{plural.S(e.Prompts, "prompt"), plural.S(e.Trees, "tree"), plural.S(e.Images, "image")}
-	case *inspect.MemoryBooks:
-		return "MemoryBooks", memoryBooksCells(e)
+	case extension.View:
+		return e.Cells()
 	case *inspect.Luker:
 		for _, s := range e.Sidecars {
 			cell := visible.Text(s.Namespace) + " " + formatBytes(s.Bytes)
@@ -257,22 +243,4 @@ func extensionText(e inspect.Extension) (label string, cells []string) {
 		return "unknown", []string{visible.Text(e.Name), formatBytes(e.Bytes)}
 	}
 	return "", nil
-}
-
-// memoryBooksCells returns which scene is marked, and how far memories go.
-func memoryBooksCells(m *inspect.MemoryBooks) []string {
-	scene := "no scene marked"
-	switch {
-	case m.SceneStart != nil && m.SceneEnd != nil:
-		scene = fmt.Sprintf("scene #%d to #%d", *m.SceneStart, *m.SceneEnd)
-	case m.SceneStart != nil:
-		scene = fmt.Sprintf("scene from #%d", *m.SceneStart)
-	case m.SceneEnd != nil:
-		scene = fmt.Sprintf("scene up to #%d", *m.SceneEnd)
-	}
-	memories := "no memories"
-	if m.Highest != nil {
-		memories = fmt.Sprintf("memories up to #%d", *m.Highest)
-	}
-	return []string{scene, memories}
 }

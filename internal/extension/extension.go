@@ -4,7 +4,8 @@
 //
 // State refers to messages by number, and to chats and lorebooks by name. So an [Extension] is
 // asked what its state was at an earlier message, what becomes of it when messages come and go,
-// which of its keys hold names (the table of [NameKeys]), and what is wrong in it.
+// which of its keys hold names (the table of [NameKeys]), what is wrong in it, and what there is
+// to show.
 package extension
 
 import (
@@ -65,6 +66,8 @@ type Extension interface {
 	// Judge reports what is wrong in the metadata by itself, and against the number of
 	// messages.
 	Judge(j *Judging)
+	// View describes what the extension keeps; nil: nothing.
+	View(v *Viewing) View
 }
 
 // None is an extension that keeps nothing.
@@ -111,6 +114,9 @@ func (None) Rename(*Renaming) {}
 
 // Judge finds nothing.
 func (None) Judge(*Judging) {}
+
+// View returns nil.
+func (None) View(*Viewing) View { return nil }
 
 // Find returns the extension of one type from a list.
 func Find[T Extension](list []Extension) (found T) {
@@ -175,6 +181,18 @@ type Judging struct {
 	Messages int    // how many there are
 	Now      time.Time
 	Report   func(rule, message string) // reports a finding by the rule's id
+}
+
+// Viewing is the metadata of a chat of which an extension is to be shown.
+type Viewing struct {
+	Metadata *rawjson.Object
+	Bytes    int64 // of the values of the extension's keys
+}
+
+// View is what an extension keeps: a JSON object with name, known (true) and bytes among its
+// keys. Cells returns a label for it, and what there is as a row of texts.
+type View interface {
+	Cells() (label string, cells []string)
 }
 
 // Reads returns the keys of a message's extra that extensions read.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
 )
 
@@ -222,7 +223,7 @@ func counted(r *Report) count {
 		c.ExtraKeys = nil
 	}
 	for _, e := range r.Extensions {
-		if e, ok := e.(*AutoRecap); ok {
+		if e, ok := e.(*autorecap.View); ok {
 			c.Breaks, c.Recaps = e.SceneBreaks, e.SceneRecaps
 		}
 	}

@@ -2,13 +2,12 @@ package inspect
 
 import (
 	"os"
-	"strings"
 
 	"stchat/internal/chat"
+	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
-	"stchat/internal/extension/illustrator"
+	"stchat/internal/extension/core"
 	"stchat/internal/extension/luker"
-	"stchat/internal/extension/memorybook"
 	"stchat/internal/library"
 	"stchat/internal/rawjson"
 )
@@ -17,93 +16,37 @@ import (
 // the memory; the rest are only counted.
 const MaxKeys = 10_000
 
-// isCore reports whether SillyTavern itself writes the key.
-func isCore(key string) bool {
-	switch key {
-	case "integrity", "main_chat", "tainted",
-		"note_prompt", "note_interval", "note_depth", "note_position", "note_role",
-		"world_info", "persona", "scenario", "mes_example", "system_prompt", "variables", "script_injects",
-		"attachments", "custom_background", "chat_backgrounds", "quickReply",
-		"narrator_name", "chat_id_hash", "pick_reroll_seed", "lastInContextMessageId", "timedWorldInfo",
-		"branches": // of merged and split chats
-		return true
+// extensions returns what the extensions keep in the metadata, in the messages and beside the
+// chat.
+func extensions(list []extension.Extension, c *chat.Chat, md *rawjson.Object, t *tally, f *library.Folder) []any {
+	extension.Find[*autorecap.Extension](list).Counts = autorecap.SceneCounts{Breaks: t.breaks, Hidden: t.hiddenBreaks, Recaps: t.recaps}
+	owner := map[string]extension.Extension{}
+	for _, e := range list {
+		for _, key := range e.Keys() {
+			owner[key] = e
+		}
 	}
-	return strings.HasPrefix(key, "cfg_")
-}
-
-// extensions returns what extensions keep in the metadata, in the messages and
-// beside the chat.
-func extensions(c *chat.Chat, md *rawjson.Object, t *tally, f *library.Folder) []Extension {
-	var list []Extension
-	recap := &AutoRecap{Name: "auto-recap", Known: true, SceneBreaks: t.breaks, HiddenBreaks: t.hiddenBreaks, SceneRecaps: t.recaps}
-	found := t.breaks+t.hiddenBreaks+t.recaps > 0
-	var unknown []Extension
-	var known []Extension
+	sizes := map[extension.Extension]int64{}
+	var unknown []any
 	for key, raw := range md.All() {
 		size := int64(len(raw))
-		switch {
-		case isCore(key):
-		case autorecap.IsKey(key):
-			found = true
-			recap.Bytes += size
-		case key == illustrator.Key:
-			known = append(known, &AutoIllustrator{
-				Name: "auto-illustrator", Known: true, Bytes: size,
-				Prompts: members(raw, "promptRegistry", "nodes"), Trees: elements(raw, "promptRegistry", "rootPromptIds"),
-				Images: members(raw, "promptRegistry", "imageToPromptId"),
-			})
-		case key == memorybook.Key:
-			known = append(known, memoryBooks(raw))
-		default:
-			if len(unknown) < MaxKeys {
-				unknown = append(unknown, &Unknown{Name: key, Bytes: size})
-			}
+		switch e := owner[key]; {
+		case e != nil:
+			sizes[e] += size
+		case !core.IsKey(key) && len(unknown) < MaxKeys:
+			unknown = append(unknown, &Unknown{Name: key, Bytes: size})
 		}
 	}
-	if found {
-		recap.read(md)
-		list = append(list, recap)
+	var all []any
+	for _, e := range list {
+		if view := e.View(&extension.Viewing{Metadata: md, Bytes: sizes[e]}); view != nil {
+			all = append(all, view)
+		}
 	}
-	list = append(list, known...)
 	if l := lukerOf(c, f); l != nil {
-		list = append(list, l)
+		all = append(all, l)
 	}
-	return append(list, unknown...)
-}
-
-// memoryBooks returns what STMemoryBooks keeps.
-func memoryBooks(raw []byte) *MemoryBooks {
-	index := func(raw []byte) *int {
-		if n, ok := rawjson.Int(raw); ok {
-			return &n
-		}
-		return nil
-	}
-	marks := memorybook.Read(raw)
-	return &MemoryBooks{
-		Name: "memory-books", Known: true, Bytes: int64(len(raw)),
-		SceneStart: index(marks.Start), SceneEnd: index(marks.End), Highest: index(marks.Highest),
-	}
-}
-
-// elements counts the elements of the list at a path.
-func elements(raw []byte, path ...string) int {
-	raw = rawjson.Value(raw, path...)
-	n := 0
-	for range rawjson.Elements(raw) {
-		n++
-	}
-	return n
-}
-
-// members counts the members of the object at a path.
-func members(raw []byte, path ...string) int {
-	raw = rawjson.Value(raw, path...)
-	n := 0
-	for range rawjson.Members(raw) {
-		n++
-	}
-	return n
+	return append(all, unknown...)
 }
 
 // lukerOf describes the chat's sidecars; nil if there are none.

@@ -1,12 +1,5 @@
 package inspect
 
-import (
-	"time"
-
-	"stchat/internal/extension/autorecap"
-	"stchat/internal/rawjson"
-)
-
 // Schema is the version of the JSON documents.
 const Schema = 1
 
@@ -40,13 +33,13 @@ type Report struct {
 	CheckpointTotal int `json:"checkpoint_total"`
 	BranchTotal     int `json:"branch_total"`
 
-	Lorebook         *Lorebook   `json:"lorebook"`
-	Books            []string    `json:"-"`             // names of all lorebooks
-	MetadataKeys     []string    `json:"metadata_keys"` // in the header's order, at most [MaxKeys]
-	MetadataKeyTotal int         `json:"metadata_key_total"`
-	Extensions       []Extension `json:"extensions"`
-	Damage           []Damage    `json:"damage"` // the first jsonl.MaxDamage
-	DamageTotal      int         `json:"damage_total"`
+	Lorebook         *Lorebook `json:"lorebook"`
+	Books            []string  `json:"-"`             // names of all lorebooks
+	MetadataKeys     []string  `json:"metadata_keys"` // in the header's order, at most [MaxKeys]
+	MetadataKeyTotal int       `json:"metadata_key_total"`
+	Extensions       []any     `json:"extensions"` // an extension's View, [Luker] or [Unknown]
+	Damage           []Damage  `json:"damage"`     // the first jsonl.MaxDamage
+	DamageTotal      int       `json:"damage_total"`
 
 	// Warnings are what the user should know about how the chat was read.
 	Warnings []string `json:"warnings"`
@@ -115,44 +108,6 @@ type Damage struct {
 	Reason string `json:"reason"`
 }
 
-// Extension is state that an extension keeps in a chat: [AutoRecap],
-// [AutoIllustrator], [MemoryBooks], [Luker] or [Unknown].
-type Extension interface{ isExtension() }
-
-// AutoRecap is ST-Auto-Recap's state (FORMATS.md B).
-type AutoRecap struct {
-	Name         string  `json:"name"`  // "auto-recap"
-	Known        bool    `json:"known"` // true
-	Bytes        int64   `json:"bytes"` // of its metadata
-	ChatID       *string `json:"chat_id"`
-	Versions     int     `json:"versions"` // of the running recap
-	Current      *int    `json:"current"`  // the version in use
-	SceneBreaks  int     `json:"scene_breaks"`
-	HiddenBreaks int     `json:"hidden_scene_breaks"`
-	SceneRecaps  int     `json:"scene_recaps"`
-	Pending      int     `json:"pending"` // operations in the metadata, not in the lorebook's queue
-}
-
-// AutoIllustrator is Auto-Illustrator's state (FORMATS.md C).
-type AutoIllustrator struct {
-	Name    string `json:"name"`  // "auto-illustrator"
-	Known   bool   `json:"known"` // true
-	Bytes   int64  `json:"bytes"`
-	Prompts int    `json:"prompts"`
-	Trees   int    `json:"trees"` // prompts that refine no other
-	Images  int    `json:"images"`
-}
-
-// MemoryBooks is STMemoryBooks' state: messages, null where none is noted.
-type MemoryBooks struct {
-	Name       string `json:"name"`  // "memory-books"
-	Known      bool   `json:"known"` // true
-	Bytes      int64  `json:"bytes"`
-	SceneStart *int   `json:"scene_start"`
-	SceneEnd   *int   `json:"scene_end"`
-	Highest    *int   `json:"highest_memory"` // the last message that a memory covers
-}
-
 // Luker is what Luker keeps beside a chat (FORMATS.md A).
 type Luker struct {
 	Name     string    `json:"name"`  // "luker"
@@ -177,22 +132,3 @@ type Unknown struct {
 	Known bool   `json:"known"` // false
 	Bytes int64  `json:"bytes"` // of its value
 }
-
-func (*AutoRecap) isExtension() {}
-
-// read fills in what the metadata says.
-func (r *AutoRecap) read(md *rawjson.Object) {
-	running, _ := autorecap.RunningIn(md)
-	for range running.Versions() {
-		r.Versions++
-	}
-	if id, ok := running.ChatID(); ok {
-		r.ChatID = &id
-	}
-	r.Current = rawjson.IntOrNil(running.Current())
-	r.Pending = autorecap.Pending(md, time.Time{}).All
-}
-func (*AutoIllustrator) isExtension() {}
-func (*MemoryBooks) isExtension()     {}
-func (*Luker) isExtension()           {}
-func (*Unknown) isExtension()         {}

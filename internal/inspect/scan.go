@@ -151,7 +151,7 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 		r.Lorebook = around.report(c.Dir, c.HasDir, name)
 	}
 	r.Books = all.Names().Books(md)
-	r.Extensions = extensions(c, md, t, f)
+	r.Extensions = extensions(all.New(), c, md, t, f)
 	r.warn(c)
 	return r
 }

@@ -18,6 +18,8 @@ import (
 // rule; they stay, and are reported. What is in the messages is kept or dropped with them.
 type Extension struct {
 	extension.None
+	Counts SceneCounts // what View tells of the messages
+
 	recaps []int // kept messages with a scene recap, in order
 	scene  Scene // of the last message kept
 

@@ -5,6 +5,7 @@ package core
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,11 @@ func (*Extension) Keys() []string {
 		"cfg_prompt_insertion_depth", "cfg_prompt_separator", "cfg_negative_combine", "cfg_negative_insertion_depth",
 		"cfg_negative_separator", "branches",
 	}
+}
+
+// IsKey reports whether SillyTavern itself writes a key of chat_metadata.
+func IsKey(key string) bool {
+	return strings.HasPrefix(key, "cfg_") || slices.Contains((*Extension)(nil).Keys(), key)
 }
 
 // Names returns the keys of world-info.js and personas.js of SillyTavern 1.19.
