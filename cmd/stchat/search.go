@@ -165,7 +165,7 @@ func isPath(arg string) (bool, error) {
 	}
 	info, noFolder := os.Stat(firstPart(arg))
 	if isChat || noFolder == nil && info.IsDir() {
-		return false, fmt.Errorf("%w; words in double quotes are no path", ops.PathError(err))
+		return false, fmt.Errorf("%w; words in double quotes are not a path", ops.PathError(err))
 	}
 	return false, nil
 }

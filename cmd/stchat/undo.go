@@ -20,8 +20,8 @@ import (
 
 const undoDoc = `Take back what the last command did, all of it or nothing. Every command that
 writes files records that in the user folder, under .stchat/, and keeps the old
-files there. Not recorded is one new file in a folder that is no user folder and
-has no .stchat/: to undo it, delete the file.
+files there. Not recorded is one new file in a folder that is not a user folder
+and has no .stchat/: to undo it, delete the file.
 
 Without ID, the newest record that is neither undone nor made by undo is taken
 back: running undo twice goes two steps back. What is taken back is printed,
@@ -162,7 +162,7 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 	if errors.Is(err, changeset.ErrNothing) {
 		text := err.Error()
 		if _, gone := os.Lstat(filepath.Join(opt.Root, userdir.Own)); gone != nil && !userdir.IsUserDir(opt.Root) {
-			text += ": in a folder that is no user folder, a new file is undone by deleting it"
+			text += ": in a folder that is not a user folder, a new file is undone by deleting it"
 		}
 		c.note("%s", text)
 		return errNo

@@ -32,7 +32,7 @@ func undoRoot(a *app, data string) (string, error) {
 			return "", fmt.Errorf("--data: %w", ops.PathError(err))
 		}
 		if !info.IsDir() {
-			return "", usagef("--data: %s is no folder", data)
+			return "", usagef("--data: %s is not a folder", data)
 		}
 		return data, nil
 	}

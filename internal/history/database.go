@@ -140,7 +140,7 @@ func (d *database) isEmpty(ctx context.Context) (bool, error) {
 // transact runs f in a transaction: all of it takes effect, or nothing.
 func (d *database) transact(ctx context.Context, f func() error) error {
 	if err := d.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return d.told(err)
+		return d.wrap(err)
 	}
 	err := f()
 	if err == nil {
@@ -149,7 +149,7 @@ func (d *database) transact(ctx context.Context, f func() error) error {
 	if err != nil {
 		d.rollback(ctx)
 	}
-	return d.told(err)
+	return d.wrap(err)
 }
 
 func (d *database) rollback(ctx context.Context) {
@@ -212,8 +212,8 @@ func (d *database) close() error {
 	return errors.Join(d.conn.Close(), d.db.Close())
 }
 
-// told adds the store's path to an error, and turns SQLite's codes into the package's errors.
-func (d *database) told(err error) error {
+// wrap adds the store's path to an error, and turns SQLite's codes into the package's errors.
+func (d *database) wrap(err error) error {
 	if err == nil {
 		return nil
 	}

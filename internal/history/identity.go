@@ -149,7 +149,7 @@ func (ids *identities) update(chat *Chat, f Candidate, slug string) error {
 	if ids.dry {
 		return nil
 	}
-	return ids.db.told(ids.db.exec(ids.ctx, "UPDATE chat SET kind = ?, owner = ?, name = ?, slug = ?, gone_at = NULL WHERE id = ?",
+	return ids.db.wrap(ids.db.exec(ids.ctx, "UPDATE chat SET kind = ?, owner = ?, name = ?, slug = ?, gone_at = NULL WHERE id = ?",
 		chat.Kind, chat.Owner, chat.Name, chat.Slug, chat.ID))
 }
 
@@ -173,7 +173,7 @@ func (ids *identities) newChat(f Candidate, slug string) (Chat, error) {
 	}
 	err := ids.db.row(ids.ctx, "INSERT INTO chat(kind, owner, name, slug, parent) VALUES(?, ?, ?, ?, ?) RETURNING id",
 		chat.Kind, chat.Owner, chat.Name, chat.Slug, parent).Scan(&chat.ID)
-	return chat, ids.db.told(err)
+	return chat, ids.db.wrap(err)
 }
 
 // parent records the chat that another was made from; 0 if unknown.
@@ -181,7 +181,7 @@ func (ids *identities) parent(chat, parent int64) error {
 	if ids.dry {
 		return nil
 	}
-	return ids.db.told(ids.db.exec(ids.ctx, "UPDATE chat SET parent = nullif(?, 0) WHERE id = ?", parent, chat))
+	return ids.db.wrap(ids.db.exec(ids.ctx, "UPDATE chat SET parent = nullif(?, 0) WHERE id = ?", parent, chat))
 }
 
 // gone records that a chat's file was not found, at a time in ms since 1970.
@@ -189,7 +189,7 @@ func (ids *identities) gone(chat, at int64) error {
 	if ids.dry {
 		return nil
 	}
-	return ids.db.told(ids.db.exec(ids.ctx, "UPDATE chat SET gone_at = ? WHERE id = ? AND gone_at IS NULL", at, chat))
+	return ids.db.wrap(ids.db.exec(ids.ctx, "UPDATE chat SET gone_at = ? WHERE id = ? AND gone_at IS NULL", at, chat))
 }
 
 func pieceCount(runs []Run) (n int64) {

@@ -94,12 +94,12 @@ func open(ctx context.Context, path, mode string) (*Store, error) {
 		}
 	}
 	if err != nil {
-		return nil, (&database{path: path}).told(err)
+		return nil, (&database{path: path}).wrap(err)
 	}
 	s := newStore(d)
 	if err := load(ctx, s); err != nil {
 		_ = s.Close()
-		return nil, d.told(err)
+		return nil, d.wrap(err)
 	}
 	return s, nil
 }
@@ -179,7 +179,7 @@ func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 	var device, inode int64
 	for k, v := range map[string]any{metaRoot: &was, metaDevice: &device, metaInode: &inode} {
 		if err := s.db.get(ctx, k, v); err != nil {
-			return s.db.told(err)
+			return s.db.wrap(err)
 		}
 	}
 	dev, ino := identity(root)

@@ -117,13 +117,13 @@ func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed,
 
 // Compact returns free pages to the file system.
 func Compact(ctx context.Context, s *Store) error {
-	return s.db.told(s.db.exec(ctx, "VACUUM"))
+	return s.db.wrap(s.db.exec(ctx, "VACUUM"))
 }
 
 // maybe runs f in a transaction, or in a dry run without one.
 func maybe(ctx context.Context, db *database, dryRun bool, f func() error) error {
 	if dryRun {
-		return db.told(f())
+		return db.wrap(f())
 	}
 	return db.transact(ctx, f)
 }

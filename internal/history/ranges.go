@@ -11,14 +11,14 @@ import (
 func alive(ctx context.Context, db *database, spare func(*Version) bool) ([]Run, error) {
 	rows, err := db.query(ctx, "SELECT "+versionColumns+" FROM version")
 	if err != nil {
-		return nil, db.told(err)
+		return nil, db.wrap(err)
 	}
 	defer rows.Close()
 	var all []Run
 	for rows.Next() {
 		v, err := scanVersion(rows)
 		if err != nil {
-			return nil, db.told(err)
+			return nil, db.wrap(err)
 		}
 		if spare(&v) {
 			continue
@@ -31,7 +31,7 @@ func alive(ctx context.Context, db *database, spare func(*Version) bool) ([]Run,
 			all = Ranges(all)
 		}
 	}
-	return Ranges(all), db.told(rows.Err())
+	return Ranges(all), db.wrap(rows.Err())
 }
 
 // has reports whether sorted ranges hold a piece.
@@ -105,7 +105,7 @@ func eachPack(ctx context.Context, db *database, f func(*row) error) error {
 		var r row
 		rows, err := db.query(ctx, "SELECT first, n, raw, lens, keys, data FROM pack WHERE first > ? ORDER BY first LIMIT 1", at)
 		if err != nil {
-			return db.told(err)
+			return db.wrap(err)
 		}
 		found := rows.Next()
 		if found {
@@ -115,7 +115,7 @@ func eachPack(ctx context.Context, db *database, f func(*row) error) error {
 		}
 		_ = rows.Close()
 		if err != nil || !found {
-			return db.told(err)
+			return db.wrap(err)
 		}
 		if err := f(&r); err != nil {
 			return err

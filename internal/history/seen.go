@@ -16,7 +16,7 @@ type Seen struct {
 func listSeen(ctx context.Context, db *database) (map[string]Seen, error) {
 	rows, err := db.query(ctx, "SELECT path, version, size, mtime_ns, ctime_ns, inode, racy FROM seen")
 	if err != nil {
-		return nil, db.told(err)
+		return nil, db.wrap(err)
 	}
 	defer rows.Close()
 	all := map[string]Seen{}
@@ -24,9 +24,9 @@ func listSeen(ctx context.Context, db *database) (map[string]Seen, error) {
 		var p string
 		var f Seen
 		if err := rows.Scan(&p, &f.Version, &f.Size, &f.Mtime, &f.Ctime, &f.Inode, &f.Racy); err != nil {
-			return nil, db.told(err)
+			return nil, db.wrap(err)
 		}
 		all[p] = f
 	}
-	return all, db.told(rows.Err())
+	return all, db.wrap(rows.Err())
 }

@@ -17,5 +17,5 @@ func StateOf(ctx context.Context, s *Store) (st State, err error) {
 	err = s.db.row(ctx, strings.Join([]string{
 		"SELECT (SELECT count(*) FROM chat)", "(SELECT count(*) FROM version)", "(SELECT coalesce(sum(n), 0) FROM pack)", "(SELECT coalesce(sum(size), 0) FROM version)",
 	}, ", ")).Scan(&st.Chats, &st.Versions, &st.Pieces, &st.Raw)
-	return st, s.db.told(err)
+	return st, s.db.wrap(err)
 }

@@ -34,13 +34,13 @@ func (s *Store) Generation() int64 { return s.gen }
 // ID returns the store's UUID.
 func (s *Store) ID(ctx context.Context) (id string, err error) {
 	err = s.db.get(ctx, metaID, &id)
-	return id, s.db.told(err)
+	return id, s.db.wrap(err)
 }
 
 // Root returns the folder that the store belongs to, "" where there is no store.
 func (s *Store) Root(ctx context.Context) (root string, err error) {
 	err = s.db.get(ctx, metaRoot, &root)
-	return root, s.db.told(err)
+	return root, s.db.wrap(err)
 }
 
 // Chats returns all identities, ordered by folder and name, older ones first.

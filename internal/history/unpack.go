@@ -124,7 +124,7 @@ func packRow(ctx context.Context, db *database, id int64) (*row, error) {
 	case errors.Is(err, sql.ErrNoRows), err == nil && id >= r.first+r.n:
 		return nil, errNoPiece
 	case err != nil:
-		return nil, db.told(err)
+		return nil, db.wrap(err)
 	}
 	return &r, nil
 }
@@ -134,7 +134,7 @@ func packRow(ctx context.Context, db *database, id int64) (*row, error) {
 func (c *unpacker) missing(ctx context.Context, id int64) error {
 	var gen int64
 	if err := c.s.db.get(ctx, metaGeneration, &gen); err != nil {
-		return c.s.db.told(err)
+		return c.s.db.wrap(err)
 	}
 	if gen != c.s.gen {
 		return ErrRewritten

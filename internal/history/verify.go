@@ -84,14 +84,14 @@ func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damag
 func (v *verifier) structure(ctx context.Context) error {
 	rows, err := v.db.query(ctx, "PRAGMA integrity_check(20)")
 	if err != nil {
-		return v.db.told(err)
+		return v.db.wrap(err)
 	}
 	var said []string
 	for rows.Next() {
 		var text string
 		if err := rows.Scan(&text); err != nil {
 			_ = rows.Close()
-			return v.db.told(err)
+			return v.db.wrap(err)
 		}
 		said = append(said, text)
 	}
@@ -104,7 +104,7 @@ func (v *verifier) structure(ctx context.Context) error {
 			return err
 		}
 	}
-	return v.db.told(rows.Err())
+	return v.db.wrap(rows.Err())
 }
 
 // packs unpacks every pack and checks every key.
@@ -168,7 +168,7 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 		for id := r.First; id < r.First+r.Count; id++ {
 			l, err := v.find.list(ctx, id)
 			if err != nil {
-				return v.db.told(err)
+				return v.db.wrap(err)
 			}
 			if l == nil || id >= l.first+int64(len(l.keys)) {
 				lost.Text = fmt.Sprintf("it names the piece %d, which is not there", id)

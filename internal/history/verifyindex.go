@@ -16,10 +16,10 @@ func (s pieceSet) has(id int64) bool { return s[id>>6]&(1<<(id&63)) != 0 }
 func (v *verifier) index(ctx context.Context) error {
 	known := pieceSet{}
 	if err := v.entries(ctx, known); err != nil {
-		return v.db.told(err)
+		return v.db.wrap(err)
 	}
 	if err := v.unknown(ctx, known); err != nil {
-		return v.db.told(err)
+		return v.db.wrap(err)
 	}
 	if len(v.d.wrong)+v.d.missing == 0 {
 		return nil

@@ -49,17 +49,17 @@ const versionColumns = "id, chat, rev, at, mtime, size, messages, source, note, 
 func listVersions(ctx context.Context, db *database, which string, args ...any) (list []Version, err error) {
 	rows, err := db.query(ctx, "SELECT "+versionColumns+" FROM version "+which, args...)
 	if err != nil {
-		return nil, db.told(err)
+		return nil, db.wrap(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		v, err := scanVersion(rows)
 		if err != nil {
-			return nil, db.told(err)
+			return nil, db.wrap(err)
 		}
 		list = append(list, v)
 	}
-	return list, db.told(rows.Err())
+	return list, db.wrap(rows.Err())
 }
 
 // lastVersion reads the newest of a chat's versions; ok is false where it has none.
@@ -101,14 +101,14 @@ const chatColumns = "id, kind, owner, name, slug, coalesce(parent, 0), coalesce(
 func listChats(ctx context.Context, db *database, which string, args ...any) (list []Chat, err error) {
 	rows, err := db.query(ctx, "SELECT "+chatColumns+" FROM chat "+which, args...)
 	if err != nil {
-		return nil, db.told(err)
+		return nil, db.wrap(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var c Chat
 		var gone int64
 		if err := rows.Scan(&c.ID, &c.Kind, &c.Owner, &c.Name, &c.Slug, &c.Parent, &gone); err != nil {
-			return nil, db.told(err)
+			return nil, db.wrap(err)
 		}
 		if gone != 0 {
 			c.GoneAt = time.UnixMilli(gone)
@@ -118,5 +118,5 @@ func listChats(ctx context.Context, db *database, which string, args ...any) (li
 		}
 		list = append(list, c)
 	}
-	return list, db.told(rows.Err())
+	return list, db.wrap(rows.Err())
 }

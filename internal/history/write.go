@@ -51,7 +51,7 @@ func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
 	}
 	if err := w.in.pack.start(); err != nil {
 		s.db.rollback(ctx)
-		return nil, s.db.told(err)
+		return nil, s.db.wrap(err)
 	}
 	return w, nil
 }
@@ -63,13 +63,13 @@ func (w *Writer) begin() error {
 		begin = "BEGIN"
 	}
 	if err := w.s.db.exec(w.stop, begin); err != nil {
-		return w.s.db.told(err)
+		return w.s.db.wrap(err)
 	}
 	err := w.look()
 	if err != nil {
 		w.s.db.rollback(w.ctx)
 	}
-	return w.s.db.told(err)
+	return w.s.db.wrap(err)
 }
 
 func (w *Writer) look() error {
@@ -135,7 +135,7 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 		err = w.cut.file(r, add)
 	}
 	if err != nil {
-		return nil, w.s.db.told(err)
+		return nil, w.s.db.wrap(err)
 	}
 	w.files++
 	copy(c.Sum[:], sum.Sum(nil))
@@ -183,7 +183,7 @@ func (w *Writer) finish() error {
 	}
 	if err != nil {
 		w.s.db.rollback(w.ctx)
-		return w.s.db.told(err)
+		return w.s.db.wrap(err)
 	}
 	w.read, w.files = 0, 0
 	w.commits++
@@ -221,7 +221,7 @@ func (w *Writer) Add(v NewVersion, c *Content) (Version, error) {
 	err := w.s.db.row(w.ctx, `SELECT coalesce(max(rev), 0) + 1, coalesce(max(at) FILTER (WHERE chat = ?1 AND source <> 'backup'), 0) FROM version
 		WHERE chat IN (SELECT b.id FROM chat a JOIN chat b ON b.owner = a.owner AND b.name = a.name WHERE a.id = ?1)`, v.Chat).Scan(&out.Rev, &latest)
 	if err != nil {
-		return out, w.s.db.told(err)
+		return out, w.s.db.wrap(err)
 	}
 	at := v.At
 	if v.Source != FromBackup {
@@ -235,7 +235,7 @@ func (w *Writer) Add(v NewVersion, c *Content) (Version, error) {
 		VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		out.Chat, out.Rev, at, v.Mtime, out.Size, out.Messages, string(out.Source), out.Note, c.Sum[:], out.runs).Scan(&out.ID)
 	if err != nil {
-		return out, w.s.db.told(fmt.Errorf("adding a version: %w", err))
+		return out, w.s.db.wrap(fmt.Errorf("adding a version: %w", err))
 	}
 	return out, nil
 }
@@ -245,7 +245,7 @@ func (w *Writer) See(path string, f Seen) error {
 	if w.s.dry {
 		return nil
 	}
-	return w.s.db.told(w.s.db.exec(w.ctx, `INSERT INTO seen(path, version, size, mtime_ns, ctime_ns, inode, racy) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
+	return w.s.db.wrap(w.s.db.exec(w.ctx, `INSERT INTO seen(path, version, size, mtime_ns, ctime_ns, inode, racy) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
 		ON CONFLICT DO UPDATE SET version = ?2, size = ?3, mtime_ns = ?4, ctime_ns = ?5, inode = ?6, racy = ?7`,
 		path, f.Version, f.Size, f.Mtime, f.Ctime, f.Inode, f.Racy))
 }

@@ -82,7 +82,7 @@ func ParseOperation(raw []byte) (o Operation, err error) {
 func pointerAt(object *rawjson.Object, key string) (Path, error) {
 	text, ok := rawjson.Unquote(object.Value(key))
 	if !ok {
-		return nil, fmt.Errorf("%w: %s is no text", ErrMalformed, key)
+		return nil, fmt.Errorf("%w: %s is not text", ErrMalformed, key)
 	}
 	path, err := ParsePointer(text)
 	if err != nil {

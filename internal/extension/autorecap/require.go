@@ -135,7 +135,7 @@ func queueEmpty(s State) (why string, err error) {
 func sceneBreak(s State) string {
 	switch {
 	case !s.Scene.Break:
-		return fmt.Sprintf("message %d is no scene break", s.At)
+		return fmt.Sprintf("message %d is not a scene break", s.At)
 	case s.Scene.Hidden:
 		return fmt.Sprintf("the scene break at message %d is hidden", s.At)
 	}

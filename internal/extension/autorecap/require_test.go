@@ -49,7 +49,7 @@ func TestJudge(t *testing.T) {
 		{name: QueueEmpty, book: queue(`"{\"queue\":[{\"status\":\"in_progress\"}]}"`), want: `queue-empty: 1 pending operation in the queue of the lorebook "Book"`},
 		{name: QueueEmpty, book: queue(`"oops"`), unreadable: true},
 		{name: SceneBreak, scene: Scene{Break: true}},
-		{name: SceneBreak, scene: Scene{Recap: true}, want: "scene-break: message 12 is no scene break"},
+		{name: SceneBreak, scene: Scene{Recap: true}, want: "scene-break: message 12 is not a scene break"},
 		{name: SceneBreak, scene: Scene{Break: true, Hidden: true}, want: "scene-break: the scene break at message 12 is hidden"},
 		{name: SceneRecap, scene: Scene{Recap: true}},
 		{name: SceneRecap, scene: Scene{Break: true}, want: "scene-recap: message 12 has no scene recap"},

@@ -20,7 +20,7 @@ func (r *Registry) Dangling(found func(fault string)) {
 		case parent == -2:
 			found(fmt.Sprintf("the parent %s of the prompt %s is not there", short(p.parent), short(p.ID)))
 		case parent == -1 && !roots[p.ID] && rawjson.KindOf(r.roots) == rawjson.Array:
-			found(fmt.Sprintf("the prompt %s has no parent and is no root", short(p.ID)))
+			found(fmt.Sprintf("the prompt %s has no parent and is not a root", short(p.ID)))
 		}
 		for raw := range rawjson.Elements(p.children) {
 			if !r.names(raw) {

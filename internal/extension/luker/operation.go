@@ -12,8 +12,8 @@ import (
 var (
 	errTest      = errors.New("the test does not hold")
 	errNoPlace   = errors.New("there is no such place")
-	errNoIndex   = errors.New("that is no index of the list")
-	errNoPointer = errors.New("its path is no JSON pointer")
+	errNoIndex   = errors.New("that is not an index of the list")
+	errNoPointer = errors.New("its path is not a JSON pointer")
 )
 
 // whole applies an operation to the whole document, and returns the new one.

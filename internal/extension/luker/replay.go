@@ -84,7 +84,7 @@ func (r *Replay) Apply(c *Commit) error {
 	parsed, _ := jsvalue.Parse(c.patches)
 	list, _ := parsed.(*jsvalue.Array)
 	if list == nil {
-		return errors.New("its patches are no list")
+		return errors.New("its patches are not a list")
 	}
 	if r.root == nil {
 		r.root = jsvalue.NewObject()
@@ -93,7 +93,7 @@ func (r *Replay) Apply(c *Commit) error {
 	for _, item := range list.Items {
 		operation, ok := item.(*jsvalue.Object)
 		if !ok {
-			return errors.New("an operation is no object")
+			return errors.New("an operation is not an object")
 		}
 		var err error
 		if document, err = r.operation(document, operation); err != nil {
