@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ func compileJQ(expr string) (*gojq.Code, error) {
 // jqWriter takes JSON documents and writes what a program makes of each: strings as they
 // are, other values as a line of JSON.
 type jqWriter struct {
+	ctx      context.Context // ends a program that loops
 	out      io.Writer
 	code     *gojq.Code
 	terminal bool
@@ -74,7 +76,7 @@ func (w *jqWriter) document(doc []byte) error {
 	if err := dec.Decode(&value); err != nil {
 		return fmt.Errorf("--jq: %w", err)
 	}
-	results := w.code.Run(value)
+	results := w.code.RunWithContext(w.ctx, value)
 	for {
 		result, ok := results.Next()
 		if !ok {

@@ -292,7 +292,7 @@ func (a *app) throughJQ(cmd *cobra.Command, run func() error) error {
 		return err
 	}
 	out := a.Out
-	w := &jqWriter{out: out, code: code, terminal: a.OutTTY}
+	w := &jqWriter{ctx: cmd.Context(), out: out, code: code, terminal: a.OutTTY}
 	a.Out = w
 	defer func() { a.Out = out }()
 	err = run()
