@@ -153,6 +153,60 @@ func TestInterruptedHalfway(t *testing.T) {
 	}
 }
 
+// TestInterruptedWork: what takes long in one place ends soon after a signal, too.
+func TestInterruptedWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for programs to be at work")
+	}
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var keys, copies strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&keys, `,"key%d":%d`, i, i)
+	}
+	for i := range 20_000 {
+		fmt.Fprintf(&copies, `,{"op":"add","path":"/o/new","value":%d},{"op":"copy","from":"/o","path":"/copy"}`, i)
+	}
+	write("keys.jsonl", `{"chat_metadata":{"o":{`+keys.String()[1:]+`}},"user_name":"unused","character_name":"unused"}`+"\n"+`{"name":"A","is_user":true,"mes":"x"}`)
+	write("copies.json", "["+copies.String()[1:]+"]")
+	write("text.jsonl", `{"chat_metadata":{},"user_name":"unused","character_name":"unused"}`+"\n"+`{"name":"A","is_user":true,"mes":"`+strings.Repeat("ab", 20<<20)+`"}`)
+	for _, test := range []struct {
+		name string
+		args []string
+	}{
+		{"jq", []string{"inspect", "text.jsonl", "--jq", "def f: f; f"}},
+		{"patch", []string{"meta", "set", "keys.jsonl", "--patch", "copies.json"}},
+		{"text", []string{"message", "set", "text.jsonl", "-a", "0", "--sub", "(a|b)(a|b)(a|b)*c|(a|ab)(b|c)?$1=x"}},
+	} {
+		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+			cmd := exec.Command("stchat", test.args...)
+			cmd.Dir = dir
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(700 * time.Millisecond)
+			if err := cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			timer := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+			begun := time.Now()
+			exit, ok := errors.AsType[*exec.ExitError](cmd.Wait())
+			timer.Stop()
+			if !ok || exit.ExitCode() != 128+int(sig) {
+				t.Errorf("%s: %v after %v", test.name, exit, time.Since(begun))
+			}
+			t.Logf("%s ends after %v", test.name, time.Since(begun))
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 4 { // a folder .stchat may be there
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
 // TestInterruptedStdin: whoever feeds the program may take any time; an interruption
 // does not wait for him, and leaves nothing.
 func TestInterruptedStdin(t *testing.T) {

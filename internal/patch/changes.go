@@ -1,8 +1,6 @@
 package patch
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"stchat/internal/jsonl"
@@ -32,29 +30,15 @@ func (c *Changes) Empty() bool {
 // Apply returns raw, which must be one valid JSON value, with the changes made. The error is
 // that of the first change that cannot be made.
 func (c *Changes) Apply(raw []byte) ([]byte, error) {
-	raw, err := c.Documents(raw)
-	if err != nil {
+	d := NewDocument(raw)
+	if err := d.Change(c); err != nil {
 		return nil, err
 	}
-	return Make(raw, c.Edits)
+	return d.Bytes(), nil
 }
 
-// Splice returns the only change that [Changes.Apply] makes to an object, where that is to set
-// one value on a path through objects; ok is false for everything else.
-func (c *Changes) Splice(object []byte) (s rawjson.Splice, ok bool) {
-	if c.Replace != nil || c.Merge != nil || c.MergePatch != nil || len(c.Patch) > 0 || len(c.Edits) != 1 {
-		return s, false
-	}
-	e := &c.Edits[0]
-	if e.Value == nil || len(e.Path) == 0 {
-		return s, false
-	}
-	s, err := rawjson.SetSplice(object, rawjson.Compact(e.Value), e.Path...)
-	return s, err == nil
-}
-
-// Documents returns raw with all changes made except Edits.
-func (c *Changes) Documents(raw []byte) (_ []byte, err error) {
+// merged returns raw with Replace, Merge and MergePatch made.
+func (c *Changes) merged(raw []byte) (_ []byte, err error) {
 	if c.Replace != nil {
 		raw = rawjson.Compact(c.Replace)
 	}
@@ -64,29 +48,22 @@ func (c *Changes) Documents(raw []byte) (_ []byte, err error) {
 		}
 	}
 	if c.MergePatch != nil {
-		if raw, err = MergePatch(raw, c.MergePatch); err != nil {
-			return nil, err
-		}
+		return MergePatch(raw, c.MergePatch)
 	}
-	return Apply(raw, c.Patch)
+	return raw, nil
+}
+
+// Documents returns raw with all changes made except Edits.
+func (c *Changes) Documents(raw []byte) ([]byte, error) {
+	without := *c
+	without.Edits = nil
+	return without.Apply(raw)
 }
 
 // Make returns raw with the edits made one after another. A key that exists keeps its place;
 // a new one is appended. The error is that of [Set].
-func Make(raw []byte, edits []Edit) (_ []byte, err error) {
-	for _, e := range edits {
-		if e.Value == nil {
-			raw = Unset(raw, e.Path)
-			continue
-		}
-		switch raw, err = Set(raw, e.Value, e.Path); {
-		case errors.Is(err, ErrMissing): // it begins with the path
-			return nil, err
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", e.Path, err)
-		}
-	}
-	return raw, nil
+func Make(raw []byte, edits []Edit) ([]byte, error) {
+	return (&Changes{Edits: edits}).Apply(raw)
 }
 
 // LeaveOut removes from MergePatch and Patch what would change one of the keys, and returns

@@ -3,7 +3,6 @@ package patch
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"stchat/internal/rawjson"
 )
@@ -52,138 +51,33 @@ func element(list []byte, key string) ([]byte, bool) {
 // are not; the key "-" appends to a list. The error names the place at which the path
 // fails and wraps [ErrNoPlace], or [ErrMissing] for an index that a list does not have.
 func Set(raw, value []byte, path Path) ([]byte, error) {
-	value = rawjson.Compact(value)
-	if len(path) == 0 {
-		return value, nil
+	d := NewDocument(raw)
+	if err := d.set(value, path); err != nil {
+		return nil, err
 	}
-	return edit(raw, path, nil, true, func(container []byte, at Path) ([]byte, error) {
-		key := at[len(at)-1]
-		switch rawjson.KindOf(container) {
-		case rawjson.ObjectKind:
-			return setMember(container, key, value), nil
-		case rawjson.Array:
-			if key == "-" {
-				return rawjson.Append(container, value), nil
-			}
-			return setElement(container, value, at)
-		}
-		return nil, noPlace(container, at)
-	})
+	return d.Bytes(), nil
 }
 
 // Unset returns raw without the value at the path, or raw itself if there is none or the
 // path is empty.
 func Unset(raw []byte, path Path) []byte {
-	if _, ok := Get(raw, path); !ok || len(path) == 0 {
-		return raw
-	}
-	out, err := remove(raw, path)
-	if err != nil {
-		return raw
-	}
-	return out
-}
-
-// edit walks to the last container on the path, calls do to change it, and puts the result
-// back into the values around it. do's at is the whole path, whose last key is the one in
-// the container; walked is the part of it before raw. If an object is missing on the way,
-// edit creates it or, without create, returns [ErrMissing].
-func edit(raw []byte, path, walked Path, create bool, do func(container []byte, at Path) ([]byte, error)) ([]byte, error) {
-	at := append(slices.Clip(walked), path[0])
-	if len(path) == 1 {
-		return do(raw, at)
-	}
-	inner, ok := Get(raw, path[:1])
-	kind := rawjson.KindOf(raw)
-	switch {
-	case ok:
-	case kind == rawjson.ObjectKind && create:
-		inner = []byte("{}")
-	case kind == rawjson.ObjectKind, kind == rawjson.Array:
-		return nil, fmt.Errorf("%s: %w", at, ErrMissing)
-	default:
-		return nil, noPlace(raw, at)
-	}
-	inner, err := edit(inner, path[1:], at, create, do)
-	if err != nil {
-		return nil, err
-	}
-	if kind == rawjson.Array {
-		return setElement(raw, inner, at)
-	}
-	return setMember(raw, path[0], inner), nil
-}
-
-func setMember(object []byte, key string, value []byte) []byte {
-	o, err := rawjson.ParseObject(object)
-	if err != nil {
-		return object // callers have checked the kind
-	}
-	o.Set(key, value)
-	return o.Bytes()
-}
-
-func setElement(list, value []byte, at Path) ([]byte, error) {
-	n, ok := Index(at[len(at)-1])
-	if !ok {
-		return nil, noPlace(list, at)
-	}
-	found := false
-	out := rawjson.EditList(list, func(i int, old []byte) ([]byte, bool) {
-		if i != n {
-			return old, true
-		}
-		found = true
-		return value, true
-	})
-	if !found {
-		return nil, fmt.Errorf("%s: %w", at, ErrMissing)
-	}
-	return out, nil
-}
-
-// remove returns raw without the value at a path. The error wraps [ErrMissing] or
-// [ErrNoPlace].
-func remove(raw []byte, path Path) ([]byte, error) {
-	return edit(raw, path, nil, false, func(container []byte, at Path) ([]byte, error) {
-		key := at[len(at)-1]
-		if _, ok := Get(container, Path{key}); !ok {
-			return nil, absent(raw, path)
-		}
-		if rawjson.KindOf(container) == rawjson.Array {
-			n, _ := Index(key)
-			return rawjson.Filter(container, func(i int, _ []byte) bool { return i != n }), nil
-		}
-		o, err := rawjson.ParseObject(container)
-		if err != nil {
-			return nil, noPlace(container, at)
-		}
-		o.Unset(key)
-		return o.Bytes(), nil
-	})
+	d := NewDocument(raw)
+	d.unset(path)
+	return d.Bytes()
 }
 
 // absent returns the error for a path that leads to nothing: [ErrNoPlace] if a key for a
 // list is not an index, else [ErrMissing].
-func absent(raw []byte, path Path) error {
+func absent(d *Document, path Path) error {
 	for i, key := range path {
-		if _, isIndex := Index(key); rawjson.KindOf(raw) == rawjson.Array && !isIndex && key != "-" {
-			return noPlace(raw, path[:i+1])
+		if _, isIndex := Index(key); d.parse() && d.list != nil && !isIndex && key != "-" {
+			return d.noPlace(path[:i+1])
 		}
-		inner, ok := Get(raw, Path{key})
+		inner, ok := d.child(key)
 		if !ok {
 			break
 		}
-		raw = inner
+		d = inner
 	}
 	return fmt.Errorf("%s: %w", path, ErrMissing)
-}
-
-// noPlace returns the error for a container that cannot hold the last key of at.
-func noPlace(container []byte, at Path) error {
-	held := at[:len(at)-1].String()
-	if held == "" {
-		held = "the value"
-	}
-	return fmt.Errorf("%s is %s: %w: %q", held, rawjson.KindOf(container), ErrNoPlace, at[len(at)-1])
 }

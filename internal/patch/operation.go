@@ -107,98 +107,68 @@ func (e *OperationError) Unwrap() error { return e.Err }
 
 // Apply returns raw with the operations applied one after another. The error is an
 // [*OperationError].
-func Apply(raw []byte, operations []Operation) (_ []byte, err error) {
-	for i, o := range operations {
-		if raw, err = o.apply(raw); err != nil {
-			return nil, &OperationError{i, o.Op, err}
-		}
+func Apply(raw []byte, operations []Operation) ([]byte, error) {
+	d := NewDocument(raw)
+	if err := d.apply(operations); err != nil {
+		return nil, err
 	}
-	return raw, nil
+	return d.Bytes(), nil
 }
 
-func (o *Operation) apply(raw []byte) ([]byte, error) {
+func (d *Document) apply(operations []Operation) error {
+	for i, o := range operations {
+		if err := o.apply(d); err != nil {
+			return &OperationError{i, o.Op, err}
+		}
+	}
+	return nil
+}
+
+func (o *Operation) apply(d *Document) error {
+	value := o.Value
 	switch o.Op {
 	case "add":
-		return add(raw, o.Value, o.Path)
+		return d.add(value, o.Path)
 	case "replace":
-		if _, ok := Get(raw, o.Path); !ok {
-			return nil, absent(raw, o.Path)
+		if _, ok := d.at(o.Path); !ok {
+			return absent(d, o.Path)
 		}
-		return Set(raw, o.Value, o.Path)
+		return d.set(value, o.Path)
 	case "remove":
 		if len(o.Path) == 0 {
-			return []byte("null"), nil
+			d.replace([]byte("null"))
+			return nil
 		}
 		if last := len(o.Path) - 1; o.Lenient {
-			holder, _ := Get(raw, o.Path[:last])
-			if _, there := Get(holder, o.Path[last:]); !there && rawjson.KindOf(holder) == rawjson.ObjectKind {
-				return raw, nil
+			holder, ok := d.at(o.Path[:last])
+			if ok && holder.parse() && holder.object != nil {
+				d.unset(o.Path)
+				return nil
 			}
 		}
-		return remove(raw, o.Path)
+		return d.remove(o.Path)
 	case "test":
-		value, ok := Get(raw, o.Path)
+		at, ok := d.at(o.Path)
 		if !ok {
-			return nil, fmt.Errorf("%w: %w", ErrTest, absent(raw, o.Path))
+			return fmt.Errorf("%w: %w", ErrTest, absent(d, o.Path))
 		}
-		if !metadiff.Equal(value, o.Value) {
-			return nil, fmt.Errorf("%s: %w", o.Path, ErrTest)
+		if !metadiff.Equal(at.Bytes(), value) {
+			return fmt.Errorf("%s: %w", o.Path, ErrTest)
 		}
-		return raw, nil
+		return nil
 	}
-	value, ok := Get(raw, o.From)
+	from, ok := d.at(o.From)
 	if !ok {
-		return nil, absent(raw, o.From)
+		return absent(d, o.From)
 	}
+	value = from.Bytes()
 	if o.Op == "move" {
 		if slices.Equal(o.From, o.Path) {
-			return raw, nil
+			return nil
 		}
-		var err error
-		if raw, err = remove(raw, o.From); err != nil {
-			return nil, err
+		if err := d.remove(o.From); err != nil {
+			return err
 		}
 	}
-	return add(raw, value, o.Path)
-}
-
-// add returns raw with value added at path: in an object under its key, in a list before the
-// element with the index, or at its end.
-func add(raw, value []byte, path Path) ([]byte, error) {
-	if len(path) == 0 {
-		return value, nil
-	}
-	return edit(raw, path, nil, false, func(container []byte, at Path) ([]byte, error) {
-		key := at[len(at)-1]
-		switch rawjson.KindOf(container) {
-		case rawjson.ObjectKind:
-			return setMember(container, key, value), nil
-		case rawjson.Array:
-			return insert(container, value, at)
-		}
-		return nil, noPlace(container, at)
-	})
-}
-
-func insert(list, value []byte, at Path) ([]byte, error) {
-	key := at[len(at)-1]
-	n, ok := Index(key)
-	if !ok && key != "-" {
-		return nil, noPlace(list, at)
-	}
-	count := 0
-	out := rawjson.EditList(list, func(i int, old []byte) ([]byte, bool) {
-		count++
-		if ok && i == n {
-			return slices.Concat(value, []byte{','}, old), true
-		}
-		return old, true
-	})
-	switch {
-	case !ok || n == count:
-		return rawjson.Append(list, value), nil
-	case n > count:
-		return nil, fmt.Errorf("%s: %w: the list has %d", at, ErrMissing, count)
-	}
-	return out, nil
+	return d.add(value, o.Path)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stchat/internal/choose"
+	"stchat/internal/patch"
 )
 
 // BatchOptions says which operations message apply runs on a chat.
@@ -145,6 +146,7 @@ func (b *batch) edits(ctx context.Context) func(index int) Edit {
 
 // metadata applies the operations on the metadata.
 func (b *batch) metadata(metadata []byte) ([]byte, error) {
+	d := patch.NewDocument(metadata)
 	for _, t := range b.list.meta {
 		o, err := parseOperation(t.raw)
 		if err != nil {
@@ -152,11 +154,11 @@ func (b *batch) metadata(metadata []byte) ([]byte, error) {
 		}
 		c, err := o.changes()
 		if err == nil {
-			metadata, err = c.Apply(metadata)
+			err = d.Change(&c)
 		}
 		if err != nil {
 			return nil, b.list.errorf(t.line, err)
 		}
 	}
-	return metadata, nil
+	return d.Bytes(), nil
 }

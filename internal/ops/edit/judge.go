@@ -93,7 +93,7 @@ func (d *drafting) edited(ctx context.Context, index int, edit Edit, line []byte
 // interruptible returns what a pure function of so many bytes returns. If there are many, it
 // ends with the context, and leaves the function to itself.
 func interruptible(ctx context.Context, size int, do func() ([]byte, error)) ([]byte, error) {
-	const many = 1 << 20 // few take less than a second
+	const many = 16 << 10 // fewer take far less than a second
 	if size < many {
 		return do()
 	}
