@@ -63,8 +63,8 @@ func (s *State) Line(i int, line []byte) []byte {
 }
 
 // begin returns a state of which nothing is known yet but the change and the metadata.
-func begin(change *Change, metadata *rawjson.Object) *State {
-	s := &State{extensions: all.New(), following: &extension.Following{Shift: change, Metadata: metadata}}
+func begin(list []extension.Extension, change *Change, metadata *rawjson.Object) *State {
+	s := &State{extensions: list, following: &extension.Following{Shift: change, Metadata: metadata}}
 	s.reads = extension.Reads(s.extensions)
 	for _, e := range s.extensions {
 		e.Begin(s.following)
@@ -79,7 +79,7 @@ func Matters(change *Change, metadata *rawjson.Object) bool {
 	if change.Moves() || len(change.Edited) > 0 {
 		return true
 	}
-	s := begin(change, metadata)
+	s := begin(all.New(), change, metadata)
 	for _, i := range change.Inserted {
 		if s.look(i.Extra) != nil {
 			return true
@@ -99,7 +99,11 @@ func (s *State) look(extra []byte) []any {
 // change concerns. It reads the messages once, unless their facts are given and complete; facts
 // may be nil. The chat must not have damaged lines. The error is that of reading.
 func Look(ctx context.Context, src choose.Source, change *Change, metadata *rawjson.Object, facts *Facts) (*State, error) {
-	s := begin(change, metadata)
+	return lookFor(ctx, all.New(), src, change, metadata, facts)
+}
+
+func lookFor(ctx context.Context, list []extension.Extension, src choose.Source, change *Change, metadata *rawjson.Object, facts *Facts) (*State, error) {
+	s := begin(list, change, metadata)
 	walk := &walk{state: s, following: s.following}
 	if facts.complete() {
 		facts.each(walk.take)

@@ -69,7 +69,12 @@ type record struct {
 // no message N, the error is [*RangeError], and of the Facts only Messages and Damage
 // are of use.
 func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
-	f := newFacts()
+	return scanFor(ctx, all.New(), src, opt)
+}
+
+// scanFor is [Scan] for some extensions.
+func scanFor(ctx context.Context, list []extension.Extension, src jsonl.Source, opt Options) (*Facts, error) {
+	f := &Facts{extensions: list, reads: extension.Reads(list)}
 	s := &scan{facts: f, at: max(opt.At, -math.MaxInt)}
 	work := func(line *jsonl.Line, batch *[]record) {
 		if line.Damage == nil {
@@ -99,12 +104,6 @@ func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 		return f, &RangeError{At: opt.At, Messages: f.Messages}
 	}
 	return f, nil
-}
-
-func newFacts() *Facts {
-	f := &Facts{extensions: all.New()}
-	f.reads = extension.Reads(f.extensions)
-	return f
 }
 
 // look collects the facts about one message, which is at off in the source, or elsewhere if

@@ -99,7 +99,7 @@ func StateErrors(metadata *rawjson.Object, name string, missing func(book string
 	if book := text(metadata, "world_info"); c.ForeignRecap() && c.MainChat == "" && (book == "" || !missing(book)) {
 		list = append(list, erasedRecap(c))
 	}
-	judgeExtensions(metadata, &extension.Judging{Messages: math.MaxInt, Report: func(rule, message string) {
+	judgeExtensions(all.New(), metadata, &extension.Judging{Messages: math.MaxInt, Report: func(rule, message string) {
 		if id, err := Find(rule); err == nil && id.Rule().Severity == Error {
 			list = append(list, message)
 		}
@@ -129,9 +129,9 @@ func erasedRecap(c *Chat) string {
 }
 
 // judgeExtensions lets each extension judge what it keeps in the metadata.
-func judgeExtensions(metadata *rawjson.Object, j *extension.Judging) {
+func judgeExtensions(list []extension.Extension, metadata *rawjson.Object, j *extension.Judging) {
 	j.Metadata = metadata
-	for _, e := range all.New() {
+	for _, e := range list {
 		e.Judge(j)
 	}
 }

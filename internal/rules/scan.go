@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/jsonl"
 	"stchat/internal/userdir"
 )
@@ -229,7 +230,7 @@ func (s *scan) judgeState() {
 	if c.Kind != userdir.File {
 		j.Chat = c.Name
 	}
-	judgeExtensions(md, j)
+	judgeExtensions(all.New(), md, j)
 	judgeIndex(s.around, c, md, report)
 	if c.HasDir && s.watch.registry != nil {
 		judgePictures(c, s.watch.registry, c.Dir)

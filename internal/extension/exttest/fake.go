@@ -1,0 +1,120 @@
+// Package exttest has an extension for the tests of those who ask all extensions.
+package exttest
+
+import (
+	"fmt"
+	"strconv"
+
+	"stchat/internal/extension"
+	"stchat/internal/rawjson"
+)
+
+// Fake is an extension that keeps, in chat_metadata.fake, a message (at), its lorebook (book)
+// and its chat (chat), and in the extra of messages another message (fake). It counts the
+// messages that have one.
+type Fake struct {
+	extension.None
+	Kept, Dropped int
+	Renamed       []string // lorebooks
+}
+
+// Name returns "fake".
+func (*Fake) Name() string { return "fake" }
+
+// Keys returns the key of the metadata.
+func (*Fake) Keys() []string { return []string{"fake"} }
+
+// Names returns the keys of names.
+func (*Fake) Names() []extension.NameKey {
+	return []extension.NameKey{extension.Key(extension.Metadata, extension.Book, "fake/book"), extension.Key(extension.Metadata, extension.OwnChat, "fake/chat")}
+}
+
+// Reads returns the key of extra.
+func (*Fake) Reads() []string { return []string{"fake"} }
+
+// Look returns the message that a message names.
+func (*Fake) Look(m *extension.Message) any {
+	if at, ok := rawjson.Int(m.Value("fake")); ok {
+		return at
+	}
+	return nil
+}
+
+// Keep counts messages that stay.
+func (f *Fake) Keep(_ int, fact any) {
+	if fact != nil {
+		f.Kept++
+	}
+}
+
+// Drop counts messages that go.
+func (f *Fake) Drop(int, any) { f.Dropped++ }
+
+// Lost tells what goes.
+func (*Fake) Lost(i int, fact any) string { return fmt.Sprintf("message %d names message %d", i, fact) }
+
+// edit edits the message in the metadata.
+func (f *Fake) edit(metadata *rawjson.Object, r *extension.Report, to func(at int) (int, bool)) {
+	metadata.Edit(func(own *rawjson.Object) {
+		at, ok := rawjson.Int(own.Value("at"))
+		if !ok {
+			return
+		}
+		switch now, stays := to(at); {
+		case !stays:
+			own.Unset("at")
+			r.Add(f, "message %d forgotten", at)
+		case now != at:
+			own.Set("at", strconv.AppendInt(nil, int64(now), 10))
+			r.Add(f, "message %d → %d", at, now)
+		}
+	}, "fake")
+}
+
+// Isolate forgets a message that the branch lacks.
+func (f *Fake) Isolate(b *extension.Branch) {
+	f.edit(b.Metadata, &b.Report, func(at int) (int, bool) { return at, at <= b.At })
+}
+
+// Follow moves the message.
+func (f *Fake) Follow(s *extension.Following) { f.edit(s.Metadata, &s.Report, s.Staying) }
+
+// Holds reports whether a message names another.
+func (*Fake) Holds(*rawjson.Object) func(m *extension.Message) bool {
+	return func(m *extension.Message) bool { return m.Value("fake") != nil }
+}
+
+// Line moves the message that a message names.
+func (*Fake) Line(s *extension.Following, _ int, line []byte) []byte {
+	if at, ok := rawjson.Int(rawjson.Value(line, "extra", "fake")); ok {
+		line, _ = rawjson.SetPath(line, strconv.AppendInt(nil, int64(s.Map(at)), 10), "extra", "fake")
+	}
+	return line
+}
+
+// Rename notes a lorebook's new name.
+func (f *Fake) Rename(r *extension.Renaming) { f.Renamed = append(f.Renamed, r.To.Name) }
+
+// Judge reports a message beyond the last one.
+func (*Fake) Judge(j *extension.Judging) {
+	if at, ok := rawjson.Int(rawjson.Value(j.Metadata.Value("fake"), "at")); ok && at >= j.Messages {
+		j.Report("beyond-end", "fake names a message that is not there")
+	}
+}
+
+// View is what Fake keeps.
+type View struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+}
+
+// View describes the metadata.
+func (*Fake) View(v *extension.Viewing) extension.View {
+	if v.Bytes == 0 {
+		return nil
+	}
+	return &View{"fake", v.Bytes}
+}
+
+// Cells returns a label and the size.
+func (v *View) Cells() (label string, cells []string) { return "Fake", []string{fmt.Sprint(v.Bytes)} }
