@@ -44,7 +44,7 @@ func (o *messageCountOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet,
 	failed, chosen := false, 0
 	for _, path := range paths {
 		opt.Path = path
-		n, skipped, err := look.CountMessages(ctx, opt)
+		n, skipped, err := look.Messages(ctx, opt, nil)
 		chosen += n
 		c.leftOut(path, skipped, o.skipDamaged)
 		switch {

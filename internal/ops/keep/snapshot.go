@@ -136,17 +136,8 @@ func (s *snapshot) takeAll(ctx context.Context) error {
 	for i := range known {
 		s.last = max(s.last, known[i].ID)
 	}
-	for _, path := range files {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.take(ctx, path); err != nil {
-			return err
-		}
-		if err := s.commitFull(); err != nil {
-			return err
-		}
-		s.opt.Meter.Done()
+	if err := s.each(ctx, len(files), func(i int) error { return s.take(ctx, files[i]) }); err != nil {
+		return err
 	}
 	if err := s.parents(ctx); err != nil {
 		return err
@@ -160,7 +151,7 @@ func (s *snapshot) takeAll(ctx context.Context) error {
 		}
 	}
 	if s.opt.Backups && s.scope.whole {
-		return backupTaking{s}.takeAll(ctx)
+		return s.takeBackups(ctx)
 	}
 	return nil
 }
@@ -196,17 +187,26 @@ func (s *snapshot) fail(path string, err error) {
 	s.sum.Errs = append(s.sum.Errs, &ops.SourceError{Path: path, Err: err})
 }
 
-// leave leaves out a file that could not be read, and returns any other error.
-func (s *snapshot) leave(path string, err error) error {
-	if unread, ok := errors.AsType[*unreadError](err); ok {
-		s.fail(path, unread.err)
-		return nil
+// each takes n files, and commits whenever much is waiting for it.
+func (s *snapshot) each(ctx context.Context, n int, take func(i int) error) error {
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := take(i); err != nil {
+			return err
+		}
+		if err := s.commitFull(); err != nil {
+			return err
+		}
+		s.opt.Meter.Done()
 	}
-	return err
+	return nil
 }
 
-// take takes one file, unless it looks unchanged.
-func (s *snapshot) take(ctx context.Context, path string) error {
+// takeFile reads one file, unless it looks unchanged. add adds the content and returns the ID of
+// its version.
+func (s *snapshot) takeFile(path string, isBackup bool, add func(rel string, c *history.Content, stamp safefile.Stamp) (int64, error)) error {
 	s.sum.Files++
 	stamp, err := safefile.StampPath(path)
 	if err != nil {
@@ -225,31 +225,43 @@ func (s *snapshot) take(ctx context.Context, path string) error {
 		s.sum.Unchanged++
 		return nil
 	}
-	kind, owner, name := history.Place(rel)
-	content, stamp, err := readFile(s.w, path, kind.IsChat())
-	if err != nil {
-		return s.leave(path, err)
+	kind, _, _ := history.Place(rel)
+	content, stamp, err := readFile(s.w, path, isBackup || kind.IsChat())
+	if unread, ok := errors.AsType[*unreadError](err); ok {
+		s.fail(path, unread.err)
+		return nil
 	}
-	known, err := s.w.Identify(history.Candidate{
-		Kind: kind, Owner: owner, Name: name, Parent: parentOf(content), Missing: &s.lost, Now: s.opt.Now,
-	}, content)
 	if err != nil {
 		return err
 	}
-	if kind.IsChat() && known.ID > s.last {
-		s.fresh = append(s.fresh, freshChat{path, known.ID, known.Parent})
-	}
-	s.links[path] = content.Links
-	content.Head = nil // not needed any more, and the content is held until the commit
-	version, err := s.keep(ctx, &known, path, content, history.NewVersion{
-		At: s.opt.Now.UnixMilli(), Mtime: stamp.ModTime().UnixNano(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,
-	})
+	version, err := add(rel, content, stamp)
 	if err != nil {
 		return err
 	}
 	seen := see(path, stamp)
 	seen.Version, seen.Racy = version, s.opt.Now.Sub(stamp.ModTime()) < racy
 	return s.w.See(rel, seen)
+}
+
+// take takes one file.
+func (s *snapshot) take(ctx context.Context, path string) error {
+	return s.takeFile(path, false, func(rel string, content *history.Content, stamp safefile.Stamp) (int64, error) {
+		kind, owner, name := history.Place(rel)
+		known, err := s.w.Identify(history.Candidate{
+			Kind: kind, Owner: owner, Name: name, Parent: parentOf(content), Missing: &s.lost, Now: s.opt.Now,
+		}, content)
+		if err != nil {
+			return 0, err
+		}
+		if kind.IsChat() && known.ID > s.last {
+			s.fresh = append(s.fresh, freshChat{path, known.ID, known.Parent})
+		}
+		s.links[path] = content.Links
+		content.Head = nil // not needed any more, and the content is held until the commit
+		return s.keep(ctx, &known, path, content, history.NewVersion{
+			At: s.opt.Now.UnixMilli(), Mtime: stamp.ModTime().UnixNano(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,
+		})
+	})
 }
 
 // keep adds a version, unless the content equals the last one's, and returns the ID of the

@@ -142,8 +142,8 @@ type MessageOptions struct {
 	SwipeTexts bool // fill in Message.SwipeTexts
 }
 
-// Messages calls each for the chosen messages of a chat, in the chat's order, and returns
-// how many there were. A message is valid until each returns. A damaged line among those
+// Messages calls each, unless it is nil, for the chosen messages of a chat, in the chat's order,
+// and returns how many there were. A message is valid until each returns. A damaged line among those
 // read is an error that wraps [chat.ErrDamaged], unless SkipDamaged is set; skipped holds
 // the damaged lines.
 func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error) (chosen int, skipped jsonl.Damages, err error) {
@@ -154,6 +154,10 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 	}
 	defer c.Close()
 	hand := func(at choose.Place) error {
+		if each == nil {
+			chosen++
+			return nil
+		}
 		line, err := c.Source.Section(at.Off, at.Len)
 		if err != nil {
 			return c.Errorf("%w", err)
@@ -182,24 +186,6 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 		return chosen, skipped, err
 	}
 	return chosen, skipped, c.Unchanged()
-}
-
-// CountMessages returns how many messages of a chat are chosen. Damaged lines are treated as
-// [Messages] treats them.
-func CountMessages(ctx context.Context, opt MessageOptions) (chosen int, skipped jsonl.Damages, err error) {
-	opt.Open.Any = true
-	c, err := ops.Open(ctx, new(library.Library), opt.Path, ops.Anything, opt.Open)
-	if err != nil {
-		return 0, skipped, err
-	}
-	defer c.Close()
-	skipped = c.Damage
-	scanned, err := opt.Choice.Scan(ctx, choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine}, func(choose.Place) error { return nil })
-	if err != nil {
-		return 0, skipped, c.Errorf("%w", err)
-	}
-	skipped.Append(scanned.Damage)
-	return scanned.Chosen, skipped, opt.judge(c, skipped)
 }
 
 func (opt *MessageOptions) judge(c *ops.Subject, damage jsonl.Damages) error {

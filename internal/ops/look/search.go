@@ -122,7 +122,7 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 		groups = groups[:opt.Limit]
 	}
 	for _, g := range groups {
-		hit, err := (&showing{&s.scope, opt.Query}).show(ctx, g)
+		hit, err := s.show(ctx, g)
 		if err != nil {
 			res.Errs = append(res.Errs, err)
 			continue

@@ -15,26 +15,19 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
-	"stchat/internal/words"
 )
 
-// showing makes documents from hits.
-type showing struct {
-	scope *scope
-	query *words.Query
-}
-
 // show reads a hit's message again and makes its document.
-func (s *showing) show(ctx context.Context, g *found) (*SearchHit, error) {
+func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
 	h := g.best
-	doc := &SearchHit{Schema: 1, Path: s.scope.pathOf(h), Index: int(h.index), Places: g.places, Gone: g.onlyInVersions, Marks: [][2]int{}}
+	doc := &SearchHit{Schema: 1, Path: s.pathOf(h), Index: int(h.index), Places: g.places, Gone: g.onlyInVersions, Marks: [][2]int{}}
 	doc.Chat = userdir.ChatName(doc.Path)
 	var line []byte
 	var err error
 	if h.chat < 0 {
-		line, err = s.old(ctx, doc, h)
+		line, err = s.showOld(ctx, doc, h)
 	} else {
-		line, err = s.present(ctx, doc, h)
+		line, err = s.showPresent(ctx, doc, h)
 	}
 	if err != nil {
 		return nil, &ops.SourceError{Path: doc.Path, Err: ops.PathError(err)}
@@ -60,10 +53,10 @@ func (s *showing) show(ctx context.Context, g *found) (*SearchHit, error) {
 		}
 	}
 	said, ok := rawjson.Unquote(raw)
-	if !ok || s.scope.hash([]byte(said)) != h.text {
+	if !ok || s.hash([]byte(said)) != h.text {
 		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
 	}
-	if snippet, marks := s.query.Snippet(said); marks != nil {
+	if snippet, marks := s.Query.Snippet(said); marks != nil {
 		doc.Snippet, doc.Marks = snippet, marks
 	} else {
 		doc.Snippet = snippet
@@ -71,10 +64,10 @@ func (s *showing) show(ctx context.Context, g *found) (*SearchHit, error) {
 	return doc, nil
 }
 
-// present reads a hit's line in a chat as it is now.
-func (s *showing) present(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
-	t := s.scope.chats[h.chat]
-	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: s.scope.lib, Regular: t.From != "", Any: true})
+// showPresent reads a hit's line in a chat as it is now.
+func (s *searcher) showPresent(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
+	t := s.chats[h.chat]
+	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: s.lib, Regular: t.From != "", Any: true})
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +75,8 @@ func (s *showing) present(ctx context.Context, doc *SearchHit, h hit) ([]byte, e
 	if c.Owner != "" {
 		doc.Owner = &c.Owner
 	}
-	if v := s.scope.unchangedChats[int(h.chat)]; v != nil {
-		st := s.scope.stores[0] // an index is only used with one store
+	if v := s.unchangedChats[int(h.chat)]; v != nil {
+		st := s.stores[0] // an index is only used with one store
 		if doc.Index, err = st.indexOf(ctx, v, int64(h.index)); err != nil {
 			return nil, err
 		}
@@ -92,9 +85,9 @@ func (s *showing) present(ctx context.Context, doc *SearchHit, h hit) ([]byte, e
 	return c.Source.Section(h.off, h.len)
 }
 
-// old finds a hit's line in its version, and the message's index there.
-func (s *showing) old(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
-	old := s.scope.old[-1-h.chat]
+// showOld finds a hit's line in its version, and the message's index there.
+func (s *searcher) showOld(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
+	old := s.old[-1-h.chat]
 	rev := int(old.Rev)
 	if doc.Rev = &rev; old.owner != "" {
 		doc.Owner = &old.owner
