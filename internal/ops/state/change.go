@@ -130,18 +130,11 @@ func (opt *Options) expected(ctx context.Context, t *target) error {
 func Delete(ctx context.Context, opt Options, namespaces []string) *Result {
 	opt.Changes.Precious = true
 	var notes ops.Result[Changed]
-	var normal []string
-	for _, given := range namespaces {
-		namespace, err := namespaceOf(given, notes.Note)
-		if err != nil {
-			r := newResult(&opt, given)
-			r.Err = fmt.Errorf("%q: %w", given, err)
-			return r
-		}
-		normal = append(normal, namespace)
-	}
+	normal, err := namespacesOf(namespaces, notes.Note)
 	r := newResult(&opt, normal...)
-	r.Notes = notes.Notes
+	if r.Notes, r.Err = notes.Notes, err; err != nil {
+		return r
+	}
 	run(ctx, &opt, r, func(_ context.Context, t *target, s *changeset.Set) error {
 		gone := map[string]bool{}
 		for _, namespace := range normal {
@@ -193,11 +186,23 @@ func (t *target) deletable(namespace string) error {
 	return fmt.Errorf("%s: %q: %w: %s; %s", t.path, namespace, ErrNamespace, why, there)
 }
 
-// take takes over the result of an edit.
-func (r *Result) take(edited *edit.Result) {
+// record takes over the result of an edit.
+func (r *Result) record(edited *edit.Result) {
 	r.Warnings, r.Notes = append(r.Warnings, edited.Warnings...), append(r.Notes, edited.Notes...)
 	r.Complete(edited.Outcome, edited.Doc.DryRun)
 	r.Chat = slices.ContainsFunc(edited.Steps, func(s changeset.Step) bool { return s.Path == edited.Doc.Path })
+}
+
+// namespacesOf is [namespaceOf] for several.
+func namespacesOf(given []string, note func(format string, args ...any)) (list []string, err error) {
+	for _, one := range given {
+		namespace, err := namespaceOf(one, note)
+		if err != nil {
+			return []string{one}, fmt.Errorf("%q: %w", one, err)
+		}
+		list = append(list, namespace)
+	}
+	return list, nil
 }
 
 // setRecap makes a version of an Auto-Recap recap current.
@@ -207,7 +212,7 @@ func setRecap(ctx context.Context, opt *SetOptions) *Result {
 		r.Err = fmt.Errorf("%s: %w: a character has no recaps", opt.Path, ErrNamespace)
 		return r
 	}
-	r.take(edit.SetRecap(ctx, edit.RecapOptions{Options: edit.Options{Terms: opt.Terms, Chats: []string{opt.Path}}, Scene: opt.Scene, Version: *opt.Version})[0])
+	r.record(edit.SetRecap(ctx, edit.RecapOptions{Options: edit.Options{Terms: opt.Terms, Chats: []string{opt.Path}}, Scene: opt.Scene, Version: *opt.Version})[0])
 	return r
 }
 
@@ -224,17 +229,11 @@ type PruneOptions struct {
 // namespace.
 func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 	var notes Result
-	wanted := map[string]bool{}
-	var names []string
-	for _, given := range opt.Namespaces {
-		namespace, err := namespaceOf(given, notes.Note)
-		if err != nil {
-			return nil, fmt.Errorf("%q: %w", given, err)
-		}
-		wanted[namespace] = true
-		names = append(names, namespace)
+	names, err := namespacesOf(opt.Namespaces, notes.Note)
+	if err != nil {
+		return nil, err
 	}
-	is := func(namespace string) bool { return len(wanted) == 0 || wanted[namespace] }
+	is := func(namespace string) bool { return len(names) == 0 || slices.Contains(names, namespace) }
 	var chats []string
 	var results []*Result
 	for _, path := range opt.Paths {
@@ -254,7 +253,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 		opt.Path = e.Doc.Path
 		r := newResult(&opt.Options, names...)
 		r.count(pruned[i])
-		r.take(e)
+		r.record(e)
 		if r.Err == nil && pruned[i].Last >= 0 {
 			r.Doc.PrunedTo = &pruned[i].Last
 		}
