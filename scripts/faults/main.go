@@ -13,6 +13,7 @@
 //   - changes, cuts, deletes and replaces sources, targets and group files while the
 //     program stands in the middle of its work (Linux, with strace);
 //   - starts several runs at once on the same chat and group;
+//   - puts links, FIFOs and folders in the place of the files in .stchat;
 //   - follows the system calls of undisturbed runs: nothing gets a name before it is
 //     on the disk (Linux, with strace).
 //
@@ -78,6 +79,7 @@ func parts() []part {
 		{"strangers", (*harness).strangersAll},
 		{"meddle", (*harness).meddleAll},
 		{"crowd", (*harness).crowdAll},
+		{"strange", (*harness).strangeAll},
 		{"order", (*harness).orderAll},
 	}
 }
