@@ -1,5 +1,5 @@
 // Package backups knows the copies of chats that SillyTavern keeps in a user's
-// backups/ folder (SillyTavern 1.19.0, src/endpoints/chats.js; APP.md 5):
+// backups/ folder (SillyTavern 1.19.0, src/endpoints/chats.js):
 //
 //	backups/chat_<key>_<YYYYMMDD-HHMMSS>.jsonl
 //

@@ -23,7 +23,7 @@ func TestKeys(t *testing.T) {
 		{"Mira", []string{"mira"}},
 		{"Mira Holm", []string{"mira_holm"}},
 		{"A.B", []string{"a_b"}},
-		{"O'Neil 😀 v1.0", []string{"o_neil____v1_0_6e1c8ce1", "o_neil____v1_0"}}, // SillyTavern 1.19 made this one (APP.md 5)
+		{"O'Neil 😀 v1.0", []string{"o_neil____v1_0_6e1c8ce1", "o_neil____v1_0"}}, // SillyTavern 1.19 made this one
 		{"dots...", []string{"dots"}},
 		{"a:b", []string{"ab"}},
 		{"con", []string{""}},

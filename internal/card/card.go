@@ -1,7 +1,7 @@
 // Package card reads and edits one thing of a character: which of its chats is
 // open. SillyTavern keeps it at the top level of the character's JSON, as "chat".
 // That JSON stands in the picture characters/<folder>.png, in base64, in the tEXt
-// chunks chara and ccv3 (src/character-card-parser.js; FORMATS.md E1), or in
+// chunks chara and ccv3 (src/character-card-parser.js), or in
 // characters/<folder>.json where there is no picture.
 //
 // An edit replaces that value in every such chunk and renews the chunk's CRC. All

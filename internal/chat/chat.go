@@ -273,7 +273,7 @@ func (c *Chat) OutputHeader() *meta.Header {
 func (c *Chat) Metadata() *rawjson.Object { return c.OutputHeader().Metadata() }
 
 // GroupMetadata returns the raw metadata that a group keeps for the chat in the
-// layout up to 1.14 (FORMATS.md E1.1): that of the first group listing the chat
+// layout up to 1.14: that of the first group listing the chat
 // that has any.
 func (c *Chat) GroupMetadata() (raw []byte, ok bool) {
 	for _, g := range c.Groups {

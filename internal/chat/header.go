@@ -4,7 +4,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// HeaderKind is the kind of header that a chat file has (FORMATS.md E5).
+// HeaderKind is the kind of header that a chat file has.
 type HeaderKind string
 
 // The kinds of header.
@@ -16,7 +16,7 @@ const (
 )
 
 // isLegacy reports whether a header is one of SillyTavern up to 1.14, by what
-// later ones never have (FORMATS.md E5): a create_date, or a user's real name.
+// later ones never have: a create_date, or a user's real name.
 func isLegacy(line []byte) bool {
 	if _, ok := rawjson.Lookup(line, "create_date"); ok {
 		return true

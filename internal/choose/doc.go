@@ -1,5 +1,5 @@
 // Package choose picks messages of a chat: by index, by what they say of themselves,
-// by date, and the first or last of those (CONTENT.md 1.1).
+// by date, and the first or last of those.
 //
 // A [Choice] is what was asked for. [Choice.Scan] reads the chat once, or twice where an
 // index counts from the end and it need not read all, and hands out the places of the

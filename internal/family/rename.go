@@ -116,7 +116,7 @@ func (f *FileEdit) header(md *rawjson.Object) {
 		md.Set("main_chat", rawjson.Quote(f.parent.to))
 	default:
 		md.Unset("main_chat")
-		// Auto-Recap erases another chat's recap if there is no parent (FORMATS.md B2.1)
+		// Auto-Recap erases another chat's recap if there is no parent
 		autorecap.OwnRunning(md, f.Chat.Name)
 	}
 	for _, edit := range f.metadata {

@@ -1,5 +1,5 @@
 // Package follow keeps a chat's state in step with its messages when messages are removed,
-// inserted, hidden or shown (CONTENT.md 3). State is what SillyTavern and extensions keep,
+// inserted, hidden or shown. State is what SillyTavern and extensions keep,
 // in chat_metadata and in the messages themselves, that refers to messages by index.
 //
 // SillyTavern itself does none of this: deleting a message in the app leaves every index

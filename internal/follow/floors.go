@@ -3,7 +3,7 @@ package follow
 import "stchat/internal/extension/luker"
 
 // Floors finds where the commits of Luker's floor logs belong after a change, so that a
-// replay yields the same state as before (FORMATS.md A2.4, CONTENT.md 3).
+// replay yields the same state as before.
 type Floors struct {
 	Change *Change
 	Before []int         // the chosen swipe of each message

@@ -18,7 +18,7 @@ import (
 
 // count is an independent count of a chat: encoding/json on every line, read
 // by SillyTavern's rules (getChatData in src/endpoints/chats.js), but for
-// damage, which is SPEC.md's.
+// damage.
 type count struct {
 	Header                                                                        bool
 	Messages, User, Character, System, Hidden, WithSwipes, Swipes, Breaks, Recaps int

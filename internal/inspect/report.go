@@ -108,7 +108,7 @@ type Damage struct {
 	Reason string `json:"reason"`
 }
 
-// Luker is what Luker keeps beside a chat (FORMATS.md A).
+// Luker is what Luker keeps beside a chat.
 type Luker struct {
 	Name     string    `json:"name"`  // "luker"
 	Known    bool      `json:"known"` // true

@@ -141,7 +141,7 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 	if r.MainChat = textOf(md, "main_chat"); r.MainChat != nil {
 		r.Parent, r.MainChatExists = r.MainChat, exists(*r.MainChat)
 	} else if f != nil && c.Kind == userdir.Solo {
-		// FORMATS.md E4.1: old checkpoints did not always keep main_chat
+		// old checkpoints did not always keep main_chat
 		if parent, ok := f.Target(family.ParentInName(c.Name)); ok && parent != c.Name {
 			r.Parent = &parent
 		}

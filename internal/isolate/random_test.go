@@ -100,7 +100,7 @@ func (r random) metadata() string {
 }
 
 // rules are the places in the metadata of which some rule speaks, as RFC 6901
-// pointers (issue 4 and FORMATS.md section 0).
+// pointers.
 var rules = regexp.MustCompile(`^(` + strings.Join([]string{
 	`/lastInContextMessageId`,
 	`/timedWorldInfo/(sticky|cooldown)/[^/]+`,

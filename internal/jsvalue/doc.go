@@ -4,8 +4,8 @@
 // stchat keeps other people's bytes as they are, for which package rawjson is
 // enough. Two results can only be had by doing what SillyTavern and Luker do to a
 // value in memory: the hash of a lorebook entry, which covers JSON.stringify of the
-// parsed entry (FORMATS.md E3.2), and Luker's variables, whose operations parse,
-// change and print values (FORMATS.md A3).
+// parsed entry, and Luker's variables, whose operations parse,
+// change and print values.
 //
 // So numbers are float64 and lose their spelling, a repeated key keeps its first
 // place and its last value, and keys that look like list indexes come first and

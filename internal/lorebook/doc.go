@@ -4,7 +4,7 @@
 // A chat names its lorebook in chat_metadata.world_info, and SillyTavern copies
 // only that name into every checkpoint and branch: all of them write to one book.
 // Extensions make it worse: Auto-Recap keeps its work queue and its registries as
-// entries of the book (FORMATS.md B3). So a clone gets a name of its own, may leave
+// entries of the book. So a clone gets a name of its own, may leave
 // those entries out or empty the queue, and otherwise keeps every entry's bytes, uid
 // and place.
 //

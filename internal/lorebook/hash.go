@@ -8,7 +8,7 @@ import (
 )
 
 // StringHash is SillyTavern's getStringHash with seed 0: cyrb53 over the UTF-16
-// units of s (public/scripts/utils.js; vectors in FORMATS.md E3.2).
+// units of s (public/scripts/utils.js).
 func StringHash(s string) int64 {
 	h1, h2 := uint32(0xdeadbeef), uint32(0x41c6ce57)
 	mix := func(unit uint32) {
@@ -30,8 +30,8 @@ func StringHash(s string) int64 {
 }
 
 // EntryHash returns the hash by which core recognizes the entry of a timed effect
-// (getSortedEntries and getChatLore in public/scripts/world-info.js, FORMATS.md
-// E3.2): that of JSON.stringify({uid, world, ...the entry, decorators}), where world is
+// (getSortedEntries and getChatLore in public/scripts/world-info.js):
+// that of JSON.stringify({uid, world, ...the entry, decorators}), where world is
 // the book's name unless the entry has a world of its own, and content is without its
 // decorator lines. ok is false if core could not hash the entry.
 func EntryHash(entry []byte, book string) (hash int64, ok bool) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is what an entry is for, by its comment (FORMATS.md B3).
+// Kind is what an entry is for, by its comment.
 type Kind uint8
 
 // The kinds of entries. All but User are extension-internal: state of Auto-Recap,

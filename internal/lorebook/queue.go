@@ -9,7 +9,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Operation is one piece of work in Auto-Recap's queue (FORMATS.md B3.1).
+// Operation is one piece of work in Auto-Recap's queue.
 type Operation struct {
 	Type, Status string
 	Messages     []int // message indexes in its params and metadata
@@ -104,8 +104,7 @@ func readQueue(entry []byte) ([]Operation, error) {
 	return operations, nil
 }
 
-// messagesIn returns the message indexes in an operation's params or metadata
-// (FORMATS.md B3.1).
+// messagesIn returns the message indexes in an operation's params or metadata.
 func messagesIn(raw []byte) (list []int) {
 	for key, value := range rawjson.Members(raw) {
 		name, _ := rawjson.Unquote(key)

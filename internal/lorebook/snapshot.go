@@ -69,7 +69,7 @@ func entryDefaults() []field {
 }
 
 // Snapshot makes a book from allEntries, the list of entries that Auto-Recap noted at
-// a scene break (FORMATS.md B1.1, B4.3). Unlike Auto-Recap's own reconstruction it keeps
+// a scene break. Unlike Auto-Recap's own reconstruction it keeps
 // every uid, so that registries and timed effects still refer to the right entries.
 // Members that the note lacks get their value in a new entry; world and strategy, which
 // the note adds, go. Unless it is to be dropped, an empty queue entry is added, with the

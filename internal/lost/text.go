@@ -1,5 +1,5 @@
 // Package lost compares older versions of chats with the chats as they are, and finds
-// the messages that only the older ones have (HISTORY.md 6).
+// the messages that only the older ones have.
 //
 // A message's [Text] is a hash of who says it, user or not, and what, so renaming a
 // character loses nothing. The swipes of a live message are texts too. Hashes have 62 bits

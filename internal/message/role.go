@@ -14,7 +14,7 @@ package message
 
 import "stchat/internal/rawjson"
 
-// Keys of a message and of its extra (FORMATS.md E4).
+// Keys of a message and of its extra.
 const (
 	keyIsUser      = "is_user"
 	keyIsSystem    = "is_system"

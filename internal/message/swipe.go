@@ -32,7 +32,7 @@ func (e *SwipeError) Error() string {
 }
 
 // ChooseSwipe returns the message with one of its swipes chosen, as SillyTavern
-// 1.17 and later puts it into a branch from that swipe (FORMATS.md E4.2). The
+// 1.17 and later puts it into a branch from that swipe. The
 // number counts from 1, as on the screen.
 //
 //   - A message for which the page offers swipes, neither the user's nor a small
@@ -141,7 +141,7 @@ func fillDates(m *rawjson.Object) error {
 
 // FillSwipeInfo makes sure that each swipe of a message has an entry in swipe_info
 // that is an object, as SillyTavern does for every message that it shows with
-// swipes (FORMATS.md E4.2, ensureSwipes). A new entry holds the message's own
+// swipes (ensureSwipes). A new entry holds the message's own
 // send_date, gen_started and gen_finished, and an empty extra, or for the chosen
 // swipe the message's (syncMesToSwipe follows). It returns how many entries it
 // made. It is an error if they would take more than 64 MiB.

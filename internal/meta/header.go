@@ -6,8 +6,7 @@
 // SillyTavern itself and every extension keep their state in chat_metadata, most of it
 // unknown here. So a [Header] is a view of the bytes of the line: only what an edit
 // names changes, everything else in the line keeps its order, its spelling and its
-// repeated keys. SPEC.md 1.1 defines what a header is and how a broken one is read,
-// SPEC.md 1.2 and 1.3 how values are written.
+// repeated keys.
 //
 // The package edits one line in memory. Where that line is in a file, and what the
 // values in the metadata mean, are other packages' business.

@@ -8,7 +8,7 @@ import (
 )
 
 // Meanings describes what A and B have or do not have in common, where the keys'
-// meaning is known (FORMATS.md B2 and E3). Keys that do not count are skipped. A
+// meaning is known. Keys that do not count are skipped. A
 // and B stand for the two chats; a and b are their names.
 func (d *Diff) Meanings(a, b string) []string {
 	m := meanings{d: d}

@@ -60,7 +60,7 @@ type Name struct {
 	Shortened bool
 }
 
-// Make builds a name by the table in SPEC.md 2.1. A generated number is the first
+// Make builds a name in one of the styles. A generated number is the first
 // that is free, a time is advanced by milliseconds until the name is free, and after
 // 1000 tries the error is [ErrNoFree]. A name that is too long loses the middle of
 // the chat's name; a given name is cut only if it does not fit by itself, a

@@ -14,7 +14,7 @@ const Extension = ".jsonl"
 
 // MaxFile is the longest file name, in UTF-8 bytes and with its extension, of a
 // chat or lorebook that SillyTavern can save: it writes through
-// "<file>.<up to 10 digits>" (APP.md 0). It reads longer ones.
+// "<file>.<up to 10 digits>". It reads longer ones.
 const MaxFile = 244
 
 // MaxBytes is the longest name of a new chat, in bytes and without [Extension].
@@ -24,7 +24,7 @@ const MaxBytes = MaxFile - len(Extension)
 const maxRead = 255 - len(Extension)
 
 // MaxLuker is the longest name, in bytes, that Luker accepts for a new chat
-// (FORMATS.md A1.8, assertSafeRepoName).
+// (assertSafeRepoName).
 const MaxLuker = 128
 
 // ErrEmptyName means that nothing is left of a name once it is made safe.
@@ -38,7 +38,7 @@ var ErrBlankName = errors.New("a name of only spaces cannot be seen; choose anot
 var ErrReserved = errors.New("this name is reserved for a device on Windows; choose another")
 
 // Sanitize makes name, a chat's name without ".jsonl", safe as SillyTavern does: by
-// the rules of npm's sanitize-filename applied to NAME.jsonl (FORMATS.md E1). So
+// the rules of npm's sanitize-filename applied to NAME.jsonl. So
 // "a:b" becomes "ab" and "dots..." stays, since its dots are not at the end of the
 // file's name. A name that is too long is cut on a rune boundary. Bytes that are not
 // UTF-8 become U+FFFD, as they do on their way into JavaScript. The errors are

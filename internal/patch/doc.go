@@ -1,4 +1,4 @@
-// Package patch changes one JSON value as the flags of SPEC.md 1.3 and CONTENT.md 1.2
+// Package patch changes one JSON value as the flags of meta set and message set
 // ask: it sets and removes keys and pointers, merges objects in, and applies RFC 7386
 // and RFC 6902 patches. Bytes that no change names stay as they are, and inserted values
 // keep their own spelling, on one line.

@@ -11,7 +11,7 @@ import (
 // Schema is the version of the JSON documents.
 const Schema = 1
 
-// Document is a finding as JSON (SPEC.md section 7); what is absent is null.
+// Document is a finding as JSON; what is absent is null.
 type Document struct {
 	Schema   int    `json:"schema"`
 	Rule     string `json:"rule"`

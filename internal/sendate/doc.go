@@ -1,6 +1,6 @@
 // Package sendate reads the dates of messages: send_date, gen_started, gen_finished,
 // create_date. SillyTavern has written them in many shapes over the years and reads
-// them all (public/scripts/utils.js, parseTimestamp; FORMATS.md E5):
+// them all (public/scripts/utils.js, parseTimestamp):
 //
 //	2026-01-02T03:04:05.000Z      ISO 8601, since 1.16 and in imported chats
 //	June 19, 2023 2:20pm          the client's, up to 1.15

@@ -6,7 +6,7 @@
 //	groups/<id>.json                 groups
 //	worlds/<lorebook>.json           lorebooks
 //
-// (SillyTavern src/constants.js, USER_DIRECTORY_TEMPLATE; FORMATS.md E1.) It finds
+// (SillyTavern src/constants.js, USER_DIRECTORY_TEMPLATE.) It finds
 // that folder from a chat's own path, determines what kind of chat a path leads to,
 // and turns a name that some file mentions into a path. Such a name may be a
 // stranger's: [Within] refuses any that could lead out of its folder.

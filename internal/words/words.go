@@ -1,5 +1,5 @@
 // Package words splits text into the words that search goes by, and matches queries against
-// them (HISTORY.md 7).
+// them.
 //
 // Text is normalised by NFKC and made lower case. A word is a run of letters and digits;
 // apostrophes are dropped, and Latin, Greek and Cyrillic letters lose their marks. Each

@@ -65,7 +65,7 @@ export function livingChat(t, character) {
     return { source, book, effect };
 }
 
-/** The metadata of that chat as it was at message 5, for a chat and a lorebook of other names (FORMATS.md section 0). */
+/** The metadata of that chat as it was at message 5, for a chat and a lorebook of other names. */
 export function metaAtFive({ source, book }, chat, clone) {
     const meta = structuredClone(source.meta);
     meta.world_info = clone;

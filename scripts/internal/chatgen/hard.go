@@ -168,7 +168,7 @@ func (h *hard) nowhere(w *bufio.Writer) {
 	hardMessage(w, 1, `"branches":["gone too"]`)
 }
 
-// images writes a chat with n of Auto-Illustrator's nodes (FORMATS.md C1): chains of
+// images writes a chat with n of Auto-Illustrator's nodes: chains of
 // ten, half of them of a later message.
 func (h *hard) images() {
 	h.file(story, func(w *bufio.Writer) {
@@ -207,7 +207,7 @@ func (h *hard) images() {
 }
 
 // varOps writes a chat whose n messages each set a far element of a variable of their
-// own, which becomes a list of that length (FORMATS.md A3).
+// own, which becomes a list of that length.
 func (h *hard) varOps() {
 	h.file(story, func(w *bufio.Writer) {
 		hardHeader(w, "")
