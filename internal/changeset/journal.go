@@ -67,7 +67,7 @@ type step struct {
 }
 
 // errNoJournal means that a file has a journal's name but is no usable journal.
-var errNoJournal = errors.New("is no journal of this program")
+var errNoJournal = errors.New("is not a journal of this program")
 
 // ErrVersion means that a journal was written by another version of the program.
 var ErrVersion = errors.New("was written by another version of this program")
@@ -200,7 +200,7 @@ func (j *journal) check(stem string) error {
 		return errors.New("its name is not its ID")
 	}
 	if j.Undoes != "" && !isStem(j.Undoes) {
-		return fmt.Errorf("%q is no ID", j.Undoes)
+		return fmt.Errorf("%q is not an ID", j.Undoes)
 	}
 	for i, s := range j.Steps {
 		if s == nil {
@@ -232,10 +232,10 @@ func (s *step) check(j *journal) error {
 		return errors.New("it has no path")
 	}
 	if s.Temp != "" && !safefile.IsTemp(s.Temp) && (!isKept(s.Temp) || j.Undoes == "" || idOf(keptFor(s.Temp)) != j.Undoes) {
-		return fmt.Errorf("%q is no name of a draft", s.Temp)
+		return fmt.Errorf("%q is not the name of a draft", s.Temp)
 	}
 	if s.Kept != "" && (!isKept(s.Kept) || keptFor(s.Kept) != j.stem()) {
-		return fmt.Errorf("%q is no name of a kept file of it", s.Kept)
+		return fmt.Errorf("%q is not the name of a file that it keeps", s.Kept)
 	}
 	switch s.Do {
 	case Create:

@@ -66,7 +66,7 @@ func (s store) has() (bool, error) {
 	case err != nil:
 		return false, err
 	case !info.IsDir():
-		return false, fmt.Errorf("%s: is no folder, so what is changed cannot be noted there; give it another name", s.own(""))
+		return false, fmt.Errorf("%s: is not a folder, so changes cannot be recorded there; rename it", s.own(""))
 	}
 	return true, nil
 }

@@ -57,7 +57,7 @@ func CheckShape(ctx context.Context, path string, src jsonl.Source, header bool)
 	if all.objects <= 0 || 2*all.messages > all.objects {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: it is in no chats folder of SillyTavern, and its lines do not look like messages", path, ErrNotChat)
+	return fmt.Errorf("%s: %w: it is not in a chats folder of SillyTavern, and its lines do not look like messages", path, ErrNotChat)
 }
 
 // sampled counts the first objects of a file, and those with a text mes, with that

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrChatName means that a file that is not a chat would have a chat's name.
-var ErrChatName = errors.New("a chat's name, and this is none; choose another name")
+var ErrChatName = errors.New("a chat's name, but this is not a chat; choose another name")
 
 // ErrReserved means that a file would lie where SillyTavern or stchat keeps something else.
 var ErrReserved = errors.New("SillyTavern keeps its own files there; choose another place")

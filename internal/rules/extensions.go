@@ -80,7 +80,7 @@ func judgeRecap(c *Chat, md *rawjson.Object) {
 	id, _ := running.ChatID()
 	c.recap = recap{chatID: strings.Clone(id), versions: n}
 	if n > 0 && !found {
-		f := Finding{Rule: RecapVersion, Line: c.HeaderLine, Index: noMessage, Message: fmt.Sprintf("current_version %s is none of the running recap's versions", clip(orNothing(running.Current())))}
+		f := Finding{Rule: RecapVersion, Line: c.HeaderLine, Index: noMessage, Message: fmt.Sprintf("current_version %s is not one of the running recap's versions", clip(orNothing(running.Current())))}
 		if running.Newest() == nil {
 			f.mend = "give the versions their numbers by hand"
 		}

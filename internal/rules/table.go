@@ -337,7 +337,7 @@ var table = [ruleCount]Rule{
 	PromptDangling: {
 		ID: "prompt-dangling", Family: extensionFamily, Severity: Warning, Mending: OnOrder,
 		Summary: "prompts of Auto-Illustrator, or its lists, name prompts that do not exist, or form a circle",
-		Effect:  "a prompt's history or image is not found, or the prompt is in no list",
+		Effect:  "a prompt's history or image is not found, or no list has the prompt",
 		Mend:    "when asked for this rule, repair removes names without a prompt, makes prompts without a parent roots, and breaks circles",
 	},
 	PromptDrift: {

@@ -269,5 +269,5 @@ var (
 	ErrDamagedHeader = errors.New("the header is damaged")
 	// ErrNoUserFolder means that a chat is outside any user folder, so no lorebook can be
 	// looked up.
-	ErrNoUserFolder = errors.New("the chat is in no SillyTavern user folder")
+	ErrNoUserFolder = errors.New("the chat is not in a SillyTavern user folder")
 )

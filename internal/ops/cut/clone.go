@@ -197,6 +197,6 @@ func shareBooks(c *call, src *chat.Chat, md *rawjson.Object, r *Result) {
 func noteBookless(plans []*plan) {
 	bookless := slices.DeleteFunc(slices.Clone(plans), func(p *plan) bool { return !p.drafted.bookless })
 	if n := len(bookless); n > 0 {
-		bookless[0].res.Note("%s no lorebook, so there is none to clone", plural.Of(n, "chat names", "chats name"))
+		bookless[0].res.Note("%s no lorebook, so nothing is cloned", plural.Of(n, "chat names", "chats name"))
 	}
 }

@@ -235,7 +235,7 @@ func about(source string, err error) error {
 var (
 	ErrMetadataElsewhere = errors.New("the chat has no header, so its metadata may be in this group file, which cannot be read")
 	ErrGivenTwice        = errors.New("an earlier CHAT of this call has this name already")
-	ErrNoUserFolder      = errors.New("the chat is in no SillyTavern user folder")
+	ErrNoUserFolder      = errors.New("the chat is not in a SillyTavern user folder")
 	ErrNoSnapshot        = errors.New("there is no snapshot of it")
 	ErrRequirement       = errors.New("required") // something that was required does not hold
 	ErrGroupFile         = errors.New("the group file cannot be edited")

@@ -37,7 +37,7 @@ func (opt *RecapOptions) running(raw []byte) ([]byte, error) {
 	had, err := autorecap.ChooseRunning(metadata, opt.Version)
 	switch {
 	case err != nil && len(had) == 0:
-		return nil, fmt.Errorf("%w of the running recap: it has none", err)
+		return nil, fmt.Errorf("%w of the running recap, which has no versions", err)
 	case err != nil:
 		return nil, fmt.Errorf("%w of the running recap as %d: there are %s", err, opt.Version, strings.Join(had, ", "))
 	}

@@ -306,7 +306,7 @@ const (
 // Errors in what a caller names. An error names the path, too.
 var (
 	// ErrLoose means that chats are in no user's folder, so their store is not known.
-	ErrLoose = errors.New("lies in no SillyTavern user folder, so there is no place for its history")
+	ErrLoose = errors.New("is not in a SillyTavern user folder, so its history has no place")
 	// ErrUsers means that a SillyTavern has several users, of which one must be named.
 	ErrUsers = errors.New("SillyTavern has several users here; name the folder of one of them")
 	// ErrSeveral means that one store was named for several folders.

@@ -45,7 +45,7 @@ func ownerOf(lib *library.Library, arg, data string) (*owner, error) {
 	}
 	dir, ok := userdir.Enclosing(inside)
 	if !ok {
-		return nil, fmt.Errorf("%s: %w: it is in no SillyTavern user folder", arg, ErrOwner)
+		return nil, fmt.Errorf("%s: %w: it is not in a SillyTavern user folder", arg, ErrOwner)
 	}
 	real := userdir.RealPath(path)
 	parent := filepath.Dir(real)

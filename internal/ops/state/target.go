@@ -23,7 +23,7 @@ var (
 	// ErrNotBeside means that the chat is standard input, which has no files beside it.
 	ErrNotBeside = errors.New("state lies beside a chat, so it must be a file")
 	// ErrNamespace means that a text is not a namespace, or not one for this call.
-	ErrNamespace = errors.New("no namespace for this")
+	ErrNamespace = errors.New("not a namespace for this")
 	// ErrDamaged means that a chat or a sidecar is damaged.
 	ErrDamaged = errors.New("it is damaged")
 )
