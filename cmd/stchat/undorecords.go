@@ -64,7 +64,7 @@ func printRecords(c *console, root string, now time.Time, json bool) error {
 		return err
 	}
 	if !json && c.shown && len(list) > 0 {
-		err = c.line(strings.Join(recordTable(c, root, list, now), "\n"))
+		_, err = fmt.Fprintln(c.Out, strings.Join(recordTable(c, root, list, now), "\n"))
 	}
 	for _, rec := range list {
 		switch {
