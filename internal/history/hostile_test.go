@@ -3,10 +3,13 @@ package history
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +64,35 @@ func TestBombs(t *testing.T) {
 	}
 	if list := verified(t, s); len(list) == 0 || list[0].Rule != BadList {
 		t.Errorf("found %+v", list)
+	}
+}
+
+// A list of pieces of 300 MB, and a size of 9e18 bytes that allows for as many pieces, are
+// damage of one version; neither is read into memory.
+func TestHugeList(t *testing.T) {
+	s := openNew(t)
+	v := take(t, s, "a", chatOf("a", 0, 20))[0]
+	long := bytes.Repeat([]byte{1, 1, 0}, 16<<20/3)
+	for _, runs := range []string{"zeroblob(300000000)", "x'" + hex.EncodeToString(long) + "'"} {
+		if err := s.db.exec(t.Context(), "UPDATE version SET size = 9000000000000000000, runs = "+runs); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		list, err := s.Versions(t.Context(), v.Chat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.WriteTo(t.Context(), io.Discard, &list[0]); !errors.Is(err, ErrBroken) {
+			t.Errorf("reads: %v", err)
+		}
+		runtime.ReadMemStats(&after)
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 256<<20 {
+			t.Errorf("%d bytes are allocated", allocated)
+		}
+		if list := verified(t, s); len(list) == 0 {
+			t.Error("verify finds nothing")
+		}
 	}
 }
 

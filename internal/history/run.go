@@ -54,7 +54,13 @@ var errRuns = fmt.Errorf("%w: a list of pieces makes no sense", ErrBroken)
 // decodeRuns is the inverse of encodeRuns. What encodeRuns cannot have written is an error,
 // as far as that can be detected.
 func decodeRuns(b []byte) ([]Run, error) {
-	var runs []Run
+	ends := 0 // of numbers, three of which are a run
+	for _, c := range b {
+		if c < 0x80 {
+			ends++
+		}
+	}
+	runs := make([]Run, 0, ends/3)
 	end := int64(0)
 	for len(b) > 0 {
 		delta, n := binary.Varint(b)

@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 )
@@ -97,7 +96,7 @@ func (s *Store) Lines(ctx context.Context, runs []Run) iter.Seq2[Line, error] {
 func (s *Store) WriteTo(ctx context.Context, w io.Writer, v *Version) error {
 	runs, err := v.Runs()
 	if err != nil {
-		return errors.Join(ErrBroken, err)
+		return err
 	}
 	return writeAll(s.packs.ahead(ctx, runs), w, v)
 }

@@ -259,7 +259,10 @@ func writeAll(ctx context.Context, opt *FolderOptions, store *history.Store, roo
 			if err != nil {
 				return err
 			}
-			return store.WriteTo(ctx, d, &f.v)
+			if err := store.WriteTo(ctx, d, &f.v); err != nil {
+				return fmt.Errorf("%s, version %d: %w", f.rel, f.v.Rev, err)
+			}
+			return nil
 		}}
 	})
 }

@@ -199,7 +199,11 @@ func (s *subject) compare(path string) (*history.Content, error) {
 // write writes a version's exact bytes. It may return an error after all is written.
 func (s *subject) write(ctx context.Context, v *version, w io.Writer) error {
 	if v.file == "" {
-		return s.store.WriteTo(ctx, w, &v.Version)
+		err := s.store.WriteTo(ctx, w, &v.Version)
+		if errors.Is(err, history.ErrBroken) {
+			return fmt.Errorf("%s, version %d: %w", s.path, v.Rev, err)
+		}
+		return err
 	}
 	f, err := chat.OpenRegular(v.file)
 	if err != nil {
