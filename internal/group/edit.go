@@ -28,7 +28,7 @@ type Edit struct {
 // Join implements [changeset.Edit].
 func (e *Edit) Join(next changeset.Edit) (changeset.Edit, error) {
 	n, ok := next.(*Edit)
-	if !ok {
+	if !ok || e.Names != nil && n.Names != nil {
 		return nil, fmt.Errorf("%s: two edits that do not go together", e.Path)
 	}
 	if !e.joined {
@@ -36,6 +36,9 @@ func (e *Edit) Join(next changeset.Edit) (changeset.Edit, error) {
 	}
 	e.List, e.Forget = append(e.List, n.List...), append(e.Forget, n.Forget...)
 	e.Open = cmp.Or(n.Open, e.Open)
+	if n.Names != nil {
+		e.Names, e.Instead = n.Names, n.Instead
+	}
 	return e, nil
 }
 

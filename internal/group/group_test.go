@@ -373,3 +373,25 @@ func FuzzWithChats(f *testing.F) {
 		}
 	})
 }
+
+// Edits of one file are made together, the names first, in whatever order they come.
+func TestEditJoin(t *testing.T) {
+	gone := func(name string) (string, bool) { return name, name != "a" }
+	for _, list := range [][]*Edit{
+		{{Path: "g", Names: gone, Instead: "c"}, {Path: "g", List: []string{"d"}}},
+		{{Path: "g", List: []string{"d"}}, {Path: "g", Names: gone, Instead: "c"}},
+	} {
+		joined, err := list[0].Join(list[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, data, err := joined.(*Edit).Apply([]byte(`{"id":"g","chats":["a","b"],"chat_id":"a"}`))
+		if want := `{"id":"g","chats":["b","c","d"],"chat_id":"c"}`; string(data) != want || err != nil {
+			t.Errorf("%s, %v; want %s", data, err, want)
+		}
+	}
+	both := &Edit{Path: "g", Names: gone}
+	if _, err := both.Join(both); err == nil {
+		t.Error("two edits of names are joined")
+	}
+}
