@@ -269,7 +269,9 @@ func (r *restoring) commit(ctx context.Context, path string, draft func(context.
 	if name := userdir.ChatName(path); userdir.HasExtension(path) {
 		d.Name = &name
 	}
-	ops.One(ctx, r.opt.Changes, r.res, path, draft)
+	ops.Each(ctx, r.opt.Changes, []*RestoreResult{r.res}, func(res *RestoreResult) (*RestoreResult, changeset.Unit) {
+		return res, changeset.Unit{Root: changeset.RootFor(path, r.s.path), Draft: draft}
+	})
 	for _, step := range r.res.Steps {
 		if step.Path == path {
 			d.Bytes = step.Bytes

@@ -244,6 +244,7 @@ func asOfTime(ctx context.Context, store *history.Store, below string, at time.T
 
 // writeAll writes the files, each in a change set of its own.
 func writeAll(ctx context.Context, opt *FolderOptions, store *history.Store, root string, found []fileOf) []*RestoreResult {
+	into := changeset.RootFor(filepath.Join(opt.Output, "x"), filepath.Join(root, "x"))
 	var one sync.Mutex // the store may be used by one goroutine at a time
 	return ops.Each(ctx, opt.Changes, found, func(f fileOf) (*RestoreResult, changeset.Unit) {
 		path := filepath.Join(opt.Output, filepath.FromSlash(f.rel))
@@ -252,7 +253,7 @@ func writeAll(ctx context.Context, opt *FolderOptions, store *history.Store, roo
 			Schema: 1, Source: filepath.Join(root, filepath.FromSlash(f.rel)), Path: path, Kind: "copy", At: -1, Messages: f.v.Messages, Bytes: f.v.Size,
 			DryRun: opt.Changes.DryRun,
 		}}}
-		return r, changeset.Unit{Root: opt.Output, Draft: func(ctx context.Context, set *changeset.Set) error {
+		return r, changeset.Unit{Root: into, Draft: func(ctx context.Context, set *changeset.Set) error {
 			one.Lock()
 			defer one.Unlock()
 			d, err := set.Create(path, "the version of that time", changeset.InFolder())
