@@ -1,11 +1,13 @@
 package family
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"stchat/internal/chat"
-	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
@@ -137,20 +139,15 @@ func (c *Chat) inherited(depth int) bool {
 // head fills in what the header says.
 func (c *Chat) head(from *chat.Chat) {
 	md := from.Metadata()
-	text := func(path ...string) string {
-		raw := md.Value(path[0])
-		if len(path) > 1 {
-			raw = rawjson.Value(raw, path[1:]...)
-		}
-		s, _ := rawjson.Unquote(raw)
+	text := func(key string) string {
+		s, _ := rawjson.Unquote(md.Value(key))
 		return s
 	}
 	c.MainChat, c.UUID, c.ParentUUID, c.Integrity = text("main_chat"), text("uuid"), text("parent_uuid"), text("integrity")
-	for _, path := range autorecap.ChatIDs() {
-		if c.Recap = text(path...); c.Recap != "" {
-			break
-		}
-	}
+	all.Names().Rename(md, extension.Metadata, extension.OwnChat, func(_ extension.NameKey, name string) string {
+		c.Recap = cmp.Or(c.Recap, name)
+		return name
+	})
 }
 
 // sameOwner reports whether names in one chat mean the other: group chats of

@@ -60,7 +60,7 @@ func (e Edits) Name(ref Reference, to string) {
 	f := e.In(ref.Path, ref.From)
 	switch ref.Kind {
 	case Recap:
-		f.Metadata(func(md *rawjson.Object) { autorecap.Own(md, to) })
+		f.Metadata(func(md *rawjson.Object) { autorecap.SetChat(md, to) })
 	case Parent:
 		f.parent = &mainChat{ref.Name, to}
 	default:
@@ -117,7 +117,7 @@ func (f *FileEdit) header(md *rawjson.Object) {
 	default:
 		md.Unset("main_chat")
 		// Auto-Recap erases another chat's recap if there is no parent
-		autorecap.OwnRunning(md, f.Chat.Name)
+		autorecap.SetRunningChat(md, f.Chat.Name)
 	}
 	for _, edit := range f.metadata {
 		edit(md)

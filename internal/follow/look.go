@@ -106,7 +106,7 @@ func lookFor(ctx context.Context, list []extension.Extension, src choose.Source,
 	s := begin(list, change, metadata)
 	walk := &walk{state: s, following: s.following}
 	if facts.complete() {
-		facts.each(walk.take)
+		facts.each(walk.message)
 		walk.end()
 		return s, nil
 	}
@@ -121,7 +121,7 @@ func lookFor(ctx context.Context, list []extension.Extension, src choose.Source,
 		Read: func(l *jsonl.Line, keys []int, batch *[]Fact) { *batch = append(*batch, r.Read(l, keys)) },
 		Fold: func(batch *[]Fact) {
 			for i := range *batch {
-				walk.take(next, &(*batch)[i])
+				walk.message(next, &(*batch)[i])
 				next++
 			}
 		},
@@ -144,8 +144,8 @@ type walk struct {
 	shownAt   int
 }
 
-// take handles message i.
-func (w *walk) take(i int, f *Fact) {
+// message handles message i.
+func (w *walk) message(i int, f *Fact) {
 	c := w.following
 	w.insert(i)
 	c.Pass(false)

@@ -42,7 +42,7 @@ func Rebind(r *extension.Renaming) {
 	follow(list, r)
 }
 
-// follow lets the extensions follow; core's effects are told last.
+// follow lets the extensions follow; core's effects come last in the report.
 func follow(list []extension.Extension, r *extension.Renaming) {
 	if r.Plain == nil {
 		r.Plain = r.To

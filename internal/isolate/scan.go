@@ -54,8 +54,8 @@ type Facts struct {
 	messages   extension.Messages
 	visible    int // visible messages among those kept
 
-	last    record // message N, held back since Choose may replace it
-	settled bool   // the extensions have last
+	last     record // message N, held back since Choose may replace it
+	finished bool   // the extensions have last
 }
 
 // record is what is known about one message.
@@ -86,7 +86,7 @@ func scanFor(ctx context.Context, list []extension.Extension, src jsonl.Source, 
 	fold := func(batch *[]record, base jsonl.Base, damage jsonl.Damages) error {
 		f.Damage.Append(damage)
 		for i, r := range *batch {
-			s.take(base.Index+i, r)
+			s.add(base.Index+i, r)
 		}
 		return nil
 	}
@@ -133,7 +133,7 @@ type scan struct {
 	head  int      // the first of wait that still waits
 }
 
-func (s *scan) take(i int, r record) {
+func (s *scan) add(i int, r record) {
 	s.facts.Messages = i + 1
 	switch {
 	case s.at < 0:
@@ -203,12 +203,12 @@ func (f *Facts) Choose(line []byte) {
 	f.last = f.look(line, -1, rawjson.Value(line, keySystem), rawjson.Value(line, keyExtra))
 }
 
-// settle hands the last message to the extensions.
-func (f *Facts) settle() {
-	if f.settled {
+// finish hands the last message to the extensions.
+func (f *Facts) finish() {
+	if f.finished {
 		return
 	}
-	f.settled = true
+	f.finished = true
 	if f.last.visible {
 		f.visible++
 	}
@@ -233,13 +233,13 @@ func (f *Facts) Apply(metadata *rawjson.Object, chat string) []extension.Change 
 }
 
 func (f *Facts) branch(metadata *rawjson.Object, chat string) *extension.Branch {
-	f.settle()
+	f.finish()
 	return &extension.Branch{Metadata: metadata, At: f.At, Visible: f.visible, Chat: chat}
 }
 
 // Recap returns what is known of Auto-Recap's scenes up to message N.
 func (f *Facts) Recap() *autorecap.Extension {
-	f.settle()
+	f.finish()
 	return extension.Find[*autorecap.Extension](f.extensions)
 }
 

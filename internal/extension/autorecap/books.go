@@ -55,14 +55,3 @@ func indexUID(key string, raw []byte) string {
 	}
 	return key
 }
-
-// RenameBook renames a lorebook in the state of a checkpoint (FORMATS.md B5).
-func RenameBook(metadata *rawjson.Object, from, to string) {
-	metadata.Edit(func(state *rawjson.Object) {
-		for _, key := range [...]string{"cloned_lorebook_name", "original_lorebook_name"} {
-			if name, ok := rawjson.Unquote(state.Value(key)); ok && name == from {
-				state.Set(key, rawjson.Quote(to))
-			}
-		}
-	}, keyCheckpoint)
-}

@@ -38,9 +38,9 @@ func DropCombined(metadata *rawjson.Object, messages int) (was string) {
 	return was
 }
 
-// OwnCombined makes the combined recap belong to the chat called name, and reports
+// SetCombinedChat makes the combined recap belong to the chat called name, and reports
 // whether that changed anything.
-func OwnCombined(metadata *rawjson.Object, name string) (changed bool) {
+func SetCombinedChat(metadata *rawjson.Object, name string) (changed bool) {
 	metadata.Edit(func(combined *rawjson.Object) { changed = own(combined, name) }, keyDocumented, "combined_recap")
 	return changed
 }

@@ -138,10 +138,10 @@ func (e *Extension) Isolate(b *extension.Branch) {
 	}
 	if count := DropCombined(b.Metadata, b.Messages()); count != "" {
 		b.Add(e, "combined recap of %s messages removed", count)
-	} else if b.Chat != "" && OwnCombined(b.Metadata, b.Chat) {
+	} else if b.Chat != "" && SetCombinedChat(b.Metadata, b.Chat) {
 		b.Add(e, "chat_id of the combined recap set to %q", b.Chat)
 	}
-	for _, key := range Unruled() {
+	for _, key := range UnknownAtEarlier() {
 		if b.Metadata.Has(key) {
 			b.Add(e, "%s left as it is at the end of the source: no rule says what it was at message %d", key, b.At)
 		}
@@ -165,7 +165,7 @@ func (e *Extension) running(b *extension.Branch) {
 	if len(said) > 0 {
 		b.Add(e, "%s", strings.Join(said, ", "))
 	}
-	if b.Chat != "" && OwnRunning(b.Metadata, b.Chat) {
+	if b.Chat != "" && SetRunningChat(b.Metadata, b.Chat) {
 		b.Add(e, "chat_id set to %q", b.Chat)
 	}
 }

@@ -153,10 +153,10 @@ func SetCurrent(metadata *rawjson.Object, number []byte) {
 	metadata.Edit(func(store *rawjson.Object) { store.Set("current_version", number) }, KeyRunning)
 }
 
-// OwnRunning makes the running recap belong to the chat called name, and reports whether
+// SetRunningChat makes the running recap belong to the chat called name, and reports whether
 // that changed anything. In a chat without a parent Auto-Recap erases a recap of another
 // chat (FORMATS.md B2.1).
-func OwnRunning(metadata *rawjson.Object, name string) (changed bool) {
+func SetRunningChat(metadata *rawjson.Object, name string) (changed bool) {
 	metadata.Edit(func(store *rawjson.Object) { changed = own(store, name) }, KeyRunning)
 	return changed
 }
@@ -195,11 +195,11 @@ func moveIndex(o *rawjson.Object, key string, move func(index int) int) {
 	}
 }
 
-// Own makes everything that Auto-Recap keeps in a chat's metadata belong to the chat called
+// SetChat makes everything that Auto-Recap keeps in a chat's metadata belong to the chat called
 // name: the running recap, the combined one, and the state of a checkpoint (FORMATS.md B5).
-func Own(metadata *rawjson.Object, name string) {
-	OwnRunning(metadata, name)
-	OwnCombined(metadata, name)
+func SetChat(metadata *rawjson.Object, name string) {
+	SetRunningChat(metadata, name)
+	SetCombinedChat(metadata, name)
 	metadata.Edit(func(state *rawjson.Object) {
 		if state.Has("chat_id") {
 			own(state, name)

@@ -51,8 +51,8 @@ func (r *Registry) names(raw []byte) bool {
 	return ok && r.Has(id)
 }
 
-// Untangle mends what [Registry.Dangling] finds, and returns what it changed.
-func Untangle(metadata *rawjson.Object) (changes []Change) {
+// FixDangling repairs what [Registry.Dangling] finds, and returns what it changed.
+func FixDangling(metadata *rawjson.Object) (changes []Change) {
 	r := Read(metadata)
 	if r == nil || !r.hasNodes {
 		return nil

@@ -78,11 +78,11 @@ func (r *Registry) drift(i int, places Places, markers map[int32]int, tree int32
 	}
 	d = Drift{ID: p.ID, Message: -1}
 	own, marked := places[p.ID]
-	of, told := markers[tree]
-	told = told && of != Several
+	of, known := markers[tree]
+	known = known && of != Several
 	hashed := PromptID(text, at, prompt) == p.ID
 	switch {
-	case told && of != at:
+	case known && of != at:
 		d.Fault = fmt.Sprintf("the prompt %s is of message %d, and its marker lies in message %d", short(p.ID), at, of)
 	case marked && own == Several:
 		d.Fault = fmt.Sprintf("the prompt %s is of message %d, and markers of it lie in several messages", short(p.ID), at)
@@ -93,7 +93,7 @@ func (r *Registry) drift(i int, places Places, markers map[int32]int, tree int32
 	default:
 		return Drift{}
 	}
-	if !told {
+	if !known {
 		d.Why = "no marker tells its message"
 		if marked {
 			d.Why = "markers of it, or of those that it refines, lie in several messages"
@@ -104,10 +104,10 @@ func (r *Registry) drift(i int, places Places, markers map[int32]int, tree int32
 	return d
 }
 
-// Settle mends drifted prompts as far as markers show where they belong: it sets their message
+// FixDrift repairs drifted prompts as far as markers show where they belong: it sets their message
 // to the one in which their markers lie, and their id to the new hash. The caller must rename
 // the markers by renamed.
-func Settle(metadata *rawjson.Object, places Places) (changes []Change, renamed Renames) {
+func FixDrift(metadata *rawjson.Object, places Places) (changes []Change, renamed Renames) {
 	r := Read(metadata)
 	if r == nil {
 		return nil, nil

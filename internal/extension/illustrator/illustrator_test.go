@@ -71,7 +71,7 @@ func TestDriftsThatStay(t *testing.T) {
 	}
 	places.Add(PromptID("t", n-1, 0), n)
 	object := metadata(t, md)
-	if _, renamed := Settle(object, places); len(renamed) != n {
+	if _, renamed := FixDrift(object, places); len(renamed) != n {
 		t.Errorf("%d of %d renamed", len(renamed), n)
 	}
 	again := Places{}
@@ -132,9 +132,9 @@ func TestScale(t *testing.T) {
 		if want := n + n + n + 2; faults != want {
 			t.Errorf("%d faults, want %d", faults, want)
 		}
-		Shape(md)
-		Untangle(md)
-		Settle(md, Places{"p0": 9})
+		FixShape(md)
+		FixDangling(md)
+		FixDrift(md, Places{"p0": 9})
 		left := 0
 		Read(md).Dangling(func(string) { left++ })
 		if left+len(Read(md).Misshapen()) > 0 {

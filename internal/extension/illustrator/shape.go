@@ -22,10 +22,10 @@ func (r *Registry) Misshapen() (faults []string) {
 	return faults
 }
 
-// Shape mends what [Registry.Misshapen] returns, and returns what it changed. It makes missing
+// FixShape repairs what [Registry.Misshapen] returns, and returns what it changed. It makes missing
 // parts, from what the nodes say, removes what is useless, and sets each node's id to its key,
 // since that is what others name it by.
-func Shape(metadata *rawjson.Object) (changes []Change) {
+func FixShape(metadata *rawjson.Object) (changes []Change) {
 	var own []string // nodes whose id becomes their key
 	gone := map[string]bool{}
 	var missing []string
@@ -83,7 +83,7 @@ func Shape(metadata *rawjson.Object) (changes []Change) {
 	return changes
 }
 
-// shaping is one fault and how to mend it.
+// shaping is one fault and how to repair it.
 type shaping struct {
 	fault, change string
 	what          string // what lost is

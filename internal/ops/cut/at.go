@@ -272,7 +272,7 @@ func keepRecap(src *chat.Chat, name string, md *rawjson.Object, r *Result) {
 		r.Warn("%s: without main_chat Auto-Recap erases the recap in the new chat, unless its chat_id is the name the file gets", src.Label())
 		return
 	}
-	if autorecap.OwnRunning(md, name) {
+	if autorecap.SetRunningChat(md, name) {
 		r.Warn("%s: without main_chat Auto-Recap would erase the recap in the new chat, so its chat_id is set to %q", src.Label(), name)
 	}
 }

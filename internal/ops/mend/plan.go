@@ -143,7 +143,7 @@ func (p *plan) edit(id rules.ID, change string, do func(h *meta.Header)) {
 // ownRecap makes the running recap the chat's own.
 func (p *plan) ownRecap(id rules.ID) {
 	p.edit(id, "set chat_id of the running recap to this chat", func(h *meta.Header) {
-		autorecap.OwnRunning(h.Metadata(), p.chat.Name)
+		autorecap.SetRunningChat(h.Metadata(), p.chat.Name)
 	})
 }
 

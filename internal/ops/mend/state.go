@@ -47,17 +47,17 @@ func (m *stateMender) mend(metadata *rawjson.Object) (changes []change, renamed 
 		}
 	}
 	if m.want.Has(rules.PromptShape) {
-		prompts(rules.PromptShape, illustrator.Shape(metadata))
+		prompts(rules.PromptShape, illustrator.FixShape(metadata))
 	}
 	if m.want.Has(rules.BeyondEnd) {
 		m.beyond(metadata, note)
 	}
 	if m.want.Has(rules.PromptDangling) {
-		prompts(rules.PromptDangling, illustrator.Untangle(metadata))
+		prompts(rules.PromptDangling, illustrator.FixDangling(metadata))
 	}
 	if m.want.Has(rules.PromptDrift) {
 		var list []illustrator.Change
-		list, renamed = illustrator.Settle(metadata, m.facts.Places)
+		list, renamed = illustrator.FixDrift(metadata, m.facts.Places)
 		prompts(rules.PromptDrift, list)
 	}
 	return changes, renamed
