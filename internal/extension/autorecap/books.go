@@ -19,8 +19,8 @@ type Followed struct {
 	Kept, Total int // entries of the registry's index; equal if none went
 }
 
-// FollowBook points auto_lorebooks at the lorebook called name and removes the entries of
-// its index for whose uid gone returns true (FORMATS.md B2).
+// FollowBook points auto_lorebooks at the lorebook called name and removes the entries of its
+// index for whose uid gone returns true.
 func FollowBook(metadata *rawjson.Object, name string, gone func(uid string) bool) (f Followed) {
 	metadata.Edit(func(books *rawjson.Object) {
 		if raw, ok := books.Get("lorebookName"); ok {

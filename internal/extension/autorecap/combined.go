@@ -2,8 +2,7 @@ package autorecap
 
 import "stchat/internal/rawjson"
 
-// Combined is the combined recap of Auto-Recap's documents, which no code writes
-// (FORMATS.md B2).
+// Combined is the combined recap of Auto-Recap's documents, which no code writes.
 type Combined struct{ raw []byte }
 
 // CombinedIn returns the combined recap of a chat; ok is false if there is none.

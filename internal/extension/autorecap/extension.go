@@ -12,10 +12,10 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Extension is ST-Auto-Recap (FORMATS.md B2, section 0 rules 8 and 9). In a branch, versions of
-// the running recap that come from later scenes go, chat_id follows the chat's name, and work in
-// flight is forgotten. auto_lorebooks_processed_recaps and auto_recap_checkpoint_state have no
-// rule; they stay, and are reported. What is in the messages is kept or dropped with them.
+// Extension is ST-Auto-Recap. In a branch, versions of the running recap that come from later
+// scenes go, chat_id follows the chat's name, and work in flight is forgotten.
+// auto_lorebooks_processed_recaps and auto_recap_checkpoint_state have no rule; they stay, and
+// are reported. What is in the messages is kept or dropped with them.
 type Extension struct {
 	extension.None
 	Counts SceneCounts // what View tells of the messages
@@ -48,7 +48,7 @@ func (*Extension) Name() string { return "auto_recap" }
 // Keys returns the extension's keys of chat_metadata.
 func (*Extension) Keys() []string { return Keys() }
 
-// Names returns the keys of FORMATS.md B2 and B5 that hold names.
+// Names returns the keys that hold names.
 func (*Extension) Names() []extension.NameKey {
 	return []extension.NameKey{
 		extension.Key(extension.Metadata, extension.Book, keyBooks+"/lorebookName"),
@@ -106,9 +106,9 @@ func (e *Extension) Keep(i int, fact any) {
 func (e *Extension) Scene() Scene { return e.scene }
 
 // Snapshot returns allEntries, the lorebook as Auto-Recap noted it at the nearest scene break
-// kept that is not hidden and has such a note (FORMATS.md B4.3), with the message's index. src is
-// the source that was read. ok is false if there is no such note. The error is that of reading,
-// or jsonl.ErrChanged.
+// kept that is not hidden and has such a note, with the message's index. src is the source that
+// was read. ok is false if there is no such note. The error is that of reading, or
+// jsonl.ErrChanged.
 func (e *Extension) Snapshot(src jsonl.Source) (allEntries []byte, message int, ok bool, err error) {
 	if !e.found {
 		return nil, -1, false, nil
@@ -195,8 +195,7 @@ func (*Extension) Lost(i int, fact any) string {
 	return ""
 }
 
-// Follow drops the versions of scenes that go, and moves the numbers of messages in the others
-// (FORMATS.md B2.2).
+// Follow drops the versions of scenes that go, and moves the numbers of messages in the others.
 func (e *Extension) Follow(f *extension.Following) {
 	if len(f.Gone) > 0 {
 		pruned := PruneRunning(f.Metadata, func(v Version) bool {
@@ -249,7 +248,7 @@ func (*Extension) Line(f *extension.Following, i int, line []byte) []byte {
 }
 
 // Rename makes a lorebook that is the chat's own that of auto_lorebooks, too, and removes from
-// its index the entries that a clone lacks (FORMATS.md B2).
+// its index the entries that a clone lacks.
 func (e *Extension) Rename(r *extension.Renaming) {
 	if !r.Own {
 		return

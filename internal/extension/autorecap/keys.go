@@ -1,6 +1,6 @@
 package autorecap
 
-// Keys in chat_metadata (FORMATS.md B2).
+// Keys in chat_metadata.
 const (
 	KeyRunning    = "auto_recap_running_scene_recaps"
 	keyPending    = "autoLorebooks"

@@ -12,10 +12,10 @@ const (
 	DocumentedModule = "auto_recap"
 )
 
-// Mark is what Auto-Recap notes on one message (FORMATS.md B1), as raw values.
+// Mark is what Auto-Recap notes on one message, as raw values.
 type Mark struct{ ends, visible, recap, version, metadata []byte }
 
-// Scene is what a mark says about the scene that ends with its message (FORMATS.md B2.3).
+// Scene is what a mark says about the scene that ends with its message.
 type Scene struct {
 	Break  bool // the message ends a scene
 	Hidden bool // but the break is hidden, so it does not count

@@ -14,9 +14,8 @@ type Reference struct {
 	Found   bool   // the book has an entry with that uid
 }
 
-// References returns the uids that a book's registries name, in the order of the
-// file. It reads both forms of FORMATS.md B3.2: "- UID=3 | name: X" and the older
-// "- uid: 3 | X".
+// References returns the uids that a book's registries name, in the order of the file. It reads
+// both forms: "- UID=3 | name: X" and the older "- uid: 3 | X".
 func References(b *lorebook.Book) []Reference {
 	var refs []Reference
 	uids := b.UIDs()

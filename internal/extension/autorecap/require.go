@@ -11,7 +11,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// The requirements that can be made of a chat (SPEC.md 3.3).
+// The requirements that can be made of a chat.
 const (
 	QueueEmpty   = "queue-empty"
 	SceneBreak   = "scene-break"

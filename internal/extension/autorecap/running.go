@@ -9,7 +9,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Running is the store of the running recap in chat_metadata (FORMATS.md B2).
+// Running is the store of the running recap in chat_metadata.
 type Running struct{ raw []byte }
 
 // RunningIn returns the running recap of a chat; ok is false if the metadata has none
@@ -97,9 +97,8 @@ type Pruned struct {
 	Was, Now    string // current_version before and after; both are empty if it stays
 }
 
-// PruneRunning removes the versions that keep rejects. If the current one is no longer
-// there, the highest that is left becomes current, or 0 if none is (FORMATS.md B2.2, as
-// cleanup_invalid_running_recaps and delete_running_recap_version do).
+// PruneRunning removes the versions that keep rejects. If the current one is no longer there,
+// the highest that is left becomes current, or 0 if none is.
 func PruneRunning(metadata *rawjson.Object, keep func(Version) bool) (p Pruned) {
 	metadata.Edit(func(store *rawjson.Object) {
 		versions := store.Value("versions")
@@ -154,8 +153,7 @@ func SetCurrent(metadata *rawjson.Object, number []byte) {
 }
 
 // SetRunningChat makes the running recap belong to the chat called name, and reports whether
-// that changed anything. In a chat without a parent Auto-Recap erases a recap of another
-// chat (FORMATS.md B2.1).
+// that changed anything. In a chat without a parent Auto-Recap erases a recap of another chat.
 func SetRunningChat(metadata *rawjson.Object, name string) (changed bool) {
 	metadata.Edit(func(store *rawjson.Object) { changed = own(store, name) }, KeyRunning)
 	return changed
@@ -196,7 +194,7 @@ func moveIndex(o *rawjson.Object, key string, move func(index int) int) {
 }
 
 // SetChat makes everything that Auto-Recap keeps in a chat's metadata belong to the chat called
-// name: the running recap, the combined one, and the state of a checkpoint (FORMATS.md B5).
+// name: the running recap, the combined one, and the state of a checkpoint.
 func SetChat(metadata *rawjson.Object, name string) {
 	SetRunningChat(metadata, name)
 	SetCombinedChat(metadata, name)

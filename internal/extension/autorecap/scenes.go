@@ -9,7 +9,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// SceneMark is what a message says about the scene that ends with it (FORMATS.md B1).
+// SceneMark is what a message says about the scene that ends with it.
 type SceneMark struct {
 	At         int // the message's index
 	Scene      Scene

@@ -1,6 +1,5 @@
-// Package core knows the state that SillyTavern itself keeps about messages (FORMATS.md section
-// 0 rules 4 and 5, E3.1, E3.2): the first message that a prompt held, and the timed effects of
-// lorebook entries.
+// Package core knows the state that SillyTavern itself keeps about messages: the first message
+// that a prompt held, and the timed effects of lorebook entries.
 package core
 
 import (
@@ -27,8 +26,8 @@ const (
 // Name returns "core".
 func (*Extension) Name() string { return "core" }
 
-// Keys returns the keys of chat_metadata that SillyTavern and its bundled extensions write
-// (FORMATS.md E3), with Luker's branches.
+// Keys returns the keys of chat_metadata that SillyTavern and its bundled extensions write, with
+// Luker's branches.
 func (*Extension) Keys() []string {
 	return []string{
 		keyLast, keyTimed,
@@ -201,7 +200,7 @@ func (e *Extension) followLast(f *extension.Following) {
 // Rename moves timed effects with their lorebook. Their keys contain the book's name, and their
 // hashes cover it and the whole entry. An effect follows only if the hash of its entry, as it
 // was before names in it changed, under the book's old name is the one noted; else it is
-// removed, since core would find no entry for it (FORMATS.md B4.3, E3.2).
+// removed, since core would find no entry for it.
 func (e *Extension) Rename(r *extension.Renaming) {
 	was, is := entriesByUID(r.Plain), entriesByUID(r.To)
 	moved, lost := 0, 0

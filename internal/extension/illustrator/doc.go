@@ -1,7 +1,6 @@
-// Package illustrator knows what Auto-Illustrator keeps in a chat (FORMATS.md C): the
-// registry in chat_metadata, whose prompts name each other, their messages and their
-// images, and the markers in messages that name a prompt. It reads the registry, finds
-// faults in it, and edits it.
+// Package illustrator knows what Auto-Illustrator keeps in a chat: the registry in
+// chat_metadata, whose prompts name each other, their messages and their images, and the markers
+// in messages that name a prompt. It reads the registry, finds faults in it, and edits it.
 //
 // The facts come from src/prompt_manager.ts and src/reconciliation.ts at c32b9b5.
 package illustrator

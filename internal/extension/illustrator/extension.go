@@ -8,10 +8,10 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Extension is Auto-Illustrator (FORMATS.md C3): prompts of messages that go, or that a branch
-// does not have, go with them, and so do the references to them from roots, children and images,
-// and the gallery's open messages. A prompt whose parent goes becomes a root, as in upstream's
-// deletePromptNode. Those of messages that move get the new index and the id that follows from it.
+// Extension is Auto-Illustrator: prompts of messages that go, or that a branch does not have, go
+// with them, and so do the references to them from roots, children and images, and the gallery's
+// open messages. A prompt whose parent goes becomes a root, as in upstream's deletePromptNode.
+// Those of messages that move get the new index and the id that follows from it.
 type Extension struct {
 	extension.None
 	ids ids
@@ -83,8 +83,8 @@ func (e *Extension) Line(_ *extension.Following, _ int, line []byte) []byte {
 	return e.ids.renamed.Line(line)
 }
 
-// Judge reports what is wrong in the registry by itself (FORMATS.md C1), and what is of messages
-// beyond the last one.
+// Judge reports what is wrong in the registry by itself, and what is of messages beyond the last
+// one.
 func (*Extension) Judge(j *extension.Judging) {
 	registry := Read(j.Metadata)
 	if registry == nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // PromptID returns the id that Auto-Illustrator gives a prompt: a hash of its text, its
-// message's index and its own index in the message (FORMATS.md C1, generatePromptId).
+// message's index and its own index in the message.
 func PromptID(text string, message, prompt int) string {
 	return "prompt_" + jsvalue.Hash36(text+"|"+strconv.Itoa(message)+"|"+strconv.Itoa(prompt))
 }

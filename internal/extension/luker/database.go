@@ -9,11 +9,11 @@ import (
 	"stchat/internal/safefile"
 )
 
-// InDatabase reports whether Luker keeps this user's data in a database, where the
-// files are stale copies that must not be edited (FORMATS.md A1.1). It looks for
-// luker-storage.sqlite in the user's folder and the one above, and for a config.yaml
-// there and up to two folders further up, where a server has it, whose storage.mode
-// is anything but fs. reason is a message with what was found, "" if the files count.
+// InDatabase reports whether Luker keeps this user's data in a database, where the files are
+// stale copies that must not be edited. It looks for luker-storage.sqlite in the user's folder
+// and the one above, and for a config.yaml there and up to two folders further up, where a
+// server has it, whose storage.mode is anything but fs. reason is a message with what was found,
+// "" if the files count.
 func InDatabase(userRoot string) (reason string) {
 	root, err := filepath.Abs(userRoot)
 	if err != nil {

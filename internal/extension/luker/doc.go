@@ -1,5 +1,4 @@
-// Package luker knows what Luker, a fork of SillyTavern, keeps beside and inside
-// its chats (FORMATS.md A).
+// Package luker knows what Luker, a fork of SillyTavern, keeps beside and inside its chats.
 //
 // Beside a chat lie its sidecars, one file per namespace: floor logs, which record what
 // each message changed and are cut with the chat; chat_sync, which belongs to one file

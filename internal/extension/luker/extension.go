@@ -10,12 +10,11 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Extension is Luker's chat_metadata.variables (FORMATS.md A3). Variables that operations of the
-// messages mention get the value that replaying them yields, those that only messages mention
-// that a branch does not have, or that go, are deleted, and all others, which scripts and
-// lorebooks may have set, stay. When it opens a chat, Luker itself rebuilds the first kind but
-// forgets about the second. A chat of plain SillyTavern has no operations, so its variables stay
-// as they are.
+// Extension is Luker's chat_metadata.variables. Variables that operations of the messages
+// mention get the value that replaying them yields, those that only messages mention that a
+// branch does not have, or that go, are deleted, and all others, which scripts and lorebooks may
+// have set, stay. When it opens a chat, Luker itself rebuilds the first kind but forgets about
+// the second. A chat of plain SillyTavern has no operations, so its variables stay as they are.
 type Extension struct {
 	extension.None
 	variables Variables

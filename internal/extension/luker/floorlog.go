@@ -146,11 +146,10 @@ func Rewrite(dst io.Writer, r io.Reader, where Where, more ...[]byte) (Rewritten
 	return did, list.text(tail)
 }
 
-// Cut writes the floor log of a branch that has the first messages of its source. Commits
-// of later messages go (FORMATS.md A2.4, A2.5: truncateCommits); those of all swipes stay,
-// in order and byte for byte except for white space. Like Luker's normalizeLog it drops
-// commits that are not valid and top-level keys other than its own. If no commit is left it
-// writes nothing: such a branch has no log.
+// Cut writes the floor log of a branch that has the first messages of its source. Commits of
+// later messages go; those of all swipes stay, in order and byte for byte except for white
+// space. Like Luker's normalizeLog it drops commits that are not valid and top-level keys other
+// than its own. If no commit is left it writes nothing: such a branch has no log.
 func Cut(dst io.Writer, r io.Reader, messages int) (kept, dropped int, err error) {
 	list := &listWriter{w: dst}
 	err = EachCommit(r, func(c *Commit) error {

@@ -11,7 +11,7 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Parts of a sidecar's file name (FORMATS.md A1.2, sidecar-naming.js).
+// Parts of a sidecar's file name.
 const (
 	infix    = ".luker-state."
 	fileEnd  = ".json"
@@ -23,7 +23,7 @@ const (
 // SyncNamespace is the namespace of the sidecar that holds a chat's slug.
 const SyncNamespace = "chat_sync"
 
-// Kind is what a sidecar holds, by its namespace (FORMATS.md A2.6).
+// Kind is what a sidecar holds, by its namespace.
 type Kind string
 
 // The kinds of sidecars.
@@ -115,8 +115,8 @@ func Among(files []string, folder, chat string) []Sidecar {
 	return list
 }
 
-// CharacterStateName returns the file name of a character's state; stem is the name of its
-// card without ".png" (src/endpoints/characters.js, FORMATS.md A1.3).
+// CharacterStateName returns the file name of a character's state; stem is the name of its card
+// without ".png" (src/endpoints/characters.js).
 func CharacterStateName(stem, namespace string) string { return stem + beside + namespace + fileEnd }
 
 // CharacterStates returns the state that lies beside a character's card, sorted by name.

@@ -5,11 +5,10 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Variables replays the operations that messages note in extra.var_ops, with the
-// semantics of Luker's variable-op-log (apply.js, path-ops.js, rebuilder.js;
-// FORMATS.md A3). It takes messages in order: [Variables.Apply] for those that count,
-// [Variables.Mention] for others, of which only the names of the variables matter. The
-// zero value is ready to use.
+// Variables replays the operations that messages note in extra.var_ops, with the semantics of
+// Luker's variable-op-log (apply.js, path-ops.js, rebuilder.js). It takes messages in order:
+// [Variables.Apply] for those that count, [Variables.Mention] for others, of which only the
+// names of the variables matter. The zero value is ready to use.
 type Variables struct {
 	values values
 	order  []string // keys of Apply, as first mentioned

@@ -13,8 +13,7 @@ func (*Extension) Name() string { return Key }
 // Keys returns the extension's key of chat_metadata.
 func (*Extension) Keys() []string { return []string{Key} }
 
-// Names returns the keys that name lorebooks outside the chat-bound mode, and those of memories
-// (FORMATS.md, additions).
+// Names returns the keys that name lorebooks outside the chat-bound mode, and those of memories.
 func (*Extension) Names() []extension.NameKey {
 	return []extension.NameKey{
 		extension.Key(extension.Metadata, extension.Book, Key+"/manualLorebook"),

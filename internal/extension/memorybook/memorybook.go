@@ -1,7 +1,6 @@
-// Package memorybook knows what STMemoryBooks keeps in a chat's metadata: the messages
-// that begin and end the marked scene, and the last message that a memory covers. All
-// three are plain message indexes (sceneManager.js of SillyTavern-MemoryBooks;
-// FORMATS.md, additions).
+// Package memorybook knows what STMemoryBooks keeps in a chat's metadata: the messages that
+// begin and end the marked scene, and the last message that a memory covers. All three are plain
+// message indexes (sceneManager.js of SillyTavern-MemoryBooks).
 package memorybook
 
 import (
