@@ -43,18 +43,16 @@ Formats: text for people, json lines, sarif (2.1.0), github (workflow commands)
 and junit. 'stchat check --list-rules' lists the rules.
 `
 
-const checkExample = `  stchat check SillyTavern/data/default-user
-  stchat check "chats/Mira/Harbour.jsonl" --severity warning
-  stchat check chats --select torn-tail --select invalid-json
-  stchat check chats --json > known.jsonl
-  stchat check chats --baseline known.jsonl --format github`
-
 func newCheck(*app) verb {
 	o := &checkOptions{}
 	return verb{
 		use: "check [PATH...]", short: "Find problems in chats and explain the fix",
 		doc: checkDoc, no: "a finding reaches --severity",
-		example: checkExample,
+		example: `  stchat check SillyTavern/data/default-user
+  stchat check "chats/Mira/Harbour.jsonl" --severity warning
+  stchat check chats --select torn-tail --select invalid-json
+  stchat check chats --json > known.jsonl
+  stchat check chats --baseline known.jsonl --format github`,
 		args: func(cmd *cobra.Command, args []string) error {
 			if o.listRules {
 				return cobra.NoArgs(cmd, args)

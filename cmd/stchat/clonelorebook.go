@@ -41,11 +41,6 @@ SOURCE that it is, or whose lorebook it names.
 Prints the path of each clone, one per line.
 `
 
-const cloneLorebookExample = `  stchat clone-lorebook "worlds/Harbour.json" --name "Harbour, spring"
-  stchat clone-lorebook chats/Mira/branch.jsonl --rebind chats/Mira/branch.jsonl
-  stchat clone-lorebook chats/Mira/*.jsonl --internal reset --drop "draft*"
-  stchat clone-lorebook worlds/Sea.json --rebind a.jsonl --rebind b.jsonl`
-
 // cloneLorebookOptions are the flags of clone-lorebook.
 type cloneLorebookOptions struct {
 	listFlags
@@ -64,10 +59,16 @@ func newCloneLorebook(*app) verb {
 	o := &cloneLorebookOptions{}
 	return verb{
 		use: "clone-lorebook SOURCE...", short: "Copy a lorebook and point chats at the copy",
-		doc:     cloneLorebookDoc,
-		example: cloneLorebookExample,
+		doc: cloneLorebookDoc,
+		example: `  stchat clone-lorebook "worlds/Harbour.json" --name "Harbour, spring"
+  stchat clone-lorebook chats/Mira/branch.jsonl --rebind chats/Mira/branch.jsonl
+  stchat clone-lorebook chats/Mira/*.jsonl --internal reset --drop "draft*"
+  stchat clone-lorebook worlds/Sea.json --rebind a.jsonl --rebind b.jsonl`,
 		offers: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+		rules: []string{
+			"bump-integrity needs rebind: nothing else writes a chat",
 		},
 		flags: o.addFlags, run: o.run,
 	}
@@ -95,9 +96,6 @@ func (o *cloneLorebookOptions) options(a *app, args []string) (book.Options, err
 	var err error
 	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
 		return opt, err
-	}
-	if o.bump && len(o.rebind) == 0 {
-		return opt, usagef("--bump-integrity goes with --rebind: nothing else writes a chat")
 	}
 	for _, glob := range o.drop {
 		if err := lorebook.CheckGlob(glob); err != nil {

@@ -17,7 +17,6 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops/cut"
 	"stchat/internal/rawjson"
-	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )
 
@@ -37,19 +36,17 @@ before, unless messages were added to that.
 Prints the path of each new chat, one per line.
 `
 
-const checkpointExample = `  stchat checkpoint chats/Mira/Harbour.jsonl --at 120 --name "before the storm"
-  stchat checkpoint -n "before migration" chats/*/*.jsonl
-  stchat checkpoint chat.jsonl -a -2 --link --naming sillytavern
-  stchat checkpoint chat.jsonl --isolate --json
-  stchat checkpoint - -o - --main-chat "" < chat.jsonl | stchat inspect -`
-
 func newCheckpoint(*app) verb {
-	o := &cutOptions{kind: names.Checkpoint}
+	o := &cutOptions{opt: cut.Options{Kind: names.Checkpoint}}
 	return verb{
 		use: "checkpoint CHAT...", short: "Copy a chat up to a message",
 		doc: checkpointDoc, no: "a --require does not hold",
-		example: checkpointExample,
-		flags:   o.addFlags, run: o.run,
+		example: `  stchat checkpoint chats/Mira/Harbour.jsonl --at 120 --name "before the storm"
+  stchat checkpoint -n "before migration" chats/*/*.jsonl
+  stchat checkpoint chat.jsonl -a -2 --link --naming sillytavern
+  stchat checkpoint chat.jsonl --isolate --json
+  stchat checkpoint - -o - --main-chat "" < chat.jsonl | stchat inspect -`,
+		flags: o.addFlags, run: o.run,
 	}
 }
 
@@ -64,18 +61,16 @@ byte, the source is not touched, the new file appears whole or not at all, and
 its path is printed.
 `
 
-const branchExample = `  stchat branch "chats/Mira/Harbour.jsonl" --at 42
-  stchat branch chat.jsonl --at 42 --swipe 2 --name "the other answer"
-  stchat branch chat.jsonl --at 42 --isolate --require auto-recap
-  stchat branch "group chats/Trip.jsonl" -a 10 --link`
-
 func newBranch(*app) verb {
-	o := &cutOptions{kind: names.Branch}
+	o := &cutOptions{opt: cut.Options{Kind: names.Branch}}
 	return verb{
 		use: "branch CHAT...", short: "Branch a chat at a message",
 		doc: branchDoc, no: "a --require does not hold",
-		example: branchExample,
-		flags:   o.addFlags, run: o.run,
+		example: `  stchat branch "chats/Mira/Harbour.jsonl" --at 42
+  stchat branch chat.jsonl --at 42 --swipe 2 --name "the other answer"
+  stchat branch chat.jsonl --at 42 --isolate --require auto-recap
+  stchat branch "group chats/Trip.jsonl" -a 10 --link`,
+		flags: o.addFlags, run: o.run,
 	}
 }
 
@@ -83,104 +78,78 @@ func newBranch(*app) verb {
 type cutOptions struct {
 	listFlags
 	valueFlags
-	kind      names.Kind
-	at        int
-	atName    string
-	asOf      string
-	name      string
-	naming    string
-	output    string
-	integrity string
-	mainChat  string
-	swipe     int
-	open      bool
-	link      bool
-	bump      bool
-	lorebook  string
-	internal  string
-	drop      []string
-	isolate   bool
-	require   []string
-	data      string
-	noGroup   bool
-	skip      bool
-	force     bool
-	ifMissing bool
-	noSync    bool
-	dryRun    bool
-	json      bool
+	opt                              cut.Options
+	asOf, naming, mainChat, internal string
+	require                          []string
+	swipe                            int
+	json                             bool
 
 	asEdit bool // a command that edits messages makes the branch
 }
 
 func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
-	o.at = -1
-	fs.VarP(place(&o.at, &o.atName), "at", "a", "last `MESSAGE` kept, from 0; -1 is the last one, -2 the one before; or the name of a checkpoint or branch (name:X is always a name)")
+	o.opt.At = -1
+	fs.VarP(place(&o.opt.At, &o.opt.AtName), "at", "a", "last `MESSAGE` kept, from 0; -1 is the last one, -2 the one before; or the name of a checkpoint or branch (name:X is always a name)")
 	fs.StringVar(&o.asOf, "as-of", "", "instead of --at: the last message sent by `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, or an age such as 90m, 2h, 3d, 2w")
-	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the "+o.kind.String()+"; with --output only the label of a cloned lorebook")
+	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the "+o.opt.Kind.String()+"; with --output only the label of a cloned lorebook")
 	fs.Var(oneOf(&o.naming, names.Suffix.String(), names.Styles()...), "naming", "how the file is named: `STYLE` is "+strings.Join(names.Styles(), ", "))
-	fs.VarP(filled(&o.output), "output", "o", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
+	fs.VarP(filled(&o.opt.Output), "output", "o", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
 	addTopic(fs, "Flags for the metadata", func(fs *pflag.FlagSet) {
 		o.own, o.inOrder = ownFlag, true
 		o.addValueFlags(fs)
-		fs.StringVar(&o.integrity, "integrity", cut.IntegrityNew, "slug of the new chat: `SLUG` is new, keep, none or a UUID")
+		fs.StringVar(&o.opt.Integrity, "integrity", cut.IntegrityNew, "slug of the new chat: `SLUG` is new, keep, none or a UUID")
 		fs.StringVar(&o.mainChat, "main-chat", "", "`NAME` of the parent instead of the source's; empty removes it")
 	})
-	if o.kind == names.Branch {
+	if o.opt.Kind == names.Branch {
 		fs.Var(number(&o.swipe, 1, "a swipe's number as the screen shows it, from 1"), "swipe", "take message N with swipe `K` chosen, from 1")
 	}
-	fs.BoolVar(&o.open, "open", false, "make it the chat that its character or group opens with")
-	fs.BoolVar(&o.link, "link", false, "also note the new chat in the source, on message N")
-	fs.BoolVar(&o.bump, "bump-integrity", false, "with --link: give the source a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
+	fs.BoolVar(&o.opt.Open, "open", false, "make it the chat that its character or group opens with")
+	fs.BoolVar(&o.opt.Link, "link", false, "also note the new chat in the source, on message N")
+	fs.BoolVar(&o.opt.BumpIntegrity, "bump-integrity", false, "with --link: give the source a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
 	addTopic(fs, "Flags for the lorebook and extension state", func(fs *pflag.FlagSet) {
-		fs.Var(oneOf(&o.lorebook, cut.LorebookShare, cut.LorebookShare, cut.LorebookClone, cut.LorebookSnapshot), "lorebook", "what becomes of the lorebook: `HOW` is share, clone, or snapshot, a clone as of the nearest scene break")
+		fs.Var(oneOf(&o.opt.Lorebook, cut.LorebookShare, cut.LorebookShare, cut.LorebookClone, cut.LorebookSnapshot), "lorebook", "what becomes of the lorebook: `HOW` is share, clone, or snapshot, a clone as of the nearest scene break")
 		fs.Var(oneOf(&o.internal, "drop", lorebook.InternalNames()...), "internal", "extension-internal entries in a cloned lorebook: `HOW` is drop, keep or reset")
-		fs.StringArrayVar(&o.drop, "drop", nil, "leave entries out of a cloned lorebook whose comment matches `GLOB`")
-		fs.BoolVar(&o.isolate, "isolate", false, "share nothing that changes: clone the lorebook unless --lorebook says otherwise, and take extension state as it was at message N")
+		fs.StringArrayVar(&o.opt.Drop, "drop", nil, "leave entries out of a cloned lorebook whose comment matches `GLOB`")
+		fs.BoolVar(&o.opt.Isolate, "isolate", false, "share nothing that changes: clone the lorebook unless --lorebook says otherwise, and take extension state as it was at message N")
 		fs.Var(someOf(&o.require, "", autorecap.Requirements()...), "require", "refuse unless `LIST` holds at message N: queue-empty, scene-break, scene-recap, running-recap, or auto-recap for all")
 	})
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.Var(filled(&o.opt.Data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
-		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
-		fs.BoolVar(&o.noGroup, "no-group", false, "do not touch the group file")
-		fs.BoolVar(&o.skip, "skip-damaged", false, "leave damaged lines out instead of refusing the chat")
-		fs.BoolVar(&o.force, "force", false, "replace a "+o.kind.String()+" that was made from this source before; with --output any file")
-		fs.BoolVar(&o.ifMissing, "if-missing", false, "with --name: a "+o.kind.String()+" of that name that was made from this source before counts as done")
-		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+		fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write, and say what would be written")
+		fs.BoolVar(&o.opt.NoGroup, "no-group", false, "do not touch the group file")
+		fs.BoolVar(&o.opt.SkipDamaged, "skip-damaged", false, "leave damaged lines out instead of refusing the chat")
+		fs.BoolVar(&o.opt.Force, "force", false, "replace a "+o.opt.Kind.String()+" that was made from this source before; with --output any file")
+		fs.BoolVar(&o.opt.IfMissing, "if-missing", false, "with --name: a "+o.opt.Kind.String()+" of that name that was made from this source before counts as done")
+		fs.BoolVar(&o.opt.Changes.NoSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 	})
 	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
 }
 
-// options turns the flags into cut.Options, and refuses those that do not go together.
+// options completes cut.Options, and refuses flags that do not go together.
 func (o *cutOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (cut.Options, error) {
-	opt := cut.Options{
-		Kind: o.kind, Sources: args, At: o.at, AtName: o.atName, Open: o.open, Name: o.name, Output: o.output,
-		Integrity: o.integrity, Link: o.link, BumpIntegrity: o.bump,
-		Data: userFolder(a, o.data, args), NoGroup: o.noGroup, SkipDamaged: o.skip, Force: o.force, IfMissing: o.ifMissing,
-		Stdin: a.In, Stdout: a.Out, NewUUID: uuid.NewString,
+	opt := o.opt
+	opt.Sources, opt.Data, opt.Stdin, opt.Stdout, opt.NewUUID = args, userFolder(a, opt.Data, args), a.In, a.Out, uuid.NewString
+	err := agree(fs, cutRules())
+	if err == nil {
+		err = o.checkPaths(fs, args)
 	}
-	if err := o.checkPaths(fs, args); err != nil {
-		return opt, err
+	if err == nil {
+		opt.Changes, err = a.changes(opt.Changes.DryRun, opt.Changes.NoSync)
 	}
-	var err error
-	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
+	if err != nil {
 		return opt, err
 	}
 	if opt.Style, err = names.ParseStyle(o.naming); err != nil {
 		return opt, usagef("--naming: %v", err)
 	}
 	if fs.Changed("as-of") {
-		var ok bool
-		switch opt.AsOf, ok = sendate.ParseMoment(o.asOf, opt.Changes.Now); {
-		case fs.Changed("at"):
-			return opt, usagef("--at and --as-of exclude each other")
-		case !ok:
-			return opt, usagef("--as-of takes a date (2026-03-01), a time (\"2026-03-01 18:42\", RFC 3339) or an age (2h, 3d), not %q", o.asOf)
+		if opt.AsOf, err = versionTime(o.asOf, opt.Changes.Now); err != nil {
+			return opt, err
 		}
 	}
-	if !slices.Contains([]string{cut.IntegrityNew, cut.IntegrityKeep, cut.IntegrityNone}, o.integrity) && !isUUID(o.integrity) {
-		return opt, usagef("--integrity is new, keep, none or a UUID, not %q", o.integrity)
+	if !slices.Contains([]string{cut.IntegrityNew, cut.IntegrityKeep, cut.IntegrityNone}, opt.Integrity) && !isUUID(opt.Integrity) {
+		return opt, usagef("--integrity is new, keep, none or a UUID, not %q", opt.Integrity)
 	}
 	if fs.Changed("main-chat") {
 		opt.MainChat = &o.mainChat
@@ -188,17 +157,23 @@ func (o *cutOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	if o.swipe > 0 {
 		opt.Message = func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return message.ChooseSwipe(line, o.swipe) }
 	}
-	if o.ifMissing && (o.name == "" || o.output != "" || o.force) {
-		return opt, usagef("--if-missing goes with --name, and not with --output or --force")
-	}
-	if o.bump && !o.link {
-		return opt, usagef("--bump-integrity goes with --link: nothing else writes the source")
-	}
 	if err := o.state(fs, &opt); err != nil {
 		return opt, err
 	}
 	opt.Values, err = o.changes(ctx, a, slices.Contains(args, chat.Stdin) || o.filesFrom == chat.Stdin)
 	return opt, err
+}
+
+// cutRules returns which flags go together.
+func cutRules() []string {
+	return []string{
+		"at excludes as-of",
+		"if-missing needs name = --if-missing goes with --name, and not with --output or --force",
+		"if-missing excludes output|force = --if-missing goes with --name, and not with --output or --force",
+		"bump-integrity needs link: nothing else writes the source",
+		"merge excludes replace",
+		"open excludes output = --open needs the new chat beside its source, not at --output",
+	}
 }
 
 // checkPaths refuses sources and outputs that do not go together.
@@ -209,7 +184,7 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 	stdin := slices.Contains(args, chat.Stdin)
 	folders := map[string]bool{}
 	for _, arg := range args {
-		if kind, _ := userdir.KindOf(arg); o.open && kind == userdir.Solo {
+		if kind, _ := userdir.KindOf(arg); o.opt.Open && kind == userdir.Solo {
 			folder := userdir.RealPath(filepath.Dir(arg))
 			if folders[folder] {
 				return usagef("--open takes one CHAT of a character: it opens with one")
@@ -218,23 +193,19 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 		}
 	}
 	switch {
-	case o.merge != "" && o.replace != "":
-		return usagef("--merge and --replace exclude each other")
-	case o.open && o.output != "":
-		return usagef("--open needs the new chat beside its source, not at --output")
-	case o.output != "" && len(args) > 1:
+	case o.opt.Output != "" && len(args) > 1:
 		return usagef("--output takes one CHAT, not %d", len(args))
-	case stdin && o.output == "":
+	case stdin && o.opt.Output == "":
 		return usagef("a chat from stdin needs --output")
-	case o.output != "" && o.output != cut.Stdout && filepath.Ext(o.output) != ".jsonl":
-		return usagef("--output must end in .jsonl: %q", o.output)
-	case filepath.Base(o.output) == ".jsonl":
-		return usagef("--output has no name before .jsonl: %q", o.output)
-	case o.output == cut.Stdout && o.json:
+	case o.opt.Output != "" && o.opt.Output != cut.Stdout && filepath.Ext(o.opt.Output) != ".jsonl":
+		return usagef("--output must end in .jsonl: %q", o.opt.Output)
+	case filepath.Base(o.opt.Output) == ".jsonl":
+		return usagef("--output has no name before .jsonl: %q", o.opt.Output)
+	case o.opt.Output == cut.Stdout && o.json:
 		return usagef("--json and --output - both write to stdout")
-	case o.output == cut.Stdout && o.link:
+	case o.opt.Output == cut.Stdout && o.opt.Link:
 		return usagef("--link needs the new chat beside its source, not on stdout")
-	case stdin && o.link:
+	case stdin && o.opt.Link:
 		return usagef("--link needs a source that is a file")
 	}
 	return nil
@@ -242,7 +213,7 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 
 // run reads the flags and arguments, and makes the checkpoints or branches.
 func (o *cutOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	args, err := o.sources(ctx, a, args, fmt.Sprintf("name a chat, e.g. `stchat %s chats/Mira/Harbour.jsonl`", o.kind))
+	args, err := o.sources(ctx, a, args, fmt.Sprintf("name a chat, e.g. `stchat %s chats/Mira/Harbour.jsonl`", o.opt.Kind))
 	if err != nil {
 		return err
 	}
@@ -256,7 +227,7 @@ func (o *cutOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 // cut makes the checkpoints or branches and prints the results.
 func (o *cutOptions) cut(ctx context.Context, a *app, opt cut.Options) error {
 	c := a.console()
-	meter, stop := c.meter(o.kind.String(), o.json)
+	meter, stop := c.meter(o.opt.Kind.String(), o.json)
 	opt.Meter = meter
 	results := cut.Run(ctx, opt)
 	stop()
@@ -265,8 +236,7 @@ func (o *cutOptions) cut(ctx context.Context, a *app, opt cut.Options) error {
 
 // state turns the flags about lorebook and extension state into options.
 func (o *cutOptions) state(fs *pflag.FlagSet, opt *cut.Options) (err error) {
-	opt.Lorebook, opt.Drop, opt.Isolate = o.lorebook, o.drop, o.isolate
-	if o.isolate && !fs.Changed("lorebook") {
+	if opt.Isolate && !fs.Changed("lorebook") {
 		opt.Lorebook = cut.LorebookClone
 	}
 	if fs.Changed("internal") { // a clone and a snapshot have defaults of their own
@@ -274,7 +244,7 @@ func (o *cutOptions) state(fs *pflag.FlagSet, opt *cut.Options) (err error) {
 			return usagef("--internal is %s, not %q", strings.Join(lorebook.InternalNames(), ", "), o.internal)
 		}
 	}
-	for _, glob := range o.drop {
+	for _, glob := range opt.Drop {
 		if err := lorebook.CheckGlob(glob); err != nil {
 			return usagef("--drop: %v", err)
 		}

@@ -22,11 +22,11 @@ import (
 // cutHints returns the hints for a chat that cannot be made.
 func cutHints(o *cutOptions) []hint {
 	without := "; --lorebook share takes the name alone"
-	if o.isolate {
+	if o.opt.Isolate {
 		without = "; --unset world_info leaves the name out"
 	}
 	again, damaged := "; choose another name, --if-missing to let it be, or --force to make it again", "; see 'stchat check', or leave such lines out with --skip-damaged"
-	if o.output != "" {
+	if o.opt.Output != "" {
 		again = "; choose another name, or --force to replace it"
 	}
 	if o.asEdit {
@@ -51,7 +51,7 @@ func cutHints(o *cutOptions) []hint {
 // tellCuts prints the results in the order of the sources, and returns the worst
 // outcome.
 func tellCuts(c *console, o *cutOptions, results []*cut.Result) error {
-	how := saying{dryRun: o.dryRun && !o.json, json: o.json, hints: cutHints(o)}
+	how := saying{dryRun: o.opt.Changes.DryRun && !o.json, json: o.json, hints: cutHints(o)}
 	var n counts
 	inPlace := false
 	var linked []string
@@ -64,7 +64,7 @@ func tellCuts(c *console, o *cutOptions, results []*cut.Result) error {
 		how.json = how.json && printed == nil
 		err := say(c, how, r.Doc.Source, r)
 		if r.Err == nil && edited(&r.Doc) {
-			if inPlace = true; o.link {
+			if inPlace = true; o.opt.Link {
 				linked = append(linked, r.Doc.Source)
 			}
 		}
@@ -75,16 +75,16 @@ func tellCuts(c *console, o *cutOptions, results []*cut.Result) error {
 			printed = err
 		}
 	}
-	if inPlace && !o.dryRun {
-		c.closeTabs(o.bump, linked...)
+	if inPlace && !o.opt.Changes.DryRun {
+		c.closeTabs(o.opt.BumpIntegrity, linked...)
 	}
 	if len(results) > 1 && !c.work.interrupted {
 		if o.json && printed == nil {
-			printed = jsondoc.Write(c.Out, n.document(len(results), o.dryRun), "")
+			printed = jsondoc.Write(c.Out, n.document(len(results), o.opt.Changes.DryRun), "")
 		}
 		c.note("%s", n.summary(o))
 	}
-	if err := unprinted(printed, fmt.Sprintf("every %s that was to be named there is written", o.kind)); err != nil {
+	if err := unprinted(printed, fmt.Sprintf("every %s that was to be named there is written", o.opt.Kind)); err != nil {
 		return err
 	}
 	return outcome(n.failed > 0, n.refused+n.unfit > 0)
@@ -163,11 +163,11 @@ func (n *counts) document(chats int, dryRun bool) cutSummary {
 
 // summary returns one line about what was done and what was not.
 func (n *counts) summary(o *cutOptions) string {
-	s := plural.S(n.done, o.kind.String())
-	if o.kind.String() == "branch" {
+	s := plural.S(n.done, o.opt.Kind.String())
+	if o.opt.Kind.String() == "branch" {
 		s = plural.Of(n.done, "branch", "branches")
 	}
-	if s += " written"; o.dryRun {
+	if s += " written"; o.opt.Changes.DryRun {
 		s = s[:len(s)-len("written")] + "would be written"
 	}
 	for _, more := range []struct {
@@ -186,7 +186,7 @@ func printCut(c *console, o *cutOptions, d *cut.Document) error {
 	if o.json {
 		return jsondoc.Write(c.Out, d, "")
 	}
-	if o.output == cut.Stdout {
+	if o.opt.Output == cut.Stdout {
 		return nil
 	}
 	_, err := fmt.Fprintln(c.Out, c.path(d.Path))
@@ -221,7 +221,7 @@ func besideEdit(flag string) string {
 
 func (o *asBranchFlags) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.as, "as-branch", false, "leave the chat as it is, and write the edit to a branch at the message")
-	o.branch.kind, o.branch.asEdit = names.Branch, true
+	o.branch.opt.Kind, o.branch.asEdit = names.Branch, true
 	o.flags = pflag.NewFlagSet("branch", pflag.ContinueOnError)
 	o.branch.addFlags(o.flags)
 	addTopic(fs, "Flags that go with --as-branch", func(fs *pflag.FlagSet) {
@@ -259,7 +259,8 @@ func (o *asBranchFlags) check(fs *pflag.FlagSet) error {
 // greeting.
 func (o *asBranchFlags) run(ctx context.Context, a *app, in *inPlaceFlags, chats []string, choice choose.Choice, taints bool, edit cut.MessageEdit) error {
 	b := &o.branch
-	b.data, b.noSync, b.dryRun, b.json, b.bump = in.data, in.noSync, in.dryRun, in.json, in.bump
+	b.opt.Data, b.opt.Changes.NoSync, b.opt.Changes.DryRun, b.json, b.opt.BumpIntegrity = in.data, in.noSync, in.dryRun, in.json, in.bump
+	o.flags.Lookup("bump-integrity").Changed = in.bump
 	opt, err := b.options(ctx, a, o.flags, chats)
 	if err != nil {
 		return err

@@ -31,20 +31,18 @@ Patch (RFC 7386), each of which applied to A's metadata gives B's. A merge patch
 cannot put an explicit null anywhere: where B needs one, that is an error.
 `
 
-const diffMetaExample = `  stchat diff-meta Harbour.jsonl "Harbour__before the storm.jsonl"
-  stchat diff-meta A.jsonl B.jsonl --ignore integrity --ignore 'auto_*'
-  stchat diff-meta A.jsonl B.jsonl --only variables --format patch
-  git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl`
-
 func newDiffMeta(*app) verb {
 	o := &diffMetaOptions{}
 	return verb{
 		use: "diff-meta A B", short: "Compare the metadata of two chats",
 		doc: diffMetaDoc, no: "the metadata differs",
-		example: diffMetaExample,
-		args:    cobra.ExactArgs(2),
-		rules:   []string{"format excludes json"},
-		flags:   o.addFlags, run: o.run,
+		example: `  stchat diff-meta Harbour.jsonl "Harbour__before the storm.jsonl"
+  stchat diff-meta A.jsonl B.jsonl --ignore integrity --ignore 'auto_*'
+  stchat diff-meta A.jsonl B.jsonl --only variables --format patch
+  git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl`,
+		args:  cobra.ExactArgs(2),
+		rules: []string{"format excludes json"},
+		flags: o.addFlags, run: o.run,
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/isolate"
 	"stchat/internal/jsondoc"
@@ -22,8 +24,10 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/book"
 	"stchat/internal/ops/cut"
+	"stchat/internal/ops/edit"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/move"
+	"stchat/internal/patch"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
 )
@@ -184,4 +188,31 @@ func errorCode(err error) string {
 func isA[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
+}
+
+// editCode returns the code of an error about messages or metadata, "" for any other error.
+func editCode(err error) string {
+	if isA[*choose.OutOfRangeError](err) {
+		return "usage"
+	}
+	if isA[*luker.DatabaseError](err) {
+		return "refused"
+	}
+	for _, e := range []error{
+		choose.ErrNone, choose.ErrNotOne, choose.ErrRange, patch.ErrMalformed, patch.ErrNoPlace,
+		edit.ErrOperation, edit.ErrNotMessage, edit.ErrNoSpeaker, edit.ErrSwipeID, edit.ErrShape, edit.ErrChosenGone,
+	} {
+		if errors.Is(err, e) {
+			return "usage"
+		}
+	}
+	for _, e := range []error{
+		patch.ErrTest, patch.ErrMissing, message.ErrChosenSwipe, message.ErrOnlySwipe,
+		edit.ErrNotInPlace, edit.ErrNoHeader, edit.ErrExpected, edit.ErrAll, edit.ErrQueue, edit.ErrReplay, edit.ErrNoSwipes, edit.ErrCycle, edit.ErrNeedsSlug,
+	} {
+		if errors.Is(err, e) {
+			return "refused"
+		}
+	}
+	return ""
 }

@@ -32,11 +32,6 @@ Only days, weeks and months that have a version are counted. Undo records,
 SillyTavern's backups and copies of the history that you made are not touched.
 `
 
-const historyExample = `  stchat history
-  stchat history --verify
-  stchat history --prune --keep-last 20 --keep-daily 30 --keep-monthly 24
-  stchat history --forget Mira/Harbour --dry-run`
-
 type historyOptions struct {
 	storeFlag
 	verify  bool
@@ -55,8 +50,19 @@ func newHistory(*app) verb {
 	return verb{
 		use: "history [CHAT...]", short: "Check the history, or make it smaller",
 		doc: historyDoc, no: "--verify found that something is wrong",
-		example: historyExample,
-		flags:   o.addFlags, run: o.run,
+		example: `  stchat history
+  stchat history --verify
+  stchat history --prune --keep-last 20 --keep-daily 30 --keep-monthly 24
+  stchat history --forget Mira/Harbour --dry-run`,
+		rules: []string{
+			"verify excludes prune|forget|compact = --verify, --prune, --forget and --compact are different things to ask for",
+			"prune excludes forget|compact = --verify, --prune, --forget and --compact are different things to ask for",
+			"forget excludes compact = --verify, --prune, --forget and --compact are different things to ask for",
+			"mend needs verify",
+			"keep-last|keep-daily|keep-weekly|keep-monthly needs prune = --keep rules go with --prune",
+			"prune needs keep-last|keep-daily|keep-weekly|keep-monthly = --prune needs a rule, such as --keep-daily 30: it would leave nothing",
+		},
+		flags: o.addFlags, run: o.run,
 	}
 }
 
@@ -85,22 +91,7 @@ func (o *historyOptions) addFlags(fs *pflag.FlagSet) {
 
 // check refuses flags and arguments that do not go together.
 func (o *historyOptions) check(args []string) error {
-	asked := 0
-	for _, is := range []bool{o.verify, o.prune, o.forget, o.compact} {
-		if is {
-			asked++
-		}
-	}
-	rules := o.rules != history.Rules{}
 	switch {
-	case asked > 1:
-		return usagef("--verify, --prune, --forget and --compact are different things to ask for")
-	case o.mend && !o.verify:
-		return usagef("--mend goes with --verify")
-	case rules && !o.prune:
-		return usagef("--keep rules go with --prune")
-	case o.prune && !rules:
-		return usagef("--prune needs a rule, such as --keep-daily 30: it would leave nothing")
 	case o.forget && len(args) == 0:
 		return usagef("name the chats to forget, e.g. Mira/Harbour")
 	case !o.forget && len(args) > 0:

@@ -53,19 +53,17 @@ With --json there is one document per line, described in docs/json.md; for
 several chats, the last one is a summary.
 `
 
-const inspectExample = `  stchat inspect "chats/Mira/Harbour.jsonl"
-  stchat inspect SillyTavern/data/default-user
-  stchat inspect chats --json | jq -r 'select(.damage_total > 0).path'
-  stchat inspect chat.jsonl --messages | less
-  stchat inspect - < chat.jsonl`
-
 func newInspect(*app) verb {
 	o := &inspectOptions{}
 	return verb{
 		use: "inspect [PATH...]", short: "Show what a chat contains",
-		doc:     inspectDoc,
-		example: inspectExample,
-		flags:   o.addFlags, run: o.run,
+		doc: inspectDoc,
+		example: `  stchat inspect "chats/Mira/Harbour.jsonl"
+  stchat inspect SillyTavern/data/default-user
+  stchat inspect chats --json | jq -r 'select(.damage_total > 0).path'
+  stchat inspect chat.jsonl --messages | less
+  stchat inspect - < chat.jsonl`,
+		flags: o.addFlags, run: o.run,
 	}
 }
 

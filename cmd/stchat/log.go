@@ -45,11 +45,6 @@ files, and so the history. On a network disk let only one machine write to it;
 a disk without locks is refused.
 `
 
-const snapshotExample = `  stchat snapshot SillyTavern/data/default-user
-  stchat snapshot --backups -m "before the update"
-  stchat snapshot chats/Mira
-  stchat snapshot --store ~/old-chats.db ~/old-chats`
-
 type snapshotOptions struct {
 	listFlags
 	storeFlag
@@ -65,9 +60,12 @@ func newSnapshot(*app) verb {
 	o := &snapshotOptions{}
 	return verb{
 		use: "snapshot [PATH...]", short: "Keep a version of every chat that changed",
-		doc:     snapshotDoc,
-		example: snapshotExample,
-		flags:   o.addFlags, run: o.run,
+		doc: snapshotDoc,
+		example: `  stchat snapshot SillyTavern/data/default-user
+  stchat snapshot --backups -m "before the update"
+  stchat snapshot chats/Mira
+  stchat snapshot --store ~/old-chats.db ~/old-chats`,
+		flags: o.addFlags, run: o.run,
 	}
 }
 
@@ -175,11 +173,6 @@ TIME is a date, a time, or an age such as 90m, 2h, 3d or 2w: the last version
 that is not later.
 `
 
-const logExample = `  stchat log "chats/Mira/Harbour.jsonl"
-  stchat log Mira/Harbour --backups
-  stchat log Mira/Harbour --rev -1
-  stchat log Mira/Harbour --as-of 2d`
-
 // pickFlags are --rev and --as-of.
 type pickFlags struct {
 	rev  int64
@@ -191,19 +184,23 @@ func (p *pickFlags) addFlags(fs *pflag.FlagSet, what string) {
 	fs.StringVar(&p.asOf, "as-of", "", what+" the last version not later than `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, or an age such as 90m, 2h, 3d, 2w")
 }
 
+// versionTime reads the time of --as-of.
+func versionTime(text string, now time.Time) (time.Time, error) {
+	t, ok := sendate.ParseMoment(text, now)
+	if !ok {
+		return t, usagef("--as-of takes a date (2026-03-01), a time (\"2026-03-01 18:42\", RFC 3339) or an age (2h, 3d), not %q", text)
+	}
+	return t, nil
+}
+
 // pick returns the version that the flags name; given is false if neither was used.
 func (p *pickFlags) pick(fs *pflag.FlagSet, now time.Time) (which keep.Pick, given bool, err error) {
 	switch {
-	case fs.Changed("rev") && fs.Changed("as-of"):
-		return which, true, usagef("--rev and --as-of both name the version; take one of them")
 	case fs.Changed("rev") && p.rev == 0:
 		return which, true, usagef("--rev takes a number such as 12 or -1; versions count from 1")
 	case fs.Changed("as-of"):
-		t, ok := sendate.ParseMoment(p.asOf, now)
-		if !ok {
-			return which, true, usagef("--as-of takes a date (2026-03-01), a time (\"2026-03-01 18:42\", RFC 3339) or an age (2h, 3d), not %q", p.asOf)
-		}
-		return keep.Pick{AsOf: t}, true, nil
+		t, err := versionTime(p.asOf, now)
+		return keep.Pick{AsOf: t}, true, err
 	}
 	return keep.Pick{Rev: p.rev}, p.rev != 0, nil
 }
@@ -221,10 +218,17 @@ func newLog(*app) verb {
 	o := &logOptions{}
 	return verb{
 		use: "log CHAT", short: "List the versions of a chat",
-		doc:     logDoc,
-		example: logExample,
-		args:    cobra.MaximumNArgs(1),
-		flags:   o.addFlags, run: o.run,
+		doc: logDoc,
+		example: `  stchat log "chats/Mira/Harbour.jsonl"
+  stchat log Mira/Harbour --backups
+  stchat log Mira/Harbour --rev -1
+  stchat log Mira/Harbour --as-of 2d`,
+		args: cobra.MaximumNArgs(1),
+		rules: []string{
+			"rev excludes as-of = --rev and --as-of both name the version; take one of them",
+			"limit excludes rev|as-of = --limit goes with the list of versions, not with one of them",
+		},
+		flags: o.addFlags, run: o.run,
 	}
 }
 
@@ -246,9 +250,6 @@ func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 	which, one, err := o.pick(fs, where.Now)
 	if err != nil {
 		return err
-	}
-	if one && o.limit > 0 {
-		return usagef("--limit goes with the list of versions, not with one of them")
 	}
 	c := a.console()
 	w := bufio.NewWriter(c.Out)

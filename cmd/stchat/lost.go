@@ -42,18 +42,16 @@ now (empty: it is gone), lost, reworded, best version, its time, its messages,
 command. docs/json.md describes the JSON documents.
 `
 
-const lostExample = `  stchat lost
-  stchat lost SillyTavern/data/default-user --min 1
-  stchat lost "chats/Mira/Harbour.jsonl" --since 2w
-  stchat lost --from /media/usb/default-user/chats`
-
 func newLost(*app) verb {
 	o := &lostOptions{}
 	return verb{
 		use: "lost [PATH...]", short: "Find messages that only older versions have",
 		doc: lostDoc, no: "something is lost",
-		example: lostExample,
-		flags:   o.addFlags, run: o.run,
+		example: `  stchat lost
+  stchat lost SillyTavern/data/default-user --min 1
+  stchat lost "chats/Mira/Harbour.jsonl" --since 2w
+  stchat lost --from /media/usb/default-user/chats`,
+		flags: o.addFlags, run: o.run,
 	}
 }
 

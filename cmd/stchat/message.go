@@ -1,5 +1,23 @@
 package main
 
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/look"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+	"stchat/internal/visible"
+)
+
 const messageDoc = `Read and edit messages of chats.
 
 See 'stchat message COMMAND --help' for each command.`
@@ -21,4 +39,364 @@ func newMessage(*app) verb {
 			{"unhide", newMessageUnhide},
 		},
 	}
+}
+
+const messageCountDoc = `Count messages of chats; without a choice, all of them.
+
+Prints a number; for several chats, a line per chat with the number, a tab and
+the path.
+` + choiceDoc
+
+func newMessageCount(*app) verb {
+	o := &messageCountOptions{}
+	return verb{
+		use: "count CHAT...", short: "Count messages",
+		doc: messageCountDoc, no: "messages were asked for that no chat has",
+		example: "  stchat message count chat.jsonl\n  stchat message count chats/Mira/*.jsonl --role user --since 2026-03-01",
+		flags:   o.addFlags, run: o.run,
+	}
+}
+
+// messageCount is what message count --json prints.
+type messageCount struct {
+	Schema   int    `json:"schema"`
+	Path     string `json:"path" is:"path"`
+	Messages int    `json:"messages"`
+}
+
+type messageCountOptions struct{ messageReadFlags }
+
+func (o *messageCountOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	opt, paths, err := o.read(ctx, a, args, "stchat message count chat.jsonl --role user")
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	failed, chosen := false, 0
+	for _, path := range paths {
+		opt.Path = path
+		n, skipped, err := look.Messages(ctx, opt, nil)
+		chosen += n
+		c.leftOut(path, skipped, o.skipDamaged)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			failed = true
+			err = c.failed(c.Out, o.json, path, err)
+		case o.json:
+			err = jsondoc.Write(c.Out, messageCount{1, path, n}, "")
+		case len(paths) > 1:
+			_, err = fmt.Fprintf(c.Out, "%d\t%s\n", n, c.path(path))
+		default:
+			_, err = fmt.Fprintln(c.Out, n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return outcome(failed, chosen == 0 && !opt.Choice.All() && len(paths) > 0)
+}
+
+const messageGetDoc = `Print messages of a chat; without a choice, all of them.
+
+--format says how:
+  text      NAME: TEXT, with a blank line between messages
+  markdown  **NAME** · #INDEX · DATE, and the text
+  raw       the stored lines, byte for byte: 'message add' takes them
+  fields    the values of --fields, separated by tabs, with several chats the
+            path first; in strings tab, line feed and backslash are written
+            \t, \n and \\
+
+Reading stops after the last message that RANGES can include. With --tail it
+starts at the end of the file: what comes before is neither read nor checked,
+so indexes are unknown. A damaged line among those read is an error, unless
+--skip-damaged leaves it out.
+` + choiceDoc
+
+func newMessageGet(*app) verb {
+	o := &messageGetOptions{}
+	return verb{
+		use: "get CHAT...", short: "Print messages",
+		doc: messageGetDoc, no: "no message was chosen",
+		example: `  stchat message get "chats/Mira/Harbour.jsonl" --at 3..9
+  stchat message get chat.jsonl --last 2 --tail
+  stchat message get chat.jsonl --format markdown --role user > mine.md
+  stchat message get chat.jsonl --format fields --fields index,name,/extra/model
+  stchat message get chat.jsonl --at 12 --swipes`,
+		flags: o.addFlags, run: o.run,
+	}
+}
+
+// messageReadFlags are the flags of the commands that read messages.
+type messageReadFlags struct {
+	listFlags
+	choiceFlags
+	data        string
+	skipDamaged bool
+	json        bool
+}
+
+func (o *messageReadFlags) addFlags(fs *pflag.FlagSet) {
+	o.choiceFlags.addFlags(fs)
+	o.listFlags.addFlags(fs)
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.BoolVar(&o.skipDamaged, "skip-damaged", false, "leave damaged lines out instead of refusing the chat")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+}
+
+// read returns the options for each chat, and the chats.
+func (o *messageReadFlags) read(ctx context.Context, a *app, args []string, example string) (look.MessageOptions, []string, error) {
+	choice, err := o.choice(a.Now())
+	if err != nil {
+		return look.MessageOptions{}, nil, err
+	}
+	paths, err := o.sources(ctx, a, args, "name a chat, e.g. `"+example+"`")
+	return look.MessageOptions{
+		Choice: choice, SkipDamaged: o.skipDamaged,
+		Open: chat.Options{Data: userFolder(a, o.data, paths), Stdin: a.In},
+	}, paths, err
+}
+
+type messageGetOptions struct {
+	messageReadFlags
+	format                     string
+	fields                     []string
+	swipes, reasoning, display bool
+	tail                       bool
+}
+
+func (o *messageGetOptions) addFlags(fs *pflag.FlagSet) {
+	formats := []string{"text", "markdown", "raw", "fields"}
+	fs.Var(oneOf(&o.format, "text", formats...), "format", "how messages are printed: `FORMAT` is "+strings.Join(formats, ", "))
+	fs.StringSliceVar(&o.fields, "fields", nil, "with --format fields: `LIST` of keys, JSON pointers, path, index, role, words, bytes")
+	fs.BoolVar(&o.swipes, "swipes", false, "all swipes: the number of the chosen one, and the others, from 1")
+	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, before the text")
+	fs.BoolVar(&o.display, "display", false, "the text as it is displayed, where a translation is stored")
+	fs.BoolVar(&o.tail, "tail", false, "read from the end of the file; with --last N or --at -N..-1")
+	o.messageReadFlags.addFlags(fs)
+}
+
+func (o *messageGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	opt, paths, err := o.read(ctx, a, args, "stchat message get chat.jsonl --at 3..9")
+	if err != nil {
+		return err
+	}
+	opt.Tail, opt.SwipeTexts = o.tail, o.swipes
+	switch {
+	case o.tail && !opt.Choice.HasTail():
+		return usagef("--tail needs --last N, or --at -N..-1: how much of the end is meant")
+	case (o.format == "fields") != (len(o.fields) > 0):
+		return usagef("--format fields and --fields LIST go together")
+	case o.json && (fs.Changed("format") || o.display):
+		return usagef("--json prints whole documents: leave --format and --display out")
+	case (o.format == "raw" || o.format == "fields") && (o.swipes || o.reasoning || o.display):
+		return usagef("--swipes, --reasoning and --display go with --format text or markdown")
+	}
+	c := a.console()
+	w := bufio.NewWriterSize(c.Out, 64<<10)
+	p := &messagePrinter{w: w, o: o, terminal: c.OutTTY, color: c.outColor}
+	if len(paths) > 1 && len(o.fields) > 0 && !slices.Contains(o.fields, "path") {
+		o.fields = slices.Insert(o.fields, 0, "path")
+	}
+	if p.fields, err = fieldsOf(o.fields); err != nil {
+		return err
+	}
+	chosen := 0
+	failed := false
+	for _, path := range paths {
+		opt.Path = path
+		p.title = ""
+		if len(paths) > 1 && !o.json && o.format != "raw" && o.format != "fields" {
+			p.title = path
+		}
+		n, skipped, err := look.Messages(ctx, opt, p.print)
+		chosen += n
+		c.leftOut(path, skipped, o.skipDamaged)
+		if err != nil {
+			if ctx.Err() != nil || isClosedPipe(err) {
+				return err
+			}
+			failed = true
+			if err := c.failed(w, o.json, path, err); err != nil {
+				return err
+			}
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return outcome(failed, chosen == 0 && len(paths) > 0)
+}
+
+// fieldsOf parses the keys of --fields.
+func fieldsOf(list []string) ([]field, error) {
+	var fields []field
+	for _, name := range list {
+		path, err := patch.ParseKey(name)
+		if err != nil {
+			return nil, usagef("--fields: %v", err)
+		}
+		fields = append(fields, field{name, path})
+	}
+	return fields, nil
+}
+
+// messagePrinter prints messages one after the other.
+type messagePrinter struct {
+	w               *bufio.Writer
+	o               *messageGetOptions
+	fields          []field
+	title           string // of the chat, until its first message
+	terminal, color bool
+	any             bool // something was printed
+}
+
+// field is one of --fields.
+type field struct {
+	name string
+	path patch.Path
+}
+
+func (p *messagePrinter) print(m *look.Message) error {
+	switch {
+	case p.o.json:
+		return jsondoc.Write(p.w, m, "")
+	case p.o.format == "raw":
+		line := string(m.Line)
+		if p.terminal {
+			line = visible.Text(line)
+		}
+		fmt.Fprintln(p.w, line)
+	case p.o.format == "fields":
+		p.printFields(m)
+	default:
+		p.printText(m)
+	}
+	return nil
+}
+
+// printText prints a message for a person, with its reasoning and swipes if asked for.
+func (p *messagePrinter) printText(m *look.Message) {
+	if p.title != "" {
+		p.part(paint(p.color, bold, "==> "+visible.Text(p.title)+" <=="))
+		p.title = ""
+	}
+	name := "(" + m.Role + ")"
+	if m.Name != nil {
+		name = visible.Text(*m.Name)
+	}
+	text := m.Text
+	if p.o.display && m.Display != nil {
+		text = m.Display
+	}
+	if p.o.reasoning && m.Reasoning != nil && *m.Reasoning != "" {
+		p.said(m, name, "reasoning", m.Reasoning)
+	}
+	chosen, about := 0, ""
+	if len(m.SwipeTexts) > 0 && m.Swipe != nil {
+		chosen = *m.Swipe
+		about = fmt.Sprintf("swipe %d, chosen", chosen)
+	}
+	p.said(m, name, about, text)
+	for i, swipe := range m.SwipeTexts {
+		if i+1 != chosen {
+			p.said(m, name, "swipe "+strconv.Itoa(i+1), swipe)
+		}
+	}
+}
+
+// said prints one text of a message; about says which, and is empty for the message's own.
+func (p *messagePrinter) said(m *look.Message, name, about string, text *string) {
+	body := ""
+	if text != nil {
+		body = p.shown(*text)
+	}
+	if p.o.format == "markdown" {
+		var head strings.Builder
+		head.WriteString("**" + name + "**")
+		for _, s := range []string{p.number(m), textOr(m.Date), about} {
+			if s != "" {
+				head.WriteString(" · " + s)
+			}
+		}
+		p.part(head.String() + "\n\n" + body)
+		return
+	}
+	if about != "" {
+		name += " (" + about + ")"
+	}
+	p.part(paint(p.color, roleColor(m.Role), name) + ": " + body)
+}
+
+func (p *messagePrinter) number(m *look.Message) string {
+	if m.Index == nil {
+		return ""
+	}
+	return "#" + strconv.Itoa(*m.Index)
+}
+
+// part prints a paragraph, with a blank line before it.
+func (p *messagePrinter) part(text string) {
+	if p.any {
+		fmt.Fprintln(p.w)
+	}
+	p.any = true
+	fmt.Fprintln(p.w, text)
+}
+
+// printFields prints a row of values.
+func (p *messagePrinter) printFields(m *look.Message) {
+	row := make([]string, len(p.fields))
+	for i, f := range p.fields {
+		row[i] = f.of(m)
+		if p.terminal {
+			row[i] = visible.Text(row[i])
+		}
+	}
+	fmt.Fprintln(p.w, strings.Join(row, "\t"))
+}
+
+// shown returns s with hidden characters escaped on a terminal, and as it is in a pipe.
+func (p *messagePrinter) shown(s string) string {
+	if p.terminal {
+		return visible.Lines(s)
+	}
+	return s
+}
+
+// of returns the value of a field, "" if the message has none.
+func (f field) of(m *look.Message) string {
+	text := ""
+	if m.Text != nil {
+		text = *m.Text
+	}
+	switch f.name {
+	case "path":
+		return escaped(m.Path)
+	case "index":
+		if m.Index == nil {
+			return ""
+		}
+		return strconv.Itoa(*m.Index)
+	case "role":
+		return m.Role
+	case "words":
+		return strconv.Itoa(len(strings.Fields(text)))
+	case "bytes":
+		return strconv.Itoa(len(text))
+	}
+	raw, ok := patch.Get(m.Line, f.path)
+	if !ok {
+		return ""
+	}
+	if s, ok := rawjson.Unquote(raw); ok {
+		return escaped(s)
+	}
+	return string(rawjson.Compact(raw))
+}
+
+// escaped returns a text without tabs and line ends, which separate fields and rows.
+func escaped(s string) string {
+	return strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`).Replace(s)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/chat"
 	"stchat/internal/ops/edit"
 )
 
@@ -53,4 +54,54 @@ func (o *messageHideOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, 
 	c := a.console()
 	results := edit.Hide(ctx, edit.HideOptions{Options: common, Choice: choice, Hide: o.hide, All: o.all})
 	return o.tellMany(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Changed) })
+}
+
+const messageDeleteDoc = `Delete messages. Whole lines are removed; the others keep every byte, except for
+indexes and ids that have to follow.
+
+--save FILE writes the deleted lines to a new file, ready for 'message add
+--at'. --tool-calls also deletes the tool calls directly before a deleted reply,
+as SillyTavern's own button does. Prints the indexes of the deleted messages.
+` + manyDoc + choiceDoc + inPlaceDoc
+
+func newMessageDelete(*app) verb {
+	o := &messageDeleteOptions{}
+	return verb{
+		use: "delete CHAT...", short: "Delete messages",
+		doc: messageDeleteDoc, no: "no message was chosen, or --expect-… fails",
+		example: `  stchat message delete chat.jsonl -a -10..
+  stchat message delete chat.jsonl -a 40..45 --save removed.jsonl
+  stchat undo`,
+		flags: o.addFlags, run: o.run,
+	}
+}
+
+type messageDeleteOptions struct {
+	choiceFlags
+	inPlaceFlags
+	toolCalls bool
+	save      string
+}
+
+func (o *messageDeleteOptions) addFlags(fs *pflag.FlagSet) {
+	o.choiceFlags.addFlags(fs)
+	fs.BoolVar(&o.toolCalls, "tool-calls", false, "also delete the tool calls directly before a deleted reply")
+	fs.Var(filled(&o.save), "save", "write the deleted lines to this new `FILE`")
+	o.addManyFlags(fs, "delete all messages of a chat; go on where pending work of an extension refers to messages that move")
+}
+
+func (o *messageDeleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	choice, common, err := o.chosenIn(ctx, a, &o.choiceFlags, args, "name a chat, e.g. `stchat message delete chat.jsonl -a -10..`")
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.save == chat.Stdin:
+		return usagef("--save takes the name of a new file, not -")
+	case o.save != "" && len(common.Chats) != 1:
+		return usagef("--save takes one CHAT, not %d", len(common.Chats))
+	}
+	c := a.console()
+	results := edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: o.toolCalls, Save: o.save})
+	return o.tellMany(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Deleted) })
 }

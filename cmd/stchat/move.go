@@ -209,7 +209,11 @@ func newMove(*app) verb {
 		doc:     moveCmdDoc,
 		example: "  stchat move chats/Mira/Harbour.jsonl chats/Ines\n  stchat move --family chats/Mira/Harbour.jsonl characters/Ines.png",
 		args:    cobra.MinimumNArgs(2),
-		flags:   o.addFlags, run: o.run,
+		rules: []string{
+			"family excludes cut",
+			"name excludes family = --name takes one CHAT without its family",
+		},
+		flags: o.addFlags, run: o.run,
 	}
 }
 
@@ -229,8 +233,6 @@ func (o *moveOptions) addFlags(fs *pflag.FlagSet) {
 func (o *moveOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	chats, owner := args[:len(args)-1], args[len(args)-1]
 	switch {
-	case o.family && o.cut:
-		return usagef("--family and --cut exclude each other")
 	case o.name != "" && (len(chats) > 1 || o.family):
 		return usagef("--name takes one CHAT without its family")
 	}

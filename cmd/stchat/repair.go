@@ -44,18 +44,16 @@ Extension state that no longer fits the messages (recap-scene, beyond-end,
 pending-old, prompt-dangling and others) is moved to <name>.damaged.
 `
 
-const repairExample = `  stchat repair "chats/Mira/Harbour.jsonl"
-  stchat repair SillyTavern/data/default-user --write
-  stchat repair chats --write --rule torn-tail --quarantine damaged
-  stchat repair "chats/Mira/Branch #1.jsonl" --write --rule unlisted-branch`
-
 func newRepair(*app) verb {
 	o := &repairOptions{}
 	return verb{
 		use: "repair PATH...", short: "Fix chats that are damaged or point nowhere",
 		doc: repairDoc, no: "without --write there is something to mend",
-		example: repairExample,
-		flags:   o.addFlags, run: o.run,
+		example: `  stchat repair "chats/Mira/Harbour.jsonl"
+  stchat repair SillyTavern/data/default-user --write
+  stchat repair chats --write --rule torn-tail --quarantine damaged
+  stchat repair "chats/Mira/Branch #1.jsonl" --write --rule unlisted-branch`,
+		flags: o.addFlags, run: o.run,
 	}
 }
 

@@ -40,12 +40,6 @@ version after a message; the result is then no longer exact.
 Prints the path of each file that was written.
 `
 
-const restoreExample = `  stchat restore "chats/Mira/Harbour.jsonl"
-  stchat restore Mira/Harbour --as-of 2d --in-place
-  stchat restore Mira/Harbour --backup backups/chat_mira_20261120-210411.jsonl
-  stchat restore Mira/Harbour --rev 12 -o - | less
-  stchat restore SillyTavern/data/default-user --as-of 1w -o last-week`
-
 type restoreOptions struct {
 	storeFlag
 	pickFlags
@@ -66,9 +60,19 @@ func newRestore(*app) verb {
 	return verb{
 		use: "restore CHAT", short: "Bring a version of a chat back",
 		doc: restoreDoc, no: "no version differs from the chat as it is",
-		example: restoreExample,
-		args:    cobra.MaximumNArgs(1),
-		flags:   o.addFlags, run: o.run,
+		example: `  stchat restore "chats/Mira/Harbour.jsonl"
+  stchat restore Mira/Harbour --as-of 2d --in-place
+  stchat restore Mira/Harbour --backup backups/chat_mira_20261120-210411.jsonl
+  stchat restore Mira/Harbour --rev 12 -o - | less
+  stchat restore SillyTavern/data/default-user --as-of 1w -o last-week`,
+		args: cobra.MaximumNArgs(1),
+		rules: []string{
+			"backup excludes rev|as-of = --backup names the version; leave out --rev and --as-of",
+			"in-place excludes output|name|at = --in-place puts a whole version in CHAT's place; leave out --output, --name and --at",
+			"output excludes name|open = --output writes a copy; leave out --name and --open",
+			"rev excludes as-of = --rev and --as-of both name the version; take one of them",
+		},
+		flags: o.addFlags, run: o.run,
 	}
 }
 
@@ -94,12 +98,6 @@ func (o *restoreOptions) check(fs *pflag.FlagSet, picked, folder bool) error {
 		return usagef("a folder is restored with --as-of TIME and --output DIR")
 	case folder && (o.backup != "" || o.inPlace || o.open || o.name != "" || fs.Changed("at")):
 		return usagef("a folder is restored with --as-of and --output alone")
-	case o.backup != "" && picked:
-		return usagef("--backup names the version; leave out --rev and --as-of")
-	case o.inPlace && (o.output != "" || o.name != "" || fs.Changed("at")):
-		return usagef("--in-place puts a whole version in CHAT's place; leave out --output, --name and --at")
-	case o.output != "" && (o.name != "" || o.open):
-		return usagef("--output writes a copy; leave out --name and --open")
 	case o.output != "" && fs.Changed("at") && o.output != cut.Stdout && !strings.HasSuffix(o.output, ".jsonl"):
 		return usagef("with --at the --output must end in .jsonl: %q", o.output)
 	case o.output == cut.Stdout && o.json:

@@ -54,19 +54,17 @@ In a pipe there is a row for each text, separated by tabs: path:#index, version,
 date, name, places, part of the text. docs/json.md describes the JSON documents.
 `
 
-const searchExample = `  stchat search lighthouse
-  stchat search '"old harbour" -storm' chats/Mira
-  stchat search lamp --role character --since 2026-03-01
-  stchat search 灯台 --swipes --limit 0
-  stchat search gull OR heron --json -- SillyTavern/data/default-user`
-
 func newSearch(*app) verb {
 	o := &searchOptions{}
 	return verb{
 		use: "search QUERY... [PATH...]", short: "Find words in chats",
 		doc: searchDoc, no: "nothing was found",
-		example: searchExample,
-		flags:   o.addFlags, run: o.run,
+		example: `  stchat search lighthouse
+  stchat search '"old harbour" -storm' chats/Mira
+  stchat search lamp --role character --since 2026-03-01
+  stchat search 灯台 --swipes --limit 0
+  stchat search gull OR heron --json -- SillyTavern/data/default-user`,
+		flags: o.addFlags, run: o.run,
 	}
 }
 

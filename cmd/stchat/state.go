@@ -230,18 +230,19 @@ and pending work. illustrator: shows Auto-Illustrator's prompts as trees, by
 message, and its images, with whether each file exists.
 ` + namespaceDoc
 
-const stateGetExample = `  stchat state get chat.jsonl memory_graph
-  stchat state get chat.jsonl memory_graph --at 40
-  stchat state get chat.jsonl recap: illustrator:
-  stchat state get characters/Mira.png mood`
-
 func newStateGet(*app) verb {
 	o := &stateGetOptions{}
 	return verb{
 		use: "get PATH NS...", short: "Print what a namespace holds",
 		doc: stateGetDoc, no: "the one NS holds nothing; null is printed",
-		example: stateGetExample,
-		flags:   o.addFlags, run: o.run,
+		example: `  stchat state get chat.jsonl memory_graph
+  stchat state get chat.jsonl memory_graph --at 40
+  stchat state get chat.jsonl recap: illustrator:
+  stchat state get characters/Mira.png mood`,
+		rules: []string{
+			"at excludes stored: the file is as it is now",
+		},
+		flags: o.addFlags, run: o.run,
 	}
 }
 
@@ -270,9 +271,6 @@ func (o *stateGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 	opt := state.GetOptions{ReadOptions: state.ReadOptions{Path: path, Data: userFolder(a, o.data, []string{path})}, Namespaces: namespaces, Stored: o.stored}
 	if fs.Changed("at") {
 		opt.At = &o.at
-		if o.stored {
-			return usagef("--at and --stored exclude each other: the file is as it is now")
-		}
 	}
 	c := a.console()
 	v, err := state.Get(ctx, new(library.Library), opt)

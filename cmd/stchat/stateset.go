@@ -33,20 +33,22 @@ or with --scene N that of the scene that ends with message N, like Auto-Recap's
 arrows.
 ` + stateChangeDoc
 
-const stateSetExample = `  stchat state set chat.jsonl memory_graph --set /nodes/mira={}
-  stchat state set chat.jsonl hp --replace hp.json
-  stchat state set chat.jsonl hp --floor --set value=10
-  stchat state set chat.jsonl hp --set value=9 --expect "$SHA256"
-  stchat state set chat.jsonl recap: --version 2
-  stchat state set characters/Mira.png mood --merge mood.json`
-
 func newStateSet(*app) verb {
 	o := &stateSetOptions{}
 	return verb{
 		use: "set PATH NS", short: "Change what a namespace holds",
 		doc: stateSetDoc, no: "a test of --patch does not hold, a path is not there,\n     or the chat is not as it was expected to be",
-		example: stateSetExample,
-		flags:   o.addFlags, run: o.run,
+		example: `  stchat state set chat.jsonl memory_graph --set /nodes/mira={}
+  stchat state set chat.jsonl hp --replace hp.json
+  stchat state set chat.jsonl hp --floor --set value=10
+  stchat state set chat.jsonl hp --set value=9 --expect "$SHA256"
+  stchat state set chat.jsonl recap: --version 2
+  stchat state set characters/Mira.png mood --merge mood.json`,
+		rules: []string{
+			"force needs reset",
+			"reset excludes at|swipe|floor = --reset takes no --at, --swipe or --floor: each commit says where it belongs",
+		},
+		flags: o.addFlags, run: o.run,
 	}
 }
 
@@ -115,10 +117,6 @@ func (o *stateSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 		return usagef("--reset stands alone: it puts a whole log in place")
 	case o.reset == "" && opt.Values.Empty() && !fs.Changed("version"):
 		return usagef("say what to change, e.g. --set key=value")
-	case o.force && o.reset == "":
-		return usagef("--force goes with --reset")
-	case o.reset != "" && (opt.At != nil || opt.Swipe != nil || o.floor):
-		return usagef("--reset takes no --at, --swipe or --floor: each commit says where it belongs")
 	}
 	if fs.Changed("version") {
 		opt.Version = &o.version

@@ -46,20 +46,18 @@ docs/json.md describes the JSON documents.
 The html page needs no network and no server: open it from disk.
 `
 
-const treeExample = `  stchat tree "chats/Mira/Harbour.jsonl"
-  stchat tree SillyTavern/data/default-user
-  stchat tree chats/Mira -o family.html
-  stchat tree chats/Mira --flat --limit 10
-  stchat tree chats/Mira --format dot | dot -Tsvg -o family.svg`
-
 func newTree(*app) verb {
 	o := &treeOptions{}
 	return verb{
 		use: "tree [PATH...]", short: "Show which chats grew from which",
-		doc:     treeDoc,
-		example: treeExample,
-		rules:   []string{"format excludes json", "up excludes down|flat", "down excludes flat", "force needs output = --force goes with -o"},
-		flags:   o.addFlags, run: o.run,
+		doc: treeDoc,
+		example: `  stchat tree "chats/Mira/Harbour.jsonl"
+  stchat tree SillyTavern/data/default-user
+  stchat tree chats/Mira -o family.html
+  stchat tree chats/Mira --flat --limit 10
+  stchat tree chats/Mira --format dot | dot -Tsvg -o family.svg`,
+		rules: []string{"format excludes json", "up excludes down|flat", "down excludes flat", "force needs output = --force goes with -o"},
+		flags: o.addFlags, run: o.run,
 	}
 }
 

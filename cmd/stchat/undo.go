@@ -49,12 +49,6 @@ deleted files never are. --prune and --keep drop records for good.
 files, so what you delete here may still be in there.
 `
 
-const undoExample = `  stchat undo
-  stchat undo --list
-  stchat undo 20261121T203325-4f1c9a02
-  stchat undo --prune 30d
-  stchat undo --keep 50 --data SillyTavern/data/default-user`
-
 type undoOptions struct {
 	list   bool
 	force  bool
@@ -71,8 +65,12 @@ func newUndo(a *app) verb {
 	return verb{
 		use: "undo [ID]", short: "Take back what a command did",
 		doc: undoDoc, no: "there is nothing to undo",
-		example: undoExample,
-		args:    cobra.MaximumNArgs(1),
+		example: `  stchat undo
+  stchat undo --list
+  stchat undo 20261121T203325-4f1c9a02
+  stchat undo --prune 30d
+  stchat undo --keep 50 --data SillyTavern/data/default-user`,
+		args: cobra.MaximumNArgs(1),
 		offers: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
