@@ -13,3 +13,9 @@ func renameNew(old, new string, _ bool) error {
 	}
 	return nil
 }
+
+// realm identifies where our process id is valid: this boot of this Mac.
+func realm() (parts []string, sure bool) {
+	boot, err := unix.Sysctl("kern.bootsessionuuid")
+	return []string{"darwin", boot}, err == nil && boot != ""
+}

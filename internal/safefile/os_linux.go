@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,4 +49,24 @@ func reserve(f *os.File, from, n int64) {
 			_ = unix.Fallocate(int(fd), unix.FALLOC_FL_KEEP_SIZE, from, n)
 		}
 	})
+}
+
+// realm identifies where our process id is valid: the boot id stands for one boot of
+// one machine or virtual machine, the link names the PID namespace of a container.
+func realm() (parts []string, sure bool) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	ns, err2 := os.Readlink("/proc/self/ns/pid")
+	id := strings.TrimSpace(string(boot))
+	return []string{"linux", id, ns}, err == nil && err2 == nil && id != "" && ns != ""
+}
+
+// machine returns the installation's ID, or without one, as in a container, the host name.
+func machine() string {
+	for _, path := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
+		if id, err := os.ReadFile(path); err == nil && len(strings.TrimSpace(string(id))) == 32 {
+			return strings.TrimSpace(string(id))
+		}
+	}
+	host, _ := os.Hostname()
+	return host
 }
