@@ -185,11 +185,11 @@ func (s *scan) pass(p Place) error {
 	if !s.walker.has(p.Index) || s.choice.Only != nil && !s.choice.Only(p.Index) {
 		return nil
 	}
-	return s.take(p)
+	return s.collect(p)
 }
 
-// take handles a message that Ranges, Filter and Only choose.
-func (s *scan) take(p Place) error {
+// collect handles a message that Ranges, Filter and Only choose.
+func (s *scan) collect(p Place) error {
 	if c := s.choice; c.Last > 0 {
 		if len(s.last) < c.Last {
 			s.last = append(s.last, p)
@@ -200,12 +200,12 @@ func (s *scan) take(p Place) error {
 		s.held++
 		return nil
 	}
-	return s.give(p)
+	return s.handOut(p)
 }
 
-// give calls each with a message, unless First have been handed out. It returns errEnough
+// handOut calls each with a message, unless First have been handed out. It returns errEnough
 // if the scan may end.
-func (s *scan) give(p Place) error {
+func (s *scan) handOut(p Place) error {
 	switch {
 	case s.choice.First == 0 || s.found.Chosen < s.choice.First:
 	case s.bounded || s.choice.Whole:
@@ -220,7 +220,7 @@ func (s *scan) give(p Place) error {
 // finish hands out the ring of last messages.
 func (s *scan) finish() error {
 	for i := range s.last {
-		if err := s.give(s.last[(s.next+i)%len(s.last)]); err != nil {
+		if err := s.handOut(s.last[(s.next+i)%len(s.last)]); err != nil {
 			if errors.Is(err, errEnough) {
 				return nil
 			}

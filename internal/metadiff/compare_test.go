@@ -252,6 +252,7 @@ func TestExcerpts(t *testing.T) {
 		{"X" + long, "Y" + long, "Xaaaaaaaaaaa… (101 characters)", "Yaaaaaaaaaaa… (101 characters)"},
 		{long, long + "b", "…aaaaaaaaaaaa (100 characters)", "…aaaaaaaaaaab (101 characters)"},
 		{strings.Repeat("é", 20), strings.Repeat("é", 10) + "è" + strings.Repeat("é", 9), "…éééééééééééé (20 characters)", "…ééèééééééééé"[:0] + "…éééèéééééééé… (20 characters)"},
+		{"many words before lighthouse keepers and after", "many words before lighthouse Xeepers and after", "…lighthouse keepers and… (46 characters)", "…lighthouse Xeepers and… (46 characters)"},
 		{strings.Repeat("é", 12), "x", strings.Repeat("é", 12), "x"},
 	} {
 		a, b := Excerpts(test.a, test.b, 12)

@@ -35,7 +35,7 @@ func back(s string, at, n int) int {
 	return at
 }
 
-// excerpt returns limit characters from start on.
+// excerpt returns limit characters from start on, and the rest of the words at both ends.
 func excerpt(s string, start, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -50,6 +50,13 @@ func excerpt(s string, start, limit int) string {
 	for n := 0; n < limit && end < len(s); n++ {
 		_, size := utf8.DecodeRuneInString(s[end:])
 		end += size
+	}
+	const longest = 40 // bytes of a word that is shown whole
+	if i := strings.LastIndexByte(s[max(0, start-longest):start], ' '); i >= 0 {
+		start = max(0, start-longest) + i + 1
+	}
+	if i := strings.IndexByte(s[end:min(len(s), end+longest)], ' '); i >= 0 {
+		end += i
 	}
 	var out strings.Builder
 	if start > 0 {

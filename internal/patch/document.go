@@ -118,7 +118,7 @@ func (d *Document) Bytes() []byte {
 	}
 	d.stale = false
 	if d.list != nil {
-		d.settleItems()
+		d.writeItems()
 		d.raw = d.list.Bytes()
 		return d.raw
 	}
@@ -131,8 +131,8 @@ func (d *Document) Bytes() []byte {
 	return d.raw
 }
 
-// settleItems writes changed elements into the list. It must come before their indexes move.
-func (d *Document) settleItems() {
+// writeItems puts changed elements into the list. It must come before their indexes move.
+func (d *Document) writeItems() {
 	for i, in := range d.items {
 		if in.changed {
 			d.list.Set(i, in.Bytes())
@@ -180,7 +180,7 @@ func (d *Document) setMember(key string, value []byte) {
 
 // move prepares for elements of the list to get other indexes.
 func (d *Document) move() {
-	d.settleItems()
+	d.writeItems()
 	clear(d.items)
 }
 

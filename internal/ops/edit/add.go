@@ -44,8 +44,8 @@ var (
 func Add(ctx context.Context, opt AddOptions) []*Result {
 	opt.again = true
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		messages, at := 0, -1
-		before := choose.Place{} // the message before the new ones
+		var messages, at int
+		var before choose.Place // the message before the new ones
 		s := scanning{moves: opt.At != nil, speakers: true, Choice: choose.Choice{Only: func(int) bool { return false }}}
 		switch {
 		case opt.At == nil:
@@ -54,10 +54,9 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 		default:
 			s.Choice = choose.Choice{Last: 1 - *opt.At}
 		}
-		first := true
 		err := o.scan(ctx, s, func(at choose.Place) error {
-			if first {
-				before, first = at, false
+			if before.Len == 0 { // the first that is handed out
+				before = at
 			}
 			return nil
 		})

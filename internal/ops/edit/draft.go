@@ -78,10 +78,8 @@ func (d *drafting) draft(ctx context.Context) error {
 		}
 	}
 	edited := d.plan.isLines()
-	if d.plan.Taints && edited {
-		if string(metadata.Value("tainted")) != "true" {
-			metadata.Set("tainted", []byte("true"))
-		}
+	if d.plan.Taints && edited && string(metadata.Value("tainted")) != "true" {
+		metadata.Set("tainted", []byte("true"))
 	}
 	if !edited && string(metadata.Bytes()) == string(before) {
 		return nil // unchanged

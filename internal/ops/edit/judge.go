@@ -22,12 +22,6 @@ type changed struct {
 	diff          *Diff
 }
 
-// editing is a message and the edit to make in it.
-type editing struct {
-	place choose.Place
-	edit  Edit
-}
-
 // judging makes the edits of messages to see what they change, and keeps nothing else of them:
 // they come after the header, which cannot be written before all is known, and are made again
 // then.
@@ -43,16 +37,16 @@ func (j *judging) judge(ctx context.Context) error {
 	}
 	j.enough.Store(!j.open.opt.Changes.DryRun)
 	edits := j.plan.Edits(ctx)
-	jobs := func(yield func(editing) bool) {
+	jobs := func(yield func(lineChange) bool) {
 		for _, at := range j.plan.Change {
-			if !yield(editing{at, edits(at.Index)}) {
+			if !yield(lineChange{place: at, edit: edits(at.Index)}) {
 				return
 			}
 		}
 	}
 	left := j.plan.Change[:0] // what is written there was read before
-	err := jsonl.Pick(ctx, j.open.chat.Source, jobs, func(e editing) jsonl.Picked { return jsonl.Picked{Off: e.place.Off, Len: e.place.Len} },
-		func(e editing, line []byte, batch *[]changed) error {
+	err := jsonl.Pick(ctx, j.open.chat.Source, jobs, lineChange.read,
+		func(e lineChange, line []byte, batch *[]changed) error {
 			edited, err := j.edited(ctx, e.place.Index, e.edit, line)
 			if err != nil || bytes.Equal(line, edited) {
 				return err

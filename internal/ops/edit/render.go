@@ -24,19 +24,21 @@ type lineChange struct {
 	after   [][]byte // new lines behind it
 }
 
+// read returns which bytes are needed to make the change.
+func (c lineChange) read() jsonl.Picked {
+	if c.gone || c.edit == nil && !c.follows {
+		return jsonl.Picked{}
+	}
+	return jsonl.Picked{Off: c.place.Off, Len: c.place.Len}
+}
+
 // errStop ends a pass whose lines are no longer wanted.
 var errStop = errors.New("stop")
 
 // render writes the chat with all changes; header is the new header, nil if it stays.
 func (d *drafting) render(ctx context.Context, dst io.Writer, header []byte) error {
 	return jsonl.Rewrite(ctx, dst, d.open.chat.Source, func(yield func(jsonl.Edit, error) bool) {
-		read := func(c lineChange) jsonl.Picked {
-			if c.gone || c.edit == nil && !c.follows {
-				return jsonl.Picked{}
-			}
-			return jsonl.Picked{Off: c.place.Off, Len: c.place.Len}
-		}
-		err := jsonl.Pick(ctx, d.open.chat.Source, d.lines(ctx, header), read,
+		err := jsonl.Pick(ctx, d.open.chat.Source, d.lines(ctx, header), lineChange.read,
 			func(c lineChange, line []byte, batch *[]jsonl.Edit) error { return d.renderLine(ctx, c, line, batch) },
 			func(batch *[]jsonl.Edit) error {
 				for _, e := range *batch {
