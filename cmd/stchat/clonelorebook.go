@@ -67,9 +67,7 @@ func newCloneLorebook(*app) verb {
 		offers: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 		},
-		rules: []string{
-			"bump-integrity needs rebind: nothing else writes a chat",
-		},
+		rules: []string{"bump-integrity needs rebind: nothing else writes a chat"},
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/move"
 	"stchat/internal/userdir"
 )
@@ -69,18 +68,14 @@ func (o *newOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 	if errors.Is(r.Err, move.ErrNoFile) {
 		return usagef("%s: a group's new chat has no file until SillyTavern greets in it, so --like and --set are for characters' chats", args[0])
 	}
-	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
-	if err := say(c, how, args[0], r); err != nil {
+	of := func(r *move.NewResult) (string, *move.NewResult) { return args[0], r }
+	failed, _, err := sayAll(c, o.how(), []*move.NewResult{r}, of, func(r *move.NewResult) (err error) {
+		if !o.json {
+			_, err = fmt.Fprintln(c.Out, c.path(r.Doc.Path))
+		}
 		return err
-	}
-	if r.Err != nil {
-		return errReported
-	}
-	if o.json {
-		return jsondoc.Write(c.Out, r.Doc, "")
-	}
-	_, err = fmt.Fprintln(c.Out, c.path(r.Doc.Path))
-	return err
+	})
+	return errors.Join(err, outcome(failed, false))
 }
 
 const deleteDoc = `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never

@@ -209,7 +209,7 @@ func writeShownMessage(w *bufio.Writer, c *console, m *inspect.Message) {
 	if s := marks(m); s != "" {
 		s = "[" + s + "]"
 		if c.Width > 0 {
-			s = cutTo(s, room)
+			s = visible.Truncate(s, room)
 		}
 		row += paint(c.outColor, yellow, s) + " "
 		room = max(0, room-visible.Width(s)-1)
@@ -219,17 +219,9 @@ func writeShownMessage(w *bufio.Writer, c *console, m *inspect.Message) {
 		text = "(" + m.Role + ") " + text
 	}
 	if c.Width > 0 {
-		text = cutTo(text, room)
+		text = visible.Truncate(text, room)
 	}
 	fmt.Fprintln(w, strings.TrimRight(row+text, " "))
-}
-
-// cutTo is visible.Truncate for any room, even none.
-func cutTo(s string, room int) string {
-	if room < 1 {
-		return ""
-	}
-	return visible.Truncate(s, room)
 }
 
 func roleColor(role string) string {

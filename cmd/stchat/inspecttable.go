@@ -46,21 +46,15 @@ func writeTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Sum
 // plainRow returns the cells of a chat's row for a pipe.
 func plainRow(row inspect.Row) []string {
 	r := row.Report
-	text := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return visible.Text(*s)
-	}
 	book := ""
 	if r.Lorebook != nil {
 		book = visible.Text(r.Lorebook.Name)
 	}
-	cells := []string{visible.Text(r.Path), strconv.Itoa(row.Depth), r.Kind, text(r.Owner), r.Header}
+	cells := []string{visible.Text(r.Path), strconv.Itoa(row.Depth), r.Kind, textOr(r.Owner), r.Header}
 	for _, n := range []int{r.Messages, r.User, r.Character, r.System, r.Hidden, r.WithSwipes, r.Swipes} {
 		cells = append(cells, strconv.Itoa(n))
 	}
-	return append(cells, strconv.FormatInt(r.Bytes, 10), text(r.FirstDate), text(r.LastDate), text(r.Parent), book, strconv.Itoa(r.DamageTotal))
+	return append(cells, strconv.FormatInt(r.Bytes, 10), textOr(r.FirstDate), textOr(r.LastDate), textOr(r.Parent), book, strconv.Itoa(r.DamageTotal))
 }
 
 // writeShownTable writes the table for a person: chats below their folder, checkpoints

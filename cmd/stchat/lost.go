@@ -162,20 +162,14 @@ func (o *lostOptions) write(c *console, res *past.LostResult) error {
 
 // plainLost returns the cells of a chat's row for a pipe.
 func plainLost(chat *past.LostChat) []string {
-	text := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return visible.Text(*s)
-	}
-	live, best := "", text(chat.Best.Path)
+	live, best := "", textOr(chat.Best.Path)
 	if chat.LiveMessages != nil {
 		live = strconv.Itoa(*chat.LiveMessages)
 	}
 	if chat.Best.Rev != nil {
 		best = strconv.Itoa(*chat.Best.Rev)
 	}
-	return []string{text(chat.Owner), text(chat.Chat), live, strconv.Itoa(chat.Lost), strconv.Itoa(chat.Reworded), best, chat.Best.At, strconv.Itoa(chat.Best.Messages), text(chat.Command)}
+	return []string{textOr(chat.Owner), textOr(chat.Chat), live, strconv.Itoa(chat.Lost), strconv.Itoa(chat.Reworded), best, chat.Best.At, strconv.Itoa(chat.Best.Messages), textOr(chat.Command)}
 }
 
 // writeLost lists the chats below their owners, with how many of each owner's places for

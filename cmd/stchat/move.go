@@ -55,12 +55,16 @@ func moveHints() []hint {
 	}
 }
 
+// how returns how results are printed.
+func (o *moveFlags) how() saying {
+	return saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
+}
+
 // tell prints what became of the chats, and returns the worst outcome.
 func (o *moveFlags) tell(c *console, results []*move.Result) error {
-	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
 	of := func(r *move.Result) (string, *move.Result) { return r.Doc.From, r }
 	var done []string
-	failed, no, err := sayAll(c, how, results, of, func(r *move.Result) (err error) {
+	failed, no, err := sayAll(c, o.how(), results, of, func(r *move.Result) (err error) {
 		path := r.Doc.From
 		if r.Doc.To != nil {
 			path = *r.Doc.To
@@ -95,9 +99,8 @@ func (o *moveFlags) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []st
 		return err
 	}
 	c := a.console()
-	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
 	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }
-	failed, no, err := sayAll(c, how, move.Open(ctx, opt, args), of, func(r *move.OpenResult) (err error) {
+	failed, no, err := sayAll(c, o.how(), move.Open(ctx, opt, args), of, func(r *move.OpenResult) (err error) {
 		if !o.json {
 			_, err = fmt.Fprintln(c.Out, c.path(r.Doc.Card))
 		}

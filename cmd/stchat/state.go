@@ -239,9 +239,7 @@ func newStateGet(*app) verb {
   stchat state get chat.jsonl memory_graph --at 40
   stchat state get chat.jsonl recap: illustrator:
   stchat state get characters/Mira.png mood`,
-		rules: []string{
-			"at excludes stored: the file is as it is now",
-		},
+		rules: []string{"at excludes stored: the file is as it is now"},
 		flags: o.addFlags, run: o.run,
 	}
 }
