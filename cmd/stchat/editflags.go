@@ -148,7 +148,7 @@ func (o *inPlaceFlags) chosenIn(ctx context.Context, a *app, f *choiceFlags, arg
 func editHints() []hint {
 	return []hint{
 		{chat.ErrDamaged, "; see 'stchat repair'"},
-		{edit.ErrNoHeader, "; 'stchat repair' makes one"},
+		{ops.ErrNoHeader, "; 'stchat repair' makes one"},
 		{edit.ErrAll, "; --force does it"},
 		{edit.ErrQueue, "; let the extension finish, or --force leaves them as they are"},
 		{edit.ErrReplay, "; --force writes it, and Luker cuts it there"},

@@ -208,7 +208,7 @@ func editCode(err error) string {
 	}
 	for _, e := range []error{
 		patch.ErrTest, patch.ErrMissing, message.ErrChosenSwipe, message.ErrOnlySwipe,
-		edit.ErrNotInPlace, edit.ErrNoHeader, edit.ErrExpected, edit.ErrAll, edit.ErrQueue, edit.ErrReplay, edit.ErrNoSwipes, edit.ErrCycle, edit.ErrNeedsSlug,
+		ops.ErrNotInPlace, ops.ErrNoHeader, edit.ErrExpected, edit.ErrAll, edit.ErrQueue, edit.ErrReplay, edit.ErrNoSwipes, edit.ErrCycle, edit.ErrNeedsSlug,
 	} {
 		if errors.Is(err, e) {
 			return "refused"

@@ -56,8 +56,7 @@ type Edited struct {
 	LostLinks   []follow.Link      `json:"lost_links"`
 	Unchanged   bool               `json:"unchanged"`
 	DidWrite    bool               `json:"written"`
-	Warnings    []string           `json:"warnings"`
-	DryRun      bool               `json:"dry_run"`
+	ops.Warned
 	ops.Written
 }
 
@@ -97,15 +96,12 @@ var ErrExpected = errors.New("not as expected")
 // once.
 func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *open) (*Plan, error)) []*Result {
 	lib := new(library.Library)
-	var results []*Result
-	var units []changeset.Unit
 	var roots changeset.Roots
-	for _, path := range distinct(opt.Chats) {
+	return ops.Each(ctx, opt.Changes, distinct(opt.Chats), func(path string) (*Result, changeset.Unit) {
 		empty := Result{}
-		empty.Doc = Edited{Schema: 1, Path: path, DryRun: opt.Changes.DryRun}
+		empty.Doc = Edited{Schema: 1, Path: path}
 		r := &Result{}
 		*r = empty
-		results = append(results, r)
 		known := lib
 		draft := func(ctx context.Context, s *changeset.Set) error {
 			defer opt.Meter.Done()
@@ -120,18 +116,14 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 			if err != nil {
 				return err
 			}
-			return ops.PathError((&drafting{open: o, plan: p, result: r, set: s}).draft(ctx))
+			return (&drafting{open: o, plan: p, result: r, set: s}).draft(ctx)
 		}
 		unit := changeset.Unit{Root: roots.Of(path), Shares: []string{path}, Draft: draft}
 		if opt.again {
 			unit.Again = ops.ChangedMeanwhile
 		}
-		units = append(units, unit)
-	}
-	for i, outcome := range changeset.Run(ctx, units, opt.Changes) {
-		results[i].finish(outcome)
-	}
-	return results
+		return r, unit
+	})
 }
 
 // distinct returns paths without those that lead to a chat named earlier.
@@ -146,17 +138,12 @@ func distinct(paths []string) []string {
 	})
 }
 
-// finish fills in the outcome of the change set.
-func (r *Result) finish(o changeset.Outcome) {
-	r.Outcome = o
-	if o.Err != nil {
-		return
-	}
+// Complete implements [ops.Completer].
+func (r *Result) Complete(o changeset.Outcome, dryRun bool) {
+	r.Result.Complete(o, dryRun)
 	d := &r.Doc
-	d.Written = ops.WrittenBy(o)
 	d.Unchanged = len(o.Steps) == 0
-	d.DidWrite = !d.Unchanged && !d.DryRun
-	d.Warnings = append(d.Warnings, r.Warnings...)
+	d.DidWrite = !d.Unchanged && !dryRun
 	if d.Unchanged {
 		d.Bytes = d.BytesBefore
 	}

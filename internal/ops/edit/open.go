@@ -3,10 +3,7 @@ package edit
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"stchat/internal/chat"
@@ -19,13 +16,6 @@ import (
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
-)
-
-var (
-	// ErrNoHeader means that a chat has no header.
-	ErrNoHeader = errors.New("the chat has no header")
-	// ErrNotInPlace means that standard input cannot be edited.
-	ErrNotInPlace = errors.New("a chat is edited in place, so it must be a file")
 )
 
 // open is a chat that may be edited.
@@ -46,14 +36,14 @@ type open struct {
 // openChat opens a chat, and refuses one that must not be edited (CONTENT.md 1.3).
 func openChat(ctx context.Context, lib *library.Library, opt Options, path string) (*open, error) {
 	if path == chat.Stdin {
-		return nil, ErrNotInPlace
+		return nil, ops.ErrNotInPlace
 	}
-	c, err := chat.Open(ctx, path, chat.Options{Data: opt.Data, Groups: lib})
+	c, err := ops.Open(ctx, lib, path, ops.WithHeader, chat.Options{Data: opt.Data})
 	if err != nil {
-		return nil, ops.PathError(err)
+		return nil, err
 	}
-	o := &open{opt: opt, chat: c, messages: -1}
-	if err := o.judge(lib); err != nil {
+	o := &open{opt: opt, chat: c.Chat, messages: -1}
+	if err := o.judge(c); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -61,33 +51,15 @@ func openChat(ctx context.Context, lib *library.Library, opt Options, path strin
 	return o, nil
 }
 
-func (o *open) judge(lib *library.Library) error {
-	c := o.chat
-	switch {
-	case c.Damage.Total > 0: // a damaged header too
-		return c.DamageError(c.Damage.First[0])
-	case c.HeaderKind == chat.None:
-		return o.errorf("%w", ErrNoHeader)
-	}
-	if c.HasDir {
-		if reason := lib.Database(c.Dir); reason != "" {
-			return o.errorf("%w", &luker.DatabaseError{Reason: reason})
-		}
-	}
+func (o *open) judge(c *ops.Subject) error {
 	if slug, _ := rawjson.Unquote(c.Metadata().Value("integrity")); o.opt.ExpectIntegrity != "" && slug != o.opt.ExpectIntegrity {
 		return o.errorf("%w: its integrity slug is %q", ErrExpected, slug)
 	}
-	real := userdir.RealPath(c.Path)
-	folder := lib.Folder(filepath.Dir(real))
-	if err := folder.Err; err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return ops.PathError(err)
+	sidecars, err := c.Sidecars()
+	if err != nil {
+		return err
 	}
-	sidecars := folder.Sidecars(userdir.ChatName(real))
-	given := filepath.Dir(c.Path)
 	for _, s := range sidecars {
-		if userdir.RealPath(given) == filepath.Dir(s.Path) {
-			s.Path = filepath.Join(given, filepath.Base(s.Path)) // as the chat's own path was given
-		}
 		if s.Kind == luker.ChatSync {
 			o.sync = s.Path
 		} else {
