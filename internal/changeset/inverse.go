@@ -82,12 +82,17 @@ func (i inverse) stands(st *state) bool {
 }
 
 // is reports whether the file at path is as the record knows it; a nil id means that there is
-// none. Where inode, size or time differ, the content decides, if its hash was recorded. It
+// none. Where inode, size or time differ, the content decides, if its hash was recorded; of a
+// file that is too large for that, inode and size do, and its new content is kept by the undo. It
 // decides as well where the time is in whole seconds: it may come from a coarse clock, and the
 // file may have been saved again within one tick.
 func (i inverse) is(path string, id *safefile.Ident) bool {
 	same := i.view.is(path, id)
-	if id == nil || id.Hash == "" || same && (i.view.loose || id.Mtime%int64(time.Second) != 0) {
+	switch {
+	case id != nil && !same && id.Size > hashed && !i.view.loose:
+		now, err := safefile.IdentOf(path, -1)
+		return err == nil && now.Ino == id.Ino && now.Size == id.Size
+	case id == nil || id.Hash == "" || same && (i.view.loose || id.Mtime%int64(time.Second) != 0):
 		return same
 	}
 	now, err := safefile.IdentOf(path, hashed)

@@ -131,6 +131,9 @@ func (e *editing) render(ctx context.Context, self *safefile.Self, opt Options) 
 	if err != nil {
 		return err
 	}
+	if now.Size() > hashed {
+		d.hashed = nil // it will hardly be so much smaller
+	}
 	if err = edit.Render(ctx, d, old, now.Size()); err == nil {
 		err = d.finish()
 	}
