@@ -10,6 +10,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension/all"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
@@ -251,7 +252,13 @@ func bookOf(ctx context.Context, lib *library.Library, opt Options, source strin
 		return "", from.Errorf("%w, so its lorebook is not known; give the lorebook itself", ErrDamagedHeader)
 	}
 	name, ok := lorebook.NameIn(from.Metadata())
-	if !ok {
+	switch named := all.Names().Books(from.Metadata()); {
+	case ok: // its own, though extensions may name others
+	case len(named) == 1:
+		name = named[0]
+	case len(named) > 1:
+		return "", from.Errorf("the chat names several lorebooks, and none as its own: %q; give the lorebook itself", named)
+	default:
 		return "", from.Errorf("the chat names no lorebook (chat_metadata.world_info)")
 	}
 	if !from.HasDir {
