@@ -29,13 +29,6 @@ func (s Source) blockLen() int64 {
 	return blockSize
 }
 
-// Sparing returns the source to be read in blocks of half the memory, which takes a few
-// percent longer.
-func (s Source) Sparing() Source {
-	s.block = s.blockLen()
-	return s
-}
-
 // Bytes returns a source over data in memory.
 func Bytes(data []byte) Source { return Source{R: bytes.NewReader(data), Size: int64(len(data))} }
 
