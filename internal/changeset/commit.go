@@ -198,7 +198,7 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	if err != nil {
 		return &noRecordError{at(t.root.own(""), err)}
 	}
-	if t.root.id == "" {
+	if !t.root.recorded { // a try that failed gives it no place among the others
 		t.root.id = nextID(names, opt.Now)
 	}
 	t.over = false
@@ -218,6 +218,7 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	if err != nil {
 		return at(t.root.own(""), err)
 	}
+	t.root.recorded = true
 	t.failed = p.commit()
 	for _, p := range t.plans {
 		if err := t.failed[p.part.number]; err == nil || isStuck(err) {

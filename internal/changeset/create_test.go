@@ -139,6 +139,54 @@ func TestLastIsLastCommitted(t *testing.T) {
 	}
 }
 
+// A call that fails first, and is drafted again after another has committed, comes after that.
+func TestLastIsLastAgain(t *testing.T) {
+	dir := world(t, map[string]string{"chats/Mira/A.jsonl": "0"})
+	path := filepath.Join(dir, "chats/Mira/A.jsonl")
+	add := func(text string, meanwhile func()) changeset.Unit {
+		return changeset.Unit{Root: dir, Draft: func(_ context.Context, s *changeset.Set) error {
+			old, was, err := safefile.Read(path)
+			if err != nil {
+				return err
+			}
+			meanwhile()
+			d, err := s.Replace(path, was, "it")
+			if err == nil {
+				_, err = d.Write(append(old, text...))
+			}
+			return err
+		}}
+	}
+	commit := func(text string) {
+		if out := run(t, changeset.Options{NoSync: true}, add(text, func() {})); out[0].Err != nil {
+			t.Fatal(out[0].Err)
+		}
+	}
+	first := true
+	unit := add("c", func() {
+		if first {
+			commit("a")
+		}
+		first = false
+	})
+	unit.Again = func(err error) bool {
+		commit("b")
+		return errors.Is(err, safefile.ErrChanged)
+	}
+	if out := run(t, changeset.Options{NoSync: true}, unit); out[0].Err != nil {
+		t.Fatal(out[0].Err)
+	}
+	for _, want := range []string{"0abc", "0ab", "0a", "0"} {
+		data, err := os.ReadFile(path)
+		if err != nil || string(data) != want {
+			t.Fatalf("%q, %v, not %q", data, err, want)
+		}
+		if want != "0" {
+			undo(t, dir, "")
+		}
+	}
+}
+
 func undo(t *testing.T, dir, id string) *changeset.Undoing {
 	t.Helper()
 	u, err := changeset.Undo(dir, id, false)

@@ -59,11 +59,12 @@ type root struct {
 	given string // as it was given, made absolute
 	shown string // as it was given
 
-	self  *safefile.Self
-	real  userdir.Real
-	keeps bool    // a set that only creates a file is recorded, too
-	id    string  // the ID of this call, once it has recorded something
-	stuck []Ended // changes of dead runs that could not be ended
+	self     *safefile.Self
+	real     userdir.Real
+	keeps    bool    // a set that only creates a file is recorded, too
+	id       string  // the ID of this call
+	recorded bool    // it has recorded something, so the ID stays
+	stuck    []Ended // changes of dead runs that could not be ended
 
 	turn sync.Mutex // one goroutine of the call at a time changes files
 	// mine is set while the call, with only one goroutine left, has the lock already; held is
