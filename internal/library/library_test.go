@@ -68,7 +68,7 @@ func TestTarget(t *testing.T) {
 func TestSidecars(t *testing.T) {
 	root := tree(t, map[string]string{
 		"A.jsonl": "", "A.luker-state.x.json": "{}", "A.luker-state.chat_sync.json": "{}",
-		"A - Branch #1.luker-state.x.json": "{}", "A.luker-state..json": "{}", "AA.luker-state.x.json": "{}",
+		"A - Branch #1.luker-state.x.json": "{}", "A.luker-state..json": "{}", "A.luker-state.folder.json/x": "", "AA.luker-state.x.json": "{}",
 	})
 	var got []string
 	for _, s := range new(library.Library).Folder(root).Sidecars("A") {

@@ -30,33 +30,20 @@ func write(t *testing.T, path, text string) {
 }
 
 func TestSidecars(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{
+	files := []string{
 		"A.jsonl", "A.luker-state.chat_sync.json", "A.luker-state.memory_graph__floor_log.json", "A.luker-state.memory_graph__orphans.json",
 		"A.luker-state.my.plugin.json", "A.luker-state..json", "A.luker-state.x.json.123.tmp", "A.luker-state.json",
 		"A - Branch #1.luker-state.chat_sync.json", "a.luker-state.x.json", "AA.luker-state.x.json", "A.luker-stateX.json",
-	} {
-		write(t, filepath.Join(dir, name), "{}")
-	}
-	if err := os.Mkdir(filepath.Join(dir, "A.luker-state.folder.json"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Sidecars(filepath.Join(dir, "A.jsonl"))
-	if err != nil {
-		t.Fatal(err)
 	}
 	var names []string
-	for _, s := range got {
-		if filepath.Base(s.Path) != SidecarName("A", s.Namespace) {
-			t.Errorf("%q is not the name of namespace %q", s.Path, s.Namespace)
+	for _, s := range Among(files, "folder", "A") {
+		if s.Path != filepath.Join("folder", SidecarName("A", s.Namespace)) {
+			t.Errorf("%q is not the path of namespace %q", s.Path, s.Namespace)
 		}
 		names = append(names, s.Namespace+"="+string(s.Kind))
 	}
 	if diff := cmp.Diff([]string{"chat_sync=chat_sync", "memory_graph__floor_log=floor log", "memory_graph__orphans=orphans", "my.plugin=plain"}, names); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if got, err := Sidecars(filepath.Join(dir, "none", "A.jsonl")); err != nil || got != nil {
-		t.Errorf("no folder: %v, %v", got, err)
 	}
 }
 

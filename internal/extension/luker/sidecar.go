@@ -1,14 +1,9 @@
 package luker
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // Parts of a sidecar's file name.
@@ -59,28 +54,6 @@ func KindOf(namespace string) Kind {
 // without ".jsonl".
 func SidecarName(chat, namespace string) string { return chat + infix + namespace + fileEnd }
 
-// Sidecars returns the sidecars of the chat at chatPath, whether that file exists or not,
-// sorted by name. Letter case counts, as it does for Luker, and those of other chats are
-// not included: "A" has none of those of "A - Branch #1". The error is that of reading
-// the folder; a folder that does not exist has none.
-func Sidecars(chatPath string) ([]Sidecar, error) {
-	folder := filepath.Dir(chatPath)
-	entries, err := safefile.ReadDir(folder)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		return nil, err
-	}
-	var files []string
-	for _, entry := range entries {
-		if entry.Type().IsRegular() && IsSidecar(entry.Name()) {
-			files = append(files, entry.Name())
-		}
-	}
-	return Among(files, folder, userdir.ChatName(chatPath)), nil
-}
-
 // IsSidecar reports whether a file's name is that of some chat's sidecar.
 func IsSidecar(file string) bool {
 	return strings.HasSuffix(file, fileEnd) && strings.Contains(file, infix)
@@ -99,8 +72,9 @@ func Chats(file string) (chats []string) {
 	}
 }
 
-// Among returns the sidecars of one chat among the names of files in its folder, so that
-// a caller with many chats of a folder can read the folder once.
+// Among returns the sidecars of one chat among the names of files in its folder. Letter case
+// counts, as it does for Luker, and those of other chats are not included: "A" has none of those
+// of "A - Branch #1".
 func Among(files []string, folder, chat string) []Sidecar {
 	var list []Sidecar
 	for _, file := range files {
