@@ -120,23 +120,14 @@ func (o *cloneLorebookOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet
 	}
 	results, err := book.Run(ctx, opt)
 	if err != nil {
-		return withHint(err, cloneHints())
+		return withHint(err, nil)
 	}
 	return o.tell(a.console(), results)
 }
 
-// cloneHints returns the hints for a lorebook that cannot be cloned.
-func cloneHints() []hint {
-	return []hint{
-		{book.ErrDamagedHeader, "; see 'stchat repair'"},
-		{book.ErrNoUserFolder, "; give the folder with --data"},
-		{ops.ErrNotInPlace, " (--rebind)"},
-	}
-}
-
 // tell prints the results in the order of the sources, and returns the worst outcome.
 func (o *cloneLorebookOptions) tell(c *console, results []*book.Result) error {
-	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: cloneHints()}
+	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: []hint{{ops.ErrNotInPlace, " (--rebind)"}}}
 	failed := false
 	var inPlace []string
 	var printed error

@@ -32,20 +32,12 @@ func cutHints(o *cutOptions) []hint {
 	if o.asEdit {
 		again, damaged = "; choose another name with -n", "; see 'stchat repair'"
 	}
-	return append([]hint{
-		{cut.ErrMetadataElsewhere, "; mend that, or let the metadata count as {} with --skip-damaged"},
-		{cut.ErrNoUserFolder, "; give the folder with --data"},
-		{cut.ErrNoSnapshot, "; --lorebook clone takes the book as it is now"},
-		{cut.ErrGivenTwice, "; choose another name or --naming"},
-		{cut.ErrGroupFile, "; with --no-group the group file is not touched"},
-		{cut.ErrLinkElsewhere, "; leave --link out"},
-		{cut.ErrLink, "; without --link the source is not touched"},
-		{cut.ErrNoSlug, "; leave --bump-integrity out"},
+	return []hint{
 		{fs.ErrExist, again},
 		{names.ErrTaken, again},
 		{lorebook.ErrMissing, without},
 		{chat.ErrDamaged, damaged},
-	}, editHints()...)
+	}
 }
 
 // tellCuts prints the results in the order of the sources, and returns the worst

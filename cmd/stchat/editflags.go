@@ -13,7 +13,6 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/jsondoc"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
@@ -144,21 +143,8 @@ func (o *inPlaceFlags) chosenIn(ctx context.Context, a *app, f *choiceFlags, arg
 	return c, opt, err
 }
 
-// editHints returns the hints for a chat that cannot be edited.
-func editHints() []hint {
-	return []hint{
-		{chat.ErrDamaged, "; see 'stchat repair'"},
-		{ops.ErrNoHeader, "; 'stchat repair' makes one"},
-		{edit.ErrAll, "; --force does it"},
-		{edit.ErrQueue, "; let the extension finish, or --force leaves them as they are"},
-		{edit.ErrReplay, "; --force writes it, and Luker cuts it there"},
-		{edit.ErrNoSpeaker, "; say who with --name"},
-		{edit.ErrNoSwipes, "; --force does it"},
-		{message.ErrChosenSwipe, "; see 'stchat repair'"},
-		{edit.ErrNeedsSlug, "; leave --integrity out, or give new or a UUID"},
-		{edit.ErrSwipeID, "; 'stchat message swipe --choose' chooses another"},
-	}
-}
+// editHints returns the hints of a command that takes no damaged chat.
+func editHints() []hint { return []hint{{chat.ErrDamaged, "; see 'stchat repair'"}} }
 
 // isNo reports whether an edit was not made because the answer is no: no message was
 // chosen, or the chat is not as expected.

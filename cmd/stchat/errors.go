@@ -22,11 +22,7 @@ import (
 	"stchat/internal/meta"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/ops/book"
 	"stchat/internal/ops/cut"
-	"stchat/internal/ops/edit"
-	"stchat/internal/ops/keep"
-	"stchat/internal/ops/move"
 	"stchat/internal/patch"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
@@ -155,22 +151,24 @@ func errorCode(err error) string {
 		}
 		return false
 	}
-	switch code := editCode(err); {
+	kind, _ := errors.AsType[*ops.Kind](err)
+	switch {
 	case isInterrupted(err):
 		return "interrupted"
-	case code != "":
-		return code
-	case isA[*usageError](err), isA[*ops.NoMessageError](err), isA[*isolate.RangeError](err), isA[*message.SwipeError](err),
-		any(chat.ErrStdin, keep.ErrLoose, keep.ErrUsers, keep.ErrSeveral, book.ErrAmbiguous, names.ErrEmptyName, names.ErrReserved, names.ErrNoRoom, names.ErrNoFree, move.ErrName):
+	case kind != nil && kind.Code != "":
+		return kind.Code
+	case isA[*usageError](err), isA[*ops.NoMessageError](err), isA[*isolate.RangeError](err), isA[*message.SwipeError](err), isA[*choose.OutOfRangeError](err),
+		any(choose.ErrNone, choose.ErrNotOne, choose.ErrRange, patch.ErrMalformed, patch.ErrNoPlace),
+		any(chat.ErrStdin, names.ErrEmptyName, names.ErrReserved, names.ErrNoRoom, names.ErrNoFree):
 		return "usage"
-	case isA[*cut.OwnMessagesError](err), any(ops.ErrReserved, ops.ErrNotOwn, cut.ErrRequirement, changeset.ErrOtherRoot, history.ErrOtherRoot, history.ErrForeign, history.ErrNewer, history.ErrBusy, history.ErrNoLocks),
-		any(move.ErrLeftover, move.ErrNotListed, move.ErrNoOwner, move.ErrOwner, move.ErrRelatives, move.ErrKind, move.ErrSameOwner, move.ErrNamed):
+	case isA[*cut.OwnMessagesError](err), isA[*luker.DatabaseError](err), any(patch.ErrTest, patch.ErrMissing, message.ErrChosenSwipe, message.ErrOnlySwipe),
+		any(changeset.ErrOtherRoot, history.ErrOtherRoot, history.ErrForeign, history.ErrNewer, history.ErrBusy, history.ErrNoLocks):
 		return "refused"
 	case isA[*changeset.StuckError](err), any(jsonl.ErrChanged, safefile.ErrChanged):
 		return "changed"
-	case any(names.ErrTaken, move.ErrTaken, fs.ErrExist):
+	case any(names.ErrTaken, fs.ErrExist):
 		return "exists"
-	case any(fs.ErrNotExist, lorebook.ErrMissing, keep.ErrUnknown, keep.ErrGone):
+	case any(fs.ErrNotExist, lorebook.ErrMissing):
 		return "not-found"
 	case any(fs.ErrPermission, syscall.EROFS, history.ErrReadOnly):
 		return "denied"
@@ -188,31 +186,4 @@ func errorCode(err error) string {
 func isA[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
-}
-
-// editCode returns the code of an error about messages or metadata, "" for any other error.
-func editCode(err error) string {
-	if isA[*choose.OutOfRangeError](err) {
-		return "usage"
-	}
-	if isA[*luker.DatabaseError](err) {
-		return "refused"
-	}
-	for _, e := range []error{
-		choose.ErrNone, choose.ErrNotOne, choose.ErrRange, patch.ErrMalformed, patch.ErrNoPlace,
-		edit.ErrOperation, edit.ErrNotMessage, edit.ErrNoSpeaker, edit.ErrSwipeID, edit.ErrShape, edit.ErrChosenGone,
-	} {
-		if errors.Is(err, e) {
-			return "usage"
-		}
-	}
-	for _, e := range []error{
-		patch.ErrTest, patch.ErrMissing, message.ErrChosenSwipe, message.ErrOnlySwipe,
-		ops.ErrNotInPlace, ops.ErrNoHeader, edit.ErrExpected, edit.ErrAll, edit.ErrQueue, edit.ErrReplay, edit.ErrNoSwipes, edit.ErrCycle, edit.ErrNeedsSlug,
-	} {
-		if errors.Is(err, e) {
-			return "refused"
-		}
-	}
-	return ""
 }

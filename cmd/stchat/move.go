@@ -46,18 +46,9 @@ func (o *moveFlags) options(a *app, paths ...string) (opt move.Options, err erro
 	return opt, err
 }
 
-// moveHints returns the hints for a chat that cannot be moved.
-func moveHints() []hint {
-	return []hint{
-		{move.ErrRelatives, "; --family takes them along, --cut gives up the kinship"},
-		{move.ErrTaken, "; choose another name"},
-		{move.ErrLeftover, "; remove it or choose another name"},
-	}
-}
-
 // how returns how results are printed.
 func (o *moveFlags) how() saying {
-	return saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: moveHints()}
+	return saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json}
 }
 
 // tell prints what became of the chats, and returns the worst outcome.

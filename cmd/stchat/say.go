@@ -10,6 +10,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsondoc"
+	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
@@ -144,6 +145,9 @@ func withHint(err error, own []hint) error {
 			return &hinted{err, h.text}
 		}
 	}
+	if kind, ok := errors.AsType[*ops.Kind](err); ok && kind.Hint != "" {
+		return &hinted{err, "; " + helps(kind.Hint)}
+	}
 	if stuck, ok := errors.AsType[*changeset.StuckError](err); ok {
 		text := fmt.Sprintf("'stchat undo --force %s' takes back what it can", stuck.ID)
 		if stuck.Err != nil {
@@ -162,6 +166,7 @@ func withHint(err error, own []hint) error {
 	}
 	for _, h := range []hint{
 		{names.ErrTaken, "; choose another name"},
+		{message.ErrChosenSwipe, "; see 'stchat repair'"},
 		{safefile.ErrBusy, "; run the command again when it is done"},
 		{changeset.ErrElsewhere, "; 'undo --force' takes back what can be told by size, time and content"},
 	} {
@@ -170,6 +175,33 @@ func withHint(err error, own []hint) error {
 		}
 	}
 	return err
+}
+
+// helps returns how what would help is asked for.
+func helps(hint string) string {
+	return map[string]string{
+		"clone":       "--lorebook clone takes the book as it is now",
+		"data":        "give the folder with --data",
+		"floor":       "--floor of 'stchat state set' begins one",
+		"force":       "--force does it",
+		"header":      "'stchat repair' makes one",
+		"leftover":    "remove it or choose another name",
+		"name":        "choose another name",
+		"naming":      "choose another name or --naming",
+		"no-group":    "with --no-group the group file is not touched",
+		"no-link":     "leave --link out",
+		"no-metadata": "mend that, or let the metadata count as {} with --skip-damaged",
+		"no-slug":     "leave --bump-integrity out",
+		"plain":       "delete it first, or change it as it is",
+		"relatives":   "--family takes them along, --cut gives up the kinship",
+		"repair":      "see 'stchat repair'",
+		"replay":      "--force writes it, and Luker cuts it there",
+		"slug":        "leave --integrity out, or give new or a UUID",
+		"speaker":     "say who with --name",
+		"swipe":       "'stchat message swipe --choose' chooses another",
+		"untouched":   "without --link the source is not touched",
+		"wait":        "let the extension finish, or --force leaves them as they are",
+	}[hint]
 }
 
 // unreadable returns the hint for a journal or a record that cannot be read.

@@ -69,17 +69,9 @@ func (o *stateFlags) options(a *app, path string) (opt state.Options, err error)
 	return opt, err
 }
 
-// stateHints returns the hints for state that cannot be read or changed.
-func stateHints() []hint {
-	return append(editHints(),
-		hint{state.ErrPlain, "; delete it first, or change it as it is"},
-		hint{state.ErrNoLog, "; --floor of 'stchat state set' begins one"},
-	)
-}
-
 // tell prints what became of the state of each PATH, and returns the worst outcome.
 func (o *stateFlags) tell(c *console, results []*state.Result) error {
-	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: stateHints()}
+	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: editHints()}
 	of := func(r *state.Result) (string, *ops.Result[state.Changed]) { return r.Doc.Path, &r.Result }
 	edited := false
 	var chats []string
@@ -120,7 +112,7 @@ func stateUsage(err error) error {
 	if errors.Is(err, state.ErrNamespace) {
 		return usagef("%v", err)
 	}
-	return withHint(err, stateHints())
+	return withHint(err, editHints())
 }
 
 // countText returns a number, - if it is unknown.

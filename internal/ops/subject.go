@@ -30,9 +30,9 @@ const (
 
 var (
 	// ErrNoHeader means that a chat has no header.
-	ErrNoHeader = errors.New("the chat has no header")
+	ErrNoHeader = error(&Kind{Code: "refused", Text: "the chat has no header", Hint: "header"})
 	// ErrNotInPlace means that standard input cannot be edited.
-	ErrNotInPlace = errors.New("a chat is edited in place, so it must be a file")
+	ErrNotInPlace = error(&Kind{Code: "refused", Text: "a chat is edited in place, so it must be a file"})
 )
 
 // Subject is the open chat that a verb is about, and what lies around it. It must be closed.

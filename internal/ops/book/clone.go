@@ -60,7 +60,7 @@ type Rebound struct {
 type Result = ops.Result[Clone]
 
 // ErrAmbiguous means that it is not clear which clone a chat should be pointed at.
-var ErrAmbiguous = errors.New("with several sources a chat to rebind must be one of them, or name the lorebook of just one of them")
+var ErrAmbiguous = error(&ops.Kind{Code: "usage", Text: "with several sources a chat to rebind must be one of them, or name the lorebook of just one of them"})
 
 // job is one source on its way to a clone.
 type job struct {
@@ -273,8 +273,8 @@ func bookOf(ctx context.Context, lib *library.Library, opt Options, source strin
 
 var (
 	// ErrDamagedHeader means that a chat's header cannot be read.
-	ErrDamagedHeader = errors.New("the header is damaged")
+	ErrDamagedHeader = error(&ops.Kind{Text: "the header is damaged", Hint: "repair"})
 	// ErrNoUserFolder means that a chat is outside any user folder, so no lorebook can be
 	// looked up.
-	ErrNoUserFolder = errors.New("the chat is not in a SillyTavern user folder")
+	ErrNoUserFolder = error(&ops.Kind{Text: "the chat is not in a SillyTavern user folder", Hint: "data"})
 )

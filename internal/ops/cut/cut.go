@@ -233,15 +233,15 @@ func about(source string, err error) error {
 
 // Kinds of errors that a caller can act on, to be matched with errors.Is.
 var (
-	ErrMetadataElsewhere = errors.New("the chat has no header, so its metadata may be in this group file, which cannot be read")
-	ErrGivenTwice        = errors.New("an earlier CHAT of this call has this name already")
-	ErrNoUserFolder      = errors.New("the chat is not in a SillyTavern user folder")
-	ErrNoSnapshot        = errors.New("there is no snapshot of it")
-	ErrRequirement       = errors.New("required") // something that was required does not hold
-	ErrGroupFile         = errors.New("the group file cannot be edited")
-	ErrLinkElsewhere     = errors.New("a link needs the new chat beside its source")
-	ErrLink              = errors.New("the source cannot be edited")
-	ErrNoSlug            = errors.New("the chat has no header to hold a slug")
+	ErrMetadataElsewhere = error(&ops.Kind{Text: "the chat has no header, so its metadata may be in this group file, which cannot be read", Hint: "no-metadata"})
+	ErrGivenTwice        = error(&ops.Kind{Text: "an earlier CHAT of this call has this name already", Hint: "naming"})
+	ErrNoUserFolder      = error(&ops.Kind{Text: "the chat is not in a SillyTavern user folder", Hint: "data"})
+	ErrNoSnapshot        = error(&ops.Kind{Text: "there is no snapshot of it", Hint: "clone"})
+	ErrRequirement       = error(&ops.Kind{Code: "refused", Text: "required"}) // something that was required does not hold
+	ErrGroupFile         = error(&ops.Kind{Text: "the group file cannot be edited", Hint: "no-group"})
+	ErrLinkElsewhere     = error(&ops.Kind{Text: "a link needs the new chat beside its source", Hint: "no-link"})
+	ErrLink              = error(&ops.Kind{Text: "the source cannot be edited", Hint: "untouched"})
+	ErrNoSlug            = error(&ops.Kind{Text: "the chat has no header to hold a slug", Hint: "no-slug"})
 )
 
 // kindError is an error of a kind that its text does not name.

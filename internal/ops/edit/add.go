@@ -3,11 +3,11 @@ package edit
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"stchat/internal/choose"
+	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
@@ -34,9 +34,9 @@ type AddOptions struct {
 
 var (
 	// ErrNotMessage means that an object is not a message.
-	ErrNotMessage = errors.New("not a message")
+	ErrNotMessage = error(&ops.Kind{Code: "usage", Text: "not a message"})
 	// ErrNoSpeaker means that the speaker's name is not known.
-	ErrNoSpeaker = errors.New("nobody has spoken in this role yet")
+	ErrNoSpeaker = error(&ops.Kind{Code: "usage", Text: "nobody has spoken in this role yet", Hint: "speaker"})
 )
 
 // Add adds messages to a chat. Objects keep their keys, order and spelling; name, is_user,

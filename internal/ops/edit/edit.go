@@ -2,7 +2,6 @@ package edit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,7 +89,7 @@ func newDiff(index int, before, after []byte) *Diff {
 }
 
 // ErrExpected means that a chat is not as it was expected to be.
-var ErrExpected = errors.New("not as expected")
+var ErrExpected = error(&ops.Kind{Code: "refused", Text: "not as expected"})
 
 // run edits every chat as plan asks. A chat that is named twice, by whatever paths, is edited
 // once.

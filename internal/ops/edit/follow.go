@@ -2,7 +2,6 @@ package edit
 
 import (
 	"context"
-	"errors"
 
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
@@ -13,9 +12,9 @@ import (
 
 var (
 	// ErrQueue means that pending operations of Auto-Recap name messages that move.
-	ErrQueue = errors.New("pending operations of Auto-Recap refer to messages that move")
+	ErrQueue = error(&ops.Kind{Code: "refused", Text: "pending operations of Auto-Recap refer to messages that move", Hint: "wait"})
 	// ErrReplay means that a floor log of Luker would no longer replay.
-	ErrReplay = errors.New("a floor log of Luker would no longer replay")
+	ErrReplay = error(&ops.Kind{Code: "refused", Text: "a floor log of Luker would no longer replay", Hint: "replay"})
 )
 
 // mayMove refuses an edit that would break state which cannot be moved along.

@@ -33,10 +33,10 @@ const (
 )
 
 // ErrNeedsSlug means that Luker gives every chat that is edited a slug.
-var ErrNeedsSlug = errors.New("a chat of Luker always has an integrity slug")
+var ErrNeedsSlug = error(&ops.Kind{Code: "refused", Text: "a chat of Luker always has an integrity slug", Hint: "slug"})
 
 // ErrCycle means that a chat would be its own ancestor.
-var ErrCycle = errors.New("the chat would be its own ancestor")
+var ErrCycle = error(&ops.Kind{Code: "refused", Text: "the chat would be its own ancestor"})
 
 // ErrPassedOver means that a chat does not meet the conditions.
 var ErrPassedOver = errors.New("the chat is not as the conditions ask")

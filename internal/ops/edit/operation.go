@@ -3,19 +3,19 @@ package edit
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"stchat/internal/choose"
 	"stchat/internal/metadiff"
+	"stchat/internal/ops"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 )
 
 // ErrOperation means that a line is not an operation of message apply.
-var ErrOperation = errors.New("not an operation")
+var ErrOperation = error(&ops.Kind{Code: "usage", Text: "not an operation"})
 
 // operation is one operation of message apply (CONTENT.md 2.6).
 type operation struct {

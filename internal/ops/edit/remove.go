@@ -2,12 +2,12 @@ package edit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"stchat/internal/choose"
 	"stchat/internal/message"
+	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
@@ -21,7 +21,7 @@ type DeleteOptions struct {
 }
 
 // ErrAll means that all messages of a chat would be deleted.
-var ErrAll = errors.New("all messages would be deleted")
+var ErrAll = error(&ops.Kind{Code: "refused", Text: "all messages would be deleted", Hint: "force"})
 
 // Delete deletes the chosen messages.
 func Delete(ctx context.Context, opt DeleteOptions) []*Result {

@@ -3,11 +3,11 @@ package edit
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 
 	"stchat/internal/choose"
 	"stchat/internal/message"
+	"stchat/internal/ops"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 )
@@ -24,11 +24,11 @@ type SetOptions struct {
 
 var (
 	// ErrShape means that an edit would leave something that is not a message.
-	ErrShape = errors.New("SillyTavern could not show the message")
+	ErrShape = error(&ops.Kind{Code: "usage", Text: "SillyTavern could not show the message"})
 	// ErrChosenGone means that an edit takes the chosen swipe from the list of swipes.
-	ErrChosenGone = errors.New("swipes would lack the chosen one, or it would not be text")
+	ErrChosenGone = error(&ops.Kind{Code: "usage", Text: "swipes would lack the chosen one, or it would not be text"})
 	// ErrSwipeID means that an edit sets swipe_id.
-	ErrSwipeID = errors.New("swipe_id cannot be set: the text and the dates belong to the chosen swipe")
+	ErrSwipeID = error(&ops.Kind{Code: "usage", Text: "swipe_id cannot be set: the text and the dates belong to the chosen swipe", Hint: "swipe"})
 )
 
 // Set changes the chosen messages. If the text changes, so does the chosen swipe.

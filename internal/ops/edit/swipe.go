@@ -2,10 +2,10 @@ package edit
 
 import (
 	"context"
-	"errors"
 
 	"stchat/internal/choose"
 	"stchat/internal/message"
+	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 )
 
@@ -25,7 +25,7 @@ type SwipeChange struct {
 }
 
 // ErrNoSwipes means that SillyTavern shows no swipes for a message.
-var ErrNoSwipes = errors.New("SillyTavern shows no swipes for messages of the user and of the system")
+var ErrNoSwipes = error(&ops.Kind{Code: "refused", Text: "SillyTavern shows no swipes for messages of the user and of the system", Hint: "force"})
 
 // Swipe changes the swipes of one message as SillyTavern's page does.
 func Swipe(ctx context.Context, opt SwipeOptions) []*Result {

@@ -53,7 +53,7 @@ type RestoreResult = ops.Result[Restored]
 var ErrNothing = errors.New("no version differs from the chat as it is")
 
 // ErrGone means that a chat whose file is gone cannot be cut, named anew or replaced.
-var ErrGone = errors.New("the chat is gone: bring it back first, whole and under its own name")
+var ErrGone = error(&ops.Kind{Code: "not-found", Text: "the chat is gone: bring it back first, whole and under its own name"})
 
 // Restore makes a chat from one of its versions. The error wraps [ErrUnknown], [ErrNoVersion]
 // or [ErrNothing] if there is no such version, or [ErrGone].

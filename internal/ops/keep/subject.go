@@ -310,13 +310,13 @@ const (
 // Errors in what a caller names. An error names the path, too.
 var (
 	// ErrLoose means that chats are in no user's folder, so their store is not known.
-	ErrLoose = errors.New("is not in a SillyTavern user folder, so its history has no place")
+	ErrLoose = error(&ops.Kind{Code: "usage", Text: "is not in a SillyTavern user folder, so its history has no place"})
 	// ErrUsers means that a SillyTavern has several users, of which one must be named.
-	ErrUsers = errors.New("SillyTavern has several users here; name the folder of one of them")
+	ErrUsers = error(&ops.Kind{Code: "usage", Text: "SillyTavern has several users here; name the folder of one of them"})
 	// ErrSeveral means that one store was named for several folders.
-	ErrSeveral = errors.New("one history belongs to one folder")
+	ErrSeveral = error(&ops.Kind{Code: "usage", Text: "one history belongs to one folder"})
 	// ErrUnknown means that neither the store nor a backup has a version of a chat.
-	ErrUnknown = errors.New("no version of this chat is kept")
+	ErrUnknown = error(&ops.Kind{Code: "not-found", Text: "no version of this chat is kept"})
 )
 
 // StoreOf returns the path of a user folder's store, or named if that is not empty.

@@ -54,7 +54,7 @@ func openBook(opt *Options, path string, r *Result, s *changeset.Set) (*bookName
 }
 
 // ErrNamed means that a lorebook is still named by other files.
-var ErrNamed = errors.New("the lorebook is still named by")
+var ErrNamed = error(&ops.Kind{Code: "refused", Text: "the lorebook is still named by"})
 
 // DeleteBook removes a lorebook that nothing names, and keeps it for undo until its record is
 // dropped. The error wraps [ErrNamed] if a chat, card, other lorebook or setting names it; if one

@@ -14,6 +14,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/names"
+	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -30,10 +31,10 @@ type MoveOptions struct {
 }
 
 // ErrKind means that a chat was to move from a character to a group, or the other way round.
-var ErrKind = errors.New("a character's chat cannot become a group's, nor a group's a character's; SillyTavern's own conversion makes a new chat")
+var ErrKind = error(&ops.Kind{Code: "refused", Text: "a character's chat cannot become a group's, nor a group's a character's; SillyTavern's own conversion makes a new chat"})
 
 // ErrSameOwner means that a chat already belongs to the owner it was to move to.
-var ErrSameOwner = errors.New("it is this owner's already")
+var ErrSameOwner = error(&ops.Kind{Code: "refused", Text: "it is this owner's already"})
 
 // Move moves chats to another character or group. It returns a result for each chat
 // moved, or only the first one's if that fails.

@@ -65,15 +65,15 @@ type Result = ops.Result[Moved]
 
 var (
 	// ErrTaken means that another chat or lorebook, or the same one, already has the name.
-	ErrTaken = errors.New("is taken")
+	ErrTaken = error(&ops.Kind{Code: "exists", Text: "is taken", Hint: "name"})
 	// ErrName means that a chat or lorebook cannot have a name.
-	ErrName = errors.New("not a name")
+	ErrName = error(&ops.Kind{Code: "usage", Text: "not a name"})
 	// ErrLeftover means that Luker's state left over from another chat would become this chat's.
-	ErrLeftover = errors.New("there is Luker state of a chat of this name already")
+	ErrLeftover = error(&ops.Kind{Code: "refused", Text: "there is Luker state of a chat of this name already", Hint: "leftover"})
 	// ErrNotListed means that no group lists a chat.
-	ErrNotListed = errors.New("no group lists this chat")
+	ErrNotListed = error(&ops.Kind{Code: "refused", Text: "no group lists this chat"})
 	// ErrRelatives means that relatives of a chat would stay behind.
-	ErrRelatives = errors.New("relatives of the chat would stay behind")
+	ErrRelatives = error(&ops.Kind{Code: "refused", Text: "relatives of the chat would stay behind", Hint: "relatives"})
 )
 
 // folder holds the chats of one folder and how they are related.

@@ -2,7 +2,6 @@ package move
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"stchat/internal/changeset"
@@ -30,7 +29,7 @@ type Opened struct {
 type OpenResult = ops.Result[Opened]
 
 // ErrNoOwner means that a chat is in no user folder, so it has no owner.
-var ErrNoOwner = errors.New("the chat is not in a SillyTavern user folder")
+var ErrNoOwner = error(&ops.Kind{Code: "refused", Text: "the chat is not in a SillyTavern user folder"})
 
 // Open makes each chat the one that its character or group opens with. It returns a result
 // for each, in the same order.

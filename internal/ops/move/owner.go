@@ -17,7 +17,7 @@ import (
 )
 
 // ErrOwner means that an argument is not an owner of chats.
-var ErrOwner = errors.New("is neither a folder of chats, nor a card, nor a group")
+var ErrOwner = error(&ops.Kind{Code: "refused", Text: "is neither a folder of chats, nor a card, nor a group"})
 
 // owner is a character or a group.
 type owner struct {

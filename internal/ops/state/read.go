@@ -18,7 +18,7 @@ import (
 )
 
 // ErrNoLog means that a namespace lacks the floor log that a call needs.
-var ErrNoLog = errors.New("it has no floor log")
+var ErrNoLog = error(&ops.Kind{Text: "it has no floor log", Hint: "floor"})
 
 // GetOptions says which values to read.
 type GetOptions struct {

@@ -49,7 +49,7 @@ var (
 	// ErrCommits means that Luker would not accept a list of commits.
 	ErrCommits = errors.New("no commits of a floor log")
 	// ErrPlain means that a namespace has plain state and no floor log.
-	ErrPlain = errors.New("it has plain state, and no floor log")
+	ErrPlain = error(&ops.Kind{Text: "it has plain state, and no floor log", Hint: "plain"})
 	// ErrEmptyChat means that there is no message for a commit.
 	ErrEmptyChat = errors.New("the chat has no message that a commit could belong to")
 	// ErrSubset means that a patch has operations that Luker does not know.
