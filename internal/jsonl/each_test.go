@@ -64,6 +64,46 @@ func TestEachIsMap(t *testing.T) {
 
 // A line of millions of keys must not become members of many times its size; what
 // is asked for is found all the same, and the last one counts.
+// TestEachInOrder holds that Each counts lines across blocks as Map does, and that an error of
+// work ends it.
+func TestEachInOrder(t *testing.T) {
+	text := strings.Repeat("{\"a\":1}\n\n{\"torn\n", 40) + "{\"a\":2}"
+	src := Bytes([]byte(text))
+	src.block = 32
+	type seen struct {
+		number, index int
+		damaged       bool
+	}
+	var want, got []seen
+	err := Map(t.Context(), src, MapOptions{Limit: -1, Keys: NewKeys()}, func(l *Line, b *[]seen) {
+		*b = append(*b, seen{l.Number, l.Index, l.Damage != nil})
+	}, func(b *[]seen, base Base, _ Damages) error {
+		for _, s := range *b {
+			want = append(want, seen{base.Line + s.number, base.Index + s.index, s.damaged})
+		}
+		return nil
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each := func(most int) error {
+		got = nil
+		return Each(t.Context(), src, MapOptions{Keys: NewKeys()}, func(l *Line, base Base) error {
+			if len(got) == most {
+				return context.Canceled
+			}
+			got = append(got, seen{base.Line + l.Number, base.Index + l.Index, l.Damage != nil})
+			return nil
+		})
+	}
+	if err := each(-1); err != nil || len(got) != 81 || !cmp.Equal(want, got, cmp.AllowUnexported(seen{})) {
+		t.Errorf("%v; %d lines:\n%s", err, len(got), cmp.Diff(want, got, cmp.AllowUnexported(seen{})))
+	}
+	if err := each(3); err != context.Canceled || len(got) != 3 {
+		t.Errorf("stopped after three lines: %v, %d", err, len(got))
+	}
+}
+
 func TestManyMembers(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"early":1,"mes":0`)

@@ -194,7 +194,27 @@ type MapOptions struct {
 // A line is held in memory while work sees it, so memory grows with the longest line; only one
 // line longer than a block is held at a time.
 func Map[T any](ctx context.Context, src Source, opt MapOptions, work func(*Line, *T), fold func(*T, Base, Damages) error, reset func(*T)) error {
-	m := &mapper[T]{src: src, opt: opt, work: work, fold: fold, reset: reset}
+	return (&mapper[T]{src: src, opt: opt, work: work, fold: fold, reset: reset}).run(ctx)
+}
+
+// Each calls work with every line that is not blank, in order and in the caller's goroutine, and
+// with the place where the line's batch begins. An error of work ends it. opt.Limit and
+// opt.Workers are ignored.
+func Each(ctx context.Context, src Source, opt MapOptions, work func(l *Line, base Base) error) error {
+	opt.Limit, opt.Workers = -1, 1
+	var failed error
+	m := &mapper[struct{}]{src: src, opt: opt}
+	m.work = func(l *Line, _ *struct{}) {
+		if failed == nil {
+			failed = work(l, Base{opt.Line + m.read, m.lines})
+		}
+	}
+	m.fold = func(*struct{}, Base, Damages) error { return failed }
+	return m.run(ctx)
+}
+
+func (m *mapper[T]) run(ctx context.Context) error {
+	opt := &m.opt
 	if opt.Limit == 0 {
 		return nil
 	}
@@ -216,6 +236,7 @@ type mapper[T any] struct {
 	fold   func(*T, Base, Damages) error
 	reset  func(*T)
 	lines  int // surviving, folded so far
+	read   int // physical, likewise
 	big    sync.Mutex
 	bigBuf []byte
 }
@@ -310,6 +331,7 @@ func (st *mapStage[T]) emit(b *block) (more bool, err error) {
 		return false, err
 	}
 	m.lines += keep
+	m.read = b.line + b.lines
 	if m.opt.Progress != nil {
 		m.opt.Progress(b.off + int64(len(b.data)) + b.long)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
+	"stchat/internal/rules"
 )
 
 // withoutJunk returns a line without the NUL bytes and byte order marks around it. ok is false
@@ -37,4 +38,10 @@ func junkChange(line, rest []byte) string {
 		what = "bytes of byte order marks"
 	}
 	return fmt.Sprintf("took %d %s off the line", len(line)-len(rest), what)
+}
+
+// mends reports whether a damaged line may be mended. Which invalid-json line is the torn tail
+// is not known yet while lines are read.
+func mends(want rules.Set, damage rules.ID) bool {
+	return want.Has(damage) || damage == rules.InvalidJSON && want.Has(rules.TornTail)
 }

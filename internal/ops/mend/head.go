@@ -78,55 +78,33 @@ func putInFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules
 var errEnough = errors.New("enough")
 
 // readLead reads a chat up to its first surviving line.
-func readLead(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.Set) (lead, error) {
-	type batch struct {
-		wholes []whole
-		head   int // number in the batch of the first line that is not blank
-		lines  int
-		at     rules.Span
-		number int
-		over   bool
-	}
-	var l lead
-	seen := false
-	err := jsonl.Map(ctx, src, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1},
-		func(line *jsonl.Line, b *batch) {
-			if b.over {
-				return
-			}
-			if b.lines++; b.lines == 1 {
-				b.head = line.Number
-			}
-			if line.Damage == nil {
-				b.over, b.number, b.at = true, line.Number, rules.Span{Off: line.Off, Len: int64(len(line.Raw))}
-				return
-			}
-			if text, ok := withoutJunk(line.Raw); ok && len(b.wholes) == 0 {
-				b.wholes = append(b.wholes, whole{line.Off, line.Number, rules.DamageRule(line.Damage), bytes.Clone(line.Raw), bytes.Clone(text)})
-			}
-		},
-		func(b *batch, base jsonl.Base, _ jsonl.Damages) error {
-			for _, w := range b.wholes {
-				first := !seen && w.number == b.head
-				w.number += base.Line + 1
-				if w.rule == rules.InvalidJSON && w.number == c.TornLine {
-					w.rule = rules.TornTail
-				}
-				if !want.Has(w.rule) || l.hasWhole {
-					continue
-				}
-				l.hasWhole, l.rule = true, w.rule
-				if first && meta.IsHeader(w.text) {
-					l.first, l.isFirst = w, true
-				}
-			}
-			seen = seen || b.lines > 0
-			if b.over {
-				l.at, l.number = b.at, base.Line+b.number+1
-				return errEnough
-			}
+func readLead(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.Set) (l lead, err error) {
+	first := true
+	err = jsonl.Each(ctx, src, jsonl.MapOptions{Keys: jsonl.NewKeys()}, func(line *jsonl.Line, base jsonl.Base) error {
+		number := base.Line + line.Number + 1
+		if line.Damage == nil {
+			l.at, l.number = rules.Span{Off: line.Off, Len: int64(len(line.Raw))}, number
+			return errEnough
+		}
+		isFirst := first
+		first = false
+		if l.hasWhole {
 			return nil
-		}, nil)
+		}
+		text, ok := withoutJunk(line.Raw)
+		rule := rules.DamageRule(line.Damage)
+		if rule == rules.InvalidJSON && number == c.TornLine {
+			rule = rules.TornTail
+		}
+		if !ok || !want.Has(rule) {
+			return nil
+		}
+		l.hasWhole, l.rule = true, rule
+		if isFirst && meta.IsHeader(text) {
+			l.first, l.isFirst = whole{line.Off, number, rule, bytes.Clone(line.Raw), bytes.Clone(text)}, true
+		}
+		return nil
+	})
 	if errors.Is(err, errEnough) {
 		err = nil
 	}

@@ -2,13 +2,10 @@ package mend
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 
 	"stchat/internal/extension/illustrator"
 	"stchat/internal/jsonl"
@@ -30,11 +27,30 @@ type pass struct {
 	renamed illustrator.Renames // prompts whose markers get a new id
 
 	src     jsonl.Source // the view of the file
-	first   []byte       // the header in front, and its place
-	firstAt int64
-	noted   []int // messages still to come on which to note branches
-	crlf    int   // number of mended line ends, and the line of the first
+	mender  messageMender
+	give    func(jsonl.Edit) error
+	started bool   // the first line was read
+	header  []byte // the one in front, without CRs; nil: there is none
+	crlf    int    // number of mended line ends, and the line of the first
 	crlfAt  int
+}
+
+// line is a line while it is mended.
+type line struct {
+	full      []byte // without the last CR and LF
+	raw, data []byte // before and after, without any CR to take
+	off       int64
+	step      step // its line, and the message's index
+	changes   []change
+	gone      bool
+}
+
+// change is one thing that changes in a line.
+type change struct {
+	rule rules.ID
+	text string
+	lost []byte // goes to the quarantine file; nil: nothing
+	what string // what lost is
 }
 
 // errStop ends a read whose edits are no longer wanted.
@@ -43,19 +59,17 @@ var errStop = errors.New("stop")
 // edits yields the changes in the order of their places.
 func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 	return func(yield func(jsonl.Edit, error) bool) {
-		give := func(e jsonl.Edit) error {
+		p.give = func(e jsonl.Edit) error {
 			if !yield(e, nil) {
 				return errStop
 			}
 			return nil
 		}
-		p.noted = slices.Sorted(maps.Keys(p.plan.notes))
-		find := &finder{plan: p.plan, mender: messageMender{want: p.plan.want, links: &p.plan.links, renamed: p.renamed}}
-		// one goroutine, so that the memory for a batch of damaged lines is needed only once
-		opt := jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}
-		err := jsonl.Map(ctx, p.src, opt, find.line, func(b *found, base jsonl.Base, _ jsonl.Damages) error {
-			return p.fold(b, base, give)
-		}, (*found).reset)
+		p.mender = messageMender{want: p.plan.want, links: &p.plan.links, renamed: p.renamed}
+		err := jsonl.Each(ctx, p.src, jsonl.MapOptions{Keys: jsonl.NewKeys()}, p.line)
+		if err == nil && !p.started {
+			err = p.byteOrderMark()
+		}
 		if err == nil {
 			err = ops.PathError(p.plan.links.failed)
 		}
@@ -69,120 +83,209 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 	}
 }
 
-// fold passes on a batch's edits in the order of their places.
-func (p *pass) fold(b *found, base jsonl.Base, give func(jsonl.Edit) error) error {
-	shift := base.Index
-	if p.plan.chat.HasHeader {
-		shift--
+// line mends one line.
+func (p *pass) line(l *jsonl.Line, base jsonl.Base) error {
+	number := base.Line + l.Number + 1
+	one := &line{full: l.Raw, raw: l.Raw, off: l.Off, step: step{line: p.plan.view.line(number), index: noMessage}}
+	if l.CRLF && p.plan.want.Has(rules.CRLF) {
+		one.raw = bytes.TrimRight(l.Raw, "\r") // there may be several CRs
 	}
-	if base.Index == 0 && len(b.spans) > 0 && p.plan.chat.HasHeader {
-		if err := p.header(b, b.spans[0]); err != nil {
-			return err
+	one.data = one.raw
+	damage := p.damageRule(l, number)
+	rest, whole := []byte(nil), false
+	if l.Damage != nil && p.plan.want.Has(damage) {
+		rest, whole = withoutJunk(one.raw)
+		one.gone = !whole
+	}
+	if !p.started {
+		p.started = true
+		if !one.gone || l.Off != int64(len(bom)) { // else it goes with the line
+			if err := p.byteOrderMark(); err != nil {
+				return err
+			}
 		}
 	}
-	if err := p.secondHeaders(b); err != nil {
+	switch {
+	case one.gone:
+		return p.takeOut(l, one, number, damage)
+	case whole:
+		p.strip(one, rest, damage)
+	case l.Damage == nil:
+		p.survivor(one, base.Index+l.Index)
+	}
+	if err := p.edit(one); err != nil || one.gone {
 		return err
 	}
-	if err := p.branches(b, shift); err != nil {
-		return err
-	}
-	slices.SortStableFunc(b.lines, func(x, y changed) int { return cmp.Compare(x.off, y.off) })
-	m := &merging{pass: p, base: base, shift: shift, give: give}
-	if base.Line == 0 {
-		if err := m.byteOrderMark(b); err != nil {
-			return err
-		}
-	}
-	return m.all(b)
+	return p.lineEnd(l, one)
 }
 
-// header edits the header, which is the first surviving line.
-func (p *pass) header(b *found, at place) error {
-	line, err := p.src.Section(at.off, int64(at.len))
-	if err != nil {
-		return err
+// damageRule returns the rule that a damaged line breaks at its place: at the end of the chat,
+// invalid-json becomes torn-tail, also for lines before it that become the last ones when it
+// goes.
+func (p *pass) damageRule(l *jsonl.Line, number int) rules.ID {
+	if l.Damage == nil {
+		return 0
 	}
-	if p.plan.want.Has(rules.CRLF) {
-		line = bytes.TrimRight(line, "\r")
+	id, c := rules.DamageRule(l.Damage), p.plan.chat
+	if id == rules.InvalidJSON && c.TornLine > 0 && number >= c.TornFrom &&
+		(number == c.TornLine || !p.plan.want.Has(rules.InvalidJSON)) {
+		return rules.TornTail
 	}
-	p.first, p.firstAt = line, at.off
-	h, err := meta.Parse(line)
-	var changes []change
+	return id
+}
+
+// strip takes the junk off a damaged line that is whole without it, and mends the rest.
+func (p *pass) strip(one *line, rest []byte, damage rules.ID) {
+	one.data, one.changes = rest, []change{{rule: damage, text: junkChange(one.raw, rest)}}
+	if !meta.IsHeader(rest) {
+		all := p.mender
+		all.want = p.plan.wanted // it was not judged yet
+		mended, more := all.mend(rest)
+		one.data, one.changes = mended, append(one.changes, more...)
+	}
+}
+
+// survivor mends a line that is whole; index counts those before it.
+func (p *pass) survivor(one *line, index int) {
+	if p.plan.chat.HasHeader {
+		if index == 0 {
+			p.header = bytes.TrimRight(bytes.Clone(one.raw), "\r")
+			p.mendHeader(one)
+			return
+		}
+		index--
+	}
+	if !meta.IsHeader(one.raw) {
+		one.step.index = index
+		one.data, one.changes = p.mender.mend(one.raw)
+	} else if p.header != nil && p.plan.want.Has(rules.MisplacedHeader) && bytes.Equal(bytes.TrimRight(one.raw, "\r"), p.header) {
+		one.gone, one.raw = true, one.full
+		one.changes = []change{{
+			rule: rules.MisplacedHeader, text: "moved the line to the quarantine file: the header once more, byte for byte", lost: one.raw, what: "the header once more",
+		}}
+	}
+	p.note(one, index)
+}
+
+// mendHeader mends the header in front.
+func (p *pass) mendHeader(one *line) {
+	h, err := meta.Parse(one.raw)
 	switch {
 	case err != nil && !p.plan.want.Has(rules.NotAnObject):
-		return nil // a new slug in it would mend nothing
+		return // a new slug in it would mend nothing
 	case err != nil:
-		h = meta.ParseLenient(line)
-		changes = append(changes, change{rule: rules.NotAnObject, text: "put {} in place of chat_metadata; the line as it was is in the quarantine file", lost: line, what: err.Error()})
+		h = meta.ParseLenient(one.raw)
+		one.changes = append(one.changes, change{rule: rules.NotAnObject, text: "put {} in place of chat_metadata; the line as it was is in the quarantine file", lost: one.raw, what: err.Error()})
 	}
 	for _, edit := range p.plan.header {
 		edit.do(h)
-		changes = append(changes, change{rule: edit.rule, text: edit.change})
+		one.changes = append(one.changes, change{rule: edit.rule, text: edit.change})
 	}
 	if p.plan.state != nil {
 		more, _ := p.plan.state.mend(h.Metadata())
-		changes = append(changes, more...)
+		one.changes = append(one.changes, more...)
 	}
 	if p.plan.slug != "" {
 		h.Metadata().Set("integrity", rawjson.Quote(p.plan.slug))
-	} else if len(changes) == 0 {
-		return nil
 	}
-	at.len = len(line)
-	b.lines = append(b.lines, changed{place: at, index: -1, raw: line, data: h.Bytes(), changes: changes})
-	return nil
+	if p.plan.slug != "" || len(one.changes) > 0 {
+		one.data = h.Bytes()
+	}
 }
 
-// secondHeaders takes out lines that repeat the header byte for byte.
-func (p *pass) secondHeaders(b *found) error {
-	if p.first == nil || !p.plan.want.Has(rules.MisplacedHeader) {
+// note notes the branches that leave a message.
+func (p *pass) note(one *line, index int) {
+	names := p.plan.notes[index]
+	if len(names) == 0 || one.gone {
+		return
+	}
+	one.step.index = index
+	splice, err := message.BranchSplice(one.data, names...)
+	switch {
+	case err != nil:
+		p.left = append(p.left, fmt.Sprintf("unlisted-branch: message %d: %v", index, err))
+		return
+	case splice != nil:
+		one.data = splice.Apply(one.data)
+	}
+	one.changes = append(one.changes, change{rule: rules.UnlistedBranch, text: notedText(names)})
+}
+
+// edit reports the changes of a line, and passes on its edit.
+func (p *pass) edit(one *line) error {
+	if !one.gone && len(one.changes) == 0 && bytes.Equal(one.data, one.raw) {
 		return nil
 	}
-	for _, at := range b.headers {
-		if at.len < len(p.first) {
-			continue
+	for i := range one.changes {
+		c := &one.changes[i]
+		one.step.rule = c.rule
+		var before, after []byte
+		if i == len(one.changes)-1 { // shown once
+			before = one.raw
+			if !one.gone {
+				after = one.data
+			}
 		}
-		line, err := p.src.Section(at.off, int64(at.len))
+		p.told.add(one.step, text(c.text), before, after)
+		if c.lost != nil {
+			if err := p.lost.add(one.step, c.what, c.lost); err != nil {
+				return err
+			}
+		}
+	}
+	return p.give(jsonl.Edit{Splice: rawjson.Splice{At: one.off, Len: int64(len(one.raw)), Data: one.data}, Gone: one.gone})
+}
+
+// lineEnd takes the CRs from the end of a line that stays.
+func (p *pass) lineEnd(l *jsonl.Line, one *line) error {
+	if !l.CRLF || !p.plan.want.Has(rules.CRLF) {
+		return nil
+	}
+	if p.crlf++; p.crlf == 1 {
+		p.crlfAt = one.step.line
+	}
+	n := len(one.raw)
+	return p.give(jsonl.Edit{Splice: rawjson.Splice{At: l.Off + int64(n), Len: int64(1 + len(l.Raw) - n)}})
+}
+
+// takeOut takes a damaged line out.
+func (p *pass) takeOut(l *jsonl.Line, one *line, number int, damage rules.ID) error {
+	edit := jsonl.Edit{Splice: rawjson.Splice{At: l.Off, Len: int64(len(l.Raw))}, Gone: true}
+	raw := one.raw
+	if l.Off == int64(len(bom)) && number == 1 {
+		// the byte order mark before it must not end up on the next line
+		has, err := hasBOM(p.src)
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(bytes.TrimRight(line, "\r"), bytes.TrimRight(p.first, "\r")) || at.off == p.firstAt {
-			continue
+		if has {
+			edit.At, edit.Len = 0, edit.At+edit.Len
+			raw = append([]byte(bom), raw...)
 		}
-		b.lines = append(b.lines, changed{place: at, index: -1, gone: true, raw: line, changes: []change{{
-			rule: rules.MisplacedHeader, text: "moved the line to the quarantine file: the header once more, byte for byte", lost: line, what: "the header once more",
-		}}})
 	}
-	return nil
+	if p.plan.want.Has(rules.CRLF) {
+		raw = bytes.TrimRight(raw, "\r")
+	}
+	one.step.rule = damage
+	if len(bytes.Trim(raw, "\x00")) == 0 {
+		p.told.add(one.step, func() string { return fmt.Sprintf("removed a line of %d NUL bytes", len(l.Raw)) }, []byte{}, nil)
+		return p.give(edit)
+	}
+	p.told.add(one.step, func() string { return "moved the line to the quarantine file: " + l.Damage.Reason }, raw, nil)
+	if err := p.lost.add(one.step, l.Damage.Reason, raw); err != nil {
+		return err
+	}
+	return p.give(edit)
 }
 
-// branches notes branches on their messages.
-func (p *pass) branches(b *found, shift int) error {
-	for len(p.noted) > 0 && p.noted[0] < shift+len(b.spans) {
-		index := p.noted[0]
-		p.noted = p.noted[1:]
-		at := b.spans[index-shift]
-		i := slices.IndexFunc(b.lines, func(l changed) bool { return l.off == at.off })
-		if i < 0 {
-			line, err := p.src.Section(at.off, int64(at.len))
-			if err != nil {
-				return err
-			}
-			b.lines = append(b.lines, changed{place: at, index: index - shift, raw: line, data: line})
-			i = len(b.lines) - 1
-		}
-		l, names := &b.lines[i], p.plan.notes[index]
-		splice, err := message.BranchSplice(l.data, names...)
-		switch {
-		case err != nil:
-			p.left = append(p.left, fmt.Sprintf("unlisted-branch: message %d: %v", index, err))
-			continue
-		case splice != nil:
-			l.data = splice.Apply(l.data)
-		}
-		l.changes = append(l.changes, change{rule: rules.UnlistedBranch, text: notedText(names)})
+// byteOrderMark removes the file's byte order mark.
+func (p *pass) byteOrderMark() error {
+	has, err := hasBOM(p.src)
+	if err != nil || !has || !p.plan.want.Has(rules.BOM) {
+		return err
 	}
-	return nil
+	p.told.add(step{rules.BOM, 1, -1}, text("took the byte order mark off"), nil, nil)
+	return p.give(jsonl.Edit{Splice: rawjson.Splice{Len: int64(len(bom))}})
 }
 
 func notedText(names []string) string {

@@ -145,19 +145,15 @@ func (m *stateMender) renames(ctx context.Context, src jsonl.Source) (illustrato
 		return nil, nil
 	}
 	var renamed illustrator.Renames
-	err := jsonl.Map(ctx, src, jsonl.MapOptions{Limit: 1, Keys: jsonl.NewKeys(), Workers: 1}, func(l *jsonl.Line, _ *struct{}) {
-		if l.Damage != nil || l.Index > 0 {
-			return
+	err := jsonl.Each(ctx, src, jsonl.MapOptions{Keys: jsonl.NewKeys()}, func(l *jsonl.Line, _ jsonl.Base) error {
+		if l.Damage != nil {
+			return nil
 		}
 		if h, err := meta.Parse(l.Raw); err == nil {
 			_, renamed = m.mend(h.Metadata())
 		}
-	}, func(*struct{}, jsonl.Base, jsonl.Damages) error {
-		if renamed != nil {
-			return errEnough
-		}
-		return nil
-	}, nil)
+		return errEnough
+	})
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
