@@ -16,30 +16,37 @@ import (
 // the memory; the rest are only counted.
 const MaxKeys = 10_000
 
-// extensions returns what the extensions keep in the metadata, in the messages and beside the
-// chat.
-func extensions(list []extension.Extension, c *chat.Chat, md *rawjson.Object, t *tally, f *library.Folder) []any {
-	extension.Find[*autorecap.Extension](list).Counts = autorecap.SceneCounts{Breaks: t.breaks, Hidden: t.hiddenBreaks, Recaps: t.recaps}
-	owner := map[string]extension.Extension{}
-	for _, e := range list {
+// keyOwners tells by a key of the metadata whose it is: the place in a list of extensions.
+type keyOwners map[string]int
+
+func ownersOf(list []extension.Extension) keyOwners {
+	owner := keyOwners{}
+	for i, e := range list {
 		for _, key := range e.Keys() {
-			owner[key] = e
+			owner[key] = i
 		}
 	}
-	sizes := map[extension.Extension]int64{}
+	return owner
+}
+
+// extensions returns what the extensions keep in the metadata, in the messages and beside the
+// chat.
+func extensions(list []extension.Extension, owner keyOwners, c *chat.Chat, md *rawjson.Object, t *tally, f *library.Folder) []any {
+	extension.Find[*autorecap.Extension](list).Counts = autorecap.SceneCounts{Breaks: t.breaks, Hidden: t.hiddenBreaks, Recaps: t.recaps}
+	sizes := make([]int64, len(list))
 	var unknown []any
 	for key, raw := range md.All() {
 		size := int64(len(raw))
-		switch e := owner[key]; {
-		case e != nil:
-			sizes[e] += size
+		switch i, owned := owner[key]; {
+		case owned:
+			sizes[i] += size
 		case !core.IsKey(key) && len(unknown) < MaxKeys:
 			unknown = append(unknown, &Unknown{Name: key, Bytes: size})
 		}
 	}
 	var all []any
-	for _, e := range list {
-		if view := e.View(&extension.Viewing{Metadata: md, Bytes: sizes[e]}); view != nil {
+	for i, e := range list {
+		if view := e.View(&extension.Viewing{Metadata: md, Bytes: sizes[i]}); view != nil {
 			all = append(all, view)
 		}
 	}

@@ -18,7 +18,8 @@ func TestListedExtension(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := extensions(append(all.New(), &exttest.Fake{}), &chat.Chat{}, md, &tally{}, nil)
+	list := append(all.New(), &exttest.Fake{})
+	got := extensions(list, ownersOf(list), &chat.Chat{}, md, &tally{}, nil)
 	if diff := cmp.Diff([]any{&exttest.View{Name: "fake", Bytes: 8}, &Unknown{Name: "other", Bytes: 2}}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stchat/internal/chat"
+	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
@@ -33,10 +34,15 @@ type Scanner struct {
 	keys   *jsonl.Keys
 	buf    jsonl.Buffer
 	small  tally // of a small chat
+
+	names extension.NameKeys
+	owner keyOwners
 }
 
 // NewScanner makes a scanner.
-func NewScanner(around *Around) *Scanner { return &Scanner{around: around, keys: lineKeys()} }
+func NewScanner(around *Around) *Scanner {
+	return &Scanner{around: around, keys: lineKeys(), names: all.Names(), owner: ownersOf(all.New())}
+}
 
 // Buffer returns the memory that Scan reads with, so that the chat can be opened with it.
 func (k *Scanner) Buffer() *jsonl.Buffer { return &k.buf }
@@ -61,7 +67,7 @@ func (k *Scanner) Scan(ctx context.Context, c *chat.Chat, opt Options) (*Report,
 	if err != nil {
 		return nil, c.Errorf("%w", err)
 	}
-	return s.report(c, k.around), nil
+	return s.report(c, k), nil
 }
 
 // scan is the reading of one chat.
@@ -93,8 +99,8 @@ func (s *scan) fold(t *tally, _ jsonl.Base, damage jsonl.Damages) error {
 func damageOf(d jsonl.Damage) Damage { return Damage{d.Line, d.Column, d.Reason} }
 
 // report puts together what was counted and what is around the chat.
-func (s *scan) report(c *chat.Chat, around *Around) *Report {
-	t := s.total
+func (s *scan) report(c *chat.Chat, k *Scanner) *Report {
+	t, around := s.total, k.around
 	r := &Report{
 		Schema: Schema, Path: c.Path, Name: c.Name, Kind: string(c.Kind), Bytes: c.Source.Size, Header: string(c.HeaderKind),
 		Counts: t.Counts, FirstDate: DateText(t.first), LastDate: DateText(t.last), BadUTF8: t.badUTF8,
@@ -150,8 +156,8 @@ func (s *scan) report(c *chat.Chat, around *Around) *Report {
 	if name, ok := lorebook.NameIn(md); ok {
 		r.Lorebook = around.report(c.Dir, c.HasDir, name)
 	}
-	r.Books = all.Names().Books(md)
-	r.Extensions = extensions(all.New(), c, md, t, f)
+	r.Books = k.names.Books(md)
+	r.Extensions = extensions(all.New(), k.owner, c, md, t, f)
 	r.warn(c)
 	return r
 }

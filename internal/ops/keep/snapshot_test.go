@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -286,12 +287,12 @@ type cancelled struct {
 	cancel context.CancelFunc
 	meter  *progress.Meter
 	files  int64
-	left   *int
+	left   *atomic.Int64
 }
 
 func (c cancelled) Err() error {
 	if c.meter.State().Done >= c.files {
-		if *c.left--; *c.left < 0 {
+		if c.left.Add(-1) < 0 {
 			c.cancel()
 		}
 	}
@@ -308,7 +309,8 @@ func TestInterruptedSnapshotCountsWhatStands(t *testing.T) {
 	}
 	stood := false
 	for n := 1; !stood && n < 40; n++ {
-		left := n
+		var left atomic.Int64
+		left.Store(int64(n))
 		if err := os.RemoveAll(filepath.Join(u.root, ".stchat")); err != nil {
 			t.Fatal(err)
 		}
