@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,9 +38,7 @@ func readJSONPage(t *testing.T) map[string]map[string]*described {
 			continue
 		}
 		if strings.HasPrefix(line, "And [operation and steps]") {
-			for key, row := range sections["operation and steps"] {
-				sections[section][key] = row
-			}
+			maps.Copy(sections[section], sections["operation and steps"])
 		}
 		if m := row.FindStringSubmatch(line); m != nil {
 			if sections[section][m[1]] != nil {

@@ -234,6 +234,6 @@ func (o *moveOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 	if err != nil {
 		return err
 	}
-	results := move.Move(ctx, move.MoveOptions{Options: common, Chats: chats, Owner: owner, Family: o.family, Cut: o.cut, Name: o.name})
+	results := move.Move(ctx, move.OwnerOptions{Options: common, Chats: chats, Owner: owner, Family: o.family, Cut: o.cut, Name: o.name})
 	return o.tell(a.console(), results)
 }

@@ -92,7 +92,7 @@ func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 // check refuses flags and arguments that do not go together.
-func (o *restoreOptions) check(fs *pflag.FlagSet, picked, folder bool) error {
+func (o *restoreOptions) check(fs *pflag.FlagSet, folder bool) error {
 	switch {
 	case folder && (o.asOf == "" || o.output == "" || o.output == cut.Stdout):
 		return usagef("a folder is restored with --as-of TIME and --output DIR")
@@ -117,7 +117,7 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	}
 	info, err := os.Stat(where.Chat)
 	folder := err == nil && info.IsDir()
-	if err := o.check(fs, picked, folder); err != nil {
+	if err := o.check(fs, folder); err != nil {
 		return err
 	}
 	changes, err := a.changes(o.dryRun, o.noSync)

@@ -35,7 +35,7 @@ func TestOneCreate(t *testing.T) {
 	if out[0].ID == "" || out[0].ID != out[2].ID || out[1].ID != "" {
 		t.Errorf("recorded as %q, %q, %q", out[0].ID, out[1].ID, out[2].ID)
 	}
-	undo(t, dir, "")
+	undo(t, dir)
 	if diff := cmp.Diff(map[string]string{"chats/Mira/A.jsonl": "a"}, tree(t, dir)); diff != "" {
 		t.Error(diff)
 	}
@@ -131,7 +131,7 @@ func TestLastIsLastCommitted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		undo(t, dir, "")
+		undo(t, dir)
 		data, err := os.ReadFile(path)
 		if err != nil || string(data) != string(was[:left]) {
 			t.Fatalf("%q becomes %q, %v", was, data, err)
@@ -182,14 +182,14 @@ func TestLastIsLastAgain(t *testing.T) {
 			t.Fatalf("%q, %v, not %q", data, err, want)
 		}
 		if want != "0" {
-			undo(t, dir, "")
+			undo(t, dir)
 		}
 	}
 }
 
-func undo(t *testing.T, dir, id string) *changeset.Undoing {
+func undo(t *testing.T, dir string) *changeset.Undoing {
 	t.Helper()
-	u, err := changeset.Undo(dir, id, false)
+	u, err := changeset.Undo(dir, "", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"stchat/internal/safefile"
 )
@@ -82,17 +81,17 @@ func (i inverse) stands(st *state) bool {
 }
 
 // is reports whether the file at path is as the record knows it; a nil id means that there is
-// none. Where inode, size or time differ, the content decides, if its hash was recorded; of a
-// file that is too large for that, inode and size do, and its new content is kept by the undo. It
-// decides as well where the time is in whole seconds: it may come from a coarse clock, and the
-// file may have been saved again within one tick.
+// none. The content decides, if its hash was recorded: another inode or time does not make it
+// another file, and the same ones prove nothing, since a file system gives an inode again and a
+// coarse clock a time. Of a file that is too large for that, inode and size decide, and its new
+// content is kept by the undo.
 func (i inverse) is(path string, id *safefile.Ident) bool {
 	same := i.view.is(path, id)
 	switch {
 	case id != nil && !same && id.Size > hashed && !i.view.loose:
 		now, err := safefile.IdentOf(path, -1)
 		return err == nil && now.Ino == id.Ino && now.Size == id.Size
-	case id == nil || id.Hash == "" || same && (i.view.loose || id.Mtime%int64(time.Second) != 0):
+	case id == nil || id.Hash == "" || same && i.view.loose:
 		return same
 	}
 	now, err := safefile.IdentOf(path, hashed)

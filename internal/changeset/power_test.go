@@ -24,7 +24,6 @@ type powered struct {
 	ids   map[string]int      // the files by what the system calls them
 	names map[string]int      // what a power loss would leave now at least
 	log   []event             // what was done, in this order
-	torn  map[int]bool        // files with bytes that were not synced
 	seen  map[string]struct{} // names that exist, in the order of the log
 }
 
@@ -142,10 +141,7 @@ func (p *powered) disk() *safefile.Disk {
 // lose puts the root into a state in which a power loss after the first n events may leave it:
 // of what was not synced only what survives remains.
 func (p *powered) lose(n int, survives func(i int) bool) {
-	names, torn := map[string]int{}, map[int]bool{}
-	for path, id := range p.names {
-		names[path] = id
-	}
+	names, torn := maps.Clone(p.names), map[int]bool{}
 	apply := func(e event) {
 		if e.set != "" {
 			names[e.set] = e.file

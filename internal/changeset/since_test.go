@@ -67,7 +67,7 @@ func TestContentDecides(t *testing.T) {
 		}
 		if size <= 64<<20 {
 			save(0)
-			undo(t, dir, "")
+			undo(t, dir)
 			if diff := cmp.Diff(map[string]string{"chats/Mira/A.jsonl": "a"}, tree(t, dir)); diff != "" {
 				t.Error(diff)
 			}

@@ -55,7 +55,7 @@ func parseRange(part string) (r Range, err error) {
 			case strings.HasPrefix(from, "-"):
 				return r, ErrRange
 			case to == "":
-				return r, fmt.Errorf("%w; to the end is %s..", ErrRange, from)
+				return r, fmt.Errorf("%w; %s.. means to the end", ErrRange, from)
 			}
 		}
 	}

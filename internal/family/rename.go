@@ -65,7 +65,9 @@ func (e Edits) Name(ref Reference, to string) {
 		f.parent = &mainChat{ref.Name, to}
 	default:
 		f.names[ref.Name] = to
-		f.branches[ref.Index] = f.branches[ref.Index]
+		if _, known := f.branches[ref.Index]; !known {
+			f.branches[ref.Index] = nil
+		}
 		f.Loses = f.Loses || to == "" && ref.Index >= 0
 	}
 }

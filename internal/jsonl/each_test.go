@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -99,7 +100,7 @@ func TestEachInOrder(t *testing.T) {
 	if err := each(-1); err != nil || len(got) != 81 || !cmp.Equal(want, got, cmp.AllowUnexported(seen{})) {
 		t.Errorf("%v; %d lines:\n%s", err, len(got), cmp.Diff(want, got, cmp.AllowUnexported(seen{})))
 	}
-	if err := each(3); err != context.Canceled || len(got) != 3 {
+	if err := each(3); !errors.Is(err, context.Canceled) || len(got) != 3 {
 		t.Errorf("stopped after three lines: %v, %d", err, len(got))
 	}
 }

@@ -149,7 +149,7 @@ func (d *Document) replace(value []byte) { *d = Document{raw: value, changed: tr
 func (d *Document) change(path, walked Path, create bool, do func(container *Document, at Path) error) error {
 	at := append(slices.Clip(walked), path[0])
 	d.parse()
-	err := error(nil)
+	var err error
 	if len(path) == 1 {
 		err = do(d, at)
 	} else {

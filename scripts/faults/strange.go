@@ -56,9 +56,16 @@ func (h *harness) strangeAll(out io.Writer) error {
 		}
 		var bad []string
 		for _, args := range [][]string{
-			{"meta", "set", supper, "--set", "x=1"}, {"branch", supper, "--name", "beside"}, {"undo", "--list"}, {"undo"},
-			{"snapshot", "."}, {"search", "lamp", "."}, {"lost", "."}, {"check", "."},
-			{"undo", "--prune", "1d"}, {"undo", "--force", id},
+			{"meta", "set", supper, "--set", "x=1"},
+			{"branch", supper, "--name", "beside"},
+			{"undo", "--list"},
+			{"undo"},
+			{"snapshot", "."},
+			{"search", "lamp", "."},
+			{"lost", "."},
+			{"check", "."},
+			{"undo", "--prune", "1d"},
+			{"undo", "--force", id},
 		} {
 			cmd, stderr := h.command(dir, nil, args)
 			began := time.Now()

@@ -109,7 +109,7 @@ func bookOf(c *call, src *chat.Chat, name string) (*lorebook.Book, error) {
 func makeClones(opt *Options, src *chat.Chat, p *plan, md *rawjson.Object, state *isolate.Facts, at int, r *Result) error {
 	own, _ := lorebook.NameIn(md)
 	for _, to := range p.clones {
-		made := lorebook.Cloned{}
+		var made lorebook.Cloned
 		var err error
 		snapshot := opt.Lorebook == LorebookSnapshot && (to.from.Name == own || len(p.clones) == 1)
 		if snapshot {

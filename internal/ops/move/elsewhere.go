@@ -20,8 +20,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// MoveOptions says which chats move to another owner.
-type MoveOptions struct {
+// OwnerOptions says which chats move to another owner.
+type OwnerOptions struct {
 	Options
 	Chats  []string // of one owner
 	Owner  string
@@ -38,7 +38,7 @@ var ErrSameOwner = error(&ops.Kind{Code: "refused", Text: "it is this owner's al
 
 // Move moves chats to another character or group. It returns a result for each chat
 // moved, or only the first one's if that fails.
-func Move(ctx context.Context, opt MoveOptions) []*Result {
+func Move(ctx context.Context, opt OwnerOptions) []*Result {
 	first := newResult(opt.Chats[0])
 	results := []*Result{first}
 	run(ctx, &opt.Options, first, func(ctx context.Context, s *changeset.Set) error {
@@ -91,7 +91,7 @@ func Move(ctx context.Context, opt MoveOptions) []*Result {
 
 // going returns the chats that move, and notes their names and paths. The error wraps
 // [ErrRelatives] if relatives would stay behind without opt.Cut.
-func going(n *renameSet, opt *MoveOptions) (goes []*family.Chat, err error) {
+func going(n *renameSet, opt *OwnerOptions) (goes []*family.Chat, err error) {
 	for _, path := range opt.Chats {
 		if userdir.RealPath(filepath.Dir(path)) != userdir.RealPath(n.folder.path) {
 			return nil, fmt.Errorf("%s: chats of one owner at a time", path)

@@ -209,7 +209,7 @@ func (n *renameSet) draft(ctx context.Context) error {
 			continue
 		}
 		n.edited(path, "names", e.Count)
-		edit := changeset.Edit(nil)
+		var edit changeset.Edit
 		if e.Chat == nil {
 			edit = e.Bytes(path, n.isCard(path), n.open[path])
 		} else if lines, err := withNewSlug(e.Lines(), n.opt, n.graph.Folder, e.Chat.Name, n.s); err != nil {

@@ -91,7 +91,7 @@ func withoutFolder(path string) *owner {
 // contains nothing.
 func (o *owner) chats(lib *library.Library) (*library.Folder, error) {
 	f := lib.Folder(o.folder)
-	if f.Err != nil && !(o.group == nil && errors.Is(f.Err, fs.ErrNotExist)) {
+	if f.Err != nil && (o.group != nil || !errors.Is(f.Err, fs.ErrNotExist)) {
 		return nil, f.Err
 	}
 	return f, nil

@@ -164,7 +164,7 @@ func Delete(ctx context.Context, opt Options, namespaces []string) *Result {
 
 // deletable returns an error that says what can be deleted, if a namespace cannot.
 func (t *target) deletable(namespace string) error {
-	why := ""
+	var why string
 	switch {
 	case strings.HasSuffix(namespace, ":"):
 		why = "it is a view of what the chat itself keeps"
