@@ -54,7 +54,7 @@ func (f *finder) list(ctx context.Context, id int64) (*keyList, error) {
 	}
 	var first int64
 	var raw []byte
-	err := f.db.row(ctx, "SELECT first, keys FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id).Scan(&first, &raw)
+	err := f.db.row(ctx, "SELECT first, "+keysColumn+" FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id).Scan(&first, &raw)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -96,6 +96,33 @@ func TestHugeList(t *testing.T) {
 	}
 }
 
+// A column of a pack of 300 MB is damage of that pack, and is not read into memory.
+func TestHugePack(t *testing.T) {
+	for _, column := range []string{"lens", "keys", "data"} {
+		s := openNew(t)
+		v := take(t, s, "a", chatOf("a", 0, 20))[0]
+		if err := s.db.exec(t.Context(), "UPDATE pack SET "+column+" = zeroblob(300000000)"); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.Versions(t.Context(), v.Chat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := s.WriteTo(t.Context(), io.Discard, &list[0]); err == nil {
+			t.Errorf("%s: is read", column)
+		}
+		if list := verified(t, s); len(list) == 0 {
+			t.Errorf("%s: verify finds nothing", column)
+		}
+		runtime.ReadMemStats(&after)
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 256<<20 {
+			t.Errorf("%s: %d bytes are allocated", column, allocated)
+		}
+	}
+}
+
 // What stands in a store's place is told apart, however it is opened, and left as it is.
 func TestOpenHostile(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "history.db")

@@ -132,7 +132,7 @@ func (r *row) decode(dec *zstd.Decoder, p *pack) error {
 	end := 0
 	for lens := r.lens; len(lens) > 0; {
 		size, n := binary.Uvarint(lens)
-		if n <= 0 || size > maxPiece {
+		if n <= 0 || size > maxPiece || len(p.ends) == len(p.keys) {
 			return fmt.Errorf("%w: the lengths of pack %d make no sense", ErrBroken, r.first)
 		}
 		lens = lens[n:]

@@ -103,7 +103,7 @@ func eachPack(ctx context.Context, db *database, f func(*row) error) error {
 			return err
 		}
 		var r row
-		rows, err := db.query(ctx, "SELECT first, n, raw, lens, keys, data FROM pack WHERE first > ? ORDER BY first LIMIT 1", at)
+		rows, err := db.query(ctx, "SELECT "+packColumns+" FROM pack WHERE first > ? ORDER BY first LIMIT 1", at)
 		if err != nil {
 			return db.wrap(err)
 		}

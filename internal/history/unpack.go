@@ -115,10 +115,18 @@ func (c *unpacker) packOf(ctx context.Context, id int64) (*pack, error) {
 
 var errNoPiece = errors.New("no pack has this piece")
 
+// A column of a pack that is longer than 16 MB is damage, and is not read into memory: even the
+// keys of a pack whose pieces are all of one byte take half of it.
+const (
+	keysColumn  = "CASE WHEN length(keys) <= 16777216 THEN keys END"
+	packColumns = "first, n, raw, CASE WHEN length(lens) <= 16777216 THEN lens END, " + keysColumn +
+		", CASE WHEN length(data) <= 16777216 THEN data END"
+)
+
 // packRow reads the row of the pack that holds a piece; the error may be errNoPiece.
 func packRow(ctx context.Context, db *database, id int64) (*row, error) {
 	var r row
-	err := db.row(ctx, "SELECT first, n, raw, lens, keys, data FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id).
+	err := db.row(ctx, "SELECT "+packColumns+" FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id).
 		Scan(&r.first, &r.n, &r.raw, &r.lens, &r.keys, &r.data)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && id >= r.first+r.n:

@@ -59,7 +59,7 @@ func (v *verifier) entries(ctx context.Context, known pieceSet) error {
 // unknown counts the sound pieces that are not known and whose key leads nowhere. If it leads
 // to another piece, that is the same line, stored twice.
 func (v *verifier) unknown(ctx context.Context, known pieceSet) error {
-	rows, err := v.db.query(ctx, "SELECT first, keys FROM pack")
+	rows, err := v.db.query(ctx, "SELECT first, "+keysColumn+" FROM pack")
 	if err != nil {
 		return err
 	}
