@@ -102,6 +102,11 @@ const (
 	writeCache = "cache_size = -16384"
 )
 
+// longestValue is how many bytes one value of a row may have, so that a damaged or hostile
+// store cannot fill the memory. The longest that is ever written are a pack's data and a list
+// of pieces, a few MB each.
+const longestValue = 64 << 20
+
 // connect opens one connection and applies its settings.
 func connect(ctx context.Context, path, source string, write bool) (*database, error) {
 	db, err := sql.Open("sqlite", source)
@@ -111,6 +116,10 @@ func connect(ctx context.Context, path, source string, write bool) (*database, e
 	d := &database{path: path, db: db, prepared: map[string]*sql.Stmt{}}
 	if d.conn, err = db.Conn(ctx); err != nil {
 		_ = db.Close()
+		return nil, err
+	}
+	if _, err := sqlite.Limit(d.conn, sqlite3.SQLITE_LIMIT_LENGTH, longestValue); err != nil {
+		_ = d.close()
 		return nil, err
 	}
 	settings := []string{"busy_timeout = 5000", "trusted_schema = OFF", readCache, "temp_store = MEMORY"}
@@ -225,7 +234,7 @@ func (d *database) wrap(err error) error {
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%s: %w", d.path, ErrForeign)
-	case sqlite3.SQLITE_CORRUPT:
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG:
 		return fmt.Errorf("%s: %w (%w)", d.path, ErrBroken, e)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("%s: %w", d.path, ErrBusy)

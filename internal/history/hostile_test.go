@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // A pack that would unpack to a gigabyte, and a version of two thousand million pieces,
@@ -74,9 +76,7 @@ func TestHugeList(t *testing.T) {
 	v := take(t, s, "a", chatOf("a", 0, 20))[0]
 	long := bytes.Repeat([]byte{1, 1, 0}, 16<<20/3)
 	for _, runs := range []string{"zeroblob(300000000)", "x'" + hex.EncodeToString(long) + "'"} {
-		if err := s.db.exec(t.Context(), "UPDATE version SET size = 9000000000000000000, runs = "+runs); err != nil {
-			t.Fatal(err)
-		}
+		unbounded(t, s, "UPDATE version SET size = 9000000000000000000, runs = "+runs)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		list, err := s.Versions(t.Context(), v.Chat)
@@ -101,9 +101,7 @@ func TestHugePack(t *testing.T) {
 	for _, column := range []string{"lens", "keys", "data"} {
 		s := openNew(t)
 		v := take(t, s, "a", chatOf("a", 0, 20))[0]
-		if err := s.db.exec(t.Context(), "UPDATE pack SET "+column+" = zeroblob(300000000)"); err != nil {
-			t.Fatal(err)
-		}
+		unbounded(t, s, "UPDATE pack SET "+column+" = zeroblob(300000000)")
 		list, err := s.Versions(t.Context(), v.Chat)
 		if err != nil {
 			t.Fatal(err)
@@ -194,6 +192,56 @@ func TestOutside(t *testing.T) {
 		}
 		if list, err := s.Chats(t.Context()); !errors.Is(err, ErrBroken) {
 			t.Errorf("%q: %v, %v", place, list, err)
+		}
+	}
+}
+
+// unbounded runs a statement that may make a value of any length.
+func unbounded(t *testing.T, s *Store, statement string) {
+	t.Helper()
+	bound, err := sqlite.Limit(s.db.conn, sqlite3.SQLITE_LIMIT_LENGTH, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.db.exec(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.Limit(s.db.conn, sqlite3.SQLITE_LIMIT_LENGTH, bound); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Any other value of 300 MB is damage of the store, and is not read into memory.
+func TestHugeValue(t *testing.T) {
+	for _, column := range []string{"version.note", "version.sum", "chat.name", "chat.slug", "meta.v"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "history.db")
+		s, err := OpenWrite(t.Context(), path, dir, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := take(t, s, "a", chatOf("a", 0, 20))[0]
+		table, name, _ := strings.Cut(column, ".")
+		unbounded(t, s, "UPDATE "+table+" SET "+name+" = zeroblob(300000000)")
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s, err = OpenRead(t.Context(), path)
+		if err == nil {
+			_, err = s.Chats(t.Context())
+			if err == nil {
+				_, err = s.Versions(t.Context(), v.Chat)
+			}
+			_ = s.Close()
+		}
+		if !errors.Is(err, ErrBroken) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", column, err)
+		}
+		runtime.ReadMemStats(&after)
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 64<<20 {
+			t.Errorf("%s: %d bytes are allocated", column, allocated)
 		}
 	}
 }
