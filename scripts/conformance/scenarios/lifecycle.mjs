@@ -156,6 +156,39 @@ const news = {
     },
 };
 
+const duplicated = {
+    id: 'life-duplicate',
+    title: 'page: new for a card that was duplicated; undo after the server saved the same bytes',
+    skip,
+    prepare(t) {
+        return { source: t.data.solo('life duplicate') };
+    },
+    async run(t, { source }) {
+        const made = await t.server.post('/api/characters/duplicate', { avatar_url: source.avatar });
+        status(made, 200, 'characters/duplicate');
+        const copy = { avatar: made.body.path, folder: path.join(t.data.root, 'chats', path.basename(made.body.path, '.png')) };
+        assert.ok(!fs.existsSync(copy.folder), 'SillyTavern makes no folder of chats for a duplicate');
+        t.stchat({ changes: [copy.folder, chatFile(copy, 'Fresh'), cardFile(t, copy)] }, 'new', cardFile(t, copy), '-n', 'Fresh', '--open', '-q');
+        const seen = await select(t, copy);
+        assert.equal(seen.name, 'Fresh', 'the chat that opens');
+        same(seen.messages.map((m) => m.mes), [`A greeting of ${source.character}.`], 'its messages');
+        clean(t, copy.folder);
+
+        await leave(t);
+        await quiet(chatFile(copy, 'Fresh'));
+        const before = snapshot(folders(t));
+        t.stchat({ changes: [source.file] }, 'message', 'set', source.file, '-a', '3', '--set-string', 'mes=In other words.', '-q');
+        const text = fs.readFileSync(source.file, 'utf8');
+        const saved = await t.server.post('/api/chats/save', {
+            avatar_url: source.avatar, file_name: source.chat, chat: text.split('\n').map((line) => JSON.parse(line)), force: true,
+        });
+        status(saved, 200, 'chats/save');
+        assert.equal(fs.readFileSync(source.file, 'utf8'), text, 'what the server saves');
+        t.stchat({ changes: [source.file] }, 'undo', '-q', '--data', t.data.root);
+        same(changesBetween(before, snapshot(folders(t))), [], 'what undo leaves changed');
+    },
+};
+
 const renames = {
     id: 'life-rename',
     title: 'page: rename of the open chat with its family',
@@ -299,4 +332,4 @@ const deletes = {
     },
 };
 
-export const lifecycle = [opens, news, renames, book, groups, moves, deletes];
+export const lifecycle = [opens, news, duplicated, renames, book, groups, moves, deletes];
