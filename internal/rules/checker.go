@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"stchat/internal/chat"
+	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/safefile"
@@ -25,6 +27,7 @@ type Checker struct {
 	keys   *jsonl.Keys         // that are read of a line
 	memory sync.Pool           // *memory
 	heads  library.Once[*Chat] // of chats that are not checked, by path
+	names  extension.NameKeys
 	Around *Surroundings
 }
 
@@ -39,7 +42,7 @@ const smallChat = 1 << 20
 
 // New returns a checker; the age of pending operations is measured at now.
 func New(now time.Time) *Checker {
-	return &Checker{now: now, hasher: hasher{maphash.MakeSeed()}, keys: lineKeys(), Around: new(Surroundings)}
+	return &Checker{now: now, hasher: hasher{maphash.MakeSeed()}, keys: lineKeys(), names: all.Names(), Around: new(Surroundings)}
 }
 
 // ScanOptions are the options of [Checker.Scan].
@@ -231,7 +234,7 @@ func (k *Checker) readFrom(ctx context.Context, c *Chat, src jsonl.Source, opt S
 }
 
 func (k *Checker) newScan(c *Chat) *scan {
-	s := &scan{chat: c, now: k.now, judge: lineJudge{hasher: k.hasher}, around: k.Around}
+	s := &scan{chat: c, now: k.now, names: k.names, judge: lineJudge{hasher: k.hasher}, around: k.Around}
 	s.floors = newFloors(k.Around, c)
 	s.judge.swipes = len(s.floors.swipes) > 0
 	if c.HasDir {

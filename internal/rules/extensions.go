@@ -34,7 +34,7 @@ func readHeader(line []byte) (h head, ok bool) {
 
 // judgeHeader judges the header against the number of messages, and keeps what the
 // rules across files need.
-func judgeHeader(c *Chat, h head) {
+func judgeHeader(c *Chat, h head, names extension.NameKeys) {
 	md := h.metadata
 	report := func(id ID, message string) { c.report(id, c.HeaderLine, 0, message) }
 	if key, n := h.header.Duplicates(); n > 0 {
@@ -53,7 +53,7 @@ func judgeHeader(c *Chat, h head) {
 	c.Integrity = text(md, "integrity")
 	c.Lorebook = text(md, "world_info")
 	c.AutoBook = strings.Clone(autorecap.BookName(md))
-	c.Books = all.Names().Books(md)
+	c.Books = names.Books(md)
 	judgeRecap(c, md)
 }
 

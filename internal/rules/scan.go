@@ -14,6 +14,7 @@ import (
 type scan struct {
 	chat   *Chat
 	now    time.Time
+	names  extension.NameKeys
 	judge  lineJudge
 	around *Surroundings
 	floors floors
@@ -182,7 +183,7 @@ func (s *scan) finish(size int64) {
 	}
 	s.floors.judge(c)
 	if s.hasHead {
-		judgeHeader(c, s.head)
+		judgeHeader(c, s.head, s.names)
 		if c.checked {
 			s.judgeState()
 		}
