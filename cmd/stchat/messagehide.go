@@ -98,7 +98,7 @@ func (o *messageDeleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet
 	switch {
 	case o.save == chat.Stdin:
 		return usagef("--save takes the name of a new file, not -")
-	case o.save != "" && len(common.Chats) != 1:
+	case o.save != "" && len(common.Chats) > 1: // one that cannot be read is reported by its name
 		return usagef("--save takes one CHAT, not %d", len(common.Chats))
 	}
 	c := a.console()
