@@ -61,7 +61,8 @@ func (c *Changes) Documents(raw []byte) ([]byte, error) {
 }
 
 // Make returns raw with the edits made one after another. A key that exists keeps its place;
-// a new one is appended. The error is that of [Set].
+// a new one is appended. The error wraps [ErrNoPlace], or
+// [ErrMissing] for an index that a list does not have.
 func Make(raw []byte, edits []Edit) ([]byte, error) {
 	return (&Changes{Edits: edits}).Apply(raw)
 }

@@ -184,7 +184,9 @@ func (d *Document) move() {
 	clear(d.items)
 }
 
-// set is [Set].
+// set puts value at the path. Missing objects on the way are created, lists are not; the key "-"
+// appends to a list. The error names the place at which the path fails and wraps [ErrNoPlace], or
+// [ErrMissing] for an index that a list does not have.
 func (d *Document) set(value []byte, path Path) error {
 	value = rawjson.Compact(value)
 	if len(path) == 0 {

@@ -47,17 +47,6 @@ func element(list []byte, key string) ([]byte, bool) {
 	return nil, false
 }
 
-// Set returns raw with value at the path. Missing objects on the way are created, lists
-// are not; the key "-" appends to a list. The error names the place at which the path
-// fails and wraps [ErrNoPlace], or [ErrMissing] for an index that a list does not have.
-func Set(raw, value []byte, path Path) ([]byte, error) {
-	d := NewDocument(raw)
-	if err := d.set(value, path); err != nil {
-		return nil, err
-	}
-	return d.Bytes(), nil
-}
-
 // Unset returns raw without the value at the path, or raw itself if there is none or the
 // path is empty.
 func Unset(raw []byte, path Path) []byte {
