@@ -144,6 +144,11 @@ func (o *historyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args
 			}
 		}
 	}
+	if err == nil && d.Freed != nil {
+		for _, other := range d.Others {
+			c.note("%s once had the same name, and stays", visible.Quote(other))
+		}
+	}
 	return err
 }
 

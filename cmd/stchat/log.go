@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -121,6 +122,9 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 	}
 	if sum.Files > 0 || len(sum.Errs) == 0 {
 		c.note("%s", snapshotSum(sum))
+	}
+	if sum.Gone > 0 && !o.dryRun {
+		c.note("%s gone since the last one: %s", gone(sum.Gone), "stchat log --gone")
 	}
 	return outcome(len(sum.Errs) > 0, false)
 }
@@ -253,27 +257,37 @@ func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 	}
 	c := a.console()
 	w := bufio.NewWriter(c.Out)
+	var note string
 	if one {
-		err = keep.Changes(ctx, where, which, func(d keep.Changed) error {
-			if o.json {
-				return jsondoc.Write(w, d, "")
-			}
-			_, err := fmt.Fprintln(w, changedLine(c, d))
-			return err
+		note, err = keep.Changes(ctx, where, which, func(d keep.Changed) error {
+			return put(w, o.json, d, changedLine(c, d))
 		})
 	} else {
-		err = keep.Log(ctx, where, o.limit, func(d keep.Logged) error {
-			if o.json {
-				return jsondoc.Write(w, d, "")
+		other := ""
+		note, err = keep.Log(ctx, where, o.limit, func(d keep.Logged) error {
+			if d.Other && other != d.Path && !o.json {
+				other = d.Path
+				fmt.Fprintf(w, "# another chat, which had this name: %s\n", visible.Args(d.Path))
 			}
-			_, err := fmt.Fprintln(w, loggedLine(c, d))
-			return err
+			return put(w, o.json, d, loggedLine(c, d))
 		})
+	}
+	if note != "" {
+		c.note("%s", note)
 	}
 	if flushed := w.Flush(); err == nil {
 		err = flushed
 	}
 	return o.told(err)
+}
+
+// put prints a document, or else its line.
+func put(w io.Writer, json bool, doc any, line string) error {
+	if json {
+		return jsondoc.Write(w, doc, "")
+	}
+	_, err := fmt.Fprintln(w, line)
+	return err
 }
 
 // told adds what helps to an error.
@@ -332,4 +346,12 @@ func localTime(at string) string {
 		return at
 	}
 	return t.Local().Format(time.DateTime)
+}
+
+// gone counts chats that are gone, in words.
+func gone(n int) string {
+	if n == 1 {
+		return "1 chat is"
+	}
+	return fmt.Sprintf("%d chats are", n)
 }

@@ -126,7 +126,7 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	}
 	c := a.console()
 	if folder {
-		results, err := keep.RestoreFolder(ctx, keep.FolderOptions{Folder: where.Chat, Store: where.Store, AsOf: which.AsOf, Output: o.output, Changes: changes})
+		results, err := keep.RestoreFolder(ctx, keep.FolderOptions{Folder: where.Chat, Store: where.Store, Now: where.Now, AsOf: which.AsOf, Output: o.output, Changes: changes})
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	}
 	r, err := keep.Restore(ctx, opt)
 	switch {
-	case errors.Is(err, keep.ErrNothing):
+	case errors.Is(err, keep.ErrNothing), errors.Is(err, keep.ErrNobody):
 		c.note("%s", err)
 		return errNo
 	case errors.Is(err, keep.ErrUnknown):

@@ -196,6 +196,7 @@ func helps(hint string) string {
 		"relatives":   "--family takes them along, --cut gives up the kinship",
 		"repair":      "see 'stchat repair'",
 		"replay":      "--force writes it, and Luker cuts it there",
+		"restore":     "put it there with --in-place, or name a file with -o",
 		"slug":        "leave --integrity out, or give new or a UUID",
 		"speaker":     "say who with --name",
 		"swipe":       "'stchat message swipe --choose' chooses another",

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,24 +40,47 @@ func take(t *testing.T, s *Store, name string, contents ...[]byte) []Version {
 	}
 	var list []Version
 	for _, data := range contents {
-		c, err := w.Read(bytes.NewReader(data), true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		chat, err := w.Identify(Candidate{Kind: Solo, Owner: "chats/Mira", Name: name}, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := w.Add(NewVersion{Chat: chat.ID, At: noon.UnixMilli(), Source: FromSnapshot}, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, v)
+		list = append(list, takeOne(t, w, name, noon, "", data))
 	}
 	if err := w.Close(false); err != nil {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// takeOne adds a version of the chat of a name, in a snapshot of its own.
+func takeOne(t *testing.T, w *Writer, name string, at time.Time, note string, data []byte) Version {
+	t.Helper()
+	c, err := w.Read(bytes.NewReader(data), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chats, err := w.s.Chats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := w.Take(Snapshot{At: at, Note: note})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "chats/Mira/" + name + ".jsonl"
+	i := slices.IndexFunc(chats, func(c Chat) bool { return c.Path == path })
+	var chat Chat
+	if i >= 0 {
+		chat = chats[i]
+	} else {
+		if chat, err = w.Found(Chat{Slug: c.Slug(), Path: path}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Enter(Place{Chat: chat.ID, Path: path, First: run.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v, err := w.Add(Version{Chat: chat.ID, Snapshot: run.ID, Path: path, At: run.At, Source: FromSnapshot, Note: note}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // back returns a version's bytes.

@@ -179,19 +179,44 @@ func TestOpenHostile(t *testing.T) {
 
 // A store that somebody made cannot lead outside of the user's folder.
 func TestOutside(t *testing.T) {
-	for _, place := range [][2]string{
-		{"chats/../../evil", "a"}, {"..", "a"}, {"/tmp", "a"}, {"chats/Mira", "../../../evil"}, {"chats/Mira", "../Mira/b"}, {"chats/Mira", "/tmp/evil"},
+	for _, path := range []string{"chats/../../evil/a.jsonl", "../a.jsonl", "/tmp/a.jsonl", "chats/Mira/../../../evil", "chats/Mira/../Mira/b.jsonl", "", "."} {
+		for _, table := range []string{"place", "version"} {
+			s := openNew(t)
+			v := take(t, s, "a", chatOf("a", 0, 3))[0]
+			if _, err := s.Chats(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.db.exec(t.Context(), "UPDATE "+table+" SET path = ?", path); err != nil {
+				t.Fatal(err)
+			}
+			_, err := s.Chats(t.Context())
+			if _, err2 := s.Versions(t.Context(), v.Chat); err == nil {
+				err = err2
+			}
+			if !errors.Is(err, ErrBroken) {
+				t.Errorf("%s, %q: %v", table, path, err)
+			}
+		}
+	}
+}
+
+// A row that says something else than was written is found, whatever it is.
+func TestChangedRows(t *testing.T) {
+	for _, change := range []string{
+		"run SET at = at + 1", "run SET note = 'x'", "chat SET slug = 'x'", "chat SET main = 'x'", "place SET path = 'chats/Mira/b.jsonl'",
+		"place SET first = 0", "version SET path = 'chats/Mira/b.jsonl'", "version SET at = at + 1", "version SET note = 'x'", "version SET run = 7",
+		"version SET messages = 7", "version SET source = 'restore'", "version SET thin = 7", "version SET mtime = 7", "version SET chat = 7",
 	} {
 		s := openNew(t)
-		v := take(t, s, "a", chatOf("a", 0, 3))[0]
-		if _, err := s.Chats(t.Context()); err != nil {
+		take(t, s, "a", chatOf("a", 0, 3))
+		if found := verified(t, s); len(found) > 0 {
+			t.Fatalf("%+v", found)
+		}
+		if err := s.db.exec(t.Context(), "UPDATE "+change+" WHERE id = 1"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.db.exec(t.Context(), "UPDATE chat SET owner = ?, name = ? WHERE id = ?", place[0], place[1], v.Chat); err != nil {
-			t.Fatal(err)
-		}
-		if list, err := s.Chats(t.Context()); !errors.Is(err, ErrBroken) {
-			t.Errorf("%q: %v, %v", place, list, err)
+		if found := verified(t, s); len(found) != 1 || found[0].Rule != Row {
+			t.Errorf("%s: %+v", change, found)
 		}
 	}
 }
@@ -213,7 +238,7 @@ func unbounded(t *testing.T, s *Store, statement string) {
 
 // Any other value of 300 MB is damage of the store, and is not read into memory.
 func TestHugeValue(t *testing.T) {
-	for _, column := range []string{"version.note", "version.sum", "chat.name", "chat.slug", "meta.v"} {
+	for _, column := range []string{"version.note", "version.sum", "place.path", "chat.slug", "chat.main", "meta.v"} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "history.db")
 		s, err := OpenWrite(t.Context(), path, dir, noon)

@@ -72,7 +72,7 @@ func TestForget(t *testing.T) {
 	}
 	// what was forgotten can be taken again
 	again := take(t, s, "a", append(slices.Clone(shared), "\n{\"mes\":\"SECRET-OF-A\"}"...))[0]
-	if got := back(t, s, again); !bytes.Contains(got, []byte("SECRET-OF-A")) || again.Rev != 1 {
+	if got := back(t, s, again); !bytes.Contains(got, []byte("SECRET-OF-A")) || again.Rev != 3 {
 		t.Errorf("taken again it is rev %d, %q", again.Rev, got)
 	}
 }
@@ -124,21 +124,11 @@ func TestPrune(t *testing.T) {
 	}
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)
 	for i := range 60 { // twice a day
-		c, err := w.Read(bytes.NewReader(chatOf("a", i, i+30)), true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		chat, err := w.Identify(Candidate{Kind: Solo, Owner: "chats/Mira", Name: "a"}, c)
-		if err != nil {
-			t.Fatal(err)
-		}
 		note := ""
 		if i == 3 {
 			note = "kept"
 		}
-		if _, err := w.Add(NewVersion{Chat: chat.ID, At: start.Add(time.Duration(i) * 12 * time.Hour).UnixMilli(), Source: FromSnapshot, Note: note}, c); err != nil {
-			t.Fatal(err)
-		}
+		takeOne(t, w, "a", start.Add(time.Duration(i)*12*time.Hour), note, chatOf("a", i, i+30))
 	}
 	if err := w.Close(false); err != nil {
 		t.Fatal(err)
@@ -175,11 +165,53 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// A chat that is gone keeps its last version, whatever the rules.
-func TestPruneKeepsTheLastOfGoneChats(t *testing.T) {
-	versions := []Version{{ID: 1}, {ID: 2}, {ID: 3}}
-	if going := (Rules{}).going(versions, true); going[3] || !going[1] || !going[2] {
+// A chat keeps the last version that a snapshot took, whatever the rules.
+func TestPruneKeepsTheLast(t *testing.T) {
+	versions := []Version{{Rev: 1, Snapshot: 1}, {Rev: 2, Snapshot: 2}, {Rev: 3}}
+	if going := (Rules{}).going(versions); going[2] || !going[1] || !going[3] {
 		t.Errorf("%v go", going)
+	}
+}
+
+// What was pruned is noted: what stayed may not be what a file held at a later time.
+func TestPrunedIsNoted(t *testing.T) {
+	s := openNew(t)
+	for i := range 6 {
+		take(t, s, "a", chatOf("a", 0, i+1))
+	}
+	for range 2 { // it stays
+		if _, err := Prune(t.Context(), s, Rules{Last: 1}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take(t, s, "a", chatOf("a", 0, 9))
+	take(t, s, "a", chatOf("a", 0, 10))
+	if _, err := Prune(t.Context(), s, Rules{Last: 1, Daily: 1}, false); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Versions(t.Context(), 1)
+	if err != nil || len(list) != 1 || list[0].Rev != 8 || list[0].Thin != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	s = openNew(t)
+	w, err := NewWriter(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 {
+		takeOne(t, w, "a", noon.AddDate(0, 0, i/3), "", chatOf("a", 0, i+1))
+	}
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Prune(t.Context(), s, Rules{Daily: 2}, false); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = s.Versions(t.Context(), 1); err != nil || len(list) != 2 || list[0].Rev != 3 || list[0].Thin != 4 || list[1].Thin != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if found := verified(t, s); len(found) > 0 {
+		t.Errorf("%+v", found)
 	}
 }
 

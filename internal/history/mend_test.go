@@ -47,8 +47,8 @@ func TestVerifyAndMend(t *testing.T) {
 		{"lengths", "SELECT lens FROM pack WHERE first = 1", "UPDATE pack SET lens = ? WHERE first = 1", 3, Lost, -1, true},
 		{"a key of the index", "SELECT k FROM key WHERE id = 3", "UPDATE key SET k = ? WHERE id = 3", 0, Index, -1, true},
 		{"the piece of a key", "SELECT CAST(id AS BLOB) FROM key WHERE id = 3", "UPDATE key SET id = CAST(? AS INTEGER) WHERE id = 3", 0, Index, -1, true},
-		{"runs", "SELECT runs FROM version WHERE rev = 1 AND chat = 1", "UPDATE version SET runs = ? WHERE rev = 1 AND chat = 1", 0, BadList, -1, false},
-		{"a sum", "SELECT sum FROM version WHERE rev = 1 AND chat = 1", "UPDATE version SET sum = ? WHERE rev = 1 AND chat = 1", 9, BadList, -1, false},
+		{"runs", "SELECT runs FROM version WHERE id = 1 AND chat = 1", "UPDATE version SET runs = ? WHERE id = 1 AND chat = 1", 0, BadList, -1, false},
+		{"a sum", "SELECT sum FROM version WHERE id = 1 AND chat = 1", "UPDATE version SET sum = ? WHERE id = 1 AND chat = 1", 9, BadList, -1, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := openNew(t)
@@ -63,7 +63,7 @@ func TestVerifyAndMend(t *testing.T) {
 				t.Fatalf("found %+v, want %s", list, test.rule)
 			}
 			for _, p := range list {
-				if p.Rule != Index && (p.Chat == nil || p.Chat.Name != "a" || p.Rev != 1) {
+				if p.Rule != Index && (p.Chat == nil || p.Chat.Path != "chats/Mira/a.jsonl" || p.Rev != 1) {
 					t.Errorf("%+v is of another chat", p)
 				}
 			}

@@ -1,8 +1,11 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -21,9 +24,9 @@ type Freed struct {
 	Bytes    int64 // of packs, approximately
 }
 
-// Prune drops the versions that no rule keeps. Those with a note stay, and the last one of a
-// chat that is gone. Pieces that no version names are dropped where it pays: packs of which
-// less than half is left are rewritten.
+// Prune drops the versions that no rule keeps. Those with a note stay, and the last one of each
+// chat. Pieces that no version names are dropped where it pays: packs of which less than half is
+// left are rewritten.
 func Prune(ctx context.Context, s *Store, rules Rules, dryRun bool) (f Freed, err error) {
 	err = maybe(ctx, s.db, dryRun, func() error {
 		chats, err := s.Chats(ctx)
@@ -36,8 +39,13 @@ func Prune(ctx context.Context, s *Store, rules Rules, dryRun bool) (f Freed, er
 			if err != nil {
 				return err
 			}
-			for id := range rules.going(versions, chats[i].Gone()) {
-				going[id] = true
+			of := rules.going(versions)
+			maps.Copy(going, of)
+			if dryRun {
+				continue
+			}
+			if err := s.thin(ctx, versions, of); err != nil {
+				return err
 			}
 		}
 		f, err = drop(ctx, s, going, false, dryRun)
@@ -46,15 +54,42 @@ func Prune(ctx context.Context, s *Store, rules Rules, dryRun bool) (f Freed, er
 	return f, err
 }
 
-// going returns the IDs of the versions that no rule keeps, of a list that begins with the
-// oldest.
-func (r Rules) going(versions []Version, gone bool) map[int64]bool {
-	going := map[int64]bool{}
+// thin notes on the versions that stay which snapshots held another one since.
+func (s *Store) thin(ctx context.Context, versions []Version, going map[int64]bool) error {
+	versions = slices.DeleteFunc(versions, func(v Version) bool { return v.Snapshot == 0 })
+	slices.SortFunc(versions, func(a, b Version) int { return cmp.Compare(a.Rev, b.Rev) })
+	var stays *Version
 	for i := range versions {
-		if versions[i].Note == "" && (!gone || i < len(versions)-1) {
-			going[versions[i].ID] = true
+		v := &versions[i]
+		if !going[v.Rev] {
+			stays = v
+			continue
+		}
+		if stays == nil || stays.Thin != 0 && stays.Thin <= v.Snapshot {
+			continue
+		}
+		stays.Thin = v.Snapshot
+		if err := s.db.exec(ctx, "UPDATE version SET thin = ?, tag = ? WHERE id = ?", stays.Thin, s.tag(stays), stays.Rev); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// going returns the numbers of the versions that no rule keeps, of a list that begins with the
+// oldest.
+func (r Rules) going(versions []Version) map[int64]bool {
+	going := map[int64]bool{}
+	last := int64(0) // what the file holds now, or held last
+	for i := range versions {
+		if versions[i].Note == "" {
+			going[versions[i].Rev] = true
+		}
+		if versions[i].Snapshot > 0 || i == len(versions)-1 && last == 0 {
+			last = versions[i].Rev
+		}
+	}
+	delete(going, last)
 	for _, rule := range []struct {
 		n    int
 		name func(i int, at time.Time) string
@@ -69,7 +104,7 @@ func (r Rules) going(versions []Version, gone bool) map[int64]bool {
 			if name := rule.name(i, versions[i].At.Local()); name != last {
 				last = name
 				n++
-				delete(going, versions[i].ID)
+				delete(going, versions[i].Rev)
 			}
 		}
 	}
@@ -87,21 +122,20 @@ func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed,
 				return err
 			}
 			for _, v := range versions {
-				going[v.ID] = true
+				going[v.Rev] = true
 			}
-		}
-		if !dryRun {
-			for _, id := range chats {
-				if err := s.db.exec(ctx, "DELETE FROM seen WHERE version IN (SELECT id FROM version WHERE chat = ?)", id); err != nil {
-					return err
-				}
+			if dryRun {
+				continue
+			}
+			if err := s.db.exec(ctx, "DELETE FROM seen WHERE path IN (SELECT path FROM place WHERE chat = ?1) OR version IN (SELECT id FROM version WHERE chat = ?1)", id); err != nil {
+				return err
 			}
 		}
 		if f, err = drop(ctx, s, going, true, dryRun); err != nil || dryRun {
 			return err
 		}
 		for _, id := range chats {
-			for _, stmt := range []string{"UPDATE chat SET parent = NULL WHERE parent = ?", "DELETE FROM chat WHERE id = ?"} {
+			for _, stmt := range []string{"DELETE FROM place WHERE chat = ?", "DELETE FROM chat WHERE id = ?"} {
 				if err := s.db.exec(ctx, stmt, id); err != nil {
 					return err
 				}
@@ -132,13 +166,13 @@ func maybe(ctx context.Context, db *database, dryRun bool, f func() error) error
 // pack, else where it pays.
 func drop(ctx context.Context, s *Store, going map[int64]bool, all, dryRun bool) (f Freed, err error) {
 	f.Versions = len(going)
-	alive, err := alive(ctx, s.db, func(v *Version) bool { return going[v.ID] })
+	alive, err := alive(ctx, s, func(v *Version) bool { return going[v.Rev] })
 	if err != nil {
 		return f, err
 	}
 	if !dryRun {
 		for id := range going {
-			if err := s.db.exec(ctx, "UPDATE seen SET version = coalesce((SELECT b.id FROM version a JOIN version b ON b.chat = a.chat AND b.id <> a.id WHERE a.id = ?1 ORDER BY b.at DESC LIMIT 1), 0) WHERE version = ?1", id); err != nil {
+			if err := s.db.exec(ctx, "UPDATE seen SET version = 0 WHERE version = ?", id); err != nil {
 				return f, err
 			}
 			if err := s.db.exec(ctx, "DELETE FROM version WHERE id = ?", id); err != nil {
@@ -146,7 +180,7 @@ func drop(ctx context.Context, s *Store, going map[int64]bool, all, dryRun bool)
 			}
 		}
 	}
-	sw := &sweep{db: s.db, alive: alive, all: all, dryRun: dryRun, freed: &f}
+	sw := &sweep{s: s, db: s.db, alive: alive, all: all, dryRun: dryRun, freed: &f}
 	if err := sw.run(ctx); err != nil {
 		return f, err
 	}
@@ -160,6 +194,7 @@ func drop(ctx context.Context, s *Store, going map[int64]bool, all, dryRun bool)
 
 // sweep removes pieces that no version names.
 type sweep struct {
+	s      *Store
 	db     *database
 	alive  []Run
 	all    bool // also where little would be gained
@@ -181,7 +216,7 @@ func (sw *sweep) run(ctx context.Context) error {
 	if !sw.dryRun {
 		// no number is used twice, whatever is dropped
 		var next int64
-		if err := sw.db.row(ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(&next); err != nil {
+		if err := sw.s.nextPiece(ctx, &next); err != nil {
 			return err
 		}
 		if err := sw.db.set(ctx, metaFloor, next); err != nil {

@@ -8,30 +8,21 @@ import (
 
 // alive returns the pieces that versions name, as sorted ranges, leaving out the versions for
 // which spare is true.
-func alive(ctx context.Context, db *database, spare func(*Version) bool) ([]Run, error) {
-	rows, err := db.query(ctx, "SELECT "+versionColumns+" FROM version")
-	if err != nil {
-		return nil, db.wrap(err)
-	}
-	defer rows.Close()
-	var all []Run
-	for rows.Next() {
-		v, err := scanVersion(rows)
-		if err != nil {
-			return nil, db.wrap(err)
-		}
-		if spare(&v) {
-			continue
+func alive(ctx context.Context, s *Store, spare func(*Version) bool) (all []Run, err error) {
+	err = s.eachVersion(ctx, func(v *Version) error {
+		if spare(v) {
+			return nil
 		}
 		runs, err := v.Runs()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w: what a version needs cannot be told", db.path, ErrBroken)
+			return fmt.Errorf("%s: %w: what a version needs cannot be told", s.db.path, ErrBroken)
 		}
 		if all = append(all, runs...); len(all) > 1<<20 {
 			all = Ranges(all)
 		}
-	}
-	return Ranges(all), db.wrap(rows.Err())
+		return nil
+	})
+	return Ranges(all), err
 }
 
 // has reports whether sorted ranges hold a piece.

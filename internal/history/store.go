@@ -42,47 +42,6 @@ func (s *Store) Root(ctx context.Context) (root string, err error) {
 	return root, s.db.wrap(err)
 }
 
-// Chats returns all identities, ordered by folder and name, older ones first.
-func (s *Store) Chats(ctx context.Context) ([]Chat, error) {
-	return listChats(ctx, s.db, "ORDER BY owner, name, id")
-}
-
-// At returns the chats that have or had the path, those that have it first. If there are
-// none, it returns the one that was last seen there.
-func (s *Store) At(ctx context.Context, rel string) ([]Chat, error) {
-	kind, owner, name := Place(rel)
-	list, err := listChats(ctx, s.db, "WHERE owner = ? AND name = ? AND kind = ? ORDER BY gone_at IS NOT NULL, id DESC", owner, name, kind)
-	if err != nil || len(list) > 0 {
-		return list, err
-	}
-	return listChats(ctx, s.db, "WHERE id = (SELECT chat FROM version WHERE id = (SELECT version FROM seen WHERE path = ?))", rel)
-}
-
-// Versions returns a chat's versions, the oldest first.
-func (s *Store) Versions(ctx context.Context, chat int64) ([]Version, error) {
-	return listVersions(ctx, s.db, "WHERE chat = ? ORDER BY at, rev", chat)
-}
-
-// VersionsSince returns the versions of all chats that were added after the one with the
-// ID after, in that order.
-func (s *Store) VersionsSince(ctx context.Context, after int64) ([]Version, error) {
-	return listVersions(ctx, s.db, "WHERE id > ? ORDER BY id", after)
-}
-
-// Last returns the newest of a chat's versions; ok is false where it has none.
-func (s *Store) Last(ctx context.Context, chat int64) (v Version, ok bool, err error) {
-	return lastVersion(ctx, s.db, chat)
-}
-
-// LastRuns returns the runs of the newest of a chat's versions, nil where it has none, or where
-// they are damaged: then nothing can be known by them.
-func (s *Store) LastRuns(ctx context.Context, chat int64) ([]Run, error) {
-	return lastRuns(ctx, s.db, chat)
-}
-
-// Seen returns what snapshots found, by path.
-func (s *Store) Seen(ctx context.Context) (map[string]Seen, error) { return listSeen(ctx, s.db) }
-
 // Lines yields the lines that runs consist of, as [Version.Runs] returns them; a part of a
 // run of whole lines will do as well. Each line is held in memory whole. Every piece is
 // compared with its key; the error is a [LostError] if one differs.
@@ -103,3 +62,8 @@ func (s *Store) WriteTo(ctx context.Context, w io.Writer, v *Version) error {
 
 // Close closes the store. What was not committed is rolled back.
 func (s *Store) Close() error { return s.db.close() }
+
+// nextPiece reads the number of the next new piece: none is used twice.
+func (s *Store) nextPiece(ctx context.Context, next *int64) error {
+	return s.db.row(ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(next)
+}

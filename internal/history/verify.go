@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -18,6 +19,7 @@ const (
 	Index     Rule = "index"     // a key leads to another piece, or is missing: nothing is lost
 	Lost      Rule = "lost"      // a line of a version cannot be read back
 	BadList   Rule = "version"   // the version's list of pieces is wrong
+	Row       Rule = "row"       // a name, time or note was changed
 )
 
 // Problem is one thing that is damaged.
@@ -40,8 +42,8 @@ type damage struct {
 
 // verifier reads a whole store and looks for damage.
 type verifier struct {
+	s    *Store
 	db   *database
-	salt []byte
 	find finder
 	each func(Problem) error
 	d    *damage
@@ -56,28 +58,69 @@ func Verify(ctx context.Context, s *Store, each func(Problem) error) error {
 
 // findDamage does what [Verify] does, and returns the damage.
 func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damage, error) {
-	v := &verifier{db: s.db, salt: s.salt, find: finder{db: s.db}, each: each, d: &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}}
+	v := &verifier{s: s, db: s.db, find: finder{db: s.db}, each: each, d: &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}}
 	for _, check := range []func(context.Context) error{v.structure, v.packs, v.index} {
 		if err := check(ctx); err != nil {
 			return nil, err
 		}
 	}
-	chats, err := s.Chats(ctx)
+	return v.d, v.rows(ctx)
+}
+
+// rows checks the rows that say what the pieces are: each against its tag, and the lists of
+// versions against the pieces.
+func (v *verifier) rows(ctx context.Context) error {
+	var found []string
+	changed := map[int64]bool{} // versions
+	check := func(row any, tag []byte) {
+		if bytes.Equal(tag, v.s.tag(row)) {
+			return
+		}
+		switch r := row.(type) {
+		case *Snapshot:
+			found = append(found, fmt.Sprintf("the time or note of snapshot %d was changed", r.ID))
+		case *Chat:
+			found = append(found, fmt.Sprintf("what is known of %q was changed", r.Path))
+		case *Place:
+			found = append(found, fmt.Sprintf("the place of a file was changed, %q", r.Path))
+		case *Version:
+			changed[r.Rev] = true
+		}
+	}
+	if _, err := v.s.snapshots(ctx, check); err != nil {
+		return err
+	}
+	if _, err := v.s.places(ctx, check); err != nil {
+		return err
+	}
+	chats, err := v.s.chats(ctx, check)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	var lone int
+	if err := v.db.row(ctx, "SELECT (SELECT count(*) FROM chat WHERE id NOT IN (SELECT chat FROM place)) + (SELECT count(*) FROM version WHERE chat NOT IN (SELECT chat FROM place))").Scan(&lone); err != nil {
+		return v.db.wrap(err)
+	}
+	if lone > 0 {
+		found = append(found, fmt.Sprintf("rows that belong to no file: %d", lone))
+	}
+	for _, text := range found {
+		if err := v.each(Problem{Rule: Row, Index: -1, Text: text}); err != nil {
+			return err
+		}
 	}
 	for i := range chats {
-		versions, err := s.Versions(ctx, chats[i].ID)
+		versions, err := v.s.versions(ctx, check, "WHERE chat = ? ORDER BY at, id", chats[i].ID)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for k := range versions {
-			if err := v.version(ctx, &chats[i], &versions[k]); err != nil {
-				return nil, err
+			if err := v.version(ctx, &chats[i], &versions[k], changed[versions[k].Rev]); err != nil {
+				return err
 			}
 		}
 	}
-	return v.d, nil
+	return nil
 }
 
 // structure runs SQLite's integrity check.
@@ -114,7 +157,7 @@ func (v *verifier) packs(ctx context.Context) error {
 		return err
 	}
 	defer dec.Close()
-	keys, p := newKeyer(v.salt), &pack{}
+	keys, p := newKeyer(v.s.salt), &pack{}
 	return eachPack(ctx, v.db, func(r *row) error {
 		for i, bad := range badPieces(dec, keys, r, p) {
 			if bad {
@@ -150,8 +193,9 @@ func badPieces(dec *zstd.Decoder, keys *keyer, r *row, p *pack) []bool {
 	return bad
 }
 
-// version reports the messages of a version that cannot be read back.
-func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
+// version reports the messages of a version that cannot be read back, or else that its row was
+// changed.
+func (v *verifier) version(ctx context.Context, c *Chat, of *Version, changed bool) error {
 	lost := Problem{Rule: BadList, Chat: c, Rev: of.Rev, Index: -1}
 	runs, err := of.Runs()
 	if err != nil {
@@ -179,7 +223,7 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 			if _, isBad := v.d.pieces[id]; isBad && bad != line {
 				bad, found = line, true
 				index := line - header
-				if !c.Kind.IsChat() {
+				if !KindOf(c.Path).IsChat() {
 					index = -1
 				}
 				if err := v.each(Problem{Rule: Lost, Chat: c, Rev: of.Rev, Index: index, Text: "does not come back"}); err != nil {
@@ -193,6 +237,10 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 	}
 	if !found && !slices.Equal(sum.Sum(nil), []byte(of.Sum)) {
 		lost.Text = "its sum differs"
+		return v.each(lost)
+	}
+	if changed && !found {
+		lost.Rule, lost.Text = Row, "its name, time, note or list of pieces was changed"
 		return v.each(lost)
 	}
 	return nil

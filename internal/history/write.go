@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"stchat/internal/jsonl"
@@ -26,12 +26,14 @@ type Writer struct {
 	s     *Store
 	stop  context.Context // ends reading
 	ctx   context.Context // for statements: watching each for cancellation costs more than most of them do
-	in    intake
+	find  finder
+	pack  packer
+	next  int64 // the number of the next new piece
 	keys  *keyer
 	cut   *cutter
 	lines jsonl.Buffer
-	links *jsonl.Keys
 	data  int64 // SQLite's data_version, which reveals changes by others
+	rev   int64 // in a dry run, the number of the last version
 
 	read    int64 // bytes since the last commit
 	files   int
@@ -41,7 +43,7 @@ type Writer struct {
 // NewWriter begins a transaction. The error is an [ErrBusy] where another program holds
 // the store for five seconds.
 func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
-	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt), links: linkKeys(), in: intake{dry: s.dry, find: finder{db: s.db}, pack: packer{ctx: context.WithoutCancel(ctx), db: s.db}}}
+	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt), find: finder{db: s.db}, pack: packer{ctx: context.WithoutCancel(ctx), db: s.db}}
 	var err error
 	if w.cut, err = newCutter(); err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
-	if err := w.in.pack.start(); err != nil {
+	if err := w.pack.start(); err != nil {
 		s.db.rollback(ctx)
 		return nil, s.db.wrap(err)
 	}
@@ -84,7 +86,8 @@ func (w *Writer) look() error {
 	if err := w.s.db.get(w.ctx, metaGeneration, &w.s.gen); err != nil {
 		return err
 	}
-	if err := w.in.begin(w.ctx); err != nil {
+	w.find.forget()
+	if err := w.s.nextPiece(w.ctx, &w.next); err != nil {
 		return err
 	}
 	if gen != w.s.gen && was != 0 {
@@ -98,7 +101,7 @@ func (w *Writer) look() error {
 func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 	c := &Content{}
 	sum, last := sha256.New(), int64(0)
-	count := lineCounter{c: c, lines: &w.lines, keys: w.links}
+	count := lineCounter{c: c, lines: &w.lines}
 	add := func(data []byte, part Part) error {
 		if n := len(c.Runs); n > 0 && c.Runs[n-1].Part != More {
 			c.Size++ // the LF before this line
@@ -114,7 +117,7 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 		}
 		k := w.keys.of(data)
 		sum.Write(k[:])
-		id, err := w.in.piece(w.ctx, c, data, k, last+1)
+		id, err := w.piece(c, data, k, last+1)
 		if err != nil {
 			return err
 		}
@@ -123,9 +126,6 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 			count.long(data)
 		}
 		c.Runs = appendRun(c.Runs, id, part)
-		if part == Whole && len(data) == 0 {
-			c.empty = id
-		}
 		return nil
 	}
 	var err error
@@ -142,18 +142,28 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 	return c, nil
 }
 
-// MayLink reports whether a message of a chat may name a checkpoint or branch, as
-// [Content.Links] does, without taking the chat in.
-func (w *Writer) MayLink(r io.Reader) (bool, error) {
-	c := &Content{}
-	count := lineCounter{c: c, lines: &w.lines, keys: w.links}
-	err := w.cut.lines(r, func(data []byte, part Part) error {
-		if part != Whole {
-			count.long(data)
+// piece returns the number of a piece, and adds it if it is new. likely is the number to try
+// first, the one after the previous piece's.
+func (w *Writer) piece(c *Content, data []byte, k key, likely int64) (int64, error) {
+	if id, ok := w.pack.pending[k]; ok {
+		return id, nil
+	}
+	if likely > 1 && likely < w.next {
+		if ok, err := w.find.is(w.ctx, likely, k); ok || err != nil {
+			return likely, err
 		}
-		return w.stop.Err()
-	}, count.whole)
-	return c.Links, err
+	}
+	if id, ok, err := w.find.find(w.ctx, k); ok || err != nil {
+		return id, err
+	}
+	id := w.next
+	w.next++
+	w.pack.pending[k] = id
+	c.NewPieces++
+	if w.s.dry {
+		return id, nil
+	}
+	return id, w.pack.add(c, data, k, id)
 }
 
 // Full reports whether so much was read since the last commit that it is time for one.
@@ -173,7 +183,7 @@ func (w *Writer) Commit() error {
 
 // finish commits. Where it fails, nothing of the transaction is left.
 func (w *Writer) finish() error {
-	err := w.in.pack.drain()
+	err := w.pack.drain()
 	if err == nil {
 		end := "COMMIT"
 		if w.s.dry {
@@ -198,72 +208,79 @@ func (w *Writer) Close(failed bool) error {
 	} else {
 		err = w.finish()
 	}
-	w.in.pack.stop()
+	w.pack.stop()
 	return err
 }
 
-// NewVersion describes a version to add.
-type NewVersion struct {
-	Chat   int64
-	At     int64 // ms since 1970
-	Mtime  int64 // ns since 1970, 0 where it is not known
-	Source Source
-	Note   string
+// Take notes a run that is not older than the last one, and returns it.
+func (w *Writer) Take(r Snapshot) (Snapshot, error) {
+	var latest int64
+	if err := w.s.db.row(w.ctx, "SELECT coalesce(max(at), 0), coalesce(max(id), 0) + 1 FROM run").Scan(&latest, &r.ID); err != nil {
+		return r, w.s.db.wrap(err)
+	}
+	r.At = time.UnixMilli(max(r.At.UnixMilli(), latest))
+	return r, w.insert("run(at, whole, note, tag)", &r, &r.ID, r.At.UnixMilli(), r.Whole, r.Note)
 }
 
-// Add adds a version with the given content. A chat's versions are numbered from 1, or go on
-// from the last number of another chat that had the same name, so that no two versions under
-// one name share a number. A snapshot is never dated before the last one of its chat, even
-// if the clock was set back.
-func (w *Writer) Add(v NewVersion, c *Content) (Version, error) {
-	out := Version{Chat: v.Chat, Size: c.Size, Messages: c.Messages, Source: v.Source, Note: v.Note, Sum: string(c.Sum[:]), runs: encodeRuns(c.Runs)}
-	var latest int64
-	err := w.s.db.row(w.ctx, `SELECT coalesce(max(rev), 0) + 1, coalesce(max(at) FILTER (WHERE chat = ?1 AND source <> 'backup'), 0) FROM version
-		WHERE chat IN (SELECT b.id FROM chat a JOIN chat b ON b.owner = a.owner AND b.name = a.name WHERE a.id = ?1)`, v.Chat).Scan(&out.Rev, &latest)
-	if err != nil {
-		return out, w.s.db.wrap(err)
+// Found adds a file that no snapshot saw before. [Writer.Enter] says where it is.
+func (w *Writer) Found(c Chat) (Chat, error) {
+	return c, w.insert("chat(slug, main, tag)", &c, &c.ID, c.Slug, c.Main)
+}
+
+// Know records the slug and main_chat of a file.
+func (w *Writer) Know(c Chat) error {
+	return w.exec("UPDATE chat SET slug = ?, main = ?, tag = ? WHERE id = ?", c.Slug, c.Main, w.s.tag(&c), c.ID)
+}
+
+// Enter records that a file is at a path from a snapshot on.
+func (w *Writer) Enter(p Place) error {
+	return w.insert("place(chat, path, first, until, tag)", &p, &p.ID, p.Chat, p.Path, p.First, p.Until)
+}
+
+// Leave records that a file is not at a path any more.
+func (w *Writer) Leave(p Place, snapshot int64) error {
+	p.Until = snapshot
+	return w.exec("UPDATE place SET until = ?, tag = ? WHERE id = ?", p.Until, w.s.tag(&p), p.ID)
+}
+
+// Add adds a version with the given content, and returns it with its number.
+func (w *Writer) Add(v Version, c *Content) (Version, error) {
+	v.Size, v.Messages, v.Sum, v.runs = c.Size, c.Messages, string(c.Sum[:]), encodeRuns(c.Runs)
+	v.At, v.Thin = time.UnixMilli(v.At.UnixMilli()), 0
+	if w.s.dry && w.rev == 0 {
+		if err := w.s.db.row(w.ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'version'), 0)").Scan(&w.rev); err != nil {
+			return v, w.s.db.wrap(err)
+		}
 	}
-	at := v.At
-	if v.Source != FromBackup {
-		at = max(at, latest)
-	}
-	out.At = time.UnixMilli(at)
+	w.rev++
+	v.Rev = w.rev
+	return v, w.insert("version(chat, run, path, at, mtime, size, messages, source, note, thin, sum, runs, tag)", &v, &v.Rev,
+		v.Chat, v.Snapshot, v.Path, v.At.UnixMilli(), nanoseconds(v.Mtime), v.Size, v.Messages, string(v.Source), v.Note, v.Thin, []byte(v.Sum), v.runs)
+}
+
+// insert adds a row with its number, which is never used again, and its tag.
+func (w *Writer) insert(into string, row any, id *int64, values ...any) error {
 	if w.s.dry {
-		return out, nil
+		return nil
 	}
-	err = w.s.db.row(w.ctx, `INSERT INTO version(chat, rev, at, mtime, size, messages, source, note, sum, runs)
-		VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		out.Chat, out.Rev, at, v.Mtime, out.Size, out.Messages, string(out.Source), out.Note, c.Sum[:], out.runs).Scan(&out.ID)
-	if err != nil {
-		return out, w.s.db.wrap(fmt.Errorf("adding a version: %w", err))
+	table, _, _ := strings.Cut(into, "(")
+	err := w.s.db.row(w.ctx, "INSERT INTO "+into+" VALUES(?"+strings.Repeat(", ?", len(values))+") RETURNING id", append(values, []byte{})...).Scan(id)
+	if err == nil {
+		err = w.exec("UPDATE "+table+" SET tag = ? WHERE id = ?", w.s.tag(row), *id)
 	}
-	return out, nil
+	return w.s.db.wrap(err)
+}
+
+func (w *Writer) exec(query string, args ...any) error {
+	if w.s.dry {
+		return nil
+	}
+	return w.s.db.wrap(w.s.db.exec(w.ctx, query, args...))
 }
 
 // See records how a file was found.
 func (w *Writer) See(path string, f Seen) error {
-	if w.s.dry {
-		return nil
-	}
-	return w.s.db.wrap(w.s.db.exec(w.ctx, `INSERT INTO seen(path, version, size, mtime_ns, ctime_ns, inode, racy) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
+	return w.exec(`INSERT INTO seen(path, version, size, mtime_ns, ctime_ns, inode, racy) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
 		ON CONFLICT DO UPDATE SET version = ?2, size = ?3, mtime_ns = ?4, ctime_ns = ?5, inode = ?6, racy = ?7`,
-		path, f.Version, f.Size, f.Mtime, f.Ctime, f.Inode, f.Racy))
-}
-
-// Identify returns the chat that a file is a version of, or makes a new one.
-func (w *Writer) Identify(f Candidate, c *Content) (Chat, error) {
-	known := identities{w.ctx, w.s.db, w.s.dry}
-	return known.identify(f, c)
-}
-
-// Parent records the chat that another was made from; 0 if unknown.
-func (w *Writer) Parent(chat, parent int64) error {
-	known := identities{w.ctx, w.s.db, w.s.dry}
-	return known.parent(chat, parent)
-}
-
-// Gone records that a chat's file was not found, at a time in ms since 1970.
-func (w *Writer) Gone(chat, at int64) error {
-	known := identities{w.ctx, w.s.db, w.s.dry}
-	return known.gone(chat, at)
+		path, f.Rev, f.Size, f.Mtime, f.Ctime, f.Inode, f.Racy)
 }

@@ -40,7 +40,7 @@ func (t Text) says() bool { return t&^flags != 0 }
 // Version is what was read of a file.
 type Version struct {
 	Slug     string // the header's integrity
-	Parent   string // the header's main_chat; not known of a version of a history
+	Parent   string // the header's main_chat
 	Messages int
 	Texts    []Text // of the messages that count, in order
 	Missing  int    // how many of them no live chat has; 0 of a live chat
@@ -86,27 +86,6 @@ func (r *Reader) Read(ctx context.Context, path string, small bool) (*Version, e
 		return nil, &os.PathError{Op: "read", Path: path, Err: err}
 	}
 	return v, nil
-}
-
-// Line returns the text of one line of a version, as [Version.Texts] has it; 0 where it
-// is no message that counts.
-func (r *Reader) Line(line []byte) (Text, error) {
-	r.all.reset()
-	if _, err := r.buf.Each(jsonl.Bytes(line), jsonl.MapOptions{Limit: -1, Keys: r.keys}, func(l *jsonl.Line) { r.all.line(l, r) }); err != nil || len(r.all.texts) == 0 {
-		return 0, err
-	}
-	return r.all.texts[0], nil
-}
-
-// Append adds the text of a message, as Line returns it, to a version.
-func (v *Version) Append(t Text) {
-	if !t.says() {
-		return
-	}
-	v.Texts = append(v.Texts, t)
-	if t&mark != 0 {
-		v.Missing++
-	}
 }
 
 func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Version, error) {

@@ -143,11 +143,11 @@ func add(ctx context.Context, x *Index, s *history.Store) error {
 	}
 	isChat := map[int64]bool{}
 	for _, c := range chats {
-		isChat[c.ID] = c.Kind.IsChat()
+		isChat[c.ID] = history.KindOf(c.Path).IsChat()
 	}
 	var all []history.Run
 	for i := range versions {
-		if last = max(last, versions[i].ID); !isChat[versions[i].Chat] {
+		if last = max(last, versions[i].Rev); !isChat[versions[i].Chat] {
 			continue
 		}
 		runs, err := versions[i].Runs()

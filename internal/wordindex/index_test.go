@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,11 +44,24 @@ func newStore(t *testing.T) (*history.Store, func(name string, lines ...string))
 		if err != nil {
 			t.Fatal(err)
 		}
-		chat, err := w.Identify(history.Candidate{Kind: history.Solo, Owner: "chats/Mira", Name: name, Now: time.Now()}, c)
+		path := "chats/Mira/" + name + ".jsonl"
+		chats, err := s.Chats(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Add(history.NewVersion{Chat: chat.ID, At: time.Now().UnixMilli(), Source: history.FromSnapshot}, c); err != nil {
+		run, err := w.Take(history.Snapshot{At: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chat := history.Chat{Path: path}
+		if i := slices.IndexFunc(chats, func(c history.Chat) bool { return c.Path == path }); i >= 0 {
+			chat = chats[i]
+		} else if chat, err = w.Found(chat); err != nil {
+			t.Fatal(err)
+		} else if err := w.Enter(history.Place{Chat: chat.ID, Path: path, First: run.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Add(history.Version{Chat: chat.ID, Snapshot: run.ID, Path: path, At: run.At, Source: history.FromSnapshot}, c); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Close(false); err != nil {

@@ -36,7 +36,7 @@ func TestDamagedVersion(t *testing.T) {
 	u.snapshot()
 	u.damage(2)
 	var got []int
-	err := Log(t.Context(), Where{Chat: u.path("A"), Now: u.now}, 0, func(d Logged) error {
+	_, err := Log(t.Context(), Where{Chat: u.path("A"), Now: u.now}, 0, func(d Logged) error {
 		got = append(got, d.Messages, d.Added)
 		return nil
 	})
@@ -63,7 +63,7 @@ func TestDamagedVersion(t *testing.T) {
 	if err := os.Link(u.path("B"), backups+"/chat_mira_20260101-000000.jsonl"); err != nil {
 		t.Fatal(err)
 	}
-	if taken := u.snapshot(); !slices.Equal(taken, []string{"Mira/B 1"}) {
+	if taken := u.snapshot(); !slices.Equal(taken, []string{"Mira/B 5"}) {
 		t.Errorf("took %v", taken)
 	}
 	s, err := openSubject(t.Context(), Where{Chat: u.path("B"), Backups: true, Now: time.Now()})

@@ -40,6 +40,8 @@ type History struct {
 	Freed      *FreedFromStore `json:"freed"`
 	Mended     *int            `json:"mended"` // pieces
 	DryRun     bool            `json:"dry_run"`
+
+	Others []string `json:"-"` // chats that once had the name of one that was forgotten, and stay
 }
 
 // StoreProblem is damage that was found in a store.
@@ -69,7 +71,7 @@ func Describe(ctx context.Context, opt HistoryOptions) (*History, error) {
 }
 
 func describe(ctx context.Context, s *history.Store, opt HistoryOptions) (*History, error) {
-	st, err := history.StateOf(ctx, s)
+	st, err := s.State(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +145,7 @@ func lookEverywhere(ctx context.Context, s *history.Store, m *history.Mender, ro
 		return ctx.Err()
 	}
 	for i := range chats {
-		if err := look(filepath.Join(root, filepath.FromSlash(chats[i].Path())), chats[i].Kind.IsChat()); err != nil {
+		if err := look(filepath.Join(root, filepath.FromSlash(chats[i].Path)), history.KindOf(chats[i].Path).IsChat()); err != nil {
 			return err
 		}
 	}
@@ -162,7 +164,7 @@ func lookEverywhere(ctx context.Context, s *history.Store, m *history.Mender, ro
 func problemOf(p history.Problem) StoreProblem {
 	d := StoreProblem{Rule: p.Rule, Text: p.Text}
 	if p.Chat != nil {
-		label := p.Chat.Label()
+		label := history.Label(p.Chat.Path)
 		d.Chat, d.Rev = &label, &p.Rev
 	}
 	if p.Index >= 0 {
@@ -220,20 +222,29 @@ func Compact(ctx context.Context, opt HistoryOptions) (*History, error) {
 // rebuilds. The error wraps [ErrUnknown] if the store does not have one of them.
 func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, error) {
 	var ids []int64
+	var others []string
 	for _, name := range chats {
-		s := &subject{}
-		err := s.locate(ctx, Where{Chat: name, Store: opt.Store, Data: opt.Root, Now: opt.Now})
+		s, err := openSubject(ctx, Where{Chat: name, Store: opt.Store, Data: opt.Root, Now: opt.Now})
 		s.close()
+		if err == nil && s.id == 0 {
+			err = fmt.Errorf("%s: %w", name, ErrUnknown)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if len(s.chats) == 0 {
-			return nil, fmt.Errorf("%s: %w", name, ErrUnknown)
-		}
-		for i := range s.chats {
-			ids = append(ids, s.chats[i].ID)
+		ids = append(ids, s.id)
+		for _, list := range s.others {
+			others = append(others, filepath.Join(s.root, filepath.FromSlash(s.now.lastPath(list[0].Chat))))
 		}
 	}
+	d, err := forget(ctx, opt, ids)
+	if err == nil {
+		d.Others = others
+	}
+	return d, err
+}
+
+func forget(ctx context.Context, opt HistoryOptions, ids []int64) (*History, error) {
 	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) {
 		if !opt.DryRun {
 			for _, path := range []string{indexOf(s.Path()), indexOf(s.Path()) + "-journal"} {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"path/filepath"
+	"slices"
 
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
@@ -31,60 +33,72 @@ type Logged struct {
 	Changed  int            `json:"changed"`
 	Removed  int            `json:"removed"`
 	Note     string         `json:"note"`
-	Last     string         `json:"last"` // the beginning of the last message
+	Last     string         `json:"last"`  // the beginning of the last message
+	Other    bool           `json:"other"` // it is of another file, which once had the path
 }
 
-// Log calls each for a chat's versions, the newest first: for all of them, or for limit at
-// most if that is above 0. The error may be about one that is damaged: all are listed then,
-// and it counts no changes.
-func Log(ctx context.Context, where Where, limit int, each func(Logged) error) error {
+// Log calls each for a file's versions, the newest first, and then for those of other files that
+// once had the path: for all of them, or of each for limit at most if that is above 0. The note
+// says which file it is, if not the one that has the name now. The error may be about a version
+// that is damaged: all are listed then, and it counts no changes.
+func Log(ctx context.Context, where Where, limit int, each func(Logged) error) (note string, err error) {
 	s, err := openSubject(ctx, where)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer s.close()
-	d := &differ{s, maphash.MakeSeed()}
-	label := s.label()
 	var damaged error
-	messages := func(i int) (lines []lineRef, whole bool, err error) {
-		if i == len(s.versions) {
-			return nil, true, nil
+	lists := append([][]version{s.versions}, s.others...)
+	for i, list := range lists {
+		l := &logging{differ: &differ{s, maphash.MakeSeed()}, list: list, limit: limit}
+		l.doc = Logged{Schema: 1, Path: s.path, Chat: history.Label(s.rel), Other: i > 0}
+		if l.doc.Other {
+			rel := s.now.lastPath(list[0].Chat)
+			l.doc.Path, l.doc.Chat = filepath.Join(s.root, filepath.FromSlash(rel)), history.Label(rel)
 		}
-		v := &s.versions[i]
-		lines, err = d.messages(ctx, v)
-		if errors.Is(err, history.ErrBroken) {
-			damaged = cmp.Or(damaged, fmt.Errorf("%s, version %d: %w", s.path, v.Rev, err))
-			return nil, false, nil
+		if err := l.each(ctx, each); err != nil {
+			return s.note, err
 		}
-		return lines, true, err
+		damaged = cmp.Or(damaged, l.damaged)
 	}
-	newer, newWhole, err := messages(0)
+	return s.note, damaged
+}
+
+// logging lists the versions of one file.
+type logging struct {
+	*differ
+	list    []version // the newest first
+	limit   int
+	doc     Logged // what all of them share
+	damaged error
+}
+
+func (l *logging) each(ctx context.Context, each func(Logged) error) error {
+	newer, newWhole, err := l.lineRefs(ctx, 0)
 	if err != nil {
 		return err
 	}
-	for i := range s.versions {
-		if limit > 0 && i == limit {
+	for i := range l.list {
+		if l.limit > 0 && i == l.limit {
 			break
 		}
-		v := &s.versions[i]
-		older, oldWhole, err := messages(i + 1)
+		v := &l.list[i]
+		older, oldWhole, err := l.lineRefs(ctx, i+1)
 		if err != nil {
 			return err
 		}
-		doc := Logged{
-			Schema: 1, Chat: label, At: stamp(v.At), Source: v.Source, Path: s.path,
-			Messages: v.Messages, Bytes: v.Size, Note: v.Note,
-		}
+		doc := l.doc
+		doc.At, doc.Source, doc.Messages, doc.Bytes, doc.Note = stamp(v.At), v.Source, v.Messages, v.Size, v.Note
 		if v.file != "" {
 			doc.Path = v.file
 		} else {
 			doc.Rev = &v.Rev
 		}
 		if newWhole && oldWhole {
-			doc.count(d.changes(ctx, older, newer))
+			doc.Added, doc.Changed, doc.Removed = count(l.changes(ctx, older, newer))
 		}
 		if n := len(newer); n > 0 {
-			text, _ := rawjson.Unquote(field(d.text(ctx, newer[n-1]), "mes"))
+			text, _ := rawjson.Unquote(field(l.text(ctx, newer[n-1]), "mes"))
 			doc.Last = visible.Clip(text, lastText)
 		}
 		if err := each(doc); err != nil {
@@ -92,20 +106,36 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) e
 		}
 		newer, newWhole = older, oldWhole
 	}
-	return damaged
+	return nil
 }
 
-func (l *Logged) count(changes []change) {
+// lineRefs lists the messages of a version; whole is false if it is damaged.
+func (l *logging) lineRefs(ctx context.Context, i int) (lines []lineRef, whole bool, err error) {
+	if i == len(l.list) || !history.KindOf(l.list[i].Path).IsChat() && l.list[i].file == "" {
+		return nil, true, nil
+	}
+	v := &l.list[i]
+	lines, err = l.messages(ctx, v)
+	if errors.Is(err, history.ErrBroken) {
+		l.damaged = cmp.Or(l.damaged, fmt.Errorf("%s, version %d: %w", l.s.path, v.Rev, err))
+		return nil, false, nil
+	}
+	return lines, true, err
+}
+
+// count counts what was added, changed and removed.
+func count(changes []change) (added, changed, removed int) {
 	for _, c := range changes {
 		switch {
 		case c.from < 0:
-			l.Added++
+			added++
 		case c.to < 0:
-			l.Removed++
+			removed++
 		default:
-			l.Changed++
+			changed++
 		}
 	}
+	return added, changed, removed
 }
 
 // Changed is a message that differs from the version before: a document of log for one
@@ -123,25 +153,39 @@ type Changed struct {
 
 // Changes calls each for every message that one version added, changed or removed. A
 // removed message has its index in the version before.
-func Changes(ctx context.Context, where Where, which Pick, each func(Changed) error) error {
+func Changes(ctx context.Context, where Where, which Pick, each func(Changed) error) (note string, err error) {
+	where.AsOf = which.AsOf
 	s, err := openSubject(ctx, where)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer s.close()
-	i, err := s.pick(which)
+	v, err := s.pick(ctx, which, true)
 	if err != nil {
-		return err
+		return "", err
 	}
+	return s.note, s.changesOf(ctx, v, each)
+}
+
+func (s *subject) changesOf(ctx context.Context, v *version, each func(Changed) error) error {
+	list := s.versions
+	if v.file == "" && v.Chat != s.id {
+		var err error
+		if list, err = s.stored(ctx, v.Chat); err != nil {
+			return err
+		}
+		newestFirst(list)
+	}
+	i := slices.IndexFunc(list, func(o version) bool { return o.Rev == v.Rev && o.file == v.file })
 	d := &differ{s, maphash.MakeSeed()}
-	newer, newIndex, err := d.numbered(ctx, &s.versions[i])
+	newer, newIndex, err := d.numbered(ctx, v)
 	if err != nil {
 		return err
 	}
 	var older []lineRef
 	var oldIndex []int
-	if i+1 < len(s.versions) {
-		if older, oldIndex, err = d.numbered(ctx, &s.versions[i+1]); err != nil {
+	if i+1 < len(list) {
+		if older, oldIndex, err = d.numbered(ctx, &list[i+1]); err != nil {
 			return err
 		}
 	}

@@ -1,23 +1,33 @@
 package keep
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"stchat/internal/backups"
+	"stchat/internal/card"
 	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
+	"stchat/internal/group"
 	"stchat/internal/history"
+	"stchat/internal/meta"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -52,12 +62,18 @@ type RestoreResult = ops.Result[Restored]
 // ErrNothing means that there is no version that differs from the file.
 var ErrNothing = errors.New("no version differs from the chat as it is")
 
-// ErrGone means that a chat whose file is gone cannot be cut, named anew or replaced.
-var ErrGone = error(&ops.Kind{Code: "not-found", Text: "the chat is gone: bring it back first, whole and under its own name"})
+var (
+	// ErrGone means that a chat whose file is gone cannot be cut, named anew or replaced.
+	ErrGone = error(&ops.Kind{Code: "not-found", Text: "the chat is gone: bring it back first, whole and under its own name"})
+	// ErrNoChat means that a file is no chat, so a copy of it beside it would be of no use.
+	ErrNoChat = error(&ops.Kind{Code: "usage", Text: "is there, and not a chat: say where its version should go", Hint: "restore"})
+)
 
-// Restore makes a chat from one of its versions. The error wraps [ErrUnknown], [ErrNoVersion]
-// or [ErrNothing] if there is no such version, or [ErrGone].
+// Restore makes a file from one of its versions. The error wraps [ErrUnknown], [ErrNoVersion],
+// [ErrOthers], [ErrNobody] or [ErrNothing] if there is no such version, or [ErrGone] or
+// [ErrNoChat].
 func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
+	opt.AsOf = opt.Pick.AsOf
 	s, v, err := chosen(ctx, &opt)
 	if s != nil {
 		defer s.close()
@@ -72,21 +88,29 @@ func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	if v.file == "" {
 		d.Rev = &v.Rev
 	}
+	if s.note != "" {
+		r.Note("%s", s.note)
+	}
 	on := &restoring{s, v, &opt, r}
 	if opt.Output == cut.Stdout && opt.At == nil {
 		return r, on.stream(ctx)
 	}
 	_, err = os.Lstat(s.path)
 	gone := errors.Is(err, fs.ErrNotExist)
+	others := !gone && v.file == "" && v.Chat != s.now.at[s.rel] && v.Path != s.rel // another chat's file has the path
 	switch {
-	case gone && opt.Output == "" && (opt.InPlace || opt.Name != "" || opt.At != nil):
+	case opt.Output != "" && opt.At == nil:
+		on.export(ctx, opt.Output)
+	case (gone || others) && opt.Output == "" && (opt.InPlace || opt.At != nil || gone && opt.Name != ""):
 		return nil, fmt.Errorf("%s: %w", s.path, ErrGone)
 	case opt.InPlace:
 		err = on.replace(ctx)
-	case opt.Output != "" && opt.At == nil:
-		on.export(ctx)
 	case gone && opt.Output == "":
-		err = on.revive(ctx)
+		err = on.revive(ctx, s.path)
+	case !history.KindOf(s.rel).IsChat():
+		return nil, fmt.Errorf("%s: %w", s.path, ErrNoChat)
+	case others && opt.Output == "":
+		err = on.revive(ctx, filepath.Join(filepath.Dir(s.path), userdir.ChatName(s.path)+"__"+on.name()+names.Extension))
 	default:
 		err = on.branch(ctx)
 	}
@@ -99,22 +123,22 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 		return backupOf(ctx, opt)
 	}
 	s, err := openSubject(ctx, opt.Where)
-	if err != nil {
+	if err != nil && (opt.Pick.Rev <= 0 || !errors.Is(err, ErrUnknown)) {
 		return s, nil, err
 	}
 	if opt.Picked {
-		i, err := s.pick(opt.Pick)
-		if err != nil {
-			return s, nil, err
-		}
-		return s, &s.versions[i], nil
+		v, err := s.pick(ctx, opt.Pick, opt.Output != "" || opt.Name != "")
+		return s, v, err
 	}
 	now, err := s.compare(s.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return s, &s.versions[0], nil
+		v, err := s.pick(ctx, Pick{}, false)
+		return s, v, err
 	case err != nil:
 		return s, nil, err
+	case len(s.versions) == 0:
+		return s, nil, fmt.Errorf("%s: %w", s.path, ErrUnknown)
 	}
 	for i := range s.versions {
 		if s.versions[i].Sum != string(now.Sum[:]) {
@@ -126,8 +150,8 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 
 // backupOf returns the backup that opt.Backup names as a version.
 func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, error) {
-	s := &subject{}
-	if err := s.locate(ctx, opt.Where); err != nil {
+	s, err := locate(ctx, opt.Where)
+	if err != nil {
 		return s, nil, err
 	}
 	info, err := os.Stat(opt.Backup)
@@ -144,126 +168,418 @@ func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, err
 	return s, v, nil
 }
 
-// FolderOptions says which folder to restore, as of when, and where to.
-type FolderOptions struct {
-	Folder  string // a user's folder, or one in it
-	Store   string
-	AsOf    time.Time
-	Output  string // a folder that is absent or empty
-	Changes changeset.Options
+// restoring is a version on its way to a file.
+type restoring struct {
+	s   *subject
+	v   *version
+	opt *RestoreOptions
+	res *RestoreResult
 }
 
-// ErrNotEmpty means that the folder to restore to is not empty.
-var ErrNotEmpty = errors.New("is not empty; name a folder that is empty or not there yet")
-
-// RestoreFolder writes every file of a folder, as it was at opt.AsOf, below opt.Output,
-// under the name that it has now or had last. It returns a result for each file. The error
-// wraps [ErrNotEmpty], or [ErrNoVersion] if the store has no file of that time.
-func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, error) {
-	if err := ops.JudgeOutput(filepath.Join(opt.Output, "x"+names.Extension), true); err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(opt.Output)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, ops.PathError(err)
-	}
-	if len(entries) > 0 {
-		return nil, fmt.Errorf("%s: %w", opt.Output, ErrNotEmpty)
-	}
-	users := userdir.Users(opt.Folder)
-	if len(users) > 1 {
-		return nil, fmt.Errorf("%s: %w", opt.Folder, ErrUsers)
-	}
-	if len(users) == 1 {
-		opt.Folder = users[0].Root
-	}
-	root := opt.Folder
-	if !userdir.IsUserDir(root) {
-		if around, ok := userdir.Around(root); ok {
-			root = around
+// stream writes the exact bytes to Stdout. A version in the store is read through first, so
+// that nothing of a damaged one is written.
+func (r *restoring) stream(ctx context.Context) error {
+	r.res.Doc.Exact = true
+	if r.v.file == "" {
+		if err := r.s.write(ctx, r.v, io.Discard); err != nil {
+			return err
 		}
 	}
-	store, err := history.OpenRead(ctx, StoreOf(root, opt.Store))
-	if err != nil {
-		return nil, ops.PathError(err)
-	}
-	defer store.Close()
-	below, err := relative(root, filepath.Join(opt.Folder, "x"))
-	if err != nil {
-		return nil, err
-	}
-	found, oldest, err := asOfTime(ctx, store, strings.TrimSuffix(below, "x"), opt.AsOf)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(found) == 0 && oldest.IsZero():
-		return nil, fmt.Errorf("%s: %w: none is kept of this folder", opt.Folder, ErrNoVersion)
-	case len(found) == 0:
-		return nil, fmt.Errorf("%s: %w: the oldest is of %s", opt.Folder, ErrNoVersion, oldest.Local().Format(time.DateTime))
-	}
-	return writeAll(ctx, &opt, store, root, found), nil
+	return r.s.write(ctx, r.v, r.opt.Stdout)
 }
 
-// fileOf is a file and the version to write.
-type fileOf struct {
-	rel string
-	v   history.Version
+// export writes the exact bytes to a file, and nothing that belongs to the chat.
+func (r *restoring) export(ctx context.Context, path string) {
+	r.res.Doc.Exact = true
+	r.commit(ctx, path, func(ctx context.Context, set *changeset.Set) error {
+		if err := ops.JudgeOutput(path, userdir.HasExtension(path)); err != nil {
+			return err
+		}
+		return r.create(ctx, set, path, "the version")
+	})
 }
 
-// asOfTime finds the files below a folder that existed at a time. oldest is the time of the
-// first version of any file there, zero if there is none.
-func asOfTime(ctx context.Context, store *history.Store, below string, at time.Time) (found []fileOf, oldest time.Time, err error) {
-	chats, err := store.Chats(ctx)
+// create drafts the version's exact bytes.
+func (r *restoring) create(ctx context.Context, set *changeset.Set, path, about string) error {
+	d, err := set.Create(path, about, changeset.InFolder())
 	if err != nil {
-		return nil, oldest, err
+		return err
 	}
-	for i := range chats {
-		c := &chats[i]
-		if !strings.HasPrefix(c.Path(), below) || c.Kind == history.Backup || c.Gone() && !c.GoneAt.After(at) {
-			continue
+	return r.s.write(ctx, r.v, d)
+}
+
+// revive brings back a file that is gone: its bytes, of a chat its sidecars, and its place in the
+// group's list.
+func (r *restoring) revive(ctx context.Context, path string) error {
+	r.res.Doc.Exact = true
+	sidecars, err := r.sidecars(ctx, path)
+	if err != nil {
+		return err
+	}
+	listing, err := r.listing(ctx)
+	if err != nil {
+		return err
+	}
+	r.note(sidecars)
+	r.commit(ctx, path, func(ctx context.Context, set *changeset.Set) error {
+		if err := r.create(ctx, set, path, "the chat, as it was"); err != nil {
+			return err
 		}
-		versions, err := store.Versions(ctx, c.ID)
-		if err != nil {
-			return nil, oldest, err
-		}
-		var last *history.Version
-		for k := range versions {
-			if oldest.IsZero() || versions[k].At.Before(oldest) {
-				oldest = versions[k].At
+		for _, c := range sidecars {
+			if _, err := os.Lstat(c.path); err == nil {
+				r.res.Warn("%s: already exists, and stays as it is", c.path)
+				continue
 			}
-			if !versions[k].At.After(at) {
-				last = &versions[k]
-			}
-		}
-		if last != nil {
-			found = append(found, fileOf{c.Path(), *last})
-		}
-	}
-	return found, oldest, nil
-}
-
-// writeAll writes the files, each in a change set of its own.
-func writeAll(ctx context.Context, opt *FolderOptions, store *history.Store, root string, found []fileOf) []*RestoreResult {
-	into := changeset.RootFor(filepath.Join(opt.Output, "x"), filepath.Join(root, "x"))
-	var one sync.Mutex // the store may be used by one goroutine at a time
-	return ops.Each(ctx, opt.Changes, found, func(f fileOf) (*RestoreResult, changeset.Unit) {
-		path := filepath.Join(opt.Output, filepath.FromSlash(f.rel))
-		at := stamp(f.v.At)
-		r := &RestoreResult{Doc: Restored{Rev: &f.v.Rev, AtVersion: &at, Exact: true, Document: cut.Document{
-			Schema: 1, Source: filepath.Join(root, filepath.FromSlash(f.rel)), Path: path, Kind: "copy", At: -1, Messages: f.v.Messages, Bytes: f.v.Size,
-			DryRun: opt.Changes.DryRun,
-		}}}
-		return r, changeset.Unit{Root: into, Draft: func(ctx context.Context, set *changeset.Set) error {
-			one.Lock()
-			defer one.Unlock()
-			d, err := set.Create(path, "the version of that time", changeset.InFolder())
-			if err != nil {
+			if err := c.create(set); err != nil {
 				return err
 			}
-			if err := store.WriteTo(ctx, d, &f.v); err != nil {
-				return fmt.Errorf("%s, version %d: %w", f.rel, f.v.Rev, err)
-			}
-			return nil
-		}}
+		}
+		return r.list(set, path, listing)
 	})
+	return nil
+}
+
+// note adds sidecars that are restored to the document.
+func (r *restoring) note(sidecars []sidecar) {
+	for _, c := range sidecars {
+		r.res.Doc.Sidecars = append(r.res.Doc.Sidecars, ops.Sidecar{Path: c.path, Action: "restored"})
+	}
+}
+
+// spool writes a version to an unnamed file, so that all of it is checked before anything
+// appears under a name.
+func (r *restoring) spool(ctx context.Context) (*os.File, func(), error) {
+	return safefile.SpoolFrom(func(w io.Writer) error { return r.s.write(ctx, r.v, w) }, "")
+}
+
+// branch writes a version as a branch of the chat.
+func (r *restoring) branch(ctx context.Context) error {
+	content, done, err := r.spool(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	opt := r.opt
+	cutting := cut.Options{
+		Kind: names.Branch, Sources: []string{r.s.path}, At: -1, Name: opt.Name, Output: opt.Output, Style: names.Suffix,
+		Integrity: cut.IntegrityNew, Lorebook: cut.LorebookShare, Open: opt.Open, SkipDamaged: true, Data: opt.Data,
+		Content: content, Changes: opt.Changes, Stdout: opt.Stdout, NewUUID: opt.NewUUID,
+	}
+	if opt.At != nil {
+		cutting.At = *opt.At
+	}
+	if cutting.Name == "" && cutting.Output == "" {
+		cutting.Name = r.name()
+	}
+	made := cut.Run(ctx, cutting)[0]
+	r.res.Doc.Document, r.res.Warnings, r.res.Notes, r.res.Outcome = made.Doc, made.Warnings, made.Notes, made.Outcome
+	if n := made.Doc.SkippedTotal; n > 0 {
+		r.res.Warn("%s: damaged lines of this version are left out: %d", r.s.path, n)
+	}
+	return nil
+}
+
+// name returns the name of a new chat.
+func (r *restoring) name() string {
+	at := r.v.At.Local()
+	return cmp.Or(r.opt.Name, strings.ReplaceAll(at.Format("2006-01-02 15:04"), ":", "h")+at.Format("m05s"))
+}
+
+// replace puts a version in the chat's place, with a new slug, so that SillyTavern refuses
+// the save of a tab that has the old chat open. What is replaced is kept in the store, if
+// there is one, and in the undo record.
+func (r *restoring) replace(ctx context.Context) error {
+	s, v := r.s, r.v
+	was, err := safefile.StampPath(s.path)
+	if err != nil {
+		return ops.PathError(err)
+	}
+	content, done, err := r.spool(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	sidecars, err := r.sidecars(ctx, s.path)
+	if err != nil {
+		return err
+	}
+	listing, err := r.listing(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.keepPresent(ctx); err != nil {
+		return err
+	}
+	slug := r.opt.NewUUID()
+	for i, c := range sidecars {
+		if ns := sidecarOf(filepath.Base(c.path), userdir.ChatName(s.path)); ns == luker.SyncNamespace {
+			sidecars[i].data = luker.SyncData(slug, r.opt.Now.UnixMilli())
+		}
+	}
+	r.note(sidecars)
+	r.res.Doc.InPlace = true
+	r.opt.Changes.Precious = true
+	r.commit(ctx, s.path, func(ctx context.Context, set *changeset.Set) error {
+		d, err := set.Replace(s.path, was, "the version of "+v.At.Local().Format("2006-01-02 15:04:05"))
+		if err != nil {
+			return err
+		}
+		if err := r.asOfToday(ctx, d, content, slug); err != nil {
+			return err
+		}
+		for _, c := range sidecars {
+			if err := c.putBack(set); err != nil {
+				return err
+			}
+		}
+		if r.opt.Open {
+			return r.list(set, s.path, listing)
+		}
+		return nil
+	})
+	return nil
+}
+
+// asOfToday copies a version with what belongs to the present: of a chat a new slug, of a group
+// the chats that it lists and opens with, of a card the chat that it opens with.
+func (r *restoring) asOfToday(ctx context.Context, w io.Writer, content *os.File, slug string) error {
+	kind := history.KindOf(r.s.rel)
+	if kind.IsChat() {
+		return r.withSlug(ctx, w, content, slug)
+	}
+	was, err := io.ReadAll(content)
+	if err != nil {
+		return err
+	}
+	r.res.Doc.Exact = true
+	if kind == history.Members || kind == history.Card {
+		now, err := os.ReadFile(r.s.path)
+		if err != nil {
+			return ops.PathError(err)
+		}
+		data, err := openingAs(r.s.path, kind, was, now)
+		if err != nil {
+			r.res.Warn("%s: it keeps the chat that it opened with then: %v", r.s.path, err)
+		} else {
+			r.res.Doc.Exact = bytes.Equal(was, data)
+			was = data
+		}
+	}
+	_, err = w.Write(was)
+	return err
+}
+
+// openingAs returns a group's file or a card with the chats of another of its versions.
+func openingAs(path string, kind history.Kind, data, now []byte) ([]byte, error) {
+	if kind == history.Card {
+		today, err := card.Parse(now, path)
+		if err != nil {
+			return nil, err
+		}
+		c, err := card.Parse(data, path)
+		if err != nil {
+			return nil, err
+		}
+		return c.WithChat(today.Chat)
+	}
+	chats := rawjson.Value(now, "chats")
+	o, err := rawjson.ParseObject(data)
+	if err != nil {
+		return nil, err
+	}
+	if chats != nil {
+		o.Set("chats", chats)
+	}
+	if id := rawjson.Value(now, "chat_id"); id != nil {
+		o.Set("chat_id", id)
+	}
+	return o.Bytes(), nil
+}
+
+// withSlug copies a chat with another slug in its header. A chat without a usable header is
+// copied as it is, with a warning.
+func (r *restoring) withSlug(ctx context.Context, w io.Writer, content *os.File, slug string) error {
+	c, err := chat.Open(ctx, r.s.path, chat.Options{Content: content, Any: true})
+	if err != nil {
+		return err
+	}
+	if c.Header == nil || c.HeaderKind == chat.Damaged {
+		r.res.Warn("%s: this version has no header for a new slug: close it in SillyTavern before it is saved there", r.s.path)
+		_, err := io.Copy(w, io.NewSectionReader(content, 0, c.Source.Size))
+		return err
+	}
+	r.res.Doc.Integrity = &slug
+	return chat.Lines{{Index: chat.HeaderIndex, Place: c.HeaderPlace, Do: func(line []byte) ([]byte, error) {
+		return meta.WithSlug(line, slug)
+	}}}.Render(ctx, w, content, c.Source.Size)
+}
+
+// keepPresent takes what will be replaced into the store, if there is one.
+func (r *restoring) keepPresent(ctx context.Context) error {
+	if _, err := os.Stat(r.s.store.Path()); r.opt.Changes.DryRun || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	path, root := r.s.store.Path(), r.s.root
+	r.s.close() // it would block writing to the store
+	sum, err := Snapshot(ctx, SnapshotOptions{
+		List: ops.List{Paths: []string{r.s.path}}, Store: path, Note: "", Now: r.opt.Now, Source: history.FromRestore, Root: root,
+		Each: func(Taken) error { return nil },
+	})
+	if errors.Is(err, history.ErrOtherRoot) {
+		r.res.Warn("%v: what is replaced is kept for undo alone", err)
+		err = nil
+	}
+	if err == nil && len(sum.Errs) > 0 {
+		err = sum.Errs[0]
+	}
+	return err
+}
+
+// list puts the chat into its group's list, and makes it the open chat if opt.Open is set.
+func (r *restoring) list(set *changeset.Set, path, listing string) error {
+	name := userdir.ChatName(path)
+	open := ""
+	if r.opt.Open {
+		open = name
+	}
+	kind, owner := userdir.KindOf(path)
+	switch {
+	case !userdir.HasExtension(path):
+		return nil
+	case kind == userdir.Group && listing == "":
+		r.res.Warn("%s: no group lists it, and none is known that did, so SillyTavern does not show it", path)
+	case kind == userdir.Group:
+		r.res.Doc.Group = &listing
+		return set.Edit(listing, safefile.Stamp{}, &group.Edit{Path: listing, List: []string{name}, Open: open}, "its name in the group's list")
+	case r.opt.Open && kind == userdir.Solo:
+		known, err := ops.CardOf(userdir.Dir{Root: r.s.root}, owner)
+		if err != nil {
+			return err
+		}
+		return ops.OpenInCard(set, known, name)
+	case r.opt.Open:
+		return fmt.Errorf("%s: %w", r.s.path, cut.ErrNoOwner)
+	}
+	return nil
+}
+
+// commit runs the one change set of a restore, and fills in the document.
+func (r *restoring) commit(ctx context.Context, path string, draft func(context.Context, *changeset.Set) error) {
+	d := &r.res.Doc
+	d.Document = cut.Document{
+		Schema: 1, Source: r.s.path, Path: path, Kind: "copy", At: -1, Bytes: r.v.Size, DryRun: r.opt.Changes.DryRun,
+		Sidecars: d.Sidecars,
+	}
+	if name := userdir.ChatName(path); userdir.HasExtension(path) {
+		d.Name = &name
+	}
+	ops.Each(ctx, r.opt.Changes, []*RestoreResult{r.res}, func(res *RestoreResult) (*RestoreResult, changeset.Unit) {
+		return res, changeset.Unit{Root: changeset.RootFor(path, r.s.path), Draft: draft}
+	})
+	for _, step := range r.res.Steps {
+		if step.Path == path {
+			d.Bytes = step.Bytes
+		}
+	}
+	d.Warnings = append(d.Warnings, r.res.Warnings...)
+}
+
+// sidecar is one of Luker's files as of a version.
+type sidecar struct {
+	path string
+	data []byte
+}
+
+// create drafts a sidecar that does not exist.
+func (c sidecar) create(set *changeset.Set) error {
+	return ops.Create(set, c.path, lukerState, c.data, changeset.InFolder())
+}
+
+const lukerState = "Luker's state of that time"
+
+// putBack drafts a sidecar as it was, in place of the present one if there is one.
+func (c sidecar) putBack(set *changeset.Set) error {
+	if _, err := os.Lstat(c.path); errors.Is(err, fs.ErrNotExist) {
+		return c.create(set)
+	}
+	return set.Edit(c.path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return c.data, nil }), lukerState)
+}
+
+// sidecars returns the chat's sidecars as of the version, for a chat at path; none for a backup.
+func (r *restoring) sidecars(ctx context.Context, to string) (list []sidecar, err error) {
+	s, v := r.s, r.v
+	if v.Snapshot == 0 {
+		return nil, nil
+	}
+	name := userdir.ChatName(v.Path)
+	for _, p := range s.now.places {
+		ns := sidecarOf(path.Base(p.Path), name)
+		if ns == "" || path.Dir(p.Path) != path.Dir(v.Path) || !p.At(v.Snapshot) {
+			continue
+		}
+		last, ok, err := s.store.Last(ctx, p.Chat, v.Snapshot)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		data, err := s.content(ctx, &last)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, sidecar{filepath.Join(filepath.Dir(to), luker.SidecarName(userdir.ChatName(to), ns)), data})
+	}
+	return list, nil
+}
+
+// sidecarOf returns the namespace of a file if it is a sidecar of the chat, else "".
+func sidecarOf(file, name string) (namespace string) {
+	for _, found := range luker.Among([]string{file}, "", name) {
+		return found.Namespace
+	}
+	return ""
+}
+
+// content returns what a small file held in a version.
+func (s *subject) content(ctx context.Context, v *history.Version) ([]byte, error) {
+	var b bytes.Buffer
+	err := s.store.WriteTo(ctx, &b, v)
+	return b.Bytes(), err
+}
+
+// listing returns the path of the group file that lists the chat, or once did; "" for none.
+func (r *restoring) listing(ctx context.Context) (string, error) {
+	s := r.s
+	if kind, _ := userdir.KindOf(s.path); kind != userdir.Group {
+		return "", nil
+	}
+	dir, name := userdir.Dir{Root: s.root}, userdir.ChatName(s.path)
+	set, err := group.LoadAll(dir.Groups())
+	if err != nil {
+		return "", err
+	}
+	if now := set.Listing(name); len(now) > 0 {
+		return now[0].Path, nil
+	}
+	for id, c := range s.now.chats {
+		path := filepath.Join(s.root, filepath.FromSlash(c.Path))
+		if history.KindOf(c.Path) != history.Members || !isFile(path) {
+			continue
+		}
+		versions, err := s.store.Versions(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		for k := range slices.Backward(versions) {
+			data, err := s.content(ctx, &versions[k])
+			if err != nil {
+				return "", err
+			}
+			if f, err := group.Parse(path, data); err == nil && slices.Contains(f.Chats, name) {
+				return path, nil
+			}
+		}
+	}
+	return "", nil
 }

@@ -1,20 +1,22 @@
-// Package keep holds the verbs of the history: snapshot, log, restore, and those for the
-// store itself. A verb that archives commits to the store before anything else, and writes
-// the user's files through change sets.
 package keep
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/maphash"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"stchat/internal/history"
+	"stchat/internal/library"
+	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
+	"stchat/internal/userdir"
 )
 
 // SnapshotOptions says what a snapshot takes.
@@ -53,6 +55,7 @@ type Snapshotted struct {
 	Files     int   `json:"files"`
 	Unchanged int   `json:"unchanged"` // files without a new version
 	Versions  int   `json:"versions"`
+	Gone      int   `json:"gone"`   // chats that were there at the last one
 	Bytes     int64 `json:"bytes"`  // of all files
 	Stored    int64 `json:"stored"` // approximate bytes on disk of the new versions
 	LeftOut   int   `json:"left_out"`
@@ -62,8 +65,9 @@ type Snapshotted struct {
 	Errs   []*ops.SourceError `json:"-"`
 }
 
-// Snapshot takes what changed into the store of each user's folder. A file that cannot be
-// read is left out and listed in Errs. An error is about a store, which then holds the
+// Snapshot takes what changed into the store of each user's folder. All files of a folder are
+// read first, and then told apart; what the snapshot found is written at once. A file that
+// cannot be read is left out and listed in Errs. An error is about a store, which then holds the
 // versions that Each was called for and no others.
 func Snapshot(ctx context.Context, opt SnapshotOptions) (*Snapshotted, error) {
 	list, errs := scopes(ops.Walk(opt.List), opt.List.Shard, opt.Store, opt.Root)
@@ -80,28 +84,6 @@ func Snapshot(ctx context.Context, opt SnapshotOptions) (*Snapshotted, error) {
 	return sum, nil
 }
 
-// snapshot is the snapshot of one folder.
-type snapshot struct {
-	opt     *SnapshotOptions
-	scope   *scope
-	sum     *Snapshotted
-	store   *history.Store
-	w       *history.Writer
-	seen    map[string]history.Seen
-	there   *existingFiles
-	lost    []history.Chat   // chats in the store whose files are missing
-	pending []pendingVersion // versions to report after the commit
-	fresh   []freshChat
-	links   map[string]bool // whether a message of a chat may name another, by the path of each that was read
-	last    int64           // the highest ID of the chats known before
-}
-
-type pendingVersion struct {
-	taken   Taken
-	content *history.Content
-	commits int // made before it was added
-}
-
 func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Snapshotted) error {
 	store, err := openToWrite(ctx, sc.root, opt.Store, opt.Now, opt.DryRun)
 	if err != nil {
@@ -109,14 +91,11 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 	}
 	defer store.Close()
 	sum.Stores = append(sum.Stores, store.Path())
-	s := &snapshot{opt: opt, scope: sc, sum: sum, store: store, there: newExistingFiles(sc), links: map[string]bool{}}
-	if s.seen, err = store.Seen(ctx); err != nil {
-		return err
-	}
+	s := &snapshot{scope: sc, store: store, opt: opt, sum: sum}
 	if s.w, err = history.NewWriter(ctx, store); err != nil {
 		return err
 	}
-	err = s.takeAll(ctx)
+	err = s.take(ctx)
 	if closed := s.w.Close(err != nil); err == nil {
 		err = closed
 	}
@@ -126,45 +105,374 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 	return err
 }
 
-func (s *snapshot) takeAll(ctx context.Context) error {
-	known, err := s.store.Chats(ctx)
-	if err != nil {
-		return err
-	}
-	var files []string
-	s.lost, files = s.there.split(known)
-	for i := range known {
-		s.last = max(s.last, known[i].ID)
-	}
-	if err := s.each(ctx, len(files), func(i int) error { return s.take(ctx, files[i]) }); err != nil {
-		return err
-	}
-	if err := s.parents(ctx); err != nil {
-		return err
-	}
-	if known, err = s.store.Chats(ctx); err != nil {
-		return err
-	}
-	for _, id := range s.there.vanished(known) {
-		if err := s.w.Gone(id, s.opt.Now.UnixMilli()); err != nil {
-			return err
-		}
-	}
-	if s.opt.Backups && s.scope.whole {
-		return s.takeBackups(ctx)
-	}
-	return nil
+// snapshot compares one folder with its store.
+type snapshot struct {
+	*scope
+	store *history.Store
+	w     *history.Writer
+	opt   *SnapshotOptions
+	sum   *Snapshotted
+
+	seen    map[string]history.Seen
+	chats   []history.Chat
+	places  map[string]history.Place // those that hold
+	files   []*foundFile             // new and changed ones
+	held    map[string]bool          // paths of files that look unchanged
+	pending []pendingVersion         // versions to report after the commit
 }
 
-// commitFull commits if much is waiting for it.
-func (s *snapshot) commitFull() error {
-	if !s.w.Full() {
+// foundFile is a file that is new or looks changed, as it was read.
+type foundFile struct {
+	path    string
+	rel     string
+	main    string
+	content *history.Content
+	stamp   safefile.Stamp
+	chat    history.Chat // which it is, once that is judged; new without an ID
+	rev     int64        // of the version that it still is; 0: it is a new one
+}
+
+type pendingVersion struct {
+	taken   Taken
+	content *history.Content
+	commits int // made before it was added
+}
+
+// readTwice is how often all files are read again because another run pruned the store.
+const readTwice = 3
+
+// take reads all files, finds out which is which, and writes that down.
+func (s *snapshot) take(ctx context.Context) error {
+	before := *s.sum
+	for try := 0; ; try++ {
+		generation := s.store.Generation()
+		if err := s.read(ctx); err != nil {
+			return err
+		}
+		if s.store.Generation() == generation {
+			break
+		}
+		if try == readTwice {
+			return history.ErrAgain
+		}
+		*s.sum = before
+	}
+	if err := s.judge(ctx); err != nil {
+		return err
+	}
+	if err := s.write(ctx); err != nil {
+		return err
+	}
+	if !s.opt.Backups || !s.whole {
 		return nil
 	}
 	if err := s.w.Commit(); err != nil {
 		return err
 	}
-	return s.report()
+	return s.takeBackups(ctx)
+}
+
+// read reads the files that do not look as a snapshot found them.
+func (s *snapshot) read(ctx context.Context) (err error) {
+	s.files, s.held, s.places = nil, map[string]bool{}, map[string]history.Place{}
+	if s.seen, err = s.store.Seen(ctx); err != nil {
+		return err
+	}
+	places, err := s.store.Places(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range places {
+		if p.Until == 0 {
+			s.places[p.Path] = p
+		}
+	}
+	return s.each(ctx, len(s.scope.files), func(i int) error {
+		path := s.scope.files[i]
+		rel, stamp, ok := s.stamp(path)
+		if !ok {
+			return nil
+		}
+		if _, known := s.places[rel]; known && s.unchanged(rel, path, stamp) {
+			s.held[rel] = true
+			return nil
+		}
+		content, stamp, err := s.readFile(path, history.KindOf(rel).IsChat())
+		if err != nil || content == nil {
+			return err
+		}
+		f := &foundFile{path: path, rel: rel, main: content.Main(), content: content, stamp: stamp, chat: history.Chat{Slug: content.Slug(), Path: rel}}
+		content.Head = nil // not needed any more
+		s.files = append(s.files, f)
+		return nil
+	})
+}
+
+// each takes n files.
+func (s *snapshot) each(ctx context.Context, n int, take func(i int) error) error {
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := take(i); err != nil {
+			return err
+		}
+		if s.w.Full() {
+			if err := s.w.Commit(); err != nil && !errors.Is(err, history.ErrAgain) {
+				return err
+			}
+			if err := s.report(); err != nil {
+				return err
+			}
+		}
+		s.opt.Meter.Done()
+	}
+	return nil
+}
+
+// stamp counts a file, and returns its path as the store has it.
+func (s *snapshot) stamp(path string) (rel string, stamp safefile.Stamp, ok bool) {
+	s.sum.Files++
+	stamp, err := safefile.StampPath(path)
+	if err == nil {
+		rel, err = s.relative(path)
+	}
+	if err != nil {
+		s.fail(path, ops.PathError(err))
+		return "", stamp, false
+	}
+	s.sum.Bytes += stamp.Size()
+	s.opt.Meter.Read(stamp.Size())
+	return rel, stamp, true
+}
+
+// unchanged reports whether a file looks as a snapshot found it, and counts it.
+func (s *snapshot) unchanged(rel, path string, stamp safefile.Stamp) bool {
+	was, ok := s.seen[rel]
+	if !ok || s.opt.Rescan || !same(was, see(path, stamp)) {
+		return false
+	}
+	s.sum.Unchanged++
+	return true
+}
+
+// readFile takes a file's content in. One that cannot be read is left out.
+func (s *snapshot) readFile(path string, isChat bool) (*history.Content, safefile.Stamp, error) {
+	content, stamp, err := readFile(s.w, path, isChat)
+	if unread, ok := errors.AsType[*unreadError](err); ok {
+		s.fail(path, unread.err)
+		return nil, stamp, nil
+	}
+	return content, stamp, err
+}
+
+// fail leaves a file out. It is not for errors of the store.
+func (s *snapshot) fail(path string, err error) {
+	s.sum.Errs = append(s.sum.Errs, &ops.SourceError{Path: path, Err: err})
+}
+
+// judge finds out which chat each file is.
+func (s *snapshot) judge(ctx context.Context) (err error) {
+	if s.chats, err = s.store.Chats(ctx); err != nil || len(s.files) == 0 {
+		return err
+	}
+	seed, lib := maphash.MakeSeed(), new(library.Library)
+	r := lost.NewStoreReader(s.store, lost.NewReader(seed, nil))
+	found := map[string]bool{}
+	for _, f := range s.files {
+		found[f.rel] = true
+	}
+	var facts []fileFacts
+	var files []*foundFile
+	for _, f := range s.files {
+		folder, name := filepath.Dir(f.path), userdir.ChatName(f.path)
+		if !history.KindOf(f.rel).IsChat() {
+			f.chat.ID = s.lastAt(f.rel)
+			continue
+		}
+		if len(lib.Folder(folder).Sidecars(name)) > 0 {
+			f.chat.Slug = "" // Luker changes it at every save
+		}
+		files = append(files, f)
+		facts = append(facts, fileFacts{f.rel, f.chat.Slug, f.main, once(func() (v *lost.Version) {
+			v, readErr := r.Read(ctx, f.path, false)
+			if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
+				err = cmp.Or(err, ctx.Err()) // else it says nothing
+			}
+			return v
+		})})
+	}
+	var known []chatFacts
+	for _, c := range s.chats {
+		if kind := history.KindOf(c.Path); !kind.IsChat() || kind == history.Backup {
+			continue
+		}
+		k := chatFacts{Chat: c}
+		switch {
+		case c.Gone != 0:
+			k.state = before
+		case found[c.Path]:
+			k.state = changed
+		case !s.held[c.Path] && s.misses(c.Path):
+			k.state = missing
+		}
+		k.said = once(func() (v *lost.Version) {
+			last, ok, readErr := s.store.Last(ctx, c.ID, newest)
+			if ok && readErr == nil {
+				v, readErr = r.Version(ctx, &last)
+			}
+			if readErr != nil && !errors.Is(readErr, history.ErrBroken) {
+				err = cmp.Or(err, readErr) // what is damaged is no evidence, and verify names it
+			}
+			return v
+		})
+		known = append(known, k)
+	}
+	for i, at := range judge(facts, known) {
+		if f := files[i]; at >= 0 {
+			f.chat.ID = known[at].ID
+		}
+	}
+	return err
+}
+
+// newest is after all snapshots.
+const newest = int64(1) << 62
+
+// once returns what a chat says, read when it is first asked for.
+func once(read func() *lost.Version) func() *lost.Speech {
+	var s *lost.Speech
+	return func() *lost.Speech {
+		if s == nil {
+			s = lost.NewSpeech(read())
+		}
+		return s
+	}
+}
+
+// lastAt returns the file that is at a path or was there last, 0 for none.
+func (s *snapshot) lastAt(rel string) (id int64) {
+	gone := int64(-1)
+	for _, c := range s.chats {
+		if c.Path == rel && (c.Gone == 0 || c.Gone > gone && gone != 0) {
+			id, gone = c.ID, c.Gone
+		}
+	}
+	return id
+}
+
+// write writes what the snapshot found, at once: first what has left its place, then what is
+// where now, and each new version. A snapshot that found nothing is not noted.
+func (s *snapshot) write(ctx context.Context) error {
+	now, found := map[int64]string{}, map[string]bool{}
+	changed := s.opt.Note != ""
+	for _, f := range s.files {
+		found[f.rel] = true
+		if f.chat.ID != 0 {
+			now[f.chat.ID] = f.rel
+		}
+		rev, err := s.lastRev(ctx, f)
+		if err != nil {
+			return err
+		}
+		f.rev, changed = rev, changed || rev == 0 || s.places[f.rel].Chat != f.chat.ID
+	}
+	var left []history.Place
+	for _, p := range s.places {
+		to, moved := now[p.Chat]
+		switch {
+		case moved && to == p.Path, !moved && (s.held[p.Path] || !found[p.Path] && !s.misses(p.Path)):
+			continue
+		case !moved && history.KindOf(p.Path).IsChat():
+			s.sum.Gone++
+		}
+		left = append(left, p)
+	}
+	run := history.Snapshot{At: s.opt.Now, Whole: s.whole, Note: s.opt.Note}
+	if changed || len(left) > 0 {
+		var err error
+		if run, err = s.w.Take(run); err != nil {
+			return err
+		}
+	}
+	for _, p := range left {
+		if err := s.w.Leave(p, run.ID); err != nil {
+			return err
+		}
+	}
+	for _, f := range s.files {
+		if err := s.writeFile(run, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastRev returns the version that a file still is, 0 if it is a new one.
+func (s *snapshot) lastRev(ctx context.Context, f *foundFile) (int64, error) {
+	if f.chat.ID == 0 {
+		return 0, nil
+	}
+	last, ok, err := s.store.Last(ctx, f.chat.ID, newest)
+	if err != nil || !ok || last.Sum != string(f.content.Sum[:]) {
+		return 0, err
+	}
+	// the sum of a version whose list of pieces is damaged says nothing about what comes back
+	if runs, err := last.Runs(); err != nil || !slices.Equal(runs, f.content.Runs) {
+		return 0, nil
+	}
+	return last.Rev, nil
+}
+
+// writeFile writes where a file is and, if it is new, its version.
+func (s *snapshot) writeFile(run history.Snapshot, f *foundFile) (err error) {
+	at := s.places[f.rel].Chat
+	stays := at != 0 && at == f.chat.ID
+	if f.chat.ID == 0 {
+		f.chat, err = s.w.Found(f.chat)
+	} else if f.rev == 0 {
+		err = s.w.Know(f.chat)
+	}
+	if err == nil && !stays {
+		err = s.w.Enter(history.Place{Chat: f.chat.ID, Path: f.rel, First: run.ID})
+	}
+	if err != nil {
+		return err
+	}
+	if f.rev != 0 {
+		s.sum.Unchanged++
+	} else {
+		f.rev, err = s.add(f.path, f.rel, f.content, history.Version{
+			Chat: f.chat.ID, Snapshot: run.ID, Path: f.rel, At: run.At, Mtime: f.stamp.ModTime(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.see(f.rel, f.path, f.stamp, f.rev)
+}
+
+// add adds a version of a file that is in the store under a path, and returns its number.
+func (s *snapshot) add(path, of string, c *history.Content, v history.Version) (int64, error) {
+	v, err := s.w.Add(v, c)
+	if err != nil {
+		return 0, err
+	}
+	taken := Taken{
+		Schema: 1, Path: path, Chat: history.Label(of), Rev: v.Rev, At: stamp(v.At), Source: v.Source, Bytes: c.Size, NewPieces: c.NewPieces,
+	}
+	if history.KindOf(v.Path).IsChat() {
+		taken.Messages = &c.Messages
+	}
+	s.pending = append(s.pending, pendingVersion{taken, c, s.w.Commits()})
+	return v.Rev, nil
+}
+
+// see records how a file was found.
+func (s *snapshot) see(rel, path string, stamp safefile.Stamp, rev int64) error {
+	seen := see(path, stamp)
+	seen.Rev, seen.Racy = rev, s.opt.Now.Sub(stamp.ModTime()) < racy
+	return s.w.See(rel, seen)
 }
 
 // report reports the versions that are safe now.
@@ -180,124 +488,6 @@ func (s *snapshot) report() error {
 		}
 	}
 	return nil
-}
-
-// fail leaves a file out. It is not for errors of the store.
-func (s *snapshot) fail(path string, err error) {
-	s.sum.Errs = append(s.sum.Errs, &ops.SourceError{Path: path, Err: err})
-}
-
-// each takes n files, and commits whenever much is waiting for it.
-func (s *snapshot) each(ctx context.Context, n int, take func(i int) error) error {
-	for i := range n {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := take(i); err != nil {
-			return err
-		}
-		if err := s.commitFull(); err != nil {
-			return err
-		}
-		s.opt.Meter.Done()
-	}
-	return nil
-}
-
-// takeFile reads one file, unless it looks unchanged. add adds the content and returns the ID of
-// its version.
-func (s *snapshot) takeFile(path string, isBackup bool, add func(rel string, c *history.Content, stamp safefile.Stamp) (int64, error)) error {
-	s.sum.Files++
-	stamp, err := safefile.StampPath(path)
-	if err != nil {
-		s.fail(path, ops.PathError(err))
-		return nil
-	}
-	rel, err := s.there.relative(path)
-	if err != nil {
-		s.fail(path, err)
-		return nil
-	}
-	s.there.found[rel] = true
-	s.sum.Bytes += stamp.Size()
-	defer s.opt.Meter.Read(stamp.Size())
-	if was, ok := s.seen[rel]; ok && !s.opt.Rescan && same(was, see(path, stamp)) {
-		s.sum.Unchanged++
-		return nil
-	}
-	kind, _, _ := history.Place(rel)
-	content, stamp, err := readFile(s.w, path, isBackup || kind.IsChat())
-	if unread, ok := errors.AsType[*unreadError](err); ok {
-		s.fail(path, unread.err)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	version, err := add(rel, content, stamp)
-	if err != nil {
-		return err
-	}
-	seen := see(path, stamp)
-	seen.Version, seen.Racy = version, s.opt.Now.Sub(stamp.ModTime()) < racy
-	return s.w.See(rel, seen)
-}
-
-// take takes one file.
-func (s *snapshot) take(ctx context.Context, path string) error {
-	return s.takeFile(path, false, func(rel string, content *history.Content, stamp safefile.Stamp) (int64, error) {
-		kind, owner, name := history.Place(rel)
-		known, err := s.w.Identify(history.Candidate{
-			Kind: kind, Owner: owner, Name: name, Parent: parentOf(content), Missing: &s.lost, Now: s.opt.Now,
-		}, content)
-		if err != nil {
-			return 0, err
-		}
-		if kind.IsChat() && known.ID > s.last {
-			s.fresh = append(s.fresh, freshChat{path, known.ID, known.Parent})
-		}
-		s.links[path] = content.Links
-		content.Head = nil // not needed any more, and the content is held until the commit
-		return s.keep(ctx, &known, path, content, history.NewVersion{
-			At: s.opt.Now.UnixMilli(), Mtime: stamp.ModTime().UnixNano(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,
-		})
-	})
-}
-
-// keep adds a version, unless the content equals the last one's, and returns the ID of the
-// version with this content.
-func (s *snapshot) keep(ctx context.Context, of *history.Chat, path string, c *history.Content, v history.NewVersion) (int64, error) {
-	if of.ID != 0 {
-		last, ok, err := s.store.Last(ctx, of.ID)
-		if err != nil {
-			return 0, err
-		}
-		// the sum of a version whose list of pieces is damaged says nothing about what comes back
-		if runs, err := last.Runs(); ok && err == nil && last.Sum == string(c.Sum[:]) && slices.Equal(runs, c.Runs) {
-			s.sum.Unchanged++
-			return last.ID, nil
-		}
-	}
-	v.Chat = of.ID
-	added, err := s.w.Add(v, c)
-	if err != nil {
-		return 0, err
-	}
-	taken := Taken{
-		Schema: 1, Path: path, Chat: of.Label(), Rev: added.Rev, At: stamp(added.At), Source: added.Source,
-		Bytes: c.Size, NewPieces: c.NewPieces,
-	}
-	if of.Kind.IsChat() {
-		taken.Messages = &c.Messages
-	}
-	s.pending = append(s.pending, pendingVersion{taken, c, s.w.Commits()})
-	return added.ID, nil
-}
-
-// parentOf returns a chat's main_chat: the name of the chat that it was made from.
-func parentOf(c *history.Content) string {
-	name, _ := rawjson.Unquote(rawjson.Value(c.Head, "chat_metadata", "main_chat"))
-	return name
 }
 
 // stamp formats a time for documents: RFC 3339 in UTC.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/backups"
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/group"
@@ -21,13 +22,14 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Where says which chat is meant, and which store to look in.
+// Where says which file is meant, and which store to look in.
 type Where struct {
 	Chat    string // a path, even of a file that is gone, or OWNER/NAME
 	Store   string
 	Data    string // the user's folder; empty: found from the path, else the one around the working folder
 	Backups bool   // include SillyTavern's own backups
 	Now     time.Time
+	AsOf    time.Time // the file that was there at this time, unless zero
 }
 
 // version is a version of a chat: one in the store, or a backup that is not in it.
@@ -38,44 +40,51 @@ type version struct {
 	head bool          // of a backup only: it has a header
 }
 
-// subject is a chat and its versions.
+// subject is a file and its versions.
 type subject struct {
 	root     string // the user's folder, or that of loose chats
-	path     string // where the file is, or was
-	rel      string
+	rel      string // where the file is or was; relative to root, with slashes
+	path     string // likewise, as it was named
 	store    *history.Store
 	w        *history.Writer // only to read files for comparison
-	chats    []history.Chat  // identities that have, or had, the name
-	versions []version       // the newest first
+	now      *present
+	id       int64       // of the file in the store; 0: it is not known there
+	versions []version   // the newest first
+	others   [][]version // likewise of other files that once had the path
+	note     string      // which file it is, if not the one that has the name now
 }
 
-// openSubject opens the store and finds a chat's versions. The error wraps [ErrUnknown] if there
+// openSubject opens the store and finds a file's versions. The error wraps [ErrUnknown] if there
 // are none. The subject must be closed.
 func openSubject(ctx context.Context, where Where) (s *subject, err error) {
-	s = &subject{}
+	s, err = locate(ctx, where)
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	if err := s.locate(ctx, where); err != nil {
+	if err != nil {
 		return s, err
 	}
-	if s.w, err = history.NewWriter(ctx, s.store); err != nil {
+	if s.versions, err = s.stored(ctx, s.id); err != nil {
 		return s, err
 	}
-	if len(s.chats) == 0 && s.rel != "" {
-		if err := s.moved(ctx); err != nil {
-			return s, err
-		}
-	}
-	for i := range s.chats {
-		list, err := s.store.Versions(ctx, s.chats[i].ID)
-		if err != nil {
-			return s, err
-		}
-		for _, v := range list {
-			s.versions = append(s.versions, version{Version: v})
+	if history.KindOf(s.rel) == history.Backup {
+		s.versions = slices.DeleteFunc(s.versions, func(v version) bool { return v.Path != s.rel })
+	} else {
+		of := map[int64]bool{s.id: true}
+		for _, p := range s.now.places {
+			if p.Path != s.rel || of[p.Chat] {
+				continue
+			}
+			of[p.Chat] = true
+			list, err := s.stored(ctx, p.Chat)
+			if err != nil {
+				return s, err
+			}
+			if newestFirst(list); len(list) > 0 {
+				s.others = append(s.others, list)
+			}
 		}
 	}
 	if where.Backups {
@@ -83,13 +92,23 @@ func openSubject(ctx context.Context, where Where) (s *subject, err error) {
 			return s, err
 		}
 	}
-	slices.SortStableFunc(s.versions, func(a, b version) int {
-		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev))
-	})
-	if len(s.versions) == 0 {
+	newestFirst(s.versions)
+	if len(s.versions)+len(s.others) == 0 {
 		return s, fmt.Errorf("%s: %w", where.Chat, ErrUnknown)
 	}
 	return s, nil
+}
+
+func (s *subject) stored(ctx context.Context, id int64) (list []version, err error) {
+	all, err := s.store.Versions(ctx, id)
+	for _, v := range all {
+		list = append(list, version{Version: v})
+	}
+	return list, err
+}
+
+func newestFirst(list []version) {
+	slices.SortStableFunc(list, func(a, b version) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev)) })
 }
 
 // close closes the store. It may be called more than once.
@@ -103,51 +122,168 @@ func (s *subject) close() {
 	s.w, s.store = nil, nil
 }
 
-// locate finds the folder, opens the store, and finds the chat's identities in it.
-func (s *subject) locate(ctx context.Context, where Where) error {
+// locate finds the folder, opens the store, and finds which file is meant.
+func locate(ctx context.Context, where Where) (*subject, error) {
+	s := &subject{}
 	given := where.Chat
 	if !userdir.HasExtension(given) {
 		given += ".jsonl"
 	}
-	dir, inUser := userdir.Find(given)
+	dir, inUser := userdir.Enclosing(given)
 	if inUser {
 		s.root = dir.Root
 	} else if s.root = where.Data; s.root == "" {
 		var users int
 		if s.root, users = userdir.UserAround(); users > 1 && where.Store == "" {
-			return ErrUsers
+			return s, ErrUsers
 		}
 	}
 	if where.Store == "" && s.root == "" {
-		return fmt.Errorf("%s: %w", where.Chat, ErrLoose)
+		return s, fmt.Errorf("%s: %w", where.Chat, ErrLoose)
 	}
 	var err error
 	if s.store, err = history.OpenLook(ctx, StoreOf(s.root, where.Store), where.Now); err != nil {
-		return ops.PathError(err)
+		return s, ops.PathError(err)
 	}
 	if !inUser && where.Store != "" {
 		if root, err := s.store.Root(ctx); err != nil {
-			return err
+			return s, err
 		} else if _, err := relative(root, given); err == nil || s.root == "" {
 			s.root = root
 		}
 	}
-	if s.rel, err = relative(s.root, given); err == nil {
-		if s.chats, err = s.store.At(ctx, s.rel); err != nil {
-			return err
+	if s.w, err = history.NewWriter(ctx, s.store); err != nil {
+		return s, err
+	}
+	if s.now, err = newPresent(ctx, s.store, s.root); err != nil {
+		return s, err
+	}
+	s.name(where.Chat)
+	if err := s.now.look(ctx, s.w, path.Dir(s.rel), where.Now); err != nil {
+		return s, err
+	}
+	return s, s.identify(ctx, where)
+}
+
+// name finds the path that is meant: the first that exists or that the store knows.
+func (s *subject) name(given string) {
+	var names []string
+	for _, path := range []string{given, given + ".jsonl"} {
+		if rel, err := relative(s.root, path); err == nil {
+			names = append(names, rel)
 		}
 	}
-	s.path = given
-	if there := exists(given); len(s.chats) == 0 && (!there || s.rel == "") {
-		return s.byLabel(ctx, where.Chat)
-	} else if !there {
-		s.follow()
+	if owner, name, ok := strings.Cut(filepath.ToSlash(strings.TrimSuffix(given, ".jsonl")), "/"); ok && !strings.Contains(name, "/") {
+		names = append(names, path.Join("chats", owner, name+".jsonl"), path.Join(owner, name+".jsonl"))
+		if s.isGroup(owner) {
+			names = append(names, path.Join("group chats", name+".jsonl"))
+		}
+	}
+	for _, rel := range names {
+		if s.now.knows(rel) || isFile(filepath.Join(s.root, filepath.FromSlash(rel))) {
+			s.goTo(rel)
+			return
+		}
+	}
+	if s.path = given; !strings.Contains(filepath.Base(given), ".") || len(names) < 2 {
+		s.path = strings.TrimSuffix(given, ".jsonl") + ".jsonl"
+	}
+	if rel, err := relative(s.root, s.path); err == nil {
+		s.rel = rel
+	}
+}
+
+// goTo makes the file at a path the one that is meant.
+func (s *subject) goTo(rel string) {
+	s.rel, s.path = rel, filepath.Join(s.root, filepath.FromSlash(rel))
+}
+
+// isGroup reports whether a group of the user has this name.
+func (s *subject) isGroup(name string) bool {
+	groups, err := group.LoadAll(userdir.Dir{Root: s.root}.Groups())
+	return err == nil && slices.ContainsFunc(groups.Files, func(f *group.File) bool { return f.Name == name })
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && !info.IsDir()
+}
+
+// ErrNobody means that no file was at a path at a time. The error names the nearest version.
+var ErrNobody = error(&ops.Kind{Code: "not-found", Text: "nothing was there then"})
+
+// identify finds which file is meant by the path: the one that was there at the time asked for,
+// else the one that is there now, else the one that was there last.
+func (s *subject) identify(ctx context.Context, where Where) (err error) {
+	if history.KindOf(s.rel) == history.Backup {
+		s.id = s.now.backups[s.rel]
+		return nil
+	}
+	named := s.path
+	there := isFile(s.path)
+	switch {
+	case !where.AsOf.IsZero():
+		if s.id, err = s.at(ctx, where.AsOf); err != nil && (!where.Backups || !errors.Is(err, ErrNobody)) {
+			return err // else backups may be older
+		}
+	case there:
+		s.id = s.now.at[s.rel]
+	default:
+		s.id = s.now.last(s.rel)
+	}
+	if s.id == 0 || there && s.now.at[s.rel] == s.id {
+		return nil
+	}
+	to := s.now.path[s.id]
+	switch {
+	case to != "" && to != s.rel:
+		s.goTo(to)
+		s.note = fmt.Sprintf("%s was what is %s now", named, s.path)
+	case there:
+		s.note = fmt.Sprintf("%s was another chat then, which is gone", named)
 	}
 	return nil
 }
 
+// at returns the file that was at the path at a time. The error wraps [ErrNobody].
+func (s *subject) at(ctx context.Context, at time.Time) (int64, error) {
+	run := s.now.runAt(at)
+	for _, p := range s.now.places {
+		if p.Path == s.rel && run > 0 && p.At(run) {
+			return p.Chat, nil
+		}
+	}
+	id := cmp.Or(s.now.at[s.rel], s.now.last(s.rel))
+	var nearest *history.Version
+	for _, p := range s.now.places {
+		if p.Path != s.rel {
+			continue
+		}
+		list, err := s.store.Versions(ctx, p.Chat)
+		if err != nil {
+			return 0, err
+		}
+		for i := range list {
+			v := &list[i]
+			if v.Source == history.FromBackup && p.Chat == id && !v.At.After(at) && s.now.first(id) > run {
+				return id, nil // it is older than the first snapshot
+			}
+			if nearest == nil || v.At.Sub(at).Abs() < nearest.At.Sub(at).Abs() {
+				nearest = v
+			}
+		}
+	}
+	if nearest == nil {
+		return id, nil
+	}
+	return id, fmt.Errorf("%s: %w; the nearest version is %d, of %s, %s", s.path, ErrNobody, nearest.Rev, nearest.At.Local().Format(time.DateTime), filepath.Join(s.root, filepath.FromSlash(nearest.Path)))
+}
+
 // ErrNoVersion means that a chat has no version of that number, or none that old.
 var ErrNoVersion = errors.New("there is no such version")
+
+// ErrOthers means that a version is another chat's.
+var ErrOthers = error(&ops.Kind{Code: "usage", Text: "is a version of another chat"})
 
 // Pick says which version is meant.
 type Pick struct {
@@ -155,35 +291,52 @@ type Pick struct {
 	AsOf time.Time // the last version not later than this; zero: the newest
 }
 
-// pick returns the place of a version in the list. The error wraps [ErrNoVersion].
-func (s *subject) pick(p Pick) (int, error) {
+// pick returns a version. One of another chat is only for a new file. The error wraps
+// [ErrNoVersion] or [ErrOthers].
+func (s *subject) pick(ctx context.Context, p Pick, newFile bool) (*version, error) {
 	switch {
 	case p.Rev < 0 && -p.Rev <= int64(len(s.versions)):
-		return int(-p.Rev) - 1, nil
-	case p.Rev != 0:
-		i := slices.IndexFunc(s.versions, func(v version) bool { return v.Rev == p.Rev && v.file == "" })
-		if p.Rev < 0 || i < 0 {
-			return 0, fmt.Errorf("%s: %w: %d; 'log' lists them", s.path, ErrNoVersion, p.Rev)
-		}
-		return i, nil
+		return &s.versions[-p.Rev-1], nil
+	case p.Rev < 0:
+		return nil, fmt.Errorf("%s: %w: %d; 'log' lists them", s.path, ErrNoVersion, p.Rev)
+	case p.Rev > 0:
+		return s.rev(ctx, p.Rev, newFile)
+	case len(s.versions) == 0:
+		return nil, fmt.Errorf("%s: %w", s.path, ErrUnknown)
 	case !p.AsOf.IsZero():
 		i := slices.IndexFunc(s.versions, func(v version) bool { return !v.At.After(p.AsOf) })
 		if i < 0 {
 			last := s.versions[len(s.versions)-1]
-			return 0, fmt.Errorf("%s: %w: the oldest is of %s", s.path, ErrNoVersion, last.At.Local().Format(time.DateTime))
+			return nil, fmt.Errorf("%s: %w: the oldest is of %s", s.path, ErrNoVersion, last.At.Local().Format(time.DateTime))
 		}
-		return i, nil
+		return &s.versions[i], nil
 	}
-	return 0, nil
+	return &s.versions[0], nil
 }
 
-// label returns the chat's name for documents.
-func (s *subject) label() string {
-	if len(s.chats) > 0 {
-		return s.chats[0].Label()
+// rev returns the version with a number.
+func (s *subject) rev(ctx context.Context, rev int64, newFile bool) (*version, error) {
+	v, ok, err := s.store.Version(ctx, rev)
+	if err != nil {
+		return nil, err
 	}
-	kind, owner, name := history.Place(s.rel)
-	return (&history.Chat{Kind: kind, Owner: owner, Name: name}).Label()
+	if !ok {
+		return nil, fmt.Errorf("%s: %w: %d; 'log' lists them", s.path, ErrNoVersion, rev)
+	}
+	found := &version{Version: v}
+	if v.Chat == s.id {
+		return found, nil
+	}
+	of := s.now.lastPath(v.Chat)
+	lone := history.KindOf(of) == history.Backup
+	if lone {
+		of = v.Path
+	}
+	if !newFile && (!lone || isFile(s.path) || s.id != 0) {
+		return nil, fmt.Errorf("%s: %d %w: %s", s.path, rev, ErrOthers, filepath.Join(s.root, filepath.FromSlash(of)))
+	}
+	s.note = fmt.Sprintf("%d is a version of %s", rev, filepath.Join(s.root, filepath.FromSlash(of)))
+	return found, nil
 }
 
 // compare reads a file for comparison with what the store has.
@@ -193,7 +346,7 @@ func (s *subject) compare(path string) (*history.Content, error) {
 		return nil, ops.PathError(err)
 	}
 	defer f.Close()
-	return s.w.Read(f, true)
+	return s.w.Read(f, userdir.HasExtension(path))
 }
 
 // write writes a version's exact bytes. It may return an error after all is written.
@@ -214,90 +367,90 @@ func (s *subject) write(ctx context.Context, v *version, w io.Writer) error {
 	return err
 }
 
-// byLabel finds a chat by its label, OWNER/NAME: the character's folder or the group's name,
-// and the name that the chat has, or had.
-func (s *subject) byLabel(ctx context.Context, label string) error {
-	owner, name, ok := strings.Cut(filepath.ToSlash(strings.TrimSuffix(label, ".jsonl")), "/")
-	if !ok || strings.Contains(name, "/") {
+// addBackups adds those of SillyTavern's backups that belong to the chat and are not in the
+// store.
+func addBackups(ctx context.Context, s *subject) error {
+	folder, err := backups.Read(userdir.Dir{Root: s.root})
+	if err != nil {
+		return ops.PathError(err)
+	}
+	keys := backupKeys(s.rel)
+	mine := slices.DeleteFunc(folder.Backups, func(b backups.Backup) bool { return !slices.Contains(keys, b.Key) })
+	if len(mine) == 0 {
 		return nil
 	}
-	all, err := s.store.Chats(ctx)
+	siblings, err := s.siblings(ctx, keys)
 	if err != nil {
 		return err
 	}
-	ofGroup := s.isGroup(owner)
-	for i := range all {
-		c := &all[i]
-		if c.Kind.IsChat() && c.Name == name && (path.Base(c.Owner) == owner || ofGroup && c.Kind == history.Group) {
-			s.chats = append(s.chats, *c)
-			s.goTo(c)
-		}
+	slugs := make([]string, len(siblings))
+	for i := range siblings {
+		slugs[i] = siblings[i].slug
 	}
-	folders := []string{path.Join("chats", owner), owner}
-	if ofGroup {
-		folders = append(folders, "group chats")
-	}
-	for _, folder := range folders {
-		if len(s.chats) > 0 {
-			break
-		}
-		rel := path.Join(folder, name+".jsonl")
-		if s.chats, err = s.store.At(ctx, rel); err != nil { // a former name
+	for _, b := range mine {
+		c, err := s.compare(b.Path)
+		if err != nil {
 			return err
 		}
-		if p := filepath.Join(s.root, filepath.FromSlash(rel)); exists(p) { // a chat that only has backups
-			s.rel, s.path = rel, p
-		} else {
-			s.follow()
+		i := backups.Belongs(c.Slug(), slugs, func(i int) int { return int(history.Common(siblings[i].runs, c.Runs)) })
+		known := slices.ContainsFunc(s.versions, func(v version) bool { return v.Sum == string(c.Sum[:]) })
+		if i < 0 || siblings[i].rel != s.rel || known {
+			continue
 		}
+		s.versions = append(s.versions, version{
+			Version: history.Version{At: b.At, Size: c.Size, Messages: c.Messages, Source: history.FromBackup, Sum: string(c.Sum[:])},
+			file:    b.Path, runs: c.Runs, head: c.Head != nil,
+		})
 	}
 	return nil
 }
 
-// isGroup reports whether a group of the user has this name.
-func (s *subject) isGroup(name string) bool {
-	groups, err := group.LoadAll(userdir.Dir{Root: s.root}.Groups())
-	return err == nil && slices.ContainsFunc(groups.Files, func(f *group.File) bool { return f.Name == name })
+// sibling is a chat that a backup with the same key may belong to.
+type sibling struct {
+	rel, slug string
+	runs      []history.Run
 }
 
-// follow goes to where a chat is now that was found by a former name.
-func (s *subject) follow() {
-	if len(s.chats) > 0 && s.chats[0].Path() != s.rel {
-		s.goTo(&s.chats[0])
+// siblings lists the chats with some keys: those in the store by their last versions, the
+// others by their files.
+func (s *subject) siblings(ctx context.Context, keys []string) (list []sibling, err error) {
+	shares := func(rel string) bool {
+		return slices.ContainsFunc(backupKeys(rel), func(k string) bool { return slices.Contains(keys, k) })
 	}
-}
-
-func (s *subject) goTo(c *history.Chat) {
-	s.rel = c.Path()
-	s.path = filepath.Join(s.root, filepath.FromSlash(s.rel))
-}
-
-// moved finds the identity of a file that no snapshot saw under this name, if it is a chat
-// that was renamed or moved.
-func (s *subject) moved(ctx context.Context) error {
-	all, err := s.store.Chats(ctx)
+	known := map[string]bool{}
+	for id, c := range s.now.chats {
+		rel := cmp.Or(s.now.path[id], c.Path)
+		if !shares(rel) {
+			continue
+		}
+		last, _, err := s.store.Last(ctx, id, newest)
+		if err != nil {
+			return nil, err
+		}
+		runs, _ := last.Runs() // a damaged list shares nothing
+		known[rel] = known[rel] || s.now.path[id] != ""
+		if id == s.id {
+			rel = s.rel
+		}
+		list = append(list, sibling{rel, c.Slug, runs})
+	}
+	slices.SortFunc(list, func(a, b sibling) int { return strings.Compare(a.rel, b.rel) })
+	entries, err := os.ReadDir(filepath.Dir(s.path))
 	if err != nil {
-		return err
+		return list, nil // the folder is gone, too
 	}
-	lost, _ := newExistingFiles(&scope{root: s.root}).split(all)
-	if len(lost) == 0 || !exists(s.path) {
-		return nil
+	for _, e := range entries {
+		rel := path.Join(path.Dir(s.rel), e.Name())
+		if known[rel] || !e.Type().IsRegular() || !shares(rel) || !userdir.HasExtension(rel) {
+			continue
+		}
+		c, err := s.compare(filepath.Join(filepath.Dir(s.path), e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, sibling{rel, c.Slug(), c.Runs})
 	}
-	content, err := s.compare(s.path)
-	if err != nil {
-		return err
-	}
-	kind, owner, name := history.Place(s.rel)
-	known, err := s.w.Identify(history.Candidate{Kind: kind, Owner: owner, Name: name, Missing: &lost}, content)
-	if err == nil && known.ID != 0 {
-		s.chats = append(s.chats, known)
-	}
-	return err
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+	return list, nil
 }
 
 // Where the store and its word index are in a user's folder.

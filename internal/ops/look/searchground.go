@@ -80,7 +80,7 @@ func (g *scope) unchangedSince(ctx context.Context, st *searchStore) (map[int]*h
 	}
 	versions := make(map[int64]*history.Version, len(st.versions))
 	for i := range st.versions {
-		versions[st.versions[i].ID] = &st.versions[i]
+		versions[st.versions[i].Rev] = &st.versions[i]
 	}
 	rest := map[int]*history.Version{}
 	root := userdir.RealPath(st.root.Path)
@@ -97,7 +97,7 @@ func (g *scope) unchangedSince(ctx context.Context, st *searchStore) (map[int]*h
 		if err != nil || !stamp.Regular() || stamp.Size() != f.Size || stamp.ModTime().UnixNano() != f.Mtime || stamp.ChangeTime() != f.Ctime {
 			continue
 		}
-		if v := versions[f.Version]; v != nil && inIndex(v) {
+		if v := versions[f.Rev]; v != nil && inIndex(v) {
 			rest[i] = v
 		}
 	}

@@ -176,13 +176,13 @@ func (o *oldReader) chats(ctx context.Context) error {
 		byChat[v.Chat] = append(byChat[v.Chat], v)
 	}
 	for _, c := range chats {
-		path := filepath.Join(o.st.root.Path, filepath.FromSlash(c.Path()))
-		if !c.Kind.IsChat() || !o.st.root.Means(path) {
+		path := filepath.Join(o.st.root.Path, filepath.FromSlash(c.Path))
+		if !history.KindOf(c.Path).IsChat() || !o.st.root.Means(path) {
 			continue
 		}
 		owner := ""
-		if c.Kind == history.Solo {
-			owner = filepath.Base(filepath.FromSlash(c.Owner))
+		if history.KindOf(c.Path) == history.Solo {
+			owner = filepath.Base(filepath.Dir(path))
 		}
 		versions := byChat[c.ID]
 		slices.SortFunc(versions, func(a, b history.Version) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev)) })

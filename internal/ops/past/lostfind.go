@@ -240,8 +240,7 @@ func (f *finder) readStore(ctx context.Context, live *lost.Set) error {
 	s, err := history.OpenRead(ctx, f.opt.Store(f.root.Path))
 	if err == nil {
 		defer s.Close()
-		r := &storeReader{s: s, r: lost.NewReader(f.seed, live), long: map[string]lost.Text{}}
-		err = f.readChats(ctx, r)
+		err = f.readChats(ctx, lost.NewStoreReader(s, lost.NewReader(f.seed, live)))
 	}
 	if err != nil && !errors.Is(err, history.ErrNoStore) && ctx.Err() == nil {
 		f.errs = append(f.errs, ops.PathError(err))
@@ -249,8 +248,8 @@ func (f *finder) readStore(ctx context.Context, live *lost.Set) error {
 	return ctx.Err()
 }
 
-func (f *finder) readChats(ctx context.Context, r *storeReader) error {
-	chats, err := r.s.Chats(ctx)
+func (f *finder) readChats(ctx context.Context, r *lost.StoreReader) error {
+	chats, err := r.Store.Chats(ctx)
 	if err != nil {
 		return err
 	}
@@ -262,11 +261,11 @@ func (f *finder) readChats(ctx context.Context, r *storeReader) error {
 		deleted[path] = false
 	}
 	for _, c := range chats {
-		path := filepath.Join(f.root.Path, filepath.FromSlash(c.Path()))
-		if !c.Kind.IsChat() || deleted[userdir.RealPath(path)] {
+		path := filepath.Join(f.root.Path, filepath.FromSlash(c.Path))
+		if !history.KindOf(c.Path).IsChat() || deleted[userdir.RealPath(path)] {
 			continue
 		}
-		versions, err := r.s.Versions(ctx, c.ID)
+		versions, err := r.Store.Versions(ctx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -276,10 +275,10 @@ func (f *finder) readChats(ctx context.Context, r *storeReader) error {
 				continue
 			}
 			old := &lostVersion{rev: int(v.Rev), at: v.At, chat: path}
-			if c.Kind == history.Backup {
-				old.chat, old.key = "", strings.TrimPrefix(c.Name, backupPrefix)
+			if history.KindOf(c.Path) == history.Backup {
+				old.chat, old.key = "", strings.TrimPrefix(c.Path, backupPrefix)
 			}
-			old.said, err = r.version(ctx, &v)
+			old.said, err = r.Version(ctx, &v)
 			if errors.Is(err, history.ErrBroken) {
 				if damaged++; damaged == 1 { // that of the others is likely the same
 					f.errs = append(f.errs, fmt.Errorf("%s, version %d: %w", path, v.Rev, err))

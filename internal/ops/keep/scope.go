@@ -22,12 +22,19 @@ import (
 // scope is what a snapshot takes of one folder.
 type scope struct {
 	root    string
-	whole   bool     // a user's whole folder
-	part    bool     // a shard's part of it
+	whole   bool // a user's whole folder
+	part    bool // a shard's part of it
+	shard   ops.Shard
 	files   []string // in the order in which they are taken: chats first
 	bytes   int64
 	folders map[string]bool
+	below   map[string]bool // folders that are taken with all that is in them, as the store has them
 	seen    map[string]bool
+	dirs    map[string]string // by folder, its path as the store has it
+}
+
+func newScope(root string) *scope {
+	return &scope{root: root, folders: map[string]bool{}, below: map[string]bool{}, seen: map[string]bool{}, dirs: map[string]string{}}
 }
 
 // scopes groups what PATHs name by the folders whose stores keep it. What has no store is
@@ -40,7 +47,8 @@ func scopes(w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops
 		real := userdir.RealPath(root)
 		s := byRoot[real]
 		if s == nil {
-			s = &scope{root: root, folders: map[string]bool{}, seen: map[string]bool{}}
+			s = newScope(root)
+			s.shard = shard
 			byRoot[real] = s
 			list = append(list, s)
 		}
@@ -70,9 +78,15 @@ func scopes(w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops
 		s.add(t.Path)
 		s.bytes += t.Size
 		s.folders[filepath.Dir(t.Path)] = true
+		if t.From == "" {
+			continue
+		}
+		if rel, err := s.relative(filepath.Join(t.From, "x")); err == nil {
+			s.below[strings.TrimSuffix(rel, "x")] = true
+		}
 	}
 	for _, s := range list {
-		s.around(shard)
+		s.around()
 	}
 	if store != "" && len(list) > 1 {
 		errs = append(errs, &ops.SourceError{Path: store, Err: fmt.Errorf("%s: %w: %s and %s are two", store, ErrSeveral, list[0].root, list[1].root)})
@@ -90,7 +104,7 @@ func (s *scope) add(path string) {
 
 // around adds what belongs to the chats: Luker's sidecars beside them and, for a user's folder,
 // the group files, the lorebooks and the cards that are in the shard.
-func (s *scope) around(shard ops.Shard) {
+func (s *scope) around() {
 	folders := make([]string, 0, len(s.folders))
 	for folder := range s.folders {
 		folders = append(folders, folder)
@@ -105,7 +119,7 @@ func (s *scope) around(shard ops.Shard) {
 	isJSON := func(name string) bool { return strings.EqualFold(filepath.Ext(name), ".json") }
 	isCard := func(name string) bool { return isJSON(name) || strings.EqualFold(filepath.Ext(name), ".png") }
 	add := func(folder string, wanted func(name string) bool) {
-		if shard.Has(filepath.Join(folder, "any")) {
+		if s.shard.Has(filepath.Join(folder, "any")) {
 			s.addFiles(folder, wanted)
 		}
 	}
@@ -203,88 +217,33 @@ func same(was, now history.Seen) bool {
 	return !was.Racy && was.Size == now.Size && was.Mtime == now.Mtime && was.Ctime == now.Ctime && was.Inode == now.Inode
 }
 
-// existingFiles knows which files of a folder exist.
-type existingFiles struct {
-	scope *scope
-	dirs  map[string]string // by folder, its path as the store has it
-	found map[string]bool   // paths, as the store has them, that exist
-}
-
-func newExistingFiles(sc *scope) *existingFiles {
-	return &existingFiles{sc, map[string]string{}, map[string]bool{}}
-}
-
-// gone reports whether a chat's file does not exist.
-func (p *existingFiles) gone(of *history.Chat) bool {
-	if of.Gone() {
-		return true
-	}
-	_, err := os.Lstat(filepath.Join(p.scope.root, filepath.FromSlash(of.Path())))
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-// split returns the chats whose files do not exist, and the files to take: those that the
-// store does not know come last, since such a file may be a chat whose name another took.
-func (p *existingFiles) split(all []history.Chat) (lost []history.Chat, files []string) {
-	const unknown, known = 1, 2
-	there := map[string]int{}
-	for _, path := range p.scope.files {
-		if rel, err := p.relative(path); err == nil {
-			there[rel] = unknown
-		}
-	}
-	for i := range all {
-		c := &all[i]
-		path := c.Path()
-		found := there[path] > 0
-		if found {
-			there[path] = known
-		}
-		if c.Kind.IsChat() && c.Kind != history.Backup && (c.Gone() || !found && p.gone(c)) {
-			lost = append(lost, *c)
-		}
-	}
-	var fresh []string
-	for _, path := range p.scope.files {
-		if rel, err := p.relative(path); err == nil && there[rel] == unknown {
-			fresh = append(fresh, path)
-		} else {
-			files = append(files, path)
-		}
-	}
-	return lost, append(files, fresh...)
-}
-
 // relative is the function [relative], but resolves each folder only once.
-func (p *existingFiles) relative(path string) (string, error) {
+func (s *scope) relative(path string) (string, error) {
 	dir, file := filepath.Split(path)
-	rel, ok := p.dirs[dir]
+	rel, ok := s.dirs[dir]
 	if !ok {
-		full, err := relative(p.scope.root, filepath.Join(dir, "x"))
+		full, err := relative(s.root, filepath.Join(dir, "x"))
 		if err != nil {
 			return "", err
 		}
 		rel = strings.TrimSuffix(full, "x")
-		p.dirs[dir] = rel
+		s.dirs[dir] = rel
 	}
 	return rel + file, nil
 }
 
-// vanished returns the IDs of the files that no longer exist, among those that a snapshot of
-// this scope takes.
-func (p *existingFiles) vanished(all []history.Chat) (ids []int64) {
-	folders := map[string]bool{}
-	for folder := range p.scope.folders {
-		if rel, err := relative(p.scope.root, filepath.Join(folder, "x")); err == nil {
-			folders[filepath.ToSlash(filepath.Dir(filepath.FromSlash(rel)))] = true
-		}
+// full returns the path of a file that the store names.
+func (s *scope) full(rel string) string { return filepath.Join(s.root, filepath.FromSlash(rel)) }
+
+// misses reports whether a file that the store knows is within the scope, and does not exist.
+func (s *scope) misses(rel string) bool {
+	within := s.whole || s.part && s.shard.Has(s.full(rel))
+	for folder := range s.below {
+		within = within || strings.HasPrefix(rel, folder) && s.shard.Has(s.full(rel))
 	}
-	for i := range all {
-		c := &all[i]
-		if c.Gone() || p.found[c.Path()] || c.Kind == history.Backup || !p.scope.whole && !folders[c.Owner] || !p.gone(c) {
-			continue
-		}
-		ids = append(ids, c.ID)
+	if !within {
+		return false
 	}
-	return ids
+	_, err := os.Lstat(s.full(rel))
+	return errors.Is(err, fs.ErrNotExist)
 }

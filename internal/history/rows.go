@@ -1,0 +1,370 @@
+package history
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Kind is the kind of file that has versions.
+type Kind string
+
+// The kinds of file.
+const (
+	Solo    Kind = "solo"    // a chat of a character
+	Group   Kind = "group"   // a chat of a group
+	File    Kind = "file"    // a chat in any other folder
+	Backup  Kind = "backup"  // SillyTavern's backups of a chat that is not known
+	Sidecar Kind = "sidecar" // of Luker, beside a chat
+	Members Kind = "groups"  // a group's file
+	World   Kind = "world"   // a lorebook
+	Card    Kind = "card"    // a character
+)
+
+// IsChat reports whether files of this kind are chats.
+func (k Kind) IsChat() bool { return k == Solo || k == Group || k == File || k == Backup }
+
+// KindOf returns the kind of the file at a path that is relative to the user's folder, with
+// slashes.
+func KindOf(rel string) Kind {
+	owner := path.Dir(rel)
+	first, rest, _ := strings.Cut(owner, "/")
+	isChat := strings.EqualFold(path.Ext(rel), ".jsonl")
+	switch {
+	case owner == "backups":
+		return Backup
+	case !isChat && first == "groups":
+		return Members
+	case !isChat && first == "worlds":
+		return World
+	case !isChat && first == "characters":
+		return Card
+	case !isChat:
+		return Sidecar
+	case first == "chats" && rest != "" && !strings.Contains(rest, "/"):
+		return Solo
+	case owner == "group chats":
+		return Group
+	}
+	return File
+}
+
+// Label names a file for people: its folder's name and its own.
+func Label(rel string) string {
+	name := strings.TrimSuffix(path.Base(rel), ".jsonl")
+	if owner := path.Dir(rel); owner != "." && KindOf(rel) != Backup {
+		return path.Base(owner) + "/" + name
+	}
+	return name
+}
+
+// inside reports whether a path stays below the user's folder. Only such files are ever
+// taken in.
+func inside(rel string) bool {
+	local := filepath.FromSlash(strings.ReplaceAll(rel, ":", "_")) // IsLocal refuses them on Windows
+	return filepath.IsLocal(local) && path.Clean(rel) == rel && rel != "." && !strings.Contains(path.Base(rel), string(filepath.Separator))
+}
+
+// Snapshot is one run that found changes, or has a note.
+type Snapshot struct {
+	ID    int64
+	At    time.Time // never before that of an earlier one
+	Whole bool      // it looked at the whole folder
+	Note  string
+}
+
+// Chat is a file with versions, wherever it was: a chat, or one of the files around chats.
+type Chat struct {
+	ID   int64
+	Slug string // chat_metadata.integrity; empty if it tells nothing, as Luker's
+	Main string // main_chat
+	Path string // where it is, or was last
+	Gone int64  // the snapshot that did not find it any more; 0: it is there
+}
+
+// Place says that a file was at a path from one snapshot to another, where it was no more.
+type Place struct {
+	ID, Chat     int64
+	Path         string
+	First, Until int64 // Until is 0 if it still is
+}
+
+// At reports whether the place holds after a snapshot.
+func (p *Place) At(snapshot int64) bool {
+	return p.First <= snapshot && (p.Until == 0 || p.Until > snapshot)
+}
+
+// Source says where a version came from.
+type Source string
+
+// Where versions come from.
+const (
+	FromSnapshot Source = "snapshot"
+	FromBackup   Source = "backup"  // one of SillyTavern's own
+	FromRestore  Source = "restore" // kept before a restore replaced it
+)
+
+// Version is one version of a file.
+type Version struct {
+	Rev      int64 // its number in the store, which no other version ever has
+	Chat     int64
+	Snapshot int64     // 0 for a backup
+	Path     string    // where it was; of a backup, where that was
+	At       time.Time // when it was taken; of a backup, when that was made
+	Mtime    time.Time // of its file; zero where that is not known
+	Size     int64
+	Messages int
+	Source   Source
+	Note     string
+	Thin     int64  // a later version was pruned, taken by this snapshot; 0: none
+	Sum      string // equal for equal contents, in one store
+
+	runs []byte
+}
+
+// Runs returns the pieces that the version consists of. More than one for each byte, and one
+// for what follows the last LF, is an error, and so is a list longer than any that was written.
+func (v *Version) Runs() ([]Run, error) {
+	runs, err := decodeRuns(v.runs)
+	if err == nil && pieceCount(runs) > v.Size+1 {
+		return nil, errRuns
+	}
+	return runs, err
+}
+
+// Seen is a file as a snapshot found it.
+type Seen struct {
+	Rev   int64
+	Size  int64
+	Mtime int64 // ns since 1970
+	Ctime int64 // likewise; 0 where the system has none
+	Inode int64
+	Racy  bool // it may have changed within the same tick of the clock
+}
+
+// tag is the checksum of a row, which a change of the file's bytes does not fit any more.
+func (s *Store) tag(row any) []byte {
+	h := sha256.New()
+	h.Write(s.salt)
+	switch r := row.(type) {
+	case *Snapshot:
+		fields(h.Write, r.ID, r.At.UnixMilli(), r.Whole, r.Note)
+	case *Chat:
+		fields(h.Write, r.ID, r.Slug, r.Main)
+	case *Place:
+		fields(h.Write, r.ID, r.Chat, r.Path, r.First, r.Until)
+	case *Version:
+		fields(h.Write, r.Rev, r.Chat, r.Snapshot, r.Path, r.At.UnixMilli(), nanoseconds(r.Mtime), r.Size, r.Messages, r.Source, r.Note, r.Thin, r.Sum, string(r.runs))
+	}
+	return h.Sum(nil)[:8]
+}
+
+// fields writes values so that no two rows are written alike.
+func fields(write func([]byte) (int, error), values ...any) {
+	for _, v := range values {
+		text := fmt.Sprint(v)
+		_, _ = write(binary.AppendUvarint(nil, uint64(len(text)))) // a hash never fails
+		_, _ = write([]byte(text))
+	}
+}
+
+func nanoseconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// each reads rows; tag is the last column of each.
+func each[T any](ctx context.Context, s *Store, query string, args []any, columns func(*T) []any, do func(row *T, tag []byte) error) error {
+	rows, err := s.db.query(ctx, query, args...)
+	if err != nil {
+		return s.db.wrap(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var row T
+		var tag []byte
+		if err = rows.Scan(append(columns(&row), &tag)...); err == nil {
+			err = do(&row, tag)
+		}
+		if err != nil {
+			return s.db.wrap(err)
+		}
+	}
+	return s.db.wrap(rows.Err())
+}
+
+// list reads rows whose path, if they have one, stays inside the user's folder.
+func list[T any](ctx context.Context, s *Store, j judge, path func(*T) string, query string, args []any, columns func(*T) []any) (all []T, err error) {
+	err = each(ctx, s, query, args, columns, func(row *T, tag []byte) error {
+		if j != nil {
+			j(row, tag)
+		}
+		if rel := path(row); !inside(rel) {
+			return fmt.Errorf("%s: %w: it names a file outside of its folder, %q", s.db.path, ErrBroken, rel)
+		}
+		all = append(all, *row)
+		return nil
+	})
+	return all, err
+}
+
+// eachVersion calls do for all versions, in the order in which they were added.
+func (s *Store) eachVersion(ctx context.Context, do func(*Version) error) error {
+	return each(ctx, s, "SELECT "+versionColumns+" FROM version ORDER BY id", nil, (*Version).columns, func(v *Version, _ []byte) error { return do(v) })
+}
+
+// judge is told of each row with its tag while the store is verified.
+type judge func(row any, tag []byte)
+
+// Snapshots returns all runs that are noted, the oldest first.
+func (s *Store) Snapshots(ctx context.Context) ([]Snapshot, error) { return s.snapshots(ctx, nil) }
+
+func (s *Store) snapshots(ctx context.Context, j judge) ([]Snapshot, error) {
+	return list(ctx, s, j, func(*Snapshot) string { return "run" }, "SELECT id, at, whole, note, tag FROM run ORDER BY id", nil,
+		func(r *Snapshot) []any { return []any{&r.ID, milliseconds{&r.At}, &r.Whole, &r.Note} })
+}
+
+// Places returns all places of all files, the oldest first.
+func (s *Store) Places(ctx context.Context) ([]Place, error) { return s.places(ctx, nil) }
+
+func (s *Store) places(ctx context.Context, j judge) ([]Place, error) {
+	return list(ctx, s, j, func(p *Place) string { return p.Path }, "SELECT id, chat, path, first, until, tag FROM place ORDER BY first, id", nil,
+		func(p *Place) []any { return []any{&p.ID, &p.Chat, &p.Path, &p.First, &p.Until} })
+}
+
+// Chats returns all files that have versions, ordered by path, older ones first.
+func (s *Store) Chats(ctx context.Context) ([]Chat, error) { return s.chats(ctx, nil) }
+
+func (s *Store) chats(ctx context.Context, j judge) ([]Chat, error) {
+	const last = "SELECT id FROM place WHERE chat = c.id ORDER BY until = 0 DESC, until DESC, id DESC LIMIT 1"
+	return list(ctx, s, j, func(c *Chat) string { return c.Path },
+		"SELECT c.id, c.slug, c.main, p.path, p.until, c.tag FROM chat c JOIN place p ON p.id = ("+last+") ORDER BY p.path, c.id", nil,
+		func(c *Chat) []any { return []any{&c.ID, &c.Slug, &c.Main, &c.Path, &c.Gone} })
+}
+
+// A list of pieces longer than 16 MB is damage, and is not read into memory: that of a million
+// lines that lie apart takes less than half of it.
+const versionColumns = "id, chat, run, path, at, mtime, size, messages, source, note, thin, sum, CASE WHEN length(runs) <= 16777216 THEN runs END, tag"
+
+func (v *Version) columns() []any {
+	return []any{&v.Rev, &v.Chat, &v.Snapshot, &v.Path, milliseconds{&v.At}, nanos{&v.Mtime}, &v.Size, &v.Messages, &v.Source, &v.Note, &v.Thin, &v.Sum, &v.runs}
+}
+
+// versions reads the versions that which, the end of a query, selects.
+func (s *Store) versions(ctx context.Context, j judge, which string, args ...any) ([]Version, error) {
+	return list(ctx, s, j, func(v *Version) string { return v.Path }, "SELECT "+versionColumns+" FROM version "+which, args, (*Version).columns)
+}
+
+// Versions returns a file's versions, the oldest first.
+func (s *Store) Versions(ctx context.Context, chat int64) ([]Version, error) {
+	return s.versions(ctx, nil, "WHERE chat = ? ORDER BY at, id", chat)
+}
+
+// VersionsSince returns the versions of all files that were added after the one with the
+// number after, in that order.
+func (s *Store) VersionsSince(ctx context.Context, after int64) ([]Version, error) {
+	return s.versions(ctx, nil, "WHERE id > ? ORDER BY id", after)
+}
+
+// Version returns the version with a number; ok is false where there is none.
+func (s *Store) Version(ctx context.Context, rev int64) (v Version, ok bool, err error) {
+	return first(s.versions(ctx, nil, "WHERE id = ?", rev))
+}
+
+// Last returns what a file held after a snapshot; ok is false where no version is that old.
+// Backups do not count.
+func (s *Store) Last(ctx context.Context, chat, snapshot int64) (v Version, ok bool, err error) {
+	return first(s.versions(ctx, nil, "WHERE chat = ? AND run BETWEEN 1 AND ? ORDER BY run DESC, id DESC LIMIT 1", chat, snapshot))
+}
+
+// Backups returns whose backups the store has, by the paths that they had.
+func (s *Store) Backups(ctx context.Context) (map[string]int64, error) {
+	list, err := list(ctx, s, nil, func(v *Version) string { return v.Path }, "SELECT path, chat, tag FROM version WHERE run = 0 ORDER BY id", nil,
+		func(v *Version) []any { return []any{&v.Path, &v.Chat} })
+	all := make(map[string]int64, len(list))
+	for _, v := range list {
+		all[v.Path] = v.Chat
+	}
+	return all, err
+}
+
+func first(all []Version, err error) (v Version, ok bool, _ error) {
+	if err != nil || len(all) == 0 {
+		return v, false, err
+	}
+	return all[0], true, nil
+}
+
+// Seen returns what snapshots found, by path.
+func (s *Store) Seen(ctx context.Context) (map[string]Seen, error) {
+	rows, err := s.db.query(ctx, "SELECT path, version, size, mtime_ns, ctime_ns, inode, racy FROM seen")
+	if err != nil {
+		return nil, s.db.wrap(err)
+	}
+	defer rows.Close()
+	all := map[string]Seen{}
+	for rows.Next() {
+		var p string
+		var f Seen
+		if err := rows.Scan(&p, &f.Rev, &f.Size, &f.Mtime, &f.Ctime, &f.Inode, &f.Racy); err != nil {
+			return nil, s.db.wrap(err)
+		}
+		all[p] = f
+	}
+	return all, s.db.wrap(rows.Err())
+}
+
+// State is what a store holds.
+type State struct {
+	Chats, Versions int64
+	Pieces          int64
+	Raw             int64 // bytes of all versions, as files
+}
+
+// State counts what the store holds.
+func (s *Store) State(ctx context.Context) (st State, err error) {
+	err = s.db.row(ctx, `SELECT (SELECT count(*) FROM chat), (SELECT count(*) FROM version), (SELECT coalesce(sum(n), 0) FROM pack),
+		(SELECT coalesce(sum(size), 0) FROM version)`).Scan(&st.Chats, &st.Versions, &st.Pieces, &st.Raw)
+	return st, s.db.wrap(err)
+}
+
+// milliseconds and nanos read a column into a time.
+type (
+	milliseconds struct{ t *time.Time }
+	nanos        struct{ t *time.Time }
+)
+
+// Scan implements [sql.Scanner].
+func (m milliseconds) Scan(v any) error { return scanTime(v, m.t, time.UnixMilli) }
+
+// Scan implements [sql.Scanner].
+func (n nanos) Scan(v any) error {
+	return scanTime(v, n.t, func(ns int64) time.Time {
+		if ns == 0 {
+			return time.Time{}
+		}
+		return time.Unix(0, ns)
+	})
+}
+
+func scanTime(v any, t *time.Time, of func(int64) time.Time) error {
+	var n sql.NullInt64
+	err := n.Scan(v)
+	*t = of(n.Int64)
+	return err
+}
+
+func pieceCount(runs []Run) (n int64) {
+	for _, r := range runs {
+		n += r.Count
+	}
+	return n
+}

@@ -1,0 +1,63 @@
+package lost
+
+// Speech is what a chat says: the texts of its messages and their swipes, without the first
+// message, a greeting that many chats may begin with.
+type Speech struct {
+	greetings map[Text]bool
+	own       map[Text]bool
+	last      Text
+}
+
+// NewSpeech collects the texts of a version, which may be nil.
+func NewSpeech(v *Version) *Speech {
+	s := &Speech{greetings: map[Text]bool{}, own: map[Text]bool{}}
+	if v == nil {
+		return s
+	}
+	messages := 0
+	for _, t := range v.Texts {
+		if t&mark == 0 {
+			messages++
+		}
+		if t = t.key(); !t.says() {
+			continue
+		}
+		if s.last = t; messages == 1 {
+			s.greetings[t] = true
+		} else if !s.greetings[t] {
+			s.own[t] = true
+		}
+	}
+	return s
+}
+
+// Len counts the texts besides the greeting.
+func (s *Speech) Len() int { return len(s.own) }
+
+// Shared counts the texts that both say besides the greeting.
+func (s *Speech) Shared(other *Speech) (n int) {
+	for t := range s.own {
+		if other.own[t] {
+			n++
+		}
+	}
+	return n
+}
+
+// Ends reports whether s says what other says last, if that says anything.
+func (s *Speech) Ends(other *Speech) bool { return s.own[other.last] || s.greetings[other.last] }
+
+// Greets reports whether both begin alike, or one says how the other begins.
+func (s *Speech) Greets(other *Speech) bool {
+	for t := range s.greetings {
+		if other.greetings[t] || other.own[t] {
+			return true
+		}
+	}
+	for t := range other.greetings {
+		if s.own[t] {
+			return true
+		}
+	}
+	return false
+}

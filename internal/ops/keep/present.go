@@ -1,0 +1,124 @@
+package keep
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"stchat/internal/history"
+	"stchat/internal/userdir"
+)
+
+// present knows which files of a history are where: at each of its snapshots, and on the disk
+// now, where it judges as the next snapshot will.
+type present struct {
+	store   *history.Store
+	root    string
+	runs    []history.Snapshot
+	places  []history.Place
+	chats   map[int64]history.Chat
+	backups map[string]int64 // whose each is, by the paths that they had
+
+	at   map[string]int64 // the file at each path now; 0: a new one
+	path map[int64]string // where each file is now
+}
+
+// newPresent reads what a history knows of places.
+func newPresent(ctx context.Context, store *history.Store, root string) (*present, error) {
+	p := &present{store: store, root: root, chats: map[int64]history.Chat{}, backups: map[string]int64{}, at: map[string]int64{}, path: map[int64]string{}}
+	var err error
+	if p.runs, err = store.Snapshots(ctx); err != nil {
+		return nil, err
+	}
+	if p.places, err = store.Places(ctx); err != nil {
+		return nil, err
+	}
+	chats, err := store.Chats(ctx)
+	for _, c := range chats {
+		p.chats[c.ID] = c
+	}
+	if err == nil {
+		p.backups, err = store.Backups(ctx)
+	}
+	return p, err
+}
+
+// look judges the files that are at the places of the history now, and those of a folder.
+func (p *present) look(ctx context.Context, w *history.Writer, folder string, now time.Time) error {
+	if len(p.chats) == 0 {
+		return nil
+	}
+	sc := newScope(p.root)
+	sc.whole = true
+	for _, place := range p.places {
+		if path := sc.full(place.Path); place.Until == 0 && isFile(path) {
+			sc.add(path)
+		}
+	}
+	entries, _ := os.ReadDir(sc.full(folder)) // what cannot be listed has none
+	for _, e := range entries {
+		if e.Type().IsRegular() && userdir.HasExtension(e.Name()) && history.KindOf(path.Join(folder, e.Name())) != history.Backup {
+			sc.add(filepath.Join(sc.full(folder), e.Name()))
+		}
+	}
+	s := &snapshot{scope: sc, store: p.store, w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}}
+	if err := s.read(ctx); err != nil {
+		return err
+	}
+	if err := s.judge(ctx); err != nil {
+		return err
+	}
+	for rel := range s.held {
+		p.put(rel, s.places[rel].Chat)
+	}
+	for _, f := range s.files {
+		p.put(f.rel, f.chat.ID)
+	}
+	return nil
+}
+
+func (p *present) put(rel string, id int64) {
+	if p.at[rel] = id; id != 0 {
+		p.path[id] = rel
+	}
+}
+
+// knows reports whether a file was at a path once.
+func (p *present) knows(rel string) bool { return p.backups[rel] != 0 || p.last(rel) != 0 }
+
+// last returns the file that is at a path or was there last, 0 for none.
+func (p *present) last(rel string) int64 {
+	var found history.Place
+	for _, place := range p.places {
+		if place.Path == rel && (found.ID == 0 || place.Until == 0 || found.Until != 0 && place.Until >= found.Until) {
+			found = place
+		}
+	}
+	return found.Chat
+}
+
+// lastPath returns where a file is, or was last.
+func (p *present) lastPath(id int64) string { return cmp.Or(p.path[id], p.chats[id].Path) }
+
+// first returns the first snapshot that saw a file.
+func (p *present) first(id int64) int64 {
+	i := slices.IndexFunc(p.places, func(place history.Place) bool { return place.Chat == id })
+	if i < 0 {
+		return 0
+	}
+	return p.places[i].First
+}
+
+// runAt returns the last snapshot not later than a time, 0 for none.
+func (p *present) runAt(at time.Time) (id int64) {
+	for _, r := range p.runs {
+		if !r.At.After(at) {
+			id = r.ID
+		}
+	}
+	return id
+}
