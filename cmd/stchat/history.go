@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -123,11 +122,8 @@ func (o *historyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args
 	default:
 		d, err = keep.Describe(ctx, opt)
 	}
-	if errors.Is(err, history.ErrNoStore) {
-		err = &hinted{err, "; 'stchat snapshot' begins one"}
-	}
 	if err != nil {
-		return withHint(err, nil)
+		return beginsOne(err)
 	}
 	if o.json {
 		err = jsondoc.Write(c.Out, d, "")

@@ -220,8 +220,13 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"new", "", "0", []string{"new", "--json", at("chats/Mira")}},
 		{"new", "", "0", []string{"new", "--json", "-n", "fresh", at("groups/7.json")}},
 		{"rename, move, delete", "", "0", []string{"rename", "--json", at("chats/Mira/child.jsonl"), "kid"}},
+		{"rename, move, delete", "", "0", []string{"rename", "--json", story, "tale"}},
+		{"snapshot", "snapshot: the last document", "0", []string{"snapshot", "--json", user}},
+		{"log FOLDER", "", "0", []string{"log", "--json", user}},
+		{"log FOLDER --as-of", "", "0", []string{"log", "--json", "--as-of", "0m", user}},
 		{"rename, move, delete", "", "0", []string{"delete", "--json", "--links", "keep", at("chats/Mira/old point.jsonl")}},
 		{"rename, move, delete", "", "0", []string{"delete", "--json", at("chats/Mira/kid.jsonl")}},
+		{"log FOLDER --gone", "", "0", []string{"log", "--json", "--gone", user}},
 		{"version", "", "0", []string{"version", "--json"}},
 	} {
 		if last := len(c.args) - 1; c.args[last] == "damaged" {

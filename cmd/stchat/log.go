@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/history"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
@@ -124,9 +126,22 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 		c.note("%s", snapshotSum(sum))
 	}
 	if sum.Gone > 0 && !o.dryRun {
-		c.note("%s gone since the last one: %s", gone(sum.Gone), "stchat log --gone")
+		c.note("%s gone since the last one: stchat log --gone%s", gone(sum.Gone), o.leads(list.Paths))
 	}
 	return outcome(len(sum.Errs) > 0, false)
+}
+
+// leads returns the arguments of a command about the folder that was taken.
+func (o *snapshotOptions) leads(paths []string) (args string) {
+	if o.path != "" {
+		args = " " + visible.Quote("--store="+o.path)
+	}
+	if len(paths) == 1 && paths[0] != "." {
+		if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
+			args += " " + visible.Args(paths[0])
+		}
+	}
+	return args
 }
 
 // told adds which flag helps with a source that was left out.
@@ -161,20 +176,28 @@ func snapshotSum(s *keep.Snapshotted) string {
 	return text
 }
 
-const logDoc = `List the versions of a chat in the history, newest first: number, time, where
+const logDoc = `Say what happened: without CHAT, or with a FOLDER, list the snapshots of a user
+folder, newest first, and what each found new, changed (+ messages added,
+~ changed, - removed), renamed, gone, or back. --since leaves out older ones.
+--gone lists the chats that are gone now instead, each with the command that
+brings it back, and --as-of what was in the folder at that time.
+
+With CHAT it lists the versions of a chat, newest first: number, time, where
 it came from, messages, what was added, changed and removed since the version
 before, note, and the last message. --backups also lists SillyTavern's own
 backups of the chat, and needs no history; a backup is matched to its chat by
-its slug, or else by the lines they share.
+its slug, or else by the lines they share. Versions of other chats that once had
+the same name follow under a heading of their own.
 
 CHAT is a path, even of a file that is gone or was renamed, or OWNER/NAME: the
-character's folder or the group's name, and the chat. With --rev or --as-of, log
-lists what that version changed, one row per message: + added, ~ changed,
-- removed.
+character's folder or the group's name, and the chat. It may be any file that is
+kept: a lorebook, a card, a group's file, a sidecar, a backup. With --rev or
+--as-of, log lists what that version changed, one row per message: + added,
+~ changed, - removed.
 
-REV is a number as listed, or counts from the end: -1 is the newest version.
-TIME is a date, a time, or an age such as 90m, 2h, 3d or 2w: the last version
-that is not later.
+REV is a number as listed, which no other version of any chat has, or counts
+from the end: -1 is the newest version. TIME is a date, a time, or an age such
+as 90m, 2h, 3d or 2w: the last version that is not later.
 `
 
 // pickFlags are --rev and --as-of.
@@ -212,6 +235,8 @@ func (p *pickFlags) pick(fs *pflag.FlagSet, now time.Time) (which keep.Pick, giv
 type logOptions struct {
 	storeFlag
 	pickFlags
+	since   string
+	gone    bool
 	backups bool
 	limit   int
 	data    string
@@ -221,16 +246,20 @@ type logOptions struct {
 func newLog(*app) verb {
 	o := &logOptions{}
 	return verb{
-		use: "log CHAT", short: "List the versions of a chat",
+		use: "log [CHAT|FOLDER]", short: "Say what happened, or list the versions of a chat",
 		doc: logDoc,
-		example: `  stchat log "chats/Mira/Harbour.jsonl"
+		example: `  stchat log --since 1w
+  stchat log --gone
+  stchat log "chats/Mira/Harbour.jsonl"
   stchat log Mira/Harbour --backups
   stchat log Mira/Harbour --rev -1
-  stchat log Mira/Harbour --as-of 2d`,
+  stchat log . --as-of 2d`,
 		args: cobra.MaximumNArgs(1),
 		rules: []string{
 			"rev excludes as-of = --rev and --as-of both name the version; take one of them",
-			"limit excludes rev|as-of = --limit goes with the list of versions, not with one of them",
+			"limit excludes rev|as-of = --limit goes with a list, not with one version",
+			"gone excludes since|as-of|limit|rev|backups = --gone lists what is gone now; it goes alone",
+			"since excludes rev|as-of|backups = --since is about the snapshots of a folder",
 		},
 		flags: o.addFlags, run: o.run,
 	}
@@ -238,14 +267,23 @@ func newLog(*app) verb {
 
 func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	o.pickFlags.addFlags(fs, "list what changed in")
+	fs.StringVar(&o.since, "since", "", "of a folder: leave out snapshots before `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
+	fs.BoolVar(&o.gone, "gone", false, "of a folder: list the chats that are gone, and how each comes back")
 	fs.BoolVar(&o.backups, "backups", false, "also list SillyTavern's own backups of the chat")
-	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N` versions")
+	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N` versions or snapshots")
 	o.storeFlag.addFlags(fs)
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per version or message")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per version, message, snapshot or file")
 }
 
 func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	if len(args) == 0 {
+		root, err := undoRoot(a, o.data)
+		if err != nil {
+			return err
+		}
+		args = []string{root}
+	}
 	where, err := o.where(a, args, o.data)
 	if err != nil {
 		return err
@@ -254,6 +292,12 @@ func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 	which, one, err := o.pick(fs, where.Now)
 	if err != nil {
 		return err
+	}
+	if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
+		return o.folder(ctx, a, args[0], which)
+	}
+	if o.gone || o.since != "" {
+		return usagef("--gone and --since are about a folder, and %s is none", visible.Quote(args[0]))
 	}
 	c := a.console()
 	w := bufio.NewWriter(c.Out)
@@ -279,6 +323,128 @@ func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 		err = flushed
 	}
 	return o.told(err)
+}
+
+// folder lists what happened in a folder, what is gone there, or what was in it at a time.
+func (o *logOptions) folder(ctx context.Context, a *app, folder string, which keep.Pick) (err error) {
+	if which.Rev != 0 || o.backups {
+		return usagef("--rev and --backups are about a chat, and %s is a folder", visible.Quote(folder))
+	}
+	opt := keep.FolderOptions{Folder: folder, Store: o.of(a), AsOf: which.AsOf, Now: a.Now()}
+	c := a.console()
+	w := bufio.NewWriter(c.Out)
+	n := 0
+	switch {
+	case o.gone:
+		err = keep.GoneChats(ctx, opt, func(g *keep.GoneChat) error {
+			n++
+			command := restoreCommand(o.path, g.Rev, g.Path, g.Taken)
+			g.Command = &command
+			return put(w, o.json, g, goneLine(c, g))
+		})
+		if err == nil && n == 0 {
+			c.note("nothing is gone")
+		}
+	case !which.AsOf.IsZero():
+		err = keep.FolderAsOf(ctx, opt, func(k *keep.Kept) error { return put(w, o.json, k, keptLine(c, k)) })
+	default:
+		var since time.Time
+		if o.since != "" {
+			if since, err = begin("since", o.since, opt.Now); err != nil {
+				return err
+			}
+		}
+		err = keep.FolderLog(ctx, opt, since, o.limit, func(r keep.Ran) error { return put(w, o.json, r, strings.Join(ranLines(c, r), "\n")) })
+	}
+	if flushed := w.Flush(); err == nil {
+		err = flushed
+	}
+	return beginsOne(err)
+}
+
+// beginsOne adds to the error that there is no history how to begin one.
+func beginsOne(err error) error {
+	if errors.Is(err, history.ErrNoStore) {
+		return &hinted{err, "; 'stchat snapshot' begins one"}
+	}
+	if err == nil {
+		return nil
+	}
+	return withHint(err, nil)
+}
+
+// restoreCommand returns the command that brings a version back: of a chat that is gone under
+// its own name, unless another one has that.
+func restoreCommand(store string, rev int64, path string, taken bool) string {
+	words := []string{"stchat restore --rev", strconv.FormatInt(rev, 10)}
+	if taken {
+		words = append(words, "--name", visible.Quote(fmt.Sprint("rev ", rev)))
+	}
+	if store != "" {
+		words = append(words, visible.Quote("--store="+store))
+	}
+	return strings.Join(append(words, visible.Args(path)), " ")
+}
+
+// goneLine returns a chat that is gone as a line of text.
+func goneLine(c *console, g *keep.GoneChat) string {
+	if !c.OutTTY {
+		return strings.Join([]string{visible.Text(g.Path), strconv.FormatInt(g.Rev, 10), g.At, strconv.Itoa(g.Messages), *g.Command}, "\t")
+	}
+	return fmt.Sprintf("%s  %s  %s\n  %s", visible.Text(g.Path), localTime(g.At), plural.S(g.Messages, "message"), *g.Command)
+}
+
+// keptLine returns a file as it was as a line of text.
+func keptLine(c *console, k *keep.Kept) string {
+	cells := []string{visible.Text(k.Path), "", "", "", ""}
+	if k.Messages != nil {
+		cells[1] = strconv.Itoa(*k.Messages)
+	}
+	switch {
+	case k.Rev == nil:
+		cells[4] = "not kept any more"
+	case !k.Exact:
+		cells[4] = "an older version"
+		fallthrough
+	default:
+		cells[2], cells[3] = strconv.FormatInt(*k.Bytes, 10), strconv.FormatInt(*k.Rev, 10)
+	}
+	if c.OutTTY {
+		return fmt.Sprintf("%5s  %6s  %s  %s", cells[3], cells[1], cells[0], cells[4])
+	}
+	return strings.Join(cells, "\t")
+}
+
+// ranLines returns a snapshot and what it found as lines of text.
+func ranLines(c *console, r keep.Ran) (lines []string) {
+	if c.OutTTY {
+		head := fmt.Sprintf("%4d  %s", r.Run, localTime(r.At))
+		if r.Note != "" {
+			head += "  (" + visible.Text(r.Note) + ")"
+		}
+		lines = append(lines, head)
+	} else if len(r.Changes) == 0 {
+		lines = append(lines, strings.Join([]string{strconv.FormatInt(r.Run, 10), r.At, "", "", "", "", "", visible.Text(r.Note)}, "\t"))
+	}
+	for _, f := range r.Changes {
+		rev, counts := "", ""
+		if f.Rev != nil {
+			rev = strconv.FormatInt(*f.Rev, 10)
+		}
+		if f.Added != nil {
+			counts = fmt.Sprintf("+%d ~%d -%d", *f.Added, *f.Changed, *f.Removed)
+		}
+		if !c.OutTTY {
+			lines = append(lines, strings.Join([]string{strconv.FormatInt(r.Run, 10), r.At, f.Change, visible.Text(f.Path), visible.Text(deref(f.From)), rev, counts, visible.Text(r.Note)}, "\t"))
+			continue
+		}
+		name := visible.Text(f.Path)
+		if f.From != nil {
+			name = visible.Text(*f.From) + " → " + name
+		}
+		lines = append(lines, fmt.Sprintf("      %-8s  %5s  %-14s  %s", f.Change, rev, counts, name))
+	}
+	return lines
 }
 
 // put prints a document, or else its line.

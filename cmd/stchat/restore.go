@@ -128,7 +128,7 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	if folder {
 		results, err := keep.RestoreFolder(ctx, keep.FolderOptions{Folder: where.Chat, Store: where.Store, Now: where.Now, AsOf: which.AsOf, Output: o.output, Changes: changes})
 		if err != nil {
-			return err
+			return beginsOne(err)
 		}
 		return o.tell(c, results)
 	}
@@ -149,6 +149,9 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	case err != nil:
 		return withHint(err, nil)
 	case o.output == cut.Stdout && opt.At == nil:
+		for _, note := range r.Notes {
+			c.note("%s", note)
+		}
 		return nil
 	}
 	return o.tell(c, []*keep.RestoreResult{r})

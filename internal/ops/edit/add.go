@@ -44,26 +44,35 @@ var (
 func Add(ctx context.Context, opt AddOptions) []*Result {
 	opt.again = true
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		s := scanning{moves: opt.At != nil, speakers: true, Choice: choose.Choice{Only: nobody}}
-		switch { // only the message before the new ones is wanted, for their place
+		var messages, at int
+		var before choose.Place // the message before the new ones
+		s := scanning{moves: opt.At != nil, speakers: true, Choice: choose.Choice{Only: func(int) bool { return false }}}
+		switch {
 		case opt.At == nil:
 		case *opt.At >= 0:
 			s.Only = func(index int) bool { return index == *opt.At-1 }
 		default:
-			s.Choice = choose.Choice{Last: 1 - *opt.At, First: 1}
+			s.Choice = choose.Choice{Last: 1 - *opt.At}
 		}
-		before, err := o.list(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		at, err := o.count(ctx)
-		if opt.At != nil && err == nil {
-			if at, err = insertAt(*opt.At, at); err != nil {
-				err = o.errorf("%w", err)
+		err := o.scan(ctx, s, func(at choose.Place) error {
+			if before.Len == 0 { // the first that is handed out
+				before = at
 			}
+			return nil
+		})
+		if err == nil {
+			messages, err = o.count(ctx)
 		}
 		if err != nil {
 			return nil, err
+		}
+		if at = messages; opt.At != nil {
+			if at = *opt.At; at < 0 {
+				at += messages
+			}
+			if at < 0 || at > messages {
+				return nil, o.errorf("%w", &choose.OutOfRangeError{At: *opt.At, Messages: messages})
+			}
 		}
 		p := &Plan{Taints: true}
 		if opt.Role != "" {
@@ -71,7 +80,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 			if err != nil {
 				return nil, err
 			}
-			p.add(at, before, line)
+			p.Add = append(p.Add, Insertion{at, before, line})
 			if name := rawjson.Value(line, "name"); opt.Role == RoleCharacter && o.chat.Kind == userdir.Group && !o.speakers.hasFace(name) {
 				p.warnings = append(p.warnings, fmt.Sprintf("%s: no message of %s says whose picture to show, so the new one does not either", o.chat.Label(), name))
 			}
@@ -90,7 +99,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 				p.notes = append(p.notes, fmt.Sprintf("%s: object %d is not added again: the message before has the same extra.gen_id", o.chat.Label(), i+1))
 				continue
 			}
-			p.add(at, before, line)
+			p.Add = append(p.Add, Insertion{at, before, line})
 			last = line
 		}
 		return p, nil

@@ -42,6 +42,7 @@ type identity struct {
 
 	slugs  map[string]int // how many files and chats have each
 	known  map[string]bool
+	lacks  bool  // a chat is missing whose slug tells nothing
 	result []int // for each file its chat's index; -1: it is new
 	taken  []bool
 }
@@ -55,6 +56,7 @@ func judge(files []fileFacts, chats []chatFacts) []int {
 	for i, c := range chats {
 		j.slugs[c.Slug]++
 		j.known[c.Path] = true
+		j.lacks = j.lacks || c.state == missing && (c.Slug == "" || j.slugs[c.Slug] > 1)
 		if c.state == changed {
 			here[c.Path] = i
 		}
@@ -86,23 +88,29 @@ func (j *identity) take(file, chat int) { j.result[file], j.taken[chat] = chat, 
 func (j *identity) sure(slug string) bool { return slug != "" && j.slugs[slug] == 1 }
 
 // goesOn reports whether a file is the chat that had its path, without a look at others: it has
-// its slug, or where that tells nothing, all it said last.
+// its slug, or where that tells nothing, what was said last, and no other chat is missing.
 func (j *identity) goesOn(f *fileFacts, c *chatFacts) bool {
 	if j.sure(f.slug) || j.sure(c.Slug) {
 		return f.slug == c.Slug
 	}
-	return f.slug == c.Slug && f.main == c.Main && f.said().Ends(c.said())
+	return !j.lacks && f.slug == c.Slug && f.main == c.Main && f.said().Ends(c.said())
 }
 
-// free reports whether a file may be a chat that was elsewhere.
+// free reports whether a file may be a chat that was elsewhere, or was gone.
 func (j *identity) free(f *fileFacts, chat int) bool {
 	c := &j.chats[chat]
-	if j.taken[chat] || c.state == held || f.path == c.Path {
+	if j.taken[chat] || c.state == held || c.state == changed && f.path == c.Path {
 		return false
 	}
 	in := func(name string) string { return path.Join(path.Dir(f.path), name+".jsonl") }
 	// a branch names the chat that it was made from, and goes on naming it
-	return f.main == "" || in(f.main) != c.Path && (f.main == c.Main || !j.known[in(f.main)])
+	return f.main == c.Main || f.main != "" && in(f.main) != c.Path && !j.known[in(f.main)]
+}
+
+// inherits reports whether a file may have its slug from what was said: where others have the
+// slug, too, as branches did, it must say what was said last.
+func (j *identity) inherits(f *fileFacts, said *lost.Speech) bool {
+	return f.slug == "" || j.slugs[f.slug] <= 2 || f.said().Ends(said)
 }
 
 // bySlug finds the chats that have the slug of a file, and something that it says.
@@ -120,7 +128,7 @@ func (j *identity) bySlug(here map[string]int) {
 				continue
 			}
 			a, b := f.said(), j.chats[k].said()
-			if a.Shared(b) > 0 || a.Len()+b.Len() == 0 && a.Greets(b) {
+			if a.Shared(b) > 0 && j.inherits(f, b) || a.Len()+b.Len() == 0 && a.Greets(b) {
 				found[i]++
 				files[k]++
 				pairs = append(pairs, [2]int{i, k})
@@ -153,7 +161,7 @@ func (j *identity) byTexts(here map[string]int) {
 			if f.slug != c.Slug && f.slug != "" && c.Slug != "" || c.state == before && path.Dir(c.Path) != path.Dir(f.path) || !j.free(f, k) {
 				continue
 			}
-			if n := f.said().Shared(c.said()); n > 0 && 2*n >= c.said().Len() {
+			if n := f.said().Shared(c.said()); n > 0 && 2*n >= c.said().Len() && j.inherits(f, c.said()) {
 				pairs = append(pairs, pair{i, k, n, 1})
 				contested[i], contested[-1-k] = true, true
 			}

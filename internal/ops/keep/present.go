@@ -47,8 +47,9 @@ func newPresent(ctx context.Context, store *history.Store, root string) (*presen
 	return p, err
 }
 
-// look judges the files that are at the places of the history now, and those of a folder.
-func (p *present) look(ctx context.Context, w *history.Writer, folder string, now time.Time) error {
+// look judges the files that are at the places of the history now, another one, and the chats of
+// some folders.
+func (p *present) look(ctx context.Context, w *history.Writer, now time.Time, rel string, folders ...string) error {
 	if len(p.chats) == 0 {
 		return nil
 	}
@@ -59,10 +60,15 @@ func (p *present) look(ctx context.Context, w *history.Writer, folder string, no
 			sc.add(path)
 		}
 	}
-	entries, _ := os.ReadDir(sc.full(folder)) // what cannot be listed has none
-	for _, e := range entries {
-		if e.Type().IsRegular() && userdir.HasExtension(e.Name()) && history.KindOf(path.Join(folder, e.Name())) != history.Backup {
-			sc.add(filepath.Join(sc.full(folder), e.Name()))
+	if kind := history.KindOf(rel); rel != "" && kind != history.Backup && isFile(sc.full(rel)) {
+		sc.add(sc.full(rel))
+	}
+	for _, folder := range folders {
+		entries, _ := os.ReadDir(sc.full(folder)) // what cannot be listed has none
+		for _, e := range entries {
+			if e.Type().IsRegular() && userdir.HasExtension(e.Name()) && history.KindOf(path.Join(folder, e.Name())) != history.Backup {
+				sc.add(filepath.Join(sc.full(folder), e.Name()))
+			}
 		}
 	}
 	s := &snapshot{scope: sc, store: p.store, w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}}
@@ -85,6 +91,16 @@ func (p *present) put(rel string, id int64) {
 	if p.at[rel] = id; id != 0 {
 		p.path[id] = rel
 	}
+}
+
+// folders returns the folders in which chats are, or were.
+func (p *present) folders() (list []string) {
+	for _, c := range p.chats {
+		if kind := history.KindOf(c.Path); kind.IsChat() && kind != history.Backup && !slices.Contains(list, path.Dir(c.Path)) {
+			list = append(list, path.Dir(c.Path))
+		}
+	}
+	return list
 }
 
 // knows reports whether a file was at a path once.

@@ -97,20 +97,20 @@ func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	}
 	_, err = os.Lstat(s.path)
 	gone := errors.Is(err, fs.ErrNotExist)
-	others := !gone && v.file == "" && v.Chat != s.now.at[s.rel] && v.Path != s.rel // another chat's file has the path
+	others := v.file == "" && (!gone && v.Chat != s.now.at[s.rel] || gone && v.Chat != s.id && opt.Name != "") // another file has the path, or had it last
 	switch {
 	case opt.Output != "" && opt.At == nil:
 		on.export(ctx, opt.Output)
-	case (gone || others) && opt.Output == "" && (opt.InPlace || opt.At != nil || gone && opt.Name != ""):
+	case (gone || others) && opt.Output == "" && (opt.InPlace || opt.At != nil || !others && opt.Name != ""):
 		return nil, fmt.Errorf("%s: %w", s.path, ErrGone)
+	case others && opt.Output == "":
+		err = on.revive(ctx, filepath.Join(filepath.Dir(s.path), userdir.ChatName(s.path)+"__"+on.name()+names.Extension))
 	case opt.InPlace:
 		err = on.replace(ctx)
 	case gone && opt.Output == "":
 		err = on.revive(ctx, s.path)
 	case !history.KindOf(s.rel).IsChat():
 		return nil, fmt.Errorf("%s: %w", s.path, ErrNoChat)
-	case others && opt.Output == "":
-		err = on.revive(ctx, filepath.Join(filepath.Dir(s.path), userdir.ChatName(s.path)+"__"+on.name()+names.Extension))
 	default:
 		err = on.branch(ctx)
 	}

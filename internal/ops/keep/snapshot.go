@@ -125,7 +125,6 @@ type snapshot struct {
 type foundFile struct {
 	path    string
 	rel     string
-	main    string
 	content *history.Content
 	stamp   safefile.Stamp
 	chat    history.Chat // which it is, once that is judged; new without an ID
@@ -201,7 +200,7 @@ func (s *snapshot) read(ctx context.Context) (err error) {
 		if err != nil || content == nil {
 			return err
 		}
-		f := &foundFile{path: path, rel: rel, main: content.Main(), content: content, stamp: stamp, chat: history.Chat{Slug: content.Slug(), Path: rel}}
+		f := &foundFile{path: path, rel: rel, content: content, stamp: stamp, chat: history.Chat{Slug: content.Slug(), Main: content.Main(), Path: rel}}
 		content.Head = nil // not needed any more
 		s.files = append(s.files, f)
 		return nil
@@ -294,7 +293,7 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 			f.chat.Slug = "" // Luker changes it at every save
 		}
 		files = append(files, f)
-		facts = append(facts, fileFacts{f.rel, f.chat.Slug, f.main, once(func() (v *lost.Version) {
+		facts = append(facts, fileFacts{f.rel, f.chat.Slug, f.chat.Main, once(func() (v *lost.Version) {
 			v, readErr := r.Read(ctx, f.path, false)
 			if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
 				err = cmp.Or(err, ctx.Err()) // else it says nothing

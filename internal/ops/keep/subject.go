@@ -159,7 +159,7 @@ func locate(ctx context.Context, where Where) (*subject, error) {
 		return s, err
 	}
 	s.name(where.Chat)
-	if err := s.now.look(ctx, s.w, path.Dir(s.rel), where.Now); err != nil {
+	if err := s.now.look(ctx, s.w, where.Now, s.rel, path.Dir(s.rel)); err != nil {
 		return s, err
 	}
 	return s, s.identify(ctx, where)
@@ -328,12 +328,20 @@ func (s *subject) rev(ctx context.Context, rev int64, newFile bool) (*version, e
 		return found, nil
 	}
 	of := s.now.lastPath(v.Chat)
+	if of == s.rel && s.now.path[v.Chat] == "" && !isFile(s.path) { // it was there, and nobody is now
+		s.id = v.Chat
+		return found, nil
+	}
 	lone := history.KindOf(of) == history.Backup
 	if lone {
 		of = v.Path
 	}
 	if !newFile && (!lone || isFile(s.path) || s.id != 0) {
 		return nil, fmt.Errorf("%s: %d %w: %s", s.path, rev, ErrOthers, filepath.Join(s.root, filepath.FromSlash(of)))
+	}
+	if to := s.now.path[v.Chat]; to != "" {
+		s.goTo(to)
+		s.id = v.Chat
 	}
 	s.note = fmt.Sprintf("%d is a version of %s", rev, filepath.Join(s.root, filepath.FromSlash(of)))
 	return found, nil
