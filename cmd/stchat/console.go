@@ -44,7 +44,7 @@ type console struct {
 
 // paint colours s, which must already be escaped for a terminal.
 func paint(on bool, code, s string) string {
-	if !on || s == "" {
+	if !on || s == "" || code == "" {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"

@@ -75,9 +75,9 @@ func (o *messageCountOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet,
 	failed, chosen := false, 0
 	for _, path := range paths {
 		opt.Path = path
-		n, skipped, err := look.Messages(ctx, opt, nil)
-		chosen += n
-		c.leftOut(path, skipped, o.skipDamaged)
+		read, err := look.Messages(ctx, opt, nil)
+		chosen += read.Chosen
+		c.leftOut(path, read.Skipped, o.skipDamaged)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -85,11 +85,11 @@ func (o *messageCountOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet,
 			failed = true
 			err = c.failed(c.Out, o.json, path, err)
 		case o.json:
-			err = jsondoc.Write(c.Out, messageCount{1, path, n}, "")
+			err = jsondoc.Write(c.Out, messageCount{1, path, read.Chosen}, "")
 		case len(paths) > 1:
-			_, err = fmt.Fprintf(c.Out, "%d\t%s\n", n, c.path(path))
+			_, err = fmt.Fprintf(c.Out, "%d\t%s\n", read.Chosen, c.path(path))
 		default:
-			_, err = fmt.Fprintln(c.Out, n)
+			_, err = fmt.Fprintln(c.Out, read.Chosen)
 		}
 		if err != nil {
 			return err
@@ -101,7 +101,10 @@ func (o *messageCountOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet,
 const messageGetDoc = `Print messages of a chat; without a choice, all of them.
 
 --format says how:
-  text      NAME: TEXT, with a blank line between messages
+  read      to be read on a terminal, where it is the default: the text as
+            SillyTavern shows it, wrapped
+  text      NAME: TEXT, as it is stored, with a blank line between
+            messages; the default in a pipe
   markdown  **NAME** · #INDEX · DATE, and the text
   raw       the stored lines, byte for byte: 'message add' takes them
   fields    the values of --fields, separated by tabs, with several chats the
@@ -167,8 +170,8 @@ type messageGetOptions struct {
 }
 
 func (o *messageGetOptions) addFlags(fs *pflag.FlagSet) {
-	formats := []string{"text", "markdown", "raw", "fields"}
-	fs.Var(oneOf(&o.format, "text", formats...), "format", "how messages are printed: `FORMAT` is "+strings.Join(formats, ", "))
+	formats := []string{"read", "text", "markdown", "raw", "fields"}
+	fs.Var(oneOf(&o.format, "", formats...), "format", "how messages are printed: `FORMAT` is "+strings.Join(formats, ", "))
 	fs.StringSliceVar(&o.fields, "fields", nil, "with --format fields: `LIST` of keys, JSON pointers, path, index, role, words, bytes")
 	fs.BoolVar(&o.swipes, "swipes", false, "all swipes: the number of the chosen one, and the others, from 1")
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, before the text")
@@ -183,6 +186,13 @@ func (o *messageGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 		return err
 	}
 	opt.Tail, opt.SwipeTexts = o.tail, o.swipes
+	c := a.console()
+	if o.format == "" {
+		o.format = "text"
+		if c.shown {
+			o.format = "read"
+		}
+	}
 	switch {
 	case o.tail && !opt.Choice.HasTail():
 		return usagef("--tail needs --last N, or --at -N..-1: how much of the end is meant")
@@ -193,9 +203,11 @@ func (o *messageGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	case (o.format == "raw" || o.format == "fields") && (o.swipes || o.reasoning || o.display):
 		return usagef("--swipes, --reasoning and --display go with --format text or markdown")
 	}
-	c := a.console()
 	w := bufio.NewWriterSize(c.Out, 64<<10)
 	p := &messagePrinter{w: w, o: o, terminal: c.OutTTY, color: c.outColor}
+	if o.format == "read" && !o.json {
+		p.reader = newReader(c, w, o)
+	}
 	if len(paths) > 1 && len(o.fields) > 0 && !slices.Contains(o.fields, "path") {
 		o.fields = slices.Insert(o.fields, 0, "path")
 	}
@@ -210,9 +222,12 @@ func (o *messageGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 		if len(paths) > 1 && !o.json && o.format != "raw" && o.format != "fields" {
 			p.title = path
 		}
-		n, skipped, err := look.Messages(ctx, opt, p.print)
-		chosen += n
-		c.leftOut(path, skipped, o.skipDamaged)
+		read, err := look.Messages(ctx, opt, p.print)
+		chosen += read.Chosen
+		if p.reader != nil && err == nil {
+			p.reader.end(read)
+		}
+		c.leftOut(path, read.Skipped, o.skipDamaged)
 		if err != nil {
 			if ctx.Err() != nil || isClosedPipe(err) {
 				return err
@@ -250,6 +265,7 @@ type messagePrinter struct {
 	title           string // of the chat, until its first message
 	terminal, color bool
 	any             bool // something was printed
+	reader          *reader
 }
 
 // field is one of --fields.
@@ -270,6 +286,8 @@ func (p *messagePrinter) print(m *look.Message) error {
 		fmt.Fprintln(p.w, line)
 	case p.o.format == "fields":
 		p.printFields(m)
+	case p.reader != nil:
+		p.reader.print(m)
 	default:
 		p.printText(m)
 	}

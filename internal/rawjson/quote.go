@@ -82,7 +82,7 @@ func Unquote(raw []byte) (s string, ok bool) {
 		return "", false
 	}
 	in := raw[1 : len(raw)-1]
-	if plain(in) == len(in) {
+	if Plain(in) == len(in) {
 		return string(in), true
 	}
 	out, ok := AppendUnquoted(make([]byte, 0, len(in)+2*utf8.UTFMax), raw)
@@ -106,14 +106,14 @@ func AppendUnquoted(out, raw []byte) (all []byte, ok bool) {
 	}
 	in := raw[1 : len(raw)-1]
 	for {
-		n := plain(in)
+		n := Plain(in)
 		out = append(out, in[:n]...)
 		in = in[n:]
 		switch {
 		case len(in) == 0:
 			return out, true
 		case in[0] == '\\':
-			if out, n = appendEscape(out, in); n == 0 {
+			if out, n = AppendEscape(out, in); n == 0 {
 				return out, false
 			}
 			in = in[n:]
@@ -126,9 +126,9 @@ func AppendUnquoted(out, raw []byte) (all []byte, ok bool) {
 	}
 }
 
-// plain returns how many bytes at the start of a string's content stand for
+// Plain returns how many bytes at the start of a string's content stand for
 // themselves: no escape, nothing forbidden, valid UTF-8.
-func plain(in []byte) int {
+func Plain(in []byte) int {
 	for i := 0; i < len(in); {
 		for len(in)-i >= 8 && allPlain(binary.LittleEndian.Uint64(in[i:])) {
 			i += 8
@@ -163,9 +163,9 @@ func allPlain(w uint64) bool {
 	return (w|(w-ones*' ')|(quote-ones)|(slash-ones))&highs == 0
 }
 
-// appendEscape appends what the escape at the start of in stands for, and returns
+// AppendEscape appends what the escape at the start of in stands for, and returns
 // the escape's length, 0 if it is invalid.
-func appendEscape(out, in []byte) ([]byte, int) {
+func AppendEscape(out, in []byte) ([]byte, int) {
 	if len(in) < 2 {
 		return out, 0
 	}

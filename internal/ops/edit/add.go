@@ -44,35 +44,26 @@ var (
 func Add(ctx context.Context, opt AddOptions) []*Result {
 	opt.again = true
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
-		var messages, at int
-		var before choose.Place // the message before the new ones
-		s := scanning{moves: opt.At != nil, speakers: true, Choice: choose.Choice{Only: func(int) bool { return false }}}
-		switch {
+		s := scanning{moves: opt.At != nil, speakers: true, Choice: choose.Choice{Only: nobody}}
+		switch { // only the message before the new ones is wanted, for their place
 		case opt.At == nil:
 		case *opt.At >= 0:
 			s.Only = func(index int) bool { return index == *opt.At-1 }
 		default:
-			s.Choice = choose.Choice{Last: 1 - *opt.At}
+			s.Choice = choose.Choice{Last: 1 - *opt.At, First: 1}
 		}
-		err := o.scan(ctx, s, func(at choose.Place) error {
-			if before.Len == 0 { // the first that is handed out
-				before = at
-			}
-			return nil
-		})
-		if err == nil {
-			messages, err = o.count(ctx)
-		}
+		before, err := o.list(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		if at = messages; opt.At != nil {
-			if at = *opt.At; at < 0 {
-				at += messages
+		at, err := o.count(ctx)
+		if opt.At != nil && err == nil {
+			if at, err = insertAt(*opt.At, at); err != nil {
+				err = o.errorf("%w", err)
 			}
-			if at < 0 || at > messages {
-				return nil, o.errorf("%w", &choose.OutOfRangeError{At: *opt.At, Messages: messages})
-			}
+		}
+		if err != nil {
+			return nil, err
 		}
 		p := &Plan{Taints: true}
 		if opt.Role != "" {
@@ -80,7 +71,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 			if err != nil {
 				return nil, err
 			}
-			p.Add = append(p.Add, Insertion{at, before, line})
+			p.add(at, before, line)
 			if name := rawjson.Value(line, "name"); opt.Role == RoleCharacter && o.chat.Kind == userdir.Group && !o.speakers.hasFace(name) {
 				p.warnings = append(p.warnings, fmt.Sprintf("%s: no message of %s says whose picture to show, so the new one does not either", o.chat.Label(), name))
 			}
@@ -99,7 +90,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 				p.notes = append(p.notes, fmt.Sprintf("%s: object %d is not added again: the message before has the same extra.gen_id", o.chat.Label(), i+1))
 				continue
 			}
-			p.Add = append(p.Add, Insertion{at, before, line})
+			p.add(at, before, line)
 			last = line
 		}
 		return p, nil

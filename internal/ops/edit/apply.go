@@ -4,12 +4,149 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"stchat/internal/choose"
+	"stchat/internal/jsonl"
 	"stchat/internal/patch"
+	"stchat/internal/rawjson"
 )
+
+// Operations is a list of operations of message apply. They are checked when they are read, and
+// parsed again for each message: parsed ones would take several times the memory.
+type Operations struct {
+	name    string // of the list, for messages
+	add     []target
+	remove  []target
+	edit    []target // set, hide, unhide, swipe, test
+	meta    []target // operations on the metadata
+	taints  bool     // SillyTavern would mark the chat as tainted by one of them
+	unnamed bool     // a message to add does not name its speaker
+}
+
+// target is a range of messages that an operation names, both ends inclusive. For an added
+// message, both are the index before which it comes.
+type target struct {
+	from, to int32
+	line     int32  // of the operation in the list, from 1
+	swipe    int32  // that it deletes, from 1; 0: none; -1: it only tests
+	raw      []byte // the operation
+}
+
+// toEnd is the end of an open range, and the place of a message added at the end.
+const toEnd = math.MaxInt32
+
+// ReadOperations reads one JSON object per line. The error of a bad operation names its line in
+// the list, which is called name; most wrap [ErrOperation].
+func ReadOperations(ctx context.Context, name string, text []byte) (*Operations, error) {
+	list := &Operations{name: name}
+	var wrong error
+	_, err := new(jsonl.Buffer).Each(jsonl.Bytes(text), jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys()}, func(l *jsonl.Line) {
+		if wrong = cmp.Or(wrong, ctx.Err()); wrong != nil {
+			return
+		}
+		t := target{line: int32(l.Number) + 1, raw: text[l.Off : l.Off+int64(len(l.Raw))]}
+		if l.Damage != nil {
+			wrong = fmt.Errorf("%w: %s", ErrOperation, l.Damage.Reason)
+		} else {
+			wrong = list.record(t)
+		}
+		if wrong != nil {
+			wrong = list.errorf(t.line, wrong)
+		}
+	})
+	return list, cmp.Or(wrong, err)
+}
+
+// record checks an operation and adds it to its list, with each range of messages that it names.
+func (l *Operations) record(t target) error {
+	o, err := parseOperation(t.raw)
+	if err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	ranges, err := o.ranges()
+	if err != nil {
+		return err
+	}
+	into := &l.edit
+	switch o.op {
+	case "add":
+		into = &l.add
+		switch {
+		case !o.has(keyAt):
+			ranges = []choose.Range{{From: toEnd, To: toEnd}}
+		case len(ranges) != 1 || ranges[0].From != ranges[0].To:
+			return fmt.Errorf("%w: add takes one place", ErrOperation)
+		}
+		if _, err := (&speakers{}).completed(o.get(keyMessage), time.Time{}); err != nil {
+			return fmt.Errorf("message: %w", err)
+		}
+		_, named := rawjson.Lookup(o.get(keyMessage), "name")
+		l.unnamed = l.unnamed || !named
+	case "meta":
+		into, ranges = &l.meta, make([]choose.Range, 1)
+	case "delete":
+		into = &l.remove
+	case "swipe":
+		t.swipe = int32(o.number(keyDelete))
+	case "test":
+		t.swipe = -1
+	}
+	l.taints = l.taints || o.op == "add" || o.op == "delete" || o.op == "set" || t.swipe > 0
+	for _, r := range ranges {
+		t.from, t.to = int32(r.From), int32(min(r.To, toEnd))
+		*into = append(*into, t)
+	}
+	return nil
+}
+
+// errorf returns an error about the operation in a line of the list.
+func (l *Operations) errorf(line int32, err error) error {
+	return fmt.Errorf("%s: line %d: %w", l.name, line, err)
+}
+
+// resolved returns the operations with indexes of a chat with that many messages, in the order
+// of those indexes. The error is that of the first operation that names a missing message.
+func (l *Operations) resolved(messages int) (*Operations, error) {
+	list := *l
+	wrong, cause := int32(math.MaxInt32), error(nil)
+	resolve := func(targets []target, index func(r choose.Range) ([2]int, error)) (resolved []target) {
+		resolved = make([]target, 0, len(targets))
+		for _, t := range targets {
+			r := choose.Range{From: int(t.from), To: int(t.to)}
+			if t.to == toEnd {
+				r = choose.From(r.From)
+			}
+			at, err := index(r)
+			if err != nil && t.line < wrong {
+				wrong, cause = t.line, err
+			}
+			if t.from, t.to = int32(at[0]), int32(at[1]); t.from <= t.to {
+				resolved = append(resolved, t)
+			}
+		}
+		slices.SortStableFunc(resolved, func(a, b target) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.line, b.line)) })
+		return resolved
+	}
+	named := func(r choose.Range) ([2]int, error) { return r.Indexes(messages) }
+	list.remove, list.edit = resolve(l.remove, named), resolve(l.edit, named)
+	list.add = resolve(l.add, func(r choose.Range) ([2]int, error) {
+		if r.From == toEnd {
+			return [2]int{messages, messages}, nil
+		}
+		at, err := insertAt(r.From, messages)
+		return [2]int{at, at}, err
+	})
+	if cause != nil {
+		return nil, l.errorf(wrong, cause)
+	}
+	return &list, nil
+}
 
 // BatchOptions says which operations message apply runs on a chat.
 type BatchOptions struct {
@@ -21,122 +158,71 @@ type BatchOptions struct {
 func Apply(ctx context.Context, opt BatchOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		list := opt.Operations
-		if list.fromEnd { // the indexes are known only when the messages are counted
-			if _, err := o.count(ctx); err != nil {
-				return nil, err
-			}
-			var err error
-			if list, err = list.resolved(o.messages); err != nil {
-				return nil, err
-			}
+		places, err := o.list(ctx, scanning{moves: len(list.add)+len(list.remove) > 0, speakers: list.unnamed})
+		if err == nil {
+			list, err = list.resolved(len(places))
 		}
-		b := &batch{open: o, list: list, plan: &Plan{Taints: list.taints}, before: map[int]choose.Place{}}
-		if err := b.find(ctx); err != nil {
+		if err != nil {
 			return nil, err
 		}
-		return b.plan, b.fill()
+		return list.plan(o, places)
 	})
 }
 
-// batch collects what the operations ask of one chat.
-type batch struct {
-	open   *open
-	list   *Operations
-	plan   *Plan
-	before map[int]choose.Place // the messages that others are added after
-}
-
-// find locates the messages that the operations name, and resolves their numbers.
-func (b *batch) find(ctx context.Context) error {
-	sorted := func(list []target) *opsByMessage {
-		list = slices.Clone(list)
-		byFrom(list)
-		return &opsByMessage{rest: list}
-	}
-	for _, t := range b.list.add {
-		b.before[int(t.from)-1] = choose.Place{}
-	}
-	edits, removes := sorted(b.list.edit), sorted(b.list.remove)
-	var edited, gone, before bool
-	s := scanning{moves: len(b.list.add)+len(b.list.remove) > 0, speakers: b.list.unnamed}
-	s.Only = func(index int) bool {
-		edited, gone = len(edits.at(index)) > 0, len(removes.at(index)) > 0
-		_, before = b.before[index]
-		return edited || gone || before
-	}
-	err := b.open.scan(ctx, s, func(at choose.Place) error {
-		if gone {
-			b.plan.Delete = append(b.plan.Delete, at)
+// plan returns what the operations, which are resolved, do to a chat with its messages at places.
+func (l *Operations) plan(o *open, places []choose.Place) (*Plan, error) {
+	p := &Plan{Taints: l.taints, Edits: func(ctx context.Context) func(int) Edit { return l.edits(ctx, o) }}
+	edits, removes := opsByMessage{rest: l.edit}, opsByMessage{rest: l.remove}
+	for index, at := range places {
+		edited, gone := edits.at(index), removes.at(index)
+		for _, t := range edited {
+			if t.swipe > 0 {
+				p.swipeGoes(index, int(t.swipe)-1)
+			}
 		}
-		if edited {
-			b.plan.Change = append(b.plan.Change, at)
+		if len(edited) > 0 {
+			p.Change = append(p.Change, at)
 		}
-		if before {
-			b.before[at.Index] = at
+		if len(gone) == 0 {
+			continue
 		}
-		return nil
-	})
-	if err == nil && !b.list.fromEnd {
-		b.list, err = b.list.resolved(b.open.messages)
-	}
-	return err
-}
-
-// fill fills in the plan what the operations do to the messages that were found.
-func (b *batch) fill() error {
-	edits, removes := &opsByMessage{rest: b.list.edit}, &opsByMessage{rest: b.list.remove}
-	for _, at := range b.plan.Delete {
-		gone := removes.at(at.Index)
-		for _, t := range slices.Backward(edits.at(at.Index)) {
-			if o, err := parseOperation(t.raw); err != nil || o.op != "test" {
-				return b.list.errorf(t.line, fmt.Errorf("message %d is deleted by line %d", at.Index, gone[len(gone)-1].line))
+		p.Delete = append(p.Delete, at)
+		for _, t := range slices.Backward(edited) {
+			if t.swipe >= 0 {
+				return nil, l.errorf(t.line, fmt.Errorf("message %d is deleted by line %d", index, gone[len(gone)-1].line))
 			}
 		}
 	}
-	for _, t := range b.list.edit {
-		o, err := parseOperation(t.raw)
+	for i, t := range l.add {
+		op, err := parseOperation(t.raw)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if o.op != "swipe" || !o.has(keyDelete) {
-			continue
-		}
-		for i := t.from; i <= t.to; i++ {
-			b.plan.swipeGoes(int(i), o.number(keyDelete)-1)
-		}
-	}
-	for _, t := range b.list.add {
-		o, err := parseOperation(t.raw)
+		line, err := o.speakers.completed(op.get(keyMessage), o.opt.Changes.Now.Add(time.Duration(i)*time.Millisecond))
 		if err != nil {
-			return err
+			return nil, l.errorf(t.line, fmt.Errorf("message: %w", err))
 		}
-		line, err := b.open.speakers.completed(o.get(keyMessage), b.open.opt.Changes.Now.Add(time.Duration(len(b.plan.Add))*time.Millisecond))
-		if err != nil {
-			return b.list.errorf(t.line, fmt.Errorf("message: %w", err))
-		}
-		b.plan.Add = append(b.plan.Add, Insertion{int(t.from), b.before[int(t.from)-1], line})
+		p.add(int(t.from), places[:t.from], line)
 	}
-	b.plan.Edits = b.edits
-	if len(b.list.meta) > 0 {
-		b.plan.Metadata = b.metadata
+	if len(l.meta) > 0 {
+		p.Metadata = l.metadata
 	}
-	return nil
+	return p, nil
 }
 
-// edits begins the edits of the messages: to each all operations that name it, one after the
-// other.
-func (b *batch) edits(ctx context.Context) func(index int) Edit {
-	ops := &opsByMessage{rest: b.list.edit}
+// edits begins the edits of messages: to each all operations that name it, one after the other.
+func (l *Operations) edits(ctx context.Context, o *open) func(index int) Edit {
+	ops := opsByMessage{rest: l.edit}
 	return func(index int) Edit {
 		targets := slices.Clone(ops.at(index))
 		return func(line []byte) ([]byte, error) {
 			for _, t := range targets {
-				o, err := parseOperation(t.raw)
+				op, err := parseOperation(t.raw)
 				if err == nil {
-					line, err = o.edit(b.open, line)
+					line, err = op.edit(o, line)
 				}
 				if err = cmp.Or(err, ctx.Err()); err != nil {
-					return nil, b.list.errorf(t.line, err)
+					return nil, l.errorf(t.line, err)
 				}
 			}
 			return line, nil
@@ -145,9 +231,9 @@ func (b *batch) edits(ctx context.Context) func(index int) Edit {
 }
 
 // metadata applies the operations on the metadata.
-func (b *batch) metadata(metadata []byte) ([]byte, error) {
+func (l *Operations) metadata(metadata []byte) ([]byte, error) {
 	d := patch.NewDocument(metadata)
-	for _, t := range b.list.meta {
+	for _, t := range l.meta {
 		o, err := parseOperation(t.raw)
 		if err != nil {
 			return nil, err
@@ -157,8 +243,27 @@ func (b *batch) metadata(metadata []byte) ([]byte, error) {
 			err = d.Change(&c)
 		}
 		if err != nil {
-			return nil, b.list.errorf(t.line, err)
+			return nil, l.errorf(t.line, err)
 		}
 	}
 	return d.Bytes(), nil
+}
+
+// opsByMessage finds the operations that name a message.
+type opsByMessage struct {
+	rest   []target // sorted, not begun yet
+	active []target // begun, and not ended before the last message asked for; in the list's order
+}
+
+// at returns the operations that name a message, in the list's order, until the next call. Calls
+// must be in the chat's order.
+func (s *opsByMessage) at(index int) []target {
+	s.active = slices.DeleteFunc(s.active, func(t target) bool { return int(t.to) < index })
+	for ; len(s.rest) > 0 && int(s.rest[0].from) <= index; s.rest = s.rest[1:] {
+		if t := s.rest[0]; int(t.to) >= index {
+			behind, _ := slices.BinarySearchFunc(s.active, t.line+1, func(a target, line int32) int { return cmp.Compare(a.line, line) })
+			s.active = slices.Insert(s.active, behind, t)
+		}
+	}
+	return s.active
 }

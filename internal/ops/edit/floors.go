@@ -32,7 +32,7 @@ func (l floors) follow(ctx context.Context, plan *Plan, change *follow.Change, s
 		return nil
 	}
 	if l.open.facts == nil {
-		if err := l.open.scan(ctx, scanning{moves: true, Choice: choose.Choice{Only: func(int) bool { return false }}}, nil); err != nil {
+		if err := l.open.scan(ctx, scanning{moves: true, Choice: choose.Choice{Only: nobody}}, nil); err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,13 @@ func (j *judging) judge(ctx context.Context) error {
 			if err != nil || bytes.Equal(line, edited) {
 				return err
 			}
-			c := compared(line, edited)
+			if damage := jsonl.Check(edited); damage != nil {
+				return j.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
+			}
+			var c changed
+			if !j.plan.OnlyTexts {
+				c = compared(line, edited)
+			}
 			if c.place = e.place; !j.enough.Load() && len(*batch) < shownDiffs {
 				c.diff = newDiff(e.place.Index, line, edited)
 			}
@@ -75,13 +81,7 @@ func (d *drafting) edited(ctx context.Context, index int, edit Edit, line []byte
 	if err != nil {
 		return nil, d.open.errorf("message %d: %w", index, err)
 	}
-	if edited = withoutGeneration(d.open, line, edited); bytes.Equal(line, edited) {
-		return line, nil
-	}
-	if damage := jsonl.Check(edited); damage != nil {
-		return nil, d.open.errorf("message %d would be damaged: %s", index, damage.Reason)
-	}
-	return edited, nil
+	return withoutGeneration(d.open, line, edited), nil
 }
 
 // interruptible returns what a pure function of so many bytes returns. If there are many, it

@@ -128,12 +128,21 @@ func (o *open) scan(ctx context.Context, s scanning, each func(choose.Place) err
 	return nil
 }
 
-// chosen returns the chosen messages; it is an error if there are none.
-func (o *open) chosen(ctx context.Context, s scanning) (list []choose.Place, err error) {
+// nobody is a choice of no message.
+func nobody(int) bool { return false }
+
+// list returns the chosen messages, without a choice all of them.
+func (o *open) list(ctx context.Context, s scanning) (list []choose.Place, err error) {
 	err = o.scan(ctx, s, func(at choose.Place) error {
 		list = append(list, at)
 		return nil
 	})
+	return list, err
+}
+
+// chosen returns the chosen messages; it is an error if there are none.
+func (o *open) chosen(ctx context.Context, s scanning) ([]choose.Place, error) {
+	list, err := o.list(ctx, s)
 	if err == nil && len(list) == 0 {
 		err = o.errorf("%w", choose.ErrNone)
 	}

@@ -24,10 +24,11 @@ type PatchOptions struct {
 func ApplyPatch(ctx context.Context, opt PatchOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		l := &patchedList{open: o, lines: map[int][]byte{}}
-		err := o.scan(ctx, scanning{speakers: true}, func(at choose.Place) error {
-			l.list, l.chat = append(l.list, len(l.chat)), append(l.chat, at)
-			return nil
-		})
+		var err error
+		l.chat, err = o.list(ctx, scanning{speakers: true})
+		for i := range l.chat {
+			l.list = append(l.list, i)
+		}
 		for i := 0; i < len(opt.Patch) && err == nil; i++ {
 			if err = ctx.Err(); err == nil {
 				err = l.apply(&opt.Patch[i])
@@ -136,11 +137,7 @@ func (l *patchedList) plan() (*Plan, error) {
 			if err != nil {
 				return nil, l.open.errorf("message %d: %w", at, err)
 			}
-			after := choose.Place{}
-			if next > 0 {
-				after = l.chat[next-1]
-			}
-			p.Add = append(p.Add, Insertion{next, after, line})
+			p.add(next, l.chat[:next], line)
 			continue
 		}
 		p.Delete = append(p.Delete, l.chat[next:i]...)

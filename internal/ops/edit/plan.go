@@ -14,11 +14,13 @@ import (
 
 // Plan is the changes to make to one chat. All indexes are those before the changes.
 type Plan struct {
-	Add      []Insertion
-	Change   []choose.Place // messages that may change, each once, in order
-	Edits    Edits
-	Delete   []choose.Place
-	Metadata func(metadata []byte) ([]byte, error) // nil: no change
+	Add    []Insertion
+	Change []choose.Place // messages that may change, each once, in order
+	Edits  Edits
+	// OnlyTexts says that Edits change texts of messages and of swipes, and no state follows.
+	OnlyTexts bool
+	Delete    []choose.Place
+	Metadata  func(metadata []byte) ([]byte, error) // nil: no change
 
 	Taints bool   // SillyTavern would mark the chat as tainted: no longer as its greeting made it
 	Save   string // a new file for the deleted lines; "" for none
@@ -74,6 +76,29 @@ func (p *Plan) moves(messages int) *follow.Change {
 		c.Inserted = append(c.Inserted, follow.Insert{At: a.At, Visible: visible, Extra: rawjson.Value(a.Line, "extra")})
 	}
 	return c
+}
+
+// add adds a line before message at. The last of the messages before is that before it, unless
+// the new one comes first or last.
+func (p *Plan) add(at int, before []choose.Place, line []byte) {
+	i := Insertion{At: at, Line: line}
+	if len(before) > 0 {
+		i.After = before[len(before)-1]
+	}
+	p.Add = append(p.Add, i)
+}
+
+// insertAt returns the index of the message before which one is added; at below 0 is counted
+// from the end.
+func insertAt(at, messages int) (int, error) {
+	index := at
+	if at < 0 {
+		index += messages
+	}
+	if index < 0 || index > messages {
+		return 0, &choose.OutOfRangeError{At: at, Messages: messages}
+	}
+	return index, nil
 }
 
 // swipeGoes records that a swipe of a message is deleted; both count from 0.

@@ -36,7 +36,7 @@ func Set(ctx context.Context, opt SetOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		subs := prepared(opt.Sub)
 		places, err := o.chosen(ctx, scanning{Choice: opt.Choice})
-		return &Plan{Taints: true, Change: places, Edits: each(func(line []byte) ([]byte, error) { return opt.line(line, subs) })}, err
+		return &Plan{Taints: true, Change: places, OnlyTexts: opt.Values.Empty(), Edits: each(func(line []byte) ([]byte, error) { return opt.line(line, subs) })}, err
 	})
 }
 

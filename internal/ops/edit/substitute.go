@@ -113,8 +113,8 @@ func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
 			list = append(list, rawjson.Splice{At: int64(from), Len: int64(to - from), Data: s.replacement(part.text, match)})
 		}
 		for at += part.size; at < len(body); {
-			size, ok := unit(body[at:])
-			if ok {
+			size := undecodable(body[at:])
+			if size == 0 {
 				break
 			}
 			at += size

@@ -1,3 +1,5 @@
+// Package keep has snapshot, log, restore and history: which files are taken, which backups
+// are whose, and what a version changed.
 package keep
 
 import (

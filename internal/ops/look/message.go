@@ -3,6 +3,8 @@ package look
 
 import (
 	"context"
+	"path"
+	"time"
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
@@ -35,8 +37,21 @@ type Message struct {
 	Branches   []string   `json:"branches"`
 	Stored     rawMessage `json:"message"`
 
-	Display *string `json:"-"` // extra.display_text
-	Line    []byte  `json:"-"` // as it is stored
+	Owner    string        `json:"-"` // the character's folder or the group's name; "" if it is not known
+	Chat     string        `json:"-"` // the chat's name
+	Type     string        `json:"-"` // narrator or note, where it is one
+	Display  *string       `json:"-"` // extra.display_text
+	Thinking time.Duration `json:"-"` // how long it took to find the reasoning; 0: not known
+	Line     []byte        `json:"-"` // as it is stored
+}
+
+// Time returns when a message was sent, if its date can be read.
+func (m *Message) Time() (at time.Time, ok bool) {
+	if m.Date == nil {
+		return at, false
+	}
+	at, err := time.Parse(time.RFC3339Nano, *m.Date)
+	return at, err == nil
 }
 
 // rawMessage is the stored object, spelled as it is stored.
@@ -55,11 +70,21 @@ type Media struct {
 	URL    string  `json:"url"`
 	Type   *string `json:"type"`
 	Exists *bool   `json:"exists"` // null if it is not in the user folder
+
+	Title string `json:"-"`
 }
 
-// read returns the document of one line of a chat.
-func read(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message {
-	m := &Message{Schema: 1, Path: c.Path, Stored: line, Line: line}
+// Name returns what an attachment is called: its title, or its file's name.
+func (m Media) Name() string {
+	if m.Title != "" {
+		return m.Title
+	}
+	return path.Base(m.URL)
+}
+
+// messageAt returns the document of one line of a chat.
+func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message {
+	m := &Message{Schema: 1, Path: c.Path, Stored: line, Line: line, Owner: c.Owner, Chat: c.Name}
 	if at.Index >= 0 {
 		m.Index = &at.Index
 	}
@@ -77,6 +102,15 @@ func read(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message 
 		extra = rawjson.NewObject()
 	}
 	m.Hidden = rawjson.Truthy(system) && !rawjson.Truthy(extra.Value("type"))
+	switch kind, _ := rawjson.Unquote(extra.Value("type")); kind {
+	case "narrator":
+		m.Type = kind
+	case "comment":
+		m.Type = "note"
+	}
+	if ms, ok := rawjson.Int(extra.Value("reasoning_duration")); ok {
+		m.Thinking = time.Duration(ms) * time.Millisecond
+	}
 	m.Reasoning, m.Display, m.Checkpoint = text(extra, "reasoning"), text(extra, "display_text"), text(extra, "bookmark_link")
 	for raw := range rawjson.Elements(extra.Value("branches")) {
 		if name, ok := rawjson.Unquote(raw); ok {
@@ -111,16 +145,17 @@ func attached(c *chat.Chat, extra *rawjson.Object, key string) []Media {
 	var list []Media
 	for element := range rawjson.Elements(extra.Value(key)) {
 		address := element
-		var kind []byte
+		var kind, title []byte
 		if rawjson.KindOf(element) == rawjson.ObjectKind {
 			address = rawjson.Value(element, "url")
-			kind = rawjson.Value(element, "type")
+			kind, title = rawjson.Value(element, "type"), rawjson.Value(element, "title")
 		}
 		url, ok := rawjson.Unquote(address)
 		if !ok {
 			continue
 		}
 		media := Media{URL: url, Type: rawjson.TextOrNil(kind)}
+		media.Title, _ = rawjson.Unquote(title)
 		if c.HasDir {
 			if exists, ours := c.Dir.Serves(url); ours {
 				media.Exists = &exists
@@ -142,50 +177,60 @@ type MessageOptions struct {
 	SwipeTexts bool // fill in Message.SwipeTexts
 }
 
-// Messages calls each, unless it is nil, for the chosen messages of a chat, in the chat's order,
-// and returns how many there were. A message is valid until each returns. A damaged line among those
-// read is an error that wraps [chat.ErrDamaged], unless SkipDamaged is set; skipped holds
-// the damaged lines.
-func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error) (chosen int, skipped jsonl.Damages, err error) {
+// MessagesRead says what [Messages] read.
+type MessagesRead struct {
+	Chosen  int
+	Total   int // messages of the chat; below 0 if it was not read to its end
+	Skipped jsonl.Damages
+}
+
+// Messages calls each, unless it is nil, for the chosen messages of a chat, in the chat's order.
+// A message is valid until each returns. A damaged line among those read is an error that wraps
+// [chat.ErrDamaged], unless SkipDamaged is set.
+func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error) (read MessagesRead, err error) {
+	read.Total = -1
 	opt.Open.Any = true
 	c, err := ops.Open(ctx, new(library.Library), opt.Path, ops.Anything, opt.Open)
 	if err != nil {
-		return 0, skipped, err
+		return read, err
 	}
 	defer c.Close()
 	hand := func(at choose.Place) error {
 		if each == nil {
-			chosen++
+			read.Chosen++
 			return nil
 		}
 		line, err := c.Source.Section(at.Off, at.Len)
 		if err != nil {
 			return c.Errorf("%w", err)
 		}
-		chosen++
-		return each(read(c.Chat, at, line, opt.SwipeTexts))
+		read.Chosen++
+		return each(messageAt(c.Chat, at, line, opt.SwipeTexts))
 	}
 	source := choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine}
 	if opt.Tail {
-		skipped, err = opt.Choice.Tail(ctx, source, hand)
+		read.Skipped, err = opt.Choice.Tail(ctx, source, hand)
 		if err == nil {
-			return chosen, skipped, opt.judge(c, skipped)
+			return read, opt.judge(c, read.Skipped)
 		}
-		return chosen, skipped, c.Errorf("%w", err)
+		return read, c.Errorf("%w", err)
 	}
-	skipped = c.Damage
-	if err := opt.judge(c, skipped); err != nil {
-		return 0, skipped, err
+	read.Skipped = c.Damage
+	if err := opt.judge(c, read.Skipped); err != nil {
+		return read, err
 	}
 	scanned, err := opt.Choice.Scan(ctx, source, hand)
 	if err != nil {
-		return chosen, skipped, c.Errorf("%w", err)
+		return read, c.Errorf("%w", err)
 	}
-	skipped.Append(scanned.Damage)
-	if err := opt.judge(c, skipped); err != nil {
-		return chosen, skipped, err
+	if scanned.Whole {
+		read.Total = scanned.Messages
 	}
-	return chosen, skipped, c.Unchanged()
+	read.Skipped.Append(scanned.Damage)
+	if err := opt.judge(c, read.Skipped); err != nil {
+		return read, err
+	}
+	return read, c.Unchanged()
 }
 
 func (opt *MessageOptions) judge(c *ops.Subject, damage jsonl.Damages) error {

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stchat/internal/names"
+	"stchat/internal/ops/look"
+	"stchat/internal/plural"
+	"stchat/internal/prose"
+	"stchat/internal/visible"
+)
+
+// reader prints messages for somebody who reads them: READING.md 2.
+type reader struct {
+	w                 *bufio.Writer
+	color, ascii      bool
+	swipes, reasoning bool
+	measure           int // cells in which heads, rules and texts end
+	indent            int
+	ranges            []string // as they were asked for
+	chat              string   // path of the chat whose title is printed
+	day               string
+	owner, name       string
+}
+
+func newReader(c *console, w *bufio.Writer, o *messageGetOptions) *reader {
+	r := &reader{w: w, color: c.outColor, ascii: c.OutTTY && !isUTF8(c.env), swipes: o.swipes, reasoning: o.reasoning, ranges: o.at, indent: 2}
+	width := c.Width
+	if width == 0 {
+		width = 80
+	}
+	r.measure = min(width-4, 76)
+	if width < 40 {
+		r.measure, r.indent = width, 0
+	}
+	return r
+}
+
+// print prints a message, and before the first of a chat its title.
+func (r *reader) print(m *look.Message) {
+	if r.chat != m.Path {
+		r.title(m)
+	}
+	at, dated := m.Time()
+	if dated {
+		at = at.Local()
+		if day := at.Format("Monday 2 January 2006"); day != r.day {
+			if r.day != "" {
+				fmt.Fprintln(r.w)
+			}
+			r.day = day
+			line := r.sign("─", "-")
+			r.line(dim, r.fit(line+line+" "+day+" "+strings.Repeat(line, max(r.measure-visible.Width(day)-4, 2)), 0))
+		}
+	}
+	fmt.Fprintln(r.w)
+	r.head(m, at, dated)
+	if m.Reasoning != nil && *m.Reasoning != "" {
+		r.thought(m)
+	}
+	text := m.Text
+	if m.Display != nil {
+		text = m.Display
+	}
+	r.text(text, m.Hidden)
+	for _, media := range m.Media {
+		r.attached(cmp.Or(textOr(media.Type), "picture"), media)
+	}
+	for _, file := range m.Files {
+		r.attached("file", file)
+	}
+	if m.Checkpoint != nil {
+		r.link(r.sign("◆", "*")+" checkpoint", *m.Checkpoint)
+	}
+	for _, branch := range m.Branches {
+		r.link(r.sign("├", "|")+" branch", branch)
+	}
+	for i, swipe := range m.SwipeTexts {
+		if m.Swipe == nil || i+1 != *m.Swipe {
+			r.line(dim, r.pad()+r.swipe(i+1, m.Swipes))
+			r.text(swipe, m.Hidden)
+		}
+	}
+}
+
+// end prints how many messages a chat has, if it was read to its end.
+func (r *reader) end(read look.MessagesRead) {
+	if read.Chosen > 0 && read.Total >= 0 {
+		fmt.Fprintln(r.w)
+		r.line(dim, plural.S(read.Total, "message"))
+	}
+}
+
+// title prints whose chat it is, and which messages.
+func (r *reader) title(m *look.Message) {
+	if r.chat != "" {
+		fmt.Fprintln(r.w)
+	}
+	r.chat, r.day, r.owner, r.name = m.Path, "", m.Owner, m.Chat
+	parts := []string{visible.Text(m.Owner), visible.Text(names.Short(m.Owner, "", m.Chat))}
+	if m.Owner == "" {
+		parts = parts[1:]
+	}
+	if len(r.ranges) > 0 {
+		parts = append(parts, "messages "+visible.Text(strings.ReplaceAll(strings.Join(r.ranges, ", "), "..", r.sign("–", "-"))))
+	}
+	between, width := r.sign(" · ", " - "), -3
+	for _, part := range parts {
+		width += visible.Width(part) + 3
+	}
+	if width > r.measure {
+		between = "\n"
+	}
+	for i, part := range parts {
+		code := dim
+		if i == 0 {
+			code = bold
+		} else {
+			fmt.Fprint(r.w, paint(r.color && between != "\n", dim, between))
+		}
+		fmt.Fprint(r.w, paint(r.color, code, r.fit(part, 0)))
+	}
+	fmt.Fprintln(r.w)
+}
+
+// fit returns text in what the measure leaves beside so many cells.
+func (r *reader) fit(text string, beside int) string {
+	return visible.TruncateWith(text, max(r.measure-beside, 1), r.sign("…", "..."))
+}
+
+// head prints whose message it is, and at the right what applies to it.
+func (r *reader) head(m *look.Message, at time.Time, dated bool) {
+	name := "(" + m.Role + ")"
+	if m.Name != nil && strings.TrimSpace(*m.Name) != "" {
+		name = visible.Text(*m.Name)
+	}
+	code := bold
+	if color := roleColor(m.Role); color != "" {
+		code += ";" + color
+	}
+	index := ""
+	if m.Index != nil {
+		index = "#" + strconv.Itoa(*m.Index)
+	}
+	if r.indent == 0 {
+		r.line(code, strings.TrimSpace(r.fit(name, len(index)+1)+" "+index))
+		return
+	}
+	var about []string
+	if m.Hidden {
+		about = append(about, "hidden")
+	}
+	if m.Type != "" {
+		about = append(about, m.Type)
+	}
+	if m.Swipes > 1 && m.Swipe != nil {
+		about = append(about, r.swipe(*m.Swipe, m.Swipes))
+	}
+	if dated {
+		about = append(about, at.Format("15:04"))
+	}
+	about = slices.DeleteFunc(append(about, index), func(s string) bool { return s == "" })
+	right := strings.Join(about, "  ")
+	name = r.fit(name, visible.Width(right)+2)
+	if right != "" {
+		name = paint(r.color, code, name) + strings.Repeat(" ", max(r.measure-visible.Width(name)-visible.Width(right), 2)) + paint(r.color, dim, right)
+	} else {
+		name = paint(r.color, code, name)
+	}
+	fmt.Fprintln(r.w, name)
+}
+
+// thought prints that there is reasoning, or the reasoning.
+func (r *reader) thought(m *look.Message) {
+	if r.reasoning {
+		for _, line := range r.lines(*m.Reasoning, 2) {
+			r.line(dim, r.pad()+r.sign("│ ", "| ")+plainText(line))
+		}
+		fmt.Fprintln(r.w)
+		return
+	}
+	text := "thought "
+	if m.Thinking > 0 {
+		text += fmt.Sprintf("%.0f s, ", m.Thinking.Seconds())
+	}
+	r.line(dim, r.pad()+text+plural.S(len(strings.Fields(*m.Reasoning)), "word"))
+}
+
+// text prints a text of a message, that of a hidden one dimmed.
+func (r *reader) text(text *string, hidden bool) {
+	var lines [][]prose.Run
+	if text != nil {
+		lines = r.lines(*text, 0)
+	}
+	if len(lines) == 0 {
+		r.line(dim, r.pad()+"(no text)")
+	}
+	for _, line := range lines {
+		var b strings.Builder
+		for _, run := range line {
+			code := runColor(run)
+			if hidden {
+				code = dim
+			}
+			b.WriteString(paint(r.color, code, run.Text))
+		}
+		if b.Len() > 0 {
+			fmt.Fprint(r.w, r.pad())
+		}
+		fmt.Fprintln(r.w, strings.TrimRight(b.String(), " "))
+	}
+}
+
+// lines lays out a text with so many cells left free at the left.
+func (r *reader) lines(text string, free int) [][]prose.Run {
+	return prose.Layout{Cells: max(r.measure-r.indent-free, 1), Marks: !r.color, ASCII: r.ascii}.Lines(prose.Read(text))
+}
+
+func plainText(line []prose.Run) string {
+	var b strings.Builder
+	for _, run := range line {
+		b.WriteString(run.Text)
+	}
+	return b.String()
+}
+
+// runColor returns the codes in which a run is painted.
+func runColor(run prose.Run) string {
+	var codes []string
+	for _, c := range []struct {
+		style prose.Style
+		code  string
+	}{{prose.Bold, bold}, {prose.Italic, "3"}, {prose.Underline, "4"}, {prose.Strike, "9"}, {prose.Quote, yellow}, {prose.Code, dim}, {prose.Link, "4"}} {
+		if run.Style&c.style != 0 && !slices.Contains(codes, c.code) {
+			codes = append(codes, c.code)
+		}
+	}
+	if run.Mark && len(codes) == 0 {
+		return dim // lanes of quotes, bullets, rules
+	}
+	return strings.Join(codes, ";")
+}
+
+// attached prints an attachment.
+func (r *reader) attached(kind string, media look.Media) {
+	if kind == "image" {
+		kind = "picture"
+	}
+	text := kind + ": " + visible.Text(media.Name())
+	if media.Exists != nil && !*media.Exists {
+		text += ", missing"
+	}
+	r.line("", r.pad()+"["+r.fit(text, r.indent+2)+"]")
+}
+
+// link prints the name of a chat that a message leads to.
+func (r *reader) link(kind, name string) {
+	short := visible.Text(names.Short(r.owner, r.name, name))
+	if r.ascii {
+		short = strings.Replace(short, "…", "...", 1)
+	}
+	r.line("", r.pad()+r.fit(kind+` "`+r.fit(short, visible.Width(kind)+r.indent+3)+`"`, r.indent))
+}
+
+func (r *reader) swipe(k, n int) string {
+	return r.sign("‹", "<") + strconv.Itoa(k) + "/" + strconv.Itoa(n) + r.sign("›", ">")
+}
+
+// sign returns a sign, or what a terminal without UTF-8 shows for it.
+func (r *reader) sign(utf, ascii string) string {
+	if r.ascii {
+		return ascii
+	}
+	return utf
+}
+
+func (r *reader) pad() string { return strings.Repeat(" ", r.indent) }
+
+// line prints a line in one colour.
+func (r *reader) line(code, text string) {
+	fmt.Fprintln(r.w, paint(r.color, code, strings.TrimRight(text, " ")))
+}

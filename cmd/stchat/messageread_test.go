@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"stchat/internal/visible"
+)
+
+// unevenChat writes a chat whose texts are hard to lay out.
+func unevenChat(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "chats", "灯台守 "+strings.Repeat("長", 40))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{`{"user_name":"unused","character_name":"unused","chat_metadata":{}}`}
+	for i, text := range []string{
+		`「灯台守は、まだ来ない。」と彼女は言った。**それ**から、灯りを消した。`,
+		`*She waits.* \"Nothing,\" she says. ` + strings.Repeat("word ", 60),
+		strings.Repeat("unbroken", 40), `👩‍👩‍👧‍👦👩‍👩‍👧‍👦 family 👩‍👩‍👧‍👦`,
+		`&#27;]52;c;x&#7; &#x202E;abc \u001b[2J \u202e`, `> deep\n>> deeper\n- item\n  - ` + strings.Repeat("below ", 30), "```js\\nlet x = 1;\\tlong\\n```",
+		``, `<!-- pic prompt=\"gone\" -->`, `| a | b |\n|---|---|\n| 日本 | x |`,
+	} {
+		lines = append(lines, fmt.Sprintf(`{"name":"N\u001b[31m%d","is_user":%v,"is_system":%v,"send_date":"2026-03-0%dT10:00:00.000Z","mes":"%s","swipe_id":1,"swipes":["x","%[5]s"],"extra":{"reasoning":"thinking hard about it","bookmark_link":"cp %[5]s"}}`,
+			i, i%2 == 1, i == 3, i/4+1, text))
+	}
+	path := filepath.Join(dir, "chat.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestReadFits: no line of the reading view is wider than the terminal or ends in a space, nothing in it drives
+// the terminal, and colour changes nothing but that the marks are hidden.
+func TestReadFits(t *testing.T) {
+	inUTC(t)
+	paths := []string{unevenChat(t)}
+	demo, err := filepath.Glob(filepath.Join("..", "..", "testdata", "demo", "*chats", "*", "*.jsonl"))
+	if err != nil || len(demo) == 0 {
+		t.Fatal("no demo", err)
+	}
+	codes := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for _, path := range append(paths, demo...) {
+		for _, width := range []int{1, 12, 39, 40, 60, 80, 120, 200} {
+			for _, color := range []string{"never", "always"} {
+				out, errs, code := terminal(t, width, "message", "get", "--swipes", "--reasoning", "--color", color, path)
+				if code != 0 || errs != "" {
+					t.Fatalf("%s: exit %d, %s", path, code, errs)
+				}
+				for line := range strings.Lines(codes.ReplaceAllString(out, "")) {
+					line = strings.TrimSuffix(line, "\n")
+					if line != visible.Text(line) || strings.HasSuffix(line, " ") {
+						t.Errorf("%q", line)
+					}
+					if width >= 12 && visible.Width(line) > width {
+						t.Errorf("%s in %d: %d cells: %s", filepath.Base(path), width, visible.Width(line), line)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package prose
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	headingLine = regexp.MustCompile(`^(#{1,6})[ \t]*(.+?)[ \t]*#*$`)
+	ruleLine    = regexp.MustCompile(`^(?:(?: ?-){3,}|(?: ?\*){3,}|(?: ?_){3,})[ \t]*$`)
+	itemLine    = regexp.MustCompile(`^([*+-]|\d{1,9}\.)[ \t]+(.*)$`)
+)
+
+// blocks reads the blocks of a text.
+func (r *reader) blocks(s string) []Block {
+	p := &blockParser{reader: r}
+	for line := range strings.SplitSeq(s, "\n") {
+		p.line(line)
+	}
+	p.end()
+	return p.list
+}
+
+// match is a pattern's answer on a line that may only begin with one of some letters: most
+// lines need no pattern.
+func match(pattern *regexp.Regexp, first, line string) []string {
+	if strings.IndexByte(first, line[0]) < 0 {
+		return nil
+	}
+	return pattern.FindStringSubmatch(line)
+}
+
+type blockParser struct {
+	*reader
+	list    []Block
+	block   Block
+	lines   []string // of block; nil: no block is open
+	indents []int    // of the lists around
+	open    []atom   // styles of tags that began in an earlier block
+}
+
+func (p *blockParser) line(line string) {
+	quote, rest := quoted(line)
+	text := strings.TrimSpace(rest)
+	if text == "" {
+		p.end()
+		return
+	}
+	if p.lines != nil && quote < p.block.Quote {
+		quote = p.block.Quote // a quote goes on without its sign until an empty line
+	}
+	indent := len(rest) - len(strings.TrimLeft(rest, " \t"))
+	if a := p.fence(text); a != nil {
+		p.end()
+		p.list = append(p.list, Block{Kind: Fence, Quote: quote, Mark: a.mark, Level: len(p.indents), Runs: []Run{{Text: a.text, Style: Code}}})
+		return
+	}
+	if m := match(headingLine, "#", text); m != nil && indent == 0 {
+		p.begin(Block{Kind: Heading, Level: len(m[1]), Mark: m[1], Quote: quote}, m[2])
+		p.end()
+		return
+	}
+	if match(ruleLine, "-*_", text) != nil {
+		p.begin(Block{Kind: Rule, Mark: text, Quote: quote}, "")
+		p.end()
+		return
+	}
+	if strings.HasPrefix(text, "|") && strings.HasSuffix(text, "|") && len(text) > 1 {
+		if p.lines == nil || p.block.Kind != Rows || p.block.Quote != quote {
+			p.begin(Block{Kind: Rows, Quote: quote}, text)
+		} else {
+			p.lines = append(p.lines, text)
+		}
+		return
+	}
+	if m := match(itemLine, "*+-0123456789", rest[indent:]); m != nil {
+		p.begin(Block{Kind: Item, Mark: m[1], Level: p.level(indent), Quote: quote}, strings.TrimSpace(m[2]))
+		return
+	}
+	if p.lines != nil && p.block.Quote == quote && (p.block.Kind == Paragraph || p.block.Kind == Item) {
+		p.lines = append(p.lines, text)
+		return
+	}
+	level := 0
+	if indent < 2 {
+		p.indents = nil
+	} else {
+		level = len(p.indents)
+	}
+	p.begin(Block{Kind: Paragraph, Level: level, Quote: quote}, text)
+}
+
+// fence returns the block of code that a line is.
+func (p *blockParser) fence(text string) *atom {
+	if text[0] != 0xff {
+		return nil
+	}
+	if a, n := p.atom(text); a.fence && n == len(text) {
+		return a
+	}
+	return nil
+}
+
+// level returns the depth of an item that is so far indented.
+func (p *blockParser) level(indent int) int {
+	for len(p.indents) > 0 && indent < p.indents[len(p.indents)-1] {
+		p.indents = p.indents[:len(p.indents)-1]
+	}
+	if n := len(p.indents); n == 0 || indent >= p.indents[n-1]+2 && n < deepest {
+		p.indents = append(p.indents, indent)
+	}
+	return len(p.indents)
+}
+
+// begin ends the open block and opens another.
+func (p *blockParser) begin(b Block, text string) {
+	p.end()
+	p.block, p.lines = b, []string{text}
+}
+
+// end ends the open block, if there is one.
+func (p *blockParser) end() {
+	if p.lines == nil {
+		return
+	}
+	if p.block.Kind != Item && p.block.Kind != Paragraph {
+		p.indents = nil
+	}
+	text := strings.Join(p.lines, "\n")
+	p.lines = nil
+	outside := len(p.atoms)
+	p.block.Runs = p.runs(p.carry(p.inline(text)))
+	p.atoms = p.atoms[:outside]
+	if said(p.block) {
+		p.list = append(p.list, p.block)
+	}
+}
+
+// said reports whether a block shows anything.
+func said(b Block) bool {
+	if b.Kind == Rule || b.Kind == Item {
+		return true
+	}
+	for _, run := range b.Runs {
+		if run.Style&Picture != 0 || !run.Mark && strings.TrimSpace(run.Text) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// carry puts the styles of tags that are still open before a block, and notes those that it
+// leaves open.
+func (p *blockParser) carry(s string) string {
+	var before strings.Builder
+	for _, a := range p.open {
+		before.WriteString(p.aside(a))
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] != 0xff {
+			continue
+		}
+		a, n := p.atom(s[i:])
+		i += n - 1
+		if a.mark != "" {
+			continue
+		}
+		switch {
+		case a.turn > 0:
+			if len(p.open) < deepest {
+				p.open = append(p.open, *a)
+			}
+		case a.turn < 0:
+			for k, open := range slices.Backward(p.open) {
+				if open.style == a.style {
+					p.open = slices.Delete(p.open, k, k+1)
+					break
+				}
+			}
+		}
+	}
+	return before.String() + s
+}
+
+// quoted returns how many > begin a line, and what follows them.
+func quoted(line string) (depth int, rest string) {
+	for rest = line; depth < deepest; depth++ {
+		inner, ok := strings.CutPrefix(indented(rest), ">")
+		if !ok {
+			break
+		}
+		rest = strings.TrimPrefix(inner, " ")
+	}
+	return depth, rest
+}

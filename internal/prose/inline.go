@@ -1,0 +1,197 @@
+package prose
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+var (
+	escape = regexp.MustCompile("\\\\[\\\\`*_{}\\[\\]()>#+.!~=|:-]")
+	target = regexp.MustCompile(`^\([ \t]*<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)?)>?(?:[ \t]+["'][^"'\n]*["'])?[ \t]*\)`)
+)
+
+// inline sets aside the signs that style pieces of a block.
+func (r *reader) inline(s string) string {
+	if strings.IndexByte(s, '\\') >= 0 {
+		s = escape.ReplaceAllStringFunc(s, func(m string) string { return r.aside(atom{text: m[1:], mark: `\`}) })
+	}
+	s = r.links(s)
+	s = r.speech(s)
+	s = r.emphasis(s, "***", Bold|Italic)
+	s = r.emphasis(s, "**", Bold)
+	s = r.emphasis(s, "*", Italic)
+	s = r.words(s, "___", Underline)
+	s = r.words(s, "__", Underline)
+	s = r.words(s, "_", Italic)
+	return r.emphasis(s, "~~", Strike)
+}
+
+// links finds [text](url) and ![alt](url).
+func (r *reader) links(s string) string {
+	if !strings.Contains(s, "](") {
+		return s
+	}
+	var out []byte
+	var open []int // where [ stands in out
+	for i := 0; i < len(s); i++ {
+		out = append(out, s[i])
+		switch s[i] {
+		case '[':
+			open = append(open, len(out)-1)
+		case ']':
+			if len(open) == 0 {
+				continue
+			}
+			from := open[len(open)-1]
+			open = open[:len(open)-1]
+			m := target.FindStringSubmatch(s[i+1:])
+			if m == nil {
+				continue
+			}
+			text, url := string(out[from+1:len(out)-1]), m[1]
+			i += len(m[0])
+			rest := "](" + m[0][1:]
+			if from > 0 && out[from-1] == '!' {
+				if text == "" {
+					text = fileOf(url)
+				}
+				out = append(out[:from-1], r.aside(atom{text: r.plain(text), style: Picture, url: url})...)
+				continue
+			}
+			out = out[:from]
+			a := atom{mark: "[", style: Link, turn: 1, url: url}
+			if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
+				a.style, a.url = 0, ""
+			}
+			out = append(out, r.aside(a)...)
+			out = append(out, text...)
+			a.mark, a.turn = rest, -1
+			out = append(out, r.aside(a)...)
+		}
+	}
+	return string(out)
+}
+
+// plain returns the letters of a text that holds atoms.
+func (r *reader) plain(s string) string {
+	var b strings.Builder
+	for _, run := range r.runs(s) {
+		if !run.Mark {
+			b.WriteString(run.Text)
+		}
+	}
+	return b.String()
+}
+
+var closers = map[rune]string{'"': `"`, '“': "”", '«': "»", '「': "」", '『': "』", '＂': "＂"}
+
+// speech finds quotes, which end on their line (SillyTavern public/script.js, messageFormatting).
+func (r *reader) speech(s string) string {
+	if !strings.ContainsAny(s, `"“«「『＂`) {
+		return s
+	}
+	var b strings.Builder
+	for line := range strings.SplitAfterSeq(s, "\n") {
+		missing := map[rune]bool{}
+		done := 0
+		for i, c := range line {
+			if i < done || closers[c] == "" || missing[c] {
+				continue
+			}
+			from := i + utf8.RuneLen(c)
+			end := strings.Index(line[from:], closers[c])
+			if end < 0 {
+				missing[c] = true
+				continue
+			}
+			end += from + len(closers[c])
+			b.WriteString(line[done:i] + r.aside(atom{style: Quote, turn: 1}) + line[i:end] + r.aside(atom{style: Quote, turn: -1}))
+			done = end
+		}
+		b.WriteString(line[done:])
+	}
+	return b.String()
+}
+
+// emphasis finds pairs of a mark around text that neither begins nor ends with a space. A pair
+// around one that does is passed over, as showdown's patterns do.
+func (r *reader) emphasis(s, mark string, style Style) string {
+	if !strings.Contains(s, mark) {
+		return s
+	}
+	var b strings.Builder
+	for {
+		i := strings.Index(s, mark)
+		if i < 0 {
+			break
+		}
+		from := i + len(mark)
+		inner := s[from:]
+		if mark != "~~" && spaceAt(inner) || mark == "*" && strings.HasPrefix(inner, "*") || inner == "" {
+			b.WriteString(s[:i+1])
+			s = s[i+1:]
+			continue
+		}
+		_, first := utf8.DecodeRuneInString(inner)
+		end := strings.Index(inner[first:], mark)
+		if end < 0 {
+			break
+		}
+		end += first
+		if mark != "~~" && spaceBefore(inner[:end]) {
+			b.WriteString(s[:from+end+len(mark)])
+		} else {
+			b.WriteString(s[:i] + r.pair(mark, style, inner[:end]))
+		}
+		s = inner[end+len(mark):]
+	}
+	return b.String() + s
+}
+
+// words finds pairs of underscores at the borders of words.
+func (r *reader) words(s, mark string, style Style) string {
+	if !strings.Contains(s, mark) {
+		return s
+	}
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); i++ {
+		if !strings.HasPrefix(s[i:], mark) || i > 0 && isWord(s[i-1]) {
+			continue
+		}
+		from := i + len(mark)
+		if mark == "_" && strings.HasPrefix(s[from:], "_") || mark != "_" && spaceAt(s[from:]) {
+			continue
+		}
+		end := wordEnd(s, from, mark)
+		if end < 0 {
+			break
+		}
+		b.WriteString(s[done:i] + r.pair(mark, style, s[from:end]))
+		done = end + len(mark)
+		i = done - 1
+	}
+	return b.String() + s[done:]
+}
+
+// wordEnd returns where a mark stands that no word follows; -1: nowhere.
+func wordEnd(s string, from int, mark string) int {
+	for at := from + 1; at < len(s); at++ {
+		i := strings.Index(s[at:], mark)
+		if i < 0 {
+			return -1
+		}
+		at += i
+		after := at + len(mark)
+		if (after == len(s) || !isWord(s[after])) && (mark != "_" || s[at-1] != '_') {
+			return at
+		}
+	}
+	return -1
+}
+
+// pair returns a text between the marks of a style.
+func (r *reader) pair(mark string, style Style, text string) string {
+	return r.aside(atom{mark: mark, style: style, turn: 1}) + text + r.aside(atom{mark: mark, style: style, turn: -1})
+}

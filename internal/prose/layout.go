@@ -1,0 +1,130 @@
+package prose
+
+import (
+	"strings"
+
+	"stchat/internal/visible"
+)
+
+// Layout says how blocks are laid out in lines of cells.
+type Layout struct {
+	Cells int
+	Marks bool // Markdown's signs are shown as typed, since styles cannot be
+	ASCII bool
+}
+
+// Lines lays out blocks, with an empty line between them but not between the items of a list.
+// What comes out is safe to show, and no line is wider than the cells, but for a letter that is
+// wider itself.
+func (l Layout) Lines(blocks []Block) [][]Run {
+	var lines [][]Run
+	for i, b := range blocks {
+		if i > 0 && (b.Kind != Item || blocks[i-1].Kind != Item) {
+			lines = append(lines, nil)
+		}
+		first, further := l.prefix(b)
+		for _, line := range l.rows(b) {
+			room := l.Cells - visible.Width(first)
+			for _, part := range wrapped(line, room) {
+				if first != "" {
+					part = append([]Run{{Text: first, Mark: true}}, part...)
+				}
+				lines = append(lines, part)
+				first = further
+			}
+		}
+	}
+	return lines
+}
+
+// prefix returns what stands before the first line of a block, and before the others.
+func (l Layout) prefix(b Block) (first, further string) {
+	sign := "│ "
+	if l.ASCII {
+		sign = "| "
+	}
+	if l.Marks {
+		sign = "> "
+	}
+	depth := max(min(b.Quote, l.Cells/4), 0)
+	further = strings.Repeat(sign, depth)
+	switch b.Kind {
+	case Item:
+		further += strings.Repeat("  ", min(b.Level-1, l.Cells/4))
+		return further + b.Mark + " ", further + strings.Repeat(" ", len(b.Mark)+1)
+	case Paragraph, Fence:
+		further += strings.Repeat("  ", min(b.Level, l.Cells/4))
+	}
+	return further, further
+}
+
+// rows returns the lines that a block has before they are wrapped.
+func (l Layout) rows(b Block) [][]Run {
+	runs := b.Runs
+	switch {
+	case b.Kind == Rule && l.Marks:
+		runs = []Run{{Text: b.Mark, Mark: true}}
+	case b.Kind == Rule && l.ASCII:
+		runs = []Run{{Text: strings.Repeat("-", max(l.Cells/2, 3)), Mark: true}}
+	case b.Kind == Rule:
+		runs = []Run{{Text: strings.Repeat("─", max(l.Cells/2, 3)), Mark: true}}
+	case b.Kind == Heading && l.Marks:
+		runs = append([]Run{{Text: b.Mark + " ", Mark: true}}, runs...)
+	case b.Kind == Fence && l.Marks:
+		runs = append([]Run{{Text: b.Mark + "\n", Style: Code, Mark: true}}, runs...)
+		runs = append(runs, Run{Text: "\n" + strings.TrimRight(b.Mark, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+#-. "), Style: Code, Mark: true})
+	}
+	rows := [][]Run{nil}
+	for _, run := range runs {
+		if run.Mark && !l.Marks && b.Kind != Rule {
+			continue
+		}
+		if b.Kind == Heading {
+			run.Style |= Bold
+		}
+		if run.Style&Picture != 0 {
+			run.Text = "[picture: " + visible.Text(run.Text) + "]"
+		}
+		for i, text := range strings.Split(run.Text, "\n") {
+			if i > 0 {
+				rows = append(rows, nil)
+			}
+			text = visible.Text(strings.ReplaceAll(strings.TrimSuffix(text, "\r"), "\t", "    "))
+			if text != "" {
+				run.Text = text
+				rows[len(rows)-1] = append(rows[len(rows)-1], run)
+			}
+		}
+	}
+	return rows
+}
+
+// wrapped breaks a line of runs.
+func wrapped(runs []Run, cells int) [][]Run {
+	var text strings.Builder
+	for _, run := range runs {
+		text.WriteString(run.Text)
+	}
+	var lines [][]Run
+	at := 0 // where runs[0] begins
+	for _, span := range visible.Wrap(text.String(), cells) {
+		var line []Run
+		for len(runs) > 0 && at < span[1] {
+			from, to := max(span[0]-at, 0), span[1]-at
+			run := runs[0]
+			if to < len(run.Text) {
+				run.Text = run.Text[from:to]
+				line = append(line, run)
+				break
+			}
+			if from < len(run.Text) {
+				run.Text = run.Text[from:]
+				line = append(line, run)
+			}
+			at += len(runs[0].Text)
+			runs = runs[1:]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,241 @@
+package prose
+
+import (
+	"cmp"
+	"html"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// code sets closed fences and code spans aside.
+func (r *reader) code(s string) string {
+	var b strings.Builder
+	open := map[string]bool{} // fences that nothing closes
+	done := 0                 // before it all is in b
+	for at := 0; at < len(s); {
+		next := lineEnd(s, at)
+		if fence := fenceOf(s[at:next]); fence != "" && !open[fence] {
+			from, to := closing(s, next, fence)
+			if to > 0 {
+				b.WriteString(r.spans(s[done:at]))
+				body := strings.TrimSuffix(s[next:from], "\n")
+				b.WriteString(r.aside(atom{text: body, mark: strings.TrimSpace(s[at:next]), style: Code, fence: true}) + "\n")
+				at, done = to, to
+				continue
+			}
+			open[fence] = true
+		}
+		at = next
+	}
+	b.WriteString(r.spans(s[done:]))
+	return b.String()
+}
+
+// lineEnd returns where the line after the one at a place begins.
+func lineEnd(s string, at int) int {
+	if i := strings.IndexByte(s[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(s)
+}
+
+// indented returns a line without at most three spaces in front.
+func indented(line string) string {
+	for range 3 {
+		line = strings.TrimPrefix(line, " ")
+	}
+	return line
+}
+
+// fenceOf returns the signs that open a fence on a line, "" if none do.
+func fenceOf(line string) string {
+	line = indented(line)
+	rest := strings.TrimLeft(line, "`")
+	if len(rest) == len(line) {
+		rest = strings.TrimLeft(line, "~")
+	}
+	if len(line)-len(rest) < 3 || !strings.HasSuffix(line, "\n") || strings.ContainsAny(strings.TrimLeft(strings.TrimSuffix(rest, "\n"), " "), " \t`~") {
+		return ""
+	}
+	return line[:len(line)-len(rest)]
+}
+
+// closing returns where the line begins that closes a fence, and where what follows the fence
+// on it does; 0, 0 if there is none.
+func closing(s string, at int, fence string) (from, to int) {
+	for ; at < len(s); at = lineEnd(s, at) {
+		line := s[at:]
+		if rest, ok := strings.CutPrefix(indented(line[:min(len(line), len(fence)+3)]), fence); ok {
+			to = at + min(len(line), len(fence)+3) - len(rest)
+			if strings.HasPrefix(s[to:], "\n") {
+				to++
+			}
+			return at, to
+		}
+	}
+	return 0, 0
+}
+
+var (
+	emptyLine = regexp.MustCompile(`\n[ \t]*\n`)
+	ticks     = regexp.MustCompile("`+")
+)
+
+// spans sets the code spans of each paragraph aside.
+func (r *reader) spans(s string) string {
+	if strings.IndexByte(s, '`') < 0 {
+		return s
+	}
+	var b strings.Builder
+	done := 0
+	for _, gap := range append(emptyLine.FindAllStringIndex(s, -1), []int{len(s), len(s)}) {
+		r.paragraphSpans(&b, s[done:gap[0]])
+		b.WriteString(s[gap[0]:gap[1]])
+		done = gap[1]
+	}
+	return b.String()
+}
+
+func (r *reader) paragraphSpans(b *strings.Builder, s string) {
+	found := ticks.FindAllStringIndex(s, -1)
+	later := map[int][]int{} // by length: the numbers of the runs of ticks
+	for i, run := range found {
+		later[run[1]-run[0]] = append(later[run[1]-run[0]], i)
+	}
+	done := 0
+	for i, run := range found {
+		n := run[1] - run[0]
+		if run[0] < done || run[0] > 0 && s[run[0]-1] == '\\' {
+			continue
+		}
+		for len(later[n]) > 0 && later[n][0] <= i {
+			later[n] = later[n][1:]
+		}
+		if len(later[n]) == 0 {
+			continue
+		}
+		end := found[later[n][0]]
+		b.WriteString(s[done:run[0]])
+		b.WriteString(r.aside(atom{text: strings.TrimSpace(s[run[1]:end[0]]), mark: s[run[0]:run[1]], style: Code}))
+		done = end[1]
+	}
+	b.WriteString(s[done:])
+}
+
+// gone is a tag that goes with all that it holds, breaks one that ends a line.
+const (
+	gone   = "gone"
+	breaks = "\n"
+)
+
+// meaning is what tags become; of others only the text stays.
+var meaning = map[string]string{
+	"script": gone, "style": gone, "head": gone, "title": gone, "template": gone, "iframe": gone, "object": gone, "svg": gone, "math": gone,
+	"p": breaks, "div": breaks, "li": breaks, "tr": breaks, "h1": breaks, "h2": breaks, "h3": breaks, "h4": breaks, "h5": breaks, "h6": breaks,
+	"ul": breaks, "ol": breaks, "table": breaks, "details": breaks, "summary": breaks, "blockquote": breaks, "section": breaks,
+	"td": " ", "th": " ", "br": "", "img": "", "b": "", "strong": "", "i": "", "em": "", "u": "", "s": "", "del": "", "q": "", "code": "",
+}
+
+var tagStyle = map[string]Style{
+	"b": Bold, "strong": Bold, "i": Italic, "em": Italic, "u": Underline, "s": Strike, "del": Strike, "q": Quote, "code": Code,
+}
+
+// A tag's attributes have values, or are some of those that HTML needs none for: or "<b and c>" would be
+// a tag.
+var (
+	aTag       = regexp.MustCompile(`(?i)^<(/?)([a-z][a-z0-9]*)((?:\s+(?:[^\s"'<>/=]+=(?:"[^"]*"|'[^']*'|[^\s"'<>=\x60]+)|open|hidden|controls|autoplay|loop|muted|checked|disabled|selected))*)\s*/?>`)
+	attributes = regexp.MustCompile(`([^\s"'<>/=]+)=(?:"([^"]*)"|'([^']*)'|(\S+))`)
+)
+
+// markup takes comments and tags out of a text, and sets aside what they mean.
+func (r *reader) markup(s string) string {
+	if strings.IndexByte(s, '<') < 0 {
+		return s
+	}
+	low := lower(s)
+	missing := map[string]bool{} // what was looked for in vain is not looked for again
+	after := func(at int, text string) int {
+		i := -1
+		if !missing[text] {
+			i = strings.Index(low[at:], text)
+		}
+		if missing[text] = i < 0; i < 0 {
+			return 0
+		}
+		return at + i + len(text)
+	}
+	var b strings.Builder
+	at := 0
+	for {
+		i := strings.IndexByte(s[at:], '<')
+		if i < 0 {
+			break
+		}
+		b.WriteString(s[at : at+i])
+		at += i
+		end := 0 // of what is read here; 0: it is text
+		if strings.HasPrefix(s[at:], "<!--") {
+			end = after(at+4, "-->")
+		} else if m := aTag.FindStringSubmatch(s[at:]); m != nil {
+			name, closes := lower(m[2]), m[1] != ""
+			as, known := meaning[name]
+			end = at + len(m[0])
+			switch {
+			case !known && emptyLine.MatchString(m[0]), as == gone && closes:
+				end = 0
+			case as == gone:
+				if end = after(end, "</"+name); end > 0 {
+					end = after(end, ">")
+				}
+			case as != breaks || b.Len() > 0 && !strings.HasSuffix(b.String(), as):
+				b.WriteString(as + r.tag(name, closes, m[3]))
+			}
+		}
+		if end == 0 {
+			b.WriteByte('<')
+			end = at + 1
+		}
+		at = end
+	}
+	return b.String() + s[at:]
+}
+
+// tag returns what stands for a tag that is a style, a line's end or a picture.
+func (r *reader) tag(name string, closes bool, rest string) string {
+	switch style := tagStyle[name]; {
+	case style != 0 && closes:
+		return r.aside(atom{style: style, turn: -1})
+	case style != 0:
+		return r.aside(atom{style: style, turn: 1})
+	case name == "br":
+		return r.aside(atom{text: "\n"})
+	case name == "img":
+		values := map[string]string{}
+		for _, m := range attributes.FindAllStringSubmatch(rest, -1) {
+			values[lower(m[1])] = html.UnescapeString(m[2] + m[3] + m[4])
+		}
+		return r.aside(atom{text: cmp.Or(values["title"], values["alt"], fileOf(values["src"])), style: Picture, url: values["src"]})
+	}
+	return ""
+}
+
+// fileOf returns the name of the file at an address; a data: address has none.
+func fileOf(url string) string {
+	url, _, _ = strings.Cut(url, "?")
+	if url == "" || strings.HasPrefix(lower(url), "data:") {
+		return "picture"
+	}
+	return path.Base(url)
+}
+
+// lower returns s with ASCII's capitals in lower case, byte for byte, also those of atoms.
+func lower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
