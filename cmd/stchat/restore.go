@@ -13,6 +13,7 @@ import (
 
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/keep"
+	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
 
@@ -170,7 +171,7 @@ func (o *restoreOptions) tell(c *console, results []*keep.RestoreResult) error {
 			}
 			_, err = fmt.Fprintln(c.Out, path)
 		}
-		if r.Doc.InPlace && !o.dryRun {
+		if r.Doc.InPlace && !o.dryRun && userdir.HasExtension(r.Doc.Path) {
 			inPlace = append(inPlace, r.Doc.Path)
 		}
 		return err

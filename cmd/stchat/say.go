@@ -188,6 +188,7 @@ func helps(hint string) string {
 		"leftover":    "remove it or choose another name",
 		"name":        "choose another name",
 		"naming":      "choose another name or --naming",
+		"new-chat":    "-n NAME makes a new chat of it, -o writes its bytes",
 		"no-group":    "with --no-group the group file is not touched",
 		"no-link":     "leave --link out",
 		"no-metadata": "mend that, or let the metadata count as {} with --skip-damaged",

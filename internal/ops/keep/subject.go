@@ -283,7 +283,7 @@ func (s *subject) at(ctx context.Context, at time.Time) (int64, error) {
 var ErrNoVersion = errors.New("there is no such version")
 
 // ErrOthers means that a version is another chat's.
-var ErrOthers = error(&ops.Kind{Code: "usage", Text: "is a version of another chat"})
+var ErrOthers = error(&ops.Kind{Code: "usage", Text: "is a version of another chat", Hint: "new-chat"})
 
 // Pick says which version is meant.
 type Pick struct {
@@ -337,7 +337,10 @@ func (s *subject) rev(ctx context.Context, rev int64, newFile bool) (*version, e
 		of = v.Path
 	}
 	if !newFile && (!lone || isFile(s.path) || s.id != 0) {
-		return nil, fmt.Errorf("%s: %d %w: %s", s.path, rev, ErrOthers, filepath.Join(s.root, filepath.FromSlash(of)))
+		if path := filepath.Join(s.root, filepath.FromSlash(of)); path != s.path {
+			return nil, fmt.Errorf("%s: %d %w: %s", s.path, rev, ErrOthers, path)
+		}
+		return nil, fmt.Errorf("%s: %d %w, which had this name and is gone", s.path, rev, ErrOthers)
 	}
 	if to := s.now.path[v.Chat]; to != "" {
 		s.goTo(to)
