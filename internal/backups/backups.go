@@ -12,14 +12,20 @@
 package backups
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"stchat/internal/group"
 	"stchat/internal/names"
+	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
@@ -110,4 +116,188 @@ func timeShape(text string) bool {
 		}
 	}
 	return true
+}
+
+// Keys returns the keys under which SillyTavern keeps backups of what is called name:
+// a character's avatar without its extension, which is also its folder's name, or a
+// group chat's name. The first is that of 1.19, which ends in a hash where the name
+// has a character outside 0x20 to 0x7E; then there is a second one, that of 1.18 and
+// earlier (getBackupKey in src/endpoints/chats.js).
+func Keys(name string) []string {
+	name = rawjson.WellFormed(name)
+	key := keyOf(names.File(name))
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 || r > 0x7e }) {
+		return []string{key}
+	}
+	sum := sha256.Sum256([]byte(name))
+	return []string{key + "_" + hex.EncodeToString(sum[:4]), key}
+}
+
+// keyOf returns name in lower case, with each UTF-16 unit outside [a-zA-Z0-9] made a _.
+func keyOf(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case r >= 'A' && r <= 'Z':
+			b.WriteRune(r + 'a' - 'A')
+		case r > 0xffff:
+			b.WriteString("__")
+		default:
+			b.WriteByte('_')
+		}
+	}
+	return b.String()
+}
+
+// Belongs returns the index of the chat that a backup is of: the only one with its slug,
+// the header's integrity; if several or none have it, the one that shares most with it, of
+// equals the first; -1 if none shares anything. slugs are those of the chats that may own
+// it, empty where a chat has none, and shared counts what chat i has in common with the
+// backup: lines, or texts.
+//
+// A slug alone is no proof: up to 1.18 a branch inherits it.
+func Belongs(slug string, slugs []string, shared func(i int) int) int {
+	same := 0
+	only := -1
+	for i, s := range slugs {
+		if slug != "" && s == slug {
+			same++
+			only = i
+		}
+	}
+	if same == 1 {
+		return only
+	}
+	best, most := -1, 0
+	for i, s := range slugs {
+		if same > 1 && s != slug {
+			continue
+		}
+		if n := shared(i); n > most {
+			best, most = i, n
+		}
+	}
+	return best
+}
+
+// Owner is a possible owner of backups: a character, or one chat of a group.
+type Owner struct {
+	Kind userdir.Kind // Solo or Group
+	Name string       // the character's folder, or the group chat's name
+	// Group is the group's name, which is a stranger's text; empty where no group lists
+	// the chat, and for a character.
+	Group string
+}
+
+// Owners are the possible owners of the backups in a user folder.
+type Owners map[string][]Owner // by key
+
+// FindOwners lists the characters, by their folders of chats and their cards, and the
+// chats of groups, by their files and the groups' lists, so that what has lost its
+// chats still has its backups. groups may be nil.
+func FindOwners(dir userdir.Dir, groups *group.Set) Owners {
+	owners, seen := Owners{}, map[Owner]bool{}
+	add := func(o Owner) {
+		if o.Name == "" || seen[o] {
+			return
+		}
+		seen[o] = true
+		for _, key := range Keys(o.Name) {
+			owners[key] = append(owners[key], o)
+		}
+	}
+	for _, name := range namesIn(dir.Chats(), "") {
+		add(Owner{Kind: userdir.Solo, Name: name})
+	}
+	for _, stem := range namesIn(dir.Characters(), userdir.CardExtension) {
+		add(Owner{Kind: userdir.Solo, Name: userdir.CharacterFolder(stem + userdir.CardExtension)})
+	}
+	listed := map[string]bool{}
+	if groups != nil {
+		for _, g := range groups.Files {
+			for _, chat := range g.Chats {
+				listed[chat] = true
+				add(Owner{userdir.Group, chat, g.Name})
+			}
+		}
+	}
+	for _, file := range namesIn(dir.GroupChats(), ".jsonl") {
+		if !listed[file] {
+			add(Owner{Kind: userdir.Group, Name: file})
+		}
+	}
+	return owners
+}
+
+// namesIn returns the names of the files with an extension in a folder, without it, or if
+// ext is empty, of its subfolders. For a folder that cannot be read it returns none.
+func namesIn(folder, ext string) (found []string) {
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		name := e.Name()
+		isFolder := e.IsDir()
+		if e.Type()&os.ModeSymlink != 0 {
+			info, err := os.Stat(filepath.Join(folder, name))
+			isFolder = err == nil && info.IsDir()
+		}
+		if isFolder != (ext == "") || !strings.EqualFold(name[max(len(name)-len(ext), 0):], ext) {
+			continue
+		}
+		found = append(found, name[:len(name)-len(ext)])
+	}
+	return found
+}
+
+// Quota is the use of the places of one key.
+type Quota struct {
+	Key    string
+	Used   int // files whose names begin as the key's backups do: beyond the limit, a save deletes the oldest
+	Others []Share
+}
+
+// Share is how many places of another key's quota a key's backups take.
+type Share struct {
+	Key  string
+	Used int
+}
+
+// Quotas returns the quota of each key that has backups, sorted by key. Others are the keys
+// whose backups a save under this one deletes, too.
+func (f *Folder) Quotas() []Quota {
+	var quotas []Quota
+	for _, key := range f.keys() {
+		q := Quota{Key: key}
+		shares := map[string]int{}
+		begin := prefix + key + "_"
+		from, _ := slices.BinarySearch(f.names, begin) // ReadDir sorts
+		for _, file := range f.names[from:] {
+			if !strings.HasPrefix(file, begin) {
+				break
+			}
+			q.Used++
+			if theirs, _, _ := Parse(file, time.UTC); theirs != "" && theirs != key {
+				shares[theirs]++
+			}
+		}
+		for key, used := range shares {
+			q.Others = append(q.Others, Share{key, used})
+		}
+		slices.SortFunc(q.Others, func(a, b Share) int { return cmp.Compare(a.Key, b.Key) })
+		quotas = append(quotas, q)
+	}
+	return quotas
+}
+
+// keys returns the keys of the backups, sorted, each once.
+func (f *Folder) keys() []string {
+	var keys []string
+	for _, b := range f.Backups {
+		if b.Key != "" {
+			keys = append(keys, b.Key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }

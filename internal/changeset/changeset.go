@@ -1,3 +1,82 @@
+// Package changeset creates, changes and removes the user's files; nothing else in the program
+// does.
+//
+// A verb describes what belongs together as a [Unit]: a function that reads, judges, and
+// writes new content into drafts, temporary files beside their targets. When it returns,
+// nothing has a name yet. [Run] commits: all of the unit, or nothing.
+//
+// # The protocol
+//
+// Every set leaves a record, except that one of a single step is published at once where none is
+// wanted: one new file in a root that is no user's folder and has no .stchat, a replacement that
+// keeps nothing ([Unit.Unrecorded]), and either where no records are kept. Every other set is
+// committed in these steps. Sets of a call that take no names away are committed in groups, with
+// one journal: after a kill all of a group are new or all are old, but for those that another
+// program has disturbed. A set that fails is dropped, and the others are made.
+//
+//  1. The drafts are complete: rendered, with mode and owner, on the disk, closed. A full disk
+//     fails the set here.
+//  2. The root, a SillyTavern user's folder or else the chat's own, is locked against other
+//     runs of this program. The lock is not held while drafting. Journals of dead runs are
+//     ended first. The first commit of a call gives it an ID that sorts after all others, so
+//     the IDs are the order of the commits, whatever the clock says.
+//  3. Every file that the drafts were based on is checked. An edit by meaning (a name in a
+//     group's list) is rendered anew if its file was saved meanwhile. Any other change drops
+//     the set; one that can be drafted again ([Unit.Again]) is, and then under the lock.
+//  4. A journal is written to ROOT/.stchat/ID.journal: what will be done with which files, and
+//     how to recognise each (inode, size, time). Its appearance under that name is the
+//     decision: before it nothing has happened, after it everything will.
+//  5. The steps: create, move, replace, remove. So a name exists before anything refers to it,
+//     and nothing refers to it any more when it goes. A file that is replaced or removed is
+//     first hard-linked into .stchat, and compared with what was judged.
+//  6. The folders are synced, and the journal becomes ID.done: the record for [Undo].
+//
+// Everything in .stchat may be a stranger's: it is opened without following links, only if it is
+// a regular file, and read up to a bound ([safefile.ReadPlain]).
+//
+// A run that is killed before 4 leaves drafts, which a later run removes. One that is killed
+// after 4 leaves a journal. A run that holds the lock and sees a journal knows that its run is
+// gone, and ends each set in it ([Recover]): forward, if every step was made or still can be;
+// otherwise back, if every step that was made can be taken back; otherwise it is stuck, and its
+// files stay untouched until a person decides ([Settle]). What others wrote to a file in
+// between is never overwritten. A stuck set alone stays in the journal; those of its group that
+// were made get their record, ID.done, beside it.
+//
+// # Limits
+//
+//   - Between the last check of a file and the rename that replaces it lie microseconds in
+//     which no system keeps others out. SillyTavern takes no locks and writes chats, groups and
+//     settings whole, from what it holds in memory.
+//   - A disk whose clock counts whole seconds gives two saves within one of them the same time.
+//     A second save in place and of the same size is noticed, by the file's content, while an
+//     edit waits to be committed, but not between a verb's reading and the rendering. Where a
+//     file's time is a whole second, undo also compares its content, up to 64 MiB.
+//   - A power loss is survived as far as syncing goes: drafts, the journal and the names that
+//     it decides on are synced in this order. Disks that lie about syncing are believed.
+//   - Where there are no hard links (FAT, Android), a file of up to 64 MiB is copied to keep or
+//     to move it; a larger one is renamed, so its name is free for a moment that only the
+//     journal covers.
+//   - A journal that cannot be read names no files. It is reported at every call, and drafts of
+//     dead runs are left alone, since it may name them; [Settle] sets it aside with what was
+//     kept for it, and [Discard] drops both.
+//   - A journal may come from a stranger: one with a path that leads outside its root, or a
+//     name in .stchat that is not its own, counts as unreadable.
+//   - A journal proves nothing about a folder that was copied or is on another machine: there
+//     nothing is done unasked.
+//   - Where there are no locks (some network disks) host, boot and process show whether a run
+//     is gone.
+//   - A kept file shares its bytes with any other hard link to it: a program that writes into
+//     one in place changes the other. Undo notices that, and refuses.
+//
+// # Where it is
+//
+// run.go drafts the units and joins those that share a file, again.go drafts again; group.go
+// decides what is committed together; commit.go puts what was drafted (plan.go) in order, and
+// compose.go writes the journal. Four types play journals: view finds out what has become of each
+// step (places.go where its files are), stepper makes a step or takes it back, part goes through
+// those of one set, player through all sets. recover.go ends what dead runs began, undo.go and
+// inverse.go draft what takes a record back, record.go lists and drops records, and store.go is
+// the folder .stchat.
 package changeset
 
 import (

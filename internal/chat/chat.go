@@ -14,6 +14,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 
 	"stchat/internal/group"
@@ -282,4 +284,114 @@ func (c *Chat) GroupMetadata() (raw []byte, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// Options control how a chat is opened.
+type Options struct {
+	Data   string    // the user folder; empty: found from the chat's path
+	Groups Groups    // where groups are looked up; nil: read anew by each Open
+	Stdin  io.Reader // what the path "-" reads
+
+	// Content, unless nil, is read instead of the file at the path, which need not
+	// exist. It stays open.
+	Content *os.File
+
+	// Regular means that the path has just been listed as a regular file, so that it
+	// need not be checked before it is opened.
+	Regular bool
+
+	// Buffer is memory for reading the head, to reuse when opening many chats; nil:
+	// allocated anew.
+	Buffer *jsonl.Buffer
+
+	// View, unless nil, returns what to read instead of the file's bytes, such as the
+	// file with pending changes. All places are those in the view.
+	View func(file jsonl.Source) jsonl.Source
+
+	// Any means that the chat is only looked at, so that a file whose lines do not
+	// look like a chat's may be opened, too.
+	Any bool
+}
+
+// Groups looks up the group files of a user folder, once per folder.
+type Groups interface {
+	In(dir userdir.Dir) (*group.Set, error)
+}
+
+// ErrNotRegular means that a path leads to something that cannot be read twice, such
+// as a pipe.
+var ErrNotRegular = errors.New("not a regular file; to read a pipe, give - and feed it to standard input")
+
+// HeaderKind is the kind of header that a chat file has.
+type HeaderKind string
+
+// The kinds of header.
+const (
+	Modern  HeaderKind = "modern"  // SillyTavern 1.16 and later, Luker: names are "unused"
+	Legacy  HeaderKind = "legacy"  // up to 1.14: create_date, real names
+	None    HeaderKind = "none"    // a group chat up to 1.14, or a file that lost its header
+	Damaged HeaderKind = "damaged" // the header's line or its chat_metadata cannot be read
+)
+
+// isLegacy reports whether a header is one of SillyTavern up to 1.14, by what
+// later ones never have: a create_date, or a user's real name.
+func isLegacy(line []byte) bool {
+	if _, ok := rawjson.Lookup(line, "create_date"); ok {
+		return true
+	}
+	raw, ok := rawjson.Lookup(line, "user_name")
+	name, isString := rawjson.Unquote(raw)
+	return ok && isString && name != "unused"
+}
+
+// ErrDamaged is wrapped by the errors that [Chat.DamageError] returns.
+var ErrDamaged = errors.New("damaged")
+
+// damageError formats as its line's error does, PATH:LINE:COLUMN: reason.
+type damageError struct{ line jsonl.LineError }
+
+func (e *damageError) Error() string   { return e.line.Error() }
+func (e *damageError) Unwrap() []error { return []error{&e.line, ErrDamaged} }
+
+// openStdin copies standard input to a temporary file. It returns as soon as ctx
+// ends, since input may take any time to arrive.
+func openStdin(ctx context.Context, in io.Reader) (f *os.File, cleanup func(), err error) {
+	type spooled struct {
+		f       *os.File
+		cleanup func()
+		err     error
+	}
+	done := make(chan spooled, 1)
+	go func() {
+		f, cleanup, err := safefile.Spool(in, "")
+		done <- spooled{f, cleanup, err}
+	}()
+	select {
+	case s := <-done:
+		if s.err != nil {
+			return nil, nil, stdinError(s.err)
+		}
+		return s.f, s.cleanup, nil
+	case <-ctx.Done():
+		go func() {
+			if s := <-done; s.err == nil {
+				s.cleanup()
+			}
+		}()
+		return nil, nil, fmt.Errorf("standard input: %w", ctx.Err())
+	}
+}
+
+// stdinError returns an error for standard input that could not be read, or not
+// be copied to a file.
+func stdinError(err error) error {
+	pe, ok := errors.AsType[*fs.PathError](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("standard input: %w", err)
+	case pe.Op == "read":
+		return fmt.Errorf("standard input: %w", pe.Err)
+	default:
+		return fmt.Errorf("standard input: it cannot be kept meanwhile: %s: %w", pe.Path, pe.Err)
+	}
 }

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 
 	"stchat/internal/changeset"
+	"stchat/internal/rawjson"
 )
 
 // Edit is a change of one group file for any number of chats, as a [changeset.Edit]. It is
@@ -89,4 +92,158 @@ func (e *Edit) Apply(raw []byte) (listed, data []byte, err error) {
 	}
 	data, err = f.WithoutOldMetadata(e.Forget...)
 	return listed, data, err
+}
+
+// WithNames returns the file's bytes with the names of chats as edit returns them: in the
+// list, where they keep their place, in chat_id, and as keys of past_metadata. A name that
+// edit does not keep leaves the list, its old metadata too. open, unless empty, is the
+// chat that is open then, whatever chat_id was. Every other byte stays.
+func (f *File) WithNames(edit func(name string) (to string, keep bool), open string) ([]byte, error) {
+	o, err := rawjson.ParseObject(f.raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a group file: %w", f.Path, err)
+	}
+	o.EditList(keyChats, func(_ int, value []byte) ([]byte, bool) {
+		name, ok := rawjson.Unquote(value)
+		if !ok {
+			return value, true
+		}
+		to, keep := edit(name)
+		if to == name {
+			return value, keep
+		}
+		return rawjson.Quote(to), keep
+	})
+	current, ok := rawjson.Unquote(o.Value(keyChatID))
+	if open == "" && ok {
+		if to, keep := edit(current); keep {
+			open = to
+		}
+	}
+	if open != "" && open != current {
+		o.Set(keyChatID, rawjson.Quote(open))
+	}
+	if past, ok := o.Get(keyPastMetadata); ok {
+		edited := past
+		for key := range f.past {
+			switch to, keep := edit(key); {
+			case !keep:
+				edited = rawjson.DeletePath(edited, key)
+			case to != key:
+				edited = rawjson.RenameKey(edited, key, to)
+			}
+		}
+		if string(edited) != string(past) {
+			o.Set(keyPastMetadata, edited)
+		}
+	}
+	return o.Bytes(), nil
+}
+
+// WithOpen returns the file's bytes with another chat as the one that is open.
+func (f *File) WithOpen(chat string) ([]byte, error) {
+	return f.WithNames(func(name string) (string, bool) { return name, true }, chat)
+}
+
+// HasOldLayout reports whether the file holds metadata of chats, as SillyTavern wrote
+// it up to 1.14.
+func (f *File) HasOldLayout() bool { return f.oldLayout }
+
+// OldMetadata returns the metadata that the file holds for a chat without a header, as
+// SillyTavern's migration takes it (src/endpoints/groups.js,
+// migrateGroupChatsMetadataFormat): {...past_metadata, [chat_id]: chat_metadata}[chat].
+// chat is the file's name; it is looked up under the name that the group lists it by.
+// ok is false where there is none or where it is no object; then it counts as {}.
+func (f *File) OldMetadata(chat string) (raw []byte, ok bool) {
+	for _, key := range f.keysOf(chat) {
+		if key == f.ChatID {
+			// Also where it is missing: the spread is overwritten by undefined.
+			raw, ok = f.current, f.current != nil
+		} else {
+			raw, ok = f.past[key]
+		}
+		if ok && rawjson.KindOf(raw) == rawjson.ObjectKind {
+			return raw, true
+		}
+	}
+	return nil, false
+}
+
+// keptFor returns the names of the chats of which the file holds metadata.
+func (f *File) keptFor() map[string]bool {
+	kept := map[string]bool{}
+	add := func(chat string) {
+		if _, ok := f.OldMetadata(chat); ok {
+			kept[chat] = true
+		}
+	}
+	if !f.oldLayout {
+		return kept
+	}
+	add(f.ChatID)
+	for name := range f.past {
+		add(name)
+	}
+	for safe := range f.typed {
+		add(safe)
+	}
+	return kept
+}
+
+// WithoutOldMetadata returns the file's bytes without the metadata it holds for the chats,
+// for when that has moved into their headers. past_metadata goes with its last entry.
+// Without any the bytes are as they were read. It is not an error if a chat is not the
+// group's.
+func (f *File) WithoutOldMetadata(chats ...string) (data []byte, err error) {
+	o, err := rawjson.ParseObject(f.raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a group file: %w", f.Path, err)
+	}
+	past, ok := o.Get(keyPastMetadata)
+	var pastObject *rawjson.Object
+	if ok {
+		// A past_metadata that is no object holds nothing, and stays.
+		pastObject, _ = rawjson.ParseObject(past)
+	}
+	for _, chat := range chats {
+		for _, key := range f.keysOf(chat) {
+			if key == f.ChatID {
+				o.Unset(keyMetadata)
+			}
+			if pastObject != nil {
+				pastObject.Unset(key)
+			}
+		}
+	}
+	switch {
+	case pastObject == nil || !pastObject.Edited():
+	case pastObject.Len() == 0:
+		o.Unset(keyPastMetadata)
+	default:
+		o.Set(keyPastMetadata, pastObject.Bytes())
+	}
+	return o.Bytes(), nil
+}
+
+// keysOf returns the names that the metadata of chat may stand under: its own first, then
+// those that the group lists and the server makes into it.
+func (f *File) keysOf(chat string) []string {
+	return append([]string{chat}, f.typed[chat]...)
+}
+
+const (
+	beforeBegun = "the new chat "
+	behindBegun = " in the group's list"
+)
+
+// Begun describes a change that lists a new chat in a group. The chat gets its file only when
+// SillyTavern greets in it.
+func Begun(chat string) string { return beforeBegun + strconv.Quote(chat) + behindBegun }
+
+// BegunIn returns the chat in a description by [Begun].
+func BegunIn(about string) (chat string, ok bool) {
+	rest, before := strings.CutPrefix(about, beforeBegun)
+	rest, behind := strings.CutSuffix(rest, behindBegun)
+	chat, err := strconv.Unquote(rest)
+	return chat, before && behind && err == nil
 }

@@ -1,10 +1,24 @@
+// Package group reads SillyTavern's group files, groups/<id>.json, and edits the two
+// things in them that concern chats: the list of the group's chats, without which
+// SillyTavern cannot open a group chat, and the metadata that versions up to 1.14 kept
+// there instead of in the chat.
+//
+// Edits are splices: they return the file's bytes with the one value changed and every
+// other byte kept, white space, key order and repeated keys included. The package
+// never writes: [Edit] is what a change set renders.
+//
+// A group file is a stranger's. A damaged one is an error that names it, and does not
+// stop the others. What it lists are names, not paths: they go through userdir.Within
+// before they touch the disk.
 package group
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"strconv"
 
 	"stchat/internal/jsonl"
@@ -152,3 +166,158 @@ func text(raw []byte) (string, bool) {
 	}
 	return "", false
 }
+
+// WithChats returns the file's bytes with chats appended to its list, each once and only
+// those that the group does not list yet; without any, the bytes as they were read.
+// chat_id stays, as do all other bytes. New entries are laid out as the list's own are, and
+// in an empty list as JSON.stringify would put them at the file's own indentation, which
+// is four spaces in SillyTavern's files.
+//
+// Where chats is missing or null, it is written with what [Load] takes it to list, and
+// a missing chat_id with it, since SillyTavern's client discards the list of a group
+// that has none. It is an error if chats is anything else but a list.
+func (f *File) WithChats(chats ...string) (data []byte, err error) {
+	o, err := rawjson.ParseObject(f.raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a group file: %w", f.Path, err)
+	}
+	list := o.Value(keyChats)
+	mend := isMissing(o, keyChats)
+	if kind := rawjson.KindOf(list); !mend && kind != rawjson.Array {
+		return nil, fmt.Errorf("%s: %q is %v, not a list; fix the group file first", f.Path, keyChats, kind)
+	}
+
+	var fresh [][]byte
+	added := make(map[string]bool, len(chats))
+	for _, chat := range chats {
+		if !f.Lists(chat) && !added[chat] {
+			added[chat] = true
+			fresh = append(fresh, rawjson.Quote(chat))
+		}
+	}
+	if len(fresh) == 0 {
+		return f.raw, nil
+	}
+	if mend {
+		var all [][]byte
+		for _, chat := range f.Chats {
+			all = append(all, rawjson.Quote(chat))
+		}
+		list, fresh = []byte("[]"), append(all, fresh...)
+		if isMissing(o, keyChatID) && f.ChatID != "" {
+			o.Set(keyChatID, rawjson.Quote(f.ChatID))
+		}
+	}
+	o.Set(keyChats, appendAll(list, fresh, indentOf(f.raw)))
+	return o.Bytes(), nil
+}
+
+// appendAll returns the list with more elements at its end. indent is what stands before
+// a member of the object around it.
+func appendAll(list []byte, elements [][]byte, indent indentation) []byte {
+	inside := list[1 : len(list)-1]
+	if rest := bytes.TrimLeft(inside, whiteSpace); len(rest) > 0 {
+		// What stands before the first element stands before a new one, if that is a
+		// line of its own.
+		lead := inside[:len(inside)-len(rest)]
+		if !bytes.ContainsRune(lead, '\n') {
+			lead = nil
+		}
+		return rawjson.Append(list, bytes.Join(elements, append([]byte{','}, lead...)))
+	}
+	out := append([]byte{'['}, indent.at(2)...)
+	out = append(out, bytes.Join(elements, append([]byte{','}, indent.at(2)...))...)
+	out = append(out, indent.at(1)...)
+	return append(out, ']')
+}
+
+const whiteSpace = " \t\r\n"
+
+// indentation is how a file is laid out; the zero one is compact.
+type indentation struct{ newline, unit []byte }
+
+// indentOf reads the layout off what stands before the object's first member.
+func indentOf(object []byte) indentation {
+	inside := bytes.TrimLeft(object, whiteSpace)
+	inside = inside[1:] // the brace
+	lead := inside[:len(inside)-len(bytes.TrimLeft(inside, whiteSpace))]
+	last := bytes.LastIndexByte(lead, '\n')
+	if last < 0 {
+		return indentation{}
+	}
+	in := indentation{newline: []byte("\n"), unit: lead[last+1:]}
+	if last > 0 && lead[last-1] == '\r' {
+		in.newline = []byte("\r\n")
+	}
+	return in
+}
+
+// at returns the line break and the indentation before what lies that deep.
+func (in indentation) at(depth int) []byte {
+	if in.newline == nil {
+		return nil
+	}
+	return append(bytes.Clone(in.newline), bytes.Repeat(in.unit, depth)...)
+}
+
+// Set is what a folder of group files holds.
+type Set struct {
+	// Files are the groups that could be read, in the order of their files' names.
+	Files []*File
+	// Bad are the errors of those that could not, in the same order.
+	Bad []error
+
+	byChat  map[string][]*File
+	open    map[string][]*File
+	keeping map[string][]*File
+}
+
+// LoadAll reads every *.json in groupsDir. A file that cannot be read goes into
+// [Set.Bad] and does not stop the others; a folder that does not exist holds no
+// groups. The error is that of reading the folder.
+func LoadAll(groupsDir string) (*Set, error) {
+	s := &Set{
+		byChat: map[string][]*File{}, open: map[string][]*File{}, keeping: map[string][]*File{},
+	}
+	entries, err := safefile.ReadDir(groupsDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != ".json" || entry.Name() == ".json" || entry.IsDir() {
+			continue
+		}
+		f, err := Load(filepath.Join(groupsDir, entry.Name()))
+		if err != nil {
+			s.Bad = append(s.Bad, err)
+			continue
+		}
+		s.add(f)
+	}
+	return s, nil
+}
+
+func (s *Set) add(f *File) {
+	s.Files = append(s.Files, f)
+	for name := range f.listed {
+		s.byChat[name] = append(s.byChat[name], f)
+	}
+	for name := range f.keptFor() {
+		s.keeping[name] = append(s.keeping[name], f)
+	}
+	s.open[f.ChatID] = append(s.open[f.ChatID], f)
+	if safe := safeName(f.ChatID); safe != f.ChatID {
+		s.open[safe] = append(s.open[safe], f)
+	}
+}
+
+// Listing returns the groups that list the chat, see [File.Lists], in the order of
+// their files' names. SillyTavern means it to be one at most.
+func (s *Set) Listing(chat string) []*File { return s.byChat[chat] }
+
+// Open returns the groups that have the chat open, whether they list it or not.
+func (s *Set) Open(chat string) []*File { return s.open[chat] }
+
+// Keeping returns the groups that hold metadata of the chat, see
+// [File.OldMetadata], whether they list it or not.
+func (s *Set) Keeping(chat string) []*File { return s.keeping[chat] }

@@ -1,4 +1,29 @@
+// Package inspect reports what a chat contains: how many messages of whom, from
+// when to when, what its bytes are spent on, what it depends on and what depends
+// on it, and what extensions keep in it.
+//
+// A chat is read once. What a line says is counted where it lies, by several
+// goroutines in a large chat and without allocating for ordinary lines, so a
+// chat of gigabytes costs little more than reading it, and memory depends on its
+// longest line. Around the chat, folders are listed and group files and
+// lorebooks read once each, however many chats ask for them ([Around]).
+//
+// It reads as SillyTavern does: truth is JavaScript's, the last of repeated
+// keys counts, and lines that SillyTavern would drop are damage and not
+// counted. The package only reads.
 package inspect
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stchat/internal/family"
+	"stchat/internal/library"
+	"stchat/internal/lorebook"
+	"stchat/internal/userdir"
+)
 
 // Schema is the version of the JSON documents.
 const Schema = 1
@@ -131,4 +156,143 @@ type Unknown struct {
 	Name  string `json:"name"`  // the key
 	Known bool   `json:"known"` // false
 	Bytes int64  `json:"bytes"` // of its value
+}
+
+// Summary is what several chats add up to. It is also the last JSON document
+// of inspect, where there is more than one chat.
+type Summary struct {
+	Schema  int  `json:"schema"`
+	Summary bool `json:"summary"` // true
+	Chats   int  `json:"chats"`
+	Counts
+	Bytes        int64 `json:"bytes"`
+	Damaged      int   `json:"damaged"` // chats with damage
+	DamagedLines int   `json:"damaged_lines"`
+	Failed       int   `json:"failed"` // files that could not be read
+
+	Characters int  `json:"characters"` // folders of solo chats
+	Groups     *int `json:"groups"`     // group files; null where no PATH is a user folder
+
+	Lorebooks *Lorebooks `json:"lorebooks"` // null where no PATH is a user folder
+}
+
+// Lorebooks are the lorebooks of a user folder by whether one of its chats
+// names them. A character or a setting may use one that no chat does.
+type Lorebooks struct {
+	Used   []string `json:"used"`
+	Unused []string `json:"unused"`
+}
+
+// Summer adds up reports.
+type Summer struct {
+	Summary
+	owners map[string]bool
+	books  map[string]bool // paths of lorebooks in use
+	around *Around
+}
+
+// NewSummer returns a Summer without reports.
+func NewSummer(around *Around) *Summer {
+	return &Summer{Summary: Summary{Schema: Schema, Summary: true}, owners: map[string]bool{}, books: map[string]bool{}, around: around}
+}
+
+// Add adds one chat.
+func (s *Summer) Add(r *Report) {
+	s.Chats++
+	s.add(r.Counts)
+	s.Bytes += r.Bytes
+	s.DamagedLines += r.DamageTotal
+	if r.DamageTotal > 0 {
+		s.Damaged++
+	}
+	if folder := filepath.Dir(r.Path); r.Kind == string(userdir.Solo) && !s.owners[folder] {
+		s.owners[folder] = true
+		s.Characters++
+	}
+	if dir, ok := userdir.Find(r.Path); ok {
+		for _, name := range r.Books {
+			s.books[s.around.book(dir, name).path] = true
+		}
+	}
+}
+
+// Finish returns the summary, with what the user folders hold besides their chats,
+// and the errors of reading them.
+func (s *Summer) Finish(users []userdir.Dir) (Summary, []error) {
+	if len(users) == 0 {
+		return s.Summary, nil
+	}
+	var errs []error
+	groups := 0
+	books := &Lorebooks{}
+	for _, dir := range users {
+		set, err := s.around.In(dir)
+		if err != nil {
+			errs = append(errs, err)
+		} else {
+			groups += len(set.Files)
+			errs = append(errs, set.Bad...)
+		}
+		entries, err := os.ReadDir(dir.Worlds())
+		if err != nil && !os.IsNotExist(err) {
+			errs = append(errs, err)
+		}
+		for _, e := range entries {
+			name, ok := strings.CutSuffix(e.Name(), lorebook.Extension)
+			switch {
+			case !ok || name == "" || !e.Type().IsRegular():
+			case s.books[filepath.Join(dir.Worlds(), e.Name())]:
+				books.Used = append(books.Used, name)
+			default:
+				books.Unused = append(books.Unused, name)
+			}
+		}
+	}
+	slices.Sort(books.Used)
+	slices.Sort(books.Unused)
+	s.Groups, s.Lorebooks = &groups, books
+	return s.Summary, errs
+}
+
+// Row is a chat in a table.
+type Row struct {
+	Report *Report
+	Depth  int // how many chats above it are in the table: 0 for one without a parent there
+}
+
+// Tree orders chats so that each follows its parent, as far as names lead to that
+// ([family.New]), and returns how deep each one is.
+func Tree(reports []*Report) []Row {
+	byFolder := map[string][]*family.Chat{}
+	of := make(map[*family.Chat]*Report, len(reports))
+	chats := make([]*family.Chat, len(reports))
+	for i, r := range reports {
+		c := &family.Chat{Path: r.Path, Name: r.Name}
+		if r.MainChat != nil {
+			c.MainChat = *r.MainChat
+		}
+		for _, l := range r.Checkpoints {
+			c.Links = append(c.Links, family.Link{Kind: family.Checkpoint, Name: l.Name, Index: l.At})
+		}
+		for _, l := range r.Branches {
+			c.Links = append(c.Links, family.Link{Kind: family.Branch, Name: l.Name, Index: l.At})
+		}
+		folder := filepath.Dir(r.Path)
+		byFolder[folder] = append(byFolder[folder], c)
+		of[c], chats[i] = r, c
+	}
+	for _, list := range byFolder {
+		names := make([]string, len(list))
+		for i, c := range list {
+			names[i] = c.Name
+		}
+		family.New(library.NamesOf(names), list, family.ByLinks)
+	}
+	rows := make([]Row, 0, len(reports))
+	for _, c := range chats {
+		if c.Parent == nil {
+			family.Walk(c, func(c *family.Chat, depth int) { rows = append(rows, Row{of[c], depth}) })
+		}
+	}
+	return rows
 }

@@ -17,3 +17,16 @@ func canIndex() bool {
 //
 //go:noescape
 func indexWide(p []byte, at uint32, quotes *uint32, slashes *uint64, st *indexState) (count int)
+
+// skipPlain is [skipPlainPortable], with AVX2 where the processor has it.
+func skipPlain(p []byte) (n int, nonASCII bool) {
+	if cpu.X86.HasAVX2 {
+		return skipWide(p)
+	}
+	return skipPlainPortable(p)
+}
+
+// skipWide is skipPlainPortable, 32 bytes at a time. It needs AVX2.
+//
+//go:noescape
+func skipWide(p []byte) (n int, nonASCII bool)

@@ -1,5 +1,7 @@
 package jsonl
 
+import "unicode/utf8"
+
 // The walk reads lines whose strings are in s.index, so that only the grammar between them is
 // left. Every byte outside strings is looked at, so an opening quote is always the next in the
 // index. Lines end in an LF, which is in no string, so p[i] is in range until one is seen.
@@ -248,3 +250,92 @@ func afterBlanks(p []byte, i int) int {
 
 // isBlank reports whether c is white space within a line.
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+
+// runes checks that strings are UTF-8. The end of a buffer may cut a character.
+type runes struct {
+	bad     bool              // something is not UTF-8
+	tail    [utf8.UTFMax]byte // start of a character cut by the buffer's end
+	tailLen int
+}
+
+// resume completes the character that the last buffer cut, and returns where in
+// p the check continues.
+func (r *runes) resume(p []byte) int {
+	have := r.tailLen
+	took := copy(r.tail[have:], p)
+	b := r.tail[:have+took]
+	if !utf8.FullRune(b) {
+		r.tailLen += took
+		return len(p)
+	}
+	r.tailLen = 0
+	first, size := utf8.DecodeRune(b)
+	if first == utf8.RuneError && size <= 1 {
+		r.bad = true
+		return 0
+	}
+	return size - have
+}
+
+// check checks a part of a string. With cut it ends at the buffer's end, which
+// may cut a character; the cut part is kept.
+func (r *runes) check(p []byte, cut bool) {
+	if cut {
+		for k := 1; k < utf8.UTFMax && k <= len(p); k++ {
+			if last := p[len(p)-k:]; utf8.RuneStart(last[0]) {
+				if !utf8.FullRune(last) {
+					r.tailLen = copy(r.tail[:], last)
+					p = p[:len(p)-k]
+				}
+				break
+			}
+		}
+	}
+	if !utf8.Valid(p) {
+		r.bad = true
+	}
+}
+
+// Member is one key and value of a line's top-level object, as ranges of the
+// line's bytes.
+type Member struct {
+	Key, KeyEnd int  // the key with its quotes
+	Val, ValEnd int  // the value
+	Count       int  // elements or members of the value, if it is an array or object
+	Escaped     bool // the key has a backslash: it must be decoded to compare it
+}
+
+// inside holds the members of an object that is a top-level value.
+type inside struct {
+	at      int // where it begins; 0: its members are not known
+	members []Member
+}
+
+// MaxMembers is how many members of a line are recorded whatever their keys,
+// since a line may have any number. After them, only members with wanted keys
+// are recorded.
+const MaxMembers = 1 << 14
+
+// endMember records the member whose value ended before i, without the white
+// space in between.
+func (s *scanner) endMember(p []byte, i int) {
+	for p[i-1] <= ' ' {
+		i--
+	}
+	s.cur.ValEnd = i
+	if len(s.found) < MaxMembers {
+		s.found = append(s.found, s.cur)
+		return
+	}
+	k := s.keys.find(p, &s.cur)
+	if k < 0 {
+		return
+	}
+	for j := MaxMembers; j < len(s.found); j++ {
+		if s.keys.find(p, &s.found[j]) == k {
+			s.found[j] = s.cur // the last one counts
+			return
+		}
+	}
+	s.found = append(s.found, s.cur)
+}

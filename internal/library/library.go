@@ -12,12 +12,17 @@
 package library
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 
 	"stchat/internal/extension/luker"
 	"stchat/internal/group"
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -92,4 +97,183 @@ func (l *Library) Folder(path string) *Folder {
 		f.listing = l.listings.Get(l.realPath(path), func() listing { return list(path) })
 		return f
 	})
+}
+
+// Names holds the names of the chats in a folder.
+type Names struct {
+	Chats  []string // as given to [NamesOf]
+	has    map[string]bool
+	folded func() map[string]string // the chat for a folded name
+}
+
+// NamesOf returns a Names in which chats can be found.
+func NamesOf(chats []string) Names {
+	n := Names{Chats: chats, has: make(map[string]bool, len(chats))}
+	for _, name := range chats {
+		n.has[name] = true
+	}
+	n.folded = sync.OnceValue(func() map[string]string {
+		folded := make(map[string]string, len(chats))
+		for _, name := range slices.Backward(chats) {
+			folded[names.Fold(name)] = name
+		}
+		return folded
+	})
+	return n
+}
+
+// Has reports whether a chat with exactly this name is among them.
+func (n Names) Has(name string) bool { return n.has[name] }
+
+// Target returns the chat that a name found in a file refers to: the one with that
+// name, or with what SillyTavern's server makes of the name, or one that differs only
+// in letter case, as in folders that come from Windows. ok is false if there is none.
+func (n Names) Target(name string) (chat string, ok bool) {
+	if n.has[name] {
+		return name, true
+	}
+	safe, err := names.Sanitize(name)
+	if err != nil {
+		return "", false
+	}
+	if n.has[safe] {
+		return safe, true
+	}
+	chat, ok = n.folded()[names.Fold(safe)]
+	return chat, ok
+}
+
+// Once remembers a value for each key. The zero Once is ready, and safe for use
+// by several goroutines at once: of those that ask for one key, one finds its
+// value and the others wait for it; other keys are not held up.
+type Once[V any] struct {
+	mu     sync.Mutex
+	values map[string]func() V
+}
+
+// Get returns the key's value, which find returns when the key is first asked
+// for.
+func (o *Once[V]) Get(key string, find func() V) V {
+	o.mu.Lock()
+	known := o.values[key]
+	if known == nil {
+		if o.values == nil {
+			o.values = map[string]func() V{}
+		}
+		known = sync.OnceValue(find)
+		o.values[key] = known
+	}
+	o.mu.Unlock()
+	return known()
+}
+
+// Folder is a folder with chats, under the path with which it was looked up.
+type Folder struct {
+	Path   string
+	Kind   userdir.Kind // of the chats in it
+	Owner  string       // of solo chats: the character's folder
+	Dir    userdir.Dir  // the user folder
+	HasDir bool
+
+	listing
+}
+
+// listing is what a folder contains, shared by all spellings of its path.
+type listing struct {
+	Names
+	Err error // why the folder could not be read
+
+	files    map[string]string // file names of chats that do not end in exactly ".jsonl", by chat
+	sidecars []string          // file names of Luker's sidecars, sorted
+	strays   []string          // file names of chats with a second extension
+}
+
+// textExtension is what editors and downloads append to a chat's own extension.
+const textExtension = ".txt"
+
+func list(path string) listing {
+	l := listing{files: map[string]string{}}
+	var chats []string
+	entries, err := safefile.ReadDir(path)
+	l.Err = err
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		name := userdir.ChatName(e.Name())
+		switch {
+		case userdir.HasExtension(e.Name()) && name != "":
+			chats = append(chats, name)
+			if delete(l.files, name); e.Name() != name+names.Extension {
+				l.files[name] = e.Name()
+			}
+		case luker.IsSidecar(e.Name()):
+			l.sidecars = append(l.sidecars, e.Name())
+		case isStray(e.Name()):
+			l.strays = append(l.strays, e.Name())
+		}
+	}
+	// ReadDir sorts with the extension, where "a b.jsonl" comes before "a.jsonl"
+	slices.Sort(chats)
+	slices.Sort(l.sidecars)
+	chats = slices.Compact(chats) // X.jsonl and X.JSONL
+	l.Names = NamesOf(chats)
+	return l
+}
+
+// isStray reports whether a file's name is that of a chat followed by ".txt".
+func isStray(file string) bool {
+	name, ok := strings.CutSuffix(file, textExtension)
+	return ok && userdir.HasExtension(name)
+}
+
+// File returns the path of a chat that the folder contains.
+func (f *Folder) File(chat string) string {
+	if file, ok := f.files[chat]; ok {
+		return filepath.Join(f.Path, file)
+	}
+	return filepath.Join(f.Path, chat+names.Extension)
+}
+
+// Target is [Names.Target], but also asks the disk about a name that is not listed,
+// since the disk may regard different spellings as one name (macOS: composed
+// letters).
+func (f *Folder) Target(name string) (chat string, ok bool) {
+	if chat, ok := f.Names.Target(name); ok {
+		return chat, true
+	}
+	safe, err := names.Sanitize(name)
+	if err != nil {
+		return "", false
+	}
+	path, err := userdir.Within(f.Path, safe, names.Extension)
+	if err != nil {
+		return "", false
+	}
+	info, err := os.Stat(path)
+	return safe, err == nil && info.Mode().IsRegular()
+}
+
+// Strays returns the names of files named like chats, but with ".txt" at the end.
+func (f *Folder) Strays() []string { return f.strays }
+
+// Orphans returns the names of Luker's sidecars that belong to no chat of the folder.
+func (f *Folder) Orphans() (files []string) {
+	for _, file := range f.sidecars {
+		if !slices.ContainsFunc(luker.Chats(file), f.Has) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// Sidecars returns the sidecars that Luker keeps beside the chat.
+func (f *Folder) Sidecars(chat string) []luker.Sidecar {
+	prefix := strings.TrimSuffix(luker.SidecarName(chat, ""), ".json")
+	from, _ := slices.BinarySearch(f.sidecars, prefix)
+	to := from
+	for to < len(f.sidecars) && strings.HasPrefix(f.sidecars[to], prefix) {
+		to++
+	}
+	return luker.Among(f.sidecars[from:to], f.Path, chat)
 }

@@ -1,11 +1,16 @@
 package lorebook
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
+	"sync"
 
+	"stchat/internal/names"
 	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
 )
 
 // CloneOptions are the options of [Book.Clone].
@@ -116,4 +121,114 @@ func matchesAny(globs []string, comment string) bool {
 		}
 	}
 	return false
+}
+
+// Shelf knows which names in a worlds folder are taken, including those that it has
+// given out, so that no two clones of one run get the same name. It is safe for
+// concurrent use.
+type Shelf struct {
+	mu    sync.Mutex
+	taken map[string]bool // folded, as a file system that ignores letter case compares
+}
+
+// OpenShelf reads the names in a worlds folder; a folder that does not exist is empty.
+func OpenShelf(worldsDir string) (*Shelf, error) {
+	s := &Shelf{taken: map[string]bool{}}
+	entries, err := safefile.ReadDir(worldsDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, entry := range entries {
+		name := names.Fold(entry.Name())
+		if stem, ok := strings.CutSuffix(name, Extension); ok {
+			s.taken[stem] = true
+		}
+	}
+	return s, nil
+}
+
+// cloneJoin separates a book's name from the label of a checkpoint or branch.
+const cloneJoin = "__CP_"
+
+// ForChat returns the name of the clone for a checkpoint or branch of a chat that
+// uses book: "<book>__CP_<label>". If that is too long, the middle of the book's name is
+// shortened. If the name is taken, " (1)", " (2)" and so on is appended.
+func (s *Shelf) ForChat(book, label string) (string, error) {
+	return s.free(0, func(room int) string { return names.Derive(book, cloneJoin, label, room) })
+}
+
+// CloneLabel returns the label of the checkpoint or branch for which a book was cloned, from
+// its name; "" if that has none.
+func CloneLabel(book string) string {
+	at := strings.LastIndex(book, cloneJoin)
+	if at < 0 {
+		return ""
+	}
+	return book[at+len(cloneJoin):]
+}
+
+// CloneOf returns the lorebook of which a book is a clone by its name: <book> for "<book> (n)"
+// and "<book>__CP_<label>". ok is false if there is no such book.
+func (s *Shelf) CloneOf(name string) (book string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, _, _ := strings.Cut(name, cloneJoin)
+	for _, base := range []string{withoutNumber(name), before} {
+		if base != name && s.taken[names.Fold(base)] {
+			return base, true
+		}
+	}
+	return "", false
+}
+
+// Given makes a user's name for a clone safe. A taken name gets a number, as in
+// [Shelf.ForChat].
+func (s *Shelf) Given(name string) (string, error) {
+	return s.free(0, func(int) string { return name })
+}
+
+// Duplicate returns the name of a plain copy, as SillyTavern numbers them: "<book>
+// (1)", "<book> (2)" and so on. One such number at the end of book is removed first.
+func (s *Shelf) Duplicate(book string) (string, error) {
+	book = withoutNumber(book)
+	return s.free(1, func(room int) string { return names.Shorten(book, room) })
+}
+
+// free returns the first free name among base, "base (1)", "base (2)" and so on, beginning
+// with number from (0 is base itself), and marks it as taken. base is called with the
+// number of bytes that there is room for.
+func (s *Shelf) free(from int, base func(room int) string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	const tries = 100_000 // more copies than anybody has, so that the loop ends
+	for i := from; i < from+tries; i++ {
+		suffix := ""
+		if i > 0 {
+			suffix = fmt.Sprintf(" (%d)", i)
+		}
+		room := MaxBytes - len(suffix)
+		name, err := names.New(base(room), room)
+		if err != nil {
+			return "", fmt.Errorf("name of the lorebook's clone: %w", err)
+		}
+		name += suffix
+		if folded := names.Fold(name); !s.taken[folded] {
+			s.taken[folded] = true
+			return name, nil
+		}
+	}
+	return "", fmt.Errorf("name of the lorebook's clone: every name like %q is taken", base(MaxBytes))
+}
+
+// withoutNumber removes one " (n)" from the end of a name.
+func withoutNumber(name string) string {
+	open := strings.LastIndex(name, " (")
+	if open <= 0 || !strings.HasSuffix(name, ")") {
+		return name
+	}
+	digits := name[open+2 : len(name)-1]
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return name
+	}
+	return name[:open]
 }

@@ -1,9 +1,26 @@
+// Package metadiff compares two JSON objects, the metadata of two chats, and
+// returns the differences as a list of changes, as a JSON Patch (RFC 6902) and
+// as a JSON Merge Patch (RFC 7386). Each of the patches turns the first object
+// into the second.
+//
+// Values compare as SillyTavern reads them: an object's keys in any order, the
+// last of repeated keys, strings decoded, and numbers as exact decimals, so
+// that 1.0 is 1 and 9007199254740993 is not 9007199254740992, although both
+// are one number to JavaScript.
+//
+// Members are compared by key, the elements of lists by position, behind a common start
+// and before a common end. Of the two objects' members only those are decoded whose bytes
+// differ.
+//
+// The package reads and writes no files and does not know what any key means,
+// except for [Diff.Meanings].
 package metadiff
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -239,3 +256,56 @@ func Equal(a, b []byte) bool {
 	right, okB := jsvalue.ParseExact(b)
 	return okA && okB && equal(left, right)
 }
+
+// Selection says which top-level keys of the metadata count. A pattern that is
+// itself a key of A or of B means that key and nothing else; every other
+// pattern is a glob, with *, ?, [a-z] and \ to take the next character as it
+// is. A * also matches a slash.
+type Selection struct {
+	Ignore []string // these do not count
+	Only   []string // where there are any, nothing else counts
+}
+
+// resolve returns the function that reports whether a key counts; nil: all do.
+func (s Selection) resolve(a, b *rawjson.Object) func(key string) bool {
+	if len(s.Ignore) == 0 && len(s.Only) == 0 {
+		return nil
+	}
+	isKey := func(pattern string) bool { return a.Has(pattern) || b.Has(pattern) }
+	ignore, only := newMatcher(s.Ignore, isKey), newMatcher(s.Only, isKey)
+	return func(key string) bool {
+		return !ignore.match(key) && (len(s.Only) == 0 || only.match(key))
+	}
+}
+
+// matcher is a list of patterns, keys apart from globs.
+type matcher struct {
+	literal map[string]bool
+	globs   []string
+}
+
+func newMatcher(patterns []string, isKey func(string) bool) matcher {
+	m := matcher{literal: map[string]bool{}}
+	for _, p := range patterns {
+		if isKey(p) || !strings.ContainsAny(p, `*?[\`) {
+			m.literal[p] = true
+		} else {
+			m.globs = append(m.globs, noSlash(p))
+		}
+	}
+	return m
+}
+
+func (m matcher) match(key string) bool {
+	if m.literal[key] {
+		return true
+	}
+	return slices.ContainsFunc(m.globs, func(glob string) bool {
+		// a glob that is malformed, such as "[", matches nothing
+		ok, err := path.Match(glob, noSlash(key))
+		return ok && err == nil
+	})
+}
+
+// noSlash hides slashes, which are special to path.Match.
+func noSlash(s string) string { return strings.ReplaceAll(s, "/", "\x00") }

@@ -1,8 +1,21 @@
+// Package names makes the names that checkpoints and branches get.
+//
+// A chat's name is its file's name without ".jsonl", and it is also what
+// main_chat, bookmark_link, branches and a group's list say. So a name must work
+// everywhere at once: [Sanitize] makes one safe exactly as SillyTavern's server
+// does, and [Make] builds a whole one of a given [Kind] in a given [Style] that
+// is free. Names come from people and from strangers' files; what this package
+// returns is valid UTF-8, never empty, never a path, never a device of Windows,
+// and with ".jsonl" at most 255 bytes long.
+//
+// The package does not access the disk: the caller reports which names are
+// taken. It does not normalise Unicode, since SillyTavern does not.
 package names
 
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -225,4 +238,91 @@ func Clean(chat string, kind Kind) string {
 		}
 	}
 	return chat
+}
+
+// Kind is the kind of chat that a name is for.
+type Kind uint8
+
+// The two kinds of chat that are made from another one.
+const (
+	Checkpoint Kind = iota
+	Branch
+)
+
+// String returns "checkpoint" or "branch".
+func (k Kind) String() string {
+	if k == Branch {
+		return "branch"
+	}
+	return "checkpoint"
+}
+
+// token returns the word that SillyTavern numbers such chats with (bookmarks.js,
+// bookmarkNameToken).
+func (k Kind) token() string {
+	if k == Branch {
+		return "Branch #"
+	}
+	return "Checkpoint #"
+}
+
+// Style is a convention for naming checkpoints and branches; the zero value is
+// the default.
+type Style uint8
+
+// The styles, with the names that [ParseStyle] knows them by.
+const (
+	Suffix      Style = iota // "suffix": <chat>__<name>
+	SillyTavern              // "sillytavern": as SillyTavern 1.16 and later
+	Classic                  // "classic": as SillyTavern up to 1.15
+	Version                  // "version": <chat>-v<i>
+)
+
+// Styles returns the styles' names in their order, for help texts and completion.
+func Styles() []string {
+	return []string{"suffix", "sillytavern", "classic", "version"}
+}
+
+// ParseStyle returns the style called name; the error lists the styles.
+func ParseStyle(name string) (Style, error) {
+	for i, known := range Styles() {
+		if name == known {
+			return Style(i), nil
+		}
+	}
+	return Suffix, fmt.Errorf("no naming style %q; the styles are %s", name, strings.Join(Styles(), ", "))
+}
+
+// String returns the name that [ParseStyle] reads.
+func (s Style) String() string {
+	if all := Styles(); int(s) < len(all) {
+		return all[s]
+	}
+	return fmt.Sprintf("Style(%d)", uint8(s))
+}
+
+// humanized is a time as SillyTavern writes it into names: since 1.16, and with spaces before
+// (humanizedDateTime in public/scripts/RossAscends-mods.js).
+var humanized = regexp.MustCompile(`^(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?\d{1,3}ms)?`)
+
+// Short returns a chat's name as it is shown below its owner's: of "OWNER - TIME", the time to the
+// minute, and "…" in place of the name of another chat that it begins with. within is empty where
+// there is no other chat. What it returns tells a person which chat it is, and no program.
+func Short(owner, within, name string) string {
+	if rest, ok := strings.CutPrefix(name, within); ok && rest != "" && len(within) > 3 {
+		return "…" + rest
+	}
+	rest, ok := strings.CutPrefix(name, owner+" - ")
+	if !ok && owner != "" {
+		return name
+	}
+	m := humanized.FindStringSubmatch(rest)
+	if m == nil {
+		return name
+	}
+	n := make([]int, len(m)-1)
+	for i := range n {
+		n[i], _ = strconv.Atoi(m[i+1])
+	}
+	return fmt.Sprintf("%04d-%02d-%02d %02d:%02d", n[0], n[1], n[2], n[3], n[4]) + rest[len(m[0]):]
 }

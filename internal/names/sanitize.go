@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"stchat/internal/rawjson"
 )
@@ -162,4 +164,86 @@ func equalASCII(s, word string) bool {
 		}
 	}
 	return true
+}
+
+// Fold returns name without distinctions of letter case, by Unicode's simple
+// folding: two names with the same fold are one file on a disk that ignores case.
+// Bytes that are not UTF-8 stay as they are.
+func Fold(name string) string {
+	var b strings.Builder
+	b.Grow(len(name))
+	for i := 0; i < len(name); {
+		r, size := utf8.DecodeRuneInString(name[i:])
+		if r == utf8.RuneError && size == 1 {
+			b.WriteByte(name[i])
+		} else {
+			b.WriteRune(foldRune(r))
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// foldRune returns the one rune that represents all that differ from r only in case:
+// the smallest of its orbit, in lower case if it is ASCII.
+func foldRune(r rune) rune {
+	if r < utf8.RuneSelf {
+		// Every orbit through ASCII has an ASCII letter in it.
+		if r >= 'A' && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}
+	least := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		least = min(least, next)
+	}
+	if least >= 'A' && least <= 'Z' {
+		least += 'a' - 'A'
+	}
+	return least
+}
+
+// gap replaces what Shorten leaves out.
+const gap = "…"
+
+// Shorten returns s, which is valid UTF-8, in at most n bytes: if it is longer, "…"
+// replaces its middle, since names differ at their ends. Runes stay whole.
+func Shorten(s string, n int) string {
+	room := n - len(gap)
+	switch {
+	case len(s) <= n:
+		return s
+	case room < 2:
+		return cut(s, n)
+	}
+	end := len(s) - room/2
+	for end < len(s) && !utf8.RuneStart(s[end]) {
+		end++
+	}
+	return cut(s, room-room/2) + gap + s[end:]
+}
+
+// Derive joins the name of a source and own in at most n bytes. The source's name
+// is shortened if need be; own is cut only if it does not fit by itself.
+func Derive(source, join, own string, n int) string {
+	own = cut(own, n)
+	if source = Shorten(source, n-len(join)-len(own)); source == "" {
+		return own
+	}
+	return source + join + own
+}
+
+// cut shortens s, which is valid UTF-8, to at most n bytes without breaking a rune.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if n <= 0 {
+		return ""
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }

@@ -1,13 +1,23 @@
+// Package ops holds inspect and diff-meta, and what all verbs share: finding the chats that
+// PATHs mean, results, and output files. The other verbs are in the packages below it. A verb
+// takes its options as plain values and returns a result or an error; none prints, asks or
+// exits. What a verb writes, it writes whole or not at all, in an order that never leaves a
+// reference to something that does not exist.
 package ops
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"stchat/internal/chat"
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -146,4 +156,175 @@ func (r *Root) Means(path string) bool {
 	return slices.ContainsFunc(r.below, func(below string) bool {
 		return real == below || strings.HasSuffix(below, string(filepath.Separator)) && strings.HasPrefix(real, below) && r.shard.Has(path)
 	})
+}
+
+// Walked is what the PATHs of a command mean.
+type Walked struct {
+	Chats []Target
+	Users []userdir.Dir // the user folders that PATHs are or hold; none for a shard, which holds no whole folder
+	Parts []userdir.Dir // for a shard: the user folders of which it is a part
+	Errs  []*SourceError
+}
+
+// Target is one chat file that a PATH means.
+type Target struct {
+	Path string
+	Size int64
+	From string // the folder among the PATHs in which it was found; empty: it is a PATH itself
+}
+
+// LargeChat is the size, in bytes, from which a chat is read with all processors; smaller chats
+// are read one per processor.
+const LargeChat = 16 << 20
+
+// Walk finds the chats that PATHs mean. A file means itself; a user folder, the chats in
+// chats/*/ and "group chats"/; SillyTavern's own folder, the folders of its users; any other
+// folder, every *.jsonl below it except backups and stchat's own records, where a user folder
+// again means its chats. Links below a PATH are not followed. Chats come in the order of the
+// PATHs, those of a folder sorted by path, each once, by whatever path it is reached.
+func Walk(list List) Walked { return walk(list, false, true) }
+
+// WalkNames is [Walk] without the sizes of chats found in folders, which saves a stat of each.
+func WalkNames(list List) Walked { return walk(list, false, false) }
+
+// walk is [Walk]; with stdin, "-" is standard input. Without sizes, those of chats found in
+// folders are 0, which saves a stat of each file.
+func walk(list List, stdin, sizes bool) Walked {
+	w := &walker{list: list, sizes: sizes, seen: map[string]bool{}, real: map[string]string{}}
+	for _, path := range list.Paths {
+		if stdin && path == chat.Stdin {
+			w.add(Target{Path: path}, path)
+		} else {
+			w.walkPath(path)
+		}
+	}
+	return w.Walked
+}
+
+// walker is the state of one walk.
+type walker struct {
+	Walked
+	list  List
+	sizes bool
+	seen  map[string]bool   // real paths of chats, and of user folders
+	real  map[string]string // real paths of folders
+	found bool              // the current PATH leads to a chat, of any shard
+	user  bool              // the current PATH leads to a user folder
+}
+
+func (w *walker) walkPath(path string) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		w.fail(path, PathError(err))
+		return
+	case info.Mode().IsRegular():
+		real := userdir.Follow(path)
+		w.add(Target{Path: path, Size: info.Size()}, filepath.Join(w.realFolder(filepath.Dir(real)), filepath.Base(real)))
+		return
+	case !info.IsDir():
+		w.fail(path, fmt.Errorf("%s: not a regular file", path))
+		return
+	}
+	w.found, w.user = false, false
+	errs := len(w.Errs)
+	w.walkFolder(path, path)
+	if !w.found && !w.list.AllowEmpty && len(w.Errs) == errs {
+		w.fail(path, &NoChatsError{Path: path, User: w.user})
+	}
+}
+
+func (w *walker) fail(path string, err error) {
+	w.Errs = append(w.Errs, &SourceError{Path: path, Err: err, At: len(w.Chats)})
+}
+
+// add adds a chat if it belongs to the shard and was not reached by another path before.
+func (w *walker) add(t Target, real string) {
+	w.found = true
+	if !w.seen[real] && w.list.Shard.Has(t.Path) {
+		w.seen[real] = true
+		w.Chats = append(w.Chats, t)
+	}
+}
+
+// realFolder is [userdir.RealPath] for a folder, cached because it is needed for every chat in
+// it.
+func (w *walker) realFolder(folder string) string {
+	real, ok := w.real[folder]
+	if !ok {
+		real = userdir.RealPath(folder)
+		w.real[folder] = real
+	}
+	return real
+}
+
+// walkFolder finds the chats that a folder means.
+func (w *walker) walkFolder(folder, from string) {
+	users := userdir.Users(folder)
+	for _, user := range users {
+		w.walkUser(user, from)
+	}
+	switch {
+	case len(users) > 0:
+	case userdir.IsUserDir(folder) && !userdir.IsPart(folder):
+		w.walkUser(userdir.Dir{Root: folder}, from)
+	default:
+		w.walkEntries(folder, from, true)
+	}
+}
+
+// walkUser finds the chats in a user folder, in the places where SillyTavern keeps them.
+func (w *walker) walkUser(dir userdir.Dir, from string) {
+	w.user = true
+	if real := w.realFolder(dir.Root); !w.seen[real] {
+		w.seen[real] = true
+		if w.list.Shard.Whole() {
+			w.Users = append(w.Users, dir)
+		} else {
+			w.Parts = append(w.Parts, dir)
+		}
+	}
+	characters, err := safefile.ReadDir(dir.Chats())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.fail(dir.Chats(), PathError(err))
+	}
+	for _, c := range characters {
+		if c.IsDir() {
+			w.walkEntries(filepath.Join(dir.Chats(), c.Name()), from, false)
+		}
+	}
+	if _, err := os.Stat(dir.GroupChats()); err == nil {
+		w.walkEntries(dir.GroupChats(), from, false)
+	}
+}
+
+// walkEntries finds the chats in a folder and, if deep is set, in the folders below it.
+func (w *walker) walkEntries(folder, from string, deep bool) {
+	entries, err := safefile.ReadDir(folder)
+	if err != nil {
+		w.fail(folder, PathError(err))
+		return
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
+		return strings.Compare(userdir.ChatName(a.Name()), userdir.ChatName(b.Name()))
+	})
+	real := w.realFolder(folder)
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		switch {
+		case e.IsDir() && deep && !userdir.IsKept(e.Name()):
+			w.walkFolder(path, from)
+		case e.Type().IsRegular() && userdir.HasExtension(e.Name()):
+			t := Target{Path: path, From: from}
+			if w.sizes {
+				info, err := e.Info()
+				if err != nil {
+					w.fail(path, PathError(err))
+					continue
+				}
+				t.Size = info.Size()
+			}
+			w.add(t, filepath.Join(real, e.Name()))
+		}
+	}
 }

@@ -1,6 +1,15 @@
+// Package patch changes one JSON value as the flags of meta set and message set
+// ask: it sets and removes keys and pointers, merges objects in, and applies RFC 7386
+// and RFC 6902 patches. Bytes that no change names stay as they are, and inserted values
+// keep their own spelling, on one line.
+//
+// If an object repeats a key, the last occurrence counts, as in JSON.parse: setting
+// changes that one, removing removes all of them.
 package patch
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"stchat/internal/jsonl"
@@ -109,4 +118,132 @@ func ParseValue(s string) []byte {
 		return rawjson.Compact(raw)
 	}
 	return rawjson.Quote(s)
+}
+
+// ErrMissing means that a path does not lead to anything.
+var ErrMissing = errors.New("there is no such value")
+
+// ErrNoPlace means that a path leads through something that cannot hold the key: a
+// string, a number, or a list if the key is not an index.
+var ErrNoPlace = errors.New("it cannot hold that key")
+
+// Get returns the raw value at the path; ok is false if there is none.
+func Get(raw []byte, path Path) (value []byte, ok bool) {
+	for _, key := range path {
+		switch rawjson.KindOf(raw) {
+		case rawjson.ObjectKind:
+			if raw, ok = rawjson.Lookup(raw, key); !ok {
+				return nil, false
+			}
+		case rawjson.Array:
+			if raw, ok = element(raw, key); !ok {
+				return nil, false
+			}
+		default:
+			return nil, false
+		}
+	}
+	return raw, true
+}
+
+func element(list []byte, key string) ([]byte, bool) {
+	at, ok := Index(key)
+	if !ok {
+		return nil, false
+	}
+	for raw := range rawjson.Elements(list) {
+		if at == 0 {
+			return raw, true
+		}
+		at--
+	}
+	return nil, false
+}
+
+// Unset returns raw without the value at the path, or raw itself if there is none or the
+// path is empty.
+func Unset(raw []byte, path Path) []byte {
+	d := NewDocument(raw)
+	d.unset(path)
+	return d.Bytes()
+}
+
+// absent returns the error for a path that leads to nothing: [ErrNoPlace] if a key for a
+// list is not an index, else [ErrMissing].
+func absent(d *Document, path Path) error {
+	for i, key := range path {
+		if _, isIndex := Index(key); d.parse() && d.list != nil && !isIndex && key != "-" {
+			return d.noPlace(path[:i+1])
+		}
+		inner, ok := d.child(key)
+		if !ok {
+			break
+		}
+		d = inner
+	}
+	return fmt.Errorf("%s: %w", path, ErrMissing)
+}
+
+// Merge returns {...raw, ...with}, shallow, as SillyTavern merges metadata: a key that
+// exists keeps its place; a new one is appended as it is spelled in with. The error says
+// that raw or with is not a valid JSON object.
+func Merge(raw, with []byte) ([]byte, error) {
+	current, err := object(raw)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := object(with); err != nil {
+		return nil, fmt.Errorf("what is to be merged: %w", err)
+	}
+	for key, value := range rawjson.Members(with) {
+		current.SetRaw(key, rawjson.Compact(value))
+	}
+	return current.Bytes(), nil
+}
+
+// MergePatch returns raw with an RFC 7386 merge patch applied: null removes a key, objects
+// are merged into objects, everything else replaces what is there. The error says that with
+// is not valid JSON.
+func MergePatch(raw, with []byte) ([]byte, error) {
+	if damage := jsonl.Check(with); damage != nil {
+		return nil, fmt.Errorf("the merge patch: %w", damage)
+	}
+	return mergePatch(raw, with), nil
+}
+
+func mergePatch(raw, with []byte) []byte {
+	if rawjson.KindOf(with) != rawjson.ObjectKind {
+		return rawjson.Compact(with)
+	}
+	current, err := rawjson.ParseObject(raw)
+	if err != nil {
+		current = rawjson.NewObject()
+	}
+	patch, err := rawjson.ParseObject(with) // in which the last of a repeated key counts
+	if err != nil {
+		return raw
+	}
+	for key, value := range patch.All() {
+		if rawjson.KindOf(value) == rawjson.Null {
+			current.Unset(key)
+			continue
+		}
+		inner := current.Value(key)
+		if merged := mergePatch(inner, value); inner == nil || string(merged) != string(inner) {
+			current.Set(key, merged)
+		}
+	}
+	return current.Bytes()
+}
+
+// object validates and parses an object.
+func object(raw []byte) (*rawjson.Object, error) {
+	if damage := jsonl.Check(raw); damage != nil {
+		return nil, damage
+	}
+	o, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w but %s", err, rawjson.KindOf(raw))
+	}
+	return o, nil
 }

@@ -1,3 +1,22 @@
+// Package sendate reads the dates of messages: send_date, gen_started, gen_finished,
+// create_date. SillyTavern has written them in many shapes over the years and reads
+// them all (public/scripts/utils.js, parseTimestamp):
+//
+//	2026-01-02T03:04:05.000Z      ISO 8601, since 1.16 and in imported chats
+//	June 19, 2023 2:20pm          the client's, up to 1.15
+//	2023-5-12 @21h 32m 29s 224ms  the server's, in headers and imported chats
+//	2024-1-5@3h04m05s             humanizedDateTime, and padded since 1.12.6
+//	2024-01-05@03h04m05s006ms     humanizedDateTime since 1.16
+//	1687184400000                 milliseconds since 1970, of the first versions
+//
+// What is no such date, or a day or an hour that does not exist, is not ok: the caller
+// shows such a text as it stands. No date is ever guessed or rolled over to the next
+// month.
+//
+// # Time zones
+//
+// Most shapes name no zone. As SillyTavern reads them, those with @ are in UTC and
+// the others in the zone of the machine, time.Local.
 package sendate
 
 import (
@@ -207,3 +226,44 @@ func withoutSpaces(s string) string {
 }
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// ParseMoment reads a point in time as a person gives it: RFC 3339; a local date
+// (2026-03-01), which means its end, or a local date with a time (2026-03-01 18:42,
+// with or without seconds); or an age, counted back from now: 90m, 2h, 3d, 2w.
+func ParseMoment(s string, now time.Time) (t time.Time, ok bool) {
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t, true
+	}
+	for _, shape := range [...]string{"2006-01-02 15:04:05", "2006-01-02 15:04"} {
+		if t, err := time.ParseInLocation(shape, s, now.Location()); err == nil {
+			return t, true
+		}
+	}
+	if t, err := time.ParseInLocation(time.DateOnly, s, now.Location()); err == nil {
+		return t.AddDate(0, 0, 1).Add(-1), true
+	}
+	return age(s, now)
+}
+
+// age reads a number and a unit.
+func age(s string, now time.Time) (t time.Time, ok bool) {
+	if s == "" || !isDigits(s[:len(s)-1]) {
+		return t, false
+	}
+	n, err := strconv.Atoi(s[:len(s)-1])
+	const most = 1_000_000 // more than any unit needs, and no duration overflows
+	if err != nil || n > most {
+		return t, false
+	}
+	switch s[len(s)-1] {
+	case 'm':
+		return now.Add(-time.Duration(n) * time.Minute), true
+	case 'h':
+		return now.Add(-time.Duration(n) * time.Hour), true
+	case 'd':
+		return now.AddDate(0, 0, -n), true
+	case 'w':
+		return now.AddDate(0, 0, -7*n), true
+	}
+	return t, false
+}

@@ -2,8 +2,10 @@ package treeview
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -191,4 +193,94 @@ func xmlText(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// lane is a chat as it is drawn along its messages: across by their index, one chat
+// below the other.
+type lane struct {
+	chat  *Chat
+	above int     // the lane on which the fork's message is drawn; -1: none
+	y     float64 // in rows
+	shift int     // what is added to an index to bring it under the parent's
+	fork  int     // where the fork's message is drawn
+	from  int     // where the first own message is drawn
+	to    int     // where the last message is drawn
+}
+
+const (
+	familyGap = 0.5 // rows between families
+	ownerGap  = 1.4 // and between owners
+)
+
+// lanes lays the chats out. A chat stands below the lane of its fork's message and
+// above those that part earlier, so that no line to a chat crosses another chat, nor
+// its text.
+func lanes(t *Tree) (list []lane, owners []float64) {
+	y := 0.0
+	for _, o := range t.Owners {
+		y += ownerGap
+		owners = append(owners, y-ownerGap)
+		for from := 0; from < len(o.Chats); {
+			to := from + 1
+			for to < len(o.Chats) && o.Chats[to].Above != nil {
+				to++
+			}
+			list, y = layFamily(list, o.Chats[from:to], y)
+			y += familyGap
+			from = to
+		}
+	}
+	return list, owners
+}
+
+// layFamily lays out one family, from a row on, and returns the row below it.
+func layFamily(list []lane, chats []*Chat, y float64) ([]lane, float64) {
+	family := make([]lane, len(chats))
+	at := map[*Chat]int{}
+	below := make([][]int, len(chats))
+	for i, c := range chats {
+		at[c] = i
+		family[i] = placed(family, at, c)
+		if p := family[i].above; p >= 0 {
+			below[p] = append(below[p], i)
+		}
+	}
+	place := make([]int, len(chats)) // in list
+	stack := []int{0}
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		l := family[i]
+		if l.above >= 0 {
+			l.above = place[l.above]
+		}
+		l.y = y
+		y++
+		place[i] = len(list)
+		list = append(list, l)
+		slices.SortStableFunc(below[i], func(a, b int) int { return cmp.Compare(family[a].fork, family[b].fork) })
+		stack = append(stack, below[i]...) // the last fork comes off first
+	}
+	return list, y
+}
+
+// placed finds where a chat's lane begins and ends. Its parent is placed already.
+func placed(family []lane, at map[*Chat]int, c *Chat) lane {
+	l := lane{chat: c, above: -1, fork: -1, to: max(c.Messages-1, 0)}
+	if c.Above == nil {
+		return l
+	}
+	p := at[c.Above]
+	l.above = p
+	if *c.At < 0 {
+		return l
+	}
+	l.shift = family[p].shift + *c.AtParent - *c.At
+	l.fork = l.shift + *c.At
+	l.from, l.to = l.fork+1, max(l.shift+c.Messages-1, l.fork)
+	// the parent may have the fork's message from its own parent
+	for family[l.above].above >= 0 && l.fork < family[l.above].from {
+		l.above = family[l.above].above
+	}
+	return l
 }

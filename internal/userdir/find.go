@@ -1,9 +1,12 @@
 package userdir
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 )
 
 // Kind is what kind of chat a path leads to. inspect's JSON documents contain its values.
@@ -140,4 +143,88 @@ func isCalled(folder, name string) bool {
 	}
 	proper, err := os.Stat(filepath.Join(filepath.Dir(folder), name))
 	return err == nil && os.SameFile(as, proper)
+}
+
+// Real is [RealPath] for many paths in few folders: it follows the links among a folder's own
+// folders only once, so neither they nor the working folder may change meanwhile. The zero Real
+// is ready for use, by several goroutines at once.
+type Real struct {
+	mu      sync.Mutex
+	folders map[string]string // as given and absolute, to real
+	here    string            // the working folder; "" if it is not known yet
+}
+
+// Abs returns path made absolute, or as it is if the working folder is unknown.
+func (r *Real) Abs(path string) string {
+	if filepath.IsAbs(path) || runtime.GOOS == "windows" { // which has a working folder for each drive
+		return absolute(path)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.here == "" {
+		here, err := os.Getwd()
+		if err != nil {
+			return path
+		}
+		r.here = here
+	}
+	return filepath.Join(r.here, path)
+}
+
+// Path returns what RealPath does.
+func (r *Real) Path(path string) string {
+	if runtime.GOOS == "windows" { // where the file's own name has more than one spelling
+		return RealPath(path)
+	}
+	path = r.Abs(path)
+	folder, ok := r.folder(filepath.Dir(path))
+	if !ok {
+		return path
+	}
+	real := filepath.Join(folder, filepath.Base(path))
+	if info, err := os.Lstat(real); err == nil && info.Mode().Type() == os.ModeSymlink {
+		return RealPath(real)
+	}
+	return real
+}
+
+// folder returns the real path of an absolute one, and false if there is no such folder.
+func (r *Real) folder(path string) (string, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if real, ok := r.folders[path]; ok {
+		return real, true
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", false
+	}
+	if r.folders == nil {
+		r.folders = map[string]string{}
+	}
+	r.folders[path] = real
+	return real, true
+}
+
+// served returns the paths in the user folder that an address may mean:
+// percent-decoded, as the server reads it, and as written. ours is false if the
+// server does not serve the address from there.
+func served(address string) (places []string, ours bool) {
+	address, _, _ = strings.Cut(address, "?")
+	address, _, _ = strings.Cut(address, "#")
+	rest := strings.TrimPrefix(address, "/")
+	ours = false
+	for _, served := range [...]string{"user/", "backgrounds/", "characters/", "assets/", "User Avatars/", "User%20Avatars/"} {
+		ours = ours || strings.HasPrefix(rest, served)
+	}
+	if !ours {
+		return nil, false
+	}
+	if decoded, err := url.PathUnescape(rest); err == nil && filepath.IsLocal(filepath.FromSlash(decoded)) {
+		places = append(places, decoded)
+	}
+	if filepath.IsLocal(filepath.FromSlash(rest)) {
+		places = append(places, rest)
+	}
+	return places, true
 }

@@ -1,3 +1,17 @@
+// Package userdir knows where SillyTavern keeps things in a user's folder, the one
+// under data/ that is named after the user's handle ("default-user"):
+//
+//	chats/<character>/<chat>.jsonl   solo chats
+//	group chats/<chat>.jsonl         the chats of all groups
+//	groups/<id>.json                 groups
+//	worlds/<lorebook>.json           lorebooks
+//
+// (SillyTavern src/constants.js, USER_DIRECTORY_TEMPLATE.) It finds
+// that folder from a chat's own path, determines what kind of chat a path leads to,
+// and turns a name that some file mentions into a path. Such a name may be a
+// stranger's: [Within] refuses any that could lead out of its folder.
+//
+// It looks at names and folders only and never opens a file.
 package userdir
 
 import (
@@ -121,4 +135,143 @@ func (d Dir) Serves(address string) (exists, ours bool) {
 		}
 	}
 	return false, ours
+}
+
+// The names of folders with copies, which are not walked unless they are named.
+const (
+	Own           = ".stchat" // stchat's, beside SillyTavern's folders
+	backupsFolder = "backups" // SillyTavern's
+)
+
+// IsKept reports whether name is that of a folder with copies, SillyTavern's or
+// stchat's.
+func IsKept(name string) bool { return name == backupsFolder || name == Own }
+
+// IsPart reports whether path has the name of a folder inside a user's folder.
+// Such a folder is no user's folder, even if a character in it is called
+// "worlds".
+func IsPart(path string) bool {
+	switch filepath.Base(path) {
+	case chatsFolder, groupChatsFolder, groupsFolder, worldsFolder:
+		return true
+	}
+	return false
+}
+
+// Users returns the folders of the users of the SillyTavern at root: those in
+// its data folder. If root is no SillyTavern, there are none.
+func Users(root string) (users []Dir) {
+	entries, err := os.ReadDir(filepath.Join(root, dataFolder))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if path := filepath.Join(root, dataFolder, e.Name()); IsUserDir(path) {
+			users = append(users, Dir{Root: path})
+		}
+	}
+	return users
+}
+
+// UserAround returns the user's folder to use if none is named, as [Around] finds it from the
+// working folder: that folder, or that of SillyTavern's only user, relative if [Near] can make
+// it so. users is how many there are; unless it is 1, root is "".
+func UserAround() (root string, users int) {
+	around, ok := Around(".")
+	if !ok {
+		return "", 0
+	}
+	around = Near(around)
+	switch list := Users(around); len(list) {
+	case 0:
+		return around, 1
+	case 1:
+		return list[0].Root, 1
+	default:
+		return "", len(list)
+	}
+}
+
+// Around returns the folder to use if none is named and the working folder is
+// folder: the nearest one, from there upwards, that is a user's or SillyTavern's
+// own. It returns false if there is none.
+func Around(folder string) (string, bool) {
+	at, err := filepath.Abs(folder)
+	if err != nil {
+		return "", false
+	}
+	for {
+		if len(Users(at)) > 0 || IsUserDir(at) && !IsPart(at) {
+			return at, true
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return "", false
+		}
+		at = up
+	}
+}
+
+// Role is what a file is to SillyTavern by its place alone.
+type Role int
+
+// The roles of a file.
+const (
+	Outside   Role = iota // in no user's folder
+	Unread                // in a user's folder, where nobody reads it
+	ChatPlace             // where SillyTavern reads a chat
+	Reserved              // where SillyTavern reads something else, or stchat keeps its own
+)
+
+// RoleOf returns the role of a file at path, whether it exists or not.
+func RoleOf(path string) Role {
+	at := absolute(path)
+	for up := filepath.Dir(at); ; up = filepath.Dir(up) {
+		if IsUserDir(up) && !IsPart(up) {
+			rel, err := filepath.Rel(up, at)
+			if err != nil {
+				return Reserved
+			}
+			return roleIn(strings.Split(filepath.ToSlash(rel), "/"))
+		}
+		if up == filepath.Dir(up) {
+			return Outside
+		}
+	}
+}
+
+// roleIn returns the role of a file by its path below a user's folder. Letter case makes no
+// difference: on many disks it makes none.
+func roleIn(parts []string) Role {
+	first := strings.ToLower(parts[0])
+	depth, isChat := len(parts), HasExtension(parts[len(parts)-1])
+	switch {
+	case depth == 1 && isRootFile(first), depth > 1 && isFolderOfUser(first):
+		if isChat && (first == chatsFolder && depth == 3 || first == groupChatsFolder && depth == 2) {
+			return ChatPlace
+		}
+		return Reserved
+	}
+	return Unread
+}
+
+// isRootFile reports whether SillyTavern keeps a file of this name in a user's folder.
+func isRootFile(name string) bool {
+	switch name {
+	case "settings.json", "secrets.json", "stats.json", "image-metadata.json", "content.log":
+		return true
+	}
+	return false
+}
+
+// isFolderOfUser reports whether SillyTavern (USER_DIRECTORY_TEMPLATE in src/constants.js) or
+// stchat keeps a folder of this name, in lower case, in a user's folder.
+func isFolderOfUser(name string) bool {
+	switch name {
+	case chatsFolder, groupChatsFolder, groupsFolder, worldsFolder, charactersFolder, backupsFolder, Own,
+		"thumbnails", "user", "user avatars", "backgrounds", "themes", "movingui", "extensions", "instruct", "context", "sysprompt", "reasoning",
+		"quickreplies", "assets", "vectors", "novelai settings", "koboldai settings", "openai settings", "textgen settings":
+		return true
+	}
+	return false
 }

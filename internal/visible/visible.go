@@ -9,9 +9,12 @@ package visible
 import (
 	"bytes"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/mattn/go-runewidth"
 
 	"stchat/internal/rawjson"
@@ -168,4 +171,100 @@ func TruncateLeftWith(s string, cells int, mark string) string {
 // Pad appends spaces to s until it takes so many cells; a wider s stays as it is.
 func Pad(s string, cells int) string {
 	return s + strings.Repeat(" ", max(0, cells-Width(s)))
+}
+
+// Args returns paths as the last arguments of a command to be shown: quoted, and after
+// a -- if one could be taken for a flag.
+func Args(paths ...string) string {
+	var words []string
+	if slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, "-") }) {
+		words = append(words, "--")
+	}
+	for _, path := range paths {
+		words = append(words, Quote(path))
+	}
+	return strings.Join(words, " ")
+}
+
+// Quote returns s quoted for a shell of this system, or s itself if nothing in it needs
+// quoting.
+func Quote(s string) string {
+	if runtime.GOOS == "windows" {
+		return quoteWindows(s)
+	}
+	return quotePOSIX(s)
+}
+
+// quotePOSIX uses single quotes, and $'…' if s has hidden characters.
+func quotePOSIX(s string) string {
+	switch {
+	case !plain(s):
+		return "$'" + Text(strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s)) + "'"
+	case bare(s, "/._-+,:@%=^"):
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// quoteWindows uses double quotes, which cmd and PowerShell read alike. Only in
+// PowerShell do $ and ` mean something in them, and only PowerShell reads single quotes,
+// so names with those characters are quoted for PowerShell.
+func quoteWindows(s string) string {
+	switch {
+	case plain(s) && bare(s, `\/._-+:`):
+		return s
+	case strings.ContainsAny(s, "$`"):
+		return "'" + strings.ReplaceAll(Text(s), "'", "''") + "'"
+	}
+	return `"` + Text(s) + `"`
+}
+
+// bare reports whether s is not empty and has only letters, digits and the characters in
+// others.
+func bare(s, others string) bool {
+	return s != "" && strings.IndexFunc(s, func(r rune) bool {
+		letter := r >= 0x80 || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		return !letter && !strings.ContainsRune(others, r)
+	}) < 0
+}
+
+// Signs that no line begins with, and that none ends with (READING.md 1.2).
+const (
+	closing = "。、，．！？：；」』）】》ー…"
+	opening = "「『（【《"
+)
+
+// Wrap returns where the lines of s begin and end that take at most so many cells. A line breaks
+// at spaces, which are left out there, or between wide characters; only a word that is wider than
+// a line is cut, on a grapheme. s must be safe to show and without line feeds.
+func Wrap(s string, cells int) [][2]int {
+	cells = max(cells, 1)
+	var lines [][2]int
+	from, width := 0, 0        // of the open line
+	end, next, rest := 0, 0, 0 // the last place to break: where the line ends, the next begins, and the width before it
+	wide := false              // the last grapheme
+	last := ' '                // its letter
+	g := graphemes.FromString(s)
+	for g.Next() {
+		part, at := g.Value(), g.Start()
+		w := Width(part)
+		first, _ := utf8.DecodeRuneInString(part)
+		switch {
+		case part == " ":
+		case last == ' ' && at > from && strings.TrimLeft(s[from:at], " ") != "":
+			end, next, rest = from+len(strings.TrimRight(s[from:at], " ")), at, width
+		case wide && w == 2 && !strings.ContainsRune(closing, first) && !strings.ContainsRune(opening, last):
+			end, next, rest = at, at, width
+		}
+		if width+w > cells && part != " " && at > from {
+			if next <= from {
+				end, next, rest = at, at, width
+			}
+			lines = append(lines, [2]int{from, end})
+			from, width = next, width-rest
+		}
+		width += w
+		wide, last = w == 2, first
+	}
+	return append(lines, [2]int{from, from + len(strings.TrimRight(s[from:], " "))})
 }

@@ -2,9 +2,75 @@ package autorecap
 
 import (
 	"strconv"
+	"strings"
 
+	"stchat/internal/lorebook"
 	"stchat/internal/rawjson"
 )
+
+// Reference is a uid that a registry entry names.
+type Reference struct {
+	Comment string // the registry entry's comment
+	UID     string // the uid it names
+	Found   bool   // the book has an entry with that uid
+}
+
+// References returns the uids that a book's registries name, in the order of the file. It reads
+// both forms: "- UID=3 | name: X" and the older "- uid: 3 | X".
+func References(b *lorebook.Book) []Reference {
+	var refs []Reference
+	uids := b.UIDs()
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		if e.Kind() != lorebook.Registry {
+			continue
+		}
+		content, _ := rawjson.Unquote(rawjson.Value(e.Raw, "content"))
+		for text := range strings.SplitSeq(content, "\n") {
+			if uid, ok := referenceIn(text); ok {
+				refs = append(refs, Reference{Comment: e.Comment, UID: uid, Found: uids[uid]})
+			}
+		}
+	}
+	return refs
+}
+
+// referenceIn returns the uid that a line of a registry names.
+func referenceIn(line string) (uid string, ok bool) {
+	line, ok = strings.CutPrefix(strings.TrimSpace(line), "-")
+	if !ok {
+		return "", false
+	}
+	line, _, _ = strings.Cut(strings.TrimSpace(line), "|")
+	const mark = "uid"
+	if len(line) <= len(mark) || !strings.EqualFold(line[:len(mark)], mark) {
+		return "", false
+	}
+	rest := strings.TrimSpace(line[len(mark):])
+	if rest == "" || rest[0] != '=' && rest[0] != ':' {
+		return "", false
+	}
+	uid = strings.TrimSpace(rest[1:])
+	return uid, uid != ""
+}
+
+// Keys in chat_metadata.
+const (
+	KeyRunning    = "auto_recap_running_scene_recaps"
+	keyPending    = "autoLorebooks"
+	keyBooks      = "auto_lorebooks"
+	keyDocumented = "auto_recap" // in its documents only; no code writes it
+	keyProcessed  = "auto_lorebooks_processed_recaps"
+	keyCheckpoint = "auto_recap_checkpoint_state"
+)
+
+// Keys returns the keys of chat_metadata that belong to Auto-Recap.
+func Keys() []string {
+	return []string{KeyRunning, keyPending, keyBooks, keyDocumented, keyProcessed, keyCheckpoint}
+}
+
+// UnknownAtEarlier returns the keys whose value at an earlier message cannot be known.
+func UnknownAtEarlier() []string { return []string{keyProcessed, keyCheckpoint} }
 
 // BookName returns auto_lorebooks.lorebookName, the lorebook to which Auto-Recap writes,
 // "" if none is noted.

@@ -1,3 +1,8 @@
+// Package illustrator knows what Auto-Illustrator keeps in a chat: the registry in
+// chat_metadata, whose prompts name each other, their messages and their images, and the markers
+// in messages that name a prompt. It reads the registry, finds faults in it, and edits it.
+//
+// The facts come from src/prompt_manager.ts and src/reconciliation.ts at c32b9b5.
 package illustrator
 
 import (
@@ -6,6 +11,23 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
+)
+
+// Key is the extension's key in chat_metadata.
+const Key = "auto_illustrator"
+
+// Keys of the registry, which is the value of keyRegistry in [Key].
+const (
+	keyRegistry = "promptRegistry"
+	keyNodes    = "nodes"
+	keyImages   = "imageToPromptId"
+	keyRoots    = "rootPromptIds"
+)
+
+// Keys of the gallery.
+const (
+	keyGallery = "galleryWidget"
+	keyOpen    = "expandedMessages"
 )
 
 // Extension is Auto-Illustrator: prompts of messages that go, or that a branch does not have, go
@@ -100,4 +122,37 @@ func (*Extension) Judge(j *extension.Judging) {
 		j.Report("beyond-end", fmt.Sprintf("prompts of Auto-Illustrator for messages beyond the last one: %d", n))
 	}
 	registry.Dangling(func(fault string) { j.Report("prompt-dangling", fault) })
+}
+
+// View is what Auto-Illustrator keeps in a chat.
+type View struct {
+	Name    string `json:"name"`  // "auto-illustrator"
+	Known   bool   `json:"known"` // true
+	Bytes   int64  `json:"bytes"`
+	Prompts int    `json:"prompts"`
+	Trees   int    `json:"trees"` // prompts that refine no other
+	Images  int    `json:"images"`
+}
+
+// View describes the registry.
+func (*Extension) View(v *extension.Viewing) extension.View {
+	raw, ok := v.Metadata.Get(Key)
+	if !ok {
+		return nil
+	}
+	members := func(key string) (n int) {
+		for range rawjson.Members(rawjson.Value(raw, keyRegistry, key)) {
+			n++
+		}
+		return n
+	}
+	return &View{
+		Name: "auto-illustrator", Known: true, Bytes: v.Bytes,
+		Prompts: members(keyNodes), Trees: rawjson.Len(rawjson.Value(raw, keyRegistry, keyRoots)), Images: members(keyImages),
+	}
+}
+
+// Cells returns what there is, for people.
+func (v *View) Cells() (label string, cells []string) {
+	return "Illustrator", []string{plural.S(v.Prompts, "prompt"), plural.S(v.Trees, "tree"), plural.S(v.Images, "image")}
 }

@@ -2,7 +2,10 @@ package illustrator
 
 import (
 	"iter"
+	"strconv"
 
+	"stchat/internal/extension"
+	"stchat/internal/jsvalue"
 	"stchat/internal/rawjson"
 )
 
@@ -262,4 +265,56 @@ func idsIn(list []byte) map[string]bool {
 		}
 	}
 	return there
+}
+
+// PromptID returns the id that Auto-Illustrator gives a prompt: a hash of its text, its
+// message's index and its own index in the message.
+func PromptID(text string, message, prompt int) string {
+	return "prompt_" + jsvalue.Hash36(text+"|"+strconv.Itoa(message)+"|"+strconv.Itoa(prompt))
+}
+
+// ids are the prompts of Auto-Illustrator that go, or whose id changes with their message's
+// index, since the id is a hash of it.
+type ids struct {
+	gone    map[string]bool
+	renamed Renames
+	kept    []string // prompts that keep their id since another has the new one
+}
+
+// idsOf finds the prompts that go or get a new id. A prompt whose new id is taken keeps its
+// own.
+func idsOf(metadata *rawjson.Object, c *extension.Shift) ids {
+	list := ids{gone: map[string]bool{}, renamed: Renames{}}
+	registry := Read(metadata)
+	if registry == nil || !c.Moves() {
+		return list
+	}
+	taken := map[string]bool{}
+	wanted := map[string]string{}
+	var order []string
+	for p := range registry.Prompts() {
+		at, ok := p.Message()
+		moves := ok && at < c.Messages
+		switch {
+		case moves && c.Goes(at):
+			list.gone[p.ID] = true
+			continue
+		case moves && c.Map(at) != at && p.Hashed(at) == p.ID: // else the id is not this prompt's hash
+			wanted[p.ID] = p.Hashed(c.Map(at))
+			order = append(order, p.ID)
+			continue
+		}
+		taken[p.ID] = true
+	}
+	for _, id := range order {
+		to := wanted[id]
+		if taken[to] {
+			list.kept = append(list.kept, id)
+			to = id
+		}
+		if taken[to] = true; to != id {
+			list.renamed[id] = to
+		}
+	}
+	return list
 }

@@ -8,8 +8,56 @@ import (
 	"math"
 	"strconv"
 
+	"stchat/internal/extension"
 	"stchat/internal/rawjson"
 )
+
+// Extension is STMemoryBooks: a mark on a message that a branch does not have, or that goes,
+// becomes null, or moves to the last message. The rules are from sceneManager.js of
+// SillyTavern-MemoryBooks at 0275d5a.
+type Extension struct{ extension.None }
+
+// Name returns the extension's name in reports.
+func (*Extension) Name() string { return Key }
+
+// Keys returns the extension's key of chat_metadata.
+func (*Extension) Keys() []string { return []string{Key} }
+
+// Names returns the keys that name lorebooks outside the chat-bound mode, and those of memories.
+func (*Extension) Names() []extension.NameKey {
+	return []extension.NameKey{
+		extension.Key(extension.Metadata, extension.Book, Key+"/manualLorebook"),
+		extension.Key(extension.Metadata, extension.Book, Key+"/manualCharacterLorebooks/*"),
+		extension.Key(extension.Metadata, extension.Book, Key+"/narratorMode/members/*/lorebookName"),
+		extension.Key(extension.Metadata, extension.Book, Key+"/sidePromptLorebookOverrides/*"),
+		extension.Key(extension.Lorebook, extension.OwnChat, "entries/*/STMB_chatId"),
+		extension.Key(extension.Lorebook, extension.Book, "entries/*/STMB_canonicalLorebook"),
+	}
+}
+
+// Isolate clears or lowers the marks that the branch cannot have.
+func (e *Extension) Isolate(b *extension.Branch) {
+	for _, change := range Trim(b.Metadata, b.Messages()) {
+		b.Add(e, "%s", change)
+	}
+}
+
+// Follow moves the marks with their messages.
+func (e *Extension) Follow(f *extension.Following) {
+	if !f.Moves() {
+		return
+	}
+	for _, change := range Move(f.Metadata, f.Messages, f.Staying, f.Down) {
+		f.Add(e, "%s", change)
+	}
+}
+
+// Judge reports marks beyond the last message.
+func (*Extension) Judge(j *extension.Judging) {
+	for _, mark := range Read(j.Metadata.Value(Key)).Beyond(j.Messages) {
+		j.Report("memory-book", mark+" of STMemoryBooks is beyond the last message")
+	}
+}
 
 // Key is the extension's key in chat_metadata.
 const Key = "STMemoryBooks"
@@ -150,4 +198,45 @@ func sameInt(raw []byte, n int) bool {
 func Trim(metadata *rawjson.Object, messages int) []Change {
 	same := func(index int) (int, bool) { return index, index >= 0 && index < messages }
 	return Move(metadata, messages, same, same)
+}
+
+// View is what STMemoryBooks keeps in a chat: messages, null where none is noted.
+type View struct {
+	Name       string `json:"name"`  // "memory-books"
+	Known      bool   `json:"known"` // true
+	Bytes      int64  `json:"bytes"`
+	SceneStart *int   `json:"scene_start"`
+	SceneEnd   *int   `json:"scene_end"`
+	Highest    *int   `json:"highest_memory"` // the last message that a memory covers
+}
+
+// View describes the marks.
+func (*Extension) View(v *extension.Viewing) extension.View {
+	raw, ok := v.Metadata.Get(Key)
+	if !ok {
+		return nil
+	}
+	marks := Read(raw)
+	return &View{
+		Name: "memory-books", Known: true, Bytes: v.Bytes,
+		SceneStart: rawjson.IntOrNil(marks.Start), SceneEnd: rawjson.IntOrNil(marks.End), Highest: rawjson.IntOrNil(marks.Highest),
+	}
+}
+
+// Cells returns which scene is marked, and how far memories go.
+func (v *View) Cells() (label string, cells []string) {
+	scene := "no scene marked"
+	switch {
+	case v.SceneStart != nil && v.SceneEnd != nil:
+		scene = fmt.Sprintf("scene #%d to #%d", *v.SceneStart, *v.SceneEnd)
+	case v.SceneStart != nil:
+		scene = fmt.Sprintf("scene from #%d", *v.SceneStart)
+	case v.SceneEnd != nil:
+		scene = fmt.Sprintf("scene up to #%d", *v.SceneEnd)
+	}
+	memories := "no memories"
+	if v.Highest != nil {
+		memories = fmt.Sprintf("memories up to #%d", *v.Highest)
+	}
+	return "MemoryBooks", []string{scene, memories}
 }

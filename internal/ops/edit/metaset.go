@@ -1,3 +1,7 @@
+// Package edit holds the verbs that edit chats in place: messages and metadata (CONTENT.md
+// 1.3). A verb describes the changes to each chat as a [Plan]; one engine opens the chat,
+// refuses what must not be edited, finds what follows from the changes, and drafts one change
+// set, which is made whole or not at all and which undo reverts.
 package edit
 
 import (
@@ -5,14 +9,21 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
+	"stchat/internal/metadiff"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 )
@@ -185,4 +196,106 @@ func sibling(ctx context.Context, o *open, name string) (*chat.Chat, error) {
 		return nil, fs.ErrNotExist
 	}
 	return chat.Open(ctx, filepath.Join(filepath.Dir(o.chat.Path), name+names.Extension), chat.Options{})
+}
+
+// RecapOptions says which version of a recap becomes current.
+type RecapOptions struct {
+	Options
+	Scene   *int // the message that ends a scene; nil: the running recap
+	Version int  // its number; that of a scene recap counts from 0
+}
+
+// SetRecap makes a version of an Auto-Recap recap the current one.
+func SetRecap(ctx context.Context, opt RecapOptions) []*Result {
+	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
+		if opt.Scene == nil {
+			return &Plan{Metadata: opt.running}, nil
+		}
+		places, err := o.chosen(ctx, scanning{Choice: choose.Choice{Ranges: []choose.Range{{From: *opt.Scene, To: *opt.Scene}}}})
+		return &Plan{Change: places, Edits: each(opt.scene)}, err
+	})
+}
+
+func (opt *RecapOptions) running(raw []byte) ([]byte, error) {
+	metadata, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return nil, err
+	}
+	had, err := autorecap.ChooseRunning(metadata, opt.Version)
+	switch {
+	case err != nil && len(had) == 0:
+		return nil, fmt.Errorf("%w of the running recap, which has no versions", err)
+	case err != nil:
+		return nil, fmt.Errorf("%w of the running recap as %d: there are %s", err, opt.Version, strings.Join(had, ", "))
+	}
+	return metadata.Bytes(), nil
+}
+
+func (opt *RecapOptions) scene(line []byte) ([]byte, error) {
+	edited, versions, err := autorecap.ChooseRecap(line, opt.Version)
+	switch {
+	case err != nil && versions == 0:
+		return nil, fmt.Errorf("%w: it has no scene recap", err)
+	case err != nil:
+		return nil, fmt.Errorf("%w of its scene recap as %d: there are %s, from 0", err, opt.Version, plural.S(versions, "version"))
+	}
+	return edited, nil
+}
+
+// ErrCondition means that a text is not a condition.
+var ErrCondition = errors.New("a condition is KEY, !KEY, KEY=VALUE, KEY!=VALUE or KEY~GLOB")
+
+// Condition is a condition on a chat's metadata (CONTENT.md 4).
+type Condition struct {
+	path patch.Path
+	op   string // has, lacks, =, != or ~
+	want string
+}
+
+// ParseCondition parses KEY, !KEY, KEY=VALUE, KEY!=VALUE or KEY~GLOB. A KEY that begins with a
+// slash is a JSON pointer.
+func ParseCondition(text string) (c Condition, err error) {
+	key := text
+	switch at := strings.IndexAny(text, "=~"); {
+	case at > 0 && text[at] == '=' && text[at-1] == '!':
+		c.op, key, c.want = "!=", text[:at-1], text[at+1:]
+	case at > 0 && text[at] == '=':
+		c.op, key, c.want = "=", text[:at], text[at+1:]
+	case at > 0:
+		c.op, key, c.want = "~", text[:at], text[at+1:]
+		if _, err := path.Match(c.want, ""); err != nil {
+			return c, ErrCondition
+		}
+	case strings.HasPrefix(text, "!"):
+		c.op, key = "lacks", text[1:]
+	default:
+		c.op = "has"
+	}
+	if key == "" {
+		return c, ErrCondition
+	}
+	c.path, err = patch.ParseKey(key)
+	return c, err
+}
+
+// holds reports whether the metadata meets the condition.
+func (c *Condition) holds(metadata []byte) bool {
+	raw, ok := patch.Get(metadata, c.path)
+	switch c.op {
+	case "has":
+		return ok
+	case "lacks":
+		return !ok
+	case "~":
+		text, isText := rawjson.Unquote(raw)
+		// a slash is a character like any other
+		hidden := strings.NewReplacer("/", "\x00")
+		matches, _ := path.Match(hidden.Replace(c.want), hidden.Replace(text))
+		return isText && matches
+	}
+	want := []byte(c.want)
+	if !jsonl.Valid(want) {
+		want = rawjson.Quote(c.want)
+	}
+	return (ok && metadiff.Equal(raw, want)) == (c.op == "=")
 }

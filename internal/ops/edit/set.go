@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"stchat/internal/choose"
 	"stchat/internal/message"
@@ -103,4 +105,146 @@ func judged(line, edited []byte) ([]byte, error) {
 		return edited, nil
 	}
 	return message.SyncText(edited), nil
+}
+
+// Substitution replaces every match of a regular expression in a message's text.
+type Substitution struct {
+	Match *regexp.Regexp
+	With  string // may name groups: $1, ${name}
+}
+
+// substituting makes a substitution in many texts, in several goroutines.
+type substituting struct {
+	Substitution
+	prefix  string // what every match begins with, if without \u it has only one spelling; else ""
+	literal []byte // what takes its place, raw, if it is the whole match; else nil
+}
+
+// prepared returns the substitutions as they are made in many texts.
+func prepared(list []Substitution) []substituting {
+	all := make([]substituting, len(list))
+	for i, s := range list {
+		all[i].Substitution = s
+		prefix, whole := s.Match.LiteralPrefix()
+		if !onlySpelling(prefix) {
+			continue
+		}
+		if all[i].prefix = prefix; whole && prefix != "" && s.Match.NumSubexp() == 0 {
+			all[i].literal = all[i].replacement([]byte(prefix), []int{0, len(prefix)})
+		}
+	}
+	return all
+}
+
+// replacement returns what takes the place of a match, raw, without quotes. It is not nil.
+func (s *substituting) replacement(text []byte, match []int) []byte {
+	with := rawjson.Quote(string(s.Match.Expand(nil, []byte(s.With), text, match)))
+	return with[1 : len(with)-1]
+}
+
+// everywhere makes substitutions in all swipes and in mes. The chosen swipe gets the new text of
+// mes.
+func everywhere(line []byte, list []substituting) ([]byte, error) {
+	swipes := rawjson.Value(line, "swipes")
+	edited := rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return in(swipe, list), true })
+	if !bytes.Equal(edited, swipes) {
+		var err error
+		if line, err = rawjson.SetPath(line, edited, "swipes"); err != nil {
+			return nil, err
+		}
+	}
+	return rawjson.Splices(line, reworded(line, message.TextsOf(line), list)), nil
+}
+
+// in makes substitutions in a raw text, one after the other.
+func in(raw []byte, list []substituting) []byte {
+	for i := range list {
+		raw = rawjson.Splices(raw, list[i].splices(raw))
+	}
+	return raw
+}
+
+// reworded returns the splices that substitutions make in the text of a message and in its
+// chosen swipe. They leave valid JSON: whole characters of a string give way to others.
+func reworded(line []byte, texts message.Texts, list []substituting) []rawjson.Splice {
+	old := texts.Text(line)
+	if len(list) > 1 {
+		text := in(old, list)
+		if bytes.Equal(text, old) {
+			return nil
+		}
+		return texts.Changes(line, text)
+	}
+	changes := list[0].splices(old)
+	grown := int64(0)
+	for _, c := range changes {
+		grown += int64(len(c.Data)) - c.Len
+	}
+	if grown == 0 && bytes.Equal(rawjson.Splices(old, changes), old) {
+		return nil
+	}
+	return texts.Edits(line, changes)
+}
+
+// splices returns the substitution in one raw text as splices. What does not match keeps its
+// spelling. Bytes that are not UTF-8, and halves of surrogate pairs, match nothing: the text
+// before and the text after them are matched separately.
+func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
+	if rawjson.KindOf(raw) != rawjson.String {
+		return nil
+	}
+	body := raw[1 : len(raw)-1]
+	// a prefix with only one spelling is found without decoding
+	if !bytes.Contains(body, []byte(`\u`)) {
+		switch {
+		case s.literal != nil:
+			return s.literals(raw)
+		case !bytes.Contains(body, []byte(s.prefix)):
+			return nil
+		}
+	}
+	for at, first := 0, true; first || at < len(body); first = false { // an empty text may match, too
+		part := decode(body[at:])
+		for _, match := range s.Match.FindAllSubmatchIndex(part.text, -1) {
+			from := 1 + at + part.raw(match[0])
+			to := 1 + at + part.raw(match[1])
+			list = append(list, rawjson.Splice{At: int64(from), Len: int64(to - from), Data: s.replacement(part.text, match)})
+		}
+		for at += part.size; at < len(body); {
+			size := undecodable(body[at:])
+			if size == 0 {
+				break
+			}
+			at += size
+		}
+	}
+	return list
+}
+
+// onlySpelling reports whether a text can be written in only one way, as long as nothing is
+// escaped as \uXXXX.
+func onlySpelling(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == '/' })
+}
+
+// literals is splices for a raw text in which every match is spelled as the prefix, which is the
+// whole expression.
+func (s *substituting) literals(raw []byte) (list []rawjson.Splice) {
+	for at := 1; ; {
+		n := bytes.Index(raw[at:], []byte(s.prefix))
+		if n < 0 {
+			return list
+		}
+		at += n
+		before := at
+		for raw[before-1] == '\\' {
+			before--
+		}
+		if (at-before)%2 == 1 { // its first letter belongs to an escape
+			at++
+			continue
+		}
+		list = append(list, rawjson.Splice{At: int64(at), Len: int64(len(s.prefix)), Data: s.literal})
+		at += len(s.prefix)
+	}
 }

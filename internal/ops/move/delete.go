@@ -1,15 +1,24 @@
 package move
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"stchat/internal/changeset"
 	"stchat/internal/family"
+	"stchat/internal/group"
+	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -125,4 +134,140 @@ func noteBookless(ctx context.Context, f *folder, goes []*family.Chat, r *Result
 	for _, book := range slices.Sorted(maps.Keys(left)) {
 		r.Note("no chat names the lorebook %q any more; it is left as it is", book)
 	}
+}
+
+// draftPins updates the chats that are renamed or move in what is pinned on SillyTavern's welcome screen: in
+// settings.json, accountStorage.pinnedChats, an object as JSON text, keyed by owner and file
+// (welcome-screen.js of 1.19).
+func draftPins(n *renameSet) error {
+	dir := n.graph.Folder
+	if !dir.HasDir {
+		return nil
+	}
+	return editSettings(n.s, n.r, dir.Dir, "pinned chats", "the chats that are pinned", func(old []byte) ([]byte, int, error) {
+		edited, count := pinned(n, old)
+		return edited, count, nil
+	})
+}
+
+// pinned returns the settings with the pins renamed, and how many were.
+func pinned(n *renameSet, settings []byte) (edited []byte, count int) {
+	text, ok := rawjson.Unquote(rawjson.Value(settings, "accountStorage", "pinnedChats"))
+	if !ok {
+		return settings, 0
+	}
+	pins := []byte(text)
+	for _, c := range n.renamed() {
+		old, fresh := c.Name+names.Extension, n.to[c]+names.Extension
+		for _, by := range pinOwners(n.folder, c) {
+			key := by.key(old)
+			pin, ok := rawjson.Lookup(pins, key)
+			if !ok {
+				continue
+			}
+			count++
+			if n.elsewhere != nil {
+				by = pinOwner{n.elsewhere.avatar, n.elsewhere.group}
+			}
+			if to := by.key(fresh); to != key && rawjson.Value(pins, to) != nil {
+				pins = rawjson.DeletePath(pins, key) // two groups listed it
+				continue
+			}
+			if whole, err := rawjson.SetPath(pins, by.pin(pin, fresh), key); err == nil {
+				pins = whole
+			}
+			pins = rawjson.RenameKey(pins, key, by.key(fresh))
+		}
+	}
+	if count == 0 {
+		return settings, 0
+	}
+	edited, err := rawjson.SetPath(settings, rawjson.Quote(string(pins)), "accountStorage", "pinnedChats")
+	if err != nil {
+		return settings, 0
+	}
+	return edited, count
+}
+
+// pinOwner is whose chat is pinned: a character, by its avatar, or a group.
+type pinOwner struct {
+	avatar string
+	group  *group.File
+}
+
+// key returns the key of the pin of a chat's file.
+func (o pinOwner) key(file string) string {
+	if o.group != nil {
+		return "group_" + o.id() + "_" + file
+	}
+	return "char_" + o.avatar + "_" + file
+}
+
+// id returns a group's id, which is the name of its file.
+func (o pinOwner) id() string { return strings.TrimSuffix(filepath.Base(o.group.Path), ".json") }
+
+// pin returns a pin for a chat's file of this owner.
+func (o pinOwner) pin(pin []byte, file string) []byte {
+	key, name := "avatar", o.avatar
+	if o.group != nil {
+		key, name = "group", o.id()
+	}
+	return rawjson.Edit(pin, func(p *rawjson.Object) {
+		p.Set("file_name", rawjson.Quote(file))
+		if p.Has(key) {
+			p.Set(key, rawjson.Quote(name))
+		}
+	})
+}
+
+// pinOwners returns the owners of a chat.
+func pinOwners(f *folder, c *family.Chat) (list []pinOwner) {
+	if f.graph.Folder.Kind == userdir.Solo {
+		path := ""
+		if f.graph.Card != nil {
+			path = f.graph.Card.Path
+		}
+		return []pinOwner{{avatar: avatarOf(path, f.graph.Folder.Owner)}}
+	}
+	for _, g := range f.graph.Groups {
+		if slices.Contains(c.Groups, g.Path) {
+			list = append(list, pinOwner{group: g})
+		}
+	}
+	return list
+}
+
+// avatarOf returns the avatar of the character with a folder of chats and a card: the file
+// name of a picture.
+func avatarOf(card, folder string) string {
+	if strings.HasSuffix(card, userdir.CardExtension) {
+		return filepath.Base(card)
+	}
+	return folder + userdir.CardExtension
+}
+
+// editSettings drafts an edit of a user's settings.json, if there is one and the edit changes
+// it, and notes it in the result as what. edit returns the new content, and how many values
+// it changed.
+func editSettings(s *changeset.Set, r *Result, dir userdir.Dir, what, why string, edit func(old []byte) ([]byte, int, error)) error {
+	path := filepath.Join(dir.Root, "settings.json")
+	raw, _, err := safefile.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	edited, count, err := edit(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if count == 0 || bytes.Equal(edited, raw) {
+		return nil
+	}
+	r.Doc.Edits = append(r.Doc.Edits, Edited{path, what, count})
+	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
+		edited, _, err := edit(old)
+		return edited, err
+	}), why)
 }

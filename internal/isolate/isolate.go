@@ -1,3 +1,17 @@
+// Package isolate sets the extension state in a branch's metadata back to what it was
+// at message N.
+//
+// SillyTavern copies chat_metadata whole into a branch, so the state in it is that
+// of the end of the source: recaps of scenes the branch has not reached, images of
+// messages it does not have. What is known of each extension is in a folder below
+// package extension; what none knows stays as it is, and is reported.
+//
+// The work is in two steps. [Scan] reads the source's messages once, in parallel, and
+// every extension notes the little it needs. [Facts.Apply] then edits the metadata. It
+// touches only values that a rule covers; every other byte of the metadata stays.
+//
+// [Rename] edits what names a lorebook in the metadata when the book gets a new name, or
+// the branch a clone of the book.
 package isolate
 
 import (
@@ -5,11 +19,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
+	"stchat/internal/lorebook"
 	"stchat/internal/rawjson"
 )
 
@@ -266,4 +282,44 @@ func holdsSomething(raw []byte) bool {
 		return true
 	}
 	return false
+}
+
+// Rename follows a lorebook to its new name in the metadata of a chat that names it: in all
+// keys that hold the name, and in what extensions keep about its entries. r.Plain nil means r.To.
+func Rename(r *extension.Renaming) { renameFor(all.New(), r) }
+
+func renameFor(list []extension.Extension, r *extension.Renaming) {
+	extension.NamesOf(list).Replace(r.Metadata, extension.Metadata, extension.Book, r.From.Name, r.To.Name)
+	follow(list, r)
+}
+
+// Rebind points metadata at a lorebook's clone as [Rename] does, but leaves names of the past.
+// Metadata that does not name the book gets the clone as the chat's own.
+func Rebind(r *extension.Renaming) {
+	list, md := all.New(), r.Metadata
+	table := extension.NamesOf(list)
+	world, _ := lorebook.NameIn(md)
+	named := slices.Contains(table.Books(md), r.From.Name)
+	r.Own = world == r.From.Name || !named || autorecap.BookName(md) == r.From.Name
+	if world == r.From.Name || !named {
+		md.Set("world_info", rawjson.Quote(r.To.Name))
+	}
+	table.Rename(md, extension.Metadata, extension.Book, func(k extension.NameKey, name string) string {
+		if k.Past || name != r.From.Name {
+			return name
+		}
+		r.Changes = append(r.Changes, extension.Change{Extension: k.Extension, Change: fmt.Sprintf("%s set to %q", strings.Join(k.Path[1:], "/"), r.To.Name)})
+		return r.To.Name
+	})
+	follow(list, r)
+}
+
+// follow lets the extensions follow; core's effects come last in the report.
+func follow(list []extension.Extension, r *extension.Renaming) {
+	if r.Plain == nil {
+		r.Plain = r.To
+	}
+	for _, e := range slices.Backward(list) {
+		e.Rename(r)
+	}
 }
