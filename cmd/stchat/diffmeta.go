@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -59,8 +60,8 @@ func (o *diffMetaOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.sel.Only, "only", nil, "compare only the metadata key `KEY`, or those that match it as a glob (repeatable)")
 }
 
-// diffDoc is the document of --json.
-type diffDoc struct {
+// metaDiffDoc is the document of --json.
+type metaDiffDoc struct {
 	Schema   int               `json:"schema"`
 	A        string            `json:"a" is:"path"`
 	B        string            `json:"b" is:"path"`
@@ -77,10 +78,7 @@ func (o *diffMetaOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 	c := a.console()
 	d, err := ops.DiffMeta(ctx, ops.DiffMetaOptions{A: args[0], B: args[1], Stdin: a.In, Select: o.sel})
 	if err != nil {
-		if o.format == "json" && !isA[*usageError](err) {
-			return errors.Join(err, writeError(c.Out, "", err))
-		}
-		return err
+		return failedAs(c.Out, o.format == "json", err)
 	}
 	for _, text := range d.Warnings {
 		c.warn("%s", text)
@@ -88,7 +86,7 @@ func (o *diffMetaOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 	w := bufio.NewWriter(c.Out)
 	switch o.format {
 	case "json":
-		err = jsondoc.Write(w, diffDoc{Schema: 1, A: args[0], B: args[1], Equal: d.Diff.Equal(), Changes: d.Diff.Changes, Meanings: d.Meanings, Warnings: d.Warnings}, "")
+		err = jsondoc.Write(w, metaDiffDoc{Schema: 1, A: args[0], B: args[1], Equal: d.Diff.Equal(), Changes: d.Diff.Changes, Meanings: d.Meanings, Warnings: d.Warnings}, "")
 	case "patch":
 		_, err = w.Write(append(visible.JSON(d.Diff.Patch()), '\n'))
 	case "merge-patch":
@@ -101,6 +99,14 @@ func (o *diffMetaOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 	}
 	if err == nil && !d.Diff.Equal() {
 		err = errNo
+	}
+	return err
+}
+
+// failedAs returns an error, and writes its document first if documents are wanted.
+func failedAs(w io.Writer, asJSON bool, err error) error {
+	if asJSON && !isA[*usageError](err) {
+		return errors.Join(err, writeError(w, "", err))
 	}
 	return err
 }

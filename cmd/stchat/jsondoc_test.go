@@ -163,6 +163,9 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		}
 	}
 	at := func(path string) string { return filepath.Join(user, filepath.FromSlash(path)) }
+	demo := func(time string) string {
+		return filepath.Join("..", "..", "testdata", "demo", "chats", "Maren Holm", "Maren Holm - "+time+".jsonl")
+	}
 	story := at("chats/Mira/story.jsonl")
 	for _, c := range []struct {
 		section, last string // of the documents, and of the last one where it is another
@@ -206,6 +209,8 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"tree", "tree: the last document", "0", []string{"tree", "--json", "--all", at("chats")}},
 		{"undo --list, --prune, --keep", "", "0", []string{"undo", "--json", "--list", "--data", user}},
 		{"undo", "", "0", []string{"undo", "--json", "--data", user}},
+		{"diff", "diff: the summary", "1", []string{"diff", "--json", demo("2026-03-01@18h42m07s311ms"), demo("2026-03-01@18h42m07s311ms - Branch #1")}},
+		{"diff", "diff: the summary", "1", []string{"diff", "--json", "--all", "--rev", "-2..-1", at("chats/Mira/edited.jsonl")}},
 		{"log", "", "0", []string{"log", "--json", at("chats/Mira/story.jsonl")}},
 		{"log --rev, --as-of", "", "0", []string{"log", "--json", "--rev", "-1", at("chats/Mira/media.jsonl")}},
 		{"log --rev, --as-of", "", "0", []string{"log", "--json", "--rev", "-1", at("chats/Mira/edited.jsonl")}},

@@ -18,11 +18,8 @@ import (
 
 // reader prints messages for somebody who reads them: READING.md 2.
 type reader struct {
-	w                 *bufio.Writer
-	color, ascii      bool
+	screen
 	swipes, reasoning bool
-	measure           int // cells in which heads, rules and texts end
-	indent            int
 	ranges            []string // as they were asked for
 	chat              string   // path of the chat whose title is printed
 	day               string
@@ -30,16 +27,7 @@ type reader struct {
 }
 
 func newReader(c *console, w *bufio.Writer, o *messageGetOptions) *reader {
-	r := &reader{w: w, color: c.outColor, ascii: c.OutTTY && !isUTF8(c.env), swipes: o.swipes, reasoning: o.reasoning, ranges: o.at, indent: 2}
-	width := c.Width
-	if width == 0 {
-		width = 80
-	}
-	r.measure = min(width-4, 76)
-	if width < 40 {
-		r.measure, r.indent = width, 0
-	}
-	return r
+	return &reader{screen: newScreen(c, w, 76), swipes: o.swipes, reasoning: o.reasoning, ranges: o.at}
 }
 
 // print prints a message, and before the first of a chat its title.
@@ -129,11 +117,6 @@ func (r *reader) title(m *look.Message) {
 	fmt.Fprintln(r.w)
 }
 
-// fit returns text in what the measure leaves beside so many cells.
-func (r *reader) fit(text string, beside int) string {
-	return visible.TruncateWith(text, max(r.measure-beside, 1), r.sign("…", "..."))
-}
-
 // head prints whose message it is, and at the right what applies to it.
 func (r *reader) head(m *look.Message, at time.Time, dated bool) {
 	name := "(" + m.Role + ")"
@@ -202,49 +185,13 @@ func (r *reader) text(text *string, hidden bool) {
 		r.line(dim, r.pad()+"(no text)")
 	}
 	for _, line := range lines {
-		var b strings.Builder
-		for _, run := range line {
-			code := runColor(run)
-			if hidden {
-				code = dim
-			}
-			b.WriteString(paint(r.color, code, run.Text))
-		}
-		if b.Len() > 0 {
-			fmt.Fprint(r.w, r.pad())
-		}
-		fmt.Fprintln(r.w, strings.TrimRight(b.String(), " "))
+		r.runs(line, hidden)
 	}
 }
 
 // lines lays out a text with so many cells left free at the left.
 func (r *reader) lines(text string, free int) [][]prose.Run {
 	return prose.Layout{Cells: max(r.measure-r.indent-free, 1), Marks: !r.color, ASCII: r.ascii}.Lines(prose.Read(text))
-}
-
-func plainText(line []prose.Run) string {
-	var b strings.Builder
-	for _, run := range line {
-		b.WriteString(run.Text)
-	}
-	return b.String()
-}
-
-// runColor returns the codes in which a run is painted.
-func runColor(run prose.Run) string {
-	var codes []string
-	for _, c := range []struct {
-		style prose.Style
-		code  string
-	}{{prose.Bold, bold}, {prose.Italic, "3"}, {prose.Underline, "4"}, {prose.Strike, "9"}, {prose.Quote, yellow}, {prose.Code, dim}, {prose.Link, "4"}} {
-		if run.Style&c.style != 0 && !slices.Contains(codes, c.code) {
-			codes = append(codes, c.code)
-		}
-	}
-	if run.Mark && len(codes) == 0 {
-		return dim // lanes of quotes, bullets, rules
-	}
-	return strings.Join(codes, ";")
 }
 
 // attached prints an attachment.
@@ -270,19 +217,4 @@ func (r *reader) link(kind, name string) {
 
 func (r *reader) swipe(k, n int) string {
 	return r.sign("‹", "<") + strconv.Itoa(k) + "/" + strconv.Itoa(n) + r.sign("›", ">")
-}
-
-// sign returns a sign, or what a terminal without UTF-8 shows for it.
-func (r *reader) sign(utf, ascii string) string {
-	if r.ascii {
-		return ascii
-	}
-	return utf
-}
-
-func (r *reader) pad() string { return strings.Repeat(" ", r.indent) }
-
-// line prints a line in one colour.
-func (r *reader) line(code, text string) {
-	fmt.Fprintln(r.w, paint(r.color, code, strings.TrimRight(text, " ")))
 }

@@ -116,6 +116,7 @@ func verbs() []named {
 		{"clone-lorebook", newCloneLorebook},
 		{"completion", newCompletion},
 		{"delete", newDelete},
+		{"diff", newDiff},
 		{"diff-meta", newDiffMeta},
 		{"history", newHistory},
 		{"inspect", newInspect},

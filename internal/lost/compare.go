@@ -1,6 +1,10 @@
 package lost
 
-import "slices"
+import (
+	"slices"
+
+	"stchat/internal/align"
+)
 
 // Live is a live chat, prepared for comparison with versions of it.
 type Live struct {
@@ -85,16 +89,17 @@ func (c *Live) align(version []Text) []pair {
 	for _, t := range version {
 		count[t.key()]++
 	}
-	var unique []pair
+	var unique []align.Pair
 	for i, t := range version {
 		if at, ok := c.first[t.key()]; ok && count[t.key()] == 1 && c.next[at] < 0 {
-			unique = append(unique, pair{i, int(c.at[at])})
+			unique = append(unique, align.Pair{A: int(c.at[at]), B: i})
 		}
 	}
 	var all []pair
 	from := pair{-1, -1}
 	cursor := map[Text]int32{}
-	for _, to := range append(rising(unique), pair{len(version), len(c.roles)}) {
+	for _, p := range append(align.Rising(unique), align.Pair{A: len(c.roles), B: len(version)}) {
+		to := pair{p.B, p.A}
 		all = c.alignBetween(all, version, from, to, cursor)
 		if to.version < len(version) {
 			all = append(all, to)
@@ -127,31 +132,4 @@ func (c *Live) alignBetween(all []pair, version []Text, from, to pair, cursor ma
 		}
 	}
 	return all
-}
-
-// rising returns the longest subsequence of pairs, which are in the version's order, that is
-// in the live chat's order too.
-func rising(pairs []pair) []pair {
-	var ends []int // ends[i] is the last pair of the best subsequence of length i+1
-	before := make([]int, len(pairs))
-	for i, p := range pairs {
-		n, _ := slices.BinarySearchFunc(ends, p.live, func(end, live int) int { return pairs[end].live - live })
-		before[i] = -1
-		if n > 0 {
-			before[i] = ends[n-1]
-		}
-		if n == len(ends) {
-			ends = append(ends, i)
-		} else {
-			ends[n] = i
-		}
-	}
-	if len(ends) == 0 {
-		return nil
-	}
-	list := make([]pair, len(ends))
-	for i, at := len(ends)-1, ends[len(ends)-1]; i >= 0; i, at = i-1, before[at] {
-		list[i] = pairs[at]
-	}
-	return list
 }

@@ -25,7 +25,7 @@ func (l Layout) Lines(blocks []Block) [][]Run {
 		first, further := l.prefix(b)
 		for _, line := range l.rows(b) {
 			room := l.Cells - visible.Width(first)
-			for _, part := range wrapped(line, room) {
+			for _, part := range Wrap(line, room) {
 				if first != "" {
 					part = append([]Run{{Text: first, Mark: true}}, part...)
 				}
@@ -99,8 +99,8 @@ func (l Layout) rows(b Block) [][]Run {
 	return rows
 }
 
-// wrapped breaks a line of runs.
-func wrapped(runs []Run, cells int) [][]Run {
+// Wrap breaks a line of runs, which are safe to show, into lines of at most so many cells.
+func Wrap(runs []Run, cells int) [][]Run {
 	var text strings.Builder
 	for _, run := range runs {
 		text.WriteString(run.Text)

@@ -26,6 +26,8 @@ const (
 	Code    // in fixed width, read by nothing else
 	Link    // Run.URL says where to
 	Picture // the text is its title
+	Removed // of a comparison: only the old text has it
+	Added   // only the new one has it
 
 	styles = iota
 )

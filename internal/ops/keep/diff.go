@@ -11,13 +11,13 @@ import (
 	"iter"
 	"slices"
 
+	"stchat/internal/align"
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
-	"stchat/internal/sendate"
 )
 
 // differ compares versions of a chat.
@@ -25,6 +25,8 @@ type differ struct {
 	s    *subject
 	seed maphash.Seed
 }
+
+func newDiffer(s *subject) *differ { return &differ{s, maphash.MakeSeed()} }
 
 // messages lists the lines of a version without its header and blank ones. Damaged lines
 // remain. It reads the first and the last line alone where no other can be damaged or blank.
@@ -101,55 +103,26 @@ func (d *differ) numbered(ctx context.Context, v *version) (lines []lineRef, ind
 	return lines, index, nil
 }
 
-// changes compares two versions of the chat.
-func (d *differ) changes(ctx context.Context, older, newer []lineRef) []change {
-	return compareLines(older, newer, func(i, j int) bool {
-		return sameDate(d.text(ctx, older[i]), d.text(ctx, newer[j]))
-	})
-}
-
 // change is one message that differs between two versions: from is below 0 if it was added,
 // to if it was removed.
 type change struct{ from, to int }
 
-// compareLines finds the differences between two versions' messages. Two messages at the
-// same place between equal ones count as one that changed if dated reports true for them.
-func compareLines(a, b []lineRef, dated func(i, j int) bool) []change {
-	var list []change
-	i, j := 0, 0
-	for _, m := range append(align(a, b), [2]int{len(a), len(b)}) {
-		for i < m[0] || j < m[1] {
-			switch {
-			case i < m[0] && j < m[1] && dated(i, j):
-				list = append(list, change{i, j})
-				i++
-				j++
-			case i < m[0] && (j == m[1] || m[0]-i >= m[1]-j):
-				list = append(list, change{i, -1})
-				i++
-			default:
-				list = append(list, change{-1, j})
-				j++
-			}
+// changes compares two versions of the chat.
+func (d *differ) changes(ctx context.Context, older, newer []lineRef) (list []change) {
+	side := func(lines []lineRef) align.Side {
+		keys := make([]uint64, len(lines))
+		for i, l := range lines {
+			keys[i] = l.id
 		}
-		i, j = m[0]+1, m[1]+1
+		return align.Side{Keys: keys, Near: func(i int) align.Near { return align.ReadNear(d.text(ctx, lines[i])) }}
+	}
+	pairs := align.Messages(side(older), side(newer), false)
+	for p := range align.Rows(pairs, len(older), len(newer)) {
+		if p.A < 0 || p.B < 0 || older[p.A].id != newer[p.B].id {
+			list = append(list, change{p.A, p.B})
+		}
 	}
 	return list
-}
-
-// sameDate reports whether two messages were sent at the same time. It is true if one
-// cannot be read: then the place alone decides.
-func sameDate(a, b []byte) bool {
-	if a == nil || b == nil {
-		return true
-	}
-	x, y := field(a, "send_date"), field(b, "send_date")
-	if string(x) == string(y) {
-		return true
-	}
-	s, okS := sendate.ParseRaw(x)
-	t, okT := sendate.ParseRaw(y)
-	return okS && okT && s.Equal(t)
 }
 
 // lineRef is one line of a version.
@@ -282,70 +255,4 @@ func (d *differ) text(ctx context.Context, l lineRef) []byte {
 		return slices.Clone(data)
 	}
 	return nil
-}
-
-// align pairs equal lines in the order of both lists: those at the beginning and the end,
-// and between these as many as possible of the lines that occur once in each.
-func align(a, b []lineRef) (pairs [][2]int) {
-	head := 0
-	for head < min(len(a), len(b)) && a[head].id == b[head].id {
-		pairs = append(pairs, [2]int{head, head})
-		head++
-	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail].id == b[len(b)-1-tail].id {
-		tail++
-	}
-	pairs = append(pairs, inOrder(a, b, head, len(a)-tail, len(b)-tail)...)
-	for k := tail; k > 0; k-- {
-		pairs = append(pairs, [2]int{len(a) - k, len(b) - k})
-	}
-	return pairs
-}
-
-// inOrder pairs the unique lines of a[from:aEnd] and b[from:bEnd]: the longest list of
-// pairs that rises in both.
-func inOrder(a, b []lineRef, from, aEnd, bEnd int) [][2]int {
-	const twice = -1
-	at := map[uint64]int{}
-	for i := from; i < aEnd; i++ {
-		if _, ok := at[a[i].id]; ok {
-			at[a[i].id] = twice
-		} else {
-			at[a[i].id] = i
-		}
-	}
-	count := map[uint64]int{}
-	for j := from; j < bEnd; j++ {
-		count[b[j].id]++
-	}
-	type node struct {
-		pair   [2]int
-		before *node
-	}
-	var ends []*node // the best last pair of a list of each length
-	for j := from; j < bEnd; j++ {
-		i, ok := at[b[j].id]
-		if !ok || i == twice || count[b[j].id] > 1 {
-			continue
-		}
-		k, _ := slices.BinarySearchFunc(ends, i, func(n *node, i int) int { return n.pair[0] - i })
-		n := &node{pair: [2]int{i, j}}
-		if k > 0 {
-			n.before = ends[k-1]
-		}
-		if k == len(ends) {
-			ends = append(ends, n)
-		} else {
-			ends[k] = n
-		}
-	}
-	var pairs [][2]int
-	if len(ends) > 0 {
-		for n := ends[len(ends)-1]; n != nil; n = n.before {
-			pairs = append(pairs, n.pair)
-		}
-	}
-	slices.Reverse(pairs)
-	return pairs
 }

@@ -2,7 +2,6 @@ package keep
 
 import (
 	"context"
-	"hash/maphash"
 	"slices"
 	"strings"
 	"time"
@@ -58,7 +57,7 @@ func FolderLog(ctx context.Context, opt FolderOptions, since time.Time, limit in
 			byChat[v.Chat] = append(byChat[v.Chat], v)
 		}
 	}
-	d := &differ{&subject{store: f.store}, maphash.MakeSeed()}
+	d := newDiffer(&subject{store: f.store})
 	n := 0
 	for i := range slices.Backward(f.runs) {
 		r := &f.runs[i]

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"path/filepath"
 	"slices"
 
@@ -50,7 +49,7 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) (
 	var damaged error
 	lists := append([][]version{s.versions}, s.others...)
 	for i, list := range lists {
-		l := &logging{differ: &differ{s, maphash.MakeSeed()}, list: list, limit: limit}
+		l := &logging{differ: newDiffer(s), list: list, limit: limit}
 		l.doc = Logged{Schema: 1, Path: s.path, Chat: history.Label(s.rel), Other: i > 0}
 		if l.doc.Other {
 			rel := s.now.lastPath(list[0].Chat)
@@ -177,7 +176,7 @@ func (s *subject) changesOf(ctx context.Context, v *version, each func(Changed) 
 		newestFirst(list)
 	}
 	i := slices.IndexFunc(list, func(o version) bool { return o.Rev == v.Rev && o.file == v.file })
-	d := &differ{s, maphash.MakeSeed()}
+	d := newDiffer(s)
 	newer, newIndex, err := d.numbered(ctx, v)
 	if err != nil {
 		return err

@@ -1,0 +1,594 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/align"
+	"stchat/internal/chat"
+	"stchat/internal/jsondoc"
+	"stchat/internal/names"
+	"stchat/internal/ops/keep"
+	"stchat/internal/ops/look"
+	"stchat/internal/plural"
+	"stchat/internal/prose"
+	"stchat/internal/sendate"
+	"stchat/internal/visible"
+)
+
+const diffDoc = `Compare the messages of two chats, or of a chat and an older version of it: with
+--rev or --as-of, CHAT's version is A, and B is the chat as it is, or its newest
+version if it is gone. Revs and times are those of log. A or B may be -, standard
+input; damaged lines are left out, as SillyTavern leaves them out.
+
+Messages that are equal in text, name, role and hidden are common. Between them,
+messages of one role with the same date, or of which one's text is a swipe of the
+other, are two versions of one; so are those of one role that are left, in order.
+Everything else is only in A, or only in B. The metadata is compared, too, and
+diff-meta shows how it differs.
+
+--swipes compares swipes as well, and which is chosen; --all every key, as values.
+
+A person sees the words that changed, and the beginnings of messages that one chat
+has alone; --full leaves nothing out, and --side puts A and B side by side. A pipe
+gets a row a difference: -, + or ~, the index in A and in B, role, name, what
+differs, the text in A and in B, with tabs between them.
+`
+
+func newDiff(*app) verb {
+	o := &diffOptions{}
+	return verb{
+		use: "diff A [B]", short: "Compare the messages of two chats, or of a chat and its past",
+		doc: diffDoc, no: "the messages differ, or none is common",
+		example: `  stchat diff Harbour.jsonl "Harbour - Branch #1.jsonl"
+  stchat diff Harbour.jsonl "Harbour - Branch #1.jsonl" --side
+  stchat diff Mira/Harbour --as-of 1w
+  stchat diff Mira/Harbour --rev 12..40 --swipes
+  stchat diff a.jsonl b.jsonl --all --ignore gen_started --json`,
+		args: cobra.RangeArgs(1, 2),
+		rules: []string{
+			"rev excludes as-of = --rev and --as-of both name the version; take one of them",
+			"ignore needs all",
+			"swipes excludes all = --all compares the swipes too",
+			"json excludes full|side",
+		},
+		flags: o.addFlags, run: o.run,
+	}
+}
+
+type diffOptions struct {
+	storeFlag
+	swipes, all bool
+	ignore      []string
+	rev, asOf   string
+	data        string
+	full, side  bool
+	json        bool
+}
+
+func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.swipes, "swipes", false, "also compare the swipes, and which is chosen")
+	fs.BoolVar(&o.all, "all", false, "compare every key of the messages")
+	fs.StringArrayVar(&o.ignore, "ignore", nil, "with --all: leave the key `KEY` out, or those that match it as a glob (repeatable)")
+	fs.Var(filled(&o.rev), "rev", "compare version `N` with the chat, or N..M two versions; -1 is the newest")
+	fs.Var(filled(&o.asOf), "as-of", "compare the version of `TIME` with the chat: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2d")
+	o.storeFlag.addFlags(fs)
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.BoolVar(&o.full, "full", false, "leave nothing out of what is shown")
+	fs.BoolVar(&o.side, "side", false, "show A and B side by side")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per message that differs, and one that sums up")
+}
+
+func (o *diffOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	past := o.rev != "" || o.asOf != ""
+	switch {
+	case past && len(args) == 2:
+		return usagef("--rev and --as-of compare one chat with its past; name one chat")
+	case !past && len(args) == 1:
+		return usagef("name two chats, or one and --rev N or --as-of TIME")
+	case args[0] == chat.Stdin && args[len(args)-1] == chat.Stdin && len(args) == 2:
+		return usagef("standard input can be one side only")
+	}
+	c := a.console()
+	opt := look.DiffOptions{Swipes: o.swipes, All: o.all, Ignore: o.ignore}
+	var times [2]time.Time
+	if past {
+		versions, err := o.versions(ctx, a, args)
+		for _, v := range versions {
+			defer v.Close()
+		}
+		if err != nil {
+			return o.told(err)
+		}
+		for i, side := range []*look.DiffSide{&opt.A, &opt.B} {
+			*side = look.DiffSide{Path: versions[0].Path, Open: chat.Options{Data: o.data}}
+			if i < len(versions) {
+				v := versions[i]
+				side.Rev, side.Path, side.Open.Content, times[i] = v.Rev, v.Path, v.Content, v.At
+				if v.Note != "" {
+					c.note("%s", v.Note)
+				}
+			}
+		}
+	} else {
+		open := chat.Options{Data: userFolder(a, o.data, args), Stdin: a.In}
+		opt.A, opt.B = look.DiffSide{Path: args[0], Open: open}, look.DiffSide{Path: args[1], Open: open}
+	}
+	d, err := look.Diff(ctx, opt)
+	if err != nil {
+		return failedAs(c.Out, o.json, err)
+	}
+	defer d.Close()
+	for _, side := range []look.DiffedChat{d.A, d.B} {
+		c.leftOut(side.Path, side.Damage, true)
+	}
+	w := bufio.NewWriterSize(c.Out, 64<<10)
+	if err := o.print(c, w, d, times); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return outcome(false, !d.Equal)
+}
+
+// versions reads the versions that --rev and --as-of name: one, or two if the second is no file.
+func (o *diffOptions) versions(ctx context.Context, a *app, args []string) (list []*keep.Versioned, err error) {
+	where, err := o.where(a, args, o.data)
+	if err != nil {
+		return nil, err
+	}
+	var picks []keep.Pick
+	if o.asOf != "" {
+		at, ok := sendate.ParseMoment(o.asOf, where.Now)
+		if !ok {
+			return nil, usagef("--as-of takes a date, a time or an age such as 2d, not %q", o.asOf)
+		}
+		picks = []keep.Pick{{AsOf: at}}
+	} else {
+		from, to, two := strings.Cut(o.rev, "..")
+		n, errN := strconv.ParseInt(from, 10, 64)
+		m, errM := strconv.ParseInt(cmp.Or(to, "-1"), 10, 64)
+		if errN != nil || errM != nil || n == 0 || m == 0 || two && (to == "" || n > m && n > 0 == (m > 0)) {
+			return nil, usagef("--rev takes a number as log lists it, or the older and the newer one, N..M, not %q", o.rev)
+		}
+		picks = []keep.Pick{{Rev: n}}
+		if two {
+			picks = append(picks, keep.Pick{Rev: m})
+		}
+	}
+	for _, pick := range picks {
+		v, err := keep.Version(ctx, where, pick)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, v)
+	}
+	if len(picks) == 1 && !list[0].Live {
+		newest, err := keep.Version(ctx, where, keep.Pick{})
+		if err != nil {
+			return list, err
+		}
+		list = append(list, newest)
+	}
+	return list, nil
+}
+
+// told adds what helps to an error about versions.
+func (o *diffOptions) told(err error) error {
+	if errors.Is(err, keep.ErrUnknown) {
+		return &hinted{err, "; stchat snapshot keeps one"}
+	}
+	return withHint(err, nil)
+}
+
+// print prints the differences.
+func (o *diffOptions) print(c *console, w *bufio.Writer, d *look.Comparison, times [2]time.Time) error {
+	switch {
+	case o.json:
+		err := d.Each(func(row look.Difference) error { return jsondoc.Write(w, row, "") })
+		if err == nil {
+			err = jsondoc.Write(w, d.Diffed, "")
+		}
+		return err
+	case !c.shown:
+		return d.Each(func(row look.Difference) error { return diffLine(w, row) })
+	}
+	p := &differ{screen: newScreen(c, w, 0), d: d, full: o.full}
+	if !o.side || c.Width > 0 && c.Width < 100 {
+		p.measure = min(p.measure, 100)
+	}
+	if p.side = o.side && p.width >= 100; o.side && !p.side {
+		c.note("--side needs 100 columns; here are %d", p.width)
+	}
+	p.head(times)
+	err := d.Each(p.row)
+	p.flush(true)
+	return err
+}
+
+// diffLine prints a difference as a row.
+func diffLine(w io.Writer, row look.Difference) error {
+	index := func(i *int) string {
+		if i == nil {
+			return ""
+		}
+		return strconv.Itoa(*i)
+	}
+	plain := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return escaped(*s)
+	}
+	_, err := fmt.Fprintln(w, strings.Join([]string{
+		diffSign(row.Op), index(row.A), index(row.B), row.Role, escaped(row.Name), strings.Join(row.Keys, ","), plain(row.From), plain(row.To),
+	}, "\t"))
+	return err
+}
+
+func diffSign(op string) string {
+	return map[string]string{"add": "+", "remove": "-", "change": "~"}[op]
+}
+
+// How much is shown without --full: messages of a run that only one chat has, and lines of each.
+const (
+	runShown  = 3
+	textShown = 6
+)
+
+// differ prints a comparison for a person.
+type differ struct {
+	screen
+	d    *look.Comparison
+	full bool
+	side bool
+
+	gap  [2][]look.Difference // the open run: what is only in A, and only in B; beyond runShown left out
+	more [2]int               // how many were left out
+}
+
+// head prints what is compared, and how much it differs.
+func (p *differ) head(times [2]time.Time) {
+	within := ""
+	for i, side := range []look.DiffedChat{p.d.A, p.d.B} {
+		name := names.Short(side.Owner, within, side.Name)
+		if i == 1 && p.d.A.Name == side.Name && p.d.A.Path == side.Path {
+			name = names.Short(side.Owner, "", side.Name)
+		}
+		within = side.Name
+		name = p.shortened(name)
+		switch {
+		case side.Path == chat.Stdin:
+			name = "standard input"
+		case side.Rev != nil:
+			name += fmt.Sprintf(", version %d of %s", *side.Rev, times[i].Local().Format(minute))
+		case !times[i].IsZero():
+			name += ", backup of " + times[i].Local().Format(minute)
+		}
+		count := plural.S(side.Messages, "message")
+		left := p.fit("AB"[i:i+1]+"  "+name, len(count)+2)
+		gap := strings.Repeat(" ", max(min(p.measure, 64)-visible.Width(left)-len(count), 2))
+		fmt.Fprintln(p.w, paint(p.color, bold, left)+gap+count)
+	}
+	var parts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+what)
+		}
+	}
+	common := strconv.Itoa(p.d.Common) + " in common"
+	if parted := p.d.Parted; parted != nil && parted.A > 0 && parted.A+1 == p.d.Common {
+		common += fmt.Sprintf(" (#0%s#%d)", p.sign("–", "-"), parted.A)
+	}
+	parts = append(parts, common)
+	add(p.d.Changed, "changed")
+	add(p.d.Removed, "only in A")
+	add(p.d.Added, "only in B")
+	text, command := strings.Join(parts, ", "), ""
+	if p.d.Equal {
+		text = "the messages are equal: " + plural.S(p.d.Common, "message")
+	}
+	if !p.d.MetadataEqual {
+		text += "; metadata differs"
+		if p.d.A.Rev == nil && p.d.A.Path != p.d.B.Path {
+			text += ":"
+			command = visible.Args("stchat", "diff-meta", p.d.A.Path, p.d.B.Path)
+		}
+	}
+	for _, line := range visible.Wrap(text, p.measure) {
+		p.line(dim, text[line[0]:line[1]])
+	}
+	if command != "" {
+		p.line(dim, "  "+command)
+	}
+}
+
+// minute is how a time is shown to a person.
+const minute = "2006-01-02 15:04"
+
+// shortened returns a name safe to show, with the signs that the terminal has.
+func (s *screen) shortened(name string) string {
+	if name = visible.Text(name); s.ascii {
+		name = strings.Replace(name, "…", "...", 1)
+	}
+	return name
+}
+
+// row prints a difference, or keeps it until its run is complete.
+func (p *differ) row(row look.Difference) error {
+	of := map[string]int{"remove": 0, "add": 1}
+	i, lone := of[row.Op]
+	switch {
+	case !lone:
+		p.flush(false)
+		p.changed(row)
+		return nil
+	case i == 0 && len(p.gap[1]) > 0 || !p.follows(i, row):
+		p.flush(false)
+	}
+	if len(p.gap[i]) >= runShown && !p.full {
+		p.more[i]++
+		return nil
+	}
+	p.gap[i] = append(p.gap[i], row)
+	if p.full && !p.side {
+		p.flush(false)
+	}
+	return nil
+}
+
+// follows reports whether a message that one chat has alone follows those of the open run.
+func (p *differ) follows(i int, row look.Difference) bool {
+	n := len(p.gap[i])
+	if n == 0 {
+		return true
+	}
+	at := func(d look.Difference) int {
+		if i == 0 {
+			return *d.A
+		}
+		return *d.B
+	}
+	return at(row) == at(p.gap[i][0])+n+p.more[i]
+}
+
+// flush prints the open run. last says that nothing comes after it.
+func (p *differ) flush(last bool) {
+	if last {
+		p.ends()
+	}
+	columns := [2][]string{}
+	for i, rows := range p.gap {
+		for _, row := range rows {
+			columns[i] = append(columns[i], p.block(row, i)...)
+		}
+		if p.more[i] > 0 {
+			columns[i] = append(columns[i], "", p.cell(dim, fmt.Sprintf("%d more only in %c (--full)", p.more[i], 'A'+i)))
+		}
+	}
+	p.columns(columns[0], columns[1])
+	p.gap, p.more = [2][]look.Difference{}, [2]int{}
+}
+
+// ends says which chat ends where the last run begins.
+func (p *differ) ends() {
+	if p.d.Common+p.d.Changed == 0 {
+		return
+	}
+	for i, rows := range p.gap {
+		if len(p.gap[1-i]) > 0 && len(rows) == 0 {
+			fmt.Fprintln(p.w)
+			p.line(dim, string(rune('A'+i))+" ends here")
+		}
+	}
+}
+
+// columns prints lines of A and of B beside each other, or one after the other.
+func (p *differ) columns(a, b []string) {
+	if !p.side {
+		for _, line := range append(a, b...) {
+			fmt.Fprintln(p.w, line)
+		}
+		return
+	}
+	for i := range max(len(a), len(b)) {
+		left, right := "", ""
+		if i < len(a) {
+			left = a[i]
+		}
+		if i < len(b) {
+			right = b[i]
+		}
+		gap := strings.Repeat(" ", max(p.room()-visible.Width(stripped(left)), 0))
+		fmt.Fprintln(p.w, strings.TrimRight(left+gap+" "+paint(p.color, dim, p.sign("│", "|"))+" "+right, " "))
+	}
+}
+
+// stripped returns a line without the codes of its colours.
+func stripped(line string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(line, "\x1b[")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		_, line, _ = strings.Cut(rest, "m")
+	}
+}
+
+// room returns how many cells a column has.
+func (p *differ) room() int {
+	if p.side {
+		return (p.measure - 3) / 2
+	}
+	return p.measure
+}
+
+func (p *differ) cell(code, text string) string {
+	return paint(p.color, code, visible.TruncateWith(text, p.room(), p.sign("…", "...")))
+}
+
+// block returns the lines of a message that one chat has alone.
+func (p *differ) block(row look.Difference, i int) []string {
+	text, style := row.From, prose.Removed
+	if i == 1 {
+		text, style = row.To, prose.Added
+	}
+	lines := []string{"", p.heading(row, "")}
+	body := p.texts([]prose.Run{{Text: *cmp.Or(text, new(string)), Style: style}}, false)
+	if len(body) > textShown && !p.full {
+		body = append(body[:textShown-1], p.cell(dim, p.padding()+p.sign("…", "...")))
+	}
+	return append(lines, body...)
+}
+
+func (p *differ) padding() string { return strings.Repeat(" ", p.indent) }
+
+// heading returns the line that says which message it is. about is what else there is to say.
+func (p *differ) heading(row look.Difference, about string) string {
+	var index []string
+	for _, i := range []*int{row.A, row.B} {
+		if i != nil && (len(index) == 0 || *i != *row.A) {
+			index = append(index, "#"+strconv.Itoa(*i))
+		}
+	}
+	parts := []string{diffSign(row.Op) + " " + strings.Join(index, p.sign(" → ", " -> "))}
+	if row.Name != "" {
+		parts = append(parts, visible.Text(row.Name))
+	}
+	if row.Date != nil {
+		date := visible.Text(*row.Date)
+		if at, err := time.Parse(time.RFC3339Nano, *row.Date); err == nil {
+			date = at.Local().Format(minute)
+		}
+		parts = append(parts, date)
+	}
+	if about != "" {
+		parts = append(parts, about)
+	}
+	code := map[string]string{"add": bold + ";" + green, "remove": bold + ";" + red, "change": bold}[row.Op]
+	room := p.room()
+	if row.Op == "change" {
+		room = p.measure
+	}
+	return paint(p.color, code, visible.TruncateWith(strings.Join(parts, "  "), room, p.sign("…", "...")))
+}
+
+// changed prints two versions of a message.
+func (p *differ) changed(row look.Difference) {
+	about := strings.Join(row.Keys, ", ")
+	if s := row.Swipe; s != nil {
+		about = fmt.Sprintf("another swipe (%d of %d)", s.Number, s.Count)
+	}
+	from, to := textOf(row.From), textOf(row.To)
+	pieces := align.Words(from, to)
+	if len(pieces) == 2 && pieces[0].Op != align.Same { // nothing is left of the old text
+		pieces = slices.Insert(pieces, 1, align.Piece{Text: "\n"})
+	}
+	fmt.Fprintf(p.w, "\n%s\n", p.heading(row, about))
+	switch {
+	case from == to:
+	case p.side:
+		p.columns(p.texts(without(pieces, align.Added), true), p.texts(without(pieces, align.Removed), true))
+	default:
+		p.columns(p.texts(without(pieces, -1), true), nil)
+	}
+	for _, change := range row.Changes {
+		if change.Path != "/mes" {
+			p.columns([]string{p.cell("", fmt.Sprintf("  %s: %s %s %s", visible.Text(change.Path), shownValue(change.From), p.sign("→", "->"), shownValue(change.To)))}, nil)
+		}
+	}
+}
+
+func shownValue(raw []byte) string {
+	if raw == nil {
+		return "nothing"
+	}
+	return visible.Truncate(visible.Text(string(raw)), longValue/2)
+}
+
+func textOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// without returns pieces as runs, without those of one op.
+func without(pieces []align.Piece, op align.Op) (runs []prose.Run) {
+	for _, piece := range pieces {
+		style := map[align.Op]prose.Style{align.Removed: prose.Removed, align.Added: prose.Added}[piece.Op]
+		if piece.Op != op {
+			runs = append(runs, prose.Run{Text: piece.Text, Style: style})
+		}
+	}
+	return runs
+}
+
+// texts lays out the lines of a text. If cut is set, those without a difference are only counted,
+// unless everything is shown.
+func (p *differ) texts(runs []prose.Run, cut bool) (lines []string) {
+	paragraphs := [][]prose.Run{nil}
+	for _, run := range runs {
+		for i, text := range strings.Split(strings.ReplaceAll(run.Text, "\r\n", "\n"), "\n") {
+			if i > 0 {
+				paragraphs = append(paragraphs, nil)
+			}
+			if text = visible.Text(strings.ReplaceAll(text, "\t", "    ")); text != "" {
+				last := &paragraphs[len(paragraphs)-1]
+				*last = append(*last, p.marked(text, run.Style, cut)...)
+			}
+		}
+	}
+	left := 0
+	skipped := func() {
+		if left > 0 {
+			dots := p.sign("…", "...")
+			lines = append(lines, p.cell(dim, p.padding()+dots+" "+plural.S(left, "paragraph")+" "+dots))
+		}
+		left = 0
+	}
+	for _, paragraph := range paragraphs {
+		differs := false
+		for _, run := range paragraph {
+			differs = differs || run.Style != 0
+		}
+		switch {
+		case len(paragraph) == 0:
+		case cut && !differs && !p.full:
+			left++
+		default:
+			skipped()
+			for _, line := range prose.Wrap(paragraph, max(p.room()-p.indent, 1)) {
+				lines = append(lines, p.padding()+p.painted(line, false))
+			}
+		}
+	}
+	skipped()
+	return lines
+}
+
+// marked returns a piece of text as a run, between marks where there are no colours.
+func (p *differ) marked(text string, style prose.Style, both bool) []prose.Run {
+	switch {
+	case p.color || !both || style == 0:
+	case style == prose.Removed:
+		text = "[-" + text + "-]"
+	default:
+		text = "{+" + text + "+}"
+	}
+	return []prose.Run{{Text: text, Style: style}}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stchat/internal/prose"
+	"stchat/internal/visible"
+)
+
+// unknownWidth is how many cells a line has where the terminal does not say.
+const unknownWidth = 80
+
+// screen lays out what a person reads from top to bottom.
+type screen struct {
+	w            *bufio.Writer
+	color, ascii bool
+	width        int // cells of the terminal
+	measure      int // cells in which heads, rules and texts end
+	indent       int // of texts
+}
+
+// newScreen returns a screen whose measure is at most so many cells; 0: all there are.
+func newScreen(c *console, w *bufio.Writer, most int) screen {
+	s := screen{w: w, color: c.outColor, ascii: c.OutTTY && !isUTF8(c.env), width: c.Width, indent: 2}
+	if s.width == 0 {
+		s.width = unknownWidth
+	}
+	s.measure = s.width
+	if most > 0 {
+		s.measure = min(s.width-4, most)
+	}
+	if s.width < 40 {
+		s.measure, s.indent = s.width, 0
+	}
+	return s
+}
+
+// runs prints a line of a text, all of it dimmed if faint is set.
+func (s *screen) runs(line []prose.Run, faint bool) {
+	text := s.painted(line, faint)
+	if text != "" {
+		text = s.pad() + text
+	}
+	fmt.Fprintln(s.w, text)
+}
+
+// painted returns runs in their colours.
+func (s *screen) painted(line []prose.Run, faint bool) string {
+	var b strings.Builder
+	for _, run := range line {
+		code := runColor(run)
+		if faint {
+			code = dim
+		}
+		b.WriteString(paint(s.color, code, run.Text))
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// fit returns text in what the measure leaves beside so many cells.
+func (s *screen) fit(text string, beside int) string {
+	return visible.TruncateWith(text, max(s.measure-beside, 1), s.sign("…", "..."))
+}
+
+// sign returns a sign, or what a terminal without UTF-8 shows for it.
+func (s *screen) sign(utf, ascii string) string {
+	if s.ascii {
+		return ascii
+	}
+	return utf
+}
+
+func (s *screen) pad() string { return strings.Repeat(" ", s.indent) }
+
+// line prints a line in one colour.
+func (s *screen) line(code, text string) {
+	fmt.Fprintln(s.w, paint(s.color, code, strings.TrimRight(text, " ")))
+}
+
+func plainText(line []prose.Run) string {
+	var b strings.Builder
+	for _, run := range line {
+		b.WriteString(run.Text)
+	}
+	return b.String()
+}
+
+// runColor returns the codes in which a run is painted.
+func runColor(run prose.Run) string {
+	var codes []string
+	for _, c := range []struct {
+		style prose.Style
+		code  string
+	}{{prose.Bold, bold}, {prose.Italic, "3"}, {prose.Underline, "4"}, {prose.Strike, "9"}, {prose.Quote, yellow}, {prose.Code, dim}, {prose.Link, "4"}, {prose.Removed, red}, {prose.Added, green}} {
+		if run.Style&c.style != 0 && !slices.Contains(codes, c.code) {
+			codes = append(codes, c.code)
+		}
+	}
+	if run.Mark && len(codes) == 0 {
+		return dim // lanes of quotes, bullets, rules
+	}
+	return strings.Join(codes, ";")
+}

@@ -1,0 +1,123 @@
+// Package align finds which messages of two lists belong together, and which words of two texts
+// (READING.md 3). It is the one aligner of diff, log and lost.
+package align
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Pair is an index in each of two lists.
+type Pair struct{ A, B int }
+
+// Equal pairs equal elements in the order of both lists: those at the beginning and the end, and
+// between these as many as possible of those that occur once in each.
+func Equal[T comparable](a, b []T) []Pair {
+	var pairs []Pair
+	head := 0
+	for head < min(len(a), len(b)) && a[head] == b[head] {
+		pairs = append(pairs, Pair{head, head})
+		head++
+	}
+	tail := 0
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	for _, p := range unique(a[head:len(a)-tail], b[head:len(b)-tail]) {
+		pairs = append(pairs, Pair{p.A + head, p.B + head})
+	}
+	for k := tail; k > 0; k-- {
+		pairs = append(pairs, Pair{len(a) - k, len(b) - k})
+	}
+	return pairs
+}
+
+// unique pairs the elements that occur once in each list: as many as rise in both.
+func unique[T comparable](a, b []T) []Pair {
+	const twice = -1
+	at := make(map[T]int, len(a))
+	for i, key := range a {
+		if _, ok := at[key]; ok {
+			i = twice
+		}
+		at[key] = i
+	}
+	count := make(map[T]int, len(b))
+	for _, key := range b {
+		count[key]++
+	}
+	var pairs []Pair
+	for j, key := range b {
+		if i, ok := at[key]; ok && i != twice && count[key] == 1 {
+			pairs = append(pairs, Pair{i, j})
+		}
+	}
+	return Rising(pairs)
+}
+
+// Rising returns the longest list of pairs, which rise in B, that rise in A too.
+func Rising(pairs []Pair) []Pair {
+	var ends []int // the last pair of the best list of each length
+	before := make([]int, len(pairs))
+	for i, p := range pairs {
+		n, _ := slices.BinarySearchFunc(ends, p.A, func(end, a int) int { return pairs[end].A - a })
+		before[i] = -1
+		if n > 0 {
+			before[i] = ends[n-1]
+		}
+		if n == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[n] = i
+		}
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	list := make([]Pair, len(ends))
+	for k, i := len(ends)-1, ends[len(ends)-1]; k >= 0; k, i = k-1, before[i] {
+		list[k] = pairs[i]
+	}
+	return list
+}
+
+// cells is how many comparisons a gap may take: two lists of 2,000. In longer ones only keys that
+// occur once are compared.
+const cells = 4 << 20
+
+// common returns a longest common sequence of two lists of n and m elements, the earliest of A
+// first.
+func common(n, m int, same func(i, j int) bool) []Pair {
+	if n == 0 || m == 0 {
+		return nil
+	}
+	words := (m + 63) / 64
+	match := make([]uint64, n*words)
+	length := make([]int32, (n+1)*(m+1)) // of what is left from i and j on
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			down, right := length[(i+1)*(m+1)+j], length[i*(m+1)+j+1]
+			best := max(down, right)
+			if same(i, j) {
+				match[i*words+j/64] |= bits.RotateLeft64(1, j)
+				best = max(best, length[(i+1)*(m+1)+j+1]+1)
+			}
+			length[i*(m+1)+j] = best
+		}
+	}
+	var pairs []Pair
+	for i, j := 0, 0; i < n && j < m; {
+		here := length[i*(m+1)+j]
+		switch {
+		case match[i*words+j/64]&bits.RotateLeft64(1, j) != 0 && length[(i+1)*(m+1)+j+1]+1 == here:
+			pairs = append(pairs, Pair{i, j})
+			i++
+			j++
+		case length[(i+1)*(m+1)+j] == here:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}

@@ -1,0 +1,186 @@
+package align
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"iter"
+	"slices"
+	"time"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
+)
+
+// Near is what tells that two messages that differ are versions of one.
+type Near struct {
+	User   bool
+	Date   string   // send_date, however it is spelled; empty: none
+	Text   uint64   // a hash of its text, the same in every process
+	Swipes []uint64 // those of its stored swipes
+	Broken bool     // it cannot be read, and may be any
+}
+
+// ReadNear reads it from a line; nil is a line that cannot be read any more.
+func ReadNear(line []byte) Near {
+	if !jsonl.Valid(line) {
+		return Near{Broken: true}
+	}
+	hash := func(raw []byte) uint64 {
+		text, _ := rawjson.Unquote(raw)
+		sum := sha256.Sum256([]byte(text))
+		return binary.BigEndian.Uint64(sum[:])
+	}
+	n := Near{User: rawjson.Truthy(rawjson.Value(line, "is_user")), Text: hash(rawjson.Value(line, "mes"))}
+	date := rawjson.Value(line, "send_date")
+	if n.Date = string(date); date != nil {
+		if at, ok := sendate.ParseRaw(date); ok {
+			n.Date = at.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	for swipe := range rawjson.Elements(rawjson.Value(line, "swipes")) {
+		n.Swipes = append(n.Swipes, hash(swipe))
+	}
+	return n
+}
+
+// Side is one of two lists of messages.
+type Side struct {
+	Keys []uint64         // what is compared of each, hashed
+	Near func(i int) Near // is asked for messages that have no equal one
+}
+
+// Messages pairs messages: equal ones as [Equal] finds them; in each gap those of one role that
+// have the same date, or of which one's text is a swipe of the other; and if rest is set, in what
+// is left, those of one role, after the last pair only if each side has one. If the sides change
+// places, the pairs do.
+func Messages(a, b Side, rest bool) []Pair {
+	if order(a, b) > 0 {
+		pairs := Messages(b, a, rest)
+		for i, p := range pairs {
+			pairs[i] = Pair{p.B, p.A}
+		}
+		return pairs
+	}
+	g := &gaps{a: a, b: b, nearA: map[int]Near{}, nearB: map[int]Near{}}
+	pairs := g.fill(Equal(a.Keys, b.Keys), func(x, y Near, _ bool) bool { return versions(x, y) })
+	if rest {
+		pairs = g.fill(pairs, func(x, y Near, end bool) bool { return !end && (x.User == y.User || x.Broken || y.Broken) })
+	}
+	return pairs
+}
+
+// order compares two lists by what does not depend on a seed: the first messages that differ.
+func order(a, b Side) int {
+	if n := cmp.Compare(len(a.Keys), len(b.Keys)); n != 0 {
+		return n
+	}
+	for i := range a.Keys {
+		if a.Keys[i] == b.Keys[i] {
+			continue
+		}
+		x, y := a.Near(i), b.Near(i)
+		if n := cmp.Or(cmp.Compare(x.Date, y.Date), cmp.Compare(x.Text, y.Text)); n != 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// Rows yields all of two lists of n and m elements, in order: pairs, and what is in one list alone
+// with -1 for the other; before each pair first what only A has.
+func Rows(pairs []Pair, n, m int) iter.Seq[Pair] {
+	return func(yield func(Pair) bool) {
+		i, j := 0, 0
+		for k := 0; k <= len(pairs); k++ {
+			to := Pair{n, m}
+			if k < len(pairs) {
+				to = pairs[k]
+			}
+			for ; i < to.A; i++ {
+				if !yield(Pair{i, -1}) {
+					return
+				}
+			}
+			for ; j < to.B; j++ {
+				if !yield(Pair{-1, j}) {
+					return
+				}
+			}
+			if k < len(pairs) && !yield(to) {
+				return
+			}
+			i, j = to.A+1, to.B+1
+		}
+	}
+}
+
+// versions reports whether two messages are versions of one.
+func versions(x, y Near) bool {
+	switch {
+	case x.Broken || y.Broken:
+		return true
+	case x.User != y.User:
+		return false
+	}
+	return x.Date == y.Date || slices.Contains(x.Swipes, y.Text) || slices.Contains(y.Swipes, x.Text)
+}
+
+// gaps fills what lies between pairs with further ones.
+type gaps struct {
+	a, b         Side
+	nearA, nearB map[int]Near // of messages in gaps
+}
+
+// fill adds a longest common sequence of each gap. end tells that it is the last gap, and has more
+// than one message on some side.
+func (g *gaps) fill(pairs []Pair, same func(x, y Near, end bool) bool) []Pair {
+	var all []Pair
+	from := Pair{}
+	for k := 0; k <= len(pairs); k++ {
+		to := Pair{len(g.a.Keys), len(g.b.Keys)}
+		if k < len(pairs) {
+			to = pairs[k]
+		}
+		n, m := to.A-from.A, to.B-from.B
+		end := k == len(pairs) && n*m > 1
+		near := func(i, j int) bool { return same(g.near(from.A+i, g.nearA, g.a), g.near(from.B+j, g.nearB, g.b), end) }
+		var found []Pair
+		if n*m <= cells {
+			found = common(n, m, near)
+		} else {
+			found = g.far(from, to, near)
+		}
+		for _, p := range found {
+			all = append(all, Pair{from.A + p.A, from.B + p.B})
+		}
+		if k < len(pairs) {
+			all = append(all, to)
+		}
+		from = Pair{to.A + 1, to.B + 1}
+	}
+	return all
+}
+
+// far is common for a gap that is too long for it: only dates that occur once are compared.
+func (g *gaps) far(from, to Pair, same func(i, j int) bool) []Pair {
+	keys := func(from, to int, known map[int]Near, side Side) []string {
+		list := make([]string, to-from)
+		for i := range list {
+			list[i] = g.near(from+i, known, side).Date
+		}
+		return list
+	}
+	pairs := unique(keys(from.A, to.A, g.nearA, g.a), keys(from.B, to.B, g.nearB, g.b))
+	return slices.DeleteFunc(pairs, func(p Pair) bool { return !same(p.A, p.B) })
+}
+
+func (g *gaps) near(i int, known map[int]Near, side Side) Near {
+	n, ok := known[i]
+	if !ok {
+		n = side.Near(i)
+		known[i] = n
+	}
+	return n
+}

@@ -1,0 +1,119 @@
+package align
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// Op is what became of a piece of text.
+type Op int
+
+// The ops.
+const (
+	Same Op = iota
+	Removed
+	Added
+)
+
+// Piece is a part of one of two texts, or of both.
+type Piece struct {
+	Op   Op
+	Text string
+}
+
+// longest is how many words may differ before the old text is followed by the new one.
+const longest = 2000
+
+// Words compares two texts word by word. A word is a run of letters and digits, one of spaces, or
+// one other character. Texts that have too little in common are the old one and then the new one.
+func Words(a, b string) []Piece {
+	x, y := split(a), split(b)
+	head := 0
+	for head < min(len(x), len(y)) && x[head] == y[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(x), len(y))-head && x[len(x)-1-tail] == y[len(y)-1-tail] {
+		tail++
+	}
+	midX, midY := x[head:len(x)-tail], y[head:len(y)-tail]
+	var pairs []Pair
+	if len(midX)+len(midY) <= longest {
+		pairs = common(len(midX), len(midY), func(i, j int) bool { return midX[i] == midY[j] })
+	}
+	shared := 0 // words that are more than space
+	for _, p := range pairs {
+		if !isBlank(midX[p.A]) {
+			shared++
+		}
+	}
+	if 3*shared < min(filled(midX), filled(midY)) {
+		pairs = nil
+	}
+	w := &pieces{}
+	w.add(Same, x[:head])
+	from := Pair{}
+	for _, p := range append(pairs, Pair{len(midX), len(midY)}) {
+		w.add(Removed, midX[from.A:p.A])
+		w.add(Added, midY[from.B:p.B])
+		if p.A < len(midX) {
+			w.add(Same, midX[p.A:p.A+1])
+		}
+		from = Pair{p.A + 1, p.B + 1}
+	}
+	w.add(Same, x[len(x)-tail:])
+	return w.list
+}
+
+// pieces collects pieces; neighbours of one kind become one.
+type pieces struct{ list []Piece }
+
+func (w *pieces) add(op Op, words []string) {
+	for _, word := range words {
+		if n := len(w.list); n > 0 && w.list[n-1].Op == op {
+			w.list[n-1].Text += word
+		} else {
+			w.list = append(w.list, Piece{op, word})
+		}
+	}
+}
+
+func isBlank(word string) bool {
+	c, _ := utf8.DecodeRuneInString(word)
+	return unicode.IsSpace(c)
+}
+
+func filled(words []string) (n int) {
+	for _, word := range words {
+		if !isBlank(word) {
+			n++
+		}
+	}
+	return n
+}
+
+// split cuts a text into words.
+func split(s string) (words []string) {
+	kind := func(c rune) int {
+		switch {
+		case unicode.IsLetter(c), unicode.IsDigit(c), unicode.IsMark(c):
+			return 1
+		case unicode.IsSpace(c) && c != '\n':
+			return 2
+		}
+		return 0
+	}
+	from, last := 0, 0
+	for i, c := range s {
+		k := kind(c)
+		if i > from && (k != last || k == 0) {
+			words = append(words, s[from:i])
+			from = i
+		}
+		last = k
+	}
+	if from < len(s) {
+		words = append(words, s[from:])
+	}
+	return words
+}
