@@ -87,7 +87,7 @@ func (f *choiceFlags) choice(now time.Time) (c choose.Choice, err error) {
 		}
 	}
 	if f.since != "" {
-		if c.Filter.Since, err = begin("since", f.since, now); err != nil {
+		if c.Filter.Since, err = since(f.since, now); err != nil {
 			return c, err
 		}
 	}
@@ -106,12 +106,12 @@ func (o *choiceFlags) chosen(a *app) (choose.Choice, error) {
 	return c, err
 }
 
-// begin reads the time from which on something counts: a date means its beginning.
-func begin(flag, text string, now time.Time) (time.Time, error) {
+// since reads the time of --since: a date means its beginning.
+func since(text string, now time.Time) (time.Time, error) {
 	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
 		return day, nil
 	}
-	return moment(flag, text, now)
+	return moment("since", text, now)
 }
 
 // moment reads a point in time; a date means its end.

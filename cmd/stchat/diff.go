@@ -23,7 +23,6 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
-	"stchat/internal/sendate"
 	"stchat/internal/visible"
 )
 
@@ -151,9 +150,9 @@ func (o *diffOptions) versions(ctx context.Context, a *app, args []string) (list
 	}
 	var picks []keep.Pick
 	if o.asOf != "" {
-		at, ok := sendate.ParseMoment(o.asOf, where.Now)
-		if !ok {
-			return nil, usagef("--as-of takes a date, a time or an age such as 2d, not %q", o.asOf)
+		at, err := moment("as-of", o.asOf, where.Now)
+		if err != nil {
+			return nil, err
 		}
 		picks = []keep.Pick{{AsOf: at}}
 	} else {

@@ -348,13 +348,13 @@ func (o *logOptions) folder(ctx context.Context, a *app, folder string, which ke
 	case !which.AsOf.IsZero():
 		err = keep.FolderAsOf(ctx, opt, func(k *keep.Kept) error { return put(w, o.json, k, keptLine(c, k)) })
 	default:
-		var since time.Time
+		var from time.Time
 		if o.since != "" {
-			if since, err = begin("since", o.since, opt.Now); err != nil {
+			if from, err = since(o.since, opt.Now); err != nil {
 				return err
 			}
 		}
-		err = keep.FolderLog(ctx, opt, since, o.limit, func(r keep.Ran) error { return put(w, o.json, r, strings.Join(ranLines(c, r), "\n")) })
+		err = keep.FolderLog(ctx, opt, from, o.limit, func(r keep.Ran) error { return put(w, o.json, r, strings.Join(ranLines(c, r), "\n")) })
 	}
 	if flushed := w.Flush(); err == nil {
 		err = flushed

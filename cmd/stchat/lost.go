@@ -83,7 +83,7 @@ func (o *lostOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []
 		opt.Min, opt.Gone = 5, 1
 	}
 	if o.since != "" {
-		if opt.Since, err = begin("since", o.since, a.Now()); err != nil {
+		if opt.Since, err = since(o.since, a.Now()); err != nil {
 			return err
 		}
 	}

@@ -135,7 +135,7 @@ func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, 
 		}
 	}
 	if o.since != "" {
-		if opt.Since, err = begin("since", o.since, a.Now()); err != nil {
+		if opt.Since, err = since(o.since, a.Now()); err != nil {
 			return opt, err
 		}
 	}

@@ -131,7 +131,7 @@ func FolderAsOf(ctx context.Context, opt FolderOptions, each func(*Kept) error) 
 	if err != nil {
 		return err
 	}
-	defer f.store.Close()
+	defer func() { _ = f.store.Close() }() // it was only read
 	list, err := f.asOf(ctx, opt.AsOf)
 	for _, k := range list {
 		if err := each(k); err != nil {
@@ -160,7 +160,7 @@ func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, er
 	if err != nil {
 		return nil, err
 	}
-	defer f.store.Close()
+	defer func() { _ = f.store.Close() }() // it was only read
 	list, err := f.asOf(ctx, opt.AsOf)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func FolderLog(ctx context.Context, opt FolderOptions, since time.Time, limit in
 	if err != nil {
 		return err
 	}
-	defer f.store.Close()
+	defer func() { _ = f.store.Close() }() // it was only read
 	versions, err := f.store.VersionsSince(ctx, 0)
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func GoneChats(ctx context.Context, opt FolderOptions, each func(*GoneChat) erro
 	if err != nil {
 		return err
 	}
-	defer f.store.Close()
+	defer func() { _ = f.store.Close() }() // it was only read
 	w, err := history.NewWriter(ctx, f.store)
 	if err != nil {
 		return err

@@ -305,7 +305,7 @@ func (l *life) compare(did [][]string) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	defer f.store.Close()
+	defer func() { _ = f.store.Close() }() // it was only read
 	known, named := map[int64]int{}, map[int]int64{}
 	every := map[string]bool{}
 	for i, state := range l.states {
