@@ -28,21 +28,22 @@ import (
 
 const diffDoc = `Compare the messages of two chats, or of a chat and an older version of it: with
 --rev or --as-of, CHAT's version is A, and B is the chat as it is, or its newest
-version if it is gone. Revs and times are those of log. A or B may be -, standard
-input; damaged lines are left out, as SillyTavern leaves them out.
+version if it is gone. Revs and times are those of log. A or B may be -,
+standard input; damaged lines are left out, as SillyTavern leaves them out.
 
 Messages that are equal in text, name, role and hidden are common. Between them,
-messages of one role with the same date, or of which one's text is a swipe of the
-other, are two versions of one; so are those of one role that are left, in order.
-Everything else is only in A, or only in B. The metadata is compared, too, and
-diff-meta shows how it differs.
+messages of one role with the same date, or of which one's text is a swipe of
+the other, are two versions of one; so are those of one role that are left, in
+order. Everything else is only in A, or only in B. The metadata is compared,
+too, and diff-meta shows how it differs.
 
---swipes compares swipes as well, and which is chosen; --all every key, as values.
+--swipes compares swipes as well, and which is chosen; --all every key, as
+values.
 
-A person sees the words that changed, and the beginnings of messages that one chat
-has alone; --full leaves nothing out, and --side puts A and B side by side. A pipe
-gets a row a difference: -, + or ~, the index in A and in B, role, name, what
-differs, the text in A and in B, with tabs between them.
+A person sees the words that changed, and the beginnings of messages that one
+chat has alone; --full leaves nothing out, and --side puts A and B side by side.
+A pipe gets a row a difference: -, + or ~, the index in A and in B, role, name,
+what differs, the text in A and in B, with tabs between them.
 `
 
 func newDiff(*app) verb {
