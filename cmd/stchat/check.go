@@ -60,6 +60,7 @@ func newCheck(*app) verb {
 			return nil
 		},
 		rules: []string{"format excludes json"},
+		means: reads(),
 		flags: o.addFlags, run: o.run,
 	}
 }

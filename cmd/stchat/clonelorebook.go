@@ -68,6 +68,7 @@ func newCloneLorebook(*app) verb {
 			return []string{"json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 		},
 		rules: []string{"bump-integrity needs rebind: nothing else writes a chat"},
+		means: single(),
 		flags: o.addFlags, run: o.run,
 	}
 }

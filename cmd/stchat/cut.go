@@ -46,6 +46,7 @@ func newCheckpoint(*app) verb {
   stchat checkpoint chat.jsonl -a -2 --link --naming sillytavern
   stchat checkpoint chat.jsonl --isolate --json
   stchat checkpoint - -o - --main-chat "" < chat.jsonl | stchat inspect -`,
+		means: edits(),
 		flags: o.addFlags, run: o.run,
 	}
 }
@@ -70,6 +71,7 @@ func newBranch(*app) verb {
   stchat branch chat.jsonl --at 42 --swipe 2 --name "the other answer"
   stchat branch chat.jsonl --at 42 --isolate --require auto-recap
   stchat branch "group chats/Trip.jsonl" -a 10 --link`,
+		means: single(),
 		flags: o.addFlags, run: o.run,
 	}
 }
@@ -213,7 +215,7 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 
 // run reads the flags and arguments, and makes the checkpoints or branches.
 func (o *cutOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	args, err := o.sources(ctx, a, args, fmt.Sprintf("name a chat, e.g. `stchat %s chats/Mira/Harbour.jsonl`", o.opt.Kind))
+	args, err := o.chats(ctx, a, args, fmt.Sprintf("name a chat, e.g. `stchat %s chats/Mira/Harbour.jsonl`", o.opt.Kind))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/jsondoc"
 	"stchat/internal/ops/move"
+	"stchat/internal/plural"
 	"stchat/internal/userdir"
 )
 
@@ -63,6 +66,7 @@ func (o *newOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 	if opt.Set, err = o.changes(ctx, a, false); err != nil {
 		return err
 	}
+	opt.Data = a.finder(o.data).Root()
 	c := a.console()
 	r := move.New(ctx, opt)
 	if errors.Is(r.Err, move.ErrNoFile) {
@@ -92,6 +96,12 @@ keep, nothing else changes, and links that then lead nowhere are listed.
 A lorebook (worlds/X.json) is deleted if nothing names it; otherwise it is
 refused, with what names it.
 
+--checkpoints deletes checkpoints only, and of these only such as hold nothing
+that their parent lacks (an edited message or a swipe counts), have no child,
+and are not open anywhere. One made without --link and without "Checkpoint #"
+in its name is a branch to SillyTavern, and is not found. All is judged before
+anything goes; what stays is counted by reason.
+
 Prints the path of each deleted file.
 ` + moveDoc
 
@@ -100,27 +110,48 @@ func newDelete(*app) verb {
 	return verb{
 		use: "delete CHAT|LOREBOOK...", short: "Delete chats, and mend what named them",
 		doc:     deleteDoc,
-		example: "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat undo",
-		flags:   o.addFlags, run: o.run,
+		example: "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat delete Mira/Harbour\n  stchat delete \"Mira/*\" --checkpoints --older-than 30d --keep 3 --dry-run\n  stchat undo",
+		rules: []string{
+			"checkpoints needs older-than|keep = --checkpoints takes --older-than AGE, --keep N, or both",
+			"older-than needs checkpoints",
+			"keep needs checkpoints",
+			"checkpoints excludes family",
+		},
+		flags: o.addFlags, run: o.run,
 	}
 }
 
 type deleteOptions struct {
 	moveFlags
 	listFlags
-	family bool
-	links  string
+	family      bool
+	links       string
+	checkpoints bool
+	olderThan   string
+	newest      int
 }
 
 func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.family, "family", false, "also delete all descendants")
 	fs.Var(oneOf(&o.links, "mend", "mend", "keep"), "links", "what becomes of links to the chat: `HOW` is mend or keep")
+	fs.BoolVar(&o.checkpoints, "checkpoints", false, "delete only checkpoints without a message of their own; PATH may be a folder, or OWNER/*")
+	fs.StringVar(&o.olderThan, "older-than", "", "with --checkpoints: those last changed before `TIME`, such as 30d or 2026-03-01")
+	fs.Var(number(&o.newest, 1, "a number of checkpoints, from 1"), "keep", "with --checkpoints: the newest `N` of each parent stay")
 	o.listFlags.addFlags(fs)
 	o.moveFlags.addFlags(fs)
 }
 
 func (o *deleteOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	paths, err := o.sources(ctx, a, args, "name a chat, e.g. `stchat delete chats/Mira/Harbour.jsonl`")
+	example := "name a chat, e.g. `stchat delete chats/Mira/Harbour.jsonl`"
+	take, means := o.sources, &subjects{chats: true, writes: true, whole: true}
+	if o.checkpoints {
+		take, means = o.chats, &subjects{writes: true, whole: true}
+	}
+	args, err := a.resolve(fs, means, args)
+	if err != nil {
+		return err
+	}
+	paths, err := take(ctx, a, args, example)
 	if err != nil {
 		return err
 	}
@@ -130,7 +161,9 @@ func (o *deleteOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	}
 	var results []*move.Result
 	chats := slices.DeleteFunc(slices.Clone(paths), isBook)
-	if len(chats) > 0 {
+	if o.checkpoints {
+		return o.deleteCheckpoints(ctx, a, move.DeleteOptions{Options: common, Chats: chats, Keep: o.links == "keep"})
+	} else if len(chats) > 0 {
 		results = move.Delete(ctx, move.DeleteOptions{Options: common, Chats: chats, Family: o.family, Keep: o.links == "keep"})
 	} else if o.family || fs.Changed("links") {
 		return usagef("--family and --links go with a chat")
@@ -144,6 +177,48 @@ func (o *deleteOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	err = o.tell(c, results)
 	if !o.dryRun {
 		tellKept(c, results)
+	}
+	return err
+}
+
+// keptCheckpoints is the last document of delete --checkpoints.
+type keptCheckpoints struct {
+	Schema  int         `json:"schema"`
+	Summary bool        `json:"summary"`
+	Deleted int         `json:"deleted"`
+	Kept    []move.Kept `json:"kept"`
+	DryRun  bool        `json:"dry_run"`
+}
+
+func (o *deleteOptions) deleteCheckpoints(ctx context.Context, a *app, opt move.DeleteOptions) error {
+	spent := move.Spent{Newest: o.newest}
+	if o.olderThan != "" {
+		var err error
+		if spent.Before, err = moment("older-than", o.olderThan, a.Now()); err != nil {
+			return err
+		}
+	}
+	c := a.console()
+	results, kept := move.DeleteCheckpoints(ctx, opt, spent)
+	err := o.tell(c, results)
+	if !o.dryRun {
+		tellKept(c, results)
+	}
+	if o.json {
+		sum := keptCheckpoints{1, true, 0, kept, o.dryRun}
+		for _, r := range results {
+			if r.Err == nil {
+				sum.Deleted++
+			}
+		}
+		return errors.Join(jsondoc.Write(c.Out, sum, ""), err)
+	}
+	why := map[string]int{}
+	for _, k := range kept {
+		why[k.Why]++
+	}
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
+		c.note("%s kept: %s", plural.S(why[reason], "checkpoint"), reason)
 	}
 	return err
 }

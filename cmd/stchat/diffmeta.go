@@ -43,6 +43,7 @@ func newDiffMeta(*app) verb {
   git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl`,
 		args:  cobra.ExactArgs(2),
 		rules: []string{"format excludes json"},
+		means: &subjects{chats: true},
 		flags: o.addFlags, run: o.run,
 	}
 }

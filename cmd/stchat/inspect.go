@@ -63,6 +63,7 @@ func newInspect(*app) verb {
   stchat inspect chats --json | jq -r 'select(.damage_total > 0).path'
   stchat inspect chat.jsonl --messages | less
   stchat inspect - < chat.jsonl`,
+		means: reads(),
 		flags: o.addFlags, run: o.run,
 	}
 }

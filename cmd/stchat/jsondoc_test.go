@@ -229,6 +229,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"snapshot", "snapshot: the last document", "0", []string{"snapshot", "--json", user}},
 		{"log FOLDER", "", "0", []string{"log", "--json", user}},
 		{"log FOLDER --as-of", "", "0", []string{"log", "--json", "--as-of", "0m", user}},
+		{"rename, move, delete", "delete --checkpoints: the last document", "0", []string{"delete", "--json", "--checkpoints", "--keep", "5", at("chats/Mira")}},
 		{"rename, move, delete", "", "0", []string{"delete", "--json", "--links", "keep", at("chats/Mira/old point.jsonl")}},
 		{"rename, move, delete", "", "0", []string{"delete", "--json", at("chats/Mira/kid.jsonl")}},
 		{"log FOLDER --gone", "", "0", []string{"log", "--json", "--gone", user}},

@@ -68,6 +68,7 @@ func newSnapshot(*app) verb {
   stchat snapshot --backups -m "before the update"
   stchat snapshot chats/Mira
   stchat snapshot --store ~/old-chats.db ~/old-chats`,
+		means: reads(),
 		flags: o.addFlags, run: o.run,
 	}
 }

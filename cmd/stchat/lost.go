@@ -51,6 +51,7 @@ func newLost(*app) verb {
   stchat lost SillyTavern/data/default-user --min 1
   stchat lost "chats/Mira/Harbour.jsonl" --since 2w
   stchat lost --from /media/usb/default-user/chats`,
+		means: reads(),
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -53,6 +53,7 @@ func newMessageCount(*app) verb {
 		use: "count CHAT...", short: "Count messages",
 		doc: messageCountDoc, no: "messages were asked for that no chat has",
 		example: "  stchat message count chat.jsonl\n  stchat message count chats/Mira/*.jsonl --role user --since 2026-03-01",
+		means:   reads(),
 		flags:   o.addFlags, run: o.run,
 	}
 }
@@ -127,6 +128,7 @@ func newMessageGet(*app) verb {
   stchat message get chat.jsonl --format markdown --role user > mine.md
   stchat message get chat.jsonl --format fields --fields index,name,/extra/model
   stchat message get chat.jsonl --at 12 --swipes`,
+		means: reads(),
 		flags: o.addFlags, run: o.run,
 	}
 }
@@ -154,7 +156,7 @@ func (o *messageReadFlags) read(ctx context.Context, a *app, args []string, exam
 	if err != nil {
 		return look.MessageOptions{}, nil, err
 	}
-	paths, err := o.sources(ctx, a, args, "name a chat, e.g. `"+example+"`")
+	paths, err := o.chats(ctx, a, args, "name a chat, e.g. `"+example+"`")
 	return look.MessageOptions{
 		Choice: choice, SkipDamaged: o.skipDamaged,
 		Open: chat.Options{Data: userFolder(a, o.data, paths), Stdin: a.In},

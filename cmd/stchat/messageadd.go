@@ -38,6 +38,7 @@ func newMessageAdd(*app) verb {
   stchat message get a.jsonl -a 3..9 --format raw | stchat message add b.jsonl
   stchat message add chat.jsonl --at 12 removed.jsonl`,
 		args:  cobra.RangeArgs(1, 2),
+		means: &subjects{most: 1, chats: true, writes: true},
 		flags: o.addFlags, run: o.run,
 	}
 }
@@ -159,6 +160,7 @@ func newMessageApply(*app) verb {
 		doc: messageApplyDoc, no: "a test or --expect-… fails",
 		example: "  stchat message apply chat.jsonl ops.jsonl\n  echo '{\"op\":\"delete\",\"at\":[3,\"7..9\"]}' | stchat message apply chat.jsonl -",
 		args:    cobra.ExactArgs(2),
+		means:   &subjects{most: 1, chats: true, writes: true},
 		flags:   o.addFlags, run: o.run,
 	}
 }

@@ -30,6 +30,7 @@ func hideVerb(name, short, doc string, hide bool) verb {
 		use: name + " CHAT...", short: short,
 		doc: doc, no: "no message was chosen, or --expect-… fails",
 		example: "  stchat message " + name + " chat.jsonl -a 0..19",
+		means:   edits(),
 		flags:   o.addFlags, run: o.run,
 	}
 }
@@ -72,6 +73,7 @@ func newMessageDelete(*app) verb {
 		example: `  stchat message delete chat.jsonl -a -10..
   stchat message delete chat.jsonl -a 40..45 --save removed.jsonl
   stchat undo`,
+		means: &subjects{chats: true, writes: true, whole: true},
 		flags: o.addFlags, run: o.run,
 	}
 }

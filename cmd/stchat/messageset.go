@@ -32,6 +32,7 @@ func newMessageSet(*app) verb {
   stchat message set chat.jsonl -a 12 --set /extra/model=other
   stchat message set chat.jsonl -a 12 --sub storm=calm --as-branch -n "calm sea"
   stchat message set chats/Mira/*.jsonl --role user --set name=Ines`,
+		means: edits(),
 		flags: o.addFlags, run: o.run,
 	}
 }
@@ -123,6 +124,7 @@ func newMessageSwipe(*app) verb {
 		doc: messageSwipeDoc, no: "no message was chosen, or --expect-… fails",
 		example: "  stchat message swipe chat.jsonl -a -1 --choose 2\n  stchat message swipe chat.jsonl -a 12 --add \"Not tonight.\"\n  stchat message swipe chat.jsonl -a 12 --choose 1 --as-branch -n \"other answer\"",
 		args:    cobra.RangeArgs(1, 2),
+		means:   &subjects{most: 1, chats: true, writes: true},
 		flags:   o.addFlags, run: o.run,
 	}
 }

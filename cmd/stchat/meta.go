@@ -77,13 +77,15 @@ func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 		args, keys = args[:at], args[at:]
 	}
 	for _, arg := range args {
-		if chat.CheckName(arg) == nil {
-			named = append(named, arg)
+		if paths, err := a.isSubject(o.data, arg); err != nil {
+			return err
+		} else if len(paths) > 0 {
+			named = append(named, paths...)
 		} else {
 			keys = append(keys, arg)
 		}
 	}
-	paths, err := o.sources(ctx, a, named, "name a chat, e.g. `stchat meta get chat.jsonl`")
+	paths, err := o.chats(ctx, a, named, "name a chat, e.g. `stchat meta get chat.jsonl`")
 	if err != nil {
 		return err
 	}
@@ -167,6 +169,7 @@ func newMetaSet(*app) verb {
   stchat meta set chats --where world_info=Old --set world_info=New
   stchat diff-meta a.jsonl b.jsonl --format patch > p
   stchat meta set a.jsonl --patch p`,
+		means: edits(),
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -126,6 +126,7 @@ func newOpen(*app) verb {
 		doc:     openDoc,
 		example: "  stchat open \"chats/Mira/Harbour.jsonl\"",
 		args:    cobra.MinimumNArgs(1),
+		means:   single(),
 		flags:   o.addFlags, run: o.run,
 	}
 }
@@ -151,6 +152,7 @@ func newRename(*app) verb {
 		doc:     renameDoc,
 		example: "  stchat rename \"chats/Mira/Harbour.jsonl\" \"The harbour\"\n  stchat rename --family --dry-run \"chats/Mira/Harbour.jsonl\" \"The harbour\"",
 		args:    cobra.ExactArgs(2),
+		means:   &subjects{most: 1, chats: true, writes: true, whole: true},
 		flags:   o.addFlags, run: o.run,
 	}
 }
@@ -207,6 +209,7 @@ func newMove(*app) verb {
 			"family excludes cut",
 			"name excludes family = --name takes one CHAT without its family",
 		},
+		means: &subjects{others: 1, chats: true, writes: true, whole: true},
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -53,6 +53,7 @@ func newRepair(*app) verb {
   stchat repair SillyTavern/data/default-user --write
   stchat repair chats --write --rule torn-tail --quarantine damaged
   stchat repair "chats/Mira/Branch #1.jsonl" --write --rule unlisted-branch`,
+		means: edits(),
 		flags: o.addFlags, run: o.run,
 	}
 }

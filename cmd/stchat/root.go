@@ -20,6 +20,10 @@ const rootDoc = `stchat does for SillyTavern chats what git does for source: it 
 branches, inspects, compares, checks and repairs them, offline, from the shell,
 without ever losing a byte.
 
+A chat is the path of its file, or what people see: Mira/Harbour is a chat of
+the character or group Mira, by its name or a part of it, Mira/@ the one that is
+open, Mira/* all of them, and Mira alone her chats, for what only reads.
+
 Results go to stdout; notes, warnings and errors go to stderr.`
 
 const exitDoc = `
@@ -146,6 +150,7 @@ type verb struct {
 
 	no     string               // what exit code 1 means; "": the command never returns it
 	args   cobra.PositionalArgs // nil: any
+	means  *subjects            // which of them name chats; nil: none, or the command itself finds out
 	offers cobra.CompletionFunc // completes arguments; nil: with chats
 	hidden bool
 	flags  func(fs *pflag.FlagSet) // adds the flags; nil: there are none
@@ -170,6 +175,12 @@ func (a *app) command(v verb) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := agree(cmd.Flags(), v.rules); err != nil {
 			return err
+		}
+		if v.means != nil {
+			var err error
+			if args, err = a.resolve(cmd.Flags(), v.means, args); err != nil {
+				return err
+			}
 		}
 		return v.run(cmd.Context(), a, cmd.Flags(), args)
 	}
@@ -374,7 +385,7 @@ func habit(word string) string {
 func didYouMean(word string, known []string, prefix string) string {
 	best, least := "", max(1, len(word)/3)+1 // with more typing errors than that it is another word
 	for _, k := range known {
-		d := distance(strings.ToLower(word), k)
+		d := distance(strings.ToLower(word), strings.ToLower(k))
 		if len(word) > 1 && strings.HasPrefix(k, word) {
 			d = 1
 		}

@@ -104,6 +104,12 @@ func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	var query, paths []string
 	for i, arg := range args {
 		if dash < 0 || i < dash {
+			if found, err := a.isSubject("", arg); err != nil {
+				return opt, err
+			} else if len(found) > 0 && strings.Contains(arg, "/") {
+				paths = append(paths, found...)
+				continue
+			}
 			is, err := isPath(arg)
 			if err != nil {
 				return opt, err

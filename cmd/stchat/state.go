@@ -138,6 +138,7 @@ func newStateList(*app) verb {
 		use: "list PATH...", short: "List what extensions keep",
 		doc:     stateListDoc,
 		example: "  stchat state list chat.jsonl\n  stchat state list chats/Mira/*.jsonl characters/Mira.png --json",
+		means:   reads(),
 		flags:   o.addFlags, run: o.run,
 	}
 }
@@ -155,7 +156,7 @@ func (o *stateListOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *stateListOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	paths, err := o.sources(ctx, a, args, "name a chat or a card, e.g. `stchat state list chat.jsonl`")
+	paths, err := o.chats(ctx, a, args, "name a chat or a card, e.g. `stchat state list chat.jsonl`")
 	if err != nil {
 		return err
 	}
@@ -232,6 +233,7 @@ func newStateGet(*app) verb {
   stchat state get chat.jsonl recap: illustrator:
   stchat state get characters/Mira.png mood`,
 		rules: []string{"at excludes stored: the file is as it is now"},
+		means: &subjects{most: 1, chats: true},
 		flags: o.addFlags, run: o.run,
 	}
 }
@@ -303,6 +305,7 @@ func newStateLog(*app) verb {
 		use: "log PATH NS", short: "Print the history of a namespace",
 		doc:     stateLogDoc,
 		example: "  stchat state log chat.jsonl memory_graph\n  stchat state log chat.jsonl recap:",
+		means:   &subjects{most: 1, chats: true},
 		flags:   o.addFlags, run: o.run,
 	}
 }

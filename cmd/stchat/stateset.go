@@ -48,6 +48,7 @@ func newStateSet(*app) verb {
 			"force needs reset",
 			"reset excludes at|swipe|floor = --reset takes no --at, --swipe or --floor: each commit says where it belongs",
 		},
+		means: &subjects{most: 1, chats: true, writes: true},
 		flags: o.addFlags, run: o.run,
 	}
 }
@@ -137,6 +138,7 @@ func newStateDelete(*app) verb {
 		use: "delete PATH NS...", short: "Delete namespaces",
 		doc: stateDeleteDoc, no: "the chat is not as it was expected to be",
 		example: "  stchat state delete chat.jsonl memory_graph\n  stchat state delete characters/Mira.png mood",
+		means:   &subjects{most: 1, chats: true, writes: true},
 		flags:   o.addFlags, run: o.run,
 	}
 }
@@ -191,13 +193,17 @@ func (o *statePruneOptions) addFlags(fs *pflag.FlagSet) {
 func (o *statePruneOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
 	var named, namespaces []string
 	for _, arg := range args {
-		if chat.CheckName(arg) == nil || state.IsCard(arg) {
+		if paths, err := a.isSubject(o.data, arg); err != nil {
+			return err
+		} else if len(paths) > 0 {
+			named = append(named, paths...)
+		} else if state.IsCard(arg) {
 			named = append(named, arg)
 		} else {
 			namespaces = append(namespaces, arg)
 		}
 	}
-	paths, err := o.sources(ctx, a, named, "name a chat, e.g. `stchat state prune chat.jsonl`")
+	paths, err := o.chats(ctx, a, named, "name a chat, e.g. `stchat state prune chat.jsonl`")
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,7 @@ func newTree(*app) verb {
   stchat tree chats/Mira --flat --limit 10
   stchat tree chats/Mira --format dot | dot -Tsvg -o family.svg`,
 		rules: []string{"format excludes json", "up excludes down|flat", "down excludes flat", "force needs output = --force goes with -o"},
+		means: reads(),
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -151,21 +152,24 @@ func findNamed(ctx context.Context, opt *Options, source string) (lastMessage, e
 	}
 	subject := g.Chats[at]
 	wanted := g.Find(opt.AtName)
-	if wanted == nil { // the label that was typed when it was made
-		wanted = g.Find(subject.Name + "__" + opt.AtName)
+	noted := slices.ContainsFunc(subject.Links, func(l family.Link) bool { return l.Name == opt.AtName })
+	if wanted == nil && !noted { // the label that was typed when it was made
+		if wanted, err = labelled(g, subject, opt.AtName); err != nil {
+			return none, fmt.Errorf("%s: %w", source, err)
+		}
 	}
-	noted := -1
+	at = -1
 	for _, l := range subject.Links {
 		if safe, err := names.Sanitize(l.Name); l.Name != opt.AtName && (err != nil || safe != opt.AtName) && (wanted == nil || g.Find(l.Name) != wanted) {
 			continue
 		}
-		if noted >= 0 && noted != l.Index {
-			return none, fmt.Errorf("%s: %w: it notes %q at the messages %d and %d", source, ErrNoPoint, opt.AtName, noted, l.Index)
+		if at >= 0 && at != l.Index {
+			return none, fmt.Errorf("%s: %w: it notes %q at the messages %d and %d", source, ErrNoPoint, opt.AtName, at, l.Index)
 		}
-		noted = l.Index
+		at = l.Index
 	}
-	if noted >= 0 {
-		return lastMessage{index: noted}, nil
+	if at >= 0 {
+		return lastMessage{index: at}, nil
 	}
 	if wanted == nil {
 		return none, fmt.Errorf("%s: %w: there is no chat %q beside it, and no message notes one", source, ErrNoPoint, opt.AtName)
@@ -175,6 +179,38 @@ func findNamed(ctx context.Context, opt *Options, source string) (lastMessage, e
 		return none, fmt.Errorf("%s: %w: it shares no message with %q", source, ErrNoPoint, opt.AtName)
 	}
 	return lastMessage{index: point.AtParent}, nil
+}
+
+// labelled returns the relative of a chat that was given a label when it was made, nil for
+// none: the one called CHAT__LABEL, else "LABEL - <time>", else ending in __LABEL. The error
+// wraps [ErrNoPoint] if there are several.
+func labelled(g *family.Graph, subject *family.Chat, label string) (*family.Chat, error) {
+	if c := g.Find(subject.Name + "__" + label); c != nil {
+		return c, nil
+	}
+	// as SillyTavern appends it to a name, and did up to 1.12
+	timed := regexp.MustCompile(`^ - \d{4}-\d{1,2}-\d{1,2} ?@\d\dh ?\d\dm ?\d\ds ?(\d{1,3}ms)?$`)
+
+	for _, fits := range []func(name string) bool{
+		func(name string) bool {
+			time, ok := strings.CutPrefix(name, label)
+			return ok && timed.MatchString(time)
+		},
+		func(name string) bool { return strings.HasSuffix(name, "__"+label) },
+	} {
+		var found []*family.Chat
+		for _, c := range g.Chats {
+			if c != subject && fits(c.Name) && g.Root(c) == g.Root(subject) {
+				found = append(found, c)
+			}
+		}
+		if len(found) > 1 {
+			return nil, fmt.Errorf("%w: %q may be %q or %q", ErrNoPoint, label, found[0].Name, found[1].Name)
+		} else if len(found) == 1 {
+			return found[0], nil
+		}
+	}
+	return nil, nil
 }
 
 // stateAtLast reads, in one pass, what isolation, snapshots and requirements need of the

@@ -106,6 +106,17 @@ func (p *present) folders() (list []string) {
 // knows reports whether a file was at a path once.
 func (p *present) knows(rel string) bool { return p.backups[rel] != 0 || p.last(rel) != 0 }
 
+// namesIn returns the names of the chats that were in a folder once.
+func (p *present) namesIn(folder string) (list []string) {
+	for _, place := range p.places {
+		if dir, file := path.Split(place.Path); path.Clean(dir) == folder && userdir.HasExtension(file) {
+			list = append(list, userdir.ChatName(file))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // last returns the file that is at a path or was there last, 0 for none.
 func (p *present) last(rel string) int64 {
 	var found history.Place

@@ -16,9 +16,10 @@ import (
 	"stchat/internal/backups"
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
-	"stchat/internal/group"
 	"stchat/internal/history"
+	"stchat/internal/library"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/userdir"
 )
 
@@ -158,31 +159,59 @@ func locate(ctx context.Context, where Where) (*subject, error) {
 	if s.now, err = newPresent(ctx, s.store, s.root); err != nil {
 		return s, err
 	}
-	s.name(where.Chat)
+	if err := s.name(where.Chat); err != nil {
+		return s, err
+	}
 	if err := s.now.look(ctx, s.w, where.Now, s.rel, path.Dir(s.rel)); err != nil {
 		return s, err
 	}
 	return s, s.identify(ctx, where)
 }
 
-// name finds the path that is meant: the first that exists or that the store knows.
-func (s *subject) name(given string) {
+// name finds the path that is meant: the first that exists or that the store knows; else what
+// the name fits among the owner's chats, those that are there first. The error is that of
+// several.
+func (s *subject) name(given string) error {
 	var names []string
 	for _, path := range []string{given, given + ".jsonl"} {
 		if rel, err := relative(s.root, path); err == nil {
 			names = append(names, rel)
 		}
 	}
-	if owner, name, ok := strings.Cut(filepath.ToSlash(strings.TrimSuffix(given, ".jsonl")), "/"); ok && !strings.Contains(name, "/") {
-		names = append(names, path.Join("chats", owner, name+".jsonl"), path.Join(owner, name+".jsonl"))
-		if s.isGroup(owner) {
-			names = append(names, path.Join("group chats", name+".jsonl"))
+	owner, name, labelled := address.Split(strings.TrimSuffix(given, ".jsonl"))
+	labelled = labelled && !strings.Contains(name, "/")
+	folders := []string{path.Join("chats", owner), owner} // of those that are gone, and of loose chats
+	if labelled {
+		if o, err := address.OwnerOf(new(library.Library), owner, s.root); err == nil {
+			if rel, err := relative(s.root, filepath.Join(o.Folder, "x")); err == nil {
+				folders = append(folders, path.Dir(rel))
+			}
+		}
+		for _, folder := range folders {
+			names = append(names, path.Join(folder, name+".jsonl"))
 		}
 	}
 	for _, rel := range names {
 		if s.now.knows(rel) || isFile(filepath.Join(s.root, filepath.FromSlash(rel))) {
 			s.goTo(rel)
-			return
+			return nil
+		}
+	}
+	if labelled {
+		found, err := (&address.Finder{Lib: new(library.Library), Data: s.root}).Find(given)
+		if _, none := errors.AsType[*address.NoneError](err); err != nil && !none {
+			return err
+		}
+		if len(found.Paths) == 1 {
+			rel, err := relative(s.root, found.Paths[0])
+			if err == nil {
+				s.goTo(rel)
+			}
+			return err
+		}
+		if gone, _ := address.Match(s.now.namesIn(folders[len(folders)-1]), name); len(gone) == 1 {
+			s.goTo(path.Join(folders[len(folders)-1], gone[0]+".jsonl"))
+			return nil
 		}
 	}
 	if s.path = given; !strings.Contains(filepath.Base(given), ".") || len(names) < 2 {
@@ -191,17 +220,12 @@ func (s *subject) name(given string) {
 	if rel, err := relative(s.root, s.path); err == nil {
 		s.rel = rel
 	}
+	return nil
 }
 
 // goTo makes the file at a path the one that is meant.
 func (s *subject) goTo(rel string) {
 	s.rel, s.path = rel, filepath.Join(s.root, filepath.FromSlash(rel))
-}
-
-// isGroup reports whether a group of the user has this name.
-func (s *subject) isGroup(name string) bool {
-	groups, err := group.LoadAll(userdir.Dir{Root: s.root}.Groups())
-	return err == nil && slices.ContainsFunc(groups.Files, func(f *group.File) bool { return f.Name == name })
 }
 
 func isFile(path string) bool {

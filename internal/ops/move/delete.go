@@ -17,6 +17,7 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -33,7 +34,10 @@ type DeleteOptions struct {
 // Delete removes chats with their sidecars, and keeps them for undo until its record is
 // dropped. It returns a result for every chat deleted, grouped by folder, and one for each
 // folder in which it failed.
-func Delete(ctx context.Context, opt DeleteOptions) []*Result {
+func Delete(ctx context.Context, opt DeleteOptions) []*Result { return deleteChosen(ctx, opt, nil) }
+
+// deleteChosen is [Delete] for those of the chats in a folder that choose returns; nil: all.
+func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(f *folder, list []*family.Chat) ([]*family.Chat, error)) []*Result {
 	opt.Changes.Precious = true
 	byFolder := map[string][]string{}
 	var folders []string
@@ -50,7 +54,7 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 		paths := byFolder[key]
 		r := newResult(paths[0])
 		return r, changeset.Unit{Root: changeset.RootOf(paths[0]), Draft: func(ctx context.Context, s *changeset.Set) error {
-			others, err := deleteIn(ctx, &opt, paths, r, s)
+			others, err := deleteIn(ctx, &opt, paths, choose, r, s)
 			mu.Lock()
 			defer mu.Unlock()
 			more[r] = others
@@ -66,7 +70,7 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 
 // deleteIn deletes chats of one folder. r is the first one's result and takes all warnings
 // and notes; the results of the others are returned.
-func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, r *Result, s *changeset.Set) (more []*Result, err error) {
+func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, choose func(*folder, []*family.Chat) ([]*family.Chat, error), r *Result, s *changeset.Set) (more []*Result, err error) {
 	f, err := read(ctx, &opt.Options, filepath.Dir(paths[0]))
 	if err != nil {
 		return nil, err
@@ -78,6 +82,11 @@ func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, r *Result
 	goes, err := f.chosen(paths, above)
 	if err != nil {
 		return nil, err
+	}
+	if choose != nil {
+		if goes, err = choose(f, goes); err != nil || len(goes) == 0 {
+			return nil, err
+		}
 	}
 	n := newRenameSet(f, r, s)
 	n.keep = opt.Keep
@@ -167,7 +176,7 @@ func pinned(n *renameSet, settings []byte) (edited []byte, count int) {
 			}
 			count++
 			if n.elsewhere != nil {
-				by = pinOwner{n.elsewhere.avatar, n.elsewhere.group}
+				by = pinOwner{n.elsewhere.Avatar, n.elsewhere.Group}
 			}
 			if to := by.key(fresh); to != key && rawjson.Value(pins, to) != nil {
 				pins = rawjson.DeletePath(pins, key) // two groups listed it
@@ -227,7 +236,7 @@ func pinOwners(f *folder, c *family.Chat) (list []pinOwner) {
 		if f.graph.Card != nil {
 			path = f.graph.Card.Path
 		}
-		return []pinOwner{{avatar: avatarOf(path, f.graph.Folder.Owner)}}
+		return []pinOwner{{avatar: address.AvatarOf(path, f.graph.Folder.Owner)}}
 	}
 	for _, g := range f.graph.Groups {
 		if slices.Contains(c.Groups, g.Path) {
@@ -235,15 +244,6 @@ func pinOwners(f *folder, c *family.Chat) (list []pinOwner) {
 		}
 	}
 	return list
-}
-
-// avatarOf returns the avatar of the character with a folder of chats and a card: the file
-// name of a picture.
-func avatarOf(card, folder string) string {
-	if strings.HasSuffix(card, userdir.CardExtension) {
-		return filepath.Base(card)
-	}
-	return folder + userdir.CardExtension
 }
 
 // editSettings drafts an edit of a user's settings.json, if there is one and the edit changes

@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -46,7 +48,7 @@ func Move(ctx context.Context, opt OwnerOptions) []*Result {
 		if err != nil {
 			return err
 		}
-		to, err := ownerOf(f.lib, opt.Owner, opt.Data)
+		to, err := address.OwnerOf(f.lib, opt.Owner, cmp.Or(opt.Data, f.graph.Folder.Dir.Root))
 		if err != nil {
 			return err
 		}
@@ -145,36 +147,36 @@ func relative(n *renameSet, c *family.Chat, references []family.Reference) *fami
 }
 
 // judgeOwner refuses an owner of another kind or of another user, and names that are taken.
-func judgeOwner(n *renameSet, goes []*family.Chat, to *owner) error {
+func judgeOwner(n *renameSet, goes []*family.Chat, to *address.Owner) error {
 	from := n.graph.Folder
 	switch {
 	case !from.HasDir || from.Kind == userdir.File:
 		return fmt.Errorf("%s: %w", goes[0].Path, ErrNoOwner)
-	case n.isGroup() != (to.group != nil):
+	case n.isGroup() != (to.Group != nil):
 		return fmt.Errorf("%s: %w", goes[0].Path, ErrKind)
-	case userdir.RealPath(from.Dir.Root) != userdir.RealPath(to.dir.Root):
-		return fmt.Errorf("%s: %w: it is another user's", to.folder, ErrOwner)
-	case to.group == nil && userdir.RealPath(to.folder) == userdir.RealPath(n.folder.path):
+	case userdir.RealPath(from.Dir.Root) != userdir.RealPath(to.Dir.Root):
+		return fmt.Errorf("%s: %w: it is another user's", to.Folder, address.ErrOwner)
+	case to.Group == nil && userdir.RealPath(to.Folder) == userdir.RealPath(n.folder.path):
 		return fmt.Errorf("%s: %w", goes[0].Path, ErrSameOwner)
 	}
-	there, err := to.chats(new(library.Library))
+	there, err := to.Chats(new(library.Library))
 	if err != nil {
 		return err
 	}
 	n.noFolder = there.Err != nil
 	taken := takenNames{}
 	taken.add(there.Chats...)
-	if to.group != nil {
-		taken.add(to.group.Chats...)
+	if to.Group != nil {
+		taken.add(to.Group.Chats...)
 	}
 	for _, c := range goes {
-		if to.group != nil && slices.Contains(c.Groups, to.group.Path) {
+		if to.Group != nil && slices.Contains(c.Groups, to.Group.Path) {
 			return fmt.Errorf("%s: %w", c.Path, ErrSameOwner)
 		}
 		if err := taken.take(n.to[c]); err != nil && n.path(c) != c.Path {
 			return err
 		}
-		if to.group != nil {
+		if to.Group != nil {
 			continue
 		}
 		if err := leftOver(there, n.to[c]); err != nil {
@@ -207,7 +209,7 @@ func cut(n *renameSet, goes []*family.Chat) {
 
 // join adds the chats to the list of their new group, if it is one.
 func join(n *renameSet, goes []*family.Chat) error {
-	g := n.elsewhere.group
+	g := n.elsewhere.Group
 	if g == nil {
 		return nil
 	}
@@ -222,16 +224,16 @@ func join(n *renameSet, goes []*family.Chat) error {
 // noteSpeakers notes which of the chats that go to another character have no message with
 // that character's name.
 func noteSpeakers(ctx context.Context, n *renameSet, goes []*family.Chat) error {
-	if n.elsewhere.group != nil {
+	if n.elsewhere.Group != nil {
 		return nil
 	}
 	for _, c := range goes {
-		speaks, err := n.speaks(ctx, c, n.elsewhere.name)
+		speaks, err := n.speaks(ctx, c, n.elsewhere.Name)
 		if err != nil {
 			return err
 		}
 		if !speaks {
-			n.r.Note("%s: no message bears the name of %q; messages keep their speakers' names", c.Path, n.elsewhere.name)
+			n.r.Note("%s: no message bears the name of %q; messages keep their speakers' names", c.Path, n.elsewhere.Name)
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
@@ -32,7 +33,7 @@ type renameSet struct {
 	s *changeset.Set
 
 	to        map[*family.Chat]string       // the new name; "" if the chat is deleted
-	elsewhere *owner                        // the owner that the chats move to; nil: they stay with theirs
+	elsewhere *address.Owner                // the owner that the chats move to; nil: they stay with theirs
 	open      map[string]string             // by the path of a card or group file: what it opens with instead of a chat that goes
 	noFolder  bool                          // elsewhere has no folder of chats yet
 	keep      bool                          // leave links to what goes as they are
@@ -68,8 +69,8 @@ func (n *renameSet) path(c *family.Chat) string {
 	switch {
 	case n.gone(c):
 		return ""
-	case n.elsewhere != nil && n.elsewhere.group == nil:
-		return filepath.Join(n.elsewhere.folder, n.to[c]+names.Extension)
+	case n.elsewhere != nil && n.elsewhere.Group == nil:
+		return filepath.Join(n.elsewhere.Folder, n.to[c]+names.Extension)
 	}
 	return filepath.Join(filepath.Dir(c.Path), n.to[c]+names.Extension) // the chats of all groups are in one folder
 }

@@ -14,6 +14,7 @@ import (
 	"stchat/internal/meta"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
@@ -52,19 +53,19 @@ type NewResult = ops.Result[Made]
 func New(ctx context.Context, opt NewOptions) *NewResult {
 	r := &NewResult{Doc: Made{Schema: 1, Owner: opt.Owner, DryRun: opt.Changes.DryRun}}
 	lib := new(library.Library)
-	o, err := ownerOf(lib, opt.Owner, opt.Data)
+	o, err := address.OwnerOf(lib, opt.Owner, opt.Data)
 	if err != nil {
 		r.Err = err
 		return r
 	}
-	if r.Err = ops.InFiles(lib, o.dir, opt.Owner); r.Err != nil {
+	if r.Err = ops.InFiles(lib, o.Dir, opt.Owner); r.Err != nil {
 		return r
 	}
-	return ops.One(ctx, opt.Changes, r, filepath.Join(o.folder, "x"), func(ctx context.Context, s *changeset.Set) error { return o.draftNew(ctx, lib, &opt, r, s) })
+	return ops.One(ctx, opt.Changes, r, filepath.Join(o.Folder, "x"), func(ctx context.Context, s *changeset.Set) error { return draftNew(ctx, o, lib, &opt, r, s) })
 }
 
-func (o *owner) draftNew(ctx context.Context, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {
-	name, err := o.nameNew(lib, opt)
+func draftNew(ctx context.Context, o *address.Owner, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {
+	name, err := nameNew(o, lib, opt)
 	if err != nil {
 		return err
 	}
@@ -72,22 +73,22 @@ func (o *owner) draftNew(ctx context.Context, lib *library.Library, opt *NewOpti
 		r.Note("the name is made safe: %s → %s", opt.Name, name)
 	}
 	d := &r.Doc
-	d.Name, d.Path, d.Opened = name, filepath.Join(o.folder, name+names.Extension), opt.Open
-	if o.group != nil {
+	d.Name, d.Path, d.Opened = name, filepath.Join(o.Folder, name+names.Extension), opt.Open
+	if o.Group != nil {
 		if opt.Like != "" || !opt.Set.Empty() {
 			return fmt.Errorf("%s: %w", opt.Owner, ErrNoFile)
 		}
-		d.Listed = &o.group.Path
-		edit := &group.Edit{Path: o.group.Path, List: []string{name}}
+		d.Listed = &o.Group.Path
+		edit := &group.Edit{Path: o.Group.Path, List: []string{name}}
 		if opt.Open {
 			edit.Open = name
 		}
-		return s.Edit(o.group.Path, safefile.Stamp{}, edit, group.Begun(name))
+		return s.Edit(o.Group.Path, safefile.Stamp{}, edit, group.Begun(name))
 	}
-	if err := o.draftHeader(ctx, lib, opt, r, s); err != nil || !opt.Open {
+	if err := draftHeader(ctx, lib, opt, r, s); err != nil || !opt.Open {
 		return err
 	}
-	known, err := ops.CardOf(o.dir, filepath.Base(o.folder))
+	known, err := ops.CardOf(o.Dir, filepath.Base(o.Folder))
 	if err != nil {
 		return err
 	}
@@ -96,26 +97,26 @@ func (o *owner) draftNew(ctx context.Context, lib *library.Library, opt *NewOpti
 
 // nameNew returns the new chat's name. The error wraps [ErrName], [ErrTaken] or
 // [ErrLeftover] if it cannot be used.
-func (o *owner) nameNew(lib *library.Library, opt *NewOptions) (string, error) {
+func nameNew(o *address.Owner, lib *library.Library, opt *NewOptions) (string, error) {
 	name := opt.Name
 	if name == "" {
 		name = names.Humanized(opt.Changes.Now)
-		if o.group == nil {
-			name = o.name + " - " + name
+		if o.Group == nil {
+			name = o.Name + " - " + name
 		}
 	}
 	safe, err := newName(name, names.Extension, names.MaxBytes)
 	if err != nil {
 		return "", err
 	}
-	f, err := o.chats(lib)
+	f, err := o.Chats(lib)
 	if err != nil {
 		return "", err
 	}
 	taken := takenNames{}
 	taken.add(f.Chats...)
-	if o.group != nil {
-		taken.add(o.group.Chats...)
+	if o.Group != nil {
+		taken.add(o.Group.Chats...)
 	}
 	if err := taken.take(safe); err != nil {
 		return "", err
@@ -124,7 +125,7 @@ func (o *owner) nameNew(lib *library.Library, opt *NewOptions) (string, error) {
 }
 
 // draftHeader drafts a character's new chat.
-func (o *owner) draftHeader(ctx context.Context, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {
+func draftHeader(ctx context.Context, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {
 	h := meta.New()
 	if opt.Like != "" {
 		if err := like(ctx, lib, opt.Like, h.Metadata(), r); err != nil {

@@ -1,0 +1,349 @@
+// Package address finds the chats and owners that people name as they see them: OWNER/NAME
+// instead of the path of a file. OWNER is a folder in chats/, else the card of that name, else
+// the group, by its name or id; NAME is a chat's name, a part of it that no other chat of the
+// owner has, the time in it, @ for the chat that is open, or * for all. What is written exactly
+// so comes before what differs in letter case, and that before a part. It reads folders; cards
+// only where no folder fits.
+package address
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"stchat/internal/card"
+	"stchat/internal/library"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/userdir"
+)
+
+// ErrSeveral means that an argument may mean several chats or owners.
+var ErrSeveral = error(&ops.Kind{Code: "usage", Text: "fits several"})
+
+// ErrWhole means that a part of a name is not enough.
+var ErrWhole = error(&ops.Kind{Code: "usage", Text: "is only a part of a chat's name"})
+
+// ErrNoFolder means that SillyTavern has several users, of which one must be named.
+var ErrNoFolder = error(&ops.Kind{Code: "usage", Text: "SillyTavern has several users here", Hint: "data"})
+
+// NoneError means that nothing has the name.
+type NoneError struct {
+	Arg   string
+	Known []string // what there is instead, to name the nearest
+}
+
+func (e *NoneError) Error() string {
+	return e.Arg + ": there is no such file, and no chat or owner of this name"
+}
+
+// Finder finds what arguments name in a user folder.
+type Finder struct {
+	Lib   *library.Library
+	Data  string // the user folder; "": the one around the working folder, else Else
+	Else  string
+	Whole bool // a part of a name is not enough
+}
+
+// Found is what an argument names.
+type Found struct {
+	Paths  []string // of the chats; for a bare OWNER those of the group, or the character's folder
+	Owner  bool     // it is a bare OWNER
+	Guess  bool     // found by a part of its name, or by what is open
+	Passed bool     // there is a path of this name, which is not meant
+}
+
+// Find returns what an argument names. A path is not looked for: then there are no Paths. The
+// error is a [*NoneError] if nothing has the name, or wraps [ErrSeveral] or [ErrWhole].
+func (f *Finder) Find(arg string) (found Found, err error) {
+	if isPath(arg) {
+		return found, nil
+	}
+	if _, err := os.Stat(arg); err == nil {
+		if isOurs(arg) {
+			return found, nil
+		}
+		found.Passed = true
+	}
+	owner, name, named := Split(arg)
+	if strings.Contains(name, "/") {
+		return found, nil
+	}
+	o, err := f.owner(owner)
+	switch {
+	case found.Passed && (o == nil || err != nil):
+		return Found{}, nil // as a path
+	case err != nil:
+		return found, err
+	case o == nil && f.Root() == "":
+		return found, nil
+	case o == nil:
+		return found, &NoneError{arg, f.owners()}
+	case !named && o.Group == nil:
+		found.Owner, found.Paths = true, []string{o.Folder}
+		return found, nil
+	}
+	list := o.list(f.Lib)
+	var chosen []string
+	switch {
+	case slices.Contains(list, name):
+		chosen = []string{name}
+	case !named, name == "*":
+		found.Owner, chosen = !named, list
+	case name == "@":
+		open, err := o.open()
+		if err != nil {
+			return found, err
+		}
+		chat, ok := f.Lib.Folder(o.Folder).Target(open)
+		if found.Guess = true; !ok {
+			return found, fmt.Errorf("%s: %w", arg, &ops.Kind{Code: "not-found", Text: "no chat is open there"})
+		}
+		chosen = []string{chat}
+	default:
+		if chosen, found.Guess = Match(list, name); found.Guess && f.Whole && len(chosen) > 0 {
+			return found, fmt.Errorf("%s: %w: %s", arg, ErrWhole, several(owner, chosen))
+		}
+		if len(chosen) > 1 {
+			return found, fmt.Errorf("%s: %w: %s", arg, ErrSeveral, several(owner, chosen))
+		}
+	}
+	for _, chat := range chosen {
+		found.Paths = append(found.Paths, f.Lib.Folder(o.Folder).File(chat))
+	}
+	if len(chosen) == 0 && !found.Passed {
+		known := make([]string, len(list))
+		for i, chat := range list {
+			known[i] = owner + "/" + chat
+		}
+		return found, &NoneError{arg, known}
+	}
+	return found, nil
+}
+
+// Split splits OWNER/NAME, and reports whether there is a NAME. A separator at the end does not
+// count.
+func Split(arg string) (owner, name string, named bool) {
+	return strings.Cut(strings.TrimRight(slashed(arg), "/"), "/")
+}
+
+// Match returns the names in a list that a name means: the one that is written so, else those
+// that differ in letter case, else those with that time, else those that contain it. part
+// reports the last.
+func Match(list []string, name string) (found []string, part bool) {
+	folded := names.Fold(name)
+	time := timeIn(name)
+	for i, fits := range []func(string) bool{
+		func(s string) bool { return s == name },
+		func(s string) bool { return names.Fold(s) == folded },
+		func(s string) bool { return time != nil && time.MatchString(s) },
+		func(s string) bool { return strings.Contains(names.Fold(s), folded) },
+	} {
+		for _, s := range list {
+			if fits(s) {
+				found = append(found, s)
+			}
+		}
+		if len(found) > 0 {
+			return found, i == 3
+		}
+	}
+	return nil, false
+}
+
+// timeIn returns what matches names that end with a time that is written as tables show it, nil
+// if a text is not one.
+func timeIn(text string) *regexp.Regexp {
+	shown := regexp.MustCompile(`^(\d{4}-\d\d-\d\d) (\d\d):(\d\d)(?::(\d\d)(?:\.(\d{3}))?)?$`)
+	m := shown.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	for i := range m {
+		if m[i] == "" {
+			m[i] = `\d+`
+		}
+	}
+	return regexp.MustCompile(fmt.Sprintf(`(^| - )%s@%sh%sm%ss%sms( imported)?$`, m[1], m[2], m[3], m[4], m[5]))
+}
+
+// maxShown is how many names an error lists.
+const maxShown = 10
+
+// several lists names after their owner, ten at most.
+func several(owner string, list []string) string {
+	shown := make([]string, 0, maxShown+1)
+	for _, name := range list[:min(len(list), maxShown)] {
+		shown = append(shown, strings.TrimPrefix(owner+"/"+name, "/"))
+	}
+	if more := len(list) - maxShown; more > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// Root returns the user folder in which names are looked for, "" if there is none.
+func (f *Finder) Root() string {
+	root := f.Data
+	if root == "" {
+		root, _ = userdir.UserAround()
+	}
+	if root == "" {
+		root = f.Else
+	}
+	if !userdir.IsUserDir(root) {
+		return ""
+	}
+	return root
+}
+
+func (f *Finder) dir() userdir.Dir { return userdir.Dir{Root: f.Root()} }
+
+// owners returns the names of the owners in the user folder.
+func (f *Finder) owners() []string {
+	list := folders(f.dir())
+	for _, file := range cards(f.dir()) {
+		list = append(list, folderOf(file))
+	}
+	if set, err := f.Lib.In(f.dir()); err == nil {
+		for _, g := range set.Files {
+			list = append(list, g.Name)
+		}
+	}
+	return list
+}
+
+// owner finds the owner of a name, nil if there is none.
+func (f *Finder) owner(name string) (*Owner, error) {
+	dir := f.dir()
+	if dir.Root == "" {
+		if _, users := userdir.UserAround(); users > 1 {
+			return nil, fmt.Errorf("%s: %w", name, ErrNoFolder)
+		}
+		return nil, nil
+	}
+	if name == "" {
+		return nil, nil
+	}
+	type candidate struct{ folder, called string }
+	var byFolder, byCard []candidate
+	for _, folder := range folders(dir) {
+		byFolder = append(byFolder, candidate{folder, folder})
+	}
+	for _, file := range cards(dir) {
+		if folder := folderOf(file); !slices.Contains(byFolder, candidate{folder, folder}) {
+			byFolder = append(byFolder, candidate{folder, folder})
+		}
+	}
+	same := func(s string) bool { return s == name }
+	folded := func(s string) bool { return names.Fold(s) == names.Fold(name) }
+	if !slices.ContainsFunc(byFolder, func(c candidate) bool { return folded(c.called) }) {
+		for _, file := range cards(dir) {
+			if c, err := card.Open(filepath.Join(dir.Characters(), file)); err == nil && c.Name != "" {
+				byCard = append(byCard, candidate{folderOf(file), c.Name})
+			}
+		}
+	}
+	set, err := f.Lib.In(dir)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	for _, fits := range []func(string) bool{same, folded} {
+		for _, list := range [][]candidate{byFolder, byCard} {
+			var found []string
+			for _, c := range list {
+				if fits(c.called) {
+					found = append(found, c.folder)
+				}
+			}
+			if len(found) == 1 {
+				return character(dir, found[0])
+			} else if len(found) > 1 {
+				return nil, fmt.Errorf("%s: %w: %s", name, ErrSeveral, several("", found))
+			}
+		}
+		var byName, byID []*Owner
+		for _, g := range set.Files {
+			if fits(g.Name) {
+				byName = append(byName, ofGroup(dir, g))
+			}
+			if fits(strings.TrimSuffix(filepath.Base(g.Path), ".json")) {
+				byID = append(byID, ofGroup(dir, g))
+			}
+		}
+		if len(byName) == 0 {
+			byName = byID
+		}
+		if len(byName) > 1 {
+			var paths []string
+			for _, o := range byName {
+				paths = append(paths, o.Group.Path)
+			}
+			return nil, fmt.Errorf("%s: %w: %s", name, ErrSeveral, several("", paths))
+		} else if len(byName) == 1 {
+			return byName[0], nil
+		}
+	}
+	return nil, nil
+}
+
+// folders lists the folders of characters.
+func folders(dir userdir.Dir) (list []string) {
+	entries, _ := os.ReadDir(dir.Chats()) // without them there are no folders
+	for _, e := range entries {
+		if info, err := os.Stat(filepath.Join(dir.Chats(), e.Name())); err == nil && info.IsDir() {
+			list = append(list, e.Name())
+		}
+	}
+	return list
+}
+
+// cards lists the file names of cards.
+func cards(dir userdir.Dir) (list []string) {
+	entries, _ := os.ReadDir(dir.Characters()) // without them there are no cards
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == userdir.CardExtension || ext == ".json" && !strings.Contains(e.Name(), ".state.")) {
+			list = append(list, e.Name())
+		}
+	}
+	return list
+}
+
+// isPath reports whether an argument is a path whatever there is: it begins like one, or ends
+// like a file.
+func isPath(arg string) bool {
+	s := slashed(arg)
+	if s == "-" || s == "" || s == "." || s == ".." || filepath.IsAbs(arg) || filepath.VolumeName(arg) != "" {
+		return true
+	}
+	for _, begin := range []string{"/", "./", "../"} {
+		if strings.HasPrefix(s, begin) {
+			return true
+		}
+	}
+	return slices.Contains([]string{names.Extension, ".json", ".png", ".zip"}, strings.ToLower(filepath.Ext(s)))
+}
+
+// isOurs reports whether an existing path is one that chats are looked for in: a file, an
+// owner's folder, a user folder or a part of one.
+func isOurs(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return errors.Is(err, os.ErrPermission) || err == nil && userdir.HasExtension(path)
+	}
+	_, kind, _ := userdir.Place(filepath.Join(path, "x"+names.Extension))
+	return kind != userdir.File || userdir.IsPart(path) || userdir.IsUserDir(path) || len(userdir.Users(path)) > 0
+}
+
+// slashed returns an argument with / between its parts.
+func slashed(arg string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.ToSlash(arg)
+	}
+	return arg
+}
