@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"stchat/internal/lorebook"
 	"stchat/internal/message"
@@ -63,9 +62,18 @@ type Extension interface {
 	// edited already.
 	Rename(r *Renaming)
 
-	// Judge reports what is wrong in the metadata by itself, and against the number of
-	// messages.
+	// Watch is called before the messages are read of a chat that is judged, if it has metadata.
+	Watch(metadata *rawjson.Object)
+	// Sight tells what a message says that Judge must know. It may run in several goroutines at
+	// once.
+	Sight(s *Sighting)
+	// Sighted takes what was seen in message i, in order. It returns what is wrong there by itself,
+	// "" for nothing, and the rule that says so.
+	Sighted(i int, id string) (rule, fault string)
+	// Judge reports what is wrong in the metadata by itself, and against the messages.
 	Judge(j *Judging)
+	// Mend repairs what Judge reports, as far as that is wanted.
+	Mend(m *Mending)
 	// View describes what the extension keeps; nil: nothing.
 	View(v *Viewing) View
 }
@@ -112,8 +120,20 @@ func (None) Line(_ *Following, _ int, line []byte) []byte { return line }
 // Rename does nothing.
 func (None) Rename(*Renaming) {}
 
+// Watch does nothing.
+func (None) Watch(*rawjson.Object) {}
+
+// Sight sees nothing.
+func (None) Sight(*Sighting) {}
+
+// Sighted finds nothing.
+func (None) Sighted(int, string) (rule, fault string) { return "", "" }
+
 // Judge finds nothing.
 func (None) Judge(*Judging) {}
+
+// Mend does nothing.
+func (None) Mend(*Mending) {}
 
 // View returns nil.
 func (None) View(*Viewing) View { return nil }
@@ -172,15 +192,6 @@ type Renaming struct {
 	Snapshot bool           // To is an earlier state, so that an entry it lacks did not exist yet
 	Own      bool           // the book is the chat's own
 	Lost     int            // timed effects that are removed, since no entry fits
-}
-
-// Judging is the metadata of a chat that is judged.
-type Judging struct {
-	Metadata *rawjson.Object
-	Chat     string // its name; "": it is not where SillyTavern keeps chats, so nothing depends on it
-	Messages int    // how many there are
-	Now      time.Time
-	Report   func(rule, message string) // reports a finding by the rule's id
 }
 
 // Viewing is the metadata of a chat of which an extension is to be shown.

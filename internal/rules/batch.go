@@ -1,9 +1,7 @@
 package rules
 
 import (
-	"strings"
-
-	"stchat/internal/extension/illustrator"
+	"stchat/internal/extension"
 	"stchat/internal/jsonl"
 )
 
@@ -22,8 +20,8 @@ type batch struct {
 	hashes   []uint64                        // of the surviving lines
 	links    []Link                          // with lines and indexes counted in the batch
 	swipes   []int                           // of all surviving lines, if they are asked for
-	recaps   []int                           // indexes of the messages with a scene recap
-	marks    []mark                          // of prompts in the messages' texts
+	marks    []mark                          // what extensions saw
+	sighting extension.Sighting
 	headers  []headerLine
 	first    date // the first readable date
 	latest   date // the last one
@@ -49,7 +47,7 @@ type found struct {
 }
 
 func (b *batch) reset() {
-	*b = batch{found: b.found[:0], hashes: b.hashes[:0], links: b.links[:0], swipes: b.swipes[:0], recaps: b.recaps[:0], marks: b.marks[:0], headers: b.headers[:0]}
+	*b = batch{found: b.found[:0], hashes: b.hashes[:0], links: b.links[:0], swipes: b.swipes[:0], marks: b.marks[:0], headers: b.headers[:0], sighting: b.sighting}
 }
 
 // add notes a finding on a line; value is the part of the line that is wrong.
@@ -89,27 +87,11 @@ func (b *batch) note(f found) {
 	}
 }
 
-// readMarks collects the markers in the message's text and swipes, each prompt once; where
-// there are very many, some may repeat. A single swipe is not read, since it is the same as
-// the text or gives way to it.
-func (b *batch) readMarks(l *jsonl.Line) {
-	const looked = 32
-	from := len(b.marks)
-	for _, key := range [...]int{keyMes, keySwipes} {
-		raw, _ := l.Value(key)
-		if key == keySwipes && l.Count(keySwipes) < 2 {
-			break
-		}
-	markers:
-		for id := range illustrator.Markers(raw) {
-			for _, m := range b.marks[from:min(len(b.marks), from+looked)] {
-				if m.id == id {
-					continue markers
-				}
-			}
-			b.marks = append(b.marks, mark{strings.Clone(id), l.Number, column(l, raw), l.Index})
-		}
-	}
+// mark is what an extension saw in a message; number and index are counted in the batch.
+type mark struct {
+	extension             int
+	id                    string
+	number, column, index int
 }
 
 // column returns the byte of the line, from 1, at which the value of one of its

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"stchat/internal/extension"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
@@ -35,11 +36,12 @@ type Chat struct {
 	Books     []string // all lorebooks that the metadata names, each once
 	FirstDate int64    // of the first message that has a readable one, in ms since 1970; 0: none
 	Links     []Link   // the first of them
-	State     *State   // nil: repair does not need it
+
+	ForeignRecap bool                  // it has the running recap of another chat
+	Extensions   []extension.Extension // that repair asks, as they judged; nil: it need not
 
 	moreLinks bool // there are more than are kept
 
-	recap    recap
 	checked  bool // its findings are asked for; else it is only looked up
 	whole    bool // it was read whole, not only its head
 	findings findings
@@ -95,14 +97,4 @@ func (c *Chat) add(f Finding) {
 		f.Path = c.Path
 	}
 	c.findings.add(f)
-}
-
-// ForeignRecap reports whether the chat has the running recap of another chat. Such a
-// recap must become the chat's own before the chat loses its parent.
-func (c *Chat) ForeignRecap() bool { return c.recap.versions > 0 && c.recap.chatID != c.Name }
-
-// recap is what a header says about Auto-Recap's running recap (FORMATS.md B2).
-type recap struct {
-	chatID   string
-	versions int
 }

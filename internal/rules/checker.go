@@ -126,7 +126,6 @@ func (k *Checker) family(ctx context.Context, f *folk) error {
 	for _, c := range f.checked {
 		judgeGroup(f, c)
 		judgeLinks(f, c)
-		judgeOwner(k.Around, c)
 		judgeSidecars(k.Around, c)
 	}
 	judgeSlugs(f)
@@ -235,6 +234,10 @@ func (k *Checker) readFrom(ctx context.Context, c *Chat, src jsonl.Source, opt S
 
 func (k *Checker) newScan(c *Chat) *scan {
 	s := &scan{chat: c, now: k.now, names: k.names, judge: lineJudge{hasher: k.hasher}, around: k.Around}
+	if c.checked {
+		s.judge.extensions = all.New()
+		s.judge.keys = extension.Reads(s.judge.extensions)
+	}
 	s.floors = newFloors(k.Around, c)
 	s.judge.swipes = len(s.floors.swipes) > 0
 	if c.HasDir {

@@ -9,6 +9,7 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
 )
 
 // head is a header that was read.
@@ -54,7 +55,7 @@ func judgeHeader(c *Chat, h head, names extension.NameKeys) {
 	c.Lorebook = text(md, "world_info")
 	c.AutoBook = strings.Clone(autorecap.BookName(md))
 	c.Books = names.Books(md)
-	judgeRecap(c, md)
+	c.ForeignRecap = autorecap.Foreign(md, c.Name)
 }
 
 // text returns a copy of a member that is a string, "" for everything else.
@@ -63,75 +64,61 @@ func text(o *rawjson.Object, key string) string {
 	return strings.Clone(s)
 }
 
-// judgeRecap judges whether the current version of the running recap exists.
-func judgeRecap(c *Chat, md *rawjson.Object) {
-	running, ok := autorecap.RunningIn(md)
-	if !ok {
-		return
-	}
-	chosen, isNumber := rawjson.Float(running.Current())
-	found := false
-	n := 0
-	for version := range running.Versions() {
-		n++
-		number, ok := version.Number()
-		found = found || ok && isNumber && number == chosen
-	}
-	id, _ := running.ChatID()
-	c.recap = recap{chatID: strings.Clone(id), versions: n}
-	if n > 0 && !found {
-		f := Finding{Rule: RecapVersion, Line: c.HeaderLine, Index: noMessage, Message: fmt.Sprintf("current_version %s is not one of the running recap's versions", clip(orNothing(running.Current())))}
-		if running.Newest() == nil {
-			f.mend = "give the versions their numbers by hand"
-		}
-		c.add(f)
-	}
-}
-
-// StateErrors returns what check would call an error in what Auto-Recap and Auto-Illustrator keep
-// in the metadata of the chat with that name. missing reports whether a lorebook does not exist.
+// StateErrors returns what check would call an error in what extensions keep in the metadata of the
+// chat with that name. missing reports whether a lorebook does not exist.
 func StateErrors(metadata *rawjson.Object, name string, missing func(book string) bool) (list []string) {
-	c := &Chat{Name: name, MainChat: text(metadata, "main_chat"), checked: true}
-	judgeRecap(c, metadata)
-	for _, f := range c.Findings() {
-		list = append(list, f.Message)
-	}
-	if book := text(metadata, "world_info"); c.ForeignRecap() && c.MainChat == "" && (book == "" || !missing(book)) {
-		list = append(list, erasedRecap(c))
-	}
-	judgeExtensions(all.New(), metadata, &extension.Judging{Messages: math.MaxInt, Report: func(rule, message string) {
-		if id, err := Find(rule); err == nil && id.Rule().Severity == Error {
-			list = append(list, message)
+	j := &extension.Judging{Metadata: metadata, Chat: name, Messages: math.MaxInt, Find: func(f extension.Finding) {
+		if Named(f.Rule).Rule().Severity == Error {
+			list = append(list, f.Message)
 		}
-	}})
+	}}
+	j.Book = func(name string) extension.BookFacts {
+		return extension.BookFacts{Missing: missing(name), Unread: true}
+	}
+	for _, e := range all.New() {
+		e.Judge(j)
+	}
 	return list
 }
 
-func orNothing(raw []byte) string {
-	if len(raw) == 0 {
-		return "(missing)"
+// Named returns the rule that an extension names.
+func Named(rule string) ID {
+	id, err := Find(rule)
+	if err != nil {
+		panic("an extension judges by an unknown rule: " + rule)
 	}
-	return string(raw)
+	return id
 }
 
-// judgeOwner judges whether Auto-Recap will erase the running recap
-// (get_running_recap_storage, FORMATS.md B2.1).
-func judgeOwner(around *Surroundings, c *Chat) {
-	if !around.RecapErased(c) {
-		return
+// judgeState lets each extension judge what it keeps in the metadata of a checked chat, against its
+// messages.
+func (s *scan) judgeState() {
+	c := s.chat
+	j := &extension.Judging{Metadata: s.head.metadata, Messages: c.Messages, Now: s.now, Find: func(f extension.Finding) {
+		if !f.Whole {
+			f.Message = clip(f.Message)
+		}
+		c.add(Finding{Rule: Named(f.Rule), Line: c.HeaderLine, Index: noMessage, Message: f.Message, mend: f.ByHand})
+	}}
+	if c.Kind != userdir.File {
+		j.Chat = c.Name
 	}
-	c.report(RecapChatID, c.HeaderLine, 0, erasedRecap(c))
-}
-
-// erasedRecap describes a running recap that Auto-Recap will erase.
-func erasedRecap(c *Chat) string {
-	return fmt.Sprintf("the running recap is of the chat %q, and this chat has no parent", clip(c.recap.chatID))
-}
-
-// judgeExtensions lets each extension judge what it keeps in the metadata.
-func judgeExtensions(list []extension.Extension, metadata *rawjson.Object, j *extension.Judging) {
-	j.Metadata = metadata
-	for _, e := range list {
+	if c.HasDir {
+		j.Serves = c.Dir.Serves
+		j.Book = func(name string) extension.BookFacts {
+			b := s.around.book(c.Dir, name)
+			return extension.BookFacts{Missing: b.missing, Unread: b.err != nil, Has: b.holds}
+		}
+	}
+	for _, e := range s.judge.extensions {
 		e.Judge(j)
 	}
+	if c.findings.mendable&OnState() != 0 {
+		c.Extensions = s.judge.extensions
+	}
+}
+
+// OnState returns the rules about what extensions keep in the metadata that repair mends.
+func OnState() Set {
+	return SetOf(PendingOld, RecapScene, RecapVersion, BeyondEnd, MemoryBook, PromptShape, PromptDangling, PromptDrift)
 }

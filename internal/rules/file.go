@@ -5,6 +5,7 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
+	"stchat/internal/visible"
 )
 
 // DamageRule returns the rule that a damaged line breaks, wherever it stands in the
@@ -107,13 +108,4 @@ func duplicates(raw []byte) (first string, n int) {
 }
 
 // clip shortens a stranger's text for a message.
-func clip(s string) string {
-	const enough = 120
-	n := 0
-	for i := range s {
-		if n++; n > enough {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
+func clip(s string) string { return visible.Brief(s) }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 
-	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
@@ -17,6 +17,9 @@ type lineJudge struct {
 	hasher hasher
 	served *userdir.Dir // where attachments are looked for; nil: nowhere
 	swipes bool         // the chosen swipes are collected
+
+	extensions []extension.Extension // that judge what they see; none if the chat is not checked
+	keys       []string              // that they read of extra
 }
 
 // line judges one line by itself.
@@ -70,9 +73,26 @@ func (j lineJudge) message(l *jsonl.Line, b *batch) {
 	judgeSwipes(l, b)
 	judgeDate(l, b)
 	judgeKeys(l, b)
-	b.readMarks(l)
+	b.sighting.Reset(j.keys)
 	if extra, ok := l.Value(keyExtra); ok && len(extra) > 2 && extra[0] == '{' {
 		j.extra(l, b, extra)
+	}
+	j.sight(l, b)
+}
+
+// sight asks extensions what they see in the message.
+func (j lineJudge) sight(l *jsonl.Line, b *batch) {
+	s := &b.sighting
+	s.Texts[0], _ = l.Value(keyMes)
+	if s.Texts[1] = nil; l.Count(keySwipes) > 1 {
+		s.Texts[1], _ = l.Value(keySwipes)
+	}
+	for i, e := range j.extensions {
+		s.Seen = s.Seen[:0]
+		e.Sight(s)
+		for _, seen := range s.Seen {
+			b.marks = append(b.marks, mark{i, seen.ID, l.Number, column(l, seen.In), l.Index})
+		}
 	}
 }
 
@@ -80,7 +100,7 @@ func (j lineJudge) message(l *jsonl.Line, b *batch) {
 func (j lineJudge) extra(l *jsonl.Line, b *batch, extra []byte) {
 	var r repeats
 	suspect := false
-	var bookmark, branches, module, documented []byte
+	var bookmark, branches []byte
 	var attached [attachmentKeys][]byte
 	any := false
 	l.Inside(keyExtra, func(key, value []byte) {
@@ -95,14 +115,11 @@ func (j lineJudge) extra(l *jsonl.Line, b *batch, extra []byte) {
 			bookmark = value
 		case `"branches"`:
 			branches = value
-		case `"` + autorecap.Module + `"`:
-			module = value
-		case `"` + autorecap.DocumentedModule + `"`:
-			documented = value
 		default:
 			if i := attachmentKey(key); i >= 0 {
 				attached[i], any = value, true
 			}
+			b.sighting.Set(key, value)
 		}
 	})
 	if suspect {
@@ -111,11 +128,6 @@ func (j lineJudge) extra(l *jsonl.Line, b *batch, extra []byte) {
 		}
 	}
 	j.links(l, b, extra, bookmark, branches)
-	if module != nil || documented != nil {
-		if mark, _ := autorecap.ReadMark(module, documented); mark.Scene().Recap {
-			b.recaps = append(b.recaps, l.Index)
-		}
-	}
 	judgeLegacyMedia(l, b, extra, &attached)
 	if any && j.served != nil {
 		judgeAttachments(l, b, *j.served, extra, &attached)

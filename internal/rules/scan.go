@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"stchat/internal/extension"
-	"stchat/internal/extension/all"
 	"stchat/internal/jsonl"
 	"stchat/internal/userdir"
 )
@@ -22,7 +21,6 @@ type scan struct {
 	head      head
 	hasHead   bool   // head was read
 	headHash  uint64 // of the header's line
-	watch     watch
 	torn      *found // a line that is not JSON, while it may be the last one
 	tornFrom  int    // where the run of lines that are not JSON up to that one begins
 	lastLine  int    // the last line that is not blank
@@ -155,8 +153,10 @@ func (s *scan) begin(b *batch, base jsonl.Base) {
 	c.FirstLine = base.Line + b.lead + 1
 	if len(b.headers) > 0 && b.headers[0].index == 0 {
 		s.headHash = b.headers[0].hash
-		if s.head, s.hasHead = readHeader(b.headers[0].raw); s.hasHead && c.checked {
-			s.watch = newWatch(s.head.metadata)
+		if s.head, s.hasHead = readHeader(b.headers[0].raw); s.hasHead {
+			for _, e := range s.judge.extensions {
+				e.Watch(s.head.metadata)
+			}
 		}
 		c.HasHeader, c.HeaderLine = true, base.Line+b.headers[0].number+1
 	}
@@ -216,47 +216,11 @@ func (s *scan) endTorn(id ID) {
 	}
 }
 
-// judgeState judges what extensions keep in the metadata of a checked chat against its
-// messages.
-func (s *scan) judgeState() {
-	c, md := s.chat, s.head.metadata
-	report := func(id ID, message string) { c.report(id, c.HeaderLine, 0, clip(message)) }
-	judgeVersions(c, md, s.watch.scenes, report)
-	judgeDrifts(c, &s.watch)
-	j := &extension.Judging{Messages: c.Messages, Now: s.now, Report: func(rule, message string) {
-		if id, err := Find(rule); err == nil {
-			report(id, message)
-		}
-	}}
-	if c.Kind != userdir.File {
-		j.Chat = c.Name
-	}
-	judgeExtensions(all.New(), md, j)
-	judgeIndex(s.around, c, md, report)
-	if c.HasDir && s.watch.registry != nil {
-		judgePictures(c, s.watch.registry, c.Dir)
-	}
-	if c.findings.mendable&OnState() != 0 {
-		c.State = &State{s.watch.scenes, s.watch.places}
-	}
-}
-
-// watched notes what the batch's messages say about what the metadata names.
+// watched tells extensions what they saw in the batch's messages.
 func (s *scan) watched(b *batch, base jsonl.Base, shift int) {
-	c := s.chat
-	if !c.checked {
-		return
-	}
-	for _, i := range b.recaps {
-		if _, ok := s.watch.scenes[shift+i]; ok {
-			s.watch.scenes[shift+i] = true
-		}
-	}
 	for _, m := range b.marks {
-		if s.watch.registry.Has(m.id) {
-			s.watch.places.Add(m.id, shift+m.index)
-			continue
+		if rule, fault := s.judge.extensions[m.extension].Sighted(shift+m.index, m.id); fault != "" {
+			s.chat.add(Finding{Rule: Named(rule), Line: base.Line + m.number + 1, Column: m.column, Index: shift + m.index, Message: fault})
 		}
-		c.add(Finding{Rule: PromptMarker, Line: base.Line + m.number + 1, Column: m.column, Index: shift + m.index, Message: "a marker names the prompt " + clip(m.id) + ", which is not there"})
 	}
 }

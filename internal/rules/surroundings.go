@@ -55,16 +55,6 @@ func (s *Surroundings) book(dir userdir.Dir, name string) *book {
 	})
 }
 
-// RecapErased reports whether Auto-Recap would replace the chat's running recap
-// with an empty one: the recap is of another chat, the chat has no parent, and it does
-// not look imported, as it would if its lorebook were missing.
-func (s *Surroundings) RecapErased(c *Chat) bool {
-	if c.recap.versions == 0 || c.recap.chatID == c.Name || c.MainChat != "" {
-		return false
-	}
-	return c.Lorebook == "" || !c.HasDir || !s.book(c.Dir, c.Lorebook).missing
-}
-
 // keepingMetadata returns the group files that hold metadata of a group chat,
 // whether they list it or not; unread reports that some cannot be read.
 func (s *Surroundings) keepingMetadata(c *Chat) (files []*group.File, unread bool) {

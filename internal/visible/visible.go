@@ -139,6 +139,18 @@ func Clip(s string, n int) string {
 	return s[:n] + "…"
 }
 
+// Brief cuts a foreign text for a message off after 120 characters.
+func Brief(s string) string {
+	const enough = 120
+	n := 0
+	for i := range s {
+		if n++; n > enough {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
 // Width returns the number of cells that s takes on a terminal. s must be safe to show, as
 // [Text] returns it.
 func Width(s string) int { return runewidth.StringWidth(s) }

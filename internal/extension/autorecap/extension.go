@@ -33,6 +33,8 @@ type Extension struct {
 
 	snapshot snapshot // of the last scene break that has one
 	found    bool
+
+	scenes map[int]bool // of a chat that is judged: by message that a version names, whether it has a scene recap
 }
 
 // snapshot is where a scene break's note of the lorebook is found.
@@ -271,27 +273,6 @@ func (e *Extension) Rename(r *extension.Renaming) {
 	if followed.Kept < followed.Total {
 		r.Add(e, "%d of %s in the registry's index kept", followed.Kept, plural.Of(followed.Total, "entry", "entries"))
 	}
-}
-
-// Judge reports what does not have the shape that Auto-Recap reads, a combined recap of another
-// chat or of more messages than there are, and operations that are pending for too long.
-func (*Extension) Judge(j *extension.Judging) {
-	if combined, ok := CombinedIn(j.Metadata); ok {
-		if name, ok := combined.ChatID(); ok && name != "" && name != j.Chat && j.Chat != "" {
-			j.Report("combined-recap", fmt.Sprintf("the combined recap is of the chat %q", name))
-		}
-		if n, ok := combined.Messages(); ok && n > float64(j.Messages) {
-			j.Report("combined-recap", "the combined recap is of more messages than there are")
-		}
-	}
-	waiting := Pending(j.Metadata, j.Now)
-	if waiting.Old > 0 {
-		j.Report("pending-old", fmt.Sprintf("pending for more than 24 hours: %d", waiting.Old))
-	}
-	if waiting.Undated > 0 {
-		j.Report("pending-old", fmt.Sprintf("pending without a readable timestamp: %d", waiting.Undated))
-	}
-	Misshapen(j.Metadata, func(fault string) { j.Report("recap-shape", fault) })
 }
 
 // SceneCounts counts the scenes that end with messages of a chat.

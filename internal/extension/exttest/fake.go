@@ -102,6 +102,18 @@ func (*Fake) Judge(j *extension.Judging) {
 	}
 }
 
+// Mend forgets such a message.
+func (f *Fake) Mend(m *extension.Mending) {
+	if m.Wants("beyond-end") {
+		f.edit(m.Metadata, &extension.Report{}, func(at int) (int, bool) {
+			if at >= m.Messages {
+				m.Note(extension.Mended{Rule: "beyond-end", Text: fmt.Sprintf("forgot message %d", at)})
+			}
+			return at, at < m.Messages
+		})
+	}
+}
+
 // View is what Fake keeps.
 type View struct {
 	Name  string `json:"name"`

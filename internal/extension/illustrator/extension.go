@@ -6,8 +6,6 @@
 package illustrator
 
 import (
-	"fmt"
-
 	"stchat/internal/extension"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
@@ -37,6 +35,9 @@ const (
 type Extension struct {
 	extension.None
 	ids ids
+
+	registry *Registry // of a chat that is judged
+	places   Places
 }
 
 // Name returns the extension's name in reports.
@@ -103,25 +104,6 @@ func (e *Extension) Follow(f *extension.Following) {
 // Line gives the markers in a message the new ids of their prompts.
 func (e *Extension) Line(_ *extension.Following, _ int, line []byte) []byte {
 	return e.ids.renamed.Line(line)
-}
-
-// Judge reports what is wrong in the registry by itself, and what is of messages beyond the last
-// one.
-func (*Extension) Judge(j *extension.Judging) {
-	registry := Read(j.Metadata)
-	if registry == nil {
-		return
-	}
-	for _, fault := range registry.Misshapen() {
-		j.Report("prompt-shape", fault)
-	}
-	if n := registry.OpenBeyond(j.Messages); n > 0 {
-		j.Report("beyond-end", fmt.Sprintf("messages open in Auto-Illustrator's gallery that are beyond the last one: %d", n))
-	}
-	if n := registry.Beyond(j.Messages); n > 0 {
-		j.Report("beyond-end", fmt.Sprintf("prompts of Auto-Illustrator for messages beyond the last one: %d", n))
-	}
-	registry.Dangling(func(fault string) { j.Report("prompt-dangling", fault) })
 }
 
 // View is what Auto-Illustrator keeps in a chat.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"stchat/internal/extension"
 	"stchat/internal/rawjson"
 )
 
@@ -236,7 +237,7 @@ func (r *Registry) drift(i int, places Places, markers map[int32]int, tree int32
 // FixDrift repairs drifted prompts as far as markers show where they belong: it sets their message
 // to the one in which their markers lie, and their id to the new hash. The caller must rename
 // the markers by renamed.
-func FixDrift(metadata *rawjson.Object, places Places) (changes []Change, renamed Renames) {
+func FixDrift(metadata *rawjson.Object, places Places) (changes []extension.Mended, renamed Renames) {
 	r := Read(metadata)
 	if r == nil {
 		return nil, nil
@@ -248,7 +249,7 @@ func FixDrift(metadata *rawjson.Object, places Places) (changes []Change, rename
 			continue
 		}
 		moves[d.ID] = d.Message
-		change := Change{Text: fmt.Sprintf("the prompt %s is of message %d, as its marker tells", short(d.ID), d.Message)}
+		change := extension.Mended{Text: fmt.Sprintf("the prompt %s is of message %d, as its marker tells", short(d.ID), d.Message)}
 		if d.to != d.ID {
 			renamed[d.ID] = d.to
 			change.Text += ", and called " + d.to

@@ -3,16 +3,10 @@ package illustrator
 import (
 	"fmt"
 
+	"stchat/internal/extension"
 	"stchat/internal/rawjson"
 	"stchat/internal/visible"
 )
-
-// Change is one thing that an edit changed, and what was lost by it.
-type Change struct {
-	Text string // for people
-	What string // what Lost is; empty: nothing was lost
-	Lost []byte // raw
-}
 
 // Misshapen returns what the extension cannot read: a registry without one of its parts,
 // which it reads without checking, or a node whose key is not its id.
@@ -26,7 +20,7 @@ func (r *Registry) Misshapen() (faults []string) {
 // FixShape repairs what [Registry.Misshapen] returns, and returns what it changed. It makes missing
 // parts, from what the nodes say, removes what is useless, and sets each node's id to its key,
 // since that is what others name it by.
-func FixShape(metadata *rawjson.Object) (changes []Change) {
+func FixShape(metadata *rawjson.Object) (changes []extension.Mended) {
 	var own []string // nodes whose id becomes their key
 	gone := map[string]bool{}
 	var missing []string
@@ -37,7 +31,7 @@ func FixShape(metadata *rawjson.Object) (changes []Change) {
 	}
 	for i := range r.misshapen {
 		s := &r.misshapen[i]
-		c := Change{Text: s.change}
+		c := extension.Mended{Text: s.change}
 		if s.lost != nil && rawjson.KindOf(s.lost) != rawjson.Null {
 			c.What, c.Lost = s.what, s.lost
 		}
@@ -225,7 +219,7 @@ func (r *Registry) names(raw []byte) bool {
 }
 
 // FixDangling repairs what [Registry.Dangling] finds, and returns what it changed.
-func FixDangling(metadata *rawjson.Object) (changes []Change) {
+func FixDangling(metadata *rawjson.Object) (changes []extension.Mended) {
 	r := Read(metadata)
 	if r == nil || !r.hasNodes {
 		return nil
@@ -233,7 +227,7 @@ func FixDangling(metadata *rawjson.Object) (changes []Change) {
 	roots := idsIn(r.roots)
 	for i := range r.prompts {
 		if r.parentOf(i) == -1 && !roots[r.prompts[i].ID] && rawjson.KindOf(r.roots) == rawjson.Array {
-			changes = append(changes, Change{Text: "made the prompt " + short(r.prompts[i].ID) + " a root"})
+			changes = append(changes, extension.Mended{Text: "made the prompt " + short(r.prompts[i].ID) + " a root"})
 		}
 	}
 	cut := map[string]bool{}
@@ -241,7 +235,7 @@ func FixDangling(metadata *rawjson.Object) (changes []Change) {
 		cut[id] = true
 	}
 	e := &Edit{Dangling: true, Cut: cut, Lost: func(what string, raw []byte) {
-		changes = append(changes, Change{Text: "removed " + what, What: what, Lost: raw})
+		changes = append(changes, extension.Mended{Text: "removed " + what, What: what, Lost: raw})
 	}}
 	e.Apply(metadata)
 	return changes

@@ -59,6 +59,16 @@ func (*Extension) Judge(j *extension.Judging) {
 	}
 }
 
+// Mend clears or lowers such marks.
+func (*Extension) Mend(m *extension.Mending) {
+	if !m.Wants("memory-book") {
+		return
+	}
+	for _, c := range Trim(m.Metadata, m.Messages) {
+		m.Note(extension.Mended{Rule: "memory-book", Text: c.String(), What: c.Key, Lost: c.Was})
+	}
+}
+
 // Key is the extension's key in chat_metadata.
 const Key = "STMemoryBooks"
 

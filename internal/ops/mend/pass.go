@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 
-	"stchat/internal/extension/illustrator"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/meta"
@@ -23,8 +22,6 @@ type pass struct {
 	told *told
 	lost *quarantine
 	left []string // what was asked for but could not be mended
-
-	renamed illustrator.Renames // prompts whose markers get a new id
 
 	src     jsonl.Source // the view of the file
 	mender  messageMender
@@ -65,7 +62,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 			}
 			return nil
 		}
-		p.mender = messageMender{want: p.plan.want, links: &p.plan.links, renamed: p.renamed}
+		p.mender = messageMender{want: p.plan.want, links: &p.plan.links}
 		err := jsonl.Each(ctx, p.src, jsonl.MapOptions{Keys: jsonl.NewKeys()}, p.line)
 		if err == nil && !p.started {
 			err = p.byteOrderMark()
@@ -182,7 +179,8 @@ func (p *pass) mendHeader(one *line) {
 		one.changes = append(one.changes, change{rule: edit.rule, text: edit.change})
 	}
 	if p.plan.state != nil {
-		more, _ := p.plan.state.mend(h.Metadata())
+		var more []change
+		more, p.mender.follow = p.plan.state.mend(h.Metadata())
 		one.changes = append(one.changes, more...)
 	}
 	if p.plan.slug != "" {

@@ -105,12 +105,8 @@ func (p *plan) render(ctx context.Context, file jsonl.Source, out io.Writer, los
 		d.told.add(s.step, text(s.change), s.before, s.after)
 	}
 	src := p.view.over(file)
-	renamed, err := p.state.renames(ctx, src)
-	if err != nil {
-		return err
-	}
-	pass := &pass{plan: p, told: &d.told, lost: lost, src: src, renamed: renamed}
-	err = errors.Join(jsonl.Rewrite(ctx, out, pass.src, pass.edits(ctx)), lost.flush())
+	pass := &pass{plan: p, told: &d.told, lost: lost, src: src}
+	err := errors.Join(jsonl.Rewrite(ctx, out, pass.src, pass.edits(ctx)), lost.flush())
 	d.left = pass.left
 	return err
 }
@@ -166,7 +162,7 @@ func (p *plan) parent(target string, ok bool, have, asked rules.Set) {
 		p.edit(rules.DanglingMainChat, "removed main_chat, which named a chat that is not there", func(h *meta.Header) {
 			h.Metadata().Unset("main_chat")
 		})
-		if c.ForeignRecap() {
+		if c.ForeignRecap {
 			p.ownRecap(rules.DanglingMainChat)
 		}
 	case ok && target != c.MainChat && have.Has(rules.UnsafeName):
@@ -191,10 +187,7 @@ func (p *plan) keeping(have, want rules.Set, now time.Time) {
 		}
 		return
 	}
-	p.state = &stateMender{want: state, messages: p.chat.Messages, now: now}
-	if p.chat.State != nil { // otherwise nothing required a look at the messages
-		p.state.facts = *p.chat.State
-	}
+	p.state = &stateMender{want: state, chat: p.chat, now: now}
 }
 
 // drafted is the outcome of drafting one chat.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"stchat/internal/extension/illustrator"
+	"stchat/internal/extension"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
 	"stchat/internal/rules"
@@ -13,9 +13,9 @@ import (
 
 // messageMender mends messages by the wanted rules.
 type messageMender struct {
-	want    rules.Set
-	links   *links
-	renamed illustrator.Renames // prompts whose markers get a new id
+	want   rules.Set
+	links  *links
+	follow func(line []byte) ([]byte, extension.Mended) // what follows from the mended metadata; nil: nothing
 }
 
 // mend returns the message with everything mended, or line itself if there is nothing to mend.
@@ -34,9 +34,11 @@ func (m *messageMender) mend(line []byte) (out []byte, changes []change) {
 		out, more = media(out)
 		changes = append(changes, more...)
 	}
-	if marked := m.renamed.Line(out); !bytes.Equal(marked, out) {
-		out = marked
-		changes = append(changes, change{rule: rules.PromptDrift, text: "the markers name the prompts as they are called now"})
+	if m.follow != nil {
+		if edited, did := m.follow(out); !bytes.Equal(edited, out) {
+			out = edited
+			changes = append(changes, changeOf(did))
+		}
 	}
 	return out, changes
 }

@@ -1,0 +1,224 @@
+package autorecap
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"stchat/internal/extension"
+	"stchat/internal/lorebook"
+	"stchat/internal/rawjson"
+	"stchat/internal/visible"
+)
+
+// Watch notes at which messages versions of the running recap are made.
+func (e *Extension) Watch(metadata *rawjson.Object) {
+	e.scenes = map[int]bool{}
+	running, _ := RunningIn(metadata)
+	for version := range running.Versions() {
+		if scene, ok := version.Scene(); ok {
+			e.scenes[scene] = false
+		}
+	}
+}
+
+// Sight sees whether a message has a scene recap.
+func (*Extension) Sight(s *extension.Sighting) {
+	module, documented := s.Value(Module), s.Value(DocumentedModule)
+	if module == nil && documented == nil {
+		return
+	}
+	if mark, _ := ReadMark(module, documented); mark.Scene().Recap {
+		s.See("", nil)
+	}
+}
+
+// Sighted notes that a message has a scene recap.
+func (e *Extension) Sighted(i int, _ string) (rule, fault string) {
+	if _, ok := e.scenes[i]; ok {
+		e.scenes[i] = true
+	}
+	return "", ""
+}
+
+// Judge reports a running recap that Auto-Recap erases, replaces or cannot read, versions whose
+// scene is gone, a combined recap of another chat or of more messages than there are, operations
+// that are pending for too long, and an index that names entries that are not there.
+func (e *Extension) Judge(j *extension.Judging) {
+	e.judgeRunning(j)
+	if combined, ok := CombinedIn(j.Metadata); ok {
+		if name, ok := combined.ChatID(); ok && name != "" && name != j.Chat && j.Chat != "" {
+			j.Report("combined-recap", fmt.Sprintf("the combined recap is of the chat %q", name))
+		}
+		if n, ok := combined.Messages(); ok && n > float64(j.Messages) {
+			j.Report("combined-recap", "the combined recap is of more messages than there are")
+		}
+	}
+	waiting := Pending(j.Metadata, j.Now)
+	if waiting.Old > 0 {
+		j.Report("pending-old", fmt.Sprintf("pending for more than 24 hours: %d", waiting.Old))
+	}
+	if waiting.Undated > 0 {
+		j.Report("pending-old", fmt.Sprintf("pending without a readable timestamp: %d", waiting.Undated))
+	}
+	Misshapen(j.Metadata, func(fault string) { j.Report("recap-shape", fault) })
+	name, ok := lorebook.NameIn(j.Metadata)
+	if !ok || j.Book == nil {
+		return
+	}
+	var book extension.BookFacts
+	for uid := range Indexed(j.Metadata) {
+		if book.Has == nil {
+			book = j.Book(name)
+		}
+		if book.Missing || book.Unread {
+			return
+		}
+		if !book.Has(uid) {
+			j.Report("registry-index", fmt.Sprintf("the index names uid %s, which no entry of %q has", uid, name))
+		}
+	}
+}
+
+// judgeRunning judges whether the current version exists, whether Auto-Recap will erase the recap
+// (get_running_recap_storage, FORMATS.md B2.1), and at which messages its versions are made, as
+// cleanup_invalid_running_recaps does (B2.2).
+func (e *Extension) judgeRunning(j *extension.Judging) {
+	running, ok := RunningIn(j.Metadata)
+	if !ok {
+		return
+	}
+	if n, found := running.chosen(); n > 0 && !found {
+		f := extension.Finding{Rule: "recap-version", Whole: true, Message: fmt.Sprintf("current_version %s is not one of the running recap's versions", visible.Brief(orMissing(running.Current())))}
+		if running.Newest() == nil {
+			f.ByHand = "give the versions their numbers by hand"
+		}
+		j.Find(f)
+	}
+	if j.Chat != "" && Foreign(j.Metadata, j.Chat) && erases(j) {
+		id, _ := running.ChatID()
+		j.Find(extension.Finding{Rule: "recap-chat-id", Whole: true, Message: fmt.Sprintf("the running recap is of the chat %q, and this chat has no parent", visible.Brief(id))})
+	}
+	for version := range running.Versions() {
+		name := "version " + orMissing(version.NumberText()) + " of the running recap"
+		switch scene, ok := version.SceneNumber(); {
+		case !ok:
+			j.Report("recap-scene", name+" is made at no message")
+		case scene >= float64(j.Messages):
+			j.Report("beyond-end", name+" is made at a message beyond the last one")
+		case !e.scenes[int(scene)] || scene != float64(int(scene)):
+			j.Report("recap-scene", fmt.Sprintf("%s is made at message %s, which has no scene recap", name, strconv.FormatFloat(scene, 'g', -1, 64)))
+		}
+		if before, ok := version.Before(); ok && before >= float64(j.Messages) {
+			j.Report("beyond-end", name+" follows a scene that ends beyond the last message")
+		}
+	}
+}
+
+// chosen returns how many versions there are, and whether the current one is among them.
+func (r Running) chosen() (n int, found bool) {
+	current, isNumber := rawjson.Float(r.Current())
+	for version := range r.Versions() {
+		n++
+		number, ok := version.Number()
+		found = found || ok && isNumber && number == current
+	}
+	return n, found
+}
+
+// Foreign reports whether a chat has the running recap of another chat. Such a recap must become
+// the chat's own before the chat loses its parent.
+func Foreign(metadata *rawjson.Object, chat string) bool {
+	running, _ := RunningIn(metadata)
+	id, _ := running.ChatID()
+	for range running.Versions() {
+		return id != chat
+	}
+	return false
+}
+
+// erases reports whether Auto-Recap replaces another chat's recap with an empty one: the chat has
+// no parent, and does not look imported, as it would if its lorebook were missing.
+func erases(j *extension.Judging) bool {
+	if parent, _ := rawjson.Unquote(j.Metadata.Value("main_chat")); parent != "" {
+		return false
+	}
+	book, ok := lorebook.NameIn(j.Metadata)
+	return !ok || j.Book == nil || !j.Book(book).Missing
+}
+
+func orMissing(raw []byte) string {
+	if len(raw) == 0 {
+		return "(missing)"
+	}
+	return string(raw)
+}
+
+// Mend drops stale operations and versions of scenes that are gone, and makes the newest version
+// current where there is no current one, as delete_running_recap_version does.
+func (e *Extension) Mend(m *extension.Mending) {
+	if m.Wants("pending-old") {
+		DropPending(m.Metadata, m.Now, func(name string, raw []byte) {
+			what := "the pending operation " + visible.Clip(name, 120)
+			m.Note(extension.Mended{Rule: "pending-old", Text: "removed " + what, What: what, Lost: raw})
+		})
+	}
+	if _, ok := RunningIn(m.Metadata); !ok {
+		return
+	}
+	e.mendVersions(m)
+	if m.Wants("beyond-end") {
+		ClampScenes(m.Metadata, m.Messages, func(raw []byte) {
+			text := fmt.Sprintf("prev_scene_index %s is the last message", visible.Clip(string(raw), 120))
+			m.Note(extension.Mended{Rule: "beyond-end", Text: text, What: "prev_scene_index", Lost: raw})
+		})
+	}
+	running, _ := RunningIn(m.Metadata)
+	newest := running.Newest()
+	if _, found := running.chosen(); found || newest == nil || !m.Wants("recap-version") {
+		return
+	}
+	was, lost := "nothing", running.Current()
+	if lost != nil {
+		was = string(lost)
+	}
+	text := fmt.Sprintf("current_version %s → %s, the newest", visible.Clip(was, 120), visible.Clip(string(newest), 120))
+	m.Note(extension.Mended{Rule: "recap-version", Text: text, What: "current_version", Lost: lost})
+	SetCurrent(m.Metadata, newest)
+}
+
+// mendVersions drops the versions whose scene is beyond the end or has no recap.
+func (e *Extension) mendVersions(m *extension.Mending) {
+	bad := func(v Version) (rule string) { // "": it stays
+		rule = "recap-scene"
+		switch scene, ok := v.SceneNumber(); {
+		case ok && scene >= float64(m.Messages):
+			rule = "beyond-end"
+		case ok && scene == float64(int(scene)) && e.scenes[int(scene)]:
+			return ""
+		}
+		if !m.Wants(rule) {
+			return ""
+		}
+		return rule
+	}
+	why := ""
+	running, _ := RunningIn(m.Metadata)
+	for version := range running.Versions() {
+		why = cmp.Or(why, bad(version))
+	}
+	if why == "" {
+		return
+	}
+	pruned := PruneRunning(m.Metadata, func(v Version) bool {
+		rule := bad(v)
+		if rule != "" {
+			what := fmt.Sprintf("version %s of the running recap", visible.Clip(string(v.NumberText()), 120))
+			m.Note(extension.Mended{Rule: rule, Text: "removed " + what, What: what, Lost: v.Raw()})
+		}
+		return rule == ""
+	})
+	if pruned.Now != "" {
+		m.Note(extension.Mended{Rule: why, Text: fmt.Sprintf("current_version %s → %s", visible.Clip(pruned.Was, 120), pruned.Now)})
+	}
+}

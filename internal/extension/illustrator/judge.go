@@ -1,0 +1,112 @@
+package illustrator
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"stchat/internal/extension"
+	"stchat/internal/rawjson"
+	"stchat/internal/visible"
+)
+
+// Watch reads which prompts there are.
+func (e *Extension) Watch(metadata *rawjson.Object) { e.registry, e.places = Read(metadata), Places{} }
+
+// Sight sees the markers in the message's text and swipes, each prompt once; where there are very
+// many, some may repeat. A single swipe is not read, since it is the same as the text or gives way
+// to it.
+func (*Extension) Sight(s *extension.Sighting) {
+	const looked = 32
+	for _, raw := range s.Texts {
+	markers:
+		for id := range Markers(raw) {
+			for _, seen := range s.Seen[:min(len(s.Seen), looked)] {
+				if seen.ID == id {
+					continue markers
+				}
+			}
+			s.See(strings.Clone(id), raw)
+		}
+	}
+}
+
+// Sighted notes where a prompt's marker lies.
+func (e *Extension) Sighted(i int, id string) (rule, fault string) {
+	if !e.registry.Has(id) {
+		return "prompt-marker", "a marker names the prompt " + visible.Brief(id) + ", which is not there"
+	}
+	e.places.Add(id, i)
+	return "", ""
+}
+
+// Judge reports what is wrong in the registry by itself, what is of messages beyond the last one,
+// prompts that no longer belong where they say, and images that are not there.
+func (e *Extension) Judge(j *extension.Judging) {
+	registry := Read(j.Metadata)
+	if registry == nil {
+		return
+	}
+	for _, d := range registry.Drifts(e.places) {
+		f := extension.Finding{Rule: "prompt-drift", Message: d.Fault, Whole: true}
+		if d.Why != "" {
+			f.ByHand = "put it right by hand: " + d.Why
+		}
+		j.Find(f)
+	}
+	for _, fault := range registry.Misshapen() {
+		j.Report("prompt-shape", fault)
+	}
+	if n := registry.OpenBeyond(j.Messages); n > 0 {
+		j.Report("beyond-end", fmt.Sprintf("messages open in Auto-Illustrator's gallery that are beyond the last one: %d", n))
+	}
+	if n := registry.Beyond(j.Messages); n > 0 {
+		j.Report("beyond-end", fmt.Sprintf("prompts of Auto-Illustrator for messages beyond the last one: %d", n))
+	}
+	registry.Dangling(func(fault string) { j.Report("prompt-dangling", fault) })
+	if j.Serves == nil {
+		return
+	}
+	registry.Pictures(func(raw []byte) {
+		if bytes.HasPrefix(raw, []byte(`"data:`)) {
+			return
+		}
+		address, _ := rawjson.Unquote(raw)
+		if exists, ours := j.Serves(address); address != "" && !exists && ours {
+			j.Find(extension.Finding{Rule: "missing-attachment", Whole: true, Message: fmt.Sprintf("%q of a prompt is not there", visible.Brief(address))})
+		}
+	})
+}
+
+// Mend repairs the registry. The markers in messages follow the prompts that get a new id.
+func (e *Extension) Mend(m *extension.Mending) {
+	note := func(rule string, list []extension.Mended) {
+		for _, one := range list {
+			one.Rule = rule
+			m.Note(one)
+		}
+	}
+	if m.Wants("prompt-shape") {
+		note("prompt-shape", FixShape(m.Metadata))
+	}
+	if m.Wants("beyond-end") {
+		Prune(m.Metadata, m.Messages, func(what string, raw []byte) {
+			m.Note(extension.Mended{Rule: "beyond-end", Text: "removed " + what, What: what, Lost: raw})
+		})
+		same := func(message int) (int, bool) { return message, true }
+		MoveOpen(m.Metadata, m.Messages, same, func(raw []byte) {
+			text := "closed the message " + visible.Clip(string(raw), 120) + " in the gallery"
+			m.Note(extension.Mended{Rule: "beyond-end", Text: text, What: "a message open in the gallery", Lost: raw})
+		})
+	}
+	if m.Wants("prompt-dangling") {
+		note("prompt-dangling", FixDangling(m.Metadata))
+	}
+	if m.Wants("prompt-drift") {
+		list, renamed := FixDrift(m.Metadata, e.places)
+		note("prompt-drift", list)
+		m.Line = func(line []byte) ([]byte, extension.Mended) {
+			return renamed.Line(line), extension.Mended{Rule: "prompt-drift", Text: "the markers name the prompts as they are called now"}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package extension
+
+import (
+	"slices"
+	"time"
+
+	"stchat/internal/rawjson"
+)
+
+// Judging is the metadata of a chat that is judged.
+type Judging struct {
+	Metadata *rawjson.Object
+	Chat     string // its name; "": it is not where SillyTavern keeps chats, so nothing depends on it
+	Messages int    // how many there are
+	Now      time.Time
+	Book     func(name string) BookFacts              // a lorebook of the user; nil: that is not known
+	Serves   func(address string) (exists, ours bool) // whether a file that is named is the user's, and there; nil: not known
+	Find     func(f Finding)
+}
+
+// BookFacts is what is known of a lorebook.
+type BookFacts struct {
+	Missing, Unread bool
+	Has             func(uid string) bool // whether it has an entry
+}
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	Rule    string // the rule's id
+	Message string
+	Whole   bool   // the message is not cut, however long
+	ByHand  string // how a person repairs it, where repair does not; "": as the rule says
+}
+
+// Report reports a finding.
+func (j *Judging) Report(rule, message string) { j.Find(Finding{Rule: rule, Message: message}) }
+
+// Sighting is a message of a chat that is judged. What it holds is valid during the call only.
+type Sighting struct {
+	Texts [2][]byte // the raw text, and the swipes if there are several
+	Seen  []Sight   // by the extension that is asked
+
+	keys   []string
+	values [][]byte
+}
+
+// Sight is one thing that a message says.
+type Sight struct {
+	ID string
+	In []byte // the text that it stands in; nil: none
+}
+
+// Reset forgets the message; keys are those of the next one's extra that are read.
+func (s *Sighting) Reset(keys []string) {
+	if s.keys = keys; len(s.values) < len(keys) {
+		s.values = make([][]byte, len(keys))
+	}
+	clear(s.values)
+}
+
+// Set notes the raw value of a key of the message's extra, with its quotes and without escapes, if
+// it is one of those that are read.
+func (s *Sighting) Set(key, value []byte) {
+	for i, k := range s.keys {
+		if string(key[1:len(key)-1]) == k {
+			s.values[i] = value
+		}
+	}
+}
+
+// Value returns the raw value of a key of the message's extra, nil if there is none.
+func (s *Sighting) Value(key string) []byte {
+	if i := slices.Index(s.keys, key); i >= 0 {
+		return s.values[i]
+	}
+	return nil
+}
+
+// See tells what the message says; in is the text that it stands in.
+func (s *Sighting) See(id string, in []byte) { s.Seen = append(s.Seen, Sight{id, in}) }
+
+// Mending is the metadata of a chat that is repaired after it was judged.
+type Mending struct {
+	Metadata *rawjson.Object
+	Messages int
+	Now      time.Time
+	Wants    func(rule string) bool
+	Note     func(m Mended)
+	Line     func(line []byte) ([]byte, Mended) // set by Mend: brings a message in step with it
+}
+
+// Mended is one thing that was repaired, and what was taken out for it.
+type Mended struct {
+	Rule, Text string
+	What       string // what Lost is; "": nothing was taken out
+	Lost       []byte // raw
+}

@@ -1,0 +1,26 @@
+package mend
+
+import (
+	"testing"
+	"time"
+
+	"stchat/internal/extension"
+	"stchat/internal/extension/exttest"
+	"stchat/internal/rawjson"
+	"stchat/internal/rules"
+)
+
+// An extension mends what it judged, if that is wanted.
+func TestExtensionMends(t *testing.T) {
+	for want, left := range map[rules.Set]string{rules.SetOf(rules.BeyondEnd): `{"fake":{}}`, 0: `{"fake":{"at":4}}`} {
+		md, err := rawjson.ParseObject([]byte(`{"fake":{"at":4}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &stateMender{want: want, chat: &rules.Chat{Messages: 4, Extensions: []extension.Extension{&exttest.Fake{}}}, now: time.Now()}
+		changes, _ := m.mend(md)
+		if got := string(md.Bytes()); got != left || (len(changes) == 1) != (want != 0) {
+			t.Errorf("%s after %v", got, changes)
+		}
+	}
+}
