@@ -39,8 +39,14 @@ earlier check: its findings are not reported again, so that only new ones count.
 A finding is recognised by its rule, file and message, not by its line, and the
 file by its place in the user folder.
 
-Formats: text for people, json lines, sarif (2.1.0), github (workflow commands)
-and junit. 'stchat check --list-rules' lists the rules.
+Formats: text for people, json lines, sarif (2.1.0), github (workflow commands),
+gitlab (Code Quality), junit, and markdown for the summary of a job. 'stchat
+check --list-rules' lists the rules.
+
+Settings are read from .stchatrc in the working folder, else at the top of the
+git work tree: an argument a line, # begins a comment. It may have --select,
+--ignore, --severity, --report, --baseline, --skip-other, --format, and paths
+below it. Flags of the command line win, lists add up, paths replace the file's.
 `
 
 func newCheck(*app) verb {
@@ -71,6 +77,8 @@ type checkOptions struct {
 	choose    []string
 	ignore    []string
 	severity  string
+	report    string
+	config    string
 	baseline  string
 	skipOther bool
 	verbose   bool
@@ -80,18 +88,26 @@ type checkOptions struct {
 
 func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
-	fs.Var(oneOf(&o.format, "text", "text", "json", "sarif", "github", "junit"), "format", "`FORMAT` of the report: text, json, sarif, github or junit")
+	fs.Var(oneOf(&o.format, "text", "text", "json", "sarif", "github", "gitlab", "junit", "markdown"), "format", "`FORMAT` of the report: text, json, sarif, github, gitlab, junit or markdown")
 	fs.BoolVar(&o.json, "json", false, "the same as --format json")
 	fs.Var(ruleWords(&o.choose), "select", "report only the findings of `RULE` (repeatable)")
 	fs.Var(ruleWords(&o.ignore), "ignore", "leave the findings of `RULE` out (repeatable)")
 	fs.Var(oneOf(&o.severity, "error", "error", "warning", "info"), "severity", "exit 1 from this `SEVERITY` on: error, warning or info")
+	fs.Var(oneOf(&o.report, "info", "error", "warning", "info"), "report", "leave findings below this `SEVERITY` out of every format; --severity may not be lower")
+	fs.Var(filled(&o.config), "config", "take settings from `FILE` instead of "+checkConfig+", or none")
 	fs.StringVar(&o.baseline, "baseline", "", "report only what `FILE`, the JSON output of an earlier check, does not have")
 	fs.BoolVar(&o.skipOther, "skip-other", false, "leave a file alone that is not a chat, even if it is named: for lists of changed files")
 	fs.BoolVar(&o.verbose, "verbose", false, "show every finding in the text, also what repeats")
 	fs.BoolVar(&o.listRules, "list-rules", false, "list the rules and what they find")
 }
 
-func (o *checkOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (err error) {
+	c := a.console()
+	if !o.listRules {
+		if args, err = o.configured(c, fs, args); err != nil {
+			return err
+		}
+	}
 	if o.json {
 		o.format = "json"
 	}
@@ -101,6 +117,13 @@ func (o *checkOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 	fail, err := rules.ParseSeverity(o.severity)
 	if err != nil {
 		return usagef("--severity: %v", err)
+	}
+	least, err := rules.ParseSeverity(o.report)
+	if err != nil {
+		return usagef("--report: %v", err)
+	}
+	if fail < least {
+		return usagef("--severity %s is lower than --report %s: what is not reported cannot fail", fail, least)
 	}
 	opt := mend.CheckOptions{SkipOther: o.skipOther, Now: a.Now()}
 	if opt.List, err = o.folders(ctx, a, args, nameFolder("check")); err != nil {
@@ -122,7 +145,6 @@ func (o *checkOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 			return fmt.Errorf("%s:%w; a baseline is what 'stchat check --json' wrote", o.baseline, err)
 		}
 	}
-	c := a.console()
 	meter, end := c.meter("checking", false)
 	opt.Meter = meter
 	res, err := mend.Check(ctx, opt)
@@ -132,6 +154,8 @@ func (o *checkOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 		return err
 	}
 	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: readVersion().Version, Home: homeOf(modulePath()), Command: mendCommand}
+	res.Findings = slices.DeleteFunc(res.Findings, func(f rules.Finding) bool { return f.Severity < least })
+	rep.Findings = res.Findings
 	for _, err := range res.Errs {
 		rep.Errs = append(rep.Errs, err)
 		if o.format == "json" {
@@ -198,6 +222,10 @@ func (o *checkOptions) write(c *console, rep *report.Check, paths []string) erro
 		err = rep.WriteSARIF(w)
 	case "github":
 		err = rep.WriteGitHub(w)
+	case "gitlab":
+		err = rep.WriteGitLab(w, inWorkTree)
+	case "markdown":
+		err = rep.WriteMarkdown(w)
 	case "junit":
 		err = rep.WriteJUnit(w)
 	default:

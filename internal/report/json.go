@@ -146,8 +146,9 @@ type fingerprints map[fingerprint]int
 
 func newFingerprints() fingerprints { return fingerprints{} }
 
-func (p fingerprints) next(f *rules.Finding) string {
-	key := fingerprintOf(f)
+// next returns the fingerprint of a finding in the file that is known as place.
+func (p fingerprints) next(f *rules.Finding, place string) string {
+	key := fingerprint{f.Rule.String(), place, text(f.Message)}
 	p[key]++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", key.rule, key.place, key.message, p[key]))
 	return hex.EncodeToString(sum[:16])

@@ -73,7 +73,7 @@ func TestJSON(t *testing.T) {
 // (testdata/sarif-subset.json).
 func TestSARIF(t *testing.T) {
 	schema := compile(t, filepath.Join("testdata", "sarif-subset.json"))
-	for name, c := range map[string]*report.Check{"sample": sample(), "nothing": {}} {
+	for name, c := range map[string]*report.Check{"sample": sample(), "nothing": {}, "home": {Home: "https://example.org/stchat"}} {
 		out := write(t, c.WriteSARIF)
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(out))
 		if err != nil {

@@ -36,6 +36,7 @@ type (
 		Short   sarifText       `json:"shortDescription"`
 		Full    sarifText       `json:"fullDescription"`
 		Help    sarifText       `json:"help"`
+		HelpURI string          `json:"helpUri,omitempty"`
 		Default sarifDefault    `json:"defaultConfiguration"`
 		Props   sarifProperties `json:"properties"`
 	}
@@ -85,7 +86,7 @@ const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/
 // is placed at its first line, since some readers need one.
 func (c *Check) WriteSARIF(w io.Writer) error {
 	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "stchat", Version: c.Version, Home: c.Home, Rules: sarifRules()}},
+		Tool:        sarifTool{sarifDriver{Name: "stchat", Version: c.Version, Home: c.Home, Rules: sarifRules(c.Home)}},
 		Invocations: []sarifInvocation{{Successful: len(c.Errs) == 0}},
 		Results:     make([]sarifResult, 0, len(c.Findings)),
 	}
@@ -100,18 +101,24 @@ func (c *Check) WriteSARIF(w io.Writer) error {
 			RuleID: f.Rule.String(), RuleIndex: int(f.Rule), Level: sarifLevel(f.Severity),
 			Message:      sarifText{c.explain(f)},
 			Locations:    []sarifLocation{{sarifPhysical{sarifArtifact{uri(f.Path)}, sarifRegion{max(1, f.Line)}}}},
-			Fingerprints: map[string]string{"stchat/v1": prints.next(f)},
+			Fingerprints: map[string]string{"stchat/v1": prints.next(f, text(place(f.Path)))},
 		})
 	}
 	return jsondoc.Write(w, sarifLog{sarifSchema, "2.1.0", []sarifRun{run}}, "  ")
 }
 
-func sarifRules() []sarifRule {
+// sarifRules lists the rules; home is the program's page, or "".
+func sarifRules(home string) []sarifRule {
 	var list []sarifRule
 	for _, id := range rules.All() {
 		r := id.Rule()
+		page := ""
+		if home != "" {
+			page = home + "/blob/HEAD/docs/rules.md#" + r.ID
+		}
 		list = append(list, sarifRule{
-			ID: r.ID, Short: sarifText{sentence(r.Summary)}, Full: sarifText{sentence(r.Effect)}, Help: sarifText{sentence(r.Mend)},
+			HelpURI: page,
+			ID:      r.ID, Short: sarifText{sentence(r.Summary)}, Full: sarifText{sentence(r.Effect)}, Help: sarifText{sentence(r.Mend)},
 			Default: sarifDefault{sarifLevel(r.Severity)}, Props: sarifProperties{[]string{r.Family}},
 		})
 	}
