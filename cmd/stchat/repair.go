@@ -229,11 +229,11 @@ func writeDiff(w io.Writer, c *console, r *mend.RepairResult) {
 
 func placeOfDiff(d mend.Diff) string {
 	s := ""
-	if d.Line > 0 {
-		s = fmt.Sprintf(" line %d", d.Line)
+	if d.Line != nil {
+		s = fmt.Sprintf(" line %d", *d.Line)
 	}
-	if d.Index >= 0 {
-		s += fmt.Sprintf(", message %d", d.Index)
+	if d.Index != nil {
+		s += fmt.Sprintf(", message %d", *d.Index)
 	}
 	return s
 }

@@ -1,6 +1,21 @@
+// Package rules finds problems in SillyTavern chats and in the files around them.
+// It holds the rules of check, one file per family, with the ids and severities of
+// SPEC.md section 8.
+//
+// [Checker.Scan] reads a chat once, from the first byte to the last, and judges each
+// line on the way. What remains is a [Chat], a record whose size follows the number
+// of its links and findings, not the chat's length. [Checker.Across] then judges
+// what takes more than one file: parents and checkpoints, groups, lorebooks, shared
+// slugs. Chats are read a second time only where a checkpoint seems to have parted
+// from its parent.
+//
+// Every finding says what SillyTavern or an extension does because of it, and how
+// to mend it. The facts about those programs are in FORMATS.md. The package only
+// reads; internal/ops does the repairs.
 package rules
 
 import (
+	"bytes"
 	"context"
 	"hash/maphash"
 	"os"
@@ -273,4 +288,39 @@ func open(path string, opener func(string) (*os.File, error)) (jsonl.Source, *os
 		return jsonl.Source{}, nil, stamp, err
 	}
 	return jsonl.Source{R: f, Size: stamp.Size()}, f, stamp, nil
+}
+
+// headBytes is how much of a chat is read for its header and first message. Few are
+// longer; those are read in whole blocks.
+const headBytes = 64 << 10
+
+// headOf cuts a chat off after its header and first message if they are short.
+func headOf(src jsonl.Source) (jsonl.Source, error) {
+	if src.Size <= headBytes {
+		return src, nil
+	}
+	head, err := src.Section(0, headBytes)
+	if err != nil {
+		return src, err
+	}
+	if end := lineEnd(head, 2); end > 0 {
+		return jsonl.Bytes(head[:end]), nil
+	}
+	return src, nil
+}
+
+// lineEnd returns the offset after the n-th line that is not blank, 0 if there are fewer.
+func lineEnd(data []byte, n int) int {
+	at := 0
+	for n > 0 {
+		i := bytes.IndexByte(data[at:], '\n')
+		if i < 0 {
+			return 0
+		}
+		if len(bytes.TrimSpace(data[at:at+i])) > 0 {
+			n--
+		}
+		at += i + 1
+	}
+	return at
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -61,4 +62,45 @@ func judgeGroupFile(around *Surroundings, g *group.File, dir userdir.Dir) []Find
 		fs.add(Finding{Rule: GroupMissingChat, Path: g.Path, Index: -1, Message: fmt.Sprintf("the chat %q of the group %q is not there", clip(chat), clip(g.Name))})
 	}
 	return fs.all()
+}
+
+// judgeGroupFiles judges group files. The error joins those of files that cannot be read.
+func judgeGroupFiles(look *Surroundings, chats []*Chat, around Around) (out []Finding, err error) {
+	var errs []error
+	done := map[string]bool{}
+	judge := func(file *group.File, dir userdir.Dir) {
+		if !done[file.Path] {
+			done[file.Path] = true
+			out = append(out, judgeGroupFile(look, file, dir)...)
+		}
+	}
+	dirs := map[string]bool{}
+	known := func(dir userdir.Dir) *group.Set {
+		set, err := look.In(dir)
+		if !dirs[dir.Root] {
+			dirs[dir.Root] = true
+			if err != nil {
+				errs = append(errs, err)
+			} else {
+				errs = append(errs, set.Bad...)
+			}
+		}
+		return set
+	}
+	for _, dir := range around.Groups {
+		if set := known(dir); set != nil {
+			for _, file := range set.Files {
+				judge(file, dir)
+			}
+		}
+	}
+	for _, c := range chats {
+		if c.Kind == userdir.Group && c.HasDir {
+			known(c.Dir)
+		}
+		for _, file := range look.listing(c) {
+			judge(file, c.Dir)
+		}
+	}
+	return out, errors.Join(errs...)
 }

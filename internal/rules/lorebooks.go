@@ -204,3 +204,41 @@ func reason(err error) string {
 	}
 	return clip(err.Error())
 }
+
+// judgeBookFiles judges lorebooks.
+func judgeBookFiles(look *Surroundings, chats []*Chat, around Around) []Finding {
+	var out []Finding
+	done := map[string]bool{}
+	judge := func(b *book, used bool) {
+		if b.path != "" && !done[b.path] {
+			done[b.path] = true
+			out = append(out, judgeBookFile(b, used)...)
+		}
+	}
+	for _, c := range chats {
+		for _, name := range c.Books {
+			if c.HasDir {
+				judge(look.book(c.Dir, name), true)
+			}
+		}
+	}
+	for _, dir := range around.Worlds {
+		for _, name := range listBooks(dir.Worlds()) {
+			judge(look.book(dir, name), false)
+		}
+	}
+	return out
+}
+
+// listBooks returns the names of the lorebooks in a worlds folder, none where it cannot
+// be read.
+func listBooks(worlds string) []string {
+	entries, _ := os.ReadDir(worlds)
+	var list []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), lorebook.Extension); ok && name != "" && !e.IsDir() {
+			list = append(list, name)
+		}
+	}
+	return list
+}

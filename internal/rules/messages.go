@@ -3,9 +3,12 @@ package rules
 import (
 	"bytes"
 	"fmt"
+	"time"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
+	"stchat/internal/userdir"
 )
 
 // judgeShape judges what every message must have.
@@ -181,4 +184,147 @@ func sameText(a, b []byte) bool {
 	s, ok := rawjson.Unquote(a)
 	t, ok2 := rawjson.Unquote(b)
 	return ok && ok2 && s == t
+}
+
+// date is when a message was sent, and where the date stands.
+type date struct {
+	ms     int64 // since 1970
+	local  bool  // written without a time zone
+	known  bool
+	number int // of the line; this and index are counted in the batch
+	index  int
+	column int
+}
+
+// judgeDate judges the message's date. A missing one is no finding: SillyTavern
+// takes the file's.
+func judgeDate(l *jsonl.Line, b *batch) {
+	raw, ok := l.Value(keyDate)
+	if !ok || rawjson.KindOf(raw) == rawjson.Null {
+		return
+	}
+	d := date{known: true, number: l.Number, index: l.Index}
+	if d.ms, ok = sendate.Usual(raw); !ok {
+		t, ok := sendate.ParseRaw(raw)
+		if !ok {
+			b.add(BadDate, l, raw, "send_date cannot be read: "+clip(string(raw)))
+			return
+		}
+		d.ms, d.local = t.UnixMilli(), t.Location() == time.Local
+	}
+	if !b.first.known {
+		d.column = column(l, raw)
+		b.first = d
+	} else if before(d, b.latest) {
+		b.add(DateOrder, l, raw, orderMessage(d, b.latest))
+	}
+	b.latest = d
+}
+
+// before reports whether d is certainly earlier than the date in front of it.
+// Dates without a zone are in some computer's local time: compared with a date that
+// has one they may be off by 26 hours, and the oldest have no seconds.
+func before(d, front date) bool {
+	const day, minute = 26 * 3600 * 1000, 60 * 1000
+	if d.local != front.local {
+		return d.ms < front.ms-day
+	}
+	if d.local && d.ms%minute == 0 {
+		return d.ms < front.ms-front.ms%minute
+	}
+	return d.ms < front.ms
+}
+
+func orderMessage(d, front date) string {
+	gap := time.Duration(front.ms-d.ms) * time.Millisecond
+	if gap < time.Minute {
+		return "dated before the message in front of it"
+	}
+	return fmt.Sprintf("dated %s before the message in front of it", span(gap))
+}
+
+// span returns a duration in its largest unit.
+func span(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%d hours", d/time.Hour)
+	default:
+		return fmt.Sprintf("%d minutes", d/time.Minute)
+	}
+}
+
+// attachmentKeys is the number of keys of extra that attach files. The last four
+// are from versions before media and files (FORMATS.md E4).
+const attachmentKeys = 6
+
+func attachmentKey(key []byte) int {
+	switch string(key) {
+	case `"media"`:
+		return 0
+	case `"files"`:
+		return 1
+	case `"image"`:
+		return 2
+	case `"file"`:
+		return 3
+	case `"video"`:
+		return 4
+	case `"image_swipes"`:
+		return 5
+	}
+	return -1
+}
+
+// judgeLegacyMedia judges whether the message keeps attachments as before media and files.
+// SillyTavern moves them there when it loads the chat, but leaves an image_swipes that is
+// not a list (ensureMessageMediaIsArray of 1.19's script.js).
+func judgeLegacyMedia(l *jsonl.Line, b *batch, extra []byte, attached *[attachmentKeys][]byte) {
+	for i, key := range [...]string{2: "image", "file", "video", "image_swipes"} {
+		if raw := attached[i]; key != "" && raw != nil && (key != "image_swipes" || rawjson.KindOf(raw) == rawjson.Array) {
+			b.add(LegacyMedia, l, extra, key+" is kept as up to SillyTavern 1.13")
+			return
+		}
+	}
+}
+
+// judgeAttachments judges whether the message's images and files exist.
+func judgeAttachments(l *jsonl.Line, b *batch, dir userdir.Dir, extra []byte, attached *[attachmentKeys][]byte) {
+	for _, raw := range attached {
+		switch rawjson.KindOf(raw) {
+		case rawjson.String:
+			judgeAttachment(l, b, dir, extra, raw)
+		case rawjson.ObjectKind:
+			judgeAttachmentIn(l, b, dir, extra, raw)
+		case rawjson.Array:
+			for element := range rawjson.Elements(raw) {
+				if rawjson.KindOf(element) == rawjson.String {
+					judgeAttachment(l, b, dir, extra, element)
+				} else {
+					judgeAttachmentIn(l, b, dir, extra, element)
+				}
+			}
+		}
+	}
+}
+
+func judgeAttachmentIn(l *jsonl.Line, b *batch, dir userdir.Dir, extra, object []byte) {
+	if raw, ok := rawjson.Lookup(object, "url"); ok {
+		judgeAttachment(l, b, dir, extra, raw)
+	}
+}
+
+func judgeAttachment(l *jsonl.Line, b *batch, dir userdir.Dir, extra, raw []byte) {
+	if bytes.HasPrefix(raw, []byte(`"data:`)) {
+		return // in the chat itself, and megabytes long
+	}
+	address, ok := rawjson.Unquote(raw)
+	if !ok || address == "" {
+		return
+	}
+	if exists, ours := dir.Serves(address); exists || !ours {
+		return
+	}
+	b.add(MissingAttachment, l, extra, fmt.Sprintf("%q is not there", clip(address)))
 }

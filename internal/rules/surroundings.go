@@ -133,3 +133,14 @@ func (s *Surroundings) isBegun(dir userdir.Dir, g *group.File, chat string) bool
 
 // listed is a name in a group's list.
 type listed struct{ file, chat string }
+
+// Around selects the files beside the chats that are judged.
+type Around struct {
+	// Groups are the user folders whose group files are all judged; elsewhere only
+	// those that list a checked chat are.
+	Groups []userdir.Dir
+	// Worlds are the user folders whose lorebooks are all judged, and whose chats
+	// folders are searched for strays; elsewhere only the lorebooks that a checked
+	// chat names are judged.
+	Worlds []userdir.Dir
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
@@ -211,4 +212,66 @@ const bom = "\xef\xbb\xbf"
 func hasBOM(src jsonl.Source) (bool, error) {
 	head, err := src.Section(0, min(int64(len(bom)), src.Size))
 	return string(head) == bom, err
+}
+
+// view is a chat's file with its header put in front, but not written: the header can be judged
+// there with all that it names.
+type view struct {
+	splices  []rawjson.Splice // in the order of their places, not overlapping
+	inserted bool             // the header is a line put in front
+	from     int              // the line it came from; 0: it is new
+}
+
+// line returns the line of the file for a line of the view. A new header counts as the first
+// line.
+func (v *view) line(n int) int {
+	switch {
+	case v == nil || !v.inserted || n == 0:
+		return n
+	case n == 1:
+		return max(v.from, 1)
+	case v.from == 0 || n <= v.from:
+		return n - 1
+	}
+	return n
+}
+
+// over returns the view of a file.
+func (v *view) over(file jsonl.Source) jsonl.Source {
+	if v == nil || len(v.splices) == 0 {
+		return file
+	}
+	var parts joined
+	off := int64(0)
+	for _, e := range v.splices {
+		parts = append(parts, io.NewSectionReader(file.R, off, e.At-off), bytes.NewReader(e.Data))
+		off = e.At + e.Len
+	}
+	parts = append(parts, io.NewSectionReader(file.R, off, file.Size-off))
+	size := int64(0)
+	for _, part := range parts {
+		size += part.Size()
+	}
+	return jsonl.Source{R: parts, Size: size}
+}
+
+// joined reads its parts one after the other.
+type joined []interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// ReadAt implements [io.ReaderAt].
+func (j joined) ReadAt(p []byte, at int64) (n int, err error) {
+	for _, part := range j {
+		if at >= part.Size() {
+			at -= part.Size()
+			continue
+		}
+		did, err := part.ReadAt(p[n:n+int(min(int64(len(p)-n), part.Size()-at))], at)
+		if n, at = n+did, 0; n == len(p) || err != nil && !errors.Is(err, io.EOF) {
+			return n, err
+		}
+	}
+	return n, io.EOF
 }

@@ -75,7 +75,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 			return
 		}
 		if p.crlf > 0 {
-			p.told.add(step{rules.CRLF, p.crlfAt, -1}, func() string { return fmt.Sprintf("made the line ends LF: %d", p.crlf) }, nil, nil)
+			p.told.add(step{rules.CRLF, p.crlfAt, -1}, fmt.Sprintf("made the line ends LF: %d", p.crlf), nil, nil)
 		}
 	}
 }
@@ -206,7 +206,11 @@ func (p *pass) note(one *line, index int) {
 	case splice != nil:
 		one.data = splice.Apply(one.data)
 	}
-	one.changes = append(one.changes, change{rule: rules.UnlistedBranch, text: notedText(names)})
+	what := "branch"
+	if len(names) > 1 {
+		what = "branches"
+	}
+	one.changes = append(one.changes, change{rule: rules.UnlistedBranch, text: "noted the " + what + " " + quoteAll(names)})
 }
 
 // edit reports the changes of a line, and passes on its edit.
@@ -224,7 +228,7 @@ func (p *pass) edit(one *line) error {
 				after = one.data
 			}
 		}
-		p.told.add(one.step, text(c.text), before, after)
+		p.told.add(one.step, c.text, before, after)
 		if c.lost != nil {
 			if err := p.lost.add(one.step, c.what, c.lost); err != nil {
 				return err
@@ -266,10 +270,10 @@ func (p *pass) takeOut(l *jsonl.Line, one *line, number int, damage rules.ID) er
 	}
 	one.step.rule = damage
 	if len(bytes.Trim(raw, "\x00")) == 0 {
-		p.told.add(one.step, func() string { return fmt.Sprintf("removed a line of %d NUL bytes", len(l.Raw)) }, []byte{}, nil)
+		p.told.add(one.step, fmt.Sprintf("removed a line of %d NUL bytes", len(l.Raw)), []byte{}, nil)
 		return p.give(edit)
 	}
-	p.told.add(one.step, func() string { return "moved the line to the quarantine file: " + l.Damage.Reason }, raw, nil)
+	p.told.add(one.step, "moved the line to the quarantine file: "+l.Damage.Reason, raw, nil)
 	if err := p.lost.add(one.step, l.Damage.Reason, raw); err != nil {
 		return err
 	}
@@ -282,13 +286,6 @@ func (p *pass) byteOrderMark() error {
 	if err != nil || !has || !p.plan.want.Has(rules.BOM) {
 		return err
 	}
-	p.told.add(step{rules.BOM, 1, -1}, text("took the byte order mark off"), nil, nil)
+	p.told.add(step{rules.BOM, 1, -1}, "took the byte order mark off", nil, nil)
 	return p.give(jsonl.Edit{Splice: rawjson.Splice{Len: int64(len(bom))}})
-}
-
-func notedText(names []string) string {
-	if len(names) == 1 {
-		return "noted the branch " + quoteAll(names)
-	}
-	return "noted the branches " + quoteAll(names)
 }

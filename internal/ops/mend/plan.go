@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stchat/internal/changeset"
+	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
@@ -102,7 +103,7 @@ func (p *plan) draft(ctx context.Context, opt *RepairOptions, set *changeset.Set
 func (p *plan) render(ctx context.Context, file jsonl.Source, out io.Writer, lost *quarantine, d *drafted) error {
 	for i := range p.steps {
 		s := &p.steps[i]
-		d.told.add(s.step, text(s.change), s.before, s.after)
+		d.told.add(s.step, s.change, s.before, s.after)
 	}
 	src := p.view.over(file)
 	pass := &pass{plan: p, told: &d.told, lost: lost, src: src}
@@ -195,4 +196,28 @@ type drafted struct {
 	told       told
 	left       []string // what was asked for but could not be mended
 	quarantine string   // path; empty: nothing is taken out
+}
+
+// stateMender mends what extensions keep in a chat's metadata.
+type stateMender struct {
+	want rules.Set
+	chat *rules.Chat
+	now  time.Time
+}
+
+// mend edits the metadata. line, which may be nil, brings a message in step.
+func (m *stateMender) mend(metadata *rawjson.Object) (changes []change, line func([]byte) ([]byte, extension.Mended)) {
+	in := &extension.Mending{
+		Metadata: metadata, Messages: m.chat.Messages, Now: m.now,
+		Wants: func(rule string) bool { return m.want.Has(rules.Named(rule)) },
+		Note:  func(one extension.Mended) { changes = append(changes, changeOf(one)) },
+	}
+	for _, e := range m.chat.Extensions {
+		e.Mend(in)
+	}
+	return changes, in.Line
+}
+
+func changeOf(m extension.Mended) change {
+	return change{rule: rules.Named(m.Rule), text: m.Text, what: m.What, lost: m.Lost}
 }

@@ -1,6 +1,7 @@
 package mend
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -17,26 +18,26 @@ import (
 
 // planner turns findings into plans.
 type planner struct {
-	checker  *rules.Checker
-	want     rules.Set // what to mend
-	asked    rules.Set // rules asked for by name
-	newUUID  func() string
-	now      time.Time
-	bump     bool
-	renames  *renames
-	byPath   map[string]*plan
-	plans    []*plan                // in the order of the chats
-	known    map[string]*rules.Chat // the surveyed chats, by the paths of their files
-	branches branches
+	checker *rules.Checker
+	want    rules.Set // what to mend
+	asked   rules.Set // rules asked for by name
+	newUUID func() string
+	now     time.Time
+	bump    bool
+	renames *renames
+	byPath  map[string]*plan
+	plans   []*plan                  // in the order of the chats
+	known   map[string]*rules.Chat   // the surveyed chats, by the paths of their files
+	parents map[string]*rules.Chat   // other chats that were looked up, likewise
+	graphs  map[string]*family.Graph // of folders, in the files as they are now
 }
 
 func newPlanner(opt *RepairOptions, s *surveyed) *planner {
 	p := &planner{
 		checker: s.checker, newUUID: opt.NewUUID, now: opt.Changes.Now, bump: opt.BumpIntegrity,
-		byPath: map[string]*plan{}, known: map[string]*rules.Chat{},
+		byPath: map[string]*plan{}, known: map[string]*rules.Chat{}, parents: map[string]*rules.Chat{}, graphs: map[string]*family.Graph{},
 	}
 	p.want, p.asked = opt.wanted()
-	p.branches = branches{checker: s.checker, known: p.known, parents: map[string]*rules.Chat{}, graphs: map[string]*family.Graph{}}
 	p.renames = &renames{lib: &s.checker.Around.Library, as: p.as, folders: map[string]kin{}}
 	for _, c := range s.chats {
 		p.know(c)
@@ -210,22 +211,37 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 
 // branch plans to note a branch in its parent, on the message at which it parts from it.
 func (p *planner) branch(ctx context.Context, c *rules.Chat) error {
-	parent, at, err := p.branches.parting(ctx, c)
+	g := p.graphs[c.Folder]
+	if g == nil {
+		graphs, err := family.Read(ctx, &p.checker.Around.Library, []string{c.Folder}, family.Options{})
+		if err != nil {
+			return ops.PathError(err)
+		}
+		g = graphs[0]
+		p.graphs[c.Folder] = g
+	}
+	child, parent := g.Find(c.Name), g.Find(c.MainChat)
 	switch {
-	case err != nil:
-		return err
-	case parent == nil:
+	case child == nil || parent == nil:
 		return nil
-	case at < 0:
+	case parent.Err != nil:
+		return ops.PathError(parent.Err)
+	}
+	at := family.PointOf(child.Messages, parent.Messages).AtParent
+	if at < 0 {
 		one := p.of(c)
 		one.left = append(one.left, fmt.Sprintf("unlisted-branch: it shares no message with its parent %q, so there is no place to note it", clip(parent.Name)))
 		return nil
 	}
-	scanned, err := p.branches.scan(ctx, parent)
-	if err != nil {
-		return err
+	judged := cmp.Or(p.known[parent.Path], p.parents[parent.Path])
+	if judged == nil {
+		var err error
+		if judged, err = p.checker.Scan(ctx, parent.Path, rules.ScanOptions{}); err != nil {
+			return ops.PathError(err)
+		}
+		p.parents[parent.Path] = judged
 	}
-	one := p.of(scanned)
+	one := p.of(judged)
 	one.notes[at] = append(one.notes[at], c.Name)
 	return nil
 }

@@ -2,17 +2,19 @@ package mend
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"stchat/internal/changeset"
+	"stchat/internal/jsonl"
 	"stchat/internal/names"
+	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 	"stchat/internal/userdir"
 )
@@ -38,21 +40,11 @@ func (q *quarantine) add(at step, what string, lost []byte) error {
 			return err
 		}
 	}
-	b := append(q.out.AvailableBuffer(), "# line "...)
-	b = strconv.AppendInt(b, int64(at.line), 10)
+	where := fmt.Sprintf("# line %d", at.line)
 	if at.index >= 0 {
-		b = append(b, ", message "...)
-		b = strconv.AppendInt(b, int64(at.index), 10)
+		where += fmt.Sprintf(", message %d", at.index)
 	}
-	b = append(append(b, ": "...), at.rule.String()...)
-	b = append(append(b, ": "...), oneLine(what)...)
-	_, err := q.out.Write(append(b, '\n'))
-	if err == nil {
-		_, err = q.out.Write(lost)
-	}
-	if err == nil {
-		err = q.out.WriteByte('\n')
-	}
+	_, err := fmt.Fprintf(q.out, "%s: %s: %s\n%s\n", where, at.rule, oneLine(what), lost)
 	return err
 }
 
@@ -112,4 +104,41 @@ func (q *quarantines) name(chat string) string {
 	}
 	q.taken[path] = true
 	return path
+}
+
+// withoutJunk returns a line without the NUL bytes and byte order marks around it. ok is false
+// if there are none, or if the rest is not a JSON object.
+func withoutJunk(line []byte) (rest []byte, ok bool) {
+	rest = line
+	for {
+		n := len(rest)
+		rest = bytes.Trim(rest, "\x00 \t\r")
+		rest = bytes.TrimPrefix(rest, []byte(bom))
+		rest = bytes.TrimSuffix(rest, []byte(bom))
+		if len(rest) == n {
+			break
+		}
+	}
+	if len(rest) == len(line) || rawjson.KindOf(rest) != rawjson.ObjectKind || jsonl.Check(rest) != nil {
+		return nil, false
+	}
+	return rest, true
+}
+
+// junkChange describes what was taken off a line.
+func junkChange(line, rest []byte) string {
+	what := "NUL bytes and byte order marks"
+	switch junk := bytes.Replace(line, rest, nil, 1); {
+	case len(bytes.Trim(junk, "\x00 \t\r")) == 0:
+		what = "NUL bytes"
+	case bytes.IndexByte(junk, 0) < 0:
+		what = "bytes of byte order marks"
+	}
+	return fmt.Sprintf("took %d %s off the line", len(line)-len(rest), what)
+}
+
+// mends reports whether a damaged line may be mended. Which invalid-json line is the torn tail
+// is not known yet while lines are read.
+func mends(want rules.Set, damage rules.ID) bool {
+	return want.Has(damage) || damage == rules.InvalidJSON && want.Has(rules.TornTail)
 }

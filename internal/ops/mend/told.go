@@ -2,6 +2,9 @@ package mend
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"stchat/internal/rules"
@@ -25,12 +28,8 @@ type RuleCount struct {
 // Diff shows one change: the text before and after, cut around the difference. Either may be
 // nil.
 type Diff struct {
-	Rule   string
-	Line   int // 0: no line
-	Index  int // below 0: no message
-	Change string
-	Before *string
-	After  *string
+	Action
+	Before, After *string
 }
 
 // A file may have millions of actions. All are counted; only the first are listed, and fewer of
@@ -57,15 +56,17 @@ type step struct {
 
 const noMessage = -1
 
-// add records a change. before and after may be nil; change is only called if the change is
-// listed.
-func (t *told) add(at step, change func() string, before, after []byte) {
-	name := at.rule.String()
-	t.count(name)
+// add records a change. before and after may be nil.
+func (t *told) add(at step, change string, before, after []byte) {
+	a := Action{Rule: at.rule.String(), Change: change}
+	i := slices.IndexFunc(t.counts, func(n RuleCount) bool { return n.Rule == a.Rule })
+	if i < 0 {
+		i, t.counts = len(t.counts), append(t.counts, RuleCount{Rule: a.Rule})
+	}
+	t.counts[i].Count++
 	if t.total++; t.total > keptActions {
 		return
 	}
-	a := Action{Rule: name, Change: change()}
 	if at.line > 0 {
 		a.Line = &at.line
 	}
@@ -73,26 +74,12 @@ func (t *told) add(at step, change func() string, before, after []byte) {
 		a.Index = &at.index
 	}
 	t.actions = append(t.actions, a)
-	if len(t.diffs) == shownDiffs {
-		return
+	if len(t.diffs) < shownDiffs {
+		d := Diff{Action: a}
+		d.Before, d.After = cutAround(before, after)
+		t.diffs = append(t.diffs, d)
 	}
-	d := Diff{Rule: name, Line: at.line, Index: at.index, Change: a.Change}
-	d.Before, d.After = cutAround(before, after)
-	t.diffs = append(t.diffs, d)
 }
-
-func (t *told) count(rule string) {
-	for i := range t.counts {
-		if t.counts[i].Rule == rule {
-			t.counts[i].Count++
-			return
-		}
-	}
-	t.counts = append(t.counts, RuleCount{rule, 1})
-}
-
-// text returns a function that returns s.
-func text(s string) func() string { return func() string { return s } }
 
 // cutAround returns both texts cut around where they differ.
 func cutAround(before, after []byte) (b, a *string) {
@@ -147,15 +134,13 @@ func clip(s string) string { return visible.Clip(s, 120) }
 // quoteAll quotes the first few names and counts the rest.
 func quoteAll(names []string) string {
 	const enough = 5
-	out := ""
-	for i, name := range names {
-		if i == enough {
-			return out + fmt.Sprintf(" and %d more", len(names)-i)
-		}
-		if i > 0 {
-			out += ", "
-		}
-		out += fmt.Sprintf("%q", clip(name))
+	var quoted []string
+	for _, name := range names[:min(len(names), enough)] {
+		quoted = append(quoted, strconv.Quote(clip(name)))
 	}
-	return out
+	list := strings.Join(quoted, ", ")
+	if len(names) > enough {
+		list += fmt.Sprintf(" and %d more", len(names)-enough)
+	}
+	return list
 }
