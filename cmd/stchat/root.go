@@ -127,6 +127,7 @@ func verbs() []named {
 		{"log", newLog},
 		{"lost", newLost},
 		{"man", newMan},
+		{"merge", newMerge},
 		{"message", newMessage},
 		{"meta", newMeta},
 		{"move", newMove},

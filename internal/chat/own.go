@@ -11,24 +11,36 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// fingerprint identifies a message.
-type fingerprint struct {
-	ids     []message.ID // its identity; then those it would have with its other swipes chosen
-	swipes  []message.ID // the texts it contains
-	damaged bool
+// Print identifies a message and what it holds. Prints of one seed can be compared.
+type Print struct {
+	IDs     []message.ID // its identity; then those it would have with its other swipes chosen
+	Swipes  []message.ID // the texts it contains
+	Values  []message.ID // whatever else it holds, its swipes too, but for links to chats; see [ReadPrints]
+	Dated   message.ID   // what an edit of its text leaves: the speaker's kind and the date
+	User    bool         // it is the user's
+	Damaged bool
 }
 
-// in reports whether the source's message is the same as p and has all its swipes.
-func (p fingerprint) in(source fingerprint) bool {
-	if !p.same(source) {
-		return false
+// In reports whether the source's message is the same as p and has all its swipes.
+func (p *Print) In(source *Print) bool { return p.Same(source) && lacks(source.Swipes, p.Swipes) == 0 }
+
+// Same reports whether the source's message, with one of its swipes chosen, is p.
+func (p *Print) Same(source *Print) bool {
+	return !p.Damaged && !source.Damaged && slices.Contains(source.IDs, p.IDs[0])
+}
+
+// Lacks returns how many of p's swipes, and of its values, another message does not have.
+func (p *Print) Lacks(other *Print) (swipes, values int) {
+	return lacks(other.Swipes, p.Swipes), lacks(other.Values, p.Values)
+}
+
+func lacks(in, list []message.ID) (n int) {
+	for _, id := range list {
+		if !slices.Contains(in, id) {
+			n++
+		}
 	}
-	return !slices.ContainsFunc(p.swipes, func(text message.ID) bool { return !slices.Contains(source.swipes, text) })
-}
-
-// same reports whether the source's message, with one of its swipes chosen, is p.
-func (p fingerprint) same(source fingerprint) bool {
-	return !p.damaged && !source.damaged && slices.Contains(source.ids, p.ids[0])
+	return n
 }
 
 // OwnMessages returns how many messages of a chat made from the source are its own: they are
@@ -37,15 +49,15 @@ func (p fingerprint) same(source fingerprint) bool {
 func OwnMessages(ctx context.Context, source, made *Chat) (int, error) {
 	var sourceErr, madeErr error
 	seed := message.NewSeed()
-	next, stop := iter.Pull(fingerprints(ctx, source, seed, &sourceErr))
+	next, stop := iter.Pull(prints(ctx, source, seed, false, &sourceErr))
 	defer stop()
 	theirs, more := next()
 	own := 0
-	var rest []fingerprint // of made, from where it parts from the source
-	for p := range fingerprints(ctx, made, seed, &madeErr) {
+	var rest []Print // of made, from where it parts from the source
+	for p := range prints(ctx, made, seed, false, &madeErr) {
 		switch {
-		case len(rest) == 0 && more && p.same(theirs):
-			if !p.in(theirs) {
+		case len(rest) == 0 && more && p.Same(&theirs):
+			if !p.In(&theirs) {
 				own++
 			}
 			theirs, more = next()
@@ -58,15 +70,15 @@ func OwnMessages(ctx context.Context, source, made *Chat) (int, error) {
 	}
 	places := map[message.ID][]int{} // of rest
 	for i, p := range rest {
-		if !p.damaged {
-			places[p.ids[0]] = append(places[p.ids[0]], i)
+		if !p.Damaged {
+			places[p.IDs[0]] = append(places[p.IDs[0]], i)
 		}
 	}
 	at := 0 // the messages of rest before at are judged
 	for ; more && at < len(rest); theirs, more = next() {
 		if i := firstFrom(places, theirs, at); i >= 0 {
 			own += i - at
-			if !rest[i].in(theirs) {
+			if !rest[i].In(&theirs) {
 				own++
 			}
 			at = i + 1
@@ -77,9 +89,9 @@ func OwnMessages(ctx context.Context, source, made *Chat) (int, error) {
 
 // firstFrom returns the first place, at or after at, of a message that is the same as the
 // source's, or -1.
-func firstFrom(places map[message.ID][]int, theirs fingerprint, at int) int {
+func firstFrom(places map[message.ID][]int, theirs Print, at int) int {
 	first := -1
-	for _, id := range theirs.ids {
+	for _, id := range theirs.IDs {
 		list := places[id]
 		k, _ := slices.BinarySearch(list, at)
 		if k < len(list) && (first < 0 || list[k] < first) {
@@ -89,23 +101,37 @@ func firstFrom(places map[message.ID][]int, theirs fingerprint, at int) int {
 	return first
 }
 
-// fingerprints returns the messages of a chat in order, including damaged ones. If reading fails they
+// ReadPrints returns the prints of a chat's messages, damaged ones included, with their values:
+// those that JavaScript takes for true, under the top-level keys and those of extra, also of the
+// extra of every swipe, which a message has when that swipe is chosen.
+func ReadPrints(ctx context.Context, c *Chat, seed message.Seed) (list []Print, err error) {
+	for p := range prints(ctx, c, seed, true, &err) {
+		list = append(list, p)
+	}
+	return list, err
+}
+
+// prints returns the messages of a chat in order, including damaged ones. If reading fails they
 // end early, and *failed is the reason.
-func fingerprints(ctx context.Context, c *Chat, seed message.Seed, failed *error) iter.Seq[fingerprint] {
+func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed *error) iter.Seq[Print] {
 	keys := jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info")
-	return func(yield func(fingerprint) bool) {
-		type batch struct{ fingerprints []fingerprint }
+	return func(yield func(Print) bool) {
+		type batch struct{ prints []Print }
 		enough := fmt.Errorf("enough") // never seen
 		err := jsonl.Map(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: keys, Workers: 1},
 			func(l *jsonl.Line, b *batch) {
 				if l.Damage == nil {
-					b.fingerprints = append(b.fingerprints, fingerprintOf(l, seed))
+					p := printOf(l, seed)
+					if values {
+						p.addValues(l, seed)
+					}
+					b.prints = append(b.prints, p)
 				} else if l.Damage.Code != jsonl.BOM {
-					b.fingerprints = append(b.fingerprints, fingerprint{damaged: true})
+					b.prints = append(b.prints, Print{Damaged: true})
 				}
 			},
 			func(b *batch, _ jsonl.Base, _ jsonl.Damages) error {
-				for _, p := range b.fingerprints {
+				for _, p := range b.prints {
 					if !yield(p) {
 						return enough
 					}
@@ -121,13 +147,15 @@ func fingerprints(ctx context.Context, c *Chat, seed message.Seed, failed *error
 	}
 }
 
-// fingerprintOf makes a fingerprint from the keys of a line that fingerprints lists.
-func fingerprintOf(l *jsonl.Line, seed message.Seed) fingerprint {
+// printOf makes a print from the keys of a line that prints lists.
+func printOf(l *jsonl.Line, seed message.Seed) Print {
 	value := func(k int) []byte { raw, _ := l.Value(k); return raw }
 	name, isUser, mes := value(0), value(1), value(2)
-	p := fingerprint{
-		ids:    []message.ID{seed.Identity(name, isUser, mes, value(3))},
-		swipes: []message.ID{textID(mes, seed)},
+	p := Print{
+		IDs:    []message.ID{seed.Identity(name, isUser, mes, value(3))},
+		Swipes: []message.ID{textID(mes, seed)},
+		Dated:  seed.Identity(nil, isUser, nil, value(3)),
+		User:   rawjson.Truthy(isUser),
 	}
 	var dates [][]byte
 	for info := range rawjson.Elements(value(5)) {
@@ -139,11 +167,47 @@ func fingerprintOf(l *jsonl.Line, seed message.Seed) fingerprint {
 		if i < len(dates) {
 			date = dates[i]
 		}
-		p.ids = append(p.ids, seed.Identity(name, isUser, swipe, date))
-		p.swipes = append(p.swipes, textID(swipe, seed))
+		if id := seed.Identity(name, isUser, swipe, date); !slices.Contains(p.IDs, id) {
+			p.IDs = append(p.IDs, id)
+		}
+		if id := textID(swipe, seed); !slices.Contains(p.Swipes, id) {
+			p.Swipes = append(p.Swipes, id)
+		}
 		i++
 	}
 	return p
+}
+
+// notValue reports whether a key of a message or a swipe holds no value: what identifies it,
+// which swipe is chosen, and links to chats.
+func notValue(key string) bool {
+	switch key {
+	case "name", "is_user", "mes", "send_date", "swipes", "swipe_id", "swipe_info", "extra", "bookmark_link", "branches":
+		return true
+	}
+	return false
+}
+
+// addValues adds what a line holds besides its texts.
+func (p *Print) addValues(l *jsonl.Line, seed message.Seed) {
+	add := func(object []byte) {
+		for rawKey, value := range rawjson.Members(object) {
+			key, _ := rawjson.Unquote(rawKey)
+			if notValue(key) || !rawjson.Truthy(value) || rawjson.Len(value) == 0 && rawjson.KindOf(value) == rawjson.Array {
+				continue
+			}
+			if id := seed.Identity(rawKey, nil, nil, value); !slices.Contains(p.Values, id) {
+				p.Values = append(p.Values, id)
+			}
+		}
+	}
+	add(l.Raw)
+	add(rawjson.Value(l.Raw, "extra"))
+	info, _ := l.Value(5)
+	for swipe := range rawjson.Elements(info) {
+		add(swipe)
+		add(rawjson.Value(swipe, "extra"))
+	}
 }
 
 // textID identifies the text of a swipe.

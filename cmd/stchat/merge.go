@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/merge"
+	"stchat/internal/plural"
+	"stchat/internal/userdir"
+	"stchat/internal/visible"
+)
+
+const mergeDoc = `Make one of two copies: of a chat, or of the chats of a character. FROM is only
+read. What it has more comes into INTO whole, and no text is dropped:
+
+  =  the same
+  <  INTO has all of it, perhaps more
+  >  FROM has more: INTO's file gets its lines
+  Y  both went on: INTO's chat stays, FROM's comes as a branch, CHAT__LABEL
+  2  another chat of the same name: it comes under another name
+  +  new
+  !  refused; the others are done
+
+A chat's copy is found by its name, its messages, or its integrity slug.
+Messages are the same if speaker, text and date are, with any swipe chosen.
+Hidden messages, attachments and whatever else INTO's messages hold are never
+written over: they too make a branch of what FROM has more. Links to
+checkpoints and branches are joined.
+
+It writes at once, and one 'stchat undo' takes it back. The same FROM again
+finds nothing to do. --dry-run prints the same table. Several FROM are merged
+one after another, each for itself.
+
+In a pipe there is a row for each chat, separated by tabs: sign, path, FROM's
+path, the new path, messages that only INTO's has, that only FROM's has, and
+the first that differs.
+`
+
+func newMerge(*app) verb {
+	o := &mergeOptions{}
+	return verb{
+		use: "merge INTO FROM...", short: "Make one of two copies of a chat or of a character's chats",
+		doc:     mergeDoc,
+		example: "  stchat merge \"chats/Mira/Harbour.jsonl\" ~/Downloads/Harbour.jsonl\n  stchat merge chats/Mira /media/phone/default-user/chats/Mira --dry-run",
+		args:    cobra.MinimumNArgs(2),
+		flags:   o.addFlags, run: o.run,
+	}
+}
+
+type mergeOptions struct {
+	base     string
+	label    string
+	reworded string
+	noSwipes bool
+	noLink   bool
+	verbose  bool
+	bump     bool
+	noSync   bool
+	dryRun   bool
+	json     bool
+}
+
+func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
+	fs.Var(filled(&o.base), "base", "`PATH` of what both were at the last merge: a text that it has too was deleted or edited on the side that lacks it")
+	fs.Var(filled(&o.label), "label", "`NAME` in the names of branches; default: the folder that tells FROM from INTO")
+	fs.Var(oneOf(&o.reworded, "branch", "branch", "keep"), "reworded", "where FROM only has another wording of messages: `HOW` is branch, or keep for INTO's")
+	fs.BoolVar(&o.noSwipes, "no-swipes", false, "a swipe that only one side has makes no difference")
+	fs.BoolVar(&o.noLink, "no-link", false, "do not note branches in the chats that they part from")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "also list what is the same")
+	addTopic(fs, writing, func(fs *pflag.FlagSet) {
+		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
+		fs.BoolVar(&o.bump, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
+		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	})
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: a row each, and a summary")
+}
+
+func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	opt := merge.Options{
+		Into: args[0], Base: o.base, Label: o.label, Reworded: o.reworded == "keep", NoSwipes: o.noSwipes, NoLink: o.noLink,
+		BumpIntegrity: o.bump, NewUUID: uuid.NewString,
+	}
+	var err error
+	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
+		return err
+	}
+	c := a.console()
+	failed := false
+	for _, from := range args[1:] {
+		opt.From = from
+		var end func()
+		opt.Meter, end = c.meter("reading", o.json)
+		r := merge.Run(ctx, opt)
+		end()
+		if err := o.tell(c, &opt, r); err != nil {
+			return err
+		}
+		failed = failed || r.Err != nil || r.Doc.Refused > 0
+	}
+	return outcome(failed, false)
+}
+
+// tell prints the rows of one FROM, and the summary.
+func (o *mergeOptions) tell(c *console, opt *merge.Options, r *merge.Result) error {
+	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json}
+	if err := say(c, how, opt.From, &r.Result); err != nil || r.Err != nil {
+		return err
+	}
+	if o.json {
+		var errs []error
+		for _, row := range r.Rows {
+			errs = append(errs, jsondoc.Write(c.Out, row, ""))
+		}
+		return errors.Join(append(errs, jsondoc.Write(c.Out, r.Doc, ""))...)
+	}
+	t := &mergeTable{c: c, root: opt.Into, all: o.verbose || !c.shown}
+	if dir, ok := userdir.Enclosing(filepath.Join(opt.Into, "x.jsonl")); ok && filepath.Ext(opt.Into) == "" {
+		t.root = dir.Root
+	} else if dir, ok := userdir.Enclosing(opt.Into); ok {
+		t.root = dir.Root
+	}
+	var edited []string
+	for _, row := range r.Rows {
+		if err := t.row(row); err != nil {
+			return err
+		}
+		if row.Sign == merge.Ahead || row.Sign == merge.Parted || row.Links > 0 {
+			edited = append(edited, row.Path)
+		}
+	}
+	if err := t.end(&r.Doc); err != nil {
+		return err
+	}
+	if len(edited) > 0 && !o.dryRun {
+		c.closeTabs(o.bump, edited...)
+	}
+	return nil
+}
+
+// mergeTable prints rows.
+type mergeTable struct {
+	c    *console
+	root string // of INTO; paths below it are shown without it
+	all  bool   // what is the same, too
+}
+
+func (t *mergeTable) row(r *merge.Row) error {
+	if r.Err != nil {
+		t.c.fail(r.Err)
+	}
+	for _, text := range r.Told {
+		t.c.note("%s: %s", r.Path, text)
+	}
+	if quiet := r.Sign == merge.Same || r.Sign == merge.Behind; quiet && r.Links == 0 && !t.all {
+		return nil
+	}
+	if !t.c.shown {
+		to, at := "", ""
+		if r.To != nil {
+			to = *r.To
+		}
+		if r.At != nil {
+			at = strconv.Itoa(*r.At)
+		}
+		_, err := fmt.Fprintln(t.c.Out, strings.Join([]string{string(r.Sign), r.Path, r.From, to, strconv.Itoa(r.Own), strconv.Itoa(r.OwnFrom), at}, "\t"))
+		return err
+	}
+	const column = 37
+	path := visible.Text(t.short(r.Path))
+	colour := map[merge.Sign]string{merge.New: green, merge.Ahead: green, merge.Parted: yellow, merge.Other: yellow, merge.Refused: red}[r.Sign]
+	_, err := fmt.Fprintf(t.c.Out, "%s  %s %s\n", paint(t.c.outColor, colour, string(r.Sign)), visible.Pad(path, column-1), visible.Text(mergeText(r)))
+	return err
+}
+
+// short returns a path as it is in INTO.
+func (t *mergeTable) short(path string) string {
+	if rel, err := filepath.Rel(t.root, path); err == nil && filepath.IsLocal(rel) && rel != "." {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// mergeText says what became of a row's chat.
+func mergeText(r *merge.Row) (text string) {
+	name := ""
+	if r.To != nil {
+		name = userdir.ChatName(filepath.Base(*r.To))
+	}
+	switch r.Sign {
+	case merge.Same:
+		text = "the same"
+	case merge.Behind:
+		text = "nothing new"
+		if r.Own > 0 {
+			text += fmt.Sprintf(", %d more here", r.Own)
+		}
+	case merge.Ahead:
+		text = plural.S(r.OwnFrom, "message") + " more"
+	case merge.New:
+		text = plural.S(r.OwnFrom, "message")
+		if len(r.Renamed) > 0 {
+			text += fmt.Sprintf("; there %q", r.Renamed[0].From)
+		}
+	case merge.Other:
+		text = fmt.Sprintf("another chat of that name: comes as %q", name)
+	case merge.Parted:
+		text = fmt.Sprintf("parted at %d, %d here, %d there: theirs is %q", *r.At, r.Own, r.OwnFrom, name)
+		if r.Noted != nil {
+			text += fmt.Sprintf(", noted at %d", *r.Noted)
+		}
+	case merge.Refused:
+		text = "refused"
+	}
+	if r.Links > 0 {
+		text += ", " + plural.S(r.Links, "link")
+	}
+	return text
+}
+
+// end prints what was counted.
+func (t *mergeTable) end(s *merge.Summary) error {
+	text := fmt.Sprintf("%d the same, %d ahead, %d done, %d refused", s.Same, s.Ahead, s.Done, s.Refused)
+	if s.DryRun {
+		text = fmt.Sprintf("%d the same, %d ahead, %d to do, %d refused", s.Same, s.Ahead, s.Done, s.Refused)
+	}
+	if len(s.Left) > 0 {
+		text += "; not merged: " + strings.Join(s.Left, ", ")
+	}
+	if !t.c.shown {
+		t.c.note("%s", text)
+		return nil
+	}
+	_, err := fmt.Fprintln(t.c.Out, text)
+	return err
+}

@@ -1,0 +1,274 @@
+package merge
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/extension"
+	"stchat/internal/extension/all"
+	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/luker"
+	"stchat/internal/family"
+	"stchat/internal/group"
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/meta"
+	"stchat/internal/ops"
+	"stchat/internal/plural"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+)
+
+// Complete notes what became of the files.
+func (w *work) Complete(out changeset.Outcome, _ bool) {
+	w.outcome = out
+	if out.Err != nil {
+		w.refuse(out.Err)
+	}
+}
+
+// changes reports whether anything is to be written.
+func (w *work) changes() bool { return w.writes() || len(w.links) > 0 }
+
+// draft drafts what becomes of the chat.
+func (w *work) draft(ctx context.Context, s *changeset.Set) error {
+	if w.p != nil {
+		s.Rely(w.p.path, w.p.stamp)
+	}
+	switch {
+	case w.isNew():
+		d, err := s.Create(w.path, fmt.Sprintf("the chat %q", w.name), changeset.Like(w.c.stamp), changeset.InFolder())
+		if err != nil {
+			return err
+		}
+		if err := w.copy(ctx, d, w.newHeader); err != nil {
+			return err
+		}
+		if err := w.copySidecars(s); err != nil {
+			return err
+		}
+		if w.group != "" {
+			if err := s.Edit(w.group, safefile.Stamp{}, &group.Edit{Path: w.group, List: []string{w.name}}, "its name in the group's list"); err != nil {
+				return err
+			}
+		}
+		if w.noted < 0 {
+			return nil
+		}
+		return w.putLinks(s)
+	case w.sign == Ahead:
+		d, err := s.Replace(w.p.path, w.p.stamp, plural.S(w.ownFrom, "message")+" more")
+		if err != nil {
+			return err
+		}
+		if err := w.copy(ctx, d, w.header); err != nil {
+			return err
+		}
+		return w.copySidecars(s)
+	}
+	return w.putLinks(s)
+}
+
+// putLinks drafts the links on the messages of INTO's chat.
+func (w *work) putLinks(s *changeset.Set) error {
+	var lines chat.Lines
+	count := 0
+	for _, at := range slices.Sorted(maps.Keys(w.links)) {
+		count += len(w.links[at])
+		lines = append(lines, chat.LineEdit{Index: at, Do: func(line []byte) ([]byte, error) { return withLinks(line, w.links[at]) }})
+	}
+	if w.opt.BumpIntegrity || len(w.p.sidecars) > 0 {
+		w.slug = w.opt.NewUUID()
+		lines = append(lines, family.HeaderEdit(func(md *rawjson.Object) { md.Set("integrity", rawjson.Quote(w.slug)) }))
+		if err := ops.SyncSlugs(s, w.p.sidecars, w.slug, w.opt.Changes.Now, ops.NewSlug); err != nil {
+			return err
+		}
+	}
+	return s.Edit(w.p.path, w.p.stamp, changeset.Joined(lines), plural.S(count, "link"))
+}
+
+// withLinks returns a message with more links.
+func withLinks(line []byte, links []link) ([]byte, error) {
+	for _, l := range links {
+		var splice *rawjson.Splice
+		var err error
+		if l.checkpoint {
+			splice, _, err = message.BookmarkSplice(line, l.name)
+		} else {
+			splice, err = message.BranchSplice(line, l.name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if splice != nil {
+			line = splice.Apply(line)
+		}
+	}
+	return line, nil
+}
+
+// copy writes FROM's chat with the names changed that changed, and with the links of INTO's.
+func (w *work) copy(ctx context.Context, d *changeset.Draft, header func(md *rawjson.Object)) error {
+	c, err := w.c.open(ctx, w.theirs.lib)
+	if err != nil {
+		return ops.PathError(err)
+	}
+	defer c.Close()
+	if !c.Stamp.Same(w.c.stamp) {
+		return c.Errorf("%w", jsonl.ErrChanged)
+	}
+	lines := chat.Lines{{Index: chat.HeaderIndex, Place: c.HeaderPlace, Do: func(line []byte) ([]byte, error) {
+		h := c.OutputHeader()
+		if line != nil {
+			if h, err = meta.Parse(line); err != nil {
+				return nil, err
+			}
+		}
+		header(h.Metadata())
+		if line == nil && len(h.Metadata().Bytes()) == len("{}") {
+			return nil, nil
+		}
+		return h.Bytes(), nil
+	}}}
+	err = jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: jsonl.NewKeys("extra", "swipe_info")}, func(l *jsonl.Line, base jsonl.Base) error {
+		if l.Damage != nil {
+			return c.DamageError(*l.Damage)
+		}
+		at := base.Index + l.Index
+		edited, err := w.line(at, l)
+		if err != nil || bytes.Equal(edited, l.Raw) {
+			return err
+		}
+		lines = append(lines, chat.LineEdit{
+			Index: at, Place: jsonl.Place{Off: l.Off, Len: int64(len(l.Raw))}, Hash: chat.HashLine(l.Raw),
+			Do: func(line []byte) ([]byte, error) { return w.edited(at, line) },
+		})
+		return nil
+	})
+	if err == nil {
+		err = lines.Render(ctx, d, c.Source.R, c.Source.Size)
+	}
+	if err != nil {
+		return ops.PathError(err)
+	}
+	return c.Unchanged()
+}
+
+// line returns the message that comes for a line, the line itself where nothing changes.
+func (w *work) line(at int, l *jsonl.Line) ([]byte, error) {
+	extra, _ := l.Value(0)
+	info, _ := l.Value(1)
+	if !w.goesOnto(at) && !message.MayLink(extra, l.Plain) && !message.MayLink(info, l.Plain) {
+		return l.Raw, nil
+	}
+	return w.edited(at, l.Raw)
+}
+
+// goesOnto reports whether links of INTO's go onto a message that comes.
+func (w *work) goesOnto(at int) bool { return w.sign == Ahead && len(w.links[at]) > 0 }
+
+func (w *work) edited(at int, line []byte) ([]byte, error) {
+	line = message.EditLinks(line, func(_ bool, name string) (string, bool) { return w.now(name), true })
+	if w.goesOnto(at) {
+		return withLinks(line, w.links[at])
+	}
+	return line, nil
+}
+
+// newHeader edits the metadata of a chat that comes beside INTO's.
+func (w *work) newHeader(md *rawjson.Object) {
+	w.rename(md)
+	w.slug = w.c.slug
+	if w.sign == Parted || w.slug == "" && md.Has("integrity") {
+		w.slug = w.opt.NewUUID()
+		md.Set("integrity", rawjson.Quote(w.slug))
+	}
+}
+
+// header edits the metadata that comes with the lines of a chat of INTO.
+func (w *work) header(md *rawjson.Object) {
+	w.rename(md)
+	ours, err := rawjson.ParseObject(w.p.metadata)
+	if err != nil {
+		return
+	}
+	for key, value := range ours.All() {
+		if key != "main_chat" && !md.Has(key) {
+			md.Set(key, value)
+		}
+	}
+	if w.slug = w.p.slug; w.opt.BumpIntegrity || w.isLuker() {
+		w.slug = w.opt.NewUUID()
+	}
+	if w.slug == "" {
+		md.Unset("integrity")
+	} else {
+		md.Set("integrity", rawjson.Quote(w.slug))
+	}
+}
+
+// isLuker reports whether one of the two chats is Luker's.
+func (w *work) isLuker() bool { return len(w.c.sidecars) > 0 || w.p != nil && len(w.p.sidecars) > 0 }
+
+// rename gives the metadata the names of INTO.
+func (w *work) rename(md *rawjson.Object) {
+	was, _ := rawjson.Unquote(md.Value("main_chat"))
+	switch {
+	case w.parent == was:
+	case w.parent != "":
+		md.Set("main_chat", rawjson.Quote(w.parent))
+	default:
+		md.Unset("main_chat")
+		autorecap.SetRunningChat(md, w.name) // else Auto-Recap erases another chat's recap
+	}
+	w.renameOwn(md, w.name)
+}
+
+// renameOwn gives what extensions keep under the chat's own name another one.
+func (w *work) renameOwn(md *rawjson.Object, to string) {
+	if to == w.c.name {
+		return
+	}
+	all.Names().Rename(md, extension.Metadata, extension.OwnChat, func(_ extension.NameKey, name string) string {
+		if name == w.c.name {
+			return to
+		}
+		return name
+	})
+}
+
+// copySidecars drafts Luker's files beside the chat that comes. Its slug is its own.
+func (w *work) copySidecars(s *changeset.Set) error {
+	for _, from := range w.c.sidecars {
+		if from.Kind == luker.Orphans {
+			continue
+		}
+		raw, stamp, err := safefile.Read(from.Path)
+		if err != nil {
+			return ops.PathError(err)
+		}
+		if from.Kind == luker.ChatSync {
+			raw = luker.SyncData(w.slug, w.opt.Changes.Now.UnixMilli())
+		}
+		path := filepath.Join(filepath.Dir(w.path), luker.SidecarName(w.name, from.Namespace))
+		about := fmt.Sprintf("Luker's %s of it", from.Namespace)
+		if w.sign == Ahead && slices.ContainsFunc(w.p.sidecars, func(p luker.Sidecar) bool { return p.Namespace == from.Namespace }) {
+			err = s.Edit(path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return raw, nil }), about)
+		} else {
+			err = ops.Create(s, path, about, raw, changeset.Like(stamp), changeset.InFolder())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if w.sign == Ahead && w.isLuker() && !slices.ContainsFunc(w.c.sidecars, func(c luker.Sidecar) bool { return c.Kind == luker.ChatSync }) {
+		return ops.SyncSlugs(s, w.p.sidecars, w.slug, w.opt.Changes.Now, ops.NewSlug)
+	}
+	return nil
+}

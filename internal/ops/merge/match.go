@@ -1,0 +1,241 @@
+package merge
+
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/text/unicode/norm"
+
+	"stchat/internal/chat"
+	"stchat/internal/names"
+)
+
+// one is what a chat is recognised by.
+type one struct {
+	name   string
+	slug   string // integrity; "": none
+	prints []chat.Print
+	broken bool // it cannot be read: it has a name, and is nobody's copy
+	twin   *one // of FROM: the chat of INTO with its name and bytes
+}
+
+// By is the evidence that two chats are one.
+type By string
+
+// The evidence, the strongest first.
+const (
+	ByName     By = "name"
+	ByMessages By = "messages"
+	BySlug     By = "slug"
+	ByShared   By = "shared"
+)
+
+// match is a chat of FROM and the chat of INTO that is its copy.
+type match struct {
+	from, into *one // into is nil for a new one
+	by         By
+	relation
+}
+
+// folded is a name as it is compared between two systems.
+func folded(name string) string { return names.Fold(norm.NFC.String(name)) }
+
+// matcher finds whose copy each chat of an owner is (MOVING.md 3.2).
+type matcher struct {
+	into, from []*one
+	by         func(from *one) judging
+
+	known    map[[2]*one]*relation
+	taken    map[*one]bool
+	found    map[*one]*match
+	named    map[string]*one      // chats of INTO by folded name
+	namedOut map[string]bool      // folded names of FROM
+	slugs    [2]map[string][]*one // chats of INTO and of FROM by slug
+}
+
+// matchAll returns a match for each chat of FROM, in their order. Each chat of INTO is at most one's.
+func matchAll(into, from []*one, by func(from *one) judging) []*match {
+	m := &matcher{into: into, from: from, by: by, known: map[[2]*one]*relation{}, taken: map[*one]bool{}, found: map[*one]*match{}, named: map[string]*one{}, namedOut: map[string]bool{}}
+	for _, p := range into {
+		if key := folded(p.name); m.named[key] == nil {
+			m.named[key] = p
+		}
+	}
+	for _, c := range from {
+		m.namedOut[folded(c.name)] = true
+	}
+	for _, c := range from {
+		if c.twin != nil {
+			m.taken[c.twin], m.found[c] = true, &match{from: c, into: c.twin, by: ByName}
+		}
+	}
+	for i, list := range [][]*one{into, from} {
+		m.slugs[i] = map[string][]*one{}
+		for _, c := range list {
+			if c.slug != "" {
+				m.slugs[i][c.slug] = append(m.slugs[i][c.slug], c)
+			}
+		}
+	}
+	for _, step := range []func(c *one){m.sameName, m.sameSelf, m.homeless, m.sameMessages, m.sameSlug, m.goesOn} {
+		for _, c := range from {
+			if m.found[c] == nil && !c.broken {
+				step(c)
+			}
+		}
+	}
+	list := make([]*match, len(from))
+	for i, c := range from {
+		if list[i] = m.found[c]; list[i] == nil {
+			list[i] = &match{from: c}
+		}
+	}
+	return list
+}
+
+func (m *matcher) relation(c, p *one) *relation {
+	key := [2]*one{c, p}
+	if m.known[key] == nil {
+		r := relate(c.prints, p.prints, m.by(c))
+		m.known[key] = &r
+	}
+	return m.known[key]
+}
+
+func (m *matcher) take(c, p *one, by By) {
+	m.taken[p], m.found[c] = true, &match{c, p, by, *m.relation(c, p)}
+}
+
+// free reports whether a chat of INTO may be a copy.
+func (m *matcher) free(p *one) bool { return p != nil && !p.broken && !m.taken[p] }
+
+// sameName: the same name, and one holds the other.
+func (m *matcher) sameName(c *one) {
+	if p := m.named[folded(c.name)]; m.free(p) && m.relation(c, p).holds() {
+		m.take(c, p, ByName)
+	}
+}
+
+// homeless is sameMessages for a chat whose texts no later step finds elsewhere: of two that are
+// equal, the other one needs no copy of its own.
+func (m *matcher) homeless(c *one) {
+	homes := append(m.better(c), m.named[folded(c.name)], m.slugged(c))
+	if !slices.ContainsFunc(homes, func(p *one) bool {
+		return m.free(p) && m.relation(c, p).ownFrom == 0 && !m.relation(c, p).equal()
+	}) {
+		m.sameMessages(c)
+	}
+}
+
+// sameMessages: the same messages, under any name. Two chats without messages have none.
+func (m *matcher) sameMessages(c *one) { m.equal(c, m.into) }
+
+// sameSelf: the same messages, and the same slug, which tells equal chats apart.
+func (m *matcher) sameSelf(c *one) { m.equal(c, m.slugs[0][c.slug]) }
+
+func (m *matcher) equal(c *one, among []*one) {
+	for _, p := range among {
+		n := len(c.prints)
+		if n == 0 || len(p.prints) != n || !m.free(p) || !same(&c.prints[0], &p.prints[0]) || !same(&c.prints[n-1], &p.prints[n-1]) {
+			continue
+		}
+		if m.relation(c, p).equal() {
+			m.take(c, p, ByMessages)
+			return
+		}
+	}
+}
+
+// sameSlug: a chat that was renamed on one side.
+func (m *matcher) sameSlug(c *one) {
+	if p := m.slugged(c); m.free(p) {
+		m.take(c, p, BySlug)
+	}
+}
+
+// slugged returns the chat of INTO that has a chat's slug, if only these two have it, neither
+// has a namesake on the other side, and more than a greeting is shared; else nil.
+func (m *matcher) slugged(c *one) *one {
+	into, from := m.slugs[0][c.slug], m.slugs[1][c.slug]
+	if len(into) != 1 || len(from) != 1 {
+		return nil
+	}
+	p := into[0]
+	if p.broken || m.named[folded(c.name)] != nil || m.namedOut[folded(p.name)] || !m.relation(c, p).begun {
+		return nil
+	}
+	return p
+}
+
+// goesOn: the same name, or the chat without a copy that shares more, in which an earlier merge
+// has put this one.
+func (m *matcher) goesOn(c *one) {
+	if list := m.better(c); len(list) > 0 {
+		m.take(c, list[0], ByShared)
+	} else if p := m.named[folded(c.name)]; m.free(p) {
+		m.take(c, p, ByName)
+	}
+}
+
+// better returns the chats without a copy that share more with a chat than its namesake does: first those that
+// hold it, then those that it holds, then those that share most.
+func (m *matcher) better(c *one) (list []*one) {
+	p := m.named[folded(c.name)]
+	if p == nil || p.broken {
+		return nil
+	}
+	rank := map[*one]int{}
+	for _, other := range m.into {
+		if other == p || !m.free(other) || m.namedOut[folded(other.name)] {
+			continue
+		}
+		r := m.relation(c, other)
+		if !r.begun || len(r.pairs) <= len(m.relation(c, p).pairs) {
+			continue
+		}
+		list = append(list, other)
+		switch {
+		case r.keptFrom == 0:
+		case r.kept == 0:
+			rank[other] = 1
+		default:
+			rank[other] = 2
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *one) int {
+		return cmp.Or(rank[a]-rank[b], len(m.relation(c, b).pairs)-len(m.relation(c, a).pairs), cmp.Compare(a.name, b.name))
+	})
+	return list
+}
+
+// Sign says what becomes of a chat of FROM.
+type Sign string
+
+// The signs.
+const (
+	Same    Sign = "="
+	Behind  Sign = "<" // INTO has all of it
+	Ahead   Sign = ">" // INTO's gets its lines
+	New     Sign = "+"
+	Parted  Sign = "Y" // comes as a branch
+	Other   Sign = "2" // another chat of that name
+	Refused Sign = "!"
+	Told    Sign = "~" // INTO's stays, and differs
+)
+
+// sign judges a match (MOVING.md 3.1).
+func (m *match) sign() Sign {
+	switch {
+	case m.into == nil:
+		return New
+	case m.from.twin != nil:
+		return Same
+	case m.ownFrom == 0:
+		return Behind
+	case m.kept == 0:
+		return Ahead
+	case m.begun:
+		return Parted
+	}
+	return Other
+}

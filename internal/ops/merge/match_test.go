@@ -1,0 +1,252 @@
+package merge
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"stchat/internal/chat"
+	"stchat/internal/message"
+)
+
+var lives = flag.Int("lives", 400, "how many random lives of two folders are merged")
+
+// A life is a folder of chats in a test, each a list of messages that are numbers.
+type life map[string]tale
+
+type tale struct {
+	slug int
+	list []line
+}
+
+// line is a message: its text, and the numbers of its swipes.
+type line struct {
+	id     int
+	swipes []int
+	user   bool
+	value  int
+}
+
+func (l line) print() chat.Print {
+	id := func(kind string, n int) (id message.ID) {
+		copy(id[:], kind+strconv.Itoa(n))
+		return id
+	}
+	p := chat.Print{User: l.user, Dated: id("d", l.id)}
+	p.IDs, p.Swipes = append(p.IDs, id("m", l.id)), append(p.Swipes, id("m", l.id))
+	for _, s := range l.swipes {
+		p.IDs, p.Swipes = append(p.IDs, id("m", s)), append(p.Swipes, id("m", s))
+	}
+	if l.value > 0 {
+		p.Values = append(p.Values, id("v", l.value))
+	}
+	return p
+}
+
+func (f life) ones() (list []*one) {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		c := &one{name: name, slug: strconv.Itoa(f[name].slug)}
+		for _, l := range f[name].list {
+			c.prints = append(c.prints, l.print())
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func (f life) clone() life {
+	c := life{}
+	for name, t := range f {
+		c[name] = tale{t.slug, slices.Clone(t.list)}
+	}
+	return c
+}
+
+// texts returns all texts in a folder.
+func (f life) texts() map[int]bool {
+	all := map[int]bool{}
+	for _, t := range f {
+		for _, l := range t.list {
+			all[l.id] = true
+			for _, s := range l.swipes {
+				all[s] = true
+			}
+		}
+	}
+	return all
+}
+
+// merged merges from into f as the verb does, and returns how many chats were written.
+func (f life) merged(from life, label string, fresh func() int) (wrote int) {
+	after := f.clone()
+	into, theirs := f.ones(), from.ones()
+	taken := func(name string) bool {
+		_, here := after[name]
+		_, there := from[name]
+		return here || there
+	}
+	slugs := map[int]bool{}
+	for _, t := range f {
+		slugs[t.slug] = true
+	}
+	for _, m := range matchAll(into, theirs, func(*one) judging { return judging{} }) {
+		c := from[m.from.name]
+		switch m.sign() {
+		case Ahead:
+			after[m.into.name] = tale{f[m.into.name].slug, c.list}
+		case Parted:
+			after[freeName(m.from.name+"__"+label, taken)] = tale{fresh(), c.list}
+		case Other, New:
+			name := m.from.name
+			if _, here := after[name]; here {
+				name = freeName(nextName(name), taken)
+			}
+			slug := c.slug
+			if slugs[slug] {
+				slug = fresh()
+			}
+			after[name] = tale{slug, c.list}
+		default:
+			continue
+		}
+		wrote++
+	}
+	clear(f)
+	maps.Copy(f, after)
+	return wrote
+}
+
+// live changes a folder in one of the ways people do.
+func (f life) live(r *rand.Rand, fresh func() int) {
+	names := slices.Sorted(maps.Keys(f))
+	if len(names) == 0 || r.IntN(12) == 0 {
+		n := fresh()
+		f["c"+strconv.Itoa(n)] = tale{n, []line{{id: fresh()}, {id: fresh(), user: true}}}
+		return
+	}
+	name := names[r.IntN(len(names))]
+	t := f[name]
+	t.list = slices.Clone(t.list)
+	n := len(t.list)
+	switch r.IntN(9) {
+	case 0, 1, 2:
+		for i := range 1 + r.IntN(3) {
+			t.list = append(t.list, line{id: fresh(), user: (n+i)%2 == 1})
+		}
+	case 3: // a swipe
+		if n > 0 && !t.list[n-1].user {
+			last := t.list[n-1]
+			last.swipes = append(slices.Clone(last.swipes), last.id)
+			last.id = fresh()
+			t.list[n-1] = last
+		}
+	case 4: // an edit
+		if n > 0 {
+			t.list[r.IntN(n)].id = fresh()
+		}
+	case 5: // deleted
+		if n > 2 {
+			i := 1 + r.IntN(n-1)
+			t.list = slices.Delete(t.list, i, min(n, i+1+r.IntN(2)))
+		}
+	case 6: // a branch
+		if n > 1 {
+			f[freeName(name+" - Branch #1", func(s string) bool { _, ok := f[s]; return ok })] = tale{fresh(), slices.Clone(t.list[:1+r.IntN(n)])}
+		}
+	case 7: // renamed
+		delete(f, name)
+		name = "r" + strconv.Itoa(fresh())
+	case 8: // hidden
+		if n > 0 {
+			t.list[r.IntN(n)].value = 1 + r.IntN(2)
+		}
+	}
+	f[name] = t
+}
+
+// whole reports whether a chat of f has all messages of a list, in order, with their swipes.
+func (f life) whole(list []line) bool {
+	c := life{"": {0, list}}.ones()[0]
+	return slices.ContainsFunc(f.ones(), func(p *one) bool {
+		r := relate(c.prints, p.prints, judging{})
+		return r.ownFrom == 0
+	})
+}
+
+// TestLives lets two folders live on, and merges them. On every life: the texts of both are
+// there, each chat of INTO is whole under its name, each of FROM is whole somewhere, a second
+// merge has nothing to do, and both directions give the same texts. Folders that merge each
+// other in turn come to rest.
+func TestLives(t *testing.T) {
+	restless := 0
+	for seed := range *lives {
+		r := rand.New(rand.NewPCG(uint64(seed), 7))
+		n := 0
+		fresh := func() int { n++; return n }
+		a := life{}
+		for range 3 + r.IntN(8) {
+			a.live(r, fresh)
+		}
+		b := a.clone()
+		for round := range 3 {
+			for range r.IntN(6) {
+				a.live(r, fresh)
+			}
+			for range r.IntN(6) {
+				b.live(r, fresh)
+			}
+			fail := func(format string, args ...any) {
+				t.Helper()
+				t.Fatalf("seed %d, round %d: %s\nINTO %v\nFROM %v", seed, round, fmt.Sprintf(format, args...), a, b)
+			}
+			one, other := a.clone(), b.clone()
+			one.merged(b, "b", fresh)
+			other.merged(a, "a", fresh)
+			want := a.texts()
+			maps.Copy(want, b.texts())
+			if got := one.texts(); !maps.Equal(got, want) {
+				fail("texts %v, not %v\n%v", got, want, one)
+			}
+			if !maps.Equal(one.texts(), other.texts()) {
+				fail("the directions differ")
+			}
+			for name, c := range a {
+				if !(life{name: one[name]}).whole(c.list) {
+					fail("%s is not whole\n%v", name, one)
+				}
+			}
+			for name, c := range b {
+				if !one.whole(c.list) {
+					fail("%s is nowhere whole\n%v", name, one)
+				}
+			}
+			again := one.clone()
+			if wrote := again.merged(b, "b", fresh); wrote > 0 {
+				fail("a second merge wrote %d\nfirst  %v\nsecond %v", wrote, one, again)
+			}
+			a = one
+			exchanges := 0
+			for from, into := a, b; ; from, into = into, from {
+				wrote := into.merged(from, "x", fresh)
+				exchanges++
+				if wrote == 0 && exchanges > 1 {
+					break
+				}
+				if exchanges > 12 {
+					fail("no rest\n%v\n%v", from, into)
+				}
+			}
+			if exchanges > 4 {
+				restless++
+			}
+		}
+	}
+	t.Logf("%d of %d needed more than two exchanges", restless, 3**lives)
+	if restless > 0 {
+		t.Errorf("%d pairs were not at rest after two exchanges", restless)
+	}
+}

@@ -1,0 +1,231 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/library"
+	"stchat/internal/message"
+	"stchat/internal/ops"
+	"stchat/internal/userdir"
+)
+
+var (
+	// ErrSame means that INTO and FROM are one, or one is inside the other.
+	ErrSame = error(&ops.Kind{Code: "refused", Text: "INTO and FROM are the same, or one lies inside the other"})
+	// ErrKinds means that a character's chat and a group's were to become one.
+	ErrKinds = error(&ops.Kind{Code: "refused", Text: "one is a character's, the other a group's"})
+)
+
+// Chat merges one chat into another, whatever both are called.
+func Chat(ctx context.Context, opt Options) *Result {
+	r := newResult()
+	r.Err = func() error {
+		if err := apart(opt.Into, opt.From); err != nil {
+			return err
+		}
+		kind, _ := userdir.KindOf(opt.Into)
+		if other, _ := userdir.KindOf(opt.From); kind != userdir.File && other != userdir.File && kind != other {
+			return fmt.Errorf("%s: %w", opt.From, ErrKinds)
+		}
+		o, err := opt.owner(ctx, filepath.Dir(opt.Into), filepath.Dir(opt.From), everything, func(name string) bool { return name == userdir.ChatName(opt.From) })
+		if err != nil {
+			return err
+		}
+		p, err := o.ours.at(opt.Into)
+		if err != nil {
+			return err
+		}
+		c, err := o.theirs.at(opt.From)
+		if err != nil {
+			return err
+		}
+		if set, err := o.ours.lib.In(o.ours.folder.Dir); err == nil && o.isGroup() {
+			if list := set.Listing(p.name); len(list) > 0 {
+				o.group = list[0].Path
+			}
+		}
+		if err := o.mergeOne(ctx, c, p); err != nil {
+			return err
+		}
+		r.run(ctx, &opt, o.works)
+		return nil
+	}()
+	return r
+}
+
+// Folder merges the chats of a folder into another one's.
+func Folder(ctx context.Context, opt Options) *Result {
+	r := newResult()
+	r.Err = func() error {
+		if err := apart(opt.Into, opt.From); err != nil {
+			return err
+		}
+		from, wanted := opt.From, everything
+		if userdir.HasExtension(from) {
+			from, wanted = filepath.Dir(from), func(name string) bool { return name == userdir.ChatName(opt.From) }
+		}
+		o, err := opt.owner(ctx, opt.Into, from, everything, wanted)
+		if err != nil {
+			return err
+		}
+		if err := o.mergeAll(ctx); err != nil {
+			return err
+		}
+		r.run(ctx, &opt, o.works)
+		return nil
+	}()
+	return r
+}
+
+func everything(string) bool { return true }
+
+// owner opens two folders with the chats of both that are wanted.
+func (opt *Options) owner(ctx context.Context, into, from string, here, there func(name string) bool) (*owner, error) {
+	lib := new(library.Library)
+	for _, path := range []string{into, from} {
+		if err := inFiles(lib, path); err != nil {
+			return nil, err
+		}
+	}
+	o := &owner{opt: opt, label: opt.Label, seed: message.NewSeed(), bases: map[*one]*baseSet{}}
+	if o.label == "" {
+		o.label = label(into, from)
+	}
+	var err error
+	if o.ours, err = openSide(ctx, lib, into, here); err != nil {
+		return nil, err
+	}
+	if o.theirs, err = openSide(ctx, lib, from, there); err == nil && opt.Base != "" {
+		base, wanted := opt.Base, everything
+		if userdir.HasExtension(base) {
+			base, wanted = filepath.Dir(base), func(name string) bool { return name == userdir.ChatName(opt.Base) }
+		}
+		o.base, err = openSide(ctx, lib, base, wanted)
+	}
+	return o, err
+}
+
+// at returns the chat at a path.
+func (s *side) at(path string) (*file, error) {
+	name := userdir.ChatName(path)
+	if i := slices.IndexFunc(s.files, func(f *file) bool { return filepath.Base(f.path) == filepath.Base(path) }); i >= 0 {
+		return s.files[i], nil
+	}
+	f, err := chat.OpenRegular(path)
+	if err == nil {
+		_ = f.Close() // only opened for what is wrong with it
+		err = fmt.Errorf("%s: %w", path, chat.ErrNotChat)
+	}
+	if name == "" {
+		err = fmt.Errorf("%s: %w", path, chat.ErrNotChat)
+	}
+	return nil, ops.PathError(err)
+}
+
+// apart refuses two paths that are one, or of which one contains the other.
+func apart(into, from string) error {
+	a, b := userdir.RealPath(into), userdir.RealPath(from)
+	x, errX := os.Stat(into)
+	y, errY := os.Stat(from)
+	if err := errors.Join(errX, errY); err != nil {
+		return ops.PathError(err)
+	}
+	if os.SameFile(x, y) || within(a, b) || within(b, a) {
+		return fmt.Errorf("%s: %w", from, ErrSame)
+	}
+	return nil
+}
+
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func newResult() *Result {
+	r := &Result{seen: map[changeset.Step]bool{}}
+	r.Doc = Summary{Schema: 1, Summary: true, Left: []string{}}
+	return r
+}
+
+// run makes the changes: of what depends on one another together, else each chat for itself.
+func (r *Result) run(ctx context.Context, opt *Options, works []*work) {
+	opt.Changes.Precious = true
+	var writing []*work
+	for _, w := range works {
+		r.Rows = append(r.Rows, w.row)
+		if w.sign != Refused && w.changes() {
+			writing = append(writing, w)
+		}
+	}
+	ops.Each(ctx, opt.Changes, writing, func(w *work) (*work, changeset.Unit) {
+		return w, changeset.Unit{Root: changeset.RootOf(w.path), Shares: w.shares(), Draft: w.draft}
+	})
+	for _, w := range writing {
+		r.add(w.outcome)
+	}
+	r.count(writing)
+	r.Doc.DryRun = opt.Changes.DryRun
+	r.Complete(r.Outcome, opt.Changes.DryRun)
+}
+
+// shares are the files that must not come without one another: a chat that comes and its parent.
+func (w *work) shares() []string {
+	list := []string{w.path}
+	if w.parent != "" {
+		list = append(list, w.ours.folder.File(w.parent))
+	}
+	return list
+}
+
+// add adds what became of a unit.
+func (r *Result) add(o changeset.Outcome) {
+	if o.ID != "" {
+		r.ID = o.ID
+	}
+	if r.NoRecord == nil {
+		r.NoRecord = o.NoRecord
+	}
+	r.Ended, r.Dropped = append(r.Ended, o.Ended...), append(r.Dropped, o.Dropped...)
+	for _, s := range o.Steps {
+		if key := (changeset.Step{Do: s.Do, Path: s.Path}); !r.seen[key] {
+			r.seen[key] = true
+			r.Steps = append(r.Steps, s)
+		}
+	}
+}
+
+// count counts the rows.
+func (r *Result) count(wrote []*work) {
+	done := map[*Row]bool{}
+	for _, w := range wrote {
+		done[w.row] = true
+	}
+	for _, row := range r.Rows {
+		switch {
+		case row.Sign == Refused:
+			r.Doc.Refused++
+		case done[row]:
+			r.Doc.Done++
+		case row.Sign == Same:
+			r.Doc.Same++
+		default:
+			r.Doc.Ahead++
+		}
+	}
+}
+
+// Run merges FROM into INTO, whatever they are: a chat into a chat, or a chat or a folder of chats
+// into a folder.
+func Run(ctx context.Context, opt Options) *Result {
+	if userdir.HasExtension(opt.Into) {
+		return Chat(ctx, opt)
+	}
+	return Folder(ctx, opt)
+}

@@ -1,0 +1,84 @@
+package merge
+
+import (
+	"stchat/internal/changeset"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+)
+
+// Options says what is merged into what, and how.
+type Options struct {
+	Into string // a chat, a folder of chats, a group's file or a user folder
+	From string // the same of the other side
+
+	Base string // what both came from, the same kind of thing; "": unknown
+
+	Label         string // in the names of branches; "": after FROM's folder
+	Reworded      bool   // a message that only has another wording in FROM makes no branch
+	NoSwipes      bool   // a swipe alone makes no branch
+	NoLink        bool   // branches are not noted in the chats they part from
+	BumpIntegrity bool   // a new slug in each chat that is edited in place
+
+	Changes changeset.Options
+	NewUUID func() string
+	Meter   *progress.Meter
+}
+
+// Kind is what a row is about.
+type Kind string
+
+// The kinds.
+const (
+	SoloChat  Kind = "chat"
+	GroupKind Kind = "group"
+)
+
+// Row is what became of one thing of FROM.
+type Row struct {
+	Schema  int      `json:"schema"`
+	Kind    Kind     `json:"kind"`
+	Sign    Sign     `json:"sign"`
+	Path    string   `json:"path" is:"path"` // in INTO
+	From    string   `json:"from" is:"path"`
+	To      *string  `json:"to" is:"path"` // the new file; null: none
+	By      *By      `json:"by"`           // why both are one; null: FROM's is new
+	At      *int     `json:"at"`           // the first message that differs; null: none does, or it is new
+	Noted   *int     `json:"noted"`        // the message of INTO that names the branch
+	Own     int      `json:"own"`          // messages that only INTO's has
+	OwnFrom int      `json:"own_from"`     // messages that only FROM's has
+	Links   int      `json:"links"`        // that were put
+	Renamed []Rename `json:"renamed"`
+	Told    []string `json:"told"`
+	Error   *string  `json:"error"`
+
+	Err error `json:"-"`
+}
+
+// Rename is a name of FROM that became another one in INTO.
+type Rename struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Summary is the last document of a merge.
+type Summary struct {
+	Schema  int      `json:"schema"`
+	Summary bool     `json:"summary"`
+	Same    int      `json:"same"`  // rows with =
+	Ahead   int      `json:"ahead"` // INTO has more: <
+	Done    int      `json:"done"`
+	Refused int      `json:"refused"`
+	Left    []string `json:"left"` // what is never merged, and is there
+	DryRun  bool     `json:"dry_run"`
+	ops.Written
+}
+
+// Result is the result of a merge.
+type Result struct {
+	ops.Result[Summary]
+	Rows []*Row
+
+	seen map[changeset.Step]bool // only what is done, and to which path
+}
+
+func (r *Row) tell(list ...string) { r.Told = append(r.Told, list...) }

@@ -1,0 +1,419 @@
+package merge
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"stchat/internal/changeset"
+	"stchat/internal/group"
+	"stchat/internal/message"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/plural"
+	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
+)
+
+// owner is the chats of a character or a group that are merged.
+type owner struct {
+	opt          *Options
+	ours, theirs *side  // INTO and FROM
+	group        string // the file of INTO's group that lists new chats; "": none
+	label        string
+	base         *side // what both came from; nil: unknown
+	bases        map[*one]*baseSet
+	seed         message.Seed
+
+	works   []*work
+	to      map[string]string // the name in INTO by that in FROM
+	taken   map[string]bool   // folded names
+	parents map[string]string // main_chat by name, as it will be in INTO
+}
+
+// work is one chat of FROM and what becomes of it.
+type work struct {
+	*owner
+	*match
+	row     *Row
+	sign    Sign
+	c, p    *file // of FROM and of INTO; p is nil for a new one
+	name    string
+	path    string         // the new file, or INTO's
+	parent  string         // main_chat of what is written; "": none
+	links   map[int][]link // to put, by message of what is written
+	slug    string         // of what is written
+	outcome changeset.Outcome
+	noted   int // the message of INTO that names the branch; -1: none
+}
+
+// mergeAll compares two folders, and returns what is to be done in the order of FROM's chats,
+// parents before children.
+func (o *owner) mergeAll(ctx context.Context) error {
+	if err := readBoth(ctx, o.ours, o.theirs, o.seed, o.opt.Meter); err != nil {
+		return err
+	}
+	list := func(s *side) (list []*one) {
+		for _, f := range s.files {
+			list = append(list, &f.one)
+		}
+		return list
+	}
+	matches := matchAll(list(o.ours), list(o.theirs), func(c *one) judging { return o.judging(ctx, c) })
+	return o.plan(ctx, matches)
+}
+
+// mergeOne compares one chat of FROM with one of INTO.
+func (o *owner) mergeOne(ctx context.Context, c, p *file) error {
+	c.read(ctx, o.theirs.lib, o.seed)
+	p.read(ctx, o.ours.lib, o.seed)
+	m := &match{from: &c.one, into: &p.one}
+	if c.err == nil && p.err == nil && sameBytes(c, p) {
+		c.twin = &p.one
+	} else {
+		m.relation = relate(c.prints, p.prints, o.judging(ctx, &c.one))
+	}
+	return o.plan(ctx, []*match{m})
+}
+
+// judging returns what counts as a message's own, for a chat of FROM.
+func (o *owner) judging(ctx context.Context, c *one) judging {
+	by := judging{noSwipes: o.opt.NoSwipes}
+	if o.base == nil {
+		return by
+	}
+	if _, known := o.bases[c]; !known {
+		o.bases[c] = nil
+		for _, f := range o.base.files {
+			if folded(f.name) != folded(c.name) && len(o.base.files) > 1 {
+				continue
+			}
+			if f.read(ctx, o.base.lib, o.seed); f.err == nil {
+				o.bases[c] = newBase(f.prints)
+			}
+		}
+	}
+	by.base = o.bases[c]
+	return by
+}
+
+// plan gives names, and decides about links.
+func (o *owner) plan(ctx context.Context, matches []*match) error {
+	o.to, o.taken, o.parents = map[string]string{}, map[string]bool{}, map[string]string{}
+	for _, name := range o.ours.folder.Chats {
+		o.taken[folded(name)] = true
+	}
+	if g := o.groupFile(); g != nil {
+		for _, name := range g.Chats {
+			o.taken[folded(name)] = true
+		}
+	}
+	for _, p := range o.ours.files {
+		o.parents[p.name] = p.mainChat
+	}
+	slugs := map[string]bool{}
+	for _, p := range o.ours.files {
+		slugs[p.slug] = true
+	}
+	for _, m := range matches {
+		w := &work{owner: o, match: m, c: o.theirs.find(m.from), noted: -1, links: map[int][]link{}}
+		if m.into != nil {
+			w.p = o.ours.find(m.into)
+		}
+		o.judge(w)
+		o.works = append(o.works, w)
+	}
+	for _, w := range o.works {
+		o.name(w)
+		o.to[w.c.name] = w.name
+	}
+	o.order()
+	for _, w := range o.works {
+		if w.sign == Refused {
+			continue
+		}
+		o.adopt(w)
+		if w.writes() && w.c.slug != "" && w.sign != Parted && w.sign != Ahead && slugs[w.c.slug] {
+			w.c.slug = "" // INTO has it
+		}
+		if err := o.link(ctx, w); err != nil {
+			w.refuse(err)
+		}
+	}
+	return ctx.Err()
+}
+
+func (o *owner) groupFile() *group.File {
+	if o.group == "" {
+		return nil
+	}
+	set, err := o.ours.lib.In(o.ours.folder.Dir)
+	if err != nil {
+		return nil
+	}
+	if i := slices.IndexFunc(set.Files, func(f *group.File) bool { return f.Path == o.group }); i >= 0 {
+		return set.Files[i]
+	}
+	return nil
+}
+
+// judge decides what becomes of a chat, by its messages alone.
+func (o *owner) judge(w *work) {
+	w.row = &Row{Schema: 1, Kind: SoloChat, From: w.c.path, Renamed: []Rename{}, Told: []string{}}
+	if w.p != nil {
+		w.row.Path = w.p.path
+	} else {
+		w.row.Path = o.ours.folder.File(w.c.name)
+	}
+	if w.by != "" {
+		w.row.By = &w.by
+	}
+	w.sign = w.match.sign()
+	w.row.Sign = w.sign
+	if p := o.namesake(w.c.name); w.p == nil && p != nil && p.err != nil {
+		w.p = p // it is unknown whether this is its copy
+	}
+	for _, f := range []*file{w.c, w.p} {
+		if f != nil && f.err != nil {
+			w.refuse(f.err)
+			return
+		}
+	}
+	if w.p == nil {
+		w.row.OwnFrom = len(w.c.prints)
+	}
+	if w.p == nil || w.sign == Same {
+		return
+	}
+	w.row.Own, w.row.OwnFrom = w.kept, w.ownFrom
+	if base := o.bases[w.from]; w.ownFrom > 0 && base.lacksMost(w.c.prints) {
+		w.sign, w.row.Sign = Behind, Behind
+		w.row.tell(fmt.Sprintf("FROM lacks more than half of what the base has, so its %s not taken", plural.Of(w.ownFrom, "message is", "messages are")))
+		return
+	}
+	if w.at < max(len(w.c.prints), len(w.p.prints)) {
+		w.row.At = &w.at
+	}
+	if (w.sign == Parted || w.sign == Other) && o.opt.Reworded && reworded(w.c.prints, w.p.prints, w.pairs) {
+		w.sign = Behind
+		w.row.tell(fmt.Sprintf("%s of FROM reworded here; the old wording does not come", plural.S(w.ownFrom, "message")))
+	}
+	if w.sign == Behind || w.sign == Ahead {
+		w.compareHeaders()
+	}
+	w.row.Sign = w.sign
+}
+
+func (o *owner) namesake(name string) *file {
+	i := slices.IndexFunc(o.ours.files, func(p *file) bool { return folded(p.name) == folded(name) })
+	if i < 0 {
+		return nil
+	}
+	return o.ours.files[i]
+}
+
+func (w *work) refuse(err error) {
+	text := ops.PathError(err).Error()
+	w.sign, w.row.Sign, w.row.Err, w.row.Error = Refused, Refused, err, &text
+}
+
+// compareHeaders tells which metadata differs. INTO's stays, or goes with the lines.
+func (w *work) compareHeaders() {
+	ours, err := rawjson.ParseObject(w.p.metadata)
+	theirs, errFrom := rawjson.ParseObject(w.c.metadata)
+	if err != nil || errFrom != nil {
+		return
+	}
+	w.renameOwn(theirs, w.p.name)
+	var differs []string
+	for key, value := range theirs.All() {
+		if key == "integrity" || key == "main_chat" {
+			continue
+		}
+		if own, ok := ours.Get(key); ok && !bytes.Equal(rawjson.Compact(own), rawjson.Compact(value)) || !ok && w.sign == Behind {
+			differs = append(differs, key)
+		}
+	}
+	switch {
+	case len(differs) == 0:
+	case w.sign == Ahead:
+		w.row.tell("with the lines comes FROM's metadata: " + keysTold(differs))
+	default:
+		w.row.tell("FROM's metadata differs and does not come: " + keysTold(differs))
+	}
+}
+
+// writes reports whether a file of FROM comes.
+func (w *work) writes() bool { return w.isNew() || w.sign == Ahead }
+
+// isNew reports whether a new file comes to be.
+func (w *work) isNew() bool { return w.sign == New || w.sign == Parted || w.sign == Other }
+
+// name gives the chat its name in INTO.
+func (o *owner) name(w *work) {
+	if w.name = w.c.name; w.p != nil {
+		w.name = w.p.name
+	}
+	if w.path = w.row.Path; !w.isNew() {
+		return
+	}
+	mine := folded(w.c.name)
+	inFrom := map[string]bool{}
+	for _, name := range o.theirs.folder.Chats {
+		inFrom[folded(name)] = true
+	}
+	most := names.MaxBytes
+	if len(w.c.sidecars) > 0 {
+		most = names.MaxLuker
+	}
+	taken := func(name string) bool {
+		key := folded(name)
+		return o.taken[key] || inFrom[key] && key != mine || len(o.ours.folder.Sidecars(name)) > 0
+	}
+	switch name := w.c.name; {
+	case w.sign == Parted:
+		w.name = freeName(names.Derive(name, "__", o.label, most), func(s string) bool { return taken(s) || folded(s) == mine })
+	case taken(name):
+		w.name = freeName(nextName(name), func(s string) bool { return taken(s) || folded(s) == mine })
+	default:
+		w.name = name
+	}
+	o.taken[folded(w.name)] = true
+	w.path = filepath.Join(o.ours.folder.Path, w.name+names.Extension)
+	w.row.To = &w.path
+	if w.name != w.c.name {
+		w.row.Renamed = append(w.row.Renamed, Rename{w.c.name, w.name})
+	}
+	if w.p == nil {
+		w.row.Path = w.path
+	}
+}
+
+// order puts parents before their children.
+func (o *owner) order() {
+	byName := map[string]*work{}
+	for _, w := range o.works {
+		byName[w.c.name] = w
+	}
+	var list []*work
+	done := map[*work]bool{}
+	for _, w := range o.works {
+		var way []*work
+		for at := w; at != nil && !done[at]; at = byName[at.c.mainChat] {
+			done[at] = true
+			way = append(way, at)
+		}
+		slices.Reverse(way)
+		list = append(list, way...)
+	}
+	o.works = list
+}
+
+// now returns the name in INTO that a name of FROM becomes.
+func (o *owner) now(name string) string {
+	if target, ok := o.theirs.folder.Target(name); ok {
+		if to, ok := o.to[target]; ok && (to != target || name == target) {
+			return to
+		}
+	}
+	return name
+}
+
+// adopt decides the parent of a file that comes: one that would be its own ancestor is left out.
+func (o *owner) adopt(w *work) {
+	if !w.writes() {
+		return
+	}
+	switch {
+	case w.sign == Parted:
+		w.parent = w.p.name
+	case w.sign == Ahead && w.p.name != w.c.name:
+		w.parent = w.p.mainChat
+	case w.sign == Ahead && w.c.mainChat == "":
+		w.parent = w.p.mainChat
+	default:
+		w.parent = o.now(w.c.mainChat)
+	}
+	seen := map[string]bool{}
+	for at := w.parent; at != "" && !seen[at]; at = o.parents[at] {
+		if seen[at] = true; at == w.name {
+			w.row.tell(fmt.Sprintf("main_chat %q is left out: the chat would be its own ancestor", w.parent))
+			w.parent = ""
+		}
+	}
+	o.parents[w.name] = w.parent
+}
+
+// link decides which links are put: of FROM's onto INTO's lines, or of INTO's onto the lines that
+// come.
+func (o *owner) link(ctx context.Context, w *work) error {
+	if w.sign == Parted && !o.opt.NoLink {
+		w.noted = w.pairs[len(w.pairs)-1].into
+		w.row.Noted = &w.noted
+		w.links[w.noted] = append(w.links[w.noted], link{false, w.name})
+		return nil
+	}
+	changed := func(from, to string) bool { return from != to }
+	switch {
+	case w.sign == Same && !slices.ContainsFunc(slices.Collect(maps.Keys(o.to)), func(from string) bool { return changed(from, o.to[from]) }):
+		return nil
+	case w.sign != Same && w.sign != Behind && w.sign != Ahead:
+		return nil
+	}
+	theirs, err := w.c.links(ctx, o.theirs.lib)
+	if err != nil {
+		return err
+	}
+	ours, err := w.p.links(ctx, o.ours.lib)
+	if err != nil {
+		return err
+	}
+	pairs := w.pairs
+	if w.sign == Same {
+		for at := range theirs {
+			pairs = append(pairs, pair{at, at})
+		}
+		slices.SortFunc(pairs, func(a, b pair) int { return a.from - b.from })
+	}
+	for _, p := range pairs {
+		if w.sign == Ahead {
+			mine := make([]link, len(theirs[p.from]))
+			for i, l := range theirs[p.from] {
+				mine[i] = link{l.checkpoint, o.now(l.name)}
+			}
+			w.put(p.from, mine, ours[p.into])
+			continue
+		}
+		var come []link
+		for _, l := range theirs[p.from] {
+			if l.name = o.now(l.name); o.taken[folded(l.name)] && l.name != w.name {
+				come = append(come, l)
+			}
+		}
+		w.put(p.into, ours[p.into], come)
+	}
+	return nil
+}
+
+// put notes the links that a message lacks.
+func (w *work) put(at int, has, come []link) {
+	for _, l := range come {
+		if slices.ContainsFunc(has, func(h link) bool { return h.name == l.name }) {
+			continue
+		}
+		if l.checkpoint && slices.ContainsFunc(has, func(h link) bool { return h.checkpoint }) {
+			l.checkpoint = false
+			w.row.tell(fmt.Sprintf("message %d has a checkpoint already: %q is noted as a branch", at, l.name))
+		}
+		w.links[at], has = append(w.links[at], l), append(has, l)
+	}
+	if w.sign != Parted {
+		w.row.Links += len(w.links[at])
+	}
+}
+
+// isGroup reports whether the chats are group chats.
+func (o *owner) isGroup() bool { return o.ours.folder.Kind == userdir.Group }

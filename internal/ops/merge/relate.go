@@ -1,0 +1,266 @@
+package merge
+
+import (
+	"slices"
+
+	"stchat/internal/chat"
+	"stchat/internal/message"
+)
+
+// pair is a message of FROM and the one of INTO that is the same.
+type pair struct{ from, into int }
+
+// relation is what a chat of FROM and one of INTO have in common, by their messages alone.
+type relation struct {
+	pairs []pair // the messages that both have, in their order
+
+	own, ownFrom   int  // messages that the other lacks, or with a swipe that it lacks
+	kept, keptFrom int  // the same, and shared ones with a value that the other lacks
+	at             int  // the first message that differs
+	begun          bool // more than a greeting is shared
+}
+
+// judging says what counts as a message's own.
+type judging struct {
+	noSwipes bool     // a swipe alone is nothing of one's own
+	base     *baseSet // what both sides came from; nil: unknown
+}
+
+// baseSet is what the messages of a chat at the last merge hold: nothing of that is anybody's own.
+type baseSet struct {
+	ids, swipes, values map[message.ID]bool
+	list                []chat.Print
+}
+
+func newBase(list []chat.Print) *baseSet {
+	b := &baseSet{map[message.ID]bool{}, map[message.ID]bool{}, map[message.ID]bool{}, list}
+	for i := range list {
+		for _, ids := range []struct {
+			into map[message.ID]bool
+			list []message.ID
+		}{{b.ids, list[i].IDs}, {b.swipes, list[i].Swipes}, {b.values, list[i].Values}} {
+			for _, id := range ids.list {
+				ids.into[id] = true
+			}
+		}
+	}
+	return b
+}
+
+// lacksMost reports whether a chat lacks more than half of what the base has.
+func (b *baseSet) lacksMost(from []chat.Print) bool {
+	return b != nil && 2*len(align(b.list, from)) < len(b.list)
+}
+
+// relate compares a chat of FROM with one of INTO.
+func relate(from, into []chat.Print, by judging) relation {
+	r := relation{pairs: align(from, into)}
+	for r.at < len(r.pairs) && r.pairs[r.at] == (pair{r.at, r.at}) {
+		r.at++
+	}
+	nextFrom, nextInto := 0, 0
+	for _, p := range append(slices.Clip(r.pairs), pair{len(from), len(into)}) {
+		missing, missingFrom := by.alone(into[nextInto:p.into]), by.alone(from[nextFrom:p.from])
+		r.own, r.kept = r.own+missing, r.kept+missing
+		r.ownFrom, r.keptFrom = r.ownFrom+missingFrom, r.keptFrom+missingFrom
+		nextFrom, nextInto = p.from+1, p.into+1
+		if p.from == len(from) {
+			break
+		}
+		f, i := &from[p.from], &into[p.into]
+		here, there := by.shared(i, f, &r.own, &r.kept), by.shared(f, i, &r.ownFrom, &r.keptFrom)
+		if here || there {
+			r.at = min(r.at, p.into)
+		}
+	}
+	r.begun = begun(from, into, r.pairs)
+	return r
+}
+
+// alone counts the messages of a stretch that the other chat lacks.
+func (by judging) alone(list []chat.Print) (n int) {
+	for i := range list {
+		if by.base == nil || !allIn(list[i].IDs[:1], by.base.ids) || !allIn(list[i].Swipes, by.base.swipes) {
+			n++
+		}
+	}
+	return n
+}
+
+func allIn(list []message.ID, in map[message.ID]bool) bool {
+	return !slices.ContainsFunc(list, func(id message.ID) bool { return !in[id] })
+}
+
+// shared counts a message that both have, if it has something that the other lacks, and reports
+// that.
+func (by judging) shared(p, other *chat.Print, own, kept *int) bool {
+	swipes, values := missing(p.Swipes, other.Swipes), missing(p.Values, other.Values)
+	if by.base != nil {
+		swipes = slices.DeleteFunc(swipes, func(id message.ID) bool { return by.base.swipes[id] })
+		values = slices.DeleteFunc(values, func(id message.ID) bool { return by.base.values[id] })
+	}
+	if by.noSwipes {
+		swipes = nil
+	}
+	if len(swipes) > 0 {
+		*own++
+	}
+	if len(swipes)+len(values) == 0 {
+		return false
+	}
+	*kept++
+	return true
+}
+
+func missing(list, in []message.ID) (lacking []message.ID) {
+	for _, id := range list {
+		if !slices.Contains(in, id) {
+			lacking = append(lacking, id)
+		}
+	}
+	return lacking
+}
+
+// begun reports whether more than a greeting is shared: what stands before the first message of
+// the user, or the first message where the user says nothing.
+func begun(from, into []chat.Print, pairs []pair) bool {
+	if len(pairs) == 0 {
+		return false
+	}
+	greeting := func(list []chat.Print) int {
+		return max(1, slices.IndexFunc(list, func(p chat.Print) bool { return p.User }))
+	}
+	last := pairs[len(pairs)-1]
+	return last.from >= greeting(from) || last.into >= greeting(into) || from[0].User || into[0].User
+}
+
+// holds reports whether one of two chats has nothing of its own against the other, values
+// included.
+func (r *relation) holds() bool { return r.kept == 0 || r.keptFrom == 0 }
+
+// equal reports whether both have the same messages.
+func (r *relation) equal() bool { return r.kept == 0 && r.keptFrom == 0 }
+
+// reworded reports whether each message that only FROM has stands in INTO too, by its date and
+// role, with another text.
+func reworded(from, into []chat.Print, pairs []pair) bool {
+	has, left := map[message.ID]bool{}, map[int]bool{}
+	for _, p := range pairs {
+		left[p.from] = true
+	}
+	for i := range into {
+		has[into[i].Dated] = true
+	}
+	for i := range from {
+		if !left[i] && !has[from[i].Dated] {
+			return false
+		}
+	}
+	return true
+}
+
+// align returns the messages that two chats have in common: as many as possible, in their order.
+func align(from, into []chat.Print) (pairs []pair) {
+	head := 0
+	for head < min(len(from), len(into)) && same(&from[head], &into[head]) {
+		pairs = append(pairs, pair{head, head})
+		head++
+	}
+	tail := 0
+	for tail < min(len(from), len(into))-head && same(&from[len(from)-1-tail], &into[len(into)-1-tail]) {
+		tail++
+	}
+	for _, p := range common(from[head:len(from)-tail], into[head:len(into)-tail]) {
+		pairs = append(pairs, pair{p.from + head, p.into + head})
+	}
+	for k := tail; k > 0; k-- {
+		pairs = append(pairs, pair{len(from) - k, len(into) - k})
+	}
+	return pairs
+}
+
+// same reports whether two messages are one, with some swipe of one of them chosen.
+func same(a, b *chat.Print) bool { return a.Same(b) || b.Same(a) }
+
+// most is how many places of equal messages are compared for one message: in a chat of thousands
+// of equal messages any of them is as good.
+const most = 64
+
+// common returns a longest common sequence of two lists.
+func common(from, into []chat.Print) []pair {
+	if len(from) == 0 || len(into) == 0 {
+		return nil
+	}
+	if list := embedded(from, into); list != nil {
+		return list
+	}
+	if list := embedded(into, from); list != nil {
+		for i, p := range list {
+			list[i] = pair{p.into, p.from}
+		}
+		return list
+	}
+	places := map[message.ID][]int{}
+	for j := range into {
+		for _, id := range into[j].IDs {
+			places[id] = append(places[id], j)
+		}
+	}
+	// the longest rising sequence of places: ends has the last step of the best of each length
+	type step struct {
+		pair
+		before int
+	}
+	var steps []step
+	var ends []int
+	for i := range from {
+		var list []int
+		for _, id := range from[i].IDs {
+			for _, j := range places[id] {
+				if same(&from[i], &into[j]) && !slices.Contains(list, j) {
+					list = append(list, j)
+				}
+				if len(list) == most {
+					break
+				}
+			}
+		}
+		slices.Sort(list)
+		for _, j := range slices.Backward(list) {
+			n, _ := slices.BinarySearchFunc(ends, j, func(end, j int) int { return steps[end].into - j })
+			s := step{pair{i, j}, -1}
+			if n > 0 {
+				s.before = ends[n-1]
+			}
+			if steps = append(steps, s); n == len(ends) {
+				ends = append(ends, 0)
+			}
+			ends[n] = len(steps) - 1
+		}
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	list := make([]pair, len(ends))
+	for k, at := len(ends)-1, ends[len(ends)-1]; k >= 0; k, at = k-1, steps[at].before {
+		list[k] = steps[at].pair
+	}
+	return list
+}
+
+// embedded pairs all messages of part with those of whole, in order; nil if one is not there.
+func embedded(part, whole []chat.Print) []pair {
+	list := make([]pair, 0, len(part))
+	j := 0
+	for i := range part {
+		for j < len(whole) && !same(&part[i], &whole[j]) {
+			j++
+		}
+		if j == len(whole) {
+			return nil
+		}
+		list = append(list, pair{i, j})
+		j++
+	}
+	return list
+}

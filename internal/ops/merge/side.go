@@ -1,0 +1,268 @@
+package merge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/message"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// side is the chats of one owner on one side.
+type side struct {
+	lib    *library.Library
+	folder *library.Folder
+	files  []*file
+}
+
+// file is one chat of a side.
+type file struct {
+	one
+	path     string
+	stamp    safefile.Stamp
+	header   bool
+	mainChat string
+	metadata []byte
+	sidecars []luker.Sidecar
+	err      error // why it cannot be read
+}
+
+// openSide lists the chats of a folder that are wanted.
+func openSide(ctx context.Context, lib *library.Library, folder string, wanted func(name string) bool) (*side, error) {
+	s := &side{lib: lib, folder: lib.Folder(folder)}
+	if err := s.folder.Err; err != nil {
+		return nil, ops.PathError(err)
+	}
+	for _, name := range s.folder.Chats {
+		if wanted(name) {
+			s.files = append(s.files, &file{one: one{name: name}, path: s.folder.File(name), sidecars: s.folder.Sidecars(name)})
+		}
+	}
+	progress.Each(ctx, len(s.files), func(i int) { s.files[i].head(ctx, lib) })
+	return s, ctx.Err()
+}
+
+// find returns the file that a match is about.
+func (s *side) find(c *one) *file {
+	i := slices.IndexFunc(s.files, func(f *file) bool { return &f.one == c })
+	if i < 0 {
+		return nil
+	}
+	return s.files[i]
+}
+
+// head reads a chat up to its header.
+func (f *file) head(ctx context.Context, lib *library.Library) {
+	c, err := f.open(ctx, lib)
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	defer c.Close()
+	if c.Damage.Total > 0 {
+		f.fail(c.DamageError(c.Damage.First[0]))
+		return
+	}
+	md := c.Metadata()
+	f.stamp, f.header, f.metadata = c.Stamp, c.Header != nil, bytes.Clone(md.Bytes())
+	f.slug, _ = rawjson.Unquote(md.Value("integrity"))
+	f.mainChat, _ = rawjson.Unquote(md.Value("main_chat"))
+}
+
+func (f *file) fail(err error) { f.err, f.broken = ops.PathError(err), true }
+
+func (f *file) open(ctx context.Context, lib *library.Library) (*chat.Chat, error) {
+	return chat.Open(ctx, f.path, chat.Options{Groups: lib})
+}
+
+// read reads the prints of a chat.
+func (f *file) read(ctx context.Context, lib *library.Library, seed message.Seed) {
+	if f.err != nil {
+		return
+	}
+	c, err := f.open(ctx, lib)
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	defer c.Close()
+	if !c.Stamp.Same(f.stamp) {
+		f.fail(c.Errorf("%w", jsonl.ErrChanged))
+		return
+	}
+	f.prints, err = chat.ReadPrints(ctx, c, seed)
+	if err == nil && slices.ContainsFunc(f.prints, func(p chat.Print) bool { return p.Damaged }) {
+		_, err = jsonl.Copy(ctx, nil, c.Source, jsonl.CopyOptions{From: c.Body, Line: c.BodyLine, Limit: -1})
+		if d, ok := errors.AsType[*jsonl.Damage](err); ok {
+			err = c.DamageError(*d)
+		}
+	}
+	if err != nil {
+		f.fail(err)
+	}
+}
+
+// readBoth reads the prints of all chats but those of which both sides have the same bytes: these
+// are one.
+func readBoth(ctx context.Context, into, from *side, seed message.Seed, meter *progress.Meter) error {
+	named := map[string]*file{}
+	for _, p := range into.files {
+		named[folded(p.name)] = p
+	}
+	var mu sync.Mutex
+	var unequal []*file
+	sides := map[*file]*side{}
+	twins := map[*file]bool{}
+	meter.Expect(len(into.files)+len(from.files), 0)
+	progress.Each(ctx, len(from.files), func(i int) {
+		c := from.files[i]
+		p := named[folded(c.name)]
+		twin := p != nil && c.err == nil && p.err == nil && sameBytes(c, p)
+		mu.Lock()
+		defer mu.Unlock()
+		if twin {
+			c.twin, twins[p] = &p.one, true
+			meter.Done()
+			return
+		}
+		unequal, sides[c] = append(unequal, c), from
+	})
+	if len(unequal) == 0 {
+		return ctx.Err()
+	}
+	for _, p := range into.files {
+		if !twins[p] {
+			unequal, sides[p] = append(unequal, p), into
+		}
+	}
+	progress.Each(ctx, len(unequal), func(i int) {
+		unequal[i].read(ctx, sides[unequal[i]].lib, seed)
+		meter.Done()
+	})
+	return ctx.Err()
+}
+
+// sameBytes reports whether two files hold the same.
+func sameBytes(a, b *file) bool {
+	if a.stamp.Size() != b.stamp.Size() {
+		return false
+	}
+	same, err := equalFiles(a.path, b.path)
+	return err == nil && same
+}
+
+// equalFiles compares two files byte by byte.
+func equalFiles(a, b string) (bool, error) {
+	x, err := safefile.Open(a)
+	if err != nil {
+		return false, ops.PathError(err)
+	}
+	defer x.Close()
+	y, err := safefile.Open(b)
+	if err != nil {
+		return false, ops.PathError(err)
+	}
+	defer y.Close()
+	const block = 256 << 10
+	p, q := make([]byte, block), make([]byte, block)
+	for {
+		n, errX := io.ReadFull(x, p)
+		m, errY := io.ReadFull(y, q)
+		if !bytes.Equal(p[:n], q[:m]) {
+			return false, nil
+		}
+		if errX != nil || errY != nil {
+			for _, err := range []error{errX, errY} {
+				if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+					return false, ops.PathError(err)
+				}
+			}
+			return errX != nil && errY != nil, nil
+		}
+	}
+}
+
+// links returns the links of a chat by message.
+func (f *file) links(ctx context.Context, lib *library.Library) (map[int][]link, error) {
+	c, err := f.open(ctx, lib)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	found := map[int][]link{}
+	err = jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: jsonl.NewKeys("extra", "swipe_info")}, func(l *jsonl.Line, base jsonl.Base) error {
+		if l.Damage != nil {
+			return nil
+		}
+		extra, _ := l.Value(0)
+		info, _ := l.Value(1)
+		if !message.MayLink(extra, l.Plain) && !message.MayLink(info, l.Plain) {
+			return nil
+		}
+		at := base.Index + l.Index
+		message.EditLinks(l.Raw, func(checkpoint bool, name string) (string, bool) {
+			if one := (link{checkpoint, name}); !slices.Contains(found[at], one) {
+				found[at] = append(found[at], one)
+			}
+			return name, true
+		})
+		return nil
+	})
+	return found, err
+}
+
+// link is the name of a checkpoint or branch on a message.
+type link struct {
+	checkpoint bool
+	name       string
+}
+
+// inFiles refuses a folder whose chats are not what its program reads.
+func inFiles(lib *library.Library, path string) error {
+	if dir, ok := userdir.Find(filepath.Join(path, "x.jsonl")); ok {
+		return ops.InFiles(lib, dir, path)
+	}
+	return nil
+}
+
+// label returns what tells the other side's chats apart: the nearest folder of FROM that INTO
+// is not in as well.
+func label(into, from string) string {
+	known := map[string]bool{"chats": true, "group chats": true, "groups": true, "data": true, "default-user": true, ".": true, "": true}
+	for path := userdir.RealPath(into); ; path = filepath.Dir(path) {
+		known[userdir.ChatName(filepath.Base(path))] = true
+		if path == filepath.Dir(path) {
+			break
+		}
+	}
+	for path := userdir.RealPath(from); path != filepath.Dir(path); path = filepath.Dir(path) {
+		name := filepath.Base(path)
+		if !known[name] && !userdir.HasExtension(name) && filepath.Ext(name) != ".json" {
+			return name
+		}
+	}
+	return "theirs"
+}
+
+// told joins what is to be said of a header's keys.
+func keysTold(keys []string) string {
+	const shown = 6
+	if more := len(keys) - shown; more > 0 {
+		keys = append(slices.Clone(keys[:shown]), fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("%q", keys)
+}
