@@ -116,28 +116,23 @@ func ReadPrints(ctx context.Context, c *Chat, seed message.Seed) (list []Print, 
 func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed *error) iter.Seq[Print] {
 	keys := jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info")
 	return func(yield func(Print) bool) {
-		type batch struct{ prints []Print }
 		enough := fmt.Errorf("enough") // never seen
-		err := jsonl.Map(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: keys, Workers: 1},
-			func(l *jsonl.Line, b *batch) {
-				if l.Damage == nil {
-					p := printOf(l, seed)
-					if values {
-						p.addValues(l, seed)
-					}
-					b.prints = append(b.prints, p)
-				} else if l.Damage.Code != jsonl.BOM {
-					b.prints = append(b.prints, Print{Damaged: true})
+		opt := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: keys}
+		err := jsonl.Each(ctx, c.Source, opt, func(l *jsonl.Line, _ jsonl.Base) error {
+			p := Print{Damaged: true}
+			switch {
+			case l.Damage == nil:
+				if p = printOf(l, seed); values {
+					p.addValues(l, seed)
 				}
-			},
-			func(b *batch, _ jsonl.Base, _ jsonl.Damages) error {
-				for _, p := range b.prints {
-					if !yield(p) {
-						return enough
-					}
-				}
+			case l.Damage.Code == jsonl.BOM:
 				return nil
-			}, nil)
+			}
+			if !yield(p) {
+				return enough
+			}
+			return nil
+		})
 		if err == nil {
 			err = c.Unchanged()
 		} else {

@@ -251,20 +251,14 @@ func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (bool,
 		return false, err
 	}
 	defer open.Close()
-	err = jsonl.Map(ctx, open.Source, jsonl.MapOptions{From: open.Body, Line: open.BodyLine, Limit: -1, Keys: jsonl.NewKeys("name")},
-		func(l *jsonl.Line, found *bool) {
-			if l.Damage == nil && !*found {
-				raw, _ := l.Value(0)
-				by, _ := rawjson.Unquote(raw)
-				*found = by == name
-			}
-		},
-		func(found *bool, _ jsonl.Base, _ jsonl.Damages) error {
-			if *found {
-				return errSpeaks
-			}
-			return nil
-		}, func(found *bool) { *found = false })
+	opt := jsonl.MapOptions{From: open.Body, Line: open.BodyLine, Keys: jsonl.NewKeys("name")}
+	err = jsonl.Each(ctx, open.Source, opt, func(l *jsonl.Line, _ jsonl.Base) error {
+		raw, _ := l.Value(0)
+		if by, _ := rawjson.Unquote(raw); l.Damage == nil && by == name {
+			return errSpeaks
+		}
+		return nil
+	})
 	if errors.Is(err, errSpeaks) {
 		return true, nil
 	}

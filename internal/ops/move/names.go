@@ -339,16 +339,12 @@ func (n *renameSet) damagedWith(ctx context.Context, c *family.Chat, names [][]b
 		return nil
 	}
 	defer file.Close()
-	_ = jsonl.Map(ctx, file.Source, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}, func(l *jsonl.Line, found *[]int) {
+	_ = jsonl.Each(ctx, file.Source, jsonl.MapOptions{Keys: jsonl.NewKeys()}, func(l *jsonl.Line, base jsonl.Base) error {
 		if l.Damage != nil && slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(l.Raw, name) }) {
-			*found = append(*found, l.Number)
-		}
-	}, func(found *[]int, base jsonl.Base, _ jsonl.Damages) error {
-		for _, number := range *found {
-			lines = append(lines, base.Line+number+1)
+			lines = append(lines, base.Line+l.Number+1)
 		}
 		return nil
-	}, func(found *[]int) { *found = (*found)[:0] })
+	})
 	return lines
 }
 
