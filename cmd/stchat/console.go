@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -232,11 +233,23 @@ func (c *console) ended(e changeset.Ended) {
 	}
 }
 
+// ask asks a question that is answered with yes or no; asked is false where nobody can answer.
+func (c *console) ask(question string) (yes, asked bool) {
+	if !c.InTTY || !c.ErrTTY {
+		return false, false
+	}
+	fmt.Fprintf(c.Err, "%s [y/N] ", question)
+	answer, _ := bufio.NewReader(c.In).ReadString('\n') // no answer is no
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", true
+}
+
 // env is the outside world as the commands see it, built once in main.
 type env struct {
 	In       io.Reader
 	Out, Err io.Writer
-	OutTTY   bool // Out is a terminal
+	InTTY    bool // In is a terminal
+	OutTTY   bool // likewise
 	ErrTTY   bool
 	Width    int // cells of the terminal; 0: no terminal
 	Getenv   func(string) string
@@ -246,6 +259,7 @@ type env struct {
 func newEnv() env {
 	e := env{
 		In: os.Stdin, Out: stdout{os.Stdout}, Err: os.Stderr,
+		InTTY:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		Getenv: os.Getenv,

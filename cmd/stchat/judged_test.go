@@ -73,6 +73,9 @@ func writingVerb(args []string) string {
 	if dry != nil && dry.Value.String() == "true" || write != nil && write.Value.String() != "true" {
 		return ""
 	}
+	if restore := cmd.Flags().Lookup("restore"); restore != nil && restore.Value.String() != "true" {
+		return ""
+	}
 	// What reads standard input has read it, and what writes there writes no file.
 	positional := cmd.Flags().Args()
 	for _, name := range []string{"output", "merge", "replace", "merge-patch", "patch", "reset", "add", "files-from"} {

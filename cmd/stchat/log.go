@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -127,19 +128,19 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 		c.note("%s", snapshotSum(sum))
 	}
 	if sum.Gone > 0 && !o.dryRun {
-		c.note("%s gone since the last one: stchat log --gone%s", gone(sum.Gone), o.leads(list.Paths))
+		c.note("%s gone since the last one: stchat log --gone%s", gone(sum.Gone), o.leads(a, list.Paths))
 	}
 	return outcome(len(sum.Errs) > 0, false)
 }
 
 // leads returns the arguments of a command about the folder that was taken.
-func (o *snapshotOptions) leads(paths []string) (args string) {
-	if o.path != "" {
-		args = " " + visible.Quote("--store="+o.path)
+func (o *snapshotOptions) leads(a *app, paths []string) (args string) {
+	if store := o.of(a); store != "" {
+		args = " " + visible.Quote("--store="+absolute(store))
 	}
-	if len(paths) == 1 && paths[0] != "." {
+	if len(paths) == 1 {
 		if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
-			args += " " + visible.Args(paths[0])
+			args += " " + visible.Args(absolute(paths[0]))
 		}
 	}
 	return args
@@ -339,7 +340,7 @@ func (o *logOptions) folder(ctx context.Context, a *app, folder string, which ke
 	case o.gone:
 		err = keep.GoneChats(ctx, opt, func(g *keep.GoneChat) error {
 			n++
-			command := restoreCommand(o.path, g.Rev, g.Path, g.Taken)
+			command := restoreCommand(o.of(a), g.Rev, g.Path, g.Name)
 			g.Command = &command
 			return put(w, o.json, g, goneLine(c, g))
 		})
@@ -374,17 +375,25 @@ func beginsOne(err error) error {
 	return withHint(err, nil)
 }
 
-// restoreCommand returns the command that brings a version back: of a chat that is gone under
-// its own name, unless another one has that.
-func restoreCommand(store string, rev int64, path string, taken bool) string {
+// restoreCommand returns the command that brings a version back, from any folder: of a chat that
+// is gone under its own name, unless another one has that.
+func restoreCommand(store string, rev int64, path, name string) string {
 	words := []string{"stchat restore --rev", strconv.FormatInt(rev, 10)}
-	if taken {
-		words = append(words, "--name", visible.Quote(fmt.Sprint("rev ", rev)))
+	if name != "" {
+		words = append(words, "--name", visible.Quote(name))
 	}
 	if store != "" {
-		words = append(words, visible.Quote("--store="+store))
+		words = append(words, visible.Quote("--store="+absolute(store)))
 	}
-	return strings.Join(append(words, visible.Args(path)), " ")
+	return strings.Join(append(words, visible.Args(absolute(path))), " ")
+}
+
+// absolute returns a path that leads there from any folder.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 // goneLine returns a chat that is gone as a line of text.

@@ -3,23 +3,28 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	iofs "io/fs"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
+	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
+	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
-	"stchat/internal/ops/past"
 	"stchat/internal/plural"
 	"stchat/internal/visible"
 )
 
 const lostDoc = `Find messages that only older versions of chats have, because a chat is gone, is
 empty, or starts over with its greeting. Each chat is shown with the version
-that has most of what is lost, and with the command that brings it back. Nothing
-is written.
+that has most of what is lost, and with the command that brings it back.
 
 The chats are compared with the versions that snapshot keeps, SillyTavern's own
 backups (backups/chat_*.jsonl), the old files that repair and undo keep, and
@@ -30,7 +35,15 @@ to its chat by its header and its messages.
 A message counts as lost if no chat in the user folder has its text, as a
 message or as a swipe. An edit is not a loss: a missing message with another in
 its place counts as reworded. So renaming, branching and swiping raise no alarm;
-messages that you deleted yourself do, if there are at least five (--min).
+messages that you deleted yourself do, if there are at least five (--min). A
+greeting alone is no loss. "log --gone" also lists chats that are gone while
+others have all of their messages.
+
+--restore brings back the chats that are gone, each under its own name, and of
+the CHATs that are named also what a live one has lost, as a new chat beside it.
+It lists them first, and asks on a terminal; elsewhere it needs --yes. One undo
+takes all of it back. CHAT is a path, also of a file that is gone, or
+OWNER/NAME.
 
 The backups of a character do not give the name of a chat that is gone; the
 command suggests one. SillyTavern keeps 50 backups for each character, but
@@ -46,12 +59,18 @@ func newLost(*app) verb {
 	o := &lostOptions{}
 	return verb{
 		use: "lost [PATH...]", short: "Find messages that only older versions have",
-		doc: lostDoc, no: "something is lost",
+		doc: lostDoc, no: "something is lost, or was not brought back",
 		example: `  stchat lost
+  stchat lost --restore
+  stchat lost --restore "chats/Mira/Harbour.jsonl"
   stchat lost SillyTavern/data/default-user --min 1
   stchat lost "chats/Mira/Harbour.jsonl" --since 2w
   stchat lost --from /media/usb/default-user/chats`,
-		means: reads(),
+		rules: []string{
+			"yes needs restore",
+			"dry-run needs restore",
+			"no-sync needs restore",
+		},
 		flags: o.addFlags, run: o.run,
 	}
 }
@@ -59,10 +78,14 @@ func newLost(*app) verb {
 type lostOptions struct {
 	listFlags
 	storeFlag
-	from  []string
-	min   int
-	since string
-	json  bool
+	from    []string
+	min     int
+	since   string
+	restore bool
+	yes     bool
+	noSync  bool
+	dryRun  bool
+	json    bool
 }
 
 func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
@@ -71,15 +94,35 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.from, "from", nil, "also look at the chats in `FOLDER`; may be repeated")
 	fs.Var(number(&o.min, 1, "a number of messages, from 1"), "min", "show a chat that has lost at least `N` messages; default: 5, and of one that is gone 1")
 	fs.StringVar(&o.since, "since", "", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
+	fs.BoolVar(&o.restore, "restore", false, "bring back the chats that are gone, or those that are named")
+	fs.BoolVarP(&o.yes, "yes", "y", false, "with --restore: do not ask")
+	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "with --restore: do everything but write, and say what would be written")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: per chat, and a summary")
 }
 
-func (o *lostOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	list, err := o.folders(ctx, a, args, nameFolder("lost"))
-	if err != nil {
-		return err
+func (o *lostOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	opt := keep.LostOptions{From: o.from, Min: o.min, Gone: o.min, Store: o.of(a), Now: a.Now()}
+	named := map[string]bool{} // the chats among the arguments
+	var paths []string
+	var err error
+	for _, arg := range args {
+		found, err := a.resolve(fs, reads(), []string{arg})
+		if err != nil && !isA[*address.NoneError](err) {
+			return err
+		}
+		info, stat := os.Stat(arg)
+		if named[arg] = stat != nil || !info.IsDir(); err != nil || len(found) == 1 && found[0] == arg && isNotThere(stat) {
+			opt.Names = append(opt.Names, arg)
+		} else {
+			paths = append(paths, found...)
+		}
 	}
-	opt := past.LostOptions{List: list, From: o.from, Min: o.min, Gone: o.min, Store: func(root string) string { return keep.StoreOf(root, o.of(a)) }}
+	if len(opt.Names) == 0 || len(paths) > 0 || o.filesFrom != "" {
+		if opt.List, err = o.folders(ctx, a, paths, nameFolder("lost")); err != nil {
+			return err
+		}
+	}
 	if o.min == 0 {
 		opt.Min, opt.Gone = 5, 1
 	}
@@ -88,20 +131,28 @@ func (o *lostOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []
 			return err
 		}
 	}
+	changes, err := a.changes(o.dryRun, o.noSync)
+	if err != nil {
+		return err
+	}
 	c := a.console()
 	var end func()
 	opt.Meter, end = c.meter("reading", o.json)
-	res, err := past.Lost(ctx, opt)
+	res, err := keep.Lost(ctx, opt)
 	end()
 	if err != nil {
 		c.work.count(opt.Meter)
 		return err
 	}
+	defer res.Close()
 	for _, chat := range res.Chats {
-		if chat.Path != nil {
-			command := restores(chat)
+		if chat.To != "" {
+			command := o.restores(a, chat)
 			chat.Command = &command
 		}
+	}
+	if o.restore {
+		return o.bringBack(ctx, c, res, named, keep.RestoreOptions{Changes: changes, NewUUID: uuid.NewString})
 	}
 	if err := o.write(c, res); err != nil {
 		return err
@@ -109,22 +160,60 @@ func (o *lostOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []
 	return outcome(len(res.Errs) > 0, len(res.Chats) > 0)
 }
 
-// restores returns the command that brings back what a chat has lost.
-func restores(chat *past.LostChat) string {
-	best, of := "", *chat.Path
-	switch {
-	case chat.Best.Rev != nil:
-		best, of = " --rev "+strconv.Itoa(*chat.Best.Rev), chat.Best.Of
-	case chat.Best.Path != nil:
-		best = " --backup " + visible.Quote(*chat.Best.Path)
-		if strings.HasPrefix(*chat.Best.Path, "-") {
-			best = " --backup=" + visible.Quote(*chat.Best.Path)
+// bringBack restores the chats that are gone, or were named, once that is agreed to.
+func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostResult, named map[string]bool, opt keep.RestoreOptions) error {
+	some := false
+	for _, is := range named {
+		some = some || is
+	}
+	all := res.Chats
+	res.Chats = slices.DeleteFunc(slices.Clone(all), func(chat *keep.LostChat) bool {
+		return chat.To == "" || !some && chat.LiveMessages != nil
+	})
+	left := len(all) - len(res.Chats)
+	if err := o.write(c, res); err != nil {
+		return err
+	}
+	if left > 0 && !o.json {
+		c.note("%s more that lost something: name a chat to bring back what it has lost", plural.S(left, "chat"))
+	}
+	if len(res.Chats) == 0 {
+		return outcome(len(res.Errs) > 0, left > 0 || some)
+	}
+	if !o.yes && !o.dryRun {
+		switch agreed, asked := c.ask("bring back " + plural.S(len(res.Chats), "chat") + "?"); {
+		case !asked:
+			return usagef("nothing is written without --yes, as there is nobody to ask")
+		case !agreed:
+			return errNo
 		}
 	}
-	return "stchat restore" + best + " " + visible.Args(of)
+	o2 := &restoreOptions{dryRun: o.dryRun, json: o.json}
+	err := o2.tell(c, keep.RestoreLost(ctx, res.Chats, opt))
+	if err == nil {
+		err = outcome(len(res.Errs) > 0, false)
+	}
+	return err
 }
 
-func (o *lostOptions) write(c *console, res *past.LostResult) error {
+// isNotThere reports whether a file does not exist, under this name.
+func isNotThere(err error) bool {
+	return errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// restores returns the command that brings back what a chat has lost, from any folder.
+func (o *lostOptions) restores(a *app, chat *keep.LostChat) string {
+	words := []string{"stchat", "restore"}
+	switch {
+	case chat.Best.Rev != nil:
+		return restoreCommand(o.of(a), *chat.Best.Rev, chat.To, chat.Name)
+	case chat.Best.Path != nil:
+		words = append(words, "--backup", visible.Quote(absolute(*chat.Best.Path)))
+	}
+	return strings.Join(append(words, visible.Args(absolute(chat.To))), " ")
+}
+
+func (o *lostOptions) write(c *console, res *keep.LostResult) error {
 	w := bufio.NewWriter(c.Out)
 	switch {
 	case o.json:
@@ -154,30 +243,60 @@ func (o *lostOptions) write(c *console, res *past.LostResult) error {
 		return err
 	}
 	if sum := res.Summary; !o.json && sum.Chats > 0 {
-		c.note("%s, %s only in older versions", plural.S(sum.Chats, "chat"), plural.S(sum.Lost, "message"))
+		c.note("%s, %s only in older versions; compared with %s", plural.S(sum.Chats, "chat"), plural.S(sum.Lost, "message"), sourcesText(sum.Sources))
 	} else if !o.json && sum.Unreadable == 0 {
-		c.note("nothing is lost")
+		c.note("nothing is lost, compared with %s", sourcesText(sum.Sources))
 	}
 	return nil
 }
 
+// sourcesText names what the chats were compared with.
+func sourcesText(sources []keep.LostSource) string {
+	var parts []string
+	for _, kind := range []struct{ is, one, many string }{
+		{keep.LostInHistory, "1 version in the history", "%d versions in the history"},
+		{keep.LostInBackups, "1 backup", "%d backups"},
+		{keep.LostInUndo, "1 file kept for undo", "%d files kept for undo"},
+		{keep.LostInOld, "1 old file", "%d old files"},
+		{keep.LostInCopies, "1 copy", "%d copies"},
+	} {
+		n, is := 0, false
+		for _, s := range sources {
+			if s.Kind == kind.is {
+				n, is = n+s.Versions, true
+			}
+		}
+		switch {
+		case !is:
+		case n == 1:
+			parts = append(parts, kind.one)
+		default:
+			parts = append(parts, fmt.Sprintf(kind.many, n))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
 // plainLost returns the cells of a chat's row for a pipe.
-func plainLost(chat *past.LostChat) []string {
+func plainLost(chat *keep.LostChat) []string {
 	live, best := "", textOr(chat.Best.Path)
 	if chat.LiveMessages != nil {
 		live = strconv.Itoa(*chat.LiveMessages)
 	}
 	if chat.Best.Rev != nil {
-		best = strconv.Itoa(*chat.Best.Rev)
+		best = strconv.FormatInt(*chat.Best.Rev, 10)
 	}
 	return []string{textOr(chat.Owner), textOr(chat.Chat), live, strconv.Itoa(chat.Lost), strconv.Itoa(chat.Reworded), best, chat.Best.At, strconv.Itoa(chat.Best.Messages), textOr(chat.Command)}
 }
 
 // writeLost lists the chats below their owners, with how many of each owner's places for
 // backups are taken.
-func writeLost(w *bufio.Writer, c *console, res *past.LostResult) {
+func writeLost(w *bufio.Writer, c *console, res *keep.LostResult) {
 	var owners []string
-	byOwner := map[string][]*past.LostChat{}
+	byOwner := map[string][]*keep.LostChat{}
 	width := 0
 	for _, chat := range res.Chats {
 		owner := "(owner unknown)"
@@ -208,6 +327,9 @@ func writeLost(w *bufio.Writer, c *console, res *past.LostResult) {
 			}
 			fmt.Fprintf(w, "  %s  %s  %s  %s\n", visible.Pad(visible.Truncate(lostName(chat), width), width), visible.Pad(live, 18),
 				paint(c.outColor, red, padLeft(fmt.Sprintf("%d lost", chat.Lost), 9)), command)
+			if n := chat.Further; n.Versions > 0 {
+				fmt.Fprintf(w, "  %s  further %s in %s: run it again after this\n", visible.Pad("", width), plural.S(n.Messages, "message"), plural.S(n.Versions, "older version"))
+			}
 			if chat.Ambiguous {
 				fmt.Fprintf(w, "  %s  another chat is as likely to be the one that lost them\n", visible.Pad("", width))
 			}
@@ -216,7 +338,7 @@ func writeLost(w *bufio.Writer, c *console, res *past.LostResult) {
 }
 
 // lostName returns a chat's name, marked if the chat is gone.
-func lostName(chat *past.LostChat) string {
+func lostName(chat *keep.LostChat) string {
 	name := visible.Text(deref(chat.Chat))
 	if chat.LiveMessages == nil {
 		name = strings.TrimSpace("(gone) " + name)
@@ -225,8 +347,8 @@ func lostName(chat *past.LostChat) string {
 }
 
 // placesOf returns how many of the places for an owner's backups are taken, and by whom.
-func placesOf(places []past.LostPlaces, owner string, chats []*past.LostChat) string {
-	mine := func(p past.LostPlaces) bool {
+func placesOf(places []keep.LostPlaces, owner string, chats []*keep.LostChat) string {
+	mine := func(p keep.LostPlaces) bool {
 		for _, name := range p.Owners {
 			for _, chat := range chats {
 				if name == owner || chat.Chat != nil && name == *chat.Chat {

@@ -146,7 +146,7 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 		c.note("%s", err)
 		return errNo
 	case errors.Is(err, keep.ErrUnknown):
-		return &hinted{err, "; --backup names one of SillyTavern's own, and 'stchat log --backups' lists them"}
+		return &hinted{err, "; 'stchat lost' looks for it everywhere, and names what brings it back"}
 	case err != nil:
 		return withHint(err, nil)
 	case o.output == cut.Stdout && opt.At == nil:

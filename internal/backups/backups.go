@@ -151,18 +151,38 @@ func keyOf(name string) string {
 	return b.String()
 }
 
-// Belongs returns the index of the chat that a backup is of: the only one with its slug,
-// the header's integrity; if several or none have it, the one that shares most with it, of
-// equals the first; -1 if none shares anything. slugs are those of the chats that may own
-// it, empty where a chat has none, and shared counts what chat i has in common with the
+// Facts is what tells which chat a backup is of.
+type Facts struct {
+	Slug   string // the header's integrity; empty if there is none, or if it tells nothing
+	Parent string // the header's main_chat
+	Name   string // of the chat
+	Begins bool   // the chat has nothing but its greeting, which may be written over another
+}
+
+// never reports whether a backup cannot be of a chat. A branch names its parent from its first
+// save on: what names none was never the branch, and what names a parent was never that parent.
+// A chat that was written over by its greeting names none any more.
+func (chat *Facts) never(b *Facts) bool {
+	switch {
+	case chat.Parent != "":
+		return b.Parent == "" || b.Parent != chat.Parent && b.Slug != chat.Slug
+	case b.Parent != "":
+		return b.Parent == chat.Name || b.Slug != chat.Slug && !chat.Begins
+	}
+	return false
+}
+
+// Belongs returns the index of the chat that a backup is of: the only one with its slug;
+// if several or none have it, the one that shares most with it, of
+// equals the first; -1 if none shares anything. shared counts what chat i has in common with the
 // backup: lines, or texts.
 //
 // A slug alone is no proof: up to 1.18 a branch inherits it.
-func Belongs(slug string, slugs []string, shared func(i int) int) int {
+func Belongs(b Facts, chats []Facts, shared func(i int) int) int {
 	same := 0
 	only := -1
-	for i, s := range slugs {
-		if slug != "" && s == slug {
+	for i := range chats {
+		if b.Slug != "" && chats[i].Slug == b.Slug && !chats[i].never(&b) {
 			same++
 			only = i
 		}
@@ -171,8 +191,8 @@ func Belongs(slug string, slugs []string, shared func(i int) int) int {
 		return only
 	}
 	best, most := -1, 0
-	for i, s := range slugs {
-		if same > 1 && s != slug {
+	for i := range chats {
+		if same > 1 && chats[i].Slug != b.Slug || chats[i].never(&b) {
 			continue
 		}
 		if n := shared(i); n > most {

@@ -208,22 +208,32 @@ func TestFindOwners(t *testing.T) {
 
 func TestBelongs(t *testing.T) {
 	shares := func(n ...int) func(int) int { return func(i int) int { return n[i] } }
+	slugs := func(list ...string) (chats []backups.Facts) {
+		for _, slug := range list {
+			chats = append(chats, backups.Facts{Slug: slug})
+		}
+		return chats
+	}
 	tests := []struct {
 		name   string
-		slug   string
-		slugs  []string
+		of     backups.Facts
+		chats  []backups.Facts
 		shared func(int) int
 		want   int
 	}{
-		{"the slug's", "b", []string{"a", "b"}, shares(9, 0), 1},
-		{"a shared slug", "a", []string{"a", "a", "b"}, shares(1, 5, 9), 1},
-		{"no such slug", "x", []string{"a", "b"}, shares(1, 2), 1},
-		{"no slug at all", "", []string{"", ""}, shares(3, 3), 0},
-		{"nothing in common", "x", []string{"a"}, shares(0), -1},
-		{"no chat", "x", nil, shares(), -1},
+		{"the slug's", backups.Facts{Slug: "b"}, slugs("a", "b"), shares(9, 0), 1},
+		{"a shared slug", backups.Facts{Slug: "a"}, slugs("a", "a", "b"), shares(1, 5, 9), 1},
+		{"no such slug", backups.Facts{Slug: "x"}, slugs("a", "b"), shares(1, 2), 1},
+		{"no slug at all", backups.Facts{}, slugs("", ""), shares(3, 3), 0},
+		{"nothing in common", backups.Facts{Slug: "x"}, slugs("a"), shares(0), -1},
+		{"no chat", backups.Facts{Slug: "x"}, nil, shares(), -1},
+		{"a branch that inherited the slug of its parent, which is gone", backups.Facts{Slug: "a"}, []backups.Facts{{Slug: "a", Parent: "A"}}, shares(9), -1},
+		{"a branch that is gone, of a parent with the slug", backups.Facts{Slug: "a", Parent: "A"}, []backups.Facts{{Slug: "a", Name: "A"}}, shares(9), -1},
+		{"a branch whose parent was renamed", backups.Facts{Slug: "b", Parent: "A"}, []backups.Facts{{Slug: "b", Parent: "C"}}, shares(9), 0},
+		{"a branch that its greeting was written over", backups.Facts{Slug: "b", Parent: "A"}, []backups.Facts{{Slug: "c", Name: "B", Begins: true}}, shares(1), 0},
 	}
 	for _, tt := range tests {
-		if got := backups.Belongs(tt.slug, tt.slugs, tt.shared); got != tt.want {
+		if got := backups.Belongs(tt.of, tt.chats, tt.shared); got != tt.want {
 			t.Errorf("%s: %d; want %d", tt.name, got, tt.want)
 		}
 	}

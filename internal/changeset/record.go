@@ -374,7 +374,8 @@ type KeptFile struct {
 	Time time.Time
 	// Gone reports that the call removed the file on purpose (delete, or undo of what
 	// had created it), and that this was not undone.
-	Gone bool
+	Gone  bool
+	Undid []string // the command that the call took back; nil: it took back none
 }
 
 // KeptFiles returns the files that the records of the root dir keep, the newest first.
@@ -385,6 +386,10 @@ func KeptFiles(dir string) (files []KeptFile, errs []error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	commands := map[string][]string{}
+	for _, rec := range records {
+		commands[rec.ID] = rec.Command
+	}
 	for _, rec := range records {
 		for _, j := range rec.sets {
 			for _, s := range j.Steps {
@@ -394,7 +399,8 @@ func KeptFiles(dir string) (files []KeptFile, errs []error, err error) {
 				}
 				files = append(files, KeptFile{
 					Path: r.show(s.Path), File: file, Time: rec.Time,
-					Gone: s.Do == Remove && (rec.Precious || rec.Undoes != "") && !rec.Undone,
+					Gone:  s.Do == Remove && (rec.Precious || rec.Undoes != "") && !rec.Undone,
+					Undid: commands[rec.Undoes],
 				})
 			}
 		}

@@ -39,29 +39,30 @@ func NewLive(texts []Text) *Live {
 // pair is a message of the version and the live one that has its text.
 type pair struct{ version, live int }
 
-// Compare counts the messages of a version that no live chat has: those that were
-// reworded in this one (edited, continued, regenerated) and those that are lost.
+// Compare finds the messages of a version that no live chat has: those that are lost, and how
+// many were reworded in this one (edited, continued, regenerated).
 //
 // Version and chat are aligned by their common texts, in order. Between two of these, and
 // before the first, a missing message counts as reworded if there is a free live message
 // of its role: the next one is taken for what became of it. So does a single one after the
-// last; the rest is lost.
-func (c *Live) Compare(version []Text) (lost, reworded int) {
+// last, unless the version is a copy from elsewhere, which was gone on with in its own way; the
+// rest is lost.
+func (c *Live) Compare(version []Text, copied bool) (lost []Text, reworded int) {
 	from := pair{-1, -1}
 	for _, to := range c.align(version) {
 		l, r := c.between(version, from, to)
-		lost, reworded = lost+l, reworded+r
+		lost, reworded = append(lost, l...), reworded+len(r)
 		from = to
 	}
 	l, r := c.between(version, from, pair{len(version), len(c.roles)})
-	if l+r > 1 {
-		l, r = l+r, 0
+	if len(l)+len(r) > 1 || copied {
+		l, r = append(l, r...), nil
 	}
-	return lost + l, reworded + r
+	return append(lost, l...), reworded + len(r)
 }
 
-// between counts the missing messages between two common ones.
-func (c *Live) between(version []Text, from, to pair) (lost, reworded int) {
+// between finds the missing messages between two common ones.
+func (c *Live) between(version []Text, from, to pair) (lost, reworded []Text) {
 	live := from.live + 1
 	for _, t := range version[from.version+1 : to.version] {
 		if t&mark == 0 {
@@ -72,10 +73,10 @@ func (c *Live) between(version []Text, from, to pair) (lost, reworded int) {
 			at++
 		}
 		if at < to.live {
-			reworded++
+			reworded = append(reworded, t)
 			live = at + 1
 		} else {
-			lost++
+			lost = append(lost, t)
 		}
 	}
 	return lost, reworded

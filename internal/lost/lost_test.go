@@ -90,7 +90,8 @@ func TestCompare(t *testing.T) {
 		}
 		chat, others := read(nil, tt.live), read(nil, tt.others)
 		version := read(NewSet(chat.Texts, others.Texts), tt.version)
-		lost, reworded := NewLive(chat.Texts).Compare(version.Texts)
+		texts, reworded := NewLive(chat.Texts).Compare(version.Texts, false)
+		lost := len(texts)
 		if lost != tt.lost || reworded != tt.reworded || lost+reworded != version.Missing {
 			t.Errorf("%s: lost %d, reworded %d of %d; want %d, %d", tt.name, lost, reworded, version.Missing, tt.lost, tt.reworded)
 		}
@@ -153,7 +154,8 @@ func TestCompareRandomly(t *testing.T) {
 			}
 			last = p
 		}
-		lost, reworded := live.Compare(version)
+		texts, reworded := live.Compare(version, false)
+		lost := len(texts)
 		if lost+reworded != missing || reworded > len(live.roles) {
 			t.Fatalf("lost %d, reworded %d of %d: %x in %x", lost, reworded, missing, version, texts)
 		}
@@ -166,7 +168,7 @@ func TestCompareRepeated(t *testing.T) {
 	for i := range same {
 		same[i] = 4
 	}
-	if lost, reworded := NewLive(same).Compare(append([]Text{8 | mark}, same...)); lost != 1 || reworded != 0 {
+	if lost, reworded := NewLive(same).Compare(append([]Text{8 | mark}, same...), false); len(lost) != 1 || reworded != 0 {
 		t.Errorf("lost %d, reworded %d", lost, reworded)
 	}
 }

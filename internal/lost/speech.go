@@ -8,24 +8,25 @@ type Speech struct {
 	last      Text
 }
 
-// NewSpeech collects the texts of a version, which may be nil.
-func NewSpeech(v *Version) *Speech {
+// NewSpeech collects the texts of versions, any of which may be nil; the last one says what is
+// said last.
+func NewSpeech(versions ...*Version) *Speech {
 	s := &Speech{greetings: map[Text]bool{}, own: map[Text]bool{}}
-	if v == nil {
-		return s
-	}
-	messages := 0
-	for _, t := range v.Texts {
-		if t&mark == 0 {
-			messages++
-		}
-		if t = t.key(); !t.says() {
-			continue
-		}
-		if s.last = t; messages == 1 {
-			s.greetings[t] = true
-		} else if !s.greetings[t] {
-			s.own[t] = true
+	for _, v := range versions {
+		messages := 0
+		for i := 0; v != nil && i < len(v.Texts); i++ {
+			t := v.Texts[i]
+			if t&mark == 0 {
+				messages++
+			}
+			if t = t.key(); !t.says() {
+				continue
+			}
+			if s.last = t; messages == 1 {
+				s.greetings[t] = true
+			} else if !s.greetings[t] {
+				s.own[t] = true
+			}
 		}
 	}
 	return s

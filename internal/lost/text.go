@@ -13,6 +13,7 @@ import (
 	"context"
 	"hash/maphash"
 	"os"
+	"slices"
 
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
@@ -44,6 +45,33 @@ type Version struct {
 	Messages int
 	Texts    []Text // of the messages that count, in order
 	Missing  int    // how many of them no live chat has; 0 of a live chat
+}
+
+// Greets reports whether nothing but a greeting is said: what begins every chat of a character,
+// or of a group, is no loss.
+func (v *Version) Greets(group bool) bool {
+	users := slices.ContainsFunc(v.Texts, func(t Text) bool { return t&user != 0 })
+	return !users && (group || len(v.Texts) <= 1)
+}
+
+// Said returns the texts of a version, as those of a live chat are.
+func (v *Version) Said() []Text {
+	said := make([]Text, len(v.Texts))
+	for i, t := range v.Texts {
+		said[i] = t.key()
+	}
+	return said
+}
+
+// Without returns the version's texts as if those in a set were live.
+func (v *Version) Without(set *Set) []Text {
+	texts := slices.Clone(v.Texts)
+	for i, t := range texts {
+		if set.Has(t.key()) {
+			texts[i] = t.key()
+		}
+	}
+	return texts
 }
 
 // The keys of a message that are looked at.

@@ -3,13 +3,15 @@
 package keep
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"hash/maphash"
 	"path"
 	"slices"
 
 	"stchat/internal/backups"
 	"stchat/internal/history"
+	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
 )
@@ -29,6 +31,7 @@ func (s *snapshot) takeBackups(ctx context.Context) (err error) {
 	if s.chats, err = s.store.Chats(ctx); err != nil {
 		return err
 	}
+	s.reader, s.claims = newStoreReader(s.store), map[int64]*claimant{}
 	return s.each(ctx, len(folder.Backups), func(i int) error { return s.takeBackup(ctx, folder.Backups[i]) })
 }
 
@@ -62,23 +65,22 @@ func (s *snapshot) takeBackup(ctx context.Context, b backups.Backup) error {
 }
 
 // ownerOf finds the chat that a backup is of. A backup of no known chat is kept under its key.
-func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, c *history.Content) (history.Chat, error) {
-	chats := slices.DeleteFunc(slices.Clone(s.chats), func(of history.Chat) bool { return !slices.Contains(backupKeys(of.Path), b.Key) })
-	slugs := make([]string, len(chats))
-	for i := range chats {
-		slugs[i] = chats[i].Slug
+func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, c *history.Content) (of history.Chat, err error) {
+	var list []*claimant
+	var chats []history.Chat
+	for _, of := range s.chats {
+		if slices.Contains(backupKeys(of.Path), b.Key) {
+			if s.claims[of.ID] == nil {
+				s.claims[of.ID] = newClaimant(ctx, s.reader, &of, of.Path)
+			}
+			chats, list = append(chats, of), append(list, s.claims[of.ID])
+		}
 	}
-	var err error
-	i := backups.Belongs(c.Slug(), slugs, func(i int) int {
-		last, _, lastErr := s.store.Last(ctx, chats[i].ID, newest)
-		err = errors.Join(err, lastErr)
-		runs, _ := last.Runs() // a damaged list shares nothing
-		return int(history.Common(c.Runs, runs))
-	})
-	if err != nil {
-		return history.Chat{}, err
+	said, err := s.reader.Read(ctx, b.Path, false)
+	if err != nil && ctx.Err() != nil {
+		return of, err
 	}
-	if i >= 0 {
+	if i := claim(c, said, list); i >= 0 {
 		return chats[i], nil
 	}
 	lone := history.Chat{Path: "backups/" + loneBackups + b.Key, Slug: c.Slug()}
@@ -90,6 +92,54 @@ func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, c *history.Con
 	}
 	s.chats = append(s.chats, lone)
 	return lone, s.w.Enter(history.Place{Chat: lone.ID, Path: lone.Path, First: 1, Until: 1}) // at no time a file was there
+}
+
+// claimant is a chat that a backup may be of.
+type claimant struct {
+	backups.Facts
+	rel  string
+	said func() *lost.Speech
+}
+
+// newClaimant describes a chat of the history: what its longest version says, and its last one.
+func newClaimant(ctx context.Context, r *lost.StoreReader, c *history.Chat, rel string) *claimant {
+	said := once(func() (list []*lost.Version) {
+		versions, err := r.Store.Versions(ctx, c.ID)
+		if err != nil || len(versions) == 0 {
+			return nil
+		}
+		longest := slices.MaxFunc(versions, func(a, b history.Version) int { return cmp.Compare(a.Messages, b.Messages) })
+		for _, v := range []history.Version{longest, versions[len(versions)-1]} {
+			if said, err := r.Version(ctx, &v); err == nil { // what is damaged is no evidence, and verify names it
+				list = append(list, said)
+			}
+		}
+		return list
+	})
+	return &claimant{backups.Facts{Slug: c.Slug, Parent: c.Main, Name: userdir.ChatName(rel), Begins: true}, rel, said}
+}
+
+// claim returns the index of the chat that a backup is of, -1 if it is none of them. With
+// another slug than the chat's it must share half of what it says.
+func claim(c *history.Content, said *lost.Version, list []*claimant) int {
+	facts := make([]backups.Facts, len(list))
+	for i := range list {
+		facts[i] = list[i].Facts
+	}
+	b := backups.Facts{Slug: c.Slug(), Parent: c.Main()}
+	speech := lost.NewSpeech(said)
+	return backups.Belongs(b, facts, func(i int) int {
+		n := speech.Shared(list[i].said())
+		if b.Slug != "" && facts[i].Slug != "" && b.Slug != facts[i].Slug && 2*n < speech.Len() {
+			return 0
+		}
+		return n
+	})
+}
+
+// newStoreReader reads what versions and files say.
+func newStoreReader(s *history.Store) *lost.StoreReader {
+	return lost.NewStoreReader(s, lost.NewReader(maphash.MakeSeed(), nil))
 }
 
 // loneBackups begins the names of backups whose chat is not known.

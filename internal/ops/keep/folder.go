@@ -74,8 +74,7 @@ func openFolder(ctx context.Context, opt *FolderOptions) (*folder, error) {
 	return f, nil
 }
 
-// full returns a path as the user's folder was named.
-func (f *folder) full(rel string) string { return filepath.Join(f.root, filepath.FromSlash(rel)) }
+func (f *folder) close() { _ = f.store.Close() }
 
 // Kept is a file as it was at a time: a document of log for a folder with a time.
 type Kept struct {
@@ -131,7 +130,7 @@ func FolderAsOf(ctx context.Context, opt FolderOptions, each func(*Kept) error) 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.store.Close() }() // it was only read
+	defer f.close()
 	list, err := f.asOf(ctx, opt.AsOf)
 	for _, k := range list {
 		if err := each(k); err != nil {
@@ -160,7 +159,7 @@ func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, er
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.store.Close() }() // it was only read
+	defer f.close()
 	list, err := f.asOf(ctx, opt.AsOf)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func FolderLog(ctx context.Context, opt FolderOptions, since time.Time, limit in
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.store.Close() }() // it was only read
+	defer f.close()
 	versions, err := f.store.VersionsSince(ctx, 0)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ type GoneChat struct {
 	Messages int     `json:"messages"`
 	Command  *string `json:"command"` // what brings it back
 
-	Taken bool `json:"-"` // another file has its path now
+	Name string `json:"-"` // the name that restore must give, since another chat has the path or had it since
 }
 
 // GoneChats calls each for the chats of a folder that are gone now, by path.
@@ -165,13 +165,13 @@ func GoneChats(ctx context.Context, opt FolderOptions, each func(*GoneChat) erro
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.store.Close() }() // it was only read
+	defer f.close()
 	w, err := history.NewWriter(ctx, f.store)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = w.Close(true) }() // nothing was written
-	if err := f.look(ctx, w, opt.Now, "", f.folders()...); err != nil {
+	if err := f.look(ctx, w, opt.Now, ""); err != nil {
 		return err
 	}
 	var list []*GoneChat
@@ -184,7 +184,11 @@ func GoneChats(ctx context.Context, opt FolderOptions, each func(*GoneChat) erro
 			return err
 		}
 		if ok {
-			list = append(list, &GoneChat{Schema: 1, Path: f.full(c.Path), Rev: last.Rev, At: stamp(last.At), Messages: last.Messages, Taken: isFile(f.full(c.Path))})
+			g := &GoneChat{Schema: 1, Path: f.full(c.Path), Rev: last.Rev, At: stamp(last.At), Messages: last.Messages}
+			if isFile(g.Path) || f.last(c.Path) != id {
+				g.Name = revName(last.Rev)
+			}
+			list = append(list, g)
 		}
 	}
 	slices.SortFunc(list, func(a, b *GoneChat) int { return strings.Compare(a.Path, b.Path) })

@@ -47,9 +47,12 @@ func newPresent(ctx context.Context, store *history.Store, root string) (*presen
 	return p, err
 }
 
-// look judges the files that are at the places of the history now, another one, and the chats of
-// some folders.
-func (p *present) look(ctx context.Context, w *history.Writer, now time.Time, rel string, folders ...string) error {
+// full returns a path as the user's folder was named.
+func (p *present) full(rel string) string { return filepath.Join(p.root, filepath.FromSlash(rel)) }
+
+// look judges the files that are at the places of the history now, another one, and all chats in
+// folders where chats are or were.
+func (p *present) look(ctx context.Context, w *history.Writer, now time.Time, rel string) error {
 	if len(p.chats) == 0 {
 		return nil
 	}
@@ -63,11 +66,11 @@ func (p *present) look(ctx context.Context, w *history.Writer, now time.Time, re
 	if kind := history.KindOf(rel); rel != "" && kind != history.Backup && isFile(sc.full(rel)) {
 		sc.add(sc.full(rel))
 	}
-	for _, folder := range folders {
-		entries, _ := os.ReadDir(sc.full(folder)) // what cannot be listed has none
+	for _, folder := range p.folders(rel) {
+		entries, _ := os.ReadDir(folder) // what cannot be listed has none
 		for _, e := range entries {
-			if e.Type().IsRegular() && userdir.HasExtension(e.Name()) && history.KindOf(path.Join(folder, e.Name())) != history.Backup {
-				sc.add(filepath.Join(sc.full(folder), e.Name()))
+			if e.Type().IsRegular() && userdir.HasExtension(e.Name()) {
+				sc.add(filepath.Join(folder, e.Name()))
 			}
 		}
 	}
@@ -93,11 +96,25 @@ func (p *present) put(rel string, id int64) {
 	}
 }
 
-// folders returns the folders in which chats are, or were.
-func (p *present) folders() (list []string) {
+// folders returns the folders in which chats are or were, and that of another file.
+func (p *present) folders(rel string) (list []string) {
+	add := func(folder string) {
+		if !slices.Contains(list, folder) {
+			list = append(list, folder)
+		}
+	}
+	user := userdir.Dir{Root: p.root}
+	for _, folder := range user.Folders() {
+		if folder == user.GroupChats() || filepath.Dir(folder) == user.Chats() {
+			add(folder)
+		}
+	}
+	if rel != "" && history.KindOf(rel) != history.Backup {
+		add(filepath.Dir(p.full(rel)))
+	}
 	for _, c := range p.chats {
-		if kind := history.KindOf(c.Path); kind.IsChat() && kind != history.Backup && !slices.Contains(list, path.Dir(c.Path)) {
-			list = append(list, path.Dir(c.Path))
+		if kind := history.KindOf(c.Path); kind.IsChat() && kind != history.Backup {
+			add(filepath.Dir(p.full(c.Path)))
 		}
 	}
 	return list

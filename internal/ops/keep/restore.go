@@ -12,7 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"stchat/internal/backups"
@@ -81,40 +81,37 @@ func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &RestoreResult{}
-	d := &r.Doc
-	at := stamp(v.At)
-	d.AtVersion = &at
-	if v.file == "" {
-		d.Rev = &v.Rev
-	}
+	on := newRestoring(s, v, opt)
 	if s.note != "" {
-		r.Note("%s", s.note)
+		on.res.Note("%s", s.note)
 	}
-	on := &restoring{s, v, &opt, r}
 	if opt.Output == cut.Stdout && opt.At == nil {
-		return r, on.stream(ctx)
+		return on.res, on.stream(ctx)
 	}
 	_, err = os.Lstat(s.path)
 	gone := errors.Is(err, fs.ErrNotExist)
-	others := v.file == "" && (!gone && v.Chat != s.now.at[s.rel] || gone && v.Chat != s.id && opt.Name != "") // another file has the path, or had it last
+	others := v.file == "" && !v.lone && (!gone && v.Chat != s.now.at[s.rel] || gone && v.Chat != s.id && opt.Name != "") // another file has the path, or had it last
+	var m *made
 	switch {
 	case opt.Output != "" && opt.At == nil:
-		on.export(ctx, opt.Output)
+		m = on.export(opt.Output)
 	case (gone || others) && opt.Output == "" && (opt.InPlace || opt.At != nil || !others && opt.Name != ""):
 		return nil, fmt.Errorf("%s: %w", s.path, ErrGone)
 	case others && opt.Output == "":
-		err = on.revive(ctx, filepath.Join(filepath.Dir(s.path), userdir.ChatName(s.path)+"__"+on.name()+names.Extension))
+		m, err = on.revive(ctx, on.beside())
 	case opt.InPlace:
-		err = on.replace(ctx)
+		m, err = on.replace(ctx)
 	case gone && opt.Output == "":
-		err = on.revive(ctx, s.path)
+		m, err = on.revive(ctx, s.path)
 	case !history.KindOf(s.rel).IsChat():
 		return nil, fmt.Errorf("%s: %w", s.path, ErrNoChat)
 	default:
-		err = on.branch(ctx)
+		return on.res, on.branch(ctx)
 	}
-	return r, err
+	if err == nil {
+		commit(ctx, opt.Changes, []*made{m})
+	}
+	return on.res, err
 }
 
 // chosen finds the chat and the version.
@@ -123,7 +120,10 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 		return backupOf(ctx, opt)
 	}
 	s, err := openSubject(ctx, opt.Where)
-	if err != nil && (opt.Pick.Rev <= 0 || !errors.Is(err, ErrUnknown)) {
+	if errors.Is(err, ErrUnknown) && opt.Pick.Rev > 0 { // it may be a backup's, of a chat that is not known
+		s, err = locate(ctx, opt.Where)
+	}
+	if err != nil {
 		return s, nil, err
 	}
 	if opt.Picked {
@@ -150,6 +150,9 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 
 // backupOf returns the backup that opt.Backup names as a version.
 func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, error) {
+	if _, inUser := userdir.Enclosing(withExtension(opt.Chat)); !inUser && opt.Data == "" && opt.Store == "" {
+		opt.Data = filepath.Dir(opt.Chat) // a loose chat, which needs no history for that
+	}
 	s, err := locate(ctx, opt.Where)
 	if err != nil {
 		return s, nil, err
@@ -176,6 +179,29 @@ type restoring struct {
 	res *RestoreResult
 }
 
+func newRestoring(s *subject, v *version, opt RestoreOptions) *restoring {
+	r := &restoring{s, v, &opt, &RestoreResult{}}
+	at := stamp(v.At)
+	r.res.Doc.AtVersion = &at
+	if v.file == "" {
+		r.res.Doc.Rev = &v.Rev
+	}
+	return r
+}
+
+// beside returns the path of a new chat beside the one that is meant.
+func (r *restoring) beside() string {
+	return filepath.Join(filepath.Dir(r.s.path), userdir.ChatName(r.s.path)+"__"+r.name()+names.Extension)
+}
+
+// made is the file that a version becomes.
+type made struct {
+	of      *restoring
+	path    string
+	listing string // the group file that is changed with it; "" for none
+	draft   func(ctx context.Context, set *changeset.Set) error
+}
+
 // stream writes the exact bytes to Stdout. A version in the store is read through first, so
 // that nothing of a damaged one is written.
 func (r *restoring) stream(ctx context.Context) error {
@@ -189,14 +215,14 @@ func (r *restoring) stream(ctx context.Context) error {
 }
 
 // export writes the exact bytes to a file, and nothing that belongs to the chat.
-func (r *restoring) export(ctx context.Context, path string) {
+func (r *restoring) export(path string) *made {
 	r.res.Doc.Exact = true
-	r.commit(ctx, path, func(ctx context.Context, set *changeset.Set) error {
+	return &made{of: r, path: path, draft: func(ctx context.Context, set *changeset.Set) error {
 		if err := ops.JudgeOutput(path, userdir.HasExtension(path)); err != nil {
 			return err
 		}
 		return r.create(ctx, set, path, "the version")
-	})
+	}}
 }
 
 // create drafts the version's exact bytes.
@@ -210,19 +236,47 @@ func (r *restoring) create(ctx context.Context, set *changeset.Set, path, about 
 
 // revive brings back a file that is gone: its bytes, of a chat its sidecars, and its place in the
 // group's list.
-func (r *restoring) revive(ctx context.Context, path string) error {
+func (r *restoring) revive(ctx context.Context, path string) (*made, error) {
 	r.res.Doc.Exact = true
+	return r.appear(ctx, path, func(ctx context.Context, set *changeset.Set) error {
+		return r.create(ctx, set, path, "the chat, as it was")
+	})
+}
+
+// fork makes a new chat of the version beside the one that is meant, its parent, with all lines as
+// they were.
+func (r *restoring) fork(ctx context.Context) (*made, error) {
+	path := r.beside()
+	return r.appear(ctx, path, func(ctx context.Context, set *changeset.Set) error {
+		content, done, err := r.spool(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+		d, err := set.Create(path, "a new chat of the version", changeset.InFolder())
+		if err != nil {
+			return err
+		}
+		parent := userdir.ChatName(r.s.path)
+		r.res.Doc.MainChat = &parent
+		return r.withSlug(ctx, d, content, r.opt.NewUUID(), parent)
+	})
+}
+
+// appear makes a chat that does not exist: what create drafts, its sidecars, and its place in the
+// group's list.
+func (r *restoring) appear(ctx context.Context, path string, create func(context.Context, *changeset.Set) error) (*made, error) {
 	sidecars, err := r.sidecars(ctx, path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	listing, err := r.listing(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.note(sidecars)
-	r.commit(ctx, path, func(ctx context.Context, set *changeset.Set) error {
-		if err := r.create(ctx, set, path, "the chat, as it was"); err != nil {
+	return &made{r, path, listing, func(ctx context.Context, set *changeset.Set) error {
+		if err := create(ctx, set); err != nil {
 			return err
 		}
 		for _, c := range sidecars {
@@ -235,8 +289,7 @@ func (r *restoring) revive(ctx context.Context, path string) error {
 			}
 		}
 		return r.list(set, path, listing)
-	})
-	return nil
+	}}, nil
 }
 
 // note adds sidecars that are restored to the document.
@@ -281,34 +334,36 @@ func (r *restoring) branch(ctx context.Context) error {
 
 // name returns the name of a new chat.
 func (r *restoring) name() string {
-	at := r.v.At.Local()
-	return cmp.Or(r.opt.Name, strings.ReplaceAll(at.Format("2006-01-02 15:04"), ":", "h")+at.Format("m05s"))
+	return cmp.Or(r.opt.Name, timeName(r.v.At))
 }
+
+// timeName is a time as the part of a name.
+func timeName(at time.Time) string { return at.Local().Format("2006-01-02 15h04m05s") }
 
 // replace puts a version in the chat's place, with a new slug, so that SillyTavern refuses
 // the save of a tab that has the old chat open. What is replaced is kept in the store, if
 // there is one, and in the undo record.
-func (r *restoring) replace(ctx context.Context) error {
+func (r *restoring) replace(ctx context.Context) (*made, error) {
 	s, v := r.s, r.v
 	was, err := safefile.StampPath(s.path)
 	if err != nil {
-		return ops.PathError(err)
+		return nil, ops.PathError(err)
 	}
-	content, done, err := r.spool(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
 	sidecars, err := r.sidecars(ctx, s.path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	listing, err := r.listing(ctx)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	content, done, err := r.spool(ctx)
+	if err != nil {
+		return nil, err
 	}
 	if err := r.keepPresent(ctx); err != nil {
-		return err
+		done()
+		return nil, err
 	}
 	slug := r.opt.NewUUID()
 	for i, c := range sidecars {
@@ -319,7 +374,8 @@ func (r *restoring) replace(ctx context.Context) error {
 	r.note(sidecars)
 	r.res.Doc.InPlace = true
 	r.opt.Changes.Precious = true
-	r.commit(ctx, s.path, func(ctx context.Context, set *changeset.Set) error {
+	return &made{r, s.path, listing, func(ctx context.Context, set *changeset.Set) error {
+		defer done()
 		d, err := set.Replace(s.path, was, "the version of "+v.At.Local().Format("2006-01-02 15:04:05"))
 		if err != nil {
 			return err
@@ -336,8 +392,7 @@ func (r *restoring) replace(ctx context.Context) error {
 			return r.list(set, s.path, listing)
 		}
 		return nil
-	})
-	return nil
+	}}, nil
 }
 
 // asOfToday copies a version with what belongs to the present: of a chat a new slug, of a group
@@ -345,7 +400,7 @@ func (r *restoring) replace(ctx context.Context) error {
 func (r *restoring) asOfToday(ctx context.Context, w io.Writer, content *os.File, slug string) error {
 	kind := history.KindOf(r.s.rel)
 	if kind.IsChat() {
-		return r.withSlug(ctx, w, content, slug)
+		return r.withSlug(ctx, w, content, slug, "")
 	}
 	was, err := io.ReadAll(content)
 	if err != nil {
@@ -396,9 +451,9 @@ func openingAs(path string, kind history.Kind, data, now []byte) ([]byte, error)
 	return o.Bytes(), nil
 }
 
-// withSlug copies a chat with another slug in its header. A chat without a usable header is
-// copied as it is, with a warning.
-func (r *restoring) withSlug(ctx context.Context, w io.Writer, content *os.File, slug string) error {
+// withSlug copies a chat with another slug in its header, and its parent unless that is "". A
+// chat without a usable header is copied as it is, with a warning.
+func (r *restoring) withSlug(ctx context.Context, w io.Writer, content *os.File, slug, parent string) error {
 	c, err := chat.Open(ctx, r.s.path, chat.Options{Content: content, Any: true})
 	if err != nil {
 		return err
@@ -410,7 +465,13 @@ func (r *restoring) withSlug(ctx context.Context, w io.Writer, content *os.File,
 	}
 	r.res.Doc.Integrity = &slug
 	return chat.Lines{{Index: chat.HeaderIndex, Place: c.HeaderPlace, Do: func(line []byte) ([]byte, error) {
-		return meta.WithSlug(line, slug)
+		return meta.Edit(line, func(md *rawjson.Object) error {
+			if parent != "" {
+				md.Set("main_chat", rawjson.Quote(parent))
+			}
+			md.Set("integrity", rawjson.Quote(slug))
+			return nil
+		})
 	}}}.Render(ctx, w, content, c.Source.Size)
 }
 
@@ -463,25 +524,37 @@ func (r *restoring) list(set *changeset.Set, path, listing string) error {
 	return nil
 }
 
-// commit runs the one change set of a restore, and fills in the document.
-func (r *restoring) commit(ctx context.Context, path string, draft func(context.Context, *changeset.Set) error) {
-	d := &r.res.Doc
-	d.Document = cut.Document{
-		Schema: 1, Source: r.s.path, Path: path, Kind: "copy", At: -1, Bytes: r.v.Size, DryRun: r.opt.Changes.DryRun,
-		Sidecars: d.Sidecars,
-	}
-	if name := userdir.ChatName(path); userdir.HasExtension(path) {
-		d.Name = &name
-	}
-	ops.Each(ctx, r.opt.Changes, []*RestoreResult{r.res}, func(res *RestoreResult) (*RestoreResult, changeset.Unit) {
-		return res, changeset.Unit{Root: changeset.RootFor(path, r.s.path), Draft: draft}
-	})
-	for _, step := range r.res.Steps {
-		if step.Path == path {
-			d.Bytes = step.Bytes
+// commit makes files in one call, and completes the documents.
+func commit(ctx context.Context, opt changeset.Options, list []*made) {
+	var one sync.Mutex // a store may be used by one goroutine at a time
+	ops.Each(ctx, opt, list, func(m *made) (*RestoreResult, changeset.Unit) {
+		d := &m.of.res.Doc
+		d.Document = cut.Document{
+			Schema: 1, Source: m.of.s.path, Path: m.path, Kind: "copy", At: -1, Messages: m.of.v.Messages, Bytes: m.of.v.Size,
+			DryRun: opt.DryRun, Sidecars: d.Sidecars,
 		}
+		if name := userdir.ChatName(m.path); userdir.HasExtension(m.path) {
+			d.Name = &name
+		}
+		u := changeset.Unit{Root: changeset.RootFor(m.path, m.of.s.path), Draft: func(ctx context.Context, set *changeset.Set) error {
+			one.Lock()
+			defer one.Unlock()
+			return m.draft(ctx, set)
+		}}
+		if m.listing != "" {
+			u.Shares = []string{m.listing}
+		}
+		return m.of.res, u
+	})
+	for _, m := range list {
+		d := &m.of.res.Doc
+		for _, step := range m.of.res.Steps {
+			if step.Path == m.path {
+				d.Bytes = step.Bytes
+			}
+		}
+		d.Warnings = append(d.Warnings, m.of.res.Warnings...)
 	}
-	d.Warnings = append(d.Warnings, r.res.Warnings...)
 }
 
 // sidecar is one of Luker's files as of a version.

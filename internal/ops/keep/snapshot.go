@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"hash/maphash"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -119,6 +118,9 @@ type snapshot struct {
 	files   []*foundFile             // new and changed ones
 	held    map[string]bool          // paths of files that look unchanged
 	pending []pendingVersion         // versions to report after the commit
+
+	reader *lost.StoreReader // of backups
+	claims map[int64]*claimant
 }
 
 // foundFile is a file that is new or looks changed, as it was read.
@@ -275,8 +277,7 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 	if s.chats, err = s.store.Chats(ctx); err != nil || len(s.files) == 0 {
 		return err
 	}
-	seed, lib := maphash.MakeSeed(), new(library.Library)
-	r := lost.NewStoreReader(s.store, lost.NewReader(seed, nil))
+	r, lib := newStoreReader(s.store), new(library.Library)
 	found := map[string]bool{}
 	for _, f := range s.files {
 		found[f.rel] = true
@@ -293,12 +294,12 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 			f.chat.Slug = "" // Luker changes it at every save
 		}
 		files = append(files, f)
-		facts = append(facts, fileFacts{f.rel, f.chat.Slug, f.chat.Main, once(func() (v *lost.Version) {
+		facts = append(facts, fileFacts{f.rel, f.chat.Slug, f.chat.Main, once(func() []*lost.Version {
 			v, readErr := r.Read(ctx, f.path, false)
 			if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
 				err = cmp.Or(err, ctx.Err()) // else it says nothing
 			}
-			return v
+			return []*lost.Version{v}
 		})})
 	}
 	var known []chatFacts
@@ -315,7 +316,8 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 		case !s.held[c.Path] && s.misses(c.Path):
 			k.state = missing
 		}
-		k.said = once(func() (v *lost.Version) {
+		k.said = once(func() []*lost.Version {
+			var v *lost.Version
 			last, ok, readErr := s.store.Last(ctx, c.ID, newest)
 			if ok && readErr == nil {
 				v, readErr = r.Version(ctx, &last)
@@ -323,7 +325,7 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 			if readErr != nil && !errors.Is(readErr, history.ErrBroken) {
 				err = cmp.Or(err, readErr) // what is damaged is no evidence, and verify names it
 			}
-			return v
+			return []*lost.Version{v}
 		})
 		known = append(known, k)
 	}
@@ -339,11 +341,11 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 const newest = int64(1) << 62
 
 // once returns what a chat says, read when it is first asked for.
-func once(read func() *lost.Version) func() *lost.Speech {
+func once(read func() []*lost.Version) func() *lost.Speech {
 	var s *lost.Speech
 	return func() *lost.Speech {
 		if s == nil {
-			s = lost.NewSpeech(read())
+			s = lost.NewSpeech(read()...)
 		}
 		return s
 	}

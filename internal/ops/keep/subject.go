@@ -18,6 +18,8 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/library"
+	"stchat/internal/lost"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/userdir"
@@ -39,6 +41,7 @@ type version struct {
 	file string        // the path of a backup that is not in the store; empty for the store's own
 	runs []history.Run // of a backup only
 	head bool          // of a backup only: it has a header
+	lone bool          // a backup of a chat that is not known
 }
 
 // subject is a file and its versions.
@@ -126,10 +129,7 @@ func (s *subject) close() {
 // locate finds the folder, opens the store, and finds which file is meant.
 func locate(ctx context.Context, where Where) (*subject, error) {
 	s := &subject{}
-	given := where.Chat
-	if !userdir.HasExtension(given) {
-		given += ".jsonl"
-	}
+	given := withExtension(where.Chat)
 	dir, inUser := userdir.Enclosing(given)
 	if inUser {
 		s.root = dir.Root
@@ -162,42 +162,32 @@ func locate(ctx context.Context, where Where) (*subject, error) {
 	if err := s.name(where.Chat); err != nil {
 		return s, err
 	}
-	if err := s.now.look(ctx, s.w, where.Now, s.rel, path.Dir(s.rel)); err != nil {
+	if err := s.now.look(ctx, s.w, where.Now, s.rel); err != nil {
 		return s, err
 	}
 	return s, s.identify(ctx, where)
+}
+
+// withExtension returns the path of a chat that may be named without its extension.
+func withExtension(path string) string {
+	if userdir.HasExtension(path) {
+		return path
+	}
+	return path + names.Extension
 }
 
 // name finds the path that is meant: the first that exists or that the store knows; else what
 // the name fits among the owner's chats, those that are there first. The error is that of
 // several.
 func (s *subject) name(given string) error {
-	var names []string
-	for _, path := range []string{given, given + ".jsonl"} {
-		if rel, err := relative(s.root, path); err == nil {
-			names = append(names, rel)
-		}
-	}
-	owner, name, labelled := address.Split(strings.TrimSuffix(given, ".jsonl"))
-	labelled = labelled && !strings.Contains(name, "/")
-	folders := []string{path.Join("chats", owner), owner} // of those that are gone, and of loose chats
-	if labelled {
-		if o, err := address.OwnerOf(new(library.Library), owner, s.root); err == nil {
-			if rel, err := relative(s.root, filepath.Join(o.Folder, "x")); err == nil {
-				folders = append(folders, path.Dir(rel))
-			}
-		}
-		for _, folder := range folders {
-			names = append(names, path.Join(folder, name+".jsonl"))
-		}
-	}
-	for _, rel := range names {
+	paths, folders := namesOf(s.root, given)
+	for _, rel := range paths {
 		if s.now.knows(rel) || isFile(filepath.Join(s.root, filepath.FromSlash(rel))) {
 			s.goTo(rel)
 			return nil
 		}
 	}
-	if labelled {
+	if _, name, _ := address.Split(strings.TrimSuffix(given, ".jsonl")); folders != nil {
 		found, err := (&address.Finder{Lib: new(library.Library), Data: s.root}).Find(given)
 		if _, none := errors.AsType[*address.NoneError](err); err != nil && !none {
 			return err
@@ -214,7 +204,7 @@ func (s *subject) name(given string) error {
 			return nil
 		}
 	}
-	if s.path = given; !strings.Contains(filepath.Base(given), ".") || len(names) < 2 {
+	if s.path = given; !strings.Contains(filepath.Base(given), ".") || len(paths) < 2 {
 		s.path = strings.TrimSuffix(given, ".jsonl") + ".jsonl"
 	}
 	if rel, err := relative(s.root, s.path); err == nil {
@@ -226,6 +216,30 @@ func (s *subject) name(given string) error {
 // goTo makes the file at a path the one that is meant.
 func (s *subject) goTo(rel string) {
 	s.rel, s.path = rel, filepath.Join(s.root, filepath.FromSlash(rel))
+}
+
+// namesOf returns the paths that a chat may be meant by, relative to the user's folder; and if it
+// is named as OWNER/NAME, the folders where the owner's chats are, or were.
+func namesOf(root, given string) (paths, folders []string) {
+	for _, path := range []string{given, given + ".jsonl"} {
+		if rel, err := relative(root, path); err == nil {
+			paths = append(paths, rel)
+		}
+	}
+	owner, name, labelled := address.Split(strings.TrimSuffix(given, ".jsonl"))
+	if !labelled || strings.Contains(name, "/") {
+		return paths, nil
+	}
+	folders = []string{path.Join("chats", owner), owner} // of those that are gone, and of loose chats
+	if o, err := address.OwnerOf(new(library.Library), owner, root); err == nil {
+		if rel, err := relative(root, filepath.Join(o.Folder, "x")); err == nil {
+			folders = append(folders, path.Dir(rel))
+		}
+	}
+	for _, folder := range folders {
+		paths = append(paths, path.Join(folder, name+".jsonl"))
+	}
+	return paths, folders
 }
 
 func isFile(path string) bool {
@@ -356,12 +370,12 @@ func (s *subject) rev(ctx context.Context, rev int64, newFile bool) (*version, e
 		s.id = v.Chat
 		return found, nil
 	}
-	lone := history.KindOf(of) == history.Backup
-	if lone {
-		of = v.Path
+	if history.KindOf(of) == history.Backup {
+		found.lone = history.KindOf(s.rel) != history.Backup
+		return found, nil
 	}
-	if !newFile && (!lone || isFile(s.path) || s.id != 0) {
-		if path := filepath.Join(s.root, filepath.FromSlash(of)); path != s.path {
+	if !newFile {
+		if path := s.now.full(of); path != s.path {
 			return nil, fmt.Errorf("%s: %d %w: %s", s.path, rev, ErrOthers, path)
 		}
 		return nil, fmt.Errorf("%s: %d %w, which had this name and is gone", s.path, rev, ErrOthers)
@@ -370,7 +384,7 @@ func (s *subject) rev(ctx context.Context, rev int64, newFile bool) (*version, e
 		s.goTo(to)
 		s.id = v.Chat
 	}
-	s.note = fmt.Sprintf("%d is a version of %s", rev, filepath.Join(s.root, filepath.FromSlash(of)))
+	s.note = fmt.Sprintf("%d is a version of %s", rev, s.now.full(of))
 	return found, nil
 }
 
@@ -414,22 +428,23 @@ func addBackups(ctx context.Context, s *subject) error {
 	if len(mine) == 0 {
 		return nil
 	}
-	siblings, err := s.siblings(ctx, keys)
+	r := newStoreReader(s.store)
+	list, err := s.claimants(ctx, r, keys)
 	if err != nil {
 		return err
-	}
-	slugs := make([]string, len(siblings))
-	for i := range siblings {
-		slugs[i] = siblings[i].slug
 	}
 	for _, b := range mine {
 		c, err := s.compare(b.Path)
 		if err != nil {
 			return err
 		}
-		i := backups.Belongs(c.Slug(), slugs, func(i int) int { return int(history.Common(siblings[i].runs, c.Runs)) })
+		said, err := r.Read(ctx, b.Path, false)
+		if err != nil {
+			return ops.PathError(err)
+		}
+		i := claim(c, said, list)
 		known := slices.ContainsFunc(s.versions, func(v version) bool { return v.Sum == string(c.Sum[:]) })
-		if i < 0 || siblings[i].rel != s.rel || known {
+		if i < 0 || list[i].rel != s.rel || known {
 			continue
 		}
 		s.versions = append(s.versions, version{
@@ -440,36 +455,25 @@ func addBackups(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// sibling is a chat that a backup with the same key may belong to.
-type sibling struct {
-	rel, slug string
-	runs      []history.Run
-}
-
-// siblings lists the chats with some keys: those in the store by their last versions, the
+// claimants lists the chats with some keys: those in the store by their versions, the
 // others by their files.
-func (s *subject) siblings(ctx context.Context, keys []string) (list []sibling, err error) {
+func (s *subject) claimants(ctx context.Context, r *lost.StoreReader, keys []string) (list []*claimant, err error) {
 	shares := func(rel string) bool {
 		return slices.ContainsFunc(backupKeys(rel), func(k string) bool { return slices.Contains(keys, k) })
 	}
 	known := map[string]bool{}
 	for id, c := range s.now.chats {
-		rel := cmp.Or(s.now.path[id], c.Path)
+		rel := s.now.lastPath(id)
 		if !shares(rel) {
 			continue
 		}
-		last, _, err := s.store.Last(ctx, id, newest)
-		if err != nil {
-			return nil, err
-		}
-		runs, _ := last.Runs() // a damaged list shares nothing
 		known[rel] = known[rel] || s.now.path[id] != ""
 		if id == s.id {
 			rel = s.rel
 		}
-		list = append(list, sibling{rel, c.Slug, runs})
+		list = append(list, newClaimant(ctx, r, &c, rel))
 	}
-	slices.SortFunc(list, func(a, b sibling) int { return strings.Compare(a.rel, b.rel) })
+	slices.SortFunc(list, func(a, b *claimant) int { return strings.Compare(a.rel, b.rel) })
 	entries, err := os.ReadDir(filepath.Dir(s.path))
 	if err != nil {
 		return list, nil // the folder is gone, too
@@ -479,11 +483,13 @@ func (s *subject) siblings(ctx context.Context, keys []string) (list []sibling, 
 		if known[rel] || !e.Type().IsRegular() || !shares(rel) || !userdir.HasExtension(rel) {
 			continue
 		}
-		c, err := s.compare(filepath.Join(filepath.Dir(s.path), e.Name()))
+		said, err := r.Read(ctx, filepath.Join(filepath.Dir(s.path), e.Name()), false)
 		if err != nil {
-			return nil, err
+			return nil, ops.PathError(err)
 		}
-		list = append(list, sibling{rel, c.Slug(), c.Runs})
+		list = append(list, &claimant{backups.Facts{
+			Slug: said.Slug, Parent: said.Parent, Name: userdir.ChatName(rel), Begins: said.Messages <= 1,
+		}, rel, once(func() []*lost.Version { return []*lost.Version{said} })})
 	}
 	return list, nil
 }

@@ -1,4 +1,4 @@
-package past_test
+package keep_test
 
 import (
 	"database/sql"
@@ -14,7 +14,6 @@ import (
 
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
-	"stchat/internal/ops/past"
 )
 
 // folder is a user's folder.
@@ -51,15 +50,16 @@ func (f *folder) write(rel, meta, words string) {
 
 // lost returns what is lost, a line a chat: owner, chat, the messages that it has now,
 // lost and reworded ones.
-func (f *folder) lost(opt past.LostOptions) (lines []string) {
+func (f *folder) lost(opt keep.LostOptions) (lines []string) {
 	f.t.Helper()
 	opt.List = ops.List{Paths: []string{f.root}}
 	opt.Min, opt.Gone = max(opt.Min, 1), max(opt.Gone, 1)
-	opt.Store = func(root string) string { return keep.StoreOf(root, "") }
-	res, err := past.Lost(f.t.Context(), opt)
+	opt.Now = time.Now()
+	res, err := keep.Lost(f.t.Context(), opt)
 	if err != nil || len(res.Errs) > 0 {
 		f.t.Fatal(err, res.Errs)
 	}
+	defer res.Close()
 	for _, c := range res.Chats {
 		owner, chat, live := "?", "?", "gone"
 		if c.Owner != nil {
@@ -140,7 +140,7 @@ func TestLostOwner(t *testing.T) {
 	} {
 		f := newFolder(t, "Mira", "Tomas")
 		tt.prepare(f)
-		if diff := cmp.Diff(tt.want, f.lost(past.LostOptions{})); diff != "" {
+		if diff := cmp.Diff(tt.want, f.lost(keep.LostOptions{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
@@ -149,9 +149,9 @@ func TestLostOwner(t *testing.T) {
 // A version is told whether the history has it, a backup, a folder with copies or all of
 // them, and once.
 func TestLostSources(t *testing.T) {
-	for from := range 8 {
+	for from := 1; from < 8; from++ {
 		f := newFolder(t, "Mira")
-		var opt past.LostOptions
+		var opt keep.LostOptions
 		f.write("chats/Mira/A.jsonl", `"integrity":"a"`, ten)
 		if from&1 != 0 {
 			_, err := keep.Snapshot(t.Context(), keep.SnapshotOptions{List: ops.List{Paths: []string{f.root}}, Now: time.Now(), Each: func(keep.Taken) error { return nil }})
@@ -168,10 +168,7 @@ func TestLostSources(t *testing.T) {
 			opt.From = []string{filepath.Join(copies.root, "chats", "Mira")}
 		}
 		f.write("chats/Mira/A.jsonl", ``, "hello")
-		var want []string
-		if from > 0 {
-			want = []string{"Mira/A 1 9 0"}
-		}
+		want := []string{"Mira/A 1 9 0"}
 		if diff := cmp.Diff(want, f.lost(opt)); diff != "" {
 			t.Errorf("from %b (-want +got):\n%s", from, diff)
 		}
@@ -185,13 +182,13 @@ func TestLostLimits(t *testing.T) {
 	f.write(backup, `"integrity":"a"`, ten)
 	at := time.Date(2026, 1, 1, 10, 0, 0, 0, time.Local)
 	for _, tt := range []struct {
-		opt  past.LostOptions
+		opt  keep.LostOptions
 		want int
 	}{
-		{past.LostOptions{Since: at}, 1},
-		{past.LostOptions{Since: at.Add(time.Second)}, 0},
-		{past.LostOptions{Min: 9}, 1},
-		{past.LostOptions{Min: 10}, 0},
+		{keep.LostOptions{Since: at}, 1},
+		{keep.LostOptions{Since: at.Add(time.Second)}, 0},
+		{keep.LostOptions{Min: 9}, 1},
+		{keep.LostOptions{Min: 10}, 0},
 	} {
 		if got := f.lost(tt.opt); len(got) != tt.want {
 			t.Errorf("since %v, at least %d: %v", tt.opt.Since, tt.opt.Min, got)
@@ -230,8 +227,8 @@ func TestLostDamagedVersion(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	res, err := past.Lost(t.Context(), past.LostOptions{
-		List: ops.List{Paths: []string{f.root}}, Min: 1, Gone: 1, Store: func(root string) string { return keep.StoreOf(root, "") },
+	res, err := keep.Lost(t.Context(), keep.LostOptions{
+		List: ops.List{Paths: []string{f.root}}, Min: 1, Gone: 1, Now: time.Now(),
 	})
 	if err != nil {
 		t.Fatal(err)

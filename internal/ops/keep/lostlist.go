@@ -1,6 +1,8 @@
-package past
+package keep
 
 import (
+	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"stchat/internal/backups"
 	"stchat/internal/changeset"
 	"stchat/internal/group"
+	"stchat/internal/history"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
@@ -22,9 +25,11 @@ type files struct {
 	folder *backups.Folder
 	owners backups.Owners
 	groups *group.Set
+	store  *history.Store // nil: there is none, or it cannot be read
 
-	chats    []*lostChat // live ones, then those that were deleted on purpose
+	chats    []*lostChat // live ones, those that were deleted on purpose, then those of the history that are gone
 	versions []*lostVersion
+	sources  []LostSource
 	errs     []error
 }
 
@@ -37,7 +42,7 @@ func (s *files) list(copies []ops.Target, since time.Time) {
 	}
 	for _, t := range walked.Chats {
 		if s.root.User || filepath.Dir(t.Path) == filepath.Clean(s.root.Path) {
-			s.addChat(t.Path, t.Path, false)
+			s.addChat(t.Path, t.Path, isLive)
 		}
 	}
 	s.folder = &backups.Folder{}
@@ -46,18 +51,34 @@ func (s *files) list(copies []ops.Target, since time.Time) {
 		s.listBackups(userdir.Dir{Root: s.root.Path})
 		folders = userdir.Dir{Root: s.root.Path}.Folders()
 	}
+	n := len(s.versions)
 	for _, folder := range folders {
 		s.listOld(folder)
 	}
+	s.source(LostInOld, s.root.Path, n)
+	n = len(s.versions)
 	s.listKept()
+	s.source(LostInUndo, filepath.Join(s.root.Path, userdir.Own), n)
+	from := map[string]int{}
 	for _, t := range copies {
+		from[cmp.Or(t.From, t.Path)]++
 		s.addCopy(t.Path)
+	}
+	for _, folder := range slices.Sorted(maps.Keys(from)) {
+		s.sources = append(s.sources, LostSource{LostInCopies, folder, from[folder]})
 	}
 	s.versions = slices.DeleteFunc(s.versions, func(v *lostVersion) bool { return v.at.Before(since) })
 }
 
-func (s *files) addChat(path, read string, deleted bool) {
-	c := &lostChat{path: path, read: read, deleted: deleted, of: ownerOf(path)}
+// source notes a source of the versions from the n-th on, if there are any.
+func (s *files) source(kind, path string, n int) {
+	if n < len(s.versions) {
+		s.sources = append(s.sources, LostSource{kind, path, len(s.versions) - n})
+	}
+}
+
+func (s *files) addChat(path, read string, became fate) {
+	c := &lostChat{path: path, read: read, fate: became, of: ownerOf(path)}
 	if info, err := os.Stat(read); err == nil {
 		c.changed = info.ModTime()
 	}
@@ -87,6 +108,13 @@ func (s *files) listBackups(dir userdir.Dir) {
 	for _, b := range folder.Backups {
 		s.versions = append(s.versions, &lostVersion{path: b.Path, at: b.At, key: b.Key})
 	}
+	s.source(LostInBackups, folder.Path, 0)
+}
+
+// isGroupKey reports whether only chats of groups have their backups under a key.
+func (s *files) isGroupKey(key string) bool {
+	owners := s.owners[key]
+	return key != "" && len(owners) > 0 && !slices.ContainsFunc(owners, func(o backups.Owner) bool { return o.Kind != userdir.Group })
 }
 
 // oldMark stands between a file's name and the time in the names of the copies that earlier
@@ -118,8 +146,8 @@ func (s *files) listKept() {
 		kind, _ := userdir.KindOf(k.Path)
 		switch {
 		case !userdir.HasExtension(k.Path) || s.root.User && kind == userdir.File:
-		case k.Gone:
-			s.addChat(k.Path, k.File, true)
+		case k.Gone && !slices.Contains(k.Undid, "restore") && !slices.Contains(k.Undid, "--restore"): // else it was gone before
+			s.addChat(k.Path, k.File, wasDeleted)
 		default:
 			s.versions = append(s.versions, &lostVersion{path: k.File, at: k.Time, chat: k.Path})
 		}
@@ -133,7 +161,7 @@ func (s *files) addCopy(path string) {
 	if err != nil {
 		return // it no longer exists
 	}
-	v := &lostVersion{path: path, at: info.ModTime()}
+	v := &lostVersion{path: path, at: info.ModTime(), copied: true}
 	key, at, dated := backups.Parse(filepath.Base(path), time.Local)
 	if v.key = key; dated {
 		v.at = at
@@ -216,6 +244,3 @@ func (s *files) places() (list []LostPlaces) {
 	}
 	return list
 }
-
-// backupPrefix begins the names in the history of backups whose chat is not known.
-const backupPrefix = "backups/backup:"

@@ -1,0 +1,201 @@
+package keep
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"stchat/internal/history"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+	"stchat/internal/userdir"
+)
+
+// LostOptions says where to look for messages that only older versions have.
+type LostOptions struct {
+	List  ops.List
+	Names []string // chats that are gone, as [Where] names them
+	From  []string // folders with copies of chats
+	Min   int      // how many messages a live chat must have lost to be reported
+	Gone  int      // the same for a chat that is gone
+	Since time.Time
+	Store string // a file; empty: that of each user's folder
+	Now   time.Time
+	Meter *progress.Meter
+}
+
+// LostChat is a chat that lost something: a document of lost.
+type LostChat struct {
+	Schema       int         `json:"schema"`
+	Owner        *string     `json:"owner"` // the character's folder or the group's name
+	Chat         *string     `json:"chat"`
+	Path         *string     `json:"path" is:"path"`
+	LiveMessages *int        `json:"live_messages"` // null: the chat is gone
+	Lost         int         `json:"lost"`
+	Reworded     int         `json:"reworded"`
+	Best         LostVersion `json:"best"`
+	Further      LostFurther `json:"further"`
+	Command      *string     `json:"command"` // what restores it
+	Ambiguous    bool        `json:"ambiguous"`
+
+	To   string `json:"-"` // the path that restore takes; "" if nothing is known of it
+	Name string `json:"-"` // the name that restore must give, since another chat has the path or had it since
+	row  *loss
+}
+
+// LostVersion is the version that has the most of what a chat lost.
+type LostVersion struct {
+	Rev      *int64  `json:"rev"`
+	Path     *string `json:"path" is:"path"`
+	At       string  `json:"at"` // RFC 3339
+	Messages int     `json:"messages"`
+}
+
+// LostFurther counts what the best version does not have either.
+type LostFurther struct {
+	Messages int `json:"messages"`
+	Versions int `json:"versions"`
+}
+
+// LostSummary is the last document of lost.
+type LostSummary struct {
+	Schema     int          `json:"schema"`
+	Summary    bool         `json:"summary"`
+	Chats      int          `json:"chats"` // that lost something, including those that are gone
+	Gone       int          `json:"gone"`
+	Lost       int          `json:"lost"` // messages
+	Unreadable int          `json:"unreadable"`
+	Sources    []LostSource `json:"sources"`
+	Places     []LostPlaces `json:"places"`
+}
+
+// LostSource is what the chats of a folder were compared with.
+type LostSource struct {
+	Kind     string `json:"kind"` // one of the constants below
+	Path     string `json:"path" is:"path"`
+	Versions int    `json:"versions"`
+}
+
+// The kinds of source.
+const (
+	LostInHistory = "history"
+	LostInBackups = "backups" // SillyTavern's own
+	LostInOld     = "old"     // what earlier versions of stchat kept beside the chats
+	LostInUndo    = "undo"
+	LostInCopies  = "from"
+)
+
+// LostPlaces shows how the slots for backups under one key are used.
+type LostPlaces struct {
+	Key     string      `json:"key"`
+	Owners  []string    `json:"owners"`
+	Used    int         `json:"used"`
+	Limit   int         `json:"limit"`
+	Backups int         `json:"backups"` // under this key
+	Bytes   int64       `json:"bytes"`
+	Others  []LostShare `json:"others"` // other keys whose backups take slots, too, and are deleted by the same saves
+}
+
+// LostShare counts the slots of a key that another key's backups take.
+type LostShare struct {
+	Key    string   `json:"key"`
+	Owners []string `json:"owners"`
+	Used   int      `json:"used"`
+}
+
+// LostResult is the result of Lost. It must be closed.
+type LostResult struct {
+	Chats   []*LostChat
+	Summary LostSummary
+	Errs    []error // of PATHs, and of what cannot be read
+
+	opened []*history.Store
+}
+
+// Close closes the histories that were looked at.
+func (r *LostResult) Close() {
+	for _, s := range r.opened {
+		_ = s.Close()
+	}
+	r.opened = nil
+}
+
+// ErrNoSource means that there is nothing to compare chats with.
+var ErrNoSource = error(&ops.Kind{Code: "not-found", Text: "nothing to compare with: there is no history and no backup", Hint: "no-source"})
+
+// Lost finds the messages that only older versions have: those in the history,
+// SillyTavern's backups, old files that repair and undo keep, and copies in other folders.
+// The chats of a root are sorted by how much they lost, the most first. The error is that
+// ctx ended.
+func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
+	res := &LostResult{Summary: LostSummary{Schema: 1, Summary: true}}
+	list := opt.List
+	list.AllowEmpty = true // the user's chats may all be gone
+	walked := ops.Walk(list)
+	errs := walked.Errs
+	if len(walked.Chats)+len(walked.Users)+len(errs)+len(opt.Names) == 0 && !opt.List.AllowEmpty {
+		errs = ops.Walk(opt.List).Errs
+	}
+	copies := ops.Walk(ops.List{Paths: opt.From})
+	for _, err := range append(errs, copies.Errs...) {
+		res.Errs = append(res.Errs, err)
+	}
+	meant := map[string]*ops.Root{} // by real path
+	for _, root := range ops.Roots(walked, opt.List.Shard) {
+		meant[userdir.RealPath(root.Path)] = root
+	}
+	for _, name := range opt.Names {
+		root, err := rootAround(name)
+		if err != nil {
+			res.Errs = append(res.Errs, err)
+			continue
+		}
+		list.Paths = append(list.Paths, root)
+	}
+	for _, root := range ops.Roots(ops.Walk(list), opt.List.Shard) {
+		f := newFinder(root, &opt)
+		if f.meant = meant[userdir.RealPath(root.Path)]; f.meant == nil {
+			f.meant = &ops.Root{Path: root.Path}
+		}
+		err := f.find(ctx, copies.Chats)
+		if f.store != nil {
+			res.opened = append(res.opened, f.store)
+		}
+		if err != nil {
+			res.Close()
+			return nil, err
+		}
+		found := &losses{in: f, opt: opt}
+		found.groupByChat()
+		res.Chats = append(res.Chats, found.documents()...)
+		res.Errs = append(res.Errs, f.errs...)
+		res.Summary.Sources = append(res.Summary.Sources, f.sources...)
+		res.Summary.Places = append(res.Summary.Places, f.places()...)
+	}
+	sum := &res.Summary
+	sum.Unreadable = len(res.Errs)
+	for _, c := range res.Chats {
+		sum.Chats++
+		sum.Lost += c.Lost
+		if c.LiveMessages == nil {
+			sum.Gone++
+		}
+	}
+	return res, nil
+}
+
+// rootAround returns the user's folder of a chat that is gone.
+func rootAround(name string) (string, error) {
+	if dir, ok := userdir.Enclosing(withExtension(name)); ok {
+		return dir.Root, nil
+	}
+	root, users := userdir.UserAround()
+	switch {
+	case users > 1:
+		return "", ErrUsers
+	case users == 0:
+		return "", fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	return root, nil
+}

@@ -1,0 +1,460 @@
+package keep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"stchat/internal/backups"
+	"stchat/internal/history"
+	"stchat/internal/lost"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+	"stchat/internal/userdir"
+)
+
+// finder finds what is lost in one root.
+type finder struct {
+	files
+	opt  *LostOptions
+	seed maphash.Seed
+	now  *present // what the root's history knows
+
+	meant *ops.Root // of the root; beside that, the chats of opt.Names are meant
+
+	byPath  map[string]int // indexes of the live chats
+	byOwner map[backups.Owner][]int
+	byID    map[int64]int
+}
+
+// fate is what became of a chat.
+type fate int
+
+// What may have become of one.
+const (
+	isLive fate = iota
+	wasDeleted
+	isGone
+)
+
+// lostChat is a live chat, one that was deleted on purpose, or one of the history that is gone.
+type lostChat struct {
+	path    string
+	read    string // the file that is read: the one undo keeps if the chat was deleted
+	fate    fate
+	changed time.Time
+	of      backups.Owner // without the group's name
+	said    *lost.Version
+	also    []lost.Text // what its longest version in the history says, of what is not live
+}
+
+// lostVersion is an older version of some chat.
+type lostVersion struct {
+	path   string           // empty if it is in the history
+	stored *history.Version // otherwise
+	of     int64            // the chat that it is of by the history; 0: that is not known
+	at     time.Time
+	key    string // of a backup, under which SillyTavern keeps it
+	chat   string // the path of its chat; empty if not known
+	copied bool   // it is in a folder with copies
+	said   *lost.Version
+
+	match
+	lost     int
+	reworded int
+	skip     bool // there is nothing to report
+}
+
+// match says which chat a version belongs to.
+type match struct {
+	target    int  // index in the finder's chats; below 0: the chat is gone, and not known
+	weak      bool // poor evidence: the chat has little more than a beginning that many chats share
+	ambiguous bool // another chat is equally likely
+}
+
+func newFinder(root *ops.Root, opt *LostOptions) *finder {
+	return &finder{files: files{root: root}, now: &present{root: root.Path}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}, byID: map[int64]int{}}
+}
+
+// find reads the chats and all older versions, and compares them. The error is that ctx
+// ended.
+func (f *finder) find(ctx context.Context, copies []ops.Target) error {
+	f.openStore(ctx)
+	f.list(copies, f.opt.Since)
+	f.opt.Meter.Expect(len(f.chats)+len(f.versions), 0)
+	readChat := func(r *lost.Reader, i int, small bool) (bool, error) {
+		v, err := r.Read(ctx, f.chats[i].read, small)
+		f.chats[i].said = v
+		return v != nil, err
+	}
+	if err := f.each(ctx, len(f.chats), nil, readChat); err != nil {
+		return err
+	}
+	var texts [][]lost.Text
+	for i, c := range f.chats {
+		if c.said == nil {
+			c.said = new(lost.Version) // it could not be read, which is in errs
+		}
+		f.byOwner[c.of] = append(f.byOwner[c.of], i)
+		if c.fate == isLive {
+			f.byPath[userdir.RealPath(c.path)] = i
+			texts = append(texts, c.said.Texts)
+		}
+	}
+	live := lost.NewSet(texts...)
+	inFiles := f.versions // those of the history say whose the others are
+	if f.versions = nil; f.store != nil {
+		if err := f.readStore(ctx, live); err != nil {
+			return err
+		}
+	}
+	readVersion := func(r *lost.Reader, i int, small bool) (bool, error) {
+		v := inFiles[i]
+		read, err := r.Read(ctx, v.path, small)
+		if v.said = read; read != nil {
+			f.count(v)
+		}
+		return read != nil, err
+	}
+	err := f.each(ctx, len(inFiles), live, readVersion)
+	f.versions = append(f.versions, inFiles...)
+	if len(f.sources) == 0 && f.store == nil && len(f.opt.From)+len(f.errs) == 0 {
+		f.errs = append(f.errs, fmt.Errorf("%s: %w", f.root.Path, ErrNoSource))
+	}
+	return err
+}
+
+// each calls read for 0 to n-1: several small files at once, large ones one at a time on all
+// processors. Files that no longer exist are skipped.
+func (f *finder) each(ctx context.Context, n int, live *lost.Set, read func(r *lost.Reader, i int, small bool) (bool, error)) error {
+	errs := make([]error, n)
+	newReader := func() *lost.Reader { return lost.NewReader(f.seed, live) }
+	progress.SmallFirst(ctx, n, f.opt.Meter, newReader, func(r *lost.Reader, i int, small bool) bool {
+		done, err := read(r, i, small)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs[i] = ops.PathError(err)
+		}
+		return done || err != nil
+	})
+	for _, err := range errs {
+		if err != nil {
+			f.errs = append(f.errs, err)
+		}
+	}
+	return ctx.Err()
+}
+
+// count finds which chat a version belongs to, and counts what that chat lost. It may run
+// for several versions at once.
+func (f *finder) count(v *lostVersion) {
+	at, known := f.byID[v.of]
+	kind, _ := userdir.KindOf(v.chat)
+	greets := !known && v.said.Greets(kind == userdir.Group || f.isGroupKey(v.key))
+	if v.skip = v.said.Missing == 0 || greets; v.skip {
+		v.said.Texts = nil
+		return
+	}
+	if v.match = (match{target: at}); !known {
+		v.match = f.assign(v)
+	}
+	if v.target < 0 || v.weak || f.chats[v.target].fate == isGone {
+		v.skip = v.said.Missing < f.opt.Gone
+	}
+	if v.target >= 0 && f.chats[v.target].fate == isLive && (v.said.Missing >= f.opt.Min || v.weak) {
+		var texts []lost.Text
+		texts, v.reworded = lost.NewLive(f.chats[v.target].said.Texts).Compare(v.said.Texts, v.copied)
+		v.lost = len(texts)
+	}
+	switch {
+	case v.target < 0 || f.chats[v.target].fate == isGone:
+	case v.weak:
+		v.skip = v.skip && v.lost < f.opt.Min
+	default:
+		v.skip = v.lost < f.opt.Min
+	}
+	if v.skip {
+		v.said.Texts = nil
+	}
+}
+
+// assign returns the chat that a version belongs to.
+func (f *finder) assign(v *lostVersion) match {
+	texts := lost.NewSet(v.said.Texts)
+	if i, ok := f.byPath[userdir.RealPath(v.chat)]; ok && v.chat != "" {
+		if c := f.chats[i]; c.said.Slug == v.said.Slug || texts.Shared(c.said.Texts) > 0 {
+			return match{target: i}
+		}
+	}
+	candidates, known := f.candidates(v)
+	m := f.choose(v, texts, candidates)
+	if m.weak && v.chat != "" {
+		m = match{target: -1} // another chat's name takes better evidence
+	}
+	if m.target >= 0 && !m.weak || !known {
+		return m
+	}
+	// moved to another owner: known by its slug
+	var same []int
+	for i, c := range f.chats {
+		if c.said.Slug != "" && c.said.Slug == v.said.Slug {
+			same = append(same, i)
+		}
+	}
+	if moved := f.choose(v, texts, same); moved.target >= 0 {
+		return moved
+	}
+	return m
+}
+
+// candidates returns the chats that a version may belong to, by its key or its path. known
+// is false if these do not lead to an owner with chats: then it may be any chat.
+func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
+	owners := f.owners[v.key]
+	if v.chat != "" {
+		owners = []backups.Owner{ownerOf(v.chat)}
+	} else if v.key == "" {
+		owners = nil
+	}
+	for _, o := range owners {
+		o.Group = ""
+		list = append(list, f.byOwner[o]...)
+	}
+	if len(list) > 0 {
+		slices.Sort(list) // live chats first
+		return slices.Compact(list), true
+	}
+	for i := range f.chats {
+		list = append(list, i)
+	}
+	return list, false
+}
+
+// choose picks one of the candidates. If the slugs do not decide, it must share half of the
+// version's messages, or half of its own. The latter is weak: a chat that was overwritten by
+// the greeting has nothing else, and all chats of a character begin with it.
+func (f *finder) choose(v *lostVersion, texts *lost.Set, candidates []int) match {
+	facts := make([]backups.Facts, len(candidates))
+	scores := make([]int, len(candidates))
+	for i, at := range candidates {
+		c := f.chats[at]
+		facts[i] = backups.Facts{Slug: c.said.Slug, Parent: c.said.Parent, Name: userdir.ChatName(c.path), Begins: c.said.Messages <= 1}
+	}
+	best := backups.Belongs(backups.Facts{Slug: v.said.Slug, Parent: v.said.Parent}, facts, func(i int) int {
+		c := f.chats[candidates[i]]
+		n := max(texts.Shared(c.said.Texts), texts.Common(c.also))
+		if 2*n < len(v.said.Texts) && (2*n < c.said.Messages || c.fate == wasDeleted) {
+			return 0
+		}
+		if scores[i] = 2 * n; n > 0 && c.changed.After(v.at) {
+			scores[i]++ // of those that share as much, one written since is more likely
+		}
+		return scores[i]
+	})
+	if best < 0 {
+		return match{target: -1}
+	}
+	m := match{target: candidates[best], weak: scores[best] > 0 && scores[best] < len(v.said.Texts)}
+	for i, n := range scores {
+		m.ambiguous = m.ambiguous || i != best && n > 0 && n == scores[best]
+	}
+	return m
+}
+
+// openStore opens the root's history, if it has one. A problem with it is added to errs, and
+// the search goes on.
+func (f *finder) openStore(ctx context.Context) {
+	path := StoreOf(f.root.Path, f.opt.Store)
+	s, err := history.OpenRead(ctx, path)
+	if err == nil {
+		_ = s.Close()
+		s, err = history.OpenLook(ctx, path, f.opt.Now)
+	}
+	root := f.root.Path
+	if err == nil && !f.root.User {
+		root, err = s.Root(ctx) // of loose chats it may be a folder above
+	}
+	if err == nil {
+		f.store = s
+		var now *present
+		if now, err = newPresent(ctx, s, root); err == nil {
+			f.now = now
+		}
+	}
+	if err != nil && !errors.Is(err, history.ErrNoStore) && ctx.Err() == nil {
+		f.errs = append(f.errs, ops.PathError(err))
+	}
+}
+
+// readStore judges the versions in the root's history. The error is that ctx ended.
+func (f *finder) readStore(ctx context.Context, live *lost.Set) error {
+	w, err := history.NewWriter(ctx, f.store)
+	if err == nil {
+		err = f.now.look(ctx, w, f.opt.Now, "")
+		_ = w.Close(true) // nothing was written
+	}
+	if err == nil {
+		err = f.readChats(ctx, lost.NewStoreReader(f.store, lost.NewReader(f.seed, live)))
+	}
+	if err != nil && ctx.Err() == nil {
+		f.errs = append(f.errs, ops.PathError(err))
+	}
+	return ctx.Err()
+}
+
+// readChats judges the versions of each chat in the history. Those of a chat that was deleted on
+// purpose are not lost.
+func (f *finder) readChats(ctx context.Context, r *lost.StoreReader) error {
+	chats, err := r.Store.Chats(ctx)
+	if err != nil {
+		return err
+	}
+	source := LostSource{Kind: LostInHistory, Path: f.store.Path()}
+	var lone []*lostVersion // backups of chats that are not known
+	for _, c := range chats {
+		path := f.now.full(c.Path)
+		if to := f.now.path[c.ID]; to != "" {
+			path = f.now.full(to)
+		}
+		if !history.KindOf(c.Path).IsChat() || !f.root.User && !sameDir(filepath.Dir(path), f.root.Path) {
+			continue
+		}
+		versions, err := f.read(ctx, r, &c, path)
+		if err != nil {
+			return err
+		}
+		if source.Versions += len(versions); history.KindOf(c.Path) == history.Backup {
+			lone = append(lone, versions...)
+			continue
+		}
+		if !f.knows(&c, path, versions) {
+			continue
+		}
+		for _, v := range versions {
+			f.add(v)
+		}
+	}
+	for _, v := range lone {
+		f.add(v)
+	}
+	f.sources = append(f.sources, source)
+	return nil
+}
+
+// add adds a version of the history, unless there is nothing to report.
+func (f *finder) add(v *lostVersion) {
+	if f.count(v); !v.skip {
+		f.versions = append(f.versions, v)
+	}
+}
+
+// read reads the versions of a chat in the history, the newest first.
+func (f *finder) read(ctx context.Context, r *lost.StoreReader, c *history.Chat, path string) (list []*lostVersion, err error) {
+	versions, err := r.Store.Versions(ctx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	damaged := 0
+	for i, v := range slices.Backward(versions) {
+		if v.At.Before(f.opt.Since) {
+			continue
+		}
+		old := &lostVersion{stored: &versions[i], at: v.At, of: c.ID, chat: path}
+		if history.KindOf(c.Path) == history.Backup {
+			old.of, old.chat = 0, ""
+			old.key, _, _ = backups.Parse(filepath.Base(v.Path), time.Local)
+		}
+		old.said, err = r.Version(ctx, &v)
+		if errors.Is(err, history.ErrBroken) {
+			if damaged++; damaged == 1 { // that of the others is likely the same
+				f.errs = append(f.errs, fmt.Errorf("%s, version %d: %w", path, v.Rev, err))
+			}
+			continue
+		} else if err != nil {
+			return nil, fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
+		}
+		if old.said.Slug, old.said.Parent = c.Slug, c.Main; old.of == 0 {
+			head := f.header(ctx, &v)
+			old.said.Slug, old.said.Parent = head.Slug(), head.Main()
+		}
+		list = append(list, old)
+	}
+	return list, nil
+}
+
+// header returns the first line of a version.
+func (f *finder) header(ctx context.Context, v *history.Version) (c history.Content) {
+	runs, _ := v.Runs() // they were read before
+	for line, err := range f.store.Lines(ctx, runs) {
+		if err == nil {
+			c.Head = line.Data
+		}
+		break
+	}
+	return c
+}
+
+// knows notes where a chat of the history is, and what it said. It is false for one that is to
+// be left alone: it was deleted on purpose, or is where it was not looked for.
+func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bool {
+	var longest *lostVersion
+	for _, v := range versions {
+		if longest == nil || len(v.said.Texts) > len(longest.said.Texts) {
+			longest = v
+		}
+	}
+	if f.now.path[c.ID] != "" {
+		at, ok := f.byPath[userdir.RealPath(path)]
+		if f.byID[c.ID] = at; ok && longest != nil && longest.said.Missing > 0 {
+			f.chats[at].also = longest.said.Said()
+		}
+		return ok
+	}
+	if longest == nil || f.deleted(path, versions[0]) {
+		return false
+	}
+	of := ownerOf(path)
+	f.byID[c.ID] = len(f.chats)
+	f.byOwner[of] = append(f.byOwner[of], len(f.chats))
+	f.chats = append(f.chats, &lostChat{path: path, fate: isGone, of: of, also: longest.said.Said(), said: &lost.Version{
+		Slug: c.Slug, Parent: c.Main, Messages: versions[0].said.Messages, Texts: versions[0].said.Said(),
+	}})
+	return true
+}
+
+// deleted reports whether a chat that is gone was deleted on purpose: undo keeps its file, or
+// one with all that it said last.
+func (f *finder) deleted(path string, last *lostVersion) bool {
+	texts := lost.NewSet(last.said.Texts)
+	for _, c := range f.chats {
+		if c.fate != wasDeleted {
+			continue
+		}
+		n := texts.Shared(c.said.Texts)
+		same := c.said.Slug == last.said.Slug
+		if userdir.RealPath(c.path) == userdir.RealPath(path) && (n > 0 || same) || same && c.said.Slug != "" && n > 0 && n == len(last.said.Texts) {
+			return true
+		}
+	}
+	return false
+}
+
+// means reports whether the chat at a path, "" for one of which nothing is known, was asked for.
+func (f *finder) means(path string) bool {
+	if path == "" {
+		return f.meant.Whole
+	}
+	real := userdir.RealPath(path)
+	return f.meant.Means(path) || slices.ContainsFunc(f.opt.Names, func(name string) bool {
+		paths, _ := namesOf(f.root.Path, name)
+		return slices.ContainsFunc(paths, func(rel string) bool {
+			return userdir.RealPath(filepath.Join(f.root.Path, filepath.FromSlash(rel))) == real
+		})
+	})
+}
+
+func sameDir(a, b string) bool { return userdir.RealPath(a) == userdir.RealPath(b) }

@@ -1,0 +1,214 @@
+package keep
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"stchat/internal/backups"
+	"stchat/internal/lost"
+	"stchat/internal/names"
+	"stchat/internal/userdir"
+)
+
+// loss is a chat that lost something.
+type loss struct {
+	in    *finder
+	chat  *lostChat     // nil: it is gone, and only backups or other files know it
+	path  string        // of such a one, if known
+	owner backups.Owner // likewise; without a name if not known
+	best  *lostVersion
+	all   []*lostVersion
+	said  []lost.Text // the texts of the first version found
+	texts *lost.Set   // likewise
+	ambig bool
+	weak  bool // it is not certain that it is this chat
+}
+
+func newLoss(in *finder, chat *lostChat, v *lostVersion) *loss {
+	return &loss{in: in, chat: chat, best: v, ambig: v.ambiguous, said: v.said.Texts, texts: lost.NewSet(v.said.Texts)}
+}
+
+// isGone reports whether the chat has no file any more.
+func (g *loss) isGone() bool { return g.chat == nil || g.chat.fate == isGone }
+
+// take adds a version.
+func (g *loss) take(v *lostVersion) {
+	g.all = append(g.all, v)
+	n, most := v.lost, g.best.lost
+	if g.isGone() {
+		n, most = v.said.Missing, g.best.said.Missing
+	}
+	if n > most || n == most && v.stored != nil && g.best.stored == nil { // a number says more than a file, and sidecars come with it
+		g.best = v
+	}
+}
+
+// losses collects what was found in one root.
+type losses struct {
+	in    *finder
+	opt   LostOptions
+	found []*loss
+}
+
+// groupByChat groups the versions by chat. Versions of a chat that is gone, and not known, belong
+// together by their name, by their slug, or by having nearly all messages in common.
+func (f *losses) groupByChat() {
+	known := map[int]*loss{}
+	slices.SortStableFunc(f.in.versions, func(a, b *lostVersion) int { return b.at.Compare(a.at) }) // the newest first
+	for _, v := range f.in.versions {
+		switch {
+		case v.said == nil || v.skip || v.target >= 0 && f.in.chats[v.target].fate == wasDeleted:
+			continue
+		case v.target < 0 || v.weak:
+			f.gone(v).take(v)
+			continue
+		case known[v.target] == nil:
+			known[v.target] = newLoss(f.in, f.in.chats[v.target], v)
+			f.found = append(f.found, known[v.target])
+		}
+		known[v.target].take(v)
+	}
+	f.assignWeak(known)
+}
+
+// assignWeak decides the cases with weak evidence. Several stories may match one chat that has
+// nothing but a greeting: it lost the longest one, unless there is better evidence for
+// another, and the rest are gone. A version with the same story as one that surely belongs
+// to the chat belongs to it, too.
+func (f *losses) assignWeak(known map[int]*loss) {
+	slices.SortStableFunc(f.found, func(a, b *loss) int { return cmp.Compare(b.best.said.Missing, a.best.said.Missing) })
+	f.found = slices.DeleteFunc(f.found, func(g *loss) bool {
+		v := g.best
+		if g.chat != nil || v.target < 0 {
+			return g.isGone() && v.said.Missing < f.opt.Gone
+		}
+		if other := known[v.target]; other != nil && other.tells(v.said.Slug, g.said) {
+			for _, v := range g.all {
+				other.take(v)
+			}
+			return true
+		} else if other != nil {
+			g.ambig, other.ambig = true, other.ambig || other.weak
+		} else if c := f.in.chats[v.target]; v.lost >= f.opt.Min || c.fate == isGone {
+			g.chat, g.weak, known[v.target] = c, true, g
+			return false
+		}
+		return v.said.Missing < f.opt.Gone
+	})
+}
+
+// gone returns the loss for a version whose chat is gone, a new one if there is none.
+func (f *losses) gone(v *lostVersion) *loss {
+	owner, path, ambiguous := f.in.ownerOfGone(v)
+	for _, g := range f.found {
+		if g.chat != nil || g.owner != owner {
+			continue
+		}
+		if path != "" && path == g.path || g.tells(v.said.Slug, v.said.Texts) {
+			return g
+		}
+	}
+	g := newLoss(f.in, nil, v)
+	g.path, g.owner, g.ambig = path, owner, g.ambig || ambiguous
+	f.found = append(f.found, g)
+	return g
+}
+
+// tells reports whether a version tells the same story: it has the same slug, or nearly all
+// messages in common.
+func (g *loss) tells(slug string, said []lost.Text) bool {
+	return slug != "" && slug == g.best.said.Slug || 8*g.texts.Common(said) >= 7*min(len(said), len(g.said))
+}
+
+// further counts what other versions have that neither a live chat nor the best one has, and
+// from how many of them it would come back.
+func (g *loss) further(least int) (sum LostFurther) {
+	live := lost.NewLive(g.best.said.Said())
+	if !g.isGone() {
+		live = lost.NewLive(g.chat.said.Texts)
+	}
+	back := [][]lost.Text{g.best.said.Texts}
+	for {
+		had := lost.NewSet(back...)
+		var most *lostVersion
+		n := 0
+		for _, v := range g.all {
+			if v.said.Missing < least {
+				continue
+			}
+			if texts, _ := live.Compare(v.said.Without(had), v.copied); len(texts) >= least && len(texts) > n {
+				most, n = v, len(texts)
+			}
+		}
+		if most == nil {
+			return sum
+		}
+		sum.Messages, sum.Versions = sum.Messages+n, sum.Versions+1
+		back = append(back, most.said.Texts)
+	}
+}
+
+// documents returns the documents of the losses, those that lost the most first.
+func (f *losses) documents() (list []*LostChat) {
+	for _, g := range f.found {
+		v := g.best
+		doc := &LostChat{
+			Schema: 1, Lost: v.said.Missing, Ambiguous: g.ambig, row: g,
+			Best: LostVersion{At: v.at.Local().Format(time.RFC3339), Messages: v.said.Messages},
+		}
+		path, owner := g.path, g.owner
+		if g.chat != nil {
+			path, owner = g.chat.path, g.chat.of
+		}
+		if !g.isGone() {
+			doc.LiveMessages, doc.Lost, doc.Reworded = &g.chat.said.Messages, v.lost, v.reworded
+		} else if path == "" {
+			path = f.in.placeFor(owner, v)
+		}
+		if v.path == "" {
+			doc.Best.Rev = &v.stored.Rev
+		} else {
+			doc.Best.Path = &v.path
+		}
+		if !f.in.means(path) {
+			continue
+		}
+		if path != "" {
+			name := userdir.ChatName(path)
+			doc.Path, doc.Chat, doc.To = &path, &name, path
+		}
+		if g.isGone() && path != "" {
+			g.aside(doc, path)
+		}
+		if name := f.in.shownOwner(owner); name != "" {
+			doc.Owner = &name
+		}
+		doc.Further = g.further(f.opt.Min)
+		list = append(list, doc)
+	}
+	slices.SortStableFunc(list, func(a, b *LostChat) int { return cmp.Compare(b.Lost, a.Lost) })
+	return list
+}
+
+// aside notes where a chat that is gone comes back to, if its own path is another's now, or if
+// another chat that is gone had it since.
+func (g *loss) aside(doc *LostChat, path string) {
+	v, now := g.best, g.in.now
+	taken := isFile(path)
+	if v.stored != nil && v.of != 0 {
+		taken = taken || now.last(now.chats[v.of].Path) != v.of
+	}
+	switch {
+	case !taken:
+	case v.stored != nil && v.of != 0:
+		doc.Name = revName(v.stored.Rev)
+	default:
+		doc.To = filepath.Join(filepath.Dir(path), userdir.ChatName(path)+"__"+timeName(v.at)+names.Extension)
+	}
+}
+
+// revName is the name of a new chat that is made of a version.
+func revName(rev int64) string { return fmt.Sprint("rev ", rev) }
