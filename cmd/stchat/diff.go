@@ -90,7 +90,7 @@ func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per message that differs, and one that sums up")
 }
 
-func (o *diffOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *diffOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (err error) {
 	past := o.rev != "" || o.asOf != ""
 	switch {
 	case past && len(args) == 2:
@@ -99,6 +99,11 @@ func (o *diffOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []
 		return usagef("name two chats, or one and --rev N or --as-of TIME")
 	case args[0] == chat.Stdin && args[len(args)-1] == chat.Stdin && len(args) == 2:
 		return usagef("standard input can be one side only")
+	}
+	if !past {
+		if args, err = a.resolve(fs, &subjects{chats: true}, args); err != nil {
+			return err
+		}
 	}
 	c := a.console()
 	opt := look.DiffOptions{Swipes: o.swipes, All: o.all, Ignore: o.ignore}

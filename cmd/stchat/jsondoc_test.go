@@ -7,9 +7,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // described is one row of docs/json.md.
@@ -152,6 +155,7 @@ func extensionSection(doc map[string]any) string {
 // described there has been printed.
 func TestJSONDocumentsAreDescribed(t *testing.T) {
 	p := &jsonPage{t, readJSONPage(t)}
+	valid := schemas(t)
 	user := t.TempDir()
 	for path, text := range jsonWorld {
 		path = filepath.Join(user, filepath.FromSlash(path))
@@ -254,10 +258,13 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 			if doc["schema"] != json.Number("1") {
 				t.Errorf("%q: schema is %v", c.args, doc["schema"])
 			}
-			if section := c.section; c.last != "" && i == len(lines)-1 {
-				p.check(c.last, "", doc)
-			} else {
-				p.check(section, "", doc)
+			section := c.section
+			if c.last != "" && i == len(lines)-1 {
+				section = c.last
+			}
+			p.check(section, "", doc)
+			if err := fitsSchema(valid[section], doc); err != nil {
+				t.Errorf("%q: %s: %v", c.args, line, err)
 			}
 		}
 	}
@@ -275,6 +282,83 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// schemas reads docs/schema, by the section of docs/json.md that each document has, and holds it against what schemas writes: with -update it writes them.
+func schemas(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	dir, there := t.TempDir(), filepath.Join("..", "..", "docs", "schema")
+	if *update {
+		dir = there
+	}
+	if out, errs, code := terminal(t, 0, "schemas", dir); code != 0 {
+		t.Fatalf("%s%s", out, errs)
+	}
+	valid := map[string]map[string]any{}
+	for _, d := range documents() {
+		name := d.name + ".json"
+		if diff := cmp.Diff(string(read(t, filepath.Join(dir, name))), string(read(t, filepath.Join(there, name)))); diff != "" {
+			t.Errorf("docs/schema/%s is not what 'stchat schemas' writes (-want +got), see -update:\n%s", name, diff)
+		}
+		var schema map[string]any
+		if err := json.Unmarshal(read(t, filepath.Join(dir, name)), &schema); err != nil {
+			t.Fatal(err)
+		}
+		valid[d.section] = schema
+	}
+	for section := range readJSONPage(t) {
+		if valid[section] == nil && section != "operation and steps" && !strings.HasPrefix(section, "extensions: ") {
+			t.Errorf("docs/json.md, %s: there is no schema", section)
+		}
+	}
+	return valid
+}
+
+// fitsSchema validates by the few keywords that [jsondoc.Schema] uses; its own test does by a
+// whole validator, whose memory this package's tests of memory would measure.
+func fitsSchema(schema map[string]any, v any) error {
+	kinds, _ := schema["type"].([]any)
+	if kind, ok := schema["type"].(string); ok {
+		kinds = []any{kind}
+	}
+	fits := len(kinds) == 0
+	for _, kind := range kinds {
+		fits = fits || is(v, kind.(string)) || kind == "number" && reflect.TypeOf(v) == reflect.TypeFor[json.Number]()
+		_, list := v.([]any)
+		fits = fits || kind == "array" && list
+	}
+	if !fits {
+		return fmt.Errorf("%v is not %v", v, schema["type"])
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		for _, e := range v.([]any) {
+			if err := fitsSchema(items, e); err != nil {
+				return err
+			}
+		}
+	}
+	doc, _ := v.(map[string]any)
+	if required, ok := schema["required"].([]any); ok && doc != nil {
+		for _, key := range required {
+			if _, ok := doc[key.(string)]; !ok {
+				return fmt.Errorf("there is no %s", key)
+			}
+		}
+	}
+	below, _ := schema["properties"].(map[string]any)
+	for key, e := range doc {
+		inner, ok := below[key].(map[string]any)
+		if !ok {
+			inner, ok = schema["additionalProperties"].(map[string]any)
+		}
+		if !ok {
+			continue
+		}
+		if err := fitsSchema(inner, e); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return nil
 }
 
 // damagedHistory copies a user folder, with a history in which the data of each pack are

@@ -52,6 +52,7 @@ func newMerge(*app) verb {
 		doc:     mergeDoc,
 		example: "  stchat merge \"chats/Mira/Harbour.jsonl\" ~/Downloads/Harbour.jsonl\n  stchat merge chats/Mira /media/phone/default-user/chats/Mira --dry-run",
 		args:    cobra.MinimumNArgs(2),
+		means:   &subjects{most: 1, whole: true},
 		flags:   o.addFlags, run: o.run,
 	}
 }

@@ -136,6 +136,7 @@ func verbs() []named {
 		{"rename", newRename},
 		{"repair", newRepair},
 		{"restore", newRestore},
+		{"schemas", newSchemas},
 		{"search", newSearch},
 		{"snapshot", newSnapshot},
 		{"state", newState},

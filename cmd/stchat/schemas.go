@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/inspect"
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/book"
+	"stchat/internal/ops/cut"
+	"stchat/internal/ops/edit"
+	"stchat/internal/ops/keep"
+	"stchat/internal/ops/look"
+	"stchat/internal/ops/mend"
+	"stchat/internal/ops/merge"
+	"stchat/internal/ops/move"
+	"stchat/internal/ops/past"
+	"stchat/internal/ops/state"
+	"stchat/internal/report"
+	"stchat/internal/treeview"
+)
+
+const schemasDoc = `Write a JSON Schema (2020-12) of each document that --json prints into the
+folder DIR, made from the types that are printed.
+`
+
+func newSchemas(*app) verb {
+	return verb{
+		use: "schemas DIR", short: "Write the schemas of the JSON documents into a folder",
+		doc: schemasDoc, hidden: true, // for who changes a document: the schemas are in docs/schema
+		example: "  stchat schemas docs/schema",
+		args:    cobra.ExactArgs(1), offers: completeDirs,
+		run: func(_ context.Context, _ *app, _ *pflag.FlagSet, args []string) error {
+			for _, d := range documents() {
+				if err := writeSchema(args[0], d); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// document is one that --json prints.
+type document struct {
+	name    string // of its schema
+	section string // of docs/json.md
+	of      any    // its type
+}
+
+// documents lists the documents, in the order of docs/json.md.
+func documents() []document {
+	return []document{
+		{"error", "what failed", errorDocument{}},
+		{"checkpoint", "checkpoint, branch", cut.Document{}},
+		{"checkpoint-summary", "checkpoint, branch: the last document", cutSummary{}},
+		{"clone-lorebook", "clone-lorebook", book.Clone{}},
+		{"inspect", "inspect", inspect.Report{}},
+		{"inspect-summary", "inspect: the last document", inspect.Summary{}},
+		{"inspect-message", "inspect --messages", inspect.Message{}},
+		{"message", "message get", look.Message{}},
+		{"message-count", "message count", messageCount{}},
+		{"edit", "message add, apply, delete, hide, set, swipe, unhide; meta set", edit.Edited{}},
+		{"edit-summary", "message delete, hide, set, unhide; meta set: the last document", editSummary{}},
+		{"lost", "lost", keep.LostChat{}},
+		{"lost-summary", "lost: the last document", keep.LostSummary{}},
+		{"search", "search", look.SearchHit{}},
+		{"move", "rename, move, delete", move.Moved{}},
+		{"delete-checkpoints", "delete --checkpoints: the last document", keptCheckpoints{}},
+		{"merge", "merge", merge.Row{}},
+		{"merge-summary", "merge, the summary", merge.Summary{}},
+		{"open", "open", move.Opened{}},
+		{"new", "new", move.Made{}},
+		{"metadata", "meta get", look.Metadata{}},
+		{"state-list", "state list", state.List{}},
+		{"state-get", "state get", state.Values{}},
+		{"state-log", "state log", state.Log{}},
+		{"state-set", "state set, delete, prune", state.Changed{}},
+		{"diff-meta", "diff-meta", metaDiffDoc{}},
+		{"diff", "diff", look.Difference{}},
+		{"diff-summary", "diff: the summary", look.Diffed{}},
+		{"check", "check", report.Document{}},
+		{"check-summary", "check: the last document", report.Summary{}},
+		{"check-rule", "check --list-rules", listedRule{}},
+		{"repair", "repair", mend.RepairDocument{}},
+		{"tree", "tree", treeview.Chat{}},
+		{"tree-summary", "tree: the last document", treeview.Summary{}},
+		{"history", "history", keep.History{}},
+		{"log", "log", keep.Logged{}},
+		{"log-changes", "log --rev, --as-of", keep.Changed{}},
+		{"log-folder", "log FOLDER", keep.Ran{}},
+		{"log-gone", "log FOLDER --gone", keep.GoneChat{}},
+		{"log-as-of", "log FOLDER --as-of", keep.Kept{}},
+		{"restore", "restore", keep.Restored{}},
+		{"snapshot", "snapshot", keep.Taken{}},
+		{"snapshot-summary", "snapshot: the last document", keep.Snapshotted{}},
+		{"undo", "undo", past.Undone{}},
+		{"undo-record", "undo --list, --prune, --keep", past.Listed{}},
+		{"version", "version", versionInfo{}},
+	}
+}
+
+// writeSchema writes the schema of a document as NAME.json into a folder.
+func writeSchema(dir string, d document) error {
+	schema := jsondoc.Schema(d.of)
+	schema["title"] = "stchat: " + d.section
+	var page bytes.Buffer
+	if err := jsondoc.Write(&page, schema, "  "); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, d.name+".json"), page.Bytes(), 0o644)
+}
