@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,8 +20,9 @@ import (
 	"stchat/internal/visible"
 )
 
-const mergeDoc = `Make one of two copies: of a chat, or of the chats of a character. FROM is only
-read. What it has more comes into INTO whole, and no text is dropped:
+const mergeDoc = `Make one of two copies: of a chat, of the chats of a character or group, or of a
+whole user folder. FROM is only read. What it has more comes into INTO whole,
+and no text is dropped:
 
   =  the same
   <  INTO has all of it, perhaps more
@@ -36,11 +38,18 @@ Hidden messages, attachments and whatever else INTO's messages hold are never
 written over: they too make a branch of what FROM has more. Links to
 checkpoints and branches are joined.
 
+Of a user folder it takes chats, groups, cards and lorebooks, and the images and
+files that these name; never settings, personas, presets, tags, secrets or
+extensions. A lorebook or an image whose name has other content in INTO comes
+under another name, and what comes from FROM names that one. Of a card or group
+that differs INTO's stays; a card with another name and another greeting is
+another character.
+
 It writes at once, and one 'stchat undo' takes it back. The same FROM again
 finds nothing to do. --dry-run prints the same table. Several FROM are merged
 one after another, each for itself.
 
-In a pipe there is a row for each chat, separated by tabs: sign, path, FROM's
+In a pipe there is a row for each thing, separated by tabs: sign, path, FROM's
 path, the new path, messages that only INTO's has, that only FROM's has, and
 the first that differs.
 `
@@ -48,9 +57,9 @@ the first that differs.
 func newMerge(*app) verb {
 	o := &mergeOptions{}
 	return verb{
-		use: "merge INTO FROM...", short: "Make one of two copies of a chat or of a character's chats",
+		use: "merge INTO FROM...", short: "Make one of two copies of a chat, of chats, or of a user folder",
 		doc:     mergeDoc,
-		example: "  stchat merge \"chats/Mira/Harbour.jsonl\" ~/Downloads/Harbour.jsonl\n  stchat merge chats/Mira /media/phone/default-user/chats/Mira --dry-run",
+		example: "  stchat merge \"chats/Mira/Harbour.jsonl\" ~/Downloads/Harbour.jsonl\n  stchat merge chats/Mira /media/phone/default-user/chats/Mira --dry-run\n  stchat merge data/default-user /media/phone/default-user",
 		args:    cobra.MinimumNArgs(2),
 		means:   &subjects{most: 1, whole: true},
 		flags:   o.addFlags, run: o.run,
@@ -60,6 +69,8 @@ func newMerge(*app) verb {
 type mergeOptions struct {
 	base     string
 	label    string
+	owners   []string
+	only     []string
 	reworded string
 	noSwipes bool
 	noLink   bool
@@ -73,6 +84,8 @@ type mergeOptions struct {
 func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(filled(&o.base), "base", "`PATH` of what both were at the last merge: a text that it has too was deleted or edited on the side that lacks it")
 	fs.Var(filled(&o.label), "label", "`NAME` in the names of branches; default: the folder that tells FROM from INTO")
+	fs.StringArrayVar(&o.owners, "owner", nil, "in user folders: `THEIRS=OURS`, the character of FROM is INTO's of that name; may be repeated")
+	fs.StringArrayVar(&o.only, "only", nil, "only what `GLOB` matches of the paths in FROM; may be repeated")
 	fs.Var(oneOf(&o.reworded, "branch", "branch", "keep"), "reworded", "where FROM only has another wording of messages: `HOW` is branch, or keep for INTO's")
 	fs.BoolVar(&o.noSwipes, "no-swipes", false, "a swipe that only one side has makes no difference")
 	fs.BoolVar(&o.noLink, "no-link", false, "do not note branches in the chats that they part from")
@@ -90,6 +103,22 @@ func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 		Into: args[0], Base: o.base, Label: o.label, Reworded: o.reworded == "keep", NoSwipes: o.noSwipes, NoLink: o.noLink,
 		BumpIntegrity: o.bump, NewUUID: uuid.NewString,
 	}
+	for _, pair := range o.owners {
+		theirs, ours, ok := strings.Cut(pair, "=")
+		if !ok || theirs == "" || ours == "" || strings.ContainsAny(ours, `/\`) {
+			return usagef("--owner takes THEIRS=OURS, not %q", pair)
+		}
+		if opt.Owners == nil {
+			opt.Owners = map[string]string{}
+		}
+		opt.Owners[theirs] = ours
+	}
+	for _, glob := range o.only {
+		if _, err := path.Match(glob, ""); err != nil {
+			return usagef("--only %s: %v", glob, err)
+		}
+	}
+	opt.Only = o.only
 	var err error
 	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
 		return err
@@ -129,6 +158,12 @@ func (o *mergeOptions) tell(c *console, opt *merge.Options, r *merge.Result) err
 	} else if dir, ok := userdir.Enclosing(opt.Into); ok {
 		t.root = dir.Root
 	}
+	for _, row := range r.Rows {
+		const widest = 60
+		if t.shows(row) {
+			t.column = min(max(t.column, visible.Width(visible.Text(t.short(row.Path)))), widest)
+		}
+	}
 	var edited []string
 	for _, row := range r.Rows {
 		if err := t.row(row); err != nil {
@@ -152,6 +187,13 @@ type mergeTable struct {
 	c    *console
 	root string // of INTO; paths below it are shown without it
 	all  bool   // what is the same, too
+
+	column int // how wide the paths are
+}
+
+// shows reports whether a row is printed.
+func (t *mergeTable) shows(r *merge.Row) bool {
+	return t.all || r.Links > 0 || r.Sign != merge.Same && r.Sign != merge.Behind
 }
 
 func (t *mergeTable) row(r *merge.Row) error {
@@ -161,7 +203,7 @@ func (t *mergeTable) row(r *merge.Row) error {
 	for _, text := range r.Told {
 		t.c.note("%s: %s", r.Path, text)
 	}
-	if quiet := r.Sign == merge.Same || r.Sign == merge.Behind; quiet && r.Links == 0 && !t.all {
+	if !t.shows(r) {
 		return nil
 	}
 	if !t.c.shown {
@@ -175,10 +217,9 @@ func (t *mergeTable) row(r *merge.Row) error {
 		_, err := fmt.Fprintln(t.c.Out, strings.Join([]string{string(r.Sign), r.Path, r.From, to, strconv.Itoa(r.Own), strconv.Itoa(r.OwnFrom), at}, "\t"))
 		return err
 	}
-	const column = 37
 	path := visible.Text(t.short(r.Path))
 	colour := map[merge.Sign]string{merge.New: green, merge.Ahead: green, merge.Parted: yellow, merge.Other: yellow, merge.Refused: red}[r.Sign]
-	_, err := fmt.Fprintf(t.c.Out, "%s  %s %s\n", paint(t.c.outColor, colour, string(r.Sign)), visible.Pad(path, column-1), visible.Text(mergeText(r)))
+	_, err := fmt.Fprintf(t.c.Out, "%s  %s  %s\n", paint(t.c.outColor, colour, string(r.Sign)), visible.Pad(path, t.column), visible.Text(mergeText(r)))
 	return err
 }
 
@@ -195,6 +236,9 @@ func mergeText(r *merge.Row) (text string) {
 	name := ""
 	if r.To != nil {
 		name = userdir.ChatName(filepath.Base(*r.To))
+		if r.Kind != merge.SoloChat && r.Kind != merge.AttachmentKind {
+			name = strings.TrimSuffix(name, filepath.Ext(name))
+		}
 	}
 	switch r.Sign {
 	case merge.Same:
@@ -205,14 +249,14 @@ func mergeText(r *merge.Row) (text string) {
 			text += fmt.Sprintf(", %d more here", r.Own)
 		}
 	case merge.Ahead:
-		text = plural.S(r.OwnFrom, "message") + " more"
+		text = mergeCount(r) + " more"
 	case merge.New:
-		text = plural.S(r.OwnFrom, "message")
+		text = mergeCount(r)
 		if len(r.Renamed) > 0 {
 			text += fmt.Sprintf("; there %q", r.Renamed[0].From)
 		}
 	case merge.Other:
-		text = fmt.Sprintf("another chat of that name: comes as %q", name)
+		text = fmt.Sprintf("another %s of that name: comes as %q", r.Kind, name)
 	case merge.Parted:
 		text = fmt.Sprintf("parted at %d, %d here, %d there: theirs is %q", *r.At, r.Own, r.OwnFrom, name)
 		if r.Noted != nil {
@@ -225,6 +269,17 @@ func mergeText(r *merge.Row) (text string) {
 		text += ", " + plural.S(r.Links, "link")
 	}
 	return text
+}
+
+// mergeCount says how much a row's thing has.
+func mergeCount(r *merge.Row) string {
+	switch r.Kind {
+	case merge.SoloChat:
+		return plural.S(r.OwnFrom, "message")
+	case merge.BookKind:
+		return plural.Of(r.OwnFrom, "entry", "entries")
+	}
+	return "a new " + string(r.Kind)
 }
 
 // end prints what was counted.

@@ -110,14 +110,7 @@ func Parse(raw []byte, path string) (*Card, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	// SillyTavern reads ccv3 where there is one
-	first := &c.parts[0]
-	for i := range c.parts {
-		if isKeyword(c.parts[i].keyword, "ccv3") {
-			first = &c.parts[i]
-			break
-		}
-	}
+	first := c.first()
 	c.Chat, c.Name = textOf(first.json, "chat"), textOf(first.json, "name")
 	if data, ok := first.json.Get("data"); ok && c.Name == "" {
 		c.Name, _ = rawjson.Unquote(rawjson.Value(data, "name"))
@@ -169,6 +162,30 @@ func (c *Card) WithBook(from, to string) ([]byte, error) {
 		}
 		return rawjson.SetPath(json, rawjson.Quote(to), "data", "extensions", "world")
 	})
+}
+
+// Raw returns the card's bytes as they were read. They must not be changed.
+func (c *Card) Raw() []byte { return c.raw }
+
+// Greeting returns the character's first message, "" if there is none.
+func (c *Card) Greeting() string {
+	json := c.first().json
+	if data, ok := json.Get("data"); ok {
+		if text, ok := rawjson.Unquote(rawjson.Value(data, "first_mes")); ok {
+			return text
+		}
+	}
+	return textOf(json, "first_mes")
+}
+
+// first returns the part that SillyTavern reads: ccv3 where there is one.
+func (c *Card) first() *part {
+	for i := range c.parts {
+		if isKeyword(c.parts[i].keyword, "ccv3") {
+			return &c.parts[i]
+		}
+	}
+	return &c.parts[0]
 }
 
 // HasBook reports whether the character's lorebook is called name in some part.

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -128,13 +129,19 @@ func (d Dir) Folders() []string {
 // sites, and SillyTavern's own pictures. An address that leads out of the folder refers
 // to no file.
 func (d Dir) Serves(address string) (exists, ours bool) {
+	_, exists, ours = d.Served(address)
+	return exists, ours
+}
+
+// Served is [Dir.Serves], and returns where the file is in the user folder, with slashes.
+func (d Dir) Served(address string) (place string, exists, ours bool) {
 	places, ours := served(address)
 	for _, p := range places {
 		if info, err := os.Stat(filepath.Join(d.Root, filepath.FromSlash(p))); err == nil && !info.IsDir() {
-			return true, true
+			return path.Clean(p), true, true
 		}
 	}
-	return false, ours
+	return "", false, ours
 }
 
 // The names of folders with copies, which are not walked unless they are named.

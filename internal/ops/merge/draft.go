@@ -25,14 +25,6 @@ import (
 	"stchat/internal/safefile"
 )
 
-// Complete notes what became of the files.
-func (w *work) Complete(out changeset.Outcome, _ bool) {
-	w.outcome = out
-	if out.Err != nil {
-		w.refuse(out.Err)
-	}
-}
-
 // changes reports whether anything is to be written.
 func (w *work) changes() bool { return w.writes() || len(w.links) > 0 }
 
@@ -63,7 +55,7 @@ func (w *work) draft(ctx context.Context, s *changeset.Set) error {
 		}
 		return w.putLinks(s)
 	case w.sign == Ahead:
-		d, err := s.Replace(w.p.path, w.p.stamp, plural.S(w.ownFrom, "message")+" more")
+		d, err := s.Replace(w.p.path, w.p.stamp, plural.S(w.row.OwnFrom, "message")+" more")
 		if err != nil {
 			return err
 		}
@@ -164,7 +156,7 @@ func (w *work) copy(ctx context.Context, d *changeset.Draft, header func(md *raw
 func (w *work) line(at int, l *jsonl.Line) ([]byte, error) {
 	extra, _ := l.Value(0)
 	info, _ := l.Value(1)
-	if !w.goesOnto(at) && !message.MayLink(extra, l.Plain) && !message.MayLink(info, l.Plain) {
+	if (w.references == nil || !w.references.renames) && !w.goesOnto(at) && !message.MayLink(extra, l.Plain) && !message.MayLink(info, l.Plain) {
 		return l.Raw, nil
 	}
 	return w.edited(at, l.Raw)
@@ -175,6 +167,7 @@ func (w *work) goesOnto(at int) bool { return w.sign == Ahead && len(w.links[at]
 
 func (w *work) edited(at int, line []byte) ([]byte, error) {
 	line = message.EditLinks(line, func(_ bool, name string) (string, bool) { return w.now(name), true })
+	line = w.references.message(line)
 	if w.goesOnto(at) {
 		return withLinks(line, w.links[at])
 	}
@@ -228,6 +221,7 @@ func (w *work) rename(md *rawjson.Object) {
 		autorecap.SetRunningChat(md, w.name) // else Auto-Recap erases another chat's recap
 	}
 	w.renameOwn(md, w.name)
+	w.references.metadata(md)
 }
 
 // renameOwn gives what extensions keep under the chat's own name another one.

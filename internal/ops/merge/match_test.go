@@ -103,7 +103,7 @@ func (f life) merged(from life, label string, fresh func() int) (wrote int) {
 		case Other, New:
 			name := m.from.name
 			if _, here := after[name]; here {
-				name = freeName(nextName(name), taken)
+				name = freeName(nextName(name, second), taken)
 			}
 			slug := c.slug
 			if slugs[slug] {

@@ -12,6 +12,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/library"
 	"stchat/internal/message"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
 )
@@ -54,7 +55,7 @@ func Chat(ctx context.Context, opt Options) *Result {
 		if err := o.mergeOne(ctx, c, p); err != nil {
 			return err
 		}
-		r.run(ctx, &opt, o.works)
+		r.run(ctx, &opt, o.jobs())
 		return nil
 	}()
 	return r
@@ -67,7 +68,7 @@ func Folder(ctx context.Context, opt Options) *Result {
 		if err := apart(opt.Into, opt.From); err != nil {
 			return err
 		}
-		from, wanted := opt.From, everything
+		from, wanted := opt.From, func(name string) bool { return opt.wanted(name + names.Extension) }
 		if userdir.HasExtension(from) {
 			from, wanted = filepath.Dir(from), func(name string) bool { return name == userdir.ChatName(opt.From) }
 		}
@@ -78,7 +79,7 @@ func Folder(ctx context.Context, opt Options) *Result {
 		if err := o.mergeAll(ctx); err != nil {
 			return err
 		}
-		r.run(ctx, &opt, o.works)
+		r.run(ctx, &opt, o.jobs())
 		return nil
 	}()
 	return r
@@ -94,6 +95,10 @@ func (opt *Options) owner(ctx context.Context, into, from string, here, there fu
 			return nil, err
 		}
 	}
+	return opt.newOwner(ctx, lib, into, from, here, there)
+}
+
+func (opt *Options) newOwner(ctx context.Context, lib *library.Library, into, from string, here, there func(name string) bool) (*owner, error) {
 	o := &owner{opt: opt, label: opt.Label, seed: message.NewSeed(), bases: map[*one]*baseSet{}}
 	if o.label == "" {
 		o.label = label(into, from)
@@ -154,78 +159,14 @@ func newResult() *Result {
 	return r
 }
 
-// run makes the changes: of what depends on one another together, else each chat for itself.
-func (r *Result) run(ctx context.Context, opt *Options, works []*work) {
-	opt.Changes.Precious = true
-	var writing []*work
-	for _, w := range works {
-		r.Rows = append(r.Rows, w.row)
-		if w.sign != Refused && w.changes() {
-			writing = append(writing, w)
-		}
-	}
-	ops.Each(ctx, opt.Changes, writing, func(w *work) (*work, changeset.Unit) {
-		return w, changeset.Unit{Root: changeset.RootOf(w.path), Shares: w.shares(), Draft: w.draft}
-	})
-	for _, w := range writing {
-		r.add(w.outcome)
-	}
-	r.count(writing)
-	r.Doc.DryRun = opt.Changes.DryRun
-	r.Complete(r.Outcome, opt.Changes.DryRun)
-}
-
-// shares are the files that must not come without one another: a chat that comes and its parent.
-func (w *work) shares() []string {
-	list := []string{w.path}
-	if w.parent != "" {
-		list = append(list, w.ours.folder.File(w.parent))
-	}
-	return list
-}
-
-// add adds what became of a unit.
-func (r *Result) add(o changeset.Outcome) {
-	if o.ID != "" {
-		r.ID = o.ID
-	}
-	if r.NoRecord == nil {
-		r.NoRecord = o.NoRecord
-	}
-	r.Ended, r.Dropped = append(r.Ended, o.Ended...), append(r.Dropped, o.Dropped...)
-	for _, s := range o.Steps {
-		if key := (changeset.Step{Do: s.Do, Path: s.Path}); !r.seen[key] {
-			r.seen[key] = true
-			r.Steps = append(r.Steps, s)
-		}
-	}
-}
-
-// count counts the rows.
-func (r *Result) count(wrote []*work) {
-	done := map[*Row]bool{}
-	for _, w := range wrote {
-		done[w.row] = true
-	}
-	for _, row := range r.Rows {
-		switch {
-		case row.Sign == Refused:
-			r.Doc.Refused++
-		case done[row]:
-			r.Doc.Done++
-		case row.Sign == Same:
-			r.Doc.Same++
-		default:
-			r.Doc.Ahead++
-		}
-	}
-}
-
-// Run merges FROM into INTO, whatever they are: a chat into a chat, or a chat or a folder of chats
-// into a folder.
+// Run merges FROM into INTO, whatever they are: a chat into a chat, a chat or a folder of chats
+// into a folder, or a user folder into another.
 func Run(ctx context.Context, opt Options) *Result {
-	if userdir.HasExtension(opt.Into) {
+	switch {
+	case userdir.HasExtension(opt.Into):
 		return Chat(ctx, opt)
+	case userdir.IsUserDir(opt.Into) && !userdir.IsPart(opt.Into):
+		return User(ctx, opt)
 	}
 	return Folder(ctx, opt)
 }

@@ -13,11 +13,13 @@ type Options struct {
 
 	Base string // what both came from, the same kind of thing; "": unknown
 
-	Label         string // in the names of branches; "": after FROM's folder
-	Reworded      bool   // a message that only has another wording in FROM makes no branch
-	NoSwipes      bool   // a swipe alone makes no branch
-	NoLink        bool   // branches are not noted in the chats they part from
-	BumpIntegrity bool   // a new slug in each chat that is edited in place
+	Label         string            // in the names of branches; "": after FROM's folder
+	Reworded      bool              // a message that only has another wording in FROM makes no branch
+	NoSwipes      bool              // a swipe alone makes no branch
+	Owners        map[string]string // folders of chats of FROM and those of INTO that they are
+	Only          []string          // globs of paths in FROM; none: all
+	NoLink        bool              // branches are not noted in the chats they part from
+	BumpIntegrity bool              // a new slug in each chat that is edited in place
 
 	Changes changeset.Options
 	NewUUID func() string
@@ -29,8 +31,11 @@ type Kind string
 
 // The kinds.
 const (
-	SoloChat  Kind = "chat"
-	GroupKind Kind = "group"
+	SoloChat       Kind = "chat"
+	GroupKind      Kind = "group"
+	BookKind       Kind = "lorebook"
+	CardKind       Kind = "card"
+	AttachmentKind Kind = "attachment"
 )
 
 // Row is what became of one thing of FROM.
@@ -78,6 +83,7 @@ type Result struct {
 	ops.Result[Summary]
 	Rows []*Row
 
+	root string                  // the user folder that all changes are in; "": that of each path
 	seen map[changeset.Step]bool // only what is done, and to which path
 }
 

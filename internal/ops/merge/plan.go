@@ -8,11 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/message"
 	"stchat/internal/names"
-	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
@@ -24,9 +22,11 @@ type owner struct {
 	ours, theirs *side  // INTO and FROM
 	group        string // the file of INTO's group that lists new chats; "": none
 	label        string
-	base         *side // what both came from; nil: unknown
+	given        map[string]bool // folded names that other owners give in the same folder; nil: there are none
+	base         *side           // what both came from; nil: unknown
 	bases        map[*one]*baseSet
 	seed         message.Seed
+	references   *references // of the user folder; nil: only chats are merged
 
 	works   []*work
 	to      map[string]string // the name in INTO by that in FROM
@@ -38,16 +38,16 @@ type owner struct {
 type work struct {
 	*owner
 	*match
-	row     *Row
-	sign    Sign
-	c, p    *file // of FROM and of INTO; p is nil for a new one
-	name    string
-	path    string         // the new file, or INTO's
-	parent  string         // main_chat of what is written; "": none
-	links   map[int][]link // to put, by message of what is written
-	slug    string         // of what is written
-	outcome changeset.Outcome
-	noted   int // the message of INTO that names the branch; -1: none
+	row    *Row
+	sign   Sign
+	c, p   *file // of FROM and of INTO; p is nil for a new one
+	name   string
+	path   string         // the new file, or INTO's
+	parent string         // main_chat of what is written; "": none
+	links  map[int][]link // to put, by message of what is written
+	slug   string         // of what is written
+	needs  []string       // files that must come with it
+	noted  int            // the message of INTO that names the branch; -1: none
 }
 
 // mergeAll compares two folders, and returns what is to be done in the order of FROM's chats,
@@ -139,7 +139,11 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 		if w.writes() && w.c.slug != "" && w.sign != Parted && w.sign != Ahead && slugs[w.c.slug] {
 			w.c.slug = "" // INTO has it
 		}
-		if err := o.link(ctx, w); err != nil {
+		err := o.link(ctx, w)
+		if err == nil {
+			err = w.collect(ctx)
+		}
+		if err != nil {
 			w.refuse(err)
 		}
 	}
@@ -216,8 +220,8 @@ func (o *owner) namesake(name string) *file {
 }
 
 func (w *work) refuse(err error) {
-	text := ops.PathError(err).Error()
-	w.sign, w.row.Sign, w.row.Err, w.row.Error = Refused, Refused, err, &text
+	w.row.refuse(err)
+	w.sign = Refused
 }
 
 // compareHeaders tells which metadata differs. INTO's stays, or goes with the lines.
@@ -271,17 +275,20 @@ func (o *owner) name(w *work) {
 	}
 	taken := func(name string) bool {
 		key := folded(name)
-		return o.taken[key] || inFrom[key] && key != mine || len(o.ours.folder.Sidecars(name)) > 0
+		return o.taken[key] || o.given[key] || inFrom[key] && key != mine || len(o.ours.folder.Sidecars(name)) > 0
 	}
 	switch name := w.c.name; {
 	case w.sign == Parted:
 		w.name = freeName(names.Derive(name, "__", o.label, most), func(s string) bool { return taken(s) || folded(s) == mine })
 	case taken(name):
-		w.name = freeName(nextName(name), func(s string) bool { return taken(s) || folded(s) == mine })
+		w.name = freeName(nextName(name, second), func(s string) bool { return taken(s) || folded(s) == mine })
 	default:
 		w.name = name
 	}
 	o.taken[folded(w.name)] = true
+	if o.given != nil {
+		o.given[folded(w.name)] = true
+	}
 	w.path = filepath.Join(o.ours.folder.Path, w.name+names.Extension)
 	w.row.To = &w.path
 	if w.name != w.c.name {

@@ -3,6 +3,7 @@ package merge
 import (
 	"slices"
 
+	"stchat/internal/align"
 	"stchat/internal/chat"
 	"stchat/internal/message"
 )
@@ -49,12 +50,12 @@ func newBase(list []chat.Print) *baseSet {
 
 // lacksMost reports whether a chat lacks more than half of what the base has.
 func (b *baseSet) lacksMost(from []chat.Print) bool {
-	return b != nil && 2*len(align(b.list, from)) < len(b.list)
+	return b != nil && 2*len(shared(b.list, from)) < len(b.list)
 }
 
 // relate compares a chat of FROM with one of INTO.
 func relate(from, into []chat.Print, by judging) relation {
-	r := relation{pairs: align(from, into)}
+	r := relation{pairs: shared(from, into)}
 	for r.at < len(r.pairs) && r.pairs[r.at] == (pair{r.at, r.at}) {
 		r.at++
 	}
@@ -159,8 +160,8 @@ func reworded(from, into []chat.Print, pairs []pair) bool {
 	return true
 }
 
-// align returns the messages that two chats have in common: as many as possible, in their order.
-func align(from, into []chat.Print) (pairs []pair) {
+// shared returns the messages that two chats have in common: as many as possible, in their order.
+func shared(from, into []chat.Print) (pairs []pair) {
 	head := 0
 	for head < min(len(from), len(into)) && same(&from[head], &into[head]) {
 		pairs = append(pairs, pair{head, head})
@@ -206,46 +207,26 @@ func common(from, into []chat.Print) []pair {
 			places[id] = append(places[id], j)
 		}
 	}
-	// the longest rising sequence of places: ends has the last step of the best of each length
-	type step struct {
-		pair
-		before int
-	}
-	var steps []step
-	var ends []int
+	var matches []align.Pair // in the order of from, the last place of each first
 	for i := range from {
 		var list []int
 		for _, id := range from[i].IDs {
 			for _, j := range places[id] {
-				if same(&from[i], &into[j]) && !slices.Contains(list, j) {
+				if len(list) < most && same(&from[i], &into[j]) && !slices.Contains(list, j) {
 					list = append(list, j)
-				}
-				if len(list) == most {
-					break
 				}
 			}
 		}
 		slices.Sort(list)
 		for _, j := range slices.Backward(list) {
-			n, _ := slices.BinarySearchFunc(ends, j, func(end, j int) int { return steps[end].into - j })
-			s := step{pair{i, j}, -1}
-			if n > 0 {
-				s.before = ends[n-1]
-			}
-			if steps = append(steps, s); n == len(ends) {
-				ends = append(ends, 0)
-			}
-			ends[n] = len(steps) - 1
+			matches = append(matches, align.Pair{A: j, B: i})
 		}
 	}
-	if len(ends) == 0 {
-		return nil
+	var pairs []pair
+	for _, p := range align.Rising(matches) {
+		pairs = append(pairs, pair{p.B, p.A})
 	}
-	list := make([]pair, len(ends))
-	for k, at := len(ends)-1, ends[len(ends)-1]; k >= 0; k, at = k-1, steps[at].before {
-		list[k] = steps[at].pair
-	}
-	return list
+	return pairs
 }
 
 // embedded pairs all messages of part with those of whole, in order; nil if one is not there.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -44,7 +45,7 @@ type file struct {
 // openSide lists the chats of a folder that are wanted.
 func openSide(ctx context.Context, lib *library.Library, folder string, wanted func(name string) bool) (*side, error) {
 	s := &side{lib: lib, folder: lib.Folder(folder)}
-	if err := s.folder.Err; err != nil {
+	if err := s.folder.Err; err != nil && (!errors.Is(err, fs.ErrNotExist) || !s.folder.HasDir) { // the first chat makes the folder
 		return nil, ops.PathError(err)
 	}
 	for _, name := range s.folder.Chats {

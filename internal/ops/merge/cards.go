@@ -1,0 +1,163 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"stchat/internal/card"
+	"stchat/internal/changeset"
+	"stchat/internal/extension/luker"
+	"stchat/internal/ops"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// readCards finds for each character of FROM the one of INTO that it is, by the folders of their
+// chats, and drafts those that are new. now returns what a chat of the character is called in
+// INTO; it is asked when the chats are settled.
+func (u *user) readCards() error {
+	entries, err := safefile.ReadDir(u.references.from.Characters())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ops.PathError(err)
+	}
+	for _, e := range entries {
+		ext := filepath.Ext(e.Name())
+		if !e.Type().IsRegular() || ext != userdir.CardExtension && ext != ".json" || len(luker.Stems(e.Name())) > 0 || !u.wanted("characters/"+e.Name()) {
+			continue
+		}
+		stem := strings.TrimSuffix(e.Name(), ext)
+		if ext == userdir.CardExtension {
+			stem = userdir.CharacterFolder(e.Name())
+		}
+		path := filepath.Join(u.references.from.Characters(), e.Name())
+		row := &Row{Schema: 1, Kind: CardKind, From: path, Renamed: []Rename{}, Told: []string{}}
+		j := &job{row: row}
+		u.cards = append(u.cards, j)
+		if err := u.placeCard(j, path, stem, ext); err != nil {
+			row.Path = filepath.Join(u.references.into.Characters(), e.Name())
+			row.refuse(err)
+		}
+	}
+	return nil
+}
+
+// placeCard compares a card with that of its name in INTO, then, if that is another character's,
+// with those that SillyTavern would call a duplicate.
+func (u *user) placeCard(j *job, from, stem, ext string) error {
+	row := j.row
+	theirs, err := card.Open(from)
+	if err != nil {
+		return err
+	}
+	to, forced := u.opt.Owners[stem]
+	if !forced {
+		to = stem
+	}
+	for n := 1; ; n++ {
+		path, err := card.Find(u.references.into, to)
+		switch {
+		case errors.Is(err, card.ErrMissing):
+			row.Sign, row.Path = New, filepath.Join(u.references.into.Characters(), to+ext)
+			row.To, j.path = &row.Path, row.Path
+			if to != stem {
+				row.Sign, row.Renamed = Other, append(row.Renamed, Rename{stem, to})
+			}
+			u.stems[stem] = to
+			j.draft = func(_ context.Context, s *changeset.Set) error { return u.draftCard(s, theirs, stem, row.Path) }
+			return nil
+		case err != nil:
+			return err
+		}
+		ours, err := card.Open(path)
+		if err != nil {
+			return err
+		}
+		if !forced && ours.Name != theirs.Name && ours.Greeting() != theirs.Greeting() {
+			to = stem + strconv.Itoa(n)
+			continue
+		}
+		row.Sign, row.Path = Behind, path
+		if to != stem {
+			row.Renamed = append(row.Renamed, Rename{stem, to})
+		}
+		switch same, err := equalFiles(from, path); {
+		case err != nil:
+			return err
+		case same:
+			row.Sign = Same
+		default:
+			row.tell("the cards differ; INTO's stays")
+		}
+		u.stems[stem] = to
+		return u.states(from, path)
+	}
+}
+
+// draftCard drafts a card that INTO lacks, with the names of INTO.
+func (u *user) draftCard(s *changeset.Set, theirs *card.Card, stem, path string) error {
+	data := theirs.Raw()
+	edit := func(do func(c *card.Card) ([]byte, error)) error {
+		c, err := card.Parse(data, path)
+		if err == nil {
+			data, err = do(c)
+		}
+		return err
+	}
+	for _, b := range u.references.books {
+		if b.to.Name == b.from.Name {
+			continue
+		}
+		if err := edit(func(c *card.Card) ([]byte, error) { return c.WithBook(b.from.Name, b.to.Name) }); err != nil {
+			return err
+		}
+	}
+	if o := u.owners[stem]; o != nil && theirs.Chat != "" && o.now(theirs.Chat) != theirs.Chat {
+		if err := edit(func(c *card.Card) ([]byte, error) { return c.WithChat(o.now(theirs.Chat)) }); err != nil {
+			return err
+		}
+	}
+	return ops.Create(s, path, "the card of "+theirs.Name, data, changeset.InFolder())
+}
+
+// states brings what Luker keeps beside a card of which INTO has none.
+func (u *user) states(from, into string) error {
+	theirs, err := luker.CharacterStates(from)
+	if err != nil {
+		return ops.PathError(err)
+	}
+	ours, err := luker.CharacterStates(into)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ops.PathError(err)
+	}
+	has := map[string]string{}
+	for _, s := range ours {
+		has[s.Namespace] = s.Path
+	}
+	for _, s := range theirs {
+		path := filepath.Join(filepath.Dir(into), luker.CharacterStateName(strings.TrimSuffix(filepath.Base(into), filepath.Ext(into)), s.Namespace))
+		row := &Row{Schema: 1, Kind: CardKind, Sign: New, Path: path, From: s.Path, Renamed: []Rename{}, Told: []string{}}
+		j := &job{row: row, path: path}
+		u.cards = append(u.cards, j)
+		if has[s.Namespace] != "" {
+			same, err := equalFiles(s.Path, path)
+			if err != nil {
+				return err
+			}
+			if row.Sign = Same; !same {
+				row.Sign = Behind
+				row.tell(fmt.Sprintf("Luker's state %s differs; INTO's stays", s.Namespace))
+			}
+			continue
+		}
+		row.To = &row.Path
+		j.draft = func(_ context.Context, set *changeset.Set) error {
+			return copyFile(set, s.Path, path, "Luker's state of the character")
+		}
+	}
+	return nil
+}

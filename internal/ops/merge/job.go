@@ -1,0 +1,106 @@
+package merge
+
+import (
+	"context"
+
+	"stchat/internal/changeset"
+	"stchat/internal/ops"
+)
+
+// job is one row and what is written for it.
+type job struct {
+	row     *Row
+	path    string                                            // what it writes
+	needs   []string                                          // what must not be missing when it is there
+	draft   func(ctx context.Context, s *changeset.Set) error // nil: nothing is to do
+	outcome changeset.Outcome
+}
+
+// Complete notes what became of the files.
+func (j *job) Complete(out changeset.Outcome, _ bool) {
+	if j.outcome = out; out.Err != nil {
+		j.row.refuse(out.Err)
+	}
+}
+
+func (r *Row) refuse(err error) {
+	text := ops.PathError(err).Error()
+	r.Sign, r.Err, r.Error, r.To = Refused, err, &text, nil
+}
+
+// run makes the changes: of what needs one another together, else each for itself.
+func (r *Result) run(ctx context.Context, opt *Options, jobs []*job) {
+	opt.Changes.Precious = true
+	var writing []*job
+	wrote := map[*Row]bool{}
+	for _, j := range jobs {
+		r.Rows = append(r.Rows, j.row)
+		if j.row.Err == nil && j.draft != nil {
+			writing, wrote[j.row] = append(writing, j), true
+		}
+	}
+	ops.Each(ctx, opt.Changes, writing, func(j *job) (*job, changeset.Unit) {
+		return j, changeset.Unit{Root: r.rootOf(j.path), Shares: append(j.needs, j.path), Draft: j.draft}
+	})
+	for _, j := range writing {
+		r.add(j.outcome)
+	}
+	for _, row := range r.Rows {
+		switch {
+		case row.Sign == Refused:
+			r.Doc.Refused++
+		case wrote[row]:
+			r.Doc.Done++
+		case row.Sign == Same:
+			r.Doc.Same++
+		default:
+			r.Doc.Ahead++
+		}
+	}
+	r.Doc.DryRun = opt.Changes.DryRun
+	r.Complete(r.Outcome, opt.Changes.DryRun)
+}
+
+// rootOf returns the folder whose record a change to path belongs to.
+func (r *Result) rootOf(path string) string {
+	if r.root != "" {
+		return r.root
+	}
+	return changeset.RootOf(path)
+}
+
+// add adds what became of a job's files.
+func (r *Result) add(o changeset.Outcome) {
+	if o.ID != "" {
+		r.ID = o.ID
+	}
+	if r.NoRecord == nil {
+		r.NoRecord = o.NoRecord
+	}
+	r.Ended, r.Dropped = append(r.Ended, o.Ended...), append(r.Dropped, o.Dropped...)
+	for _, s := range o.Steps {
+		if key := (changeset.Step{Do: s.Do, Path: s.Path}); !r.seen[key] {
+			r.seen[key] = true
+			r.Steps = append(r.Steps, s)
+		}
+	}
+}
+
+// jobs returns what is to be done about the chats, and forgets what only the judgement needed.
+func (o *owner) jobs() (list []*job) {
+	for _, w := range o.works {
+		j := &job{row: w.row, path: w.path}
+		if w.changes() {
+			j.draft = w.draft
+		}
+		if j.needs = w.needs; w.parent != "" {
+			j.needs = append(j.needs, o.ours.folder.File(w.parent))
+		}
+		list = append(list, j)
+		w.match = nil
+	}
+	for _, f := range append(o.ours.files, o.theirs.files...) {
+		f.prints = nil
+	}
+	return list
+}

@@ -1,0 +1,282 @@
+package merge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stchat/internal/changeset"
+	"stchat/internal/group"
+	"stchat/internal/library"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// user is two user folders that are merged.
+type user struct {
+	opt        *Options
+	lib        *library.Library
+	references *references
+	cards      []*job
+	stems      map[string]string          // the folder of a character's chats in INTO by that in FROM
+	owners     map[string]*owner          // by the folder in FROM
+	given      map[string]map[string]bool // by folder of INTO: folded names that come
+	r          *Result
+}
+
+// User merges a user folder into another: lorebooks, attachments, cards, groups and chats.
+func User(ctx context.Context, opt Options) *Result {
+	r := newResult()
+	r.Err = func() error {
+		if err := apart(opt.Into, opt.From); err != nil {
+			return err
+		}
+		into, err := userdir.Open(opt.Into)
+		if err != nil {
+			return err
+		}
+		from, err := userdir.Open(opt.From)
+		if err != nil {
+			return err
+		}
+		u := &user{opt: &opt, lib: new(library.Library), stems: map[string]string{}, owners: map[string]*owner{}, given: map[string]map[string]bool{}, r: r}
+		for _, dir := range []userdir.Dir{into, from} {
+			if err := ops.InFiles(u.lib, dir, dir.Root); err != nil {
+				return err
+			}
+		}
+		u.references = &references{into: into, from: from, wanted: u.wanted, books: map[string]*book{}, files: map[string]*attachment{}}
+		return u.merge(ctx)
+	}()
+	return r
+}
+
+// merge settles lorebooks and cards, then each owner's chats.
+func (u *user) merge(ctx context.Context) error {
+	if err := u.references.readBooks(); err != nil {
+		return err
+	}
+	if err := u.readCards(); err != nil {
+		return err
+	}
+	var chats []*job
+	solo, err := u.solo(ctx)
+	if err != nil {
+		return err
+	}
+	chats = append(chats, solo...)
+	groups, err := u.groups(ctx)
+	if err != nil {
+		return err
+	}
+	chats = append(chats, groups...)
+	u.references.planned = true
+	u.r.root = userdir.RealPath(u.references.into.Root)
+	u.r.Doc.Left = left(u.references.from)
+	u.r.run(ctx, u.opt, slices.Concat(u.references.jobs, u.cards, chats))
+	return nil
+}
+
+// wanted reports whether --only leaves a path in FROM, with slashes.
+func (u *user) wanted(place string) bool { return u.opt.wanted(place) }
+
+// wanted reports whether a path in FROM, with slashes, or a folder that it is in, is meant.
+func (opt *Options) wanted(place string) bool {
+	if len(opt.Only) == 0 {
+		return true
+	}
+	for ; place != "." && place != "/"; place = path.Dir(place) {
+		if slices.ContainsFunc(opt.Only, func(glob string) bool { ok, _ := path.Match(strings.TrimSuffix(glob, "/"), place); return ok }) {
+			return true
+		}
+	}
+	return false
+}
+
+// solo merges the chats of characters.
+func (u *user) solo(ctx context.Context) (jobs []*job, err error) {
+	folders, err := safefile.ReadDir(u.references.from.Chats())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, ops.PathError(err)
+	}
+	for _, e := range folders {
+		if !e.IsDir() {
+			continue
+		}
+		stem, ok := u.stems[e.Name()]
+		if !ok {
+			if stem = u.opt.Owners[e.Name()]; stem == "" {
+				stem = e.Name()
+			}
+		}
+		theirs := filepath.Join(u.references.from.Chats(), e.Name())
+		o, err := u.owner(ctx, filepath.Join(u.references.into.Chats(), stem), theirs, everything, func(name string) bool { return u.wanted("chats/" + e.Name() + "/" + name + ".jsonl") })
+		if err != nil {
+			return nil, err
+		}
+		u.owners[e.Name()] = o
+		if err := o.mergeAll(ctx); err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, o.jobs()...)
+	}
+	return jobs, nil
+}
+
+// owner opens the chats of an owner on both sides.
+func (u *user) owner(ctx context.Context, into, from string, here, there func(name string) bool) (*owner, error) {
+	o, err := u.opt.newOwner(ctx, u.lib, into, from, here, there)
+	if err != nil {
+		return nil, err
+	}
+	if u.given[into] == nil {
+		u.given[into] = map[string]bool{}
+	}
+	o.references, o.given = u.references, u.given[into]
+	return o, nil
+}
+
+// groups merges the chats of groups, which are the same by their file's name.
+func (u *user) groups(ctx context.Context) (jobs []*job, err error) {
+	theirs, err := u.lib.In(u.references.from)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	ours, err := u.lib.In(u.references.into)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	if _, err := os.Stat(u.references.from.GroupChats()); err != nil {
+		return nil, nil
+	}
+	for _, bad := range theirs.Bad {
+		row := &Row{Schema: 1, Kind: GroupKind, Path: u.references.into.Groups(), From: u.references.from.Groups(), Renamed: []Rename{}, Told: []string{}}
+		row.refuse(bad)
+		jobs = append(jobs, &job{row: row})
+	}
+	merge := func(own *job, here, there *group.File) (*owner, error) {
+		is := func(g *group.File, set *group.Set) func(string) bool {
+			return func(name string) bool {
+				return g != nil && g.Lists(name) || g == nil && own == nil && len(set.Listing(name)) == 0
+			}
+		}
+		listed := is(there, theirs)
+		o, err := u.owner(ctx, u.references.into.GroupChats(), u.references.from.GroupChats(), is(here, ours), func(name string) bool { return listed(name) && u.wanted("group chats/"+name+".jsonl") })
+		if err != nil {
+			return nil, err
+		}
+		if here != nil {
+			o.group = here.Path
+		}
+		return o, o.mergeAll(ctx)
+	}
+	for _, there := range theirs.Files {
+		own := u.groupJob(there)
+		var here *group.File
+		if i := slices.IndexFunc(ours.Files, func(g *group.File) bool { return filepath.Base(g.Path) == filepath.Base(there.Path) }); i >= 0 {
+			here = ours.Files[i]
+		}
+		o, err := merge(own, here, there)
+		if err != nil {
+			return nil, err
+		}
+		if here != nil {
+			own.row.Sign = Same
+			if !bytes.Equal(here.Raw(), there.Raw()) {
+				own.row.Sign = Behind
+				if keys := o.differs(here, there); len(keys) > 0 {
+					own.row.tell("the groups differ; INTO's stays but for its list of chats: " + keysTold(keys))
+				}
+			}
+		} else {
+			u.createGroup(own, o, there)
+		}
+		if u.wanted("groups/"+filepath.Base(there.Path)) || own.draft != nil && len(o.works) > 0 {
+			jobs = append(jobs, own)
+		}
+		jobs = append(jobs, o.jobs()...)
+	}
+	o, err := merge(nil, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range o.works {
+		if w.isNew() {
+			w.row.tell("no group of FROM lists it")
+		}
+	}
+	return append(jobs, o.jobs()...), nil
+}
+
+func (u *user) groupJob(there *group.File) *job {
+	path := filepath.Join(u.references.into.Groups(), filepath.Base(there.Path))
+	return &job{path: path, row: &Row{Schema: 1, Kind: GroupKind, Path: path, From: there.Path, Renamed: []Rename{}, Told: []string{}}}
+}
+
+// differs returns the keys of a group's file that differ, apart from chats.
+func (o *owner) differs(here, there *group.File) (keys []string) {
+	a, errA := rawjson.ParseObject(here.Raw())
+	b, errB := rawjson.ParseObject(there.Raw())
+	if errA != nil || errB != nil {
+		return nil
+	}
+	for key, value := range b.All() {
+		if key != "chats" && key != "date_last_chat" && !bytes.Equal(rawjson.Compact(a.Value(key)), rawjson.Compact(value)) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// createGroup drafts a group that INTO lacks, with the names of INTO.
+func (u *user) createGroup(j *job, o *owner, there *group.File) {
+	j.row.Sign, j.row.To = New, &j.path
+	j.draft = func(_ context.Context, s *changeset.Set) error {
+		data, err := there.WithNames(func(name string) (string, bool) { return o.now(name), true }, "")
+		if err != nil {
+			return err
+		}
+		data = rawjson.Edit(data, func(g *rawjson.Object) {
+			for _, key := range []string{"members", "disabled_members"} {
+				g.EditList(key, func(_ int, raw []byte) ([]byte, bool) {
+					member, _ := rawjson.Unquote(raw)
+					stem := strings.TrimSuffix(member, userdir.CardExtension)
+					if to, ok := u.stems[stem]; ok && to != stem {
+						raw = rawjson.Quote(to + userdir.CardExtension)
+					}
+					return raw, true
+				})
+			}
+		})
+		return ops.Create(s, j.path, fmt.Sprintf("the group %q", there.Name), data, changeset.InFolder())
+	}
+	for _, w := range o.works {
+		w.needs = append(w.needs, j.path)
+	}
+}
+
+// left returns what FROM has and is never merged.
+func left(from userdir.Dir) []string {
+	never := map[string][]string{
+		"settings": {"settings.json"}, "personas": {"settings.json"}, "tags": {"settings.json"}, "secrets": {"secrets.json"},
+		"presets": {"OpenAI Settings", "TextGen Settings", "KoboldAI Settings", "NovelAI Settings", "instruct", "context", "sysprompt", "QuickReplies"},
+		"vectors": {"vectors"}, "extensions": {"extensions"}, "backups": {"backups"},
+	}
+	var found []string
+	for _, what := range slices.Sorted(maps.Keys(never)) {
+		if slices.ContainsFunc(never[what], func(name string) bool { _, err := os.Stat(filepath.Join(from.Root, name)); return err == nil }) {
+			found = append(found, what)
+		}
+	}
+	return append([]string{}, found...)
+}
