@@ -70,13 +70,12 @@
 //
 // # Where it is
 //
-// run.go drafts the units and joins those that share a file, again.go drafts again; group.go
-// decides what is committed together; commit.go puts what was drafted (plan.go) in order, and
-// compose.go writes the journal. Four types play journals: view finds out what has become of each
-// step (places.go where its files are), stepper makes a step or takes it back, part goes through
-// those of one set, player through all sets. recover.go ends what dead runs began, undo.go and
-// inverse.go draft what takes a record back, record.go lists and drops records, and store.go is
-// the folder .stchat.
+// run.go drafts the units, joins those that share a file, and drafts again; group.go decides what
+// is committed together; commit.go puts what was drafted (plan.go) in order, and journal.go writes
+// the journal. Four types play journals: view finds out what has become of each step, stepper makes
+// a step or takes it back, part (plan.go) goes through those of one set, player through all sets.
+// recover.go ends what dead runs began, undo.go and inverse.go draft what takes a record back, and
+// record.go lists and drops records, and is the folder .stchat.
 package changeset
 
 import (

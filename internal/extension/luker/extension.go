@@ -10,7 +10,7 @@
 // Inside the chat, messages note what they did to variables, and chat_metadata.variables
 // is only the result: [Variables] computes it again.
 //
-// [Variables] and [Replay] share tree.go: values as JavaScript holds them, and the limits
+// [Variables] and [Replay] share operation.go: values as JavaScript holds them, and the limits
 // of what a replay may cost. Their operations have nothing in common: those on variables
 // follow dotted paths, create what is missing and turn texts into numbers and lists;
 // those of floor logs follow JSON pointers and fail where something is missing.
