@@ -1,10 +1,15 @@
 package extension
 
 import (
+	"errors"
+	"os"
 	"slices"
 	"time"
 
+	"stchat/internal/jsonl"
+	"stchat/internal/lorebook"
 	"stchat/internal/rawjson"
+	"stchat/internal/visible"
 )
 
 // Judging is the metadata of a chat that is judged.
@@ -27,6 +32,7 @@ type BookFacts struct {
 // Finding is one thing that is wrong.
 type Finding struct {
 	Rule    string // the rule's id
+	Path    string // of a file beside the chat; "": it is in the metadata
 	Message string
 	Whole   bool   // the message is not cut, however long
 	ByHand  string // how a person repairs it, where repair does not; "": as the rule says
@@ -38,6 +44,7 @@ func (j *Judging) Report(rule, message string) { j.Find(Finding{Rule: rule, Mess
 // Sighting is a message of a chat that is judged. What it holds is valid during the call only.
 type Sighting struct {
 	Texts [2][]byte // the raw text, and the swipes if there are several
+	Swipe []byte    // the raw swipe_id
 	Seen  []Sight   // by the extension that is asked
 
 	keys   []string
@@ -56,6 +63,7 @@ func (s *Sighting) Reset(keys []string) {
 		s.values = make([][]byte, len(keys))
 	}
 	clear(s.values)
+	s.Texts = [2][]byte{}
 }
 
 // Set notes the raw value of a key of the message's extra, with its quotes and without escapes, if
@@ -94,4 +102,18 @@ type Mended struct {
 	Rule, Text string
 	What       string // what Lost is; "": nothing was taken out
 	Lost       []byte // raw
+}
+
+// Reason returns an error for a finding without its path, which the finding has.
+func Reason(err error) string {
+	if damage, ok := errors.AsType[*jsonl.Damage](err); ok {
+		return damage.Reason
+	}
+	if bad, ok := errors.AsType[*lorebook.NotReadableError](err); ok {
+		return bad.Err.Error()
+	}
+	if bad, ok := errors.AsType[*os.PathError](err); ok {
+		return bad.Err.Error()
+	}
+	return visible.Brief(err.Error())
 }

@@ -28,6 +28,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
+	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/safefile"
@@ -141,7 +142,6 @@ func (k *Checker) family(ctx context.Context, f *folk) error {
 	for _, c := range f.checked {
 		judgeGroup(f, c)
 		judgeLinks(f, c)
-		judgeSidecars(k.Around, c)
 	}
 	judgeSlugs(f)
 	return judgeParents(ctx, f)
@@ -252,9 +252,10 @@ func (k *Checker) newScan(c *Chat) *scan {
 	if c.checked {
 		s.judge.extensions = all.New()
 		s.judge.keys = extension.Reads(s.judge.extensions)
+		if c.Kind != userdir.File {
+			extension.Find[*luker.Extension](s.judge.extensions).Beside(k.Around.Folder(c.Folder).Sidecars(c.Name))
+		}
 	}
-	s.floors = newFloors(k.Around, c)
-	s.judge.swipes = len(s.floors.swipes) > 0
 	if c.HasDir {
 		s.judge.served = &c.Dir
 	}

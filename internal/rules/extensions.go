@@ -98,8 +98,15 @@ func (s *scan) judgeState() {
 		if !f.Whole {
 			f.Message = clip(f.Message)
 		}
-		c.add(Finding{Rule: Named(f.Rule), Line: c.HeaderLine, Index: noMessage, Message: f.Message, mend: f.ByHand})
+		found := Finding{Rule: Named(f.Rule), Path: f.Path, Index: noMessage, Message: f.Message, mend: f.ByHand}
+		if f.Path == "" {
+			found.Line = c.HeaderLine
+		}
+		c.add(found)
 	}}
+	if !s.hasHead {
+		j.Metadata = rawjson.NewObject()
+	}
 	if c.Kind != userdir.File {
 		j.Chat = c.Name
 	}

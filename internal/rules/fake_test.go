@@ -16,7 +16,7 @@ func TestExtensionJudges(t *testing.T) {
 	}
 	for messages, want := range map[int]int{4: 1, 5: 0} {
 		c := &Chat{checked: true, Messages: messages}
-		s := &scan{chat: c, head: head{metadata: md}, judge: lineJudge{extensions: []extension.Extension{&exttest.Fake{}}}}
+		s := &scan{chat: c, head: head{metadata: md}, hasHead: true, judge: lineJudge{extensions: []extension.Extension{&exttest.Fake{}}}}
 		s.judgeState()
 		if found := c.Findings(); len(found) != want || want > 0 && found[0].Rule != BeyondEnd {
 			t.Errorf("%v in a chat of %d messages", found, messages)

@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 
 	"stchat/internal/extension"
-	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
@@ -14,10 +13,8 @@ import (
 // lineJudge judges lines by themselves. Lines are judged concurrently; the results go
 // into their batch.
 type lineJudge struct {
-	hasher hasher
-	served *userdir.Dir // where attachments are looked for; nil: nowhere
-	swipes bool         // the chosen swipes are collected
-
+	hasher     hasher
+	served     *userdir.Dir          // where attachments are looked for; nil: nowhere
 	extensions []extension.Extension // that judge what they see; none if the chat is not checked
 	keys       []string              // that they read of extra
 }
@@ -50,10 +47,7 @@ func (j lineJudge) line(l *jsonl.Line, b *batch) {
 	if l.BadUTF8 {
 		b.add(InvalidUTF8, l, nil, "bytes that are not UTF-8 inside a string")
 	}
-	if j.swipes {
-		raw, _ := l.Value(keySwipeID)
-		b.swipes = append(b.swipes, luker.Swipe(raw))
-	}
+	b.sighting.Reset(j.keys)
 	if isHeader(l) {
 		h := headerLine{index: l.Index, number: l.Number, at: Span{l.Off, int64(len(l.Raw))}, hash: maphash.Bytes(j.hasher.seed, bytes.TrimRight(l.Raw, "\r"))}
 		if l.Index == 0 {
@@ -61,6 +55,7 @@ func (j lineJudge) line(l *jsonl.Line, b *batch) {
 		}
 		b.headers = append(b.headers, h)
 		b.hashes = append(b.hashes, 0)
+		j.sight(l, b)
 		return
 	}
 	j.message(l, b)
@@ -73,20 +68,20 @@ func (j lineJudge) message(l *jsonl.Line, b *batch) {
 	judgeSwipes(l, b)
 	judgeDate(l, b)
 	judgeKeys(l, b)
-	b.sighting.Reset(j.keys)
+	b.sighting.Texts[0], _ = l.Value(keyMes)
+	if l.Count(keySwipes) > 1 {
+		b.sighting.Texts[1], _ = l.Value(keySwipes)
+	}
 	if extra, ok := l.Value(keyExtra); ok && len(extra) > 2 && extra[0] == '{' {
 		j.extra(l, b, extra)
 	}
 	j.sight(l, b)
 }
 
-// sight asks extensions what they see in the message.
+// sight asks extensions what they see in the message, or in a header among the messages.
 func (j lineJudge) sight(l *jsonl.Line, b *batch) {
 	s := &b.sighting
-	s.Texts[0], _ = l.Value(keyMes)
-	if s.Texts[1] = nil; l.Count(keySwipes) > 1 {
-		s.Texts[1], _ = l.Value(keySwipes)
-	}
+	s.Swipe, _ = l.Value(keySwipeID)
 	for i, e := range j.extensions {
 		s.Seen = s.Seen[:0]
 		e.Sight(s)

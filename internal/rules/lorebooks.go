@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
@@ -168,7 +169,7 @@ func judgeBookFile(b *book, used bool) []Finding {
 	}
 	switch {
 	case b.err != nil:
-		f := Finding{Rule: LorebookUnreadable, Message: "the lorebook cannot be read: " + reason(b.err)}
+		f := Finding{Rule: LorebookUnreadable, Message: "the lorebook cannot be read: " + extension.Reason(b.err)}
 		if damage, ok := errors.AsType[*jsonl.Damage](b.err); ok {
 			f.Line, f.Column = damage.Line, damage.Column
 		}
@@ -176,7 +177,7 @@ func judgeBookFile(b *book, used bool) []Finding {
 		return fs.all()
 	case b.queueErr != nil:
 		add(Finding{
-			Rule: LorebookUnreadable, Message: "the queue in the lorebook cannot be read: " + reason(b.queueErr),
+			Rule: LorebookUnreadable, Message: "the queue in the lorebook cannot be read: " + extension.Reason(b.queueErr),
 			effect: "Auto-Recap begins an empty queue; what waited in this one is lost",
 		})
 	case b.pending > 0:
@@ -189,20 +190,6 @@ func judgeBookFile(b *book, used bool) []Finding {
 		fs.count(kind{RegistryUID, fs.list[len(fs.list)-1].Severity}, b.lostUnkept)
 	}
 	return fs.all()
-}
-
-// reason returns an error without its path, which the finding already has.
-func reason(err error) string {
-	if damage, ok := errors.AsType[*jsonl.Damage](err); ok {
-		return damage.Reason
-	}
-	if bad, ok := errors.AsType[*lorebook.NotReadableError](err); ok {
-		return bad.Err.Error()
-	}
-	if bad, ok := errors.AsType[*os.PathError](err); ok {
-		return bad.Err.Error()
-	}
-	return clip(err.Error())
 }
 
 // judgeBookFiles judges lorebooks.

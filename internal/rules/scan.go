@@ -16,7 +16,6 @@ type scan struct {
 	names  extension.NameKeys
 	judge  lineJudge
 	around *Surroundings
-	floors floors
 
 	head      head
 	hasHead   bool   // head was read
@@ -50,7 +49,6 @@ func (s *scan) fold(b *batch, base jsonl.Base, damage jsonl.Damages) error {
 	s.dates(b, base, shift)
 	s.links(b, base, shift)
 	s.watched(b, base, shift)
-	s.floors.take(b.swipes, shift)
 	c.Lines = base.Index + survived
 	c.Messages = shift + survived
 	return nil
@@ -181,12 +179,11 @@ func (s *scan) finish(size int64) {
 	case c.HasHeader && s.lastLine == c.HeaderLine:
 		c.report(HeaderOnly, c.HeaderLine, 0, "the chat has no messages")
 	}
-	s.floors.judge(c)
 	if s.hasHead {
 		judgeHeader(c, s.head, s.names)
-		if c.checked {
-			s.judgeState()
-		}
+	}
+	if c.checked {
+		s.judgeState()
 	}
 	if c.Kind == userdir.File && c.Lines == 0 {
 		c.findings.leave("mend it by hand: no line of the file shows that it is a chat")
@@ -239,7 +236,6 @@ type batch struct {
 	counts   [2][severities][ruleCount]int32 // of all findings, in found or not; 1: those only a person can mend
 	hashes   []uint64                        // of the surviving lines
 	links    []Link                          // with lines and indexes counted in the batch
-	swipes   []int                           // of all surviving lines, if they are asked for
 	marks    []mark                          // what extensions saw
 	sighting extension.Sighting
 	headers  []headerLine
@@ -267,7 +263,7 @@ type found struct {
 }
 
 func (b *batch) reset() {
-	*b = batch{found: b.found[:0], hashes: b.hashes[:0], links: b.links[:0], swipes: b.swipes[:0], marks: b.marks[:0], headers: b.headers[:0], sighting: b.sighting}
+	*b = batch{found: b.found[:0], hashes: b.hashes[:0], links: b.links[:0], marks: b.marks[:0], headers: b.headers[:0], sighting: b.sighting}
 }
 
 // add notes a finding on a line; value is the part of the line that is wrong.

@@ -38,6 +38,9 @@ type Extension struct {
 	extension.None
 	variables Variables
 	changed   bool // operations come, go or change
+
+	sidecars []Sidecar   // of a chat that is judged
+	swipes   map[int]int // the chosen ones of messages that floor logs name
 }
 
 // KeyOperations is the key of extra under which a message notes operations on variables.
