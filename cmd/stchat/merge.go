@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
+	"stchat/internal/ops/address"
 	"stchat/internal/ops/merge"
 	"stchat/internal/plural"
 	"stchat/internal/userdir"
@@ -61,12 +62,12 @@ func newMerge(*app) verb {
 		doc:     mergeDoc,
 		example: "  stchat merge \"chats/Mira/Harbour.jsonl\" ~/Downloads/Harbour.jsonl\n  stchat merge chats/Mira /media/phone/default-user/chats/Mira --dry-run\n  stchat merge data/default-user /media/phone/default-user",
 		args:    cobra.MinimumNArgs(2),
-		means:   &subjects{most: 1, whole: true},
 		flags:   o.addFlags, run: o.run,
 	}
 }
 
 type mergeOptions struct {
+	data     string
 	base     string
 	label    string
 	owners   []string
@@ -82,6 +83,7 @@ type mergeOptions struct {
 }
 
 func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR` in which INTO is found as OWNER or OWNER/NAME; default: around the working folder")
 	fs.Var(filled(&o.base), "base", "`PATH` of what both were at the last merge: a text that it has too was deleted or edited on the side that lacks it")
 	fs.Var(filled(&o.label), "label", "`NAME` in the names of branches; default: the folder that tells FROM from INTO")
 	fs.StringArrayVar(&o.owners, "owner", nil, "in user folders: `THEIRS=OURS`, the character of FROM is INTO's of that name; may be repeated")
@@ -99,8 +101,12 @@ func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	into, err := o.into(a, args[0])
+	if err != nil {
+		return err
+	}
 	opt := merge.Options{
-		Into: args[0], Base: o.base, Label: o.label, Reworded: o.reworded == "keep", NoSwipes: o.noSwipes, NoLink: o.noLink,
+		Into: into, Base: o.base, Label: o.label, Reworded: o.reworded == "keep", NoSwipes: o.noSwipes, NoLink: o.noLink,
 		BumpIntegrity: o.bump, NewUUID: uuid.NewString,
 	}
 	for _, pair := range o.owners {
@@ -119,7 +125,6 @@ func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 		}
 	}
 	opt.Only = o.only
-	var err error
 	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
 		return err
 	}
@@ -137,6 +142,28 @@ func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 		failed = failed || r.Err != nil || r.Doc.Refused > 0
 	}
 	return outcome(failed, false)
+}
+
+// into returns the path of INTO, which may be named as OWNER or OWNER/NAME.
+func (o *mergeOptions) into(a *app, arg string) (string, error) {
+	f := a.finder(o.data)
+	f.Whole = true
+	found, err := f.Find(arg)
+	switch {
+	case err != nil:
+		return "", nearest(err)
+	case found.Owner:
+		owner, err := address.OwnerOf(f.Lib, arg, o.data)
+		if err != nil || owner.Group == nil {
+			return strings.Join(found.Paths, ""), err
+		}
+		return owner.Group.Path, nil
+	case len(found.Paths) > 1:
+		return "", usagef("%s are several chats; name one of them, or their owner", arg)
+	case len(found.Paths) == 1:
+		return found.Paths[0], nil
+	}
+	return arg, nil
 }
 
 // tell prints the rows of one FROM, and the summary.

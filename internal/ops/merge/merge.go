@@ -10,10 +10,12 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/userdir"
 )
 
@@ -22,6 +24,8 @@ var (
 	ErrSame = error(&ops.Kind{Code: "refused", Text: "INTO and FROM are the same, or one lies inside the other"})
 	// ErrKinds means that a character's chat and a group's were to become one.
 	ErrKinds = error(&ops.Kind{Code: "refused", Text: "one is a character's, the other a group's"})
+	// ErrGroup means that a folder holds the chats of all groups.
+	ErrGroup = error(&ops.Kind{Code: "refused", Text: "holds the chats of all groups; name a group's file, or the user folder"})
 )
 
 // Chat merges one chat into another, whatever both are called.
@@ -61,20 +65,30 @@ func Chat(ctx context.Context, opt Options) *Result {
 	return r
 }
 
-// Folder merges the chats of a folder into another one's.
+// Folder merges the chats of a folder, or of one owner, into another one's.
 func Folder(ctx context.Context, opt Options) *Result {
 	r := newResult()
 	r.Err = func() error {
 		if err := apart(opt.Into, opt.From); err != nil {
 			return err
 		}
-		from, wanted := opt.From, func(name string) bool { return opt.wanted(name + names.Extension) }
-		if userdir.HasExtension(from) {
-			from, wanted = filepath.Dir(from), func(name string) bool { return name == userdir.ChatName(opt.From) }
-		}
-		o, err := opt.owner(ctx, opt.Into, from, everything, wanted)
+		here, err := chatsOf(opt.Into)
 		if err != nil {
 			return err
+		}
+		there, err := chatsOf(opt.From)
+		if err != nil {
+			return err
+		}
+		if a, b := here.kind(), there.kind(); a != userdir.File && b != userdir.File && a != b {
+			return fmt.Errorf("%s: %w", opt.From, ErrKinds)
+		}
+		o, err := opt.owner(ctx, here.folder, there.folder, here.has, func(name string) bool { return there.has(name) && opt.wanted(name+names.Extension) })
+		if err != nil {
+			return err
+		}
+		if here.group != nil {
+			o.group = here.group.Path
 		}
 		if err := o.mergeAll(ctx); err != nil {
 			return err
@@ -83,6 +97,42 @@ func Folder(ctx context.Context, opt Options) *Result {
 		return nil
 	}()
 	return r
+}
+
+// chats are those that a path means.
+type chats struct {
+	folder string
+	only   string      // the one chat; "": all
+	group  *group.File // those it lists; nil: all
+}
+
+// chatsOf returns the chats of a folder, an owner, or the one in a file.
+func chatsOf(path string) (chats, error) {
+	if userdir.HasExtension(path) {
+		return chats{folder: filepath.Dir(path), only: userdir.ChatName(path)}, nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		c := chats{folder: path}
+		if _, inUser := userdir.Find(filepath.Join(path, "x"+names.Extension)); inUser && c.kind() == userdir.Group {
+			err = fmt.Errorf("%s: %w", path, ErrGroup)
+		}
+		return c, err
+	}
+	o, err := address.OwnerOf(new(library.Library), path, "")
+	if err != nil {
+		return chats{}, err
+	}
+	return chats{folder: o.Folder, group: o.Group}, nil
+}
+
+func (c *chats) has(name string) bool {
+	return (c.only == "" || c.only == name) && (c.group == nil || c.group.Lists(name))
+}
+
+func (c *chats) kind() userdir.Kind {
+	kind, _ := userdir.KindOf(filepath.Join(c.folder, "x"+names.Extension))
+	return kind
 }
 
 func everything(string) bool { return true }

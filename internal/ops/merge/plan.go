@@ -405,21 +405,26 @@ func (o *owner) link(ctx context.Context, w *work) error {
 	return nil
 }
 
-// put notes the links that a message lacks.
+// put notes the links that a message lacks. Of two checkpoints INTO's stays one, and the other
+// becomes a branch.
 func (w *work) put(at int, has, come []link) {
+	named := func(name string) func(link) bool { return func(l link) bool { return l.name == name } }
 	for _, l := range come {
-		if slices.ContainsFunc(has, func(h link) bool { return h.name == l.name }) {
+		if slices.ContainsFunc(has, named(l.name)) {
 			continue
 		}
-		if l.checkpoint && slices.ContainsFunc(has, func(h link) bool { return h.checkpoint }) {
+		if i := slices.IndexFunc(has, func(h link) bool { return h.checkpoint }); l.checkpoint && i >= 0 {
+			if w.sign == Ahead { // what comes is INTO's: it takes the place
+				w.links[at] = append(w.links[at], l)
+				l = has[i]
+				has[i].checkpoint = false
+			}
 			l.checkpoint = false
 			w.row.tell(fmt.Sprintf("message %d has a checkpoint already: %q is noted as a branch", at, l.name))
 		}
 		w.links[at], has = append(w.links[at], l), append(has, l)
 	}
-	if w.sign != Parted {
-		w.row.Links += len(w.links[at])
-	}
+	w.row.Links += len(w.links[at])
 }
 
 // isGroup reports whether the chats are group chats.
