@@ -62,10 +62,7 @@ func (f *choiceFlags) choice(now time.Time) (c choose.Choice, err error) {
 		}
 		c.Ranges = append(c.Ranges, ranges...)
 	}
-	switch {
-	case f.hidden && f.seen:
-		return c, usagef("--hidden and --no-hidden exclude each other")
-	case f.hidden || f.seen:
+	if f.hidden || f.seen {
 		c.Filter.Hidden = &f.hidden
 	}
 	c.First, c.Last, c.Filter.Names = f.first, f.last, f.names

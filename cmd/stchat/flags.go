@@ -155,17 +155,19 @@ func place(at *int, name *string) flagValue {
 
 // agree refuses flags that do not go together, by rules such as "up excludes down" and "force
 // needs output". Either side may be several flags with | between them, of which any counts. What
-// follows a colon ends the error; what follows an equals sign is all of it.
+// follows a colon ends the error; what follows an equals sign is all of it. ARG is any argument,
+// ARGS more than one.
 func agree(fs *pflag.FlagSet, rules []string) error {
 	given := func(names string) string {
 		for name := range strings.SplitSeq(names, "|") {
-			if f := fs.Lookup(name); f.Changed && f.Value.String() != "false" {
+			f := fs.Lookup(name)
+			if name == "ARG" && fs.NArg() > 0 || name == "ARGS" && fs.NArg() > 1 || f != nil && f.Changed && f.Value.String() != "false" {
 				return name
 			}
 		}
 		return ""
 	}
-	for _, rule := range rules {
+	for _, rule := range append(rules, "null needs files-from", "hidden excludes no-hidden") {
 		rule, text, whole := strings.Cut(rule, " = ")
 		rule, why, reasoned := strings.Cut(rule, ":")
 		words := strings.Fields(rule)
@@ -255,9 +257,6 @@ func (l *listFlags) list(ctx context.Context, a *app, args []string, example str
 	}
 	if l.jobs > 0 {
 		runtime.GOMAXPROCS(l.jobs) // all parallel work goes by it
-	}
-	if l.null && l.filesFrom == "" {
-		return list, usagef("--null goes with --files-from")
 	}
 	if slices.Contains(args, "") {
 		return list, usagef("a path is empty")

@@ -58,6 +58,8 @@ func newHistory(*app) verb {
 			"prune excludes forget|compact = --verify, --prune, --forget and --compact are different things to ask for",
 			"forget excludes compact = --verify, --prune, --forget and --compact are different things to ask for",
 			"mend needs verify",
+			"forget needs ARG = name the chats to forget, e.g. Mira/Harbour",
+			"ARG needs forget = chats are named with --forget; `stchat log` lists the versions of one",
 			"keep-last|keep-daily|keep-weekly|keep-monthly needs prune = --keep rules go with --prune",
 			"prune needs keep-last|keep-daily|keep-weekly|keep-monthly = --prune needs a rule, such as --keep-daily 30: it would leave nothing",
 		},
@@ -88,21 +90,7 @@ func (o *historyOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print a JSON document instead of text")
 }
 
-// check refuses flags and arguments that do not go together.
-func (o *historyOptions) check(args []string) error {
-	switch {
-	case o.forget && len(args) == 0:
-		return usagef("name the chats to forget, e.g. Mira/Harbour")
-	case !o.forget && len(args) > 0:
-		return usagef("chats are named with --forget; `stchat log` lists the versions of one")
-	}
-	return nil
-}
-
 func (o *historyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	if err := o.check(args); err != nil {
-		return err
-	}
 	root, err := undoRoot(a, o.data)
 	if err != nil {
 		return err

@@ -37,7 +37,12 @@ func newMessageAdd(*app) verb {
 		example: `  stchat message add chat.jsonl --role user --text "Where were we?"
   stchat message get a.jsonl -a 3..9 --format raw | stchat message add b.jsonl
   stchat message add chat.jsonl --at 12 removed.jsonl`,
-		args:  cobra.RangeArgs(1, 2),
+		args: cobra.RangeArgs(1, 2),
+		rules: []string{
+			"text needs role = --text goes with --role, and not with a FILE",
+			"text excludes ARGS = --text goes with --role, and not with a FILE",
+			"name needs role: messages that are read bear their own names",
+		},
 		means: &subjects{most: 1, chats: true, writes: true},
 		flags: o.addFlags, run: o.run,
 	}
@@ -67,13 +72,8 @@ func (o *messageAddOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 		return err
 	}
 	opt := edit.AddOptions{Options: common, Role: o.role, Name: o.name, Text: o.text}
-	switch {
-	case o.role != "" && !slices.Contains(addRoles(), o.role):
+	if o.role != "" && !slices.Contains(addRoles(), o.role) {
 		return usagef("--role is %s, not %q", strings.Join(addRoles(), ", "), o.role)
-	case fs.Changed("text") && (o.role == "" || len(args) > 1):
-		return usagef("--text goes with --role, and not with a FILE")
-	case o.name != "" && o.role == "":
-		return usagef("--name goes with --role: messages that are read bear their own names")
 	}
 	if fs.Changed("at") {
 		opt.At = &o.at

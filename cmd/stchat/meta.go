@@ -170,6 +170,7 @@ func newMetaSet(*app) verb {
   stchat diff-meta a.jsonl b.jsonl --format patch > p
   stchat meta set a.jsonl --patch p`,
 		means: edits(),
+		rules: []string{"bump-integrity excludes integrity"},
 		flags: o.addFlags, run: o.run,
 	}
 }
@@ -211,9 +212,6 @@ func (o *metaSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 		return usagef("say what to change, e.g. --set note_depth=4")
 	case opt.Integrity != "" && !slices.Contains([]string{edit.IntegrityNew, edit.IntegrityNone}, opt.Integrity) && !isUUID(opt.Integrity):
 		return usagef("--integrity is new, none or a UUID, not %q", opt.Integrity)
-	}
-	if opt.Integrity != "" && o.bump {
-		return usagef("--bump-integrity and --integrity exclude each other")
 	}
 	if opt.Options, err = o.walk(ctx, a, args, "name a chat, a folder or your user folder, e.g. `stchat meta set chat.jsonl --set note_depth=4`"); err != nil {
 		return err

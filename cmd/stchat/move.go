@@ -229,8 +229,7 @@ func (o *moveOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *moveOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	chats, owner := args[:len(args)-1], args[len(args)-1]
-	switch {
-	case o.name != "" && (len(chats) > 1 || o.family):
+	if o.name != "" && len(chats) > 1 {
 		return usagef("--name takes one CHAT without its family")
 	}
 	common, err := o.options(a, chats...)

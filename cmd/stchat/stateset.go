@@ -46,6 +46,7 @@ func newStateSet(*app) verb {
   stchat state set characters/Mira.png mood --merge mood.json`,
 		rules: []string{
 			"force needs reset",
+			"reset excludes set|set-string|unset|merge|merge-patch|patch|replace = --reset stands alone: it puts a whole log in place",
 			"reset excludes at|swipe|floor = --reset takes no --at, --swipe or --floor: each commit says where it belongs",
 		},
 		means: &subjects{most: 1, chats: true, writes: true},
@@ -114,8 +115,6 @@ func (o *stateSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 		return usagef("--version K, and --scene N with it, go with recap:")
 	case fs.Changed("version") && (!opt.Values.Empty() || o.reset != "" || o.floor || opt.At != nil || opt.Swipe != nil || o.expect != ""):
 		return usagef("recap: takes --version K alone, or with --scene N")
-	case o.reset != "" && !opt.Values.Empty():
-		return usagef("--reset stands alone: it puts a whole log in place")
 	case o.reset == "" && opt.Values.Empty() && !fs.Changed("version"):
 		return usagef("say what to change, e.g. --set key=value")
 	}

@@ -77,6 +77,11 @@ func newUndo(a *app) verb {
 			}
 			return o.completeIDs(a), cobra.ShellCompDirectiveNoFileComp
 		},
+		rules: []string{
+			"list excludes prune|keep|ARG = --list, --prune, --keep and an ID are different things to ask for",
+			"prune|keep excludes ARG = --list, --prune, --keep and an ID are different things to ask for",
+			"force excludes list|prune|keep = --force goes with taking back",
+		},
 		flags: o.addFlags, run: o.run,
 	}
 }
@@ -94,13 +99,8 @@ func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *undoOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	pruning := fs.Changed("prune") || fs.Changed("keep")
-	switch {
-	case len(args) > 0 && args[0] == "":
+	if len(args) > 0 && args[0] == "" {
 		return usagef("ID is empty")
-	case o.list && (pruning || len(args) > 0), pruning && len(args) > 0:
-		return usagef("--list, --prune, --keep and an ID are different things to ask for")
-	case o.force && (o.list || pruning):
-		return usagef("--force goes with taking back")
 	}
 	root, err := undoRoot(a, o.data)
 	if err != nil {
