@@ -266,14 +266,10 @@ type differ struct {
 
 // head prints what is compared, and how much it differs.
 func (p *differ) head(times [2]time.Time) {
-	within := ""
+	var above []string
 	for i, side := range []look.DiffedChat{p.d.A, p.d.B} {
-		name := names.Short(side.Owner, within, side.Name)
-		if i == 1 && p.d.A.Name == side.Name && p.d.A.Path == side.Path {
-			name = names.Short(side.Owner, "", side.Name)
-		}
-		within = side.Name
-		name = p.shortened(name)
+		name := p.shortened(names.Short(side.Owner, side.Name, above...))
+		above = append(above, side.Name)
 		switch {
 		case side.Path == chat.Stdin:
 			name = "standard input"

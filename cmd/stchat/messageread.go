@@ -91,7 +91,7 @@ func (r *reader) title(m *look.Message) {
 		fmt.Fprintln(r.w)
 	}
 	r.chat, r.day, r.owner, r.name = m.Path, "", m.Owner, m.Chat
-	parts := []string{visible.Text(m.Owner), visible.Text(names.Short(m.Owner, "", m.Chat))}
+	parts := []string{visible.Text(m.Owner), visible.Text(names.Short(m.Owner, m.Chat))}
 	if m.Owner == "" {
 		parts = parts[1:]
 	}
@@ -208,7 +208,7 @@ func (r *reader) attached(kind string, media look.Media) {
 
 // link prints the name of a chat that a message leads to.
 func (r *reader) link(kind, name string) {
-	short := visible.Text(names.Short(r.owner, r.name, name))
+	short := visible.Text(names.Short(r.owner, name, r.name))
 	if r.ascii {
 		short = strings.Replace(short, "…", "...", 1)
 	}

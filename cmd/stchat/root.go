@@ -122,6 +122,7 @@ func verbs() []named {
 		{"delete", newDelete},
 		{"diff", newDiff},
 		{"diff-meta", newDiffMeta},
+		{"export", newExport},
 		{"history", newHistory},
 		{"inspect", newInspect},
 		{"log", newLog},

@@ -181,13 +181,18 @@ func (o *treeOptions) write(ctx context.Context, a *app, c *console, res *look.T
 	for _, e := range outcome.Ended {
 		c.ended(e)
 	}
-	switch {
-	case isA[*safefile.ExistsError](outcome.Err):
-		return fmt.Errorf("%w; --force replaces it", outcome.Err)
-	case outcome.Err != nil:
-		return outcome.Err
+	if outcome.Err != nil {
+		return forceHint(outcome.Err)
 	}
 	_, err = fmt.Fprintln(c.Out, c.path(o.output))
+	return err
+}
+
+// forceHint adds what helps where a file is in the way.
+func forceHint(err error) error {
+	if isA[*safefile.ExistsError](err) {
+		return fmt.Errorf("%w; --force replaces it", err)
+	}
 	return err
 }
 

@@ -305,17 +305,16 @@ func (s Style) String() string {
 // (humanizedDateTime in public/scripts/RossAscends-mods.js).
 var humanized = regexp.MustCompile(`^(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?\d{1,3}ms)?`)
 
-// Short returns a chat's name as it is shown below its owner's: of "OWNER - TIME", the time to the
-// minute, and "…" in place of the name of another chat that it begins with. within is empty where
-// there is no other chat. What it returns tells a person which chat it is, and no program.
-func Short(owner, within, name string) string {
-	if rest, ok := strings.CutPrefix(name, within); ok && rest != "" && len(within) > 3 {
-		return "…" + rest
+// Short returns a chat's name as it is shown below its owner's: of "OWNER - TIME", and of a time
+// alone, the time to the minute, and "…" in place of the nearest of the chats above it that it
+// begins with. What it returns tells a person which chat it is, and no program.
+func Short(owner, name string, above ...string) string {
+	for _, up := range above {
+		if rest, ok := strings.CutPrefix(name, up); ok && rest != "" && len(up) > 3 {
+			return "…" + rest
+		}
 	}
-	rest, ok := strings.CutPrefix(name, owner+" - ")
-	if !ok && owner != "" {
-		return name
-	}
+	rest := strings.TrimPrefix(name, owner+" - ")
 	m := humanized.FindStringSubmatch(rest)
 	if m == nil {
 		return name

@@ -181,7 +181,7 @@ func JudgeOutput(path string, isChat bool) error {
 // WriteOutput writes a file that is not a chat, whole or not at all. It replaces an existing
 // file only with force; otherwise the error is a *safefile.ExistsError. In a user folder it
 // replaces only what own recognises by its beginning, and keeps that for undo.
-func WriteOutput(ctx context.Context, path string, force bool, own func(head []byte) bool, opt changeset.Options, write func(io.Writer) error) changeset.Outcome {
+func WriteOutput(ctx context.Context, path string, force bool, own func(head []byte) bool, opt changeset.Options, write func(io.Writer) error, how ...changeset.DraftOption) changeset.Outcome {
 	if userdir.HasExtension(path) || userdir.HasExtension(userdir.RealPath(path)) {
 		return changeset.Outcome{Err: fmt.Errorf("%s: %w", path, ErrChatName)}
 	}
@@ -195,7 +195,7 @@ func WriteOutput(ctx context.Context, path string, force bool, own func(head []b
 				return err
 			}
 		}
-		d, err := draftOutput(s, path, force)
+		d, err := draftOutput(s, path, force, how)
 		if err != nil {
 			return err
 		}
@@ -227,7 +227,7 @@ func judgeReplaced(path string, own func(head []byte) bool) error {
 	return err
 }
 
-func draftOutput(s *changeset.Set, path string, force bool) (*changeset.Draft, error) {
+func draftOutput(s *changeset.Set, path string, force bool, how []changeset.DraftOption) (*changeset.Draft, error) {
 	const about = "the output"
 	if force {
 		was, err := safefile.StampPath(path)
@@ -238,5 +238,5 @@ func draftOutput(s *changeset.Set, path string, force bool) (*changeset.Draft, e
 			return nil, err
 		}
 	}
-	return s.Create(path, about)
+	return s.Create(path, about, how...)
 }

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/publish"
+	"stchat/internal/plural"
+)
+
+const exportDoc = `Write chats for people to read elsewhere. PATH is as in inspect.
+
+html      a page that needs nothing else: no network, no other file, and no
+          script to be read; it has the text as SillyTavern shows it, avatars
+          without the card in them, pictures without their prompts, and links
+          between chats
+markdown  the text as it was written, with names, days and times
+txt       what SillyTavern itself exports as text, to the byte
+
+-o FILE takes one chat; -o DIR/, or a folder that is there, takes any number,
+as OWNER/NAME.html, with an index.html that leads to all of them. Without -o
+one chat is printed. Nothing is written if one of the names is taken, unless
+--force says so.
+
+Hidden messages are left out, and so are comments, small system lines and calls
+of tools; txt leaves out all of the system's. Pictures are in a page up to 2 MB
+each and 50 MB together: PNG, JPEG, GIF and WebP from user/images and
+user/files.
+` + choiceDoc
+
+func newExport(*app) verb {
+	o := &exportOptions{}
+	return verb{
+		use: "export PATH...", short: "Write chats as pages, Markdown or text",
+		doc: exportDoc, no: "no message was chosen",
+		example: `  stchat export "chats/Mira/Harbour.jsonl" -o harbour.html
+  stchat export chats -o site/
+  stchat export "chats/Mira/Harbour.jsonl" --format txt > harbour.txt
+  stchat export chats/Mira --format markdown --since 1w -o notes/`,
+		rules: []string{"force needs output = --force goes with -o"},
+		means: reads(),
+		flags: o.addFlags, run: o.run,
+	}
+}
+
+type exportOptions struct {
+	messageReadFlags
+	format, output                       string
+	swipes, reasoning, withHidden, force bool
+}
+
+func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
+	fs.Var(oneOf(&o.format, "", "txt", "markdown", "html"), "format", "`FORMAT`: txt, markdown or html; default: by the extension of -o (.txt, .md, .html), else html")
+	fs.VarP(filled(&o.output), "output", "o", "write to `FILE`, or with / at the end or if it is a folder into this folder")
+	fs.BoolVar(&o.swipes, "swipes", false, "also the other swipes, folded")
+	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, folded")
+	fs.BoolVar(&o.withHidden, "with-hidden", false, "also hidden messages")
+	fs.BoolVar(&o.force, "force", false, "replace files")
+	o.messageReadFlags.addFlags(fs)
+}
+
+// target returns the format, and whether the output is a folder.
+func (o *exportOptions) target(c *console) (publish.Format, bool, error) {
+	info, err := os.Stat(o.output)
+	folder := strings.HasSuffix(filepath.ToSlash(o.output), "/") || o.output != "" && err == nil && info.IsDir()
+	format := publish.Format(o.format)
+	if o.format == "" {
+		format = publish.HTML
+		switch ext := strings.ToLower(filepath.Ext(o.output)); {
+		case folder:
+		case ext == ".txt":
+			format = publish.Text
+		case ext == ".md":
+			format = publish.Markdown
+		case ext == ".jsonl":
+			return "", false, usagef("-o %s: say in which --format; a .jsonl is a chat", o.output)
+		}
+	}
+	switch {
+	case o.output == "" && format == publish.HTML && c.OutTTY:
+		return "", false, usagef("a page on a terminal is no use: name a file, e.g. -o chat.html, or --format markdown")
+	case o.output == "" && o.json:
+		return "", false, usagef("--json goes with -o: without it the chat is printed")
+	case format == publish.Text && (o.swipes || o.reasoning):
+		return "", false, usagef("--swipes and --reasoning do not go with --format txt, which is SillyTavern's own")
+	}
+	return format, folder, nil
+}
+
+func (o *exportOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	c := a.console()
+	format, folder, err := o.target(c)
+	if err != nil {
+		return err
+	}
+	choice, err := o.choice(a.Now())
+	if err != nil {
+		return err
+	}
+	list, err := o.list(ctx, a, args, "name a chat, an owner or a folder, e.g. `stchat export chats -o site/`")
+	if err != nil {
+		return err
+	}
+	changes, err := a.changes(false, false)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(c.Out, 64<<10)
+	opt := publish.Options{
+		List: list, Choice: choice, Open: chat.Options{Data: userFolder(a, o.data, list.Paths)}, Format: format,
+		Output: o.output, Folder: folder, Stdout: w, Force: o.force, Changes: changes,
+		Swipes: o.swipes, Reasoning: o.reasoning, WithHidden: o.withHidden, SkipDamaged: o.skipDamaged,
+	}
+	failed, messages := false, 0
+	_, end := c.meter("exporting", o.json || o.output == "")
+	sum, err := publish.Export(ctx, opt, func(d *publish.Document, err error) error {
+		if d != nil {
+			c.leftOut(d.Path, d.Skipped, o.skipDamaged)
+		}
+		switch {
+		case err != nil:
+			failed = true
+			path := ""
+			if d != nil {
+				path = d.Path
+			}
+			return c.failed(w, o.json, path, forceHint(err))
+		case o.json:
+			err = jsondoc.Write(w, d, "")
+		case d.Messages == 0:
+			c.note("%s: no message was chosen, so nothing is written", label(d.Path))
+		case d.Output != nil:
+			_, err = w.WriteString(c.path(*d.Output) + "\n")
+		}
+		messages += d.Messages
+		if n := len(d.PicturesLeftOut); n > 0 && !o.json {
+			first := d.PicturesLeftOut[0]
+			c.note("%s: %s left out, the first at message %d: %s", label(d.Path), plural.S(n, "picture"), first.Index, first.Reason)
+		}
+		return err
+	})
+	end()
+	if err == nil && sum.Index != nil && !o.json {
+		_, err = w.WriteString(c.path(*sum.Index) + "\n")
+	}
+	if err == nil && o.json && folder {
+		err = jsondoc.Write(w, sum, "")
+	}
+	if flushed := w.Flush(); err == nil {
+		err = flushed
+	}
+	if err != nil {
+		return forceHint(err)
+	}
+	return outcome(failed, messages == 0 && !failed)
+}

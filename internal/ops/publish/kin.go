@@ -1,0 +1,154 @@
+package publish
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"stchat/internal/family"
+	"stchat/internal/names"
+	"stchat/internal/ops/look"
+	"stchat/internal/plural"
+	"stchat/internal/prose"
+	"stchat/internal/treeview"
+	"stchat/internal/userdir"
+)
+
+// relative is a chat among its relatives.
+type relative struct {
+	chat     *treeview.Chat
+	children []*treeview.Chat
+	as       *published // nil: it is not exported
+}
+
+// ownerOf is an owner's chats for the index.
+type ownerOf struct {
+	name  string
+	chats []*relative
+}
+
+// relate finds out which chat was made from which, also where only the child tells.
+func (e *exporter) relate(ctx context.Context) error {
+	e.kin = map[string]*relative{}
+	res, err := look.Tree(ctx, look.TreeOptions{List: e.opt.List, All: true, By: family.ByLinks})
+	if err != nil {
+		return err
+	}
+	as := map[string]*published{}
+	for _, p := range e.chats {
+		if p.err == nil && p.read.messages > 0 {
+			as[userdir.RealPath(p.path)] = p
+		}
+	}
+	for _, o := range res.Tree.Owners {
+		owner := &ownerOf{name: o.Name}
+		for _, c := range o.Chats {
+			path := userdir.RealPath(c.Path)
+			r := &relative{chat: c, as: as[path]}
+			e.kin[path] = r
+			if c.Above != nil {
+				if above := e.kin[userdir.RealPath(c.Above.Path)]; above != nil {
+					above.children = append(above.children, c)
+				}
+			}
+			if r.as != nil {
+				owner.chats = append(owner.chats, r)
+			}
+		}
+		if len(owner.chats) > 0 {
+			e.owner = append(e.owner, owner)
+		}
+	}
+	return nil
+}
+
+// link returns markup for a chat: a link to one of its messages if it is exported in the same
+// call, else its name.
+func (e *exporter) link(from *published, to *treeview.Chat, at string, text string) string {
+	text = "<bdi>" + prose.Escape(text) + "</bdi>"
+	r := e.kin[userdir.RealPath(to.Path)]
+	if r == nil || r.as == nil || r.as.output == "" || from == nil && !e.opt.Folder {
+		return "<span>" + text + "</span>"
+	}
+	folder := e.opt.Output
+	if from != nil {
+		folder = filepath.Dir(from.output)
+	}
+	rel, err := filepath.Rel(folder, r.as.output)
+	if err != nil {
+		return "<span>" + text + "</span>"
+	}
+	if at != "" {
+		at = "#m" + at
+	}
+	return `<a href="` + prose.Escape(address(rel)) + at + `">` + text + "</a>"
+}
+
+// index writes the page that leads to all others.
+func (e *exporter) index(w io.Writer) error {
+	p := &page{w: w}
+	p.head("Chats", false)
+	p.print("<main class=\"index\"><h1>Chats</h1>\n")
+	for _, o := range e.owner {
+		p.printf("<section><h2><bdi>%s</bdi></h2>\n", prose.Escape(o.name))
+		p.print("<table><thead><tr><th>chat</th><th>fork</th><th>messages</th><th>last</th></tr></thead><tbody>\n")
+		for _, r := range o.chats {
+			c, fork := r.chat, ""
+			if c.Above != nil {
+				fork = "#" + atParent(c)
+			}
+			last := ""
+			if !c.Until.IsZero() {
+				last = c.Until.Local().Format("2006-01-02 15:04")
+			}
+			p.printf("<tr><td class=\"d%d\">%s%s</td><td>%s</td><td>%d</td><td>%s</td></tr>\n",
+				min(c.Depth, 9), sign(c), e.link(nil, c, "", names.Short(o.name, c.Name, ancestors(c)...)), fork, c.Messages, last)
+		}
+		p.print("</tbody></table></section>\n")
+	}
+	p.printf("<p class=\"sub\">%s</p></main>\n", plural.S(count(e.owner), "chat"))
+	p.foot(false)
+	return p.err
+}
+
+func count(owners []*ownerOf) (n int) {
+	for _, o := range owners {
+		n += len(o.chats)
+	}
+	return n
+}
+
+// ancestors returns the names of the chats above one, the nearest first.
+func ancestors(c *treeview.Chat) (list []string) {
+	for up := c.Above; up != nil && len(list) < 50; up = up.Above {
+		list = append(list, up.Name)
+	}
+	return list
+}
+
+// sign returns what kind of relative a chat is.
+func sign(c *treeview.Chat) string {
+	switch {
+	case c.Above == nil:
+		return ""
+	case c.Role == string(family.CheckpointRole):
+		return `<span class="cp">◆</span> `
+	}
+	return `<span class="br">├</span> `
+}
+
+func atParent(c *treeview.Chat) string {
+	if c.AtParent == nil {
+		return "?"
+	}
+	return itoa(*c.AtParent)
+}
+
+// childrenAt returns the chats that were made from a message.
+func (r *relative) childrenAt(index int) []*treeview.Chat {
+	if r == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.children), func(c *treeview.Chat) bool { return c.AtParent == nil || *c.AtParent != index })
+}

@@ -1,0 +1,277 @@
+package publish
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/clipperhouse/uax29/v2/graphemes"
+
+	"stchat/internal/names"
+	"stchat/internal/ops/look"
+	"stchat/internal/plural"
+	"stchat/internal/prose"
+	"stchat/internal/rawjson"
+)
+
+//go:embed page/page.css
+var style string
+
+//go:embed page/page.js
+var script string
+
+// pageStart is how every page begins, so that one can be told from other files.
+const pageStart = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+
+// page writes markup, and keeps the first error.
+type page struct {
+	w   io.Writer
+	err error
+}
+
+func (p *page) print(s string) {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.w, s)
+	}
+}
+
+func (p *page) printf(format string, args ...any) { p.print(fmt.Sprintf(format, args...)) }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// head writes what stands before a page's content. Nothing is fetched and no other script runs.
+func (p *page) head(title string, scripted bool) {
+	hash := func(s string) string {
+		sum := sha256.Sum256([]byte(s))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	allowed := "'none'"
+	if scripted {
+		allowed = hash(script)
+	}
+	p.printf(pageStart+`script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'">
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>%s</title>
+<style>%s</style>
+</head>
+<body>
+`, allowed, hash(style), prose.Escape(title), style)
+}
+
+func (p *page) foot(scripted bool) {
+	if scripted {
+		p.print("<script>" + script + "</script>\n")
+	}
+	p.print("</body>\n</html>\n")
+}
+
+// address returns a relative path as a link.
+func address(path string) string {
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
+	}
+	if strings.Contains(parts[0], ":") {
+		parts[0] = "./" + parts[0]
+	}
+	return strings.Join(parts, "/")
+}
+
+// pager writes a chat as a page.
+type pager struct {
+	page
+	e       *exporter
+	p       *published
+	d       *Document
+	kin     *relative
+	day     string
+	avatars avatars
+	room    int64 // bytes of pictures that still fit
+}
+
+// picturesRoom is how many bytes of pictures a page holds.
+const picturesRoom = 50 << 20
+
+func newPager(e *exporter, w io.Writer, p *published, d *Document) *pager {
+	g := &pager{page: page{w: w}, e: e, p: p, d: d, kin: e.kin[real(p.path)], room: picturesRoom}
+	g.avatars = avatars{numbers: map[string]int{}, of: map[string]int{}}
+	return g
+}
+
+func (g *pager) begin() error {
+	p := g.p
+	title := names.Short(p.owner, p.name)
+	full := title
+	if p.owner != "" {
+		full = p.owner + " · " + title
+	}
+	g.head(full, true)
+	g.printf("<div id=\"bar\" role=\"banner\"><b><bdi>%s</bdi></b>", prose.Escape(full))
+	if g.kin != nil && len(g.kin.children) > 0 {
+		g.print("<nav aria-label=\"Checkpoints and branches\">")
+		for _, c := range g.kin.children {
+			if c.AtParent != nil {
+				g.printf("<a href=\"#m%[1]d\">%[2]s#%[1]d</a>", *c.AtParent, sign(c))
+			}
+		}
+		g.print("</nav>")
+	}
+	g.printf("</div>\n<main>\n<h1><bdi>%s</bdi></h1>\n<p class=\"sub\">%s</p>\n", prose.Escape(title), prose.Escape(p.about()))
+	if g.kin != nil && g.kin.chat.Above != nil {
+		at := atParent(g.kin.chat)
+		above := g.kin.chat.Above
+		g.printf("<p class=\"sub\">from #%s of %s</p>\n", at, g.e.link(p, above, at, names.Short(p.owner, above.Name)))
+	}
+	return g.err
+}
+
+func (g *pager) end() error {
+	g.print("</main>\n")
+	g.print(g.avatars.symbols())
+	g.foot(true)
+	return g.err
+}
+
+// message writes one message.
+func (g *pager) message(m *look.Message) error {
+	at, dated := m.Time()
+	if dated {
+		if day := at.Local().Format("Monday " + dayForm); day != g.day {
+			g.day = day
+			g.printf("<h2 class=\"day\">%s</h2>\n", day)
+		}
+	}
+	class := m.Role[:1]
+	if m.Hidden {
+		class = map[bool]string{true: "u hidden", false: "c hidden"}[rawjson.Truthy(rawjson.Value(m.Line, "is_user"))]
+	}
+	who := name(m)
+	id := index(m)
+	g.printf("<article id=\"m%s\" class=\"%s\">%s<div class=\"t\"><header><h3><bdi>%s</bdi></h3>", id, class, g.avatar(m, who), prose.Escape(who))
+	for _, about := range []string{map[bool]string{true: "hidden"}[m.Hidden], m.Type} {
+		if about != "" {
+			g.printf("<span>%s</span>", about)
+		}
+	}
+	g.printf("<a href=\"#m%[1]s\">#%[1]s</a>", id)
+	if dated {
+		g.printf("<time datetime=\"%s\">%s</time>", at.UTC().Format(stampForm), at.Local().Format("15:04"))
+	}
+	g.print("</header>\n")
+	if m.Reasoning != nil && *m.Reasoning != "" && g.e.opt.Reasoning {
+		g.printf("<details><summary>%s</summary><div class=\"alt\" dir=\"auto\">%s</div></details>\n", thought(m), g.text(m, *m.Reasoning))
+	}
+	g.printf("<div dir=\"auto\">%s</div>\n", g.text(m, shownText(m)))
+	for _, media := range m.Media {
+		kind := "picture"
+		if media.Type != nil && *media.Type != "image" {
+			kind = *media.Type
+		}
+		g.print("<figure>" + g.picture(m, media.URL, kind, media.Name(), media.Exists) + "</figure>\n")
+	}
+	for _, file := range m.Files {
+		g.printf("<p class=\"sub\">[file: %s]</p>\n", prose.Escape(file.Name()))
+	}
+	g.swipes(m)
+	g.margin(m)
+	g.print("</div></article>\n")
+	return g.err
+}
+
+// text returns a text as markup, with the pictures in it.
+func (g *pager) text(m *look.Message, text string) string {
+	k := prose.Markup{Picture: func(url, title string) string { return g.picture(m, url, "picture", title, nil) }}
+	return k.Text(text)
+}
+
+// swipes writes the other swipes, if they are wanted.
+func (g *pager) swipes(m *look.Message) {
+	if len(m.SwipeTexts) < 2 {
+		return
+	}
+	chosen := 0
+	if m.Swipe != nil {
+		chosen = *m.Swipe
+	}
+	g.printf("<details class=\"sw\"><summary>‹%d/%d›</summary>", chosen, m.Swipes)
+	for i, text := range m.SwipeTexts {
+		if text != nil && i+1 != chosen {
+			g.printf("<div class=\"alt\" dir=\"auto\"><b>%d</b>%s</div>", i+1, g.text(m, *text))
+		}
+	}
+	g.print("</details>\n")
+}
+
+// margin writes what leads on from a message: checkpoints and branches, beside the message where they
+// part, and the names of those that are not there.
+func (g *pager) margin(m *look.Message) {
+	if m.Index == nil {
+		return
+	}
+	var links []string
+	known := map[string]bool{}
+	if g.kin != nil {
+		for _, c := range g.kin.children {
+			known[c.Name] = true
+		}
+	}
+	for _, c := range g.kin.childrenAt(*m.Index) {
+		links = append(links, sign(c)+g.e.link(g.p, c, itoa(*m.Index), names.Short(g.p.owner, c.Name, g.p.name)))
+	}
+	other := func(sign, name string) {
+		if !known[name] {
+			links = append(links, sign+"<span><bdi>"+prose.Escape(names.Short(g.p.owner, name, g.p.name))+"</bdi></span>")
+		}
+	}
+	if m.Checkpoint != nil {
+		other(`<span class="cp">◆</span> `, *m.Checkpoint)
+	}
+	for _, branch := range m.Branches {
+		other(`<span class="br">├</span> `, branch)
+	}
+	if len(links) > 0 {
+		g.print("<aside>" + strings.Join(links, "<br>") + "</aside>\n")
+	}
+}
+
+// avatar returns the picture of who says a message, else the first letter of the name.
+func (g *pager) avatar(m *look.Message, who string) string {
+	if n := g.avatars.find(g, m); n >= 0 {
+		return fmt.Sprintf(`<svg class="av" aria-hidden="true"><use href="#a%d"/></svg>`, n)
+	}
+	letter := "?"
+	for each := graphemes.FromString(strings.TrimLeftFunc(who, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })); each.Next(); {
+		letter = each.Value()
+		break
+	}
+	h := fnv.New32a()
+	h.Write([]byte(who))
+	return fmt.Sprintf(`<span class="av l%d" aria-hidden="true">%s</span>`, h.Sum32()%6, prose.Escape(letter))
+}
+
+func (g *pager) leftPicture(m *look.Message, url, reason string) {
+	at := -1
+	if m.Index != nil {
+		at = *m.Index
+	}
+	g.d.PicturesLeftOut = append(g.d.PicturesLeftOut, LeftPicture{at, cutURL(url), reason})
+}
+
+// cutURL returns an address short enough to report.
+func cutURL(url string) string {
+	if len(url) > 200 {
+		return url[:200] + plural.S(len(url)-200, " more byte")
+	}
+	return url
+}

@@ -1,0 +1,359 @@
+// Package publish writes chats for people to read elsewhere: as pages, as Markdown, and as
+// SillyTavern's own text (READING.md 4).
+package publish
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/ops/look"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+)
+
+// Format is how a chat is written.
+type Format string
+
+// The formats.
+const (
+	Text     Format = "txt"      // what SillyTavern exports as text
+	Markdown Format = "markdown" // as message get prints it, with days
+	HTML     Format = "html"     // a page that needs nothing else
+)
+
+// Extension returns how the names of a format's files end.
+func (f Format) Extension() string {
+	if f == Markdown {
+		return ".md"
+	}
+	return "." + string(f)
+}
+
+// Options says what is written, and where.
+type Options struct {
+	List    ops.List
+	Choice  choose.Choice
+	Open    chat.Options
+	Format  Format
+	Output  string    // a file, or with Folder the folder to fill
+	Folder  bool      // each chat goes to OWNER/NAME below Output
+	Stdout  io.Writer // without Output
+	Force   bool      // replace files
+	Changes changeset.Options
+
+	Swipes, Reasoning, WithHidden, SkipDamaged bool
+}
+
+// Document says what became of one chat: the document of export.
+type Document struct {
+	Schema          int           `json:"schema"`
+	Path            string        `json:"path" is:"path"`
+	Format          Format        `json:"format"`
+	Output          *string       `json:"output" is:"path"` // null: standard output, or no message was chosen
+	Messages        int           `json:"messages"`
+	Bytes           int64         `json:"bytes"`
+	Pictures        int           `json:"pictures"` // that are in the page
+	LeftOut         int           `json:"left_out"` // messages that were chosen, and are not for this format
+	PicturesLeftOut []LeftPicture `json:"pictures_left_out"`
+	Warnings        []string      `json:"warnings"`
+
+	Skipped jsonl.Damages `json:"-"`
+}
+
+// LeftPicture is a picture that is not in a page.
+type LeftPicture struct {
+	Index  int    `json:"index"` // of its message
+	URL    string `json:"url"`
+	Reason string `json:"reason"`
+}
+
+// Summary is the last document of an export into a folder.
+type Summary struct {
+	Schema  int     `json:"schema"`
+	Summary bool    `json:"summary"` // true
+	Index   *string `json:"index" is:"path"`
+	Chats   int     `json:"chats"` // that were written
+}
+
+var (
+	// ErrSeveral means that one file was named for several chats.
+	ErrSeveral = error(&ops.Kind{Code: "usage", Text: "one file takes one chat; a folder, written with / at its end, takes any number"})
+	// ErrNoText means that a message has no text that SillyTavern could export.
+	ErrNoText = error(&ops.Kind{Code: "refused", Text: "its text is no text, and would end SillyTavern's own export"})
+)
+
+// published is one chat on its way.
+type published struct {
+	path, owner, name string
+	output            string // "": standard output
+	read              tally
+	err               error
+}
+
+// tally is what a first reading found.
+type tally struct {
+	messages, leftOut int
+	first, last       time.Time
+	skipped           jsonl.Damages
+}
+
+// Export writes chats, and calls each for every one. Nothing is written if a name is taken. The
+// error is the first that stands in the way of all: [ErrSeveral], a [*safefile.ExistsError], a
+// PATH without chats, or that ctx ended.
+func Export(ctx context.Context, opt Options, each func(*Document, error) error) (sum Summary, err error) {
+	sum = Summary{Schema: 1, Summary: true}
+	walked := ops.WalkNames(opt.List)
+	for _, err := range walked.Errs {
+		if err := each(nil, err); err != nil {
+			return sum, err
+		}
+	}
+	if len(walked.Chats) > 1 && !opt.Folder {
+		return sum, ErrSeveral
+	}
+	e := &exporter{opt: &opt, lib: new(library.Library)}
+	e.opt.Open.Groups = e.lib
+	for _, t := range walked.Chats {
+		e.chats = append(e.chats, e.survey(ctx, t.Path))
+		if ctx.Err() != nil {
+			return sum, ctx.Err()
+		}
+	}
+	index := filepath.Join(opt.Output, "index.html")
+	if err := e.place(index); err != nil {
+		return sum, err
+	}
+	if opt.Format == HTML {
+		if err := e.relate(ctx); err != nil {
+			return sum, err
+		}
+	}
+	for _, p := range e.chats {
+		d, err := e.write(ctx, p)
+		if err == nil && d.Messages > 0 {
+			sum.Chats++
+		}
+		if err := each(d, err); err != nil {
+			return sum, err
+		}
+	}
+	if opt.Format == HTML && opt.Folder && sum.Chats > 0 {
+		if err := e.file(ctx, index, e.index); err != nil {
+			return sum, err
+		}
+		sum.Index = &index
+	}
+	return sum, nil
+}
+
+// exporter writes the chats of one call.
+type exporter struct {
+	opt   *Options
+	lib   *library.Library
+	chats []*published
+	kin   map[string]*relative // by real path
+	owner []*ownerOf           // for the index
+}
+
+// options returns how a chat's messages are read.
+func (e *exporter) options(path string) look.MessageOptions {
+	return look.MessageOptions{
+		Path: path, Choice: e.opt.Choice, SkipDamaged: e.opt.SkipDamaged, Open: e.opt.Open, SwipeTexts: e.opt.Swipes,
+	}
+}
+
+// survey reads a chat once, to know what there is to write.
+func (e *exporter) survey(ctx context.Context, path string) *published {
+	p := &published{path: path}
+	c, err := ops.Open(ctx, e.lib, path, ops.Anything, e.opt.Open)
+	if err != nil {
+		p.err = err
+		return p
+	}
+	p.owner, p.name = c.Owner, c.Name
+	c.Close()
+	read, err := look.Messages(ctx, e.options(path), func(m *look.Message) error {
+		if !e.takes(m) {
+			p.read.leftOut++
+			return nil
+		}
+		p.read.messages++
+		if at, ok := m.Time(); ok {
+			if p.read.last = at; p.read.first.IsZero() {
+				p.read.first = at
+			}
+		}
+		return nil
+	})
+	p.read.skipped = read.Skipped
+	p.err = err
+	return p
+}
+
+// takes reports whether a chosen message belongs into the format: hidden ones on demand; never
+// comments, small lines and calls of tools, which are no story; as text only what SillyTavern
+// exports (src/endpoints/chats.js, /export).
+func (e *exporter) takes(m *look.Message) bool {
+	extra := rawjson.Value(m.Line, "extra")
+	system := rawjson.Truthy(rawjson.Value(m.Line, "is_system"))
+	switch {
+	case m.Hidden:
+		if !e.opt.WithHidden {
+			return false
+		}
+	case e.opt.Format == Text && system:
+		return false
+	}
+	if e.opt.Format == Text {
+		return rawjson.Truthy(rawjson.Value(m.Line, "mes"))
+	}
+	return m.Type != "note" && !rawjson.Truthy(rawjson.Value(extra, "isSmallSys")) && rawjson.Value(extra, "tool_invocations") == nil
+}
+
+// place gives every chat its file, and sees to it that none is taken.
+func (e *exporter) place(index string) error {
+	taken := map[string]bool{}
+	for _, p := range e.chats {
+		switch {
+		case p.err != nil || p.read.messages == 0 || e.opt.Output == "":
+			continue
+		case !e.opt.Folder:
+			p.output = e.opt.Output
+		default:
+			owner := p.owner
+			if owner == "" {
+				owner = filepath.Base(filepath.Dir(absolute(p.path)))
+			}
+			folder := filepath.Join(e.opt.Output, safe(owner))
+			for k := 1; ; k++ {
+				p.output = filepath.Join(folder, safe(p.name)+number(k)+e.opt.Format.Extension())
+				if key := names.Fold(p.output); !taken[key] {
+					taken[key] = true
+					break
+				}
+			}
+		}
+		if err := e.free(p.output); err != nil {
+			return err
+		}
+	}
+	if e.opt.Folder && e.opt.Format == HTML {
+		return e.free(index)
+	}
+	return nil
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+func number(k int) string {
+	if k == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d)", k)
+}
+
+// safe makes a name of a file on any system of a name.
+func safe(name string) string {
+	name = names.Shorten(strings.ToValidUTF8(name, "\ufffd"), 200)
+	if clean := names.File(name); clean != "" {
+		return clean
+	}
+	return "_" + names.File("_" + name)[1:]
+}
+
+// free returns an error if a file is there and must not be replaced.
+func (e *exporter) free(path string) error {
+	if _, err := os.Lstat(path); err == nil && !e.opt.Force {
+		return &safefile.ExistsError{Path: path}
+	}
+	return nil
+}
+
+// write writes one chat.
+func (e *exporter) write(ctx context.Context, p *published) (*Document, error) {
+	d := &Document{Schema: 1, Path: p.path, Format: e.opt.Format, LeftOut: p.read.leftOut, Skipped: p.read.skipped}
+	for _, damage := range d.Skipped.First {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s:%d:%d: left out: %s", p.path, damage.Line, damage.Column, damage.Reason))
+	}
+	if p.err != nil || p.read.messages == 0 {
+		return d, p.err
+	}
+	d.Messages = p.read.messages
+	draw := func(w io.Writer) error {
+		counted := &counter{w: w}
+		err := e.draw(ctx, counted, p, d)
+		d.Bytes = counted.n
+		return err
+	}
+	if p.output == "" {
+		return d, draw(e.opt.Stdout)
+	}
+	d.Output = &p.output
+	return d, e.file(ctx, p.output, draw)
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// file writes one file, whole or not at all.
+func (e *exporter) file(ctx context.Context, path string, draw func(io.Writer) error) error {
+	return ops.WriteOutput(ctx, path, e.opt.Force, isOwn, e.opt.Changes, draw, changeset.InFolder()).Err
+}
+
+// isOwn reports whether a file that begins with head was written by an export: Markdown and text
+// begin as any others.
+func isOwn(head []byte) bool { return strings.HasPrefix(string(head), pageStart) }
+
+// draw writes a chat in its format.
+func (e *exporter) draw(ctx context.Context, w io.Writer, p *published, d *Document) error {
+	var to interface {
+		begin() error
+		message(*look.Message) error
+		end() error
+	}
+	switch e.opt.Format {
+	case Text:
+		to = &texter{w}
+	case Markdown:
+		to = &marker{w: w, p: p, opt: e.opt}
+	default:
+		to = newPager(e, w, p, d)
+	}
+	if err := to.begin(); err != nil {
+		return err
+	}
+	if _, err := look.Messages(ctx, e.options(p.path), func(m *look.Message) error {
+		if !e.takes(m) {
+			return nil
+		}
+		return to.message(m)
+	}); err != nil {
+		return err
+	}
+	return to.end()
+}

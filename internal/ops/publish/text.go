@@ -1,0 +1,144 @@
+package publish
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"stchat/internal/jsvalue"
+	"stchat/internal/names"
+	"stchat/internal/ops/look"
+	"stchat/internal/plural"
+	"stchat/internal/rawjson"
+)
+
+// texter writes what SillyTavern's own export writes, to the byte (src/endpoints/chats.js,
+// /export).
+type texter struct{ w io.Writer }
+
+func (t *texter) begin() error { return nil }
+func (t *texter) end() error   { return nil }
+
+func (t *texter) message(m *look.Message) error {
+	shown := rawjson.Value(m.Line, "extra", "display_text")
+	if !rawjson.Truthy(shown) {
+		shown = rawjson.Value(m.Line, "mes")
+	}
+	text, ok := rawjson.Unquote(shown)
+	if !ok {
+		return fmt.Errorf("%s: message %s: %w", m.Path, index(m), ErrNoText)
+	}
+	_, err := fmt.Fprintf(t.w, "%s: %s\n\n", rawjson.WellFormed(printed(rawjson.Value(m.Line, "name"))), rawjson.WellFormed(unix(text)))
+	return err
+}
+
+func index(m *look.Message) string {
+	if m.Index == nil {
+		return "?"
+	}
+	return strconv.Itoa(*m.Index)
+}
+
+func unix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// printed returns a value as JavaScript prints it into a text.
+func printed(raw []byte) string {
+	if raw == nil {
+		return "undefined"
+	}
+	v, _ := jsvalue.Parse(raw) // the line is valid
+	return jsvalue.String(v)
+}
+
+// marker writes Markdown.
+type marker struct {
+	w   io.Writer
+	p   *published
+	opt *Options
+	day string
+}
+
+func (k *marker) begin() error {
+	_, err := fmt.Fprintf(k.w, "# %s\n\n%s\n", oneLine(names.Short(k.p.owner, k.p.name)), oneLine(k.p.about()))
+	return err
+}
+
+func (k *marker) end() error { return nil }
+
+// about returns whose chat it is, when it was, and how long.
+func (p *published) about() string {
+	var parts []string
+	if p.owner != "" {
+		parts = append(parts, p.owner)
+	}
+	if !p.read.first.IsZero() {
+		from, to := p.read.first.Local().Format(dayForm), p.read.last.Local().Format(dayForm)
+		if from != to {
+			from += " – " + to
+		}
+		parts = append(parts, from)
+	}
+	return strings.Join(append(parts, plural.S(p.read.messages, "message")), " · ")
+}
+
+const dayForm = "2 January 2006"
+
+func oneLine(s string) string { return strings.Join(strings.Fields(rawjson.WellFormed(s)), " ") }
+
+func (k *marker) message(m *look.Message) error {
+	var b strings.Builder
+	head := "**" + oneLine(name(m)) + "** · #" + index(m)
+	if at, ok := m.Time(); ok {
+		at = at.Local()
+		if day := at.Format("Monday " + dayForm); day != k.day {
+			k.day = day
+			b.WriteString("\n## " + day + "\n")
+		}
+		head += " · " + at.Format("15:04")
+	}
+	b.WriteString("\n" + head + "\n\n")
+	if m.Reasoning != nil && *m.Reasoning != "" && k.opt.Reasoning {
+		b.WriteString("<details><summary>" + thought(m) + "</summary>\n\n" + unix(rawjson.WellFormed(*m.Reasoning)) + "\n\n</details>\n\n")
+	}
+	b.WriteString(unix(rawjson.WellFormed(shownText(m))) + "\n")
+	for i, swipe := range m.SwipeTexts {
+		if swipe != nil && (m.Swipe == nil || i+1 != *m.Swipe) {
+			fmt.Fprintf(&b, "\n<details><summary>%d/%d</summary>\n\n%s\n\n</details>\n", i+1, m.Swipes, unix(rawjson.WellFormed(*swipe)))
+		}
+	}
+	_, err := io.WriteString(k.w, b.String())
+	return err
+}
+
+// name returns who says a message.
+func name(m *look.Message) string {
+	if m.Name != nil && strings.TrimSpace(*m.Name) != "" {
+		return *m.Name
+	}
+	return "(" + m.Role + ")"
+}
+
+// shownText returns the text that SillyTavern shows.
+func shownText(m *look.Message) string {
+	switch {
+	case m.Display != nil && *m.Display != "":
+		return *m.Display
+	case m.Text != nil:
+		return *m.Text
+	}
+	return ""
+}
+
+// thought says how long was thought, in words and seconds.
+func thought(m *look.Message) string {
+	text := "thought "
+	if m.Thinking > 0 {
+		text += fmt.Sprintf("%.0f s, ", m.Thinking.Seconds())
+	}
+	return text + plural.S(len(strings.Fields(*m.Reasoning)), "word")
+}
+
+// stampForm is how a time stands in a page for programs.
+const stampForm = time.RFC3339
