@@ -20,6 +20,7 @@ import (
 	"stchat/internal/ops/merge"
 	"stchat/internal/ops/move"
 	"stchat/internal/ops/past"
+	"stchat/internal/ops/publish"
 	"stchat/internal/ops/state"
 	"stchat/internal/report"
 	"stchat/internal/treeview"
@@ -81,6 +82,8 @@ func documents() []document {
 		{"state-get", "state get", state.Values{}},
 		{"state-log", "state log", state.Log{}},
 		{"state-set", "state set, delete, prune", state.Changed{}},
+		{"export", "export", publish.Document{}},
+		{"export-summary", "export: the summary", publish.Summary{}},
 		{"diff-meta", "diff-meta", metaDiffDoc{}},
 		{"diff", "diff", look.Difference{}},
 		{"diff-summary", "diff: the summary", look.Diffed{}},
