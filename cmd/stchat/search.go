@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,7 @@ func newSearch(*app) verb {
 type searchOptions struct {
 	listFlags
 	storeFlag
+	query        string
 	roles        string
 	names        []string
 	since, until string
@@ -121,7 +123,8 @@ func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, 
 		}
 		paths = append(paths, arg)
 	}
-	opt.Query, err = words.Parse(strings.Join(query, " "))
+	o.query = strings.Join(query, " ")
+	opt.Query, err = words.Parse(o.query)
 	switch {
 	case errors.Is(err, words.ErrNoWord) && len(query) == 0:
 		return opt, usagef("say what to look for, e.g. `stchat search lighthouse`")
@@ -193,8 +196,28 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	c := a.console()
 	var end func()
 	opt.Meter, end = c.meter("searching", o.json)
+	w := bufio.NewWriter(c.Out)
+	shown := false
+	opt.Each = func(hit *look.SearchHit) error {
+		if !shown {
+			shown = true
+			end()
+		}
+		switch {
+		case o.json:
+			return jsondoc.Write(w, hit, "")
+		case c.shown:
+			writeHit(w, c, hit)
+		default:
+			fmt.Fprintln(w, strings.Join(plainHit(hit), "\t"))
+		}
+		_, err := w.Write(nil) // the error of what was written
+		return err
+	}
 	res, err := look.Search(ctx, opt)
-	end()
+	if !shown {
+		end()
+	}
 	if isA[*wordindex.TooManyError](err) {
 		return fmt.Errorf("%w; add a word, or leave --rank out", err)
 	}
@@ -203,20 +226,7 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	}
 	if err != nil {
 		c.work.count(opt.Meter)
-		return err
-	}
-	w := bufio.NewWriter(c.Out)
-	for _, hit := range res.Hits {
-		switch {
-		case o.json:
-			if err := jsondoc.Write(w, hit, ""); err != nil {
-				return err
-			}
-		case c.shown:
-			writeHit(w, c, hit)
-		default:
-			fmt.Fprintln(w, strings.Join(plainHit(hit), "\t"))
-		}
+		return cmp.Or(w.Flush(), err)
 	}
 	for _, err := range res.Errs {
 		if err := c.failed(w, o.json, "", err); err != nil {
@@ -226,20 +236,47 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	if res.Damaged {
+		c.warn("the index of words was damaged: all chats and versions were read instead, and the next search makes it anew")
+	}
 	if !res.ByDate && !o.rank {
 		c.note("more than %d texts have these words: they come in the order in which they were kept, the last first", wordindex.MostExact)
 	}
-	if res.Found > len(res.Hits) && o.limit > 0 {
+	if res.Found > res.Shown && o.limit > 0 {
 		of := plural.S(res.Found, "text")
 		if res.Found > max(o.limit, look.MostCounted) {
 			of = fmt.Sprintf("more than %s", plural.S(res.Found-1, "text"))
 		}
-		c.note("%d of %s; --limit shows more", len(res.Hits), of)
+		c.note("%d of %s; --limit shows more", res.Shown, of)
 	}
 	if res.Found == 0 && len(res.Errs) == 0 && c.OutTTY && !o.json {
-		c.note("nothing found")
+		c.note("nothing found%s", o.longer(ctx, opt))
 	}
 	return outcome(len(res.Errs) > 0, res.Found == 0)
+}
+
+// longer returns the query that finds words which only begin as those that were not found, as
+// part of a sentence; "" if that finds nothing either.
+func (o *searchOptions) longer(ctx context.Context, opt look.SearchOptions) string {
+	if strings.Contains(o.query, `"`) {
+		return ""
+	}
+	terms := strings.Fields(o.query)
+	for i, term := range terms {
+		if term != "OR" && !strings.HasPrefix(term, "-") && !strings.HasSuffix(term, "*") {
+			terms[i] = term + "*"
+		}
+	}
+	text := strings.Join(terms, " ")
+	var err error
+	if opt.Query, err = words.Parse(text); err != nil || text == o.query {
+		return ""
+	}
+	opt.Limit, opt.Rank, opt.Meter, opt.Each = 1, false, nil, func(*look.SearchHit) error { return nil }
+	if res, err := look.Search(ctx, opt); err != nil || res.Found == 0 {
+		return ""
+	}
+	return "; " + visible.Quote(text) + " finds longer words"
 }
 
 // plainHit returns the cells of a text's row for a pipe.

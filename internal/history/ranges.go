@@ -47,23 +47,6 @@ func Ranges(runs []Run) []Run {
 	return out
 }
 
-// Common counts the pieces that two versions share.
-func Common(a, b []Run) int64 { return overlap(Ranges(a), Ranges(b)) }
-
-// overlap counts the pieces that two sorted lists of ranges share.
-func overlap(a, b []Run) (n int64) {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		lo, hi := max(a[i].First, b[j].First), min(a[i].First+a[i].Count, b[j].First+b[j].Count)
-		n += max(hi-lo, 0)
-		if a[i].First+a[i].Count < b[j].First+b[j].Count {
-			i++
-		} else {
-			j++
-		}
-	}
-	return n
-}
-
 // Without returns the ranges of the pieces that are in a and not in b.
 func Without(a, b []Run) (rest []Run) {
 	b = Ranges(b)

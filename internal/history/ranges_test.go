@@ -25,11 +25,9 @@ func TestRanges(t *testing.T) {
 	}
 	for range 3000 {
 		a, b := some(), some()
-		rest, common := map[int64]bool{}, map[int64]bool{}
+		rest := map[int64]bool{}
 		for _, id := range pieces(a) {
-			if slices.Contains(pieces(b), id) {
-				common[id] = true
-			} else {
+			if !slices.Contains(pieces(b), id) {
 				rest[id] = true
 			}
 		}
@@ -39,8 +37,8 @@ func TestRanges(t *testing.T) {
 				t.Fatalf("%v without %v: %v", a, b, got)
 			}
 		}
-		if len(got) != len(rest) || !slices.IsSorted(got) || Common(a, b) != int64(len(common)) {
-			t.Fatalf("%v without %v: %v; common: %d", a, b, got, Common(a, b))
+		if len(got) != len(rest) || !slices.IsSorted(got) {
+			t.Fatalf("%v without %v: %v", a, b, got)
 		}
 	}
 }

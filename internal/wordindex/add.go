@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 
 	"stchat/internal/history"
@@ -129,36 +130,13 @@ func add(ctx context.Context, x *Index, s *history.Store) error {
 	if err := x.get(ctx, metaVersion, &last); err != nil {
 		return err
 	}
-	versions, err := s.VersionsSince(ctx, last)
-	if err != nil || len(versions) == 0 {
-		return err
-	}
-	chats, err := s.Chats(ctx)
-	if err != nil {
+	all, newest, err := indexed(ctx, s, last, math.MaxInt64)
+	if err != nil || newest == last {
 		return err
 	}
 	known, err := spansOf(ctx, x)
 	if err != nil {
 		return err
-	}
-	isChat := map[int64]bool{}
-	for _, c := range chats {
-		isChat[c.ID] = history.KindOf(c.Path).IsChat()
-	}
-	var all []history.Run
-	for i := range versions {
-		if last = max(last, versions[i].Rev); !isChat[versions[i].Chat] {
-			continue
-		}
-		runs, err := versions[i].Runs()
-		if err != nil {
-			return err
-		}
-		for _, r := range runs {
-			if r.Part == history.Whole {
-				all = append(all, r)
-			}
-		}
 	}
 	fresh := history.Without(all, known)
 	if err := addLines(ctx, x, s, fresh); err != nil {
@@ -171,7 +149,44 @@ func add(ctx context.Context, x *Index, s *history.Store) error {
 	if err := x.exec(ctx, "CREATE INDEX IF NOT EXISTS use_at ON use(at, role, chosen)"); err != nil {
 		return err
 	}
-	return x.exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", last, metaVersion)
+	return x.exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", newest, metaVersion)
+}
+
+// indexed returns the lines of the versions of chats that were added after one and until another,
+// and the last of these versions; after if there is none.
+func indexed(ctx context.Context, s *history.Store, after, until int64) (all []history.Run, last int64, err error) {
+	versions, err := s.VersionsSince(ctx, after)
+	if err != nil || len(versions) == 0 {
+		return nil, after, err
+	}
+	chats, err := s.Chats(ctx)
+	if err != nil {
+		return nil, after, err
+	}
+	isChat := map[int64]bool{}
+	for _, c := range chats {
+		isChat[c.ID] = history.KindOf(c.Path).IsChat()
+	}
+	last = after
+	for i := range versions {
+		v := &versions[i]
+		if v.Rev > until {
+			break
+		}
+		if last = v.Rev; !isChat[v.Chat] {
+			continue
+		}
+		runs, err := v.Runs()
+		if err != nil {
+			return nil, after, err
+		}
+		for _, r := range runs {
+			if r.Part == history.Whole {
+				all = append(all, r)
+			}
+		}
+	}
+	return all, last, nil
 }
 
 func addLines(ctx context.Context, x *Index, s *history.Store, fresh []history.Run) error {

@@ -111,9 +111,6 @@ func (m *Matches) byArchiving(ctx context.Context) error {
 func (m *Matches) listTexts(ctx context.Context, most int) error {
 	const part = 32
 	match := m.want.Query.FTS()
-	if err := m.x.get(ctx, metaTexts, &m.all); err != nil {
-		return err
-	}
 	n, err := m.x.count(ctx, "SELECT count(*) FROM words WHERE words MATCH ? AND rowid <= ?", match, m.all/part)
 	if err == nil && n > 2*int64(most)/part && n <= int64(most) {
 		var more int64

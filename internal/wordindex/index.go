@@ -202,7 +202,14 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 // Find looks up the texts that match a query. The [Matches] are valid until the index is
 // closed. The error may be a [*TooManyError].
 func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
-	m := &Matches{x: x, want: w, done: map[int64]bool{}}
+	m := &Matches{x: x, want: w}
+	var all int64
+	if err := x.conn.QueryRowContext(ctx, "SELECT (SELECT v FROM meta WHERE k = ?), (SELECT coalesce(max(id), 0) FROM text)", metaTexts).Scan(&m.all, &all); err != nil {
+		return nil, err
+	}
+	if m.all != all {
+		return nil, fmt.Errorf("%w: texts are missing", ErrDamaged)
+	}
 	if w.Rank {
 		var err error
 		if m.ranked, err = rank(ctx, x, w.Query, MostRanked); err != nil {

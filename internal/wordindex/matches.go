@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -31,7 +32,7 @@ type Matches struct {
 	at     int // of ranked
 	next   Candidate
 	more   bool // there is a next one
-	done   map[int64]bool
+	done   numbers
 }
 
 // Candidate is a text whose places were not read yet.
@@ -51,7 +52,7 @@ func (m *Matches) Take(ctx context.Context, n int) (Uses, error) {
 	var ids []int64
 	for m.more && len(ids) < n {
 		ids = append(ids, m.next.Number)
-		m.done[m.next.Number] = true
+		m.done.add(m.next.Number)
 		if err := m.advance(ctx); err != nil {
 			return nil, err
 		}
@@ -67,9 +68,9 @@ func (m *Matches) TakeTexts(ctx context.Context, hashes []uint64) (Uses, error) 
 	}
 	list, err := m.uses(ctx, "h", values)
 	for _, u := range list {
-		m.done[u.Number] = true
+		m.done.add(u.Number)
 	}
-	for err == nil && m.more && m.done[m.next.Number] {
+	for err == nil && m.more && m.done.has(m.next.Number) {
 		err = m.advance(ctx)
 	}
 	return list, err
@@ -80,13 +81,13 @@ func (m *Matches) TakeTexts(ctx context.Context, hashes []uint64) (Uses, error) 
 func (m *Matches) Count(ctx context.Context, most int) (n int, err error) {
 	if m.ids == nil {
 		for ; err == nil && m.more && n < most; n++ {
-			m.done[m.next.Number] = true
+			m.done.add(m.next.Number)
 			err = m.advance(ctx)
 		}
 		return n, err
 	}
 	// in the order of archiving, as their places are near to each other
-	left := slices.DeleteFunc(slices.Clone(m.ids), func(id int64) bool { return m.done[id] })
+	left := slices.DeleteFunc(slices.Clone(m.ids), func(id int64) bool { return m.done.has(id) })
 	condition, args := m.want.places()
 	for part := range slices.Chunk(left, most) {
 		list, err := json.Marshal(part)
@@ -117,7 +118,7 @@ func (m *Matches) advance(ctx context.Context) error {
 			}
 			var at sql.NullInt64
 			if err := m.rows.Scan(&m.next.Number, &at); err != nil {
-				return err
+				return fmt.Errorf("%w: %w", ErrDamaged, err)
 			}
 			m.next.At, m.next.Dated = at.Int64, at.Valid
 			if m.among != nil {
@@ -129,7 +130,10 @@ func (m *Matches) advance(ctx context.Context) error {
 				}
 			}
 		}
-		if !m.done[m.next.Number] {
+		if m.next.Number < 1 || m.next.Number > m.all {
+			return fmt.Errorf("%w: there is no text %d", ErrDamaged, m.next.Number)
+		}
+		if !m.done.has(m.next.Number) {
 			return nil
 		}
 	}
@@ -166,7 +170,10 @@ func (m *Matches) uses(ctx context.Context, column string, which []int64) (list 
 		var role int
 		var at sql.NullInt64
 		if err := rows.Scan(&h, &u.Number, &u.Piece, &u.Swipe, &u.Chosen, &role, &at); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		if role < 0 || role >= len(who) || u.Number < 1 || u.Number > m.all {
+			return nil, fmt.Errorf("%w: there is no role %d, or no text %d", ErrDamaged, role, u.Number)
 		}
 		u.Text, u.Said, u.Score = uint64(h), Said{who[role], at.Int64, at.Valid}, m.ranked.of(u.Number)
 		list = append(list, u)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
+	"stchat/internal/wordindex"
 )
 
 // HistoryOptions says which store is meant.
@@ -108,6 +108,15 @@ func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error
 		d.Problems = append(d.Problems, problemOf(p))
 		return nil
 	}
+	wrong, err := wordindex.Verify(ctx, s)
+	if err == nil && wrong != "" {
+		if err = note(history.Problem{Rule: inSearch, Index: -1, Text: wrong + "; the next search makes it anew"}); !opt.DryRun {
+			err = errors.Join(err, wordindex.Remove(s.Path()))
+		}
+	}
+	if err != nil {
+		return d, err
+	}
 	if !mend {
 		return d, history.Verify(ctx, s, note)
 	}
@@ -125,6 +134,9 @@ func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error
 	d.Mended, d.Problems = &pieces, nil
 	return d, history.Verify(ctx, s, note)
 }
+
+// inSearch is the rule of damage in the index of words.
+const inSearch history.Rule = "search"
 
 // lookEverywhere passes every file in the store that still exists to the mender, and the
 // backups.
@@ -247,10 +259,8 @@ func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, 
 func forget(ctx context.Context, opt HistoryOptions, ids []int64) (*History, error) {
 	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) {
 		if !opt.DryRun {
-			for _, path := range []string{indexOf(s.Path()), indexOf(s.Path()) + "-journal"} {
-				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return history.Freed{}, err
-				}
+			if err := wordindex.Remove(s.Path()); err != nil {
+				return history.Freed{}, err
 			}
 		}
 		return history.Forget(ctx, s, ids, opt.DryRun)

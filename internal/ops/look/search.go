@@ -1,6 +1,7 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -28,6 +29,7 @@ type SearchOptions struct {
 	Rank    bool                     // return the best hits first, not the newest
 	Limit   int                      // how many hits to return at most; 0: all
 	Meter   *progress.Meter
+	Each    func(*SearchHit) error // called for each hit, in order
 }
 
 // wants reports whether a message's role and date match the options.
@@ -69,32 +71,53 @@ type SearchHit struct {
 
 // SearchResult is the result of a search.
 type SearchResult struct {
-	Hits   []*SearchHit
-	Found  int     // how many texts, of which Hits are the first; with a Limit, above [MostCounted] there may be more
+	Shown  int     // how many hits there were
+	Found  int     // how many texts, of which the hits are the first; with a Limit, above [MostCounted] there may be more
 	ByDate bool    // otherwise hits that are not ranked are ordered by when they were archived: more than [wordindex.MostExact] have the words
 	Errs   []error // of PATHs, and of chats that cannot be read
+
+	Damaged bool     // the index of words is; all was read instead, and the next search makes it anew
+	told    []uint64 // texts of the index that were shown
 }
 
 // MostCounted is how many texts are counted at most, unless more are shown.
 const MostCounted = 1000
 
 // Search finds the texts that match the query. The error is [ErrNoHistory], a
-// [*wordindex.TooManyError], that of a history that cannot be read, or that ctx ended.
+// [*wordindex.TooManyError], that of a history that cannot be read, that of Each, or that ctx
+// ended.
 func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
+	res, err := search(ctx, opt, nil)
+	if wordindex.Damaged(err) { // what is shown already is not shown again
+		told := res.told
+		slices.Sort(told)
+		opt.NoIndex = true
+		if res, err = search(ctx, opt, told); res != nil {
+			res.Damaged = true
+		}
+	}
+	return res, err
+}
+
+// search is one try of [Search]; texts that were told are left out. With an error that means
+// that the index is damaged, the result has what was told.
+func search(ctx context.Context, opt SearchOptions, told []uint64) (res *SearchResult, err error) {
 	list := opt.List
 	list.AllowEmpty = true // texts that are gone may still be found
 	walked := ops.WalkNames(list)
-	res := &SearchResult{ByDate: true}
+	res = &SearchResult{ByDate: true, Shown: len(told)}
 	for _, err := range walked.Errs {
 		res.Errs = append(res.Errs, err)
 	}
 	s := &searcher{SearchOptions: opt, scope: newScope(walked.Chats), presentTexts: map[uint64]bool{}}
-	defer s.close()
+	defer func() {
+		s.damaged = wordindex.Damaged(err)
+		s.close()
+	}()
 	asked := len(s.chats)
 	opt.Meter.Expect(asked, 0)
-	var err error
 	if s.errs, err = s.open(ctx, &opt, walked); err != nil {
-		return nil, err
+		return res, err
 	}
 	if len(walked.Chats)+len(walked.Errs)+len(s.stores) == 0 && !opt.List.AllowEmpty {
 		for _, err := range ops.Walk(opt.List).Errs {
@@ -109,25 +132,31 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 	if err := s.scanStores(ctx); err != nil {
 		return nil, err
 	}
-	groups, found, err := s.best(ctx)
-	if err != nil {
-		return nil, err
+	shown := func(f *found) error {
+		if _, before := slices.BinarySearch(told, f.best.text); before || opt.Limit > 0 && res.Shown >= opt.Limit {
+			return nil
+		}
+		hit, err := s.show(ctx, f)
+		switch {
+		case wordindex.Damaged(err):
+			return err
+		case err != nil:
+			res.Errs = append(res.Errs, err)
+			return nil
+		}
+		if s.index != nil {
+			res.told = append(res.told, f.best.text)
+		}
+		res.Shown++
+		return opt.Each(hit)
+	}
+	if res.Found, err = s.best(ctx, shown); err != nil {
+		return res, cmp.Or(ctx.Err(), err)
 	}
 	res.Errs = append(res.Errs, s.errs...)
-	res.Found, res.ByDate = found, s.byDate()
+	res.ByDate = s.byDate()
 	if most := max(opt.Limit, MostCounted); opt.Limit > 0 && res.Found > most {
 		res.Found = most + 1
-	}
-	if opt.Limit > 0 && len(groups) > opt.Limit {
-		groups = groups[:opt.Limit]
-	}
-	for _, g := range groups {
-		hit, err := s.show(ctx, g)
-		if err != nil {
-			res.Errs = append(res.Errs, err)
-			continue
-		}
-		res.Hits = append(res.Hits, hit)
 	}
 	return res, ctx.Err()
 }
@@ -137,6 +166,7 @@ type searcher struct {
 	SearchOptions
 	scope
 	presentTexts map[uint64]bool // texts in a present chat that are not hits there
+	looked       []uint64        // those of them that the index had for the texts that are looked up
 
 	corpus wordindex.Corpus // of what was read
 	hits   []hit
@@ -217,6 +247,9 @@ func (s *searcher) look(ctx context.Context, places []lineSpan, uses wordindex.U
 				h.chat, h.index = p.chat, int32(p.line+u.Piece-p.First)
 				s.hits = append(s.hits, h)
 			default:
+				if !s.presentTexts[u.Text] {
+					s.looked = append(s.looked, u.Text)
+				}
 				s.presentTexts[u.Text] = true
 			}
 		}

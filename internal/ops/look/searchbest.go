@@ -19,19 +19,20 @@ type found struct {
 	onlyInVersions bool
 }
 
-// best returns the texts that were found, in order, and how many there are; with a limit, the
-// list may lack some behind it. Of those in the index it looks up the places only for as many
-// as are wanted and those that may come before them: for a word that every text has, that is a
-// small part.
-func (s *searcher) best(ctx context.Context) (list []*found, n int, err error) {
-	g := &gathered{s: s}
+// best calls each for the texts that were found, in order, and returns how many there are; with a
+// limit, it may leave out some behind it. Of those in the index it looks up the places only for
+// as many as are wanted and those that may come before them: for a word that every text has, that
+// is a small part. Without a limit it holds no more than a part at a time. An error of the index
+// means that it is damaged.
+func (s *searcher) best(ctx context.Context, each func(*found) error) (n int, err error) {
+	g := &gathered{s: s, each: each}
 	if s.matches == nil {
 		err = g.add(ctx)
-		return g.list, len(g.list), err
+		return len(g.list), cmp.Or(err, g.tell(len(g.list)))
 	}
 	places, err := s.places()
 	if err != nil {
-		return nil, 0, err
+		return 0, err
 	}
 	texts := make([]uint64, 0, len(s.hits)) // found by reading
 	for _, h := range s.hits {
@@ -45,20 +46,41 @@ func (s *searcher) best(ctx context.Context) (list []*found, n int, err error) {
 	if g.sure = s.wantsAll(); g.sure {
 		step = s.Limit + 1
 	}
-	for ; err == nil; step *= 4 {
+	for err == nil {
 		s.look(ctx, places, uses)
-		if err = g.add(ctx); err != nil || all || g.enough() {
+		if err = g.add(ctx); err != nil || all {
 			break
 		}
-		uses, err = s.matches.Take(ctx, step)
+		if s.Limit == 0 {
+			err = g.tell(g.ahead())
+			n += g.told
+			g.told, step = 0, streamed
+			for _, text := range s.looked {
+				delete(s.presentTexts, text)
+			}
+			s.looked = s.looked[:0]
+		}
+		if _, more := s.matches.Next(); err != nil || !more || s.Limit > 0 && g.enough() {
+			break
+		}
+		if uses, err = s.matches.Take(ctx, step); s.Limit > 0 {
+			step *= 4
+		}
 	}
-	if n = len(g.list); err == nil && g.sure && n <= most {
+	if err == nil {
+		n += len(g.list)
+		err = g.tell(len(g.list))
+	}
+	if err == nil && g.sure && n <= most {
 		var more int
 		more, err = s.matches.Count(ctx, most+1-n)
 		n += more
 	}
-	return g.list, n, cmp.Or(err, ctx.Err())
+	return n, cmp.Or(ctx.Err(), err)
 }
+
+// streamed is how many texts are looked up at a time if all are shown.
+const streamed = 4096
 
 // wantsAll reports whether every text is found that the index says has a wanted place: none
 // is left out for its path or name, or for being in a chat.
@@ -70,8 +92,38 @@ func (s *searcher) wantsAll() bool {
 type gathered struct {
 	s      *searcher
 	list   []*found // in the order of the result
-	sure   bool     // those that are left in the index can be counted there
+	each   func(*found) error
+	told   int
+	sure   bool // those that are left in the index can be counted there
 	corpus *wordindex.Corpus
+}
+
+// tell tells of the first n texts, and forgets them.
+func (g *gathered) tell(n int) error {
+	for i, f := range g.list[:n] {
+		if err := g.each(f); err != nil {
+			return err
+		}
+		g.list[i] = nil
+		g.told++
+	}
+	g.list = g.list[n:]
+	return nil
+}
+
+// ahead counts the texts that come before all that are left in the index.
+func (g *gathered) ahead() int {
+	next, more := g.s.matches.Next()
+	if !more {
+		return len(g.list)
+	}
+	n, _ := slices.BinarySearchFunc(g.list, next, func(f *found, next wordindex.Candidate) int {
+		if g.before(f, &next) {
+			return -1
+		}
+		return 1
+	})
+	return n
 }
 
 // add turns the hits so far into texts; they must include all places of each. The best place
@@ -125,17 +177,21 @@ func (g *gathered) enough() bool {
 	if !ok {
 		return true
 	}
-	if g.s.Limit == 0 || len(g.list) <= g.s.Limit || !g.sure && len(g.list) <= MostCounted {
+	if len(g.list) <= g.s.Limit || !g.sure && len(g.list) <= MostCounted {
 		return false
 	}
-	last := g.list[g.s.Limit-1]
+	return g.before(g.list[g.s.Limit-1], &next)
+}
+
+// before reports whether a text surely comes before one that was not looked up.
+func (g *gathered) before(f *found, next *wordindex.Candidate) bool {
 	switch {
 	case g.s.Rank:
-		return last.score > next.Score
+		return f.score > next.Score
 	case g.s.byDate():
-		return last.best.dated && (!next.Dated || last.best.date > next.At)
+		return f.best.dated && (!next.Dated || f.best.date > next.At)
 	default:
-		return last.number > next.Number
+		return f.number > next.Number
 	}
 }
 

@@ -29,13 +29,22 @@ type scope struct {
 
 	index   *wordindex.Index   // of the history, if there is just one; nil: all lines are read
 	matches *wordindex.Matches // what the index has for the query
+	damaged bool               // the index is
 }
 
 // before compares hits for sorting: the newest first and those without a date last; then by
 // path, present chats before old versions, and by place.
 func (g *scope) before(a, b hit) int {
 	return cmp.Or(compareBools(!a.dated, !b.dated), cmp.Compare(b.date, a.date), strings.Compare(filepath.ToSlash(g.pathOf(a)), filepath.ToSlash(g.pathOf(b))),
-		compareBools(a.chat < 0, b.chat < 0), cmp.Compare(a.index, b.index), cmp.Compare(a.off, b.off), cmp.Compare(a.swipe, b.swipe))
+		compareBools(a.chat < 0, b.chat < 0), g.byLine(a, b), cmp.Compare(b.chat, a.chat), cmp.Compare(a.off, b.off), cmp.Compare(a.swipe, b.swipe))
+}
+
+// byLine compares the lines of two hits in chats, or in old versions.
+func (g *scope) byLine(a, b hit) int {
+	if a.chat < 0 && b.chat < 0 && (a.chat != b.chat || a.off != b.off) {
+		return cmp.Compare(g.old[-1-a.chat].line(a.off), g.old[-1-b.chat].line(b.off))
+	}
+	return cmp.Compare(a.index, b.index)
 }
 
 func (g *scope) pathOf(h hit) string {
@@ -55,7 +64,7 @@ func (g *scope) ask(ctx context.Context, opt *SearchOptions) error {
 	st := g.stores[0]
 	x, err := wordindex.Open(ctx, st.store)
 	if err != nil {
-		return ctx.Err()
+		return g.unusable(ctx, err)
 	}
 	m, err := x.Find(ctx, &wordindex.Want{Query: opt.Query, Rank: opt.Rank, Roles: opt.Roles, Since: opt.Since, Until: opt.Until, Swipes: opt.Swipes})
 	if err == nil {
@@ -67,6 +76,14 @@ func (g *scope) ask(ctx context.Context, opt *SearchOptions) error {
 	}
 	_ = x.Close() // what it has stored so far is kept
 	if _, tooMany := errors.AsType[*wordindex.TooManyError](err); tooMany {
+		return err
+	}
+	return g.unusable(ctx, err)
+}
+
+// unusable returns the error of an index that is damaged; others are passed over.
+func (g *scope) unusable(ctx context.Context, err error) error {
+	if ctx.Err() == nil && wordindex.Damaged(err) {
 		return err
 	}
 	return ctx.Err()
@@ -185,6 +202,9 @@ func (g *scope) close() {
 	if g.index != nil {
 		_ = g.matches.Close() // only read from
 		_ = g.index.Close()
+	}
+	if g.damaged {
+		_ = wordindex.Remove(g.stores[0].store.Path()) // else the next search finds it damaged, too
 	}
 	for _, st := range g.stores {
 		_ = st.store.Close() // only read from

@@ -21,20 +21,32 @@ import (
 	"stchat/internal/words"
 )
 
+// finds is what a search found.
+type finds struct {
+	Hits   []*look.SearchHit
+	Found  int
+	ByDate bool
+}
+
 // searched returns what a search finds by the scan or by the index.
-func searched(t *testing.T, opt look.SearchOptions, noIndex bool) *look.SearchResult {
+func searched(t *testing.T, opt look.SearchOptions, noIndex bool) (all finds) {
 	t.Helper()
 	opt.NoIndex = noIndex
-	res, err := look.Search(t.Context(), opt)
-	if err != nil || len(res.Errs) > 0 {
-		t.Fatal(err, res.Errs)
+	opt.Each = func(hit *look.SearchHit) error {
+		all.Hits = append(all.Hits, hit)
+		return nil
 	}
-	return res
+	res, err := look.Search(t.Context(), opt)
+	if err != nil || len(res.Errs) > 0 || res.Damaged || res.Shown != len(all.Hits) {
+		t.Fatal(err, res)
+	}
+	all.Found, all.ByDate = res.Found, res.ByDate
+	return all
 }
 
 // compared returns the hits by the scan or by the index. They are in the order of their places
 // if they are ranked, since the weight of a word comes from what was read.
-func compared(t *testing.T, opt look.SearchOptions, noIndex bool) *look.SearchResult {
+func compared(t *testing.T, opt look.SearchOptions, noIndex bool) finds {
 	t.Helper()
 	res := searched(t, opt, noIndex)
 	if opt.Rank {
@@ -129,8 +141,48 @@ func TestSearchIndex(t *testing.T) {
 				t.Fatalf("round %d, %s (-scan +index):\n%s", round, query.FTS(), diff)
 			}
 		}
-		if info, err := os.Stat(filepath.Join(root, ".stchat", "search.db")); err != nil || info.Size() == 0 {
+		index := filepath.Join(root, ".stchat", "search.db")
+		whole, err := os.ReadFile(index)
+		if err != nil {
 			t.Fatalf("no index: %v", err)
+		}
+		if h, err := keep.Verify(t.Context(), keep.HistoryOptions{Root: root}, false); err != nil || len(h.Problems) > 0 {
+			t.Fatal(err, h)
+		}
+		for range 20 { // a damaged one changes no answer, if that is said
+			data := slices.Clone(whole)
+			for range 1 + rng.IntN(40) {
+				data[rng.IntN(len(data))] ^= 0x55
+			}
+			if err := os.WriteFile(index, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			query, err := words.Parse("lamp OR salt OR 悬")
+			if err != nil {
+				t.Fatal(err)
+			}
+			opt := look.SearchOptions{List: list, Query: query, Store: func(root string) string { return keep.StoreOf(root, "") }}
+			all := searched(t, opt, true)
+			var hits []*look.SearchHit
+			opt.Each = func(hit *look.SearchHit) error {
+				hits = append(hits, hit)
+				return nil
+			}
+			res, err := look.Search(t.Context(), opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, list := range [][]*look.SearchHit{all.Hits, hits} { // some may have been shown before the damage was found
+				slices.SortFunc(list, func(a, b *look.SearchHit) int {
+					return strings.Compare(fmt.Sprint(a.Path, a.Index, a.Snippet), fmt.Sprint(b.Path, b.Index, b.Snippet))
+				})
+			}
+			if diff := cmp.Diff(all.Hits, hits); diff != "" && res.Damaged {
+				t.Fatalf("round %d (-scan +damaged):\n%s", round, diff)
+			}
+		}
+		if err := os.WriteFile(index, whole, 0o600); err != nil {
+			t.Fatal(err)
 		}
 		write(fmt.Sprintf("C%d/A%d", round%3, round), 20) // rewritten
 		write(fmt.Sprintf("C0/New%d", round), 10)

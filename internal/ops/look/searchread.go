@@ -153,6 +153,29 @@ type oldVersion struct {
 	path  string
 	owner string
 	history.Version
+	runs []history.Run // once they were needed
+}
+
+// line returns the number of the line that a piece is, or is part of.
+func (o *oldVersion) line(piece int64) (n int64) {
+	if o.runs == nil {
+		o.runs, _ = o.Runs() // they were read before
+	}
+	for _, r := range o.runs {
+		if piece >= r.First && piece < r.First+r.Count {
+			if r.Part == history.Whole {
+				n += piece - r.First
+			}
+			return n
+		}
+		switch r.Part {
+		case history.Whole:
+			n += r.Count
+		case history.Last:
+			n++
+		}
+	}
+	return n
 }
 
 // oldReader searches a history.
@@ -258,11 +281,11 @@ func (o *oldReader) unseen(run history.Run) (fresh []history.Run) {
 }
 
 // onlyOld finds the texts of a search with --gone that the index has: it reads the lines of
-// old versions that no chat at rest has. Most of a history is still in chats, so this takes
+// old versions that no chat at rest has, if not all are shown. Most of a history is still in chats, so this takes
 // less than to look up where each text with a common word stands. all is false if it does
 // not, or if a line cannot be read, and texts are then to be taken from the index.
 func (s *searcher) onlyOld(ctx context.Context, places []lineSpan) (texts []uint64, all bool) {
-	if !s.Gone {
+	if !s.Gone || s.Limit == 0 {
 		return nil, false
 	}
 	var present, old []history.Run

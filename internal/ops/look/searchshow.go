@@ -14,7 +14,9 @@ import (
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
 	"stchat/internal/userdir"
+	"stchat/internal/wordindex"
 )
 
 // show reads a hit's message again and makes its document.
@@ -53,6 +55,10 @@ func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
 		}
 	}
 	said, ok := rawjson.Unquote(raw)
+	at, dated := sendate.ParseRaw(date)
+	if h.number != 0 && (!ok || s.hash([]byte(said)) != h.text || dated != h.dated || dated && at.UnixMilli() != h.date) {
+		return nil, fmt.Errorf("%w: it leads to another text", wordindex.ErrDamaged)
+	}
 	if !ok || s.hash([]byte(said)) != h.text {
 		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
 	}
