@@ -11,7 +11,7 @@ import (
 
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
-	"stchat/internal/ops/mend"
+	"stchat/internal/ops/repair"
 	"stchat/internal/plural"
 	"stchat/internal/report"
 	"stchat/internal/rules"
@@ -125,7 +125,7 @@ func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 	if fail < least {
 		return usagef("--severity %s is lower than --report %s: what is not reported cannot fail", fail, least)
 	}
-	opt := mend.CheckOptions{SkipOther: o.skipOther, Now: a.Now()}
+	opt := repair.CheckOptions{SkipOther: o.skipOther, Now: a.Now()}
 	if opt.List, err = o.folders(ctx, a, args, nameFolder("check")); err != nil {
 		return err
 	}
@@ -147,13 +147,13 @@ func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 	}
 	meter, end := c.meter("checking", false)
 	opt.Meter = meter
-	res, err := mend.Check(ctx, opt)
+	res, err := repair.Check(ctx, opt)
 	end()
 	if err != nil {
 		c.work.count(meter)
 		return err
 	}
-	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: readVersion().Version, Home: homeOf(modulePath()), Command: mendCommand}
+	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: readVersion().Version, Home: homeOf(modulePath()), Command: repairCommand}
 	res.Findings = slices.DeleteFunc(res.Findings, func(f rules.Finding) bool { return f.Severity < least })
 	rep.Findings = res.Findings
 	for _, err := range res.Errs {
@@ -248,7 +248,7 @@ func (o *checkOptions) runList(a *app) error {
 	for _, id := range rules.All() {
 		r := id.Rule()
 		if o.format == "json" {
-			doc := listedRule{1, r.ID, r.Severity.String(), r.Family, r.Summary, r.Effect, r.Mend, repairWord(r.Mending)}
+			doc := listedRule{1, r.ID, r.Severity.String(), r.Family, r.Summary, r.Effect, r.Repair, repairWord(r.Repairing)}
 			if err := jsondoc.Write(w, doc, ""); err != nil {
 				return err
 			}
@@ -262,7 +262,7 @@ func (o *checkOptions) runList(a *app) error {
 			fmt.Fprintln(w, paint(c.outColor, bold, family))
 		}
 		mark := " "
-		if r.Mending != rules.ByHand {
+		if r.Repairing != rules.ByHand {
 			mark = "+"
 		}
 		fmt.Fprintf(w, "  %s %s %-21s %s\n", mark, paint(c.outColor, severityColor(r.Severity), fmt.Sprintf("%-7s", r.Severity)), r.ID, r.Summary)
@@ -281,13 +281,13 @@ type listedRule struct {
 	Family   string `json:"family"`
 	Summary  string `json:"summary"`
 	Effect   string `json:"effect"`
-	Mend     string `json:"mend"`
-	Repair   string `json:"repair"` // yes, asked or no
+	Repair   string `json:"mend"`
+	By       string `json:"repair"` // yes, asked or no
 }
 
-func repairWord(m rules.Mending) string {
+func repairWord(m rules.Repairing) string {
 	switch m {
-	case rules.Mended:
+	case rules.Repaired:
 		return "yes"
 	case rules.OnOrder:
 		return "asked"

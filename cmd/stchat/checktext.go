@@ -106,22 +106,22 @@ func writeSeverity(w *bufio.Writer, c *console, list []rules.Finding, severity r
 	}
 }
 
-// mendsShown is how many effects and how many fixes are shown for one rule, as some
+// repairsShown is how many effects and how many fixes are shown for one rule, as some
 // name files, and how many paths the repair commands repeat.
-const mendsShown = 3
+const repairsShown = 3
 
 // explainRules writes the effects and fixes of each rule once, and at the end the
 // repair commands.
 func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []string) {
 	type texts struct {
-		effects, mends  []string
-		findings, files int
-		last            string // file
+		effects, repairs []string
+		findings, files  int
+		last             string // file
 	}
 	byRule := map[rules.ID]*texts{}
 	var order []rules.ID
 	var onOrder []string
-	mended := false
+	repaired := false
 	for i := range list {
 		f := &list[i]
 		t := byRule[f.Rule]
@@ -135,16 +135,16 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 			t.files++
 			t.last = f.Path
 		}
-		if s := f.Effect(); !slices.Contains(t.effects, s) && len(t.effects) < mendsShown {
+		if s := f.Effect(); !slices.Contains(t.effects, s) && len(t.effects) < repairsShown {
 			t.effects = append(t.effects, s)
 		}
-		if s := mendText(f); !slices.Contains(t.mends, s) && len(t.mends) < mendsShown {
-			t.mends = append(t.mends, s)
+		if s := repairText(f); !slices.Contains(t.repairs, s) && len(t.repairs) < repairsShown {
+			t.repairs = append(t.repairs, s)
 		}
 		switch {
 		case f.ByHand():
-		case f.Rule.Rule().Mending == rules.Mended:
-			mended = true
+		case f.Rule.Rule().Repairing == rules.Repaired:
+			repaired = true
 		case !slices.Contains(onOrder, f.Rule.String()):
 			onOrder = append(onOrder, f.Rule.String())
 		}
@@ -158,7 +158,7 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 		for _, s := range byRule[id].effects {
 			fmt.Fprintf(w, "  %s\n", paint(c.outColor, dim, "effect: "+visible.Text(s)))
 		}
-		for _, s := range byRule[id].mends {
+		for _, s := range byRule[id].repairs {
 			fmt.Fprintf(w, "  %s\n", paint(c.outColor, dim, "fix:    "+visible.Text(s)))
 		}
 	}
@@ -166,10 +166,10 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 		fmt.Fprintln(w)
 	}
 	all := "the same paths"
-	if len(paths) <= mendsShown {
+	if len(paths) <= repairsShown {
 		all = visible.Args(paths...)
 	}
-	if mended {
+	if repaired {
 		fmt.Fprintf(w, "to see what repair would change: stchat repair %s\n", all)
 	}
 	for _, rule := range onOrder {
@@ -177,17 +177,17 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 	}
 }
 
-// mendText returns how a finding is fixed, with the command unless it is repair, which
+// repairText returns how a finding is fixed, with the command unless it is repair, which
 // explainRules shows once for all.
-func mendText(f *rules.Finding) string {
-	if command := mendCommand(f); command != "" && f.ByHand() {
-		return f.Mend() + ": " + command
+func repairText(f *rules.Finding) string {
+	if command := repairCommand(f); command != "" && f.ByHand() {
+		return f.Repair() + ": " + command
 	}
-	return f.Mend()
+	return f.Repair()
 }
 
-// mendCommand returns the command that fixes a finding, "" if there is none.
-func mendCommand(f *rules.Finding) string {
+// repairCommand returns the command that fixes a finding, "" if there is none.
+func repairCommand(f *rules.Finding) string {
 	switch {
 	case !f.ByHand():
 		return fmt.Sprintf("stchat repair --write --rule %s %s", f.Rule, visible.Args(f.Path))

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
-	"stchat/internal/ops/mend"
+	"stchat/internal/ops/repair"
 	"stchat/internal/plural"
 	"stchat/internal/rules"
 	"stchat/internal/visible"
@@ -77,7 +77,7 @@ func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	opt := mend.RepairOptions{
+	opt := repair.Options{
 		Quarantine: o.quarantine, BumpIntegrity: o.bump, NewUUID: uuid.NewString,
 	}
 	var err error
@@ -91,14 +91,14 @@ func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 		return usagef("--rule: %v", err)
 	}
 	for _, id := range opt.Rules {
-		if id.Rule().Mending == rules.ByHand {
-			return usagef("--rule: repair does not fix %s: %s", id, id.Rule().Mend)
+		if id.Rule().Repairing == rules.ByHand {
+			return usagef("--rule: repair does not fix %s: %s", id, id.Rule().Repair)
 		}
 	}
 	c := a.console()
 	meter, end := c.meter("repairing", o.json)
 	opt.Meter = meter
-	rep, ended := mend.Repair(ctx, opt)
+	rep, ended := repair.Repair(ctx, opt)
 	end()
 	if ended != nil && len(rep.Results) == 0 { // chats were only read
 		c.work.left = int(meter.State().Files)
@@ -110,13 +110,13 @@ func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	if err = errors.Join(ended, err); err != nil {
 		return err
 	}
-	todo := slices.ContainsFunc(rep.Results, func(r *mend.RepairResult) bool { return r.Doc.Total > 0 })
+	todo := slices.ContainsFunc(rep.Results, func(r *repair.Result) bool { return r.Doc.Total > 0 })
 	return outcome(failed, todo && !o.write)
 }
 
 // tell prints what was, or would be, fixed, with notes and errors, and reports whether
 // anything failed. The error is that of printing.
-func (o *repairOptions) tell(c *console, rep *mend.RepairReport, ended bool) (failed bool, err error) {
+func (o *repairOptions) tell(c *console, rep *repair.Report, ended bool) (failed bool, err error) {
 	note := func(printed error) {
 		if err == nil {
 			err = printed
@@ -163,7 +163,7 @@ func (o *repairOptions) tell(c *console, rep *mend.RepairReport, ended bool) (fa
 }
 
 // print puts one result on stdout.
-func (o *repairOptions) print(c *console, r *mend.RepairResult, first bool) error {
+func (o *repairOptions) print(c *console, r *repair.Result, first bool) error {
 	if o.json {
 		doc := r.Doc
 		doc.Path = filepath.ToSlash(doc.Path)
@@ -179,7 +179,7 @@ func (o *repairOptions) print(c *console, r *mend.RepairResult, first bool) erro
 		b.WriteByte('\n')
 	}
 	if o.write {
-		writeMended(&b, c, r)
+		writeRepaired(&b, c, r)
 	} else {
 		writeDiff(&b, c, r)
 	}
@@ -193,7 +193,7 @@ type repaired struct {
 	chats          []string
 }
 
-func (s *repaired) add(r *mend.RepairResult) {
+func (s *repaired) add(r *repair.Result) {
 	s.files++
 	s.changes += r.Doc.Total
 	if r.Chat {
@@ -202,7 +202,7 @@ func (s *repaired) add(r *mend.RepairResult) {
 }
 
 // writeDiff writes what would be done to a file, in the style of a diff.
-func writeDiff(w io.Writer, c *console, r *mend.RepairResult) {
+func writeDiff(w io.Writer, c *console, r *repair.Result) {
 	path := visible.Text(r.Doc.Path)
 	fmt.Fprintln(w, paint(c.outColor, bold, "--- "+path))
 	fmt.Fprintln(w, paint(c.outColor, bold, "+++ "+path+" (repaired)"))
@@ -227,7 +227,7 @@ func writeDiff(w io.Writer, c *console, r *mend.RepairResult) {
 	}
 }
 
-func placeOfDiff(d mend.Diff) string {
+func placeOfDiff(d repair.Diff) string {
 	s := ""
 	if d.Line != nil {
 		s = fmt.Sprintf(" line %d", *d.Line)
@@ -238,8 +238,8 @@ func placeOfDiff(d mend.Diff) string {
 	return s
 }
 
-// writeMended writes what was done to a file, rule by rule.
-func writeMended(w io.Writer, c *console, r *mend.RepairResult) {
+// writeRepaired writes what was done to a file, rule by rule.
+func writeRepaired(w io.Writer, c *console, r *repair.Result) {
 	fmt.Fprintln(w, paint(c.outColor, bold, visible.Text(r.Doc.Path)))
 	for _, n := range r.Doc.Counts {
 		fmt.Fprintf(w, "  fixed  %s: %s\n", n.Rule, plural.S(n.Count, "change"))

@@ -16,11 +16,11 @@ import (
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
-	"stchat/internal/ops/mend"
 	"stchat/internal/ops/merge"
 	"stchat/internal/ops/move"
 	"stchat/internal/ops/past"
 	"stchat/internal/ops/publish"
+	"stchat/internal/ops/repair"
 	"stchat/internal/ops/state"
 	"stchat/internal/report"
 	"stchat/internal/treeview"
@@ -90,7 +90,7 @@ func documents() []document {
 		{"check", "check", report.Document{}},
 		{"check-summary", "check: the last document", report.Summary{}},
 		{"check-rule", "check --list-rules", listedRule{}},
-		{"repair", "repair", mend.RepairDocument{}},
+		{"repair", "repair", repair.Document{}},
 		{"tree", "tree", treeview.Chat{}},
 		{"tree-summary", "tree: the last document", treeview.Summary{}},
 		{"history", "history", keep.History{}},

@@ -43,7 +43,7 @@ func TestSavedWithinATick(t *testing.T) {
 			})}
 			all := *p
 			e := &editing{plan: &all, parts: []*plan{p}}
-			if err := e.render(t.Context(), safefile.Own(), Options{NoSync: true}); err != nil {
+			if err := e.render(t.Context(), safefile.ThisProcess(), Options{NoSync: true}); err != nil {
 				t.Fatal(err)
 			}
 			defer e.plan.draft.discard()

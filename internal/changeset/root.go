@@ -79,7 +79,7 @@ type root struct {
 }
 
 func newRoot(dir string) *root {
-	r := &root{store: store{realOf(dir)}, given: dir, shown: dir, self: safefile.Own()}
+	r := &root{store: store{realOf(dir)}, given: dir, shown: dir, self: safefile.ThisProcess()}
 	if abs, err := filepath.Abs(dir); err == nil {
 		r.given = abs
 	}

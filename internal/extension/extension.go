@@ -72,8 +72,8 @@ type Extension interface {
 	Sighted(i int, id string) (rule, fault string)
 	// Judge reports what is wrong in the metadata by itself, and against the messages.
 	Judge(j *Judging)
-	// Mend repairs what Judge reports, as far as that is wanted.
-	Mend(m *Mending)
+	// Repair repairs what Judge reports, as far as that is wanted.
+	Repair(m *Repairing)
 	// View describes what the extension keeps; nil: nothing.
 	View(v *Viewing) View
 }
@@ -132,8 +132,8 @@ func (None) Sighted(int, string) (rule, fault string) { return "", "" }
 // Judge finds nothing.
 func (None) Judge(*Judging) {}
 
-// Mend does nothing.
-func (None) Mend(*Mending) {}
+// Repair does nothing.
+func (None) Repair(*Repairing) {}
 
 // View returns nil.
 func (None) View(*Viewing) View { return nil }

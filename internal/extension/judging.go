@@ -87,18 +87,18 @@ func (s *Sighting) Value(key string) []byte {
 // See tells what the message says; in is the text that it stands in.
 func (s *Sighting) See(id string, in []byte) { s.Seen = append(s.Seen, Sight{id, in}) }
 
-// Mending is the metadata of a chat that is repaired after it was judged.
-type Mending struct {
+// Repairing is the metadata of a chat that is repaired after it was judged.
+type Repairing struct {
 	Metadata *rawjson.Object
 	Messages int
 	Now      time.Time
 	Wants    func(rule string) bool
-	Note     func(m Mended)
-	Line     func(line []byte) ([]byte, Mended) // set by Mend: brings a message in step with it
+	Note     func(m Repaired)
+	Line     func(line []byte) ([]byte, Repaired) // set by Repair: brings a message in step with it
 }
 
-// Mended is one thing that was repaired, and what was taken out for it.
-type Mended struct {
+// Repaired is one thing that was repaired, and what was taken out for it.
+type Repaired struct {
 	Rule, Text string
 	What       string // what Lost is; "": nothing was taken out
 	Lost       []byte // raw

@@ -17,21 +17,21 @@ import (
 
 // Options says how kinship is judged.
 type Options struct {
-	By    Evidence
-	Meter *progress.Meter
-	As    func(path string) *As // what a chat is about to become; nil, or if it returns nil: it stays as it is
+	By      Evidence
+	Meter   *progress.Meter
+	Preview func(path string) *Preview // what a chat is about to become; nil, or if it returns nil: it stays as it is
 }
 
-// As describes a chat as it will be after a change.
-type As struct {
+// Preview describes a chat as it will be after a change.
+type Preview struct {
 	View   func(file jsonl.Source) jsonl.Source // with its header in front; nil: the file
-	Line   Becoming                             // nil: every line stays as it is
+	Line   LineEdit                             // nil: every line stays as it is
 	Groups []string                             // files of the groups that will list it, too
 }
 
-// Becoming returns the message in a line, and false where there will be none.
+// LineEdit returns the message in a line, and false where there will be none.
 // header is the chat's.
-type Becoming func(header []byte, l *jsonl.Line) (message []byte, ok bool)
+type LineEdit func(header []byte, l *jsonl.Line) (message []byte, ok bool)
 
 // Read reads every chat in the folders once and judges each folder. A chat that cannot be
 // read has an Err. The error is that of a folder, or that ctx ended.
@@ -49,7 +49,7 @@ func Read(ctx context.Context, lib *library.Library, folders []string, opt Optio
 		ends[i] = len(chats)
 	}
 	opt.Meter.Expect(len(chats), 0)
-	newReader := readers(lib, opt.As)
+	newReader := readers(lib, opt.Preview)
 	progress.SmallFirst(ctx, len(chats), opt.Meter, newReader, func(r *reader, i int, small bool) bool { return r.read(ctx, chats[i], small) })
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -83,34 +83,34 @@ func lookAround(g *Graph, lib *library.Library, f *library.Folder) {
 }
 
 // readers returns a function that makes readers which agree on the IDs of messages.
-func readers(lib *library.Library, as func(path string) *As) func() *reader {
-	if as == nil {
-		as = func(string) *As { return nil }
+func readers(lib *library.Library, preview func(path string) *Preview) func() *reader {
+	if preview == nil {
+		preview = func(string) *Preview { return nil }
 	}
 	seed := message.NewSeed()
 	return func() *reader {
-		return &reader{lib: lib, as: as, keys: lineKeys(), seed: seed, all: tally{ids: message.NewIdentifier(seed)}}
+		return &reader{lib: lib, preview: preview, keys: lineKeys(), seed: seed, all: tally{ids: message.NewIdentifier(seed)}}
 	}
 }
 
 // reader reads one chat after another and reuses its memory.
 type reader struct {
-	lib  *library.Library
-	as   func(path string) *As
-	keys *jsonl.Keys
-	seed message.Seed
-	buf  jsonl.Buffer
-	all  tally
+	lib     *library.Library
+	preview func(path string) *Preview
+	keys    *jsonl.Keys
+	seed    message.Seed
+	buf     jsonl.Buffer
+	all     tally
 }
 
 // read fills in what a chat says. With small it returns false for a large one: those are read
 // one by one, each by all processors.
 func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
-	as := r.as(c.Path)
-	if as == nil {
-		as = new(As)
+	preview := r.preview(c.Path)
+	if preview == nil {
+		preview = new(Preview)
 	}
-	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: r.lib, Regular: true, View: as.View, Buffer: &r.buf})
+	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: r.lib, Regular: true, View: preview.View, Buffer: &r.buf})
 	if err != nil {
 		c.Err = err
 		return true
@@ -124,17 +124,17 @@ func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
 	for _, g := range open.Groups {
 		c.Groups = append(c.Groups, g.Path)
 	}
-	c.Groups = append(c.Groups, as.Groups...)
+	c.Groups = append(c.Groups, preview.Groups...)
 	c.head(open)
 	r.all.reset()
 	r.all.become = nil
-	if as.Line != nil {
+	if preview.Line != nil {
 		var header []byte
 		if header, err = src.Section(open.HeaderPlace.Off, open.HeaderPlace.Len); err != nil {
 			c.Err = open.Errorf("%w", err)
 			return true
 		}
-		r.all.become = func(l *jsonl.Line) ([]byte, bool) { return as.Line(header, l) }
+		r.all.become = func(l *jsonl.Line) ([]byte, bool) { return preview.Line(header, l) }
 	}
 	lines := jsonl.MapOptions{From: open.Body, Line: open.BodyLine, Limit: -1, Keys: r.keys}
 	if small {

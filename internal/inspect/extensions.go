@@ -108,15 +108,15 @@ func floors(path string) (commits, last *int) {
 	return &n, last
 }
 
-// Around knows what lies around chats, and looks each thing up once. It is
+// Lookup knows what lies around chats, and looks each thing up once. It is
 // safe for use by several goroutines at once.
-type Around struct {
+type Lookup struct {
 	library.Library
 	books library.Once[*book] // by path
 }
 
-// NewAround returns one that has looked up nothing yet.
-func NewAround() *Around { return new(Around) }
+// NewLookup returns one that has looked up nothing yet.
+func NewLookup() *Lookup { return new(Lookup) }
 
 // book is what is reported of a lorebook.
 type book struct {
@@ -128,7 +128,7 @@ type book struct {
 }
 
 // book returns what is known of the lorebook that a chat in the user folder calls name.
-func (a *Around) book(dir userdir.Dir, name string) *book {
+func (a *Lookup) book(dir userdir.Dir, name string) *book {
 	path, err := a.Book(dir, name)
 	switch _, unsafe := errors.AsType[*userdir.UnsafeNameError](err); {
 	case unsafe || errors.Is(err, lorebook.ErrMissing):
@@ -151,7 +151,7 @@ func (a *Around) book(dir userdir.Dir, name string) *book {
 }
 
 // report describes the lorebook in the user folder, if that is known.
-func (a *Around) report(dir userdir.Dir, hasDir bool, name string) *Lorebook {
+func (a *Lookup) report(dir userdir.Dir, hasDir bool, name string) *Lorebook {
 	l := &Lorebook{Name: name}
 	if !hasDir {
 		return l

@@ -188,11 +188,11 @@ type Summer struct {
 	Summary
 	owners map[string]bool
 	books  map[string]bool // paths of lorebooks in use
-	around *Around
+	around *Lookup
 }
 
 // NewSummer returns a Summer without reports.
-func NewSummer(around *Around) *Summer {
+func NewSummer(around *Lookup) *Summer {
 	return &Summer{Summary: Summary{Schema: Schema, Summary: true}, owners: map[string]bool{}, books: map[string]bool{}, around: around}
 }
 

@@ -30,7 +30,7 @@ const largestKeys = 5
 // Scanner reads one chat after another and reuses its memory. It is for one
 // goroutine; [Around] may be shared.
 type Scanner struct {
-	around *Around
+	around *Lookup
 	keys   *jsonl.Keys
 	buf    jsonl.Buffer
 	small  tally // of a small chat
@@ -40,7 +40,7 @@ type Scanner struct {
 }
 
 // NewScanner makes a scanner.
-func NewScanner(around *Around) *Scanner {
+func NewScanner(around *Lookup) *Scanner {
 	return &Scanner{around: around, keys: lineKeys(), names: all.Names(), owner: ownersOf(all.New())}
 }
 

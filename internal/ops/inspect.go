@@ -50,7 +50,7 @@ func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 	for _, t := range walked.Chats {
 		opt.Meter.Expect(1, t.Size)
 	}
-	around := inspect.NewAround()
+	around := inspect.NewLookup()
 	sum := inspect.NewSummer(around)
 	failed := walked.Errs
 	// failures reports those that come before a chat
@@ -102,7 +102,7 @@ func several(paths []string, w Walked) bool {
 }
 
 // reports passes on the reports of the chats in their order, while others are still being read.
-func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *inspect.Around, tell func(*inspect.Report, error) error) error {
+func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *inspect.Lookup, tell func(*inspect.Report, error) error) error {
 	type outcome struct {
 		report *inspect.Report
 		err    error
@@ -136,7 +136,7 @@ func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *in
 	return failed
 }
 
-func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, around *inspect.Around) (*inspect.Report, error) {
+func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, around *inspect.Lookup) (*inspect.Report, error) {
 	defer o.Meter.Done()
 	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Regular: t.From != "", Any: true, Buffer: k.Buffer()})
 	if err != nil {
@@ -155,7 +155,7 @@ func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, 
 }
 
 // messages passes on the messages of the chats, one chat after another.
-func (o *InspectOptions) messages(ctx context.Context, chats []Target, res *Inspected, around *inspect.Around, failures func(chats int) error) error {
+func (o *InspectOptions) messages(ctx context.Context, chats []Target, res *Inspected, around *inspect.Lookup, failures func(chats int) error) error {
 	for i, t := range chats {
 		if err := failures(i); err != nil {
 			return err
@@ -169,7 +169,7 @@ func (o *InspectOptions) messages(ctx context.Context, chats []Target, res *Insp
 	return nil
 }
 
-func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool, around *inspect.Around) error {
+func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool, around *inspect.Lookup) error {
 	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Any: true})
 	if err != nil {
 		return o.Each(nil, &SourceError{Path: t.Path, Err: PathError(err)})

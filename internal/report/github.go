@@ -57,21 +57,21 @@ func githubProperty(s string) string {
 // shown returns a stranger's text as it may be shown.
 func shown(s string) string { return visible.Text(s) }
 
-// explain returns the full text of a finding: what is wrong, its effect, and how it is mended.
+// explain returns the full text of a finding: what is wrong, its effect, and how it is repaired.
 func (c *Check) explain(f *rules.Finding) string {
-	return sentence(shown(f.Text())) + " " + sentence(f.Effect()) + " " + sentence(c.mend(f))
+	return sentence(shown(f.Text())) + " " + sentence(f.Effect()) + " " + sentence(c.repair(f))
 }
 
-// mend returns how a finding is mended, with the command if there is one.
-func (c *Check) mend(f *rules.Finding) string {
+// repair returns how a finding is repaired, with the command if there is one.
+func (c *Check) repair(f *rules.Finding) string {
 	if c.Command == nil {
-		return f.Mend()
+		return f.Repair()
 	}
 	command := c.Command(f)
 	if command == "" {
-		return f.Mend()
+		return f.Repair()
 	}
-	return f.Mend() + ": " + command
+	return f.Repair() + ": " + command
 }
 
 // sentence turns a phrase into a sentence.

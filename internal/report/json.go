@@ -38,7 +38,7 @@ type Document struct {
 	Index    *int   `json:"index"`
 	Message  string `json:"message"`
 	Effect   string `json:"effect"`
-	Mend     string `json:"mend"`
+	Repair   string `json:"mend"`
 	Place    string `json:"place"` // the path as a baseline knows it
 	Count    int    `json:"count"` // how many findings this one stands for
 }
@@ -53,7 +53,7 @@ func (c *Check) document(f *rules.Finding) Document {
 	}
 	d := Document{
 		Schema: Schema, Rule: f.Rule.String(), Severity: f.Severity.String(), Path: f.Path, Place: place(f.Path), Count: f.Count(),
-		Line: positive(f.Line), Column: positive(f.Column), Message: f.Message, Effect: f.Effect(), Mend: c.mend(f),
+		Line: positive(f.Line), Column: positive(f.Column), Message: f.Message, Effect: f.Effect(), Repair: c.repair(f),
 	}
 	if f.Index >= 0 {
 		d.Index = &f.Index
@@ -99,7 +99,7 @@ type Check struct {
 	Fail     rules.Severity                // the least severity that fails the check
 	Version  string                        // of the program
 	Home     string                        // the program's page; empty: not known
-	Command  func(f *rules.Finding) string // what mends a finding, "" where no command does; may be nil
+	Command  func(f *rules.Finding) string // what repairs a finding, "" where no command does; may be nil
 }
 
 // WriteJSON writes one document per line, the summary last.

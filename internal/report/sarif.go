@@ -118,7 +118,7 @@ func sarifRules(home string) []sarifRule {
 		}
 		list = append(list, sarifRule{
 			HelpURI: page,
-			ID:      r.ID, Short: sarifText{sentence(r.Summary)}, Full: sarifText{sentence(r.Effect)}, Help: sarifText{sentence(r.Mend)},
+			ID:      r.ID, Short: sarifText{sentence(r.Summary)}, Full: sarifText{sentence(r.Effect)}, Help: sarifText{sentence(r.Repair)},
 			Default: sarifDefault{sarifLevel(r.Severity)}, Props: sarifProperties{[]string{r.Family}},
 		})
 	}

@@ -10,7 +10,7 @@
 // from its parent.
 //
 // Every finding says what SillyTavern or an extension does because of it, and how
-// to mend it. The facts about those programs are in FORMATS.md. The package only
+// to repair it. The facts about those programs are in FORMATS.md. The package only
 // reads; internal/ops does the repairs.
 package rules
 
@@ -44,7 +44,7 @@ type Checker struct {
 	memory sync.Pool           // *memory
 	heads  library.Once[*Chat] // of chats that are not checked, by path
 	names  extension.NameKeys
-	Around *Surroundings
+	Lookup *Lookup
 }
 
 // memory is what reading a small chat needs, kept for the next one.
@@ -58,7 +58,7 @@ const smallChat = 1 << 20
 
 // New returns a checker; the age of pending operations is measured at now.
 func New(now time.Time) *Checker {
-	return &Checker{now: now, hasher: hasher{maphash.MakeSeed()}, keys: lineKeys(), names: all.Names(), Around: new(Surroundings)}
+	return &Checker{now: now, hasher: hasher{maphash.MakeSeed()}, keys: lineKeys(), names: all.Names(), Lookup: new(Lookup)}
 }
 
 // ScanOptions are the options of [Checker.Scan].
@@ -94,13 +94,13 @@ func (k *Checker) Rescan(ctx context.Context, was *Chat, src jsonl.Source) (*Cha
 // to the findings of their scans, and replaces those of an earlier call. It returns
 // the findings about other files. The error is that of ctx, or joins those of group
 // files that cannot be read.
-func (k *Checker) Across(ctx context.Context, chats []*Chat, around Around) ([]Finding, error) {
-	var families []*folk
-	byFolder := map[string]*folk{}
+func (k *Checker) Across(ctx context.Context, chats []*Chat, scope Scope) ([]Finding, error) {
+	var families []*folderChats
+	byFolder := map[string]*folderChats{}
 	for _, c := range chats {
 		f := byFolder[c.Folder]
 		if f == nil {
-			f = &folk{folder: k.Around.Folder(c.Folder), around: k.Around, byName: map[string]*Chat{}}
+			f = &folderChats{folder: k.Lookup.Folder(c.Folder), around: k.Lookup, byName: map[string]*Chat{}}
 			byFolder[c.Folder] = f
 			families = append(families, f)
 		}
@@ -114,23 +114,23 @@ func (k *Checker) Across(ctx context.Context, chats []*Chat, around Around) ([]F
 			return nil, err
 		}
 	}
-	judgeSharedBooks(k.Around, families)
+	judgeSharedBooks(k.Lookup, families)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	other, err := judgeGroupFiles(k.Around, chats, around)
-	other = append(other, judgeBookFiles(k.Around, chats, around)...)
-	for _, dir := range around.Worlds {
-		other = append(other, judgeStrays(k.Around, dir)...)
+	other, err := judgeGroupFiles(k.Lookup, chats, scope)
+	other = append(other, judgeBookFiles(k.Lookup, chats, scope)...)
+	for _, dir := range scope.Worlds {
+		other = append(other, judgeStrays(k.Lookup, dir)...)
 	}
 	return other, err
 }
 
 // family judges the chats of one folder.
-func (k *Checker) family(ctx context.Context, f *folk) error {
+func (k *Checker) family(ctx context.Context, f *folderChats) error {
 	for _, c := range f.checked {
-		judgeNoHeader(k.Around, c)
-		judgeBook(k.Around, c)
+		judgeNoHeader(k.Lookup, c)
+		judgeBook(k.Lookup, c)
 	}
 	if f.folder.Kind == userdir.File {
 		return nil // parents are known only where SillyTavern keeps chats
@@ -149,7 +149,7 @@ func (k *Checker) family(ctx context.Context, f *folk) error {
 
 // lookUp reads what the rules need of the chats of the folder that are not checked:
 // the head of each, and all of those that are parents of checked ones.
-func (k *Checker) lookUp(ctx context.Context, f *folk) error {
+func (k *Checker) lookUp(ctx context.Context, f *folderChats) error {
 	for _, name := range f.folder.Chats {
 		if f.byName[name] != nil {
 			continue
@@ -190,7 +190,7 @@ func (k *Checker) newChat(path string) *Chat { return k.chatAt(path, userdir.Fol
 
 // chatAt is newChat where the file that the path leads to is known.
 func (k *Checker) chatAt(path, real string) *Chat {
-	f := k.Around.Folder(filepath.Dir(real))
+	f := k.Lookup.Folder(filepath.Dir(real))
 	return &Chat{Path: path, Folder: f.Path, Name: userdir.ChatName(real), Kind: f.Kind, Dir: f.Dir, HasDir: f.HasDir}
 }
 
@@ -248,12 +248,12 @@ func (k *Checker) readFrom(ctx context.Context, c *Chat, src jsonl.Source, opt S
 }
 
 func (k *Checker) newScan(c *Chat) *scan {
-	s := &scan{chat: c, now: k.now, names: k.names, judge: lineJudge{hasher: k.hasher}, around: k.Around}
+	s := &scan{chat: c, now: k.now, names: k.names, judge: lineJudge{hasher: k.hasher}, around: k.Lookup}
 	if c.checked {
 		s.judge.extensions = all.New()
 		s.judge.keys = extension.Reads(s.judge.extensions)
 		if c.Kind != userdir.File {
-			extension.Find[*luker.Extension](s.judge.extensions).Beside(k.Around.Folder(c.Folder).Sidecars(c.Name))
+			extension.Find[*luker.Extension](s.judge.extensions).Beside(k.Lookup.Folder(c.Folder).Sidecars(c.Name))
 		}
 	}
 	if c.HasDir {

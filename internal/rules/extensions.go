@@ -98,7 +98,7 @@ func (s *scan) judgeState() {
 		if !f.Whole {
 			f.Message = clip(f.Message)
 		}
-		found := Finding{Rule: Named(f.Rule), Path: f.Path, Index: noMessage, Message: f.Message, mend: f.ByHand}
+		found := Finding{Rule: Named(f.Rule), Path: f.Path, Index: noMessage, Message: f.Message, repair: f.ByHand}
 		if f.Path == "" {
 			found.Line = c.HeaderLine
 		}
@@ -120,12 +120,12 @@ func (s *scan) judgeState() {
 	for _, e := range s.judge.extensions {
 		e.Judge(j)
 	}
-	if c.findings.mendable&OnState() != 0 {
+	if c.findings.repairable&OnState() != 0 {
 		c.Extensions = s.judge.extensions
 	}
 }
 
-// OnState returns the rules about what extensions keep in the metadata that repair mends.
+// OnState returns the rules about what extensions keep in the metadata that repair deals with.
 func OnState() Set {
 	return SetOf(PendingOld, RecapScene, RecapVersion, BeyondEnd, MemoryBook, PromptShape, PromptDangling, PromptDrift)
 }

@@ -8,7 +8,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// An extension is asked to judge, and repair gets it if there is something to mend.
+// An extension is asked to judge, and repair gets it if there is something to do.
 func TestExtensionJudges(t *testing.T) {
 	md, err := rawjson.ParseObject([]byte(`{"fake":{"at":4}}`))
 	if err != nil {

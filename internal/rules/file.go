@@ -42,7 +42,7 @@ func emptyMessage(size int64) string {
 // judgeNoHeader judges a chat whose first line is not a header. Metadata that an old
 // group file keeps for it is not lost: that is group-old-layout. A new, empty header
 // would hide it, so repair adds none while a group file may still have the metadata.
-func judgeNoHeader(around *Surroundings, c *Chat) {
+func judgeNoHeader(around *Lookup, c *Chat) {
 	if c.HasHeader || c.FirstLine == 0 {
 		return
 	}
@@ -60,9 +60,9 @@ func judgeNoHeader(around *Surroundings, c *Chat) {
 	switch keeping, unread := around.keepingMetadata(c); {
 	case c.Inside == 1:
 	case unread:
-		f.mend = "mend the group file that cannot be read first: it may hold the chat's metadata"
+		f.repair = "mend the group file that cannot be read first: it may hold the chat's metadata"
 	case len(keeping) > 0:
-		f.mend = "have the group that holds its metadata list the chat first"
+		f.repair = "have the group that holds its metadata list the chat first"
 	}
 	c.add(f)
 }

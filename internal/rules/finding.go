@@ -22,7 +22,7 @@ type Finding struct {
 	Message  string // what is wrong here; without line numbers, so that a baseline recognizes it
 	More     int    // number of unlisted findings that it stands for; 0: it is a finding itself
 	effect   string // overrides the rule's
-	mend     string // overrides the rule's: only a person can mend this finding
+	repair   string // overrides the rule's: only a person can repair this finding
 }
 
 // Count returns the number of findings that it stands for, at least 1.
@@ -39,12 +39,12 @@ func (f *Finding) Text() string {
 // Effect returns what SillyTavern or an extension does because of it.
 func (f *Finding) Effect() string { return cmp.Or(f.effect, f.Rule.Rule().Effect) }
 
-// Mend returns how to mend it, by repair or by hand.
-func (f *Finding) Mend() string { return cmp.Or(f.mend, f.Rule.Rule().Mend) }
+// Repair returns how to put it right, by repair or by hand.
+func (f *Finding) Repair() string { return cmp.Or(f.repair, f.Rule.Rule().Repair) }
 
-// ByHand reports whether repair leaves the finding to a person, even if it mends
+// ByHand reports whether repair leaves the finding to a person, even if it deals with
 // others of its rule.
-func (f *Finding) ByHand() bool { return f.mend != "" || f.Rule.Rule().Mending == ByHand }
+func (f *Finding) ByHand() bool { return f.repair != "" || f.Rule.Rule().Repairing == ByHand }
 
 // perRule is the number of findings of one rule and severity that are kept for one file.
 // The rest are only counted, so that memory does not grow with the damage.
@@ -54,10 +54,10 @@ const more = "more of the same are not listed"
 
 // findings collects the findings of one file.
 type findings struct {
-	list     []Finding
-	counts   map[kind]int
-	mendable Set    // rules of which repair can mend a finding, listed or not
-	byHand   string // how a person mends all of them; empty: each has its own way
+	list       []Finding
+	counts     map[kind]int
+	repairable Set    // rules of which repair can put a finding right, listed or not
+	byHand     string // how a person repairs all of them; empty: each has its own way
 }
 
 // clone returns a copy to which findings can be added.
@@ -88,10 +88,10 @@ func (fs *findings) add(f Finding) {
 		f.Severity = f.Rule.Rule().Severity
 	}
 	if fs.byHand != "" {
-		f.mend = fs.byHand
+		f.repair = fs.byHand
 	}
 	if !f.ByHand() {
-		fs.mendable |= SetOf(f.Rule)
+		fs.repairable |= SetOf(f.Rule)
 	}
 	k := kind{f.Rule, f.Severity}
 	if fs.count(k, 1); fs.counts[k] <= perRule {
@@ -108,17 +108,17 @@ func (fs *findings) all() []Finding {
 		k := kind{f.Rule, f.Severity}
 		if n := fs.counts[k]; n > perRule && !told[k] {
 			told[k] = true
-			list = append(list, Finding{Rule: f.Rule, Severity: f.Severity, Path: f.Path, Index: -1, Message: more, More: n - perRule, mend: fs.byHand})
+			list = append(list, Finding{Rule: f.Rule, Severity: f.Severity, Path: f.Path, Index: -1, Message: more, More: n - perRule, repair: fs.byHand})
 		}
 	}
 	return list
 }
 
-// leave leaves all findings to a person; mend says how to mend them.
-func (fs *findings) leave(mend string) {
-	fs.mendable, fs.byHand = 0, mend
+// leave leaves all findings to a person; repair says how to repair them.
+func (fs *findings) leave(repair string) {
+	fs.repairable, fs.byHand = 0, repair
 	for i := range fs.list {
-		fs.list[i].mend = mend
+		fs.list[i].repair = repair
 	}
 }
 
@@ -186,9 +186,9 @@ type Span struct{ Off, Len int64 }
 // Findings returns what was found in the chat and in what lies beside it.
 func (c *Chat) Findings() []Finding { return c.findings.all() }
 
-// Mendable returns the rules of which repair can mend a finding in the chat, including
+// Repairable returns the rules of which repair can put a finding right in the chat, including
 // findings beyond those that Findings lists.
-func (c *Chat) Mendable() Set { return c.findings.mendable }
+func (c *Chat) Repairable() Set { return c.findings.repairable }
 
 // LinkKind is what a link leads to.
 type LinkKind uint8

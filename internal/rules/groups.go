@@ -11,7 +11,7 @@ import (
 
 // judgeGroup judges whether exactly one group lists a group chat, and whether a group
 // still holds its metadata.
-func judgeGroup(f *folk, c *Chat) {
+func judgeGroup(f *folderChats, c *Chat) {
 	if c.Kind != userdir.Group || !c.HasDir {
 		return
 	}
@@ -23,7 +23,7 @@ func judgeGroup(f *folk, c *Chat) {
 	case 0:
 		finding := Finding{Rule: GroupUnlisted, Index: -1, Message: "no group lists this chat"}
 		if c.Group = f.groupOf(c); c.Group == "" {
-			finding.mend = "add the chat's name to the chats of its group by hand: nothing tells which group that is"
+			finding.repair = "add the chat's name to the chats of its group by hand: nothing tells which group that is"
 		}
 		c.add(finding)
 	case 1:
@@ -49,7 +49,7 @@ func judgeGroup(f *folk, c *Chat) {
 }
 
 // judgeGroupFile judges whether the chats that a group lists exist.
-func judgeGroupFile(around *Surroundings, g *group.File, dir userdir.Dir) []Finding {
+func judgeGroupFile(around *Lookup, g *group.File, dir userdir.Dir) []Finding {
 	var fs findings
 	f := around.Folder(dir.GroupChats())
 	for _, chat := range g.Chats {
@@ -65,7 +65,7 @@ func judgeGroupFile(around *Surroundings, g *group.File, dir userdir.Dir) []Find
 }
 
 // judgeGroupFiles judges group files. The error joins those of files that cannot be read.
-func judgeGroupFiles(look *Surroundings, chats []*Chat, around Around) (out []Finding, err error) {
+func judgeGroupFiles(look *Lookup, chats []*Chat, scope Scope) (out []Finding, err error) {
 	var errs []error
 	done := map[string]bool{}
 	judge := func(file *group.File, dir userdir.Dir) {
@@ -87,7 +87,7 @@ func judgeGroupFiles(look *Surroundings, chats []*Chat, around Around) (out []Fi
 		}
 		return set
 	}
-	for _, dir := range around.Groups {
+	for _, dir := range scope.Groups {
 		if set := known(dir); set != nil {
 			for _, file := range set.Files {
 				judge(file, dir)

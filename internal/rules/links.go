@@ -18,7 +18,7 @@ func safeName(name string) (safe string, ok bool) {
 }
 
 // judgeLinks judges a chat's own name and where its links lead.
-func judgeLinks(f *folk, c *Chat) {
+func judgeLinks(f *folderChats, c *Chat) {
 	base := filepath.Base(f.folder.File(c.Name))
 	if c.Name == "" {
 		c.report(WrongExtension, 0, 0, "the file has no name in front of .jsonl")
@@ -28,7 +28,7 @@ func judgeLinks(f *folk, c *Chat) {
 		c.add(Finding{
 			Rule: UnsafeName, Index: -1, Message: "the file's own name is not safe",
 			effect: "SillyTavern lists the chat, asks its server for another name, and opens an empty chat",
-			mend:   "rename the file, and the links to it",
+			repair: "rename the file, and the links to it",
 		})
 	}
 	if n := len(base); n > names.MaxFile {
@@ -48,7 +48,7 @@ func judgeLinks(f *folk, c *Chat) {
 }
 
 // judgeParents judges the chats of a folder by their parents.
-func judgeParents(ctx context.Context, f *folk) error {
+func judgeParents(ctx context.Context, f *folderChats) error {
 	var suspects []suspect
 	for _, c := range f.checked {
 		if circle, ok := f.circles[c]; ok {
@@ -82,7 +82,7 @@ func judgeParents(ctx context.Context, f *folk) error {
 }
 
 // judgeOrphan judges a chat that names no parent although another links to it.
-func judgeOrphan(f *folk, c *Chat) {
+func judgeOrphan(f *folderChats, c *Chat) {
 	if c.MainChat != "" {
 		return
 	}
@@ -105,7 +105,7 @@ type suspect struct {
 
 // judgeSuspects judges checkpoints by where they part from their parents. It reads them
 // again, each parent once.
-func judgeSuspects(ctx context.Context, f *folk, suspects []suspect) error {
+func judgeSuspects(ctx context.Context, f *folderChats, suspects []suspect) error {
 	of := map[*Chat][]suspect{}
 	for _, s := range suspects {
 		of[s.link.from] = append(of[s.link.from], s)
@@ -177,7 +177,7 @@ func judgeLink(c *Chat, dangling ID, what string, l *Link) {
 }
 
 // judgeSlugs judges the integrity slugs of the chats of one folder.
-func judgeSlugs(f *folk) {
+func judgeSlugs(f *folderChats) {
 	bySlug := map[string][]*Chat{}
 	for _, c := range f.chats {
 		if c.Integrity != "" {

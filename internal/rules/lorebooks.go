@@ -75,7 +75,7 @@ func (b *book) read() {
 
 // judgeBook judges whether a chat's two names of its lorebook agree, and whether the books
 // that it names exist.
-func judgeBook(around *Surroundings, c *Chat) {
+func judgeBook(around *Lookup, c *Chat) {
 	if c.AutoBook != "" && c.AutoBook != c.Lorebook {
 		message := fmt.Sprintf("auto_lorebooks names %q, world_info %q", clip(c.AutoBook), clip(c.Lorebook))
 		if c.Lorebook == "" {
@@ -93,11 +93,11 @@ func judgeBook(around *Surroundings, c *Chat) {
 
 // judgeSharedBooks finds chats that write the same lorebook, among all that are known.
 // The chat that began first keeps it.
-func judgeSharedBooks(around *Surroundings, families []*folk) {
+func judgeSharedBooks(around *Lookup, families []*folderChats) {
 	// the writers of a book, the chats of each folder together
 	byBook := map[string][][]*Chat{}
 	var order []string
-	owner := map[string]*folk{} // of the last group of a book's writers
+	owner := map[string]*folderChats{} // of the last group of a book's writers
 	for _, f := range families {
 		for _, c := range f.chats {
 			if c.Lorebook == "" || !c.HasDir {
@@ -120,7 +120,7 @@ func judgeSharedBooks(around *Surroundings, families []*folk) {
 			byBook[b.path] = writers
 		}
 	}
-	of := map[string]*folk{}
+	of := map[string]*folderChats{}
 	for _, f := range families {
 		of[f.folder.Path] = f
 	}
@@ -193,7 +193,7 @@ func judgeBookFile(b *book, used bool) []Finding {
 }
 
 // judgeBookFiles judges lorebooks.
-func judgeBookFiles(look *Surroundings, chats []*Chat, around Around) []Finding {
+func judgeBookFiles(look *Lookup, chats []*Chat, scope Scope) []Finding {
 	var out []Finding
 	done := map[string]bool{}
 	judge := func(b *book, used bool) {
@@ -209,7 +209,7 @@ func judgeBookFiles(look *Surroundings, chats []*Chat, around Around) []Finding 
 			}
 		}
 	}
-	for _, dir := range around.Worlds {
+	for _, dir := range scope.Worlds {
 		for _, name := range listBooks(dir.Worlds()) {
 			judge(look.book(dir, name), false)
 		}

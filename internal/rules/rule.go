@@ -38,26 +38,26 @@ func ParseSeverity(s string) (Severity, error) {
 	return 0, fmt.Errorf("unknown severity %q; choose error, warning or info", s)
 }
 
-// Mending is what repair does about a rule's findings.
-type Mending uint8
+// Repairing is what repair does about a rule's findings.
+type Repairing uint8
 
-// The ways of mending. Repair leaves even a Mended finding where it would have to
+// The ways of repairing. Repair leaves even a Repaired finding where it would have to
 // guess; the rule's section in docs/rules.md says when.
 const (
-	ByHand  Mending = iota // nothing: a person must decide
-	Mended                 // repair mends it
-	OnOrder                // repair mends it only when the rule is asked for by name
+	ByHand   Repairing = iota // nothing: a person must decide
+	Repaired                  // repair does it
+	OnOrder                   // repair does it only when the rule is asked for by name
 )
 
 // Rule describes one problem that check looks for.
 type Rule struct {
-	ID       string
-	Family   string
-	Severity Severity
-	Summary  string // one line, without a full stop
-	Effect   string // what SillyTavern or an extension does because of it
-	Mend     string // what repair does about it, or how to mend it by hand
-	Mending  Mending
+	ID        string
+	Family    string
+	Severity  Severity
+	Summary   string // one line, without a full stop
+	Effect    string // what SillyTavern or an extension does because of it
+	Repair    string // what repair does about it, or how to repair it by hand
+	Repairing Repairing
 }
 
 // ID is a rule's number; its name is [ID.String].
@@ -179,11 +179,11 @@ func SetOf(ids ...ID) Set {
 // Has reports whether the rule is in the set.
 func (s Set) Has(id ID) bool { return s>>id&1 == 1 }
 
-// Mendable returns the rules that repair mends without being asked by name.
-func Mendable() Set {
+// Repairable returns the rules that repair deals with without being asked by name.
+func Repairable() Set {
 	var s Set
 	for id := range table {
-		if table[id].Mending == Mended {
+		if table[id].Repairing == Repaired {
 			s |= 1 << id
 		}
 	}

@@ -50,11 +50,11 @@ func TestRuleTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, id := range All() {
 		r := id.Rule()
-		if r.ID == "" || r.Family == "" || r.Severity == 0 || r.Summary == "" || r.Effect == "" || r.Mend == "" || seen[r.ID] {
+		if r.ID == "" || r.Family == "" || r.Severity == 0 || r.Summary == "" || r.Effect == "" || r.Repair == "" || seen[r.ID] {
 			t.Errorf("rule %d: %+v", id, *r)
 		}
 		seen[r.ID] = true
-		for _, text := range []string{r.Summary, r.Effect, r.Mend} {
+		for _, text := range []string{r.Summary, r.Effect, r.Repair} {
 			if strings.HasSuffix(text, ".") || strings.Contains(text, "\n") {
 				t.Errorf("%s: %q is not a phrase", r.ID, text)
 			}
@@ -98,7 +98,7 @@ func TestDateOrder(t *testing.T) {
 }
 
 // What there is very much of must not hide what there is little of, nor what a
-// person must mend what repair can.
+// person must put right what repair can.
 func TestManyFindings(t *testing.T) {
 	chat := `{"chat_metadata":{"integrity":"x"}}` + strings.Repeat("\n"+`{"mes":1}`, 40*perRule) +
 		strings.Repeat("\n"+`{"name":"a","is_user":true,"mes":"x","swipes":[],"swipe_info":[{}]}`, 2*perRule) + "\n" +
@@ -119,7 +119,7 @@ func TestManyFindings(t *testing.T) {
 	if diff := cmp.Diff(want, counts); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
-	if got, want := c.Mendable(), SetOf(SwipeID, SwipeInfo); got != want {
+	if got, want := c.Repairable(), SetOf(SwipeID, SwipeInfo); got != want {
 		t.Errorf("mendable: %b; want %b", got, want)
 	}
 }

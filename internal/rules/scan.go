@@ -15,7 +15,7 @@ type scan struct {
 	now    time.Time
 	names  extension.NameKeys
 	judge  lineJudge
-	around *Surroundings
+	around *Lookup
 
 	head      head
 	hasHead   bool   // head was read
@@ -85,7 +85,7 @@ func (s *scan) findings(b *batch, base jsonl.Base, shift int) {
 		if f.index != noMessage {
 			f.index += shift
 		}
-		s.chat.add(Finding{Rule: f.rule, Severity: f.severity, Line: base.Line + f.number + 1, Column: f.column, Index: f.index, Message: f.message, mend: f.mend})
+		s.chat.add(Finding{Rule: f.rule, Severity: f.severity, Line: base.Line + f.number + 1, Column: f.column, Index: f.index, Message: f.message, repair: f.repair})
 	}
 	if !s.chat.checked {
 		return
@@ -116,7 +116,7 @@ func (s *scan) headers(b *batch, base jsonl.Base, shift int) {
 		case c.HasHeader && h.hash == s.headHash:
 			f.Message = "the header once more, byte for byte"
 		case c.HasHeader || c.Inside > 1:
-			f.Message, f.mend = "a second header, inside the chat", "remove the line, or split the file there, by hand"
+			f.Message, f.repair = "a second header, inside the chat", "remove the line, or split the file there, by hand"
 		}
 		c.add(f)
 	}
@@ -233,7 +233,7 @@ type batch struct {
 	found    []found
 	torn     *found                          // the last line, if it is not JSON
 	tornFrom int                             // where the run of lines that are not JSON up to that one begins
-	counts   [2][severities][ruleCount]int32 // of all findings, in found or not; 1: those only a person can mend
+	counts   [2][severities][ruleCount]int32 // of all findings, in found or not; 1: those only a person can repair
 	hashes   []uint64                        // of the surviving lines
 	links    []Link                          // with lines and indexes counted in the batch
 	marks    []mark                          // what extensions saw
@@ -259,7 +259,7 @@ type found struct {
 	rule                  ID
 	severity              Severity
 	number, column, index int
-	message, mend         string
+	message, repair       string
 }
 
 func (b *batch) reset() {
@@ -271,10 +271,10 @@ func (b *batch) add(id ID, l *jsonl.Line, value []byte, message string) {
 	b.addByHand(id, l, value, message, "")
 }
 
-// addByHand notes a finding that repair leaves, though it mends others of the rule;
-// mend says how a person can mend it.
-func (b *batch) addByHand(id ID, l *jsonl.Line, value []byte, message, mend string) {
-	b.note(found{rule: id, number: l.Number, column: column(l, value), index: l.Index, message: message, mend: mend})
+// addByHand notes a finding that repair leaves, though it repairs others of the rule;
+// repair says how a person can repair it.
+func (b *batch) addByHand(id ID, l *jsonl.Line, value []byte, message, repair string) {
+	b.note(found{rule: id, number: l.Number, column: column(l, value), index: l.Index, message: message, repair: repair})
 }
 
 // damaged notes a damaged line. A line that is not JSON waits until it is known
@@ -291,7 +291,7 @@ func (b *batch) damaged(l *jsonl.Line) {
 
 func (b *batch) note(f found) {
 	byHand := 0
-	if f.mend != "" {
+	if f.repair != "" {
 		byHand = 1
 	}
 	if f.severity == 0 {

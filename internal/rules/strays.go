@@ -16,7 +16,7 @@ import (
 // judgeStrays judges what belongs to nothing in the chats folders of a user folder:
 // files that only look like chats, sidecars and whole folders. It also judges the state
 // beside the characters' cards.
-func judgeStrays(around *Surroundings, dir userdir.Dir) (out []Finding) {
+func judgeStrays(around *Lookup, dir userdir.Dir) (out []Finding) {
 	cards := cardFolders(dir)
 	entries, _ := os.ReadDir(dir.Chats()) // an error is reported where the chats are read
 	for _, e := range entries {
@@ -80,10 +80,10 @@ func Unfinished(root string, e changeset.Ended) Finding {
 		f.Message += "; it can be neither completed nor taken back, since its files were changed"
 	case changeset.Elsewhere:
 		f.Message += "; it was begun on another machine or in another folder"
-		f.mend = "have undo take it back by force, as far as the files are recognised"
+		f.repair = "have undo take it back by force, as far as the files are recognised"
 	case changeset.Unreadable:
 		f.Message += "; its journal cannot be read"
-		f.mend = "have undo set the journal aside, and look at the files by hand"
+		f.repair = "have undo set the journal aside, and look at the files by hand"
 	}
 	return f
 }

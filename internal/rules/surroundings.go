@@ -12,9 +12,9 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Surroundings looks up the files around chats, each once. It is safe for concurrent
+// Lookup looks up the files around chats, each once. It is safe for concurrent
 // use.
-type Surroundings struct {
+type Lookup struct {
 	library.Library
 	books library.Once[*book]           // by path
 	begun library.Once[map[listed]bool] // by user folder
@@ -23,12 +23,12 @@ type Surroundings struct {
 // LinkTarget returns the name of the chat in the folder to which a link by name
 // leads: that of the file that SillyTavern's server makes of it. ok is false if
 // there is none.
-func (s *Surroundings) LinkTarget(folder, name string) (target string, ok bool) {
+func (s *Lookup) LinkTarget(folder, name string) (target string, ok bool) {
 	return s.Folder(folder).Target(name)
 }
 
 // listing returns the groups that list a group chat, none if they cannot be read.
-func (s *Surroundings) listing(c *Chat) []*group.File {
+func (s *Lookup) listing(c *Chat) []*group.File {
 	if c.Kind != userdir.Group || !c.HasDir {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (s *Surroundings) listing(c *Chat) []*group.File {
 }
 
 // book returns the record of the lorebook that a chat in the user folder calls name.
-func (s *Surroundings) book(dir userdir.Dir, name string) *book {
+func (s *Lookup) book(dir userdir.Dir, name string) *book {
 	path, err := s.Book(dir, name)
 	switch _, unsafe := errors.AsType[*userdir.UnsafeNameError](err); {
 	case unsafe || errors.Is(err, lorebook.ErrMissing):
@@ -57,7 +57,7 @@ func (s *Surroundings) book(dir userdir.Dir, name string) *book {
 
 // keepingMetadata returns the group files that hold metadata of a group chat,
 // whether they list it or not; unread reports that some cannot be read.
-func (s *Surroundings) keepingMetadata(c *Chat) (files []*group.File, unread bool) {
+func (s *Lookup) keepingMetadata(c *Chat) (files []*group.File, unread bool) {
 	if c.Kind != userdir.Group || !c.HasDir {
 		return nil, false
 	}
@@ -70,7 +70,7 @@ func (s *Surroundings) keepingMetadata(c *Chat) (files []*group.File, unread boo
 
 // OldGroups returns the groups that list the chat and hold metadata of it in the layout
 // up to SillyTavern 1.14, and the metadata that the first of them holds.
-func (s *Surroundings) OldGroups(c *Chat) (files []*group.File, metadata []byte) {
+func (s *Lookup) OldGroups(c *Chat) (files []*group.File, metadata []byte) {
 	for _, g := range s.listing(c) {
 		if raw, ok := g.OldMetadata(c.Name); ok {
 			if files == nil {
@@ -84,7 +84,7 @@ func (s *Surroundings) OldGroups(c *Chat) (files []*group.File, metadata []byte)
 
 // GroupOf returns the group that should list the chat but does not, nil if it is not
 // known.
-func (s *Surroundings) GroupOf(c *Chat) *group.File {
+func (s *Lookup) GroupOf(c *Chat) *group.File {
 	if c.Group == "" {
 		return nil
 	}
@@ -99,8 +99,8 @@ func (s *Surroundings) GroupOf(c *Chat) *group.File {
 	return set.Files[i]
 }
 
-// OldGroup is [Surroundings.OldGroups] for the group that should list the chat.
-func (s *Surroundings) OldGroup(c *Chat) (files []*group.File, metadata []byte) {
+// OldGroup is [Lookup.OldGroups] for the group that should list the chat.
+func (s *Lookup) OldGroup(c *Chat) (files []*group.File, metadata []byte) {
 	f := s.GroupOf(c)
 	if f == nil {
 		return nil, nil
@@ -115,7 +115,7 @@ func (s *Surroundings) OldGroup(c *Chat) (files []*group.File, metadata []byte) 
 // isBegun reports whether the undo records show that a chat without a file was only put
 // into its group's list: SillyTavern makes the file, with the greetings, when the chat is
 // first opened.
-func (s *Surroundings) isBegun(dir userdir.Dir, g *group.File, chat string) bool {
+func (s *Lookup) isBegun(dir userdir.Dir, g *group.File, chat string) bool {
 	begun := s.begun.Get(dir.Root, func() map[listed]bool {
 		records, _, _ := changeset.Records(dir.Root) // without them there is one more finding
 		begun := map[listed]bool{}
@@ -134,8 +134,8 @@ func (s *Surroundings) isBegun(dir userdir.Dir, g *group.File, chat string) bool
 // listed is a name in a group's list.
 type listed struct{ file, chat string }
 
-// Around selects the files beside the chats that are judged.
-type Around struct {
+// Scope selects the files beside the chats that are judged.
+type Scope struct {
 	// Groups are the user folders whose group files are all judged; elsewhere only
 	// those that list a checked chat are.
 	Groups []userdir.Dir

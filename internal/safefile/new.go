@@ -19,7 +19,7 @@ type Options struct {
 	Like fs.FileInfo
 	// Disk puts the file in place; nil means the system's.
 	Disk *Disk
-	// Self is this process; nil means that [Own] is called.
+	// Self is this process; nil means that [ThisProcess] is called.
 	Self *Self
 }
 
@@ -45,7 +45,7 @@ func New(target string, opt Options) (*Temp, error) {
 	}
 	self := opt.Self
 	if self == nil {
-		self = Own()
+		self = ThisProcess()
 	}
 	dir := filepath.Dir(t.real)
 	for range 100 {

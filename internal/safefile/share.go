@@ -49,8 +49,8 @@ type Self struct {
 	sure bool // equal tags prove that realms are equal
 }
 
-// Own returns the identity of this process.
-func Own() *Self {
+// ThisProcess returns the identity of this process.
+func ThisProcess() *Self {
 	s := &Self{host: sync.OnceValue(func() string { // which only records and journals need
 		sum := sha256.Sum256([]byte(machine()))
 		return hex.EncodeToString(sum[:tagDigits/2])

@@ -63,7 +63,7 @@ func TestRemoveStaleAfterKill(t *testing.T) {
 	if gotTag, pid, ok := parseTempName(left[0]); !ok || gotTag != tag || pid != child.Process.Pid {
 		t.Errorf("the name %s gives %q, %d, %v", left[0], gotTag, pid, ok)
 	}
-	if got := RemoveStale(dir, nil, Own()); got != nil {
+	if got := RemoveStale(dir, nil, ThisProcess()); got != nil {
 		t.Errorf("removed from under a living process: %q", got)
 	}
 
@@ -75,11 +75,11 @@ func TestRemoveStaleAfterKill(t *testing.T) {
 	for n := range keep {
 		put(t, filepath.Join(dir, n), "x")
 	}
-	if diff := cmp.Diff([]string{filepath.Join(dir, left[0])}, RemoveStale(dir, nil, Own())); diff != "" {
+	if diff := cmp.Diff([]string{filepath.Join(dir, left[0])}, RemoveStale(dir, nil, ThisProcess())); diff != "" {
 		t.Errorf("removed (-want +got):\n%s", diff)
 	}
 	wantFiles(t, dir, keep)
-	if got := RemoveStale(dir, nil, Own()); got != nil {
+	if got := RemoveStale(dir, nil, ThisProcess()); got != nil {
 		t.Errorf("removed again: %q", got)
 	}
 }

@@ -154,23 +154,23 @@ func orMissing(raw []byte) string {
 	return string(raw)
 }
 
-// Mend drops stale operations and versions of scenes that are gone, and makes the newest version
+// Repair drops stale operations and versions of scenes that are gone, and makes the newest version
 // current where there is no current one, as delete_running_recap_version does.
-func (e *Extension) Mend(m *extension.Mending) {
+func (e *Extension) Repair(m *extension.Repairing) {
 	if m.Wants("pending-old") {
 		DropPending(m.Metadata, m.Now, func(name string, raw []byte) {
 			what := "the pending operation " + visible.Clip(name, 120)
-			m.Note(extension.Mended{Rule: "pending-old", Text: "removed " + what, What: what, Lost: raw})
+			m.Note(extension.Repaired{Rule: "pending-old", Text: "removed " + what, What: what, Lost: raw})
 		})
 	}
 	if _, ok := RunningIn(m.Metadata); !ok {
 		return
 	}
-	e.mendVersions(m)
+	e.repairVersions(m)
 	if m.Wants("beyond-end") {
 		ClampScenes(m.Metadata, m.Messages, func(raw []byte) {
 			text := fmt.Sprintf("prev_scene_index %s is the last message", visible.Clip(string(raw), 120))
-			m.Note(extension.Mended{Rule: "beyond-end", Text: text, What: "prev_scene_index", Lost: raw})
+			m.Note(extension.Repaired{Rule: "beyond-end", Text: text, What: "prev_scene_index", Lost: raw})
 		})
 	}
 	running, _ := RunningIn(m.Metadata)
@@ -183,12 +183,12 @@ func (e *Extension) Mend(m *extension.Mending) {
 		was = string(lost)
 	}
 	text := fmt.Sprintf("current_version %s → %s, the newest", visible.Clip(was, 120), visible.Clip(string(newest), 120))
-	m.Note(extension.Mended{Rule: "recap-version", Text: text, What: "current_version", Lost: lost})
+	m.Note(extension.Repaired{Rule: "recap-version", Text: text, What: "current_version", Lost: lost})
 	SetCurrent(m.Metadata, newest)
 }
 
-// mendVersions drops the versions whose scene is beyond the end or has no recap.
-func (e *Extension) mendVersions(m *extension.Mending) {
+// repairVersions drops the versions whose scene is beyond the end or has no recap.
+func (e *Extension) repairVersions(m *extension.Repairing) {
 	bad := func(v Version) (rule string) { // "": it stays
 		rule = "recap-scene"
 		switch scene, ok := v.SceneNumber(); {
@@ -214,11 +214,11 @@ func (e *Extension) mendVersions(m *extension.Mending) {
 		rule := bad(v)
 		if rule != "" {
 			what := fmt.Sprintf("version %s of the running recap", visible.Clip(string(v.NumberText()), 120))
-			m.Note(extension.Mended{Rule: rule, Text: "removed " + what, What: what, Lost: v.Raw()})
+			m.Note(extension.Repaired{Rule: rule, Text: "removed " + what, What: what, Lost: v.Raw()})
 		}
 		return rule == ""
 	})
 	if pruned.Now != "" {
-		m.Note(extension.Mended{Rule: why, Text: fmt.Sprintf("current_version %s → %s", visible.Clip(pruned.Was, 120), pruned.Now)})
+		m.Note(extension.Repaired{Rule: why, Text: fmt.Sprintf("current_version %s → %s", visible.Clip(pruned.Was, 120), pruned.Now)})
 	}
 }

@@ -102,12 +102,12 @@ func (*Fake) Judge(j *extension.Judging) {
 	}
 }
 
-// Mend forgets such a message.
-func (f *Fake) Mend(m *extension.Mending) {
+// Repair forgets such a message.
+func (f *Fake) Repair(m *extension.Repairing) {
 	if m.Wants("beyond-end") {
 		f.edit(m.Metadata, &extension.Report{}, func(at int) (int, bool) {
 			if at >= m.Messages {
-				m.Note(extension.Mended{Rule: "beyond-end", Text: fmt.Sprintf("forgot message %d", at)})
+				m.Note(extension.Repaired{Rule: "beyond-end", Text: fmt.Sprintf("forgot message %d", at)})
 			}
 			return at, at < m.Messages
 		})

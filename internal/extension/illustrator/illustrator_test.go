@@ -115,7 +115,7 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// What is allocated to judge and to mend a registry grows as the registry does, however
+// What is allocated to judge and to repair a registry grows as the registry does, however
 // much of it is wrong.
 func TestScale(t *testing.T) {
 	allocated := func(n int) uint64 {

@@ -78,9 +78,9 @@ func (e *Extension) Judge(j *extension.Judging) {
 	})
 }
 
-// Mend repairs the registry. The markers in messages follow the prompts that get a new id.
-func (e *Extension) Mend(m *extension.Mending) {
-	note := func(rule string, list []extension.Mended) {
+// Repair repairs the registry. The markers in messages follow the prompts that get a new id.
+func (e *Extension) Repair(m *extension.Repairing) {
+	note := func(rule string, list []extension.Repaired) {
 		for _, one := range list {
 			one.Rule = rule
 			m.Note(one)
@@ -91,12 +91,12 @@ func (e *Extension) Mend(m *extension.Mending) {
 	}
 	if m.Wants("beyond-end") {
 		Prune(m.Metadata, m.Messages, func(what string, raw []byte) {
-			m.Note(extension.Mended{Rule: "beyond-end", Text: "removed " + what, What: what, Lost: raw})
+			m.Note(extension.Repaired{Rule: "beyond-end", Text: "removed " + what, What: what, Lost: raw})
 		})
 		same := func(message int) (int, bool) { return message, true }
 		MoveOpen(m.Metadata, m.Messages, same, func(raw []byte) {
 			text := "closed the message " + visible.Clip(string(raw), 120) + " in the gallery"
-			m.Note(extension.Mended{Rule: "beyond-end", Text: text, What: "a message open in the gallery", Lost: raw})
+			m.Note(extension.Repaired{Rule: "beyond-end", Text: text, What: "a message open in the gallery", Lost: raw})
 		})
 	}
 	if m.Wants("prompt-dangling") {
@@ -105,8 +105,8 @@ func (e *Extension) Mend(m *extension.Mending) {
 	if m.Wants("prompt-drift") {
 		list, renamed := FixDrift(m.Metadata, e.places)
 		note("prompt-drift", list)
-		m.Line = func(line []byte) ([]byte, extension.Mended) {
-			return renamed.Line(line), extension.Mended{Rule: "prompt-drift", Text: "the markers name the prompts as they are called now"}
+		m.Line = func(line []byte) ([]byte, extension.Repaired) {
+			return renamed.Line(line), extension.Repaired{Rule: "prompt-drift", Text: "the markers name the prompts as they are called now"}
 		}
 	}
 }

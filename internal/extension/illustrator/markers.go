@@ -141,7 +141,7 @@ type Drift struct {
 	ID      string
 	Fault   string
 	Message int    // the message in which its markers lie; below 0: unknown
-	Why     string // why it cannot be mended; empty: it can
+	Why     string // why it cannot be repaired; empty: it can
 	to      string // its new id
 }
 
@@ -237,7 +237,7 @@ func (r *Registry) drift(i int, places Places, markers map[int32]int, tree int32
 // FixDrift repairs drifted prompts as far as markers show where they belong: it sets their message
 // to the one in which their markers lie, and their id to the new hash. The caller must rename
 // the markers by renamed.
-func FixDrift(metadata *rawjson.Object, places Places) (changes []extension.Mended, renamed Renames) {
+func FixDrift(metadata *rawjson.Object, places Places) (changes []extension.Repaired, renamed Renames) {
 	r := Read(metadata)
 	if r == nil {
 		return nil, nil
@@ -249,7 +249,7 @@ func FixDrift(metadata *rawjson.Object, places Places) (changes []extension.Mend
 			continue
 		}
 		moves[d.ID] = d.Message
-		change := extension.Mended{Text: fmt.Sprintf("the prompt %s is of message %d, as its marker tells", short(d.ID), d.Message)}
+		change := extension.Repaired{Text: fmt.Sprintf("the prompt %s is of message %d, as its marker tells", short(d.ID), d.Message)}
 		if d.to != d.ID {
 			renamed[d.ID] = d.to
 			change.Text += ", and called " + d.to

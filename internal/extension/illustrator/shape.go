@@ -20,7 +20,7 @@ func (r *Registry) Misshapen() (faults []string) {
 // FixShape repairs what [Registry.Misshapen] returns, and returns what it changed. It makes missing
 // parts, from what the nodes say, removes what is useless, and sets each node's id to its key,
 // since that is what others name it by.
-func FixShape(metadata *rawjson.Object) (changes []extension.Mended) {
+func FixShape(metadata *rawjson.Object) (changes []extension.Repaired) {
 	var own []string // nodes whose id becomes their key
 	gone := map[string]bool{}
 	var missing []string
@@ -31,7 +31,7 @@ func FixShape(metadata *rawjson.Object) (changes []extension.Mended) {
 	}
 	for i := range r.misshapen {
 		s := &r.misshapen[i]
-		c := extension.Mended{Text: s.change}
+		c := extension.Repaired{Text: s.change}
 		if s.lost != nil && rawjson.KindOf(s.lost) != rawjson.Null {
 			c.What, c.Lost = s.what, s.lost
 		}
@@ -219,7 +219,7 @@ func (r *Registry) names(raw []byte) bool {
 }
 
 // FixDangling repairs what [Registry.Dangling] finds, and returns what it changed.
-func FixDangling(metadata *rawjson.Object) (changes []extension.Mended) {
+func FixDangling(metadata *rawjson.Object) (changes []extension.Repaired) {
 	r := Read(metadata)
 	if r == nil || !r.hasNodes {
 		return nil
@@ -227,7 +227,7 @@ func FixDangling(metadata *rawjson.Object) (changes []extension.Mended) {
 	roots := idsIn(r.roots)
 	for i := range r.prompts {
 		if r.parentOf(i) == -1 && !roots[r.prompts[i].ID] && rawjson.KindOf(r.roots) == rawjson.Array {
-			changes = append(changes, extension.Mended{Text: "made the prompt " + short(r.prompts[i].ID) + " a root"})
+			changes = append(changes, extension.Repaired{Text: "made the prompt " + short(r.prompts[i].ID) + " a root"})
 		}
 	}
 	cut := map[string]bool{}
@@ -235,7 +235,7 @@ func FixDangling(metadata *rawjson.Object) (changes []extension.Mended) {
 		cut[id] = true
 	}
 	e := &Edit{Dangling: true, Cut: cut, Lost: func(what string, raw []byte) {
-		changes = append(changes, extension.Mended{Text: "removed " + what, What: what, Lost: raw})
+		changes = append(changes, extension.Repaired{Text: "removed " + what, What: what, Lost: raw})
 	}}
 	e.Apply(metadata)
 	return changes

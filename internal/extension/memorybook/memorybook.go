@@ -59,13 +59,13 @@ func (*Extension) Judge(j *extension.Judging) {
 	}
 }
 
-// Mend clears or lowers such marks.
-func (*Extension) Mend(m *extension.Mending) {
+// Repair clears or lowers such marks.
+func (*Extension) Repair(m *extension.Repairing) {
 	if !m.Wants("memory-book") {
 		return
 	}
 	for _, c := range Trim(m.Metadata, m.Messages) {
-		m.Note(extension.Mended{Rule: "memory-book", Text: c.String(), What: c.Key, Lost: c.Was})
+		m.Note(extension.Repaired{Rule: "memory-book", Text: c.String(), What: c.Key, Lost: c.Was})
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
-	"stchat/internal/ops/mend"
+	"stchat/internal/ops/repair"
 	"stchat/internal/rules"
 )
 
@@ -74,7 +74,7 @@ func story(t *testing.T, r *rand.Rand) string {
 // found counts the errors and warnings that a check of a chat finds.
 func found(t *testing.T, path string) map[rules.ID]int {
 	t.Helper()
-	result, err := mend.Check(t.Context(), mend.CheckOptions{List: ops.List{Paths: []string{path}}, Now: options().Changes.Now})
+	result, err := repair.Check(t.Context(), repair.CheckOptions{List: ops.List{Paths: []string{path}}, Now: options().Changes.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package mend
+package repair
 
 import (
 	"bytes"
@@ -12,22 +12,22 @@ import (
 	"stchat/internal/rules"
 )
 
-// messageMender mends messages by the wanted rules.
-type messageMender struct {
+// messageRepairer repairs messages by the wanted rules.
+type messageRepairer struct {
 	want   rules.Set
 	links  *links
-	follow func(line []byte) ([]byte, extension.Mended) // what follows from the mended metadata; nil: nothing
+	follow func(line []byte) ([]byte, extension.Repaired) // what follows from the repaired metadata; nil: nothing
 }
 
-// mend returns the message with everything mended, or line itself if there is nothing to mend.
-func (m *messageMender) mend(line []byte) (out []byte, changes []change) {
+// repair returns the message with everything repaired, or line itself if there is nothing to repair.
+func (m *messageRepairer) repair(line []byte) (out []byte, changes []change) {
 	out = line
 	if m.want&onSwipes() != 0 {
 		out, changes = m.swipes(out)
 	}
 	if m.want&onLinks() != 0 {
 		var more []change
-		out, more = m.links.mend(m.want, out)
+		out, more = m.links.repair(m.want, out)
 		changes = append(changes, more...)
 	}
 	if m.want.Has(rules.LegacyMedia) {
@@ -85,8 +85,8 @@ func readSwipes(line []byte) (s swipeList, ok bool) {
 	return s, true
 }
 
-// swipes mends swipe_id, swipes and swipe_info.
-func (m *messageMender) swipes(line []byte) (out []byte, changes []change) {
+// swipes repairs swipe_id, swipes and swipe_info.
+func (m *messageRepairer) swipes(line []byte) (out []byte, changes []change) {
 	s, ok := readSwipes(line)
 	if !ok {
 		return line, nil
@@ -184,7 +184,7 @@ func (s *swipeList) info() []byte {
 	return entry.Bytes()
 }
 
-// links mends the links of messages.
+// links repairs the links of messages.
 type links struct {
 	target  func(name string) (target string, ok bool)
 	renamed func(name string) (now string, ok bool) // the current name of a missing chat; now is empty if it is not clear
@@ -201,9 +201,9 @@ func dangling() rules.Set {
 	return rules.SetOf(rules.DanglingMainChat, rules.DanglingCheckpoint, rules.DanglingBranch)
 }
 
-// mend returns the message with its links mended. Swipes repeat the links of the message, so
+// repair returns the message with its links repaired. Swipes repeat the links of the message, so
 // each change is listed once.
-func (l *links) mend(want rules.Set, line []byte) (out []byte, changes []change) {
+func (l *links) repair(want rules.Set, line []byte) (out []byte, changes []change) {
 	out = message.EditLinks(line, func(checkpoint bool, name string) (to string, keep bool) {
 		dead, what := rules.DanglingBranch, "branch"
 		if checkpoint {
@@ -242,7 +242,7 @@ func (l *links) link(want rules.Set, name string, dead rules.ID, what string) (t
 	return "", change{}
 }
 
-// onLines returns the rules that are mended line by line.
+// onLines returns the rules that are repaired line by line.
 func onLines() rules.Set {
 	return rules.SetOf(rules.BOM, rules.CRLF, rules.NUL, rules.InvalidJSON, rules.TornTail, rules.NotAnObject, rules.TooDeep, rules.MisplacedHeader) |
 		rules.SetOf(rules.LegacyMedia) | onSwipes() | onLinks()

@@ -1,4 +1,4 @@
-package mend
+package repair
 
 import (
 	"bufio"
@@ -137,8 +137,8 @@ func junkChange(line, rest []byte) string {
 	return fmt.Sprintf("took %d %s off the line", len(line)-len(rest), what)
 }
 
-// mends reports whether a damaged line may be mended. Which invalid-json line is the torn tail
+// repairs reports whether a damaged line may be repaired. Which invalid-json line is the torn tail
 // is not known yet while lines are read.
-func mends(want rules.Set, damage rules.ID) bool {
+func repairs(want rules.Set, damage rules.ID) bool {
 	return want.Has(damage) || damage == rules.InvalidJSON && want.Has(rules.TornTail)
 }

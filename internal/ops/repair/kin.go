@@ -1,4 +1,4 @@
-package mend
+package repair
 
 import (
 	"bytes"
@@ -43,9 +43,9 @@ func (m *missing) String() string {
 }
 
 // settle judges together all names of a folder that lead nowhere. Names with a clear meaning
-// are taken as mended, and the rest is judged again on that basis, until nothing more becomes
+// are taken as repaired, and the rest is judged again on that basis, until nothing more becomes
 // clear. So the result depends neither on the order of the chats nor on which of them are
-// mended now.
+// repaired now.
 func settle(g *family.Graph) kin {
 	k := kin{}
 	for {
@@ -180,11 +180,11 @@ func markCircles(open []*missing) {
 }
 
 // renames finds the current names of chats that others name but that no longer exist. It reads
-// the chats of a folder once, as they will be when they are mended, and only if a name leads
+// the chats of a folder once, as they will be when they are repaired, and only if a name leads
 // nowhere. It is safe for concurrent use.
 type renames struct {
-	lib *library.Library
-	as  func(path string) *family.As
+	lib     *library.Library
+	preview func(path string) *family.Preview
 
 	mu      sync.Mutex
 	folders map[string]kin
@@ -197,7 +197,7 @@ func (r *renames) of(ctx context.Context, folder string) (kin, error) {
 	if k := r.folders[folder]; k != nil {
 		return k, nil
 	}
-	graphs, err := family.Read(ctx, r.lib, []string{folder}, family.Options{As: r.as})
+	graphs, err := family.Read(ctx, r.lib, []string{folder}, family.Options{Preview: r.preview})
 	if err != nil {
 		return nil, err
 	}
@@ -247,13 +247,13 @@ func (r *renames) in(ctx context.Context, c *rules.Chat, failed *error) func(nam
 	}
 }
 
-// becoming returns what messages a chat's lines will hold: junk around a message is stripped,
+// lineEdit returns what messages a chat's lines will hold: junk around a message is stripped,
 // and a repeated header is taken out.
-func becoming(want rules.Set) family.Becoming {
+func lineEdit(want rules.Set) family.LineEdit {
 	return func(header []byte, l *jsonl.Line) (message []byte, ok bool) {
 		message = l.Raw
 		if l.Damage != nil {
-			if message, ok = withoutJunk(l.Raw); !ok || !mends(want, rules.DamageRule(l.Damage)) {
+			if message, ok = withoutJunk(l.Raw); !ok || !repairs(want, rules.DamageRule(l.Damage)) {
 				return nil, false
 			}
 		}

@@ -1,6 +1,6 @@
-// Package mend holds check and repair: what is wrong with chats, and what of it can be mended
-// without guessing. Problems are found by internal/rules and mended here.
-package mend
+// Package repair holds check and repair: what is wrong with chats, and what of it can be repaired
+// without guessing. Problems are found by internal/rules and repaired here.
+package repair
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 	"stchat/internal/rules"
 )
 
-// RepairOptions says what to mend.
-type RepairOptions struct {
+// Options says what to repair.
+type Options struct {
 	List          ops.List
-	Rules         []rules.ID // only these; empty: all that repair mends by default
+	Rules         []rules.ID // only these; empty: all that repair repairs by default
 	Quarantine    string     // folder of the quarantine files; empty: beside the chat
 	BumpIntegrity bool       // give every chat that is written a new slug
 	Changes       changeset.Options
@@ -25,21 +25,21 @@ type RepairOptions struct {
 	Meter         *progress.Meter
 }
 
-// wanted returns the rules to mend, and those asked for by name. By default that includes links
+// wanted returns the rules to repair, and those asked for by name. By default that includes links
 // that lead nowhere, since the chats they name may have been renamed.
-func (o *RepairOptions) wanted() (want, asked rules.Set) {
+func (o *Options) wanted() (want, asked rules.Set) {
 	if asked = rules.SetOf(o.Rules...); asked != 0 {
 		return asked, asked
 	}
-	return rules.Mendable() | dangling(), 0
+	return rules.Repairable() | dangling(), 0
 }
 
-// Repair mends what can be mended without guessing. A chat and what belongs to it are one
+// Repair repairs what can be repaired without guessing. A chat and what belongs to it are one
 // change, made whole or not at all. A dry run drafts the same but writes nothing. An error on
 // one file is in its result and does not stop the others. The error of Repair itself is ctx's;
 // the report then tells what was done before it.
-func Repair(ctx context.Context, opt RepairOptions) (*RepairReport, error) {
-	rep := &RepairReport{byPath: map[string]*RepairResult{}}
+func Repair(ctx context.Context, opt Options) (*Report, error) {
+	rep := &Report{byPath: map[string]*Result{}}
 	walked := ops.Walk(opt.List)
 	if !opt.Changes.DryRun {
 		rep.Ended = recoverAll(ctx, walked.Chats, opt.Changes)
@@ -95,7 +95,7 @@ func recoverAll(ctx context.Context, chats []ops.Target, opt changeset.Options) 
 
 // planAll turns findings into plans. If headers move to the front, all chats are judged anew,
 // by what their files will be.
-func planAll(ctx context.Context, opt *RepairOptions, s *surveyed, rep *RepairReport) ([]*plan, error) {
+func planAll(ctx context.Context, opt *Options, s *surveyed, rep *Report) ([]*plan, error) {
 	p := newPlanner(opt, s)
 	fails := func(c *rules.Chat, err error) error {
 		if err != nil && ctx.Err() == nil {
@@ -129,8 +129,8 @@ func planAll(ctx context.Context, opt *RepairOptions, s *surveyed, rep *RepairRe
 	return p.plans, nil
 }
 
-// RepairDocument is the JSON document about one repaired file (SPEC.md section 7).
-type RepairDocument struct {
+// Document is the JSON document about one repaired file (SPEC.md section 7).
+type Document struct {
 	Schema     int         `json:"schema"`
 	Path       string      `json:"path" is:"path"`
 	Actions    []Action    `json:"actions"` // the first ones
@@ -142,30 +142,30 @@ type RepairDocument struct {
 	ops.Written
 }
 
-// RepairResult is the result for one file.
-type RepairResult struct {
-	ops.Result[RepairDocument]
+// Result is the result for one file.
+type Result struct {
+	ops.Result[Document]
 	Diffs []Diff // of the first actions, for a person
 	Chat  bool   // the file is a chat
 }
 
-// RepairReport is the outcome of a repair.
-type RepairReport struct {
+// Report is the outcome of a repair.
+type Report struct {
 	Chats   int                // how many were read
 	Ended   []changeset.Ended  // what interrupted runs had begun
 	Others  []string           // .jsonl files in folders that are left alone, as their lines are not a chat's
-	Results []*RepairResult    // of the files with something to mend, in order
+	Results []*Result          // of the files with something to repair, in order
 	Errs    []*ops.SourceError // what could not be read
 
-	byPath map[string]*RepairResult
+	byPath map[string]*Result
 }
 
 // result returns the result of a file, created on first use.
-func (r *RepairReport) result(path string) *RepairResult {
+func (r *Report) result(path string) *Result {
 	res := r.byPath[path]
 	if res == nil {
-		res = &RepairResult{}
-		res.Doc = RepairDocument{Schema: 1, Path: path}
+		res = &Result{}
+		res.Doc = Document{Schema: 1, Path: path}
 		r.byPath[path] = res
 		r.Results = append(r.Results, res)
 	}
@@ -173,14 +173,14 @@ func (r *RepairReport) result(path string) *RepairResult {
 }
 
 // failed reports whether a file has an error and is left alone.
-func (r *RepairReport) failed(path string) bool {
+func (r *Report) failed(path string) bool {
 	res := r.byPath[path]
 	return res != nil && res.Err != nil
 }
 
 // tellChat puts the outcome for a chat into its result. If the chat could not be written, that
-// is only the reason and what could not be mended.
-func (r *RepairReport) tellChat(p *plan, d *drafted, out changeset.Outcome, dryRun bool) {
+// is only the reason and what could not be repaired.
+func (r *Report) tellChat(p *plan, d *drafted, out changeset.Outcome, dryRun bool) {
 	var warnings []string
 	for _, left := range append(p.left, d.left...) {
 		warnings = append(warnings, p.chat.Path+": "+left)
@@ -205,7 +205,7 @@ func (r *RepairReport) tellChat(p *plan, d *drafted, out changeset.Outcome, dryR
 
 // tellGroups puts the outcomes for group files into results of their own, with the edits of all
 // chats together.
-func (r *RepairReport) tellGroups(plans []*plan, outcomes []changeset.Outcome, dryRun bool) {
+func (r *Report) tellGroups(plans []*plan, outcomes []changeset.Outcome, dryRun bool) {
 	all := map[string]*groupEdit{}
 	var order []string
 	by := map[string]changeset.Outcome{}
@@ -239,7 +239,7 @@ func (r *RepairReport) tellGroups(plans []*plan, outcomes []changeset.Outcome, d
 }
 
 // tell puts what was done, or would be, into the result.
-func (r *RepairResult) tell(t *told, out changeset.Outcome, dryRun bool) {
+func (r *Result) tell(t *told, out changeset.Outcome, dryRun bool) {
 	r.Doc.Actions, r.Doc.Counts, r.Doc.Total, r.Diffs = t.actions, t.counts, t.total, t.diffs
 	r.Doc.Done = !dryRun
 	for _, s := range stepsOf(r.Doc.Path, out.Steps) {

@@ -1,4 +1,4 @@
-package mend_test
+package repair_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/ops"
-	"stchat/internal/ops/mend"
+	"stchat/internal/ops/repair"
 	"stchat/internal/rules"
 )
 
@@ -93,9 +93,9 @@ func found(root string, list []rules.Finding) []string {
 	return out
 }
 
-func check(t *testing.T, paths ...string) *mend.CheckResult {
+func check(t *testing.T, paths ...string) *repair.CheckResult {
 	t.Helper()
-	res, err := mend.Check(context.Background(), mend.CheckOptions{List: ops.List{Paths: paths}, Now: now})
+	res, err := repair.Check(context.Background(), repair.CheckOptions{List: ops.List{Paths: paths}, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -579,7 +579,7 @@ func TestRules(t *testing.T) {
 				t.Errorf("has it (-want +got):\n%s", diff)
 			}
 			for _, f := range res.Findings {
-				if f.Message == "" || f.Effect() == "" || f.Mend() == "" {
+				if f.Message == "" || f.Effect() == "" || f.Repair() == "" {
 					t.Errorf("%v lacks a text: %+v", f.Rule, f)
 				}
 			}
@@ -686,7 +686,7 @@ func BenchmarkCheck(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := mend.Check(context.Background(), mend.CheckOptions{List: ops.List{Paths: []string{path}}, Now: now}); err != nil {
+		if _, err := repair.Check(context.Background(), repair.CheckOptions{List: ops.List{Paths: []string{path}}, Now: now}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package mend_test
+package repair_test
 
 import (
 	"maps"
@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/ops/mend"
+	"stchat/internal/ops/repair"
 )
 
 // TestRepairTogether holds that the names of a call are judged together, over what its
-// own mends make of the chats: all is found in one run, whatever the order of PATHs.
+// own repairs make of the chats: all is found in one run, whatever the order of PATHs.
 func TestRepairTogether(t *testing.T) {
 	const a, b = solo + "A.jsonl", solo + "B.jsonl"
 	own := func(text string) string {
@@ -23,7 +23,7 @@ func TestRepairTogether(t *testing.T) {
 	tests := []struct {
 		name     string
 		files    tree
-		mended   []string // what is in a path then
+		repaired []string // what is in a path then
 		told     []string
 		oneByOne bool // it comes to the same where every chat has a run of its own
 	}{
@@ -45,7 +45,7 @@ func TestRepairTogether(t *testing.T) {
 				a: chat(head(1, ""), say(0, ""), say(1, links("gone")), say(2, "")),
 				b: chat(head(2, `"main_chat":"x"`), say(0, ""), say(1, ""), own("b")),
 			},
-			mended:   []string{a + ` "branches":["B"]`, b + ` "main_chat":"A"`},
+			repaired: []string{a + ` "branches":["B"]`, b + ` "main_chat":"A"`},
 			oneByOne: true,
 		},
 		{
@@ -54,7 +54,7 @@ func TestRepairTogether(t *testing.T) {
 				a: chat("\x00"+head(1, `"main_chat":"x"`), say(0, ""), say(1, ""), say(2, "")),
 				b: chat(head(2, `"main_chat":"x"`), say(0, ""), say(1, ""), own("b")),
 			},
-			mended: []string{b + ` "main_chat":"x"`},
+			repaired: []string{b + ` "main_chat":"x"`},
 		},
 		{
 			name: "a link on a line that nobody could read",
@@ -62,7 +62,7 @@ func TestRepairTogether(t *testing.T) {
 				a: chat(head(1, ""), say(0, ""), "\x00"+say(1, links("gone")), say(2, "")),
 				b: chat(head(2, `"main_chat":"A"`), say(0, ""), say(1, ""), own("b")),
 			},
-			mended: []string{a + ` "branches":["B"]`},
+			repaired: []string{a + ` "branches":["B"]`},
 		},
 	}
 	for _, tt := range tests {
@@ -77,7 +77,7 @@ func TestRepairTogether(t *testing.T) {
 					for _, name := range call {
 						args = append(args, filepath.Join(root, filepath.FromSlash(name)))
 					}
-					for _, r := range repair(t, true, mend.RepairOptions{}, args...).Results {
+					for _, r := range runRepair(t, true, repair.Options{}, args...).Results {
 						for _, w := range r.Warnings {
 							told = append(told, strings.TrimPrefix(w, r.Doc.Path+": "))
 						}
@@ -88,13 +88,13 @@ func TestRepairTogether(t *testing.T) {
 					t.Errorf("told (-want +got):\n%s", diff)
 				}
 				after := files(t, root)
-				if again := repair(t, true, mend.RepairOptions{}, root); actions(again) > 0 {
+				if again := runRepair(t, true, repair.Options{}, root); actions(again) > 0 {
 					t.Errorf("a second run: %+v", again.Results[0].Doc.Actions)
 				}
 				return after
 			}
 			first := run(paths)
-			for _, m := range tt.mended {
+			for _, m := range tt.repaired {
 				path, text, _ := strings.Cut(m, " ")
 				if !strings.Contains(first[path], text) {
 					t.Errorf("%s has no %s:\n%s", path, text, first[path])

@@ -1,4 +1,4 @@
-package mend
+package repair
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ import (
 // planner turns findings into plans.
 type planner struct {
 	checker *rules.Checker
-	want    rules.Set // what to mend
+	want    rules.Set // what to repair
 	asked   rules.Set // rules asked for by name
 	newUUID func() string
 	now     time.Time
@@ -32,13 +32,13 @@ type planner struct {
 	graphs  map[string]*family.Graph // of folders, in the files as they are now
 }
 
-func newPlanner(opt *RepairOptions, s *surveyed) *planner {
+func newPlanner(opt *Options, s *surveyed) *planner {
 	p := &planner{
 		checker: s.checker, newUUID: opt.NewUUID, now: opt.Changes.Now, bump: opt.BumpIntegrity,
 		byPath: map[string]*plan{}, known: map[string]*rules.Chat{}, parents: map[string]*rules.Chat{}, graphs: map[string]*family.Graph{},
 	}
 	p.want, p.asked = opt.wanted()
-	p.renames = &renames{lib: &s.checker.Around.Library, as: p.as, folders: map[string]kin{}}
+	p.renames = &renames{lib: &s.checker.Lookup.Library, preview: p.preview, folders: map[string]kin{}}
 	for _, c := range s.chats {
 		p.know(c)
 	}
@@ -49,7 +49,7 @@ func newPlanner(opt *RepairOptions, s *surveyed) *planner {
 func (p *planner) know(c *rules.Chat) { p.known[p.file(c)] = c }
 
 // file returns the path of a chat's file, by whatever path the chat was reached.
-func (p *planner) file(c *rules.Chat) string { return p.checker.Around.Folder(c.Folder).File(c.Name) }
+func (p *planner) file(c *rules.Chat) string { return p.checker.Lookup.Folder(c.Folder).File(c.Name) }
 
 // of returns the plan of a chat, created on first use.
 func (p *planner) of(c *rules.Chat) *plan {
@@ -59,10 +59,10 @@ func (p *planner) of(c *rules.Chat) *plan {
 		if c.Kind == userdir.File {
 			one.wanted &^= onLinks()
 		}
-		one.links.target = p.checker.Around.Folder(c.Folder).Target
+		one.links.target = p.checker.Lookup.Folder(c.Folder).Target
 		one.links.remove = p.asked
 		one.links.renamed = func(string) (string, bool) { return "", false }
-		sidecars := p.checker.Around.Folder(c.Folder).Sidecars(c.Name)
+		sidecars := p.checker.Lookup.Folder(c.Folder).Sidecars(c.Name)
 		for _, sidecar := range sidecars {
 			if sidecar.Kind == luker.ChatSync {
 				one.sync = sidecar.Path
@@ -79,7 +79,7 @@ func (p *planner) of(c *rules.Chat) *plan {
 
 // headed reports whether a chat's header may have to move to the front.
 func (p *planner) headed(c *rules.Chat) bool {
-	have := c.Mendable() & p.want
+	have := c.Repairable() & p.want
 	return !c.HasHeader && have&rules.SetOf(rules.NoHeader, rules.MisplacedHeader, rules.GroupOldLayout, rules.GroupUnlisted) != 0 ||
 		have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail) != 0
 }
@@ -88,11 +88,11 @@ func (p *planner) headed(c *rules.Chat) bool {
 // form, nil if nothing changes; that must be judged anew, since its header may name what does
 // not exist.
 func (p *planner) head(ctx context.Context, c *rules.Chat, src jsonl.Source) (again *rules.Chat, err error) {
-	have := c.Mendable() & p.want
+	have := c.Repairable() & p.want
 	var need newHeader
-	files, old := p.checker.Around.OldGroups(c)
+	files, old := p.checker.Lookup.OldGroups(c)
 	if have.Has(rules.GroupUnlisted) && p.want.Has(rules.GroupOldLayout) && old == nil {
-		files, old = p.checker.Around.OldGroup(c)
+		files, old = p.checker.Lookup.OldGroup(c)
 	}
 	if old != nil && (have.Has(rules.GroupOldLayout) || have.Has(rules.GroupUnlisted)) && !c.HasHeader {
 		need.old = old
@@ -132,37 +132,37 @@ func (p *planner) headOf(ctx context.Context, c *rules.Chat) (*rules.Chat, error
 	return p.head(ctx, c, src)
 }
 
-// as returns what a chat will be once it is mended: its lines, and the groups that list it. It
+// preview returns what a chat will be once it is repaired: its lines, and the groups that list it. It
 // returns nil for a chat that was not surveyed or must not be edited.
-func (p *planner) as(path string) *family.As {
+func (p *planner) preview(path string) *family.Preview {
 	c := p.known[path]
 	if c == nil || refuses(c) != nil {
 		return nil
 	}
-	as := &family.As{}
+	preview := &family.Preview{}
 	if one := p.byPath[c.Path]; one != nil && one.view != nil {
-		as.View = one.view.over
+		preview.View = one.view.over
 	}
-	have := c.Mendable() & p.want
-	if f := p.checker.Around.GroupOf(c); f != nil && have.Has(rules.GroupUnlisted) {
-		as.Groups = []string{f.Path}
+	have := c.Repairable() & p.want
+	if f := p.checker.Lookup.GroupOf(c); f != nil && have.Has(rules.GroupUnlisted) {
+		preview.Groups = []string{f.Path}
 	}
 	if have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail, rules.MisplacedHeader) != 0 {
-		as.Line = becoming(have)
+		preview.Line = lineEdit(have)
 	}
-	return as
+	return preview
 }
 
-// chat plans the mending of a chat's findings.
+// chat plans the repairing of a chat's findings.
 func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
-	have := c.Mendable() & p.want
+	have := c.Repairable() & p.want
 	if have == 0 {
 		return nil
 	}
 	if err := refuses(c); err != nil {
 		return err
 	}
-	if err := p.checker.Around.Folder(c.Folder).Err; err != nil {
+	if err := p.checker.Lookup.Folder(c.Folder).Err; err != nil {
 		return ops.PathError(err) // what depends on the chat there is not known
 	}
 	if have.Has(rules.UnlistedBranch) {
@@ -185,10 +185,10 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 	one.links.renamed, one.left = p.renames.in(ctx, c, &one.links.failed), append(one.left, left...)
 	one.want = have & onLines()
 	if have.Has(rules.GroupOldLayout) && c.HasHeader && len(one.groups) == 0 {
-		files, _ := p.checker.Around.OldGroups(c)
+		files, _ := p.checker.Lookup.OldGroups(c)
 		one.forget(files)
 	}
-	if f := p.checker.Around.GroupOf(c); f != nil && have.Has(rules.GroupUnlisted) {
+	if f := p.checker.Lookup.GroupOf(c); f != nil && have.Has(rules.GroupUnlisted) {
 		e := one.group(f)
 		e.List = append(e.List, c.Name)
 	}
@@ -199,7 +199,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 		})
 	}
 	if c.MainChat != "" {
-		target, ok := p.checker.Around.LinkTarget(c.Folder, c.MainChat)
+		target, ok := p.checker.Lookup.LinkTarget(c.Folder, c.MainChat)
 		one.parent(target, ok, have, p.asked)
 	}
 	if have.Has(rules.RecapChatID) {
@@ -213,7 +213,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 func (p *planner) branch(ctx context.Context, c *rules.Chat) error {
 	g := p.graphs[c.Folder]
 	if g == nil {
-		graphs, err := family.Read(ctx, &p.checker.Around.Library, []string{c.Folder}, family.Options{})
+		graphs, err := family.Read(ctx, &p.checker.Lookup.Library, []string{c.Folder}, family.Options{})
 		if err != nil {
 			return ops.PathError(err)
 		}

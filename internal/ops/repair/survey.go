@@ -1,4 +1,4 @@
-package mend
+package repair
 
 import (
 	"context"
@@ -136,8 +136,8 @@ func split(err error) []error {
 
 // around returns the user folders of which a PATH covers all that is judged: a user folder or a
 // folder above one and, for groups, one with group chats among the chats.
-func around(w ops.Walked, chats []*rules.Chat) rules.Around {
-	a := rules.Around{Groups: slices.Clone(w.Users), Worlds: slices.Clone(w.Users)}
+func around(w ops.Walked, chats []*rules.Chat) rules.Scope {
+	a := rules.Scope{Groups: slices.Clone(w.Users), Worlds: slices.Clone(w.Users)}
 	from := map[string]string{}
 	for _, t := range w.Chats {
 		from[t.Path] = t.From

@@ -1,4 +1,4 @@
-package mend
+package repair
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 )
 
 // A folder that could not be read says nothing about where a missing name went: the chat is not
-// mended without it.
-func TestLinksOfAnUnreadFolderAreNotMended(t *testing.T) {
+// repaired without it.
+func TestLinksOfAnUnreadFolderAreNotRepaired(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	dangling := rules.SetOf(rules.DanglingBranch)

@@ -1,4 +1,4 @@
-package mend_test
+package repair_test
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/extension/illustrator"
-	"stchat/internal/ops/mend"
 	"stchat/internal/ops/past"
+	"stchat/internal/ops/repair"
 	"stchat/internal/rules"
 )
 
@@ -121,7 +121,7 @@ func (r broken) chat(n int) string {
 	return chat(lines...)
 }
 
-// onState are the rules of what extensions keep that repair mends when it is asked to.
+// onState are the rules of what extensions keep that repair repairs when it is asked to.
 func onState() []rules.ID {
 	return []rules.ID{
 		rules.RecapScene, rules.RecapVersion, rules.BeyondEnd, rules.PendingOld, rules.PromptShape,
@@ -129,12 +129,12 @@ func onState() []rules.ID {
 	}
 }
 
-// TestRandomState mends chats that nobody wrote: what repair says it mends is found no
+// TestRandomState repairs chats that nobody wrote: what repair says it repairs is found no
 // more, a second run finds nothing to do, and undo gives the files back.
 func TestRandomState(t *testing.T) {
 	const A = solo + "A.jsonl"
 	r := broken{rand.New(rand.NewPCG(21, 22))}
-	mended := map[string]int{}
+	repaired := map[string]int{}
 	rounds := 250
 	if testing.Short() {
 		rounds = 50
@@ -153,7 +153,7 @@ func TestRandomState(t *testing.T) {
 		root := plant(t, tree{A: data})
 		before := files(t, root)
 		findings := check(t, root).Findings
-		rep := repair(t, true, mend.RepairOptions{Rules: wanted}, root)
+		rep := runRepair(t, true, repair.Options{Rules: wanted}, root)
 		after := files(t, root)
 		left := map[rules.ID]bool{}
 		for _, f := range check(t, root).Findings {
@@ -166,14 +166,14 @@ func TestRandomState(t *testing.T) {
 				t.Fatalf("%s is still there:\n%s\n%s\nquarantine: %s", id, data, after[A], after[solo+"A.damaged"])
 			}
 		}
-		if again := repair(t, true, mend.RepairOptions{Rules: wanted}, root); actions(again) > 0 {
+		if again := runRepair(t, true, repair.Options{Rules: wanted}, root); actions(again) > 0 {
 			t.Fatalf("a second run: %+v\n%s\n%s", again.Results[0].Doc.Actions, data, after[A])
 		}
 		counts := map[string]bool{}
 		for _, res := range rep.Results {
 			for _, c := range res.Doc.Counts {
 				counts[c.Rule] = true
-				mended[c.Rule]++
+				repaired[c.Rule]++
 			}
 		}
 		for _, f := range findings {
@@ -200,8 +200,8 @@ func TestRandomState(t *testing.T) {
 		}
 	}
 	for _, id := range onState() {
-		if mended[id.String()] < rounds/50 {
-			t.Errorf("%s was mended %d times: the test tests too little", id, mended[id.String()])
+		if repaired[id.String()] < rounds/50 {
+			t.Errorf("%s was mended %d times: the test tests too little", id, repaired[id.String()])
 		}
 	}
 }

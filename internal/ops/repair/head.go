@@ -1,4 +1,4 @@
-package mend
+package repair
 
 import (
 	"bytes"
@@ -56,7 +56,7 @@ type whole struct {
 // there is nothing to do.
 func putInFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.Set, need newHeader) (*head, error) {
 	var l lead
-	if c.TornLine > 0 || c.Mendable()&rules.SetOf(rules.NUL, rules.InvalidJSON) != 0 {
+	if c.TornLine > 0 || c.Repairable()&rules.SetOf(rules.NUL, rules.InvalidJSON) != 0 {
 		var err error
 		if l, err = readLead(ctx, src, c, want); err != nil {
 			return nil, err

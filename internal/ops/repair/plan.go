@@ -1,4 +1,4 @@
-package mend
+package repair
 
 import (
 	"context"
@@ -24,17 +24,17 @@ type plan struct {
 	chat   *rules.Chat // as judged with its header in front
 	view   *view       // the chat's file with its header in front; nil if it is there already
 	steps  []headStep  // how the header gets there
-	want   rules.Set   // rules to mend line by line
+	want   rules.Set   // rules to repair line by line
 	wanted rules.Set   // the same, for lines that were not judged yet
 	header []headerEdit
 	notes  map[int][]string // branches to note, by the message they branch from
 	links  links
-	state  *stateMender // nil: leave what extensions keep
-	slug   string       // the chat's new slug, set whatever is mended; empty: keep the old one
-	sync   string       // Luker's sidecar that repeats the slug; empty: there is none
+	state  *stateRepairer // nil: leave what extensions keep
+	slug   string         // the chat's new slug, set whatever is repaired; empty: keep the old one
+	sync   string         // Luker's sidecar that repeats the slug; empty: there is none
 
 	groups []*groupEdit // edits of group files
-	left   []string     // what was asked for but cannot be mended
+	left   []string     // what was asked for but cannot be repaired
 }
 
 // headerEdit is a change to the header.
@@ -50,7 +50,7 @@ func (p *plan) isEmpty() bool {
 }
 
 // unit returns the change of one chat and of what belongs to it.
-func (p *plan) unit(opt *RepairOptions, files *quarantines, d *drafted) changeset.Unit {
+func (p *plan) unit(opt *Options, files *quarantines, d *drafted) changeset.Unit {
 	u := changeset.Unit{Root: changeset.RootOf(p.chat.Path)}
 	for _, e := range p.groups {
 		u.Shares = append(u.Shares, e.Path)
@@ -71,8 +71,8 @@ func (p *plan) unit(opt *RepairOptions, files *quarantines, d *drafted) changese
 	return u
 }
 
-// draft drafts the mended chat and what goes with it.
-func (p *plan) draft(ctx context.Context, opt *RepairOptions, set *changeset.Set, files *quarantines, d *drafted) error {
+// draft drafts the repaired chat and what goes with it.
+func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, files *quarantines, d *drafted) error {
 	file, src, err := openJudged(p.chat)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (p *plan) draft(ctx context.Context, opt *RepairOptions, set *changeset.Set
 	return ops.SyncSlug(set, p.sync, p.slug, opt.Changes.Now, "the chat's new slug, for Luker")
 }
 
-// render writes the mended chat.
+// render writes the repaired chat.
 func (p *plan) render(ctx context.Context, file jsonl.Source, out io.Writer, lost *quarantine, d *drafted) error {
 	for i := range p.steps {
 		s := &p.steps[i]
@@ -144,7 +144,7 @@ func (p *plan) ownRecap(id rules.ID) {
 	})
 }
 
-// parent mends main_chat, which leads to target if ok. Without a parent, Auto-Recap erases a
+// parent repairs main_chat, which leads to target if ok. Without a parent, Auto-Recap erases a
 // running recap of another chat, so that recap is made this chat's own.
 func (p *plan) parent(target string, ok bool, have, asked rules.Set) {
 	c := p.chat
@@ -173,10 +173,10 @@ func (p *plan) parent(target string, ok bool, have, asked rules.Set) {
 	}
 }
 
-// keeping plans the mending of what extensions keep. That is judged by the messages the chat
+// keeping plans the repairing of what extensions keep. That is judged by the messages the chat
 // has: if damaged lines may become messages in this run, it waits for the next.
 func (p *plan) keeping(have, want rules.Set, now time.Time) {
-	state := want & rules.OnState() // mending by one rule may create work for another
+	state := want & rules.OnState() // repairing by one rule may create work for another
 	if have&state == 0 {
 		return
 	}
@@ -188,36 +188,36 @@ func (p *plan) keeping(have, want rules.Set, now time.Time) {
 		}
 		return
 	}
-	p.state = &stateMender{want: state, chat: p.chat, now: now}
+	p.state = &stateRepairer{want: state, chat: p.chat, now: now}
 }
 
 // drafted is the outcome of drafting one chat.
 type drafted struct {
 	told       told
-	left       []string // what was asked for but could not be mended
+	left       []string // what was asked for but could not be repaired
 	quarantine string   // path; empty: nothing is taken out
 }
 
-// stateMender mends what extensions keep in a chat's metadata.
-type stateMender struct {
+// stateRepairer repairs what extensions keep in a chat's metadata.
+type stateRepairer struct {
 	want rules.Set
 	chat *rules.Chat
 	now  time.Time
 }
 
-// mend edits the metadata. line, which may be nil, brings a message in step.
-func (m *stateMender) mend(metadata *rawjson.Object) (changes []change, line func([]byte) ([]byte, extension.Mended)) {
-	in := &extension.Mending{
+// repair edits the metadata. line, which may be nil, brings a message in step.
+func (m *stateRepairer) repair(metadata *rawjson.Object) (changes []change, line func([]byte) ([]byte, extension.Repaired)) {
+	in := &extension.Repairing{
 		Metadata: metadata, Messages: m.chat.Messages, Now: m.now,
 		Wants: func(rule string) bool { return m.want.Has(rules.Named(rule)) },
-		Note:  func(one extension.Mended) { changes = append(changes, changeOf(one)) },
+		Note:  func(one extension.Repaired) { changes = append(changes, changeOf(one)) },
 	}
 	for _, e := range m.chat.Extensions {
-		e.Mend(in)
+		e.Repair(in)
 	}
 	return changes, in.Line
 }
 
-func changeOf(m extension.Mended) change {
+func changeOf(m extension.Repaired) change {
 	return change{rule: rules.Named(m.Rule), text: m.Text, what: m.What, lost: m.Lost}
 }

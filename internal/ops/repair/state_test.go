@@ -1,4 +1,4 @@
-package mend_test
+package repair_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/extension/illustrator"
-	"stchat/internal/ops/mend"
+	"stchat/internal/ops/repair"
 	"stchat/internal/rules"
 )
 
@@ -122,7 +122,7 @@ func stateCases() []ruleCase {
 	}
 }
 
-// TestRepairState mends what extensions keep, when it is asked to.
+// TestRepairState repairs what extensions keep, when it is asked to.
 func TestRepairState(t *testing.T) {
 	const A = solo + "A.jsonl"
 	md := func(s string) string { return chat(head(1, s), say(0, recapped), say(1, "")) }
@@ -216,10 +216,10 @@ func TestRepairState(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := plant(t, tree{A: tt.has})
-			if rep := repair(t, true, mend.RepairOptions{}, root); actions(rep) > 0 {
+			if rep := runRepair(t, true, repair.Options{}, root); actions(rep) > 0 {
 				t.Errorf("mended without being asked: %+v", rep.Results[0].Doc.Actions)
 			}
-			rep := repair(t, true, mend.RepairOptions{Rules: tt.rules}, root)
+			rep := runRepair(t, true, repair.Options{Rules: tt.rules}, root)
 			after := files(t, root)
 			if diff := cmp.Diff(tt.want, after[A]); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -242,7 +242,7 @@ func TestRepairState(t *testing.T) {
 					t.Errorf("%s is not in the quarantine file:\n%s", lost, quarantined)
 				}
 			}
-			if again := repair(t, true, mend.RepairOptions{Rules: tt.rules}, root); actions(again) > 0 {
+			if again := runRepair(t, true, repair.Options{Rules: tt.rules}, root); actions(again) > 0 {
 				t.Errorf("a second run: %+v", again.Results[0].Doc.Actions)
 			}
 		})

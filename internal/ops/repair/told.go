@@ -1,4 +1,4 @@
-package mend
+package repair
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"stchat/internal/visible"
 )
 
-// Action is one thing that was mended, or would be.
+// Action is one thing that was repaired, or would be.
 type Action struct {
 	Rule   string `json:"rule"`
 	Line   *int   `json:"line"`
@@ -19,7 +19,7 @@ type Action struct {
 	Change string `json:"change"`
 }
 
-// RuleCount is how many of a rule's findings were mended in a file, or would be.
+// RuleCount is how many of a rule's findings were repaired in a file, or would be.
 type RuleCount struct {
 	Rule  string `json:"rule"`
 	Count int    `json:"count"`

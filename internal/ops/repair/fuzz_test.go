@@ -1,4 +1,4 @@
-package mend_test
+package repair_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/ops"
-	"stchat/internal/ops/mend"
+	"stchat/internal/ops/repair"
 	"stchat/internal/rules"
 )
 
@@ -71,7 +71,7 @@ func FuzzCheck(f *testing.F) {
 		lines := bytes.Split(data, []byte("\n"))
 		for i := range first.Findings {
 			f := &first.Findings[i]
-			if f.Message == "" || f.Effect() == "" || f.Mend() == "" {
+			if f.Message == "" || f.Effect() == "" || f.Repair() == "" {
 				t.Errorf("a finding that does not say all: %+v", f)
 			}
 			if filepath.Base(f.Path) != "A.jsonl" {
@@ -131,18 +131,18 @@ func FuzzRepair(f *testing.F) {
 			return
 		}
 		before := files(t, root)
-		dry := repair(t, false, mend.RepairOptions{}, root)
+		dry := runRepair(t, false, repair.Options{}, root)
 		if diff := cmp.Diff(before, files(t, root)); diff != "" {
 			t.Fatalf("a dry run changed something:\n%s", diff)
 		}
-		rep := repair(t, true, mend.RepairOptions{}, root)
+		rep := runRepair(t, true, repair.Options{}, root)
 		if (actions(dry) > 0) != (actions(rep) > 0) {
 			t.Errorf("the dry run tells %d actions, the repair %d", actions(dry), actions(rep))
 		}
 		after := files(t, root)
 		for name, was := range before {
 			path := filepath.Join(root, filepath.FromSlash(name))
-			at := slices.IndexFunc(rep.Results, func(r *mend.RepairResult) bool { return r.Doc.Path == path && r.Doc.Total > 0 })
+			at := slices.IndexFunc(rep.Results, func(r *repair.Result) bool { return r.Doc.Path == path && r.Doc.Total > 0 })
 			if at < 0 {
 				if after[name] != was {
 					t.Errorf("%s: changed without an action", name)
@@ -152,11 +152,11 @@ func FuzzRepair(f *testing.F) {
 			repaired(t, was, after[name], rep.Results[at])
 		}
 		for _, f := range check(t, root).Findings {
-			if rules.Mendable().Has(f.Rule) && !f.ByHand() {
+			if rules.Repairable().Has(f.Rule) && !f.ByHand() {
 				t.Errorf("still there: %s: %s:%d: %s", f.Rule, filepath.Base(f.Path), f.Line, f.Message)
 			}
 		}
-		if again := repair(t, true, mend.RepairOptions{}, root); actions(again) > 0 {
+		if again := runRepair(t, true, repair.Options{}, root); actions(again) > 0 {
 			t.Errorf("a second run: %+v", again.Results[0].Doc.Actions)
 		}
 		if diff := cmp.Diff(after, files(t, root)); diff != "" {
@@ -166,7 +166,7 @@ func FuzzRepair(f *testing.F) {
 }
 
 // repaired holds the chat that repair wrote against the one that was there.
-func repaired(t *testing.T, was, is string, res *mend.RepairResult) {
+func repaired(t *testing.T, was, is string, res *repair.Result) {
 	t.Helper()
 	if !res.Doc.Done || res.Doc.Backup == nil {
 		t.Fatalf("not written, or no backup: %+v", res)
@@ -226,7 +226,7 @@ func TestCheckEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	root := plant(t, tree{fuzzedChat: talk(plainHeader, 2)})
-	if res, err := mend.Check(ctx, mend.CheckOptions{List: ops.List{Paths: []string{root}}, Now: now}); err == nil {
+	if res, err := repair.Check(ctx, repair.CheckOptions{List: ops.List{Paths: []string{root}}, Now: now}); err == nil {
 		t.Errorf("gave %+v", res)
 	}
 }

@@ -1,4 +1,4 @@
-package mend
+package repair
 
 import (
 	"bytes"
@@ -21,18 +21,18 @@ type pass struct {
 	plan *plan // only read
 	told *told
 	lost *quarantine
-	left []string // what was asked for but could not be mended
+	left []string // what was asked for but could not be repaired
 
-	src     jsonl.Source // the view of the file
-	mender  messageMender
-	give    func(jsonl.Edit) error
-	started bool   // the first line was read
-	header  []byte // the one in front, without CRs; nil: there is none
-	crlf    int    // number of mended line ends, and the line of the first
-	crlfAt  int
+	src      jsonl.Source // the view of the file
+	repairer messageRepairer
+	give     func(jsonl.Edit) error
+	started  bool   // the first line was read
+	header   []byte // the one in front, without CRs; nil: there is none
+	crlf     int    // number of repaired line ends, and the line of the first
+	crlfAt   int
 }
 
-// line is a line while it is mended.
+// line is a line while it is repaired.
 type line struct {
 	full      []byte // without the last CR and LF
 	raw, data []byte // before and after, without any CR to take
@@ -62,7 +62,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 			}
 			return nil
 		}
-		p.mender = messageMender{want: p.plan.want, links: &p.plan.links}
+		p.repairer = messageRepairer{want: p.plan.want, links: &p.plan.links}
 		err := jsonl.Each(ctx, p.src, jsonl.MapOptions{Keys: jsonl.NewKeys()}, p.line)
 		if err == nil && !p.started {
 			err = p.byteOrderMark()
@@ -80,7 +80,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 	}
 }
 
-// line mends one line.
+// line repairs one line.
 func (p *pass) line(l *jsonl.Line, base jsonl.Base) error {
 	number := base.Line + l.Number + 1
 	one := &line{full: l.Raw, raw: l.Raw, off: l.Off, step: step{line: p.plan.view.line(number), index: noMessage}}
@@ -131,30 +131,30 @@ func (p *pass) damageRule(l *jsonl.Line, number int) rules.ID {
 	return id
 }
 
-// strip takes the junk off a damaged line that is whole without it, and mends the rest.
+// strip takes the junk off a damaged line that is whole without it, and repairs the rest.
 func (p *pass) strip(one *line, rest []byte, damage rules.ID) {
 	one.data, one.changes = rest, []change{{rule: damage, text: junkChange(one.raw, rest)}}
 	if !meta.IsHeader(rest) {
-		all := p.mender
+		all := p.repairer
 		all.want = p.plan.wanted // it was not judged yet
-		mended, more := all.mend(rest)
-		one.data, one.changes = mended, append(one.changes, more...)
+		repaired, more := all.repair(rest)
+		one.data, one.changes = repaired, append(one.changes, more...)
 	}
 }
 
-// survivor mends a line that is whole; index counts those before it.
+// survivor repairs a line that is whole; index counts those before it.
 func (p *pass) survivor(one *line, index int) {
 	if p.plan.chat.HasHeader {
 		if index == 0 {
 			p.header = bytes.TrimRight(bytes.Clone(one.raw), "\r")
-			p.mendHeader(one)
+			p.repairHeader(one)
 			return
 		}
 		index--
 	}
 	if !meta.IsHeader(one.raw) {
 		one.step.index = index
-		one.data, one.changes = p.mender.mend(one.raw)
+		one.data, one.changes = p.repairer.repair(one.raw)
 	} else if p.header != nil && p.plan.want.Has(rules.MisplacedHeader) && bytes.Equal(bytes.TrimRight(one.raw, "\r"), p.header) {
 		one.gone, one.raw = true, one.full
 		one.changes = []change{{
@@ -164,12 +164,12 @@ func (p *pass) survivor(one *line, index int) {
 	p.note(one, index)
 }
 
-// mendHeader mends the header in front.
-func (p *pass) mendHeader(one *line) {
+// repairHeader repairs the header in front.
+func (p *pass) repairHeader(one *line) {
 	h, err := meta.Parse(one.raw)
 	switch {
 	case err != nil && !p.plan.want.Has(rules.NotAnObject):
-		return // a new slug in it would mend nothing
+		return // a new slug in it would repair nothing
 	case err != nil:
 		h = meta.ParseLenient(one.raw)
 		one.changes = append(one.changes, change{rule: rules.NotAnObject, text: "put {} in place of chat_metadata; the line as it was is in the quarantine file", lost: one.raw, what: err.Error()})
@@ -180,7 +180,7 @@ func (p *pass) mendHeader(one *line) {
 	}
 	if p.plan.state != nil {
 		var more []change
-		more, p.mender.follow = p.plan.state.mend(h.Metadata())
+		more, p.repairer.follow = p.plan.state.repair(h.Metadata())
 		one.changes = append(one.changes, more...)
 	}
 	if p.plan.slug != "" {

@@ -1,4 +1,4 @@
-package mend
+package repair
 
 import (
 	"testing"
@@ -10,15 +10,15 @@ import (
 	"stchat/internal/rules"
 )
 
-// An extension mends what it judged, if that is wanted.
-func TestExtensionMends(t *testing.T) {
+// An extension repairs what it judged, if that is wanted.
+func TestExtensionRepairs(t *testing.T) {
 	for want, left := range map[rules.Set]string{rules.SetOf(rules.BeyondEnd): `{"fake":{}}`, 0: `{"fake":{"at":4}}`} {
 		md, err := rawjson.ParseObject([]byte(`{"fake":{"at":4}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &stateMender{want: want, chat: &rules.Chat{Messages: 4, Extensions: []extension.Extension{&exttest.Fake{}}}, now: time.Now()}
-		changes, _ := m.mend(md)
+		m := &stateRepairer{want: want, chat: &rules.Chat{Messages: 4, Extensions: []extension.Extension{&exttest.Fake{}}}, now: time.Now()}
+		changes, _ := m.repair(md)
 		if got := string(md.Bytes()); got != left || (len(changes) == 1) != (want != 0) {
 			t.Errorf("%s after %v", got, changes)
 		}

@@ -10,11 +10,11 @@ import (
 	"stchat/internal/names"
 )
 
-// folk is the chats of one folder: those that are checked, and the others, of
+// folderChats is the chats of one folder: those that are checked, and the others, of
 // which only the head was read.
-type folk struct {
+type folderChats struct {
 	folder  *library.Folder
-	around  *Surroundings
+	around  *Lookup
 	chats   []*Chat // all, by name
 	checked []*Chat
 	byName  map[string]*Chat
@@ -34,7 +34,7 @@ type circle struct {
 }
 
 // parent returns the chat that main_chat names, nil if the folder has none.
-func (f *folk) parent(c *Chat) *Chat {
+func (f *folderChats) parent(c *Chat) *Chat {
 	if c.MainChat == "" {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (f *folk) parent(c *Chat) *Chat {
 
 // relate works out which chats come from which and which link to which. All chats must
 // be known. It looks at each chat and link once.
-func (f *folk) relate() {
+func (f *folderChats) relate() {
 	f.kin, f.chat = make(map[*Chat]*family.Chat, len(f.chats)), make(map[*family.Chat]*Chat, len(f.chats))
 	var all []*family.Chat
 	for _, c := range f.chats {
@@ -79,7 +79,7 @@ func (f *folk) relate() {
 	}
 }
 
-func (f *folk) of(kin []*family.Chat) []*Chat {
+func (f *folderChats) of(kin []*family.Chat) []*Chat {
 	chats := make([]*Chat, len(kin))
 	for i, k := range kin {
 		chats[i] = f.chat[k]
@@ -89,7 +89,7 @@ func (f *folk) of(kin []*family.Chat) []*Chat {
 
 // eldest returns the chat from which the others come: the root by main_chat or, where
 // that does not decide, the one that began first.
-func (f *folk) eldest(chats []*Chat) *Chat {
+func (f *folderChats) eldest(chats []*Chat) *Chat {
 	kin := make([]*family.Chat, len(chats))
 	for i, c := range chats {
 		kin[i] = f.kin[c]
@@ -98,11 +98,11 @@ func (f *folk) eldest(chats []*Chat) *Chat {
 }
 
 // cameFrom reports whether a chat is root, which names no parent, or comes from it.
-func (f *folk) cameFrom(c, root *Chat) bool { return f.graph.Root(f.kin[c]) == f.kin[root] }
+func (f *folderChats) cameFrom(c, root *Chat) bool { return f.graph.Root(f.kin[c]) == f.kin[root] }
 
 // isLost reports whether the family of a chat has lost its root: the eldest chat that
 // exists names a parent that does not, or has a name made from one that does not.
-func (f *folk) isLost(c *Chat) bool {
+func (f *folderChats) isLost(c *Chat) bool {
 	root := f.chat[f.graph.Root(f.kin[c])]
 	if root.MainChat != "" {
 		return true
@@ -121,7 +121,7 @@ func (f *folk) isLost(c *Chat) bool {
 // group that has it open, or that holds metadata of it in the layout up to SillyTavern
 // 1.14, or that lists its nearest listed ancestor, or a chat with a link to it. It returns
 // "" where none or several qualify.
-func (f *folk) groupOf(c *Chat) string {
+func (f *folderChats) groupOf(c *Chat) string {
 	one := func(list []*group.File) string {
 		if len(list) == 1 {
 			return list[0].Path
@@ -158,7 +158,7 @@ func (f *folk) groupOf(c *Chat) string {
 }
 
 // groupsAbove returns the groups that list the chat's nearest listed ancestor.
-func (f *folk) groupsAbove(c *Chat) []*group.File {
+func (f *folderChats) groupsAbove(c *Chat) []*group.File {
 	if f.groups == nil {
 		f.groups = map[*Chat][]*group.File{}
 	}

@@ -1,4 +1,4 @@
-package mend_test
+package repair_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"stchat/internal/changeset"
-	"stchat/internal/ops/mend"
+	"stchat/internal/ops/repair"
 	"stchat/internal/rules"
 	"stchat/internal/userdir"
 )
@@ -32,11 +32,11 @@ func uuids() func() string {
 	}
 }
 
-func repair(t *testing.T, write bool, opt mend.RepairOptions, paths ...string) *mend.RepairReport {
+func runRepair(t *testing.T, write bool, opt repair.Options, paths ...string) *repair.Report {
 	t.Helper()
 	opt.List.Paths, opt.NewUUID = paths, uuids()
 	opt.Changes = changeset.Options{DryRun: !write, NoSync: true, Now: now, Command: []string{"repair"}}
-	rep, err := mend.Repair(context.Background(), opt)
+	rep, err := repair.Repair(context.Background(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,14 +51,14 @@ func repair(t *testing.T, write bool, opt mend.RepairOptions, paths ...string) *
 	return rep
 }
 
-// withDangling is all that repair mends unasked, and the rules of links that lead
+// withDangling is all that repair repairs unasked, and the rules of links that lead
 // nowhere.
 func withDangling() []rules.ID {
-	return append(slices.DeleteFunc(rules.All(), func(id rules.ID) bool { return !rules.Mendable().Has(id) }),
+	return append(slices.DeleteFunc(rules.All(), func(id rules.ID) bool { return !rules.Repairable().Has(id) }),
 		rules.DanglingMainChat, rules.DanglingCheckpoint, rules.DanglingBranch)
 }
 
-func actions(rep *mend.RepairReport) int {
+func actions(rep *repair.Report) int {
 	n := 0
 	for _, r := range rep.Results {
 		n += r.Doc.Total
@@ -88,20 +88,20 @@ func files(t *testing.T, root string) tree {
 	return out
 }
 
-// TestRepairEveryRule mends whatever breaks a rule: a dry run changes nothing,
-// what repair says it mends is found no more, the old files are kept, and a
+// TestRepairEveryRule repairs whatever breaks a rule: a dry run changes nothing,
+// what repair says it repairs is found no more, the old files are kept, and a
 // second run finds nothing to do.
 func TestRepairEveryRule(t *testing.T) {
-	mended := map[string]bool{}
+	repaired := map[string]bool{}
 	for i, tt := range ruleCases() {
 		t.Run(fmt.Sprintf("%s/%d", tt.rule, i), func(t *testing.T) {
 			root := plant(t, tt.has)
 			before := files(t, root)
-			dry := repair(t, false, mend.RepairOptions{}, root)
+			dry := runRepair(t, false, repair.Options{}, root)
 			if diff := cmp.Diff(before, files(t, root)); diff != "" {
 				t.Fatalf("a dry run changed something:\n%s", diff)
 			}
-			rep := repair(t, true, mend.RepairOptions{}, root)
+			rep := runRepair(t, true, repair.Options{}, root)
 			if (actions(dry) > 0) != (actions(rep) > 0) {
 				t.Errorf("the dry run tells %d actions, the repair %d", actions(dry), actions(rep))
 			}
@@ -116,11 +116,11 @@ func TestRepairEveryRule(t *testing.T) {
 				}
 			}
 			for _, f := range check(t, root).Findings {
-				if rules.Mendable().Has(f.Rule) && !f.ByHand() {
+				if rules.Repairable().Has(f.Rule) && !f.ByHand() {
 					t.Errorf("still there: %s: %s:%d: %s", f.Rule, f.Path, f.Line, f.Message)
 				}
 			}
-			if again := repair(t, true, mend.RepairOptions{}, root); actions(again) > 0 {
+			if again := runRepair(t, true, repair.Options{}, root); actions(again) > 0 {
 				t.Errorf("a second run: %+v", again.Results[0].Doc.Actions)
 			}
 			if diff := cmp.Diff(after, files(t, root)); diff != "" {
@@ -128,14 +128,14 @@ func TestRepairEveryRule(t *testing.T) {
 			}
 			for _, r := range rep.Results {
 				for _, a := range r.Doc.Actions {
-					mended[a.Rule] = true
+					repaired[a.Rule] = true
 				}
 			}
 		})
 	}
 	for _, id := range rules.All() {
-		if rules.Mendable().Has(id) != mended[id.String()] {
-			t.Errorf("%s: mended %v, promised %v", id, mended[id.String()], rules.Mendable().Has(id))
+		if rules.Repairable().Has(id) != repaired[id.String()] {
+			t.Errorf("%s: mended %v, promised %v", id, repaired[id.String()], rules.Repairable().Has(id))
 		}
 	}
 }
@@ -317,8 +317,8 @@ func TestRepaired(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := plant(t, tt.has)
-			dry := repair(t, false, mend.RepairOptions{Rules: tt.rules}, root)
-			rep := repair(t, true, mend.RepairOptions{Rules: tt.rules}, root)
+			dry := runRepair(t, false, repair.Options{Rules: tt.rules}, root)
+			rep := runRepair(t, true, repair.Options{Rules: tt.rules}, root)
 			sameRun(t, dry, rep)
 			got := tree{}
 			lost := ""
@@ -341,7 +341,7 @@ func TestRepaired(t *testing.T) {
 					t.Errorf("quarantine: %v", r.Doc.Quarantine)
 				}
 			}
-			if again := repair(t, true, mend.RepairOptions{Rules: tt.rules}, root); actions(again) > 0 {
+			if again := runRepair(t, true, repair.Options{Rules: tt.rules}, root); actions(again) > 0 {
 				t.Errorf("a second run: %+v", again.Results[0].Doc.Actions)
 			}
 		})
@@ -349,9 +349,9 @@ func TestRepaired(t *testing.T) {
 }
 
 // sameRun holds that a dry run tells what the real one does.
-func sameRun(t *testing.T, dry, real *mend.RepairReport) {
+func sameRun(t *testing.T, dry, real *repair.Report) {
 	t.Helper()
-	told := func(rep *mend.RepairReport) (docs []mend.RepairDocument) {
+	told := func(rep *repair.Report) (docs []repair.Document) {
 		for _, r := range rep.Results {
 			doc := r.Doc
 			doc.Done, doc.Backup, doc.Quarantine, doc.Operation = false, nil, nil, nil
@@ -392,9 +392,9 @@ func TestRepairInterrupted(t *testing.T) {
 		root := plant(t, has)
 		ctx := &ending{Context: context.Background()}
 		ctx.left.Store(asked)
-		opt := mend.RepairOptions{NewUUID: uuids(), Changes: changeset.Options{NoSync: true, Now: now}}
+		opt := repair.Options{NewUUID: uuids(), Changes: changeset.Options{NoSync: true, Now: now}}
 		opt.List.Paths = []string{root}
-		rep, err := mend.Repair(ctx, opt)
+		rep, err := repair.Repair(ctx, opt)
 		whole = err == nil
 		done := 0
 		for _, r := range rep.Results {
@@ -416,10 +416,10 @@ func TestRepairInterrupted(t *testing.T) {
 			t.Errorf("asked %d times: %d chats more are told than changed", asked, done)
 		}
 		begun = begun || !whole && len(rep.Results) > 0
-		if rep := repair(t, true, mend.RepairOptions{}, root); whole && actions(rep) > 0 {
+		if rep := runRepair(t, true, repair.Options{}, root); whole && actions(rep) > 0 {
 			t.Error("a whole run left something to do")
 		}
-		if left := repair(t, false, mend.RepairOptions{}, root); actions(left) > 0 {
+		if left := runRepair(t, false, repair.Options{}, root); actions(left) > 0 {
 			t.Errorf("asked %d times: the next run does not end it", asked)
 		}
 	}
@@ -432,7 +432,7 @@ func TestRepairQuarantineNames(t *testing.T) {
 	bad := chat(plainHeader, "{", say(0, ""))
 	root := plant(t, tree{solo + "A.jsonl": bad, "chats/Ines/A.jsonl": bad, "q/A.damaged": "mine"})
 	dir := filepath.Join(root, "q")
-	repair(t, true, mend.RepairOptions{Quarantine: dir}, root)
+	runRepair(t, true, repair.Options{Quarantine: dir}, root)
 	got := files(t, dir)
 	if got["A.damaged"] != "mine" || got["A.2.damaged"] == "" || got["A.3.damaged"] == "" || len(got) != 3 {
 		t.Errorf("quarantine: %q", got)
@@ -444,7 +444,7 @@ func TestRepairQuarantineNames(t *testing.T) {
 
 func TestRepairBump(t *testing.T) {
 	root := plant(t, tree{solo + "A.jsonl": chat(plainHeader, "{", say(0, "")), solo + "B.jsonl": talk(head(2, ""), 1)})
-	repair(t, true, mend.RepairOptions{BumpIntegrity: true}, root)
+	runRepair(t, true, repair.Options{BumpIntegrity: true}, root)
 	got := files(t, root)
 	if !strings.HasPrefix(got[solo+"A.jsonl"], `{"chat_metadata":{"integrity":"aaaaaaaa-`) {
 		t.Errorf("no new slug: %s", got[solo+"A.jsonl"])
@@ -538,8 +538,8 @@ func hurt(r *rand.Rand, data string) string {
 }
 
 // TestRepairHurtDemo hurts the demo at random, and repairs it: SillyTavern
-// reads at least what it read before, lines that were not mended are as they
-// were, nothing is left to mend.
+// reads at least what it read before, lines that were not repaired are as they
+// were, nothing is left to repair.
 func TestRepairHurtDemo(t *testing.T) {
 	demo := files(t, filepath.Join("..", "..", "..", "testdata", "demo"))
 	seeds := uint64(20)
@@ -562,12 +562,12 @@ func TestRepairHurtDemo(t *testing.T) {
 				has[name] = data
 			}
 			root := plant(t, has)
-			rep := repair(t, true, mend.RepairOptions{}, root)
+			rep := runRepair(t, true, repair.Options{}, root)
 			after := files(t, root)
-			mended := map[string]*mend.RepairResult{}
+			repaired := map[string]*repair.Result{}
 			for _, res := range rep.Results {
 				rel, _ := filepath.Rel(root, res.Doc.Path)
-				mended[filepath.ToSlash(rel)] = res
+				repaired[filepath.ToSlash(rel)] = res
 			}
 			for name, data := range has {
 				if !strings.HasSuffix(name, ".jsonl") {
@@ -579,14 +579,14 @@ func TestRepairHurtDemo(t *testing.T) {
 						t.Errorf("%s: SillyTavern no longer reads %+v", name, m)
 					}
 				}
-				sameLines(t, name, data, after[name], mended[name])
+				sameLines(t, name, data, after[name], repaired[name])
 			}
 			for _, f := range check(t, root).Findings {
-				if rules.Mendable().Has(f.Rule) && !f.ByHand() {
+				if rules.Repairable().Has(f.Rule) && !f.ByHand() {
 					t.Errorf("still there: %s: %s:%d: %s", f.Rule, f.Path, f.Line, f.Message)
 				}
 			}
-			if again := repair(t, true, mend.RepairOptions{}, root); actions(again) > 0 {
+			if again := runRepair(t, true, repair.Options{}, root); actions(again) > 0 {
 				t.Errorf("a second run: %+v", again.Results[0].Doc.Actions)
 			}
 			if diff := cmp.Diff(after, files(t, root)); diff != "" {
@@ -598,7 +598,7 @@ func TestRepairHurtDemo(t *testing.T) {
 
 // sameLines holds that the lines of a repaired chat are the old ones, but for
 // as many as the actions name.
-func sameLines(t *testing.T, name, before, after string, res *mend.RepairResult) {
+func sameLines(t *testing.T, name, before, after string, res *repair.Result) {
 	t.Helper()
 	if res == nil {
 		if before != after {
@@ -617,7 +617,7 @@ func sameLines(t *testing.T, name, before, after string, res *mend.RepairResult)
 		line = strings.TrimRight(line, "\r")
 		old[line]++
 		if strings.Contains(line, "chat_metadata") {
-			continue // it may have been moved, and then mended where it was moved to
+			continue // it may have been moved, and then repaired where it was moved to
 		}
 		if !named[i+1] && !bytes.Contains([]byte(after), []byte(line)) {
 			t.Errorf("%s: line %d is not as it was: %.80q", name, i+1, line)
@@ -629,7 +629,7 @@ func sameLines(t *testing.T, name, before, after string, res *mend.RepairResult)
 			fresh++
 		}
 	}
-	if fresh > len(named)+1 { // and the header, moved and mended
+	if fresh > len(named)+1 { // and the header, moved and repaired
 		t.Errorf("%s: %d lines are new, and %d were named", name, fresh, len(named))
 	}
 }
@@ -658,7 +658,7 @@ func TestRepairManyBlocks(t *testing.T) {
 		}
 	}
 	root := plant(t, tree{solo + "A.jsonl": chat(was...)})
-	rep := repair(t, true, mend.RepairOptions{Rules: withDangling()}, root)
+	rep := runRepair(t, true, repair.Options{Rules: withDangling()}, root)
 	if got := files(t, root)[solo+"A.jsonl"]; got != chat(want...) {
 		t.Error("not what was wanted")
 	}
