@@ -225,6 +225,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"history", "", "1", []string{"history", "--json", "--verify", "--data", "damaged"}},
 		{"history", "", "1", []string{"history", "--json", "--verify", "--mend", "--data", "damaged"}},
 		{"merge", "merge, the summary", "2", []string{"merge", "--json", at("merged/into"), at("merged/phone")}},
+		{"split", "", "0", []string{"split", "--json", "--at", "1", at("merged/into/s.jsonl")}},
 		{"open", "", "0", []string{"open", "--json", at("chats/Mira/child.jsonl")}},
 		{"undo", "", "0", []string{"undo", "--json", "--data", user}},
 		{"open", "", "0", []string{"open", "--json", at("chats/Mira/child.jsonl")}},
@@ -275,7 +276,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		}
 		for key, row := range rows {
 			// what the build or the disk decides, and what only moves and --force have
-			if section == "restore" && p.sections["checkpoint, branch"][key] != nil {
+			if (section == "restore" || section == "split") && p.sections["checkpoint, branch"][key] != nil {
 				continue // the document is that of branch, which has been seen full
 			}
 			if !row.filled && key != "steps[].to" && key != "left" && key != "best.rev" && (section != "search" || key != "rev") && (section != "version" || key != "commit") {

@@ -140,6 +140,7 @@ func verbs() []named {
 		{"schemas", newSchemas},
 		{"search", newSearch},
 		{"snapshot", newSnapshot},
+		{"split", newSplit},
 		{"state", newState},
 		{"tree", newTree},
 		{"undo", newUndo},

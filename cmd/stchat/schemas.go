@@ -100,6 +100,7 @@ func documents() []document {
 		{"log-gone", "log FOLDER --gone", keep.GoneChat{}},
 		{"log-as-of", "log FOLDER --as-of", keep.Kept{}},
 		{"restore", "restore", keep.Restored{}},
+		{"split", "split", cut.PartDocument{}},
 		{"snapshot", "snapshot", keep.Taken{}},
 		{"snapshot-summary", "snapshot: the last document", keep.Snapshotted{}},
 		{"undo", "undo", past.Undone{}},

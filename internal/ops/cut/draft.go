@@ -46,6 +46,11 @@ func draft(ctx context.Context, c *call, set *changeset.Set, p *plan) error {
 	if err != nil {
 		return err
 	}
+	if p.part != nil {
+		if err := p.part.follow(ctx, src, r); err != nil {
+			return err
+		}
+	}
 	header, err := newHeader(c, src, p, state, last.index, r)
 	if err != nil {
 		return err
@@ -64,7 +69,12 @@ func draft(ctx context.Context, c *call, set *changeset.Set, p *plan) error {
 	if err != nil {
 		return err
 	}
-	end, err := writeChat(ctx, c.opt, out, src, header, last, r)
+	var end jsonl.Place
+	if p.part != nil {
+		end.Index, err = p.part.to-1, p.part.write(ctx, out, src, header, r)
+	} else {
+		end, err = writeChat(ctx, c.opt, out, src, header, last, r)
+	}
 	if err != nil {
 		return err
 	}
@@ -222,6 +232,14 @@ func setParent(opt *Options, src *chat.Chat, name string, md *rawjson.Object, r 
 // zeroStamp is the stamp of a file that may be in any state.
 var zeroStamp safefile.Stamp
 
+// about says what the new chat is.
+func (p *plan) about(opt *Options) string {
+	if p.part != nil {
+		return fmt.Sprintf("messages %d to %d", p.part.from, p.part.to-1)
+	}
+	return "the " + opt.Kind.String()
+}
+
 // target drafts the file of the new chat: a new file, or one that may be replaced.
 func target(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *plan) (*changeset.Draft, error) {
 	var like []changeset.DraftOption
@@ -233,7 +251,7 @@ func target(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p 
 	case err == nil && !c.opt.Force:
 		return nil, &safefile.ExistsError{Path: p.path}
 	case errors.Is(err, fs.ErrNotExist):
-		return set.Create(p.path, "the "+c.opt.Kind.String(), like...)
+		return set.Create(p.path, p.about(c.opt), like...)
 	case err != nil:
 		return nil, ops.PathError(err)
 	case info.IsDir():

@@ -215,7 +215,7 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 		path := filepath.Join(filepath.Dir(p.path), luker.SidecarName(p.name.File, s.Namespace))
 		switch s.Kind {
 		case luker.FloorLog:
-			kept, dropped, err := cutLog(set, s.Path, path, at+1)
+			kept, dropped, err := p.cutLog(set, s.Path, path, at+1)
 			if err != nil {
 				return err
 			}
@@ -240,8 +240,12 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 	return nil
 }
 
-// cutLog drafts the floor log of a new chat that keeps the first messages of its source.
-func cutLog(set *changeset.Set, from, path string, messages int) (kept, dropped int, err error) {
+// cutLog drafts the floor log of a new chat that keeps the first messages of its source, or a part
+// of them.
+func (p *plan) cutLog(set *changeset.Set, from, path string, messages int) (kept, dropped int, err error) {
+	if p.part != nil {
+		return p.part.cutLog(set, from, path)
+	}
 	f, err := chat.OpenRegular(from)
 	if err != nil {
 		return 0, 0, ops.PathError(err)

@@ -29,6 +29,7 @@ type plan struct {
 	last   lastMessage
 	chatPath
 
+	part         *stretch // what of the source the new chat gets; nil: all up to the last message
 	previousLast int      // the last message that an earlier try found; -1: there was none
 	listing      string   // the group file to add the new name to, or ""
 	clones       []*clone // of its lorebooks

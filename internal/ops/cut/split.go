@@ -1,0 +1,331 @@
+package cut
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/extension/luker"
+	"stchat/internal/follow"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+	"stchat/internal/safefile"
+)
+
+// SplitOptions says into which parts a chat is split. One of At, Every and Last is given.
+type SplitOptions struct {
+	Chat     string
+	At       []int  // where parts begin, besides 0; below 0: counted from the end
+	Every    int    // how many messages a part has
+	Last     int    // only one part: so many messages at the end
+	Name     string // of the parts, which get numbers; of the last messages as it is; "": after the chat
+	Lorebook string // LorebookShare or LorebookClone
+	NoGroup  bool
+	NoFollow bool // state that refers to messages stays as it is in the chat
+	Data     string
+	Changes  changeset.Options
+	NewUUID  func() string
+	Meter    *progress.Meter
+}
+
+// Part is the result for one part.
+type Part struct {
+	*Result
+	Doc   PartDocument
+	Recap bool // Auto-Recap keeps a recap of what comes before the part
+}
+
+// PartDocument is the JSON document about one part.
+type PartDocument struct {
+	Document
+	Part  int `json:"part"` // from 1
+	Of    int `json:"of"`
+	First int `json:"first"` // the messages of the chat that it has
+	Last  int `json:"last"`
+}
+
+// ErrOnePart means that a chat would be split into a single part: all of it.
+var ErrOnePart = error(&ops.Kind{Code: "usage", Text: "that is one part, the whole chat"})
+
+// stretch is the part of a chat that a new chat gets.
+type stretch struct {
+	from, to int // message to is the first behind it
+	all      *counted
+	noFollow bool
+	states   []*follow.State // what follows when what is behind goes, and then what is before
+}
+
+// counted is what is known of all messages of a chat.
+type counted struct {
+	offs  []int64 // where the lines begin
+	facts *follow.Facts
+}
+
+// change returns the removal of all that the part lacks.
+func (s *stretch) change() *follow.Change {
+	return &follow.Change{Messages: len(s.all.offs), Gone: slices.Concat(span(0, s.from), span(s.to, len(s.all.offs)))}
+}
+
+func span(from, to int) []int {
+	list := make([]int, 0, to-from)
+	for i := from; i < to; i++ {
+		list = append(list, i)
+	}
+	return list
+}
+
+// Split writes the parts of a chat as new chats beside it. It returns a result for each part; all
+// are made or none.
+func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
+	lib := new(library.Library)
+	src, err := ops.Open(ctx, lib, opt.Chat, ops.Whole, chat.Options{Data: opt.Data})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	sidecars, err := src.Sidecars()
+	if err != nil {
+		return nil, err
+	}
+	all, err := count(ctx, src.Chat, slices.ContainsFunc(sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog }))
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := opt.bounds(len(all.offs))
+	if err != nil {
+		return nil, src.Errorf("%w", err)
+	}
+	_, hasRecap := src.Metadata().Get("auto_recap_running_scene_recaps")
+	given := newCall(new(Options)).names
+	parts, plans, calls := make([]*Part, len(bounds)-1), make([]*plan, len(bounds)-1), make([]*call, len(bounds)-1)
+	for k := range parts {
+		o := &Options{
+			Kind: names.Branch, Sources: []string{opt.Chat}, Style: names.SillyTavern, At: bounds[k+1] - 1, Name: opt.name(src.Name, k),
+			Integrity: IntegrityNew, Lorebook: opt.Lorebook, Data: opt.Data, NoGroup: opt.NoGroup, Changes: opt.Changes, NewUUID: opt.NewUUID, Meter: opt.Meter,
+		}
+		c := newCall(o)
+		c.library, c.names = lib, given
+		p := newPlan(o, opt.Chat, -1)
+		p.opened, p.last.index, p.part = src.Stamp, o.At, &stretch{from: bounds[k], to: bounds[k+1], all: all, noFollow: opt.NoFollow}
+		parts[k] = &Part{Result: p.res, Recap: hasRecap && bounds[k] > 0}
+		plans[k], calls[k] = p, c
+		if err := resolveNames(ctx, c, p); err != nil {
+			return nil, about(opt.Chat, err)
+		}
+	}
+	ops.Each(ctx, opt.Changes, []int{0}, func(int) (*joint, changeset.Unit) {
+		u := changeset.Unit{Root: calls[0].root(plans[0]), Draft: func(ctx context.Context, set *changeset.Set) error {
+			for k, p := range plans {
+				if err := draft(ctx, calls[k], set, p); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+		return &joint{plans}, u
+	})
+	for k, p := range parts {
+		p.Err = about(opt.Chat, p.Err)
+		p.Result.Doc.Warnings = append(p.Result.Doc.Warnings, p.Warnings...)
+		p.Doc = PartDocument{p.Result.Doc, k + 1, len(parts), bounds[k], bounds[k+1] - 1}
+		if p.Err != nil {
+			return parts[k : k+1], nil
+		}
+	}
+	return parts, nil
+}
+
+// joint is the parts of one set.
+type joint struct{ plans []*plan }
+
+// Complete gives each part the record, and its own steps.
+func (j *joint) Complete(o changeset.Outcome, dryRun bool) {
+	for k, p := range j.plans {
+		own := o
+		if k > 0 {
+			own.Ended, own.Dropped, own.NoRecord = nil, nil, nil
+		}
+		if k > 0 {
+			own.Steps = nil
+		}
+		p.res.Complete(own, dryRun)
+	}
+}
+
+// bounds returns where the parts begin, and the end of the last.
+func (opt *SplitOptions) bounds(messages int) (list []int, err error) {
+	switch {
+	case opt.Last > 0:
+		list = []int{messages - opt.Last}
+	case opt.Every > 0:
+		for at := 0; at < messages; at += opt.Every {
+			list = append(list, at)
+		}
+	default:
+		list = []int{0}
+		for _, at := range opt.At {
+			if at < 0 {
+				at += messages
+			}
+			if at < 0 || at >= messages {
+				return nil, &ops.NoMessageError{At: at, Last: messages - 1}
+			}
+			list = append(list, at)
+		}
+		slices.Sort(list)
+		list = slices.Compact(list)
+	}
+	if len(list) == 0 || opt.Last >= messages || opt.Last == 0 && len(list) == 1 {
+		return nil, ErrOnePart
+	}
+	return append(list, messages), nil
+}
+
+// name returns the name of part k, from 0.
+func (opt *SplitOptions) name(chat string, k int) string {
+	switch {
+	case opt.Last > 0 && opt.Name != "":
+		return opt.Name
+	case opt.Last > 0:
+		return names.Derive(chat, "", fmt.Sprintf(" last %d", opt.Last), names.MaxBytes)
+	case opt.Name != "":
+		chat = opt.Name
+	}
+	return names.Derive(chat, "", fmt.Sprintf(" part %d", k+1), names.MaxBytes)
+}
+
+// count finds the messages of a chat, and what in them state refers to.
+func count(ctx context.Context, src *chat.Chat, swipes bool) (*counted, error) {
+	all := &counted{facts: follow.NewFacts()}
+	reader := follow.NewReader(src.Metadata(), swipes)
+	type batch struct{ facts []follow.Fact }
+	found, err := choose.ScanBeside(ctx, &choose.Choice{Whole: true}, messagesOf(src), func(p choose.Place) error {
+		all.offs = append(all.offs, p.Off)
+		return nil
+	}, choose.Beside[batch]{
+		Keys:  follow.Keys(),
+		Read:  func(l *jsonl.Line, keys []int, b *batch) { b.facts = append(b.facts, reader.Read(l, keys)) },
+		Fold:  func(b *batch) { all.facts.Add(reader, b.facts) },
+		Reset: func(b *batch) { *b = batch{} },
+	})
+	switch {
+	case err != nil:
+		return nil, src.Errorf("%w", err)
+	case found.Damage.Total > 0:
+		return nil, src.DamageError(found.Damage.First[0])
+	}
+	return all, src.Unchanged()
+}
+
+func messagesOf(src *chat.Chat) choose.Source {
+	return choose.Source{Source: src.Source, Body: src.Body, Line: src.BodyLine}
+}
+
+// follow brings the metadata in step with the messages that the part lacks: as if those behind it
+// were deleted, and then those before it.
+func (s *stretch) follow(ctx context.Context, src *chat.Chat, r *Result) error {
+	if s.noFollow || src.Header == nil {
+		return nil
+	}
+	lines, facts, n := messagesOf(src), s.all.facts, len(s.all.offs)
+	for _, c := range []*follow.Change{{Messages: n, Gone: span(s.to, n)}, {Messages: s.to, Gone: span(0, s.from)}} {
+		md := src.Header.Metadata()
+		if len(c.Gone) > 0 && follow.Matters(c, md) {
+			state, err := follow.Look(ctx, lines, c, md, facts)
+			if err != nil {
+				return src.Errorf("%w", err)
+			}
+			r.Doc.changed(state.Metadata(md))
+			s.states = append(s.states, state)
+		}
+		if s.to < n {
+			lines.Size, facts = s.all.offs[s.to], nil
+		}
+	}
+	return nil
+}
+
+// line returns a message in step with the others that go.
+func (s *stretch) line(i int, line []byte) []byte {
+	for _, state := range s.states {
+		line = state.Line(i, line)
+	}
+	return line
+}
+
+// edited returns the messages of the part that may change, in order.
+func (s *stretch) edited() (list []choose.Place) {
+	for _, state := range s.states {
+		list = append(list, state.Lines()...)
+	}
+	list = slices.DeleteFunc(list, func(p choose.Place) bool { return p.Index < s.from || p.Index >= s.to })
+	slices.SortFunc(list, func(a, b choose.Place) int { return a.Index - b.Index })
+	return slices.CompactFunc(list, func(a, b choose.Place) bool { return a.Index == b.Index })
+}
+
+// write writes the header and the part's messages.
+func (s *stretch) write(ctx context.Context, out *changeset.Draft, src *chat.Chat, header []byte, r *Result) error {
+	if _, err := out.Write(header); err != nil {
+		return ops.PathError(err)
+	}
+	off, index := s.all.offs[s.from], s.from
+	copyTo := func(to int) error {
+		if to == index {
+			return nil
+		}
+		_, err := jsonl.Copy(ctx, out, src.Source, jsonl.CopyOptions{From: off, Limit: to - index})
+		return readError(src, err)
+	}
+	for _, place := range s.edited() {
+		line, err := src.Source.Section(place.Off, place.Len)
+		if err == nil {
+			err = copyTo(place.Index)
+		}
+		if err == nil {
+			_, err = out.Write(append([]byte{'\n'}, s.line(place.Index, line)...))
+		}
+		if err != nil {
+			return src.Errorf("%w", err)
+		}
+		off, index = place.Off+place.Len, place.Index+1
+	}
+	if err := copyTo(s.to); err != nil {
+		return err
+	}
+	r.Doc.At, r.Doc.Messages, r.Doc.Bytes = s.to-1, s.to-s.from, out.Size()
+	return src.Unchanged()
+}
+
+// cutLog drafts the floor log of the part.
+func (s *stretch) cutLog(set *changeset.Set, from, path string) (kept, dropped int, err error) {
+	f, err := chat.OpenRegular(from)
+	if err != nil {
+		return 0, 0, ops.PathError(err)
+	}
+	defer f.Close()
+	was, err := safefile.StampOf(f)
+	if err != nil {
+		return 0, 0, ops.PathError(err)
+	}
+	d, err := set.Create(path, "Luker's state of it", changeset.Like(was))
+	if err != nil {
+		return 0, 0, ops.PathError(err)
+	}
+	change, before := s.change(), s.all.facts.Swipes()
+	where := &follow.Floors{Change: change, Before: before, After: change.Swipes(before, nil, nil)}
+	did, err := luker.Rewrite(d, f, where.Where)
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", from, err)
+	}
+	if did.Kept == 0 {
+		set.Drop(d)
+	}
+	set.Rely(from, was)
+	return did.Kept, did.Dropped, nil
+}
