@@ -9,10 +9,12 @@
 package extension
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
 
+	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
 	"stchat/internal/message"
 	"stchat/internal/rawjson"
@@ -76,6 +78,10 @@ type Extension interface {
 	Repair(m *Repairing)
 	// View describes what the extension keeps; nil: nothing.
 	View(v *Viewing) View
+	// Namespace returns the name under which all that it keeps is shown; "": it is not.
+	Namespace() string
+	// State returns all that it keeps in a chat, as a document; nil: nothing.
+	State(ctx context.Context, s *Stating) (any, error)
 }
 
 // None is an extension that keeps nothing.
@@ -137,6 +143,12 @@ func (None) Repair(*Repairing) {}
 
 // View returns nil.
 func (None) View(*Viewing) View { return nil }
+
+// Namespace returns none.
+func (None) Namespace() string { return "" }
+
+// State returns nil.
+func (None) State(context.Context, *Stating) (any, error) { return nil, nil }
 
 // Find returns the extension of one type from a list.
 func Find[T Extension](list []Extension) (found T) {
@@ -200,10 +212,22 @@ type Viewing struct {
 	Bytes    int64 // of the values of the extension's keys
 }
 
+// Stating is a chat of which all that an extension keeps is to be shown.
+type Stating struct {
+	Metadata *rawjson.Object
+	Source   jsonl.Source
+	From     int64                                    // where its messages begin
+	Line     int                                      // how many physical lines are before them
+	Worlds   string                                   // the folder of the lorebooks; "": not known
+	Serves   func(address string) (exists, ours bool) // see [Judging]
+}
+
 // View is what an extension keeps: a JSON object with name, known (true) and bytes among its
-// keys. Cells returns a label for it, and what there is as a row of texts.
+// keys. Cells returns a label for it, and what there is as a row of texts; Entries how many there
+// are of what it is mostly about.
 type View interface {
 	Cells() (label string, cells []string)
+	Entries() int
 }
 
 // Reads returns the keys of a message's extra that extensions read.

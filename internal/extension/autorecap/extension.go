@@ -313,6 +313,9 @@ func (e *Extension) View(v *extension.Viewing) extension.View {
 	return view
 }
 
+// Entries counts the versions of the running recap.
+func (v *View) Entries() int { return v.Versions }
+
 // Cells returns what there is, for people.
 func (v *View) Cells() (label string, cells []string) {
 	current := "none current"

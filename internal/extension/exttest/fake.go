@@ -130,3 +130,6 @@ func (*Fake) View(v *extension.Viewing) extension.View {
 
 // Cells returns a label and the size.
 func (v *View) Cells() (label string, cells []string) { return "Fake", []string{fmt.Sprint(v.Bytes)} }
+
+// Entries returns 1.
+func (v *View) Entries() int { return 1 }

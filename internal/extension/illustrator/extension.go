@@ -134,6 +134,9 @@ func (*Extension) View(v *extension.Viewing) extension.View {
 	}
 }
 
+// Entries counts the prompts.
+func (v *View) Entries() int { return v.Prompts }
+
 // Cells returns what there is, for people.
 func (v *View) Cells() (label string, cells []string) {
 	return "Illustrator", []string{plural.S(v.Prompts, "prompt"), plural.S(v.Trees, "tree"), plural.S(v.Images, "image")}

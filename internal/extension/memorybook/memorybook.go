@@ -233,6 +233,16 @@ func (*Extension) View(v *extension.Viewing) extension.View {
 	}
 }
 
+// Entries counts the marks.
+func (v *View) Entries() (n int) {
+	for _, mark := range []*int{v.SceneStart, v.SceneEnd, v.Highest} {
+		if mark != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Cells returns which scene is marked, and how far memories go.
 func (v *View) Cells() (label string, cells []string) {
 	scene := "no scene marked"

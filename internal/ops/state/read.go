@@ -1,16 +1,21 @@
 package state
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"time"
 
 	"stchat/internal/chat"
+	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
-	"stchat/internal/extension/illustrator"
 	"stchat/internal/extension/luker"
+	"stchat/internal/jsondoc"
 	"stchat/internal/library"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
@@ -71,15 +76,21 @@ func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, er
 
 // read returns the value of one namespace, nil if there is none.
 func (v *Values) read(ctx context.Context, t *target, opt *GetOptions, namespace string) ([]byte, error) {
-	switch namespace {
-	case Recap, Illustrator:
+	if e := viewed(namespace); e != nil {
 		if opt.At != nil || opt.Stored || t.chat == nil {
 			return nil, fmt.Errorf("%s: %w: %s is what a chat's own metadata says now", t.path, ErrNamespace, namespace)
 		}
-		if namespace == Recap {
-			return recapOf(ctx, t.chat)
+		s := &extension.Stating{Metadata: t.chat.Metadata(), Source: t.chat.Source, From: t.chat.Body, Line: t.chat.BodyLine}
+		if t.chat.HasDir {
+			s.Worlds, s.Serves = t.chat.Dir.Worlds(), t.chat.Dir.Serves
 		}
-		return illustratorOf(t.chat)
+		doc, err := e.State(ctx, s)
+		if doc == nil || err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		err = jsondoc.Write(&b, doc, "")
+		return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 	}
 	log, hasLog := t.log(namespace)
 	if opt.At != nil && !hasLog {
@@ -235,23 +246,69 @@ func entries(raw []byte) *int {
 
 // views adds what extensions keep in the chat itself.
 func (l *List) views(metadata *rawjson.Object) {
-	size := 0
-	for _, key := range autorecap.Keys() {
-		size += len(metadata.Value(key))
-	}
-	if size > 0 {
-		versions := 0
-		if running, ok := autorecap.RunningIn(metadata); ok {
-			for range running.Versions() {
-				versions++
-			}
+	for _, e := range all.New() {
+		size := 0
+		for _, key := range e.Keys() {
+			size += len(metadata.Value(key))
 		}
-		l.Namespaces = append(l.Namespaces, Namespace{Name: Recap, Kind: Recap, Bytes: int64(size), Entries: &versions})
+		if name := e.Namespace(); name != "" && size > 0 {
+			n := e.View(&extension.Viewing{Metadata: metadata, Bytes: int64(size)}).Entries()
+			l.Namespaces = append(l.Namespaces, Namespace{Name: name, Kind: name, Bytes: int64(size), Entries: &n})
+		}
 	}
-	if raw, ok := metadata.Get(illustrator.Key); ok {
-		nodes := rawjson.Value(raw, "promptRegistry", "nodes")
-		l.Namespaces = append(l.Namespaces, Namespace{Name: Illustrator, Kind: Illustrator, Bytes: int64(len(raw)), Entries: entries(nodes)})
+}
+
+// viewed returns the extension whose state in the chat itself is shown under a namespace; nil for
+// none. The colon in such a name tells it from Luker's namespaces, which have none.
+func viewed(namespace string) extension.Extension {
+	list := all.New()
+	i := slices.IndexFunc(list, func(e extension.Extension) bool { return namespace != "" && e.Namespace() == namespace })
+	if i < 0 {
+		return nil
 	}
+	return list[i]
+}
+
+// Version is one version of the running recap.
+type Version struct {
+	Version json.RawMessage `json:"version"` // its number
+	Date    *string         `json:"date"`
+	Scenes  *int            `json:"scenes"`
+	Prev    *int            `json:"prev"` // the messages that end the scene before and this one
+	New     *int            `json:"new"`
+	Current bool            `json:"current"`
+	Scene   bool            `json:"scene"` // the scene that it was made for still has a recap
+}
+
+// versions lists the versions of the running recap.
+func versions(ctx context.Context, c *chat.Chat) ([]Version, error) {
+	running, ok := autorecap.RunningIn(c.Metadata())
+	if !ok {
+		return nil, nil
+	}
+	scenes, err := autorecap.SceneMarks(ctx, c.Source, c.Body, c.BodyLine)
+	if err != nil {
+		return nil, err
+	}
+	var list []Version
+	recaps := map[int]bool{}
+	for _, s := range scenes {
+		recaps[s.At] = s.Scene.Recap
+	}
+	current, _ := rawjson.Float(running.Current())
+	for v := range running.Versions() {
+		at, ok := v.Scene()
+		one := Version{Version: rawjson.Compact(v.NumberText()), Scenes: v.Whole("scene_count"), Prev: v.Whole("prev_scene_index"), New: v.Whole("new_scene_index"), Scene: ok && recaps[at]}
+		if n, ok := v.Number(); ok {
+			one.Current = n == current
+		}
+		if ms, ok := v.Time(); ok {
+			text := time.UnixMilli(ms).UTC().Format(time.RFC3339)
+			one.Date = &text
+		}
+		list = append(list, one)
+	}
+	return list, nil
 }
 
 // Log is the history of a namespace: the document of state log.

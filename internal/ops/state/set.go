@@ -139,7 +139,7 @@ func (opt *SetOptions) expectedValue(ctx context.Context, t *target, namespace s
 // valid returns an error for what cannot be set in any chat.
 func (opt *SetOptions) valid(namespace string) error {
 	switch kind := luker.KindOf(namespace); {
-	case namespace == Recap || namespace == Illustrator:
+	case viewed(namespace) != nil:
 		return fmt.Errorf("%w: it is a view of the chat's metadata", ErrNamespace)
 	case kind != luker.Plain:
 		return fmt.Errorf("%w: %s is Luker's own bookkeeping", ErrNamespace, kind)

@@ -10,6 +10,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
@@ -28,12 +29,8 @@ var (
 	ErrDamaged = errors.New("it is damaged")
 )
 
-// Names of the views of what extensions keep in the metadata. The colon tells them from
-// Luker's namespaces, which have none.
-const (
-	Recap       = "recap:"
-	Illustrator = "illustrator:"
-)
+// Recap is the namespace of what Auto-Recap keeps.
+const Recap = autorecap.Namespace
 
 // target is the chat or character that state belongs to.
 type target struct {
@@ -170,7 +167,7 @@ func (t *target) write(s *changeset.Set, path string, there bool, was safefile.S
 
 // namespaceOf returns a namespace normalized as Luker does, and notes if that changes it.
 func namespaceOf(given string, note func(format string, args ...any)) (string, error) {
-	if given == Recap || given == Illustrator {
+	if viewed(given) != nil {
 		return given, nil
 	}
 	namespace := luker.Normalize(given)
