@@ -378,7 +378,7 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 func habit(word string) string {
 	return map[string]string{
 		"ls": "inspect", "list": "inspect", "stats": "inspect", "status": "check", "info": "inspect",
-		"grep": "search", "find": "search", "cat": "message get", "show": "message get", "export": "message get",
+		"grep": "search", "find": "search", "cat": "message get", "show": "message get",
 		"mv": "rename", "rm": "delete", "remove": "delete", "cp": "branch", "copy": "branch",
 		"backup": "snapshot", "replace": "message set", "undo": "undo",
 	}[word]
