@@ -139,6 +139,7 @@ func verbs() []named {
 		{"restore", newRestore},
 		{"schemas", newSchemas},
 		{"search", newSearch},
+		{"slim", newSlim},
 		{"snapshot", newSnapshot},
 		{"split", newSplit},
 		{"state", newState},

@@ -101,6 +101,7 @@ func documents() []document {
 		{"log-as-of", "log FOLDER --as-of", keep.Kept{}},
 		{"restore", "restore", keep.Restored{}},
 		{"split", "split", cut.PartDocument{}},
+		{"slim", "slim", edit.Slimmed{}},
 		{"snapshot", "snapshot", keep.Taken{}},
 		{"snapshot-summary", "snapshot: the last document", keep.Snapshotted{}},
 		{"undo", "undo", past.Undone{}},

@@ -121,11 +121,16 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 			return err
 		}
 	}
-	draft, err := d.set.Replace(c.Path, c.Stamp, about(d.result))
+	if d.plan.Before != nil {
+		if err := d.plan.Before(d.set); err != nil {
+			return err
+		}
+	}
+	draft, err := d.target()
 	if err != nil {
 		return err
 	}
-	if err := d.render(ctx, draft, header); err != nil {
+	if err := d.guarded(ctx, draft, header); err != nil {
 		return err
 	}
 	if d.open.sync == "" || d.open.slug == "" {
@@ -133,6 +138,18 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 	}
 	d.result.Doc.Sidecars = append(d.result.Doc.Sidecars, ops.Sidecar{Path: d.open.sync, Action: "fresh"})
 	return ops.SyncSlug(d.set, d.open.sync, d.open.slug, d.open.opt.Changes.Now, ops.NewSlug)
+}
+
+// target drafts the file that is written: the chat, or a new one.
+func (d *drafting) target() (*changeset.Draft, error) {
+	if d.plan.Output == "" {
+		return d.set.Replace(d.open.chat.Path, d.open.chat.Stamp, about(d.result))
+	}
+	if err := ops.JudgeOutput(d.plan.Output, true); err != nil {
+		return nil, err
+	}
+	d.result.output = d.plan.Output
+	return d.set.Create(d.plan.Output, about(d.result), changeset.Like(d.open.chat.Stamp))
 }
 
 // recordAddedAndDeleted records the messages that are added and deleted.
@@ -195,6 +212,10 @@ type Plan struct {
 	// Logs decides what becomes of the commits in a namespace's floor log; nil: they follow the
 	// messages.
 	Logs func(namespace string) luker.Where
+
+	Output string                           // a new chat to write instead of the chat itself; "" for none
+	Before func(s *changeset.Set) error     // drafts files that messages will name; nil: none
+	Guard  func(line []byte) (stays []byte) // what of a message must be the same afterwards; nil: it is not checked
 
 	warnings   []string
 	notes      []string

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/edit"
+	"stchat/internal/plural"
+	"stchat/internal/userdir"
+)
+
+const slimDoc = `Make chats smaller by what nobody reads any more. --drop says what goes:
+
+  swipes     swipes that are not chosen, and what the chosen one repeats of its
+             message. A swipe with a checkpoint or a branch stays
+  reasoning  the reasoning of models
+  images     pictures inside messages (PNG, JPEG, GIF, WebP, AVIF) become files
+             in user/images, and the messages name them
+
+The last messages stay as they are (--keep-last), and so does every message
+whose text is not that of its chosen swipe. Before the new file gets its name,
+it is read again: names, texts, dates and everything else must be as before.
+
+The old chat is kept for undo until 'stchat undo --prune' drops it; only then is
+the space free. A copy that was not made slim has swipes that the other lacks:
+merge with --no-swipes. Prints each chat that changed with what went.
+` + choiceDoc + inPlaceDoc
+
+func newSlim(*app) verb {
+	o := &slimOptions{}
+	return verb{
+		use: "slim CHAT...", short: "Drop swipes, reasoning and inlined pictures",
+		doc: slimDoc, no: "no message was chosen, or --expect-… fails",
+		example: "  stchat slim \"chats/Mira/Harbour.jsonl\"\n  stchat slim chats --drop swipes,reasoning,images --keep-last 200 --dry-run",
+		means:   edits(),
+		flags:   o.addFlags, run: o.run,
+	}
+}
+
+type slimOptions struct {
+	choiceFlags
+	inPlaceFlags
+	drop     []string
+	keepLast int
+	output   string
+}
+
+func (o *slimOptions) addFlags(fs *pflag.FlagSet) {
+	fs.Var(someOf(&o.drop, "", "swipes", "reasoning", "images"), "drop", "what goes: `LIST` of swipes, reasoning, images; default: swipes")
+	o.keepLast = 60
+	fs.Var(number(&o.keepLast, 0, "a number of messages"), "keep-last", "leave the last `N` messages as they are")
+	fs.VarP(filled(&o.output), "output", "o", "write the slim chat to this new .jsonl `PATH`, and leave the CHAT as it is")
+	o.choiceFlags.addFlags(fs)
+	o.addManyFlags(fs, "")
+}
+
+func (o *slimOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	choice, err := o.choice(a.Now())
+	if err != nil {
+		return err
+	}
+	common, err := o.walk(ctx, a, args, "name a chat, e.g. `stchat slim chats/Mira/Harbour.jsonl`")
+	switch {
+	case err != nil:
+		return err
+	case o.output != "" && len(common.Chats) != 1:
+		return usagef("--output takes one CHAT, not %d", len(common.Chats))
+	case o.output != "" && !userdir.HasExtension(o.output):
+		return usagef("--output must end in .jsonl: %q", o.output)
+	}
+	if len(o.drop) == 0 {
+		o.drop = []string{"swipes"}
+	}
+	c := a.console()
+	var end func()
+	common.Meter, end = c.meter("reading", o.json)
+	list := edit.Slim(ctx, edit.SlimOptions{
+		Options: common, Choice: choice, KeepLast: o.keepLast, Output: o.output,
+		Swipes: slices.Contains(o.drop, "swipes"), Reasoning: slices.Contains(o.drop, "reasoning"), Images: slices.Contains(o.drop, "images"),
+	})
+	end()
+	return o.tellSlim(c, list)
+}
+
+// tellSlim prints what became of the chats.
+func (o *slimOptions) tellSlim(c *console, list []*edit.SlimResult) error {
+	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: editHints()}
+	sum := editSummary{Schema: 1, Summary: true, Chats: len(list), Failed: len(o.walked.Errs), DryRun: o.dryRun}
+	for _, err := range o.walked.Errs {
+		if err := c.failed(c.Out, o.json, err.Path, err); err != nil {
+			return err
+		}
+	}
+	var freed int64
+	var edited []string
+	bumped := true
+	failed, no := len(o.walked.Errs) > 0, false
+	for _, r := range list {
+		failed, no = failed || r.Err != nil && !isNo(r.Err), no || isNo(r.Err)
+		if err := say(c, how, r.Doc.Path, &r.Result.Result); err != nil {
+			return err
+		}
+		switch {
+		case r.Err != nil:
+			sum.Failed++
+			continue
+		case r.Doc.Unchanged:
+			sum.Unchanged++
+			c.note("%s: unchanged", r.Doc.Path)
+		default:
+			sum.Changed++
+			freed += r.Doc.BytesBefore - r.Doc.Bytes
+		}
+		if r.Slim.Left > 0 {
+			c.note("%s: %s left as they are: the text is not that of the chosen swipe; see 'stchat repair'", r.Doc.Path, plural.S(r.Slim.Left, "message"))
+		}
+		if o.output == "" && r.Doc.DidWrite {
+			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
+		}
+		if err := o.print(c, r); err != nil {
+			return err
+		}
+	}
+	if o.many && o.json {
+		if err := jsondoc.Write(c.Out, sum, ""); err != nil {
+			return err
+		}
+	}
+	if o.many {
+		c.note("%s", sum.text())
+	}
+	if len(edited) > 0 {
+		c.note("%s are free once 'stchat undo --prune' drops what is kept for undo", formatBytes(freed))
+		c.closeTabs(bumped, edited...)
+	}
+	return outcome(failed, no)
+}
+
+// print prints the result for one chat.
+func (o *slimOptions) print(c *console, r *edit.SlimResult) error {
+	if o.json {
+		return jsondoc.Write(c.Out, r.Slim, "")
+	}
+	if r.Doc.Unchanged {
+		return nil
+	}
+	path := r.Doc.Path
+	if o.output != "" {
+		path = o.output
+	}
+	var parts []string
+	for _, p := range r.Slim.Parts {
+		if p.Messages > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s, %s", p.Part, plural.S(p.Messages, "message"), formatBytes(p.Bytes)))
+		}
+	}
+	_, err := fmt.Fprintf(c.Out, "%s\t%s → %s\t%s\n", c.path(path), formatBytes(r.Doc.BytesBefore), formatBytes(r.Doc.Bytes), strings.Join(parts, "; "))
+	return err
+}

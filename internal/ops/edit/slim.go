@@ -1,0 +1,439 @@
+package edit
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stchat/internal/changeset"
+	"stchat/internal/choose"
+	"stchat/internal/extension/luker"
+	"stchat/internal/jsonl"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+)
+
+// SlimOptions says what is dropped from chats, and where.
+type SlimOptions struct {
+	Options
+	Choice                    choose.Choice
+	Swipes, Reasoning, Images bool
+	KeepLast                  int    // how many messages at the end stay as they are
+	Output                    string // a new chat instead of the chat itself; "": in place
+}
+
+// Slimmed is the JSON document about one chat.
+type Slimmed struct {
+	Edited
+	Parts []SlimPart `json:"parts"`
+	Files []string   `json:"files" is:"path"` // the pictures that were written
+	Left  int        `json:"left"`            // messages that stay, since their chosen swipe is not their text
+}
+
+// SlimPart is how much of one kind was dropped.
+type SlimPart struct {
+	Part     string `json:"part"`
+	Messages int    `json:"messages"`
+	Bytes    int64  `json:"bytes"`
+}
+
+// SlimResult is the result for one chat.
+type SlimResult struct {
+	*Result
+	Slim Slimmed
+}
+
+// Slim drops from chats what takes space and is not read any more: swipes that are not chosen,
+// reasoning, and pictures inside messages, which become files.
+func Slim(ctx context.Context, opt SlimOptions) []*SlimResult {
+	opt.Changes.Precious = true
+	byPath := map[string]*slimming{}
+	for _, path := range opt.Chats {
+		byPath[path] = new(slimming)
+	}
+	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
+		s := byPath[o.chat.Path]
+		if *s = (slimming{opt: &opt, open: o, pictures: map[string]picture{}}); opt.Output != "" {
+			o.opt.NoFollow, o.slug, o.sync = true, opt.NewUUID(), ""
+		}
+		return s.plan(ctx)
+	})
+	list := make([]*SlimResult, len(results))
+	for i, r := range results {
+		list[i] = &SlimResult{Result: r}
+		if r.Err == nil {
+			list[i].Slim = byPath[r.Doc.Path].document()
+		}
+		list[i].Slim.Edited = r.Doc
+	}
+	return list
+}
+
+// The parts that can be dropped.
+const (
+	swipesPart = iota
+	reasoningPart
+	imagesPart
+	slimParts
+)
+
+func partNames() [slimParts]string { return [...]string{"swipes", "reasoning", "images"} }
+
+// slimming is one chat that is made slim.
+type slimming struct {
+	opt      *SlimOptions
+	open     *open
+	dropped  [slimParts]SlimPart
+	left     int
+	pictures map[string]picture // by path
+}
+
+// picture is where the picture is that becomes a file.
+type picture struct {
+	in  choose.Place
+	sum string
+}
+
+func (s *slimming) document() (d Slimmed) {
+	d.Left, d.Files = s.left, []string{}
+	for i, wanted := range s.wanted() {
+		if wanted {
+			s.dropped[i].Part = partNames()[i]
+			d.Parts = append(d.Parts, s.dropped[i])
+		}
+	}
+	for path := range s.pictures {
+		d.Files = append(d.Files, path)
+	}
+	slices.Sort(d.Files)
+	return d
+}
+
+func (s *slimming) wanted() [slimParts]bool {
+	return [...]bool{s.opt.Swipes, s.opt.Reasoning, s.opt.Images}
+}
+
+// plan finds what there is to drop.
+func (s *slimming) plan(ctx context.Context) (*Plan, error) {
+	o, p := s.open, &Plan{}
+	n, err := o.count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	choice := s.opt.Choice
+	only := choice.Only
+	choice.Only = func(i int) bool { return i < n-s.opt.KeepLast && (only == nil || only(i)) }
+	places, err := o.list(ctx, scanning{Choice: choice})
+	if err != nil {
+		return nil, err
+	}
+	type found struct {
+		place    choose.Place
+		slim     slim
+		pictures []string
+	}
+	err = jsonl.Pick(ctx, o.chat.Source, slices.Values(places), func(at choose.Place) jsonl.Picked { return jsonl.Picked{Off: at.Off, Len: at.Len} },
+		func(at choose.Place, line []byte, batch *[]found) error {
+			made := s.slim(line)
+			f := found{place: at, slim: made}
+			for _, img := range made.pictures {
+				f.pictures = append(f.pictures, img.sum+img.ext)
+			}
+			f.slim.line, f.slim.pictures = nil, nil // held until the batch is done
+			if made.left || !bytes.Equal(made.line, line) {
+				*batch = append(*batch, f)
+			}
+			return nil
+		},
+		func(batch *[]found) error {
+			for _, f := range *batch {
+				if f.slim.left {
+					s.left++
+					continue
+				}
+				p.Change = append(p.Change, f.place)
+				for i, bytes := range f.slim.bytes {
+					if bytes != 0 {
+						s.dropped[i].Messages++
+						s.dropped[i].Bytes += bytes
+					}
+				}
+				for _, swipe := range slices.Backward(f.slim.gone) {
+					p.swipeGoes(f.place.Index, swipe)
+				}
+				for _, name := range f.pictures {
+					s.pictures[filepath.Join(s.folder(), name)] = picture{f.place, name}
+				}
+			}
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	p.Edits = each(func(line []byte) ([]byte, error) { return s.slim(line).line, nil })
+	p.Output, p.Before, p.Guard = s.opt.Output, s.writePictures, s.mark
+	return p, nil
+}
+
+// folder is where the pictures of the chat's owner lie.
+func (s *slimming) folder() string {
+	owner, err := names.Sanitize(s.open.chat.Owner)
+	if err != nil {
+		owner = s.open.chat.Name
+	}
+	return filepath.Join(s.open.chat.Dir.Root, "user", "images", owner)
+}
+
+// writePictures drafts the files that the pictures become. None that is there is overwritten.
+func (s *slimming) writePictures(set *changeset.Set) error {
+	if len(s.pictures) > 0 && !s.open.chat.HasDir {
+		return s.open.errorf("the chat is not in a user folder, so its pictures have no place there")
+	}
+	for path, img := range s.pictures {
+		if raw, _, err := safefile.Read(path); err == nil {
+			if !strings.HasPrefix(img.sum, sumOf(raw)) {
+				return fmt.Errorf("%s: %w", path, &safefile.ExistsError{Path: path})
+			}
+			continue
+		} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, os.ErrNotExist) {
+			return ops.PathError(err)
+		}
+		line, err := s.open.chat.Source.Section(img.in.Off, img.in.Len)
+		if err != nil {
+			return s.open.errorf("%w", err)
+		}
+		list := s.slim(line).pictures
+		i := slices.IndexFunc(list, func(p inlined) bool { return p.sum+p.ext == img.sum })
+		if i < 0 {
+			return s.open.errorf("%w", jsonl.ErrChanged)
+		}
+		d, err := set.Create(path, "a picture of the chat", changeset.InFolder())
+		if err == nil {
+			_, err = d.Write(list[i].data)
+		}
+		if err != nil {
+			return ops.PathError(err)
+		}
+	}
+	return nil
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])[:16]
+}
+
+// slim is a message made slim.
+type slim struct {
+	line     []byte
+	left     bool  // its chosen swipe is not its text
+	gone     []int // the swipes that go, from 0
+	bytes    [slimParts]int64
+	pictures []inlined
+}
+
+// inlined is a picture in a message.
+type inlined struct {
+	data     []byte
+	sum, ext string
+}
+
+// slim returns a message without what is to be dropped.
+func (s *slimming) slim(line []byte) (made slim) {
+	made.line = line
+	size := int64(len(line))
+	step := func(part int, do func()) {
+		if do(); int64(len(made.line)) != size {
+			made.bytes[part] += size - int64(len(made.line))
+			size = int64(len(made.line))
+		}
+	}
+	swipes := rawjson.Value(line, "swipes")
+	if rawjson.KindOf(swipes) == rawjson.Array && rawjson.Len(swipes) > 0 {
+		chosen, _ := rawjson.Int(rawjson.Value(line, "swipe_id"))
+		at, ok := rawjson.ElementPlace(swipes, chosen)
+		text, _ := rawjson.Unquote(rawjson.Value(line, "mes"))
+		if !ok {
+			made.left = true
+		} else if is, _ := rawjson.Unquote(swipes[at.At:at.End]); is != text {
+			made.left = true
+		}
+		if made.left {
+			return made
+		}
+		if s.opt.Swipes {
+			step(swipesPart, func() { made.dropSwipes(chosen) })
+		}
+	}
+	if s.opt.Reasoning {
+		step(reasoningPart, func() {
+			made.line = editExtras(made.line, func(extra *rawjson.Object) {
+				for _, key := range extra.Keys() {
+					if isReasoning(key) {
+						extra.Unset(key)
+					}
+				}
+			})
+		})
+	}
+	if s.opt.Images {
+		step(imagesPart, func() {
+			made.line = editExtras(made.line, func(extra *rawjson.Object) {
+				s.extract(extra, &made)
+			})
+		})
+	}
+	return made
+}
+
+func isReasoning(key string) bool { return key == "reasoning" || strings.HasPrefix(key, "reasoning_") }
+
+// editExtras edits the extra of a message and of its swipes.
+func editExtras(line []byte, edit func(extra *rawjson.Object)) []byte {
+	return rawjson.Edit(line, func(m *rawjson.Object) {
+		m.Edit(edit, "extra")
+		m.EditList("swipe_info", func(_ int, raw []byte) ([]byte, bool) {
+			return rawjson.Edit(raw, func(info *rawjson.Object) { info.Edit(edit, "extra") }), true
+		})
+	})
+}
+
+// dropSwipes removes the swipes that are not chosen and have no link, and of the chosen one what
+// the message says itself.
+func (made *slim) dropSwipes(chosen int) {
+	var infos [][]byte
+	for info := range rawjson.Elements(rawjson.Value(made.line, "swipe_info")) {
+		infos = append(infos, info)
+	}
+	linked := func(i int) bool {
+		if i >= len(infos) {
+			return false
+		}
+		extra := rawjson.Value(infos[i], "extra")
+		return rawjson.Truthy(rawjson.Value(extra, "bookmark_link")) || rawjson.Len(rawjson.Value(extra, "branches")) > 0
+	}
+	keep := func(i int, _ []byte) bool { return i == chosen || linked(i) }
+	n, rank := rawjson.Len(rawjson.Value(made.line, "swipes")), 0
+	for i := range n {
+		switch {
+		case !keep(i, nil):
+			made.gone = append(made.gone, i)
+		case i < chosen:
+			rank++
+		}
+	}
+	made.line = rawjson.Edit(made.line, func(m *rawjson.Object) {
+		if len(made.gone) > 0 {
+			m.Set("swipes", rawjson.Filter(m.Value("swipes"), keep))
+			m.Set("swipe_id", fmt.Appendf(nil, "%d", rank))
+		}
+		m.EditList("swipe_info", func(i int, raw []byte) ([]byte, bool) {
+			if i != chosen {
+				return raw, keep(i, nil) && i < n
+			}
+			return rawjson.Edit(raw, func(info *rawjson.Object) {
+				info.Edit(func(extra *rawjson.Object) {
+					for _, key := range extra.Keys() {
+						if key != luker.KeyOperations && key != "bookmark_link" && key != "branches" {
+							extra.Unset(key)
+						}
+					}
+				}, "extra")
+			}), true
+		})
+	})
+}
+
+// extract replaces the pictures in an extra by the addresses of files.
+func (s *slimming) extract(extra *rawjson.Object, made *slim) {
+	replace := func(raw []byte) []byte {
+		img, ok := pictureIn(raw)
+		if !ok {
+			return raw
+		}
+		made.pictures = append(made.pictures, img)
+		rel, err := filepath.Rel(s.open.chat.Dir.Root, filepath.Join(s.folder(), img.sum+img.ext))
+		if err != nil {
+			return raw
+		}
+		return rawjson.Quote("/" + filepath.ToSlash(rel))
+	}
+	if value := extra.Value("image"); value != nil {
+		if now := replace(value); !bytes.Equal(now, value) {
+			extra.Set("image", now)
+		}
+	}
+	extra.EditList("media", func(_ int, raw []byte) ([]byte, bool) {
+		return rawjson.Edit(raw, func(medium *rawjson.Object) {
+			value := medium.Value("url")
+			if now := replace(value); !bytes.Equal(now, value) {
+				medium.Set("url", now)
+			}
+		}), true
+	})
+}
+
+// pictureIn returns the picture in a data: address.
+func pictureIn(raw []byte) (img inlined, ok bool) {
+	if len(raw) < 16 || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte(`"data:`)) {
+		return img, false
+	}
+	text, ok := rawjson.Unquote(raw)
+	head, body, found := strings.Cut(text, ",")
+	if !ok || !found || !strings.HasSuffix(head, ";base64") {
+		return img, false
+	}
+	data, err := base64.StdEncoding.DecodeString(body)
+	if err != nil {
+		return img, false
+	}
+	ext := extensionOf(data)
+	return inlined{data, sumOf(data), ext}, ext != ""
+}
+
+// extensionOf tells the kinds of pictures that SillyTavern shows by their bytes; "" for others.
+func extensionOf(data []byte) string {
+	is := func(at int, mark string) bool {
+		return len(data) >= at+len(mark) && string(data[at:at+len(mark)]) == mark
+	}
+	switch {
+	case is(0, "\x89PNG\r\n\x1a\n"):
+		return ".png"
+	case is(0, "\xff\xd8\xff"):
+		return ".jpg"
+	case is(0, "GIF87a"), is(0, "GIF89a"):
+		return ".gif"
+	case is(0, "RIFF") && is(8, "WEBP"):
+		return ".webp"
+	case is(4, "ftypavif"), is(4, "ftypavis"):
+		return ".avif"
+	}
+	return ""
+}
+
+// mark returns what of a message has to stay, for the guard.
+func (s *slimming) mark(line []byte) []byte {
+	var mark []byte
+	for _, key := range []string{"name", "is_user", "is_system", "mes", "send_date"} {
+		mark = append(append(mark, rawjson.Value(line, key)...), 0)
+	}
+	extra := rawjson.Edit(rawjson.Value(line, "extra"), func(extra *rawjson.Object) {
+		for _, key := range extra.Keys() {
+			if s.opt.Reasoning && isReasoning(key) || s.opt.Images && (key == "media" || key == "image") {
+				extra.Unset(key)
+			}
+		}
+	})
+	return append(mark, extra...)
+}
