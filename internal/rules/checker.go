@@ -10,8 +10,8 @@
 // from its parent.
 //
 // Every finding says what SillyTavern or an extension does because of it, and how
-// to repair it. The facts about those programs are in FORMATS.md. The package only
-// reads; internal/ops does the repairs.
+// to repair it. A rule about a line has beside it what repairs the line. The facts about
+// those programs are in FORMATS.md. The package only reads; internal/ops/repair writes.
 package rules
 
 import (

@@ -229,3 +229,11 @@ func (c *Chat) add(f Finding) {
 	}
 	c.findings.add(f)
 }
+
+// Change is one thing that repair changes by a rule, and what it takes out for that.
+type Change struct {
+	Rule ID
+	Text string
+	What string // what Lost is
+	Lost []byte // goes to the quarantine file; nil: nothing
+}

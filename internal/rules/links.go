@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stchat/internal/family"
+	"stchat/internal/message"
 	"stchat/internal/names"
+	"stchat/internal/visible"
 )
 
 // safeName returns the name of the file to which a link by name leads; ok is false
@@ -199,4 +202,62 @@ func judgeSlugs(f *folderChats) {
 			}
 		}
 	}
+}
+
+// LinkRepair repairs the links of messages.
+type LinkRepair struct {
+	Target  func(name string) (target string, ok bool)
+	Renamed func(name string) (now string, ok bool) // the current name of a missing chat; now is empty if it is not clear
+	Remove  Set                                     // rules by which links that lead nowhere are removed
+}
+
+// OnLinks returns the rules about links of messages.
+func OnLinks() Set {
+	return SetOf(DanglingCheckpoint, DanglingBranch, UnsafeName)
+}
+
+// Dangling returns the rules about names that lead nowhere.
+func Dangling() Set {
+	return SetOf(DanglingMainChat, DanglingCheckpoint, DanglingBranch)
+}
+
+// Message returns the message with its links repaired. Swipes repeat the links of the message, so
+// each change is listed once.
+func (l *LinkRepair) Message(want Set, line []byte) (out []byte, changes []Change) {
+	out = message.EditLinks(line, func(checkpoint bool, name string) (to string, keep bool) {
+		dead, what := DanglingBranch, "branch"
+		if checkpoint {
+			dead, what = DanglingCheckpoint, "checkpoint"
+		}
+		to, one := l.link(want, name, dead, what)
+		if one.Text == "" {
+			return name, true
+		}
+		if !slices.ContainsFunc(changes, func(c Change) bool { return c.Text == one.Text }) {
+			changes = append(changes, one)
+		}
+		return to, to != ""
+	})
+	return out, changes
+}
+
+// link judges one link: a link to a renamed or differently spelled chat is corrected, and one
+// to a missing chat is removed if that was asked for; then to is empty. The change has no text
+// if the link stays.
+func (l *LinkRepair) link(want Set, name string, dead ID, what string) (to string, one Change) {
+	target, alive := l.Target(name)
+	switch {
+	case alive && target != name && want.Has(UnsafeName):
+		return target, Change{Rule: UnsafeName, Text: fmt.Sprintf("the link to the %s names the file as it is called", what)}
+	case alive || !want.Has(dead):
+		return "", Change{}
+	}
+	switch now, renamed := l.Renamed(name); {
+	case renamed && now == "":
+	case renamed:
+		return now, Change{Rule: dead, Text: fmt.Sprintf("the link to the %s %q names %q, as it is called now", what, visible.Clip(name, 120), visible.Clip(now, 120))}
+	case l.Remove.Has(dead):
+		return "", Change{Rule: dead, Text: fmt.Sprintf("removed the link to the %s %q, which is not there", what, visible.Clip(name, 120))}
+	}
+	return "", Change{}
 }

@@ -40,8 +40,8 @@ func FuzzSwipeIs(f *testing.F) {
 		if json.Unmarshal(swipes, &text) != nil || len(text) != 3 || json.Unmarshal(raw, &message) != nil {
 			return // the spaces went into a text
 		}
-		if got, want := SwipeIs(swipes, 3, id, raw), text[id] == message; got != want {
-			t.Errorf("SwipeIs(%s, %d, %s) = %v", swipes, id, raw, got)
+		if got, want := swipeIs(swipes, 3, id, raw), text[id] == message; got != want {
+			t.Errorf("swipeIs(%s, %d, %s) = %v", swipes, id, raw, got)
 		}
 	})
 }

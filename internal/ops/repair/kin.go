@@ -209,7 +209,7 @@ func (r *renames) of(ctx context.Context, folder string) (kin, error) {
 // now reports whether a chat has names that lead nowhere but may mean an existing chat; left
 // describes those whose meaning is not clear.
 func (r *renames) now(ctx context.Context, c *rules.Chat, have rules.Set) (renamed bool, left []string, err error) {
-	if have&dangling() == 0 {
+	if have&rules.Dangling() == 0 {
 		return false, nil, nil
 	}
 	k, err := r.of(ctx, c.Folder)

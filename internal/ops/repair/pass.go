@@ -38,16 +38,8 @@ type line struct {
 	raw, data []byte // before and after, without any CR to take
 	off       int64
 	step      step // its line, and the message's index
-	changes   []change
+	changes   []rules.Change
 	gone      bool
-}
-
-// change is one thing that changes in a line.
-type change struct {
-	rule rules.ID
-	text string
-	lost []byte // goes to the quarantine file; nil: nothing
-	what string // what lost is
 }
 
 // errStop ends a read whose edits are no longer wanted.
@@ -68,7 +60,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 			err = p.byteOrderMark()
 		}
 		if err == nil {
-			err = ops.PathError(p.plan.links.failed)
+			err = ops.PathError(p.plan.failed)
 		}
 		if err != nil && !errors.Is(err, errStop) {
 			yield(jsonl.Edit{}, err)
@@ -133,7 +125,7 @@ func (p *pass) damageRule(l *jsonl.Line, number int) rules.ID {
 
 // strip takes the junk off a damaged line that is whole without it, and repairs the rest.
 func (p *pass) strip(one *line, rest []byte, damage rules.ID) {
-	one.data, one.changes = rest, []change{{rule: damage, text: junkChange(one.raw, rest)}}
+	one.data, one.changes = rest, []rules.Change{{Rule: damage, Text: junkChange(one.raw, rest)}}
 	if !meta.IsHeader(rest) {
 		all := p.repairer
 		all.want = p.plan.wanted // it was not judged yet
@@ -157,8 +149,8 @@ func (p *pass) survivor(one *line, index int) {
 		one.data, one.changes = p.repairer.repair(one.raw)
 	} else if p.header != nil && p.plan.want.Has(rules.MisplacedHeader) && bytes.Equal(bytes.TrimRight(one.raw, "\r"), p.header) {
 		one.gone, one.raw = true, one.full
-		one.changes = []change{{
-			rule: rules.MisplacedHeader, text: "moved the line to the quarantine file: the header once more, byte for byte", lost: one.raw, what: "the header once more",
+		one.changes = []rules.Change{{
+			Rule: rules.MisplacedHeader, Text: "moved the line to the quarantine file: the header once more, byte for byte", Lost: one.raw, What: "the header once more",
 		}}
 	}
 	p.note(one, index)
@@ -172,14 +164,14 @@ func (p *pass) repairHeader(one *line) {
 		return // a new slug in it would repair nothing
 	case err != nil:
 		h = meta.ParseLenient(one.raw)
-		one.changes = append(one.changes, change{rule: rules.NotAnObject, text: "put {} in place of chat_metadata; the line as it was is in the quarantine file", lost: one.raw, what: err.Error()})
+		one.changes = append(one.changes, rules.Change{Rule: rules.NotAnObject, Text: "put {} in place of chat_metadata; the line as it was is in the quarantine file", Lost: one.raw, What: err.Error()})
 	}
 	for _, edit := range p.plan.header {
 		edit.do(h)
-		one.changes = append(one.changes, change{rule: edit.rule, text: edit.change})
+		one.changes = append(one.changes, rules.Change{Rule: edit.rule, Text: edit.change})
 	}
 	if p.plan.state != nil {
-		var more []change
+		var more []rules.Change
 		more, p.repairer.follow = p.plan.state.repair(h.Metadata())
 		one.changes = append(one.changes, more...)
 	}
@@ -210,7 +202,7 @@ func (p *pass) note(one *line, index int) {
 	if len(names) > 1 {
 		what = "branches"
 	}
-	one.changes = append(one.changes, change{rule: rules.UnlistedBranch, text: "noted the " + what + " " + quoteAll(names)})
+	one.changes = append(one.changes, rules.Change{Rule: rules.UnlistedBranch, Text: "noted the " + what + " " + quoteAll(names)})
 }
 
 // edit reports the changes of a line, and passes on its edit.
@@ -220,7 +212,7 @@ func (p *pass) edit(one *line) error {
 	}
 	for i := range one.changes {
 		c := &one.changes[i]
-		one.step.rule = c.rule
+		one.step.rule = c.Rule
 		var before, after []byte
 		if i == len(one.changes)-1 { // shown once
 			before = one.raw
@@ -228,9 +220,9 @@ func (p *pass) edit(one *line) error {
 				after = one.data
 			}
 		}
-		p.told.add(one.step, c.text, before, after)
-		if c.lost != nil {
-			if err := p.lost.add(one.step, c.what, c.lost); err != nil {
+		p.told.add(one.step, c.Text, before, after)
+		if c.Lost != nil {
+			if err := p.lost.add(one.step, c.What, c.Lost); err != nil {
 				return err
 			}
 		}

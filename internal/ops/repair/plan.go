@@ -28,7 +28,8 @@ type plan struct {
 	wanted rules.Set   // the same, for lines that were not judged yet
 	header []headerEdit
 	notes  map[int][]string // branches to note, by the message they branch from
-	links  links
+	links  rules.LinkRepair
+	failed error          // why it could not tell what a chat is called now; the chat stays as it is
 	state  *stateRepairer // nil: leave what extensions keep
 	slug   string         // the chat's new slug, set whatever is repaired; empty: keep the old one
 	sync   string         // Luker's sidecar that repeats the slug; empty: there is none
@@ -151,7 +152,7 @@ func (p *plan) parent(target string, ok bool, have, asked rules.Set) {
 	var now string
 	var renamed bool
 	if !ok && have.Has(rules.DanglingMainChat) {
-		now, renamed = p.links.renamed(c.MainChat)
+		now, renamed = p.links.Renamed(c.MainChat)
 	}
 	switch {
 	case renamed && now == "":
@@ -206,7 +207,7 @@ type stateRepairer struct {
 }
 
 // repair edits the metadata. line, which may be nil, brings a message in step.
-func (m *stateRepairer) repair(metadata *rawjson.Object) (changes []change, line func([]byte) ([]byte, extension.Repaired)) {
+func (m *stateRepairer) repair(metadata *rawjson.Object) (changes []rules.Change, line func([]byte) ([]byte, extension.Repaired)) {
 	in := &extension.Repairing{
 		Metadata: metadata, Messages: m.chat.Messages, Now: m.now,
 		Wants: func(rule string) bool { return m.want.Has(rules.Named(rule)) },
@@ -218,6 +219,6 @@ func (m *stateRepairer) repair(metadata *rawjson.Object) (changes []change, line
 	return changes, in.Line
 }
 
-func changeOf(m extension.Repaired) change {
-	return change{rule: rules.Named(m.Rule), text: m.Text, what: m.What, lost: m.Lost}
+func changeOf(m extension.Repaired) rules.Change {
+	return rules.Change{Rule: rules.Named(m.Rule), Text: m.Text, What: m.What, Lost: m.Lost}
 }

@@ -57,11 +57,11 @@ func (p *planner) of(c *rules.Chat) *plan {
 	if one == nil {
 		one = &plan{chat: c, notes: map[int][]string{}, wanted: p.want & onLines()}
 		if c.Kind == userdir.File {
-			one.wanted &^= onLinks()
+			one.wanted &^= rules.OnLinks()
 		}
-		one.links.target = p.checker.Lookup.Folder(c.Folder).Target
-		one.links.remove = p.asked
-		one.links.renamed = func(string) (string, bool) { return "", false }
+		one.links.Target = p.checker.Lookup.Folder(c.Folder).Target
+		one.links.Remove = p.asked
+		one.links.Renamed = func(string) (string, bool) { return "", false }
 		sidecars := p.checker.Lookup.Folder(c.Folder).Sidecars(c.Name)
 		for _, sidecar := range sidecars {
 			if sidecar.Kind == luker.ChatSync {
@@ -176,13 +176,13 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 		return err
 	}
 	if !renamed {
-		have &^= dangling() &^ p.asked
+		have &^= rules.Dangling() &^ p.asked
 	}
 	if have == 0 && len(left) == 0 {
 		return nil
 	}
 	one := p.of(c)
-	one.links.renamed, one.left = p.renames.in(ctx, c, &one.links.failed), append(one.left, left...)
+	one.links.Renamed, one.left = p.renames.in(ctx, c, &one.failed), append(one.left, left...)
 	one.want = have & onLines()
 	if have.Has(rules.GroupOldLayout) && c.HasHeader && len(one.groups) == 0 {
 		files, _ := p.checker.Lookup.OldGroups(c)

@@ -17,10 +17,10 @@ func TestLinksOfAnUnreadFolderAreNotRepaired(t *testing.T) {
 	end()
 	dangling := rules.SetOf(rules.DanglingBranch)
 	p := &plan{chat: &rules.Chat{Folder: t.TempDir()}, want: dangling}
-	p.links.target = func(string) (string, bool) { return "", false }
-	p.links.remove = dangling
+	p.links.Target = func(string) (string, bool) { return "", false }
+	p.links.Remove = dangling
 	r := &renames{lib: new(library.Library), folders: map[string]kin{}}
-	p.links.renamed = r.in(ended, p.chat, &p.links.failed)
+	p.links.Renamed = r.in(ended, p.chat, &p.failed)
 
 	on := &pass{plan: p, told: &told{}, lost: &quarantine{}, src: jsonl.Bytes([]byte(`{"name":"Mira","is_user":false,"mes":"x","extra":{"branches":["gone"]}}`))}
 	var failed error

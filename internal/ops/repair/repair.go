@@ -31,7 +31,7 @@ func (o *Options) wanted() (want, asked rules.Set) {
 	if asked = rules.SetOf(o.Rules...); asked != 0 {
 		return asked, asked
 	}
-	return rules.Repairable() | dangling(), 0
+	return rules.Repairable() | rules.Dangling(), 0
 }
 
 // Repair repairs what can be repaired without guessing. A chat and what belongs to it are one

@@ -1,0 +1,276 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/rawjson"
+)
+
+// judgeSwipes judges swipe_id, swipes and swipe_info. What is missing or null is no
+// finding: SillyTavern fills it in when the message is swiped.
+func judgeSwipes(l *jsonl.Line, b *batch) {
+	swipes, ok := l.Value(keySwipes)
+	if kind := rawjson.KindOf(swipes); ok && kind != rawjson.Array && kind != rawjson.Null {
+		b.addByHand(SwipeText, l, swipes, fmt.Sprintf("swipes is %v, not a list: SillyTavern puts the message's text in its place", kind), "make it a list by hand")
+		return
+	}
+	n := l.Count(keySwipes)
+	if rawjson.KindOf(swipes) != rawjson.Array {
+		swipes = nil
+	}
+	judgeChoice(l, b, swipes, n)
+	info, _ := l.Value(keySwipeInfo)
+	switch kind := rawjson.KindOf(info); {
+	case kind == rawjson.Array && swipes != nil:
+		switch m, message := l.Count(keySwipeInfo), "swipe_info has %d entries for %d swipes"; {
+		case m > n:
+			b.addByHand(SwipeInfo, l, info, fmt.Sprintf(message, m, n), "remove the entries that belong to no swipe by hand")
+		case m < n:
+			b.add(SwipeInfo, l, info, fmt.Sprintf(message, m, n))
+		}
+	case kind != rawjson.Array && kind != rawjson.Null && kind != rawjson.Invalid:
+		b.addByHand(SwipeInfo, l, info, fmt.Sprintf("swipe_info is %v, not a list", kind), "make it a list by hand, or let SillyTavern write a new one")
+	}
+}
+
+// judgeChoice judges swipe_id, and the swipe that it chooses of the n in swipes. swipes
+// is nil if there is no list of swipes.
+func judgeChoice(l *jsonl.Line, b *batch, swipes []byte, n int) {
+	mes, hasText := l.Value(keyMes)
+	hasText = hasText && rawjson.KindOf(mes) == rawjson.String
+	bad := func(message string, raw []byte) {
+		if !hasText {
+			b.addByHand(SwipeID, l, raw, message, "put the message's text right first, by hand")
+			return
+		}
+		b.add(SwipeID, l, raw, message)
+	}
+	raw, ok := l.Value(keySwipeID)
+	absent := !ok || rawjson.KindOf(raw) == rawjson.Null
+	id, isInt := swipeID(raw)
+	switch {
+	case absent && n == 0:
+		return
+	case absent:
+		id = 0 // as SillyTavern takes it
+	case rawjson.KindOf(raw) != rawjson.Number:
+		bad(fmt.Sprintf("swipe_id is %v, not a number", rawjson.KindOf(raw)), raw)
+		return
+	case swipes == nil:
+		if !isInt || id != 0 {
+			bad(fmt.Sprintf("swipe_id is %s, but there are no swipes", clip(string(raw))), raw)
+		}
+		return
+	case isInt && id == 0 && n == 0:
+		return // SillyTavern turns the text into a swipe
+	case !isInt || id < 0 || id >= n:
+		bad(fmt.Sprintf("swipe_id is %s, but %s", clip(string(raw)), countOf(n, "swipe")), raw)
+		return
+	}
+	if !hasText || swipeIs(swipes, n, id, mes) {
+		return
+	}
+	b.add(SwipeText, l, swipes, fmt.Sprintf("swipe %d is chosen, but its text is not the message's", id+1))
+}
+
+func countOf(n int, what string) string {
+	switch n {
+	case 0:
+		return "there are no " + what + "s"
+	case 1:
+		return "there is 1 " + what
+	default:
+		return fmt.Sprintf("there are %d %ss", n, what)
+	}
+}
+
+// swipeID is rawjson.Int with a fast path for one digit.
+func swipeID(raw []byte) (int, bool) {
+	if len(raw) == 1 && raw[0] >= '0' && raw[0] <= '9' {
+		return int(raw[0] - '0'), true
+	}
+	return rawjson.Int(raw)
+}
+
+// swipeIs reports whether swipe id of the n in the raw list swipes is the same text as
+// the raw string mes. The first and the last swipe are compared in place, since one of
+// them is nearly always the chosen one.
+func swipeIs(swipes []byte, n, id int, mes []byte) bool {
+	if id == n-1 && lastIs(swipes, mes) || id == 0 && firstIs(swipes, mes) {
+		return true
+	}
+	i := 0
+	for swipe := range rawjson.Elements(swipes) {
+		if i == id {
+			return sameText(swipe, mes)
+		}
+		i++
+	}
+	return false
+}
+
+func firstIs(swipes, mes []byte) bool {
+	return bytes.HasPrefix(swipes[1:], mes)
+}
+
+// lastIs reports whether the list certainly ends with the text. An element that ends
+// in the same bytes is the same string, unless the first quote of them is escaped.
+func lastIs(swipes, mes []byte) bool {
+	rest, ok := bytes.CutSuffix(swipes[:len(swipes)-1], mes)
+	return ok && (rest[len(rest)-1] == ',' || rest[len(rest)-1] == '[')
+}
+
+// sameText reports whether two raw strings are the same text, however spelled.
+func sameText(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	s, ok := rawjson.Unquote(a)
+	t, ok2 := rawjson.Unquote(b)
+	return ok && ok2 && s == t
+}
+
+// OnSwipes returns the rules about swipes.
+func OnSwipes() Set { return SetOf(SwipeID, SwipeText, SwipeInfo) }
+
+// swipeList is the swipes of one message.
+type swipeList struct {
+	o      *rawjson.Object
+	mes    []byte
+	raw    []byte // the list; empty: there is none
+	isList bool
+	n      int
+	id     int
+	idOK   bool // id is the number of a swipe, or there are none to choose from
+}
+
+func readSwipes(line []byte) (s swipeList, ok bool) {
+	var err error
+	if s.o, err = rawjson.ParseObject(line); err != nil {
+		return s, false
+	}
+	s.mes = s.o.Value("mes")
+	s.raw = s.o.Value("swipes")
+	switch rawjson.KindOf(s.raw) {
+	case rawjson.Array:
+		s.isList = true
+		for range rawjson.Elements(s.raw) {
+			s.n++
+		}
+	case rawjson.Null, rawjson.Invalid:
+	default:
+		return s, false // left for a person to judge
+	}
+	raw := s.o.Value("swipe_id")
+	switch rawjson.KindOf(raw) {
+	case rawjson.Null, rawjson.Invalid:
+		s.idOK = true // SillyTavern takes 0
+	case rawjson.Number:
+		s.id, s.idOK = rawjson.Int(raw)
+		s.idOK = s.idOK && s.id >= 0 && (s.id < s.n || s.n == 0 && s.id == 0)
+	}
+	return s, true
+}
+
+// RepairSwipes repairs a message by those of the wanted rules that are about swipes.
+func RepairSwipes(want Set, line []byte) (out []byte, changes []Change) {
+	s, ok := readSwipes(line)
+	if !ok {
+		return line, nil
+	}
+	hasText := rawjson.KindOf(s.mes) == rawjson.String
+	if !s.idOK && hasText && want.Has(SwipeID) {
+		changes = append(changes, Change{Rule: SwipeID, Text: s.choose()})
+	} else if s.idOK && s.n > 0 && hasText && want.Has(SwipeText) && !swipeIs(s.raw, s.n, s.id, s.mes) {
+		changes = append(changes, s.overwrite())
+	}
+	if want.Has(SwipeInfo) {
+		if text, ok := s.fill(); ok {
+			changes = append(changes, Change{Rule: SwipeInfo, Text: text})
+		}
+	}
+	return s.o.Bytes(), changes
+}
+
+// choose points swipe_id at the swipe with the message's text, and appends the text as a swipe
+// if there is none.
+func (s *swipeList) choose() string {
+	at, i := -1, 0
+	mes, _ := rawjson.Unquote(s.mes)
+	for swipe := range rawjson.Elements(s.raw) {
+		if text, ok := rawjson.Unquote(swipe); ok && text == mes {
+			at = i
+			break
+		}
+		i++
+	}
+	text := fmt.Sprintf("chose swipe %d, which has the message's text", at+1)
+	if at < 0 {
+		at = s.n
+		text = fmt.Sprintf("added the message's text as swipe %d, and chose it", at+1)
+		if !s.isList {
+			s.raw = []byte("[]")
+		}
+		if infos := s.o.Value("swipe_info"); s.isList && rawjson.KindOf(infos) == rawjson.Array && rawjson.Len(infos) == s.n {
+			s.o.Set("swipe_info", rawjson.Append(infos, s.info()))
+		}
+		s.raw = rawjson.Append(s.raw, s.mes)
+		s.o.Set("swipes", s.raw)
+		s.isList = true
+		s.n++
+	}
+	s.o.Set("swipe_id", strconv.AppendInt(nil, int64(at), 10))
+	s.id, s.idOK = at, true
+	return text
+}
+
+// overwrite replaces the chosen swipe by the message's text, as SillyTavern does at the next
+// swipe (syncMesToSwipe).
+func (s *swipeList) overwrite() Change {
+	var lost []byte
+	s.raw = rawjson.EditList(s.raw, func(i int, value []byte) ([]byte, bool) {
+		if i != s.id {
+			return value, true
+		}
+		lost = value
+		return s.mes, true
+	})
+	s.o.Set("swipes", s.raw)
+	return Change{
+		Rule: SwipeText, Text: fmt.Sprintf("swipe %d has the message's text; its own is in the quarantine file", s.id+1),
+		Lost: lost, What: fmt.Sprintf("the text of swipe %d", s.id+1),
+	}
+}
+
+// fill extends a swipe_info that is too short, as SillyTavern does.
+func (s *swipeList) fill() (change string, ok bool) {
+	infos := s.o.Value("swipe_info")
+	have := rawjson.Len(infos)
+	if !s.isList || rawjson.KindOf(infos) != rawjson.Array || have >= s.n {
+		return "", false
+	}
+	if _, err := message.FillSwipeInfo(s.o); err != nil {
+		return "", false
+	}
+	return fmt.Sprintf("filled swipe_info up from %d to %d entries", have, s.n), true
+}
+
+// info returns the swipe_info entry for the message's own text.
+func (s *swipeList) info() []byte {
+	entry := rawjson.NewObject()
+	for _, key := range []string{"send_date", "gen_started", "gen_finished"} {
+		if raw, ok := s.o.Get(key); ok {
+			entry.Set(key, raw)
+		}
+	}
+	extra := s.o.Value("extra")
+	if rawjson.KindOf(extra) != rawjson.ObjectKind {
+		extra = []byte("{}")
+	}
+	entry.Set("extra", extra)
+	return entry.Bytes()
+}
