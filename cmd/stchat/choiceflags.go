@@ -42,15 +42,20 @@ func (f *choiceFlags) addFlags(fs *pflag.FlagSet) {
 		fs.StringArrayVarP(&f.at, "at", "a", nil, "these `RANGES`, such as 7, 3..9 or -5..-1")
 		fs.Var(number(&f.first, 1, "a number of messages, from 1"), "first", "the first `N` of what is chosen")
 		fs.Var(number(&f.last, 1, "a number of messages, from 1"), "last", "the last `N` of what is chosen")
-		fs.Var(filled(&f.roles), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
-		fs.StringArrayVar(&f.names, "name", nil, "said by exactly `NAME`; may be repeated")
-		fs.BoolVar(&f.hidden, "hidden", false, "only hidden messages")
-		fs.BoolVar(&f.seen, "no-hidden", false, "no hidden messages")
-		fs.StringArrayVar(&f.has, "has", nil, "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
-		fs.StringVar(&f.match, "match", "", "the text matches the regular expression `RE` (RE2; (?i) for any letter case)")
-		fs.Var(filled(&f.since), "since", "sent at `TIME` or later: a local date such as 2026-03-01, an age such as 3d, or RFC 3339")
-		fs.Var(filled(&f.until), "until", "sent at `TIME` or earlier; a date means all of that day")
+		f.addFilters(fs)
 	})
+}
+
+// addFilters adds those that do not count messages.
+func (f *choiceFlags) addFilters(fs *pflag.FlagSet) {
+	fs.Var(filled(&f.roles), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
+	fs.StringArrayVar(&f.names, "name", nil, "said by exactly `NAME`; may be repeated")
+	fs.BoolVar(&f.hidden, "hidden", false, "only hidden messages")
+	fs.BoolVar(&f.seen, "no-hidden", false, "no hidden messages")
+	fs.StringArrayVar(&f.has, "has", nil, "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
+	fs.StringVar(&f.match, "match", "", "the text matches the regular expression `RE` (RE2; (?i) for any letter case)")
+	fs.Var(filled(&f.since), "since", "sent at `TIME` or later: a local date such as 2026-03-01, an age such as 3d, or RFC 3339")
+	fs.Var(filled(&f.until), "until", "sent at `TIME` or earlier; a date means all of that day")
 }
 
 // choice returns what the flags choose; now is what ages count back from.

@@ -14,8 +14,10 @@ import (
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops/look"
 	"stchat/internal/patch"
+	"stchat/internal/prose"
 	"stchat/internal/rawjson"
 	"stchat/internal/visible"
+	"stchat/internal/words"
 )
 
 const messageDoc = `Read and edit messages of chats.
@@ -402,7 +404,7 @@ func (f field) of(m *look.Message) string {
 	case "role":
 		return m.Role
 	case "words":
-		return strconv.Itoa(len(strings.Fields(text)))
+		return strconv.Itoa(words.Number(prose.Plain(text)))
 	case "bytes":
 		return strconv.Itoa(len(text))
 	}

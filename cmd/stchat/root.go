@@ -143,6 +143,7 @@ func verbs() []named {
 		{"snapshot", newSnapshot},
 		{"split", newSplit},
 		{"state", newState},
+		{"stats", newStats},
 		{"tree", newTree},
 		{"undo", newUndo},
 		{"version", newVersion},

@@ -83,6 +83,8 @@ func documents() []document {
 		{"state-log", "state log", state.Log{}},
 		{"state-set", "state set, delete, prune", state.Changed{}},
 		{"export", "export", publish.Document{}},
+		{"stats", "stats", look.Tally{}},
+		{"stats-summary", "stats: the summary", look.Statistics{}},
 		{"export-summary", "export: the summary", publish.Summary{}},
 		{"diff-meta", "diff-meta", metaDiffDoc{}},
 		{"diff", "diff", look.Difference{}},

@@ -226,3 +226,20 @@ func isAlone(r rune) bool {
 	return r >= firstThai && (r == longVowel ||
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
+
+// Number returns how many words a text has for somebody who counts them: those of [Each], but a
+// run of Hangul, whose words have spaces between them, is one.
+func Number(text string) (n int) {
+	end := -1 // of the last word, if that is Hangul
+	Each(text, func(w Word) {
+		r, _ := utf8.DecodeRune(w.Text)
+		hangul := unicode.Is(unicode.Hangul, r)
+		if !hangul || w.From != end {
+			n++
+		}
+		if end = -1; hangul {
+			end = w.To
+		}
+	})
+	return n
+}

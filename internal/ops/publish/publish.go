@@ -322,12 +322,12 @@ func (c *counter) Write(p []byte) (int, error) {
 
 // file writes one file, whole or not at all.
 func (e *exporter) file(ctx context.Context, path string, draw func(io.Writer) error) error {
-	return ops.WriteOutput(ctx, path, e.opt.Force, isOwn, e.opt.Changes, draw, changeset.InFolder()).Err
+	return ops.WriteOutput(ctx, path, e.opt.Force, IsPage, e.opt.Changes, draw, changeset.InFolder()).Err
 }
 
-// isOwn reports whether a file that begins with head was written by an export: Markdown and text
+// IsPage reports whether a file that begins with head is a page of this package: Markdown and text
 // begin as any others.
-func isOwn(head []byte) bool { return strings.HasPrefix(string(head), pageStart) }
+func IsPage(head []byte) bool { return strings.HasPrefix(string(head), pageStart) }
 
 // draw writes a chat in its format.
 func (e *exporter) draw(ctx context.Context, w io.Writer, p *published, d *Document) error {

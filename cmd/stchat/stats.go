@@ -1,0 +1,328 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops"
+	"stchat/internal/ops/look"
+	"stchat/internal/ops/publish"
+	"stchat/internal/plural"
+	"stchat/internal/visible"
+)
+
+const statsDoc = `Count messages and words: how much was written, by whom, when. PATH is as in
+inspect. Words are those that search goes by, in the texts as they are read;
+hidden messages count, lines of the system do not.
+
+A message counts once for an owner, where it was first: a branch adds what is
+its own. With --count all every copy counts. A session ends where nothing was
+written for longer than --gap; days and hours are local.
+
+A person sees a summary, or with --by a table. A pipe gets a row each: key,
+chats, messages, words, words of the user, other swipes, first and last date.
+`
+
+func newStats(*app) verb {
+	o := &statsOptions{}
+	return verb{
+		use: "stats [PATH...]", short: "Count what was written, by whom, and when",
+		doc: statsDoc, no: "no message was counted",
+		example: `  stchat stats
+  stchat stats chats/Mira --by chat
+  stchat stats --by month --role user
+  stchat stats --by model --json
+  stchat stats -o stats.html`,
+		rules: []string{"force needs output = --force goes with -o", "json excludes output"},
+		means: reads(),
+		flags: o.addFlags, run: o.run,
+	}
+}
+
+type statsOptions struct {
+	listFlags
+	choiceFlags
+	by, count, output, data string
+	gap                     time.Duration
+	force, json             bool
+}
+
+func (o *statsOptions) addFlags(fs *pflag.FlagSet) {
+	var bys []string
+	for _, by := range look.Bys() {
+		bys = append(bys, string(by))
+	}
+	fs.Var(oneOf(&o.by, "", bys...), "by", "count by `WHAT`: "+strings.Join(bys, ", "))
+	fs.Var(oneOf(&o.count, "distinct", "distinct", "all"), "count", "`WHICH` messages: distinct, each once an owner, or all")
+	fs.DurationVar(&o.gap, "gap", time.Hour, "a session ends after `TIME` without a message, such as 30m")
+	fs.StringVarP(&o.output, "output", "o", "", "write a page to `FILE`.html instead")
+	fs.BoolVar(&o.force, "force", false, "replace the file")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named")
+	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per row, and one that sums up")
+	addTopic(fs, "Flags that choose messages", o.addFilters)
+	o.listFlags.addFlags(fs)
+}
+
+func (o *statsOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	if o.data != "" && len(args) == 0 && o.filesFrom == "" {
+		args = []string{o.data}
+	}
+	switch {
+	case o.gap <= 0:
+		return usagef("--gap takes a time above 0, such as 30m")
+	case o.output != "" && !strings.HasSuffix(strings.ToLower(o.output), ".html"):
+		return usagef("-o takes a name that ends in .html: a page is written")
+	}
+	choice, err := o.choice(a.Now())
+	if err != nil {
+		return err
+	}
+	list, err := o.folders(ctx, a, args, nameFolder("stats"))
+	if err != nil {
+		return err
+	}
+	c := a.console()
+	opt := look.StatsOptions{
+		List: list, Choice: choice, Open: chat.Options{Data: userFolder(a, o.data, list.Paths)},
+		By: look.By(o.by), Every: o.count == "all", Gap: o.gap, Zone: time.Local,
+	}
+	if opt.By == "" {
+		opt.By = "owner"
+	}
+	var end func()
+	opt.Meter, end = c.meter("counting", false)
+	s, err := look.Stats(ctx, opt)
+	end()
+	if err != nil {
+		c.work.count(opt.Meter)
+		return err
+	}
+	for _, d := range s.Damage {
+		c.leftOut(d.Path, d.Damage, true)
+	}
+	w := bufio.NewWriter(c.Out)
+	for _, err := range s.Errs {
+		if err := c.failed(w, o.json, "", err); err != nil {
+			return err
+		}
+	}
+	if err := o.print(ctx, a, c, w, s); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return outcome(len(s.Errs) > 0, s.Messages == 0)
+}
+
+func (o *statsOptions) print(ctx context.Context, a *app, c *console, w *bufio.Writer, s *look.Statistics) error {
+	switch {
+	case o.json:
+		for _, t := range s.Rows {
+			if err := jsondoc.Write(w, t, ""); err != nil {
+				return err
+			}
+		}
+		return jsondoc.Write(w, s, "")
+	case o.output != "":
+		changes, err := a.changes(false, false)
+		if err != nil {
+			return err
+		}
+		if err := ops.WriteOutput(ctx, o.output, o.force, publish.IsPage, changes, func(w io.Writer) error { return publish.Stats(w, s) }).Err; err != nil {
+			return forceHint(err)
+		}
+		_, err = fmt.Fprintln(w, c.path(o.output))
+		return err
+	case !c.shown:
+		for _, t := range s.Rows {
+			fmt.Fprintln(w, strings.Join([]string{
+				escaped(t.Key), strconv.Itoa(t.Chats), strconv.Itoa(t.Messages), strconv.Itoa(t.Words), strconv.Itoa(t.UserWords),
+				strconv.Itoa(t.Swipes), textOr(t.FirstDate), textOr(t.LastDate),
+			}, "\t"))
+		}
+		return nil
+	}
+	p := &statsPrinter{newScreen(c, w, 0), s}
+	if s.Messages == 0 {
+		c.note("no message was counted")
+		return nil
+	}
+	if o.by != "" {
+		p.table(s.Rows, o.by)
+		return nil
+	}
+	p.summary()
+	return nil
+}
+
+// statsPrinter prints counts for a person.
+type statsPrinter struct {
+	screen
+	s *look.Statistics
+}
+
+// ownersShown is how many owners the summary lists.
+const ownersShown = 10
+
+func (p *statsPrinter) summary() {
+	s := p.s
+	head := paint(p.color, bold, "no dates")
+	if !s.First.IsZero() {
+		head = paint(p.color, bold, s.First.Local().Format("2 Jan 2006")+p.sign(" – ", " - ")+s.Last.Local().Format("2 Jan 2006"))
+	}
+	fmt.Fprintf(p.w, "%s   %s  %s  %s\n", head, counted(s.Chats, "chat"), counted(s.Messages, "message"), paint(p.color, bold, counted(s.Words, "word")))
+	p.line(dim, fmt.Sprintf("yours %s%stheirs %s%s", grouped(s.UserWords), p.sign(" · ", ", "), grouped(s.Words-s.UserWords), p.each()))
+	p.heat()
+	fmt.Fprintln(p.w)
+	rows, more := s.Rows, 0
+	if len(rows) > ownersShown {
+		rows, more = rows[:ownersShown], len(rows)-ownersShown
+	}
+	p.table(rows, "owner")
+	if more > 0 {
+		p.line(dim, fmt.Sprintf("%d more", more))
+	}
+	fmt.Fprintln(p.w)
+	if s.Sessions.Count > 0 {
+		fmt.Fprintf(p.w, "%s  %s, median %s, %s\n", paint(p.color, bold, "sessions"), grouped(s.Sessions.Count),
+			minutes(s.Sessions.MedianMS), plural.S(s.Sessions.MedianMessages, "message"))
+		fmt.Fprintf(p.w, "%s     %s  %s\n", paint(p.color, bold, "hours"), p.hours(), paint(p.color, dim, p.sign("0h … 23h", "0h ... 23h")))
+	}
+	p.line(dim, "as a page: stchat stats -o stats.html   rows: --by day, chat, model")
+}
+
+// each says that copies were counted, if they were.
+func (p *statsPrinter) each() string {
+	if p.s.Counted == "all" {
+		return "; every copy counts"
+	}
+	return ""
+}
+
+func counted(n int, what string) string {
+	return strings.Replace(plural.S(n, what), strconv.Itoa(n), grouped(n), 1)
+}
+
+// grouped returns a number with commas between thousands.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func minutes(ms int64) string {
+	m := (ms + 30_000) / 60_000
+	if m < 120 {
+		return fmt.Sprintf("%d min", m)
+	}
+	return fmt.Sprintf("%d h %d min", m/60, m%60)
+}
+
+// hours returns a bar of eight heights for each hour of the day.
+func (p *statsPrinter) hours() string {
+	most := slices.Max(p.s.Hours)
+	var b strings.Builder
+	for _, n := range p.s.Hours {
+		if p.ascii {
+			b.WriteByte(byte('0' + n*9/max(most, 1)))
+		} else {
+			b.WriteRune([]rune("▁▂▃▄▅▆▇█")[n*7/max(most, 1)])
+		}
+	}
+	return b.String()
+}
+
+// heat prints the last weeks that fit: a column a week, a row a weekday.
+func (p *statsPrinter) heat() {
+	levels := look.Heat(p.s.Daily)
+	if levels == nil {
+		return
+	}
+	last := p.s.Last.Local()
+	end := time.Date(last.Year(), last.Month(), last.Day(), 0, 0, 0, 0, time.UTC)
+	sunday := end.AddDate(0, 0, (7-int(end.Weekday()))%7)
+	first := p.s.First.Local()
+	weeks := min((p.measure-6)/2, 53, int(sunday.Sub(time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, time.UTC)).Hours()/24)/7+1)
+	if weeks < 1 {
+		return
+	}
+	from := sunday.AddDate(0, 0, -7*weeks+1)
+	months, shown := "", time.Month(0)
+	for week := range weeks {
+		day := from.AddDate(0, 0, 7*week)
+		if day.Month() != shown && len(months) <= 2*week && day.Day() <= 14 {
+			shown = day.Month()
+			months += strings.Repeat(" ", 2*week-len(months)) + day.Format("Jan") + " "
+		}
+	}
+	fmt.Fprintln(p.w)
+	p.line("", "      "+months)
+	signs := []string{" ", "░", "▒", "▓", "█"}
+	if p.ascii {
+		signs = []string{" ", ".", ":", "*", "#"}
+	}
+	for weekday := range 7 {
+		row := "      "
+		if weekday%2 == 0 {
+			row = []string{"Mon", "", "Wed", "", "Fri", "", "Sun"}[weekday] + "   "
+		}
+		var cells strings.Builder
+		for week := range weeks {
+			day := from.AddDate(0, 0, 7*week+weekday)
+			cells.WriteString(strings.Repeat(signs[levels[int32(day.Unix()/86400)]], 2))
+		}
+		fmt.Fprintln(p.w, strings.TrimRight(row+paint(p.color, green, strings.TrimRight(cells.String(), " ")), " "))
+	}
+	legend := "      less " + strings.Join(signs[1:], "") + " more, words a day"
+	if s := p.s.Streak; s != nil {
+		legend += "; longest streak " + plural.S(s.Days, "day")
+	}
+	if b := p.s.BestDay; b != nil {
+		legend += "; best day " + b.Day + ", " + counted(b.Words, "word")
+	}
+	for _, span := range visible.Wrap(legend, p.measure) {
+		p.line(dim, legend[span[0]:span[1]])
+	}
+}
+
+// table prints rows with the share of the words.
+func (p *statsPrinter) table(rows []*look.Tally, by string) {
+	t := newTable(&p.screen, column{title: by, name: true}, column{title: "chats", right: true}, column{title: "messages", right: true},
+		column{title: "words", right: true}, column{title: "share"}, column{title: "other swipes", right: true, optional: true},
+		column{title: "first", optional: true}, column{title: "last", optional: true})
+	for _, r := range rows {
+		key := visible.Text(r.Key)
+		if key == "" {
+			key = "(none)"
+		}
+		t.row(key, grouped(r.Chats), grouped(r.Messages), grouped(r.Words), p.share(r.Words), grouped(r.Swipes), day(r.First), day(r.Last))
+	}
+	t.print()
+}
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(time.DateOnly)
+}
+
+// share returns a bar of a part of all words.
+func (p *statsPrinter) share(words int) string {
+	const longest = 20
+	n := words * longest / max(p.s.Words, 1)
+	return strings.Repeat(p.sign("█", "#"), n) + fmt.Sprintf(" %.0f %%", float64(words)*100/float64(max(p.s.Words, 1)))
+}

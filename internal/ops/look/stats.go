@@ -1,0 +1,552 @@
+package look
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/family"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/message"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
+	"stchat/internal/prose"
+	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
+	"stchat/internal/userdir"
+	"stchat/internal/words"
+)
+
+// By is what messages are counted by.
+type By string
+
+// Bys returns all of them; the first counts all messages together.
+func Bys() []By {
+	return []By{"owner", "chat", "name", "role", "model", "day", "week", "month", "weekday", "hour"}
+}
+
+// IsTime reports whether rows are in the order of time.
+func (b By) IsTime() bool {
+	return slices.Contains([]By{"day", "week", "month", "weekday", "hour"}, b)
+}
+
+// StatsOptions says which messages are counted, and how.
+type StatsOptions struct {
+	List   ops.List
+	Choice choose.Choice // without ranges
+	Open   chat.Options
+	By     By
+	Every  bool // count every copy of a message, not each once an owner
+	Gap    time.Duration
+	Zone   *time.Location
+	Meter  *progress.Meter
+}
+
+// Tally is what was counted of some messages: a document of stats.
+type Tally struct {
+	Schema     int     `json:"schema"`
+	By         By      `json:"by"`
+	Key        string  `json:"key"`
+	Chats      int     `json:"chats"`
+	Messages   int     `json:"messages"`
+	Words      int     `json:"words"`
+	UserWords  int     `json:"user_words"`
+	Swipes     int     `json:"swipes"` // those stored beside the shown one
+	Swiped     int     `json:"swiped"` // messages with more than one
+	Tokens     int     `json:"tokens"`
+	GenMS      int64   `json:"gen_ms"`
+	GenLeftOut int     `json:"gen_left_out"` // times that cannot be
+	FirstDate  *string `json:"first_date"`
+	LastDate   *string `json:"last_date"`
+	Days       int     `json:"days"` // with a message
+
+	First, Last time.Time      `json:"-"`
+	days        map[int32]bool // since 1970, of the local calendar
+	chat        int            // the last one that was counted
+}
+
+// Statistics is what all messages add up to: the last document of stats.
+type Statistics struct {
+	Schema     int      `json:"schema"`
+	Summary    bool     `json:"summary"` // true
+	Chats      int      `json:"chats"`
+	Messages   int      `json:"messages"`
+	Words      int      `json:"words"`
+	UserWords  int      `json:"user_words"`
+	Swipes     int      `json:"swipes"`
+	Swiped     int      `json:"swiped"`
+	Tokens     int      `json:"tokens"`
+	GenMS      int64    `json:"gen_ms"`
+	GenLeftOut int      `json:"gen_left_out"`
+	FirstDate  *string  `json:"first_date"`
+	LastDate   *string  `json:"last_date"`
+	Days       int      `json:"days"`
+	Counted    string   `json:"counted"` // distinct or all
+	Streak     *Streak  `json:"streak"`
+	BestDay    *BestDay `json:"best_day"`
+	Sessions   Sessions `json:"sessions"`
+	Hours      []int    `json:"hours"` // messages, of each hour of the local day
+	Undated    int      `json:"undated"`
+
+	First, Last time.Time     `json:"-"`
+	Daily       map[int32]int `json:"-"` // words of days since 1970
+	Rows        []*Tally      `json:"-"`
+	Errs        []error       `json:"-"`
+	Damage      []ChatDamage  `json:"-"`
+	dates       []int64
+}
+
+// ChatDamage are the damaged lines of a chat, which are not counted.
+type ChatDamage struct {
+	Path   string
+	Damage jsonl.Damages
+}
+
+// Streak is the most days in a row with a message.
+type Streak struct {
+	Days int    `json:"days"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// BestDay is the day with the most words.
+type BestDay struct {
+	Day   string `json:"day"`
+	Words int    `json:"words"`
+}
+
+// Sessions are stretches of time without a gap.
+type Sessions struct {
+	Count          int   `json:"count"`
+	MedianMS       int64 `json:"median_ms"`
+	MedianMessages int   `json:"median_messages"`
+}
+
+// said is what is counted of one message.
+type said struct {
+	id     message.ID
+	date   int64 // ms since 1970; noDate: none
+	words  int32
+	tokens int32
+	swipes int32
+	gen    int32 // ms; -1: it cannot be
+	user   bool
+	counts bool
+	name   string
+	model  string
+	role   message.Who
+}
+
+const noDate = -1 << 63
+
+// Stats counts the messages of chats. Those of the system that are no story are not counted.
+func Stats(ctx context.Context, opt StatsOptions) (*Statistics, error) {
+	s := &statistician{opt: &opt, lib: new(library.Library), seed: message.NewSeed(), keys: map[string]*Tally{}}
+	s.sum = &Statistics{Schema: 1, Summary: true, Counted: "distinct", Hours: make([]int, 24), Daily: map[int32]int{}}
+	if opt.Every {
+		s.sum.Counted = "all"
+	}
+	s.all.days = map[int32]bool{}
+	opt.Open.Any, opt.Open.Groups = true, s.lib
+	walked := ops.Walk(opt.List)
+	for _, err := range walked.Errs {
+		s.sum.Errs = append(s.sum.Errs, err)
+	}
+	bytes := int64(0)
+	for _, t := range walked.Chats {
+		bytes += t.Size
+	}
+	opt.Meter.Expect(len(walked.Chats), bytes)
+	if err := s.folders(ctx, walked); err != nil {
+		return s.sum, err
+	}
+	s.finish()
+	return s.sum, nil
+}
+
+// statistician counts.
+type statistician struct {
+	opt  *StatsOptions
+	lib  *library.Library
+	seed message.Seed
+	sum  *Statistics
+	all  Tally
+	keys map[string]*Tally
+	chat int // the number of the open one
+}
+
+// folders counts the chats of one folder after another, which is an owner's: parents before what
+// was made from them, so that a copy is never counted for the original.
+func (s *statistician) folders(ctx context.Context, walked ops.Walked) error {
+	by := map[string][]string{}
+	var order []string
+	for _, t := range walked.Chats {
+		folder := filepath.Dir(t.Path)
+		if by[folder] == nil {
+			order = append(order, folder)
+		}
+		by[folder] = append(by[folder], t.Path)
+	}
+	for _, folder := range order {
+		paths := by[folder]
+		if !s.opt.Every && len(paths) > 1 {
+			if err := s.eldestFirst(ctx, folder, paths); err != nil {
+				return err
+			}
+		}
+		seen := map[string]map[message.ID]int32{} // by owner: how often a message was counted
+		for _, path := range paths {
+			if err := s.read(ctx, path, seen); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// eldestFirst sorts the chats of a folder: every chat behind its ancestors, else by name.
+func (s *statistician) eldestFirst(ctx context.Context, folder string, paths []string) error {
+	graphs, err := family.Read(ctx, s.lib, []string{folder}, family.Options{})
+	if err != nil {
+		if ctx.Err() == nil {
+			err = nil // the chats tell what is wrong
+		}
+		return err
+	}
+	depth := map[string]int{}
+	for _, g := range graphs {
+		for _, root := range g.Roots() {
+			family.Walk(root, func(c *family.Chat, d int) { depth[filepath.Base(c.Path)] = d })
+		}
+	}
+	slices.SortStableFunc(paths, func(a, b string) int {
+		return cmp.Or(cmp.Compare(depth[filepath.Base(a)], depth[filepath.Base(b)]), strings.Compare(a, b))
+	})
+	return nil
+}
+
+// reading is what a batch of lines says.
+type reading struct {
+	list []said
+	ids  *message.Identifier
+}
+
+func (s *statistician) read(ctx context.Context, path string, seen map[string]map[message.ID]int32) error {
+	defer s.opt.Meter.Done()
+	c, err := ops.Open(ctx, s.lib, path, ops.Anything, s.opt.Open)
+	if err != nil {
+		s.sum.Errs = append(s.sum.Errs, err)
+		return ctx.Err()
+	}
+	defer c.Close()
+	owner := c.Owner
+	if c.Kind == userdir.File {
+		owner = filepath.Base(filepath.Dir(userdir.RealPath(path)))
+	}
+	if seen[owner] == nil {
+		seen[owner] = map[message.ID]int32{}
+	}
+	s.chat++
+	of := &counting{statistician: s, owner: owner, name: owner + "/" + c.Name, seen: seen[owner], here: map[message.ID]int32{}}
+	var batch []said
+	base := 0
+	scanned, err := choose.ScanBeside(ctx, &s.opt.Choice, choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine}, func(at choose.Place) error {
+		of.count(&batch[at.Index-base])
+		return nil
+	}, choose.Beside[reading]{
+		Keys: []string{"name", "is_user", "mes", "send_date", "is_system", "swipes", "gen_started", "gen_finished", "extra"},
+		Read: func(l *jsonl.Line, keys []int, r *reading) {
+			if r.ids == nil {
+				r.ids = message.NewIdentifier(s.seed)
+			}
+			r.list = append(r.list, s.saidIn(l, keys, r.ids))
+		},
+		Fold: func(r *reading) {
+			base += len(batch)
+			batch = append(batch[:0:0], r.list...)
+		},
+		Reset: func(r *reading) { r.list = r.list[:0] },
+	})
+	if err != nil {
+		s.sum.Errs = append(s.sum.Errs, c.Errorf("%w", err))
+		return ctx.Err()
+	}
+	damage := c.Damage
+	damage.Append(scanned.Damage)
+	if damage.Total > 0 {
+		s.sum.Damage = append(s.sum.Damage, ChatDamage{path, damage})
+	}
+	return nil
+}
+
+// saidIn reads what counts of a message.
+func (s *statistician) saidIn(l *jsonl.Line, keys []int, ids *message.Identifier) said {
+	value := func(k int) []byte { raw, _ := l.Value(keys[k]); return raw }
+	m := said{date: noDate, user: rawjson.Truthy(value(1)), counts: true}
+	m.role = message.Role(value(1), value(4))
+	m.id = ids.Identity(value(0), value(1), value(2), value(3), l.Plain)
+	m.name, _ = rawjson.Unquote(value(0))
+	if at, ok := sendate.ParseRaw(value(3)); ok {
+		m.date = at.UnixMilli()
+	}
+	text := value(2)
+	l.Inside(keys[8], func(key, raw []byte) {
+		switch {
+		case rawjson.KeyIs(key, "type"), rawjson.KeyIs(key, "isSmallSys"):
+			m.counts = m.counts && !rawjson.Truthy(raw)
+		case rawjson.KeyIs(key, "display_text"):
+			if rawjson.Truthy(raw) {
+				text = raw
+			}
+		case rawjson.KeyIs(key, "token_count"):
+			if n, ok := rawjson.Int(raw); ok && n > 0 {
+				m.tokens = int32(min(n, 1<<30))
+			}
+		case rawjson.KeyIs(key, "model"):
+			m.model, _ = rawjson.Unquote(raw)
+		}
+	})
+	if !m.counts {
+		return m
+	}
+	if shown, ok := rawjson.Unquote(text); ok {
+		m.words = int32(words.Number(prose.Plain(shown)))
+	}
+	m.swipes = int32(max(l.Count(keys[5])-1, 0))
+	from, okFrom := sendate.ParseRaw(value(6))
+	to, okTo := sendate.ParseRaw(value(7))
+	if okFrom && okTo {
+		if d := to.Sub(from); d < 0 || d > time.Hour {
+			m.gen = -1
+		} else {
+			m.gen = int32(d.Milliseconds())
+		}
+	}
+	return m
+}
+
+// counting counts the messages of one chat.
+type counting struct {
+	*statistician
+	owner, name string
+	seen        map[message.ID]int32 // of the owner: how often each was counted
+	here        map[message.ID]int32 // how often each stood in this chat
+}
+
+// count counts a message, unless a chat before had it as often.
+func (c *counting) count(m *said) {
+	if !m.counts {
+		return
+	}
+	if !c.opt.Every {
+		if c.here[m.id]++; c.here[m.id] <= c.seen[m.id] {
+			return
+		}
+		c.seen[m.id] = c.here[m.id]
+	}
+	var at time.Time
+	day := int32(-1 << 31)
+	if m.date == noDate {
+		c.sum.Undated++
+	} else {
+		at = time.UnixMilli(m.date).In(c.opt.Zone)
+		day = dayOf(at)
+		c.sum.Hours[at.Hour()]++
+		c.sum.Daily[day] += int(m.words)
+		c.sum.dates = append(c.sum.dates, m.date)
+	}
+	c.all.add(c.chat, m, at, day)
+	if c.opt.By == "" {
+		return
+	}
+	key := c.key(m, at)
+	t := c.keys[key]
+	if t == nil {
+		t = &Tally{Schema: 1, By: c.opt.By, Key: key, days: map[int32]bool{}}
+		c.keys[key] = t
+	}
+	t.add(c.chat, m, at, day)
+}
+
+// key returns what a message is counted under; "" where it has no date, model or name.
+func (c *counting) key(m *said, at time.Time) string {
+	switch c.opt.By {
+	case "owner":
+		return c.owner
+	case "chat":
+		return c.name
+	case "name":
+		return m.name
+	case "role":
+		return string(m.role)
+	case "model":
+		return m.model
+	}
+	if at.IsZero() {
+		return ""
+	}
+	switch c.opt.By {
+	case "day":
+		return at.Format(time.DateOnly)
+	case "week":
+		year, week := at.ISOWeek()
+		return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Format("2006") + "-W" + string(rune('0'+week/10)) + string(rune('0'+week%10))
+	case "month":
+		return at.Format("2006-01")
+	case "weekday":
+		return at.Format("Mon")
+	}
+	return at.Format("15")
+}
+
+// dayOf returns a local day as a number, by the calendar: days with a change of the clock count as
+// any others.
+func dayOf(at time.Time) int32 {
+	y, m, d := at.Date()
+	return int32(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400)
+}
+
+// DayText returns a day that is a number as 2026-03-01.
+func DayText(day int32) string { return DayTime(day).Format(time.DateOnly) }
+
+// DayTime returns the beginning of a day that is a number, in UTC.
+func DayTime(day int32) time.Time { return time.Unix(int64(day)*86400, 0).UTC() }
+
+func (t *Tally) add(chat int, m *said, at time.Time, day int32) {
+	if t.chat != chat {
+		t.chat = chat
+		t.Chats++
+	}
+	t.Messages++
+	t.Words += int(m.words)
+	if m.user {
+		t.UserWords += int(m.words)
+	}
+	t.Swipes += int(m.swipes)
+	if m.swipes > 0 {
+		t.Swiped++
+	}
+	t.Tokens += int(m.tokens)
+	if m.gen < 0 {
+		t.GenLeftOut++
+	} else {
+		t.GenMS += int64(m.gen)
+	}
+	if at.IsZero() {
+		return
+	}
+	t.days[day] = true
+	if t.First.IsZero() || at.Before(t.First) {
+		t.First = at
+	}
+	if at.After(t.Last) {
+		t.Last = at
+	}
+}
+
+func (t *Tally) finish() {
+	t.Days = len(t.days)
+	if !t.First.IsZero() {
+		from, to := t.First.UTC().Format(time.RFC3339), t.Last.UTC().Format(time.RFC3339)
+		t.FirstDate, t.LastDate = &from, &to
+	}
+}
+
+// finish fills in what all messages add up to.
+func (s *statistician) finish() {
+	s.all.finish()
+	a, sum := &s.all, s.sum
+	sum.Chats, sum.Messages, sum.Words, sum.UserWords = a.Chats, a.Messages, a.Words, a.UserWords
+	sum.Swipes, sum.Swiped, sum.Tokens, sum.GenMS, sum.GenLeftOut = a.Swipes, a.Swiped, a.Tokens, a.GenMS, a.GenLeftOut
+	sum.FirstDate, sum.LastDate, sum.First, sum.Last, sum.Days = a.FirstDate, a.LastDate, a.First, a.Last, a.Days
+	for _, t := range s.keys {
+		t.finish()
+		sum.Rows = append(sum.Rows, t)
+	}
+	slices.SortFunc(sum.Rows, func(a, b *Tally) int {
+		if s.opt.By.IsTime() {
+			return cmp.Or(cmp.Compare(weekday(a.Key), weekday(b.Key)), cmp.Compare(a.Key, b.Key))
+		}
+		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(a.Key, b.Key))
+	})
+	sum.streak(a.days)
+	sum.sessions(s.opt.Gap)
+}
+
+// weekday returns a weekday's number in the week, 0 for any other key.
+func weekday(key string) int {
+	return slices.Index([]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}, key) + 1
+}
+
+func (s *Statistics) streak(days map[int32]bool) {
+	list := make([]int32, 0, len(days))
+	for day := range days {
+		list = append(list, day)
+	}
+	slices.Sort(list)
+	from := 0
+	for i, day := range list {
+		if i > 0 && day != list[i-1]+1 {
+			from = i
+		}
+		if n := i - from + 1; s.Streak == nil || n > s.Streak.Days {
+			s.Streak = &Streak{n, DayText(list[from]), DayText(day)}
+		}
+		if w := s.Daily[day]; w > 0 && (s.BestDay == nil || w > s.BestDay.Words) {
+			s.BestDay = &BestDay{DayText(day), w}
+		}
+	}
+}
+
+func (s *Statistics) sessions(gap time.Duration) {
+	slices.Sort(s.dates)
+	var lengths, counts []int64
+	for from := 0; from < len(s.dates); {
+		to := from + 1
+		for to < len(s.dates) && s.dates[to]-s.dates[to-1] <= gap.Milliseconds() {
+			to++
+		}
+		lengths, counts = append(lengths, s.dates[to-1]-s.dates[from]), append(counts, int64(to-from))
+		from = to
+	}
+	if s.Sessions.Count = len(counts); len(counts) > 0 {
+		s.Sessions.MedianMS, s.Sessions.MedianMessages = median(lengths), int(median(counts))
+	}
+	s.dates = nil
+}
+
+// median returns the middle of a list, of two middles the mean.
+func median(list []int64) int64 {
+	slices.Sort(list)
+	n := len(list)
+	return (list[(n-1)/2] + list[n/2]) / 2
+}
+
+// Heat returns the level, 1 to 4, of each day with words, by quartile; nil if first and last are
+// less than two weeks apart.
+func Heat(daily map[int32]int) map[int32]int {
+	var days, counts []int
+	for day, n := range daily {
+		if n > 0 {
+			days, counts = append(days, int(day)), append(counts, n)
+		}
+	}
+	if len(days) == 0 || slices.Max(days)-slices.Min(days) < 14 {
+		return nil
+	}
+	slices.Sort(counts)
+	levels := map[int32]int{}
+	for day, n := range daily {
+		if n > 0 {
+			at, _ := slices.BinarySearch(counts, n)
+			levels[day] = 1 + at*4/len(counts)
+		}
+	}
+	return levels
+}
