@@ -243,6 +243,8 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"rename, move, delete", "", "0", []string{"delete", "--json", "--links", "keep", at("chats/Mira/old point.jsonl")}},
 		{"rename, move, delete", "", "0", []string{"delete", "--json", at("chats/Mira/kid.jsonl")}},
 		{"log FOLDER --gone", "", "0", []string{"log", "--json", "--gone", user}},
+		{"import", "", "0", []string{"import", "--json", "--branches", "--to", at("chats/Mira"), at("gpt.json")}},
+		{"import", "", "0", []string{"import", "--json", "--to", at("groups/7.json"), at("gpt.json")}},
 		{"version", "", "0", []string{"version", "--json"}},
 	} {
 		if last := len(c.args) - 1; c.args[last] == "damaged" {
@@ -390,6 +392,8 @@ func damagedHistory(t *testing.T, user string) string {
 var jsonWorld = map[string]string{
 	"loose.jsonl": `{"chat_metadata":{"world_info":"Sea","integrity":"1"}}` + "\n" + `{"name":"A","mes":"x","send_date":"some day"}`,
 	"bare.jsonl":  `{"mes":"no header"}`,
+	"gpt.json": `{"current_node":"b","mapping":{"a":{"message":{"author":{"role":"user"},"content":{"parts":["x"]}}},"b":{"parent":"a","message":{"author":{"role":"assistant"},"content":{"parts":["y"]}}},` +
+		`"c":{"parent":"a","message":{"author":{"role":"user"},"content":{"parts":["z"]}}},"d":{"message":{"author":{"role":"tool"}}}}}`,
 	"chats/Mira/story.jsonl": `{"chat_metadata":{"integrity":"1","world_info":"Sea","main_chat":"gone","own key":{"x":1},"lastInContextMessageId":9,` +
 		`"auto_recap_running_scene_recaps":{"chat_id":"story","current_version":1,"versions":[{"version":0,"new_scene_index":0,"content":"a"},{"version":1,"new_scene_index":2,"content":"b"}]},` +
 		`"autoLorebooks":{"pendingOps":{"entry_1":{"timestamp":1}}},"auto_illustrator":{"promptRegistry":{"nodes":{"p":{"messageId":2}},"imageToPromptId":{"u":"p"},"rootPromptIds":["p"]}},"STMemoryBooks":{"sceneStart":0,"sceneEnd":1,"highestMemoryProcessed":0}},"user_name":"unused","character_name":"unused"}` + "\n" +

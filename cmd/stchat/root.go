@@ -124,6 +124,7 @@ func verbs() []named {
 		{"diff-meta", newDiffMeta},
 		{"export", newExport},
 		{"history", newHistory},
+		{"import", newImport},
 		{"inspect", newInspect},
 		{"log", newLog},
 		{"lost", newLost},

@@ -185,6 +185,7 @@ func helps(hint string) string {
 		"floor":       "--floor of 'stchat state set' begins one",
 		"force":       "--force does it",
 		"header":      "'stchat repair' makes one",
+		"merge":       "'stchat merge' takes it, since the chat may be there already",
 		"leftover":    "remove it or choose another name",
 		"name":        "choose another name",
 		"naming":      "choose another name or --naming",

@@ -12,6 +12,7 @@ import (
 	"stchat/internal/inspect"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops/book"
+	"stchat/internal/ops/bring"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/keep"
@@ -61,6 +62,7 @@ func documents() []document {
 		{"checkpoint", "checkpoint, branch", cut.Document{}},
 		{"checkpoint-summary", "checkpoint, branch: the last document", cutSummary{}},
 		{"clone-lorebook", "clone-lorebook", book.Clone{}},
+		{"import", "import", bring.Document{}},
 		{"inspect", "inspect", inspect.Report{}},
 		{"inspect-summary", "inspect: the last document", inspect.Summary{}},
 		{"inspect-message", "inspect --messages", inspect.Message{}},

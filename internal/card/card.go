@@ -118,6 +118,26 @@ func Parse(raw []byte, path string) (*Card, error) {
 	return c, nil
 }
 
+// Greetings returns what a new chat may begin with: the first message and the alternate ones, as
+// SillyTavern takes them (getFirstMessage in public/script.js).
+func (c *Card) Greetings() (list []string) {
+	o := c.first().json
+	data, _ := o.Get("data")
+	text, ok := rawjson.Unquote(rawjson.Value(data, "first_mes"))
+	if !ok {
+		text = textOf(o, "first_mes")
+	}
+	if text != "" {
+		list = append(list, text)
+	}
+	for raw := range rawjson.Elements(rawjson.Value(data, "alternate_greetings")) {
+		if s, ok := rawjson.Unquote(raw); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
 func (c *Card) readJSON() error {
 	o, err := object(c.raw)
 	if err != nil {

@@ -97,7 +97,7 @@ func withoutFolder(path string) *Owner {
 // contains nothing.
 func (o *Owner) Chats(lib *library.Library) (*library.Folder, error) {
 	f := lib.Folder(o.Folder)
-	if f.Err != nil && (o.Group != nil || !errors.Is(f.Err, fs.ErrNotExist)) {
+	if f.Err != nil && !errors.Is(f.Err, fs.ErrNotExist) {
 		return nil, f.Err
 	}
 	return f, nil

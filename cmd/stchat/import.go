@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/convert"
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops"
+	"stchat/internal/ops/bring"
+	"stchat/internal/plural"
+	"stchat/internal/visible"
+)
+
+const importDoc = `Make chats of what other programs exported. OWNER is the character or group that
+they belong to: a name, a folder of chats/, a card or a group's file. FILE is
+JSON, JSON lines, text, - for stdin, or a zip, of which each conversations*.json
+at the root or one folder down is read. The format is found out:
+
+  kobold    KoboldAI Lite            agnai     Agnaistic
+  cai       CharacterAI Dumper       risu      RisuAI, one chat or all
+  ooba      text-generation-webui    chatgpt   ChatGPT's data export
+  openai    lists of role, content   claude    Claude's data export
+  sharegpt  lists of from, value     chub      Chub's chats for SillyTavern
+  txt       SillyTavern's text export, with --as txt --user NAME
+
+Every conversation becomes a chat of its own; its path is printed. What OWNER
+has already is not imported again. SillyTavern's own .jsonl is for 'stchat
+merge'.
+
+Other replies at the same place become swipes; with --branches the other ends of
+a tree of messages become branches. Messages without a date are dated by their
+neighbours, or by FILE, so that the same FILE makes the same chats. Names are
+those of the source, else those of SillyTavern.
+`
+
+func newImport(*app) verb {
+	o := &importOptions{}
+	return verb{
+		use: "import FILE...", short: "Make chats of what other programs exported",
+		doc: importDoc, no: "there was no message in any FILE",
+		example: `  stchat import chatgpt-export.zip --to Mira --branches
+  stchat import story.json --to chats/Mira --open
+  stchat import old.txt --to Mira --as txt --user Tom -n "The old chat"`,
+		args: cobra.MinimumNArgs(1),
+		offers: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault
+		},
+		flags: o.addFlags, run: o.run,
+	}
+}
+
+type importOptions struct {
+	bring  bring.Options
+	data   string
+	noSync bool
+	dryRun bool
+	json   bool
+}
+
+func (o *importOptions) addFlags(fs *pflag.FlagSet) {
+	b := &o.bring
+	fs.Var(filled(&b.Owner), "to", "the character or group `OWNER`")
+	fs.Var(oneOf(&b.As, "", convert.Formats()...), "as", "the `FORMAT` of FILE; default: found out")
+	fs.Var(filled(&b.User), "user", "`NAME` of the user; default: the source's, else SillyTavern's")
+	fs.Var(filled(&b.Character), "character", "`NAME` of the character; default: the source's, else the card's")
+	fs.VarP(filled(&b.Name), "name", "n", "`NAME` of the chat; one conversation only")
+	fs.BoolVar(&b.Branches, "branches", false, "the other ends of a tree of messages become branches")
+	fs.Var(oneOf(&b.Greeting, "", bring.GreetingCard, bring.GreetingNone), "greeting", "where the source does not store it: `WHICH` is card or none; default: card for risu, else none")
+	fs.BoolVar(&b.Grown, "grown", false, "what has grown since it was imported is imported again, beside")
+	fs.BoolVar(&b.Open, "open", false, "make it the chat that OWNER opens with; one conversation only")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
+	addTopic(fs, writing, func(fs *pflag.FlagSet) {
+		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would be written")
+		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	})
+	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
+}
+
+func (o *importOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (err error) {
+	opt := o.bring
+	opt.Files, opt.Stdin, opt.NewUUID, opt.Data = expand(args), a.In, uuid.NewString, a.finder(o.data).Root()
+	switch {
+	case opt.Owner == "":
+		return usagef("say whose chats they become, e.g. `stchat import %s --to Mira`", visible.Args(args[0]))
+	case opt.As == "txt" && opt.User == "":
+		return usagef("--as txt needs --user: the text does not say who that is")
+	case slices.Contains(opt.Files, ""):
+		return usagef("a path is empty")
+	case slices.Index(opt.Files, chat.Stdin) >= 0 && slices.Index(opt.Files, chat.Stdin) != len(opt.Files)-1 && slices.Contains(opt.Files[slices.Index(opt.Files, chat.Stdin)+1:], chat.Stdin):
+		return usagef("stdin can be read once")
+	}
+	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
+		return err
+	}
+	c := a.console()
+	var end func()
+	opt.Meter, end = c.meter("reading", o.json)
+	results, notes, err := bring.Run(ctx, opt)
+	end()
+	for _, note := range notes {
+		c.note("%s", note)
+	}
+	switch {
+	case errors.Is(err, bring.ErrNothing):
+		return errNo
+	case err != nil:
+		return nearest(err)
+	}
+	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json}
+	of := func(r *bring.Result) (string, *ops.Result[bring.Document]) {
+		if r.Err != nil && errors.Is(r.Err, bring.ErrTavern) {
+			r.Err = &hinted{r.Err, "; `stchat merge " + visible.Args(opt.Owner, r.Doc.Source) + "`"}
+		}
+		return r.Doc.Source, &r.Result
+	}
+	failed, no, err := sayAll(c, how, results, of, func(r *bring.Result) error { return o.print(c, r) })
+	return errors.Join(err, outcome(failed, no))
+}
+
+// print prints the chats of a conversation; its own document is printed already.
+func (o *importOptions) print(c *console, r *bring.Result) (err error) {
+	docs := append([]bring.Document{r.Doc}, r.More...)
+	for i := range docs {
+		if o.json && i > 0 {
+			err = errors.Join(err, jsondoc.Write(c.Out, docs[i], ""))
+		} else if !o.json {
+			_, failed := fmt.Fprintln(c.Out, c.path(docs[i].Path))
+			err = errors.Join(err, failed)
+		}
+	}
+	if r.Doc.Existed {
+		c.note("%s: imported before", r.Doc.Path)
+		return err
+	}
+	var about []string
+	for _, d := range r.Doc.Dropped {
+		about = append(about, fmt.Sprintf("%s (%d)", d.What, d.Count))
+	}
+	if len(about) > 0 {
+		c.note("%s: left out: %s", r.Doc.Path, strings.Join(about, ", "))
+	}
+	if r.Doc.Branches > 0 {
+		c.note("%s: %s of the conversation not imported; --branches imports them too", r.Doc.Path, plural.S(r.Doc.Branches, "other end"))
+	}
+	return err
+}

@@ -1,0 +1,151 @@
+package convert
+
+import (
+	"cmp"
+	"strings"
+
+	"stchat/internal/rawjson"
+)
+
+// chatgpt is a conversation of ChatGPT's data export, conversations.json: a tree of messages
+// (pionxzh/chatgpt-exporter and others that read it; OpenAI does not describe it).
+func chatgpt() format {
+	return format{
+		name: "chatgpt",
+		fits: func(v []byte) bool { return rawjson.KindOf(rawjson.Value(v, "mapping")) == rawjson.ObjectKind },
+		read: readChatGPT,
+	}
+}
+
+func readChatGPT(c *Conversation, v []byte, _ *Options) error {
+	c.ID, c.Title = cmp.Or(text(v, "conversation_id"), text(v, "id")), text(v, "title")
+	var nodes []node
+	thoughts := map[string]string{} // by node
+	for key, raw := range rawjson.Members(rawjson.Value(v, "mapping")) {
+		id, _ := rawjson.Unquote(key)
+		n := node{id: id, parent: text(raw, "parent")}
+		if message := rawjson.Value(raw, "message"); rawjson.KindOf(message) == rawjson.ObjectKind {
+			thoughts[id] = c.chatgptMessage(&n, message)
+		}
+		nodes = append(nodes, n)
+	}
+	byID := make(map[string]*node, len(nodes))
+	for i := range nodes {
+		byID[nodes[i].id] = &nodes[i]
+	}
+	for i := range nodes { // what was thought before a reply, through what is left out
+		n := &nodes[i]
+		if !n.kept || n.Role != Character {
+			continue
+		}
+		var list []string
+		for up, steps := byID[n.parent], 0; up != nil && !up.kept && steps < 100; up, steps = byID[up.parent], steps+1 {
+			if thoughts[up.id] != "" {
+				list = append([]string{thoughts[up.id]}, list...)
+			}
+		}
+		n.Reasoning = strings.Join(list, "\n\n")
+	}
+	c.grow(nodes, text(v, "current_node"))
+	return nil
+}
+
+// chatgptMessage reads a message into its node, or counts why it is left out. It returns what
+// was thought instead of said.
+func (c *Conversation) chatgptMessage(n *node, raw []byte) (thought string) {
+	content := rawjson.Value(raw, "content")
+	if text(content, "content_type") == "thoughts" {
+		var list []string
+		for t := range rawjson.Elements(rawjson.Value(content, "thoughts")) {
+			list = append(list, text(t, "content"))
+		}
+		return strings.Join(list, "\n\n")
+	}
+	role := text(raw, "author", "role")
+	recipient, addressed := rawjson.Unquote(rawjson.Value(raw, "recipient"))
+	weight, weighed := rawjson.Float(rawjson.Value(raw, "weight"))
+	switch {
+	case role != "user" && role != "assistant":
+		c.drop("messages of "+cmp.Or(role, "nobody"), 1)
+		return ""
+	case addressed && recipient != "all":
+		c.drop("messages to tools", 1)
+		return ""
+	case weighed && weight == 0, rawjson.Truthy(rawjson.Value(raw, "metadata", "is_visually_hidden_from_conversation")):
+		c.drop("messages that were not shown", 1)
+		return ""
+	}
+	var list []string
+	for part := range rawjson.Elements(rawjson.Value(content, "parts")) {
+		if s, ok := rawjson.Unquote(part); ok {
+			list = append(list, s)
+		} else {
+			c.drop("pictures and other parts", 1)
+		}
+	}
+	n.Message = Message{Text: strings.Join(list, "\n"), Date: dateOf(rawjson.Value(raw, "create_time")), Model: text(raw, "metadata", "model_slug")}
+	if role == "user" {
+		n.Role = User
+	}
+	if n.kept = strings.TrimSpace(n.Text) != ""; !n.kept {
+		c.drop("messages without text", 1)
+	}
+	return ""
+}
+
+// claude is a conversation of Claude's data export, conversations.json (agoramachina and
+// others that read it; Anthropic does not describe it).
+func claude() format {
+	return format{
+		name: "claude",
+		fits: func(v []byte) bool { return isList(rawjson.Value(v, "chat_messages")) },
+		read: readClaude,
+	}
+}
+
+func readClaude(c *Conversation, v []byte, _ *Options) error {
+	c.ID, c.Title = text(v, "uuid"), text(v, "name")
+	var nodes []node
+	isTree := false
+	for raw := range rawjson.Elements(rawjson.Value(v, "chat_messages")) {
+		n := node{id: text(raw, "uuid"), parent: text(raw, "parent_message_uuid")}
+		isTree = isTree || n.parent != ""
+		var said, thought []string
+		for part := range rawjson.Elements(rawjson.Value(raw, "content")) {
+			switch text(part, "type") {
+			case "text":
+				said = append(said, text(part, "text"))
+			case "thinking":
+				thought = append(thought, text(part, "thinking"))
+			default:
+				c.drop("parts that are not text", 1)
+			}
+		}
+		n.Message = Message{Text: strings.Join(said, "\n\n"), Reasoning: strings.Join(thought, "\n\n"), Date: dateOf(rawjson.Value(raw, "created_at"))}
+		if n.Text == "" {
+			n.Text = text(raw, "text")
+		}
+		if text(raw, "sender") == "human" {
+			n.Role = User
+		}
+		c.drop("files", rawjson.Len(rawjson.Value(raw, "files"))+rawjson.Len(rawjson.Value(raw, "attachments")))
+		if n.kept = strings.TrimSpace(n.Text) != ""; !n.kept {
+			c.drop("messages without text", 1)
+		}
+		nodes = append(nodes, n)
+	}
+	if isTree {
+		leaf := text(v, "current_leaf_message_uuid")
+		if leaf == "" && len(nodes) > 0 {
+			leaf = nodes[len(nodes)-1].id
+		}
+		c.grow(nodes, leaf)
+		return nil
+	}
+	for _, n := range nodes {
+		if n.kept {
+			c.Messages = append(c.Messages, n.Message)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+// Package convert reads chats of other programs: what their exports hold as messages with
+// speakers, dates and alternatives. [Scan] finds the conversations in a file one after the
+// other, so that memory follows the longest; [Read] reads one. It writes nothing.
+//
+// Each format is in a file of its own. Its comment says where the format's shape was read.
+package convert
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
+)
+
+// Role is who a message is by.
+type Role int
+
+// The roles.
+const (
+	Character Role = iota
+	User
+	Narrator
+)
+
+// Message is one message. What the source does not say is zero.
+type Message struct {
+	Role      Role
+	Name      string // the speaker's
+	Text      string
+	Date      time.Time
+	Hidden    bool
+	Model     string
+	Reasoning string
+
+	Swipes []Message // all versions of it, the oldest first; nil if there is only this one
+	Swipe  int       // which of them it is, from 0
+
+	Line []byte // the whole line where it is one of SillyTavern's already
+}
+
+// Conversation is one chat of another program.
+type Conversation struct {
+	Format    string
+	ID        string // the source's own; "" if it has none
+	Title     string
+	User      string // their names, "" if the source has none
+	Character string
+	Greeting  int // which greeting the chat began with: 0 the first, then the alternate ones; below 0: not known
+	Messages  []Message
+	Branches  []Branch // the other leaves of a tree
+	Dropped   []Dropped
+	Notes     []string
+}
+
+// Branch is a way through a tree of messages to another leaf.
+type Branch struct {
+	At       int // the last of the conversation's messages that it shares; -1: none
+	Messages func() []Message
+}
+
+// Dropped is what is left out of a conversation.
+type Dropped struct {
+	What  string `json:"what"`
+	Count int    `json:"count"`
+}
+
+// drop counts what is left out.
+func (c *Conversation) drop(what string, n int) {
+	for i := range c.Dropped {
+		if c.Dropped[i].What == what {
+			c.Dropped[i].Count += n
+			return
+		}
+	}
+	if n > 0 {
+		c.Dropped = append(c.Dropped, Dropped{what, n})
+	}
+}
+
+// add adds a message. One without text is counted instead.
+func (c *Conversation) add(m Message) {
+	if strings.TrimSpace(m.Text) == "" {
+		c.drop("messages without text", 1)
+		return
+	}
+	c.Messages = append(c.Messages, m)
+}
+
+// note adds a remark.
+func (c *Conversation) note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+// Options say what a source does not.
+type Options struct {
+	Users      []string       // names of the user, for texts
+	Characters []string       // names of characters
+	Zone       *time.Location // of dates without one; nil: local
+}
+
+// format is a way in which conversations are stored.
+type format struct {
+	name  string
+	fits  func(v []byte) bool                                 // nil: only where it is asked for
+	parts func(v []byte) []byte                               // the list of conversations within, nil if v is one
+	read  func(c *Conversation, v []byte, opt *Options) error // reads one
+}
+
+// formats lists the formats, in the order in which they are tried.
+func formats() []format {
+	return []format{kobold(), cai(), ooba(), openai(), agnai(), risu(), chatgpt(), claude(), sharegpt(), chub(), txt()}
+}
+
+// Formats returns the names of the formats.
+func Formats() (list []string) {
+	for _, f := range formats() {
+		list = append(list, f.name)
+	}
+	return list
+}
+
+func formatNamed(name string) *format {
+	for _, f := range formats() {
+		if f.name == name {
+			return &f
+		}
+	}
+	return nil
+}
+
+// Read reads a conversation that [Scan] found; raw is what the file has there.
+func Read(name string, raw []byte, opt Options) (*Conversation, error) {
+	f := formatNamed(name)
+	if f == nil {
+		return nil, fmt.Errorf("%q: no such format", name)
+	}
+	c := &Conversation{Format: name, Greeting: -1}
+	if err := f.read(c, raw, &opt); err != nil {
+		return nil, err
+	}
+	for _, m := range c.Messages {
+		switch {
+		case m.Role == User && c.User == "":
+			c.User = m.Name
+		case m.Role == Character && c.Character == "":
+			c.Character = m.Name
+		}
+	}
+	return c, nil
+}
+
+// text returns the string under a path, "" if there is none.
+func text(raw []byte, path ...string) string {
+	s, _ := rawjson.Unquote(rawjson.Value(raw, path...))
+	return s
+}
+
+func isList(raw []byte) bool { return rawjson.KindOf(raw) == rawjson.Array }
+
+// first returns the first element of a list, nil if there is none.
+func first(list []byte) []byte {
+	for e := range rawjson.Elements(list) {
+		return e
+	}
+	return nil
+}
+
+// has reports whether an object has a key.
+func has(raw []byte, key string) bool {
+	_, ok := rawjson.Lookup(raw, key)
+	return ok
+}
+
+// dateOf reads a date: a text in any of the shapes of send_date, or a number of milliseconds
+// since 1970, below 1e11 of seconds. It is zero if it cannot be read.
+func dateOf(raw []byte) time.Time {
+	f, ok := rawjson.Float(raw)
+	if s, isText := rawjson.Unquote(raw); isText {
+		if t, ok := sendate.Parse(s); ok {
+			return t
+		}
+		f, ok = rawjson.Float([]byte(s))
+	}
+	if f < 1e11 {
+		f *= 1000
+	}
+	if const9999 := 253402300799999.0; !ok || !(f > 0 && f <= const9999) { // not NaN either
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(f)).UTC()
+}
+
+// thinking cuts what a model thought, in <think>, off the front of its text.
+func thinking(s string) (reasoning, rest string) {
+	inner, ok := strings.CutPrefix(strings.TrimLeft(s, " \r\n\t"), "<think>")
+	if !ok {
+		return "", s
+	}
+	reasoning, rest, ok = strings.Cut(inner, "</think>")
+	if !ok {
+		return "", s
+	}
+	return strings.TrimSpace(reasoning), strings.TrimLeft(rest, "\r\n")
+}

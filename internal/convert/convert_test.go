@@ -1,0 +1,227 @@
+package convert
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// shown prints a conversation: a line a message, as the fixtures' .want files have it.
+func shown(c *Conversation) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s id=%q title=%q user=%q character=%q greeting=%d\n", c.Format, c.ID, c.Title, c.User, c.Character, c.Greeting)
+	messages := func(before string, list []Message) {
+		for _, m := range list {
+			fmt.Fprintf(&b, "%s%s %q", before, [...]string{"char", "user", "narrator"}[m.Role], m.Text)
+			if m.Name != "" {
+				fmt.Fprintf(&b, " name=%q", m.Name)
+			}
+			if !m.Date.IsZero() {
+				fmt.Fprintf(&b, " %s", m.Date.UTC().Format(time.RFC3339Nano))
+			}
+			if m.Hidden {
+				b.WriteString(" hidden")
+			}
+			if m.Model != "" {
+				fmt.Fprintf(&b, " model=%q", m.Model)
+			}
+			if m.Reasoning != "" {
+				fmt.Fprintf(&b, " reasoning=%q", m.Reasoning)
+			}
+			for i, s := range m.Swipes {
+				mark := ""
+				if i == m.Swipe {
+					mark = "*"
+				}
+				fmt.Fprintf(&b, " %s%q", mark, s.Text)
+			}
+			if m.Line != nil {
+				fmt.Fprintf(&b, " %s", m.Line)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	messages("  ", c.Messages)
+	for _, branch := range c.Branches {
+		fmt.Fprintf(&b, "  branch at %d\n", branch.At)
+		messages("    ", branch.Messages())
+	}
+	for _, d := range c.Dropped {
+		fmt.Fprintf(&b, "  dropped %d %s\n", d.Count, d.What)
+	}
+	for _, note := range c.Notes {
+		fmt.Fprintf(&b, "  note %s\n", note)
+	}
+	return b.String()
+}
+
+func scanned(text, as string) (string, error) {
+	var b strings.Builder
+	opt := Options{Users: []string{"Tom"}, Characters: []string{"Mira"}, Zone: time.UTC}
+	err := Scan(strings.NewReader(text), int64(len(text)), as, func(f Found, raw []byte) error {
+		if f.Err != nil {
+			fmt.Fprintf(&b, "refused: %v\n", f.Err)
+			return nil
+		}
+		if text[f.Off:f.Off+f.Len] != string(raw) {
+			return fmt.Errorf("%d+%d is not what was read", f.Off, f.Len)
+		}
+		c, err := Read(f.Format, raw, opt)
+		if err != nil {
+			return err
+		}
+		b.WriteString(shown(c))
+		return nil
+	})
+	return b.String(), err
+}
+
+// Each fixture is read as its .want file says, which was held against the fixture by hand.
+func TestFixtures(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("testdata", "*.in"))
+	if err != nil || len(paths) < 15 {
+		t.Fatal(len(paths), err)
+	}
+	formats := map[string]bool{}
+	for _, path := range paths {
+		in, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		as := ""
+		if strings.HasPrefix(filepath.Base(path), "txt") {
+			as = "txt"
+		}
+		got, err := scanned(string(in), as)
+		if err != nil {
+			got += "error: " + err.Error() + "\n"
+		}
+		want, err := os.ReadFile(strings.TrimSuffix(path, ".in") + ".want")
+		if err != nil {
+			t.Errorf("%s:\n%s", path, got)
+			continue
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+		format, _, _ := strings.Cut(got, " ")
+		formats[format] = true
+	}
+	for _, name := range Formats() {
+		if !formats[name] {
+			t.Errorf("no fixture is %s", name)
+		}
+	}
+}
+
+func TestScanRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                       "1:1: the file is empty",
+		"\xff\xfe[\x00]\x00":                     "1:1: this is not UTF-8",
+		"[\x00]\x00":                             "1:1: this is not UTF-8",
+		"hello":                                  "no format fits: it is not JSON",
+		"[]":                                     "no format fits",
+		"{\"a\":1}":                              "no format fits",
+		"[{\"mapping\":{}}] x":                   "1:18: there is more behind the end",
+		"[{\"mapping\":{}}":                      "the list has no end",
+		"[{\"mapping\":{}}\n{\"mapping\":{}}]":   "2:1: a comma is missing",
+		"{\"mapping\":{}} {\"mapping\":{}}":      "1:16: there is more behind the end",
+		"{\"mapping\":":                          "1:12: the value has no end",
+		"{\"chat_metadata\":{}}\n{\"mes\":\"\"}": "a chat of SillyTavern's own",
+		"{\"name\":\"A\",\"mes\":\"\"}":          "a chat of SillyTavern's own",
+	} {
+		_, err := scanned(text, "")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, not %s", text, err, want)
+		}
+	}
+	if _, err := scanned(`{"mes":""}`, ""); !errors.Is(err, ErrTavern) {
+		t.Error(err)
+	}
+}
+
+// What cannot be read in a list does not keep the others from being read.
+func TestOthersGoOn(t *testing.T) {
+	deep := strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001)
+	good := `{"mapping":{"a":{"message":{"author":{"role":"user"},"content":{"parts":["hello"]}}}},"current_node":"a"}`
+	got, err := scanned("["+good+`,{"mapping":`+deep+"},"+`{"mapping":{x}},{"odd":1},`+good+"]", "")
+	if err != nil || strings.Count(got, "hello") != 2 || strings.Count(got, "refused") != 3 {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+// Whatever the buffer's borders cut, the same values come out.
+func TestSplitterBorders(t *testing.T) {
+	one := `{"id":"\\\"}","conversations":[{"from":"human","value":"` + strings.Repeat(`a\"b\\`, 50_000) + `"},{"from":"gpt","value":"]}"}]}`
+	text := "\xef\xbb\xbf" + strings.Repeat(one+"\n", 5)
+	n := 0
+	err := Scan(strings.NewReader(text), int64(len(text)), "", func(f Found, raw []byte) error {
+		if n++; string(raw) != one || text[f.Off:f.Off+f.Len] != one {
+			t.Errorf("%d is another value", n)
+		}
+		return nil
+	})
+	if err != nil || n != 5 {
+		t.Error(n, err)
+	}
+}
+
+func TestDates(t *testing.T) {
+	for raw, want := range map[string]string{
+		"1700000000": "2023-11-14T22:13:20Z", "1700000000.25": "2023-11-14T22:13:20.25Z", "1700000000123": "2023-11-14T22:13:20.123Z", `"1700000000"`: "2023-11-14T22:13:20Z",
+		`"2026-01-02T03:04:05Z"`: "2026-01-02T03:04:05Z", `"yesterday"`: "", "1e300": "", "-5": "", "null": "", `"NaN"`: "", "": "", "0": "", "{}": "",
+	} {
+		got := ""
+		if d := dateOf([]byte(raw)); !d.IsZero() {
+			got = d.UTC().Format(time.RFC3339Nano)
+		}
+		if got != want {
+			t.Errorf("%s is %s, not %s", raw, got, want)
+		}
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	paths, _ := filepath.Glob(filepath.Join("testdata", "*.in"))
+	for _, path := range paths {
+		in, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(in)
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		for _, as := range append(Formats(), "") {
+			_ = Scan(bytes.NewReader(in), int64(len(in)), as, func(found Found, raw []byte) error {
+				if found.Err != nil {
+					return nil
+				}
+				if !bytes.Equal(in[found.Off:found.Off+found.Len], raw) {
+					t.Errorf("%s: %d+%d is not what was read", found.Format, found.Off, found.Len)
+				}
+				c, err := Read(found.Format, raw, Options{Users: []string{"Tom"}, Characters: []string{"Mira"}})
+				if err != nil {
+					return nil
+				}
+				for _, b := range c.Branches {
+					if b.At >= len(c.Messages) || b.At >= len(b.Messages()) {
+						t.Errorf("a branch at %d of %d", b.At, len(c.Messages))
+					}
+				}
+				for _, m := range c.Messages {
+					if len(m.Swipes) > 0 && m.Swipe >= len(m.Swipes) {
+						t.Errorf("swipe %d of %d", m.Swipe, len(m.Swipes))
+					}
+				}
+				return nil
+			})
+		}
+	})
+}

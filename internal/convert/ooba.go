@@ -1,0 +1,95 @@
+package convert
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"stchat/internal/rawjson"
+)
+
+// ooba is what text-generation-webui saves (oobabooga, modules/chat.py: data and data_visible
+// up to 2023, then internal and visible; metadata by #7003 and #7004).
+func ooba() format {
+	return format{
+		name: "ooba",
+		fits: func(v []byte) bool {
+			return isList(rawjson.Value(v, "data_visible")) || isList(rawjson.Value(v, "internal")) && isList(rawjson.Value(v, "visible"))
+		},
+		read: readOoba,
+	}
+}
+
+// oobaBegin is what the user says, internally, before a greeting.
+const oobaBegin = "<|BEGIN-VISIBLE-CHAT|>"
+
+func readOoba(c *Conversation, v []byte, opt *Options) error {
+	visible, internal := rawjson.Value(v, "visible"), rawjson.Value(v, "internal")
+	if old := rawjson.Value(v, "data_visible"); isList(old) {
+		visible, internal = old, rawjson.Value(v, "data")
+	}
+	var hidden [][]byte
+	for pair := range rawjson.Elements(internal) {
+		hidden = append(hidden, pair)
+	}
+	i := 0
+	for pair := range rawjson.Elements(visible) {
+		var inner []byte
+		if i < len(hidden) {
+			inner = hidden[i]
+		}
+		said, meant := sides(pair), sides(inner)
+		for k, who := range []string{"user", "assistant"} {
+			m := Message{Role: User, Text: said[k]}
+			if k == 1 {
+				m.Role = Character
+			}
+			if escaped := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;"); escaped.Replace(meant[k]) == m.Text {
+				m.Text = meant[k]
+			}
+			if m.Text == "" || m.Text == oobaBegin {
+				continue
+			}
+			m.versions(rawjson.Value(v, "metadata", fmt.Sprintf("%s_%d", who, i)), cmp.Or(opt.Zone, time.Local))
+			c.add(m)
+		}
+		i++
+	}
+	return nil
+}
+
+// sides returns the two texts of a pair; a number counts as its text.
+func sides(pair []byte) (texts [2]string) {
+	i := 0
+	for raw := range rawjson.Elements(pair) {
+		if i < len(texts) {
+			if s, ok := rawjson.Unquote(raw); ok {
+				texts[i] = s
+			} else if rawjson.KindOf(raw) == rawjson.Number {
+				texts[i] = string(raw)
+			}
+		}
+		i++
+	}
+	return texts
+}
+
+// versions adds the date of a message, and its versions.
+func (m *Message) versions(about []byte, zone *time.Location) {
+	date := func(raw []byte) time.Time {
+		t, _ := time.ParseInLocation("Jan 2, 2006 15:04", text(raw, "timestamp"), zone)
+		return t
+	}
+	m.Date = date(about)
+	current, _ := rawjson.Int(rawjson.Value(about, "current_version_index"))
+	var all []Message
+	for v := range rawjson.Elements(rawjson.Value(about, "versions")) {
+		all = append(all, Message{Role: m.Role, Text: text(v, "content"), Date: date(v)})
+	}
+	if len(all) < 2 || current < 0 || current >= len(all) {
+		return
+	}
+	all[current].Text = m.Text
+	m.Swipes, m.Swipe = all, current
+}

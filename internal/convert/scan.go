@@ -1,0 +1,339 @@
+package convert
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/rawjson"
+)
+
+var (
+	// ErrFormat means that no format fits.
+	ErrFormat = errors.New("no format fits")
+	// ErrTavern means that a file is a chat of SillyTavern's own.
+	ErrTavern = errors.New("this is a chat of SillyTavern's own")
+	// errLong means that a conversation is too long to be read.
+	errLong = fmt.Errorf("a conversation of more than %d GB", maxLength>>30)
+)
+
+// maxLength is the longest conversation that is read, in bytes: SillyTavern reads no string
+// that is longer, and memory follows the longest.
+const maxLength = 2 << 30
+
+// Found is a conversation in a file, or why it cannot be read.
+type Found struct {
+	Format   string
+	Off, Len int64
+	Err      error // the others go on
+}
+
+// Scan finds the conversations in a file of size bytes, and calls each with what it has there.
+// as is a format that is certain, "" to find it. The error is each's or that of reading, wraps
+// [ErrFormat] or [ErrTavern], or is a [*PlaceError].
+func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) error) error {
+	s := &splitter{r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
+	if front, _ := s.r.Peek(3); bytes.HasPrefix(front, []byte("\xef\xbb\xbf")) {
+		s.skip(3)
+	} else if len(front) > 1 && (front[0] == 0 || front[1] == 0 || bytes.HasPrefix(front, []byte("\xff\xfe")) || bytes.HasPrefix(front, []byte("\xfe\xff"))) {
+		return &PlaceError{1, 1, "this is not UTF-8; save it as UTF-8"}
+	}
+	if as == "txt" || as == "chub" {
+		return whole(s, as, size, each)
+	}
+	kind, err := s.next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return &PlaceError{1, 1, "the file is empty"}
+	case err != nil:
+		return err
+	case kind == '[':
+		return s.list(as, each)
+	case kind != '{':
+		return fmt.Errorf("%w: it is not JSON", ErrFormat)
+	}
+	for n := 0; ; n++ {
+		if kind, err = s.next(); errors.Is(err, io.EOF) && n > 0 {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if kind != '{' || n > 0 && !s.newLine {
+			return s.place("there is more behind the end")
+		}
+		off := s.off
+		raw, err := s.value()
+		if err == nil && n == 0 && as == "" && isTavern(raw) {
+			return s.tavern(raw, size, each)
+		}
+		if err = s.found(as, off, raw, err, each); err != nil {
+			return err
+		}
+	}
+}
+
+// whole hands out the whole file.
+func whole(s *splitter, as string, size int64, each func(f Found, raw []byte) error) error {
+	off := s.off
+	if size-off > maxLength {
+		return each(Found{Format: as, Off: off, Len: size - off, Err: errLong}, nil)
+	}
+	raw, err := io.ReadAll(s.r)
+	if err != nil {
+		return err
+	}
+	return each(Found{Format: as, Off: off, Len: int64(len(raw))}, raw)
+}
+
+// isTavern reports whether an object is a line of a chat of SillyTavern's.
+func isTavern(v []byte) bool {
+	return has(v, "chat_metadata") || has(v, "user_name") || has(v, "character_name") || has(v, "mes")
+}
+
+// tavern hands out a file of lines as SillyTavern has them if one is Chub's, and returns
+// [ErrTavern] otherwise. first is the first line, which was read.
+func (s *splitter) tavern(first []byte, size int64, each func(f Found, raw []byte) error) error {
+	at := s.off - int64(len(first))
+	if size-at > maxLength {
+		return each(Found{Format: "chub", Off: at, Len: size - at, Err: errLong}, nil)
+	}
+	rest, err := io.ReadAll(s.r)
+	if err != nil {
+		return err
+	}
+	raw := append(bytes.Clone(first), rest...)
+	for line := range bytes.Lines(raw) {
+		if jsonl.Valid(line) && isChub(line) {
+			return each(Found{Format: "chub", Off: at, Len: int64(len(raw))}, raw)
+		}
+	}
+	return ErrTavern
+}
+
+// list hands out the conversations of a list, or the list if it is itself one.
+func (s *splitter) list(as string, each func(f Found, raw []byte) error) error {
+	off := s.off
+	s.skip(1)
+	for n := 0; ; n++ {
+		kind, err := s.next()
+		if kind == ',' && n > 0 {
+			s.skip(1)
+			kind, err = s.next()
+		} else if kind != ']' && n > 0 && err == nil {
+			return s.place("a comma is missing")
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return s.place("the list has no end")
+		case err != nil:
+			return err
+		case kind == ']':
+			s.skip(1)
+			if _, err := s.next(); !errors.Is(err, io.EOF) {
+				return s.place("there is more behind the end")
+			}
+			if n == 0 {
+				return fmt.Errorf("%w: the list is empty", ErrFormat)
+			}
+			return nil
+		}
+		at := s.off
+		raw, err := s.value()
+		if err == nil && n == 0 && (as == "openai" || as == "") && jsonl.Valid(raw) && has(raw, "role") {
+			// the messages of one conversation
+			rest, err := s.through(append([]byte("["), raw...), 1)
+			return s.found("openai", off, rest, err, each)
+		}
+		if err = s.found(as, at, raw, err, each); err != nil {
+			return err
+		}
+	}
+}
+
+// found finds the format of a value, and hands out the conversations in it.
+func (s *splitter) found(as string, off int64, raw []byte, err error, each func(f Found, raw []byte) error) error {
+	f := Found{Format: as, Off: off, Len: int64(len(raw)), Err: err}
+	if err == nil {
+		if d := jsonl.Check(raw); d != nil {
+			f.Err = fmt.Errorf("byte %d of the file: %s", off+int64(offsetOf(raw, d)), d.Reason)
+		}
+	} else if !errors.Is(err, errLong) {
+		return err
+	}
+	if f.Err != nil {
+		return each(f, nil)
+	}
+	var is *format
+	if as != "" {
+		is = formatNamed(as)
+	}
+	for _, known := range formats() {
+		if is == nil && known.fits != nil && known.fits(raw) {
+			is = &known
+		}
+	}
+	if is == nil && !s.known {
+		return ErrFormat
+	} else if is == nil {
+		f.Err = fmt.Errorf("byte %d of the file: %w", off, ErrFormat)
+		return each(f, nil)
+	}
+	s.known = true
+	f.Format = is.name
+	if is.parts == nil || is.parts(raw) == nil {
+		return each(f, raw)
+	}
+	list := is.parts(raw)
+	at := bytes.Index(raw, list) + 1
+	for e := range rawjson.Elements(list) {
+		at += bytes.Index(raw[at:], e) // elements come in order, and only spaces and a comma stand between
+		part := Found{Format: is.name, Off: off + int64(at), Len: int64(len(e))}
+		if err := each(part, e); err != nil {
+			return err
+		}
+		at += len(e)
+	}
+	return nil
+}
+
+// offsetOf returns where in raw the damage is.
+func offsetOf(raw []byte, d *jsonl.Damage) int {
+	at := 0
+	for range d.Line - 1 {
+		at += bytes.IndexByte(raw[at:], '\n') + 1
+	}
+	return at + d.Column - 1
+}
+
+// PlaceError is what is wrong at a place of a file.
+type PlaceError struct {
+	Line, Column int
+	Reason       string
+}
+
+func (e *PlaceError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Reason) }
+
+// splitter cuts JSON into values, without reading what is in them.
+type splitter struct {
+	r       *bufio.Reader
+	off     int64 // of what is next
+	line    int   // from 0
+	begin   int64 // of that line
+	newLine bool  // a line ended before what is next
+	known   bool  // a format fitted
+}
+
+func (s *splitter) place(reason string) error {
+	return &PlaceError{s.line + 1, int(s.off-s.begin) + 1, reason}
+}
+
+func (s *splitter) skip(n int) {
+	n, _ = s.r.Discard(n)
+	s.off += int64(n)
+}
+
+// next skips white space, and returns the byte that follows.
+func (s *splitter) next() (byte, error) {
+	for s.newLine = false; ; {
+		b, err := s.r.Peek(1)
+		if err != nil {
+			return 0, err
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(b[0])) {
+			return b[0], nil
+		}
+		s.skip(1)
+		if b[0] == '\n' {
+			s.line, s.begin, s.newLine = s.line+1, s.off, true
+		}
+	}
+}
+
+// value reads the value that is next.
+func (s *splitter) value() ([]byte, error) { return s.through(nil, 0) }
+
+// through reads on, behind what has been read, until so many levels are closed. What is longer
+// than the longest is skipped: the error is [errLong].
+func (s *splitter) through(read []byte, depth int) ([]byte, error) {
+	long, quoted, escaped, began := false, false, false, depth > 0
+	for {
+		if _, err := s.r.Peek(1); err == io.EOF {
+			if began && depth == 0 && !quoted {
+				return read, nil
+			}
+			return nil, s.place("the value has no end")
+		} else if err != nil {
+			return nil, err
+		}
+		chunk, _ := s.r.Peek(s.r.Buffered())
+		n, done := 0, false
+		for n < len(chunk) && !done {
+			c := chunk[n]
+			switch {
+			case escaped:
+				escaped = false
+			case quoted:
+				if i := bytes.IndexByte(chunk[n:], '"'); i > 0 {
+					if j := bytes.IndexByte(chunk[n:n+i], '\\'); j >= 0 {
+						i = j
+					}
+					n += i
+				} else if j := bytes.IndexByte(chunk[n:], '\\'); i < 0 && j < 0 {
+					n = len(chunk)
+					continue
+				} else if i < 0 {
+					n += j
+				}
+				escaped = chunk[n] == '\\'
+				quoted = chunk[n] != '"'
+				done = !quoted && depth == 0
+			case c == '"':
+				quoted, began = true, true
+			case c == '{' || c == '[':
+				depth, began = depth+1, true
+			case c == '}' || c == ']':
+				if depth == 0 { // of what is around a bare number
+					s.take(&read, chunk[:n], &long)
+					return s.end(read, long)
+				}
+				depth--
+				done = depth == 0
+			case depth == 0 && began && strings.ContainsRune(", \t\r\n", rune(c)):
+				s.take(&read, chunk[:n], &long)
+				return s.end(read, long)
+			default:
+				began = true
+			}
+			n++
+		}
+		s.take(&read, chunk[:n], &long)
+		if done {
+			return s.end(read, long)
+		}
+	}
+}
+
+// take adds what was read.
+func (s *splitter) take(read *[]byte, more []byte, long *bool) {
+	if *long = *long || len(*read)+len(more) > maxLength; *long {
+		*read = nil
+	} else {
+		*read = append(*read, more...)
+	}
+	if n := bytes.Count(more, []byte("\n")); n > 0 {
+		s.line += n
+		s.begin = s.off + int64(bytes.LastIndexByte(more, '\n')) + 1
+	}
+	s.skip(len(more))
+}
+
+func (s *splitter) end(read []byte, long bool) ([]byte, error) {
+	if long {
+		return nil, errLong
+	}
+	return read, nil
+}

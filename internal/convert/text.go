@@ -1,0 +1,126 @@
+package convert
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+
+	"stchat/internal/jsonl"
+	"stchat/internal/message"
+	"stchat/internal/meta"
+	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
+)
+
+// chub is what Chub exports for SillyTavern: its lines, in which a text may be an object with
+// the text in message (SillyTavern src/endpoints/chats.js, flattenChubChat).
+func chub() format {
+	return format{name: "chub", read: func(c *Conversation, v []byte, _ *Options) error {
+		began := false
+		for line := range bytes.Lines(v) {
+			line = bytes.TrimSpace(line)
+			if len(line) == 0 {
+				continue
+			}
+			if d := jsonl.Check(line); d != nil {
+				c.drop("damaged lines", 1)
+				continue
+			}
+			head := !began && meta.IsHeader(line)
+			if began = true; head || rawjson.KindOf(line) != rawjson.ObjectKind {
+				continue
+			}
+			line = flatten(line)
+			m := Message{Line: line, Name: text(line, "name"), Text: text(line, "mes")}
+			switch message.Role(rawjson.Value(line, "is_user"), rawjson.Value(line, "is_system")) {
+			case message.User:
+				m.Role = User
+			case message.System:
+				m.Role = Narrator
+			}
+			m.Date, _ = sendate.ParseRaw(rawjson.Value(line, "send_date"))
+			m.Swipes = make([]Message, rawjson.Len(rawjson.Value(line, "swipes")))
+			c.Messages = append(c.Messages, m)
+		}
+		return nil
+	}}
+}
+
+// isChub reports whether a line has a text as Chub writes it.
+func isChub(line []byte) bool {
+	is := func(raw []byte) bool { return rawjson.KindOf(raw) == rawjson.ObjectKind && has(raw, "message") }
+	if is(rawjson.Value(line, "mes")) {
+		return true
+	}
+	for swipe := range rawjson.Elements(rawjson.Value(line, "swipes")) {
+		if is(swipe) {
+			return true
+		}
+	}
+	return false
+}
+
+// flatten puts the texts in the places of the objects that hold them; every other byte stays.
+// A swipe that is then no text becomes an empty one.
+func flatten(line []byte) []byte {
+	o, err := rawjson.ParseObject(line)
+	if err != nil {
+		return line
+	}
+	inner := func(raw []byte) ([]byte, bool) {
+		s, ok := rawjson.Lookup(raw, "message")
+		return s, ok && rawjson.KindOf(raw) == rawjson.ObjectKind && rawjson.Truthy(s)
+	}
+	if s, ok := inner(o.Value("mes")); ok {
+		o.Set("mes", s)
+	}
+	o.EditList("swipes", func(_ int, value []byte) ([]byte, bool) {
+		if s, ok := inner(value); ok {
+			value = s
+		}
+		if rawjson.KindOf(value) != rawjson.String {
+			value = []byte(`""`)
+		}
+		return value, true
+	})
+	return o.Bytes()
+}
+
+// errNobody means that a text has no line that begins with a speaker's name.
+var errNobody = errors.New("no paragraph begins with the name of a speaker")
+
+// txt is SillyTavern's export as text: a paragraph a message, beginning with its speaker's name
+// (src/endpoints/chats.js, /export).
+func txt() format {
+	return format{name: "txt", read: func(c *Conversation, v []byte, opt *Options) error {
+		free := true // the line before is blank
+		var m *Message
+		end := func() {
+			if m != nil {
+				m.Text = strings.TrimSpace(m.Text)
+				c.add(*m)
+			}
+		}
+		for line := range strings.Lines(strings.ToValidUTF8(string(v), "�")) {
+			name, rest, ok := strings.Cut(line, ": ")
+			user := slices.Contains(opt.Users, name)
+			if free && ok && (user || slices.Contains(opt.Characters, name)) {
+				end()
+				if m = (&Message{Name: name, Text: rest}); user {
+					m.Role = User
+				}
+			} else if m != nil {
+				m.Text += line
+			} else if strings.TrimSpace(line) != "" {
+				c.drop("lines before the first speaker", 1)
+			}
+			free = strings.TrimSpace(line) == ""
+		}
+		if m == nil {
+			return errNobody
+		}
+		end()
+		return nil
+	}}
+}

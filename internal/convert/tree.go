@@ -1,0 +1,166 @@
+package convert
+
+import (
+	"cmp"
+	"slices"
+)
+
+// node is a message of a tree, or what is left out of it.
+type node struct {
+	id, parent string
+	kept       bool
+	Message
+}
+
+// tree is a conversation in which a message may have several that follow it.
+type tree struct {
+	nodes    []node
+	above    []int         // by node: the nearest kept node above it, -1 for none
+	children map[int][]int // of kept nodes, the oldest first; of -1: the roots
+}
+
+// grow makes the conversation of a tree: the way to leaf, with the other replies at each place
+// as swipes, and the ways to the other leaves. Without such a leaf it is the last one.
+func (c *Conversation) grow(nodes []node, leaf string) {
+	t := &tree{nodes: nodes, above: make([]int, len(nodes)), children: map[int][]int{}}
+	index := make(map[string]int, len(nodes))
+	for i, n := range nodes {
+		if _, ok := index[n.id]; !ok {
+			index[n.id] = i
+		}
+	}
+	circle := t.link(index)
+	if circle {
+		c.note("a message follows itself: the tree is cut there")
+	}
+	if roots := t.children[-1]; len(roots) > 1 && slices.ContainsFunc(roots, func(i int) bool { return nodes[i].Role != Character }) {
+		c.note("the tree has %d beginnings", len(roots))
+	}
+	at, ok := index[leaf]
+	if ok && !nodes[at].kept {
+		at = t.above[at]
+	}
+	if !ok {
+		at = -1
+		for i, n := range nodes {
+			if n.kept && len(t.children[i]) == 0 {
+				at = i
+			}
+		}
+		if len(nodes) > 0 {
+			c.note("the source does not say which message is the last: it is the last leaf")
+		}
+	}
+	covered := map[int]bool{}
+	way := t.way(at)
+	t.cover(way, covered)
+	c.Messages = t.messages(way)
+	for i, n := range nodes {
+		if !n.kept || len(t.children[i]) > 0 || covered[i] {
+			continue
+		}
+		other := t.way(i)
+		t.cover(other, covered)
+		shared := 0
+		for shared < min(len(way), len(other)) && way[shared] == other[shared] {
+			shared++
+		}
+		c.Branches = append(c.Branches, Branch{At: shared - 1, Messages: func() []Message { return t.messages(t.way(i)) }})
+	}
+}
+
+// link finds what is above each node, and reports whether some are above themselves.
+func (t *tree) link(index map[string]int) (circle bool) {
+	const unknown, looking = -2, -3
+	for i := range t.above {
+		t.above[i] = unknown
+	}
+	for i := range t.nodes {
+		var chain []int
+		at := i
+		for at >= 0 && t.above[at] == unknown {
+			t.above[at] = looking
+			chain = append(chain, at)
+			parent, ok := index[t.nodes[at].parent]
+			if !ok || t.nodes[at].parent == "" {
+				parent = -1
+			}
+			at = parent
+		}
+		if at >= 0 && t.above[at] == looking { // the chain came back to itself
+			circle, at = true, -1
+		}
+		for _, next := range slices.Backward(chain) {
+			up := at
+			if up >= 0 && !t.nodes[up].kept {
+				up = t.above[up]
+			}
+			t.above[next] = up
+			at = next
+		}
+	}
+	for i, n := range t.nodes {
+		if n.kept {
+			t.children[t.above[i]] = append(t.children[t.above[i]], i)
+		}
+	}
+	for _, list := range t.children {
+		slices.SortStableFunc(list, func(a, b int) int {
+			x, y := t.nodes[a].Date, t.nodes[b].Date
+			if x.IsZero() || y.IsZero() {
+				return cmp.Compare(a, b)
+			}
+			return x.Compare(y)
+		})
+	}
+	return circle
+}
+
+// way returns the nodes from the beginning to a leaf.
+func (t *tree) way(leaf int) (list []int) {
+	for at := leaf; at >= 0; at = t.above[at] {
+		list = append(list, at)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// siblings returns the replies at a node's place, if it is one.
+func (t *tree) siblings(i int) (list []int) {
+	if t.nodes[i].Role != Character {
+		return nil
+	}
+	for _, k := range t.children[t.above[i]] {
+		if t.nodes[k].Role == Character {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// cover notes the leaves that a way has, also as swipes.
+func (t *tree) cover(way []int, covered map[int]bool) {
+	for _, i := range way {
+		covered[i] = true
+		for _, k := range t.siblings(i) {
+			covered[k] = covered[k] || len(t.children[k]) == 0
+		}
+	}
+}
+
+// messages returns the messages of a way, with their swipes.
+func (t *tree) messages(way []int) (list []Message) {
+	for _, i := range way {
+		m := t.nodes[i].Message
+		if all := t.siblings(i); len(all) > 1 {
+			for n, k := range all {
+				m.Swipes = append(m.Swipes, t.nodes[k].Message)
+				if k == i {
+					m.Swipe = n
+				}
+			}
+		}
+		list = append(list, m)
+	}
+	return list
+}

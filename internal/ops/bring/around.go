@@ -1,0 +1,182 @@
+package bring
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stchat/internal/card"
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/convert"
+	"stchat/internal/names"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+)
+
+// keyImport is the key of the metadata that says where a chat was imported from.
+const keyImport = "stchat_import"
+
+// imported is a chat that was imported before.
+type imported struct {
+	path, name string
+	messages   int
+}
+
+// lookAround finds what the owner has, and who speaks there.
+func (c *call) lookAround(ctx context.Context) error {
+	c.taken, c.next, c.known = map[string]bool{}, map[string]int{}, map[string][]imported{}
+	folder, err := c.owner.Chats(c.lib)
+	if err != nil {
+		return err
+	}
+	for _, name := range folder.Chats {
+		c.taken[names.Fold(name)] = true
+		if c.owner.Group == nil || c.owner.Group.Lists(name) {
+			if err := c.look(ctx, folder.File(name), name); err != nil {
+				return err
+			}
+		}
+	}
+	if raw, _, err := safefile.Read(filepath.Join(c.owner.Dir.Root, "settings.json")); err == nil {
+		c.user, _ = rawjson.Unquote(rawjson.Value(raw, "username"))
+	}
+	c.user = cmp.Or(c.user, "User")
+	if c.owner.Group == nil {
+		return nil
+	}
+	c.faces = map[string]string{}
+	for _, name := range c.owner.Group.Chats {
+		c.taken[names.Fold(name)] = true
+	}
+	for raw := range rawjson.Elements(rawjson.Value(c.owner.Group.Raw(), "members")) {
+		avatar, ok := rawjson.Unquote(raw)
+		if !ok || filepath.Base(avatar) != avatar {
+			continue
+		}
+		if known, err := card.Open(filepath.Join(c.owner.Dir.Characters(), avatar)); err == nil {
+			c.faces[known.Name] = avatar
+		}
+	}
+	return nil
+}
+
+// look notes a chat that was imported. What cannot be read was not.
+func (c *call) look(ctx context.Context, path, name string) error {
+	opened, err := chat.Open(ctx, path, chat.Options{Any: true, Groups: c.lib})
+	if err != nil {
+		return ctx.Err()
+	}
+	defer opened.Close()
+	from := opened.Metadata().Value(keyImport)
+	format, _ := rawjson.Unquote(rawjson.Value(from, "format"))
+	id, ok := rawjson.Unquote(rawjson.Value(from, "id"))
+	if !ok || opened.Metadata().Has("main_chat") {
+		return nil // its own checkpoints and branches have the key, too
+	}
+	all := choose.Choice{Whole: true}
+	scanned, err := all.Scan(ctx, choose.Source{Source: opened.Source, Body: opened.Body, Line: opened.BodyLine}, func(choose.Place) error { return nil })
+	if err != nil {
+		return err
+	}
+	key := format + "\x00" + id
+	c.known[key] = append(c.known[key], imported{path, name, scanned.Messages})
+	return nil
+}
+
+// hashOf identifies messages that have no id of their own.
+func hashOf(list []convert.Message) string {
+	h := sha256.New()
+	for _, m := range list {
+		for _, s := range []string{strconv.Itoa(int(m.Role)), m.Name, m.Text, string(m.Line)} {
+			fmt.Fprintf(h, "%d:%s", len(s), s)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// setNames names the chats of a conversation.
+func (c *call) setNames(j *job, full *complete) {
+	title := c.Name
+	if title == "" {
+		if safe, err := names.New(full.Title, names.MaxBytes); err == nil {
+			title = safe
+		}
+	}
+	if safe, err := names.New(title, names.MaxBytes); title != "" && err == nil {
+		title = safe
+	} else {
+		title, _ = names.New(fmt.Sprintf("%s - %s imported", full.character, names.Humanized(full.dates[0].Local())), names.MaxBytes)
+	}
+	j.name = c.free(title)
+	j.branches = nil
+	if !c.Branches {
+		return
+	}
+	for _, b := range full.Branches {
+		name, err := names.Make(names.Request{
+			Kind: names.Branch, Style: names.Suffix, Chat: j.name, At: b.At, Now: c.Changes.Now,
+			Taken: func(name string) bool { return c.taken[names.Fold(name)] },
+		})
+		if err != nil { // a thousand are taken
+			name.File = c.free(j.name)
+		}
+		c.taken[names.Fold(name.File)] = true
+		j.branches = append(j.branches, name.File)
+	}
+}
+
+// free returns a name that no chat has, and takes it: the one that is wanted, else with a
+// number.
+func (c *call) free(wanted string) string {
+	folder := c.lib.Folder(c.owner.Folder)
+	folded := names.Fold(wanted)
+	for n := max(1, c.next[folded]); ; n++ {
+		name := wanted
+		if n > 1 {
+			end := fmt.Sprintf(" (%d)", n)
+			name = strings.TrimRight(names.Shorten(wanted, names.MaxBytes-len(end)), " ") + end
+		}
+		if key := names.Fold(name); !c.taken[key] && len(folder.Sidecars(name)) == 0 {
+			c.taken[key] = true
+			c.next[folded] = n + 1
+			return name
+		}
+	}
+}
+
+func (c *call) path(name string) string {
+	return filepath.Join(c.owner.Folder, name+names.Extension)
+}
+
+// dates gives every message a date: its own, else a millisecond after the one before, at the
+// beginning before the next; where there are none, a second apart up to when the file was
+// written.
+func dates(list []convert.Message, written time.Time) (all []time.Time, undated int) {
+	all = make([]time.Time, len(list))
+	for i, m := range list {
+		if all[i] = m.Date.Truncate(time.Millisecond); m.Date.IsZero() {
+			undated++
+		}
+	}
+	first := slices.IndexFunc(list, func(m convert.Message) bool { return !m.Date.IsZero() })
+	for i := range all {
+		switch {
+		case !list[i].Date.IsZero():
+		case first < 0:
+			all[i] = written.Truncate(time.Millisecond).Add(-time.Duration(len(all)-1-i) * time.Second)
+		case i < first:
+			all[i] = all[first].Add(-time.Duration(first-i) * time.Millisecond)
+		default:
+			all[i] = all[i-1].Add(time.Millisecond)
+		}
+	}
+	return all, undated
+}

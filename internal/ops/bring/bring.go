@@ -1,0 +1,365 @@
+// Package bring holds import: chats of other programs become chats of a character or a group.
+// Each file is gone through twice, one conversation at a time: first to see what there is, what
+// the owner has already and how each chat is to be named, then to write them.
+package bring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/convert"
+	"stchat/internal/group"
+	"stchat/internal/library"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/ops/address"
+	"stchat/internal/progress"
+	"stchat/internal/safefile"
+)
+
+// Options says what to import, and how.
+type Options struct {
+	Files           []string // "-" is Stdin
+	Stdin           io.Reader
+	Owner, Data     string
+	As              string // the format; "": found out
+	User, Character string // their names; "": the source's, else those of SillyTavern
+	Name            string // of the only chat; "": by title or time
+	Branches        bool   // the other leaves of a tree become chats, too
+	Greeting        string // GreetingCard, GreetingNone, or "" for what fits the format
+	Open            bool   // the owner opens with the only chat
+	Grown           bool   // what has grown since it was imported is imported beside
+	NewUUID         func() string
+	Changes         changeset.Options
+	Meter           *progress.Meter
+}
+
+// What becomes of a greeting that the source does not store.
+const (
+	GreetingCard = "card"
+	GreetingNone = "none"
+)
+
+// Document describes a chat that was imported.
+type Document struct {
+	Schema    int               `json:"schema"`
+	Source    string            `json:"source" is:"path"`
+	Format    string            `json:"format"`
+	ID        string            `json:"id"` // by which it is recognised
+	Path      string            `json:"path" is:"path"`
+	Name      string            `json:"name"`
+	Existed   bool              `json:"existed"`
+	Messages  int               `json:"messages"`
+	Swipes    int               `json:"swipes"`   // in messages that have several
+	Branches  int               `json:"branches"` // leaves that are not imported
+	FirstDate *string           `json:"first_date"`
+	LastDate  *string           `json:"last_date"`
+	Undated   int               `json:"undated"`
+	Dropped   []convert.Dropped `json:"dropped"`
+	MainChat  *string           `json:"main_chat"`
+	Group     *string           `json:"group" is:"path"`
+	ops.Warned
+	ops.Written
+}
+
+// Result is what became of a conversation, or why a FILE could not be read.
+type Result struct {
+	ops.Result[Document]
+	More []Document // the chats of its other leaves
+}
+
+var (
+	// ErrOne means that something was asked for that only one conversation can have.
+	ErrOne = error(&ops.Kind{Code: "usage", Text: "--name and --open take one conversation"})
+	// ErrNothing means that there was no conversation with a message.
+	ErrNothing = errors.New("there is no message in it")
+	// ErrTavern is of a chat that is merged instead.
+	ErrTavern = error(&ops.Kind{Code: "refused", Text: "this is a chat of SillyTavern's own, which is merged", Hint: "merge"})
+)
+
+// call is one import.
+type call struct {
+	*Options
+	lib     *library.Library
+	owner   *address.Owner
+	user    string            // SillyTavern's own name of the user
+	faces   map[string]string // of a group: the avatars of its members, by name
+	taken   map[string]bool   // folded names of chats
+	next    map[string]int    // by folded name, the number to try
+	known   map[string][]imported
+	results []*Result
+	jobs    []*job // those of them that are written
+	empty   int
+	notes   []string
+}
+
+// job is a conversation that is written.
+type job struct {
+	*Result
+	source   *source
+	found    convert.Found
+	name     string
+	branches []string // the names of its branches' chats
+	tried    bool
+}
+
+// Run imports. The results are in the order of the conversations, those of FILEs that cannot
+// be read in their places; notes are about those that have none. The error is that of the
+// options.
+func Run(ctx context.Context, opt Options) (results []*Result, notes []string, err error) {
+	c := &call{Options: &opt, lib: new(library.Library)}
+	if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
+		return nil, nil, err
+	}
+	if err := ops.InFiles(c.lib, c.owner.Dir, opt.Owner); err != nil {
+		return nil, nil, err
+	}
+	if err := c.lookAround(ctx); err != nil {
+		return nil, nil, err
+	}
+	var sources []*source
+	defer func() {
+		for _, s := range sources {
+			s.close()
+		}
+	}()
+	for _, path := range opt.Files {
+		more, err := c.open(ctx, path)
+		sources = append(sources, more...)
+		for _, s := range more {
+			if scanned := c.scan(ctx, s); err == nil {
+				err = scanned
+			}
+		}
+		if err != nil {
+			c.fail(path, err)
+		}
+	}
+	if len(c.results)-c.failed() > 1 && (opt.Name != "" || opt.Open) {
+		return nil, nil, ErrOne
+	}
+	if len(c.results) == 0 && c.empty > 0 {
+		return nil, c.notes, ErrNothing
+	}
+	for _, r := range ops.Each(ctx, opt.Changes, c.jobs, c.unit) {
+		for k := range r.More { // part of the same operation
+			r.More[k].Operation, r.More[k].Steps, r.More[k].DryRun = r.Doc.Operation, []ops.Step{}, opt.Changes.DryRun
+		}
+	}
+	return c.results, c.notes, nil
+}
+
+func (c *call) failed() (n int) {
+	for _, r := range c.results {
+		if r.Err != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// fail notes why something could not be imported.
+func (c *call) fail(path string, err error) {
+	r := &Result{}
+	r.Doc = Document{Schema: 1, Source: path}
+	switch {
+	case errors.Is(err, convert.ErrTavern):
+		err = fmt.Errorf("%s: %w", path, ErrTavern)
+	case errors.Is(err, convert.ErrFormat):
+		err = fmt.Errorf("%s: %w; the formats are %s", path, &ops.Kind{Code: "damaged", Text: "this is in no format that is known"}, strings.Join(convert.Formats(), ", "))
+	default:
+		if e := ops.PathError(err); !strings.HasPrefix(e.Error(), path) {
+			err = fmt.Errorf("%s: %w", path, e)
+		}
+	}
+	if place, ok := errors.AsType[*convert.PlaceError](err); ok {
+		err = fmt.Errorf("%s:%w", path, &damaged{place})
+	}
+	r.Err = err
+	c.results = append(c.results, r)
+}
+
+// damaged gives an error at a place the code of what is damaged.
+type damaged struct{ *convert.PlaceError }
+
+func (d *damaged) Unwrap() error { return &ops.Kind{Code: "damaged"} }
+
+// scan finds the conversations of a source, and decides about each.
+func (c *call) scan(ctx context.Context, s *source) error {
+	c.Meter.Expect(1, s.size)
+	defer c.Meter.Done()
+	return convert.Scan(s.file, s.size, c.As, func(f convert.Found, raw []byte) error {
+		c.Meter.Read(f.Len)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		conversation, err := (*convert.Conversation)(nil), f.Err
+		if err == nil {
+			conversation, err = c.read(f, raw)
+		}
+		switch {
+		case err != nil:
+			c.fail(s.label, err)
+		case len(conversation.Messages) == 0:
+			c.empty++
+			c.notes = append(c.notes, fmt.Sprintf("%s: a conversation without messages is not written%s", s.label, titled(conversation)))
+		default:
+			c.decide(s, f, conversation)
+		}
+		return nil
+	})
+}
+
+// read reads a conversation.
+func (c *call) read(f convert.Found, raw []byte) (*convert.Conversation, error) {
+	opt := convert.Options{Characters: []string{c.owner.Name}}
+	if c.Character != "" {
+		opt.Characters = append(opt.Characters, c.Character)
+	}
+	if c.User != "" {
+		opt.Users = []string{c.User}
+	}
+	for name := range c.faces {
+		opt.Characters = append(opt.Characters, name)
+	}
+	return convert.Read(f.Format, raw, opt)
+}
+
+func titled(c *convert.Conversation) string {
+	if c.Title == "" {
+		return ""
+	}
+	return fmt.Sprintf(": %q", c.Title)
+}
+
+// decide notes what becomes of a conversation.
+func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversation) {
+	id := conversation.ID
+	if id == "" {
+		id = hashOf(conversation.Messages)
+	}
+	r := &Result{}
+	r.Doc = Document{Schema: 1, Source: s.label, Format: f.Format, ID: id, Dropped: slices.Clone(conversation.Dropped), Branches: len(conversation.Branches)}
+	c.results = append(c.results, r)
+	known := c.known[f.Format+"\x00"+id]
+	grown := false
+	for _, k := range known {
+		grown = grown || k.messages < len(conversation.Messages)
+	}
+	for _, k := range known {
+		grown = grown && k.messages < len(conversation.Messages)
+	}
+	if len(known) > 0 && (!grown || !c.Grown) {
+		k := known[0]
+		r.Doc.Path, r.Doc.Name, r.Doc.Existed, r.Doc.Messages = k.path, k.name, true, k.messages
+		r.Doc.Warnings, r.Doc.DryRun, r.Doc.Steps = []string{}, c.Changes.DryRun, []ops.Step{}
+		if grown {
+			r.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", k.path, len(conversation.Messages), k.messages)
+		}
+		return
+	}
+	c.known[f.Format+"\x00"+id] = append(known, imported{messages: len(conversation.Messages)})
+	j := &job{Result: r, source: s, found: f}
+	c.setNames(j, c.completed(conversation, s.mtime))
+	c.known[f.Format+"\x00"+id][len(known)] = imported{path: c.path(j.name), name: j.name, messages: len(conversation.Messages)}
+	for _, note := range conversation.Notes {
+		r.Note("%s: %s", c.path(j.name), note)
+	}
+	c.jobs = append(c.jobs, j)
+}
+
+// unit writes a conversation.
+func (c *call) unit(j *job) (*Result, changeset.Unit) {
+	u := changeset.Unit{
+		Root:  changeset.RootOf(c.path(j.name)),
+		Again: func(err error) bool { return ops.ChangedMeanwhile(err) || errors.Is(err, names.ErrTaken) },
+		Draft: func(ctx context.Context, s *changeset.Set) error { return c.draft(ctx, j, s) },
+	}
+	if c.owner.Group != nil {
+		u.Shares = []string{c.owner.Group.Path}
+	}
+	return j.Result, u
+}
+
+func (c *call) draft(ctx context.Context, j *job, s *changeset.Set) error {
+	raw := make([]byte, j.found.Len)
+	if _, err := j.source.file.ReadAt(raw, j.found.Off); err != nil && err != io.EOF {
+		return fmt.Errorf("%s: %w", j.source.label, err)
+	}
+	if stamp, err := safefile.StampOf(j.source.file); err != nil || !stamp.Same(j.source.stamp) {
+		return fmt.Errorf("%s: the file changed while it was read", j.source.label)
+	}
+	conversation, err := c.read(j.found, raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", j.source.label, err)
+	}
+	full := c.completed(conversation, j.source.mtime)
+	if j.tried { // another program took the name
+		c.lib = new(library.Library)
+		if err := c.lookAround(ctx); err != nil {
+			return err
+		}
+		c.setNames(j, full)
+	}
+	j.tried = true
+	return c.write(j, full, s)
+}
+
+// source is a file with conversations.
+type source struct {
+	label string
+	file  *os.File
+	size  int64
+	mtime time.Time
+	stamp safefile.Stamp
+	close func()
+}
+
+// open opens a FILE: itself, or the conversations in a zip.
+func (c *call) open(ctx context.Context, path string) ([]*source, error) {
+	s := &source{label: path, mtime: c.Changes.Now}
+	var err error
+	if path == chat.Stdin {
+		s.label = "standard input"
+		if s.file, s.close, err = safefile.Spool(c.Stdin, ""); err != nil {
+			return nil, fmt.Errorf("standard input: %w", err)
+		}
+	} else {
+		if s.file, err = chat.OpenRegular(path); err != nil {
+			return nil, err
+		}
+		s.close = func() { _ = s.file.Close() }
+	}
+	if s.stamp, err = safefile.StampOf(s.file); err != nil {
+		s.close()
+		return nil, err
+	}
+	s.size = s.stamp.Size()
+	if path != chat.Stdin {
+		s.mtime = s.stamp.ModTime()
+	}
+	var front [4]byte
+	if _, err := s.file.ReadAt(front[:], 0); err == nil && string(front[:]) == "PK\x03\x04" {
+		defer s.close()
+		return unzip(ctx, s)
+	}
+	return []*source{s}, nil
+}
+
+// list drafts the edit of the group's file that lists chats.
+func (c *call) list(s *changeset.Set, chats ...string) error {
+	path := c.owner.Group.Path
+	edit := &group.Edit{Path: path, List: chats}
+	if c.Open {
+		edit.Open = chats[0]
+	}
+	return s.Edit(path, safefile.Stamp{}, edit, fmt.Sprintf("lists %q", chats))
+}

@@ -1,0 +1,257 @@
+package bring
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stchat/internal/card"
+	"stchat/internal/changeset"
+	"stchat/internal/convert"
+	"stchat/internal/message"
+	"stchat/internal/meta"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+)
+
+// complete is a conversation with what the source does not say.
+type complete struct {
+	*convert.Conversation
+	user, character string
+	greeting        *convert.Message
+	dates           []time.Time
+	undated         int
+	written         time.Time
+}
+
+// completed adds names, the greeting, and dates.
+func (c *call) completed(conversation *convert.Conversation, written time.Time) *complete {
+	full := &complete{
+		Conversation: conversation, written: written,
+		user:      cmp.Or(c.User, conversation.User, c.user),
+		character: cmp.Or(c.Character, conversation.Character, c.owner.Name),
+	}
+	full.greeting = c.greet(full)
+	full.Messages = full.all(full.Messages)
+	full.dates, full.undated = dates(full.Messages, written)
+	return full
+}
+
+// all returns messages behind the greeting.
+func (full *complete) all(list []convert.Message) []convert.Message {
+	if full.greeting != nil {
+		return append([]convert.Message{*full.greeting}, list...)
+	}
+	return list
+}
+
+// greet returns the greeting that the chat began with, if it is the card's and the source does
+// not store it.
+func (c *call) greet(full *complete) *convert.Message {
+	if cmp.Or(c.Greeting, map[bool]string{true: GreetingCard, false: GreetingNone}[full.Format == "risu"]) == GreetingNone || c.owner.Card == "" {
+		return nil
+	}
+	known, err := card.Open(c.owner.Card)
+	if err != nil {
+		return nil
+	}
+	m := &convert.Message{}
+	macros := regexp.MustCompile(`(?i)\{\{(?:char|user)\}\}|<(?:bot|user)>`)
+	for _, text := range known.Greetings() {
+		text = macros.ReplaceAllStringFunc(text, func(macro string) string {
+			if strings.EqualFold(macro[len(macro)-5:], "user>") || strings.EqualFold(macro, "{{user}}") {
+				return full.user
+			}
+			return full.character
+		})
+		m.Swipes = append(m.Swipes, convert.Message{Text: text})
+	}
+	if len(m.Swipes) == 0 {
+		return nil
+	}
+	if full.Greeting >= 0 && full.Greeting < len(m.Swipes) {
+		m.Swipe = full.Greeting
+	}
+	if m.Text = m.Swipes[m.Swipe].Text; len(m.Swipes) == 1 {
+		m.Swipes = nil
+	}
+	return m
+}
+
+// write drafts the chats of a conversation.
+func (c *call) write(j *job, full *complete, s *changeset.Set) error {
+	j.Warnings, j.More = nil, nil
+	d := &j.Doc
+	d.Path, d.Name, d.Group, d.MainChat = c.path(j.name), j.name, nil, nil
+	d.Branches = len(full.Branches) - len(j.branches)
+	if cmp.Or(c.Greeting, "-") == GreetingCard && full.greeting == nil || full.Format == "risu" && c.Greeting == "" && full.greeting == nil {
+		j.Warn("%s: there is no card with a greeting, so the chat begins without one", d.Path)
+	}
+	if c.owner.Group != nil {
+		d.Group = &c.owner.Group.Path
+		c.strangers(j, full)
+	}
+	noted := map[int][]string{}       // branches, by the message that they part at
+	for i, name := range j.branches { // what is named comes before what names it
+		b := full.Branches[i]
+		branch := &complete{Conversation: &convert.Conversation{}, user: full.user, character: full.character}
+		branch.Messages = full.all(b.Messages())
+		branch.dates, branch.undated = dates(branch.Messages, full.written)
+		at := b.At
+		if full.greeting != nil {
+			at++
+		}
+		copy(branch.dates, full.dates[:at+1]) // the same messages
+		if at >= 0 {
+			noted[at] = append(noted[at], name)
+		}
+		more := Document{Schema: 1, Source: d.Source, Format: d.Format, ID: d.ID, Path: c.path(name), Name: name, MainChat: &j.name, Group: d.Group, Dropped: []convert.Dropped{}}
+		more.Warnings = []string{}
+		if err := c.create(s, branch, &more, "", nil); err != nil {
+			return err
+		}
+		j.More = append(j.More, more)
+	}
+	if err := c.create(s, full, d, d.ID, noted); err != nil {
+		return err
+	}
+	if c.owner.Group != nil {
+		return c.list(s, append([]string{j.name}, j.branches...)...)
+	}
+	if !c.Open {
+		return nil
+	}
+	known, err := ops.CardOf(c.owner.Dir, filepath.Base(c.owner.Folder))
+	if err != nil {
+		return err
+	}
+	return ops.OpenInCard(s, known, j.name)
+}
+
+// strangers warns of speakers who are not members of the group.
+func (c *call) strangers(j *job, full *complete) {
+	var list []string
+	for i := range full.Messages {
+		m := &full.Messages[i]
+		if name := full.name(m); m.Role == convert.Character && c.faces[name] == "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	if len(list) > 0 {
+		j.Warn("%s: not a member of the group: %s; their messages have no picture", j.Doc.Path, strings.Join(list, ", "))
+	}
+}
+
+// create drafts a chat. id is by which it is recognised, "" for a branch; noted are the
+// branches that its messages name.
+func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, noted map[int][]string) error {
+	h := meta.New()
+	h.Metadata().Set("integrity", rawjson.Quote(c.NewUUID()))
+	if id != "" {
+		h.Metadata().Set(keyImport, fmt.Appendf(nil, `{"format":%s,"id":%s}`, rawjson.Quote(d.Format), rawjson.Quote(id)))
+	} else {
+		h.Metadata().Set("main_chat", rawjson.Quote(*d.MainChat))
+	}
+	draft, err := s.Create(d.Path, "the chat of "+d.Source, changeset.InFolder())
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(draft, 64<<10)
+	_, _ = w.Write(h.Bytes()) // an error stays until Flush
+	d.Messages, d.Swipes, d.Undated = len(full.Messages), 0, full.undated
+	for i := range full.Messages {
+		m := &full.Messages[i]
+		d.Swipes += len(m.Swipes)
+		line := m.Line
+		if line == nil {
+			line = c.line(full, m, full.dates[i])
+		}
+		if names := noted[i]; names != nil {
+			splice, err := message.BranchSplice(line, names...)
+			if err != nil {
+				return err
+			}
+			line = splice.Apply(line)
+		}
+		_ = w.WriteByte('\n')
+		_, _ = w.Write(line)
+	}
+	firstDate, lastDate := iso(full.dates[0]), iso(full.dates[len(full.dates)-1])
+	d.FirstDate, d.LastDate = &firstDate, &lastDate
+	return w.Flush()
+}
+
+func iso(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// name returns the name of a message's speaker. The flags give the names of the user and of
+// the one character; other characters keep theirs.
+func (full *complete) name(m *convert.Message) string {
+	switch {
+	case m.Role == convert.Narrator:
+		return "System"
+	case m.Role == convert.User && (m.Name == "" || m.Name == full.User):
+		return full.user
+	case m.Role == convert.Character && (m.Name == "" || m.Name == full.Character):
+		return full.character
+	}
+	return m.Name
+}
+
+// line returns a message as SillyTavern stores it.
+func (c *call) line(full *complete, m *convert.Message, date time.Time) []byte {
+	o := rawjson.NewObject()
+	name := full.name(m)
+	o.Set("name", rawjson.Quote(name))
+	o.Set("is_user", strconv.AppendBool(nil, m.Role == convert.User))
+	o.Set("is_system", strconv.AppendBool(nil, m.Hidden))
+	o.Set("send_date", rawjson.Quote(iso(date)))
+	o.Set("mes", rawjson.Quote(m.Text))
+	o.Set("extra", extra(m))
+	if avatar := c.faces[name]; avatar != "" && m.Role == convert.Character {
+		o.Set("original_avatar", rawjson.Quote(avatar))
+		o.Set("force_avatar", rawjson.Quote("/thumbnail?type=avatar&file="+component(avatar)))
+	}
+	if len(m.Swipes) == 0 {
+		return o.Bytes()
+	}
+	var texts, infos []byte
+	for _, swipe := range m.Swipes {
+		at := date
+		if !swipe.Date.IsZero() {
+			at = swipe.Date
+		}
+		texts = rawjson.Append(texts, rawjson.Quote(swipe.Text))
+		infos = rawjson.Append(infos, fmt.Appendf(nil, `{"send_date":%s,"extra":%s}`, rawjson.Quote(iso(at)), extra(&swipe)))
+	}
+	o.Set("swipe_id", strconv.AppendInt(nil, int64(m.Swipe), 10))
+	o.Set("swipes", texts)
+	o.Set("swipe_info", infos)
+	return o.Bytes()
+}
+
+// extra returns the extra of a message.
+func extra(m *convert.Message) []byte {
+	o := rawjson.NewObject()
+	if m.Role == convert.Narrator {
+		o.Set("type", []byte(`"narrator"`))
+	}
+	if m.Model != "" {
+		o.Set("model", rawjson.Quote(m.Model))
+	}
+	if m.Reasoning != "" {
+		o.Set("reasoning", rawjson.Quote(m.Reasoning))
+	}
+	return o.Bytes()
+}
+
+// component escapes a text as JavaScript's encodeURIComponent does.
+func component(s string) string {
+	return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(s))
+}

@@ -1,0 +1,81 @@
+package bring
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"stchat/internal/ops"
+	"stchat/internal/safefile"
+)
+
+// errEntry means that an entry of a zip is not read.
+var errEntry = error(&ops.Kind{Code: "refused", Text: "is not read"})
+
+// unzip copies the conversations in a zip, each conversations*.json at its root or one folder
+// down, to private files. What it cannot read is in the error; the others are returned.
+func unzip(ctx context.Context, s *source) (list []*source, err error) {
+	z, err := zip.NewReader(s.file, s.size)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.label, err)
+	}
+	var errs []error
+	n := 0
+	for _, f := range z.File {
+		if ok, _ := path.Match("conversations*.json", path.Base(f.Name)); !ok || !isNear(f.Name) {
+			continue
+		}
+		n++
+		label := s.label + "/" + f.Name
+		if f.Flags&1 != 0 {
+			errs = append(errs, fmt.Errorf("%s: %w: it is encrypted", label, errEntry))
+			continue
+		}
+		entry, err := spool(ctx, f)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", label, err))
+			continue
+		}
+		entry.label, entry.mtime = label, s.mtime
+		list = append(list, entry)
+	}
+	if n == 0 {
+		errs = append(errs, fmt.Errorf("%s: %w: there is no conversations.json in it", s.label, errEntry))
+	}
+	return list, errors.Join(errs...)
+}
+
+// isNear reports whether an entry is at the root or one folder down.
+func isNear(name string) bool {
+	dir := path.Dir(name)
+	return dir == "." || dir != "" && dir != ".." && path.Dir(dir) == "."
+}
+
+// spool copies an entry to a private file. It reads no more than the entry declares.
+func spool(ctx context.Context, f *zip.File) (*source, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	file, cleanup, err := safefile.Spool(io.LimitReader(r, int64(min(f.UncompressedSize64, 1<<62))+1), "")
+	if err != nil {
+		return nil, err
+	}
+	s := &source{file: file, close: cleanup}
+	if s.stamp, err = safefile.StampOf(file); err == nil && uint64(s.stamp.Size()) != f.UncompressedSize64 {
+		err = fmt.Errorf("%w: its length is not the one declared", errEntry)
+	}
+	if err != nil {
+		cleanup()
+		return nil, err
+	}
+	s.size = s.stamp.Size()
+	return s, nil
+}
