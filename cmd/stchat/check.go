@@ -67,6 +67,7 @@ func newCheck(*app) verb {
 		},
 		rules: []string{"format excludes json"},
 		means: reads(),
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/term"
@@ -251,7 +252,10 @@ type env struct {
 	InTTY    bool // In is a terminal
 	OutTTY   bool // likewise
 	ErrTTY   bool
-	Width    int // cells of the terminal; 0: no terminal
+	Width    int          // cells of the terminal; 0: no terminal
+	Files    [2]*os.File  // standard output and error, which the pager gets
+	Pager    string       // the command that pages; empty: none
+	Paging   *atomic.Bool // a pager has the terminal
 	Getenv   func(string) string
 	Now      func() time.Time
 }
@@ -262,6 +266,9 @@ func newEnv() env {
 		InTTY:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		Files:  [2]*os.File{os.Stdout, os.Stderr},
+		Pager:  pagerOf(os.LookupEnv),
+		Paging: new(atomic.Bool),
 		Getenv: os.Getenv,
 		Now:    time.Now,
 	}

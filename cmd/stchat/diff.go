@@ -63,6 +63,7 @@ func newDiff(*app) verb {
 			"swipes excludes all = --all compares the swipes too",
 			"json excludes full|side",
 		},
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }

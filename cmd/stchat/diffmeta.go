@@ -44,6 +44,7 @@ func newDiffMeta(*app) verb {
 		args:  cobra.ExactArgs(2),
 		rules: []string{"format excludes json"},
 		means: &subjects{chats: true},
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -64,6 +64,7 @@ func newInspect(*app) verb {
   stchat inspect chat.jsonl --messages | less
   stchat inspect - < chat.jsonl`,
 		means: reads(),
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }

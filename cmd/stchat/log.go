@@ -263,6 +263,7 @@ func newLog(*app) verb {
 			"gone excludes since|as-of|limit|rev|backups = --gone lists what is gone now; it goes alone",
 			"since excludes rev|as-of|backups = --since is about the snapshots of a folder",
 		},
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -71,6 +71,7 @@ func newLost(*app) verb {
 			"dry-run needs restore",
 			"no-sync needs restore",
 		},
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -13,10 +13,15 @@ func main() {
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	e := newEnv()
 	go func() {
-		s := <-signals
-		signal.Stop(signals) // a second Ctrl-C ends the program at once
-		stop(interruption{s})
+		for s := range signals {
+			if s == os.Interrupt && e.Paging.Load() {
+				continue // it is the pager's
+			}
+			signal.Stop(signals) // a second Ctrl-C ends the program at once
+			stop(interruption{s})
+		}
 	}()
-	os.Exit(run(ctx, newEnv(), os.Args[1:]))
+	os.Exit(run(ctx, e, os.Args[1:]))
 }

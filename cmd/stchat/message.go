@@ -131,6 +131,7 @@ func newMessageGet(*app) verb {
   stchat message get chat.jsonl --format fields --fields index,name,/extra/model
   stchat message get chat.jsonl --at 12 --swipes`,
 		means: reads(),
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -53,6 +53,7 @@ func newMetaGet(*app) verb {
   stchat meta get chat.jsonl main_chat world_info
   stchat meta get chat.jsonl --value /timedWorldInfo/sticky
   stchat meta get chats/Mira/*.jsonl integrity`,
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }

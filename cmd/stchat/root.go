@@ -45,12 +45,14 @@ func exitStatus(no string) string {
 
 // globals are the flags that every command has.
 type globals struct {
-	color string
-	quiet bool
+	color   string
+	quiet   bool
+	noPager bool
 }
 
 func (g *globals) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&g.color, "auto", "auto", "always", "never"), "color", "use colour: `WHEN` is auto, always or never; NO_COLOR turns it off too")
+	fs.BoolVar(&g.noPager, "no-pager", false, "print what is long to the terminal itself; also with an empty STCHAT_PAGER")
 	fs.BoolVarP(&g.quiet, "quiet", "q", false, "print no notes, warnings or progress; errors are always printed")
 }
 
@@ -162,6 +164,7 @@ type verb struct {
 	hidden bool
 	flags  func(fs *pflag.FlagSet) // adds the flags; nil: there are none
 	rules  []string                // which flags go together: see [agree]
+	pages  string                  // [everything], or the flag with which it goes through a pager; "": never
 	run    func(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error
 	below  []named // instead of all these: the commands below it
 }
@@ -189,7 +192,10 @@ func (a *app) command(v verb) *cobra.Command {
 				return err
 			}
 		}
-		return v.run(cmd.Context(), a, cmd.Flags(), args)
+		if v.pages == "" {
+			return v.run(cmd.Context(), a, cmd.Flags(), args)
+		}
+		return a.throughPager(cmd.Flags(), v.pages, func() error { return v.run(cmd.Context(), a, cmd.Flags(), args) })
 	}
 	return cmd
 }

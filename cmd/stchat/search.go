@@ -65,6 +65,7 @@ func newSearch(*app) verb {
   stchat search lamp --role character --since 2026-03-01
   stchat search 灯台 --swipes --limit 0
   stchat search gull OR heron --json -- SillyTavern/data/default-user`,
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -139,6 +139,7 @@ func newStateList(*app) verb {
 		doc:     stateListDoc,
 		example: "  stchat state list chat.jsonl\n  stchat state list chats/Mira/*.jsonl characters/Mira.png --json",
 		means:   reads(),
+		pages:   everything,
 		flags:   o.addFlags, run: o.run,
 	}
 }
@@ -234,6 +235,7 @@ func newStateGet(*app) verb {
   stchat state get characters/Mira.png mood`,
 		rules: []string{"at excludes stored: the file is as it is now"},
 		means: &subjects{most: 1, chats: true},
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }
@@ -306,6 +308,7 @@ func newStateLog(*app) verb {
 		doc:     stateLogDoc,
 		example: "  stchat state log chat.jsonl memory_graph\n  stchat state log chat.jsonl recap:",
 		means:   &subjects{most: 1, chats: true},
+		pages:   everything,
 		flags:   o.addFlags, run: o.run,
 	}
 }

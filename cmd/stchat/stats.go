@@ -45,6 +45,7 @@ func newStats(*app) verb {
   stchat stats -o stats.html`,
 		rules: []string{"force needs output = --force goes with -o", "json excludes output"},
 		means: reads(),
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }

@@ -58,6 +58,7 @@ func newTree(*app) verb {
   stchat tree chats/Mira --format dot | dot -Tsvg -o family.svg`,
 		rules: []string{"format excludes json", "up excludes down|flat", "down excludes flat", "force needs output = --force goes with -o"},
 		means: reads(),
+		pages: everything,
 		flags: o.addFlags, run: o.run,
 	}
 }

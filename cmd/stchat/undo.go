@@ -82,6 +82,7 @@ func newUndo(a *app) verb {
 			"prune|keep excludes ARG = --list, --prune, --keep and an ID are different things to ask for",
 			"force excludes list|prune|keep = --force goes with taking back",
 		},
+		pages: "list",
 		flags: o.addFlags, run: o.run,
 	}
 }

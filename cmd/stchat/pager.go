@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+)
+
+// pagerOf returns the command that pages, "" for none: STCHAT_PAGER, PAGER, or less if it is there.
+func pagerOf(lookup func(string) (string, bool)) string {
+	for _, name := range []string{"STCHAT_PAGER", "PAGER"} {
+		if command, ok := lookup(name); ok {
+			if command = strings.TrimSpace(command); command == "cat" {
+				command = ""
+			}
+			return command
+		}
+	}
+	if runtime.GOOS == "windows" {
+		return ""
+	}
+	if _, err := exec.LookPath("less"); err != nil {
+		return ""
+	}
+	return "less"
+}
+
+// everything says that a command always pages; else the flag is named with which it does.
+const everything = "*"
+
+// throughPager calls run, with what it prints to a terminal going through the pager. It starts with
+// the first byte; meanwhile stderr is held back, and Ctrl-C is the pager's.
+func (a *app) throughPager(fs *pflag.FlagSet, with string, run func() error) error {
+	set := func(name string) bool {
+		f := fs.Lookup(name)
+		return f != nil && f.Changed && f.Value.String() != "false"
+	}
+	if a.Pager == "" || !a.OutTTY || a.Getenv("TERM") == "dumb" || set("json") || set("jq") || a.noPager || with != everything && !set(with) {
+		return run()
+	}
+	p := &pager{app: a, out: a.Out, err: a.Err}
+	a.Out, a.Err = p, &heldBack{pager: p}
+	err := run()
+	p.end()
+	return err
+}
+
+// pager is a running pager, or one that has not got a byte yet.
+type pager struct {
+	app      *app
+	out, err io.Writer // the terminal's
+	cmd      *exec.Cmd
+	in       io.WriteCloser
+	first    []byte // what was written first, should the pager not be one
+	plain    bool   // there is no pager: everything goes to the terminal
+	over     bool   // it was left: nobody reads the rest
+
+	mu   sync.Mutex
+	held bytes.Buffer // of stderr
+	more int          // bytes that were not held
+}
+
+// mostHeld is how much of stderr is held back. Twice as much of stdout is kept, more than a pipe
+// holds, until it is certain that the pager is one.
+const mostHeld = 64 << 10
+
+// Write implements io.Writer. Who leaves a pager early has seen enough, which is no error.
+func (p *pager) Write(b []byte) (int, error) {
+	switch {
+	case p.over:
+		return len(b), nil
+	case p.cmd == nil && !p.plain:
+		p.start()
+	}
+	if p.plain {
+		return p.out.Write(b)
+	}
+	if room := 2*mostHeld - len(p.first); room > 0 {
+		p.first = append(p.first, b[:min(room, len(b))]...)
+	}
+	if _, err := p.in.Write(b); err != nil {
+		p.left()
+	}
+	return len(b), nil
+}
+
+func (p *pager) start() {
+	args := []string{"sh", "-c", p.app.Pager}
+	if runtime.GOOS == "windows" {
+		args = strings.Fields(p.app.Pager)
+	}
+	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec // it is the user's own setting
+	if to := p.app.Files; to[0] != nil {
+		cmd.Stdout, cmd.Stderr = to[0], to[1]
+	}
+	if cmd.Env = os.Environ(); p.app.Getenv("LESS") == "" {
+		cmd.Env = append(cmd.Env, "LESS=FRX")
+	}
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		p.plain = true
+		fmt.Fprintf(p.err, "stchat: the pager cannot be started: %v\n", err)
+		return
+	}
+	p.cmd, p.in = cmd, in
+	p.app.Paging.Store(true)
+}
+
+// left finds out why the pager reads no more: it was left, or it never was one.
+func (p *pager) left() {
+	if !p.wait() {
+		p.over = true
+		return
+	}
+	p.plain = true
+	_, _ = p.out.Write(p.first)
+}
+
+// wait waits for the pager. missing means that there is no such command.
+func (p *pager) wait() (missing bool) {
+	_ = p.in.Close()
+	err := p.cmd.Wait()
+	p.app.Paging.Store(false)
+	p.cmd = nil
+	exit, ok := err.(*exec.ExitError) //nolint:errorlint // Wait returns it as it is
+	if ok && (exit.ExitCode() == 126 || exit.ExitCode() == 127) {
+		fmt.Fprintf(p.err, "stchat: %q is no pager\n", p.app.Pager)
+		return true
+	}
+	return false
+}
+
+// end waits until the pager is left, and prints what was held back.
+func (p *pager) end() {
+	if p.cmd != nil && p.wait() {
+		_, _ = p.out.Write(p.first)
+	}
+	p.app.Out, p.app.Err = p.out, p.err
+	_, _ = p.err.Write(p.held.Bytes())
+	if p.more > 0 {
+		fmt.Fprintf(p.err, "stchat: %d bytes of notes more\n", p.more)
+	}
+}
+
+// heldBack is stderr: held back while the pager has the terminal.
+type heldBack struct{ pager *pager }
+
+// Write implements io.Writer.
+func (h *heldBack) Write(b []byte) (int, error) {
+	p := h.pager
+	if !p.app.Paging.Load() {
+		return p.err.Write(b)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := min(len(b), mostHeld-p.held.Len())
+	p.held.Write(b[:n])
+	p.more += len(b) - n
+	return len(b), nil
+}

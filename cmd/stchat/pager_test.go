@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// paged runs the program with a pager on a terminal.
+func paged(t *testing.T, pager string, args ...string) (out, errs string, code int) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sh")
+	}
+	var stdout, stderr bytes.Buffer
+	code = run(context.Background(), env{
+		In: strings.NewReader(""), Out: &stdout, Err: &stderr, OutTTY: true, Width: 80, Pager: pager, Paging: new(atomic.Bool),
+		Getenv: func(string) string { return "" }, Now: time.Now,
+	}, args)
+	return stdout.String(), stderr.String(), code
+}
+
+func TestPager(t *testing.T) {
+	demo := filepath.Join("..", "..", "testdata", "demo", "chats", "Maren Holm")
+	a, b := filepath.Join(demo, "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl"), filepath.Join(demo, "Before the storm.jsonl")
+	seen := filepath.Join(t.TempDir(), "seen")
+	into := "cat > '" + seen + "'"
+
+	plain, _, code := paged(t, "", "diff", a, b)
+	out, errs, got := paged(t, into, "diff", a, b)
+	data, err := os.ReadFile(seen)
+	if err != nil || out != "" || errs != "" || string(data) != plain || got != code || code != 1 {
+		t.Errorf("paged: %v; printed %q and %q, exit %d, not %d", err, out, errs, got, code)
+	}
+	for name, pager := range map[string]string{"left early": "true", "left after a line": "head -n 1 > /dev/null"} {
+		if out, errs, got := paged(t, pager, "diff", a, b); out != "" || errs != "" || got != code {
+			t.Errorf("%s: printed %q and %q, exit %d", name, out, errs, got)
+		}
+	}
+	if out, errs, got := paged(t, "no-such-pager-here 2> /dev/null", "diff", a, b); out != plain || !strings.Contains(errs, "is no pager") || got != code {
+		t.Errorf("absent: printed %d bytes of %d and %q, exit %d", len(out), len(plain), errs, got)
+	}
+	for _, args := range [][]string{{"diff", "--json", a, b}, {"diff", "--no-pager", a, b}, {"version"}} {
+		_ = os.Remove(seen)
+		if out, _, _ := paged(t, into, args...); out == "" {
+			t.Errorf("%q went through the pager", args)
+		}
+	}
+	if out, errs, got := paged(t, into, "inspect", filepath.Join(demo, "nobody.jsonl")); out != "" || !strings.Contains(errs, "nobody") || got != 2 {
+		t.Errorf("an error: %q, %q, exit %d", out, errs, got)
+	}
+}
+
+func TestPagerOf(t *testing.T) {
+	for _, tt := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{map[string]string{"STCHAT_PAGER": "most", "PAGER": "less"}, "most"},
+		{map[string]string{"STCHAT_PAGER": "", "PAGER": "less"}, ""},
+		{map[string]string{"PAGER": "cat"}, ""},
+		{map[string]string{"PAGER": "less -X"}, "less -X"},
+	} {
+		if got := pagerOf(func(name string) (string, bool) { v, ok := tt.env[name]; return v, ok }); got != tt.want {
+			t.Errorf("%v: %q", tt.env, got)
+		}
+	}
+}
