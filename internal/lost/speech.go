@@ -6,6 +6,7 @@ type Speech struct {
 	greetings map[Text]bool
 	own       map[Text]bool
 	last      Text
+	before    Text // the last but one
 }
 
 // NewSpeech collects the texts of versions, any of which may be nil; the last one says what is
@@ -22,7 +23,10 @@ func NewSpeech(versions ...*Version) *Speech {
 			if t = t.key(); !t.says() {
 				continue
 			}
-			if s.last = t; messages == 1 {
+			if t != s.last {
+				s.last, s.before = t, s.last
+			}
+			if messages == 1 {
 				s.greetings[t] = true
 			} else if !s.greetings[t] {
 				s.own[t] = true
@@ -45,8 +49,15 @@ func (s *Speech) Shared(other *Speech) (n int) {
 	return n
 }
 
+// Has reports whether a text is said.
+func (s *Speech) Has(t Text) bool { return s.own[t] || s.greetings[t] }
+
 // Ends reports whether s says what other says last, if that says anything.
-func (s *Speech) Ends(other *Speech) bool { return s.own[other.last] || s.greetings[other.last] }
+func (s *Speech) Ends(other *Speech) bool { return s.Has(other.last) }
+
+// GoesOn reports whether s says what other says last, or but for a last message that may have been
+// edited.
+func (s *Speech) GoesOn(other *Speech) bool { return s.Ends(other) || s.Has(other.before) }
 
 // Greets reports whether both begin alike, or one says how the other begins.
 func (s *Speech) Greets(other *Speech) bool {

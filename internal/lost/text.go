@@ -54,6 +54,20 @@ func (v *Version) Greets(group bool) bool {
 	return !users && (group || len(v.Texts) <= 1)
 }
 
+// Leaves reports whether a version went on in its own way where it left another chat, of which it
+// has something: with more than one message at its end that the other does not have. A single one
+// may have been edited there.
+func (v *Version) Leaves(has func(Text) bool) bool {
+	n := 0
+	for _, t := range slices.Backward(v.Texts) {
+		if has(t.key()) {
+			return n > 1
+		}
+		n++
+	}
+	return false
+}
+
 // Said returns the texts of a version, as those of a live chat are.
 func (v *Version) Said() []Text {
 	said := make([]Text, len(v.Texts))

@@ -32,6 +32,11 @@ func (s *snapshot) takeBackups(ctx context.Context) (err error) {
 		return err
 	}
 	s.reader, s.claims = newStoreReader(s.store), map[int64]*claimant{}
+	places, err := s.store.Places(ctx)
+	if err != nil {
+		return err
+	}
+	s.keys = keysOf(places)
 	return s.each(ctx, len(folder.Backups), func(i int) error { return s.takeBackup(ctx, folder.Backups[i]) })
 }
 
@@ -69,7 +74,7 @@ func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, c *history.Con
 	var list []*claimant
 	var chats []history.Chat
 	for _, of := range s.chats {
-		if slices.Contains(backupKeys(of.Path), b.Key) {
+		if slices.Contains(s.keys[of.ID], b.Key) {
 			if s.claims[of.ID] == nil {
 				s.claims[of.ID] = newClaimant(ctx, s.reader, &of, of.Path)
 			}
@@ -120,7 +125,7 @@ func newClaimant(ctx context.Context, r *lost.StoreReader, c *history.Chat, rel 
 }
 
 // claim returns the index of the chat that a backup is of, -1 if it is none of them. With
-// another slug than the chat's it must share half of what it says.
+// another slug than the chat's it must share half of what it says, and not leave it.
 func claim(c *history.Content, said *lost.Version, list []*claimant) int {
 	facts := make([]backups.Facts, len(list))
 	for i := range list {
@@ -130,7 +135,7 @@ func claim(c *history.Content, said *lost.Version, list []*claimant) int {
 	speech := lost.NewSpeech(said)
 	return backups.Belongs(b, facts, func(i int) int {
 		n := speech.Shared(list[i].said())
-		if b.Slug != "" && facts[i].Slug != "" && b.Slug != facts[i].Slug && 2*n < speech.Len() {
+		if same := b.Slug != "" && b.Slug == facts[i].Slug; !same && (b.Slug != "" && facts[i].Slug != "" && 2*n < speech.Len() || said != nil && said.Leaves(list[i].said().Has)) {
 			return 0
 		}
 		return n
@@ -144,6 +149,15 @@ func newStoreReader(s *history.Store) *lost.StoreReader {
 
 // loneBackups begins the names of backups whose chat is not known.
 const loneBackups = "backup:"
+
+// keysOf returns the keys under which SillyTavern ever backed each chat up.
+func keysOf(places []history.Place) map[int64][]string {
+	keys := map[int64][]string{}
+	for _, p := range places {
+		keys[p.Chat] = append(keys[p.Chat], backupKeys(p.Path)...)
+	}
+	return keys
+}
 
 // backupKeys returns the keys under which SillyTavern backs the chat at a path up.
 func backupKeys(rel string) []string {

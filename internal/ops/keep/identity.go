@@ -113,6 +113,15 @@ func (j *identity) inherits(f *fileFacts, said *lost.Speech) bool {
 	return f.slug == "" || j.slugs[f.slug] <= 2 || f.said().Ends(said)
 }
 
+// goesOnFrom is inherits for a chat that has no slug of its own: the file must say what was said
+// last, or if it has none either, but for an edit.
+func (j *identity) goesOnFrom(f *fileFacts, said *lost.Speech) bool {
+	if f.slug == "" {
+		return f.said().GoesOn(said)
+	}
+	return f.said().Ends(said)
+}
+
 // bySlug finds the chats that have the slug of a file, and something that it says.
 func (j *identity) bySlug(here map[string]int) {
 	found := make([]int, len(j.files)) // how many chats may be it
@@ -161,7 +170,7 @@ func (j *identity) byTexts(here map[string]int) {
 			if f.slug != c.Slug && f.slug != "" && c.Slug != "" || c.state == before && path.Dir(c.Path) != path.Dir(f.path) || !j.free(f, k) {
 				continue
 			}
-			if n := f.said().Shared(c.said()); n > 0 && 2*n >= c.said().Len() && j.inherits(f, c.said()) {
+			if n := f.said().Shared(c.said()); n > 0 && 2*n >= c.said().Len() && j.goesOnFrom(f, c.said()) {
 				pairs = append(pairs, pair{i, k, n, 1})
 				contested[i], contested[-1-k] = true, true
 			}

@@ -401,7 +401,7 @@ func (l *life) compareOne(rel string, i int, state map[string]model) {
 func TestLives(t *testing.T) {
 	lives, err := strconv.Atoi(os.Getenv("STCHAT_LIVES"))
 	if err != nil {
-		lives = 4
+		lives = 8
 	}
 	checks := 0
 	for seed := range uint64(lives) {

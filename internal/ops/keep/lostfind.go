@@ -250,6 +250,10 @@ func (f *finder) choose(v *lostVersion, texts *lost.Set, candidates []int) match
 		if 2*n < len(v.said.Texts) && (2*n < c.said.Messages || c.fate == wasDeleted) {
 			return 0
 		}
+		same := v.said.Slug != "" && c.said.Slug == v.said.Slug
+		if n > 0 && !same && v.said.Leaves(lost.NewSet(c.said.Texts, c.also).Has) && c.said.Messages > 1 {
+			return 0 // another branch from there
+		}
 		if scores[i] = 2 * n; n > 0 && c.changed.After(v.at) {
 			scores[i]++ // of those that share as much, one written since is more likely
 		}
@@ -409,7 +413,10 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 	}
 	if f.now.path[c.ID] != "" {
 		at, ok := f.byPath[userdir.RealPath(path)]
-		if f.byID[c.ID] = at; ok && longest != nil && longest.said.Missing > 0 {
+		if f.byID[c.ID] = at; ok {
+			f.owned(c.ID, at)
+		}
+		if ok && longest != nil && longest.said.Missing > 0 {
 			f.chats[at].also = longest.said.Said()
 		}
 		return ok
@@ -419,11 +426,20 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 	}
 	of := ownerOf(path)
 	f.byID[c.ID] = len(f.chats)
-	f.byOwner[of] = append(f.byOwner[of], len(f.chats))
+	f.owned(c.ID, len(f.chats))
 	f.chats = append(f.chats, &lostChat{path: path, fate: isGone, of: of, also: longest.said.Said(), said: &lost.Version{
 		Slug: c.Slug, Parent: c.Main, Messages: versions[0].said.Messages, Texts: versions[0].said.Said(),
 	}})
 	return true
+}
+
+// owned notes a chat of the history among those of all owners that it ever had.
+func (f *finder) owned(id int64, at int) {
+	for _, p := range f.now.places {
+		if of := ownerOf(f.now.full(p.Path)); p.Chat == id && !slices.Contains(f.byOwner[of], at) {
+			f.byOwner[of] = append(f.byOwner[of], at)
+		}
+	}
 }
 
 // deleted reports whether a chat that is gone was deleted on purpose: undo keeps its file, or

@@ -85,7 +85,7 @@ func (f *losses) assignWeak(known map[int]*loss) {
 		if g.chat != nil || v.target < 0 {
 			return g.isGone() && v.said.Missing < f.opt.Gone
 		}
-		if other := known[v.target]; other != nil && other.tells(v.said.Slug, g.said) {
+		if other := known[v.target]; other != nil && other.tells(v, g.said) {
 			for _, v := range g.all {
 				other.take(v)
 			}
@@ -107,7 +107,8 @@ func (f *losses) gone(v *lostVersion) *loss {
 		if g.chat != nil || g.owner != owner {
 			continue
 		}
-		if path != "" && path == g.path || g.tells(v.said.Slug, v.said.Texts) {
+		n := g.texts.Common(v.said.Texts)
+		if path != "" && path == g.path && 2*n >= min(len(v.said.Texts), len(g.said)) || g.tells(v, v.said.Texts) {
 			return g
 		}
 	}
@@ -117,10 +118,13 @@ func (f *losses) gone(v *lostVersion) *loss {
 	return g
 }
 
-// tells reports whether a version tells the same story: it has the same slug, or nearly all
-// messages in common.
-func (g *loss) tells(slug string, said []lost.Text) bool {
-	return slug != "" && slug == g.best.said.Slug || 8*g.texts.Common(said) >= 7*min(len(said), len(g.said))
+// tells reports whether a version tells the same story: it has the same slug, or the same parent
+// and nearly all messages in common.
+func (g *loss) tells(v *lostVersion, said []lost.Text) bool {
+	if v.said.Slug != "" && v.said.Slug == g.best.said.Slug {
+		return true
+	}
+	return v.said.Parent == g.best.said.Parent && 8*g.texts.Common(said) >= 7*min(len(said), len(g.said))
 }
 
 // further counts what other versions have that neither a live chat nor the best one has, and

@@ -121,6 +121,7 @@ type snapshot struct {
 
 	reader *lost.StoreReader // of backups
 	claims map[int64]*claimant
+	keys   map[int64][]string
 }
 
 // foundFile is a file that is new or looks changed, as it was read.

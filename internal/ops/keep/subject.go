@@ -366,7 +366,7 @@ func (s *subject) rev(ctx context.Context, rev int64, newFile bool) (*version, e
 		return found, nil
 	}
 	of := s.now.lastPath(v.Chat)
-	if of == s.rel && s.now.path[v.Chat] == "" && !isFile(s.path) { // it was there, and nobody is now
+	if of == s.rel && !newFile && s.now.path[v.Chat] == "" && !isFile(s.path) { // it was there, and nobody is now
 		s.id = v.Chat
 		return found, nil
 	}
@@ -423,7 +423,7 @@ func addBackups(ctx context.Context, s *subject) error {
 	if err != nil {
 		return ops.PathError(err)
 	}
-	keys := backupKeys(s.rel)
+	keys := append(backupKeys(s.rel), keysOf(s.now.places)[s.id]...)
 	mine := slices.DeleteFunc(folder.Backups, func(b backups.Backup) bool { return !slices.Contains(keys, b.Key) })
 	if len(mine) == 0 {
 		return nil
@@ -458,13 +458,14 @@ func addBackups(ctx context.Context, s *subject) error {
 // claimants lists the chats with some keys: those in the store by their versions, the
 // others by their files.
 func (s *subject) claimants(ctx context.Context, r *lost.StoreReader, keys []string) (list []*claimant, err error) {
-	shares := func(rel string) bool {
-		return slices.ContainsFunc(backupKeys(rel), func(k string) bool { return slices.Contains(keys, k) })
+	shares := func(with []string) bool {
+		return slices.ContainsFunc(with, func(k string) bool { return slices.Contains(keys, k) })
 	}
+	had := keysOf(s.now.places)
 	known := map[string]bool{}
 	for id, c := range s.now.chats {
 		rel := s.now.lastPath(id)
-		if !shares(rel) {
+		if !shares(append(backupKeys(rel), had[id]...)) {
 			continue
 		}
 		known[rel] = known[rel] || s.now.path[id] != ""
@@ -480,7 +481,7 @@ func (s *subject) claimants(ctx context.Context, r *lost.StoreReader, keys []str
 	}
 	for _, e := range entries {
 		rel := path.Join(path.Dir(s.rel), e.Name())
-		if known[rel] || !e.Type().IsRegular() || !shares(rel) || !userdir.HasExtension(rel) {
+		if known[rel] || !e.Type().IsRegular() || !shares(backupKeys(rel)) || !userdir.HasExtension(rel) {
 			continue
 		}
 		said, err := r.Read(ctx, filepath.Join(filepath.Dir(s.path), e.Name()), false)
