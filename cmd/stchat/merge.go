@@ -39,9 +39,9 @@ Hidden messages, attachments and whatever else INTO's messages hold are never
 written over: they too make a branch of what FROM has more. Links to
 checkpoints and branches are joined.
 
-Of a user folder it takes chats, groups, cards and lorebooks, and the images and
-files that these name; never settings, personas, presets, tags, secrets or
-extensions. A lorebook or an image whose name has other content in INTO comes
+A user folder may be in a zip, such as SillyTavern's own backup. Of it merge
+takes chats, groups, cards and lorebooks, and the images and files that these
+name; never settings, personas, presets, tags, secrets or extensions. A lorebook or an image whose name has other content in INTO comes
 under another name, and what comes from FROM names that one. Of a card or group
 that differs INTO's stays; a card with another name and another greeting is
 another character.

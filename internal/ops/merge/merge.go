@@ -210,11 +210,13 @@ func newResult() *Result {
 }
 
 // Run merges FROM into INTO, whatever they are: a chat into a chat, a chat or a folder of chats
-// into a folder, or a user folder into another.
+// into a folder, or a user folder, or a zip of one, into another.
 func Run(ctx context.Context, opt Options) *Result {
 	switch {
 	case userdir.HasExtension(opt.Into):
 		return Chat(ctx, opt)
+	case userdir.IsUserDir(opt.Into) && !userdir.IsPart(opt.Into) && isZip(opt.From):
+		return zipped(ctx, opt)
 	case userdir.IsUserDir(opt.Into) && !userdir.IsPart(opt.Into):
 		return User(ctx, opt)
 	}

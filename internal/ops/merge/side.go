@@ -16,6 +16,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/message"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/rawjson"
@@ -253,8 +254,16 @@ func label(into, from string) string {
 	for path := userdir.RealPath(from); path != filepath.Dir(path); path = filepath.Dir(path) {
 		name := filepath.Base(path)
 		if !known[name] && !userdir.HasExtension(name) && filepath.Ext(name) != ".json" {
-			return name
+			return labelOf(name)
 		}
+	}
+	return "theirs"
+}
+
+// labelOf makes a label of a folder's name.
+func labelOf(name string) string {
+	if safe, err := names.Sanitize(name); err == nil {
+		return safe
 	}
 	return "theirs"
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -82,7 +81,10 @@ func (u *user) merge(ctx context.Context) error {
 	chats = append(chats, groups...)
 	u.references.planned = true
 	u.r.root = userdir.RealPath(u.references.into.Root)
-	u.r.Doc.Left = left(u.references.from)
+	u.r.Doc.Left = leftOut(func(name string) bool {
+		_, err := os.Stat(filepath.Join(u.references.from.Root, name))
+		return err == nil
+	})
 	u.r.run(ctx, u.opt, slices.Concat(u.references.jobs, u.cards, chats))
 	return nil
 }
@@ -265,18 +267,24 @@ func (u *user) createGroup(j *job, o *owner, there *group.File) {
 	}
 }
 
-// left returns what FROM has and is never merged.
-func left(from userdir.Dir) []string {
-	never := map[string][]string{
-		"settings": {"settings.json"}, "personas": {"settings.json"}, "tags": {"settings.json"}, "secrets": {"secrets.json"},
-		"presets": {"OpenAI Settings", "TextGen Settings", "KoboldAI Settings", "NovelAI Settings", "instruct", "context", "sysprompt", "QuickReplies"},
-		"vectors": {"vectors"}, "extensions": {"extensions"}, "backups": {"backups"},
-	}
-	var found []string
-	for _, what := range slices.Sorted(maps.Keys(never)) {
-		if slices.ContainsFunc(never[what], func(name string) bool { _, err := os.Stat(filepath.Join(from.Root, name)); return err == nil }) {
-			found = append(found, what)
+// leftOut returns what FROM has and is never merged; has says whether something is in its user
+// folder.
+func leftOut(has func(name string) bool) []string {
+	found := []string{}
+	for _, never := range []struct {
+		what string
+		at   []string
+	}{
+		{"settings, personas, tags", []string{"settings.json"}},
+		{"secrets", []string{"secrets.json"}},
+		{"presets", []string{"OpenAI Settings", "TextGen Settings", "KoboldAI Settings", "NovelAI Settings", "instruct", "context", "sysprompt", "QuickReplies"}},
+		{"vectors", []string{"vectors"}},
+		{"extensions", []string{"extensions"}},
+		{"backups", []string{"backups"}},
+	} {
+		if slices.ContainsFunc(never.at, has) {
+			found = append(found, strings.Split(never.what, ", ")...)
 		}
 	}
-	return append([]string{}, found...)
+	return found
 }

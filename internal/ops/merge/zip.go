@@ -1,0 +1,195 @@
+package merge
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// ErrZip means that a zip is not a user folder's, or holds a name that could lead out of it.
+var ErrZip = error(&ops.Kind{Code: "refused", Text: "not merged"})
+
+// maxEntries is how many entries a zip may have.
+const maxEntries = 1_000_000
+
+// isZip reports whether a path is that of a zip.
+func isZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
+
+// zipped merges the user folder in a zip. What is not merged is not unpacked.
+func zipped(ctx context.Context, opt Options) *Result {
+	r := newResult()
+	z, err := zip.OpenReader(opt.From)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: %w", opt.From, err)
+		}
+		r.Err = ops.PathError(err)
+		return r
+	}
+	defer z.Close()
+	taken, err := takenEntries(z.File)
+	if err != nil {
+		r.Err = fmt.Errorf("%s: %w", opt.From, err)
+		return r
+	}
+	to, err := safefile.Unpack()
+	if err != nil {
+		r.Err = ops.PathError(err)
+		return r
+	}
+	defer func() { _ = to.Close() }() // a folder of temporary files
+	for _, e := range taken {
+		if err := ctx.Err(); err != nil {
+			r.Err = err
+			return r
+		}
+		if err := e.unpack(to); err != nil {
+			r.Err = fmt.Errorf("%s: %s: %w", opt.From, e.file.Name, ops.PathError(err))
+			return r
+		}
+	}
+	name := opt.From
+	if opt.From = to.Dir; opt.Label == "" {
+		opt.Label = labelOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
+	}
+	r = User(ctx, opt)
+	r.Doc.Left = leftOut(func(place string) bool {
+		for _, f := range z.File {
+			if rest := strings.TrimPrefix(f.Name, taken.root()); rest == place || strings.HasPrefix(rest, place+"/") {
+				return true
+			}
+		}
+		return false
+	})
+	for _, row := range r.Rows { // the temporary folder is nobody's business
+		if rel, err := filepath.Rel(to.Dir, row.From); err == nil {
+			row.From = filepath.Join(name, rel)
+		}
+		if row.Error != nil {
+			text := strings.ReplaceAll(*row.Error, to.Dir, name)
+			row.Error, row.Err = &text, errors.New(text)
+		}
+	}
+	return r
+}
+
+// entry is an entry of a zip that is merged.
+type entry struct {
+	file   *zip.File
+	prefix string // of the user folder
+	place  string // in it, with slashes
+}
+
+type entries []entry
+
+func (e entries) root() string {
+	if len(e) == 0 {
+		return ""
+	}
+	return e[0].prefix
+}
+
+func (e entry) unpack(to *safefile.Unpacking) error {
+	f, err := e.file.Open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return to.Add(filepath.FromSlash(e.place), f, int64(e.file.UncompressedSize64))
+}
+
+// takenEntries returns the entries that are merged, of a user folder at the root or one folder
+// down. It refuses a zip in which one of them could lead elsewhere.
+func takenEntries(files []*zip.File) (list entries, err error) {
+	if len(files) > maxEntries {
+		return nil, fmt.Errorf("%w: it has more than %d entries", ErrZip, maxEntries)
+	}
+	prefix, found := userFolderIn(files)
+	if !found {
+		return nil, fmt.Errorf("%w: it has no user folder, neither at its root nor one folder down", ErrZip)
+	}
+	seen := map[string]bool{}
+	for _, f := range files {
+		name := strings.TrimLeft(strings.ReplaceAll(f.Name, `\`, "/"), "/")
+		place, inside := strings.CutPrefix(name, prefix)
+		if !inside || strings.HasSuffix(place, "/") || !isMerged(place) {
+			continue
+		}
+		if why := unsafeEntry(f, place); why != "" {
+			return nil, fmt.Errorf("%w: %q %s", ErrZip, f.Name, why)
+		}
+		if key := folded(place); seen[key] {
+			return nil, fmt.Errorf("%w: %q is in it twice", ErrZip, f.Name)
+		} else {
+			seen[key] = true
+		}
+		list = append(list, entry{f, prefix, place})
+	}
+	return list, nil
+}
+
+// userFolderIn returns what the names of the entries of a user folder begin with.
+func userFolderIn(files []*zip.File) (prefix string, found bool) {
+	for _, f := range files {
+		name := strings.TrimLeft(strings.ReplaceAll(f.Name, `\`, "/"), "/")
+		first, rest, _ := strings.Cut(name, "/")
+		switch {
+		case userdir.IsPart(first) && rest != "":
+			return "", true
+		case found:
+		default:
+			second, _, below := strings.Cut(rest, "/")
+			if found = below && userdir.IsPart(second); found {
+				prefix = first + "/"
+			}
+		}
+	}
+	return prefix, found
+}
+
+// isMerged reports whether a file at a place of a user folder is merged.
+func isMerged(place string) bool {
+	parts := strings.Split(place, "/")
+	ext := strings.ToLower(path.Ext(place))
+	switch parts[0] {
+	case "chats":
+		return len(parts) >= 3 && (ext == names.Extension || ext == ".json")
+	case "group chats":
+		return len(parts) >= 2 && (ext == names.Extension || ext == ".json")
+	case "groups", "worlds":
+		return len(parts) >= 2 && ext == ".json"
+	case "characters":
+		return len(parts) >= 2 && (ext == userdir.CardExtension || ext == ".json")
+	}
+	return carried(place)
+}
+
+// unsafeEntry returns why an entry cannot be unpacked, "" if it can.
+func unsafeEntry(f *zip.File, place string) string {
+	switch {
+	case strings.HasPrefix(f.Name, "/"):
+		return "is an absolute path"
+	case strings.ContainsAny(f.Name, `\:`):
+		return "has a \\ or a colon"
+	case f.Mode()&fs.ModeType != 0:
+		return "is not a regular file"
+	case f.Flags&1 != 0:
+		return "is encrypted"
+	}
+	for part := range strings.SplitSeq(place, "/") {
+		if !names.Safe(part) {
+			return "has a name that SillyTavern could not have given to a file"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,139 @@
+package merge
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stchat/internal/changeset"
+)
+
+// put writes files into a folder.
+func put(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// options are those of a merge in a test.
+func options(into, from string) Options {
+	return Options{Into: into, From: from, NewUUID: uuid.NewString, Changes: changeset.Options{NoSync: true, Now: time.Now()}}
+}
+
+const greeting = `{"chat_metadata":{"integrity":"a"}}` + "\n" + `{"name":"A","is_user":false,"mes":"Hello","send_date":"1"}`
+
+func zipOf(t *testing.T, entries ...zip.FileHeader) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := range entries {
+		w, err := z.CreateHeader(&entries[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(greeting)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "default-user backup.zip")
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func entryOf(name string) zip.FileHeader { return zip.FileHeader{Name: name, Method: zip.Deflate} }
+
+// TestZip merges a user folder out of a zip as SillyTavern's backup makes it: at the root, or one
+// folder down.
+func TestZip(t *testing.T) {
+	for _, prefix := range []string{"", "default-user/"} {
+		into := t.TempDir()
+		put(t, into, map[string]string{"chats/Mira/old.jsonl": greeting + "\n"})
+		from := zipOf(t, entryOf(prefix+"settings.json"), entryOf(prefix+"chats/Mira/new.jsonl"), entryOf(prefix+"thumbnails/x.exe"), entryOf(prefix+"chats/Ines/other.jsonl"))
+		r := Run(context.Background(), options(into, from))
+		if r.Err != nil || r.Doc.Done != 1 || !slices.Contains(r.Doc.Left, "settings") {
+			t.Fatalf("%q: %v, %+v", prefix, r.Err, r.Doc)
+		}
+		for _, row := range r.Rows {
+			if !strings.HasPrefix(row.From, from) {
+				t.Errorf("%q: from %s", prefix, row.From)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(into, "chats/Ines/other.jsonl")); err != nil {
+			t.Error(err)
+		}
+		if again := Run(context.Background(), options(into, from)); again.Doc.Done != 0 {
+			t.Errorf("%q: again: %+v", prefix, again.Doc)
+		}
+	}
+}
+
+// TestHostileZip refuses entries that could lead elsewhere, and writes nothing.
+func TestHostileZip(t *testing.T) {
+	link := entryOf("chats/A/link.jsonl")
+	link.SetMode(fs.ModeSymlink | 0o777)
+	locked := entryOf("chats/A/locked.jsonl")
+	locked.Flags = 1
+	good := entryOf("chats/A/good.jsonl")
+	for name, list := range map[string][]zip.FileHeader{
+		"absolute":   {good, entryOf("/chats/A/x.jsonl")},
+		"up":         {good, entryOf("chats/../../x.jsonl")},
+		"up in user": {good, entryOf("user/images/../../../x.png")},
+		"backslash":  {good, entryOf(`chats\..\..\x.jsonl`)},
+		"drive":      {good, entryOf("chats/A/C:x.jsonl")},
+		"device":     {good, entryOf("chats/A/CON.jsonl")},
+		"control":    {good, entryOf("chats/A/\x01.jsonl")},
+		"twice":      {good, entryOf("chats/A/Good.jsonl")},
+		"link":       {good, link},
+		"encrypted":  {good, locked},
+		"nothing":    {entryOf("a/b/chats/A/x.jsonl"), entryOf("readme.txt")},
+	} {
+		into := t.TempDir()
+		put(t, into, map[string]string{"chats/A/old.jsonl": greeting})
+		r := Run(context.Background(), options(into, zipOf(t, list...)))
+		if !errors.Is(r.Err, ErrZip) {
+			t.Errorf("%s: %v", name, r.Err)
+		}
+		if _, err := os.Stat(filepath.Join(into, "chats/A/good.jsonl")); err == nil {
+			t.Errorf("%s: something was merged", name)
+		}
+	}
+	// one that says it is short
+	path := zipOf(t, good)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.LastIndex(raw, []byte("PK\x01\x02"))
+	raw[at+24]-- // its uncompressed size
+	into := t.TempDir()
+	put(t, into, map[string]string{"chats/A/old.jsonl": greeting, "short.zip": string(raw)})
+	outside := filepath.Join(t.TempDir(), "short.zip")
+	if err := os.WriteFile(outside, raw, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if r := Run(context.Background(), options(into, outside)); r.Err == nil {
+		t.Error("an entry longer than declared was taken")
+	}
+}
