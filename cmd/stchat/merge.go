@@ -41,10 +41,10 @@ checkpoints and branches are joined.
 
 A user folder may be in a zip, such as SillyTavern's own backup. Of it merge
 takes chats, groups, cards and lorebooks, and the images and files that these
-name; never settings, personas, presets, tags, secrets or extensions. A lorebook or an image whose name has other content in INTO comes
-under another name, and what comes from FROM names that one. Of a card or group
-that differs INTO's stays; a card with another name and another greeting is
-another character.
+name; never settings, personas, presets, tags, secrets or extensions. A lorebook
+or an image whose name has other content in INTO comes under another name, and
+what comes from FROM names that one. Of a card or group that differs INTO's
+stays; a card with another name and another greeting is another character.
 
 It writes at once, and one 'stchat undo' takes it back. The same FROM again
 finds nothing to do. --dry-run prints the same table. Several FROM are merged

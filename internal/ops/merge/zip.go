@@ -128,11 +128,11 @@ func takenEntries(files []*zip.File) (list entries, err error) {
 		if why := unsafeEntry(f, place); why != "" {
 			return nil, fmt.Errorf("%w: %q %s", ErrZip, f.Name, why)
 		}
-		if key := folded(place); seen[key] {
+		key := folded(place)
+		if seen[key] {
 			return nil, fmt.Errorf("%w: %q is in it twice", ErrZip, f.Name)
-		} else {
-			seen[key] = true
 		}
+		seen[key] = true
 		list = append(list, entry{f, prefix, place})
 	}
 	return list, nil
