@@ -75,8 +75,8 @@ func newCheck(*app) verb {
 type checkOptions struct {
 	listFlags
 	format    string
-	choose    []string
-	ignore    []string
+	choose    []rules.ID
+	ignore    []rules.ID
 	severity  string
 	report    string
 	config    string
@@ -130,12 +130,7 @@ func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 	if opt.List, err = o.folders(ctx, a, args, nameFolder("check")); err != nil {
 		return err
 	}
-	if opt.Select, err = findRules(o.choose); err != nil {
-		return usagef("--select: %v", err)
-	}
-	if opt.Ignore, err = findRules(o.ignore); err != nil {
-		return usagef("--ignore: %v", err)
-	}
+	opt.Select, opt.Ignore = o.choose, o.ignore
 	var baseline *report.Baseline
 	if o.baseline != "" {
 		data, _, err := safefile.Read(o.baseline)
@@ -193,24 +188,22 @@ func otherFiles(n int, any bool) string {
 }
 
 // ruleWords returns the value of a flag that takes rules.
-func ruleWords(values *[]string) flagValue {
-	var words []string
+func ruleWords(ids *[]rules.ID) flagValue {
+	var words, given []string
 	for _, id := range rules.All() {
 		words = append(words, id.String())
 	}
-	return someOf(values, "'stchat check --list-rules' lists the rules", words...)
-}
-
-// findRules returns the rules with the given names; an unknown name is an error.
-func findRules(names []string) (ids []rules.ID, err error) {
-	for _, name := range names {
-		id, err := rules.Find(name)
-		if err != nil {
-			return nil, err
+	v := someOf(&given, "'stchat check --list-rules' lists the rules", words...)
+	add := v.set
+	v.set = func(list string) error {
+		err := add(list)
+		*ids = nil
+		for _, name := range given {
+			*ids = append(*ids, rules.Named(name))
 		}
-		ids = append(ids, id)
+		return err
 	}
-	return ids, nil
+	return v
 }
 
 func (o *checkOptions) write(c *console, rep *report.Check, paths []string) error {

@@ -27,66 +27,42 @@ They come in the chat's order, each once.
 
 // choiceFlags choose messages of a chat (CONTENT.md 1.1).
 type choiceFlags struct {
-	at           []string
-	first, last  int
-	roles        string
-	names        []string
+	chosenBy     choose.Choice // but for what follows
+	at           []string      // the ranges, as they were given
 	hidden, seen bool
-	has          []string
-	match        string
 	since, until string
 }
 
 func (f *choiceFlags) addFlags(fs *pflag.FlagSet) {
 	addTopic(fs, "Flags that choose messages", func(fs *pflag.FlagSet) {
-		fs.StringArrayVarP(&f.at, "at", "a", nil, "these `RANGES`, such as 7, 3..9 or -5..-1")
-		fs.Var(number(&f.first, 1, "a number of messages, from 1"), "first", "the first `N` of what is chosen")
-		fs.Var(number(&f.last, 1, "a number of messages, from 1"), "last", "the last `N` of what is chosen")
+		fs.VarP(parsed(f.ranges, func(r []choose.Range) { f.chosenBy.Ranges = append(f.chosenBy.Ranges, r...) }), "at", "a", "these `RANGES`, such as 7, 3..9 or -5..-1")
+		fs.Var(number(&f.chosenBy.First, 1, "a number of messages, from 1"), "first", "the first `N` of what is chosen")
+		fs.Var(number(&f.chosenBy.Last, 1, "a number of messages, from 1"), "last", "the last `N` of what is chosen")
 		f.addFilters(fs)
 	})
 }
 
 // addFilters adds those that do not count messages.
 func (f *choiceFlags) addFilters(fs *pflag.FlagSet) {
-	fs.Var(filled(&f.roles), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
-	fs.StringArrayVar(&f.names, "name", nil, "said by exactly `NAME`; may be repeated")
+	by := &f.chosenBy.Filter
+	fs.Var(parsed(roles, func(list []string) { by.Roles = list }), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
+	fs.StringArrayVar(&by.Names, "name", nil, "said by exactly `NAME`; may be repeated")
 	fs.BoolVar(&f.hidden, "hidden", false, "only hidden messages")
 	fs.BoolVar(&f.seen, "no-hidden", false, "no hidden messages")
-	fs.StringArrayVar(&f.has, "has", nil, "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
-	fs.StringVar(&f.match, "match", "", "the text matches the regular expression `RE` (RE2; (?i) for any letter case)")
+	fs.Var(parsed(patch.ParseKey, func(p patch.Path) { by.Has = append(by.Has, p) }), "has", "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
+	fs.Var(parsed(regexp.Compile, func(re *regexp.Regexp) { by.Match = re }), "match", "the text matches the regular expression `RE` (RE2; (?i) for any letter case)")
 	fs.Var(filled(&f.since), "since", "sent at `TIME` or later: a local date such as 2026-03-01, an age such as 3d, or RFC 3339")
 	fs.Var(filled(&f.until), "until", "sent at `TIME` or earlier; a date means all of that day")
 }
 
 // choice returns what the flags choose; now is what ages count back from.
 func (f *choiceFlags) choice(now time.Time) (c choose.Choice, err error) {
-	for _, text := range f.at {
-		ranges, err := choose.ParseRanges(text)
-		if err != nil {
-			return c, usagef("--at: %v", err)
-		}
-		c.Ranges = append(c.Ranges, ranges...)
-	}
+	c = f.chosenBy
 	if f.hidden || f.seen {
 		c.Filter.Hidden = &f.hidden
 	}
-	c.First, c.Last, c.Filter.Names = f.first, f.last, f.names
-	if f.roles != "" {
-		if c.Filter.Roles, err = choose.ParseRoles(f.roles); err != nil {
-			return c, usagef("--role: %v", err)
-		}
-	}
-	for _, key := range f.has {
-		path, err := patch.ParseKey(key)
-		if err != nil {
-			return c, usagef("--has: %v", err)
-		}
-		c.Filter.Has = append(c.Filter.Has, path)
-	}
-	if f.match != "" {
-		if c.Filter.Match, err = regexp.Compile(f.match); err != nil {
-			return c, usagef("--match: %v", err)
-		}
+	if c.Filter.Match != nil && c.Filter.Match.String() == "" {
+		c.Filter.Match = nil
 	}
 	if f.since != "" {
 		if c.Filter.Since, err = since(f.since, now); err != nil {
@@ -97,6 +73,19 @@ func (f *choiceFlags) choice(now time.Time) (c choose.Choice, err error) {
 		c.Filter.Until, err = moment("until", f.until, now)
 	}
 	return c, err
+}
+
+func (f *choiceFlags) ranges(text string) ([]choose.Range, error) {
+	f.at = append(f.at, text)
+	return choose.ParseRanges(text)
+}
+
+// roles reads a list of roles.
+func roles(list string) ([]string, error) {
+	if list == "" {
+		return nil, refusal("is empty")
+	}
+	return choose.ParseRoles(list)
 }
 
 // chosen is choice for a command that never takes all messages by default.

@@ -117,6 +117,19 @@ func someOf(to *[]string, hint string, words ...string) flagValue {
 	}
 }
 
+// parsed returns the value of a flag that is read by parse, each time it is given, for take.
+func parsed[T any](parse func(text string) (T, error), take func(T)) flagValue {
+	given := ""
+	return flagValue{shown: func() string { return given }, set: func(text string) error {
+		value, err := parse(text)
+		if err == nil {
+			given = text
+			take(value)
+		}
+		return err
+	}}
+}
+
 // unknownWord refuses a word, and lists those that are known unless a hint says where they are.
 func unknownWord(word string, words []string, hint string) refusal {
 	mean := didYouMean(word, words, "")

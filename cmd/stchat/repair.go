@@ -61,7 +61,7 @@ func newRepair(*app) verb {
 type repairOptions struct {
 	listFlags
 	write      bool
-	rules      []string
+	rules      []rules.ID
 	quarantine string
 	bump       bool
 	json       bool
@@ -87,9 +87,7 @@ func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	if opt.List, err = o.list(ctx, a, args, "name a chat, a folder or your user folder, e.g. `stchat repair SillyTavern/data/default-user`"); err != nil {
 		return err
 	}
-	if opt.Rules, err = findRules(o.rules); err != nil {
-		return usagef("--rule: %v", err)
-	}
+	opt.Rules = o.rules
 	for _, id := range opt.Rules {
 		if id.Rule().Repairing == rules.ByHand {
 			return usagef("--rule: repair does not fix %s: %s", id, id.Rule().Repair)

@@ -386,7 +386,7 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 // habit returns the command that does what a word of other programs means, "" for none.
 func habit(word string) string {
 	return map[string]string{
-		"ls": "inspect", "list": "inspect", "stats": "inspect", "status": "check", "info": "inspect",
+		"ls": "inspect", "list": "inspect", "status": "check", "info": "inspect",
 		"grep": "search", "find": "search", "cat": "message get", "show": "message get",
 		"mv": "rename", "rm": "delete", "remove": "delete", "cp": "branch", "copy": "branch",
 		"backup": "snapshot", "replace": "message set", "undo": "undo",
