@@ -10,9 +10,9 @@ import (
 func agnai() format {
 	return format{
 		name: "agnai",
-		fits: func(v []byte) bool { return has(first(rawjson.Value(v, "messages")), "msg") },
-		read: func(c *Conversation, v []byte, _ *Options) error {
-			for raw := range rawjson.Elements(rawjson.Value(v, "messages")) {
+		fits: func(o object) bool { return has(first(o["messages"]), "msg") },
+		read: func(c *Conversation, _ []byte, o object, _ *Options) error {
+			for raw := range rawjson.Elements(o["messages"]) {
 				m := Message{
 					Text: text(raw, "msg"), Name: cmp.Or(text(raw, "name"), text(raw, "handle")), Date: dateOf(rawjson.Value(raw, "createdAt")),
 					Hidden: rawjson.Truthy(rawjson.Value(raw, "ooc")),
@@ -32,27 +32,27 @@ func agnai() format {
 func risu() format {
 	return format{
 		name: "risu",
-		fits: func(v []byte) bool {
-			kind := text(v, "type")
-			return kind == "risuChat" || kind == "risuAllChats" && isList(rawjson.Value(v, "data"))
+		fits: func(o object) bool {
+			kind := o.text("type")
+			return kind == "risuChat" || kind == "risuAllChats" && isList(o["data"])
 		},
-		parts: func(v []byte) []byte {
-			if data := rawjson.Value(v, "data"); isList(data) {
+		parts: func(o object) []byte {
+			if data := o["data"]; isList(data) {
 				return data
 			}
 			return nil
 		},
-		read: func(c *Conversation, v []byte, _ *Options) error {
-			if data, ok := rawjson.Lookup(v, "data"); ok && has(v, "type") {
-				v = data
+		read: func(c *Conversation, _ []byte, o object, _ *Options) error {
+			if o["data"] != nil && o["type"] != nil {
+				o = fields(o["data"])
 			}
-			c.ID, c.Title = text(v, "id"), text(v, "name")
-			if n, ok := rawjson.Int(rawjson.Value(v, "fmIndex")); ok {
+			c.ID, c.Title = o.text("id"), o.text("name")
+			if n, ok := rawjson.Int(o["fmIndex"]); ok {
 				c.Greeting = n + 1
 			} else {
 				c.Greeting = 0
 			}
-			for raw := range rawjson.Elements(rawjson.Value(v, "message")) {
+			for raw := range rawjson.Elements(o["message"]) {
 				m := Message{
 					Text: text(raw, "data"), Name: text(raw, "name"), Date: dateOf(rawjson.Value(raw, "time")), Model: text(raw, "generationInfo", "model"),
 					Hidden: rawjson.Truthy(rawjson.Value(raw, "disabled")) || rawjson.Truthy(rawjson.Value(raw, "isComment")),

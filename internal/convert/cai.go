@@ -7,12 +7,12 @@ import "stchat/internal/rawjson"
 func cai() format {
 	return format{
 		name:  "cai",
-		fits:  func(v []byte) bool { return isList(rawjson.Value(v, "histories", "histories")) },
-		parts: func(v []byte) []byte { return rawjson.Value(v, "histories", "histories") },
-		read: func(c *Conversation, v []byte, _ *Options) error {
-			c.ID = text(v, "external_id")
-			created := dateOf(rawjson.Value(v, "created"))
-			for raw := range rawjson.Elements(rawjson.Value(v, "msgs")) {
+		fits:  func(o object) bool { return isList(rawjson.Value(o["histories"], "histories")) },
+		parts: func(o object) []byte { return rawjson.Value(o["histories"], "histories") },
+		read: func(c *Conversation, _ []byte, o object, _ *Options) error {
+			c.ID = o.text("external_id")
+			created := dateOf(o["created"])
+			for raw := range rawjson.Elements(o["msgs"]) {
 				if rawjson.Truthy(rawjson.Value(raw, "is_alternative")) {
 					c.drop("alternative replies", 1)
 					continue

@@ -12,20 +12,21 @@ import (
 func chatgpt() format {
 	return format{
 		name: "chatgpt",
-		fits: func(v []byte) bool { return rawjson.KindOf(rawjson.Value(v, "mapping")) == rawjson.ObjectKind },
+		fits: func(o object) bool { return rawjson.KindOf(o["mapping"]) == rawjson.ObjectKind },
 		read: readChatGPT,
 	}
 }
 
-func readChatGPT(c *Conversation, v []byte, _ *Options) error {
-	c.ID, c.Title = cmp.Or(text(v, "conversation_id"), text(v, "id")), text(v, "title")
+func readChatGPT(c *Conversation, _ []byte, o object, _ *Options) error {
+	c.ID, c.Title = cmp.Or(o.text("conversation_id"), o.text("id")), o.text("title")
 	var nodes []node
 	thoughts := map[string]string{} // by node
-	for key, raw := range rawjson.Members(rawjson.Value(v, "mapping")) {
+	for key, raw := range rawjson.Members(o["mapping"]) {
 		id, _ := rawjson.Unquote(key)
-		n := node{id: id, parent: text(raw, "parent")}
-		if message := rawjson.Value(raw, "message"); rawjson.KindOf(message) == rawjson.ObjectKind {
-			thoughts[id] = c.chatgptMessage(&n, message)
+		at := fields(raw)
+		n := node{id: id, parent: at.text("parent")}
+		if rawjson.KindOf(at["message"]) == rawjson.ObjectKind {
+			thoughts[id] = c.chatgptMessage(&n, fields(at["message"]))
 		}
 		nodes = append(nodes, n)
 	}
@@ -46,24 +47,24 @@ func readChatGPT(c *Conversation, v []byte, _ *Options) error {
 		}
 		n.Reasoning = strings.Join(list, "\n\n")
 	}
-	c.grow(nodes, text(v, "current_node"))
+	c.grow(nodes, o.text("current_node"))
 	return nil
 }
 
 // chatgptMessage reads a message into its node, or counts why it is left out. It returns what
 // was thought instead of said.
-func (c *Conversation) chatgptMessage(n *node, raw []byte) (thought string) {
-	content := rawjson.Value(raw, "content")
-	if text(content, "content_type") == "thoughts" {
+func (c *Conversation) chatgptMessage(n *node, m object) (thought string) {
+	content := fields(m["content"])
+	if content.text("content_type") == "thoughts" {
 		var list []string
-		for t := range rawjson.Elements(rawjson.Value(content, "thoughts")) {
+		for t := range rawjson.Elements(content["thoughts"]) {
 			list = append(list, text(t, "content"))
 		}
 		return strings.Join(list, "\n\n")
 	}
-	role := text(raw, "author", "role")
-	recipient, addressed := rawjson.Unquote(rawjson.Value(raw, "recipient"))
-	weight, weighed := rawjson.Float(rawjson.Value(raw, "weight"))
+	role := text(m["author"], "role")
+	recipient, addressed := rawjson.Unquote(m["recipient"])
+	weight, weighed := rawjson.Float(m["weight"])
 	switch {
 	case role != "user" && role != "assistant":
 		c.drop("messages of "+cmp.Or(role, "nobody"), 1)
@@ -71,19 +72,19 @@ func (c *Conversation) chatgptMessage(n *node, raw []byte) (thought string) {
 	case addressed && recipient != "all":
 		c.drop("messages to tools", 1)
 		return ""
-	case weighed && weight == 0, rawjson.Truthy(rawjson.Value(raw, "metadata", "is_visually_hidden_from_conversation")):
+	case weighed && weight == 0, rawjson.Truthy(rawjson.Value(m["metadata"], "is_visually_hidden_from_conversation")):
 		c.drop("messages that were not shown", 1)
 		return ""
 	}
 	var list []string
-	for part := range rawjson.Elements(rawjson.Value(content, "parts")) {
+	for part := range rawjson.Elements(content["parts"]) {
 		if s, ok := rawjson.Unquote(part); ok {
 			list = append(list, s)
 		} else {
 			c.drop("pictures and other parts", 1)
 		}
 	}
-	n.Message = Message{Text: strings.Join(list, "\n"), Date: dateOf(rawjson.Value(raw, "create_time")), Model: text(raw, "metadata", "model_slug")}
+	n.Message = Message{Text: strings.Join(list, "\n"), Date: dateOf(m["create_time"]), Model: text(m["metadata"], "model_slug")}
 	if role == "user" {
 		n.Role = User
 	}
@@ -98,16 +99,16 @@ func (c *Conversation) chatgptMessage(n *node, raw []byte) (thought string) {
 func claude() format {
 	return format{
 		name: "claude",
-		fits: func(v []byte) bool { return isList(rawjson.Value(v, "chat_messages")) },
+		fits: func(o object) bool { return isList(o["chat_messages"]) },
 		read: readClaude,
 	}
 }
 
-func readClaude(c *Conversation, v []byte, _ *Options) error {
-	c.ID, c.Title = text(v, "uuid"), text(v, "name")
+func readClaude(c *Conversation, _ []byte, o object, _ *Options) error {
+	c.ID, c.Title = o.text("uuid"), o.text("name")
 	var nodes []node
 	isTree := false
-	for raw := range rawjson.Elements(rawjson.Value(v, "chat_messages")) {
+	for raw := range rawjson.Elements(o["chat_messages"]) {
 		n := node{id: text(raw, "uuid"), parent: text(raw, "parent_message_uuid")}
 		isTree = isTree || n.parent != ""
 		var said, thought []string
@@ -135,7 +136,7 @@ func readClaude(c *Conversation, v []byte, _ *Options) error {
 		nodes = append(nodes, n)
 	}
 	if isTree {
-		leaf := text(v, "current_leaf_message_uuid")
+		leaf := o.text("current_leaf_message_uuid")
 		if leaf == "" && len(nodes) > 0 {
 			leaf = nodes[len(nodes)-1].id
 		}

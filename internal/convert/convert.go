@@ -103,9 +103,9 @@ type Options struct {
 // format is a way in which conversations are stored.
 type format struct {
 	name  string
-	fits  func(v []byte) bool                                 // nil: only where it is asked for
-	parts func(v []byte) []byte                               // the list of conversations within, nil if v is one
-	read  func(c *Conversation, v []byte, opt *Options) error // reads one
+	fits  func(o object) bool                                           // nil: only where it is asked for
+	parts func(o object) []byte                                         // the list of conversations within, nil if it is one
+	read  func(c *Conversation, v []byte, o object, opt *Options) error // reads one
 }
 
 // formats lists the formats, in the order in which they are tried.
@@ -137,7 +137,7 @@ func Read(name string, raw []byte, opt Options) (*Conversation, error) {
 		return nil, fmt.Errorf("%q: no such format", name)
 	}
 	c := &Conversation{Format: name, Greeting: -1}
-	if err := f.read(c, raw, &opt); err != nil {
+	if err := f.read(c, raw, fields(raw), &opt); err != nil {
 		return nil, err
 	}
 	for _, m := range c.Messages {
@@ -149,6 +149,23 @@ func Read(name string, raw []byte, opt Options) (*Conversation, error) {
 		}
 	}
 	return c, nil
+}
+
+// object is the values of an object, by key: a conversation is gone through once for all of them.
+type object map[string][]byte
+
+func fields(raw []byte) object {
+	o := object{}
+	for key, value := range rawjson.Members(raw) {
+		name, _ := rawjson.Unquote(key)
+		o[name] = value
+	}
+	return o
+}
+
+func (o object) text(key string) string {
+	s, _ := rawjson.Unquote(o[key])
+	return s
 }
 
 // text returns the string under a path, "" if there is none.

@@ -13,8 +13,8 @@ import (
 func kobold() format {
 	return format{
 		name: "kobold",
-		fits: func(v []byte) bool {
-			return has(v, "savedsettings") || isList(rawjson.Value(v, "actions")) && rawjson.KindOf(rawjson.Value(v, "prompt")) == rawjson.String
+		fits: func(o object) bool {
+			return o["savedsettings"] != nil || isList(o["actions"]) && rawjson.KindOf(o["prompt"]) == rawjson.String
 		},
 		read: readKobold,
 	}
@@ -25,9 +25,9 @@ const (
 	koboldOutput = "{{[OUTPUT]}}"
 )
 
-func readKobold(c *Conversation, v []byte, _ *Options) error {
-	c.User = text(v, "savedsettings", "chatname")
-	others := strings.Split(text(v, "savedsettings", "chatopponent"), "||$||")
+func readKobold(c *Conversation, _ []byte, o object, _ *Options) error {
+	c.User = text(o["savedsettings"], "chatname")
+	others := strings.Split(text(o["savedsettings"], "chatopponent"), "||$||")
 	c.Character = others[0]
 	k := &koboldReader{Conversation: c, names: slices.DeleteFunc(append([]string{c.User}, others...), func(s string) bool { return s == "" })}
 	pictures := regexp.MustCompile(`(?s)\[<\|.*?\|>\]`)
@@ -47,16 +47,16 @@ func readKobold(c *Conversation, v []byte, _ *Options) error {
 			k.lines(s)
 		}
 	}
-	take(rawjson.Value(v, "prompt"))
-	for action := range rawjson.Elements(rawjson.Value(v, "actions")) {
+	take(o["prompt"])
+	for action := range rawjson.Elements(o["actions"]) {
 		take(action)
 	}
 	k.end()
-	if text(v, "memory") != "" {
+	if o.text("memory") != "" {
 		c.drop("memory", 1)
 	}
-	c.drop("world info entries", rawjson.Len(rawjson.Value(v, "worldinfo")))
-	c.drop("alternative branches", rawjson.Len(rawjson.Value(v, "altbranches")))
+	c.drop("world info entries", rawjson.Len(o["worldinfo"]))
+	c.drop("alternative branches", rawjson.Len(o["altbranches"]))
 	return nil
 }
 

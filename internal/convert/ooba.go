@@ -14,8 +14,8 @@ import (
 func ooba() format {
 	return format{
 		name: "ooba",
-		fits: func(v []byte) bool {
-			return isList(rawjson.Value(v, "data_visible")) || isList(rawjson.Value(v, "internal")) && isList(rawjson.Value(v, "visible"))
+		fits: func(o object) bool {
+			return isList(o["data_visible"]) || isList(o["internal"]) && isList(o["visible"])
 		},
 		read: readOoba,
 	}
@@ -24,10 +24,10 @@ func ooba() format {
 // oobaBegin is what the user says, internally, before a greeting.
 const oobaBegin = "<|BEGIN-VISIBLE-CHAT|>"
 
-func readOoba(c *Conversation, v []byte, opt *Options) error {
-	visible, internal := rawjson.Value(v, "visible"), rawjson.Value(v, "internal")
-	if old := rawjson.Value(v, "data_visible"); isList(old) {
-		visible, internal = old, rawjson.Value(v, "data")
+func readOoba(c *Conversation, _ []byte, o object, opt *Options) error {
+	visible, internal := o["visible"], o["internal"]
+	if old := o["data_visible"]; isList(old) {
+		visible, internal = old, o["data"]
 	}
 	var hidden [][]byte
 	for pair := range rawjson.Elements(internal) {
@@ -51,7 +51,7 @@ func readOoba(c *Conversation, v []byte, opt *Options) error {
 			if m.Text == "" || m.Text == oobaBegin {
 				continue
 			}
-			m.versions(rawjson.Value(v, "metadata", fmt.Sprintf("%s_%d", who, i)), cmp.Or(opt.Zone, time.Local))
+			m.versions(rawjson.Value(o["metadata"], fmt.Sprintf("%s_%d", who, i)), cmp.Or(opt.Zone, time.Local))
 			c.add(m)
 		}
 		i++

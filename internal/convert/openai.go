@@ -11,10 +11,14 @@ import (
 func openai() format {
 	return format{
 		name: "openai",
-		fits: func(v []byte) bool { return has(first(openaiList(v)), "role") },
-		read: func(c *Conversation, v []byte, _ *Options) error {
-			c.ID, c.Title = text(v, "id"), text(v, "title")
-			for raw := range rawjson.Elements(openaiList(v)) {
+		fits: func(o object) bool { return has(first(o["messages"]), "role") },
+		read: func(c *Conversation, v []byte, o object, _ *Options) error {
+			c.ID, c.Title = o.text("id"), o.text("title")
+			list := o["messages"]
+			if isList(v) {
+				list = v
+			}
+			for raw := range rawjson.Elements(list) {
 				m := Message{Name: text(raw, "name"), Text: parts(rawjson.Value(raw, "content"), "\n"), Reasoning: text(raw, "reasoning_content")}
 				switch role := text(raw, "role"); role {
 				case "assistant":
@@ -34,13 +38,6 @@ func openai() format {
 			return nil
 		},
 	}
-}
-
-func openaiList(v []byte) []byte {
-	if isList(v) {
-		return v
-	}
-	return rawjson.Value(v, "messages")
 }
 
 // parts returns a text, or the texts of a list of parts.
@@ -63,10 +60,10 @@ func parts(content []byte, between string) string {
 func sharegpt() format {
 	return format{
 		name: "sharegpt",
-		fits: func(v []byte) bool { return has(first(rawjson.Value(v, "conversations")), "from") },
-		read: func(c *Conversation, v []byte, _ *Options) error {
-			c.ID = text(v, "id")
-			for raw := range rawjson.Elements(rawjson.Value(v, "conversations")) {
+		fits: func(o object) bool { return has(first(o["conversations"]), "from") },
+		read: func(c *Conversation, _ []byte, o object, _ *Options) error {
+			c.ID = o.text("id")
+			for raw := range rawjson.Elements(o["conversations"]) {
 				m := Message{Text: text(raw, "value")}
 				switch text(raw, "from") {
 				case "human", "user":

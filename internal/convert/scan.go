@@ -33,7 +33,7 @@ type Found struct {
 }
 
 // Scan finds the conversations in a file of size bytes, and calls each with what it has there.
-// as is a format that is certain, "" to find it. The error is each's or that of reading, wraps
+// What there is may be kept only until each returns. as is a format that is certain, "" to find it. The error is each's or that of reading, wraps
 // [ErrFormat] or [ErrTavern], or is a [*PlaceError].
 func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) error) error {
 	s := &splitter{r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
@@ -171,8 +171,9 @@ func (s *splitter) found(as string, off int64, raw []byte, err error, each func(
 	if as != "" {
 		is = formatNamed(as)
 	}
+	o := fields(raw)
 	for _, known := range formats() {
-		if is == nil && known.fits != nil && known.fits(raw) {
+		if is == nil && known.fits != nil && known.fits(o) {
 			is = &known
 		}
 	}
@@ -184,10 +185,10 @@ func (s *splitter) found(as string, off int64, raw []byte, err error, each func(
 	}
 	s.known = true
 	f.Format = is.name
-	if is.parts == nil || is.parts(raw) == nil {
+	if is.parts == nil || is.parts(o) == nil {
 		return each(f, raw)
 	}
-	list := is.parts(raw)
+	list := is.parts(o)
 	at := bytes.Index(raw, list) + 1
 	for e := range rawjson.Elements(list) {
 		at += bytes.Index(raw[at:], e) // elements come in order, and only spaces and a comma stand between
@@ -225,6 +226,7 @@ type splitter struct {
 	begin   int64 // of that line
 	newLine bool  // a line ended before what is next
 	known   bool  // a format fitted
+	buf     []byte
 }
 
 func (s *splitter) place(reason string) error {
@@ -253,8 +255,12 @@ func (s *splitter) next() (byte, error) {
 	}
 }
 
-// value reads the value that is next.
-func (s *splitter) value() ([]byte, error) { return s.through(nil, 0) }
+// value reads the value that is next. It is valid until the next is read.
+func (s *splitter) value() ([]byte, error) {
+	read, err := s.through(s.buf[:0], 0)
+	s.buf = read
+	return read, err
+}
 
 // through reads on, behind what has been read, until so many levels are closed. What is longer
 // than the longest is skipped: the error is [errLong].

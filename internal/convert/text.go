@@ -16,7 +16,7 @@ import (
 // chub is what Chub exports for SillyTavern: its lines, in which a text may be an object with
 // the text in message (SillyTavern src/endpoints/chats.js, flattenChubChat).
 func chub() format {
-	return format{name: "chub", read: func(c *Conversation, v []byte, _ *Options) error {
+	return format{name: "chub", read: func(c *Conversation, v []byte, _ object, _ *Options) error {
 		began := false
 		for line := range bytes.Lines(v) {
 			line = bytes.TrimSpace(line)
@@ -93,7 +93,7 @@ var errNobody = errors.New("no paragraph begins with the name of a speaker")
 // txt is SillyTavern's export as text: a paragraph a message, beginning with its speaker's name
 // (src/endpoints/chats.js, /export).
 func txt() format {
-	return format{name: "txt", read: func(c *Conversation, v []byte, opt *Options) error {
+	return format{name: "txt", read: func(c *Conversation, v []byte, _ object, opt *Options) error {
 		free := true // the line before is blank
 		var m *Message
 		end := func() {

@@ -1,0 +1,250 @@
+package bring
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/convert"
+	"stchat/internal/rawjson"
+)
+
+func put(t *testing.T, path string, data []byte) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// user makes a user folder with one character.
+func user(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "chats", "Mira", "old.jsonl"), []byte(`{"chat_metadata":{}}`+"\n"+`{"name":"Mira","mes":"x"}`))
+	return dir
+}
+
+func bring(t *testing.T, dir string, opt Options) []*Result {
+	t.Helper()
+	opt.Owner, opt.NewUUID = filepath.Join(dir, "chats", "Mira"), uuid.NewString
+	opt.Changes = changeset.Options{NoSync: true, Now: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)}
+	results, _, err := Run(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+const talk = `{"mapping":{"a":{"message":{"author":{"role":"user"},"content":{"parts":["hello"]}}}},"id":%q,"current_node":"a"}`
+
+// A zip gives what lies near its root; what is encrypted or longer than declared does not keep
+// the others from being read.
+func TestZip(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, name := range []string{"conversations.json", "export/conversations-001.json", "a/b/conversations.json", "other.json", "../conversations.json", "locked/conversations.json", "bomb/conversations.json"} {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(w, "["+talk+"]", name)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw := b.Bytes()
+	entry := func(name string) int { // in the central directory
+		return bytes.LastIndex(raw, []byte(name)) - 46
+	}
+	raw[entry("locked/conversations.json")+8] |= 1
+	raw[entry("bomb/conversations.json")+24]--
+	dir := user(t)
+	results := bring(t, dir, Options{Files: []string{put(t, filepath.Join(dir, "export.zip"), raw)}})
+	var got []string
+	for _, r := range results {
+		if r.Err != nil {
+			got = append(got, r.Err.Error()[strings.Index(r.Err.Error(), "export.zip"):])
+		} else {
+			got = append(got, r.Doc.ID)
+		}
+	}
+	want := []string{"conversations.json", "export/conversations-001.json"}
+	if diff := cmp.Diff(want, got[:len(got)-1]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, text := range []string{"locked/conversations.json: is not read: it is encrypted", "bomb/conversations.json: "} {
+		if !strings.Contains(got[len(got)-1], text) {
+			t.Errorf("no %q in %q", text, got[len(got)-1])
+		}
+	}
+}
+
+// lines returns the texts of a chat's messages, chosen swipes and others.
+func lines(t *testing.T, path string) (texts, swipes []string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		if i == 0 {
+			continue
+		}
+		s, _ := rawjson.Unquote(rawjson.Value(line, "mes"))
+		texts = append(texts, s)
+		for raw := range rawjson.Elements(rawjson.Value(line, "swipes")) {
+			s, _ := rawjson.Unquote(raw)
+			swipes = append(swipes, s)
+		}
+	}
+	return texts, swipes
+}
+
+// Every leaf of a tree is the end of a chat, or a swipe of a reply; nothing is imported twice,
+// and no text is lost.
+func TestTreesWithBranches(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for n := range 60 {
+		var mapping, texts []string
+		size := 1 + random.IntN(25)
+		leaf := make([]bool, size)
+		for i := range size {
+			role := []string{"user", "assistant"}[random.IntN(2)]
+			parent := ""
+			if i > 0 {
+				up := max(0, i-1-random.IntN(4))
+				parent, leaf[up] = fmt.Sprint("n", up), false
+			}
+			leaf[i] = true
+			texts = append(texts, fmt.Sprint("text ", i))
+			mapping = append(mapping, fmt.Sprintf(`"n%d":{"parent":%q,"message":{"author":{"role":%q},"content":{"parts":["text %d"]}}}`, i, parent, role, i))
+		}
+		file := fmt.Sprintf(`{"id":"t","title":"t","current_node":"n%d","mapping":{%s}}`, size-1, strings.Join(mapping, ","))
+		dir := user(t)
+		opt := Options{Files: []string{put(t, filepath.Join(dir, "f.json"), []byte(file))}, Branches: true}
+		r := bring(t, dir, opt)[0]
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		seen := map[string]bool{}
+		ends := map[string]bool{}
+		for _, d := range append([]Document{r.Doc}, r.More...) {
+			said, swipes := lines(t, d.Path)
+			for _, s := range append(said, swipes...) {
+				seen[s] = true
+			}
+			if end := said[len(said)-1]; ends[end] {
+				t.Errorf("%d: two chats end in %s", n, end)
+			} else {
+				ends[end] = true
+			}
+		}
+		for i, is := range leaf {
+			if is && !seen[texts[i]] {
+				t.Errorf("%d: %s is nowhere\n%s", n, texts[i], file)
+			}
+		}
+		for _, s := range texts {
+			if !seen[s] {
+				t.Errorf("%d: %s is lost\n%s", n, s, file)
+			}
+		}
+		if again := bring(t, dir, opt)[0]; !again.Doc.Existed || len(again.More) > 0 || again.Doc.Path != r.Doc.Path {
+			t.Errorf("%d: imported twice", n)
+		}
+	}
+}
+
+// Calls side by side take names of their own.
+func TestNamesAreTaken(t *testing.T) {
+	dir := user(t)
+	done := make(chan []*Result)
+	for k := range 4 {
+		var file strings.Builder
+		for i := range 20 {
+			fmt.Fprintf(&file, talk+"\n", fmt.Sprint(k, "-", i))
+		}
+		path := put(t, filepath.Join(dir, fmt.Sprint(k, ".json")), []byte(file.String()))
+		stamp := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		if err := os.Chtimes(path, stamp, stamp); err != nil {
+			t.Fatal(err)
+		}
+		go func() { done <- bring(t, dir, Options{Files: []string{path}}) }()
+	}
+	paths := map[string]bool{}
+	for range 4 {
+		for _, r := range <-done {
+			if r.Err != nil {
+				t.Error(r.Err)
+			}
+			paths[r.Doc.Path] = true
+		}
+	}
+	found, _ := filepath.Glob(filepath.Join(dir, "chats", "Mira", "*.jsonl"))
+	if len(paths) != 80 || len(found) != 81 {
+		t.Errorf("%d paths, %d chats", len(paths), len(found))
+	}
+}
+
+func TestDates(t *testing.T) {
+	at := func(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+	for _, test := range []struct{ in, want []int64 }{
+		{[]int64{0, 0, 0}, []int64{98_000, 99_000, 100_000}},
+		{[]int64{0, 0, 5000, 0, 0, 9000}, []int64{4998, 4999, 5000, 5001, 5002, 9000}},
+		{[]int64{7}, []int64{7}},
+	} {
+		list := make([]convert.Message, len(test.in))
+		undated := 0
+		for i, ms := range test.in {
+			if ms > 0 {
+				list[i].Date = at(ms)
+			} else {
+				undated++
+			}
+		}
+		all, n := dates(list, at(100_000))
+		var got []int64
+		for _, d := range all {
+			got = append(got, d.UnixMilli())
+		}
+		if !slices.Equal(got, test.want) || n != undated {
+			t.Errorf("%v are %v, %d undated", test.in, got, n)
+		}
+	}
+}
+
+// Bytes that are no text, long messages and odd keys come through.
+func TestOddTexts(t *testing.T) {
+	dir := user(t)
+	long := strings.Repeat("långt ", 1<<20)
+	file := "\xef\xbb\xbf{\r\n\"__proto__\":{},\"messages\":[{\"role\":\"user\",\"content\":\"\\ud83d \\u0000\"},{\"role\":\"assistant\",\"content\":\"" + long + "\"}]}\r\n"
+	r := bring(t, dir, Options{Files: []string{put(t, filepath.Join(dir, "f.json"), []byte(file))}})[0]
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	data, err := os.ReadFile(r.Doc.Path)
+	if err != nil || !bytes.Contains(data, []byte(`"mes":"\ud83d \u0000"`)) || !bytes.Contains(data, []byte(long)) {
+		t.Errorf("%v: %.300s", err, data)
+	}
+	c, err := chat.Open(t.Context(), r.Doc.Path, chat.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+}
