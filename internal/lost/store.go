@@ -3,6 +3,7 @@ package lost
 import (
 	"context"
 	"fmt"
+	"math/bits"
 
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
@@ -118,4 +119,138 @@ func (r *StoreReader) text(line []byte) (Text, error) {
 		return noText, err
 	}
 	return r.all.texts[0], nil
+}
+
+// Set is a set of texts in 11 bytes each: a hash table with open addressing that is filled
+// once, to three quarters.
+type Set struct{ slots []Text }
+
+// NewSet returns a set of all texts in the lists.
+func NewSet(lists ...[]Text) *Set {
+	n := 0
+	for _, list := range lists {
+		n += len(list)
+	}
+	s := &Set{slots: make([]Text, n+n/3+1)}
+	for _, list := range lists {
+		for _, t := range list {
+			if t.says() {
+				s.slots[s.find(t.key())] = t.key()
+			}
+		}
+	}
+	return s
+}
+
+// Has reports whether the text is in the set.
+func (s *Set) Has(t Text) bool { return t.says() && s.slots[s.find(t.key())] == t.key() }
+
+// Shared counts the messages of a live chat of which the set has a text.
+func (s *Set) Shared(chat []Text) (n int) {
+	counted := false
+	for _, t := range chat {
+		counted = counted && t&mark != 0
+		if !counted && s.Has(t) {
+			n++
+			counted = true
+		}
+	}
+	return n
+}
+
+// Common counts the texts of a version that the set has.
+func (s *Set) Common(version []Text) (n int) {
+	for _, t := range version {
+		if s.Has(t.key()) {
+			n++
+		}
+	}
+	return n
+}
+
+// find returns the slot of a text, or the free one where it belongs.
+func (s *Set) find(key Text) int {
+	high, _ := bits.Mul64(uint64(key), uint64(len(s.slots)))
+	for i := int(high); ; i++ {
+		if i == len(s.slots) {
+			i = 0
+		}
+		if s.slots[i] == key || s.slots[i] == 0 {
+			return i
+		}
+	}
+}
+
+// Speech is what a chat says: the texts of its messages and their swipes, without the first
+// message, a greeting that many chats may begin with.
+type Speech struct {
+	greetings map[Text]bool
+	own       map[Text]bool
+	last      Text
+	before    Text // the last but one
+}
+
+// NewSpeech collects the texts of versions, any of which may be nil; the last one says what is
+// said last.
+func NewSpeech(versions ...*Version) *Speech {
+	s := &Speech{greetings: map[Text]bool{}, own: map[Text]bool{}}
+	for _, v := range versions {
+		messages := 0
+		for i := 0; v != nil && i < len(v.Texts); i++ {
+			t := v.Texts[i]
+			if t&mark == 0 {
+				messages++
+			}
+			if t = t.key(); !t.says() {
+				continue
+			}
+			if t != s.last {
+				s.last, s.before = t, s.last
+			}
+			if messages == 1 {
+				s.greetings[t] = true
+			} else if !s.greetings[t] {
+				s.own[t] = true
+			}
+		}
+	}
+	return s
+}
+
+// Len counts the texts besides the greeting.
+func (s *Speech) Len() int { return len(s.own) }
+
+// Shared counts the texts that both say besides the greeting.
+func (s *Speech) Shared(other *Speech) (n int) {
+	for t := range s.own {
+		if other.own[t] {
+			n++
+		}
+	}
+	return n
+}
+
+// Has reports whether a text is said.
+func (s *Speech) Has(t Text) bool { return s.own[t] || s.greetings[t] }
+
+// Ends reports whether s says what other says last, if that says anything.
+func (s *Speech) Ends(other *Speech) bool { return s.Has(other.last) }
+
+// GoesOn reports whether s says what other says last, or but for a last message that may have been
+// edited.
+func (s *Speech) GoesOn(other *Speech) bool { return s.Ends(other) || s.Has(other.before) }
+
+// Greets reports whether both begin alike, or one says how the other begins.
+func (s *Speech) Greets(other *Speech) bool {
+	for t := range s.greetings {
+		if other.greetings[t] || other.own[t] {
+			return true
+		}
+	}
+	for t := range other.greetings {
+		if s.own[t] {
+			return true
+		}
+	}
+	return false
 }
