@@ -18,8 +18,10 @@ const historyDoc = `Show what the history of a user folder holds, check it, or m
 The folder is that of --data, or else the one around the working folder.
 
   --verify   reads everything, computes every checksum again, and lists what
-             cannot be restored, version by version. With --mend, such lines are
-             stored again from files that still have them
+             cannot be restored, version by version, and which names, times and
+             notes were changed; a search.db that does not fit is removed, and
+             made anew. With --mend, lost lines are stored again from files that
+             still have them
   --prune    drops the versions of each chat that no --keep flag keeps. Versions
              with a note stay, and so does the last one of a chat that is gone
   --forget   drops everything kept of the given chats: what no other chat shares

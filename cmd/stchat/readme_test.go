@@ -53,8 +53,8 @@ type step struct {
 	clean   bool // it must end with exit code 0
 }
 
-// consoleBlocks returns the sessions of a page: its fenced console blocks, and
-// each indented go run of the program.
+// consoleBlocks returns the sessions of a page: its fenced console blocks, where one that says
+// "continued" goes on with the one before, and each indented go run of the program.
 func consoleBlocks(page string) (sessions [][]step) {
 	var block, indented []step
 	inside := false
@@ -63,8 +63,11 @@ func consoleBlocks(page string) (sessions [][]step) {
 		number++
 		line = strings.TrimRight(line, "\r\n")
 		switch {
-		case !inside && line == "```console":
+		case !inside && (line == "```console" || line == "```console continued"):
 			inside, block = true, nil
+			if strings.HasSuffix(line, " continued") {
+				block, sessions = sessions[len(sessions)-1], sessions[:len(sessions)-1]
+			}
 		case inside && line == "```":
 			inside = false
 			sessions = append(sessions, block)
@@ -86,7 +89,7 @@ func consoleBlocks(page string) (sessions [][]step) {
 	return sessions
 }
 
-// session is a shell as far as a console block needs one: cd and stchat, words
+// session is a shell as far as a console block needs one: cd, rm and stchat, words
 // with quotes and wildcards.
 type session struct {
 	t   *testing.T
@@ -103,8 +106,14 @@ func (sh *session) try(s step) {
 		sh.dir = filepath.Join(sh.dir, filepath.FromSlash(words[1]))
 		return
 	}
+	if words[0] == "rm" && len(words) == 2 {
+		if err := os.Remove(filepath.Join(sh.dir, filepath.FromSlash(words[1]))); err != nil {
+			sh.t.Fatalf("line %d: %v", s.line, err)
+		}
+		return
+	}
 	if words[0] != "stchat" {
-		sh.t.Fatalf("line %d: %s: this shell knows cd and stchat only", s.line, s.command)
+		sh.t.Fatalf("line %d: %s: this shell knows cd, rm and stchat only", s.line, s.command)
 	}
 	cmd := exec.Command("stchat", words[1:]...)
 	cmd.Dir = sh.dir
