@@ -46,6 +46,10 @@ or an image whose name has other content in INTO comes under another name, and
 what comes from FROM names that one. Of a card or group that differs INTO's
 stays; a card with another name and another greeting is another character.
 
+With --conflicts, it merges the files that Syncthing or Dropbox left beside
+chats that were changed in two places (X.sync-conflict-…, "X (conflicted copy
+…)"), each into its X, and removes it then; without an X it gets that name.
+
 It writes at once, and one 'stchat undo' takes it back. The same FROM again
 finds nothing to do. --dry-run prints the same table. Several FROM are merged
 one after another, each for itself.
@@ -61,7 +65,7 @@ func newMerge(*app) verb {
 		use: "merge INTO FROM...", short: "Make one of two copies of a chat, of chats, or of a user folder",
 		doc:     mergeDoc,
 		example: "  stchat merge \"chats/Mira/Harbour.jsonl\" ~/Downloads/Harbour.jsonl\n  stchat merge chats/Mira /media/phone/default-user/chats/Mira --dry-run\n  stchat merge data/default-user /media/phone/default-user",
-		args:    cobra.MinimumNArgs(2),
+		args:    cobra.MinimumNArgs(1),
 		flags:   o.addFlags, run: o.run,
 	}
 }
@@ -73,6 +77,7 @@ type mergeOptions struct {
 	owners   []string
 	only     []string
 	reworded string
+	conflict bool
 	noSwipes bool
 	noLink   bool
 	verbose  bool
@@ -91,6 +96,7 @@ func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.reworded, "branch", "branch", "keep"), "reworded", "where FROM only has another wording of messages: `HOW` is branch, or keep for INTO's")
 	fs.BoolVar(&o.noSwipes, "no-swipes", false, "a swipe that only one side has makes no difference")
 	fs.BoolVar(&o.noLink, "no-link", false, "do not note branches in the chats that they part from")
+	fs.BoolVar(&o.conflict, "conflicts", false, "instead of FROM: merge the conflict files that Syncthing or Dropbox left in the user folder INTO, and remove them")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "also list what is the same")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
@@ -101,6 +107,12 @@ func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	switch {
+	case o.conflict && len(args) > 1:
+		return usagef("--conflicts takes one user folder and no FROM")
+	case !o.conflict && len(args) == 1:
+		return usagef("merge takes INTO FROM..., e.g. `stchat merge chats/Mira /media/phone/default-user/chats/Mira`")
+	}
 	into, err := o.into(a, args[0])
 	if err != nil {
 		return err
@@ -130,6 +142,13 @@ func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 	}
 	c := a.console()
 	failed := false
+	if o.conflict {
+		r := merge.Conflicts(ctx, opt)
+		if err := o.tell(c, &opt, r); err != nil {
+			return err
+		}
+		return outcome(r.Err != nil || r.Doc.Refused > 0, false)
+	}
 	for _, from := range args[1:] {
 		opt.From = from
 		var end func()

@@ -1,0 +1,242 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/family"
+	"stchat/internal/library"
+	"stchat/internal/message"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// conflicted are the names of the files that Syncthing, Dropbox and others make of a file that
+// was changed in two places.
+var conflicted = regexp.MustCompile(`^(.+)\.sync-conflict-(\d{4})(\d\d)(\d\d)-\d{6}-[A-Za-z0-9]+$|^(.+) \((?:.* )?conflicted copy(?: .*)?\)$`)
+
+// dated finds the date in such a name.
+var dated = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
+
+// conflictOf returns the name of the file of which a file is the other version, and a label for it.
+func conflictOf(name string) (of, label string, ok bool) {
+	m := conflicted.FindStringSubmatch(name)
+	switch {
+	case m == nil:
+		return "", "", false
+	case m[1] != "":
+		return m[1], fmt.Sprintf("conflict %s-%s-%s", m[2], m[3], m[4]), true
+	}
+	label = "conflict"
+	if date := dated.FindString(name[len(m[5]):]); date != "" {
+		label += " " + date
+	}
+	return m[5], label, true
+}
+
+// Conflicts merges the conflict files of a user folder into the chats that they are versions of,
+// and removes each once nothing is lost with it.
+func Conflicts(ctx context.Context, opt Options) *Result {
+	r := newResult()
+	r.Err = func() error {
+		dir, err := userdir.Open(opt.Into)
+		if err != nil {
+			return err
+		}
+		if err := ops.InFiles(new(library.Library), dir, dir.Root); err != nil {
+			return err
+		}
+		r.root = userdir.RealPath(dir.Root)
+		r.tellOthers(dir)
+		var jobs []*job
+		graphs := map[string]*family.Graph{} // by folder
+		for _, v := range conflictsIn(dir) {
+			lib := new(library.Library)
+			if graphs[v.folder] == nil {
+				read, err := family.Read(ctx, lib, []string{v.folder}, family.Options{})
+				if err != nil {
+					return ops.PathError(err)
+				}
+				graphs[v.folder] = read[0]
+			}
+			some, err := opt.conflict(ctx, lib, graphs[v.folder], v)
+			if err != nil {
+				return err
+			}
+			jobs = append(jobs, some...)
+		}
+		r.run(ctx, &opt, jobs)
+		return nil
+	}()
+	return r
+}
+
+// versions are the conflict files of one chat.
+type versions struct {
+	folder, of string
+	names      []string
+}
+
+// conflictsIn lists the conflict files of a user folder, by chat.
+func conflictsIn(dir userdir.Dir) (list []*versions) {
+	byChat := map[string]*versions{}
+	for _, t := range ops.WalkNames(ops.List{Paths: []string{dir.Root}, AllowEmpty: true}).Chats {
+		name := userdir.ChatName(t.Path)
+		of, _, ok := conflictOf(name)
+		if !ok {
+			continue
+		}
+		key := filepath.Join(filepath.Dir(t.Path), folded(of))
+		if byChat[key] == nil {
+			byChat[key] = &versions{folder: filepath.Dir(t.Path), of: of}
+			list = append(list, byChat[key])
+		}
+		byChat[key].names = append(byChat[key].names, name)
+	}
+	return list
+}
+
+// tellOthers tells of conflict files that are no chats.
+func (r *Result) tellOthers(dir userdir.Dir) {
+	for _, folder := range []string{dir.Worlds(), dir.Characters(), dir.Groups()} {
+		entries, _ := safefile.ReadDir(folder) // a folder that is missing has none
+		for _, e := range entries {
+			name := e.Name()
+			if _, _, ok := conflictOf(name[:len(name)-len(filepath.Ext(name))]); ok {
+				r.Warn("%s: a conflict file, and no chat: compare it with the other one", filepath.Join(folder, name))
+			}
+		}
+	}
+}
+
+// conflict merges the conflict files of one chat, the longest first: if INTO's chat gets its lines,
+// the others are compared with these.
+func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *family.Graph, v *versions) (jobs []*job, err error) {
+	seed, given := message.NewSeed(), map[string]bool{}
+	ours, err := openSide(ctx, lib, v.folder, func(s string) bool { _, _, is := conflictOf(s); return !is })
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := openSide(ctx, lib, v.folder, func(s string) bool { return slices.Contains(v.names, s) })
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range theirs.files {
+		c.read(ctx, lib, seed)
+	}
+	list := slices.Clone(theirs.files)
+	slices.SortStableFunc(list, func(a, b *file) int { return len(b.prints) - len(a.prints) })
+	var now []chat.Print // the chat's lines, once they are another version's
+	for _, c := range list {
+		name := c.name
+		_, label, _ := conflictOf(name)
+		c.name = v.of // it is a version of that chat
+		o := &owner{opt: opt, label: label, seed: seed, bases: map[*one]*baseSet{}, given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
+		if set, err := lib.In(ours.folder.Dir); err == nil && o.isGroup() && len(set.Listing(v.of)) > 0 {
+			o.group = set.Listing(v.of)[0].Path
+		}
+		p := o.namesake(v.of)
+		if p == nil {
+			return append(jobs, renamed(c, filepath.Join(v.folder, v.of+names.Extension), len(list))), nil
+		}
+		prints := c.prints // forgotten with the job
+		job, sign, err := o.version(ctx, c, p, now)
+		if err != nil {
+			return nil, err
+		}
+		if jobs = append(jobs, job); job.row.Err != nil {
+			continue
+		}
+		if why := needed(g, name); why != "" {
+			job.row.tell(why)
+		} else if sign != Ahead || now == nil {
+			removing(job, c, p)
+		}
+		if sign == Ahead && now == nil {
+			now = prints
+		}
+	}
+	return jobs, nil
+}
+
+// version merges one version of a chat. now are the lines that the chat gets from another one,
+// nil: its own. Such a chat is not edited as well.
+func (o *owner) version(ctx context.Context, c, p *file, now []chat.Print) (*job, Sign, error) {
+	p.read(ctx, o.ours.lib, o.seed)
+	m := &match{from: &c.one, into: &p.one}
+	switch {
+	case now != nil:
+		m.relation = relate(c.prints, now, o.judging(ctx, &c.one))
+	case c.err == nil && p.err == nil && sameBytes(c, p):
+		c.twin = &p.one
+	default:
+		m.relation = relate(c.prints, p.prints, o.judging(ctx, &c.one))
+	}
+	if err := o.plan(ctx, []*match{m}); err != nil {
+		return nil, "", err
+	}
+	w, again := o.works[0], false
+	if now != nil {
+		again = w.sign == Ahead || w.sign == Behind && len(w.links) > 0
+		w.links, w.noted, w.row.Noted, w.row.Links = nil, -1, nil, 0
+	}
+	sign := w.sign
+	j := o.jobs()[0]
+	if again {
+		sign, j.draft, j.row.Sign = Ahead, nil, Behind
+		j.row.tell("there is more in it than in another conflict file: merge --conflicts again")
+	}
+	return j, sign, nil
+}
+
+// removing adds to a job that the conflict file goes.
+func removing(j *job, c, p *file) {
+	draft := j.draft
+	j.needs = append(j.needs, p.path)
+	j.draft = func(ctx context.Context, s *changeset.Set) error {
+		s.Rely(p.path, p.stamp)
+		if draft != nil {
+			if err := draft(ctx, s); err != nil {
+				return err
+			}
+		}
+		return s.Remove(c.path, c.stamp, "a conflict file that is merged")
+	}
+}
+
+// renamed gives a conflict file the name of the chat that is not there.
+func renamed(c *file, path string, versions int) *job {
+	row := &Row{Schema: 1, Kind: SoloChat, Sign: New, Path: path, From: c.path, To: &path, Renamed: []Rename{}, Told: []string{"there is no other version: it gets that name"}}
+	if versions > 1 {
+		row.tell("there are other versions of it: merge --conflicts again")
+	}
+	j := &job{row: row, path: path}
+	if c.err != nil {
+		row.refuse(c.err)
+	}
+	j.draft = func(_ context.Context, s *changeset.Set) error {
+		return s.Move(c.path, path, c.stamp, "the chat's own name")
+	}
+	return j
+}
+
+// needed returns why a conflict file stays: something names it. "" if nothing does.
+func needed(g *family.Graph, name string) string {
+	c := g.Find(name)
+	if c == nil {
+		return ""
+	}
+	for _, ref := range g.ReferencesTo(func(other *family.Chat) bool { return other == c })[c] {
+		if ref.From != c {
+			return fmt.Sprintf("the conflict file stays: %s in %s names it", ref.Kind.Key(), ref.Path)
+		}
+	}
+	return ""
+}
