@@ -51,20 +51,22 @@ type step struct {
 	command string
 	output  []string
 	clean   bool // it must end with exit code 0
+	shown   bool // its output is that on a terminal
 }
 
 // consoleBlocks returns the sessions of a page: its fenced console blocks, where one that says
-// "continued" goes on with the one before, and each indented go run of the program.
+// "continued" goes on with the one before and one that says "terminal" shows what a terminal
+// shows, and each indented go run of the program.
 func consoleBlocks(page string) (sessions [][]step) {
 	var block, indented []step
-	inside := false
+	inside, shown := false, false
 	number := 0
 	for line := range strings.Lines(page) {
 		number++
 		line = strings.TrimRight(line, "\r\n")
 		switch {
-		case !inside && (line == "```console" || line == "```console continued"):
-			inside, block = true, nil
+		case !inside && (line+" ")[:min(len(line)+1, len("```console "))] == "```console ":
+			inside, block, shown = true, nil, strings.Contains(line, " terminal")
 			if strings.HasSuffix(line, " continued") {
 				block, sessions = sessions[len(sessions)-1], sessions[:len(sessions)-1]
 			}
@@ -72,7 +74,7 @@ func consoleBlocks(page string) (sessions [][]step) {
 			inside = false
 			sessions = append(sessions, block)
 		case inside && strings.HasPrefix(line, "$ "):
-			block = append(block, step{line: number, command: line[2:]})
+			block = append(block, step{line: number, command: line[2:], shown: shown})
 		case inside && len(block) > 0:
 			last := &block[len(block)-1]
 			last.output = append(last.output, line)
@@ -89,7 +91,7 @@ func consoleBlocks(page string) (sessions [][]step) {
 	return sessions
 }
 
-// session is a shell as far as a console block needs one: cd, rm and stchat, words
+// session is a shell as far as a console block needs one: cd, cp -r, rm and stchat, words
 // with quotes and wildcards.
 type session struct {
 	t   *testing.T
@@ -112,11 +114,20 @@ func (sh *session) try(s step) {
 		}
 		return
 	}
+	if words[0] == "cp" && len(words) == 4 && words[1] == "-r" {
+		if err := os.CopyFS(filepath.Join(sh.dir, filepath.FromSlash(words[3])), os.DirFS(filepath.Join(sh.dir, filepath.FromSlash(words[2])))); err != nil {
+			sh.t.Fatalf("line %d: %v", s.line, err)
+		}
+		return
+	}
 	if words[0] != "stchat" {
-		sh.t.Fatalf("line %d: %s: this shell knows cd, rm and stchat only", s.line, s.command)
+		sh.t.Fatalf("line %d: %s: this shell knows cd, cp -r, rm and stchat only", s.line, s.command)
 	}
 	cmd := exec.Command("stchat", words[1:]...)
 	cmd.Dir = sh.dir
+	if s.shown {
+		cmd.Args, cmd.Env = append(cmd.Args, "--color", "always"), append(os.Environ(), "NO_COLOR=1")
+	}
 	out, err := cmd.CombinedOutput()
 	_, failed := errors.AsType[*exec.ExitError](err)
 	if misused := bytes.HasSuffix(out, []byte(" for usage.\n")); misused || err != nil && (!failed || s.clean) {
