@@ -65,7 +65,7 @@ func consoleBlocks(page string) (sessions [][]step) {
 		number++
 		line = strings.TrimRight(line, "\r\n")
 		switch {
-		case !inside && (line+" ")[:min(len(line)+1, len("```console "))] == "```console ":
+		case !inside && strings.HasPrefix(line+" ", "```console "):
 			inside, block, shown = true, nil, strings.Contains(line, " terminal")
 			if strings.HasSuffix(line, " continued") {
 				block, sessions = sessions[len(sessions)-1], sessions[:len(sessions)-1]
