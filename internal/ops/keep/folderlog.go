@@ -186,7 +186,7 @@ func GoneChats(ctx context.Context, opt FolderOptions, each func(*GoneChat) erro
 		if ok {
 			g := &GoneChat{Schema: 1, Path: f.full(c.Path), Rev: last.Rev, At: stamp(last.At), Messages: last.Messages}
 			if isFile(g.Path) || f.last(c.Path) != id {
-				g.Name = revName(last.Rev)
+				g.Name = freeName(g.Path, revName(last.Rev))
 			}
 			list = append(list, g)
 		}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"stchat/internal/history"
@@ -23,6 +26,10 @@ type LostOptions struct {
 	Store string // a file; empty: that of each user's folder
 	Now   time.Time
 	Meter *progress.Meter
+
+	folders []string        // real paths, with a separator, of those among List.Paths that were asked for
+	roots   map[string]bool // real paths
+	told    map[int64]bool  // the chats of a history of several folders of loose chats that are gone, and that were told
 }
 
 // LostChat is a chat that lost something: a document of lost.
@@ -134,7 +141,21 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	list.AllowEmpty = true // the user's chats may all be gone
 	walked := ops.Walk(list)
 	errs := walked.Errs
-	if len(walked.Chats)+len(walked.Users)+len(errs)+len(opt.Names) == 0 && !opt.List.AllowEmpty {
+	roots := ops.Roots(walked, opt.List.Shard)
+	opt.told = map[int64]bool{}
+	for _, path := range opt.List.Paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() {
+			continue
+		}
+		opt.folders = append(opt.folders, userdir.RealPath(path)+string(filepath.Separator))
+		if around, ok := userdir.Around(path); ok {
+			list.Paths = append(list.Paths, around) // its chats may all be gone
+		} else if opt.Store != "" && !slices.ContainsFunc(roots, func(r *ops.Root) bool { return sameDir(r.Path, path) }) {
+			roots = append(roots, &ops.Root{Path: path})
+		}
+	}
+	if len(walked.Users)+len(roots)+len(errs)+len(opt.Names)+len(list.Paths)-len(opt.List.Paths) == 0 && !opt.List.AllowEmpty {
 		errs = ops.Walk(opt.List).Errs
 	}
 	copies := ops.Walk(ops.List{Paths: opt.From})
@@ -142,7 +163,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		res.Errs = append(res.Errs, err)
 	}
 	meant := map[string]*ops.Root{} // by real path
-	for _, root := range ops.Roots(walked, opt.List.Shard) {
+	for _, root := range roots {
 		meant[userdir.RealPath(root.Path)] = root
 	}
 	for _, name := range opt.Names {
@@ -154,6 +175,15 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		list.Paths = append(list.Paths, root)
 	}
 	for _, root := range ops.Roots(ops.Walk(list), opt.List.Shard) {
+		if meant[userdir.RealPath(root.Path)] == nil {
+			roots = append(roots, root)
+		}
+	}
+	opt.roots = map[string]bool{}
+	for _, root := range roots {
+		opt.roots[userdir.RealPath(root.Path)] = true
+	}
+	for _, root := range roots {
 		f := newFinder(root, &opt)
 		if f.meant = meant[userdir.RealPath(root.Path)]; f.meant == nil {
 			f.meant = &ops.Root{Path: root.Path}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"stchat/internal/backups"
@@ -324,7 +325,7 @@ func (f *finder) readChats(ctx context.Context, r *lost.StoreReader) error {
 		if to := f.now.path[c.ID]; to != "" {
 			path = f.now.full(to)
 		}
-		if !history.KindOf(c.Path).IsChat() || !f.root.User && !sameDir(filepath.Dir(path), f.root.Path) {
+		if !history.KindOf(c.Path).IsChat() || !f.root.User && !f.loose(&c, path) {
 			continue
 		}
 		versions, err := f.read(ctx, r, &c, path)
@@ -459,13 +460,28 @@ func (f *finder) deleted(path string, last *lostVersion) bool {
 	return false
 }
 
+// loose reports whether a chat of a history of loose chats is to be judged with this folder: it
+// is, or was, in it; or it is gone with its folder, and was not judged with another.
+func (f *finder) loose(c *history.Chat, path string) bool {
+	folder := userdir.RealPath(filepath.Dir(path))
+	if folder == userdir.RealPath(f.root.Path) {
+		return true
+	}
+	if f.opt.roots[folder] || f.now.path[c.ID] != "" || f.opt.told[c.ID] || !f.means(path) {
+		return false
+	}
+	f.opt.told[c.ID] = true
+	return true
+}
+
 // means reports whether the chat at a path, "" for one of which nothing is known, was asked for.
 func (f *finder) means(path string) bool {
 	if path == "" {
 		return f.meant.Whole
 	}
 	real := userdir.RealPath(path)
-	return f.meant.Means(path) || slices.ContainsFunc(f.opt.Names, func(name string) bool {
+	in := func(folder string) bool { return strings.HasPrefix(real, folder) && f.opt.List.Shard.Has(path) }
+	return f.meant.Means(path) || slices.ContainsFunc(f.opt.folders, in) || slices.ContainsFunc(f.opt.Names, func(name string) bool {
 		paths, _ := namesOf(f.root.Path, name)
 		return slices.ContainsFunc(paths, func(rel string) bool {
 			return userdir.RealPath(filepath.Join(f.root.Path, filepath.FromSlash(rel))) == real

@@ -3,13 +3,11 @@ package keep
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"stchat/internal/backups"
 	"stchat/internal/lost"
-	"stchat/internal/names"
 	"stchat/internal/userdir"
 )
 
@@ -208,9 +206,9 @@ func (g *loss) aside(doc *LostChat, path string) {
 	switch {
 	case !taken:
 	case v.stored != nil && v.of != 0:
-		doc.Name = revName(v.stored.Rev)
+		doc.Name = freeName(path, revName(v.stored.Rev))
 	default:
-		doc.To = filepath.Join(filepath.Dir(path), userdir.ChatName(path)+"__"+timeName(v.at)+names.Extension)
+		doc.To = besideOf(path, freeName(path, timeName(v.at)))
 	}
 }
 

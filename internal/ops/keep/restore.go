@@ -151,7 +151,7 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 // backupOf returns the backup that opt.Backup names as a version.
 func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, error) {
 	if _, inUser := userdir.Enclosing(withExtension(opt.Chat)); !inUser && opt.Data == "" && opt.Store == "" {
-		opt.Data = filepath.Dir(opt.Chat) // a loose chat, which needs no history for that
+		opt.root = filepath.Dir(opt.Chat) // a loose chat, which needs no history for that
 	}
 	s, err := locate(ctx, opt.Where)
 	if err != nil {
@@ -190,9 +190,7 @@ func newRestoring(s *subject, v *version, opt RestoreOptions) *restoring {
 }
 
 // beside returns the path of a new chat beside the one that is meant.
-func (r *restoring) beside() string {
-	return filepath.Join(filepath.Dir(r.s.path), userdir.ChatName(r.s.path)+"__"+r.name()+names.Extension)
-}
+func (r *restoring) beside() string { return besideOf(r.s.path, r.name()) }
 
 // made is the file that a version becomes.
 type made struct {
@@ -334,7 +332,21 @@ func (r *restoring) branch(ctx context.Context) error {
 
 // name returns the name of a new chat.
 func (r *restoring) name() string {
-	return cmp.Or(r.opt.Name, timeName(r.v.At))
+	return cmp.Or(r.opt.Name, freeName(r.s.path, timeName(r.v.At)))
+}
+
+// freeName returns a name for a new chat beside another that no chat has yet.
+func freeName(path, name string) string {
+	free := name
+	for n := 2; isFile(besideOf(path, free)); n++ {
+		free = fmt.Sprintf("%s (%d)", name, n)
+	}
+	return free
+}
+
+// besideOf returns the path of a new chat beside another.
+func besideOf(path, name string) string {
+	return filepath.Join(filepath.Dir(path), userdir.ChatName(path)+"__"+name+names.Extension)
 }
 
 // timeName is a time as the part of a name.

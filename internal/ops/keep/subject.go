@@ -33,6 +33,8 @@ type Where struct {
 	Backups bool   // include SillyTavern's own backups
 	Now     time.Time
 	AsOf    time.Time // the file that was there at this time, unless zero
+
+	root string // the folder of loose chats; empty: as Data says
 }
 
 // version is a version of a chat: one in the store, or a backup that is not in it.
@@ -133,7 +135,7 @@ func locate(ctx context.Context, where Where) (*subject, error) {
 	dir, inUser := userdir.Enclosing(given)
 	if inUser {
 		s.root = dir.Root
-	} else if s.root = where.Data; s.root == "" {
+	} else if s.root = cmp.Or(where.root, where.Data); s.root == "" {
 		var users int
 		if s.root, users = userdir.UserAround(); users > 1 && where.Store == "" {
 			return s, ErrUsers
