@@ -54,30 +54,32 @@ func (e *Extension) Sighted(i int, id string) (rule, fault string) {
 	return "", ""
 }
 
-// Judge judges the sidecars (FORMATS.md A1, A2): floor logs against the messages, and whether the
-// others can be read.
+// Judge judges the sidecars (FORMATS.md A1, A2): first floor logs against the messages, then
+// whether the others can be read.
 func (e *Extension) Judge(j *extension.Judging) {
+	find := func(s Sidecar) func(rule, message string) {
+		return func(rule, message string) {
+			j.Find(extension.Finding{Rule: rule, Path: s.Path, Message: message, Whole: true})
+		}
+	}
 	logged := map[string]bool{} // namespaces that have a log
 	for _, s := range e.sidecars {
 		if s.Kind == FloorLog {
 			logged[DataOf(s.Namespace)] = true
+			e.judgeLog(s.Path, j.Messages, find(s))
 		}
 	}
 	for _, s := range e.sidecars {
-		find := func(rule, message string) {
-			j.Find(extension.Finding{Rule: rule, Path: s.Path, Message: message, Whole: true})
-		}
 		switch s.Kind {
 		case FloorLog:
-			e.judgeLog(s.Path, j.Messages, find)
 		case ChatSync:
 			judgeSync(j, s.Path)
 		default:
 			if _, damage := readSidecar(s.Path); damage != "" {
-				find("luker-state", "the sidecar cannot be read: "+damage)
+				find(s)("luker-state", "the sidecar cannot be read: "+damage)
 			}
 			if logged[s.Namespace] {
-				find("luker-state", "data beside its own floor log, which is what counts")
+				find(s)("luker-state", "data beside its own floor log, which is what counts")
 			}
 		}
 	}

@@ -546,6 +546,12 @@ func ruleCases() []ruleCase {
 			[]string{"luker-floor " + solo + "A.luker-state.g__floor_log.json:0"},
 			tree{A: talk(plainHeader, 2), solo + "A.luker-state.g__floor_log.json": `{"version":1,"commits":[{"floor":1}]}`, solo + "A2.luker-state.g__floor_log.json": `{"version":1,"commits":[{"floor":2}]}`},
 		},
+		{ // floor logs are told of before the other sidecars, whatever their names
+			"luker-state",
+			tree{A: talk(plainHeader, 2), solo + "A.luker-state.a.json": `[]`, solo + "A.luker-state.g__floor_log.json": `{"version":1,"commits":[{"floor":1,"swipeId":0,"patches":[{"op":"add","path":"/n","value":1}]},{"floor":0,"swipeId":0,"patches":[{"op":"add","path":"/n","value":1}]}]}`},
+			[]string{"luker-state " + solo + "A.luker-state.g__floor_log.json:0", "luker-state " + solo + "A.luker-state.a.json:0"},
+			tree{A: talk(plainHeader, 2), solo + "A.luker-state.a.json": `{}`, solo + "A.luker-state.g__floor_log.json": `{"version":1,"commits":[{"floor":0,"swipeId":0,"patches":[{"op":"add","path":"/n","value":1}]},{"floor":1,"swipeId":0,"patches":[{"op":"add","path":"/n","value":1}]}]}`},
+		},
 		{
 			"luker-slug",
 			tree{A: talk(plainHeader, 2), solo + "A.luker-state.chat_sync.json": `{"integrity":7}`},
