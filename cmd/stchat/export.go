@@ -5,12 +5,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
 	"stchat/internal/jsondoc"
+	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/publish"
 	"stchat/internal/plural"
 )
@@ -23,6 +25,9 @@ html      a page that needs nothing else: no network, no other file, and no
           between chats
 markdown  the text as it was written, with names, days and times
 txt       what SillyTavern itself exports as text, to the byte
+openai    a chat a line, as {"messages":[{"role":"user","content":"..."}]}
+sharegpt  a chat a line, as {"conversations":[{"from":"human","value":"..."}]}
+rows      a message a line, with all that is known of it, for DuckDB and others
 
 -o FILE takes one chat; -o DIR/, or a folder that is there, takes any number,
 as OWNER/NAME.html, with an index.html that leads to all of them. Without -o
@@ -33,17 +38,25 @@ Hidden messages are left out, and so are comments, small system lines and calls
 of tools; txt leaves out all of the system's. Pictures are in a page up to 2 MB
 each and 50 MB together: PNG, JPEG, GIF and WebP from user/images and
 user/files.
+
+openai, sharegpt and rows are printed, or written to one FILE for all chats;
+DIR/ has OWNER/NAME.jsonl. rows takes hidden messages and all others, too. In
+openai and sharegpt a narrator's message is the system's, a chat without both a
+user and an assistant has no line, and reasoning is left out. --names macro puts
+{{user}} and {{char}} in the places of names; that makes nobody anonymous.
 ` + choiceDoc
 
 func newExport(*app) verb {
 	o := &exportOptions{}
 	return verb{
-		use: "export PATH...", short: "Write chats as pages, Markdown or text",
+		use: "export PATH...", short: "Write chats as pages, Markdown, text or data",
 		doc: exportDoc, no: "no message was chosen",
 		example: `  stchat export "chats/Mira/Harbour.jsonl" -o harbour.html
   stchat export chats -o site/
   stchat export "chats/Mira/Harbour.jsonl" --format txt > harbour.txt
-  stchat export chats/Mira --format markdown --since 1w -o notes/`,
+  stchat export chats/Mira --format markdown --since 1w -o notes/
+  stchat export Mira --format openai --leaves --no-greeting > mira.jsonl
+  stchat export chats --format rows -o rows.jsonl`,
 		rules: []string{"force needs output = --force goes with -o"},
 		means: reads(),
 		flags: o.addFlags, run: o.run,
@@ -54,15 +67,25 @@ type exportOptions struct {
 	messageReadFlags
 	format, output                       string
 	swipes, reasoning, withHidden, force bool
+
+	system, reasoningAs, names string
+	leaves, noGreeting         bool
 }
 
 func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
-	fs.Var(oneOf(&o.format, "", "txt", "markdown", "html"), "format", "`FORMAT`: txt, markdown or html; default: by the extension of -o (.txt, .md, .html), else html")
+	fs.Var(oneOf(&o.format, "", "txt", "markdown", "html", "openai", "sharegpt", "rows"), "format", "`FORMAT`: txt, markdown, html, openai, sharegpt or rows; default: by the extension of -o (.txt, .md, .html), else html")
 	fs.VarP(filled(&o.output), "output", "o", "write to `FILE`, or with / at the end or if it is a folder into this folder")
-	fs.BoolVar(&o.swipes, "swipes", false, "also the other swipes, folded")
+	fs.BoolVar(&o.swipes, "swipes", false, "also the other swipes, folded; in rows a line for each")
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, folded")
 	fs.BoolVar(&o.withHidden, "with-hidden", false, "also hidden messages")
 	fs.BoolVar(&o.force, "force", false, "replace files")
+	addTopic(fs, "Flags for openai, sharegpt and rows", func(fs *pflag.FlagSet) {
+		fs.StringVar(&o.system, "system", "", "a system message with this `TEXT` goes first, or @FILE with what is in it")
+		fs.Var(oneOf(&o.reasoningAs, "", dataset.ReasoningThink, dataset.ReasoningField), "reasoning-as", "where the reasoning goes: `HOW` is think, in front of the text, or field, as reasoning_content")
+		fs.Var(oneOf(&o.names, "keep", "keep", "macro"), "names", "names in texts: `HOW` is keep, or macro for {{user}} and {{char}}")
+		fs.BoolVar(&o.leaves, "leaves", false, "leave out a chat that is the beginning of another of its owner; rows has what chats share once")
+		fs.BoolVar(&o.noGreeting, "no-greeting", false, "leave out what stands before the first message of the user")
+	})
 	o.messageReadFlags.addFlags(fs)
 }
 
@@ -99,6 +122,11 @@ func (o *exportOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	format, folder, err := o.target(c)
 	if err != nil {
 		return err
+	}
+	if slices.Contains([]string{"openai", "sharegpt", "rows"}, o.format) {
+		return o.exportData(ctx, a, dataset.Format(o.format), folder, args)
+	} else if o.system != "" || o.reasoningAs != "" || o.names != "keep" || o.leaves || o.noGreeting {
+		return usagef("--system, --reasoning-as, --names, --leaves and --no-greeting go with --format openai, sharegpt or rows")
 	}
 	choice, err := o.choice(a.Now())
 	if err != nil {

@@ -245,6 +245,8 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"log FOLDER --gone", "", "0", []string{"log", "--json", "--gone", user}},
 		{"import", "", "0", []string{"import", "--json", "--branches", "--to", at("chats/Mira"), at("gpt.json")}},
 		{"import", "", "0", []string{"import", "--json", "--to", at("groups/7.json"), at("gpt.json")}},
+		{"export, openai, sharegpt, rows", "", "0", []string{"export", "--json", "--skip-damaged", "--format", "rows", "--leaves", at("chats/Mira"), "-o", t.TempDir()}},
+		{"export, openai, sharegpt, rows", "", "0", []string{"export", "--json", "--skip-damaged", "--format", "openai", at("chats/Mira"), "-o", t.TempDir()}},
 		{"version", "", "0", []string{"version", "--json"}},
 	} {
 		if last := len(c.args) - 1; c.args[last] == "damaged" {

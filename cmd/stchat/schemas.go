@@ -14,6 +14,7 @@ import (
 	"stchat/internal/ops/book"
 	"stchat/internal/ops/bring"
 	"stchat/internal/ops/cut"
+	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
@@ -87,6 +88,8 @@ func documents() []document {
 		{"export", "export", publish.Document{}},
 		{"stats", "stats", look.Tally{}},
 		{"stats-summary", "stats: the summary", look.Statistics{}},
+		{"export-data", "export, openai, sharegpt, rows", dataset.Document{}},
+		{"export-row", "export --format rows: a line", dataset.Row{}},
 		{"export-summary", "export: the summary", publish.Summary{}},
 		{"diff-meta", "diff-meta", metaDiffDoc{}},
 		{"diff", "diff", look.Difference{}},

@@ -185,12 +185,28 @@ func WriteOutput(ctx context.Context, path string, force bool, own func(head []b
 	if userdir.HasExtension(path) || userdir.HasExtension(userdir.RealPath(path)) {
 		return changeset.Outcome{Err: fmt.Errorf("%s: %w", path, ErrChatName)}
 	}
+	return writeOutput(ctx, path, force, userdir.RoleOf(path) != userdir.Outside, own, opt, write, how)
+}
+
+// WriteLines is [WriteOutput] for a file whose name may be that of a chat, outside of user
+// folders. It replaces nothing but what own recognises.
+func WriteLines(ctx context.Context, path string, force bool, own func(head []byte) bool, opt changeset.Options, write func(io.Writer) error, how ...changeset.DraftOption) changeset.Outcome {
+	for _, at := range []string{path, userdir.RealPath(path)} {
+		if userdir.HasExtension(at) && userdir.RoleOf(at) != userdir.Outside {
+			return changeset.Outcome{Err: fmt.Errorf("%s: %w", path, ErrChatName)}
+		}
+	}
+	return writeOutput(ctx, path, force, true, own, opt, write, how)
+}
+
+// writeOutput writes an output; judged says that what it replaces must be recognised.
+func writeOutput(ctx context.Context, path string, force, judged bool, own func(head []byte) bool, opt changeset.Options, write func(io.Writer) error, how []changeset.DraftOption) changeset.Outcome {
 	if err := JudgeOutput(path, false); err != nil {
 		return changeset.Outcome{Err: err}
 	}
 	inside := userdir.RoleOf(path) != userdir.Outside
 	unit := changeset.Unit{Root: changeset.RootOf(path), Unrecorded: !inside, Draft: func(_ context.Context, s *changeset.Set) error {
-		if inside && force {
+		if judged && force {
 			if err := judgeReplaced(path, own); err != nil {
 				return err
 			}

@@ -1,0 +1,427 @@
+// Package dataset writes chats as data for other programs, a JSON document a line: chats as
+// lists of turns, as models are trained on them, or messages as rows of a table.
+package dataset
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/family"
+	"stchat/internal/jsonl"
+	"stchat/internal/library"
+	"stchat/internal/message"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/ops/look"
+	"stchat/internal/rawjson"
+)
+
+// Format is how lines look.
+type Format string
+
+// The formats.
+const (
+	OpenAI   Format = "openai"   // a chat a line, as chat completion APIs take messages
+	ShareGPT Format = "sharegpt" // a chat a line: from and value
+	Rows     Format = "rows"     // a message a line
+)
+
+// What becomes of the reasoning.
+const (
+	ReasoningThink = "think" // in front of the text, in <think>
+	ReasoningField = "field" // as reasoning_content
+)
+
+// Options says what is written, and where.
+type Options struct {
+	List    ops.List
+	Choice  choose.Choice
+	Open    chat.Options
+	Format  Format
+	Output  string    // a file, or with Folder the folder to fill
+	Folder  bool      // each chat goes to OWNER/NAME.jsonl below Output
+	Stdout  io.Writer // without Output
+	Force   bool      // replace files
+	Changes changeset.Options
+
+	System      string // goes first; "": nothing
+	Reasoning   string // "": left out
+	Macros      bool   // names become {{user}} and {{char}}
+	Swipes      bool   // of rows: a line a swipe
+	Leaves      bool   // leave out chats that are the beginning of another
+	NoGreeting  bool   // leave out what stands before the first user message
+	WithHidden  bool
+	SkipDamaged bool
+}
+
+// Document says what became of one chat.
+type Document struct {
+	Schema   int      `json:"schema"`
+	Path     string   `json:"path" is:"path"`
+	Format   Format   `json:"format"`
+	Output   *string  `json:"output" is:"path"` // null: standard output, or there is no line
+	Lines    int      `json:"lines"`
+	Messages int      `json:"messages"`
+	LeftOut  int      `json:"left_out"` // messages that were chosen, and are not for this format
+	Warnings []string `json:"warnings"`
+
+	Skipped  jsonl.Damages `json:"-"`
+	Begins   string        `json:"-"` // the chat of which it is the beginning, and that is written instead
+	Repeated int           `json:"-"` // messages that another chat has, too
+	Bad      int           `json:"-"` // texts in which something was no UTF-8
+}
+
+// ErrNone means that there is no line to write to a file.
+var ErrNone = errors.New("no chat has a line for this format")
+
+// exporter writes the chats of one call.
+type exporter struct {
+	*Options
+	lib    *library.Library
+	leaves map[string]leaf // by real path
+}
+
+// Export writes chats, and calls each for every one. The error is that of the output, of each,
+// or that ctx ended.
+func Export(ctx context.Context, opt Options, each func(*Document, error) error) error {
+	e := &exporter{Options: &opt, lib: new(library.Library)}
+	walked := ops.WalkNames(opt.List)
+	for _, err := range walked.Errs {
+		if err := each(nil, err); err != nil {
+			return err
+		}
+	}
+	if opt.Leaves {
+		if err := e.findLeaves(ctx, walked.Chats); err != nil {
+			return err
+		}
+	}
+	all := func(w io.Writer, output *string) error {
+		for _, t := range walked.Chats {
+			d := &Document{Schema: 1, Path: t.Path, Format: opt.Format}
+			err := e.chat(ctx, t.Path, d, w)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if d.Lines > 0 {
+				d.Output = output
+			}
+			if err := each(d, err); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	switch {
+	case opt.Output == "":
+		return all(opt.Stdout, nil)
+	case !opt.Folder:
+		lines := 0
+		count := each
+		each = func(d *Document, err error) error {
+			if d != nil {
+				lines += d.Lines
+			}
+			return count(d, err)
+		}
+		return e.write(ctx, opt.Output, func(w io.Writer) error {
+			if err := all(w, &opt.Output); err != nil || lines > 0 {
+				return err
+			}
+			return ErrNone // and there is no file
+		})
+	}
+	taken := map[string]bool{}
+	for _, t := range walked.Chats {
+		d := &Document{Schema: 1, Path: t.Path, Format: opt.Format}
+		err := e.toFolder(ctx, t.Path, d, taken)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := each(d, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toFolder writes a chat to a file of its own, if it has a line.
+func (e *exporter) toFolder(ctx context.Context, path string, d *Document, taken map[string]bool) error {
+	f, err := e.survey(ctx, path, d)
+	if err != nil || !f.any {
+		return err
+	}
+	owner := f.owner
+	if owner == "" {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		owner = filepath.Base(filepath.Dir(abs))
+	}
+	output := ""
+	for k := 1; output == "" || taken[names.Fold(output)]; k++ {
+		number := ""
+		if k > 1 {
+			number = fmt.Sprintf(" (%d)", k)
+		}
+		output = filepath.Join(e.Output, file(owner), file(f.name)+number+names.Extension)
+	}
+	taken[names.Fold(output)] = true
+	if err := e.write(ctx, output, func(w io.Writer) error { return e.lines(ctx, path, f, d, w) }); err != nil {
+		return err
+	}
+	d.Output = &output
+	return nil
+}
+
+// file makes a name of a file of a name.
+func file(name string) string {
+	if safe := names.File(names.Shorten(strings.ToValidUTF8(name, "\ufffd"), 200)); safe != "" {
+		return safe
+	}
+	return "_"
+}
+
+func (e *exporter) write(ctx context.Context, path string, write func(io.Writer) error) error {
+	return ops.WriteLines(ctx, path, e.Force, isOurs, e.Changes, write, changeset.InFolder()).Err
+}
+
+// isOurs reports whether a file that begins with head is one of these, and may be replaced.
+func isOurs(head []byte) bool {
+	return len(head) == 0 || slices.ContainsFunc([]string{`{"messages":[`, `{"conversations":[`, `{"path":`}, func(begin string) bool { return bytes.HasPrefix(head, []byte(begin)) })
+}
+
+// chat writes the lines of one chat.
+func (e *exporter) chat(ctx context.Context, path string, d *Document, w io.Writer) error {
+	f, err := e.survey(ctx, path, d)
+	if err != nil || !f.any {
+		return err
+	}
+	return e.lines(ctx, path, f, d, w)
+}
+
+// facts are what a first reading of a chat finds.
+type facts struct {
+	owner, name string
+	kind        string
+	mainChat    *string
+	begin       int            // the first message to write, among those that are taken
+	skip        int            // messages that are written with another chat
+	characters  []string       // by appearance
+	macros      []substitution // the longest first
+	any         bool           // there is a line to write
+}
+
+// survey reads a chat once, to know what there is to write.
+func (e *exporter) survey(ctx context.Context, path string, d *Document) (f facts, err error) {
+	c, err := ops.Open(ctx, e.lib, path, ops.Anything, e.opened())
+	if err != nil {
+		return f, err
+	}
+	f.owner, f.name, f.kind = c.Owner, c.Name, string(c.Kind)
+	f.mainChat = rawjson.TextOrNil(c.Metadata().Value("main_chat"))
+	c.Close()
+	l := e.leaves[path]
+	if d.Begins = l.begins; d.Begins != "" {
+		return f, nil
+	}
+	if d.Repeated = l.shared; e.Format == Rows {
+		f.skip, d.Repeated = l.shared, 0
+	}
+	var users []string
+	taken, firstUser, assistant := 0, -1, false
+	read, err := look.Messages(ctx, e.options(path), func(m *look.Message) error {
+		role := e.role(m)
+		if role == "" || m.Index != nil && *m.Index < f.skip {
+			d.LeftOut++
+			return nil
+		}
+		name := ""
+		if m.Name != nil {
+			name = *m.Name
+		}
+		switch role {
+		case "user":
+			if firstUser < 0 {
+				firstUser, assistant = taken, assistant && !e.NoGreeting
+			}
+			if !slices.Contains(users, name) {
+				users = append(users, name)
+			}
+		case "assistant":
+			if assistant = true; !slices.Contains(f.characters, name) {
+				f.characters = append(f.characters, name)
+			}
+		}
+		taken++
+		return nil
+	})
+	d.Skipped = read.Skipped
+	for _, damage := range d.Skipped.First {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s:%d:%d: left out: %s", path, damage.Line, damage.Column, damage.Reason))
+	}
+	if err != nil {
+		return f, err
+	}
+	if e.NoGreeting {
+		f.begin = max(firstUser, 0)
+		d.LeftOut += f.begin
+	}
+	if d.Messages = taken - f.begin; e.Macros {
+		f.macros = substitutions(users, f.characters, f.kind == "group")
+	}
+	if f.any = taken > 0; e.Format != Rows {
+		f.any = firstUser >= 0 && assistant
+	}
+	if !f.any {
+		d.Messages = 0
+	}
+	return f, nil
+}
+
+func (e *exporter) opened() chat.Options {
+	opt := e.Open
+	opt.Any, opt.Groups = true, e.lib
+	return opt
+}
+
+// options returns how a chat's messages are read.
+func (e *exporter) options(path string) look.MessageOptions {
+	return look.MessageOptions{Path: path, Choice: e.Choice, SkipDamaged: e.SkipDamaged, Open: e.opened(), SwipeTexts: e.Swipes}
+}
+
+// role returns whose turn a message is: "system", "user" or "assistant", and "" for one that is
+// not for the format. Rows have all of them.
+func (e *exporter) role(m *look.Message) string {
+	extra := rawjson.Value(m.Line, "extra")
+	switch {
+	case e.Format == Rows:
+	case m.Hidden && !e.WithHidden, m.Type == "note", rawjson.Truthy(rawjson.Value(extra, "isSmallSys")), rawjson.Value(extra, "tool_invocations") != nil:
+		return ""
+	}
+	switch {
+	case m.Type == "narrator":
+		return "system"
+	case rawjson.Truthy(rawjson.Value(m.Line, "is_user")):
+		return "user"
+	case e.Format != Rows && m.Role == string(message.System) && !m.Hidden:
+		return "" // a notice of the program's
+	}
+	return "assistant"
+}
+
+// leaf says which of a chat's messages other chats have.
+type leaf struct {
+	begins string // the chat of which all of it is the beginning
+	shared int    // how many of its first messages are in a chat that comes before
+}
+
+// findLeaves finds, in each folder, chats that are the beginning of another, and how much of
+// the others is in one that comes before: by the date of its first own message, then by name.
+func (e *exporter) findLeaves(ctx context.Context, targets []ops.Target) error {
+	e.leaves = map[string]leaf{}
+	var folders []string
+	wanted := map[string]string{} // by cleaned path
+	for _, t := range targets {
+		wanted[filepath.Clean(t.Path)] = t.Path
+		if dir := filepath.Dir(t.Path); !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	graphs, err := family.Read(ctx, e.lib, folders, family.Options{})
+	if err != nil {
+		return ops.PathError(err)
+	}
+	for _, g := range graphs {
+		var chats []*family.Chat
+		for _, c := range g.Chats {
+			if _, ok := wanted[filepath.Clean(c.Path)]; ok && c.Err == nil {
+				chats = append(chats, c)
+			}
+		}
+		slices.SortFunc(chats, func(a, b *family.Chat) int { return strings.Compare(a.Name, b.Name) })
+		for c, l := range shares(chats) {
+			e.leaves[wanted[filepath.Clean(c.Path)]] = l
+		}
+	}
+	return nil
+}
+
+// step is a message behind others.
+type step struct {
+	after int32 // the number of what stands before
+	id    message.ID
+}
+
+// shares finds what chats, sorted by name, share from their beginnings.
+func shares(chats []*family.Chat) map[*family.Chat]leaf {
+	steps := map[step]int32{} // the messages as a tree; 0 is its root
+	through := []int{0}       // by number: how many chats go through it
+	ways := make([][]int32, len(chats))
+	beyond := map[int32]string{} // by number: a chat that goes on behind it
+	for i, c := range chats {
+		at := int32(0)
+		for k, m := range c.Messages {
+			next, ok := steps[step{at, m.ID}]
+			if !ok {
+				next = int32(len(through))
+				steps[step{at, m.ID}], through = next, append(through, 0)
+			}
+			if at = next; k < len(c.Messages)-1 && beyond[at] == "" {
+				beyond[at] = c.Name
+			}
+			through[at]++
+			ways[i] = append(ways[i], at)
+		}
+	}
+	result := map[*family.Chat]leaf{}
+	ends := map[int32]string{}
+	var left []int
+	for i, c := range chats {
+		if len(ways[i]) == 0 {
+			continue
+		}
+		end := ways[i][len(ways[i])-1]
+		if begins := cmp.Or(beyond[end], ends[end]); begins != "" {
+			result[c] = leaf{begins: begins}
+			for _, at := range ways[i] {
+				through[at]--
+			}
+			continue
+		}
+		ends[end] = c.Name
+		left = append(left, i)
+	}
+	own := func(i int) int64 {
+		for k, at := range ways[i] {
+			if through[at] == 1 {
+				return chats[i].Messages[k].Date
+			}
+		}
+		return 0
+	}
+	slices.SortStableFunc(left, func(a, b int) int { return family.CompareDates(own(a), own(b)) })
+	written := make([]bool, len(through))
+	for _, i := range left {
+		n := 0
+		for _, at := range ways[i] {
+			if written[at] {
+				n++
+			}
+			written[at] = true
+		}
+		result[chats[i]] = leaf{shared: n}
+	}
+	return result
+}

@@ -1,0 +1,311 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"stchat/internal/jsondoc"
+	"stchat/internal/ops/look"
+	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
+)
+
+// turn is a message of an openai line.
+type turn struct {
+	Role      string `json:"role"`
+	Content   string `json:"content"`
+	Name      string `json:"name,omitempty"`
+	Reasoning string `json:"reasoning_content,omitempty"`
+}
+
+// exchange is a message of a sharegpt line.
+type exchange struct {
+	From  string `json:"from"`
+	Value string `json:"value"`
+}
+
+// Row is a message as a row of a table: always all keys, each of one type or null.
+type Row struct {
+	Path       string  `json:"path" is:"path"`
+	Owner      string  `json:"owner"`
+	Kind       string  `json:"kind"`
+	Chat       string  `json:"chat"`
+	MainChat   *string `json:"main_chat"`
+	Index      *int    `json:"index"`
+	Role       string  `json:"role"` // user, character or system
+	Name       *string `json:"name"`
+	Date       *string `json:"date"` // RFC 3339 in UTC
+	Hidden     bool    `json:"hidden"`
+	Text       *string `json:"text"`
+	Reasoning  *string `json:"reasoning"`
+	Swipe      int     `json:"swipe"` // from 1
+	Swipes     int     `json:"swipes"`
+	Model      *string `json:"model"`
+	API        *string `json:"api"`
+	Tokens     *int    `json:"tokens"`
+	GenMS      *int64  `json:"gen_ms"`
+	Bytes      int     `json:"bytes"` // of the stored line
+	Checkpoint *string `json:"checkpoint"`
+	Branches   *string `json:"branches"` // a list, as JSON text
+}
+
+// chosenRow is a row of --swipes.
+type chosenRow struct {
+	Row
+	Chosen bool `json:"chosen"`
+}
+
+// printer writes the lines of one chat.
+type printer struct {
+	*exporter
+	facts
+	d       *Document
+	w       io.Writer
+	address *regexp.Regexp
+	n       int // messages so far that the format takes
+}
+
+// lines writes a chat that survey has read.
+func (e *exporter) lines(ctx context.Context, path string, f facts, d *Document, w io.Writer) error {
+	p := &printer{exporter: e, facts: f, d: d, w: w, address: regexp.MustCompile(`data:[\w.+-]+/[\w.+-]+;[^\s"'()<>\\]*`)}
+	open, end := "", ""
+	switch e.Format {
+	case OpenAI:
+		open, end = `{"messages":[`, "]}\n"
+	case ShareGPT:
+		open, end = `{"conversations":[`, "]}\n"
+	}
+	if _, err := io.WriteString(w, open); err != nil {
+		return err
+	}
+	first := true
+	if e.System != "" && e.Format != Rows {
+		if err := p.turn(turn{Role: "system", Content: p.text(e.System)}, first); err != nil {
+			return err
+		}
+		first = false
+	}
+	_, err := look.Messages(ctx, e.options(path), func(m *look.Message) error {
+		role := e.role(m)
+		if role == "" || m.Index != nil && *m.Index < f.skip {
+			return nil
+		}
+		if p.n++; p.n <= f.begin {
+			return nil
+		}
+		if e.Format == Rows {
+			return p.rows(m)
+		}
+		err := p.turn(p.turnOf(m, role), first)
+		first = false
+		return err
+	})
+	if err == nil && e.Format != Rows {
+		d.Lines = 1
+		_, err = io.WriteString(w, end)
+	}
+	return err
+}
+
+// turnOf returns a message as a turn.
+func (p *printer) turnOf(m *look.Message, role string) turn {
+	t := turn{Role: role}
+	if m.Text != nil {
+		t.Content = p.text(*m.Text)
+	}
+	if role == "assistant" && len(p.characters) > 1 && m.Name != nil {
+		name := *m.Name
+		for _, s := range p.macros {
+			if s.name == name {
+				name = s.macro
+			}
+		}
+		t.Name = plain(name)
+	}
+	if m.Reasoning != nil && *m.Reasoning != "" {
+		switch reasoning := p.text(*m.Reasoning); p.Reasoning {
+		case ReasoningThink:
+			t.Content = "<think>\n" + reasoning + "\n</think>\n\n" + t.Content
+		case ReasoningField:
+			t.Reasoning = reasoning
+		}
+	}
+	return t
+}
+
+// turn writes a turn, behind a comma unless it is the first.
+func (p *printer) turn(t turn, first bool) error {
+	var doc any = t
+	if p.Format == ShareGPT {
+		doc = exchange{map[string]string{"system": "system", "user": "human", "assistant": "gpt"}[t.Role], t.Content}
+	}
+	var b bytes.Buffer
+	if !first {
+		b.WriteByte(',')
+	}
+	if err := jsondoc.Write(&b, doc, ""); err != nil {
+		return err
+	}
+	_, err := p.w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return err
+}
+
+// rows writes the rows of a message.
+func (p *printer) rows(m *look.Message) error {
+	extra := rawjson.Value(m.Line, "extra")
+	r := Row{
+		Path: m.Path, Owner: p.owner, Kind: p.kind, Chat: p.name, MainChat: p.mainChat, Index: m.Index, Role: m.Role, Name: p.maybe(m.Name),
+		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: 1, Swipes: max(1, m.Swipes), Bytes: len(m.Line), Checkpoint: m.Checkpoint,
+	}
+	r.made(m.Line, p.maybe(m.Reasoning))
+	if m.Type == "narrator" {
+		r.Role = "system"
+	}
+	if at, ok := m.Time(); ok {
+		r.Date = new(at.UTC().Format(time.RFC3339Nano))
+	}
+	if m.Swipe != nil {
+		r.Swipe = *m.Swipe
+	}
+	if len(m.Branches) > 0 {
+		r.Branches = new(string(rawjson.Compact(rawjson.Value(extra, "branches"))))
+	}
+	if !p.Swipes {
+		p.d.Lines++
+		return jsondoc.Write(p.w, r, "")
+	}
+	chosen := r.Swipe
+	texts := m.SwipeTexts
+	if len(texts) == 0 {
+		texts = []*string{m.Text}
+	}
+	var infos [][]byte
+	for info := range rawjson.Elements(rawjson.Value(m.Line, "swipe_info")) {
+		infos = append(infos, info)
+	}
+	for i, text := range texts {
+		row := chosenRow{r, i+1 == chosen}
+		if row.Swipe = i + 1; !row.Chosen {
+			var info []byte
+			if i < len(infos) {
+				info = infos[i]
+			}
+			row.Text = p.maybe(text)
+			row.made(info, p.maybe(rawjson.TextOrNil(rawjson.Value(info, "extra", "reasoning"))))
+		}
+		p.d.Lines++
+		if err := jsondoc.Write(p.w, row, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// made fills in how a text was made; from is the message, or the swipe_info of a swipe.
+func (r *Row) made(from []byte, reasoning *string) {
+	extra := rawjson.Value(from, "extra")
+	r.Reasoning, r.GenMS = reasoning, generated(from)
+	r.Model, r.API = rawjson.TextOrNil(rawjson.Value(extra, "model")), rawjson.TextOrNil(rawjson.Value(extra, "api"))
+	r.Tokens = rawjson.IntOrNil(rawjson.Value(extra, "token_count"))
+}
+
+// generated returns how long a message took, in milliseconds; nil if that is not known.
+func generated(line []byte) *int64 {
+	from, began := sendate.ParseRaw(rawjson.Value(line, "gen_started"))
+	to, ended := sendate.ParseRaw(rawjson.Value(line, "gen_finished"))
+	if !began || !ended || to.Before(from) {
+		return nil
+	}
+	return new(to.Sub(from).Milliseconds())
+}
+
+func (p *printer) maybe(s *string) *string {
+	if s == nil {
+		return nil
+	}
+	return new(p.text(*s))
+}
+
+// text returns a text as it is written: UTF-8, without the data of addresses that hold it, and
+// with macros for names.
+func (p *printer) text(s string) string {
+	if !utf8.ValidString(s) {
+		p.d.Bad++
+		s = rawjson.WellFormed(s)
+	}
+	if strings.Contains(s, "data:") {
+		s = p.address.ReplaceAllStringFunc(s, func(address string) string {
+			head, _, _ := strings.Cut(address, ";")
+			return fmt.Sprintf("%s;… (%d bytes)", head, len(address))
+		})
+	}
+	if len(p.macros) > 0 {
+		s = substitute(s, p.macros)
+	}
+	return s
+}
+
+// plain returns a name as chat completion APIs take it.
+func plain(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, name)
+	return name[:min(len(name), 64)]
+}
+
+// substitution is a macro for a name.
+type substitution struct{ name, macro string }
+
+// substitutions returns the macros for the names of a chat, the longest name first.
+func substitutions(users, characters []string, group bool) (list []substitution) {
+	for _, name := range users {
+		list = append(list, substitution{name, "{{user}}"})
+	}
+	for i, name := range characters {
+		macro := "{{char}}"
+		if group && i > 0 {
+			macro = fmt.Sprintf("{{char%d}}", i+1)
+		}
+		list = append(list, substitution{name, macro})
+	}
+	list = slices.DeleteFunc(list, func(s substitution) bool { return s.name == "" })
+	slices.SortStableFunc(list, func(a, b substitution) int { return len(b.name) - len(a.name) })
+	return list
+}
+
+// substitute puts macros in the places of names that stand as whole words.
+func substitute(s string, list []substitution) string {
+	var b strings.Builder
+	before := rune(' ')
+	for len(s) > 0 {
+		found := false
+		for _, sub := range list {
+			rest, ok := strings.CutPrefix(s, sub.name)
+			if next, _ := utf8.DecodeRuneInString(rest); ok && !inWord(before) && (rest == "" || !inWord(next)) {
+				b.WriteString(sub.macro)
+				s, before, found = rest, '}', true
+				break
+			}
+		}
+		if !found {
+			r, size := utf8.DecodeRuneInString(s)
+			b.WriteString(s[:size])
+			s, before = s[size:], r
+		}
+	}
+	return b.String()
+}
+
+// inWord reports whether a rune beside a name makes it a part of a word.
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }
