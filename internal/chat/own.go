@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -114,7 +115,8 @@ func ReadPrints(ctx context.Context, c *Chat, seed message.Seed) (list []Print, 
 // prints returns the messages of a chat in order, including damaged ones. If reading fails they
 // end early, and *failed is the reason.
 func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed *error) iter.Seq[Print] {
-	keys := jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info")
+	keys := jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info", "extra")
+	ids := message.NewIdentifier(seed) // there is one worker
 	return func(yield func(Print) bool) {
 		enough := fmt.Errorf("enough") // never seen
 		opt := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: keys}
@@ -122,8 +124,8 @@ func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed
 			p := Print{Damaged: true}
 			switch {
 			case l.Damage == nil:
-				if p = printOf(l, seed); values {
-					p.addValues(l, seed)
+				if p = printOf(l, ids); values {
+					p.addValues(l, ids)
 				}
 			case l.Damage.Code == jsonl.BOM:
 				return nil
@@ -143,13 +145,13 @@ func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed
 }
 
 // printOf makes a print from the keys of a line that prints lists.
-func printOf(l *jsonl.Line, seed message.Seed) Print {
+func printOf(l *jsonl.Line, ids *message.Identifier) Print {
 	value := func(k int) []byte { raw, _ := l.Value(k); return raw }
-	name, isUser, mes := value(0), value(1), value(2)
+	name, isUser, mes, date := value(0), value(1), value(2), value(3)
 	p := Print{
-		IDs:    []message.ID{seed.Identity(name, isUser, mes, value(3))},
-		Swipes: []message.ID{textID(mes, seed)},
-		Dated:  seed.Identity(nil, isUser, nil, value(3)),
+		IDs:    []message.ID{ids.Identity(name, isUser, mes, date, l.Plain)},
+		Swipes: []message.ID{ids.Identity(nil, nil, mes, nil, l.Plain)},
+		Dated:  ids.Identity(nil, isUser, nil, date, l.Plain),
 		User:   rawjson.Truthy(isUser),
 	}
 	var dates [][]byte
@@ -158,19 +160,28 @@ func printOf(l *jsonl.Line, seed message.Seed) Print {
 	}
 	i := 0
 	for swipe := range rawjson.Elements(value(4)) {
-		date := value(3)
+		own := date
 		if i < len(dates) {
-			date = dates[i]
-		}
-		if id := seed.Identity(name, isUser, swipe, date); !slices.Contains(p.IDs, id) {
-			p.IDs = append(p.IDs, id)
-		}
-		if id := textID(swipe, seed); !slices.Contains(p.Swipes, id) {
-			p.Swipes = append(p.Swipes, id)
+			own = dates[i]
 		}
 		i++
+		isText := bytes.Equal(swipe, mes)
+		if !isText || !bytes.Equal(own, date) {
+			p.IDs = with(p.IDs, ids.Identity(name, isUser, swipe, own, l.Plain))
+		}
+		if !isText {
+			p.Swipes = with(p.Swipes, ids.Identity(nil, nil, swipe, nil, l.Plain))
+		}
 	}
 	return p
+}
+
+// with returns a list that has an ID.
+func with(list []message.ID, id message.ID) []message.ID {
+	if slices.Contains(list, id) {
+		return list
+	}
+	return append(list, id)
 }
 
 // notValue reports whether a key of a message or a swipe holds no value: what identifies it,
@@ -184,26 +195,35 @@ func notValue(key string) bool {
 }
 
 // addValues adds what a line holds besides its texts.
-func (p *Print) addValues(l *jsonl.Line, seed message.Seed) {
-	add := func(object []byte) {
-		for rawKey, value := range rawjson.Members(object) {
-			key, _ := rawjson.Unquote(rawKey)
-			if notValue(key) || !rawjson.Truthy(value) || rawjson.Len(value) == 0 && rawjson.KindOf(value) == rawjson.Array {
-				continue
-			}
-			if id := seed.Identity(rawKey, nil, nil, value); !slices.Contains(p.Values, id) {
-				p.Values = append(p.Values, id)
-			}
+func (p *Print) addValues(l *jsonl.Line, ids *message.Identifier) {
+	add := func(rawKey, value []byte) {
+		if !rawjson.Truthy(value) || isEmpty(value) {
+			return
+		}
+		if key, _ := rawjson.Unquote(rawKey); !notValue(key) {
+			p.Values = with(p.Values, ids.Identity(rawKey, nil, nil, value, l.Plain))
 		}
 	}
-	add(l.Raw)
-	add(rawjson.Value(l.Raw, "extra"))
+	members := func(object []byte) {
+		for key, value := range rawjson.Members(object) {
+			add(key, value)
+		}
+	}
+	for _, m := range l.Members() {
+		add(l.Raw[m.Key:m.KeyEnd], l.Raw[m.Val:m.ValEnd])
+	}
+	extra, _ := l.Value(6)
+	members(extra)
 	info, _ := l.Value(5)
 	for swipe := range rawjson.Elements(info) {
-		add(swipe)
-		add(rawjson.Value(swipe, "extra"))
+		members(swipe)
+		members(rawjson.Value(swipe, "extra"))
 	}
 }
 
-// textID identifies the text of a swipe.
-func textID(raw []byte, seed message.Seed) message.ID { return seed.Identity(nil, nil, raw, nil) }
+// isEmpty reports whether a value is a list or an object with nothing in it.
+func isEmpty(value []byte) bool {
+	value = bytes.TrimSpace(value)
+	kind := rawjson.KindOf(value)
+	return (kind == rawjson.Array || kind == rawjson.ObjectKind) && len(bytes.TrimSpace(value[1:len(value)-1])) == 0
+}

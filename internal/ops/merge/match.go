@@ -12,11 +12,12 @@ import (
 
 // one is what a chat is recognised by.
 type one struct {
-	name   string
-	slug   string // integrity; "": none
-	prints []chat.Print
-	broken bool // it cannot be read: it has a name, and is nobody's copy
-	twin   *one // of FROM: the chat of INTO with its name and bytes
+	name    string
+	slug    string // integrity; "": none
+	prints  []chat.Print
+	broken  bool   // it cannot be read: it has a name, and is nobody's copy
+	twin    *one   // of FROM: the chat of INTO with its name and bytes
+	settled *match // of FROM: step 1 was made when both were read
 }
 
 // By is the evidence that two chats are one.
@@ -67,6 +68,11 @@ func matchAll(into, from []*one, by func(from *one) judging) []*match {
 	for _, c := range from {
 		if c.twin != nil {
 			m.taken[c.twin], m.found[c] = true, &match{from: c, into: c.twin, by: ByName}
+		}
+	}
+	for _, c := range from {
+		if c.settled != nil {
+			m.taken[c.settled.into], m.found[c] = true, c.settled
 		}
 	}
 	for i, list := range [][]*one{into, from} {

@@ -53,7 +53,7 @@ type work struct {
 // mergeAll compares two folders, and returns what is to be done in the order of FROM's chats,
 // parents before children.
 func (o *owner) mergeAll(ctx context.Context) error {
-	if err := readBoth(ctx, o.ours, o.theirs, o.seed, o.opt.Meter); err != nil {
+	if err := o.readBoth(ctx); err != nil {
 		return err
 	}
 	list := func(s *side) (list []*one) {
@@ -187,18 +187,18 @@ func (o *owner) judge(w *work) {
 		}
 	}
 	if w.p == nil {
-		w.row.OwnFrom = len(w.c.prints)
+		w.row.OwnFrom = w.c.messages
 	}
 	if w.p == nil || w.sign == Same {
 		return
 	}
 	w.row.Own, w.row.OwnFrom = w.kept, w.ownFrom
-	if base := o.bases[w.from]; w.ownFrom > 0 && base.lacksMost(w.c.prints) {
+	if w.ownFrom > 0 && (w.c.fragment || w.from.settled == nil && o.bases[w.from].lacksMost(w.c.prints)) {
 		w.sign, w.row.Sign = Behind, Behind
 		w.row.tell(fmt.Sprintf("FROM lacks more than half of what the base has, so its %s not taken", plural.Of(w.ownFrom, "message is", "messages are")))
 		return
 	}
-	if w.at < max(len(w.c.prints), len(w.p.prints)) {
+	if w.at < max(w.c.messages, w.p.messages) {
 		w.row.At = &w.at
 	}
 	if (w.sign == Parted || w.sign == Other) && o.opt.Reworded && reworded(w.c.prints, w.p.prints, w.pairs) {

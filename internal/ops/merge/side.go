@@ -40,6 +40,8 @@ type file struct {
 	mainChat string
 	metadata []byte
 	sidecars []luker.Sidecar
+	messages int
+	fragment bool  // it lacks most of what the base has
 	err      error // why it cannot be read
 }
 
@@ -107,6 +109,7 @@ func (f *file) read(ctx context.Context, lib *library.Library, seed message.Seed
 		return
 	}
 	f.prints, err = chat.ReadPrints(ctx, c, seed)
+	f.messages = len(f.prints)
 	if err == nil && slices.ContainsFunc(f.prints, func(p chat.Print) bool { return p.Damaged }) {
 		_, err = jsonl.Copy(ctx, nil, c.Source, jsonl.CopyOptions{From: c.Body, Line: c.BodyLine, Limit: -1})
 		if d, ok := errors.AsType[*jsonl.Damage](err); ok {
@@ -118,42 +121,60 @@ func (f *file) read(ctx context.Context, lib *library.Library, seed message.Seed
 	}
 }
 
-// readBoth reads the prints of all chats but those of which both sides have the same bytes: these
-// are one.
-func readBoth(ctx context.Context, into, from *side, seed message.Seed, meter *progress.Meter) error {
+// readBoth reads the prints of all chats, but forgets those of chats with one name of which one
+// holds the other: these are one. So memory follows the largest such pair, and the others.
+func (o *owner) readBoth(ctx context.Context) error {
 	named := map[string]*file{}
-	for _, p := range into.files {
-		named[folded(p.name)] = p
+	for _, p := range o.ours.files {
+		if key := folded(p.name); named[key] == nil {
+			named[key] = p
+		}
 	}
 	var mu sync.Mutex
-	var unequal []*file
-	sides := map[*file]*side{}
-	twins := map[*file]bool{}
-	meter.Expect(len(into.files)+len(from.files), 0)
-	progress.Each(ctx, len(from.files), func(i int) {
-		c := from.files[i]
+	claimed := map[*file]bool{} // by one chat of FROM
+	settled := map[*file]bool{}
+	o.opt.Meter.Expect(len(o.ours.files)+len(o.theirs.files), 0)
+	progress.Each(ctx, len(o.theirs.files), func(i int) {
+		defer o.opt.Meter.Done()
+		c := o.theirs.files[i]
 		p := named[folded(c.name)]
-		twin := p != nil && c.err == nil && p.err == nil && sameBytes(c, p)
 		mu.Lock()
-		defer mu.Unlock()
-		if twin {
-			c.twin, twins[p] = &p.one, true
-			meter.Done()
+		mine := p != nil && !claimed[p]
+		if mine {
+			claimed[p] = true
+		}
+		mu.Unlock()
+		if !mine || c.err != nil || p.err != nil {
+			c.read(ctx, o.theirs.lib, o.seed)
 			return
 		}
-		unequal, sides[c] = append(unequal, c), from
-	})
-	if len(unequal) == 0 {
-		return ctx.Err()
-	}
-	for _, p := range into.files {
-		if !twins[p] {
-			unequal, sides[p] = append(unequal, p), into
+		if sameBytes(c, p) {
+			c.twin = &p.one
+		} else {
+			c.read(ctx, o.theirs.lib, o.seed)
+			p.read(ctx, o.ours.lib, o.seed)
+			if c.err != nil || p.err != nil {
+				return
+			}
+			mu.Lock()
+			by := o.judging(ctx, &c.one)
+			mu.Unlock()
+			r := relate(c.prints, p.prints, by)
+			if !r.holds() {
+				return
+			}
+			c.settled, c.fragment = &match{&c.one, &p.one, ByName, r}, by.base.lacksMost(c.prints)
+			c.prints, p.prints = nil, nil
 		}
-	}
-	progress.Each(ctx, len(unequal), func(i int) {
-		unequal[i].read(ctx, sides[unequal[i]].lib, seed)
-		meter.Done()
+		mu.Lock()
+		settled[p] = true
+		mu.Unlock()
+	})
+	progress.Each(ctx, len(o.ours.files), func(i int) {
+		if p := o.ours.files[i]; !settled[p] && p.prints == nil {
+			p.read(ctx, o.ours.lib, o.seed)
+		}
+		o.opt.Meter.Done()
 	})
 	return ctx.Err()
 }
