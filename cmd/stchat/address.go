@@ -60,6 +60,10 @@ func (a *app) resolve(fs *pflag.FlagSet, s *subjects, args []string) (paths []st
 		if err == nil {
 			err = s.judge(arg, found)
 		}
+		if isA[*address.NoneError](err) && end > 1 { // it fails as a path, and the others are done
+			a.console().note("%v", nearest(err))
+			found, err = address.Found{}, nil
+		}
 		if err != nil {
 			return nil, nearest(err)
 		}
@@ -116,6 +120,19 @@ func (a *app) isSubject(data, arg string) (paths []string, err error) {
 		err = nil
 	}
 	return found.Paths, err
+}
+
+// folderOf returns the folder of chats of a character that is named as a bare OWNER, else the
+// argument: histories know chats that are gone, and find those themselves.
+func (a *app) folderOf(data, arg string) string {
+	found, err := a.finder(data).Find(arg)
+	if err != nil || !found.Owner {
+		return arg
+	}
+	if info, err := os.Stat(found.Paths[0]); err != nil || !info.IsDir() {
+		return arg
+	}
+	return found.Paths[0]
 }
 
 // chats is [listFlags.sources] for a command that takes folders, too: one is all its chats.

@@ -287,6 +287,7 @@ func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 		}
 		args = []string{root}
 	}
+	args = []string{a.folderOf(o.data, args[0])}
 	where, err := o.where(a, args, o.data)
 	if err != nil {
 		return err

@@ -108,6 +108,9 @@ func (o *restoreOptions) check(fs *pflag.FlagSet, folder bool) error {
 }
 
 func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+	if len(args) > 0 {
+		args = []string{a.folderOf(o.data, args[0])}
+	}
 	where, err := o.where(a, args, o.data)
 	if err != nil {
 		return err

@@ -132,6 +132,9 @@ func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	case err != nil:
 		return opt, usagef("%s: %v", visible.Quote(strings.Join(query, " ")), err)
 	}
+	if paths, err = a.resolve(fs, reads(), paths); err != nil {
+		return opt, err
+	}
 	if opt.List, err = o.folders(ctx, a, paths, nameFolder("search lighthouse")); err != nil {
 		return opt, err
 	}
