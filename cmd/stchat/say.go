@@ -180,6 +180,7 @@ func withHint(err error, own []hint) error {
 // helps returns how what would help is asked for.
 func helps(hint string) string {
 	return map[string]string{
+		"changed-row": "'stchat history --verify' tells more, and -o writes the bytes of a version",
 		"clone":       "--lorebook clone takes the book as it is now",
 		"data":        "give the folder with --data",
 		"floor":       "--floor of 'stchat state set' begins one",

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -93,6 +94,7 @@ type Place struct {
 	ID, Chat     int64
 	Path         string
 	First, Until int64 // Until is 0 if it still is
+	Changed      bool  // its row is damaged: it does not fit its checksum
 }
 
 // At reports whether the place holds after a snapshot.
@@ -124,6 +126,7 @@ type Version struct {
 	Note     string
 	Thin     int64  // a later version was pruned, taken by this snapshot; 0: none
 	Sum      string // equal for equal contents, in one store
+	Changed  bool   // its row is damaged: it does not fit its checksum
 
 	runs []byte
 }
@@ -209,6 +212,12 @@ func list[T any](ctx context.Context, s *Store, j judge, path func(*T) string, q
 		}
 		if rel := path(row); !inside(rel) {
 			return fmt.Errorf("%s: %w: it names a file outside of its folder, %q", s.db.path, ErrBroken, rel)
+		}
+		switch r := any(row).(type) {
+		case *Place:
+			r.Changed = !bytes.Equal(tag, s.tag(row))
+		case *Version:
+			r.Changed = !bytes.Equal(tag, s.tag(row))
 		}
 		all = append(all, *row)
 		return nil

@@ -14,12 +14,18 @@ import (
 // damage makes the list of pieces of a version nonsense; versions count from 1, of all chats.
 func (u *user) damage(version int) {
 	u.t.Helper()
+	u.exec("UPDATE version SET runs = x'ffffff' WHERE id = ?", version)
+}
+
+// exec changes the history, as damage does.
+func (u *user) exec(query string, args ...any) {
+	u.t.Helper()
 	db, err := sql.Open("sqlite", StoreOf(u.root, ""))
 	if err != nil {
 		u.t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec("UPDATE version SET runs = x'ffffff' WHERE id = ?", version); err != nil {
+	if _, err := db.Exec(query, args...); err != nil {
 		u.t.Fatal(err)
 	}
 }
@@ -71,4 +77,37 @@ func TestDamagedVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.close()
+}
+
+// What the history says of a file was changed: it is not restored under that name, or as that
+// chat's, and all else is.
+func TestChangedRow(t *testing.T) {
+	u := newUser(t)
+	u.write("A", "a", "1", "2", "3")
+	u.write("B", "b", "4", "5")
+	u.snapshot()
+	u.exec("UPDATE place SET path = 'chats/Mira/C.jsonl' WHERE path = 'chats/Mira/A.jsonl'")
+	u.exec("UPDATE version SET note = 'changed' WHERE id = 2")
+	out := t.TempDir()
+	opt := FolderOptions{Folder: u.root, Now: u.now, AsOf: u.now, Output: out}
+	results, err := RestoreFolder(t.Context(), opt)
+	if err != nil || len(results) != 2 {
+		t.Fatal(err, results)
+	}
+	for _, r := range results {
+		if !errors.Is(r.Err, ErrChangedRow) {
+			t.Errorf("%s: %v", r.Doc.Path, r.Err)
+		}
+	}
+	restore := RestoreOptions{Where: Where{Chat: u.path("B"), Now: u.now}, Pick: Pick{Rev: 2}, Picked: true, InPlace: true, NewUUID: func() string { return "x" }}
+	if _, err := Restore(t.Context(), restore); !errors.Is(err, ErrChangedRow) {
+		t.Error(err)
+	}
+	restore.InPlace, restore.Output = false, out+"/B.bin"
+	if r, err := Restore(t.Context(), restore); err != nil || r.Err != nil {
+		t.Error(err, r)
+	}
+	if got := read(t, out+"/B.bin"); !slices.Equal(got, read(t, u.path("B"))) {
+		t.Errorf("%s", got)
+	}
 }

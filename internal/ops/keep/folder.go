@@ -87,6 +87,7 @@ type Kept struct {
 
 	version history.Version
 	rel     string
+	changed bool // by damage to the history, which may be about its name
 }
 
 // asOf lists the files of the folder as they were at a time, by path. The error wraps
@@ -102,6 +103,7 @@ func (f *folder) asOf(ctx context.Context, at time.Time) (list []*Kept, err erro
 		if err != nil {
 			return nil, err
 		}
+		k.changed = p.Changed || last.Changed
 		if k.version = last; ok {
 			k.Rev, k.Bytes, k.Exact = &last.Rev, &last.Size, last.Thin == 0 || last.Thin > run
 			if history.KindOf(p.Path).IsChat() {
@@ -178,6 +180,9 @@ func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, er
 		return r, changeset.Unit{Root: into, Draft: func(ctx context.Context, set *changeset.Set) error {
 			if k.Rev == nil {
 				return fmt.Errorf("%s: %w: what it held then was pruned", k.Path, ErrNoVersion)
+			}
+			if k.changed {
+				return fmt.Errorf("%s: %w", k.Path, ErrChangedRow)
 			}
 			one.Lock()
 			defer one.Unlock()

@@ -373,7 +373,9 @@ func (f *finder) read(ctx context.Context, r *lost.StoreReader, c *history.Chat,
 			old.of, old.chat = 0, ""
 			old.key, _, _ = backups.Parse(filepath.Base(v.Path), time.Local)
 		}
-		old.said, err = r.Version(ctx, &v)
+		if old.said, err = r.Version(ctx, &v); err == nil && v.Changed {
+			err = history.ErrBroken // it may be another chat's
+		}
 		if errors.Is(err, history.ErrBroken) {
 			if damaged++; damaged == 1 { // that of the others is likely the same
 				f.errs = append(f.errs, fmt.Errorf("%s, version %d: %w", path, v.Rev, err))

@@ -65,6 +65,8 @@ var ErrNothing = errors.New("no version differs from the chat as it is")
 var (
 	// ErrGone means that a chat whose file is gone cannot be cut, named anew or replaced.
 	ErrGone = error(&ops.Kind{Code: "not-found", Text: "the chat is gone: bring it back first, whole and under its own name"})
+	// ErrChangedRow means that the history is damaged where it says what a version is.
+	ErrChangedRow = error(&ops.Kind{Code: "damaged", Text: "the history is damaged where it says what this is: its name, its time, or whose it is", Hint: "changed-row"})
 	// ErrNoChat means that a file is no chat, so a copy of it beside it would be of no use.
 	ErrNoChat = error(&ops.Kind{Code: "usage", Text: "is there, and not a chat: say where its version should go", Hint: "restore"})
 )
@@ -82,6 +84,9 @@ func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 		return nil, err
 	}
 	on := newRestoring(s, v, opt)
+	if v.Changed && opt.Output == "" {
+		return nil, fmt.Errorf("%s, version %d: %w", s.path, v.Rev, ErrChangedRow)
+	}
 	if s.note != "" {
 		on.res.Note("%s", s.note)
 	}
