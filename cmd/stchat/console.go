@@ -24,12 +24,13 @@ import (
 
 // The codes of the colours in use, for paint.
 const (
-	red    = "31"
-	green  = "32"
-	yellow = "33"
-	cyan   = "36"
-	bold   = "1"
-	dim    = "2"
+	red     = "31"
+	green   = "32"
+	yellow  = "33"
+	cyan    = "36"
+	magenta = "35"
+	bold    = "1"
+	dim     = "2"
 )
 
 // console is where a command's results and remarks go.

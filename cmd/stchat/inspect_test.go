@@ -53,7 +53,7 @@ func mustJSON(t *testing.T, v any) []byte {
 }
 
 // ownColor is what the program itself paints with.
-var ownColor = regexp.MustCompile("\x1b\\[[0-9]{1,2}m")
+var ownColor = regexp.MustCompile("\x1b\\[[0-9;]{1,9}m")
 
 // clean fails where the output could drive a terminal, or is wider than it.
 func clean(t *testing.T, out string, width int) {

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/grid"
 	"stchat/internal/prose"
+	"stchat/internal/treeview"
 	"stchat/internal/visible"
 )
 
@@ -63,6 +65,27 @@ func (s *screen) painted(line []prose.Run, faint bool) string {
 // fit returns text in what the measure leaves beside so many cells.
 func (s *screen) fit(text string, beside int) string {
 	return visible.TruncateWith(text, max(s.measure-beside, 1), s.sign("…", "..."))
+}
+
+// table prints a table.
+func (s *screen) table(t *grid.Table) {
+	t.Width, t.ASCII = s.width, s.ascii
+	t.Paint = func(code, text string) string { return paint(s.color, gridColor(code), text) }
+	for _, line := range t.Lines() {
+		fmt.Fprintln(s.w, line)
+	}
+}
+
+// gridColor returns the colour of a part of a table or a tree.
+func gridColor(code string) string {
+	named := map[string]string{
+		grid.Title: bold, grid.Heading: bold + ";" + cyan, grid.Dim: dim, treeview.Root: bold, treeview.Open: bold + ";" + yellow,
+		treeview.Checkpoint: yellow, treeview.Computed: magenta, treeview.Warning: red, treeview.Number: green,
+	}
+	if color, ok := named[code]; ok {
+		return color
+	}
+	return code
 }
 
 // sign returns a sign, or what a terminal without UTF-8 shows for it.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
+	"stchat/internal/grid"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
@@ -160,7 +161,7 @@ func (o *statsOptions) print(ctx context.Context, a *app, c *console, w *bufio.W
 		return nil
 	}
 	if o.by != "" {
-		p.table(s.Rows, o.by)
+		p.rows(s.Rows, o.by)
 		return nil
 	}
 	p.summary()
@@ -190,7 +191,7 @@ func (p *statsPrinter) summary() {
 	if len(rows) > ownersShown {
 		rows, more = rows[:ownersShown], len(rows)-ownersShown
 	}
-	p.table(rows, "owner")
+	p.rows(rows, "owner")
 	if more > 0 {
 		p.line(dim, fmt.Sprintf("%d more", more))
 	}
@@ -299,19 +300,23 @@ func (p *statsPrinter) heat() {
 	}
 }
 
-// table prints rows with the share of the words.
-func (p *statsPrinter) table(rows []*look.Tally, by string) {
-	t := newTable(&p.screen, column{title: by, name: true}, column{title: "chats", right: true}, column{title: "messages", right: true},
-		column{title: "words", right: true}, column{title: "share"}, column{title: "other swipes", right: true, optional: true},
-		column{title: "first", optional: true}, column{title: "last", optional: true})
+// rows prints rows with the share of the words.
+func (p *statsPrinter) rows(rows []*look.Tally, by string) {
+	t := &grid.Table{Columns: []grid.Column{
+		{Title: by, Name: true, Code: cyan}, {Title: "chats", Right: true, Code: green}, {Title: "messages", Right: true, Code: green},
+		{Title: "words", Right: true, Code: green}, {Title: "share"}, {Title: "other swipes", Right: true, Optional: true},
+		{Title: "first", Optional: true, Code: dim}, {Title: "last", Optional: true, Code: dim},
+	}}
 	for _, r := range rows {
 		key := visible.Text(r.Key)
 		if key == "" {
 			key = "(none)"
 		}
-		t.row(key, grouped(r.Chats), grouped(r.Messages), grouped(r.Words), p.share(r.Words), grouped(r.Swipes), day(r.First), day(r.Last))
+		t.Rows = append(t.Rows, grid.Row{Cells: []string{
+			key, grouped(r.Chats), grouped(r.Messages), grouped(r.Words), p.share(r.Words), grouped(r.Swipes), day(r.First), day(r.Last),
+		}})
 	}
-	t.print()
+	p.table(t)
 }
 
 func day(t time.Time) string {

@@ -232,7 +232,7 @@ func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error 
 	}
 	if terminal {
 		opt.Width = c.Width
-		opt.Paint = func(s treeview.Style, text string) string { return paint(c.outColor, treeColour(s), text) }
+		opt.Paint = func(code, text string) string { return paint(c.outColor, gridColor(code), text) }
 	}
 	return treeview.Text(w, t, opt)
 }
@@ -262,14 +262,6 @@ func writeTreeJSON(c *console, w io.Writer, res *look.TreeResult) error {
 		}
 	}
 	return jsondoc.Write(w, res.Tree.Summary, "")
-}
-
-// treeColour returns the colour of a piece of the tree.
-func treeColour(s treeview.Style) string {
-	return map[treeview.Style]string{
-		treeview.OwnerStyle: cyan, treeview.CurrentStyle: bold, treeview.MarkStyle: yellow,
-		treeview.WarnStyle: red, treeview.OwnStyle: green, treeview.PreviewStyle: dim,
-	}[s]
 }
 
 // isUTF8 reports whether the terminal shows more than ASCII, according to the locale.

@@ -303,7 +303,7 @@ func (s Style) String() string {
 
 // humanized is a time as SillyTavern writes it into names: since 1.16, and with spaces before
 // (humanizedDateTime in public/scripts/RossAscends-mods.js).
-var humanized = regexp.MustCompile(`^(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?\d{1,3}ms)?`)
+var humanized = regexp.MustCompile(`^(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?(\d{1,3})ms)?`)
 
 // Short returns a chat's name as it is shown below its owner's: of "OWNER - TIME", and of a time
 // alone, the time to the minute, and "…" in place of the nearest of the chats above it that it
@@ -314,6 +314,32 @@ func Short(owner, name string, above ...string) string {
 			return "…" + rest
 		}
 	}
+	return timed(owner, name, 0)
+}
+
+// Apart returns the short names of an owner's chats, with seconds and milliseconds where two would
+// look alike.
+func Apart(owner string, all []string) map[string]string {
+	short := map[string]string{}
+	for precision := range 3 {
+		alike := map[string]int{}
+		for _, name := range all {
+			if precision == 0 {
+				short[name] = timed(owner, name, 0)
+			}
+			alike[short[name]]++
+		}
+		for _, name := range all {
+			if alike[short[name]] > 1 && precision < 2 {
+				short[name] = timed(owner, name, precision+1)
+			}
+		}
+	}
+	return short
+}
+
+// timed shortens a name that is its owner's and a time; precision 1 adds seconds, 2 milliseconds.
+func timed(owner, name string, precision int) string {
 	rest := strings.TrimPrefix(name, owner+" - ")
 	m := humanized.FindStringSubmatch(rest)
 	if m == nil {
@@ -323,5 +349,12 @@ func Short(owner, name string, above ...string) string {
 	for i := range n {
 		n[i], _ = strconv.Atoi(m[i+1])
 	}
-	return fmt.Sprintf("%04d-%02d-%02d %02d:%02d", n[0], n[1], n[2], n[3], n[4]) + rest[len(m[0]):]
+	text := fmt.Sprintf("%04d-%02d-%02d %02d:%02d", n[0], n[1], n[2], n[3], n[4])
+	if precision > 0 {
+		text += fmt.Sprintf(":%02d", n[5])
+	}
+	if precision > 1 && m[7] != "" {
+		text += fmt.Sprintf(".%03d", n[6])
+	}
+	return text + rest[len(m[0]):]
 }

@@ -38,7 +38,7 @@ func ids(t *Tree) map[*Chat]string {
 func counts(c *Chat) string {
 	text := plural.S(c.Messages, "message")
 	if c.Parent != nil {
-		text += fmt.Sprintf(", %d its own", c.Own)
+		text += fmt.Sprintf(", +%d", c.Own)
 	}
 	return text
 }
@@ -63,7 +63,7 @@ func DOT(w io.Writer, t *Tree) error {
 		}
 		fmt.Fprintf(b, "\tsubgraph cluster_%d {\n\t\tlabel=\"%s\";\n", i, dotText(shown(o.Name, longest)))
 		for _, c := range o.Chats {
-			label := dotText(shown(c.Name, longest)) + `\n` + dotText(counts(c))
+			label := dotText(visible.Truncate(c.short(c.Owner), longest)) + `\n` + dotText(counts(c))
 			if notes := notesOf(c); notes != "" {
 				label += `\n` + dotText(notes)
 			}
@@ -97,7 +97,7 @@ func edge(c *Chat) string {
 	if *c.AtParent < 0 {
 		return "shares nothing"
 	}
-	return fmt.Sprintf("%d of %d", *c.AtParent, c.Above.Messages)
+	return fmt.Sprintf("#%d", *c.AtParent)
 }
 
 // dotText escapes a double-quoted string of DOT.
@@ -112,7 +112,7 @@ func Mermaid(w io.Writer, t *Tree) error {
 	fmt.Fprint(b, "flowchart LR\n")
 	for _, o := range t.Owners {
 		for _, c := range o.Chats {
-			label := shown(c.Name, longest) + " - " + counts(c)
+			label := visible.Truncate(c.short(c.Owner), longest) + " - " + counts(c)
 			if notes := notesOf(c); notes != "" {
 				label += " - " + notes
 			}

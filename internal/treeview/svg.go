@@ -129,7 +129,7 @@ func (p *picture) lane(list []lane, l *lane, wide float64) {
 	}
 	meta, text := label(c)
 	cells := int((wide - textX - 10) / 7.2)
-	name := visible.Truncate(c.short(), max(cells, 8))
+	name := visible.Truncate(c.short(c.Owner), max(cells, 8))
 	meta = visible.Truncate(meta, max(cells-visible.Width(name)-2, 0))
 	text = visible.Truncate(text, max(cells-visible.Width(name)-visible.Width(meta)-4, 0))
 	fmt.Fprintf(p.w, "<text x=\"%.1f\" y=\"%.1f\"><tspan class=\"name\">%s</tspan><tspan class=\"meta\" dx=\"9\">%s</tspan><tspan class=\"said\" dx=\"9\">%s</tspan></text>\n</g>\n",

@@ -8,21 +8,20 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/grid"
+	"stchat/internal/names"
 	"stchat/internal/plural"
 	"stchat/internal/visible"
 )
 
-// Style is how a piece of text is painted.
-type Style int
-
-// The styles.
+// Codes of how texts are painted, beside those of a table.
 const (
-	OwnerStyle Style = iota
-	CurrentStyle
-	MarkStyle
-	WarnStyle
-	OwnStyle
-	PreviewStyle
+	Open       = "open"       // the chat that is open
+	Root       = "root"       // the name of a chat without a parent
+	Checkpoint = "checkpoint" // its sign
+	Computed   = "computed"   // likewise, of a parent that no link tells
+	Warning    = "warning"
+	Number     = "number"
 )
 
 // TextOptions says how text is drawn.
@@ -30,51 +29,47 @@ type TextOptions struct {
 	Width int  // cells of a line at most; 0: 100
 	ASCII bool // lines and marks in ASCII; names stay as they are
 	Zone  *time.Location
-	Hint  string                            // follows the number of chats without relatives
-	Paint func(s Style, text string) string // nil: nothing is painted
+	Hint  string                         // follows the number of chats without relatives
+	Paint func(code, text string) string // nil: nothing is painted
 }
 
-const (
-	leastName = 24 // cells that a name gets at least, with what stands before it
-	leastTail = 10 // cells of a name that are shown however deep it stands
-	deepest   = 12 // levels that are drawn; deeper chats say how deep they are
-)
+// deepest is how many levels are drawn; deeper chats say how deep they are.
+const deepest = 12
 
 // Text draws the tree for a person.
 func Text(w io.Writer, t *Tree, opt TextOptions) error {
-	d := drawer{w: bufio.NewWriter(w), opt: opt}
+	d := drawer{opt: opt, marks: map[string]bool{}}
 	if d.opt.Width == 0 {
 		d.opt.Width = 100
 	}
 	if d.opt.Zone == nil {
 		d.opt.Zone = time.Local
 	}
-	for i, o := range t.Owners {
-		if len(o.Chats) == 0 {
-			continue
-		}
-		if t.Flat {
-			drawFlat(&d, o.Chats)
-			continue
-		}
-		if i > 0 {
-			fmt.Fprintln(d.w)
-		}
-		d.line(d.paint(OwnerStyle, d.cut(visible.Text(o.Name), d.opt.Width)))
-		d.families(o.Chats)
+	table := d.families(t.Owners)
+	if t.Flat {
+		table = d.flat(t.Owners)
 	}
-	d.line(d.cut(t.Summary.text(d.opt.Hint), d.opt.Width))
-	return d.w.Flush()
+	table.Width, table.ASCII, table.Paint = d.opt.Width, d.opt.ASCII, d.opt.Paint
+	b := bufio.NewWriter(w)
+	if len(table.Rows) > 0 {
+		for _, line := range table.Lines() {
+			fmt.Fprintln(b, line)
+		}
+		fmt.Fprintln(b)
+	}
+	d.wrapped(b, d.legend(), grid.Dim)
+	d.wrapped(b, t.Summary.text(d.opt.Hint), grid.Dim)
+	if n := t.Summary.Dangling; n > 0 {
+		d.wrapped(b, plural.Of(n, "chat names", "chats name")+" a missing parent: stchat check", Warning)
+	}
+	return b.Flush()
 }
 
 // text describes what a tree adds up to.
 func (s Summary) text(hint string) string {
 	text := fmt.Sprintf("%s, %s", plural.Of(s.Families, "family", "families"), plural.S(s.Chats-s.Alone, "chat"))
 	if s.Alone > 0 {
-		text += fmt.Sprintf("; %s without relatives%s", plural.S(s.Alone, "chat"), hint)
-	}
-	if s.Dangling > 0 {
-		text += fmt.Sprintf("; %s a missing parent", plural.Of(s.Dangling, "chat names", "chats name"))
+		text += fmt.Sprintf("; %d alone%s", s.Alone, hint)
 	}
 	if s.Cycles > 0 {
 		text += "; " + plural.S(s.Cycles, "cycle")
@@ -83,25 +78,31 @@ func (s Summary) text(hint string) string {
 }
 
 type drawer struct {
-	w     *bufio.Writer
 	opt   TextOptions
-	lanes []bool // for each depth on the way to the current chat: a sibling follows
+	lanes []bool          // for each depth on the way to the current chat: a sibling follows
+	marks map[string]bool // those that were drawn
 }
 
-func (d *drawer) paint(s Style, text string) string {
+func (d *drawer) paint(code, text string) string {
 	if d.opt.Paint == nil || text == "" {
 		return text
 	}
-	return d.opt.Paint(s, text)
+	return d.opt.Paint(code, text)
 }
 
-func (d *drawer) line(text string) {
-	fmt.Fprintln(d.w, strings.TrimRight(text, " "))
+// wrapped prints a line that may be longer than the width.
+func (d *drawer) wrapped(w io.Writer, text, code string) {
+	if text == "" {
+		return
+	}
+	for _, span := range visible.Wrap(text, d.opt.Width) {
+		fmt.Fprintln(w, d.paint(code, text[span[0]:span[1]]))
+	}
 }
 
 // ascii replaces the drawing characters that a terminal may lack. What it returns may be wider,
 // so it comes before everything that goes by width.
-var ascii = strings.NewReplacer("├─", "|-", "└─", "`-", "│", "|", "┬", "-", "◆", "*", "∞", "@", "…", "...")
+var ascii = strings.NewReplacer("├─", "|-", "└─", "`-", "│", "|", "◆", "*", "∞", "@", "●", "o", " · ", " - ", "·", "-", "…", "...")
 
 // shown returns text in the characters that the terminal has.
 func (d *drawer) shown(text string) string {
@@ -111,74 +112,114 @@ func (d *drawer) shown(text string) string {
 	return text
 }
 
-// ellipsis marks where text was cut.
-func (d *drawer) ellipsis() string { return d.shown("…") }
-
-// cut returns text in at most so many cells, with its end cut off.
-func (d *drawer) cut(text string, cells int) string {
-	return visible.TruncateWith(d.shown(text), cells, d.ellipsis())
-}
-
-// cutLeft is cut for the beginning of text.
-func (d *drawer) cutLeft(text string, cells int) string {
-	return visible.TruncateLeftWith(d.shown(text), cells, d.ellipsis())
-}
-
-// families draws one family after another, the columns of each aligned.
-func (d *drawer) families(chats []*Chat) {
-	for from := 0; from < len(chats); {
-		to := from + 1
-		for to < len(chats) && chats[to].Depth > 0 {
-			to++
+// legend names the marks that were drawn.
+func (d *drawer) legend() string {
+	var parts []string
+	for _, m := range [...]struct{ mark, means string }{
+		{"◆", "checkpoint"}, {"·", "branch"}, {"?", "computed"}, {"!", "parent missing"}, {"∞", "cycle"}, {"●", "open"},
+	} {
+		if d.marks[m.mark] {
+			parts = append(parts, d.shown(m.mark)+" "+m.means)
 		}
-		d.family(chats[from:to])
-		from = to
 	}
+	return strings.Join(parts, "  ")
 }
 
-func (d *drawer) family(chats []*Chat) {
-	before := make([]string, len(chats))
-	width := 0
-	for i, c := range chats {
-		before[i] = d.shown(d.before(c))
-		width = max(width, visible.Width(before[i]+d.shown(c.short())))
-	}
-	width = min(width, max(d.opt.Width-40, leastName))
-	for i, c := range chats {
-		// the beginning of a name is what chats have in common
-		name := d.cutLeft(c.short(), max(width-visible.Width(before[i]), leastTail))
-		left := visible.Pad(before[i]+name, width)
-		numbers := fmt.Sprintf("  %5d %-8s", c.Messages, d.ownText(c))
-		room := d.opt.Width - visible.Width(left) - len(numbers) - 1
-		if c.Current {
-			left = d.paint(CurrentStyle, left)
+// families lays out families below their owners.
+func (d *drawer) families(owners []*Owner) *grid.Table {
+	t := &grid.Table{Columns: []grid.Column{
+		{Title: "chat", Name: true}, {Title: "fork", Right: true, Optional: true}, {Title: "messages", Right: true, Code: Number},
+		{Title: "own", Right: true, Code: Number, Optional: true}, {Title: "first own message", Text: true, Code: grid.Dim},
+	}}
+	for _, o := range owners {
+		if len(o.Chats) == 0 {
+			continue
 		}
-		d.line(left + d.paint(OwnStyle, numbers) + " " + d.rest(c, room))
+		families := 0
+		for _, c := range o.Chats {
+			if c.Depth == 0 {
+				families++
+			}
+		}
+		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(o.Name), About: plural.S(len(o.Chats), "chat") + ", " + plural.Of(families, "family", "families")})
+		var all []string
+		for _, c := range o.Chats {
+			all = append(all, c.Name)
+		}
+		short := names.Apart(o.Name, all)
+		for _, c := range o.Chats {
+			name := c.short(o.Name)
+			if !strings.HasPrefix(name, "…") {
+				name = visible.Text(short[c.Name])
+			}
+			t.Rows = append(t.Rows, d.row(c, name))
+		}
 	}
+	return t
 }
 
-// ownText returns what follows a chat's number of messages.
-func (d *drawer) ownText(c *Chat) string {
+// row returns a chat as a row below its owner.
+func (d *drawer) row(c *Chat, name string) grid.Row {
+	lanes, sign, code := d.before(c)
+	r := grid.Row{Lead: lanes, Sign: sign, Code: code, Cells: []string{d.shown(name), "", strconv.Itoa(c.Messages), "", ""}, Codes: make([]string, 5)}
+	if c.Depth == 0 {
+		r.Codes[0] = Root
+	}
+	if c.Parent != nil {
+		r.Cells[1] = "-"
+		if c.AtParent != nil && *c.At >= 0 {
+			r.Cells[1] = strconv.Itoa(*c.AtParent)
+		}
+		if c.Own > 0 {
+			r.Cells[3] = "+" + strconv.Itoa(c.Own)
+		}
+	}
+	r.Cells[4], r.Codes[4] = d.notes(c)
+	return r
+}
+
+// notes returns what else there is to say of a chat, and how that is painted.
+func (d *drawer) notes(c *Chat) (text, code string) {
+	var notes []string
+	if c.Depth == 0 {
+		notes = append(notes, dateRange(c, d.opt.Zone))
+	}
+	notes = append(notes, remarks(c)...)
+	if p := c.Preview.Fork; p != nil && c.Depth > 0 {
+		notes = append(notes, visible.Text(*p))
+	}
 	switch {
-	case c.Parent == nil && c.Messages == 1:
-		return "message"
-	case c.Parent == nil:
-		return "messages"
-	case c.Own == 0:
-		return ""
+	case c.Dangling != nil || c.Cycle || c.Unreadable:
+		code = Warning
+	case c.Current:
+		code = Open
 	}
-	return "+" + strconv.Itoa(c.Own)
+	if c.Current {
+		d.marks["●"] = true
+		notes = append(notes, "● open in SillyTavern")
+		if len(notes) > 2 { // it must not be cut off
+			notes = append(notes[len(notes)-1:], notes[:len(notes)-1]...)
+		}
+	}
+	return d.shown(strings.Join(notes, " · ")), code
 }
 
-// before returns what precedes a chat's name: lanes, mark and point.
-func (d *drawer) before(c *Chat) string {
+// before returns what precedes a chat's name: lanes, mark, and how that is painted.
+func (d *drawer) before(c *Chat) (lanes, sign, code string) {
+	m := mark(c)
+	code = map[string]string{"◆": Checkpoint, "·": grid.Dim, "?": Computed}[m]
+	if code == "" {
+		code = Warning
+	}
 	if c.Depth == 0 {
 		d.lanes = append(d.lanes[:0], false)
-		if m := mark(c); m != " " {
-			return m + " "
+		if m == "·" {
+			return "", "", ""
 		}
-		return ""
+		d.marks[m] = true
+		return "", d.shown(m) + " ", code
 	}
+	d.marks[m] = true
 	d.lanes = append(d.lanes[:c.Depth], !c.Last)
 	var b strings.Builder
 	from := 1
@@ -198,16 +239,7 @@ func (d *drawer) before(c *Chat) string {
 	} else {
 		b.WriteString("├─")
 	}
-	m := mark(c)
-	if m == " " && len(c.Children) > 0 {
-		m = "┬"
-	}
-	at := "-"
-	if c.At != nil {
-		at = strconv.Itoa(*c.At)
-	}
-	fmt.Fprintf(&b, "%s %s  ", m, at)
-	return b.String()
+	return d.shown(b.String()), d.shown(m) + " ", code
 }
 
 // mark returns the one sign that says most about a chat.
@@ -222,33 +254,7 @@ func mark(c *Chat) string {
 	case c.Role == "checkpoint":
 		return "◆"
 	}
-	return " "
-}
-
-// rest returns what follows the columns, in at most room cells.
-func (d *drawer) rest(c *Chat, room int) string {
-	var notes []string
-	if c.Depth == 0 {
-		notes = append(notes, d.dates(c))
-	}
-	notes = append(notes, remarks(c)...)
-	text := d.cut(strings.Join(notes, ", "), max(room, 0))
-	if c.Current {
-		text = strings.TrimSpace(d.cut(text, max(room-2, 0)) + " *")
-	}
-	painted := text
-	if c.Dangling != nil || c.Cycle || c.Unreadable {
-		painted = d.paint(WarnStyle, text)
-	}
-	room -= visible.Width(text) + 2
-	if p := c.Preview.Fork; p != nil && c.Depth > 0 && room > 12 {
-		shown := d.cut(visible.Text(*p), room)
-		if text != "" {
-			painted += "  "
-		}
-		painted += d.paint(PreviewStyle, shown)
-	}
-	return painted
+	return "·"
 }
 
 // remarks returns in few words what is special about a chat.
@@ -283,38 +289,35 @@ func remarks(c *Chat) []string {
 	return list
 }
 
-// dates returns from when to when a chat goes.
-func (d *drawer) dates(c *Chat) string { return dateRange(c, d.opt.Zone) }
-
-// drawFlat draws one row per chat.
-func drawFlat(d *drawer, chats []*Chat) {
-	width := 0
-	for _, c := range chats {
-		width = max(width, visible.Width(d.shown(visible.Text(c.Name))))
-	}
-	width = min(width, max(d.opt.Width-50, leastName))
-	for _, c := range chats {
-		last := "-"
-		if !c.Until.IsZero() {
-			last = c.Until.In(d.opt.Zone).Format("2006-01-02 15:04")
-		}
-		left := d.shown(mark(c)) + " " + visible.Pad(d.cutLeft(visible.Text(c.Name), width), width)
-		if c.Current {
-			left = d.paint(CurrentStyle, left)
-		}
-		parent := ""
-		if c.Parent != nil {
-			parent = "from " + visible.Text(*c.Parent)
-			if *c.At >= 0 {
-				parent = fmt.Sprintf("from %d of %s", *c.AtParent, visible.Text(*c.Parent))
+// flat lays out a row per chat.
+func (d *drawer) flat(owners []*Owner) *grid.Table {
+	t := &grid.Table{Columns: []grid.Column{
+		{Title: "chat", Name: true}, {Title: "messages", Right: true, Code: Number}, {Title: "last", Code: grid.Dim, Optional: true}, {Title: "from", Text: true, Code: grid.Dim},
+	}}
+	for _, o := range owners {
+		for _, c := range o.Chats {
+			last, from := "", ""
+			if !c.Until.IsZero() {
+				last = c.Until.In(d.opt.Zone).Format("2006-01-02 15:04")
 			}
+			if c.Parent != nil {
+				from = visible.Text(*c.Parent)
+				if *c.At >= 0 {
+					from = fmt.Sprintf("%d of %s", *c.AtParent, from)
+				}
+			}
+			if c.Current {
+				d.marks["●"] = true
+				from = strings.TrimSuffix("● open in SillyTavern · "+from, " · ")
+			}
+			m := mark(c)
+			if d.marks[m] = true; c.Parent == nil && m == "·" {
+				m = " "
+			}
+			t.Rows = append(t.Rows, grid.Row{Lead: d.shown(m) + " ", Cells: []string{d.shown(visible.Text(c.Name)), strconv.Itoa(c.Messages), last, d.shown(from)}})
 		}
-		if c.Current {
-			parent = strings.TrimSpace("* " + parent)
-		}
-		columns := fmt.Sprintf("  %5d  %16s  ", c.Messages, last)
-		d.line(left + columns + d.paint(PreviewStyle, d.cut(parent, max(d.opt.Width-width-2-len(columns), 0))))
 	}
+	return t
 }
 
 func dateRange(c *Chat, zone *time.Location) string {
@@ -333,8 +336,8 @@ func dateRange(c *Chat, zone *time.Location) string {
 	}
 }
 
-// Rows writes one row per chat for a pipe: depth, mark, at, name, messages, own, first date,
-// last date, parent, via, separated by tabs.
+// Rows writes one row per chat for a pipe: depth, mark, at_parent, name, messages, own, first date,
+// last date, parent, via, bytes, separated by tabs.
 func Rows(w io.Writer, t *Tree) error {
 	b := bufio.NewWriter(w)
 	for _, o := range t.Owners {
@@ -346,15 +349,15 @@ func Rows(w io.Writer, t *Tree) error {
 				return visible.Text(*s)
 			}
 			at := ""
-			if c.At != nil {
-				at = strconv.Itoa(*c.At)
+			if c.AtParent != nil {
+				at = strconv.Itoa(*c.AtParent)
 			}
-			signs := strings.TrimSpace(mark(c))
+			signs := strings.TrimPrefix(mark(c), "·")
 			if c.Current {
 				signs += "*"
 			}
-			fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", c.Depth, signs, at, visible.Text(c.Name), c.Messages, c.Own,
-				text(c.FirstDate), text(c.LastDate), text(c.Parent), text(c.Via))
+			fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%d\n", c.Depth, signs, at, visible.Text(c.Name), c.Messages, c.Own,
+				text(c.FirstDate), text(c.LastDate), text(c.Parent), text(c.Via), c.Bytes)
 		}
 	}
 	return b.Flush()

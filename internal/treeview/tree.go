@@ -9,9 +9,9 @@ package treeview
 
 import (
 	"bytes"
-	"strings"
 	"time"
 
+	"stchat/internal/names"
 	"stchat/internal/visible"
 )
 
@@ -83,21 +83,14 @@ type Chat struct {
 	Texts []Message `json:"-"` // some of its own messages, for the page
 }
 
-// short returns the chat's name without the name of the nearest chat above it that it begins
-// with.
-func (c *Chat) short() string {
+// short returns the chat's name as it is shown below its owner's.
+func (c *Chat) short(owner string) string {
 	const enough = 50
-	up := c.Above
-	for range enough {
-		if up == nil {
-			break
-		}
-		if rest, ok := strings.CutPrefix(c.Name, up.Name); ok && rest != "" && len(up.Name) > 3 {
-			return "…" + visible.Text(rest)
-		}
-		up = up.Above
+	var above []string
+	for up := c.Above; up != nil && len(above) < enough; up = up.Above {
+		above = append(above, up.Name)
 	}
-	return visible.Text(c.Name)
+	return visible.Text(names.Short(owner, c.Name, above...))
 }
 
 // Preview is text of a chat's own messages; null where there are none, and where

@@ -95,7 +95,7 @@ func TestRowsAreRows(t *testing.T) {
 		t.Errorf("%d rows of %d chats", len(lines), len(hostile))
 	}
 	for _, line := range lines {
-		if n := strings.Count(line, "\t"); n != 9 {
+		if n := strings.Count(line, "\t"); n != 10 {
 			t.Errorf("%d tabs in %q", n, line)
 		}
 	}

@@ -290,6 +290,13 @@ func CutLeft(s string, cells int, mark string) string {
 	if Width(s) <= cells {
 		return s
 	}
+	const bytesOfCell = 32 // more than any cell has but by intent
+	if far := len(s) - cells*bytesOfCell; far > 0 {
+		for far < len(s) && !utf8.RuneStart(s[far]) {
+			far++
+		}
+		s = s[far-1:]
+	}
 	for at := range s {
 		if at > 0 && wordStart(s, at) && Width(s[at:])+Width(mark) <= cells {
 			return mark + s[at:]
