@@ -17,6 +17,7 @@ import { damage } from './scenarios/damage.mjs';
 import { edit } from './scenarios/edit.mjs';
 import { group } from './scenarios/group.mjs';
 import { history } from './scenarios/history.mjs';
+import { imports } from './scenarios/import.mjs';
 import { lifecycle } from './scenarios/lifecycle.mjs';
 import { lorebook } from './scenarios/lorebook.mjs';
 import { page } from './scenarios/page.mjs';
@@ -28,7 +29,7 @@ import { findStchat, watchedStchat } from './stchat.mjs';
 import { ready } from './tab.mjs';
 
 const pinned = ['1.19.0', '1.16.0', '1.13.5', '1.12.14'];
-const scenarios = [...solo, ...group, ...lorebook, ...damage, ...replay, ...page, ...use, ...edit, ...lifecycle, ...history];
+const scenarios = [...solo, ...group, ...lorebook, ...damage, ...replay, ...page, ...use, ...edit, ...lifecycle, ...history, ...imports];
 
 const usage = `Usage: scripts/conformance/run [flags]
 

@@ -1,0 +1,112 @@
+// Chats of other programs: what stchat makes of them, and what SillyTavern's own import does.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { opensAs } from '../checks.mjs';
+import { same } from '../expect.mjs';
+
+const user = 'Tom';
+
+/** Who says what in a chat's file. */
+const said = (file) => fs.readFileSync(file, 'utf8').trim().split('\n').slice(1).map((line) => JSON.parse(line))
+    .map((m) => ({ name: m.name, is_user: Boolean(m.is_user), mes: m.mes }));
+
+/** Imports a file as SillyTavern's page does; gives the chats that came to be. */
+async function upload(t, source, file) {
+    const before = new Set(fs.readdirSync(source.folder));
+    const form = new FormData();
+    form.append('avatar', new Blob([fs.readFileSync(file)]), path.basename(file));
+    form.append('file_type', path.extname(file).slice(1));
+    form.append('avatar_url', source.avatar);
+    form.append('character_name', source.character);
+    form.append('user_name', user);
+    const response = await fetch(`${t.server.url}/api/chats/import`, { method: 'POST', body: form });
+    const body = await response.json().catch(() => ({}));
+    const chats = fs.readdirSync(source.folder).filter((name) => !before.has(name));
+    return { body, chats: chats.map((name) => path.join(source.folder, name)) };
+}
+
+/** The same conversation as each program saves it, with the extension that SillyTavern goes by. */
+const formats = {
+    kobold: ['json', (c) => ({
+        prompt: `\n{{[INPUT]}}\nGood evening.`, actions: [`\n{{[OUTPUT]}}\nYou are late.`, `\n{{[INPUT]}}\nThe fog.`, `{{[OUTPUT]}}"It *is* fog"`],
+        savedsettings: { chatname: user, chatopponent: `${c}||$||Other` },
+    })],
+    ooba: ['json', () => ({ data: [['a', 'b']], data_visible: [['Good evening.', 'You are late.'], ['The fog.', '"It *is* fog"']] })],
+    agnai: ['json', (c) => ({ messages: [
+        { userId: 'u', handle: user, msg: 'Good evening.' }, { characterId: 'c', handle: c, msg: 'You are late.' },
+        { userId: 'u', handle: user, msg: 'The fog.' }, { characterId: 'c', handle: c, msg: '"It *is* fog"' },
+    ] })],
+    risu: ['json', () => ({ type: 'risuChat', ver: 2, data: { message: [
+        { role: 'user', data: 'Good evening.', time: 1700000000000 }, { role: 'char', data: 'You are late.', time: 1700000001000 },
+        { role: 'user', data: 'The fog.', time: 1700000002000 }, { role: 'char', data: '"It *is* fog"', time: 1700000003000 },
+    ] } })],
+    chub: ['jsonl', (c) => [
+        { user_name: user, character_name: c, chat_metadata: {} },
+        { name: user, is_user: true, mes: 'Good evening.' }, { name: c, is_user: false, mes: { message: 'You are late.' }, swipes: [{ message: 'You are late.' }, 'Late.'], swipe_id: 0 },
+        { name: user, is_user: true, mes: 'The fog.' }, { name: c, is_user: false, mes: { message: '"It *is* fog"' } },
+    ]],
+};
+
+const scenarios = Object.entries(formats).map(([format, [extension, make]]) => ({
+    id: `import-${format}`,
+    title: `import of ${format}`,
+    prepare(t) {
+        const source = t.data.solo(`import ${format}`, { legacy: t.legacy });
+        const export_ = make(source.character);
+        const file = path.join(t.scratch, `${format}.${extension}`);
+        fs.writeFileSync(file, Array.isArray(export_) ? export_.map((o) => JSON.stringify(o)).join('\n') : JSON.stringify(export_));
+        const ours = t.path('import', file, '--to', source.folder, '--user', user, '--character', source.character, '--greeting', 'none');
+        t.stchat('check', ours);
+        return { source, file, ours };
+    },
+    async run(t, { source, file, ours }) {
+        const { chats } = await upload(t, source, file);
+        assert.equal(chats.length, 1, `SillyTavern makes ${chats.length} chats of ${format}`);
+        same(said(ours), said(chats[0]), `what is said in ${format}`);
+        assert.equal(said(ours).length, 4);
+        // SillyTavern reads ours, and lists it.
+        const objects = fs.readFileSync(ours, 'utf8').split('\n').map((line) => JSON.parse(line));
+        await opensAs(t, source, path.basename(ours, '.jsonl'), objects);
+    },
+}));
+
+const lost = {
+    id: 'import-lost',
+    title: 'what SillyTavern loses of other programs\u2019 chats, and stchat does not',
+    prepare(t) {
+        const source = t.data.solo('import lost', { legacy: t.legacy });
+        const put = (name, value) => {
+            const file = path.join(t.scratch, name);
+            fs.writeFileSync(file, JSON.stringify(value));
+            return { file, ours: t.path('import', file, '--to', source.folder, '--user', user, '--character', source.character) };
+        };
+        const time = [{ role: 'user', data: 'Hi', time: 'bad' }];
+        return {
+            source,
+            cai: put('cai.json', { histories: { histories: [{ msgs: [{ src: { is_human: true }, text: 'Hi' }] }] } }),
+            openai: put('openai.json', { messages: [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Hello' }] }),
+            time: put('time.json', { type: 'risuChat', data: { message: time } }),
+            all: put('all.json', { type: 'risuAllChats', data: [{ message: [{ role: 'char', data: 'Hi' }] }] }),
+            nobody: put('nobody.json', { prompt: '{{[INPUT]}}Hi', actions: [], savedsettings: {} }),
+        };
+    },
+    async run(t, { source, cai, openai, time, all, nobody }) {
+        for (const [name, one] of Object.entries({ cai, time, all })) {
+            const { chats } = await upload(t, source, one.file);
+            const dated = name === 'time' && !t.atLeast('1.19.0'); // 1.12.14 does not turn times into ISO dates
+            assert.equal(chats.length, dated ? 1 : 0, `SillyTavern makes ${chats.length} chats of ${name}`);
+            assert.match(said(one.ours).at(-1).mes, /^(Hi|Hello)$/);
+        }
+        const { chats } = await upload(t, source, openai.file);
+        same(said(chats[0]).map((m) => m.mes), [undefined, undefined], 'SillyTavern of openai');
+        same(said(openai.ours).map((m) => m.mes), ['Hi', 'Hello'], 'stchat of openai');
+        const other = await upload(t, source, nobody.file);
+        same(said(other.chats[0]).map((m) => m.name), ['undefined'], 'SillyTavern without names');
+        same(said(nobody.ours).map((m) => m.name), [user], 'stchat without names');
+    },
+};
+
+export const imports = [...scenarios, lost];
