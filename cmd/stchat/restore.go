@@ -35,8 +35,13 @@ appears.
                 of one in it, as it was, below DIR, which must be absent or
                 empty
 
-CHAT is a path, even of a file that is gone, or OWNER/NAME. --at cuts the
-version after a message; the result is then no longer exact.
+CHAT is a path, even of a file that is gone, or OWNER/NAME: the chat that has
+this name now, else the one that had it last, and with --as-of the one that had
+it then. It may be any file that is kept: a lorebook, a card, a group's file, a
+sidecar, a backup. In its place a group keeps today's list of chats, and a card
+today's chat. REV is one version of the whole history; one of another chat goes
+to -o, or with -n to a new chat. --at cuts the version after a message; the
+result is then no longer exact.
 
 Prints the path of each file that was written.
 `

@@ -171,7 +171,7 @@ func GoneChats(ctx context.Context, opt FolderOptions, each func(*GoneChat) erro
 		return err
 	}
 	defer func() { _ = w.Close(true) }() // nothing was written
-	if err := f.look(ctx, w, opt.Now, ""); err != nil {
+	if err := f.look(ctx, w, opt.Now, "", false); err != nil {
 		return err
 	}
 	var list []*GoneChat

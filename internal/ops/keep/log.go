@@ -153,7 +153,7 @@ type Changed struct {
 // Changes calls each for every message that one version added, changed or removed. A
 // removed message has its index in the version before.
 func Changes(ctx context.Context, where Where, which Pick, each func(Changed) error) (note string, err error) {
-	where.AsOf = which.AsOf
+	where.AsOf, where.others = which.AsOf, which.Rev > 0
 	s, err := openSubject(ctx, where)
 	if err != nil {
 		return "", err

@@ -299,7 +299,7 @@ func (f *finder) openStore(ctx context.Context) {
 func (f *finder) readStore(ctx context.Context, live *lost.Set) error {
 	w, err := history.NewWriter(ctx, f.store)
 	if err == nil {
-		err = f.now.look(ctx, w, f.opt.Now, "")
+		err = f.now.look(ctx, w, f.opt.Now, "", false)
 		_ = w.Close(true) // nothing was written
 	}
 	if err == nil {

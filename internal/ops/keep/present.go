@@ -51,10 +51,27 @@ func newPresent(ctx context.Context, store *history.Store, root string) (*presen
 func (p *present) full(rel string) string { return filepath.Join(p.root, filepath.FromSlash(rel)) }
 
 // look judges the files that are at the places of the history now, another one, and all chats in
-// folders where chats are or were.
-func (p *present) look(ctx context.Context, w *history.Writer, now time.Time, rel string) error {
+// folders where chats are or were. If that one alone is asked for and is as the last snapshot found
+// it, the others are taken for what they were.
+func (p *present) look(ctx context.Context, w *history.Writer, now time.Time, rel string, alone bool) error {
 	if len(p.chats) == 0 {
 		return nil
+	}
+	s := &snapshot{store: p.store, w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}}
+	if alone && rel != "" && isFile(p.full(rel)) {
+		s.scope = newScope(p.root)
+		s.scope.add(p.full(rel))
+		if err := s.read(ctx); err != nil {
+			return err
+		}
+		if s.held[rel] {
+			for path, place := range s.places {
+				if isFile(p.full(path)) {
+					p.put(path, place.Chat)
+				}
+			}
+			return nil
+		}
 	}
 	sc := newScope(p.root)
 	sc.whole = true
@@ -74,7 +91,7 @@ func (p *present) look(ctx context.Context, w *history.Writer, now time.Time, re
 			}
 		}
 	}
-	s := &snapshot{scope: sc, store: p.store, w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}}
+	s.scope = sc
 	if err := s.read(ctx); err != nil {
 		return err
 	}

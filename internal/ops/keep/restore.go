@@ -75,7 +75,7 @@ var (
 // [ErrOthers], [ErrNobody] or [ErrNothing] if there is no such version, or [ErrGone] or
 // [ErrNoChat].
 func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
-	opt.AsOf = opt.Pick.AsOf
+	opt.AsOf, opt.others = opt.Pick.AsOf, opt.Pick.Rev > 0
 	s, v, err := chosen(ctx, &opt)
 	if s != nil {
 		defer s.close()

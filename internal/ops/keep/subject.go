@@ -34,7 +34,8 @@ type Where struct {
 	Now     time.Time
 	AsOf    time.Time // the file that was there at this time, unless zero
 
-	root string // the folder of loose chats; empty: as Data says
+	others bool   // where other chats are matters, too
+	root   string // the folder of loose chats; empty: as Data says
 }
 
 // version is a version of a chat: one in the store, or a backup that is not in it.
@@ -164,7 +165,7 @@ func locate(ctx context.Context, where Where) (*subject, error) {
 	if err := s.name(where.Chat); err != nil {
 		return s, err
 	}
-	if err := s.now.look(ctx, s.w, where.Now, s.rel); err != nil {
+	if err := s.now.look(ctx, s.w, where.Now, s.rel, !where.others && where.AsOf.IsZero()); err != nil {
 		return s, err
 	}
 	return s, s.identify(ctx, where)

@@ -26,7 +26,7 @@ func (v *Versioned) Close() { v.cleanup() }
 
 // Version reads a version of a chat into a temporary file. The errors are those of [Restore].
 func Version(ctx context.Context, where Where, which Pick) (*Versioned, error) {
-	where.AsOf = which.AsOf
+	where.AsOf, where.others = which.AsOf, which.Rev > 0
 	s, err := openSubject(ctx, where)
 	if err != nil {
 		return nil, err
