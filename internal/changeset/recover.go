@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -218,8 +220,16 @@ func (r recovery) sweep() {
 			named[s.Temp] = true
 		}
 	}
-	for _, dir := range (userdir.Dir{Root: r.root.dir}).Folders() {
+	user := userdir.Dir{Root: r.root.dir}
+	for _, dir := range user.Folders() {
 		safefile.RemoveStale(dir, named, r.root.self)
+	}
+	for _, dir := range user.Attachments() {
+		// there may be thousands of pictures, and seldom a draft among them
+		const lately = 30 * 24 * time.Hour
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) < lately {
+			safefile.RemoveStale(dir, named, r.root.self)
+		}
 	}
 	safefile.RemoveStale(r.root.dir, named, r.root.self)
 	if len(names) > 0 {

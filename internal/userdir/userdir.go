@@ -124,6 +124,21 @@ func (d Dir) Folders() []string {
 	return folders
 }
 
+// Attachments returns the folders in which files lie that chats and cards name: pictures, other
+// files, backgrounds and avatars.
+func (d Dir) Attachments() []string {
+	user := filepath.Join(d.Root, "user")
+	folders := []string{filepath.Join(user, "files"), filepath.Join(d.Root, "backgrounds"), filepath.Join(d.Root, "User Avatars")}
+	images := filepath.Join(user, "images")
+	entries, _ := os.ReadDir(images) // without it there are none
+	for _, e := range entries {
+		if e.IsDir() {
+			folders = append(folders, filepath.Join(images, e.Name()))
+		}
+	}
+	return append(folders, images)
+}
+
 // Serves reports whether the file exists that an address in a chat refers to, such as
 // "user/images/Mira/1.png". ours is false for what is not in the user folder: other
 // sites, and SillyTavern's own pictures. An address that leads out of the folder refers

@@ -36,6 +36,10 @@ func edits() []*scenario {
 			`{"op":"add","at":2,"message":{"name":"Mira","send_date":"2026-01-02T03:04:05.000Z","mes":"Foam."}}`, `{"op":"meta","set":{"note_depth":4}}`,
 		}, "\n"),
 	}
+	there := "phone/" + harbour
+	two := snapshot{harbour: chat("", 60) + "\n" + said("here"), there: chat("", 60) + "\n" + said("there")}
+	fat := snapshot{"user/images/Mira/old.png": "old", harbour: strings.Replace(chat("", 80), `"extra":{`, `"extra":{"image":"data:image/png;base64,iVBORw0KGgo=",`, 1)}
+	conflict := snapshot{harbour: chat("", 60), "chats/Mira/Harbour.sync-conflict-20260304-101112-ABCDEF7.jsonl": chat("", 60) + "\n" + said("there")}
 	luker := snapshot{
 		deep: chat("", 60),
 		"chats/Luker/Deep.luker-state.chat_sync.json":        `{"integrity":"` + uuid + `","updated_at":1767225600000}`,
@@ -87,9 +91,18 @@ func edits() []*scenario {
 		{name: "state prune", files: luker, args: call("state", "prune", deep)},
 		{name: "new", files: family, masked: true, args: func(label string) []string { return []string{"new", mira, "--name", label} }},
 		{name: "restore --in-place", files: solo, masked: true, store: true, setup: [][]string{{"snapshot", "."}, {"message", "delete", harbour, "-a", "100.."}}, args: call("restore", "--in-place", harbour)},
+		{name: "merge", files: two, masked: true, args: call("merge", harbour, there)},
+		{name: "merge --conflicts", files: conflict, goes: true, only: "kills", args: call("merge", ".", "--conflicts")},
+		{name: "split", files: solo, masked: true, only: "kills", args: call("split", harbour, "--at", "50,120")},
+		{name: "slim", files: fat, args: call("slim", harbour, "--drop", "swipes,images", "--keep-last", "0")},
 		{name: "undo of a rename", files: family, goes: true, setup: [][]string{renamed}, args: call("undo", "--data", ".")},
 		{name: "undo of a delete", files: family, goes: true, masked: true, setup: [][]string{{"delete", "--family", side}}, args: call("undo", "--data", ".")},
 	}
+}
+
+// said returns a message.
+func said(text string) string {
+	return fmt.Sprintf(`{"name":"You","is_user":true,"is_system":false,"send_date":"2026-02-01T00:00:00.000Z","mes":%q,"extra":{}}`, text)
 }
 
 // linked returns a chat whose first message names others.

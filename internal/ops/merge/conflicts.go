@@ -57,7 +57,11 @@ func Conflicts(ctx context.Context, opt Options) *Result {
 		r.tellOthers(dir)
 		var jobs []*job
 		graphs := map[string]*family.Graph{} // by folder
-		for _, v := range conflictsIn(dir) {
+		list, err := conflictsIn(dir)
+		if err != nil {
+			return err
+		}
+		for _, v := range list {
 			lib := new(library.Library)
 			if graphs[v.folder] == nil {
 				read, err := family.Read(ctx, lib, []string{v.folder}, family.Options{})
@@ -85,9 +89,13 @@ type versions struct {
 }
 
 // conflictsIn lists the conflict files of a user folder, by chat.
-func conflictsIn(dir userdir.Dir) (list []*versions) {
+func conflictsIn(dir userdir.Dir) (list []*versions, err error) {
 	byChat := map[string]*versions{}
-	for _, t := range ops.WalkNames(ops.List{Paths: []string{dir.Root}, AllowEmpty: true}).Chats {
+	walked := ops.WalkNames(ops.List{Paths: []string{dir.Root}, AllowEmpty: true})
+	if len(walked.Errs) > 0 {
+		return nil, walked.Errs[0]
+	}
+	for _, t := range walked.Chats {
 		name := userdir.ChatName(t.Path)
 		of, _, ok := conflictOf(name)
 		if !ok {
@@ -100,7 +108,7 @@ func conflictsIn(dir userdir.Dir) (list []*versions) {
 		}
 		byChat[key].names = append(byChat[key].names, name)
 	}
-	return list
+	return list, nil
 }
 
 // tellOthers tells of conflict files that are no chats.
