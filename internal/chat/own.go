@@ -23,25 +23,13 @@ type Print struct {
 }
 
 // In reports whether the source's message is the same as p and has all its swipes.
-func (p *Print) In(source *Print) bool { return p.Same(source) && lacks(source.Swipes, p.Swipes) == 0 }
+func (p *Print) In(source *Print) bool {
+	return p.Same(source) && !slices.ContainsFunc(p.Swipes, func(id message.ID) bool { return !slices.Contains(source.Swipes, id) })
+}
 
 // Same reports whether the source's message, with one of its swipes chosen, is p.
 func (p *Print) Same(source *Print) bool {
 	return !p.Damaged && !source.Damaged && slices.Contains(source.IDs, p.IDs[0])
-}
-
-// Lacks returns how many of p's swipes, and of its values, another message does not have.
-func (p *Print) Lacks(other *Print) (swipes, values int) {
-	return lacks(other.Swipes, p.Swipes), lacks(other.Values, p.Values)
-}
-
-func lacks(in, list []message.ID) (n int) {
-	for _, id := range list {
-		if !slices.Contains(in, id) {
-			n++
-		}
-	}
-	return n
 }
 
 // OwnMessages returns how many messages of a chat made from the source are its own: they are

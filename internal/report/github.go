@@ -26,23 +26,12 @@ func (c *Check) WriteGitHub(w io.Writer) error {
 		if f.Line > 0 {
 			place += fmt.Sprintf(",line=%d", f.Line)
 		}
-		_, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", githubLevel(f.Severity), place, githubProperty(f.Rule.String()), githubText(c.explain(f)))
+		_, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", level(f.Severity, "notice"), place, githubProperty(f.Rule.String()), githubText(c.explain(f)))
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func githubLevel(s rules.Severity) string {
-	switch s {
-	case rules.Error:
-		return "error"
-	case rules.Warning:
-		return "warning"
-	default:
-		return "notice"
-	}
 }
 
 // githubText escapes a command's message as the runner unescapes it.

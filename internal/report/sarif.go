@@ -98,7 +98,7 @@ func (c *Check) WriteSARIF(w io.Writer) error {
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		run.Results = append(run.Results, sarifResult{
-			RuleID: f.Rule.String(), RuleIndex: int(f.Rule), Level: sarifLevel(f.Severity),
+			RuleID: f.Rule.String(), RuleIndex: int(f.Rule), Level: level(f.Severity, "note"),
 			Message:      sarifText{c.explain(f)},
 			Locations:    []sarifLocation{{sarifPhysical{sarifArtifact{uri(f.Path)}, sarifRegion{max(1, f.Line)}}}},
 			Fingerprints: map[string]string{"stchat/v1": prints.next(f, text(place(f.Path)))},
@@ -119,20 +119,21 @@ func sarifRules(home string) []sarifRule {
 		list = append(list, sarifRule{
 			HelpURI: page,
 			ID:      r.ID, Short: sarifText{sentence(r.Summary)}, Full: sarifText{sentence(r.Effect)}, Help: sarifText{sentence(r.Repair)},
-			Default: sarifDefault{sarifLevel(r.Severity)}, Props: sarifProperties{[]string{r.Family}},
+			Default: sarifDefault{level(r.Severity, "note")}, Props: sarifProperties{[]string{r.Family}},
 		})
 	}
 	return list
 }
 
-func sarifLevel(s rules.Severity) string {
+// level returns what SARIF and GitHub call a severity; info is the name of the least.
+func level(s rules.Severity, info string) string {
 	switch s {
 	case rules.Error:
 		return "error"
 	case rules.Warning:
 		return "warning"
 	default:
-		return "note"
+		return info
 	}
 }
 

@@ -243,9 +243,6 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 // cutLog drafts the floor log of a new chat that keeps the first messages of its source, or a part
 // of them.
 func (p *plan) cutLog(set *changeset.Set, from, path string, messages int) (kept, dropped int, err error) {
-	if p.part != nil {
-		return p.part.cutLog(set, from, path)
-	}
 	f, err := chat.OpenRegular(from)
 	if err != nil {
 		return 0, 0, ops.PathError(err)
@@ -259,7 +256,12 @@ func (p *plan) cutLog(set *changeset.Set, from, path string, messages int) (kept
 	if err != nil {
 		return 0, 0, ops.PathError(err)
 	}
-	if kept, dropped, err = luker.Cut(d, f, messages); err != nil {
+	if p.part != nil {
+		kept, dropped, err = p.part.cutLog(d, f)
+	} else {
+		kept, dropped, err = luker.Cut(d, f, messages)
+	}
+	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", from, err)
 	}
 	if kept == 0 {

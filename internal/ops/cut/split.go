@@ -3,6 +3,7 @@ package cut
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"stchat/internal/changeset"
@@ -15,7 +16,6 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
-	"stchat/internal/safefile"
 )
 
 // SplitOptions says into which parts a chat is split. One of At, Every and Last is given.
@@ -302,30 +302,10 @@ func (s *stretch) write(ctx context.Context, out *changeset.Draft, src *chat.Cha
 	return src.Unchanged()
 }
 
-// cutLog drafts the floor log of the part.
-func (s *stretch) cutLog(set *changeset.Set, from, path string) (kept, dropped int, err error) {
-	f, err := chat.OpenRegular(from)
-	if err != nil {
-		return 0, 0, ops.PathError(err)
-	}
-	defer f.Close()
-	was, err := safefile.StampOf(f)
-	if err != nil {
-		return 0, 0, ops.PathError(err)
-	}
-	d, err := set.Create(path, "Luker's state of it", changeset.Like(was))
-	if err != nil {
-		return 0, 0, ops.PathError(err)
-	}
+// cutLog writes the floor log of the part.
+func (s *stretch) cutLog(w io.Writer, log io.Reader) (kept, dropped int, err error) {
 	change, before := s.change(), s.all.facts.Swipes()
 	where := &follow.Floors{Change: change, Before: before, After: change.Swipes(before, nil, nil)}
-	did, err := luker.Rewrite(d, f, where.Where)
-	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", from, err)
-	}
-	if did.Kept == 0 {
-		set.Drop(d)
-	}
-	set.Rely(from, was)
-	return did.Kept, did.Dropped, nil
+	did, err := luker.Rewrite(w, log, where.Where)
+	return did.Kept, did.Dropped, err
 }
