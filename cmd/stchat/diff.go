@@ -306,7 +306,7 @@ func (p *differ) head(times [2]time.Time) {
 		text += "; metadata differs"
 		if p.d.A.Rev == nil && p.d.A.Path != p.d.B.Path {
 			text += ":"
-			command = visible.Args("stchat", "diff-meta", p.d.A.Path, p.d.B.Path)
+			command = "stchat diff-meta " + visible.Args(p.d.A.Path, p.d.B.Path)
 		}
 	}
 	for _, line := range visible.Wrap(text, p.measure) {

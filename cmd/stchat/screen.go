@@ -117,7 +117,7 @@ func runColor(run prose.Run) string {
 	for _, c := range []struct {
 		style prose.Style
 		code  string
-	}{{prose.Bold, bold}, {prose.Italic, "3"}, {prose.Underline, "4"}, {prose.Strike, "9"}, {prose.Quote, yellow}, {prose.Code, dim}, {prose.Link, "4"}, {prose.Removed, red}, {prose.Added, green}} {
+	}{{prose.Bold, bold}, {prose.Italic, "3"}, {prose.Underline, "4"}, {prose.Strike, "9"}, {prose.Quote, yellow}, {prose.Code, dim}, {prose.Link, "4"}, {prose.Removed, red}, {prose.Added, green}, {prose.Found, bold + ";" + yellow}} {
 		if run.Style&c.style != 0 && !slices.Contains(codes, c.code) {
 			codes = append(codes, c.code)
 		}

@@ -16,10 +16,13 @@ import (
 
 	"stchat/internal/jsondoc"
 	"stchat/internal/message"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
+	"stchat/internal/prose"
+	"stchat/internal/userdir"
 	"stchat/internal/visible"
 	"stchat/internal/wordindex"
 	"stchat/internal/words"
@@ -202,6 +205,8 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	opt.Meter, end = c.meter("searching", o.json)
 	w := bufio.NewWriter(c.Out)
 	shown := false
+	p := &hitPrinter{screen: newScreen(c, w, 100), c: c}
+	var hits []*look.SearchHit
 	opt.Each = func(hit *look.SearchHit) error {
 		if !shown {
 			shown = true
@@ -210,10 +215,12 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 		switch {
 		case o.json:
 			return jsondoc.Write(w, hit, "")
-		case c.shown:
-			writeHit(w, c, hit)
-		default:
+		case !c.shown:
 			fmt.Fprintln(w, strings.Join(plainHit(hit), "\t"))
+		case o.limit == 0: // there may be very many
+			p.print(hit)
+		default:
+			hits = append(hits, hit)
 		}
 		_, err := w.Write(nil) // the error of what was written
 		return err
@@ -232,6 +239,7 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 		c.work.count(opt.Meter)
 		return cmp.Or(w.Flush(), err)
 	}
+	p.all(hits)
 	for _, err := range res.Errs {
 		if err := c.failed(w, o.json, "", err); err != nil {
 			return err
@@ -239,6 +247,9 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	}
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	if len(hits) > 0 && c.ErrTTY {
+		p.hints(hits[0])
 	}
 	if res.Damaged {
 		c.warn("the index of words was damaged: all chats and versions were read instead, and the next search makes it anew")
@@ -292,35 +303,97 @@ func plainHit(h *look.SearchHit) []string {
 	return []string{fmt.Sprintf("%s:#%d", visible.Text(h.Path), h.Index), rev, visible.Text(deref(h.Date)), visible.Text(deref(h.Name)), strconv.Itoa(h.Places), visible.Text(h.Snippet)}
 }
 
-// writeHit writes a text for a person: where it stands, and below that the part with the
-// words.
-func writeHit(w *bufio.Writer, c *console, h *look.SearchHit) {
-	head := fmt.Sprintf("%s:#%d", paint(c.outColor, cyan, visible.Text(h.Path)), h.Index)
+// hitPrinter prints texts for a person, below their owner and their chat.
+type hitPrinter struct {
+	screen
+	c           *console
+	owner, chat string
+}
+
+// all prints texts by owner and chat, in the order of their first ones.
+func (p *hitPrinter) all(hits []*look.SearchHit) {
+	var owners []string
+	chats := map[string][]string{}
+	of := map[string][]*look.SearchHit{}
+	for _, h := range hits {
+		owner, path := hitOwner(h), h.Path
+		if chats[owner] == nil {
+			owners = append(owners, owner)
+		}
+		if of[path] == nil {
+			chats[owner] = append(chats[owner], path)
+		}
+		of[path] = append(of[path], h)
+	}
+	for _, owner := range owners {
+		for _, path := range chats[owner] {
+			for _, h := range of[path] {
+				p.print(h)
+			}
+		}
+	}
+}
+
+func hitOwner(h *look.SearchHit) string {
+	if h.Owner != nil {
+		return *h.Owner
+	}
+	return filepath.Base(filepath.Dir(userdir.RealPath(h.Path)))
+}
+
+// print prints a text: who said it where, and below that the part with the words.
+func (p *hitPrinter) print(h *look.SearchHit) {
+	if owner := hitOwner(h); owner != p.owner || p.chat == "" {
+		p.owner, p.chat = owner, ""
+		p.line(bold+";"+cyan, p.fit(visible.Text(owner), 0))
+	}
+	if h.Path != p.chat {
+		p.chat = h.Path
+		p.line(cyan, "  "+p.fit(p.shortened(names.Short(p.owner, userdir.ChatName(h.Path))), 2))
+	}
+	head := fmt.Sprintf("#%d", h.Index)
 	if h.Rev != nil {
 		head += fmt.Sprintf("  version %d", *h.Rev)
 	}
 	if h.Date != nil {
-		head += "  " + visible.Text(shownDate(c, *h.Date))
+		head += "  " + visible.Text(shownDate(p.c, *h.Date))
 	}
 	if h.Name != nil {
 		head += "  " + visible.Text(*h.Name)
 	}
+	about := ""
 	if h.Places > 1 {
-		head += "  " + paint(c.outColor, dim, fmt.Sprintf("and %s", plural.Of(h.Places-1, "other place", "other places")))
+		about = "  and " + plural.Of(h.Places-1, "other place", "other places")
 	}
-	fmt.Fprintf(w, "%s\n    %s\n", head, marked(c, h))
+	fmt.Fprintln(p.w, "    "+p.fit(head, 4+len(about))+paint(p.color, dim, about))
+	for _, line := range prose.Wrap(marked(h), max(p.measure-6, 1)) {
+		fmt.Fprintln(p.w, "      "+p.painted(line, false))
+	}
 }
 
-// marked returns a hit's snippet with the found words in bold.
-func marked(c *console, h *look.SearchHit) string {
-	runes := []rune(h.Snippet)
-	var b strings.Builder
-	at := 0
-	for _, m := range h.Marks {
-		b.WriteString(visible.Text(string(runes[at:m[0]])))
-		b.WriteString(paint(c.outColor, bold, visible.Text(string(runes[m[0]:m[1]]))))
-		at = m[1]
+// hints says how to read on where a text stands, and how to go another way from there.
+func (p *hitPrinter) hints(h *look.SearchHit) {
+	if h.Rev != nil {
+		return
 	}
-	b.WriteString(visible.Text(string(runes[at:])))
-	return b.String()
+	p.c.note("read on: stchat message get -a %d..%d %s", max(h.Index-2, 0), h.Index, visible.Args(h.Path))
+	p.c.note("go another way: stchat branch --at %d %s", h.Index, visible.Args(h.Path))
+}
+
+// marked returns a hit's snippet with the found words marked.
+func marked(h *look.SearchHit) (list []prose.Run) {
+	runes := []rune(h.Snippet)
+	at := 0
+	add := func(to int, style prose.Style) {
+		if text := visible.Text(string(runes[at:to])); text != "" {
+			list = append(list, prose.Run{Text: text, Style: style})
+		}
+		at = to
+	}
+	for _, m := range h.Marks {
+		add(m[0], 0)
+		add(m[1], prose.Found)
+	}
+	add(len(runes), 0)
+	return list
 }

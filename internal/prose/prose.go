@@ -28,6 +28,7 @@ const (
 	Picture // the text is its title
 	Removed // of a comparison: only the old text has it
 	Added   // only the new one has it
+	Found   // what was searched for
 
 	styles = iota
 )

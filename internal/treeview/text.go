@@ -128,8 +128,11 @@ func (d *drawer) legend() string {
 // families lays out families below their owners.
 func (d *drawer) families(owners []*Owner) *grid.Table {
 	t := &grid.Table{Columns: []grid.Column{
-		{Title: "chat", Name: true}, {Title: "fork", Right: true, Optional: true}, {Title: "messages", Right: true, Code: Number},
-		{Title: "own", Right: true, Code: Number, Optional: true}, {Title: "first own message", Text: true, Code: grid.Dim},
+		{Title: "chat", Name: true},
+		{Title: "fork", Right: true, Optional: true},
+		{Title: "messages", Right: true, Code: Number},
+		{Title: "own", Right: true, Code: Number, Optional: true},
+		{Title: "first own message", Text: true, Code: grid.Dim},
 	}}
 	for _, o := range owners {
 		if len(o.Chats) == 0 {
