@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
@@ -311,14 +312,19 @@ func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 			return put(w, o.json, d, changedLine(c, d))
 		})
 	} else {
-		other := ""
+		list := &logTable{}
 		note, err = keep.Log(ctx, where, o.limit, func(d keep.Logged) error {
-			if d.Other && other != d.Path && !o.json {
-				other = d.Path
-				fmt.Fprintf(w, "# another chat, which had this name: %s\n", visible.Args(d.Path))
+			if c.shown && !o.json {
+				list.add(d)
+				return nil
 			}
-			return put(w, o.json, d, loggedLine(c, d))
+			if !o.json {
+				list.head(d, func(text string) { fmt.Fprintln(w, "# "+text) })
+			}
+			return put(w, o.json, d, loggedLine(d))
 		})
+		s := newScreen(c, w, 0)
+		list.print(&s)
 	}
 	if note != "" {
 		c.note("%s", note)
@@ -479,21 +485,53 @@ func (o *logOptions) told(err error) error {
 	return withHint(err, nil)
 }
 
-// loggedLine returns a version as a line of text.
-func loggedLine(c *console, d keep.Logged) string {
-	rev := "-"
+// loggedLine returns a version as a row for a pipe.
+func loggedLine(d keep.Logged) string {
+	rev, counts := logged(d)
+	return strings.Join([]string{rev, d.At, string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), visible.Text(d.Last)}, "\t")
+}
+
+// logged returns a version's number, and what changed in it.
+func logged(d keep.Logged) (rev, counts string) {
+	rev = "-"
 	if d.Rev != nil {
 		rev = strconv.FormatInt(*d.Rev, 10)
 	}
-	counts := fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
-	if !c.OutTTY {
-		return strings.Join([]string{rev, d.At, string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), visible.Text(d.Last)}, "\t")
+	return rev, fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
+}
+
+// logTable collects versions for a person.
+type logTable struct {
+	grid.Table
+	other string // the other chat whose versions come now
+}
+
+// head tells where versions of another chat begin.
+func (t *logTable) head(d keep.Logged, tell func(string)) {
+	if d.Other && t.other != d.Path {
+		t.other = d.Path
+		tell("another chat, which had this name: " + visible.Args(d.Path))
 	}
-	line := fmt.Sprintf("%4s  %s  %-8s  %6d  %-14s", rev, localTime(d.At), d.Source, d.Messages, counts)
-	if d.Note != "" {
-		line += "  (" + visible.Text(d.Note) + ")"
+}
+
+func (t *logTable) add(d keep.Logged) {
+	t.head(d, func(text string) { t.Rows = append(t.Rows, grid.Row{Heading: text}) })
+	rev, counts := logged(d)
+	at := localTime(d.At)
+	t.Rows = append(t.Rows, grid.Row{Cells: []string{
+		rev, at[:min(len(at), len(minute))], string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), visible.Text(d.Last),
+	}})
+}
+
+func (t *logTable) print(s *screen) {
+	if len(t.Rows) == 0 {
+		return
 	}
-	return line + "  " + visible.Truncate(visible.Text(d.Last), 60)
+	t.Columns = []grid.Column{
+		{Title: "rev", Right: true}, {Title: "time", Code: dim}, {Title: "source", Optional: true}, {Title: "messages", Right: true, Code: green},
+		{Title: "changes"}, {Title: "note", Name: true, Text: true}, {Title: "last message", Text: true, Code: dim},
+	}
+	s.table(&t.Table)
 }
 
 // changedLine returns a changed message as a line of text.

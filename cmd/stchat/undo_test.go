@@ -33,7 +33,7 @@ func TestUndoTable(t *testing.T) {
 		}
 		clean(t, out, width)
 		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-		if len(lines) != 5 || !strings.Contains(lines[0], "age") || strings.Contains(lines[0], "time") != (width > 72) {
+		if len(lines) != 5 || !strings.Contains(lines[0], "age") || strings.Contains(lines[0], "time") != (width > 120) {
 			t.Errorf("%d:\n%s", width, out)
 		}
 		if width == 400 && (!strings.Contains(out, "(undone) stchat branch --no-sync "+filepath.Join("chats", "Mira", "a.jsonl")) || strings.Contains(out, user)) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"stchat/internal/changeset"
+	"stchat/internal/grid"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/past"
@@ -64,7 +66,7 @@ func printRecords(c *console, root string, now time.Time, json bool) error {
 		return err
 	}
 	if !json && c.shown && len(list) > 0 {
-		_, err = fmt.Fprintln(c.Out, strings.Join(recordTable(c, root, list, now), "\n"))
+		err = printTable(c, root, list, now)
 	}
 	for _, rec := range list {
 		switch {
@@ -95,53 +97,25 @@ func recordRow(root string, rec past.Listed) []string {
 	return []string{rec.ID, rec.At.Local().Format(time.RFC3339), command, strconv.Itoa(rec.Files), strconv.FormatInt(rec.Bytes, 10), undone}
 }
 
-// recordTable returns the records for a person. Commands are cut to the width of the terminal.
-func recordTable(c *console, root string, list []past.Listed, now time.Time) []string {
-	const least = 16 // cells of a command
-	rows := [][]string{{"ID", "time", "age", "command", "files", "size"}}
+// printTable prints the records for a person. Commands are cut to the width of the terminal.
+func printTable(c *console, root string, list []past.Listed, now time.Time) error {
+	w := bufio.NewWriter(c.Out)
+	s := newScreen(c, w, 0)
+	t := &grid.Table{Columns: []grid.Column{
+		{Title: "ID"}, {Title: "time", Code: dim, Optional: true}, {Title: "age", Right: true, Code: dim}, {Title: "command", Name: true, Text: true, Code: cyan},
+		{Title: "files", Right: true, Code: green}, {Title: "size", Right: true, Code: green},
+	}}
 	for _, rec := range list {
 		command := visible.Text(commandText(relativeTo(root, rec.Command)))
 		if rec.Undone {
 			command = "(undone) " + command
 		}
-		rows = append(rows, []string{rec.ID, rec.At.Local().Format("2006-01-02 15:04"), ageText(now.Sub(rec.At)), command, strconv.Itoa(rec.Files), formatBytes(rec.Bytes)})
+		t.Rows = append(t.Rows, grid.Row{Cells: []string{
+			rec.ID, rec.At.Local().Format(minute), ageText(now.Sub(rec.At)), command, strconv.Itoa(rec.Files), formatBytes(rec.Bytes),
+		}})
 	}
-	const command = 3
-	widths := make([]int, len(rows[0]))
-	total := 2 * (len(widths) - 1)
-	for i := range widths {
-		for _, row := range rows {
-			widths[i] = max(widths[i], visible.Width(row[i]))
-		}
-		total += widths[i]
-	}
-	if c.Width > 0 {
-		if total-widths[command]+least > c.Width { // the ID tells the time, too
-			total -= widths[1] + 2
-			widths[1] = 0
-		}
-		widths[command] = max(least, widths[command]-max(0, total-c.Width))
-	}
-	lines := make([]string, len(rows))
-	for i, row := range rows {
-		var cells []string
-		for k, cell := range row {
-			switch {
-			case widths[k] == 0:
-				continue
-			case k == 2 || k > command:
-				cell = padLeft(cell, widths[k])
-			default:
-				cell = visible.Pad(visible.Truncate(cell, widths[k]), widths[k])
-			}
-			cells = append(cells, cell)
-		}
-		lines[i] = strings.Join(cells, "  ")
-		if i == 0 {
-			lines[i] = paint(c.outColor, bold, lines[i])
-		}
-	}
-	return lines
+	s.table(t)
+	return w.Flush()
 }
 
 // relativeTo returns a recorded command with the paths in a folder relative to it.

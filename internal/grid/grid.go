@@ -16,7 +16,7 @@ type Column struct {
 	Code     string // how its cells are painted
 	Right    bool   // numbers
 	Name     bool   // shrinks at the left, after the optional columns are gone
-	Text     bool   // shrinks at the right first, and goes
+	Text     bool   // shrinks at the right first, and goes; as a Name too it shrinks as that
 	Optional bool   // goes where there is no room
 }
 
@@ -113,7 +113,7 @@ func (t *Table) shrink(widths []int) {
 		return total - t.Width
 	}
 	for i, c := range t.Columns {
-		if n := over(); c.Text && n > 0 {
+		if n := over(); c.Text && !c.Name && n > 0 {
 			if widths[i] -= n; widths[i] < narrowest {
 				widths[i] = 0
 			}
