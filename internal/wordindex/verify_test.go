@@ -75,7 +75,7 @@ func TestVerifyFlips(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flips, found, missed := 300, 0, 0
+	flips, found, missed := 80, 0, 0
 	for range flips {
 		data := append([]byte(nil), whole...)
 		data[100+rng.IntN(len(data)-100)] ^= 1 << rng.IntN(8)
