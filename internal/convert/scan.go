@@ -36,7 +36,7 @@ type Found struct {
 // What there is may be kept only until each returns. as is a format that is certain, "" to find it. The error is each's or that of reading, wraps
 // [ErrFormat] or [ErrTavern], or is a [*PlaceError].
 func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) error) error {
-	s := &splitter{r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
+	s := &splitter{file: r, r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
 	if front, _ := s.r.Peek(3); bytes.HasPrefix(front, []byte("\xef\xbb\xbf")) {
 		s.skip(3)
 	} else if len(front) > 1 && (front[0] == 0 || front[1] == 0 || bytes.HasPrefix(front, []byte("\xff\xfe")) || bytes.HasPrefix(front, []byte("\xfe\xff"))) {
@@ -66,7 +66,7 @@ func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) e
 			return s.place("there is more behind the end")
 		}
 		off := s.off
-		raw, err := s.value()
+		raw, err := s.value(s.off, 0)
 		if err == nil && n == 0 && as == "" && isTavern(raw) {
 			return s.tavern(raw, size, each)
 		}
@@ -82,7 +82,7 @@ func whole(s *splitter, as string, size int64, each func(f Found, raw []byte) er
 	if size-off > maxLength {
 		return each(Found{Format: as, Off: off, Len: size - off, Err: errLong}, nil)
 	}
-	raw, err := io.ReadAll(s.r)
+	raw, err := s.read(off, size-off)
 	if err != nil {
 		return err
 	}
@@ -101,11 +101,10 @@ func (s *splitter) tavern(first []byte, size int64, each func(f Found, raw []byt
 	if size-at > maxLength {
 		return each(Found{Format: "chub", Off: at, Len: size - at, Err: errLong}, nil)
 	}
-	rest, err := io.ReadAll(s.r)
+	raw, err := s.read(at, size-at)
 	if err != nil {
 		return err
 	}
-	raw := append(bytes.Clone(first), rest...)
 	for line := range bytes.Lines(raw) {
 		if jsonl.Valid(line) && isChub(line) {
 			return each(Found{Format: "chub", Off: at, Len: int64(len(raw))}, raw)
@@ -142,11 +141,11 @@ func (s *splitter) list(as string, each func(f Found, raw []byte) error) error {
 			return nil
 		}
 		at := s.off
-		raw, err := s.value()
+		raw, err := s.value(s.off, 0)
 		if err == nil && n == 0 && (as == "openai" || as == "") && jsonl.Valid(raw) && has(raw, "role") {
 			// the messages of one conversation
-			rest, err := s.through(append([]byte("["), raw...), 1)
-			return s.found("openai", off, rest, err, each)
+			raw, err = s.value(off, 1)
+			return s.found("openai", off, raw, err, each)
 		}
 		if err = s.found(as, at, raw, err, each); err != nil {
 			return err
@@ -226,6 +225,7 @@ type splitter struct {
 	begin   int64 // of that line
 	newLine bool  // a line ended before what is next
 	known   bool  // a format fitted
+	file    io.ReaderAt
 	buf     []byte
 }
 
@@ -255,25 +255,42 @@ func (s *splitter) next() (byte, error) {
 	}
 }
 
-// value reads the value that is next. It is valid until the next is read.
-func (s *splitter) value() ([]byte, error) {
-	read, err := s.through(s.buf[:0], 0)
-	s.buf = read
-	return read, err
+// value reads the value that begins at off, in which so many levels are open at what is next.
+// It is valid until the next is read. One that is longer than the longest is skipped: the error
+// is [errLong].
+func (s *splitter) value(off int64, depth int) ([]byte, error) {
+	if err := s.through(depth); err != nil {
+		return nil, err
+	}
+	if s.off-off > maxLength {
+		return nil, errLong
+	}
+	return s.read(off, s.off-off)
 }
 
-// through reads on, behind what has been read, until so many levels are closed. What is longer
-// than the longest is skipped: the error is [errLong].
-func (s *splitter) through(read []byte, depth int) ([]byte, error) {
-	long, quoted, escaped, began := false, false, false, depth > 0
+// read reads n bytes from off. They are valid until the next are read.
+func (s *splitter) read(off, n int64) ([]byte, error) {
+	if int64(cap(s.buf)) < n {
+		s.buf = make([]byte, n)
+	}
+	raw := s.buf[:n]
+	if _, err := s.file.ReadAt(raw, off); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return raw, nil
+}
+
+// through goes on until so many levels are closed, or behind one value.
+func (s *splitter) through(depth int) error {
+	quoted, escaped, began := false, false, depth > 0
 	for {
 		if _, err := s.r.Peek(1); err == io.EOF {
 			if began && depth == 0 && !quoted {
-				return read, nil
+				return nil
 			}
-			return nil, s.place("the value has no end")
+			return s.place("the value has no end")
 		} else if err != nil {
-			return nil, err
+			return err
 		}
 		chunk, _ := s.r.Peek(s.r.Buffered())
 		n, done := 0, false
@@ -303,43 +320,31 @@ func (s *splitter) through(read []byte, depth int) ([]byte, error) {
 				depth, began = depth+1, true
 			case c == '}' || c == ']':
 				if depth == 0 { // of what is around a bare number
-					s.take(&read, chunk[:n], &long)
-					return s.end(read, long)
+					s.take(chunk[:n])
+					return nil
 				}
 				depth--
 				done = depth == 0
 			case depth == 0 && began && strings.ContainsRune(", \t\r\n", rune(c)):
-				s.take(&read, chunk[:n], &long)
-				return s.end(read, long)
+				s.take(chunk[:n])
+				return nil
 			default:
 				began = true
 			}
 			n++
 		}
-		s.take(&read, chunk[:n], &long)
+		s.take(chunk[:n])
 		if done {
-			return s.end(read, long)
+			return nil
 		}
 	}
 }
 
-// take adds what was read.
-func (s *splitter) take(read *[]byte, more []byte, long *bool) {
-	if *long = *long || len(*read)+len(more) > maxLength; *long {
-		*read = nil
-	} else {
-		*read = append(*read, more...)
-	}
-	if n := bytes.Count(more, []byte("\n")); n > 0 {
+// take goes behind what was read.
+func (s *splitter) take(read []byte) {
+	if n := bytes.Count(read, []byte("\n")); n > 0 {
 		s.line += n
-		s.begin = s.off + int64(bytes.LastIndexByte(more, '\n')) + 1
+		s.begin = s.off + int64(bytes.LastIndexByte(read, '\n')) + 1
 	}
-	s.skip(len(more))
-}
-
-func (s *splitter) end(read []byte, long bool) ([]byte, error) {
-	if long {
-		return nil, errLong
-	}
-	return read, nil
+	s.skip(len(read))
 }

@@ -2,6 +2,7 @@ package bring
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"net/url"
@@ -169,19 +170,22 @@ func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, 
 	for i := range full.Messages {
 		m := &full.Messages[i]
 		d.Swipes += len(m.Swipes)
-		line := m.Line
-		if line == nil {
-			line = c.line(full, m, full.dates[i])
+		_ = w.WriteByte('\n')
+		parts := [][]byte{m.Line}
+		if m.Line == nil {
+			parts = c.line(full, m, full.dates[i])
 		}
 		if names := noted[i]; names != nil {
+			line := bytes.Join(parts, nil)
 			splice, err := message.BranchSplice(line, names...)
 			if err != nil {
 				return err
 			}
-			line = splice.Apply(line)
+			parts = [][]byte{splice.Apply(line)}
 		}
-		_ = w.WriteByte('\n')
-		_, _ = w.Write(line)
+		for _, part := range parts {
+			_, _ = w.Write(part)
+		}
 	}
 	firstDate, lastDate := iso(full.dates[0]), iso(full.dates[len(full.dates)-1])
 	d.FirstDate, d.LastDate = &firstDate, &lastDate
@@ -204,22 +208,20 @@ func (full *complete) name(m *convert.Message) string {
 	return m.Name
 }
 
-// line returns a message as SillyTavern stores it.
-func (c *call) line(full *complete, m *convert.Message, date time.Time) []byte {
-	o := rawjson.NewObject()
+// line returns a message as SillyTavern stores it, in parts: a text may be long, and is copied
+// once.
+func (c *call) line(full *complete, m *convert.Message, date time.Time) [][]byte {
 	name := full.name(m)
-	o.Set("name", rawjson.Quote(name))
-	o.Set("is_user", strconv.AppendBool(nil, m.Role == convert.User))
-	o.Set("is_system", strconv.AppendBool(nil, m.Hidden))
-	o.Set("send_date", rawjson.Quote(iso(date)))
-	o.Set("mes", rawjson.Quote(m.Text))
+	head := fmt.Appendf(nil, `{"name":%s,"is_user":%t,"is_system":%t,"send_date":%s,"mes":`, rawjson.Quote(name), m.Role == convert.User, m.Hidden, rawjson.Quote(iso(date)))
+	o := rawjson.NewObject()
 	o.Set("extra", extra(m))
 	if avatar := c.faces[name]; avatar != "" && m.Role == convert.Character {
 		o.Set("original_avatar", rawjson.Quote(avatar))
 		o.Set("force_avatar", rawjson.Quote("/thumbnail?type=avatar&file="+component(avatar)))
 	}
+	parts := func() [][]byte { return [][]byte{head, rawjson.Quote(m.Text), []byte(","), o.Bytes()[1:]} }
 	if len(m.Swipes) == 0 {
-		return o.Bytes()
+		return parts()
 	}
 	var texts, infos []byte
 	for _, swipe := range m.Swipes {
@@ -233,7 +235,7 @@ func (c *call) line(full *complete, m *convert.Message, date time.Time) []byte {
 	o.Set("swipe_id", strconv.AppendInt(nil, int64(m.Swipe), 10))
 	o.Set("swipes", texts)
 	o.Set("swipe_info", infos)
-	return o.Bytes()
+	return parts()
 }
 
 // extra returns the extra of a message.
