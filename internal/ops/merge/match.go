@@ -196,7 +196,7 @@ func (m *matcher) better(c *one) (list []*one) {
 			continue
 		}
 		r := m.relation(c, other)
-		if !r.begun || len(r.pairs) <= len(m.relation(c, p).pairs) {
+		if !r.begun || r.shared() <= m.relation(c, p).shared() {
 			continue
 		}
 		list = append(list, other)
@@ -209,7 +209,7 @@ func (m *matcher) better(c *one) (list []*one) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *one) int {
-		return cmp.Or(rank[a]-rank[b], len(m.relation(c, b).pairs)-len(m.relation(c, a).pairs), cmp.Compare(a.name, b.name))
+		return cmp.Or(rank[a]-rank[b], m.relation(c, b).shared()-m.relation(c, a).shared(), cmp.Compare(a.name, b.name))
 	})
 	return list
 }

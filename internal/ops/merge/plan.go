@@ -68,13 +68,11 @@ func (o *owner) mergeAll(ctx context.Context) error {
 
 // mergeOne compares one chat of FROM with one of INTO.
 func (o *owner) mergeOne(ctx context.Context, c, p *file) error {
-	c.read(ctx, o.theirs.lib, o.seed)
-	p.read(ctx, o.ours.lib, o.seed)
 	m := &match{from: &c.one, into: &p.one}
 	if c.err == nil && p.err == nil && sameBytes(c, p) {
 		c.twin = &p.one
 	} else {
-		m.relation = relate(c.prints, p.prints, o.judging(ctx, &c.one))
+		m.relation = o.relateFiles(ctx, c, p, o.judging(ctx, &c.one))
 	}
 	return o.plan(ctx, []*match{m})
 }
@@ -201,7 +199,7 @@ func (o *owner) judge(w *work) {
 	if w.at < max(w.c.messages, w.p.messages) {
 		w.row.At = &w.at
 	}
-	if (w.sign == Parted || w.sign == Other) && o.opt.Reworded && reworded(w.c.prints, w.p.prints, w.pairs) {
+	if (w.sign == Parted || w.sign == Other) && o.opt.Reworded && reworded(w.c.prints, w.p.prints, w.relation) {
 		w.sign = Behind
 		w.row.tell(fmt.Sprintf("%s of FROM reworded here; the old wording does not come", plural.S(w.ownFrom, "message")))
 	}
@@ -358,7 +356,10 @@ func (o *owner) adopt(w *work) {
 // come.
 func (o *owner) link(ctx context.Context, w *work) error {
 	if w.sign == Parted && !o.opt.NoLink {
-		w.noted = w.pairs[len(w.pairs)-1].into
+		w.noted = w.common - 1
+		if n := len(w.pairs); n > 0 {
+			w.noted = w.pairs[n-1].into
+		}
 		w.row.Noted = &w.noted
 		w.links[w.noted] = append(w.links[w.noted], link{false, w.name})
 		return nil
@@ -378,14 +379,14 @@ func (o *owner) link(ctx context.Context, w *work) error {
 	if err != nil {
 		return err
 	}
-	pairs := w.pairs
-	if w.sign == Same {
-		for at := range theirs {
+	pairs := slices.Clone(w.pairs)
+	for _, at := range slices.Concat(slices.Collect(maps.Keys(theirs)), slices.Collect(maps.Keys(ours))) {
+		if w.sign == Same || at < w.common {
 			pairs = append(pairs, pair{at, at})
 		}
-		slices.SortFunc(pairs, func(a, b pair) int { return a.from - b.from })
 	}
-	for _, p := range pairs {
+	slices.SortFunc(pairs, func(a, b pair) int { return a.from - b.from })
+	for _, p := range slices.Compact(pairs) {
 		if w.sign == Ahead {
 			mine := make([]link, len(theirs[p.from]))
 			for i, l := range theirs[p.from] {

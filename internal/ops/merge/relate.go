@@ -13,7 +13,8 @@ type pair struct{ from, into int }
 
 // relation is what a chat of FROM and one of INTO have in common, by their messages alone.
 type relation struct {
-	pairs []pair // the messages that both have, in their order
+	common int    // how many messages both begin with, line for line
+	pairs  []pair // the other messages that both have, in their order
 
 	own, ownFrom   int  // messages that the other lacks, or with a swipe that it lacks
 	kept, keptFrom int  // the same, and shared ones with a value that the other lacks
@@ -53,8 +54,25 @@ func (b *baseSet) lacksMost(from []chat.Print) bool {
 	return b != nil && 2*len(shared(b.list, from)) < len(b.list)
 }
 
+// shared returns how many messages both have.
+func (r *relation) shared() int { return r.common + len(r.pairs) }
+
+// beginning is what two chats begin with, line for line.
+type beginning struct {
+	messages int
+	user     bool // one of them is the user's
+
+	bytes int64 // how much that is behind the header
+	lines int   // with the blank ones
+}
+
 // relate compares a chat of FROM with one of INTO.
 func relate(from, into []chat.Print, by judging) relation {
+	return relateBehind(beginning{}, from, into, by)
+}
+
+// relateBehind is relate for what comes behind a beginning.
+func relateBehind(head beginning, from, into []chat.Print, by judging) relation {
 	r := relation{pairs: shared(from, into)}
 	for r.at < len(r.pairs) && r.pairs[r.at] == (pair{r.at, r.at}) {
 		r.at++
@@ -74,7 +92,12 @@ func relate(from, into []chat.Print, by judging) relation {
 			r.at = min(r.at, p.into)
 		}
 	}
-	r.begun = begun(from, into, r.pairs)
+	r.begun = begun(head, from, into, r.pairs)
+	r.common, r.at = head.messages, r.at+head.messages
+	for i := range r.pairs {
+		r.pairs[i].from += head.messages
+		r.pairs[i].into += head.messages
+	}
 	return r
 }
 
@@ -124,15 +147,23 @@ func missing(list, in []message.ID) (lacking []message.ID) {
 
 // begun reports whether more than a greeting is shared: what stands before the first message of
 // the user, or the first message where the user says nothing.
-func begun(from, into []chat.Print, pairs []pair) bool {
-	if len(pairs) == 0 {
+func begun(head beginning, from, into []chat.Print, pairs []pair) bool {
+	if head.messages+len(pairs) == 0 {
 		return false
 	}
-	greeting := func(list []chat.Print) int {
-		return max(1, slices.IndexFunc(list, func(p chat.Print) bool { return p.User }))
+	last := pair{-1, -1}
+	if len(pairs) > 0 {
+		last = pairs[len(pairs)-1]
 	}
-	last := pairs[len(pairs)-1]
-	return last.from >= greeting(from) || last.into >= greeting(into) || from[0].User || into[0].User
+	// spoken reports whether message n, and so all before it, is more than a greeting
+	spoken := func(list []chat.Print, n int) bool {
+		first := slices.IndexFunc(list, func(p chat.Print) bool { return p.User })
+		if first < 0 {
+			return head.messages+n >= 1
+		}
+		return head.messages+first == 0 || n >= first
+	}
+	return head.user || spoken(from, last.from) || spoken(into, last.into)
 }
 
 // holds reports whether one of two chats has nothing of its own against the other, values
@@ -144,10 +175,10 @@ func (r *relation) equal() bool { return r.kept == 0 && r.keptFrom == 0 }
 
 // reworded reports whether each message that only FROM has stands in INTO too, by its date and
 // role, with another text.
-func reworded(from, into []chat.Print, pairs []pair) bool {
+func reworded(from, into []chat.Print, r relation) bool {
 	has, left := map[message.ID]bool{}, map[int]bool{}
-	for _, p := range pairs {
-		left[p.from] = true
+	for _, p := range r.pairs {
+		left[p.from-r.common] = true
 	}
 	for i := range into {
 		has[into[i].Dated] = true

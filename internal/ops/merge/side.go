@@ -95,6 +95,11 @@ func (f *file) open(ctx context.Context, lib *library.Library) (*chat.Chat, erro
 
 // read reads the prints of a chat.
 func (f *file) read(ctx context.Context, lib *library.Library, seed message.Seed) {
+	f.readBehind(ctx, lib, seed, beginning{})
+}
+
+// readBehind reads the prints of what comes behind a beginning.
+func (f *file) readBehind(ctx context.Context, lib *library.Library, seed message.Seed, head beginning) {
 	if f.err != nil {
 		return
 	}
@@ -108,8 +113,9 @@ func (f *file) read(ctx context.Context, lib *library.Library, seed message.Seed
 		f.fail(c.Errorf("%w", jsonl.ErrChanged))
 		return
 	}
+	c.Body, c.BodyLine = c.Body+head.bytes, c.BodyLine+head.lines
 	f.prints, err = chat.ReadPrints(ctx, c, seed)
-	f.messages = len(f.prints)
+	f.messages = head.messages + len(f.prints)
 	if err == nil && slices.ContainsFunc(f.prints, func(p chat.Print) bool { return p.Damaged }) {
 		_, err = jsonl.Copy(ctx, nil, c.Source, jsonl.CopyOptions{From: c.Body, Line: c.BodyLine, Limit: -1})
 		if d, ok := errors.AsType[*jsonl.Damage](err); ok {
@@ -151,16 +157,16 @@ func (o *owner) readBoth(ctx context.Context) error {
 		if sameBytes(c, p) {
 			c.twin = &p.one
 		} else {
-			c.read(ctx, o.theirs.lib, o.seed)
-			p.read(ctx, o.ours.lib, o.seed)
-			if c.err != nil || p.err != nil {
-				return
-			}
 			mu.Lock()
 			by := o.judging(ctx, &c.one)
 			mu.Unlock()
-			r := relate(c.prints, p.prints, by)
-			if !r.holds() {
+			r := o.relateFiles(ctx, c, p, by)
+			if c.err != nil || p.err != nil {
+				return
+			}
+			if !r.holds() { // they are compared with others, too
+				c.read(ctx, o.theirs.lib, o.seed)
+				p.read(ctx, o.ours.lib, o.seed)
 				return
 			}
 			c.settled, c.fragment = &match{&c.one, &p.one, ByName, r}, by.base.lacksMost(c.prints)
@@ -177,6 +183,67 @@ func (o *owner) readBoth(ctx context.Context) error {
 		o.opt.Meter.Done()
 	})
 	return ctx.Err()
+}
+
+// relateFiles compares two chats, and reads of the messages that both begin with, line for line,
+// only how many there are. A chat that cannot be read has an err.
+func (o *owner) relateFiles(ctx context.Context, c, p *file, by judging) relation {
+	head := beginning{}
+	if c.err == nil && p.err == nil && by.base == nil {
+		var err error
+		if head, err = o.beginning(ctx, c, p); err != nil {
+			head = beginning{} // reading finds out why
+		}
+	}
+	c.readBehind(ctx, o.theirs.lib, o.seed, head)
+	p.readBehind(ctx, o.ours.lib, o.seed, head)
+	return relateBehind(head, c.prints, p.prints, by)
+}
+
+// beginning returns what two chats begin with behind their headers, in whole lines.
+func (o *owner) beginning(ctx context.Context, c, p *file) (head beginning, err error) {
+	x, err := c.open(ctx, o.theirs.lib)
+	if err != nil {
+		return head, err
+	}
+	defer x.Close()
+	y, err := p.open(ctx, o.ours.lib)
+	if err != nil {
+		return head, err
+	}
+	defer y.Close()
+	const block = 256 << 10
+	a, b := make([]byte, block), make([]byte, block)
+	for at := int64(0); ; at += block {
+		n, errX := x.Source.R.ReadAt(a, x.Body+at)
+		m, errY := y.Source.R.ReadAt(b, y.Body+at)
+		same := 0
+		for end := min(n, m); same < end && a[same] == b[same]; same++ {
+		}
+		if i := bytes.LastIndexByte(a[:same], '\n'); i >= 0 {
+			head.bytes, head.lines = at+int64(i)+1, head.lines+bytes.Count(a[:same], []byte{'\n'})
+		}
+		if same < block || errX != nil || errY != nil {
+			break
+		}
+	}
+	lines := x.Source
+	lines.Size = x.Body + head.bytes
+	err = jsonl.Map(ctx, lines, jsonl.MapOptions{From: x.Body, Line: x.BodyLine, Limit: -1, Keys: jsonl.NewKeys("is_user")},
+		func(l *jsonl.Line, b *beginning) {
+			if l.Damage == nil {
+				isUser, _ := l.Value(0)
+				b.messages, b.user = b.messages+1, b.user || rawjson.Truthy(isUser)
+			}
+		},
+		func(b *beginning, _ jsonl.Base, damage jsonl.Damages) error {
+			head.messages, head.user = head.messages+b.messages, head.user || b.user
+			if damage.Total > 0 {
+				return x.DamageError(damage.First[0])
+			}
+			return nil
+		}, func(b *beginning) { *b = beginning{} })
+	return head, err
 }
 
 // sameBytes reports whether two files hold the same.
