@@ -18,6 +18,7 @@ import (
 	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/jsondoc"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/plural"
@@ -41,8 +42,9 @@ Files that look unchanged (size, times, inode) are not read; --rescan reads all.
 With --backups, SillyTavern's own backups/chat_*.jsonl of whole user folders are
 taken too, as earlier versions of their chats.
 
-Prints one line per file that has a new version. A run that is killed or fills
-the disk leaves the versions that it took so far, each of them whole.
+Prints one line per file that has a new version; on a terminal one per owner,
+unless --verbose is given. A run that is killed or fills the disk leaves the
+versions that it took so far, each of them whole.
 
 Only you can read the history. It is in the user folder, so that it is found
 there and moves with it; SillyTavern's own backup of a user includes hidden
@@ -56,6 +58,7 @@ type snapshotOptions struct {
 	backups bool
 	note    string
 	rescan  bool
+	verbose bool
 	data    string
 	dryRun  bool
 	json    bool
@@ -81,6 +84,7 @@ func (o *snapshotOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.backups, "backups", false, "also take SillyTavern's own backups, as earlier versions")
 	fs.StringVarP(&o.note, "message", "m", "", "a `NOTE` for the new versions; those with a note are never pruned")
 	fs.BoolVar(&o.rescan, "rescan", false, "also read files that look unchanged")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "on a terminal: one line per file, as in a pipe")
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be kept")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per new version, and one that sums up")
@@ -100,11 +104,16 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 	c := a.console()
 	meter, end := c.meter("keeping", o.json)
 	w := bufio.NewWriter(c.Out)
+	few := &takenFiles{screen: newScreen(c, w, 0), of: map[string][]string{}, kinds: map[string]int{}}
 	sum, err := keep.Snapshot(ctx, keep.SnapshotOptions{
 		List: list, Store: o.of(a), Backups: o.backups, Note: o.note, Rescan: o.rescan, DryRun: o.dryRun, Now: a.Now(), Meter: meter,
 		Each: func(t keep.Taken) error {
 			if o.json {
 				return jsondoc.Write(w, t, "")
+			}
+			if c.shown && !o.verbose {
+				few.add(t)
+				return nil
 			}
 			_, err := fmt.Fprintln(w, takenLine(c, t))
 			return err
@@ -114,6 +123,7 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 	if err == nil && o.json {
 		err = jsondoc.Write(w, sum, "")
 	}
+	few.print()
 	if flushed := w.Flush(); err == nil {
 		err = flushed
 	}
@@ -126,7 +136,11 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 		return withHint(err, nil)
 	}
 	if sum.Files > 0 || len(sum.Errs) == 0 {
-		c.note("%s", snapshotSum(sum))
+		if c.shown && !o.verbose && !o.json {
+			c.note("%s", few.sum(sum))
+		} else {
+			c.note("%s", snapshotSum(sum))
+		}
 	}
 	if sum.Gone > 0 && !o.dryRun {
 		c.note("%s gone since the last one: stchat log --gone%s", gone(sum.Gone), o.leads(a, list.Paths))
@@ -153,6 +167,73 @@ func (o *snapshotOptions) told(err *ops.SourceError) error {
 		return &hinted{err, "; name one with --store"}
 	}
 	return err
+}
+
+// takenFiles are new versions as a person sees them: a line for each owner.
+type takenFiles struct {
+	screen
+	owners []string
+	of     map[string][]string // short names by owner
+	kinds  map[string]int
+}
+
+// namesShown is how many of an owner's files are named.
+const namesShown = 3
+
+func (f *takenFiles) add(t keep.Taken) {
+	owner, name, ok := strings.Cut(t.Chat, "/")
+	if !ok {
+		owner, name = "", t.Chat
+	}
+	kind := map[string]string{"worlds": "lorebook", "groups": "group", "characters": "card"}[owner]
+	switch {
+	case t.Messages != nil:
+		kind = "chat"
+	case kind == "":
+		kind = "sidecar"
+	}
+	f.kinds[kind]++
+	if f.of[owner] == nil {
+		f.owners = append(f.owners, owner)
+	}
+	f.of[owner] = append(f.of[owner], f.shortened(names.Short(owner, name)))
+}
+
+func (f *takenFiles) print() {
+	for _, owner := range f.owners {
+		all := f.of[owner]
+		text, more := strings.Join(all[:min(len(all), namesShown)], ", "), ""
+		if n := len(all) - namesShown; n > 0 {
+			more = fmt.Sprintf(", and %d more", n)
+		}
+		head := ""
+		if owner != "" {
+			head = f.fit(visible.Text(owner), 0) + "  "
+		}
+		fmt.Fprintln(f.w, paint(f.color, bold+";"+cyan, head)+f.fit(text, visible.Width(head)+len(more))+more)
+	}
+}
+
+// sum says how many files have a new version, by kind.
+func (f *takenFiles) sum(s *keep.Snapshotted) string {
+	var parts []string
+	for _, kind := range []string{"chat", "lorebook", "group", "card", "sidecar"} {
+		if n := f.kinds[kind]; n > 0 {
+			parts = append(parts, plural.S(n, kind))
+		}
+	}
+	stored := " stored"
+	if s.DryRun {
+		stored = " would be stored"
+	}
+	text := fmt.Sprintf("%d of %s changed", s.Versions, plural.S(s.Files, "file"))
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ") + "; " + formatBytes(s.Stored) + stored
+	}
+	if s.LeftOut > 0 {
+		text += fmt.Sprintf("; %d left out", s.LeftOut)
+	}
+	return text
 }
 
 // takenLine returns one new version as a line of text.
@@ -528,8 +609,13 @@ func (t *logTable) print(s *screen) {
 		return
 	}
 	t.Columns = []grid.Column{
-		{Title: "rev", Right: true}, {Title: "time", Code: dim}, {Title: "source", Optional: true}, {Title: "messages", Right: true, Code: green},
-		{Title: "changes"}, {Title: "note", Name: true, Text: true}, {Title: "last message", Text: true, Code: dim},
+		{Title: "rev", Right: true},
+		{Title: "time", Code: dim},
+		{Title: "source", Optional: true},
+		{Title: "messages", Right: true, Code: green},
+		{Title: "changes"},
+		{Title: "note", Name: true, Text: true},
+		{Title: "last message", Text: true, Code: dim},
 	}
 	s.table(&t.Table)
 }

@@ -102,8 +102,12 @@ func printTable(c *console, root string, list []past.Listed, now time.Time) erro
 	w := bufio.NewWriter(c.Out)
 	s := newScreen(c, w, 0)
 	t := &grid.Table{Columns: []grid.Column{
-		{Title: "ID"}, {Title: "time", Code: dim, Optional: true}, {Title: "age", Right: true, Code: dim}, {Title: "command", Name: true, Text: true, Code: cyan},
-		{Title: "files", Right: true, Code: green}, {Title: "size", Right: true, Code: green},
+		{Title: "ID"},
+		{Title: "time", Code: dim, Optional: true},
+		{Title: "age", Right: true, Code: dim},
+		{Title: "command", Name: true, Text: true, Code: cyan},
+		{Title: "files", Right: true, Code: green},
+		{Title: "size", Right: true, Code: green},
 	}}
 	for _, rec := range list {
 		command := visible.Text(commandText(relativeTo(root, rec.Command)))
