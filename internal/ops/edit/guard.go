@@ -3,10 +3,9 @@ package edit
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"hash"
+	"hash/maphash"
 	"io"
 
 	"stchat/internal/changeset"
@@ -22,12 +21,13 @@ func (d *drafting) guarded(ctx context.Context, draft *changeset.Draft, header [
 	if d.plan.Guard == nil {
 		return d.render(ctx, draft, header)
 	}
-	fresh := newMarks(d.plan.Guard)
+	seed := maphash.MakeSeed()
+	fresh := newMarks(d.plan.Guard, seed)
 	if err := d.render(ctx, io.MultiWriter(draft, fresh), header); err != nil {
 		return err
 	}
 	fresh.end()
-	old, c := newMarks(d.plan.Guard), d.open.chat
+	old, c := newMarks(d.plan.Guard, seed), d.open.chat
 	old.line(nil) // the header
 	err := jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: jsonl.NewKeys()}, func(l *jsonl.Line, _ jsonl.Base) error {
 		old.line(l.Raw)
@@ -36,7 +36,7 @@ func (d *drafting) guarded(ctx context.Context, draft *changeset.Draft, header [
 	if err != nil {
 		return d.open.errorf("%w", err)
 	}
-	if old.lines != fresh.lines || !bytes.Equal(old.sum.Sum(nil), fresh.sum.Sum(nil)) {
+	if old.lines != fresh.lines || old.sum.Sum64() != fresh.sum.Sum64() {
 		return d.open.errorf("%w", ErrGuard)
 	}
 	return nil
@@ -46,11 +46,15 @@ func (d *drafting) guarded(ctx context.Context, draft *changeset.Draft, header [
 type marks struct {
 	of    func(line []byte) []byte
 	lines int
-	sum   hash.Hash
+	sum   maphash.Hash
 	rest  []byte // a line that is not complete
 }
 
-func newMarks(of func(line []byte) []byte) *marks { return &marks{of: of, sum: sha256.New()} }
+func newMarks(of func(line []byte) []byte, seed maphash.Seed) *marks {
+	m := &marks{of: of}
+	m.sum.SetSeed(seed)
+	return m
+}
 
 // line adds a line; the first is the header.
 func (m *marks) line(line []byte) {
@@ -58,8 +62,8 @@ func (m *marks) line(line []byte) {
 		return
 	}
 	mark := m.of(line)
-	m.sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(mark)))) // never fails
-	m.sum.Write(mark)
+	_, _ = m.sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(mark)))) // never fails
+	_, _ = m.sum.Write(mark)
 }
 
 // Write implements io.Writer for the bytes of a chat.

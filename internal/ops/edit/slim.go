@@ -259,21 +259,17 @@ func (s *slimming) slim(line []byte) (made slim) {
 			size = int64(len(made.line))
 		}
 	}
-	swipes := rawjson.Value(line, "swipes")
-	if rawjson.KindOf(swipes) == rawjson.Array && rawjson.Len(swipes) > 0 {
-		chosen, _ := rawjson.Int(rawjson.Value(line, "swipe_id"))
-		at, ok := rawjson.ElementPlace(swipes, chosen)
-		text, _ := rawjson.Unquote(rawjson.Value(line, "mes"))
-		if !ok {
-			made.left = true
-		} else if is, _ := rawjson.Unquote(swipes[at.At:at.End]); is != text {
-			made.left = true
-		}
-		if made.left {
+	var at [4]rawjson.Span
+	rawjson.Places(line, at[:], "swipes", "swipe_id", "mes", "swipe_info")
+	value := func(k int) []byte { return line[at[k].At:at[k].End] }
+	if swipes := value(0); rawjson.KindOf(swipes) == rawjson.Array && rawjson.Len(swipes) > 0 {
+		chosen, _ := rawjson.Int(value(1))
+		place, ok := rawjson.ElementPlace(swipes, chosen)
+		if made.left = !ok || !sameText(swipes[place.At:place.End], value(2)); made.left {
 			return made
 		}
 		if s.opt.Swipes {
-			step(swipesPart, func() { made.dropSwipes(chosen) })
+			step(swipesPart, func() { made.dropSwipes(chosen, swipes, value(3)) })
 		}
 	}
 	if s.opt.Reasoning {
@@ -297,6 +293,16 @@ func (s *slimming) slim(line []byte) (made slim) {
 	return made
 }
 
+// sameText reports whether two values are the same text, however it is spelled.
+func sameText(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, _ := rawjson.Unquote(a)
+	y, _ := rawjson.Unquote(b)
+	return x == y
+}
+
 func isReasoning(key string) bool { return key == "reasoning" || strings.HasPrefix(key, "reasoning_") }
 
 // editExtras edits the extra of a message and of its swipes.
@@ -311,9 +317,9 @@ func editExtras(line []byte, edit func(extra *rawjson.Object)) []byte {
 
 // dropSwipes removes the swipes that are not chosen and have no link, and of the chosen one what
 // the message says itself.
-func (made *slim) dropSwipes(chosen int) {
+func (made *slim) dropSwipes(chosen int, swipes, info []byte) {
 	var infos [][]byte
-	for info := range rawjson.Elements(rawjson.Value(made.line, "swipe_info")) {
+	for info := range rawjson.Elements(info) {
 		infos = append(infos, info)
 	}
 	linked := func(i int) bool {
@@ -324,7 +330,7 @@ func (made *slim) dropSwipes(chosen int) {
 		return rawjson.Truthy(rawjson.Value(extra, "bookmark_link")) || rawjson.Len(rawjson.Value(extra, "branches")) > 0
 	}
 	keep := func(i int, _ []byte) bool { return i == chosen || linked(i) }
-	n, rank := rawjson.Len(rawjson.Value(made.line, "swipes")), 0
+	n, rank := rawjson.Len(swipes), 0
 	for i := range n {
 		switch {
 		case !keep(i, nil):
@@ -335,7 +341,7 @@ func (made *slim) dropSwipes(chosen int) {
 	}
 	made.line = rawjson.Edit(made.line, func(m *rawjson.Object) {
 		if len(made.gone) > 0 {
-			m.Set("swipes", rawjson.Filter(m.Value("swipes"), keep))
+			m.Set("swipes", rawjson.Filter(swipes, keep))
 			m.Set("swipe_id", fmt.Appendf(nil, "%d", rank))
 		}
 		m.EditList("swipe_info", func(i int, raw []byte) ([]byte, bool) {
@@ -424,16 +430,21 @@ func extensionOf(data []byte) string {
 
 // mark returns what of a message has to stay, for the guard.
 func (s *slimming) mark(line []byte) []byte {
+	var at [6]rawjson.Span
+	rawjson.Places(line, at[:], "name", "is_user", "is_system", "mes", "send_date", "extra")
 	var mark []byte
-	for _, key := range []string{"name", "is_user", "is_system", "mes", "send_date"} {
-		mark = append(append(mark, rawjson.Value(line, key)...), 0)
+	for _, place := range at[:5] {
+		mark = append(append(mark, line[place.At:place.End]...), 0)
 	}
-	extra := rawjson.Edit(rawjson.Value(line, "extra"), func(extra *rawjson.Object) {
-		for _, key := range extra.Keys() {
-			if s.opt.Reasoning && isReasoning(key) || s.opt.Images && (key == "media" || key == "image") {
-				extra.Unset(key)
+	extra := line[at[5].At:at[5].End]
+	if s.opt.Reasoning || s.opt.Images {
+		extra = rawjson.Edit(extra, func(extra *rawjson.Object) {
+			for _, key := range extra.Keys() {
+				if s.opt.Reasoning && isReasoning(key) || s.opt.Images && (key == "media" || key == "image") {
+					extra.Unset(key)
+				}
 			}
-		}
-	})
+		})
+	}
 	return append(mark, extra...)
 }
