@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	iofs "io/fs"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -19,6 +19,7 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
 	"stchat/internal/plural"
+	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
 
@@ -102,21 +103,25 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: per chat, and a summary")
 }
 
-func (o *lostOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+func (o *lostOptions) run(ctx context.Context, a *app, flags *pflag.FlagSet, args []string) error {
 	opt := keep.LostOptions{From: o.from, Min: o.min, Gone: o.min, Store: o.of(a), Now: a.Now()}
-	named := map[string]bool{} // the chats among the arguments
+	named := map[string]bool{} // the real paths of the chats among the arguments
 	var paths []string
 	var err error
 	for _, arg := range args {
-		found, err := a.resolve(fs, reads(), []string{arg})
+		found, err := a.resolve(flags, reads(), []string{arg})
 		if err != nil && !isA[*address.NoneError](err) {
 			return err
 		}
-		info, stat := os.Stat(arg)
-		if named[arg] = stat != nil || !info.IsDir(); err != nil || len(found) == 1 && found[0] == arg && isNotThere(stat) {
+		if _, stat := os.Stat(arg); err != nil || len(found) == 1 && found[0] == arg && isNotThere(stat) {
 			opt.Names = append(opt.Names, arg)
-		} else {
-			paths = append(paths, found...)
+			continue
+		}
+		paths = append(paths, found...)
+		for _, path := range found {
+			if info, err := os.Stat(path); err == nil && !info.IsDir() {
+				named[userdir.RealPath(path)] = true
+			}
 		}
 	}
 	if len(opt.Names) == 0 || len(paths) > 0 || o.filesFrom != "" {
@@ -153,7 +158,7 @@ func (o *lostOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 		}
 	}
 	if o.restore {
-		return o.bringBack(ctx, c, res, named, keep.RestoreOptions{Changes: changes, NewUUID: uuid.NewString})
+		return o.bringBack(ctx, c, res, named, len(named)+len(opt.Names) > 0, keep.RestoreOptions{Changes: changes, NewUUID: uuid.NewString})
 	}
 	if err := o.write(c, res); err != nil {
 		return err
@@ -161,15 +166,12 @@ func (o *lostOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 	return outcome(len(res.Errs) > 0, len(res.Chats) > 0)
 }
 
-// bringBack restores the chats that are gone, or were named, once that is agreed to.
-func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostResult, named map[string]bool, opt keep.RestoreOptions) error {
-	some := false
-	for _, is := range named {
-		some = some || is
-	}
+// bringBack restores the chats that are gone, or were named, once that is agreed to; some is true
+// if any was named.
+func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostResult, named map[string]bool, some bool, opt keep.RestoreOptions) error {
 	all := res.Chats
 	res.Chats = slices.DeleteFunc(slices.Clone(all), func(chat *keep.LostChat) bool {
-		return chat.To == "" || !some && chat.LiveMessages != nil
+		return chat.To == "" || chat.LiveMessages != nil && !named[userdir.RealPath(chat.To)]
 	})
 	left := len(all) - len(res.Chats)
 	if err := o.write(c, res); err != nil {
@@ -199,7 +201,7 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 
 // isNotThere reports whether a file does not exist, under this name.
 func isNotThere(err error) bool {
-	return errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // restores returns the command that brings back what a chat has lost, from any folder.
