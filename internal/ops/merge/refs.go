@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -35,10 +36,11 @@ type references struct {
 	wanted     func(path string) bool
 	books      map[string]*book       // by FROM's name
 	files      map[string]*attachment // by the place in FROM's user folder
+	stems      map[string]string      // the cards of FROM, without extension, and those of INTO that they are
 	jobs       []*job
 
 	planned bool // everything that comes is known
-	renames bool // some attachment comes under another name
+	renames bool // some attachment or card comes under another name
 }
 
 // book is a lorebook of FROM and the one of INTO that has its entries.
@@ -223,7 +225,32 @@ func (r *references) message(line []byte) []byte {
 				o.Set(key, now)
 			}
 		}
+		for _, key := range []string{"original_avatar", "force_avatar"} { // who speaks in a group
+			if text, ok := rawjson.Unquote(o.Value(key)); ok {
+				if now := r.avatar(text); now != text {
+					o.Set(key, rawjson.Quote(now))
+				}
+			}
+		}
 	})
+}
+
+// avatar returns the name of a card's picture, or the address of its thumbnail, in INTO.
+func (r *references) avatar(text string) string {
+	address, file, ok := strings.Cut(text, "&file=")
+	if !ok {
+		address, file = "", text
+	}
+	name, err := url.QueryUnescape(file)
+	stem, isCard := strings.CutSuffix(name, userdir.CardExtension)
+	to := r.stems[stem]
+	switch {
+	case err != nil || !isCard || to == "" || to == stem:
+		return text
+	case ok:
+		return address + "&file=" + url.PathEscape(to+userdir.CardExtension)
+	}
+	return to + userdir.CardExtension
 }
 
 // metadata gives a header the names of INTO's lorebooks and attachments, and returns the paths

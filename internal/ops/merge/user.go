@@ -54,7 +54,7 @@ func User(ctx context.Context, opt Options) *Result {
 				return err
 			}
 		}
-		u.references = &references{into: into, from: from, wanted: u.wanted, books: map[string]*book{}, files: map[string]*attachment{}}
+		u.references = &references{into: into, from: from, wanted: u.wanted, books: map[string]*book{}, files: map[string]*attachment{}, stems: u.stems}
 		return u.merge(ctx)
 	}()
 	return r
@@ -67,6 +67,9 @@ func (u *user) merge(ctx context.Context) error {
 	}
 	if err := u.readCards(); err != nil {
 		return err
+	}
+	for stem, to := range u.stems {
+		u.references.renames = u.references.renames || stem != to
 	}
 	var chats []*job
 	solo, err := u.solo(ctx)
