@@ -26,7 +26,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	stchat := filepath.Join(folder, "stchat")
 	if out, err := exec.Command("go", "build", "-o", stchat, "./cmd/stchat").CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
@@ -38,9 +38,9 @@ func run() error {
 		"read": {"message", "get", "Maren Holm/@", "-a", "0..2"},
 		"diff": {"diff", "Maren Holm/@", "Maren Holm/Branch #1"},
 	} {
-		command := "stchat"
+		quoted := []string{"stchat"}
 		for _, arg := range args {
-			command += " " + visible.Quote(arg)
+			quoted = append(quoted, visible.Quote(arg))
 		}
 		cmd := exec.Command(stchat, append(args, "--color", "always")...) //nolint:gosec // ours
 		cmd.Dir, cmd.Env = "testdata/demo", append(os.Environ(), "TZ=UTC")
@@ -48,7 +48,7 @@ func run() error {
 		if exit, ok := err.(*exec.ExitError); err != nil && (!ok || exit.ExitCode() != 1) { //nolint:errorlint // Output returns it as it is
 			return fmt.Errorf("%q: %w", args, err)
 		}
-		if err := os.WriteFile(filepath.Join("docs", "pictures", name+".svg"), []byte(picture(command, string(out))), 0o644); err != nil { //nolint:gosec // for everybody
+		if err := os.WriteFile(filepath.Join("docs", "pictures", name+".svg"), []byte(picture(strings.Join(quoted, " "), string(out))), 0o644); err != nil { //nolint:gosec // for everybody
 			return err
 		}
 	}
