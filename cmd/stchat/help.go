@@ -14,6 +14,17 @@ import (
 // helpWidth is how many columns help fills: every terminal has them.
 const helpWidth = 80
 
+// environment lists what the program itself reads.
+const environment = `
+Environment:
+  ` + dataVariable + `       the user folder, where no path leads to one
+  ` + storeVariable + `      the file of the history
+  ` + undoVariable + `   how much undo may keep, such as 500M; 0 keeps nothing
+  STCHAT_PAGER, PAGER   what shows long output on a terminal; empty: nothing
+  NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM   whether there is colour
+  LC_ALL, LC_CTYPE, LANG   whether the terminal shows more than ASCII
+`
+
 // commandGroup names commands that are listed together.
 type commandGroup struct {
 	title string
@@ -24,26 +35,29 @@ type commandGroup struct {
 // are listed last.
 func commandGroups() []commandGroup {
 	return []commandGroup{
-		{"Make", []string{"branch", "checkpoint", "clone-lorebook", "merge", "new", "split"}},
-		{"Look", []string{"check", "diff-meta", "info", "inspect", "log", "lost", "search", "stats", "tree"}},
-		{"Edit", []string{"delete", "message", "meta", "move", "open", "rename", "repair", "rewind", "slim", "state"}},
-		{"Keep", []string{"backups", "history", "pack", "restore", "snapshot", "undo", "unpack"}},
+		{"Make", []string{"branch", "checkpoint", "clone-lorebook", "export", "import", "merge", "new", "split"}},
+		{"Look", []string{"check", "diff", "diff-meta", "inspect", "log", "lost", "search", "stats", "tree"}},
+		{"Edit", []string{"delete", "message", "meta", "move", "open", "rename", "repair", "slim", "state"}},
+		{"Keep", []string{"history", "restore", "snapshot", "undo"}},
 	}
 }
 
-// writeHelp writes the help page of a command.
+// writeHelp writes the help page of a command: a sentence, how it is called, examples, the text,
+// flags, exit status.
 func writeHelp(w io.Writer, cmd *cobra.Command) {
 	text, exit, _ := strings.Cut(cmd.Long, "\nEXIT STATUS\n")
-	fmt.Fprintln(w, strings.TrimSpace(text))
-	fmt.Fprintln(w, "\nUsage:")
+	fmt.Fprintf(w, "%s.\n\nUsage:\n", cmd.Short)
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "  %s COMMAND\n", cmd.CommandPath())
-		writeCommands(w, cmd)
 	} else {
 		fmt.Fprintf(w, "  %s\n", cmd.UseLine())
 	}
 	if cmd.Example != "" {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
+	}
+	fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(text))
+	if cmd.HasAvailableSubCommands() {
+		writeCommands(w, cmd)
 	}
 	for _, t := range topicsOf(cmd) {
 		writeFlags(w, t.title, t.flags)
@@ -53,7 +67,8 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 		fmt.Fprintf(w, "\nExit status:\n%s\n", strings.TrimRight(exit, "\n"))
 	}
 	if !cmd.HasParent() {
-		fmt.Fprintf(w, "\n'%s COMMAND --help' shows more about a command.\n", cmd.Name())
+		fmt.Fprint(w, environment)
+		fmt.Fprintf(w, "\n'%s COMMAND --help' shows more about a command; docs/ and the manual\npages tell of whole jobs.\n", cmd.Name())
 	}
 }
 

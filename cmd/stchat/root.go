@@ -68,9 +68,13 @@ type app struct {
 func newRoot(a *app) *cobra.Command {
 	version := false
 	root := &cobra.Command{
-		Use:           "stchat COMMAND",
-		Short:         "Checkpoint, branch, inspect and mend SillyTavern chats",
-		Long:          rootDoc,
+		Use:   "stchat COMMAND",
+		Short: "Checkpoint, branch, inspect and mend SillyTavern chats",
+		Long:  rootDoc,
+		Example: `  stchat check
+  stchat branch Mira/Harbour --at 41 --isolate
+  stchat message get Mira/@ --last 10
+  stchat snapshot && stchat log --since 1w`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          onlyCommands,

@@ -15,6 +15,7 @@ import { install } from './install.mjs';
 import { markdownTable, reasons, textTable } from './report.mjs';
 import { damage } from './scenarios/damage.mjs';
 import { edit } from './scenarios/edit.mjs';
+import { exports_ } from './scenarios/export.mjs';
 import { group } from './scenarios/group.mjs';
 import { history } from './scenarios/history.mjs';
 import { imports } from './scenarios/import.mjs';
@@ -29,7 +30,7 @@ import { findStchat, watchedStchat } from './stchat.mjs';
 import { ready } from './tab.mjs';
 
 const pinned = ['1.19.0', '1.16.0', '1.13.5', '1.12.14'];
-const scenarios = [...solo, ...group, ...lorebook, ...damage, ...replay, ...page, ...use, ...edit, ...lifecycle, ...history, ...imports];
+const scenarios = [...solo, ...group, ...lorebook, ...damage, ...replay, ...page, ...use, ...edit, ...lifecycle, ...history, ...imports, ...exports_];
 
 const usage = `Usage: scripts/conformance/run [flags]
 
