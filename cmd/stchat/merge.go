@@ -244,7 +244,7 @@ func (t *mergeTable) shows(r *merge.Row) bool {
 
 func (t *mergeTable) row(r *merge.Row) error {
 	if r.Err != nil {
-		t.c.fail(r.Err)
+		t.c.fail(withHint(r.Err, editHints()))
 	}
 	for _, text := range r.Told {
 		t.c.note("%s: %s", r.Path, text)
@@ -309,7 +309,7 @@ func mergeText(r *merge.Row) (text string) {
 			text += fmt.Sprintf(", noted at %d", *r.Noted)
 		}
 	case merge.Refused:
-		text = "refused"
+		text = "refused: " + strings.TrimPrefix(*r.Error, r.From+":")
 	}
 	if r.Links > 0 {
 		text += ", " + plural.S(r.Links, "link")
