@@ -201,14 +201,28 @@ func (r *references) follow(raw []byte, each func(*attachment)) []byte {
 	case rawjson.Array:
 		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return r.follow(value, each), true })
 	case rawjson.ObjectKind:
-		return rawjson.Edit(raw, func(o *rawjson.Object) {
+		var keys []string // that are addresses themselves
+		raw = rawjson.Edit(raw, func(o *rawjson.Object) {
 			for _, key := range o.Keys() {
 				value := o.Value(key)
 				if now := r.follow(value, each); !bytes.Equal(now, value) {
 					o.Set(key, now)
 				}
+				if strings.Contains(key, "/") {
+					keys = append(keys, key)
+				}
 			}
 		})
+		for _, key := range keys {
+			if a := r.find(key); a != nil {
+				if each != nil {
+					each(a)
+				}
+				if to := a.renamed(key); to != key {
+					raw = rawjson.RenameKey(raw, key, to)
+				}
+			}
+		}
 	}
 	return raw
 }
@@ -271,7 +285,7 @@ func (r *references) metadata(md *rawjson.Object) (needs []string) {
 			needs = append(needs, b.job.path)
 		}
 	}
-	for _, key := range []string{"attachments", "custom_background", "chat_backgrounds"} {
+	for _, key := range md.Keys() {
 		value := md.Value(key)
 		if now := r.follow(value, func(a *attachment) { needs = append(needs, a.needed()...) }); !bytes.Equal(now, value) {
 			md.Set(key, now)
