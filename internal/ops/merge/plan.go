@@ -86,7 +86,7 @@ func (o *owner) judging(ctx context.Context, c *one) judging {
 	if _, known := o.bases[c]; !known {
 		o.bases[c] = nil
 		for _, f := range o.base.files {
-			if folded(f.name) != folded(c.name) && len(o.base.files) > 1 {
+			if folded(f.name) != folded(c.name) && !userdir.HasExtension(o.opt.Base) {
 				continue
 			}
 			if f.read(ctx, o.base.lib, o.seed); f.err == nil {

@@ -54,6 +54,11 @@ func User(ctx context.Context, opt Options) *Result {
 				return err
 			}
 		}
+		if opt.Base != "" {
+			if _, err := userdir.Open(opt.Base); err != nil {
+				return err
+			}
+		}
 		u.references = &references{into: into, from: from, wanted: u.wanted, books: map[string]*book{}, files: map[string]*attachment{}, stems: u.stems}
 		return u.merge(ctx)
 	}()
@@ -140,7 +145,18 @@ func (u *user) solo(ctx context.Context) (jobs []*job, err error) {
 
 // owner opens the chats of an owner on both sides.
 func (u *user) owner(ctx context.Context, into, from string, here, there func(name string) bool) (*owner, error) {
-	o, err := u.opt.newOwner(ctx, u.lib, into, from, here, there)
+	opt := *u.opt
+	if opt.Base != "" { // a user folder, too
+		rel, err := filepath.Rel(u.references.from.Root, from)
+		if err != nil {
+			return nil, err
+		}
+		opt.Base = filepath.Join(opt.Base, rel)
+		if _, err := os.Stat(opt.Base); errors.Is(err, fs.ErrNotExist) {
+			opt.Base = ""
+		}
+	}
+	o, err := opt.newOwner(ctx, u.lib, into, from, here, there)
 	if err != nil {
 		return nil, err
 	}

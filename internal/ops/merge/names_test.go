@@ -1,0 +1,46 @@
+package merge
+
+import "testing"
+
+func TestConflictOf(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"A.sync-conflict-20260304-101112-ABCDEF7":            {"A", "conflict 2026-03-04"},
+		"A (conflicted copy 2026-05-06 123456)":              {"A", "conflict 2026-05-06"},
+		"A (Mara's conflicted copy 2026-05-06)":              {"A", "conflict 2026-05-06"},
+		"2026-01-02@03h (conflicted copy)":                   {"2026-01-02@03h", "conflict"},
+		"A (2) (pc conflicted copy 2026-05-06)":              {"A (2)", "conflict 2026-05-06"},
+		"A.sync-conflict-20260304-101112-ABCDEF7 - Branch 1": {},
+		"A (copy)":                              {},
+		".sync-conflict-20260304-101112-ABCDEF": {},
+		"A":                                     {},
+	} {
+		of, label, ok := conflictOf(name)
+		if of != want[0] || label != want[1] || ok != (want[0] != "") {
+			t.Errorf("%q: %q, %q, %v", name, of, label, ok)
+		}
+	}
+}
+
+func TestNextName(t *testing.T) {
+	for name, want := range map[string]string{
+		"A": "A (2)", "A (2)": "A (3)", "A - Branch #1": "A - Branch #2", "A - Checkpoint #9": "A - Checkpoint #10",
+		"A (x)": "A (x) (2)", "A__phone": "A__phone (2)", "A (99999999999)": "A (99999999999) (2)",
+	} {
+		if got := nextName(name, second); got != want {
+			t.Errorf("%q: %q, not %q", name, got, want)
+		}
+	}
+}
+
+func TestLabel(t *testing.T) {
+	for _, tt := range []struct{ into, from, want string }{
+		{"/pc/data/default-user/chats/Mira", "/phone/data/default-user/chats/Mira", "phone"},
+		{"/pc/default-user", "/pc/old/default-user", "old"},
+		{"/pc/chats/Mira/A.jsonl", "/tmp/A.jsonl", "tmp"},
+		{"/a/b", "/a/b/chats", "theirs"},
+	} {
+		if got := label(tt.into, tt.from); got != tt.want {
+			t.Errorf("%s, %s: %q, not %q", tt.into, tt.from, got, tt.want)
+		}
+	}
+}
