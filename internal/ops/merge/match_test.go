@@ -82,6 +82,15 @@ func (f life) texts() map[int]bool {
 
 // merged merges from into f as the verb does, and returns how many chats were written.
 func (f life) merged(from life, label string, fresh func() int) (wrote int) {
+	return f.mergedSince(nil, from, label, fresh)
+}
+
+// mergedSince is merged where it is known what both were.
+func (f life) mergedSince(base, from life, label string, fresh func() int) (wrote int) {
+	bases := map[string]*baseSet{}
+	for _, c := range base.ones() {
+		bases[c.name] = newBase(c.prints)
+	}
 	after := f.clone()
 	into, theirs := f.ones(), from.ones()
 	taken := func(name string) bool {
@@ -93,7 +102,7 @@ func (f life) merged(from life, label string, fresh func() int) (wrote int) {
 	for _, t := range f {
 		slugs[t.slug] = true
 	}
-	for _, m := range matchAll(into, theirs, func(*one) judging { return judging{} }) {
+	for _, m := range matchAll(into, theirs, func(c *one) judging { return judging{base: bases[c.name]} }) {
 		c := from[m.from.name]
 		switch m.sign() {
 		case Ahead:
@@ -192,6 +201,7 @@ func TestLives(t *testing.T) {
 			a.live(r, fresh)
 		}
 		b := a.clone()
+		base := a.clone()
 		for round := range 3 {
 			for range r.IntN(6) {
 				a.live(r, fresh)
@@ -222,6 +232,16 @@ func TestLives(t *testing.T) {
 			for name, c := range b {
 				if !one.whole(c.list) {
 					fail("%s is nowhere whole\n%v", name, one)
+				}
+			}
+			if round == 0 { // a text that nobody has who could have changed it is not missed
+				since := a.clone()
+				since.mergedSince(base, b, "b", fresh)
+				got, old := since.texts(), base.texts()
+				for text := range want {
+					if !got[text] && !old[text] {
+						fail("with a base, text %d is lost\n%v", text, since)
+					}
 				}
 			}
 			again := one.clone()
