@@ -226,7 +226,6 @@ const (
 	Parted  Sign = "Y" // comes as a branch
 	Other   Sign = "2" // another chat of that name
 	Refused Sign = "!"
-	Told    Sign = "~" // INTO's stays, and differs
 )
 
 // sign judges a match (MOVING.md 3.1).
