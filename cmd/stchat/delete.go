@@ -138,7 +138,7 @@ func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.olderThan, "older-than", "", "with --checkpoints: those last changed before `TIME`, such as 30d or 2026-03-01")
 	fs.Var(number(&o.newest, 1, "a number of checkpoints, from 1"), "keep", "with --checkpoints: the newest `N` of each parent stay")
 	o.listFlags.addFlags(fs)
-	o.moveFlags.addFlags(fs)
+	o.addVerb(fs, "delete")
 }
 
 func (o *deleteOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
@@ -175,7 +175,7 @@ func (o *deleteOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	}
 	c := a.console()
 	err = o.tell(c, results)
-	if !o.dryRun {
+	if !o.dryRun && (!c.shown || o.json) {
 		tellKept(c, results)
 	}
 	return err
@@ -201,7 +201,7 @@ func (o *deleteOptions) deleteCheckpoints(ctx context.Context, a *app, opt move.
 	c := a.console()
 	results, kept := move.DeleteCheckpoints(ctx, opt, spent)
 	err := o.tell(c, results)
-	if !o.dryRun {
+	if !o.dryRun && (!c.shown || o.json) {
 		tellKept(c, results)
 	}
 	if o.json {

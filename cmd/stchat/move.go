@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -28,6 +29,16 @@ type moveFlags struct {
 	noSync bool
 	dryRun bool
 	json   bool
+
+	verb, target string // of what a person is told beforehand: the command, and the new name or owner
+	verbose      bool
+}
+
+// addVerb adds --verbose for a command that tells a person what it does, counted.
+func (o *moveFlags) addVerb(fs *pflag.FlagSet, verb string) {
+	o.verb = verb
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list every file, and what changes in it")
+	o.addFlags(fs)
 }
 
 func (o *moveFlags) addFlags(fs *pflag.FlagSet) {
@@ -48,14 +59,33 @@ func (o *moveFlags) options(a *app, paths ...string) (opt move.Options, err erro
 
 // how returns how results are printed.
 func (o *moveFlags) how() saying {
-	return saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json}
+	return saying{dryRun: o.dryRun, steps: o.verbose, json: o.json}
+}
+
+// noteRest adds what a plan tells a person to the notes for a pipe.
+func noteRest(r *move.Result) {
+	for _, book := range r.Doc.Unnamed {
+		r.Note("no chat names the lorebook %q any more; it is left as it is", book)
+	}
+	if len(r.Doc.Unreachable) > 0 {
+		r.Note("not reached: %s", strings.Join(r.Doc.Unreachable, ", "))
+	}
 }
 
 // tell prints what became of the chats, and returns the worst outcome.
 func (o *moveFlags) tell(c *console, results []*move.Result) error {
 	of := func(r *move.Result) (string, *move.Result) { return r.Doc.From, r }
 	var done []string
-	failed, no, err := sayAll(c, o.how(), results, of, func(r *move.Result) (err error) {
+	how := o.how()
+	if c.shown && !o.json {
+		how.counted = !o.verbose
+		o.plan(c, results)
+	} else {
+		for _, r := range results {
+			noteRest(r)
+		}
+	}
+	failed, no, err := sayAll(c, how, results, of, func(r *move.Result) (err error) {
 		path := r.Doc.From
 		if r.Doc.To != nil {
 			path = *r.Doc.To
@@ -165,10 +195,11 @@ type renameOptions struct {
 func (o *renameOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.family, "family", false, "also rename descendants whose names begin with the old name")
 	fs.BoolVar(&o.book, "lorebook", false, "also rename the chat's lorebook, if it bears the chat's name or its label (…__CP_NAME)")
-	o.moveFlags.addFlags(fs)
+	o.addVerb(fs, "rename")
 }
 
 func (o *renameOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+	o.target = args[1]
 	common, err := o.options(a, args[0])
 	if err != nil {
 		return err
@@ -224,11 +255,12 @@ func (o *moveOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the chat there; one CHAT only")
 	fs.BoolVar(&o.family, "family", false, "move all relatives along")
 	fs.BoolVar(&o.cut, "cut", false, "remove what names relatives that stay behind, and what they say of the chat")
-	o.moveFlags.addFlags(fs)
+	o.addVerb(fs, "move")
 }
 
 func (o *moveOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
 	chats, owner := args[:len(args)-1], args[len(args)-1]
+	o.target = filepath.Base(owner)
 	if o.name != "" && len(chats) > 1 {
 		return usagef("--name takes one CHAT without its family")
 	}

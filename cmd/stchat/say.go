@@ -25,10 +25,11 @@ type hint struct {
 
 // saying is how the results of a verb are printed.
 type saying struct {
-	dryRun bool
-	steps  bool // print what was done too, not only what would be
-	json   bool // print the documents of errors
-	hints  []hint
+	dryRun  bool
+	steps   bool // print what was done too, not only what would be
+	counted bool // the steps were told already, counted
+	json    bool // print the documents of errors
+	hints   []hint
 }
 
 // say prints all about a result but its document: the warnings, the notes, the steps, and
@@ -48,7 +49,7 @@ func say[D any](c *console, how saying, source string, r *ops.Result[D]) error {
 		c.note("%s", n)
 	}
 	c.work.done++
-	if how.dryRun || how.steps {
+	if (how.dryRun || how.steps) && !how.counted {
 		for _, s := range r.Steps {
 			c.note("%s", stepText(s, how.dryRun))
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,8 @@ type undoOptions struct {
 	noSync bool
 	dryRun bool
 	json   bool
+
+	verbose bool
 }
 
 func newUndo(a *app) verb {
@@ -95,6 +98,7 @@ func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
 	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be done")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "on a terminal: every file, as in a pipe")
 	fs.BoolVar(&o.json, "json", false, "a JSON document instead of text")
 }
 
@@ -190,8 +194,19 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 		return jsondoc.Write(c.Out, r.Doc, "")
 	}
 	if len(r.Doc.Aside) == 0 {
-		for _, line := range undone(c, r) {
+		lines := undone(c, r)
+		if c.shown && !o.verbose {
+			lines = lines[:1]
+		}
+		for _, line := range lines {
 			if err := c.line(line); err != nil {
+				return err
+			}
+		}
+		if c.shown && !o.verbose {
+			s := newScreen(c, bufio.NewWriter(c.Out), 0)
+			s.plan(undonePlan(r), o.dryRun)
+			if err := s.w.Flush(); err != nil {
 				return err
 			}
 		}

@@ -110,7 +110,7 @@ func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, choose fu
 	return more, n.draft(ctx)
 }
 
-// noteBookless notes the lorebooks that the deleted chats name and no other chat of the user
+// noteBookless records the lorebooks that the deleted chats name and no other chat of the user
 // does.
 func noteBookless(ctx context.Context, f *folder, goes []*family.Chat, r *Result) {
 	dir := f.graph.Folder
@@ -140,9 +140,7 @@ func noteBookless(ctx context.Context, f *folder, goes []*family.Chat, r *Result
 			}
 		}
 	}
-	for _, book := range slices.Sorted(maps.Keys(left)) {
-		r.Note("no chat names the lorebook %q any more; it is left as it is", book)
-	}
+	r.Doc.Unnamed = slices.Sorted(maps.Keys(left))
 }
 
 // draftPins updates the chats that are renamed or move in what is pinned on SillyTavern's welcome screen: in

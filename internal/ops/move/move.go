@@ -41,6 +41,7 @@ type Moved struct {
 	Dangling    []Dangler `json:"dangling"`
 	Opened      *string   `json:"opened"` // the chat that its card or group opens with now
 	Unreachable []string  `json:"unreachable"`
+	Unnamed     []string  `json:"-"` // lorebooks that no chat names any more
 	ops.Warned
 	ops.Written
 }

@@ -144,8 +144,7 @@ func (n *renameSet) judgeNames() error {
 	return nil
 }
 
-// unreachable notes what keeps the old name outside the files.
+// unreachable records what keeps the old name outside the files.
 func unreachable(r *Result) {
 	r.Doc.Unreachable = append(r.Doc.Unreachable, "the prompts that the browser keeps (IndexedDB)", "the vector index, which SillyTavern rebuilds", "a tab in which the chat is open")
-	r.Note("not reached: %s", strings.Join(r.Doc.Unreachable, ", "))
 }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A person is told in few lines what goes; a pipe, and -v, get every file.
+func TestPlan(t *testing.T) {
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS(filepath.Join("..", "..", "testdata", "demo"))); err != nil {
+		t.Fatal(err)
+	}
+	said := func(args ...string) (out, errs string) {
+		var stdout, stderr bytes.Buffer
+		run(context.Background(), env{
+			In: strings.NewReader(""), Out: &stdout, Err: &stderr, OutTTY: true, ErrTTY: true, Width: 100,
+			Getenv: func(key string) string { return map[string]string{"LANG": "C.UTF-8", "NO_COLOR": "1"}[key] }, Now: time.Now,
+		}, args)
+		return stdout.String(), stderr.String()
+	}
+	chat := filepath.Join(root, "chats", "Maren Holm", "Before the storm.jsonl")
+	_, errs := said("delete", "--dry-run", chat)
+	const want = `would delete "Before the storm"
+  remove    1 chat, 48.5 kB
+  edit      3 chats: 3 links
+  leave     lorebook "z-AutoLB-Gull Rock__CP_Before the storm": no chat names it any more
+  beyond    prompts in the browser, the vector index, an open tab
+`
+	if errs != want {
+		t.Errorf("a dry run tells\n%s\nnot\n%s", errs, want)
+	}
+	_, errs = said("delete", "-v", "--dry-run", chat)
+	if !strings.HasPrefix(errs, want) || strings.Count(errs, "stchat: would ") != 4 {
+		t.Errorf("-v tells\n%s", errs)
+	}
+	_, errs = said("rename", chat, "Calm")
+	if !strings.Contains(errs, `rename "Before the storm" to "Calm"`) || !strings.Contains(errs, "undo takes it back") {
+		t.Errorf("rename tells\n%s", errs)
+	}
+	_, errs = said("delete", filepath.Join(root, "chats", "Maren Holm", "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl"))
+	if !strings.Contains(errs, "1 card: 1 open chat") || !strings.Contains(errs, "  opens     ") || !strings.Contains(errs, "until stchat undo --prune ") {
+		t.Errorf("delete tells\n%s", errs)
+	}
+	if n := strings.Count(errs[:strings.Index(errs+"stchat: ", "stchat: ")], "\n"); n > 8 {
+		t.Errorf("%d lines:\n%s", n, errs)
+	}
+	out, _ := said("undo", "--data", root)
+	if n := strings.Count(out, "\n"); n > 8 || !strings.Contains(out, "  restores  4 chats, 1 card\n") && !strings.Contains(out, "  restores  3 chats, 1 card\n") {
+		t.Errorf("undo tells\n%s", out)
+	}
+}
