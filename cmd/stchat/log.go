@@ -208,7 +208,7 @@ func (f *takenFiles) print() {
 		}
 		head := ""
 		if owner != "" {
-			head = f.fit(visible.Text(owner), 0) + "  "
+			head = f.fit(visible.Text(owner), f.measure/2) + "  "
 		}
 		fmt.Fprintln(f.w, paint(f.color, bold+";"+cyan, head)+f.fit(text, visible.Width(head)+len(more))+more)
 	}

@@ -49,6 +49,13 @@ func (s *screen) runs(line []prose.Run, faint bool) {
 	fmt.Fprintln(s.w, text)
 }
 
+// wrapped prints runs, which are safe to show, as wide as the terminal.
+func (s *screen) wrapped(runs ...prose.Run) {
+	for _, line := range prose.Wrap(runs, s.width) {
+		fmt.Fprintln(s.w, s.painted(line, false))
+	}
+}
+
 // painted returns runs in their colours.
 func (s *screen) painted(line []prose.Run, faint bool) string {
 	var b strings.Builder

@@ -362,7 +362,7 @@ func (p *hitPrinter) print(h *look.SearchHit) {
 		head += "  " + visible.Text(*h.Name)
 	}
 	about := ""
-	if h.Places > 1 {
+	if h.Places > 1 && p.measure >= 40 {
 		about = "  and " + plural.Of(h.Places-1, "other place", "other places")
 	}
 	fmt.Fprintln(p.w, "    "+p.fit(head, 4+len(about))+paint(p.color, dim, about))

@@ -19,6 +19,7 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/ops/publish"
 	"stchat/internal/plural"
+	"stchat/internal/prose"
 	"stchat/internal/visible"
 )
 
@@ -179,12 +180,13 @@ const ownersShown = 10
 
 func (p *statsPrinter) summary() {
 	s := p.s
-	head := paint(p.color, bold, "no dates")
+	head := "no dates"
 	if !s.First.IsZero() {
-		head = paint(p.color, bold, s.First.Local().Format("2 Jan 2006")+p.sign(" – ", " - ")+s.Last.Local().Format("2 Jan 2006"))
+		head = s.First.Local().Format("2 Jan 2006") + p.sign(" – ", " - ") + s.Last.Local().Format("2 Jan 2006")
 	}
-	fmt.Fprintf(p.w, "%s   %s  %s  %s\n", head, counted(s.Chats, "chat"), counted(s.Messages, "message"), paint(p.color, bold, counted(s.Words, "word")))
-	p.line(dim, fmt.Sprintf("yours %s%stheirs %s%s", grouped(s.UserWords), p.sign(" · ", ", "), grouped(s.Words-s.UserWords), p.each()))
+	p.wrapped(prose.Run{Text: head, Style: prose.Bold}, prose.Run{Text: "   " + counted(s.Chats, "chat") + "  " + counted(s.Messages, "message") + "  "},
+		prose.Run{Text: counted(s.Words, "word"), Style: prose.Bold})
+	p.hint(fmt.Sprintf("yours %s%stheirs %s%s", grouped(s.UserWords), p.sign(" · ", ", "), grouped(s.Words-s.UserWords), p.each()))
 	p.heat()
 	fmt.Fprintln(p.w)
 	rows, more := s.Rows, 0
@@ -197,12 +199,17 @@ func (p *statsPrinter) summary() {
 	}
 	fmt.Fprintln(p.w)
 	if s.Sessions.Count > 0 {
-		fmt.Fprintf(p.w, "%s  %s, median %s, %s\n", paint(p.color, bold, "sessions"), grouped(s.Sessions.Count),
-			minutes(s.Sessions.MedianMS), plural.S(s.Sessions.MedianMessages, "message"))
-		fmt.Fprintf(p.w, "%s     %s  %s\n", paint(p.color, bold, "hours"), p.hours(), paint(p.color, dim, p.sign("0h … 23h", "0h ... 23h")))
+		p.wrapped(prose.Run{Text: "sessions", Style: prose.Bold}, prose.Run{Text: fmt.Sprintf("  %s, median %s, %s", grouped(s.Sessions.Count),
+			minutes(s.Sessions.MedianMS), plural.S(s.Sessions.MedianMessages, "message"))})
+		if len("hours     ")+24 <= p.width {
+			p.wrapped(prose.Run{Text: "hours", Style: prose.Bold}, prose.Run{Text: "     " + p.hours() + "  "}, prose.Run{Text: p.sign("0h … 23h", "0h ... 23h"), Mark: true})
+		}
 	}
-	p.line(dim, "as a page: stchat stats -o stats.html   rows: --by day, chat, model")
+	p.hint("as a page: stchat stats -o stats.html   rows: --by day, chat, model")
 }
+
+// hint prints what is of less interest.
+func (p *statsPrinter) hint(text string) { p.wrapped(prose.Run{Text: text, Mark: true}) }
 
 // each says that copies were counted, if they were.
 func (p *statsPrinter) each() string {
