@@ -13,54 +13,57 @@ func chatgpt() format {
 	return format{
 		name: "chatgpt",
 		fits: func(o object) bool { return rawjson.KindOf(o["mapping"]) == rawjson.ObjectKind },
-		read: readChatGPT,
+		read: func(c *Conversation, _ []byte, o object, _ *Options) error {
+			c.ID, c.Title = cmp.Or(o.text("conversation_id"), o.text("id")), o.text("title")
+			var nodes []node
+			for key, raw := range rawjson.Members(o["mapping"]) {
+				id, _ := rawjson.Unquote(key)
+				at := fields(raw)
+				n := node{id: id, parent: at.text("parent")}
+				if rawjson.KindOf(at["message"]) == rawjson.ObjectKind {
+					c.chatgptMessage(&n, fields(at["message"]))
+				}
+				nodes = append(nodes, n)
+			}
+			think(nodes)
+			c.grow(nodes, o.text("current_node"))
+			return nil
+		},
 	}
 }
 
-func readChatGPT(c *Conversation, _ []byte, o object, _ *Options) error {
-	c.ID, c.Title = cmp.Or(o.text("conversation_id"), o.text("id")), o.text("title")
-	var nodes []node
-	thoughts := map[string]string{} // by node
-	for key, raw := range rawjson.Members(o["mapping"]) {
-		id, _ := rawjson.Unquote(key)
-		at := fields(raw)
-		n := node{id: id, parent: at.text("parent")}
-		if rawjson.KindOf(at["message"]) == rawjson.ObjectKind {
-			thoughts[id] = c.chatgptMessage(&n, fields(at["message"]))
-		}
-		nodes = append(nodes, n)
-	}
+// think gives each reply what was thought before it, through what is left out.
+func think(nodes []node) {
 	byID := make(map[string]*node, len(nodes))
 	for i := range nodes {
 		byID[nodes[i].id] = &nodes[i]
 	}
-	for i := range nodes { // what was thought before a reply, through what is left out
+	for i := range nodes {
 		n := &nodes[i]
 		if !n.kept || n.Role != Character {
 			continue
 		}
 		var list []string
 		for up, steps := byID[n.parent], 0; up != nil && !up.kept && steps < 100; up, steps = byID[up.parent], steps+1 {
-			if thoughts[up.id] != "" {
-				list = append([]string{thoughts[up.id]}, list...)
+			if up.Reasoning != "" {
+				list = append([]string{up.Reasoning}, list...)
 			}
 		}
 		n.Reasoning = strings.Join(list, "\n\n")
 	}
-	c.grow(nodes, o.text("current_node"))
-	return nil
 }
 
-// chatgptMessage reads a message into its node, or counts why it is left out. It returns what
-// was thought instead of said.
-func (c *Conversation) chatgptMessage(n *node, m object) (thought string) {
+// chatgptMessage reads a message, or what was thought, into its node, or counts why it is left
+// out.
+func (c *Conversation) chatgptMessage(n *node, m object) {
 	content := fields(m["content"])
 	if content.text("content_type") == "thoughts" {
 		var list []string
 		for t := range rawjson.Elements(content["thoughts"]) {
 			list = append(list, text(t, "content"))
 		}
-		return strings.Join(list, "\n\n")
+		n.Reasoning = strings.Join(list, "\n\n")
+		return
 	}
 	role := text(m["author"], "role")
 	recipient, addressed := rawjson.Unquote(m["recipient"])
@@ -68,13 +71,13 @@ func (c *Conversation) chatgptMessage(n *node, m object) (thought string) {
 	switch {
 	case role != "user" && role != "assistant":
 		c.drop("messages of "+cmp.Or(role, "nobody"), 1)
-		return ""
+		return
 	case addressed && recipient != "all":
 		c.drop("messages to tools", 1)
-		return ""
+		return
 	case weighed && weight == 0, rawjson.Truthy(rawjson.Value(m["metadata"], "is_visually_hidden_from_conversation")):
 		c.drop("messages that were not shown", 1)
-		return ""
+		return
 	}
 	var list []string
 	for part := range rawjson.Elements(content["parts"]) {
@@ -88,10 +91,7 @@ func (c *Conversation) chatgptMessage(n *node, m object) (thought string) {
 	if role == "user" {
 		n.Role = User
 	}
-	if n.kept = strings.TrimSpace(n.Text) != ""; !n.kept {
-		c.drop("messages without text", 1)
-	}
-	return ""
+	n.kept = c.says(n.Message)
 }
 
 // claude is a conversation of Claude's data export, conversations.json (agoramachina and
@@ -122,17 +122,12 @@ func readClaude(c *Conversation, _ []byte, o object, _ *Options) error {
 				c.drop("parts that are not text", 1)
 			}
 		}
-		n.Message = Message{Text: strings.Join(said, "\n\n"), Reasoning: strings.Join(thought, "\n\n"), Date: dateOf(rawjson.Value(raw, "created_at"))}
-		if n.Text == "" {
-			n.Text = text(raw, "text")
-		}
+		n.Message = Message{Text: cmp.Or(strings.Join(said, "\n\n"), text(raw, "text")), Reasoning: strings.Join(thought, "\n\n"), Date: dateOf(rawjson.Value(raw, "created_at"))}
 		if text(raw, "sender") == "human" {
 			n.Role = User
 		}
 		c.drop("files", rawjson.Len(rawjson.Value(raw, "files"))+rawjson.Len(rawjson.Value(raw, "attachments")))
-		if n.kept = strings.TrimSpace(n.Text) != ""; !n.kept {
-			c.drop("messages without text", 1)
-		}
+		n.kept = c.says(n.Message)
 		nodes = append(nodes, n)
 	}
 	if isTree {

@@ -2,7 +2,7 @@
 // speakers, dates and alternatives. [Scan] finds the conversations in a file one after the
 // other, so that memory follows the longest; [Read] reads one. It writes nothing.
 //
-// Each format is in a file of its own. Its comment says where the format's shape was read.
+// The comment on a format says where its shape was read.
 package convert
 
 import (
@@ -81,11 +81,18 @@ func (c *Conversation) drop(what string, n int) {
 
 // add adds a message. One without text is counted instead.
 func (c *Conversation) add(m Message) {
-	if strings.TrimSpace(m.Text) == "" {
-		c.drop("messages without text", 1)
-		return
+	if c.says(m) {
+		c.Messages = append(c.Messages, m)
 	}
-	c.Messages = append(c.Messages, m)
+}
+
+// says reports whether a message has text, and counts it otherwise.
+func (c *Conversation) says(m Message) bool {
+	if strings.TrimSpace(m.Text) != "" {
+		return true
+	}
+	c.drop("messages without text", 1)
+	return false
 }
 
 // note adds a remark.

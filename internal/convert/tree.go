@@ -29,8 +29,7 @@ func (c *Conversation) grow(nodes []node, leaf string) {
 			index[n.id] = i
 		}
 	}
-	circle := t.link(index)
-	if circle {
+	if t.link(index) {
 		c.note("a message follows itself: the tree is cut there")
 	}
 	if roots := t.children[-1]; len(roots) > 1 && slices.ContainsFunc(roots, func(i int) bool { return nodes[i].Role != Character }) {

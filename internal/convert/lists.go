@@ -1,0 +1,169 @@
+package convert
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"stchat/internal/rawjson"
+)
+
+// shape says where things are in a format that lists messages. A place is keys with dots between;
+// of several, with | between, the first that says something counts.
+type shape struct {
+	id, title                          string // in the conversation
+	text, name, date, model, reasoning string // in a message
+
+	user, hidden string          // true of the user's, and of hidden messages
+	role         string          // the place of a word
+	roles        map[string]Role // by that word; those of others are left out, unless it has "" or is nil
+}
+
+// listed is a format that has messages in a list under a key, the first of which has a mark.
+func listed(name, key, mark string, s shape) format {
+	return format{
+		name: name,
+		fits: func(o object) bool { return has(first(o[key]), mark) },
+		read: func(c *Conversation, v []byte, o object, _ *Options) error {
+			c.ID, c.Title = o.text(s.id), o.text(s.title)
+			if isList(v) {
+				return c.list(v, s)
+			}
+			return c.list(o[key], s)
+		},
+	}
+}
+
+// list reads a list of messages.
+func (c *Conversation) list(list []byte, s shape) error {
+	for raw := range rawjson.Elements(list) {
+		m := Message{Text: textAt(raw, s.text), Name: textAt(raw, s.name), Model: textAt(raw, s.model), Reasoning: textAt(raw, s.reasoning), Hidden: isTrue(raw, s.hidden)}
+		for _, date := range values(raw, s.date) {
+			m.Date = dateOf(date)
+		}
+		role, ok := s.roles[textAt(raw, s.role)]
+		if _, rest := s.roles[""]; !ok && !rest && s.roles != nil {
+			c.drop("messages of another role", 1)
+			continue
+		}
+		if m.Role = role; isTrue(raw, s.user) {
+			m.Role = User
+		}
+		if s.reasoning != "" && m.Role == Character && m.Reasoning == "" {
+			m.Reasoning, m.Text = thinking(m.Text)
+		}
+		c.add(m)
+	}
+	return nil
+}
+
+// values are what an object has in places.
+func values(raw []byte, places string) (list [][]byte) {
+	for place := range strings.SplitSeq(places, "|") {
+		if v, ok := rawjson.Lookup(raw, strings.Split(place, ".")...); ok && place != "" {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// textAt returns the text in a place, also that of a list of parts.
+func textAt(raw []byte, places string) (s string) {
+	for _, v := range values(raw, places) {
+		s = cmp.Or(s, joined(v))
+	}
+	return s
+}
+
+// isTrue reports whether a place has what is true to JavaScript.
+func isTrue(raw []byte, places string) bool {
+	return slices.ContainsFunc(values(raw, places), rawjson.Truthy)
+}
+
+// joined returns a text, or the texts of a list of parts.
+func joined(content []byte) string {
+	if s, ok := rawjson.Unquote(content); ok {
+		return s
+	}
+	var list []string
+	for part := range rawjson.Elements(content) {
+		if s, ok := rawjson.Unquote(part); ok {
+			list = append(list, s)
+		} else if s, ok := rawjson.Unquote(rawjson.Value(part, "text")); ok {
+			list = append(list, s)
+		}
+	}
+	return strings.Join(list, "\n")
+}
+
+// openai is a list of messages as chat completion APIs take it, alone or under messages; many
+// programs and data sets have it (platform.openai.com, "Chat Completions").
+func openai() format {
+	return listed("openai", "messages", "role", shape{
+		id: "id", title: "title", text: "content", name: "name", reasoning: "reasoning_content", role: "role",
+		roles: map[string]Role{"assistant": Character, "user": User, "system": Narrator, "developer": Narrator},
+	})
+}
+
+// sharegpt is a list of turns as data sets have it: from and value.
+func sharegpt() format {
+	return listed("sharegpt", "conversations", "from", shape{id: "id", text: "value", role: "from", roles: map[string]Role{
+		"human": User, "user": User, "gpt": Character, "assistant": Character, "model": Character, "char": Character, "system": Narrator,
+	}})
+}
+
+// agnai is what Agnaistic exports (agnaistic/agnai, web/pages/Chat/ChatExport.tsx).
+func agnai() format {
+	return listed("agnai", "messages", "msg", shape{text: "msg", name: "name|handle", date: "createdAt", hidden: "ooc", user: "userId"})
+}
+
+// cai is what CharacterAI Dumper saves: all chats with a character in one file
+// (its source; SillyTavern's importer reads the same shape).
+func cai() format {
+	return format{
+		name:  "cai",
+		fits:  func(o object) bool { return isList(rawjson.Value(o["histories"], "histories")) },
+		parts: func(o object) []byte { return rawjson.Value(o["histories"], "histories") },
+		read: func(c *Conversation, _ []byte, o object, _ *Options) error {
+			c.ID = o.text("external_id")
+			list := rawjson.Filter(o["msgs"], func(_ int, m []byte) bool { return !isTrue(m, "is_alternative") })
+			c.drop("alternative replies", rawjson.Len(o["msgs"])-rawjson.Len(list))
+			err := c.list(list, shape{text: "text", name: "src.name", user: "src.is_human"})
+			if len(c.Messages) > 0 {
+				c.Messages[0].Date = dateOf(o["created"])
+			}
+			return err
+		},
+	}
+}
+
+// risu is what RisuAI exports: one chat, or all of a character (kwaroran/RisuAI,
+// src/ts/characters.ts, exportChat and exportAllChats).
+func risu() format {
+	return format{
+		name: "risu",
+		fits: func(o object) bool {
+			kind := o.text("type")
+			return kind == "risuChat" || kind == "risuAllChats" && isList(o["data"])
+		},
+		parts: func(o object) []byte {
+			if data := o["data"]; isList(data) {
+				return data
+			}
+			return nil
+		},
+		read: func(c *Conversation, _ []byte, o object, _ *Options) error {
+			if o["data"] != nil && o["type"] != nil {
+				o = fields(o["data"])
+			}
+			c.ID, c.Title, c.Greeting = o.text("id"), o.text("name"), 0
+			if n, ok := rawjson.Int(o["fmIndex"]); ok {
+				c.Greeting = n + 1
+			}
+			return c.list(o["message"], shape{
+				text: "data", name: "name", date: "time", model: "generationInfo.model", hidden: "disabled|isComment",
+				role: "role", roles: map[string]Role{"user": User, "": Character},
+			})
+		},
+	}
+}
