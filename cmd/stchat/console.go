@@ -183,6 +183,8 @@ func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
 		}
 	}
 	c.redraw = clear
+	began := time.Now()
+	p := &pace{began: began, reached: []reached{{began, 0}}}
 	go func() {
 		defer close(gone)
 		wait := time.NewTimer(progressAfter)
@@ -196,7 +198,11 @@ func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
 			}
 			c.mu.Lock()
 			clear()
-			fmt.Fprint(c.Err, progressLine(verb, m.State()))
+			line := p.line(verb, m.State(), time.Now())
+			if c.Width > 0 {
+				line = visible.TruncateWith(line, c.Width-1, "") // in the last cell some terminals break the line
+			}
+			fmt.Fprint(c.Err, line)
 			shown = true
 			c.mu.Unlock()
 		}
@@ -305,17 +311,63 @@ func (w *work) count(m *progress.Meter) {
 	w.done, w.left = int(s.Done), int(s.Files-s.Done)
 }
 
-// progressLine returns a line that shows how far the work has got.
-func progressLine(verb string, s progress.State) string {
-	line := verb
-	if s.Files > 1 {
-		line += fmt.Sprintf(" %d/%d chats,", s.Done, s.Files)
+// pace is how far work has got, and when, over the last pacePeriod.
+type pace struct {
+	began   time.Time
+	reached []reached // oldest first
+}
+
+type reached struct {
+	at   time.Time
+	read int64
+}
+
+// pacePeriod is over what time the speed is taken, and how long one must run before it tells how
+// long the rest takes.
+const pacePeriod = 3 * time.Second
+
+// line returns what is shown of the work: how far it is, how fast, and how long the rest takes.
+func (p *pace) line(verb string, s progress.State, now time.Time) string {
+	for len(p.reached) > 1 && now.Sub(p.reached[0].at) > pacePeriod {
+		p.reached = p.reached[1:]
 	}
-	line += " " + formatBytes(s.Read)
-	if s.Bytes > 0 {
-		line += fmt.Sprintf(" of %s, %d %%", formatBytes(s.Bytes), min(100, s.Read*100/s.Bytes))
+	speed := 0.0 // bytes a second
+	if len(p.reached) > 0 && now.After(p.reached[0].at) {
+		speed = float64(s.Read-p.reached[0].read) / now.Sub(p.reached[0].at).Seconds()
 	}
-	return line
+	p.reached = append(p.reached, reached{now, s.Read})
+	parts := []string{verb}
+	switch {
+	case s.Bytes > 0:
+		of, read := formatBytes(s.Bytes), formatBytes(min(s.Read, s.Bytes))
+		number, unit, _ := strings.Cut(read, " ")
+		if strings.HasSuffix(of, " "+unit) {
+			read = number
+		}
+		parts = append(parts, fmt.Sprintf("%d %%", min(100, s.Read*100/s.Bytes)), read+" of "+of)
+	case s.Files > 1:
+		parts = append(parts, fmt.Sprintf("%d of %s", s.Done, plural.S(int(s.Files), "chat")))
+	case s.Read > 0:
+		parts = append(parts, formatBytes(s.Read))
+	}
+	if speed >= 1 {
+		parts = append(parts, formatBytes(int64(speed))+"/s")
+		if left := s.Bytes - s.Read; left > 0 && now.Sub(p.began) >= pacePeriod {
+			parts = append(parts, leftText(time.Duration(float64(left)/speed*float64(time.Second)))+" left")
+		}
+	}
+	return strings.Join(parts, "  ")
+}
+
+// leftText returns a time that work still takes.
+func leftText(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(1, int(d.Round(time.Second).Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Round(time.Minute).Minutes()))
+	}
+	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
 // formatBytes returns a size for people: 1.2 MB, by powers of 1000.

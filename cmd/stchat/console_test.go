@@ -38,7 +38,7 @@ func TestProgressAppearsLateAndGoes(t *testing.T) {
 			t.Errorf("drawn too early: %q", got)
 		}
 		time.Sleep(2 * time.Millisecond)
-		if got, want := drawn(), "checkpoint 0/2 chats, 1.0 kB of 4.0 kB, 25 %"; got != want {
+		if got, want := drawn(), "checkpoint  25 %  1.0 of 4.0 kB  2.0 kB/s"; got != want {
 			t.Errorf("drawn: %q, want %q", got, want)
 		}
 		c.warn("look")
@@ -46,7 +46,7 @@ func TestProgressAppearsLateAndGoes(t *testing.T) {
 			t.Errorf("a warning meanwhile: %q, want %q", got, want)
 		}
 		time.Sleep(progressEvery + time.Millisecond)
-		if got := drawn(); !strings.HasSuffix(got, "25 %") {
+		if got := drawn(); !strings.HasSuffix(got, "25 %  1.0 of 4.0 kB  1.7 kB/s") {
 			t.Errorf("after the warning: %q", got)
 		}
 		stop()
@@ -80,17 +80,28 @@ func TestProgressIsForTerminals(t *testing.T) {
 }
 
 func TestProgressLine(t *testing.T) {
+	began := time.Date(2026, 3, 1, 18, 42, 0, 0, time.UTC)
+	p := &pace{began: began, reached: []reached{{began, 0}}}
 	tests := []struct {
+		after time.Duration
 		state progress.State
 		want  string
 	}{
-		{progress.State{Files: 1, Bytes: 2_500_000, Read: 1_250_000}, "branch 1.2 MB of 2.5 MB, 50 %"},
-		{progress.State{Files: 3, Done: 2, Bytes: 10, Read: 20}, "branch 2/3 chats, 20 B of 10 B, 100 %"},
-		{progress.State{Read: 999_999}, "branch 1.0 MB"},
+		{time.Second, progress.State{Files: 3, Bytes: 2_900_000_000, Read: 310_000_000}, "searching  10 %  310.0 MB of 2.9 GB  310.0 MB/s"},
+		{4 * time.Second, progress.State{Files: 3, Bytes: 2_900_000_000, Read: 1_240_000_000}, "searching  42 %  1.2 of 2.9 GB  310.0 MB/s  5 s left"},
+		{6 * time.Second, progress.State{Files: 3, Bytes: 2_900_000_000, Read: 1_240_000_000}, "searching  42 %  1.2 of 2.9 GB"},
+		{7 * time.Second, progress.State{Bytes: 10, Read: 20}, "searching  100 %  10 of 10 B"},
+		{8 * time.Second, progress.State{Files: 3, Done: 2}, "searching  2 of 3 chats"},
+		{20 * time.Second, progress.State{Read: 999_999}, "searching  1.0 MB  83.3 kB/s"},
 	}
 	for _, tt := range tests {
-		if got := progressLine("branch", tt.state); got != tt.want {
+		if got := p.line("searching", tt.state, began.Add(tt.after)); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.state, got, tt.want)
+		}
+	}
+	for left, want := range map[time.Duration]string{0: "1 s", 59 * time.Second: "59 s", 100 * time.Second: "2 min", 65 * time.Minute: "1 h 5 min"} {
+		if got := leftText(left); got != want {
+			t.Errorf("%v: %q, want %q", left, got, want)
 		}
 	}
 }

@@ -95,6 +95,9 @@ func (o *diffMetaOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 		err = writeMergePatch(w, d)
 	default:
 		writeChanges(w, c, d)
+		if d.Diff.Equal() && c.shown {
+			c.note("the metadata is equal")
+		}
 	}
 	if err == nil {
 		err = w.Flush()

@@ -198,6 +198,8 @@ type editSummary struct {
 	Unchanged int  `json:"unchanged"`
 	Failed    int  `json:"failed"`
 	DryRun    bool `json:"dry_run"`
+
+	messages int // added, changed or deleted
 }
 
 // tellMany is tell for a command that takes many chats. Those of which nothing was chosen are
@@ -220,6 +222,7 @@ func (o *inPlaceFlags) tellMany(c *console, results []*edit.Result, result func(
 			sum.Unchanged++
 		default:
 			sum.Changed++
+			sum.messages += len(r.Doc.Added) + len(r.Doc.Changed) + len(r.Doc.Deleted)
 		}
 	}
 	err := o.tell(c, met, result)
@@ -246,6 +249,9 @@ func (s *editSummary) text() string {
 	text := fmt.Sprintf("%d of %s changed", s.Changed, plural.S(s.Chats, "chat"))
 	if s.DryRun {
 		text = fmt.Sprintf("%d of %s would change", s.Changed, plural.S(s.Chats, "chat"))
+	}
+	if s.messages > 0 {
+		text += ", " + plural.S(s.messages, "message")
 	}
 	if s.Unchanged > 0 {
 		text += fmt.Sprintf(", %d unchanged", s.Unchanged)

@@ -200,7 +200,7 @@ func headerText(header string) string {
 func shownDate(c *console, date string) string {
 	if c.shown {
 		if t, err := time.Parse(time.RFC3339Nano, date); err == nil {
-			return t.Local().Format("2006-01-02 15:04")
+			return t.Local().Format(minute)
 		}
 	}
 	return visible.Text(date)

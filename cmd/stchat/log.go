@@ -487,7 +487,7 @@ func absolute(path string) string {
 
 // goneLine returns a chat that is gone as a line of text.
 func goneLine(c *console, g *keep.GoneChat) string {
-	if !c.OutTTY {
+	if !c.shown {
 		return strings.Join([]string{visible.Text(g.Path), strconv.FormatInt(g.Rev, 10), g.At, strconv.Itoa(g.Messages), *g.Command}, "\t")
 	}
 	return fmt.Sprintf("%s  %s  %s\n  %s", visible.Text(g.Path), localTime(g.At), plural.S(g.Messages, "message"), *g.Command)
@@ -508,7 +508,7 @@ func keptLine(c *console, k *keep.Kept) string {
 	default:
 		cells[2], cells[3] = strconv.FormatInt(*k.Bytes, 10), strconv.FormatInt(*k.Rev, 10)
 	}
-	if c.OutTTY {
+	if c.shown {
 		return fmt.Sprintf("%5s  %6s  %s  %s", cells[3], cells[1], cells[0], cells[4])
 	}
 	return strings.Join(cells, "\t")
@@ -516,7 +516,7 @@ func keptLine(c *console, k *keep.Kept) string {
 
 // ranLines returns a snapshot and what it found as lines of text.
 func ranLines(c *console, r keep.Ran) (lines []string) {
-	if c.OutTTY {
+	if c.shown {
 		head := fmt.Sprintf("%4d  %s", r.Run, localTime(r.At))
 		if r.Note != "" {
 			head += "  (" + visible.Text(r.Note) + ")"
@@ -533,7 +533,7 @@ func ranLines(c *console, r keep.Ran) (lines []string) {
 		if f.Added != nil {
 			counts = fmt.Sprintf("+%d ~%d -%d", *f.Added, *f.Changed, *f.Removed)
 		}
-		if !c.OutTTY {
+		if !c.shown {
 			lines = append(lines, strings.Join([]string{strconv.FormatInt(r.Run, 10), r.At, f.Change, visible.Text(f.Path), visible.Text(deref(f.From)), rev, counts, visible.Text(r.Note)}, "\t"))
 			continue
 		}
@@ -598,9 +598,8 @@ func (t *logTable) head(d keep.Logged, tell func(string)) {
 func (t *logTable) add(d keep.Logged) {
 	t.head(d, func(text string) { t.Rows = append(t.Rows, grid.Row{Heading: text}) })
 	rev, counts := logged(d)
-	at := localTime(d.At)
 	t.Rows = append(t.Rows, grid.Row{Cells: []string{
-		rev, at[:min(len(at), len(minute))], string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), visible.Text(d.Last),
+		rev, localTime(d.At), string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), visible.Text(d.Last),
 	}})
 }
 
@@ -631,11 +630,11 @@ func changedLine(c *console, d keep.Changed) string {
 		sign, text = "-", *d.From
 	default:
 		text = *d.From + " → " + *d.To
-		if c.OutTTY {
+		if c.shown {
 			text = visible.Truncate(visible.Text(*d.From), 60) + " → " + visible.Truncate(visible.Text(*d.To), 60)
 		}
 	}
-	if !c.OutTTY {
+	if !c.shown {
 		return fmt.Sprintf("%s\t%d\t%s\t%s\t%s", sign, d.Index, d.Role, visible.Text(d.Name), visible.Text(text))
 	}
 	return fmt.Sprintf("%s %5d  %-9s  %s: %s", sign, d.Index, d.Role, visible.Text(d.Name), visible.Truncate(visible.Text(text), 130))
@@ -647,7 +646,7 @@ func localTime(at string) string {
 	if err != nil {
 		return at
 	}
-	return t.Local().Format(time.DateTime)
+	return t.Local().Format(minute)
 }
 
 // gone counts chats that are gone, in words.

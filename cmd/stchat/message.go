@@ -246,7 +246,11 @@ func (o *messageGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	return outcome(failed, chosen == 0 && len(paths) > 0)
+	none := chosen == 0 && len(paths) > 0
+	if none && !failed && c.shown {
+		c.note("no message is chosen")
+	}
+	return outcome(failed, none)
 }
 
 // fieldsOf parses the keys of --fields.

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -14,6 +16,7 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
+	"stchat/internal/visible"
 )
 
 const metaDoc = `Read and edit chat_metadata: what SillyTavern and extensions keep about a chat.
@@ -121,12 +124,18 @@ func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 			continue
 		case o.json, len(paths) > 1 && !one:
 			err = jsondoc.Write(c.Out, m, "")
-		case one:
-			err = printValue(c, m.Value(o.value))
-		case len(keys) > 0:
-			err = printValue(c, m.Values)
 		default:
-			err = printValue(c, m.Metadata)
+			value := m.Metadata
+			if one {
+				value = m.Value(o.value)
+			} else if len(keys) > 0 {
+				value = m.Values
+			}
+			if text, ok := indented(value, c.outColor); ok && c.shown && len(paths) == 1 {
+				_, err = fmt.Fprintln(c.Out, text)
+				break
+			}
+			err = printValue(c, value)
 		}
 		if err != nil {
 			return err
@@ -147,6 +156,20 @@ func printValue(c *console, raw []byte) error {
 		text = string(raw)
 	}
 	return c.line(text)
+}
+
+// indented returns an object or a list as a person reads it, with the keys painted; ok is
+// false for any other value.
+func indented(raw []byte, color bool) (text string, ok bool) {
+	var b bytes.Buffer
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || !bytes.ContainsAny(raw[:1], "{[") || json.Indent(&b, visible.JSON(raw), "", "  ") != nil {
+		return "", false
+	}
+	if !color {
+		return b.String(), true
+	}
+	key := regexp.MustCompile(`(?m)^( *)("(?:[^"\\]|\\.)*")(: )`)
+	return key.ReplaceAllString(b.String(), "${1}"+paint(true, cyan, "${2}")+"${3}"), true
 }
 
 const metaSetDoc = `Change the metadata of every chat in the PATHs that meets all --where

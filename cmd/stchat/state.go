@@ -346,7 +346,7 @@ func (o *stateLogOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 	if l.Namespace == state.Recap {
 		fmt.Fprintln(w, "VERSION\tDATE\tSCENES\tPREV > NEW\tCURRENT\tSCENE")
 		for _, v := range l.Versions {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s > %s\t%s\t%s\n", orDash(string(v.Version)), orDash(deref(v.Date)), countText(v.Scenes), countText(v.Prev), countText(v.New),
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s > %s\t%s\t%s\n", orDash(string(v.Version)), orDash(shownDate(c, deref(v.Date))), countText(v.Scenes), countText(v.Prev), countText(v.New),
 				map[bool]string{true: "current", false: "-"}[v.Current], map[bool]string{true: "there", false: "gone"}[v.Scene])
 		}
 		return w.Flush()

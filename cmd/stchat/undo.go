@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -235,7 +236,11 @@ func undone(c *console, r *past.Result) []string {
 	}
 	text := fmt.Sprintf("%s in %s: %s", verb, c.path(d.Root), commandText(d.Command))
 	if !d.Time.IsZero() {
-		text += " of " + d.Time.Local().Format("2006-01-02 15:04:05")
+		at := d.Time.Local().Format(time.DateTime)
+		if c.shown {
+			at = at[:len(minute)]
+		}
+		text += " of " + at
 	}
 	lines := []string{text + ", " + d.ID}
 	for _, s := range r.Steps {

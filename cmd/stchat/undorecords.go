@@ -65,8 +65,12 @@ func printRecords(c *console, root string, now time.Time, json bool) error {
 	if err != nil {
 		return err
 	}
-	if !json && c.shown && len(list) > 0 {
+	switch {
+	case json || !c.shown:
+	case len(list) > 0:
 		err = printTable(c, root, list, now)
+	default:
+		c.note("%s: nothing is recorded here", c.path(root))
 	}
 	for _, rec := range list {
 		switch {
