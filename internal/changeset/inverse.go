@@ -2,8 +2,11 @@ package changeset
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"syscall"
 
 	"stchat/internal/safefile"
 )
@@ -68,11 +71,11 @@ type inverse struct {
 }
 
 // stands reports whether a file is as the record left it. A file listed under another
-// spelling of the name counts as absent.
-func (i inverse) stands(st *state) bool {
+// spelling of the name counts as absent. The error is that it cannot be read.
+func (i inverse) stands(st *state) (bool, error) {
 	path := i.view.root.at(st.path)
 	if st.after == nil && st.moved != nil && sameButCase(i.view.root.at(st.moved.path), path) {
-		return true
+		return true, nil
 	}
 	if st.after != nil && st.before != nil {
 		path = realOf(path)
@@ -84,18 +87,25 @@ func (i inverse) stands(st *state) bool {
 // none. The content decides, if its hash was recorded: another inode or time does not make it
 // another file, and the same ones prove nothing, since a file system gives an inode again and a
 // coarse clock a time. Of a file that is too large for that, inode and size decide, and its new
-// content is kept by the undo.
-func (i inverse) is(path string, id *safefile.Ident) bool {
-	same := i.view.is(path, id)
-	switch {
-	case id != nil && !same && id.Size > hashed && !i.view.loose:
-		now, err := safefile.IdentOf(path, -1)
-		return err == nil && now.Ino == id.Ino && now.Size == id.Size
-	case id == nil || id.Hash == "" || same && i.view.loose:
-		return same
+// content is kept by the undo. The error is that the file cannot be read.
+func (i inverse) is(path string, id *safefile.Ident) (bool, error) {
+	if id == nil {
+		return absent(path), nil
 	}
-	now, err := safefile.IdentOf(path, hashed)
-	return err == nil && now.Hash == id.Hash
+	now, err := safefile.IdentOf(path, hashedIf(id.Hash != ""))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, safefile.ErrNotRegular), errors.Is(err, syscall.ENOTDIR):
+		return false, nil
+	case err != nil:
+		return false, err
+	case id.Hash != "" && !i.view.loose:
+		return now.Hash == id.Hash, nil
+	}
+	same := sameIdent(now, *id, i.view.loose)
+	if !same && !i.view.loose && id.Size > hashed {
+		same = now.Ino == id.Ino && now.Size == id.Size
+	}
+	return same || id.Hash != "" && now.Hash == id.Hash, nil
 }
 
 // savedAgain reports whether a file that the record created was only saved again since, and takes
@@ -114,7 +124,11 @@ func (i inverse) savedAgain(ctx context.Context, u *Undoing, st *state) bool {
 // file is judged, so that a save in between is noticed.
 func (i inverse) stamp(path string, id *safefile.Ident) (safefile.Stamp, error) {
 	was, err := safefile.StampPath(path)
-	if err == nil && !i.is(realOf(path), id) {
+	if err != nil {
+		return was, err
+	}
+	same, err := i.is(realOf(path), id)
+	if err == nil && !same {
 		err = fmt.Errorf("%s: %w", path, safefile.ErrChanged)
 	}
 	return was, err

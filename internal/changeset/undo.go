@@ -127,10 +127,15 @@ func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
 		if u.Since != nil {
 			changed = append(changed, u.Since(path, st.about)...)
 		}
+		if st.before == nil && st.after == nil {
+			continue
+		}
+		stands, err := inv.stands(st)
 		switch {
-		case st.before == nil && st.after == nil:
-		case inv.stands(st) || st.before == nil && inv.savedAgain(ctx, u, st):
+		case stands || err == nil && st.before == nil && inv.savedAgain(ctx, u, st):
 			todo = append(todo, st)
+		case err != nil && !force:
+			return fmt.Errorf("%s: %w", path, err)
 		default:
 			changed = append(changed, path)
 		}
