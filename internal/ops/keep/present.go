@@ -95,6 +95,11 @@ func (p *present) look(ctx context.Context, w *history.Writer, now time.Time, re
 	if err := s.read(ctx); err != nil {
 		return err
 	}
+	for _, err := range s.sum.Errs {
+		if rel != "" && err.Path == p.full(rel) { // whose versions are wanted cannot be told
+			return err
+		}
+	}
 	if err := s.judge(ctx); err != nil {
 		return err
 	}
