@@ -63,6 +63,9 @@ func newTree(*app) verb {
 	}
 }
 
+// wholeTexts is how many bytes of texts a page holds whole.
+const wholeTexts = 8_000_000
+
 type treeOptions struct {
 	listFlags
 	format, output, by, sort string
@@ -86,7 +89,7 @@ func (o *treeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.flat, "flat", false, "a row for each chat instead of a tree")
 	fs.Var(oneOf(&o.sort, "last", "name", "first", "last", "size", "messages"), "sort", "order families, or with --flat chats, by `KEY`: name, first, last, size or messages; last is the newest first")
 	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "show at most `N` families, or with --flat chats")
-	fs.Var(number(&o.preview, 0, "a number of characters, 0 for none"), "preview", "show `N` characters of a message's text; default: 60, in svg and html 200")
+	fs.Var(number(&o.preview, 0, "a number of characters, 0 for none"), "preview", "show `N` characters of a message's text; default: 60, in svg 200, in html whole texts while all are up to 8 MB, else 200")
 }
 
 // settle derives the format from the output's name, and refuses flags that do not go together.
@@ -136,6 +139,9 @@ func (o *treeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 		opt.Part = look.Ancestors
 	case o.down:
 		opt.Part = look.Descendants
+	}
+	if o.format == "html" && !o.previewSet {
+		opt.Whole = wholeTexts
 	}
 	var end func()
 	opt.Meter, end = c.meter("reading", false)

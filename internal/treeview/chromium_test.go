@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -143,7 +144,7 @@ func (b *browser) do(method string, params any) json.RawMessage {
 
 type object = map[string]any
 
-// page opens a page of its own; scripting off leaves it without JavaScript.
+// page opens a page of its own, at the address that may follow its path; scripting off leaves it without JavaScript.
 func (b *browser) page(path string, scripting bool) {
 	b.t.Helper()
 	var made struct{ TargetID, SessionID string }
@@ -158,8 +159,12 @@ func (b *browser) page(path string, scripting bool) {
 	b.mu.Lock()
 	b.events = nil
 	b.mu.Unlock()
+	path, fragment, _ := strings.Cut(path, "#")
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
-	b.do("Page.navigate", object{"url": u.String()})
+	if fragment != "" {
+		fragment = "#" + fragment
+	}
+	b.do("Page.navigate", object{"url": u.String() + fragment})
 	b.until("the page is loaded", func() bool { return b.count("Page.loadEventFired") > 0 })
 }
 
@@ -226,7 +231,7 @@ func (b *browser) key(key string) {
 	if key == "Enter" {
 		text = "\r"
 	}
-	code := map[string]int{"Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}[key]
+	code := map[string]int{"Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35}[key]
 	for _, kind := range []string{"keyDown", "keyUp"} {
 		b.do("Input.dispatchKeyEvent", object{"type": kind, "key": key, "text": text, "windowsVirtualKeyCode": code})
 		text = ""
@@ -234,8 +239,19 @@ func (b *browser) key(key string) {
 }
 
 // mouse sends a mouse event.
-func (b *browser) mouse(kind string, x, y, wheel float64) {
-	b.do("Input.dispatchMouseEvent", object{"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1, "deltaX": 0, "deltaY": wheel})
+func (b *browser) mouse(kind string, x, y float64) {
+	b.do("Input.dispatchMouseEvent", object{"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1})
+}
+
+// Keys that are held.
+const (
+	ctrl  = 2
+	shift = 8
+)
+
+// wheel turns the wheel above the middle of the page.
+func (b *browser) wheel(by, held int) {
+	b.do("Input.dispatchMouseEvent", object{"type": "mouseWheel", "x": 700, "y": 400, "deltaX": 0, "deltaY": by, "modifiers": held})
 }
 
 // quiet fails where the page said something, broke its policy, or asked for

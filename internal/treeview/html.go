@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"stchat/internal/visible"
 )
@@ -28,16 +31,17 @@ var pageBody string
 type pageData struct {
 	Owners []pageOwner `json:"owners"`
 	Chats  []pageChat  `json:"chats"` // in the order of their lanes
+	Whole  bool        `json:"whole"` // the texts are those of all own messages, and not cut
 }
 
 type pageOwner struct {
-	Name string  `json:"n"`
-	Y    float64 `json:"y"` // the row of its heading
+	Name string `json:"n"`
 }
 
 type pageChat struct {
 	Owner    int           `json:"o"`
 	Name     string        `json:"n"`
+	Short    string        `json:"g"` // the name as it is shown below the owner's
 	Path     string        `json:"p"`
 	Quoted   string        `json:"q,omitempty"` // the path for a shell, where it is not shown as it is
 	Role     string        `json:"r"`
@@ -59,7 +63,6 @@ type pageChat struct {
 	Fork     int           `json:"x"`
 	From     int           `json:"i"`
 	To       int           `json:"j"`
-	Y        float64       `json:"y"`
 	Texts    []pageMessage `json:"l,omitempty"`
 }
 
@@ -78,6 +81,7 @@ func HTML(w io.Writer, t *Tree) error {
 	if err != nil {
 		return err
 	}
+	data = visible.JSON(data) // so that the file itself has no marks of direction
 	b := bufio.NewWriter(w)
 	title := "Families of chats"
 	if len(t.Owners) == 1 {
@@ -105,7 +109,7 @@ func HTML(w io.Writer, t *Tree) error {
 	if err := Text(escaper{b}, t, TextOptions{Width: 120, Zone: time.UTC}); err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "</pre>\n</noscript>\n%s<script type=\"application/json\" id=\"data\">%s</script>\n<script>%s</script>\n</body>\n</html>\n", pageBody, data, pageScript)
+	fmt.Fprintf(b, "</pre>\n</noscript>\n<template id=\"page\">\n%s</template>\n<script type=\"application/json\" id=\"data\">%s</script>\n<script>%s</script>\n</body>\n</html>\n", pageBody, data, pageScript)
 	return b.Flush()
 }
 
@@ -117,15 +121,28 @@ func (e escaper) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
+// pageText returns text as the page shows it, which isolates it: what only drives a terminal is
+// U+FFFD, and marks of direction stay.
+func pageText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
+}
+
 // pageOf turns a tree into the page's data.
 func pageOf(t *Tree) *pageData {
-	list, headings := lanes(t)
-	d := &pageData{Owners: []pageOwner{}, Chats: make([]pageChat, 0, len(list))}
+	list, _ := lanes(t)
+	d := &pageData{Owners: []pageOwner{}, Chats: make([]pageChat, 0, len(list)), Whole: t.Whole}
 	owner := map[*Chat]int{}
+	short := map[*Chat]string{}
 	for i, o := range t.Owners {
-		d.Owners = append(d.Owners, pageOwner{shown(o.Name, longest), headings[i]})
-		for _, c := range o.Chats {
-			owner[c] = i
+		d.Owners = append(d.Owners, pageOwner{pageText(visible.Truncate(o.Name, longest))})
+		names := o.shorts()
+		for k, c := range o.Chats {
+			owner[c], short[c] = i, names[k]
 		}
 	}
 	number := make(map[*Chat]int, len(list))
@@ -142,9 +159,9 @@ func pageOf(t *Tree) *pageData {
 		l := &list[i]
 		c := l.chat
 		p := pageChat{
-			Owner: owner[c], Name: shown(c.Name, 300), Path: shown(c.Path, 1000), Role: c.Role, Parent: -1, Above: l.above, At: -1, AtParent: -1,
+			Owner: owner[c], Name: pageText(visible.Truncate(c.Name, 300)), Short: pageText(visible.Truncate(short[c], 300)), Path: shown(c.Path, 1000), Role: c.Role, Parent: -1, Above: l.above, At: -1, AtParent: -1,
 			Remarks: remarks(c), Own: c.Own, Messages: c.Messages, Bytes: c.Bytes, First: ms(c.First), Last: ms(c.Until), Current: c.Current,
-			Shift: l.shift, Fork: l.fork, From: l.from, To: l.to, Y: l.y,
+			Shift: l.shift, Fork: l.fork, From: l.from, To: l.to,
 		}
 		if visible.Text(c.Path) != c.Path {
 			p.Quoted = visible.Quote(c.Path)
@@ -156,13 +173,13 @@ func pageOf(t *Tree) *pageData {
 			p.Via = *c.Via
 		}
 		if c.Dangling != nil {
-			p.Dangling = shown(*c.Dangling, 300)
+			p.Dangling = pageText(visible.Truncate(*c.Dangling, 300))
 		}
 		for _, date := range c.Dates {
 			p.Dates = append(p.Dates, [2]int64{int64(date.Index), date.At.UnixMilli()})
 		}
 		for _, m := range c.Texts {
-			p.Texts = append(p.Texts, pageMessage{m.Index, m.Role, visible.Text(m.Name), visible.Text(m.Text), m.Swipe, m.Swipes})
+			p.Texts = append(p.Texts, pageMessage{m.Index, m.Role, pageText(m.Name), pageText(m.Text), m.Swipe, m.Swipes})
 		}
 		d.Chats = append(d.Chats, p)
 	}

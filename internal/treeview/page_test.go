@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -155,7 +157,7 @@ func TestPageHoldsNoLoophole(t *testing.T) {
 func TestPage(t *testing.T) {
 	b := chromium(t)
 	for name, try := range map[string]func(*testing.T, *browser){
-		"hostile": hostilePage, "policy": policy, "used": pageIsUsed, "large": largePage, "without scripting": pageWithoutScripting,
+		"hostile": hostilePage, "policy": policy, "used": pageIsUsed, "large": largePage, "list": listByKeys, "address": addressOfPage, "texts": hitInText, "without scripting": pageWithoutScripting,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -170,9 +172,9 @@ func hostilePage(t *testing.T, b *browser) {
 	b.page(writePage(t, hostileTree(), nil), true)
 	b.is("document.title", "Families of chats - "+shown(hostile[0], longest))
 	b.is("typeof window.pwned", "undefined")
-	b.is("document.querySelectorAll('#rows button').length", len(hostile))
+	b.is("document.querySelectorAll('#rows .row').length", len(hostile))
 	for i := range hostile {
-		b.eval(fmt.Sprintf("document.querySelectorAll('#rows button')[%d].click()", i))
+		b.eval(fmt.Sprintf("document.querySelectorAll('#rows .row')[%d].click()", i))
 	}
 	b.is("document.querySelector('#panel h2') !== null", true)
 	b.is("document.querySelectorAll('script').length", 2)
@@ -196,7 +198,7 @@ func policy(t *testing.T, b *browser) {
 // pageIsUsed searches, steps, zooms and pans by keys and pointer.
 func pageIsUsed(t *testing.T, b *browser) {
 	b.page(writePage(t, plainTree(2, 2, 9), nil), true)
-	b.is("document.querySelectorAll('#rows button').length", 36)
+	b.is("document.querySelectorAll('#rows .row').length", 36)
 	lanes := "document.querySelectorAll('#lanes .lane, #lanes .link').length > 8"
 	b.is(lanes, true)
 	// by keys alone: search, step, close
@@ -218,7 +220,7 @@ func pageIsUsed(t *testing.T, b *browser) {
 	b.key("Escape")
 	b.is("document.getElementById('panel').hidden", true)
 	// the list opens a chat, and its parent is a button
-	b.eval("document.querySelectorAll('#rows button')[1].focus()")
+	b.eval("document.querySelectorAll('#rows .row')[1].focus()")
 	b.key("Enter")
 	b.is("document.getElementById('panel').hidden", false)
 	b.is("document.activeElement.tagName", "H2")
@@ -244,35 +246,200 @@ func pageIsUsed(t *testing.T, b *browser) {
 	b.is(first+" !== "+fmt.Sprintf("%q", at), true)
 	b.key("0")
 	b.is(first, at)
-	b.mouse("mouseWheel", 700, 400, -300)
+	// the wheel scrolls, with Shift sideways, and with Ctrl zooms
+	row := "document.querySelector('#lanes .end').getAttribute('cy')"
+	down := b.eval(row)
+	b.wheel(300, 0)
+	b.is(row+" !== "+fmt.Sprintf("%q", down), true)
+	b.is(first, at)
+	b.key("0")
+	b.is(row, down)
+	b.wheel(300, shift)
 	b.is(first+" !== "+fmt.Sprintf("%q", at), true)
+	b.is(row, down)
 	b.key("0")
 	b.is(first, at)
-	b.mouse("mousePressed", 700, 400, 0)
-	b.mouse("mouseMoved", 640, 380, 0)
-	b.mouse("mouseReleased", 640, 380, 0)
+	b.wheel(-100, ctrl)
+	b.is("Number("+first+") > "+fmt.Sprint(at), true)
+	b.key("0")
+	b.is(first, at)
+	b.mouse("mousePressed", 700, 400)
+	b.mouse("mouseMoved", 640, 380)
+	b.mouse("mouseReleased", 640, 380)
 	b.is(first+" !== "+fmt.Sprintf("%q", at), true)
 	b.is("document.getElementById('panel').hidden", true)
 	b.key("0")
 	b.is(first, at)
 	// a click on the first lane
 	y, _ := b.eval("document.querySelector('#lanes .lane').getBoundingClientRect().y").(float64)
-	b.mouse("mousePressed", 340, y, 0)
-	b.mouse("mouseReleased", 340, y, 0)
+	b.mouse("mousePressed", 340, y)
+	b.mouse("mouseReleased", 340, y)
 	b.is("document.getElementById('panel').hidden", false)
 	b.key("Escape")
 	// one owner
 	b.eval("{const o = document.getElementById('owner'); o.value = '1'; o.dispatchEvent(new Event('change'))}")
-	b.is("document.querySelectorAll('#rows button').length", 18)
+	b.is("document.querySelectorAll('#rows .row').length", 18)
 	b.key("?")
 	b.is("document.getElementById('legend').hidden", false)
 	b.quiet("a page in use")
 }
 
+// listByKeys goes through the list by keys, and folds families and owners.
+func listByKeys(t *testing.T, b *browser) {
+	b.page(writePage(t, plainTree(2, 2, 3), nil), true)
+	b.is("document.querySelectorAll('#rows [tabindex=\"0\"]').length", 1)
+	b.eval("document.querySelector('#rows [tabindex=\"0\"]').focus()")
+	focus := "document.activeElement.querySelector('bdi').textContent"
+	go1 := func(key, to string) {
+		t.Helper()
+		b.key(key)
+		b.is(focus, to)
+		b.is("document.activeElement.tabIndex === 0 && document.querySelectorAll('#rows [tabindex=\"0\"]').length", 1)
+	}
+	go1("Home", "Owner 0")
+	go1("ArrowDown", "Story 0.0")
+	go1("ArrowDown", "… - Branch #1")
+	go1("ArrowLeft", "Story 0.0")
+	rows, lanes := "document.querySelectorAll('#rows .row').length", "document.querySelectorAll('#lanes .end').length"
+	expanded := "document.activeElement.parentNode.querySelector('[aria-expanded]').getAttribute('aria-expanded')"
+	b.is(expanded, "true")
+	b.is(lanes, 12)
+	go1("ArrowLeft", "Story 0.0") // which folds
+	b.is(expanded, "false")
+	b.is(rows, 10)
+	b.is(lanes, 10)
+	b.is("document.querySelector('#lanes').textContent.includes('3 chats in this family')", true)
+	b.is("document.activeElement.textContent.includes('3 chats')", true)
+	go1("ArrowLeft", "Owner 0")
+	go1("ArrowLeft", "Owner 0") // which folds
+	b.is(expanded, "false")
+	b.is(rows, 6)
+	b.is(lanes, 6)
+	go1("ArrowRight", "Owner 0")
+	b.is(rows, 10)
+	go1("ArrowRight", "Story 0.0")
+	go1("ArrowRight", "Story 0.0")
+	b.is(rows, 12)
+	go1("ArrowRight", "… - Branch #1")
+	b.key("End")
+	b.is("document.activeElement === [...document.querySelectorAll('#rows .row')].at(-1)", true)
+	b.eval("document.getElementById('folds').click()")
+	b.is(rows, 4)
+	b.is("document.getElementById('folds').getAttribute('aria-pressed')", "true")
+	// what is found in a folded family unfolds it
+	b.key("/")
+	b.do("Input.insertText", object{"text": "number2 family1"})
+	b.is("document.querySelectorAll('#rows .hit').length", 2)
+	b.key("Enter")
+	b.is("document.querySelector('#panel h2').textContent", "Story 0.1 - Branch #2")
+	b.is(rows, 6)
+	b.quiet("a list by keys")
+}
+
+// addressOfPage goes by the address: at load, at each step, and back.
+func addressOfPage(t *testing.T, b *browser) {
+	path := writePage(t, plainTree(2, 2, 5), nil)
+	b.page(path+"#Owner%201/Story%201.0%20-%20Branch%20%233&q=number3", true)
+	title := "document.querySelector('#panel h2')?.textContent ?? ''"
+	b.is(title, "Story 1.0 - Branch #3")
+	b.is("document.getElementById('query').value", "number3")
+	b.is("document.getElementById('count').textContent", "3/4")
+	b.eval("document.querySelector('.kin button').click()")
+	b.is("decodeURIComponent(location.hash)", "#Owner 1/Story 1.0 - Branch #2&q=number3")
+	b.eval("history.back()")
+	b.is(title, "Story 1.0 - Branch #3")
+	b.eval("history.forward()")
+	b.is(title, "Story 1.0 - Branch #2")
+	b.key("Escape")
+	b.is("location.hash", "#&q=number3")
+	b.eval("history.back()")
+	b.is("document.getElementById('panel').hidden", false)
+	for _, odd := range []string{"#nobody/nothing", "#__proto__/constructor", "#%E0%A4%A/x", "#/", "#Owner%200/", "#"} {
+		b.eval(fmt.Sprintf("location.hash = %q", odd))
+		b.is("location.hash === "+fmt.Sprintf("%q", odd)+" || location.hash === ''", true)
+	}
+	b.is("document.getElementById('panel').hidden", true)
+	b.is("document.getElementById('query').value", "")
+	b.quiet("addresses")
+}
+
+// hitInText finds a word in the middle of a chat: the panel shows that message, marked.
+func hitInText(t *testing.T, b *browser) {
+	tree := plainTree(1, 1, 2)
+	c := tree.Owners[0].Chats[0]
+	c.Texts = nil
+	for i := range 1000 {
+		c.Texts = append(c.Texts, Message{Index: i, Role: "character", Name: "Ines", Text: fmt.Sprint("Line ", i, " of \u202emany")})
+	}
+	c.Texts[500].Text = "two\nlines, and a (Lighthouse) here"
+	c.Messages, c.Own, tree.Whole = 1000, 1000, true
+	b.page(writePage(t, tree, nil), true)
+	b.is("document.getElementById('query').placeholder", "Search names and all texts")
+	b.key("/")
+	b.do("Input.insertText", object{"text": "(light two"})
+	b.is("document.getElementById('count').textContent", 1)
+	b.key("Enter")
+	b.is("document.querySelectorAll('#panel .say').length < 1000", true)
+	b.is("document.querySelector('#panel .say.hit .who').textContent", "Ines#500")
+	b.is("[...document.querySelectorAll('#panel mark')].map((m) => m.textContent).join()", "two,(Light")
+	b.is("(() => { const a = document.querySelector('.say.hit').getBoundingClientRect(); return a.top > 0 && a.bottom < innerHeight })()", true)
+	b.quiet("a hit")
+}
+
+// TestContrast holds the page's colours, light and dark, against WCAG 2: 4.5 : 1 for texts, 3 : 1
+// for lanes and marks.
+func TestContrast(t *testing.T) {
+	themes := regexp.MustCompile(`:root\{[^}]*\}`).FindAllString(pageStyle, 2)
+	for i, theme := range themes {
+		light := map[string]float64{}
+		for _, m := range regexp.MustCompile(`--([a-z]+):#([0-9a-f]{3,6})`).FindAllStringSubmatch(theme, -1) {
+			light[m[1]] = luminance(t, m[2])
+		}
+		for _, pair := range []struct {
+			on, of string
+			least  float64
+		}{
+			{"bg face you them grid", "ink soft", 4.5}, {"bg face you grid", "hit", 4.5}, {"bg face", "accent", 4.5}, {"bg face you grid", "root branch checkpoint copy", 3},
+		} {
+			for on := range strings.FieldsSeq(pair.on) {
+				for of := range strings.FieldsSeq(pair.of) {
+					a, b := light[on]+0.05, light[of]+0.05
+					if ratio := max(a, b) / min(a, b); ratio < pair.least || light[on] == light[of] {
+						t.Errorf("theme %d: %s on %s: %.2f : 1, want %g", i, of, on, ratio, pair.least)
+					}
+				}
+			}
+		}
+	}
+}
+
+// luminance returns how light a colour is, as WCAG 2 defines it.
+func luminance(t *testing.T, hex string) float64 {
+	t.Helper()
+	if len(hex) == 3 {
+		hex = string([]byte{hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]})
+	}
+	sum := 0.0
+	for i, part := range [...]float64{0.2126, 0.7152, 0.0722} {
+		n, err := strconv.ParseUint(hex[2*i:2*i+2], 16, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := float64(n) / 255
+		if c <= 0.04045 {
+			c /= 12.92
+		} else {
+			c = math.Pow((c+0.055)/1.055, 2.4)
+		}
+		sum += part * c
+	}
+	return sum
+}
+
 // largePage opens thousands of chats: only what is to be seen is drawn.
 func largePage(t *testing.T, b *browser) {
 	b.page(writePage(t, plainTree(25, 10, 20), nil), true)
-	b.is("document.querySelectorAll('#rows button').length", 5000)
+	b.is("document.querySelectorAll('#rows .row').length", 5000)
 	b.is("document.querySelectorAll('#lanes g').length < 200", true)
 	b.is("document.querySelectorAll('#lanes g').length > 5", true)
 	b.quiet("5,000 chats")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"stchat/internal/grid"
-	"stchat/internal/names"
 	"stchat/internal/plural"
 	"stchat/internal/visible"
 )
@@ -145,17 +144,9 @@ func (d *drawer) families(owners []*Owner) *grid.Table {
 			}
 		}
 		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(o.Name), About: plural.S(len(o.Chats), "chat") + ", " + plural.Of(families, "family", "families")})
-		var all []string
-		for _, c := range o.Chats {
-			all = append(all, c.Name)
-		}
-		short := names.Apart(o.Name, all)
-		for _, c := range o.Chats {
-			name := c.short(o.Name)
-			if !strings.HasPrefix(name, "…") {
-				name = visible.Text(short[c.Name])
-			}
-			t.Rows = append(t.Rows, d.row(c, name))
+		short := o.shorts()
+		for i, c := range o.Chats {
+			t.Rows = append(t.Rows, d.row(c, visible.Text(short[i])))
 		}
 	}
 	return t

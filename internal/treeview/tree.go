@@ -9,6 +9,7 @@ package treeview
 
 import (
 	"bytes"
+	"strings"
 	"time"
 
 	"stchat/internal/names"
@@ -22,6 +23,7 @@ const Schema = 1
 type Tree struct {
 	Owners  []*Owner
 	Flat    bool // the chats in a row, without their families
+	Whole   bool // Texts are those of all own messages, and not cut
 	Summary Summary
 }
 
@@ -80,17 +82,38 @@ type Chat struct {
 	First time.Time `json:"-"` // zero where there is no date
 	Until time.Time `json:"-"`
 	Dates []Date    `json:"-"` // some of its messages', in their order
-	Texts []Message `json:"-"` // some of its own messages, for the page
+	Texts []Message `json:"-"` // its own messages, or some, for the page
 }
 
 // short returns the chat's name as it is shown below its owner's.
 func (c *Chat) short(owner string) string {
+	return visible.Text(names.Short(owner, c.Name, c.ancestors()...))
+}
+
+// ancestors returns the names of the chats above, the nearest first.
+func (c *Chat) ancestors() (above []string) {
 	const enough = 50
-	var above []string
 	for up := c.Above; up != nil && len(above) < enough; up = up.Above {
 		above = append(above, up.Name)
 	}
-	return visible.Text(names.Short(owner, c.Name, above...))
+	return above
+}
+
+// shorts returns the names of the owner's chats as they are shown below its own, so that no two
+// look alike; they are not made visible.
+func (o *Owner) shorts() []string {
+	list := make([]string, len(o.Chats))
+	for i, c := range o.Chats {
+		list[i] = c.Name
+	}
+	apart := names.Apart(o.Name, list)
+	for i, c := range o.Chats {
+		list[i] = names.Short(o.Name, c.Name, c.ancestors()...)
+		if !strings.HasPrefix(list[i], "…") {
+			list[i] = apart[c.Name]
+		}
+	}
+	return list
 }
 
 // Preview is text of a chat's own messages; null where there are none, and where

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"stchat/internal/chat"
 	"stchat/internal/family"
@@ -36,6 +37,7 @@ type TreeOptions struct {
 
 	Preview int  // width of a message's text in cells; 0: none
 	Page    bool // include texts of own messages, and the dates of some
+	Whole   int  // bytes of all own texts up to which they are included whole; 0: they never are
 
 	Meter *progress.Meter
 }
@@ -106,7 +108,9 @@ func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 		}
 	}
 	res.Tree = b.tree()
-	return res, texts(ctx, b)
+	err = texts(ctx, b)
+	res.Tree.Whole = b.wholeTexts
+	return res, err
 }
 
 // asked says which chats of a folder were named; all of them if the folder was.
@@ -154,6 +158,8 @@ func warning(w family.Warning) string {
 const (
 	ownTexts  = 6 // how many own messages of a chat a page shows: the first and the last
 	dateMarks = 9 // for how many messages of a chat a page has dates
+
+	wholeAtOnce = 64 // messages of a chat, after which the texts of all are added up
 )
 
 // texts reads the messages of the chats that are shown.
@@ -162,6 +168,9 @@ func texts(ctx context.Context, b *treeBuilder) error {
 		return nil
 	}
 	readers := sync.Pool{New: func() any { return newLineReader() }}
+	if err := b.whole(ctx, &readers); err != nil {
+		return err
+	}
 	progress.Each(ctx, len(b.order), func(i int) {
 		c := b.order[i]
 		t := b.shown[c]
@@ -192,11 +201,49 @@ func texts(ctx context.Context, b *treeBuilder) error {
 				t.Preview.Last = new(line(m))
 			}
 		}
-		if b.Page {
+		if b.Page && !b.wholeTexts {
 			t.Texts = found
 		}
 	})
 	return ctx.Err()
+}
+
+// whole reads all own texts of the chats that are shown, unless they are too much for a page.
+func (b *treeBuilder) whole(ctx context.Context, readers *sync.Pool) error {
+	if !b.Page || b.Preview <= 0 || b.Whole <= 0 {
+		return nil
+	}
+	texts := make([][]treeview.Message, len(b.order))
+	var read atomic.Int64
+	progress.Each(ctx, len(b.order), func(i int) {
+		c := b.order[i]
+		if c.Err != nil || len(c.Messages) == 0 {
+			return
+		}
+		r := readers.Get().(*lineReader)
+		defer readers.Put(r)
+		for k := len(c.Messages) - max(c.Own(), 1); k < len(c.Messages) && read.Load() <= int64(b.Whole); k += wholeAtOnce {
+			some := r.read(c, numbers(k, min(k+wholeAtOnce, len(c.Messages))), 0)
+			for _, m := range some {
+				read.Add(int64(len(m.Text)))
+			}
+			texts[i] = append(texts[i], some...)
+		}
+	})
+	if b.wholeTexts = read.Load() <= int64(b.Whole); b.wholeTexts {
+		for i, c := range b.order {
+			b.shown[c].Texts = texts[i]
+		}
+	}
+	return ctx.Err()
+}
+
+// numbers returns the numbers from..to-1.
+func numbers(from, to int) (list []int) {
+	for i := from; i < to; i++ {
+		list = append(list, i)
+	}
+	return list
 }
 
 // line returns a message as text, after its name if it has one.
@@ -261,7 +308,7 @@ func newLineReader() *lineReader {
 }
 
 // read returns the messages of a chat at the wanted indexes, their texts cut to a width in
-// cells. It returns none if the file has changed since its messages were counted.
+// cells, or whole if that is 0. It returns none if the file has changed since its messages were counted.
 func (r *lineReader) read(c *family.Chat, wanted []int, cells int) []treeview.Message {
 	f, err := safefile.Open(c.Path)
 	if err != nil {
@@ -300,7 +347,9 @@ func shownMessage(l *jsonl.Line, index, cells int) treeview.Message {
 	m.Name, _ = rawjson.Unquote(value(textName))
 	m.Name = cut(m.Name, 40)
 	m.Text, _ = rawjson.Unquote(value(textMes))
-	m.Text = cut(m.Text, cells)
+	if cells > 0 {
+		m.Text = cut(m.Text, cells)
+	}
 	if raw := value(textSwipes); rawjson.KindOf(raw) == rawjson.Array {
 		m.Swipes = l.Count(textSwipes)
 		if id, ok := rawjson.Int(value(textSwipeID)); ok && m.Swipes > 0 {

@@ -30,6 +30,8 @@ type treeBuilder struct {
 	shown    map[*family.Chat]*treeview.Chat
 	order    []*family.Chat // the chats that are shown, in their order
 	summary  treeview.Summary
+
+	wholeTexts bool // Texts are those of all own messages, and not cut
 }
 
 // familyRow is a family that is shown, or a single chat if each has a row of its own.

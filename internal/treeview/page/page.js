@@ -3,14 +3,21 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const chats = data.chats;
 const $ = (id) => document.getElementById(id);
+document.body.appendChild($("page").content.cloneNode(true)); // so that no control is dead without this script
 const stage = $("stage"), svg = $("lanes"), panel = $("panel"), list = $("list"), rowsBox = $("rows");
 const SVG = "http://www.w3.org/2000/svg";
 
-// Text reaches the document through these two only.
+// Text reaches the document through these three only.
 function make(tag, className, text) {
 	const e = document.createElement(tag);
 	if (className) e.className = className;
 	if (text !== undefined) e.textContent = text;
+	return e;
+}
+// bdi makes an element whose text comes from a file and has a direction of its own.
+function bdi(tag, className, text) {
+	const e = make(tag, className);
+	e.appendChild(make("bdi", "", text));
 	return e;
 }
 function draw(parent, tag, className, attributes, text) {
@@ -34,32 +41,66 @@ function span(c) {
 }
 const kind = (c) => c.r === "root" || c.r === "checkpoint" || c.r === "copy" ? c.r : "branch";
 
-// What is shown: the chats of one owner, or all.
-let shown = [], base = 0, rows = 0, widest = 1, headings = [];
+// What is shown: the chats of one owner, or all, without those of folded families.
+let shown = [], rows = 0, widest = 1, headings = [], owner = -1;
 let chosen = -1, hits = [], hitSet = null, hitAt = -1;
+const folded = new Set(), foldedOwners = new Set(); // numbers of roots, and of owners
 const view = {x: 0, y: 0, k: 8, h: 44};
 const PAD = 26, AXIS = 30, LEAST = 3, MOST = 72;
 let width = 0, height = 0, asked = false, fitted = true;
 
-function choose(owner) {
-	shown = [];
-	widest = 1;
-	chats.forEach((c, i) => {
-		if (owner >= 0 && c.o !== owner) return;
-		shown.push(i);
-		widest = Math.max(widest, c.j);
-	});
-	headings = owner < 0 && data.owners.length > 1 ? data.owners : [];
-	base = shown.length ? chats[shown[0]].y - (headings.length ? 1.4 : 0.9) : 0;
-	rows = shown.length ? chats[shown[shown.length - 1]].y - base + 1 : 0;
-	$("nothing").hidden = shown.length > 0;
-	fillList();
+const sizes = new Map(), owned = new Map(); // chats of a family, by its root, and of an owner
+let root = 0;
+chats.forEach((c, i) => {
+	if (c.h < 0) root = i;
+	c.root = root;
+	sizes.set(root, (sizes.get(root) || 0) + 1);
+	owned.set(c.o, (owned.get(c.o) || 0) + 1);
+});
+
+function choose(number) {
+	owner = number;
+	layOut();
 	search();
 	fit();
 }
+// layOut gives every chat that is shown its row: families and owners have a gap between them.
+function layOut() {
+	shown = [];
+	headings = [];
+	widest = 1;
+	const headed = owner < 0 && data.owners.length > 1;
+	let y = headed ? 0 : 0.9, before = -1;
+	chats.forEach((c, i) => {
+		if (owner >= 0 && c.o !== owner) return;
+		const shut = headed && foldedOwners.has(c.o);
+		if (c.o === before) {
+			if (c.root === i && !shut) y += 0.5;
+		} else if (headed) {
+			if (before >= 0) y += 0.5;
+			headings.push({o: c.o, y, at: shown.length});
+			y += shut ? 0.6 : 1.4;
+		}
+		before = c.o;
+		if (shut || folded.has(c.root) && c.root !== i) return;
+		c.y = y++;
+		shown.push(i);
+		widest = Math.max(widest, c.j);
+	});
+	rows = y;
+	$("nothing").hidden = chats.length > 0;
+	fillList();
+}
+// fold folds a family or an owner, or unfolds it.
+function fold(set, number, on) {
+	if (on) set.add(number); else set.delete(number);
+	layOut();
+	lit();
+	redraw();
+}
 
 const sx = (x) => PAD + (x - view.x) * view.k;
-const sy = (y) => AXIS + (y - base - view.y) * view.h;
+const sy = (y) => AXIS + (y - view.y) * view.h;
 
 // fit shows all; where that is too much for the screen, all that stands on its first rows.
 function fit() {
@@ -67,7 +108,7 @@ function fit() {
 	view.h = Math.max(36, Math.min(58, (height - AXIS - 16) / Math.max(rows, 1)));
 	let across = 1;
 	for (const i of shown) {
-		if (chats[i].y - base > Math.max(height - AXIS, 0) / view.h) break;
+		if (chats[i].y > Math.max(height - AXIS, 0) / view.h) break;
 		across = Math.max(across, chats[i].j);
 	}
 	view.k = Math.max(0.02, Math.min(26, (width - PAD - room) / across));
@@ -103,7 +144,7 @@ function center(i) {
 	const x = sx(c.i), y = sy(c.y), before = view.x + view.y;
 	if (x < PAD || x > width * 0.75) view.x = c.i - width * 0.25 / view.k;
 	const low = small() && !panel.hidden ? height * 0.2 : height - 50;
-	if (y < AXIS + 16 || y > low) view.y = c.y - base - Math.min(height * 0.35, low) / view.h;
+	if (y < AXIS + 16 || y > low) view.y = c.y - Math.min(height * 0.35, low) / view.h;
 	if (view.x + view.y !== before) fitted = false;
 	redraw();
 }
@@ -126,16 +167,17 @@ function first(y) {
 function paint() {
 	keepInside();
 	svg.textContent = "";
-	if (!shown.length || !width) return;
-	const top = view.y + base, bottom = top + (height - AXIS) / view.h;
+	if (!rows || !width) return;
+	const top = view.y, bottom = top + (height - AXIS) / view.h;
 	const from = Math.max(0, first(top - 1) - 1), to = Math.min(shown.length, first(bottom + 1) + 1);
-	axis(chats[chosen >= 0 && sy(chats[chosen].y) > 0 && sy(chats[chosen].y) < height ? chosen : shown[Math.min(from, shown.length - 1)]]);
+	const inSight = shown.includes(chosen) && sy(chats[chosen].y) > 0 && sy(chats[chosen].y) < height;
+	axis(chats[inSight ? chosen : shown[Math.min(from, shown.length - 1)] ?? 0]);
 	const past = pastLinks(top, bottom, from, to);
 	if (past) draw(svg, "path", "past", {d: past});
 	const labels = view.h >= 17;
 	for (const h of headings) {
 		const y = sy(h.y + 0.3);
-		if (labels && y > AXIS - 10 && y < height + 20) draw(svg, "text", "head", {x: 12, y: y + 4}, h.n);
+		if (labels && y > AXIS - 10 && y < height + 20) draw(svg, "text", "head", {x: 12, y: y + 4}, data.owners[h.o].n + (foldedOwners.has(h.o) ? "  " + count(owned.get(h.o), "chat") : ""));
 	}
 	for (let n = from; n < to; n++) lane(shown[n], labels);
 	const cover = draw(svg, "g", "", {});
@@ -232,7 +274,8 @@ function lane(i, labels) {
 		draw(text, "tspan", className, gap ? {dx: 9} : {}, fits);
 		left -= breadth(fits, className);
 	};
-	piece("name", name(c), false);
+	piece("name", c.g, false);
+	if (folded.has(i)) piece("meta", count(sizes.get(i), "chat") + " in this family", true);
 	piece("meta", c.h < 0 ? count(c.m, "message") : c.w > 0 ? "+" + c.w : "", true);
 	if (c.e && view.h >= 24) piece("meta", c.e.join(", "), true);
 	if (view.h >= 24) piece("meta", span(c), true);
@@ -259,45 +302,103 @@ function fitting(s, className, most) {
 	return all.slice(0, Math.max(fits, 1)).join("").trimEnd() + "…";
 }
 const clip = (x) => Math.max(-50, Math.min(width + 50, x));
-// name leaves out of a name what is that of the chat it comes from.
-function name(c) {
-	for (let up = c.u, n = 0; up >= 0 && n < 50; up = chats[up].u, n++) {
-		const above = chats[up].n;
-		if (above.length > 3 && c.n.length > above.length && c.n.startsWith(above)) return "…" + c.n.slice(above.length);
-	}
-	return c.n;
-}
 
-// The list.
-let buttons = new Map();
+// The list: one stop of Tab, and keys move in it.
+let buttons = new Map(), lines = []; // by chat; all in their order
 function fillList() {
+	const at = lines.findIndex((l) => l.button.parentNode.contains(document.activeElement)), was = lines[at];
 	rowsBox.textContent = "";
 	buttons = new Map();
+	lines = [];
 	const depth = new Map();
-	let owner = -1;
-	for (const i of shown) {
-		const c = chats[i];
-		if (c.o !== owner && headings.length) rowsBox.appendChild(make("li", "owner", data.owners[c.o].n));
-		owner = c.o;
-		const d = c.h >= 0 ? depth.get(c.h) + 1 : 0;
-		depth.set(i, d);
-		const li = make("li", "d" + Math.min(d, 6));
-		const b = make("button");
-		b.type = "button";
-		b.title = c.n;
-		b.appendChild(make("span", "indent"));
-		b.appendChild(make("span", "mark " + kind(c) + (c.c ? " current" : "")));
-		b.appendChild(make("span", "name", name(c)));
-		b.appendChild(make("span", "when", span(c)));
-		b.appendChild(make("span", "n", c.u < 0 ? String(c.m) : "#" + c.a + (c.w ? " +" + c.w : "")));
-		b.setAttribute("aria-label", c.n + ", " + c.r + ", " + count(c.m, "message") + (c.c ? ", open" : ""));
-		b.addEventListener("click", () => open(i, b));
-		li.appendChild(b);
-		rowsBox.appendChild(li);
-		buttons.set(i, b);
+	let next = 0;
+	for (let n = 0; n <= shown.length; n++) {
+		for (; next < headings.length && headings[next].at === n; next++) heading(headings[next].o);
+		if (n < shown.length) row(shown[n], depth);
 	}
+	if (!lines.length) return;
+	const again = was && lines.find((l) => l.set === was.set && l.number === was.number && l.chat === was.chat);
+	tabStop(again || lines[0]);
+	if (again) again.button.focus();
+	$("folds").setAttribute("aria-pressed", String([...sizes].every(([i, n]) => n < 2 || folded.has(i))));
 }
-function mark() {
+// tabStop makes a line of the list the one that Tab reaches.
+let stop = null;
+function tabStop(line) {
+	if (stop) stop.button.tabIndex = -1;
+	stop = line;
+	line.button.tabIndex = 0;
+}
+function addLine(className, button, line) {
+	const li = make("li", className);
+	button.type = "button";
+	button.tabIndex = -1;
+	button.addEventListener("focus", () => tabStop(line));
+	line.button = button;
+	lines.push(line);
+	li.appendChild(button);
+	rowsBox.appendChild(li);
+	return li;
+}
+// heading adds the line of an owner.
+function heading(o) {
+	const b = bdi("button", "owner", data.owners[o].n), on = foldedOwners.has(o);
+	b.appendChild(make("span", "n", count(owned.get(o), "chat")));
+	b.setAttribute("aria-expanded", String(!on));
+	b.addEventListener("click", () => fold(foldedOwners, o, !foldedOwners.has(o)));
+	addLine("head", b, {depth: -1, set: foldedOwners, number: o, chat: -1});
+}
+// row adds the line of a chat; that of a family begins with a button that folds it.
+function row(i, depth) {
+	const c = chats[i], d = c.h >= 0 ? depth.get(c.h) + 1 : 0, family = c.root === i && sizes.get(i) > 1;
+	depth.set(i, d);
+	const b = make("button", "row");
+	b.title = c.n;
+	b.appendChild(make("span", "mark " + kind(c) + (c.c ? " current" : "")));
+	b.appendChild(bdi("span", "name", c.g));
+	b.appendChild(make("span", "when", " " + span(c)));
+	b.appendChild(make("span", "n", " " + (folded.has(i) ? count(sizes.get(i), "chat") : c.u < 0 ? c.m : (c.b < 0 ? "–" : "#" + c.b) + (c.w ? " +" + c.w : ""))));
+	b.appendChild(make("span", "unseen", ", " + c.r + ", " + count(c.m, "message") + (c.c ? ", open in SillyTavern" : "") + (folded.has(i) ? ", folded" : "")));
+	b.addEventListener("click", () => open(i, b));
+	const li = addLine("d" + Math.min(d, 6), b, {depth: d, set: family ? folded : null, number: i, chat: i});
+	buttons.set(i, b);
+	const indent = make(family ? "button" : "span", "indent");
+	li.insertBefore(indent, b);
+	if (!family) return;
+	indent.type = "button";
+	indent.tabIndex = -1; // the keys ← and → do the same
+	indent.setAttribute("aria-expanded", String(!folded.has(i)));
+	indent.setAttribute("aria-label", "Family of " + c.g);
+	indent.addEventListener("click", () => fold(folded, i, !folded.has(i)));
+}
+list.addEventListener("keydown", (e) => {
+	const at = lines.findIndex((l) => l.button === e.target), line = lines[at];
+	if (!line || e.ctrlKey || e.metaKey || e.altKey) return;
+	const isFolded = line.set && line.set.has(line.number);
+	let to = -1;
+	if (e.key === "ArrowDown") to = at + 1;
+	else if (e.key === "ArrowUp") to = at - 1;
+	else if (e.key === "Home") to = 0;
+	else if (e.key === "End") to = lines.length - 1;
+	else if (e.key === "ArrowRight" && isFolded) fold(line.set, line.number, false);
+	else if (e.key === "ArrowRight") to = line.set || lines[at + 1] && lines[at + 1].depth > line.depth ? at + 1 : -1;
+	else if (e.key === "ArrowLeft" && line.set && !isFolded) fold(line.set, line.number, true);
+	else if (e.key === "ArrowLeft") to = lines.findLastIndex((l, n) => n < at && l.depth < line.depth);
+	else return;
+	e.preventDefault();
+	if (lines[to]) lines[to].button.focus();
+});
+$("folds").addEventListener("click", () => {
+	const on = $("folds").getAttribute("aria-pressed") !== "true";
+	for (const [i, n] of sizes) if (on && n > 1) folded.add(i); else folded.delete(i);
+	foldedOwners.clear();
+	layOut();
+	lit();
+	fit();
+});
+// lit marks what the search found; a folded family or owner stands for its chats.
+function lit() {
+	hitSet = words.length ? new Set(hits.flatMap(([i]) => folded.has(chats[i].root) ? [i, chats[i].root] : [i])) : null;
 	for (const [i, b] of buttons) {
 		b.parentNode.classList.toggle("dim", hitSet !== null && !hitSet.has(i));
 		b.parentNode.classList.toggle("hit", hitSet !== null && hitSet.has(i));
@@ -306,7 +407,19 @@ function mark() {
 
 // The panel.
 let cameFrom = null;
-function open(i, by) {
+// open shows a chat, at one of its messages if a number in its texts is given.
+function open(i, by, message) {
+	const c = chats[i];
+	if (owner >= 0 && c.o !== owner) {
+		owners.value = "-1";
+		choose(-1);
+	}
+	if (!buttons.has(i)) {
+		folded.delete(c.root);
+		foldedOwners.delete(c.o);
+		layOut();
+		lit();
+	}
 	if (chosen >= 0 && buttons.has(chosen)) buttons.get(chosen).removeAttribute("aria-current");
 	chosen = i;
 	if (buttons.has(i)) {
@@ -314,12 +427,15 @@ function open(i, by) {
 		if (!list.hidden) buttons.get(i).scrollIntoView({block: "nearest"});
 	}
 	if (by) cameFrom = by;
-	fillPanel(i);
+	fillPanel(i, message ?? -1);
 	if (small() && !list.hidden) showList(false);
 	panel.hidden = false;
 	remeasure();
 	center(i);
 	if (by) panel.querySelector("h2").focus();
+	const marked = panel.querySelector(".say.hit");
+	if (marked) marked.scrollIntoView({block: "center"});
+	write(true);
 }
 function close() {
 	if (panel.hidden) return;
@@ -329,17 +445,18 @@ function close() {
 	remeasure();
 	if (cameFrom && cameFrom.isConnected && cameFrom.offsetParent) cameFrom.focus(); else stage.focus({preventScroll: true});
 	cameFrom = null;
+	write(true);
 }
 function fact(dl, what, text) {
 	dl.appendChild(make("dt", "", what));
-	dl.appendChild(make("dd", "", text));
+	dl.appendChild(bdi("dd", "", text));
 }
-function fillPanel(i) {
+function fillPanel(i, message) {
 	const c = chats[i];
 	panel.textContent = "";
 	panel.scrollTop = 0;
 	const top = make("div", "top");
-	const title = make("h2", "", c.n);
+	const title = bdi("h2", "", c.n);
 	title.tabIndex = -1;
 	top.appendChild(title);
 	const x = make("button", "", "×");
@@ -348,7 +465,7 @@ function fillPanel(i) {
 	x.addEventListener("click", close);
 	top.appendChild(x);
 	panel.appendChild(top);
-	panel.appendChild(make("p", "path", c.p));
+	panel.appendChild(bdi("p", "path", c.p));
 	const chips = make("ul", "chips");
 	chips.appendChild(make("li", "is " + kind(c), c.r));
 	if (c.c) chips.appendChild(make("li", "", "open in SillyTavern"));
@@ -359,13 +476,15 @@ function fillPanel(i) {
 	if (c.f) fact(dl, "From", minute.format(c.f));
 	if (c.t) fact(dl, "To", minute.format(c.t));
 	fact(dl, "Size", size(c.s));
-	if (c.u >= 0) fact(dl, "Parts at", c.b < 0 ? "shares no message" : "#" + c.a + (c.a !== c.b ? " (#" + c.b + " there)" : ""));
+	if (c.u >= 0) fact(dl, "Parts at", c.b < 0 ? "shares no message" : "#" + c.b + " of its parent" + (c.a !== c.b ? " (#" + c.a + " here)" : ""));
 	if (c.v) fact(dl, "Known by", via.get(c.v) || c.v);
 	if (c.d) fact(dl, "Names", c.d + ", which is missing");
 	if (c.e) fact(dl, "Note", c.e.join(", "));
 	panel.appendChild(dl);
 	const go = (n, prefix) => {
-		const b = make("button", "", prefix + chats[n].n);
+		const b = make("button", "", prefix);
+		b.appendChild(make("bdi", "", chats[n].g));
+		b.title = chats[n].n;
 		b.type = "button";
 		b.addEventListener("click", () => open(n, b));
 		return b;
@@ -380,11 +499,11 @@ function fillPanel(i) {
 	if (below.length) {
 		panel.appendChild(make("h3", "", below.length === 1 ? "Child" : count(below.length, "child", "children")));
 		const box = make("div", "kin");
-		for (const n of below.slice(0, 200)) box.appendChild(go(n, "#" + chats[n].b + "  "));
+		for (const n of below.slice(0, 200)) box.appendChild(go(n, chats[n].b < 0 ? "" : "#" + chats[n].b + "  "));
 		if (below.length > 200) box.appendChild(make("span", "quiet", "and " + (below.length - 200) + " more"));
 		panel.appendChild(box);
 	}
-	talk(c);
+	talk(c, message);
 	branch(c);
 }
 const via = new Map([["main_chat", "its metadata (main_chat)"], ["link", "a link on the parent's message"], ["uuid", "ChatBranches' uuid"], ["name", "its name"], ["content", "what the messages say"]]);
@@ -396,26 +515,37 @@ chats.forEach((c, i) => {
 });
 for (const below of children.values()) below.sort((a, b) => chats[a].b - chats[b].b || a - b);
 
-function talk(c) {
+const most = 200; // messages before and behind a place that the panel shows
+function talk(c, message) {
 	if (!c.l || !c.l.length) return;
 	const own = c.w > 0;
 	panel.appendChild(make("h3", "", own && c.u >= 0 ? "Its own messages" : own ? "Messages" : "Its last message"));
 	const box = make("div", "talk");
 	let before = -1;
-	for (const m of c.l) {
+	c.l.forEach((m, n) => {
+		if (n >= most && n < c.l.length - most && Math.abs(n - message) > most) return;
 		if (before >= 0 && m.i > before + 1) box.appendChild(make("div", "gap", "⋮ " + count(m.i - before - 1, "more", "more")));
 		before = m.i;
-		const say = make("div", "say " + (m.r === "user" || m.r === "system" ? m.r : "character"));
+		const say = make("div", "say " + (m.r === "user" || m.r === "system" ? m.r : "character") + (n === message ? " hit" : ""));
 		const who = make("div", "who");
-		who.appendChild(make("b", "", m.n || m.r));
+		who.appendChild(bdi("b", "", m.n || m.r));
 		if (m.s > 1) who.appendChild(make("span", "", "‹ " + (m.k || 1) + "/" + m.s + " ›"));
 		who.appendChild(make("span", "", "#" + m.i));
 		say.appendChild(who);
-		say.appendChild(make("p", "", m.t));
+		const p = make("p");
+		p.dir = "auto";
+		if (n === message && words.length) {
+			m.t.split(wordsIn()).forEach((part, k) => p.appendChild(k % 2 ? make("mark", "", part) : document.createTextNode(part)));
+		} else {
+			p.textContent = m.t;
+		}
+		say.appendChild(p);
 		box.appendChild(say);
-	}
+	});
 	panel.appendChild(box);
 }
+// wordsIn matches each of the words that are searched for.
+const wordsIn = () => new RegExp("(" + words.map((w) => w.replace(/[\\^$.*+?()[\]{}|\/]/g, "\\$&")).join("|") + ")", "iu");
 function branch(c) {
 	if (c.m === 0) return;
 	panel.appendChild(make("h3", "", "Branch from here"));
@@ -463,43 +593,87 @@ function size(n) {
 	return (u ? n.toFixed(1) : n) + " " + units[u];
 }
 
-// Search.
-let hay = null;
+// Search: a hit is a chat by its name, or one of its messages, as [chat, number in its texts or -1].
+let hay = null, words = [];
 function search() {
-	const words = $("query").value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+	words = $("query").value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+	hits = [];
 	hitAt = -1;
-	if (!words.length) {
-		hits = [];
-		hitSet = null;
-		$("count").textContent = "";
-	} else {
-		if (!hay) hay = chats.map((c) => (c.n + "\n" + (c.l || []).map((m) => m.n + " " + m.t).join("\n")).toLocaleLowerCase());
-		hits = shown.filter((i) => words.every((w) => hay[i].includes(w)));
-		hitSet = new Set(hits);
-		$("count").textContent = hits.length ? String(hits.length) : "none";
+	if (words.length) {
+		hay = hay || chats.map((c) => [c.n, ...(c.l || []).map((m) => m.i < c.m - c.w && data.whole ? "" : m.n + " " + m.t)].map((s) => s.toLocaleLowerCase()));
+		const all = (s) => words.every((w) => s.includes(w));
+		chats.forEach((c, i) => {
+			if (owner >= 0 && c.o !== owner) return;
+			const before = hits.length;
+			hay[i].forEach((s, n) => { if (all(s)) hits.push([i, n - 1]); });
+			if (hits.length === before && words.length > 1 && words.every((w) => hay[i].some((s) => s.includes(w)))) {
+				hits.push([i, hay[i].findLastIndex((s) => words.some((w) => s.includes(w))) - 1]);
+			}
+		});
 	}
-	mark();
+	$("count").textContent = !words.length ? "" : hits.length ? String(hits.length) : "none";
+	lit();
 	redraw();
 }
 function step(by) {
 	if (!hits.length) return;
-	hitAt = (hitAt + by + hits.length) % hits.length;
+	hitAt = hitAt < 0 && by < 0 ? hits.length - 1 : (hitAt + by + hits.length) % hits.length;
 	$("count").textContent = hitAt + 1 + "/" + hits.length;
-	open(hits[hitAt], null);
+	open(hits[hitAt][0], null, hits[hitAt][1]);
 }
+function find(by) {
+	search();
+	write(by);
+}
+
+// The address is #OWNER/NAME&q=WORDS: a step adds to what Back goes through, typing does not.
+const addresses = new Map();
+const addressOf = (c) => encodeURIComponent(data.owners[c.o].n) + "/" + encodeURIComponent(c.n);
+chats.forEach((c, i) => { if (!addresses.has(addressOf(c))) addresses.set(addressOf(c), i); });
+let reading = false;
+function write(step) {
+	const q = $("query").value.trim();
+	const hash = "#" + (chosen >= 0 ? addressOf(chats[chosen]) : "") + (q ? "&q=" + encodeURIComponent(q) : "");
+	if (reading || hash === (location.hash || "#")) return;
+	if (step) history.pushState(null, "", hash); else history.replaceState(null, "", hash);
+}
+// read shows what the address says; what it does not know it ignores.
+function read() {
+	const [chat, q] = location.hash.slice(1).split("&q=", 2);
+	reading = true;
+	try {
+		$("query").value = decodeURIComponent(q || "");
+		search();
+		const i = addresses.get(chat.split("/").map((s) => encodeURIComponent(decodeURIComponent(s))).join("/"));
+		if (i === undefined) {
+			close();
+		} else {
+			hitAt = hits.findIndex(([n]) => n === i);
+			open(i, null, hitAt < 0 ? -1 : hits[hitAt][1]);
+			if (hitAt >= 0) $("count").textContent = hitAt + 1 + "/" + hits.length;
+		}
+	} catch (e) {
+		if (!(e instanceof URIError)) throw e; // a % that says nothing
+	} finally {
+		reading = false;
+	}
+}
+addEventListener("popstate", read);
+$("query").placeholder = data.whole ? "Search names and all texts" : "Search names and previews";
+$("query").setAttribute("aria-label", $("query").placeholder);
 let waiting = 0;
-$("query").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(search, 60); });
+$("query").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(find, 60, false); });
 $("find").addEventListener("submit", (e) => e.preventDefault());
 $("query").addEventListener("keydown", (e) => {
 	if (e.key === "Enter") {
 		e.preventDefault();
 		clearTimeout(waiting);
-		if (!hitSet || hitAt < 0) search();
+		if (hitAt < 0) find(false);
 		step(e.shiftKey ? -1 : 1);
 	} else if (e.key === "Escape" && $("query").value) {
 		e.stopPropagation();
 		$("query").value = "";
-		search();
+		find(false);
 	}
 });
 
@@ -548,7 +722,7 @@ stage.addEventListener("pointerup", lift);
 stage.addEventListener("pointercancel", lift);
 function laneAt(x, y) {
 	if (y < AXIS) return -1;
-	const row = base + view.y + (y - AXIS) / view.h;
+	const row = view.y + (y - AXIS) / view.h;
 	let best = -1, least = Math.max(0.62, 7 / view.h);
 	for (let n = Math.max(0, first(row - least) - 1); n < shown.length; n++) {
 		const c = chats[shown[n]];
@@ -564,9 +738,9 @@ function laneAt(x, y) {
 stage.addEventListener("wheel", (e) => {
 	e.preventDefault();
 	const at = inStage(e), unit = e.deltaMode === 1 ? 18 : e.deltaMode === 2 ? height : 1;
-	if (e.shiftKey) pan(0, -(e.deltaY || e.deltaX) * unit);
-	else if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) pan(-e.deltaX * unit, 0);
-	else zoom(Math.exp(-e.deltaY * unit * (e.ctrlKey ? 0.01 : 0.0016)), at.x, at.y);
+	if (e.ctrlKey) zoom(Math.exp(-Math.max(-60, Math.min(60, e.deltaY * unit)) * 0.01), at.x, at.y);
+	else if (e.shiftKey) pan(-(e.deltaX || e.deltaY) * unit, 0);
+	else pan(-e.deltaX * unit, -e.deltaY * unit);
 }, {passive: false});
 
 // Keys and buttons.
@@ -578,7 +752,7 @@ stage.addEventListener("keydown", (e) => {
 	if (e.ctrlKey || e.metaKey || e.altKey) return;
 	if (move) pan(move[0], move[1]);
 	else if (e.key === "Home") { pan(view.x * view.k, view.y * view.h); }
-	else if (e.key === "Enter" && shown.length) open(chosen >= 0 ? chosen : shown[first(base + view.y)] ?? shown[0], stage);
+	else if (e.key === "Enter" && shown.length) open(chosen >= 0 ? chosen : shown[first(view.y)] ?? shown[0], stage);
 	else return;
 	e.preventDefault();
 });
@@ -631,12 +805,18 @@ const owners = $("owner");
 if (data.owners.length > 1) {
 	$("ownerbox").hidden = false;
 	owners.appendChild(new Option("everyone", "-1"));
-	data.owners.forEach((o, i) => owners.appendChild(new Option(o.n, String(i))));
+	data.owners.forEach((o, i) => {
+		const option = new Option(o.n, String(i));
+		option.dir = "auto";
+		owners.appendChild(option);
+	});
 	owners.addEventListener("change", () => { close(); choose(Number(owners.value)); });
 } else if (data.owners.length === 1) {
-	$("heading").textContent = data.owners[0].n;
+	$("heading").textContent = "";
+	$("heading").appendChild(make("bdi", "", data.owners[0].n));
 }
 if (small()) showList(false);
 measure();
 choose(-1);
+read();
 })();
