@@ -44,8 +44,7 @@ func conflictOf(name string) (of, label string, ok bool) {
 // Conflicts merges the conflict files of a user folder into the chats that they are versions of,
 // and removes each once nothing is lost with it.
 func Conflicts(ctx context.Context, opt Options) *Result {
-	r := newResult()
-	r.Err = func() error {
+	return result(func(r *Result) error {
 		dir, err := userdir.Open(opt.Into)
 		if err != nil {
 			return err
@@ -78,8 +77,7 @@ func Conflicts(ctx context.Context, opt Options) *Result {
 		}
 		r.run(ctx, &opt, jobs)
 		return nil
-	}()
-	return r
+	})
 }
 
 // versions are the conflict files of one chat.
@@ -146,10 +144,8 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		name := c.name
 		_, label, _ := conflictOf(name)
 		c.name = v.of // it is a version of that chat
-		o := &owner{opt: opt, label: label, seed: seed, bases: map[*one]*baseSet{}, given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
-		if set, err := lib.In(ours.folder.Dir); err == nil && o.isGroup() && len(set.Listing(v.of)) > 0 {
-			o.group = set.Listing(v.of)[0].Path
-		}
+		o := &owner{opt: opt, label: label, seed: seed, bases: map[*file]*baseSet{}, given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
+		o.group = ours.listing(v.of)
 		p := o.namesake(v.of)
 		if p == nil {
 			return append(jobs, renamed(c, filepath.Join(v.folder, v.of+names.Extension), len(list))), nil
@@ -177,17 +173,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 // version merges one version of a chat. now are the lines that the chat gets from another one,
 // nil: its own. Such a chat is not edited as well.
 func (o *owner) version(ctx context.Context, c, p *file, now []chat.Print) (*job, Sign, error) {
-	p.read(ctx, o.ours.lib, o.seed)
-	m := &match{from: &c.one, into: &p.one}
-	switch {
-	case now != nil:
-		m.relation = relate(c.prints, now, o.judging(ctx, &c.one))
-	case c.err == nil && p.err == nil && sameBytes(c, p):
-		c.twin = &p.one
-	default:
-		m.relation = relate(c.prints, p.prints, o.judging(ctx, &c.one))
-	}
-	if err := o.plan(ctx, []*match{m}); err != nil {
+	if err := o.mergePair(ctx, c, p, now); err != nil {
 		return nil, "", err
 	}
 	w, again := o.works[0], false

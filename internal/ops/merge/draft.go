@@ -45,8 +45,8 @@ func (w *work) draft(ctx context.Context, s *changeset.Set) error {
 		if err := w.copySidecars(s); err != nil {
 			return err
 		}
-		if w.group != "" {
-			if err := s.Edit(w.group, safefile.Stamp{}, &group.Edit{Path: w.group, List: []string{w.name}}, "its name in the group's list"); err != nil {
+		if w.group != nil {
+			if err := s.Edit(w.group.Path, safefile.Stamp{}, &group.Edit{Path: w.group.Path, List: []string{w.name}}, "its name in the group's list"); err != nil {
 				return err
 			}
 		}

@@ -6,19 +6,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"stchat/internal/chat"
 	"stchat/internal/names"
 )
-
-// one is what a chat is recognised by.
-type one struct {
-	name    string
-	slug    string // integrity; "": none
-	prints  []chat.Print
-	broken  bool   // it cannot be read: it has a name, and is nobody's copy
-	twin    *one   // of FROM: the chat of INTO with its name and bytes
-	settled *match // of FROM: step 1 was made when both were read
-}
 
 // By is the evidence that two chats are one.
 type By string
@@ -33,7 +22,7 @@ const (
 
 // match is a chat of FROM and the chat of INTO that is its copy.
 type match struct {
-	from, into *one // into is nil for a new one
+	from, into *file // into is nil for a new one
 	by         By
 	relation
 }
@@ -43,20 +32,20 @@ func folded(name string) string { return names.Fold(norm.NFC.String(name)) }
 
 // matcher finds whose copy each chat of an owner is (MOVING.md 3.2).
 type matcher struct {
-	into, from []*one
-	by         func(from *one) judging
+	into, from []*file
+	by         func(from *file) judging
 
-	known    map[[2]*one]*relation
-	taken    map[*one]bool
-	found    map[*one]*match
-	named    map[string]*one      // chats of INTO by folded name
-	namedOut map[string]bool      // folded names of FROM
-	slugs    [2]map[string][]*one // chats of INTO and of FROM by slug
+	known    map[[2]*file]*relation
+	taken    map[*file]bool
+	found    map[*file]*match
+	named    map[string]*file      // chats of INTO by folded name
+	namedOut map[string]bool       // folded names of FROM
+	slugs    [2]map[string][]*file // chats of INTO and of FROM by slug
 }
 
 // matchAll returns a match for each chat of FROM, in their order. Each chat of INTO is at most one's.
-func matchAll(into, from []*one, by func(from *one) judging) []*match {
-	m := &matcher{into: into, from: from, by: by, known: map[[2]*one]*relation{}, taken: map[*one]bool{}, found: map[*one]*match{}, named: map[string]*one{}, namedOut: map[string]bool{}}
+func matchAll(into, from []*file, by func(from *file) judging) []*match {
+	m := &matcher{into: into, from: from, by: by, known: map[[2]*file]*relation{}, taken: map[*file]bool{}, found: map[*file]*match{}, named: map[string]*file{}, namedOut: map[string]bool{}}
 	for _, p := range into {
 		if key := folded(p.name); m.named[key] == nil {
 			m.named[key] = p
@@ -75,17 +64,17 @@ func matchAll(into, from []*one, by func(from *one) judging) []*match {
 			m.taken[c.settled.into], m.found[c] = true, c.settled
 		}
 	}
-	for i, list := range [][]*one{into, from} {
-		m.slugs[i] = map[string][]*one{}
+	for i, list := range [][]*file{into, from} {
+		m.slugs[i] = map[string][]*file{}
 		for _, c := range list {
 			if c.slug != "" {
 				m.slugs[i][c.slug] = append(m.slugs[i][c.slug], c)
 			}
 		}
 	}
-	for _, step := range []func(c *one){m.sameName, m.sameSelf, m.homeless, m.sameMessages, m.sameSlug, m.goesOn} {
+	for _, step := range []func(c *file){m.sameName, m.sameSelf, m.homeless, m.sameMessages, m.sameSlug, m.goesOn} {
 		for _, c := range from {
-			if m.found[c] == nil && !c.broken {
+			if m.found[c] == nil && c.err == nil {
 				step(c)
 			}
 		}
@@ -99,8 +88,8 @@ func matchAll(into, from []*one, by func(from *one) judging) []*match {
 	return list
 }
 
-func (m *matcher) relation(c, p *one) *relation {
-	key := [2]*one{c, p}
+func (m *matcher) relation(c, p *file) *relation {
+	key := [2]*file{c, p}
 	if m.known[key] == nil {
 		r := relate(c.prints, p.prints, m.by(c))
 		m.known[key] = &r
@@ -108,15 +97,15 @@ func (m *matcher) relation(c, p *one) *relation {
 	return m.known[key]
 }
 
-func (m *matcher) take(c, p *one, by By) {
+func (m *matcher) take(c, p *file, by By) {
 	m.taken[p], m.found[c] = true, &match{c, p, by, *m.relation(c, p)}
 }
 
 // free reports whether a chat of INTO may be a copy.
-func (m *matcher) free(p *one) bool { return p != nil && !p.broken && !m.taken[p] }
+func (m *matcher) free(p *file) bool { return p != nil && p.err == nil && !m.taken[p] }
 
 // sameName: the same name, and one holds the other.
-func (m *matcher) sameName(c *one) {
+func (m *matcher) sameName(c *file) {
 	if p := m.named[folded(c.name)]; m.free(p) && m.relation(c, p).holds() {
 		m.take(c, p, ByName)
 	}
@@ -124,9 +113,9 @@ func (m *matcher) sameName(c *one) {
 
 // homeless is sameMessages for a chat whose texts no later step finds elsewhere: of two that are
 // equal, the other one needs no copy of its own.
-func (m *matcher) homeless(c *one) {
+func (m *matcher) homeless(c *file) {
 	homes := append(m.better(c), m.named[folded(c.name)], m.slugged(c))
-	if !slices.ContainsFunc(homes, func(p *one) bool {
+	if !slices.ContainsFunc(homes, func(p *file) bool {
 		return m.free(p) && m.relation(c, p).ownFrom == 0 && !m.relation(c, p).equal()
 	}) {
 		m.sameMessages(c)
@@ -134,12 +123,12 @@ func (m *matcher) homeless(c *one) {
 }
 
 // sameMessages: the same messages, under any name. Two chats without messages have none.
-func (m *matcher) sameMessages(c *one) { m.equal(c, m.into) }
+func (m *matcher) sameMessages(c *file) { m.equal(c, m.into) }
 
 // sameSelf: the same messages, and the same slug, which tells equal chats apart.
-func (m *matcher) sameSelf(c *one) { m.equal(c, m.slugs[0][c.slug]) }
+func (m *matcher) sameSelf(c *file) { m.equal(c, m.slugs[0][c.slug]) }
 
-func (m *matcher) equal(c *one, among []*one) {
+func (m *matcher) equal(c *file, among []*file) {
 	for _, p := range among {
 		n := len(c.prints)
 		if n == 0 || len(p.prints) != n || !m.free(p) || !same(&c.prints[0], &p.prints[0]) || !same(&c.prints[n-1], &p.prints[n-1]) {
@@ -153,7 +142,7 @@ func (m *matcher) equal(c *one, among []*one) {
 }
 
 // sameSlug: a chat that was renamed on one side.
-func (m *matcher) sameSlug(c *one) {
+func (m *matcher) sameSlug(c *file) {
 	if p := m.slugged(c); m.free(p) {
 		m.take(c, p, BySlug)
 	}
@@ -161,13 +150,13 @@ func (m *matcher) sameSlug(c *one) {
 
 // slugged returns the chat of INTO that has a chat's slug, if only these two have it, neither
 // has a namesake on the other side, and more than a greeting is shared; else nil.
-func (m *matcher) slugged(c *one) *one {
+func (m *matcher) slugged(c *file) *file {
 	into, from := m.slugs[0][c.slug], m.slugs[1][c.slug]
 	if len(into) != 1 || len(from) != 1 {
 		return nil
 	}
 	p := into[0]
-	if p.broken || m.named[folded(c.name)] != nil || m.namedOut[folded(p.name)] || !m.relation(c, p).begun {
+	if p.err != nil || m.named[folded(c.name)] != nil || m.namedOut[folded(p.name)] || !m.relation(c, p).begun {
 		return nil
 	}
 	return p
@@ -175,7 +164,7 @@ func (m *matcher) slugged(c *one) *one {
 
 // goesOn: the same name, or the chat without a copy that shares more, in which an earlier merge
 // has put this one.
-func (m *matcher) goesOn(c *one) {
+func (m *matcher) goesOn(c *file) {
 	if list := m.better(c); len(list) > 0 {
 		m.take(c, list[0], ByShared)
 	} else if p := m.named[folded(c.name)]; m.free(p) {
@@ -185,12 +174,12 @@ func (m *matcher) goesOn(c *one) {
 
 // better returns the chats without a copy that share more with a chat than its namesake does: first those that
 // hold it, then those that it holds, then those that share most.
-func (m *matcher) better(c *one) (list []*one) {
+func (m *matcher) better(c *file) (list []*file) {
 	p := m.named[folded(c.name)]
-	if p == nil || p.broken {
+	if p == nil || p.err != nil {
 		return nil
 	}
-	rank := map[*one]int{}
+	rank := map[*file]int{}
 	for _, other := range m.into {
 		if other == p || !m.free(other) || m.namedOut[folded(other.name)] {
 			continue
@@ -208,7 +197,7 @@ func (m *matcher) better(c *one) (list []*one) {
 			rank[other] = 2
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *one) int {
+	slices.SortStableFunc(list, func(a, b *file) int {
 		return cmp.Or(rank[a]-rank[b], m.relation(c, b).shared()-m.relation(c, a).shared(), cmp.Compare(a.name, b.name))
 	})
 	return list

@@ -47,9 +47,9 @@ func (l line) print() chat.Print {
 	return p
 }
 
-func (f life) ones() (list []*one) {
+func (f life) ones() (list []*file) {
 	for _, name := range slices.Sorted(maps.Keys(f)) {
-		c := &one{name: name, slug: strconv.Itoa(f[name].slug)}
+		c := &file{name: name, slug: strconv.Itoa(f[name].slug)}
 		for _, l := range f[name].list {
 			c.prints = append(c.prints, l.print())
 		}
@@ -102,7 +102,7 @@ func (f life) mergedSince(base, from life, label string, fresh func() int) (wrot
 	for _, t := range f {
 		slugs[t.slug] = true
 	}
-	for _, m := range matchAll(into, theirs, func(c *one) judging { return judging{base: bases[c.name]} }) {
+	for _, m := range matchAll(into, theirs, func(c *file) judging { return judging{base: bases[c.name]} }) {
 		c := from[m.from.name]
 		switch m.sign() {
 		case Ahead:
@@ -180,7 +180,7 @@ func (f life) live(r *rand.Rand, fresh func() int) {
 // whole reports whether a chat of f has all messages of a list, in order, with their swipes.
 func (f life) whole(list []line) bool {
 	c := life{"": {0, list}}.ones()[0]
-	return slices.ContainsFunc(f.ones(), func(p *one) bool {
+	return slices.ContainsFunc(f.ones(), func(p *file) bool {
 		r := relate(c.prints, p.prints, judging{})
 		return r.ownFrom == 0
 	})

@@ -28,75 +28,56 @@ var (
 	ErrGroup = error(&ops.Kind{Code: "refused", Text: "holds the chats of all groups; name a group's file, or the user folder"})
 )
 
-// Chat merges one chat into another, whatever both are called.
-func Chat(ctx context.Context, opt Options) *Result {
-	r := newResult()
-	r.Err = func() error {
-		if err := apart(opt.Into, opt.From); err != nil {
-			return err
-		}
-		kind, _ := userdir.KindOf(opt.Into)
-		if other, _ := userdir.KindOf(opt.From); kind != userdir.File && other != userdir.File && kind != other {
-			return fmt.Errorf("%s: %w", opt.From, ErrKinds)
-		}
-		o, err := opt.owner(ctx, filepath.Dir(opt.Into), filepath.Dir(opt.From), everything, func(name string) bool { return name == userdir.ChatName(opt.From) })
-		if err != nil {
-			return err
-		}
-		p, err := o.ours.at(opt.Into)
-		if err != nil {
-			return err
-		}
-		c, err := o.theirs.at(opt.From)
-		if err != nil {
-			return err
-		}
-		if set, err := o.ours.lib.In(o.ours.folder.Dir); err == nil && o.isGroup() {
-			if list := set.Listing(p.name); len(list) > 0 {
-				o.group = list[0].Path
+// folder merges the chats of a folder, or of one owner, into another one's; one chat into another,
+// whatever both are called.
+func (r *Result) folder(ctx context.Context, opt *Options) error {
+	single := userdir.HasExtension(opt.Into)
+	here, err := chatsOf(opt.Into, single)
+	if err != nil {
+		return err
+	}
+	there, err := chatsOf(opt.From, single)
+	if err != nil {
+		return err
+	}
+	if a, b := here.kind(), there.kind(); a != userdir.File && b != userdir.File && a != b {
+		return fmt.Errorf("%s: %w", opt.From, ErrKinds)
+	}
+	lib := new(library.Library)
+	for _, c := range []chats{here, there} {
+		if dir, ok := userdir.Find(c.any()); ok {
+			if err := ops.InFiles(lib, dir, c.folder); err != nil {
+				return err
 			}
 		}
-		if err := o.mergeOne(ctx, c, p); err != nil {
-			return err
-		}
-		r.run(ctx, &opt, o.jobs())
-		return nil
-	}()
-	return r
+	}
+	o, err := opt.owner(ctx, lib, here.folder, there.folder, func(name string) bool { return single || here.has(name) }, func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
+	if err != nil {
+		return err
+	}
+	if o.group = here.group; single {
+		err = o.mergeOne(ctx)
+	} else {
+		err = o.mergeAll(ctx)
+	}
+	if err == nil {
+		r.run(ctx, opt, o.jobs())
+	}
+	return err
 }
 
-// Folder merges the chats of a folder, or of one owner, into another one's.
-func Folder(ctx context.Context, opt Options) *Result {
-	r := newResult()
-	r.Err = func() error {
-		if err := apart(opt.Into, opt.From); err != nil {
-			return err
-		}
-		here, err := chatsOf(opt.Into)
-		if err != nil {
-			return err
-		}
-		there, err := chatsOf(opt.From)
-		if err != nil {
-			return err
-		}
-		if a, b := here.kind(), there.kind(); a != userdir.File && b != userdir.File && a != b {
-			return fmt.Errorf("%s: %w", opt.From, ErrKinds)
-		}
-		o, err := opt.owner(ctx, here.folder, there.folder, here.has, func(name string) bool { return there.has(name) && opt.wanted(name+names.Extension) })
-		if err != nil {
-			return err
-		}
-		if here.group != nil {
-			o.group = here.group.Path
-		}
-		if err := o.mergeAll(ctx); err != nil {
-			return err
-		}
-		r.run(ctx, &opt, o.jobs())
-		return nil
-	}()
-	return r
+// mergeOne merges the chat that the options name into the other one.
+func (o *owner) mergeOne(ctx context.Context) error {
+	p, err := o.ours.at(o.opt.Into)
+	if err != nil {
+		return err
+	}
+	c, err := o.theirs.at(o.opt.From)
+	if err != nil {
+		return err
+	}
+	o.group = o.ours.listing(p.name)
+	return o.mergePair(ctx, c, p, nil)
 }
 
 // chats are those that a path means.
@@ -106,15 +87,15 @@ type chats struct {
 	group  *group.File // those it lists; nil: all
 }
 
-// chatsOf returns the chats of a folder, an owner, or the one in a file.
-func chatsOf(path string) (chats, error) {
-	if userdir.HasExtension(path) {
+// chatsOf returns the chats of a folder, an owner, or the single one in a file.
+func chatsOf(path string, single bool) (chats, error) {
+	if single || userdir.HasExtension(path) {
 		return chats{folder: filepath.Dir(path), only: userdir.ChatName(path)}, nil
 	}
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		c := chats{folder: path}
-		if _, inUser := userdir.Find(filepath.Join(path, "x"+names.Extension)); inUser && c.kind() == userdir.Group {
+		if _, inUser := userdir.Find(c.any()); inUser && c.kind() == userdir.Group {
 			err = fmt.Errorf("%s: %w", path, ErrGroup)
 		}
 		return c, err
@@ -130,26 +111,19 @@ func (c *chats) has(name string) bool {
 	return (c.only == "" || c.only == name) && (c.group == nil || c.group.Lists(name))
 }
 
+// any returns what a chat in the folder might be called.
+func (c *chats) any() string { return filepath.Join(c.folder, "x"+names.Extension) }
+
 func (c *chats) kind() userdir.Kind {
-	kind, _ := userdir.KindOf(filepath.Join(c.folder, "x"+names.Extension))
+	kind, _ := userdir.KindOf(c.any())
 	return kind
 }
 
 func everything(string) bool { return true }
 
 // owner opens two folders with the chats of both that are wanted.
-func (opt *Options) owner(ctx context.Context, into, from string, here, there func(name string) bool) (*owner, error) {
-	lib := new(library.Library)
-	for _, path := range []string{into, from} {
-		if err := inFiles(lib, path); err != nil {
-			return nil, err
-		}
-	}
-	return opt.newOwner(ctx, lib, into, from, here, there)
-}
-
-func (opt *Options) newOwner(ctx context.Context, lib *library.Library, into, from string, here, there func(name string) bool) (*owner, error) {
-	o := &owner{opt: opt, label: opt.Label, seed: message.NewSeed(), bases: map[*one]*baseSet{}}
+func (opt *Options) owner(ctx context.Context, lib *library.Library, into, from string, here, there func(name string) bool) (*owner, error) {
+	o := &owner{opt: opt, label: opt.Label, seed: message.NewSeed(), bases: map[*file]*baseSet{}}
 	if o.label == "" {
 		o.label = label(into, from)
 	}
@@ -203,22 +177,27 @@ func within(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-func newResult() *Result {
-	r := &Result{seen: map[changeset.Step]bool{}}
-	r.Doc = Summary{Schema: 1, Summary: true, Left: []string{}}
-	return r
-}
-
 // Run merges FROM into INTO, whatever they are: a chat into a chat, a chat or a folder of chats
 // into a folder, or a user folder, or a zip of one, into another.
 func Run(ctx context.Context, opt Options) *Result {
-	switch {
-	case userdir.HasExtension(opt.Into):
-		return Chat(ctx, opt)
-	case userdir.IsUserDir(opt.Into) && !userdir.IsPart(opt.Into) && isZip(opt.From):
-		return zipped(ctx, opt)
-	case userdir.IsUserDir(opt.Into) && !userdir.IsPart(opt.Into):
-		return User(ctx, opt)
-	}
-	return Folder(ctx, opt)
+	return result(func(r *Result) error {
+		whole := !userdir.HasExtension(opt.Into) && userdir.IsUserDir(opt.Into) && !userdir.IsPart(opt.Into)
+		if whole && isZip(opt.From) {
+			return r.zip(ctx, &opt)
+		}
+		if err := apart(opt.Into, opt.From); err != nil {
+			return err
+		}
+		if whole {
+			return r.user(ctx, &opt)
+		}
+		return r.folder(ctx, &opt)
+	})
+}
+
+func result(of func(r *Result) error) *Result {
+	r := &Result{seen: map[changeset.Step]bool{}}
+	r.Doc = Summary{Schema: 1, Summary: true, Left: []string{}}
+	r.Err = of(r)
+	return r
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/message"
 	"stchat/internal/names"
@@ -19,12 +20,12 @@ import (
 // owner is the chats of a character or a group that are merged.
 type owner struct {
 	opt          *Options
-	ours, theirs *side  // INTO and FROM
-	group        string // the file of INTO's group that lists new chats; "": none
+	ours, theirs *side       // INTO and FROM
+	group        *group.File // of INTO, that lists new chats; nil: none
 	label        string
 	given        map[string]bool // folded names that other owners give in the same folder; nil: there are none
 	base         *side           // what both came from; nil: unknown
-	bases        map[*one]*baseSet
+	bases        map[*file]*baseSet
 	seed         message.Seed
 	references   *references // of the user folder; nil: only chats are merged
 
@@ -56,29 +57,28 @@ func (o *owner) mergeAll(ctx context.Context) error {
 	if err := o.readBoth(ctx); err != nil {
 		return err
 	}
-	list := func(s *side) (list []*one) {
-		for _, f := range s.files {
-			list = append(list, &f.one)
-		}
-		return list
-	}
-	matches := matchAll(list(o.ours), list(o.theirs), func(c *one) judging { return o.judging(ctx, c) })
+	matches := matchAll(o.ours.files, o.theirs.files, func(c *file) judging { return o.judging(ctx, c) })
 	return o.plan(ctx, matches)
 }
 
-// mergeOne compares one chat of FROM with one of INTO.
-func (o *owner) mergeOne(ctx context.Context, c, p *file) error {
-	m := &match{from: &c.one, into: &p.one}
-	if c.err == nil && p.err == nil && sameBytes(c, p) {
-		c.twin = &p.one
-	} else {
-		m.relation = o.relateFiles(ctx, c, p, o.judging(ctx, &c.one))
+// mergePair merges one chat of FROM into one of INTO. now are the lines that this gets from another
+// chat; nil: it has its own.
+func (o *owner) mergePair(ctx context.Context, c, p *file, now []chat.Print) error {
+	m := &match{from: c, into: p}
+	switch by := o.judging(ctx, c); {
+	case now != nil:
+		p.read(ctx, o.ours.lib, o.seed)
+		m.relation = relate(c.prints, now, by)
+	case c.err == nil && p.err == nil && sameBytes(c, p):
+		c.twin = p
+	default:
+		m.relation = o.relateFiles(ctx, c, p, by)
 	}
 	return o.plan(ctx, []*match{m})
 }
 
 // judging returns what counts as a message's own, for a chat of FROM.
-func (o *owner) judging(ctx context.Context, c *one) judging {
+func (o *owner) judging(ctx context.Context, c *file) judging {
 	by := judging{noSwipes: o.opt.NoSwipes}
 	if o.base == nil {
 		return by
@@ -104,23 +104,17 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 	for _, name := range o.ours.folder.Chats {
 		o.taken[folded(name)] = true
 	}
-	if g := o.groupFile(); g != nil {
-		for _, name := range g.Chats {
+	if o.group != nil {
+		for _, name := range o.group.Chats {
 			o.taken[folded(name)] = true
 		}
 	}
-	for _, p := range o.ours.files {
-		o.parents[p.name] = p.mainChat
-	}
 	slugs := map[string]bool{}
 	for _, p := range o.ours.files {
-		slugs[p.slug] = true
+		o.parents[p.name], slugs[p.slug] = p.mainChat, true
 	}
 	for _, m := range matches {
-		w := &work{owner: o, match: m, c: o.theirs.find(m.from), noted: -1, links: map[int][]link{}}
-		if m.into != nil {
-			w.p = o.ours.find(m.into)
-		}
+		w := &work{owner: o, match: m, c: m.from, p: m.into, noted: -1, links: map[int][]link{}}
 		o.judge(w)
 		o.works = append(o.works, w)
 	}
@@ -146,20 +140,6 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 		}
 	}
 	return ctx.Err()
-}
-
-func (o *owner) groupFile() *group.File {
-	if o.group == "" {
-		return nil
-	}
-	set, err := o.ours.lib.In(o.ours.folder.Dir)
-	if err != nil {
-		return nil
-	}
-	if i := slices.IndexFunc(set.Files, func(f *group.File) bool { return f.Path == o.group }); i >= 0 {
-		return set.Files[i]
-	}
-	return nil
 }
 
 // judge decides what becomes of a chat, by its messages alone.
@@ -191,7 +171,7 @@ func (o *owner) judge(w *work) {
 		return
 	}
 	w.row.Own, w.row.OwnFrom = w.kept, w.ownFrom
-	if w.ownFrom > 0 && (w.c.fragment || w.from.settled == nil && o.bases[w.from].lacksMost(w.c.prints)) {
+	if w.ownFrom > 0 && (w.c.fragment || w.c.settled == nil && o.bases[w.c].lacksMost(w.c.prints)) {
 		w.sign, w.row.Sign = Behind, Behind
 		w.row.tell(fmt.Sprintf("FROM lacks more than half of what the base has, so its %s not taken", plural.Of(w.ownFrom, "message is", "messages are")))
 		return
@@ -427,6 +407,3 @@ func (w *work) put(at int, has, come []link) {
 	}
 	w.row.Links += len(w.links[at])
 }
-
-// isGroup reports whether the chats are group chats.
-func (o *owner) isGroup() bool { return o.ours.folder.Kind == userdir.Group }

@@ -13,6 +13,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
+	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/message"
@@ -33,16 +34,19 @@ type side struct {
 
 // file is one chat of a side.
 type file struct {
-	one
+	name     string
 	path     string
+	slug     string // integrity; "": none
+	prints   []chat.Print
+	twin     *file  // of FROM: the chat of INTO with its name and bytes
+	settled  *match // of FROM: step 1 was made when both were read
 	stamp    safefile.Stamp
-	header   bool
 	mainChat string
 	metadata []byte
 	sidecars []luker.Sidecar
 	messages int
 	fragment bool  // it lacks most of what the base has
-	err      error // why it cannot be read
+	err      error // why it cannot be read: it has a name, and is nobody's copy
 }
 
 // openSide lists the chats of a folder that are wanted.
@@ -53,20 +57,20 @@ func openSide(ctx context.Context, lib *library.Library, folder string, wanted f
 	}
 	for _, name := range s.folder.Chats {
 		if wanted(name) {
-			s.files = append(s.files, &file{one: one{name: name}, path: s.folder.File(name), sidecars: s.folder.Sidecars(name)})
+			s.files = append(s.files, &file{name: name, path: s.folder.File(name), sidecars: s.folder.Sidecars(name)})
 		}
 	}
 	progress.Each(ctx, len(s.files), func(i int) { s.files[i].head(ctx, lib) })
 	return s, ctx.Err()
 }
 
-// find returns the file that a match is about.
-func (s *side) find(c *one) *file {
-	i := slices.IndexFunc(s.files, func(f *file) bool { return &f.one == c })
-	if i < 0 {
+// listing returns the group that lists a chat; nil: none does.
+func (s *side) listing(name string) *group.File {
+	set, err := s.lib.In(s.folder.Dir)
+	if err != nil || s.folder.Kind != userdir.Group || len(set.Listing(name)) == 0 {
 		return nil
 	}
-	return s.files[i]
+	return set.Listing(name)[0]
 }
 
 // head reads a chat up to its header.
@@ -82,12 +86,12 @@ func (f *file) head(ctx context.Context, lib *library.Library) {
 		return
 	}
 	md := c.Metadata()
-	f.stamp, f.header, f.metadata = c.Stamp, c.Header != nil, bytes.Clone(md.Bytes())
+	f.stamp, f.metadata = c.Stamp, bytes.Clone(md.Bytes())
 	f.slug, _ = rawjson.Unquote(md.Value("integrity"))
 	f.mainChat, _ = rawjson.Unquote(md.Value("main_chat"))
 }
 
-func (f *file) fail(err error) { f.err, f.broken = ops.PathError(err), true }
+func (f *file) fail(err error) { f.err = ops.PathError(err) }
 
 func (f *file) open(ctx context.Context, lib *library.Library) (*chat.Chat, error) {
 	return chat.Open(ctx, f.path, chat.Options{Groups: lib})
@@ -155,10 +159,10 @@ func (o *owner) readBoth(ctx context.Context) error {
 			return
 		}
 		if sameBytes(c, p) {
-			c.twin = &p.one
+			c.twin = p
 		} else {
 			mu.Lock()
-			by := o.judging(ctx, &c.one)
+			by := o.judging(ctx, c)
 			mu.Unlock()
 			r := o.relateFiles(ctx, c, p, by)
 			if c.err != nil || p.err != nil {
@@ -169,7 +173,7 @@ func (o *owner) readBoth(ctx context.Context) error {
 				p.read(ctx, o.ours.lib, o.seed)
 				return
 			}
-			c.settled, c.fragment = &match{&c.one, &p.one, ByName, r}, by.base.lacksMost(c.prints)
+			c.settled, c.fragment = &match{c, p, ByName, r}, by.base.lacksMost(c.prints)
 			c.prints, p.prints = nil, nil
 		}
 		mu.Lock()
@@ -319,14 +323,6 @@ func (f *file) links(ctx context.Context, lib *library.Library) (map[int][]link,
 type link struct {
 	checkpoint bool
 	name       string
-}
-
-// inFiles refuses a folder whose chats are not what its program reads.
-func inFiles(lib *library.Library, path string) error {
-	if dir, ok := userdir.Find(filepath.Join(path, "x.jsonl")); ok {
-		return ops.InFiles(lib, dir, path)
-	}
-	return nil
 }
 
 // label returns what tells the other side's chats apart: the nearest folder of FROM that INTO

@@ -33,36 +33,29 @@ type user struct {
 	r          *Result
 }
 
-// User merges a user folder into another: lorebooks, attachments, cards, groups and chats.
-func User(ctx context.Context, opt Options) *Result {
-	r := newResult()
-	r.Err = func() error {
-		if err := apart(opt.Into, opt.From); err != nil {
+// user merges a user folder into another: lorebooks, attachments, cards, groups and chats.
+func (r *Result) user(ctx context.Context, opt *Options) error {
+	into, err := userdir.Open(opt.Into)
+	if err != nil {
+		return err
+	}
+	from, err := userdir.Open(opt.From)
+	if err != nil {
+		return err
+	}
+	u := &user{opt: opt, lib: new(library.Library), stems: map[string]string{}, owners: map[string]*owner{}, given: map[string]map[string]bool{}, r: r}
+	for _, dir := range []userdir.Dir{into, from} {
+		if err := ops.InFiles(u.lib, dir, dir.Root); err != nil {
 			return err
 		}
-		into, err := userdir.Open(opt.Into)
-		if err != nil {
+	}
+	if opt.Base != "" {
+		if _, err := userdir.Open(opt.Base); err != nil {
 			return err
 		}
-		from, err := userdir.Open(opt.From)
-		if err != nil {
-			return err
-		}
-		u := &user{opt: &opt, lib: new(library.Library), stems: map[string]string{}, owners: map[string]*owner{}, given: map[string]map[string]bool{}, r: r}
-		for _, dir := range []userdir.Dir{into, from} {
-			if err := ops.InFiles(u.lib, dir, dir.Root); err != nil {
-				return err
-			}
-		}
-		if opt.Base != "" {
-			if _, err := userdir.Open(opt.Base); err != nil {
-				return err
-			}
-		}
-		u.references = &references{into: into, from: from, wanted: u.wanted, books: map[string]*book{}, files: map[string]*attachment{}, stems: u.stems}
-		return u.merge(ctx)
-	}()
-	return r
+	}
+	u.references = &references{into: into, from: from, wanted: u.wanted, books: map[string]*book{}, files: map[string]*attachment{}, stems: u.stems}
+	return u.merge(ctx)
 }
 
 // merge settles lorebooks and cards, then each owner's chats.
@@ -76,24 +69,21 @@ func (u *user) merge(ctx context.Context) error {
 	for stem, to := range u.stems {
 		u.references.renames = u.references.renames || stem != to
 	}
-	var chats []*job
 	solo, err := u.solo(ctx)
 	if err != nil {
 		return err
 	}
-	chats = append(chats, solo...)
 	groups, err := u.groups(ctx)
 	if err != nil {
 		return err
 	}
-	chats = append(chats, groups...)
 	u.references.planned = true
 	u.r.root = userdir.RealPath(u.references.into.Root)
 	u.r.Doc.Left = leftOut(func(name string) bool {
 		_, err := os.Stat(filepath.Join(u.references.from.Root, name))
 		return err == nil
 	})
-	u.r.run(ctx, u.opt, slices.Concat(u.references.jobs, u.cards, chats))
+	u.r.run(ctx, u.opt, slices.Concat(u.references.jobs, u.cards, solo, groups))
 	return nil
 }
 
@@ -156,7 +146,7 @@ func (u *user) owner(ctx context.Context, into, from string, here, there func(na
 			opt.Base = ""
 		}
 	}
-	o, err := opt.newOwner(ctx, u.lib, into, from, here, there)
+	o, err := opt.owner(ctx, u.lib, into, from, here, there)
 	if err != nil {
 		return nil, err
 	}
@@ -196,9 +186,7 @@ func (u *user) groups(ctx context.Context) (jobs []*job, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if here != nil {
-			o.group = here.Path
-		}
+		o.group = here
 		return o, o.mergeAll(ctx)
 	}
 	for _, there := range theirs.Files {

@@ -25,47 +25,41 @@ const maxEntries = 1_000_000
 // isZip reports whether a path is that of a zip.
 func isZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
 
-// zipped merges the user folder in a zip. What is not merged is not unpacked.
-func zipped(ctx context.Context, opt Options) *Result {
-	r := newResult()
+// zip merges the user folder in a zip. What is not merged is not unpacked.
+func (r *Result) zip(ctx context.Context, opt *Options) error {
 	z, err := zip.OpenReader(opt.From)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%s: %w", opt.From, err)
 		}
-		r.Err = ops.PathError(err)
-		return r
+		return ops.PathError(err)
 	}
 	defer z.Close()
-	taken, err := takenEntries(z.File)
+	prefix, taken, err := takenEntries(z.File)
 	if err != nil {
-		r.Err = fmt.Errorf("%s: %w", opt.From, err)
-		return r
+		return fmt.Errorf("%s: %w", opt.From, err)
 	}
 	to, err := safefile.Unpack()
 	if err != nil {
-		r.Err = ops.PathError(err)
-		return r
+		return ops.PathError(err)
 	}
 	defer func() { _ = to.Close() }() // a folder of temporary files
 	for _, e := range taken {
 		if err := ctx.Err(); err != nil {
-			r.Err = err
-			return r
+			return err
 		}
 		if err := e.unpack(to); err != nil {
-			r.Err = fmt.Errorf("%s: %s: %w", opt.From, e.file.Name, ops.PathError(err))
-			return r
+			return fmt.Errorf("%s: %s: %w", opt.From, e.file.Name, ops.PathError(err))
 		}
 	}
 	name := opt.From
 	if opt.From = to.Dir; opt.Label == "" {
 		opt.Label = labelOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
 	}
-	r = User(ctx, opt)
+	err = r.user(ctx, opt)
 	r.Doc.Left = leftOut(func(place string) bool {
 		for _, f := range z.File {
-			if rest := strings.TrimPrefix(f.Name, taken.root()); rest == place || strings.HasPrefix(rest, place+"/") {
+			if rest := strings.TrimPrefix(f.Name, prefix); rest == place || strings.HasPrefix(rest, place+"/") {
 				return true
 			}
 		}
@@ -80,23 +74,13 @@ func zipped(ctx context.Context, opt Options) *Result {
 			row.Error, row.Err = &text, errors.New(text)
 		}
 	}
-	return r
+	return err
 }
 
 // entry is an entry of a zip that is merged.
 type entry struct {
-	file   *zip.File
-	prefix string // of the user folder
-	place  string // in it, with slashes
-}
-
-type entries []entry
-
-func (e entries) root() string {
-	if len(e) == 0 {
-		return ""
-	}
-	return e[0].prefix
+	file  *zip.File
+	place string // in the user folder, with slashes
 }
 
 func (e entry) unpack(to *safefile.Unpacking) error {
@@ -109,14 +93,15 @@ func (e entry) unpack(to *safefile.Unpacking) error {
 }
 
 // takenEntries returns the entries that are merged, of a user folder at the root or one folder
-// down. It refuses a zip in which one of them could lead elsewhere.
-func takenEntries(files []*zip.File) (list entries, err error) {
+// down, and what the names in that begin with. It refuses a zip in which one of them could lead
+// elsewhere.
+func takenEntries(files []*zip.File) (prefix string, list []entry, err error) {
 	if len(files) > maxEntries {
-		return nil, fmt.Errorf("%w: it has more than %d entries", ErrZip, maxEntries)
+		return "", nil, fmt.Errorf("%w: it has more than %d entries", ErrZip, maxEntries)
 	}
 	prefix, found := userFolderIn(files)
 	if !found {
-		return nil, fmt.Errorf("%w: it has no user folder, neither at its root nor one folder down", ErrZip)
+		return "", nil, fmt.Errorf("%w: it has no user folder, neither at its root nor one folder down", ErrZip)
 	}
 	seen := map[string]bool{}
 	for _, f := range files {
@@ -126,16 +111,16 @@ func takenEntries(files []*zip.File) (list entries, err error) {
 			continue
 		}
 		if why := unsafeEntry(f, place); why != "" {
-			return nil, fmt.Errorf("%w: %q %s", ErrZip, f.Name, why)
+			return "", nil, fmt.Errorf("%w: %q %s", ErrZip, f.Name, why)
 		}
 		key := folded(place)
 		if seen[key] {
-			return nil, fmt.Errorf("%w: %q is in it twice", ErrZip, f.Name)
+			return "", nil, fmt.Errorf("%w: %q is in it twice", ErrZip, f.Name)
 		}
 		seen[key] = true
-		list = append(list, entry{f, prefix, place})
+		list = append(list, entry{f, place})
 	}
-	return list, nil
+	return prefix, list, nil
 }
 
 // userFolderIn returns what the names of the entries of a user folder begin with.
