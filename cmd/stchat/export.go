@@ -12,6 +12,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/jsondoc"
+	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/publish"
 	"stchat/internal/plural"
@@ -123,16 +124,22 @@ func (o *exportOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	if err != nil {
 		return err
 	}
-	if slices.Contains([]string{"openai", "sharegpt", "rows"}, o.format) {
-		return o.exportData(ctx, a, dataset.Format(o.format), folder, args)
+	example := "chats -o site/"
+	data := slices.Contains([]string{"openai", "sharegpt", "rows"}, o.format)
+	if data {
+		example = "chats --format rows"
+		err = o.fits(dataset.Format(o.format))
 	} else if o.system != "" || o.reasoningAs != "" || o.names != "keep" || o.leaves || o.noGreeting {
-		return usagef("--system, --reasoning-as, --names, --leaves and --no-greeting go with --format openai, sharegpt or rows")
+		err = usagef("--system, --reasoning-as, --names, --leaves and --no-greeting go with --format openai, sharegpt or rows")
+	}
+	if err != nil {
+		return err
 	}
 	choice, err := o.choice(a.Now())
 	if err != nil {
 		return err
 	}
-	list, err := o.list(ctx, a, args, "name a chat, an owner or a folder, e.g. `stchat export chats -o site/`")
+	list, err := o.list(ctx, a, args, "name a chat, an owner or a folder, e.g. `stchat export "+example+"`")
 	if err != nil {
 		return err
 	}
@@ -140,52 +147,78 @@ func (o *exportOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(c.Out, 64<<10)
-	opt := publish.Options{
-		List: list, Choice: choice, Open: chat.Options{Data: userFolder(a, o.data, list.Paths)}, Format: format,
-		Output: o.output, Folder: folder, Stdout: w, Force: o.force, Changes: changes,
-		Swipes: o.swipes, Reasoning: o.reasoning, WithHidden: o.withHidden, SkipDamaged: o.skipDamaged,
+	e := &exporting{
+		exportOptions: o, console: c, w: bufio.NewWriterSize(c.Out, 64<<10), none: true,
+		what: ops.Export{
+			List: list, Choice: choice, Open: chat.Options{Data: userFolder(a, o.data, list.Paths)},
+			Output: o.output, Folder: folder, Force: o.force, Changes: changes,
+			Swipes: o.swipes, WithHidden: o.withHidden, SkipDamaged: o.skipDamaged,
+		},
 	}
-	failed, messages := false, 0
-	_, end := c.meter("exporting", o.json || o.output == "")
-	sum, err := publish.Export(ctx, opt, func(d *publish.Document, err error) error {
-		if d != nil {
-			c.leftOut(d.Path, d.Skipped, o.skipDamaged)
-		}
-		switch {
-		case err != nil:
-			failed = true
-			path := ""
-			if d != nil {
-				path = d.Path
-			}
-			return c.failed(w, o.json, path, forceHint(err))
-		case o.json:
-			err = jsondoc.Write(w, d, "")
-		case d.Messages == 0:
-			c.note("%s: no message was chosen, so nothing is written", label(d.Path))
-		case d.Output != nil:
-			_, err = w.WriteString(c.path(*d.Output) + "\n")
-		}
-		messages += d.Messages
-		if n := len(d.PicturesLeftOut); n > 0 && !o.json {
-			first := d.PicturesLeftOut[0]
-			c.note("%s: %s left out, the first at message %d: %s", label(d.Path), plural.S(n, "picture"), first.Index, first.Reason)
-		}
-		return err
-	})
-	end()
-	if err == nil && sum.Index != nil && !o.json {
-		_, err = w.WriteString(c.path(*sum.Index) + "\n")
+	if e.what.Stdout = e.w; data {
+		err = e.data(ctx)
+	} else {
+		err = e.pages(ctx, format)
 	}
-	if err == nil && o.json && folder {
-		err = jsondoc.Write(w, sum, "")
-	}
-	if flushed := w.Flush(); err == nil {
+	if flushed := e.w.Flush(); err == nil {
 		err = flushed
 	}
 	if err != nil {
 		return forceHint(err)
 	}
-	return outcome(failed, messages == 0 && !failed)
+	return outcome(e.anyFailed, e.none)
+}
+
+// exporting is one call of export.
+type exporting struct {
+	*exportOptions
+	*console
+	w         *bufio.Writer
+	what      ops.Export
+	anyFailed bool
+	none      bool // nothing was written
+}
+
+// fail says that a chat could not be exported.
+func (e *exporting) fail(path string, err error) error {
+	e.anyFailed = true
+	return e.failed(e.w, e.json, path, forceHint(err))
+}
+
+// written says where a file was written.
+func (e *exporting) written(path *string) (err error) {
+	if path != nil && !e.json {
+		_, err = e.w.WriteString(e.path(*path) + "\n")
+	}
+	return err
+}
+
+// pages writes chats for people to read.
+func (e *exporting) pages(ctx context.Context, format publish.Format) error {
+	_, end := e.meter("exporting", e.json || e.output == "")
+	sum, err := publish.Export(ctx, publish.Options{Export: e.what, Format: format, Reasoning: e.reasoning}, func(d *publish.Document, err error) error {
+		e.leftOut(d.Path, d.Skipped, e.skipDamaged)
+		e.none = e.none && d.Messages == 0
+		switch {
+		case err != nil:
+			return e.fail(d.Path, err)
+		case e.json:
+			return jsondoc.Write(e.w, d, "")
+		case d.Messages == 0:
+			e.note("%s: no message was chosen, so nothing is written", label(d.Path))
+		}
+		if n := len(d.PicturesLeftOut); n > 0 {
+			first := d.PicturesLeftOut[0]
+			e.note("%s: %s left out, the first at message %d: %s", label(d.Path), plural.S(n, "picture"), first.Index, first.Reason)
+		}
+		return e.written(d.Output)
+	})
+	end()
+	if err == nil {
+		err = e.written(sum.Index)
+	}
+	if err == nil && e.json && e.what.Folder {
+		err = jsondoc.Write(e.w, sum, "")
+	}
+	return err
 }

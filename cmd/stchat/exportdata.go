@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 
-	"stchat/internal/chat"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
@@ -30,81 +28,52 @@ func (o *exportOptions) fits(format dataset.Format) error {
 	return nil
 }
 
-// exportData writes chats as data.
-func (o *exportOptions) exportData(ctx context.Context, a *app, format dataset.Format, folder bool, args []string) error {
-	if err := o.fits(format); err != nil {
-		return err
+// data writes chats as data.
+func (e *exporting) data(ctx context.Context) error {
+	opt := dataset.Options{
+		Export: e.what, Format: dataset.Format(e.format), System: e.system, Reasoning: e.reasoningAs,
+		Macros: e.names == "macro", Leaves: e.leaves, NoGreeting: e.noGreeting,
 	}
-	system := o.system
-	if path, ok := strings.CutPrefix(system, "@"); ok {
+	if path, ok := strings.CutPrefix(e.system, "@"); ok {
 		text, err := readAll(ctx, func() ([]byte, error) { return os.ReadFile(path) })
 		if err != nil {
 			return fmt.Errorf("--system: %w", ops.PathError(err))
 		}
-		system = strings.TrimRight(string(text), "\r\n")
+		opt.System = strings.TrimRight(string(text), "\r\n")
 	}
-	choice, err := o.choice(a.Now())
-	if err != nil {
-		return err
-	}
-	list, err := o.list(ctx, a, args, "name a chat, an owner or a folder, e.g. `stchat export chats --format rows`")
-	if err != nil {
-		return err
-	}
-	changes, err := a.changes(false, false)
-	if err != nil {
-		return err
-	}
-	c := a.console()
-	w := bufio.NewWriterSize(c.Out, 64<<10)
-	failed, lines, bad := false, 0, 0
-	err = dataset.Export(ctx, dataset.Options{
-		List: list, Choice: choice, Open: chat.Options{Data: userFolder(a, o.data, list.Paths)}, Format: format,
-		Output: o.output, Folder: folder, Stdout: w, Force: o.force, Changes: changes, System: system, Reasoning: o.reasoningAs,
-		Macros: o.names == "macro", Swipes: o.swipes, Leaves: o.leaves, NoGreeting: o.noGreeting, WithHidden: o.withHidden, SkipDamaged: o.skipDamaged,
-	}, func(d *dataset.Document, err error) error {
+	bad := 0
+	err := dataset.Export(ctx, opt, func(d *dataset.Document, err error) error {
 		if err != nil {
-			failed = true
-			path := ""
-			if d != nil {
-				path = d.Path
-			}
-			return c.failed(w, o.json, path, forceHint(err))
+			return e.fail(d.Path, err)
 		}
-		c.leftOut(d.Path, d.Skipped, o.skipDamaged)
-		lines, bad = lines+d.Lines, bad+d.Bad
+		e.leftOut(d.Path, d.Skipped, e.skipDamaged)
+		e.none, bad = e.none && d.Lines == 0, bad+d.Bad
 		switch {
 		case d.Begins != "":
-			c.note("%s: left out, the beginning of %q", label(d.Path), d.Begins)
+			e.note("%s: left out, the beginning of %q", label(d.Path), d.Begins)
 		case d.Lines == 0:
-			c.note("%s: no line: nothing is left for this format", label(d.Path))
+			e.note("%s: no line: nothing is left for this format", label(d.Path))
 		case d.Repeated > 0:
-			c.note("%s: its first %s are in another chat, too", label(d.Path), plural.S(d.Repeated, "message"))
+			e.note("%s: its first %s are in another chat, too", label(d.Path), plural.S(d.Repeated, "message"))
 		}
-		if o.json {
-			return jsondoc.Write(w, d, "")
+		if e.json {
+			return jsondoc.Write(e.w, d, "")
+		} else if e.what.Folder {
+			return e.written(d.Output)
 		}
-		if folder && d.Output != nil {
-			_, err = w.WriteString(c.path(*d.Output) + "\n")
-		}
-		return err
+		return nil
 	})
-	if err == nil && !folder && o.output != "" && !o.json {
-		_, err = w.WriteString(c.path(o.output) + "\n")
-	}
-	if flushed := w.Flush(); err == nil {
-		err = flushed
-	}
 	if errors.Is(err, dataset.ErrNone) {
-		return outcome(failed, true)
-	} else if err != nil {
-		return forceHint(err)
+		return nil
 	}
-	if bad > 0 {
-		c.note("what is not UTF-8 in %s is U+FFFD now", plural.S(bad, "text"))
+	if err == nil && !e.what.Folder && e.output != "" {
+		err = e.written(&e.output)
 	}
-	if o.names == "macro" {
-		c.note("macros stand for names; what else tells who somebody is stays")
+	if bad > 0 && err == nil {
+		e.note("what is not UTF-8 in %s is U+FFFD now", plural.S(bad, "text"))
 	}
-	return outcome(failed, lines == 0 && !failed)
+	if opt.Macros && err == nil {
+		e.note("macros stand for names; what else tells who somebody is stays")
+	}
+	return err
 }

@@ -7,15 +7,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"stchat/internal/changeset"
-	"stchat/internal/chat"
-	"stchat/internal/choose"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
@@ -44,24 +41,13 @@ const (
 
 // Options says what is written, and where.
 type Options struct {
-	List    ops.List
-	Choice  choose.Choice
-	Open    chat.Options
-	Format  Format
-	Output  string    // a file, or with Folder the folder to fill
-	Folder  bool      // each chat goes to OWNER/NAME.jsonl below Output
-	Stdout  io.Writer // without Output
-	Force   bool      // replace files
-	Changes changeset.Options
-
-	System      string // goes first; "": nothing
-	Reasoning   string // "": left out
-	Macros      bool   // names become {{user}} and {{char}}
-	Swipes      bool   // of rows: a line a swipe
-	Leaves      bool   // leave out chats that are the beginning of another
-	NoGreeting  bool   // leave out what stands before the first user message
-	WithHidden  bool
-	SkipDamaged bool
+	ops.Export // with Swipes, rows have a line a swipe
+	Format     Format
+	System     string // goes first; "": nothing
+	Reasoning  string // "": left out
+	Macros     bool   // names become {{user}} and {{char}}
+	Leaves     bool   // leave out chats that are the beginning of another
+	NoGreeting bool   // leave out what stands before the first user message
 }
 
 // Document says what became of one chat.
@@ -95,9 +81,10 @@ type exporter struct {
 // or that ctx ended.
 func Export(ctx context.Context, opt Options, each func(*Document, error) error) error {
 	e := &exporter{Options: &opt, lib: new(library.Library)}
+	e.Open.Any, e.Open.Groups = true, e.lib
 	walked := ops.WalkNames(opt.List)
 	for _, err := range walked.Errs {
-		if err := each(nil, err); err != nil {
+		if err := each(&Document{}, err); err != nil {
 			return err
 		}
 	}
@@ -106,91 +93,54 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 			return err
 		}
 	}
-	all := func(w io.Writer, output *string) error {
+	lines := 0
+	all := func(write func(path string, f facts, d *Document) error) error {
 		for _, t := range walked.Chats {
 			d := &Document{Schema: 1, Path: t.Path, Format: opt.Format}
-			err := e.chat(ctx, t.Path, d, w)
+			f, err := e.survey(ctx, t.Path, d)
+			if err == nil && f.any {
+				err = write(t.Path, f, d)
+			}
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if d.Lines > 0 {
-				d.Output = output
-			}
+			lines += d.Lines
 			if err := each(d, err); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
+	together := func(w io.Writer, output *string) error {
+		return all(func(path string, f facts, d *Document) error {
+			err := e.lines(ctx, path, f, d, w)
+			if d.Lines > 0 {
+				d.Output = output
+			}
+			return err
+		})
+	}
 	switch {
 	case opt.Output == "":
-		return all(opt.Stdout, nil)
+		return together(opt.Stdout, nil)
 	case !opt.Folder:
-		lines := 0
-		count := each
-		each = func(d *Document, err error) error {
-			if d != nil {
-				lines += d.Lines
-			}
-			return count(d, err)
-		}
 		return e.write(ctx, opt.Output, func(w io.Writer) error {
-			if err := all(w, &opt.Output); err != nil || lines > 0 {
+			if err := together(w, &opt.Output); err != nil || lines > 0 {
 				return err
 			}
 			return ErrNone // and there is no file
 		})
 	}
-	taken := map[string]bool{}
-	for _, t := range walked.Chats {
-		d := &Document{Schema: 1, Path: t.Path, Format: opt.Format}
-		err := e.toFolder(ctx, t.Path, d, taken)
-		if ctx.Err() != nil {
-			return ctx.Err()
+	return all(func(path string, f facts, d *Document) error {
+		output, err := e.Place(path, f.owner, f.name, names.Extension)
+		if err == nil {
+			err = e.write(ctx, output, func(w io.Writer) error { return e.lines(ctx, path, f, d, w) })
 		}
-		if err := each(d, err); err != nil {
-			return err
+		if err == nil {
+			d.Output = &output
 		}
-	}
-	return nil
-}
-
-// toFolder writes a chat to a file of its own, if it has a line.
-func (e *exporter) toFolder(ctx context.Context, path string, d *Document, taken map[string]bool) error {
-	f, err := e.survey(ctx, path, d)
-	if err != nil || !f.any {
 		return err
-	}
-	owner := f.owner
-	if owner == "" {
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return err
-		}
-		owner = filepath.Base(filepath.Dir(abs))
-	}
-	output := ""
-	for k := 1; output == "" || taken[names.Fold(output)]; k++ {
-		number := ""
-		if k > 1 {
-			number = fmt.Sprintf(" (%d)", k)
-		}
-		output = filepath.Join(e.Output, file(owner), file(f.name)+number+names.Extension)
-	}
-	taken[names.Fold(output)] = true
-	if err := e.write(ctx, output, func(w io.Writer) error { return e.lines(ctx, path, f, d, w) }); err != nil {
-		return err
-	}
-	d.Output = &output
-	return nil
-}
-
-// file makes a name of a file of a name.
-func file(name string) string {
-	if safe := names.File(names.Shorten(strings.ToValidUTF8(name, "\ufffd"), 200)); safe != "" {
-		return safe
-	}
-	return "_"
+	})
 }
 
 func (e *exporter) write(ctx context.Context, path string, write func(io.Writer) error) error {
@@ -200,15 +150,6 @@ func (e *exporter) write(ctx context.Context, path string, write func(io.Writer)
 // isOurs reports whether a file that begins with head is one of these, and may be replaced.
 func isOurs(head []byte) bool {
 	return len(head) == 0 || slices.ContainsFunc([]string{`{"messages":[`, `{"conversations":[`, `{"path":`}, func(begin string) bool { return bytes.HasPrefix(head, []byte(begin)) })
-}
-
-// chat writes the lines of one chat.
-func (e *exporter) chat(ctx context.Context, path string, d *Document, w io.Writer) error {
-	f, err := e.survey(ctx, path, d)
-	if err != nil || !f.any {
-		return err
-	}
-	return e.lines(ctx, path, f, d, w)
 }
 
 // facts are what a first reading of a chat finds.
@@ -225,7 +166,7 @@ type facts struct {
 
 // survey reads a chat once, to know what there is to write.
 func (e *exporter) survey(ctx context.Context, path string, d *Document) (f facts, err error) {
-	c, err := ops.Open(ctx, e.lib, path, ops.Anything, e.opened())
+	c, err := ops.Open(ctx, e.lib, path, ops.Anything, e.Open)
 	if err != nil {
 		return f, err
 	}
@@ -241,7 +182,7 @@ func (e *exporter) survey(ctx context.Context, path string, d *Document) (f fact
 	}
 	var users []string
 	taken, firstUser, assistant := 0, -1, false
-	read, err := look.Messages(ctx, e.options(path), func(m *look.Message) error {
+	read, err := look.Messages(ctx, look.Exported(&e.Export, path), func(m *look.Message) error {
 		role := e.role(m)
 		if role == "" || m.Index != nil && *m.Index < f.skip {
 			d.LeftOut++
@@ -268,9 +209,7 @@ func (e *exporter) survey(ctx context.Context, path string, d *Document) (f fact
 		return nil
 	})
 	d.Skipped = read.Skipped
-	for _, damage := range d.Skipped.First {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s:%d:%d: left out: %s", path, damage.Line, damage.Column, damage.Reason))
-	}
+	d.Warnings = ops.Damaged(path, d.Skipped)
 	if err != nil {
 		return f, err
 	}
@@ -290,27 +229,12 @@ func (e *exporter) survey(ctx context.Context, path string, d *Document) (f fact
 	return f, nil
 }
 
-func (e *exporter) opened() chat.Options {
-	opt := e.Open
-	opt.Any, opt.Groups = true, e.lib
-	return opt
-}
-
-// options returns how a chat's messages are read.
-func (e *exporter) options(path string) look.MessageOptions {
-	return look.MessageOptions{Path: path, Choice: e.Choice, SkipDamaged: e.SkipDamaged, Open: e.opened(), SwipeTexts: e.Swipes}
-}
-
 // role returns whose turn a message is: "system", "user" or "assistant", and "" for one that is
 // not for the format. Rows have all of them.
 func (e *exporter) role(m *look.Message) string {
-	extra := rawjson.Value(m.Line, "extra")
 	switch {
-	case e.Format == Rows:
-	case m.Hidden && !e.WithHidden, m.Type == "note", rawjson.Truthy(rawjson.Value(extra, "isSmallSys")), rawjson.Value(extra, "tool_invocations") != nil:
+	case e.Format != Rows && (m.Hidden && !e.WithHidden || m.IsAside()):
 		return ""
-	}
-	switch {
 	case m.Type == "narrator":
 		return "system"
 	case rawjson.Truthy(rawjson.Value(m.Line, "is_user")):

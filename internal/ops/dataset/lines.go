@@ -93,7 +93,7 @@ func (e *exporter) lines(ctx context.Context, path string, f facts, d *Document,
 		}
 		first = false
 	}
-	_, err := look.Messages(ctx, e.options(path), func(m *look.Message) error {
+	_, err := look.Messages(ctx, look.Exported(&e.Export, path), func(m *look.Message) error {
 		role := e.role(m)
 		if role == "" || m.Index != nil && *m.Index < f.skip {
 			return nil

@@ -54,6 +54,13 @@ func (m *Message) Time() (at time.Time, ok bool) {
 	return at, err == nil
 }
 
+// IsAside reports whether a message is no part of the story: a comment, a small system line, or
+// the call of a tool.
+func (m *Message) IsAside() bool {
+	extra := rawjson.Value(m.Line, "extra")
+	return m.Type == "note" || rawjson.Truthy(rawjson.Value(extra, "isSmallSys")) || rawjson.Value(extra, "tool_invocations") != nil
+}
+
 // rawMessage is the stored object, spelled as it is stored.
 type rawMessage []byte
 
@@ -175,6 +182,11 @@ type MessageOptions struct {
 	Open        chat.Options
 
 	SwipeTexts bool // fill in Message.SwipeTexts
+}
+
+// Exported returns the options by which an export reads the chat at path.
+func Exported(x *ops.Export, path string) MessageOptions {
+	return MessageOptions{Path: path, Choice: x.Choice, SkipDamaged: x.SkipDamaged, Open: x.Open, SwipeTexts: x.Swipes}
 }
 
 // MessagesRead says what [Messages] read.

@@ -4,7 +4,6 @@ package publish
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,11 +11,8 @@ import (
 	"time"
 
 	"stchat/internal/changeset"
-	"stchat/internal/chat"
-	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/rawjson"
@@ -43,17 +39,9 @@ func (f Format) Extension() string {
 
 // Options says what is written, and where.
 type Options struct {
-	List    ops.List
-	Choice  choose.Choice
-	Open    chat.Options
-	Format  Format
-	Output  string    // a file, or with Folder the folder to fill
-	Folder  bool      // each chat goes to OWNER/NAME below Output
-	Stdout  io.Writer // without Output
-	Force   bool      // replace files
-	Changes changeset.Options
-
-	Swipes, Reasoning, WithHidden, SkipDamaged bool
+	ops.Export
+	Format    Format
+	Reasoning bool
 }
 
 // Document says what became of one chat: the document of export.
@@ -116,7 +104,7 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 	sum = Summary{Schema: 1, Summary: true}
 	walked := ops.WalkNames(opt.List)
 	for _, err := range walked.Errs {
-		if err := each(nil, err); err != nil {
+		if err := each(&Document{}, err); err != nil {
 			return sum, err
 		}
 	}
@@ -167,13 +155,6 @@ type exporter struct {
 	owner []*ownerOf           // for the index
 }
 
-// options returns how a chat's messages are read.
-func (e *exporter) options(path string) look.MessageOptions {
-	return look.MessageOptions{
-		Path: path, Choice: e.opt.Choice, SkipDamaged: e.opt.SkipDamaged, Open: e.opt.Open, SwipeTexts: e.opt.Swipes,
-	}
-}
-
 // survey reads a chat once, to know what there is to write.
 func (e *exporter) survey(ctx context.Context, path string) *published {
 	p := &published{path: path}
@@ -184,7 +165,7 @@ func (e *exporter) survey(ctx context.Context, path string) *published {
 	}
 	p.owner, p.name = c.Owner, c.Name
 	c.Close()
-	read, err := look.Messages(ctx, e.options(path), func(m *look.Message) error {
+	read, err := look.Messages(ctx, look.Exported(&e.opt.Export, path), func(m *look.Message) error {
 		if !e.takes(m) {
 			p.read.leftOut++
 			return nil
@@ -203,10 +184,8 @@ func (e *exporter) survey(ctx context.Context, path string) *published {
 }
 
 // takes reports whether a chosen message belongs into the format: hidden ones on demand; never
-// comments, small lines and calls of tools, which are no story; as text only what SillyTavern
-// exports (src/endpoints/chats.js, /export).
+// what is no story; as text only what SillyTavern exports (src/endpoints/chats.js, /export).
 func (e *exporter) takes(m *look.Message) bool {
-	extra := rawjson.Value(m.Line, "extra")
 	system := rawjson.Truthy(rawjson.Value(m.Line, "is_system"))
 	switch {
 	case m.Hidden:
@@ -219,30 +198,18 @@ func (e *exporter) takes(m *look.Message) bool {
 	if e.opt.Format == Text {
 		return rawjson.Truthy(rawjson.Value(m.Line, "mes"))
 	}
-	return m.Type != "note" && !rawjson.Truthy(rawjson.Value(extra, "isSmallSys")) && rawjson.Value(extra, "tool_invocations") == nil
+	return !m.IsAside()
 }
 
 // place gives every chat its file, and sees to it that none is taken.
-func (e *exporter) place(index string) error {
-	taken := map[string]bool{}
+func (e *exporter) place(index string) (err error) {
 	for _, p := range e.chats {
-		switch {
-		case p.err != nil || p.read.messages == 0 || e.opt.Output == "":
+		if p.err != nil || p.read.messages == 0 || e.opt.Output == "" {
 			continue
-		case !e.opt.Folder:
-			p.output = e.opt.Output
-		default:
-			owner := p.owner
-			if owner == "" {
-				owner = filepath.Base(filepath.Dir(absolute(p.path)))
-			}
-			folder := filepath.Join(e.opt.Output, safe(owner))
-			for k := 1; ; k++ {
-				p.output = filepath.Join(folder, safe(p.name)+number(k)+e.opt.Format.Extension())
-				if key := names.Fold(p.output); !taken[key] {
-					taken[key] = true
-					break
-				}
+		}
+		if p.output = e.opt.Output; e.opt.Folder {
+			if p.output, err = e.opt.Place(p.path, p.owner, p.name, e.opt.Format.Extension()); err != nil {
+				return err
 			}
 		}
 		if err := e.free(p.output); err != nil {
@@ -255,29 +222,6 @@ func (e *exporter) place(index string) error {
 	return nil
 }
 
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
-}
-
-func number(k int) string {
-	if k == 1 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d)", k)
-}
-
-// safe makes a name of a file on any system of a name.
-func safe(name string) string {
-	name = names.Shorten(strings.ToValidUTF8(name, "\ufffd"), 200)
-	if clean := names.File(name); clean != "" {
-		return clean
-	}
-	return "_" + names.File("_" + name)[1:]
-}
-
 // free returns an error if a file is there and must not be replaced.
 func (e *exporter) free(path string) error {
 	if _, err := os.Lstat(path); err == nil && !e.opt.Force {
@@ -288,10 +232,7 @@ func (e *exporter) free(path string) error {
 
 // write writes one chat.
 func (e *exporter) write(ctx context.Context, p *published) (*Document, error) {
-	d := &Document{Schema: 1, Path: p.path, Format: e.opt.Format, LeftOut: p.read.leftOut, Skipped: p.read.skipped}
-	for _, damage := range d.Skipped.First {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s:%d:%d: left out: %s", p.path, damage.Line, damage.Column, damage.Reason))
-	}
+	d := &Document{Schema: 1, Path: p.path, Format: e.opt.Format, LeftOut: p.read.leftOut, Skipped: p.read.skipped, Warnings: ops.Damaged(p.path, p.read.skipped)}
 	if p.err != nil || p.read.messages == 0 {
 		return d, p.err
 	}
@@ -347,7 +288,7 @@ func (e *exporter) draw(ctx context.Context, w io.Writer, p *published, d *Docum
 	if err := to.begin(); err != nil {
 		return err
 	}
-	if _, err := look.Messages(ctx, e.options(p.path), func(m *look.Message) error {
+	if _, err := look.Messages(ctx, look.Exported(&e.opt.Export, p.path), func(m *look.Message) error {
 		if !e.takes(m) {
 			return nil
 		}

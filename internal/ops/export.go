@@ -1,0 +1,69 @@
+package ops
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/jsonl"
+	"stchat/internal/names"
+)
+
+// Export says what an export writes, and where; each kind of export has more to it.
+type Export struct {
+	List    List
+	Choice  choose.Choice
+	Open    chat.Options
+	Output  string    // a file, or with Folder the folder to fill
+	Folder  bool      // each chat goes to OWNER/NAME below Output
+	Stdout  io.Writer // without Output
+	Force   bool      // replace files
+	Changes changeset.Options
+
+	Swipes, WithHidden, SkipDamaged bool
+
+	taken map[string]bool // folded paths that Place returned
+}
+
+// Place returns the file below Output of a chat at path, and returns none twice. owner is "" if
+// it is not known: then it is the name of the folder.
+func (x *Export) Place(path, owner, name, extension string) (string, error) {
+	if owner == "" {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return "", err
+		}
+		owner = filepath.Base(filepath.Dir(abs))
+	}
+	if x.taken == nil {
+		x.taken = map[string]bool{}
+	}
+	stem := filepath.Join(x.Output, fileNamed(owner), fileNamed(name))
+	file := stem + extension
+	for k := 2; x.taken[names.Fold(file)]; k++ {
+		file = fmt.Sprintf("%s (%d)%s", stem, k, extension)
+	}
+	x.taken[names.Fold(file)] = true
+	return file, nil
+}
+
+// fileNamed makes a name of a file on any system of a name.
+func fileNamed(name string) string {
+	name = names.Shorten(strings.ToValidUTF8(name, "\ufffd"), 200)
+	if clean := names.File(name); clean != "" {
+		return clean
+	}
+	return "_" + names.File("_" + name)[1:]
+}
+
+// Damaged returns the warnings of lines of a chat that are left out.
+func Damaged(path string, damages jsonl.Damages) (list []string) {
+	for _, d := range damages.First {
+		list = append(list, fmt.Sprintf("%s:%d:%d: left out: %s", path, d.Line, d.Column, d.Reason))
+	}
+	return list
+}
