@@ -166,6 +166,14 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	elsewhere := t.TempDir() // a copy that was gone on with
+	copied := filepath.Join(elsewhere, "chats", "Mira", "media.jsonl")
+	if err := os.MkdirAll(filepath.Dir(copied), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(copied, []byte(strings.TrimRight(jsonWorld["chats/Mira/media.jsonl"], "\n")+"\n"+`{"name":"Mira","mes":"only there"}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	at := func(path string) string { return filepath.Join(user, filepath.FromSlash(path)) }
 	demo := func(time string) string {
 		return filepath.Join("..", "..", "testdata", "demo", "chats", "Maren Holm", "Maren Holm - "+time+".jsonl")
@@ -182,6 +190,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"inspect", "inspect: the last document", "0", []string{"inspect", "--json", at("chats/Mira"), at("loose.jsonl")}},
 		{"inspect --messages", "", "0", []string{"inspect", "--messages", "--json", user}},
 		{"lost", "lost: the last document", "1", []string{"lost", "--json", user}},
+		{"lost", "lost: the last document", "1", []string{"lost", "--json", "--from", filepath.Join(elsewhere, "chats"), user}},
 		{"search", "", "0", []string{"search", "hello", "OR", "b", "--json", "--", user}},
 		{"message get", "", "0", []string{"message", "get", "--json", "--swipes", at("chats/Mira/media.jsonl")}},
 		{"message get", "", "0", []string{"message", "get", "--json", "--tail", "--last", "1", at("chats/Mira/media.jsonl")}},

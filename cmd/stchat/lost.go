@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +16,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/chat"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
+	"stchat/internal/ops/look"
 	"stchat/internal/plural"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
@@ -94,7 +97,7 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.storeFlag.addFlags(fs)
 	fs.StringArrayVar(&o.from, "from", nil, "also look at the chats in `FOLDER`; may be repeated")
-	fs.Var(number(&o.min, 1, "a number of messages, from 1"), "min", "show a chat that has lost at least `N` messages; default: 5, and of one that is gone 1")
+	fs.Var(number(&o.min, 1, "a number of messages, from 1"), "min", "show a chat that has lost at least `N` messages; default: 5, and 1 with --from and of one that is gone")
 	fs.StringVar(&o.since, "since", "", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
 	fs.BoolVar(&o.restore, "restore", false, "bring back the chats that are gone, or those that are named")
 	fs.BoolVarP(&o.yes, "yes", "y", false, "with --restore: do not ask")
@@ -130,7 +133,9 @@ func (o *lostOptions) run(ctx context.Context, a *app, flags *pflag.FlagSet, arg
 		}
 	}
 	if o.min == 0 {
-		opt.Min, opt.Gone = 5, 1
+		if opt.Min, opt.Gone = 5, 1; len(o.from) > 0 {
+			opt.Min = 1 // another place, not an edit
+		}
 	}
 	if o.since != "" {
 		if opt.Since, err = since(o.since, a.Now()); err != nil {
@@ -151,11 +156,18 @@ func (o *lostOptions) run(ctx context.Context, a *app, flags *pflag.FlagSet, arg
 		return err
 	}
 	defer res.Close()
-	for _, chat := range res.Chats {
-		if chat.To != "" {
-			command := o.restores(a, chat)
-			chat.Command = &command
+	for _, row := range res.Chats {
+		if row.To == "" {
+			continue
 		}
+		command := o.restores(a, row)
+		if o.isCopy(row) {
+			if err := o.parted(ctx, row); err != nil {
+				return err
+			}
+			command = "stchat merge " + visible.Args(absolute(row.To), absolute(*row.Best.Path))
+		}
+		row.Command = &command
 	}
 	if o.restore {
 		return o.bringBack(ctx, c, res, named, len(named)+len(opt.Names) > 0, keep.RestoreOptions{Changes: changes, NewUUID: uuid.NewString})
@@ -197,6 +209,29 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 		err = outcome(len(res.Errs) > 0, false)
 	}
 	return err
+}
+
+// isCopy reports whether what a live chat has lost is in a copy in one of the other folders: there
+// it was gone on with, so the two are merged.
+func (o *lostOptions) isCopy(chat *keep.LostChat) bool {
+	return chat.Best.Path != nil && chat.LiveMessages != nil && slices.ContainsFunc(o.from, func(folder string) bool {
+		rel, err := filepath.Rel(userdir.RealPath(folder), userdir.RealPath(*chat.Best.Path))
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// parted finds where a chat and its copy part.
+func (o *lostOptions) parted(ctx context.Context, lost *keep.LostChat) error {
+	open := chat.Options{Any: true}
+	d, err := look.Diff(ctx, look.DiffOptions{A: look.DiffSide{Path: lost.To, Open: open}, B: look.DiffSide{Path: *lost.Best.Path, Open: open}})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if d.Parted != nil {
+		lost.Parted = &d.Parted.A
+	}
+	return nil
 }
 
 // isNotThere reports whether a file does not exist, under this name.
@@ -323,6 +358,9 @@ func writeLost(w *bufio.Writer, c *console, res *keep.LostResult) {
 			live := ""
 			if chat.LiveMessages != nil {
 				live = plural.S(*chat.LiveMessages, "message") + " now"
+			}
+			if chat.Parted != nil {
+				live += fmt.Sprintf(", parted at %d", *chat.Parted)
 			}
 			command := "the best version is " + visible.Quote(deref(chat.Best.Path))
 			if chat.Command != nil {

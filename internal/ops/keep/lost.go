@@ -43,6 +43,7 @@ type LostChat struct {
 	Reworded     int         `json:"reworded"`
 	Best         LostVersion `json:"best"`
 	Further      LostFurther `json:"further"`
+	Parted       *int        `json:"parted"`  // the last message that it and the copy of another folder share
 	Command      *string     `json:"command"` // what restores it
 	Ambiguous    bool        `json:"ambiguous"`
 
