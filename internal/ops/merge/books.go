@@ -3,15 +3,16 @@ package merge
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stchat/internal/changeset"
 	"stchat/internal/lorebook"
+	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
 )
@@ -53,6 +54,17 @@ func (r *references) readBooks() error {
 // duplicates are called.
 func (r *references) placeBook(j *job, from *lorebook.Book, taken map[string]bool) error {
 	row := j.row
+	as := func(name string) (*lorebook.Book, error) {
+		made := from.Raw
+		if name != from.Name {
+			clone, err := from.Clone(lorebook.CloneOptions{Name: name, Internal: lorebook.Keep})
+			if err != nil {
+				return nil, err
+			}
+			made = clone.Data
+		}
+		return lorebook.Parse(made, filepath.Join(r.into.Worlds(), name+lorebook.Extension))
+	}
 	use := func(to *lorebook.Book, sign Sign) {
 		row.Sign, row.Path, j.path = sign, to.Path, to.Path
 		r.books[from.Name] = &book{from, to, j}
@@ -61,35 +73,26 @@ func (r *references) placeBook(j *job, from *lorebook.Book, taken map[string]boo
 		}
 	}
 	for name := from.Name; ; name = nextName(name, " (1)") {
-		path := filepath.Join(r.into.Worlds(), name+lorebook.Extension)
 		if !taken[folded(name)] {
-			made := from.Raw
-			sign := New
-			if name != from.Name {
-				clone, err := from.Clone(lorebook.CloneOptions{Name: name, Internal: lorebook.Keep})
-				if err != nil {
-					return err
-				}
-				made, sign = clone.Data, Other
-			}
-			to, err := lorebook.Parse(made, path)
+			to, err := as(name)
 			if err != nil {
 				return err
 			}
 			taken[folded(name)] = true
-			use(to, sign)
+			if use(to, New); name != from.Name {
+				row.Sign = Other
+			}
 			row.OwnFrom, row.To = len(from.Entries), &j.path
 			j.draft = func(_ context.Context, s *changeset.Set) error {
-				return ops.Create(s, path, fmt.Sprintf("the lorebook %q", name), made, changeset.Like(from.Stamp), changeset.InFolder())
+				return ops.Create(s, to.Path, fmt.Sprintf("the lorebook %q", name), to.Raw, changeset.Like(from.Stamp), changeset.InFolder())
 			}
 			return nil
 		}
-		ours, err := lorebook.Open(path)
+		ours, err := lorebook.Open(filepath.Join(r.into.Worlds(), name+lorebook.Extension))
 		if err != nil { // somebody's, in whatever letter case
 			continue
 		}
-		a, b := entriesOf(from), entriesOf(ours)
-		lacks, lacksFrom := missingEntries(b, a), missingEntries(a, b)
+		lacks, lacksFrom := missingEntries(ours, from), missingEntries(from, ours)
 		switch {
 		case lacks == 0 && lacksFrom == 0 && bytes.Equal(from.Raw, ours.Raw):
 			use(ours, Same)
@@ -97,23 +100,14 @@ func (r *references) placeBook(j *job, from *lorebook.Book, taken map[string]boo
 			use(ours, Behind)
 			row.Own = lacksFrom
 		case lacksFrom == 0:
-			to, err := lorebook.Parse(from.Raw, path)
+			to, err := as(name)
 			if err != nil {
 				return err
-			}
-			if name != from.Name {
-				clone, err := from.Clone(lorebook.CloneOptions{Name: name, Internal: lorebook.Keep})
-				if err != nil {
-					return err
-				}
-				if to, err = lorebook.Parse(clone.Data, path); err != nil {
-					return err
-				}
 			}
 			use(to, Ahead)
 			row.OwnFrom = lacks
 			j.draft = func(_ context.Context, s *changeset.Set) error {
-				d, err := s.Replace(path, ours.Stamp, fmt.Sprintf("the lorebook %q, with more entries", name))
+				d, err := s.Replace(to.Path, ours.Stamp, fmt.Sprintf("the lorebook %q, with more entries", name))
 				if err == nil {
 					_, err = d.Write(to.Raw)
 				}
@@ -126,31 +120,10 @@ func (r *references) placeBook(j *job, from *lorebook.Book, taken map[string]boo
 	}
 }
 
-// entriesOf returns what a lorebook holds: its entries, and its other members but its name.
-func entriesOf(b *lorebook.Book) map[string]bool {
-	all := map[string]bool{}
-	add := func(kind string, raw []byte) {
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.UseNumber()
-		var v any
-		text := raw
-		if dec.Decode(&v) == nil {
-			if plain, err := json.Marshal(v); err == nil { // sorts the keys
-				text = plain
-			}
-		}
-		all[kind+string(text)] = true
-	}
-	for _, e := range b.Entries {
-		add("entry "+e.UID+" ", e.Raw)
-	}
-	return all
-}
-
-// missingEntries returns how many entries of the second the first lacks.
-func missingEntries(in, list map[string]bool) (n int) {
-	for e := range list {
-		if !in[e] {
+// missingEntries returns how many entries of the second book the first lacks.
+func missingEntries(in, book *lorebook.Book) (n int) {
+	for _, e := range book.Entries {
+		if !slices.ContainsFunc(in.Entries, func(o lorebook.Entry) bool { return o.UID == e.UID && metadiff.Equal(o.Raw, e.Raw) }) {
 			n++
 		}
 	}

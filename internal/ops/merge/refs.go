@@ -39,8 +39,9 @@ type references struct {
 	stems      map[string]string      // the cards of FROM, without extension, and those of INTO that they are
 	jobs       []*job
 
-	planned bool // everything that comes is known
-	renames bool // some attachment or card comes under another name
+	needs   []string // of the chat that is looked through
+	planned bool     // everything that comes is known
+	renames bool     // some attachment or card comes under another name
 }
 
 // book is a lorebook of FROM and the one of INTO that has its entries.
@@ -51,8 +52,9 @@ type book struct {
 
 // attachment is a file that a message, a header or a card names.
 type attachment struct {
-	place, to string // in FROM's and in INTO's user folder, with slashes
-	job       *job   // nil: INTO has it
+	place string // in FROM's user folder, with slashes
+	mark  string // what its name gets in INTO before the extension
+	path  string // where it comes; "": INTO has it
 }
 
 // carried are the folders whose files come along if they are named.
@@ -63,40 +65,55 @@ func carried(place string) bool {
 // inURL is how a background's address is written.
 var inURL = regexp.MustCompile(`^url\(["']?(.*?)["']?\)$`)
 
-// find returns the attachment that a text is the address of, nil if it is none that is there.
-func (r *references) find(address string) *attachment {
+// now returns an address as it is in INTO.
+func (r *references) now(address string) string {
+	place := address
 	if m := inURL.FindStringSubmatch(address); m != nil {
-		address = m[1]
+		place = m[1]
 	}
-	place, exists, _ := r.from.Served(address)
+	place, exists, _ := r.from.Served(place)
 	if !exists || !carried(place) || !filepath.IsLocal(filepath.FromSlash(place)) || !r.wanted(place) {
-		return nil
+		return address
 	}
 	if r.files[place] == nil && !r.planned {
 		r.files[place] = r.attach(place)
-		r.renames = r.renames || r.files[place].to != place
+		r.renames = r.renames || r.files[place].mark != ""
 	}
-	return r.files[place]
+	a := r.files[place]
+	if a == nil {
+		return address
+	}
+	r.need(a.path)
+	return a.renamed(address)
+}
+
+// need notes that a file comes for the chat that is looked through.
+func (r *references) need(path string) {
+	if path != "" && !r.planned {
+		r.needs = append(r.needs, path)
+	}
 }
 
 // attach decides how a file comes along.
 func (r *references) attach(place string) *attachment {
-	a := &attachment{place: place, to: place}
-	from := filepath.Join(r.from.Root, filepath.FromSlash(place))
+	a := &attachment{place: place}
+	from, ext := filepath.Join(r.from.Root, filepath.FromSlash(place)), path.Ext(place)
 	row := &Row{Schema: 1, Kind: AttachmentKind, Sign: New, From: from, Renamed: []Rename{}, Told: []string{}}
-	at := func() string { return filepath.Join(r.into.Root, filepath.FromSlash(a.to)) }
-	same, err := sameFile(from, at())
+	compare := func() (bool, error) {
+		row.Path = filepath.Join(r.into.Root, filepath.FromSlash(strings.TrimSuffix(place, ext)+a.mark+ext))
+		return sameFile(from, row.Path)
+	}
+	same, err := compare()
 	if err == nil && !same {
 		var sum string
 		if sum, err = hashOf(from); err == nil {
-			ext := path.Ext(place)
-			a.to = strings.TrimSuffix(place, ext) + "-" + sum[:8] + ext
-			row.Sign, row.Renamed = Other, append(row.Renamed, Rename{path.Base(place), path.Base(a.to)})
-			same, err = sameFile(from, at())
+			a.mark = "-" + sum[:8]
+			same, err = compare()
+			row.Sign, row.Renamed = Other, append(row.Renamed, Rename{path.Base(place), filepath.Base(row.Path)})
 		}
 	}
-	row.Path = at()
-	switch to := at(); {
+	to := row.Path
+	switch {
 	case err == nil && same:
 		return a
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -104,8 +121,8 @@ func (r *references) attach(place string) *attachment {
 	default:
 		row.To = &to
 	}
-	a.job = &job{row: row, path: at(), draft: func(_ context.Context, s *changeset.Set) error { return copyFile(s, from, at(), "an attachment") }}
-	r.jobs = append(r.jobs, a.job)
+	a.path = to
+	r.jobs = append(r.jobs, &job{row: row, path: to, draft: func(_ context.Context, s *changeset.Set) error { return copyFile(s, from, to, "an attachment") }})
 	return a
 }
 
@@ -158,11 +175,8 @@ func copyFile(s *changeset.Set, from, to, about string) error {
 	return nil
 }
 
-// renamed returns the text of an address where its file comes under another name.
+// renamed returns the text of an address with the file's name in INTO.
 func (a *attachment) renamed(address string) string {
-	if a.to == a.place {
-		return address
-	}
 	end := len(address)
 	if i := strings.IndexAny(address, "?#"); i >= 0 {
 		end = i
@@ -171,54 +185,33 @@ func (a *attachment) renamed(address string) string {
 	if dot < 0 {
 		return address
 	}
-	mark := strings.TrimSuffix(strings.TrimPrefix(a.to, strings.TrimSuffix(a.place, path.Ext(a.place))), path.Ext(a.place))
-	return address[:dot] + mark + address[dot:]
+	return address[:dot] + a.mark + address[dot:]
 }
 
-// follow returns a JSON value in which the addresses of attachments are those in INTO, and calls
-// each with those that are named; raw itself if none changes.
-func (r *references) follow(raw []byte, each func(*attachment)) []byte {
+// follow returns a JSON value in which the addresses of attachments are those in INTO; raw itself
+// if none changes.
+func (r *references) follow(raw []byte) []byte {
 	if r == nil || !bytes.ContainsAny(raw, "/") {
 		return raw
 	}
 	switch rawjson.KindOf(raw) {
 	case rawjson.String:
-		text, ok := rawjson.Unquote(raw)
-		if !ok || len(text) > 4<<10 {
-			return raw
-		}
-		a := r.find(text)
-		if a == nil {
-			return raw
-		}
-		if each != nil {
-			each(a)
-		}
-		if to := a.renamed(text); to != text {
-			return rawjson.Quote(to)
-		}
-		return raw
-	case rawjson.Array:
-		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return r.follow(value, each), true })
-	case rawjson.ObjectKind:
-		var keys []string // that are addresses themselves
-		raw = rawjson.Edit(raw, func(o *rawjson.Object) {
-			for _, key := range o.Keys() {
-				value := o.Value(key)
-				if now := r.follow(value, each); !bytes.Equal(now, value) {
-					o.Set(key, now)
-				}
-				if strings.Contains(key, "/") {
-					keys = append(keys, key)
-				}
+		if text, ok := rawjson.Unquote(raw); ok && len(text) <= 4<<10 {
+			if to := r.now(text); to != text {
+				return rawjson.Quote(to)
 			}
+		}
+	case rawjson.Array:
+		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return r.follow(value), true })
+	case rawjson.ObjectKind:
+		var keys []string // may be addresses themselves
+		raw = rawjson.Edit(raw, func(o *rawjson.Object) {
+			keys = o.Keys()
+			r.values(o, keys...)
 		})
 		for _, key := range keys {
-			if a := r.find(key); a != nil {
-				if each != nil {
-					each(a)
-				}
-				if to := a.renamed(key); to != key {
+			if strings.Contains(key, "/") {
+				if to := r.now(key); to != key {
 					raw = rawjson.RenameKey(raw, key, to)
 				}
 			}
@@ -227,18 +220,23 @@ func (r *references) follow(raw []byte, each func(*attachment)) []byte {
 	return raw
 }
 
+// values follows the addresses in the values of some keys.
+func (r *references) values(o *rawjson.Object, keys ...string) {
+	for _, key := range keys {
+		value := o.Value(key)
+		if now := r.follow(value); !bytes.Equal(now, value) {
+			o.Set(key, now)
+		}
+	}
+}
+
 // message returns a message with the addresses in what it holds besides its text.
 func (r *references) message(line []byte) []byte {
 	if r == nil || !r.renames {
 		return line
 	}
 	return rawjson.Edit(line, func(o *rawjson.Object) {
-		for _, key := range []string{"extra", "swipe_info", "force_avatar"} {
-			value := o.Value(key)
-			if now := r.follow(value, nil); !bytes.Equal(now, value) {
-				o.Set(key, now)
-			}
-		}
+		r.values(o, "extra", "swipe_info", "force_avatar")
 		for _, key := range []string{"original_avatar", "force_avatar"} { // who speaks in a group
 			if text, ok := rawjson.Unquote(o.Value(key)); ok {
 				if now := r.avatar(text); now != text {
@@ -267,11 +265,10 @@ func (r *references) avatar(text string) string {
 	return to + userdir.CardExtension
 }
 
-// metadata gives a header the names of INTO's lorebooks and attachments, and returns the paths
-// of what comes for it.
-func (r *references) metadata(md *rawjson.Object) (needs []string) {
+// metadata gives a header the names of INTO's lorebooks and attachments.
+func (r *references) metadata(md *rawjson.Object) {
 	if r == nil {
-		return nil
+		return
 	}
 	for _, name := range all.Names().Books(md) {
 		b := r.books[name]
@@ -282,24 +279,10 @@ func (r *references) metadata(md *rawjson.Object) (needs []string) {
 			isolate.Rename(&extension.Renaming{Metadata: md, From: b.from, Plain: b.from, To: b.to})
 		}
 		if b.job != nil && b.job.draft != nil {
-			needs = append(needs, b.job.path)
+			r.need(b.job.path)
 		}
 	}
-	for _, key := range md.Keys() {
-		value := md.Value(key)
-		if now := r.follow(value, func(a *attachment) { needs = append(needs, a.needed()...) }); !bytes.Equal(now, value) {
-			md.Set(key, now)
-		}
-	}
-	return needs
-}
-
-// needed returns the path of the file if it comes.
-func (a *attachment) needed() []string {
-	if a.job == nil {
-		return nil
-	}
-	return []string{a.job.path}
+	r.values(md, md.Keys()...)
 }
 
 // collect notes what comes for a chat that is written.
@@ -312,7 +295,8 @@ func (w *work) collect(ctx context.Context) error {
 	if err != nil {
 		return nil // it is no header
 	}
-	needs := r.metadata(md)
+	r.needs = nil
+	r.metadata(md)
 	c, err := w.c.open(ctx, w.theirs.lib)
 	if err != nil {
 		return ops.PathError(err)
@@ -321,11 +305,11 @@ func (w *work) collect(ctx context.Context) error {
 	err = jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: jsonl.NewKeys("extra", "swipe_info", "force_avatar")}, func(l *jsonl.Line, _ jsonl.Base) error {
 		for k := range 3 {
 			raw, _ := l.Value(k)
-			r.follow(raw, func(a *attachment) { needs = append(needs, a.needed()...) })
+			r.follow(raw)
 		}
 		return nil
 	})
-	slices.Sort(needs)
-	w.needs = slices.Compact(needs)
+	slices.Sort(r.needs)
+	w.needs = slices.Compact(r.needs)
 	return err
 }
