@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +92,7 @@ func TestScreens(t *testing.T) {
 						In: strings.NewReader(""), Out: &out, Err: &errs, OutTTY: true, Width: width, Now: time.Now,
 						Getenv: func(name string) string { return map[string]string{"LC_ALL": locale}[name] },
 					}
-					if code := run(context.Background(), e, append(args[:len(args):len(args)], "--color", color)); code > 1 {
+					if code := run(context.Background(), e, append(slices.Clip(args), "--color", color)); code > 1 {
 						t.Fatalf("%q at %d: exit %d\n%s", args, width, code, errs.String())
 					}
 					return out.String()
