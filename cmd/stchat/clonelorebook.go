@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
@@ -64,9 +63,6 @@ func newCloneLorebook(*app) verb {
   stchat clone-lorebook chats/Mira/branch.jsonl --rebind chats/Mira/branch.jsonl
   stchat clone-lorebook chats/Mira/*.jsonl --internal reset --drop "draft*"
   stchat clone-lorebook worlds/Sea.json --rebind a.jsonl --rebind b.jsonl`,
-		offers: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
-		},
 		rules: []string{"bump-integrity needs rebind: nothing else writes a chat"},
 		means: single(),
 		flags: o.addFlags, run: o.run,

@@ -34,10 +34,7 @@ func newNew(*app) verb {
 		doc:     newDoc,
 		example: "  stchat new chats/Mira --open\n  stchat new characters/Mira.png -n \"Winter\" --like chats/Mira/Harbour.jsonl",
 		args:    cobra.ExactArgs(1),
-		offers: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveDefault
-		},
-		flags: o.addFlags, run: o.run,
+		flags:   o.addFlags, run: o.run,
 	}
 }
 

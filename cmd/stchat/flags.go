@@ -91,7 +91,7 @@ func oneOf(to *string, standard string, words ...string) flagValue {
 			}
 			return nil
 		},
-		complete: cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp),
+		complete: completeOne(words),
 	}
 }
 
@@ -162,7 +162,6 @@ func place(at *int, name *string) flagValue {
 			*name = text
 			return nil
 		},
-		complete: completePlace,
 	}
 }
 

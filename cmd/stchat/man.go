@@ -18,11 +18,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/choose"
-	"stchat/internal/inspect"
 	"stchat/internal/jsondoc"
-	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
-	"stchat/internal/visible"
 )
 
 const manDoc = `Write the manual pages of all commands into the folder DIR, for packages. Their
@@ -236,29 +233,35 @@ func writeFish(w io.Writer, root *cobra.Command) error {
 	if n := strings.Count(script.String(), bare); n != 1 {
 		return fmt.Errorf("the script for fish reads the command line %d times, not once", n)
 	}
-	_, err := io.WriteString(w, strings.Replace(script.String(), bare, quoted, 1))
+	text := strings.Replace(script.String(), bare, quoted, 1)
+	// what is typed of the last word is asked for without its quotes, too: names have spaces
+	const last, unquoted = "(string escape -- (commandline -ct))\n", "(string escape -- (string unescape -- (commandline -ct); or commandline -ct))\n"
+	_, err := io.WriteString(w, strings.Replace(text, last, unquoted, 1))
 	return err
 }
 
 // completeFlags lets shells complete the values of the flags of cmd and of all
 // commands below it.
-func completeFlags(cmd *cobra.Command) {
+func (a *app) completeFlags(cmd *cobra.Command) {
 	add := func(f *pflag.Flag) {
-		if complete := completionOf(f); complete != nil {
+		if complete := a.completionOf(cmd, f); complete != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails only where a flag is registered twice
 		}
 	}
 	cmd.Flags().VisitAll(add)
 	cmd.PersistentFlags().VisitAll(add)
 	for _, cmd := range cmd.Commands() {
-		completeFlags(cmd)
+		a.completeFlags(cmd)
 	}
 }
 
 // completionOf returns what completes a flag's value, by the kind of the value
 // or by the name that the flag has in every command; nil leaves it to the shell,
 // which offers files.
-func completionOf(f *pflag.Flag) cobra.CompletionFunc {
+func (a *app) completionOf(cmd *cobra.Command, f *pflag.Flag) cobra.CompletionFunc {
+	if complete := a.flagOffers(cmd, f); complete != nil {
+		return complete
+	}
 	if v, ok := f.Value.(flagValue); ok && v.complete != nil {
 		return v.complete
 	}
@@ -279,39 +282,29 @@ func completeList(words []string) cobra.CompletionFunc {
 		before := typed[:strings.LastIndexByte(typed, ',')+1]
 		for _, word := range words {
 			if !slices.Contains(strings.Split(before, ","), word) {
-				list = append(list, before+word)
+				list = append(list, withAbout(before+word, aboutWord(word)))
 			}
 		}
 		return list, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// completePlace offers the checkpoints and branches that messages of the first chat on
-// the command line link to.
-func completePlace(cmd *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	opt := ops.InspectOptions{List: ops.List{Paths: args[:1]}, Each: func(r *inspect.Report, err error) error {
-		if err != nil {
-			return nil // completion shows no errors
+// completeOne completes one of several words.
+func completeOne(words []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) (list []string, _ cobra.ShellCompDirective) {
+		for _, word := range words {
+			list = append(list, withAbout(word, aboutWord(word)))
 		}
-		for _, links := range [][]inspect.Link{r.Checkpoints, r.Branches} {
-			for _, l := range links {
-				list = append(list, cobra.CompletionWithDesc(visible.Text(l.Name), fmt.Sprintf("message %d", l.At)))
-			}
-		}
-		return nil
-	}}
-	if _, err := ops.Inspect(cmd.Context(), opt); err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return list, cobra.ShellCompDirectiveNoFileComp
 	}
-	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeChats offers chat files.
-func completeChats(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt
+// withAbout returns a word with what it says, if anything.
+func withAbout(word, about string) string {
+	if about == "" {
+		return word
+	}
+	return cobra.CompletionWithDesc(word, about)
 }
 
 // completeDirs offers folders.

@@ -113,7 +113,7 @@ func newRoot(a *app) *cobra.Command {
 	}
 	a.addCommands(root, args, verbs())
 	addJQ(root)
-	completeFlags(root)
+	a.completeFlags(root)
 	return root
 }
 
@@ -181,7 +181,7 @@ func (a *app) command(v verb) *cobra.Command {
 		a.group(cmd, v.below)
 		return cmd
 	case v.offers == nil:
-		cmd.ValidArgsFunction = completeChats
+		cmd.ValidArgsFunction = a.offering(func(t *tab) { t.arguments(&v) })
 	}
 	if v.flags != nil {
 		v.flags(cmd.Flags())

@@ -74,13 +74,8 @@ func newUndo(a *app) verb {
   stchat undo 20261121T203325-4f1c9a02
   stchat undo --prune 30d
   stchat undo --keep 50 --data SillyTavern/data/default-user`,
-		args: cobra.MaximumNArgs(1),
-		offers: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return o.completeIDs(a), cobra.ShellCompDirectiveNoFileComp
-		},
+		args:   cobra.MaximumNArgs(1),
+		offers: a.offering((*tab).records),
 		rules: []string{
 			"list excludes prune|keep|ARG = --list, --prune, --keep and an ID are different things to ask for",
 			"prune|keep excludes ARG = --list, --prune, --keep and an ID are different things to ask for",
@@ -137,22 +132,6 @@ func (o *undoOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 		opt.ID = args[0]
 	}
 	return o.undo(ctx, c, opt)
-}
-
-// completeIDs offers the records, newest first.
-func (o *undoOptions) completeIDs(a *app) (ids []string) {
-	root, err := undoRoot(a, o.data)
-	if err != nil {
-		return nil
-	}
-	list, _, err := past.List(root)
-	if err != nil {
-		return nil
-	}
-	for _, rec := range list {
-		ids = append(ids, rec.ID)
-	}
-	return ids
 }
 
 // undo takes a record back.

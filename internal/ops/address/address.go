@@ -83,7 +83,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 	case o == nil && f.Root() == "":
 		return found, nil
 	case o == nil:
-		return found, &NoneError{arg, f.owners()}
+		return found, &NoneError{arg, f.Owners()}
 	case !named && o.Group == nil:
 		found.Owner, found.Paths = true, []string{o.Folder}
 		return found, nil
@@ -204,8 +204,8 @@ func (f *Finder) Root() string {
 
 func (f *Finder) dir() userdir.Dir { return userdir.Dir{Root: f.Root()} }
 
-// owners returns the names of the owners in the user folder.
-func (f *Finder) owners() []string {
+// Owners returns the names of the owners in the user folder.
+func (f *Finder) Owners() []string {
 	list := folders(f.dir())
 	for _, file := range cards(f.dir()) {
 		list = append(list, folderOf(file))
