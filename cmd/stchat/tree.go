@@ -34,16 +34,18 @@ before the fork does not move the fork.
 
   ◆  a checkpoint                    !  names a parent that is missing
   ?  computed: no link says so       ∞  was its own ancestor
-  *  open in its card or group
+  ●  open in its card or group
 
-The number before a name is the last message that the chat shares with its
-parent. After the name come the number of its messages and, after +, of those
-that are its own. In a pipe there is a row for each chat, separated by tabs:
-depth, mark, at, name, messages, own, first date, last date, parent, via;
---format text draws the tree there too.
+The fork is the last message that the chat shares with its parent, by its index
+there, as branch --at takes it; own are the messages that the parent lacks. In a
+pipe there is a row for each chat, separated by tabs: depth, mark, fork, name,
+messages, own, first date, last date, parent, via, bytes; --format text draws
+the tree there too.
 docs/json.md describes the JSON documents.
 
-The html page needs no network and no server: open it from disk.
+The html page needs no network and no server: open it from disk. It holds the
+texts of all messages while they are up to 8 MB together, else their beginnings,
+searches them, and has an address for each chat: family.html#Mira/Harbour.
 `
 
 func newTree(*app) verb {

@@ -21,7 +21,7 @@ const (
 	svgAcross = 1100.0
 )
 
-const svgStyle = `svg{background:#fbfaf7}text{font:13px system-ui,sans-serif;fill:#23211d}.meta,.tick{fill:#6d685f}.tick{font-size:11.5px}.name,.head{font-weight:600}.head{fill:#6d685f}` +
+const svgStyle = `svg{background:#fbfaf7}text{font:13px system-ui,sans-serif;fill:#23211d}text,tspan{unicode-bidi:isolate}.meta,.tick{fill:#6d685f}.tick{font-size:11.5px}.name,.head{font-weight:600}.head{fill:#6d685f}` +
 	`path{fill:none;stroke-width:2.5;stroke-linecap:round}.link{stroke-width:1.5}.root{stroke:#2f5d8a}.branch{stroke:#2d7d6b}.checkpoint{stroke:#b2691a}.copy{stroke:#8c877d}` +
 	`.end{stroke:none}.end.root{fill:#2f5d8a}.end.branch{fill:#2d7d6b}.end.checkpoint{fill:#b2691a}.end.copy{fill:#8c877d}.computed{stroke-dasharray:2 5}` +
 	`.fork{fill:#fbfaf7;stroke:#6d685f;stroke-width:1.5}.halo{fill:none;stroke:#2f5d8a;stroke-width:2}.grid{stroke:#eeebe3;stroke-width:1}.said{font-style:italic;fill:#6d685f}` +

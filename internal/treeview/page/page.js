@@ -291,7 +291,7 @@ function breadth(s, className) {
 }
 // fitting cuts a text to a width.
 function fitting(s, className, most) {
-	if (breadth(s, className) <= most) return s;
+	if (s.length <= 400 && breadth(s, className) <= most) return s;
 	const all = Array.from(s.slice(0, 400));
 	let fits = 0;
 	for (let end = all.length; fits < end;) {
@@ -354,6 +354,7 @@ function row(i, depth) {
 	depth.set(i, d);
 	const b = make("button", "row");
 	b.title = c.n;
+	if (i === chosen) b.setAttribute("aria-current", "true");
 	b.appendChild(make("span", "mark " + kind(c) + (c.c ? " current" : "")));
 	b.appendChild(bdi("span", "name", c.g));
 	b.appendChild(make("span", "when", " " + span(c)));
@@ -621,9 +622,9 @@ function step(by) {
 	$("count").textContent = hitAt + 1 + "/" + hits.length;
 	open(hits[hitAt][0], null, hits[hitAt][1]);
 }
-function find(by) {
+function find() {
 	search();
-	write(by);
+	write(false);
 }
 
 // The address is #OWNER/NAME&q=WORDS: a step adds to what Back goes through, typing does not.
@@ -635,7 +636,11 @@ function write(step) {
 	const q = $("query").value.trim();
 	const hash = "#" + (chosen >= 0 ? addressOf(chats[chosen]) : "") + (q ? "&q=" + encodeURIComponent(q) : "");
 	if (reading || hash === (location.hash || "#")) return;
-	if (step) history.pushState(null, "", hash); else history.replaceState(null, "", hash);
+	try {
+		if (step) history.pushState(null, "", hash); else history.replaceState(null, "", hash);
+	} catch (e) {
+		if (e.name !== "SecurityError") throw e; // too many at once for this browser
+	}
 }
 // read shows what the address says; what it does not know it ignores.
 function read() {
@@ -662,18 +667,18 @@ addEventListener("popstate", read);
 $("query").placeholder = data.whole ? "Search names and all texts" : "Search names and previews";
 $("query").setAttribute("aria-label", $("query").placeholder);
 let waiting = 0;
-$("query").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(find, 60, false); });
+$("query").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(find, 60); });
 $("find").addEventListener("submit", (e) => e.preventDefault());
 $("query").addEventListener("keydown", (e) => {
 	if (e.key === "Enter") {
 		e.preventDefault();
 		clearTimeout(waiting);
-		if (hitAt < 0) find(false);
+		if (hitAt < 0) find();
 		step(e.shiftKey ? -1 : 1);
 	} else if (e.key === "Escape" && $("query").value) {
 		e.stopPropagation();
 		$("query").value = "";
-		find(false);
+		find();
 	}
 });
 
