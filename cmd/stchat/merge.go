@@ -71,17 +71,11 @@ func newMerge(*app) verb {
 }
 
 type mergeOptions struct {
+	opt      merge.Options
 	data     string
-	base     string
-	label    string
 	owners   []string
-	only     []string
 	reworded string
-	conflict bool
-	noSwipes bool
-	noLink   bool
 	verbose  bool
-	bump     bool
 	noSync   bool
 	dryRun   bool
 	json     bool
@@ -89,70 +83,57 @@ type mergeOptions struct {
 
 func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR` in which INTO is found as OWNER or OWNER/NAME; default: around the working folder")
-	fs.Var(filled(&o.base), "base", "`PATH` of what both were at the last merge: a text that it has too was deleted or edited on the side that lacks it")
-	fs.Var(filled(&o.label), "label", "`NAME` in the names of branches; default: the folder that tells FROM from INTO")
+	fs.Var(filled(&o.opt.Base), "base", "`PATH` of what both were at the last merge: a text that it has too was deleted or edited on the side that lacks it")
+	fs.Var(filled(&o.opt.Label), "label", "`NAME` in the names of branches; default: the folder that tells FROM from INTO")
 	fs.StringArrayVar(&o.owners, "owner", nil, "in user folders: `THEIRS=OURS`, the character of FROM is INTO's of that name; may be repeated")
-	fs.StringArrayVar(&o.only, "only", nil, "only what `GLOB` matches of the paths in FROM; may be repeated")
+	fs.StringArrayVar(&o.opt.Only, "only", nil, "only what `GLOB` matches of the paths in FROM; may be repeated")
 	fs.Var(oneOf(&o.reworded, "branch", "branch", "keep"), "reworded", "where FROM only has another wording of messages: `HOW` is branch, or keep for INTO's")
-	fs.BoolVar(&o.noSwipes, "no-swipes", false, "a swipe that only one side has makes no difference")
-	fs.BoolVar(&o.noLink, "no-link", false, "do not note branches in the chats that they part from")
-	fs.BoolVar(&o.conflict, "conflicts", false, "instead of FROM: merge the conflict files that Syncthing or Dropbox left in the user folder INTO, and remove them")
+	fs.BoolVar(&o.opt.NoSwipes, "no-swipes", false, "a swipe that only one side has makes no difference")
+	fs.BoolVar(&o.opt.NoLink, "no-link", false, "do not note branches in the chats that they part from")
+	fs.BoolVar(&o.opt.Conflicts, "conflicts", false, "instead of FROM: merge the conflict files that Syncthing or Dropbox left in the user folder INTO, and remove them")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "also list what is the same")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
-		fs.BoolVar(&o.bump, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
+		fs.BoolVar(&o.opt.BumpIntegrity, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
 		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 	})
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: a row each, and a summary")
 }
 
-func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) (err error) {
 	switch {
-	case o.conflict && len(args) > 1:
+	case o.opt.Conflicts && len(args) > 1:
 		return usagef("--conflicts takes one user folder and no FROM")
-	case !o.conflict && len(args) == 1:
+	case !o.opt.Conflicts && len(args) == 1:
 		return usagef("merge takes INTO FROM..., e.g. `stchat merge chats/Mira /media/phone/default-user/chats/Mira`")
 	}
-	into, err := o.into(a, args[0])
-	if err != nil {
+	opt := o.opt
+	opt.Reworded, opt.NewUUID, opt.Owners = o.reworded == "keep", uuid.NewString, map[string]string{}
+	if opt.Into, err = o.into(a, args[0]); err != nil {
 		return err
-	}
-	opt := merge.Options{
-		Into: into, Base: o.base, Label: o.label, Reworded: o.reworded == "keep", NoSwipes: o.noSwipes, NoLink: o.noLink,
-		BumpIntegrity: o.bump, NewUUID: uuid.NewString,
 	}
 	for _, pair := range o.owners {
 		theirs, ours, ok := strings.Cut(pair, "=")
 		if !ok || theirs == "" || ours == "" || strings.ContainsAny(ours, `/\`) {
 			return usagef("--owner takes THEIRS=OURS, not %q", pair)
 		}
-		if opt.Owners == nil {
-			opt.Owners = map[string]string{}
-		}
 		opt.Owners[theirs] = ours
 	}
-	for _, glob := range o.only {
+	for _, glob := range opt.Only {
 		if _, err := path.Match(glob, ""); err != nil {
 			return usagef("--only %s: %v", glob, err)
 		}
 	}
-	opt.Only = o.only
 	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
 		return err
 	}
-	c := a.console()
-	failed := false
-	if o.conflict {
-		r := merge.Conflicts(ctx, opt)
-		if err := o.tell(c, &opt, r); err != nil {
-			return err
-		}
-		return outcome(r.Err != nil || r.Doc.Refused > 0, false)
+	c, froms, failed := a.console(), args[1:], false
+	if o.opt.Conflicts {
+		froms = []string{""}
 	}
-	for _, from := range args[1:] {
-		opt.From = from
+	for _, opt.From = range froms {
 		var end func()
-		opt.Meter, end = c.meter("reading", o.json)
+		opt.Meter, end = c.meter("reading", o.json || opt.Conflicts)
 		r := merge.Run(ctx, opt)
 		end()
 		if err := o.tell(c, &opt, r); err != nil {
@@ -223,7 +204,7 @@ func (o *mergeOptions) tell(c *console, opt *merge.Options, r *merge.Result) err
 		return err
 	}
 	if len(edited) > 0 && !o.dryRun {
-		c.closeTabs(o.bump, edited...)
+		c.closeTabs(opt.BumpIntegrity, edited...)
 	}
 	return nil
 }
@@ -330,10 +311,11 @@ func mergeCount(r *merge.Row) string {
 
 // end prints what was counted.
 func (t *mergeTable) end(s *merge.Summary) error {
-	text := fmt.Sprintf("%d the same, %d ahead, %d done, %d refused", s.Same, s.Ahead, s.Done, s.Refused)
+	done := "done"
 	if s.DryRun {
-		text = fmt.Sprintf("%d the same, %d ahead, %d to do, %d refused", s.Same, s.Ahead, s.Done, s.Refused)
+		done = "to do"
 	}
+	text := fmt.Sprintf("%d the same, %d ahead, %d %s, %d refused", s.Same, s.Ahead, s.Done, done, s.Refused)
 	if len(s.Left) > 0 {
 		text += "; not merged: " + strings.Join(s.Left, ", ")
 	}

@@ -149,10 +149,7 @@ func (j *joint) Complete(o changeset.Outcome, dryRun bool) {
 	for k, p := range j.plans {
 		own := o
 		if k > 0 {
-			own.Ended, own.Dropped, own.NoRecord = nil, nil, nil
-		}
-		if k > 0 {
-			own.Steps = nil
+			own.Ended, own.Dropped, own.NoRecord, own.Steps = nil, nil, nil, nil
 		}
 		p.res.Complete(own, dryRun)
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
+	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
@@ -206,7 +206,7 @@ func (s *slimming) writePictures(set *changeset.Set) error {
 				return fmt.Errorf("%s: %w", path, &safefile.ExistsError{Path: path})
 			}
 			continue
-		} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, os.ErrNotExist) {
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			return ops.PathError(err)
 		}
 		line, err := s.open.chat.Source.Section(img.in.Off, img.in.Len)
@@ -218,11 +218,7 @@ func (s *slimming) writePictures(set *changeset.Set) error {
 		if i < 0 {
 			return s.open.errorf("%w", jsonl.ErrChanged)
 		}
-		d, err := set.Create(path, "a picture of the chat", changeset.InFolder())
-		if err == nil {
-			_, err = d.Write(list[i].data)
-		}
-		if err != nil {
+		if err := ops.Create(set, path, "a picture of the chat", list[i].data, changeset.InFolder()); err != nil {
 			return ops.PathError(err)
 		}
 	}
@@ -274,7 +270,7 @@ func (s *slimming) slim(line []byte) (made slim) {
 	}
 	if s.opt.Reasoning {
 		step(reasoningPart, func() {
-			made.line = editExtras(made.line, func(extra *rawjson.Object) {
+			made.line = message.EditExtras(made.line, func(extra *rawjson.Object) {
 				for _, key := range extra.Keys() {
 					if isReasoning(key) {
 						extra.Unset(key)
@@ -285,9 +281,7 @@ func (s *slimming) slim(line []byte) (made slim) {
 	}
 	if s.opt.Images {
 		step(imagesPart, func() {
-			made.line = editExtras(made.line, func(extra *rawjson.Object) {
-				s.extract(extra, &made)
-			})
+			made.line = message.EditExtras(made.line, func(extra *rawjson.Object) { s.extract(extra, &made) })
 		})
 	}
 	return made
@@ -304,16 +298,6 @@ func sameText(a, b []byte) bool {
 }
 
 func isReasoning(key string) bool { return key == "reasoning" || strings.HasPrefix(key, "reasoning_") }
-
-// editExtras edits the extra of a message and of its swipes.
-func editExtras(line []byte, edit func(extra *rawjson.Object)) []byte {
-	return rawjson.Edit(line, func(m *rawjson.Object) {
-		m.Edit(edit, "extra")
-		m.EditList("swipe_info", func(_ int, raw []byte) ([]byte, bool) {
-			return rawjson.Edit(raw, func(info *rawjson.Object) { info.Edit(edit, "extra") }), true
-		})
-	})
-}
 
 // dropSwipes removes the swipes that are not chosen and have no link, and of the chosen one what
 // the message says itself.
@@ -363,30 +347,17 @@ func (made *slim) dropSwipes(chosen int, swipes, info []byte) {
 
 // extract replaces the pictures in an extra by the addresses of files.
 func (s *slimming) extract(extra *rawjson.Object, made *slim) {
-	replace := func(raw []byte) []byte {
-		img, ok := pictureIn(raw)
-		if !ok {
-			return raw
-		}
-		made.pictures = append(made.pictures, img)
+	replace := func(o *rawjson.Object, key string) {
+		img, ok := pictureIn(o.Value(key))
 		rel, err := filepath.Rel(s.open.chat.Dir.Root, filepath.Join(s.folder(), img.sum+img.ext))
-		if err != nil {
-			return raw
-		}
-		return rawjson.Quote("/" + filepath.ToSlash(rel))
-	}
-	if value := extra.Value("image"); value != nil {
-		if now := replace(value); !bytes.Equal(now, value) {
-			extra.Set("image", now)
+		if ok && err == nil {
+			made.pictures = append(made.pictures, img)
+			o.Set(key, rawjson.Quote("/"+filepath.ToSlash(rel)))
 		}
 	}
+	replace(extra, "image")
 	extra.EditList("media", func(_ int, raw []byte) ([]byte, bool) {
-		return rawjson.Edit(raw, func(medium *rawjson.Object) {
-			value := medium.Value("url")
-			if now := replace(value); !bytes.Equal(now, value) {
-				medium.Set("url", now)
-			}
-		}), true
+		return rawjson.Edit(raw, func(medium *rawjson.Object) { replace(medium, "url") }), true
 	})
 }
 

@@ -41,43 +41,41 @@ func conflictOf(name string) (of, label string, ok bool) {
 	return m[5], label, true
 }
 
-// Conflicts merges the conflict files of a user folder into the chats that they are versions of,
+// conflicts merges the conflict files of a user folder into the chats that they are versions of,
 // and removes each once nothing is lost with it.
-func Conflicts(ctx context.Context, opt Options) *Result {
-	return result(func(r *Result) error {
-		dir, err := userdir.Open(opt.Into)
-		if err != nil {
-			return err
-		}
-		if err := ops.InFiles(new(library.Library), dir, dir.Root); err != nil {
-			return err
-		}
-		r.root = userdir.RealPath(dir.Root)
-		r.tellOthers(dir)
-		var jobs []*job
-		graphs := map[string]*family.Graph{} // by folder
-		list, err := conflictsIn(dir)
-		if err != nil {
-			return err
-		}
-		for _, v := range list {
-			lib := new(library.Library)
-			if graphs[v.folder] == nil {
-				read, err := family.Read(ctx, lib, []string{v.folder}, family.Options{})
-				if err != nil {
-					return ops.PathError(err)
-				}
-				graphs[v.folder] = read[0]
-			}
-			some, err := opt.conflict(ctx, lib, graphs[v.folder], v)
+func (r *Result) conflicts(ctx context.Context, opt *Options) error {
+	dir, err := userdir.Open(opt.Into)
+	if err != nil {
+		return err
+	}
+	if err := ops.InFiles(new(library.Library), dir, dir.Root); err != nil {
+		return err
+	}
+	r.root = userdir.RealPath(dir.Root)
+	r.tellOthers(dir)
+	var jobs []*job
+	graphs := map[string]*family.Graph{} // by folder
+	list, err := conflictsIn(dir)
+	if err != nil {
+		return err
+	}
+	for _, v := range list {
+		lib := new(library.Library)
+		if graphs[v.folder] == nil {
+			read, err := family.Read(ctx, lib, []string{v.folder}, family.Options{})
 			if err != nil {
-				return err
+				return ops.PathError(err)
 			}
-			jobs = append(jobs, some...)
+			graphs[v.folder] = read[0]
 		}
-		r.run(ctx, &opt, jobs)
-		return nil
-	})
+		some, err := opt.conflict(ctx, lib, graphs[v.folder], v)
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, some...)
+	}
+	r.run(ctx, opt, jobs)
+	return nil
 }
 
 // versions are the conflict files of one chat.

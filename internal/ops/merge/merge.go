@@ -179,25 +179,27 @@ func within(dir, path string) bool {
 
 // Run merges FROM into INTO, whatever they are: a chat into a chat, a chat or a folder of chats
 // into a folder, or a user folder, or a zip of one, into another.
+// Or it merges the conflict files in a user folder.
 func Run(ctx context.Context, opt Options) *Result {
-	return result(func(r *Result) error {
-		whole := !userdir.HasExtension(opt.Into) && userdir.IsUserDir(opt.Into) && !userdir.IsPart(opt.Into)
-		if whole && isZip(opt.From) {
-			return r.zip(ctx, &opt)
-		}
-		if err := apart(opt.Into, opt.From); err != nil {
-			return err
-		}
-		if whole {
-			return r.user(ctx, &opt)
-		}
-		return r.folder(ctx, &opt)
-	})
-}
-
-func result(of func(r *Result) error) *Result {
 	r := &Result{seen: map[changeset.Step]bool{}}
 	r.Doc = Summary{Schema: 1, Summary: true, Left: []string{}}
-	r.Err = of(r)
+	r.Err = r.merge(ctx, &opt)
 	return r
+}
+
+func (r *Result) merge(ctx context.Context, opt *Options) error {
+	if opt.Conflicts {
+		return r.conflicts(ctx, opt)
+	}
+	whole := !userdir.HasExtension(opt.Into) && userdir.IsUserDir(opt.Into) && !userdir.IsPart(opt.Into)
+	if whole && isZip(opt.From) {
+		return r.zip(ctx, opt)
+	}
+	if err := apart(opt.Into, opt.From); err != nil {
+		return err
+	}
+	if whole {
+		return r.user(ctx, opt)
+	}
+	return r.folder(ctx, opt)
 }

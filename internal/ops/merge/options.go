@@ -11,6 +11,8 @@ type Options struct {
 	Into string // a chat, a folder of chats, a group's file or a user folder
 	From string // the same of the other side
 
+	Conflicts bool // instead of From: the conflict files in Into, a user folder
+
 	Base string // what both came from, the same kind of thing; "": unknown
 
 	Label         string            // in the names of branches; "": after FROM's folder
