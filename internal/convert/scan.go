@@ -33,17 +33,18 @@ type Found struct {
 }
 
 // Scan finds the conversations in a file of size bytes, and calls each with what it has there.
-// What there is may be kept only until each returns. as is a format that is certain, "" to find it. The error is each's or that of reading, wraps
-// [ErrFormat] or [ErrTavern], or is a [*PlaceError].
+// What there is may be kept only until each returns. as is a format that is certain, "" to find
+// it. The error is each's or that of reading, wraps [ErrFormat] or [ErrTavern], or is a
+// [*PlaceError].
 func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) error) error {
-	s := &splitter{file: r, r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
+	s := &splitter{file: r, size: size, as: as, each: each, r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
 	if front, _ := s.r.Peek(3); bytes.HasPrefix(front, []byte("\xef\xbb\xbf")) {
 		s.skip(3)
 	} else if len(front) > 1 && (front[0] == 0 || front[1] == 0 || bytes.HasPrefix(front, []byte("\xff\xfe")) || bytes.HasPrefix(front, []byte("\xfe\xff"))) {
 		return &PlaceError{1, 1, "this is not UTF-8; save it as UTF-8"}
 	}
 	if as == "txt" || as == "chub" {
-		return whole(s, as, size, each)
+		return s.whole(as, nil)
 	}
 	kind, err := s.next()
 	switch {
@@ -52,7 +53,7 @@ func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) e
 	case err != nil:
 		return err
 	case kind == '[':
-		return s.list(as, each)
+		return s.list()
 	case kind != '{':
 		return fmt.Errorf("%w: it is not JSON", ErrFormat)
 	}
@@ -68,25 +69,30 @@ func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) e
 		off := s.off
 		raw, err := s.value(s.off, 0)
 		if err == nil && n == 0 && as == "" && isTavern(raw) {
-			return s.tavern(raw, size, each)
+			s.off = off
+			return s.whole("chub", hasChub)
 		}
-		if err = s.found(as, off, raw, err, each); err != nil {
+		if err = s.found(off, raw, err); err != nil {
 			return err
 		}
 	}
 }
 
-// whole hands out the whole file.
-func whole(s *splitter, as string, size int64, each func(f Found, raw []byte) error) error {
-	off := s.off
-	if size-off > maxLength {
-		return each(Found{Format: as, Off: off, Len: size - off, Err: errLong}, nil)
+// whole hands out all that follows if it fits a format; otherwise it is [ErrTavern].
+func (s *splitter) whole(as string, fits func(raw []byte) bool) error {
+	f := Found{Format: as, Off: s.off, Len: s.size - s.off}
+	if f.Len > maxLength {
+		f.Err = errLong
+		return s.each(f, nil)
 	}
-	raw, err := s.read(off, size-off)
+	raw, err := s.read(f.Off, f.Len)
 	if err != nil {
 		return err
 	}
-	return each(Found{Format: as, Off: off, Len: int64(len(raw))}, raw)
+	if fits != nil && !fits(raw) {
+		return ErrTavern
+	}
+	return s.each(f, raw)
 }
 
 // isTavern reports whether an object is a line of a chat of SillyTavern's.
@@ -94,27 +100,8 @@ func isTavern(v []byte) bool {
 	return has(v, "chat_metadata") || has(v, "user_name") || has(v, "character_name") || has(v, "mes")
 }
 
-// tavern hands out a file of lines as SillyTavern has them if one is Chub's, and returns
-// [ErrTavern] otherwise. first is the first line, which was read.
-func (s *splitter) tavern(first []byte, size int64, each func(f Found, raw []byte) error) error {
-	at := s.off - int64(len(first))
-	if size-at > maxLength {
-		return each(Found{Format: "chub", Off: at, Len: size - at, Err: errLong}, nil)
-	}
-	raw, err := s.read(at, size-at)
-	if err != nil {
-		return err
-	}
-	for line := range bytes.Lines(raw) {
-		if jsonl.Valid(line) && isChub(line) {
-			return each(Found{Format: "chub", Off: at, Len: int64(len(raw))}, raw)
-		}
-	}
-	return ErrTavern
-}
-
 // list hands out the conversations of a list, or the list if it is itself one.
-func (s *splitter) list(as string, each func(f Found, raw []byte) error) error {
+func (s *splitter) list() error {
 	off := s.off
 	s.skip(1)
 	for n := 0; ; n++ {
@@ -142,20 +129,20 @@ func (s *splitter) list(as string, each func(f Found, raw []byte) error) error {
 		}
 		at := s.off
 		raw, err := s.value(s.off, 0)
-		if err == nil && n == 0 && (as == "openai" || as == "") && jsonl.Valid(raw) && has(raw, "role") {
-			// the messages of one conversation
+		if err == nil && n == 0 && (s.as == "openai" || s.as == "") && jsonl.Valid(raw) && has(raw, "role") {
+			s.as = "openai" // the messages of one conversation
 			raw, err = s.value(off, 1)
-			return s.found("openai", off, raw, err, each)
+			return s.found(off, raw, err)
 		}
-		if err = s.found(as, at, raw, err, each); err != nil {
+		if err = s.found(at, raw, err); err != nil {
 			return err
 		}
 	}
 }
 
 // found finds the format of a value, and hands out the conversations in it.
-func (s *splitter) found(as string, off int64, raw []byte, err error, each func(f Found, raw []byte) error) error {
-	f := Found{Format: as, Off: off, Len: int64(len(raw)), Err: err}
+func (s *splitter) found(off int64, raw []byte, err error) error {
+	f := Found{Format: s.as, Off: off, Len: int64(len(raw)), Err: err}
 	if err == nil {
 		if d := jsonl.Check(raw); d != nil {
 			f.Err = fmt.Errorf("byte %d of the file: %s", off+int64(offsetOf(raw, d)), d.Reason)
@@ -164,13 +151,9 @@ func (s *splitter) found(as string, off int64, raw []byte, err error, each func(
 		return err
 	}
 	if f.Err != nil {
-		return each(f, nil)
+		return s.each(f, nil)
 	}
-	var is *format
-	if as != "" {
-		is = formatNamed(as)
-	}
-	o := fields(raw)
+	is, o := formatNamed(s.as), fields(raw)
 	for _, known := range formats() {
 		if is == nil && known.fits != nil && known.fits(o) {
 			is = &known
@@ -180,19 +163,19 @@ func (s *splitter) found(as string, off int64, raw []byte, err error, each func(
 		return ErrFormat
 	} else if is == nil {
 		f.Err = fmt.Errorf("byte %d of the file: %w", off, ErrFormat)
-		return each(f, nil)
+		return s.each(f, nil)
 	}
 	s.known = true
 	f.Format = is.name
 	if is.parts == nil || is.parts(o) == nil {
-		return each(f, raw)
+		return s.each(f, raw)
 	}
 	list := is.parts(o)
 	at := bytes.Index(raw, list) + 1
 	for e := range rawjson.Elements(list) {
 		at += bytes.Index(raw[at:], e) // elements come in order, and only spaces and a comma stand between
 		part := Found{Format: is.name, Off: off + int64(at), Len: int64(len(e))}
-		if err := each(part, e); err != nil {
+		if err := s.each(part, e); err != nil {
 			return err
 		}
 		at += len(e)
@@ -225,8 +208,12 @@ type splitter struct {
 	begin   int64 // of that line
 	newLine bool  // a line ended before what is next
 	known   bool  // a format fitted
-	file    io.ReaderAt
 	buf     []byte
+
+	file io.ReaderAt
+	size int64
+	as   string
+	each func(f Found, raw []byte) error
 }
 
 func (s *splitter) place(reason string) error {

@@ -47,6 +47,16 @@ func chub() format {
 	}}
 }
 
+// hasChub reports whether there are lines as Chub writes them.
+func hasChub(raw []byte) bool {
+	for line := range bytes.Lines(raw) {
+		if jsonl.Valid(line) && isChub(line) {
+			return true
+		}
+	}
+	return false
+}
+
 // isChub reports whether a line has a text as Chub writes it.
 func isChub(line []byte) bool {
 	is := func(raw []byte) bool { return rawjson.KindOf(raw) == rawjson.ObjectKind && has(raw, "message") }

@@ -104,15 +104,9 @@ func hashOf(list []convert.Message) string {
 
 // setNames names the chats of a conversation.
 func (c *call) setNames(j *job, full *complete) {
-	title := c.Name
-	if title == "" {
-		if safe, err := names.New(full.Title, names.MaxBytes); err == nil {
-			title = safe
-		}
-	}
-	if safe, err := names.New(title, names.MaxBytes); title != "" && err == nil {
-		title = safe
-	} else {
+	wanted := cmp.Or(c.Name, full.Title)
+	title, err := names.New(wanted, names.MaxBytes)
+	if wanted == "" || err != nil {
 		title, _ = names.New(fmt.Sprintf("%s - %s imported", full.character, names.Humanized(full.dates[0].Local())), names.MaxBytes)
 	}
 	j.name = c.free(title)

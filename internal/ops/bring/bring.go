@@ -181,22 +181,17 @@ func (c *call) fail(path string, err error) {
 		}
 	}
 	if place, ok := errors.AsType[*convert.PlaceError](err); ok {
-		err = fmt.Errorf("%s:%w", path, &damaged{place})
+		err = fmt.Errorf("%s:%w%w", path, place, &ops.Kind{Code: "damaged"})
 	}
 	r.Err = err
 	c.results = append(c.results, r)
 }
 
-// damaged gives an error at a place the code of what is damaged.
-type damaged struct{ *convert.PlaceError }
-
-func (d *damaged) Unwrap() error { return &ops.Kind{Code: "damaged"} }
-
 // scan finds the conversations of a source, and decides about each.
 func (c *call) scan(ctx context.Context, s *source) error {
-	c.Meter.Expect(1, s.size)
+	c.Meter.Expect(1, s.stamp.Size())
 	defer c.Meter.Done()
-	return convert.Scan(s.file, s.size, c.As, func(f convert.Found, raw []byte) error {
+	return convert.Scan(s.file, s.stamp.Size(), c.As, func(f convert.Found, raw []byte) error {
 		c.Meter.Read(f.Len)
 		if err := ctx.Err(); err != nil {
 			return err
@@ -249,14 +244,9 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 	r := &Result{}
 	r.Doc = Document{Schema: 1, Source: s.label, Format: f.Format, ID: id, Dropped: slices.Clone(conversation.Dropped), Branches: len(conversation.Branches)}
 	c.results = append(c.results, r)
-	known := c.known[f.Format+"\x00"+id]
-	grown := false
-	for _, k := range known {
-		grown = grown || k.messages < len(conversation.Messages)
-	}
-	for _, k := range known {
-		grown = grown && k.messages < len(conversation.Messages)
-	}
+	key := f.Format + "\x00" + id
+	known := c.known[key]
+	grown := !slices.ContainsFunc(known, func(k imported) bool { return k.messages >= len(conversation.Messages) })
 	if len(known) > 0 && (!grown || !c.Grown) {
 		k := known[0]
 		r.Doc.Path, r.Doc.Name, r.Doc.Existed, r.Doc.Messages = k.path, k.name, true, k.messages
@@ -266,10 +256,9 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 		}
 		return
 	}
-	c.known[f.Format+"\x00"+id] = append(known, imported{messages: len(conversation.Messages)})
 	j := &job{Result: r, source: s, found: f}
 	c.setNames(j, c.completed(conversation, s.mtime))
-	c.known[f.Format+"\x00"+id][len(known)] = imported{path: c.path(j.name), name: j.name, messages: len(conversation.Messages)}
+	c.known[key] = append(known, imported{c.path(j.name), j.name, len(conversation.Messages)})
 	for _, note := range conversation.Notes {
 		r.Note("%s: %s", c.path(j.name), note)
 	}
@@ -317,7 +306,6 @@ func (c *call) draft(ctx context.Context, j *job, s *changeset.Set) error {
 type source struct {
 	label string
 	file  *os.File
-	size  int64
 	mtime time.Time
 	stamp safefile.Stamp
 	close func()
@@ -342,7 +330,6 @@ func (c *call) open(ctx context.Context, path string) ([]*source, error) {
 		s.close()
 		return nil, err
 	}
-	s.size = s.stamp.Size()
 	if path != chat.Stdin {
 		s.mtime = s.stamp.ModTime()
 	}

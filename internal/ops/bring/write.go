@@ -53,10 +53,15 @@ func (full *complete) all(list []convert.Message) []convert.Message {
 	return list
 }
 
+// greets reports whether a chat begins with the card's greeting.
+func (c *call) greets(full *complete) bool {
+	return c.Greeting == GreetingCard || c.Greeting == "" && full.Format == "risu"
+}
+
 // greet returns the greeting that the chat began with, if it is the card's and the source does
 // not store it.
 func (c *call) greet(full *complete) *convert.Message {
-	if cmp.Or(c.Greeting, map[bool]string{true: GreetingCard, false: GreetingNone}[full.Format == "risu"]) == GreetingNone || c.owner.Card == "" {
+	if !c.greets(full) || c.owner.Card == "" {
 		return nil
 	}
 	known, err := card.Open(c.owner.Card)
@@ -92,7 +97,7 @@ func (c *call) write(j *job, full *complete, s *changeset.Set) error {
 	d := &j.Doc
 	d.Path, d.Name, d.Group, d.MainChat = c.path(j.name), j.name, nil, nil
 	d.Branches = len(full.Branches) - len(j.branches)
-	if cmp.Or(c.Greeting, "-") == GreetingCard && full.greeting == nil || full.Format == "risu" && c.Greeting == "" && full.greeting == nil {
+	if c.greets(full) && full.greeting == nil {
 		j.Warn("%s: there is no card with a greeting, so the chat begins without one", d.Path)
 	}
 	if c.owner.Group != nil {
@@ -187,8 +192,7 @@ func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, 
 			_, _ = w.Write(part)
 		}
 	}
-	firstDate, lastDate := iso(full.dates[0]), iso(full.dates[len(full.dates)-1])
-	d.FirstDate, d.LastDate = &firstDate, &lastDate
+	d.FirstDate, d.LastDate = new(iso(full.dates[0])), new(iso(full.dates[len(full.dates)-1]))
 	return w.Flush()
 }
 
@@ -219,10 +223,6 @@ func (c *call) line(full *complete, m *convert.Message, date time.Time) [][]byte
 		o.Set("original_avatar", rawjson.Quote(avatar))
 		o.Set("force_avatar", rawjson.Quote("/thumbnail?type=avatar&file="+component(avatar)))
 	}
-	parts := func() [][]byte { return [][]byte{head, rawjson.Quote(m.Text), []byte(","), o.Bytes()[1:]} }
-	if len(m.Swipes) == 0 {
-		return parts()
-	}
 	var texts, infos []byte
 	for _, swipe := range m.Swipes {
 		at := date
@@ -232,10 +232,12 @@ func (c *call) line(full *complete, m *convert.Message, date time.Time) [][]byte
 		texts = rawjson.Append(texts, rawjson.Quote(swipe.Text))
 		infos = rawjson.Append(infos, fmt.Appendf(nil, `{"send_date":%s,"extra":%s}`, rawjson.Quote(iso(at)), extra(&swipe)))
 	}
-	o.Set("swipe_id", strconv.AppendInt(nil, int64(m.Swipe), 10))
-	o.Set("swipes", texts)
-	o.Set("swipe_info", infos)
-	return parts()
+	if texts != nil {
+		o.Set("swipe_id", strconv.AppendInt(nil, int64(m.Swipe), 10))
+		o.Set("swipes", texts)
+		o.Set("swipe_info", infos)
+	}
+	return [][]byte{head, rawjson.Quote(m.Text), []byte(","), o.Bytes()[1:]}
 }
 
 // extra returns the extra of a message.

@@ -18,7 +18,7 @@ var errEntry = error(&ops.Kind{Code: "refused", Text: "is not read"})
 // unzip copies the conversations in a zip, each conversations*.json at its root or one folder
 // down, to private files. What it cannot read is in the error; the others are returned.
 func unzip(ctx context.Context, s *source) (list []*source, err error) {
-	z, err := zip.NewReader(s.file, s.size)
+	z, err := zip.NewReader(s.file, s.stamp.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.label, err)
 	}
@@ -76,6 +76,5 @@ func spool(ctx context.Context, f *zip.File) (*source, error) {
 		cleanup()
 		return nil, err
 	}
-	s.size = s.stamp.Size()
 	return s, nil
 }
