@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"stchat/internal/card"
+	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
@@ -205,17 +206,42 @@ func (f *Finder) Root() string {
 func (f *Finder) dir() userdir.Dir { return userdir.Dir{Root: f.Root()} }
 
 // Owners returns the names of the owners in the user folder.
-func (f *Finder) Owners() []string {
-	list := folders(f.dir())
-	for _, file := range cards(f.dir()) {
-		list = append(list, folderOf(file))
-	}
-	if set, err := f.Lib.In(f.dir()); err == nil {
-		for _, g := range set.Files {
-			list = append(list, g.Name)
-		}
+func (f *Finder) Owners() (list []string) {
+	ranks, _ := f.candidates() // without groups if they cannot be read
+	for _, c := range slices.Concat(ranks[0], ranks[2]) {
+		list = append(list, c.called)
 	}
 	return list
+}
+
+// candidate is what a name may mean as an owner.
+type candidate struct {
+	called, place string // place: a character's folder, or a group's file
+	group         *group.File
+}
+
+// candidates are those in the user folder, ranked: characters by their folders; those by what
+// their cards say, which are not read here; groups by their names; groups by their ids.
+func (f *Finder) candidates() (ranks [4][]candidate, err error) {
+	dir := f.dir()
+	all := folders(dir)
+	for _, file := range cards(dir) {
+		if folder := folderOf(file); !slices.Contains(all, folder) {
+			all = append(all, folder)
+		}
+	}
+	for _, folder := range all {
+		ranks[0] = append(ranks[0], candidate{called: folder, place: folder})
+	}
+	set, err := f.Lib.In(dir)
+	if err != nil {
+		return ranks, ops.PathError(err)
+	}
+	for _, g := range set.Files {
+		ranks[2] = append(ranks[2], candidate{g.Name, g.Path, g})
+		ranks[3] = append(ranks[3], candidate{strings.TrimSuffix(filepath.Base(g.Path), ".json"), g.Path, g})
+	}
+	return ranks, nil
 }
 
 // owner finds the owner of a name, nil if there is none.
@@ -227,66 +253,36 @@ func (f *Finder) owner(name string) (*Owner, error) {
 		}
 		return nil, nil
 	}
-	if name == "" {
-		return nil, nil
-	}
-	type candidate struct{ folder, called string }
-	var byFolder, byCard []candidate
-	for _, folder := range folders(dir) {
-		byFolder = append(byFolder, candidate{folder, folder})
-	}
-	for _, file := range cards(dir) {
-		if folder := folderOf(file); !slices.Contains(byFolder, candidate{folder, folder}) {
-			byFolder = append(byFolder, candidate{folder, folder})
-		}
+	ranks, err := f.candidates()
+	if err != nil || name == "" {
+		return nil, err
 	}
 	same := func(s string) bool { return s == name }
 	folded := func(s string) bool { return names.Fold(s) == names.Fold(name) }
-	if !slices.ContainsFunc(byFolder, func(c candidate) bool { return folded(c.called) }) {
+	if !slices.ContainsFunc(ranks[0], func(c candidate) bool { return folded(c.called) }) {
 		for _, file := range cards(dir) {
 			if c, err := card.Open(filepath.Join(dir.Characters(), file)); err == nil && c.Name != "" {
-				byCard = append(byCard, candidate{folderOf(file), c.Name})
+				ranks[1] = append(ranks[1], candidate{called: c.Name, place: folderOf(file)})
 			}
 		}
-	}
-	set, err := f.Lib.In(dir)
-	if err != nil {
-		return nil, ops.PathError(err)
 	}
 	for _, fits := range []func(string) bool{same, folded} {
-		for _, list := range [][]candidate{byFolder, byCard} {
-			var found []string
-			for _, c := range list {
+		for _, rank := range ranks {
+			var places []string
+			var found candidate
+			for _, c := range rank {
 				if fits(c.called) {
-					found = append(found, c.folder)
+					places, found = append(places, c.place), c
 				}
 			}
-			if len(found) == 1 {
-				return character(dir, found[0])
-			} else if len(found) > 1 {
-				return nil, fmt.Errorf("%s: %w: %s", name, ErrSeveral, several("", found))
+			switch {
+			case len(places) > 1:
+				return nil, fmt.Errorf("%s: %w: %s", name, ErrSeveral, several("", places))
+			case found.group != nil:
+				return ofGroup(dir, found.group), nil
+			case len(places) == 1:
+				return character(dir, found.place)
 			}
-		}
-		var byName, byID []*Owner
-		for _, g := range set.Files {
-			if fits(g.Name) {
-				byName = append(byName, ofGroup(dir, g))
-			}
-			if fits(strings.TrimSuffix(filepath.Base(g.Path), ".json")) {
-				byID = append(byID, ofGroup(dir, g))
-			}
-		}
-		if len(byName) == 0 {
-			byName = byID
-		}
-		if len(byName) > 1 {
-			var paths []string
-			for _, o := range byName {
-				paths = append(paths, o.Group.Path)
-			}
-			return nil, fmt.Errorf("%s: %w: %s", name, ErrSeveral, several("", paths))
-		} else if len(byName) == 1 {
-			return byName[0], nil
 		}
 	}
 	return nil, nil
