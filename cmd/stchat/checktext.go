@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -156,10 +157,10 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 		}
 		fmt.Fprintln(w, title)
 		for _, s := range byRule[id].effects {
-			fmt.Fprintf(w, "  %s\n", paint(c.outColor, dim, "effect: "+visible.Text(s)))
+			explain(w, c, "effect: ", s)
 		}
 		for _, s := range byRule[id].repairs {
-			fmt.Fprintf(w, "  %s\n", paint(c.outColor, dim, "fix:    "+visible.Text(s)))
+			explain(w, c, "fix:    ", s)
 		}
 	}
 	if len(order) > 0 {
@@ -174,6 +175,17 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 	}
 	for _, rule := range onOrder {
 		fmt.Fprintf(w, "only when asked for: stchat repair --rule %s %s\n", rule, all)
+	}
+}
+
+// explain writes what is said about a rule, for a person wrapped.
+func explain(w *bufio.Writer, c *console, label, text string) {
+	text = visible.Text(text)
+	if c.shown {
+		text = prosed(text, cmp.Or(c.Width, unknownWidth)-2-len(label), "  ")
+	}
+	for line := range strings.SplitSeq(label+text, "\n") {
+		fmt.Fprintf(w, "  %s\n", paint(c.outColor, dim, line))
 	}
 }
 

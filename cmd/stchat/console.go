@@ -107,7 +107,17 @@ func (c *console) errLine(color, kind, text string) {
 	if c.redraw != nil {
 		c.redraw()
 	}
-	fmt.Fprintf(c.Err, "stchat: %s%s\n", paint(c.errColor, color, kind), visible.Text(text))
+	text = c.remark(kind + visible.Text(text))
+	fmt.Fprintf(c.Err, "stchat: %s%s\n", paint(c.errColor, color, kind), strings.TrimPrefix(text, kind))
+}
+
+// remark returns what is said on stderr after the program's name, on a terminal in lines that fit.
+func (e *env) remark(text string) string {
+	const name = "stchat: "
+	if !e.ErrTTY || e.Width == 0 {
+		return text
+	}
+	return strings.TrimPrefix(prosed(name+text, e.Width, "  "), name)
 }
 
 // line prints text to stdout, on a terminal with hidden characters as escapes.

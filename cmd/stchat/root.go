@@ -259,9 +259,9 @@ func (a *app) watch(cmd *cobra.Command) {
 	}
 }
 
-// errorLine prints an error on one line, whatever its text contains.
+// errorLine prints an error, on one line where no person reads it, whatever its text contains.
 func (a *app) errorLine(text string) {
-	fmt.Fprintf(a.Err, "stchat: %s\n", visible.Text(text))
+	fmt.Fprintf(a.Err, "stchat: %s\n", a.remark(visible.Text(text)))
 }
 
 // changes returns the options for writing that all commands share.

@@ -134,3 +134,69 @@ func runColor(run prose.Run) string {
 	}
 	return strings.Join(codes, ";")
 }
+
+// proseWidth is how wide prose is for a person at most.
+const proseWidth = 100
+
+// prosed returns text for a person as lines of at most so many cells, those after the first
+// indented: it is wrapped between words. A quoted path or command is not broken, but gets a line
+// of its own, and a path is not broken either. The text must be safe to show.
+func prosed(text string, width int, indent string) string {
+	width = min(width, proseWidth)
+	if visible.Width(text) <= width {
+		return text
+	}
+	var b strings.Builder
+	used := 0 // cells of the open line
+	put := func(word string) {
+		n := visible.Width(word)
+		switch {
+		case used == 0:
+		case used+1+n <= width:
+			b.WriteByte(' ')
+			used++
+		default:
+			b.WriteString("\n" + indent)
+			used = len(indent)
+		}
+		b.WriteString(word)
+		used += n
+	}
+	for _, word := range unbroken(text) {
+		room := width - len(indent)
+		if visible.Width(word) <= room || strings.ContainsAny(word, `/\ `) {
+			put(word)
+			continue
+		}
+		for _, at := range visible.Wrap(word, room) { // a script without spaces
+			put(word[at[0]:at[1]])
+		}
+	}
+	return b.String()
+}
+
+// unbroken returns the words of a text; what stands in quotes is one.
+func unbroken(text string) (words []string) {
+	from, quote := 0, byte(0)
+	for i := range len(text) {
+		c := text[i]
+		starts := i == from || text[i-1] == '(' || text[i-1] == '='
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == ' ':
+			if i > from {
+				words = append(words, text[from:i])
+			}
+			from = i + 1
+		case (c == '\'' || c == '"' || c == '`') && starts && strings.IndexByte(text[i+1:], c) >= 0:
+			quote = c
+		}
+	}
+	if from < len(text) {
+		words = append(words, text[from:])
+	}
+	return words
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"stchat/internal/visible"
+)
+
+// Prose breaks between words, but nothing that is to be copied does.
+func TestProsed(t *testing.T) {
+	const text = `stchat: deleted files are kept in 'a folder with/many words'; SillyTavern's "undo 1 2 3" and 'stchat undo --prune 20261123T172556-32d84890' drops them, chats/x/a-path-that-is-much-wider-than-the-line.jsonl too`
+	const want = `stchat: deleted files are kept
+  in 'a folder with/many words';
+  SillyTavern's "undo 1 2 3" and
+  'stchat undo --prune 20261123T172556-32d84890'
+  drops them,
+  chats/x/a-path-that-is-much-wider-than-the-line.jsonl
+  too`
+	if got := prosed(text, 32, "  "); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := prosed(text, 500, "  "); strings.Count(got, "\n") < 1 {
+		t.Errorf("wider than 100: %s", got)
+	}
+	for line := range strings.SplitSeq(prosed(strings.Repeat("灯台", 50), 31, "  "), "\n") {
+		if visible.Width(line) > 31 {
+			t.Errorf("too wide: %s", line)
+		}
+	}
+	if got := prosed("isn't it 'open", 5, ""); got != "isn't\nit\n'open" {
+		t.Errorf("an open quote: %q", got)
+	}
+}
