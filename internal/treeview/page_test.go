@@ -175,6 +175,8 @@ func hostilePage(t *testing.T, b *browser) {
 	b.is("document.querySelectorAll('#rows .row').length", len(hostile))
 	for i := range hostile {
 		b.eval(fmt.Sprintf("document.querySelectorAll('#rows .row')[%d].click()", i))
+		// its address leads to it
+		b.is("(() => { const said = () => document.querySelector('#panel h2').textContent, was = said(); document.querySelector('#panel .top button').click(); history.back(); return new Promise((r) => setTimeout(() => r(said() === was), 30)) })()", true)
 	}
 	b.is("document.querySelector('#panel h2') !== null", true)
 	b.is("document.querySelectorAll('script').length", 2)
@@ -259,6 +261,12 @@ func pageIsUsed(t *testing.T, b *browser) {
 	b.is(row, down)
 	b.key("0")
 	b.is(first, at)
+	for range 20 {
+		b.wheel(3000, 0)
+	}
+	b.is("[...document.querySelectorAll('#lanes .end')].at(-1).getBoundingClientRect().y > 700", true) // not beyond the last
+	b.key("0")
+	b.is(row, down)
 	b.wheel(-100, ctrl)
 	b.is("Number("+first+") > "+fmt.Sprint(at), true)
 	b.key("0")

@@ -740,12 +740,18 @@ function laneAt(x, y) {
 	}
 	return best;
 }
+// within returns how far the lanes scroll, which is not beyond the first and the last.
+function within(dy) {
+	const last = Math.max(0, rows + 0.5 - (height - AXIS) / view.h);
+	const to = Math.max(Math.min(view.y, 0), Math.min(Math.max(view.y, last), view.y + dy / view.h));
+	return (to - view.y) * view.h;
+}
 stage.addEventListener("wheel", (e) => {
 	e.preventDefault();
 	const at = inStage(e), unit = e.deltaMode === 1 ? 18 : e.deltaMode === 2 ? height : 1;
 	if (e.ctrlKey) zoom(Math.exp(-Math.max(-60, Math.min(60, e.deltaY * unit)) * 0.01), at.x, at.y);
 	else if (e.shiftKey) pan(-(e.deltaX || e.deltaY) * unit, 0);
-	else pan(-e.deltaX * unit, -e.deltaY * unit);
+	else pan(-e.deltaX * unit, -within(e.deltaY * unit));
 }, {passive: false});
 
 // Keys and buttons.
