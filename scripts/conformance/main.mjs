@@ -12,6 +12,7 @@ import { browserVersion, findBrowser, openPage } from './browser.mjs';
 import { NotHere } from './expect.mjs';
 import { UserFolder } from './fixtures.mjs';
 import { install } from './install.mjs';
+import { monkey } from './monkey.mjs';
 import { markdownTable, reasons, textTable } from './report.mjs';
 import { damage } from './scenarios/damage.mjs';
 import { edit } from './scenarios/edit.mjs';
@@ -41,6 +42,8 @@ Proves stchat against real SillyTavern servers, on loopback, in scratch folders.
   --stchat PATH     the program to test; default $STCHAT, else built from this tree
   --browser WHICH   auto (default), never, or a Chromium's path; auto looks at $CHROMIUM and PATH
   --markdown FILE   also write the table as Markdown
+  --monkey STEPS    instead of the scenarios: page and stchat take turns at random, in the newest version
+  --seed N          with --monkey: which turns; default 1
   --list            list the scenarios
   --keep            keep the scratch folder, and name it
   --help
@@ -74,6 +77,7 @@ async function conform(version, chosen, { program, browser, scratch }) {
         atLeast: (least) => atLeast(version, least),
         data: new UserFolder(userRoot),
         scratch,
+        program,
         replica: path.join(scratch, 'replica'),
         browser,
     };
@@ -111,7 +115,7 @@ async function conform(version, chosen, { program, browser, scratch }) {
         if (t.server.version !== version) {
             throw new Error(`the server says it is ${t.server.version}, not ${version}`);
         }
-        if (browser && [...prepared.keys()].some((s) => [...page, ...use, ...edit, ...lifecycle].includes(s))) {
+        if (browser && [...prepared.keys()].some((s) => [...page, ...use, ...edit, ...lifecycle].includes(s) || s.id === 'monkey')) {
             // The first-run dialogue would stand in the way.
             const settingsFile = path.join(userRoot, 'settings.json');
             const settings = JSON.parse(fs.readFileSync(settingsFile, 'utf8'));
@@ -137,11 +141,13 @@ async function conform(version, chosen, { program, browser, scratch }) {
 async function main() {
     const { values: flags } = parseArgs({
         options: {
-            versions: { type: 'string', default: pinned.join(',') },
+            versions: { type: 'string' },
             only: { type: 'string' },
             stchat: { type: 'string' },
             browser: { type: 'string', default: 'auto' },
             markdown: { type: 'string' },
+            monkey: { type: 'string' },
+            seed: { type: 'string', default: '1' },
             list: { type: 'boolean' },
             keep: { type: 'boolean' },
             help: { type: 'boolean' },
@@ -156,11 +162,15 @@ async function main() {
         return 0;
     }
     const only = flags.only?.split(',');
-    const chosen = scenarios.filter((s) => !only || only.some((o) => s.id.startsWith(o)));
+    const [steps, seed] = [flags.monkey ?? '1', flags.seed].map(Number);
+    if (!(Number.isInteger(steps) && steps > 0 && Number.isInteger(seed))) {
+        throw new Error('--monkey and --seed take whole numbers');
+    }
+    const chosen = flags.monkey ? [monkey(steps, seed, note)] : scenarios.filter((s) => !only || only.some((o) => s.id.startsWith(o)));
     if (!chosen.length) {
         throw new Error(`no scenario is called ${flags.only}; --list lists them`);
     }
-    const versions = flags.versions.split(',');
+    const versions = flags.versions?.split(',') ?? (flags.monkey ? pinned.slice(0, 1) : pinned);
     const browser = findBrowser(flags.browser);
     const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stchat-conformance-'));
     process.once('exit', () => {
