@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"stchat/internal/family"
 	"stchat/internal/names"
@@ -37,7 +38,7 @@ func (e *exporter) relate(ctx context.Context) error {
 	}
 	as := map[string]*published{}
 	for _, p := range e.chats {
-		if p.err == nil && p.read.messages > 0 {
+		if p.err == nil && p.messages > 0 {
 			as[userdir.RealPath(p.path)] = p
 		}
 	}
@@ -90,7 +91,9 @@ func (e *exporter) index(w io.Writer) error {
 	p := &page{w: w}
 	p.head("Chats", false)
 	p.print("<main class=\"index\"><h1>Chats</h1>\n")
+	count := 0
 	for _, o := range e.owner {
+		count += len(o.chats)
 		p.printf("<section><h2><bdi>%s</bdi></h2>\n", prose.Escape(o.name))
 		p.print("<table><thead><tr><th>chat</th><th>fork</th><th>messages</th><th>last</th></tr></thead><tbody>\n")
 		for _, r := range o.chats {
@@ -107,16 +110,9 @@ func (e *exporter) index(w io.Writer) error {
 		}
 		p.print("</tbody></table></section>\n")
 	}
-	p.printf("<p class=\"sub\">%s</p></main>\n", plural.S(count(e.owner), "chat"))
+	p.printf("<p class=\"sub\">%s</p></main>\n", plural.S(count, "chat"))
 	p.foot(false)
 	return p.err
-}
-
-func count(owners []*ownerOf) (n int) {
-	for _, o := range owners {
-		n += len(o.chats)
-	}
-	return n
 }
 
 // ancestors returns the names of the chats above one, the nearest first.
@@ -142,7 +138,7 @@ func atParent(c *treeview.Chat) string {
 	if c.AtParent == nil {
 		return "?"
 	}
-	return itoa(*c.AtParent)
+	return strconv.Itoa(*c.AtParent)
 }
 
 // childrenAt returns the chats that were made from a message.

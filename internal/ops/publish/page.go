@@ -20,6 +20,7 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/prose"
 	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
 )
 
 //go:embed page/page.css
@@ -44,8 +45,6 @@ func (p *page) print(s string) {
 }
 
 func (p *page) printf(format string, args ...any) { p.print(fmt.Sprintf(format, args...)) }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // head writes what stands before a page's content. Nothing is fetched and no other script runs.
 func (p *page) head(title string, scripted bool) {
@@ -104,7 +103,7 @@ type pager struct {
 const picturesRoom = 50 << 20
 
 func newPager(e *exporter, w io.Writer, p *published, d *Document) *pager {
-	g := &pager{page: page{w: w}, e: e, p: p, d: d, kin: e.kin[real(p.path)], room: picturesRoom}
+	g := &pager{page: page{w: w}, e: e, p: p, d: d, kin: e.kin[userdir.RealPath(p.path)], room: picturesRoom}
 	g.avatars = avatars{numbers: map[string]int{}, of: map[string]int{}}
 	return g
 }
@@ -227,7 +226,7 @@ func (g *pager) margin(m *look.Message) {
 		}
 	}
 	for _, c := range g.kin.childrenAt(*m.Index) {
-		links = append(links, sign(c)+g.e.link(g.p, c, itoa(*m.Index), names.Short(g.p.owner, c.Name, g.p.name)))
+		links = append(links, sign(c)+g.e.link(g.p, c, strconv.Itoa(*m.Index), names.Short(g.p.owner, c.Name, g.p.name)))
 	}
 	other := func(sign, name string) {
 		if !known[name] {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"stchat/internal/card"
@@ -16,8 +17,6 @@ import (
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
-
-func real(path string) string { return userdir.RealPath(path) }
 
 // pictureMost is how large a picture in a page may be, in bytes.
 const pictureMost = 2 << 20
@@ -100,7 +99,7 @@ func (g *pager) bytesOf(address string) (data []byte, reason string) {
 
 // within reports whether a file lies in a folder of the user, wherever links lead.
 func within(root, path, folder string) bool {
-	rel, err := filepath.Rel(real(filepath.Join(root, filepath.FromSlash(folder))), real(path))
+	rel, err := filepath.Rel(userdir.RealPath(filepath.Join(root, filepath.FromSlash(folder))), userdir.RealPath(path))
 	return err == nil && filepath.IsLocal(rel)
 }
 
@@ -156,7 +155,7 @@ func (a *avatars) symbols() string {
 	var b strings.Builder
 	b.WriteString("<svg class=\"defs\" aria-hidden=\"true\">")
 	for i, data := range a.images {
-		b.WriteString(`<symbol id="a` + itoa(i) + `" viewBox="0 0 96 96"><image width="96" height="96" href="data:image/png;base64,` + base64.StdEncoding.EncodeToString(data) + `"/></symbol>`)
+		b.WriteString(`<symbol id="a` + strconv.Itoa(i) + `" viewBox="0 0 96 96"><image width="96" height="96" href="data:image/png;base64,` + base64.StdEncoding.EncodeToString(data) + `"/></symbol>`)
 	}
 	return b.String() + "</svg>\n"
 }

@@ -86,15 +86,11 @@ var (
 type published struct {
 	path, owner, name string
 	output            string // "": standard output
-	read              tally
-	err               error
-}
 
-// tally is what a first reading found.
-type tally struct {
-	messages, leftOut int
+	messages, leftOut int // from here on what a first reading found
 	first, last       time.Time
 	skipped           jsonl.Damages
+	err               error
 }
 
 // Export writes chats, and calls each for every one. Nothing is written if a name is taken. The
@@ -167,19 +163,18 @@ func (e *exporter) survey(ctx context.Context, path string) *published {
 	c.Close()
 	read, err := look.Messages(ctx, look.Exported(&e.opt.Export, path), func(m *look.Message) error {
 		if !e.takes(m) {
-			p.read.leftOut++
+			p.leftOut++
 			return nil
 		}
-		p.read.messages++
+		p.messages++
 		if at, ok := m.Time(); ok {
-			if p.read.last = at; p.read.first.IsZero() {
-				p.read.first = at
+			if p.last = at; p.first.IsZero() {
+				p.first = at
 			}
 		}
 		return nil
 	})
-	p.read.skipped = read.Skipped
-	p.err = err
+	p.skipped, p.err = read.Skipped, err
 	return p
 }
 
@@ -204,7 +199,7 @@ func (e *exporter) takes(m *look.Message) bool {
 // place gives every chat its file, and sees to it that none is taken.
 func (e *exporter) place(index string) (err error) {
 	for _, p := range e.chats {
-		if p.err != nil || p.read.messages == 0 || e.opt.Output == "" {
+		if p.err != nil || p.messages == 0 || e.opt.Output == "" {
 			continue
 		}
 		if p.output = e.opt.Output; e.opt.Folder {
@@ -232,11 +227,11 @@ func (e *exporter) free(path string) error {
 
 // write writes one chat.
 func (e *exporter) write(ctx context.Context, p *published) (*Document, error) {
-	d := &Document{Schema: 1, Path: p.path, Format: e.opt.Format, LeftOut: p.read.leftOut, Skipped: p.read.skipped, Warnings: ops.Damaged(p.path, p.read.skipped)}
-	if p.err != nil || p.read.messages == 0 {
+	d := &Document{Schema: 1, Path: p.path, Format: e.opt.Format, LeftOut: p.leftOut, Skipped: p.skipped, Warnings: ops.Damaged(p.path, p.skipped)}
+	if p.err != nil || p.messages == 0 {
 		return d, p.err
 	}
-	d.Messages = p.read.messages
+	d.Messages = p.messages
 	draw := func(w io.Writer) error {
 		counted := &counter{w: w}
 		err := e.draw(ctx, counted, p, d)

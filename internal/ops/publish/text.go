@@ -73,14 +73,14 @@ func (p *published) about() string {
 	if p.owner != "" {
 		parts = append(parts, p.owner)
 	}
-	if !p.read.first.IsZero() {
-		from, to := p.read.first.Local().Format(dayForm), p.read.last.Local().Format(dayForm)
+	if !p.first.IsZero() {
+		from, to := p.first.Local().Format(dayForm), p.last.Local().Format(dayForm)
 		if from != to {
 			from += " – " + to
 		}
 		parts = append(parts, from)
 	}
-	return strings.Join(append(parts, plural.S(p.read.messages, "message")), " · ")
+	return strings.Join(append(parts, plural.S(p.messages, "message")), " · ")
 }
 
 const dayForm = "2 January 2006"
