@@ -71,6 +71,7 @@ type printer struct {
 	w       io.Writer
 	address *regexp.Regexp
 	n       int // messages so far that the format takes
+	turns   int // that are written
 }
 
 // lines writes a chat that survey has read.
@@ -86,12 +87,10 @@ func (e *exporter) lines(ctx context.Context, path string, f facts, d *Document,
 	if _, err := io.WriteString(w, open); err != nil {
 		return err
 	}
-	first := true
 	if e.System != "" && e.Format != Rows {
-		if err := p.turn(turn{Role: "system", Content: p.text(e.System)}, first); err != nil {
+		if err := p.turn(turn{Role: "system", Content: p.text(e.System)}); err != nil {
 			return err
 		}
-		first = false
 	}
 	_, err := look.Messages(ctx, look.Exported(&e.Export, path), func(m *look.Message) error {
 		role := e.role(m)
@@ -104,9 +103,7 @@ func (e *exporter) lines(ctx context.Context, path string, f facts, d *Document,
 		if e.Format == Rows {
 			return p.rows(m)
 		}
-		err := p.turn(p.turnOf(m, role), first)
-		first = false
-		return err
+		return p.turn(p.turnOf(m, role))
 	})
 	if err == nil && e.Format != Rows {
 		d.Lines = 1
@@ -142,13 +139,13 @@ func (p *printer) turnOf(m *look.Message, role string) turn {
 }
 
 // turn writes a turn, behind a comma unless it is the first.
-func (p *printer) turn(t turn, first bool) error {
+func (p *printer) turn(t turn) error {
 	var doc any = t
 	if p.Format == ShareGPT {
 		doc = exchange{map[string]string{"system": "system", "user": "human", "assistant": "gpt"}[t.Role], t.Content}
 	}
 	var b bytes.Buffer
-	if !first {
+	if p.turns++; p.turns > 1 {
 		b.WriteByte(',')
 	}
 	if err := jsondoc.Write(&b, doc, ""); err != nil {
