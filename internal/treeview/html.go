@@ -31,6 +31,7 @@ var pageBody string
 type pageData struct {
 	Owners []pageOwner `json:"owners"`
 	Chats  []pageChat  `json:"chats"` // in the order of their lanes
+	Flat   bool        `json:"flat"`  // the chats of all owners in a row
 	Whole  bool        `json:"whole"` // the texts are those of all own messages, and not cut
 }
 
@@ -84,8 +85,8 @@ func HTML(w io.Writer, t *Tree) error {
 	data = visible.JSON(data) // so that the file itself has no marks of direction
 	b := bufio.NewWriter(w)
 	title := "Families of chats"
-	if len(t.Owners) == 1 {
-		title += " - " + shown(t.Owners[0].Name, longest)
+	if owners := t.ownersOfPage(); len(owners) == 1 {
+		title += " - " + shown(owners[0].Name, longest)
 	}
 	hash := func(s string) string {
 		sum := sha256.Sum256([]byte(s))
@@ -132,18 +133,36 @@ func pageText(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
+// ownersOfPage returns the owners, and those of a flat tree, which has all chats in one row.
+func (t *Tree) ownersOfPage() (list []*Owner) {
+	if !t.Flat {
+		return t.Owners
+	}
+	by := map[string]*Owner{}
+	for _, o := range t.Owners {
+		for _, c := range o.Chats {
+			if by[c.Owner] == nil {
+				by[c.Owner] = &Owner{Name: c.Owner}
+				list = append(list, by[c.Owner])
+			}
+			by[c.Owner].Chats = append(by[c.Owner].Chats, c)
+		}
+	}
+	return list
+}
+
 // pageOf turns a tree into the page's data.
 func pageOf(t *Tree) *pageData {
 	list, _ := lanes(t)
-	d := &pageData{Owners: []pageOwner{}, Chats: make([]pageChat, 0, len(list)), Whole: t.Whole}
+	d := &pageData{Owners: []pageOwner{}, Chats: make([]pageChat, 0, len(list)), Flat: t.Flat, Whole: t.Whole}
 	owner := map[*Chat]int{}
 	short := map[*Chat]string{}
-	for i, o := range t.Owners {
-		d.Owners = append(d.Owners, pageOwner{pageText(visible.Truncate(o.Name, longest))})
+	for _, o := range t.ownersOfPage() {
 		names := o.shorts()
 		for k, c := range o.Chats {
-			owner[c], short[c] = i, names[k]
+			owner[c], short[c] = len(d.Owners), names[k]
 		}
+		d.Owners = append(d.Owners, pageOwner{pageText(visible.Truncate(o.Name, longest))})
 	}
 	number := make(map[*Chat]int, len(list))
 	for i := range list {

@@ -157,7 +157,7 @@ func TestPageHoldsNoLoophole(t *testing.T) {
 func TestPage(t *testing.T) {
 	b := chromium(t)
 	for name, try := range map[string]func(*testing.T, *browser){
-		"hostile": hostilePage, "policy": policy, "used": pageIsUsed, "large": largePage, "list": listByKeys, "address": addressOfPage, "texts": hitInText, "without scripting": pageWithoutScripting,
+		"hostile": hostilePage, "policy": policy, "used": pageIsUsed, "large": largePage, "list": listByKeys, "address": addressOfPage, "texts": hitInText, "flat": flatPage, "without scripting": pageWithoutScripting,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -392,6 +392,24 @@ func hitInText(t *testing.T, b *browser) {
 	b.is("[...document.querySelectorAll('#panel mark')].map((m) => m.textContent).join()", "two,(Light")
 	b.is("(() => { const a = document.querySelector('.say.hit').getBoundingClientRect(); return a.top > 0 && a.bottom < innerHeight })()", true)
 	b.quiet("a hit")
+}
+
+// flatPage opens chats of several owners that stand in one row: each keeps its owner.
+func flatPage(t *testing.T, b *browser) {
+	tree := plainTree(2, 1, 2)
+	flat := &Tree{Flat: true, Owners: []*Owner{{Name: "Owner 1"}}}
+	for i := range 4 {
+		c := *tree.Owners[1-i%2].Chats[i/2]
+		c.Above, c.Depth = nil, 0
+		flat.Owners[0].Chats = append(flat.Owners[0].Chats, &c)
+	}
+	b.page(writePage(t, flat, nil)+"#Owner%200/Story%200.0", true)
+	b.is("document.title", "Families of chats")
+	b.is("document.querySelector('#panel h2').textContent", "Story 0.0")
+	b.is("document.querySelectorAll('#rows .row').length + document.querySelectorAll('#rows .owner').length", 4)
+	b.eval("{const o = document.getElementById('owner'); o.value = '1'; o.dispatchEvent(new Event('change'))}")
+	b.is("[...document.querySelectorAll('#rows .row bdi')].map((e) => e.textContent).join()", "Story 0.0,Story 0.0 - Branch #1")
+	b.quiet("a flat page")
 }
 
 // TestContrast holds the page's colours, light and dark, against WCAG 2: 4.5 : 1 for texts, 3 : 1
