@@ -36,15 +36,14 @@ func (r *references) readBooks() error {
 		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != lorebook.Extension || !r.wanted("worlds/"+e.Name()) {
 			continue
 		}
-		row := &Row{Schema: 1, Kind: BookKind, Path: filepath.Join(r.into.Worlds(), e.Name()), From: path, Renamed: []Rename{}, Told: []string{}}
-		j := &job{row: row, path: row.Path}
+		j := newJob(BookKind, path, filepath.Join(r.into.Worlds(), e.Name()))
 		r.jobs = append(r.jobs, j)
 		from, err := lorebook.Open(path)
 		if err == nil {
 			err = r.placeBook(j, from, taken)
 		}
 		if err != nil {
-			row.refuse(err)
+			j.row.refuse(err)
 		}
 	}
 	return nil

@@ -35,12 +35,10 @@ func (u *user) readCards() error {
 			stem = userdir.CharacterFolder(e.Name())
 		}
 		path := filepath.Join(u.references.from.Characters(), e.Name())
-		row := &Row{Schema: 1, Kind: CardKind, From: path, Renamed: []Rename{}, Told: []string{}}
-		j := &job{row: row}
+		j := newJob(CardKind, path, filepath.Join(u.references.into.Characters(), e.Name()))
 		u.cards = append(u.cards, j)
 		if err := u.placeCard(j, path, stem, ext); err != nil {
-			row.Path = filepath.Join(u.references.into.Characters(), e.Name())
-			row.refuse(err)
+			j.row.refuse(err)
 		}
 	}
 	return nil
@@ -140,21 +138,21 @@ func (u *user) states(from, into string) error {
 	}
 	for _, s := range theirs {
 		path := filepath.Join(filepath.Dir(into), luker.CharacterStateName(strings.TrimSuffix(filepath.Base(into), filepath.Ext(into)), s.Namespace))
-		row := &Row{Schema: 1, Kind: CardKind, Sign: New, Path: path, From: s.Path, Renamed: []Rename{}, Told: []string{}}
-		j := &job{row: row, path: path}
+		j := newJob(CardKind, s.Path, path)
+		j.row.Sign = New
 		u.cards = append(u.cards, j)
 		if has[s.Namespace] != "" {
 			same, err := equalFiles(s.Path, path)
 			if err != nil {
 				return err
 			}
-			if row.Sign = Same; !same {
-				row.Sign = Behind
-				row.tell(fmt.Sprintf("Luker's state %s differs; INTO's stays", s.Namespace))
+			if j.row.Sign = Same; !same {
+				j.row.Sign = Behind
+				j.row.tell(fmt.Sprintf("Luker's state %s differs; INTO's stays", s.Namespace))
 			}
 			continue
 		}
-		row.To = &row.Path
+		j.row.To = &j.row.Path
 		j.draft = func(_ context.Context, set *changeset.Set) error {
 			return copyFile(set, s.Path, path, "Luker's state of the character")
 		}

@@ -205,13 +205,14 @@ func removing(j *job, c, p *file) {
 
 // renamed gives a conflict file the name of the chat that is not there.
 func renamed(c *file, path string, versions int) *job {
-	row := &Row{Schema: 1, Kind: SoloChat, Sign: New, Path: path, From: c.path, To: &path, Renamed: []Rename{}, Told: []string{"there is no other version: it gets that name"}}
+	j := newJob(SoloChat, c.path, path)
+	j.row.Sign, j.row.To = New, &path
+	j.row.tell("there is no other version: it gets that name")
 	if versions > 1 {
-		row.tell("there are other versions of it: merge --conflicts again")
+		j.row.tell("there are other versions of it: merge --conflicts again")
 	}
-	j := &job{row: row, path: path}
 	if c.err != nil {
-		row.refuse(c.err)
+		j.row.refuse(c.err)
 	}
 	j.draft = func(_ context.Context, s *changeset.Set) error {
 		return s.Move(c.path, path, c.stamp, "the chat's own name")

@@ -33,36 +33,28 @@ func (w *work) draft(ctx context.Context, s *changeset.Set) error {
 	if w.p != nil {
 		s.Rely(w.p.path, w.p.stamp)
 	}
-	switch {
-	case w.isNew():
-		d, err := s.Create(w.path, fmt.Sprintf("the chat %q", w.name), changeset.Like(w.c.stamp), changeset.InFolder())
-		if err != nil {
+	if w.writes() {
+		var d *changeset.Draft
+		var err error
+		header := w.newHeader
+		if w.isNew() {
+			d, err = s.Create(w.path, fmt.Sprintf("the chat %q", w.name), changeset.Like(w.c.stamp), changeset.InFolder())
+		} else {
+			header = w.header
+			d, err = s.Replace(w.p.path, w.p.stamp, plural.S(w.row.OwnFrom, "message")+" more")
+		}
+		if err == nil {
+			err = w.copy(ctx, d, header)
+		}
+		if err == nil {
+			err = w.copySidecars(s)
+		}
+		if err == nil && w.isNew() && w.group != nil {
+			err = s.Edit(w.group.Path, safefile.Stamp{}, &group.Edit{Path: w.group.Path, List: []string{w.name}}, "its name in the group's list")
+		}
+		if err != nil || w.noted < 0 {
 			return err
 		}
-		if err := w.copy(ctx, d, w.newHeader); err != nil {
-			return err
-		}
-		if err := w.copySidecars(s); err != nil {
-			return err
-		}
-		if w.group != nil {
-			if err := s.Edit(w.group.Path, safefile.Stamp{}, &group.Edit{Path: w.group.Path, List: []string{w.name}}, "its name in the group's list"); err != nil {
-				return err
-			}
-		}
-		if w.noted < 0 {
-			return nil
-		}
-		return w.putLinks(s)
-	case w.sign == Ahead:
-		d, err := s.Replace(w.p.path, w.p.stamp, plural.S(w.row.OwnFrom, "message")+" more")
-		if err != nil {
-			return err
-		}
-		if err := w.copy(ctx, d, w.header); err != nil {
-			return err
-		}
-		return w.copySidecars(s)
 	}
 	return w.putLinks(s)
 }

@@ -16,6 +16,11 @@ type job struct {
 	outcome changeset.Outcome
 }
 
+// newJob returns what is to be done about a thing of FROM: as yet nothing.
+func newJob(kind Kind, from, path string) *job {
+	return &job{path: path, row: &Row{Schema: 1, Kind: kind, Path: path, From: from, Renamed: []Rename{}, Told: []string{}}}
+}
+
 // Complete notes what became of the files.
 func (j *job) Complete(out changeset.Outcome, _ bool) {
 	if j.outcome = out; out.Err != nil {

@@ -24,6 +24,7 @@ const (
 type match struct {
 	from, into *file // into is nil for a new one
 	by         By
+	twin       bool // the same name and bytes
 	relation
 }
 
@@ -53,11 +54,6 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 	}
 	for _, c := range from {
 		m.namedOut[folded(c.name)] = true
-	}
-	for _, c := range from {
-		if c.twin != nil {
-			m.taken[c.twin], m.found[c] = true, &match{from: c, into: c.twin, by: ByName}
-		}
 	}
 	for _, c := range from {
 		if c.settled != nil {
@@ -98,7 +94,7 @@ func (m *matcher) relation(c, p *file) *relation {
 }
 
 func (m *matcher) take(c, p *file, by By) {
-	m.taken[p], m.found[c] = true, &match{c, p, by, *m.relation(c, p)}
+	m.taken[p], m.found[c] = true, &match{c, p, by, false, *m.relation(c, p)}
 }
 
 // free reports whether a chat of INTO may be a copy.
@@ -222,7 +218,7 @@ func (m *match) sign() Sign {
 	switch {
 	case m.into == nil:
 		return New
-	case m.from.twin != nil:
+	case m.twin:
 		return Same
 	case m.ownFrom == 0:
 		return Behind

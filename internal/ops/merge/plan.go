@@ -31,6 +31,7 @@ type owner struct {
 
 	works   []*work
 	to      map[string]string // the name in INTO by that in FROM
+	renames bool              // some are others
 	taken   map[string]bool   // folded names
 	parents map[string]string // main_chat by name, as it will be in INTO
 }
@@ -70,7 +71,7 @@ func (o *owner) mergePair(ctx context.Context, c, p *file, now []chat.Print) err
 		p.read(ctx, o.ours.lib, o.seed)
 		m.relation = relate(c.prints, now, by)
 	case c.err == nil && p.err == nil && sameBytes(c, p):
-		c.twin = p
+		m.twin = true
 	default:
 		m.relation = o.relateFiles(ctx, c, p, by)
 	}
@@ -121,6 +122,7 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 	for _, w := range o.works {
 		o.name(w)
 		o.to[w.c.name] = w.name
+		o.renames = o.renames || w.name != w.c.name
 	}
 	o.order()
 	for _, w := range o.works {
@@ -210,22 +212,25 @@ func (w *work) compareHeaders() {
 		return
 	}
 	w.renameOwn(theirs, w.p.name)
-	var differs []string
-	for key, value := range theirs.All() {
-		if key == "integrity" || key == "main_chat" {
-			continue
-		}
-		if own, ok := ours.Get(key); ok && !bytes.Equal(rawjson.Compact(own), rawjson.Compact(value)) || !ok && w.sign == Behind {
-			differs = append(differs, key)
-		}
-	}
-	switch {
+	switch differs := differing(ours, theirs, w.sign == Behind, "integrity", "main_chat"); {
 	case len(differs) == 0:
 	case w.sign == Ahead:
 		w.row.tell("with the lines comes FROM's metadata: " + keysTold(differs))
 	default:
 		w.row.tell("FROM's metadata differs and does not come: " + keysTold(differs))
 	}
+}
+
+// differing returns the keys of theirs, but for some, whose values are others in ours; also those
+// that ours lacks, if lacking.
+func differing(ours, theirs *rawjson.Object, lacking bool, but ...string) (keys []string) {
+	for key, value := range theirs.All() {
+		own, ok := ours.Get(key)
+		if !slices.Contains(but, key) && (ok && !bytes.Equal(rawjson.Compact(own), rawjson.Compact(value)) || !ok && lacking) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // writes reports whether a file of FROM comes.
@@ -242,7 +247,6 @@ func (o *owner) name(w *work) {
 	if w.path = w.row.Path; !w.isNew() {
 		return
 	}
-	mine := folded(w.c.name)
 	inFrom := map[string]bool{}
 	for _, name := range o.theirs.folder.Chats {
 		inFrom[folded(name)] = true
@@ -251,17 +255,15 @@ func (o *owner) name(w *work) {
 	if len(w.c.sidecars) > 0 {
 		most = names.MaxLuker
 	}
-	taken := func(name string) bool {
-		key := folded(name)
-		return o.taken[key] || o.given[key] || inFrom[key] && key != mine || len(o.ours.folder.Sidecars(name)) > 0
+	here := func(name string) bool {
+		return o.taken[folded(name)] || o.given[folded(name)] || len(o.ours.folder.Sidecars(name)) > 0
 	}
-	switch name := w.c.name; {
+	taken := func(name string) bool { return here(name) || inFrom[folded(name)] }
+	switch w.name = w.c.name; {
 	case w.sign == Parted:
-		w.name = freeName(names.Derive(name, "__", o.label, most), func(s string) bool { return taken(s) || folded(s) == mine })
-	case taken(name):
-		w.name = freeName(nextName(name, second), func(s string) bool { return taken(s) || folded(s) == mine })
-	default:
-		w.name = name
+		w.name = freeName(names.Derive(w.name, "__", o.label, most), taken)
+	case here(w.name):
+		w.name = freeName(nextName(w.name, second), taken)
 	}
 	o.taken[folded(w.name)] = true
 	if o.given != nil {
@@ -344,11 +346,7 @@ func (o *owner) link(ctx context.Context, w *work) error {
 		w.links[w.noted] = append(w.links[w.noted], link{false, w.name})
 		return nil
 	}
-	changed := func(from, to string) bool { return from != to }
-	switch {
-	case w.sign == Same && !slices.ContainsFunc(slices.Collect(maps.Keys(o.to)), func(from string) bool { return changed(from, o.to[from]) }):
-		return nil
-	case w.sign != Same && w.sign != Behind && w.sign != Ahead:
+	if w.sign == Same && !o.renames || w.isNew() {
 		return nil
 	}
 	theirs, err := w.c.links(ctx, o.theirs.lib)
@@ -389,9 +387,8 @@ func (o *owner) link(ctx context.Context, w *work) error {
 // put notes the links that a message lacks. Of two checkpoints INTO's stays one, and the other
 // becomes a branch.
 func (w *work) put(at int, has, come []link) {
-	named := func(name string) func(link) bool { return func(l link) bool { return l.name == name } }
 	for _, l := range come {
-		if slices.ContainsFunc(has, named(l.name)) {
+		if slices.ContainsFunc(has, func(h link) bool { return h.name == l.name }) {
 			continue
 		}
 		if i := slices.IndexFunc(has, func(h link) bool { return h.checkpoint }); l.checkpoint && i >= 0 {

@@ -98,11 +98,13 @@ func (r *references) need(path string) {
 func (r *references) attach(place string) *attachment {
 	a := &attachment{place: place}
 	from, ext := filepath.Join(r.from.Root, filepath.FromSlash(place)), path.Ext(place)
-	row := &Row{Schema: 1, Kind: AttachmentKind, Sign: New, From: from, Renamed: []Rename{}, Told: []string{}}
+	j := newJob(AttachmentKind, from, "")
+	row := j.row
 	compare := func() (bool, error) {
 		row.Path = filepath.Join(r.into.Root, filepath.FromSlash(strings.TrimSuffix(place, ext)+a.mark+ext))
 		return sameFile(from, row.Path)
 	}
+	row.Sign = New
 	same, err := compare()
 	if err == nil && !same {
 		var sum string
@@ -121,8 +123,9 @@ func (r *references) attach(place string) *attachment {
 	default:
 		row.To = &to
 	}
-	a.path = to
-	r.jobs = append(r.jobs, &job{row: row, path: to, draft: func(_ context.Context, s *changeset.Set) error { return copyFile(s, from, to, "an attachment") }})
+	a.path, j.path = to, to
+	j.draft = func(_ context.Context, s *changeset.Set) error { return copyFile(s, from, to, "an attachment") }
+	r.jobs = append(r.jobs, j)
 	return a
 }
 

@@ -38,7 +38,6 @@ type file struct {
 	path     string
 	slug     string // integrity; "": none
 	prints   []chat.Print
-	twin     *file  // of FROM: the chat of INTO with its name and bytes
 	settled  *match // of FROM: step 1 was made when both were read
 	stamp    safefile.Stamp
 	mainChat string
@@ -159,7 +158,7 @@ func (o *owner) readBoth(ctx context.Context) error {
 			return
 		}
 		if sameBytes(c, p) {
-			c.twin = p
+			c.settled = &match{from: c, into: p, by: ByName, twin: true}
 		} else {
 			mu.Lock()
 			by := o.judging(ctx, c)
@@ -173,7 +172,7 @@ func (o *owner) readBoth(ctx context.Context) error {
 				p.read(ctx, o.ours.lib, o.seed)
 				return
 			}
-			c.settled, c.fragment = &match{c, p, ByName, r}, by.base.lacksMost(c.prints)
+			c.settled, c.fragment = &match{c, p, ByName, false, r}, by.base.lacksMost(c.prints)
 			c.prints, p.prints = nil, nil
 		}
 		mu.Lock()

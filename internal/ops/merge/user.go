@@ -171,9 +171,9 @@ func (u *user) groups(ctx context.Context) (jobs []*job, err error) {
 		return nil, nil
 	}
 	for _, bad := range theirs.Bad {
-		row := &Row{Schema: 1, Kind: GroupKind, Path: u.references.into.Groups(), From: u.references.from.Groups(), Renamed: []Rename{}, Told: []string{}}
-		row.refuse(bad)
-		jobs = append(jobs, &job{row: row})
+		j := newJob(GroupKind, u.references.from.Groups(), u.references.into.Groups())
+		j.row.refuse(bad)
+		jobs = append(jobs, j)
 	}
 	merge := func(own *job, here, there *group.File) (*owner, error) {
 		is := func(g *group.File, set *group.Set) func(string) bool {
@@ -190,7 +190,7 @@ func (u *user) groups(ctx context.Context) (jobs []*job, err error) {
 		return o, o.mergeAll(ctx)
 	}
 	for _, there := range theirs.Files {
-		own := u.groupJob(there)
+		own := newJob(GroupKind, there.Path, filepath.Join(u.references.into.Groups(), filepath.Base(there.Path)))
 		var here *group.File
 		if i := slices.IndexFunc(ours.Files, func(g *group.File) bool { return filepath.Base(g.Path) == filepath.Base(there.Path) }); i >= 0 {
 			here = ours.Files[i]
@@ -203,7 +203,7 @@ func (u *user) groups(ctx context.Context) (jobs []*job, err error) {
 			own.row.Sign = Same
 			if !bytes.Equal(here.Raw(), there.Raw()) {
 				own.row.Sign = Behind
-				if keys := o.differs(here, there); len(keys) > 0 {
+				if keys := groupsDiffer(here, there); len(keys) > 0 {
 					own.row.tell("the groups differ; INTO's stays but for its list of chats: " + keysTold(keys))
 				}
 			}
@@ -227,24 +227,14 @@ func (u *user) groups(ctx context.Context) (jobs []*job, err error) {
 	return append(jobs, o.jobs()...), nil
 }
 
-func (u *user) groupJob(there *group.File) *job {
-	path := filepath.Join(u.references.into.Groups(), filepath.Base(there.Path))
-	return &job{path: path, row: &Row{Schema: 1, Kind: GroupKind, Path: path, From: there.Path, Renamed: []Rename{}, Told: []string{}}}
-}
-
-// differs returns the keys of a group's file that differ, apart from chats.
-func (o *owner) differs(here, there *group.File) (keys []string) {
+// groupsDiffer returns the keys of a group's file that differ, apart from chats.
+func groupsDiffer(here, there *group.File) []string {
 	a, errA := rawjson.ParseObject(here.Raw())
 	b, errB := rawjson.ParseObject(there.Raw())
 	if errA != nil || errB != nil {
 		return nil
 	}
-	for key, value := range b.All() {
-		if key != "chats" && key != "date_last_chat" && !bytes.Equal(rawjson.Compact(a.Value(key)), rawjson.Compact(value)) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	return differing(a, b, true, "chats", "date_last_chat")
 }
 
 // createGroup drafts a group that INTO lacks, with the names of INTO.
