@@ -129,7 +129,7 @@ func TestInspectOfAHostileHeader(t *testing.T) {
 			doc.Total != 1+100_000*strings.Count(name, "wide") || len(doc.Keys) != min(doc.Total, inspect.MaxKeys) {
 			t.Errorf("%s: exit %d, %v, %d messages, %d keys, %d listed", name, code, err, doc.Messages, doc.Total, len(doc.Keys))
 		}
-		if _, errs, code := terminal(t, 80, "diff-meta", path, path); code != 0 || errs != "" {
+		if _, errs, code := terminal(t, 80, "diff-meta", path, path); code != 0 || errs != "stchat: the metadata is equal\n" {
 			t.Errorf("%s: diff-meta: exit %d, %s", name, code, errs)
 		}
 	}
@@ -214,18 +214,18 @@ func TestInspectTableOnATerminal(t *testing.T) {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
 	out = strings.ReplaceAll(strings.ReplaceAll(out, user, "USER"), "\\", "/")
-	want := `chat             messages      size last message
+	want := `chat              messages   size  last message
 USER/chats/Mira
-c                       1      91 B 2026-01-02 03:04 1 damaged line, parent missing
-z                       0      20 B
-└ a                     1      86 B 2026-01-02 03:04
-  └ b                   1      86 B 2026-01-02 03:04
+c                        1   91 B  2026-01-02 03:04  1 damaged line, parent missing
+z                        0   20 B
+└ a                      1   86 B  2026-01-02 03:04
+  └ b                    1   86 B  2026-01-02 03:04
 USER/chats/汐見 栞
-潮                      0      20 B
-└ 枝 - Branch #1        1      88 B 2026-01-02 03:04
+潮                       0   20 B
+└ 枝 - Branch #1         1   88 B  2026-01-02 03:04
 USER/group chats
-g                       1      11 B                  no header
-total                   5     402 B 7 chats
+g                        1   11 B                    no header
+total                    5  402 B  7 chats
 
 2 characters, 0 groups, 7 chats, 5 messages, 402 B
 0 lorebooks used by a chat

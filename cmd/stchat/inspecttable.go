@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"stchat/internal/grid"
 	"stchat/internal/inspect"
+	"stchat/internal/names"
 	"stchat/internal/plural"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
@@ -60,51 +62,49 @@ func plainRow(row inspect.Row) []string {
 // writeShownTable writes the table for a person: chats below their folder, checkpoints
 // and branches indented below their parent.
 func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Summary) {
-	const (
-		numbers = 8 + 1 + 9 + 1 + 16 + 1 // messages, size, last message, and the spaces before
-		least   = 20
-	)
-	width := c.Width - numbers - 12 // leaves some room for notes
-	if c.Width == 0 {
-		width = 60
-	}
-	longest := len("total")
-	for _, r := range rows {
-		longest = max(longest, visible.Width(chatCell(r, 0)))
-	}
-	width = min(longest, max(least, width))
+	s := newScreen(c, w, 0)
+	t := &grid.Table{Columns: []grid.Column{
+		{Title: "chat", Name: true},
+		{Title: "messages", Right: true, Code: green},
+		{Title: "size", Right: true, Code: green},
+		{Title: "last message", Code: dim},
+		{Text: true, Code: yellow},
+	}}
 	rows = byGroup(rows)
-	line := func(name, messages, size, last, notes string, bold_ bool) {
-		cells := fmt.Sprintf("%s %s %s %s", visible.Pad(name, width), padLeft(messages, 8), padLeft(size, 9), visible.Pad(visible.Truncate(last, 16), 16))
-		if bold_ {
-			cells = paint(c.outColor, bold, cells)
+	roots := map[string][]string{} // names by owner
+	for _, row := range rows {
+		if row.Depth == 0 {
+			roots[deref(row.Report.Owner)] = append(roots[deref(row.Report.Owner)], row.Report.Name)
 		}
-		if room := c.Width - width - numbers - 1; c.Width > 0 && visible.Width(notes) > room {
-			notes = visible.Truncate(notes, max(room, 0))
-		}
-		if notes != "" {
-			notes = " " + paint(c.outColor, yellow, notes)
-		}
-		fmt.Fprintln(w, strings.TrimRight(cells+notes, " "))
 	}
-	line("chat", "messages", "size", "last message", "", true)
-	above := ""
+	apart := map[string]map[string]string{}
+	for owner, all := range roots {
+		apart[owner] = names.Apart(owner, all)
+	}
+	title := ""
+	var above []string // from the root down
 	for i, row := range rows {
 		r := row.Report
-		if title := titleOf(r); i == 0 || title != above {
-			above = title
-			if c.Width > 0 {
-				title = visible.TruncateLeft(title, c.Width)
-			}
-			fmt.Fprintln(w, paint(c.outColor, cyan, title))
+		if head := titleOf(r); i == 0 || head != title {
+			title = head
+			t.Rows = append(t.Rows, grid.Row{Heading: title})
 		}
 		last := ""
 		if r.LastDate != nil {
 			last = shownDate(c, *r.LastDate)
 		}
-		line(chatCell(row, width), strconv.Itoa(r.Messages), formatBytes(r.Bytes), last, notes(r), false)
+		above = append(above[:min(row.Depth, len(above))], r.Name)
+		name := apart[deref(r.Owner)][r.Name]
+		if row.Depth > 0 || name == "" {
+			name = names.Short(deref(r.Owner), cmp.Or(r.Name, label(r.Path)), backwards(above[:len(above)-1])...)
+		}
+		t.Rows = append(t.Rows, grid.Row{Lead: lane(&s, row.Depth), Cells: []string{s.shortened(name), strconv.Itoa(r.Messages), formatBytes(r.Bytes), last, notes(r)}})
 	}
-	line("total", strconv.Itoa(sum.Messages), formatBytes(sum.Bytes), plural.S(sum.Chats, "chat"), "", true)
+	t.Rows = append(t.Rows, grid.Row{
+		Cells: []string{"total", strconv.Itoa(sum.Messages), formatBytes(sum.Bytes), plural.S(sum.Chats, "chat")},
+		Codes: []string{bold, bold, bold, bold},
+	})
+	s.table(t)
 	if sum.Lorebooks == nil {
 		return
 	}
@@ -156,22 +156,20 @@ func titleOf(r *inspect.Report) string {
 	return title
 }
 
-// chatCell returns a chat's name, indented below its parent. A name too wide for the
-// cell loses its beginning, which it shares with its parent; cells 0 means no limit.
-func chatCell(r inspect.Row, cells int) string {
+// lane returns what stands before a chat that is indented below its parent.
+func lane(s *screen, depth int) string {
 	const deepest = 8 // deeper chats are indented no further
-	indent := ""
-	if r.Depth > 0 {
-		indent = strings.Repeat("  ", min(r.Depth, deepest)-1) + "└ "
+	if depth == 0 {
+		return ""
 	}
-	name := visible.Text(r.Report.Name)
-	if r.Report.Name == "" {
-		name = label(r.Report.Path)
-	}
-	if cells > 0 {
-		name = visible.TruncateLeft(name, cells-visible.Width(indent))
-	}
-	return indent + name
+	return strings.Repeat("  ", min(depth, deepest)-1) + s.sign("└ ", "` ")
+}
+
+// backwards returns names from the last to the first.
+func backwards(list []string) []string {
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return list
 }
 
 func padLeft(s string, cells int) string {

@@ -41,7 +41,7 @@ func TestInspectTableOnNarrowTerminals(t *testing.T) {
 func TestInspectTableThroughAPager(t *testing.T) {
 	demo := filepath.Join("..", "..", "testdata", "demo")
 	out, _, code := terminal(t, 0, "inspect", "--color", "always", demo)
-	if code != 0 || !strings.Contains(out, "\x1b[1mchat ") || !strings.Contains(out, "└ ") {
+	if code != 0 || !strings.Contains(out, "\x1b[1mchat\x1b[0m ") || !strings.Contains(out, "└ ") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	if out, _, _ := terminal(t, 0, "inspect", demo); strings.Contains(out, "└ ") || !strings.Contains(out, "\t") {
