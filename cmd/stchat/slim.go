@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/jsondoc"
+	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/plural"
 	"stchat/internal/userdir"
@@ -99,20 +100,14 @@ func (o *slimOptions) tellSlim(c *console, list []*edit.SlimResult) error {
 	var freed int64
 	var edited []string
 	bumped := true
-	failed, no := len(o.walked.Errs) > 0, false
-	for _, r := range list {
-		failed, no = failed || r.Err != nil && !isNo(r.Err), no || isNo(r.Err)
-		if err := say(c, how, r.Doc.Path, &r.Result.Result); err != nil {
-			return err
-		}
-		switch {
-		case r.Err != nil:
-			sum.Failed++
-			continue
-		case r.Doc.Unchanged:
+	of := func(r *edit.SlimResult) (string, *ops.Result[edit.Slimmed]) {
+		return r.Doc.Path, &ops.Result[edit.Slimmed]{Doc: r.Slim, Warnings: r.Warnings, Notes: r.Notes, Outcome: r.Outcome}
+	}
+	failed, no, err := sayAll(c, how, list, of, func(r *edit.SlimResult) error {
+		if r.Doc.Unchanged {
 			sum.Unchanged++
 			c.note("%s: unchanged", r.Doc.Path)
-		default:
+		} else {
 			sum.Changed++
 			freed += r.Doc.BytesBefore - r.Doc.Bytes
 		}
@@ -122,10 +117,12 @@ func (o *slimOptions) tellSlim(c *console, list []*edit.SlimResult) error {
 		if o.output == "" && r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
 		}
-		if err := o.print(c, r); err != nil {
-			return err
-		}
+		return o.print(c, r)
+	})
+	if err != nil {
+		return err
 	}
+	sum.Failed += len(list) - sum.Changed - sum.Unchanged
 	if o.many && o.json {
 		if err := jsondoc.Write(c.Out, sum, ""); err != nil {
 			return err
@@ -138,15 +135,12 @@ func (o *slimOptions) tellSlim(c *console, list []*edit.SlimResult) error {
 		c.note("%s are free once 'stchat undo --prune' drops what is kept for undo", formatBytes(freed))
 		c.closeTabs(bumped, edited...)
 	}
-	return outcome(failed, no)
+	return outcome(failed || len(o.walked.Errs) > 0, no)
 }
 
 // print prints the result for one chat.
 func (o *slimOptions) print(c *console, r *edit.SlimResult) error {
-	if o.json {
-		return jsondoc.Write(c.Out, r.Slim, "")
-	}
-	if r.Doc.Unchanged {
+	if o.json || r.Doc.Unchanged {
 		return nil
 	}
 	path := r.Doc.Path

@@ -88,8 +88,6 @@ const (
 	slimParts
 )
 
-func partNames() [slimParts]string { return [...]string{"swipes", "reasoning", "images"} }
-
 // slimming is one chat that is made slim.
 type slimming struct {
 	opt      *SlimOptions
@@ -107,10 +105,12 @@ type picture struct {
 
 func (s *slimming) document() (d Slimmed) {
 	d.Left, d.Files = s.left, []string{}
-	for i, wanted := range s.wanted() {
-		if wanted {
-			s.dropped[i].Part = partNames()[i]
-			d.Parts = append(d.Parts, s.dropped[i])
+	for i, part := range [slimParts]struct {
+		name   string
+		wanted bool
+	}{{"swipes", s.opt.Swipes}, {"reasoning", s.opt.Reasoning}, {"images", s.opt.Images}} {
+		if part.wanted {
+			d.Parts = append(d.Parts, SlimPart{part.name, s.dropped[i].Messages, s.dropped[i].Bytes})
 		}
 	}
 	for path := range s.pictures {
@@ -118,10 +118,6 @@ func (s *slimming) document() (d Slimmed) {
 	}
 	slices.Sort(d.Files)
 	return d
-}
-
-func (s *slimming) wanted() [slimParts]bool {
-	return [...]bool{s.opt.Swipes, s.opt.Reasoning, s.opt.Images}
 }
 
 // plan finds what there is to drop.

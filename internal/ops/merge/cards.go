@@ -27,7 +27,7 @@ func (u *user) readCards() error {
 	}
 	for _, e := range entries {
 		ext := filepath.Ext(e.Name())
-		if !e.Type().IsRegular() || ext != userdir.CardExtension && ext != ".json" || len(luker.Stems(e.Name())) > 0 || !u.wanted("characters/"+e.Name()) {
+		if !e.Type().IsRegular() || ext != userdir.CardExtension && ext != ".json" || len(luker.Stems(e.Name())) > 0 || !u.opt.wanted("characters/"+e.Name()) {
 			continue
 		}
 		stem := strings.TrimSuffix(e.Name(), ext)

@@ -143,16 +143,14 @@ func (opt *Options) owner(ctx context.Context, lib *library.Library, into, from 
 
 // at returns the chat at a path.
 func (s *side) at(path string) (*file, error) {
-	name := userdir.ChatName(path)
 	if i := slices.IndexFunc(s.files, func(f *file) bool { return filepath.Base(f.path) == filepath.Base(path) }); i >= 0 {
 		return s.files[i], nil
 	}
 	f, err := chat.OpenRegular(path)
 	if err == nil {
 		_ = f.Close() // only opened for what is wrong with it
-		err = fmt.Errorf("%s: %w", path, chat.ErrNotChat)
 	}
-	if name == "" {
+	if err == nil || userdir.ChatName(path) == "" {
 		err = fmt.Errorf("%s: %w", path, chat.ErrNotChat)
 	}
 	return nil, ops.PathError(err)

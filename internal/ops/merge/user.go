@@ -54,7 +54,7 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 			return err
 		}
 	}
-	u.references = &references{into: into, from: from, wanted: u.wanted, books: map[string]*book{}, files: map[string]*attachment{}, stems: u.stems}
+	u.references = &references{into: into, from: from, wanted: opt.wanted, books: map[string]*book{}, files: map[string]*attachment{}, stems: u.stems}
 	return u.merge(ctx)
 }
 
@@ -87,9 +87,6 @@ func (u *user) merge(ctx context.Context) error {
 	return nil
 }
 
-// wanted reports whether --only leaves a path in FROM, with slashes.
-func (u *user) wanted(place string) bool { return u.opt.wanted(place) }
-
 // wanted reports whether a path in FROM, with slashes, or a folder that it is in, is meant.
 func (opt *Options) wanted(place string) bool {
 	if len(opt.Only) == 0 {
@@ -120,7 +117,7 @@ func (u *user) solo(ctx context.Context) (jobs []*job, err error) {
 			}
 		}
 		theirs := filepath.Join(u.references.from.Chats(), e.Name())
-		o, err := u.owner(ctx, filepath.Join(u.references.into.Chats(), stem), theirs, everything, func(name string) bool { return u.wanted("chats/" + e.Name() + "/" + name + ".jsonl") })
+		o, err := u.owner(ctx, filepath.Join(u.references.into.Chats(), stem), theirs, everything, func(name string) bool { return u.opt.wanted("chats/" + e.Name() + "/" + name + ".jsonl") })
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +179,7 @@ func (u *user) groups(ctx context.Context) (jobs []*job, err error) {
 			}
 		}
 		listed := is(there, theirs)
-		o, err := u.owner(ctx, u.references.into.GroupChats(), u.references.from.GroupChats(), is(here, ours), func(name string) bool { return listed(name) && u.wanted("group chats/"+name+".jsonl") })
+		o, err := u.owner(ctx, u.references.into.GroupChats(), u.references.from.GroupChats(), is(here, ours), func(name string) bool { return listed(name) && u.opt.wanted("group chats/"+name+".jsonl") })
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +207,7 @@ func (u *user) groups(ctx context.Context) (jobs []*job, err error) {
 		} else {
 			u.createGroup(own, o, there)
 		}
-		if u.wanted("groups/"+filepath.Base(there.Path)) || own.draft != nil && len(o.works) > 0 {
+		if u.opt.wanted("groups/"+filepath.Base(there.Path)) || own.draft != nil && len(o.works) > 0 {
 			jobs = append(jobs, own)
 		}
 		jobs = append(jobs, o.jobs()...)
