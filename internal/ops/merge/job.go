@@ -47,8 +47,9 @@ func (r *Result) run(ctx context.Context, opt *Options, jobs []*job) {
 	ops.Each(ctx, opt.Changes, writing, func(j *job) (*job, changeset.Unit) {
 		return j, changeset.Unit{Root: r.rootOf(j.path), Shares: append(j.needs, j.path), Draft: j.draft}
 	})
+	seen := map[changeset.Step]bool{} // only what is done, and to which path
 	for _, j := range writing {
-		r.add(j.outcome)
+		r.add(j.outcome, seen)
 	}
 	for _, row := range r.Rows {
 		switch {
@@ -74,8 +75,8 @@ func (r *Result) rootOf(path string) string {
 	return changeset.RootOf(path)
 }
 
-// add adds what became of a job's files.
-func (r *Result) add(o changeset.Outcome) {
+// add adds what became of a job's files, each step once.
+func (r *Result) add(o changeset.Outcome, seen map[changeset.Step]bool) {
 	if o.ID != "" {
 		r.ID = o.ID
 	}
@@ -84,8 +85,8 @@ func (r *Result) add(o changeset.Outcome) {
 	}
 	r.Ended, r.Dropped = append(r.Ended, o.Ended...), append(r.Dropped, o.Dropped...)
 	for _, s := range o.Steps {
-		if key := (changeset.Step{Do: s.Do, Path: s.Path}); !r.seen[key] {
-			r.seen[key] = true
+		if key := (changeset.Step{Do: s.Do, Path: s.Path}); !seen[key] {
+			seen[key] = true
 			r.Steps = append(r.Steps, s)
 		}
 	}
@@ -94,14 +95,13 @@ func (r *Result) add(o changeset.Outcome) {
 // jobs returns what is to be done about the chats, and forgets what only the judgement needed.
 func (o *owner) jobs() (list []*job) {
 	for _, w := range o.works {
-		j := &job{row: w.row, path: w.path}
 		if w.changes() {
-			j.draft = w.draft
+			w.job.draft = w.draft
 		}
-		if j.needs = w.needs; w.parent != "" {
-			j.needs = append(j.needs, o.ours.folder.File(w.parent))
+		if w.parent != "" {
+			w.needs = append(w.needs, o.ours.folder.File(w.parent))
 		}
-		list = append(list, j)
+		list = append(list, &w.job)
 		w.match = nil
 	}
 	for _, f := range append(o.ours.files, o.theirs.files...) {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/library"
@@ -179,7 +178,7 @@ func within(dir, path string) bool {
 // into a folder, or a user folder, or a zip of one, into another.
 // Or it merges the conflict files in a user folder.
 func Run(ctx context.Context, opt Options) *Result {
-	r := &Result{seen: map[changeset.Step]bool{}}
+	r := new(Result)
 	r.Doc = Summary{Schema: 1, Summary: true, Left: []string{}}
 	r.Err = r.merge(ctx, &opt)
 	return r

@@ -85,8 +85,7 @@ type Result struct {
 	ops.Result[Summary]
 	Rows []*Row
 
-	root string                  // the user folder that all changes are in; "": that of each path
-	seen map[changeset.Step]bool // only what is done, and to which path
+	root string // the user folder that all changes are in; "": that of each path
 }
 
 func (r *Row) tell(list ...string) { r.Told = append(r.Told, list...) }

@@ -40,15 +40,13 @@ type owner struct {
 type work struct {
 	*owner
 	*match
-	row    *Row
+	job
 	sign   Sign
 	c, p   *file // of FROM and of INTO; p is nil for a new one
 	name   string
-	path   string         // the new file, or INTO's
 	parent string         // main_chat of what is written; "": none
 	links  map[int][]link // to put, by message of what is written
 	slug   string         // of what is written
-	needs  []string       // files that must come with it
 	noted  int            // the message of INTO that names the branch; -1: none
 }
 
@@ -146,12 +144,11 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 
 // judge decides what becomes of a chat, by its messages alone.
 func (o *owner) judge(w *work) {
-	w.row = &Row{Schema: 1, Kind: SoloChat, From: w.c.path, Renamed: []Rename{}, Told: []string{}}
+	path := o.ours.folder.File(w.c.name)
 	if w.p != nil {
-		w.row.Path = w.p.path
-	} else {
-		w.row.Path = o.ours.folder.File(w.c.name)
+		path = w.p.path
 	}
+	w.job = *newJob(SoloChat, w.c.path, path)
 	if w.by != "" {
 		w.row.By = &w.by
 	}
@@ -244,7 +241,7 @@ func (o *owner) name(w *work) {
 	if w.name = w.c.name; w.p != nil {
 		w.name = w.p.name
 	}
-	if w.path = w.row.Path; !w.isNew() {
+	if !w.isNew() {
 		return
 	}
 	inFrom := map[string]bool{}
