@@ -48,7 +48,7 @@ heading, and nothing is cut; tabs separate the columns. The columns of a chat:
   swipes, swipes, bytes, first date, last date, parent, lorebook, damaged lines
 and of a message:
   path (of several chats), index, role, name, date, swipe chosen / swipes,
-  marks, first line
+  marks, first line, bytes
 With --json there is one document per line, described in docs/json.md; for
 several chats, the last one is a summary.
 `
@@ -179,7 +179,7 @@ func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.Insp
 			if several {
 				fmt.Fprintf(w, "%s\t", visible.Text(path))
 			}
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Index, m.Role, textOr(m.Name), textOr(m.Date), swipeText(m), marks(m), visible.Text(firstLine(m)))
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", m.Index, m.Role, textOr(m.Name), textOr(m.Date), swipeText(m), marks(m), visible.Text(firstLine(m)), m.Bytes)
 		}
 		return w.Flush() // the reader of a pipe gets each row at once
 	}
@@ -204,8 +204,8 @@ func writeShownMessage(w *bufio.Writer, c *console, m *inspect.Message) {
 	used := 6 + 1 + 14 + 1
 	const roomy = 70 // on a narrower terminal the text is worth more than the date
 	if c.Width == 0 || c.Width >= roomy {
-		row += paint(c.outColor, dim, cell(date, 16)) + " " + cell(swipeText(m), 5) + " "
-		used += 16 + 1 + 5 + 1
+		row += paint(c.outColor, dim, cell(date, 16)) + " " + cell(swipeText(m), 5) + " " + paint(c.outColor, green, padLeft(formatBytes(int64(m.Bytes)), 8)) + " "
+		used += 16 + 1 + 5 + 1 + 8 + 1
 	}
 	room := max(0, c.Width-used)
 	if s := marks(m); s != "" {

@@ -91,7 +91,11 @@ func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
 		}
 		k.line(word, visible.Text(*r.Owner))
 	}
-	k.line("size", formatBytes(r.Bytes), "longest line "+formatBytes(r.Longest))
+	large := "longest line " + formatBytes(r.Longest)
+	if c.shown {
+		large = heaviest(r)
+	}
+	k.line("size", formatBytes(r.Bytes), large)
 	k.line("header", headerText(r.Header))
 	k.line("messages", fmt.Sprint(r.Messages), fmt.Sprintf("%d user, %d character, %d system", r.User, r.Character, r.System), fmt.Sprintf("%d hidden", r.Hidden))
 	if r.FirstDate != nil {
@@ -243,4 +247,16 @@ func extensionText(e any) (label string, cells []string) {
 		return "unknown", []string{visible.Text(e.Name), formatBytes(e.Bytes)}
 	}
 	return "", nil
+}
+
+// heaviest names the largest messages.
+func heaviest(r *inspect.Report) string {
+	var list []string
+	for _, m := range r.Heaviest {
+		list = append(list, fmt.Sprintf("#%d %s", m.Index, formatBytes(m.Bytes)))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "heaviest  " + strings.Join(list, "  ")
 }

@@ -202,7 +202,8 @@ type Message struct {
 	Branches   []string `json:"branches"`   // extra.branches
 	SceneBreak bool     `json:"scene_break"`
 	Hidden     bool     `json:"hidden"`
-	Text       *string  `json:"text"` // mes
+	Bytes      int      `json:"bytes"` // of its line
+	Text       *string  `json:"text"`  // mes
 }
 
 // MessagesOptions says how messages are listed.
@@ -257,7 +258,7 @@ func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(
 // read reads one line.
 func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 	who := role(l)
-	*m = Message{Role: string(who), Branches: m.Branches[:0]}
+	*m = Message{Role: string(who), Branches: m.Branches[:0], Bytes: len(l.Raw)}
 	if name, ok := l.Value(keyName); ok {
 		m.Name = rawjson.TextOrNil(name)
 	}

@@ -44,9 +44,10 @@ type Report struct {
 	LastDate  *string `json:"last_date"`
 	BadUTF8   int     `json:"bad_utf8"` // lines with bytes that are not UTF-8
 
-	Longest   int64  `json:"longest_line"` // in bytes, without its line end
-	Parts     Parts  `json:"parts"`
-	ExtraKeys []Size `json:"extra_keys"` // the largest keys under extra, at most five
+	Longest   int64   `json:"longest_line"` // in bytes, without its line end
+	Heaviest  []Heavy `json:"heaviest"`     // the three largest messages
+	Parts     Parts   `json:"parts"`
+	ExtraKeys []Size  `json:"extra_keys"` // the largest keys under extra, at most five
 
 	MainChat       *string `json:"main_chat"`
 	MainChatExists *bool   `json:"main_chat_exists"`
@@ -100,6 +101,13 @@ type Parts struct {
 	SwipeInfo int64 `json:"swipe_info"` // swipe_info
 	Extra     int64 `json:"extra"`      // extra
 	Other     int64 `json:"other"`
+}
+
+// Heavy is a large message, and what its bytes are spent on.
+type Heavy struct {
+	Index int   `json:"index"`
+	Bytes int64 `json:"bytes"` // of its line
+	Parts Parts `json:"parts"`
 }
 
 // Size is a key and the bytes of its values.

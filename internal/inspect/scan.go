@@ -107,6 +107,11 @@ func (s *scan) report(c *chat.Chat, k *Scanner) *Report {
 		Longest: max(t.longest, c.HeaderPlace.Len), Parts: t.parts, ExtraKeys: t.sizes.largest(largestKeys),
 		CheckpointTotal: t.checkpoints, BranchTotal: t.branches, DamageTotal: s.damage.Total,
 	}
+	for _, m := range t.heaviest {
+		if m.Bytes > 0 {
+			r.Heaviest = append(r.Heaviest, m)
+		}
+	}
 	for _, d := range s.damage.First {
 		r.Damage = append(r.Damage, damageOf(d))
 	}

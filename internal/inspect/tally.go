@@ -30,8 +30,9 @@ type tally struct {
 	Counts
 	badUTF8               int
 	longest               int64
-	bytes                 int64 // of the messages
-	parts                 Parts // without Other
+	heaviest              [3]Heavy // the first is the largest; without bytes: there are fewer
+	bytes                 int64    // of the messages
+	parts                 Parts    // without Other
 	first, last           []byte
 	links                 []link // the first maxLinks
 	checkpoints, branches int    // links in all
@@ -60,6 +61,25 @@ func (t *tally) reset() {
 // line counts one line. It does not allocate, but for the messages that have
 // links, and for keys that were not seen before.
 func (t *tally) line(l *jsonl.Line) {
+	before, index := t.parts, t.Messages
+	t.count(l)
+	if l.Damage == nil {
+		p := Parts{Text: t.parts.Text - before.Text, Swipes: t.parts.Swipes - before.Swipes, SwipeInfo: t.parts.SwipeInfo - before.SwipeInfo, Extra: t.parts.Extra - before.Extra}
+		p.Other = int64(len(l.Raw)) - p.Text - p.Swipes - p.SwipeInfo - p.Extra
+		t.weigh(Heavy{index, int64(len(l.Raw)), p})
+	}
+}
+
+// weigh keeps a message if it is one of the heaviest.
+func (t *tally) weigh(m Heavy) {
+	for i := range t.heaviest {
+		if m.Bytes > t.heaviest[i].Bytes {
+			m, t.heaviest[i] = t.heaviest[i], m
+		}
+	}
+}
+
+func (t *tally) count(l *jsonl.Line) {
 	t.longest = max(t.longest, int64(len(l.Raw)))
 	if l.Damage != nil {
 		return
@@ -180,6 +200,10 @@ func (t *tally) add(u *tally) {
 	for _, l := range u.links {
 		l.at += t.Messages
 		t.link(l)
+	}
+	for _, m := range u.heaviest {
+		m.Index += t.Messages
+		t.weigh(m)
 	}
 	t.checkpoints += u.checkpoints
 	t.branches += u.branches
