@@ -240,7 +240,7 @@ func (g *pager) margin(m *look.Message) {
 		other(`<span class="br">├</span> `, branch)
 	}
 	if len(links) > 0 {
-		g.print("<aside>" + strings.Join(links, "<br>") + "</aside>\n")
+		g.print("<aside>" + strings.Join(links, "<br/>") + "</aside>\n")
 	}
 }
 

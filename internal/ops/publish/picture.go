@@ -46,7 +46,7 @@ func (g *pager) picture(m *look.Message, address, kind, title string, exists *bo
 		default:
 			g.room -= int64(len(bare))
 			g.d.Pictures++
-			return `<img alt="` + prose.Escape(title) + `" src="data:` + mediaType + ";base64," + base64.StdEncoding.EncodeToString(bare) + `">`
+			return `<img alt="` + prose.Escape(title) + `" src="data:` + mediaType + ";base64," + base64.StdEncoding.EncodeToString(bare) + `"/>`
 		}
 	}
 	g.leftPicture(m, address, reason)

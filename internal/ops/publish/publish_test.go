@@ -1,0 +1,158 @@
+package publish
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"stchat/internal/changeset"
+	"stchat/internal/ops"
+)
+
+const secret = "the definition, or a prompt"
+
+// planted returns a PNG that carries what must not be given away.
+func planted(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 40, 60))); err != nil {
+		t.Fatal(err)
+	}
+	data := "chara\x00" + base64.StdEncoding.EncodeToString([]byte(`{"name":"Mira","description":"`+secret+`"}`)) + secret
+	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+	chunk = append(append(chunk, "tEXt"...), data...)
+	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk[4:]))
+	return append(append(append([]byte(nil), b.Bytes()[:33]...), chunk...), b.Bytes()[33:]...)
+}
+
+func write(t *testing.T, root, path string, data []byte) {
+	t.Helper()
+	path = filepath.Join(root, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hostileFolder is a user folder whose texts, names and addresses try to get out.
+func hostileFolder(t *testing.T) string {
+	t.Helper()
+	user := t.TempDir()
+	write(t, user, "settings.json", []byte("{}"))
+	write(t, user, "worlds/x.json", []byte("{}"))
+	write(t, user, "characters/Mira.png", planted(t))
+	write(t, user, "User Avatars/me.png", planted(t))
+	write(t, user, "user/images/Mira/a b.png", planted(t))
+	write(t, user, "secret.png", planted(t))
+	var chat strings.Builder
+	chat.WriteString(`{"chat_metadata":{},"user_name":"unused","character_name":"unused"}`)
+	for i, text := range []string{
+		`<img src=x onerror=alert(1)>`, `</style><script>alert(1)</script>`, `]]><b>`, "[x](javascript:alert(1)) [y](https://a.example/?a=1&b)",
+		"![p](user/images/Mira/a%20b.png) ![q](https://evil.example/x.png) ![r](../../secret.png) ![s](data:image/svg+xml;base64,PHN2Zy8+)",
+		"&#27;]52;c;aGk=&#7;", "a\u202eb\x00", "> q\n> > w\n\n- a\n  - b\n\n1. x\n\n```\n<b>\n```\n# h\n---",
+	} {
+		avatar := []string{"/thumbnail?type=persona&file=me.png", "/thumbnail?type=avatar&file=../secret.png", "User Avatars/me.png", ""}[i%4]
+		fmt.Fprintf(&chat, "\n"+`{"name":%q,"is_user":%v,"send_date":"2026-03-01T18:42:07.311Z","mes":%s,"force_avatar":%q,"extra":{"media":[{"url":"/user/images/Mira/a%%20b.png","type":"image","title":"\"><i>"}],"bookmark_link":"<b>"}}`,
+			"<script>", i%2 == 1, quoted(text), avatar)
+	}
+	write(t, user, "chats/Mira/evil 'x' & y.jsonl", []byte(chat.String()))
+	return user
+}
+
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range s {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteString(`\` + string(c))
+		case c < ' ':
+			fmt.Fprintf(&b, `\u%04x`, c)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return b.String() + `"`
+}
+
+// TestPages exports the hostile folder: the pages are well-formed, have nothing that runs or is
+// fetched but their own constant script, lead nowhere but to each other, and give nothing away.
+func TestPages(t *testing.T) {
+	user, site := hostileFolder(t), filepath.Join(t.TempDir(), "site")
+	pictures := 0
+	_, err := Export(context.Background(), Options{Format: HTML, Export: ops.Export{
+		List: ops.List{Paths: []string{user}}, Output: site, Folder: true, Swipes: true, Changes: changeset.Options{NoSync: true},
+	}}, func(d *Document, err error) error {
+		pictures += d.Pictures
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pictures != 9 {
+		t.Errorf("%d pictures in the page, not 9", pictures)
+	}
+	pages, err := filepath.Glob(filepath.Join(site, "*", "*.html"))
+	if err != nil || len(pages) != 1 {
+		t.Fatalf("%q, %v", pages, err)
+	}
+	for _, path := range append(pages, filepath.Join(site, "index.html")) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := string(data)
+		if n := strings.Count(page, "<script"); n > 1 || n == 1 && !strings.Contains(page, "<script>"+script+"</script>") {
+			t.Errorf("%s has %d scripts", path, n)
+		}
+		for _, loophole := range []string{" style=", "javascript:", `src="http`, `href="file`, "evil.example", "\x00"} {
+			if at := strings.Index(page, loophole); at >= 0 {
+				t.Errorf("%s has %q: %q", path, loophole, page[at:min(at+80, len(page))])
+			}
+		}
+		for _, data := range regexp.MustCompile(`base64,([A-Za-z0-9+/=]+)`).FindAllStringSubmatch(page, -1) {
+			raw, err := base64.StdEncoding.DecodeString(data[1])
+			if err != nil || bytes.Contains(raw, []byte("definition")) || bytes.Contains(raw, []byte("chara")) {
+				t.Errorf("%s gives away what a picture carries: %v", path, err)
+			}
+		}
+		body := page[strings.Index(page, "<body>"):strings.LastIndex(page, "</html>")]
+		if at := strings.Index(body, "<script>"); at >= 0 {
+			body = body[:at] + "</body>"
+		}
+		d := xml.NewDecoder(strings.NewReader(body))
+		for {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s is not well-formed: %v", path, err)
+			}
+			start, ok := token.(xml.StartElement)
+			if !ok {
+				continue
+			}
+			for _, a := range start.Attr {
+				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "href" && strings.Contains(a.Value, ":") && !strings.HasPrefix(a.Value, "https://a.example/") && !strings.HasPrefix(a.Value, "data:image/png;") {
+					t.Errorf("%s: <%s %s=%q>", path, start.Name.Local, a.Name.Local, a.Value)
+				}
+			}
+		}
+	}
+}
