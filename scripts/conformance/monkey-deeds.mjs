@@ -210,12 +210,12 @@ export const ours = {
     restore: call((at) => {
         const { rev } = at.dice.pick(at.versions.filter((v) => v.file === at.file)) ?? {};
         return rev && ['restore', at.file, '--rev', String(rev), '--in-place'];
-    }, { may: [...orphaned, 'date-order', 'header-only', 'chat-cycle'] }),
+    }, { may: [...orphaned, 'date-order', 'integrity-missing', 'header-only', 'chat-cycle'] }), // a group's version may be older than its slug
     'restore what is gone': call((at) => {
         const lost = at.versions.filter((v) => path.dirname(v.file) === at.source.folder && !at.here.includes(path.basename(v.file, '.jsonl')));
         const { file } = at.dice.pick(lost) ?? {};
         return file && ['restore', file];
-    }, { grows: true, may: [...orphaned, 'date-order', 'header-only', 'chat-cycle'] }),
+    }, { grows: true, may: [...orphaned, 'date-order', 'integrity-missing', 'header-only', 'chat-cycle'] }),
     slim: inPlace((at) => ['slim', at.file, '--keep-last', '2'], cut),
     split: call((at) => at.count > 4 ? ['split', at.file, '--last', '3', ...at.dice.maybe('-n', freeName(at) ?? 'Split')] : null, { grows: true, may: taken }),
 };
