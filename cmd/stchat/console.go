@@ -256,6 +256,9 @@ func (c *console) ask(question string) (yes, asked bool) {
 	if !c.InTTY || !c.ErrTTY {
 		return false, false
 	}
+	if p, ok := c.Out.(*pager); ok {
+		p.release() // it holds stderr back, and reads the keys
+	}
 	fmt.Fprintf(c.Err, "%s [y/N] ", question)
 	answer, _ := bufio.NewReader(c.In).ReadString('\n') // no answer is no
 	answer = strings.ToLower(strings.TrimSpace(answer))

@@ -140,15 +140,23 @@ func (p *pager) wait() (missing bool) {
 	return false
 }
 
-// end waits until the pager is left, and prints what was held back.
+// end waits until the pager is left, and gives the terminal back.
 func (p *pager) end() {
+	p.release()
+	p.app.Out, p.app.Err = p.out, p.err
+}
+
+// release waits until the pager is left, and prints what was held back. What comes then goes to
+// the terminal itself, as a question must.
+func (p *pager) release() {
 	if p.cmd != nil && p.wait() {
 		_, _ = p.out.Write(p.first)
 	}
-	p.app.Out, p.app.Err = p.out, p.err
-	_, _ = p.err.Write(p.held.Bytes())
+	p.plain, p.over = true, false
+	_, _ = p.held.WriteTo(p.err)
 	if p.more > 0 {
 		fmt.Fprintf(p.err, "stchat: %d bytes of notes more\n", p.more)
+		p.more = 0
 	}
 }
 

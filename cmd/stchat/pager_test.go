@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 // paged runs the program with a pager on a terminal.
@@ -54,6 +57,39 @@ func TestPager(t *testing.T) {
 	}
 	if out, errs, got := paged(t, into, "inspect", filepath.Join(demo, "nobody.jsonl")); out != "" || !strings.Contains(errs, "nobody") || got != 2 {
 		t.Errorf("an error: %q, %q, exit %d", out, errs, got)
+	}
+}
+
+// A question is asked once the pager is left, and what follows goes to the terminal.
+func TestPagerGivesWayToAQuestion(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sh")
+	}
+	seen := filepath.Join(t.TempDir(), "seen")
+	var out, errs bytes.Buffer
+	a := &app{env: env{
+		In: strings.NewReader("y\n"), InTTY: true, Out: &out, OutTTY: true, Err: &errs, ErrTTY: true,
+		Pager: "cat > '" + seen + "'", Paging: new(atomic.Bool), Getenv: func(string) string { return "" }, Now: time.Now,
+	}}
+	err := a.throughPager(pflag.NewFlagSet("", pflag.ContinueOnError), everything, func() error {
+		c := a.console()
+		fmt.Fprintln(c.Out, "a list")
+		c.note("a note")
+		if got := errs.String(); got != "" {
+			t.Errorf("not held back: %q", got)
+		}
+		if yes, asked := c.ask("all of it?"); !yes || !asked {
+			t.Errorf("answered %v, %v", yes, asked)
+		}
+		if got := errs.String(); got != "stchat: a note\nall of it? [y/N] " {
+			t.Errorf("the question is %q", got)
+		}
+		fmt.Fprintln(c.Out, "done")
+		return nil
+	})
+	data, _ := os.ReadFile(seen)
+	if err != nil || string(data) != "a list\n" || out.String() != "done\n" {
+		t.Errorf("%v: paged %q, then printed %q", err, data, out.String())
 	}
 }
 
