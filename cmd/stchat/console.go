@@ -287,10 +287,12 @@ func newEnv() env {
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		Files:  [2]*os.File{os.Stdout, os.Stderr},
-		Pager:  pagerOf(os.LookupEnv),
 		Paging: new(atomic.Bool),
 		Getenv: os.Getenv,
 		Now:    time.Now,
+	}
+	if e.OutTTY { // else nothing is paged, and less need not be looked for
+		e.Pager = pagerOf(os.LookupEnv)
 	}
 	for _, f := range []*os.File{os.Stderr, os.Stdout} { // into a pager, only stderr is a terminal
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {

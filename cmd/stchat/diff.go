@@ -450,7 +450,7 @@ func (p *differ) block(row look.Difference, i int) []string {
 		text, style = row.To, prose.Added
 	}
 	lines := []string{"", p.heading(row, "")}
-	body := p.texts([]prose.Run{{Text: *cmp.Or(text, new(string)), Style: style}}, false)
+	body := p.texts([]prose.Run{{Text: deref(text), Style: style}}, false)
 	if len(body) > textShown && !p.full {
 		body = append(body[:textShown-1], p.cell(dim, p.padding()+p.sign("…", "...")))
 	}
@@ -495,7 +495,7 @@ func (p *differ) changed(row look.Difference) {
 	if s := row.Swipe; s != nil {
 		about = fmt.Sprintf("another swipe (%d of %d)", s.Number, s.Count)
 	}
-	from, to := textOf(row.From), textOf(row.To)
+	from, to := deref(row.From), deref(row.To)
 	pieces := align.Words(from, to)
 	if len(pieces) == 2 && pieces[0].Op != align.Same { // nothing is left of the old text
 		pieces = slices.Insert(pieces, 1, align.Piece{Text: "\n"})
@@ -520,13 +520,6 @@ func shownValue(raw []byte) string {
 		return "nothing"
 	}
 	return visible.Truncate(visible.Text(string(raw)), longValue/2)
-}
-
-func textOf(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // without returns pieces as runs, without those of one op.

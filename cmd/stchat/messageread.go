@@ -168,11 +168,7 @@ func (r *reader) thought(m *look.Message) {
 		fmt.Fprintln(r.w)
 		return
 	}
-	text := "thought "
-	if m.Thinking > 0 {
-		text += fmt.Sprintf("%.0f s, ", m.Thinking.Seconds())
-	}
-	r.line(dim, r.pad()+text+plural.S(len(strings.Fields(*m.Reasoning)), "word"))
+	r.line(dim, r.pad()+m.Thought())
 }
 
 // text prints a text of a message, that of a hidden one dimmed.

@@ -13,15 +13,10 @@ type Pair struct{ A, B int }
 // Equal pairs equal elements in the order of both lists: those at the beginning and the end, and
 // between these as many as possible of those that occur once in each.
 func Equal[T comparable](a, b []T) []Pair {
+	head, tail := Ends(len(a), len(b), func(i, j int) bool { return a[i] == b[j] })
 	var pairs []Pair
-	head := 0
-	for head < min(len(a), len(b)) && a[head] == b[head] {
-		pairs = append(pairs, Pair{head, head})
-		head++
-	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
+	for i := range head {
+		pairs = append(pairs, Pair{i, i})
 	}
 	for _, p := range unique(a[head:len(a)-tail], b[head:len(b)-tail]) {
 		pairs = append(pairs, Pair{p.A + head, p.B + head})
@@ -30,6 +25,18 @@ func Equal[T comparable](a, b []T) []Pair {
 		pairs = append(pairs, Pair{len(a) - k, len(b) - k})
 	}
 	return pairs
+}
+
+// Ends returns how many elements two lists of n and m elements have in common at the beginning,
+// and then at the end.
+func Ends(n, m int, same func(i, j int) bool) (head, tail int) {
+	for head < min(n, m) && same(head, head) {
+		head++
+	}
+	for tail < min(n, m)-head && same(n-1-tail, m-1-tail) {
+		tail++
+	}
+	return head, tail
 }
 
 // unique pairs the elements that occur once in each list: as many as rise in both.

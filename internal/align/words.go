@@ -28,14 +28,7 @@ const longest = 2000
 // one other character. Texts that have too little in common are the old one and then the new one.
 func Words(a, b string) []Piece {
 	x, y := split(a), split(b)
-	head := 0
-	for head < min(len(x), len(y)) && x[head] == y[head] {
-		head++
-	}
-	tail := 0
-	for tail < min(len(x), len(y))-head && x[len(x)-1-tail] == y[len(y)-1-tail] {
-		tail++
-	}
+	head, tail := Ends(len(x), len(y), func(i, j int) bool { return x[i] == y[j] })
 	midX, midY := x[head:len(x)-tail], y[head:len(y)-tail]
 	var pairs []Pair
 	if len(midX)+len(midY) <= longest {

@@ -111,11 +111,11 @@ func parseDigits(s string, base int) float64 {
 }
 
 // Trim is String.prototype.trim.
-func Trim(s string) string { return strings.TrimFunc(s, isSpace) }
+func Trim(s string) string { return strings.TrimFunc(s, IsSpace) }
 
-// isSpace reports whether String.prototype.trim removes r: ECMAScript WhiteSpace and
-// LineTerminator, which is not quite Go's unicode.IsSpace.
-func isSpace(r rune) bool {
+// IsSpace reports whether String.prototype.trim removes r, and \s matches it: ECMAScript
+// WhiteSpace and LineTerminator, which is not quite Go's unicode.IsSpace.
+func IsSpace(r rune) bool {
 	switch r {
 	case '\t', '\n', '\v', '\f', '\r', ' ', 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF:
 		return true

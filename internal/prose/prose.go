@@ -11,6 +11,8 @@ import (
 	"html"
 	"strings"
 	"unicode/utf8"
+
+	"stchat/internal/jsvalue"
 )
 
 // Style is a set of ways in which a piece of text is set.
@@ -216,21 +218,12 @@ func (w *runWriter) turn(a *atom) {
 // end of s. An atom is no space.
 func spaceAt(s string) bool {
 	c, _ := utf8.DecodeRuneInString(s)
-	return s == "" || isSpace(c)
+	return s == "" || jsvalue.IsSpace(c)
 }
 
 func spaceBefore(s string) bool {
 	c, _ := utf8.DecodeLastRuneInString(s)
-	return s == "" || isSpace(c)
-}
-
-// isSpace is \s of JavaScript.
-func isSpace(c rune) bool {
-	switch c {
-	case ' ', '\t', '\n', '\v', '\f', '\r', 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff:
-		return true
-	}
-	return c >= 0x2000 && c <= 0x200a
+	return s == "" || jsvalue.IsSpace(c)
 }
 
 // isWord is \w of JavaScript: ASCII only, so that Japanese beside a mark is no word.

@@ -3,7 +3,9 @@ package look
 
 import (
 	"context"
+	"fmt"
 	"path"
+	"strings"
 	"time"
 
 	"stchat/internal/chat"
@@ -14,6 +16,7 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -59,6 +62,19 @@ func (m *Message) Time() (at time.Time, ok bool) {
 func (m *Message) IsAside() bool {
 	extra := rawjson.Value(m.Line, "extra")
 	return m.Type == "note" || rawjson.Truthy(rawjson.Value(extra, "isSmallSys")) || rawjson.Value(extra, "tool_invocations") != nil
+}
+
+// Thought says how long the model thought, in seconds where that is known, and in words.
+func (m *Message) Thought() string {
+	text := "thought "
+	if m.Thinking > 0 {
+		text += fmt.Sprintf("%.0f s, ", m.Thinking.Seconds())
+	}
+	words := 0
+	if m.Reasoning != nil {
+		words = len(strings.Fields(*m.Reasoning))
+	}
+	return text + plural.S(words, "word")
 }
 
 // rawMessage is the stored object, spelled as it is stored.

@@ -193,14 +193,9 @@ func reworded(from, into []chat.Print, r relation) bool {
 
 // shared returns the messages that two chats have in common: as many as possible, in their order.
 func shared(from, into []chat.Print) (pairs []pair) {
-	head := 0
-	for head < min(len(from), len(into)) && same(&from[head], &into[head]) {
-		pairs = append(pairs, pair{head, head})
-		head++
-	}
-	tail := 0
-	for tail < min(len(from), len(into))-head && same(&from[len(from)-1-tail], &into[len(into)-1-tail]) {
-		tail++
+	head, tail := align.Ends(len(from), len(into), func(i, j int) bool { return same(&from[i], &into[j]) })
+	for i := range head {
+		pairs = append(pairs, pair{i, i})
 	}
 	for _, p := range common(from[head:len(from)-tail], into[head:len(into)-tail]) {
 		pairs = append(pairs, pair{p.from + head, p.into + head})

@@ -169,7 +169,7 @@ func (g *pager) message(m *look.Message) error {
 	}
 	g.print("</header>\n")
 	if m.Reasoning != nil && *m.Reasoning != "" && g.e.opt.Reasoning {
-		g.printf("<details><summary>%s</summary><div class=\"alt\" dir=\"auto\">%s</div></details>\n", thought(m), g.text(m, *m.Reasoning))
+		g.printf("<details><summary>%s</summary><div class=\"alt\" dir=\"auto\">%s</div></details>\n", m.Thought(), g.text(m, *m.Reasoning))
 	}
 	g.printf("<div dir=\"auto\">%s</div>\n", g.text(m, shownText(m)))
 	for _, media := range m.Media {

@@ -100,7 +100,7 @@ func (k *marker) message(m *look.Message) error {
 	}
 	b.WriteString("\n" + head + "\n\n")
 	if m.Reasoning != nil && *m.Reasoning != "" && k.opt.Reasoning {
-		b.WriteString("<details><summary>" + thought(m) + "</summary>\n\n" + unix(rawjson.WellFormed(*m.Reasoning)) + "\n\n</details>\n\n")
+		b.WriteString("<details><summary>" + m.Thought() + "</summary>\n\n" + unix(rawjson.WellFormed(*m.Reasoning)) + "\n\n</details>\n\n")
 	}
 	b.WriteString(unix(rawjson.WellFormed(shownText(m))) + "\n")
 	for i, swipe := range m.SwipeTexts {
@@ -129,15 +129,6 @@ func shownText(m *look.Message) string {
 		return *m.Text
 	}
 	return ""
-}
-
-// thought says how long was thought, in words and seconds.
-func thought(m *look.Message) string {
-	text := "thought "
-	if m.Thinking > 0 {
-		text += fmt.Sprintf("%.0f s, ", m.Thinking.Seconds())
-	}
-	return text + plural.S(len(strings.Fields(*m.Reasoning)), "word")
 }
 
 // stampForm is how a time stands in a page for programs.
