@@ -2,9 +2,7 @@ package treeview
 
 import (
 	"bufio"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -15,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/visible"
+	"stchat/internal/webpage"
 )
 
 //go:embed page/page.css
@@ -88,25 +87,8 @@ func HTML(w io.Writer, t *Tree) error {
 	if owners := t.ownersOfPage(); len(owners) == 1 {
 		title += " - " + shown(owners[0].Name, longest)
 	}
-	hash := func(s string) string {
-		sum := sha256.Sum256([]byte(s))
-		return base64.StdEncoding.EncodeToString(sum[:])
-	}
-	fmt.Fprintf(b, `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'">
-<meta charset="utf-8">
-<meta name="referrer" content="no-referrer">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>%s</title>
-<style>%s</style>
-</head>
-<body>
-<noscript>
-<h1>%[3]s</h1>
-<pre>`, hash(pageScript), hash(pageStyle), html.EscapeString(title), pageStyle)
+	title = html.EscapeString(title)
+	fmt.Fprintf(b, "%s<noscript>\n<h1>%s</h1>\n<pre>", webpage.Head(title, pageStyle, pageScript, false), title)
 	if err := Text(escaper{b}, t, TextOptions{Width: 120, Zone: time.UTC}); err != nil {
 		return err
 	}

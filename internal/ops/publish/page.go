@@ -1,9 +1,7 @@
 package publish
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -21,6 +19,7 @@ import (
 	"stchat/internal/prose"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
+	"stchat/internal/webpage"
 )
 
 //go:embed page/page.css
@@ -28,9 +27,6 @@ var style string
 
 //go:embed page/page.js
 var script string
-
-// pageStart is how every page begins, so that one can be told from other files.
-const pageStart = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 
 // page writes markup, and keeps the first error.
 type page struct {
@@ -48,24 +44,11 @@ func (p *page) printf(format string, args ...any) { p.print(fmt.Sprintf(format, 
 
 // head writes what stands before a page's content. Nothing is fetched and no other script runs.
 func (p *page) head(title string, scripted bool) {
-	hash := func(s string) string {
-		sum := sha256.Sum256([]byte(s))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
-	allowed := "'none'"
+	own := ""
 	if scripted {
-		allowed = hash(script)
+		own = script
 	}
-	p.printf(pageStart+`script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'">
-<meta charset="utf-8">
-<meta name="referrer" content="no-referrer">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>%s</title>
-<style>%s</style>
-</head>
-<body>
-`, allowed, hash(style), prose.Escape(title), style)
+	p.print(webpage.Head(prose.Escape(title), style, own, true))
 }
 
 func (p *page) foot(scripted bool) {

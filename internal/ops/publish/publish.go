@@ -17,6 +17,7 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
+	"stchat/internal/webpage"
 )
 
 // Format is how a chat is written.
@@ -263,7 +264,7 @@ func (e *exporter) file(ctx context.Context, path string, draw func(io.Writer) e
 
 // IsPage reports whether a file that begins with head is a page of this package: Markdown and text
 // begin as any others.
-func IsPage(head []byte) bool { return strings.HasPrefix(string(head), pageStart) }
+func IsPage(head []byte) bool { return strings.HasPrefix(string(head), webpage.Start) }
 
 // draw writes a chat in its format.
 func (e *exporter) draw(ctx context.Context, w io.Writer, p *published, d *Document) error {
