@@ -77,7 +77,7 @@ func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.rebind, "rebind", nil, "point `CHAT` at the clone, in place (repeatable)")
 	fs.BoolVar(&o.bump, "bump-integrity", false, "with --rebind: give the chat a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	addNoSync(fs, &o.noSync)
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
 }

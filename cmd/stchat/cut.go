@@ -123,7 +123,7 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.opt.SkipDamaged, "skip-damaged", false, "leave damaged lines out instead of refusing the chat")
 		fs.BoolVar(&o.opt.Force, "force", false, "replace a "+o.opt.Kind.String()+" that was made from this source before; with --output any file")
 		fs.BoolVar(&o.opt.IfMissing, "if-missing", false, "with --name: a "+o.opt.Kind.String()+" of that name that was made from this source before counts as done")
-		fs.BoolVar(&o.opt.Changes.NoSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+		addNoSync(fs, &o.opt.Changes.NoSync)
 	})
 	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
 }

@@ -232,14 +232,8 @@ func diffLine(w io.Writer, row look.Difference) error {
 		}
 		return strconv.Itoa(*i)
 	}
-	plain := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return escaped(*s)
-	}
 	_, err := fmt.Fprintln(w, strings.Join([]string{
-		diffSign(row.Op), index(row.A), index(row.B), row.Role, escaped(row.Name), strings.Join(row.Keys, ","), plain(row.From), plain(row.To),
+		diffSign(row.Op), index(row.A), index(row.B), row.Role, escaped(row.Name), strings.Join(row.Keys, ","), escaped(deref(row.From)), escaped(deref(row.To)),
 	}, "\t"))
 	return err
 }
@@ -357,12 +351,7 @@ func (p *differ) follows(i int, row look.Difference) bool {
 	if n == 0 {
 		return true
 	}
-	at := func(d look.Difference) int {
-		if i == 0 {
-			return *d.A
-		}
-		return *d.B
-	}
+	at := func(d look.Difference) int { return *[]*int{d.A, d.B}[i] }
 	return at(row) == at(p.gap[i][0])+n+p.more[i]
 }
 
@@ -452,12 +441,10 @@ func (p *differ) block(row look.Difference, i int) []string {
 	lines := []string{"", p.heading(row, "")}
 	body := p.texts([]prose.Run{{Text: deref(text), Style: style}}, false)
 	if len(body) > textShown && !p.full {
-		body = append(body[:textShown-1], p.cell(dim, p.padding()+p.sign("…", "...")))
+		body = append(body[:textShown-1], p.cell(dim, p.pad()+p.sign("…", "...")))
 	}
 	return append(lines, body...)
 }
-
-func (p *differ) padding() string { return strings.Repeat(" ", p.indent) }
 
 // heading returns the line that says which message it is. about is what else there is to say.
 func (p *differ) heading(row look.Difference, about string) string {
@@ -552,7 +539,7 @@ func (p *differ) texts(runs []prose.Run, cut bool) (lines []string) {
 	skipped := func() {
 		if left > 0 {
 			dots := p.sign("…", "...")
-			lines = append(lines, p.cell(dim, p.padding()+dots+" "+plural.S(left, "paragraph")+" "+dots))
+			lines = append(lines, p.cell(dim, p.pad()+dots+" "+plural.S(left, "paragraph")+" "+dots))
 		}
 		left = 0
 	}
@@ -568,7 +555,7 @@ func (p *differ) texts(runs []prose.Run, cut bool) (lines []string) {
 		default:
 			skipped()
 			for _, line := range prose.Wrap(paragraph, max(p.room()-p.indent, 1)) {
-				lines = append(lines, p.padding()+p.painted(line, false))
+				lines = append(lines, p.pad()+p.painted(line, false))
 			}
 		}
 	}

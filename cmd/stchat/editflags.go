@@ -60,7 +60,7 @@ func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
 	fs.Var(number(&o.expectMessages, 0, "a number of messages"), "expect-messages", "exit 1 unless the chat has `N` messages")
 	fs.Var(filled(&o.expectIntegrity), "expect-integrity", "exit 1 unless the chat has this integrity `SLUG`")
 	fs.BoolVar(&o.bump, "bump-integrity", false, "give "+bumped+" a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
-	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	addNoSync(fs, &o.noSync)
 }
 
 // terms turns the flags into edit.Terms; paths are what the command edits.

@@ -140,6 +140,11 @@ func unknownWord(word string, words []string, hint string) refusal {
 	return refusal(fmt.Sprintf("is %s or %s, not %q%s", strings.Join(words[:last], ", "), words[last], word, mean))
 }
 
+// addNoSync adds the flag of all commands that write.
+func addNoSync(fs *pflag.FlagSet, to *bool) {
+	fs.BoolVar(to, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+}
+
 // place returns the value of an --at that takes a message number, or a name. It refuses a name
 // that looks like a number in another notation.
 func place(at *int, name *string) flagValue {

@@ -80,7 +80,7 @@ func (o *importOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would be written")
-		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+		addNoSync(fs, &o.noSync)
 	})
 	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
 }

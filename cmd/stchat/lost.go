@@ -101,7 +101,7 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.since, "since", "", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
 	fs.BoolVar(&o.restore, "restore", false, "bring back the chats that are gone, or those that are named")
 	fs.BoolVarP(&o.yes, "yes", "y", false, "with --restore: do not ask")
-	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	addNoSync(fs, &o.noSync)
 	fs.BoolVar(&o.dryRun, "dry-run", false, "with --restore: do everything but write, and say what would be written")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: per chat, and a summary")
 }

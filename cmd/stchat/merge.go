@@ -95,7 +95,7 @@ func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
 		fs.BoolVar(&o.opt.BumpIntegrity, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
-		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+		addNoSync(fs, &o.noSync)
 	})
 	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: a row each, and a summary")
 }

@@ -92,7 +92,7 @@ func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.open, "open", false, "make it the chat that its character or group opens with")
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	addNoSync(fs, &o.noSync)
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
 	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
 }

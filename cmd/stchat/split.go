@@ -60,7 +60,7 @@ func (o *splitOptions) addFlags(fs *pflag.FlagSet) {
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
 		fs.BoolVar(&o.opt.NoGroup, "no-group", false, "do not touch the group file")
-		fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+		addNoSync(fs, &o.noSync)
 	})
 	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
 }

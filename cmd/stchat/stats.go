@@ -186,7 +186,7 @@ func (p *statsPrinter) summary() {
 	}
 	p.wrapped(prose.Run{Text: head, Style: prose.Bold}, prose.Run{Text: "   " + counted(s.Chats, "chat") + "  " + counted(s.Messages, "message") + "  "},
 		prose.Run{Text: counted(s.Words, "word"), Style: prose.Bold})
-	p.hint(fmt.Sprintf("yours %s%stheirs %s%s", grouped(s.UserWords), p.sign(" · ", ", "), grouped(s.Words-s.UserWords), p.each()))
+	p.hint(fmt.Sprintf("yours %s%stheirs %s%s", grouped(s.UserWords), p.sign(" · ", ", "), grouped(s.Words-s.UserWords), map[string]string{"all": "; every copy counts"}[s.Counted]))
 	p.heat()
 	fmt.Fprintln(p.w)
 	rows, more := s.Rows, 0
@@ -210,14 +210,6 @@ func (p *statsPrinter) summary() {
 
 // hint prints what is of less interest.
 func (p *statsPrinter) hint(text string) { p.wrapped(prose.Run{Text: text, Mark: true}) }
-
-// each says that copies were counted, if they were.
-func (p *statsPrinter) each() string {
-	if p.s.Counted == "all" {
-		return "; every copy counts"
-	}
-	return ""
-}
 
 func counted(n int, what string) string {
 	return strings.Replace(plural.S(n, what), strconv.Itoa(n), grouped(n), 1)

@@ -92,7 +92,7 @@ func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(filled(&o.prune), "prune", "drop the record `ID`, or all older than an AGE such as 30d or 12h")
 	fs.Var(number(&o.keep, 0, "a number of at least 0"), "keep", "drop all records but the newest `N`")
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
-	fs.BoolVar(&o.noSync, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+	addNoSync(fs, &o.noSync)
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be done")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "on a terminal: every file, as in a pipe")
 	fs.BoolVar(&o.json, "json", false, "a JSON document instead of text")
