@@ -351,9 +351,11 @@ func (p *differ) follows(i int, row look.Difference) bool {
 	if n == 0 {
 		return true
 	}
-	at := func(d look.Difference) int { return *[]*int{d.A, d.B}[i] }
-	return at(row) == at(p.gap[i][0])+n+p.more[i]
+	return p.at(i, row) == p.at(i, p.gap[i][0])+n+p.more[i]
 }
+
+// at returns a message's index in A or in B.
+func (p *differ) at(i int, d look.Difference) int { return *[]*int{d.A, d.B}[i] }
 
 // flush prints the open run. last says that nothing comes after it.
 func (p *differ) flush(last bool) {
@@ -378,8 +380,10 @@ func (p *differ) ends() {
 	if p.d.Common+p.d.Changed == 0 {
 		return
 	}
+	messages := [2]int{p.d.A.Messages, p.d.B.Messages}
 	for i, rows := range p.gap {
-		if len(p.gap[1-i]) > 0 && len(rows) == 0 {
+		other := p.gap[1-i]
+		if len(other) > 0 && len(rows) == 0 && p.at(1-i, other[0])+len(other)+p.more[1-i] == messages[1-i] {
 			fmt.Fprintln(p.w)
 			p.line(dim, string(rune('A'+i))+" ends here")
 		}
