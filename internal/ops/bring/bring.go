@@ -176,8 +176,8 @@ func (c *call) fail(path string, err error) {
 	case errors.Is(err, convert.ErrFormat):
 		err = fmt.Errorf("%s: %w; the formats are %s", path, &ops.Kind{Code: "damaged", Text: "this is in no format that is known"}, strings.Join(convert.Formats(), ", "))
 	default:
-		if e := ops.PathError(err); !strings.HasPrefix(e.Error(), path) {
-			err = fmt.Errorf("%s: %w", path, e)
+		if err = ops.PathError(err); !strings.HasPrefix(err.Error(), path) {
+			err = fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if place, ok := errors.AsType[*convert.PlaceError](err); ok {
