@@ -22,6 +22,7 @@ type subjects struct {
 	chats  bool // only chats: no OWNER, no OWNER/*
 	writes bool // the command says what it found by a part of a name, and takes no bare OWNER
 	whole  bool // it takes no parts of names
+	all    bool // it does nothing unless it finds all of them
 }
 
 // reads are the subjects of a command that reads.
@@ -35,17 +36,17 @@ func single() *subjects { return &subjects{chats: true, writes: true} }
 
 // finder returns what finds names in the user folder of --data, else the one around the working
 // folder, else that of STCHAT_DATA.
-func (a *app) finder(data string) *address.Finder {
-	return &address.Finder{Lib: new(library.Library), Data: data, Else: a.Getenv(dataVariable)}
+func (c *console) finder(data string) *address.Finder {
+	return &address.Finder{Lib: new(library.Library), Data: data, Else: c.Getenv(dataVariable)}
 }
 
 // resolve replaces the arguments that name chats as OWNER/NAME by their paths.
-func (a *app) resolve(fs *pflag.FlagSet, s *subjects, args []string) (paths []string, err error) {
+func (c *console) resolve(fs *pflag.FlagSet, s *subjects, args []string) (paths []string, err error) {
 	data := ""
 	if f := fs.Lookup("data"); f != nil {
 		data = f.Value.String()
 	}
-	f := a.finder(data)
+	f := c.finder(data)
 	f.Whole = s.whole
 	end := len(args) - s.others
 	if s.most > 0 {
@@ -60,8 +61,11 @@ func (a *app) resolve(fs *pflag.FlagSet, s *subjects, args []string) (paths []st
 		if err == nil {
 			err = s.judge(arg, found)
 		}
-		if isA[*address.NoneError](err) && end > 1 { // it fails as a path, and the others are done
-			a.console().note("%v", nearest(err))
+		if isA[*address.NoneError](err) && end > 1 && !s.all { // it fails as a path, and the others are done
+			if c.unknown == nil {
+				c.unknown = map[string]error{}
+			}
+			c.unknown[arg] = nearest(err)
 			found, err = address.Found{}, nil
 		}
 		if err != nil {
@@ -71,7 +75,6 @@ func (a *app) resolve(fs *pflag.FlagSet, s *subjects, args []string) (paths []st
 			paths = append(paths, arg)
 			continue
 		}
-		c := a.console()
 		if found.Passed {
 			c.note("%s: the chats of this name are meant, and not the path ./%s", arg, arg)
 		}
@@ -108,14 +111,14 @@ func nearest(err error) error {
 
 // isSubject reports whether an argument among words is a path that exists, or the OWNER/NAME of
 // a chat, and returns its paths. It is an error if it fits several chats.
-func (a *app) isSubject(data, arg string) (paths []string, err error) {
+func (c *console) isSubject(data, arg string) (paths []string, err error) {
 	if _, err := os.Stat(arg); err == nil || chat.CheckName(arg) == nil {
 		return []string{arg}, nil
 	}
 	if _, _, named := address.Split(arg); !named || strings.Contains(arg, `"`) {
 		return nil, nil
 	}
-	found, err := a.finder(data).Find(arg)
+	found, err := c.finder(data).Find(arg)
 	if isA[*address.NoneError](err) {
 		err = nil
 	}
@@ -124,8 +127,8 @@ func (a *app) isSubject(data, arg string) (paths []string, err error) {
 
 // folderOf returns the folder of chats of a character that is named as a bare OWNER, else the
 // argument: histories know chats that are gone, and find those themselves.
-func (a *app) folderOf(data, arg string) string {
-	found, err := a.finder(data).Find(arg)
+func (c *console) folderOf(data, arg string) string {
+	found, err := c.finder(data).Find(arg)
 	if err != nil || !found.Owner {
 		return arg
 	}
@@ -136,8 +139,8 @@ func (a *app) folderOf(data, arg string) string {
 }
 
 // chats is [listFlags.sources] for a command that takes folders, too: one is all its chats.
-func (l *listFlags) chats(ctx context.Context, a *app, args []string, example string) (paths []string, err error) {
-	list, err := l.list(ctx, a, args, example)
+func (l *listFlags) chats(ctx context.Context, c *console, args []string, example string) (paths []string, err error) {
+	list, err := l.list(ctx, c, args, example)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +151,7 @@ func (l *listFlags) chats(ctx context.Context, a *app, args []string, example st
 			}
 			continue
 		}
-		walked := ops.WalkNames(ops.List{Paths: []string{path}, Shard: list.Shard, AllowEmpty: list.AllowEmpty})
+		walked := ops.Walk(ops.List{Paths: []string{path}, Shard: list.Shard, AllowEmpty: list.AllowEmpty})
 		for _, e := range walked.Errs {
 			return nil, e
 		}

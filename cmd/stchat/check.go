@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/grid"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
@@ -49,7 +51,7 @@ git work tree: an argument a line, # begins a comment. It may have --select,
 below it. Flags of the command line win, lists add up, paths replace the file's.
 `
 
-func newCheck(*app) verb {
+func newCheck() verb {
 	o := &checkOptions{}
 	return verb{
 		use: "check [PATH...]", short: "Find problems in chats and explain the fix",
@@ -65,10 +67,10 @@ func newCheck(*app) verb {
 			}
 			return nil
 		},
-		rules: []string{"format excludes json"},
-		means: reads(),
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		rules:   []string{"format excludes json"},
+		means:   reads(),
+		pages:   everything,
+		options: o,
 	}
 }
 
@@ -84,13 +86,12 @@ type checkOptions struct {
 	skipOther bool
 	verbose   bool
 	listRules bool
-	json      bool
 }
 
 func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.Var(oneOf(&o.format, "text", "text", "json", "sarif", "github", "gitlab", "junit", "markdown"), "format", "`FORMAT` of the report: text, json, sarif, github, gitlab, junit or markdown")
-	fs.BoolVar(&o.json, "json", false, "the same as --format json")
+	fs.Bool("json", false, "the same as --format json")
 	fs.Var(ruleWords(&o.choose), "select", "report only the findings of `RULE` (repeatable)")
 	fs.Var(ruleWords(&o.ignore), "ignore", "leave the findings of `RULE` out (repeatable)")
 	fs.Var(oneOf(&o.severity, "error", "error", "warning", "info"), "severity", "exit 1 from this `SEVERITY` on: error, warning or info")
@@ -102,18 +103,17 @@ func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.listRules, "list-rules", false, "list the rules and what they find")
 }
 
-func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (err error) {
-	c := a.console()
+func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (err error) {
 	if !o.listRules {
 		if args, err = o.configured(c, fs, args); err != nil {
 			return err
 		}
 	}
-	if o.json {
+	if c.json {
 		o.format = "json"
 	}
 	if o.listRules {
-		return o.runList(a)
+		return o.runList(c)
 	}
 	fail, err := rules.ParseSeverity(o.severity)
 	if err != nil {
@@ -126,8 +126,8 @@ func (o *checkOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 	if fail < least {
 		return usagef("--severity %s is lower than --report %s: what is not reported cannot fail", fail, least)
 	}
-	opt := repair.CheckOptions{SkipOther: o.skipOther, Now: a.Now()}
-	if opt.List, err = o.folders(ctx, a, args, nameFolder("check")); err != nil {
+	opt := repair.CheckOptions{SkipOther: o.skipOther, Now: c.Now()}
+	if opt.List, err = o.folders(ctx, c, args, nameFolder("check")); err != nil {
 		return err
 	}
 	opt.Select, opt.Ignore = o.choose, o.ignore
@@ -232,12 +232,12 @@ func (o *checkOptions) write(c *console, rep *report.Check, paths []string) erro
 }
 
 // runList lists the rules.
-func (o *checkOptions) runList(a *app) error {
+func (o *checkOptions) runList(c *console) error {
 	if o.format != "text" && o.format != "json" {
 		return usagef("--list-rules knows --format text and json, not %s", o.format)
 	}
-	c := a.console()
 	w := bufio.NewWriter(c.Out)
+	t := &grid.Table{Columns: []grid.Column{{}, {}, {Name: true}, {Wrap: true}}}
 	family := ""
 	for _, id := range rules.All() {
 		r := id.Rule()
@@ -248,23 +248,40 @@ func (o *checkOptions) runList(a *app) error {
 			}
 			continue
 		}
-		if r.Family != family {
-			if family != "" {
-				fmt.Fprintln(w)
-			}
-			family = r.Family
-			fmt.Fprintln(w, paint(c.outColor, bold, family))
-		}
-		mark := " "
+		mark := ""
 		if r.Repairing != rules.ByHand {
 			mark = "+"
 		}
-		fmt.Fprintf(w, "  %s %s %-21s %s\n", mark, paint(c.outColor, severityColor(r.Severity), fmt.Sprintf("%-7s", r.Severity)), r.ID, r.Summary)
+		if r.Family != family {
+			family = r.Family
+			t.Rows = append(t.Rows, grid.Row{Heading: family})
+		}
+		t.Rows = append(t.Rows, grid.Row{Lead: "  ", Cells: []string{mark, r.Severity.String(), r.ID, r.Summary}, Codes: []string{"", severityColor(r.Severity)}})
+	}
+	if c.shown {
+		s := newScreen(c, w, 0)
+		s.table(t)
+	} else {
+		writePlainRules(w, t.Rows)
 	}
 	if o.format == "text" {
 		fmt.Fprintln(w, "\n+ stchat repair fixes it")
 	}
 	return w.Flush()
+}
+
+// writePlainRules lists the rules for a pipe.
+func writePlainRules(w io.Writer, rows []grid.Row) {
+	for i, r := range rows {
+		switch {
+		case r.Heading == "":
+			fmt.Fprintf(w, "  %-1s %-7s %-21s %s\n", r.Cells[0], r.Cells[1], r.Cells[2], r.Cells[3])
+		case i > 0:
+			fmt.Fprintf(w, "\n%s\n", r.Heading)
+		default:
+			fmt.Fprintln(w, r.Heading)
+		}
+	}
 }
 
 // listedRule is a rule as --list-rules --json prints it.

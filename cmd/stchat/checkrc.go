@@ -44,7 +44,7 @@ func (o *checkOptions) configured(c *console, fs *pflag.FlagSet, args []string) 
 	line := 0
 	set := func(name, value string) error {
 		switch f := fs.Lookup(name); {
-		case f.Changed && name != "select" && name != "ignore", name == "format" && o.json:
+		case f.Changed && name != "select" && name != "ignore", name == "format" && c.json:
 			return nil
 		case name == "baseline":
 			if value, err = below(path, value); err != nil {

@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"stchat/internal/grid"
 	"stchat/internal/plural"
 	"stchat/internal/report"
 	"stchat/internal/rules"
@@ -42,13 +44,18 @@ func writeFindings(w *bufio.Writer, c *console, rep *report.Check, paths []strin
 		list = list[n:]
 	}
 	if left > 0 {
-		fmt.Fprintf(w, "… and %s with findings of the same rules; --verbose shows all\n\n", plural.S(left, "file"))
+		fmt.Fprintf(w, "%s\n\n", c.prose(fmt.Sprintf("%s and %s with findings of the same rules; --verbose shows all", c.sign("…"), plural.S(left, "file")), 0))
 	}
-	explainRules(w, c, rep.Findings, paths)
+	counts := explainRules(w, c, rep.Findings, paths)
+	if c.shown && len(counts.Rows) > 0 {
+		s := newScreen(c, w, 0)
+		fmt.Fprintln(w)
+		s.table(counts)
+	}
 	if len(rep.Chats) == 0 && len(rep.Findings) == 0 && len(rep.Errs) > 0 {
 		return nil // the errors say it all
 	}
-	_, err := fmt.Fprintln(w, summaryLine(rep, files))
+	_, err := fmt.Fprintln(w, c.prose(summaryLine(rep, files), 0))
 	return err
 }
 
@@ -99,10 +106,11 @@ func writeSeverity(w *bufio.Writer, c *console, list []rules.Finding, severity r
 				break
 			}
 			if f.More > 0 { // it stands for findings that were only counted
-				fmt.Fprintf(w, "      … and %d more\n", f.More)
+				fmt.Fprintf(w, "      %s and %d more\n", c.sign("…"), f.More)
 				continue
 			}
-			fmt.Fprintf(w, "      %s%s\n", placeOf(f), visible.Text(f.Message))
+			text := c.prose(placeOf(f)+visible.Text(f.Message), 6)
+			fmt.Fprintf(w, "      %s\n", strings.ReplaceAll(text, "\n", "\n      "))
 		}
 	}
 }
@@ -111,13 +119,14 @@ func writeSeverity(w *bufio.Writer, c *console, list []rules.Finding, severity r
 // name files, and how many paths the repair commands repeat.
 const repairsShown = 3
 
-// explainRules writes the effects and fixes of each rule once, and at the end the
-// repair commands.
-func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []string) {
+// explainRules writes the effects and fixes of each rule once, and then the repair commands. It
+// returns a table of how often each rule found something.
+func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []string) *grid.Table {
 	type texts struct {
 		effects, repairs []string
 		findings, files  int
 		last             string // file
+		severity         rules.Severity
 	}
 	byRule := map[rules.ID]*texts{}
 	var order []rules.ID
@@ -127,7 +136,7 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 		f := &list[i]
 		t := byRule[f.Rule]
 		if t == nil {
-			t = &texts{}
+			t = &texts{severity: f.Severity}
 			byRule[f.Rule] = t
 			order = append(order, f.Rule)
 		}
@@ -150,16 +159,20 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 			onOrder = append(onOrder, f.Rule.String())
 		}
 	}
+	counts := &grid.Table{Columns: []grid.Column{{Title: "rule", Name: true}, {Title: "severity"}, {Title: "findings", Right: true, Code: green}, {Title: "files", Right: true, Code: green}}}
 	for _, id := range order {
-		title := paint(c.outColor, bold, id.String())
-		if t := byRule[id]; t.findings > 1 {
+		title, t := paint(c.outColor, bold, id.String()), byRule[id]
+		counts.Rows = append(counts.Rows, grid.Row{
+			Cells: []string{id.String(), t.severity.String(), strconv.Itoa(t.findings), strconv.Itoa(t.files)}, Codes: []string{"", severityColor(t.severity)},
+		})
+		if t.findings > 1 && !c.shown {
 			title += fmt.Sprintf(": %d findings in %s", t.findings, plural.S(t.files, "file"))
 		}
 		fmt.Fprintln(w, title)
-		for _, s := range byRule[id].effects {
+		for _, s := range t.effects {
 			explain(w, c, "effect: ", s)
 		}
-		for _, s := range byRule[id].repairs {
+		for _, s := range t.repairs {
 			explain(w, c, "fix:    ", s)
 		}
 	}
@@ -170,21 +183,25 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 	if len(paths) <= repairsShown {
 		all = visible.Args(paths...)
 	}
+	suggest := func(what, command string) {
+		between := " "
+		if c.shown && visible.Width(what+between+command) > cmp.Or(c.Width, unknownWidth) {
+			between = "\n  " // whole, to be copied
+		}
+		fmt.Fprintln(w, what+between+command)
+	}
 	if repaired {
-		fmt.Fprintf(w, "to see what repair would change: stchat repair %s\n", all)
+		suggest("to see what repair would change:", "stchat repair "+all)
 	}
 	for _, rule := range onOrder {
-		fmt.Fprintf(w, "only when asked for: stchat repair --rule %s %s\n", rule, all)
+		suggest("only when asked for:", "stchat repair --rule "+rule+" "+all)
 	}
+	return counts
 }
 
 // explain writes what is said about a rule, for a person wrapped.
 func explain(w *bufio.Writer, c *console, label, text string) {
-	text = visible.Text(text)
-	if c.shown {
-		text = prosed(text, cmp.Or(c.Width, unknownWidth)-2-len(label), "  ")
-	}
-	for line := range strings.SplitSeq(label+text, "\n") {
+	for line := range strings.SplitSeq(label+c.prose(visible.Text(text), 2+len(label)), "\n") {
 		fmt.Fprintf(w, "  %s\n", paint(c.outColor, dim, line))
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"regexp"
 	"strings"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/choose"
-	"stchat/internal/history"
 	"stchat/internal/ops/keep"
 	"stchat/internal/patch"
 	"stchat/internal/sendate"
@@ -28,14 +26,13 @@ They come in the chat's order, each once.
 // choiceFlags choose messages of a chat (CONTENT.md 1.1).
 type choiceFlags struct {
 	chosenBy     choose.Choice // but for what follows
-	at           []string      // the ranges, as they were given
 	hidden, seen bool
 	since, until string
 }
 
 func (f *choiceFlags) addFlags(fs *pflag.FlagSet) {
 	addTopic(fs, "Flags that choose messages", func(fs *pflag.FlagSet) {
-		fs.VarP(parsed(f.ranges, func(r []choose.Range) { f.chosenBy.Ranges = append(f.chosenBy.Ranges, r...) }), "at", "a", "these `RANGES`, such as 7, 3..9 or -5..-1")
+		fs.VarP(parsed(choose.ParseRanges, func(r []choose.Range) { f.chosenBy.Ranges = append(f.chosenBy.Ranges, r...) }), "at", "a", "these `RANGES`, such as 7, 3..9 or -5..-1")
 		fs.Var(number(&f.chosenBy.First, 1, "a number of messages, from 1"), "first", "the first `N` of what is chosen")
 		fs.Var(number(&f.chosenBy.Last, 1, "a number of messages, from 1"), "last", "the last `N` of what is chosen")
 		f.addFilters(fs)
@@ -64,20 +61,10 @@ func (f *choiceFlags) choice(now time.Time) (c choose.Choice, err error) {
 	if c.Filter.Match != nil && c.Filter.Match.String() == "" {
 		c.Filter.Match = nil
 	}
-	if f.since != "" {
-		if c.Filter.Since, err = since(f.since, now); err != nil {
-			return c, err
-		}
-	}
-	if f.until != "" {
+	if c.Filter.Since, err = since(f.since, now); err == nil {
 		c.Filter.Until, err = moment("until", f.until, now)
 	}
 	return c, err
-}
-
-func (f *choiceFlags) ranges(text string) ([]choose.Range, error) {
-	f.at = append(f.at, text)
-	return choose.ParseRanges(text)
 }
 
 // roles reads a list of roles.
@@ -89,15 +76,15 @@ func roles(list string) ([]string, error) {
 }
 
 // chosen is choice for a command that never takes all messages by default.
-func (o *choiceFlags) chosen(a *app) (choose.Choice, error) {
-	c, err := o.choice(a.Now())
-	if err == nil && c.All() {
+func (o *choiceFlags) chosen(c *console) (choose.Choice, error) {
+	choice, err := o.choice(c.Now())
+	if err == nil && choice.All() {
 		err = usagef("say which messages: --at 0.. means all of them")
 	}
-	return c, err
+	return choice, err
 }
 
-// since reads the time of --since: a date means its beginning.
+// since reads the time of --since: a date means its beginning, and "" is no time.
 func since(text string, now time.Time) (time.Time, error) {
 	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
 		return day, nil
@@ -105,10 +92,10 @@ func since(text string, now time.Time) (time.Time, error) {
 	return moment("since", text, now)
 }
 
-// moment reads a point in time; a date means its end.
+// moment reads a point in time; a date means its end, and "" is no time.
 func moment(flag, text string, now time.Time) (time.Time, error) {
 	t, ok := sendate.ParseMoment(text, now)
-	if !ok {
+	if !ok && text != "" {
 		return t, usagef("--%s takes a time such as 2026-03-01, \"2026-03-01 18:42\", 2026-03-01T18:42:00Z or 3d, not %q", flag, text)
 	}
 	return t, nil
@@ -125,34 +112,15 @@ func (f *storeFlag) addFlags(fs *pflag.FlagSet) {
 }
 
 // of returns the store that --store or STCHAT_STORE names, "" for the user folder's own.
-func (f *storeFlag) of(a *app) string { return cmp.Or(f.path, a.Getenv(storeVariable)) }
+func (f *storeFlag) of(c *console) string { return cmp.Or(f.path, c.Getenv(storeVariable)) }
 
 // where returns which chat is meant, and in which store.
-func (f *storeFlag) where(a *app, args []string, data string) (keep.Where, error) {
+func (f *storeFlag) where(c *console, args []string, data string) (keep.Where, error) {
 	switch {
 	case len(args) == 0:
-		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(a.started, "stchat "))
+		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(c.started, "stchat "))
 	case args[0] == "":
 		return keep.Where{}, usagef("CHAT is empty")
 	}
-	return keep.Where{Chat: args[0], Store: f.of(a), Data: cmp.Or(data, a.Getenv(dataVariable)), Now: a.Now()}, nil
-}
-
-// storeHint returns the hint for a store that cannot be used, "" if there is none.
-func storeHint(err error) string {
-	switch {
-	case errors.Is(err, history.ErrNewer):
-		return "; update stchat"
-	case errors.Is(err, history.ErrBusy):
-		return "; run the command again when it is done"
-	case errors.Is(err, history.ErrNoLocks):
-		return "; keep it in a file on another disk, which --store names"
-	case errors.Is(err, history.ErrCut):
-		return "; put a copy of it in its place, or move it away: the next snapshot begins another"
-	case errors.Is(err, history.ErrBroken):
-		return "; 'stchat history --verify' says what is lost"
-	case errors.Is(err, history.ErrOtherRoot):
-		return "; use another --store for this folder"
-	}
-	return ""
+	return keep.Where{Chat: args[0], Store: f.of(c), Data: cmp.Or(data, c.Getenv(dataVariable)), Now: c.Now()}, nil
 }

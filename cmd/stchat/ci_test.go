@@ -66,7 +66,8 @@ func TestAction(t *testing.T) {
 		for _, sarif := range []string{"", "out.sarif"} {
 			cmd := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "RUNNER_TEMP="+filepath.Join(dir, "temp"), "PATHS="+paths, "SEVERITY=error", "SELECT=", "IGNORE=", "BASELINE=", "SARIF="+sarif)
+			summary := filepath.Join(t.TempDir(), "summary.md")
+			cmd.Env = append(os.Environ(), "RUNNER_TEMP="+filepath.Join(dir, "temp"), "GITHUB_STEP_SUMMARY="+summary, "PATHS="+paths, "SEVERITY=error", "SELECT=", "IGNORE=", "BASELINE=", "CONFIG=", "SARIF="+sarif)
 			out, err := cmd.CombinedOutput()
 			code := 0
 			if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -76,6 +77,38 @@ func TestAction(t *testing.T) {
 			}
 			if code != want {
 				t.Errorf("%q, SARIF %q: exit %d, want %d\n%s", paths, sarif, code, want, out)
+			}
+			if said, err := os.ReadFile(summary); want < 2 && (err != nil || !strings.Contains(string(said), "1 chat checked")) {
+				t.Errorf("%q, SARIF %q: the summary is %q", paths, sarif, said)
+			}
+		}
+	}
+}
+
+// TestPlainYAML: no value without quotes holds what YAML would take for another key.
+func TestPlainYAML(t *testing.T) {
+	top := filepath.Join("..", "..")
+	files, err := filepath.Glob(filepath.Join(top, ".github", "workflows", "*.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := regexp.MustCompile(`^ *(?:- )?[\w-]+: ([^'"|>{\[].*)$`)
+	for _, path := range append(files, filepath.Join(top, "action.yml"), filepath.Join(top, ".pre-commit-hooks.yaml")) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script := -1 // how far the text behind "|" is indented at least
+		for i, line := range strings.Split(string(data), "\n") {
+			indent := len(line) - len(strings.TrimLeft(line, " "))
+			if script >= 0 && (indent > script || strings.TrimSpace(line) == "") {
+				continue
+			}
+			if script = -1; strings.HasSuffix(line, ": |") {
+				script = indent
+			}
+			if m := plain.FindStringSubmatch(line); m != nil && strings.Contains(m[1], ": ") {
+				t.Errorf("%s:%d: %s", path, i+1, m[1])
 			}
 		}
 	}

@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/ops/book"
@@ -43,19 +40,10 @@ Prints the path of each clone, one per line.
 // cloneLorebookOptions are the flags of clone-lorebook.
 type cloneLorebookOptions struct {
 	listFlags
-	name     string
-	internal string
-	drop     []string
-	rebind   []string
-	bump     bool
-	data     string
-	noSync   bool
-	dryRun   bool
-	json     bool
+	opt book.Options
 }
 
-func newCloneLorebook(*app) verb {
-	o := &cloneLorebookOptions{}
+func newCloneLorebook() verb {
 	return verb{
 		use: "clone-lorebook SOURCE...", short: "Copy a lorebook and point chats at the copy",
 		doc: cloneLorebookDoc,
@@ -63,55 +51,49 @@ func newCloneLorebook(*app) verb {
   stchat clone-lorebook chats/Mira/branch.jsonl --rebind chats/Mira/branch.jsonl
   stchat clone-lorebook chats/Mira/*.jsonl --internal reset --drop "draft*"
   stchat clone-lorebook worlds/Sea.json --rebind a.jsonl --rebind b.jsonl`,
-		rules: []string{"bump-integrity needs rebind: nothing else writes a chat"},
-		means: single(),
-		flags: o.addFlags, run: o.run,
+		rules:   []string{"bump-integrity needs rebind: nothing else writes a chat"},
+		means:   single(),
+		options: &cloneLorebookOptions{},
 	}
 }
 
 func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
-	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the clone; default: numbered")
-	fs.Var(oneOf(&o.internal, "drop", lorebook.InternalNames()...), "internal", "extension-internal entries: `HOW` is drop, keep or reset")
-	fs.StringArrayVar(&o.drop, "drop", nil, "leave out entries whose title matches `GLOB` (repeatable)")
-	fs.StringArrayVar(&o.rebind, "rebind", nil, "point `CHAT` at the clone, in place (repeatable)")
-	fs.BoolVar(&o.bump, "bump-integrity", false, "with --rebind: give the chat a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	addNoSync(fs, &o.noSync)
-	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
+	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the clone; default: numbered")
+	fs.Var(oneOf(&o.opt.Internal, lorebook.Drop, lorebook.Internals()...), "internal", "extension-internal entries: `HOW` is drop, keep or reset")
+	fs.StringArrayVar(&o.opt.Drop, "drop", nil, "leave out entries whose title matches `GLOB` (repeatable)")
+	fs.StringArrayVar(&o.opt.Rebind, "rebind", nil, "point `CHAT` at the clone, in place (repeatable)")
+	fs.BoolVar(&o.opt.BumpIntegrity, "bump-integrity", false, "with --rebind: give the chat a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
+	fs.Var(filled(&o.opt.Data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	addNoSync(fs, &o.opt.Changes.NoSync)
+	fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write, and say what would be written")
+	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
 }
 
-// options turns the flags into book.Options.
-func (o *cloneLorebookOptions) options(a *app, args []string) (book.Options, error) {
-	opt := book.Options{
-		Sources: args, Name: o.name, Drop: o.drop, Rebind: o.rebind, BumpIntegrity: o.bump,
-		Data: userFolder(a, o.data, args), NewUUID: uuid.NewString,
-	}
-	var err error
-	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
+// options completes book.Options.
+func (o *cloneLorebookOptions) options(c *console, args []string) (book.Options, error) {
+	opt := o.opt
+	opt.Sources, opt.Data, opt.NewUUID = args, userFolder(c, opt.Data, args), uuid.NewString
+	if err := c.changes(&opt.Changes); err != nil {
 		return opt, err
 	}
-	for _, glob := range o.drop {
+	for _, glob := range opt.Drop {
 		if err := lorebook.CheckGlob(glob); err != nil {
 			return opt, usagef("--drop: %v", err)
 		}
 	}
-	if slices.Contains(o.rebind, "") {
+	if slices.Contains(opt.Rebind, "") {
 		return opt, usagef("--rebind is empty")
-	}
-	if opt.Internal, err = lorebook.ParseInternal(o.internal); err != nil || o.internal == "" {
-		return opt, usagef("--internal is %s, not %q", strings.Join(lorebook.InternalNames(), ", "), o.internal)
 	}
 	return opt, nil
 }
 
-func (o *cloneLorebookOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	args, err := o.sources(ctx, a, args, "name a lorebook, or a chat that has one, e.g. `stchat clone-lorebook worlds/Harbour.json`")
+func (o *cloneLorebookOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	args, err := o.sources(ctx, c, args, "name a lorebook, or a chat that has one, e.g. `stchat clone-lorebook worlds/Harbour.json`")
 	if err != nil {
 		return err
 	}
-	opt, err := o.options(a, args)
+	opt, err := o.options(c, args)
 	if err != nil {
 		return err
 	}
@@ -119,41 +101,19 @@ func (o *cloneLorebookOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet
 	if err != nil {
 		return withHint(err, nil)
 	}
-	return o.tell(a.console(), results)
-}
-
-// tell prints the results in the order of the sources, and returns the worst outcome.
-func (o *cloneLorebookOptions) tell(c *console, results []*book.Result) error {
-	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: []hint{{ops.ErrNotInPlace, " (--rebind)"}}}
-	failed := false
 	var inPlace []string
-	var printed error
-	for _, r := range results {
-		how.json = how.json && printed == nil
-		err := say(c, how, r.Doc.Source, r)
-		if r.Err != nil {
-			failed = true
-		} else if inPlace = append(inPlace, r.Doc.Rebound...); printed == nil {
-			err = o.printResult(c, r)
-		}
-		if printed == nil {
-			printed = err
-		}
+	how := saying{
+		dryRun: opt.Changes.DryRun, steps: !c.json, hints: []hint{{ops.ErrNotInPlace, " (--rebind)"}}, no: never,
+		written: "every clone that was to be named there is written",
+		end: func() {
+			if len(inPlace) > 0 && !opt.Changes.DryRun {
+				c.closeTabs(opt.BumpIntegrity, inPlace...)
+			}
+		},
 	}
-	if len(inPlace) > 0 && !o.dryRun {
-		c.closeTabs(o.bump, inPlace...)
-	}
-	if err := unprinted(printed, "every clone that was to be named there is written"); err != nil {
-		return err
-	}
-	return outcome(failed, false)
-}
-
-// printResult puts one result on stdout.
-func (o *cloneLorebookOptions) printResult(c *console, r *book.Result) error {
-	if o.json {
-		return jsondoc.Write(c.Out, r.Doc, "")
-	}
-	_, err := fmt.Fprintln(c.Out, c.path(r.Doc.Path))
-	return err
+	of := func(r *book.Result) (string, *book.Result) { return r.Doc.Source, r }
+	return sayAll(c, how, results, of, func(r *book.Result) error {
+		inPlace = append(inPlace, r.Doc.Rebound...)
+		return c.made(r.Doc.Path)
+	})
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,6 +24,7 @@ import (
 	"stchat/internal/ops/past"
 	"stchat/internal/ops/state"
 	"stchat/internal/plural"
+	"stchat/internal/progress"
 	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 	"stchat/internal/userdir"
@@ -37,12 +37,9 @@ const (
 	offersAfter = 250 * time.Millisecond
 )
 
-// errEnough ends a search for what is offered.
-var errEnough = errors.New("enough")
-
 // tab is where the key was pressed: what is offered collects here. It only reads.
 type tab struct {
-	a      *app
+	c      *console
 	ctx    context.Context
 	cmd    *cobra.Command
 	args   []string // before the word
@@ -52,34 +49,27 @@ type tab struct {
 }
 
 // offering returns what completes a word with what find offers, in time.
-func (a *app) offering(find func(t *tab)) cobra.CompletionFunc {
+func (c *console) offering(find func(t *tab)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), offersAfter)
 		defer cancel()
-		done := make(chan *tab, 1)
-		go func() {
-			t := &tab{a: a, ctx: ctx, cmd: cmd, args: args, typed: typed, how: cobra.ShellCompDirectiveNoFileComp}
+		t, err := progress.Until(ctx, func() (*tab, error) {
+			t := &tab{c: c, ctx: ctx, cmd: cmd, args: args, typed: typed, how: cobra.ShellCompDirectiveNoFileComp}
 			find(t)
-			done <- t
-		}()
-		select {
-		case t := <-done:
-			return t.offers, t.how
-		case <-ctx.Done():
+			return t, nil
+		})
+		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		return t.offers, t.how
 	}
 }
 
-// offer offers a word if it begins as typed and is shown as it is. The error is [errEnough].
-func (t *tab) offer(word, about string) error {
-	if strings.HasPrefix(word, t.typed) && !strings.HasPrefix(word, "-") && word != "" && visible.Text(word) == word {
+// offer offers a word if it begins as typed and is shown as it is.
+func (t *tab) offer(word, about string) {
+	if len(t.offers) < mostOffers && strings.HasPrefix(word, t.typed) && !strings.HasPrefix(word, "-") && word != "" && visible.Text(word) == word {
 		t.offers = append(t.offers, withAbout(word, visible.Text(about)))
 	}
-	if len(t.offers) >= mostOffers {
-		return errEnough
-	}
-	return nil
 }
 
 // data returns the value of --data.
@@ -95,7 +85,7 @@ func (t *tab) chat() string {
 	if len(t.args) == 0 {
 		return ""
 	}
-	if found, err := t.a.finder(t.data()).Find(t.args[0]); err == nil && len(found.Paths) == 1 {
+	if found, err := t.c.finder(t.data()).Find(t.args[0]); err == nil && len(found.Paths) == 1 {
 		return found.Paths[0]
 	}
 	return t.args[0]
@@ -108,7 +98,7 @@ func (t *tab) store(root string) string {
 	if f := t.cmd.Flags().Lookup("store"); f != nil {
 		named = f.Value.String()
 	}
-	path := keep.StoreOf(root, cmp.Or(named, t.a.Getenv(storeVariable)))
+	path := keep.StoreOf(root, cmp.Or(named, t.c.Getenv(storeVariable)))
 	for _, half := range []string{"-journal", "-wal"} {
 		if _, err := os.Lstat(path + half); err == nil {
 			return ""
@@ -123,7 +113,7 @@ func (t *tab) store(root string) string {
 // chats offers owners, and the chats of one: as OWNER/NAME, unless what is typed begins no
 // owner's name; then the shell offers files.
 func (t *tab) chats() {
-	f := t.a.finder(t.data())
+	f := t.c.finder(t.data())
 	owner, _, named := strings.Cut(t.typed, "/")
 	if !named {
 		if t.owners(f, "/"); len(t.offers) > 0 {
@@ -135,9 +125,7 @@ func (t *tab) chats() {
 			if info, err := os.Stat(path); err == nil {
 				about = info.ModTime().Local().Format(minute) + ", " + formatBytes(info.Size())
 			}
-			if t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(path), names.Extension), about) != nil {
-				break
-			}
+			t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(path), names.Extension), about)
 		}
 	}
 	if named && slices.Contains([]string{"log", "restore", "lost", "diff"}, t.cmd.Name()) {
@@ -160,8 +148,8 @@ func (t *tab) owners(f *address.Finder, after string) {
 		if found, err := f.Find(name + "/*"); err == nil && (len(found.Paths) == 0 || filepath.Base(filepath.Dir(found.Paths[0])) != "group chats") {
 			about = plural.S(len(found.Paths), "chat")
 		}
-		if !strings.ContainsAny(name, `/\`) && t.offer(name+after, about) != nil {
-			return
+		if !strings.ContainsAny(name, `/\`) {
+			t.offer(name+after, about)
 		}
 	}
 }
@@ -171,18 +159,18 @@ func (t *tab) gone(root, owner string) {
 	if root == "" || t.store(root) == "" {
 		return
 	}
-	_ = keep.GoneChats(t.ctx, keep.FolderOptions{Folder: root, Store: t.store(root), Now: t.a.Now()}, func(g *keep.GoneChat) error {
-		if filepath.Base(filepath.Dir(g.Path)) != owner {
-			return nil
+	_ = keep.GoneChats(t.ctx, keep.FolderOptions{Folder: root, Store: t.store(root), Now: t.c.Now()}, func(g *keep.GoneChat) error {
+		if filepath.Base(filepath.Dir(g.Path)) == owner {
+			t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(g.Path), names.Extension), "gone, "+plural.S(g.Messages, "message")+" on "+localTime(g.At))
 		}
-		return t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(g.Path), names.Extension), "gone, "+plural.S(g.Messages, "message")+" on "+localTime(g.At))
+		return nil
 	})
 }
 
 // revs offers the versions of a chat.
 func (t *tab) revs() {
 	path := t.chat()
-	root := t.a.finder(t.data()).Root()
+	root := t.c.finder(t.data()).Root()
 	if dir, ok := userdir.Enclosing(path); ok {
 		root = dir.Root
 	}
@@ -190,25 +178,23 @@ func (t *tab) revs() {
 	if path == "" || store == "" {
 		return
 	}
-	_, _ = keep.Log(t.ctx, keep.Where{Chat: path, Store: store, Data: cmp.Or(t.data(), t.a.Getenv(dataVariable)), Now: t.a.Now()}, mostOffers, func(d keep.Logged) error {
-		if d.Rev == nil || d.Other {
-			return nil
+	_, _ = keep.Log(t.ctx, keep.Where{Chat: path, Store: store, Data: cmp.Or(t.data(), t.c.Getenv(dataVariable)), Now: t.c.Now()}, mostOffers, func(d keep.Logged) error {
+		if d.Rev != nil && !d.Other {
+			t.offer(fmt.Sprint(*d.Rev), localTime(d.At)+", "+plural.S(d.Messages, "message"))
 		}
-		return t.offer(fmt.Sprint(*d.Rev), localTime(d.At)+", "+plural.S(d.Messages, "message"))
+		return nil
 	})
 }
 
 // records offers what undo takes.
 func (t *tab) records() {
-	root, err := undoRoot(t.a, t.data())
+	root, err := undoRoot(t.c, t.data())
 	if err != nil || len(t.args) > 0 {
 		return
 	}
 	list, _, _ := past.List(root)
 	for _, rec := range list {
-		if t.offer(rec.ID, rec.At.Local().Format(minute)+"  "+commandText(relativeTo(root, rec.Command))) != nil {
-			return
-		}
+		t.offer(rec.ID, rec.At.Local().Format(minute)+"  "+commandText(relativeTo(root, rec.Command)))
 	}
 }
 
@@ -223,9 +209,7 @@ func (t *tab) places() {
 		}
 		for _, links := range [][]inspect.Link{r.Checkpoints, r.Branches} {
 			for _, l := range links {
-				if err := t.offer(l.Name, fmt.Sprintf("message %d", l.At)); err != nil {
-					return err
-				}
+				t.offer(l.Name, fmt.Sprintf("message %d", l.At))
 			}
 		}
 		return nil
@@ -234,13 +218,13 @@ func (t *tab) places() {
 
 // namespaces offers what extensions keep of the first argument.
 func (t *tab) namespaces() {
-	l, err := state.ListOf(t.ctx, new(library.Library), state.ReadOptions{Path: t.chat(), Data: userFolder(t.a, t.data(), t.args[:1])})
+	l, err := state.ListOf(t.ctx, new(library.Library), state.ReadOptions{Path: t.chat(), Data: userFolder(t.c, t.data(), t.args[:1])})
 	if err != nil {
 		return
 	}
 	for _, n := range l.Namespaces {
-		if !slices.Contains(t.args, n.Name) && t.offer(n.Name, n.Kind+", "+formatBytes(n.Bytes)) != nil {
-			return
+		if !slices.Contains(t.args, n.Name) {
+			t.offer(n.Name, n.Kind+", "+formatBytes(n.Bytes))
 		}
 	}
 }
@@ -251,13 +235,13 @@ func (t *tab) keys(after string) {
 	if path == "" {
 		return
 	}
-	m, err := look.MetadataOf(t.ctx, path, chat.Options{Data: userFolder(t.a, t.data(), t.args[:1])}, nil)
+	m, err := look.MetadataOf(t.ctx, path, chat.Options{Data: userFolder(t.c, t.data(), t.args[:1])}, nil)
 	if err != nil {
 		return
 	}
 	for raw, value := range rawjson.Members(m.Metadata) {
-		if key, ok := rawjson.Unquote(raw); ok && !slices.Contains(t.args, key) && t.offer(key+after, visible.Brief(string(value))) != nil {
-			break
+		if key, ok := rawjson.Unquote(raw); ok && !slices.Contains(t.args, key) {
+			t.offer(key+after, visible.Brief(string(value)))
 		}
 	}
 	if after != "" {
@@ -269,8 +253,10 @@ func (t *tab) keys(after string) {
 func (t *tab) arguments(v *verb) {
 	first, _, _ := strings.Cut(v.use, " ")
 	switch n := len(t.args); {
+	case first == "undo":
+		t.records()
 	case first == "new", first == "move" && n > 0 && !strings.Contains(t.typed, "/"):
-		if t.owners(t.a.finder(t.data()), ""); len(t.offers) == 0 {
+		if t.owners(t.c.finder(t.data()), ""); len(t.offers) == 0 {
 			t.how = cobra.ShellCompDirectiveDefault
 		}
 	case n > 0 && strings.Contains(v.use, "[KEY...]"):
@@ -288,35 +274,35 @@ func (t *tab) arguments(v *verb) {
 
 // lorebooks offers the lorebooks of the user folder.
 func (t *tab) lorebooks() {
-	root := t.a.finder(t.data()).Root()
+	root := t.c.finder(t.data()).Root()
 	if root == "" {
 		return
 	}
 	dir := filepath.Join(userdir.Near(root), "worlds")
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ".json" && t.offer(filepath.Join(dir, e.Name()), "lorebook") != nil {
-			return
+		if filepath.Ext(e.Name()) == ".json" {
+			t.offer(filepath.Join(dir, e.Name()), "lorebook")
 		}
 	}
 }
 
 // flagOffers returns what completes a flag of a command with what is in the user folder, nil for
 // any other.
-func (a *app) flagOffers(cmd *cobra.Command, f *pflag.Flag) cobra.CompletionFunc {
+func (c *console) flagOffers(cmd *cobra.Command, f *pflag.Flag) cobra.CompletionFunc {
 	metadata := slices.Contains([]string{"branch", "checkpoint", "diff-meta"}, cmd.Name()) || cmd.HasParent() && cmd.Parent().Name() == "meta"
 	_, words := f.Value.(flagValue)
 	switch {
 	case f.Name == "rev":
-		return a.offering((*tab).revs)
+		return c.offering((*tab).revs)
 	case f.Name == "at" && (cmd.Name() == "branch" || cmd.Name() == "checkpoint"):
-		return a.offering((*tab).places)
+		return c.offering((*tab).places)
 	case metadata && f.Name == "set":
-		return a.offering(func(t *tab) { t.keys("=") })
+		return c.offering(func(t *tab) { t.keys("=") })
 	case metadata && slices.Contains([]string{"unset", "only", "ignore", "value"}, f.Name) && !words:
-		return a.offering(func(t *tab) { t.keys("") })
+		return c.offering(func(t *tab) { t.keys("") })
 	case f.Name == "rebind", f.Name == "like":
-		return a.offering((*tab).chats)
+		return c.offering((*tab).chats)
 	}
 	return nil
 }

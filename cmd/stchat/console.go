@@ -33,16 +33,23 @@ const (
 	dim     = "2"
 )
 
-// console is where a command's results and remarks go.
+// console is what all commands share: the world around them, and where results and remarks go.
 type console struct {
 	env
-	quiet    bool
-	work     *work
-	mu       sync.Mutex
-	outColor bool
-	shown    bool // the results are for a person: on a terminal, or with --color always through a pager
-	errColor bool
-	redraw   func() // clears the progress line; nil if there is none
+	globals
+	args    []string // of the program
+	started string   // the command whose RunE was called
+	work    work
+
+	// known once a command's flags are read
+	outColor, errColor bool
+	json               bool // the results are JSON documents
+	shown              bool // the results are for a person: on a terminal, or with --color always through a pager
+
+	unknown map[string]error // of arguments that name nothing, to be said where they fail as paths
+
+	mu     sync.Mutex
+	redraw func() // clears the progress line; nil if there is none
 }
 
 // paint colours s, which must already be escaped for a terminal.
@@ -67,6 +74,20 @@ func (c *console) warn(format string, args ...any) {
 	}
 }
 
+// notes prints several notes.
+func (c *console) notes(list []string) {
+	for _, text := range list {
+		c.note("%s", text)
+	}
+}
+
+// warns prints several warnings.
+func (c *console) warns(list []string) {
+	for _, text := range list {
+		c.warn("%s", text)
+	}
+}
+
 // fail prints an error; the command goes on. An interruption is only noted, to be
 // printed once at the end.
 func (c *console) fail(err error) {
@@ -74,22 +95,38 @@ func (c *console) fail(err error) {
 		c.work.interrupted = true
 		return
 	}
-	c.errLine(red, "", errorText(err))
+	text := errorText(err)
+	for arg, none := range c.unknown {
+		if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(text, arg+": ") {
+			text = none.Error()
+		}
+	}
+	c.errLine(red, "", text)
 }
 
-// failed prints the error of one of several sources and counts it; with asJSON it
-// also writes the error's document to w.
-func (c *console) failed(w io.Writer, asJSON bool, path string, err error) error {
+// failed prints the error of one of several sources and counts it; where documents are wanted
+// it also writes the error's to w.
+func (c *console) failed(w io.Writer, path string, err error) error {
 	c.fail(err)
 	if isInterrupted(err) {
 		c.work.left++
 	} else {
 		c.work.done++
 	}
-	if !asJSON {
+	if !c.json {
 		return nil
 	}
 	return writeError(w, path, err)
+}
+
+// failedAll prints the errors of several sources.
+func failedAll[E error](c *console, w io.Writer, errs []E) error {
+	for _, err := range errs {
+		if err := c.failed(w, "", err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unprinted returns the error of results that could not be printed, completed by all,
@@ -107,17 +144,17 @@ func (c *console) errLine(color, kind, text string) {
 	if c.redraw != nil {
 		c.redraw()
 	}
-	text = c.remark(kind + visible.Text(text))
-	fmt.Fprintf(c.Err, "stchat: %s%s\n", paint(c.errColor, color, kind), strings.TrimPrefix(text, kind))
+	fmt.Fprintf(c.Err, "stchat: %s%s\n", paint(c.errColor, color, kind), c.remark(kind, visible.Text(text)))
 }
 
-// remark returns what is said on stderr after the program's name, on a terminal in lines that fit.
-func (e *env) remark(text string) string {
-	const name = "stchat: "
+// remark returns what is said on stderr after the program's name and its kind, on a terminal in
+// lines that fit.
+func (e *env) remark(kind, text string) string {
 	if !e.ErrTTY || e.Width == 0 {
 		return text
 	}
-	return strings.TrimPrefix(prosed(name+text, e.Width, "  "), name)
+	before := strings.ReplaceAll("stchat: "+kind, " ", "\u00a0") // no line breaks there
+	return strings.TrimPrefix(prosed(before+text, e.Width, "  "), before)
 }
 
 // line prints text to stdout, on a terminal with hidden characters as escapes.
@@ -126,6 +163,15 @@ func (c *console) line(text string) error {
 		text = visible.Lines(text)
 	}
 	_, err := fmt.Fprintln(c.Out, text)
+	return err
+}
+
+// made prints the path of what was made, unless documents are printed.
+func (c *console) made(path string) error {
+	if c.json {
+		return nil
+	}
+	_, err := fmt.Fprintln(c.Out, c.path(path))
 	return err
 }
 
@@ -193,6 +239,10 @@ func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
 		}
 	}
 	c.redraw = clear
+	out := c.Out
+	if c.OutTTY {
+		c.Out = &aboveMeter{c, out}
+	}
 	began := time.Now()
 	p := &pace{began: began, reached: []reached{{began, 0}}}
 	go func() {
@@ -210,7 +260,7 @@ func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
 			clear()
 			line := p.line(verb, m.State(), time.Now())
 			if c.Width > 0 {
-				line = visible.TruncateWith(line, c.Width-1, "") // in the last cell some terminals break the line
+				line = visible.Truncate(line, c.Width-1, "") // in the last cell some terminals break the line
 			}
 			fmt.Fprint(c.Err, line)
 			shown = true
@@ -223,8 +273,24 @@ func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		clear()
-		c.redraw = nil
+		c.redraw, c.Out = nil, out
 	}
+}
+
+// aboveMeter is standard output on a terminal where a meter may be drawn: it is cleared first.
+type aboveMeter struct {
+	c *console
+	io.Writer
+}
+
+// Write implements io.Writer.
+func (w *aboveMeter) Write(p []byte) (int, error) {
+	w.c.mu.Lock()
+	defer w.c.mu.Unlock()
+	if w.c.redraw != nil {
+		w.c.redraw()
+	}
+	return w.Writer.Write(p)
 }
 
 // ended prints what became of a change that a killed run had begun.

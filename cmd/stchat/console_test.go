@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,7 +23,8 @@ func world(vars map[string]string) (env, *bytes.Buffer) {
 func TestProgressAppearsLateAndGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, said := world(nil)
-		c := (&app{env: e, globals: globals{color: "never"}}).console()
+		e.Out, e.OutTTY = said, true // one terminal
+		c := &console{env: e, globals: globals{color: "never"}}
 		drawn := func() string {
 			synctest.Wait()
 			c.mu.Lock()
@@ -49,6 +51,12 @@ func TestProgressAppearsLateAndGoes(t *testing.T) {
 		if got := drawn(); !strings.HasSuffix(got, "25 %  1.0 of 4.0 kB  1.7 kB/s") {
 			t.Errorf("after the warning: %q", got)
 		}
+		fmt.Fprintln(c.Out, "a row")
+		if got, want := drawn(), "\r\x1b[Ka row\n"; got != want {
+			t.Errorf("a row meanwhile: %q, want %q", got, want)
+		}
+		time.Sleep(progressEvery + time.Millisecond)
+		drawn()
 		stop()
 		if got, want := drawn(), "\r\x1b[K"; got != want {
 			t.Errorf("at the end: %q, want %q", got, want)
@@ -66,14 +74,14 @@ func TestProgressIsForTerminals(t *testing.T) {
 		"--quiet": func(c *console) { c.quiet = true },
 	} {
 		e, _ := world(nil)
-		c := (&app{env: e, globals: globals{color: "auto"}}).console()
+		c := &console{env: e, globals: globals{color: "auto"}}
 		change(c)
 		if c.meter("branch", false); c.redraw != nil {
 			t.Errorf("%s: there is progress", name)
 		}
 	}
 	e, _ := world(nil)
-	c := (&app{env: e, globals: globals{color: "auto"}}).console()
+	c := &console{env: e, globals: globals{color: "auto"}}
 	if c.meter("branch", true); c.redraw != nil {
 		t.Error("--json: there is progress")
 	}
@@ -128,8 +136,8 @@ func TestColoured(t *testing.T) {
 	}
 	for _, tt := range tests {
 		e, _ := world(tt.vars)
-		a := &app{env: e, globals: globals{color: tt.flag}}
-		if got := a.coloured(tt.tty); got != tt.want {
+		c := &console{env: e, globals: globals{color: tt.flag}}
+		if got := c.coloured(tt.tty); got != tt.want {
 			t.Errorf("--color %s, %v, terminal %v: %v", tt.flag, tt.vars, tt.tty, got)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
@@ -36,8 +35,7 @@ before, unless messages were added to that.
 Prints the path of each new chat, one per line.
 `
 
-func newCheckpoint(*app) verb {
-	o := &cutOptions{opt: cut.Options{Kind: names.Checkpoint}}
+func newCheckpoint() verb {
 	return verb{
 		use: "checkpoint CHAT...", short: "Copy a chat up to a message",
 		doc: checkpointDoc, no: "a --require does not hold",
@@ -46,8 +44,8 @@ func newCheckpoint(*app) verb {
   stchat checkpoint chat.jsonl -a -2 --link --naming sillytavern
   stchat checkpoint chat.jsonl --isolate --json
   stchat checkpoint - -o - --main-chat "" < chat.jsonl | stchat inspect -`,
-		means: edits(),
-		flags: o.addFlags, run: o.run,
+		means:   edits(),
+		options: &cutOptions{opt: cut.Options{Kind: names.Checkpoint}},
 	}
 }
 
@@ -62,8 +60,7 @@ byte, the source is not touched, the new file appears whole or not at all, and
 its path is printed.
 `
 
-func newBranch(*app) verb {
-	o := &cutOptions{opt: cut.Options{Kind: names.Branch}}
+func newBranch() verb {
 	return verb{
 		use: "branch CHAT...", short: "Branch a chat at a message",
 		doc: branchDoc, no: "a --require does not hold",
@@ -71,8 +68,8 @@ func newBranch(*app) verb {
   stchat branch chat.jsonl --at 42 --swipe 2 --name "the other answer"
   stchat branch chat.jsonl --at 42 --isolate --require auto-recap
   stchat branch "group chats/Trip.jsonl" -a 10 --link`,
-		means: single(),
-		flags: o.addFlags, run: o.run,
+		means:   single(),
+		options: &cutOptions{opt: cut.Options{Kind: names.Branch}},
 	}
 }
 
@@ -80,11 +77,11 @@ func newBranch(*app) verb {
 type cutOptions struct {
 	listFlags
 	valueFlags
-	opt                              cut.Options
-	asOf, naming, mainChat, internal string
-	require                          []string
-	swipe                            int
-	json                             bool
+	opt            cut.Options
+	asOf, mainChat string
+	internal       lorebook.Internal
+	require        []string
+	swipe          int
 
 	asEdit bool // a command that edits messages makes the branch
 }
@@ -95,7 +92,7 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(place(&o.opt.At, &o.opt.AtName), "at", "a", "last `MESSAGE` kept, from 0; -1 is the last one, -2 the one before; or the name of a checkpoint or branch (name:X is always a name)")
 	fs.StringVar(&o.asOf, "as-of", "", "instead of --at: the last message sent by `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, or an age such as 90m, 2h, 3d, 2w")
 	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the "+o.opt.Kind.String()+"; with --output only the label of a cloned lorebook")
-	fs.Var(oneOf(&o.naming, names.Suffix.String(), names.Styles()...), "naming", "how the file is named: `STYLE` is "+strings.Join(names.Styles(), ", "))
+	fs.Var(oneOf(&o.opt.Style, names.Suffix, names.Styles()...), "naming", "how the file is named: `STYLE` is suffix, sillytavern, classic, version")
 	fs.VarP(filled(&o.opt.Output), "output", "o", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
 	addTopic(fs, "Flags for the metadata", func(fs *pflag.FlagSet) {
 		o.own, o.inOrder = ownFlag, true
@@ -111,7 +108,7 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.opt.BumpIntegrity, "bump-integrity", false, "with --link: give the source a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
 	addTopic(fs, "Flags for the lorebook and extension state", func(fs *pflag.FlagSet) {
 		fs.Var(oneOf(&o.opt.Lorebook, cut.LorebookShare, cut.LorebookShare, cut.LorebookClone, cut.LorebookSnapshot), "lorebook", "what becomes of the lorebook: `HOW` is share, clone, or snapshot, a clone as of the nearest scene break")
-		fs.Var(oneOf(&o.internal, "drop", lorebook.InternalNames()...), "internal", "extension-internal entries in a cloned lorebook: `HOW` is drop, keep or reset")
+		fs.Var(oneOf(&o.internal, lorebook.Drop, lorebook.Internals()...), "internal", "extension-internal entries in a cloned lorebook: `HOW` is drop, keep or reset")
 		fs.StringArrayVar(&o.opt.Drop, "drop", nil, "leave entries out of a cloned lorebook whose comment matches `GLOB`")
 		fs.BoolVar(&o.opt.Isolate, "isolate", false, "share nothing that changes: clone the lorebook unless --lorebook says otherwise, and take extension state as it was at message N")
 		fs.Var(someOf(&o.require, "", autorecap.Requirements()...), "require", "refuse unless `LIST` holds at message N: queue-empty, scene-break, scene-recap, running-recap, or auto-recap for all")
@@ -125,25 +122,22 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.opt.IfMissing, "if-missing", false, "with --name: a "+o.opt.Kind.String()+" of that name that was made from this source before counts as done")
 		addNoSync(fs, &o.opt.Changes.NoSync)
 	})
-	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
+	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
 }
 
 // options completes cut.Options, and refuses flags that do not go together.
-func (o *cutOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (cut.Options, error) {
+func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (cut.Options, error) {
 	opt := o.opt
-	opt.Sources, opt.Data, opt.Stdin, opt.Stdout, opt.NewUUID = args, userFolder(a, opt.Data, args), a.In, a.Out, uuid.NewString
+	opt.Sources, opt.Data, opt.Stdin, opt.Stdout, opt.NewUUID = args, userFolder(c, opt.Data, args), c.In, c.Out, uuid.NewString
 	err := agree(fs, cutRules())
 	if err == nil {
-		err = o.checkPaths(fs, args)
+		err = o.checkPaths(c, fs, args)
 	}
 	if err == nil {
-		opt.Changes, err = a.changes(opt.Changes.DryRun, opt.Changes.NoSync)
+		err = c.changes(&opt.Changes)
 	}
 	if err != nil {
 		return opt, err
-	}
-	if opt.Style, err = names.ParseStyle(o.naming); err != nil {
-		return opt, usagef("--naming: %v", err)
 	}
 	if fs.Changed("as-of") {
 		if opt.AsOf, err = versionTime(o.asOf, opt.Changes.Now); err != nil {
@@ -162,7 +156,7 @@ func (o *cutOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	if err := o.state(fs, &opt); err != nil {
 		return opt, err
 	}
-	opt.Values, err = o.changes(ctx, a, slices.Contains(args, chat.Stdin) || o.filesFrom == chat.Stdin)
+	opt.Values, err = o.changes(ctx, c, slices.Contains(args, chat.Stdin) || o.filesFrom == chat.Stdin)
 	return opt, err
 }
 
@@ -179,7 +173,7 @@ func cutRules() []string {
 }
 
 // checkPaths refuses sources and outputs that do not go together.
-func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
+func (o *cutOptions) checkPaths(c *console, fs *pflag.FlagSet, args []string) error {
 	if fs.Changed("require") && len(o.require) == 0 {
 		return usagef("--require is empty")
 	}
@@ -203,7 +197,7 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 		return usagef("--output must end in .jsonl: %q", o.opt.Output)
 	case filepath.Base(o.opt.Output) == ".jsonl":
 		return usagef("--output has no name before .jsonl: %q", o.opt.Output)
-	case o.opt.Output == cut.Stdout && o.json:
+	case o.opt.Output == cut.Stdout && c.json:
 		return usagef("--json and --output - both write to stdout")
 	case o.opt.Output == cut.Stdout && o.opt.Link:
 		return usagef("--link needs the new chat beside its source, not on stdout")
@@ -214,26 +208,25 @@ func (o *cutOptions) checkPaths(fs *pflag.FlagSet, args []string) error {
 }
 
 // run reads the flags and arguments, and makes the checkpoints or branches.
-func (o *cutOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	args, err := o.chats(ctx, a, args, fmt.Sprintf("name a chat, e.g. `stchat %s chats/Mira/Harbour.jsonl`", o.opt.Kind))
+func (o *cutOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	args, err := o.chats(ctx, c, args, fmt.Sprintf("name a chat, e.g. `stchat %s chats/Mira/Harbour.jsonl`", o.opt.Kind))
 	if err != nil {
 		return err
 	}
-	opt, err := o.options(ctx, a, fs, args)
+	opt, err := o.options(ctx, c, fs, args)
 	if err != nil {
 		return err
 	}
-	return o.cut(ctx, a, opt)
+	return o.cut(ctx, c, opt)
 }
 
 // cut makes the checkpoints or branches and prints the results.
-func (o *cutOptions) cut(ctx context.Context, a *app, opt cut.Options) error {
-	c := a.console()
-	meter, stop := c.meter(o.opt.Kind.String(), o.json)
+func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error {
+	meter, stop := c.meter(o.opt.Kind.String(), c.json)
 	opt.Meter = meter
 	results := cut.Run(ctx, opt)
 	stop()
-	return tellCuts(c, o, results)
+	return reportCuts(c, o, results)
 }
 
 // state turns the flags about lorebook and extension state into options.
@@ -242,9 +235,7 @@ func (o *cutOptions) state(fs *pflag.FlagSet, opt *cut.Options) (err error) {
 		opt.Lorebook = cut.LorebookClone
 	}
 	if fs.Changed("internal") { // a clone and a snapshot have defaults of their own
-		if opt.Internal, err = lorebook.ParseInternal(o.internal); err != nil || o.internal == "" {
-			return usagef("--internal is %s, not %q", strings.Join(lorebook.InternalNames(), ", "), o.internal)
-		}
+		opt.Internal = o.internal
 	}
 	for _, glob := range opt.Drop {
 		if err := lorebook.CheckGlob(glob); err != nil {

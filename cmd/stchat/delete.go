@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -27,14 +26,13 @@ group's new chat is a name in the group's list, without a file.
 backgrounds and so on), but nothing of its story. Prints the chat's path.
 `
 
-func newNew(*app) verb {
-	o := &newOptions{}
+func newNew() verb {
 	return verb{
 		use: "new OWNER", short: "Make a new chat",
 		doc:     newDoc,
 		example: "  stchat new chats/Mira --open\n  stchat new characters/Mira.png -n \"Winter\" --like chats/Mira/Harbour.jsonl",
 		args:    cobra.ExactArgs(1),
-		flags:   o.addFlags, run: o.run,
+		options: &newOptions{},
 	}
 }
 
@@ -54,29 +52,22 @@ func (o *newOptions) addFlags(fs *pflag.FlagSet) {
 	o.moveFlags.addFlags(fs)
 }
 
-func (o *newOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	common, err := o.options(a, args[0])
+func (o *newOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	common, err := o.options(c, args[0])
 	if err != nil {
 		return err
 	}
 	opt := move.NewOptions{Options: common, Owner: args[0], Name: o.name, Like: o.like, Open: o.open}
-	if opt.Set, err = o.changes(ctx, a, false); err != nil {
+	if opt.Set, err = o.changes(ctx, c, false); err != nil {
 		return err
 	}
-	opt.Data = a.finder(o.data).Root()
-	c := a.console()
+	opt.Data = c.finder(o.Data).Root()
 	r := move.New(ctx, opt)
 	if errors.Is(r.Err, move.ErrNoFile) {
 		return usagef("%s: a group's new chat has no file until SillyTavern greets in it, so --like and --set are for characters' chats", args[0])
 	}
 	of := func(r *move.NewResult) (string, *move.NewResult) { return args[0], r }
-	failed, _, err := sayAll(c, o.how(), []*move.NewResult{r}, of, func(r *move.NewResult) (err error) {
-		if !o.json {
-			_, err = fmt.Fprintln(c.Out, c.path(r.Doc.Path))
-		}
-		return err
-	})
-	return errors.Join(err, outcome(failed, false))
+	return sayAll(c, o.how(), []*move.NewResult{r}, of, func(r *move.NewResult) error { return c.made(r.Doc.Path) })
 }
 
 const deleteDoc = `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
@@ -102,10 +93,9 @@ anything goes; what stays is counted by reason.
 Prints the path of each deleted file.
 ` + moveDoc
 
-func newDelete(*app) verb {
-	o := &deleteOptions{}
+func newDelete() verb {
 	return verb{
-		use: "delete CHAT|LOREBOOK...", short: "Delete chats, and mend what named them",
+		use: "delete CHAT|LOREBOOK...", short: "Delete chats, and repair what named them",
 		doc:     deleteDoc,
 		example: "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat delete Mira/Harbour\n  stchat delete \"Mira/*\" --checkpoints --older-than 30d --keep 3 --dry-run\n  stchat undo",
 		rules: []string{
@@ -114,7 +104,7 @@ func newDelete(*app) verb {
 			"keep needs checkpoints",
 			"checkpoints excludes family",
 		},
-		flags: o.addFlags, run: o.run,
+		options: &deleteOptions{},
 	}
 }
 
@@ -138,28 +128,28 @@ func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 	o.addVerb(fs, "delete")
 }
 
-func (o *deleteOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+func (o *deleteOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	example := "name a chat, e.g. `stchat delete chats/Mira/Harbour.jsonl`"
 	take, means := o.sources, &subjects{chats: true, writes: true, whole: true}
 	if o.checkpoints {
 		take, means = o.chats, &subjects{writes: true, whole: true}
 	}
-	args, err := a.resolve(fs, means, args)
+	args, err := c.resolve(fs, means, args)
 	if err != nil {
 		return err
 	}
-	paths, err := take(ctx, a, args, example)
+	paths, err := take(ctx, c, args, example)
 	if err != nil {
 		return err
 	}
-	common, err := o.options(a, paths...)
+	common, err := o.options(c, paths...)
 	if err != nil {
 		return err
 	}
 	var results []*move.Result
 	chats := slices.DeleteFunc(slices.Clone(paths), isBook)
 	if o.checkpoints {
-		return o.deleteCheckpoints(ctx, a, move.DeleteOptions{Options: common, Chats: chats, Keep: o.links == "keep"})
+		return o.deleteCheckpoints(ctx, c, move.DeleteOptions{Options: common, Chats: chats, Keep: o.links == "keep"})
 	} else if len(chats) > 0 {
 		results = move.Delete(ctx, move.DeleteOptions{Options: common, Chats: chats, Family: o.family, Keep: o.links == "keep"})
 	} else if o.family || fs.Changed("links") {
@@ -170,10 +160,9 @@ func (o *deleteOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 			results = append(results, move.DeleteBook(ctx, common, path))
 		}
 	}
-	c := a.console()
-	err = o.tell(c, results)
-	if !o.dryRun && (!c.shown || o.json) {
-		tellKept(c, results)
+	err = o.report(c, results)
+	if !o.Changes.DryRun && (!c.shown || c.json) {
+		noteKept(c, results)
 	}
 	return err
 }
@@ -187,22 +176,18 @@ type keptCheckpoints struct {
 	DryRun  bool        `json:"dry_run"`
 }
 
-func (o *deleteOptions) deleteCheckpoints(ctx context.Context, a *app, opt move.DeleteOptions) error {
-	spent := move.Spent{Newest: o.newest}
-	if o.olderThan != "" {
-		var err error
-		if spent.Before, err = moment("older-than", o.olderThan, a.Now()); err != nil {
-			return err
-		}
+func (o *deleteOptions) deleteCheckpoints(ctx context.Context, c *console, opt move.DeleteOptions) error {
+	before, err := moment("older-than", o.olderThan, c.Now())
+	if err != nil {
+		return err
 	}
-	c := a.console()
-	results, kept := move.DeleteCheckpoints(ctx, opt, spent)
-	err := o.tell(c, results)
-	if !o.dryRun && (!c.shown || o.json) {
-		tellKept(c, results)
+	results, kept := move.DeleteCheckpoints(ctx, opt, move.Spent{Before: before, Newest: o.newest})
+	err = o.report(c, results)
+	if !o.Changes.DryRun && (!c.shown || c.json) {
+		noteKept(c, results)
 	}
-	if o.json {
-		sum := keptCheckpoints{1, true, 0, kept, o.dryRun}
+	if c.json {
+		sum := keptCheckpoints{1, true, 0, kept, o.Changes.DryRun}
 		for _, r := range results {
 			if r.Err == nil {
 				sum.Deleted++
@@ -223,14 +208,14 @@ func (o *deleteOptions) deleteCheckpoints(ctx context.Context, a *app, opt move.
 // isBook reports whether a path is that of a lorebook.
 func isBook(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
 
-// tellKept prints where the deleted chats are kept, and how to drop them for good.
-func tellKept(c *console, results []*move.Result) {
-	told := map[string]bool{}
+// noteKept prints where the deleted chats are kept, and how to drop them for good.
+func noteKept(c *console, results []*move.Result) {
+	seen := map[string]bool{}
 	for _, r := range results {
-		if r.ID == "" || told[r.ID] {
+		if r.ID == "" || seen[r.ID] {
 			continue
 		}
-		told[r.ID] = true
+		seen[r.ID] = true
 		root := filepath.Dir(r.Doc.From)
 		if dir, ok := userdir.Enclosing(r.Doc.From); ok {
 			root = dir.Root

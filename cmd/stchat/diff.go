@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"stchat/internal/align"
 	"stchat/internal/chat"
 	"stchat/internal/jsondoc"
+	"stchat/internal/metadiff"
 	"stchat/internal/names"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
@@ -46,8 +46,7 @@ A pipe gets a row a difference: -, + or ~, the index in A and in B, role, name,
 what differs, the text in A and in B, with tabs between them.
 `
 
-func newDiff(*app) verb {
-	o := &diffOptions{}
+func newDiff() verb {
 	return verb{
 		use: "diff A [B]", short: "Compare the messages of two chats, or of a chat and its past",
 		doc: diffDoc, no: "the messages differ, or none is common",
@@ -63,35 +62,33 @@ func newDiff(*app) verb {
 			"swipes excludes all = --all compares the swipes too",
 			"json excludes full|side",
 		},
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		pages:   everything,
+		options: &diffOptions{},
 	}
 }
 
 type diffOptions struct {
 	storeFlag
-	swipes, all bool
-	ignore      []string
-	rev, asOf   string
-	data        string
-	full, side  bool
-	json        bool
+	opt        look.DiffOptions
+	rev, asOf  string
+	data       string
+	full, side bool
 }
 
 func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.swipes, "swipes", false, "also compare the swipes, and which is chosen")
-	fs.BoolVar(&o.all, "all", false, "compare every key of the messages")
-	fs.StringArrayVar(&o.ignore, "ignore", nil, "with --all: leave the key `KEY` out, or those that match it as a glob (repeatable)")
+	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also compare the swipes, and which is chosen")
+	fs.BoolVar(&o.opt.All, "all", false, "compare every key of the messages")
+	fs.StringArrayVar(&o.opt.Ignore, "ignore", nil, "with --all: leave the key `KEY` out, or those that match it as a glob (repeatable)")
 	fs.Var(filled(&o.rev), "rev", "compare version `N` with the chat, or N..M two versions; -1 is the newest")
 	fs.Var(filled(&o.asOf), "as-of", "compare the version of `TIME` with the chat: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2d")
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.full, "full", false, "leave nothing out of what is shown")
 	fs.BoolVar(&o.side, "side", false, "show A and B side by side")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per message that differs, and one that sums up")
+	fs.Bool("json", false, "print JSON documents, one per message that differs, and one that sums up")
 }
 
-func (o *diffOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (err error) {
+func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (err error) {
 	past := o.rev != "" || o.asOf != ""
 	switch {
 	case past && len(args) == 2:
@@ -102,20 +99,19 @@ func (o *diffOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 		return usagef("standard input can be one side only")
 	}
 	if !past {
-		if args, err = a.resolve(fs, &subjects{chats: true}, args); err != nil {
+		if args, err = c.resolve(fs, &subjects{chats: true, all: true}, args); err != nil {
 			return err
 		}
 	}
-	c := a.console()
-	opt := look.DiffOptions{Swipes: o.swipes, All: o.all, Ignore: o.ignore}
+	opt := o.opt
 	var times [2]time.Time
 	if past {
-		versions, err := o.versions(ctx, a, args)
+		versions, err := o.versions(ctx, c, args)
 		for _, v := range versions {
 			defer v.Close()
 		}
 		if err != nil {
-			return o.told(err)
+			return withHint(err, []hint{{keep.ErrUnknown, "; stchat snapshot keeps one"}})
 		}
 		for i, side := range []*look.DiffSide{&opt.A, &opt.B} {
 			*side = look.DiffSide{Path: versions[0].Path, Open: chat.Options{Data: o.data}}
@@ -128,12 +124,12 @@ func (o *diffOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 			}
 		}
 	} else {
-		open := chat.Options{Data: userFolder(a, o.data, args), Stdin: a.In}
+		open := chat.Options{Data: userFolder(c, o.data, args), Stdin: c.In}
 		opt.A, opt.B = look.DiffSide{Path: args[0], Open: open}, look.DiffSide{Path: args[1], Open: open}
 	}
 	d, err := look.Diff(ctx, opt)
 	if err != nil {
-		return failedAs(c.Out, o.json, err)
+		return c.failedAs(err)
 	}
 	defer d.Close()
 	for _, side := range []look.DiffedChat{d.A, d.B} {
@@ -150,8 +146,8 @@ func (o *diffOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 }
 
 // versions reads the versions that --rev and --as-of name: one, or two if the second is no file.
-func (o *diffOptions) versions(ctx context.Context, a *app, args []string) (list []*keep.Versioned, err error) {
-	where, err := o.where(a, args, o.data)
+func (o *diffOptions) versions(ctx context.Context, c *console, args []string) (list []*keep.Versioned, err error) {
+	where, err := o.where(c, args, o.data)
 	if err != nil {
 		return nil, err
 	}
@@ -191,18 +187,10 @@ func (o *diffOptions) versions(ctx context.Context, a *app, args []string) (list
 	return list, nil
 }
 
-// told adds what helps to an error about versions.
-func (o *diffOptions) told(err error) error {
-	if errors.Is(err, keep.ErrUnknown) {
-		return &hinted{err, "; stchat snapshot keeps one"}
-	}
-	return withHint(err, nil)
-}
-
 // print prints the differences.
 func (o *diffOptions) print(c *console, w *bufio.Writer, d *look.Comparison, times [2]time.Time) error {
 	switch {
-	case o.json:
+	case c.json:
 		err := d.Each(func(row look.Difference) error { return jsondoc.Write(w, row, "") })
 		if err == nil {
 			err = jsondoc.Write(w, d.Diffed, "")
@@ -261,10 +249,13 @@ type differ struct {
 
 // head prints what is compared, and how much it differs.
 func (p *differ) head(times [2]time.Time) {
-	var above []string
+	owner, both := "", []string{p.d.A.Name, p.d.B.Name}
+	if p.d.A.Owner == p.d.B.Owner {
+		owner = p.d.A.Owner
+	}
+	short := names.Shorts(owner, both, func(i int) []string { return both[:i] })
 	for i, side := range []look.DiffedChat{p.d.A, p.d.B} {
-		name := p.shortened(names.Short(side.Owner, side.Name, above...))
-		above = append(above, side.Name)
+		name := p.shortened(short[i])
 		switch {
 		case side.Path == chat.Stdin:
 			name = "standard input"
@@ -274,7 +265,7 @@ func (p *differ) head(times [2]time.Time) {
 			name += ", backup of " + times[i].Local().Format(minute)
 		}
 		count := plural.S(side.Messages, "message")
-		left := p.fit("AB"[i:i+1]+"  "+name, len(count)+2)
+		left := "AB"[i:i+1] + "  " + p.fitName(name, len(count)+5)
 		gap := strings.Repeat(" ", max(min(p.measure, 64)-visible.Width(left)-len(count), 2))
 		fmt.Fprintln(p.w, paint(p.color, bold, left)+gap+count)
 	}
@@ -286,7 +277,7 @@ func (p *differ) head(times [2]time.Time) {
 	}
 	common := strconv.Itoa(p.d.Common) + " in common"
 	if parted := p.d.Parted; parted != nil && parted.A > 0 && parted.A+1 == p.d.Common {
-		common += fmt.Sprintf(" (#0%s#%d)", p.sign("–", "-"), parted.A)
+		common += fmt.Sprintf(" (#0%s#%d)", p.sign("–"), parted.A)
 	}
 	parts = append(parts, common)
 	add(p.d.Changed, "changed")
@@ -316,8 +307,9 @@ const minute = "2006-01-02 15:04"
 
 // shortened returns a name safe to show, with the signs that the terminal has.
 func (s *screen) shortened(name string) string {
-	if name = visible.Text(name); s.ascii {
-		name = strings.Replace(name, "…", "...", 1)
+	name = visible.Text(name)
+	if rest, ok := strings.CutPrefix(name, "…"); ok {
+		return s.sign("…") + rest
 	}
 	return name
 }
@@ -407,7 +399,7 @@ func (p *differ) columns(a, b []string) {
 			right = b[i]
 		}
 		gap := strings.Repeat(" ", max(p.room()-visible.Width(stripped(left)), 0))
-		fmt.Fprintln(p.w, strings.TrimRight(left+gap+" "+paint(p.color, dim, p.sign("│", "|"))+" "+right, " "))
+		fmt.Fprintln(p.w, strings.TrimRight(left+gap+" "+paint(p.color, dim, p.sign("│"))+" "+right, " "))
 	}
 }
 
@@ -433,7 +425,7 @@ func (p *differ) room() int {
 }
 
 func (p *differ) cell(code, text string) string {
-	return paint(p.color, code, visible.TruncateWith(text, p.room(), p.sign("…", "...")))
+	return paint(p.color, code, visible.CutRight(text, p.room(), p.sign("…")))
 }
 
 // block returns the lines of a message that one chat has alone.
@@ -445,7 +437,7 @@ func (p *differ) block(row look.Difference, i int) []string {
 	lines := []string{"", p.heading(row, "")}
 	body := p.texts([]prose.Run{{Text: deref(text), Style: style}}, false)
 	if len(body) > textShown && !p.full {
-		body = append(body[:textShown-1], p.cell(dim, p.pad()+p.sign("…", "...")))
+		body = append(body[:textShown-1], p.cell(dim, p.pad()+p.sign("…")))
 	}
 	return append(lines, body...)
 }
@@ -458,9 +450,9 @@ func (p *differ) heading(row look.Difference, about string) string {
 			index = append(index, "#"+strconv.Itoa(*i))
 		}
 	}
-	parts := []string{diffSign(row.Op) + " " + strings.Join(index, p.sign(" → ", " -> "))}
+	parts := []string{diffSign(row.Op) + " " + strings.Join(index, p.sign(" → "))}
 	if row.Name != "" {
-		parts = append(parts, visible.Text(row.Name))
+		parts = append(parts, "")
 	}
 	if row.Date != nil {
 		date := visible.Text(*row.Date)
@@ -477,7 +469,10 @@ func (p *differ) heading(row look.Difference, about string) string {
 	if row.Op == "change" {
 		room = p.measure
 	}
-	return paint(p.color, code, visible.TruncateWith(strings.Join(parts, "  "), room, p.sign("…", "...")))
+	if row.Name != "" {
+		parts[1] = visible.CutLeft(visible.Text(row.Name), max(room-visible.Width(strings.Join(parts, "  ")), 1), p.sign("…"))
+	}
+	return paint(p.color, code, visible.CutRight(strings.Join(parts, "  "), room, p.sign("…")))
 }
 
 // changed prints two versions of a message.
@@ -501,16 +496,23 @@ func (p *differ) changed(row look.Difference) {
 	}
 	for _, change := range row.Changes {
 		if change.Path != "/mes" {
-			p.columns([]string{p.cell("", fmt.Sprintf("  %s: %s %s %s", visible.Text(change.Path), shownValue(change.From), p.sign("→", "->"), shownValue(change.To)))}, nil)
+			from, to := metadiff.Excerpts(string(change.From), string(change.To), longValue)
+			text := visible.Text(change.Path) + ": " + p.value(from) + p.sign(" → ") + p.value(to)
+			var lines []string
+			for _, at := range visible.Wrap(text, max(p.room()-p.indent, 1)) {
+				lines = append(lines, p.pad()+text[at[0]:at[1]])
+			}
+			p.columns(lines, nil)
 		}
 	}
 }
 
-func shownValue(raw []byte) string {
-	if raw == nil {
+// value returns a value of which only a part may be shown.
+func (p *differ) value(text string) string {
+	if text == "" {
 		return "nothing"
 	}
-	return visible.Truncate(visible.Text(string(raw)), longValue/2)
+	return cutMarks.ReplaceAllStringFunc(visible.Text(text), p.sign)
 }
 
 // without returns pieces as runs, without those of one op.
@@ -542,7 +544,7 @@ func (p *differ) texts(runs []prose.Run, cut bool) (lines []string) {
 	left := 0
 	skipped := func() {
 		if left > 0 {
-			dots := p.sign("…", "...")
+			dots := p.sign("…")
 			lines = append(lines, p.cell(dim, p.pad()+dots+" "+plural.S(left, "paragraph")+" "+dots))
 		}
 		left = 0

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -32,8 +31,7 @@ Patch (RFC 7386), each of which applied to A's metadata gives B's. A merge patch
 cannot put an explicit null anywhere: where B needs one, that is an error.
 `
 
-func newDiffMeta(*app) verb {
-	o := &diffMetaOptions{}
+func newDiffMeta() verb {
 	return verb{
 		use: "diff-meta A B", short: "Compare the metadata of two chats",
 		doc: diffMetaDoc, no: "the metadata differs",
@@ -41,77 +39,63 @@ func newDiffMeta(*app) verb {
   stchat diff-meta A.jsonl B.jsonl --ignore integrity --ignore 'auto_*'
   stchat diff-meta A.jsonl B.jsonl --only variables --format patch
   git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl`,
-		args:  cobra.ExactArgs(2),
-		rules: []string{"format excludes json"},
-		means: &subjects{chats: true},
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		args:    cobra.ExactArgs(2),
+		rules:   []string{"format excludes json"},
+		means:   &subjects{chats: true, all: true},
+		pages:   everything,
+		options: &diffMetaOptions{},
 	}
 }
 
 type diffMetaOptions struct {
 	format string
-	json   bool
 	sel    metadiff.Selection
 }
 
 func (o *diffMetaOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.format, "text", "text", "json", "patch", "merge-patch"), "format", "`FORMAT` of the output: text, json, patch or merge-patch")
-	fs.BoolVar(&o.json, "json", false, "the same as --format json")
+	fs.Bool("json", false, "the same as --format json")
 	fs.StringArrayVar(&o.sel.Ignore, "ignore", nil, "leave the metadata key `KEY` out, or those that match it as a glob (repeatable)")
 	fs.StringArrayVar(&o.sel.Only, "only", nil, "compare only the metadata key `KEY`, or those that match it as a glob (repeatable)")
 }
 
-// metaDiffDoc is the document of --json.
-type metaDiffDoc struct {
-	Schema   int               `json:"schema"`
-	A        string            `json:"a" is:"path"`
-	B        string            `json:"b" is:"path"`
-	Equal    bool              `json:"equal"`
-	Changes  []metadiff.Change `json:"changes"`
-	Meanings []string          `json:"meanings"`
-	Warnings []string          `json:"warnings"`
-}
-
-func (o *diffMetaOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	if o.json {
+func (o *diffMetaOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	if c.json {
 		o.format = "json"
 	}
-	c := a.console()
-	d, err := ops.DiffMeta(ctx, ops.DiffMetaOptions{A: args[0], B: args[1], Stdin: a.In, Select: o.sel})
+	c.json = o.format == "json"
+	d, err := ops.DiffMeta(ctx, ops.DiffMetaOptions{A: args[0], B: args[1], Stdin: c.In, Select: o.sel})
 	if err != nil {
-		return failedAs(c.Out, o.format == "json", err)
+		return c.failedAs(err)
 	}
-	for _, text := range d.Warnings {
-		c.warn("%s", text)
-	}
+	c.warns(d.Warnings)
 	w := bufio.NewWriter(c.Out)
 	switch o.format {
 	case "json":
-		err = jsondoc.Write(w, metaDiffDoc{Schema: 1, A: args[0], B: args[1], Equal: d.Diff.Equal(), Changes: d.Diff.Changes, Meanings: d.Meanings, Warnings: d.Warnings}, "")
+		err = jsondoc.Write(w, d, "")
 	case "patch":
 		_, err = w.Write(append(visible.JSON(d.Diff.Patch()), '\n'))
 	case "merge-patch":
 		err = writeMergePatch(w, d)
 	default:
 		writeChanges(w, c, d)
-		if d.Diff.Equal() && c.shown {
+		if d.Equal && c.shown {
 			c.note("the metadata is equal")
 		}
 	}
 	if err == nil {
 		err = w.Flush()
 	}
-	if err == nil && !d.Diff.Equal() {
+	if err == nil && !d.Equal {
 		err = errNo
 	}
 	return err
 }
 
 // failedAs returns an error, and writes its document first if documents are wanted.
-func failedAs(w io.Writer, asJSON bool, err error) error {
-	if asJSON && !isA[*usageError](err) {
-		return errors.Join(err, writeError(w, "", err))
+func (c *console) failedAs(err error) error {
+	if c.json && !isA[*usageError](err) {
+		return errors.Join(err, writeError(c.Out, "", err))
 	}
 	return err
 }
@@ -119,7 +103,7 @@ func failedAs(w io.Writer, asJSON bool, err error) error {
 func writeMergePatch(w *bufio.Writer, d *ops.MetaDiff) error {
 	patch, err := d.Diff.MergePatch()
 	if null, ok := errors.AsType[*metadiff.NullError](err); ok {
-		return fmt.Errorf("%s: %w; use --format patch", d.B, null)
+		return fmt.Errorf("%s: %w; use --format patch", d.LabelB, null)
 	}
 	if err == nil {
 		_, err = w.Write(append(visible.JSON(patch), '\n'))
@@ -133,24 +117,24 @@ const longValue = 120
 // writeChanges writes the changes for a person: each path with its old and new value,
 // and at the end what the changes mean.
 func writeChanges(w *bufio.Writer, c *console, d *ops.MetaDiff) {
-	if d.Diff.Equal() {
+	if d.Equal {
 		return
 	}
-	fmt.Fprintln(w, paint(c.outColor, bold, "--- "+visible.Text(d.A)))
-	fmt.Fprintln(w, paint(c.outColor, bold, "+++ "+visible.Text(d.B)))
-	for _, change := range d.Diff.Changes {
+	fmt.Fprintln(w, paint(c.outColor, bold, "--- "+visible.Text(d.LabelA)))
+	fmt.Fprintln(w, paint(c.outColor, bold, "+++ "+visible.Text(d.LabelB)))
+	for _, change := range d.Changes {
 		sign := map[metadiff.Op]string{metadiff.Add: "+", metadiff.Remove: "-", metadiff.Replace: "~"}[change.Op]
 		fmt.Fprintf(w, "%s %s\n", sign, paint(c.outColor, cyan, visible.Text(change.Path)))
 		from, to := metadiff.Excerpts(string(change.From), string(change.To), longValue)
 		if change.Op != metadiff.Add {
-			fmt.Fprintln(w, paint(c.outColor, red, "    - "+visible.Text(from)))
+			fmt.Fprintln(w, paint(c.outColor, red, "    - "+c.excerpt(from)))
 		}
 		if change.Op != metadiff.Remove {
-			fmt.Fprintln(w, paint(c.outColor, green, "    + "+visible.Text(to)))
+			fmt.Fprintln(w, paint(c.outColor, green, "    + "+c.excerpt(to)))
 		}
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintln(w, changeSummary(d.Diff.Changes))
+	fmt.Fprintln(w, changeSummary(d.Changes))
 	for _, meaning := range d.Meanings {
 		fmt.Fprintf(w, "  %s\n", visible.Text(meaning))
 	}

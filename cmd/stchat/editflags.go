@@ -39,38 +39,27 @@ index is printed after the path, and a tab.
 `
 
 // termFlags are the flags of every command that edits chats or their state in place.
-type termFlags struct {
-	data            string
-	expectMessages  int
-	expectIntegrity string
-	bump            bool
-	noSync          bool
-	dryRun          bool
-	json            bool
-}
+type termFlags struct{ edit.Terms }
 
 // addDryRun adds --dry-run, which comes first in the help.
 func (o *termFlags) addDryRun(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
+	fs.BoolVar(&o.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
 }
 
 // addTerms adds the other flags of every edit; bumped names what gets a new slug.
 func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
-	o.expectMessages = -1
-	fs.Var(number(&o.expectMessages, 0, "a number of messages"), "expect-messages", "exit 1 unless the chat has `N` messages")
-	fs.Var(filled(&o.expectIntegrity), "expect-integrity", "exit 1 unless the chat has this integrity `SLUG`")
-	fs.BoolVar(&o.bump, "bump-integrity", false, "give "+bumped+" a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
-	addNoSync(fs, &o.noSync)
+	o.ExpectMessages = -1
+	fs.Var(number(&o.ExpectMessages, 0, "a number of messages"), "expect-messages", "exit 1 unless the chat has `N` messages")
+	fs.Var(filled(&o.ExpectIntegrity), "expect-integrity", "exit 1 unless the chat has this integrity `SLUG`")
+	fs.BoolVar(&o.BumpIntegrity, "bump-integrity", false, "give "+bumped+" a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
+	addNoSync(fs, &o.Changes.NoSync)
 }
 
-// terms turns the flags into edit.Terms; paths are what the command edits.
-func (o *termFlags) terms(a *app, paths []string) (t edit.Terms, err error) {
-	t = edit.Terms{
-		Data: userFolder(a, o.data, paths), ExpectMessages: o.expectMessages, ExpectIntegrity: o.expectIntegrity,
-		BumpIntegrity: o.bump, NewUUID: uuid.NewString,
-	}
-	t.Changes, err = a.changes(o.dryRun, o.noSync)
-	return t, err
+// terms completes edit.Terms; paths are what the command edits.
+func (o *termFlags) terms(c *console, paths []string) (edit.Terms, error) {
+	t := o.Terms
+	t.Data, t.NewUUID = userFolder(c, t.Data, paths), uuid.NewString
+	return t, c.changes(&t.Changes)
 }
 
 // inPlaceFlags are the flags of every command that edits chats in place.
@@ -78,7 +67,6 @@ type inPlaceFlags struct {
 	listFlags
 	termFlags
 	noFollow bool
-	force    bool
 
 	walked ops.Walked // what the arguments of a command for many chats lead to
 	many   bool       // they are several chats, or a folder
@@ -91,13 +79,13 @@ func (o *inPlaceFlags) addFlags(fs *pflag.FlagSet, force string) {
 		o.addDryRun(fs)
 		fs.BoolVar(&o.noFollow, "no-follow", false, "leave all state that refers to messages as it is")
 		if force != "" {
-			fs.BoolVar(&o.force, "force", false, force)
+			fs.BoolVar(&o.Force, "force", false, force)
 		}
 		o.addTerms(fs, "the chat")
 		fs.Lookup("expect-messages").DefValue = "" // any number
 	})
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	fs.BoolVar(&o.json, "json", false, "print a JSON document for each chat")
+	fs.Var(filled(&o.Data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.Bool("json", false, "print a JSON document for each chat")
 }
 
 // addManyFlags adds the flags of [inPlaceFlags.addFlags] and those of a command that takes
@@ -108,21 +96,20 @@ func (o *inPlaceFlags) addManyFlags(fs *pflag.FlagSet, force string) {
 }
 
 // options turns the flags into edit.Options.
-func (o *inPlaceFlags) options(a *app, chats []string) (opt edit.Options, err error) {
+func (o *inPlaceFlags) options(c *console, chats []string) (opt edit.Options, err error) {
 	opt = edit.Options{Chats: chats, NoFollow: o.noFollow}
-	opt.Terms, err = o.terms(a, chats)
-	opt.Force = o.force
+	opt.Terms, err = o.terms(c, chats)
 	return opt, err
 }
 
 // walk finds the chats that args name, in folders too; hint is the error where none is named.
-func (o *inPlaceFlags) walk(ctx context.Context, a *app, args []string, hint string) (opt edit.Options, err error) {
-	list, err := o.list(ctx, a, args, hint)
+func (o *inPlaceFlags) walk(ctx context.Context, c *console, args []string, hint string) (opt edit.Options, err error) {
+	list, err := o.list(ctx, c, args, hint)
 	if err != nil {
 		return opt, err
 	}
 	if slices.Contains(list.Paths, chat.Stdin) { // which is refused
-		return o.options(a, []string{chat.Stdin})
+		return o.options(c, []string{chat.Stdin})
 	}
 	o.walked = ops.Walk(list)
 	var paths []string
@@ -130,17 +117,16 @@ func (o *inPlaceFlags) walk(ctx context.Context, a *app, args []string, hint str
 		paths = append(paths, t.Path)
 	}
 	o.many = len(list.Paths) != 1 || len(paths) != 1 || paths[0] != list.Paths[0]
-	return o.options(a, paths)
+	return o.options(c, paths)
 }
 
 // chosenIn reads which messages of which chats a command edits; hint is the error where no
 // chat is named.
-func (o *inPlaceFlags) chosenIn(ctx context.Context, a *app, f *choiceFlags, args []string, hint string) (c choose.Choice, opt edit.Options, err error) {
-	if c, err = f.chosen(a); err != nil {
-		return c, opt, err
+func (o *inPlaceFlags) chosenIn(ctx context.Context, c *console, f *choiceFlags, args []string, hint string) (choice choose.Choice, opt edit.Options, err error) {
+	if choice, err = f.chosen(c); err == nil {
+		opt, err = o.walk(ctx, c, args, hint)
 	}
-	opt, err = o.walk(ctx, a, args, hint)
-	return c, opt, err
+	return choice, opt, err
 }
 
 // editHints returns the hints of a command that takes no damaged chat.
@@ -157,20 +143,24 @@ func isNo(err error) bool {
 	return false
 }
 
-// tell prints what became of the chats, and returns the worst outcome. result, if it is not
+// report prints what became of the chats, and returns the worst outcome. result, if it is not
 // nil, prints a chat's result on stdout; --json and --dry-run print their own.
-func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
-	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: editHints()}
-	of := func(r *edit.Result) (string, *ops.Result[edit.Edited]) { return r.Doc.Path, &r.Result }
+func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
 	bumped := true // every one that was edited
 	var edited []string
-	failed, no, err := sayAll(c, how, results, of, func(r *edit.Result) (err error) {
+	how := saying{dryRun: o.Changes.DryRun, hints: editHints(), end: func() {
+		if len(edited) > 0 {
+			c.closeTabs(bumped, edited...)
+		}
+	}}
+	of := func(r *edit.Result) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result }
+	return sayAll(c, how, results, of, func(r *edit.Result) (err error) {
 		if r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
 		}
 		switch {
-		case o.json:
-		case o.dryRun:
+		case c.json:
+		case o.Changes.DryRun:
 			o.show(c, r)
 		case result != nil:
 			err = result(r)
@@ -180,13 +170,6 @@ func (o *inPlaceFlags) tell(c *console, results []*edit.Result, result func(r *e
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	if len(edited) > 0 {
-		c.closeTabs(bumped, edited...)
-	}
-	return outcome(failed, no)
 }
 
 // editSummary is the last document where several chats or a folder are given.
@@ -202,14 +185,12 @@ type editSummary struct {
 	messages int // added, changed or deleted
 }
 
-// tellMany is tell for a command that takes many chats. Those of which nothing was chosen are
+// reportMany is report for a command that takes many chats. Those of which nothing was chosen are
 // counted only.
-func (o *inPlaceFlags) tellMany(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
-	sum := editSummary{Schema: 1, Summary: true, Chats: len(results), Failed: len(o.walked.Errs), DryRun: o.dryRun}
-	for _, err := range o.walked.Errs {
-		if err := c.failed(c.Out, o.json, err.Path, err); err != nil {
-			return err
-		}
+func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
+	sum := o.summary(len(results))
+	if err := failedAll(c, c.Out, o.walked.Errs); err != nil {
+		return err
 	}
 	met := slices.DeleteFunc(results, func(r *edit.Result) bool {
 		return errors.Is(r.Err, edit.ErrPassedOver) || o.many && errors.Is(r.Err, choose.ErrNone)
@@ -225,14 +206,11 @@ func (o *inPlaceFlags) tellMany(c *console, results []*edit.Result, result func(
 			sum.messages += len(r.Doc.Added) + len(r.Doc.Changed) + len(r.Doc.Deleted)
 		}
 	}
-	err := o.tell(c, met, result)
-	if o.many && !c.work.interrupted {
-		if o.json {
-			if err := jsondoc.Write(c.Out, sum, ""); err != nil {
-				return err
-			}
+	err := o.report(c, met, result)
+	if !c.work.interrupted {
+		if err := o.sum(c, &sum); err != nil {
+			return err
 		}
-		c.note("%s", sum.text())
 	}
 	switch {
 	case err != nil:
@@ -243,6 +221,22 @@ func (o *inPlaceFlags) tellMany(c *console, results []*edit.Result, result func(
 		return errNo
 	}
 	return nil
+}
+
+// summary begins the sum of so many results.
+func (o *inPlaceFlags) summary(chats int) editSummary {
+	return editSummary{Schema: 1, Summary: true, Chats: chats, Failed: len(o.walked.Errs), DryRun: o.Changes.DryRun}
+}
+
+// sum prints what many chats add up to.
+func (o *inPlaceFlags) sum(c *console, s *editSummary) (err error) {
+	if o.many && c.json {
+		err = jsondoc.Write(c.Out, *s, "")
+	}
+	if o.many && err == nil {
+		c.note("%s", s.text())
+	}
+	return err
 }
 
 func (s *editSummary) text() string {
@@ -289,13 +283,13 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 		}
 		fmt.Fprintln(c.Out, paint(c.outColor, cyan, "@@ "+where+" @@"))
 		if d.Before != nil {
-			fmt.Fprintln(c.Out, paint(c.outColor, red, "-"+visible.Text(string(d.Before))))
+			fmt.Fprintln(c.Out, paint(c.outColor, red, "-"+c.excerpt(string(d.Before))))
 		}
 		if d.After != nil {
-			fmt.Fprintln(c.Out, paint(c.outColor, green, "+"+visible.Text(string(d.After))))
+			fmt.Fprintln(c.Out, paint(c.outColor, green, "+"+c.excerpt(string(d.After))))
 		}
 	}
 	if n := len(r.Doc.Changed) + len(r.Doc.Added) + len(r.Doc.Deleted) - len(r.Diffs); n > 0 {
-		fmt.Fprintf(c.Out, "… and %s more\n", plural.S(n, "change"))
+		fmt.Fprintf(c.Out, "%s and %s more\n", c.sign("…"), plural.S(n, "change"))
 	}
 }

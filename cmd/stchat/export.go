@@ -10,9 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/chat"
 	"stchat/internal/jsondoc"
-	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/publish"
 	"stchat/internal/plural"
@@ -47,8 +45,7 @@ user and an assistant has no line, and reasoning is left out. --names macro puts
 {{user}} and {{char}} in the places of names; that makes nobody anonymous.
 ` + choiceDoc
 
-func newExport(*app) verb {
-	o := &exportOptions{}
+func newExport() verb {
 	return verb{
 		use: "export PATH...", short: "Write chats as pages, Markdown, text or data",
 		doc: exportDoc, no: "no message was chosen",
@@ -58,68 +55,66 @@ func newExport(*app) verb {
   stchat export chats/Mira --format markdown --since 1w -o notes/
   stchat export Mira --format openai --leaves --no-greeting > mira.jsonl
   stchat export chats --format rows -o rows.jsonl`,
-		rules: []string{"force needs output = --force goes with -o"},
-		means: reads(),
-		flags: o.addFlags, run: o.run,
+		rules:   []string{"force needs output = --force goes with -o"},
+		means:   reads(),
+		options: &exportOptions{},
 	}
 }
 
 type exportOptions struct {
 	messageReadFlags
-	format, output                       string
-	swipes, reasoning, withHidden, force bool
-
-	system, reasoningAs, names string
-	leaves, noGreeting         bool
+	opt           dataset.Options // of a format for people its Export alone
+	format, names string
+	reasoning     bool
 }
 
 func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.format, "", "txt", "markdown", "html", "openai", "sharegpt", "rows"), "format", "`FORMAT`: txt, markdown, html, openai, sharegpt or rows; default: by the extension of -o (.txt, .md, .html), else html")
-	fs.VarP(filled(&o.output), "output", "o", "write to `FILE`, or with / at the end or if it is a folder into this folder")
-	fs.BoolVar(&o.swipes, "swipes", false, "also the other swipes, folded; in rows a line for each")
+	fs.VarP(output(&o.opt.Output), "output", "o", "write to `FILE`, or with / at the end or if it is a folder into this folder")
+	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also the other swipes, folded; in rows a line for each")
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, folded")
-	fs.BoolVar(&o.withHidden, "with-hidden", false, "also hidden messages")
-	fs.BoolVar(&o.force, "force", false, "replace files")
+	fs.BoolVar(&o.opt.WithHidden, "with-hidden", false, "also hidden messages")
+	fs.BoolVar(&o.opt.Force, "force", false, "replace files")
 	addTopic(fs, "Flags for openai, sharegpt and rows", func(fs *pflag.FlagSet) {
-		fs.StringVar(&o.system, "system", "", "a system message with this `TEXT` goes first, or @FILE with what is in it")
-		fs.Var(oneOf(&o.reasoningAs, "", dataset.ReasoningThink, dataset.ReasoningField), "reasoning-as", "where the reasoning goes: `HOW` is think, in front of the text, or field, as reasoning_content")
+		fs.StringVar(&o.opt.System, "system", "", "a system message with this `TEXT` goes first, or @FILE with what is in it")
+		fs.Var(oneOf(&o.opt.Reasoning, "", dataset.ReasoningThink, dataset.ReasoningField), "reasoning-as", "where the reasoning goes: `HOW` is think, in front of the text, or field, as reasoning_content")
 		fs.Var(oneOf(&o.names, "keep", "keep", "macro"), "names", "names in texts: `HOW` is keep, or macro for {{user}} and {{char}}")
-		fs.BoolVar(&o.leaves, "leaves", false, "leave out a chat that is the beginning of another of its owner; rows has what chats share once")
-		fs.BoolVar(&o.noGreeting, "no-greeting", false, "leave out what stands before the first message of the user")
+		fs.BoolVar(&o.opt.Leaves, "leaves", false, "leave out a chat that is the beginning of another of its owner; rows has what chats share once")
+		fs.BoolVar(&o.opt.NoGreeting, "no-greeting", false, "leave out what stands before the first message of the user")
 	})
 	o.messageReadFlags.addFlags(fs)
 }
 
 // target returns the format, and whether the output is a folder.
 func (o *exportOptions) target(c *console) (publish.Format, bool, error) {
-	info, err := os.Stat(o.output)
-	folder := strings.HasSuffix(filepath.ToSlash(o.output), "/") || o.output != "" && err == nil && info.IsDir()
+	output := o.opt.Output
+	info, err := os.Stat(output)
+	folder := strings.HasSuffix(filepath.ToSlash(output), "/") || output != "" && err == nil && info.IsDir()
 	format := publish.Format(o.format)
 	if o.format == "" {
 		format = publish.HTML
-		switch ext := strings.ToLower(filepath.Ext(o.output)); {
+		switch ext := strings.ToLower(filepath.Ext(output)); {
 		case folder:
 		case ext == ".txt":
 			format = publish.Text
 		case ext == ".md":
 			format = publish.Markdown
 		case ext == ".jsonl":
-			return "", false, usagef("-o %s: say in which --format; a .jsonl is a chat", o.output)
+			return "", false, usagef("-o %s: say in which --format; a .jsonl is a chat", output)
 		}
 	}
 	switch {
-	case o.output == "" && format == publish.HTML && c.OutTTY:
+	case output == "" && format == publish.HTML && c.OutTTY:
 		return "", false, usagef("a page on a terminal is no use: name a file, e.g. -o chat.html, or --format markdown")
-	case o.output == "" && o.json:
+	case output == "" && c.json:
 		return "", false, usagef("--json goes with -o: without it the chat is printed")
-	case format == publish.Text && (o.swipes || o.reasoning):
+	case format == publish.Text && (o.opt.Swipes || o.reasoning):
 		return "", false, usagef("--swipes and --reasoning do not go with --format txt, which is SillyTavern's own")
 	}
 	return format, folder, nil
 }
 
-func (o *exportOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	c := a.console()
+func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	format, folder, err := o.target(c)
 	if err != nil {
 		return err
@@ -129,37 +124,35 @@ func (o *exportOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	if data {
 		example = "chats --format rows"
 		err = o.fits(dataset.Format(o.format))
-	} else if o.system != "" || o.reasoningAs != "" || o.names != "keep" || o.leaves || o.noGreeting {
+	} else if o.opt.System != "" || o.opt.Reasoning != "" || o.names != "keep" || o.opt.Leaves || o.opt.NoGreeting {
 		err = usagef("--system, --reasoning-as, --names, --leaves and --no-greeting go with --format openai, sharegpt or rows")
 	}
 	if err != nil {
 		return err
 	}
-	choice, err := o.choice(a.Now())
+	choice, err := o.choice(c.Now())
 	if err != nil {
 		return err
 	}
-	list, err := o.list(ctx, a, args, "name a chat, an owner or a folder, e.g. `stchat export "+example+"`")
+	list, err := o.list(ctx, c, args, "name a chat, an owner or a folder, e.g. `stchat export "+example+"`")
 	if err != nil {
 		return err
 	}
-	changes, err := a.changes(false, false)
-	if err != nil {
+	e := &exporting{exportOptions: o, console: c, none: true}
+	e.opt.List, e.opt.Choice, e.opt.Folder, e.opt.SkipDamaged = list, choice, folder, o.skipDamaged
+	e.opt.Open.Data = userFolder(c, o.data, list.Paths)
+	if err := c.changes(&e.opt.Changes); err != nil {
 		return err
 	}
-	e := &exporting{
-		exportOptions: o, console: c, w: bufio.NewWriterSize(c.Out, 64<<10), none: true,
-		what: ops.Export{
-			List: list, Choice: choice, Open: chat.Options{Data: userFolder(a, o.data, list.Paths)},
-			Output: o.output, Folder: folder, Force: o.force, Changes: changes,
-			Swipes: o.swipes, WithHidden: o.withHidden, SkipDamaged: o.skipDamaged,
-		},
-	}
-	if e.what.Stdout = e.w; data {
+	var end func()
+	e.opt.Meter, end = c.meter("exporting", c.json || e.opt.Output == "")
+	e.w = bufio.NewWriterSize(c.Out, 64<<10)
+	if e.opt.Stdout = e.w; data {
 		err = e.data(ctx)
 	} else {
 		err = e.pages(ctx, format)
 	}
+	end()
 	if flushed := e.w.Flush(); err == nil {
 		err = flushed
 	}
@@ -174,7 +167,6 @@ type exporting struct {
 	*exportOptions
 	*console
 	w         *bufio.Writer
-	what      ops.Export
 	anyFailed bool
 	none      bool // nothing was written
 }
@@ -182,7 +174,7 @@ type exporting struct {
 // fail says that a chat could not be exported.
 func (e *exporting) fail(path string, err error) error {
 	e.anyFailed = true
-	return e.failed(e.w, e.json, path, forceHint(err))
+	return e.failed(e.w, path, forceHint(err))
 }
 
 // written says where a file was written.
@@ -195,8 +187,7 @@ func (e *exporting) written(path *string) (err error) {
 
 // pages writes chats for people to read.
 func (e *exporting) pages(ctx context.Context, format publish.Format) error {
-	_, end := e.meter("exporting", e.json || e.output == "")
-	sum, err := publish.Export(ctx, publish.Options{Export: e.what, Format: format, Reasoning: e.reasoning}, func(d *publish.Document, err error) error {
+	sum, err := publish.Export(ctx, publish.Options{Export: e.opt.Export, Format: format, Reasoning: e.reasoning}, func(d *publish.Document, err error) error {
 		e.leftOut(d.Path, d.Skipped, e.skipDamaged)
 		e.none = e.none && d.Messages == 0
 		switch {
@@ -213,11 +204,10 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 		}
 		return e.written(d.Output)
 	})
-	end()
 	if err == nil {
 		err = e.written(sum.Index)
 	}
-	if err == nil && e.json && e.what.Folder {
+	if err == nil && e.json && e.opt.Folder {
 		err = jsondoc.Write(e.w, sum, "")
 	}
 	return err

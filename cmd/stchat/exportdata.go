@@ -11,6 +11,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/plural"
+	"stchat/internal/progress"
 )
 
 // fits refuses flags that do not fit a format of data.
@@ -18,11 +19,11 @@ func (o *exportOptions) fits(format dataset.Format) error {
 	switch {
 	case o.reasoning:
 		return usagef("--reasoning is for pages and Markdown; --reasoning-as says where it goes in data")
-	case format == dataset.Rows && (o.system != "" || o.reasoningAs != "" || o.noGreeting || o.withHidden):
+	case format == dataset.Rows && (o.opt.System != "" || o.opt.Reasoning != "" || o.opt.NoGreeting || o.opt.WithHidden):
 		return usagef("--format rows has every message as it is: leave --system, --reasoning-as, --no-greeting and --with-hidden out")
-	case format != dataset.Rows && o.swipes:
+	case format != dataset.Rows && o.opt.Swipes:
 		return usagef("--swipes goes with --format rows")
-	case format == dataset.ShareGPT && o.reasoningAs == dataset.ReasoningField:
+	case format == dataset.ShareGPT && o.opt.Reasoning == dataset.ReasoningField:
 		return usagef("--format sharegpt has no field for the reasoning; --reasoning-as think puts it in front of the text")
 	}
 	return nil
@@ -30,12 +31,10 @@ func (o *exportOptions) fits(format dataset.Format) error {
 
 // data writes chats as data.
 func (e *exporting) data(ctx context.Context) error {
-	opt := dataset.Options{
-		Export: e.what, Format: dataset.Format(e.format), System: e.system, Reasoning: e.reasoningAs,
-		Macros: e.names == "macro", Leaves: e.leaves, NoGreeting: e.noGreeting,
-	}
-	if path, ok := strings.CutPrefix(e.system, "@"); ok {
-		text, err := readAll(ctx, func() ([]byte, error) { return os.ReadFile(path) })
+	opt := e.opt
+	opt.Format, opt.Macros = dataset.Format(e.format), e.names == "macro"
+	if path, ok := strings.CutPrefix(opt.System, "@"); ok {
+		text, err := progress.Until(ctx, func() ([]byte, error) { return os.ReadFile(path) })
 		if err != nil {
 			return fmt.Errorf("--system: %w", ops.PathError(err))
 		}
@@ -58,7 +57,7 @@ func (e *exporting) data(ctx context.Context) error {
 		}
 		if e.json {
 			return jsondoc.Write(e.w, d, "")
-		} else if e.what.Folder {
+		} else if opt.Folder {
 			return e.written(d.Output)
 		}
 		return nil
@@ -66,8 +65,8 @@ func (e *exporting) data(ctx context.Context) error {
 	if errors.Is(err, dataset.ErrNone) {
 		return nil
 	}
-	if err == nil && !e.what.Folder && e.output != "" {
-		err = e.written(&e.output)
+	if err == nil && !opt.Folder && opt.Output != "" {
+		err = e.written(&opt.Output)
 	}
 	if bad > 0 && err == nil {
 		e.note("what is not UTF-8 in %s is U+FFFD now", plural.S(bad, "text"))

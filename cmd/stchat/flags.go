@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +17,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/ops"
+	"stchat/internal/progress"
 	"stchat/internal/userdir"
 )
 
@@ -58,6 +57,20 @@ func filled(to *string) flagValue {
 	}}
 }
 
+// output returns the value of a flag that names a file, or stdout by - as without the flag.
+func output(to *string) flagValue {
+	v := filled(to)
+	given := v.set
+	v.set = func(name string) error {
+		err := given(name)
+		if name == "-" {
+			*to = ""
+		}
+		return err
+	}
+	return v
+}
+
 // number returns the value of a flag that takes a whole number from least on, written in
 // digits: 010 is ten, and 0x1 or 1_0 are not numbers. takes says what it is. A number below
 // the least means that the flag was not given and has no default.
@@ -81,12 +94,16 @@ func number(to *int, least int, takes string) flagValue {
 }
 
 // oneOf returns the value of a flag that takes one of a few words, and sets its default.
-func oneOf(to *string, standard string, words ...string) flagValue {
+func oneOf[T ~string](to *T, standard T, choice ...T) flagValue {
 	*to = standard
+	words := make([]string, len(choice))
+	for i, word := range choice {
+		words[i] = string(word)
+	}
 	return flagValue{
-		shown: func() string { return *to },
+		shown: func() string { return string(*to) },
 		set: func(word string) error {
-			if *to = word; !slices.Contains(words, word) {
+			if *to = T(word); !slices.Contains(words, word) {
 				return unknownWord(word, words, "")
 			}
 			return nil
@@ -264,7 +281,7 @@ func (l *listFlags) addFlags(fs *pflag.FlagSet) {
 
 // list returns the paths to work on: those of args, with patterns expanded, then those
 // of --files-from. example is the error where nothing is named.
-func (l *listFlags) list(ctx context.Context, a *app, args []string, example string) (ops.List, error) {
+func (l *listFlags) list(ctx context.Context, c *console, args []string, example string) (ops.List, error) {
 	list := ops.List{AllowEmpty: l.allowEmpty}
 	var err error
 	if l.shard != "" {
@@ -288,7 +305,7 @@ func (l *listFlags) list(ctx context.Context, a *app, args []string, example str
 	if l.filesFrom == chat.Stdin && slices.Contains(args, chat.Stdin) {
 		return list, usagef("stdin is a chat already; --files-from needs a file")
 	}
-	more, err := l.readList(ctx, a)
+	more, err := l.readList(ctx, c)
 	if err != nil {
 		return list, fmt.Errorf("--files-from: %w", err)
 	}
@@ -301,33 +318,33 @@ func (l *listFlags) list(ctx context.Context, a *app, args []string, example str
 
 // sources is [listFlags.list] for a command whose arguments are files; it returns
 // only those of the shard.
-func (l *listFlags) sources(ctx context.Context, a *app, args []string, example string) ([]string, error) {
-	list, err := l.list(ctx, a, args, example)
+func (l *listFlags) sources(ctx context.Context, c *console, args []string, example string) ([]string, error) {
+	list, err := l.list(ctx, c, args, example)
 	return slices.DeleteFunc(list.Paths, func(path string) bool { return !list.Shard.Has(path) }), err
 }
 
 // folders is [listFlags.list] for a command that reads folders: the default is the
 // user folder around the working folder, else STCHAT_DATA.
-func (l *listFlags) folders(ctx context.Context, a *app, args []string, example string) (ops.List, error) {
+func (l *listFlags) folders(ctx context.Context, c *console, args []string, example string) (ops.List, error) {
 	if len(args) == 0 && l.filesFrom == "" {
 		if around, ok := userdir.Around("."); ok {
 			args = []string{userdir.Near(around)}
-		} else if data := a.Getenv(dataVariable); data != "" {
+		} else if data := c.Getenv(dataVariable); data != "" {
 			args = []string{data}
 		}
 	}
-	return l.list(ctx, a, args, example)
+	return l.list(ctx, c, args, example)
 }
 
 // userFolder returns --data, or if that is empty and no path lies in a user folder,
 // STCHAT_DATA. "" means that the paths decide.
-func userFolder(a *app, data string, paths []string) string {
+func userFolder(c *console, data string, paths []string) string {
 	tells := func(path string) bool {
 		_, ok := userdir.Find(path)
 		return ok
 	}
 	if data == "" && !slices.ContainsFunc(paths, tells) {
-		return a.Getenv(dataVariable)
+		return c.Getenv(dataVariable)
 	}
 	return data
 }
@@ -336,24 +353,22 @@ func userFolder(a *app, data string, paths []string) string {
 var errAllowEmpty = errors.New("if that is right, say --allow-empty")
 
 // readList reads the paths of --files-from; empty ones are skipped.
-func (l *listFlags) readList(ctx context.Context, a *app) ([]string, error) {
-	data, err := readAll(ctx, func() ([]byte, error) {
+func (l *listFlags) readList(ctx context.Context, c *console) ([]string, error) {
+	data, err := progress.Until(ctx, func() ([]byte, error) {
 		if l.filesFrom == chat.Stdin {
-			return io.ReadAll(a.In)
+			return io.ReadAll(c.In)
 		}
 		return os.ReadFile(l.filesFrom)
 	})
 	if err != nil {
 		return nil, err
 	}
-	end := byte('\n')
+	end := "\n"
 	if l.null {
-		end = 0
+		end = "\x00"
 	}
 	var paths []string
-	for r := bufio.NewReader(bytes.NewReader(data)); ; {
-		path, err := r.ReadString(end)
-		path = strings.TrimSuffix(path, string(end))
+	for path := range strings.SplitSeq(string(data), end) {
 		if !l.null {
 			path = strings.TrimSuffix(path, "\r")
 		}
@@ -364,10 +379,8 @@ func (l *listFlags) readList(ctx context.Context, a *app) ([]string, error) {
 		default:
 			paths = append(paths, path)
 		}
-		if err != nil {
-			return paths, nil
-		}
 	}
+	return paths, nil
 }
 
 // expand replaces each pattern that no shell expanded, as on Windows, with the files

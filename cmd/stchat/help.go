@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,107 +14,133 @@ import (
 	"stchat/internal/visible"
 )
 
-// helpWidth is how many columns help fills: every terminal has them.
+// helpWidth is how many columns help fills in a pipe, and its texts as they are written.
 const helpWidth = 80
 
+// helpPage writes help, for a person as wide as the terminal.
+type helpPage struct {
+	w     io.Writer
+	width int
+	color bool
+}
+
+func newHelpPage(c *console) *helpPage {
+	h := &helpPage{w: c.Out, width: helpWidth, color: c.coloured(c.OutTTY)}
+	if c.OutTTY {
+		h.width = min(cmp.Or(c.Width, unknownWidth), proseWidth)
+	}
+	return h
+}
+
 // environment lists what the program itself reads.
-const environment = `
-Environment:
-  ` + dataVariable + `       the user folder, where no path leads to one
+const environment = `  ` + dataVariable + `       the user folder, where no path leads to one
   ` + storeVariable + `      the file of the history
   ` + undoVariable + `   how much undo may keep, such as 500M; 0 keeps nothing
   STCHAT_PAGER, PAGER   what shows long output on a terminal; empty: nothing
+  LESS              the options of less; where it is not set, FRX
   NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM   whether there is colour
   LC_ALL, LC_CTYPE, LANG   whether the terminal shows more than ASCII
-`
+  SOURCE_DATE_EPOCH   the date of manual pages`
 
-// commandGroup names commands that are listed together.
-type commandGroup struct {
-	title string
-	names []string
-}
-
-// commandGroups returns the groups in the order of the help. Commands in none of them
-// are listed last.
-func commandGroups() []commandGroup {
-	return []commandGroup{
-		{"Make", []string{"branch", "checkpoint", "clone-lorebook", "export", "import", "merge", "new", "split"}},
-		{"Look", []string{"check", "diff", "diff-meta", "inspect", "log", "lost", "search", "stats", "tree"}},
-		{"Edit", []string{"delete", "message", "meta", "move", "open", "rename", "repair", "slim", "state"}},
-		{"Keep", []string{"history", "restore", "snapshot", "undo"}},
-	}
-}
-
-// writeHelp writes the help page of a command: a sentence, how it is called, examples, the text,
-// flags, exit status.
-func writeHelp(w io.Writer, cmd *cobra.Command) {
+// write writes the help of a command: a sentence, how it is called, examples, the text, flags, exit
+// status.
+func (h *helpPage) write(cmd *cobra.Command) {
 	text, exit, _ := strings.Cut(cmd.Long, "\nEXIT STATUS\n")
-	fmt.Fprintf(w, "%s.\n\nUsage:\n", cmd.Short)
+	h.text(cmd.Short + ".")
+	h.title("Usage")
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "  %s COMMAND\n", cmd.CommandPath())
+		fmt.Fprintf(h.w, "  %s COMMAND\n", cmd.CommandPath())
 	} else {
-		fmt.Fprintf(w, "  %s\n", cmd.UseLine())
+		fmt.Fprintf(h.w, "  %s\n", cmd.UseLine())
 	}
 	if cmd.Example != "" {
-		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
+		h.title("Examples")
+		fmt.Fprintln(h.w, cmd.Example)
 	}
-	fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(text))
+	h.text("\n" + strings.TrimSpace(text))
 	if cmd.HasAvailableSubCommands() {
-		writeCommands(w, cmd)
+		h.commands(cmd)
 	}
 	for _, t := range topicsOf(cmd) {
-		writeFlags(w, t.title, t.flags)
+		h.flags(t.title, t.flags)
 	}
-	writeFlags(w, everyCommand, cmd.Root().PersistentFlags())
+	h.flags(everyCommand, cmd.Root().PersistentFlags())
 	if exit != "" {
-		fmt.Fprintf(w, "\nExit status:\n%s\n", strings.TrimRight(exit, "\n"))
+		h.title("Exit status")
+		h.text(strings.TrimRight(exit, "\n"))
 	}
 	if !cmd.HasParent() {
-		fmt.Fprint(w, environment)
-		fmt.Fprintf(w, "\n'%s COMMAND --help' shows more about a command; docs/ and the manual\npages tell of whole jobs.\n", cmd.Name())
+		h.title("Environment")
+		h.text(environment)
+		h.text(fmt.Sprintf("\n'%s COMMAND --help' shows more about a command; docs/ and the manual\npages tell of whole jobs.", cmd.Name()))
 	}
 }
 
-// writeCommands lists the commands below cmd.
-func writeCommands(w io.Writer, cmd *cobra.Command) {
-	left := map[string]*cobra.Command{}
-	width := 0
-	for _, c := range cmd.Commands() {
+func (h *helpPage) title(text string) {
+	fmt.Fprintf(h.w, "\n%s\n", paint(h.color, bold, prosed(text+":", h.width, "")))
+}
+
+// entryLine is an indented line of a name and, two spaces or more behind it, the text about it.
+var entryLine = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S.*)$`)
+
+// text writes a text that was written for [helpWidth] columns: paragraphs, headings in capitals,
+// and lists of names, whose texts go on below where they begin. Other indented lines are to be
+// copied, and stay.
+func (h *helpPage) text(text string) {
+	name, open, column := "", "", 0 // of the paragraph or entry that may go on
+	end := func() {
+		if open != "" {
+			h.entry(name, column, open)
+		}
+		name, open, column = "", "", 0
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		words := strings.TrimLeft(line, " ")
+		entry := entryLine.FindStringSubmatch(line)
+		switch indent := len(line) - len(words); {
+		case line != "" && line == strings.ToUpper(line):
+			end()
+			fmt.Fprintln(h.w, paint(h.color, bold, line))
+		case h.width == helpWidth, line == "":
+			end()
+			fmt.Fprintln(h.w, line)
+		case open != "" && indent == column:
+			open += " " + words
+		case indent == 0:
+			end()
+			open = line
+		case entry != nil:
+			end()
+			name, open, column = strings.TrimRight(entry[1], " "), entry[2], visible.Width(entry[1])
+		default:
+			end()
+			fmt.Fprintln(h.w, line)
+		}
+	}
+	end()
+}
+
+// commands lists the commands below cmd, those of a group together.
+func (h *helpPage) commands(cmd *cobra.Command) {
+	byGroup, width := map[string][]*cobra.Command{}, 0
+	for _, c := range cmd.Commands() { // sorted
 		if c.IsAvailableCommand() || c.Name() == "help" {
-			left[c.Name()] = c
+			byGroup[c.GroupID] = append(byGroup[c.GroupID], c)
 			width = max(width, len(c.Name()))
 		}
 	}
-	write := func(title string, list []*cobra.Command) {
-		if len(list) == 0 {
-			return
+	rest := &cobra.Group{Title: "More"}
+	if cmd.HasParent() {
+		rest.Title = "Commands"
+	}
+	for _, group := range append(slices.Clone(cmd.Groups()), rest) {
+		if len(byGroup[group.ID]) > 0 {
+			h.title(group.Title)
 		}
-		fmt.Fprintf(w, "\n%s:\n", title)
-		for _, c := range list {
-			writeEntry(w, "  "+c.Name(), width+4, c.Short)
+		for _, c := range byGroup[group.ID] {
+			h.entry("  "+c.Name(), width+4, c.Short)
 		}
 	}
-	title := "Commands"
-	if !cmd.HasParent() {
-		for _, g := range commandGroups() {
-			var list []*cobra.Command
-			for _, name := range g.names {
-				if c := left[name]; c != nil {
-					list = append(list, c)
-					delete(left, name)
-				}
-			}
-			write(g.title, list)
-		}
-		title = "More"
-	}
-	var rest []*cobra.Command
-	for _, c := range cmd.Commands() { // sorted
-		if left[c.Name()] != nil {
-			rest = append(rest, c)
-		}
-	}
-	write(title, rest)
 }
 
 // flagTopic is the annotation with the title below which help lists a flag.
@@ -176,12 +205,12 @@ func topicsOf(cmd *cobra.Command) []topic {
 	return list
 }
 
-// writeFlags lists flags in the order in which they were added.
-func writeFlags(w io.Writer, title string, fs *pflag.FlagSet) {
+// flags lists flags in the order in which they were added.
+func (h *helpPage) flags(title string, fs *pflag.FlagSet) {
 	if !fs.HasAvailableFlags() {
 		return
 	}
-	fmt.Fprintf(w, "\n%s:\n", title)
+	h.title(title)
 	const column = 26
 	fs.VisitAll(func(f *pflag.Flag) {
 		what, usage := pflag.UnquoteUsage(f)
@@ -192,7 +221,7 @@ func writeFlags(w io.Writer, title string, fs *pflag.FlagSet) {
 		if what != "" {
 			name += " " + what
 		}
-		writeEntry(w, name, column, usage+shownDefault(f))
+		h.entry(name, column, usage+shownDefault(f))
 	})
 }
 
@@ -205,25 +234,17 @@ func shownDefault(f *pflag.Flag) string {
 	return fmt.Sprintf(" (default %s)", f.DefValue)
 }
 
-// writeEntry writes a name and, from a column on, the text about it. After a long name
-// the text starts on the next line.
-func writeEntry(w io.Writer, name string, column int, text string) {
+// entry writes a name and, from a column on, the text about it. After a long name the text starts
+// on the next line.
+func (h *helpPage) entry(name string, column int, text string) {
+	column = min(column, h.width/3)
 	line := visible.Pad(name, column)
-	if len(name) > column-2 {
-		fmt.Fprintln(w, name)
+	if name != "" && visible.Width(name) > column-2 {
+		fmt.Fprintln(h.w, name)
 		line = strings.Repeat(" ", column)
 	}
-	empty := true
-	for word := range strings.FieldsSeq(text) {
-		if !empty && visible.Width(line)+1+visible.Width(word) > helpWidth {
-			fmt.Fprintln(w, line)
-			line, empty = strings.Repeat(" ", column), true
-		}
-		if !empty {
-			line += " "
-		}
-		line += word
-		empty = false
+	for part := range strings.SplitSeq(prosed(text, h.width-column, ""), "\n") {
+		fmt.Fprintln(h.w, line+part)
+		line = strings.Repeat(" ", column)
 	}
-	fmt.Fprintln(w, line)
 }

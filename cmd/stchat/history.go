@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops/keep"
@@ -43,11 +48,9 @@ type historyOptions struct {
 	compact bool
 	data    string
 	dryRun  bool
-	json    bool
 }
 
-func newHistory(*app) verb {
-	o := &historyOptions{}
+func newHistory() verb {
 	return verb{
 		use: "history [CHAT...]", short: "Check the history, or make it smaller",
 		doc: historyDoc, no: "--verify found that something is wrong",
@@ -65,7 +68,7 @@ func newHistory(*app) verb {
 			"keep-last|keep-daily|keep-weekly|keep-monthly needs prune = --keep rules go with --prune",
 			"prune needs keep-last|keep-daily|keep-weekly|keep-monthly = --prune needs a rule, such as --keep-daily 30: it would leave nothing",
 		},
-		flags: o.addFlags, run: o.run,
+		options: &historyOptions{},
 	}
 }
 
@@ -89,16 +92,15 @@ func (o *historyOptions) addFlags(fs *pflag.FlagSet) {
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be freed")
-	fs.BoolVar(&o.json, "json", false, "print a JSON document instead of text")
+	fs.Bool("json", false, "print a JSON document instead of text")
 }
 
-func (o *historyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	root, err := undoRoot(a, o.data)
+func (o *historyOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	root, err := undoRoot(c, o.data)
 	if err != nil {
 		return err
 	}
-	opt := keep.HistoryOptions{Root: root, Store: o.of(a), Now: a.Now(), DryRun: o.dryRun}
-	c := a.console()
+	opt := keep.HistoryOptions{Root: root, Store: o.of(c), Now: c.Now(), DryRun: o.dryRun}
 	var d *keep.History
 	switch {
 	case o.verify:
@@ -115,7 +117,7 @@ func (o *historyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args
 	if err != nil {
 		return beginsOne(err)
 	}
-	if o.json {
+	if c.json {
 		err = jsondoc.Write(c.Out, d, "")
 	} else {
 		err = o.print(c, d)
@@ -140,28 +142,34 @@ func (o *historyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args
 
 // print prints a history as text.
 func (o *historyOptions) print(c *console, d *keep.History) error {
-	var err error
-	put := func(format string, args ...any) {
-		if err == nil {
-			_, err = fmt.Fprintf(c.Out, format+"\n", args...)
-		}
-	}
+	w := bufio.NewWriter(c.Out)
+	s := newScreen(c, w, 0)
+	wrong := &grid.Table{Columns: []grid.Column{{Code: red}, {Name: true, Code: cyan}, {Text: true}}}
 	for _, p := range d.Problems {
-		where := string(p.Rule)
+		cells := []string{string(p.Rule)}
 		if p.Chat != nil {
-			where += fmt.Sprintf("\t%s rev %d", visible.Text(*p.Chat), *p.Rev)
+			cells = append(cells, fmt.Sprintf("%s rev %d", visible.Text(*p.Chat), *p.Rev))
 		}
 		if p.Index != nil {
-			where += fmt.Sprintf(" message %d", *p.Index)
+			cells[len(cells)-1] += fmt.Sprintf(" message %d", *p.Index)
 		}
-		put("%s\t%s", where, visible.Text(p.Text))
+		cells = append(cells, visible.Text(p.Text))
+		if !c.shown {
+			fmt.Fprintln(w, strings.Join(cells, "\t"))
+		} else if len(cells) < 3 {
+			cells = slices.Insert(cells, 1, "")
+		}
+		wrong.Rows = append(wrong.Rows, grid.Row{Cells: cells})
+	}
+	if c.shown && len(wrong.Rows) > 0 {
+		s.table(wrong)
 	}
 	if o.verify {
 		if d.Mended != nil {
 			c.note("%s stored again", plural.S(*d.Mended, "line"))
 		}
 		c.note("%s in %s checked, %s", plural.S(int(d.Versions), "version"), formatBytes(d.Bytes), found(len(d.Problems)))
-		return err
+		return w.Flush()
 	}
 	if f := d.Freed; f != nil && !o.compact {
 		verb := "dropped"
@@ -170,17 +178,19 @@ func (o *historyOptions) print(c *console, d *keep.History) error {
 		}
 		c.note("%s and %s %s: %s", plural.S(f.Versions, "version"), plural.S(int(f.Pieces), "line"), verb, formatBytes(f.Bytes))
 	}
-	put("%s", visible.Text(d.Store))
-	put("  chats and files  %d", d.Chats)
-	put("  versions         %d, %s as files", d.Versions, formatBytes(d.Raw))
-	put("  lines            %d", d.Pieces)
-	put("  on disk          %s", formatBytes(d.Bytes))
+	index := "none; the first search makes it"
 	if d.Indexed {
-		put("  word index       %s", formatBytes(d.IndexBytes))
-	} else {
-		put("  word index       none; the first search makes it")
+		index = formatBytes(d.IndexBytes)
 	}
-	return err
+	s.line(cyan, visible.Text(d.Store))
+	s.table(&grid.Table{Columns: make([]grid.Column, 2), Rows: []grid.Row{
+		{Cells: []string{"  chats and files", strconv.Itoa(int(d.Chats))}},
+		{Cells: []string{"  versions", fmt.Sprintf("%d, %s as files", d.Versions, formatBytes(d.Raw))}},
+		{Cells: []string{"  lines", strconv.Itoa(int(d.Pieces))}},
+		{Cells: []string{"  on disk", formatBytes(d.Bytes)}},
+		{Cells: []string{"  word index", index}},
+	}})
+	return w.Flush()
 }
 
 // found returns the number of problems in words.

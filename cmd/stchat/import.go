@@ -42,8 +42,7 @@ neighbours, or by FILE, so that the same FILE makes the same chats. Names are
 those of the source, else those of SillyTavern.
 `
 
-func newImport(*app) verb {
-	o := &importOptions{}
+func newImport() verb {
 	return verb{
 		use: "import FILE...", short: "Make chats of what other programs exported",
 		doc: importDoc, no: "there was no message in any FILE",
@@ -54,20 +53,14 @@ func newImport(*app) verb {
 		offers: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault
 		},
-		flags: o.addFlags, run: o.run,
+		options: &importOptions{},
 	}
 }
 
-type importOptions struct {
-	bring  bring.Options
-	data   string
-	noSync bool
-	dryRun bool
-	json   bool
-}
+type importOptions struct{ opt bring.Options }
 
 func (o *importOptions) addFlags(fs *pflag.FlagSet) {
-	b := &o.bring
+	b := &o.opt
 	fs.Var(filled(&b.Owner), "to", "the character or group `OWNER`")
 	fs.Var(oneOf(&b.As, "", convert.Formats()...), "as", "the `FORMAT` of FILE; default: found out")
 	fs.Var(filled(&b.User), "user", "`NAME` of the user; default: the source's, else SillyTavern's")
@@ -77,17 +70,17 @@ func (o *importOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&b.Greeting, "", bring.GreetingCard, bring.GreetingNone), "greeting", "where the source does not store it: `WHICH` is card or none; default: card for risu, else none")
 	fs.BoolVar(&b.Grown, "grown", false, "what has grown since it was imported is imported again, beside")
 	fs.BoolVar(&b.Open, "open", false, "make it the chat that OWNER opens with; one conversation only")
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
+	fs.Var(filled(&b.Data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
-		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would be written")
-		addNoSync(fs, &o.noSync)
+		fs.BoolVar(&b.Changes.DryRun, "dry-run", false, "do everything but write; show what would be written")
+		addNoSync(fs, &b.Changes.NoSync)
 	})
-	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
+	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
 }
 
-func (o *importOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (err error) {
-	opt := o.bring
-	opt.Files, opt.Stdin, opt.NewUUID, opt.Data = expand(args), a.In, uuid.NewString, a.finder(o.data).Root()
+func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (err error) {
+	opt := o.opt
+	opt.Files, opt.Stdin, opt.NewUUID, opt.Data = expand(args), c.In, uuid.NewString, c.finder(opt.Data).Root()
 	switch {
 	case opt.Owner == "":
 		return usagef("say whose chats they become, e.g. `stchat import %s --to Mira`", visible.Args(args[0]))
@@ -98,44 +91,38 @@ func (o *importOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 	case slices.Index(opt.Files, chat.Stdin) >= 0 && slices.Index(opt.Files, chat.Stdin) != len(opt.Files)-1 && slices.Contains(opt.Files[slices.Index(opt.Files, chat.Stdin)+1:], chat.Stdin):
 		return usagef("stdin can be read once")
 	}
-	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
+	if err = c.changes(&opt.Changes); err != nil {
 		return err
 	}
-	c := a.console()
 	var end func()
-	opt.Meter, end = c.meter("reading", o.json)
+	opt.Meter, end = c.meter("reading", c.json)
 	results, notes, err := bring.Run(ctx, opt)
 	end()
-	for _, note := range notes {
-		c.note("%s", note)
-	}
+	c.notes(notes)
 	switch {
 	case errors.Is(err, bring.ErrNothing):
 		return errNo
 	case err != nil:
 		return nearest(err)
 	}
-	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json}
+	how := saying{dryRun: o.opt.Changes.DryRun}
 	of := func(r *bring.Result) (string, *ops.Result[bring.Document]) {
 		if r.Err != nil && errors.Is(r.Err, bring.ErrTavern) {
 			r.Err = &hinted{r.Err, "; `stchat merge " + visible.Args(opt.Owner, r.Doc.Source) + "`"}
 		}
 		return r.Doc.Source, &r.Result
 	}
-	failed, no, err := sayAll(c, how, results, of, func(r *bring.Result) error { return o.print(c, r) })
-	return errors.Join(err, outcome(failed, no))
+	return sayAll(c, how, results, of, func(r *bring.Result) error { return o.print(c, r) })
 }
 
 // print prints the chats of a conversation; its own document is printed already.
 func (o *importOptions) print(c *console, r *bring.Result) (err error) {
 	docs := append([]bring.Document{r.Doc}, r.More...)
 	for i := range docs {
-		if o.json && i > 0 {
+		if c.json && i > 0 {
 			err = errors.Join(err, jsondoc.Write(c.Out, docs[i], ""))
-		} else if !o.json {
-			_, failed := fmt.Fprintln(c.Out, c.path(docs[i].Path))
-			err = errors.Join(err, failed)
 		}
+		err = errors.Join(err, c.made(docs[i].Path))
 	}
 	if r.Doc.Existed {
 		c.note("%s: imported before", r.Doc.Path)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
+	"stchat/internal/grid"
 	"stchat/internal/inspect"
 	"stchat/internal/jsondoc"
 	"stchat/internal/jsonl"
@@ -53,8 +55,7 @@ With --json there is one document per line, described in docs/json.md; for
 several chats, the last one is a summary.
 `
 
-func newInspect(*app) verb {
-	o := &inspectOptions{}
+func newInspect() verb {
 	return verb{
 		use: "inspect [PATH...]", short: "Show what a chat contains",
 		doc: inspectDoc,
@@ -63,59 +64,59 @@ func newInspect(*app) verb {
   stchat inspect chats --json | jq -r 'select(.damage_total > 0).path'
   stchat inspect chat.jsonl --messages | less
   stchat inspect - < chat.jsonl`,
-		means: reads(),
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		means:   reads(),
+		pages:   everything,
+		options: &inspectOptions{},
 	}
 }
 
 type inspectOptions struct {
 	listFlags
 	messages bool
-	json     bool
 }
 
 func (o *inspectOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.BoolVar(&o.messages, "messages", false, "show one row per message")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: per chat, or with --messages per message")
+	fs.Bool("json", false, "print JSON documents, one per line: per chat, or with --messages per message")
 }
 
-func (o *inspectOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	list, err := o.folders(ctx, a, args, nameFolder("inspect"))
+func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	list, err := o.folders(ctx, c, args, nameFolder("inspect"))
 	if err != nil {
 		return err
 	}
-	c := a.console()
-	meter, end := c.meter("inspecting", o.json || o.messages)
+	meter, end := c.meter("inspecting", c.json || o.messages)
 	w := bufio.NewWriter(c.Out)
-	opt := ops.InspectOptions{List: list, Stdin: a.In, Meter: meter, Sizes: c.ErrTTY}
+	opt := ops.InspectOptions{List: list, Stdin: c.In, Meter: meter}
 	failed := false
 	var reports []*inspect.Report
 	opt.Each = func(r *inspect.Report, err error) error {
 		switch {
 		case err != nil:
 			failed = true
-			return c.failed(w, o.json, "", err)
-		case o.json:
+			return c.failed(w, "", err)
+		case c.json:
 			return jsondoc.Write(w, r, "")
 		default:
 			reports = append(reports, r)
 		}
 		return nil
 	}
+	shown := &grid.Table{} // of messages, for a person
 	if o.messages {
-		o.listMessages(c, w, &opt)
+		o.listMessages(c, w, &opt, shown)
 	}
 	res, err := ops.Inspect(ctx, opt)
 	end()
 	if err == nil && !o.messages {
 		err = o.finish(c, w, res, reports, failed)
 	}
-	if flushErr := w.Flush(); err == nil {
-		err = flushErr
+	if len(shown.Rows) > 0 {
+		s := newScreen(c, w, 0)
+		s.table(shown)
 	}
-	if err != nil {
+	if err = cmp.Or(err, w.Flush()); err != nil {
 		c.work.done, c.work.left = res.Done, res.Chats-res.Done
 		return err
 	}
@@ -129,9 +130,9 @@ func (o *inspectOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args
 // finish writes what comes after the last chat.
 func (o *inspectOptions) finish(c *console, w *bufio.Writer, res *ops.Inspected, reports []*inspect.Report, failed bool) error {
 	switch {
-	case o.json && res.Several:
+	case c.json && res.Several:
 		return jsondoc.Write(w, res.Summary, "")
-	case o.json, len(reports) == 0 && failed:
+	case c.json, len(reports) == 0 && failed:
 	case res.Several:
 		writeTable(w, c, inspect.Tree(reports), res.Summary)
 	case len(reports) == 1:
@@ -143,15 +144,20 @@ func (o *inspectOptions) finish(c *console, w *bufio.Writer, res *ops.Inspected,
 	return nil
 }
 
-// listMessages makes the inspection list messages as they are read.
-func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.InspectOptions) {
+// listMessages makes the inspection list messages as they are read, or put them in a table for a person.
+func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.InspectOptions, t *grid.Table) {
+	t.Columns = []grid.Column{
+		{Right: true},
+		{Title: "name", Name: true},
+		{Title: "date", Code: dim, Optional: true},
+		{Title: "swipe", Right: true, Optional: true},
+		{Title: "size", Right: true, Code: green, Optional: true},
+		{Title: "text", Text: true},
+	}
 	path, several := "", false
 	opt.Begin = func(p string, many bool) error {
-		if c.shown && many && !o.json {
-			if several {
-				fmt.Fprintln(w)
-			}
-			fmt.Fprintln(w, paint(c.outColor, bold, visible.Text(label(p))))
+		if c.shown && many && !c.json {
+			t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(label(p))})
 		}
 		path, several = p, many
 		return nil
@@ -164,17 +170,17 @@ func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.Insp
 			c.warn("%s: %s not counted", label(path), plural.S(more, "more damaged line"))
 		}
 	}
-	opt.FirstLine = !o.json
+	opt.FirstLine = !c.json
 	if c.shown && c.Width > 0 {
 		const most = 16 // bytes of a letter in one cell with its marks
 		opt.Head = c.Width * most
 	}
 	opt.Message = func(m *inspect.Message) error {
 		switch {
-		case o.json:
+		case c.json:
 			return jsondoc.Write(w, m, "")
 		case c.shown:
-			writeShownMessage(w, c, m)
+			t.Rows = append(t.Rows, messageRow(c, m))
 		default:
 			if several {
 				fmt.Fprintf(w, "%s\t", visible.Text(path))
@@ -193,37 +199,22 @@ func label(path string) string {
 	return path
 }
 
-// writeShownMessage writes a message's row for a person.
-func writeShownMessage(w *bufio.Writer, c *console, m *inspect.Message) {
-	date := ""
+// messageRow returns a message's row for a person.
+func messageRow(c *console, m *inspect.Message) grid.Row {
+	date, text := "", visible.Text(firstLine(m))
 	if m.Date != nil {
 		date = shownDate(c, *m.Date)
 	}
-	cell := func(s string, cells int) string { return visible.Pad(visible.Truncate(s, cells), cells) }
-	row := padLeft("#"+strconv.Itoa(m.Index), 6) + " " + paint(c.outColor, roleColor(m.Role), cell(textOr(m.Name), 14)) + " "
-	used := 6 + 1 + 14 + 1
-	const roomy = 70 // on a narrower terminal the text is worth more than the date
-	if c.Width == 0 || c.Width >= roomy {
-		row += paint(c.outColor, dim, cell(date, 16)) + " " + cell(swipeText(m), 5) + " " + paint(c.outColor, green, padLeft(formatBytes(int64(m.Bytes)), 8)) + " "
-		used += 16 + 1 + 5 + 1 + 8 + 1
-	}
-	room := max(0, c.Width-used)
-	if s := marks(m); s != "" {
-		s = "[" + s + "]"
-		if c.Width > 0 {
-			s = visible.Truncate(s, room)
-		}
-		row += paint(c.outColor, yellow, s) + " "
-		room = max(0, room-visible.Width(s)-1)
-	}
-	text := visible.Text(firstLine(m))
 	if m.Name == nil || m.Role == "system" {
 		text = "(" + m.Role + ") " + text
 	}
-	if c.Width > 0 {
-		text = visible.Truncate(text, room)
+	if s := marks(m); s != "" {
+		text = "[" + s + "] " + text
 	}
-	fmt.Fprintln(w, strings.TrimRight(row+text, " "))
+	return grid.Row{
+		Cells: []string{"#" + strconv.Itoa(m.Index), textOr(m.Name), date, swipeText(m), formatBytes(int64(m.Bytes)), text},
+		Codes: []string{"", roleColor(m.Role)},
+	}
 }
 
 func roleColor(role string) string {

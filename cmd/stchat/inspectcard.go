@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -31,16 +33,29 @@ func (k card) line(label string, cells ...string) {
 		return
 	}
 	const indent = 14
-	text := strings.Join(cells, "  ")
-	if k.c.Width > indent && label != "file" { // a path is kept whole, to be copied
-		text = visible.Truncate(text, k.c.Width-indent)
+	room := max(cmp.Or(k.c.Width, math.MaxInt)-indent, 1)
+	var lines []string
+	for _, cell := range cells {
+		n := len(lines) - 1
+		switch {
+		case n >= 0 && visible.Width(lines[n])+2+visible.Width(cell) <= room:
+			lines[n] += "  " + cell
+		case label == "file": // a path is kept whole, to be copied
+			lines = append(lines, cell)
+		default:
+			for _, at := range visible.Wrap(cell, room) {
+				lines = append(lines, cell[at[0]:at[1]])
+			}
+		}
 	}
-	// painted last: what is cut must not hold colour codes
-	text = strings.ReplaceAll(text, missing, paint(k.c.outColor, red, missing))
-	if k.damage {
-		text = paint(k.c.outColor, red, text)
+	for _, line := range lines {
+		line = strings.ReplaceAll(line, missing, paint(k.c.outColor, red, missing))
+		if k.damage {
+			line = paint(k.c.outColor, red, line)
+		}
+		fmt.Fprintf(k.w, "%s%s\n", paint(k.c.outColor, dim, visible.Pad(label, indent)), line)
+		label = ""
 	}
-	fmt.Fprintf(k.w, "%s%s\n", paint(k.c.outColor, dim, visible.Pad(label, indent)), text)
 }
 
 // missing marks a file that is named but does not exist.
@@ -55,7 +70,7 @@ func (k card) list(label string, n, total int, cells func(i int) []string) {
 			if n < total {
 				listed = fmt.Sprintf("the first %d", n)
 			}
-			k.line("", fmt.Sprintf("… and %d more (--json lists %s)", total-i, listed))
+			k.line("", fmt.Sprintf("%s and %d more (--json lists %s)", k.c.sign("…"), total-i, listed))
 			return
 		}
 		shown := label
@@ -65,7 +80,7 @@ func (k card) list(label string, n, total int, cells func(i int) []string) {
 		k.line(shown, cells(i)...)
 	}
 	if n < total {
-		k.line(label, fmt.Sprintf("… and %d more", total-n))
+		k.line(label, fmt.Sprintf("%s and %d more", k.c.sign("…"), total-n))
 	}
 }
 
@@ -77,7 +92,7 @@ func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
 		name = "standard input"
 	}
 	if c.shown {
-		fmt.Fprintln(w, paint(c.outColor, bold, name))
+		fmt.Fprintln(w, paint(c.outColor, bold, c.prose(name, 0)))
 	} else {
 		k.line("chat", name)
 	}

@@ -71,18 +71,8 @@ func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspec
 		{Text: true, Code: yellow},
 	}}
 	rows = byGroup(rows)
-	roots := map[string][]string{} // names by owner
-	for _, row := range rows {
-		if row.Depth == 0 {
-			roots[deref(row.Report.Owner)] = append(roots[deref(row.Report.Owner)], row.Report.Name)
-		}
-	}
-	apart := map[string]map[string]string{}
-	for owner, all := range roots {
-		apart[owner] = names.Apart(owner, all)
-	}
+	short := shortNames(rows)
 	title := ""
-	var above []string // from the root down
 	for i, row := range rows {
 		r := row.Report
 		if head := titleOf(r); i == 0 || head != title {
@@ -93,23 +83,23 @@ func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspec
 		if r.LastDate != nil {
 			last = shownDate(c, *r.LastDate)
 		}
-		above = append(above[:min(row.Depth, len(above))], r.Name)
-		name := apart[deref(r.Owner)][r.Name]
-		if row.Depth > 0 || name == "" {
-			name = names.Short(deref(r.Owner), cmp.Or(r.Name, label(r.Path)), backwards(above[:len(above)-1])...)
-		}
-		t.Rows = append(t.Rows, grid.Row{Lead: lane(&s, row.Depth), Cells: []string{s.shortened(name), strconv.Itoa(r.Messages), formatBytes(r.Bytes), last, notes(r)}})
+		t.Rows = append(t.Rows, grid.Row{Lead: lane(&s, row.Depth), Cells: []string{s.shortened(short[i]), strconv.Itoa(r.Messages), formatBytes(r.Bytes), last, notes(r)}})
 	}
 	t.Rows = append(t.Rows, grid.Row{
 		Cells: []string{"total", strconv.Itoa(sum.Messages), formatBytes(sum.Bytes), plural.S(sum.Chats, "chat")},
 		Codes: []string{bold, bold, bold, bold},
 	})
-	s.table(t)
+	if sum.Chats > 0 {
+		s.table(t)
+	} else {
+		fmt.Fprintln(w, "no chat here")
+	}
 	if sum.Lorebooks == nil {
 		return
 	}
-	fmt.Fprintf(w, "\n%s, %s, %s, %s, %s\n", plural.S(sum.Characters, "character"), plural.S(*sum.Groups, "group"), plural.S(sum.Chats, "chat"),
-		plural.S(sum.Messages, "message"), formatBytes(sum.Bytes))
+	fmt.Fprintln(w, "\n"+c.prose(strings.Join([]string{
+		plural.S(sum.Characters, "character"), plural.S(*sum.Groups, "group"), plural.S(sum.Chats, "chat"), plural.S(sum.Messages, "message"), formatBytes(sum.Bytes),
+	}, ", "), 0))
 	writeBooks(w, c, "used by a chat", sum.Lorebooks.Used)
 	writeBooks(w, c, "not used by any chat", sum.Lorebooks.Unused)
 }
@@ -119,10 +109,7 @@ func writeBooks(w *bufio.Writer, c *console, what string, books []string) {
 	if len(books) > 0 {
 		text += ": " + strings.Join(keyList(books, true), ", ")
 	}
-	if c.Width > 0 {
-		text = visible.Truncate(text, c.Width)
-	}
-	fmt.Fprintln(w, text)
+	fmt.Fprintln(w, c.prose(text, 0))
 }
 
 // byGroup puts the chats below each title together, with their checkpoints and branches.
@@ -162,18 +149,29 @@ func lane(s *screen, depth int) string {
 	if depth == 0 {
 		return ""
 	}
-	return strings.Repeat("  ", min(depth, deepest)-1) + s.sign("└ ", "` ")
+	return strings.Repeat("  ", min(depth, deepest)-1) + s.sign("└ ")
 }
 
-// backwards returns names from the last to the first.
-func backwards(list []string) []string {
-	list = slices.Clone(list)
-	slices.Reverse(list)
+// shortNames returns the short names of rows that are in groups.
+func shortNames(rows []inspect.Row) (list []string) {
+	above := func(i int) (list []string) {
+		for depth, k := rows[i].Depth, i-1; depth > 0 && k >= 0; k-- {
+			if rows[k].Depth < depth {
+				depth, list = rows[k].Depth, append(list, rows[k].Report.Name)
+			}
+		}
+		return list
+	}
+	var all []string // of one title
+	for i, row := range rows {
+		all = append(all, cmp.Or(row.Report.Name, label(row.Report.Path)))
+		if i+1 == len(rows) || titleOf(rows[i+1].Report) != titleOf(row.Report) {
+			from := len(list)
+			list = append(list, names.Shorts(deref(row.Report.Owner), all, func(i int) []string { return above(from + i) })...)
+			all = nil
+		}
+	}
 	return list
-}
-
-func padLeft(s string, cells int) string {
-	return strings.Repeat(" ", max(0, cells-visible.Width(s))) + s
 }
 
 // notes returns what is wrong with a chat, in a few words.

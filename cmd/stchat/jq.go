@@ -9,20 +9,9 @@ import (
 	"io"
 
 	"github.com/itchyny/gojq"
-	"github.com/spf13/cobra"
 
 	"stchat/internal/visible"
 )
-
-// addJQ adds --jq to every command below cmd that prints JSON documents.
-func addJQ(cmd *cobra.Command) {
-	for _, sub := range cmd.Commands() {
-		addJQ(sub)
-		if sub.Flags().Lookup("json") != nil {
-			sub.Flags().String("jq", "", "print what the jq program `EXPR` makes of the documents; means --json")
-		}
-	}
-}
 
 // compileJQ compiles a program that sees nothing but the documents: no environment, no
 // files, no modules.

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/changeset"
+	"stchat/internal/jsondoc"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
@@ -61,7 +62,7 @@ func mainJudged() {
 
 // writingVerb returns the command where it is one that writes files, and does so now.
 func writingVerb(args []string) string {
-	root := newRoot(&app{env: newEnv()})
+	root := newRoot(&console{env: newEnv()})
 	cmd, rest, err := root.Find(args)
 	if err != nil {
 		return ""
@@ -215,6 +216,11 @@ func (j *judge) judge(cwd string) error {
 	if code != 0 {
 		return fmt.Errorf("in a copy of its folder it ends with exit code %d: %s", code, j.errs)
 	}
+	for _, d := range slices.Concat(dry, real) {
+		if err := fitsOne(d.raw); err != nil {
+			return err
+		}
+	}
 	if len(real) > 0 && !slices.ContainsFunc(real, func(d doc) bool { return d.Steps != nil }) {
 		return errors.New("its documents tell no steps and no operation")
 	}
@@ -229,12 +235,45 @@ type doc struct {
 	Operation *string
 	Steps     []docStep
 	all       map[string]any
+	raw       []byte
 }
 
 type docStep struct {
 	Do, Path, About string
 	To              *string
 	Bytes           int64
+}
+
+// fitsOne says what is wrong with a document that is valid by none of the schemas.
+func fitsOne(raw []byte) error {
+	var doc map[string]any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&doc); err != nil {
+		return err
+	}
+	var errs []error
+	for _, d := range documents() {
+		var schema map[string]any
+		text, err := json.Marshal(jsondoc.Schema(d.of))
+		if err == nil {
+			err = json.Unmarshal(text, &schema)
+		}
+		if err == nil {
+			err = fitsSchema(schema, doc)
+		}
+		known, _ := schema["properties"].(map[string]any)
+		for key := range doc {
+			if _, ok := known[key]; !ok && err == nil {
+				err = fmt.Errorf("nothing is said of %s", key)
+			}
+		}
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", d.name, err))
+	}
+	return fmt.Errorf("no schema has this document: %s\n%w", raw, errors.Join(errs...))
 }
 
 // told returns what documents tell that must be the same of a dry run: all but whether it was
@@ -277,6 +316,7 @@ func (j *judge) run(now time.Time, args []string) (docs []doc, code int) {
 		if dec.Decode(&raw) != nil || json.Unmarshal(raw, &d) != nil || json.Unmarshal(raw, &d.all) != nil {
 			break
 		}
+		d.raw = raw
 		docs = append(docs, d)
 	}
 	return docs, code

@@ -2,10 +2,9 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,7 +18,6 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops/keep"
-	"stchat/internal/plural"
 	"stchat/internal/sendate"
 	"stchat/internal/visible"
 )
@@ -88,11 +86,9 @@ type logOptions struct {
 	backups bool
 	limit   int
 	data    string
-	json    bool
 }
 
-func newLog(*app) verb {
-	o := &logOptions{}
+func newLog() verb {
 	return verb{
 		use: "log [CHAT|FOLDER]", short: "Say what happened, or list the versions of a chat",
 		doc: logDoc,
@@ -109,8 +105,8 @@ func newLog(*app) verb {
 			"gone excludes since|as-of|limit|rev|backups = --gone lists what is gone now; it goes alone",
 			"since excludes rev|as-of|backups = --since is about the snapshots of a folder",
 		},
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		pages:   everything,
+		options: &logOptions{},
 	}
 }
 
@@ -122,19 +118,19 @@ func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N` versions or snapshots")
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per version, message, snapshot or file")
+	fs.Bool("json", false, "print JSON documents, one per version, message, snapshot or file")
 }
 
-func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
-		root, err := undoRoot(a, o.data)
+		root, err := undoRoot(c, o.data)
 		if err != nil {
 			return err
 		}
 		args = []string{root}
 	}
-	args = []string{a.folderOf(o.data, args[0])}
-	where, err := o.where(a, args, o.data)
+	args = []string{c.folderOf(o.data, args[0])}
+	where, err := o.where(c, args, o.data)
 	if err != nil {
 		return err
 	}
@@ -144,88 +140,83 @@ func (o *logOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []
 		return err
 	}
 	if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
-		return o.folder(ctx, a, args[0], which)
+		return o.folder(ctx, c, args[0], which)
 	}
 	if o.gone || o.since != "" {
 		return usagef("--gone and --since are about a folder, and %s is none", visible.Quote(args[0]))
 	}
-	c := a.console()
-	w := bufio.NewWriter(c.Out)
+	t := newLogTable(c)
 	var note string
 	if one {
-		note, err = keep.Changes(ctx, where, which, func(d keep.Changed) error {
-			return put(w, o.json, d, changedLine(c, d))
-		})
+		t.Columns = []grid.Column{{}, {Right: true}, {Title: "role", Optional: true}, {Title: "name", Name: true}, {Title: "text", Text: true}}
+		note, err = keep.Changes(ctx, where, which, func(d keep.Changed) error { return t.put(d, t.changed(d)) })
 	} else {
-		list := &logTable{}
+		t.Columns = []grid.Column{
+			{Title: "rev", Right: true},
+			{Title: "time", Code: dim},
+			{Title: "source", Optional: true},
+			{Title: "messages", Right: true, Code: green},
+			{Title: "changes"},
+			{Title: "note", Name: true, Text: true},
+			{Title: "last message", Text: true, Code: dim},
+		}
+		other := "" // the other chat whose versions come now
 		note, err = keep.Log(ctx, where, o.limit, func(d keep.Logged) error {
-			if c.shown && !o.json {
-				list.add(d)
-				return nil
+			if d.Other && other != d.Path {
+				other = d.Path
+				t.head("another chat, which had this name: "+visible.Args(d.Path), "")
 			}
-			if !o.json {
-				list.head(d, func(text string) { fmt.Fprintln(w, "# "+text) })
-			}
-			return put(w, o.json, d, loggedLine(d))
+			return t.put(d, t.logged(d))
 		})
-		s := newScreen(c, w, 0)
-		list.print(&s)
 	}
 	if note != "" {
 		c.note("%s", note)
 	}
-	if flushed := w.Flush(); err == nil {
-		err = flushed
+	err = cmp.Or(err, t.end())
+	unknown := "; --backups also looks in SillyTavern's own"
+	if o.backups {
+		unknown = inLost
 	}
-	return o.told(err)
+	return withHint(err, []hint{{keep.ErrUnknown, unknown}})
 }
 
 // folder lists what happened in a folder, what is gone there, or what was in it at a time.
-func (o *logOptions) folder(ctx context.Context, a *app, folder string, which keep.Pick) (err error) {
+func (o *logOptions) folder(ctx context.Context, c *console, folder string, which keep.Pick) (err error) {
 	if which.Rev != 0 || o.backups {
 		return usagef("--rev and --backups are about a chat, and %s is a folder", visible.Quote(folder))
 	}
-	opt := keep.FolderOptions{Folder: folder, Store: o.of(a), AsOf: which.AsOf, Now: a.Now()}
-	c := a.console()
-	w := bufio.NewWriter(c.Out)
-	n := 0
+	opt := keep.FolderOptions{Folder: folder, Store: o.of(c), AsOf: which.AsOf, Now: c.Now()}
+	t := newLogTable(c)
 	switch {
 	case o.gone:
+		t.Columns = []grid.Column{{Title: "chat", Name: true, Code: cyan}, {Title: "last version", Code: dim}, {Title: "messages", Right: true, Code: green}}
+		n := 0
 		err = keep.GoneChats(ctx, opt, func(g *keep.GoneChat) error {
 			n++
-			command := restoreCommand(o.of(a), g.Rev, g.Path, g.Name)
+			command := restoreCommand(o.of(c), g.Rev, g.Path, g.Name)
 			g.Command = &command
-			return put(w, o.json, g, goneLine(c, g))
+			return t.put(g, t.gone(g))
 		})
 		if err == nil && n == 0 {
 			c.note("nothing is gone")
 		}
 	case !which.AsOf.IsZero():
-		err = keep.FolderAsOf(ctx, opt, func(k *keep.Kept) error { return put(w, o.json, k, keptLine(c, k)) })
+		t.Columns = []grid.Column{{Title: "rev", Right: true}, {Title: "messages", Right: true, Code: green}, {Title: "file", Name: true, Code: cyan}, {Code: yellow}}
+		err = keep.FolderAsOf(ctx, opt, func(k *keep.Kept) error { return t.put(k, t.kept(k)) })
 	default:
 		var from time.Time
-		if o.since != "" {
-			if from, err = since(o.since, opt.Now); err != nil {
-				return err
-			}
+		if from, err = since(o.since, opt.Now); err != nil {
+			return err
 		}
-		err = keep.FolderLog(ctx, opt, from, o.limit, func(r keep.Ran) error { return put(w, o.json, r, strings.Join(ranLines(c, r), "\n")) })
+		t.Columns = []grid.Column{{Title: "found"}, {Title: "rev", Right: true}, {Title: "changes"}, {Title: "file", Name: true, Code: cyan}}
+		err = keep.FolderLog(ctx, opt, from, o.limit, t.ran)
 	}
-	if flushed := w.Flush(); err == nil {
-		err = flushed
-	}
-	return beginsOne(err)
+	return beginsOne(cmp.Or(err, t.end()))
 }
 
 // beginsOne adds to the error that there is no history how to begin one.
 func beginsOne(err error) error {
-	if errors.Is(err, history.ErrNoStore) {
-		return &hinted{err, "; 'stchat snapshot' begins one"}
-	}
-	if err == nil {
-		return nil
-	}
-	return withHint(err, nil)
+	return withHint(err, []hint{{history.ErrNoStore, "; 'stchat snapshot' begins one"}})
 }
 
 // restoreCommand returns the command that brings a version back, from any folder: of a chat that
@@ -249,16 +240,61 @@ func absolute(path string) string {
 	return path
 }
 
-// goneLine returns a chat that is gone as a line of text.
-func goneLine(c *console, g *keep.GoneChat) string {
-	if !c.shown {
-		return strings.Join([]string{visible.Text(g.Path), strconv.FormatInt(g.Rev, 10), g.At, strconv.Itoa(g.Messages), *g.Command}, "\t")
-	}
-	return fmt.Sprintf("%s  %s  %s\n  %s", visible.Text(g.Path), localTime(g.At), plural.S(g.Messages, "message"), *g.Command)
+// logTable is what log lists: rows of a table for a person, which is printed at the end, or lines
+// for a pipe.
+type logTable struct {
+	*screen
+	grid.Table
+	rows bool
+	json bool
 }
 
-// keptLine returns a file as it was as a line of text.
-func keptLine(c *console, k *keep.Kept) string {
+func newLogTable(c *console) *logTable {
+	s := newScreen(c, bufio.NewWriter(c.Out), 0)
+	return &logTable{screen: &s, rows: c.shown && !c.json, json: c.json}
+}
+
+// put prints a document, if there is one, or else a row.
+func (t *logTable) put(doc any, row grid.Row) error {
+	if t.json && doc != nil {
+		return jsondoc.Write(t.w, doc, "")
+	}
+	if t.rows {
+		t.Rows = append(t.Rows, row)
+		return nil
+	}
+	_, err := fmt.Fprintln(t.w, strings.Join(row.Cells, "\t"))
+	return err
+}
+
+// head begins a part of the list.
+func (t *logTable) head(text, about string) {
+	switch {
+	case t.rows:
+		t.Rows = append(t.Rows, grid.Row{Heading: text, About: about})
+	case !t.json:
+		fmt.Fprintln(t.w, "# "+text)
+	}
+}
+
+// end prints the table, if anything is in it.
+func (t *logTable) end() error {
+	if len(t.Rows) > 0 {
+		t.table(&t.Table)
+	}
+	return t.w.Flush()
+}
+
+// gone returns the row of a chat that is gone.
+func (t *logTable) gone(g *keep.GoneChat) grid.Row {
+	if t.rows {
+		return grid.Row{Cells: []string{visible.Text(g.Path), localTime(g.At), strconv.Itoa(g.Messages)}, Below: []string{"  " + *g.Command}}
+	}
+	return grid.Row{Cells: []string{visible.Text(g.Path), strconv.FormatInt(g.Rev, 10), g.At, strconv.Itoa(g.Messages), *g.Command}}
+}
+
+// kept returns the row of a file as it was.
+func (t *logTable) kept(k *keep.Kept) grid.Row {
 	cells := []string{visible.Text(k.Path), "", "", "", ""}
 	if k.Messages != nil {
 		cells[1] = strconv.Itoa(*k.Messages)
@@ -272,136 +308,74 @@ func keptLine(c *console, k *keep.Kept) string {
 	default:
 		cells[2], cells[3] = strconv.FormatInt(*k.Bytes, 10), strconv.FormatInt(*k.Rev, 10)
 	}
-	if c.shown {
-		return fmt.Sprintf("%5s  %6s  %s  %s", cells[3], cells[1], cells[0], cells[4])
+	if t.rows {
+		cells = []string{cells[3], cells[1], cells[0], cells[4]}
 	}
-	return strings.Join(cells, "\t")
+	return grid.Row{Cells: cells}
 }
 
-// ranLines returns a snapshot and what it found as lines of text.
-func ranLines(c *console, r keep.Ran) (lines []string) {
-	if c.shown {
-		head := fmt.Sprintf("%4d  %s", r.Run, localTime(r.At))
-		if r.Note != "" {
-			head += "  (" + visible.Text(r.Note) + ")"
-		}
-		lines = append(lines, head)
-	} else if len(r.Changes) == 0 {
-		lines = append(lines, strings.Join([]string{strconv.FormatInt(r.Run, 10), r.At, "", "", "", "", "", visible.Text(r.Note)}, "\t"))
+// ran puts a snapshot and what it found.
+func (t *logTable) ran(r keep.Ran) (err error) {
+	run, note := strconv.FormatInt(r.Run, 10), visible.Text(r.Note)
+	switch {
+	case t.json:
+		return jsondoc.Write(t.w, r, "")
+	case t.rows:
+		t.head(run+"  "+localTime(r.At), note)
+	case len(r.Changes) == 0:
+		return t.put(nil, grid.Row{Cells: []string{run, r.At, "", "", "", "", "", note}})
 	}
 	for _, f := range r.Changes {
-		rev, counts := "", ""
+		rev, counts, name := "", "", visible.Text(f.Path)
 		if f.Rev != nil {
 			rev = strconv.FormatInt(*f.Rev, 10)
 		}
 		if f.Added != nil {
 			counts = fmt.Sprintf("+%d ~%d -%d", *f.Added, *f.Changed, *f.Removed)
 		}
-		if !c.shown {
-			lines = append(lines, strings.Join([]string{strconv.FormatInt(r.Run, 10), r.At, f.Change, visible.Text(f.Path), visible.Text(deref(f.From)), rev, counts, visible.Text(r.Note)}, "\t"))
-			continue
+		cells := []string{run, r.At, f.Change, name, textOr(f.From), rev, counts, note}
+		if t.rows {
+			if f.From != nil {
+				name = visible.Text(*f.From) + t.sign(" → ") + name
+			}
+			cells = []string{f.Change, rev, counts, name}
 		}
-		name := visible.Text(f.Path)
-		if f.From != nil {
-			name = visible.Text(*f.From) + " → " + name
+		if err = t.put(nil, grid.Row{Cells: cells}); err != nil {
+			break
 		}
-		lines = append(lines, fmt.Sprintf("      %-8s  %5s  %-14s  %s", f.Change, rev, counts, name))
 	}
-	return lines
-}
-
-// put prints a document, or else its line.
-func put(w io.Writer, json bool, doc any, line string) error {
-	if json {
-		return jsondoc.Write(w, doc, "")
-	}
-	_, err := fmt.Fprintln(w, line)
 	return err
 }
 
-// told adds what helps to an error.
-func (o *logOptions) told(err error) error {
-	if errors.Is(err, keep.ErrUnknown) && !o.backups {
-		return &hinted{err, "; --backups also looks in SillyTavern's own"}
-	}
-	if err == nil {
-		return nil
-	}
-	return withHint(err, nil)
-}
-
-// loggedLine returns a version as a row for a pipe.
-func loggedLine(d keep.Logged) string {
-	rev, counts := logged(d)
-	return strings.Join([]string{rev, d.At, string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), visible.Text(d.Last)}, "\t")
-}
-
-// logged returns a version's number, and what changed in it.
-func logged(d keep.Logged) (rev, counts string) {
-	rev = "-"
+// logged returns the row of a version.
+func (t *logTable) logged(d keep.Logged) grid.Row {
+	rev, at := "-", d.At
 	if d.Rev != nil {
 		rev = strconv.FormatInt(*d.Rev, 10)
 	}
-	return rev, fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
-}
-
-// logTable collects versions for a person.
-type logTable struct {
-	grid.Table
-	other string // the other chat whose versions come now
-}
-
-// head tells where versions of another chat begin.
-func (t *logTable) head(d keep.Logged, tell func(string)) {
-	if d.Other && t.other != d.Path {
-		t.other = d.Path
-		tell("another chat, which had this name: " + visible.Args(d.Path))
+	if t.rows {
+		at = localTime(at)
 	}
+	counts := fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
+	return grid.Row{Cells: []string{rev, at, string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), cutMarks.ReplaceAllStringFunc(visible.Text(d.Last), t.sign)}}
 }
 
-func (t *logTable) add(d keep.Logged) {
-	t.head(d, func(text string) { t.Rows = append(t.Rows, grid.Row{Heading: text}) })
-	rev, counts := logged(d)
-	t.Rows = append(t.Rows, grid.Row{Cells: []string{
-		rev, localTime(d.At), string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), visible.Text(d.Last),
-	}})
-}
-
-func (t *logTable) print(s *screen) {
-	if len(t.Rows) == 0 {
-		return
+// changed returns the row of a changed message.
+func (t *logTable) changed(d keep.Changed) grid.Row {
+	sign, code := "~", yellow
+	from, to, arrow, index := deref(d.From), deref(d.To), " → ", strconv.Itoa(d.Index)
+	if t.rows { // no more than is shown
+		arrow, index = t.sign(arrow), "#"+index
+		from, to = visible.CutRight(visible.Text(from), 60, t.sign("…")), visible.CutRight(visible.Text(to), t.width, t.sign("…"))
 	}
-	t.Columns = []grid.Column{
-		{Title: "rev", Right: true},
-		{Title: "time", Code: dim},
-		{Title: "source", Optional: true},
-		{Title: "messages", Right: true, Code: green},
-		{Title: "changes"},
-		{Title: "note", Name: true, Text: true},
-		{Title: "last message", Text: true, Code: dim},
-	}
-	s.table(&t.Table)
-}
-
-// changedLine returns a changed message as a line of text.
-func changedLine(c *console, d keep.Changed) string {
-	sign := "~"
-	var text string
+	text := from + arrow + to
 	switch {
 	case d.From == nil:
-		sign, text = "+", *d.To
+		sign, code, text = "+", green, to
 	case d.To == nil:
-		sign, text = "-", *d.From
-	default:
-		text = *d.From + " → " + *d.To
-		if c.shown {
-			text = visible.Truncate(visible.Text(*d.From), 60) + " → " + visible.Truncate(visible.Text(*d.To), 60)
-		}
+		sign, code, text = "-", red, from
 	}
-	if !c.shown {
-		return fmt.Sprintf("%s\t%d\t%s\t%s\t%s", sign, d.Index, d.Role, visible.Text(d.Name), visible.Text(text))
-	}
-	return fmt.Sprintf("%s %5d  %-9s  %s: %s", sign, d.Index, d.Role, visible.Text(d.Name), visible.Truncate(visible.Text(text), 130))
+	return grid.Row{Cells: []string{sign, index, d.Role, visible.Text(d.Name), visible.Text(text)}, Codes: []string{code}}
 }
 
 // localTime returns a document's time in local time, for people.
@@ -411,12 +385,4 @@ func localTime(at string) string {
 		return at
 	}
 	return t.Local().Format(minute)
-}
-
-// gone counts chats that are gone, in words.
-func gone(n int) string {
-	if n == 1 {
-		return "1 chat is"
-	}
-	return fmt.Sprintf("%d chats are", n)
 }

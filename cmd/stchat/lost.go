@@ -16,8 +16,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/grid"
 	"stchat/internal/jsondoc"
+	"stchat/internal/names"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
@@ -59,8 +62,7 @@ now (empty: it is gone), lost, reworded, best version, its time, its messages,
 command. docs/json.md describes the JSON documents.
 `
 
-func newLost(*app) verb {
-	o := &lostOptions{}
+func newLost() verb {
 	return verb{
 		use: "lost [PATH...]", short: "Find messages that only older versions have",
 		doc: lostDoc, no: "something is lost, or was not brought back",
@@ -75,8 +77,8 @@ func newLost(*app) verb {
 			"dry-run needs restore",
 			"no-sync needs restore",
 		},
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		pages:   everything,
+		options: &lostOptions{},
 	}
 }
 
@@ -88,9 +90,7 @@ type lostOptions struct {
 	since   string
 	restore bool
 	yes     bool
-	noSync  bool
-	dryRun  bool
-	json    bool
+	changes changeset.Options
 }
 
 func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
@@ -101,18 +101,18 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.since, "since", "", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
 	fs.BoolVar(&o.restore, "restore", false, "bring back the chats that are gone, or those that are named")
 	fs.BoolVarP(&o.yes, "yes", "y", false, "with --restore: do not ask")
-	addNoSync(fs, &o.noSync)
-	fs.BoolVar(&o.dryRun, "dry-run", false, "with --restore: do everything but write, and say what would be written")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: per chat, and a summary")
+	addNoSync(fs, &o.changes.NoSync)
+	fs.BoolVar(&o.changes.DryRun, "dry-run", false, "with --restore: do everything but write, and say what would be written")
+	fs.Bool("json", false, "print JSON documents, one per line: per chat, and a summary")
 }
 
-func (o *lostOptions) run(ctx context.Context, a *app, flags *pflag.FlagSet, args []string) error {
-	opt := keep.LostOptions{From: o.from, Min: o.min, Gone: o.min, Store: o.of(a), Now: a.Now()}
+func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet, args []string) error {
+	opt := keep.LostOptions{From: o.from, Min: o.min, Gone: o.min, Store: o.of(c), Now: c.Now()}
 	named := map[string]bool{} // the real paths of the chats among the arguments
 	var paths []string
 	var err error
 	for _, arg := range args {
-		found, err := a.resolve(flags, reads(), []string{arg})
+		found, err := c.resolve(flags, reads(), []string{arg})
 		if err != nil && !isA[*address.NoneError](err) {
 			return err
 		}
@@ -128,7 +128,7 @@ func (o *lostOptions) run(ctx context.Context, a *app, flags *pflag.FlagSet, arg
 		}
 	}
 	if len(opt.Names) == 0 || len(paths) > 0 || o.filesFrom != "" {
-		if opt.List, err = o.folders(ctx, a, paths, nameFolder("lost")); err != nil {
+		if opt.List, err = o.folders(ctx, c, paths, nameFolder("lost")); err != nil {
 			return err
 		}
 	}
@@ -137,18 +137,15 @@ func (o *lostOptions) run(ctx context.Context, a *app, flags *pflag.FlagSet, arg
 			opt.Min = 1 // another place, not an edit
 		}
 	}
-	if o.since != "" {
-		if opt.Since, err = since(o.since, a.Now()); err != nil {
-			return err
-		}
-	}
-	changes, err := a.changes(o.dryRun, o.noSync)
-	if err != nil {
+	if opt.Since, err = since(o.since, c.Now()); err != nil {
 		return err
 	}
-	c := a.console()
+	changes := o.changes
+	if err = c.changes(&changes); err != nil {
+		return err
+	}
 	var end func()
-	opt.Meter, end = c.meter("reading", o.json)
+	opt.Meter, end = c.meter("reading", c.json)
 	res, err := keep.Lost(ctx, opt)
 	end()
 	if err != nil {
@@ -160,7 +157,7 @@ func (o *lostOptions) run(ctx context.Context, a *app, flags *pflag.FlagSet, arg
 		if row.To == "" {
 			continue
 		}
-		command := o.restores(a, row)
+		command := o.restores(c, row)
 		if o.isCopy(row) {
 			if err := o.parted(ctx, row); err != nil {
 				return err
@@ -189,13 +186,13 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 	if err := o.write(c, res); err != nil {
 		return err
 	}
-	if left > 0 && !o.json {
+	if left > 0 && !c.json {
 		c.note("%s more that lost something: name a chat to bring back what it has lost", plural.S(left, "chat"))
 	}
 	if len(res.Chats) == 0 {
 		return outcome(len(res.Errs) > 0, left > 0 || some)
 	}
-	if !o.yes && !o.dryRun {
+	if !o.yes && !o.changes.DryRun {
 		switch agreed, asked := c.ask("bring back " + plural.S(len(res.Chats), "chat") + "?"); {
 		case !asked:
 			return usagef("nothing is written without --yes, as there is nobody to ask")
@@ -203,8 +200,7 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 			return errNo
 		}
 	}
-	o2 := &restoreOptions{dryRun: o.dryRun, json: o.json}
-	err := o2.tell(c, keep.RestoreLost(ctx, res.Chats, opt))
+	err := reportRestored(c, o.changes.DryRun, keep.RestoreLost(ctx, res.Chats, opt))
 	if err == nil {
 		err = outcome(len(res.Errs) > 0, false)
 	}
@@ -240,11 +236,11 @@ func isNotThere(err error) bool {
 }
 
 // restores returns the command that brings back what a chat has lost, from any folder.
-func (o *lostOptions) restores(a *app, chat *keep.LostChat) string {
+func (o *lostOptions) restores(c *console, chat *keep.LostChat) string {
 	words := []string{"stchat", "restore"}
 	switch {
 	case chat.Best.Rev != nil:
-		return restoreCommand(o.of(a), *chat.Best.Rev, chat.To, chat.Name)
+		return restoreCommand(o.of(c), *chat.Best.Rev, chat.To, chat.Name)
 	case chat.Best.Path != nil:
 		words = append(words, "--backup", visible.Quote(absolute(*chat.Best.Path)))
 	}
@@ -254,7 +250,7 @@ func (o *lostOptions) restores(a *app, chat *keep.LostChat) string {
 func (o *lostOptions) write(c *console, res *keep.LostResult) error {
 	w := bufio.NewWriter(c.Out)
 	switch {
-	case o.json:
+	case c.json:
 		for _, chat := range res.Chats {
 			if err := jsondoc.Write(w, chat, ""); err != nil {
 				return err
@@ -267,12 +263,10 @@ func (o *lostOptions) write(c *console, res *keep.LostResult) error {
 			fmt.Fprintln(w, strings.Join(plainLost(chat), "\t"))
 		}
 	}
-	for _, err := range res.Errs {
-		if err := c.failed(w, o.json, "", err); err != nil {
-			return err
-		}
+	if err := failedAll(c, w, res.Errs); err != nil {
+		return err
 	}
-	if o.json {
+	if c.json {
 		if err := jsondoc.Write(w, res.Summary, ""); err != nil {
 			return err
 		}
@@ -280,9 +274,9 @@ func (o *lostOptions) write(c *console, res *keep.LostResult) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if sum := res.Summary; !o.json && sum.Chats > 0 {
+	if sum := res.Summary; !c.json && sum.Chats > 0 {
 		c.note("%s, %s only in older versions; compared with %s", plural.S(sum.Chats, "chat"), plural.S(sum.Lost, "message"), sourcesText(sum.Sources))
-	} else if !o.json && sum.Unreadable == 0 {
+	} else if !c.json && sum.Unreadable == 0 {
 		c.note("nothing is lost, compared with %s", sourcesText(sum.Sources))
 	}
 	return nil
@@ -292,11 +286,11 @@ func (o *lostOptions) write(c *console, res *keep.LostResult) error {
 func sourcesText(sources []keep.LostSource) string {
 	var parts []string
 	for _, kind := range []struct{ is, one, many string }{
-		{keep.LostInHistory, "1 version in the history", "%d versions in the history"},
-		{keep.LostInBackups, "1 backup", "%d backups"},
-		{keep.LostInUndo, "1 file kept for undo", "%d files kept for undo"},
-		{keep.LostInOld, "1 old file", "%d old files"},
-		{keep.LostInCopies, "1 copy", "%d copies"},
+		{keep.LostInHistory, "version in the history", "versions in the history"},
+		{keep.LostInBackups, "backup", "backups"},
+		{keep.LostInUndo, "file kept for undo", "files kept for undo"},
+		{keep.LostInOld, "old file", "old files"},
+		{keep.LostInCopies, "copy", "copies"},
 	} {
 		n, is := 0, false
 		for _, s := range sources {
@@ -304,12 +298,8 @@ func sourcesText(sources []keep.LostSource) string {
 				n, is = n+s.Versions, true
 			}
 		}
-		switch {
-		case !is:
-		case n == 1:
-			parts = append(parts, kind.one)
-		default:
-			parts = append(parts, fmt.Sprintf(kind.many, n))
+		if is {
+			parts = append(parts, plural.Of(n, kind.one, kind.many))
 		}
 	}
 	if len(parts) == 0 {
@@ -335,7 +325,6 @@ func plainLost(chat *keep.LostChat) []string {
 func writeLost(w *bufio.Writer, c *console, res *keep.LostResult) {
 	var owners []string
 	byOwner := map[string][]*keep.LostChat{}
-	width := 0
 	for _, chat := range res.Chats {
 		owner := "(owner unknown)"
 		if chat.Owner != nil {
@@ -345,46 +334,42 @@ func writeLost(w *bufio.Writer, c *console, res *keep.LostResult) {
 			owners = append(owners, owner)
 		}
 		byOwner[owner] = append(byOwner[owner], chat)
-		width = max(width, visible.Width(lostName(chat)))
 	}
-	width = min(width, 40)
+	t := &grid.Table{Columns: []grid.Column{
+		{Title: "chat", Name: true}, {Title: "messages now", Right: true, Code: green}, {Title: "lost", Right: true, Code: red}, {Optional: true},
+	}}
 	for _, owner := range owners {
-		title := paint(c.outColor, cyan, visible.Text(owner))
-		if places := placesOf(res.Summary.Places, owner, byOwner[owner]); places != "" {
-			title += "   " + places
-		}
-		fmt.Fprintln(w, title)
+		var all []string
 		for _, chat := range byOwner[owner] {
-			live := ""
+			all = append(all, deref(chat.Chat))
+		}
+		short := names.Shorts(owner, all, nil)
+		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(owner), About: placesOf(res.Summary.Places, owner, byOwner[owner])})
+		for i, chat := range byOwner[owner] {
+			live, code, parted, below := "gone", red, "", "the best version is "+visible.Quote(deref(chat.Best.Path))
 			if chat.LiveMessages != nil {
-				live = plural.S(*chat.LiveMessages, "message") + " now"
+				live, code = strconv.Itoa(*chat.LiveMessages), ""
 			}
 			if chat.Parted != nil {
-				live += fmt.Sprintf(", parted at %d", *chat.Parted)
+				parted = fmt.Sprintf("parted at %d", *chat.Parted)
 			}
-			command := "the best version is " + visible.Quote(deref(chat.Best.Path))
 			if chat.Command != nil {
-				command = *chat.Command
+				below = *chat.Command
 			}
-			fmt.Fprintf(w, "  %s  %s  %s  %s\n", visible.Pad(visible.Truncate(lostName(chat), width), width), visible.Pad(live, 18),
-				paint(c.outColor, red, padLeft(fmt.Sprintf("%d lost", chat.Lost), 9)), command)
+			row := grid.Row{Cells: []string{visible.Text(short[i]), live, strconv.Itoa(chat.Lost), parted}, Codes: []string{"", code}, Below: []string{"  " + below}}
 			if n := chat.Further; n.Versions > 0 {
-				fmt.Fprintf(w, "  %s  further %s in %s: run it again after this\n", visible.Pad("", width), plural.S(n.Messages, "message"), plural.S(n.Versions, "older version"))
+				row.Below = append(row.Below, fmt.Sprintf("  further %s in %s: run it again after this", plural.S(n.Messages, "message"), plural.S(n.Versions, "older version")))
 			}
 			if chat.Ambiguous {
-				fmt.Fprintf(w, "  %s  another chat is as likely to be the one that lost them\n", visible.Pad("", width))
+				row.Below = append(row.Below, "  another chat is as likely to be the one that lost them")
 			}
+			t.Rows = append(t.Rows, row)
 		}
 	}
-}
-
-// lostName returns a chat's name, marked if the chat is gone.
-func lostName(chat *keep.LostChat) string {
-	name := visible.Text(deref(chat.Chat))
-	if chat.LiveMessages == nil {
-		name = strings.TrimSpace("(gone) " + name)
+	if len(t.Rows) > 0 {
+		s := newScreen(c, w, 0)
+		s.table(t)
 	}
-	return name
 }
 
 // placesOf returns how many of the places for an owner's backups are taken, and by whom.
@@ -399,7 +384,7 @@ func placesOf(places []keep.LostPlaces, owner string, chats []*keep.LostChat) st
 		}
 		return false
 	}
-	var told []string
+	var taken []string
 	for _, p := range places {
 		if !mine(p) {
 			continue
@@ -416,7 +401,7 @@ func placesOf(places []keep.LostPlaces, owner string, chats []*keep.LostChat) st
 		if p.Used >= p.Limit {
 			text.WriteString(": SillyTavern deletes the oldest at the next save")
 		}
-		told = append(told, text.String())
+		taken = append(taken, text.String())
 	}
-	return strings.Join(told, "; ")
+	return strings.Join(taken, "; ")
 }

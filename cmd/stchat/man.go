@@ -26,19 +26,19 @@ const manDoc = `Write the manual pages of all commands into the folder DIR, for 
 date is that of SOURCE_DATE_EPOCH, else today's.
 `
 
-func newMan(*app) verb {
+func newMan() verb {
 	return verb{
 		use: "man DIR", short: "Write the manual pages into a folder",
 		doc: manDoc, hidden: true, // packagers run it; users have the pages
 		example: "  stchat man /usr/local/share/man/man1",
 		args:    cobra.ExactArgs(1), offers: completeDirs,
-		run: func(_ context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-			date := a.Now()
-			if epoch, err := strconv.ParseInt(a.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		options: flagless(func(c *console, args []string) error {
+			date := c.Now()
+			if epoch, err := strconv.ParseInt(c.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 				date = time.Unix(epoch, 0)
 			}
-			return writeMan(args[0], newRoot(&app{env: a.env}), date.UTC().Format(time.DateOnly))
-		},
+			return writeMan(args[0], newRoot(&console{env: c.env}), date.UTC().Format(time.DateOnly))
+		}),
 	}
 }
 
@@ -195,30 +195,30 @@ bash needs the package bash-completion; zsh needs compinit. Packages of stchat
 install these scripts for you.
 `
 
-func newCompletion(*app) verb {
+func newCompletion() verb {
 	shells := []string{"bash", "fish", "powershell", "zsh"}
 	return verb{
 		use: "completion SHELL", short: "Print the script that completes commands in a shell",
 		doc:     completionDoc,
 		example: "  stchat completion fish > ~/.config/fish/completions/stchat.fish",
 		offers:  cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
-		run: func(_ context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+		options: flagless(func(c *console, args []string) error {
 			if len(args) != 1 {
 				return usagef("name your shell: %s or %s", strings.Join(shells[:len(shells)-1], ", "), shells[len(shells)-1])
 			}
-			root := newRoot(&app{env: a.env})
+			root := newRoot(&console{env: c.env})
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(a.Out, true)
+				return root.GenBashCompletionV2(c.Out, true)
 			case "fish":
-				return writeFish(a.Out, root)
+				return writeFish(c.Out, root)
 			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(a.Out)
+				return root.GenPowerShellCompletionWithDesc(c.Out)
 			case "zsh":
-				return root.GenZshCompletion(a.Out)
+				return root.GenZshCompletion(c.Out)
 			}
 			return usagef("the shell %v", unknownWord(args[0], shells, ""))
-		},
+		}),
 	}
 }
 
@@ -242,24 +242,24 @@ func writeFish(w io.Writer, root *cobra.Command) error {
 
 // completeFlags lets shells complete the values of the flags of cmd and of all
 // commands below it.
-func (a *app) completeFlags(cmd *cobra.Command) {
+func (c *console) completeFlags(cmd *cobra.Command) {
 	add := func(f *pflag.Flag) {
-		if complete := a.completionOf(cmd, f); complete != nil {
+		if complete := c.completionOf(cmd, f); complete != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails only where a flag is registered twice
 		}
 	}
 	cmd.Flags().VisitAll(add)
 	cmd.PersistentFlags().VisitAll(add)
 	for _, cmd := range cmd.Commands() {
-		a.completeFlags(cmd)
+		c.completeFlags(cmd)
 	}
 }
 
 // completionOf returns what completes a flag's value, by the kind of the value
 // or by the name that the flag has in every command; nil leaves it to the shell,
 // which offers files.
-func (a *app) completionOf(cmd *cobra.Command, f *pflag.Flag) cobra.CompletionFunc {
-	if complete := a.flagOffers(cmd, f); complete != nil {
+func (c *console) completionOf(cmd *cobra.Command, f *pflag.Flag) cobra.CompletionFunc {
+	if complete := c.flagOffers(cmd, f); complete != nil {
 		return complete
 	}
 	if v, ok := f.Value.(flagValue); ok && v.complete != nil {
@@ -384,22 +384,29 @@ func modulePath() string {
 	return ""
 }
 
-func newVersion(*app) verb {
-	asJSON := false
+func newVersion() verb {
 	return verb{
 		use: "version", short: "Print version, commit, Go version and known formats",
 		doc:     versionDoc,
 		example: "  stchat version\n  stchat version --json",
 		args:    cobra.NoArgs, offers: cobra.NoFileCompletions,
-		flags: func(fs *pflag.FlagSet) { fs.BoolVar(&asJSON, "json", false, "print a JSON document") },
-		run:   func(_ context.Context, a *app, _ *pflag.FlagSet, _ []string) error { return runVersion(a, asJSON) },
+		options: versionOptions{},
 	}
 }
 
-func runVersion(a *app, asJSON bool) error {
+type versionOptions struct{}
+
+func (versionOptions) addFlags(fs *pflag.FlagSet) { fs.Bool("json", false, "print a JSON document") }
+
+func (versionOptions) run(_ context.Context, c *console, _ *pflag.FlagSet, _ []string) error {
+	return c.version()
+}
+
+// version prints what version prints.
+func (c *console) version() error {
 	v := readVersion()
-	if asJSON {
-		return jsondoc.Write(a.Out, v, "")
+	if c.json {
+		return jsondoc.Write(c.Out, v, "")
 	}
 	commit := "unknown"
 	if v.Commit != nil {
@@ -417,6 +424,6 @@ func runVersion(a *app, asJSON bool) error {
 		}
 		text.WriteString(head + f + "\n")
 	}
-	_, err := fmt.Fprint(a.Out, text.String())
+	_, err := fmt.Fprint(c.Out, text.String())
 	return err
 }

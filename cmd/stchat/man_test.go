@@ -34,7 +34,7 @@ func TestManPages(t *testing.T) {
 			see(c)
 		}
 	}
-	see(newRoot(&app{env: env{}}))
+	see(newRoot(&console{env: env{}}))
 	mandoc, err := exec.LookPath("mandoc")
 	if err != nil {
 		t.Skip("mandoc is not installed")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/changeset"
+	"stchat/internal/grid"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/merge"
@@ -52,21 +55,21 @@ chats that were changed in two places (X.sync-conflict-…, "X (conflicted copy
 
 It writes at once, and one 'stchat undo' takes it back. The same FROM again
 finds nothing to do. --dry-run prints the same table. Several FROM are merged
-one after another, each for itself.
+one after another, and one undo takes all of them back; a dry run compares each
+with INTO as it is.
 
 In a pipe there is a row for each thing, separated by tabs: sign, path, FROM's
 path, the new path, messages that only INTO's has, that only FROM's has, and
 the first that differs.
 `
 
-func newMerge(*app) verb {
-	o := &mergeOptions{}
+func newMerge() verb {
 	return verb{
 		use: "merge INTO FROM...", short: "Make one of two copies of a chat, of chats, or of a user folder",
 		doc:     mergeDoc,
 		example: "  stchat merge \"chats/Mira/Harbour.jsonl\" ~/Downloads/Harbour.jsonl\n  stchat merge chats/Mira /media/phone/default-user/chats/Mira --dry-run\n  stchat merge data/default-user /media/phone/default-user",
 		args:    cobra.MinimumNArgs(1),
-		flags:   o.addFlags, run: o.run,
+		options: &mergeOptions{},
 	}
 }
 
@@ -76,9 +79,6 @@ type mergeOptions struct {
 	owners   []string
 	reworded string
 	verbose  bool
-	noSync   bool
-	dryRun   bool
-	json     bool
 }
 
 func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
@@ -93,14 +93,14 @@ func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.opt.Conflicts, "conflicts", false, "instead of FROM: merge the conflict files that Syncthing or Dropbox left in the user folder INTO, and remove them")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "also list what is the same")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
-		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
+		fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
 		fs.BoolVar(&o.opt.BumpIntegrity, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
-		addNoSync(fs, &o.noSync)
+		addNoSync(fs, &o.opt.Changes.NoSync)
 	})
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line: a row each, and a summary")
+	fs.Bool("json", false, "print JSON documents, one per line: a row each, and a summary")
 }
 
-func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) (err error) {
+func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) (err error) {
 	switch {
 	case o.opt.Conflicts && len(args) > 1:
 		return usagef("--conflicts takes one user folder and no FROM")
@@ -109,7 +109,7 @@ func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 	}
 	opt := o.opt
 	opt.Reworded, opt.NewUUID, opt.Owners = o.reworded == "keep", uuid.NewString, map[string]string{}
-	if opt.Into, err = o.into(a, args[0]); err != nil {
+	if opt.Into, err = o.into(c, args[0]); err != nil {
 		return err
 	}
 	for _, pair := range o.owners {
@@ -124,19 +124,20 @@ func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 			return usagef("--only %s: %v", glob, err)
 		}
 	}
-	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
+	if err = c.changes(&opt.Changes); err != nil {
 		return err
 	}
-	c, froms, failed := a.console(), args[1:], false
+	opt.Changes.Call = new(changeset.Call) // one record
+	froms, failed := args[1:], false
 	if o.opt.Conflicts {
 		froms = []string{""}
 	}
 	for _, opt.From = range froms {
 		var end func()
-		opt.Meter, end = c.meter("reading", o.json || opt.Conflicts)
+		opt.Meter, end = c.meter("reading", c.json || opt.Conflicts)
 		r := merge.Run(ctx, opt)
 		end()
-		if err := o.tell(c, &opt, r); err != nil {
+		if err := o.report(c, &opt, r); err != nil {
 			return err
 		}
 		failed = failed || r.Err != nil || r.Doc.Refused > 0
@@ -145,8 +146,8 @@ func (o *mergeOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 }
 
 // into returns the path of INTO, which may be named as OWNER or OWNER/NAME.
-func (o *mergeOptions) into(a *app, arg string) (string, error) {
-	f := a.finder(o.data)
+func (o *mergeOptions) into(c *console, arg string) (string, error) {
+	f := c.finder(o.data)
 	f.Whole = true
 	found, err := f.Find(arg)
 	switch {
@@ -166,13 +167,13 @@ func (o *mergeOptions) into(a *app, arg string) (string, error) {
 	return arg, nil
 }
 
-// tell prints the rows of one FROM, and the summary.
-func (o *mergeOptions) tell(c *console, opt *merge.Options, r *merge.Result) error {
-	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json}
+// report prints the rows of one FROM, and the summary.
+func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) error {
+	how := saying{dryRun: o.opt.Changes.DryRun}
 	if err := say(c, how, opt.From, &r.Result); err != nil || r.Err != nil {
 		return err
 	}
-	if o.json {
+	if c.json {
 		var errs []error
 		for _, row := range r.Rows {
 			errs = append(errs, jsondoc.Write(c.Out, row, ""))
@@ -180,16 +181,11 @@ func (o *mergeOptions) tell(c *console, opt *merge.Options, r *merge.Result) err
 		return errors.Join(append(errs, jsondoc.Write(c.Out, r.Doc, ""))...)
 	}
 	t := &mergeTable{c: c, root: opt.Into, all: o.verbose || !c.shown}
+	t.Columns = []grid.Column{{}, {Name: true}, {Wrap: true}}
 	if dir, ok := userdir.Enclosing(filepath.Join(opt.Into, "x.jsonl")); ok && filepath.Ext(opt.Into) == "" {
 		t.root = dir.Root
 	} else if dir, ok := userdir.Enclosing(opt.Into); ok {
 		t.root = dir.Root
-	}
-	for _, row := range r.Rows {
-		const widest = 60
-		if t.shows(row) {
-			t.column = min(max(t.column, visible.Width(visible.Text(t.short(row.Path)))), widest)
-		}
 	}
 	var edited []string
 	for _, row := range r.Rows {
@@ -200,22 +196,29 @@ func (o *mergeOptions) tell(c *console, opt *merge.Options, r *merge.Result) err
 			edited = append(edited, row.Path)
 		}
 	}
+	if c.shown {
+		w := bufio.NewWriter(c.Out)
+		s := newScreen(c, w, 0)
+		s.table(&t.Table)
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
 	if err := t.end(&r.Doc); err != nil {
 		return err
 	}
-	if len(edited) > 0 && !o.dryRun {
+	if len(edited) > 0 && !o.opt.Changes.DryRun {
 		c.closeTabs(opt.BumpIntegrity, edited...)
 	}
 	return nil
 }
 
-// mergeTable prints rows.
+// mergeTable collects rows for a person, and prints them for a pipe.
 type mergeTable struct {
+	grid.Table
 	c    *console
 	root string // of INTO; paths below it are shown without it
 	all  bool   // what is the same, too
-
-	column int // how wide the paths are
 }
 
 // shows reports whether a row is printed.
@@ -244,10 +247,11 @@ func (t *mergeTable) row(r *merge.Row) error {
 		_, err := fmt.Fprintln(t.c.Out, strings.Join([]string{string(r.Sign), r.Path, r.From, to, strconv.Itoa(r.Own), strconv.Itoa(r.OwnFrom), at}, "\t"))
 		return err
 	}
-	path := visible.Text(t.short(r.Path))
 	colour := map[merge.Sign]string{merge.New: green, merge.Ahead: green, merge.Parted: yellow, merge.Other: yellow, merge.Refused: red}[r.Sign]
-	_, err := fmt.Fprintf(t.c.Out, "%s  %s  %s\n", paint(t.c.outColor, colour, string(r.Sign)), visible.Pad(path, t.column), visible.Text(mergeText(r)))
-	return err
+	t.Rows = append(t.Rows, grid.Row{
+		Cells: []string{string(r.Sign), visible.Text(t.short(r.Path)), visible.Text(mergeText(r))}, Codes: []string{colour},
+	})
+	return nil
 }
 
 // short returns a path as it is in INTO.
@@ -323,6 +327,6 @@ func (t *mergeTable) end(s *merge.Summary) error {
 		t.c.note("%s", text)
 		return nil
 	}
-	_, err := fmt.Fprintln(t.c.Out, text)
+	_, err := fmt.Fprintln(t.c.Out, t.c.prose(text, 0))
 	return err
 }

@@ -24,21 +24,21 @@ const messageDoc = `Read and edit messages of chats.
 
 See 'stchat message COMMAND --help' for each command.`
 
-func newMessage(*app) verb {
+func newMessage() verb {
 	return verb{
 		use: "message COMMAND", short: "Read and edit messages of chats",
 		doc: messageDoc, no: "no message was chosen",
 		example: "  stchat message get chat.jsonl --at 3..9\n  stchat message count chat.jsonl --role user",
 		below: []named{
-			{"add", newMessageAdd},
-			{"apply", newMessageApply},
-			{"count", newMessageCount},
-			{"delete", newMessageDelete},
-			{"get", newMessageGet},
-			{"hide", newMessageHide},
-			{"set", newMessageSet},
-			{"swipe", newMessageSwipe},
-			{"unhide", newMessageUnhide},
+			{"add", "", newMessageAdd},
+			{"apply", "", newMessageApply},
+			{"count", "", newMessageCount},
+			{"delete", "", newMessageDelete},
+			{"get", "", newMessageGet},
+			{"hide", "", newMessageHide},
+			{"set", "", newMessageSet},
+			{"swipe", "", newMessageSwipe},
+			{"unhide", "", newMessageUnhide},
 		},
 	}
 }
@@ -49,14 +49,13 @@ Prints a number; for several chats, a line per chat with the number, a tab and
 the path.
 ` + choiceDoc
 
-func newMessageCount(*app) verb {
-	o := &messageCountOptions{}
+func newMessageCount() verb {
 	return verb{
 		use: "count CHAT...", short: "Count messages",
 		doc: messageCountDoc, no: "messages were asked for that no chat has",
 		example: "  stchat message count chat.jsonl\n  stchat message count chats/Mira/*.jsonl --role user --since 2026-03-01",
 		means:   reads(),
-		flags:   o.addFlags, run: o.run,
+		options: &messageCountOptions{},
 	}
 }
 
@@ -69,12 +68,11 @@ type messageCount struct {
 
 type messageCountOptions struct{ messageReadFlags }
 
-func (o *messageCountOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	opt, paths, err := o.read(ctx, a, args, "stchat message count chat.jsonl --role user")
+func (o *messageCountOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	opt, paths, err := o.read(ctx, c, args, "stchat message count chat.jsonl --role user")
 	if err != nil {
 		return err
 	}
-	c := a.console()
 	failed, chosen := false, 0
 	for _, path := range paths {
 		opt.Path = path
@@ -86,8 +84,8 @@ func (o *messageCountOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet,
 			return ctx.Err()
 		case err != nil:
 			failed = true
-			err = c.failed(c.Out, o.json, path, err)
-		case o.json:
+			err = c.failed(c.Out, path, err)
+		case c.json:
 			err = jsondoc.Write(c.Out, messageCount{1, path, read.Chosen}, "")
 		case len(paths) > 1:
 			_, err = fmt.Fprintf(c.Out, "%d\t%s\n", read.Chosen, c.path(path))
@@ -120,8 +118,7 @@ so indexes are unknown. A damaged line among those read is an error, unless
 --skip-damaged leaves it out.
 ` + choiceDoc
 
-func newMessageGet(*app) verb {
-	o := &messageGetOptions{}
+func newMessageGet() verb {
 	return verb{
 		use: "get CHAT...", short: "Print messages",
 		doc: messageGetDoc, no: "no message was chosen",
@@ -130,9 +127,9 @@ func newMessageGet(*app) verb {
   stchat message get chat.jsonl --format markdown --role user > mine.md
   stchat message get chat.jsonl --format fields --fields index,name,/extra/model
   stchat message get chat.jsonl --at 12 --swipes`,
-		means: reads(),
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		means:   reads(),
+		pages:   everything,
+		options: &messageGetOptions{},
 	}
 }
 
@@ -142,7 +139,6 @@ type messageReadFlags struct {
 	choiceFlags
 	data        string
 	skipDamaged bool
-	json        bool
 }
 
 func (o *messageReadFlags) addFlags(fs *pflag.FlagSet) {
@@ -150,19 +146,19 @@ func (o *messageReadFlags) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.skipDamaged, "skip-damaged", false, "leave damaged lines out instead of refusing the chat")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
 // read returns the options for each chat, and the chats.
-func (o *messageReadFlags) read(ctx context.Context, a *app, args []string, example string) (look.MessageOptions, []string, error) {
-	choice, err := o.choice(a.Now())
+func (o *messageReadFlags) read(ctx context.Context, c *console, args []string, example string) (look.MessageOptions, []string, error) {
+	choice, err := o.choice(c.Now())
 	if err != nil {
 		return look.MessageOptions{}, nil, err
 	}
-	paths, err := o.chats(ctx, a, args, "name a chat, e.g. `"+example+"`")
+	paths, err := o.chats(ctx, c, args, "name a chat, e.g. `"+example+"`")
 	return look.MessageOptions{
 		Choice: choice, SkipDamaged: o.skipDamaged,
-		Open: chat.Options{Data: userFolder(a, o.data, paths), Stdin: a.In},
+		Open: chat.Options{Data: userFolder(c, o.data, paths), Stdin: c.In},
 	}, paths, err
 }
 
@@ -185,13 +181,12 @@ func (o *messageGetOptions) addFlags(fs *pflag.FlagSet) {
 	o.messageReadFlags.addFlags(fs)
 }
 
-func (o *messageGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	opt, paths, err := o.read(ctx, a, args, "stchat message get chat.jsonl --at 3..9")
+func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	opt, paths, err := o.read(ctx, c, args, "stchat message get chat.jsonl --at 3..9")
 	if err != nil {
 		return err
 	}
 	opt.Tail, opt.SwipeTexts = o.tail, o.swipes
-	c := a.console()
 	if o.format == "" {
 		o.format = "text"
 		if c.shown {
@@ -203,14 +198,14 @@ func (o *messageGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 		return usagef("--tail needs --last N, or --at -N..-1: how much of the end is meant")
 	case (o.format == "fields") != (len(o.fields) > 0):
 		return usagef("--format fields and --fields LIST go together")
-	case o.json && (fs.Changed("format") || o.display):
+	case c.json && (fs.Changed("format") || o.display):
 		return usagef("--json prints whole documents: leave --format and --display out")
 	case (o.format == "raw" || o.format == "fields") && (o.swipes || o.reasoning || o.display):
 		return usagef("--swipes, --reasoning and --display go with --format text or markdown")
 	}
 	w := bufio.NewWriterSize(c.Out, 64<<10)
-	p := &messagePrinter{w: w, o: o, terminal: c.OutTTY, color: c.outColor}
-	if o.format == "read" && !o.json {
+	p := &messagePrinter{console: c, w: w, o: o}
+	if o.format == "read" && !c.json {
 		p.reader = newReader(c, w, o)
 	}
 	if len(paths) > 1 && len(o.fields) > 0 && !slices.Contains(o.fields, "path") {
@@ -224,7 +219,7 @@ func (o *messageGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	for _, path := range paths {
 		opt.Path = path
 		p.title = ""
-		if len(paths) > 1 && !o.json && o.format != "raw" && o.format != "fields" {
+		if len(paths) > 1 && !c.json && o.format != "raw" && o.format != "fields" {
 			p.title = path
 		}
 		read, err := look.Messages(ctx, opt, p.print)
@@ -238,7 +233,7 @@ func (o *messageGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 				return err
 			}
 			failed = true
-			if err := c.failed(w, o.json, path, err); err != nil {
+			if err := c.failed(w, path, err); err != nil {
 				return err
 			}
 		}
@@ -268,13 +263,13 @@ func fieldsOf(list []string) ([]field, error) {
 
 // messagePrinter prints messages one after the other.
 type messagePrinter struct {
-	w               *bufio.Writer
-	o               *messageGetOptions
-	fields          []field
-	title           string // of the chat, until its first message
-	terminal, color bool
-	any             bool // something was printed
-	reader          *reader
+	*console
+	w      *bufio.Writer
+	o      *messageGetOptions
+	fields []field
+	title  string // of the chat, until its first message
+	any    bool   // something was printed
+	reader *reader
 }
 
 // field is one of --fields.
@@ -285,11 +280,11 @@ type field struct {
 
 func (p *messagePrinter) print(m *look.Message) error {
 	switch {
-	case p.o.json:
+	case p.json:
 		return jsondoc.Write(p.w, m, "")
 	case p.o.format == "raw":
 		line := string(m.Line)
-		if p.terminal {
+		if p.OutTTY {
 			line = visible.Text(line)
 		}
 		fmt.Fprintln(p.w, line)
@@ -306,7 +301,7 @@ func (p *messagePrinter) print(m *look.Message) error {
 // printText prints a message for a person, with its reasoning and swipes if asked for.
 func (p *messagePrinter) printText(m *look.Message) {
 	if p.title != "" {
-		p.part(paint(p.color, bold, "==> "+visible.Text(p.title)+" <=="))
+		p.part(paint(p.outColor, bold, "==> "+visible.Text(p.title)+" <=="))
 		p.title = ""
 	}
 	name := "(" + m.Role + ")"
@@ -353,7 +348,7 @@ func (p *messagePrinter) said(m *look.Message, name, about string, text *string)
 	if about != "" {
 		name += " (" + about + ")"
 	}
-	p.part(paint(p.color, roleColor(m.Role), name) + ": " + body)
+	p.part(paint(p.outColor, roleColor(m.Role), name) + ": " + body)
 }
 
 func (p *messagePrinter) number(m *look.Message) string {
@@ -377,7 +372,7 @@ func (p *messagePrinter) printFields(m *look.Message) {
 	row := make([]string, len(p.fields))
 	for i, f := range p.fields {
 		row[i] = f.of(m)
-		if p.terminal {
+		if p.OutTTY {
 			row[i] = visible.Text(row[i])
 		}
 	}
@@ -386,7 +381,7 @@ func (p *messagePrinter) printFields(m *look.Message) {
 
 // shown returns s with hidden characters escaped on a terminal, and as it is in a pipe.
 func (p *messagePrinter) shown(s string) string {
-	if p.terminal {
+	if p.OutTTY {
 		return visible.Lines(s)
 	}
 	return s

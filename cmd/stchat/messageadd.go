@@ -29,8 +29,7 @@ extra.gen_id as the chat's last message is not added again.
 Prints the indexes of the new messages, one per line.
 ` + inPlaceDoc
 
-func newMessageAdd(*app) verb {
-	o := &messageAddOptions{}
+func newMessageAdd() verb {
 	return verb{
 		use: "add CHAT [FILE]", short: "Add messages",
 		doc: messageAddDoc, no: "--expect-… fails",
@@ -43,8 +42,8 @@ func newMessageAdd(*app) verb {
 			"text excludes ARGS = --text goes with --role, and not with a FILE",
 			"name needs role: messages that are read bear their own names",
 		},
-		means: &subjects{most: 1, chats: true, writes: true},
-		flags: o.addFlags, run: o.run,
+		means:   &subjects{most: 1, chats: true, writes: true},
+		options: &messageAddOptions{},
 	}
 }
 
@@ -66,8 +65,8 @@ func (o *messageAddOptions) addFlags(fs *pflag.FlagSet) {
 	o.inPlaceFlags.addFlags(fs, "go on where pending work of an extension refers to messages that move")
 }
 
-func (o *messageAddOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	common, err := o.options(a, args[:1])
+func (o *messageAddOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	common, err := o.options(c, args[:1])
 	if err != nil {
 		return err
 	}
@@ -79,21 +78,20 @@ func (o *messageAddOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 		opt.At = &o.at
 	}
 	if !fs.Changed("text") {
-		if err := o.read(ctx, a, args[1:], &opt); err != nil {
+		if err := o.read(ctx, c, args[1:], &opt); err != nil {
 			return err
 		}
 	}
-	c := a.console()
-	return o.tell(c, edit.Add(ctx, opt), func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Added) })
+	return o.report(c, edit.Add(ctx, opt), func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Added) })
 }
 
 // read reads the messages to add into opt, or with --role the text of one.
-func (o *messageAddOptions) read(ctx context.Context, a *app, args []string, opt *edit.AddOptions) error {
+func (o *messageAddOptions) read(ctx context.Context, c *console, args []string, opt *edit.AddOptions) error {
 	path := chat.Stdin
 	if len(args) > 0 {
 		path = args[0]
 	}
-	data, err := readInput(ctx, a, path)
+	data, err := readInput(ctx, c, path)
 	if err != nil {
 		return err
 	}
@@ -153,15 +151,14 @@ operations are applied one after the other: add, remove, replace, test.
 Prints the indexes of the messages that were added, one per line.
 ` + inPlaceDoc
 
-func newMessageApply(*app) verb {
-	o := &messageApplyOptions{}
+func newMessageApply() verb {
 	return verb{
 		use: "apply CHAT OPS", short: "Make many edits of one chat together",
 		doc: messageApplyDoc, no: "a test or --expect-… fails",
 		example: "  stchat message apply chat.jsonl ops.jsonl\n  echo '{\"op\":\"delete\",\"at\":[3,\"7..9\"]}' | stchat message apply chat.jsonl -",
 		args:    cobra.ExactArgs(2),
 		means:   &subjects{most: 1, chats: true, writes: true},
-		flags:   o.addFlags, run: o.run,
+		options: &messageApplyOptions{},
 	}
 }
 
@@ -175,45 +172,28 @@ func (o *messageApplyOptions) addFlags(fs *pflag.FlagSet) {
 	o.inPlaceFlags.addFlags(fs, "go on where pending work of an extension refers to messages that move")
 }
 
-func (o *messageApplyOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	common, err := o.options(a, args[:1])
+func (o *messageApplyOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	common, err := o.options(c, args[:1])
 	if err != nil {
 		return err
 	}
-	c := a.console()
-	apply := o.list
+	data, err := readInput(ctx, c, args[1])
+	if err != nil {
+		return err
+	}
+	var results []*edit.Result
 	if o.patch {
-		apply = o.patched
+		list, err := patch.ParseOperations(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", label(args[1]), err)
+		}
+		results = edit.ApplyPatch(ctx, edit.PatchOptions{Options: common, Patch: list})
+	} else {
+		list, err := edit.ReadOperations(ctx, label(args[1]), data)
+		if err != nil {
+			return err
+		}
+		results = edit.Apply(ctx, edit.BatchOptions{Options: common, Operations: list})
 	}
-	results, err := apply(ctx, a, args[1], common)
-	if err != nil {
-		return err
-	}
-	return o.tell(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Added) })
-}
-
-// list applies a list of operations.
-func (o *messageApplyOptions) list(ctx context.Context, a *app, path string, common edit.Options) ([]*edit.Result, error) {
-	data, err := readInput(ctx, a, path)
-	if err != nil {
-		return nil, err
-	}
-	list, err := edit.ReadOperations(ctx, label(path), data)
-	if err != nil {
-		return nil, err
-	}
-	return edit.Apply(ctx, edit.BatchOptions{Options: common, Operations: list}), nil
-}
-
-// patched applies a JSON patch.
-func (o *messageApplyOptions) patched(ctx context.Context, a *app, path string, common edit.Options) ([]*edit.Result, error) {
-	data, err := readInput(ctx, a, path)
-	if err != nil {
-		return nil, err
-	}
-	list, err := patch.ParseOperations(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", label(path), err)
-	}
-	return edit.ApplyPatch(ctx, edit.PatchOptions{Options: common, Patch: list}), nil
+	return o.report(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Added) })
 }

@@ -16,22 +16,21 @@ notes, stay as they are unless --all is given. Prints the indexes of the
 messages that changed.
 ` + manyDoc + choiceDoc + inPlaceDoc
 
-func newMessageHide(*app) verb {
+func newMessageHide() verb {
 	return hideVerb("hide", "Hide messages from the prompt", fmt.Sprintf(messageHideDoc, "Hide", "from", "hide", true), true)
 }
 
-func newMessageUnhide(*app) verb {
+func newMessageUnhide() verb {
 	return hideVerb("unhide", "Show hidden messages to the prompt again", fmt.Sprintf(messageHideDoc, "Put hidden", "back into", "unhide", false), false)
 }
 
 func hideVerb(name, short, doc string, hide bool) verb {
-	o := &messageHideOptions{hide: hide}
 	return verb{
 		use: name + " CHAT...", short: short,
 		doc: doc, no: "no message was chosen, or --expect-… fails",
 		example: "  stchat message " + name + " chat.jsonl -a 0..19",
 		means:   edits(),
-		flags:   o.addFlags, run: o.run,
+		options: &messageHideOptions{hide: hide},
 	}
 }
 
@@ -47,14 +46,13 @@ func (o *messageHideOptions) addFlags(fs *pflag.FlagSet) {
 	o.addManyFlags(fs, "")
 }
 
-func (o *messageHideOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	choice, common, err := o.chosenIn(ctx, a, &o.choiceFlags, args, "name a chat, e.g. `stchat message hide chat.jsonl -a 0..19`")
+func (o *messageHideOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	choice, common, err := o.chosenIn(ctx, c, &o.choiceFlags, args, "name a chat, e.g. `stchat message hide chat.jsonl -a 0..19`")
 	if err != nil {
 		return err
 	}
-	c := a.console()
 	results := edit.Hide(ctx, edit.HideOptions{Options: common, Choice: choice, Hide: o.hide, All: o.all})
-	return o.tellMany(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Changed) })
+	return o.reportMany(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Changed) })
 }
 
 const messageDeleteDoc = `Delete messages. Whole lines are removed; the others keep every byte, except for
@@ -65,16 +63,15 @@ indexes and ids that have to follow.
 as SillyTavern's own button does. Prints the indexes of the deleted messages.
 ` + manyDoc + choiceDoc + inPlaceDoc
 
-func newMessageDelete(*app) verb {
-	o := &messageDeleteOptions{}
+func newMessageDelete() verb {
 	return verb{
 		use: "delete CHAT...", short: "Delete messages",
 		doc: messageDeleteDoc, no: "no message was chosen, or --expect-… fails",
 		example: `  stchat message delete chat.jsonl -a -10..
   stchat message delete chat.jsonl -a 40..45 --save removed.jsonl
   stchat undo`,
-		means: &subjects{chats: true, writes: true, whole: true},
-		flags: o.addFlags, run: o.run,
+		means:   &subjects{chats: true, writes: true, whole: true},
+		options: &messageDeleteOptions{},
 	}
 }
 
@@ -92,8 +89,8 @@ func (o *messageDeleteOptions) addFlags(fs *pflag.FlagSet) {
 	o.addManyFlags(fs, "delete all messages of a chat; go on where pending work of an extension refers to messages that move")
 }
 
-func (o *messageDeleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	choice, common, err := o.chosenIn(ctx, a, &o.choiceFlags, args, "name a chat, e.g. `stchat message delete chat.jsonl -a -10..`")
+func (o *messageDeleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	choice, common, err := o.chosenIn(ctx, c, &o.choiceFlags, args, "name a chat, e.g. `stchat message delete chat.jsonl -a -10..`")
 	if err != nil {
 		return err
 	}
@@ -103,7 +100,6 @@ func (o *messageDeleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet
 	case o.save != "" && len(common.Chats) > 1: // one that cannot be read is reported by its name
 		return usagef("--save takes one CHAT, not %d", len(common.Chats))
 	}
-	c := a.console()
 	results := edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: o.toolCalls, Save: o.save})
-	return o.tellMany(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Deleted) })
+	return o.reportMany(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Deleted) })
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/choose"
 	"stchat/internal/names"
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
@@ -20,14 +21,14 @@ import (
 type reader struct {
 	screen
 	swipes, reasoning bool
-	ranges            []string // as they were asked for
-	chat              string   // path of the chat whose title is printed
+	ranges            []choose.Range // as they were asked for
+	chat              string         // path of the chat whose title is printed
 	day               string
 	owner, name       string
 }
 
 func newReader(c *console, w *bufio.Writer, o *messageGetOptions) *reader {
-	return &reader{screen: newScreen(c, w, 76), swipes: o.swipes, reasoning: o.reasoning, ranges: o.at}
+	return &reader{screen: newScreen(c, w, 76), swipes: o.swipes, reasoning: o.reasoning, ranges: o.chosenBy.Ranges}
 }
 
 // print prints a message, and before the first of a chat its title.
@@ -43,7 +44,7 @@ func (r *reader) print(m *look.Message) {
 				fmt.Fprintln(r.w)
 			}
 			r.day = day
-			line := r.sign("─", "-")
+			line := r.sign("─")
 			r.line(dim, r.fit(line+line+" "+day+" "+strings.Repeat(line, max(r.measure-visible.Width(day)-4, 2)), 0))
 		}
 	}
@@ -64,10 +65,10 @@ func (r *reader) print(m *look.Message) {
 		r.attached("file", file)
 	}
 	if m.Checkpoint != nil {
-		r.link(r.sign("◆", "*")+" checkpoint", *m.Checkpoint)
+		r.link(r.sign("◆")+" checkpoint", *m.Checkpoint)
 	}
 	for _, branch := range m.Branches {
-		r.link(r.sign("├", "|")+" branch", branch)
+		r.link(r.sign("├")+" branch", branch)
 	}
 	for i, swipe := range m.SwipeTexts {
 		if m.Swipe == nil || i+1 != *m.Swipe {
@@ -95,10 +96,10 @@ func (r *reader) title(m *look.Message) {
 	if m.Owner == "" {
 		parts = parts[1:]
 	}
-	if len(r.ranges) > 0 {
-		parts = append(parts, "messages "+visible.Text(strings.ReplaceAll(strings.Join(r.ranges, ", "), "..", r.sign("–", "-"))))
+	if about := r.indexes(); about != "" {
+		parts = append(parts, "messages "+about)
 	}
-	between, width := r.sign(" · ", " - "), -3
+	between, width := r.sign(" · "), -3
 	for _, part := range parts {
 		width += visible.Width(part) + 3
 	}
@@ -117,6 +118,24 @@ func (r *reader) title(m *look.Message) {
 	fmt.Fprintln(r.w)
 }
 
+// indexes says which messages were asked for, if that tells their indexes.
+func (r *reader) indexes() string {
+	var list []string
+	for _, asked := range r.ranges {
+		text := strconv.Itoa(asked.From)
+		switch {
+		case asked.From < 0 || asked.To < 0:
+			return ""
+		case asked.Open():
+			text += r.sign("–")
+		case asked.To > asked.From:
+			text += r.sign("–") + strconv.Itoa(asked.To)
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
+}
+
 // head prints whose message it is, and at the right what applies to it.
 func (r *reader) head(m *look.Message, at time.Time, dated bool) {
 	name := "(" + m.Role + ")"
@@ -132,7 +151,7 @@ func (r *reader) head(m *look.Message, at time.Time, dated bool) {
 		index = "#" + strconv.Itoa(*m.Index)
 	}
 	if r.indent == 0 {
-		r.line(code, strings.TrimSpace(r.fit(name, len(index)+1)+" "+index))
+		r.line(code, strings.TrimSpace(r.fitName(name, len(index)+1)+" "+index))
 		return
 	}
 	var about []string
@@ -150,7 +169,7 @@ func (r *reader) head(m *look.Message, at time.Time, dated bool) {
 	}
 	about = slices.DeleteFunc(append(about, index), func(s string) bool { return s == "" })
 	right := strings.Join(about, "  ")
-	name = r.fit(name, visible.Width(right)+2)
+	name = r.fitName(name, visible.Width(right)+2)
 	if right != "" {
 		name = paint(r.color, code, name) + strings.Repeat(" ", max(r.measure-visible.Width(name)-visible.Width(right), 2)) + paint(r.color, dim, right)
 	} else {
@@ -163,7 +182,7 @@ func (r *reader) head(m *look.Message, at time.Time, dated bool) {
 func (r *reader) thought(m *look.Message) {
 	if r.reasoning {
 		for _, line := range r.lines(*m.Reasoning, 2) {
-			r.line(dim, r.pad()+r.sign("│ ", "| ")+plainText(line))
+			r.line(dim, r.pad()+r.sign("│ ")+plainText(line))
 		}
 		fmt.Fprintln(r.w)
 		return
@@ -195,22 +214,19 @@ func (r *reader) attached(kind string, media look.Media) {
 	if kind == "image" {
 		kind = "picture"
 	}
-	text := kind + ": " + visible.Text(media.Name())
+	missing := ""
 	if media.Exists != nil && !*media.Exists {
-		text += ", missing"
+		missing = ", missing"
 	}
-	r.line("", r.pad()+"["+r.fit(text, r.indent+2)+"]")
+	r.line("", r.pad()+"["+r.fit(kind+": "+visible.Text(media.Name()), r.indent+2+len(missing))+missing+"]")
 }
 
 // link prints the name of a chat that a message leads to.
 func (r *reader) link(kind, name string) {
-	short := visible.Text(names.Short(r.owner, name, r.name))
-	if r.ascii {
-		short = strings.Replace(short, "…", "...", 1)
-	}
-	r.line("", r.pad()+r.fit(kind+` "`+r.fit(short, visible.Width(kind)+r.indent+3)+`"`, r.indent))
+	short := r.shortened(names.Short(r.owner, name, r.name))
+	r.line("", r.pad()+r.fit(kind+` "`+r.fitName(short, visible.Width(kind)+r.indent+3)+`"`, r.indent))
 }
 
 func (r *reader) swipe(k, n int) string {
-	return r.sign("‹", "<") + strconv.Itoa(k) + "/" + strconv.Itoa(n) + r.sign("›", ">")
+	return r.sign("‹") + strconv.Itoa(k) + "/" + strconv.Itoa(n) + r.sign("›")
 }

@@ -66,3 +66,50 @@ func TestReadFits(t *testing.T) {
 		}
 	}
 }
+
+// TestReadTells: what matters stays where there is little room; indexes are told where RANGES do;
+// reasoning is counted in words of any script.
+func TestReadTells(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "chats", "Mira", "a.jsonl")
+	if err := os.MkdirAll(filepath.Join(path, "..", "..", "..", "worlds"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	line := `{"name":"Mira","is_user":false,"mes":"x","extra":{"reasoning":"**灯台** a<!-- b c -->","media":[{"url":"user/images/a.png","type":"image","title":"a lamp room at dusk, and much more"}]}}`
+	if err := os.WriteFile(path, []byte(`{"chat_metadata":{}}`+"\n"+line+"\n"+line), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ at, want string }{
+		{"0", "Mira · a · messages 0\n"},
+		{"0..1", "Mira · a · messages 0–1\n"},
+		{"0-1", "Mira · a · messages 0–1\n"},
+		{"0..", "Mira · a · messages 0–\n"},
+		{"-1", "Mira · a\n"},
+		{"0", "\n  thought 3 words\n"},
+		{"0", "\n  [picture: a lamp room at…, missing]\n"},
+	} {
+		if out, _, _ := terminal(t, 42, "message", "get", "--color", "never", path, "-a", tt.at); !strings.Contains(out, tt.want) {
+			t.Errorf("-a %s lacks %q:\n%s", tt.at, tt.want, out)
+		}
+	}
+}
+
+// TestDiffHeading: where a name is long, it is cut, and not the index, the date or what differs.
+func TestDiffHeading(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for _, text := range []string{"old", "new"} {
+		path := filepath.Join(dir, text+".jsonl")
+		line := `{"name":"` + strings.Repeat("long name ", 12) + `end","is_user":false,"send_date":"2026-03-01","mes":"` + text + `"}`
+		if err := os.WriteFile(path, []byte(`{"chat_metadata":{}}`+"\n"+line), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	out, _, _ := terminal(t, 60, "diff", "--color", "never", paths[0], paths[1])
+	if !regexp.MustCompile(`(?m)^~ #0  ….*long name end  2026-03-01.*  text$`).MatchString(out) {
+		t.Errorf("the heading is cut: %s", out)
+	}
+}

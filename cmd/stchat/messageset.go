@@ -23,8 +23,7 @@ RE as \=. If the text changes, so does the chosen swipe; --all-swipes makes the
 substitution in all swipes.
 ` + manyDoc + choiceDoc + asBranchDoc + inPlaceDoc
 
-func newMessageSet(*app) verb {
-	o := &messageSetOptions{}
+func newMessageSet() verb {
 	return verb{
 		use: "set CHAT...", short: "Change messages",
 		doc: messageSetDoc, no: "no message was chosen, or a test or --expect-… fails",
@@ -32,8 +31,8 @@ func newMessageSet(*app) verb {
   stchat message set chat.jsonl -a 12 --set /extra/model=other
   stchat message set chat.jsonl -a 12 --sub storm=calm --as-branch -n "calm sea"
   stchat message set chats/Mira/*.jsonl --role user --set name=Ines`,
-		means: edits(),
-		flags: o.addFlags, run: o.run,
+		means:   edits(),
+		options: &messageSetOptions{},
 	}
 }
 
@@ -55,8 +54,8 @@ func (o *messageSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.addManyFlags(fs, "")
 }
 
-func (o *messageSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	choice, common, err := o.chosenIn(ctx, a, &o.choiceFlags, args, "name a chat, e.g. `stchat message set chat.jsonl -a 12 --set name=Ines`")
+func (o *messageSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	choice, common, err := o.chosenIn(ctx, c, &o.choiceFlags, args, "name a chat, e.g. `stchat message set chat.jsonl -a 12 --set name=Ines`")
 	if err != nil {
 		return err
 	}
@@ -64,7 +63,7 @@ func (o *messageSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	if err := o.check(fs); err != nil {
 		return err
 	}
-	if opt.Values, err = o.changes(ctx, a, o.filesFrom == chat.Stdin); err != nil {
+	if opt.Values, err = o.changes(ctx, c, o.filesFrom == chat.Stdin); err != nil {
 		return err
 	}
 	for _, text := range o.sub {
@@ -81,10 +80,9 @@ func (o *messageSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, 
 		return usagef("--all-swipes goes with --sub")
 	}
 	if o.as {
-		return o.asBranchFlags.run(ctx, a, &o.inPlaceFlags, common.Chats, choice, true, func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return opt.Line(line) })
+		return o.asBranchFlags.run(ctx, c, &o.inPlaceFlags, common.Chats, choice, true, func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return opt.Line(line) })
 	}
-	c := a.console()
-	return o.tellMany(c, edit.Set(ctx, opt), func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Changed) })
+	return o.reportMany(c, edit.Set(ctx, opt), func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Changed) })
 }
 
 // substitution parses RE=TEXT, split at the first = that no backslash escapes.
@@ -117,15 +115,14 @@ its number; with --choose and no number it is chosen. --delete K deletes a
 swipe; if it was the chosen one, the next is chosen, or the last.
 ` + asBranchDoc + inPlaceDoc
 
-func newMessageSwipe(*app) verb {
-	o := &messageSwipeOptions{}
+func newMessageSwipe() verb {
 	return verb{
 		use: "swipe CHAT", short: "Choose, add or delete a swipe",
 		doc: messageSwipeDoc, no: "no message was chosen, or --expect-… fails",
 		example: "  stchat message swipe chat.jsonl -a -1 --choose 2\n  stchat message swipe chat.jsonl -a 12 --add \"Not tonight.\"\n  stchat message swipe chat.jsonl -a 12 --choose 1 --as-branch -n \"other answer\"",
 		args:    cobra.RangeArgs(1, 2),
 		means:   &subjects{most: 1, chats: true, writes: true},
-		flags:   o.addFlags, run: o.run,
+		options: &messageSwipeOptions{},
 	}
 }
 
@@ -148,8 +145,8 @@ func (o *messageSwipeOptions) addFlags(fs *pflag.FlagSet) {
 	o.inPlaceFlags.addFlags(fs, "with --add: also for messages of the user and of the system")
 }
 
-func (o *messageSwipeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	choice, err := o.choice(a.Now())
+func (o *messageSwipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	choice, err := o.choice(c.Now())
 	if err != nil {
 		return err
 	}
@@ -161,7 +158,7 @@ func (o *messageSwipeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet
 		return err
 	}
 	if fs.Changed("add") {
-		if opt.Add, err = o.text(ctx, a); err != nil {
+		if opt.Add, err = o.text(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -177,19 +174,18 @@ func (o *messageSwipeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet
 	case opt.Chosen && opt.Add == nil:
 		return usagef("--choose takes a swipe's number, from 1")
 	}
-	if opt.Options, err = o.options(a, args); err != nil {
+	if opt.Options, err = o.options(c, args); err != nil {
 		return err
 	}
 	if err := o.check(fs); err != nil {
 		return err
 	}
 	if o.as {
-		return o.asBranchFlags.run(ctx, a, &o.inPlaceFlags, args, choice, opt.Taints(), func(at int, line []byte, metadata *rawjson.Object) ([]byte, error) {
+		return o.asBranchFlags.run(ctx, c, &o.inPlaceFlags, args, choice, opt.Taints(), func(at int, line []byte, metadata *rawjson.Object) ([]byte, error) {
 			return opt.Line(at+1, line, metadata)
 		})
 	}
-	c := a.console()
-	return o.tell(c, edit.Swipe(ctx, opt), func(r *edit.Result) error {
+	return o.report(c, edit.Swipe(ctx, opt), func(r *edit.Result) error {
 		if r.Swipe == 0 {
 			return nil
 		}
@@ -225,11 +221,11 @@ func (o *messageSwipeOptions) chosenSwipe(args []string, opt *edit.SwipeOptions)
 }
 
 // text returns the text of --add.
-func (o *messageSwipeOptions) text(ctx context.Context, a *app) (*string, error) {
+func (o *messageSwipeOptions) text(ctx context.Context, c *console) (*string, error) {
 	if o.add != chat.Stdin {
 		return &o.add, nil
 	}
-	data, err := readInput(ctx, a, chat.Stdin)
+	data, err := readInput(ctx, c, chat.Stdin)
 	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	return &text, err
 }

@@ -24,14 +24,14 @@ const metaDoc = `Read and edit chat_metadata: what SillyTavern and extensions ke
 See 'stchat meta COMMAND --help' for each command, and 'stchat diff-meta' for
 what differs between two chats.`
 
-func newMeta(*app) verb {
+func newMeta() verb {
 	return verb{
 		use: "meta COMMAND", short: "Read and edit the metadata of chats",
 		doc: metaDoc, no: "there is no such value",
 		example: "  stchat meta get chat.jsonl --value world_info",
 		below: []named{
-			{"get", newMetaGet},
-			{"set", newMetaSet},
+			{"get", "", newMetaGet},
+			{"set", "", newMetaSet},
 		},
 	}
 }
@@ -47,8 +47,7 @@ With several chats, and with --json, there is one document per line. The
 metadata of a group chat of the old layout comes from its group file.
 `
 
-func newMetaGet(*app) verb {
-	o := &metaGetOptions{}
+func newMetaGet() verb {
 	return verb{
 		use: "get CHAT... [KEY...]", short: "Print metadata, or some values of it",
 		doc: metaGetDoc, no: "there is no value under the KEY of --value",
@@ -56,8 +55,8 @@ func newMetaGet(*app) verb {
   stchat meta get chat.jsonl main_chat world_info
   stchat meta get chat.jsonl --value /timedWorldInfo/sticky
   stchat meta get chats/Mira/*.jsonl integrity`,
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		pages:   everything,
+		options: &metaGetOptions{},
 	}
 }
 
@@ -65,23 +64,22 @@ type metaGetOptions struct {
 	listFlags
 	value string
 	data  string
-	json  bool
 }
 
 func (o *metaGetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.value, "value", "", "print the value of this `KEY` alone")
 	o.listFlags.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
-func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	var named, keys []string
 	if at := fs.ArgsLenAtDash(); at >= 0 {
 		args, keys = args[:at], args[at:]
 	}
 	for _, arg := range args {
-		if paths, err := a.isSubject(o.data, arg); err != nil {
+		if paths, err := c.isSubject(o.data, arg); err != nil {
 			return err
 		} else if len(paths) > 0 {
 			named = append(named, paths...)
@@ -89,7 +87,7 @@ func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 			keys = append(keys, arg)
 		}
 	}
-	paths, err := o.chats(ctx, a, named, "name a chat, e.g. `stchat meta get chat.jsonl`")
+	paths, err := o.chats(ctx, c, named, "name a chat, e.g. `stchat meta get chat.jsonl`")
 	if err != nil {
 		return err
 	}
@@ -108,8 +106,7 @@ func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	if slices.Contains(keys, "") && !one {
 		return usagef("a key is empty; --value takes that one too")
 	}
-	c := a.console()
-	open := chat.Options{Data: userFolder(a, o.data, paths), Stdin: a.In}
+	open := chat.Options{Data: userFolder(c, o.data, paths), Stdin: c.In}
 	failed, absent := false, false
 	for _, path := range paths {
 		m, err := look.MetadataOf(ctx, path, open, keys)
@@ -118,11 +115,11 @@ func (o *metaGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 			return ctx.Err()
 		case err != nil:
 			failed = true
-			err = c.failed(c.Out, o.json, path, err)
+			err = c.failed(c.Out, path, err)
 		case one && m.Value(o.value) == nil:
 			absent = true
 			continue
-		case o.json, len(paths) > 1 && !one:
+		case c.json, len(paths) > 1 && !one:
 			err = jsondoc.Write(c.Out, m, "")
 		default:
 			value := m.Metadata
@@ -184,8 +181,7 @@ A --where condition is KEY (the key exists), !KEY (it does not), KEY=VALUE or
 KEY!=VALUE (compared as JSON values), or KEY~GLOB (a text that matches).
 ` + inPlaceDoc
 
-func newMetaSet(*app) verb {
-	o := &metaSetOptions{}
+func newMetaSet() verb {
 	return verb{
 		use: "set PATH...", short: "Change metadata",
 		doc: metaSetDoc, no: "no chat meets --where, or a test or --expect-… fails",
@@ -193,9 +189,9 @@ func newMetaSet(*app) verb {
   stchat meta set chats --where world_info=Old --set world_info=New
   stchat diff-meta a.jsonl b.jsonl --format patch > p
   stchat meta set a.jsonl --patch p`,
-		means: edits(),
-		rules: []string{"bump-integrity excludes integrity"},
-		flags: o.addFlags, run: o.run,
+		means:   edits(),
+		rules:   []string{"bump-integrity excludes integrity"},
+		options: &metaSetOptions{},
 	}
 }
 
@@ -215,18 +211,18 @@ func (o *metaSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.addManyFlags(fs, "")
 }
 
-func (o *metaSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+func (o *metaSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	opt := edit.MetaOptions{Integrity: o.integrity}
 	var err error
-	if opt.Values, err = o.changes(ctx, a, o.filesFrom == chat.Stdin); err != nil {
+	if opt.Values, err = o.changes(ctx, c, o.filesFrom == chat.Stdin); err != nil {
 		return err
 	}
 	for _, text := range o.where {
-		c, err := edit.ParseCondition(text)
+		condition, err := edit.ParseCondition(text)
 		if err != nil {
 			return usagef("--where %q: %v", text, err)
 		}
-		opt.Where = append(opt.Where, c)
+		opt.Where = append(opt.Where, condition)
 	}
 	if fs.Changed("main-chat") {
 		opt.MainChat = &o.mainChat
@@ -237,15 +233,13 @@ func (o *metaSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	case opt.Integrity != "" && !slices.Contains([]string{edit.IntegrityNew, edit.IntegrityNone}, opt.Integrity) && !isUUID(opt.Integrity):
 		return usagef("--integrity is new, none or a UUID, not %q", opt.Integrity)
 	}
-	if opt.Options, err = o.walk(ctx, a, args, "name a chat, a folder or your user folder, e.g. `stchat meta set chat.jsonl --set note_depth=4`"); err != nil {
+	if opt.Options, err = o.walk(ctx, c, args, "name a chat, a folder or your user folder, e.g. `stchat meta set chat.jsonl --set note_depth=4`"); err != nil {
 		return err
 	}
-	c := a.console()
-	return o.tellMany(c, edit.SetMeta(ctx, opt), func(r *edit.Result) error {
+	return o.reportMany(c, edit.SetMeta(ctx, opt), func(r *edit.Result) error {
 		if r.Doc.Unchanged {
 			return nil
 		}
-		_, err := fmt.Fprintln(c.Out, c.path(r.Doc.Path))
-		return err
+		return c.made(r.Doc.Path)
 	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -24,11 +23,7 @@ holds wins.
 
 // moveFlags are the flags of the commands that make, open, rename, move and delete chats.
 type moveFlags struct {
-	data   string
-	bump   bool
-	noSync bool
-	dryRun bool
-	json   bool
+	move.Options
 
 	verb, target string // of what a person is told beforehand: the command, and the new name or owner
 	verbose      bool
@@ -42,24 +37,24 @@ func (o *moveFlags) addVerb(fs *pflag.FlagSet, verb string) {
 }
 
 func (o *moveFlags) addFlags(fs *pflag.FlagSet) {
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	fs.Var(filled(&o.Data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
-		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; show what would change")
-		fs.BoolVar(&o.bump, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
-		addNoSync(fs, &o.noSync)
+		fs.BoolVar(&o.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
+		fs.BoolVar(&o.BumpIntegrity, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
+		addNoSync(fs, &o.Changes.NoSync)
 	})
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
-func (o *moveFlags) options(a *app, paths ...string) (opt move.Options, err error) {
-	opt = move.Options{Data: userFolder(a, o.data, paths), BumpIntegrity: o.bump, NewUUID: uuid.NewString}
-	opt.Changes, err = a.changes(o.dryRun, o.noSync)
-	return opt, err
+func (o *moveFlags) options(c *console, paths ...string) (move.Options, error) {
+	opt := o.Options
+	opt.Data, opt.NewUUID = userFolder(c, opt.Data, paths), uuid.NewString
+	return opt, c.changes(&opt.Changes)
 }
 
 // how returns how results are printed.
 func (o *moveFlags) how() saying {
-	return saying{dryRun: o.dryRun, steps: o.verbose, json: o.json}
+	return saying{dryRun: o.Changes.DryRun, steps: o.verbose, no: never}
 }
 
 // noteRest adds what a plan tells a person to the notes for a pipe.
@@ -72,12 +67,12 @@ func noteRest(r *move.Result) {
 	}
 }
 
-// tell prints what became of the chats, and returns the worst outcome.
-func (o *moveFlags) tell(c *console, results []*move.Result) error {
+// report prints what became of the chats, and returns the worst outcome.
+func (o *moveFlags) report(c *console, results []*move.Result) error {
 	of := func(r *move.Result) (string, *move.Result) { return r.Doc.From, r }
 	var done []string
 	how := o.how()
-	if c.shown && !o.json {
+	if c.shown && !c.json {
 		how.counted = !o.verbose
 		o.plan(c, results)
 	} else {
@@ -85,27 +80,29 @@ func (o *moveFlags) tell(c *console, results []*move.Result) error {
 			noteRest(r)
 		}
 	}
-	failed, no, err := sayAll(c, how, results, of, func(r *move.Result) (err error) {
+	how.end = func() {
+		if len(done) > 0 && !o.Changes.DryRun {
+			c.closeTabs(o.BumpIntegrity, done...)
+		}
+	}
+	return sayAll(c, how, results, of, func(r *move.Result) error {
 		path := r.Doc.From
 		if r.Doc.To != nil {
 			path = *r.Doc.To
 		}
-		done = append(done, path)
-		if !o.json {
-			_, err = fmt.Fprintln(c.Out, c.path(path))
+		if userdir.HasExtension(path) {
+			done = append(done, path)
 		}
-		return err
+		for _, e := range r.Doc.Edits {
+			if userdir.HasExtension(e.Path) {
+				done = append(done, e.Path)
+			}
+		}
+		return c.made(path)
 	})
-	if err != nil {
-		return err
-	}
-	if len(done) > 0 && !o.dryRun {
-		c.closeTabs(o.bump, done...)
-	}
-	return outcome(failed || no, false)
 }
 
-func (o *moveFlags) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	owners := map[string]string{}
 	for _, path := range args {
 		kind, _ := userdir.KindOf(path)
@@ -115,31 +112,22 @@ func (o *moveFlags) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []st
 		}
 		owners[folder] = path
 	}
-	opt, err := o.options(a, args...)
+	opt, err := o.options(c, args...)
 	if err != nil {
 		return err
 	}
-	c := a.console()
 	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }
-	failed, no, err := sayAll(c, o.how(), move.Open(ctx, opt, args), of, func(r *move.OpenResult) (err error) {
-		if !o.json {
-			_, err = fmt.Fprintln(c.Out, c.path(r.Doc.Card))
-		}
+	err = sayAll(c, o.how(), move.Open(ctx, opt, args), of, func(r *move.OpenResult) error {
+		err := c.made(r.Doc.Card)
 		if err == nil && !r.Doc.Changed {
 			c.note("%s: unchanged", r.Doc.Card)
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	if failed || no {
-		return errReported
-	}
-	if !o.dryRun {
+	if err == nil && !o.Changes.DryRun {
 		c.note("reload SillyTavern: it keeps cards and groups in memory")
 	}
-	return nil
+	return err
 }
 
 const openDoc = `Make a chat the one that its character or group opens with: chat in the
@@ -149,15 +137,14 @@ Prints the file that was edited. Reload SillyTavern afterwards: it keeps cards
 and groups in memory.
 `
 
-func newOpen(*app) verb {
-	o := &moveFlags{}
+func newOpen() verb {
 	return verb{
 		use: "open CHAT...", short: "Make a chat the one that its owner opens with",
 		doc:     openDoc,
 		example: "  stchat open \"chats/Mira/Harbour.jsonl\"",
 		args:    cobra.MinimumNArgs(1),
 		means:   single(),
-		flags:   o.addFlags, run: o.run,
+		options: &moveFlags{},
 	}
 }
 
@@ -175,15 +162,14 @@ A lorebook (worlds/X.json) is renamed with what names it: the metadata of the
 user's chats, their timed effects, cards, and SillyTavern's settings.
 ` + moveDoc
 
-func newRename(*app) verb {
-	o := &renameOptions{}
+func newRename() verb {
 	return verb{
 		use: "rename CHAT|LOREBOOK NAME", short: "Rename a chat or lorebook, with all that names it",
 		doc:     renameDoc,
 		example: "  stchat rename \"chats/Mira/Harbour.jsonl\" \"The harbour\"\n  stchat rename --family --dry-run \"chats/Mira/Harbour.jsonl\" \"The harbour\"",
 		args:    cobra.ExactArgs(2),
 		means:   &subjects{most: 1, chats: true, writes: true, whole: true},
-		flags:   o.addFlags, run: o.run,
+		options: &renameOptions{},
 	}
 }
 
@@ -198,14 +184,13 @@ func (o *renameOptions) addFlags(fs *pflag.FlagSet) {
 	o.addVerb(fs, "rename")
 }
 
-func (o *renameOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *renameOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	o.target = args[1]
-	common, err := o.options(a, args[0])
+	common, err := o.options(c, args[0])
 	if err != nil {
 		return err
 	}
-	c := a.console()
-	meter, end := c.meter("reading", o.json)
+	meter, end := c.meter("reading", c.json)
 	common.Meter = meter
 	if isBook(args[0]) {
 		if o.family || o.book {
@@ -213,11 +198,11 @@ func (o *renameOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 		}
 		r := move.RenameBook(ctx, move.RenameOptions{Options: common, Chat: args[0], Name: args[1]})
 		end()
-		return o.tell(c, []*move.Result{r})
+		return o.report(c, []*move.Result{r})
 	}
 	results := move.Rename(ctx, move.RenameOptions{Options: common, Chat: args[0], Name: args[1], Family: o.family, Book: o.book})
 	end()
-	return o.tell(c, results)
+	return o.report(c, results)
 }
 
 const moveCmdDoc = `Move chats to another character, or from group to group. OWNER is a folder of
@@ -229,8 +214,7 @@ removes the links on both sides. Messages keep their bytes and their speakers'
 names. Prints the new paths.
 ` + moveDoc
 
-func newMove(*app) verb {
-	o := &moveOptions{}
+func newMove() verb {
 	return verb{
 		use: "move CHAT... OWNER", short: "Move chats to another character or group",
 		doc:     moveCmdDoc,
@@ -240,8 +224,8 @@ func newMove(*app) verb {
 			"family excludes cut",
 			"name excludes family = --name takes one CHAT without its family",
 		},
-		means: &subjects{others: 1, chats: true, writes: true, whole: true},
-		flags: o.addFlags, run: o.run,
+		means:   &subjects{others: 1, chats: true, writes: true, whole: true},
+		options: &moveOptions{},
 	}
 }
 
@@ -258,16 +242,16 @@ func (o *moveOptions) addFlags(fs *pflag.FlagSet) {
 	o.addVerb(fs, "move")
 }
 
-func (o *moveOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+func (o *moveOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	chats, owner := args[:len(args)-1], args[len(args)-1]
 	o.target = filepath.Base(owner)
 	if o.name != "" && len(chats) > 1 {
 		return usagef("--name takes one CHAT without its family")
 	}
-	common, err := o.options(a, chats...)
+	common, err := o.options(c, chats...)
 	if err != nil {
 		return err
 	}
 	results := move.Move(ctx, move.OwnerOptions{Options: common, Chats: chats, Owner: owner, Family: o.family, Cut: o.cut, Name: o.name})
-	return o.tell(a.console(), results)
+	return o.report(c, results)
 }

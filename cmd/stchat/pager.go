@@ -37,16 +37,16 @@ const everything = "*"
 
 // throughPager calls run, with what it prints to a terminal going through the pager. It starts with
 // the first byte; meanwhile stderr is held back, and Ctrl-C is the pager's.
-func (a *app) throughPager(fs *pflag.FlagSet, with string, run func() error) error {
+func (c *console) throughPager(fs *pflag.FlagSet, with string, run func() error) error {
 	set := func(name string) bool {
 		f := fs.Lookup(name)
 		return f != nil && f.Changed && f.Value.String() != "false"
 	}
-	if a.Pager == "" || !a.OutTTY || a.Getenv("TERM") == "dumb" || set("json") || set("jq") || a.noPager || with != everything && !set(with) {
+	if c.Pager == "" || !c.OutTTY || c.Getenv("TERM") == "dumb" || set("json") || set("jq") || c.noPager || with != everything && !set(with) {
 		return run()
 	}
-	p := &pager{app: a, out: a.Out, err: a.Err}
-	a.Out, a.Err = p, &heldBack{pager: p}
+	p := &pager{console: c, out: c.Out, err: c.Err}
+	c.Out, c.Err = p, &heldBack{pager: p}
 	err := run()
 	p.end()
 	return err
@@ -54,7 +54,7 @@ func (a *app) throughPager(fs *pflag.FlagSet, with string, run func() error) err
 
 // pager is a running pager, or one that has not got a byte yet.
 type pager struct {
-	app      *app
+	console  *console
 	out, err io.Writer // the terminal's
 	cmd      *exec.Cmd
 	in       io.WriteCloser
@@ -92,15 +92,16 @@ func (p *pager) Write(b []byte) (int, error) {
 }
 
 func (p *pager) start() {
-	args := []string{"sh", "-c", p.app.Pager}
+	args := []string{"sh", "-c", p.console.Pager}
 	if runtime.GOOS == "windows" {
-		args = strings.Fields(p.app.Pager)
+		args = strings.Fields(p.console.Pager)
 	}
 	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec // it is the user's own setting
-	if to := p.app.Files; to[0] != nil {
+	if to := p.console.Files; to[0] != nil {
 		cmd.Stdout, cmd.Stderr = to[0], to[1]
 	}
-	if cmd.Env = os.Environ(); p.app.Getenv("LESS") == "" {
+	cmd.Env = os.Environ()
+	if _, set := os.LookupEnv("LESS"); !set {
 		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}
 	in, err := cmd.StdinPipe()
@@ -113,7 +114,7 @@ func (p *pager) start() {
 		return
 	}
 	p.cmd, p.in = cmd, in
-	p.app.Paging.Store(true)
+	p.console.Paging.Store(true)
 }
 
 // left finds out why the pager reads no more: it was left, or it never was one.
@@ -130,11 +131,11 @@ func (p *pager) left() {
 func (p *pager) wait() (missing bool) {
 	_ = p.in.Close()
 	err := p.cmd.Wait()
-	p.app.Paging.Store(false)
+	p.console.Paging.Store(false)
 	p.cmd = nil
 	exit, ok := err.(*exec.ExitError) //nolint:errorlint // Wait returns it as it is
 	if ok && (exit.ExitCode() == 126 || exit.ExitCode() == 127) {
-		fmt.Fprintf(p.err, "stchat: %q is no pager\n", p.app.Pager)
+		fmt.Fprintf(p.err, "stchat: %q is no pager\n", p.console.Pager)
 		return true
 	}
 	return false
@@ -143,7 +144,7 @@ func (p *pager) wait() (missing bool) {
 // end waits until the pager is left, and gives the terminal back.
 func (p *pager) end() {
 	p.release()
-	p.app.Out, p.app.Err = p.out, p.err
+	p.console.Out, p.console.Err = p.out, p.err
 }
 
 // release waits until the pager is left, and prints what was held back. What comes then goes to
@@ -166,7 +167,7 @@ type heldBack struct{ pager *pager }
 // Write implements io.Writer.
 func (h *heldBack) Write(b []byte) (int, error) {
 	p := h.pager
-	if !p.app.Paging.Load() {
+	if !p.console.Paging.Load() {
 		return p.err.Write(b)
 	}
 	p.mu.Lock()

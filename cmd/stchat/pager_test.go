@@ -41,6 +41,19 @@ func TestPager(t *testing.T) {
 	if err != nil || out != "" || errs != "" || string(data) != plain || got != code || code != 1 {
 		t.Errorf("paged: %v; printed %q and %q, exit %d, not %d", err, out, errs, got, code)
 	}
+	t.Setenv("LESS", "") // is restored
+	if err := os.Unsetenv("LESS"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"FRX", "", "M"} {
+		if want != "FRX" {
+			t.Setenv("LESS", want)
+		}
+		paged(t, `printf %s "$LESS" > '`+seen+"'", "diff", a, b)
+		if data, err := os.ReadFile(seen); string(data) != want {
+			t.Errorf("LESS is %q, not %q: %v", data, want, err)
+		}
+	}
 	for name, pager := range map[string]string{"left early": "true", "left after a line": "head -n 1 > /dev/null"} {
 		if out, errs, got := paged(t, pager, "diff", a, b); out != "" || errs != "" || got != code {
 			t.Errorf("%s: printed %q and %q, exit %d", name, out, errs, got)
@@ -67,12 +80,11 @@ func TestPagerGivesWayToAQuestion(t *testing.T) {
 	}
 	seen := filepath.Join(t.TempDir(), "seen")
 	var out, errs bytes.Buffer
-	a := &app{env: env{
+	c := &console{env: env{
 		In: strings.NewReader("y\n"), InTTY: true, Out: &out, OutTTY: true, Err: &errs, ErrTTY: true,
 		Pager: "cat > '" + seen + "'", Paging: new(atomic.Bool), Getenv: func(string) string { return "" }, Now: time.Now,
 	}}
-	err := a.throughPager(pflag.NewFlagSet("", pflag.ContinueOnError), everything, func() error {
-		c := a.console()
+	err := c.throughPager(pflag.NewFlagSet("", pflag.ContinueOnError), everything, func() error {
 		fmt.Fprintln(c.Out, "a list")
 		c.note("a note")
 		if got := errs.String(); got != "" {

@@ -71,9 +71,12 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 		outside = outside || len(r.Doc.Unreachable) > 0
 		id = r.ID
 	}
+	s := newScreen(c, bufio.NewWriter(c.Err), 76)
+	s.color = c.errColor
 	what := goes.text()
 	if len(chats) == 1 {
-		what = visible.Text(fmt.Sprintf("%q", strings.TrimSuffix(filepath.Base(chats[0]), filepath.Ext(chats[0]))))
+		name := visible.Text(strings.TrimSuffix(filepath.Base(chats[0]), filepath.Ext(chats[0])))
+		what = `"` + visible.CutLeft(name, max(s.width-len("would  \"\"")-len(o.verb), 1), s.sign("…")) + `"`
 	}
 	if o.target != "" {
 		what += " to " + visible.Text(fmt.Sprintf("%q", o.target))
@@ -94,18 +97,16 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 			rows = append(rows, [2]string{"keeps", "in " + userdir.Own + ", until stchat undo --prune " + id})
 		}
 	}
-	if o.dryRun {
+	if o.Changes.DryRun {
 		title, right = "would "+title, ""
 	}
-	s := newScreen(c, bufio.NewWriter(c.Err), 76)
-	s.color = c.errColor
 	gap := s.measure - visible.Width(title) - visible.Width(right)
 	if gap < 2 {
 		gap, right = 0, ""
 	}
-	title = visible.CutRight(title, s.width, s.sign("…", "..."))
+	title = visible.CutRight(title, s.width, s.sign("…"))
 	fmt.Fprintln(s.w, strings.TrimRight(paint(s.color, bold, title)+strings.Repeat(" ", gap)+paint(s.color, dim, right), " "))
-	s.plan(rows, o.dryRun)
+	s.plan(rows, o.Changes.DryRun)
 	_ = s.w.Flush() // what cannot be said is no failure
 }
 

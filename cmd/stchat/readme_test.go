@@ -45,6 +45,18 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// TestCommandsAreInReadme holds that the README's table has every command that help lists.
+func TestCommandsAreInReadme(t *testing.T) {
+	readme := string(read(t, filepath.Join("..", "..", "README.md")))
+	_, table, _ := strings.Cut(readme, "\n## Commands\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for _, v := range verbs() {
+		if !v.make().hidden && !strings.Contains(table, "`"+v.name) {
+			t.Errorf("the table of commands in README.md has no %s", v.name)
+		}
+	}
+}
+
 // step is one command of a console block and the lines shown below it.
 type step struct {
 	line    int

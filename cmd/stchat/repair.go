@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/google/uuid"
@@ -44,64 +43,57 @@ Extension state that no longer fits the messages (recap-scene, beyond-end,
 pending-old, prompt-dangling and others) is moved to <name>.damaged.
 `
 
-func newRepair(*app) verb {
-	o := &repairOptions{}
+func newRepair() verb {
 	return verb{
 		use: "repair PATH...", short: "Fix chats that are damaged or point nowhere",
-		doc: repairDoc, no: "without --write there is something to mend",
+		doc: repairDoc, no: "without --write there is something to repair",
 		example: `  stchat repair "chats/Mira/Harbour.jsonl"
   stchat repair SillyTavern/data/default-user --write
   stchat repair chats --write --rule torn-tail --quarantine damaged
   stchat repair "chats/Mira/Branch #1.jsonl" --write --rule unlisted-branch`,
-		means: edits(),
-		flags: o.addFlags, run: o.run,
+		means:   edits(),
+		options: &repairOptions{},
 	}
 }
 
 type repairOptions struct {
 	listFlags
-	write      bool
-	rules      []rules.ID
-	quarantine string
-	bump       bool
-	json       bool
+	write bool
+	opt   repair.Options
 }
 
 func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.BoolVar(&o.write, "write", false, "write the changes; without it they are only shown")
-	fs.Var(ruleWords(&o.rules), "rule", "mend only what `RULE` finds")
-	fs.StringVar(&o.quarantine, "quarantine", "", "put what is taken out into files in `DIR` instead of beside the chats")
-	fs.BoolVar(&o.bump, "bump-integrity", false, "give each repaired chat a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
-	fs.BoolVar(&o.json, "json", false, "one JSON document a file instead of a diff")
+	fs.Var(ruleWords(&o.opt.Rules), "rule", "repair only what `RULE` finds")
+	fs.StringVar(&o.opt.Quarantine, "quarantine", "", "put what is taken out into files in `DIR` instead of beside the chats")
+	fs.BoolVar(&o.opt.BumpIntegrity, "bump-integrity", false, "give each repaired chat a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
+	fs.Bool("json", false, "one JSON document a file instead of a diff")
 }
 
-func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	opt := repair.Options{
-		Quarantine: o.quarantine, BumpIntegrity: o.bump, NewUUID: uuid.NewString,
-	}
-	var err error
-	if opt.Changes, err = a.changes(!o.write, false); err != nil {
+func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	opt := o.opt
+	opt.NewUUID, opt.Changes.DryRun = uuid.NewString, !o.write
+	err := c.changes(&opt.Changes)
+	if err != nil {
 		return err
 	}
-	if opt.List, err = o.list(ctx, a, args, "name a chat, a folder or your user folder, e.g. `stchat repair SillyTavern/data/default-user`"); err != nil {
+	if opt.List, err = o.list(ctx, c, args, "name a chat, a folder or your user folder, e.g. `stchat repair SillyTavern/data/default-user`"); err != nil {
 		return err
 	}
-	opt.Rules = o.rules
 	for _, id := range opt.Rules {
 		if id.Rule().Repairing == rules.ByHand {
 			return usagef("--rule: repair does not fix %s: %s", id, id.Rule().Repair)
 		}
 	}
-	c := a.console()
-	meter, end := c.meter("repairing", o.json)
+	meter, end := c.meter("repairing", c.json)
 	opt.Meter = meter
 	rep, ended := repair.Repair(ctx, opt)
 	end()
 	if ended != nil && len(rep.Results) == 0 { // chats were only read
 		c.work.left = int(meter.State().Files)
 	}
-	failed, err := o.tell(c, rep, ended != nil)
+	failed, err := o.report(c, rep, ended != nil)
 	if o.write {
 		err = unprinted(err, "what was to be told there is done")
 	}
@@ -112,9 +104,9 @@ func (o *repairOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args 
 	return outcome(failed, todo && !o.write)
 }
 
-// tell prints what was, or would be, fixed, with notes and errors, and reports whether
+// report prints what was, or would be, fixed, with notes and errors, and reports whether
 // anything failed. The error is that of printing.
-func (o *repairOptions) tell(c *console, rep *repair.Report, ended bool) (failed bool, err error) {
+func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (failed bool, err error) {
 	note := func(printed error) {
 		if err == nil {
 			err = printed
@@ -125,7 +117,7 @@ func (o *repairOptions) tell(c *console, rep *repair.Report, ended bool) (failed
 	}
 	for _, e := range rep.Errs {
 		c.fail(e)
-		if o.json {
+		if c.json {
 			note(writeError(c.Out, e.Path, e))
 		}
 	}
@@ -135,7 +127,7 @@ func (o *repairOptions) tell(c *console, rep *repair.Report, ended bool) (failed
 	}
 	var sum repaired
 	for _, r := range rep.Results {
-		note(say(c, saying{json: o.json}, r.Doc.Path, &r.Result))
+		note(say(c, saying{}, r.Doc.Path, &r.Result))
 		failed = failed || r.Err != nil
 		if r.Doc.Total == 0 {
 			continue
@@ -146,7 +138,7 @@ func (o *repairOptions) tell(c *console, rep *repair.Report, ended bool) (failed
 		sum.add(r)
 	}
 	if len(sum.chats) > 0 && o.write {
-		c.closeTabs(o.bump, sum.chats...)
+		c.closeTabs(o.opt.BumpIntegrity, sum.chats...)
 	}
 	switch {
 	case sum.changes == 0 && (failed || ended):
@@ -162,15 +154,8 @@ func (o *repairOptions) tell(c *console, rep *repair.Report, ended bool) (failed
 
 // print puts one result on stdout.
 func (o *repairOptions) print(c *console, r *repair.Result, first bool) error {
-	if o.json {
-		doc := r.Doc
-		doc.Path = filepath.ToSlash(doc.Path)
-		for _, path := range []**string{&doc.Backup, &doc.Quarantine} {
-			if *path != nil {
-				*path = new(filepath.ToSlash(**path))
-			}
-		}
-		return jsondoc.Write(c.Out, doc, "")
+	if c.json {
+		return jsondoc.Write(c.Out, r.Doc, "")
 	}
 	var b bytes.Buffer
 	if !first {
@@ -207,14 +192,14 @@ func writeDiff(w io.Writer, c *console, r *repair.Result) {
 	for _, d := range r.Diffs {
 		fmt.Fprintf(w, "%s %s: %s\n", paint(c.outColor, cyan, "@@"+placeOfDiff(d)+" @@"), d.Rule, visible.Text(d.Change))
 		if d.Before != nil {
-			fmt.Fprintln(w, paint(c.outColor, red, "-"+visible.Text(*d.Before)))
+			fmt.Fprintln(w, paint(c.outColor, red, "-"+c.excerpt(*d.Before)))
 		}
 		if d.After != nil {
-			fmt.Fprintln(w, paint(c.outColor, green, "+"+visible.Text(*d.After)))
+			fmt.Fprintln(w, paint(c.outColor, green, "+"+c.excerpt(*d.After)))
 		}
 	}
 	if n := r.Doc.Total - len(r.Diffs); n > 0 {
-		fmt.Fprintf(w, "… and %d more:", n)
+		fmt.Fprintf(w, "%s and %d more:", c.sign("…"), n)
 		for i, c := range r.Doc.Counts {
 			if i > 0 {
 				fmt.Fprint(w, ",")

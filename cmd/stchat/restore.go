@@ -49,20 +49,12 @@ Prints the path of each file that was written.
 type restoreOptions struct {
 	storeFlag
 	pickFlags
-	backup  string
-	at      int
-	name    string
-	output  string
-	inPlace bool
-	open    bool
-	data    string
-	noSync  bool
-	dryRun  bool
-	json    bool
+	opt  keep.RestoreOptions
+	at   int
+	data string
 }
 
-func newRestore(*app) verb {
-	o := &restoreOptions{}
+func newRestore() verb {
 	return verb{
 		use: "restore CHAT", short: "Bring a version of a chat back",
 		doc: restoreDoc, no: "no version differs from the chat as it is",
@@ -78,45 +70,46 @@ func newRestore(*app) verb {
 			"output excludes name|open = --output writes a copy; leave out --name and --open",
 			"rev excludes as-of = --rev and --as-of both name the version; take one of them",
 		},
-		flags: o.addFlags, run: o.run,
+		options: &restoreOptions{},
 	}
 }
 
 func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 	o.pickFlags.addFlags(fs, "take")
-	fs.Var(filled(&o.backup), "backup", "take this backup of SillyTavern's, `FILE`, instead of a version of the history")
+	fs.Var(filled(&o.opt.Backup), "backup", "take this backup of SillyTavern's, `FILE`, instead of a version of the history")
 	fs.IntVarP(&o.at, "at", "a", 0, "last `MESSAGE` of the version that is taken, from 0; -1 is the last one")
-	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the new chat: CHAT__NAME")
-	fs.VarP(filled(&o.output), "output", "o", "write the exact bytes to `PATH` instead, or - for stdout; with a FOLDER the folder to fill")
-	fs.BoolVar(&o.inPlace, "in-place", false, "put the version in CHAT's place")
-	fs.BoolVar(&o.open, "open", false, "make it the chat that its character or group opens with")
+	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the new chat: CHAT__NAME")
+	fs.VarP(filled(&o.opt.Output), "output", "o", "write the exact bytes to `PATH` instead, or - for stdout; with a FOLDER the folder to fill")
+	fs.BoolVar(&o.opt.InPlace, "in-place", false, "put the version in CHAT's place")
+	fs.BoolVar(&o.opt.Open, "open", false, "make it the chat that its character or group opens with")
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	addNoSync(fs, &o.noSync)
-	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
+	addNoSync(fs, &o.opt.Changes.NoSync)
+	fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write, and say what would be written")
+	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
 }
 
 // check refuses flags and arguments that do not go together.
-func (o *restoreOptions) check(fs *pflag.FlagSet, folder bool) error {
+func (o *restoreOptions) check(c *console, fs *pflag.FlagSet, folder bool) error {
+	opt := &o.opt
 	switch {
-	case folder && (o.asOf == "" || o.output == "" || o.output == cut.Stdout):
+	case folder && (o.asOf == "" || opt.Output == "" || opt.Output == cut.Stdout):
 		return usagef("a folder is restored with --as-of TIME and --output DIR")
-	case folder && (o.backup != "" || o.inPlace || o.open || o.name != "" || fs.Changed("at")):
+	case folder && (opt.Backup != "" || opt.InPlace || opt.Open || opt.Name != "" || fs.Changed("at")):
 		return usagef("a folder is restored with --as-of and --output alone")
-	case o.output != "" && fs.Changed("at") && o.output != cut.Stdout && !strings.HasSuffix(o.output, ".jsonl"):
-		return usagef("with --at the --output must end in .jsonl: %q", o.output)
-	case o.output == cut.Stdout && o.json:
+	case opt.Output != "" && fs.Changed("at") && opt.Output != cut.Stdout && !strings.HasSuffix(opt.Output, ".jsonl"):
+		return usagef("with --at the --output must end in .jsonl: %q", opt.Output)
+	case opt.Output == cut.Stdout && c.json:
 		return usagef("--json and --output - both write to stdout")
 	}
 	return nil
 }
 
-func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	if len(args) > 0 {
-		args = []string{a.folderOf(o.data, args[0])}
+		args = []string{c.folderOf(o.data, args[0])}
 	}
-	where, err := o.where(a, args, o.data)
+	where, err := o.where(c, args, o.data)
 	if err != nil {
 		return err
 	}
@@ -126,25 +119,21 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	}
 	info, err := os.Stat(where.Chat)
 	folder := err == nil && info.IsDir()
-	if err := o.check(fs, folder); err != nil {
+	if err := o.check(c, fs, folder); err != nil {
 		return err
 	}
-	changes, err := a.changes(o.dryRun, o.noSync)
-	if err != nil {
+	opt := o.opt
+	if err := c.changes(&opt.Changes); err != nil {
 		return err
 	}
-	c := a.console()
 	if folder {
-		results, err := keep.RestoreFolder(ctx, keep.FolderOptions{Folder: where.Chat, Store: where.Store, Now: where.Now, AsOf: which.AsOf, Output: o.output, Changes: changes})
+		results, err := keep.RestoreFolder(ctx, keep.FolderOptions{Folder: where.Chat, Store: where.Store, Now: where.Now, AsOf: which.AsOf, Output: opt.Output, Changes: opt.Changes})
 		if err != nil {
 			return beginsOne(err)
 		}
-		return o.tell(c, results)
+		return reportRestored(c, opt.Changes.DryRun, results)
 	}
-	opt := keep.RestoreOptions{
-		Where: where, Pick: which, Picked: picked, Backup: o.backup, Name: o.name, Output: o.output, InPlace: o.inPlace, Open: o.open,
-		Changes: changes, NewUUID: uuid.NewString, Stdout: a.Out,
-	}
+	opt.Where, opt.Pick, opt.Picked, opt.NewUUID, opt.Stdout = where, which, picked, uuid.NewString, c.Out
 	if fs.Changed("at") {
 		opt.At = &o.at
 	}
@@ -153,42 +142,38 @@ func (o *restoreOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, arg
 	case errors.Is(err, keep.ErrNothing), errors.Is(err, keep.ErrNobody):
 		c.note("%s", err)
 		return errNo
-	case errors.Is(err, keep.ErrUnknown):
-		return &hinted{err, "; 'stchat lost' looks for it everywhere, and names what brings it back"}
 	case err != nil:
-		return withHint(err, nil)
-	case o.output == cut.Stdout && opt.At == nil:
-		for _, note := range r.Notes {
-			c.note("%s", note)
-		}
+		return withHint(err, []hint{{keep.ErrUnknown, inLost}})
+	case opt.Output == cut.Stdout && opt.At == nil:
+		c.notes(r.Notes)
 		return nil
 	}
-	return o.tell(c, []*keep.RestoreResult{r})
+	return reportRestored(c, opt.Changes.DryRun, []*keep.RestoreResult{r})
 }
 
-// tell prints what was written, and returns the worst outcome.
-func (o *restoreOptions) tell(c *console, results []*keep.RestoreResult) error {
-	how := saying{dryRun: o.dryRun && !o.json, json: o.json}
-	of := func(r *keep.RestoreResult) (string, *keep.RestoreResult) { return r.Doc.Source, r }
+// reportRestored prints what was written, or would be, and returns the worst outcome.
+func reportRestored(c *console, dryRun bool, results []*keep.RestoreResult) error {
 	var inPlace []string
-	failed, no, err := sayAll(c, how, results, of, func(r *keep.RestoreResult) (err error) {
-		if !o.json && !o.dryRun && r.Doc.Path != cut.Stdout {
+	how := saying{dryRun: dryRun && !c.json, no: never, end: func() {
+		if len(inPlace) > 0 && !c.lukersTabs(inPlace) {
+			c.note("if this chat is open in SillyTavern, reload it now: until then its saves are refused")
+		}
+	}}
+	of := func(r *keep.RestoreResult) (string, *keep.RestoreResult) { return r.Doc.Source, r }
+	return sayAll(c, how, results, of, func(r *keep.RestoreResult) (err error) {
+		if !c.json && !dryRun && r.Doc.Path != cut.Stdout {
 			path := r.Doc.Path
 			if c.OutTTY {
 				path = visible.Args(path)
 			}
 			_, err = fmt.Fprintln(c.Out, path)
 		}
-		if r.Doc.InPlace && !o.dryRun && userdir.HasExtension(r.Doc.Path) {
+		if r.Doc.InPlace && !dryRun && userdir.HasExtension(r.Doc.Path) {
 			inPlace = append(inPlace, r.Doc.Path)
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	if len(inPlace) > 0 && !c.lukersTabs(inPlace) {
-		c.note("if this chat is open in SillyTavern, reload it now: until then its saves are refused")
-	}
-	return outcome(failed || no, false)
 }
+
+// inLost is the hint for a chat of which neither the history nor a backup is known to have a version.
+const inLost = "; 'stchat lost' looks for it everywhere, and names what brings it back"

@@ -56,20 +56,11 @@ func (g *globals) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&g.quiet, "quiet", "q", false, "print no notes, warnings or progress; errors are always printed")
 }
 
-// app is what all commands share.
-type app struct {
-	env
-	globals
-	args    []string // of the program
-	started string   // the command whose RunE was called
-	work    work
-}
-
-func newRoot(a *app) *cobra.Command {
+func newRoot(c *console) *cobra.Command {
 	version := false
 	root := &cobra.Command{
 		Use:   "stchat COMMAND",
-		Short: "Checkpoint, branch, inspect and mend SillyTavern chats",
+		Short: "Checkpoint, branch, inspect and repair SillyTavern chats",
 		Long:  rootDoc,
 		Example: `  stchat check
   stchat branch Mira/Harbour --at 41 --isolate
@@ -80,14 +71,14 @@ func newRoot(a *app) *cobra.Command {
 		Args:          onlyCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
-				return runVersion(a, false)
+				return c.version()
 			}
 			return cmd.Help()
 		},
 	}
 	root.Flags().BoolVar(&version, "version", false, "print version, commit, Go version and known formats")
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(a.Out, cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { newHelpPage(c).write(cmd) })
 	root.SetHelpCommand(&cobra.Command{
 		Use:                   "help [COMMAND]",
 		Short:                 "Print the help of a command",
@@ -105,55 +96,57 @@ func newRoot(a *app) *cobra.Command {
 			return topic.Help()
 		},
 	})
+	for _, title := range []string{"Make", "Look", "Edit", "Keep"} {
+		root.AddGroup(&cobra.Group{ID: title, Title: title})
+	}
 	root.CompletionOptions.DisableDefaultCmd = true // ours may not be made
-	a.addFlags(root.PersistentFlags())
-	args := a.args
+	c.addFlags(root.PersistentFlags())
+	args := c.args
 	if slices.Equal(args, []string{"--version"}) {
 		args = []string{"version"} // says the same, and no other command is needed
 	}
-	a.addCommands(root, args, verbs())
-	addJQ(root)
-	a.completeFlags(root)
+	c.addCommands(root, args, verbs())
+	c.completeFlags(root)
 	return root
 }
 
 // verbs returns the commands, in alphabetical order.
 func verbs() []named {
 	return []named{
-		{"branch", newBranch},
-		{"check", newCheck},
-		{"checkpoint", newCheckpoint},
-		{"clone-lorebook", newCloneLorebook},
-		{"completion", newCompletion},
-		{"delete", newDelete},
-		{"diff", newDiff},
-		{"diff-meta", newDiffMeta},
-		{"export", newExport},
-		{"history", newHistory},
-		{"import", newImport},
-		{"inspect", newInspect},
-		{"log", newLog},
-		{"lost", newLost},
-		{"man", newMan},
-		{"merge", newMerge},
-		{"message", newMessage},
-		{"meta", newMeta},
-		{"move", newMove},
-		{"new", newNew},
-		{"open", newOpen},
-		{"rename", newRename},
-		{"repair", newRepair},
-		{"restore", newRestore},
-		{"schemas", newSchemas},
-		{"search", newSearch},
-		{"slim", newSlim},
-		{"snapshot", newSnapshot},
-		{"split", newSplit},
-		{"state", newState},
-		{"stats", newStats},
-		{"tree", newTree},
-		{"undo", newUndo},
-		{"version", newVersion},
+		{"branch", "Make", newBranch},
+		{"check", "Look", newCheck},
+		{"checkpoint", "Make", newCheckpoint},
+		{"clone-lorebook", "Make", newCloneLorebook},
+		{"completion", "", newCompletion},
+		{"delete", "Edit", newDelete},
+		{"diff", "Look", newDiff},
+		{"diff-meta", "Look", newDiffMeta},
+		{"export", "Make", newExport},
+		{"history", "Keep", newHistory},
+		{"import", "Make", newImport},
+		{"inspect", "Look", newInspect},
+		{"log", "Look", newLog},
+		{"lost", "Look", newLost},
+		{"man", "", newMan},
+		{"merge", "Make", newMerge},
+		{"message", "Edit", newMessage},
+		{"meta", "Edit", newMeta},
+		{"move", "Edit", newMove},
+		{"new", "Make", newNew},
+		{"open", "Edit", newOpen},
+		{"rename", "Edit", newRename},
+		{"repair", "Edit", newRepair},
+		{"restore", "Keep", newRestore},
+		{"schemas", "", newSchemas},
+		{"search", "Look", newSearch},
+		{"slim", "Edit", newSlim},
+		{"snapshot", "Keep", newSnapshot},
+		{"split", "Make", newSplit},
+		{"state", "Edit", newState},
+		{"stats", "Look", newStats},
+		{"tree", "Look", newTree},
+		{"undo", "Keep", newUndo},
+		{"version", "", newVersion},
 	}
 }
 
@@ -166,42 +159,63 @@ type verb struct {
 	means  *subjects            // which of them name chats; nil: none, or the command itself finds out
 	offers cobra.CompletionFunc // completes arguments; nil: with chats
 	hidden bool
-	flags  func(fs *pflag.FlagSet) // adds the flags; nil: there are none
-	rules  []string                // which flags go together: see [agree]
-	pages  string                  // [everything], or the flag with which it goes through a pager; "": never
-	run    func(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error
-	below  []named // instead of all these: the commands below it
+	rules  []string // which flags go together: see [agree]
+	pages  string   // [everything], or the flag with which it goes through a pager; "": never
+	options
+	below []named // instead of all these: the commands below it
+}
+
+// options are the flags of a command, and what it does with them.
+type options interface {
+	addFlags(fs *pflag.FlagSet)
+	run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error
+}
+
+// flagless is what a command without flags does with its arguments.
+type flagless func(c *console, args []string) error
+
+func (flagless) addFlags(*pflag.FlagSet) {}
+
+func (f flagless) run(_ context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	return f(c, args)
 }
 
 // command makes a command of Cobra's.
-func (a *app) command(v verb) *cobra.Command {
+func (c *console) command(v verb) *cobra.Command {
 	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.doc + exitStatus(v.no), Example: v.example, Hidden: v.hidden, Args: v.operands, ValidArgsFunction: v.offers}
 	switch {
 	case v.below != nil:
-		a.group(cmd, v.below)
+		c.group(cmd, v.below)
 		return cmd
 	case v.offers == nil:
-		cmd.ValidArgsFunction = a.offering(func(t *tab) { t.arguments(&v) })
+		cmd.ValidArgsFunction = c.offering(func(t *tab) { t.arguments(&v) })
 	}
-	if v.flags != nil {
-		v.flags(cmd.Flags())
+	v.addFlags(cmd.Flags())
+	if cmd.Flags().Lookup("json") != nil {
+		cmd.Flags().String("jq", "", "print what the jq program `EXPR` makes of the documents; means --json")
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := agree(cmd.Flags(), v.rules); err != nil {
-			return err
-		}
-		if v.means != nil {
-			var err error
-			if args, err = a.resolve(cmd.Flags(), v.means, args); err != nil {
-				return err
-			}
-		}
-		if v.pages == "" {
-			return v.run(cmd.Context(), a, cmd.Flags(), args)
-		}
-		return a.throughPager(cmd.Flags(), v.pages, func() error { return v.run(cmd.Context(), a, cmd.Flags(), args) })
+		c.started = cmd.CommandPath()
+		return c.throughJQ(cmd, func() error { return c.runVerb(&v, cmd, args) })
 	}
 	return cmd
+}
+
+// runVerb runs a command once its flags are read.
+func (c *console) runVerb(v *verb, cmd *cobra.Command, args []string) error {
+	c.outColor, c.errColor = c.coloured(c.OutTTY), c.coloured(c.ErrTTY)
+	c.shown = c.OutTTY || c.color == "always"
+	c.json, _ = cmd.Flags().GetBool("json") // not every command has it
+	if err := agree(cmd.Flags(), v.rules); err != nil {
+		return err
+	}
+	if v.means != nil {
+		var err error
+		if args, err = c.resolve(cmd.Flags(), v.means, args); err != nil {
+			return err
+		}
+	}
+	return c.throughPager(cmd.Flags(), v.pages, func() error { return v.run(cmd.Context(), c, cmd.Flags(), args) })
 }
 
 // operands checks a command's arguments, with an error that says what they are instead of how
@@ -218,10 +232,9 @@ func (v verb) operands(cmd *cobra.Command, args []string) error {
 // run executes the program and returns its exit code. An error before any command's
 // RunE is called is wrong usage: Cobra itself does not distinguish.
 func run(ctx context.Context, e env, args []string) int {
-	a := &app{env: e, args: args}
-	root := newRoot(a)
+	c := &console{env: e, args: args}
+	root := newRoot(c)
 	root.SetArgs(args)
-	a.watch(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	var usage *usageError
 	switch {
@@ -229,86 +242,62 @@ func run(ctx context.Context, e env, args []string) int {
 		return 0
 	case errors.Is(err, errNo):
 		return exitNo
-	case isInterrupted(err), a.work.interrupted:
-		a.errorLine(a.work.String())
+	case isInterrupted(err), c.work.interrupted:
+		c.errorLine(c.work.String())
 		if signal, ok := errors.AsType[interruption](context.Cause(ctx)); ok {
 			return signal.code()
 		}
 	case errors.Is(err, errReported):
 	case isClosedPipe(err):
 		return 0 // the reader had enough: head, less
-	case a.started == "" || errors.As(err, &usage):
-		a.errorLine(err.Error())
-		fmt.Fprintf(a.Err, "Run '%s --help' for usage.\n", cmd.CommandPath())
+	case c.started == "" || errors.As(err, &usage):
+		c.errorLine(err.Error())
+		fmt.Fprintf(c.Err, "Run '%s --help' for usage.\n", cmd.CommandPath())
 	default:
-		a.errorLine(err.Error())
+		c.errorLine(err.Error())
 	}
 	return exitTrouble
 }
 
-// watch makes every command below cmd note that it was called, and go through --jq.
-func (a *app) watch(cmd *cobra.Command) {
-	for _, cmd := range cmd.Commands() {
-		a.watch(cmd)
-		if inner := cmd.RunE; inner != nil {
-			cmd.RunE = func(cmd *cobra.Command, args []string) error {
-				a.started = cmd.CommandPath()
-				return a.throughJQ(cmd, func() error { return inner(cmd, args) })
-			}
-		}
-	}
-}
-
 // errorLine prints an error, on one line where no person reads it, whatever its text contains.
-func (a *app) errorLine(text string) {
-	fmt.Fprintf(a.Err, "stchat: %s\n", a.remark(visible.Text(text)))
+func (c *console) errorLine(text string) {
+	fmt.Fprintf(c.Err, "stchat: %s\n", c.remark("", visible.Text(text)))
 }
 
-// changes returns the options for writing that all commands share.
-func (a *app) changes(dryRun, noSync bool) (changeset.Options, error) {
-	opt := changeset.Options{DryRun: dryRun, NoSync: noSync, Command: recorded(a.args), Now: a.Now()}
-	if text := a.Getenv(undoVariable); text != "" {
+// changes completes the options for writing that all commands share.
+func (c *console) changes(opt *changeset.Options) error {
+	opt.Command, opt.Now = recorded(c.args), c.Now()
+	if text := c.Getenv(undoVariable); text != "" {
 		size, ok := parseSize(text)
 		if !ok {
-			return opt, usagef("%s is a number of bytes such as 500M or 2G, not %q", undoVariable, text)
+			return usagef("%s is a number of bytes such as 500M or 2G, not %q", undoVariable, text)
 		}
 		if opt.KeepBytes = size; size == 0 {
 			opt.KeepBytes = -1 // keep none
 		}
 	}
-	return opt, nil
-}
-
-func (a *app) console() *console {
-	return &console{
-		env:      a.env,
-		quiet:    a.quiet,
-		work:     &a.work,
-		outColor: a.coloured(a.OutTTY),
-		errColor: a.coloured(a.ErrTTY),
-		shown:    a.OutTTY || a.color == "always",
-	}
+	return nil
 }
 
 // coloured reports whether to use colour. The first of these decides: --color never
 // and NO_COLOR turn it off, --color always on, TERM=dumb off, FORCE_COLOR and
 // CLICOLOR_FORCE on; else it is on for a terminal.
-func (a *app) coloured(tty bool) bool {
+func (c *console) coloured(tty bool) bool {
 	switch {
-	case a.color == "never", a.Getenv("NO_COLOR") != "":
+	case c.color == "never", c.Getenv("NO_COLOR") != "":
 		return false
-	case a.color == "always":
+	case c.color == "always":
 		return true
-	case a.Getenv("TERM") == "dumb":
+	case c.Getenv("TERM") == "dumb":
 		return false
-	case a.Getenv("FORCE_COLOR") != "", a.Getenv("CLICOLOR_FORCE") != "":
+	case c.Getenv("FORCE_COLOR") != "", c.Getenv("CLICOLOR_FORCE") != "":
 		return true
 	}
 	return tty
 }
 
 // throughJQ calls run, with the documents it prints going through --jq if that is given.
-func (a *app) throughJQ(cmd *cobra.Command, run func() error) error {
+func (c *console) throughJQ(cmd *cobra.Command, run func() error) error {
 	flag := cmd.Flags().Lookup("jq")
 	if flag == nil || !flag.Changed {
 		return run()
@@ -320,10 +309,10 @@ func (a *app) throughJQ(cmd *cobra.Command, run func() error) error {
 	if err := cmd.Flags().Set("json", "true"); err != nil {
 		return err
 	}
-	out := a.Out
-	w := &jqWriter{ctx: cmd.Context(), out: out, code: code, terminal: a.OutTTY}
-	a.Out = w
-	defer func() { a.Out = out }()
+	out := c.Out
+	w := &jqWriter{ctx: cmd.Context(), out: out, code: code, terminal: c.OutTTY}
+	c.Out = w
+	defer func() { c.Out = out }()
 	err = run()
 	if w.err != nil {
 		return w.err // whatever the command makes of a failed write
@@ -337,34 +326,37 @@ func isClosedPipe(err error) bool {
 
 // named is a command that may not be made yet.
 type named struct {
-	name string
-	make func(a *app) verb
+	name  string
+	group string // below whose title help lists it
+	make  func() verb
 }
 
 // addCommands adds the command that args begin with to cmd, and no other: making all
 // of them with their flags takes longer than everything else at start. Where args begin
 // with none of them it adds all, for help, completion, or an error that names what there is.
-func (a *app) addCommands(cmd *cobra.Command, args []string, commands []named) {
-	if i := slices.IndexFunc(commands, func(c named) bool { return len(args) > 0 && c.name == args[0] }); i >= 0 {
+func (c *console) addCommands(cmd *cobra.Command, args []string, commands []named) {
+	if i := slices.IndexFunc(commands, func(sub named) bool { return len(args) > 0 && sub.name == args[0] }); i >= 0 {
 		commands = commands[i : i+1]
 	}
-	for _, c := range commands {
-		cmd.AddCommand(a.command(c.make(a)))
+	for _, sub := range commands {
+		made := c.command(sub.make())
+		made.GroupID = sub.group
+		cmd.AddCommand(made)
 	}
 }
 
 // group makes cmd the parent of commands, which does nothing by itself.
-func (a *app) group(cmd *cobra.Command, commands []named) {
+func (c *console) group(cmd *cobra.Command, commands []named) {
 	cmd.Args, cmd.ValidArgsFunction = onlyCommands, cobra.NoFileCompletions
 	cmd.RunE = func(*cobra.Command, []string) error {
 		names, last := commandNames(cmd), len(commands)-1
 		return usagef("a command is needed: %s or %s", strings.Join(names[:last], ", "), names[last])
 	}
 	var args []string
-	if len(a.args) > 0 && a.args[0] == cmd.Name() {
-		args = a.args[1:]
+	if len(c.args) > 0 && c.args[0] == cmd.Name() {
+		args = c.args[1:]
 	}
-	a.addCommands(cmd, args, commands)
+	c.addCommands(cmd, args, commands)
 }
 
 // commandNames returns the names of the commands below cmd.

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strconv"
 	"strings"
 
 	"stchat/internal/changeset"
 	"stchat/internal/extension/luker"
+	"stchat/internal/history"
 	"stchat/internal/jsondoc"
 	"stchat/internal/message"
 	"stchat/internal/names"
@@ -28,8 +31,10 @@ type saying struct {
 	dryRun  bool
 	steps   bool // print what was done too, not only what would be
 	counted bool // the steps were told already, counted
-	json    bool // print the documents of errors
 	hints   []hint
+	no      func(error) bool // whether an error is an answer to what was asked; nil: isNo
+	written string           // what was done, for where the results cannot be printed; "": it is known
+	end     func()           // tells what is to be known of all results; nil: nothing
 }
 
 // say prints all about a result but its document: the warnings, the notes, the steps, and
@@ -39,15 +44,11 @@ func say[D any](c *console, how saying, source string, r *ops.Result[D]) error {
 	for _, e := range r.Ended {
 		c.ended(e)
 	}
-	for _, w := range r.Warnings {
-		c.warn("%s", w)
-	}
+	c.warns(r.Warnings)
 	if r.Err != nil {
-		return c.failed(c.Out, how.json, source, withHint(r.Err, how.hints))
+		return c.failed(c.Out, source, withHint(r.Err, how.hints))
 	}
-	for _, n := range r.Notes {
-		c.note("%s", n)
-	}
+	c.notes(r.Notes)
 	c.work.done++
 	if (how.dryRun || how.steps) && !how.counted {
 		for _, s := range r.Steps {
@@ -66,44 +67,52 @@ func say[D any](c *console, how saying, source string, r *ops.Result[D]) error {
 
 // sayAll prints several results in order, each without an error as a document if JSON is
 // wanted, and calls done for it. of returns what a result was made from, and the part that
-// all verbs have. failed reports whether any result failed, no whether the answer of any
-// is no. The error is that of printing.
-func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source string, r *ops.Result[D]), done func(R) error) (failed, no bool, err error) {
-	for _, one := range results {
-		source, r := of(one)
-		failed, no = failed || r.Err != nil && !isNo(r.Err), no || isNo(r.Err)
-		if err := say(c, how, source, r); err != nil {
-			return failed, no, err
-		}
-		if r.Err != nil {
-			continue
-		}
-		if how.json {
-			err = jsondoc.Write(c.Out, r.Doc, "")
-		}
-		if err == nil {
-			err = done(one)
-		}
-		if err != nil {
-			return failed, no, err
+// all verbs have; a result may have a document of its own. The error is that of printing, while
+// what was done is told all the same on stderr, or else the worst outcome.
+func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source string, r *ops.Result[D]), done func(R) error) error {
+	if how.no == nil {
+		how.no = isNo
+	}
+	var printed error
+	failed, no := false, false
+	note := func(err error) {
+		if err != nil && printed == nil {
+			printed, c.Out = err, io.Discard
 		}
 	}
-	return failed, no, nil
+	for _, one := range results {
+		source, r := of(one)
+		note(say(c, how, source, r))
+		if r.Err != nil {
+			is := how.no(r.Err)
+			failed, no = failed || !is, no || is
+			continue
+		}
+		if c.json {
+			var doc any = r.Doc
+			if own, ok := any(one).(interface{ Document() any }); ok {
+				doc = own.Document()
+			}
+			note(jsondoc.Write(c.Out, doc, ""))
+		}
+		note(done(one))
+	}
+	if how.end != nil && (printed == nil || how.written != "") {
+		how.end()
+	}
+	if how.written != "" {
+		printed = unprinted(printed, how.written)
+	}
+	return cmp.Or(printed, outcome(failed, no))
 }
+
+// never is for [saying.no] of a verb that has no answer but done.
+func never(error) bool { return false }
 
 // stepText returns one step in words.
 func stepText(s changeset.Step, would bool) string {
-	did, do := "", ""
-	switch s.Do {
-	case changeset.Create:
-		did, do = "created", "create"
-	case changeset.Replace:
-		did, do = "changed", "change"
-	case changeset.Move:
-		did, do = "moved", "move"
-	case changeset.Remove:
-		did, do = "removed", "remove"
-	}
+	do := map[changeset.Do]string{changeset.Create: "create", changeset.Replace: "change", changeset.Move: "move", changeset.Remove: "remove"}[s.Do]
+	did := do + "d"
 	if would {
 		did = "would " + do
 	}
@@ -138,7 +147,7 @@ func (h *hinted) Unwrap() error { return h.err }
 // withHint adds the hint that fits an error: one of the verb's own, else one that holds for
 // every verb.
 func withHint(err error, own []hint) error {
-	if isA[*hinted](err) || isInterrupted(err) {
+	if err == nil || isA[*hinted](err) || isInterrupted(err) {
 		return err
 	}
 	for _, h := range own {
@@ -156,9 +165,6 @@ func withHint(err error, own []hint) error {
 		}
 		return &hinted{err, "; " + text}
 	}
-	if text := storeHint(err); text != "" {
-		return &hinted{err, text}
-	}
 	if bad, ok := errors.AsType[*changeset.UnreadableError](err); ok && !errors.Is(err, fs.ErrPermission) { // without permission it is another user's
 		return &hinted{err, unreadable(bad)}
 	}
@@ -166,6 +172,12 @@ func withHint(err error, own []hint) error {
 		return &hinted{err, "; export the chat from Luker and work on the export, outside this folder"}
 	}
 	for _, h := range []hint{
+		{history.ErrNewer, "; update stchat"},
+		{history.ErrBusy, "; run the command again when it is done"},
+		{history.ErrNoLocks, "; keep it in a file on another disk, which --store names"},
+		{history.ErrCut, "; put a copy of it in its place, or move it away: the next snapshot begins another"},
+		{history.ErrBroken, "; 'stchat history --verify' says what is lost"},
+		{history.ErrOtherRoot, "; use another --store for this folder"},
 		{names.ErrTaken, "; choose another name"},
 		{message.ErrChosenSwipe, "; see 'stchat repair'"},
 		{safefile.ErrBusy, "; run the command again when it is done"},

@@ -2,15 +2,14 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"stchat/internal/inspect"
 	"stchat/internal/jsondoc"
+	"stchat/internal/ops"
 	"stchat/internal/ops/book"
 	"stchat/internal/ops/bring"
 	"stchat/internal/ops/cut"
@@ -32,20 +31,20 @@ const schemasDoc = `Write a JSON Schema (2020-12) of each document that --json p
 folder DIR, made from the types that are printed.
 `
 
-func newSchemas(*app) verb {
+func newSchemas() verb {
 	return verb{
 		use: "schemas DIR", short: "Write the schemas of the JSON documents into a folder",
 		doc: schemasDoc, hidden: true, // for who changes a document: the schemas are in docs/schema
 		example: "  stchat schemas docs/schema",
 		args:    cobra.ExactArgs(1), offers: completeDirs,
-		run: func(_ context.Context, _ *app, _ *pflag.FlagSet, args []string) error {
+		options: flagless(func(_ *console, args []string) error {
 			for _, d := range documents() {
 				if err := writeSchema(args[0], d); err != nil {
 					return err
 				}
 			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -69,7 +68,7 @@ func documents() []document {
 		{"inspect-message", "inspect --messages", inspect.Message{}},
 		{"message", "message get", look.Message{}},
 		{"message-count", "message count", messageCount{}},
-		{"edit", "message add, apply, delete, hide, set, swipe, unhide; meta set", edit.Edited{}},
+		{"edit", "message add, apply, delete, hide, set, swipe, unhide; meta set", edit.Document{}},
 		{"edit-summary", "message delete, hide, set, unhide; meta set: the last document", editSummary{}},
 		{"lost", "lost", keep.LostChat{}},
 		{"lost-summary", "lost: the last document", keep.LostSummary{}},
@@ -91,7 +90,7 @@ func documents() []document {
 		{"export-data", "export, openai, sharegpt, rows", dataset.Document{}},
 		{"export-row", "export --format rows: a line", dataset.Row{}},
 		{"export-summary", "export: the summary", publish.Summary{}},
-		{"diff-meta", "diff-meta", metaDiffDoc{}},
+		{"diff-meta", "diff-meta", ops.MetaDiff{}},
 		{"diff", "diff", look.Difference{}},
 		{"diff-summary", "diff: the summary", look.Diffed{}},
 		{"check", "check", report.Document{}},

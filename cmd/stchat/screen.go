@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,7 +28,7 @@ type screen struct {
 
 // newScreen returns a screen whose measure is at most so many cells; 0: all there are.
 func newScreen(c *console, w *bufio.Writer, most int) screen {
-	s := screen{w: w, color: c.outColor, ascii: c.OutTTY && !isUTF8(c.env), width: c.Width, indent: 2}
+	s := screen{w: w, color: c.outColor, ascii: c.ascii(), width: c.Width, indent: 2}
 	if s.width == 0 {
 		s.width = unknownWidth
 	}
@@ -60,18 +62,22 @@ func (s *screen) wrapped(runs ...prose.Run) {
 func (s *screen) painted(line []prose.Run, faint bool) string {
 	var b strings.Builder
 	for _, run := range line {
-		code := runColor(run)
-		if faint {
-			code = dim
+		code := dim
+		if s.color && !faint {
+			code = runColor(run)
 		}
 		b.WriteString(paint(s.color, code, run.Text))
 	}
 	return strings.TrimRight(b.String(), " ")
 }
 
-// fit returns text in what the measure leaves beside so many cells.
+// fit returns text in what the measure leaves beside so many cells; fitName loses its beginning.
 func (s *screen) fit(text string, beside int) string {
-	return visible.TruncateWith(text, max(s.measure-beside, 1), s.sign("…", "..."))
+	return visible.CutRight(text, max(s.measure-beside, 1), s.sign("…"))
+}
+
+func (s *screen) fitName(text string, beside int) string {
+	return visible.CutLeft(text, max(s.measure-beside, 1), s.sign("…"))
 }
 
 // table prints a table.
@@ -95,12 +101,31 @@ func gridColor(code string) string {
 	return code
 }
 
-// sign returns a sign, or what a terminal without UTF-8 shows for it.
-func (s *screen) sign(utf, ascii string) string {
+// sign returns text of our own with signs that the terminal has.
+func (s *screen) sign(text string) string {
 	if s.ascii {
-		return ascii
+		return visible.ASCII(text)
 	}
-	return utf
+	return text
+}
+
+// sign returns text of our own with signs that the terminal has.
+func (c *console) sign(text string) string {
+	if c.ascii() {
+		return visible.ASCII(text)
+	}
+	return text
+}
+
+// ascii reports whether standard output is a terminal that shows no more than ASCII.
+func (c *console) ascii() bool { return c.OutTTY && !isUTF8(c.env) }
+
+// cutMarks are what shows that a text was cut at its ends.
+var cutMarks = regexp.MustCompile(`^…|…(?: \(\d+ characters\))?$`)
+
+// excerpt returns a text of which only a part is shown.
+func (c *console) excerpt(text string) string {
+	return cutMarks.ReplaceAllStringFunc(visible.Text(text), c.sign)
 }
 
 func (s *screen) pad() string { return strings.Repeat(" ", s.indent) }
@@ -175,10 +200,29 @@ func prosed(text string, width int, indent string) string {
 	return b.String()
 }
 
-// unbroken returns the words of a text; what stands in quotes is one.
+// prose is [prosed] for a person beside so many cells; for a pipe the text stays as it is.
+func (c *console) prose(text string, beside int) string {
+	if !c.shown {
+		return text
+	}
+	return prosed(text, cmp.Or(c.Width, unknownWidth)-beside, "  ")
+}
+
+// pathPattern finds the paths that are named in a remark, which may have spaces: one before a
+// colon at its beginning, and those with a folder.
+const pathPattern = `^stchat:.(?:warning:.)?([^:'"]+\.(?:jsonl?|png)):|(\S*[/\\][^\s,:'"][^:'"]*?\.(?:jsonl?|png|zip|db|html))\b`
+
+// unbroken returns the words of a text; what stands in quotes is one, and so is a path.
 func unbroken(text string) (words []string) {
-	from, quote := 0, byte(0)
+	from, quote, path := 0, byte(0), 0 // before path nothing is broken
+	paths := regexp.MustCompile(pathPattern).FindAllStringSubmatchIndex(text, -1)
 	for i := range len(text) {
+		if len(paths) > 0 && (i == paths[0][2] || i == paths[0][4]) {
+			path, paths = max(paths[0][3], paths[0][5]), paths[1:]
+		}
+		if i < path {
+			continue
+		}
 		c := text[i]
 		starts := i == from || text[i-1] == '(' || text[i-1] == '='
 		switch {

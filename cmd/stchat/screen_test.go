@@ -28,6 +28,15 @@ func TestProsed(t *testing.T) {
 			t.Errorf("too wide: %s", line)
 		}
 	}
+	const paths = "stchat: warning: Mira - a long name.jsonl:3: left out, as chats/Mira Holm/a name with spaces - Branch #1.jsonl and b.jsonl have it"
+	const whole = `stchat: warning:
+  Mira - a long name.jsonl:3: left
+  out, as
+  chats/Mira Holm/a name with spaces - Branch #1.jsonl
+  and b.jsonl have it`
+	if got := prosed(paths, 36, "  "); got != whole {
+		t.Errorf("got\n%s\nwant\n%s", got, whole)
+	}
 	if got := prosed("isn't it 'open", 5, ""); got != "isn't\nit\n'open" {
 		t.Errorf("an open quote: %q", got)
 	}

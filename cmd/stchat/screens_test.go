@@ -4,14 +4,19 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
 
@@ -51,23 +56,38 @@ func hardFolder(t *testing.T) string {
 	return user
 }
 
+// hardChats are the chats of the hard folder that commands are about.
+func hardChats() (a, b string) {
+	owner := filepath.Join("chats", "Captain 🦑 Ó Súilleabháin", "Captain 🦑 Ó Súilleabháin - 2026-03-01@18h42m07s")
+	return owner + "311ms.jsonl", owner + "999ms.jsonl"
+}
+
 // TestScreens shows the hard folder with every command that a person looks at, at several widths:
 // no line is too wide but one that is to be copied, nothing drives the terminal, and colours change
 // nothing but the marks of texts.
 func TestScreens(t *testing.T) {
 	user := hardFolder(t)
 	t.Chdir(user)
-	owner := filepath.Join("chats", "Captain 🦑 Ó Súilleabháin")
-	a := filepath.Join(owner, "Captain 🦑 Ó Súilleabháin - 2026-03-01@18h42m07s311ms.jsonl")
-	b := filepath.Join(owner, "Captain 🦑 Ó Súilleabháin - 2026-03-01@18h42m07s999ms.jsonl")
+	a, b := hardChats()
 	if _, errs, code := terminal(t, 0, "snapshot", "--data", user); code != 0 {
 		t.Fatal(errs)
 	}
 	if _, errs, code := terminal(t, 0, "branch", "--no-sync", a, "--at", "1", "-n", strings.Repeat("長い名前", 10)); code != 0 {
 		t.Fatal(errs)
 	}
+	if err := os.RemoveAll(filepath.Join("chats", "汐見 栞")); err != nil { // for lost and log --gone
+		t.Fatal(err)
+	}
+	phone := hardFolder(t)   // has the chats removed above
+	var preview bytes.Buffer // is as wide as what it shows
+	c := env{In: strings.NewReader(""), Out: &preview, Err: io.Discard, OutTTY: true, Width: 80, Now: time.Now}
+	c.Getenv = func(name string) string { return map[string]string{"LC_ALL": "C"}[name] }
+	run(context.Background(), c, []string{"message", "set", "--dry-run", "-q", a, "-a", "4", "--set", "mes=y"})
+	if text := preview.String(); !strings.Contains(text, " characters)") || visible.ASCII(text) != text {
+		t.Errorf("a terminal without UTF-8 cannot show %q", text)
+	}
 	marks := strings.NewReplacer("*", "", "[-", "", "-]", "", "{+", "", "+}", "")
-	copied := regexp.MustCompile(`^ *(stchat|restore|.*stchat (diff-meta|restore|message|repair)) `)
+	copied := regexp.MustCompile(`^ *(stchat|restore|.*stchat (diff-meta|restore|message|repair)) |^chats/|^file  |^ *".*"$|^  (error|warning|info) `)
 	for _, locale := range []string{"C.UTF-8", "C"} {
 		for _, width := range []int{20, 39, 60, 80, 120, 200} {
 			for _, args := range [][]string{
@@ -80,7 +100,22 @@ func TestScreens(t *testing.T) {
 				{"tree", "--all"},
 				{"tree", "--flat"},
 				{"log", a},
+				{"log", a, "--rev", "-1"},
+				{"log"},
+				{"log", "--as-of", "0m"},
+				{"log", "--gone"},
+				{"lost"},
+				{"check"},
+				{"check", "--list-rules"},
+				{"merge", "--dry-run", "-q", user, phone},
+				{"history"},
+				{"state", "list", a, b},
+				{"inspect"},
+				{"inspect", a},
+				{"inspect", a, b, "--messages"},
 				{"search", "lamp"},
+				{"search", "ずっと回"},
+				{"diff-meta", a, b},
 				{"stats"},
 				{"stats", "--by", "chat"},
 				{"undo", "--list"},
@@ -101,6 +136,8 @@ func TestScreens(t *testing.T) {
 				for line := range strings.Lines(plain) {
 					line = strings.TrimSuffix(line, "\n")
 					switch {
+					case locale == "C" && visible.ASCII(line) != line:
+						t.Errorf("%q at %d: a terminal without UTF-8 cannot show %q", args, width, line)
 					case visible.Text(line) != line:
 						t.Errorf("%q at %d drives the terminal: %q", args, width, line)
 					case visible.Width(line) > width && !copied.MatchString(line):
@@ -118,4 +155,102 @@ func TestScreens(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestGoldenScreens compares what a person sees first of each command with testdata/screens, in the
+// demo and in the hard folder; -update writes these files anew.
+func TestGoldenScreens(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("paths are quoted otherwise")
+	}
+	zone := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = zone })
+	demo := t.TempDir()
+	if err := os.CopyFS(demo, os.DirFS(filepath.Join("..", "..", "testdata", "demo"))); err != nil {
+		t.Fatal(err)
+	}
+	keeper := filepath.Join("chats", "Maren Holm", "Maren Holm - 2026-03-01@18h42m07s311ms")
+	hardA, hardB := hardChats()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []struct{ name, user, a, b, gone, word string }{
+		{"demo", demo, keeper + ".jsonl", keeper + " - Branch #1.jsonl", keeper + " - Branch #2.jsonl", "lamp"},
+		{"hard", hardFolder(t), hardA, hardB, filepath.Join("chats", "Mira", "deep 39.jsonl"), "lamp"},
+	} {
+		t.Chdir(folder.user)
+		for _, made := range [][]string{{"snapshot", "-m", "before the storm"}, {"message", "hide", "--no-sync", folder.b, "--at", "2"}, {"snapshot"}} {
+			if out := screenOf(t, folder.user, 80, "C.UTF-8", append(made, "--color", "never")); strings.Contains(out, "exit") {
+				t.Fatal(made, out)
+			}
+		}
+		if err := os.Remove(folder.gone); err != nil {
+			t.Fatal(err)
+		}
+		for _, look := range []struct {
+			name, locale, color string
+			width               int
+		}{{"60-ascii", "C", "never", 60}, {"80", "C.UTF-8", "never", 80}, {"120-color", "C.UTF-8", "always", 120}, {"200", "C.UTF-8", "never", 200}} {
+			var b strings.Builder
+			for _, args := range [][]string{
+				{"tree"},
+				{"message", "get", folder.a, "-a", "0..1"},
+				{"diff", folder.a, folder.b},
+				{"diff", folder.a, "--rev", "-1"},
+				{"stats"},
+				{"stats", "--by", "name"},
+				{"inspect"},
+				{"inspect", folder.a},
+				{"inspect", folder.a, "--messages"},
+				{"search", folder.word},
+				{"log"},
+				{"log", folder.b},
+				{"log", folder.b, "--rev", "-1"},
+				{"log", "--as-of", "0m"},
+				{"lost", "--min", "1"},
+				{"check", "--severity", "info"},
+				{"state", "list", folder.a, folder.b},
+				{"undo", "--list"},
+				{"meta", "get", folder.b},
+				{"snapshot", "--dry-run"},
+				{"delete", "--dry-run", folder.a, "--family"},
+			} {
+				fmt.Fprintf(&b, "$ stchat %s\n%s\n", strings.Join(args, " "), screenOf(t, folder.user, look.width, look.locale, append(args, "--color", look.color)))
+			}
+			file := filepath.Join(here, "testdata", "screens", folder.name+"-"+look.name+".txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			} else if diff := cmp.Diff(string(read(t, file)), b.String()); diff != "" {
+				t.Errorf("%s (-want +got; -update takes what is got):\n%s", file, diff)
+			}
+		}
+	}
+}
+
+// screenOf returns the first lines that a terminal shows of a command, with what is not the same
+// in the next run, and escapes, replaced.
+func screenOf(t *testing.T, user string, width int, locale string, args []string) string {
+	t.Helper()
+	var out bytes.Buffer
+	e := env{
+		In: strings.NewReader(""), Out: &out, Err: &out, OutTTY: true, ErrTTY: true, Width: width, Getenv: func(name string) string { return map[string]string{"LC_ALL": locale}[name] },
+		Now: func() time.Time { return time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC) },
+	}
+	code := run(context.Background(), e, args)
+	text := regexp.MustCompile(`[^\n]*\r\x1b\[K`).ReplaceAllString(out.String(), "") // a meter, where the machine is slow
+	text = strings.NewReplacer(userdir.RealPath(user), "USER", user, "USER", "\x1b", "␛").Replace(text)
+	text = regexp.MustCompile(`\d{8}T\d{6}-[0-9a-f]{8}`).ReplaceAllString(text, "20260401T120000-01234567")
+	lines := strings.SplitAfter(text, "\n")
+	const most = 14
+	if len(lines) > most {
+		lines = append(lines[:most:most], fmt.Sprintf("(%d lines more)\n", len(lines)-most-1))
+	}
+	if code != 0 {
+		lines = append(lines, fmt.Sprintf("(exit %d)\n", code))
+	}
+	return strings.Join(lines, "")
 }

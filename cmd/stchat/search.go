@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/choose"
+	"stchat/internal/grid"
 	"stchat/internal/jsondoc"
 	"stchat/internal/message"
 	"stchat/internal/names"
@@ -58,8 +61,7 @@ In a pipe there is a row for each text, separated by tabs: path:#index, version,
 date, name, places, part of the text. docs/json.md describes the JSON documents.
 `
 
-func newSearch(*app) verb {
-	o := &searchOptions{}
+func newSearch() verb {
 	return verb{
 		use: "search QUERY... [PATH...]", short: "Find words in chats",
 		doc: searchDoc, no: "nothing was found",
@@ -68,57 +70,52 @@ func newSearch(*app) verb {
   stchat search lamp --role character --since 2026-03-01
   stchat search 灯台 --swipes --limit 0
   stchat search gull OR heron --json -- SillyTavern/data/default-user`,
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		pages:   everything,
+		options: &searchOptions{},
 	}
 }
 
 type searchOptions struct {
 	listFlags
 	storeFlag
-	query        string
-	roles        string
-	names        []string
-	since, until string
-	swipes, gone bool
-	noIndex      bool
-	rank         bool
-	limit        int
-	json         bool
+	opt                 look.SearchOptions
+	query               string
+	roles, since, until string
 }
 
 func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.storeFlag.addFlags(fs)
 	fs.StringVar(&o.roles, "role", "", "any role in `LIST`: user, character, system")
-	fs.StringArrayVar(&o.names, "name", nil, "said by exactly `NAME`; may be repeated")
+	fs.StringArrayVar(&o.opt.Names, "name", nil, "said by exactly `NAME`; may be repeated")
 	fs.StringVar(&o.since, "since", "", "sent at `TIME` or later: RFC 3339, a local date such as 2026-03-01, or an age such as 2w")
 	fs.StringVar(&o.until, "until", "", "sent at `TIME` or earlier; a date means all of that day")
-	fs.BoolVar(&o.swipes, "swipes", false, "also look at the swipes that are not chosen")
-	fs.BoolVar(&o.gone, "gone", false, "only what no chat has any more: what only versions have that snapshot kept")
-	fs.BoolVar(&o.rank, "rank", false, "show the best first (BM25), not the newest")
-	o.limit = 20
-	fs.Var(number(&o.limit, 0, "a number, 0 for all"), "limit", "show at most `N` texts; 0: all")
-	fs.BoolVar(&o.noIndex, "no-index", false, "read every chat and version, without search.db; the answers are the same")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also look at the swipes that are not chosen")
+	fs.BoolVar(&o.opt.Gone, "gone", false, "only what no chat has any more: what only versions have that snapshot kept")
+	fs.BoolVar(&o.opt.Rank, "rank", false, "show the best first (BM25), not the newest")
+	o.opt.Limit = 20
+	fs.Var(number(&o.opt.Limit, 0, "a number, 0 for all"), "limit", "show at most `N` texts; 0: all")
+	fs.BoolVar(&o.opt.NoIndex, "no-index", false, "read every chat and version, without search.db; the answers are the same")
+	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
 // options turns the flags and arguments into look.SearchOptions; those after -- are paths.
-func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) (opt look.SearchOptions, err error) {
-	opt.Store = func(root string) string { return keep.StoreOf(root, o.of(a)) }
+func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (opt look.SearchOptions, err error) {
+	opt = o.opt
+	opt.Store = func(root string) string { return keep.StoreOf(root, o.of(c)) }
 	dash := fs.ArgsLenAtDash()
 	var query, paths []string
 	for i, arg := range args {
 		if dash < 0 || i < dash {
-			if found, err := a.isSubject("", arg); err != nil {
+			is, missing := isPath(arg)
+			if found, err := c.isSubject("", arg); err != nil {
 				return opt, err
-			} else if len(found) > 0 && strings.Contains(arg, "/") {
+			} else if len(found) > 0 && strings.Contains(arg, "/") && !userdir.HasExtension(arg) {
 				paths = append(paths, found...)
 				continue
 			}
-			is, err := isPath(arg)
-			if err != nil {
-				return opt, err
+			if missing != nil {
+				return opt, missing
 			}
 			if !is {
 				query = append(query, arg)
@@ -135,10 +132,10 @@ func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, 
 	case err != nil:
 		return opt, usagef("%s: %v", visible.Quote(strings.Join(query, " ")), err)
 	}
-	if paths, err = a.resolve(fs, reads(), paths); err != nil {
+	if paths, err = c.resolve(fs, reads(), paths); err != nil {
 		return opt, err
 	}
-	if opt.List, err = o.folders(ctx, a, paths, nameFolder("search lighthouse")); err != nil {
+	if opt.List, err = o.folders(ctx, c, paths, nameFolder("search lighthouse")); err != nil {
 		return opt, err
 	}
 	if o.roles != "" {
@@ -150,26 +147,17 @@ func (o *searchOptions) options(ctx context.Context, a *app, fs *pflag.FlagSet, 
 			opt.Roles = append(opt.Roles, who)
 		}
 	}
-	if o.since != "" {
-		if opt.Since, err = since(o.since, a.Now()); err != nil {
-			return opt, err
-		}
+	if opt.Since, err = since(o.since, c.Now()); err == nil {
+		opt.Until, err = moment("until", o.until, c.Now())
 	}
-	if o.until != "" {
-		if opt.Until, err = moment("until", o.until, a.Now()); err != nil {
-			return opt, err
-		}
-	}
-	opt.NoIndex = o.noIndex
-	opt.Names, opt.Swipes, opt.Gone, opt.Rank, opt.Limit = o.names, o.swipes, o.gone, o.rank, o.limit
-	return opt, nil
+	return opt, err
 }
 
 // isPath reports whether an argument of search is a path: it looks like one, and exists. It is
 // an error if it is certainly meant as one, and does not exist: it ends in .jsonl, or its first
 // part is a folder.
 func isPath(arg string) (bool, error) {
-	isChat := strings.HasSuffix(strings.ToLower(arg), ".jsonl")
+	isChat := userdir.HasExtension(arg)
 	if !isChat && !strings.ContainsAny(arg, "/"+string(filepath.Separator)) {
 		return false, nil
 	}
@@ -179,7 +167,10 @@ func isPath(arg string) (bool, error) {
 	}
 	info, noFolder := os.Stat(firstPart(arg))
 	if isChat || noFolder == nil && info.IsDir() {
-		return false, fmt.Errorf("%w; words in double quotes are not a path", ops.PathError(err))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return false, ops.PathError(err)
+		}
+		return false, fmt.Errorf("there is no %s; to find its words, put spaces between them", arg)
 	}
 	return false, nil
 }
@@ -195,32 +186,36 @@ func firstPart(path string) string {
 	return path[:root+n]
 }
 
-func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	opt, err := o.options(ctx, a, fs, args)
+func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	opt, err := o.options(ctx, c, fs, args)
 	if err != nil {
 		return err
 	}
-	c := a.console()
+	opt.Read = c.shown && !c.json
 	var end func()
-	opt.Meter, end = c.meter("searching", o.json)
+	opt.Meter, end = c.meter("searching", c.json)
 	w := bufio.NewWriter(c.Out)
 	shown := false
-	p := &hitPrinter{screen: newScreen(c, w, 100), c: c}
+	p := &hitPrinter{screen: newScreen(c, w, 0), c: c, chats: map[string]bool{}}
 	var hits []*look.SearchHit
+	var first *look.SearchHit
 	opt.Each = func(hit *look.SearchHit) error {
 		if !shown {
 			shown = true
 			end()
 		}
 		switch {
-		case o.json:
+		case c.json:
 			return jsondoc.Write(w, hit, "")
 		case !c.shown:
 			fmt.Fprintln(w, strings.Join(plainHit(hit), "\t"))
-		case o.limit == 0: // there may be very many
-			p.print(hit)
 		default:
-			hits = append(hits, hit)
+			const table = 1000 // without a limit there may be very many
+			if hits = append(hits, hit); len(hits) == table {
+				p.all(hits)
+				hits = nil
+			}
+			first = cmp.Or(first, hit)
 		}
 		_, err := w.Write(nil) // the error of what was written
 		return err
@@ -240,31 +235,31 @@ func (o *searchOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args
 		return cmp.Or(w.Flush(), err)
 	}
 	p.all(hits)
-	for _, err := range res.Errs {
-		if err := c.failed(w, o.json, "", err); err != nil {
-			return err
-		}
-	}
-	if err := w.Flush(); err != nil {
+	if err := failedAll(c, w, res.Errs); err != nil {
 		return err
 	}
-	if len(hits) > 0 && c.ErrTTY {
-		p.hints(hits[0])
+	if first != nil {
+		err = p.end(ctx, first)
+	} else {
+		err = w.Flush()
+	}
+	if err != nil {
+		return err
 	}
 	if res.Damaged {
 		c.warn("the index of words was damaged: all chats and versions were read instead, and the next search makes it anew")
 	}
-	if !res.ByDate && !o.rank {
+	if !res.ByDate && !opt.Rank {
 		c.note("more than %d texts have these words: they come in the order in which they were kept, the last first", wordindex.MostExact)
 	}
-	if res.Found > res.Shown && o.limit > 0 {
+	if res.Found > res.Shown && opt.Limit > 0 {
 		of := plural.S(res.Found, "text")
-		if res.Found > max(o.limit, look.MostCounted) {
+		if res.Found > max(opt.Limit, look.MostCounted) {
 			of = fmt.Sprintf("more than %s", plural.S(res.Found-1, "text"))
 		}
 		c.note("%d of %s; --limit shows more", res.Shown, of)
 	}
-	if res.Found == 0 && len(res.Errs) == 0 && c.OutTTY && !o.json {
+	if res.Found == 0 && len(res.Errs) == 0 && c.OutTTY && !c.json {
 		c.note("nothing found%s", o.longer(ctx, opt))
 	}
 	return outcome(len(res.Errs) > 0, res.Found == 0)
@@ -291,7 +286,7 @@ func (o *searchOptions) longer(ctx context.Context, opt look.SearchOptions) stri
 	if res, err := look.Search(ctx, opt); err != nil || res.Found == 0 {
 		return ""
 	}
-	return "; " + visible.Quote(text) + " finds longer words"
+	return "; " + visible.Quote(text) + " finds beginnings"
 }
 
 // plainHit returns the cells of a text's row for a pipe.
@@ -306,8 +301,9 @@ func plainHit(h *look.SearchHit) []string {
 // hitPrinter prints texts for a person, below their owner and their chat.
 type hitPrinter struct {
 	screen
-	c           *console
-	owner, chat string
+	c     *console
+	texts int
+	chats map[string]bool // that have them
 }
 
 // all prints texts by owner and chat, in the order of their first ones.
@@ -324,14 +320,90 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 			chats[owner] = append(chats[owner], path)
 		}
 		of[path] = append(of[path], h)
+		for _, chat := range append(h.Chats, path) {
+			p.chats[chat] = true
+		}
 	}
+	p.texts += len(hits)
+	const wide = 60 // narrower, there is room for little more than the text
+	t := &grid.Table{Columns: []grid.Column{{}, {Code: dim}, {}, {Text: true, Name: true}, {Code: dim}}}
 	for _, owner := range owners {
+		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(owner)})
+		var all []string
 		for _, path := range chats[owner] {
-			for _, h := range of[path] {
-				p.print(h)
+			all = append(all, userdir.ChatName(path))
+		}
+		for i, name := range names.Shorts(owner, all, nil) {
+			found := of[chats[owner][i]]
+			t.Rows = append(t.Rows, grid.Row{Heading: "  " + p.shortened(name) + shared(found), Code: cyan})
+			for _, h := range found {
+				runs := p.marked(h)
+				cells := []string{fmt.Sprintf("#%d", h.Index), "", "", plainText(runs), about(h)}
+				if p.width >= wide && h.Date != nil {
+					cells[1] = visible.Text(shownDate(p.c, *h.Date))
+				}
+				if p.width >= wide && h.Name != nil {
+					cells[2] = visible.CutLeft(visible.Text(*h.Name), 16, p.sign("…"))
+				}
+				t.Rows = append(t.Rows, grid.Row{Lead: "    ", Cells: cells, Text: func(cut string) string { return p.paintedCut(runs, cut) }})
 			}
 		}
 	}
+	if len(hits) > 0 {
+		p.table(t)
+	}
+}
+
+// shared says how many other chats have all of these texts.
+func shared(hits []*look.SearchHit) string {
+	n := map[string]int{}
+	for _, h := range hits {
+		for _, chat := range h.Chats {
+			n[chat]++
+		}
+	}
+	others := 0
+	for chat, texts := range n {
+		if chat != hits[0].Path && texts == len(hits) {
+			others++
+		}
+	}
+	if others == 0 {
+		return ""
+	}
+	return ", and " + plural.Of(others, "branch that shares it", "branches that share it")
+}
+
+// about says what else there is to know of a text.
+func about(h *look.SearchHit) string {
+	var parts []string
+	if h.Within != "" {
+		parts = append(parts, h.Within)
+	}
+	if h.Rev != nil {
+		parts = append(parts, fmt.Sprintf("rev %d", *h.Rev))
+	}
+	if h.Gone {
+		parts = append(parts, "only in the history")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// paintedCut paints as much of runs as a cut text has of them.
+func (p *hitPrinter) paintedCut(runs []prose.Run, cut string) string {
+	var b strings.Builder
+	for _, run := range runs {
+		if !strings.HasPrefix(cut, run.Text) {
+			n := 0
+			for n < min(len(cut), len(run.Text)) && cut[n] == run.Text[n] {
+				n++
+			}
+			run.Text = cut[:n]
+		}
+		b.WriteString(paint(p.color, runColor(run), run.Text))
+		cut = cut[len(run.Text):]
+	}
+	return b.String() + cut
 }
 
 func hitOwner(h *look.SearchHit) string {
@@ -341,51 +413,32 @@ func hitOwner(h *look.SearchHit) string {
 	return filepath.Base(filepath.Dir(userdir.RealPath(h.Path)))
 }
 
-// print prints a text: who said it where, and below that the part with the words.
-func (p *hitPrinter) print(h *look.SearchHit) {
-	if owner := hitOwner(h); owner != p.owner || p.chat == "" {
-		p.owner, p.chat = owner, ""
-		p.line(bold+";"+cyan, p.fit(visible.Text(owner), 0))
+// end says how much was found, and for the first text how to read on where it stands and how to go
+// another way from there.
+func (p *hitPrinter) end(ctx context.Context, first *look.SearchHit) error {
+	p.line(dim, plural.S(p.texts, "text")+" in "+plural.S(len(p.chats), "chat"))
+	if err := p.w.Flush(); err != nil || !p.c.ErrTTY || p.c.quiet || first.Rev != nil {
+		return err
 	}
-	if h.Path != p.chat {
-		p.chat = h.Path
-		p.line(cyan, "  "+p.fit(p.shortened(names.Short(p.owner, userdir.ChatName(h.Path))), 2))
-	}
-	head := fmt.Sprintf("#%d", h.Index)
-	if h.Rev != nil {
-		head += fmt.Sprintf("  version %d", *h.Rev)
-	}
-	if h.Date != nil {
-		head += "  " + visible.Text(shownDate(p.c, *h.Date))
-	}
-	if h.Name != nil {
-		head += "  " + visible.Text(*h.Name)
-	}
-	about := ""
-	if h.Places > 1 && p.measure >= 40 {
-		about = "  and " + plural.Of(h.Places-1, "other place", "other places")
-	}
-	fmt.Fprintln(p.w, "    "+p.fit(head, 4+len(about))+paint(p.color, dim, about))
-	for _, line := range prose.Wrap(marked(h), max(p.measure-6, 1)) {
-		fmt.Fprintln(p.w, "      "+p.painted(line, false))
-	}
-}
-
-// hints says how to read on where a text stands, and how to go another way from there.
-func (p *hitPrinter) hints(h *look.SearchHit) {
-	if h.Rev != nil {
-		return
-	}
-	p.c.note("read on: stchat message get -a %d..%d %s", max(h.Index-2, 0), h.Index, visible.Args(h.Path))
-	p.c.note("go another way: stchat branch --at %d %s", h.Index, visible.Args(h.Path))
+	last := first.Index
+	choice := choose.Choice{Ranges: []choose.Range{{From: last, To: last + 2}}}
+	// an error is that there are no more
+	_, _ = look.Messages(ctx, look.MessageOptions{Path: first.Path, Choice: choice, SkipDamaged: true}, func(m *look.Message) error {
+		last = *m.Index
+		return nil
+	})
+	path := visible.Args(first.Path)
+	fmt.Fprintf(p.c.Err, "  %s   stchat message get %s -a %d..%d\n", paint(p.c.errColor, dim, "read on"), path, max(first.Index-2, 0), last)
+	fmt.Fprintf(p.c.Err, "  %s    stchat branch %s --at %d\n", paint(p.c.errColor, dim, "branch"), path, first.Index)
+	return nil
 }
 
 // marked returns a hit's snippet with the found words marked.
-func marked(h *look.SearchHit) (list []prose.Run) {
+func (p *hitPrinter) marked(h *look.SearchHit) (list []prose.Run) {
 	runes := []rune(h.Snippet)
 	at := 0
 	add := func(to int, style prose.Style) {
-		if text := visible.Text(string(runes[at:to])); text != "" {
+		if text := p.c.excerpt(string(runes[at:to])); text != "" {
 			list = append(list, prose.Run{Text: text, Style: style})
 		}
 		at = to
@@ -395,5 +448,10 @@ func marked(h *look.SearchHit) (list []prose.Run) {
 		add(m[1], prose.Found)
 	}
 	add(len(runes), 0)
+	// what is cut at its end must have what was found
+	const beside, least = 62, 10 // cells of all other columns, and of what stands before it
+	if len(list) > 1 && list[0].Style == 0 {
+		list[0].Text = visible.CutLeft(list[0].Text, max(p.width-beside-visible.Width(list[1].Text), least), p.sign("…"))
+	}
 	return list
 }

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/plural"
@@ -32,14 +33,13 @@ the space free. A copy that was not made slim has swipes that the other lacks:
 merge with --no-swipes. Prints each chat that changed with what went.
 ` + choiceDoc + inPlaceDoc
 
-func newSlim(*app) verb {
-	o := &slimOptions{}
+func newSlim() verb {
 	return verb{
 		use: "slim CHAT...", short: "Drop swipes, reasoning and inlined pictures",
 		doc: slimDoc, no: "no message was chosen, or --expect-… fails",
 		example: "  stchat slim \"chats/Mira/Harbour.jsonl\"\n  stchat slim chats --drop swipes,reasoning,images --keep-last 200 --dry-run",
 		means:   edits(),
-		flags:   o.addFlags, run: o.run,
+		options: &slimOptions{},
 	}
 }
 
@@ -60,12 +60,12 @@ func (o *slimOptions) addFlags(fs *pflag.FlagSet) {
 	o.addManyFlags(fs, "")
 }
 
-func (o *slimOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	choice, err := o.choice(a.Now())
+func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	choice, err := o.choice(c.Now())
 	if err != nil {
 		return err
 	}
-	common, err := o.walk(ctx, a, args, "name a chat, e.g. `stchat slim chats/Mira/Harbour.jsonl`")
+	common, err := o.walk(ctx, c, args, "name a chat, e.g. `stchat slim chats/Mira/Harbour.jsonl`")
 	switch {
 	case err != nil:
 		return err
@@ -77,33 +77,35 @@ func (o *slimOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []
 	if len(o.drop) == 0 {
 		o.drop = []string{"swipes"}
 	}
-	c := a.console()
 	var end func()
-	common.Meter, end = c.meter("reading", o.json)
+	common.Meter, end = c.meter("reading", c.json)
 	list := edit.Slim(ctx, edit.SlimOptions{
 		Options: common, Choice: choice, KeepLast: o.keepLast, Output: o.output,
 		Swipes: slices.Contains(o.drop, "swipes"), Reasoning: slices.Contains(o.drop, "reasoning"), Images: slices.Contains(o.drop, "images"),
 	})
 	end()
-	return o.tellSlim(c, list)
+	return o.report(c, list)
 }
 
-// tellSlim prints what became of the chats.
-func (o *slimOptions) tellSlim(c *console, list []*edit.SlimResult) error {
-	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json, hints: editHints()}
-	sum := editSummary{Schema: 1, Summary: true, Chats: len(list), Failed: len(o.walked.Errs), DryRun: o.dryRun}
-	for _, err := range o.walked.Errs {
-		if err := c.failed(c.Out, o.json, err.Path, err); err != nil {
-			return err
-		}
+// report prints what became of the chats.
+func (o *slimOptions) report(c *console, list []*edit.SlimResult) error {
+	sum := o.summary(len(list))
+	if err := failedAll(c, c.Out, o.walked.Errs); err != nil {
+		return err
 	}
 	var freed int64
 	var edited []string
 	bumped := true
-	of := func(r *edit.SlimResult) (string, *ops.Result[edit.Slimmed]) {
-		return r.Doc.Path, &ops.Result[edit.Slimmed]{Doc: r.Slim, Warnings: r.Warnings, Notes: r.Notes, Outcome: r.Outcome}
-	}
-	failed, no, err := sayAll(c, how, list, of, func(r *edit.SlimResult) error {
+	var printed error
+	how := saying{dryRun: o.Changes.DryRun, hints: editHints(), end: func() {
+		sum.Failed += len(list) - sum.Changed - sum.Unchanged
+		if printed = o.sum(c, &sum); len(edited) > 0 && printed == nil {
+			c.note("%s are free once 'stchat undo --prune' drops what is kept for undo", formatBytes(freed))
+			c.closeTabs(bumped, edited...)
+		}
+	}}
+	of := func(r *edit.SlimResult) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result.Result }
+	err := sayAll(c, how, list, of, func(r *edit.SlimResult) error {
 		if r.Doc.Unchanged {
 			sum.Unchanged++
 			c.note("%s: unchanged", r.Doc.Path)
@@ -119,28 +121,15 @@ func (o *slimOptions) tellSlim(c *console, list []*edit.SlimResult) error {
 		}
 		return o.print(c, r)
 	})
-	if err != nil {
-		return err
+	if printed == nil && len(o.walked.Errs) > 0 && (err == nil || errors.Is(err, errNo)) {
+		err = errReported
 	}
-	sum.Failed += len(list) - sum.Changed - sum.Unchanged
-	if o.many && o.json {
-		if err := jsondoc.Write(c.Out, sum, ""); err != nil {
-			return err
-		}
-	}
-	if o.many {
-		c.note("%s", sum.text())
-	}
-	if len(edited) > 0 {
-		c.note("%s are free once 'stchat undo --prune' drops what is kept for undo", formatBytes(freed))
-		c.closeTabs(bumped, edited...)
-	}
-	return outcome(failed || len(o.walked.Errs) > 0, no)
+	return cmp.Or(printed, err)
 }
 
 // print prints the result for one chat.
 func (o *slimOptions) print(c *console, r *edit.SlimResult) error {
-	if o.json || r.Doc.Unchanged {
+	if c.json || r.Doc.Unchanged {
 		return nil
 	}
 	path := r.Doc.Path

@@ -2,8 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,7 +12,6 @@ import (
 
 	"stchat/internal/jsondoc"
 	"stchat/internal/names"
-	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/plural"
 	"stchat/internal/visible"
@@ -47,17 +46,12 @@ a disk without locks is refused.
 type snapshotOptions struct {
 	listFlags
 	storeFlag
-	backups bool
-	note    string
-	rescan  bool
+	opt     keep.SnapshotOptions
 	verbose bool
 	data    string
-	dryRun  bool
-	json    bool
 }
 
-func newSnapshot(*app) verb {
-	o := &snapshotOptions{}
+func newSnapshot() verb {
 	return verb{
 		use: "snapshot [PATH...]", short: "Keep a version of every chat that changed",
 		doc: snapshotDoc,
@@ -65,62 +59,59 @@ func newSnapshot(*app) verb {
   stchat snapshot --backups -m "before the update"
   stchat snapshot chats/Mira
   stchat snapshot --store ~/old-chats.db ~/old-chats`,
-		means: reads(),
-		flags: o.addFlags, run: o.run,
+		means:   reads(),
+		options: &snapshotOptions{},
 	}
 }
 
 func (o *snapshotOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.storeFlag.addFlags(fs)
-	fs.BoolVar(&o.backups, "backups", false, "also take SillyTavern's own backups, as earlier versions")
-	fs.StringVarP(&o.note, "message", "m", "", "a `NOTE` for the new versions; those with a note are never pruned")
-	fs.BoolVar(&o.rescan, "rescan", false, "also read files that look unchanged")
+	fs.BoolVar(&o.opt.Backups, "backups", false, "also take SillyTavern's own backups, as earlier versions")
+	fs.StringVarP(&o.opt.Note, "message", "m", "", "a `NOTE` for the new versions; those with a note are never pruned")
+	fs.BoolVar(&o.opt.Rescan, "rescan", false, "also read files that look unchanged")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "on a terminal: one line per file, as in a pipe")
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named")
-	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be kept")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per new version, and one that sums up")
+	fs.BoolVar(&o.opt.DryRun, "dry-run", false, "do everything but write; say what would be kept")
+	fs.Bool("json", false, "print JSON documents, one per new version, and one that sums up")
 }
 
-func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	if o.data != "" && len(args) == 0 && o.filesFrom == "" {
 		args = []string{o.data}
 	}
-	list, err := o.folders(ctx, a, args, nameFolder("snapshot"))
+	list, err := o.folders(ctx, c, args, nameFolder("snapshot"))
 	if err != nil {
 		return err
 	}
-	if o.backups && !list.Shard.Whole() {
+	if o.opt.Backups && !list.Shard.Whole() {
 		return usagef("--backups goes without --shard: to know whose backup one is takes all chats")
 	}
-	c := a.console()
-	meter, end := c.meter("keeping", o.json)
+	meter, end := c.meter("keeping", c.json)
 	w := bufio.NewWriter(c.Out)
 	few := &takenFiles{screen: newScreen(c, w, 0), of: map[string][]string{}, kinds: map[string]int{}}
-	sum, err := keep.Snapshot(ctx, keep.SnapshotOptions{
-		List: list, Store: o.of(a), Backups: o.backups, Note: o.note, Rescan: o.rescan, DryRun: o.dryRun, Now: a.Now(), Meter: meter,
-		Each: func(t keep.Taken) error {
-			if o.json {
-				return jsondoc.Write(w, t, "")
-			}
-			if c.shown && !o.verbose {
-				few.add(t)
-				return nil
-			}
-			_, err := fmt.Fprintln(w, takenLine(c, t))
-			return err
-		},
-	})
+	opt := o.opt
+	opt.List, opt.Store, opt.Now, opt.Meter = list, o.of(c), c.Now(), meter
+	opt.Each = func(t keep.Taken) error {
+		if c.json {
+			return jsondoc.Write(w, t, "")
+		}
+		if c.shown && !o.verbose {
+			few.add(t)
+			return nil
+		}
+		_, err := fmt.Fprintln(w, takenLine(c, t))
+		return err
+	}
+	sum, err := keep.Snapshot(ctx, opt)
 	end()
-	if err == nil && o.json {
+	if err == nil && c.json {
 		err = jsondoc.Write(w, sum, "")
 	}
 	few.print()
-	if flushed := w.Flush(); err == nil {
-		err = flushed
-	}
+	err = cmp.Or(err, w.Flush())
 	for _, e := range sum.Errs {
-		c.fail(o.told(e))
+		c.fail(withHint(e, []hint{{keep.ErrLoose, "; name one with --store"}}))
 	}
 	if err != nil {
 		c.work.done = sum.Unchanged + sum.Versions // others were read, but not kept yet
@@ -128,21 +119,21 @@ func (o *snapshotOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, arg
 		return withHint(err, nil)
 	}
 	if sum.Files > 0 || len(sum.Errs) == 0 {
-		if c.shown && !o.verbose && !o.json {
+		if c.shown && !o.verbose && !c.json {
 			c.note("%s", few.sum(sum))
 		} else {
 			c.note("%s", snapshotSum(sum))
 		}
 	}
-	if sum.Gone > 0 && !o.dryRun {
-		c.note("%s gone since the last one: stchat log --gone%s", gone(sum.Gone), o.leads(a, list.Paths))
+	if sum.Gone > 0 && !o.opt.DryRun {
+		c.note("%s gone since the last one: stchat log --gone%s", plural.Of(sum.Gone, "chat is", "chats are"), o.leads(c, list.Paths))
 	}
 	return outcome(len(sum.Errs) > 0, false)
 }
 
 // leads returns the arguments of a command about the folder that was taken.
-func (o *snapshotOptions) leads(a *app, paths []string) (args string) {
-	if store := o.of(a); store != "" {
+func (o *snapshotOptions) leads(c *console, paths []string) (args string) {
+	if store := o.of(c); store != "" {
 		args = " " + visible.Quote("--store="+absolute(store))
 	}
 	if len(paths) == 1 {
@@ -151,14 +142,6 @@ func (o *snapshotOptions) leads(a *app, paths []string) (args string) {
 		}
 	}
 	return args
-}
-
-// told adds which flag helps with a source that was left out.
-func (o *snapshotOptions) told(err *ops.SourceError) error {
-	if errors.Is(err, keep.ErrLoose) {
-		return &hinted{err, "; name one with --store"}
-	}
-	return err
 }
 
 // takenFiles are new versions as a person sees them: a line for each owner.
@@ -200,7 +183,7 @@ func (f *takenFiles) print() {
 		}
 		head := ""
 		if owner != "" {
-			head = f.fit(visible.Text(owner), f.measure/2) + "  "
+			head = f.fitName(visible.Text(owner), f.measure/2) + "  "
 		}
 		fmt.Fprintln(f.w, paint(f.color, bold+";"+cyan, head)+f.fit(text, visible.Width(head)+len(more))+more)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/cut"
 	"stchat/internal/visible"
 )
@@ -28,8 +26,7 @@ remain the chat's own.
 Prints the path of each part.
 `
 
-func newSplit(*app) verb {
-	o := &splitOptions{}
+func newSplit() verb {
 	return verb{
 		use: "split CHAT", short: "Split a long chat into parts",
 		doc:     splitDoc,
@@ -37,16 +34,13 @@ func newSplit(*app) verb {
 		args:    cobra.ExactArgs(1),
 		means:   single(),
 		rules:   []string{"at excludes every|last", "every excludes last"},
-		flags:   o.addFlags, run: o.run,
+		options: &splitOptions{},
 	}
 }
 
 type splitOptions struct {
-	opt    cut.SplitOptions
-	at     string
-	dryRun bool
-	noSync bool
-	json   bool
+	opt cut.SplitOptions
+	at  string
 }
 
 func (o *splitOptions) addFlags(fs *pflag.FlagSet) {
@@ -58,14 +52,14 @@ func (o *splitOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.opt.NoFollow, "no-follow", false, "leave state that refers to messages by number as it is")
 	fs.Var(filled(&o.opt.Data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
-		fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write, and say what would be written")
+		fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write, and say what would be written")
 		fs.BoolVar(&o.opt.NoGroup, "no-group", false, "do not touch the group file")
-		addNoSync(fs, &o.noSync)
+		addNoSync(fs, &o.opt.Changes.NoSync)
 	})
-	fs.BoolVar(&o.json, "json", false, "print JSON documents instead of paths, one per line")
+	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
 }
 
-func (o *splitOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) (err error) {
+func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) (err error) {
 	opt := o.opt
 	if o.at != "" {
 		for text := range strings.SplitSeq(o.at, ",") {
@@ -79,41 +73,29 @@ func (o *splitOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args [
 	if opt.At == nil && opt.Every == 0 && opt.Last == 0 {
 		return usagef("say where to split: --at N,M, --every N or --last N")
 	}
-	opt.Chat, opt.Data, opt.NewUUID = args[0], userFolder(a, opt.Data, args), uuid.NewString
-	if opt.Changes, err = a.changes(o.dryRun, o.noSync); err != nil {
+	opt.Chat, opt.Data, opt.NewUUID = args[0], userFolder(c, opt.Data, args), uuid.NewString
+	if err = c.changes(&opt.Changes); err != nil {
 		return err
 	}
-	c := a.console()
 	var end func()
-	opt.Meter, end = c.meter("splitting", o.json)
+	opt.Meter, end = c.meter("splitting", c.json)
 	parts, err := cut.Split(ctx, opt)
 	end()
 	if err != nil {
 		return withHint(err, nil)
 	}
-	how := saying{dryRun: o.dryRun, steps: o.dryRun && !o.json, json: o.json}
-	for _, p := range parts {
+	how := saying{dryRun: o.opt.Changes.DryRun, no: never}
+	of := func(p *cut.Part) (string, *cut.Result) {
 		if p.Err == nil {
 			remark(c, &p.Doc.Document)
 		}
-		if err := say(c, how, opt.Chat, p.Result); err != nil {
-			return err
-		}
-		if p.Err != nil {
-			return errReported
-		}
+		return opt.Chat, p.Result
+	}
+	return sayAll(c, how, parts, of, func(p *cut.Part) error {
 		if p.Recap {
 			c.warn("%s: what Auto-Recap says of the messages before %d stays with the chat; to put it in as a message: stchat state get %s recap: --jq '.values[\"recap:\"].running.versions[-1].content' | stchat message add %s --at 0 --role narrator -",
 				p.Doc.Path, p.Doc.First, visible.Quote(opt.Chat), visible.Quote(p.Doc.Path))
 		}
-		if o.json {
-			err = jsondoc.Write(c.Out, p.Doc, "")
-		} else {
-			_, err = fmt.Fprintln(c.Out, c.path(p.Doc.Path))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return c.made(p.Doc.Path)
+	})
 }

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/grid"
 	"stchat/internal/jsondoc"
 	"stchat/internal/library"
 	"stchat/internal/ops"
@@ -22,18 +25,18 @@ and views of what Auto-Recap and Auto-Illustrator keep (recap:, illustrator:).
 
 See 'stchat state COMMAND --help' for each command.`
 
-func newState(*app) verb {
+func newState() verb {
 	return verb{
 		use: "state COMMAND", short: "Read and edit what extensions keep",
 		doc: stateDoc, no: "there is no such state",
 		example: "  stchat state list chat.jsonl\n  stchat state get chat.jsonl memory_graph",
 		below: []named{
-			{"delete", newStateDelete},
-			{"get", newStateGet},
-			{"list", newStateList},
-			{"log", newStateLog},
-			{"prune", newStatePrune},
-			{"set", newStateSet},
+			{"delete", "", newStateDelete},
+			{"get", "", newStateGet},
+			{"list", "", newStateList},
+			{"log", "", newStateLog},
+			{"prune", "", newStatePrune},
+			{"set", "", newStateSet},
 		},
 	}
 }
@@ -59,23 +62,30 @@ type stateFlags struct{ termFlags }
 func (o *stateFlags) addFlags(fs *pflag.FlagSet) {
 	o.addDryRun(fs)
 	o.addTerms(fs, "a chat that is edited itself")
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
-	fs.BoolVar(&o.json, "json", false, "print a JSON document for each PATH")
+	fs.Var(filled(&o.Data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
+	fs.Bool("json", false, "print a JSON document for each PATH")
 }
 
-func (o *stateFlags) options(a *app, path string) (opt state.Options, err error) {
+func (o *stateFlags) options(c *console, path string) (opt state.Options, err error) {
 	opt.Path = path
-	opt.Terms, err = o.terms(a, []string{path})
+	opt.Terms, err = o.terms(c, []string{path})
 	return opt, err
 }
 
-// tell prints what became of the state of each PATH, and returns the worst outcome.
-func (o *stateFlags) tell(c *console, results []*state.Result) error {
-	how := saying{dryRun: o.dryRun, steps: !o.json, json: o.json, hints: editHints()}
-	of := func(r *state.Result) (string, *ops.Result[state.Changed]) { return r.Doc.Path, &r.Result }
+// report prints what became of the state of each PATH, and returns the worst outcome.
+func (o *stateFlags) report(c *console, results []*state.Result) error {
 	edited := false
 	var chats []string
-	failed, no, err := sayAll(c, how, results, of, func(r *state.Result) error {
+	how := saying{dryRun: o.Changes.DryRun, steps: !c.json, hints: editHints(), end: func() {
+		switch {
+		case len(chats) > 0:
+			c.closeTabs(o.BumpIntegrity, chats...)
+		case edited:
+			c.note("if this chat is open in Luker, reload it there: it keeps the state that it has read")
+		}
+	}}
+	of := func(r *state.Result) (string, *ops.Result[state.Changed]) { return r.Doc.Path, &r.Result }
+	return sayAll(c, how, results, of, func(r *state.Result) error {
 		if edited = edited || r.Doc.DidWrite; r.Doc.DidWrite && r.Chat {
 			chats = append(chats, r.Doc.Path)
 		}
@@ -84,25 +94,18 @@ func (o *stateFlags) tell(c *console, results []*state.Result) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	switch {
-	case len(chats) > 0:
-		c.closeTabs(o.bump, chats...)
-	case edited:
-		c.note("if this chat is open in Luker, reload it there: it keeps the state that it has read")
-	}
-	return outcome(failed, no)
 }
 
-// onePath splits arguments into one PATH and the namespaces after it, and requires both.
-func onePath(args []string, example string) (path string, rest []string, err error) {
-	if len(args) == 0 || args[0] == "" {
+// onePath splits arguments into one PATH and the namespaces after it, and requires both. most is
+// how many namespaces there may be; 0: any number.
+func onePath(args []string, most int, example string) (path string, rest []string, err error) {
+	switch {
+	case len(args) == 0 || args[0] == "":
 		return "", nil, usagef("name a chat or a card, e.g. `stchat state %s`", example)
-	}
-	if len(args) == 1 {
+	case len(args) == 1:
 		return "", nil, usagef("say which namespace, e.g. `stchat state %s`", example)
+	case most > 0 && len(args) > 1+most:
+		return "", nil, usagef("one namespace, not %q too", args[2])
 	}
 	return args[0], args[1:], nil
 }
@@ -113,6 +116,33 @@ func stateUsage(err error) error {
 		return usagef("%v", err)
 	}
 	return withHint(err, editHints())
+}
+
+// stateTable returns a table with such titles; those of numbers begin with a number sign.
+func stateTable(titles ...string) *grid.Table {
+	t := &grid.Table{}
+	for i, title := range titles {
+		number := strings.HasPrefix(title, "#")
+		t.Columns = append(t.Columns, grid.Column{Title: strings.TrimPrefix(title, "#"), Right: number, Name: i == 0 && !number})
+	}
+	return t
+}
+
+// printStates prints the rows of a table, if there are any, in a pipe with nothing cut.
+func printStates(c *console, t *grid.Table) error {
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	s := newScreen(c, bufio.NewWriter(c.Out), 0)
+	if !c.shown {
+		s.width = math.MaxInt
+		for i := range t.Columns {
+			t.Columns[i].Title, t.Columns[i].Right = strings.ToUpper(t.Columns[i].Title), false
+		}
+	}
+	s.table(t)
+	t.Rows = nil
+	return s.w.Flush()
 }
 
 // countText returns a number, - if it is unknown.
@@ -132,73 +162,77 @@ left beside a floor log; orphans is what Luker set aside; chat_sync is Luker's
 copy of the chat's slug; recap: and illustrator: are in the chat itself.
 ` + namespaceDoc
 
-func newStateList(*app) verb {
-	o := &stateListOptions{}
+func newStateList() verb {
 	return verb{
 		use: "list PATH...", short: "List what extensions keep",
 		doc:     stateListDoc,
 		example: "  stchat state list chat.jsonl\n  stchat state list chats/Mira/*.jsonl characters/Mira.png --json",
 		means:   reads(),
 		pages:   everything,
-		flags:   o.addFlags, run: o.run,
+		options: &stateListOptions{},
 	}
 }
 
 type stateListOptions struct {
 	listFlags
 	data string
-	json bool
 }
 
 func (o *stateListOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per line")
+	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
-func (o *stateListOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	paths, err := o.chats(ctx, a, args, "name a chat or a card, e.g. `stchat state list chat.jsonl`")
+func (o *stateListOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	paths, err := o.chats(ctx, c, args, "name a chat or a card, e.g. `stchat state list chat.jsonl`")
 	if err != nil {
 		return err
 	}
-	c := a.console()
 	lib := new(library.Library)
 	failed := false
+	t := stateTable("namespace", "kind", "#size", "#entries", "#commits", "floors", "replays")
 	for _, path := range paths {
-		l, err := state.ListOf(ctx, lib, state.ReadOptions{Path: path, Data: userFolder(a, o.data, []string{path})})
+		l, err := state.ListOf(ctx, lib, state.ReadOptions{Path: path, Data: userFolder(c, o.data, []string{path})})
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			failed = true
-			if err := c.failed(c.Out, o.json, path, stateUsage(err)); err != nil {
+			if err := c.failed(c.Out, path, stateUsage(err)); err != nil {
 				return err
 			}
 			continue
 		}
-		if o.json {
+		if c.json {
 			err = jsondoc.Write(c.Out, l, "")
 		} else {
-			err = printStates(c, l, len(paths) > 1)
+			addStates(c, t, l, len(paths) > 1)
+		}
+		if err == nil && !c.shown {
+			err = printStates(c, t) // each has its own
 		}
 		if err != nil {
 			return err
 		}
 	}
+	if err := printStates(c, t); err != nil {
+		return err
+	}
 	return outcome(failed, false)
 }
 
-// printStates prints the state of one chat or character, with titled below its path.
-func printStates(c *console, l *state.List, titled bool) error {
-	if titled {
-		fmt.Fprintln(c.Out, c.path(l.Path))
+// addStates adds the state of one chat or character to a table, if titled below its path.
+func addStates(c *console, t *grid.Table, l *state.List, titled bool) {
+	switch {
+	case titled && c.shown && len(l.Namespaces) > 0:
+		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(l.Path)})
+	case titled && !c.shown:
+		fmt.Fprintln(c.Out, l.Path)
 	}
 	if len(l.Namespaces) == 0 {
 		c.note("%s: no extension state", l.Path)
-		return nil
 	}
-	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAMESPACE\tKIND\tSIZE\tENTRIES\tCOMMITS\tFLOORS\tREPLAYS")
 	for _, n := range l.Namespaces {
 		floors, replays := "-", "-"
 		if n.FirstFloor != nil && n.LastFloor != nil {
@@ -207,9 +241,8 @@ func printStates(c *console, l *state.List, titled bool) error {
 		if n.Replays != nil {
 			replays = map[bool]string{true: "yes", false: "no"}[*n.Replays]
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", visible.Text(n.Name), n.Kind, formatBytes(n.Bytes), countText(n.Entries), countText(n.Commits), floors, replays)
+		t.Rows = append(t.Rows, grid.Row{Cells: []string{visible.Text(n.Name), n.Kind, formatBytes(n.Bytes), countText(n.Entries), countText(n.Commits), floors, replays}})
 	}
-	return w.Flush()
 }
 
 const stateGetDoc = `Print what a namespace holds, on one line; for several namespaces, an object
@@ -224,8 +257,7 @@ and pending work. illustrator: shows Auto-Illustrator's prompts as trees, by
 message, and its images, with whether each file exists.
 ` + namespaceDoc
 
-func newStateGet(*app) verb {
-	o := &stateGetOptions{}
+func newStateGet() verb {
 	return verb{
 		use: "get PATH NS...", short: "Print what a namespace holds",
 		doc: stateGetDoc, no: "the one NS holds nothing; null is printed",
@@ -233,10 +265,10 @@ func newStateGet(*app) verb {
   stchat state get chat.jsonl memory_graph --at 40
   stchat state get chat.jsonl recap: illustrator:
   stchat state get characters/Mira.png mood`,
-		rules: []string{"at excludes stored: the file is as it is now"},
-		means: &subjects{most: 1, chats: true},
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		rules:   []string{"at excludes stored: the file is as it is now"},
+		means:   &subjects{most: 1, chats: true},
+		pages:   everything,
+		options: &stateGetOptions{},
 	}
 }
 
@@ -244,41 +276,35 @@ type stateGetOptions struct {
 	at     int
 	stored bool
 	data   string
-	json   bool
 }
 
 func (o *stateGetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(messageNumber(&o.at), "at", "a", "as of message `N`; -1 is the last")
 	fs.BoolVar(&o.stored, "stored", false, "the file as it is, and not what its commits come to")
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
-	fs.BoolVar(&o.json, "json", false, "print a JSON document")
+	fs.Bool("json", false, "print a JSON document")
 }
 
 // messageNumber returns the value of an --at that takes the number of one message.
 func messageNumber(to *int) flagValue { return number(to, -1<<31, "the number of a message") }
 
-func (o *stateGetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	path, namespaces, err := onePath(args, "get chat.jsonl memory_graph")
+func (o *stateGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	path, namespaces, err := onePath(args, 0, "get chat.jsonl memory_graph")
 	if err != nil {
 		return err
 	}
-	opt := state.GetOptions{ReadOptions: state.ReadOptions{Path: path, Data: userFolder(a, o.data, []string{path})}, Namespaces: namespaces, Stored: o.stored}
+	opt := state.GetOptions{ReadOptions: state.ReadOptions{Path: path, Data: userFolder(c, o.data, []string{path})}, Namespaces: namespaces, Stored: o.stored}
 	if fs.Changed("at") {
 		opt.At = &o.at
 	}
-	c := a.console()
 	v, err := state.Get(ctx, new(library.Library), opt)
 	if err != nil {
 		return stateUsage(err)
 	}
-	for _, w := range v.Warnings {
-		c.warn("%s", w)
-	}
-	for _, n := range v.Notes {
-		c.note("%s", n)
-	}
+	c.warns(v.Warnings)
+	c.notes(v.Notes)
 	switch {
-	case o.json:
+	case c.json:
 		err = jsondoc.Write(c.Out, v, "")
 	case len(namespaces) > 1:
 		err = c.line(strings.TrimSuffix(string(v.Values), "\n"))
@@ -301,65 +327,58 @@ the messages at which the previous scene and this one end, and whether the scene
 still exists.
 ` + namespaceDoc
 
-func newStateLog(*app) verb {
-	o := &stateLogOptions{}
+func newStateLog() verb {
 	return verb{
 		use: "log PATH NS", short: "Print the history of a namespace",
 		doc:     stateLogDoc,
 		example: "  stchat state log chat.jsonl memory_graph\n  stchat state log chat.jsonl recap:",
 		means:   &subjects{most: 1, chats: true},
 		pages:   everything,
-		flags:   o.addFlags, run: o.run,
+		options: &stateLogOptions{},
 	}
 }
 
 type stateLogOptions struct {
 	data string
-	json bool
 }
 
 func (o *stateLogOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
-	fs.BoolVar(&o.json, "json", false, "print a JSON document")
+	fs.Bool("json", false, "print a JSON document")
 }
 
-func (o *stateLogOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	path, rest, err := onePath(args, "log chat.jsonl memory_graph")
+func (o *stateLogOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	path, rest, err := onePath(args, 1, "log chat.jsonl memory_graph")
 	if err != nil {
 		return err
 	}
-	if len(rest) > 1 {
-		return usagef("one namespace, not %q too", rest[1])
-	}
-	c := a.console()
-	l, err := state.LogOf(ctx, new(library.Library), state.ReadOptions{Path: path, Data: userFolder(a, o.data, []string{path})}, rest[0])
+	l, err := state.LogOf(ctx, new(library.Library), state.ReadOptions{Path: path, Data: userFolder(c, o.data, []string{path})}, rest[0])
 	if err != nil {
 		return stateUsage(err)
 	}
-	for _, n := range l.Notes {
-		c.note("%s", n)
-	}
-	if o.json {
+	c.notes(l.Notes)
+	if c.json {
 		return jsondoc.Write(c.Out, l, "")
 	}
-	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	if l.Namespace == state.Recap {
-		fmt.Fprintln(w, "VERSION\tDATE\tSCENES\tPREV > NEW\tCURRENT\tSCENE")
+		t := stateTable("#version", "date", "#scenes", "prev > new", "current", "scene")
 		for _, v := range l.Versions {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s > %s\t%s\t%s\n", orDash(string(v.Version)), orDash(shownDate(c, deref(v.Date))), countText(v.Scenes), countText(v.Prev), countText(v.New),
-				map[bool]string{true: "current", false: "-"}[v.Current], map[bool]string{true: "there", false: "gone"}[v.Scene])
+			t.Rows = append(t.Rows, grid.Row{Cells: []string{
+				orDash(string(v.Version)), orDash(shownDate(c, deref(v.Date))), countText(v.Scenes), countText(v.Prev) + " > " + countText(v.New),
+				map[bool]string{true: "current", false: "-"}[v.Current], map[bool]string{true: "there", false: "gone"}[v.Scene],
+			}})
 		}
-		return w.Flush()
+		return printStates(c, t)
 	}
-	fmt.Fprintln(w, "MESSAGE\tSWIPE\tCOUNTS\tOPERATIONS\tBYTES")
+	t := stateTable("#message", "#swipe", "counts", "#operations", "#bytes")
 	for _, m := range l.Commits {
 		counts := map[bool]string{true: "yes", false: "no"}[m.Active]
 		if !m.Valid {
 			counts = "not valid"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\n", countText(m.Floor), countText(m.Swipe), counts, m.Operations, m.Bytes)
+		t.Rows = append(t.Rows, grid.Row{Cells: []string{countText(m.Floor), countText(m.Swipe), counts, strconv.Itoa(m.Operations), strconv.Itoa(m.Bytes)}})
 	}
-	return w.Flush()
+	return printStates(c, t)
 }
 
 func orDash(s string) string {

@@ -33,8 +33,7 @@ or with --scene N that of the scene that ends with message N, like Auto-Recap's
 arrows.
 ` + stateChangeDoc
 
-func newStateSet(*app) verb {
-	o := &stateSetOptions{}
+func newStateSet() verb {
 	return verb{
 		use: "set PATH NS", short: "Change what a namespace holds",
 		doc: stateSetDoc, no: "a test of --patch does not hold, a path is not there,\n     or the chat is not as it was expected to be",
@@ -49,8 +48,8 @@ func newStateSet(*app) verb {
 			"reset excludes set|set-string|unset|merge|merge-patch|patch|replace = --reset stands alone: it puts a whole log in place",
 			"reset excludes at|swipe|floor = --reset takes no --at, --swipe or --floor: each commit says where it belongs",
 		},
-		means: &subjects{most: 1, chats: true, writes: true},
-		flags: o.addFlags, run: o.run,
+		means:   &subjects{most: 1, chats: true, writes: true},
+		options: &stateSetOptions{},
 	}
 }
 
@@ -58,7 +57,7 @@ type stateSetOptions struct {
 	valueFlags
 	stateFlags
 	reset, expect  string
-	floor, force   bool
+	floor          bool
 	at, swipe      int
 	scene, version int
 }
@@ -72,29 +71,25 @@ func (o *stateSetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(number(&o.swipe, 1, "a swipe's number, from 1"), "swipe", "the commit is of swipe `K` of that message")
 	fs.Var(number(&o.scene, 0, "the number of a message"), "scene", "with recap: and --version: of the scene that ends with message `N`")
 	fs.Var(number(&o.version, 0, "the number of a version"), "version", "with recap: make version `K` current")
-	fs.BoolVar(&o.force, "force", false, "with --reset: also commits that Luker cannot replay")
+	fs.BoolVar(&o.Force, "force", false, "with --reset: also commits that Luker cannot replay")
 	o.stateFlags.addFlags(fs)
 }
 
-func (o *stateSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
-	path, rest, err := onePath(args, "set chat.jsonl memory_graph --set key=value")
+func (o *stateSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	path, rest, err := onePath(args, 1, "set chat.jsonl memory_graph --set key=value")
 	if err != nil {
 		return err
 	}
-	if len(rest) > 1 {
-		return usagef("one namespace, not %q too", rest[1])
-	}
-	common, err := o.options(a, path)
+	common, err := o.options(c, path)
 	if err != nil {
 		return err
 	}
-	common.Force = o.force
 	opt := state.SetOptions{Options: common, Namespace: rest[0], Floor: o.floor}
-	if opt.Values, err = o.changes(ctx, a, o.reset == chat.Stdin); err != nil {
+	if opt.Values, err = o.changes(ctx, c, o.reset == chat.Stdin); err != nil {
 		return err
 	}
 	if o.reset != "" {
-		if opt.Reset, err = readJSON(ctx, a, o.reset); err != nil {
+		if opt.Reset, err = readJSON(ctx, c, o.reset); err != nil {
 			return err
 		}
 	}
@@ -124,36 +119,35 @@ func (o *stateSetOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, ar
 	if fs.Changed("scene") {
 		opt.Scene = &o.scene
 	}
-	return o.tell(a.console(), []*state.Result{state.Set(ctx, opt)})
+	return o.report(c, []*state.Result{state.Set(ctx, opt)})
 }
 
 const stateDeleteDoc = `Delete namespaces: the sidecar, or the floor log and what an older Luker left
 beside it. What is not there is no error.
 ` + stateChangeDoc
 
-func newStateDelete(*app) verb {
-	o := &stateDeleteOptions{}
+func newStateDelete() verb {
 	return verb{
 		use: "delete PATH NS...", short: "Delete namespaces",
 		doc: stateDeleteDoc, no: "the chat is not as it was expected to be",
 		example: "  stchat state delete chat.jsonl memory_graph\n  stchat state delete characters/Mira.png mood",
 		means:   &subjects{most: 1, chats: true, writes: true},
-		flags:   o.addFlags, run: o.run,
+		options: &stateDeleteOptions{},
 	}
 }
 
 type stateDeleteOptions struct{ stateFlags }
 
-func (o *stateDeleteOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
-	path, namespaces, err := onePath(args, "delete chat.jsonl memory_graph")
+func (o *stateDeleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	path, namespaces, err := onePath(args, 0, "delete chat.jsonl memory_graph")
 	if err != nil {
 		return err
 	}
-	opt, err := o.options(a, path)
+	opt, err := o.options(c, path)
 	if err != nil {
 		return err
 	}
-	return o.tell(a.console(), []*state.Result{state.Delete(ctx, opt, namespaces)})
+	return o.report(c, []*state.Result{state.Delete(ctx, opt, namespaces)})
 }
 
 const statePruneDoc = `Drop what is certainly unused by the extensions' own rules: Auto-Recap's pending
@@ -167,13 +161,12 @@ as recap: and illustrator:, and limit the command to these. Prints what was
 dropped, and how much.
 ` + stateChangeDoc
 
-func newStatePrune(*app) verb {
-	o := &statePruneOptions{}
+func newStatePrune() verb {
 	return verb{
 		use: "prune PATH... [NS...]", short: "Drop what is provably dead",
 		doc: statePruneDoc, no: "the chat is not as it was expected to be",
 		example: "  stchat state prune chat.jsonl --dry-run\n  stchat state prune chats/Mira/*.jsonl recap: --older-than 48h",
-		flags:   o.addFlags, run: o.run,
+		options: &statePruneOptions{},
 	}
 }
 
@@ -189,10 +182,10 @@ func (o *statePruneOptions) addFlags(fs *pflag.FlagSet) {
 	o.stateFlags.addFlags(fs)
 }
 
-func (o *statePruneOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, args []string) error {
+func (o *statePruneOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	var named, namespaces []string
 	for _, arg := range args {
-		if paths, err := a.isSubject(o.data, arg); err != nil {
+		if paths, err := c.isSubject(o.Data, arg); err != nil {
 			return err
 		} else if len(paths) > 0 {
 			named = append(named, paths...)
@@ -202,7 +195,7 @@ func (o *statePruneOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, a
 			namespaces = append(namespaces, arg)
 		}
 	}
-	paths, err := o.chats(ctx, a, named, "name a chat, e.g. `stchat state prune chat.jsonl`")
+	paths, err := o.chats(ctx, c, named, "name a chat, e.g. `stchat state prune chat.jsonl`")
 	if err != nil {
 		return err
 	}
@@ -213,15 +206,14 @@ func (o *statePruneOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, a
 	if len(paths) == 0 {
 		return nil
 	}
-	if opt.Options, err = o.options(a, paths[0]); err != nil {
+	if opt.Options, err = o.options(c, paths[0]); err != nil {
 		return err
 	}
 	results, err := state.Prune(ctx, opt)
 	if err != nil {
 		return stateUsage(err)
 	}
-	c := a.console()
-	if !o.json {
+	if !c.json {
 		for _, r := range results {
 			for _, gone := range r.Doc.Removed {
 				if r.Err == nil {
@@ -230,5 +222,5 @@ func (o *statePruneOptions) run(ctx context.Context, a *app, _ *pflag.FlagSet, a
 			}
 		}
 	}
-	return o.tell(c, results)
+	return o.report(c, results)
 }

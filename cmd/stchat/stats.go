@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/chat"
+	"stchat/internal/changeset"
 	"stchat/internal/grid"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
@@ -35,8 +35,7 @@ A person sees a summary, or with --by a table. A pipe gets a row each: key,
 chats, messages, words, words of the user, other swipes, first and last date.
 `
 
-func newStats(*app) verb {
-	o := &statsOptions{}
+func newStats() verb {
 	return verb{
 		use: "stats [PATH...]", short: "Count what was written, by whom, and when",
 		doc: statsDoc, no: "no message was counted",
@@ -45,60 +44,54 @@ func newStats(*app) verb {
   stchat stats --by month --role user
   stchat stats --by model --json
   stchat stats -o stats.html`,
-		rules: []string{"force needs output = --force goes with -o", "json excludes output"},
-		means: reads(),
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		rules:   []string{"force needs output = --force goes with -o", "json excludes output"},
+		means:   reads(),
+		pages:   everything,
+		options: &statsOptions{},
 	}
 }
 
 type statsOptions struct {
 	listFlags
 	choiceFlags
-	by, count, output, data string
-	gap                     time.Duration
-	force, json             bool
+	opt                 look.StatsOptions
+	count, output, data string
+	force               bool
 }
 
 func (o *statsOptions) addFlags(fs *pflag.FlagSet) {
-	var bys []string
-	for _, by := range look.Bys() {
-		bys = append(bys, string(by))
-	}
-	fs.Var(oneOf(&o.by, "", bys...), "by", "count by `WHAT`: "+strings.Join(bys, ", "))
+	fs.Var(oneOf(&o.opt.By, "", look.Bys()...), "by", "count by `WHAT`: owner, chat, name, role, model, day, week, month, weekday, hour")
 	fs.Var(oneOf(&o.count, "distinct", "distinct", "all"), "count", "`WHICH` messages: distinct, each once an owner, or all")
-	fs.DurationVar(&o.gap, "gap", time.Hour, "a session ends after `TIME` without a message, such as 30m")
+	fs.DurationVar(&o.opt.Gap, "gap", time.Hour, "a session ends after `TIME` without a message, such as 30m")
 	fs.StringVarP(&o.output, "output", "o", "", "write a page to `FILE`.html instead")
 	fs.BoolVar(&o.force, "force", false, "replace the file")
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named")
-	fs.BoolVar(&o.json, "json", false, "print JSON documents, one per row, and one that sums up")
+	fs.Bool("json", false, "print JSON documents, one per row, and one that sums up")
 	addTopic(fs, "Flags that choose messages", o.addFilters)
 	o.listFlags.addFlags(fs)
 }
 
-func (o *statsOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	if o.data != "" && len(args) == 0 && o.filesFrom == "" {
 		args = []string{o.data}
 	}
 	switch {
-	case o.gap <= 0:
+	case o.opt.Gap <= 0:
 		return usagef("--gap takes a time above 0, such as 30m")
 	case o.output != "" && !strings.HasSuffix(strings.ToLower(o.output), ".html"):
 		return usagef("-o takes a name that ends in .html: a page is written")
 	}
-	choice, err := o.choice(a.Now())
+	choice, err := o.choice(c.Now())
 	if err != nil {
 		return err
 	}
-	list, err := o.folders(ctx, a, args, nameFolder("stats"))
+	list, err := o.folders(ctx, c, args, nameFolder("stats"))
 	if err != nil {
 		return err
 	}
-	c := a.console()
-	opt := look.StatsOptions{
-		List: list, Choice: choice, Open: chat.Options{Data: userFolder(a, o.data, list.Paths)},
-		By: look.By(o.by), Every: o.count == "all", Gap: o.gap, Zone: time.Local,
-	}
+	opt := o.opt
+	opt.List, opt.Choice, opt.Every, opt.Zone = list, choice, o.count == "all", time.Local
+	opt.Open.Data = userFolder(c, o.data, list.Paths)
 	if opt.By == "" {
 		opt.By = "owner"
 	}
@@ -114,12 +107,10 @@ func (o *statsOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 		c.leftOut(d.Path, d.Damage, true)
 	}
 	w := bufio.NewWriter(c.Out)
-	for _, err := range s.Errs {
-		if err := c.failed(w, o.json, "", err); err != nil {
-			return err
-		}
+	if err := failedAll(c, w, s.Errs); err != nil {
+		return err
 	}
-	if err := o.print(ctx, a, c, w, s); err != nil {
+	if err := o.print(ctx, c, w, s); err != nil {
 		return err
 	}
 	if err := w.Flush(); err != nil {
@@ -128,9 +119,9 @@ func (o *statsOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args 
 	return outcome(len(s.Errs) > 0, s.Messages == 0)
 }
 
-func (o *statsOptions) print(ctx context.Context, a *app, c *console, w *bufio.Writer, s *look.Statistics) error {
+func (o *statsOptions) print(ctx context.Context, c *console, w *bufio.Writer, s *look.Statistics) error {
 	switch {
-	case o.json:
+	case c.json:
 		for _, t := range s.Rows {
 			if err := jsondoc.Write(w, t, ""); err != nil {
 				return err
@@ -138,11 +129,12 @@ func (o *statsOptions) print(ctx context.Context, a *app, c *console, w *bufio.W
 		}
 		return jsondoc.Write(w, s, "")
 	case o.output != "":
-		changes, err := a.changes(false, false)
+		var changes changeset.Options
+		err := c.changes(&changes)
 		if err != nil {
 			return err
 		}
-		if err := ops.WriteOutput(ctx, o.output, o.force, publish.IsPage, changes, func(w io.Writer) error { return publish.Stats(w, s) }).Err; err != nil {
+		if err := ops.WriteOutput(ctx, ops.Output{Path: o.output, Force: o.force, Own: publish.IsPage, Changes: changes}, func(w io.Writer) error { return publish.Stats(w, s) }).Err; err != nil {
 			return forceHint(err)
 		}
 		_, err = fmt.Fprintln(w, c.path(o.output))
@@ -161,8 +153,8 @@ func (o *statsOptions) print(ctx context.Context, a *app, c *console, w *bufio.W
 		c.note("no message was counted")
 		return nil
 	}
-	if o.by != "" {
-		p.rows(s.Rows, o.by)
+	if o.opt.By != "" {
+		p.rows(s.Rows, string(o.opt.By))
 		return nil
 	}
 	p.summary()
@@ -182,11 +174,11 @@ func (p *statsPrinter) summary() {
 	s := p.s
 	head := "no dates"
 	if !s.First.IsZero() {
-		head = s.First.Local().Format("2 Jan 2006") + p.sign(" – ", " - ") + s.Last.Local().Format("2 Jan 2006")
+		head = s.First.Local().Format("2 Jan 2006") + p.sign(" – ") + s.Last.Local().Format("2 Jan 2006")
 	}
 	p.wrapped(prose.Run{Text: head, Style: prose.Bold}, prose.Run{Text: "   " + counted(s.Chats, "chat") + "  " + counted(s.Messages, "message") + "  "},
 		prose.Run{Text: counted(s.Words, "word"), Style: prose.Bold})
-	p.hint(fmt.Sprintf("yours %s%stheirs %s%s", grouped(s.UserWords), p.sign(" · ", ", "), grouped(s.Words-s.UserWords), map[string]string{"all": "; every copy counts"}[s.Counted]))
+	p.hint(fmt.Sprintf("yours %s%stheirs %s%s", plural.Grouped(s.UserWords), p.sign(" · "), plural.Grouped(s.Words-s.UserWords), map[string]string{"all": "; every copy counts"}[s.Counted]))
 	p.heat()
 	fmt.Fprintln(p.w)
 	rows, more := s.Rows, 0
@@ -199,10 +191,10 @@ func (p *statsPrinter) summary() {
 	}
 	fmt.Fprintln(p.w)
 	if s.Sessions.Count > 0 {
-		p.wrapped(prose.Run{Text: "sessions", Style: prose.Bold}, prose.Run{Text: fmt.Sprintf("  %s, median %s, %s", grouped(s.Sessions.Count),
+		p.wrapped(prose.Run{Text: "sessions", Style: prose.Bold}, prose.Run{Text: fmt.Sprintf("  %s, median %s, %s", plural.Grouped(s.Sessions.Count),
 			minutes(s.Sessions.MedianMS), plural.S(s.Sessions.MedianMessages, "message"))})
 		if len("hours     ")+24 <= p.width {
-			p.wrapped(prose.Run{Text: "hours", Style: prose.Bold}, prose.Run{Text: "     " + p.hours() + "  "}, prose.Run{Text: p.sign("0h … 23h", "0h ... 23h"), Mark: true})
+			p.wrapped(prose.Run{Text: "hours", Style: prose.Bold}, prose.Run{Text: "     " + p.hours() + "  "}, prose.Run{Text: p.sign("0h … 23h"), Mark: true})
 		}
 	}
 	p.hint("as a page: stchat stats -o stats.html   rows: --by day, chat, model")
@@ -212,16 +204,7 @@ func (p *statsPrinter) summary() {
 func (p *statsPrinter) hint(text string) { p.wrapped(prose.Run{Text: text, Mark: true}) }
 
 func counted(n int, what string) string {
-	return strings.Replace(plural.S(n, what), strconv.Itoa(n), grouped(n), 1)
-}
-
-// grouped returns a number with commas between thousands.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return strings.Replace(plural.S(n, what), strconv.Itoa(n), plural.Grouped(n), 1)
 }
 
 func minutes(ms int64) string {
@@ -272,8 +255,8 @@ func (p *statsPrinter) heat() {
 	fmt.Fprintln(p.w)
 	p.line("", "      "+months)
 	signs := []string{" ", "░", "▒", "▓", "█"}
-	if p.ascii {
-		signs = []string{" ", ".", ":", "*", "#"}
+	for i := range signs {
+		signs[i] = p.sign(signs[i])
 	}
 	for weekday := range 7 {
 		row := "      "
@@ -317,7 +300,7 @@ func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 			key = "(none)"
 		}
 		t.Rows = append(t.Rows, grid.Row{Cells: []string{
-			key, grouped(r.Chats), grouped(r.Messages), grouped(r.Words), p.share(r.Words), grouped(r.Swipes), day(r.First), day(r.Last),
+			key, plural.Grouped(r.Chats), plural.Grouped(r.Messages), plural.Grouped(r.Words), p.share(r.Words), plural.Grouped(r.Swipes), day(r.First), day(r.Last),
 		}})
 	}
 	p.table(t)
@@ -334,5 +317,5 @@ func day(t time.Time) string {
 func (p *statsPrinter) share(words int) string {
 	const longest = 20
 	n := words * longest / max(p.s.Words, 1)
-	return strings.Repeat(p.sign("█", "#"), n) + fmt.Sprintf(" %.0f %%", float64(words)*100/float64(max(p.s.Words, 1)))
+	return strings.Repeat(p.sign("█"), n) + fmt.Sprintf(" %.0f %%", float64(words)*100/float64(max(p.s.Words, 1)))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/changeset"
 	"stchat/internal/family"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
@@ -48,8 +50,7 @@ texts of all messages while they are up to 8 MB together, else their beginnings,
 searches them, and has an address for each chat: family.html#Mira/Harbour.
 `
 
-func newTree(*app) verb {
-	o := &treeOptions{}
+func newTree() verb {
 	return verb{
 		use: "tree [PATH...]", short: "Show which chats grew from which",
 		doc: treeDoc,
@@ -58,10 +59,10 @@ func newTree(*app) verb {
   stchat tree chats/Mira -o family.html
   stchat tree chats/Mira --flat --limit 10
   stchat tree chats/Mira --format dot | dot -Tsvg -o family.svg`,
-		rules: []string{"format excludes json", "up excludes down|flat", "down excludes flat", "force needs output = --force goes with -o"},
-		means: reads(),
-		pages: everything,
-		flags: o.addFlags, run: o.run,
+		rules:   []string{"format excludes json", "up excludes down|flat", "down excludes flat", "force needs output = --force goes with -o"},
+		means:   reads(),
+		pages:   everything,
+		options: &treeOptions{},
 	}
 }
 
@@ -70,10 +71,10 @@ const wholeTexts = 8_000_000
 
 type treeOptions struct {
 	listFlags
-	format, output, by, sort string
-	json, force              bool
-	up, down, all, flat      bool
-	limit, preview           int
+	opt                look.TreeOptions
+	format, output, by string
+	force              bool
+	up, down           bool
 
 	formatSet, previewSet bool
 }
@@ -81,24 +82,24 @@ type treeOptions struct {
 func (o *treeOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.Var(oneOf(&o.format, "text", "text", "json", "dot", "mermaid", "svg", "html"), "format", "`FORMAT` of the output: text, json, dot, mermaid, svg or html; default: by the extension of -o, else text")
-	fs.BoolVar(&o.json, "json", false, "the same as --format json")
-	fs.StringVarP(&o.output, "output", "o", "", "write to `FILE` (.txt, .json, .dot, .mmd, .svg, .html) instead of stdout")
+	fs.Bool("json", false, "the same as --format json")
+	fs.VarP(output(&o.output), "output", "o", "write to `FILE` (.txt, .json, .dot, .mmd, .svg, .html) instead of stdout")
 	fs.BoolVar(&o.force, "force", false, "replace the file that -o names")
 	fs.Var(oneOf(&o.by, "links", "links", "content"), "by", "find parents by `WHAT`: links, or content alone")
 	fs.BoolVar(&o.up, "up", false, "only the chat's ancestors")
 	fs.BoolVar(&o.down, "down", false, "only the chat's descendants")
-	fs.BoolVar(&o.all, "all", false, "also chats without relatives")
-	fs.BoolVar(&o.flat, "flat", false, "a row for each chat instead of a tree")
-	fs.Var(oneOf(&o.sort, "last", "name", "first", "last", "size", "messages"), "sort", "order families, or with --flat chats, by `KEY`: name, first, last, size or messages; last is the newest first")
-	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "show at most `N` families, or with --flat chats")
-	fs.Var(number(&o.preview, 0, "a number of characters, 0 for none"), "preview", "show `N` characters of a message's text; default: 60, in svg 200, in html whole texts while all are up to 8 MB, else 200")
+	fs.BoolVar(&o.opt.All, "all", false, "also chats without relatives")
+	fs.BoolVar(&o.opt.Flat, "flat", false, "a row for each chat instead of a tree")
+	fs.Var(oneOf(&o.opt.Sort, look.SortLast, look.Sorts()...), "sort", "order families, or with --flat chats, by `KEY`: name, first, last, size or messages; last is the newest first")
+	fs.Var(number(&o.opt.Limit, 1, "a number of at least 1"), "limit", "show at most `N` families, or with --flat chats")
+	fs.Var(number(&o.opt.Preview, 0, "a number of characters, 0 for none"), "preview", "show `N` characters of a message's text; default: 60, in svg 200, in html whole texts while all are up to 8 MB, else 200")
 }
 
-// settle derives the format from the output's name, and refuses flags that do not go together.
-func (o *treeOptions) settle(c *console) error {
+// resolve derives the format from the output's name, and refuses flags that do not go together.
+func (o *treeOptions) resolve(c *console) error {
 	formats := map[string]string{".txt": "text", ".json": "json", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".svg": "svg", ".html": "html", ".htm": "html"}
 	switch {
-	case o.json:
+	case c.json:
 		o.format = "json"
 	case !o.formatSet && o.output != "":
 		format, ok := formats[strings.ToLower(filepath.Ext(o.output))]
@@ -107,32 +108,30 @@ func (o *treeOptions) settle(c *console) error {
 		}
 		o.format = format
 	}
+	c.json = o.format == "json"
 	if o.output == "" && c.OutTTY && (o.format == "svg" || o.format == "html") {
 		return usagef("--format %s is for a file: name one with -o", o.format)
 	}
 	if !o.previewSet {
-		o.preview = 60
+		o.opt.Preview = 60
 		if o.format == "svg" || o.format == "html" {
-			o.preview = 200
+			o.opt.Preview = 200
 		}
 	}
 	return nil
 }
 
-func (o *treeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+func (o *treeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	o.formatSet, o.previewSet = fs.Changed("format"), fs.Changed("preview")
-	c := a.console()
-	if err := o.settle(c); err != nil {
+	if err := o.resolve(c); err != nil {
 		return err
 	}
-	list, err := o.folders(ctx, a, args, nameFolder("tree"))
+	list, err := o.folders(ctx, c, args, nameFolder("tree"))
 	if err != nil {
 		return err
 	}
-	opt := look.TreeOptions{
-		List: list, All: o.all, Flat: o.flat, Limit: o.limit, Preview: o.preview, Page: o.format == "svg" || o.format == "html",
-		Sort: map[string]look.TreeSort{"name": look.SortName, "first": look.SortFirst, "last": look.SortLast, "size": look.SortSize, "messages": look.SortMessages}[o.sort],
-	}
+	opt := o.opt
+	opt.List, opt.Page = list, o.format == "svg" || o.format == "html"
 	if o.by == "content" {
 		opt.By = family.ByContentOnly
 	}
@@ -156,11 +155,9 @@ func (o *treeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 		c.work.count(opt.Meter)
 		return err
 	}
-	for _, text := range res.Warnings {
-		c.warn("%s", text)
-	}
+	c.warns(res.Warnings)
 	if o.format == "json" || len(res.Errs) == 0 || res.Tree.Summary.Chats > 0 {
-		if err := o.write(ctx, a, c, res); err != nil {
+		if err := o.write(ctx, c, res); err != nil {
 			return err
 		}
 	}
@@ -173,7 +170,7 @@ func (o *treeOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 }
 
 // write writes the tree to the file of -o, else to stdout.
-func (o *treeOptions) write(ctx context.Context, a *app, c *console, res *look.TreeResult) error {
+func (o *treeOptions) write(ctx context.Context, c *console, res *look.TreeResult) error {
 	if o.format == "mermaid" {
 		if n := res.Tree.Edges(); n > treeview.MermaidEdges {
 			c.warn("%d edges: mermaid draws %d at most unless it is set otherwise; svg and html have no limit", n, treeview.MermaidEdges)
@@ -182,11 +179,12 @@ func (o *treeOptions) write(ctx context.Context, a *app, c *console, res *look.T
 	if o.output == "" {
 		return o.draw(c, c.Out, res)
 	}
-	opt, err := a.changes(false, false)
+	var opt changeset.Options
+	err := c.changes(&opt)
 	if err != nil {
 		return err
 	}
-	outcome := ops.WriteOutput(ctx, o.output, o.force, o.isOwn, opt, func(w io.Writer) error { return o.draw(c, w, res) })
+	outcome := ops.WriteOutput(ctx, ops.Output{Path: o.output, Force: o.force, Own: o.isOwn, Changes: opt}, func(w io.Writer) error { return o.draw(c, w, res) })
 	for _, e := range outcome.Ended {
 		c.ended(e)
 	}
@@ -219,11 +217,12 @@ func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error 
 	case "dot":
 		return treeview.DOT(w, t)
 	case "mermaid":
-		counted := &counter{Writer: w}
-		err := treeview.Mermaid(counted, t)
-		if counted.n > treeview.MermaidText {
-			c.warn("%d characters: mermaid draws %d at most unless it is set otherwise; svg and html have no limit", counted.n, treeview.MermaidText)
+		var text bytes.Buffer
+		_ = treeview.Mermaid(&text, t) // a buffer takes all
+		if n := text.Len(); n > treeview.MermaidText {
+			c.warn("%d characters: mermaid draws %d at most unless it is set otherwise; svg and html have no limit", n, treeview.MermaidText)
 		}
+		_, err := text.WriteTo(w)
 		return err
 	case "svg":
 		return treeview.SVG(w, t)
@@ -235,24 +234,18 @@ func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error 
 		return treeview.Rows(w, t)
 	}
 	opt := treeview.TextOptions{Hint: " (--all)", ASCII: terminal && !isUTF8(c.env)}
-	if o.all || o.flat {
+	if o.opt.All || o.opt.Flat {
 		opt.Hint = ""
 	}
 	if terminal {
+		if t.Summary.Chats == 0 {
+			_, err := fmt.Fprintln(w, "no chat here")
+			return err
+		}
 		opt.Width = c.Width
 		opt.Paint = func(code, text string) string { return paint(c.outColor, gridColor(code), text) }
 	}
 	return treeview.Text(w, t, opt)
-}
-
-type counter struct {
-	io.Writer
-	n int
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	c.n += len(p)
-	return c.Writer.Write(p)
 }
 
 // writeTreeJSON writes a document for each chat, those of errors, and the summary.
@@ -264,10 +257,8 @@ func writeTreeJSON(c *console, w io.Writer, res *look.TreeResult) error {
 			}
 		}
 	}
-	for _, err := range res.Errs {
-		if err := c.failed(w, true, "", err); err != nil {
-			return err
-		}
+	if err := failedAll(c, w, res.Errs); err != nil {
+		return err
 	}
 	return jsondoc.Write(w, res.Tree.Summary, "")
 }

@@ -14,7 +14,7 @@ import (
 
 // commands returns every command that is our own.
 func commands() []*cobra.Command {
-	root := newRoot(&app{env: env{}})
+	root := newRoot(&console{env: env{}})
 	return append([]*cobra.Command{root}, root.Commands()...)
 }
 
@@ -72,13 +72,13 @@ func TestCommandsAreSorted(t *testing.T) {
 func TestOneCommandIsMade(t *testing.T) {
 	help := func(cmd *cobra.Command) string {
 		var b strings.Builder
-		writeHelp(&b, cmd)
+		(&helpPage{w: &b, width: helpWidth}).write(cmd)
 		return b.String()
 	}
 	var see func(cmd *cobra.Command)
 	see = func(cmd *cobra.Command) {
 		path := strings.Fields(cmd.CommandPath())[1:]
-		one := newRoot(&app{args: append(path, "chat.jsonl")})
+		one := newRoot(&console{args: append(path, "chat.jsonl")})
 		for range path {
 			if list := one.Commands(); len(list) != 1 {
 				t.Fatalf("%s: %d commands were made", cmd.CommandPath(), len(list))
@@ -92,8 +92,8 @@ func TestOneCommandIsMade(t *testing.T) {
 			see(c)
 		}
 	}
-	see(newRoot(&app{}))
-	if list := newRoot(&app{args: []string{"--version"}}).Commands(); len(list) != 1 || list[0].Name() != "version" {
+	see(newRoot(&console{}))
+	if list := newRoot(&console{args: []string{"--version"}}).Commands(); len(list) != 1 || list[0].Name() != "version" {
 		t.Errorf("--version: %d commands were made", len(list))
 	}
 }
@@ -101,7 +101,7 @@ func TestOneCommandIsMade(t *testing.T) {
 // TestAllCommandsAreMade: help, completion and a mistyped name see every command.
 func TestAllCommandsAreMade(t *testing.T) {
 	for _, args := range [][]string{nil, {"--help"}, {"help", "meta"}, {"--quiet", "meta"}, {"__complete", "meta", ""}, {"mesage", "get"}} {
-		root := newRoot(&app{args: args})
+		root := newRoot(&console{args: args})
 		if got, want := len(root.Commands()), len(commands())-1; got != want {
 			t.Errorf("%q: %d of %d commands were made", args, got, want)
 		}
@@ -142,32 +142,60 @@ func TestEveryCommandHasColorAndQuiet(t *testing.T) {
 	}
 }
 
-// TestHelpFits: help takes 80 columns, as every terminal has.
+// TestHelpFits: help takes 80 columns in a pipe, and a person's terminal up to 100. It says the same
+// in all widths; what is to be copied stays whole.
 func TestHelpFits(t *testing.T) {
+	show := func(cmd *cobra.Command, e env) string {
+		var b strings.Builder
+		e.Out, e.Getenv = &b, func(string) string { return "" }
+		newHelpPage(&console{env: e}).write(cmd)
+		return b.String()
+	}
 	var see func(cmd *cobra.Command)
 	see = func(cmd *cobra.Command) {
-		var b strings.Builder
-		writeHelp(&b, cmd)
-		for line := range strings.Lines(b.String()) {
-			if visible.Width(strings.TrimSuffix(line, "\n")) > helpWidth {
-				t.Errorf("%s: too long a line: %s", cmd.CommandPath(), line)
+		piped := show(cmd, env{Width: 40})
+		for _, width := range []int{0, 40, 60, 90, 200} {
+			help := piped
+			if width > 0 {
+				help = show(cmd, env{OutTTY: true, Width: width})
+				if !strings.Contains(help, "\n\x1b[1mUsage:\x1b[0m\n") {
+					t.Errorf("%s: its headings are not bold", cmd.CommandPath())
+				}
+				help = ownColor.ReplaceAllString(help, "")
+			}
+			joined := strings.NewReplacer(" ", "", "\n", "")
+			if diff := cmp.Diff(joined.Replace(piped), joined.Replace(help)); diff != "" {
+				t.Errorf("%s at %d says something else (-want +got):\n%s", cmd.CommandPath(), width, diff)
+			}
+			_, text, _ := strings.Cut(help, cmd.Example+"\n\n")
+			for line := range strings.Lines(text) {
+				line = strings.TrimSuffix(line, "\n")
+				limit := min(width, 100)
+				if width == 0 {
+					limit = helpWidth
+				}
+				copied := strings.HasPrefix(line, "  ") && !entryLine.MatchString(line) && strings.Contains(piped, "\n"+line) || strings.Contains(line, "~/.config")
+				if visible.Width(line) > limit && !copied {
+					t.Errorf("%s at %d: too long a line: %s", cmd.CommandPath(), width, line)
+				}
 			}
 		}
 		for _, c := range cmd.Commands() {
 			see(c)
 		}
 	}
-	see(newRoot(&app{env: env{}}))
+	see(newRoot(&console{env: env{}}))
 }
 
-// TestWriteEntry: a line breaks between words only.
-func TestWriteEntry(t *testing.T) {
+// TestHelpEntry: a line breaks between words only.
+func TestHelpEntry(t *testing.T) {
 	var b strings.Builder
-	writeEntry(&b, "  --flag", 12, strings.Repeat("words ", 14)+strings.Repeat("x", 90))
-	writeEntry(&b, "  --longer-flag", 12, "text")
+	h := &helpPage{w: &b, width: helpWidth}
+	h.entry("  --flag", 12, strings.Repeat("words ", 14)+strings.Repeat("x", 60))
+	h.entry("  --longer-flag", 12, "text")
 	want := "  --flag    words words words words words words words words words words words\n" +
 		"            words words words\n" +
-		"            " + strings.Repeat("x", 90) + "\n" +
+		"            " + strings.Repeat("x", 60) + "\n" +
 		"  --longer-flag\n" +
 		"            text\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
@@ -178,15 +206,14 @@ func TestWriteEntry(t *testing.T) {
 // TestRulesNameFlags: a rule about flags is of a known form, and names flags that the command has.
 func TestRulesNameFlags(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z|-]*(ARG)? (excludes|needs) [a-z|-]*(ARGS?)?(: .+)?( = .+)?$`)
-	a := &app{}
 	var walk func(list []named)
 	walk = func(list []named) {
 		for _, c := range list {
-			v := c.make(a)
+			v := c.make()
 			walk(v.below)
 			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-			if v.flags != nil {
-				v.flags(fs)
+			if v.options != nil {
+				v.addFlags(fs)
 			}
 			for _, rule := range v.rules {
 				if !form.MatchString(rule) {

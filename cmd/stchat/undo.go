@@ -52,20 +52,17 @@ files, so what you delete here may still be in there.
 `
 
 type undoOptions struct {
-	list   bool
-	force  bool
-	prune  string
-	keep   int
-	data   string
-	noSync bool
-	dryRun bool
-	json   bool
+	list    bool
+	force   bool
+	prune   string
+	keep    int
+	data    string
+	changes changeset.Options
 
 	verbose bool
 }
 
-func newUndo(a *app) verb {
-	o := &undoOptions{}
+func newUndo() verb {
 	return verb{
 		use: "undo [ID]", short: "Take back what a command did",
 		doc: undoDoc, no: "there is nothing to undo",
@@ -74,47 +71,45 @@ func newUndo(a *app) verb {
   stchat undo 20261121T203325-4f1c9a02
   stchat undo --prune 30d
   stchat undo --keep 50 --data SillyTavern/data/default-user`,
-		args:   cobra.MaximumNArgs(1),
-		offers: a.offering((*tab).records),
+		args: cobra.MaximumNArgs(1),
 		rules: []string{
 			"list excludes prune|keep|ARG = --list, --prune, --keep and an ID are different things to ask for",
 			"prune|keep excludes ARG = --list, --prune, --keep and an ID are different things to ask for",
 			"force excludes list|prune|keep = --force goes with taking back",
 		},
-		pages: "list",
-		flags: o.addFlags, run: o.run,
+		pages:   "list",
+		options: &undoOptions{},
 	}
 }
 
 func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.list, "list", false, "list the records, newest first: ID, local time, age, command, files, bytes kept;\nin a pipe with tabs between, and without the age")
+	fs.BoolVar(&o.list, "list", false, "list the records, newest first: ID, local time, age, command, files, bytes kept; in a pipe with tabs between, and without the age")
 	fs.BoolVar(&o.force, "force", false, "leave files that were changed since as they are, and take the rest back")
 	fs.Var(filled(&o.prune), "prune", "drop the record `ID`, or all older than an AGE such as 30d or 12h")
 	fs.Var(number(&o.keep, 0, "a number of at least 0"), "keep", "drop all records but the newest `N`")
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
-	addNoSync(fs, &o.noSync)
-	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be done")
+	addNoSync(fs, &o.changes.NoSync)
+	fs.BoolVar(&o.changes.DryRun, "dry-run", false, "do everything but write; say what would be done")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "on a terminal: every file, as in a pipe")
-	fs.BoolVar(&o.json, "json", false, "a JSON document instead of text")
+	fs.Bool("json", false, "a JSON document instead of text")
 }
 
-func (o *undoOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args []string) error {
+func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	pruning := fs.Changed("prune") || fs.Changed("keep")
 	if len(args) > 0 && args[0] == "" {
 		return usagef("ID is empty")
 	}
-	root, err := undoRoot(a, o.data)
+	root, err := undoRoot(c, o.data)
 	if err != nil {
 		return err
 	}
-	changes, err := a.changes(o.dryRun, o.noSync)
-	if err != nil {
+	changes := o.changes
+	if err := c.changes(&changes); err != nil {
 		return err
 	}
-	c := a.console()
 	switch {
 	case o.list:
-		return printRecords(c, root, changes.Now, o.json)
+		return printRecords(c, root, changes.Now)
 	case pruning:
 		opt := past.PruneOptions{Root: root, Keep: -1, Changes: changes}
 		if fs.Changed("keep") {
@@ -125,7 +120,7 @@ func (o *undoOptions) run(ctx context.Context, a *app, fs *pflag.FlagSet, args [
 				opt.ID = o.prune
 			}
 		}
-		return runPrune(ctx, c, opt, o.json)
+		return runPrune(ctx, c, opt)
 	}
 	opt := past.Options{Root: root, Force: o.force, Changes: changes}
 	if len(args) > 0 {
@@ -155,7 +150,7 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 		return withHint(err, hints)
 	}
 	did := "set aside"
-	if o.dryRun {
+	if o.changes.DryRun {
 		did = "would be set aside"
 	}
 	for _, path := range r.Doc.Aside {
@@ -164,13 +159,13 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
 		r.Err = &hinted{since, "; --force leaves these files as they are and takes the rest back"}
 	}
-	err = say(c, saying{json: o.json, hints: hints}, "", r)
+	err = say(c, saying{hints: hints}, "", r)
 	switch {
 	case err != nil:
 		return err
 	case r.Err != nil:
 		return errReported
-	case o.json:
+	case c.json:
 		return jsondoc.Write(c.Out, r.Doc, "")
 	}
 	if len(r.Doc.Aside) == 0 {
@@ -185,7 +180,7 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 		}
 		if c.shown && !o.verbose {
 			s := newScreen(c, bufio.NewWriter(c.Out), 0)
-			s.plan(undonePlan(r), o.dryRun)
+			s.plan(undonePlan(r), o.changes.DryRun)
 			if err := s.w.Flush(); err != nil {
 				return err
 			}

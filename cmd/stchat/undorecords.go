@@ -24,9 +24,9 @@ import (
 
 // undoRoot returns the folder whose records or history are meant: data, else STCHAT_DATA,
 // else the user folder around the working folder, else the working folder.
-func undoRoot(a *app, data string) (string, error) {
+func undoRoot(c *console, data string) (string, error) {
 	if data == "" {
-		data = a.Getenv(dataVariable)
+		data = c.Getenv(dataVariable)
 	}
 	if data != "" {
 		info, err := os.Stat(data)
@@ -60,13 +60,13 @@ func parseAge(text string) time.Duration {
 }
 
 // printRecords prints the records, as JSON documents if wanted.
-func printRecords(c *console, root string, now time.Time, json bool) error {
+func printRecords(c *console, root string, now time.Time) error {
 	list, errs, err := past.List(root)
 	if err != nil {
 		return err
 	}
 	switch {
-	case json || !c.shown:
+	case c.json || !c.shown:
 	case len(list) > 0:
 		err = printTable(c, root, list, now)
 	default:
@@ -76,7 +76,7 @@ func printRecords(c *console, root string, now time.Time, json bool) error {
 		switch {
 		case err != nil:
 			return err
-		case json:
+		case c.json:
 			err = jsondoc.Write(c.Out, rec, "")
 		case !c.shown:
 			err = c.line(strings.Join(recordRow(root, rec), "\t"))
@@ -103,8 +103,7 @@ func recordRow(root string, rec past.Listed) []string {
 
 // printTable prints the records for a person. Commands are cut to the width of the terminal.
 func printTable(c *console, root string, list []past.Listed, now time.Time) error {
-	w := bufio.NewWriter(c.Out)
-	s := newScreen(c, w, 0)
+	s := newScreen(c, bufio.NewWriter(c.Out), 0)
 	t := &grid.Table{Columns: []grid.Column{
 		{Title: "ID"},
 		{Title: "time", Code: dim, Optional: true},
@@ -123,7 +122,7 @@ func printTable(c *console, root string, list []past.Listed, now time.Time) erro
 		}})
 	}
 	s.table(t)
-	return w.Flush()
+	return s.w.Flush()
 }
 
 // relativeTo returns a recorded command with the paths in a folder relative to it.
@@ -152,7 +151,7 @@ func ageText(age time.Duration) string {
 }
 
 // runPrune drops records and prints how much that frees.
-func runPrune(ctx context.Context, c *console, opt past.PruneOptions, json bool) error {
+func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
 	list, err := past.Prune(ctx, opt)
 	if errors.Is(err, changeset.ErrNoRecord) {
 		return fmt.Errorf("%w, nor is it an age such as 30d", err)
@@ -163,7 +162,7 @@ func runPrune(ctx context.Context, c *console, opt past.PruneOptions, json bool)
 	freed := int64(0)
 	for _, rec := range list {
 		freed += rec.Bytes
-		if json {
+		if c.json {
 			if err := jsondoc.Write(c.Out, rec, ""); err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
+	"stchat/internal/progress"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
@@ -91,56 +92,54 @@ func (v *valueFlags) addValueFlags(fs *pflag.FlagSet) {
 
 // changes returns the changes of the flags and the files that they name. read means that
 // stdin is already read for something else.
-func (v *valueFlags) changes(ctx context.Context, a *app, read bool) (c patch.Changes, err error) {
-	c.Edits = slices.Clone(v.edits)
+func (v *valueFlags) changes(ctx context.Context, c *console, read bool) (made patch.Changes, err error) {
+	made.Edits = slices.Clone(v.edits)
 	if !v.inOrder {
-		slices.SortStableFunc(c.Edits, func(a, b patch.Edit) int {
-			switch {
-			case a.Value != nil && b.Value == nil:
-				return -1
-			case a.Value == nil && b.Value != nil:
-				return 1
+		rank := func(e patch.Edit) int {
+			if e.Value == nil {
+				return 1 // it is removed
 			}
 			return 0
-		})
+		}
+		slices.SortStableFunc(made.Edits, func(a, b patch.Edit) int { return rank(a) - rank(b) })
 	}
 	stdin := ""
 	for _, f := range []struct {
 		name, path string
 		into       *[]byte
 		object     bool
-	}{{"merge", v.merge, &c.Merge, true}, {"merge-patch", v.mergePatch, &c.MergePatch, false}, {"replace", v.replace, &c.Replace, true}, {"patch", v.patch, nil, false}} {
+	}{{"merge", v.merge, &made.Merge, true}, {"merge-patch", v.mergePatch, &made.MergePatch, false}, {"replace", v.replace, &made.Replace, true}, {"patch", v.patch, nil, false}} {
 		switch {
 		case f.path == "":
 			continue
 		case f.path == chat.Stdin && read:
-			return c, usagef("stdin is read already; --%s needs a file", f.name)
+			return made, usagef("stdin is read already; --%s needs a file", f.name)
 		case f.path == chat.Stdin && stdin != "":
-			return c, usagef("--%s and --%s both read stdin; one of them needs a file", stdin, f.name)
+			return made, usagef("--%s and --%s both read stdin; one of them needs a file", stdin, f.name)
 		case f.path == chat.Stdin:
 			stdin = f.name
 		}
-		raw, err := readJSON(ctx, a, f.path)
+		raw, err := readJSON(ctx, c, f.path)
 		if err != nil {
-			return c, fmt.Errorf("--%s: %w", f.name, err)
+			return made, fmt.Errorf("--%s: %w", f.name, err)
 		}
 		if f.object && rawjson.KindOf(raw) != rawjson.ObjectKind {
-			return c, fmt.Errorf("--%s: %s: not a JSON object", f.name, label(f.path))
+			return made, fmt.Errorf("--%s: %s: not a JSON object", f.name, label(f.path))
 		}
 		if f.into != nil {
 			*f.into = raw
 			continue
 		}
-		if c.Patch, err = patch.ParseOperations(raw); err != nil {
-			return c, fmt.Errorf("--%s: %w", f.name, err)
+		if made.Patch, err = patch.ParseOperations(raw); err != nil {
+			return made, fmt.Errorf("--%s: %w", f.name, err)
 		}
 	}
-	return c, nil
+	return made, nil
 }
 
 // readJSON reads one JSON value from a file or from stdin.
-func readJSON(ctx context.Context, a *app, path string) ([]byte, error) {
-	data, err := readInput(ctx, a, path)
+func readJSON(ctx context.Context, c *console, path string) ([]byte, error) {
+	data, err := readInput(ctx, c, path)
 	if err != nil {
 		return nil, err
 	}
@@ -150,11 +149,11 @@ func readJSON(ctx context.Context, a *app, path string) ([]byte, error) {
 	return rawjson.Compact(data), nil
 }
 
-// readInput reads a regular file, or standard input for -. It does not open a FIFO,
-// which would wait for its writer.
-func readInput(ctx context.Context, a *app, path string) ([]byte, error) {
+// readInput reads a regular file, or standard input for -, which may block and is left when ctx
+// ends. It does not open a FIFO, which would wait for its writer.
+func readInput(ctx context.Context, c *console, path string) ([]byte, error) {
 	if path == chat.Stdin {
-		return readAll(ctx, func() ([]byte, error) { return io.ReadAll(a.In) })
+		return progress.Until(ctx, func() ([]byte, error) { return io.ReadAll(c.In) })
 	}
 	data, _, err := safefile.Read(path)
 	return data, notRegular(err)
@@ -166,24 +165,4 @@ func notRegular(err error) error {
 		err = fmt.Errorf("%w; to read a pipe, give - and feed it to standard input", err)
 	}
 	return ops.PathError(err)
-}
-
-// readAll calls read, which may block on a terminal or a pipe, but returns at once when
-// ctx ends.
-func readAll(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
-	type content struct {
-		data []byte
-		err  error
-	}
-	done := make(chan content, 1)
-	go func() {
-		data, err := read()
-		done <- content{data, err}
-	}()
-	select {
-	case c := <-done:
-		return c.data, c.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }

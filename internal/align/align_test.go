@@ -153,3 +153,27 @@ func FuzzWords(f *testing.F) {
 		}
 	})
 }
+
+// TestMessagesOfOneMoment: messages of one date and one text, said by others, are paired the same
+// whichever side comes first.
+func TestMessagesOfOneMoment(t *testing.T) {
+	line := func(name string) []byte {
+		return []byte(`{"name":"` + name + `","is_user":false,"send_date":"2026-03-01T10:00:00.000Z","mes":"..."}`)
+	}
+	side := func(names ...string) Side {
+		keys := make([]uint64, len(names))
+		for i, name := range names {
+			keys[i] = uint64(name[0])
+		}
+		return Side{Keys: keys, Near: func(i int) Near { return ReadNear(line(names[i])) }}
+	}
+	for _, names := range [][2][]string{{{"x", "y"}, {"y", "x"}}, {{"x", "y", "z"}, {"z", "x", "q"}}, {{"a", "x", "y"}, {"a", "y", "x"}}} {
+		there, back := Messages(side(names[0]...), side(names[1]...), true), Messages(side(names[1]...), side(names[0]...), true)
+		for i, p := range back {
+			back[i] = Pair{p.B, p.A}
+		}
+		if diff := cmp.Diff(there, back); diff != "" {
+			t.Errorf("%v (-there +back):\n%s", names, diff)
+		}
+	}
+}

@@ -19,6 +19,7 @@ type Near struct {
 	Date   string   // send_date, however it is spelled; empty: none
 	Text   uint64   // a hash of its text, the same in every process
 	Swipes []uint64 // those of its stored swipes
+	Line   uint64   // a hash of all of it
 	Broken bool     // it cannot be read, and may be any
 }
 
@@ -27,12 +28,15 @@ func ReadNear(line []byte) Near {
 	if !jsonl.Valid(line) {
 		return Near{Broken: true}
 	}
-	hash := func(raw []byte) uint64 {
-		text, _ := rawjson.Unquote(raw)
-		sum := sha256.Sum256([]byte(text))
+	sum := func(b []byte) uint64 {
+		sum := sha256.Sum256(b)
 		return binary.BigEndian.Uint64(sum[:])
 	}
-	n := Near{User: rawjson.Truthy(rawjson.Value(line, "is_user")), Text: hash(rawjson.Value(line, "mes"))}
+	hash := func(raw []byte) uint64 {
+		text, _ := rawjson.Unquote(raw)
+		return sum([]byte(text))
+	}
+	n := Near{User: rawjson.Truthy(rawjson.Value(line, "is_user")), Text: hash(rawjson.Value(line, "mes")), Line: sum(line)}
 	date := rawjson.Value(line, "send_date")
 	if n.Date = string(date); date != nil {
 		if at, ok := sendate.ParseRaw(date); ok {
@@ -81,7 +85,7 @@ func order(a, b Side) int {
 			continue
 		}
 		x, y := a.Near(i), b.Near(i)
-		if n := cmp.Or(cmp.Compare(x.Date, y.Date), cmp.Compare(x.Text, y.Text)); n != 0 {
+		if n := cmp.Or(cmp.Compare(x.Date, y.Date), cmp.Compare(x.Text, y.Text), cmp.Compare(x.Line, y.Line)); n != 0 {
 			return n
 		}
 	}

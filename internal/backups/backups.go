@@ -17,6 +17,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -286,15 +287,20 @@ type Share struct {
 // Quotas returns the quota of each key that has backups, sorted by key. Others are the keys
 // whose backups a save under this one deletes, too.
 func (f *Folder) Quotas() []Quota {
+	keys := map[string]bool{}
+	for _, b := range f.Backups {
+		if b.Key != "" {
+			keys[b.Key] = true
+		}
+	}
 	var quotas []Quota
-	for _, key := range f.keys() {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		q := Quota{Key: key}
 		shares := map[string]int{}
 		begin := prefix + key + "_"
-		from, _ := slices.BinarySearch(f.names, begin) // ReadDir sorts
-		for _, file := range f.names[from:] {
+		for _, file := range f.names {
 			if !strings.HasPrefix(file, begin) {
-				break
+				continue
 			}
 			q.Used++
 			if theirs, _, _ := Parse(file, time.UTC); theirs != "" && theirs != key {
@@ -308,16 +314,4 @@ func (f *Folder) Quotas() []Quota {
 		quotas = append(quotas, q)
 	}
 	return quotas
-}
-
-// keys returns the keys of the backups, sorted, each once.
-func (f *Folder) keys() []string {
-	var keys []string
-	for _, b := range f.Backups {
-		if b.Key != "" {
-			keys = append(keys, b.Key)
-		}
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
 }

@@ -58,8 +58,8 @@ func TestDeathBetweenChanges(t *testing.T) {
 	}
 	units := []Unit{edit("group chats/Else.jsonl", "touched", nil), edit("worlds/Unconcerned.json", "{1}", die)}
 	for _, o := range Run(context.Background(), units, Options{NoSync: true, Now: time.Now(), group: 1}) {
-		if o.Err != nil {
-			t.Error(o.Err)
+		if o.Err != nil || len(o.Steps) != 1 {
+			t.Errorf("%+v", o)
 		}
 	}
 	if n := journals(); n > 0 {

@@ -97,10 +97,15 @@ type Options struct {
 	// in all before the oldest are dropped; the newest stays. 0 means [KeepBytes]; below 0 only
 	// precious ones are kept.
 	KeepBytes int64
+	// Call, if set, joins several runs: what they do to a root is one record.
+	Call *Call
 
 	disk  *safefile.Disk // nil: the system's
 	group int            // how many units are committed with one journal; 0: groupUnits
 }
+
+// Call is a call of the program that makes several runs, one after the other.
+type Call struct{ roots []*root }
 
 // KeepBytes is how many bytes are kept for undo by default.
 const KeepBytes = 2 << 30

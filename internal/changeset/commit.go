@@ -186,8 +186,14 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	t.over = true
 	opt := &t.call.Options
 	d := opt.system()
-	if err := t.root.make(d, !opt.NoSync); err != nil {
+	made, err := t.root.make()
+	if err != nil {
 		return &noRecordError{at(t.root.own(""), err)}
+	}
+	if made && !opt.NoSync {
+		if err := d.SyncDir(t.root.dir); err != nil { // the disk fails
+			return at(t.root.dir, err)
+		}
 	}
 	unlock, held, err := t.root.lock(ctx)
 	if err != nil {

@@ -513,3 +513,32 @@ func TestSavedWhileCommitting(t *testing.T) {
 		}
 	}
 }
+
+// A draft that somebody removes while the commit makes itself ready fails the whole change.
+func TestDraftRemovedWhileCommitting(t *testing.T) {
+	dir := t.TempDir()
+	crashWorld(t, dir)
+	d := safefile.System()
+	d.Link = func(old, new string) error {
+		if filepath.Base(old) == ".gitignore" {
+			drafts, err := filepath.Glob(filepath.Join(dir, "groups", ".stchat-*"))
+			if err != nil || len(drafts) != 1 {
+				t.Error(drafts, err)
+			}
+			for _, draft := range drafts {
+				if err := os.Remove(draft); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		return os.Link(old, new)
+	}
+	was := files(t, dir)
+	out := Run(t.Context(), []Unit{crashUnit(dir)}, Options{NoSync: true, Now: time.Now(), disk: &d})[0]
+	if !errors.Is(out.Err, fs.ErrNotExist) {
+		t.Error(out.Err)
+	}
+	if diff := cmp.Diff(was, files(t, dir)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

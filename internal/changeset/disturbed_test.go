@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"stchat/internal/safefile"
 )
 
 // setsOf are the files of the three sets of groupOf.
@@ -136,5 +138,45 @@ func (c *crashed) undoneBut(t *testing.T, when, name, full string, left []Ended)
 	}
 	if temps, _ := filepath.Glob(filepath.Join(c.dir, "[a-z]*", ".stchat-*")); len(temps) > 0 {
 		t.Fatalf("%s: left: %q", when, temps)
+	}
+}
+
+// Where one set of a group is stuck, the record of the others is on the disk before they leave the
+// journal; if it cannot be brought there, the journal stays as it is, and with it what failed.
+func TestRecordBeforeJournal(t *testing.T) {
+	alone(t)
+	for _, fails := range []bool{false, true} {
+		c := newCrashed(t, true).again(t)
+		made := filepath.Join(c.dir, "group chats", "New.jsonl")
+		disk := safefile.System()
+		var log []string
+		disk.Rename = func(from, to string, sync bool) error {
+			switch filepath.Base(to) {
+			case "1.json": // the second step of a set, when the first is another's by now
+				return errors.Join(errKilled, os.WriteFile(made, []byte("a stranger's"), 0o666))
+			case "Old.jsonl":
+				return errKilled
+			}
+			log = append(log, filepath.Ext(to))
+			return safefile.System().Rename(from, to, sync)
+		}
+		disk.SyncDir = func(dir string) error {
+			if log = append(log, filepath.Base(dir)); fails && slices.Contains(log, recordSuffix) {
+				return errKilled
+			}
+			return nil
+		}
+		units := append(groupOf(c.dir, nil), replacing(c.dir, "group chats/Old.jsonl", "new", nil))
+		out := Run(t.Context(), units, Options{Now: time.Now(), disk: &disk})
+		if out[0].Err != nil || !isStuck(out[1].Err) || out[2].Err != nil || !errors.Is(out[3].Err, errKilled) || isStuck(out[3].Err) != fails {
+			t.Fatalf("%+v", out)
+		}
+		want := []string{recordSuffix, folder, journalSuffix}
+		if fails {
+			want = want[:2]
+		}
+		if diff := cmp.Diff(want, log[max(0, slices.Index(log, recordSuffix)):]); diff != "" {
+			t.Errorf("fails %v (-want +got):\n%s", fails, diff)
+		}
 	}
 }

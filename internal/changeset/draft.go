@@ -86,16 +86,6 @@ func (d *Draft) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Count counts n bytes as written in a dry run, which needs no more than the number.
-// Outside a dry run it is an error.
-func (d *Draft) Count(n int64) error {
-	if d.temp != nil {
-		return errors.New("what is written cannot be counted only")
-	}
-	d.size += n
-	return nil
-}
-
 // Size returns how many bytes the draft holds.
 func (d *Draft) Size() int64 {
 	if d.temp != nil {

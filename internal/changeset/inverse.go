@@ -98,14 +98,14 @@ func (i inverse) is(path string, id *safefile.Ident) (bool, error) {
 		return false, nil
 	case err != nil:
 		return false, err
-	case id.Hash != "" && !i.view.loose:
+	case id.Hash != "":
 		return now.Hash == id.Hash, nil
 	}
 	same := sameIdent(now, *id, i.view.loose)
 	if !same && !i.view.loose && id.Size > hashed {
 		same = now.Ino == id.Ino && now.Size == id.Size
 	}
-	return same || id.Hash != "" && now.Hash == id.Hash, nil
+	return same, nil
 }
 
 // savedAgain reports whether a file that the record created was only saved again since, and takes

@@ -231,7 +231,7 @@ func (s *step) check(j *journal) error {
 	if s.Path == "" {
 		return errors.New("it has no path")
 	}
-	if s.Temp != "" && !safefile.IsTemp(s.Temp) && (!isKept(s.Temp) || j.Undoes == "" || idOf(keptFor(s.Temp)) != j.Undoes) {
+	if s.Temp != "" && !safefile.IsTemp(s.Temp) && (!isKept(s.Temp) || idOf(keptFor(s.Temp)) != j.Undoes) {
 		return fmt.Errorf("%q is not the name of a draft", s.Temp)
 	}
 	if s.Kept != "" && (!isKept(s.Kept) || keptFor(s.Kept) != j.stem()) {

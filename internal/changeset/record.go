@@ -27,22 +27,26 @@ func (s store) own(name string) string { return filepath.Join(s.dir, folder, nam
 // MakeFolder creates the folder .stchat of a root, if it is missing, and returns its path.
 func MakeFolder(root string) (string, error) {
 	s, d := store{realOf(root)}, safefile.System()
-	return s.own(""), s.make(&d, true)
+	made, err := s.make()
+	if made && err == nil {
+		err = d.SyncDir(s.dir)
+	}
+	return s.own(""), err
 }
 
 // make creates the folder with a .gitignore, private and with the root's owner. It
-// completes what a killed run, or one at work, has created only in part.
-func (s store) make(d *safefile.Disk, sync bool) error {
+// completes what a killed run, or one at work, has created only in part. What it made is not
+// synced.
+func (s store) make() (made bool, err error) {
 	dir, ignore := s.own(""), s.own(".gitignore")
 	if ok, err := s.has(); err != nil || ok && !absent(ignore) {
-		return err
+		return false, err
 	}
-	err := os.Mkdir(dir, 0o700)
-	if err == nil {
+	if err = os.Mkdir(dir, 0o700); err == nil {
 		err = safefile.AdoptOwner(dir, s.dir)
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+		return false, err
 	}
 	f, err := safefile.CreateNew(ignore, 0o600)
 	if err == nil {
@@ -50,15 +54,12 @@ func (s store) make(d *safefile.Disk, sync bool) error {
 		err = errors.Join(err, f.Close())
 	}
 	if errors.Is(err, fs.ErrExist) { // another run was faster
-		return nil
+		return false, nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = safefile.AdoptOwner(ignore, s.dir)
 	}
-	if err := safefile.AdoptOwner(ignore, s.dir); err != nil || !sync {
-		return err
-	}
-	return d.SyncDir(s.dir)
+	return true, err
 }
 
 // has reports whether the folder exists; anything else under its name is an error.

@@ -161,8 +161,8 @@ func (r recovery) forget(names []string) {
 		}
 	}
 	for _, name := range names {
-		if isKept(name) && !known[keptFor(name)] {
-			_ = r.opt.system().Remove(r.root.own(name))
+		if isKept(name) && !known[keptFor(name)] && r.opt.system().Remove(r.root.own(name)) != nil {
+			return // the next call tries again
 		}
 	}
 	for _, name := range names { // last: while they exist, hasJournal finds them and this is called again

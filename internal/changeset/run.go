@@ -106,6 +106,7 @@ func (c *call) begin(ctx context.Context) {
 			c.roots[u.Root] = known
 			continue
 		}
+		r = c.Call.same(r)
 		c.roots[u.Root] = r
 		var err error
 		if c.outcomes[i].Ended, err = (recovery{r, c.Options}).run(ctx); err != nil {
@@ -121,6 +122,18 @@ func (c *call) sameRoot(r *root) *root {
 		}
 	}
 	return nil
+}
+
+// same returns the root as an earlier run of the call has it.
+func (c *Call) same(r *root) *root {
+	if c == nil {
+		return r
+	}
+	if i := slices.IndexFunc(c.roots, func(known *root) bool { return known.dir == r.dir }); i >= 0 {
+		return c.roots[i]
+	}
+	c.roots = append(c.roots, r)
+	return r
 }
 
 // share puts units into one batch if they share a path of one root.
@@ -215,10 +228,13 @@ func (c *call) rehearse(plans []*plan) error {
 // runs side by side all succeed, one after the other. What takes no locks, such as SillyTavern,
 // may come between; then it is done again.
 func (c *call) draftAgain(ctx context.Context) {
+	var failed []int // first all of them: an error may name what another unit drafts anew
 	for i, u := range c.units {
-		if u.Again == nil || c.sets[i] == nil || c.outcomes[i].Err == nil || !u.Again(c.outcomes[i].Err) {
-			continue
+		if u.Again != nil && c.sets[i] != nil && c.outcomes[i].Err != nil && u.Again(c.outcomes[i].Err) {
+			failed = append(failed, i)
 		}
+	}
+	for _, i := range failed {
 		if err := c.draftUnderLock(ctx, i); err != nil {
 			c.outcomes[i].Err = err
 		}
@@ -236,7 +252,7 @@ func (c *call) draftUnderLock(ctx context.Context, i int) error {
 	defer func() { r.mine = false }()
 	for try := range tries {
 		time.Sleep(time.Duration(try) * time.Millisecond)
-		b := &batch{root: r, number: len(c.units) + i + 1, units: []int{i}, committed: true}
+		b := &batch{root: r, number: len(c.units) + i + 1, units: []int{i}}
 		c.batchOf[i], *o = b, Outcome{Ended: o.Ended}
 		if c.draft(ctx, i); o.Err == nil {
 			c.commit(ctx, []*batch{b})

@@ -16,11 +16,23 @@ import (
 // What somebody only touched, or saved again with the same bytes, is undone; what has other bytes
 // of the same size and time is not. Of a file that is too large to be hashed, the inode decides.
 func TestContentDecides(t *testing.T) {
-	for _, size := range []int{10, 2 << 20, 64<<20 + 1} {
+	for _, tt := range []struct {
+		size  int
+		moved bool // it was there before, under another name
+	}{{10, false}, {2 << 20, false}, {2 << 20, true}, {64<<20 + 1, false}} {
+		size := tt.size
 		dir := world(t, map[string]string{"chats/Mira/A.jsonl": "a"})
 		path := filepath.Join(dir, "chats/Mira/B.jsonl")
 		content := make([]byte, size)
+		old := path + ".old.jsonl"
+		if tt.moved {
+			put(t, old, string(content))
+		}
+		before := tree(t, dir)
 		unit := changeset.Unit{Root: dir, Draft: func(_ context.Context, s *changeset.Set) error {
+			if tt.moved {
+				return s.Move(old, path, stamp(t, old), "it")
+			}
 			d, err := s.Create(path, "it")
 			if err == nil {
 				_, err = d.Write(content)
@@ -68,7 +80,7 @@ func TestContentDecides(t *testing.T) {
 		if size <= 64<<20 {
 			save(0)
 			undo(t, dir)
-			if diff := cmp.Diff(map[string]string{"chats/Mira/A.jsonl": "a"}, tree(t, dir)); diff != "" {
+			if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
 				t.Error(diff)
 			}
 		}

@@ -212,10 +212,8 @@ func (d *stepper) unmake(s *step, path string) error {
 	case Move:
 		return d.rename(d.view.to(s), path)
 	default:
-		if d.view.links {
-			if err := d.disk.Link(d.view.kept(s), path); err == nil {
-				return d.disk.Remove(d.view.kept(s))
-			}
+		if d.view.links && d.disk.Link(d.view.kept(s), path) == nil {
+			return nil // revert removes the name that was kept
 		}
 		return d.bring(d.view.kept(s), path, d.disk.Publish)
 	}

@@ -163,6 +163,20 @@ func OpenRegular(path string) (*os.File, error) {
 	return safefile.Open(path)
 }
 
+// OpenStamped is [OpenRegular] with what the file is when it was opened.
+func OpenStamped(path string) (*os.File, safefile.Stamp, error) {
+	f, err := OpenRegular(path)
+	if err != nil {
+		return nil, safefile.Stamp{}, err
+	}
+	stamp, err := safefile.StampOf(f)
+	if err != nil {
+		_ = f.Close() // only read from
+		return nil, stamp, err
+	}
+	return f, stamp, nil
+}
+
 func (c *Chat) stamp() (err error) {
 	if c.Stamp, err = safefile.StampOf(c.file); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 
 	"stchat/internal/jsonl"
@@ -182,15 +183,28 @@ func notValue(key string) bool {
 	return false
 }
 
+// What merge puts into the name of an attachment, or of a card, if another one has that name already.
+// Each side gives such names to what is the other's, so they tell no two messages apart.
+var (
+	marked   = regexp.MustCompile(`-[0-9a-f]{8}(\.[A-Za-z0-9]+["?#)\\])`)
+	numbered = regexp.MustCompile(`[0-9]+(\.png")`)
+)
+
 // addValues adds what a line holds besides its texts.
 func (p *Print) addValues(l *jsonl.Line, ids *message.Identifier) {
 	add := func(rawKey, value []byte) {
 		if !rawjson.Truthy(value) || isEmpty(value) {
 			return
 		}
-		if key, _ := rawjson.Unquote(rawKey); !notValue(key) {
-			p.Values = with(p.Values, ids.Identity(rawKey, nil, nil, value, l.Plain))
+		switch key, _ := rawjson.Unquote(rawKey); {
+		case notValue(key):
+			return
+		case key == "original_avatar" || key == "force_avatar":
+			value = numbered.ReplaceAll(value, []byte("$1"))
+		case bytes.IndexByte(value, '/') >= 0:
+			value = marked.ReplaceAll(value, []byte("$1"))
 		}
+		p.Values = with(p.Values, ids.Identity(rawKey, nil, nil, value, l.Plain))
 	}
 	members := func(object []byte) {
 		for key, value := range rawjson.Members(object) {

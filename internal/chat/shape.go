@@ -28,6 +28,16 @@ func CheckName(path string) error {
 	return fmt.Errorf("%s: %w: its name does not end in %s", path, ErrNotChat, names.Extension)
 }
 
+// Refuse returns why there is no chat at a path that a folder does not list as one.
+func Refuse(path string) error {
+	f, err := OpenRegular(path)
+	if err == nil {
+		_ = f.Close() // only opened for what is wrong with it
+		err = fmt.Errorf("%s: %w", path, ErrNotChat)
+	}
+	return err
+}
+
 // CheckShape returns an error that wraps [ErrNotChat] if a file is not where
 // SillyTavern keeps chats and at most half of its first objects are messages. A
 // message has a text mes, and a name or a boolean is_user. header says that the

@@ -159,6 +159,8 @@ type Source struct {
 	Body    int64 // offset at which they begin, behind the header
 	Line    int   // physical lines before Body
 	Workers int   // goroutines at most; 0: as many as processors
+
+	Progress func(int64) // unless nil, is called with the offset reached
 }
 
 // Place is where a chosen message lies.

@@ -94,7 +94,7 @@ func lines[T any](ctx context.Context, src Source, limit int, match func(*jsonl.
 		}
 	}
 	return jsonl.Map(ctx, src.Source, jsonl.MapOptions{
-		From: src.Body, Line: src.Line, Limit: limit, Keys: jsonl.NewKeys(names...), Workers: src.Workers,
+		From: src.Body, Line: src.Line, Limit: limit, Keys: jsonl.NewKeys(names...), Workers: src.Workers, Progress: src.Progress,
 	}, func(l *jsonl.Line, b *batch[T]) {
 		if l.Damage != nil {
 			return

@@ -130,6 +130,7 @@ func TestScanRefuses(t *testing.T) {
 		"[]":                                     "no format fits",
 		"{\"a\":1}":                              "no format fits",
 		"[{\"mapping\":{}}] x":                   "1:18: there is more behind the end",
+		"[{\"role\":\"user\"}]\n x":              "2:2: there is more behind the end",
 		"[{\"mapping\":{}}":                      "the list has no end",
 		"[{\"mapping\":{}}\n{\"mapping\":{}}]":   "2:1: a comma is missing",
 		"{\"mapping\":{}} {\"mapping\":{}}":      "1:16: there is more behind the end",

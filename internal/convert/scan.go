@@ -119,25 +119,33 @@ func (s *splitter) list() error {
 			return err
 		case kind == ']':
 			s.skip(1)
-			if _, err := s.next(); !errors.Is(err, io.EOF) {
-				return s.place("there is more behind the end")
+			if err := s.end(); err != nil || n > 0 {
+				return err
 			}
-			if n == 0 {
-				return fmt.Errorf("%w: the list is empty", ErrFormat)
-			}
-			return nil
+			return fmt.Errorf("%w: the list is empty", ErrFormat)
 		}
 		at := s.off
 		raw, err := s.value(s.off, 0)
 		if err == nil && n == 0 && (s.as == "openai" || s.as == "") && jsonl.Valid(raw) && has(raw, "role") {
 			s.as = "openai" // the messages of one conversation
 			raw, err = s.value(off, 1)
-			return s.found(off, raw, err)
+			if err = s.found(off, raw, err); err != nil {
+				return err
+			}
+			return s.end()
 		}
 		if err = s.found(at, raw, err); err != nil {
 			return err
 		}
 	}
+}
+
+// end refuses what follows, but white space.
+func (s *splitter) end() error {
+	if _, err := s.next(); !errors.Is(err, io.EOF) {
+		return s.place("there is more behind the end")
+	}
+	return nil
 }
 
 // found finds the format of a value, and hands out the conversations in it.
@@ -287,19 +295,7 @@ func (s *splitter) through(depth int) error {
 			case escaped:
 				escaped = false
 			case quoted:
-				if i := bytes.IndexByte(chunk[n:], '"'); i > 0 {
-					if j := bytes.IndexByte(chunk[n:n+i], '\\'); j >= 0 {
-						i = j
-					}
-					n += i
-				} else if j := bytes.IndexByte(chunk[n:], '\\'); i < 0 && j < 0 {
-					n = len(chunk)
-					continue
-				} else if i < 0 {
-					n += j
-				}
-				escaped = chunk[n] == '\\'
-				quoted = chunk[n] != '"'
+				escaped, quoted = c == '\\', c != '"'
 				done = !quoted && depth == 0
 			case c == '"':
 				quoted, began = true, true

@@ -7,6 +7,8 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/group"
 	"stchat/internal/message"
@@ -38,7 +40,7 @@ const (
 	Parent      Kind = iota // chat_metadata.main_chat
 	Checkpoint              // extra.bookmark_link, also of a swipe that is not chosen
 	Branch                  // an element of extra.branches, the same
-	Recap                   // the chat's own Auto-Recap data
+	Recap                   // the chat's own name in what Auto-Recap and other extensions keep
 	Listed                  // the chats of a group
 	Open                    // the chat that is open in a group, or in a character's card
 	OldMetadata             // metadata that a group keeps in the layout up to 1.14
@@ -104,7 +106,10 @@ func (e Edits) Name(ref Reference, to string) {
 	f := e.In(ref.Path, ref.From)
 	switch ref.Kind {
 	case Recap:
-		f.Metadata(func(md *rawjson.Object) { autorecap.SetChat(md, to) })
+		f.Metadata(func(md *rawjson.Object) {
+			autorecap.SetChat(md, to) // also where it is missing or was another: Auto-Recap erases what is not the chat's own
+			all.Names().Replace(md, extension.Metadata, extension.OwnChat, ref.Name, to)
+		})
 	case Parent:
 		f.parent = &mainChat{ref.Name, to}
 	default:

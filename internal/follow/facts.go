@@ -178,7 +178,7 @@ func (a *Facts) Add(r *Reader, facts []Fact) {
 		if len(f.links) == 0 && f.noted == nil {
 			continue
 		}
-		if a.room -= sizeOf(f); a.room < 0 {
+		if a.room -= sizeOf(f); !a.complete() {
 			a.held = nil
 			continue
 		}

@@ -4,7 +4,9 @@
 package grid
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stchat/internal/visible"
@@ -17,18 +19,21 @@ type Column struct {
 	Right    bool   // numbers
 	Name     bool   // shrinks at the left, after the optional columns are gone
 	Text     bool   // shrinks at the right first, and goes; as a Name too it shrinks as that
+	Wrap     bool   // the last one: what does not fit goes on below
 	Optional bool   // goes where there is no room
 }
 
 // Row is a row of cells, or a heading between rows. All texts must be safe to show.
 type Row struct {
 	Heading string
-	About   string   // behind a heading
-	Lead    string   // stands before the first cell, such as lanes, and is never cut
-	Sign    string   // behind it, likewise
-	Cells   []string // as many as there are columns, or fewer
-	Codes   []string // of cells, in place of those of their columns
-	Code    string   // of the sign
+	About   string                  // behind a heading, or below it where there is no room
+	Lead    string                  // stands before the first cell, such as lanes, and is never cut
+	Sign    string                  // behind it, likewise
+	Cells   []string                // as many as there are columns, or fewer
+	Codes   []string                // of cells, in place of those of their columns
+	Code    string                  // of the sign, or of the heading
+	Text    func(cut string) string // paints the cell of the text column, in place of Paint
+	Below   []string                // lines below it, which are to be copied and never cut
 }
 
 // Table is what is laid out.
@@ -72,9 +77,9 @@ func (t *Table) Lines() (lines []string) {
 	}
 	for _, r := range t.Rows {
 		if r.Heading != "" {
-			lines = append(lines, t.heading(r))
+			lines = append(lines, t.heading(r)...)
 		} else {
-			lines = append(lines, t.line(r, widths))
+			lines = append(append(lines, t.row(r, widths)...), r.Below...)
 		}
 	}
 	return lines
@@ -117,6 +122,8 @@ func (t *Table) shrink(widths []int) {
 			if widths[i] -= n; widths[i] < narrowest {
 				widths[i] = 0
 			}
+		} else if c.Wrap && n > 0 {
+			widths[i] = max(widths[i]-n, min(widths[i], t.Width/3))
 		}
 	}
 	for i, c := range slices.Backward(t.Columns) {
@@ -135,6 +142,22 @@ func (t *Table) shrink(widths []int) {
 	widths[0] = min(widths[0], t.Width)
 }
 
+// row returns the lines of a row.
+func (t *Table) row(r Row, widths []int) (lines []string) {
+	last := len(t.Columns) - 1
+	if !t.Columns[last].Wrap || last >= len(r.Cells) {
+		return []string{t.line(r, widths)}
+	}
+	text := r.Cells[last]
+	r.Cells = slices.Clone(r.Cells)
+	for _, at := range visible.Wrap(text, widths[last]) {
+		r.Cells[last] = text[at[0]:at[1]]
+		lines = append(lines, t.line(r, widths))
+		r = Row{Cells: make([]string, last+1), Codes: r.Codes}
+	}
+	return lines
+}
+
 // line returns a row of aligned cells.
 func (t *Table) line(r Row, widths []int) string {
 	var b strings.Builder
@@ -148,11 +171,7 @@ func (t *Table) line(r Row, widths []int) string {
 			lead, sign = r.Lead, r.Sign
 		}
 		room := max(widths[i]-visible.Width(lead+sign), 1)
-		if c.Text {
-			cell = visible.CutRight(cell, room, t.ellipsis())
-		} else {
-			cell = visible.CutLeft(cell, room, t.ellipsis())
-		}
+		cell = t.cut(i, cell, room)
 		code := c.Code
 		if i < len(r.Codes) && r.Codes[i] != "" {
 			code = r.Codes[i]
@@ -162,7 +181,10 @@ func (t *Table) line(r Row, widths []int) string {
 			gap, free = gap+free, 0
 		}
 		if lead+sign+cell != "" {
-			b.WriteString(strings.Repeat(" ", gap) + t.paint(Dim, lead) + t.paint(r.Code, sign) + t.paint(code, cell))
+			if cell = t.paint(code, cell); c.Text && r.Text != nil {
+				cell = r.Text(cell)
+			}
+			b.WriteString(strings.Repeat(" ", gap) + t.paint(Dim, lead) + t.paint(r.Code, sign) + cell)
 			gap = 0
 		}
 		gap += free + 2
@@ -170,35 +192,77 @@ func (t *Table) line(r Row, widths []int) string {
 	return b.String()
 }
 
-func (t *Table) heading(r Row) string {
+// heading returns a heading, and what is said about it behind or below it.
+func (t *Table) heading(r Row) []string {
 	name := visible.CutLeft(r.Heading, t.Width, t.ellipsis())
-	about := ""
-	if room := t.Width - visible.Width(name) - 2; r.About != "" && visible.Width(r.About) <= room {
-		about = "  " + t.paint(Dim, r.About)
+	lines := []string{t.paint(cmp.Or(r.Code, Heading), name)}
+	switch {
+	case r.About == "":
+	case visible.Width(name)+2+visible.Width(r.About) <= t.Width:
+		lines[0] += "  " + t.paint(Dim, r.About)
+	default:
+		for _, at := range visible.Wrap(r.About, max(t.Width-2, 1)) {
+			lines = append(lines, "  "+t.paint(Dim, r.About[at[0]:at[1]]))
+		}
 	}
-	return t.paint(Heading, name) + about
+	return lines
 }
 
 // narrow returns rows of two lines: the name, and what else there is.
 func (t *Table) narrow() (lines []string) {
+	names := max(slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name }), 0)
 	for _, r := range t.Rows {
 		if r.Heading != "" {
-			lines = append(lines, t.heading(r))
+			lines = append(lines, t.heading(r)...)
 			continue
 		}
-		lead := visible.TruncateWith(r.Lead+r.Sign, max(t.Width/2, 1), "")
-		lines = append(lines, lead+visible.CutLeft(r.Cells[0], max(t.Width-visible.Width(lead), 1), t.ellipsis()))
-		var parts []string
-		for i, cell := range r.Cells[1:] {
-			if c := t.Columns[i+1]; cell != "" && !c.Optional && !c.Text {
-				parts = append(parts, strings.TrimSpace(cell+" "+c.Title))
+		name := names
+		if r.Cells[name] == "" {
+			name = 0
+		}
+		lead := visible.Truncate(r.Lead+r.Sign, max(t.Width/2, 1), "")
+		lines = append(lines, lead+t.cut(names, r.Cells[name], max(t.Width-visible.Width(lead), 1)))
+		below, wrapped := "", []string(nil)
+		for i, cell := range r.Cells {
+			c := t.Columns[i]
+			if i == name || cell == "" || c.Optional {
+				continue
+			}
+			if c.Wrap {
+				for _, at := range visible.Wrap(cell, max(t.Width-2, 1)) {
+					wrapped = append(wrapped, "  "+cell[at[0]:at[1]])
+				}
+				continue
+			}
+			if c.Text {
+				if cell = visible.CutRight(cell, max(t.Width-visible.Width(below)-2, 0), t.ellipsis()); visible.Width(cell) < narrowest {
+					continue
+				}
+			}
+			if _, err := strconv.Atoi(strings.ReplaceAll(cell, ",", "")); err == nil && c.Title != "" {
+				cell += " " + c.Title
+			}
+			if below == "" {
+				cell = visible.CutRight(cell, max(t.Width-2, 1), t.ellipsis())
+			}
+			if visible.Width(below+cell)+2 <= max(t.Width, 3) {
+				below += "  " + cell
 			}
 		}
-		if len(parts) > 0 {
-			lines = append(lines, visible.TruncateWith("  "+strings.Join(parts, "  "), max(t.Width, 1), t.ellipsis()))
+		if below != "" {
+			lines = append(lines, below)
 		}
+		lines = append(append(lines, wrapped...), r.Below...)
 	}
 	return lines
+}
+
+// cut shortens a cell of a column: texts at their end, all else at its beginning.
+func (t *Table) cut(column int, cell string, room int) string {
+	if t.Columns[column].Text {
+		return visible.CutRight(cell, room, t.ellipsis())
+	}
+	return visible.CutLeft(cell, room, t.ellipsis())
 }
 
 func (t *Table) ellipsis() string {

@@ -65,15 +65,37 @@ func TestShrink(t *testing.T) {
 			{Lead: "└─ ", Cells: []string{"before the storm", "7", "2026-03-02"}},
 		},
 	}
-	for width, want := range map[int]string{
+	looks(t, table, map[int]string{
 		80: "chat                 messages  last        text\nMira  2 chats\nHarbour at night        1,234  2026-03-01  She sets the lantern down\n└─ before the storm         7  2026-03-02",
 		62: "chat                 messages  last        text\nMira  2 chats\nHarbour at night        1,234  2026-03-01  She sets the…\n└─ before the storm         7  2026-03-02",
 		42: "chat                 messages  last\nMira  2 chats\nHarbour at night        1,234  2026-03-01\n└─ before the storm         7  2026-03-02",
 		30: "Mira  2 chats\nHarbour at night\n  1,234 messages\n└─ before the storm\n  7 messages",
-	} {
+	})
+}
+
+// looks compares the lines of a table with those that are wanted at each width.
+func looks(t *testing.T, table *Table, want map[int]string) {
+	t.Helper()
+	for width, want := range want {
 		table.Width = width
 		if got := strings.Join(table.Lines(), "\n"); got != want {
 			t.Errorf("at %d:\n%s\nwant\n%s", width, got, want)
 		}
 	}
+}
+
+// TestWrap: a text that is not to be cut goes on below where it begins.
+func TestWrap(t *testing.T) {
+	table := &Table{
+		Columns: []Column{{}, {Name: true}, {Wrap: true}},
+		Rows: []Row{
+			{Cells: []string{"+", "chats/Mira/Harbour at night.jsonl", "12 messages"}},
+			{Cells: []string{"Y", "chats/Mira/A.jsonl", "parted at 41, 7 here, 12 there: theirs is \"A__phone\""}},
+		},
+	}
+	looks(t, table, map[int]string{
+		100: "+  chats/Mira/Harbour at night.jsonl  12 messages\nY  chats/Mira/A.jsonl                 parted at 41, 7 here, 12 there: theirs is \"A__phone\"",
+		50:  "+  …Mira/Harbour at night.jsonl   12 messages\nY  chats/Mira/A.jsonl             parted at 41, 7\n                                  here, 12 there:\n                                  theirs is\n                                  \"A__phone\"",
+		30:  "…Mira/Harbour at night.jsonl\n  +\n  12 messages\nchats/Mira/A.jsonl\n  Y\n  parted at 41, 7 here, 12\n  there: theirs is \"A__phone\"",
+	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
 )
 
 // Edit is a change of one group file for any number of chats, as a [changeset.Edit]. It is
@@ -26,6 +27,15 @@ type Edit struct {
 	Instead string                                   // what the group opens with, and lists, if Names does not keep the chat it has
 
 	joined bool // Join made it, and may append to its lists
+}
+
+// List drafts that a group lists chats, and, with open, that it opens with the first.
+func List(s *changeset.Set, path, about string, open bool, chats ...string) error {
+	e := &Edit{Path: path, List: chats}
+	if open {
+		e.Open = chats[0]
+	}
+	return s.Edit(path, safefile.Stamp{}, e, about)
 }
 
 // Join implements [changeset.Edit].

@@ -2,31 +2,24 @@ package history
 
 import (
 	"context"
-	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
-	"path/filepath"
-	"strings"
 
-	"modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"stchat/internal/safefile"
+	"stchat/internal/sqlfile"
 )
 
-// database is one connection to a store's file. It knows SQLite, but not what the tables
-// mean.
+// database is a store's file. It does not know what the tables mean.
 type database struct {
+	*sqlfile.DB
 	path string
-	db   *sql.DB
-	conn *sql.Conn
-
-	prepared map[string]*sql.Stmt // statements with arguments, which are run again and again
 }
 
 // examine checks a file by its 100-byte header before SQLite opens it
@@ -80,145 +73,32 @@ func examine(path string) (size int64, err error) {
 	return info.Size(), nil
 }
 
-// dataSource returns the URI of a file, in which SQLite takes every character of the path
-// literally.
-func dataSource(path, mode string) string {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		abs = path
-	}
-	abs = filepath.ToSlash(abs)
-	if !strings.HasPrefix(abs, "/") {
-		abs = "/" + abs // C:/…
-	}
-	u := url.URL{Path: abs}
-	return "file://" + u.EscapedPath() + "?mode=" + mode
-}
-
-// A reader goes through the packs once and needs few cached pages; the index of keys, which
-// a writer adds to, needs more.
-const (
-	readCache  = "cache_size = -4096" // KiB
-	writeCache = "cache_size = -16384"
-)
-
-// longestValue is how many bytes one value of a row may have, so that a damaged or hostile
-// store cannot fill the memory. The longest that is ever written are a pack's data and a list
-// of pieces, a few MB each.
-const longestValue = 64 << 20
-
 // connect opens one connection and applies its settings.
 func connect(ctx context.Context, path, source string, write bool) (*database, error) {
-	db, err := sql.Open("sqlite", source)
+	settings := []string{"busy_timeout = 5000", "trusted_schema = OFF", "cache_size = -4096", "temp_store = MEMORY"}
+	if write { // the index of keys needs more cached pages than the packs, which are read once
+		settings = append(settings, "cache_size = -16384", "page_size = 8192", "journal_mode = DELETE", "synchronous = FULL", "secure_delete = ON")
+	}
+	db, err := sqlfile.Open(ctx, source, settings...)
 	if err != nil {
 		return nil, err
 	}
-	d := &database{path: path, db: db, prepared: map[string]*sql.Stmt{}}
-	if d.conn, err = db.Conn(ctx); err != nil {
-		_ = db.Close()
-		return nil, err
-	}
-	if _, err := sqlite.Limit(d.conn, sqlite3.SQLITE_LIMIT_LENGTH, longestValue); err != nil {
-		_ = d.close()
-		return nil, err
-	}
-	settings := []string{"busy_timeout = 5000", "trusted_schema = OFF", readCache, "temp_store = MEMORY"}
-	if write {
-		settings = append(settings, "page_size = 8192", "journal_mode = DELETE", "synchronous = FULL", "secure_delete = ON")
-	}
-	for _, set := range settings {
-		if err = d.exec(ctx, "PRAGMA "+set); err != nil {
-			_ = d.close()
-			return nil, err
-		}
-	}
-	if _, err := d.isEmpty(ctx); err != nil { // the first read of the file itself
-		_ = d.close()
-		return nil, err
-	}
-	return d, nil
-}
-
-// isEmpty reports whether there are no tables yet.
-func (d *database) isEmpty(ctx context.Context) (bool, error) {
-	var tables int
-	err := d.row(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables)
-	return tables == 0, err
+	return &database{db, path}, nil
 }
 
 // transact runs f in a transaction: all of it takes effect, or nothing.
 func (d *database) transact(ctx context.Context, f func() error) error {
-	if err := d.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if err := d.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return d.wrap(err)
 	}
 	err := f()
 	if err == nil {
-		err = d.exec(context.WithoutCancel(ctx), "COMMIT")
+		err = d.Exec(context.WithoutCancel(ctx), "COMMIT")
 	}
 	if err != nil {
-		d.rollback(ctx)
+		d.Rollback(ctx)
 	}
 	return d.wrap(err)
-}
-
-func (d *database) rollback(ctx context.Context) {
-	// where SQLite has rolled back by itself, this fails, which does not matter
-	_ = d.exec(context.WithoutCancel(ctx), "ROLLBACK")
-}
-
-// get reads the value of a key in the table meta into v.
-func (d *database) get(ctx context.Context, k string, v any) error {
-	return d.row(ctx, "SELECT v FROM meta WHERE k = ?", k).Scan(v)
-}
-
-func (d *database) set(ctx context.Context, k string, v any) error {
-	return d.exec(ctx, "INSERT INTO meta(k, v) VALUES(?, ?) ON CONFLICT DO UPDATE SET v = excluded.v", k, v)
-}
-
-func (d *database) exec(ctx context.Context, query string, args ...any) (err error) {
-	if len(args) == 0 { // it may be several statements
-		_, err = d.conn.ExecContext(ctx, query)
-		return err
-	}
-	stmt, err := d.prepare(ctx, query)
-	if err == nil {
-		_, err = stmt.ExecContext(ctx, args...)
-	}
-	return err
-}
-
-func (d *database) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	stmt, err := d.prepare(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.QueryContext(ctx, args...)
-}
-
-func (d *database) row(ctx context.Context, query string, args ...any) *sql.Row {
-	stmt, err := d.prepare(ctx, query)
-	if err != nil {
-		return d.conn.QueryRowContext(ctx, query, args...) // its Scan returns the error
-	}
-	return stmt.QueryRowContext(ctx, args...)
-}
-
-func (d *database) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	if stmt := d.prepared[query]; stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := d.conn.PrepareContext(ctx, query)
-	if err == nil {
-		d.prepared[query] = stmt
-	}
-	return stmt, err
-}
-
-func (d *database) close() error {
-	for _, stmt := range d.prepared {
-		_ = stmt.Close() // what it did is done
-	}
-	return errors.Join(d.conn.Close(), d.db.Close())
 }
 
 // wrap adds the store's path to an error, and turns SQLite's codes into the package's errors.

@@ -13,72 +13,39 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// finder looks up the numbers of stored pieces. Piece i is most likely followed by i+1, so
-// that key is compared first, in the list of its pack; only on a mismatch is the index asked.
-type finder struct {
-	db    *database
-	lists [16]keyList
-	used  [16]int
-	clock int
+// isPiece reports whether the piece with this number has this key. Piece i is most likely followed
+// by i+1, so that key is compared first, in the list of its pack; only on a mismatch is the index
+// asked.
+func (s *Store) isPiece(ctx context.Context, id int64, k key) (bool, error) {
+	l, err := s.keysOf(ctx, id)
+	return l != nil && l.keys[id-l.first] == k, err
 }
 
-// keyList holds the keys of a pack.
-type keyList struct {
-	first int64
-	keys  []key
-}
-
-// is reports whether the piece with this number has this key.
-func (f *finder) is(ctx context.Context, id int64, k key) (bool, error) {
-	l, err := f.list(ctx, id)
-	if err != nil || l == nil {
-		return false, err
+// keysOf returns the keys of the pack that holds a piece, nil where there is none.
+func (s *Store) keysOf(ctx context.Context, id int64) (*pack, error) {
+	if l := s.lists.find(id); l != nil {
+		return l, nil
 	}
-	i := id - l.first
-	return i < int64(len(l.keys)) && l.keys[i] == k, nil
-}
-
-// list returns the keys of the pack that holds a piece, nil where there is none.
-func (f *finder) list(ctx context.Context, id int64) (*keyList, error) {
-	f.clock++
-	oldest := 0
-	for i := range f.lists {
-		l := &f.lists[i]
-		if id >= l.first && id < l.first+int64(len(l.keys)) {
-			f.used[i] = f.clock
-			return l, nil
-		}
-		if f.used[i] < f.used[oldest] {
-			oldest = i
-		}
-	}
-	var first int64
-	var raw []byte
-	err := f.db.row(ctx, "SELECT first, "+keysColumn+" FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id).Scan(&first, &raw)
+	l, raw := &pack{}, []byte(nil)
+	err := s.db.Row(ctx, "SELECT first, "+keysColumn+" FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id).Scan(&l.first, &raw)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	if err != nil {
+	if l.keys = parseKeys(raw); err != nil || !l.has(id) {
 		return nil, err
 	}
-	if id >= first+int64(len(raw)/keySize) {
-		return nil, nil
-	}
-	f.lists[oldest], f.used[oldest] = keyList{first, parseKeys(raw)}, f.clock
-	return &f.lists[oldest], nil
+	s.lists.add(l)
+	return l, nil
 }
 
 // find looks up a key in the index.
-func (f *finder) find(ctx context.Context, k key) (id int64, found bool, err error) {
-	err = f.db.row(ctx, "SELECT id FROM key WHERE k = ?", k[:]).Scan(&id)
+func (s *Store) find(ctx context.Context, k key) (id int64, found bool, err error) {
+	err = s.db.Row(ctx, "SELECT id FROM key WHERE k = ?", k[:]).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
 	}
 	return id, err == nil, err
 }
-
-// forget drops what may have changed while another run wrote.
-func (f *finder) forget() { f.lists = [len(f.lists)]keyList{} }
 
 // Content is what a file holds, as the store has it.
 type Content struct {
@@ -96,26 +63,32 @@ type Content struct {
 // lineCounter counts the lines of one chat.
 type lineCounter struct {
 	c      *Content
-	lines  *jsonl.Buffer
-	headed bool // a header, or what stands in its place, was counted
+	lines  jsonl.Buffer
+	held   []byte // lines that are scanned together, which takes less time
+	headed bool   // a header, or what stands in its place, was counted
 }
 
-// whole counts whole lines, each with its LF.
-func (n *lineCounter) whole(lines []byte) {
-	n.lines.Lines(lines, nil, func(l *jsonl.Line) {
-		if l.Damage != nil {
-			return
+// whole counts a whole line with its LF, now or when the counter is flushed.
+func (n *lineCounter) whole(line []byte) {
+	if n.held = append(n.held, line...); len(n.held) >= longLine {
+		n.flush()
+	}
+}
+
+func (n *lineCounter) flush() {
+	n.lines.Lines(n.held, nil, func(l *jsonl.Line) {
+		if l.Damage == nil {
+			n.object(l.Raw, meta.IsHeader)
 		}
-		n.object(l.Raw, meta.IsHeader)
 	})
+	n.held = n.held[:0]
 }
 
 // long counts a line that is stored in parts, by the first of them.
 func (n *lineCounter) long(first []byte) {
+	n.flush()
 	line := bytes.TrimLeft(first, " \t\r")
-	switch {
-	case len(line) == 0:
-	case line[0] == '{':
+	if len(line) > 0 && line[0] == '{' {
 		n.object(line, func([]byte) bool { return true })
 	}
 }

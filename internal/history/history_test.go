@@ -326,3 +326,115 @@ func TestBelongsToOneFolder(t *testing.T) {
 	}
 	s.Close()
 }
+
+func TestKinds(t *testing.T) {
+	for rel, want := range map[string]Kind{
+		"chats/Mira/A.jsonl": Solo, "chats/Mira/A.JSONL": Solo, "chats/A.jsonl": File, "chats/Mira/old/A.jsonl": File, "group chats/G.jsonl": Group, "group chats/old/G.jsonl": File,
+		"A.jsonl": File, "backups/chat_mira.jsonl": Backup, "backups/x.json": Backup, "groups/1.json": Members, "groups/G.jsonl": File, "worlds/Sea.json": World,
+		"worlds/Sea.jsonl": File, "characters/Mira.png": Card, "characters/Mira.jsonl": File, "chats/Mira/A.luker-state.x.json": Sidecar,
+	} {
+		got := KindOf(rel)
+		if isChat := want == Solo || want == Group || want == File || want == Backup; got != want || got.IsChat() != isChat {
+			t.Errorf("%s is %v, a chat: %v; want %v, %v", rel, got, got.IsChat(), want, isChat)
+		}
+	}
+}
+
+func TestLabel(t *testing.T) {
+	for rel, want := range map[string]string{
+		"chats/Mira/A.jsonl": "Mira/A", "group chats/G.jsonl": "group chats/G", "A.jsonl": "A", "backups/chat_mira.jsonl": "chat_mira", "worlds/Sea.json": "worlds/Sea.json",
+	} {
+		if got := Label(rel); got != want {
+			t.Errorf("Label(%s) = %s, want %s", rel, got, want)
+		}
+	}
+}
+
+// Rows of the same letters in other columns have other checksums.
+func TestTags(t *testing.T) {
+	s := openNew(t)
+	if a, b := s.tag(&Chat{ID: 1, Slug: "ab", Main: "c"}), s.tag(&Chat{ID: 1, Slug: "a", Main: "bc"}); bytes.Equal(a, b) {
+		t.Errorf("both have %x", a)
+	}
+}
+
+// A store that moved along with its folder belongs to that; a dry run does not note it.
+func TestFolderMoved(t *testing.T) {
+	was := filepath.Join(t.TempDir(), "was")
+	if err := os.Mkdir(was, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenWrite(t.Context(), filepath.Join(was, "history.db"), was, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	now := was + " moved"
+	if err := os.Rename(was, now); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		open func(ctx context.Context, path, root string, now time.Time) (*Store, error)
+		want string
+	}{{OpenDry, was}, {OpenWrite, now}, {OpenDry, now}} {
+		s, err := tt.open(t.Context(), filepath.Join(now, "history.db"), now, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if root, err := s.Root(t.Context()); root != tt.want || err != nil {
+			t.Errorf("it is of %s, %v; want %s", root, err, tt.want)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a history knows of its files is read at once: with thousands of chats, a query that looks for
+// the place of each in all places takes minutes.
+func TestChatsAtOnce(t *testing.T) {
+	s := openNew(t)
+	rows, err := s.db.Rows(t.Context(), "EXPLAIN QUERY PLAN "+chatsQuery)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(step, "CORRELATED") {
+			t.Errorf("the plan has %q", step)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A dry run gives versions the numbers that they would get, each its own, also where the last one
+// was forgotten.
+func TestDryNumbers(t *testing.T) {
+	s := openNew(t)
+	take(t, s, "a", chatOf("a", 0, 3), chatOf("a", 0, 4))
+	gone := take(t, s, "b", chatOf("b", 0, 3))[0]
+	if _, err := Forget(t.Context(), s, []int64{gone.Chat}, false); err != nil {
+		t.Fatal(err)
+	}
+	dry, err := OpenDry(t.Context(), s.Path(), filepath.Dir(s.Path()), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dry.Close()
+	for _, s := range []*Store{dry, s} {
+		for i, v := range take(t, s, "a", chatOf("a", 0, 5), chatOf("a", 0, 6)) {
+			if v.Rev != int64(4+i) {
+				t.Errorf("dry run %v: version %d, want %d", s.dry, v.Rev, 4+i)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -15,8 +16,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // A pack that would unpack to a gigabyte, and a version of two thousand million pieces,
@@ -38,7 +37,7 @@ func TestBombs(t *testing.T) {
 	if err := enc.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.db.exec(t.Context(), "UPDATE pack SET data = ?", bomb.Bytes()); err != nil {
+	if err := s.db.Exec(t.Context(), "UPDATE pack SET data = ?", bomb.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	allocated := testing.AllocsPerRun(1, func() {
@@ -54,7 +53,7 @@ func TestBombs(t *testing.T) {
 	}
 
 	runs := binary.AppendUvarint(binary.AppendUvarint(binary.AppendVarint(nil, 1), math.MaxInt32), uint64(Whole))
-	if err := s.db.exec(t.Context(), "UPDATE version SET runs = ?", runs); err != nil {
+	if err := s.db.Exec(t.Context(), "UPDATE version SET runs = ?", runs); err != nil {
 		t.Fatal(err)
 	}
 	list, err := s.Versions(t.Context(), v.Chat)
@@ -186,7 +185,7 @@ func TestOutside(t *testing.T) {
 			if _, err := s.Chats(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.db.exec(t.Context(), "UPDATE "+table+" SET path = ?", path); err != nil {
+			if err := s.db.Exec(t.Context(), "UPDATE "+table+" SET path = ?", path); err != nil {
 				t.Fatal(err)
 			}
 			_, err := s.Chats(t.Context())
@@ -212,7 +211,7 @@ func TestChangedRows(t *testing.T) {
 		if found := verified(t, s); len(found) > 0 {
 			t.Fatalf("%+v", found)
 		}
-		if err := s.db.exec(t.Context(), "UPDATE "+change+" WHERE id = 1"); err != nil {
+		if err := s.db.Exec(t.Context(), "UPDATE "+change+" WHERE id = 1"); err != nil {
 			t.Fatal(err)
 		}
 		if found := verified(t, s); len(found) != 1 || found[0].Rule != Row {
@@ -224,14 +223,12 @@ func TestChangedRows(t *testing.T) {
 // unbounded runs a statement that may make a value of any length.
 func unbounded(t *testing.T, s *Store, statement string) {
 	t.Helper()
-	bound, err := sqlite.Limit(s.db.conn, sqlite3.SQLITE_LIMIT_LENGTH, 1<<30)
+	db, err := sql.Open("sqlite", s.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.db.exec(t.Context(), statement); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := sqlite.Limit(s.db.conn, sqlite3.SQLITE_LIMIT_LENGTH, bound); err != nil {
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -86,7 +86,7 @@ func TestForgetInDamagedPack(t *testing.T) {
 	b := take(t, s, "b", kept)[0]
 	w := take(t, s, "c", append(slices.Clone(kept), "\n{\"mes\":\"SECRET-OF-C\"}\n{\"mes\":\"more-of-c\"}"...))[0]
 	d := take(t, s, "d", []byte("{\"mes\":\"more-of-c\"}"))[0]
-	if err := s.db.exec(t.Context(), "UPDATE pack SET data = CAST('a damaged frame with SECRET-OF-C in it' AS BLOB) WHERE first = 3"); err != nil {
+	if err := s.db.Exec(t.Context(), "UPDATE pack SET data = CAST('a damaged frame with SECRET-OF-C in it' AS BLOB) WHERE first = 3"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Forget(t.Context(), s, []int64{w.Chat}, false); err != nil {
@@ -165,14 +165,6 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// A chat keeps the last version that a snapshot took, whatever the rules.
-func TestPruneKeepsTheLast(t *testing.T) {
-	versions := []Version{{Rev: 1, Snapshot: 1}, {Rev: 2, Snapshot: 2}, {Rev: 3}}
-	if going := (Rules{}).going(versions); going[2] || !going[1] || !going[3] {
-		t.Errorf("%v go", going)
-	}
-}
-
 // What was pruned is noted: what stayed may not be what a file held at a later time.
 func TestPrunedIsNoted(t *testing.T) {
 	s := openNew(t)
@@ -228,7 +220,7 @@ func TestTwoWriters(t *testing.T) {
 		take(t, []*Store{s, other}[i%2], fmt.Sprint("chat", i%2), chatOf("a", 0, 10+i))
 	}
 	var lines int64
-	if err := s.db.row(t.Context(), "SELECT sum(n) FROM pack").Scan(&lines); err != nil || lines != 30 {
+	if err := s.db.Row(t.Context(), "SELECT sum(n) FROM pack").Scan(&lines); err != nil || lines != 30 {
 		t.Errorf("%d lines are stored, want 30: %v", lines, err)
 	}
 	if list := verified(t, s); len(list) > 0 {
@@ -239,7 +231,7 @@ func TestTwoWriters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := other.db.exec(t.Context(), "PRAGMA busy_timeout = 50"); err != nil {
+	if err := other.db.Exec(t.Context(), "PRAGMA busy_timeout = 50"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := NewWriter(t.Context(), other); !errors.Is(err, ErrBusy) {
@@ -277,7 +269,7 @@ func openFiles(t *testing.T, path string) (n int) {
 func TestFull(t *testing.T) {
 	s := openNew(t)
 	kept := take(t, s, "a", chatOf("a", 0, 50))[0]
-	if err := s.db.exec(t.Context(), "PRAGMA max_page_count = 40"); err != nil {
+	if err := s.db.Exec(t.Context(), "PRAGMA max_page_count = 40"); err != nil {
 		t.Fatal(err)
 	}
 	w, err := NewWriter(t.Context(), s)
@@ -327,4 +319,131 @@ func TestPrunedMeanwhile(t *testing.T) {
 		t.Errorf("after another run forgot what it had found: %v", err)
 	}
 	_ = w.Close(true)
+}
+
+// Of a chat that is forgotten nothing is left, and what that freed is counted.
+func TestForgetAll(t *testing.T) {
+	s := openNew(t)
+	v := take(t, s, "a", chatOf("a", 0, 20))[0]
+	dry, err := Forget(t.Context(), s, []int64{v.Chat}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	freed, err := Forget(t.Context(), s, []int64{v.Chat}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dry != freed || freed.Versions != 1 || freed.Pieces != 21 || freed.Bytes == 0 {
+		t.Errorf("freed %+v, in a dry run %+v", freed, dry)
+	}
+	for _, table := range []string{"pack", "key", "chat", "place", "version"} {
+		var n int
+		if err := s.db.Row(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil || n > 0 {
+			t.Errorf("%d rows are left in %s, %v", n, table, err)
+		}
+	}
+}
+
+// Which versions go: those that no rule keeps, but never one with a note, and never the last.
+func TestGoing(t *testing.T) {
+	day := func(rev, snapshot int64, date, note string) Version {
+		at, err := time.ParseInLocation(time.DateTime, date, time.Local)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Version{Rev: rev, Snapshot: snapshot, At: at, Note: note}
+	}
+	life := []Version{
+		day(1, 1, "2026-01-05 10:00:00", ""), day(2, 2, "2026-01-06 10:00:00", "mine"), day(3, 3, "2026-02-02 10:00:00", ""),
+		day(4, 4, "2026-02-03 10:00:00", ""), day(5, 5, "2026-02-03 11:00:00", ""), day(6, 6, "2026-02-09 10:00:00", ""), day(7, 0, "2026-02-09 12:00:00", ""),
+	}
+	for _, tt := range []struct {
+		name     string
+		versions []Version
+		rules    Rules
+		stay     []int64
+	}{
+		{"no rule", life, Rules{}, []int64{2, 6}},
+		{"the last two", life, Rules{Last: 2}, []int64{2, 6, 7}},
+		{"three days", life, Rules{Daily: 3}, []int64{2, 3, 5, 6, 7}},
+		{"two weeks", life, Rules{Weekly: 2}, []int64{2, 5, 6, 7}},
+		{"two months", life, Rules{Monthly: 2}, []int64{2, 6, 7}},
+		{"all", life, Rules{Last: 9}, []int64{1, 2, 3, 4, 5, 6, 7}},
+		{"backups alone", []Version{day(1, 0, "2026-01-05 10:00:00", ""), day(2, 0, "2026-01-06 10:00:00", "")}, Rules{}, []int64{2}},
+		{"none", nil, Rules{Last: 1}, nil},
+	} {
+		going := tt.rules.going(tt.versions)
+		var stay []int64
+		for _, v := range tt.versions {
+			if !going[v.Rev] {
+				stay = append(stay, v.Rev)
+			}
+		}
+		if !slices.Equal(stay, tt.stay) {
+			t.Errorf("%s: %v stay, want %v", tt.name, stay, tt.stay)
+		}
+	}
+}
+
+// A writer says when it is time to commit, and what was committed stays when it fails later.
+func TestCommit(t *testing.T) {
+	s := openNew(t)
+	w, err := NewWriter(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Full() || w.Commits() != 0 {
+		t.Errorf("full %v, %d commits", w.Full(), w.Commits())
+	}
+	takeOne(t, w, "a", noon, "", chatOf("a", 0, 20))
+	for range stayFiles - 2 {
+		if _, err := w.Read(strings.NewReader("{}"), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.Full() {
+		t.Error("full before it is")
+	}
+	if _, err := w.Read(strings.NewReader("{}"), false); err != nil || !w.Full() {
+		t.Errorf("not full: %v", err)
+	}
+	if err := w.Commit(); err != nil || w.Full() || w.Commits() != 1 {
+		t.Errorf("%v, full %v, %d commits", err, w.Full(), w.Commits())
+	}
+	takeOne(t, w, "b", noon, "", chatOf("b", 0, 20))
+	if err := w.Close(true); err != nil {
+		t.Fatal(err)
+	}
+	chats, err := s.Chats(t.Context())
+	if err != nil || len(chats) != 1 || chats[0].Path != "chats/Mira/a.jsonl" {
+		t.Errorf("%+v, %v", chats, err)
+	}
+}
+
+// Pruning rewrites a pack of which less than half is left, and leaves others as they are.
+func TestPruneWhereItPays(t *testing.T) {
+	for _, tt := range []struct {
+		kept      int // of the 100 messages in the only pack
+		rewritten bool
+	}{{20, true}, {80, false}} {
+		s := openNew(t)
+		take(t, s, "a", chatOf("a", 0, 100), chatOf("a", 0, tt.kept))
+		raw := func() (n int64) {
+			if err := s.db.Row(t.Context(), "SELECT sum(raw) FROM pack").Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		before := raw()
+		freed, err := Prune(t.Context(), s, Rules{Last: 1}, false)
+		if err != nil || freed.Versions != 1 || (freed.Pieces == int64(100-tt.kept)) != tt.rewritten || !tt.rewritten && freed.Pieces > 0 {
+			t.Errorf("of 100 stay %d: %+v, %v", tt.kept, freed, err)
+		}
+		if less := raw() < before/2; less != tt.rewritten {
+			t.Errorf("of 100 stay %d: %d bytes, before %d", tt.kept, raw(), before)
+		}
+		if list := verified(t, s); len(list) > 0 {
+			t.Errorf("%+v", list)
+		}
+	}
 }

@@ -65,7 +65,7 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 	defer dec.Close()
 	err = m.s.db.transact(ctx, func() error {
 		for _, k := range m.bad.wrong {
-			if err := m.s.db.exec(ctx, "DELETE FROM key WHERE k = ?", k[:]); err != nil {
+			if err := m.s.db.Exec(ctx, "DELETE FROM key WHERE k = ?", k[:]); err != nil {
 				return err
 			}
 		}
@@ -90,7 +90,7 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 				}
 				now.add(data, k)
 			}
-			err = m.s.db.exec(ctx, "UPDATE pack SET n = ?, raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?",
+			err = m.s.db.Exec(ctx, "UPDATE pack SET n = ?, raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?",
 				len(now.keys), len(now.raw), now.lens(), now.keyBytes(), enc.EncodeAll(now.raw, nil), now.first)
 			if err != nil {
 				return err
@@ -120,7 +120,7 @@ func (m *Mender) mended(ctx context.Context, r *row, old *pack, whole bool, i in
 		data := old.piece(i)
 		real := m.keys.of(data)
 		var known int64
-		if err := m.s.db.row(ctx, "SELECT id FROM key WHERE k = ?", real[:]).Scan(&known); err == nil && known == id {
+		if err := m.s.db.Row(ctx, "SELECT id FROM key WHERE k = ?", real[:]).Scan(&known); err == nil && known == id {
 			return data, true
 		}
 	}
@@ -134,7 +134,7 @@ func indexAgain(ctx context.Context, db *database) error {
 			if k.isZero() {
 				continue
 			}
-			if err := db.exec(ctx, "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)", k[:], r.first+int64(i)); err != nil {
+			if err := db.Exec(ctx, "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)", k[:], r.first+int64(i)); err != nil {
 				return err
 			}
 		}

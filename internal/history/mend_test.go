@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -19,14 +20,14 @@ func verified(t *testing.T, s *Store) (list []Problem) {
 func flip(t *testing.T, s *Store, query, update string, at int, args ...any) {
 	t.Helper()
 	var blob []byte
-	if err := s.db.row(t.Context(), query, args...).Scan(&blob); err != nil {
+	if err := s.db.Row(t.Context(), query, args...).Scan(&blob); err != nil {
 		t.Fatal(err)
 	}
 	if at < 0 {
 		at += len(blob)
 	}
 	blob[at] ^= 0x40
-	if err := s.db.exec(t.Context(), update, append([]any{blob}, args...)...); err != nil {
+	if err := s.db.Exec(t.Context(), update, append([]any{blob}, args...)...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -45,6 +46,7 @@ func TestVerifyAndMend(t *testing.T) {
 		{"data", "SELECT data FROM pack WHERE first = 1", "UPDATE pack SET data = ? WHERE first = 1", -5, Lost, -1, true},
 		{"a key of a pack", "SELECT keys FROM pack WHERE first = 1", "UPDATE pack SET keys = ? WHERE first = 1", 5*keySize + 3, Lost, 4, true},
 		{"lengths", "SELECT lens FROM pack WHERE first = 1", "UPDATE pack SET lens = ? WHERE first = 1", 3, Lost, -1, true},
+		{"a number of pieces", "SELECT CAST(n AS BLOB) FROM pack WHERE first = 1", "UPDATE pack SET n = CAST(? AS INTEGER) WHERE first = 1", 1, Lost, -1, true},
 		{"a key of the index", "SELECT k FROM key WHERE id = 3", "UPDATE key SET k = ? WHERE id = 3", 0, Index, -1, true},
 		{"the piece of a key", "SELECT CAST(id AS BLOB) FROM key WHERE id = 3", "UPDATE key SET id = CAST(? AS INTEGER) WHERE id = 3", 0, Index, -1, true},
 		{"runs", "SELECT runs FROM version WHERE id = 1 AND chat = 1", "UPDATE version SET runs = ? WHERE id = 1 AND chat = 1", 0, BadList, -1, false},
@@ -57,7 +59,7 @@ func TestVerifyAndMend(t *testing.T) {
 				t.Fatalf("a sound store: %+v", list)
 			}
 			flip(t, s, test.query, test.update, test.at)
-			s.packs.forget()
+			s.packs = nil
 			list := verified(t, s)
 			if len(list) == 0 || list[0].Rule != test.rule {
 				t.Fatalf("found %+v, want %s", list, test.rule)
@@ -85,7 +87,7 @@ func TestVerifyAndMend(t *testing.T) {
 			if _, err := m.Mend(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			s.packs.forget()
+			s.packs = nil
 			if list := verified(t, s); len(list) == 0 != test.mends {
 				t.Errorf("after mending: %+v", list)
 			}
@@ -103,7 +105,7 @@ func TestVerifyAndMend(t *testing.T) {
 func TestMissingKey(t *testing.T) {
 	s := openNew(t)
 	take(t, s, "a", chatOf("a", 0, 20))
-	if err := s.db.exec(t.Context(), "DELETE FROM key WHERE id = ?", 3); err != nil {
+	if err := s.db.Exec(t.Context(), "DELETE FROM key WHERE id = ?", 3); err != nil {
 		t.Fatal(err)
 	}
 	list := verified(t, s)
@@ -130,7 +132,7 @@ func TestStoredTwice(t *testing.T) {
 	s := openNew(t)
 	chat := chatOf("a", 0, 20)
 	take(t, s, "a", chat)
-	if err := s.db.exec(t.Context(), "DELETE FROM key WHERE id = ?", 3); err != nil {
+	if err := s.db.Exec(t.Context(), "DELETE FROM key WHERE id = ?", 3); err != nil {
 		t.Fatal(err)
 	}
 	third := bytes.Split(chat, []byte("\n"))[2]
@@ -157,5 +159,123 @@ func TestMendWithoutFiles(t *testing.T) {
 	}
 	if list := verified(t, s); len(list) == 0 {
 		t.Error("the loss is not said any more")
+	}
+}
+
+// TestProblemsTold holds what is said of a damaged store.
+func TestProblemsTold(t *testing.T) {
+	for statement, want := range map[string]string{
+		"DELETE FROM pack WHERE first = 1":                          `mends true; index rev 0 message -1: in the index of lines, wrong: 3, missing: 0; nothing is lost, but such lines are stored again; version rev 1 message -1: it names the piece 1, which is not there`,
+		"DELETE FROM pack WHERE first > 1":                          `mends true; index rev 0 message -1: in the index of lines, wrong: 3, missing: 0; nothing is lost, but such lines are stored again; version rev 2 message -1: it names the piece 4, which is not there`,
+		"DELETE FROM key WHERE id = 2":                              `mends true; index rev 0 message -1: in the index of lines, wrong: 0, missing: 1; nothing is lost, but such lines are stored again`,
+		"UPDATE key SET id = 3 WHERE id = 2":                        `mends true; index rev 0 message -1: in the index of lines, wrong: 1, missing: 0; nothing is lost, but such lines are stored again`,
+		"UPDATE pack SET keys = zeroblob(7) WHERE first = 1":        `mends true; version rev 1 message -1: it names the piece 1, which is not there`,
+		"UPDATE pack SET data = CAST('x' AS BLOB) WHERE first > 1":  `mends true; lost rev 2 message -1: does not come back; lost rev 2 message 0: does not come back; lost rev 2 message 1: does not come back`,
+		"UPDATE version SET note = 'x' WHERE id = 1":                `mends false; row rev 1 message -1: its name, time, note or list of pieces was changed`,
+		"UPDATE version SET runs = CAST('x' AS BLOB) WHERE id = 1":  `mends false; version rev 1 message -1: its list of pieces is damaged`,
+		"UPDATE version SET sum = CAST('x' AS BLOB) WHERE id = 1":   `mends false; version rev 1 message -1: its sum differs`,
+		"UPDATE place SET path = 'chats/Mira/z.jsonl' WHERE id = 1": `mends false; row rev 0 message -1: the place of a file was changed, "chats/Mira/z.jsonl"`,
+		"UPDATE run SET note = 'x' WHERE id = 1":                    `mends false; row rev 0 message -1: the time or note of snapshot 1 was changed`,
+		"UPDATE chat SET slug = 'x' WHERE id = 1":                   `mends false; row rev 0 message -1: what is known of "chats/Mira/a.jsonl" was changed`,
+		"DELETE FROM place WHERE id = 1":                            `mends false; row rev 0 message -1: rows that belong to no file: 2`,
+	} {
+		s := openNew(t)
+		take(t, s, "a", chatOf("a", 0, 2))
+		take(t, s, "b", chatOf("b", 0, 2))
+		if err := s.db.Exec(t.Context(), "PRAGMA foreign_keys = OFF; "+statement); err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewMender(t.Context(), s, func(Problem) error { return nil })
+		if err != nil {
+			t.Errorf("%s: %v", statement, err)
+			continue
+		}
+		got := fmt.Sprintf("mends %v", m.Damaged())
+		for _, p := range verified(t, s) {
+			got += fmt.Sprintf("; %s rev %d message %d: %s", p.Rule, p.Rev, p.Index, p.Text)
+		}
+		if got != want {
+			t.Errorf("%s:\n\tgot  %s\n\twant %s", statement, got, want)
+		}
+		enough := errors.New("enough")
+		if err := Verify(t.Context(), s, func(Problem) error { return enough }); !errors.Is(err, enough) {
+			t.Errorf("%s: whoever has enough of it gets %v", statement, err)
+		}
+	}
+}
+
+// A piece that is damaged is named by its number.
+func TestLostPieceNamed(t *testing.T) {
+	s := openNew(t)
+	v := take(t, s, "a", chatOf("a", 0, 20))[0]
+	flip(t, s, "SELECT keys FROM pack WHERE first = 1", "UPDATE pack SET keys = ? WHERE first = 1", 5*keySize)
+	s.packs = nil
+	runs, err := v.Runs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range s.Lines(t.Context(), runs) {
+		if lost, ok := errors.AsType[*LostError](err); err != nil && (!ok || lost.Piece != 6) {
+			t.Errorf("%v; want piece 6", err)
+		}
+	}
+	if lost, ok := errors.AsType[*LostError](s.WriteTo(t.Context(), new(bytes.Buffer), &v)); !ok || lost.Piece != 6 || !strings.Contains(lost.Error(), "piece 6 ") {
+		t.Errorf("%v; want piece 6", lost)
+	}
+}
+
+// A piece that no pack has is lost, and said to be; and so is a version that has another size.
+func TestNoSuchPiece(t *testing.T) {
+	s := openNew(t)
+	v := take(t, s, "a", chatOf("a", 0, 20))[0]
+	v.Size++
+	if err := s.WriteTo(t.Context(), new(bytes.Buffer), &v); !errors.Is(err, ErrBroken) {
+		t.Errorf("of another size: %v", err)
+	}
+	for _, id := range []int64{0, 22, 999} {
+		n := 0
+		for _, err := range s.Lines(t.Context(), []Run{{First: id, Count: 1}}) {
+			if lost, ok := errors.AsType[*LostError](err); !ok || lost.Piece != id {
+				t.Errorf("piece %d: %v", id, err)
+			}
+			n++
+		}
+		if n != 1 {
+			t.Errorf("piece %d: %d lines", id, n)
+		}
+	}
+	if err := s.db.Exec(t.Context(), "DELETE FROM meta WHERE k = ?", metaGeneration); err != nil {
+		t.Fatal(err)
+	}
+	for line, err := range s.Lines(t.Context(), []Run{{First: 999, Count: 1}}) {
+		if lost := new(LostError); err == nil || errors.As(err, &lost) {
+			t.Errorf("nobody knows whether the history was pruned: %+v, %v", line, err)
+		}
+	}
+}
+
+// Damage of the database itself is found by SQLite, and told.
+func TestStructure(t *testing.T) {
+	path, root := faulty(t)
+	s, err := copied(t, path, root, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'version_chat') WHERE name = 'place_path'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = OpenRead(t.Context(), s.Path()); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var said []Problem
+	err = Verify(t.Context(), s, func(p Problem) error {
+		if p.Rule == Structure {
+			said = append(said, p)
+		}
+		return nil
+	})
+	if len(said) == 0 || said[0].Text == "" || said[0].Index != -1 || said[0].Chat != nil {
+		t.Errorf("%+v, %v", said, err)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,10 +12,11 @@ import (
 	"github.com/google/uuid"
 
 	"stchat/internal/safefile"
+	"stchat/internal/sqlfile"
 )
 
-// OpenRead opens a store for reading. It creates no file; without one, the error is an
-// [ErrNoStore].
+// OpenRead opens a store for reading and for comparing files with it: they can be taken in, but
+// nothing is written. It creates no file; without one, the error is an [ErrNoStore].
 func OpenRead(ctx context.Context, path string) (*Store, error) {
 	return open(ctx, path, "ro")
 }
@@ -26,16 +25,10 @@ func OpenRead(ctx context.Context, path string) (*Store, error) {
 // is none; the folder that it lies in must exist. A store of another root is refused, with
 // an [ErrOtherRoot], as long as that root exists.
 func OpenWrite(ctx context.Context, path, root string, now time.Time) (*Store, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // SQLite would make it readable by all
-	switch {
-	case err == nil:
-		if err := f.Close(); err != nil {
-			return nil, err
-		}
-	case !errors.Is(err, fs.ErrExist):
+	made, err := sqlfile.Make(path)
+	if err != nil {
 		return nil, err
 	}
-	made := err == nil
 	s, err := open(ctx, path, "rw")
 	if made && errors.Is(err, ErrNoLocks) {
 		err = errors.Join(err, os.Remove(path))
@@ -50,18 +43,13 @@ func OpenWrite(ctx context.Context, path, root string, now time.Time) (*Store, e
 	return s, nil
 }
 
-// OpenLook opens a store for reading and for comparing files with it: they can be taken in,
-// but nothing is written. The store need not exist.
+// OpenLook is [OpenRead] for a store that need not exist.
 func OpenLook(ctx context.Context, path string, now time.Time) (*Store, error) {
-	s, err := open(ctx, path, "ro")
+	s, err := OpenRead(ctx, path)
 	if errors.Is(err, ErrNoStore) {
-		s, err = inMemory(ctx, path, now)
+		return inMemory(ctx, path, now)
 	}
-	if err != nil {
-		return nil, err
-	}
-	s.dry = true
-	return s, nil
+	return s, err
 }
 
 // OpenDry is [OpenLook] for a dry run of what needs [OpenWrite]: it refuses a store of
@@ -86,18 +74,18 @@ func open(ctx context.Context, path, mode string) (*Store, error) {
 	if size == 0 && mode == "ro" {
 		return nil, fmt.Errorf("%s: %w", path, ErrNoStore)
 	}
-	d, err := connect(ctx, path, dataSource(path, mode), mode == "rw")
+	d, err := connect(ctx, path, sqlfile.Source(path, mode), mode == "rw")
 	if halfDone(err) && mode == "ro" {
 		// A killed run left a transaction half done. Opening for writing rolls it back.
-		if d, err = connect(ctx, path, dataSource(path, "rw"), true); err == nil {
-			_ = d.close()
-			d, err = connect(ctx, path, dataSource(path, mode), false)
+		if d, err = connect(ctx, path, sqlfile.Source(path, "rw"), true); err == nil {
+			_ = d.Close()
+			d, err = connect(ctx, path, sqlfile.Source(path, mode), false)
 		}
 	}
 	if err != nil {
 		return nil, (&database{path: path}).wrap(err)
 	}
-	s := newStore(d)
+	s := &Store{db: d, dry: mode == "ro"}
 	if err := load(ctx, s); err != nil {
 		_ = s.Close()
 		return nil, d.wrap(err)
@@ -111,7 +99,7 @@ func inMemory(ctx context.Context, path string, now time.Time) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newStore(d)
+	s := &Store{db: d, dry: true}
 	if err := create(ctx, s, "", now); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -121,20 +109,20 @@ func inMemory(ctx context.Context, path string, now time.Time) (*Store, error) {
 
 // load reads the salt and generation of a store; an empty file is left to [belong].
 func load(ctx context.Context, s *Store) error {
-	if empty, err := s.db.isEmpty(ctx); err != nil || empty {
+	if empty, err := s.db.IsEmpty(ctx); err != nil || empty {
 		return err
 	}
-	if err := s.db.get(ctx, metaSalt, &s.salt); err != nil {
+	if err := s.db.Get(ctx, metaSalt, &s.salt); err != nil {
 		return err
 	}
-	return s.db.get(ctx, metaGeneration, &s.gen)
+	return s.db.Get(ctx, metaGeneration, &s.gen)
 }
 
 // create turns an empty database into a store.
 func create(ctx context.Context, s *Store, root string, now time.Time) error {
 	s.salt = make([]byte, 32)
 	rand.Read(s.salt) // never fails
-	if err := s.db.exec(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; %s", applicationID, schemaVersion, schema)); err != nil {
+	if err := s.db.Exec(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; %s", applicationID, schemaVersion, schema)); err != nil {
 		return err
 	}
 	device, inode := identity(root)
@@ -142,7 +130,7 @@ func create(ctx context.Context, s *Store, root string, now time.Time) error {
 		metaID: uuid.NewString(), metaCreated: now.UnixMilli(), metaSalt: s.salt, metaGeneration: int64(1), metaFloor: int64(1),
 		metaRoot: root, metaDevice: device, metaInode: inode,
 	} {
-		if err := s.db.set(ctx, k, v); err != nil {
+		if err := s.db.Set(ctx, k, v); err != nil {
 			return err
 		}
 	}
@@ -179,7 +167,7 @@ func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 	var was string
 	var device, inode int64
 	for k, v := range map[string]any{metaRoot: &was, metaDevice: &device, metaInode: &inode} {
-		if err := s.db.get(ctx, k, v); err != nil {
+		if err := s.db.Get(ctx, k, v); err != nil {
 			return s.db.wrap(err)
 		}
 	}
@@ -198,82 +186,10 @@ func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 	}
 	return s.db.transact(ctx, func() error {
 		for k, v := range map[string]any{metaRoot: root, metaDevice: dev, metaInode: ino} {
-			if err := s.db.set(ctx, k, v); err != nil {
+			if err := s.db.Set(ctx, k, v); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-}
-
-// packsAhead is how many packs wait to be read.
-const packsAhead = 2
-
-// unpacked is what is read of a pack, or an error instead.
-type unpacked struct {
-	stretch
-	err error
-}
-
-// ahead yields the pieces of runs as [unpacker.pieces] does, but unpacks the next packs while
-// pieces are compared with their keys, which takes about as long. Nothing else may use the
-// store meanwhile.
-func (c *unpacker) ahead(ctx context.Context, runs []Run) iter.Seq2[part, error] {
-	return func(yield func(part, error) bool) {
-		ready, stop := make(chan unpacked, packsAhead), make(chan struct{})
-		read := make(chan *pack, packsAhead+2) // those of ready, one that is read, and one that waits for ready
-		go func() {
-			defer close(ready)
-			for st, err := range c.stretches(ctx, runs) {
-				select {
-				case ready <- unpacked{st, err}:
-				case <-stop:
-					st.unpin()
-					return
-				}
-				for more := true; more; {
-					select {
-					case p := <-read:
-						p.pins--
-					default:
-						more = false
-					}
-				}
-			}
-		}()
-		defer func() {
-			close(stop)
-			var rest []unpacked
-			for u := range ready {
-				rest = append(rest, u)
-			}
-			// the other goroutine has ended
-			for _, u := range rest {
-				u.unpin()
-			}
-			close(read)
-			for p := range read {
-				p.pins--
-			}
-		}()
-		keys := newKeyer(c.s.salt)
-		for u := range ready {
-			if u.err != nil {
-				yield(part{}, u.err)
-				return
-			}
-			goesOn := u.each(keys, yield)
-			read <- u.p
-			if !goesOn {
-				return
-			}
-		}
-	}
-}
-
-// unpin lets the memory of the stretch's pack be used again, if there is one.
-func (st *stretch) unpin() {
-	if st.p != nil {
-		st.p.pins--
-	}
 }

@@ -69,7 +69,7 @@ func (s *Store) thin(ctx context.Context, versions []Version, going map[int64]bo
 			continue
 		}
 		stays.Thin = v.Snapshot
-		if err := s.db.exec(ctx, "UPDATE version SET thin = ?, tag = ? WHERE id = ?", stays.Thin, s.tag(stays), stays.Rev); err != nil {
+		if err := s.db.Exec(ctx, "UPDATE version SET thin = ?, tag = ? WHERE id = ?", stays.Thin, s.tag(stays), stays.Rev); err != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed,
 			if dryRun {
 				continue
 			}
-			if err := s.db.exec(ctx, "DELETE FROM seen WHERE path IN (SELECT path FROM place WHERE chat = ?1) OR version IN (SELECT id FROM version WHERE chat = ?1)", id); err != nil {
+			if err := s.db.Exec(ctx, "DELETE FROM seen WHERE path IN (SELECT path FROM place WHERE chat = ?1) OR version IN (SELECT id FROM version WHERE chat = ?1)", id); err != nil {
 				return err
 			}
 		}
@@ -136,7 +136,7 @@ func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed,
 		}
 		for _, id := range chats {
 			for _, stmt := range []string{"DELETE FROM place WHERE chat = ?", "DELETE FROM chat WHERE id = ?"} {
-				if err := s.db.exec(ctx, stmt, id); err != nil {
+				if err := s.db.Exec(ctx, stmt, id); err != nil {
 					return err
 				}
 			}
@@ -151,7 +151,7 @@ func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed,
 
 // Compact returns free pages to the file system.
 func Compact(ctx context.Context, s *Store) error {
-	return s.db.wrap(s.db.exec(ctx, "VACUUM"))
+	return s.db.wrap(s.db.Exec(ctx, "VACUUM"))
 }
 
 // maybe runs f in a transaction, or in a dry run without one.
@@ -172,10 +172,10 @@ func drop(ctx context.Context, s *Store, going map[int64]bool, all, dryRun bool)
 	}
 	if !dryRun {
 		for id := range going {
-			if err := s.db.exec(ctx, "UPDATE seen SET version = 0 WHERE version = ?", id); err != nil {
+			if err := s.db.Exec(ctx, "UPDATE seen SET version = 0 WHERE version = ?", id); err != nil {
 				return f, err
 			}
-			if err := s.db.exec(ctx, "DELETE FROM version WHERE id = ?", id); err != nil {
+			if err := s.db.Exec(ctx, "DELETE FROM version WHERE id = ?", id); err != nil {
 				return f, err
 			}
 		}
@@ -188,8 +188,8 @@ func drop(ctx context.Context, s *Store, going map[int64]bool, all, dryRun bool)
 		return f, nil
 	}
 	s.gen++
-	s.packs.forget()
-	return f, s.db.set(ctx, metaGeneration, s.gen)
+	s.packs, s.lists = nil, nil
+	return f, s.db.Set(ctx, metaGeneration, s.gen)
 }
 
 // sweep removes pieces that no version names.
@@ -219,7 +219,7 @@ func (sw *sweep) run(ctx context.Context) error {
 		if err := sw.s.nextPiece(ctx, &next); err != nil {
 			return err
 		}
-		if err := sw.db.set(ctx, metaFloor, next); err != nil {
+		if err := sw.db.Set(ctx, metaFloor, next); err != nil {
 			return err
 		}
 	}
@@ -287,13 +287,13 @@ func (sw *sweep) write(ctx context.Context, r *row, dead []bool, now *pack, data
 	}
 	for i := range dead {
 		if k := keyAt(r, i); dead[i] && !k.isZero() {
-			if err := sw.db.exec(ctx, "DELETE FROM key WHERE k = ? AND id = ?", k[:], r.first+int64(i)); err != nil {
+			if err := sw.db.Exec(ctx, "DELETE FROM key WHERE k = ? AND id = ?", k[:], r.first+int64(i)); err != nil {
 				return err
 			}
 		}
 	}
 	if now == nil {
-		return sw.db.exec(ctx, "DELETE FROM pack WHERE first = ?", r.first)
+		return sw.db.Exec(ctx, "DELETE FROM pack WHERE first = ?", r.first)
 	}
-	return sw.db.exec(ctx, "UPDATE pack SET raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?", len(now.raw), now.lens(), now.keyBytes(), data, r.first)
+	return sw.db.Exec(ctx, "UPDATE pack SET raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?", len(now.raw), now.lens(), now.keyBytes(), data, r.first)
 }

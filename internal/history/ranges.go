@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -82,22 +83,14 @@ func eachPack(ctx context.Context, db *database, f func(*row) error) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var r row
-		rows, err := db.query(ctx, "SELECT "+packColumns+" FROM pack WHERE first > ? ORDER BY first LIMIT 1", at)
+		r, err := onePack(ctx, db, "first > ? ORDER BY first", at)
+		if errors.Is(err, errNoPiece) {
+			return nil
+		}
+		if err == nil {
+			err = f(r)
+		}
 		if err != nil {
-			return db.wrap(err)
-		}
-		found := rows.Next()
-		if found {
-			err = rows.Scan(&r.first, &r.n, &r.raw, &r.lens, &r.keys, &r.data)
-		} else {
-			err = rows.Err()
-		}
-		_ = rows.Close()
-		if err != nil || !found {
-			return db.wrap(err)
-		}
-		if err := f(&r); err != nil {
 			return err
 		}
 		at = r.first
@@ -111,19 +104,19 @@ func eachPack(ctx context.Context, db *database, f func(*row) error) error {
 const algorithm = "fastcdc4stadia"
 
 const (
-	longLine = 256 << 10 // a longer line is cut by content
-	readSize = 1 << 20
+	longLine = 256 << 10    // a longer line is cut by content
+	readSize = longLine + 1 // a line with its LF
 )
 
 // cutter splits files into pieces. It reuses its buffers from file to file.
 type cutter struct {
-	buf   []byte
+	in    *bufio.Reader
 	long  *chunkers.Chunker // for long lines: at least 16, usually 64, at most 256 KiB
 	other *chunkers.Chunker // for files that are not chats: 2, 8, 32 KiB
 }
 
 func newCutter() (*cutter, error) {
-	c := &cutter{buf: make([]byte, readSize+1)} // with an LF behind the last line
+	c := &cutter{in: bufio.NewReaderSize(nil, readSize)}
 	var err error
 	if c.long, err = newChunker(16<<10, 64<<10, maxPiece); err != nil {
 		return nil, err
@@ -137,45 +130,27 @@ func newChunker(least, normal, most int) (*chunkers.Chunker, error) {
 		&chunkers.ChunkerOpts{MinSize: least, NormalSize: normal, MaxSize: most}, make([]byte, 2*most))
 }
 
-// lines calls piece for each piece of a chat, and whole with its lines, many at a time and
-// each with an LF, except those that are cut by content. data and lines are valid until the
-// next call.
-func (c *cutter) lines(r io.Reader, piece func(data []byte, part Part) error, whole func(lines []byte)) error {
-	start, end, ended := 0, 0, false
-	from := 0 // of the lines that whole gets next
+// lines calls piece for each piece of a chat, and whole with each line, with an LF, that is not
+// cut by content. data and line are valid until the next call.
+func (c *cutter) lines(r io.Reader, piece func(data []byte, part Part) error, whole func(line []byte)) error {
+	c.in.Reset(r)
 	for {
-		line, rest, found := bytes.Cut(c.buf[start:end], []byte{'\n'})
+		line, err := c.in.ReadSlice('\n')
 		switch {
-		case found && len(line) <= longLine:
-			if err := piece(line, Whole); err != nil {
-				return err
-			}
-			start = end - len(rest)
-		case found || end-start > longLine:
-			whole(c.buf[from:start])
-			long := &lineReader{r: r, buf: c.buf[:readSize], start: start, end: end, ended: ended}
-			if err := chunks(c.long, long, piece); err != nil {
-				return err
-			}
-			if start, end, ended = long.start, long.end, long.ended; !long.lf {
+		case err == nil:
+			whole(line)
+			err = piece(line[:len(line)-1], Whole)
+		case errors.Is(err, bufio.ErrBufferFull):
+			rest := &lineReader{r: c.in}
+			if err = chunks(c.long, io.MultiReader(bytes.NewReader(line), rest), piece); err == nil && !rest.lf {
 				return nil
 			}
-			from = start
-		case ended:
-			c.buf[end] = '\n'
-			whole(c.buf[from : end+1])
+		case errors.Is(err, io.EOF):
+			whole(append(slices.Clone(line), '\n'))
 			return piece(line, Whole)
-		default:
-			whole(c.buf[from:start])
-			copy(c.buf, c.buf[start:end])
-			start, end, from = 0, end-start, 0
-			n, err := r.Read(c.buf[end:readSize])
-			end += n
-			if errors.Is(err, io.EOF) {
-				ended = true
-			} else if err != nil {
-				return err
-			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -213,44 +188,26 @@ func chunks(c *chunkers.Chunker, r io.Reader, piece func(data []byte, part Part)
 	}
 }
 
-// lineReader reads up to the next LF, from a buffer and then from r through it.
+// lineReader reads up to the next LF, and past it.
 type lineReader struct {
-	r          io.Reader
-	buf        []byte
-	start, end int
-	ended      bool // r is at its end
-	lf         bool // the LF was found; the buffer holds what follows it
+	r  *bufio.Reader
+	lf bool // the LF was found
 }
 
 func (l *lineReader) Read(p []byte) (int, error) {
-	for l.start == l.end && !l.lf {
-		if l.ended {
-			return 0, io.EOF
-		}
-		n, err := l.r.Read(l.buf)
-		l.start, l.end = 0, n
-		if errors.Is(err, io.EOF) {
-			l.ended = true
-		} else if err != nil {
-			return 0, err
-		}
-	}
 	if l.lf {
 		return 0, io.EOF
 	}
-	n := l.end - l.start
-	i := bytes.IndexByte(l.buf[l.start:l.end], '\n')
-	if i >= 0 {
-		n = i
+	if _, err := l.r.Peek(1); err != nil {
+		return 0, err
 	}
-	n = copy(p, l.buf[l.start:l.start+n])
-	l.start += n
-	if i >= 0 && n == i {
-		l.start++
-		l.lf = true
-		if n == 0 {
-			return 0, io.EOF
-		}
+	ahead, _ := l.r.Peek(min(len(p), l.r.Buffered()))
+	n := len(ahead)
+	data, _, found := bytes.Cut(ahead, []byte{'\n'})
+	if l.lf = found; found {
+		n = len(data) + 1
 	}
-	return n, nil
+	copy(p, data)
+	_, err := l.r.Discard(n)
+	return len(data), err
 }

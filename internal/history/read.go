@@ -10,8 +10,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // Line is one line of a version.
@@ -96,107 +94,56 @@ type part struct {
 	data []byte
 }
 
-// unpacker reads pieces of a store, and caches the packs that it unpacked last.
-type unpacker struct {
-	s     *Store
-	dec   *zstd.Decoder
-	slots [8]*pack
-	used  [8]int // when each was used last
-	clock int
-}
-
-// forget empties the cache.
-func (c *unpacker) forget() { *c = unpacker{s: c.s, dec: c.dec} }
-
-// pieces yields the pieces of runs in order.
-func (c *unpacker) pieces(ctx context.Context, runs []Run) iter.Seq2[part, error] {
-	keys := newKeyer(c.s.salt)
+// pieces yields the pieces of runs in order, each compared with its key.
+func (s *Store) pieces(ctx context.Context, runs []Run) iter.Seq2[part, error] {
+	keys := newKeyer(s.salt)
 	return func(yield func(part, error) bool) {
-		for st, err := range c.stretches(ctx, runs) {
-			if err != nil {
-				yield(part{}, err)
-				return
-			}
-			goesOn := st.each(keys, yield)
-			st.p.pins--
-			if !goesOn {
-				return
-			}
-		}
-	}
-}
-
-// stretch is a part of a run that lies in one pack. The pack is pinned until its reader
-// unpins it.
-type stretch struct {
-	Run
-	p *pack
-}
-
-// stretches yields the stretches of runs in order.
-func (c *unpacker) stretches(ctx context.Context, runs []Run) iter.Seq2[stretch, error] {
-	return func(yield func(stretch, error) bool) {
 		for _, r := range runs {
-			for r.Count > 0 {
-				p, err := c.packOf(ctx, r.First)
-				if err != nil {
-					yield(stretch{}, err)
+			var p *pack
+			for id := r.First; id < r.First+r.Count; id++ {
+				if p == nil || !p.has(id) {
+					var err error
+					if p, err = s.packOf(ctx, id); err != nil {
+						yield(part{}, err)
+						return
+					}
+				}
+				i := int(id - p.first)
+				data, k := p.piece(i), p.keys[i]
+				if keys.of(data) != k {
+					yield(part{}, &LostError{id, "its key differs"})
 					return
 				}
-				p.pins++
-				n := min(r.First+r.Count, p.first+int64(len(p.keys))) - r.First
-				if !yield(stretch{Run{r.First, n, r.Part}, p}, nil) {
+				if !yield(part{id, r.Part, k, data}, nil) {
 					return
 				}
-				r.First, r.Count = r.First+n, r.Count-n
 			}
 		}
 	}
-}
-
-// each yields the stretch's pieces, each compared with its key, and reports whether to go on.
-func (st *stretch) each(keys *keyer, yield func(part, error) bool) bool {
-	id := st.First
-	return st.p.each(st.First, st.Count, keys, func(data []byte, k key, err error) bool {
-		defer func() { id++ }()
-		return yield(part{id, st.Part, k, data}, err) && err == nil
-	})
 }
 
 // packOf returns the unpacked pack that holds a piece.
-func (c *unpacker) packOf(ctx context.Context, id int64) (*pack, error) {
-	c.clock++
-	oldest := 0
-	for i, p := range c.slots {
-		if p != nil && id >= p.first && id < p.first+int64(len(p.keys)) {
-			c.used[i] = c.clock
-			return p, nil
-		}
-		if c.used[i] < c.used[oldest] {
-			oldest = i
-		}
+func (s *Store) packOf(ctx context.Context, id int64) (*pack, error) {
+	if p := s.packs.find(id); p != nil {
+		return p, nil
 	}
-	r, err := packRow(ctx, c.s.db, id)
+	r, err := packRow(ctx, s.db, id)
 	if errors.Is(err, errNoPiece) {
-		return nil, c.missing(ctx, id)
+		return nil, s.missing(ctx, id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if c.dec == nil {
-		if c.dec, err = newDecoder(); err != nil {
+	if s.dec == nil {
+		if s.dec, err = newDecoder(); err != nil {
 			return nil, err
 		}
 	}
-	p := c.slots[oldest]
-	if p == nil || p.pins > 0 {
-		p = &pack{}
-	}
-	c.slots[oldest] = nil // it is no pack while it is half unpacked
-	if err := r.decode(c.dec, p); err != nil {
+	p := &pack{}
+	if err := r.decode(s.dec, p); err != nil {
 		return nil, &LostError{id, err.Error()}
 	}
-	c.slots[oldest], c.used[oldest] = p, c.clock
+	s.packs.add(p)
 	return p, nil
 }
 
@@ -212,26 +159,31 @@ const (
 
 // packRow reads the row of the pack that holds a piece; the error may be errNoPiece.
 func packRow(ctx context.Context, db *database, id int64) (*row, error) {
-	var r row
-	err := db.row(ctx, "SELECT "+packColumns+" FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id).
-		Scan(&r.first, &r.n, &r.raw, &r.lens, &r.keys, &r.data)
-	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && id >= r.first+r.n:
-		return nil, errNoPiece
-	case err != nil:
-		return nil, db.wrap(err)
+	r, err := onePack(ctx, db, "first <= ? ORDER BY first DESC", id)
+	if err == nil && id >= r.first+r.n {
+		err = errNoPiece
 	}
-	return &r, nil
+	return r, err
+}
+
+// onePack reads the first row that which selects by a number; the error may be errNoPiece.
+func onePack(ctx context.Context, db *database, which string, number int64) (*row, error) {
+	var r row
+	err := db.Row(ctx, "SELECT "+packColumns+" FROM pack WHERE "+which+" LIMIT 1", number).Scan(&r.first, &r.n, &r.raw, &r.lens, &r.keys, &r.data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, errNoPiece
+	}
+	return &r, db.wrap(err)
 }
 
 // missing returns the error for a piece that is not there: an [ErrRewritten] if the store was
 // pruned meanwhile, else a [LostError].
-func (c *unpacker) missing(ctx context.Context, id int64) error {
+func (s *Store) missing(ctx context.Context, id int64) error {
 	var gen int64
-	if err := c.s.db.get(ctx, metaGeneration, &gen); err != nil {
-		return c.s.db.wrap(err)
+	if err := s.db.Get(ctx, metaGeneration, &gen); err != nil {
+		return s.db.wrap(err)
 	}
-	if gen != c.s.gen {
+	if gen != s.gen {
 		return ErrRewritten
 	}
 	return &LostError{id, "it is not there"}

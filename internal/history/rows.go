@@ -78,6 +78,8 @@ type Snapshot struct {
 	At    time.Time // never before that of an earlier one
 	Whole bool      // it looked at the whole folder
 	Note  string
+
+	Changed bool // its row is damaged: it does not fit its checksum
 }
 
 // Chat is a file with versions, wherever it was: a chat, or one of the files around chats.
@@ -87,6 +89,8 @@ type Chat struct {
 	Main string // main_chat
 	Path string // where it is, or was last
 	Gone int64  // the snapshot that did not find it any more; 0: it is there
+
+	Changed bool // as of a [Snapshot]
 }
 
 // Place says that a file was at a path from one snapshot to another, where it was no more.
@@ -94,7 +98,7 @@ type Place struct {
 	ID, Chat     int64
 	Path         string
 	First, Until int64 // Until is 0 if it still is
-	Changed      bool  // its row is damaged: it does not fit its checksum
+	Changed      bool  // as of a [Snapshot]
 }
 
 // At reports whether the place holds after a snapshot.
@@ -119,14 +123,14 @@ type Version struct {
 	Snapshot int64     // 0 for a backup
 	Path     string    // where it was; of a backup, where that was
 	At       time.Time // when it was taken; of a backup, when that was made
-	Mtime    time.Time // of its file; zero where that is not known
+	Mtime    int64     // of its file, ns since 1970
 	Size     int64
 	Messages int
 	Source   Source
 	Note     string
 	Thin     int64  // a later version was pruned, taken by this snapshot; 0: none
 	Sum      string // equal for equal contents, in one store
-	Changed  bool   // its row is damaged: it does not fit its checksum
+	Changed  bool   // as of a [Snapshot]
 
 	runs []byte
 }
@@ -163,7 +167,7 @@ func (s *Store) tag(row any) []byte {
 	case *Place:
 		fields(h.Write, r.ID, r.Chat, r.Path, r.First, r.Until)
 	case *Version:
-		fields(h.Write, r.Rev, r.Chat, r.Snapshot, r.Path, r.At.UnixMilli(), nanoseconds(r.Mtime), r.Size, r.Messages, r.Source, r.Note, r.Thin, r.Sum, string(r.runs))
+		fields(h.Write, r.Rev, r.Chat, r.Snapshot, r.Path, r.At.UnixMilli(), r.Mtime, r.Size, r.Messages, r.Source, r.Note, r.Thin, r.Sum, string(r.runs))
 	}
 	return h.Sum(nil)[:8]
 }
@@ -177,16 +181,10 @@ func fields(write func([]byte) (int, error), values ...any) {
 	}
 }
 
-func nanoseconds(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-// each reads rows; tag is the last column of each.
-func each[T any](ctx context.Context, s *Store, query string, args []any, columns func(*T) []any, do func(row *T, tag []byte) error) error {
-	rows, err := s.db.query(ctx, query, args...)
+// each reads rows, whose last column is their tag. It is an error if the path of one leads out of
+// the user's folder.
+func each[T any](ctx context.Context, s *Store, query string, args []any, columns func(*T) []any, do func(row *T) error) error {
+	rows, err := s.db.Query(ctx, query, args...)
 	if err != nil {
 		return s.db.wrap(err)
 	}
@@ -194,31 +192,33 @@ func each[T any](ctx context.Context, s *Store, query string, args []any, column
 	for rows.Next() {
 		var row T
 		var tag []byte
-		if err = rows.Scan(append(columns(&row), &tag)...); err == nil {
-			err = do(&row, tag)
+		if err := rows.Scan(append(columns(&row), &tag)...); err != nil {
+			return s.db.wrap(err)
 		}
-		if err != nil {
+		rel, changed := "run", !bytes.Equal(tag, s.tag(&row))
+		switch r := any(&row).(type) {
+		case *Snapshot:
+			r.Changed = changed
+		case *Chat:
+			r.Changed, rel = changed, r.Path
+		case *Place:
+			r.Changed, rel = changed, r.Path
+		case *Version:
+			r.Changed, rel = changed, r.Path
+		}
+		if !inside(rel) {
+			return fmt.Errorf("%s: %w: it names a file outside of its folder, %q", s.db.path, ErrBroken, rel)
+		}
+		if err := do(&row); err != nil {
 			return s.db.wrap(err)
 		}
 	}
 	return s.db.wrap(rows.Err())
 }
 
-// list reads rows whose path, if they have one, stays inside the user's folder.
-func list[T any](ctx context.Context, s *Store, j judge, path func(*T) string, query string, args []any, columns func(*T) []any) (all []T, err error) {
-	err = each(ctx, s, query, args, columns, func(row *T, tag []byte) error {
-		if j != nil {
-			j(row, tag)
-		}
-		if rel := path(row); !inside(rel) {
-			return fmt.Errorf("%s: %w: it names a file outside of its folder, %q", s.db.path, ErrBroken, rel)
-		}
-		switch r := any(row).(type) {
-		case *Place:
-			r.Changed = !bytes.Equal(tag, s.tag(row))
-		case *Version:
-			r.Changed = !bytes.Equal(tag, s.tag(row))
-		}
+// list is each for a list of the rows.
+func list[T any](ctx context.Context, s *Store, query string, args []any, columns func(*T) []any) (all []T, err error) {
+	err = each(ctx, s, query, args, columns, func(row *T) error {
 		all = append(all, *row)
 		return nil
 	})
@@ -227,35 +227,30 @@ func list[T any](ctx context.Context, s *Store, j judge, path func(*T) string, q
 
 // eachVersion calls do for all versions, in the order in which they were added.
 func (s *Store) eachVersion(ctx context.Context, do func(*Version) error) error {
-	return each(ctx, s, "SELECT "+versionColumns+" FROM version ORDER BY id", nil, (*Version).columns, func(v *Version, _ []byte) error { return do(v) })
+	return each(ctx, s, "SELECT "+versionColumns+" FROM version ORDER BY id", nil, (*Version).columns, do)
 }
 
-// judge is told of each row with its tag while the store is verified.
-type judge func(row any, tag []byte)
-
 // Snapshots returns all runs that are noted, the oldest first.
-func (s *Store) Snapshots(ctx context.Context) ([]Snapshot, error) { return s.snapshots(ctx, nil) }
-
-func (s *Store) snapshots(ctx context.Context, j judge) ([]Snapshot, error) {
-	return list(ctx, s, j, func(*Snapshot) string { return "run" }, "SELECT id, at, whole, note, tag FROM run ORDER BY id", nil,
+func (s *Store) Snapshots(ctx context.Context) ([]Snapshot, error) {
+	return list(ctx, s, "SELECT id, at, whole, note, tag FROM run ORDER BY id", nil,
 		func(r *Snapshot) []any { return []any{&r.ID, milliseconds{&r.At}, &r.Whole, &r.Note} })
 }
 
 // Places returns all places of all files, the oldest first.
-func (s *Store) Places(ctx context.Context) ([]Place, error) { return s.places(ctx, nil) }
-
-func (s *Store) places(ctx context.Context, j judge) ([]Place, error) {
-	return list(ctx, s, j, func(p *Place) string { return p.Path }, "SELECT id, chat, path, first, until, tag FROM place ORDER BY first, id", nil,
+func (s *Store) Places(ctx context.Context) ([]Place, error) {
+	return list(ctx, s, "SELECT id, chat, path, first, until, tag FROM place ORDER BY first, id", nil,
 		func(p *Place) []any { return []any{&p.ID, &p.Chat, &p.Path, &p.First, &p.Until} })
 }
 
-// Chats returns all files that have versions, ordered by path, older ones first.
-func (s *Store) Chats(ctx context.Context) ([]Chat, error) { return s.chats(ctx, nil) }
+// chatsQuery asks for the last place of each file. It goes through the places once, and not for each
+// file again: no index leads to those of one.
+const chatsQuery = `SELECT c.id, c.slug, c.main, p.path, p.until, c.tag FROM chat c
+	JOIN (SELECT *, row_number() OVER (PARTITION BY chat ORDER BY until = 0 DESC, until DESC, id DESC) AS nth FROM place) p
+	ON p.chat = c.id AND p.nth = 1 ORDER BY p.path, c.id`
 
-func (s *Store) chats(ctx context.Context, j judge) ([]Chat, error) {
-	const last = "SELECT id FROM place WHERE chat = c.id ORDER BY until = 0 DESC, until DESC, id DESC LIMIT 1"
-	return list(ctx, s, j, func(c *Chat) string { return c.Path },
-		"SELECT c.id, c.slug, c.main, p.path, p.until, c.tag FROM chat c JOIN place p ON p.id = ("+last+") ORDER BY p.path, c.id", nil,
+// Chats returns all files that have versions, ordered by path, older ones first.
+func (s *Store) Chats(ctx context.Context) ([]Chat, error) {
+	return list(ctx, s, chatsQuery, nil,
 		func(c *Chat) []any { return []any{&c.ID, &c.Slug, &c.Main, &c.Path, &c.Gone} })
 }
 
@@ -264,39 +259,39 @@ func (s *Store) chats(ctx context.Context, j judge) ([]Chat, error) {
 const versionColumns = "id, chat, run, path, at, mtime, size, messages, source, note, thin, sum, CASE WHEN length(runs) <= 16777216 THEN runs END, tag"
 
 func (v *Version) columns() []any {
-	return []any{&v.Rev, &v.Chat, &v.Snapshot, &v.Path, milliseconds{&v.At}, nanos{&v.Mtime}, &v.Size, &v.Messages, &v.Source, &v.Note, &v.Thin, &v.Sum, &v.runs}
+	return []any{&v.Rev, &v.Chat, &v.Snapshot, &v.Path, milliseconds{&v.At}, &v.Mtime, &v.Size, &v.Messages, &v.Source, &v.Note, &v.Thin, &v.Sum, &v.runs}
 }
 
 // versions reads the versions that which, the end of a query, selects.
-func (s *Store) versions(ctx context.Context, j judge, which string, args ...any) ([]Version, error) {
-	return list(ctx, s, j, func(v *Version) string { return v.Path }, "SELECT "+versionColumns+" FROM version "+which, args, (*Version).columns)
+func (s *Store) versions(ctx context.Context, which string, args ...any) ([]Version, error) {
+	return list(ctx, s, "SELECT "+versionColumns+" FROM version "+which, args, (*Version).columns)
 }
 
 // Versions returns a file's versions, the oldest first.
 func (s *Store) Versions(ctx context.Context, chat int64) ([]Version, error) {
-	return s.versions(ctx, nil, "WHERE chat = ? ORDER BY at, id", chat)
+	return s.versions(ctx, "WHERE chat = ? ORDER BY at, id", chat)
 }
 
 // VersionsSince returns the versions of all files that were added after the one with the
 // number after, in that order.
 func (s *Store) VersionsSince(ctx context.Context, after int64) ([]Version, error) {
-	return s.versions(ctx, nil, "WHERE id > ? ORDER BY id", after)
+	return s.versions(ctx, "WHERE id > ? ORDER BY id", after)
 }
 
 // Version returns the version with a number; ok is false where there is none.
 func (s *Store) Version(ctx context.Context, rev int64) (v Version, ok bool, err error) {
-	return first(s.versions(ctx, nil, "WHERE id = ?", rev))
+	return first(s.versions(ctx, "WHERE id = ?", rev))
 }
 
 // Last returns what a file held after a snapshot; ok is false where no version is that old.
 // Backups do not count.
 func (s *Store) Last(ctx context.Context, chat, snapshot int64) (v Version, ok bool, err error) {
-	return first(s.versions(ctx, nil, "WHERE chat = ? AND run BETWEEN 1 AND ? ORDER BY run DESC, id DESC LIMIT 1", chat, snapshot))
+	return first(s.versions(ctx, "WHERE chat = ? AND run BETWEEN 1 AND ? ORDER BY run DESC, id DESC LIMIT 1", chat, snapshot))
 }
 
 // Backups returns whose backups the store has, by the paths that they had.
 func (s *Store) Backups(ctx context.Context) (map[string]int64, error) {
-	list, err := list(ctx, s, nil, func(v *Version) string { return v.Path }, "SELECT path, chat, tag FROM version WHERE run = 0 ORDER BY id", nil,
+	list, err := list(ctx, s, "SELECT path, chat, tag FROM version WHERE run = 0 ORDER BY id", nil,
 		func(v *Version) []any { return []any{&v.Path, &v.Chat} })
 	all := make(map[string]int64, len(list))
 	for _, v := range list {
@@ -314,7 +309,7 @@ func first(all []Version, err error) (v Version, ok bool, _ error) {
 
 // Seen returns what snapshots found, by path.
 func (s *Store) Seen(ctx context.Context) (map[string]Seen, error) {
-	rows, err := s.db.query(ctx, "SELECT path, version, size, mtime_ns, ctime_ns, inode, racy FROM seen")
+	rows, err := s.db.Query(ctx, "SELECT path, version, size, mtime_ns, ctime_ns, inode, racy FROM seen")
 	if err != nil {
 		return nil, s.db.wrap(err)
 	}
@@ -340,34 +335,19 @@ type State struct {
 
 // State counts what the store holds.
 func (s *Store) State(ctx context.Context) (st State, err error) {
-	err = s.db.row(ctx, `SELECT (SELECT count(*) FROM chat), (SELECT count(*) FROM version), (SELECT coalesce(sum(n), 0) FROM pack),
+	err = s.db.Row(ctx, `SELECT (SELECT count(*) FROM chat), (SELECT count(*) FROM version), (SELECT coalesce(sum(n), 0) FROM pack),
 		(SELECT coalesce(sum(size), 0) FROM version)`).Scan(&st.Chats, &st.Versions, &st.Pieces, &st.Raw)
 	return st, s.db.wrap(err)
 }
 
-// milliseconds and nanos read a column into a time.
-type (
-	milliseconds struct{ t *time.Time }
-	nanos        struct{ t *time.Time }
-)
+// milliseconds reads a column into a time.
+type milliseconds struct{ t *time.Time }
 
 // Scan implements [sql.Scanner].
-func (m milliseconds) Scan(v any) error { return scanTime(v, m.t, time.UnixMilli) }
-
-// Scan implements [sql.Scanner].
-func (n nanos) Scan(v any) error {
-	return scanTime(v, n.t, func(ns int64) time.Time {
-		if ns == 0 {
-			return time.Time{}
-		}
-		return time.Unix(0, ns)
-	})
-}
-
-func scanTime(v any, t *time.Time, of func(int64) time.Time) error {
+func (m milliseconds) Scan(v any) error {
 	var n sql.NullInt64
 	err := n.Scan(v)
-	*t = of(n.Int64)
+	*m.t = time.UnixMilli(n.Int64)
 	return err
 }
 

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Store is an open history, for use by one goroutine. What changes it as a whole are
@@ -17,13 +19,9 @@ type Store struct {
 	gen  int64
 	dry  bool // nothing is written
 
-	packs unpacker
-}
-
-func newStore(db *database) *Store {
-	s := &Store{db: db}
-	s.packs.s = s
-	return s
+	dec   *zstd.Decoder
+	packs recent // unpacked
+	lists recent // with their keys alone
 }
 
 // Path returns the store's path, as it was given.
@@ -35,13 +33,13 @@ func (s *Store) Generation() int64 { return s.gen }
 
 // ID returns the store's UUID.
 func (s *Store) ID(ctx context.Context) (id string, err error) {
-	err = s.db.get(ctx, metaID, &id)
+	err = s.db.Get(ctx, metaID, &id)
 	return id, s.db.wrap(err)
 }
 
 // Root returns the folder that the store belongs to, "" where there is no store.
 func (s *Store) Root(ctx context.Context) (root string, err error) {
-	err = s.db.get(ctx, metaRoot, &root)
+	err = s.db.Get(ctx, metaRoot, &root)
 	return root, s.db.wrap(err)
 }
 
@@ -49,7 +47,7 @@ func (s *Store) Root(ctx context.Context) (root string, err error) {
 // run of whole lines will do as well. Each line is held in memory whole. Every piece is
 // compared with its key; the error is a [LostError] if one differs.
 func (s *Store) Lines(ctx context.Context, runs []Run) iter.Seq2[Line, error] {
-	return lines(s.packs.pieces(ctx, runs))
+	return lines(s.pieces(ctx, runs))
 }
 
 // WriteTo writes a version's exact bytes, and compares every piece with its key and all of
@@ -60,15 +58,15 @@ func (s *Store) WriteTo(ctx context.Context, w io.Writer, v *Version) error {
 	if err != nil {
 		return err
 	}
-	return writeAll(s.packs.ahead(ctx, runs), w, v)
+	return writeAll(s.pieces(ctx, runs), w, v)
 }
 
 // Close closes the store. What was not committed is rolled back.
-func (s *Store) Close() error { return s.db.close() }
+func (s *Store) Close() error { return s.db.Close() }
 
 // nextPiece reads the number of the next new piece: none is used twice.
 func (s *Store) nextPiece(ctx context.Context, next *int64) error {
-	return s.db.row(ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(next)
+	return s.db.Row(ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(next)
 }
 
 // The store's marks in SQLite's header: see https://www.sqlite.org/fileformat.html.

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -45,7 +44,6 @@ type damage struct {
 type verifier struct {
 	s    *Store
 	db   *database
-	find finder
 	each func(Problem) error
 	d    *damage
 }
@@ -59,7 +57,8 @@ func Verify(ctx context.Context, s *Store, each func(Problem) error) error {
 
 // findDamage does what [Verify] does, and returns the damage.
 func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damage, error) {
-	v := &verifier{s: s, db: s.db, find: finder{db: s.db}, each: each, d: &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}}
+	s.lists = nil
+	v := &verifier{s: s, db: s.db, each: each, d: &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}}
 	for _, check := range []func(context.Context) error{v.structure, v.packs, v.index} {
 		if err := check(ctx); err != nil {
 			return nil, err
@@ -72,34 +71,35 @@ func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damag
 // versions against the pieces.
 func (v *verifier) rows(ctx context.Context) error {
 	var found []string
-	changed := map[int64]bool{} // versions
-	check := func(row any, tag []byte) {
-		if bytes.Equal(tag, v.s.tag(row)) {
-			return
-		}
-		switch r := row.(type) {
-		case *Snapshot:
-			found = append(found, fmt.Sprintf("the time or note of snapshot %d was changed", r.ID))
-		case *Chat:
-			found = append(found, fmt.Sprintf("what is known of %q was changed", r.Path))
-		case *Place:
-			found = append(found, fmt.Sprintf("the place of a file was changed, %q", r.Path))
-		case *Version:
-			changed[r.Rev] = true
-		}
-	}
-	if _, err := v.s.snapshots(ctx, check); err != nil {
-		return err
-	}
-	if _, err := v.s.places(ctx, check); err != nil {
-		return err
-	}
-	chats, err := v.s.chats(ctx, check)
+	runs, err := v.s.Snapshots(ctx)
 	if err != nil {
 		return err
 	}
+	for _, r := range runs {
+		if r.Changed {
+			found = append(found, fmt.Sprintf("the time or note of snapshot %d was changed", r.ID))
+		}
+	}
+	places, err := v.s.Places(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range places {
+		if p.Changed {
+			found = append(found, fmt.Sprintf("the place of a file was changed, %q", p.Path))
+		}
+	}
+	chats, err := v.s.Chats(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range chats {
+		if c.Changed {
+			found = append(found, fmt.Sprintf("what is known of %q was changed", c.Path))
+		}
+	}
 	var lone int
-	if err := v.db.row(ctx, "SELECT (SELECT count(*) FROM chat WHERE id NOT IN (SELECT chat FROM place)) + (SELECT count(*) FROM version WHERE chat NOT IN (SELECT chat FROM place))").Scan(&lone); err != nil {
+	if err := v.db.Row(ctx, "SELECT (SELECT count(*) FROM chat WHERE id NOT IN (SELECT chat FROM place)) + (SELECT count(*) FROM version WHERE chat NOT IN (SELECT chat FROM place))").Scan(&lone); err != nil {
 		return v.db.wrap(err)
 	}
 	if lone > 0 {
@@ -111,12 +111,12 @@ func (v *verifier) rows(ctx context.Context) error {
 		}
 	}
 	for i := range chats {
-		versions, err := v.s.versions(ctx, check, "WHERE chat = ? ORDER BY at, id", chats[i].ID)
+		versions, err := v.s.Versions(ctx, chats[i].ID)
 		if err != nil {
 			return err
 		}
 		for k := range versions {
-			if err := v.version(ctx, &chats[i], &versions[k], changed[versions[k].Rev]); err != nil {
+			if err := v.version(ctx, &chats[i], &versions[k]); err != nil {
 				return err
 			}
 		}
@@ -126,7 +126,7 @@ func (v *verifier) rows(ctx context.Context) error {
 
 // structure runs SQLite's integrity check.
 func (v *verifier) structure(ctx context.Context) error {
-	rows, err := v.db.query(ctx, "PRAGMA integrity_check(20)")
+	rows, err := v.db.Query(ctx, "PRAGMA integrity_check(20)")
 	if err != nil {
 		return v.db.wrap(err)
 	}
@@ -196,7 +196,7 @@ func badPieces(dec *zstd.Decoder, keys *keyer, r *row, p *pack) []bool {
 
 // version reports the messages of a version that cannot be read back, or else that its row was
 // changed.
-func (v *verifier) version(ctx context.Context, c *Chat, of *Version, changed bool) error {
+func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 	lost := Problem{Rule: BadList, Chat: c, Rev: of.Rev, Index: -1}
 	runs, err := of.Runs()
 	if err != nil {
@@ -211,11 +211,11 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version, changed bo
 	found := false
 	for _, r := range runs {
 		for id := r.First; id < r.First+r.Count; id++ {
-			l, err := v.find.list(ctx, id)
+			l, err := v.s.keysOf(ctx, id)
 			if err != nil {
 				return v.db.wrap(err)
 			}
-			if l == nil || id >= l.first+int64(len(l.keys)) {
+			if l == nil {
 				lost.Text = fmt.Sprintf("it names the piece %d, which is not there", id)
 				return v.each(lost)
 			}
@@ -240,7 +240,7 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version, changed bo
 		lost.Text = "its sum differs"
 		return v.each(lost)
 	}
-	if changed && !found {
+	if of.Changed && !found {
 		lost.Rule, lost.Text = Row, "its name, time, note or list of pieces was changed"
 		return v.each(lost)
 	}
@@ -281,7 +281,7 @@ func (v *verifier) index(ctx context.Context) error {
 // entries looks for rows of the index that lead to other pieces, and adds the pieces that the
 // others lead to.
 func (v *verifier) entries(ctx context.Context, known pieceSet) error {
-	rows, err := v.db.query(ctx, "SELECT k, id FROM key ORDER BY id") // so that each pack's keys are read once
+	rows, err := v.db.Query(ctx, "SELECT k, id FROM key ORDER BY id") // so that each pack's keys are read once
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (v *verifier) entries(ctx context.Context, known pieceSet) error {
 		}
 		var k key
 		copy(k[:], raw)
-		ok, err := v.find.is(ctx, id, k)
+		ok, err := v.s.isPiece(ctx, id, k)
 		if err != nil {
 			return err
 		}
@@ -310,7 +310,7 @@ func (v *verifier) entries(ctx context.Context, known pieceSet) error {
 // unknown counts the sound pieces that are not known and whose key leads nowhere. If it leads
 // to another piece, that is the same line, stored twice.
 func (v *verifier) unknown(ctx context.Context, known pieceSet) error {
-	rows, err := v.db.query(ctx, "SELECT first, "+keysColumn+" FROM pack")
+	rows, err := v.db.Query(ctx, "SELECT first, "+keysColumn+" FROM pack")
 	if err != nil {
 		return err
 	}
@@ -326,7 +326,7 @@ func (v *verifier) unknown(ctx context.Context, known pieceSet) error {
 			if _, bad := v.d.pieces[id]; bad || k.isZero() || known.has(id) {
 				continue
 			}
-			_, found, err := v.find.find(ctx, k)
+			_, found, err := v.s.find(ctx, k)
 			if err != nil {
 				return err
 			}

@@ -7,8 +7,6 @@ import (
 	"io"
 	"strings"
 	"time"
-
-	"stchat/internal/jsonl"
 )
 
 const (
@@ -26,12 +24,11 @@ type Writer struct {
 	s     *Store
 	stop  context.Context // ends reading
 	ctx   context.Context // for statements: watching each for cancellation costs more than most of them do
-	find  finder
-	pack  packer
+	pack  *packer
 	next  int64 // the number of the next new piece
 	keys  *keyer
 	cut   *cutter
-	lines jsonl.Buffer
+	count lineCounter
 	data  int64 // SQLite's data_version, which reveals changes by others
 	rev   int64 // in a dry run, the number of the last version
 
@@ -43,17 +40,16 @@ type Writer struct {
 // NewWriter begins a transaction. The error is an [ErrBusy] where another program holds
 // the store for five seconds.
 func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
-	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt), find: finder{db: s.db}, pack: packer{ctx: context.WithoutCancel(ctx), db: s.db}}
+	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt)}
 	var err error
+	if w.pack, err = newPacker(w.ctx, s.db); err != nil {
+		return nil, err
+	}
 	if w.cut, err = newCutter(); err != nil {
 		return nil, err
 	}
 	if err := w.begin(); err != nil {
 		return nil, err
-	}
-	if err := w.pack.start(); err != nil {
-		s.db.rollback(ctx)
-		return nil, s.db.wrap(err)
 	}
 	return w, nil
 }
@@ -64,29 +60,29 @@ func (w *Writer) begin() error {
 	if w.s.dry {
 		begin = "BEGIN"
 	}
-	if err := w.s.db.exec(w.stop, begin); err != nil {
+	if err := w.s.db.Exec(w.stop, begin); err != nil {
 		return w.s.db.wrap(err)
 	}
 	err := w.look()
 	if err != nil {
-		w.s.db.rollback(w.ctx)
+		w.s.db.Rollback(w.ctx)
 	}
 	return w.s.db.wrap(err)
 }
 
 func (w *Writer) look() error {
 	was := w.data
-	if err := w.s.db.row(w.ctx, "PRAGMA data_version").Scan(&w.data); err != nil {
+	if err := w.s.db.Row(w.ctx, "PRAGMA data_version").Scan(&w.data); err != nil {
 		return err
 	}
 	if was == w.data {
 		return nil
 	}
 	gen := w.s.gen
-	if err := w.s.db.get(w.ctx, metaGeneration, &w.s.gen); err != nil {
+	if err := w.s.db.Get(w.ctx, metaGeneration, &w.s.gen); err != nil {
 		return err
 	}
-	w.find.forget()
+	w.s.lists = nil
 	if err := w.s.nextPiece(w.ctx, &w.next); err != nil {
 		return err
 	}
@@ -101,7 +97,8 @@ func (w *Writer) look() error {
 func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 	c := &Content{}
 	sum, last := sha256.New(), int64(0)
-	count := lineCounter{c: c, lines: &w.lines}
+	count := &w.count
+	count.c, count.held, count.headed = c, count.held[:0], false
 	add := func(data []byte, part Part) error {
 		if n := len(c.Runs); n > 0 && c.Runs[n-1].Part != More {
 			c.Size++ // the LF before this line
@@ -137,6 +134,7 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 	if err != nil {
 		return nil, w.s.db.wrap(err)
 	}
+	count.flush()
 	w.files++
 	copy(c.Sum[:], sum.Sum(nil))
 	return c, nil
@@ -149,11 +147,11 @@ func (w *Writer) piece(c *Content, data []byte, k key, likely int64) (int64, err
 		return id, nil
 	}
 	if likely > 1 && likely < w.next {
-		if ok, err := w.find.is(w.ctx, likely, k); ok || err != nil {
+		if ok, err := w.s.isPiece(w.ctx, likely, k); ok || err != nil {
 			return likely, err
 		}
 	}
-	if id, ok, err := w.find.find(w.ctx, k); ok || err != nil {
+	if id, ok, err := w.s.find(w.ctx, k); ok || err != nil {
 		return id, err
 	}
 	id := w.next
@@ -189,10 +187,10 @@ func (w *Writer) finish() error {
 		if w.s.dry {
 			end = "ROLLBACK"
 		}
-		err = w.s.db.exec(w.ctx, end)
+		err = w.s.db.Exec(w.ctx, end)
 	}
 	if err != nil {
-		w.s.db.rollback(w.ctx)
+		w.s.db.Rollback(w.ctx)
 		return w.s.db.wrap(err)
 	}
 	w.read, w.files = 0, 0
@@ -202,20 +200,17 @@ func (w *Writer) finish() error {
 
 // Close commits and ends the writing. After a failure it rolls back instead.
 func (w *Writer) Close(failed bool) error {
-	var err error
 	if failed {
-		w.s.db.rollback(w.ctx)
-	} else {
-		err = w.finish()
+		w.s.db.Rollback(w.ctx)
+		return nil
 	}
-	w.pack.stop()
-	return err
+	return w.finish()
 }
 
 // Take notes a run that is not older than the last one, and returns it.
 func (w *Writer) Take(r Snapshot) (Snapshot, error) {
 	var latest int64
-	if err := w.s.db.row(w.ctx, "SELECT coalesce(max(at), 0), coalesce(max(id), 0) + 1 FROM run").Scan(&latest, &r.ID); err != nil {
+	if err := w.s.db.Row(w.ctx, "SELECT coalesce(max(at), 0), coalesce(max(id), 0) + 1 FROM run").Scan(&latest, &r.ID); err != nil {
 		return r, w.s.db.wrap(err)
 	}
 	r.At = time.UnixMilli(max(r.At.UnixMilli(), latest))
@@ -248,14 +243,14 @@ func (w *Writer) Add(v Version, c *Content) (Version, error) {
 	v.Size, v.Messages, v.Sum, v.runs = c.Size, c.Messages, string(c.Sum[:]), encodeRuns(c.Runs)
 	v.At, v.Thin = time.UnixMilli(v.At.UnixMilli()), 0
 	if w.s.dry && w.rev == 0 {
-		if err := w.s.db.row(w.ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'version'), 0)").Scan(&w.rev); err != nil {
+		if err := w.s.db.Row(w.ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'version'), 0)").Scan(&w.rev); err != nil {
 			return v, w.s.db.wrap(err)
 		}
 	}
 	w.rev++
 	v.Rev = w.rev
 	return v, w.insert("version(chat, run, path, at, mtime, size, messages, source, note, thin, sum, runs, tag)", &v, &v.Rev,
-		v.Chat, v.Snapshot, v.Path, v.At.UnixMilli(), nanoseconds(v.Mtime), v.Size, v.Messages, string(v.Source), v.Note, v.Thin, []byte(v.Sum), v.runs)
+		v.Chat, v.Snapshot, v.Path, v.At.UnixMilli(), v.Mtime, v.Size, v.Messages, string(v.Source), v.Note, v.Thin, []byte(v.Sum), v.runs)
 }
 
 // insert adds a row with its number, which is never used again, and its tag.
@@ -264,7 +259,7 @@ func (w *Writer) insert(into string, row any, id *int64, values ...any) error {
 		return nil
 	}
 	table, _, _ := strings.Cut(into, "(")
-	err := w.s.db.row(w.ctx, "INSERT INTO "+into+" VALUES(?"+strings.Repeat(", ?", len(values))+") RETURNING id", append(values, []byte{})...).Scan(id)
+	err := w.s.db.Row(w.ctx, "INSERT INTO "+into+" VALUES(?"+strings.Repeat(", ?", len(values))+") RETURNING id", append(values, []byte{})...).Scan(id)
 	if err == nil {
 		err = w.exec("UPDATE "+table+" SET tag = ? WHERE id = ?", w.s.tag(row), *id)
 	}
@@ -275,7 +270,7 @@ func (w *Writer) exec(query string, args ...any) error {
 	if w.s.dry {
 		return nil
 	}
-	return w.s.db.wrap(w.s.db.exec(w.ctx, query, args...))
+	return w.s.db.wrap(w.s.db.Exec(w.ctx, query, args...))
 }
 
 // See records how a file was found.

@@ -6,7 +6,7 @@
 // goroutines in a large chat and without allocating for ordinary lines, so a
 // chat of gigabytes costs little more than reading it, and memory depends on its
 // longest line. Around the chat, folders are listed and group files and
-// lorebooks read once each, however many chats ask for them ([Around]).
+// lorebooks read once each, however many chats ask for them ([library.Library]).
 //
 // It reads as SillyTavern does: truth is JavaScript's, the last of repeated
 // keys counts, and lines that SillyTavern would drop are damage and not
@@ -196,11 +196,11 @@ type Summer struct {
 	Summary
 	owners map[string]bool
 	books  map[string]bool // paths of lorebooks in use
-	around *Lookup
+	around *library.Library
 }
 
 // NewSummer returns a Summer without reports.
-func NewSummer(around *Lookup) *Summer {
+func NewSummer(around *library.Library) *Summer {
 	return &Summer{Summary: Summary{Schema: Schema, Summary: true}, owners: map[string]bool{}, books: map[string]bool{}, around: around}
 }
 
@@ -219,7 +219,7 @@ func (s *Summer) Add(r *Report) {
 	}
 	if dir, ok := userdir.Find(r.Path); ok {
 		for _, name := range r.Books {
-			s.books[s.around.book(dir, name).path] = true
+			s.books[s.around.BookOf(dir, name).Path] = true
 		}
 	}
 }

@@ -28,9 +28,9 @@ type Options struct {
 const largestKeys = 5
 
 // Scanner reads one chat after another and reuses its memory. It is for one
-// goroutine; [Around] may be shared.
+// goroutine; around may be shared.
 type Scanner struct {
-	around *Lookup
+	around *library.Library
 	keys   *jsonl.Keys
 	buf    jsonl.Buffer
 	small  tally // of a small chat
@@ -40,7 +40,7 @@ type Scanner struct {
 }
 
 // NewScanner makes a scanner.
-func NewScanner(around *Lookup) *Scanner {
+func NewScanner(around *library.Library) *Scanner {
 	return &Scanner{around: around, keys: lineKeys(), names: all.Names(), owner: ownersOf(all.New())}
 }
 
@@ -159,7 +159,7 @@ func (s *scan) report(c *chat.Chat, k *Scanner) *Report {
 	}
 	r.Integrity = textOf(md, "integrity")
 	if name, ok := lorebook.NameIn(md); ok {
-		r.Lorebook = around.report(c.Dir, c.HasDir, name)
+		r.Lorebook = lorebookOf(around, c.Dir, c.HasDir, name)
 	}
 	r.Books = k.names.Books(md)
 	r.Extensions = extensions(all.New(), k.owner, c, md, t, f)

@@ -15,6 +15,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
+	"stchat/internal/library"
 )
 
 // scanFile opens and scans a chat.
@@ -59,7 +60,7 @@ func check(t *testing.T, path string, r *Report) {
 }
 
 func TestCountsOfGoldenChats(t *testing.T) {
-	k := NewScanner(NewLookup())
+	k := NewScanner(new(library.Library))
 	n := 0
 	for _, root := range []string{"golden", "demo"} {
 		err := filepath.WalkDir(filepath.Join("..", "..", "testdata", root), func(path string, _ fs.DirEntry, err error) error {
@@ -177,7 +178,7 @@ func (g chatMaker) chat(n, damage int) []byte {
 
 func TestCountsOfGeneratedChats(t *testing.T) {
 	g := chatMaker{rand.New(rand.NewPCG(7, 8))}
-	k := NewScanner(NewLookup())
+	k := NewScanner(new(library.Library))
 	for range 250 {
 		path := write(t, g.chat(g.IntN(40), 150))
 		check(t, path, scanFile(t, k, path, 1))
@@ -195,7 +196,7 @@ func TestCountsOfALargeChat(t *testing.T) {
 	}
 	g := chatMaker{rand.New(rand.NewPCG(9, 10))}
 	path := write(t, g.chat(50_000, 5))
-	k := NewScanner(NewLookup())
+	k := NewScanner(new(library.Library))
 	many, one := scanFile(t, k, path, 0), scanFile(t, k, path, 1)
 	if many.Messages < 49_000 {
 		t.Fatalf("only %d messages", many.Messages)
@@ -210,7 +211,7 @@ func TestCountsOfALargeChat(t *testing.T) {
 // counts tell.
 func TestMessagesAreWhatIsCounted(t *testing.T) {
 	g := chatMaker{rand.New(rand.NewPCG(11, 12))}
-	k := NewScanner(NewLookup())
+	k := NewScanner(new(library.Library))
 	for range 100 {
 		path := write(t, g.chat(g.IntN(40), 150))
 		r := scanFile(t, k, path, 1)
@@ -269,7 +270,7 @@ func TestMessagesAreWhatIsCounted(t *testing.T) {
 func TestOrdinaryLinesDoNotAllocate(t *testing.T) {
 	line := `{"name":"Mira","is_user":false,"is_system":false,"send_date":"2026-01-02T03:04:05.000Z","mes":"` + repeat("text ", 50) +
 		`","extra":{"api":"a","model":"m","reasoning":"` + repeat("why ", 50) + `","a key that is longer than thirty-two bytes":1,"token_count":7},"swipe_id":0,"swipes":["a","b"],"swipe_info":[{},{}]}` + "\n"
-	k := NewScanner(NewLookup())
+	k := NewScanner(new(library.Library))
 	scan := func(lines int) float64 {
 		path := write(t, []byte(`{"chat_metadata":{}}`+"\n"+repeat(line, lines)))
 		return testing.AllocsPerRun(3, func() { scanFile(t, k, path, 1) })
@@ -334,7 +335,7 @@ func TestManyLinks(t *testing.T) {
 		if err := os.WriteFile(path, []byte(`{"chat_metadata":{}}`+"\n"+repeat(line, n)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		r := scanFile(t, NewScanner(NewLookup()), path, 0)
+		r := scanFile(t, NewScanner(new(library.Library)), path, 0)
 		kept := len(r.Checkpoints) + len(r.Branches)
 		if r.CheckpointTotal != n || r.BranchTotal != 2*n || kept != min(3*n, maxLinks) {
 			t.Errorf("%d messages: %d checkpoints and %d branches, %d links kept", n, r.CheckpointTotal, r.BranchTotal, kept)

@@ -63,8 +63,6 @@ func TestEachIsMap(t *testing.T) {
 	}
 }
 
-// A line of millions of keys must not become members of many times its size; what
-// is asked for is found all the same, and the last one counts.
 // TestEachInOrder holds that Each counts lines across blocks as Map does, and that an error of
 // work ends it.
 func TestEachInOrder(t *testing.T) {
@@ -105,6 +103,23 @@ func TestEachInOrder(t *testing.T) {
 	}
 }
 
+// TestDamagedValues: a damaged line has no values, whatever stood before it.
+func TestDamagedValues(t *testing.T) {
+	for _, text := range []string{"{\"a\":1", "{\"a\":1}\n{\"a\":2", "{\"a\":1,\"a\":2}\n\"a\"\x00\n{\"b\":3}"} {
+		err := Each(t.Context(), Bytes([]byte(text)), MapOptions{Keys: NewKeys("a")}, func(l *Line, _ Base) error {
+			if raw, ok := l.Value(0); l.Damage != nil && (ok || raw != nil) {
+				t.Errorf("%q: %q", text, raw)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A line of millions of keys must not become members of many times its size; what
+// is asked for is found all the same, and the last one counts.
 func TestManyMembers(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"early":1,"mes":0`)

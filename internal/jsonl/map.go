@@ -2,7 +2,6 @@ package jsonl
 
 import (
 	"context"
-	"encoding/binary"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -12,15 +11,9 @@ import (
 
 // Keys is a set of top-level keys whose values are wanted from each line.
 type Keys struct {
-	names  []keyName
+	names  []string
 	byLen  [][]int // numbers of the names of each length
 	inside string  // the raw key of an object whose members are wanted too; or empty
-}
-
-// keyName is a wanted key with its first 8 bytes, which distinguish it from most others.
-type keyName struct {
-	name string
-	word uint64
 }
 
 // NewKeys returns a set of names. A name's number is its index among the arguments.
@@ -31,7 +24,7 @@ func NewKeys(names ...string) *Keys {
 			k.byLen = append(k.byLen, nil)
 		}
 		k.byLen[len(name)] = append(k.byLen[len(name)], i)
-		k.names = append(k.names, keyName{name, firstWord([]byte(name), len(name))})
+		k.names = append(k.names, name)
 	}
 	return k
 }
@@ -43,35 +36,19 @@ func (k *Keys) Inside(name string) *Keys {
 	return k
 }
 
-// firstWord returns the first n bytes of p, at most 8, as a number.
-func firstWord(p []byte, n int) uint64 {
-	if len(p) < 8 {
-		var long [8]byte
-		copy(long[:], p)
-		p = long[:]
-	}
-	w := binary.LittleEndian.Uint64(p)
-	if n < 8 {
-		w &= 1<<(8*n) - 1
-	}
-	return w
-}
-
-// isIn reports whether m's key is spelled as k, without escapes.
-func (k *keyName) isIn(line []byte, m *Member) bool {
-	n := m.KeyEnd - m.Key - 2
-	key := line[m.Key+1:]
-	return n == len(k.name) && firstWord(key, n) == k.word && (n <= 8 || string(key[8:n]) == k.name[8:])
+// isIn reports whether m's key is spelled as the name with the number, without escapes.
+func (k *Keys) isIn(number int, line []byte, m *Member) bool {
+	return string(line[m.Key+1:m.KeyEnd-1]) == k.names[number]
 }
 
 // find returns the number of the name that a member's key spells, or -1.
 func (k *Keys) find(line []byte, m *Member) int {
 	if m.Escaped {
-		return slices.IndexFunc(k.names, func(n keyName) bool { return rawjson.KeyIs(line[m.Key:m.KeyEnd], n.name) })
+		return slices.IndexFunc(k.names, func(name string) bool { return rawjson.KeyIs(line[m.Key:m.KeyEnd], name) })
 	}
 	if n := m.KeyEnd - m.Key - 2; n < len(k.byLen) {
 		for _, i := range k.byLen[n] {
-			if k.names[i].isIn(line, m) {
+			if k.isIn(i, line, m) {
 				return i
 			}
 		}
@@ -113,8 +90,11 @@ func (l *Line) Value(k int) (raw []byte, ok bool) {
 }
 
 // Span returns where in the line the value of key k is: the last one, if the line repeats the
-// key; the zero Span if it is missing.
+// key; the zero Span if it is missing, and in a damaged line.
 func (l *Line) Span(k int) rawjson.Span {
+	if l.Damage != nil {
+		return rawjson.Span{}
+	}
 	i := l.at[k]
 	if i == 0 {
 		return rawjson.Span{}
@@ -158,7 +138,7 @@ func (l *Line) index(keys *Keys) {
 			l.order = append(l.order, -1)
 		}
 		k := l.order[i]
-		if k < 0 || !keys.names[k].isIn(l.Raw, m) {
+		if k < 0 || !keys.isIn(k, l.Raw, m) {
 			k = keys.find(l.Raw, m)
 			l.order[i] = k
 		}

@@ -35,8 +35,7 @@ type Edit struct {
 // The error wraps [ErrChanged] if src became shorter meanwhile, or has no line
 // where an edit names one. Memory does not depend on the file.
 func Rewrite(ctx context.Context, dst io.Writer, src Source, edits iter.Seq2[Edit, error]) error {
-	w := &rewriter{ctx: ctx, src: src, ahead: readAhead(ctx, src), dst: dst}
-	defer w.ahead.stop()
+	w := &rewriter{ctx: ctx, src: src, dst: dst}
 	for e, err := range edits {
 		if err == nil {
 			err = w.edit(&e)
@@ -54,13 +53,13 @@ const bigWrite = 64 << 10
 
 // rewriter reads a source forwards and writes its edited form.
 type rewriter struct {
-	ctx   context.Context
-	src   Source
-	ahead *ahead
-	dst   io.Writer
+	ctx context.Context
+	src Source
+	dst io.Writer
 
 	at     int64   // how many bytes of the source are written or left out
 	end    int64   // how many bytes of the source were read
+	block  []byte  // what is read into
 	window []byte  // the source's bytes from at to end; empty if at is beyond end
 	held   []byte  // a line end not written yet: it may have to be removed
 	room   [2]byte // holds held
@@ -133,22 +132,20 @@ func (w *rewriter) lineEnd() (string, error) {
 	return "", ErrChanged // no line ends here
 }
 
-// fill reads the source on until the window has the bytes from at on.
+// fill reads the source from at on.
 func (w *rewriter) fill() error {
-	for w.end <= w.at {
-		if err := w.ctx.Err(); err != nil {
-			return err
-		}
-		block, err := w.ahead.next()
-		if err != nil {
-			return err
-		}
-		w.end += int64(len(block))
-		if fresh := w.end - w.at; fresh > 0 { // else all of it is left out
-			w.window = block[int64(len(block))-fresh:]
-		}
+	if err := w.ctx.Err(); err != nil {
+		return err
 	}
-	return nil
+	if w.block == nil {
+		// It begins in the middle of a page, as in makeRoom: what is written of it has often
+		// moved by a few bytes.
+		const before = 2 << 10
+		w.block = make([]byte, before+min(w.src.blockLen(), w.src.Size))[before:]
+	}
+	n, err := w.src.readAt(w.block, w.at)
+	w.window, w.end = w.block[:n], w.at+int64(n)
+	return err
 }
 
 // copy writes the source, unchanged, up to an offset.

@@ -4,9 +4,7 @@
 // database.
 //
 // Things are identified by their real paths, so two spellings of one folder are
-// one. The content of lorebooks is not kept here: code that reads one keeps the
-// digest that it needs, in a [Once] of its own, so that memory does not grow with
-// the books.
+// one.
 //
 // A [Library] sees each thing as it was when it was first asked for.
 package library
@@ -35,6 +33,7 @@ type Library struct {
 	groups    Once[read[*group.Set]]
 	shelves   Once[read[*lorebook.Shelf]]
 	books     Once[read[string]]
+	digests   Once[*Book] // by path
 	databases Once[string]
 }
 

@@ -168,32 +168,16 @@ func (b *Book) InternalCount() int {
 }
 
 // Internal is what happens to extension-internal entries in a clone or snapshot.
-type Internal uint8
+type Internal string
 
 // The policies. [Default] means [Drop] for a clone and [Reset] for a snapshot, which is
 // useless without its registries.
 const (
-	Default Internal = iota
-	Drop             // left out
-	Keep             // copied
-	Reset            // copied, with the queue emptied
+	Default Internal = ""
+	Drop    Internal = "drop"  // left out
+	Keep    Internal = "keep"  // copied
+	Reset   Internal = "reset" // copied, with the queue emptied
 )
 
-// InternalNames returns the names that [ParseInternal] accepts.
-func InternalNames() []string { return []string{"drop", "keep", "reset"} }
-
-// ParseInternal returns the policy with one of the [InternalNames]; "" is [Default]. The
-// error names an unknown policy.
-func ParseInternal(s string) (Internal, error) {
-	switch s {
-	case "":
-		return Default, nil
-	case "drop":
-		return Drop, nil
-	case "keep":
-		return Keep, nil
-	case "reset":
-		return Reset, nil
-	}
-	return Default, fmt.Errorf("unknown policy %q for internal entries; choose %s", s, strings.Join(InternalNames(), ", "))
-}
+// Internals returns the policies, but for [Default].
+func Internals() []Internal { return []Internal{Drop, Keep, Reset} }

@@ -19,54 +19,19 @@ type SnapshotOptions struct {
 	Drop     []string // as in CloneOptions
 }
 
-// field is one member of a lorebook entry, with its raw value in a new entry.
-type field struct{ key, value string }
-
 // entryDefaults is newWorldInfoEntryTemplate of SillyTavern 1.19
 // (public/scripts/world-info.js), in that file's order.
-func entryDefaults() []field {
-	return []field{
-		{"key", "[]"},
-		{"keysecondary", "[]"},
-		{"comment", `""`},
-		{"content", `""`},
-		{"constant", "false"},
-		{"vectorized", "false"},
-		{"selective", "true"},
-		{"selectiveLogic", "0"},
-		{"addMemo", "false"},
-		{"order", "100"},
-		{"position", "0"},
-		{"disable", "false"},
-		{"ignoreBudget", "false"},
-		{"excludeRecursion", "false"},
-		{"preventRecursion", "false"},
-		{"matchPersonaDescription", "false"},
-		{"matchCharacterDescription", "false"},
-		{"matchCharacterPersonality", "false"},
-		{"matchCharacterDepthPrompt", "false"},
-		{"matchScenario", "false"},
-		{"matchCreatorNotes", "false"},
-		{"delayUntilRecursion", "0"},
-		{"probability", "100"},
-		{"useProbability", "true"},
-		{"depth", "4"},
-		{"outletName", `""`},
-		{"group", `""`},
-		{"groupOverride", "false"},
-		{"groupWeight", "100"},
-		{"scanDepth", "null"},
-		{"caseSensitive", "null"},
-		{"matchWholeWords", "null"},
-		{"useGroupScoring", "null"},
-		{"automationId", `""`},
-		{"role", "0"},
-		{"sticky", "null"},
-		{"cooldown", "null"},
-		{"delay", "null"},
-		{"triggers", "[]"},
-	}
-}
+const entryDefaults = `{
+	"key": [], "keysecondary": [], "comment": "", "content": "", "constant": false, "vectorized": false,
+	"selective": true, "selectiveLogic": 0, "addMemo": false, "order": 100, "position": 0, "disable": false,
+	"ignoreBudget": false, "excludeRecursion": false, "preventRecursion": false,
+	"matchPersonaDescription": false, "matchCharacterDescription": false, "matchCharacterPersonality": false,
+	"matchCharacterDepthPrompt": false, "matchScenario": false, "matchCreatorNotes": false,
+	"delayUntilRecursion": 0, "probability": 100, "useProbability": true, "depth": 4, "outletName": "",
+	"group": "", "groupOverride": false, "groupWeight": 100, "scanDepth": null, "caseSensitive": null,
+	"matchWholeWords": null, "useGroupScoring": null, "automationId": "", "role": 0, "sticky": null,
+	"cooldown": null, "delay": null, "triggers": []
+}`
 
 // Snapshot makes a book from allEntries, the list of entries that Auto-Recap noted at
 // a scene break. Unlike Auto-Recap's own reconstruction it keeps
@@ -207,12 +172,12 @@ func filledEntry(uid int64, raw []byte) []byte {
 	number := strconv.AppendInt(nil, uid, 10)
 	out := rawjson.NewObject()
 	out.Set("uid", number)
-	for _, f := range entryDefaults() {
-		value, ok := given.Get(f.key)
-		if !ok {
-			value = []byte(f.value)
+	for rawKey, value := range rawjson.Members([]byte(entryDefaults)) {
+		key, _ := rawjson.Unquote(rawKey)
+		if has, ok := given.Get(key); ok {
+			value = has
 		}
-		out.Set(f.key, rawjson.Compact(value))
+		out.Set(key, rawjson.Compact(value))
 	}
 	for key, value := range given.All() {
 		if key != "world" && key != "strategy" && !out.Has(key) {

@@ -81,7 +81,7 @@ func TestCompare(t *testing.T) {
 	}
 	for _, tt := range tests {
 		seed := maphash.MakeSeed()
-		read := func(live *Set, words string) *Version {
+		read := func(live Set, words string) *Version {
 			v, err := NewReader(seed, live).Read(context.Background(), chatOf(t, words), true)
 			if err != nil {
 				t.Fatal(err)

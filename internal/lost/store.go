@@ -3,7 +3,6 @@ package lost
 import (
 	"context"
 	"fmt"
-	"math/bits"
 
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
@@ -121,21 +120,20 @@ func (r *StoreReader) text(line []byte) (Text, error) {
 	return r.all.texts[0], nil
 }
 
-// Set is a set of texts in 11 bytes each: a hash table with open addressing that is filled
-// once, to three quarters.
-type Set struct{ slots []Text }
+// Set is a set of texts.
+type Set map[Text]struct{}
 
 // NewSet returns a set of all texts in the lists.
-func NewSet(lists ...[]Text) *Set {
+func NewSet(lists ...[]Text) Set {
 	n := 0
 	for _, list := range lists {
 		n += len(list)
 	}
-	s := &Set{slots: make([]Text, n+n/3+1)}
+	s := make(Set, n)
 	for _, list := range lists {
 		for _, t := range list {
 			if t.says() {
-				s.slots[s.find(t.key())] = t.key()
+				s[t.key()] = struct{}{}
 			}
 		}
 	}
@@ -143,10 +141,13 @@ func NewSet(lists ...[]Text) *Set {
 }
 
 // Has reports whether the text is in the set.
-func (s *Set) Has(t Text) bool { return t.says() && s.slots[s.find(t.key())] == t.key() }
+func (s Set) Has(t Text) bool {
+	_, has := s[t.key()]
+	return has
+}
 
 // Shared counts the messages of a live chat of which the set has a text.
-func (s *Set) Shared(chat []Text) (n int) {
+func (s Set) Shared(chat []Text) (n int) {
 	counted := false
 	for _, t := range chat {
 		counted = counted && t&mark != 0
@@ -159,26 +160,13 @@ func (s *Set) Shared(chat []Text) (n int) {
 }
 
 // Common counts the texts of a version that the set has.
-func (s *Set) Common(version []Text) (n int) {
+func (s Set) Common(version []Text) (n int) {
 	for _, t := range version {
 		if s.Has(t.key()) {
 			n++
 		}
 	}
 	return n
-}
-
-// find returns the slot of a text, or the free one where it belongs.
-func (s *Set) find(key Text) int {
-	high, _ := bits.Mul64(uint64(key), uint64(len(s.slots)))
-	for i := int(high); ; i++ {
-		if i == len(s.slots) {
-			i = 0
-		}
-		if s.slots[i] == key || s.slots[i] == 0 {
-			return i
-		}
-	}
 }
 
 // Speech is what a chat says: the texts of its messages and their swipes, without the first

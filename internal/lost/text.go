@@ -78,7 +78,7 @@ func (v *Version) Said() []Text {
 }
 
 // Without returns the version's texts as if those in a set were live.
-func (v *Version) Without(set *Set) []Text {
+func (v *Version) Without(set Set) []Text {
 	texts := slices.Clone(v.Texts)
 	for i, t := range texts {
 		if set.Has(t.key()) {
@@ -99,7 +99,7 @@ const (
 // Reader reads files one after another and reuses its memory. It is for one goroutine.
 type Reader struct {
 	seed maphash.Seed
-	live *Set
+	live Set
 	keys *jsonl.Keys
 	buf  jsonl.Buffer
 	all  tally
@@ -107,7 +107,7 @@ type Reader struct {
 
 // NewReader returns a reader of live chats if live is nil, else of versions of the chats in
 // live. Texts are comparable between readers with the same seed.
-func NewReader(seed maphash.Seed, live *Set) *Reader {
+func NewReader(seed maphash.Seed, live Set) *Reader {
 	return &Reader{seed: seed, live: live, keys: jsonl.NewKeys("is_user", "mes", "swipes", "extra")}
 }
 

@@ -98,14 +98,6 @@ func Edit(line []byte, edit func(metadata *rawjson.Object) error) ([]byte, error
 	return h.Bytes(), nil
 }
 
-// WithSlug returns a header line with another integrity slug. The errors are those of [Parse].
-func WithSlug(line []byte, slug string) ([]byte, error) {
-	return Edit(line, func(md *rawjson.Object) error {
-		md.Set("integrity", rawjson.Quote(slug))
-		return nil
-	})
-}
-
 // ParseLenient is [Parse], but tolerates damage: metadata that is not an object reads
 // as {} and is replaced by that in its place; for a line that is not an object it
 // returns [New].

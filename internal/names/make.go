@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // tries is how many numbers or times are tried before giving up, as in
@@ -107,7 +109,7 @@ func given(r Request) (Name, error) {
 	for range tries {
 		p := parts{given: safe}
 		switch r.Style {
-		case Suffix:
+		case Suffix, "":
 			p.chat, p.join = strip(r.Chat), "__"
 		case Classic:
 			p.tail = " - " + Humanized(at)
@@ -266,40 +268,19 @@ func (k Kind) token() string {
 	return "Checkpoint #"
 }
 
-// Style is a convention for naming checkpoints and branches; the zero value is
-// the default.
-type Style uint8
+// Style is a convention for naming checkpoints and branches; "" is [Suffix].
+type Style string
 
-// The styles, with the names that [ParseStyle] knows them by.
+// The styles.
 const (
-	Suffix      Style = iota // "suffix": <chat>__<name>
-	SillyTavern              // "sillytavern": as SillyTavern 1.16 and later
-	Classic                  // "classic": as SillyTavern up to 1.15
-	Version                  // "version": <chat>-v<i>
+	Suffix      Style = "suffix"      // <chat>__<name>
+	SillyTavern Style = "sillytavern" // as SillyTavern 1.16 and later
+	Classic     Style = "classic"     // as SillyTavern up to 1.15
+	Version     Style = "version"     // <chat>-v<i>
 )
 
-// Styles returns the styles' names in their order, for help texts and completion.
-func Styles() []string {
-	return []string{"suffix", "sillytavern", "classic", "version"}
-}
-
-// ParseStyle returns the style called name; the error lists the styles.
-func ParseStyle(name string) (Style, error) {
-	for i, known := range Styles() {
-		if name == known {
-			return Style(i), nil
-		}
-	}
-	return Suffix, fmt.Errorf("no naming style %q; the styles are %s", name, strings.Join(Styles(), ", "))
-}
-
-// String returns the name that [ParseStyle] reads.
-func (s Style) String() string {
-	if all := Styles(); int(s) < len(all) {
-		return all[s]
-	}
-	return fmt.Sprintf("Style(%d)", uint8(s))
-}
+// Styles returns the styles, the default first.
+func Styles() []Style { return []Style{Suffix, SillyTavern, Classic, Version} }
 
 // humanized is a time as SillyTavern writes it into names: since 1.16, and with spaces before
 // (humanizedDateTime in public/scripts/RossAscends-mods.js).
@@ -307,31 +288,41 @@ var humanized = regexp.MustCompile(`^(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(
 
 // Short returns a chat's name as it is shown below its owner's: of "OWNER - TIME", and of a time
 // alone, the time to the minute, and "…" in place of the nearest of the chats above it that it
-// begins with. What it returns tells a person which chat it is, and no program.
+// begins with, in whole words. What it returns tells a person which chat it is, and no program.
 func Short(owner, name string, above ...string) string {
 	for _, up := range above {
-		if rest, ok := strings.CutPrefix(name, up); ok && rest != "" && len(up) > 3 {
+		if rest, ok := strings.CutPrefix(name, up); ok && up != "" && rest != "" && (!inWord(lastRune(up)) || !inWord(firstRune(rest))) {
 			return "…" + rest
 		}
 	}
 	return timed(owner, name, 0)
 }
 
-// Apart returns the short names of an owner's chats, with seconds and milliseconds where two would
-// look alike.
-func Apart(owner string, all []string) map[string]string {
-	short := map[string]string{}
-	for precision := range 3 {
-		alike := map[string]int{}
-		for _, name := range all {
-			if precision == 0 {
-				short[name] = timed(owner, name, 0)
-			}
-			alike[short[name]]++
+func firstRune(s string) rune { c, _ := utf8.DecodeRuneInString(s); return c }
+func lastRune(s string) rune  { c, _ := utf8.DecodeLastRuneInString(s); return c }
+
+// inWord reports whether c is a part of a word; beyond come the scripts without spaces.
+func inWord(c rune) bool { return c < '\u2e80' && (unicode.IsLetter(c) || unicode.IsDigit(c)) }
+
+// Shorts returns the short names of an owner's chats, with seconds and milliseconds where two would
+// look alike. above returns the names of the chats above one of them, the nearest first; nil: none.
+func Shorts(owner string, all []string, above func(i int) []string) []string {
+	if above == nil {
+		above = func(int) []string { return nil }
+	}
+	short := make([]string, len(all))
+	for i, name := range all {
+		short[i] = Short(owner, name, above(i)...)
+	}
+	for _, precision := range []int{1, 2} {
+		of, alike := map[string]string{}, map[string]bool{}
+		for i, s := range short {
+			other, ok := of[s]
+			of[s], alike[s] = all[i], alike[s] || ok && other != all[i]
 		}
-		for _, name := range all {
-			if alike[short[name]] > 1 && precision < 2 {
-				short[name] = timed(owner, name, precision+1)
+		for i, name := range all {
+			if alike[short[i]] && !strings.HasPrefix(short[i], "…") {
+				short[i] = timed(owner, name, precision)
 			}
 		}
 	}

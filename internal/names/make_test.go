@@ -238,7 +238,7 @@ func TestMakeTooLong(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got.File); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
-		bearsChat := tt.r.Chat != "" && (tt.r.Name == "" || tt.r.Style == names.Suffix)
+		bearsChat := tt.r.Chat != "" && (tt.r.Name == "" || tt.r.Style == "")
 		if want := bearsChat && !strings.HasPrefix(got.File, tt.r.Chat); got.Shortened != want {
 			t.Errorf("%s: Shortened is %v for %q", tt.name, got.Shortened, got.File)
 		}
@@ -317,25 +317,13 @@ func TestFold(t *testing.T) {
 	}
 }
 
-func TestParseStyle(t *testing.T) {
-	for _, name := range names.Styles() {
-		style, err := names.ParseStyle(name)
-		if err != nil || style.String() != name {
-			t.Errorf("ParseStyle(%q) = %v, %v", name, style, err)
-		}
-	}
-	if _, err := names.ParseStyle("Suffix"); err == nil || !strings.Contains(err.Error(), "suffix, sillytavern, classic, version") {
-		t.Errorf("error %v", err)
-	}
-}
-
 func FuzzMake(f *testing.F) {
 	f.Add("Mira", "Point", uint8(0), uint8(0), 12, 0)
 	f.Add("con.x", "", uint8(1), uint8(1), 0, 128)
 	f.Add(strings.Repeat("あ", 90), strings.Repeat("é", 200), uint8(0), uint8(2), 3, 70)
 	f.Fuzz(func(t *testing.T, chat, name string, kind, style uint8, at, limit int) {
 		r := names.Request{
-			Kind: names.Kind(kind % 2), Style: names.Style(style % 4), Chat: chat, Name: name, At: at, Now: now, Max: limit,
+			Kind: names.Kind(kind % 2), Style: names.Styles()[style%4], Chat: chat, Name: name, At: at, Now: now, Max: limit,
 		}
 		got, err := names.Make(r)
 		if err != nil {

@@ -19,12 +19,19 @@ type DiffMetaOptions struct {
 	Select metadiff.Selection
 }
 
-// MetaDiff is the difference between the metadata of two chats.
+// MetaDiff is the difference between the metadata of two chats: the document of diff-meta.
 type MetaDiff struct {
-	Diff     *metadiff.Diff
-	A, B     string   // labels for people to read
-	Meanings []string // what the differences mean, where known
-	Warnings []string
+	Schema   int               `json:"schema"`
+	A        string            `json:"a" is:"path"`
+	B        string            `json:"b" is:"path"`
+	Equal    bool              `json:"equal"`
+	Changes  []metadiff.Change `json:"changes"`
+	Meanings []string          `json:"meanings"` // what the differences mean, where known
+	Warnings []string          `json:"warnings"`
+
+	Diff   *metadiff.Diff `json:"-"`
+	LabelA string         `json:"-"` // for people to read
+	LabelB string         `json:"-"`
 }
 
 // DiffMeta compares the metadata of two chats as SillyTavern would load it. It reads no further
@@ -48,7 +55,10 @@ func DiffMeta(ctx context.Context, opt DiffMetaOptions) (*MetaDiff, error) {
 	if err != nil {
 		return nil, err
 	}
-	res := &MetaDiff{Diff: d, A: a.Label(), B: b.Label(), Meanings: d.Meanings(a.Name, b.Name)}
+	res := &MetaDiff{
+		Schema: 1, A: opt.A, B: opt.B, Equal: d.Equal(), Changes: d.Changes, Meanings: d.Meanings(a.Name, b.Name),
+		Diff: d, LabelA: a.Label(), LabelB: b.Label(),
+	}
 	for _, c := range []*chat.Chat{a, b} {
 		if c.Header != nil {
 			continue

@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
+	"stchat/internal/progress"
 )
 
 // Export says what an export writes, and where; each kind of export has more to it.
@@ -23,10 +25,22 @@ type Export struct {
 	Stdout  io.Writer // without Output
 	Force   bool      // replace files
 	Changes changeset.Options
+	Meter   *progress.Meter
 
 	Swipes, WithHidden, SkipDamaged bool
 
 	taken map[string]bool // folded paths that Place returned
+}
+
+// Expect tells the meter of the chats, each of which is read twice.
+func (x *Export) Expect(chats []Target) {
+	bytes := int64(0)
+	for _, t := range chats {
+		if info, err := os.Stat(t.Path); err == nil {
+			bytes += 2 * info.Size()
+		}
+	}
+	x.Meter.Expect(len(chats), bytes)
 }
 
 // Place returns the file below Output of a chat at path, and returns none twice. owner is "" if

@@ -8,6 +8,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
+	"stchat/internal/library"
 	"stchat/internal/progress"
 )
 
@@ -16,7 +17,6 @@ type InspectOptions struct {
 	List  List // "-" is Stdin
 	Stdin io.Reader
 	Meter *progress.Meter
-	Sizes bool // whether the Meter is told the total bytes, which takes a stat of each file
 
 	// Each is called with every chat's report, or with the *SourceError that prevented it, in
 	// the order of the list and, in a folder, of the chats' paths. An error ends the run.
@@ -45,12 +45,12 @@ type Inspected struct {
 // Inspect reports what chats contain. The error is ctx's or a callback's; the result then
 // counts what was done before it.
 func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
-	walked := walk(opt.List, true, opt.Sizes)
+	walked := walk(opt.List, true)
 	res := &Inspected{Several: several(opt.List.Paths, walked), Chats: len(walked.Chats)}
 	for _, t := range walked.Chats {
 		opt.Meter.Expect(1, t.Size)
 	}
-	around := inspect.NewLookup()
+	around := new(library.Library)
 	sum := inspect.NewSummer(around)
 	failed := walked.Errs
 	// failures reports those that come before a chat
@@ -102,7 +102,7 @@ func several(paths []string, w Walked) bool {
 }
 
 // reports passes on the reports of the chats in their order, while others are still being read.
-func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *inspect.Lookup, tell func(*inspect.Report, error) error) error {
+func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *library.Library, each func(*inspect.Report, error) error) error {
 	type outcome struct {
 		report *inspect.Report
 		err    error
@@ -128,7 +128,7 @@ func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *in
 			}
 			delete(waiting, next)
 			next++
-			if failed = tell(done.report, done.err); failed != nil {
+			if failed = each(done.report, done.err); failed != nil {
 				stop()
 			}
 		}
@@ -136,7 +136,7 @@ func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *in
 	return failed
 }
 
-func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, around *inspect.Lookup) (*inspect.Report, error) {
+func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, around *library.Library) (*inspect.Report, error) {
 	defer o.Meter.Done()
 	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Regular: t.From != "", Any: true, Buffer: k.Buffer()})
 	if err != nil {
@@ -155,7 +155,7 @@ func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, 
 }
 
 // messages passes on the messages of the chats, one chat after another.
-func (o *InspectOptions) messages(ctx context.Context, chats []Target, res *Inspected, around *inspect.Lookup, failures func(chats int) error) error {
+func (o *InspectOptions) messages(ctx context.Context, chats []Target, res *Inspected, around *library.Library, failures func(chats int) error) error {
 	for i, t := range chats {
 		if err := failures(i); err != nil {
 			return err
@@ -169,7 +169,7 @@ func (o *InspectOptions) messages(ctx context.Context, chats []Target, res *Insp
 	return nil
 }
 
-func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool, around *inspect.Lookup) error {
+func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool, around *library.Library) error {
 	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Any: true})
 	if err != nil {
 		return o.Each(nil, &SourceError{Path: t.Path, Err: PathError(err)})
@@ -187,9 +187,9 @@ func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool,
 	opt := inspect.MessagesOptions{Workers: 1, Progress: o.Meter.Follow(), FirstLine: o.FirstLine, Head: o.Head}
 	var damage jsonl.Damages
 	err = inspect.Messages(ctx, c, opt, message, func(d jsonl.Damages) {
-		told := len(damage.First)
+		known := len(damage.First)
 		damage.Append(d)
-		o.Damaged(t.Path, damage.First[told:], 0)
+		o.Damaged(t.Path, damage.First[known:], 0)
 	})
 	o.Damaged(t.Path, nil, damage.More())
 	switch {

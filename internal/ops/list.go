@@ -177,20 +177,24 @@ type Target struct {
 // are read one per processor.
 const LargeChat = 16 << 20
 
+// Errors returns the errors as such.
+func (w Walked) Errors() (list []error) {
+	for _, err := range w.Errs {
+		list = append(list, err)
+	}
+	return list
+}
+
 // Walk finds the chats that PATHs mean. A file means itself; a user folder, the chats in
 // chats/*/ and "group chats"/; SillyTavern's own folder, the folders of its users; any other
 // folder, every *.jsonl below it except backups and stchat's own records, where a user folder
 // again means its chats. Links below a PATH are not followed. Chats come in the order of the
 // PATHs, those of a folder sorted by path, each once, by whatever path it is reached.
-func Walk(list List) Walked { return walk(list, false, true) }
+func Walk(list List) Walked { return walk(list, false) }
 
-// WalkNames is [Walk] without the sizes of chats found in folders, which saves a stat of each.
-func WalkNames(list List) Walked { return walk(list, false, false) }
-
-// walk is [Walk]; with stdin, "-" is standard input. Without sizes, those of chats found in
-// folders are 0, which saves a stat of each file.
-func walk(list List, stdin, sizes bool) Walked {
-	w := &walker{list: list, sizes: sizes, seen: map[string]bool{}, real: map[string]string{}}
+// walk is [Walk]; with stdin, "-" is standard input.
+func walk(list List, stdin bool) Walked {
+	w := &walker{list: list, seen: map[string]bool{}, real: map[string]string{}}
 	for _, path := range list.Paths {
 		if stdin && path == chat.Stdin {
 			w.add(Target{Path: path}, path)
@@ -205,7 +209,6 @@ func walk(list List, stdin, sizes bool) Walked {
 type walker struct {
 	Walked
 	list  List
-	sizes bool
 	seen  map[string]bool   // real paths of chats, and of user folders
 	real  map[string]string // real paths of folders
 	found bool              // the current PATH leads to a chat, of any shard
@@ -315,16 +318,12 @@ func (w *walker) walkEntries(folder, from string, deep bool) {
 		case e.IsDir() && deep && !userdir.IsKept(e.Name()):
 			w.walkFolder(path, from)
 		case e.Type().IsRegular() && userdir.HasExtension(e.Name()):
-			t := Target{Path: path, From: from}
-			if w.sizes {
-				info, err := e.Info()
-				if err != nil {
-					w.fail(path, PathError(err))
-					continue
-				}
-				t.Size = info.Size()
+			info, err := e.Info()
+			if err != nil {
+				w.fail(path, PathError(err))
+				continue
 			}
-			w.add(t, filepath.Join(real, e.Name()))
+			w.add(Target{Path: path, Size: info.Size(), From: from}, filepath.Join(real, e.Name()))
 		}
 	}
 }

@@ -178,40 +178,36 @@ func JudgeOutput(path string, isChat bool) error {
 	return nil
 }
 
-// WriteOutput writes a file that is not a chat, whole or not at all. It replaces an existing
-// file only with force; otherwise the error is a *safefile.ExistsError. In a user folder it
-// replaces only what own recognises by its beginning, and keeps that for undo.
-func WriteOutput(ctx context.Context, path string, force bool, own func(head []byte) bool, opt changeset.Options, write func(io.Writer) error, how ...changeset.DraftOption) changeset.Outcome {
-	if userdir.HasExtension(path) || userdir.HasExtension(userdir.RealPath(path)) {
-		return changeset.Outcome{Err: fmt.Errorf("%s: %w", path, ErrChatName)}
-	}
-	return writeOutput(ctx, path, force, userdir.RoleOf(path) != userdir.Outside, own, opt, write, how)
+// Output is a file that is not a chat, and how it is written.
+type Output struct {
+	Path    string
+	Folder  bool                   // its folder is made if it is missing
+	Lines   bool                   // its name may be that of a chat, outside of user folders
+	Force   bool                   // replace an existing file
+	Own     func(head []byte) bool // recognises by its beginning what the command wrote before
+	Changes changeset.Options
 }
 
-// WriteLines is [WriteOutput] for a file whose name may be that of a chat, outside of user
-// folders. It replaces nothing but what own recognises.
-func WriteLines(ctx context.Context, path string, force bool, own func(head []byte) bool, opt changeset.Options, write func(io.Writer) error, how ...changeset.DraftOption) changeset.Outcome {
-	for _, at := range []string{path, userdir.RealPath(path)} {
-		if userdir.HasExtension(at) && userdir.RoleOf(at) != userdir.Outside {
-			return changeset.Outcome{Err: fmt.Errorf("%s: %w", path, ErrChatName)}
+// WriteOutput writes an output, whole or not at all. It replaces an existing file only with
+// Force; otherwise the error is a *safefile.ExistsError. In a user folder, and of Lines
+// anywhere, it replaces only what is Own; in a user folder it keeps that for undo.
+func WriteOutput(ctx context.Context, x Output, write func(io.Writer) error) changeset.Outcome {
+	for _, at := range []string{x.Path, userdir.RealPath(x.Path)} {
+		if userdir.HasExtension(at) && (!x.Lines || userdir.RoleOf(at) != userdir.Outside) {
+			return changeset.Outcome{Err: fmt.Errorf("%s: %w", x.Path, ErrChatName)}
 		}
 	}
-	return writeOutput(ctx, path, force, true, own, opt, write, how)
-}
-
-// writeOutput writes an output; judged says that what it replaces must be recognised.
-func writeOutput(ctx context.Context, path string, force, judged bool, own func(head []byte) bool, opt changeset.Options, write func(io.Writer) error, how []changeset.DraftOption) changeset.Outcome {
-	if err := JudgeOutput(path, false); err != nil {
+	if err := JudgeOutput(x.Path, false); err != nil {
 		return changeset.Outcome{Err: err}
 	}
-	inside := userdir.RoleOf(path) != userdir.Outside
-	unit := changeset.Unit{Root: changeset.RootOf(path), Unrecorded: !inside, Draft: func(_ context.Context, s *changeset.Set) error {
-		if judged && force {
-			if err := judgeReplaced(path, own); err != nil {
+	inside := userdir.RoleOf(x.Path) != userdir.Outside
+	unit := changeset.Unit{Root: changeset.RootOf(x.Path), Unrecorded: !inside, Draft: func(_ context.Context, s *changeset.Set) error {
+		if x.Force && (inside || x.Lines) {
+			if err := x.judgeReplaced(); err != nil {
 				return err
 			}
 		}
-		d, err := draftOutput(s, path, force, how)
+		d, err := x.draft(s)
 		if err != nil {
 			return err
 		}
@@ -221,14 +217,14 @@ func writeOutput(ctx context.Context, path string, force, judged bool, own func(
 		}
 		return w.Flush()
 	}}
-	o := changeset.Run(ctx, []changeset.Unit{unit}, opt)[0]
+	o := changeset.Run(ctx, []changeset.Unit{unit}, x.Changes)[0]
 	o.Err = PathError(o.Err)
 	return o
 }
 
-// judgeReplaced refuses an existing file that own does not recognise.
-func judgeReplaced(path string, own func(head []byte) bool) error {
-	f, err := safefile.Open(path)
+// judgeReplaced refuses an existing file that is not Own.
+func (x *Output) judgeReplaced() error {
+	f, err := safefile.Open(x.Path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -237,22 +233,25 @@ func judgeReplaced(path string, own func(head []byte) bool) error {
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, 512))
-	if err == nil && !own(head) {
-		err = fmt.Errorf("%s: %w", path, ErrNotOwn)
+	if err == nil && !x.Own(head) {
+		err = fmt.Errorf("%s: %w", x.Path, ErrNotOwn)
 	}
 	return err
 }
 
-func draftOutput(s *changeset.Set, path string, force bool, how []changeset.DraftOption) (*changeset.Draft, error) {
+func (x *Output) draft(s *changeset.Set) (*changeset.Draft, error) {
 	const about = "the output"
-	if force {
-		was, err := safefile.StampPath(path)
+	if x.Force {
+		was, err := safefile.StampPath(x.Path)
 		if err == nil {
-			return s.Replace(path, was, about)
+			return s.Replace(x.Path, was, about)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	return s.Create(path, about, how...)
+	if x.Folder {
+		return s.Create(x.Path, about, changeset.InFolder())
+	}
+	return s.Create(x.Path, about)
 }

@@ -13,7 +13,9 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
+	"stchat/internal/family"
 	"stchat/internal/library"
+	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
@@ -113,32 +115,38 @@ func SyncSlugs(s *changeset.Set, sidecars []luker.Sidecar, slug string, now time
 		if sidecar.Kind != luker.ChatSync {
 			continue
 		}
-		if err := SyncSlug(s, sidecar.Path, slug, now, about); err != nil {
+		fresh := changeset.Bytes(func([]byte) ([]byte, error) { return luker.SyncData(slug, now.UnixMilli()), nil })
+		if err := s.Edit(sidecar.Path, safefile.Stamp{}, fresh, about); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// SyncSlug drafts the chat's new slug in its chat_sync, where Luker looks first (FORMATS.md
-// A1.6).
-func SyncSlug(s *changeset.Set, path, slug string, now time.Time, about string) error {
-	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return luker.SyncData(slug, now.UnixMilli()), nil }), about)
-}
-
 // NewSlug is what a step says of a chat_sync that follows its chat.
 const NewSlug = "the chat's new slug, where Luker looks first"
 
-// CardOf reads the card of the character whose chat folder has the given name.
-func CardOf(dir userdir.Dir, folder string) (*card.Card, error) {
+// FreshSlug adds a new slug to the edits of a chat that is edited in place, if bump asks for it or
+// the chat has sidecars. It also drafts it in the sidecar where Luker looks first.
+func FreshSlug(s *changeset.Set, lines chat.Lines, sidecars []luker.Sidecar, bump bool, newUUID func() string, now time.Time) (chat.Lines, error) {
+	if !bump && len(sidecars) == 0 {
+		return lines, nil
+	}
+	slug := newUUID()
+	lines = append(lines, family.HeaderEdit(func(md *rawjson.Object) { md.Set("integrity", rawjson.Quote(slug)) }))
+	return lines, SyncSlugs(s, sidecars, slug, now, NewSlug)
+}
+
+// OpenInCard drafts an edit of the card that makes the character whose chat folder has a name open
+// with chat, and returns the card as it is.
+func OpenInCard(s *changeset.Set, dir userdir.Dir, folder, chat string) (*card.Card, error) {
 	path, err := card.Find(dir, folder)
 	if err != nil {
 		return nil, err
 	}
-	return card.Open(path)
-}
-
-// OpenInCard drafts an edit of the card that makes its character open with chat.
-func OpenInCard(s *changeset.Set, c *card.Card, chat string) error {
-	return s.Edit(c.Path, safefile.Stamp{}, card.Edit(c.Path, func(c *card.Card) ([]byte, error) { return c.WithChat(chat) }), fmt.Sprintf("the chat that is open: %q", chat))
+	c, err := card.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return c, s.Edit(path, safefile.Stamp{}, card.Edit(path, func(c *card.Card) ([]byte, error) { return c.WithChat(chat) }), fmt.Sprintf("the chat that is open: %q", chat))
 }

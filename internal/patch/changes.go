@@ -151,13 +151,8 @@ func element(list []byte, key string) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	for raw := range rawjson.Elements(list) {
-		if at == 0 {
-			return raw, true
-		}
-		at--
-	}
-	return nil, false
+	place, ok := rawjson.ElementPlace(list, at)
+	return list[place.At:place.End:place.End], ok
 }
 
 // Unset returns raw without the value at the path, or raw itself if there is none or the

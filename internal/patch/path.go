@@ -3,6 +3,7 @@ package patch
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -61,15 +62,7 @@ func (p Path) String() string {
 
 // within reports whether the path leads to something inside the value at other.
 func (p Path) within(other Path) bool {
-	if len(p) <= len(other) {
-		return false
-	}
-	for i, key := range other {
-		if p[i] != key {
-			return false
-		}
-	}
-	return true
+	return len(p) > len(other) && slices.Equal(p[:len(other)], other)
 }
 
 // Index reads an index of a list as RFC 6901 spells it, digits without a leading zero, and

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"encoding/binary"
 	"image"
 	_ "image/gif" // read
 	"image/png"
@@ -13,22 +14,49 @@ const (
 	avatarSize = 96       // pixels of an avatar's side
 	mostPixels = 40 << 20 // of a picture that is decoded
 	mostBytes  = 64 << 20
+	mostWebP   = 2 << 20 // of an avatar that is not encoded anew
 )
 
 // Avatar returns the middle of the picture in a file as a small square PNG with nothing else in
-// it. The error is that of the file system, or [ErrNot].
-func Avatar(f *os.File) ([]byte, error) {
+// it, and its media type. A WebP, which the standard library cannot decode, is [Bare] instead. The
+// error is that of the file system, or [ErrNot].
+func Avatar(f *os.File) (avatar []byte, mediaType string, err error) {
 	data, err := io.ReadAll(io.LimitReader(f, mostBytes))
 	if err != nil {
-		return nil, err
+		return nil, "", err
+	}
+	if isWebP(data) {
+		if len(data) > mostWebP || webpPixels(data) > mostPixels {
+			return nil, "", ErrNot
+		}
+		return Bare(data)
 	}
 	src, err := decode(data)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	var b bytes.Buffer
 	err = png.Encode(&b, square(src))
-	return b.Bytes(), err
+	return b.Bytes(), "image/png", err
+}
+
+// webpPixels returns how many pixels a WebP says that it has: up to 2^48.
+func webpPixels(data []byte) int64 {
+	if len(data) < 30 {
+		return 0
+	}
+	le := binary.LittleEndian
+	var w, h uint32
+	switch string(data[12:16]) {
+	case "VP8X":
+		w, h = 1+le.Uint32(data[23:])>>8, 1+le.Uint32(data[26:])>>8
+	case "VP8L":
+		bits := le.Uint32(data[21:])
+		w, h = 1+bits&0x3fff, 1+bits>>14&0x3fff
+	case "VP8 ":
+		w, h = uint32(le.Uint16(data[26:]))&0x3fff, uint32(le.Uint16(data[28:]))&0x3fff
+	}
+	return int64(w) * int64(h)
 }
 
 // decode decodes a picture unless it is too large.

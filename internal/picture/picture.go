@@ -29,7 +29,7 @@ func Bare(data []byte) (bare []byte, mediaType string, err error) {
 	case bytes.HasPrefix(data, []byte("GIF87a")), bytes.HasPrefix(data, []byte("GIF89a")):
 		bare, err = bareGIF(data)
 		return bare, "image/gif", err
-	case len(data) > 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP":
+	case isWebP(data):
 		bare, err = bareWebP(data)
 		return bare, "image/webp", err
 	}
@@ -239,6 +239,10 @@ func bareGIF(data []byte) ([]byte, error) {
 		at = end
 	}
 	return nil, ErrNot
+}
+
+func isWebP(data []byte) bool {
+	return len(data) > 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP"
 }
 
 // bareWebP leaves out EXIF and XMP.

@@ -143,7 +143,7 @@ func TestNoPicture(t *testing.T) {
 
 func TestAvatar(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.png")
-	avatar := func(data []byte) ([]byte, error) {
+	avatar := func(data []byte) ([]byte, string, error) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -154,8 +154,8 @@ func TestAvatar(t *testing.T) {
 		defer f.Close()
 		return Avatar(f)
 	}
-	data, err := avatar(pngWith(t))
-	if err != nil || bytes.Contains(data, []byte("definition")) {
+	data, mediaType, err := avatar(pngWith(t))
+	if err != nil || mediaType != "image/png" || bytes.Contains(data, []byte("definition")) {
 		t.Fatalf("%v", err)
 	}
 	m, err := png.Decode(bytes.NewReader(data))
@@ -166,8 +166,17 @@ func TestAvatar(t *testing.T) {
 		t.Errorf("the middle was not cut out")
 	}
 	bomb := append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", "\x00\x01\x00\x00\x00\x01\x00\x00\x08\x06\x00\x00\x00")...)
-	if _, err := avatar(bomb); err == nil {
+	if _, _, err := avatar(bomb); err == nil {
 		t.Errorf("65,536 by 65,536 points were decoded")
+	}
+	webp := webpWith()
+	if data, mediaType, err := avatar(webp); err != nil || mediaType != "image/webp" || bytes.Contains(data, []byte("definition")) {
+		t.Errorf("a WebP: %s, %v", mediaType, err)
+	}
+	for _, size := range []string{"VP8X\x0a\x00\x00\x00\x0c\x00\x00\x00\xff\xff\x00\xff\xff\x00", "VP8L\x0a\x00\x00\x00\x2f\xff\xff\xff\x0f", "VP8 \x0a\x00\x00\x00\x00\x00\x00\x9d\x01\x2a\xff\x3f\xff\x3f"} {
+		if _, _, err := avatar(append(append(webp[:12:12], size...), make([]byte, 20)...)); err == nil {
+			t.Errorf("a WebP of too many points was taken: %q", size)
+		}
 	}
 }
 

@@ -13,3 +13,12 @@ func Of(n int, one, many string) string {
 
 // S is [Of] for a word whose plural is made with an s.
 func S(n int, one string) string { return Of(n, one, one+"s") }
+
+// Grouped returns a number with commas between thousands.
+func Grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -104,3 +104,21 @@ func SmallFirst[R any](ctx context.Context, n int, m *Meter, newReader func() R,
 		}
 	}
 }
+
+// Until returns what do returns, or the error of ctx as soon as that ends: do, which cannot be
+// interrupted, is left to itself then.
+func Until[T any](ctx context.Context, do func() (T, error)) (value T, err error) {
+	done := make(chan struct{})
+	var made T
+	var failed error
+	go func() {
+		defer close(done)
+		made, failed = do()
+	}()
+	select {
+	case <-done:
+		return made, failed
+	case <-ctx.Done():
+		return value, ctx.Err()
+	}
+}

@@ -84,7 +84,24 @@ func (r *reader) plain(s string) string {
 	return b.String()
 }
 
-var closers = map[rune]string{'"': `"`, '“': "”", '«': "»", '「': "」", '『': "』", '＂': "＂"}
+// closer returns how a quote ends that begins with c, "" if none does.
+func closer(c rune) string {
+	switch c {
+	case '"':
+		return `"`
+	case '“':
+		return "”"
+	case '«':
+		return "»"
+	case '「':
+		return "」"
+	case '『':
+		return "』"
+	case '＂':
+		return "＂"
+	}
+	return ""
+}
 
 // speech finds quotes, which end on their line (SillyTavern public/script.js, messageFormatting).
 func (r *reader) speech(s string) string {
@@ -92,21 +109,30 @@ func (r *reader) speech(s string) string {
 		return s
 	}
 	var b strings.Builder
+	b.Grow(len(s) + len(s)/8)
 	for line := range strings.SplitAfterSeq(s, "\n") {
-		missing := map[rune]bool{}
+		missing := "" // quotes that do not end on this line
 		done := 0
-		for i, c := range line {
-			if i < done || closers[c] == "" || missing[c] {
+		for i := 0; i < len(line); i++ {
+			if c := line[i]; i < done || c < utf8.RuneSelf && c != '"' {
+				continue // most letters
+			}
+			c, n := utf8.DecodeRuneInString(line[i:])
+			if closer(c) == "" || strings.ContainsRune(missing, c) {
+				i += n - 1
 				continue
 			}
 			from := i + utf8.RuneLen(c)
-			end := strings.Index(line[from:], closers[c])
+			end := strings.Index(line[from:], closer(c))
 			if end < 0 {
-				missing[c] = true
+				missing += string(c)
 				continue
 			}
-			end += from + len(closers[c])
-			b.WriteString(line[done:i] + r.aside(atom{style: Quote, turn: 1}) + line[i:end] + r.aside(atom{style: Quote, turn: -1}))
+			end += from + len(closer(c))
+			b.WriteString(line[done:i])
+			b.WriteString(r.aside(atom{style: Quote, turn: 1}))
+			b.WriteString(line[i:end])
+			b.WriteString(r.aside(atom{style: Quote, turn: -1}))
 			done = end
 		}
 		b.WriteString(line[done:])
@@ -121,6 +147,7 @@ func (r *reader) emphasis(s, mark string, style Style) string {
 		return s
 	}
 	var b strings.Builder
+	b.Grow(len(s) + len(s)/8)
 	for {
 		i := strings.Index(s, mark)
 		if i < 0 {

@@ -105,9 +105,10 @@ func Wrap(runs []Run, cells int) [][]Run {
 	for _, run := range runs {
 		text.WriteString(run.Text)
 	}
-	var lines [][]Run
+	spans := visible.Wrap(text.String(), cells)
+	lines := make([][]Run, 0, len(spans))
 	at := 0 // where runs[0] begins
-	for _, span := range visible.Wrap(text.String(), cells) {
+	for _, span := range spans {
 		var line []Run
 		for len(runs) > 0 && at < span[1] {
 			from, to := max(span[0]-at, 0), span[1]-at

@@ -10,6 +10,9 @@ import (
 
 // code sets closed fences and code spans aside.
 func (r *reader) code(s string) string {
+	if !strings.Contains(s, "```") && !strings.Contains(s, "~~~") {
+		return r.spans(s)
+	}
 	var b strings.Builder
 	open := map[string]bool{} // fences that nothing closes
 	done := 0                 // before it all is in b
@@ -153,11 +156,18 @@ func (r *reader) markup(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s
 	}
-	low := lower(s)
+	low := ""                    // s, once an end is looked for whose letters may be capitals
 	missing := map[string]bool{} // what was looked for in vain is not looked for again
 	after := func(at int, text string) int {
 		i := -1
-		if !missing[text] {
+		if low == "" && text != "-->" {
+			low = lower(s)
+		}
+		switch {
+		case missing[text]:
+		case text == "-->":
+			i = strings.Index(s[at:], text)
+		default:
 			i = strings.Index(low[at:], text)
 		}
 		if missing[text] = i < 0; i < 0 {
@@ -166,6 +176,7 @@ func (r *reader) markup(s string) string {
 		return at + i + len(text)
 	}
 	var b strings.Builder
+	b.Grow(len(s))
 	at := 0
 	for {
 		i := strings.IndexByte(s[at:], '<')

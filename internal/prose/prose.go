@@ -79,6 +79,7 @@ func Read(text string) []Block {
 // empty one between them. Pictures are left out.
 func Plain(text string) string {
 	var b strings.Builder
+	b.Grow(len(text))
 	for _, block := range Read(text) {
 		if b.Len() > 0 {
 			b.WriteString("\n\n")
@@ -127,6 +128,9 @@ func (r *reader) atom(s string) (*atom, int) {
 
 // runs makes runs of a text with atoms.
 func (r *reader) runs(s string) []Run {
+	if s != "" && strings.IndexByte(s, 0xff) < 0 {
+		return []Run{{Text: html.UnescapeString(s)}}
+	}
 	var w runWriter
 	for s != "" {
 		if s[0] != 0xff {

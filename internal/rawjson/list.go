@@ -25,7 +25,7 @@ type item struct {
 func ParseList(raw []byte) (l *List, ok bool) {
 	l = &List{}
 	end := 0
-	brackets, ok := walkArray(raw, func(val span) bool {
+	brackets, ok := walk(raw, '[', func(_, val span) bool {
 		if l.items == nil {
 			l.head, end = raw[:val.at], val.at
 			l.lead = raw[skipSpace(raw, 0)+1 : val.at]
@@ -69,10 +69,15 @@ func (l *List) Insert(i int, value []byte) {
 // Remove removes element i, with one comma and the white space on one side of it.
 func (l *List) Remove(i int) {
 	if l.items = slices.Delete(l.items, i, i+1); len(l.items) == 0 {
-		l.head = l.head[:len(l.head)-len(l.lead)]
-		l.tail = l.tail[bytes.IndexByte(l.tail, ']'):]
-		l.lead = nil
+		l.empty()
 	}
+}
+
+// empty drops the white space around the elements, which are gone.
+func (l *List) empty() {
+	l.head = l.head[:len(l.head)-len(l.lead)]
+	l.tail = l.tail[bytes.IndexByte(l.tail, ']'):]
+	l.lead = nil
 }
 
 // Bytes returns the list with its edits.
@@ -139,35 +144,21 @@ func Filter(array []byte, keep func(i int, value []byte) bool) []byte {
 // white space on one side of it; every other byte stays. Anything but a list is
 // returned as it is. To change nothing, edit returns value itself.
 func EditList(array []byte, edit func(i int, value []byte) (edited []byte, keep bool)) []byte {
-	out := make([]byte, 0, len(array))
-	i, kept := 0, 0
-	lead := span{-1, -1} // what comes before the first element
-	gap := 0             // where what comes before the next element begins
-	brackets, ok := walkArray(array, func(val span) bool {
-		if lead.at < 0 {
-			lead = span{skipSpace(array, 0) + 1, val.at}
-			out = append(out, array[:lead.at]...)
-			gap = lead.at
-		}
-		if value, keep := edit(i, array[val.at:val.end:val.end]); keep {
-			if kept == 0 {
-				gap, val.at = lead.at, lead.end
-			}
-			out = append(out, array[gap:val.at]...)
-			out = append(out, value...)
-			kept++
-		}
-		gap = val.end
-		i++
-		return true
-	})
-	switch {
-	case !ok || i == 0:
+	l, ok := ParseList(array)
+	if !ok || l.Len() == 0 {
 		return array
-	case kept == 0:
-		gap = brackets.end
 	}
-	return append(out, array[gap:]...)
+	kept := l.items[:0]
+	for i, e := range l.items {
+		var keep bool
+		if e.value, keep = edit(i, e.value); keep {
+			kept = append(kept, e)
+		}
+	}
+	if l.items = kept; len(kept) == 0 {
+		l.empty()
+	}
+	return l.Bytes()
 }
 
 // Span says where a value begins and ends in the bytes around it.
@@ -178,7 +169,7 @@ type Span struct{ At, End int }
 // the key is missing. places must be at least as long as keys.
 func Places(raw []byte, places []Span, keys ...string) {
 	clear(places)
-	walkObject(raw, func(k, v span) bool {
+	walk(raw, '{', func(k, v span) bool {
 		in := raw[k.at+1 : k.end-1]
 		escaped := bytes.IndexByte(in, '\\') >= 0
 		for i, key := range keys {
@@ -193,7 +184,7 @@ func Places(raw []byte, places []Span, keys ...string) {
 // ElementPlace returns where in a list its element i, from 0, begins and ends; ok is
 // false if there is none, and for anything but a list.
 func ElementPlace(list []byte, i int) (place Span, ok bool) {
-	walkArray(list, func(v span) bool {
+	walk(list, '[', func(_, v span) bool {
 		if ok = i == 0; ok {
 			place = Span{v.at, v.end}
 		}

@@ -3,6 +3,7 @@ package rawjson
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -22,10 +23,10 @@ type Object struct {
 // while the Object is in use. The error is [ErrNotObject].
 func ParseObject(raw []byte) (*Object, error) {
 	o := &Object{content: content{src: raw}}
-	const many = 4096 // append would hold twice as much while growing to millions, and leave garbage
-	braces, ok := walkObject(raw, func(key, val span) bool {
+	const many = 4096 // append would hold twice as much while growing to millions
+	braces, ok := walk(raw, '{', func(key, val span) bool {
 		if len(o.members) == many {
-			o.members = append(make([]member, 0, countMembers(raw)), o.members...)
+			o.members = slices.Grow(o.members, countMembers(raw)-many)
 		}
 		o.members = append(o.members, member{key.at, val.at})
 		return true
@@ -41,7 +42,7 @@ func ParseObject(raw []byte) (*Object, error) {
 // place that is not JSON.
 func countMembers(raw []byte) int {
 	n := 0
-	walkObject(raw, func(span, span) bool {
+	walk(raw, '{', func(_, _ span) bool {
 		n++
 		return true
 	})
@@ -98,62 +99,57 @@ func (o *Object) Has(key string) bool { return o.find(literal(key)) >= 0 }
 // Set sets the key's value, which must be one JSON value and must not change
 // afterwards. The last occurrence of an existing key keeps its place and its spelling;
 // a new key is appended.
-func (o *Object) Set(key string, value []byte) { o.set(literal(key), nil, value, false) }
+func (o *Object) Set(key string, value []byte) { o.set(literal(key), nil, value) }
 
 // SetRaw is [Object.Set] for a key as it is written in JSON, with its quotes: a
 // new key keeps this spelling.
 func (o *Object) SetRaw(rawKey, value []byte) {
-	o.set(literal(decodeKey(rawKey)), rawKey, value, false)
+	o.set(literal(decodeKey(rawKey)), rawKey, value)
 }
 
-// SetFirst is [Object.Set], but a new key becomes the first.
-func (o *Object) SetFirst(key string, value []byte) { o.set(literal(key), nil, value, true) }
+// SetFirst is [Object.Set], but a new key becomes the first. It writes the whole object anew.
+func (o *Object) SetFirst(key string, value []byte) {
+	if o.Has(key) {
+		o.Set(key, value)
+		return
+	}
+	rest, _ := ParseObject(o.Bytes())
+	fresh := slices.Concat(Quote(key), rest.layout().colon, value)
+	at := rest.braces.at + 1
+	if rest.read > 0 {
+		fresh, at = append(fresh, rest.layout().gap...), rest.members[0].key
+	}
+	first, _ := ParseObject(Splice{At: int64(at), Data: fresh}.Apply(rest.src))
+	first.edited = true
+	*o = *first
+}
 
 // set sets the value of a literal key; rawKey is how a new key is spelled, nil for the
 // usual way.
-func (o *Object) set(key string, rawKey, value []byte, front bool) {
+func (o *Object) set(key string, rawKey, value []byte) {
 	o.edited = true
 	if i := o.find(key); i >= 0 {
-		m := &o.members[i]
-		if m.val >= 0 {
-			o.edits = append(o.edits, edit{})
-			m.val = ^(len(o.edits) - 1)
-		}
-		o.edits[^m.val].val = value
+		o.edit(i).val = value
 		return
 	}
 	if rawKey == nil {
 		rawKey = Quote(key)
 	}
-	at := ^len(o.edits)
-	o.edits = append(o.edits, edit{rawKey, value, front})
-	o.members = append(o.members, member{at, at})
-	if o.keys != nil {
-		o.keys.add(key, len(o.members)-1)
+	*o.edit(len(o.members)) = edit{key: rawKey, val: value}
+	o.members = append(o.members, member{})
+	if o.last != nil {
+		o.note(key, len(o.members)-1)
 	}
 }
 
 // Unset removes every occurrence of the key and reports whether there was one.
-func (o *Object) Unset(key string) bool {
+func (o *Object) Unset(key string) (removed bool) {
 	key = literal(key)
-	i := o.find(key)
-	if i < 0 {
-		return false
+	for i := o.find(key); i >= 0; i = o.find(key) {
+		o.remove(key, i)
+		o.edited, removed = true, true
 	}
-	o.edited = true
-	if o.keys != nil {
-		o.keys.live--
-		for ; i >= 0; i = o.keys.earlier(i) {
-			o.members[i].val = gone
-		}
-		return true
-	}
-	for ; i >= 0; i-- {
-		if KeyIs(o.key(i), key) {
-			o.members[i].val = gone
-		}
-	}
-	return true
+	return removed
 }
 
 // Bytes returns the object with its edits spliced in and every other byte as it was
@@ -165,40 +161,58 @@ func (o *Object) Bytes() []byte {
 		return o.src
 	}
 	size := len(o.src)
-	for i := range o.edits {
-		size += len(o.edits[i].key) + len(o.edits[i].val) + 16
+	for _, e := range o.edits {
+		size += len(e.key) + len(e.val) + 16
 	}
-	w := splicer{out: make([]byte, 0, size), lead: []byte{}, gap: []byte{','}, colon: []byte{':'}}
-	w.out = append(w.out, o.src[:o.braces.at+1]...)
-	tail := o.src[o.braces.at+1 : o.braces.end]
-	if o.read > 0 {
-		first := o.members[0].key
-		tail = o.src[o.valueEnd(o.read-1):o.braces.end]
-		w.lead = o.src[o.braces.at+1 : first]
-		if bytes.IndexByte(w.lead, '\n') >= 0 {
-			w.gap = append(w.gap, w.lead...)
-			key := first + len(o.key(0))
-			w.colon = o.src[key:valueStart(o.src, key)]
-			if bytes.IndexByte(w.colon, '\n') >= 0 {
-				w.colon = []byte{':'}
-			}
+	as := o.layout()
+	out := append(make([]byte, 0, size), o.src[:o.braces.at+1]...)
+	any := false
+	for i, m := range o.members {
+		switch {
+		case !o.live(i):
+			continue
+		case !any:
+			out = append(out, as.lead...)
+		case i == 0 || i >= o.read:
+			out = append(out, as.gap...)
+		default:
+			out = append(out, o.src[o.valueEnd(i-1):m.key]...)
+		}
+		any = true
+		key, colon := o.key(i), as.colon
+		if i < o.read {
+			colon = o.src[m.key+len(key) : m.val]
+		}
+		out = append(append(append(out, key...), colon...), o.value(i)...)
+	}
+	if any {
+		out = append(out, as.tail...)
+	}
+	return append(out, o.src[o.braces.end:]...)
+}
+
+// layout is how an object is written.
+type layout struct {
+	lead  []byte // what comes before the first member
+	gap   []byte // what comes before a new one
+	colon []byte // what comes between its key and its value
+	tail  []byte // what comes after the last member
+}
+
+func (o *Object) layout() layout {
+	as := layout{gap: []byte{','}, colon: []byte{':'}, tail: o.src[o.braces.at+1 : o.braces.end]}
+	if o.read == 0 {
+		return as
+	}
+	first := o.members[0]
+	as.lead, as.tail = o.src[o.braces.at+1:first.key], o.src[o.valueEnd(o.read-1):o.braces.end]
+	if bytes.IndexByte(as.lead, '\n') >= 0 {
+		as.gap = slices.Concat(as.gap, as.lead)
+		if colon := o.src[first.key+len(o.key(0)) : first.val]; bytes.IndexByte(colon, '\n') < 0 {
+			as.colon = colon
 		}
 	}
-	for i := len(o.members) - 1; i >= o.read; i-- {
-		if o.live(i) && o.fronted(i) {
-			w.add(o.key(i), o.value(i))
-		}
-	}
-	w.addRead(&o.content)
-	for i := o.read; i < len(o.members); i++ {
-		if o.live(i) && !o.fronted(i) {
-			w.add(o.key(i), o.value(i))
-		}
-	}
-	if w.any {
-		w.out = append(w.out, tail...)
-	}
-	return append(w.out, o.src[o.braces.end:]...)
+	return as
 }
 
 // literal returns the key as it reads back once written: [Quote] writes U+FFFD for

@@ -136,7 +136,7 @@ func TestManyKeys(t *testing.T) {
 		case 1:
 			o.Set(fmt.Sprint("k", i), []byte("2"))
 		default:
-			o.SetFirst(fmt.Sprint("new", i), []byte("3"))
+			o.Set(fmt.Sprint("new", i), []byte("3"))
 		}
 	}
 	var got map[string]int

@@ -94,78 +94,48 @@ func skipContainer(b []byte, i int) int {
 // span is a half-open range of offsets.
 type span struct{ at, end int }
 
-// walkObject calls f with the places of each key and value of the object in b,
-// until f returns false. It returns the offsets of the braces; ok is false if b
-// is not one whole object with only white space around it, or if f stopped.
-func walkObject(b []byte, f func(key, val span) bool) (braces span, ok bool) {
-	i := skipSpace(b, 0)
-	if i >= len(b) || b[i] != '{' {
+// walk calls f with the places of each key and value of the object in b, or of each element
+// of the list, until f returns false; open is the bracket that it must begin with. It returns the
+// offsets of the brackets; ok is false if b is not one whole object or list with only white space
+// around it, or if f stopped.
+func walk(b []byte, open byte, f func(key, val span) bool) (brackets span, ok bool) {
+	begin := skipSpace(b, 0)
+	if begin >= len(b) || b[begin] != open {
 		return span{}, false
 	}
-	open := i
-	i = skipSpace(b, i+1)
-	if i < len(b) && b[i] == '}' {
-		return span{open, i}, skipSpace(b, i+1) == len(b)
-	}
-	for i < len(b) && b[i] == '"' {
-		key := span{i, skipString(b, i)}
-		if key.end < 0 {
-			return span{}, false
-		}
-		i = skipSpace(b, key.end)
-		if i >= len(b) || b[i] != ':' {
-			return span{}, false
-		}
-		i = skipSpace(b, i+1)
-		val := span{i, skipValue(b, i)}
-		if val.end < 0 || !f(key, val) {
-			return span{}, false
-		}
-		i = skipSpace(b, val.end)
-		if i >= len(b) {
-			return span{}, false
-		}
-		switch b[i] {
-		case '}':
-			return span{open, i}, skipSpace(b, i+1) == len(b)
-		case ',':
-			i = skipSpace(b, i+1)
-		default:
-			return span{}, false
-		}
-	}
-	return span{}, false
-}
-
-// walkArray is walkObject for the elements of a list; it returns the offsets of
-// the brackets.
-func walkArray(b []byte, f func(val span) bool) (brackets span, ok bool) {
-	i := skipSpace(b, 0)
-	if i >= len(b) || b[i] != '[' {
-		return span{}, false
-	}
-	open := i
-	i = skipSpace(b, i+1)
-	if i < len(b) && b[i] == ']' {
-		return span{open, i}, skipSpace(b, i+1) == len(b)
+	shut := open + 2 // in ASCII
+	i := skipSpace(b, begin+1)
+	if i < len(b) && b[i] == shut {
+		return span{begin, i}, skipSpace(b, i+1) == len(b)
 	}
 	for i < len(b) {
-		val := span{i, skipValue(b, i)}
-		if val.end < 0 || !f(val) {
-			return span{}, false
-		}
-		i = skipSpace(b, val.end)
-		if i >= len(b) {
-			return span{}, false
-		}
-		switch b[i] {
-		case ']':
-			return span{open, i}, skipSpace(b, i+1) == len(b)
-		case ',':
+		var key span
+		if open == '{' {
+			if b[i] != '"' {
+				break
+			}
+			if key = (span{i, skipString(b, i)}); key.end < 0 {
+				break
+			}
+			if i = skipSpace(b, key.end); i >= len(b) || b[i] != ':' {
+				break
+			}
 			i = skipSpace(b, i+1)
-		default:
-			return span{}, false
 		}
+		val := span{i, skipValue(b, i)}
+		if val.end < 0 || !f(key, val) {
+			break
+		}
+		if i = skipSpace(b, val.end); i >= len(b) {
+			break
+		}
+		if b[i] == shut {
+			return span{begin, i}, skipSpace(b, i+1) == len(b)
+		}
+		if b[i] != ',' {
+			break
+		}
+		i = skipSpace(b, i+1)
 	}
 	return span{}, false
 }
@@ -176,7 +146,7 @@ func walkArray(b []byte, f func(val span) bool) (brackets span, ok bool) {
 // object it yields nothing. The slices alias raw.
 func Members(raw []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
-		walkObject(raw, func(key, val span) bool {
+		walk(raw, '{', func(key, val span) bool {
 			return yield(raw[key.at:key.end:key.end], raw[val.at:val.end:val.end])
 		})
 	}
@@ -186,7 +156,7 @@ func Members(raw []byte) iter.Seq2[[]byte, []byte] {
 // it yields nothing. The slices alias raw.
 func Elements(raw []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {
-		walkArray(raw, func(val span) bool {
+		walk(raw, '[', func(_, val span) bool {
 			return yield(raw[val.at:val.end:val.end])
 		})
 	}

@@ -45,7 +45,7 @@ func SetSplice(raw, value []byte, path ...string) (Splice, error) {
 		key = literal(key)
 		in := raw[at:end]
 		place, first, last := span{-1, -1}, -1, 0
-		braces, ok := walkObject(in, func(k, v span) bool {
+		braces, ok := walk(in, '{', func(k, v span) bool {
 			if first < 0 {
 				first = k.at
 			}
@@ -63,9 +63,8 @@ func SetSplice(raw, value []byte, path ...string) (Splice, error) {
 			at, end = at+place.at, at+place.end
 			continue
 		case first >= 0 && bytes.IndexByte(in[braces.at:first], '\n') >= 0:
-			// one member per line: SetPath decides where the new one goes
-			whole, err := SetPath(in, value, path[i:]...)
-			return Splice{int64(at), int64(end - at), whole}, err
+			whole := Edit(in, func(o *Object) { o.Set(key, nest(value, path[i+1:])) }) // on a line of its own
+			return Splice{int64(at), int64(end - at), whole}, nil
 		}
 		data := append(append(Quote(key), ':'), nest(value, path[i+1:])...)
 		if first < 0 {
@@ -82,57 +81,4 @@ func nest(value []byte, path []string) []byte {
 		value = slices.Concat([]byte{'{'}, Quote(key), []byte{':'}, value, []byte{'}'})
 	}
 	return value
-}
-
-// valueStart returns where the value begins of the member whose key ends at i.
-func valueStart(b []byte, i int) int {
-	return skipSpace(b, skipSpace(b, i)+1)
-}
-
-// splicer writes the members of an edited object.
-type splicer struct {
-	out   []byte
-	lead  []byte // what comes before the first member
-	gap   []byte // what comes before a new one
-	colon []byte // what comes between its key and its value
-	any   bool   // a member has been written
-}
-
-// add writes a new member.
-func (w *splicer) add(key, val []byte) {
-	if w.any {
-		w.out = append(w.out, w.gap...)
-	} else {
-		w.out = append(w.out, w.lead...)
-	}
-	w.any = true
-	w.out = append(w.out, key...)
-	w.out = append(w.out, w.colon...)
-	w.out = append(w.out, val...)
-}
-
-// addRead writes the members that came from src, each with what came before it
-// in src; the first one written gets what came before the first member.
-func (w *splicer) addRead(c *content) {
-	for i, m := range c.members[:c.read] {
-		if m.val == gone {
-			continue
-		}
-		switch {
-		case !w.any:
-			w.out = append(w.out, w.lead...)
-		case i == 0:
-			w.out = append(w.out, w.gap...)
-		default:
-			w.out = append(w.out, c.src[c.valueEnd(i-1):m.key]...)
-		}
-		w.any = true
-		if m.val >= 0 {
-			w.out = append(w.out, c.src[m.key:c.valueEnd(i)]...)
-			continue
-		}
-		end := valueStart(c.src, m.key+len(c.key(i)))
-		w.out = append(w.out, c.src[m.key:end]...)
-		w.out = append(w.out, c.value(i)...)
-	}
 }

@@ -15,7 +15,6 @@
 package rules
 
 import (
-	"bytes"
 	"context"
 	"hash/maphash"
 	"os"
@@ -31,7 +30,6 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
-	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -65,7 +63,6 @@ func New(now time.Time) *Checker {
 type ScanOptions struct {
 	Workers  int         // goroutines at most; 0: as many as processors
 	Progress func(int64) // called with the bytes read so far; may be nil
-	Regular  bool        // the path was just listed as a regular file, so it need not be checked again
 }
 
 // Scan reads the chat at path and judges what needs no other file. The error is that
@@ -74,20 +71,16 @@ func (k *Checker) Scan(ctx context.Context, path string, opt ScanOptions) (*Chat
 	if err := chat.CheckName(path); err != nil {
 		return nil, err
 	}
-	real := path
-	if !opt.Regular {
-		real = userdir.Follow(path)
-	}
-	c := k.chatAt(path, real)
+	c := k.newChat(path)
 	c.checked = true
-	return c, k.read(ctx, c, opt)
+	return c, k.read(ctx, c, jsonl.MapOptions{Limit: -1, Workers: opt.Workers, Progress: opt.Progress})
 }
 
 // Rescan judges a scanned chat again as if its file held src.
 func (k *Checker) Rescan(ctx context.Context, was *Chat, src jsonl.Source) (*Chat, error) {
 	c := k.newChat(was.Path)
 	c.checked, c.Stamp = was.checked, was.Stamp
-	return c, k.readFrom(ctx, c, src, ScanOptions{})
+	return c, k.readFrom(ctx, c, src, jsonl.MapOptions{Limit: -1})
 }
 
 // Across judges what takes more than one file. chats are the scanned chats; it adds
@@ -160,7 +153,8 @@ func (k *Checker) lookUp(ctx context.Context, f *folderChats) error {
 		path := f.folder.File(name)
 		c := k.heads.Get(path, func() *Chat {
 			c := k.newChat(path)
-			if k.readHead(ctx, c) != nil {
+			// the header has parent, slug and lorebook, and the line after it the first date
+			if k.read(ctx, c, jsonl.MapOptions{Limit: 2, Workers: 1}) != nil {
 				return nil // the error is reported when that chat is checked
 			}
 			return c
@@ -178,7 +172,7 @@ func (k *Checker) lookUp(ctx context.Context, f *folderChats) error {
 			continue
 		}
 		whole := k.newChat(p.Path)
-		if k.read(ctx, whole, ScanOptions{}) == nil {
+		if k.read(ctx, whole, jsonl.MapOptions{Limit: -1}) == nil {
 			*p = *whole
 		}
 	}
@@ -186,52 +180,27 @@ func (k *Checker) lookUp(ctx context.Context, f *folderChats) error {
 }
 
 // newChat returns the record of a chat that has not been read.
-func (k *Checker) newChat(path string) *Chat { return k.chatAt(path, userdir.Follow(path)) }
-
-// chatAt is newChat where the file that the path leads to is known.
-func (k *Checker) chatAt(path, real string) *Chat {
+func (k *Checker) newChat(path string) *Chat {
+	real := userdir.Follow(path)
 	f := k.Lookup.Folder(filepath.Dir(real))
 	return &Chat{Path: path, Folder: f.Path, Name: userdir.ChatName(real), Kind: f.Kind, Dir: f.Dir, HasDir: f.HasDir}
 }
 
-// readHead fills the record of a chat that is not checked from its first two
-// lines: header, parent, slug, lorebook and first date.
-func (k *Checker) readHead(ctx context.Context, c *Chat) error {
-	src, f, _, err := open(c.Path, chat.OpenRegular)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if src, err = headOf(src); err != nil {
-		return err
-	}
-	s := k.newScan(c)
-	err = jsonl.Map(ctx, src, jsonl.MapOptions{Limit: 2, Keys: k.keys, Workers: 1}, s.judge.line, s.fold, (*batch).reset)
-	if err == nil {
-		s.finish(src.Size)
-	}
-	return err
-}
-
-// read fills the chat's record from its file.
-func (k *Checker) read(ctx context.Context, c *Chat, opt ScanOptions) error {
-	opener := chat.OpenRegular
-	if opt.Regular {
-		opener = safefile.Open
-	}
-	src, f, stamp, err := open(c.Path, opener)
+// read fills the chat's record from its file, or from its first lines.
+func (k *Checker) read(ctx context.Context, c *Chat, lines jsonl.MapOptions) error {
+	f, stamp, err := chat.OpenStamped(c.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	c.Stamp = stamp
-	return k.readFrom(ctx, c, src, opt)
+	return k.readFrom(ctx, c, jsonl.Source{R: f, Size: stamp.Size()}, lines)
 }
 
-func (k *Checker) readFrom(ctx context.Context, c *Chat, src jsonl.Source, opt ScanOptions) (err error) {
+func (k *Checker) readFrom(ctx context.Context, c *Chat, src jsonl.Source, lines jsonl.MapOptions) (err error) {
 	s := k.newScan(c)
-	lines := jsonl.MapOptions{Limit: -1, Keys: k.keys, Workers: opt.Workers, Progress: opt.Progress}
-	if src.Size <= smallChat {
+	lines.Keys = k.keys
+	if src.Size <= smallChat && lines.Limit < 0 {
 		err = k.readSmall(s, src, lines)
 	} else {
 		err = jsonl.Map(ctx, src, lines, s.judge.line, s.fold, (*batch).reset)
@@ -240,6 +209,9 @@ func (k *Checker) readFrom(ctx context.Context, c *Chat, src jsonl.Source, opt S
 		return &os.PathError{Op: "read", Path: c.Path, Err: err}
 	}
 	s.finish(src.Size)
+	if lines.Limit >= 0 {
+		return nil
+	}
 	c.alone, c.whole = c.findings.clone(), true
 	if c.Kind != userdir.File {
 		return nil
@@ -275,53 +247,4 @@ func (k *Checker) readSmall(s *scan, src jsonl.Source, lines jsonl.MapOptions) e
 		return err
 	}
 	return s.fold(&m.batch, jsonl.Base{}, damage)
-}
-
-// open opens a chat's file and returns its bytes as they are now.
-func open(path string, opener func(string) (*os.File, error)) (jsonl.Source, *os.File, safefile.Stamp, error) {
-	f, err := opener(path)
-	if err != nil {
-		return jsonl.Source{}, nil, safefile.Stamp{}, err
-	}
-	stamp, err := safefile.StampOf(f)
-	if err != nil {
-		_ = f.Close() // only read from
-		return jsonl.Source{}, nil, stamp, err
-	}
-	return jsonl.Source{R: f, Size: stamp.Size()}, f, stamp, nil
-}
-
-// headBytes is how much of a chat is read for its header and first message. Few are
-// longer; those are read in whole blocks.
-const headBytes = 64 << 10
-
-// headOf cuts a chat off after its header and first message if they are short.
-func headOf(src jsonl.Source) (jsonl.Source, error) {
-	if src.Size <= headBytes {
-		return src, nil
-	}
-	head, err := src.Section(0, headBytes)
-	if err != nil {
-		return src, err
-	}
-	if end := lineEnd(head, 2); end > 0 {
-		return jsonl.Bytes(head[:end]), nil
-	}
-	return src, nil
-}
-
-// lineEnd returns the offset after the n-th line that is not blank, 0 if there are fewer.
-func lineEnd(data []byte, n int) int {
-	at := 0
-	for n > 0 {
-		i := bytes.IndexByte(data[at:], '\n')
-		if i < 0 {
-			return 0
-		}
-		if len(bytes.TrimSpace(data[at:at+i])) > 0 {
-			n--
-		}
-		at += i + 1
-	}
-	return at
 }

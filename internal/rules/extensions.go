@@ -113,8 +113,8 @@ func (s *scan) judgeState() {
 	if c.HasDir {
 		j.Serves = c.Dir.Serves
 		j.Book = func(name string) extension.BookFacts {
-			b := s.around.book(c.Dir, name)
-			return extension.BookFacts{Missing: b.missing, Unread: b.err != nil, Has: b.holds}
+			b := s.around.BookOf(c.Dir, name)
+			return extension.BookFacts{Missing: b.Path == "", Unread: b.Err != nil, Has: b.Holds}
 		}
 	}
 	for _, e := range s.judge.extensions {

@@ -57,19 +57,19 @@ func judgeNoHeader(around *Lookup, c *Chat) {
 		message = "the header is not the first line"
 	}
 	f := Finding{Rule: NoHeader, Line: c.FirstLine, Index: -1, Message: message}
-	switch keeping, unread := around.keepingMetadata(c); {
+	switch set, err := around.groups(c); {
 	case c.Inside == 1:
-	case unread:
+	case err != nil || len(set.Bad) > 0:
 		f.repair = "mend the group file that cannot be read first: it may hold the chat's metadata"
-	case len(keeping) > 0:
+	case len(set.Keeping(c.Name)) > 0:
 		f.repair = "have the group that holds its metadata list the chat first"
 	}
 	c.add(f)
 }
 
-// repeats is a 64-bit filter over an object's keys. It rules out most objects that
-// have no key more than once.
-type repeats struct{ seen uint64 }
+// repeats is a filter over an object's keys. It rules out most objects that have no key more
+// than once.
+type repeats [16]uint64
 
 // next takes a raw key and reports whether it may have come before.
 func (r *repeats) next(key []byte) bool {
@@ -78,9 +78,9 @@ func (r *repeats) next(key []byte) bool {
 	if n > 2 {
 		h = uint64(n)*31 + uint64(key[1])*7 + uint64(key[n-2]) + uint64(key[n/2])*13
 	}
-	bit := uint64(1) << (h & 63)
-	before := r.seen&bit != 0
-	r.seen |= bit
+	word, bit := &r[h>>6&15], uint64(1)<<(h&63)
+	before := *word&bit != 0
+	*word |= bit
 	return before
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"stchat/internal/extension"
+	"stchat/internal/group"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
@@ -158,7 +159,7 @@ type Chat struct {
 	TornLine   int            // the last line that is not blank, if it is torn-tail; else 0
 	TornFrom   int            // where the run of lines that are not JSON up to that one begins
 	Stamp      safefile.Stamp // the file as it was when it was opened
-	Group      string         // the file of the group that should list the chat but does not, if known
+	Group      *group.File    // the group that should list the chat but does not, if known
 
 	MainChat  string // the parent's name as it is written; empty: none
 	Integrity string

@@ -117,21 +117,18 @@ func (f *folderChats) isLost(c *Chat) bool {
 	})
 }
 
-// groupOf returns the file of the group to which a chat that no group lists belongs: the
+// groupOf returns the group to which a chat that no group lists belongs: the
 // group that has it open, or that holds metadata of it in the layout up to SillyTavern
 // 1.14, or that lists its nearest listed ancestor, or a chat with a link to it. It returns
-// "" where none or several qualify.
-func (f *folderChats) groupOf(c *Chat) string {
-	one := func(list []*group.File) string {
+// nil where none or several qualify.
+func (f *folderChats) groupOf(c *Chat) *group.File {
+	one := func(list []*group.File) *group.File {
 		if len(list) == 1 {
-			return list[0].Path
+			return list[0]
 		}
-		return ""
+		return nil
 	}
-	set, err := f.around.In(c.Dir)
-	if err != nil {
-		return ""
-	}
+	set, _ := f.around.groups(c)
 	if open := set.Open(c.Name); len(open) > 0 {
 		return one(open)
 	}

@@ -15,14 +15,14 @@ func judgeGroup(f *folderChats, c *Chat) {
 	if c.Kind != userdir.Group || !c.HasDir {
 		return
 	}
-	if set, err := f.around.In(c.Dir); err != nil || len(set.Bad) > 0 && len(set.Listing(c.Name)) == 0 {
+	if set, err := f.around.groups(c); err != nil || len(set.Bad) > 0 && len(set.Listing(c.Name)) == 0 {
 		return // the group that lists it may be one that cannot be read
 	}
 	listing := f.around.listing(c)
 	switch len(listing) {
 	case 0:
 		finding := Finding{Rule: GroupUnlisted, Index: -1, Message: "no group lists this chat"}
-		if c.Group = f.groupOf(c); c.Group == "" {
+		if c.Group = f.groupOf(c); c.Group == nil {
 			finding.repair = "add the chat's name to the chats of its group by hand: nothing tells which group that is"
 		}
 		c.add(finding)

@@ -27,7 +27,7 @@ func (j lineJudge) line(l *jsonl.Line, b *batch) {
 	b.last = l.Number
 	before := b.torn
 	if b.torn != nil {
-		b.note(*b.torn)
+		b.findings.add(*b.torn)
 		b.torn = nil
 	}
 	if l.CRLF {
@@ -76,6 +76,29 @@ func (j lineJudge) message(l *jsonl.Line, b *batch) {
 		j.extra(l, b, extra)
 	}
 	j.sight(l, b)
+}
+
+// OnMessages returns the rules that [RepairMessage] knows.
+func OnMessages() Set { return onSwipes() | OnLinks() | SetOf(LegacyMedia) }
+
+// RepairMessage returns a message with everything repaired that is wanted and is in the message
+// itself, or line if there is nothing to repair.
+func RepairMessage(want Set, links *LinkRepair, line []byte) (out []byte, changes []Change) {
+	out = line
+	if want&onSwipes() != 0 {
+		out, changes = repairSwipes(want, out)
+	}
+	if want&OnLinks() != 0 {
+		var more []Change
+		out, more = links.message(want, out)
+		changes = append(changes, more...)
+	}
+	if want.Has(LegacyMedia) {
+		var more []Change
+		out, more = repairMedia(out)
+		changes = append(changes, more...)
+	}
+	return out, changes
 }
 
 // sight asks extensions what they see in the message, or in a header among the messages.

@@ -77,7 +77,7 @@ func judgeParents(ctx context.Context, f *folderChats) error {
 		if !listed && !p.moreLinks {
 			c.report(UnlistedBranch, c.HeaderLine, 0, fmt.Sprintf("the parent %q has no link to this chat", clip(p.Name)))
 		}
-		if link != nil && (c.Messages != link.Index+1 || c.chain != link.chain) {
+		if link != nil && c.chain != link.chain {
 			suspects = append(suspects, suspect{c, link})
 		}
 	}
@@ -221,9 +221,9 @@ func Dangling() Set {
 	return SetOf(DanglingMainChat, DanglingCheckpoint, DanglingBranch)
 }
 
-// Message returns the message with its links repaired. Swipes repeat the links of the message, so
+// message returns the message with its links repaired. Swipes repeat the links of the message, so
 // each change is listed once.
-func (l *LinkRepair) Message(want Set, line []byte) (out []byte, changes []Change) {
+func (l *LinkRepair) message(want Set, line []byte) (out []byte, changes []Change) {
 	out = message.EditLinks(line, func(checkpoint bool, name string) (to string, keep bool) {
 		dead, what := DanglingBranch, "branch"
 		if checkpoint {

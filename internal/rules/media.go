@@ -85,10 +85,10 @@ func judgeAttachment(l *jsonl.Line, b *batch, dir userdir.Dir, extra, raw []byte
 	b.add(MissingAttachment, l, extra, fmt.Sprintf("%q is not there", clip(address)))
 }
 
-// RepairMedia moves a message's attachments into the lists media and files, in the order and with all
+// repairMedia moves a message's attachments into the lists media and files, in the order and with all
 // the effects of ensureMessageMediaIsArray (script.js of SillyTavern 1.19). Each value that
 // SillyTavern drops is listed as lost.
-func RepairMedia(line []byte) (out []byte, changes []Change) {
+func repairMedia(line []byte) (out []byte, changes []Change) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
 		return line, nil

@@ -1,8 +1,8 @@
 package rules
 
 import (
-	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"stchat/internal/jsonl"
@@ -25,40 +25,20 @@ func judgeShape(l *jsonl.Line, b *batch) {
 	text(keyMes, "mes")
 	// any other value counts as true or false, as in JavaScript
 	if user, ok := l.Value(keyIsUser); !ok || rawjson.KindOf(user) == rawjson.Null {
-		b.note(found{rule: MessageShape, severity: Warning, number: l.Number, index: l.Index, message: "is_user is missing: the message counts as the character's"})
+		b.findings.add(Finding{Rule: MessageShape, Severity: Warning, Line: l.Number, Index: l.Index, Message: "is_user is missing: the message counts as the character's"})
 	}
 }
 
 // judgeKeys judges the message's own keys.
 func judgeKeys(l *jsonl.Line, b *batch) {
 	var r repeats
-	members := l.Members()
-	suspect := false
-	for i := range members {
-		m := &members[i]
-		if m.Escaped {
-			suspect = true
-			break
-		}
-		if key := l.Raw[m.Key:m.KeyEnd]; r.next(key) && !suspect {
-			suspect = len(members) > 64 || sameKeyBefore(l, members[:i], key)
-		}
-	}
+	suspect := slices.ContainsFunc(l.Members(), func(m jsonl.Member) bool { return m.Escaped || r.next(l.Raw[m.Key:m.KeyEnd]) })
 	if !suspect {
 		return
 	}
 	if first, n := duplicates(l.Raw); n > 0 {
 		b.add(DuplicateKey, l, nil, duplicateMessage("", first, n))
 	}
-}
-
-func sameKeyBefore(l *jsonl.Line, members []jsonl.Member, key []byte) bool {
-	for i := range members {
-		if m := &members[i]; bytes.Equal(l.Raw[m.Key:m.KeyEnd], key) {
-			return true
-		}
-	}
-	return false
 }
 
 // date is when a message was sent, and where the date stands.

@@ -10,23 +10,10 @@ const (
 	Info    Severity = iota + 1 // good to know
 	Warning                     // wrong, shared or pointing nowhere
 	Error                       // SillyTavern or an extension loses, hides or misreads data
-
-	severities
 )
 
 // String returns the severity's name.
-func (s Severity) String() string {
-	switch s {
-	case Error:
-		return "error"
-	case Warning:
-		return "warning"
-	case Info:
-		return "info"
-	default:
-		return "none"
-	}
-}
+func (s Severity) String() string { return [...]string{"none", "info", "warning", "error"}[s] }
 
 // ParseSeverity returns the severity with the name. The error lists the names.
 func ParseSeverity(s string) (Severity, error) {

@@ -150,3 +150,53 @@ func TestPendingAge(t *testing.T) {
 		}
 	}
 }
+
+func TestSwipeIs(t *testing.T) {
+	for _, c := range []struct {
+		swipes, mes string
+		id, n       int
+		want        bool
+	}{
+		{`["a\"b"]`, `"b"`, 0, 1, false}, // ends in the same bytes, but the quote is part of the swipe
+		{`["x,\"b"]`, `"b"`, 0, 1, false},
+		{`["[\"b"]`, `"b"`, 0, 1, false},
+		{`["x","b"]`, `"b"`, 1, 2, true},
+		{`["\u0061"]`, `"a"`, 0, 1, true}, // spelled differently
+	} {
+		if got := swipeIs([]byte(c.swipes), c.n, c.id, []byte(c.mes)); got != c.want {
+			t.Errorf("swipeIs(%s, %d, %d, %s) = %v", c.swipes, c.n, c.id, c.mes, got)
+		}
+	}
+}
+
+// A date that has no zone is earlier only if it is by more than zones can differ.
+func TestBeforeAcrossZones(t *testing.T) {
+	const zones = 26 * 3600 * 1000
+	front := date{ms: 10 * zones}
+	for ms, want := range map[int64]bool{9 * zones: false, 9*zones - 1: true} {
+		if got := before(date{ms: ms, local: true}, front); got != want {
+			t.Errorf("%d before %d: %v", ms, front.ms, got)
+		}
+	}
+}
+
+// A chat that cannot be opened is an error, not a chat without findings.
+func TestScanFails(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{filepath.Join(dir, "gone.jsonl"), dir} {
+		if _, err := New(time.Now()).Scan(t.Context(), path, ScanOptions{}); err == nil {
+			t.Errorf("%s was read", path)
+		}
+	}
+}
+
+func TestParseSeverity(t *testing.T) {
+	for _, s := range []Severity{Info, Warning, Error} {
+		if got, err := ParseSeverity(s.String()); got != s || err != nil {
+			t.Errorf("ParseSeverity(%s) = %v, %v", s, got, err)
+		}
+	}
+	if _, err := ParseSeverity("none"); err == nil {
+		t.Error("there is no severity none")
+	}
+}

@@ -18,15 +18,15 @@ type scan struct {
 	around *Lookup
 
 	head      head
-	hasHead   bool   // head was read
-	headHash  uint64 // of the header's line
-	torn      *found // a line that is not JSON, while it may be the last one
-	tornFrom  int    // where the run of lines that are not JSON up to that one begins
-	lastLine  int    // the last line that is not blank
-	firstLine int    // the first line that is not blank
-	date      date   // of the last message that has one
-	crlf      int    // number of lines that end in CR LF
-	crlfLine  int    // the first of them
+	hasHead   bool     // head was read
+	headHash  uint64   // of the header's line
+	torn      *Finding // a line that is not JSON, while it may be the last one
+	tornFrom  int      // where the run of lines that are not JSON up to that one begins
+	lastLine  int      // the last line that is not blank
+	firstLine int      // the first line that is not blank
+	date      date     // of the last message that has one
+	crlf      int      // number of lines that end in CR LF
+	crlfLine  int      // the first of them
 }
 
 // fold adds a batch to those before it.
@@ -60,7 +60,7 @@ func (s *scan) ends(b *batch, base jsonl.Base) {
 		goesOn := s.torn != nil && b.tornFrom == b.head
 		s.endTorn(InvalidJSON)
 		if s.torn = b.torn; s.torn != nil {
-			s.torn.number += base.Line + 1
+			s.torn.Line += base.Line + 1
 			if !goesOn {
 				s.tornFrom = base.Line + b.tornFrom + 1
 			}
@@ -70,34 +70,28 @@ func (s *scan) ends(b *batch, base jsonl.Base) {
 			s.firstLine = base.Line + b.head + 1
 		}
 	}
-	if b.crlf > 0 {
-		if s.crlf == 0 {
-			s.crlfLine = base.Line + b.crlfLine + 1
-		}
-		s.crlf += b.crlf
+	if s.crlf == 0 {
+		s.crlfLine = base.Line + b.crlfLine + 1
 	}
+	s.crlf += b.crlf
 }
 
 // findings moves the batch's findings to the chat.
 func (s *scan) findings(b *batch, base jsonl.Base, shift int) {
-	for i := range b.found {
-		f := &b.found[i]
-		if f.index != noMessage {
-			f.index += shift
-		}
-		s.chat.add(Finding{Rule: f.rule, Severity: f.severity, Line: base.Line + f.number + 1, Column: f.column, Index: f.index, Message: f.message, repair: f.repair})
-	}
 	if !s.chat.checked {
 		return
 	}
-	for _, bySeverity := range b.counts {
-		for severity, counts := range bySeverity {
-			for id, n := range counts {
-				if n > perRule {
-					s.chat.findings.count(kind{ID(id), Severity(severity)}, int(n)-perRule)
-				}
-			}
+	for _, f := range b.findings.list {
+		f.Line += base.Line + 1
+		if f.Index != noMessage {
+			f.Index += shift
 		}
+		s.chat.add(f)
+	}
+	all := &s.chat.findings
+	all.repairable |= b.findings.repairable
+	for k, n := range b.findings.counts {
+		all.count(k, n-min(n, perRule))
 	}
 }
 
@@ -164,7 +158,7 @@ func (s *scan) begin(b *batch, base jsonl.Base) {
 func (s *scan) finish(size int64) {
 	c := s.chat
 	if s.torn != nil {
-		c.TornLine, c.TornFrom = s.torn.number, s.tornFrom
+		c.TornLine, c.TornFrom = s.torn.Line, s.tornFrom
 	}
 	s.endTorn(TornTail)
 	if c.FirstLine == 0 {
@@ -208,7 +202,7 @@ func (s *scan) dates(b *batch, base jsonl.Base, shift int) {
 // last of the file.
 func (s *scan) endTorn(id ID) {
 	if f := s.torn; f != nil {
-		s.chat.report(id, f.number, f.column, f.message)
+		s.chat.report(id, f.Line, f.Column, f.Message)
 		s.torn = nil
 	}
 }
@@ -230,13 +224,12 @@ type batch struct {
 	last     int // number of the last line that is not blank
 	crlf     int
 	crlfLine int
-	found    []found
-	torn     *found                          // the last line, if it is not JSON
-	tornFrom int                             // where the run of lines that are not JSON up to that one begins
-	counts   [2][severities][ruleCount]int32 // of all findings, in found or not; 1: those only a person can repair
-	hashes   []uint64                        // of the surviving lines
-	links    []Link                          // with lines and indexes counted in the batch
-	marks    []mark                          // what extensions saw
+	findings findings // with lines, from 0, and indexes counted in the batch
+	torn     *Finding // the last line, if it is not JSON
+	tornFrom int      // where the run of lines that are not JSON up to that one begins
+	hashes   []uint64 // of the surviving lines
+	links    []Link   // with lines and indexes counted in the batch
+	marks    []mark   // what extensions saw
 	sighting extension.Sighting
 	headers  []headerLine
 	first    date // the first readable date
@@ -254,16 +247,10 @@ type headerLine struct {
 // noMessage is the index of a finding that is not about a message.
 const noMessage = -1
 
-// found is a finding whose place is known only within its batch.
-type found struct {
-	rule                  ID
-	severity              Severity
-	number, column, index int
-	message, repair       string
-}
-
 func (b *batch) reset() {
-	*b = batch{found: b.found[:0], hashes: b.hashes[:0], links: b.links[:0], marks: b.marks[:0], headers: b.headers[:0], sighting: b.sighting}
+	clear(b.findings.counts)
+	kept := findings{list: b.findings.list[:0], counts: b.findings.counts}
+	*b = batch{findings: kept, hashes: b.hashes[:0], links: b.links[:0], marks: b.marks[:0], headers: b.headers[:0], sighting: b.sighting}
 }
 
 // add notes a finding on a line; value is the part of the line that is wrong.
@@ -274,33 +261,19 @@ func (b *batch) add(id ID, l *jsonl.Line, value []byte, message string) {
 // addByHand notes a finding that repair leaves, though it repairs others of the rule;
 // repair says how a person can repair it.
 func (b *batch) addByHand(id ID, l *jsonl.Line, value []byte, message, repair string) {
-	b.note(found{rule: id, number: l.Number, column: column(l, value), index: l.Index, message: message, repair: repair})
+	b.findings.add(Finding{Rule: id, Line: l.Number, Column: column(l, value), Index: l.Index, Message: message, repair: repair})
 }
 
 // damaged notes a damaged line. A line that is not JSON waits until it is known
 // whether it is the file's last.
 func (b *batch) damaged(l *jsonl.Line) {
 	id := DamageRule(l.Damage)
-	f := found{rule: id, number: l.Number, column: l.Damage.Column, index: noMessage, message: damageMessage(id, l.Damage)}
+	f := Finding{Rule: id, Line: l.Number, Column: l.Damage.Column, Index: noMessage, Message: damageMessage(id, l.Damage)}
 	if id == InvalidJSON {
 		b.torn = &f
 		return
 	}
-	b.note(f)
-}
-
-func (b *batch) note(f found) {
-	byHand := 0
-	if f.repair != "" {
-		byHand = 1
-	}
-	if f.severity == 0 {
-		f.severity = f.rule.Rule().Severity
-	}
-	n := &b.counts[byHand][f.severity][f.rule]
-	if *n++; *n <= perRule {
-		b.found = append(b.found, f)
-	}
+	b.findings.add(f)
 }
 
 // mark is what an extension saw in a message; number and index are counted in the batch.

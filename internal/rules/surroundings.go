@@ -1,14 +1,11 @@
 package rules
 
 import (
-	"errors"
 	"path/filepath"
-	"slices"
 
 	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/library"
-	"stchat/internal/lorebook"
 	"stchat/internal/userdir"
 )
 
@@ -16,7 +13,6 @@ import (
 // use.
 type Lookup struct {
 	library.Library
-	books library.Once[*book]           // by path
 	begun library.Once[map[listed]bool] // by user folder
 }
 
@@ -27,45 +23,23 @@ func (s *Lookup) LinkTarget(folder, name string) (target string, ok bool) {
 	return s.Folder(folder).Target(name)
 }
 
+// groups returns the groups that a group chat may be of; an empty set for any other chat, and
+// with an error.
+func (s *Lookup) groups(c *Chat) (*group.Set, error) {
+	if c.Kind != userdir.Group || !c.HasDir {
+		return &group.Set{}, nil
+	}
+	set, err := s.In(c.Dir)
+	if err != nil {
+		set = &group.Set{}
+	}
+	return set, err
+}
+
 // listing returns the groups that list a group chat, none if they cannot be read.
 func (s *Lookup) listing(c *Chat) []*group.File {
-	if c.Kind != userdir.Group || !c.HasDir {
-		return nil
-	}
-	set, err := s.In(c.Dir)
-	if err != nil {
-		return nil
-	}
+	set, _ := s.groups(c)
 	return set.Listing(c.Name)
-}
-
-// book returns the record of the lorebook that a chat in the user folder calls name.
-func (s *Lookup) book(dir userdir.Dir, name string) *book {
-	path, err := s.Book(dir, name)
-	switch _, unsafe := errors.AsType[*userdir.UnsafeNameError](err); {
-	case unsafe || errors.Is(err, lorebook.ErrMissing):
-		return &book{missing: true}
-	case err != nil:
-		return &book{path: path, err: err}
-	}
-	return s.books.Get(path, func() *book {
-		b := &book{path: path}
-		b.read()
-		return b
-	})
-}
-
-// keepingMetadata returns the group files that hold metadata of a group chat,
-// whether they list it or not; unread reports that some cannot be read.
-func (s *Lookup) keepingMetadata(c *Chat) (files []*group.File, unread bool) {
-	if c.Kind != userdir.Group || !c.HasDir {
-		return nil, false
-	}
-	set, err := s.In(c.Dir)
-	if err != nil {
-		return nil, true
-	}
-	return set.Keeping(c.Name), len(set.Bad) > 0
 }
 
 // OldGroups returns the groups that list the chat and hold metadata of it in the layout
@@ -82,34 +56,16 @@ func (s *Lookup) OldGroups(c *Chat) (files []*group.File, metadata []byte) {
 	return files, metadata
 }
 
-// GroupOf returns the group that should list the chat but does not, nil if it is not
-// known.
-func (s *Lookup) GroupOf(c *Chat) *group.File {
-	if c.Group == "" {
-		return nil
-	}
-	set, err := s.In(c.Dir)
-	if err != nil {
-		return nil
-	}
-	i := slices.IndexFunc(set.Files, func(f *group.File) bool { return f.Path == c.Group })
-	if i < 0 {
-		return nil
-	}
-	return set.Files[i]
-}
-
 // OldGroup is [Lookup.OldGroups] for the group that should list the chat.
 func (s *Lookup) OldGroup(c *Chat) (files []*group.File, metadata []byte) {
-	f := s.GroupOf(c)
-	if f == nil {
+	if c.Group == nil {
 		return nil, nil
 	}
-	metadata, ok := f.OldMetadata(c.Name)
+	metadata, ok := c.Group.OldMetadata(c.Name)
 	if !ok {
 		return nil, nil
 	}
-	return []*group.File{f}, metadata
+	return []*group.File{c.Group}, metadata
 }
 
 // isBegun reports whether the undo records show that a chat without a file was only put

@@ -51,7 +51,7 @@ func judgeChoice(l *jsonl.Line, b *batch, swipes []byte, n int) {
 	}
 	raw, ok := l.Value(keySwipeID)
 	absent := !ok || rawjson.KindOf(raw) == rawjson.Null
-	id, isInt := swipeID(raw)
+	id, isInt := rawjson.Int(raw)
 	switch {
 	case absent && n == 0:
 		return
@@ -86,14 +86,6 @@ func countOf(n int, what string) string {
 	default:
 		return fmt.Sprintf("there are %d %ss", n, what)
 	}
-}
-
-// swipeID is rawjson.Int with a fast path for one digit.
-func swipeID(raw []byte) (int, bool) {
-	if len(raw) == 1 && raw[0] >= '0' && raw[0] <= '9' {
-		return int(raw[0] - '0'), true
-	}
-	return rawjson.Int(raw)
 }
 
 // swipeIs reports whether swipe id of the n in the raw list swipes is the same text as
@@ -134,8 +126,8 @@ func sameText(a, b []byte) bool {
 	return ok && ok2 && s == t
 }
 
-// OnSwipes returns the rules about swipes.
-func OnSwipes() Set { return SetOf(SwipeID, SwipeText, SwipeInfo) }
+// onSwipes returns the rules about swipes.
+func onSwipes() Set { return SetOf(SwipeID, SwipeText, SwipeInfo) }
 
 // swipeList is the swipes of one message.
 type swipeList struct {
@@ -176,8 +168,8 @@ func readSwipes(line []byte) (s swipeList, ok bool) {
 	return s, true
 }
 
-// RepairSwipes repairs a message by those of the wanted rules that are about swipes.
-func RepairSwipes(want Set, line []byte) (out []byte, changes []Change) {
+// repairSwipes repairs a message by those of the wanted rules that are about swipes.
+func repairSwipes(want Set, line []byte) (out []byte, changes []Change) {
 	s, ok := readSwipes(line)
 	if !ok {
 		return line, nil

@@ -58,7 +58,7 @@ func New(target string, opt Options) (*Temp, error) {
 			return t, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: cause(err)}
+			return nil, cannotCreate(target, cause(err))
 		}
 	}
 	return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: errors.New("no free temporary name")}
@@ -172,7 +172,16 @@ func CanCreate(target string) error {
 		}
 	}
 	if err != nil {
-		return &fs.PathError{Op: "create a file in", Path: dir, Err: err}
+		return cannotCreate(target, err)
 	}
 	return nil
+}
+
+// cannotCreate returns the error that a file cannot be created; its folder is named, unless that is
+// not there.
+func cannotCreate(target string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &fs.PathError{Op: "create", Path: target, Err: err}
+	}
+	return &fs.PathError{Op: "create a file in", Path: filepath.Dir(behind(target)), Err: err}
 }

@@ -39,19 +39,9 @@ func ReadPlain(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := make([]byte, 0, min(info.Size(), most)+1)
-	for int64(len(data)) <= most {
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			return data, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
+	data, err := readAll(io.LimitReader(f, most+1), min(info.Size(), most))
+	if err != nil || int64(len(data)) <= most {
+		return data, err
 	}
 	return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it holds more than %d bytes", most)}
 }

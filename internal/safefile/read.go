@@ -47,6 +47,7 @@
 package safefile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -88,19 +89,9 @@ func readOnce(path string) ([]byte, Stamp, error) {
 	if err != nil {
 		return nil, Stamp{}, err
 	}
-	data := make([]byte, 0, was.Size()+1)
-	for {
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, Stamp{}, err
-		}
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
+	data, err := readAll(f, was.Size())
+	if err != nil {
+		return nil, Stamp{}, err
 	}
 	now, err := StampOf(f)
 	if err != nil {
@@ -110,6 +101,14 @@ func readOnce(path string) ([]byte, Stamp, error) {
 		return nil, Stamp{}, fmt.Errorf("%s: %w", path, ErrChanged)
 	}
 	return data, now, nil
+}
+
+// readAll reads all of r, which likely has so many bytes.
+func readAll(r io.Reader, size int64) ([]byte, error) {
+	var data bytes.Buffer
+	data.Grow(int(size) + bytes.MinRead)
+	_, err := data.ReadFrom(r)
+	return data.Bytes(), err
 }
 
 // ReadDir reads a folder as [os.ReadDir] does, except that the error is never

@@ -83,51 +83,14 @@ func ParseRaw(raw []byte) (t time.Time, ok bool) {
 
 // Usual reads the shape that SillyTavern has written since 1.16, as it stands in a file
 // ("2026-01-02T03:04:05.006Z" with its quotes), in milliseconds since 1970. Chats have
-// millions of them, so it neither allocates nor asks package time. ok is false for all others.
+// millions of them, so it does not allocate. ok is false for all others.
 func Usual(raw []byte) (ms int64, ok bool) {
-	const shape = `"0000-00-00T00:00:00.000Z"`
-	if len(raw) != len(shape) {
+	var t time.Time
+	end := len(`"2026-01-02T03:04:05.006`)
+	if len(raw) != end+2 || raw[end] != 'Z' || t.UnmarshalText(raw[1:end+1]) != nil || t.Year() < 1 {
 		return 0, false
 	}
-	for _, i := range [...]int{0, 5, 8, 11, 14, 17, 20, 24, 25} {
-		if raw[i] != shape[i] {
-			return 0, false
-		}
-	}
-	year, month, day := number(raw, 1, 4), number(raw, 6, 2), number(raw, 9, 2)
-	hour, minute, second, milli := number(raw, 12, 2), number(raw, 15, 2), number(raw, 18, 2), number(raw, 21, 3)
-	if year < 1 || year > 9999 || month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59 || milli > 999 {
-		return 0, false
-	}
-	last := int64(30) + (month+month/8)%2
-	if month == 2 {
-		last = 28
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			last = 29
-		}
-	}
-	if day < 1 || day > last {
-		return 0, false
-	}
-	// days since 1970 by the civil calendar, years beginning in March
-	if month <= 2 {
-		year, month = year-1, month+12
-	}
-	days := 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 719469
-	return ((days*24+hour)*60+minute)*60000 + second*1000 + milli, true
-}
-
-// number returns the number of n digits at the given place, a million or more if they are none.
-func number(raw []byte, at, n int) int64 {
-	v := int64(0)
-	for _, c := range raw[at : at+n] {
-		d := int64(c) - '0'
-		if d < 0 || d > 9 {
-			d = 1e6
-		}
-		v = v*10 + d
-	}
-	return v
+	return t.UnixMilli(), true
 }
 
 // ofNumber reads the milliseconds since 1970 that SillyTavern writes, or the seconds

@@ -20,8 +20,10 @@ const (
 	MermaidEdges = 500
 )
 
-// shown returns text of a file as a graph shows it, in at most so many cells.
-func shown(s string, cells int) string { return visible.Truncate(visible.Text(s), cells) }
+// shown returns a name as a graph shows it, in at most so many cells.
+func shown(s string, cells int) string { return cutName(visible.Text(s), cells) }
+
+func cutName(s string, cells int) string { return visible.CutLeft(s, cells, "…") }
 
 // ids returns the name of every chat's node.
 func ids(t *Tree) map[*Chat]string {
@@ -55,7 +57,7 @@ func notesOf(c *Chat) string {
 // DOT writes the tree for Graphviz.
 func DOT(w io.Writer, t *Tree) error {
 	b := bufio.NewWriter(w)
-	ids := ids(t)
+	ids, short := ids(t), t.Shorts()
 	fmt.Fprint(b, "digraph families {\n\trankdir=LR;\n\tnode [shape=box, style=rounded, fontname=\"sans-serif\"];\n\tedge [fontname=\"sans-serif\", fontsize=10];\n")
 	for i, o := range t.Owners {
 		if len(o.Chats) == 0 {
@@ -63,7 +65,7 @@ func DOT(w io.Writer, t *Tree) error {
 		}
 		fmt.Fprintf(b, "\tsubgraph cluster_%d {\n\t\tlabel=\"%s\";\n", i, dotText(shown(o.Name, longest)))
 		for _, c := range o.Chats {
-			label := dotText(visible.Truncate(c.short(c.Owner), longest)) + `\n` + dotText(counts(c))
+			label := dotText(shown(short[c], longest)) + `\n` + dotText(counts(c))
 			if notes := notesOf(c); notes != "" {
 				label += `\n` + dotText(notes)
 			}
@@ -108,11 +110,11 @@ func dotText(s string) string {
 // Mermaid writes the tree as a flowchart.
 func Mermaid(w io.Writer, t *Tree) error {
 	b := bufio.NewWriter(w)
-	ids := ids(t)
+	ids, short := ids(t), t.Shorts()
 	fmt.Fprint(b, "flowchart LR\n")
 	for _, o := range t.Owners {
 		for _, c := range o.Chats {
-			label := visible.Truncate(c.short(c.Owner), longest) + " - " + counts(c)
+			label := shown(short[c], longest) + " - " + counts(c)
 			if notes := notesOf(c); notes != "" {
 				label += " - " + notes
 			}

@@ -138,13 +138,12 @@ func pageOf(t *Tree) *pageData {
 	list, _ := lanes(t)
 	d := &pageData{Owners: []pageOwner{}, Chats: make([]pageChat, 0, len(list)), Flat: t.Flat, Whole: t.Whole}
 	owner := map[*Chat]int{}
-	short := map[*Chat]string{}
+	short := t.Shorts()
 	for _, o := range t.ownersOfPage() {
-		names := o.shorts()
-		for k, c := range o.Chats {
-			owner[c], short[c] = len(d.Owners), names[k]
+		for _, c := range o.Chats {
+			owner[c] = len(d.Owners)
 		}
-		d.Owners = append(d.Owners, pageOwner{pageText(visible.Truncate(o.Name, longest))})
+		d.Owners = append(d.Owners, pageOwner{pageText(cutName(o.Name, longest))})
 	}
 	number := make(map[*Chat]int, len(list))
 	for i := range list {
@@ -160,7 +159,7 @@ func pageOf(t *Tree) *pageData {
 		l := &list[i]
 		c := l.chat
 		p := pageChat{
-			Owner: owner[c], Name: pageText(visible.Truncate(c.Name, 300)), Short: pageText(visible.Truncate(short[c], 300)), Path: shown(c.Path, 1000), Role: c.Role, Parent: -1, Above: l.above, At: -1, AtParent: -1,
+			Owner: owner[c], Name: pageText(cutName(c.Name, 300)), Short: pageText(cutName(short[c], 300)), Path: shown(c.Path, 1000), Role: c.Role, Parent: -1, Above: l.above, At: -1, AtParent: -1,
 			Remarks: remarks(c), Own: c.Own, Messages: c.Messages, Bytes: c.Bytes, First: ms(c.First), Last: ms(c.Until), Current: c.Current,
 			Shift: l.shift, Fork: l.fork, From: l.from, To: l.to,
 		}
@@ -174,7 +173,7 @@ func pageOf(t *Tree) *pageData {
 			p.Via = *c.Via
 		}
 		if c.Dangling != nil {
-			p.Dangling = pageText(visible.Truncate(*c.Dangling, 300))
+			p.Dangling = pageText(cutName(*c.Dangling, 300))
 		}
 		for _, date := range c.Dates {
 			p.Dates = append(p.Dates, [2]int64{int64(date.Index), date.At.UnixMilli()})

@@ -33,6 +33,7 @@ type picture struct {
 	w      *bufio.Writer
 	unit   float64 // pixels per message
 	bottom float64
+	short  map[*Chat]string
 }
 
 func (p *picture) x(index int) float64 { return svgLeft + float64(index)*p.unit }
@@ -45,7 +46,7 @@ func SVG(w io.Writer, t *Tree) error {
 		widest = max(widest, list[i].to)
 		rows = list[i].y + 1
 	}
-	p := &picture{w: bufio.NewWriter(w), unit: min(24, svgAcross/float64(widest))}
+	p := &picture{w: bufio.NewWriter(w), short: t.Shorts(), unit: min(24, svgAcross/float64(widest))}
 	p.bottom = svgTop + rows*svgRow
 	wide := p.x(widest) + svgLabel
 	fmt.Fprintf(p.w, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\">\n<style>%s</style>\n", wide, p.bottom, wide, p.bottom, svgStyle)
@@ -129,9 +130,9 @@ func (p *picture) lane(list []lane, l *lane, wide float64) {
 	}
 	meta, text := label(c)
 	cells := int((wide - textX - 10) / 7.2)
-	name := visible.Truncate(c.short(c.Owner), max(cells, 8))
-	meta = visible.Truncate(meta, max(cells-visible.Width(name)-2, 0))
-	text = visible.Truncate(text, max(cells-visible.Width(name)-visible.Width(meta)-4, 0))
+	name := shown(p.short[c], max(cells, 8))
+	meta = visible.CutRight(meta, max(cells-visible.Width(name)-2, 0), "…")
+	text = visible.CutRight(text, max(cells-visible.Width(name)-visible.Width(meta)-4, 0), "…")
 	fmt.Fprintf(p.w, "<text x=\"%.1f\" y=\"%.1f\"><tspan class=\"name\">%s</tspan><tspan class=\"meta\" dx=\"9\">%s</tspan><tspan class=\"said\" dx=\"9\">%s</tspan></text>\n</g>\n",
 		textX, textY, xmlText(name), xmlText(meta), xmlText(text))
 }
@@ -149,8 +150,8 @@ func label(c *Chat) (meta, text string) {
 	if !c.First.IsZero() {
 		parts = append(parts, dateRange(c, time.UTC))
 	}
-	if c.Preview.Fork != nil && c.Parent != nil {
-		text = visible.Text(*c.Preview.Fork)
+	if c.Parent != nil {
+		text = visible.Text(c.Said)
 	}
 	return strings.Join(parts, ", "), text
 }

@@ -44,7 +44,7 @@ func Text(w io.Writer, t *Tree, opt TextOptions) error {
 	if d.opt.Zone == nil {
 		d.opt.Zone = time.Local
 	}
-	table := d.families(t.Owners)
+	table := d.families(t.Owners, t.Shorts())
 	if t.Flat {
 		table = d.flat(t.Owners)
 	}
@@ -99,14 +99,10 @@ func (d *drawer) wrapped(w io.Writer, text, code string) {
 	}
 }
 
-// ascii replaces the drawing characters that a terminal may lack. What it returns may be wider,
-// so it comes before everything that goes by width.
-var ascii = strings.NewReplacer("├─", "|-", "└─", "`-", "│", "|", "◆", "*", "∞", "@", "●", "o", " · ", " - ", "·", "-", "…", "...")
-
 // shown returns text in the characters that the terminal has.
 func (d *drawer) shown(text string) string {
 	if d.opt.ASCII {
-		return ascii.Replace(text)
+		return visible.ASCII(text)
 	}
 	return text
 }
@@ -125,7 +121,7 @@ func (d *drawer) legend() string {
 }
 
 // families lays out families below their owners.
-func (d *drawer) families(owners []*Owner) *grid.Table {
+func (d *drawer) families(owners []*Owner, short map[*Chat]string) *grid.Table {
 	t := &grid.Table{Columns: []grid.Column{
 		{Title: "chat", Name: true},
 		{Title: "fork", Right: true, Optional: true},
@@ -144,9 +140,8 @@ func (d *drawer) families(owners []*Owner) *grid.Table {
 			}
 		}
 		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(o.Name), About: plural.S(len(o.Chats), "chat") + ", " + plural.Of(families, "family", "families")})
-		short := o.shorts()
-		for i, c := range o.Chats {
-			t.Rows = append(t.Rows, d.row(c, visible.Text(short[i])))
+		for _, c := range o.Chats {
+			t.Rows = append(t.Rows, d.row(c, visible.Text(short[c])))
 		}
 	}
 	return t
@@ -179,8 +174,11 @@ func (d *drawer) notes(c *Chat) (text, code string) {
 		notes = append(notes, dateRange(c, d.opt.Zone))
 	}
 	notes = append(notes, remarks(c)...)
-	if p := c.Preview.Fork; p != nil && c.Depth > 0 {
-		notes = append(notes, visible.Text(*p))
+	if c.Dangling != nil {
+		notes = append(notes, "stchat repair")
+	}
+	if c.Said != "" && c.Depth > 0 {
+		notes = append(notes, visible.Text(c.Said))
 	}
 	switch {
 	case c.Dangling != nil || c.Cycle || c.Unreadable:
@@ -275,7 +273,7 @@ func remarks(c *Chat) []string {
 		add("noted at %d", *c.AtLink)
 	}
 	if c.Dangling != nil {
-		add("names %s, which is missing", visible.Quote(visible.Truncate(*c.Dangling, 40)))
+		add("names %s, which is missing", visible.Quote(cutName(*c.Dangling, 40)))
 	}
 	if c.Cycle {
 		add("was its own ancestor")

@@ -9,11 +9,9 @@ package treeview
 
 import (
 	"bytes"
-	"strings"
 	"time"
 
 	"stchat/internal/names"
-	"stchat/internal/visible"
 )
 
 // Schema is the version of the JSON documents.
@@ -81,37 +79,32 @@ type Chat struct {
 	Last  bool      `json:"-"` // no sibling follows
 	First time.Time `json:"-"` // zero where there is no date
 	Until time.Time `json:"-"`
+	Said  string    `json:"-"` // its first own message as it is read, where a preview is wanted
 	Dates []Date    `json:"-"` // some of its messages', in their order
 	Texts []Message `json:"-"` // its own messages, or some, for the page
 }
 
-// short returns the chat's name as it is shown below its owner's.
-func (c *Chat) short(owner string) string {
-	return visible.Text(names.Short(owner, c.Name, c.ancestors()...))
-}
-
-// ancestors returns the names of the chats above, the nearest first.
-func (c *Chat) ancestors() (above []string) {
-	const enough = 50
-	for up := c.Above; up != nil && len(above) < enough; up = up.Above {
-		above = append(above, up.Name)
-	}
-	return above
-}
-
-// shorts returns the names of the owner's chats as they are shown below its own, so that no two
-// look alike; they are not made visible.
-func (o *Owner) shorts() []string {
-	list := make([]string, len(o.Chats))
-	for i, c := range o.Chats {
-		list[i] = c.Name
-	}
-	apart := names.Apart(o.Name, list)
-	for i, c := range o.Chats {
-		list[i] = names.Short(o.Name, c.Name, c.ancestors()...)
-		if !strings.HasPrefix(list[i], "…") {
-			list[i] = apart[c.Name]
+// Shorts returns the names of all chats as they are shown below their owners', so that no two of an
+// owner's look alike; they are not made visible.
+func (t *Tree) Shorts() map[*Chat]string {
+	short := map[*Chat]string{}
+	for _, o := range t.ownersOfPage() {
+		list := make([]string, len(o.Chats))
+		for i, c := range o.Chats {
+			list[i] = c.Name
 		}
+		for i, name := range names.Shorts(o.Name, list, func(i int) []string { return o.Chats[i].above() }) {
+			short[o.Chats[i]] = name
+		}
+	}
+	return short
+}
+
+// above returns the names of a chat's ancestors, the nearest first.
+func (c *Chat) above() (list []string) {
+	const enough = 50
+	for up := c.Above; up != nil && len(list) < enough; up = up.Above {
+		list = append(list, up.Name)
 	}
 	return list
 }
@@ -135,7 +128,8 @@ type Message struct {
 	Role   string // user, character or system
 	Name   string
 	Text   string
-	Swipe  int // from 1; 0: it has none
+	Said   string // the text as it is read, where it is cut
+	Swipe  int    // from 1; 0: it has none
 	Swipes int
 }
 

@@ -156,29 +156,21 @@ func Brief(s string) string {
 // [Text] returns it.
 func Width(s string) int { return runewidth.StringWidth(s) }
 
-// Truncate cuts s to at most so many cells, including a … at the end if something was
-// cut.
-func Truncate(s string, cells int) string { return TruncateWith(s, cells, "…") }
+// asciiSigns are the program's own signs, and what stands for them.
+var asciiSigns = strings.NewReplacer("…", "...", "‹", "<", "›", ">", "·", "-", "–", "-", "→", "->", "─", "-", "│", "|", "├", "|", "└", "`",
+	"◆", "*", "●", "o", "∞", "@", "░", ".", "▒", ":", "▓", "*", "█", "#")
 
-// TruncateWith is [Truncate] with another mark at the end; it is left out where there
-// is no room for it.
-func TruncateWith(s string, cells int, mark string) string {
+// ASCII returns a text of the program's own as a terminal without UTF-8 shows it. It may be wider,
+// so this comes before everything that goes by width.
+func ASCII(text string) string { return asciiSigns.Replace(text) }
+
+// Truncate cuts s to at most so many cells, including a mark at the end if something was
+// cut; it is left out where there is no room for it.
+func Truncate(s string, cells int, mark string) string {
 	if Width(mark) > cells {
 		mark = ""
 	}
 	return runewidth.Truncate(s, cells, mark)
-}
-
-// TruncateLeft cuts the beginning of s so that at most so many cells are left, including
-// a … in front if something was cut.
-func TruncateLeft(s string, cells int) string { return TruncateLeftWith(s, cells, "…") }
-
-// TruncateLeftWith is [TruncateLeft] with another mark in front.
-func TruncateLeftWith(s string, cells int, mark string) string {
-	if Width(s) <= cells {
-		return s
-	}
-	return runewidth.TruncateLeft(s, Width(s)-cells+Width(mark), mark)
 }
 
 // Pad appends spaces to s until it takes so many cells; a wider s stays as it is.
@@ -252,15 +244,19 @@ const (
 // a line is cut, on a grapheme. s must be safe to show and without line feeds.
 func Wrap(s string, cells int) [][2]int {
 	cells = max(cells, 1)
-	var lines [][2]int
+	lines := make([][2]int, 0, len(s)/cells+1)
 	from, width := 0, 0        // of the open line
 	end, next, rest := 0, 0, 0 // the last place to break: where the line ends, the next begins, and the width before it
 	wide := false              // the last grapheme
 	last := ' '                // its letter
-	g := graphemes.FromString(s)
-	for g.Next() {
-		part, at := g.Value(), g.Start()
-		w := Width(part)
+	for at := 0; at < len(s); {
+		part, w := s[at:at+1], 1
+		if s[at] >= utf8.RuneSelf || at+1 < len(s) && s[at+1] >= utf8.RuneSelf { // else nothing combines with it
+			g := graphemes.FromString(s[at:])
+			g.Next()
+			part = g.Value()
+			w = Width(part)
+		}
 		first, _ := utf8.DecodeRuneInString(part)
 		switch {
 		case part == " ":
@@ -278,6 +274,7 @@ func Wrap(s string, cells int) [][2]int {
 		}
 		width += w
 		wide, last = w == 2, first
+		at += len(part)
 	}
 	return append(lines, [2]int{from, from + len(strings.TrimRight(s[from:], " "))})
 }
@@ -302,7 +299,7 @@ func CutLeft(s string, cells int, mark string) string {
 			return mark + s[at:]
 		}
 	}
-	return TruncateLeftWith(s, cells, mark)
+	return runewidth.TruncateLeft(s, Width(s)-cells+Width(mark), mark)
 }
 
 // CutRight is described at [CutLeft].
@@ -322,7 +319,7 @@ func CutRight(s string, cells int, mark string) string {
 		best = part
 	}
 	if best == "" {
-		return TruncateWith(s, cells, mark)
+		return Truncate(s, cells, mark)
 	}
 	return best + mark
 }

@@ -74,7 +74,7 @@ func TestWidths(t *testing.T) {
 	if w := Width("日本"); w != 4 {
 		t.Errorf("width %d", w)
 	}
-	if s := Truncate("日本語の名前", 7); Width(s) > 7 || !strings.HasSuffix(s, "…") {
+	if s := Truncate("日本語の名前", 7, "…"); Width(s) > 7 || !strings.HasSuffix(s, "…") {
 		t.Errorf("truncated to %q", s)
 	}
 	if s := Pad("日", 4); s != "日  " {

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
-	"math"
 	"slices"
 
 	"stchat/internal/history"
@@ -31,46 +30,14 @@ func roles() []message.Who { return []message.Who{message.User, message.Characte
 
 // adder puts lines into the index.
 type adder struct {
-	ctx   context.Context // for statements: watching each for cancellation costs more than running it
-	id    string          // of the history
-	stmts []*sql.Stmt     // by statement
-	buf   jsonl.Buffer
-	keys  *jsonl.Keys
+	ctx  context.Context // for statements: watching each for cancellation costs more than running it
+	x    *Index
+	id   string // of the history
+	buf  jsonl.Buffer
+	keys *jsonl.Keys
 
 	texts, words int64 // added so far
 	raw, said    []byte
-}
-
-// The adder's statements.
-const (
-	findText = iota
-	addText
-	addWords
-	addUse
-)
-
-func newAdder(ctx context.Context, x *Index, id string) (*adder, error) {
-	a := &adder{ctx: context.WithoutCancel(ctx), id: id, keys: Keys()}
-	for _, text := range []string{
-		"SELECT id FROM text WHERE h = ?",
-		"INSERT INTO text(h) VALUES(?)",
-		"INSERT INTO words(rowid, x) VALUES(?, ?)",
-		"INSERT INTO use(text, piece, swipe, chosen, role, at) VALUES(?, ?, ?, ?, ?, ?)",
-	} {
-		stmt, err := x.conn.PrepareContext(ctx, text)
-		if err != nil {
-			a.close()
-			return nil, err
-		}
-		a.stmts = append(a.stmts, stmt)
-	}
-	return a, nil
-}
-
-func (a *adder) close() {
-	for _, stmt := range a.stmts {
-		_ = stmt.Close() // what it did is done
-	}
 }
 
 // line adds the texts of a piece that is a whole line.
@@ -89,7 +56,7 @@ func (a *adder) line(piece int64, data []byte) error {
 		for t := range Texts(l) {
 			text, err := a.text(t.Raw)
 			if err == nil && text != 0 {
-				_, err = a.stmts[addUse].ExecContext(a.ctx, text, piece, t.Swipe, t.Chosen, role, at)
+				err = a.x.Exec(a.ctx, "INSERT INTO use(text, piece, swipe, chosen, role, at) VALUES(?, ?, ?, ?, ?, ?)", text, piece, t.Swipe, t.Chosen, role, at)
 			}
 			failed = errors.Join(failed, err)
 		}
@@ -104,33 +71,28 @@ func (a *adder) text(raw []byte) (id int64, err error) {
 		return 0, nil
 	}
 	h := int64(Hash(a.id, a.raw))
-	err = a.stmts[findText].QueryRowContext(a.ctx, h).Scan(&id)
+	err = a.x.Row(a.ctx, "SELECT id FROM text WHERE h = ?", h).Scan(&id)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return id, err
 	}
 	if a.said = words.Append(a.said[:0], string(a.raw)); len(a.said) == 0 {
 		return 0, nil
 	}
-	res, err := a.stmts[addText].ExecContext(a.ctx, h)
-	if err != nil {
-		return 0, err
-	}
-	if id, err = res.LastInsertId(); err != nil {
+	if id, err = a.x.Insert(a.ctx, "INSERT INTO text(h) VALUES(?)", h); err != nil {
 		return 0, err
 	}
 	a.texts++
 	a.words += int64(words.Count(a.said))
-	_, err = a.stmts[addWords].ExecContext(a.ctx, id, string(a.said))
-	return id, err
+	return id, a.x.Exec(a.ctx, "INSERT INTO words(rowid, x) VALUES(?, ?)", id, string(a.said))
 }
 
-// add indexes the lines of the versions that are new.
-func add(ctx context.Context, x *Index, s *history.Store) error {
+// add indexes the lines of the versions that are new, until one.
+func add(ctx context.Context, x *Index, s *history.Store, until int64) error {
 	var last int64
-	if err := x.get(ctx, metaVersion, &last); err != nil {
+	if err := x.Get(ctx, metaVersion, &last); err != nil {
 		return err
 	}
-	all, newest, err := indexed(ctx, s, last, math.MaxInt64)
+	all, newest, err := indexed(ctx, s, last, until)
 	if err != nil || newest == last {
 		return err
 	}
@@ -145,11 +107,7 @@ func add(ctx context.Context, x *Index, s *history.Store) error {
 	if err := setSpans(ctx, x, history.Ranges(append(known, fresh...))); err != nil {
 		return err
 	}
-	// made last, it is sorted once, which takes less than to add each place by itself
-	if err := x.exec(ctx, "CREATE INDEX IF NOT EXISTS use_at ON use(at, role, chosen)"); err != nil {
-		return err
-	}
-	return x.exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", newest, metaVersion)
+	return x.Exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", newest, metaVersion)
 }
 
 // indexed returns the lines of the versions of chats that were added after one and until another,
@@ -194,11 +152,7 @@ func addLines(ctx context.Context, x *Index, s *history.Store, fresh []history.R
 	if err != nil {
 		return err
 	}
-	a, err := newAdder(ctx, x, id)
-	if err != nil {
-		return err
-	}
-	defer a.close()
+	a := &adder{ctx: context.WithoutCancel(ctx), x: x, id: id, keys: Keys()}
 	for line, err := range s.Lines(ctx, fresh) {
 		if err == nil {
 			err = ctx.Err()
@@ -211,7 +165,7 @@ func addLines(ctx context.Context, x *Index, s *history.Store, fresh []history.R
 		}
 	}
 	for k, n := range map[string]int64{metaTexts: a.texts, metaWords: a.words} {
-		if err := x.exec(ctx, "UPDATE meta SET v = v + ? WHERE k = ?", n, k); err != nil {
+		if err := x.Exec(ctx, "UPDATE meta SET v = v + ? WHERE k = ?", n, k); err != nil {
 			return err
 		}
 	}
@@ -220,7 +174,7 @@ func addLines(ctx context.Context, x *Index, s *history.Store, fresh []history.R
 
 // spansOf returns the pieces that are in the index, or were looked at.
 func spansOf(ctx context.Context, x *Index) (list []history.Run, err error) {
-	rows, err := x.conn.QueryContext(ctx, "SELECT first, n FROM span ORDER BY first")
+	rows, err := x.Rows(ctx, "SELECT first, n FROM span ORDER BY first")
 	if err != nil {
 		return nil, err
 	}
@@ -236,11 +190,11 @@ func spansOf(ctx context.Context, x *Index) (list []history.Run, err error) {
 }
 
 func setSpans(ctx context.Context, x *Index, spans []history.Run) error {
-	if err := x.exec(ctx, "DELETE FROM span"); err != nil {
+	if err := x.Exec(ctx, "DELETE FROM span"); err != nil {
 		return err
 	}
 	for _, sp := range spans {
-		if err := x.exec(ctx, "INSERT INTO span(first, n) VALUES(?, ?)", sp.First, sp.Count); err != nil {
+		if err := x.Exec(ctx, "INSERT INTO span(first, n) VALUES(?, ?)", sp.First, sp.Count); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,9 @@ import (
 // Texts come by the newest of their wanted places, whether few or many match, and whether
 // these are the newest of all texts or the oldest.
 func TestFindByDate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
 	rng := rand.New(rand.NewPCG(4, 4))
 	const many = 1500 // of 9,000 texts: enough to go through all places
 	line := func(text string, year int) string {

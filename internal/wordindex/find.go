@@ -2,7 +2,6 @@ package wordindex
 
 import (
 	"context"
-	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -121,7 +120,7 @@ func (m *Matches) listTexts(ctx context.Context, most int) error {
 		return err
 	}
 	var list string
-	err = m.x.conn.QueryRowContext(ctx, "SELECT count(*), coalesce(group_concat(rowid, ' '), '') FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)", match, most+1).Scan(&m.Texts, &list)
+	err = m.x.Row(ctx, "SELECT count(*), coalesce(group_concat(rowid, ' '), '') FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)", match, most+1).Scan(&m.Texts, &list)
 	if err != nil || m.Texts > most {
 		return err
 	}
@@ -168,7 +167,7 @@ func (m *Matches) query(ctx context.Context, query string, args []any) (err erro
 		_ = m.rows.Close()
 		m.among = nil
 	}
-	if m.rows, err = m.x.conn.QueryContext(ctx, query, args...); err != nil {
+	if m.rows, err = m.x.Rows(ctx, query, args...); err != nil {
 		return err
 	}
 	return m.advance(ctx)
@@ -189,41 +188,33 @@ type ranked struct {
 }
 
 // rank scores the texts that have a query. The error is a [*TooManyError] if there are more
-// than most. They are not counted first, which would take a fifth of the time, but if the
-// first ones make it likely that there are far too many, or when there are.
+// than most.
 func rank(ctx context.Context, x *Index, q *words.Query, most int) (*ranked, error) {
-	var texts int64
-	if err := x.get(ctx, metaTexts, &texts); err != nil {
+	rows, err := x.Rows(ctx, "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY rowid", q.FTS())
+	if err != nil {
 		return nil, err
 	}
-	r, sample, last, doubtful := &ranked{}, most/10, int64(0), true
-	for doubtful {
-		doubtful = false
-		err := x.each(ctx, "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? AND rowid > ? ORDER BY rowid", []any{q.FTS(), last}, func(row []driver.Value) bool {
-			i := len(r.ids)
-			score := float32(row[1].(float64))
-			last = row[0].(int64)
-			r.ids, r.scores = append(r.ids, last), append(r.scores, score)
-			// a score is above 0, so its bits are ordered as it is
-			r.order = append(r.order, uint64(^math.Float32bits(score))<<32|uint64(i))
-			doubtful = i == most || i == sample && int64(sample)*texts/last > 2*int64(most)
-			return !doubtful
-		})
-		if err != nil {
-			return nil, err
-		}
-		if doubtful {
+	defer rows.Close()
+	r := &ranked{}
+	for rows.Next() {
+		if len(r.ids) == most {
 			n, err := x.count(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", q.FTS())
 			if err != nil {
 				return nil, err
 			}
-			if n > int64(most) {
-				return nil, &TooManyError{int(n)}
-			}
+			return nil, &TooManyError{int(n)}
 		}
+		var id int64
+		var score float32
+		if err := rows.Scan(&id, &score); err != nil {
+			return nil, err
+		}
+		// a score is above 0, so its bits are ordered as it is
+		r.order = append(r.order, uint64(^math.Float32bits(score))<<32|uint64(len(r.ids)))
+		r.ids, r.scores = append(r.ids, id), append(r.scores, score)
 	}
 	slices.Sort(r.order)
-	return r, nil
+	return r, rows.Err()
 }
 
 // at returns the text with the i-th best score.

@@ -14,22 +14,17 @@ package wordindex
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"net/url"
-	"os"
+	"math"
 	"path/filepath"
-	"strings"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
 
 	"stchat/internal/history"
 	"stchat/internal/safefile"
+	"stchat/internal/sqlfile"
 	"stchat/internal/words"
 )
 
@@ -62,98 +57,56 @@ const (
 
 // Index is an open index, up to date with its history.
 type Index struct {
-	db   *sql.DB
-	conn *sql.Conn
-	of   string // see metaHistory
+	*sqlfile.DB
+	of string // see metaHistory
 }
 
 // Open opens the index of a history, makes it where there is none, and brings it up to date.
 func Open(ctx context.Context, s *history.Store) (*Index, error) {
 	path := filepath.Join(filepath.Dir(s.Path()), File)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // SQLite would make it readable by all
-	if err == nil {
-		err = f.Close()
-	} else if errors.Is(err, fs.ErrExist) {
-		err = nil
-	}
-	if err != nil {
+	if _, err := sqlfile.Make(path); err != nil {
 		return nil, err
 	}
 	if err := safefile.CheckDatabase(path); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", dataSource(path))
+	db, err := sqlfile.Open(ctx, sqlfile.Source(path, "rw"), "busy_timeout = 5000", "trusted_schema = OFF", "cache_size = -16384", "page_size = 8192", "journal_mode = DELETE", "synchronous = NORMAL", "secure_delete = ON")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	x := &Index{db: db}
-	if x.conn, err = db.Conn(ctx); err == nil {
-		err = x.begin(ctx, s)
-	}
-	if err != nil {
+	x := &Index{DB: db}
+	if err := x.begin(ctx, s); err != nil {
 		_ = x.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return x, nil
 }
 
-// dataSource returns the URI of a file, in which SQLite takes every character of the path
-// literally.
-func dataSource(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
-		path = "/" + path // C:/…
-	}
-	u := url.URL{Path: path}
-	return "file://" + u.EscapedPath() + "?mode=rw"
-}
-
-// Close closes the index.
-func (x *Index) Close() error {
-	if x.conn != nil {
-		_ = x.conn.Close()
-	}
-	return x.db.Close()
-}
-
-func (x *Index) exec(ctx context.Context, query string, args ...any) error {
-	_, err := x.conn.ExecContext(ctx, query, args...)
-	return err
-}
-
-func (x *Index) get(ctx context.Context, k string, v any) error {
-	return x.conn.QueryRowContext(ctx, "SELECT v FROM meta WHERE k = ?", k).Scan(v)
-}
-
 // begin brings the index up to date, all or nothing, and begins a transaction in which all
 // reads see one state of it.
 func (x *Index) begin(ctx context.Context, s *history.Store) error {
-	for _, set := range []string{"busy_timeout = 5000", "trusted_schema = OFF", "cache_size = -16384", "page_size = 8192", "journal_mode = DELETE", "synchronous = NORMAL", "secure_delete = ON"} {
-		if err := x.exec(ctx, "PRAGMA "+set); err != nil {
-			return err
-		}
-	}
-	if err := x.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if err := x.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	err := x.fit(ctx, s)
 	if err == nil {
-		err = add(ctx, x, s)
+		err = add(ctx, x, s, math.MaxInt64)
+	}
+	if err == nil { // made last, it is sorted once, which takes less than to add each place by itself
+		err = x.Exec(ctx, "CREATE INDEX IF NOT EXISTS use_at ON use(at, role, chosen)")
 	}
 	if err == nil {
-		err = x.exec(ctx, "COMMIT")
+		err = x.Exec(ctx, "COMMIT")
 	}
 	if err != nil {
-		_ = x.exec(context.WithoutCancel(ctx), "ROLLBACK")
+		x.Rollback(ctx)
 		return err
 	}
-	if err := x.exec(ctx, "BEGIN"); err != nil {
+	if err := x.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
 	var of string
-	if err = x.get(ctx, metaHistory, &of); err == nil && of != x.of { // another run made it anew meanwhile
+	if err = x.Get(ctx, metaHistory, &of); err == nil && of != x.of { // another run made it anew meanwhile
 		err = errors.New("is now that of another history")
 	}
 	return err
@@ -162,41 +115,42 @@ func (x *Index) begin(ctx context.Context, s *history.Store) error {
 // fit makes an empty index unless there is one for this history, its generation and the time
 // zone.
 func (x *Index) fit(ctx context.Context, s *history.Store) error {
-	id, err := s.ID(ctx)
-	if err != nil {
+	var err error
+	if x.of, err = ofHistory(ctx, s); err != nil {
 		return err
 	}
-	x.of = fmt.Sprintf("%s %d %s", id, s.Generation(), zone())
-	var app, version, tables int
-	for pragma, value := range map[string]*int{"application_id": &app, "user_version": &version} {
-		if err := x.conn.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(value); err != nil {
-			return err
-		}
-	}
-	if err := x.conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+	var app, version int
+	empty, err := x.IsEmpty(ctx)
+	if err := errors.Join(err, x.Row(ctx, "PRAGMA application_id").Scan(&app), x.Row(ctx, "PRAGMA user_version").Scan(&version)); err != nil {
 		return err
 	}
-	if tables > 0 {
+	if !empty {
 		if app != applicationID {
 			return errors.New("not an index of stchat")
 		}
 		var of string
-		if version == schemaVersion && x.get(ctx, metaHistory, &of) == nil && of == x.of {
+		if version == schemaVersion && x.Get(ctx, metaHistory, &of) == nil && of == x.of {
 			return nil
 		}
 		if version > schemaVersion {
 			return errors.New("was written by a newer stchat")
 		}
 		for _, table := range []string{"words", "use", "text", "span", "meta"} {
-			if err := x.exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {
+			if err := x.Exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {
 				return err
 			}
 		}
 	}
-	if err := x.exec(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; %s", applicationID, schemaVersion, schema)); err != nil {
+	if err := x.Exec(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; %s", applicationID, schemaVersion, schema)); err != nil {
 		return err
 	}
-	return x.exec(ctx, "INSERT INTO meta(k, v) VALUES(?, ?)", metaHistory, x.of)
+	return x.Exec(ctx, "INSERT INTO meta(k, v) VALUES(?, ?)", metaHistory, x.of)
+}
+
+// ofHistory names the history that an index is of, its generation, and the time zone.
+func ofHistory(ctx context.Context, s *history.Store) (string, error) {
+	id, err := s.ID(ctx)
+	return fmt.Sprintf("%s %d %s", id, s.Generation(), zone()), err
 }
 
 // Find looks up the texts that match a query. The [Matches] are valid until the index is
@@ -204,7 +158,7 @@ func (x *Index) fit(ctx context.Context, s *history.Store) error {
 func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
 	m := &Matches{x: x, want: w}
 	var all int64
-	if err := x.conn.QueryRowContext(ctx, "SELECT (SELECT v FROM meta WHERE k = ?), (SELECT coalesce(max(id), 0) FROM text)", metaTexts).Scan(&m.all, &all); err != nil {
+	if err := x.Row(ctx, "SELECT (SELECT v FROM meta WHERE k = ?), (SELECT coalesce(max(id), 0) FROM text)", metaTexts).Scan(&m.all, &all); err != nil {
 		return nil, err
 	}
 	if m.all != all {
@@ -228,37 +182,14 @@ func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
 }
 
 func (x *Index) count(ctx context.Context, query string, args ...any) (n int64, err error) {
-	err = x.conn.QueryRowContext(ctx, query, args...).Scan(&n)
+	err = x.Row(ctx, query, args...).Scan(&n)
 	return n, err
-}
-
-// each calls f for each row of a query until it returns false. It goes past database/sql,
-// which takes a fifth of the time of a long list.
-func (x *Index) each(ctx context.Context, query string, args []any, f func(row []driver.Value) bool) error {
-	named := make([]driver.NamedValue, len(args))
-	for i, arg := range args {
-		named[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
-	}
-	return x.conn.Raw(func(conn any) error {
-		rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, named)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		row := make([]driver.Value, len(rows.Columns()))
-		for err = rows.Next(row); err == nil && f(row); err = rows.Next(row) {
-		}
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return err
-	})
 }
 
 // Corpus returns what ranking by q needs to know of all indexed texts.
 func (x *Index) Corpus(ctx context.Context, q *words.Query) (c Corpus, err error) {
 	for k, n := range map[string]*int64{metaTexts: &c.Texts, metaWords: &c.Words} {
-		if err := x.get(ctx, k, n); err != nil {
+		if err := x.Get(ctx, k, n); err != nil {
 			return c, err
 		}
 	}

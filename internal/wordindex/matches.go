@@ -76,33 +76,6 @@ func (m *Matches) TakeTexts(ctx context.Context, hashes []uint64) (Uses, error) 
 	return list, err
 }
 
-// Count counts the texts that were not taken and have a wanted place, up to most, which is
-// at least 1. None can be taken after that.
-func (m *Matches) Count(ctx context.Context, most int) (n int, err error) {
-	if m.ids == nil {
-		for ; err == nil && m.more && n < most; n++ {
-			m.done.add(m.next.Number)
-			err = m.advance(ctx)
-		}
-		return n, err
-	}
-	// in the order of archiving, as their places are near to each other
-	left := slices.DeleteFunc(slices.Clone(m.ids), func(id int64) bool { return m.done.has(id) })
-	condition, args := m.want.places()
-	for part := range slices.Chunk(left, most) {
-		list, err := json.Marshal(part)
-		if err != nil {
-			return n, err
-		}
-		more, err := m.x.count(ctx, "SELECT count(*) FROM json_each(?) t WHERE EXISTS(SELECT 1 FROM use u WHERE u.text = t.value AND "+condition+")",
-			append([]any{string(list)}, args...)...)
-		if n += int(more); err != nil || n >= most {
-			return min(n, most), err
-		}
-	}
-	return n, nil
-}
-
 // advance goes to the next text that was not taken.
 func (m *Matches) advance(ctx context.Context) error {
 	for {
@@ -157,7 +130,7 @@ func (m *Matches) uses(ctx context.Context, column string, which []int64) (list 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := m.x.conn.QueryContext(ctx, `SELECT t.h, t.id, u.piece, u.swipe, u.chosen, u.role, u.at
+	rows, err := m.x.Rows(ctx, `SELECT t.h, t.id, u.piece, u.swipe, u.chosen, u.role, u.at
 		FROM json_each(?) j CROSS JOIN text t ON t.`+column+` = j.value CROSS JOIN use u ON u.text = t.id`, string(values))
 	if err != nil {
 		return nil, err

@@ -1,35 +1,32 @@
 package wordindex
 
 import (
-	"database/sql"
 	"errors"
 	"strings"
 	"testing"
 
+	"stchat/internal/sqlfile"
 	"stchat/internal/words"
 )
 
 // indexOf makes an index of texts, without a history.
 func indexOf(t *testing.T, texts []string) *Index {
 	t.Helper()
-	db, err := sql.Open("sqlite", ":memory:")
+	db, err := sqlfile.Open(t.Context(), ":memory:")
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &Index{db: db}
+	x := &Index{DB: db}
 	t.Cleanup(func() { x.Close() })
-	if x.conn, err = db.Conn(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := x.exec(t.Context(), schema); err != nil {
+	if err := x.Exec(t.Context(), schema); err != nil {
 		t.Fatal(err)
 	}
 	for i, text := range texts {
-		if err := x.exec(t.Context(), "INSERT INTO words(rowid, x) VALUES(?, ?)", i+1, text); err != nil {
+		if err := x.Exec(t.Context(), "INSERT INTO words(rowid, x) VALUES(?, ?)", i+1, text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := x.exec(t.Context(), "UPDATE meta SET v = ? WHERE k = ?", len(texts), metaTexts); err != nil {
+	if err := x.Exec(t.Context(), "UPDATE meta SET v = ? WHERE k = ?", len(texts), metaTexts); err != nil {
 		t.Fatal(err)
 	}
 	return x
@@ -37,6 +34,9 @@ func indexOf(t *testing.T, texts []string) *Index {
 
 // As many texts as allowed are ranked or listed, and not one more, wherever they stand.
 func TestBound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
 	const most = 100
 	repeat := func(text string, n int) []string { return strings.Split(strings.Repeat(text+"\n", n), "\n")[:n] }
 	for _, tt := range []struct {

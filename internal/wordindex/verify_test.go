@@ -14,6 +14,9 @@ import (
 
 // A byte of the index is changed: it is found, or no query has another answer.
 func TestVerifyFlips(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
 	s, add := newStore(t)
 	rng := rand.New(rand.NewPCG(3, 3))
 	some := []string{"salt", "lamp", "harbour", "悬空", "ガラス", "ทะเล", "naïve", "x-ray", "gull", "storm"}

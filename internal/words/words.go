@@ -233,7 +233,7 @@ func Number(text string) (n int) {
 	end := -1 // of the last word, if that is Hangul
 	Each(text, func(w Word) {
 		r, _ := utf8.DecodeRune(w.Text)
-		hangul := unicode.Is(unicode.Hangul, r)
+		hangul := r >= utf8.RuneSelf && unicode.Is(unicode.Hangul, r)
 		if !hangul || w.From != end {
 			n++
 		}

@@ -91,7 +91,7 @@ export async function openPage(file, profile, url) {
         }
     });
 
-    function send(method, params, sessionId, timeout = 60_000) {
+    function send(method, params, sessionId, timeout = 300_000) {
         if (over) {
             return Promise.reject(gone);
         }

@@ -88,6 +88,23 @@ export function lines(...objects) {
     return objects.map((o) => JSON.stringify(o)).join('\n');
 }
 
+/** A value as no JSON.stringify writes it: spaces, escapes, whole numbers with a fraction, keys the other way round. */
+function loosely(value) {
+    if (Array.isArray(value)) {
+        return `[ ${value.map(loosely).join(' , ')} ]`;
+    }
+    if (typeof value === 'object' && value !== null) {
+        return `{ ${Object.entries(value).reverse().map(([key, v]) => `${loosely(key)} : ${loosely(v)}`).join(', ')}}`;
+    }
+    if (Number.isInteger(value) && Math.abs(value) < 1e15) {
+        return `${value}.0`;
+    }
+    return JSON.stringify(value).replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).replaceAll('/', '\\/');
+}
+
+/** A chat file with such lines. */
+export const looseLines = (...objects) => objects.map(loosely).join('\n');
+
 function crc32(bytes) {
     let crc = ~0;
     for (const byte of bytes) {
@@ -108,8 +125,13 @@ function pngChunk(type, data) {
     return out;
 }
 
-/** A character card: a PNG of one pixel whose tEXt chunk "chara" holds the card in base64. */
-function card(name, chat) {
+const signature = Buffer.from([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]);
+
+/**
+ * A character card: a PNG of one pixel whose tEXt chunk "chara" holds the card in base64. v3: a chunk "ccv3" holds it too,
+ * as SillyTavern has written it since 1.12; it is the one that SillyTavern reads.
+ */
+function card(name, chat, v3) {
     const body = {
         name, description: '', personality: '', scenario: '', mes_example: '',
         first_mes: `A greeting of ${name}.`, chat, create_date: '2026-01-02@03h04m05s',
@@ -124,14 +146,31 @@ function card(name, chat) {
         },
     };
     const size = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0]);
-    const text = Buffer.from(`chara\0${Buffer.from(JSON.stringify(v2)).toString('base64')}`, 'latin1');
+    const text = (kind, value) => pngChunk('tEXt', Buffer.from(`${kind}\0${Buffer.from(JSON.stringify(value)).toString('base64')}`, 'latin1'));
     return Buffer.concat([
-        Buffer.from([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
+        signature,
         pngChunk('IHDR', size),
-        pngChunk('tEXt', text),
+        text('chara', v2),
+        ...(v3 ? [text('ccv3', { ...v2, spec: 'chara_card_v3', spec_version: '3.0' })] : []),
         pngChunk('IDAT', zlib.deflateSync(Buffer.from([0, 90, 120, 150]))),
         pngChunk('IEND', Buffer.alloc(0)),
     ]);
+}
+
+/** The cards in a PNG: pairs of a chunk's keyword and what it holds. */
+export function cards(file) {
+    const bytes = fs.readFileSync(file);
+    const found = [];
+    for (let at = signature.length; at < bytes.length;) {
+        const length = bytes.readUInt32BE(at);
+        const data = bytes.subarray(at + 8, at + 8 + length);
+        if (bytes.toString('latin1', at + 4, at + 8) === 'tEXt') {
+            const [kind, text] = data.toString('latin1').split('\0');
+            found.push([kind, JSON.parse(Buffer.from(text, 'base64').toString('utf8'))]);
+        }
+        at += length + 12;
+    }
+    return found;
 }
 
 /** The entries of the lorebook that the isolation scenarios clone: three of the user's, two of an extension. */
@@ -166,10 +205,11 @@ export class UserFolder {
     }
 
     /**
-     * A character with one chat, which its card names as the current one.
+     * A character with one chat, which its card names as the current one. v3: the card is in two chunks; loose: the chat's
+     * lines are not as JSON.stringify writes them.
      * @returns {{character, avatar, chat, folder, file, meta, header, messages}} header and messages as objects
      */
-    solo(character, { legacy = false, count = 12, meta = {}, messages, chat } = {}) {
+    solo(character, { legacy = false, count = 12, meta = {}, messages, chat, v3 = false, loose = false } = {}) {
         chat ??= `${character} - 2026-01-02@03h04m05s${legacy ? '' : '006ms'}`;
         const full = { ...metadata(++this.seed), ...meta };
         const source = {
@@ -181,8 +221,8 @@ export class UserFolder {
         };
         source.file = path.join(source.folder, `${chat}.jsonl`);
         fs.mkdirSync(source.folder, { recursive: true });
-        fs.writeFileSync(path.join(this.root, 'characters', source.avatar), card(character, chat));
-        fs.writeFileSync(source.file, lines(source.header, ...source.messages));
+        fs.writeFileSync(path.join(this.root, 'characters', source.avatar), card(character, chat, v3));
+        fs.writeFileSync(source.file, (loose ? looseLines : lines)(source.header, ...source.messages));
         return source;
     }
 
@@ -228,9 +268,14 @@ export class UserFolder {
         return source;
     }
 
-    /** A lorebook with entries of the user's and of an extension. */
-    lorebook(name) {
-        const book = { name, entries: bookEntries(), extensions: { note: 'kept' } };
+    /**
+     * A lorebook with entries of the user's and, unless it is plain, of an extension; more: what the user's have besides,
+     * by uid.
+     */
+    lorebook(name, { plain = false, more = {} } = {}) {
+        const entries = Object.fromEntries(Object.entries(bookEntries()).filter(([, e]) => !plain || !e.comment.startsWith('_')));
+        Object.entries(more).forEach(([uid, keys]) => Object.assign(entries[uid], keys));
+        const book = { name, entries, extensions: { note: 'kept' } };
         const file = path.join(this.root, 'worlds', `${name}.json`);
         fs.writeFileSync(file, JSON.stringify(book, null, 4));
         return { name, file, book };

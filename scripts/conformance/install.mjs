@@ -22,7 +22,7 @@ export function cacheFolder() {
 
 function must(command, args, cwd) {
     // npm is a shell script on Windows.
-    const done = spawnSync(command, args, { cwd, encoding: 'utf8', shell: process.platform === 'win32' });
+    const done = spawnSync(command, args, { cwd, encoding: 'utf8', shell: process.platform === 'win32', timeout: 1_800_000 });
     if (done.error || done.status !== 0) {
         const said = `${done.stdout ?? ''}${done.stderr ?? ''}`.trim().split('\n').slice(-8).join('\n');
         throw new Error(`${command} ${args.join(' ')} in ${cwd}: ${done.error?.message ?? `exit ${done.status}`}\n${said}`);

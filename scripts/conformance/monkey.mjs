@@ -1,18 +1,23 @@
-// SillyTavern's page and stchat take turns at random on the same chats, a character's and a group's. After each step both
-// have to see the same: see docs/conformance.md.
+// SillyTavern's page and stchat take turns at random on the same chats, of two characters and of a group. After each step
+// both have to see the same: see docs/conformance.md.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { same } from './expect.mjs';
-import { fileOf, ours, theirs } from './monkey-deeds.mjs';
+import { same, status } from './expect.mjs';
+import { fileOf } from './monkey-names.mjs';
+import { ours } from './monkey-ours.mjs';
+import { theirs } from './monkey-page.mjs';
 import { needsPage, open, state } from './tab.mjs';
 import { changesBetween, snapshot } from './watch.mjs';
 
 /** More chats than this of one owner, and the next deed that makes one gives way to one that deletes one. */
 const most = 8;
+
+/** Where both write. */
+const folders = ['chats', 'group chats', 'groups', 'characters', 'worlds', 'user/images'];
 
 /** Dice that fall the same for the same seed (mulberry32). */
 function diceOf(seed) {
@@ -39,7 +44,8 @@ export function monkey(steps, seed, note) {
         title: `page and stchat at random, ${steps} steps, seed ${seed}`,
         skip: needsPage,
         prepare(t) {
-            return [t.data.solo('monkey'), t.data.group('Monkey')];
+            const book = t.data.lorebook('Harbour').name;
+            return [t.data.solo('monkey', { meta: { world_info: book } }), t.data.solo('donkey'), t.data.group('Monkey')];
         },
         async run(t, sources) {
             const m = new Monkey(t, sources);
@@ -57,19 +63,25 @@ export function monkey(steps, seed, note) {
                 note(`step ${step}: ${m.deed}`);
             }
             m.allVersions();
+            note([...m.done].sort().map(([verb, times]) => `${verb} ${times}`).join(', '));
         },
     };
 }
 
 class Monkey {
     constructor(t, sources) {
-        Object.assign(this, { t, sources, versions: [], seen: new Map(), rules: new Map() });
+        Object.assign(this, { t, sources, versions: [], seen: new Map(), rules: new Map(), done: new Map() });
+        t.run = (...args) => this.stchat(...args);
     }
 
     /** Takes stock of what is there before the first step. */
     async start() {
         await this.t.page.evaluate(() => {
             globalThis.monkeyErrors = [];
+            // What moves on the screen takes most of the time and proves nothing.
+            document.head.append(Object.assign(document.createElement('style'), {
+                textContent: '*, *::before, *::after { animation: none !important; transition: none !important; filter: none !important; backdrop-filter: none !important }',
+            }));
             const told = console.error;
             console.error = (...what) => {
                 globalThis.monkeyErrors.push(what.map((w) => w?.stack ?? String(w)).join(' ').slice(0, 300));
@@ -102,85 +114,142 @@ class Monkey {
 
     /** All that lies in the folders that both write to. */
     look() {
-        return snapshot(['chats', 'group chats', 'groups', 'characters', 'worlds'].map((name) => path.join(this.t.data.root, name)));
+        return snapshot(folders.map((name) => path.join(this.t.data.root, name)));
     }
 
     /** The names of an owner's chats, sorted. */
     chats(source) {
+        const files = (folder) => fs.existsSync(folder) ? fs.readdirSync(folder) : [];
         const found = source.id
             ? JSON.parse(fs.readFileSync(source.groupFile, 'utf8')).chats
-            : fs.readdirSync(source.folder).filter((f) => f.endsWith('.jsonl')).map((f) => path.basename(f, '.jsonl'));
+            : files(source.folder).filter((f) => f.endsWith('.jsonl')).map((f) => path.basename(f, '.jsonl'));
         return [...found].sort();
     }
 
-    /** One step: a deed of the page's or of ours, and everything that has to hold after it. */
+    /** The names of an owner's chats that have a file. A group's gets one when it is first opened. */
+    present(source) {
+        return this.chats(source).filter((name) => fs.existsSync(fileOf(source, name)));
+    }
+
+    /** One step: a deed of the page's, or up to three of ours, and everything that has to hold after it. */
     async turn() {
         this.deed = null;
-        while (!this.deed) {
-            const source = this.dice.pick(this.sources);
-            const here = this.chats(source);
-            const name = this.dice.pick(here);
-            const side = this.dice.pick([theirs, ours]);
-            const verb = this.dice.pick(Object.keys(side));
-            if (here.length >= most && side[verb].grows || here.length < 3 && side[verb].shrinks) {
-                continue;
+        this.may = [];
+        const told = [];
+        if (this.dice.below(2)) {
+            told.push(await this.until((verb, at) => this.theirDeed(verb, at), theirs));
+        } else {
+            const steps = [];
+            for (let left = 1 + this.dice.below(3); left; left--) {
+                steps.push(await this.until((verb, at) => this.ourDeed(verb, at), ours));
+                told.push(`stchat ${steps.at(-1).call}`);
+                this.deed = told.join('; ');
             }
-            const at = { t: this.t, source, here, name, file: fileOf(source, name), dice: this.dice, step: this.step, versions: this.versions };
-            const did = side === ours ? this.ourDeed(side[verb], at) : await this.theirDeed(side[verb], at, `${verb} in ${name}`);
-            if (did) {
-                this.deed = side === ours ? `stchat ${did}` : `the page: ${verb} ${did}, in ${name}`;
-                // A copy has the faults of what it copies.
-                this.may = [...side[verb].may ?? [], ...(side[verb].grows ? this.rules.keys() : [])];
-            }
+            this.backAndForth(steps.filter(({ changed }) => changed));
         }
+        this.deed = told.join('; ');
+        const done = this.look();
         this.judge(this.may);
         this.keep();
+        await this.listed();
+        const shown = [];
         for (const source of this.sources) {
             for (const name of this.chats(source)) {
-                await this.agree(source, name);
+                shown.push(await this.show(source, name, shown.findLast(Boolean)?.source));
             }
         }
-        await this.leave();
-        // The page writes what it fills in on opening; that is not laid to the next deed.
-        this.keep();
-        this.judge([...this.may, 'integrity-missing', 'unlisted-branch']);
+        if (shown.some(Boolean)) {
+            await this.leave();
+            shown.filter(Boolean).forEach((chat) => this.agree(chat));
+        }
+        if (changesBetween(done, this.look()).length) { // the page writes what it fills in on opening; that is not laid to the next deed
+            this.keep();
+            this.judge([...this.may, 'integrity-missing', 'unlisted-branch']);
+        }
         this.anyVersion();
         await this.heard();
     }
 
-    async theirDeed(deed, at, what) {
-        this.doing = what;
-        const did = await deed.do(at);
-        await this.leave();
-        return did;
+    /** Tries deeds of one side until one is done. */
+    async until(attempt, side) {
+        for (let tries = 0; tries < 500; tries++) {
+            const source = this.dice.pick(this.sources);
+            const here = this.chats(source);
+            const verb = here.length ? this.dice.pick(Object.keys(side)) : 'new';
+            const deed = side[verb];
+            if (here.length >= most && deed.grows || here.length < 3 && deed.shrinks) {
+                continue;
+            }
+            const name = this.dice.pick(here) ?? 'none';
+            const did = await attempt(deed, this.at(source, here, name, verb));
+            if (did) {
+                this.done.set(verb, 1 + (this.done.get(verb) ?? 0));
+                // A copy has the faults of what it copies.
+                this.may.push(...deed.may ?? [], ...(deed.grows ? this.rules.keys() : []));
+                return did;
+            }
+        }
+        throw new Error('no deed can be done');
     }
 
+    /** What a deed is told. */
+    at(source, here, name, verb) {
+        const { t, dice, step, versions, sources } = this;
+        const file = fileOf(source, name);
+        const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)) : [];
+        return { t, dice, step, versions, sources, source, here, name, verb, file, messages: lines.slice(1), meta: lines[0]?.chat_metadata ?? {}, chats: (s) => this.chats(s) };
+    }
+
+    async theirDeed(deed, at) {
+        this.deed = `the page: ${at.verb} in ${at.name}`;
+        const did = await deed.do(at);
+        await this.leave();
+        return did && `the page: ${at.verb} ${did}, in ${at.name}`;
+    }
+
+    /** Does a deed of ours; gives what it was, and the state before and after it. */
     ourDeed(deed, at) {
-        const before = this.look();
-        const file = at.file;
-        const count = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).length - 1 : 0;
-        const args = fs.existsSync(file) ? deed.args({ ...at, count }) : null;
-        if (!args) {
+        const laid = [];
+        const put = (file, bytes) => {
+            fs.writeFileSync(file, bytes);
+            laid.push({ file, bytes });
+        };
+        const args = fs.existsSync(at.file) || at.verb === 'new' ? deed.args({ ...at, put }) : null;
+        if (!args || args.includes(undefined)) { // no free name is left, say
             return null;
         }
         const call = args.map((a) => path.basename(a)).join(' ');
+        this.deed = `${this.deed ?? ''} ... stchat ${call}`;
+        const before = this.look();
         const { code, err } = this.stchat(...args, '-q');
         const after = this.look();
-        const changed = changesBetween(before, after);
+        const changes = changesBetween(before, after);
         if (code !== 0) {
-            none(changed, `what ${call} changes although it fails`);
-            assert.equal(code, 2, `${call} exits ${code}: ${err}`);
-            assert.match(err, refusals, `${call} is refused: ${err}`);
+            none(changes, `what ${call} changes although it fails`);
+            assert.ok(code === 1 || code === 2 && deed.refused.test(err), `${call} exits ${code}: ${err}`);
+            laid.forEach(({ file }) => fs.rmSync(file));
             return null;
         }
         assert.equal(err, '', `what ${call} says`);
-        if (changed.length) {
+        deed.forgets && this.forget();
+        const changed = changes.length > 0;
+        return { call: `${call}${changed ? '' : ' (changes nothing)'}`, verb: args[0], changed, before, after, laid };
+    }
+
+    /** Takes deeds of ours back, the last first, and does them again: each to the byte. */
+    backAndForth(deeds) {
+        for (const deed of [...deeds].reverse()) {
             const [undone] = this.documents('undo', '--json', '-q', '--data', this.t.data.root);
-            none(changesBetween(before, this.look()), `what undo of ${call} leaves changed`);
-            this.documents('undo', undone.redo, '--json', '-q', '--data', this.t.data.root);
-            none(changesBetween(after, this.look()), `what is not again as ${call} left it, after undo and redo`);
+            assert.equal(undone.command[0], deed.verb, `what undo takes back, where ${deed.call} was the last`);
+            none(changesBetween(deed.before, this.look()), `what undo of ${deed.call} leaves changed`);
+            deed.laid.forEach(({ file }) => fs.rmSync(file));
+            deed.redo = undone.redo;
         }
-        return `${call}${changed.length ? '' : ' (changes nothing)'}`;
+        for (const deed of deeds) {
+            deed.laid.forEach(({ file, bytes }) => fs.writeFileSync(file, bytes));
+            this.documents('undo', deed.redo, '--json', '-q', '--data', this.t.data.root);
+            none(changesBetween(deed.after, this.look()), `what is not again as ${deed.call} left it, after undo and redo`);
+        }
     }
 
     /** Closes what the page has open, and waits until it and the server have written all they will. */
@@ -194,10 +263,15 @@ class Monkey {
     }
 
     async settle() {
-        for (let last = this.look(), calm = 0; calm < 2;) {
+        const times = () => folders.map((name) => path.join(this.t.data.root, name)).filter((folder) => fs.existsSync(folder))
+            .flatMap((folder) => fs.readdirSync(folder, { recursive: true }).map((name) => {
+                const is = fs.statSync(path.join(folder, name), { throwIfNoEntry: false });
+                return `${name} ${is?.size} ${is?.mtimeMs}`;
+            })).join('\n');
+        for (let last = times(), calm = 0; calm < 2;) {
             await new Promise((resolve) => setTimeout(resolve, 150));
-            const now = this.look();
-            calm = changesBetween(last, now).length ? 0 : calm + 1;
+            const now = times();
+            calm = now === last ? calm + 1 : 0;
             last = now;
         }
     }
@@ -241,50 +315,75 @@ class Monkey {
 
     allVersions() {
         this.versions.forEach((version) => this.comesBack(version));
+        const { code, err } = this.stchat('history', '--verify', '--data', this.t.data.root, '-q');
+        assert.equal(code, 0, `history --verify: ${err}`);
     }
 
-    /** Fails unless the page opens a chat as stchat reads it. One that is as it was when last seen is passed over. */
-    async agree(source, name) {
+    /** Leaves out the versions that are no longer kept; the last one of each file that there is has to be. */
+    forget() {
+        const last = [...new Map(this.versions.map((v) => [v.file, v])).values()].filter((v) => fs.existsSync(v.file));
+        const kept = new Set(this.documents('log', '--data', this.t.data.root, '--json').flatMap((run) => run.changes.map((c) => c.rev)));
+        none(last.filter((v) => !kept.has(v.rev)).map((v) => `${v.rev} of ${v.file}`), 'the last versions that are no longer kept');
+        this.versions = this.versions.filter((v) => kept.has(v.rev));
+    }
+
+    /**
+     * Fails unless the server lists the chats that there are, with the numbers of messages that stchat counts, and tree tells
+     * of each chat's parent what its header says, and whether it is there.
+     */
+    async listed() {
+        const rows = this.documents('tree', this.t.data.root, '--json', '--all').filter((row) => row.path);
+        for (const source of this.sources) {
+            const here = this.present(source);
+            const mine = rows.filter((row) => path.dirname(path.resolve(row.path)) === source.folder);
+            const answer = await this.t.server.post('/api/chats/search', { query: '', avatar_url: source.avatar, group_id: source.id });
+            status(answer, 200, 'chats/search');
+            const counts = (list) => Object.fromEntries(list.sort());
+            same(counts(answer.body.map((c) => [c.file_name, c.message_count])), counts(mine.map((row) => [row.name, row.messages])), 'the chats that the server lists');
+            for (const row of mine) {
+                const { chat_metadata: { main_chat: parent } = {} } = JSON.parse(fs.readFileSync(row.path, 'utf8').split('\n')[0]);
+                if (parent && parent !== row.name && !row.cycle) {
+                    assert.equal(here.includes(parent) ? row.parent : row.dangling, parent, `the parent of ${row.name}`);
+                }
+            }
+        }
+    }
+
+    /** Opens a chat in the page, goes where it leads, and gives what the page had. One that is as when last seen is passed over. */
+    async show(source, name, last) {
         const { t } = this;
         const file = fileOf(source, name);
-        const bytes = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
-        if (this.seen.get(file) === bytes) {
-            return;
+        if (this.seen.get(file) === textOf(file)) {
+            return null;
         }
-        const page = await open(t, source, name);
+        const page = source === last ? await openBeside(t, source, name) : await open(t, source, name);
         assert.equal(page.name, name, 'the chat that the page opens');
-        await this.settle();
+        const here = this.present(source);
+        const flags = [...page.messages.entries()].filter(([, m]) => here.includes(m.extra?.bookmark_link) && m.extra.bookmark_link !== name);
+        const [at, flag] = this.dice.pick(flags) ?? [];
+        const parent = page.meta.main_chat;
+        const go = async (command, to, what) => {
+            await this.t.page.evaluate((command) => SillyTavern.getContext().executeSlashCommandsWithOptions(command), command);
+            assert.equal((await state(t)).name, to, `the chat behind ${what} of ${name}`);
+        };
+        if (flag) {
+            await go(`/checkpoint-go ${at}`, flag.extra.bookmark_link, `the flag at ${at}`);
+        }
+        if (here.includes(parent) && parent !== name) {
+            flag && await openBeside(t, source, name);
+            await go('/checkpoint-exit', parent, '"back to parent"');
+        }
+        return { source, name, file, page };
+    }
+
+    /** Fails unless stchat reads a chat as the page had it. */
+    agree({ file, name, page }) {
         const told = this.documents('message', 'get', file, '--swipes', '--json', '-q');
         assert.equal(told.length, page.messages.length, `the number of messages of ${name}`);
         for (const [i, doc] of told.entries()) {
             same(asTold(doc), inPage(page.messages[i], doc), `message ${i} of ${name}`);
         }
-        const row = this.documents('tree', source.folder, '--json', '--all').find((r) => path.resolve(r.path) === file);
-        const here = this.chats(source);
-        const parent = page.meta.main_chat;
-        if (parent && !row.cycle && parent !== name) {
-            assert.equal(here.includes(parent) ? row.parent : row.dangling, parent, `the parent of ${name}`);
-        }
-        await this.follow(source, name, told, here.includes(parent) ? parent : null);
-        this.seen.set(file, fs.readFileSync(file, 'utf8'));
-    }
-
-    /** Fails unless a checkpoint's flag, if there is one, and "back to parent" lead where they say. */
-    async follow(source, name, told, parent) {
-        const go = (command) => this.t.page.evaluate(async (command) => {
-            await SillyTavern.getContext().executeSlashCommandsWithOptions(command);
-        }, command);
-        const flags = told.filter((doc) => this.chats(source).includes(doc.checkpoint) && doc.checkpoint !== name);
-        const flag = this.dice.pick(flags);
-        if (flag) {
-            await go(`/checkpoint-go ${flag.index}`);
-            assert.equal((await state(this.t)).name, flag.checkpoint, `the chat behind the flag at ${flag.index} of ${name}`);
-            await open(this.t, source, name);
-        }
-        if (parent && parent !== name) {
-            await go('/checkpoint-exit');
-            assert.equal((await state(this.t)).name, parent, `the chat behind "back to parent" of ${name}`);
-        }
+        this.seen.set(file, textOf(file));
     }
 
     log() {
@@ -302,13 +401,20 @@ class Monkey {
     }
 }
 
+const textOf = (file) => fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+
+/** Opens another chat of the owner whose chat the page has open. */
+async function openBeside(t, { id }, name) {
+    await t.page.evaluate(async (group, name) => group
+        ? (await import('/scripts/group-chats.js')).openGroupChat(group, name)
+        : (await import('/script.js')).openCharacterChat(name), id, name);
+    return state(t);
+}
+
 /** Fails where a list has anything, and says what. */
 function none(list, what) {
     assert.equal(list.join(' / '), '', what);
 }
-
-/** What stchat may answer where a deed does not fit: nothing to do there. */
-const refusals = /no swipe|swipes?\b.*\bnot|as it is|no version|version of another chat|nothing/i;
 
 /** What is logged as an error and is none of a chat's. */
 const harmless = /ERR_NAME_NOT_RESOLVED|Failed to fetch|translat|extension/i;

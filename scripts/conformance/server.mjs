@@ -5,7 +5,12 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 
+import { ask } from './waits.mjs';
+
 const startTimeout = 600_000; // a busy machine takes minutes to compile the libraries
+
+/** Endpoints that only read. */
+const reads = /\/(?:all|chats|export|get|list|recent|search)$/;
 
 /** A TCP port of 127.0.0.1 that was free a moment ago. */
 function freePort() {
@@ -78,11 +83,11 @@ export async function startServer(app, dataRoot, logFile) {
          * @returns {Promise<{status: number, body: any}>} body is JSON where it parses, else text
          */
         async post(endpoint, body) {
-            const response = await fetch(url + endpoint, {
+            const response = await ask(url + endpoint, {
                 method: 'POST',
                 headers: { 'Content-Type': 'application/json' },
                 body: JSON.stringify(body ?? {}),
-            });
+            }, reads.test(endpoint));
             const text = await response.text();
             try {
                 return { status: response.status, body: JSON.parse(text) };
@@ -104,7 +109,7 @@ export async function startServer(app, dataRoot, logFile) {
     const until = Date.now() + startTimeout;
     while (Date.now() < until && !over) {
         try {
-            const response = await fetch(`${url}/version`);
+            const response = await fetch(`${url}/version`, { signal: AbortSignal.timeout(10_000) });
             if (response.ok) {
                 server.version = (await response.json()).pkgVersion;
                 if (fs.existsSync(compiledHere) && !fs.existsSync(compiled)) {

@@ -46,7 +46,7 @@ export function watchedStchat(program, watched) {
         const { code = 0, says = [], changes = [], prints = false } = typeof args[0] === 'object' ? args.shift() : {};
         const folders = watched();
         const before = snapshot(folders);
-        const done = spawnSync(program, args, { encoding: 'utf8', input: '', maxBuffer: 1 << 26 });
+        const done = spawnSync(program, args, { encoding: 'utf8', input: '', maxBuffer: 1 << 26, timeout: 300_000 });
         if (done.error) {
             throw done.error;
         }

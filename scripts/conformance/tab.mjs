@@ -3,22 +3,18 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
+import { until } from './waits.mjs';
+
 export const needsPage = (t) => t.browser ? null : 'no Chromium';
 
 /** Waits until the page has loaded everything it needs before chats can be opened. */
 export async function ready(opened) {
-    for (let tries = 0; tries < 300; tries++) {
-        const is = await opened.evaluate(() => {
-            const loader = document.querySelector('#loader, #load-spinner');
-            return typeof globalThis.SillyTavern?.getContext === 'function' && !loader
-                && document.querySelectorAll('#rm_print_characters_block .character_select').length > 0;
-        }).catch(() => false);
-        if (is) {
-            return opened;
-        }
-        await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-    throw new Error('the page did not become ready in a minute');
+    await until('the page is ready', () => opened.evaluate(() => {
+        const loader = document.querySelector('#loader, #load-spinner');
+        return typeof globalThis.SillyTavern?.getContext === 'function' && !loader
+            && document.querySelectorAll('#rm_print_characters_block .character_select').length > 0;
+    }), { pause: 200 });
+    return opened;
 }
 
 /** Copies a source (and its group file) into a user folder of stchat's own. */
@@ -83,21 +79,51 @@ export function savePage(t) {
     });
 }
 
-/** Clicks OK in the page's popup, and waits until the page has loaded anew. */
-export async function reloadByPopup(t) {
-    await t.page.evaluate(() => {
+/** Edits a message by the page's own buttons. */
+export async function editMessage(t, at, text) {
+    await t.page.evaluate((at, text) => {
+        const message = document.querySelector(`#chat .mes[mesid="${at}"]`);
+        message.querySelector('.mes_edit').click();
+        document.querySelector('#curEditTextarea').value = text;
+        message.querySelector('.mes_edit_done').click();
+    }, at, text);
+    await until(`message ${at} is edited`, () => t.page.evaluate(async (at, text) => {
+        const main = await import('/script.js');
+        return main.chat[at].mes === text && !document.querySelector('#curEditTextarea');
+    }, at, text), { pause: 20 });
+}
+
+/** Waits for a popup of the page; gives its text. */
+export const popup = (t) => until('a popup of the page', async () => (await state(t)).popups.join(' '));
+
+/** Does something that loads the page anew, and waits until it has. */
+async function anew(t, deed) {
+    await t.page.evaluate((deed) => {
         globalThis.old = true;
-        setTimeout(() => document.querySelector('dialog[open] .popup-button-ok').click());
-    });
-    while (!await t.page.evaluate(() => !globalThis.old).catch(() => false)) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+        setTimeout(deed === 'reload' ? () => location.reload() : () => document.querySelector(deed).click());
+    }, deed);
+    await until('the page loads anew', () => t.page.evaluate(() => !globalThis.old));
     await ready(t.page);
 }
 
-/** Waits until the page, which saves some things later, has left a file alone for two seconds. */
-export async function quiet(file) {
-    while (Date.now() - fs.statSync(file).mtimeMs < 2000) {
-        await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+/** Loads the page anew, whatever it shows. */
+export const reload = (t) => anew(t, 'reload');
+
+/**
+ * Leaves the popup in which the page says that it may not save, as a user does who wants to lose nothing: since 1.13 its
+ * OK loads the page anew; before, OK overwrites the file, and the other button leaves the page as it is.
+ */
+export async function reloadByPopup(t) {
+    const overwrites = await t.page.evaluate(() => {
+        const cancel = document.querySelector('dialog[open] .popup-button-cancel');
+        const asks = cancel && getComputedStyle(cancel).display !== 'none';
+        if (asks) {
+            cancel.click();
+        }
+        return Boolean(asks);
+    });
+    await (overwrites ? reload(t) : anew(t, 'dialog[open] .popup-button-ok'));
 }
+
+/** Waits until the page, which saves some things later, has left a file alone for two seconds. */
+export const quiet = (file) => until(`${path.basename(file)} is left alone`, () => Date.now() - fs.statSync(file).mtimeMs >= 2000, { pause: 200 });

@@ -150,22 +150,24 @@ func ReadSceneMark(extra []byte) (s SceneMark, ok bool) {
 // SceneMarks returns the scene marks of a chat, in order. from is the offset at which the
 // messages begin, line the number of physical lines before it. Damaged lines are skipped.
 func SceneMarks(ctx context.Context, src jsonl.Source, from int64, line int) (list []SceneMark, err error) {
-	err = jsonl.Map(ctx, src, jsonl.MapOptions{From: from, Line: line, Limit: -1, Keys: jsonl.NewKeys("extra")},
-		func(l *jsonl.Line, batch *[]SceneMark) {
-			if l.Damage != nil {
-				return
-			}
-			extra, _ := l.Value(0)
-			if s, ok := ReadSceneMark(extra); ok {
-				s.At = l.Index
-				*batch = append(*batch, s)
-			}
-		}, func(batch *[]SceneMark, base jsonl.Base, _ jsonl.Damages) error {
-			for _, s := range *batch {
-				s.At += base.Index
-				list = append(list, s)
-			}
-			return nil
-		}, func(batch *[]SceneMark) { *batch = nil })
+	err = jsonl.Each(ctx, src, jsonl.MapOptions{From: from, Line: line, Keys: jsonl.NewKeys("extra")}, func(l *jsonl.Line, base jsonl.Base) error {
+		extra, _ := l.Value(0)
+		if s, ok := ReadSceneMark(extra); ok && l.Damage == nil {
+			s.At = base.Index + l.Index
+			list = append(list, s)
+		}
+		return nil
+	})
 	return list, err
+}
+
+// Recaps reports by message which scenes of a chat have a recap; the arguments are those of
+// [SceneMarks].
+func Recaps(ctx context.Context, src jsonl.Source, from int64, line int) (map[int]bool, error) {
+	has := map[int]bool{}
+	scenes, err := SceneMarks(ctx, src, from, line)
+	for _, s := range scenes {
+		has[s.At] = s.Scene.Recap
+	}
+	return has, err
 }

@@ -17,28 +17,13 @@ const (
 )
 
 // HasMarker reports whether a raw text, or a whole line, may have a marker.
-func HasMarker(raw []byte) bool { return startOfMarker(raw) >= 0 }
-
-// startOfMarker is bytes.Index for markerStart. It searches for the exclamation mark, which
-// is rarer than < in HTML and infrequent in other texts.
-func startOfMarker(raw []byte) int {
-	const before = 1
-	for at := 0; ; at++ {
-		i := bytes.IndexByte(raw[at:], markerStart[before])
-		if i < 0 {
-			return -1
-		}
-		if at += i; at >= before && bytes.HasPrefix(raw[at-before:], []byte(markerStart)) {
-			return at - before
-		}
-	}
-}
+func HasMarker(raw []byte) bool { return bytes.Contains(raw, []byte(markerStart)) }
 
 // nextMarker finds the first marker at or after from, and returns where the id in it begins
 // and ends.
 func nextMarker(raw []byte, from int) (at, end int, ok bool) {
 	for {
-		i := startOfMarker(raw[from:])
+		i := bytes.Index(raw[from:], []byte(markerStart))
 		if i < 0 {
 			return 0, 0, false
 		}

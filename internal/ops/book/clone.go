@@ -99,9 +99,7 @@ func Run(ctx context.Context, opt Options) ([]*Result, error) {
 	for _, j := range jobs {
 		j.warned = len(j.res.Warnings)
 	}
-	for left, try := jobs, 0; len(left) > 0; try++ {
-		left = round(ctx, opt, left, try)
-	}
+	ops.Each(ctx, opt.Changes, jobs, func(j *job) (*Result, changeset.Unit) { return j.res, j.unit(opt) })
 	results := make([]*Result, len(jobs))
 	for i, j := range jobs {
 		results[i] = j.finish()
@@ -109,29 +107,25 @@ func Run(ctx context.Context, opt Options) ([]*Result, error) {
 	return results, nil
 }
 
-// nameTries limits how often a clone is made again because another program took its name
-// meanwhile.
-const nameTries = 1000
-
-// round makes the clones of some sources. It returns those that must be made again under the
-// next name, because another program took theirs.
-func round(ctx context.Context, opt Options, jobs []*job, try int) (left []*job) {
-	ops.Each(ctx, opt.Changes, jobs, func(j *job) (*Result, changeset.Unit) {
-		u := changeset.Unit{Root: j.root(), Draft: func(_ context.Context, s *changeset.Set) error { return j.draft(opt, s) }}
-		for _, r := range j.chats {
-			u.Shares = append(u.Shares, r.path)
-		}
-		return j.res, u
-	})
-	lib := new(library.Library) // lists the folders as they are now
-	for _, j := range jobs {
-		taken, lost := errors.AsType[*safefile.ExistsError](j.res.Err)
-		if lost && j.err == nil && taken.Path == j.target() && try < nameTries && ctx.Err() == nil {
-			j.err = j.next(lib, opt)
-			left = append(left, j)
-		}
+// unit makes the clone; if another program takes its name meanwhile, under the next one.
+func (j *job) unit(opt Options) changeset.Unit {
+	u := changeset.Unit{Root: j.root()}
+	for _, r := range j.chats {
+		u.Shares = append(u.Shares, r.path)
 	}
-	return left
+	u.Again = func(err error) bool {
+		taken, lost := errors.AsType[*safefile.ExistsError](err)
+		return lost && j.err == nil && taken.Path == j.target()
+	}
+	tried := false
+	u.Draft = func(_ context.Context, s *changeset.Set) error {
+		if tried {
+			j.err = j.next(new(library.Library), opt) // which lists the folder as it is now
+		}
+		tried = true
+		return j.draft(opt, s)
+	}
+	return u
 }
 
 // read reads a source's lorebook and chooses the clone's name; it is called in the order of the

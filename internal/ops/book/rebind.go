@@ -128,10 +128,6 @@ func look(ctx context.Context, lib *library.Library, opt Options, shown string) 
 // Luker chat gets a new slug with every edit, in its header and in its chat_sync (FORMATS.md
 // A1.6).
 func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changeset.Set) error {
-	slug := ""
-	if opt.BumpIntegrity || len(r.sidecars) > 0 {
-		slug = opt.NewUUID()
-	}
 	header := chat.LineEdit{Index: chat.HeaderIndex, Do: func(line []byte) ([]byte, error) {
 		return meta.Edit(line, func(md *rawjson.Object) error {
 			if name, _ := lorebook.NameIn(md); name != r.name {
@@ -140,14 +136,12 @@ func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changese
 			renaming := &extension.Renaming{Metadata: md, From: j.book, To: clone}
 			isolate.Rebind(renaming)
 			r.changes = renaming.Changes
-			if slug != "" {
-				md.Set("integrity", rawjson.Quote(slug))
-			}
 			return nil
 		})
 	}}
-	if err := s.Edit(r.shown, safefile.Stamp{}, changeset.Joined(chat.Lines{header}), fmt.Sprintf("the lorebook it names: %q", clone.Name)); err != nil {
+	lines, err := ops.FreshSlug(s, chat.Lines{header}, r.sidecars, opt.BumpIntegrity, opt.NewUUID, opt.Changes.Now)
+	if err != nil {
 		return err
 	}
-	return ops.SyncSlugs(s, r.sidecars, slug, opt.Changes.Now, ops.NewSlug)
+	return s.Edit(r.shown, safefile.Stamp{}, changeset.Joined(lines), fmt.Sprintf("the lorebook it names: %q", clone.Name))
 }

@@ -107,7 +107,10 @@ func (c *call) setNames(j *job, full *complete) {
 	wanted := cmp.Or(c.Name, full.Title)
 	title, err := names.New(wanted, names.MaxBytes)
 	if wanted == "" || err != nil {
-		title, _ = names.New(fmt.Sprintf("%s - %s imported", full.character, names.Humanized(full.dates[0].Local())), names.MaxBytes)
+		when := names.Humanized(full.dates[0].Local()) + " imported"
+		if title, err = names.New(full.character+" - "+when, names.MaxBytes); err != nil { // nul.txt - …
+			title = when
+		}
 	}
 	j.name = c.free(title)
 	j.branches = nil

@@ -16,7 +16,6 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/convert"
-	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
@@ -143,7 +142,8 @@ func Run(ctx context.Context, opt Options) (results []*Result, notes []string, e
 			c.fail(path, err)
 		}
 	}
-	if len(c.results)-c.failed() > 1 && (opt.Name != "" || opt.Open) {
+	read := slices.DeleteFunc(slices.Clone(c.results), func(r *Result) bool { return r.Err != nil })
+	if len(read) > 1 && (opt.Name != "" || opt.Open) {
 		return nil, nil, ErrOne
 	}
 	if len(c.results) == 0 && c.empty > 0 {
@@ -155,15 +155,6 @@ func Run(ctx context.Context, opt Options) (results []*Result, notes []string, e
 		}
 	}
 	return c.results, c.notes, nil
-}
-
-func (c *call) failed() (n int) {
-	for _, r := range c.results {
-		if r.Err != nil {
-			n++
-		}
-	}
-	return n
 }
 
 // fail notes why something could not be imported.
@@ -339,14 +330,4 @@ func (c *call) open(ctx context.Context, path string) ([]*source, error) {
 		return unzip(ctx, s)
 	}
 	return []*source{s}, nil
-}
-
-// list drafts the edit of the group's file that lists chats.
-func (c *call) list(s *changeset.Set, chats ...string) error {
-	path := c.owner.Group.Path
-	edit := &group.Edit{Path: path, List: chats}
-	if c.Open {
-		edit.Open = chats[0]
-	}
-	return s.Edit(path, safefile.Stamp{}, edit, fmt.Sprintf("lists %q", chats))
 }

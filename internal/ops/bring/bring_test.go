@@ -53,12 +53,12 @@ func bring(t *testing.T, dir string, opt Options) []*Result {
 
 const talk = `{"mapping":{"a":{"message":{"author":{"role":"user"},"content":{"parts":["hello"]}}}},"id":%q,"current_node":"a"}`
 
-// A zip gives what lies near its root; what is encrypted or longer than declared does not keep
+// A zip gives what lies near its root; what is encrypted, too large or longer than declared does not keep
 // the others from being read.
 func TestZip(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for _, name := range []string{"conversations.json", "export/conversations-001.json", "a/b/conversations.json", "other.json", "../conversations.json", "locked/conversations.json", "bomb/conversations.json"} {
+	for _, name := range []string{"conversations.json", "export/conversations-001.json", "a/b/conversations.json", "other.json", "../conversations.json", "locked/conversations.json", "bomb/conversations.json", "huge/conversations.json"} {
 		w, err := z.Create(name)
 		if err != nil {
 			t.Fatal(err)
@@ -74,6 +74,7 @@ func TestZip(t *testing.T) {
 	}
 	raw[entry("locked/conversations.json")+8] |= 1
 	raw[entry("bomb/conversations.json")+24]--
+	raw[entry("huge/conversations.json")+27] = 0xc0 // its length: 3 GB
 	dir := user(t)
 	results := bring(t, dir, Options{Files: []string{put(t, filepath.Join(dir, "export.zip"), raw)}})
 	var got []string
@@ -88,7 +89,7 @@ func TestZip(t *testing.T) {
 	if diff := cmp.Diff(want, got[:len(got)-1]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for _, text := range []string{"locked/conversations.json: is not read: it is encrypted", "bomb/conversations.json: "} {
+	for _, text := range []string{"locked/conversations.json: is not read: it is encrypted", "bomb/conversations.json: ", "huge/conversations.json: is not read: it would be too large"} {
 		if !strings.Contains(got[len(got)-1], text) {
 			t.Errorf("no %q in %q", text, got[len(got)-1])
 		}

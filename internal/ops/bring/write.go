@@ -16,6 +16,7 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/changeset"
 	"stchat/internal/convert"
+	"stchat/internal/group"
 	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
@@ -129,16 +130,14 @@ func (c *call) write(j *job, full *complete, s *changeset.Set) error {
 		return err
 	}
 	if c.owner.Group != nil {
-		return c.list(s, append([]string{j.name}, j.branches...)...)
+		chats := append([]string{j.name}, j.branches...)
+		return group.List(s, c.owner.Group.Path, fmt.Sprintf("lists %q", chats), c.Open, chats...)
 	}
 	if !c.Open {
 		return nil
 	}
-	known, err := ops.CardOf(c.owner.Dir, filepath.Base(c.owner.Folder))
-	if err != nil {
-		return err
-	}
-	return ops.OpenInCard(s, known, j.name)
+	_, err := ops.OpenInCard(s, c.owner.Dir, filepath.Base(c.owner.Folder), j.name)
+	return err
 }
 
 // strangers warns of speakers who are not members of the group.
@@ -169,7 +168,11 @@ func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, 
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(draft, 64<<10)
+	room := 4 << 10 // most chats are short, and there may be many
+	for i := range full.Messages {
+		room = min(room+2*len(full.Messages[i].Text), 64<<10)
+	}
+	w := bufio.NewWriterSize(draft, room)
 	_, _ = w.Write(h.Bytes()) // an error stays until Flush
 	d.Messages, d.Swipes, d.Undated = len(full.Messages), 0, full.undated
 	for i := range full.Messages {

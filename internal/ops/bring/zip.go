@@ -23,15 +23,15 @@ func unzip(ctx context.Context, s *source) (list []*source, err error) {
 		return nil, fmt.Errorf("%s: %w", s.label, err)
 	}
 	var errs []error
-	n := 0
+	n, room := 0, ops.UnpackingOf(s.stamp.Size())
 	for _, f := range z.File {
 		if ok, _ := path.Match("conversations*.json", path.Base(f.Name)); !ok || !isNear(f.Name) {
 			continue
 		}
 		n++
 		label := s.label + "/" + f.Name
-		if f.Flags&1 != 0 {
-			errs = append(errs, fmt.Errorf("%s: %w: it is encrypted", label, errEntry))
+		if why := room.Refuses(f); why != "" {
+			errs = append(errs, fmt.Errorf("%s: %w: it %s", label, errEntry, why))
 			continue
 		}
 		entry, err := spool(ctx, f)

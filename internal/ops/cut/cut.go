@@ -26,54 +26,19 @@ import (
 	"stchat/internal/userdir"
 )
 
-// How often a chat is made again because other runs got ahead: they took its name, or linked a
-// chat in its source.
-const (
-	nameTries = 1000 // the same as for names that were taken before
-	linkTries = 20
-)
-
 // Run makes a checkpoint or branch of every source, each with messages 0 to At inclusive, and
 // returns one result per source in their order. An error is in the result of its source and
 // does not stop the others.
 func Run(ctx context.Context, opt Options) []*Result {
 	left := opt.Values.LeaveOut(keyMainChat, keyIntegrity)
-	results, plans := make([]*Result, len(opt.Sources)), make([]*plan, len(opt.Sources))
-	for i, source := range opt.Sources {
-		plans[i] = newPlan(&opt, source, -1)
-	}
-	for try, todo := 0, plans; len(todo) > 0; try++ {
-		attempt(ctx, &opt, todo)
-		todo = plansToRetry(ctx, &opt, plans, try)
-		for _, p := range todo {
-			*p = *newPlan(&opt, p.source, p.drafted.at)
-		}
-	}
-	for i, p := range plans {
-		results[i] = p.res
-	}
-	if at := slices.IndexFunc(results, func(r *Result) bool { return r.Err == nil }); len(left) > 0 && at >= 0 {
-		results[at].Note("%s", ops.LeftOut(left))
-	}
-	if opt.Link && opt.Kind == names.Checkpoint {
-		noteReplaced(plans)
-	}
-	noteBookless(plans)
-	for _, r := range results {
-		if r.Err != nil {
-			r.Warnings, r.Notes = nil, nil // they are about a chat that was not made
-		}
-		r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
-	}
-	return results
-}
-
-// attempt makes the new chats of some sources.
-func attempt(ctx context.Context, opt *Options, plans []*plan) {
-	c := newCall(opt)
+	results, c := make([]*Result, len(opt.Sources)), newCall(&opt)
 	defer c.close()
-	planAll(ctx, c, plans)
-	begun := slices.DeleteFunc(slices.Clone(plans), func(p *plan) bool { return p.res.Err != nil || p.res.Doc.Existed })
+	for i, source := range opt.Sources {
+		p := newPlan(&opt, source)
+		c.plans, results[i] = append(c.plans, p), p.res
+	}
+	planAll(ctx, c, c.plans)
+	begun := slices.DeleteFunc(slices.Clone(c.plans), func(p *plan) bool { return p.res.Err != nil || p.res.Doc.Existed })
 	ops.Each(ctx, opt.Changes, begun, func(p *plan) (*Result, changeset.Unit) { return p.res, c.unit(p) })
 	for _, p := range begun {
 		r := p.res
@@ -84,43 +49,44 @@ func attempt(ctx context.Context, opt *Options, plans []*plan) {
 			}
 		}
 	}
+	if at := slices.IndexFunc(results, func(r *Result) bool { return r.Err == nil }); len(left) > 0 && at >= 0 {
+		results[at].Note("%s", ops.LeftOut(left))
+	}
+	if opt.Link && opt.Kind == names.Checkpoint {
+		noteReplaced(c.plans)
+	}
+	noteBookless(c.plans)
+	for _, r := range results {
+		if r.Err != nil {
+			r.Warnings, r.Notes = nil, nil // they are about a chat that was not made
+		}
+		r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
+	}
+	return results
 }
 
-// plansToRetry returns the plans of the chats that must be made again.
-func plansToRetry(ctx context.Context, opt *Options, plans []*plan, try int) (left []*plan) {
-	if opt.Changes.DryRun || ctx.Err() != nil || try == nameTries {
-		return nil
+// again reports whether a chat is made again since other runs got ahead: they took its name, or
+// linked a chat in its source.
+func (c *call) again(p *plan, err error) bool {
+	taken, lost := errors.AsType[*safefile.ExistsError](err)
+	switch {
+	case c.opt.Changes.DryRun || p.source == chat.Stdin:
+		return false
+	case lost && taken.Path == p.path: // it is an error only if it was given, not if it was generated
+		return c.opt.Output == "" && (p.name.Generated || c.opt.Style == names.Classic)
+	case lost: // a clone's name, or that of what is committed together with it
+		return slices.ContainsFunc(c.plans, func(other *plan) bool {
+			return other.path == taken.Path || slices.ContainsFunc(other.clones, func(to *clone) bool { return to.path == taken.Path })
+		})
 	}
-	named := map[string]*plan{}
-	for _, p := range plans {
-		named[p.path] = p
-		for _, to := range p.clones {
-			named[to.path] = p
-		}
-	}
-	for _, p := range plans {
-		taken, lost := errors.AsType[*safefile.ExistsError](p.res.Err)
-		switch {
-		case p.source == chat.Stdin:
-		case lost && named[taken.Path] == p:
-			// a taken name is an error only if it was given, not if it was generated
-			generated := opt.Output == "" && (p.name.Generated || opt.Style == names.Classic)
-			if generated || slices.ContainsFunc(p.clones, func(to *clone) bool { return to.path == taken.Path }) {
-				left = append(left, p)
-			}
-		case lost && named[taken.Path] != nil: // the two were to be committed together
-			left = append(left, p)
-		case opt.Link && !p.drafted.moved && errors.Is(p.res.Err, jsonl.ErrChanged) && try < linkTries: // by a run that linked another chat
-			left = append(left, p)
-		}
-	}
-	return left
+	return c.opt.Link && !p.drafted.moved && errors.Is(err, jsonl.ErrChanged) // by a run that linked another chat
 }
 
 // call is what the sources of one call share: the options, and what lies around them, each
 // thing looked up once.
 type call struct {
 	opt     *Options
+	plans   []*plan
 	library *library.Library
 	books   library.Once[bookRead] // by path
 	slugs   library.Once[string]   // new slugs of sources, by real path
@@ -192,8 +158,19 @@ func (c *call) unit(p *plan) changeset.Unit {
 	if c.opt.Link {
 		u.Shares = append(u.Shares, p.source)
 	}
-	u.Draft = func(ctx context.Context, set *changeset.Set) (err error) {
+	tried := false
+	u.Again = func(err error) bool { return c.again(p, err) }
+	u.Draft = func(ctx context.Context, set *changeset.Set) error {
 		defer c.opt.Meter.Done()
+		c := c
+		if tried {
+			c = newCall(c.opt)
+			p.begin(c.opt, p.drafted.at)
+			if planAll(ctx, c, []*plan{p}); p.res.Err != nil || p.res.Doc.Existed {
+				return p.res.Err
+			}
+		}
+		tried = true
 		return draft(ctx, c, set, p)
 	}
 	return u

@@ -86,7 +86,7 @@ func draft(ctx context.Context, c *call, set *changeset.Set, p *plan) error {
 		return err
 	}
 	if p.listing != "" {
-		if err := set.Edit(p.listing, zeroStamp, &group.Edit{Path: p.listing, List: []string{p.name.File}, Open: p.opens(c.opt)}, "its name in the group's list"); err != nil {
+		if err := group.List(set, p.listing, "its name in the group's list", c.opt.Open, p.name.File); err != nil {
 			return err
 		}
 	}
@@ -108,11 +108,8 @@ func openSolo(set *changeset.Set, src *chat.Chat, p *plan) error {
 	if !src.HasDir || src.Kind != userdir.Solo {
 		return src.Errorf("%w", ErrNoOwner)
 	}
-	known, err := ops.CardOf(src.Dir, src.Owner)
-	if err != nil {
-		return ops.PathError(err)
-	}
-	return ops.PathError(ops.OpenInCard(set, known, p.name.File))
+	_, err := ops.OpenInCard(set, src.Dir, src.Owner, p.name.File)
+	return ops.PathError(err)
 }
 
 // judgeHead refuses or reports problems in the lines up to the header.
@@ -240,18 +237,28 @@ func (p *plan) about(opt *Options) string {
 	return "the " + opt.Kind.String()
 }
 
+// like returns the file whose mode the new one takes: the source, also where its content comes from
+// a private file, but for standard input and what is gone.
+func (o *Options) like(src *chat.Chat, p *plan) safefile.Stamp {
+	switch {
+	case p.source == chat.Stdin:
+		return safefile.Stamp{}
+	case o.Content == nil:
+		return src.Stamp
+	}
+	was, _ := safefile.StampPath(p.source)
+	return was
+}
+
 // target drafts the file of the new chat: a new file, or one that may be replaced.
 func target(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *plan) (*changeset.Draft, error) {
-	var like []changeset.DraftOption
-	if p.source != chat.Stdin {
-		like = append(like, changeset.Like(src.Stamp))
-	}
+	like := changeset.Like(c.opt.like(src, p))
 	info, err := os.Lstat(p.path)
 	switch {
 	case err == nil && !c.opt.Force:
 		return nil, &safefile.ExistsError{Path: p.path}
 	case errors.Is(err, fs.ErrNotExist):
-		return set.Create(p.path, p.about(c.opt), like...)
+		return set.Create(p.path, p.about(c.opt), like)
 	case err != nil:
 		return nil, ops.PathError(err)
 	case info.IsDir():

@@ -12,9 +12,9 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
+	"stchat/internal/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
-	"stchat/internal/meta"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
@@ -68,7 +68,7 @@ func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *p
 	if len(sidecars) > 0 || c.opt.BumpIntegrity {
 		slug := c.slugs.Get(real, c.opt.NewUUID)
 		if src.Header != nil {
-			edits = append(edits, chat.LineEdit{Index: chat.HeaderIndex, Place: src.HeaderPlace, Do: func(line []byte) ([]byte, error) { return meta.WithSlug(line, slug) }})
+			edits = append(edits, family.HeaderEdit(func(md *rawjson.Object) { md.Set(keyIntegrity, rawjson.Quote(slug)) }))
 		}
 		if err := ops.SyncSlugs(set, sidecars, slug, c.opt.Changes.Now, "the source's new slug, for Luker"); err != nil {
 			return "", err
@@ -109,29 +109,18 @@ func linkEdit(kind names.Kind, src *chat.Chat, name string, at jsonl.Place) (edi
 
 // staleLinks returns edits that remove links to the same checkpoint from other messages: a
 // checkpoint that is made again hangs on only one message.
-func staleLinks(ctx context.Context, src *chat.Chat, name string, at jsonl.Place) (chat.Lines, error) {
-	type found struct{ edits chat.Lines }
-	var all chat.Lines
-	err := jsonl.Map(ctx, src.Source, jsonl.MapOptions{From: src.Body, Line: src.BodyLine, Limit: -1, Keys: jsonl.NewKeys("extra")},
-		func(l *jsonl.Line, f *found) {
-			if l.Damage != nil || l.Off == at.Off {
-				return
-			}
-			extra, _ := l.Value(0)
-			if link, _ := rawjson.Unquote(rawjson.Value(extra, "bookmark_link")); link == name {
-				f.edits = append(f.edits, chat.LineEdit{
-					Index: l.Index, Place: jsonl.Place{Off: l.Off, Len: int64(len(l.Raw))}, Hash: chat.HashLine(l.Raw),
-					Do: func(line []byte) ([]byte, error) { return rawjson.DeletePath(line, "extra", "bookmark_link"), nil },
-				})
-			}
-		},
-		func(f *found, base jsonl.Base, _ jsonl.Damages) error {
-			for _, e := range f.edits {
-				e.Index += base.Index
-				all = append(all, e)
-			}
-			return nil
-		}, nil)
+func staleLinks(ctx context.Context, src *chat.Chat, name string, at jsonl.Place) (all chat.Lines, err error) {
+	opt := jsonl.MapOptions{From: src.Body, Line: src.BodyLine, Keys: jsonl.NewKeys("extra")}
+	err = jsonl.Each(ctx, src.Source, opt, func(l *jsonl.Line, base jsonl.Base) error {
+		extra, _ := l.Value(0)
+		if link, _ := rawjson.Unquote(rawjson.Value(extra, "bookmark_link")); l.Damage == nil && l.Off != at.Off && link == name {
+			all = append(all, chat.LineEdit{
+				Index: base.Index + l.Index, Place: jsonl.Place{Off: l.Off, Len: int64(len(l.Raw))}, Hash: chat.HashLine(l.Raw),
+				Do: func(line []byte) ([]byte, error) { return rawjson.DeletePath(line, "extra", "bookmark_link"), nil },
+			})
+		}
+		return nil
+	})
 	return all, err
 }
 
@@ -229,7 +218,7 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 			if r.Doc.Integrity == nil {
 				continue
 			}
-			if err := ops.Create(set, path, "Luker's slug of it", luker.SyncData(*r.Doc.Integrity, opt.Changes.Now.UnixMilli()), changeset.Like(src.Stamp)); err != nil {
+			if err := ops.Create(set, path, "Luker's slug of it", luker.SyncData(*r.Doc.Integrity, opt.Changes.Now.UnixMilli()), changeset.Like(opt.like(src, p))); err != nil {
 				return err
 			}
 			r.Doc.sidecar(path, SidecarFresh)

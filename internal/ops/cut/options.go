@@ -108,7 +108,7 @@ func (o *Options) makeEdits(metadata []byte) ([]byte, error) {
 // nameNeedsIndex reports whether the generated names contain the index of the last message and
 // it must be looked up first.
 func (o *Options) nameNeedsIndex() bool {
-	timed := o.Style == names.Suffix || o.Style == names.Classic
+	timed := o.Style != names.SillyTavern && o.Style != names.Version
 	return o.AtName == "" && o.AtOne.All() && (o.At < 0 || !o.AsOf.IsZero()) && o.Output == "" && o.Name == "" && o.Kind == names.Branch && timed
 }
 
@@ -165,10 +165,6 @@ type Skipped struct {
 	Column int    `json:"column"`
 	Reason string `json:"reason"`
 	BOM    bool   `json:"-"`
-}
-
-func newResult(opt *Options, source string) *Result {
-	return &Result{Doc: Document{Schema: 1, Source: source, Kind: opt.Kind.String(), DryRun: opt.Changes.DryRun, At: opt.At}}
 }
 
 // skip adds damaged lines.

@@ -37,8 +37,16 @@ type plan struct {
 	res          *Result
 }
 
-func newPlan(opt *Options, source string, previousLast int) *plan {
-	return &plan{source: source, last: lastMessage{index: -1}, previousLast: previousLast, drafted: drafted{at: -1}, res: newResult(opt, source)}
+func newPlan(opt *Options, source string) *plan {
+	p := &plan{source: source, res: new(Result)}
+	p.begin(opt, -1)
+	return p
+}
+
+// begin forgets what was found out about a source, but for its last message.
+func (p *plan) begin(opt *Options, previousLast int) {
+	*p.res = Result{Doc: Document{Schema: 1, Source: p.source, Kind: opt.Kind.String(), DryRun: opt.Changes.DryRun, At: opt.At}}
+	*p = plan{source: p.source, res: p.res, last: lastMessage{index: -1}, previousLast: previousLast, drafted: drafted{at: -1}}
 }
 
 // drafted is what drafting found out and is needed later.
@@ -147,14 +155,6 @@ func (p *plan) unrecorded(opt *Options) bool {
 		return false
 	}
 	return userdir.RoleOf(p.path) == userdir.Outside
-}
-
-// opens returns the chat that the group should open with, "" for no change.
-func (p *plan) opens(opt *Options) string {
-	if opt.Open {
-		return p.name.File
-	}
-	return ""
 }
 
 // sameFolder reports whether two paths lead to one folder. A missing folder is not an error

@@ -41,6 +41,9 @@ type Part struct {
 	Recap bool // Auto-Recap keeps a recap of what comes before the part
 }
 
+// Document returns the document of a part.
+func (p *Part) Document() any { return p.Doc }
+
 // PartDocument is the JSON document about one part.
 type PartDocument struct {
 	Document
@@ -111,7 +114,7 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 		}
 		c := newCall(o)
 		c.library, c.names = lib, given
-		p := newPlan(o, opt.Chat, -1)
+		p := newPlan(o, opt.Chat)
 		p.opened, p.last.index, p.part = src.Stamp, o.At, &stretch{from: bounds[k], to: bounds[k+1], all: all, noFollow: opt.NoFollow}
 		parts[k] = &Part{Result: p.res, Recap: hasRecap && bounds[k] > 0}
 		plans[k], calls[k] = p, c

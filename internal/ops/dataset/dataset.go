@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/changeset"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
@@ -82,7 +81,7 @@ type exporter struct {
 func Export(ctx context.Context, opt Options, each func(*Document, error) error) error {
 	e := &exporter{Options: &opt, lib: new(library.Library)}
 	e.Open.Any, e.Open.Groups = true, e.lib
-	walked := ops.WalkNames(opt.List)
+	walked := ops.Walk(opt.List)
 	for _, err := range walked.Errs {
 		if err := each(&Document{}, err); err != nil {
 			return err
@@ -93,6 +92,7 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 			return err
 		}
 	}
+	opt.Expect(walked.Chats)
 	lines := 0
 	all := func(write func(path string, f facts, d *Document) error) error {
 		for _, t := range walked.Chats {
@@ -105,6 +105,7 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 				return ctx.Err()
 			}
 			lines += d.Lines
+			opt.Meter.Done()
 			if err := each(d, err); err != nil {
 				return err
 			}
@@ -144,7 +145,7 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 }
 
 func (e *exporter) write(ctx context.Context, path string, write func(io.Writer) error) error {
-	return ops.WriteLines(ctx, path, e.Force, isOurs, e.Changes, write, changeset.InFolder()).Err
+	return ops.WriteOutput(ctx, ops.Output{Path: path, Folder: true, Lines: true, Force: e.Force, Own: isOurs, Changes: e.Changes}, write).Err
 }
 
 // isOurs reports whether a file that begins with head is one of these, and may be replaced.
@@ -233,7 +234,7 @@ func (e *exporter) survey(ctx context.Context, path string, d *Document) (f fact
 // not for the format. Rows have all of them.
 func (e *exporter) role(m *look.Message) string {
 	switch {
-	case e.Format != Rows && (m.Hidden && !e.WithHidden || m.IsAside()):
+	case e.Format != Rows && (m.Hidden && !e.WithHidden || look.IsAside(rawjson.Value(m.Line, "extra"))):
 		return ""
 	case m.Type == "narrator":
 		return "system"

@@ -14,8 +14,8 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Operations is a list of operations of message apply. They are checked when they are read, and
-// parsed again for each message: parsed ones would take several times the memory.
+// Operations is a list of operations of message apply. They are parsed when they are read, and again
+// for each message: parsed ones would take several times the memory.
 type Operations struct {
 	name    string // of the list, for messages
 	add     []target
@@ -47,60 +47,51 @@ func ReadOperations(ctx context.Context, name string, text []byte) (*Operations,
 		if wrong = cmp.Or(wrong, ctx.Err()); wrong != nil {
 			return
 		}
-		t := target{line: int32(l.Number) + 1, raw: text[l.Off : l.Off+int64(len(l.Raw))]}
+		line := int32(l.Number) + 1
 		if l.Damage != nil {
 			wrong = fmt.Errorf("%w: %s", ErrOperation, l.Damage.Reason)
 		} else {
-			wrong = list.record(t)
+			wrong = list.record(line, text[l.Off:l.Off+int64(len(l.Raw))])
 		}
 		if wrong != nil {
-			wrong = list.errorf(t.line, wrong)
+			wrong = list.errorf(line, wrong)
 		}
 	})
 	return list, cmp.Or(wrong, err)
 }
 
-// record checks an operation and adds it to its list, with each range of messages that it names.
-func (l *Operations) record(t target) error {
-	o, err := parseOperation(t.raw)
+// record adds an operation to its list, with each range of messages that it names.
+func (l *Operations) record(line int32, raw []byte) error {
+	o, err := parseOperation(raw)
 	if err != nil {
 		return err
 	}
-	if err := o.check(); err != nil {
-		return err
-	}
-	ranges, err := o.ranges()
-	if err != nil {
-		return err
-	}
+	ranges, swipe := o.ranges, int32(o.swipe.Delete)
 	into := &l.edit
 	switch o.op {
 	case "add":
 		into = &l.add
 		switch {
-		case !o.has(keyAt):
+		case ranges == nil:
 			ranges = []choose.Range{{From: toEnd, To: toEnd}}
 		case len(ranges) != 1 || ranges[0].From != ranges[0].To:
 			return fmt.Errorf("%w: add takes one place", ErrOperation)
 		}
-		if _, err := (&speakers{}).completed(o.get(keyMessage), time.Time{}); err != nil {
+		if _, err := (&speakers{}).completed(o.message, time.Time{}); err != nil {
 			return fmt.Errorf("message: %w", err)
 		}
-		_, named := rawjson.Lookup(o.get(keyMessage), "name")
+		_, named := rawjson.Lookup(o.message, "name")
 		l.unnamed = l.unnamed || !named
 	case "meta":
 		into, ranges = &l.meta, make([]choose.Range, 1)
 	case "delete":
 		into = &l.remove
-	case "swipe":
-		t.swipe = int32(o.number(keyDelete))
 	case "test":
-		t.swipe = -1
+		swipe = -1
 	}
-	l.taints = l.taints || o.op == "add" || o.op == "delete" || o.op == "set" || t.swipe > 0
+	l.taints = l.taints || o.op == "add" || o.op == "delete" || o.op == "set" || swipe > 0
 	for _, r := range ranges {
-		t.from, t.to = int32(r.From), int32(min(r.To, toEnd))
-		*into = append(*into, t)
+		*into = append(*into, target{int32(r.From), int32(min(r.To, toEnd)), line, swipe, raw})
 	}
 	return nil
 }
@@ -171,7 +162,7 @@ func Apply(ctx context.Context, opt BatchOptions) []*Result {
 
 // plan returns what the operations, which are resolved, do to a chat with its messages at places.
 func (l *Operations) plan(o *open, places []choose.Place) (*Plan, error) {
-	p := &Plan{Taints: l.taints, Edits: func(ctx context.Context) func(int) Edit { return l.edits(ctx, o) }}
+	p := &Plan{Taints: l.taints, Edits: func(ctx context.Context) func(choose.Place) Edit { return l.edits(ctx, o) }}
 	edits, removes := opsByMessage{rest: l.edit}, opsByMessage{rest: l.remove}
 	for index, at := range places {
 		edited, gone := edits.at(index), removes.at(index)
@@ -198,7 +189,7 @@ func (l *Operations) plan(o *open, places []choose.Place) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		line, err := o.speakers.completed(op.get(keyMessage), o.opt.Changes.Now.Add(time.Duration(i)*time.Millisecond))
+		line, err := o.speakers.completed(op.message, o.opt.Changes.Now.Add(time.Duration(i)*time.Millisecond))
 		if err != nil {
 			return nil, l.errorf(t.line, fmt.Errorf("message: %w", err))
 		}
@@ -211,10 +202,10 @@ func (l *Operations) plan(o *open, places []choose.Place) (*Plan, error) {
 }
 
 // edits begins the edits of messages: to each all operations that name it, one after the other.
-func (l *Operations) edits(ctx context.Context, o *open) func(index int) Edit {
+func (l *Operations) edits(ctx context.Context, o *open) func(at choose.Place) Edit {
 	ops := opsByMessage{rest: l.edit}
-	return func(index int) Edit {
-		targets := slices.Clone(ops.at(index))
+	return func(at choose.Place) Edit {
+		targets := slices.Clone(ops.at(at.Index))
 		return func(line []byte) ([]byte, error) {
 			for _, t := range targets {
 				op, err := parseOperation(t.raw)
@@ -235,12 +226,8 @@ func (l *Operations) metadata(metadata []byte) ([]byte, error) {
 	d := patch.NewDocument(metadata)
 	for _, t := range l.meta {
 		o, err := parseOperation(t.raw)
-		if err != nil {
-			return nil, err
-		}
-		c, err := o.changes()
 		if err == nil {
-			err = d.Change(&c)
+			err = d.Change(&o.changes)
 		}
 		if err != nil {
 			return nil, l.errorf(t.line, err)

@@ -46,10 +46,9 @@ func (d *drafting) draft(ctx context.Context) error {
 	d.plan.sorted()
 	d.change, d.swiped = d.plan.moves(o.messages), map[int]int{}
 	lines := d.plan.isLines()
-	if err := (&judging{drafting: d}).judge(ctx); err != nil {
+	if err := d.judge(ctx); err != nil {
 		return err
 	}
-	logs := floors{o, r, d.set}
 	r.Swipe = d.plan.swipe
 	before := o.chat.Header.Metadata().Bytes()
 	if d.plan.Metadata != nil {
@@ -69,14 +68,14 @@ func (d *drafting) draft(ctx context.Context) error {
 		if err := d.recordAddedAndDeleted(); err != nil {
 			return err
 		}
-		if err := logs.follow(ctx, d.plan, d.change, d.swiped); err != nil {
+		if err := d.followInLogs(ctx); err != nil {
 			return err
 		}
 		left := d.change.Left()
 		r.Doc.Messages = &left
 	}
 	if d.plan.Logs != nil {
-		if err := logs.prune(ctx, d.plan); err != nil {
+		if err := d.pruneLogs(ctx); err != nil {
 			return err
 		}
 	}
@@ -112,8 +111,8 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 		if damage := jsonl.Check(header); damage != nil {
 			return d.open.errorf("the header would be damaged: %s", damage.Reason)
 		}
-		if d.open.opt.Changes.DryRun {
-			d.result.diff(newDiff(chat.HeaderIndex, before, after))
+		if d.showsMore() {
+			d.result.diff(chat.HeaderIndex, before, after)
 		}
 	}
 	if d.plan.Save != "" {
@@ -133,11 +132,15 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 	if err := d.guarded(ctx, draft, header); err != nil {
 		return err
 	}
-	if d.open.sync == "" || d.open.slug == "" {
+	if d.open.slug == "" || d.plan.Output != "" {
 		return nil
 	}
-	d.result.Doc.Sidecars = append(d.result.Doc.Sidecars, ops.Sidecar{Path: d.open.sync, Action: "fresh"})
-	return ops.SyncSlug(d.set, d.open.sync, d.open.slug, d.open.opt.Changes.Now, ops.NewSlug)
+	for _, s := range d.open.sidecars {
+		if s.Kind == luker.ChatSync {
+			d.result.Doc.Sidecars = append(d.result.Doc.Sidecars, ops.Sidecar{Path: s.Path, Action: "fresh"})
+		}
+	}
+	return ops.SyncSlugs(d.set, d.open.sidecars, d.open.slug, d.open.opt.Changes.Now, ops.NewSlug)
 }
 
 // target drafts the file that is written: the chat, or a new one.
@@ -160,18 +163,18 @@ func (d *drafting) recordAddedAndDeleted() error {
 			gone++
 		}
 		doc.Added = append(doc.Added, a.At-gone+k)
-		if d.open.opt.Changes.DryRun {
-			d.result.diff(newDiff(a.At, nil, a.Line))
+		if d.showsMore() {
+			d.result.diff(a.At, nil, a.Line)
 		}
 	}
 	for _, at := range d.plan.Delete {
 		doc.Deleted = append(doc.Deleted, at.Index)
-		if d.open.opt.Changes.DryRun && len(d.result.Diffs) < shownDiffs {
+		if d.showsMore() {
 			old, err := d.open.chat.Source.Section(at.Off, at.Len)
 			if err != nil {
 				return d.open.errorf("%w", err)
 			}
-			d.result.diff(newDiff(at.Index, old, nil))
+			d.result.diff(at.Index, old, nil)
 		}
 	}
 	return nil
@@ -198,13 +201,11 @@ func (d *drafting) save(ctx context.Context) error {
 
 // Plan is the changes to make to one chat. All indexes are those before the changes.
 type Plan struct {
-	Add    []Insertion
-	Change []choose.Place // messages that may change, each once, in order
-	Edits  Edits
-	// OnlyTexts says that Edits change texts of messages and of swipes, and no state follows.
-	OnlyTexts bool
-	Delete    []choose.Place
-	Metadata  func(metadata []byte) ([]byte, error) // nil: no change
+	Add      []Insertion
+	Change   []choose.Place // messages that may change, each once, in order
+	Edits    Edits
+	Delete   []choose.Place
+	Metadata func(metadata []byte) ([]byte, error) // nil: no change
 
 	Taints bool   // SillyTavern would mark the chat as tainted: no longer as its greeting made it
 	Save   string // a new file for the deleted lines; "" for none
@@ -237,11 +238,11 @@ type Edit func(line []byte) ([]byte, error)
 
 // Edits begins to make edits, and returns a function that returns the edit of a message: it is
 // called for each message in Change, in their order.
-type Edits func(ctx context.Context) func(index int) Edit
+type Edits func(ctx context.Context) func(at choose.Place) Edit
 
 // each returns Edits that make the same edit in all messages.
 func each(edit Edit) Edits {
-	return func(context.Context) func(int) Edit { return func(int) Edit { return edit } }
+	return func(context.Context) func(choose.Place) Edit { return func(choose.Place) Edit { return edit } }
 }
 
 // isLines reports whether the plan concerns messages, not just the metadata.

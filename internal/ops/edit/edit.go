@@ -39,8 +39,8 @@ type Options struct {
 	again bool // the edit can be made of what the chat holds then, if others save it meanwhile
 }
 
-// Edited is the JSON document about one chat (CONTENT.md 7).
-type Edited struct {
+// Document is the JSON document about one chat (CONTENT.md 7).
+type Document struct {
 	Schema      int                `json:"schema"`
 	Path        string             `json:"path" is:"path"`
 	Added       []int              `json:"added"`   // new indexes
@@ -61,7 +61,7 @@ type Edited struct {
 
 // Result is the result for one chat.
 type Result struct {
-	ops.Result[Edited]
+	ops.Result[Document]
 	Swipe  int    // the number of an added swipe
 	Bumped bool   // the chat has a new slug
 	Diffs  []Diff // the first changes of a dry run, for a person
@@ -75,20 +75,6 @@ type Diff struct {
 	Before, After []byte
 }
 
-// newDiff returns the Diff of a line, cut around what differs.
-func newDiff(index int, before, after []byte) *Diff {
-	const limit = 160 // characters
-	d := &Diff{Index: index}
-	a, b := metadiff.Excerpts(string(before), string(after), limit)
-	if before != nil {
-		d.Before = []byte(a)
-	}
-	if after != nil {
-		d.After = []byte(b)
-	}
-	return d
-}
-
 // ErrExpected means that a chat is not as it was expected to be.
 var ErrExpected = error(&ops.Kind{Code: "refused", Text: "not as expected"})
 
@@ -99,7 +85,7 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 	var roots changeset.Roots
 	return ops.Each(ctx, opt.Changes, distinct(opt.Chats), func(path string) (*Result, changeset.Unit) {
 		empty := Result{}
-		empty.Doc = Edited{Schema: 1, Path: path}
+		empty.Doc = Document{Schema: 1, Path: path}
 		r := &Result{}
 		*r = empty
 		known := lib
@@ -172,14 +158,25 @@ func (r *Result) lost(state *follow.State) {
 	}
 }
 
-// shownDiffs is how many differences per chat are kept for display.
-const shownDiffs = 40
-
-// diff keeps a difference for display; d may be nil.
-func (r *Result) diff(d *Diff) {
-	if d != nil && len(r.Diffs) < shownDiffs {
-		r.Diffs = append(r.Diffs, *d)
+// diff keeps the difference of a line for display, cut to what surrounds it. before is nil if the
+// line is added, after if it is deleted.
+func (r *Result) diff(index int, before, after []byte) {
+	const limit = 160 // characters
+	d := Diff{Index: index}
+	a, b := metadiff.Excerpts(string(before), string(after), limit)
+	if before != nil {
+		d.Before = []byte(a)
 	}
+	if after != nil {
+		d.After = []byte(b)
+	}
+	r.Diffs = append(r.Diffs, d)
+}
+
+// showsMore reports whether one more difference is kept for display.
+func (d *drafting) showsMore() bool {
+	const most = 40
+	return d.open.opt.Changes.DryRun && len(d.result.Diffs) < most
 }
 
 // about describes the change to the chat in words.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 
-	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension"
@@ -75,7 +74,7 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 	r.state(state.Metadata(metadata))
 	r.lost(state)
 	for _, sidecar := range o.sidecars {
-		if sidecar.Kind == luker.FloorLog || !change.Moves() {
+		if sidecar.Kind == luker.FloorLog || sidecar.Kind == luker.ChatSync || !change.Moves() {
 			continue
 		}
 		r.Doc.Sidecars = append(r.Doc.Sidecars, ops.Sidecar{Path: sidecar.Path, Action: "left"})
@@ -84,53 +83,46 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 	return state, nil
 }
 
-// floors are Luker's floor logs of one chat.
-type floors struct {
-	open   *open
-	result *Result
-	set    *changeset.Set
-}
-
-// follow adjusts the logs to messages and swipes that are added and deleted. swiped holds the
-// newly chosen swipe of each message where it changes.
-func (l floors) follow(ctx context.Context, plan *Plan, change *follow.Change, swiped map[int]int) error {
-	if l.open.opt.NoFollow || !l.open.hasLog() || len(change.Gone)+len(change.Inserted)+len(swiped)+len(plan.swipesGone) == 0 {
+// followInLogs adjusts Luker's floor logs of the chat to messages and swipes that are added and
+// deleted.
+func (d *drafting) followInLogs(ctx context.Context) error {
+	if d.open.opt.NoFollow || !d.open.hasLog() || len(d.change.Gone)+len(d.change.Inserted)+len(d.swiped)+len(d.plan.swipesGone) == 0 {
 		return nil
 	}
-	if l.open.facts == nil {
-		if err := l.open.scan(ctx, scanning{moves: true, Choice: choose.Choice{Only: nobody}}, nil); err != nil {
+	if d.open.facts == nil {
+		if err := d.open.scan(ctx, scanning{moves: true, Choice: choose.Choice{Only: nobody}}, nil); err != nil {
 			return err
 		}
 	}
-	before := l.open.facts.Swipes()
+	before := d.open.facts.Swipes()
 	var inserted []int
-	for _, a := range plan.Add {
+	for _, a := range d.plan.Add {
 		inserted = append(inserted, swipeOf(a.Line))
 	}
-	f := &follow.Floors{Change: change, Before: before, After: change.Swipes(before, inserted, swiped), Gone: plan.swipesGone}
-	return l.each(func(log luker.Sidecar, file *os.File) error {
-		did, err := l.rewrite(log, file, f.Where)
-		if err != nil || !did.Changed() && len(swiped) == 0 || l.open.opt.Force {
+	f := &follow.Floors{Change: d.change, Before: before, After: d.change.Swipes(before, inserted, d.swiped), Gone: d.plan.swipesGone}
+	return d.eachLog(func(log luker.Sidecar, file *os.File) error {
+		did, err := d.rewriteLog(log, file, f.Where)
+		if err != nil || !did.Changed() && len(d.swiped) == 0 || d.open.opt.Force {
 			return err
 		}
-		return l.guard(log, file, f)
+		return d.guardLog(log, file, f)
 	})
 }
 
-// prune drops the commits that the plan rejects from the floor logs.
-func (l floors) prune(ctx context.Context, plan *Plan) error {
-	return l.each(func(log luker.Sidecar, file *os.File) error {
+// pruneLogs drops the commits that the plan rejects from the floor logs.
+func (d *drafting) pruneLogs(ctx context.Context) error {
+	return d.eachLog(func(log luker.Sidecar, file *os.File) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		_, err := l.rewrite(log, file, plan.Logs(luker.DataOf(log.Namespace)))
+		_, err := d.rewriteLog(log, file, d.plan.Logs(luker.DataOf(log.Namespace)))
 		return err
 	})
 }
 
-// each calls do with the chat's floor logs, opened one after the other.
-func (l floors) each(do func(log luker.Sidecar, file *os.File) error) error {
-	for _, s := range l.open.sidecars {
+// eachLog calls do with the chat's floor logs, opened one after the other.
+func (d *drafting) eachLog(do func(log luker.Sidecar, file *os.File) error) error {
+	for _, s := range d.open.sidecars {
 		if s.Kind != luker.FloorLog {
 			continue
 		}
@@ -146,13 +138,13 @@ func (l floors) each(do func(log luker.Sidecar, file *os.File) error) error {
 	return nil
 }
 
-// rewrite drafts a floor log with its commits moved or dropped as where asks.
-func (l floors) rewrite(log luker.Sidecar, file *os.File, where luker.Where) (did luker.Rewritten, err error) {
+// rewriteLog drafts a floor log with its commits moved or dropped as where asks.
+func (d *drafting) rewriteLog(log luker.Sidecar, file *os.File, where luker.Where) (did luker.Rewritten, err error) {
 	was, err := safefile.StampOf(file)
 	if err != nil {
 		return did, ops.PathError(err)
 	}
-	draft, err := l.set.Replace(log.Path, was, "Luker's state of the chat")
+	draft, err := d.set.Replace(log.Path, was, "Luker's state of the chat")
 	if err != nil {
 		return did, ops.PathError(err)
 	}
@@ -160,17 +152,17 @@ func (l floors) rewrite(log luker.Sidecar, file *os.File, where luker.Where) (di
 		return did, fmt.Errorf("%s: %w", log.Path, err)
 	}
 	if !did.Changed() {
-		l.set.Drop(draft)
+		d.set.Drop(draft)
 		return did, nil
 	}
-	l.result.Doc.Sidecars = append(l.result.Doc.Sidecars, ops.Sidecar{Path: log.Path, Action: "changed"})
-	l.result.Doc.State = append(l.result.Doc.State, extension.Change{Extension: "luker", Change: fmt.Sprintf("%s: %s moved, %d dropped", luker.DataOf(log.Namespace), plural.S(did.Moved, "commit"), did.Dropped)})
-	l.result.Note("%s: %s moved, %d dropped", log.Path, plural.S(did.Moved, "commit"), did.Dropped)
+	d.result.Doc.Sidecars = append(d.result.Doc.Sidecars, ops.Sidecar{Path: log.Path, Action: "changed"})
+	d.result.Doc.State = append(d.result.Doc.State, extension.Change{Extension: "luker", Change: fmt.Sprintf("%s: %s moved, %d dropped", luker.DataOf(log.Namespace), plural.S(did.Moved, "commit"), did.Dropped)})
+	d.result.Note("%s: %s moved, %d dropped", log.Path, plural.S(did.Moved, "commit"), did.Dropped)
 	return did, nil
 }
 
-// guard refuses a change after which a floor log would no longer replay, if it did before.
-func (l floors) guard(log luker.Sidecar, file *os.File, f *follow.Floors) error {
+// guardLog refuses a change after which a floor log would no longer replay, if it did before.
+func (d *drafting) guardLog(log luker.Sidecar, file *os.File, f *follow.Floors) error {
 	active := luker.Active(f.After, -1)
 	broken := replays(file, func(c *luker.Commit) bool {
 		floor, swipe, keep := f.Where(c)
@@ -179,7 +171,7 @@ func (l floors) guard(log luker.Sidecar, file *os.File, f *follow.Floors) error 
 	if broken == nil || replays(file, luker.Active(f.Before, -1)) != nil {
 		return nil
 	}
-	return l.open.errorf("%w: %s: %w", ErrReplay, log.Path, broken)
+	return d.open.errorf("%w: %s: %w", ErrReplay, log.Path, broken)
 }
 
 func replays(file *os.File, active func(c *luker.Commit) bool) error {

@@ -9,7 +9,6 @@ import (
 	"io"
 
 	"stchat/internal/changeset"
-	"stchat/internal/jsonl"
 )
 
 // ErrGuard means that the new bytes would lack something that has to stay.
@@ -21,20 +20,16 @@ func (d *drafting) guarded(ctx context.Context, draft *changeset.Draft, header [
 	if d.plan.Guard == nil {
 		return d.render(ctx, draft, header)
 	}
-	seed := maphash.MakeSeed()
-	fresh := newMarks(d.plan.Guard, seed)
+	seed, c := maphash.MakeSeed(), d.open.chat
+	fresh, old := newMarks(d.plan.Guard, seed), newMarks(d.plan.Guard, seed)
 	if err := d.render(ctx, io.MultiWriter(draft, fresh), header); err != nil {
 		return err
 	}
-	fresh.end()
-	old, c := newMarks(d.plan.Guard, seed), d.open.chat
-	old.line(nil) // the header
-	err := jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: jsonl.NewKeys()}, func(l *jsonl.Line, _ jsonl.Base) error {
-		old.line(l.Raw)
-		return nil
-	})
-	if err != nil {
+	if _, err := io.Copy(old, io.NewSectionReader(c.Source.R, 0, c.Source.Size)); err != nil {
 		return d.open.errorf("%w", err)
+	}
+	for _, m := range []*marks{fresh, old} {
+		_, _ = m.Write([]byte{'\n'}) // of a last line that has none
 	}
 	if old.lines != fresh.lines || old.sum.Sum64() != fresh.sum.Sum64() {
 		return d.open.errorf("%w", ErrGuard)
@@ -42,7 +37,7 @@ func (d *drafting) guarded(ctx context.Context, draft *changeset.Draft, header [
 	return nil
 }
 
-// marks hashes what has to stay of the messages in lines.
+// marks hashes what has to stay of the messages in lines that are written to it.
 type marks struct {
 	of    func(line []byte) []byte
 	lines int
@@ -68,23 +63,21 @@ func (m *marks) line(line []byte) {
 
 // Write implements io.Writer for the bytes of a chat.
 func (m *marks) Write(p []byte) (int, error) {
-	m.rest = append(m.rest, p...)
+	n := len(p)
 	for {
-		line, rest, ok := bytes.Cut(m.rest, []byte{'\n'})
-		if !ok {
-			return len(p), nil
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 {
+			m.rest = append(m.rest, p...)
+			return n, nil
+		}
+		line := p[:end]
+		if len(m.rest) > 0 {
+			m.rest = append(m.rest, line...)
+			line = m.rest
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			m.line(line)
 		}
-		m.rest = rest
+		m.rest, p = m.rest[:0], p[end+1:]
 	}
-}
-
-// end adds the last line, which has no line end.
-func (m *marks) end() {
-	if line := bytes.TrimSpace(m.rest); len(line) > 0 {
-		m.line(line)
-	}
-	m.rest = nil
 }

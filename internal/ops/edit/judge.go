@@ -7,76 +7,65 @@ import (
 	"io"
 	"iter"
 	"math"
-	"sync/atomic"
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
+	"stchat/internal/progress"
 	"stchat/internal/rawjson"
 )
 
 // changed is the effect of an edit on a message that it changes.
 type changed struct {
-	place         choose.Place
+	lineChange
 	hidden, shown bool   // its is_system becomes true, or false
 	swipe         int    // the chosen one, from 0
 	swiped        bool   // swipe differs from before
 	extra         []byte // its extra, if noted
 	noted         bool   // its operations on Luker's variables differ
-	diff          *Diff
 }
 
-// judging makes the edits of messages to see what they change, and keeps nothing else of them:
-// they come after the header, which cannot be written before all is known, and are made again
-// then.
-type judging struct {
-	*drafting
-	enough atomic.Bool // diffs are kept
-}
-
-// judge makes all edits, and leaves in the plan only the messages that they change.
-func (j *judging) judge(ctx context.Context) error {
-	if len(j.plan.Change) == 0 {
+// judge makes the edits of messages to see what they change, and leaves in the plan only the
+// messages that they change. It keeps nothing else of the edits: they come after the header, which
+// cannot be written before all is known, and are made again then.
+func (d *drafting) judge(ctx context.Context) error {
+	if len(d.plan.Change) == 0 {
 		return nil
 	}
-	j.enough.Store(!j.open.opt.Changes.DryRun)
-	edits := j.plan.Edits(ctx)
+	edits := d.plan.Edits(ctx)
 	jobs := func(yield func(lineChange) bool) {
-		for _, at := range j.plan.Change {
-			if !yield(lineChange{place: at, edit: edits(at.Index)}) {
+		for _, at := range d.plan.Change {
+			if !yield(lineChange{place: at, edit: edits(at)}) {
 				return
 			}
 		}
 	}
-	left := j.plan.Change[:0] // what is written there was read before
-	err := jsonl.Pick(ctx, j.open.chat.Source, jobs, lineChange.read,
+	left := d.plan.Change[:0] // what is written there was read before
+	err := jsonl.Pick(ctx, d.open.chat.Source, jobs, lineChange.read,
 		func(e lineChange, line []byte, batch *[]changed) error {
-			edited, err := j.edited(ctx, e.place.Index, e.edit, line)
+			edited, err := d.edited(ctx, e.place.Index, e.edit, line)
 			if err != nil || bytes.Equal(line, edited) {
 				return err
 			}
 			if damage := jsonl.Check(edited); damage != nil {
-				return j.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
+				return d.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
 			}
-			var c changed
-			if !j.plan.OnlyTexts {
-				c = compared(line, edited)
-			}
-			if c.place = e.place; !j.enough.Load() && len(*batch) < shownDiffs {
-				c.diff = newDiff(e.place.Index, line, edited)
-			}
+			c := compared(line, edited)
+			c.lineChange = e
 			*batch = append(*batch, c)
 			return nil
 		},
 		func(batch *[]changed) error {
 			for i := range *batch {
-				j.record(&(*batch)[i])
 				left = append(left, (*batch)[i].place)
+				if err := d.record(ctx, &(*batch)[i]); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
-	j.plan.Change = left
+	d.plan.Change = left
 	return err
 }
 
@@ -96,42 +85,37 @@ func interruptible(ctx context.Context, size int, do func() ([]byte, error)) ([]
 	if size < many {
 		return do()
 	}
-	type outcome struct {
-		edited []byte
-		err    error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		edited, err := do()
-		done <- outcome{edited, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case o := <-done:
-		return o.edited, o.err
-	}
+	return progress.Until(ctx, do)
 }
 
 // record records the effect of an edit.
-func (j *judging) record(c *changed) {
+func (d *drafting) record(ctx context.Context, c *changed) error {
 	at := c.place.Index
-	j.result.Doc.Changed = append(j.result.Doc.Changed, at)
-	if j.result.diff(c.diff); len(j.result.Diffs) >= shownDiffs {
-		j.enough.Store(true)
+	d.result.Doc.Changed = append(d.result.Doc.Changed, at)
+	if d.showsMore() {
+		line, err := d.open.chat.Source.Section(c.place.Off, c.place.Len)
+		if err != nil {
+			return d.open.errorf("%w", err)
+		}
+		edited, err := d.edited(ctx, at, c.edit, line)
+		if err != nil {
+			return err
+		}
+		d.result.diff(at, line, edited)
 	}
 	switch {
 	case c.hidden:
-		j.change.Hidden = append(j.change.Hidden, at)
+		d.change.Hidden = append(d.change.Hidden, at)
 	case c.shown:
-		j.change.Shown = append(j.change.Shown, at)
+		d.change.Shown = append(d.change.Shown, at)
 	}
 	if c.swiped {
-		j.swiped[at] = c.swipe
+		d.swiped[at] = c.swipe
 	}
 	if c.noted {
-		j.change.Edited[at] = c.extra
+		d.change.Edited[at] = c.extra
 	}
+	return nil
 }
 
 // compared returns what differs between two states of a message and matters to other state.
@@ -230,7 +214,7 @@ func (d *drafting) lines(ctx context.Context, header []byte) iter.Seq[lineChange
 		if header != nil {
 			lists[0] = []choose.Place{first}
 		}
-		var edits func(index int) Edit
+		var edits func(at choose.Place) Edit
 		if len(lists[1]) > 0 {
 			edits = d.plan.Edits(ctx)
 		}
@@ -265,7 +249,7 @@ func (d *drafting) lines(ctx context.Context, header []byte) iter.Seq[lineChange
 				c.header = header
 			}
 			if is[1] {
-				c.edit = edits(c.place.Index)
+				c.edit = edits(c.place)
 			}
 			for ; len(add) > 0 && add[0].At == c.place.Index+1; add = add[1:] {
 				c.after = append(c.after, add[0].Line)

@@ -56,11 +56,9 @@ var ErrPassedOver = errors.New("the chat is not as the conditions ask")
 // [ErrPassedOver] in its result.
 func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 	left := opt.Values.LeaveOut(ownKeys()...)
-	if with, err := rawjson.ParseObject(opt.Values.Merge); err == nil {
-		for _, key := range ownKeys() {
-			if with.Has(key) && !slices.Contains(left, key) {
-				left = append(left, key)
-			}
+	for _, key := range ownKeys() {
+		if _, named := rawjson.Lookup(opt.Values.Merge, key); named && !slices.Contains(left, key) {
+			left = append(left, key)
 		}
 	}
 	opt.again = true

@@ -24,8 +24,7 @@ type open struct {
 	chat     *chat.Chat
 	slug     string          // its new slug; "" if it keeps the old one
 	luker    bool            // it is a chat of Luker
-	sync     string          // its chat_sync
-	sidecars []luker.Sidecar // Luker's other sidecars, which hold state of extensions
+	sidecars []luker.Sidecar // what Luker keeps beside it
 	messages int             // -1: not counted yet
 	last     choose.Place    // the last message, once they are counted; its Len is 0 if there is none
 	greeting bool            // it has a single, untouched message, see isGreeting
@@ -55,18 +54,11 @@ func (o *open) judge(c *ops.Subject) error {
 	if slug, _ := rawjson.Unquote(c.Metadata().Value("integrity")); o.opt.ExpectIntegrity != "" && slug != o.opt.ExpectIntegrity {
 		return o.errorf("%w: its integrity slug is %q", ErrExpected, slug)
 	}
-	sidecars, err := c.Sidecars()
-	if err != nil {
+	var err error
+	if o.sidecars, err = c.Sidecars(); err != nil {
 		return err
 	}
-	for _, s := range sidecars {
-		if s.Kind == luker.ChatSync {
-			o.sync = s.Path
-		} else {
-			o.sidecars = append(o.sidecars, s)
-		}
-	}
-	o.luker = len(sidecars) > 0
+	o.luker = len(o.sidecars) > 0
 	if o.luker || o.opt.BumpIntegrity {
 		o.slug = o.opt.NewUUID()
 	}

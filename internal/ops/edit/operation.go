@@ -19,30 +19,13 @@ var ErrOperation = error(&ops.Kind{Code: "usage", Text: "not an operation"})
 
 // operation is one operation of message apply (CONTENT.md 2.6).
 type operation struct {
-	op     string
-	line   []byte
-	values [keysKnown]rawjson.Span // of the keys below, in line
-}
-
-// The keys of operations. They are numbers, as there may be millions of operations.
-const (
-	keyAt = iota
-	keyMessage
-	keySet
-	keyUnset
-	keyMerge
-	keyMergePatch
-	keyPatch
-	keyChoose
-	keyAdd
-	keyDelete
-	keySHA256
-	keyValue
-	keysKnown
-)
-
-func operationKeys() []string {
-	return []string{"at", "message", "set", "unset", "merge", "merge_patch", "patch", "choose", "add", "delete", "sha256", "value"}
+	op      string
+	ranges  []choose.Range // the messages that at names
+	message []byte         // of add
+	changes patch.Changes  // of set and meta
+	swipe   SwipeChange
+	sha256  string // of test
+	value   []byte // of test; nil: none
 }
 
 // keysOf returns the keys that an operation may have, other than op.
@@ -62,69 +45,64 @@ func keysOf(op string) []string {
 	return []string{"at"}
 }
 
-// parseOperation parses one operation from valid JSON.
-func parseOperation(line []byte) (o operation, err error) {
-	if kind := rawjson.KindOf(line); kind != rawjson.ObjectKind {
-		return o, fmt.Errorf("%w: %s", ErrOperation, kind)
+// parseOperation parses one operation from valid JSON. It refuses one that lacks something, that
+// has a key which it does not know, or a value of another kind than the key takes: a slip that
+// would otherwise go unnoticed.
+func parseOperation(line []byte) (*operation, error) {
+	o, err := rawjson.ParseObject(line)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrOperation, rawjson.KindOf(line))
 	}
-	o.line = line
-	rawjson.Places(line, o.values[:], operationKeys()...)
 	known := []string{"add", "set", "delete", "hide", "unhide", "swipe", "meta", "test"}
-	if o.op, _ = rawjson.Unquote(rawjson.Value(line, "op")); !slices.Contains(known, o.op) {
-		return o, fmt.Errorf("%w: op must be one of %v", ErrOperation, known)
+	op := &operation{message: o.Value("message"), value: o.Value("value")}
+	if op.op, _ = rawjson.Unquote(o.Value("op")); !slices.Contains(known, op.op) {
+		return nil, fmt.Errorf("%w: op must be one of %v", ErrOperation, known)
 	}
-	return o, nil
-}
-
-// check refuses an operation that lacks something, that has a key which it does not know, or a
-// value of another kind than the key takes: a slip that would otherwise go unnoticed.
-func (o *operation) check() error {
-	if !o.has(keyAt) && o.op != "meta" && o.op != "add" {
-		return fmt.Errorf("%w: %s needs at", ErrOperation, o.op)
+	if !o.Has("at") && op.op != "meta" && op.op != "add" {
+		return nil, fmt.Errorf("%w: %s needs at", ErrOperation, op.op)
 	}
-	for key := range rawjson.Members(o.line) {
-		name, _ := rawjson.Unquote(key)
-		if name != "op" && !slices.Contains(keysOf(o.op), name) {
-			return fmt.Errorf("%w: %s has no %q", ErrOperation, o.op, name)
+	for _, name := range o.Keys() {
+		if name != "op" && !slices.Contains(keysOf(op.op), name) {
+			return nil, fmt.Errorf("%w: %s has no %q", ErrOperation, op.op, name)
 		}
 	}
 	for _, k := range []struct {
-		key  int
+		key  string
 		kind rawjson.Kind
-		text string
+		what string
 	}{
-		{keyMessage, rawjson.ObjectKind, "message is %s, not an object"},
-		{keySet, rawjson.ObjectKind, "set is %s, not an object"},
-		{keyUnset, rawjson.Array, "unset is %s, not a list of keys"},
-		{keyMerge, rawjson.ObjectKind, "merge is %s, not an object"},
-		{keyDelete, rawjson.Number, "delete is %s, not a swipe's number"},
-		{keySHA256, rawjson.String, "sha256 is %s, not a string"},
+		{"message", rawjson.ObjectKind, "an object"},
+		{"set", rawjson.ObjectKind, "an object"},
+		{"unset", rawjson.Array, "a list of keys"},
+		{"merge", rawjson.ObjectKind, "an object"},
+		{"delete", rawjson.Number, "a swipe's number"},
+		{"sha256", rawjson.String, "a string"},
 	} {
-		if kind := rawjson.KindOf(o.get(k.key)); o.has(k.key) && kind != k.kind {
-			return fmt.Errorf("%w: "+k.text, ErrOperation, kind)
+		if kind := rawjson.KindOf(o.Value(k.key)); o.Has(k.key) && kind != k.kind {
+			return nil, fmt.Errorf("%w: %s is %s, not %s", ErrOperation, k.key, kind, k.what)
 		}
 	}
+	op.sha256, _ = rawjson.Unquote(o.Value("sha256"))
 	switch {
-	case o.op == "add" && !o.has(keyMessage):
-		return fmt.Errorf("%w: add needs message", ErrOperation)
-	case o.op == "test" && !o.has(keySHA256) && !o.has(keyValue):
-		return fmt.Errorf("%w: test needs sha256 or value", ErrOperation)
-	case o.op == "swipe":
-		_, err := o.swipe()
-		return err
-	case o.op == "set", o.op == "meta":
-		c, err := o.changes()
-		if err == nil && o.op == "meta" {
-			err = checkMeta(&c)
-		}
-		return err
+	case op.op == "add" && !o.Has("message"):
+		err = fmt.Errorf("%w: add needs message", ErrOperation)
+	case op.op == "test" && !o.Has("sha256") && !o.Has("value"):
+		err = fmt.Errorf("%w: test needs sha256 or value", ErrOperation)
+	case op.op == "swipe":
+		err = op.readSwipe(o)
+	case op.op == "set", op.op == "meta":
+		err = op.readChanges(o)
 	}
-	return nil
+	if err == nil && o.Has("at") {
+		op.ranges, err = rangesOf(o.Value("at"))
+	}
+	return op, err
 }
 
 // checkMeta refuses changes of the keys that only meta set changes, on purpose and by their own
 // options.
-func checkMeta(c *patch.Changes) error {
+func (o *operation) checkMeta() error {
+	c := &o.changes
 	copied := *c
 	named := copied.LeaveOut(ownKeys()...)
 	for _, key := range ownKeys() {
@@ -143,32 +121,7 @@ func checkMeta(c *patch.Changes) error {
 	return nil
 }
 
-// has reports whether the operation has a key.
-func (o *operation) has(key int) bool { return o.values[key].End > 0 }
-
-// get returns the raw value of a key, nil if the operation lacks it.
-func (o *operation) get(key int) []byte {
-	if !o.has(key) {
-		return nil
-	}
-	at := o.values[key]
-	return o.line[at.At:at.End:at.End]
-}
-
-// number returns the value of a key, 0 if it is not a whole number.
-func (o *operation) number(key int) int {
-	n, _ := rawjson.Int(o.get(key))
-	return n
-}
-
-// ranges returns the messages that at names: a number, a text with ranges, or a list of both.
-func (o *operation) ranges() ([]choose.Range, error) {
-	if !o.has(keyAt) {
-		return nil, nil
-	}
-	return rangesOf(o.get(keyAt))
-}
-
+// rangesOf returns the messages that at names: a number, a text with ranges, or a list of both.
 func rangesOf(raw []byte) (list []choose.Range, err error) {
 	switch rawjson.KindOf(raw) {
 	case rawjson.Number:
@@ -184,6 +137,7 @@ func rangesOf(raw []byte) (list []choose.Range, err error) {
 		}
 		return list, nil
 	case rawjson.Array:
+		list = []choose.Range{}
 		for element := range rawjson.Elements(raw) {
 			more, err := rangesOf(element)
 			if err != nil {
@@ -196,37 +150,42 @@ func rangesOf(raw []byte) (list []choose.Range, err error) {
 	return nil, fmt.Errorf("%w: at is %s", ErrOperation, rawjson.KindOf(raw))
 }
 
-// changes returns the changes that a set or meta operation asks for.
-func (o *operation) changes() (c patch.Changes, err error) {
-	c.Merge, c.MergePatch = o.get(keyMerge), o.get(keyMergePatch)
-	if raw := o.get(keyPatch); raw != nil {
+// readChanges reads the changes that a set or meta operation asks for.
+func (o *operation) readChanges(from *rawjson.Object) (err error) {
+	c := &o.changes
+	c.Merge, c.MergePatch = from.Value("merge"), from.Value("merge_patch")
+	if raw := from.Value("patch"); raw != nil {
 		if c.Patch, err = patch.ParseOperations(raw); err != nil {
-			return c, err
+			return err
 		}
 	}
-	for key, value := range rawjson.Members(o.get(keySet)) {
-		name, _ := rawjson.Unquote(key)
+	add := func(name string, value []byte) error {
 		path, err := patch.ParseKey(name)
-		if err != nil {
-			return c, err
-		}
 		c.Edits = append(c.Edits, patch.Edit{Path: path, Value: value})
+		return err
 	}
-	for element := range rawjson.Elements(o.get(keyUnset)) {
+	for key, value := range rawjson.Members(from.Value("set")) {
+		name, _ := rawjson.Unquote(key)
+		if err := add(name, value); err != nil {
+			return err
+		}
+	}
+	for element := range rawjson.Elements(from.Value("unset")) {
 		name, ok := rawjson.Unquote(element)
 		if !ok {
-			return c, fmt.Errorf("%w: unset is a list of keys", ErrOperation)
+			return fmt.Errorf("%w: unset is a list of keys", ErrOperation)
 		}
-		path, err := patch.ParseKey(name)
-		if err != nil {
-			return c, err
+		if err := add(name, nil); err != nil {
+			return err
 		}
-		c.Edits = append(c.Edits, patch.Edit{Path: path})
 	}
-	if c.Empty() {
-		err = fmt.Errorf("%w: %s changes nothing", ErrOperation, o.op)
+	switch {
+	case c.Empty():
+		return fmt.Errorf("%w: %s changes nothing", ErrOperation, o.op)
+	case o.op == "meta":
+		return o.checkMeta()
 	}
-	return c, err
+	return nil
 }
 
 // edit makes the operation in a message.
@@ -235,47 +194,41 @@ func (o *operation) edit(open *open, line []byte) ([]byte, error) {
 	case "hide", "unhide":
 		return (&HideOptions{Hide: o.op == "hide"}).line(line)
 	case "set":
-		c, err := o.changes()
-		if err != nil {
-			return nil, err
-		}
-		return setValues(&c, line)
+		return setValues(&o.changes, line)
 	case "swipe":
-		s, err := o.swipe()
-		if err != nil {
-			return nil, err
-		}
-		edited, _, err := s.edit(line, open.greeting, &open.opt)
+		edited, _, err := o.swipe.edit(line, open.greeting, &open.opt)
 		return edited, err
 	}
-	want, _ := rawjson.Unquote(o.get(keySHA256))
 	sum := sha256.Sum256(line)
-	if o.has(keyValue) && !metadiff.Equal(line, o.get(keyValue)) || !o.has(keyValue) && !strings.EqualFold(hex.EncodeToString(sum[:]), want) {
+	if o.value != nil && !metadiff.Equal(line, o.value) || o.value == nil && !strings.EqualFold(hex.EncodeToString(sum[:]), o.sha256) {
 		return nil, patch.ErrTest
 	}
 	return line, nil
 }
 
-// swipe returns the change that the operation makes to a message's swipes.
-func (o *operation) swipe() (s SwipeChange, err error) {
-	s.Choose, s.Delete = o.number(keyChoose), o.number(keyDelete)
-	if raw := o.get(keyAdd); raw != nil {
+// readSwipe reads the change that the operation makes to a message's swipes.
+func (o *operation) readSwipe(from *rawjson.Object) error {
+	s := &o.swipe
+	s.Choose, _ = rawjson.Int(from.Value("choose"))
+	s.Delete, _ = rawjson.Int(from.Value("delete"))
+	if raw, ok := from.Get("add"); ok {
 		text, ok := rawjson.Unquote(raw)
 		if !ok {
-			return s, fmt.Errorf("%w: add is the text of a swipe", ErrOperation)
+			return fmt.Errorf("%w: add is the text of a swipe", ErrOperation)
 		}
-		if kind := rawjson.KindOf(o.get(keyChoose)); o.has(keyChoose) && kind != rawjson.Bool {
-			return s, fmt.Errorf("%w: with add, choose is true or false, not %s", ErrOperation, kind)
+		chosen := from.Value("choose")
+		if kind := rawjson.KindOf(chosen); chosen != nil && kind != rawjson.Bool {
+			return fmt.Errorf("%w: with add, choose is true or false, not %s", ErrOperation, kind)
 		}
-		s.Add, s.Chosen, s.Choose = &text, rawjson.Truthy(o.get(keyChoose)), 0
+		s.Add, s.Chosen, s.Choose = &text, rawjson.Truthy(chosen), 0
 	}
 	switch {
-	case !o.has(keyChoose) && !o.has(keyDelete) && s.Add == nil:
-		return s, fmt.Errorf("%w: swipe needs choose, add or delete", ErrOperation)
-	case o.has(keyChoose) && s.Choose < 1 && s.Add == nil, o.has(keyDelete) && s.Delete < 1:
-		return s, fmt.Errorf("%w: choose and delete take a swipe's number, from 1", ErrOperation)
+	case !from.Has("choose") && !from.Has("delete") && s.Add == nil:
+		return fmt.Errorf("%w: swipe needs choose, add or delete", ErrOperation)
+	case from.Has("choose") && s.Choose < 1 && s.Add == nil, from.Has("delete") && s.Delete < 1:
+		return fmt.Errorf("%w: choose and delete take a swipe's number, from 1", ErrOperation)
 	case s.Delete > 0 && (s.Choose > 0 || s.Add != nil):
-		return s, fmt.Errorf("%w: swipe deletes one, or chooses or adds one", ErrOperation)
+		return fmt.Errorf("%w: swipe deletes one, or chooses or adds one", ErrOperation)
 	}
-	return s, nil
+	return nil
 }

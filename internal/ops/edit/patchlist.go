@@ -127,9 +127,9 @@ func (l *patchedList) line(at int) ([]byte, error) {
 
 // plan returns the changes that the patch amounts to.
 func (l *patchedList) plan() (*Plan, error) {
-	p := &Plan{Taints: true, Edits: func(context.Context) func(index int) Edit {
-		return func(index int) Edit {
-			return func(line []byte) ([]byte, error) { return judged(line, l.lines[index]) }
+	p := &Plan{Taints: true, Edits: func(context.Context) func(at choose.Place) Edit {
+		return func(at choose.Place) Edit {
+			return func(line []byte) ([]byte, error) { return judged(line, l.lines[at.Index]) }
 		}
 	}}
 	next := 0 // of the chat's messages
@@ -151,32 +151,25 @@ func (l *patchedList) plan() (*Plan, error) {
 	return p, nil
 }
 
-// decoded is the front of a raw text, without quotes, as far as it can be decoded.
-type decoded struct {
-	body []byte // raw
-	text []byte
-	size int // of body: how much was decoded
-
-	// the last place that raw was called for, in body and in text
-	at, textAt int
-}
-
-// decode decodes the front of a raw text.
-func decode(body []byte) *decoded {
-	d := &decoded{body: body}
+// decode decodes the front of a raw text, as far as it can be decoded, and returns how much that is.
+// at is where in the raw text each byte of text begins, and where the next one would; nil if all
+// stand for themselves.
+func decode(body []byte) (text []byte, at []int, size int) {
 	if rawjson.Plain(body) == len(body) {
-		d.text, d.size = body, len(body)
-		return d
+		return body, nil, len(body)
 	}
-	d.text = make([]byte, 0, len(body))
-	for d.size < len(body) {
-		text, size := appendNext(d.text, body[d.size:])
-		if size == 0 {
+	text, at = make([]byte, 0, len(body)), make([]int, 0, len(body)+1)
+	for size < len(body) {
+		longer, n := appendNext(text, body[size:])
+		if n == 0 {
 			break
 		}
-		d.text, d.size = text, d.size+size
+		for i := range longer[len(text):] {
+			at = append(at, size+min(i, n-1)) // inside an escape nothing begins
+		}
+		text, size = longer, size+n
 	}
-	return d
+	return text, append(at, size), size
 }
 
 // appendNext appends what stands at the front of a raw text: characters that stand for
@@ -194,23 +187,6 @@ func appendNext(text, raw []byte) (_ []byte, size int) {
 		return text, 0
 	}
 	return longer, size
-}
-
-// raw returns the offset in the raw text of an offset in the decoded one. Calls must be in
-// ascending order.
-func (d *decoded) raw(text int) int {
-	for d.textAt < text {
-		size := rawjson.Plain(d.body[d.at:min(d.size, d.at+text-d.textAt)])
-		chars := size
-		if size == 0 {
-			var one [utf8.UTFMax]byte
-			var escaped []byte
-			escaped, size = rawjson.AppendEscape(one[:0], d.body[d.at:])
-			chars = len(escaped)
-		}
-		d.at, d.textAt = d.at+size, d.textAt+chars
-	}
-	return d.at
 }
 
 // undecodable returns the size of what stands at the front of a raw text and matches nothing: a

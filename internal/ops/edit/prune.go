@@ -2,10 +2,10 @@ package edit
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
-	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/illustrator"
 	"stchat/internal/extension/luker"
@@ -20,12 +20,24 @@ type PruneOptions struct {
 	OlderThan          time.Duration               // the minimum age of pending operations
 }
 
-// Pruned counts what was removed from a chat.
+// Removed counts what was removed.
+type Removed struct {
+	What  string `json:"what"`
+	Count int    `json:"count"`
+}
+
+// Pruned is what was removed from a chat.
 type Pruned struct {
-	Pending, Versions, Prompts, Images int
-	Open                               int            // messages open in the gallery
-	Commits                            map[string]int // by namespace
-	Last                               int            // the chat's last message; -1: it has none
+	Removed []Removed
+	Last    int // the chat's last message; -1: it has none
+
+	commits map[string]int // by namespace
+}
+
+func (p *Pruned) add(what string, n int) {
+	if n > 0 {
+		p.Removed = append(p.Removed, Removed{what, n})
+	}
 }
 
 // Prune removes what is provably dead, by the extensions' own rules: pending operations that
@@ -35,7 +47,7 @@ type Pruned struct {
 func Prune(ctx context.Context, opt PruneOptions) ([]*Result, []*Pruned) {
 	byPath := map[string]*Pruned{}
 	for _, path := range opt.Chats {
-		byPath[path] = &Pruned{Commits: map[string]int{}}
+		byPath[path] = &Pruned{commits: map[string]int{}}
 	}
 	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		did := byPath[o.chat.Path]
@@ -44,9 +56,11 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, []*Pruned) {
 			return nil, err
 		}
 		did.Last = messages - 1
-		recaps, err := recaps(ctx, o, messages)
-		if err != nil {
-			return nil, err
+		recaps := map[int]bool{}
+		if _, ok := autorecap.RunningIn(o.chat.Metadata()); ok {
+			if recaps, err = autorecap.Recaps(ctx, o.chat.Source, o.chat.Body, o.chat.BodyLine); err != nil {
+				return nil, err
+			}
 		}
 		o.sidecars = slices.DeleteFunc(o.sidecars, func(s luker.Sidecar) bool {
 			return s.Kind == luker.FloorLog && !opt.Logs(luker.DataOf(s.Namespace))
@@ -56,7 +70,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, []*Pruned) {
 			Logs: func(namespace string) luker.Where {
 				return func(c *luker.Commit) (floor, swipe int, keep bool) {
 					if keep = c.Valid && c.Floor < messages; !keep {
-						did.Commits[namespace]++
+						did.commits[namespace]++
 					}
 					return c.Floor, c.Swipe, keep
 				}
@@ -65,7 +79,11 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, []*Pruned) {
 	})
 	var all []*Pruned
 	for _, r := range results {
-		all = append(all, byPath[r.Doc.Path])
+		did := byPath[r.Doc.Path]
+		for _, namespace := range slices.Sorted(maps.Keys(did.commits)) {
+			did.add("commits of "+luker.LogOf(namespace), did.commits[namespace])
+		}
+		all = append(all, did)
 	}
 	return results, all
 }
@@ -77,47 +95,19 @@ func (opt *PruneOptions) metadata(raw []byte, did *Pruned, recaps map[int]bool) 
 		return nil, err
 	}
 	if opt.Recap {
-		did.Pending = autorecap.PrunePending(metadata, opt.Changes.Now, opt.OlderThan)
+		did.add("pending operations", autorecap.PrunePending(metadata, opt.Changes.Now, opt.OlderThan))
 		p := autorecap.PruneRunning(metadata, func(v autorecap.Version) bool {
 			at, ok := v.Scene()
 			return !ok || recaps[at]
 		})
-		did.Versions = p.Total - p.Kept
+		did.add("versions of the running recap", p.Total-p.Kept)
 	}
 	if opt.Illustrator {
 		edited := illustrator.Prune(metadata, did.Last+1, nil)
-		did.Prompts, did.Images = edited.Gone, edited.ImagesGone
+		did.add("prompts", edited.Gone)
+		did.add("images", edited.ImagesGone)
 		total, kept := illustrator.MoveOpen(metadata, did.Last+1, func(at int) (int, bool) { return at, true }, nil)
-		did.Open = total - kept
+		did.add("open messages of the gallery", total-kept)
 	}
 	return metadata.Bytes(), nil
-}
-
-// recaps reports, for the messages named by versions of the running recap, whether they have a
-// scene recap.
-func recaps(ctx context.Context, o *open, messages int) (map[int]bool, error) {
-	has := map[int]bool{}
-	running, ok := autorecap.RunningIn(o.chat.Header.Metadata())
-	if !ok {
-		return has, nil
-	}
-	var ranges []choose.Range
-	for v := range running.Versions() {
-		if at, ok := v.Scene(); ok && at >= 0 && at < messages {
-			ranges = append(ranges, choose.Range{From: at, To: at})
-		}
-	}
-	if len(ranges) == 0 {
-		return has, nil
-	}
-	err := o.scan(ctx, scanning{Choice: choose.Choice{Ranges: ranges}}, func(at choose.Place) error {
-		line, err := o.chat.Source.Section(at.Off, at.Len)
-		if err != nil {
-			return err
-		}
-		mark, _ := autorecap.ReadSceneMark(rawjson.Value(line, "extra"))
-		has[at.Index] = mark.Scene.Recap
-		return nil
-	})
-	return has, err
 }

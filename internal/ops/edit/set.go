@@ -38,7 +38,7 @@ func Set(ctx context.Context, opt SetOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		subs := prepared(opt.Sub)
 		places, err := o.chosen(ctx, scanning{Choice: opt.Choice})
-		return &Plan{Taints: true, Change: places, OnlyTexts: opt.Values.Empty(), Edits: each(func(line []byte) ([]byte, error) { return opt.line(line, subs) })}, err
+		return &Plan{Taints: true, Change: places, Edits: each(func(line []byte) ([]byte, error) { return opt.line(line, subs) })}, err
 	})
 }
 
@@ -204,13 +204,15 @@ func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
 		}
 	}
 	for at, first := 0, true; first || at < len(body); first = false { // an empty text may match, too
-		part := decode(body[at:])
-		for _, match := range s.Match.FindAllSubmatchIndex(part.text, -1) {
-			from := 1 + at + part.raw(match[0])
-			to := 1 + at + part.raw(match[1])
-			list = append(list, rawjson.Splice{At: int64(from), Len: int64(to - from), Data: s.replacement(part.text, match)})
+		text, places, size := decode(body[at:])
+		for _, match := range s.Match.FindAllSubmatchIndex(text, -1) {
+			from, to := match[0], match[1]
+			if places != nil {
+				from, to = places[from], places[to]
+			}
+			list = append(list, rawjson.Splice{At: int64(1 + at + from), Len: int64(to - from), Data: s.replacement(text, match)})
 		}
-		for at += part.size; at < len(body); {
+		for at += size; at < len(body); {
 			size := undecodable(body[at:])
 			if size == 0 {
 				break

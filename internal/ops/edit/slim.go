@@ -12,11 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"stchat/internal/changeset"
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
-	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
@@ -35,7 +35,7 @@ type SlimOptions struct {
 
 // Slimmed is the JSON document about one chat.
 type Slimmed struct {
-	Edited
+	Document
 	Parts []SlimPart `json:"parts"`
 	Files []string   `json:"files" is:"path"` // the pictures that were written
 	Left  int        `json:"left"`            // messages that stay, since their chosen swipe is not their text
@@ -54,6 +54,9 @@ type SlimResult struct {
 	Slim Slimmed
 }
 
+// Document returns the document of slim.
+func (r *SlimResult) Document() any { return r.Slim }
+
 // Slim drops from chats what takes space and is not read any more: swipes that are not chosen,
 // reasoning, and pictures inside messages, which become files.
 func Slim(ctx context.Context, opt SlimOptions) []*SlimResult {
@@ -64,8 +67,8 @@ func Slim(ctx context.Context, opt SlimOptions) []*SlimResult {
 	}
 	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		s := byPath[o.chat.Path]
-		if *s = (slimming{opt: &opt, open: o, pictures: map[string]picture{}}); opt.Output != "" {
-			o.opt.NoFollow, o.slug, o.sync = true, opt.NewUUID(), ""
+		if *s = (slimming{opt: &opt, open: o, found: map[int]slim{}}); opt.Output != "" {
+			o.opt.NoFollow, o.slug = true, opt.NewUUID()
 		}
 		return s.plan(ctx)
 	})
@@ -75,7 +78,7 @@ func Slim(ctx context.Context, opt SlimOptions) []*SlimResult {
 		if r.Err == nil {
 			list[i].Slim = byPath[r.Doc.Path].document()
 		}
-		list[i].Slim.Edited = r.Doc
+		list[i].Slim.Document = r.Doc
 	}
 	return list
 }
@@ -90,96 +93,84 @@ const (
 
 // slimming is one chat that is made slim.
 type slimming struct {
-	opt      *SlimOptions
-	open     *open
-	dropped  [slimParts]SlimPart
-	left     int
-	pictures map[string]picture // by path
-}
+	opt  *SlimOptions
+	open *open
 
-// picture is where the picture is that becomes a file.
-type picture struct {
-	in  choose.Place
-	sum string
+	mu    sync.Mutex
+	found map[int]slim // by message, without its line and the data of its pictures
 }
 
 func (s *slimming) document() (d Slimmed) {
-	d.Left, d.Files = s.left, []string{}
+	d.Files = []string{}
+	var dropped [slimParts]SlimPart
+	for _, made := range s.found {
+		if made.left {
+			d.Left++
+		}
+		for i, bytes := range made.bytes {
+			if bytes != 0 {
+				dropped[i].Messages++
+				dropped[i].Bytes += bytes
+			}
+		}
+		for _, img := range made.pictures {
+			d.Files = append(d.Files, s.path(img))
+		}
+	}
 	for i, part := range [slimParts]struct {
 		name   string
 		wanted bool
 	}{{"swipes", s.opt.Swipes}, {"reasoning", s.opt.Reasoning}, {"images", s.opt.Images}} {
 		if part.wanted {
-			d.Parts = append(d.Parts, SlimPart{part.name, s.dropped[i].Messages, s.dropped[i].Bytes})
+			d.Parts = append(d.Parts, SlimPart{part.name, dropped[i].Messages, dropped[i].Bytes})
 		}
 	}
-	for path := range s.pictures {
-		d.Files = append(d.Files, path)
-	}
 	slices.Sort(d.Files)
+	d.Files = slices.Compact(d.Files)
 	return d
 }
 
-// plan finds what there is to drop.
+// plan chooses the messages that may have something to drop.
 func (s *slimming) plan(ctx context.Context) (*Plan, error) {
-	o, p := s.open, &Plan{}
-	n, err := o.count(ctx)
+	n, err := s.open.count(ctx)
 	if err != nil {
 		return nil, err
 	}
 	choice := s.opt.Choice
 	only := choice.Only
 	choice.Only = func(i int) bool { return i < n-s.opt.KeepLast && (only == nil || only(i)) }
-	places, err := o.list(ctx, scanning{Choice: choice})
-	if err != nil {
-		return nil, err
-	}
-	type found struct {
-		place    choose.Place
-		slim     slim
-		pictures []string
-	}
-	err = jsonl.Pick(ctx, o.chat.Source, slices.Values(places), func(at choose.Place) jsonl.Picked { return jsonl.Picked{Off: at.Off, Len: at.Len} },
-		func(at choose.Place, line []byte, batch *[]found) error {
-			made := s.slim(line)
-			f := found{place: at, slim: made}
-			for _, img := range made.pictures {
-				f.pictures = append(f.pictures, img.sum+img.ext)
+	places, err := s.open.list(ctx, scanning{Choice: choice})
+	p := &Plan{Change: places, Output: s.opt.Output, Guard: s.mark}
+	p.Edits = func(context.Context) func(choose.Place) Edit {
+		return func(at choose.Place) Edit {
+			return func(line []byte) ([]byte, error) {
+				made := s.slim(line)
+				if made.left || !bytes.Equal(made.line, line) {
+					s.note(p, at, made)
+				}
+				return made.line, nil
 			}
-			f.slim.line, f.slim.pictures = nil, nil // held until the batch is done
-			if made.left || !bytes.Equal(made.line, line) {
-				*batch = append(*batch, f)
-			}
-			return nil
-		},
-		func(batch *[]found) error {
-			for _, f := range *batch {
-				if f.slim.left {
-					s.left++
-					continue
-				}
-				p.Change = append(p.Change, f.place)
-				for i, bytes := range f.slim.bytes {
-					if bytes != 0 {
-						s.dropped[i].Messages++
-						s.dropped[i].Bytes += bytes
-					}
-				}
-				for _, swipe := range slices.Backward(f.slim.gone) {
-					p.swipeGoes(f.place.Index, swipe)
-				}
-				for _, name := range f.pictures {
-					s.pictures[filepath.Join(s.folder(), name)] = picture{f.place, name}
-				}
-			}
-			return nil
-		})
-	if err != nil {
-		return nil, err
+		}
 	}
-	p.Edits = each(func(line []byte) ([]byte, error) { return s.slim(line).line, nil })
-	p.Output, p.Before, p.Guard = s.opt.Output, s.writePictures, s.mark
-	return p, nil
+	p.Before = func(set *changeset.Set) error { return s.writePictures(set, p) }
+	return p, err
+}
+
+// note keeps what is dropped from a message, which may have been noted before.
+func (s *slimming) note(p *Plan, at choose.Place, made slim) {
+	made.line, made.pictures = nil, slices.Clone(made.pictures)
+	for i := range made.pictures {
+		made.pictures[i].data = nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.found[at.Index]; known {
+		return
+	}
+	s.found[at.Index] = made
+	for _, swipe := range slices.Backward(made.gone) {
+		p.swipeGoes(at.Index, swipe)
+	}
 }
 
 // folder is where the pictures of the chat's owner lie.
@@ -191,34 +182,45 @@ func (s *slimming) folder() string {
 	return filepath.Join(s.open.chat.Dir.Root, "user", "images", owner)
 }
 
+// path is where a picture becomes a file.
+func (s *slimming) path(img inlined) string { return filepath.Join(s.folder(), img.sum+img.ext) }
+
 // writePictures drafts the files that the pictures become. None that is there is overwritten.
-func (s *slimming) writePictures(set *changeset.Set) error {
-	if len(s.pictures) > 0 && !s.open.chat.HasDir {
-		return s.open.errorf("the chat is not in a user folder, so its pictures have no place there")
-	}
-	for path, img := range s.pictures {
-		if raw, _, err := safefile.Read(path); err == nil {
-			if !strings.HasPrefix(img.sum, sumOf(raw)) {
-				return fmt.Errorf("%s: %w", path, &safefile.ExistsError{Path: path})
-			}
+func (s *slimming) writePictures(set *changeset.Set, p *Plan) error {
+	written := map[string]bool{}
+	for _, at := range p.Change {
+		if len(s.found[at.Index].pictures) == 0 {
 			continue
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return ops.PathError(err)
 		}
-		line, err := s.open.chat.Source.Section(img.in.Off, img.in.Len)
+		if !s.open.chat.HasDir {
+			return s.open.errorf("the chat is not in a user folder, so its pictures have no place there")
+		}
+		line, err := s.open.chat.Source.Section(at.Off, at.Len)
 		if err != nil {
 			return s.open.errorf("%w", err)
 		}
-		list := s.slim(line).pictures
-		i := slices.IndexFunc(list, func(p inlined) bool { return p.sum+p.ext == img.sum })
-		if i < 0 {
-			return s.open.errorf("%w", jsonl.ErrChanged)
-		}
-		if err := ops.Create(set, path, "a picture of the chat", list[i].data, changeset.InFolder()); err != nil {
-			return ops.PathError(err)
+		for _, img := range s.slim(line).pictures {
+			if path := s.path(img); !written[path] {
+				written[path] = true
+				if err := img.write(set, path); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// write drafts the file of a picture, unless it is there.
+func (img *inlined) write(set *changeset.Set, path string) error {
+	raw, _, err := safefile.Read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = ops.Create(set, path, "a picture of the chat", img.data, changeset.InFolder())
+	case err == nil && sumOf(raw) != img.sum:
+		err = fmt.Errorf("%s: %w", path, &safefile.ExistsError{Path: path})
+	}
+	return ops.PathError(err)
 }
 
 func sumOf(data []byte) string {
@@ -345,7 +347,7 @@ func (made *slim) dropSwipes(chosen int, swipes, info []byte) {
 func (s *slimming) extract(extra *rawjson.Object, made *slim) {
 	replace := func(o *rawjson.Object, key string) {
 		img, ok := pictureIn(o.Value(key))
-		rel, err := filepath.Rel(s.open.chat.Dir.Root, filepath.Join(s.folder(), img.sum+img.ext))
+		rel, err := filepath.Rel(s.open.chat.Dir.Root, s.path(img))
 		if ok && err == nil {
 			made.pictures = append(made.pictures, img)
 			o.Set(key, rawjson.Quote("/"+filepath.ToSlash(rel)))

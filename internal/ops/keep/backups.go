@@ -62,7 +62,7 @@ func (s *snapshot) takeBackup(ctx context.Context, b backups.Backup) error {
 		s.sum.Unchanged++
 		return s.see(rel, b.Path, stamp, versions[i].Rev)
 	}
-	rev, err := s.add(b.Path, of.Path, c, history.Version{Chat: of.ID, Path: rel, At: b.At, Mtime: b.At, Source: history.FromBackup, Note: s.opt.Note})
+	rev, err := s.add(b.Path, of.Path, c, history.Version{Chat: of.ID, Path: rel, At: b.At, Mtime: b.At.UnixNano(), Source: history.FromBackup, Note: s.opt.Note})
 	if err != nil {
 		return err
 	}

@@ -402,6 +402,9 @@ func TestLives(t *testing.T) {
 	lives, err := strconv.Atoi(os.Getenv("STCHAT_LIVES"))
 	if err != nil {
 		lives = 8
+		if testing.Short() {
+			lives = 2
+		}
 	}
 	checks := 0
 	for seed := range uint64(lives) {

@@ -2,6 +2,7 @@ package keep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
@@ -160,6 +162,13 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		errs = ops.Walk(opt.List).Errs
 	}
 	copies := ops.Walk(ops.List{Paths: opt.From})
+	copies.Chats = slices.DeleteFunc(copies.Chats, func(t ops.Target) bool {
+		err := chat.CheckName(t.Path)
+		if err != nil {
+			res.Errs = append(res.Errs, err)
+		}
+		return err != nil
+	})
 	for _, err := range append(errs, copies.Errs...) {
 		res.Errs = append(res.Errs, err)
 	}
@@ -184,6 +193,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	for _, root := range roots {
 		opt.roots[userdir.RealPath(root.Path)] = true
 	}
+	unknown := slices.Clone(opt.Names)
 	for _, root := range roots {
 		f := newFinder(root, &opt)
 		if f.meant = meant[userdir.RealPath(root.Path)]; f.meant == nil {
@@ -197,12 +207,18 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			res.Close()
 			return nil, err
 		}
+		unknown = slices.DeleteFunc(unknown, f.hasName)
 		found := &losses{in: f, opt: opt}
 		found.groupByChat()
 		res.Chats = append(res.Chats, found.documents()...)
 		res.Errs = append(res.Errs, f.errs...)
 		res.Summary.Sources = append(res.Summary.Sources, f.sources...)
 		res.Summary.Places = append(res.Summary.Places, f.places()...)
+	}
+	for _, name := range unknown {
+		if !slices.ContainsFunc(res.Errs, func(err error) bool { return errors.Is(err, ErrNoSource) }) {
+			res.Errs = append(res.Errs, fmt.Errorf("%s: %w", name, ErrUnknown))
+		}
 	}
 	sum := &res.Summary
 	sum.Unreadable = len(res.Errs)

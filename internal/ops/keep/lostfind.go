@@ -14,6 +14,7 @@ import (
 	"stchat/internal/backups"
 	"stchat/internal/history"
 	"stchat/internal/lost"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/userdir"
@@ -56,14 +57,15 @@ type lostChat struct {
 
 // lostVersion is an older version of some chat.
 type lostVersion struct {
-	path   string           // empty if it is in the history
-	stored *history.Version // otherwise
-	of     int64            // the chat that it is of by the history; 0: that is not known
-	at     time.Time
-	key    string // of a backup, under which SillyTavern keeps it
-	chat   string // the path of its chat; empty if not known
-	copied bool   // it is in a folder with copies
-	said   *lost.Version
+	path     string           // empty if it is in the history
+	stored   *history.Version // otherwise
+	of       int64            // the chat that it is of by the history; 0: that is not known
+	at       time.Time
+	key      string // of a backup, under which SillyTavern keeps it
+	chat     string // the path of its chat; empty if not known
+	copied   bool   // it is in a folder with copies
+	restored bool   // restore made it, and undo took it away again
+	said     *lost.Version
 
 	match
 	lost     int
@@ -132,7 +134,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 
 // each calls read for 0 to n-1: several small files at once, large ones one at a time on all
 // processors. Files that no longer exist are skipped.
-func (f *finder) each(ctx context.Context, n int, live *lost.Set, read func(r *lost.Reader, i int, small bool) (bool, error)) error {
+func (f *finder) each(ctx context.Context, n int, live lost.Set, read func(r *lost.Reader, i int, small bool) (bool, error)) error {
 	errs := make([]error, n)
 	newReader := func() *lost.Reader { return lost.NewReader(f.seed, live) }
 	progress.SmallFirst(ctx, n, f.opt.Meter, newReader, func(r *lost.Reader, i int, small bool) bool {
@@ -154,6 +156,9 @@ func (f *finder) each(ctx context.Context, n int, live *lost.Set, read func(r *l
 // for several versions at once.
 func (f *finder) count(v *lostVersion) {
 	at, known := f.byID[v.of]
+	if name := userdir.ChatName(v.chat); v.restored && strings.HasPrefix(name, v.said.Parent+"__") { // of a chat that is there
+		at, known = f.byPath[userdir.RealPath(filepath.Join(filepath.Dir(v.chat), v.said.Parent+names.Extension))]
+	}
 	kind, _ := userdir.KindOf(v.chat)
 	greets := !known && v.said.Greets(kind == userdir.Group || f.isGroupKey(v.key))
 	if v.skip = v.said.Missing == 0 || greets; v.skip {
@@ -238,7 +243,7 @@ func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
 // choose picks one of the candidates. If the slugs do not decide, it must share half of the
 // version's messages, or half of its own. The latter is weak: a chat that was overwritten by
 // the greeting has nothing else, and all chats of a character begin with it.
-func (f *finder) choose(v *lostVersion, texts *lost.Set, candidates []int) match {
+func (f *finder) choose(v *lostVersion, texts lost.Set, candidates []int) match {
 	facts := make([]backups.Facts, len(candidates))
 	scores := make([]int, len(candidates))
 	for i, at := range candidates {
@@ -273,12 +278,7 @@ func (f *finder) choose(v *lostVersion, texts *lost.Set, candidates []int) match
 // openStore opens the root's history, if it has one. A problem with it is added to errs, and
 // the search goes on.
 func (f *finder) openStore(ctx context.Context) {
-	path := StoreOf(f.root.Path, f.opt.Store)
-	s, err := history.OpenRead(ctx, path)
-	if err == nil {
-		_ = s.Close()
-		s, err = history.OpenLook(ctx, path, f.opt.Now)
-	}
+	s, err := history.OpenRead(ctx, StoreOf(f.root.Path, f.opt.Store))
 	root := f.root.Path
 	if err == nil && !f.root.User {
 		root, err = s.Root(ctx) // of loose chats it may be a folder above
@@ -296,7 +296,7 @@ func (f *finder) openStore(ctx context.Context) {
 }
 
 // readStore judges the versions in the root's history. The error is that ctx ended.
-func (f *finder) readStore(ctx context.Context, live *lost.Set) error {
+func (f *finder) readStore(ctx context.Context, live lost.Set) error {
 	w, err := history.NewWriter(ctx, f.store)
 	if err == nil {
 		err = f.now.look(ctx, w, f.opt.Now, "", false)
@@ -439,7 +439,10 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 // owned notes a chat of the history among those of all owners that it ever had.
 func (f *finder) owned(id int64, at int) {
 	for _, p := range f.now.places {
-		if of := ownerOf(f.now.full(p.Path)); p.Chat == id && !slices.Contains(f.byOwner[of], at) {
+		if p.Chat != id {
+			continue
+		}
+		if of := ownerOf(f.now.full(p.Path)); !slices.Contains(f.byOwner[of], at) {
 			f.byOwner[of] = append(f.byOwner[of], at)
 		}
 	}
@@ -484,11 +487,26 @@ func (f *finder) means(path string) bool {
 	real := userdir.RealPath(path)
 	in := func(folder string) bool { return strings.HasPrefix(real, folder) && f.opt.List.Shard.Has(path) }
 	return f.meant.Means(path) || slices.ContainsFunc(f.opt.folders, in) || slices.ContainsFunc(f.opt.Names, func(name string) bool {
-		paths, _ := namesOf(f.root.Path, name)
-		return slices.ContainsFunc(paths, func(rel string) bool {
-			return userdir.RealPath(filepath.Join(f.root.Path, filepath.FromSlash(rel))) == real
-		})
+		return slices.Contains(f.named(name), real)
 	})
+}
+
+// named returns the real paths of the chats that a name may mean.
+func (f *finder) named(name string) []string {
+	paths, _ := namesOf(f.root.Path, name)
+	for i, rel := range paths {
+		paths[i] = userdir.RealPath(filepath.Join(f.root.Path, filepath.FromSlash(rel)))
+	}
+	return paths
+}
+
+// hasName reports whether any chat, or any version of one, has or had a name.
+func (f *finder) hasName(name string) bool {
+	paths := f.named(name)
+	is := func(path string) bool { return path != "" && slices.Contains(paths, userdir.RealPath(path)) }
+	return slices.ContainsFunc(f.chats, func(c *lostChat) bool { return is(c.path) }) ||
+		slices.ContainsFunc(f.versions, func(v *lostVersion) bool { return is(v.chat) }) ||
+		slices.ContainsFunc(f.now.places, func(p history.Place) bool { return is(f.now.full(p.Path)) })
 }
 
 func sameDir(a, b string) bool { return userdir.RealPath(a) == userdir.RealPath(b) }

@@ -37,9 +37,7 @@ type files struct {
 // than since.
 func (s *files) list(copies []ops.Target, since time.Time) {
 	walked := ops.Walk(ops.List{Paths: []string{s.root.Path}, AllowEmpty: true})
-	for _, err := range walked.Errs {
-		s.errs = append(s.errs, err)
-	}
+	s.errs = append(s.errs, walked.Errors()...)
 	for _, t := range walked.Chats {
 		if s.root.User || filepath.Dir(t.Path) == filepath.Clean(s.root.Path) {
 			s.addChat(t.Path, t.Path, isLive)
@@ -144,12 +142,13 @@ func (s *files) listKept() {
 	}
 	for _, k := range kept {
 		kind, _ := userdir.KindOf(k.Path)
+		restored := slices.Contains(k.Undid, "restore") || slices.Contains(k.Undid, "--restore")
 		switch {
 		case !userdir.HasExtension(k.Path) || s.root.User && kind == userdir.File:
-		case k.Gone && !slices.Contains(k.Undid, "restore") && !slices.Contains(k.Undid, "--restore"): // else it was gone before
+		case k.Gone && !restored: // else it was gone before
 			s.addChat(k.Path, k.File, wasDeleted)
 		default:
-			s.versions = append(s.versions, &lostVersion{path: k.File, at: k.Time, chat: k.Path})
+			s.versions = append(s.versions, &lostVersion{path: k.File, at: k.Time, chat: k.Path, restored: k.Gone})
 		}
 	}
 }

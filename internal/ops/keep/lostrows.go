@@ -20,7 +20,7 @@ type loss struct {
 	best  *lostVersion
 	all   []*lostVersion
 	said  []lost.Text // the texts of the first version found
-	texts *lost.Set   // likewise
+	texts lost.Set    // likewise
 	ambig bool
 	weak  bool // it is not certain that it is this chat
 }

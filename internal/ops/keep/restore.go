@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -530,11 +531,8 @@ func (r *restoring) list(set *changeset.Set, path, listing string) error {
 		r.res.Doc.Group = &listing
 		return set.Edit(listing, safefile.Stamp{}, &group.Edit{Path: listing, List: []string{name}, Open: open}, "its name in the group's list")
 	case r.opt.Open && kind == userdir.Solo:
-		known, err := ops.CardOf(userdir.Dir{Root: r.s.root}, owner)
-		if err != nil {
-			return err
-		}
-		return ops.OpenInCard(set, known, name)
+		_, err := ops.OpenInCard(set, userdir.Dir{Root: r.s.root}, owner, name)
+		return err
 	case r.opt.Open:
 		return fmt.Errorf("%s: %w", r.s.path, cut.ErrNoOwner)
 	}
@@ -638,20 +636,34 @@ func (s *subject) content(ctx context.Context, v *history.Version) ([]byte, erro
 	return b.Bytes(), err
 }
 
-// listing returns the path of the group file that lists the chat, or once did; "" for none.
+// listing returns the path of the group file that lists the chat, or once did, or what it stands
+// beside; "" for none.
 func (r *restoring) listing(ctx context.Context) (string, error) {
 	s := r.s
 	if kind, _ := userdir.KindOf(s.path); kind != userdir.Group {
 		return "", nil
 	}
-	dir, name := userdir.Dir{Root: s.root}, userdir.ChatName(s.path)
-	set, err := group.LoadAll(dir.Groups())
-	if err != nil {
-		return "", err
+	set, err := group.LoadAll(userdir.Dir{Root: s.root}.Groups())
+	for name := userdir.ChatName(s.path); err == nil; {
+		if now := set.Listing(name); len(now) > 0 {
+			return now[0].Path, nil
+		}
+		var past string
+		if past, err = r.listed(ctx, name); past != "" {
+			return past, nil
+		}
+		at := strings.LastIndex(name, "__") // what stands beside a chat is of its group
+		if at <= 0 {
+			break
+		}
+		name = name[:at]
 	}
-	if now := set.Listing(name); len(now) > 0 {
-		return now[0].Path, nil
-	}
+	return "", err
+}
+
+// listed returns the path of a group's file that is there and of which a version lists the chat.
+func (r *restoring) listed(ctx context.Context, name string) (string, error) {
+	s := r.s
 	for id, c := range s.now.chats {
 		path := filepath.Join(s.root, filepath.FromSlash(c.Path))
 		if history.KindOf(c.Path) != history.Members || !isFile(path) {

@@ -445,7 +445,7 @@ func (s *snapshot) writeFile(run history.Snapshot, f *foundFile) (err error) {
 		s.sum.Unchanged++
 	} else {
 		f.rev, err = s.add(f.path, f.rel, f.content, history.Version{
-			Chat: f.chat.ID, Snapshot: run.ID, Path: f.rel, At: run.At, Mtime: f.stamp.ModTime(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,
+			Chat: f.chat.ID, Snapshot: run.ID, Path: f.rel, At: run.At, Mtime: f.stamp.ModTime().UnixNano(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,
 		})
 		if err != nil {
 			return err

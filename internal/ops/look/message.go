@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"strings"
 	"time"
 
 	"stchat/internal/chat"
@@ -17,7 +16,10 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/patch"
 	"stchat/internal/plural"
+	"stchat/internal/progress"
+	"stchat/internal/prose"
 	"stchat/internal/rawjson"
+	"stchat/internal/words"
 )
 
 // Message is one message: the document of message get.
@@ -57,11 +59,15 @@ func (m *Message) Time() (at time.Time, ok bool) {
 	return at, err == nil
 }
 
-// IsAside reports whether a message is no part of the story: a comment, a small system line, or
-// the call of a tool.
-func (m *Message) IsAside() bool {
-	extra := rawjson.Value(m.Line, "extra")
-	return m.Type == "note" || rawjson.Truthy(rawjson.Value(extra, "isSmallSys")) || rawjson.Value(extra, "tool_invocations") != nil
+// IsHidden reports whether a message is hidden from the model, by its is_system and the type in its
+// extra: lines of the program's own are of a type.
+func IsHidden(system, kind []byte) bool { return rawjson.Truthy(system) && !rawjson.Truthy(kind) }
+
+// IsAside reports whether a message is no part of the story, by its extra: a comment, a small
+// system line, or the call of a tool.
+func IsAside(extra []byte) bool {
+	kind, _ := rawjson.Unquote(rawjson.Value(extra, "type"))
+	return kind == "comment" || rawjson.Truthy(rawjson.Value(extra, "isSmallSys")) || rawjson.Value(extra, "tool_invocations") != nil
 }
 
 // Thought says how long the model thought, in seconds where that is known, and in words.
@@ -70,11 +76,11 @@ func (m *Message) Thought() string {
 	if m.Thinking > 0 {
 		text += fmt.Sprintf("%.0f s, ", m.Thinking.Seconds())
 	}
-	words := 0
+	n := 0
 	if m.Reasoning != nil {
-		words = len(strings.Fields(*m.Reasoning))
+		n = words.Number(prose.Plain(*m.Reasoning))
 	}
-	return text + plural.S(words, "word")
+	return text + plural.S(n, "word")
 }
 
 // rawMessage is the stored object, spelled as it is stored.
@@ -124,7 +130,7 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 	if !ok {
 		extra = rawjson.NewObject()
 	}
-	m.Hidden = rawjson.Truthy(system) && !rawjson.Truthy(extra.Value("type"))
+	m.Hidden = IsHidden(system, extra.Value("type"))
 	switch kind, _ := rawjson.Unquote(extra.Value("type")); kind {
 	case "narrator":
 		m.Type = kind
@@ -196,13 +202,14 @@ type MessageOptions struct {
 	Tail        bool // read from the end, no further back than needed
 	SkipDamaged bool
 	Open        chat.Options
+	Meter       *progress.Meter // told how far the chat is read
 
 	SwipeTexts bool // fill in Message.SwipeTexts
 }
 
 // Exported returns the options by which an export reads the chat at path.
 func Exported(x *ops.Export, path string) MessageOptions {
-	return MessageOptions{Path: path, Choice: x.Choice, SkipDamaged: x.SkipDamaged, Open: x.Open, SwipeTexts: x.Swipes}
+	return MessageOptions{Path: path, Choice: x.Choice, SkipDamaged: x.SkipDamaged, Open: x.Open, Meter: x.Meter, SwipeTexts: x.Swipes}
 }
 
 // MessagesRead says what [Messages] read.
@@ -235,7 +242,7 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 		read.Chosen++
 		return each(messageAt(c.Chat, at, line, opt.SwipeTexts))
 	}
-	source := choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine}
+	source := choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine, Progress: opt.Meter.Follow()}
 	if opt.Tail {
 		read.Skipped, err = opt.Choice.Tail(ctx, source, hand)
 		if err == nil {

@@ -6,28 +6,22 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/rawjson"
 	"stchat/internal/wordindex"
-	"stchat/internal/words"
 )
 
 // SearchOptions says what to search for, and in which messages.
 type SearchOptions struct {
+	wordindex.Want
 	List    ops.List
-	Query   *words.Query
-	Roles   []message.Who            // any of them; empty: all
 	Names   []string                 // exactly one of them; empty: all
-	Since   time.Time                // not before, unless zero
-	Until   time.Time                // not after, unless zero
-	Swipes  bool                     // also search swipes that are not chosen
 	Gone    bool                     // only texts that no chat of the user folder has any more
 	NoIndex bool                     // read every line, even if an index rules it out
 	Store   func(root string) string // returns the path of a folder's history
-	Rank    bool                     // return the best hits first, not the newest
 	Limit   int                      // how many hits to return at most; 0: all
+	Read    bool                     // for a person: a text stands in the eldest chat that has it, and its snippet is a line of the text as it is read
 	Meter   *progress.Meter
 	Each    func(*SearchHit) error // called for each hit, in order
 }
@@ -51,7 +45,7 @@ func (opt *SearchOptions) names(raw func() []byte) bool {
 }
 
 // SearchHit is a text that was found: a document of search. Equal texts are one hit, shown at
-// the newest place, in a present chat if there is one.
+// the newest place, in a present chat if there is one; to a person in the eldest.
 type SearchHit struct {
 	Schema  int      `json:"schema"`
 	Path    string   `json:"path" is:"path"`
@@ -67,7 +61,15 @@ type SearchHit struct {
 	Places  int      `json:"places"`
 	Snippet string   `json:"snippet"`
 	Marks   [][2]int `json:"marks"` // in characters of the snippet
+	Chats   []string `json:"-"`     // all that have the text now, if SearchOptions.Read is set
+	Within  string   `json:"-"`     // what the snippet is of, if a reader does not see it: InPrompt, InComment
 }
+
+// What a snippet may be of that a reader does not see.
+const (
+	InPrompt  = "picture prompt"
+	InComment = "comment"
+)
 
 // SearchResult is the result of a search.
 type SearchResult struct {
@@ -104,12 +106,9 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 func search(ctx context.Context, opt SearchOptions, told []uint64) (res *SearchResult, err error) {
 	list := opt.List
 	list.AllowEmpty = true // texts that are gone may still be found
-	walked := ops.WalkNames(list)
-	res = &SearchResult{ByDate: true, Shown: len(told)}
-	for _, err := range walked.Errs {
-		res.Errs = append(res.Errs, err)
-	}
-	s := &searcher{SearchOptions: opt, scope: newScope(walked.Chats), presentTexts: map[uint64]bool{}}
+	walked := ops.Walk(list)
+	res = &SearchResult{ByDate: true, Shown: len(told), Errs: walked.Errors()}
+	s := &searcher{SearchOptions: opt, scope: newScope(walked.Chats), presentTexts: map[uint64]bool{}, parents: map[int32]string{}}
 	defer func() {
 		s.damaged = wordindex.Damaged(err)
 		s.close()
@@ -120,9 +119,7 @@ func search(ctx context.Context, opt SearchOptions, told []uint64) (res *SearchR
 		return res, err
 	}
 	if len(walked.Chats)+len(walked.Errs)+len(s.stores) == 0 && !opt.List.AllowEmpty {
-		for _, err := range ops.Walk(opt.List).Errs {
-			res.Errs = append(res.Errs, err)
-		}
+		res.Errs = append(res.Errs, ops.Walk(opt.List).Errors()...)
 		return res, nil
 	}
 	opt.Meter.Expect(len(s.chats)-asked, 0)
@@ -168,9 +165,10 @@ type searcher struct {
 	presentTexts map[uint64]bool // texts in a present chat that are not hits there
 	looked       []uint64        // those of them that the index had for the texts that are looked up
 
-	corpus wordindex.Corpus // of what was read
-	hits   []hit
-	errs   []error
+	parents map[int32]string // names of chats, by the number of the chat that names them
+	corpus  wordindex.Corpus // of what was read
+	hits    []hit
+	errs    []error
 }
 
 // hit is a place where a text was found.

@@ -12,6 +12,7 @@ import (
 // found is one text with all its places.
 type found struct {
 	best           hit
+	present        []hit // in chats as they are now, if the eldest is wanted
 	places         int
 	number         int64 // in the order of archiving; the highest if it is not archived
 	score          float32
@@ -42,10 +43,7 @@ func (s *searcher) best(ctx context.Context, each func(*found) error) (n int, er
 	texts = append(texts, old...)
 	slices.Sort(texts)
 	uses, err := s.matches.TakeTexts(ctx, slices.Compact(texts))
-	most, step := max(s.Limit, MostCounted), MostCounted+1
-	if g.sure = s.wantsAll(); g.sure {
-		step = s.Limit + 1
-	}
+	step := MostCounted + 1
 	for err == nil {
 		s.look(ctx, places, uses)
 		if err = g.add(ctx); err != nil || all {
@@ -71,22 +69,11 @@ func (s *searcher) best(ctx context.Context, each func(*found) error) (n int, er
 		n += len(g.list)
 		err = g.tell(len(g.list))
 	}
-	if err == nil && g.sure && n <= most {
-		var more int
-		more, err = s.matches.Count(ctx, most+1-n)
-		n += more
-	}
 	return n, cmp.Or(ctx.Err(), err)
 }
 
 // streamed is how many texts are looked up at a time if all are shown.
 const streamed = 4096
-
-// wantsAll reports whether every text is found that the index says has a wanted place: none
-// is left out for its path or name, or for being in a chat.
-func (s *searcher) wantsAll() bool {
-	return s.Limit > 0 && !s.Gone && len(s.Names) == 0 && s.stores[0].root.Whole && s.List.Shard.Whole()
-}
 
 // gathered collects the texts found so far, each with all its places.
 type gathered struct {
@@ -94,7 +81,6 @@ type gathered struct {
 	list   []*found // in the order of the result
 	each   func(*found) error
 	told   int
-	sure   bool // those that are left in the index can be counted there
 	corpus *wordindex.Corpus
 }
 
@@ -145,7 +131,9 @@ func (g *gathered) add(ctx context.Context) error {
 		} else {
 			f.score, f.indexed = h.score, true
 		}
-		f.places++
+		if f.places++; g.s.Read && h.chat >= 0 {
+			f.present = append(f.present, h)
+		}
 	}
 	g.s.hits = nil
 	if g.s.Gone {
@@ -177,10 +165,7 @@ func (g *gathered) enough() bool {
 	if !ok {
 		return true
 	}
-	if len(g.list) <= g.s.Limit || !g.sure && len(g.list) <= MostCounted {
-		return false
-	}
-	return g.before(g.list[g.s.Limit-1], &next)
+	return len(g.list) > max(g.s.Limit, MostCounted) && g.before(g.list[g.s.Limit-1], &next)
 }
 
 // before reports whether a text surely comes before one that was not looked up.

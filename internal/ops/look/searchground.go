@@ -66,7 +66,7 @@ func (g *scope) ask(ctx context.Context, opt *SearchOptions) error {
 	if err != nil {
 		return g.unusable(ctx, err)
 	}
-	m, err := x.Find(ctx, &wordindex.Want{Query: opt.Query, Rank: opt.Rank, Roles: opt.Roles, Since: opt.Since, Until: opt.Until, Swipes: opt.Swipes})
+	m, err := x.Find(ctx, &opt.Want)
 	if err == nil {
 		if g.unchangedChats, err = g.unchangedSince(ctx, st); err == nil {
 			g.index, g.matches = x, m
@@ -180,7 +180,7 @@ func (g *scope) open(ctx context.Context, opt *SearchOptions, walked ops.Walked)
 		if st.root.Whole && opt.List.Shard.Whole() {
 			continue
 		}
-		rest := ops.WalkNames(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true})
+		rest := ops.Walk(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true})
 		for _, t := range rest.Chats {
 			if !asked[g.real(t)] {
 				g.chats = append(g.chats, t)

@@ -18,6 +18,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
+	"stchat/internal/wordindex"
 	"stchat/internal/words"
 )
 
@@ -123,7 +124,7 @@ func TestSearchIndex(t *testing.T) {
 				continue
 			}
 			opt := look.SearchOptions{
-				List: list, Query: query, Swipes: q%3 == 0, Gone: q%4 == 0, Rank: q%3 == 1,
+				List: list, Want: wordindex.Want{Query: query, Swipes: q%3 == 0, Rank: q%3 == 1}, Gone: q%4 == 0,
 				Store: func(root string) string { return keep.StoreOf(root, "") },
 			}
 			switch q % 7 {
@@ -161,7 +162,7 @@ func TestSearchIndex(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opt := look.SearchOptions{List: list, Query: query, Store: func(root string) string { return keep.StoreOf(root, "") }}
+			opt := look.SearchOptions{List: list, Want: wordindex.Want{Query: query}, Store: func(root string) string { return keep.StoreOf(root, "") }}
 			all := searched(t, opt, true)
 			var hits []*look.SearchHit
 			opt.Each = func(hit *look.SearchHit) error {
@@ -194,6 +195,9 @@ func TestSearchIndex(t *testing.T) {
 
 // Also where only the first of very many texts are shown, of which few are looked at.
 func TestSearchIndexLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
 	rng := rand.New(rand.NewPCG(8, 8))
 	root := t.TempDir()
 	write := func(name string, messages, version int) {
@@ -236,7 +240,7 @@ func TestSearchIndexLimit(t *testing.T) {
 	}
 	for i := range 30 {
 		opt := look.SearchOptions{
-			List: ops.List{Paths: []string{root}}, Query: query, Limit: []int{1, 20, 1300}[i%3], Rank: i%2 == 1, Gone: i%8 >= 6,
+			List: ops.List{Paths: []string{root}}, Want: wordindex.Want{Query: query, Rank: i%2 == 1}, Limit: []int{1, 20, 1300}[i%3], Gone: i%8 >= 6,
 			Store: func(root string) string { return keep.StoreOf(root, "") },
 		}
 		switch i / 5 {

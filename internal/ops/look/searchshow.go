@@ -1,10 +1,14 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	"stchat/internal/chat"
 	"stchat/internal/history"
@@ -13,6 +17,7 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
+	"stchat/internal/prose"
 	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 	"stchat/internal/userdir"
@@ -22,7 +27,11 @@ import (
 // show reads a hit's message again and makes its document.
 func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
 	h := g.best
-	doc := &SearchHit{Schema: 1, Path: s.pathOf(h), Index: int(h.index), Places: g.places, Gone: g.onlyInVersions, Marks: [][2]int{}}
+	doc := &SearchHit{Schema: 1, Places: g.places, Gone: g.onlyInVersions, Marks: [][2]int{}}
+	if len(g.present) > 0 {
+		h, doc.Chats = s.eldest(ctx, g.present)
+	}
+	doc.Path, doc.Index = s.pathOf(h), int(h.index)
 	doc.Chat = userdir.ChatName(doc.Path)
 	var line []byte
 	var err error
@@ -62,6 +71,9 @@ func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
 	if !ok || s.hash([]byte(said)) != h.text {
 		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
 	}
+	if s.Read {
+		said, doc.Within = s.readable(said)
+	}
 	if snippet, marks := s.Query.Snippet(said); marks != nil {
 		doc.Snippet, doc.Marks = snippet, marks
 	} else {
@@ -69,6 +81,65 @@ func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
 	}
 	return doc, nil
 }
+
+// eldest returns, of places of one text, that in the chat of which all others may have it: an
+// ancestor, else the first by name. It also returns the paths of the chats.
+func (s *searcher) eldest(ctx context.Context, places []hit) (best hit, paths []string) {
+	slices.SortFunc(places, func(a, b hit) int { return cmp.Or(strings.Compare(s.pathOf(a), s.pathOf(b)), s.before(a, b)) })
+	places = slices.CompactFunc(places, func(a, b hit) bool { return a.chat == b.chat })
+	for _, h := range places {
+		paths = append(paths, s.pathOf(h))
+	}
+	for _, h := range places {
+		if _, isChild := slices.BinarySearch(paths, s.parentOf(ctx, h.chat)); len(paths) == 1 || !isChild {
+			return h, paths
+		}
+	}
+	return places[0], paths
+}
+
+// parentOf returns where the chat lies that a chat names as its parent.
+func (s *searcher) parentOf(ctx context.Context, number int32) string {
+	path := s.chats[number].Path
+	parent, known := s.parents[number]
+	if !known {
+		if c, err := chat.Open(ctx, path, chat.Options{Groups: s.lib, Regular: true, Any: true}); err == nil {
+			parent, _ = rawjson.Unquote(c.Metadata().Value("main_chat"))
+			c.Close()
+		}
+		s.parents[number] = parent // what cannot be read has none that is known
+	}
+	return filepath.Join(filepath.Dir(path), parent+filepath.Ext(path))
+}
+
+// readable returns the line that a reader sees of a text if the found words are in one; else the comment or
+// tag that holds one, and which it is; else all of the text.
+func (s *searcher) readable(said string) (text, within string) {
+	holds := func(part string) bool {
+		_, marks := s.Query.Snippet(part)
+		return marks != nil
+	}
+	if text = prose.Plain(said); holds(text) {
+		for line := range strings.SplitSeq(text, "\n") {
+			if holds(line) {
+				return line, ""
+			}
+		}
+		return text, ""
+	}
+	for _, part := range hiddenPart.FindAllString(said, -1) {
+		if _, prompt, ok := strings.Cut(part, `prompt="`); ok && holds(prompt) {
+			return strings.Trim(prompt, `<!->"/ `), InPrompt
+		}
+		if holds(part) {
+			return strings.Trim(part, "<!->/ "), InComment
+		}
+	}
+	return said, ""
+}
+
+// hiddenPart is what a page does not show: a comment or a tag.
+var hiddenPart = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`)
 
 // showPresent reads a hit's line in a chat as it is now.
 func (s *searcher) showPresent(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
@@ -82,52 +153,23 @@ func (s *searcher) showPresent(ctx context.Context, doc *SearchHit, h hit) ([]by
 		doc.Owner = &c.Owner
 	}
 	if v := s.unchangedChats[int(h.chat)]; v != nil {
-		st := s.stores[0] // an index is only used with one store
-		if doc.Index, err = st.indexOf(ctx, v, int64(h.index)); err != nil {
-			return nil, err
-		}
-		return st.piece(ctx, h.off)
+		line, index, err := s.stores[0].message(ctx, v, h.off, int64(h.index)) // an index is only used with one store
+		doc.Index = index
+		return line, err
 	}
 	return c.Source.Section(h.off, h.len)
 }
 
-// showOld finds a hit's line in its version, and the message's index there.
+// showOld reads a hit's line in its version.
 func (s *searcher) showOld(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
 	old := s.old[-1-h.chat]
 	rev := int(old.Rev)
 	if doc.Rev = &rev; old.owner != "" {
 		doc.Owner = &old.owner
 	}
-	runs, err := old.Runs()
-	if err != nil {
-		return nil, err
-	}
-	counter := newMessageCounter()
-	if inIndex(&old.Version) {
-		line := int64(0)
-		for _, r := range runs {
-			if h.off >= r.First && h.off < r.First+r.Count {
-				if doc.Index, err = old.store.indexOf(ctx, &old.Version, line+h.off-r.First); err != nil {
-					return nil, err
-				}
-				return old.store.piece(ctx, h.off)
-			}
-			line += r.Count
-		}
-	}
-	for line, err := range old.store.store.Lines(ctx, runs) {
-		if err != nil {
-			return nil, err
-		}
-		if line.Piece == h.off {
-			doc.Index = counter.messages
-			return slices.Clone(line.Data), nil
-		}
-		if err := counter.line(line.Data); err != nil {
-			return nil, err
-		}
-	}
-	return nil, history.ErrRewritten
+	line, index, err := old.store.message(ctx, &old.Version, h.off, old.line(h.off))
+	doc.Index = index
+	return line, err
 }
 
 // ErrNoHistory means that texts that are gone were asked for, but no history is kept.
@@ -149,45 +191,52 @@ func (st *searchStore) piece(ctx context.Context, id int64) ([]byte, error) {
 	return nil, history.ErrRewritten
 }
 
-// indexOf returns the index of the message on a line of a version. It need not read the
-// lines before if all are messages, but for a header and an empty one after the last LF.
-func (st *searchStore) indexOf(ctx context.Context, v *history.Version, line int64) (index int, err error) {
+// message returns a line of a version, by its piece and its number, and the index of its message. It
+// need not read the lines before if all are messages, but for a header and an empty one after the
+// last LF.
+func (st *searchStore) message(ctx context.Context, v *history.Version, piece, number int64) (line []byte, index int, err error) {
 	runs, err := v.Runs()
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	lines := int64(0)
-	for _, r := range runs {
-		lines += r.Count
+	if inIndex(v) {
+		lines := int64(0)
+		for _, r := range runs {
+			lines += r.Count
+		}
+		last := runs[len(runs)-1]
+		first, err := st.piece(ctx, runs[0].First)
+		if err != nil {
+			return nil, 0, err
+		}
+		if end, err := st.piece(ctx, last.First+last.Count-1); err != nil {
+			return nil, 0, err
+		} else if len(end) == 0 {
+			lines--
+		}
+		header := int64(0)
+		if meta.IsHeader(first) {
+			header = 1
+		}
+		if lines-header == int64(v.Messages) {
+			line, err = st.piece(ctx, piece)
+			return line, int(number - header), err
+		}
 	}
-	last := runs[len(runs)-1]
-	first, err := st.piece(ctx, runs[0].First)
-	if err != nil {
-		return 0, err
-	}
-	if end, err := st.piece(ctx, last.First+last.Count-1); err != nil {
-		return 0, err
-	} else if len(end) == 0 {
-		lines--
-	}
-	header := int64(0)
-	if meta.IsHeader(first) {
-		header = 1
-	}
-	if lines-header == int64(v.Messages) {
-		return int(line - header), nil
-	}
-	counter := newMessageCounter()
+	begun := false
 	for l, err := range st.store.Lines(ctx, runs) {
-		if err != nil || line == 0 {
-			return counter.messages, err
+		if err != nil || number == 0 {
+			return slices.Clone(l.Data), index, err
 		}
-		line--
-		if err := counter.line(l.Data); err != nil {
-			return 0, err
+		number--
+		if jsonl.Valid(l.Data) && rawjson.KindOf(l.Data) == rawjson.ObjectKind {
+			if begun || !meta.IsHeader(l.Data) {
+				index++
+			}
+			begun = true
 		}
 	}
-	return 0, history.ErrRewritten
+	return nil, 0, history.ErrRewritten
 }
 
 // inIndex reports whether all lines of a version can be in the index: none is stored in
@@ -195,26 +244,4 @@ func (st *searchStore) indexOf(ctx context.Context, v *history.Version, line int
 func inIndex(v *history.Version) bool {
 	runs, err := v.Runs()
 	return err == nil && !slices.ContainsFunc(runs, func(r history.Run) bool { return r.Part != history.Whole })
-}
-
-// messageCounter counts messages as SillyTavern does.
-type messageCounter struct {
-	buf      jsonl.Buffer
-	keys     *jsonl.Keys
-	messages int
-	begun    bool // the first line, header or not, was read
-}
-
-func newMessageCounter() *messageCounter { return &messageCounter{keys: jsonl.NewKeys()} }
-
-func (c *messageCounter) line(data []byte) error {
-	survives := false
-	_, err := c.buf.Each(jsonl.Bytes(data), jsonl.MapOptions{Limit: -1, Keys: c.keys}, func(l *jsonl.Line) { survives = l.Damage == nil })
-	if survives {
-		if c.begun || !meta.IsHeader(data) {
-			c.messages++
-		}
-		c.begun = true
-	}
-	return err
 }

@@ -3,6 +3,7 @@ package look
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,11 +49,8 @@ type StatsOptions struct {
 	Meter  *progress.Meter
 }
 
-// Tally is what was counted of some messages: a document of stats.
-type Tally struct {
-	Schema     int     `json:"schema"`
-	By         By      `json:"by"`
-	Key        string  `json:"key"`
+// Counts is what some messages add up to.
+type Counts struct {
 	Chats      int     `json:"chats"`
 	Messages   int     `json:"messages"`
 	Words      int     `json:"words"`
@@ -66,40 +64,37 @@ type Tally struct {
 	LastDate   *string `json:"last_date"`
 	Days       int     `json:"days"` // with a message
 
-	First, Last time.Time      `json:"-"`
-	days        map[int32]bool // since 1970, of the local calendar
-	chat        int            // the last one that was counted
+	First, Last time.Time `json:"-"`
+}
+
+// Tally is what was counted of some messages: a document of stats.
+type Tally struct {
+	Schema int    `json:"schema"`
+	By     By     `json:"by"`
+	Key    string `json:"key"`
+	Counts
+
+	days map[int32]bool // since 1970, of the local calendar
+	chat int            // the last one that was counted
 }
 
 // Statistics is what all messages add up to: the last document of stats.
 type Statistics struct {
-	Schema     int      `json:"schema"`
-	Summary    bool     `json:"summary"` // true
-	Chats      int      `json:"chats"`
-	Messages   int      `json:"messages"`
-	Words      int      `json:"words"`
-	UserWords  int      `json:"user_words"`
-	Swipes     int      `json:"swipes"`
-	Swiped     int      `json:"swiped"`
-	Tokens     int      `json:"tokens"`
-	GenMS      int64    `json:"gen_ms"`
-	GenLeftOut int      `json:"gen_left_out"`
-	FirstDate  *string  `json:"first_date"`
-	LastDate   *string  `json:"last_date"`
-	Days       int      `json:"days"`
-	Counted    string   `json:"counted"` // distinct or all
-	Streak     *Streak  `json:"streak"`
-	BestDay    *BestDay `json:"best_day"`
-	Sessions   Sessions `json:"sessions"`
-	Hours      []int    `json:"hours"` // messages, of each hour of the local day
-	Undated    int      `json:"undated"`
+	Schema  int  `json:"schema"`
+	Summary bool `json:"summary"` // true
+	Counts
+	Counted  string   `json:"counted"` // distinct or all
+	Streak   *Streak  `json:"streak"`
+	BestDay  *BestDay `json:"best_day"`
+	Sessions Sessions `json:"sessions"`
+	Hours    []int    `json:"hours"` // messages, of each hour of the local day
+	Undated  int      `json:"undated"`
 
-	First, Last time.Time     `json:"-"`
-	Daily       map[int32]int `json:"-"` // words of days since 1970
-	Rows        []*Tally      `json:"-"`
-	Errs        []error       `json:"-"`
-	Damage      []ChatDamage  `json:"-"`
-	dates       []int64
+	Daily  map[int32]int `json:"-"` // words of days since 1970
+	Rows   []*Tally      `json:"-"`
+	Errs   []error       `json:"-"`
+	Damage []ChatDamage  `json:"-"`
+	dates  []int64
 }
 
 // ChatDamage are the damaged lines of a chat, which are not counted.
@@ -155,14 +150,10 @@ func Stats(ctx context.Context, opt StatsOptions) (*Statistics, error) {
 	s.all.days = map[int32]bool{}
 	opt.Open.Any, opt.Open.Groups = true, s.lib
 	walked := ops.Walk(opt.List)
-	for _, err := range walked.Errs {
-		s.sum.Errs = append(s.sum.Errs, err)
-	}
-	bytes := int64(0)
+	s.sum.Errs = walked.Errors()
 	for _, t := range walked.Chats {
-		bytes += t.Size
+		opt.Meter.Expect(1, t.Size)
 	}
-	opt.Meter.Expect(len(walked.Chats), bytes)
 	if err := s.folders(ctx, walked); err != nil {
 		return s.sum, err
 	}
@@ -256,7 +247,7 @@ func (s *statistician) read(ctx context.Context, path string, seen map[string]ma
 	of := &counting{statistician: s, owner: owner, name: owner + "/" + c.Name, seen: seen[owner], here: map[message.ID]int32{}}
 	var batch []said
 	base := 0
-	scanned, err := choose.ScanBeside(ctx, &s.opt.Choice, choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine}, func(at choose.Place) error {
+	scanned, err := choose.ScanBeside(ctx, &s.opt.Choice, choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine, Progress: s.opt.Meter.Follow()}, func(at choose.Place) error {
 		of.count(&batch[at.Index-base])
 		return nil
 	}, choose.Beside[reading]{
@@ -396,7 +387,7 @@ func (c *counting) key(m *said, at time.Time) string {
 		return at.Format(time.DateOnly)
 	case "week":
 		year, week := at.ISOWeek()
-		return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Format("2006") + "-W" + string(rune('0'+week/10)) + string(rune('0'+week%10))
+		return fmt.Sprintf("%04d-W%02d", year, week)
 	case "month":
 		return at.Format("2006-01")
 	case "weekday":
@@ -461,10 +452,8 @@ func (t *Tally) finish() {
 // finish fills in what all messages add up to.
 func (s *statistician) finish() {
 	s.all.finish()
-	a, sum := &s.all, s.sum
-	sum.Chats, sum.Messages, sum.Words, sum.UserWords = a.Chats, a.Messages, a.Words, a.UserWords
-	sum.Swipes, sum.Swiped, sum.Tokens, sum.GenMS, sum.GenLeftOut = a.Swipes, a.Swiped, a.Tokens, a.GenMS, a.GenLeftOut
-	sum.FirstDate, sum.LastDate, sum.First, sum.Last, sum.Days = a.FirstDate, a.LastDate, a.First, a.Last, a.Days
+	sum := s.sum
+	sum.Counts = s.all.Counts
 	for _, t := range s.keys {
 		t.finish()
 		sum.Rows = append(sum.Rows, t)
@@ -475,7 +464,7 @@ func (s *statistician) finish() {
 		}
 		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(a.Key, b.Key))
 	})
-	sum.streak(a.days)
+	sum.streak(s.all.days)
 	sum.sessions(s.opt.Gap)
 }
 

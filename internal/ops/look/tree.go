@@ -17,6 +17,7 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
+	"stchat/internal/prose"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/treeview"
@@ -74,10 +75,7 @@ func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 	if opt.Part != WholeFamily && (len(walked.Chats) != 1 || walked.Chats[0].From != "") {
 		return nil, ErrOneChat
 	}
-	res := &TreeResult{}
-	for _, err := range walked.Errs {
-		res.Errs = append(res.Errs, err)
-	}
+	res := &TreeResult{Errs: walked.Errors()}
 	walked.Chats = slices.DeleteFunc(walked.Chats, func(t ops.Target) bool {
 		err := chat.CheckName(t.Path)
 		if err != nil {
@@ -195,7 +193,10 @@ func texts(ctx context.Context, b *treeBuilder) error {
 		for k := range found {
 			m := &found[k]
 			if m.Index == fork {
-				t.Preview.Fork = new(line(m))
+				t.Preview.Fork, t.Said = new(line(m)), m.Said
+				if m.Name != t.Owner {
+					t.Said = line(&treeview.Message{Name: m.Name, Text: m.Said})
+				}
 			}
 			if m.Index == last {
 				t.Preview.Last = new(line(m))
@@ -348,7 +349,8 @@ func shownMessage(l *jsonl.Line, index, cells int) treeview.Message {
 	m.Name = cut(m.Name, 40)
 	m.Text, _ = rawjson.Unquote(value(textMes))
 	if cells > 0 {
-		m.Text = cut(m.Text, cells)
+		said := strings.Join(strings.Fields(prose.Plain(m.Text)), " ")
+		m.Text, m.Said = cut(m.Text, cells), visible.CutRight(visible.Text(said), cells, "…")
 	}
 	if raw := value(textSwipes); rawjson.KindOf(raw) == rawjson.Array {
 		m.Swipes = l.Count(textSwipes)
@@ -371,7 +373,7 @@ func cut(s string, cells int) string {
 		}
 	}
 	short = strings.Join(strings.Fields(short), " ")
-	if shown := visible.Truncate(short, cells); shown != short {
+	if shown := visible.Truncate(short, cells, "…"); shown != short {
 		return shown
 	}
 	if len(short) < len(s) && n > (cells+1)*runes {

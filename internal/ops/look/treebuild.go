@@ -12,16 +12,19 @@ import (
 )
 
 // TreeSort is the order of families, or of chats if each has a row of its own.
-type TreeSort int
+type TreeSort string
 
 // The orders.
 const (
-	SortLast     TreeSort = iota // by the last message, the newest first
-	SortFirst                    // by the first message, the oldest first
-	SortName                     // by name
-	SortSize                     // the largest first
-	SortMessages                 // the one with the most messages first
+	SortName     TreeSort = "name"     // by name
+	SortFirst    TreeSort = "first"    // by the first message, the oldest first
+	SortLast     TreeSort = "last"     // by the last message, the newest first; so is ""
+	SortSize     TreeSort = "size"     // the largest first
+	SortMessages TreeSort = "messages" // the one with the most messages first
 )
+
+// Sorts returns the orders.
+func Sorts() []TreeSort { return []TreeSort{SortName, SortFirst, SortLast, SortSize, SortMessages} }
 
 // treeBuilder builds a tree from graphs.
 type treeBuilder struct {

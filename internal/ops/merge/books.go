@@ -2,45 +2,46 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"stchat/internal/changeset"
+	"stchat/internal/extension"
+	"stchat/internal/extension/all"
 	"stchat/internal/lorebook"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
-	"stchat/internal/safefile"
+	"stchat/internal/rawjson"
 )
 
 // readBooks finds for each lorebook of FROM the one of INTO that stands for it.
-func (r *references) readBooks() error {
-	entries, err := safefile.ReadDir(r.from.Worlds())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return ops.PathError(err)
+func (u *user) readBooks(context.Context) error {
+	entries, err := entriesOf(u.from.Worlds())
+	if err != nil {
+		return err
+	}
+	here, err := entriesOf(u.into.Worlds())
+	if err != nil {
+		return err
 	}
 	taken := map[string]bool{}
-	here, err := safefile.ReadDir(r.into.Worlds())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return ops.PathError(err)
-	}
 	for _, e := range here {
 		taken[folded(strings.TrimSuffix(e.Name(), lorebook.Extension))] = true
 	}
 	for _, e := range entries {
-		path := filepath.Join(r.from.Worlds(), e.Name())
-		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != lorebook.Extension || !r.wanted("worlds/"+e.Name()) {
+		path := filepath.Join(u.from.Worlds(), e.Name())
+		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != lorebook.Extension || !u.opt.wanted("worlds/"+e.Name()) {
 			continue
 		}
-		j := newJob(BookKind, path, filepath.Join(r.into.Worlds(), e.Name()))
-		r.jobs = append(r.jobs, j)
+		j := newJob(BookKind, path, filepath.Join(u.into.Worlds(), e.Name()))
+		u.carried = append(u.carried, j)
 		from, err := lorebook.Open(path)
 		if err == nil {
-			err = r.placeBook(j, from, taken)
+			err = u.placeBook(j, from, taken)
 		}
 		if err != nil {
 			j.row.refuse(err)
@@ -51,29 +52,16 @@ func (r *references) readBooks() error {
 
 // placeBook compares a lorebook with that of its name in INTO, then with those that SillyTavern's
 // duplicates are called.
-func (r *references) placeBook(j *job, from *lorebook.Book, taken map[string]bool) error {
+func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) error {
 	row := j.row
-	as := func(name string) (*lorebook.Book, error) {
-		made := from.Raw
-		if name != from.Name {
-			clone, err := from.Clone(lorebook.CloneOptions{Name: name, Internal: lorebook.Keep})
-			if err != nil {
-				return nil, err
-			}
-			made = clone.Data
-		}
-		return lorebook.Parse(made, filepath.Join(r.into.Worlds(), name+lorebook.Extension))
-	}
 	use := func(to *lorebook.Book, sign Sign) {
 		row.Sign, row.Path, j.path = sign, to.Path, to.Path
-		r.books[from.Name] = &book{from, to, j}
-		if to.Name != from.Name {
-			row.Renamed = append(row.Renamed, Rename{from.Name, to.Name})
-		}
+		u.books[from.Name] = &book{from, to, j}
+		row.rename(from.Name, to.Name)
 	}
 	for name := from.Name; ; name = nextName(name, " (1)") {
 		if !taken[folded(name)] {
-			to, err := as(name)
+			to, err := u.named(from, name, nil)
 			if err != nil {
 				return err
 			}
@@ -87,19 +75,33 @@ func (r *references) placeBook(j *job, from *lorebook.Book, taken map[string]boo
 			}
 			return nil
 		}
-		ours, err := lorebook.Open(filepath.Join(r.into.Worlds(), name+lorebook.Extension))
+		ours, err := lorebook.Open(filepath.Join(u.into.Worlds(), name+lorebook.Extension))
 		if err != nil { // somebody's, in whatever letter case
 			continue
 		}
-		lacks, lacksFrom := missingEntries(ours, from), missingEntries(from, ours)
+		as, err := u.named(from, name, nil)
+		if err != nil {
+			return err
+		}
+		lacks, lacksFrom := 0, 0
+		for i, e := range from.Entries {
+			if !hasEntry(ours, e) && !hasEntry(ours, as.Entries[i]) {
+				lacks++
+			}
+		}
+		for _, e := range ours.Entries {
+			if !hasEntry(from, e) && !hasEntry(as, e) {
+				lacksFrom++
+			}
+		}
 		switch {
-		case lacks == 0 && lacksFrom == 0 && bytes.Equal(from.Raw, ours.Raw):
+		case lacks == 0 && lacksFrom == 0 && (bytes.Equal(from.Raw, ours.Raw) || bytes.Equal(as.Raw, ours.Raw)):
 			use(ours, Same)
 		case lacks == 0:
 			use(ours, Behind)
 			row.Own = lacksFrom
 		case lacksFrom == 0:
-			to, err := as(name)
+			to, err := u.named(from, name, ours)
 			if err != nil {
 				return err
 			}
@@ -119,12 +121,53 @@ func (r *references) placeBook(j *job, from *lorebook.Book, taken map[string]boo
 	}
 }
 
-// missingEntries returns how many entries of the second book the first lacks.
-func missingEntries(in, book *lorebook.Book) (n int) {
-	for _, e := range book.Entries {
-		if !slices.ContainsFunc(in.Entries, func(o lorebook.Entry) bool { return o.UID == e.UID && metadiff.Equal(o.Raw, e.Raw) }) {
-			n++
+// named returns a lorebook of FROM under a name of INTO, with the names that its chats have there,
+// but for the entries that ours has as they are; nil has none.
+func (u *user) named(from *lorebook.Book, name string, ours *lorebook.Book) (*lorebook.Book, error) {
+	data := from.Raw
+	if name != from.Name {
+		clone, err := from.Clone(lorebook.CloneOptions{Name: name, Internal: lorebook.Keep})
+		if err != nil {
+			return nil, err
+		}
+		data = clone.Data
+	}
+	for of, to := range map[extension.Named]map[string]string{extension.OwnChat: u.chats[from.Name], extension.Book: {from.Name: name}} {
+		data = all.Names().RenameIn(data, extension.Lorebook, of, func(was string) string { return cmp.Or(to[was], was) })
+	}
+	if ours != nil {
+		data = rawjson.Edit(data, func(book *rawjson.Object) {
+			book.Edit(func(entries *rawjson.Object) {
+				for _, e := range from.Entries {
+					if hasEntry(ours, e) {
+						entries.Set(e.Key, e.Raw)
+					}
+				}
+			}, "entries")
+		})
+	}
+	return lorebook.Parse(data, filepath.Join(u.into.Worlds(), name+lorebook.Extension))
+}
+
+// hasEntry reports whether a lorebook has an entry.
+func hasEntry(in *lorebook.Book, e lorebook.Entry) bool {
+	return slices.ContainsFunc(in.Entries, func(o lorebook.Entry) bool { return o.UID == e.UID && metadiff.Equal(o.Raw, e.Raw) })
+}
+
+// noteRenamed notes a chat of FROM that has another name in INTO, for the lorebooks that it names.
+// Of two chats of one name neither is meant.
+func (u *user) noteRenamed(w *work) {
+	if u == nil {
+		return
+	}
+	for _, book := range all.Names().Books(w.c.metadata()) {
+		if u.chats[book] == nil {
+			u.chats[book] = map[string]string{}
+		}
+		if to, known := u.chats[book][w.c.name]; known && to != w.name {
+			u.chats[book][w.c.name] = w.c.name
+		} else {
+			u.chats[book][w.c.name] = w.name
 		}
 	}
-	return n
 }

@@ -13,7 +13,6 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/ops"
-	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -21,10 +20,7 @@ import (
 // chats, and drafts those that are new. now returns what a chat of the character is called in
 // INTO; it is asked when the chats are settled.
 func (u *user) readCards() error {
-	entries, err := safefile.ReadDir(u.references.from.Characters())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return ops.PathError(err)
-	}
+	entries, err := entriesOf(u.from.Characters())
 	for _, e := range entries {
 		ext := filepath.Ext(e.Name())
 		if !e.Type().IsRegular() || ext != userdir.CardExtension && ext != ".json" || len(luker.Stems(e.Name())) > 0 || !u.opt.wanted("characters/"+e.Name()) {
@@ -34,14 +30,14 @@ func (u *user) readCards() error {
 		if ext == userdir.CardExtension {
 			stem = userdir.CharacterFolder(e.Name())
 		}
-		path := filepath.Join(u.references.from.Characters(), e.Name())
-		j := newJob(CardKind, path, filepath.Join(u.references.into.Characters(), e.Name()))
+		path := filepath.Join(u.from.Characters(), e.Name())
+		j := newJob(CardKind, path, filepath.Join(u.into.Characters(), e.Name()))
 		u.cards = append(u.cards, j)
 		if err := u.placeCard(j, path, stem, ext); err != nil {
 			j.row.refuse(err)
 		}
 	}
-	return nil
+	return err
 }
 
 // placeCard compares a card with that of its name in INTO, then, if that is another character's,
@@ -57,13 +53,16 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 		to = stem
 	}
 	for n := 1; ; n++ {
-		path, err := card.Find(u.references.into, to)
+		path, err := card.Find(u.into, to)
 		switch {
+		case errors.Is(err, card.ErrMissing) && to != stem && !forced && u.comes(to):
+			to = stem + strconv.Itoa(n)
+			continue
 		case errors.Is(err, card.ErrMissing):
-			row.Sign, row.Path = New, filepath.Join(u.references.into.Characters(), to+ext)
+			row.Sign, row.Path = New, filepath.Join(u.into.Characters(), to+ext)
 			row.To, j.path = &row.Path, row.Path
-			if to != stem {
-				row.Sign, row.Renamed = Other, append(row.Renamed, Rename{stem, to})
+			if row.rename(stem, to); to != stem {
+				row.Sign = Other
 			}
 			u.stems[stem] = to
 			j.draft = func(_ context.Context, s *changeset.Set) error { return u.draftCard(s, theirs, stem, row.Path) }
@@ -80,10 +79,8 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 			continue
 		}
 		row.Sign, row.Path = Behind, path
-		if to != stem {
-			row.Renamed = append(row.Renamed, Rename{stem, to})
-		}
-		switch same, err := equalFiles(from, path); {
+		row.rename(stem, to)
+		switch same, err := sameFile(from, path); {
 		case err != nil:
 			return err
 		case same:
@@ -96,6 +93,12 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 	}
 }
 
+// comes reports whether FROM has a card of a name, which INTO gets if it has none.
+func (u *user) comes(stem string) bool {
+	_, err := card.Find(u.from, stem)
+	return err == nil
+}
+
 // draftCard drafts a card that INTO lacks, with the names of INTO.
 func (u *user) draftCard(s *changeset.Set, theirs *card.Card, stem, path string) error {
 	data := theirs.Raw()
@@ -106,7 +109,7 @@ func (u *user) draftCard(s *changeset.Set, theirs *card.Card, stem, path string)
 		}
 		return err
 	}
-	for _, b := range u.references.books {
+	for _, b := range u.books {
 		if b.to.Name == b.from.Name {
 			continue
 		}
@@ -142,7 +145,7 @@ func (u *user) states(from, into string) error {
 		j.row.Sign = New
 		u.cards = append(u.cards, j)
 		if has[s.Namespace] != "" {
-			same, err := equalFiles(s.Path, path)
+			same, err := sameFile(s.Path, path)
 			if err != nil {
 				return err
 			}

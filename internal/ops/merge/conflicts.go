@@ -87,7 +87,7 @@ type versions struct {
 // conflictsIn lists the conflict files of a user folder, by chat.
 func conflictsIn(dir userdir.Dir) (list []*versions, err error) {
 	byChat := map[string]*versions{}
-	walked := ops.WalkNames(ops.List{Paths: []string{dir.Root}, AllowEmpty: true})
+	walked := ops.Walk(ops.List{Paths: []string{dir.Root}, AllowEmpty: true})
 	if len(walked.Errs) > 0 {
 		return nil, walked.Errs[0]
 	}
@@ -133,7 +133,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		return nil, err
 	}
 	for _, c := range theirs.files {
-		c.read(ctx, lib, seed)
+		c.read(ctx, seed)
 	}
 	list := slices.Clone(theirs.files)
 	slices.SortStableFunc(list, func(a, b *file) int { return len(b.prints) - len(a.prints) })
@@ -142,7 +142,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		name := c.name
 		_, label, _ := conflictOf(name)
 		c.name = v.of // it is a version of that chat
-		o := &owner{opt: opt, label: label, seed: seed, bases: map[*file]*baseSet{}, given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
+		o := &owner{opt: opt, label: label, seed: seed, given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
 		o.group = ours.listing(v.of)
 		p := o.namesake(v.of)
 		if p == nil {
@@ -176,10 +176,10 @@ func (o *owner) version(ctx context.Context, c, p *file, now []chat.Print) (*job
 	}
 	w, again := o.works[0], false
 	if now != nil {
-		again = w.sign == Ahead || w.sign == Behind && len(w.links) > 0
+		again = w.row.Sign == Ahead || w.row.Sign == Behind && len(w.links) > 0
 		w.links, w.noted, w.row.Noted, w.row.Links = nil, -1, nil, 0
 	}
-	sign := w.sign
+	sign := w.row.Sign
 	j := o.jobs()[0]
 	if again {
 		sign, j.draft, j.row.Sign = Ahead, nil, Behind

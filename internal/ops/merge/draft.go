@@ -14,11 +14,9 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
-	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
-	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
@@ -50,7 +48,7 @@ func (w *work) draft(ctx context.Context, s *changeset.Set) error {
 			err = w.copySidecars(s)
 		}
 		if err == nil && w.isNew() && w.group != nil {
-			err = s.Edit(w.group.Path, safefile.Stamp{}, &group.Edit{Path: w.group.Path, List: []string{w.name}}, "its name in the group's list")
+			err = group.List(s, w.group.Path, "its name in the group's list", false, w.name)
 		}
 		if err != nil || w.noted < 0 {
 			return err
@@ -67,12 +65,9 @@ func (w *work) putLinks(s *changeset.Set) error {
 		count += len(w.links[at])
 		lines = append(lines, chat.LineEdit{Index: at, Do: func(line []byte) ([]byte, error) { return withLinks(line, w.links[at]) }})
 	}
-	if w.opt.BumpIntegrity || len(w.p.sidecars) > 0 {
-		w.slug = w.opt.NewUUID()
-		lines = append(lines, family.HeaderEdit(func(md *rawjson.Object) { md.Set("integrity", rawjson.Quote(w.slug)) }))
-		if err := ops.SyncSlugs(s, w.p.sidecars, w.slug, w.opt.Changes.Now, ops.NewSlug); err != nil {
-			return err
-		}
+	lines, err := ops.FreshSlug(s, lines, w.p.sidecars, w.opt.BumpIntegrity, w.opt.NewUUID, w.opt.Changes.Now)
+	if err != nil {
+		return err
 	}
 	return s.Edit(w.p.path, w.p.stamp, changeset.Joined(lines), plural.S(count, "link"))
 }
@@ -99,28 +94,20 @@ func withLinks(line []byte, links []link) ([]byte, error) {
 
 // copy writes FROM's chat with the names changed that changed, and with the links of INTO's.
 func (w *work) copy(ctx context.Context, d *changeset.Draft, header func(md *rawjson.Object)) error {
-	c, err := w.c.open(ctx, w.theirs.lib)
+	c, err := w.c.open(ctx)
 	if err != nil {
 		return ops.PathError(err)
 	}
 	defer c.Close()
-	if !c.Stamp.Same(w.c.stamp) {
-		return c.Errorf("%w", jsonl.ErrChanged)
-	}
 	lines := chat.Lines{{Index: chat.HeaderIndex, Place: c.HeaderPlace, Do: func(line []byte) ([]byte, error) {
 		h := c.OutputHeader()
-		if line != nil {
-			if h, err = meta.Parse(line); err != nil {
-				return nil, err
-			}
-		}
 		header(h.Metadata())
 		if line == nil && len(h.Metadata().Bytes()) == len("{}") {
 			return nil, nil
 		}
 		return h.Bytes(), nil
 	}}}
-	err = jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: jsonl.NewKeys("extra", "swipe_info")}, func(l *jsonl.Line, base jsonl.Base) error {
+	err = jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: keysLinking()}, func(l *jsonl.Line, base jsonl.Base) error {
 		if l.Damage != nil {
 			return c.DamageError(*l.Damage)
 		}
@@ -146,20 +133,18 @@ func (w *work) copy(ctx context.Context, d *changeset.Draft, header func(md *raw
 
 // line returns the message that comes for a line, the line itself where nothing changes.
 func (w *work) line(at int, l *jsonl.Line) ([]byte, error) {
-	extra, _ := l.Value(0)
-	info, _ := l.Value(1)
-	if (w.references == nil || !w.references.renames) && !w.goesOnto(at) && !message.MayLink(extra, l.Plain) && !message.MayLink(info, l.Plain) {
+	if (w.user == nil || !w.user.renames) && !w.goesOnto(at) && !mayLink(l) {
 		return l.Raw, nil
 	}
 	return w.edited(at, l.Raw)
 }
 
 // goesOnto reports whether links of INTO's go onto a message that comes.
-func (w *work) goesOnto(at int) bool { return w.sign == Ahead && len(w.links[at]) > 0 }
+func (w *work) goesOnto(at int) bool { return w.row.Sign == Ahead && len(w.links[at]) > 0 }
 
 func (w *work) edited(at int, line []byte) ([]byte, error) {
 	line = message.EditLinks(line, func(_ bool, name string) (string, bool) { return w.now(name), true })
-	line = w.references.message(line)
+	line = w.user.message(line)
 	if w.goesOnto(at) {
 		return withLinks(line, w.links[at])
 	}
@@ -170,7 +155,7 @@ func (w *work) edited(at int, line []byte) ([]byte, error) {
 func (w *work) newHeader(md *rawjson.Object) {
 	w.rename(md)
 	w.slug = w.c.slug
-	if w.sign == Parted || w.slug == "" && md.Has("integrity") {
+	if w.row.Sign == Parted || w.slug == "" && md.Has("integrity") {
 		w.slug = w.opt.NewUUID()
 		md.Set("integrity", rawjson.Quote(w.slug))
 	}
@@ -179,11 +164,7 @@ func (w *work) newHeader(md *rawjson.Object) {
 // header edits the metadata that comes with the lines of a chat of INTO.
 func (w *work) header(md *rawjson.Object) {
 	w.rename(md)
-	ours, err := rawjson.ParseObject(w.p.metadata)
-	if err != nil {
-		return
-	}
-	for key, value := range ours.All() {
+	for key, value := range w.p.metadata().All() {
 		if key != "main_chat" && !md.Has(key) {
 			md.Set(key, value)
 		}
@@ -213,7 +194,7 @@ func (w *work) rename(md *rawjson.Object) {
 		autorecap.SetRunningChat(md, w.name) // else Auto-Recap erases another chat's recap
 	}
 	w.renameOwn(md, w.name)
-	w.references.metadata(md)
+	w.user.metadata(md)
 }
 
 // renameOwn gives what extensions keep under the chat's own name another one.
@@ -244,7 +225,7 @@ func (w *work) copySidecars(s *changeset.Set) error {
 		}
 		path := filepath.Join(filepath.Dir(w.path), luker.SidecarName(w.name, from.Namespace))
 		about := fmt.Sprintf("Luker's %s of it", from.Namespace)
-		if w.sign == Ahead && slices.ContainsFunc(w.p.sidecars, func(p luker.Sidecar) bool { return p.Namespace == from.Namespace }) {
+		if w.row.Sign == Ahead && slices.ContainsFunc(w.p.sidecars, func(p luker.Sidecar) bool { return p.Namespace == from.Namespace }) {
 			err = s.Edit(path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return raw, nil }), about)
 		} else {
 			err = ops.Create(s, path, about, raw, changeset.Like(stamp), changeset.InFolder())
@@ -253,7 +234,7 @@ func (w *work) copySidecars(s *changeset.Set) error {
 			return err
 		}
 	}
-	if w.sign == Ahead && w.isLuker() && !slices.ContainsFunc(w.c.sidecars, func(c luker.Sidecar) bool { return c.Kind == luker.ChatSync }) {
+	if w.row.Sign == Ahead && w.isLuker() && !slices.ContainsFunc(w.c.sidecars, func(c luker.Sidecar) bool { return c.Kind == luker.ChatSync }) {
 		return ops.SyncSlugs(s, w.p.sidecars, w.slug, w.opt.Changes.Now, ops.NewSlug)
 	}
 	return nil

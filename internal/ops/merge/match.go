@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -68,7 +69,7 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 			}
 		}
 	}
-	for _, step := range []func(c *file){m.sameName, m.sameSelf, m.homeless, m.sameMessages, m.sameSlug, m.goesOn} {
+	for _, step := range []func(c *file){m.sameName, m.sameSelf, m.sameBranch, m.homeless, m.sameMessages, m.sameSlug, m.goesOn} {
 		for _, c := range from {
 			if m.found[c] == nil && c.err == nil {
 				step(c)
@@ -124,6 +125,18 @@ func (m *matcher) sameMessages(c *file) { m.equal(c, m.into) }
 // sameSelf: the same messages, and the same slug, which tells equal chats apart.
 func (m *matcher) sameSelf(c *file) { m.equal(c, m.slugs[0][c.slug]) }
 
+// sameBranch: the same messages, and one has the name of a branch of the other, as an earlier merge
+// called it. That tells equal chats apart, too.
+func (m *matcher) sameBranch(c *file) {
+	var list []*file
+	for _, p := range m.into {
+		if a, b := folded(c.name), folded(p.name); strings.HasPrefix(a, b+"__") || strings.HasPrefix(b, a+"__") {
+			list = append(list, p)
+		}
+	}
+	m.equal(c, list)
+}
+
 func (m *matcher) equal(c *file, among []*file) {
 	for _, p := range among {
 		n := len(c.prints)
@@ -159,17 +172,18 @@ func (m *matcher) slugged(c *file) *file {
 }
 
 // goesOn: the same name, or the chat without a copy that shares more, in which an earlier merge
-// has put this one.
+// has put this one. A chat without messages is in every chat of its name.
 func (m *matcher) goesOn(c *file) {
 	if list := m.better(c); len(list) > 0 {
 		m.take(c, list[0], ByShared)
-	} else if p := m.named[folded(c.name)]; m.free(p) {
+	} else if p := m.named[folded(c.name)]; m.free(p) || p != nil && p.err == nil && len(c.prints) == 0 {
 		m.take(c, p, ByName)
 	}
 }
 
 // better returns the chats without a copy that share more with a chat than its namesake does: first those that
-// hold it, then those that it holds, then those that share most.
+// hold it, then those that it holds, then those that share most; of these one that lacks least of it, then
+// one that has least besides, whatever else may be a copy the next time.
 func (m *matcher) better(c *file) (list []*file) {
 	p := m.named[folded(c.name)]
 	if p == nil || p.err != nil {
@@ -177,11 +191,13 @@ func (m *matcher) better(c *file) (list []*file) {
 	}
 	rank := map[*file]int{}
 	for _, other := range m.into {
-		if other == p || !m.free(other) || m.namedOut[folded(other.name)] {
+		slugs, theirs := m.slugs[0][other.slug], m.slugs[1][other.slug]
+		isAnothers := len(slugs) == 1 && len(theirs) == 1 && theirs[0] != c // though that may have a copy besides
+		if other == p || !m.free(other) || m.namedOut[folded(other.name)] || isAnothers {
 			continue
 		}
 		r := m.relation(c, other)
-		if !r.begun || r.shared() <= m.relation(c, p).shared() {
+		if !r.begun || len(r.pairs) <= len(m.relation(c, p).pairs) {
 			continue
 		}
 		list = append(list, other)
@@ -194,7 +210,8 @@ func (m *matcher) better(c *file) (list []*file) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *file) int {
-		return cmp.Or(rank[a]-rank[b], m.relation(c, b).shared()-m.relation(c, a).shared(), cmp.Compare(a.name, b.name))
+		r, s := m.relation(c, a), m.relation(c, b)
+		return cmp.Or(rank[a]-rank[b], len(s.pairs)-len(r.pairs), r.ownFrom-s.ownFrom, r.kept-s.kept, cmp.Compare(a.name, b.name))
 	})
 	return list
 }

@@ -13,14 +13,18 @@ import (
 	"stchat/internal/message"
 )
 
-var lives = flag.Int("lives", 400, "how many random lives of two folders are merged")
+var (
+	lives     = flag.Int("lives", 400, "how many random lives of two folders are merged")
+	firstLife = flag.Int("first", 0, "the seed of the first")
+)
 
 // A life is a folder of chats in a test, each a list of messages that are numbers.
 type life map[string]tale
 
 type tale struct {
-	slug int
-	list []line
+	slug   int
+	list   []line
+	parent string // of which it is a branch
 }
 
 // line is a message: its text, and the numbers of its swipes.
@@ -61,7 +65,7 @@ func (f life) ones() (list []*file) {
 func (f life) clone() life {
 	c := life{}
 	for name, t := range f {
-		c[name] = tale{t.slug, slices.Clone(t.list)}
+		c[name] = tale{t.slug, slices.Clone(t.list), t.parent}
 	}
 	return c
 }
@@ -106,9 +110,9 @@ func (f life) mergedSince(base, from life, label string, fresh func() int) (wrot
 		c := from[m.from.name]
 		switch m.sign() {
 		case Ahead:
-			after[m.into.name] = tale{f[m.into.name].slug, c.list}
+			after[m.into.name] = tale{slug: f[m.into.name].slug, list: c.list}
 		case Parted:
-			after[freeName(m.from.name+"__"+label, taken)] = tale{fresh(), c.list}
+			after[freeName(m.from.name+"__"+label, taken)] = tale{slug: fresh(), list: c.list}
 		case Other, New:
 			name := m.from.name
 			if _, here := after[name]; here {
@@ -118,7 +122,7 @@ func (f life) mergedSince(base, from life, label string, fresh func() int) (wrot
 			if slugs[slug] {
 				slug = fresh()
 			}
-			after[name] = tale{slug, c.list}
+			after[name] = tale{slug: slug, list: c.list}
 		default:
 			continue
 		}
@@ -134,7 +138,7 @@ func (f life) live(r *rand.Rand, fresh func() int) {
 	names := slices.Sorted(maps.Keys(f))
 	if len(names) == 0 || r.IntN(12) == 0 {
 		n := fresh()
-		f["c"+strconv.Itoa(n)] = tale{n, []line{{id: fresh()}, {id: fresh(), user: true}}}
+		f["c"+strconv.Itoa(n)] = tale{slug: n, list: []line{{id: fresh()}, {id: fresh(), user: true}}}
 		return
 	}
 	name := names[r.IntN(len(names))]
@@ -164,7 +168,7 @@ func (f life) live(r *rand.Rand, fresh func() int) {
 		}
 	case 6: // a branch
 		if n > 1 {
-			f[freeName(name+" - Branch #1", func(s string) bool { _, ok := f[s]; return ok })] = tale{fresh(), slices.Clone(t.list[:1+r.IntN(n)])}
+			f[freeName(name+" - Branch #1", func(s string) bool { _, ok := f[s]; return ok })] = tale{fresh(), slices.Clone(t.list[:1+r.IntN(n)]), name}
 		}
 	case 7: // renamed
 		delete(f, name)
@@ -179,7 +183,7 @@ func (f life) live(r *rand.Rand, fresh func() int) {
 
 // whole reports whether a chat of f has all messages of a list, in order, with their swipes.
 func (f life) whole(list []line) bool {
-	c := life{"": {0, list}}.ones()[0]
+	c := life{"": {list: list}}.ones()[0]
 	return slices.ContainsFunc(f.ones(), func(p *file) bool {
 		r := relate(c.prints, p.prints, judging{})
 		return r.ownFrom == 0
@@ -191,8 +195,11 @@ func (f life) whole(list []line) bool {
 // merge has nothing to do, and both directions give the same texts. Folders that merge each
 // other in turn come to rest.
 func TestLives(t *testing.T) {
-	restless := 0
-	for seed := range *lives {
+	seeds := []int{9038177} // of two chats that share as much, one holds FROM's
+	for i := range *lives {
+		seeds = append(seeds, *firstLife+i)
+	}
+	for _, seed := range seeds {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
 		n := 0
 		fresh := func() int { n++; return n }
@@ -261,12 +268,8 @@ func TestLives(t *testing.T) {
 				}
 			}
 			if exchanges > 4 {
-				restless++
+				t.Errorf("seed %d, round %d: not at rest after two exchanges", seed, round)
 			}
 		}
-	}
-	t.Logf("%d of %d needed more than two exchanges", restless, 3**lives)
-	if restless > 0 {
-		t.Errorf("%d pairs were not at rest after two exchanges", restless)
 	}
 }

@@ -23,6 +23,8 @@ var (
 	ErrSame = error(&ops.Kind{Code: "refused", Text: "INTO and FROM are the same, or one lies inside the other"})
 	// ErrKinds means that a character's chat and a group's were to become one.
 	ErrKinds = error(&ops.Kind{Code: "refused", Text: "one is a character's, the other a group's"})
+	// ErrNoOwner means that a folder of a user folder is no character's.
+	ErrNoOwner = error(&ops.Kind{Code: "refused", Text: "does not hold the chats of a character; name a folder in chats, or the user folder"})
 	// ErrGroup means that a folder holds the chats of all groups.
 	ErrGroup = error(&ops.Kind{Code: "refused", Text: "holds the chats of all groups; name a group's file, or the user folder"})
 )
@@ -94,8 +96,16 @@ func chatsOf(path string, single bool) (chats, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		c := chats{folder: path}
-		if _, inUser := userdir.Find(c.any()); inUser && c.kind() == userdir.Group {
-			err = fmt.Errorf("%s: %w", path, ErrGroup)
+		_, inUser := userdir.Enclosing(c.any())
+		switch c.kind() {
+		case userdir.Group:
+			if inUser {
+				err = fmt.Errorf("%s: %w", path, ErrGroup)
+			}
+		case userdir.File:
+			if inUser || userdir.IsPart(path) && len(new(library.Library).Folder(path).Chats) == 0 {
+				err = fmt.Errorf("%s: %w", path, ErrNoOwner)
+			}
 		}
 		return c, err
 	}
@@ -122,7 +132,7 @@ func everything(string) bool { return true }
 
 // owner opens two folders with the chats of both that are wanted.
 func (opt *Options) owner(ctx context.Context, lib *library.Library, into, from string, here, there func(name string) bool) (*owner, error) {
-	o := &owner{opt: opt, label: opt.Label, seed: message.NewSeed(), bases: map[*file]*baseSet{}}
+	o := &owner{opt: opt, label: opt.Label, seed: message.NewSeed()}
 	if o.label == "" {
 		o.label = label(into, from)
 	}
@@ -145,14 +155,10 @@ func (s *side) at(path string) (*file, error) {
 	if i := slices.IndexFunc(s.files, func(f *file) bool { return filepath.Base(f.path) == filepath.Base(path) }); i >= 0 {
 		return s.files[i], nil
 	}
-	f, err := chat.OpenRegular(path)
-	if err == nil {
-		_ = f.Close() // only opened for what is wrong with it
+	if userdir.ChatName(path) == "" {
+		return nil, fmt.Errorf("%s: %w", path, chat.ErrNotChat)
 	}
-	if err == nil || userdir.ChatName(path) == "" {
-		err = fmt.Errorf("%s: %w", path, chat.ErrNotChat)
-	}
-	return nil, ops.PathError(err)
+	return nil, ops.PathError(chat.Refuse(path))
 }
 
 // apart refuses two paths that are one, or of which one contains the other.

@@ -89,3 +89,10 @@ type Result struct {
 }
 
 func (r *Row) tell(list ...string) { r.Told = append(r.Told, list...) }
+
+// rename notes what a name of FROM is in INTO, if that is another one.
+func (r *Row) rename(from, to string) {
+	if from != to {
+		r.Renamed = append(r.Renamed, Rename{from, to})
+	}
+}

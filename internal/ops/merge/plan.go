@@ -10,6 +10,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/group"
+	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/plural"
@@ -23,11 +24,11 @@ type owner struct {
 	ours, theirs *side       // INTO and FROM
 	group        *group.File // of INTO, that lists new chats; nil: none
 	label        string
-	given        map[string]bool // folded names that other owners give in the same folder; nil: there are none
-	base         *side           // what both came from; nil: unknown
-	bases        map[*file]*baseSet
+	given        map[string]bool        // folded names that other owners give in the same folder; nil: there are none
+	base         *side                  // what both came from; nil: unknown
+	bases        library.Once[*baseSet] // by the folded name of a chat of FROM
 	seed         message.Seed
-	references   *references // of the user folder; nil: only chats are merged
+	user         *user // nil: only chats are merged
 
 	works   []*work
 	to      map[string]string // the name in INTO by that in FROM
@@ -41,7 +42,6 @@ type work struct {
 	*owner
 	*match
 	job
-	sign   Sign
 	c, p   *file // of FROM and of INTO; p is nil for a new one
 	name   string
 	parent string         // main_chat of what is written; "": none
@@ -64,14 +64,13 @@ func (o *owner) mergeAll(ctx context.Context) error {
 // chat; nil: it has its own.
 func (o *owner) mergePair(ctx context.Context, c, p *file, now []chat.Print) error {
 	m := &match{from: c, into: p}
-	switch by := o.judging(ctx, c); {
-	case now != nil:
-		p.read(ctx, o.ours.lib, o.seed)
-		m.relation = relate(c.prints, now, by)
-	case c.err == nil && p.err == nil && sameBytes(c, p):
-		m.twin = true
-	default:
-		m.relation = o.relateFiles(ctx, c, p, by)
+	if m.twin = now == nil && c.err == nil && p.err == nil && isTwin(c, p); !m.twin {
+		c.read(ctx, o.seed)
+		p.read(ctx, o.seed)
+		if now == nil {
+			now = p.prints
+		}
+		m.relation = relate(c.prints, now, o.judging(ctx, c))
 	}
 	return o.plan(ctx, []*match{m})
 }
@@ -79,21 +78,19 @@ func (o *owner) mergePair(ctx context.Context, c, p *file, now []chat.Print) err
 // judging returns what counts as a message's own, for a chat of FROM.
 func (o *owner) judging(ctx context.Context, c *file) judging {
 	by := judging{noSwipes: o.opt.NoSwipes}
-	if o.base == nil {
-		return by
-	}
-	if _, known := o.bases[c]; !known {
-		o.bases[c] = nil
-		for _, f := range o.base.files {
-			if folded(f.name) != folded(c.name) && !userdir.HasExtension(o.opt.Base) {
-				continue
+	if o.base != nil {
+		by.base = o.bases.Get(folded(c.name), func() (base *baseSet) {
+			for _, f := range o.base.files {
+				if folded(f.name) != folded(c.name) && !userdir.HasExtension(o.opt.Base) {
+					continue
+				}
+				if f.read(ctx, o.seed); f.err == nil {
+					base = newBase(f.prints)
+				}
 			}
-			if f.read(ctx, o.base.lib, o.seed); f.err == nil {
-				o.bases[c] = newBase(f.prints)
-			}
-		}
+			return base
+		})
 	}
-	by.base = o.bases[c]
 	return by
 }
 
@@ -103,9 +100,11 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 	for _, name := range o.ours.folder.Chats {
 		o.taken[folded(name)] = true
 	}
-	if o.group != nil {
-		for _, name := range o.group.Chats {
-			o.taken[folded(name)] = true
+	if groups, err := o.ours.lib.In(o.ours.folder.Dir); err == nil && o.ours.folder.Kind == userdir.Group {
+		for _, g := range groups.Files { // a name that a group lists may come back to it alone
+			for _, name := range g.Chats {
+				o.taken[folded(name)] = o.taken[folded(name)] || g != o.group
+			}
 		}
 	}
 	slugs := map[string]bool{}
@@ -124,19 +123,16 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 	}
 	o.order()
 	for _, w := range o.works {
-		if w.sign == Refused {
+		if w.row.Sign == Refused {
 			continue
 		}
+		o.user.noteRenamed(w)
 		o.adopt(w)
-		if w.writes() && w.c.slug != "" && w.sign != Parted && w.sign != Ahead && slugs[w.c.slug] {
+		if w.writes() && w.c.slug != "" && w.row.Sign != Parted && w.row.Sign != Ahead && slugs[w.c.slug] {
 			w.c.slug = "" // INTO has it
 		}
-		err := o.link(ctx, w)
-		if err == nil {
-			err = w.collect(ctx)
-		}
-		if err != nil {
-			w.refuse(err)
+		if err := o.link(ctx, w); err != nil {
+			w.row.refuse(err)
 		}
 	}
 	return ctx.Err()
@@ -152,40 +148,38 @@ func (o *owner) judge(w *work) {
 	if w.by != "" {
 		w.row.By = &w.by
 	}
-	w.sign = w.match.sign()
-	w.row.Sign = w.sign
+	w.row.Sign = w.sign()
 	if p := o.namesake(w.c.name); w.p == nil && p != nil && p.err != nil {
 		w.p = p // it is unknown whether this is its copy
 	}
 	for _, f := range []*file{w.c, w.p} {
 		if f != nil && f.err != nil {
-			w.refuse(f.err)
+			w.row.refuse(f.err)
 			return
 		}
 	}
 	if w.p == nil {
 		w.row.OwnFrom = w.c.messages
 	}
-	if w.p == nil || w.sign == Same {
+	if w.p == nil || w.row.Sign == Same {
 		return
 	}
 	w.row.Own, w.row.OwnFrom = w.kept, w.ownFrom
-	if w.ownFrom > 0 && (w.c.fragment || w.c.settled == nil && o.bases[w.c].lacksMost(w.c.prints)) {
-		w.sign, w.row.Sign = Behind, Behind
+	if w.ownFrom > 0 && w.fragment {
+		w.row.Sign = Behind
 		w.row.tell(fmt.Sprintf("FROM lacks more than half of what the base has, so its %s not taken", plural.Of(w.ownFrom, "message is", "messages are")))
 		return
 	}
 	if w.at < max(w.c.messages, w.p.messages) {
 		w.row.At = &w.at
 	}
-	if (w.sign == Parted || w.sign == Other) && o.opt.Reworded && reworded(w.c.prints, w.p.prints, w.relation) {
-		w.sign = Behind
+	if (w.row.Sign == Parted || w.row.Sign == Other) && o.opt.Reworded && reworded(w.c.prints, w.p.prints, w.relation) {
+		w.row.Sign = Behind
 		w.row.tell(fmt.Sprintf("%s of FROM reworded here; the old wording does not come", plural.S(w.ownFrom, "message")))
 	}
-	if w.sign == Behind || w.sign == Ahead {
+	if w.row.Sign == Behind || w.row.Sign == Ahead {
 		w.compareHeaders()
 	}
-	w.row.Sign = w.sign
 }
 
 func (o *owner) namesake(name string) *file {
@@ -196,22 +190,13 @@ func (o *owner) namesake(name string) *file {
 	return o.ours.files[i]
 }
 
-func (w *work) refuse(err error) {
-	w.row.refuse(err)
-	w.sign = Refused
-}
-
 // compareHeaders tells which metadata differs. INTO's stays, or goes with the lines.
 func (w *work) compareHeaders() {
-	ours, err := rawjson.ParseObject(w.p.metadata)
-	theirs, errFrom := rawjson.ParseObject(w.c.metadata)
-	if err != nil || errFrom != nil {
-		return
-	}
+	ours, theirs := w.p.metadata(), w.c.metadata()
 	w.renameOwn(theirs, w.p.name)
-	switch differs := differing(ours, theirs, w.sign == Behind, "integrity", "main_chat"); {
+	switch differs := differing(ours, theirs, w.row.Sign == Behind, "integrity", "main_chat"); {
 	case len(differs) == 0:
-	case w.sign == Ahead:
+	case w.row.Sign == Ahead:
 		w.row.tell("with the lines comes FROM's metadata: " + keysTold(differs))
 	default:
 		w.row.tell("FROM's metadata differs and does not come: " + keysTold(differs))
@@ -231,10 +216,10 @@ func differing(ours, theirs *rawjson.Object, lacking bool, but ...string) (keys 
 }
 
 // writes reports whether a file of FROM comes.
-func (w *work) writes() bool { return w.isNew() || w.sign == Ahead }
+func (w *work) writes() bool { return w.isNew() || w.row.Sign == Ahead }
 
 // isNew reports whether a new file comes to be.
-func (w *work) isNew() bool { return w.sign == New || w.sign == Parted || w.sign == Other }
+func (w *work) isNew() bool { return w.row.Sign == New || w.row.Sign == Parted || w.row.Sign == Other }
 
 // name gives the chat its name in INTO.
 func (o *owner) name(w *work) {
@@ -257,7 +242,7 @@ func (o *owner) name(w *work) {
 	}
 	taken := func(name string) bool { return here(name) || inFrom[folded(name)] }
 	switch w.name = w.c.name; {
-	case w.sign == Parted:
+	case w.row.Sign == Parted:
 		w.name = freeName(names.Derive(w.name, "__", o.label, most), taken)
 	case here(w.name):
 		w.name = freeName(nextName(w.name, second), taken)
@@ -268,10 +253,7 @@ func (o *owner) name(w *work) {
 	}
 	w.path = filepath.Join(o.ours.folder.Path, w.name+names.Extension)
 	w.row.To = &w.path
-	if w.name != w.c.name {
-		w.row.Renamed = append(w.row.Renamed, Rename{w.c.name, w.name})
-	}
-	if w.p == nil {
+	if w.row.rename(w.c.name, w.name); w.p == nil {
 		w.row.Path = w.path
 	}
 }
@@ -312,11 +294,11 @@ func (o *owner) adopt(w *work) {
 		return
 	}
 	switch {
-	case w.sign == Parted:
+	case w.row.Sign == Parted:
 		w.parent = w.p.name
-	case w.sign == Ahead && w.p.name != w.c.name:
+	case w.row.Sign == Ahead && w.p.name != w.c.name:
 		w.parent = w.p.mainChat
-	case w.sign == Ahead && w.c.mainChat == "":
+	case w.row.Sign == Ahead && w.c.mainChat == "":
 		w.parent = w.p.mainChat
 	default:
 		w.parent = o.now(w.c.mainChat)
@@ -334,35 +316,31 @@ func (o *owner) adopt(w *work) {
 // link decides which links are put: of FROM's onto INTO's lines, or of INTO's onto the lines that
 // come.
 func (o *owner) link(ctx context.Context, w *work) error {
-	if w.sign == Parted && !o.opt.NoLink {
-		w.noted = w.common - 1
-		if n := len(w.pairs); n > 0 {
-			w.noted = w.pairs[n-1].into
-		}
+	if w.row.Sign == Parted && !o.opt.NoLink {
+		w.noted = w.pairs[len(w.pairs)-1].into
 		w.row.Noted = &w.noted
 		w.links[w.noted] = append(w.links[w.noted], link{false, w.name})
 		return nil
 	}
-	if w.sign == Same && !o.renames || w.isNew() {
+	if w.row.Sign == Same && !o.renames || w.isNew() {
 		return nil
 	}
-	theirs, err := w.c.links(ctx, o.theirs.lib)
+	theirs, err := w.c.links(ctx)
 	if err != nil {
 		return err
 	}
-	ours, err := w.p.links(ctx, o.ours.lib)
+	ours, err := w.p.links(ctx)
 	if err != nil {
 		return err
 	}
-	pairs := slices.Clone(w.pairs)
-	for _, at := range slices.Concat(slices.Collect(maps.Keys(theirs)), slices.Collect(maps.Keys(ours))) {
-		if w.sign == Same || at < w.common {
+	pairs := w.pairs
+	if w.row.Sign == Same {
+		for _, at := range slices.Sorted(maps.Keys(theirs)) {
 			pairs = append(pairs, pair{at, at})
 		}
 	}
-	slices.SortFunc(pairs, func(a, b pair) int { return a.from - b.from })
-	for _, p := range slices.Compact(pairs) {
-		if w.sign == Ahead {
+	for _, p := range pairs {
+		if w.row.Sign == Ahead {
 			mine := make([]link, len(theirs[p.from]))
 			for i, l := range theirs[p.from] {
 				mine[i] = link{l.checkpoint, o.now(l.name)}
@@ -378,6 +356,11 @@ func (o *owner) link(ctx context.Context, w *work) error {
 		}
 		w.put(p.into, ours[p.into], come)
 	}
+	renamed := w.c.slug != "" && w.c.slug == w.p.slug && folded(w.c.name) != folded(w.p.name)
+	if renamed && w.row.Links > 0 && w.row.Sign == Behind && (o.opt.BumpIntegrity || len(w.p.sidecars) > 0) {
+		w.row.tell(plural.Of(w.row.Links, "link is", "links are") + " not put: that would renew the slug, by which the chat is known under its other name")
+		w.links, w.row.Links = nil, 0
+	}
 	return nil
 }
 
@@ -389,7 +372,7 @@ func (w *work) put(at int, has, come []link) {
 			continue
 		}
 		if i := slices.IndexFunc(has, func(h link) bool { return h.checkpoint }); l.checkpoint && i >= 0 {
-			if w.sign == Ahead { // what comes is INTO's: it takes the place
+			if w.row.Sign == Ahead { // what comes is INTO's: it takes the place
 				w.links[at] = append(w.links[at], l)
 				l = has[i]
 				has[i].checkpoint = false

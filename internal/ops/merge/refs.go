@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -28,21 +26,6 @@ import (
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
-
-// references are the lorebooks and attachments of FROM, and those of INTO that stand for them.
-// They are applied to what comes from FROM, and to nothing else.
-type references struct {
-	into, from userdir.Dir
-	wanted     func(path string) bool
-	books      map[string]*book       // by FROM's name
-	files      map[string]*attachment // by the place in FROM's user folder
-	stems      map[string]string      // the cards of FROM, without extension, and those of INTO that they are
-	jobs       []*job
-
-	needs   []string // of the chat that is looked through
-	planned bool     // everything that comes is known
-	renames bool     // some attachment or card comes under another name
-}
 
 // book is a lorebook of FROM and the one of INTO that has its entries.
 type book struct {
@@ -66,52 +49,56 @@ func carried(place string) bool {
 var inURL = regexp.MustCompile(`^url\(["']?(.*?)["']?\)$`)
 
 // now returns an address as it is in INTO.
-func (r *references) now(address string) string {
+func (u *user) now(address string) string {
 	place := address
 	if m := inURL.FindStringSubmatch(address); m != nil {
 		place = m[1]
 	}
-	place, exists, _ := r.from.Served(place)
-	if !exists || !carried(place) || !filepath.IsLocal(filepath.FromSlash(place)) || !r.wanted(place) {
+	place, exists, _ := u.from.Served(place)
+	if !exists || !carried(place) || !filepath.IsLocal(filepath.FromSlash(place)) || !u.opt.wanted(place) {
 		return address
 	}
-	if r.files[place] == nil && !r.planned {
-		r.files[place] = r.attach(place)
-		r.renames = r.renames || r.files[place].mark != ""
+	if u.files[place] == nil && !u.planned {
+		u.files[place] = u.attach(place)
+		u.renames = u.renames || u.files[place].mark != ""
 	}
-	a := r.files[place]
+	a := u.files[place]
 	if a == nil {
 		return address
 	}
-	r.need(a.path)
+	u.need(a.path)
 	return a.renamed(address)
 }
 
 // need notes that a file comes for the chat that is looked through.
-func (r *references) need(path string) {
-	if path != "" && !r.planned {
-		r.needs = append(r.needs, path)
+func (u *user) need(path string) {
+	if path != "" && !u.planned {
+		u.needs = append(u.needs, path)
 	}
 }
 
 // attach decides how a file comes along.
-func (r *references) attach(place string) *attachment {
+func (u *user) attach(place string) *attachment {
 	a := &attachment{place: place}
-	from, ext := filepath.Join(r.from.Root, filepath.FromSlash(place)), path.Ext(place)
+	from, ext := filepath.Join(u.from.Root, filepath.FromSlash(place)), path.Ext(place)
 	j := newJob(AttachmentKind, from, "")
 	row := j.row
 	compare := func() (bool, error) {
-		row.Path = filepath.Join(r.into.Root, filepath.FromSlash(strings.TrimSuffix(place, ext)+a.mark+ext))
+		row.Path = filepath.Join(u.into.Root, filepath.FromSlash(strings.TrimSuffix(place, ext)+a.mark+ext))
+		if info, err := os.Lstat(row.Path); err != nil || !info.Mode().IsRegular() {
+			return false, err
+		}
 		return sameFile(from, row.Path)
 	}
 	row.Sign = New
 	same, err := compare()
 	if err == nil && !same {
-		var sum string
-		if sum, err = hashOf(from); err == nil {
-			a.mark = "-" + sum[:8]
+		var raw []byte
+		if raw, _, err = safefile.Read(from); err == nil {
+			a.mark = fmt.Sprintf("-%.4x", sha256.Sum256(raw))
 			same, err = compare()
-			row.Sign, row.Renamed = Other, append(row.Renamed, Rename{path.Base(place), filepath.Base(row.Path)})
+			row.Sign = Other
+			row.rename(path.Base(place), filepath.Base(row.Path))
 		}
 	}
 	to := row.Path
@@ -125,57 +112,17 @@ func (r *references) attach(place string) *attachment {
 	}
 	a.path, j.path = to, to
 	j.draft = func(_ context.Context, s *changeset.Set) error { return copyFile(s, from, to, "an attachment") }
-	r.jobs = append(r.jobs, j)
+	u.carried = append(u.carried, j)
 	return a
-}
-
-// sameFile reports whether two files have the same content; that the second is missing is an
-// error that wraps [fs.ErrNotExist].
-func sameFile(from, into string) (bool, error) {
-	a, err := os.Stat(from)
-	if err != nil {
-		return false, err
-	}
-	b, err := os.Lstat(into)
-	if err != nil || a.Size() != b.Size() || !b.Mode().IsRegular() {
-		return false, err
-	}
-	return equalFiles(from, into)
-}
-
-func hashOf(path string) (string, error) {
-	f, err := safefile.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	_, err = io.Copy(h, f)
-	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // copyFile drafts a copy of a file of FROM.
 func copyFile(s *changeset.Set, from, to, about string) error {
-	f, err := safefile.Open(from)
+	raw, was, err := safefile.Read(from)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	was, err := safefile.StampOf(f)
-	if err != nil {
-		return err
-	}
-	d, err := s.Create(to, about, changeset.Like(was), changeset.InFolder())
-	if err != nil {
-		return err
-	}
-	if _, err = io.CopyBuffer(struct{ io.Writer }{d}, struct{ io.Reader }{f}, make([]byte, 256<<10)); err != nil {
-		return err
-	}
-	if now, err := safefile.StampOf(f); err != nil || !now.Same(was) {
-		return errors.Join(err, fmt.Errorf("%s: %w", from, jsonl.ErrChanged))
-	}
-	return nil
+	return ops.Create(s, to, about, raw, changeset.Like(was), changeset.InFolder())
 }
 
 // renamed returns the text of an address with the file's name in INTO.
@@ -193,28 +140,28 @@ func (a *attachment) renamed(address string) string {
 
 // follow returns a JSON value in which the addresses of attachments are those in INTO; raw itself
 // if none changes.
-func (r *references) follow(raw []byte) []byte {
-	if r == nil || !bytes.ContainsAny(raw, "/") {
+func (u *user) follow(raw []byte) []byte {
+	if u == nil || !bytes.ContainsAny(raw, "/") {
 		return raw
 	}
 	switch rawjson.KindOf(raw) {
 	case rawjson.String:
 		if text, ok := rawjson.Unquote(raw); ok && len(text) <= 4<<10 {
-			if to := r.now(text); to != text {
+			if to := u.now(text); to != text {
 				return rawjson.Quote(to)
 			}
 		}
 	case rawjson.Array:
-		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return r.follow(value), true })
+		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return u.follow(value), true })
 	case rawjson.ObjectKind:
 		var keys []string // may be addresses themselves
 		raw = rawjson.Edit(raw, func(o *rawjson.Object) {
 			keys = o.Keys()
-			r.values(o, keys...)
+			u.values(o, keys...)
 		})
 		for _, key := range keys {
 			if strings.Contains(key, "/") {
-				if to := r.now(key); to != key {
+				if to := u.now(key); to != key {
 					raw = rawjson.RenameKey(raw, key, to)
 				}
 			}
@@ -224,25 +171,25 @@ func (r *references) follow(raw []byte) []byte {
 }
 
 // values follows the addresses in the values of some keys.
-func (r *references) values(o *rawjson.Object, keys ...string) {
+func (u *user) values(o *rawjson.Object, keys ...string) {
 	for _, key := range keys {
 		value := o.Value(key)
-		if now := r.follow(value); !bytes.Equal(now, value) {
+		if now := u.follow(value); !bytes.Equal(now, value) {
 			o.Set(key, now)
 		}
 	}
 }
 
 // message returns a message with the addresses in what it holds besides its text.
-func (r *references) message(line []byte) []byte {
-	if r == nil || !r.renames {
+func (u *user) message(line []byte) []byte {
+	if u == nil || !u.renames {
 		return line
 	}
 	return rawjson.Edit(line, func(o *rawjson.Object) {
-		r.values(o, "extra", "swipe_info", "force_avatar")
+		u.values(o, "extra", "swipe_info", "force_avatar")
 		for _, key := range []string{"original_avatar", "force_avatar"} { // who speaks in a group
 			if text, ok := rawjson.Unquote(o.Value(key)); ok {
-				if now := r.avatar(text); now != text {
+				if now := u.avatar(text); now != text {
 					o.Set(key, rawjson.Quote(now))
 				}
 			}
@@ -251,14 +198,14 @@ func (r *references) message(line []byte) []byte {
 }
 
 // avatar returns the name of a card's picture, or the address of its thumbnail, in INTO.
-func (r *references) avatar(text string) string {
+func (u *user) avatar(text string) string {
 	address, file, ok := strings.Cut(text, "&file=")
 	if !ok {
 		address, file = "", text
 	}
 	name, err := url.QueryUnescape(file)
 	stem, isCard := strings.CutSuffix(name, userdir.CardExtension)
-	to := r.stems[stem]
+	to := u.stems[stem]
 	switch {
 	case err != nil || !isCard || to == "" || to == stem:
 		return text
@@ -269,12 +216,12 @@ func (r *references) avatar(text string) string {
 }
 
 // metadata gives a header the names of INTO's lorebooks and attachments.
-func (r *references) metadata(md *rawjson.Object) {
-	if r == nil {
+func (u *user) metadata(md *rawjson.Object) {
+	if u == nil {
 		return
 	}
 	for _, name := range all.Names().Books(md) {
-		b := r.books[name]
+		b := u.books[name]
 		if b == nil {
 			continue
 		}
@@ -282,25 +229,21 @@ func (r *references) metadata(md *rawjson.Object) {
 			isolate.Rename(&extension.Renaming{Metadata: md, From: b.from, Plain: b.from, To: b.to})
 		}
 		if b.job != nil && b.job.draft != nil {
-			r.need(b.job.path)
+			u.need(b.job.path)
 		}
 	}
-	r.values(md, md.Keys()...)
+	u.values(md, md.Keys()...)
 }
 
 // collect notes what comes for a chat that is written.
 func (w *work) collect(ctx context.Context) error {
-	r := w.references
-	if r == nil || !w.writes() {
+	u := w.user
+	if !w.writes() {
 		return nil
 	}
-	md, err := rawjson.ParseObject(w.c.metadata)
-	if err != nil {
-		return nil // it is no header
-	}
-	r.needs = nil
-	r.metadata(md)
-	c, err := w.c.open(ctx, w.theirs.lib)
+	u.needs = nil
+	u.metadata(w.c.metadata())
+	c, err := w.c.open(ctx)
 	if err != nil {
 		return ops.PathError(err)
 	}
@@ -308,11 +251,11 @@ func (w *work) collect(ctx context.Context) error {
 	err = jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: jsonl.NewKeys("extra", "swipe_info", "force_avatar")}, func(l *jsonl.Line, _ jsonl.Base) error {
 		for k := range 3 {
 			raw, _ := l.Value(k)
-			r.follow(raw)
+			u.follow(raw)
 		}
 		return nil
 	})
-	slices.Sort(r.needs)
-	w.needs = slices.Compact(r.needs)
+	slices.Sort(u.needs)
+	w.needs = append(w.needs, slices.Compact(u.needs)...)
 	return err
 }

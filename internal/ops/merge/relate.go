@@ -13,13 +13,13 @@ type pair struct{ from, into int }
 
 // relation is what a chat of FROM and one of INTO have in common, by their messages alone.
 type relation struct {
-	common int    // how many messages both begin with, line for line
-	pairs  []pair // the other messages that both have, in their order
+	pairs []pair // the messages that both have, in their order
 
 	own, ownFrom   int  // messages that the other lacks, or with a swipe that it lacks
 	kept, keptFrom int  // the same, and shared ones with a value that the other lacks
 	at             int  // the first message that differs
 	begun          bool // more than a greeting is shared
+	fragment       bool // FROM's lacks more than half of what the base has
 }
 
 // judging says what counts as a message's own.
@@ -49,30 +49,8 @@ func newBase(list []chat.Print) *baseSet {
 	return b
 }
 
-// lacksMost reports whether a chat lacks more than half of what the base has.
-func (b *baseSet) lacksMost(from []chat.Print) bool {
-	return b != nil && 2*len(shared(b.list, from)) < len(b.list)
-}
-
-// shared returns how many messages both have.
-func (r *relation) shared() int { return r.common + len(r.pairs) }
-
-// beginning is what two chats begin with, line for line.
-type beginning struct {
-	messages int
-	user     bool // one of them is the user's
-
-	bytes int64 // how much that is behind the header
-	lines int   // with the blank ones
-}
-
 // relate compares a chat of FROM with one of INTO.
 func relate(from, into []chat.Print, by judging) relation {
-	return relateBehind(beginning{}, from, into, by)
-}
-
-// relateBehind is relate for what comes behind a beginning.
-func relateBehind(head beginning, from, into []chat.Print, by judging) relation {
 	r := relation{pairs: shared(from, into)}
 	for r.at < len(r.pairs) && r.pairs[r.at] == (pair{r.at, r.at}) {
 		r.at++
@@ -92,19 +70,15 @@ func relateBehind(head beginning, from, into []chat.Print, by judging) relation 
 			r.at = min(r.at, p.into)
 		}
 	}
-	r.begun = begun(head, from, into, r.pairs)
-	r.common, r.at = head.messages, r.at+head.messages
-	for i := range r.pairs {
-		r.pairs[i].from += head.messages
-		r.pairs[i].into += head.messages
-	}
+	r.begun = begun(from, into, r.pairs)
+	r.fragment = by.base != nil && 2*len(shared(by.base.list, from)) < len(by.base.list)
 	return r
 }
 
 // alone counts the messages of a stretch that the other chat lacks.
 func (by judging) alone(list []chat.Print) (n int) {
 	for i := range list {
-		if by.base == nil || !allIn(list[i].IDs[:1], by.base.ids) || !allIn(list[i].Swipes, by.base.swipes) {
+		if by.base == nil || list[i].Damaged || !by.base.ids[list[i].IDs[0]] || !allIn(list[i].Swipes, by.base.swipes) {
 			n++
 		}
 	}
@@ -147,23 +121,17 @@ func missing(list, in []message.ID) (lacking []message.ID) {
 
 // begun reports whether more than a greeting is shared: what stands before the first message of
 // the user, or the first message where the user says nothing.
-func begun(head beginning, from, into []chat.Print, pairs []pair) bool {
-	if head.messages+len(pairs) == 0 {
+func begun(from, into []chat.Print, pairs []pair) bool {
+	if len(pairs) == 0 {
 		return false
 	}
-	last := pair{-1, -1}
-	if len(pairs) > 0 {
-		last = pairs[len(pairs)-1]
-	}
+	last := pairs[len(pairs)-1]
 	// spoken reports whether message n, and so all before it, is more than a greeting
 	spoken := func(list []chat.Print, n int) bool {
 		first := slices.IndexFunc(list, func(p chat.Print) bool { return p.User })
-		if first < 0 {
-			return head.messages+n >= 1
-		}
-		return head.messages+first == 0 || n >= first
+		return n >= first && (first >= 0 || n > 0)
 	}
-	return head.user || spoken(from, last.from) || spoken(into, last.into)
+	return spoken(from, last.from) || spoken(into, last.into)
 }
 
 // holds reports whether one of two chats has nothing of its own against the other, values
@@ -178,7 +146,7 @@ func (r *relation) equal() bool { return r.kept == 0 && r.keptFrom == 0 }
 func reworded(from, into []chat.Print, r relation) bool {
 	has, left := map[message.ID]bool{}, map[int]bool{}
 	for _, p := range r.pairs {
-		left[p.from-r.common] = true
+		left[p.from] = true
 	}
 	for i := range into {
 		has[into[i].Dated] = true

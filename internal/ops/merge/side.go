@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
@@ -34,17 +34,17 @@ type side struct {
 
 // file is one chat of a side.
 type file struct {
+	lib      *library.Library
 	name     string
 	path     string
 	slug     string // integrity; "": none
 	prints   []chat.Print
-	settled  *match // of FROM: step 1 was made when both were read
+	settled  *match // step 1 of matching was made when both were read
 	stamp    safefile.Stamp
 	mainChat string
-	metadata []byte
+	header   []byte // its metadata
 	sidecars []luker.Sidecar
 	messages int
-	fragment bool  // it lacks most of what the base has
 	err      error // why it cannot be read: it has a name, and is nobody's copy
 }
 
@@ -56,10 +56,10 @@ func openSide(ctx context.Context, lib *library.Library, folder string, wanted f
 	}
 	for _, name := range s.folder.Chats {
 		if wanted(name) {
-			s.files = append(s.files, &file{name: name, path: s.folder.File(name), sidecars: s.folder.Sidecars(name)})
+			s.files = append(s.files, &file{lib: lib, name: name, path: s.folder.File(name), sidecars: s.folder.Sidecars(name)})
 		}
 	}
-	progress.Each(ctx, len(s.files), func(i int) { s.files[i].head(ctx, lib) })
+	progress.Each(ctx, len(s.files), func(i int) { s.files[i].head(ctx) })
 	return s, ctx.Err()
 }
 
@@ -73,61 +73,58 @@ func (s *side) listing(name string) *group.File {
 }
 
 // head reads a chat up to its header.
-func (f *file) head(ctx context.Context, lib *library.Library) {
-	c, err := f.open(ctx, lib)
-	if err != nil {
-		f.fail(err)
-		return
+func (f *file) head(ctx context.Context) {
+	c, err := f.open(ctx)
+	if err == nil && c.Damage.Total > 0 {
+		err = c.DamageError(c.Damage.First[0])
 	}
 	defer c.Close()
-	if c.Damage.Total > 0 {
-		f.fail(c.DamageError(c.Damage.First[0]))
+	if f.err = ops.PathError(err); err != nil {
 		return
 	}
 	md := c.Metadata()
-	f.stamp, f.metadata = c.Stamp, bytes.Clone(md.Bytes())
+	f.stamp, f.header = c.Stamp, bytes.Clone(md.Bytes())
 	f.slug, _ = rawjson.Unquote(md.Value("integrity"))
 	f.mainChat, _ = rawjson.Unquote(md.Value("main_chat"))
 }
 
-func (f *file) fail(err error) { f.err = ops.PathError(err) }
-
-func (f *file) open(ctx context.Context, lib *library.Library) (*chat.Chat, error) {
-	return chat.Open(ctx, f.path, chat.Options{Groups: lib})
-}
-
-// read reads the prints of a chat.
-func (f *file) read(ctx context.Context, lib *library.Library, seed message.Seed) {
-	f.readBehind(ctx, lib, seed, beginning{})
-}
-
-// readBehind reads the prints of what comes behind a beginning.
-func (f *file) readBehind(ctx context.Context, lib *library.Library, seed message.Seed, head beginning) {
-	if f.err != nil {
-		return
-	}
-	c, err := f.open(ctx, lib)
+// metadata returns the metadata of a chat, to be edited.
+func (f *file) metadata() *rawjson.Object {
+	md, err := rawjson.ParseObject(f.header)
 	if err != nil {
-		f.fail(err)
+		return rawjson.NewObject() // of a chat that cannot be read
+	}
+	return md
+}
+
+// open opens a chat, which must be as it was when it was first opened.
+func (f *file) open(ctx context.Context) (*chat.Chat, error) {
+	c, err := chat.Open(ctx, f.path, chat.Options{Groups: f.lib})
+	if err == nil && f.stamp != (safefile.Stamp{}) && !c.Stamp.Same(f.stamp) {
+		c.Close()
+		return nil, c.Errorf("%w", jsonl.ErrChanged)
+	}
+	return c, err
+}
+
+// read reads the prints of a chat, once.
+func (f *file) read(ctx context.Context, seed message.Seed) {
+	if f.err != nil || f.prints != nil {
 		return
 	}
-	defer c.Close()
-	if !c.Stamp.Same(f.stamp) {
-		f.fail(c.Errorf("%w", jsonl.ErrChanged))
-		return
+	c, err := f.open(ctx)
+	if err == nil {
+		defer c.Close()
+		f.prints, err = chat.ReadPrints(ctx, c, seed)
 	}
-	c.Body, c.BodyLine = c.Body+head.bytes, c.BodyLine+head.lines
-	f.prints, err = chat.ReadPrints(ctx, c, seed)
-	f.messages = head.messages + len(f.prints)
+	f.messages = len(f.prints)
 	if err == nil && slices.ContainsFunc(f.prints, func(p chat.Print) bool { return p.Damaged }) {
 		_, err = jsonl.Copy(ctx, nil, c.Source, jsonl.CopyOptions{From: c.Body, Line: c.BodyLine, Limit: -1})
 		if d, ok := errors.AsType[*jsonl.Damage](err); ok {
 			err = c.DamageError(*d)
 		}
 	}
-	if err != nil {
-		f.fail(err)
-	}
+	f.err = ops.PathError(err)
 }
 
 // readBoth reads the prints of all chats, but forgets those of chats with one name of which one
@@ -139,138 +136,68 @@ func (o *owner) readBoth(ctx context.Context) error {
 			named[key] = p
 		}
 	}
-	var mu sync.Mutex
-	claimed := map[*file]bool{} // by one chat of FROM
-	settled := map[*file]bool{}
+	namesakes := map[*file]*file{} // of chats of FROM
+	for _, c := range o.theirs.files {
+		key := folded(c.name)
+		namesakes[c] = named[key]
+		delete(named, key)
+	}
 	o.opt.Meter.Expect(len(o.ours.files)+len(o.theirs.files), 0)
 	progress.Each(ctx, len(o.theirs.files), func(i int) {
 		defer o.opt.Meter.Done()
 		c := o.theirs.files[i]
-		p := named[folded(c.name)]
-		mu.Lock()
-		mine := p != nil && !claimed[p]
-		if mine {
-			claimed[p] = true
-		}
-		mu.Unlock()
-		if !mine || c.err != nil || p.err != nil {
-			c.read(ctx, o.theirs.lib, o.seed)
-			return
-		}
-		if sameBytes(c, p) {
+		p := namesakes[c]
+		switch {
+		case p == nil || c.err != nil || p.err != nil:
+			c.read(ctx, o.seed)
+		case isTwin(c, p):
 			c.settled = &match{from: c, into: p, by: ByName, twin: true}
-		} else {
-			mu.Lock()
-			by := o.judging(ctx, c)
-			mu.Unlock()
-			r := o.relateFiles(ctx, c, p, by)
+			p.settled = c.settled
+		default:
+			c.read(ctx, o.seed)
+			p.read(ctx, o.seed)
 			if c.err != nil || p.err != nil {
 				return
 			}
-			if !r.holds() { // they are compared with others, too
-				c.read(ctx, o.theirs.lib, o.seed)
-				p.read(ctx, o.ours.lib, o.seed)
-				return
+			if r := relate(c.prints, p.prints, o.judging(ctx, c)); r.holds() { // else they are compared with others, too
+				c.settled = &match{c, p, ByName, false, r}
+				p.settled, c.prints, p.prints = c.settled, nil, nil
 			}
-			c.settled, c.fragment = &match{c, p, ByName, false, r}, by.base.lacksMost(c.prints)
-			c.prints, p.prints = nil, nil
 		}
-		mu.Lock()
-		settled[p] = true
-		mu.Unlock()
 	})
 	progress.Each(ctx, len(o.ours.files), func(i int) {
-		if p := o.ours.files[i]; !settled[p] && p.prints == nil {
-			p.read(ctx, o.ours.lib, o.seed)
+		if p := o.ours.files[i]; p.settled == nil {
+			p.read(ctx, o.seed)
 		}
 		o.opt.Meter.Done()
 	})
 	return ctx.Err()
 }
 
-// relateFiles compares two chats, and reads of the messages that both begin with, line for line,
-// only how many there are. A chat that cannot be read has an err.
-func (o *owner) relateFiles(ctx context.Context, c, p *file, by judging) relation {
-	head := beginning{}
-	if c.err == nil && p.err == nil && by.base == nil {
-		var err error
-		if head, err = o.beginning(ctx, c, p); err != nil {
-			head = beginning{} // reading finds out why
-		}
-	}
-	c.readBehind(ctx, o.theirs.lib, o.seed, head)
-	p.readBehind(ctx, o.ours.lib, o.seed, head)
-	return relateBehind(head, c.prints, p.prints, by)
-}
-
-// beginning returns what two chats begin with behind their headers, in whole lines.
-func (o *owner) beginning(ctx context.Context, c, p *file) (head beginning, err error) {
-	x, err := c.open(ctx, o.theirs.lib)
-	if err != nil {
-		return head, err
-	}
-	defer x.Close()
-	y, err := p.open(ctx, o.ours.lib)
-	if err != nil {
-		return head, err
-	}
-	defer y.Close()
-	const block = 256 << 10
-	a, b := make([]byte, block), make([]byte, block)
-	for at := int64(0); ; at += block {
-		n, errX := x.Source.R.ReadAt(a, x.Body+at)
-		m, errY := y.Source.R.ReadAt(b, y.Body+at)
-		same := 0
-		for end := min(n, m); same < end && a[same] == b[same]; same++ {
-		}
-		if i := bytes.LastIndexByte(a[:same], '\n'); i >= 0 {
-			head.bytes, head.lines = at+int64(i)+1, head.lines+bytes.Count(a[:same], []byte{'\n'})
-		}
-		if same < block || errX != nil || errY != nil {
-			break
-		}
-	}
-	lines := x.Source
-	lines.Size = x.Body + head.bytes
-	err = jsonl.Map(ctx, lines, jsonl.MapOptions{From: x.Body, Line: x.BodyLine, Limit: -1, Keys: jsonl.NewKeys("is_user")},
-		func(l *jsonl.Line, b *beginning) {
-			if l.Damage == nil {
-				isUser, _ := l.Value(0)
-				b.messages, b.user = b.messages+1, b.user || rawjson.Truthy(isUser)
-			}
-		},
-		func(b *beginning, _ jsonl.Base, damage jsonl.Damages) error {
-			head.messages, head.user = head.messages+b.messages, head.user || b.user
-			if damage.Total > 0 {
-				return x.DamageError(damage.First[0])
-			}
-			return nil
-		}, func(b *beginning) { *b = beginning{} })
-	return head, err
-}
-
-// sameBytes reports whether two files hold the same.
-func sameBytes(a, b *file) bool {
-	if a.stamp.Size() != b.stamp.Size() {
-		return false
-	}
-	same, err := equalFiles(a.path, b.path)
+// isTwin reports whether two chats hold the same bytes.
+func isTwin(a, b *file) bool {
+	same, err := sameFile(a.path, b.path)
 	return err == nil && same
 }
 
-// equalFiles compares two files byte by byte.
-func equalFiles(a, b string) (bool, error) {
-	x, err := safefile.Open(a)
+// sameFile reports whether two files hold the same.
+func sameFile(from, into string) (bool, error) {
+	a, errA := os.Stat(from)
+	b, errB := os.Stat(into)
+	if err := errors.Join(errA, errB); err != nil || a.Size() != b.Size() {
+		return false, ops.PathError(err)
+	}
+	x, err := safefile.Open(from)
 	if err != nil {
 		return false, ops.PathError(err)
 	}
 	defer x.Close()
-	y, err := safefile.Open(b)
+	y, err := safefile.Open(into)
 	if err != nil {
 		return false, ops.PathError(err)
 	}
 	defer y.Close()
-	const block = 256 << 10
+	block := min(a.Size(), 32<<10) + 1 // the end shows with the last byte
 	p, q := make([]byte, block), make([]byte, block)
 	for {
 		n, errX := io.ReadFull(x, p)
@@ -278,41 +205,45 @@ func equalFiles(a, b string) (bool, error) {
 		if !bytes.Equal(p[:n], q[:m]) {
 			return false, nil
 		}
-		if errX != nil || errY != nil {
-			for _, err := range []error{errX, errY} {
-				if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-					return false, ops.PathError(err)
-				}
+		for _, err := range []error{errX, errY} {
+			switch {
+			case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+				return true, nil
+			case err != nil:
+				return false, ops.PathError(err)
 			}
-			return errX != nil && errY != nil, nil
 		}
 	}
 }
 
+// keysLinking are those of a message that may name chats, which mayLink wants.
+func keysLinking() *jsonl.Keys { return jsonl.NewKeys("extra", "swipe_info") }
+
+// mayLink reports whether a message may name a chat.
+func mayLink(l *jsonl.Line) bool {
+	extra, _ := l.Value(0)
+	info, _ := l.Value(1)
+	return message.MayLink(extra, l.Plain) || message.MayLink(info, l.Plain)
+}
+
 // links returns the links of a chat by message.
-func (f *file) links(ctx context.Context, lib *library.Library) (map[int][]link, error) {
-	c, err := f.open(ctx, lib)
+func (f *file) links(ctx context.Context) (map[int][]link, error) {
+	c, err := f.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
 	found := map[int][]link{}
-	err = jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: jsonl.NewKeys("extra", "swipe_info")}, func(l *jsonl.Line, base jsonl.Base) error {
-		if l.Damage != nil {
-			return nil
+	err = jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: keysLinking()}, func(l *jsonl.Line, base jsonl.Base) error {
+		if l.Damage == nil && mayLink(l) {
+			at := base.Index + l.Index
+			message.EditLinks(l.Raw, func(checkpoint bool, name string) (string, bool) {
+				if one := (link{checkpoint, name}); !slices.Contains(found[at], one) {
+					found[at] = append(found[at], one)
+				}
+				return name, true
+			})
 		}
-		extra, _ := l.Value(0)
-		info, _ := l.Value(1)
-		if !message.MayLink(extra, l.Plain) && !message.MayLink(info, l.Plain) {
-			return nil
-		}
-		at := base.Index + l.Index
-		message.EditLinks(l.Raw, func(checkpoint bool, name string) (string, bool) {
-			if one := (link{checkpoint, name}); !slices.Contains(found[at], one) {
-				found[at] = append(found[at], one)
-			}
-			return name, true
-		})
 		return nil
 	})
 	return found, err

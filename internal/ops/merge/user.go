@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,36 +16,49 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/library"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
-// user is two user folders that are merged.
+// user is two user folders that are merged: what of FROM comes, and what of INTO stands for it.
+// Names and addresses of INTO are put in what comes from FROM, and in nothing else.
 type user struct {
 	opt        *Options
 	lib        *library.Library
-	references *references
-	cards      []*job
-	stems      map[string]string          // the folder of a character's chats in INTO by that in FROM
-	owners     map[string]*owner          // by the folder in FROM
-	given      map[string]map[string]bool // by folder of INTO: folded names that come
-	r          *Result
+	into, from userdir.Dir
+	stems      map[string]string            // the cards of FROM, without extension, and those of INTO that they are
+	books      map[string]*book             // by FROM's name
+	chats      map[string]map[string]string // by a lorebook of FROM: what the chats that name it are called in INTO
+	files      map[string]*attachment       // by the place in FROM's user folder
+	owners     map[string]*owner            // by the folder in FROM
+	given      map[string]map[string]bool   // by folder of INTO: folded names that come
+	works      []*work
+
+	carried, cards, owned []*job // lorebooks and attachments; cards; chats and groups
+
+	needs   []string // of the chat that is looked through
+	planned bool     // everything that comes is known
+	renames bool     // some attachment or card comes under another name
 }
 
-// user merges a user folder into another: lorebooks, attachments, cards, groups and chats.
+// user merges a user folder into another: cards, then each owner's chats, then lorebooks, which may
+// name these, and what comes with the chats.
 func (r *Result) user(ctx context.Context, opt *Options) error {
-	into, err := userdir.Open(opt.Into)
-	if err != nil {
+	u := &user{
+		opt: opt, lib: new(library.Library), stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]map[string]bool{},
+	}
+	var err error
+	if u.into, err = userdir.Open(opt.Into); err != nil {
 		return err
 	}
-	from, err := userdir.Open(opt.From)
-	if err != nil {
+	if u.from, err = userdir.Open(opt.From); err != nil {
 		return err
 	}
-	u := &user{opt: opt, lib: new(library.Library), stems: map[string]string{}, owners: map[string]*owner{}, given: map[string]map[string]bool{}, r: r}
-	for _, dir := range []userdir.Dir{into, from} {
+	for _, dir := range []userdir.Dir{u.into, u.from} {
 		if err := ops.InFiles(u.lib, dir, dir.Root); err != nil {
 			return err
 		}
@@ -54,36 +68,32 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 			return err
 		}
 	}
-	u.references = &references{into: into, from: from, wanted: opt.wanted, books: map[string]*book{}, files: map[string]*attachment{}, stems: u.stems}
-	return u.merge(ctx)
-}
-
-// merge settles lorebooks and cards, then each owner's chats.
-func (u *user) merge(ctx context.Context) error {
-	if err := u.references.readBooks(); err != nil {
-		return err
-	}
 	if err := u.readCards(); err != nil {
 		return err
 	}
 	for stem, to := range u.stems {
-		u.references.renames = u.references.renames || stem != to
+		u.renames = u.renames || stem != to
 	}
-	solo, err := u.solo(ctx)
-	if err != nil {
+	for _, step := range []func(context.Context) error{u.solo, u.groups, u.readBooks} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	for _, w := range u.works {
+		if err := w.collect(ctx); err != nil {
+			w.row.refuse(err)
+		}
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	groups, err := u.groups(ctx)
-	if err != nil {
-		return err
-	}
-	u.references.planned = true
-	u.r.root = userdir.RealPath(u.references.into.Root)
-	u.r.Doc.Left = leftOut(func(name string) bool {
-		_, err := os.Stat(filepath.Join(u.references.from.Root, name))
+	u.planned = true
+	r.root = userdir.RealPath(u.into.Root)
+	r.Doc.Left = leftOut(func(name string) bool {
+		_, err := os.Stat(filepath.Join(u.from.Root, name))
 		return err == nil
 	})
-	u.r.run(ctx, u.opt, slices.Concat(u.references.jobs, u.cards, solo, groups))
+	r.run(ctx, opt, slices.Concat(u.carried, u.cards, u.owned))
 	return nil
 }
 
@@ -100,128 +110,137 @@ func (opt *Options) wanted(place string) bool {
 	return false
 }
 
-// solo merges the chats of characters.
-func (u *user) solo(ctx context.Context) (jobs []*job, err error) {
-	folders, err := safefile.ReadDir(u.references.from.Chats())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, ops.PathError(err)
+// entriesOf lists a folder of a user folder, which may be missing.
+func entriesOf(folder string) ([]fs.DirEntry, error) {
+	entries, err := safefile.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
+	return entries, ops.PathError(err)
+}
+
+// solo merges the chats of characters.
+func (u *user) solo(ctx context.Context) error {
+	folders, err := entriesOf(u.from.Chats())
 	for _, e := range folders {
 		if !e.IsDir() {
 			continue
 		}
-		stem, ok := u.stems[e.Name()]
-		if !ok {
-			if stem = u.opt.Owners[e.Name()]; stem == "" {
-				stem = e.Name()
-			}
-		}
-		theirs := filepath.Join(u.references.from.Chats(), e.Name())
-		o, err := u.owner(ctx, filepath.Join(u.references.into.Chats(), stem), theirs, everything, func(name string) bool { return u.opt.wanted("chats/" + e.Name() + "/" + name + ".jsonl") })
+		stem := cmp.Or(u.stems[e.Name()], u.opt.Owners[e.Name()], e.Name())
+		o, err := u.merge(ctx, filepath.Join(u.into.Chats(), stem), filepath.Join(u.from.Chats(), e.Name()), nil, everything, everything)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		u.owners[e.Name()] = o
-		if err := o.mergeAll(ctx); err != nil {
-			return nil, err
-		}
-		jobs = append(jobs, o.jobs()...)
+		u.add(o)
 	}
-	return jobs, nil
+	return err
 }
 
-// owner opens the chats of an owner on both sides.
-func (u *user) owner(ctx context.Context, into, from string, here, there func(name string) bool) (*owner, error) {
+// add adds what is to be done about an owner's chats.
+func (u *user) add(o *owner) {
+	u.works, u.owned = append(u.works, o.works...), append(u.owned, o.jobs()...)
+}
+
+// merge compares the chats of an owner, whom a group lists in INTO, on both sides.
+func (u *user) merge(ctx context.Context, into, from string, listed *group.File, here, there func(name string) bool) (*owner, error) {
 	opt := *u.opt
+	rel, err := filepath.Rel(u.from.Root, from)
+	if err != nil {
+		return nil, err
+	}
 	if opt.Base != "" { // a user folder, too
-		rel, err := filepath.Rel(u.references.from.Root, from)
-		if err != nil {
-			return nil, err
-		}
 		opt.Base = filepath.Join(opt.Base, rel)
 		if _, err := os.Stat(opt.Base); errors.Is(err, fs.ErrNotExist) {
 			opt.Base = ""
 		}
 	}
-	o, err := opt.owner(ctx, u.lib, into, from, here, there)
+	o, err := opt.owner(ctx, u.lib, into, from, here, func(name string) bool {
+		return there(name) && opt.wanted(filepath.ToSlash(rel)+"/"+name+names.Extension)
+	})
 	if err != nil {
 		return nil, err
 	}
 	if u.given[into] == nil {
 		u.given[into] = map[string]bool{}
 	}
-	o.references, o.given = u.references, u.given[into]
-	return o, nil
+	o.user, o.group, o.given = u, listed, u.given[into]
+	return o, o.mergeAll(ctx)
 }
 
 // groups merges the chats of groups, which are the same by their file's name.
-func (u *user) groups(ctx context.Context) (jobs []*job, err error) {
-	theirs, err := u.lib.In(u.references.from)
+func (u *user) groups(ctx context.Context) error {
+	theirs, err := u.lib.In(u.from)
 	if err != nil {
-		return nil, ops.PathError(err)
+		return ops.PathError(err)
 	}
-	ours, err := u.lib.In(u.references.into)
+	ours, err := u.lib.In(u.into)
 	if err != nil {
-		return nil, ops.PathError(err)
+		return ops.PathError(err)
 	}
-	if _, err := os.Stat(u.references.from.GroupChats()); err != nil {
-		return nil, nil
+	if _, err := os.Stat(u.from.GroupChats()); err != nil {
+		return nil
 	}
 	for _, bad := range theirs.Bad {
-		j := newJob(GroupKind, u.references.from.Groups(), u.references.into.Groups())
+		j := newJob(GroupKind, u.from.Groups(), u.into.Groups())
 		j.row.refuse(bad)
-		jobs = append(jobs, j)
+		u.owned = append(u.owned, j)
 	}
-	merge := func(own *job, here, there *group.File) (*owner, error) {
-		is := func(g *group.File, set *group.Set) func(string) bool {
-			return func(name string) bool {
-				return g != nil && g.Lists(name) || g == nil && own == nil && len(set.Listing(name)) == 0
-			}
-		}
-		listed := is(there, theirs)
-		o, err := u.owner(ctx, u.references.into.GroupChats(), u.references.from.GroupChats(), is(here, ours), func(name string) bool { return listed(name) && u.opt.wanted("group chats/"+name+".jsonl") })
-		if err != nil {
-			return nil, err
-		}
-		o.group = here
-		return o, o.mergeAll(ctx)
-	}
+	merged := map[*group.File]bool{} // of INTO
 	for _, there := range theirs.Files {
-		own := newJob(GroupKind, there.Path, filepath.Join(u.references.into.Groups(), filepath.Base(there.Path)))
-		var here *group.File
-		if i := slices.IndexFunc(ours.Files, func(g *group.File) bool { return filepath.Base(g.Path) == filepath.Base(there.Path) }); i >= 0 {
-			here = ours.Files[i]
-		}
-		o, err := merge(own, here, there)
+		here, err := u.group(ctx, there, ours.Files)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if here != nil {
-			own.row.Sign = Same
-			if !bytes.Equal(here.Raw(), there.Raw()) {
-				own.row.Sign = Behind
-				if keys := groupsDiffer(here, there); len(keys) > 0 {
-					own.row.tell("the groups differ; INTO's stays but for its list of chats: " + keysTold(keys))
-				}
-			}
-		} else {
-			u.createGroup(own, o, there)
-		}
-		if u.opt.wanted("groups/"+filepath.Base(there.Path)) || own.draft != nil && len(o.works) > 0 {
-			jobs = append(jobs, own)
-		}
-		jobs = append(jobs, o.jobs()...)
+		merged[here] = true
 	}
-	o, err := merge(nil, nil, nil)
+	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), nil, func(name string) bool {
+		return !slices.ContainsFunc(ours.Files, func(g *group.File) bool { return merged[g] && g.Lists(name) })
+	}, func(name string) bool { return len(theirs.Listing(name)) == 0 })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, w := range o.works {
 		if w.isNew() {
 			w.row.tell("no group of FROM lists it")
 		}
 	}
-	return append(jobs, o.jobs()...), nil
+	u.add(o)
+	return nil
+}
+
+// group merges a group and its chats, and returns the group of INTO; nil: there is none.
+func (u *user) group(ctx context.Context, there *group.File, ours []*group.File) (here *group.File, err error) {
+	file, lists := filepath.Base(there.Path), func(string) bool { return false }
+	own := newJob(GroupKind, there.Path, filepath.Join(u.into.Groups(), file))
+	if i := slices.IndexFunc(ours, func(g *group.File) bool { return filepath.Base(g.Path) == file }); i >= 0 {
+		here, lists = ours[i], ours[i].Lists
+	} else if _, err := group.Load(own.path); !errors.Is(err, fs.ErrNotExist) {
+		own.row.refuse(err)
+		own.row.tell("its chats do not come either")
+		u.owned = append(u.owned, own)
+		return nil, nil
+	}
+	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), here, lists, there.Lists)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case here == nil:
+		u.createGroup(own, o, there)
+	case bytes.Equal(here.Raw(), there.Raw()):
+		own.row.Sign = Same
+	default:
+		own.row.Sign = Behind
+		if keys := groupsDiffer(here, there); len(keys) > 0 {
+			own.row.tell("the groups differ; INTO's stays but for its list of chats: " + keysTold(keys))
+		}
+	}
+	if u.opt.wanted("groups/"+file) || own.draft != nil && len(o.works) > 0 {
+		u.owned = append(u.owned, own)
+	}
+	u.add(o)
+	return here, nil
 }
 
 // groupsDiffer returns the keys of a group's file that differ, apart from chats.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,11 @@ func (r *Result) zip(ctx context.Context, opt *Options) error {
 		return ops.PathError(err)
 	}
 	defer z.Close()
-	prefix, taken, err := takenEntries(z.File)
+	info, err := os.Stat(opt.From)
+	if err != nil {
+		return ops.PathError(err)
+	}
+	prefix, taken, err := takenEntries(z.File, info.Size())
 	if err != nil {
 		return fmt.Errorf("%s: %w", opt.From, err)
 	}
@@ -94,8 +99,8 @@ func (e entry) unpack(to *safefile.Unpacking) error {
 
 // takenEntries returns the entries that are merged, of a user folder at the root or one folder
 // down, and what the names in that begin with. It refuses a zip in which one of them could lead
-// elsewhere.
-func takenEntries(files []*zip.File) (prefix string, list []entry, err error) {
+// elsewhere, or that holds too much for its size.
+func takenEntries(files []*zip.File, size int64) (prefix string, list []entry, err error) {
 	if len(files) > maxEntries {
 		return "", nil, fmt.Errorf("%w: it has more than %d entries", ErrZip, maxEntries)
 	}
@@ -103,14 +108,18 @@ func takenEntries(files []*zip.File) (prefix string, list []entry, err error) {
 	if !found {
 		return "", nil, fmt.Errorf("%w: it has no user folder, neither at its root nor one folder down", ErrZip)
 	}
-	seen := map[string]bool{}
+	seen, room := map[string]bool{}, ops.UnpackingOf(size)
 	for _, f := range files {
 		name := strings.TrimLeft(strings.ReplaceAll(f.Name, `\`, "/"), "/")
 		place, inside := strings.CutPrefix(name, prefix)
 		if !inside || strings.HasSuffix(place, "/") || !isMerged(place) {
 			continue
 		}
-		if why := unsafeEntry(f, place); why != "" {
+		why := unsafeEntry(f, place)
+		if why == "" {
+			why = room.Refuses(f)
+		}
+		if why != "" {
 			return "", nil, fmt.Errorf("%w: %q %s", ErrZip, f.Name, why)
 		}
 		key := folded(place)
@@ -168,8 +177,6 @@ func unsafeEntry(f *zip.File, place string) string {
 		return "has a \\ or a colon"
 	case f.Mode()&fs.ModeType != 0:
 		return "is not a regular file"
-	case f.Flags&1 != 0:
-		return "is encrypted"
 	}
 	for part := range strings.SplitSeq(place, "/") {
 		if !names.Safe(part) {

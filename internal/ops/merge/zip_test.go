@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -117,6 +118,27 @@ func TestHostileZip(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(into, "chats/A/good.jsonl")); err == nil {
 			t.Errorf("%s: something was merged", name)
+		}
+	}
+	// a few bytes that declare more than two GB, each or in all
+	for _, n := range []uint64{1, 16} {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for k := range n {
+			if _, err := z.CreateRaw(&zip.FileHeader{Name: fmt.Sprintf("chats/A/%d.jsonl", k), Method: zip.Deflate, UncompressedSize64: 1<<31/n + 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		into, path := t.TempDir(), filepath.Join(t.TempDir(), "bomb.zip")
+		put(t, into, map[string]string{"chats/A/old.jsonl": greeting})
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if r := Run(context.Background(), options(into, path)); !errors.Is(r.Err, ErrZip) || !strings.Contains(r.Err.Error(), "too large") {
+			t.Errorf("%d entries: %v", n, r.Err)
 		}
 	}
 	// one that says it is short

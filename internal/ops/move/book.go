@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"stchat/internal/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
@@ -23,34 +22,30 @@ import (
 // of chats with their timed effects, cards, and SillyTavern's settings. If one of these
 // cannot be read, nothing is written.
 func RenameBook(ctx context.Context, opt RenameOptions) *Result {
-	r := newResult(opt.Chat)
-	return run(ctx, &opt.Options, r, func(ctx context.Context, s *changeset.Set) error { return renameBook(ctx, &opt, r, s) })
+	return changeBook(ctx, &opt.Options, opt.Chat, func(b *bookNames) error {
+		unreachable(b.r)
+		return b.rename(ctx, opt.Name, func(string) bool { return false })
+	})
 }
 
-func renameBook(ctx context.Context, opt *RenameOptions, r *Result, s *changeset.Set) error {
-	b, err := openBook(&opt.Options, opt.Chat, r, s)
-	if err != nil {
-		return err
-	}
-	unreachable(r)
-	return b.rename(ctx, opt.Name, func(string) bool { return false })
-}
-
-// openBook opens a lorebook of a user folder, and what finds the places that name it.
-func openBook(opt *Options, path string, r *Result, s *changeset.Set) (*bookNames, error) {
-	dir, ok := userdir.Enclosing(path)
-	if !ok || userdir.RealPath(filepath.Dir(path)) != userdir.RealPath(dir.Worlds()) {
-		return nil, fmt.Errorf("%s: not a lorebook of a SillyTavern user folder", path)
-	}
-	lib := new(library.Library)
-	if err := ops.InFiles(lib, dir, path); err != nil {
-		return nil, err
-	}
-	book, err := lorebook.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	return &bookNames{from: book, r: r, s: s, opt: opt, lib: lib, dir: dir}, nil
+// changeBook changes a lorebook of a user folder, and what names it.
+func changeBook(ctx context.Context, opt *Options, path string, draft func(b *bookNames) error) *Result {
+	r := newResult(path)
+	return run(ctx, opt, r, func(_ context.Context, s *changeset.Set) error {
+		dir, ok := userdir.Enclosing(path)
+		if !ok || userdir.RealPath(filepath.Dir(path)) != userdir.RealPath(dir.Worlds()) {
+			return fmt.Errorf("%s: not a lorebook of a SillyTavern user folder", path)
+		}
+		lib := new(library.Library)
+		if err := ops.InFiles(lib, dir, path); err != nil {
+			return err
+		}
+		book, err := lorebook.Open(path)
+		if err != nil {
+			return err
+		}
+		return draft(&bookNames{from: book, r: r, s: s, opt: opt, lib: lib, dir: dir})
+	})
 }
 
 // ErrNamed means that a lorebook is still named by other files.
@@ -61,17 +56,12 @@ var ErrNamed = error(&ops.Kind{Code: "refused", Text: "the lorebook is still nam
 // of these cannot be read, nothing is removed either.
 func DeleteBook(ctx context.Context, opt Options, path string) *Result {
 	opt.Changes.Precious = true
-	r := newResult(path)
-	return run(ctx, &opt, r, func(ctx context.Context, s *changeset.Set) error {
-		b, err := openBook(&opt, path, r, s)
-		if err != nil {
-			return err
-		}
+	return changeBook(ctx, &opt, path, func(b *bookNames) error {
 		b.clone = &lorebook.Book{} // the mentions would change; nothing is written if there are any
 		if err := b.mentions(ctx, func(string) bool { return true }); err != nil {
 			return err
 		}
-		if by := r.Doc.Edits; len(by) > 0 {
+		if by := b.r.Doc.Edits; len(by) > 0 {
 			const most = 3
 			var list []string
 			for _, e := range by[:min(len(by), most)] {
@@ -82,7 +72,7 @@ func DeleteBook(ctx context.Context, opt Options, path string) *Result {
 			}
 			return fmt.Errorf("%s: %w %s", path, ErrNamed, strings.Join(list, ", "))
 		}
-		return s.Remove(path, b.from.Stamp, fmt.Sprintf("the lorebook %q", b.from.Name))
+		return b.s.Remove(path, b.from.Stamp, fmt.Sprintf("the lorebook %q", b.from.Name))
 	})
 }
 
@@ -123,34 +113,35 @@ func (b *bookNames) fresh(name string) error {
 	return err
 }
 
-// renameOwnBook renames the lorebook that a chat names along with the chat, and returns the
-// book's result; nil, with a note, if there is no book whose name contains the chat's.
-func renameOwnBook(ctx context.Context, n *renameSet, c *family.Chat) (*Result, error) {
+// renameOwnBook renames the lorebook that a chat names along with the chat, and adds the book's
+// result. If there is no book whose name contains the chat's, it says so.
+func renameOwnBook(ctx context.Context, n *renameSet, c *family.Chat) error {
 	f := n.folder
-	name, err := bookOf(ctx, f.lib, c.Path)
-	switch {
-	case err != nil:
-		return nil, err
-	case name == "" || !f.graph.Folder.HasDir:
+	md, err := metadataOf(ctx, f.lib, c.Path)
+	if err != nil {
+		return err
+	}
+	name, _ := lorebook.NameIn(md)
+	if name == "" || !f.graph.Folder.HasDir {
 		n.r.Note("the chat names no lorebook that could be renamed with it")
-		return nil, nil
+		return nil
 	}
 	to := bookLike(name, c.Name, n.to[c])
 	if to == "" {
 		n.r.Note("the lorebook %q does not have the chat's name in its own, and keeps it", name)
-		return nil, nil
+		return nil
 	}
 	path, err := f.lib.Book(f.graph.Folder.Dir, name)
 	if errors.Is(err, lorebook.ErrMissing) {
 		n.r.Note("the lorebook %q does not exist, so it is not renamed", name)
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	book, err := lorebook.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	n.book = &bookNames{from: book, r: newResult(path), s: n.s, opt: f.opt, lib: f.lib, dir: f.graph.Folder.Dir, also: n.inEntries}
 	mine := map[string]*family.Chat{}
@@ -158,7 +149,8 @@ func renameOwnBook(ctx context.Context, n *renameSet, c *family.Chat) (*Result, 
 		mine[filepath.Base(other.Path)] = other
 	}
 	here := userdir.RealPath(f.path)
-	err = n.book.rename(ctx, to, func(path string) bool {
+	n.results = append(n.results, n.book.r)
+	return n.book.rename(ctx, to, func(path string) bool {
 		other := mine[filepath.Base(path)]
 		if other == nil || userdir.RealPath(filepath.Dir(path)) != here {
 			return false
@@ -168,18 +160,6 @@ func renameOwnBook(ctx context.Context, n *renameSet, c *family.Chat) (*Result, 
 		e.Count++
 		return true
 	})
-	return n.book.r, err
-}
-
-// bookOf returns the name of the lorebook that a chat names, "" for none.
-func bookOf(ctx context.Context, lib *library.Library, path string) (string, error) {
-	c, err := chat.Open(ctx, path, chat.Options{Groups: lib, Any: true})
-	if err != nil {
-		return "", err
-	}
-	defer c.Close()
-	name, _ := lorebook.NameIn(c.Metadata())
-	return name, nil
 }
 
 // bookLike returns the new name of a lorebook when its chat is renamed: for a clone that ends

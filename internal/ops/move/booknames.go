@@ -79,7 +79,7 @@ func (b *bookNames) mentions(ctx context.Context, mine func(path string) bool) e
 }
 
 func (b *bookNames) edited(path, what string) {
-	b.r.Doc.Edits = append(b.r.Doc.Edits, Edited{path, what, 1})
+	b.r.Doc.Edits = append(b.r.Doc.Edits, ChangedFile{path, what, 1})
 }
 
 // chats edits the metadata of every chat that names the book.
@@ -219,7 +219,7 @@ func (b *bookNames) inSettings(settings []byte) ([]byte, error) {
 
 // draftEntries renames chats in the entries of the lorebooks that they name. The lorebook that
 // is renamed with the chat is left to [bookNames].
-func draftEntries(ctx context.Context, n *renameSet) error {
+func (n *renameSet) draftEntries(ctx context.Context) error {
 	for _, path := range n.booksOfRenamed(ctx) {
 		if n.book != nil && n.book.from.Path == path {
 			continue
@@ -266,12 +266,20 @@ func (n *renameSet) inEntries(content []byte) []byte {
 
 // booksOf returns the names of the lorebooks that a chat names, none if it cannot be read.
 func booksOf(ctx context.Context, lib *library.Library, path string) []string {
-	c, err := chat.Open(ctx, path, chat.Options{Groups: lib, Any: true})
+	md, err := metadataOf(ctx, lib, path)
 	if err != nil {
 		return nil
 	}
+	return all.Names().Books(md)
+}
+
+func metadataOf(ctx context.Context, lib *library.Library, path string) (*rawjson.Object, error) {
+	c, err := chat.Open(ctx, path, chat.Options{Groups: lib, Any: true})
+	if err != nil {
+		return nil, err
+	}
 	defer c.Close()
-	return all.Names().Books(c.Metadata())
+	return c.Metadata(), nil
 }
 
 // editEntries drafts an edit of the entries of a lorebook, if that changes it. A file that is

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"stchat/internal/chat"
@@ -27,18 +26,14 @@ type Kept struct {
 // their parent lacks, and that nothing needs. It returns a result for each chat deleted, and
 // the checkpoints that stay; all is judged before anything goes.
 func DeleteCheckpoints(ctx context.Context, opt DeleteOptions, spent Spent) (results []*Result, kept []Kept) {
-	var mu sync.Mutex // of kept
-	none := map[string]bool{}
-	results = deleteChosen(ctx, opt, func(f *folder, list []*family.Chat) (goes []*family.Chat, err error) {
-		mu.Lock()
-		defer mu.Unlock()
+	for _, d := range deleteChosen(ctx, opt, func(f *folder, list []*family.Chat) (goes []*family.Chat, kept []Kept, err error) {
 		for _, c := range list {
 			if c.Role != family.CheckpointRole {
 				continue
 			}
 			why, err := f.needed(ctx, c, spent)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if why == "" {
 				goes = append(goes, c)
@@ -46,12 +41,12 @@ func DeleteCheckpoints(ctx context.Context, opt DeleteOptions, spent Spent) (res
 				kept = append(kept, Kept{c.Path, why})
 			}
 		}
-		if len(goes) == 0 {
-			none[list[0].Path] = true
+		return goes, kept, nil
+	}) {
+		if kept = append(kept, d.kept...); d.Err != nil || len(d.set.goes) > 0 {
+			results = append(results, together(d.set.results)...)
 		}
-		return goes, nil
-	})
-	results = slices.DeleteFunc(results, func(r *Result) bool { return r.Err == nil && none[r.Doc.From] })
+	}
 	slices.SortFunc(kept, func(a, b Kept) int { return strings.Compare(a.Path, b.Path) })
 	return results, kept
 }

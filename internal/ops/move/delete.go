@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"stchat/internal/changeset"
 	"stchat/internal/family"
@@ -34,10 +33,25 @@ type DeleteOptions struct {
 // Delete removes chats with their sidecars, and keeps them for undo until its record is
 // dropped. It returns a result for every chat deleted, grouped by folder, and one for each
 // folder in which it failed.
-func Delete(ctx context.Context, opt DeleteOptions) []*Result { return deleteChosen(ctx, opt, nil) }
+func Delete(ctx context.Context, opt DeleteOptions) (results []*Result) {
+	for _, d := range deleteChosen(ctx, opt, nil) {
+		results = append(results, together(d.set.results)...)
+	}
+	return results
+}
 
-// deleteChosen is [Delete] for those of the chats in a folder that choose returns; nil: all.
-func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(f *folder, list []*family.Chat) ([]*family.Chat, error)) []*Result {
+// deletion is what becomes of the chats in one folder.
+type deletion struct {
+	*Result // of the first that is deleted
+	set     *renameSet
+	kept    []Kept
+}
+
+// choosing says which of the chats in a folder are deleted, and why others are not.
+type choosing func(f *folder, list []*family.Chat) (goes []*family.Chat, kept []Kept, err error)
+
+// deleteChosen deletes those of the chats in each folder that choose returns; nil: all.
+func deleteChosen(ctx context.Context, opt DeleteOptions, choose choosing) []*deletion {
 	opt.Changes.Precious = true
 	byFolder := map[string][]string{}
 	var folders []string
@@ -48,107 +62,84 @@ func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(f *folder,
 		}
 		byFolder[key] = append(byFolder[key], path)
 	}
-	more := map[*Result][]*Result{}
-	var mu sync.Mutex // of more
-	firsts := ops.Each(ctx, opt.Changes, folders, func(key string) (*Result, changeset.Unit) {
+	return ops.Each(ctx, opt.Changes, folders, func(key string) (*deletion, changeset.Unit) {
 		paths := byFolder[key]
-		r := newResult(paths[0])
-		return r, changeset.Unit{Root: changeset.RootOf(paths[0]), Draft: func(ctx context.Context, s *changeset.Set) error {
-			others, err := deleteIn(ctx, &opt, paths, choose, r, s)
-			mu.Lock()
-			defer mu.Unlock()
-			more[r] = others
-			return err
+		n := newRenameSet(paths[0])
+		d := &deletion{Result: n.r, set: n}
+		return d, changeset.Unit{Root: changeset.RootOf(paths[0]), Draft: func(ctx context.Context, s *changeset.Set) error {
+			return d.draft(ctx, &opt, paths, choose, s)
 		}}
 	})
-	var results []*Result
-	for _, first := range firsts {
-		results = append(results, together(first, more[first])...)
-	}
-	return results
 }
 
-// deleteIn deletes chats of one folder. r is the first one's result and takes all warnings
-// and notes; the results of the others are returned.
-func deleteIn(ctx context.Context, opt *DeleteOptions, paths []string, choose func(*folder, []*family.Chat) ([]*family.Chat, error), r *Result, s *changeset.Set) (more []*Result, err error) {
-	f, err := read(ctx, &opt.Options, filepath.Dir(paths[0]))
-	if err != nil {
-		return nil, err
+func (d *deletion) draft(ctx context.Context, opt *DeleteOptions, paths []string, choose choosing, s *changeset.Set) (err error) {
+	n := d.set
+	if n.folder, err = read(ctx, &opt.Options, filepath.Dir(paths[0])); err != nil {
+		return err
 	}
 	var above func(*family.Chat) *family.Chat
 	if opt.Family {
 		above = func(c *family.Chat) *family.Chat { return c }
 	}
-	goes, err := f.chosen(paths, above)
-	if err != nil {
-		return nil, err
+	goes, err := n.chosen(paths, above)
+	if err == nil && choose != nil {
+		goes, d.kept, err = choose(n.folder, goes)
 	}
-	if choose != nil {
-		if goes, err = choose(f, goes); err != nil || len(goes) == 0 {
-			return nil, err
-		}
+	if err != nil || len(goes) == 0 {
+		return err
 	}
-	n := newRenameSet(f, r, s)
-	n.keep = opt.Keep
+	n.s, n.keep = s, opt.Keep
 	for _, c := range goes {
 		n.to[c] = ""
 	}
-	r.Doc.From = goes[0].Path
-	for _, c := range goes[1:] {
-		more = append(more, newResult(c.Path))
-	}
-	results := append([]*Result{r}, more...)
-	if !opt.Keep {
-		n.chooseOpen(goes, results)
+	n.r.Doc.From = goes[0].Path
+	if n.begin(goes); !opt.Keep {
+		n.chooseOpen()
 	}
 	n.collect()
-	for _, d := range r.Doc.Dangling {
-		r.Warn("%s: %s names %q, which no longer exists", d.Path, d.Key, d.Name)
+	for _, name := range n.r.Doc.Dangling {
+		n.r.Warn("%s: %s names %q, which no longer exists", name.Path, name.Key, name.Name)
 	}
-	noteBookless(ctx, f, goes, r)
-	unreachable(r)
-	return more, n.draft(ctx)
+	n.noteBookless(ctx)
+	return n.draft(ctx)
 }
 
 // noteBookless records the lorebooks that the deleted chats name and no other chat of the user
 // does.
-func noteBookless(ctx context.Context, f *folder, goes []*family.Chat, r *Result) {
-	dir := f.graph.Folder
+func (n *renameSet) noteBookless(ctx context.Context) {
+	dir := n.graph.Folder
 	if !dir.HasDir {
 		return
 	}
-	left := map[string]bool{}
-	for _, c := range goes {
-		for _, book := range booksOf(ctx, f.lib, c.Path) {
+	left, going := map[string]bool{}, map[string]bool{}
+	for _, c := range n.goes {
+		going[userdir.RealPath(c.Path)] = true
+		for _, book := range booksOf(ctx, n.lib, c.Path) {
 			left[book] = true
 		}
 	}
 	if len(left) == 0 {
 		return
 	}
-	going := map[string]bool{}
-	for _, c := range goes {
-		going[userdir.RealPath(c.Path)] = true
-	}
-	for _, t := range ops.WalkNames(ops.List{Paths: []string{dir.Dir.Root}, AllowEmpty: true}).Chats {
+	for _, t := range ops.Walk(ops.List{Paths: []string{dir.Dir.Root}, AllowEmpty: true}).Chats {
 		if len(left) == 0 {
 			return
 		}
 		if !going[userdir.RealPath(t.Path)] {
-			for _, book := range booksOf(ctx, f.lib, t.Path) {
+			for _, book := range booksOf(ctx, n.lib, t.Path) {
 				delete(left, book)
 			}
 		}
 	}
-	r.Doc.Unnamed = slices.Sorted(maps.Keys(left))
+	n.r.Doc.Unnamed = slices.Sorted(maps.Keys(left))
 }
 
 // draftPins updates the chats that are renamed or move in what is pinned on SillyTavern's welcome screen: in
 // settings.json, accountStorage.pinnedChats, an object as JSON text, keyed by owner and file
 // (welcome-screen.js of 1.19).
-func draftPins(n *renameSet) error {
+func (n *renameSet) draftPins() error {
 	dir := n.graph.Folder
-	if !dir.HasDir {
+	if !dir.HasDir || len(n.renamed()) == 0 {
 		return nil
 	}
 	return editSettings(n.s, n.r, dir.Dir, "pinned chats", "the chats that are pinned", func(old []byte) ([]byte, int, error) {
@@ -174,7 +165,7 @@ func pinned(n *renameSet, settings []byte) (edited []byte, count int) {
 			}
 			count++
 			if n.elsewhere != nil {
-				by = pinOwner{n.elsewhere.Avatar, n.elsewhere.Group}
+				by = pinOwnerOf(n.elsewhere.Avatar, n.elsewhere.Group)
 			}
 			if to := by.key(fresh); to != key && rawjson.Value(pins, to) != nil {
 				pins = rawjson.DeletePath(pins, key) // two groups listed it
@@ -196,33 +187,25 @@ func pinned(n *renameSet, settings []byte) (edited []byte, count int) {
 	return edited, count
 }
 
-// pinOwner is whose chat is pinned: a character, by its avatar, or a group.
-type pinOwner struct {
-	avatar string
-	group  *group.File
+// pinOwner is whose chat is pinned: a character, by its avatar, or a group, by its id.
+type pinOwner struct{ prefix, kind, id string }
+
+func pinOwnerOf(avatar string, g *group.File) pinOwner {
+	if g != nil {
+		return pinOwner{"group_", "group", strings.TrimSuffix(filepath.Base(g.Path), ".json")}
+	}
+	return pinOwner{"char_", "avatar", avatar}
 }
 
 // key returns the key of the pin of a chat's file.
-func (o pinOwner) key(file string) string {
-	if o.group != nil {
-		return "group_" + o.id() + "_" + file
-	}
-	return "char_" + o.avatar + "_" + file
-}
-
-// id returns a group's id, which is the name of its file.
-func (o pinOwner) id() string { return strings.TrimSuffix(filepath.Base(o.group.Path), ".json") }
+func (o pinOwner) key(file string) string { return o.prefix + o.id + "_" + file }
 
 // pin returns a pin for a chat's file of this owner.
 func (o pinOwner) pin(pin []byte, file string) []byte {
-	key, name := "avatar", o.avatar
-	if o.group != nil {
-		key, name = "group", o.id()
-	}
 	return rawjson.Edit(pin, func(p *rawjson.Object) {
 		p.Set("file_name", rawjson.Quote(file))
-		if p.Has(key) {
-			p.Set(key, rawjson.Quote(name))
+		if p.Has(o.kind) {
+			p.Set(o.kind, rawjson.Quote(o.id))
 		}
 	})
 }
@@ -234,11 +217,11 @@ func pinOwners(f *folder, c *family.Chat) (list []pinOwner) {
 		if f.graph.Card != nil {
 			path = f.graph.Card.Path
 		}
-		return []pinOwner{{avatar: address.AvatarOf(path, f.graph.Folder.Owner)}}
+		return []pinOwner{pinOwnerOf(address.AvatarOf(path, f.graph.Folder.Owner), nil)}
 	}
 	for _, g := range f.graph.Groups {
 		if slices.Contains(c.Groups, g.Path) {
-			list = append(list, pinOwner{group: g})
+			list = append(list, pinOwnerOf("", g))
 		}
 	}
 	return list
@@ -263,7 +246,7 @@ func editSettings(s *changeset.Set, r *Result, dir userdir.Dir, what, why string
 	if count == 0 || bytes.Equal(edited, raw) {
 		return nil
 	}
-	r.Doc.Edits = append(r.Doc.Edits, Edited{path, what, count})
+	r.Doc.Edits = append(r.Doc.Edits, ChangedFile{path, what, count})
 	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
 		edited, _, err := edit(old)
 		return edited, err

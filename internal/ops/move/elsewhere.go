@@ -3,22 +3,18 @@ package move
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/choose"
 	"stchat/internal/family"
 	"stchat/internal/group"
-	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
-	"stchat/internal/rawjson"
-	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -41,54 +37,24 @@ var ErrSameOwner = error(&ops.Kind{Code: "refused", Text: "it is this owner's al
 // Move moves chats to another character or group. It returns a result for each chat
 // moved, or only the first one's if that fails.
 func Move(ctx context.Context, opt OwnerOptions) []*Result {
-	first := newResult(opt.Chats[0])
-	results := []*Result{first}
-	run(ctx, &opt.Options, first, func(ctx context.Context, s *changeset.Set) error {
-		f, err := read(ctx, &opt.Options, filepath.Dir(opt.Chats[0]))
-		if err != nil {
+	return change(ctx, &opt.Options, opt.Chats[0], func(n *renameSet) (err error) {
+		if n.elsewhere, err = address.OwnerOf(n.lib, opt.Owner, cmp.Or(opt.Data, n.graph.Folder.Dir.Root)); err != nil {
 			return err
 		}
-		to, err := address.OwnerOf(f.lib, opt.Owner, cmp.Or(opt.Data, f.graph.Folder.Dir.Root))
-		if err != nil {
-			return err
-		}
-		n := newRenameSet(f, first, s)
-		n.elsewhere = to
 		goes, err := going(n, &opt)
 		if err != nil {
 			return err
 		}
-		if err := judgeOwner(n, goes, to); err != nil {
+		if err := judgeOwner(n, goes, n.elsewhere); err != nil {
 			return err
 		}
-		for i, c := range goes {
-			r := first
-			if i > 0 {
-				r = newResult(c.Path)
-				results = append(results, r)
-			}
-			path := n.path(c)
-			r.Doc.From, r.Doc.To = c.Path, &path
-		}
-		n.chooseOpen(goes, results)
+		n.r.Doc.From = goes[0].Path
+		n.begin(goes)
+		n.chooseOpen()
 		n.collect()
 		cut(n, goes)
-		unreachable(first)
-		if err := noteSpeakers(ctx, n, goes); err != nil {
-			return err
-		}
-		if err := n.draft(ctx); err != nil {
-			return err
-		}
-		if err := draftEntries(ctx, n); err != nil {
-			return err
-		}
-		if err := join(n, goes); err != nil {
-			return err
-		}
-		return draftPins(n)
+		return noteSpeakers(ctx, n, goes)
 	})
-	return together(first, results[1:])
 }
 
 // going returns the chats that move, and notes their names and paths. The error wraps
@@ -173,7 +139,7 @@ func judgeOwner(n *renameSet, goes []*family.Chat, to *address.Owner) error {
 		if to.Group != nil && slices.Contains(c.Groups, to.Group.Path) {
 			return fmt.Errorf("%s: %w", c.Path, ErrSameOwner)
 		}
-		if err := taken.take(n.to[c]); err != nil && n.path(c) != c.Path {
+		if err := taken.claim(n.to[c]); err != nil && n.path(c) != c.Path {
 			return err
 		}
 		if to.Group != nil {
@@ -207,18 +173,18 @@ func cut(n *renameSet, goes []*family.Chat) {
 	}
 }
 
-// join adds the chats to the list of their new group, if it is one.
-func join(n *renameSet, goes []*family.Chat) error {
-	g := n.elsewhere.Group
-	if g == nil {
+// join adds the chats that move to the list of their new group, if it is one.
+func (n *renameSet) join() error {
+	if n.elsewhere == nil || n.elsewhere.Group == nil {
 		return nil
 	}
+	g := n.elsewhere.Group
 	var list []string
-	for _, c := range goes {
+	for _, c := range n.goes {
 		list = append(list, n.to[c])
 	}
 	n.edited(g.Path, "names", len(list))
-	return n.s.Edit(g.Path, safefile.Stamp{}, &group.Edit{Path: g.Path, List: list}, "the chats in the group's list")
+	return group.List(n.s, g.Path, "the chats in the group's list", false, list...)
 }
 
 // noteSpeakers notes which of the chats that go to another character have no message with
@@ -239,10 +205,8 @@ func noteSpeakers(ctx context.Context, n *renameSet, goes []*family.Chat) error 
 	return nil
 }
 
-var errSpeaks = errors.New("found")
-
 // speaks reports whether a chat has a message with this name, or no messages at all.
-func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (bool, error) {
+func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (found bool, err error) {
 	if len(c.Messages) == 0 {
 		return true, nil
 	}
@@ -251,16 +215,10 @@ func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (bool,
 		return false, err
 	}
 	defer open.Close()
-	opt := jsonl.MapOptions{From: open.Body, Line: open.BodyLine, Keys: jsonl.NewKeys("name")}
-	err = jsonl.Each(ctx, open.Source, opt, func(l *jsonl.Line, _ jsonl.Base) error {
-		raw, _ := l.Value(0)
-		if by, _ := rawjson.Unquote(raw); l.Damage == nil && by == name {
-			return errSpeaks
-		}
+	named := choose.Choice{Filter: choose.Filter{Names: []string{name}}, First: 1}
+	_, err = named.Scan(ctx, choose.Source{Source: open.Source, Body: open.Body, Line: open.BodyLine}, func(choose.Place) error {
+		found = true
 		return nil
 	})
-	if errors.Is(err, errSpeaks) {
-		return true, nil
-	}
-	return false, err
+	return found, err
 }

@@ -7,7 +7,6 @@ package move
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -34,20 +33,20 @@ type Options struct {
 
 // Moved describes what was done to a chat: the document of FAMILY.md 6.
 type Moved struct {
-	Schema      int       `json:"schema"`
-	From        string    `json:"from" is:"path"`
-	To          *string   `json:"to" is:"path"` // null if it was deleted
-	Edits       []Edited  `json:"edits"`
-	Dangling    []Dangler `json:"dangling"`
-	Opened      *string   `json:"opened"` // the chat that its card or group opens with now
-	Unreachable []string  `json:"unreachable"`
-	Unnamed     []string  `json:"-"` // lorebooks that no chat names any more
+	Schema      int           `json:"schema"`
+	From        string        `json:"from" is:"path"`
+	To          *string       `json:"to" is:"path"` // null if it was deleted
+	Edits       []ChangedFile `json:"edits"`
+	Dangling    []Dangler     `json:"dangling"`
+	Opened      *string       `json:"opened"` // the chat that its card or group opens with now
+	Unreachable []string      `json:"unreachable"`
+	Unnamed     []string      `json:"-"` // lorebooks that no chat names any more
 	ops.Warned
 	ops.Written
 }
 
-// Edited is one file in which names were changed.
-type Edited struct {
+// ChangedFile is one file in which names were changed.
+type ChangedFile struct {
 	Path  string `json:"path" is:"path"`
 	What  string `json:"what"`
 	Count int    `json:"count"`
@@ -158,12 +157,7 @@ func (f *folder) find(path string) (*family.Chat, error) {
 			return c, nil
 		}
 	}
-	file, err := chat.OpenRegular(path)
-	if err == nil {
-		_ = file.Close() // only opened for what is wrong with it
-		err = fmt.Errorf("%s: %w", path, chat.ErrNotChat)
-	}
-	return nil, ops.PathError(err)
+	return nil, ops.PathError(chat.Refuse(path))
 }
 
 // isGroup reports whether the chats are group chats.
@@ -180,16 +174,17 @@ func run(ctx context.Context, opt *Options, r *Result, draft func(context.Contex
 	return r
 }
 
-// together completes the results of what was changed together with first, and returns all; only
-// the first if it failed.
-func together(first *Result, more []*Result) []*Result {
+// together completes the results of what was changed together with the first, and returns all;
+// only the first if it failed.
+func together(results []*Result) []*Result {
+	first := results[0]
 	if first.Err != nil {
-		return []*Result{first}
+		return results[:1]
 	}
-	for _, r := range more {
+	for _, r := range results[1:] {
 		r.Complete(changeset.Outcome{ID: first.ID}, first.Doc.DryRun)
 	}
-	return append([]*Result{first}, more...)
+	return results
 }
 
 // ErrNoFile means that a chat has no file yet in which anything could be set.

@@ -29,9 +29,11 @@ import (
 // their names in all places.
 type renameSet struct {
 	*folder
-	r *Result
-	s *changeset.Set
+	r       *Result   // the first of results; it takes all warnings and notes
+	results []*Result // of the chats that were asked for, in the order of goes
+	s       *changeset.Set
 
+	goes      []*family.Chat
 	to        map[*family.Chat]string       // the new name; "" if the chat is deleted
 	elsewhere *address.Owner                // the owner that the chats move to; nil: they stay with theirs
 	open      map[string]string             // by the path of a card or group file: what it opens with instead of a chat that goes
@@ -42,8 +44,39 @@ type renameSet struct {
 	edits     family.Edits
 }
 
-func newRenameSet(f *folder, r *Result, s *changeset.Set) *renameSet {
-	return &renameSet{folder: f, r: r, s: s, to: map[*family.Chat]string{}, open: map[string]string{}, adopted: map[*family.Chat]*family.Chat{}}
+func newRenameSet(path string) *renameSet {
+	r := newResult(path)
+	return &renameSet{r: r, results: []*Result{r}, to: map[*family.Chat]string{}, open: map[string]string{}, adopted: map[*family.Chat]*family.Chat{}}
+}
+
+// change changes chats in the folder of the chat at path: prepare says what becomes of their
+// names. It returns a result for each, or only the first one's if that fails.
+func change(ctx context.Context, opt *Options, path string, prepare func(n *renameSet) error) []*Result {
+	n := newRenameSet(path)
+	run(ctx, opt, n.r, func(ctx context.Context, s *changeset.Set) (err error) {
+		n.s = s
+		if n.folder, err = read(ctx, opt, filepath.Dir(path)); err == nil {
+			err = prepare(n)
+		}
+		if err == nil {
+			err = n.draft(ctx)
+		}
+		return err
+	})
+	return together(n.results)
+}
+
+// begin makes the results of the chats that were asked for, whose new names are known.
+func (n *renameSet) begin(goes []*family.Chat) {
+	n.goes = goes
+	for i, c := range goes {
+		if i > 0 {
+			n.results = append(n.results, newResult(c.Path))
+		}
+		if to := n.path(c); to != "" {
+			n.results[i].Doc.To = &to
+		}
+	}
 }
 
 // stays reports whether a chat keeps its name and its place.
@@ -77,6 +110,7 @@ func (n *renameSet) path(c *family.Chat) string {
 
 // collect decides about all places that name the chats.
 func (n *renameSet) collect() {
+	unreachable(n.r)
 	n.edits = n.graph.Rename(func(c *family.Chat) bool { return !n.stays(c) }, n.decide)
 	trunks := map[*family.Chat]*family.Trunk{}
 	for _, c := range n.graph.Chats {
@@ -145,13 +179,13 @@ func dangler(ref family.Reference) Dangler {
 // chooseOpen decides which chat a card or a group opens with in place of one that goes, and
 // notes it in that chat's result: the nearest ancestor that stays, else the owner's chat
 // last changed, else, in a group, the last name in its list that stays or a fresh one.
-func (n *renameSet) chooseOpen(goes []*family.Chat, results []*Result) {
+func (n *renameSet) chooseOpen() {
 	note := func(i int, path, name string) {
 		if name != "" {
-			n.open[path], results[i].Doc.Opened = name, &name
+			n.open[path], n.results[i].Doc.Opened = name, &name
 		}
 	}
-	for i, c := range goes {
+	for i, c := range n.goes {
 		if n.graph.Card != nil && n.graph.IsOpenInCard(c) {
 			note(i, n.graph.Card.Path, n.heir(c, nil))
 		}
@@ -223,11 +257,17 @@ func (n *renameSet) draft(ctx context.Context) error {
 		}
 	}
 	n.warnDamaged(ctx)
-	return nil
+	if err := n.draftEntries(ctx); err != nil {
+		return err
+	}
+	if err := n.join(); err != nil {
+		return err
+	}
+	return n.draftPins()
 }
 
 func (n *renameSet) edited(path, what string, count int) {
-	n.r.Doc.Edits = append(n.r.Doc.Edits, Edited{path, what, count})
+	n.r.Doc.Edits = append(n.r.Doc.Edits, ChangedFile{path, what, count})
 }
 
 func (n *renameSet) isCard(path string) bool {
@@ -252,7 +292,7 @@ func (n *renameSet) draftOwn(ctx context.Context, c *family.Chat) error {
 			return err
 		}
 	default:
-		if err := n.take(c.Path, to, c.Stamp, about); err != nil {
+		if err := n.moveFile(c.Path, to, c.Stamp, about); err != nil {
 			return err
 		}
 	}
@@ -263,7 +303,7 @@ func (n *renameSet) draftOwn(ctx context.Context, c *family.Chat) error {
 		}
 		stamp, err := safefile.StampPath(sidecar.Path)
 		if err == nil {
-			err = n.take(sidecar.Path, beside, stamp, fmt.Sprintf("Luker's %s of it", sidecar.Namespace))
+			err = n.moveFile(sidecar.Path, beside, stamp, fmt.Sprintf("Luker's %s of it", sidecar.Namespace))
 		}
 		if err != nil {
 			return err
@@ -272,8 +312,8 @@ func (n *renameSet) draftOwn(ctx context.Context, c *family.Chat) error {
 	return nil
 }
 
-// take drafts that a file moves, or goes if to is "".
-func (n *renameSet) take(path, to string, was safefile.Stamp, about string) error {
+// moveFile drafts that a file moves, or goes if to is "".
+func (n *renameSet) moveFile(path, to string, was safefile.Stamp, about string) error {
 	if to == "" {
 		return n.s.Remove(path, was, about)
 	}
@@ -297,17 +337,9 @@ func rewrite(ctx context.Context, c *family.Chat, to string, lines chat.Lines, a
 	return s.Remove(c.Path, c.Stamp, about)
 }
 
-// withNewSlug adds a new slug to the edits of a chat that is edited in place, if that is
-// asked for or the chat has sidecars. It also drafts it in the sidecar where Luker looks
-// first.
+// withNewSlug adds a new slug to the edits of a chat that is edited in place, if it needs one.
 func withNewSlug(lines chat.Lines, opt *Options, f *library.Folder, name string, s *changeset.Set) (chat.Lines, error) {
-	sidecars := f.Sidecars(name)
-	if !opt.BumpIntegrity && len(sidecars) == 0 {
-		return lines, nil
-	}
-	slug := opt.NewUUID()
-	lines = append(lines, family.HeaderEdit(func(md *rawjson.Object) { md.Set("integrity", rawjson.Quote(slug)) }))
-	return lines, ops.SyncSlugs(s, sidecars, slug, opt.Changes.Now, ops.NewSlug)
+	return ops.FreshSlug(s, lines, f.Sidecars(name), opt.BumpIntegrity, opt.NewUUID, opt.Changes.Now)
 }
 
 // warnDamaged warns of damaged lines, in chats that stay where they are, that contain a name
@@ -369,8 +401,8 @@ func (t takenNames) add(list ...string) {
 	}
 }
 
-// take adds a name. The error wraps [ErrTaken] if there is one already.
-func (t takenNames) take(name string) error {
+// claim adds a name. The error wraps [ErrTaken] if there is one already.
+func (t takenNames) claim(name string) error {
 	if by, ok := t[names.Fold(name)]; ok {
 		return fmt.Errorf("%q %w: there is a chat %q", name, ErrTaken, by)
 	}

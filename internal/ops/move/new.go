@@ -79,20 +79,13 @@ func draftNew(ctx context.Context, o *address.Owner, lib *library.Library, opt *
 			return fmt.Errorf("%s: %w", opt.Owner, ErrNoFile)
 		}
 		d.Listed = &o.Group.Path
-		edit := &group.Edit{Path: o.Group.Path, List: []string{name}}
-		if opt.Open {
-			edit.Open = name
-		}
-		return s.Edit(o.Group.Path, safefile.Stamp{}, edit, group.Begun(name))
+		return group.List(s, o.Group.Path, group.Begun(name), opt.Open, name)
 	}
 	if err := draftHeader(ctx, lib, opt, r, s); err != nil || !opt.Open {
 		return err
 	}
-	known, err := ops.CardOf(o.Dir, filepath.Base(o.Folder))
-	if err != nil {
-		return err
-	}
-	return ops.OpenInCard(s, known, name)
+	_, err = ops.OpenInCard(s, o.Dir, filepath.Base(o.Folder), name)
+	return err
 }
 
 // nameNew returns the new chat's name. The error wraps [ErrName], [ErrTaken] or
@@ -118,7 +111,7 @@ func nameNew(o *address.Owner, lib *library.Library, opt *NewOptions) (string, e
 	if o.Group != nil {
 		taken.add(o.Group.Chats...)
 	}
-	if err := taken.take(safe); err != nil {
+	if err := taken.claim(safe); err != nil {
 		return "", err
 	}
 	return safe, leftOver(f, safe)
@@ -227,10 +220,9 @@ func open(ctx context.Context, lib *library.Library, path string, r *OpenResult,
 		r.Doc.Card, r.Doc.From = g.Path, g.ChatID
 		return s.Edit(g.Path, safefile.Stamp{}, &group.Edit{Path: g.Path, Open: c.Name}, fmt.Sprintf("the chat that is open: %q", c.Name))
 	}
-	known, err := ops.CardOf(c.Dir, c.Owner)
-	if err != nil {
-		return err
+	known, err := ops.OpenInCard(s, c.Dir, c.Owner, c.Name)
+	if err == nil {
+		r.Doc.Card, r.Doc.From = known.Path, known.Chat
 	}
-	r.Doc.Card, r.Doc.From = known.Path, known.Chat
-	return ops.OpenInCard(s, known, c.Name)
+	return err
 }

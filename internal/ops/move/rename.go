@@ -3,10 +3,8 @@ package move
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
-	"stchat/internal/changeset"
 	"stchat/internal/family"
 	"stchat/internal/names"
 )
@@ -23,54 +21,27 @@ type RenameOptions struct {
 // Rename renames a chat, and updates everything that names it. It returns the chat's result
 // first, then those of the descendants and the lorebook that are renamed with it.
 func Rename(ctx context.Context, opt RenameOptions) []*Result {
-	r := newResult(opt.Chat)
-	var more []*Result
-	run(ctx, &opt.Options, r, func(ctx context.Context, s *changeset.Set) error {
-		f, err := read(ctx, &opt.Options, filepath.Dir(opt.Chat))
+	return change(ctx, &opt.Options, opt.Chat, func(n *renameSet) error {
+		subject, err := n.find(opt.Chat)
+		if err == nil {
+			err = n.rename(subject, opt.Name)
+		}
 		if err != nil {
 			return err
 		}
-		subject, err := f.find(opt.Chat)
-		if err != nil {
-			return err
-		}
-		n := newRenameSet(f, r, s)
-		if err := n.rename(subject, opt.Name); err != nil {
-			return err
-		}
+		goes := []*family.Chat{subject}
 		if opt.Family {
-			for _, c := range n.renameFamily(subject) {
-				other := newResult(c.Path)
-				to := n.path(c)
-				other.Doc.To = &to
-				more = append(more, other)
-			}
+			goes = append(goes, n.renameFamily(subject)...)
 		}
 		if err := n.judgeNames(); err != nil {
 			return err
 		}
-		to := n.path(subject)
-		r.Doc.To = &to
-		unreachable(r)
-		n.collect()
-		if opt.Book {
-			book, err := renameOwnBook(ctx, n, subject)
-			if err != nil {
-				return err
-			}
-			if book != nil {
-				more = append(more, book)
-			}
+		n.begin(goes)
+		if n.collect(); opt.Book {
+			return renameOwnBook(ctx, n, subject)
 		}
-		if err := n.draft(ctx); err != nil {
-			return err
-		}
-		if err := draftEntries(ctx, n); err != nil {
-			return err
-		}
-		return draftPins(n)
+		return nil
 	})
-	return together(r, more)
 }
 
 // rename notes the new name of a chat, made safe as SillyTavern does.
@@ -131,7 +102,7 @@ func (n *renameSet) judgeNames() error {
 		if name == c.Name {
 			return fmt.Errorf("%s: %w: it already has this name", c.Path, ErrTaken)
 		}
-		if err := taken.take(name); err != nil {
+		if err := taken.claim(name); err != nil {
 			return err
 		}
 		if here[name] {

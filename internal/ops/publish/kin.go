@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"stchat/internal/family"
-	"stchat/internal/names"
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
@@ -19,6 +18,7 @@ import (
 // relative is a chat among its relatives.
 type relative struct {
 	chat     *treeview.Chat
+	short    string
 	children []*treeview.Chat
 	as       *published // nil: it is not exported
 }
@@ -42,11 +42,12 @@ func (e *exporter) relate(ctx context.Context) error {
 			as[userdir.RealPath(p.path)] = p
 		}
 	}
+	short := res.Tree.Shorts()
 	for _, o := range res.Tree.Owners {
 		owner := &ownerOf{name: o.Name}
 		for _, c := range o.Chats {
 			path := userdir.RealPath(c.Path)
-			r := &relative{chat: c, as: as[path]}
+			r := &relative{chat: c, short: short[c], as: as[path]}
 			e.kin[path] = r
 			if c.Above != nil {
 				if above := e.kin[userdir.RealPath(c.Above.Path)]; above != nil {
@@ -106,21 +107,13 @@ func (e *exporter) index(w io.Writer) error {
 				last = c.Until.Local().Format("2006-01-02 15:04")
 			}
 			p.printf("<tr><td class=\"d%d\">%s%s</td><td>%s</td><td>%d</td><td>%s</td></tr>\n",
-				min(c.Depth, 9), sign(c), e.link(nil, c, "", names.Short(o.name, c.Name, ancestors(c)...)), fork, c.Messages, last)
+				min(c.Depth, 9), sign(c), e.link(nil, c, "", r.short), fork, c.Messages, last)
 		}
 		p.print("</tbody></table></section>\n")
 	}
 	p.printf("<p class=\"sub\">%s</p></main>\n", plural.S(count, "chat"))
 	p.foot(false)
 	return p.err
-}
-
-// ancestors returns the names of the chats above one, the nearest first.
-func ancestors(c *treeview.Chat) (list []string) {
-	for up := c.Above; up != nil && len(list) < 50; up = up.Above {
-		list = append(list, up.Name)
-	}
-	return list
 }
 
 // sign returns what kind of relative a chat is.

@@ -107,7 +107,7 @@ func within(root, path, folder string) bool {
 type avatars struct {
 	numbers map[string]int // of files; -1: it is no picture
 	of      map[string]int // of what messages name
-	images  [][]byte
+	images  []string       // data: URLs
 }
 
 // find returns the number of a message's avatar, -1 if it has none.
@@ -139,11 +139,11 @@ func (a *avatars) add(path string) int {
 		return -1
 	}
 	defer f.Close()
-	data, err := picture.Avatar(f)
+	data, mediaType, err := picture.Avatar(f)
 	if err != nil {
 		return -1
 	}
-	a.images = append(a.images, data)
+	a.images = append(a.images, "data:"+mediaType+";base64,"+base64.StdEncoding.EncodeToString(data))
 	return len(a.images) - 1
 }
 
@@ -154,8 +154,8 @@ func (a *avatars) symbols() string {
 	}
 	var b strings.Builder
 	b.WriteString("<svg class=\"defs\" aria-hidden=\"true\">")
-	for i, data := range a.images {
-		b.WriteString(`<symbol id="a` + strconv.Itoa(i) + `" viewBox="0 0 96 96"><image width="96" height="96" href="data:image/png;base64,` + base64.StdEncoding.EncodeToString(data) + `"/></symbol>`)
+	for i, address := range a.images {
+		b.WriteString(`<symbol id="a` + strconv.Itoa(i) + `" viewBox="0 0 96 96"><image width="96" height="96" preserveAspectRatio="xMidYMid slice" href="` + address + `"/></symbol>`)
 	}
 	return b.String() + "</svg>\n"
 }

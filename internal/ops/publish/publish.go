@@ -5,18 +5,20 @@ package publish
 import (
 	"context"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
+	"stchat/internal/sendate"
 	"stchat/internal/webpage"
 )
 
@@ -99,7 +101,7 @@ type published struct {
 // PATH without chats, or that ctx ended.
 func Export(ctx context.Context, opt Options, each func(*Document, error) error) (sum Summary, err error) {
 	sum = Summary{Schema: 1, Summary: true}
-	walked := ops.WalkNames(opt.List)
+	walked := ops.Walk(opt.List)
 	for _, err := range walked.Errs {
 		if err := each(&Document{}, err); err != nil {
 			return sum, err
@@ -108,6 +110,7 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 	if len(walked.Chats) > 1 && !opt.Folder {
 		return sum, ErrSeveral
 	}
+	opt.Expect(walked.Chats)
 	e := &exporter{opt: &opt, lib: new(library.Library)}
 	e.opt.Open.Groups = e.lib
 	for _, t := range walked.Chats {
@@ -127,6 +130,7 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 	}
 	for _, p := range e.chats {
 		d, err := e.write(ctx, p)
+		opt.Meter.Done()
 		if err == nil && d.Messages > 0 {
 			sum.Chats++
 		}
@@ -160,41 +164,62 @@ func (e *exporter) survey(ctx context.Context, path string) *published {
 		p.err = err
 		return p
 	}
+	defer c.Close()
 	p.owner, p.name = c.Owner, c.Name
-	c.Close()
-	read, err := look.Messages(ctx, look.Exported(&e.opt.Export, path), func(m *look.Message) error {
-		if !e.takes(m) {
+	var found []int64 // of each message: when it was sent, or what follows
+	const notTaken, undated = math.MinInt64, math.MinInt64 + 1
+	scanned, err := choose.ScanBeside(ctx, &e.opt.Choice, choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine, Progress: e.opt.Meter.Follow()}, func(at choose.Place) error {
+		sent := found[at.Index]
+		if sent == notTaken {
 			p.leftOut++
 			return nil
 		}
-		p.messages++
-		if at, ok := m.Time(); ok {
-			if p.last = at; p.first.IsZero() {
-				p.first = at
+		if p.messages++; sent != undated {
+			if p.last = time.UnixMilli(sent); p.first.IsZero() {
+				p.first = p.last
 			}
 		}
 		return nil
+	}, choose.Beside[[]int64]{
+		Keys: []string{"is_system", "mes", "extra", "send_date"},
+		Read: func(l *jsonl.Line, keys []int, list *[]int64) {
+			value := func(k int) []byte { raw, _ := l.Value(keys[k]); return raw }
+			sent := int64(notTaken)
+			if e.takes(value(0), value(1), value(2)) {
+				sent = undated
+				if at, ok := sendate.ParseRaw(value(3)); ok {
+					sent = at.UnixMilli()
+				}
+			}
+			*list = append(*list, sent)
+		},
+		Fold:  func(list *[]int64) { found = append(found, *list...) },
+		Reset: func(list *[]int64) { *list = (*list)[:0] },
 	})
-	p.skipped, p.err = read.Skipped, err
+	p.skipped = c.Damage
+	p.skipped.Append(scanned.Damage)
+	switch {
+	case err != nil:
+		p.err = c.Errorf("%w", err)
+	case p.skipped.Total > 0 && !e.opt.SkipDamaged:
+		p.err = c.DamageError(p.skipped.First[0])
+	default:
+		p.err = c.Unchanged()
+	}
 	return p
 }
 
 // takes reports whether a chosen message belongs into the format: hidden ones on demand; never
 // what is no story; as text only what SillyTavern exports (src/endpoints/chats.js, /export).
-func (e *exporter) takes(m *look.Message) bool {
-	system := rawjson.Truthy(rawjson.Value(m.Line, "is_system"))
+func (e *exporter) takes(system, mes, extra []byte) bool {
+	hidden := look.IsHidden(system, rawjson.Value(extra, "type"))
 	switch {
-	case m.Hidden:
-		if !e.opt.WithHidden {
-			return false
-		}
-	case e.opt.Format == Text && system:
+	case hidden && !e.opt.WithHidden, !hidden && rawjson.Truthy(system) && e.opt.Format == Text:
 		return false
+	case e.opt.Format == Text:
+		return rawjson.Truthy(mes)
 	}
-	if e.opt.Format == Text {
-		return rawjson.Truthy(rawjson.Value(m.Line, "mes"))
-	}
-	return !m.IsAside()
+	return !look.IsAside(extra)
 }
 
 // place gives every chat its file, and sees to it that none is taken.
@@ -259,7 +284,7 @@ func (c *counter) Write(p []byte) (int, error) {
 
 // file writes one file, whole or not at all.
 func (e *exporter) file(ctx context.Context, path string, draw func(io.Writer) error) error {
-	return ops.WriteOutput(ctx, path, e.opt.Force, IsPage, e.opt.Changes, draw, changeset.InFolder()).Err
+	return ops.WriteOutput(ctx, ops.Output{Path: path, Folder: true, Force: e.opt.Force, Own: IsPage, Changes: e.opt.Changes}, draw).Err
 }
 
 // IsPage reports whether a file that begins with head is a page of this package: Markdown and text
@@ -285,7 +310,8 @@ func (e *exporter) draw(ctx context.Context, w io.Writer, p *published, d *Docum
 		return err
 	}
 	if _, err := look.Messages(ctx, look.Exported(&e.opt.Export, p.path), func(m *look.Message) error {
-		if !e.takes(m) {
+		value := func(key string) []byte { return rawjson.Value(m.Line, key) }
+		if !e.takes(value("is_system"), value("mes"), value("extra")) {
 			return nil
 		}
 		return to.message(m)

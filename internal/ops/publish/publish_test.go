@@ -20,6 +20,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/ops"
+	"stchat/internal/progress"
 )
 
 const secret = "the definition, or a prompt"
@@ -94,15 +95,18 @@ func quoted(s string) string {
 // fetched but their own constant script, lead nowhere but to each other, and give nothing away.
 func TestPages(t *testing.T) {
 	user, site := hostileFolder(t), filepath.Join(t.TempDir(), "site")
-	pictures := 0
+	pictures, meter := 0, new(progress.Meter)
 	_, err := Export(context.Background(), Options{Format: HTML, Export: ops.Export{
-		List: ops.List{Paths: []string{user}}, Output: site, Folder: true, Swipes: true, Changes: changeset.Options{NoSync: true},
+		List: ops.List{Paths: []string{user}}, Output: site, Folder: true, Swipes: true, Changes: changeset.Options{NoSync: true}, Meter: meter,
 	}}, func(d *Document, err error) error {
 		pictures += d.Pictures
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if s := meter.State(); s.Files != 1 || s.Done != s.Files || s.Bytes == 0 || s.Read < s.Bytes {
+		t.Errorf("the meter says %+v", s)
 	}
 	if pictures != 9 {
 		t.Errorf("%d pictures in the page, not 9", pictures)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stchat/internal/ops/look"
+	"stchat/internal/plural"
 	"stchat/internal/prose"
 )
 
@@ -18,17 +19,22 @@ func Stats(w io.Writer, s *look.Statistics) error {
 	if !s.First.IsZero() {
 		p.printf("%s – %s · ", s.First.Local().Format(dayForm), s.Last.Local().Format(dayForm))
 	}
-	p.printf("%d chats, %d messages, %d words (yours %d, theirs %d)</p>\n", s.Chats, s.Messages, s.Words, s.UserWords, s.Words-s.UserWords)
+	p.printf("%s, %s, %s words (yours %s, theirs %s)</p>\n", plural.S(s.Chats, "chat"), plural.S(s.Messages, "message"),
+		plural.Grouped(s.Words), plural.Grouped(s.UserWords), plural.Grouped(s.Words-s.UserWords))
 	heat(p, s)
-	p.print("<section><h2>Who</h2>\n<table><thead><tr><th>key</th><th>words</th><th>messages</th><th>chats</th><th>share</th></tr></thead><tbody>\n")
+	by := look.By("owner")
+	if len(s.Rows) > 0 {
+		by = s.Rows[0].By
+	}
+	p.printf("<section><h2>Who</h2>\n<table><thead><tr><th>%s</th><th>words</th><th>messages</th><th>chats</th><th class=\"share\">share</th></tr></thead><tbody>\n", by)
 	for _, t := range s.Rows {
 		share := float64(t.Words) * 100 / float64(max(s.Words, 1))
-		p.printf("<tr><td><bdi>%s</bdi></td><td>%d</td><td>%d</td><td>%d</td><td>%s %.0f %%</td></tr>\n", prose.Escape(t.Key), t.Words, t.Messages, t.Chats, bar(share), share)
+		p.printf("<tr><td><bdi>%s</bdi></td><td>%s</td><td>%s</td><td>%d</td><td class=\"share\">%s %.0f %%</td></tr>\n", prose.Escape(t.Key), plural.Grouped(t.Words), plural.Grouped(t.Messages), t.Chats, bar(share), share)
 	}
-	p.print("</tbody></table></section>\n<section><h2>When</h2>\n<table><thead><tr><th>hour</th><th>messages</th><th>share</th></tr></thead><tbody>\n")
+	p.print("</tbody></table></section>\n<section><h2>When</h2>\n<table><thead><tr><th>hour</th><th>messages</th><th class=\"share\">share</th></tr></thead><tbody>\n")
 	most := max(slices.Max(s.Hours), 1)
 	for hour, n := range s.Hours {
-		p.printf("<tr><td>%02d</td><td>%d</td><td>%s</td></tr>\n", hour, n, bar(float64(n)*100/float64(most)))
+		p.printf("<tr><td>%02d</td><td>%s</td><td class=\"share\">%s</td></tr>\n", hour, plural.Grouped(n), bar(float64(n)*100/float64(most)))
 	}
 	p.print("</tbody></table></section>\n")
 	if s.Sessions.Count > 0 {
@@ -45,7 +51,7 @@ func Stats(w io.Writer, s *look.Statistics) error {
 
 // bar draws a part of a hundred.
 func bar(percent float64) string {
-	return fmt.Sprintf(`<svg class="bar" width="100" height="10" aria-hidden="true"><rect width="%.0f" height="10"/></svg>`, percent)
+	return fmt.Sprintf(`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width="%.0f" height="10"/></svg>`, percent)
 }
 
 // heat draws a square for each day, a column a week, and lists the months behind it.
@@ -74,12 +80,12 @@ func heat(p *page, s *look.Statistics) {
 		}
 		months[month] += words
 		at := int(day - from)
-		p.printf("<rect class=\"w%d\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"><title>%s: %d words</title></rect>", levels[day], at/7*12, at%7*12, look.DayText(day), words)
+		p.printf("<rect class=\"w%d\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"><title>%s: %s words</title></rect>", levels[day], at/7*12, at%7*12, look.DayText(day), plural.Grouped(words))
 	}
 	p.print("</svg>\n<details><summary>months</summary><table><thead><tr><th>month</th><th>words</th></tr></thead><tbody>\n")
 	for _, month := range order {
 		at, _ := time.Parse("2006-01", month)
-		p.printf("<tr><td>%s</td><td>%d</td></tr>\n", at.Format("January 2006"), months[month])
+		p.printf("<tr><td>%s</td><td>%s</td></tr>\n", at.Format("January 2006"), plural.Grouped(months[month]))
 	}
 	p.print("</tbody></table></details></section>\n")
 }

@@ -2,6 +2,7 @@ package repair_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -151,6 +152,12 @@ func ruleCases() []ruleCase {
 			tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"a\r\n"}`)},
 		},
 		{
+			"crlf",
+			tree{A: chat(plainHeader, say(0, "")+"\r", say(1, ""))},
+			[]string{"crlf " + A + ":2"},
+			tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"\r\n"}`)},
+		},
+		{
 			"nul",
 			tree{A: chat(plainHeader, say(0, ""), "\x00\x00\x00", say(1, ""))},
 			[]string{"nul " + A + ":3"},
@@ -211,6 +218,18 @@ func ruleCases() []ruleCase {
 			[]string{"duplicate-key " + A + ":2#0"},
 			tree{A: chat(plainHeader, say(0, `"extra":{"a":1,"b":{"a":1,"a":2}}`))},
 		},
+		{
+			"duplicate-key",
+			tree{A: chat(plainHeader, say(0, `"extra":{"a":1,"b":1,"a":2,"b":2,"c":1,"c":2}`))},
+			[]string{"duplicate-key " + A + ":2#0"},
+			tree{A: chat(plainHeader, say(0, `"extra":{"a":1,"b":1,"c":1}`))},
+		},
+		{
+			"duplicate-key",
+			tree{A: chat(`{"user_name":"Ines","user_name":"Ines","chat_metadata":{"integrity":"i"}}`, say(0, ""))},
+			[]string{"duplicate-key " + A + ":1"},
+			tree{A: chat(`{"user_name":"Ines","chat_metadata":{"integrity":"i","user_name":"Ines"}}`, say(0, ""))},
+		},
 		{"duplicate-key", tree{A: talk(head(1, `"x":1,"x":2`), 1)}, []string{"duplicate-key " + A + ":1"}, tree{A: talk(head(1, `"x":1,"X":2`), 1)}},
 		{
 			"no-header",
@@ -223,6 +242,12 @@ func ruleCases() []ruleCase {
 			tree{A: chat(`{"chat_meta`, say(0, ""))},
 			[]string{"invalid-json " + A + ":1", "no-header " + A + ":2"},
 			tree{A: chat("", plainHeader, say(0, ""))},
+		},
+		{
+			"no-header", // of a file without a single line that can be read
+			tree{A: "\n\n{\n{\n"},
+			[]string{"invalid-json " + A + ":3", "no-header " + A + ":3", "torn-tail " + A + ":4"},
+			tree{A: "\n\n"},
 		},
 		{
 			"misplaced-header",
@@ -242,6 +267,12 @@ func ruleCases() []ruleCase {
 			tree{A: chat(plainHeader, `{"mes":3}`)},
 			[]string{"message-shape " + A + ":2#0", "message-shape " + A + ":2#0", "message-shape " + A + ":2#0"},
 			tree{A: chat(plainHeader, `{"name":"","is_user":1,"mes":""}`, `{"name":"","is_user":"yes","mes":""}`)},
+		},
+		{ // what is missing is told by its name
+			"message-shape",
+			tree{A: chat(plainHeader, `{"name":1,"is_user":null}`)},
+			[]string{"message-shape " + A + ":2#0", "message-shape " + A + ":2#0", "message-shape " + A + ":2#0"},
+			tree{A: chat(plainHeader, `{"name":"","is_user":0,"mes":""}`)},
 		},
 		{
 			"swipe-id",
@@ -319,6 +350,13 @@ func ruleCases() []ruleCase {
 		},
 
 		{"integrity-missing", tree{A: talk(`{"chat_metadata":{"integrity":""},"user_name":"unused"}`, 1)}, []string{"integrity-missing " + A + ":1"}, tree{A: talk(plainHeader, 1)}},
+		{"integrity-missing", tree{A: talk(`{"character_name":"Mira"}`, 1)}, []string{"integrity-missing " + A + ":1"}, tree{A: talk(`{"chat_metadata":{"integrity":"i"}}`, 1)}},
+		{ // the chat that began first keeps it
+			"integrity-shared",
+			tree{A: chat(plainHeader, say(1, "")), solo + "B.jsonl": chat(plainHeader, say(0, "")), solo + "C.jsonl": chat(plainHeader, say(2, ""))},
+			[]string{"integrity-shared " + A + ":1", "integrity-shared " + solo + "C.jsonl:1"},
+			tree{A: talk(head(1, ""), 1), solo + "B.jsonl": talk(head(2, ""), 1)},
+		},
 		{
 			"integrity-shared",
 			tree{A: talk(plainHeader, 2), solo + "B.jsonl": talk(strings.Replace(plainHeader, `"},`, `","main_chat":"A"},`, 1), 2)},
@@ -462,6 +500,15 @@ func ruleCases() []ruleCase {
 			[]string{"group-twice group chats/G.jsonl:0"},
 			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "G", "G")},
 		},
+		{ // so many that not all are named
+			"group-twice",
+			tree{
+				"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "G"), "groups/2.json": groupFile("", "G"), "groups/3.json": groupFile("", "G"),
+				"groups/4.json": groupFile("", "G"), "groups/5.json": groupFile("", "G"), "groups/6.json": groupFile("", "G"), "groups/7.json": groupFile("", "G"),
+			},
+			[]string{"group-twice group chats/G.jsonl:0"},
+			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "G")},
+		},
 		{
 			"group-old-layout",
 			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile(`"past_metadata":{"G":{}},"chat_metadata":{}`, "G")},
@@ -565,6 +612,12 @@ func ruleCases() []ruleCase {
 			tree{A: talk(plainHeader, 2), solo + "A.luker-state.x.json": `{}`},
 		},
 
+		{ // one file, as before there were lists of them
+			"missing-attachment",
+			tree{A: chat(plainHeader, say(0, `"extra":{"file":{"url":"/user/files/c.txt"},"media":["/user/images/d.png"]}`))},
+			[]string{"missing-attachment " + A + ":2#0", "missing-attachment " + A + ":2#0", "legacy-media " + A + ":2#0"},
+			tree{A: chat(plainHeader, say(0, `"extra":{"file":{"name":"/user/files/c.txt"},"media":[7]}`))},
+		},
 		{
 			"missing-attachment",
 			tree{A: chat(plainHeader, say(0, `"extra":{"image":"/user/images/M/a.png","files":[{"url":"/user/files/b.txt"}],"media":[{"url":"user/images/M/../../../../x"}]}`)), "user/images/M/b.png": ""},
@@ -604,6 +657,51 @@ func TestRules(t *testing.T) {
 	}
 }
 
+var update = flag.Bool("update", false, "rewrite the files in testdata that tests are held to")
+
+// TestFindings holds what a person reads of each chat of ruleCases, and of its repair, to
+// testdata/findings.txt.
+func TestFindings(t *testing.T) {
+	var told strings.Builder
+	for _, tt := range ruleCases() {
+		fmt.Fprintf(&told, "# %s\n", tt.rule)
+		root := plant(t, tt.has)
+		res := check(t, root)
+		for i := range res.Findings {
+			f, usual := &res.Findings[i], res.Findings[i].Rule.Rule()
+			rel, _ := filepath.Rel(root, f.Path)
+			fmt.Fprintf(&told, "%s:%d:%d: %v: %s\n", filepath.ToSlash(rel), f.Line, f.Column, f.Severity, f.Text())
+			if f.Effect() != usual.Effect || f.Repair() != usual.Repair {
+				fmt.Fprintf(&told, "\t%s\n\t%s\n", f.Effect(), f.Repair())
+			}
+		}
+		for _, r := range runRepair(t, false, repair.Options{Rules: withDangling()}, root).Results {
+			for _, a := range r.Doc.Actions {
+				fmt.Fprintf(&told, "repair: %s: %s\n", a.Rule, a.Change)
+			}
+		}
+	}
+	golden(t, "findings.txt", told.String())
+}
+
+// golden compares a text with a file in testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
 // talkWith is a chat of one message.
 func talkWith(header, message string) string { return chat(header, message) }
 
@@ -632,6 +730,94 @@ func TestUnusedLorebook(t *testing.T) {
 	}
 }
 
+// Which group lists a chat is not judged while the group file that may do so cannot be read.
+func TestGroupThatCannotBeRead(t *testing.T) {
+	for _, tt := range []struct {
+		groups tree
+		want   []string
+	}{
+		{tree{"groups/1.json": "{"}, nil},
+		{tree{"groups/1.json": "{", "groups/2.json": groupFile("", "G"), "groups/3.json": groupFile("", "G")}, []string{"group-twice group chats/G.jsonl:0"}},
+	} {
+		tt.groups["group chats/G.jsonl"] = talk(plainHeader, 1)
+		root := plant(t, tt.groups)
+		res, err := repair.Check(t.Context(), repair.CheckOptions{List: ops.List{Paths: []string{root}}, Now: now})
+		if err != nil || len(res.Errs) != 1 {
+			t.Errorf("%v, %v; want the error about the group file", err, res.Errs)
+		}
+		if diff := cmp.Diff(tt.want, found(root, res.Findings)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+// A long chat is read in parts. What is wrong between one message and the next is found there,
+// too, and everything has the line and the index that it has in the file.
+func TestLongChat(t *testing.T) {
+	const n = 99
+	lines := []string{plainHeader}
+	want := []string{}
+	for i := range n {
+		more := fmt.Sprintf(`"x":"%s"`, strings.Repeat("x", 60_000))
+		if i%10 == 9 {
+			more += `,"extra":{"bookmark_link":"gone"}`
+			want = append(want, fmt.Sprintf("dangling-checkpoint %sA.jsonl:%d#%d", solo, i+2, i))
+		}
+		if i > 0 { // each is older than the one before
+			want = append(want, fmt.Sprintf("date-order %sA.jsonl:%d#%d", solo, i+2, i))
+		}
+		lines = append(lines, fmt.Sprintf(`{"name":"M","is_user":false,"send_date":"2026-01-02T03:%02d:%02d.000Z","mes":"",%s}`, 59-i/60, 59-i%60, more))
+		switch i {
+		case 60:
+			lines[i+1] += "\r"
+			want = append(want, "crlf "+solo+"A.jsonl:62")
+		case 97:
+			lines = append(lines, "{"+strings.Repeat(" ", 2<<20), "{")
+			want = append(want, "invalid-json "+solo+"A.jsonl:100", "invalid-json "+solo+"A.jsonl:101")
+		}
+	}
+	last := fmt.Sprintf("date-order %sA.jsonl:%d#%d", solo, n+1, n-1)
+	want[slices.Index(want, last)] = fmt.Sprintf("date-order %sA.jsonl:%d#%d", solo, n+3, n-1)
+	lines = append(lines, plainHeader)
+	want = append(want, fmt.Sprintf("misplaced-header %sA.jsonl:%d#%d", solo, n+4, n))
+	root := plant(t, tree{solo + "A.jsonl": chat(lines...)})
+	got := found(root, check(t, root).Findings)
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A registry that names more entries that are gone than are listed.
+func TestManyLostEntries(t *testing.T) {
+	var names strings.Builder
+	for i := range 101 {
+		fmt.Fprintf(&names, `\n- UID=%d | name: X`, i+10)
+	}
+	root := plant(t, tree{solo + "A.jsonl": talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": book(`"3":{"uid":3,"comment":"_registry_place","content":"[Registry: place]` + names.String() + `"}`)})
+	res := check(t, root)
+	if n := len(res.Findings); n != 101 {
+		t.Fatalf("%d findings, want 100 and one that stands for the others", n)
+	}
+	if last := res.Findings[100]; last.Rule != rules.RegistryUID || last.Text() != "1 more of the same are not listed" {
+		t.Errorf("last: %+v", last)
+	}
+}
+
+// A chat is judged in the folder in which its file is, by whatever path it is named.
+func TestThroughSymlink(t *testing.T) {
+	root := plant(t, tree{solo + "A.jsonl": talk(head(1, `"main_chat":"B"`), 1)})
+	link := filepath.Join(t.TempDir(), "link.jsonl")
+	if err := os.Symlink(filepath.Join(root, "chats", "Mira", "A.jsonl"), link); err != nil {
+		t.Skip(err)
+	}
+	res := check(t, link)
+	if len(res.Findings) != 1 || res.Findings[0].Rule != rules.DanglingMainChat || res.Findings[0].Path != link {
+		t.Errorf("%+v", res.Findings)
+	}
+}
+
 // TestOneOfMany checks a single chat, which still is judged by its folder.
 func TestOneOfMany(t *testing.T) {
 	root := plant(t, tree{
@@ -648,6 +834,13 @@ func TestOneOfMany(t *testing.T) {
 	}
 	if res := check(t, filepath.Join(root, "chats", "Mira", "A.jsonl")); len(res.Findings) > 0 {
 		t.Errorf("the eldest: %q", found(root, res.Findings))
+	}
+	// so it is beside a chat that is too long to be read whole for its header and first date
+	long := " \n" + talk(plainHeader, 1) + strings.Repeat("\n"+say(1, ""), 2000)
+	root = plant(t, tree{solo + "A.jsonl": long, solo + "B.jsonl": chat(plainHeader, say(1, ""))})
+	want = []string{"integrity-shared " + solo + "B.jsonl:1"}
+	if diff := cmp.Diff(want, found(root, check(t, filepath.Join(root, "chats", "Mira", "B.jsonl")).Findings)); diff != "" {
+		t.Errorf("beside a long chat (-want +got):\n%s", diff)
 	}
 }
 

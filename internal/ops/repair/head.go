@@ -152,7 +152,7 @@ func moveHeader(src jsonl.Source, at rules.Span, number int, why []rules.ID) (*h
 	}
 	h.view.splices = append(h.view.splices, gone)
 	h.view.from = number
-	h.tell(why, number, "moved the header to the front", nil)
+	h.add(why, number, "moved the header to the front", nil)
 	return h, nil
 }
 
@@ -182,7 +182,7 @@ func makeHeader(src jsonl.Source, need newHeader) (*head, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.tell(need.missing, 1, change, line.Bytes())
+	h.add(need.missing, 1, change, line.Bytes())
 	return h, nil
 }
 
@@ -200,7 +200,7 @@ func insert(src jsonl.Source, line []byte) (*head, error) {
 	return &head{view: &view{inserted: true, splices: []rawjson.Splice{{At: at, Data: line}}}}, nil
 }
 
-func (h *head) tell(why []rules.ID, line int, change string, after []byte) {
+func (h *head) add(why []rules.ID, line int, change string, after []byte) {
 	for _, id := range why {
 		h.steps = append(h.steps, headStep{step{id, line, -1}, change, nil, after})
 	}

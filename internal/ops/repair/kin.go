@@ -42,11 +42,11 @@ func (m *missing) String() string {
 	return text + "any of " + quoteAll(names)
 }
 
-// settle judges together all names of a folder that lead nowhere. Names with a clear meaning
+// resolve judges together all names of a folder that lead nowhere. Names with a clear meaning
 // are taken as repaired, and the rest is judged again on that basis, until nothing more becomes
 // clear. So the result depends neither on the order of the chats nor on which of them are
 // repaired now.
-func settle(g *family.Graph) kin {
+func resolve(g *family.Graph) kin {
 	k := kin{}
 	for {
 		open := namesOf(g)
@@ -54,7 +54,7 @@ func settle(g *family.Graph) kin {
 		more := false
 		for _, m := range open {
 			if len(m.may) == 1 && !m.circle {
-				m.settle()
+				m.resolve()
 				k[m.chat.Name] = append(k[m.chat.Name], m)
 				more = true
 			}
@@ -69,8 +69,8 @@ func settle(g *family.Graph) kin {
 	}
 }
 
-// settle replaces the name in the chat by what it is called now.
-func (m *missing) settle() {
+// resolve replaces the name in the chat by what it is called now.
+func (m *missing) resolve() {
 	m.now = m.may[0].Name
 	c := m.chat
 	if c.MainChat == m.name {
@@ -201,7 +201,7 @@ func (r *renames) of(ctx context.Context, folder string) (kin, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := settle(graphs[0])
+	k := resolve(graphs[0])
 	r.folders[folder] = k
 	return k, nil
 }

@@ -19,10 +19,8 @@ import (
 // pass is one read of a chat that finds what to change in its lines. Changes are reported, and
 // what is taken out is kept, in the order of the lines.
 type pass struct {
-	plan *plan // only read
-	told *told
+	plan *plan // takes what is done, and what was asked for but could not be
 	lost *quarantine
-	left []string // what was asked for but could not be repaired
 
 	src      jsonl.Source // the view of the file
 	repairer messageRepairer
@@ -68,7 +66,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 			return
 		}
 		if p.crlf > 0 {
-			p.told.add(step{rules.CRLF, p.crlfAt, -1}, fmt.Sprintf("made the line ends LF: %d", p.crlf), nil, nil)
+			p.plan.done.add(step{rules.CRLF, p.crlfAt, -1}, fmt.Sprintf("made the line ends LF: %d", p.crlf), nil, nil)
 		}
 	}
 }
@@ -194,7 +192,7 @@ func (p *pass) note(one *line, index int) {
 	splice, err := message.BranchSplice(one.data, names...)
 	switch {
 	case err != nil:
-		p.left = append(p.left, fmt.Sprintf("unlisted-branch: message %d: %v", index, err))
+		p.plan.left = append(p.plan.left, fmt.Sprintf("unlisted-branch: message %d: %v", index, err))
 		return
 	case splice != nil:
 		one.data = splice.Apply(one.data)
@@ -221,7 +219,7 @@ func (p *pass) edit(one *line) error {
 				after = one.data
 			}
 		}
-		p.told.add(one.step, c.Text, before, after)
+		p.plan.done.add(one.step, c.Text, before, after)
 		if c.Lost != nil {
 			if err := p.lost.add(one.step, c.What, c.Lost); err != nil {
 				return err
@@ -263,10 +261,10 @@ func (p *pass) takeOut(l *jsonl.Line, one *line, number int, damage rules.ID) er
 	}
 	one.step.rule = damage
 	if len(bytes.Trim(raw, "\x00")) == 0 {
-		p.told.add(one.step, fmt.Sprintf("removed a line of %d NUL bytes", len(l.Raw)), []byte{}, nil)
+		p.plan.done.add(one.step, fmt.Sprintf("removed a line of %d NUL bytes", len(l.Raw)), []byte{}, nil)
 		return p.give(edit)
 	}
-	p.told.add(one.step, "moved the line to the quarantine file: "+l.Damage.Reason, raw, nil)
+	p.plan.done.add(one.step, "moved the line to the quarantine file: "+l.Damage.Reason, raw, nil)
 	if err := p.lost.add(one.step, l.Damage.Reason, raw); err != nil {
 		return err
 	}
@@ -279,7 +277,7 @@ func (p *pass) byteOrderMark() error {
 	if err != nil || !has || !p.plan.want.Has(rules.BOM) {
 		return err
 	}
-	p.told.add(step{rules.BOM, 1, -1}, "took the byte order mark off", nil, nil)
+	p.plan.done.add(step{rules.BOM, 1, -1}, "took the byte order mark off", nil, nil)
 	return p.give(jsonl.Edit{Splice: rawjson.Splice{Len: int64(len(bom))}})
 }
 
@@ -292,20 +290,7 @@ type messageRepairer struct {
 
 // repair returns the message with everything repaired, or line itself if there is nothing to repair.
 func (m *messageRepairer) repair(line []byte) (out []byte, changes []rules.Change) {
-	out = line
-	if m.want&rules.OnSwipes() != 0 {
-		out, changes = rules.RepairSwipes(m.want, out)
-	}
-	if m.want&rules.OnLinks() != 0 {
-		var more []rules.Change
-		out, more = m.links.Message(m.want, out)
-		changes = append(changes, more...)
-	}
-	if m.want.Has(rules.LegacyMedia) {
-		var more []rules.Change
-		out, more = rules.RepairMedia(out)
-		changes = append(changes, more...)
-	}
+	out, changes = rules.RepairMessage(m.want, m.links, line)
 	if m.follow != nil {
 		if edited, did := m.follow(out); !bytes.Equal(edited, out) {
 			out = edited
@@ -318,5 +303,5 @@ func (m *messageRepairer) repair(line []byte) (out []byte, changes []rules.Chang
 // onLines returns the rules that are repaired line by line.
 func onLines() rules.Set {
 	return rules.SetOf(rules.BOM, rules.CRLF, rules.NUL, rules.InvalidJSON, rules.TornTail, rules.NotAnObject, rules.TooDeep, rules.MisplacedHeader) |
-		rules.SetOf(rules.LegacyMedia) | rules.OnSwipes() | rules.OnLinks()
+		rules.OnMessages()
 }

@@ -10,6 +10,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/luker"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
@@ -32,11 +33,19 @@ type plan struct {
 	failed error          // why it could not tell what a chat is called now; the chat stays as it is
 	state  *stateRepairer // nil: leave what extensions keep
 	slug   string         // the chat's new slug, set whatever is repaired; empty: keep the old one
-	sync   string         // Luker's sidecar that repeats the slug; empty: there is none
+	beside []luker.Sidecar
 
 	groups []*groupEdit // edits of group files
 	left   []string     // what was asked for but cannot be repaired
+
+	// known once it is drafted
+	done       actions
+	quarantine string // path; empty: nothing is taken out
+	outcome    changeset.Outcome
 }
+
+// Complete implements [ops.Completer].
+func (p *plan) Complete(o changeset.Outcome, _ bool) { p.outcome = o }
 
 // headerEdit is a change to the header.
 type headerEdit struct {
@@ -51,14 +60,14 @@ func (p *plan) isEmpty() bool {
 }
 
 // unit returns the change of one chat and of what belongs to it.
-func (p *plan) unit(opt *Options, files *quarantines, d *drafted) changeset.Unit {
+func (p *plan) unit(opt *Options, files *quarantines) changeset.Unit {
 	u := changeset.Unit{Root: changeset.RootOf(p.chat.Path)}
 	for _, e := range p.groups {
 		u.Shares = append(u.Shares, e.Path)
 	}
 	u.Draft = func(ctx context.Context, set *changeset.Set) error {
 		if !p.isEmpty() {
-			if err := p.draft(ctx, opt, set, files, d); err != nil {
+			if err := p.draft(ctx, opt, set, files); err != nil {
 				return err
 			}
 		}
@@ -73,7 +82,7 @@ func (p *plan) unit(opt *Options, files *quarantines, d *drafted) changeset.Unit
 }
 
 // draft drafts the repaired chat and what goes with it.
-func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, files *quarantines, d *drafted) error {
+func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, files *quarantines) error {
 	file, src, err := openJudged(p.chat)
 	if err != nil {
 		return err
@@ -84,33 +93,28 @@ func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, file
 		return err
 	}
 	lost := &quarantine{chat: p.chat.Path, now: opt.Changes.Now, make: func() (w io.Writer, err error) {
-		w, d.quarantine, err = files.create(set, p.chat)
+		w, p.quarantine, err = files.create(set, p.chat)
 		return w, err
 	}}
-	if err := p.render(ctx, src, out, lost, d); err != nil {
+	if err := p.render(ctx, src, out, lost); err != nil {
 		return err
 	}
-	if d.told.total == 0 {
+	if p.done.total == 0 {
 		set.Drop(out)
 		return nil
 	}
-	if p.sync == "" {
-		return nil
-	}
-	return ops.SyncSlug(set, p.sync, p.slug, opt.Changes.Now, "the chat's new slug, for Luker")
+	return ops.SyncSlugs(set, p.beside, p.slug, opt.Changes.Now, "the chat's new slug, for Luker")
 }
 
 // render writes the repaired chat.
-func (p *plan) render(ctx context.Context, file jsonl.Source, out io.Writer, lost *quarantine, d *drafted) error {
+func (p *plan) render(ctx context.Context, file jsonl.Source, out io.Writer, lost *quarantine) error {
 	for i := range p.steps {
 		s := &p.steps[i]
-		d.told.add(s.step, s.change, s.before, s.after)
+		p.done.add(s.step, s.change, s.before, s.after)
 	}
 	src := p.view.over(file)
-	pass := &pass{plan: p, told: &d.told, lost: lost, src: src}
-	err := errors.Join(jsonl.Rewrite(ctx, out, pass.src, pass.edits(ctx)), lost.flush())
-	d.left = pass.left
-	return err
+	pass := &pass{plan: p, lost: lost, src: src}
+	return errors.Join(jsonl.Rewrite(ctx, out, pass.src, pass.edits(ctx)), lost.flush())
 }
 
 // forget removes the chat's metadata from group files.
@@ -190,13 +194,6 @@ func (p *plan) keeping(have, want rules.Set, now time.Time) {
 		return
 	}
 	p.state = &stateRepairer{want: state, chat: p.chat, now: now}
-}
-
-// drafted is the outcome of drafting one chat.
-type drafted struct {
-	told       told
-	left       []string // what was asked for but could not be repaired
-	quarantine string   // path; empty: nothing is taken out
 }
 
 // stateRepairer repairs what extensions keep in a chat's metadata.

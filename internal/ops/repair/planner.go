@@ -62,13 +62,8 @@ func (p *planner) of(c *rules.Chat) *plan {
 		one.links.Target = p.checker.Lookup.Folder(c.Folder).Target
 		one.links.Remove = p.asked
 		one.links.Renamed = func(string) (string, bool) { return "", false }
-		sidecars := p.checker.Lookup.Folder(c.Folder).Sidecars(c.Name)
-		for _, sidecar := range sidecars {
-			if sidecar.Kind == luker.ChatSync {
-				one.sync = sidecar.Path
-			}
-		}
-		if p.bump || len(sidecars) > 0 { // it shows Luker that the chat was edited
+		one.beside = p.checker.Lookup.Folder(c.Folder).Sidecars(c.Name)
+		if p.bump || len(one.beside) > 0 { // it shows Luker that the chat was edited
 			one.slug = p.newUUID()
 		}
 		p.byPath[c.Path] = one
@@ -144,8 +139,8 @@ func (p *planner) preview(path string) *family.Preview {
 		preview.View = one.view.over
 	}
 	have := c.Repairable() & p.want
-	if f := p.checker.Lookup.GroupOf(c); f != nil && have.Has(rules.GroupUnlisted) {
-		preview.Groups = []string{f.Path}
+	if c.Group != nil && have.Has(rules.GroupUnlisted) {
+		preview.Groups = []string{c.Group.Path}
 	}
 	if have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail, rules.MisplacedHeader) != 0 {
 		preview.Line = lineEdit(have)
@@ -188,8 +183,8 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 		files, _ := p.checker.Lookup.OldGroups(c)
 		one.forget(files)
 	}
-	if f := p.checker.Lookup.GroupOf(c); f != nil && have.Has(rules.GroupUnlisted) {
-		e := one.group(f)
+	if c.Group != nil && have.Has(rules.GroupUnlisted) {
+		e := one.group(c.Group)
 		e.List = append(e.List, c.Name)
 	}
 	if have.Has(rules.IntegrityShared) {

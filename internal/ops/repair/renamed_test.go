@@ -22,7 +22,7 @@ func TestLinksOfAnUnreadFolderAreNotRepaired(t *testing.T) {
 	r := &renames{lib: new(library.Library), folders: map[string]kin{}}
 	p.links.Renamed = r.in(ended, p.chat, &p.failed)
 
-	on := &pass{plan: p, told: &told{}, lost: &quarantine{}, src: jsonl.Bytes([]byte(`{"name":"Mira","is_user":false,"mes":"x","extra":{"branches":["gone"]}}`))}
+	on := &pass{plan: p, lost: &quarantine{}, src: jsonl.Bytes([]byte(`{"name":"Mira","is_user":false,"mes":"x","extra":{"branches":["gone"]}}`))}
 	var failed error
 	for _, err := range on.edits(t.Context()) {
 		failed = errors.Join(failed, err)

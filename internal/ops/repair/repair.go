@@ -53,17 +53,12 @@ func Repair(ctx context.Context, opt Options) (*Report, error) {
 	if err != nil {
 		return rep, err
 	}
-	drafts := make([]drafted, len(plans))
-	units := make([]changeset.Unit, len(plans))
 	files := &quarantines{folder: opt.Quarantine, taken: map[string]bool{}}
-	for i, p := range plans {
-		units[i] = p.unit(&opt, files, &drafts[i])
+	ops.Each(ctx, opt.Changes, plans, func(p *plan) (*plan, changeset.Unit) { return p, p.unit(&opt, files) })
+	for _, p := range plans {
+		rep.addChat(p, opt.Changes.DryRun)
 	}
-	outcomes := changeset.Run(ctx, units, opt.Changes)
-	for i, p := range plans {
-		rep.tellChat(p, &drafts[i], outcomes[i], opt.Changes.DryRun)
-	}
-	rep.tellGroups(plans, outcomes, opt.Changes.DryRun)
+	rep.addGroups(plans, opt.Changes.DryRun)
 	return rep, ctx.Err()
 }
 
@@ -178,40 +173,38 @@ func (r *Report) failed(path string) bool {
 	return res != nil && res.Err != nil
 }
 
-// tellChat puts the outcome for a chat into its result. If the chat could not be written, that
+// addChat puts the outcome for a chat into its result. If the chat could not be written, that
 // is only the reason and what could not be repaired.
-func (r *Report) tellChat(p *plan, d *drafted, out changeset.Outcome, dryRun bool) {
+func (r *Report) addChat(p *plan, dryRun bool) {
 	var warnings []string
-	for _, left := range append(p.left, d.left...) {
+	for _, left := range p.left {
 		warnings = append(warnings, p.chat.Path+": "+left)
 	}
-	changed := out.Err == nil && d.told.total > 0
+	out := p.outcome
+	changed := out.Err == nil && p.done.total > 0
 	if out.Err == nil && !changed && len(warnings)+len(out.Ended)+len(out.Dropped) == 0 {
 		return
 	}
 	res := r.result(p.chat.Path)
 	res.Chat, res.Outcome, res.Warnings = true, out, warnings
-	if out.Err != nil {
-		res.Err = ops.PathError(out.Err)
-	}
+	res.Err = ops.PathError(out.Err)
 	if changed {
-		res.tell(&d.told, out, dryRun)
-		res.Doc.Written = ops.WrittenBy(out)
-		if !dryRun && d.quarantine != "" {
-			res.Doc.Quarantine = &d.quarantine
+		res.fill(&p.done, dryRun)
+		if !dryRun && p.quarantine != "" {
+			res.Doc.Quarantine = &p.quarantine
 		}
 	}
 }
 
-// tellGroups puts the outcomes for group files into results of their own, with the edits of all
+// addGroups puts the outcomes for group files into results of their own, with the edits of all
 // chats together.
-func (r *Report) tellGroups(plans []*plan, outcomes []changeset.Outcome, dryRun bool) {
+func (r *Report) addGroups(plans []*plan, dryRun bool) {
 	all := map[string]*groupEdit{}
 	var order []string
 	by := map[string]changeset.Outcome{}
-	for i, p := range plans {
+	for _, p := range plans {
 		for _, e := range p.groups {
-			if outcomes[i].Err != nil {
+			if p.outcome.Err != nil {
 				continue
 			}
 			if all[e.Path] == nil {
@@ -220,12 +213,12 @@ func (r *Report) tellGroups(plans []*plan, outcomes []changeset.Outcome, dryRun 
 			}
 			one := all[e.Path]
 			one.List, one.Forget = append(one.List, e.List...), append(one.Forget, e.Forget...)
-			by[e.Path] = outcomes[i]
+			by[e.Path] = p.outcome
 		}
 	}
 	for _, path := range order {
-		t := all[path].tell()
-		if t.total == 0 {
+		done := all[path].actions()
+		if done.total == 0 {
 			continue
 		}
 		out := by[path]
@@ -233,16 +226,15 @@ func (r *Report) tellGroups(plans []*plan, outcomes []changeset.Outcome, dryRun 
 		out.Steps = stepsOf(path, out.Steps)
 		res := r.result(path)
 		res.Outcome = out
-		res.tell(t, out, dryRun)
-		res.Doc.Written = ops.WrittenBy(out)
+		res.fill(done, dryRun)
 	}
 }
 
-// tell puts what was done, or would be, into the result.
-func (r *Result) tell(t *told, out changeset.Outcome, dryRun bool) {
-	r.Doc.Actions, r.Doc.Counts, r.Doc.Total, r.Diffs = t.actions, t.counts, t.total, t.diffs
-	r.Doc.Done = !dryRun
-	for _, s := range stepsOf(r.Doc.Path, out.Steps) {
+// fill puts what was done, or would be, into the document.
+func (r *Result) fill(done *actions, dryRun bool) {
+	r.Doc.Actions, r.Doc.Counts, r.Doc.Total, r.Diffs = done.first, done.counts, done.total, done.diffs
+	r.Doc.Written, r.Doc.Done = ops.WrittenBy(r.Outcome), !dryRun
+	for _, s := range stepsOf(r.Doc.Path, r.Steps) {
 		if s.Kept != "" {
 			r.Doc.Backup = &s.Kept
 		}
@@ -266,18 +258,18 @@ type groupEdit struct {
 	was []byte // the file as it was judged
 }
 
-// tell returns what the edit does.
-func (e *groupEdit) tell() *told {
-	t := &told{}
+// actions returns what the edit does.
+func (e *groupEdit) actions() *actions {
+	done := &actions{}
 	joined, data, err := e.Apply(e.was)
 	if err != nil {
-		return t // the edit was not made either
+		return done // the edit was not made either
 	}
 	if !bytes.Equal(joined, e.was) {
-		t.add(step{rules.GroupUnlisted, 0, noMessage}, "added to the group's chats: "+quoteAll(e.List), e.was, joined)
+		done.add(step{rules.GroupUnlisted, 0, noMessage}, "added to the group's chats: "+quoteAll(e.List), e.was, joined)
 	}
 	if !bytes.Equal(data, joined) {
-		t.add(step{rules.GroupOldLayout, 0, noMessage}, "took out the metadata of "+quoteAll(e.Forget), joined, data)
+		done.add(step{rules.GroupOldLayout, 0, noMessage}, "took out the metadata of "+quoteAll(e.Forget), joined, data)
 	}
-	return t
+	return done
 }

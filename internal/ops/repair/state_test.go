@@ -79,6 +79,12 @@ func stateCases() []ruleCase {
 		},
 		{"prompt-drift", one(illustrated(prompt("prompt_x", "door", 0, "null"), "", `"prompt_x"`)), at("prompt-drift", 1), good},
 		{"prompt-marker", tree{A: chat(head(1, ""), marked(0, "prompt_x"))}, []string{"prompt-marker " + A + ":2#0"}, tree{A: chat(head(1, illustrated(prompt(door(0), "door", 0, "null"), "", `"`+door(0)+`"`)), marked(0, door(0)), say(1, `"swipes":["<!-- auto-illustrator:promptId=x -->"],"swipe_id":0`))}},
+		{ // in a swipe that is not the chosen one
+			"prompt-marker",
+			tree{A: chat(head(1, ""), say(0, `"swipes":["line 0","<!-- auto-illustrator:promptId=x,imageUrl=/a -->"],"swipe_id":0`))},
+			[]string{"prompt-marker " + A + ":2#0"},
+			tree{A: chat(head(1, ""), say(0, `"swipes":["line 0","promptId=x"],"swipe_id":0`))},
+		},
 		{
 			"registry-index",
 			tree{A: talk(head(1, `"world_info":"Sea","auto_lorebooks":{"lorebookName":"Sea","registry":{"index":{"3":{"uid":3},"4":{"id":"4"},"5":{"uid":"5"}}}}`), 1), "worlds/Sea.json": book(`"3":{"uid":3,"comment":"Sea"}`)},
@@ -208,9 +214,9 @@ func TestRepairState(t *testing.T) {
 		},
 		{
 			name: "media", rules: []rules.ID{rules.LegacyMedia},
-			has:  chat(head(1, ""), say(0, `"extra":{"a":1,"image":"/x","file":{"url":"/f"},"video":"/v","image_swipes":["/y","/x","/y",{"k":1}],"z":2}`), say(1, `"extra":{"image":"","media":"old"}`)),
-			want: chat(head(1, ""), say(0, `"extra":{"a":1,"z":2,"files":[{"url":"/f"}],"media":[{"type":"image","url":"/y"},{"type":"image","url":"/x"},{"type":"video","url":"/v"}],"media_display":"gallery","media_index":1}`), say(1, `"extra":{"media":[]}`)),
-			lost: []string{`{"k":1}`, `"old"`}, counts: map[string]int{"legacy-media": 4},
+			has:  chat(head(1, ""), say(0, `"extra":{"a":1,"image":"/x","file":{"url":"/f"},"video":"/v","image_swipes":["/y","/x","/y",{"k":1}],"z":2}`), say(1, `"extra":{"image":"","media":"old"}`), say(2, `"extra":{"image":"/x","media":[{"type":"image","url":"/x"},{"type":"image","url":"/x","k":2}]}`)),
+			want: chat(head(1, ""), say(0, `"extra":{"a":1,"z":2,"files":[{"url":"/f"}],"media":[{"type":"image","url":"/y"},{"type":"image","url":"/x"},{"type":"video","url":"/v"}],"media_display":"gallery","media_index":1}`), say(1, `"extra":{"media":[]}`), say(2, `"extra":{"media":[{"type":"image","url":"/x"}]}`)),
+			lost: []string{`{"k":1}`, `"old"`, `"k":2}`}, counts: map[string]int{"legacy-media": 6},
 		},
 	}
 	for _, tt := range tests {

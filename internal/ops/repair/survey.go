@@ -32,37 +32,23 @@ type surveyed struct {
 // survey reads every chat once and judges them together.
 func survey(ctx context.Context, walked ops.Walked, now time.Time, meter *progress.Meter) (*surveyed, error) {
 	s := &surveyed{checker: rules.New(now), walked: walked, errs: walked.Errs}
-	var small, large []int
-	for i, t := range walked.Chats {
+	for _, t := range walked.Chats {
 		meter.Expect(1, t.Size)
-		if t.Size < ops.LargeChat {
-			small = append(small, i)
-		} else {
-			large = append(large, i)
-		}
 	}
 	scanned := make([]*rules.Chat, len(walked.Chats))
 	errs := make([]error, len(walked.Chats))
-	scan := func(i, workers int) {
-		opt := rules.ScanOptions{Workers: workers, Regular: walked.Chats[i].From != ""}
-		if meter != nil {
-			before := int64(0)
-			opt.Progress = func(read int64) {
-				meter.Read(read - before)
-				before = read
-			}
+	progress.SmallFirst(ctx, len(walked.Chats), meter, func() *rules.Checker { return s.checker }, func(checker *rules.Checker, i int, small bool) bool {
+		t := walked.Chats[i]
+		if small && t.Size >= ops.LargeChat {
+			return false
 		}
-		scanned[i], errs[i] = s.checker.Scan(ctx, walked.Chats[i].Path, opt)
-		if ctx.Err() == nil {
-			meter.Done()
+		opt := rules.ScanOptions{Progress: meter.Follow()}
+		if small {
+			opt.Workers = 1
 		}
-	}
-	progress.Each(ctx, len(small), func(i int) { scan(small[i], 1) })
-	for _, i := range large {
-		if ctx.Err() == nil {
-			scan(i, 0)
-		}
-	}
+		scanned[i], errs[i] = checker.Scan(ctx, t.Path, opt)
+		return true
+	})
 	if err := ctx.Err(); err != nil {
 		return s, err
 	}
@@ -167,16 +153,12 @@ func around(w ops.Walked, chats []*rules.Chat) rules.Scope {
 
 // openJudged opens a chat, which must be unchanged since it was judged.
 func openJudged(c *rules.Chat) (file *os.File, src jsonl.Source, err error) {
-	f, err := chat.OpenRegular(c.Path)
+	f, stamp, err := chat.OpenStamped(c.Path)
 	if err != nil {
 		return nil, src, err
 	}
-	stamp, err := safefile.StampOf(f)
-	if err == nil && !stamp.Same(c.Stamp) {
-		err = fmt.Errorf("%s: %w", c.Path, safefile.ErrChanged)
-	}
-	if err != nil {
-		return nil, src, errors.Join(err, f.Close())
+	if !stamp.Same(c.Stamp) {
+		return nil, src, errors.Join(fmt.Errorf("%s: %w", c.Path, safefile.ErrChanged), f.Close())
 	}
 	return f, jsonl.Source{R: f, Size: stamp.Size()}, nil
 }

@@ -8,7 +8,6 @@ package state
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,14 +33,14 @@ type Options struct {
 // Changed describes the changes to the state of one chat or character: the document of state
 // set, delete and prune.
 type Changed struct {
-	Schema    int       `json:"schema"`
-	Path      string    `json:"path" is:"path"`
-	Namespace *string   `json:"namespace"` // null unless there is exactly one
-	Changed   bool      `json:"changed"`
-	Commit    *Made     `json:"commit"` // added to a floor log; null for none
-	Removed   []Removed `json:"removed"`
-	PrunedTo  *int      `json:"pruned_to"` // the chat's last message when prune ran
-	DidWrite  bool      `json:"written"`
+	Schema    int            `json:"schema"`
+	Path      string         `json:"path" is:"path"`
+	Namespace *string        `json:"namespace"` // null unless there is exactly one
+	Changed   bool           `json:"changed"`
+	Commit    *Made          `json:"commit"` // added to a floor log; null for none
+	Removed   []edit.Removed `json:"removed"`
+	PrunedTo  *int           `json:"pruned_to"` // the chat's last message when prune ran
+	DidWrite  bool           `json:"written"`
 	ops.Warned
 	ops.Written
 }
@@ -51,12 +50,6 @@ type Made struct {
 	Floor      int `json:"floor"`
 	Swipe      int `json:"swipe"` // from 1
 	Operations int `json:"operations"`
-}
-
-// Removed counts what was removed.
-type Removed struct {
-	What  string `json:"what"`
-	Count int    `json:"count"`
 }
 
 // Result is the result for one chat or character.
@@ -130,10 +123,12 @@ func (opt *Options) expected(ctx context.Context, t *target) error {
 // the undo record is dropped.
 func Delete(ctx context.Context, opt Options, namespaces []string) *Result {
 	opt.Changes.Precious = true
-	var notes ops.Result[Changed]
-	normal, err := namespacesOf(namespaces, notes.Note)
-	r := newResult(&opt, normal...)
-	if r.Notes, r.Err = notes.Notes, err; err != nil {
+	r := newResult(&opt)
+	normal, err := namespacesOf(namespaces, r.Note)
+	if len(normal) == 1 {
+		r.Doc.Namespace = &normal[0]
+	}
+	if r.Err = err; err != nil {
 		return r
 	}
 	run(ctx, &opt, r, func(_ context.Context, t *target, s *changeset.Set) error {
@@ -155,7 +150,7 @@ func Delete(ctx context.Context, opt Options, namespaces []string) *Result {
 				if err := s.Remove(sidecar.Path, was, "state of an extension"); err != nil {
 					return err
 				}
-				r.Doc.Removed = append(r.Doc.Removed, Removed{name, 1})
+				r.Doc.Removed = append(r.Doc.Removed, edit.Removed{What: name, Count: 1})
 			}
 		}
 		return nil
@@ -253,7 +248,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 	for i, e := range edited {
 		opt.Path = e.Doc.Path
 		r := newResult(&opt.Options, names...)
-		r.count(pruned[i])
+		r.Doc.Removed = pruned[i].Removed
 		r.record(e)
 		if r.Err == nil && pruned[i].Last >= 0 {
 			r.Doc.PrunedTo = &pruned[i].Last
@@ -264,23 +259,6 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 		results[0].Notes = append(notes.Notes, results[0].Notes...)
 	}
 	return results, nil
-}
-
-// count adds what was dropped to the document.
-func (r *Result) count(p *edit.Pruned) {
-	add := func(what string, n int) {
-		if n > 0 {
-			r.Doc.Removed = append(r.Doc.Removed, Removed{what, n})
-		}
-	}
-	add("pending operations", p.Pending)
-	add("versions of the running recap", p.Versions)
-	add("prompts", p.Prompts)
-	add("images", p.Images)
-	add("open messages of the gallery", p.Open)
-	for _, namespace := range slices.Sorted(maps.Keys(p.Commits)) {
-		add("commits of "+luker.LogOf(namespace), p.Commits[namespace])
-	}
 }
 
 // nothing drafts no change.

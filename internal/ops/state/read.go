@@ -286,15 +286,11 @@ func versions(ctx context.Context, c *chat.Chat) ([]Version, error) {
 	if !ok {
 		return nil, nil
 	}
-	scenes, err := autorecap.SceneMarks(ctx, c.Source, c.Body, c.BodyLine)
+	recaps, err := autorecap.Recaps(ctx, c.Source, c.Body, c.BodyLine)
 	if err != nil {
 		return nil, err
 	}
 	var list []Version
-	recaps := map[int]bool{}
-	for _, s := range scenes {
-		recaps[s.At] = s.Scene.Recap
-	}
 	current, _ := rawjson.Float(running.Current())
 	for v := range running.Versions() {
 		at, ok := v.Scene()

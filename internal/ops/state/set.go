@@ -6,13 +6,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"stchat/internal/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
 	"stchat/internal/metadiff"
@@ -65,14 +62,12 @@ func Set(ctx context.Context, options SetOptions) *Result {
 	if opt.Namespace == Recap && opt.Version != nil {
 		return setRecap(ctx, opt)
 	}
-	var notes ops.Result[Changed]
-	namespace, err := namespaceOf(opt.Namespace, notes.Note)
+	r := newResult(&opt.Options)
+	namespace, err := namespaceOf(opt.Namespace, r.Note)
 	if err == nil {
 		err = opt.valid(namespace)
 	}
-	r := newResult(&opt.Options, namespace)
-	r.Notes = notes.Notes
-	if err != nil {
+	if r.Doc.Namespace = &namespace; err != nil {
 		r.Err = fmt.Errorf("%q: %w", opt.Namespace, err)
 		return r
 	}
@@ -213,22 +208,22 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 	if err != nil {
 		return err
 	}
-	var replay luker.Replay
-	last := -1
-	f, was, err := openLog(path)
-	if err != nil {
-		return err
+	log, was, there := []byte("{}"), safefile.Stamp{}, path != ""
+	if there {
+		log, was, err = safefile.Read(path)
+	} else {
+		path = t.pathOf(luker.LogOf(namespace))
 	}
-	if f != nil {
-		defer f.Close()
-		active := luker.Active(t.swipes, -1)
-		err := replay.Log(f, func(c *luker.Commit) bool {
-			last = c.Floor
-			return active(c)
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
+	if err != nil {
+		return ops.PathError(err)
+	}
+	var replay luker.Replay
+	last, active := -1, luker.Active(t.swipes, -1)
+	if err := replay.Log(bytes.NewReader(log), func(c *luker.Commit) bool {
+		last = c.Floor
+		return active(c)
+	}); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	switch {
 	case last >= len(t.swipes):
@@ -254,38 +249,14 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 	}
 	r.Doc.Commit = &Made{floor, swipe + 1, n}
 	s.Rely(t.path, t.chat.Stamp)
-	about := fmt.Sprintf("a commit of %s at message %d", plural.S(n, "operation"), floor)
-	var log io.ReadSeeker = bytes.NewReader([]byte("{}"))
-	if f != nil {
-		log = f
-	} else {
-		path = t.pathOf(luker.LogOf(namespace))
+	var longer bytes.Buffer
+	if _, err := luker.Rewrite(&longer, bytes.NewReader(log), stays, made); err != nil {
+		return err
 	}
-	d, err := t.draft(s, path, f != nil, was, about)
-	if err == nil {
-		_, err = log.Seek(0, io.SeekStart)
-	}
-	if err == nil {
-		_, err = luker.Rewrite(d, log, stays, made)
-	}
-	return err
+	return t.write(s, path, there, was, fmt.Sprintf("a commit of %s at message %d", plural.S(n, "operation"), floor), longer.Bytes())
 }
 
 func stays(c *luker.Commit) (floor, swipe int, keep bool) { return c.Floor, c.Swipe, true }
-
-// openLog opens a floor log. For "" it returns nil.
-func openLog(path string) (f *os.File, was safefile.Stamp, err error) {
-	if path == "" {
-		return nil, was, nil
-	}
-	if f, err = chat.OpenRegular(path); err != nil {
-		return nil, was, err
-	}
-	if was, err = safefile.StampOf(f); err != nil {
-		return nil, was, errors.Join(err, f.Close())
-	}
-	return f, was, nil
-}
 
 // place returns the message and the swipe that a commit belongs to (resolveCommitTarget
 // of floor-state/core.js).

@@ -143,22 +143,17 @@ func (t *target) message(ctx context.Context, at *int) (int, error) {
 	return n, nil
 }
 
-// draft begins the new content of a state file. A file that does not exist yet becomes as
-// private as the chat.
-func (t *target) draft(s *changeset.Set, path string, there bool, was safefile.Stamp, about string) (*changeset.Draft, error) {
-	if there {
-		return s.Replace(path, was, about)
-	}
-	var like safefile.Stamp
-	if t.chat != nil {
-		like = t.chat.Stamp
-	}
-	return s.Create(path, about, changeset.Like(like))
-}
-
-// write drafts the whole content of a state file.
+// write drafts the whole content of a state file. One that does not exist yet becomes as private as
+// the chat.
 func (t *target) write(s *changeset.Set, path string, there bool, was safefile.Stamp, about string, data []byte) error {
-	d, err := t.draft(s, path, there, was, about)
+	if !there {
+		var like safefile.Stamp
+		if t.chat != nil {
+			like = t.chat.Stamp
+		}
+		return ops.Create(s, path, about, data, changeset.Like(like))
+	}
+	d, err := s.Replace(path, was, about)
 	if err == nil {
 		_, err = d.Write(data)
 	}

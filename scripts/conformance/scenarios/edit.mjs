@@ -7,7 +7,7 @@ import path from 'node:path';
 
 import { reload } from '../checks.mjs';
 import { sameBytes } from '../expect.mjs';
-import { needsPage, open, quiet, replicate, savePage } from '../tab.mjs';
+import { createBranch, editMessage, needsPage, open, quiet, replicate, savePage } from '../tab.mjs';
 
 /** The present: what has such a date was written in this run. */
 const now = new Date().toISOString().slice(0, 7);
@@ -58,17 +58,7 @@ const inScript = (name, ...args) => (t) => t.page.evaluate(async (name, args) =>
 
 const swipeTo = (at, k) => inScript('swipe', null, 'right', { source: 'swipe_picker', forceMesId: at, forceSwipeId: k });
 
-/** Edits a message by the page's own buttons. */
-const editor = (at, text) => (t) => t.page.evaluate(async (at, text) => {
-    const main = await import('/script.js');
-    const message = document.querySelector(`#chat .mes[mesid="${at}"]`);
-    message.querySelector('.mes_edit').click();
-    document.querySelector('#curEditTextarea').value = text;
-    message.querySelector('.mes_edit_done').click();
-    while (main.chat[at].mes !== text || document.querySelector('#curEditTextarea')) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-}, at, text);
+const editor = (at, text) => (t) => editMessage(t, at, text);
 
 /**
  * What is done: in the page, and with stchat. made: a new message of which only what both say is compared: the page also
@@ -180,4 +170,63 @@ const short = {
     },
 };
 
-export const edit = [edits, greeting, short];
+/** Several of the page's edits, and the same as one call, whose indexes are all those before it. */
+const together = {
+    id: 'edit-apply',
+    title: 'page: many edits, same file as one stchat message apply',
+    skip: edits.skip,
+    prepare(t) {
+        const source = t.data.solo('edited together');
+        const ops = path.join(t.scratch, 'together');
+        fs.writeFileSync(ops, [
+            { op: 'delete', at: [4, 11] },
+            { op: 'set', at: 1, set: { mes: 'asked otherwise', '/extra/bias': '' } },
+            { op: 'hide', at: '5..6' },
+            { op: 'unhide', at: 3 },
+            { op: 'swipe', at: 2, choose: 2 },
+            { op: 'swipe', at: 8, delete: 3 },
+        ].map((op) => JSON.stringify(op)).join('\n'));
+        return { source, replica: replicate(t, source), ops };
+    },
+    async run(t, { source, replica, ops }) {
+        await open(t, source, source.chat);
+        for (const step of [editor(1, 'asked otherwise'), slash('/hide 5-6'), slash('/unhide 3'), swipeTo(2, 1), inScript('deleteSwipe', 2, 8), inScript('deleteMessage', 11), inScript('deleteMessage', 4)]) {
+            await step(t);
+        }
+        await savePage(t);
+        await quiet(source.file);
+        t.stchat({ changes: [replica.file], says: [reload] }, 'message', 'apply', replica.file, ops);
+        sameBytes(fs.readFileSync(replica.file), fs.readFileSync(source.file), 'the chat');
+    },
+};
+
+/** The page branches, opens the branch and edits its last message; stchat does that at once, and leaves the chat alone. */
+const asBranch = {
+    id: 'edit-as-branch',
+    title: 'page: a branch that is edited, same file as message set --as-branch',
+    skip: edits.skip,
+    prepare(t) {
+        const source = t.data.solo('edited branch');
+        return { source, replica: replicate(t, source) };
+    },
+    async run(t, { source, replica }) {
+        const before = fs.readFileSync(replica.file);
+        await open(t, source, source.chat);
+        const name = await createBranch(t, 6);
+        await open(t, source, name);
+        await editMessage(t, 6, 'said otherwise');
+        await savePage(t);
+        const theirs = path.join(source.folder, `${name}.jsonl`);
+        await quiet(theirs);
+        const mine = t.path('message', 'set', replica.file, '-a', '6', '--set', 'mes=said otherwise', '--set', '/extra/bias=null', '--as-branch', '--naming', 'sillytavern');
+        assert.equal(path.basename(mine), path.basename(theirs), 'the name');
+        const text = (file) => {
+            const found = fs.readFileSync(file, 'utf8');
+            return found.replace(JSON.parse(found.split('\n')[0]).chat_metadata.integrity, 'its slug');
+        };
+        sameBytes(text(mine), text(theirs), 'the branch');
+        sameBytes(fs.readFileSync(replica.file), before, 'the source');
+    },
+};
+
+export const edit = [edits, greeting, short, together, asBranch];

@@ -1,129 +1,32 @@
 // open, new, rename, move and delete: what SillyTavern makes of chats and lorebooks afterwards.
 //
-// Every call is made, taken back and made again before the page looks: undo has to give back every byte. Afterwards the
+// Every call is made, taken back and made again before the page looks: undo and redo give back every byte. Afterwards the
 // page opens the chats, goes to parent and checkpoint and back, the server lists them, and check finds nothing.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { groupOf, isListed } from '../checks.mjs';
-import { same, status } from '../expect.mjs';
-import { needsPage, open, quiet, state } from '../tab.mjs';
+import { groupOf } from '../checks.mjs';
+import { same, sameBytes, status } from '../expect.mjs';
+import { cards } from '../fixtures.mjs';
+import { andBack, cardFile, chatFile, clean, current, family, folders, isFlagged, leadsBack, leave, lists, rename, select, skip } from '../kin.mjs';
+import { open, quiet, state } from '../tab.mjs';
 import { changesBetween, snapshot } from '../watch.mjs';
 import { livingChat } from './lorebook.mjs';
-
-const skip = (t) => needsPage(t) ?? (t.atLeast('1.19.0') ? null : 'open, new, rename, move and delete are tested with 1.19');
-
-const folders = (t) => ['chats', 'group chats', 'groups', 'characters', 'worlds'].map((name) => path.join(t.data.root, name));
-
-const chatFile = (source, name) => path.join(source.folder, `${name}.jsonl`);
-const cardFile = (t, source) => path.join(t.data.root, 'characters', source.avatar);
-
-/** Runs stchat, takes it back, and runs it again. Gives what it printed. */
-function andBack(t, changes, ...args) {
-    const before = snapshot(folders(t));
-    t.stchat({ changes }, ...args, '-q');
-    t.stchat({ changes }, 'undo', '-q', '--data', t.data.root);
-    same(changesBetween(before, snapshot(folders(t))), [], `what undo of ${args[0]} leaves changed`);
-    return t.stchat({ changes }, ...args, '-q');
-}
-
-/** Renames a file and then back, and fails unless every byte is what it was; then renames it for good, with undo tried. */
-function rename(t, changes, file, name, ...flags) {
-    const before = snapshot(folders(t));
-    const { dir, name: old, ext } = path.parse(file);
-    t.stchat({ changes }, 'rename', file, name, ...flags, '-q');
-    t.stchat({ changes }, 'rename', path.join(dir, name + ext), old, ...flags, '-q');
-    same(changesBetween(before, snapshot(folders(t))), [], `what rename of ${old} and back leaves changed`);
-    return andBack(t, changes, 'rename', file, name, ...flags);
-}
-
-/** Fails where check finds anything, an info too. */
-function clean(t, ...files) {
-    const found = t.stchat('check', '--format', 'json', '--severity', 'info', ...files).trim().split('\n').map((line) => JSON.parse(line));
-    same(found.filter((f) => f.rule).map((f) => `${f.rule} ${f.message}`), [], 'what check finds');
-}
-
-/** A chat with a checkpoint at 4, a branch at 6, and a branch of that at 5; all linked. */
-function family(t, source) {
-    const changes = [source.file, ...(source.groupFile ? [source.groupFile] : [])];
-    const copy = (from, kind, at, name) => {
-        const file = t.path({ changes: [...new Set([...changes.slice(1), from])], says: [/reload/] }, kind, from, '--at', String(at), '-n', name, '--link');
-        return path.basename(file, '.jsonl');
-    };
-    const point = copy(source.file, 'checkpoint', 4, 'Point');
-    const side = copy(source.file, 'branch', 6, 'Side');
-    const kid = copy(chatFile(source, side), 'branch', 5, 'Kid');
-    return { point, side, kid };
-}
-
-/** Runs a slash command in the page; gives what it pipes on. */
-const slash = (t, command) => t.page.evaluate(async (command) =>
-    (await SillyTavern.getContext().executeSlashCommandsWithOptions(command)).pipe, command);
-
-/** Selects a character as a click on it does: its card says which chat opens. */
-async function select(t, source) {
-    await t.page.evaluate(async (avatar) => {
-        const main = await import('/script.js');
-        const groups = await import('/scripts/group-chats.js');
-        groups.resetSelectedGroup();
-        await main.getCharacters();
-        await main.selectCharacterById(String(main.characters.findIndex((c) => c.avatar === avatar)));
-    }, source.avatar);
-    return state(t);
-}
-
-/** Leaves whatever is open, so that the page holds no chat that stchat is about to touch. */
-const leave = (t) => t.page.evaluate(async () => {
-    const main = await import('/script.js');
-    await main.closeCurrentChat();
-});
-
-/** Fails unless the page opens a chat with so many messages, and its way back leads to the parent. */
-async function leadsBack(t, source, name, count, parent) {
-    const seen = await open(t, source, name);
-    assert.equal(seen.name, name, 'the chat that the page opens');
-    assert.equal(seen.messages.length, count, `messages of ${name}`);
-    assert.equal(await slash(t, '/checkpoint-parent'), parent, `the parent of ${name}`);
-    await slash(t, '/checkpoint-exit');
-    assert.equal((await state(t)).name, parent, `the chat behind "back to parent" of ${name}`);
-}
-
-/** Fails unless the open chat has a flag at a message that leads to a checkpoint. */
-async function isFlagged(t, at, point) {
-    const flag = await t.page.evaluate((at) => document.querySelector(`#chat .mes[mesid="${at}"]`)?.getAttribute('bookmark_link'), at);
-    assert.equal(flag, point, `the flag at message ${at}`);
-    await slash(t, `/checkpoint-go ${at}`);
-    assert.equal((await state(t)).name, point, `the chat behind the flag at message ${at}`);
-}
-
-/** The chat that a character's card has open, as the server reads it. */
-async function current(t, source) {
-    const got = await t.server.post('/api/characters/get', { avatar_url: source.avatar });
-    status(got, 200, 'characters/get');
-    return got.body.chat;
-}
-
-/** Fails unless the server lists just these chats of a character, with their numbers of messages. */
-async function lists(t, source, want) {
-    for (const [name, count] of Object.entries(want)) {
-        await isListed(t, source, name, count);
-    }
-    const listed = await t.server.post('/api/characters/chats', { avatar_url: source.avatar });
-    same(Object.values(listed.body).map((c) => c.file_name.replace(/\.jsonl$/, '')).sort(), Object.keys(want).sort(), 'the list of chats');
-}
 
 const opens = {
     id: 'life-open',
     title: 'page: open, the card\u2019s chat',
     skip,
     prepare(t) {
-        const source = t.data.solo('life open');
+        const source = t.data.solo('life open', { v3: true });
         return { source, ...family(t, source) };
     },
     async run(t, { source, point }) {
+        const was = cards(cardFile(t, source));
         andBack(t, [cardFile(t, source)], 'open', chatFile(source, point));
+        same(cards(cardFile(t, source)), was.map(([kind, card]) => [kind, { ...card, chat: point }]), 'both cards in the picture');
         assert.equal(await current(t, source), point, 'the card');
         assert.equal((await select(t, source)).name, point, 'the chat that a click on the character opens');
         clean(t, source.folder);
@@ -194,7 +97,7 @@ const renames = {
     title: 'page: rename of the open chat with its family',
     skip,
     prepare(t) {
-        const source = t.data.solo('life rename');
+        const source = t.data.solo('life rename', { v3: true });
         return { source, ...family(t, source) };
     },
     async run(t, { source, point, side, kid }) {
@@ -287,14 +190,16 @@ const moves = {
     title: 'page: move of a family to another character',
     skip,
     prepare(t) {
-        const source = t.data.solo('life move');
+        const source = t.data.solo('life move', { v3: true, loose: true });
         const target = t.data.solo('life target');
         return { source, target, ...family(t, source) };
     },
     async run(t, { source, target, point, side, kid }) {
         const names = [source.chat, point, side, kid];
         const files = names.flatMap((name) => [chatFile(source, name), chatFile(target, name)]);
+        const bytes = names.map((name) => fs.readFileSync(chatFile(source, name)));
         andBack(t, files, 'move', source.file, target.folder, '--family');
+        names.forEach((name, i) => sameBytes(fs.readFileSync(chatFile(target, name)), bytes[i], `the moved ${name}`));
         await lists(t, target, { [target.chat]: 12, [source.chat]: 12, [point]: 5, [side]: 7, [kid]: 6 });
         await leadsBack(t, target, kid, 6, side);
         await leadsBack(t, target, side, 7, source.chat);
@@ -310,7 +215,7 @@ const deletes = {
     title: 'page: delete, of one in the middle and of the open one',
     skip,
     prepare(t) {
-        const source = t.data.solo('life delete');
+        const source = t.data.solo('life delete', { v3: true });
         return { source, ...family(t, source) };
     },
     async run(t, { source, point, side, kid }) {

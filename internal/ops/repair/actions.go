@@ -39,12 +39,12 @@ const (
 	shownDiffs  = 40
 )
 
-// told collects what is done to one file.
-type told struct {
-	actions []Action
-	diffs   []Diff
-	counts  []RuleCount
-	total   int
+// actions collects what is done to one file.
+type actions struct {
+	first  []Action
+	diffs  []Diff
+	counts []RuleCount
+	total  int
 }
 
 // step is where a change is made and by which rule.
@@ -57,27 +57,27 @@ type step struct {
 const noMessage = -1
 
 // add records a change. before and after may be nil.
-func (t *told) add(at step, change string, before, after []byte) {
-	a := Action{Rule: at.rule.String(), Change: change}
-	i := slices.IndexFunc(t.counts, func(n RuleCount) bool { return n.Rule == a.Rule })
+func (a *actions) add(at step, change string, before, after []byte) {
+	one := Action{Rule: at.rule.String(), Change: change}
+	i := slices.IndexFunc(a.counts, func(n RuleCount) bool { return n.Rule == one.Rule })
 	if i < 0 {
-		i, t.counts = len(t.counts), append(t.counts, RuleCount{Rule: a.Rule})
+		i, a.counts = len(a.counts), append(a.counts, RuleCount{Rule: one.Rule})
 	}
-	t.counts[i].Count++
-	if t.total++; t.total > keptActions {
+	a.counts[i].Count++
+	if a.total++; a.total > keptActions {
 		return
 	}
 	if at.line > 0 {
-		a.Line = &at.line
+		one.Line = &at.line
 	}
 	if at.index >= 0 {
-		a.Index = &at.index
+		one.Index = &at.index
 	}
-	t.actions = append(t.actions, a)
-	if len(t.diffs) < shownDiffs {
-		d := Diff{Action: a}
+	a.first = append(a.first, one)
+	if len(a.diffs) < shownDiffs {
+		d := Diff{Action: one}
 		d.Before, d.After = cutAround(before, after)
-		t.diffs = append(t.diffs, d)
+		a.diffs = append(a.diffs, d)
 	}
 }
 

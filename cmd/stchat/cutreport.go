@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,46 +41,46 @@ func cutHints(o *cutOptions) []hint {
 	}
 }
 
-// tellCuts prints the results in the order of the sources, and returns the worst
+// reportCuts prints the results in the order of the sources, and returns the worst
 // outcome.
-func tellCuts(c *console, o *cutOptions, results []*cut.Result) error {
-	how := saying{dryRun: o.opt.Changes.DryRun && !o.json, json: o.json, hints: cutHints(o)}
+func reportCuts(c *console, o *cutOptions, results []*cut.Result) error {
 	var n counts
 	inPlace := false
 	var linked []string
-	var printed error
-	for _, r := range results {
-		n.add(r)
-		if r.Err == nil {
+	var summed error
+	how := saying{
+		dryRun: o.opt.Changes.DryRun && !c.json, hints: cutHints(o), no: isRefused,
+		written: fmt.Sprintf("every %s that was to be named there is written", o.opt.Kind),
+		end: func() {
+			if inPlace && !o.opt.Changes.DryRun {
+				c.closeTabs(o.opt.BumpIntegrity, linked...)
+			}
+			if len(results) > 1 && !c.work.interrupted {
+				if c.json {
+					summed = jsondoc.Write(c.Out, n.document(len(results), o.opt.Changes.DryRun), "")
+				}
+				c.note("%s", n.summary(o))
+			}
+		},
+	}
+	of := func(r *cut.Result) (string, *cut.Result) {
+		if n.add(r); r.Err == nil {
 			remark(c, &r.Doc)
 		}
-		how.json = how.json && printed == nil
-		err := say(c, how, r.Doc.Source, r)
-		if r.Err == nil && edited(&r.Doc) {
+		return r.Doc.Source, r
+	}
+	err := sayAll(c, how, results, of, func(r *cut.Result) error {
+		if edited(&r.Doc) {
 			if inPlace = true; o.opt.Link {
 				linked = append(linked, r.Doc.Source)
 			}
 		}
-		if r.Err == nil && printed == nil {
-			err = printCut(c, o, &r.Doc)
+		if o.opt.Output == cut.Stdout {
+			return nil
 		}
-		if printed == nil {
-			printed = err
-		}
-	}
-	if inPlace && !o.opt.Changes.DryRun {
-		c.closeTabs(o.opt.BumpIntegrity, linked...)
-	}
-	if len(results) > 1 && !c.work.interrupted {
-		if o.json && printed == nil {
-			printed = jsondoc.Write(c.Out, n.document(len(results), o.opt.Changes.DryRun), "")
-		}
-		c.note("%s", n.summary(o))
-	}
-	if err := unprinted(printed, fmt.Sprintf("every %s that was to be named there is written", o.opt.Kind)); err != nil {
-		return err
-	}
-	return outcome(n.failed > 0, n.refused+n.unfit > 0)
+		return c.made(r.Doc.Path)
+	})
+	return cmp.Or(unprinted(summed, how.written), err)
 }
 
 // edited reports whether a file that SillyTavern may have open was edited.
@@ -120,7 +121,7 @@ func (n *counts) add(r *cut.Result) {
 	switch {
 	case errors.Is(r.Err, cut.ErrRequirement):
 		n.refused++
-	case isUnfit(r.Err):
+	case isRefused(r.Err):
 		n.unfit++
 	case r.Err != nil:
 		n.failed++
@@ -131,9 +132,11 @@ func (n *counts) add(r *cut.Result) {
 	}
 }
 
-// isUnfit reports whether a source is not as a patch requires, or has no such message.
-func isUnfit(err error) bool {
-	return errors.Is(err, choose.ErrNone) || isA[*patch.OperationError](err) && (errors.Is(err, patch.ErrTest) || errors.Is(err, patch.ErrMissing))
+// isRefused reports whether a source is not as --require or a patch requires, or has no such
+// message.
+func isRefused(err error) bool {
+	unfit := isA[*patch.OperationError](err) && (errors.Is(err, patch.ErrTest) || errors.Is(err, patch.ErrMissing))
+	return unfit || errors.Is(err, cut.ErrRequirement) || errors.Is(err, choose.ErrNone)
 }
 
 // cutSummary is the last document where several chats are given.
@@ -171,18 +174,6 @@ func (n *counts) summary(o *cutOptions) string {
 		}
 	}
 	return s
-}
-
-// printCut puts one result on stdout.
-func printCut(c *console, o *cutOptions, d *cut.Document) error {
-	if o.json {
-		return jsondoc.Write(c.Out, d, "")
-	}
-	if o.opt.Output == cut.Stdout {
-		return nil
-	}
-	_, err := fmt.Fprintln(c.Out, c.path(d.Path))
-	return err
 }
 
 // asBranchDoc explains --as-branch in a command's help.
@@ -249,11 +240,11 @@ func (o *asBranchFlags) check(fs *pflag.FlagSet) error {
 
 // run makes the branches. taints marks an edit after which SillyTavern must not take another
 // greeting.
-func (o *asBranchFlags) run(ctx context.Context, a *app, in *inPlaceFlags, chats []string, choice choose.Choice, taints bool, edit cut.MessageEdit) error {
+func (o *asBranchFlags) run(ctx context.Context, c *console, in *inPlaceFlags, chats []string, choice choose.Choice, taints bool, edit cut.MessageEdit) error {
 	b := &o.branch
-	b.opt.Data, b.opt.Changes.NoSync, b.opt.Changes.DryRun, b.json, b.opt.BumpIntegrity = in.data, in.noSync, in.dryRun, in.json, in.bump
-	o.flags.Lookup("bump-integrity").Changed = in.bump
-	opt, err := b.options(ctx, a, o.flags, chats)
+	b.opt.Data, b.opt.Changes, b.opt.BumpIntegrity = in.Data, in.Changes, in.BumpIntegrity
+	o.flags.Lookup("bump-integrity").Changed = in.BumpIntegrity
+	opt, err := b.options(ctx, c, o.flags, chats)
 	if err != nil {
 		return err
 	}
@@ -261,5 +252,5 @@ func (o *asBranchFlags) run(ctx context.Context, a *app, in *inPlaceFlags, chats
 	if taints {
 		opt.Values.Edits = append(opt.Values.Edits, patch.Edit{Path: patch.Path{"tainted"}, Value: []byte("true")})
 	}
-	return b.cut(ctx, a, opt)
+	return b.cut(ctx, c, opt)
 }

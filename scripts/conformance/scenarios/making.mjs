@@ -1,0 +1,168 @@
+// Chats that come of others: new --like, split, merge, and import, opened in the page.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { groupOf } from '../checks.mjs';
+import { same, sameBytes, uuid } from '../expect.mjs';
+import { header, lines, looseLines, story } from '../fixtures.mjs';
+import { andBack, chatFile, clean, finds, leadsBack, leave, lists, saves, shows, skip } from '../kin.mjs';
+import { open, quiet } from '../tab.mjs';
+import { formats, upload, user } from './import.mjs';
+
+const like = {
+    id: 'make-like',
+    title: 'page: new --like, the settings and nothing of the story',
+    skip,
+    prepare(t) {
+        const book = t.data.lorebook('Book of make like', { plain: true });
+        const settings = { note_prompt: 'Mind the tide.', note_depth: 2, scenario: 'At sea.', world_info: book.name };
+        const source = t.data.solo('make like', { meta: { ...settings, attachments: [] } });
+        const side = t.path('branch', source.file, '--at', '6', '-n', 'Liked');
+        return { source, side };
+    },
+    async run(t, { source, side }) {
+        const file = chatFile(source, 'Fresh');
+        andBack(t, [file], 'new', source.folder, '-n', 'Fresh', '--like', side);
+        const { integrity } = JSON.parse(fs.readFileSync(file, 'utf8')).chat_metadata;
+        assert.match(integrity, uuid);
+        for (const other of [source.file, side]) {
+            assert.ok(!fs.readFileSync(other, 'utf8').includes(integrity), 'the slug is another chat\u2019s');
+        }
+        const { note_prompt, note_interval, note_position, note_depth, note_role, scenario, world_info, attachments } = source.meta;
+        const want = { note_prompt, note_interval, note_position, note_depth, note_role, scenario, world_info, attachments, integrity };
+        sameBytes(fs.readFileSync(file), lines({ chat_metadata: want, user_name: 'unused', character_name: 'unused' }), 'the new file');
+        finds(t, ['header-only'], file);
+
+        const seen = await open(t, source, 'Fresh');
+        same(seen.messages.map((m) => m.mes), [`A greeting of ${source.character}.`], 'the greeting');
+        for (const [key, value] of Object.entries(want)) {
+            same(seen.meta[key], value, `${key} in the page`);
+        }
+        const note = await t.page.evaluate(() => [document.querySelector('#extension_floating_prompt').value, document.querySelector('#extension_floating_depth').value]);
+        same(note, ['Mind the tide.', '2'], 'the author\u2019s note that the page shows');
+        for (const key of ['main_chat', 'variables', 'dotted.key', 'tainted']) {
+            assert.ok(!(key in seen.meta) || key === 'tainted' && !seen.meta.tainted, `${key} is in the new chat`);
+        }
+        await saves(t);
+    },
+};
+
+const split = {
+    id: 'make-split',
+    title: 'page: split, of a character\u2019s chat and a group\u2019s',
+    skip,
+    prepare(t) {
+        return [t.data.solo('make split', { loose: true }), t.data.group('Make split')];
+    },
+    async run(t, sources) {
+        for (const source of sources) {
+            const before = fs.readFileSync(source.file);
+            const raw = before.toString().split('\n').slice(1);
+            const parts = { 'part 1': [0, 4], 'part 2': [4, 8], 'part 3': [8, source.messages.length], 'last 5': [source.messages.length - 5, source.messages.length] };
+            const name = (part) => `${source.chat} ${part}`;
+            const list = source.groupFile ? [source.groupFile] : [];
+            andBack(t, [...['part 1', 'part 2', 'part 3'].map((part) => chatFile(source, name(part))), ...list], 'split', source.file, '--at', '4,8');
+            andBack(t, [chatFile(source, name('last 5')), ...list], 'split', source.file, '--last', '5');
+            sameBytes(fs.readFileSync(source.file), before, 'the chat that was split');
+            if (source.id) {
+                same((await groupOf(t, source)).chats, [source.chat, ...Object.keys(parts).map(name)], 'the group\u2019s chats');
+            }
+            const slugs = new Set([source.meta.integrity]);
+            for (const [part, [from, to]] of Object.entries(parts)) {
+                const [first, ...rest] = fs.readFileSync(chatFile(source, name(part)), 'utf8').split('\n');
+                sameBytes(rest.join('\n'), raw.slice(from, to).join('\n'), `the messages of ${part}`);
+                const { chat_metadata: meta } = JSON.parse(first);
+                same(meta, { ...source.meta, main_chat: source.chat, integrity: meta.integrity }, `the metadata of ${part}`);
+                slugs.add(meta.integrity);
+                await shows(t, source, name(part), source.messages.slice(from, to));
+                await saves(t);
+                await leadsBack(t, source, name(part), to - from, source.chat);
+            }
+            assert.equal(slugs.size, 5, 'each part has a slug of its own');
+            await leave(t);
+            await quiet(source.groupFile ?? source.file);
+            // The chat that was split names none of its parts.
+            finds(t, Array(4).fill('unlisted-branch'), ...[source.chat, ...Object.keys(parts).map(name)].map((n) => chatFile(source, n)));
+        }
+    },
+};
+
+/** A copy of a character's chats on another machine. */
+function elsewhere(t, source, chats) {
+    const folder = path.join(t.scratch, 'phone', 'chats', source.character);
+    fs.mkdirSync(folder, { recursive: true });
+    for (const [name, objects] of Object.entries(chats)) {
+        fs.writeFileSync(path.join(folder, `${name}.jsonl`), looseLines(...objects));
+    }
+    return folder;
+}
+
+const merge = {
+    id: 'make-merge',
+    title: 'page: merge of a folder: chats that are longer, parted, new',
+    skip,
+    prepare(t) {
+        const whole = story(12, { character: 'make merge' });
+        const source = t.data.solo('make merge', { messages: whole.slice(0, 8) });
+        const parted = story(10, { character: 'make merge' }).map((m, i) => ({ ...m, mes: `${m.mes} ${i}`, ...(m.swipes ? { swipes: [`${m.mes} ${i}`, ...m.swipes.slice(1)] } : {}) }));
+        const ours = [...parted.slice(0, 7), { ...parted[7], mes: 'Said here.' }];
+        const meta = { ...source.meta, integrity: '99999999-2222-4333-8444-555555555555' };
+        fs.writeFileSync(chatFile(source, 'Parted'), lines(header(meta, {}), ...ours));
+        const fresh = [header({ ...meta, integrity: '88888888-2222-4333-8444-555555555555' }, {}), ...whole.slice(0, 2).map((m) => ({ ...m, mes: `New: ${m.mes}` }))];
+        delete fresh[1].swipes;
+        delete fresh[1].swipe_id;
+        delete fresh[1].swipe_info;
+        const from = elsewhere(t, source, { [source.chat]: [source.header, ...whole], Parted: [header(meta, {}), ...parted], Fresh: fresh });
+        return { source, whole, parted, ours, fresh: fresh.slice(1), from };
+    },
+    async run(t, { source, whole, parted, ours, fresh, from }) {
+        const branch = chatFile(source, 'Parted__phone');
+        andBack(t, [source.file, chatFile(source, 'Parted'), branch, chatFile(source, 'Fresh')], 'merge', source.folder, from, '--label', 'phone');
+        const theirs = (name) => fs.readFileSync(path.join(from, `${name}.jsonl`), 'utf8');
+        sameBytes(fs.readFileSync(chatFile(source, 'Fresh')), theirs('Fresh'), 'the new chat');
+        sameBytes(fs.readFileSync(source.file), theirs(source.chat), 'the chat that is longer there');
+        const messages = (text) => text.slice(text.indexOf('\n'));
+        sameBytes(messages(fs.readFileSync(branch, 'utf8')), messages(theirs('Parted')), 'the messages of the branch');
+
+        await shows(t, source, source.chat, whole);
+        await shows(t, source, 'Fresh', fresh);
+        const parent = await shows(t, source, 'Parted', ours);
+        same(parent.messages[6].extra.branches, ['Parted__phone'], 'the link to the branch');
+        await shows(t, source, 'Parted__phone', parted);
+        await leadsBack(t, source, 'Parted__phone', parted.length, 'Parted');
+        await lists(t, source, { [source.chat]: 12, Fresh: 2, Parted: 8, Parted__phone: 10 });
+        await leave(t);
+        clean(t, source.folder);
+    },
+};
+
+const imported = {
+    id: 'make-import',
+    title: 'page: imported chats, as SillyTavern\u2019s own import of the same file',
+    skip,
+    prepare(t) {
+        return Object.entries(formats).map(([format, [extension, make]]) => {
+            const source = t.data.solo(`page import ${format}`);
+            const made = make(source.character);
+            const file = path.join(t.scratch, `page-${format}.${extension}`);
+            fs.writeFileSync(file, Array.isArray(made) ? made.map((o) => JSON.stringify(o)).join('\n') : JSON.stringify(made));
+            return { source, file };
+        });
+    },
+    async run(t, imports) {
+        for (const { source, file } of imports) {
+            const ours = t.path('import', file, '--to', source.folder, '--user', user, '--character', source.character, '--greeting', 'none');
+            const { chats } = await upload(t, source, file);
+            const theirs = await open(t, source, path.basename(chats[0], '.jsonl'));
+            const name = path.basename(ours, '.jsonl');
+            await shows(t, source, name, theirs.messages);
+            await saves(t);
+            await leave(t);
+            clean(t, ours);
+        }
+    },
+};
+
+export const making = [like, split, merge, imported];
