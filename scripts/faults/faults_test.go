@@ -201,6 +201,7 @@ func TestJudge(t *testing.T) {
 		{name: "failed without a word", out: outcome{code: 2}, broken: true},
 		{name: "failed for another reason", out: outcome{code: 2, stderr: full}, t: trouble{cause: "input/output"}, broken: true},
 		{name: "failed without a name", out: outcome{code: 2, stderr: "stchat: no space left\n"}, broken: true},
+		{name: "failed at the user folder", out: outcome{code: 2, stderr: "stchat: DIR: no space left on device\n"}, t: trouble{cause: "no space left"}},
 		{name: "failed, but all is there", out: outcome{code: 2, stderr: full}, made: true, broken: true},
 		{name: "failed, with a temporary file", out: outcome{code: 2, stderr: full}, temp: true, broken: true},
 		{name: "wrong exit code", out: outcome{code: 1, stderr: full}, broken: true},
@@ -212,6 +213,7 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
+			test.out.stderr = strings.ReplaceAll(test.out.stderr, "DIR", dir)
 			sc := world()
 			s := sc.old
 			if test.made {

@@ -80,7 +80,7 @@ func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t troub
 		say("exit code %d", out.code)
 	default:
 		if !t.mute {
-			bad = append(bad, sc.message(out, t)...)
+			bad = append(bad, sc.message(dir, out, t)...)
 		}
 		switch {
 		case f.state == old:
@@ -154,7 +154,7 @@ func (sc *scenario) left(s snapshot) []string {
 
 // message judges what a failed run says: lines of our own, of which one names the
 // cause, and each a file of the world.
-func (sc *scenario) message(out outcome, t trouble) []string {
+func (sc *scenario) message(dir string, out outcome, t trouble) []string {
 	lines := out.errorLines()
 	if len(lines) == 0 {
 		return []string{"exit 2 without a message"}
@@ -167,14 +167,18 @@ func (sc *scenario) message(out outcome, t trouble) []string {
 	case !t.signal && t.cause != "" && !strings.Contains(text, t.cause) && !strings.Contains(text, "history.db: "): // SQLite has words of its own
 		bad = append(bad, "the message does not say: "+t.cause)
 	}
-	if !t.signal && !sc.namesFile(text) {
+	if !t.signal && !sc.namesFile(dir, text) {
 		bad = append(bad, "the message names no file")
 	}
 	return bad
 }
 
-// namesFile reports whether a text names a file or folder of the world, or a stream.
-func (sc *scenario) namesFile(text string) bool {
+// namesFile reports whether a text names the world in dir, a file or folder of it, or
+// a stream.
+func (sc *scenario) namesFile(dir, text string) bool {
+	if strings.Contains(text, "stchat: "+dir+": ") {
+		return true // the user folder itself
+	}
 	for name := range sc.new {
 		folder, _, _ := strings.Cut(name, "/")
 		if strings.Contains(text, path.Base(name)) || strings.Contains(text, path.Dir(name)) || strings.Contains(text, "stchat: "+folder) {
