@@ -40,7 +40,8 @@ type identity struct {
 	files []fileFacts
 	chats []chatFacts
 
-	slugs  map[string]int // how many files and chats have each
+	at     map[string]*fileFacts // by path
+	slugs  map[string]int        // how many files and chats have each
 	known  map[string]bool
 	lacks  bool  // a chat is missing whose slug tells nothing
 	result []int // for each file its chat's index; -1: it is new
@@ -51,7 +52,7 @@ type identity struct {
 // said, and the slug where it is one chat's alone: branches inherited it up to SillyTavern 1.18,
 // and Luker changes it at every save.
 func judge(files []fileFacts, chats []chatFacts) []int {
-	j := &identity{files: files, chats: chats, slugs: map[string]int{}, known: map[string]bool{}, result: make([]int, len(files)), taken: make([]bool, len(chats))}
+	j := &identity{files: files, chats: chats, at: map[string]*fileFacts{}, slugs: map[string]int{}, known: map[string]bool{}, result: make([]int, len(files)), taken: make([]bool, len(chats))}
 	here := map[string]int{}
 	for i, c := range chats {
 		j.slugs[c.Slug]++
@@ -62,7 +63,7 @@ func judge(files []fileFacts, chats []chatFacts) []int {
 		}
 	}
 	for i, f := range files {
-		j.result[i] = -1
+		j.result[i], j.at[f.path] = -1, &files[i]
 		at, ok := here[f.path]
 		if !ok || chats[at].Slug != f.slug {
 			j.slugs[f.slug]++
@@ -102,9 +103,12 @@ func (j *identity) free(f *fileFacts, chat int) bool {
 	if j.taken[chat] || c.state == held || c.state == changed && f.path == c.Path {
 		return false
 	}
-	in := func(name string) string { return path.Join(path.Dir(f.path), name+".jsonl") }
 	// a branch names the chat that it was made from, and goes on naming it
-	return f.main == c.Main || f.main != "" && in(f.main) != c.Path && !j.known[in(f.main)]
+	from := path.Join(path.Dir(f.path), f.main+".jsonl")
+	if f.main == c.Main { // which may have had another name then, so that it names itself
+		return f.main == "" || from != c.Path || c.state != changed || j.at[from].said().Len() > 0
+	}
+	return f.main != "" && from != c.Path && !j.known[from]
 }
 
 // inherits reports whether a file may have its slug from what was said: where others have the

@@ -109,6 +109,7 @@ func TestIdentity(t *testing.T) {
 		{"likewise, and gone on", func(u *user) { u.write("C", "a", "1", "2", "3", "4", "5"); u.write("A", "y", "p", "q") }, "C", []int{5, 4}},
 		{"likewise, before the other", func(u *user) { u.write("0", "a", "1", "2", "3", "4", "5"); u.write("A", "y", "p", "q") }, "0", []int{5, 4}},
 		{"likewise, with another slug", func(u *user) { u.write("C", "x", "1", "2", "3", "4", "5"); u.write("A", "y", "p", "q") }, "C", []int{5}},
+		{"written over by its greeting, and gone on with", func(u *user) { u.write("A", "x", "1", "p", "q") }, "A", []int{3, 4}},
 		{"a stranger of a gone chat's name", func(u *user) { u.renameA("0"); u.write("C", "z", "p") }, "C", []int{1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -122,6 +123,28 @@ func TestIdentity(t *testing.T) {
 				t.Errorf("versions with %v messages, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// A branch that took its parent's name is written over by the greeting, after another branch was
+// made of it: that one says all that the first said, and names the same parent, but it names its path.
+func TestBranchOfWrittenOver(t *testing.T) {
+	const ofA = `","main_chat":"A`
+	u := newUser(t)
+	u.write("A", "", "1", "2", "3", "4")
+	u.write("B", ofA, "1", "2", "p")
+	u.snapshot()
+	if err := os.Rename(u.path("B"), u.path("A")); err != nil {
+		t.Fatal(err)
+	}
+	u.snapshot()
+	u.write("C", ofA, "1", "2", "p", "q")
+	u.write("A", "", "1")
+	u.snapshot()
+	for name, want := range map[string][]int{"A": {1, 3, 4}, "C": {4}} {
+		if got := u.versions(name); !slices.Equal(got, want) {
+			t.Errorf("%s: versions with %v messages, want %v", name, got, want)
+		}
 	}
 }
 
