@@ -166,7 +166,7 @@ type Facts struct {
 func (chat *Facts) never(b *Facts) bool {
 	switch {
 	case chat.Parent != "":
-		return b.Parent == "" || b.Parent != chat.Parent && b.Slug != chat.Slug
+		return b.Parent == "" || b.Parent != chat.Parent && (b.Slug == "" || b.Slug != chat.Slug)
 	case b.Parent != "":
 		return b.Parent == chat.Name || b.Slug != chat.Slug && !chat.Begins
 	}

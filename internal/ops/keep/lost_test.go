@@ -24,8 +24,8 @@ type folder struct {
 
 func newFolder(t *testing.T, owners ...string) *folder {
 	f := &folder{t, t.TempDir()}
-	for _, dir := range append([]string{"characters", "backups"}, owners...) {
-		if dir != "characters" && dir != "backups" {
+	for _, dir := range append([]string{"characters", "backups", "group chats"}, owners...) {
+		if slices.Contains(owners, dir) {
 			dir = filepath.Join("chats", dir)
 		}
 		if err := os.MkdirAll(filepath.Join(f.root, dir), 0o777); err != nil {
@@ -126,6 +126,20 @@ func TestLostOwner(t *testing.T) {
 			f.write(backup, ``, ten)
 			f.write("backups/chat_mira_20260101-110000.jsonl", ``, ten+" a10")
 		}, []string{"Mira/Mira - 2026-01-01@11h00m00s gone 11 0"}},
+		{"a group's branch without a slug: not one of another parent", func(f *folder) {
+			f.write("group chats/B.jsonl", `"main_chat":"T"`, "hello a1 a2 a3 b4")
+			f.write("backups/chat_c_20260101-100000.jsonl", `"main_chat":"U"`, "hello a1 a2 a3 c4")
+		}, []string{"?/? gone 1 0"}},
+		{"likewise: not one that had a name of its own before", func(f *folder) {
+			f.write("group chats/B.jsonl", `"main_chat":"T"`, "hello a1 a2 a3 b4")
+			f.write("backups/chat_b_20260101-090000.jsonl", `"main_chat":"T"`, "hello a1 a2 a3 b4")
+			f.write("backups/chat_c_20260101-100000.jsonl", `"main_chat":"T"`, "hello a1 a2 a3 c4")
+		}, []string{"?/? gone 1 0"}},
+		{"likewise, renamed since and edited: it is not gone", func(f *folder) {
+			f.write("group chats/B.jsonl", `"main_chat":"T"`, "hello a1 a2 a3 b4")
+			f.write("backups/chat_b_20260101-110000.jsonl", `"main_chat":"T"`, "hello a1 a2 a3 b4")
+			f.write("backups/chat_c_20260101-100000.jsonl", `"main_chat":"T"`, "hello a1 a2 a3 c4")
+		}, nil},
 		{"its words are in another chat", func(f *folder) {
 			f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello")
 			f.write("chats/Tomas/B.jsonl", `"integrity":"b"`, ten)

@@ -234,10 +234,20 @@ func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
 		slices.Sort(list) // live chats first
 		return slices.Compact(list), true
 	}
-	for i := range f.chats {
-		list = append(list, i)
+	for i, c := range f.chats {
+		if c.said.Slug != "" && c.said.Slug == v.said.Slug || !f.hadAnotherName(c, v) {
+			list = append(list, i)
+		}
 	}
 	return list, false
+}
+
+// hadAnotherName reports whether a chat of a group was backed up under its own name before a backup
+// was made that has another chat's name.
+func (f *finder) hadAnotherName(c *lostChat, v *lostVersion) bool {
+	return v.key != "" && c.of.Kind == userdir.Group && slices.ContainsFunc(f.folder.Backups, func(b backups.Backup) bool {
+		return b.At.Before(v.at) && slices.Contains(backups.Keys(c.of.Name), b.Key)
+	})
 }
 
 // choose picks one of the candidates. If the slugs do not decide, it must share half of the
