@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -251,15 +250,11 @@ func (k *kept) run(res *LostResult) {
 }
 
 // In random lives, lost finds every chat that is gone with something that nobody else says, takes
-// no message for lost that is not, and every command that it prints works. STCHAT_LIVES says how
-// many folders are tried.
+// no message for lost that is not, and every command that it prints works.
 func TestLivesLost(t *testing.T) {
-	lives, err := strconv.Atoi(os.Getenv("STCHAT_LIVES"))
-	if err != nil {
-		lives = 20
-	}
+	lives := 20
 	var claimed, right, gone, found, commands int
-	for seed := range uint64(lives) {
+	for seed := range seeds(&lives) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			k := &kept{life: newLife(t, seed), of: map[string]int{}, evidence: map[int]map[string]bool{}, onDisk: map[string]string{}, stored: seed%3 != 2}
 			if err := os.Mkdir(filepath.Join(k.root, "backups"), 0o777); err != nil {
