@@ -90,7 +90,7 @@ func (k *kept) round() {
 			k.note(c.id, string(k.read(c.path)))
 		}
 	}
-	opt := SnapshotOptions{List: ops.List{Paths: []string{k.root}}, Now: k.now, Backups: k.rnd.IntN(2) == 0, Each: func(Taken) error { return nil }}
+	opt := SnapshotOptions{List: ops.List{Paths: []string{k.root}}, Now: k.now, Rescan: k.rescan, Backups: k.rnd.IntN(2) == 0, Each: func(Taken) error { return nil }}
 	if _, err := Snapshot(k.t.Context(), opt); err != nil {
 		k.t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ type user struct {
 	now  time.Time
 
 	ending string // of the chats that write makes
+	rescan bool   // the times of files here are whole seconds, and now is not the files' time
 }
 
 func newUser(t *testing.T) *user {
@@ -31,6 +32,11 @@ func newUser(t *testing.T) *user {
 	if err := os.MkdirAll(filepath.Join(u.root, "chats", "Mira"), 0o777); err != nil {
 		t.Fatal(err)
 	}
+	info, err := os.Stat(u.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.rescan = info.ModTime().Nanosecond() == 0
 	return u
 }
 
@@ -61,7 +67,7 @@ func (u *user) renameA(to string) {
 func (u *user) snapshot() (taken []string) {
 	u.t.Helper()
 	sum, err := Snapshot(u.t.Context(), SnapshotOptions{
-		List: ops.List{Paths: []string{u.root}, AllowEmpty: true}, Now: u.now,
+		List: ops.List{Paths: []string{u.root}, AllowEmpty: true}, Now: u.now, Rescan: u.rescan,
 		Each: func(d Taken) error { taken = append(taken, fmt.Sprint(d.Chat, " ", d.Rev)); return nil },
 	})
 	if err != nil {
