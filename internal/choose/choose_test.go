@@ -47,7 +47,7 @@ type line struct {
 	hidden, long bool
 }
 
-func chat(random *rand.Rand, n int) (source string, messages []line) {
+func generated(random *rand.Rand, n int) (source string, messages []line) {
 	var all []string
 	for i := range n {
 		l := line{name: []string{"Ann", "Bo"}[random.IntN(2)]}
@@ -183,7 +183,7 @@ func TestRandomChoices(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	tails := 0
 	for range 1500 {
-		text, messages := chat(random, random.IntN(40))
+		text, messages := generated(random, random.IntN(40))
 		c := choice(random, len(messages))
 		source := Source{Source: jsonl.Bytes([]byte("{}\n" + text)), Body: 3, Line: 1, Workers: 1 + random.IntN(3)}
 		read := func(p Place) string {

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/patch"
@@ -162,6 +163,9 @@ type Source struct {
 
 	Progress func(int64) // unless nil, is called with the offset reached
 }
+
+// SourceOf returns where the messages of an open chat lie.
+func SourceOf(c *chat.Chat) Source { return Source{Source: c.Source, Body: c.Body, Line: c.BodyLine} }
 
 // Place is where a chosen message lies.
 type Place struct {

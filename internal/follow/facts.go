@@ -72,7 +72,7 @@ func newReader(list []extension.Extension, metadata *rawjson.Object, swipes bool
 	return r
 }
 
-// Places in [Keys].
+// Places in keys.
 const (
 	keyUser = iota
 	keySystem
@@ -81,8 +81,7 @@ const (
 	keySwipeID
 )
 
-// Keys returns the keys of a message that a reader reads.
-func Keys() []string { return []string{"is_user", "is_system", "extra", "swipe_info", "swipe_id"} }
+func keys() []string { return []string{"is_user", "is_system", "extra", "swipe_info", "swipe_id"} }
 
 // Keys of extra that are links to chats.
 const (
@@ -90,8 +89,21 @@ const (
 	keyBranches   = "branches"
 )
 
-// Read collects what one message says. numbers are those that [Keys] have in the line.
-func (r *Reader) Read(l *jsonl.Line, numbers []int) Fact {
+// beside returns what reads the facts of all messages beside a scan.
+func (r *Reader) beside(fold func(facts []Fact)) choose.Beside[[]Fact] {
+	return choose.Beside[[]Fact]{
+		Keys: keys(),
+		Read: func(l *jsonl.Line, keys []int, batch *[]Fact) { *batch = append(*batch, r.read(l, keys)) },
+		Fold: func(batch *[]Fact) { fold(*batch) },
+		Reset: func(batch *[]Fact) {
+			clear(*batch)
+			*batch = (*batch)[:0]
+		},
+	}
+}
+
+// read collects what one message says. numbers are those that keys have in the line.
+func (r *Reader) read(l *jsonl.Line, numbers []int) Fact {
 	value := func(key int) []byte {
 		raw, _ := l.Value(numbers[key])
 		return raw
@@ -163,8 +175,13 @@ type held struct {
 // NewFacts returns an empty list.
 func NewFacts() *Facts { return &Facts{room: 1 << 20} }
 
-// Add appends the facts of the next messages that a reader read.
-func (a *Facts) Add(r *Reader, facts []Fact) {
+// Beside reads the facts of all messages beside a scan of a chat.
+func (a *Facts) Beside(r *Reader) choose.Beside[[]Fact] {
+	return r.beside(func(facts []Fact) { a.add(r, facts) })
+}
+
+// add appends the facts of the next messages that a reader read.
+func (a *Facts) add(r *Reader, facts []Fact) {
 	for i := range facts {
 		f := &facts[i]
 		index := len(a.marks)

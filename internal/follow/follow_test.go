@@ -106,10 +106,10 @@ func (c chat) sameWithFacts(t *testing.T, change *Change, want *State) {
 func factsOf(t *testing.T, r *Reader, lines []string) *Facts {
 	t.Helper()
 	facts := NewFacts()
-	err := jsonl.Map(t.Context(), source(lines).Source, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(Keys()...)}, func(l *jsonl.Line, batch *[]Fact) {
-		*batch = append(*batch, r.Read(l, []int{0, 1, 2, 3, 4}))
+	err := jsonl.Map(t.Context(), source(lines).Source, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(keys()...)}, func(l *jsonl.Line, batch *[]Fact) {
+		*batch = append(*batch, r.read(l, []int{0, 1, 2, 3, 4}))
 	}, func(batch *[]Fact, _ jsonl.Base, _ jsonl.Damages) error {
-		facts.Add(r, *batch)
+		facts.add(r, *batch)
 		return nil
 	}, nil)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
-	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 )
 
@@ -116,20 +115,12 @@ func lookFor(ctx context.Context, list []extension.Extension, src choose.Source,
 	}
 	nothing := choose.Choice{Only: func(int) bool { return false }, Whole: true}
 	next := 0
-	_, err := choose.ScanBeside(ctx, &nothing, src, nil, choose.Beside[[]Fact]{
-		Keys: Keys(),
-		Read: func(l *jsonl.Line, keys []int, batch *[]Fact) { *batch = append(*batch, r.Read(l, keys)) },
-		Fold: func(batch *[]Fact) {
-			for i := range *batch {
-				walk.message(next, &(*batch)[i])
-				next++
-			}
-		},
-		Reset: func(batch *[]Fact) {
-			clear(*batch)
-			*batch = (*batch)[:0]
-		},
-	})
+	_, err := choose.ScanBeside(ctx, &nothing, src, nil, r.beside(func(facts []Fact) {
+		for i := range facts {
+			walk.message(next, &facts[i])
+			next++
+		}
+	}))
 	walk.end()
 	return s, err
 }

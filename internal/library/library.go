@@ -33,7 +33,8 @@ type Library struct {
 	groups    Once[read[*group.Set]]
 	shelves   Once[read[*lorebook.Shelf]]
 	books     Once[read[string]]
-	digests   Once[*Book] // by path
+	opened    Once[read[*lorebook.Book]] // by path, likewise
+	digests   Once[*Book]
 	databases Once[string]
 }
 
@@ -68,6 +69,20 @@ func (l *Library) Book(dir userdir.Dir, name string) (path string, err error) {
 		return "", r.err
 	}
 	return filepath.Join(dir.Worlds(), filepath.Base(r.value)), r.err
+}
+
+// ReadBook reads the lorebook that a chat in the user folder calls name. Besides the errors of
+// [Library.Book] there are those of [lorebook.Open].
+func (l *Library) ReadBook(dir userdir.Dir, name string) (*lorebook.Book, error) {
+	path, err := l.Book(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	r := l.opened.Get(path, func() read[*lorebook.Book] {
+		book, err := lorebook.Open(path)
+		return read[*lorebook.Book]{book, err}
+	})
+	return r.value, r.err
 }
 
 // Shelf returns the names of the lorebooks in a worlds folder, to find free ones.

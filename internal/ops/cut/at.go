@@ -21,7 +21,6 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
-	"stchat/internal/sendate"
 )
 
 // findIndex finds the index of the last message, for names that contain it.
@@ -43,20 +42,32 @@ func findIndex(ctx context.Context, c *call, p *plan) error {
 
 // findOne finds the one chosen message.
 func findOne(ctx context.Context, c *call, p *plan) (lastMessage, error) {
-	none := lastMessage{index: -1}
 	src, err := c.open(ctx, p)
 	if err != nil {
-		return none, err
+		return lastMessage{index: -1}, err
 	}
 	defer c.release(src)
-	at, scanned, err := c.opt.AtOne.One(ctx, choose.Source{Source: src.Source, Body: src.Body, Line: src.BodyLine, Workers: c.opt.workers()})
+	at, err := findChosen(ctx, c.opt, src, &c.opt.AtOne)
+	return lastMessage{index: at.index}, err
+}
+
+// findChosen finds the one message that a choice means.
+func findChosen(ctx context.Context, opt *Options, src *chat.Chat, choice *choose.Choice) (lastMessage, error) {
+	from := choose.SourceOf(src)
+	from.Workers, from.Progress = opt.workers(), opt.Meter.Follow()
+	at, scanned, err := choice.One(ctx, from)
 	switch {
-	case scanned.Damage.Total > 0 && !c.opt.SkipDamaged:
-		return none, src.DamageError(scanned.Damage.First[0])
+	case scanned.Damage.Total > 0 && !opt.SkipDamaged:
+		err = src.DamageError(scanned.Damage.First[0])
 	case err != nil:
-		return none, src.Errorf("%w", err)
+		err = src.Errorf("%w", err)
+	default:
+		err = src.Unchanged()
 	}
-	return lastMessage{index: at.Index}, nil
+	if err != nil {
+		at.Index = -1
+	}
+	return lastMessage{at.Index, true, scanned.Damage}, err
 }
 
 // findLast finds the last message if that takes a pass of its own: by a date, or counted from
@@ -86,52 +97,19 @@ func findFromEnd(ctx context.Context, opt *Options, src *chat.Chat) (lastMessage
 	return lastMessage{at, true, counted.Skipped}, nil
 }
 
-// dated is what a batch of messages tells about when they were sent.
-type dated struct {
-	last     int // index in the batch, plus 1, of the last message that is early enough; 0: none
-	readable bool
-}
-
 // findDate finds the last message with a readable date not later than AsOf.
 func findDate(ctx context.Context, opt *Options, src *chat.Chat) (lastMessage, error) {
-	found, readable := lastMessage{index: -1, whole: true}, false
-	err := jsonl.Map(ctx, src.Source, jsonl.MapOptions{
-		From: src.Body, Line: src.BodyLine, Limit: -1, Keys: jsonl.NewKeys("send_date"),
-		Workers: opt.workers(), Progress: opt.Meter.Follow(),
-	}, func(l *jsonl.Line, d *dated) {
-		if l.Damage != nil {
-			return
-		}
-		raw, _ := l.Value(0)
-		t, ok := sendate.ParseRaw(raw)
-		if !ok {
-			return
-		}
-		d.readable = true
-		if !t.After(opt.AsOf) {
-			d.last = l.Index + 1
-		}
-	}, func(d *dated, base jsonl.Base, damage jsonl.Damages) error {
-		if d.last > 0 {
-			found.index = base.Index + d.last - 1
-		}
-		readable = readable || d.readable
-		found.damage.Append(damage)
-		return nil
-	}, nil)
-	if err == nil && found.damage.Total > 0 && !opt.SkipDamaged {
-		err = &found.damage.First[0]
-	}
-	if err := readError(src, err); err != nil {
+	found, err := findChosen(ctx, opt, src, &choose.Choice{Filter: choose.Filter{Until: opt.AsOf}, Last: 1})
+	if !errors.Is(err, choose.ErrNone) {
 		return found, err
 	}
-	switch {
-	case !readable:
+	dated := choose.Choice{Filter: choose.Filter{Until: time.Unix(1<<40, 0)}, Last: 1}
+	if _, err = findChosen(ctx, opt, src, &dated); errors.Is(err, choose.ErrNone) {
 		return found, src.Errorf("no message has a date that can be read")
-	case found.index < 0:
-		return found, src.Errorf("no message is as old as %s", opt.AsOf.Format(time.RFC3339))
+	} else if err != nil {
+		return found, err
 	}
-	return found, nil
+	return found, src.Errorf("no message is as old as %s", opt.AsOf.Format(time.RFC3339))
 }
 
 // findNamed finds the message at which a source links to a checkpoint or branch, or else the
@@ -217,7 +195,7 @@ func labelled(g *family.Graph, subject *family.Chat, label string) (*family.Chat
 // messages, which also finds the last message. The facts are nil if nothing is needed.
 func stateAtLast(ctx context.Context, opt *Options, src *chat.Chat, known lastMessage) (*isolate.Facts, lastMessage, error) {
 	known, err := findLast(ctx, opt, src, known)
-	if err != nil || !opt.needsState() {
+	if needed := opt.Isolate || len(opt.Require) > 0 || opt.Lorebook == LorebookSnapshot; err != nil || !needed {
 		return nil, known, err
 	}
 	at := opt.At

@@ -179,16 +179,11 @@ func prepareStream(ctx context.Context, c *call, p *plan, src *chat.Chat, header
 		if _, err := opt.Stdout.Write(header); err != nil {
 			return err
 		}
-		if err := copyFirst(ctx, opt, opt.Stdout, src, limit); err != nil || line == nil {
+		_, err = jsonl.Copy(ctx, opt.Stdout, src.Source, copyOptions(opt, src, limit, 0))
+		if err := readError(src, err); err != nil || line == nil {
 			return err
 		}
 		_, err = opt.Stdout.Write(append([]byte{'\n'}, line...))
 		return err
 	}, nil
-}
-
-// copyFirst copies the first limit messages, which have been validated.
-func copyFirst(ctx context.Context, opt *Options, w io.Writer, src *chat.Chat, limit int) error {
-	_, err := jsonl.Copy(ctx, w, src.Source, copyOptions(opt, src, limit, 0))
-	return readError(src, err)
 }

@@ -88,16 +88,10 @@ type call struct {
 	opt     *Options
 	plans   []*plan
 	library *library.Library
-	books   library.Once[bookRead] // by path
-	slugs   library.Once[string]   // new slugs of sources, by real path
-	roots   library.Once[string]   // by path of the group file
+	slugs   library.Once[string] // new slugs of sources, by real path
+	roots   library.Once[string] // by path of the group file
 	names   *namesGiven
 	stdin   *chat.Chat // can be read only once, so it stays open
-}
-
-type bookRead struct {
-	book *lorebook.Book
-	err  error
 }
 
 func newCall(opt *Options) *call {
@@ -138,20 +132,15 @@ func (c *call) release(src *chat.Chat) {
 
 // book reads the lorebook called name in dir.
 func (c *call) book(dir userdir.Dir, name string) (*lorebook.Book, error) {
-	path, err := c.library.Book(dir, name)
-	if err != nil {
-		return nil, ops.PathError(err)
-	}
-	r := c.books.Get(path, func() bookRead {
-		book, err := lorebook.Open(path)
-		return bookRead{book, ops.PathError(err)}
-	})
-	return r.book, r.err
+	book, err := c.library.ReadBook(dir, name)
+	return book, ops.PathError(err)
 }
 
 // unit returns the unit of change for one source.
 func (c *call) unit(p *plan) changeset.Unit {
-	u := changeset.Unit{Root: c.root(p), Unrecorded: p.unrecorded(c.opt)}
+	// at a path that was asked for, outside any user folder, a replaced file is not kept for undo
+	elsewhere := c.opt.Output != "" && p.path != Stdout && userdir.RoleOf(p.path) == userdir.Outside
+	u := changeset.Unit{Root: c.root(p), Unrecorded: elsewhere}
 	if p.listing != "" {
 		u.Shares = append(u.Shares, p.listing)
 	}

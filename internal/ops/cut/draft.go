@@ -14,6 +14,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
+	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -202,7 +203,8 @@ func editMetadata(c *call, src *chat.Chat, p *plan, h *meta.Header, state *isola
 	if err := judge(c, src, h.Metadata(), state, at); err != nil {
 		return err
 	}
-	if err := h.Change(c.opt.makeEdits); err != nil {
+	edits := patch.Changes{Edits: c.opt.Values.Edits}
+	if err := h.Change(edits.Apply); err != nil {
 		return err
 	}
 	if !c.opt.clones() {

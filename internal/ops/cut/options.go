@@ -85,12 +85,6 @@ type MessageEdit func(at int, line []byte, metadata *rawjson.Object) ([]byte, er
 // clones reports whether the new chats get lorebooks of their own.
 func (o *Options) clones() bool { return o.Lorebook != LorebookShare }
 
-// needsState reports whether the state in the messages must be known before the header can be
-// written.
-func (o *Options) needsState() bool {
-	return o.Isolate || len(o.Require) > 0 || o.Lorebook == LorebookSnapshot
-}
-
 // workers returns how many goroutines may work on one source: 0, for all, if it is the only
 // one, else 1, since the sources themselves are worked on in parallel.
 func (o *Options) workers() int {
@@ -98,11 +92,6 @@ func (o *Options) workers() int {
 		return 1
 	}
 	return 0
-}
-
-// makeEdits returns the metadata with single keys set and removed.
-func (o *Options) makeEdits(metadata []byte) ([]byte, error) {
-	return patch.Make(metadata, o.Values.Edits)
 }
 
 // nameNeedsIndex reports whether the generated names contain the index of the last message and

@@ -132,29 +132,12 @@ func expect(c *call, source string) error {
 	if source == chat.Stdin || c.opt.Content != nil {
 		return nil
 	}
-	info, err := os.Stat(source)
+	f, was, err := chat.OpenStamped(source)
 	if err != nil {
 		return ops.PathError(err)
 	}
-	if !info.Mode().IsRegular() {
-		f, err := chat.OpenRegular(source) // it has the right error
-		if err == nil {
-			_ = f.Close()
-			err = fmt.Errorf("%s: %w", source, chat.ErrNotRegular)
-		}
-		return err
-	}
-	c.opt.Meter.Expect(1, info.Size())
-	return nil
-}
-
-// unrecorded reports whether a replaced file is not kept for undo: one outside any user folder,
-// at a path that was asked for.
-func (p *plan) unrecorded(opt *Options) bool {
-	if opt.Output == "" || p.path == Stdout {
-		return false
-	}
-	return userdir.RoleOf(p.path) == userdir.Outside
+	c.opt.Meter.Expect(1, was.Size())
+	return f.Close()
 }
 
 // sameFolder reports whether two paths lead to one folder. A missing folder is not an error

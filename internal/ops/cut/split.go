@@ -70,11 +70,6 @@ type counted struct {
 	facts *follow.Facts
 }
 
-// change returns the removal of all that the part lacks.
-func (s *stretch) change() *follow.Change {
-	return &follow.Change{Messages: len(s.all.offs), Gone: slices.Concat(span(0, s.from), span(s.to, len(s.all.offs)))}
-}
-
 func span(from, to int) []int {
 	list := make([]int, 0, to-from)
 	for i := from; i < to; i++ {
@@ -203,17 +198,10 @@ func (opt *SplitOptions) name(chat string, k int) string {
 // count finds the messages of a chat, and what in them state refers to.
 func count(ctx context.Context, src *chat.Chat, swipes bool) (*counted, error) {
 	all := &counted{facts: follow.NewFacts()}
-	reader := follow.NewReader(src.Metadata(), swipes)
-	type batch struct{ facts []follow.Fact }
-	found, err := choose.ScanBeside(ctx, &choose.Choice{Whole: true}, messagesOf(src), func(p choose.Place) error {
+	found, err := choose.ScanBeside(ctx, &choose.Choice{Whole: true}, choose.SourceOf(src), func(p choose.Place) error {
 		all.offs = append(all.offs, p.Off)
 		return nil
-	}, choose.Beside[batch]{
-		Keys:  follow.Keys(),
-		Read:  func(l *jsonl.Line, keys []int, b *batch) { b.facts = append(b.facts, reader.Read(l, keys)) },
-		Fold:  func(b *batch) { all.facts.Add(reader, b.facts) },
-		Reset: func(b *batch) { *b = batch{} },
-	})
+	}, all.facts.Beside(follow.NewReader(src.Metadata(), swipes)))
 	switch {
 	case err != nil:
 		return nil, src.Errorf("%w", err)
@@ -223,17 +211,13 @@ func count(ctx context.Context, src *chat.Chat, swipes bool) (*counted, error) {
 	return all, src.Unchanged()
 }
 
-func messagesOf(src *chat.Chat) choose.Source {
-	return choose.Source{Source: src.Source, Body: src.Body, Line: src.BodyLine}
-}
-
 // follow brings the metadata in step with the messages that the part lacks: as if those behind it
 // were deleted, and then those before it.
 func (s *stretch) follow(ctx context.Context, src *chat.Chat, r *Result) error {
 	if s.noFollow || src.Header == nil {
 		return nil
 	}
-	lines, facts, n := messagesOf(src), s.all.facts, len(s.all.offs)
+	lines, facts, n := choose.SourceOf(src), s.all.facts, len(s.all.offs)
 	for _, c := range []*follow.Change{{Messages: n, Gone: span(s.to, n)}, {Messages: s.to, Gone: span(0, s.from)}} {
 		md := src.Header.Metadata()
 		if len(c.Gone) > 0 && follow.Matters(c, md) {
@@ -304,7 +288,8 @@ func (s *stretch) write(ctx context.Context, out *changeset.Draft, src *chat.Cha
 
 // cutLog writes the floor log of the part.
 func (s *stretch) cutLog(w io.Writer, log io.Reader) (kept, dropped int, err error) {
-	change, before := s.change(), s.all.facts.Swipes()
+	n, before := len(s.all.offs), s.all.facts.Swipes()
+	change := &follow.Change{Messages: n, Gone: slices.Concat(span(0, s.from), span(s.to, n))}
 	where := &follow.Floors{Change: change, Before: before, After: change.Swipes(before, nil, nil)}
 	did, err := luker.Rewrite(w, log, where.Where)
 	return did.Kept, did.Dropped, err

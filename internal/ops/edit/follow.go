@@ -67,7 +67,7 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 	if err := mayMove(o, change, metadata); err != nil {
 		return nil, err
 	}
-	state, err := follow.Look(ctx, o.source(), change, metadata, o.facts)
+	state, err := follow.Look(ctx, choose.SourceOf(o.chat), change, metadata, o.facts)
 	if err != nil {
 		return nil, o.errorf("%w", err)
 	}

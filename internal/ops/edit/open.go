@@ -82,30 +82,30 @@ type scanned struct {
 // collects what is asked for. It refuses a chat that is damaged.
 func (o *open) scan(ctx context.Context, s scanning, each func(choose.Place) error) error {
 	s.Whole = true
-	own, reader, facts := len(speakerKeys()), follow.NewReader(o.chat.Metadata(), o.hasLog()), follow.NewFacts()
-	all := newSpeakers(o.chat)
+	own, all, facts := len(speakerKeys()), newSpeakers(o.chat), follow.NewFacts()
+	reader := facts.Beside(follow.NewReader(o.chat.Metadata(), o.hasLog()))
 	also := choose.Beside[scanned]{
 		Read: func(l *jsonl.Line, keys []int, batch *scanned) {
 			if s.speakers {
 				batch.speakers.record(l, keys, o.chat.Kind == userdir.Group)
 			}
 			if s.moves {
-				batch.facts = append(batch.facts, reader.Read(l, keys[own:]))
+				reader.Read(l, keys[own:], &batch.facts)
 			}
 		},
 		Fold: func(batch *scanned) {
 			all.join(&batch.speakers)
-			facts.Add(reader, batch.facts)
+			reader.Fold(&batch.facts)
 		},
 		Reset: func(batch *scanned) {
-			clear(batch.facts)
-			*batch = scanned{facts: batch.facts[:0]}
+			reader.Reset(&batch.facts)
+			batch.speakers = speakers{}
 		},
 	}
 	if s.moves || s.speakers {
-		also.Keys = append(speakerKeys(), follow.Keys()...)
+		also.Keys = append(speakerKeys(), reader.Keys...)
 	}
-	found, err := choose.ScanBeside(ctx, &s.Choice, o.source(), each, also)
+	found, err := choose.ScanBeside(ctx, &s.Choice, choose.SourceOf(o.chat), each, also)
 	switch {
 	case err != nil:
 		return o.errorf("%w", err)
@@ -152,10 +152,6 @@ func (o *open) count(ctx context.Context) (int, error) {
 		return 0, o.errorf("%w: it has %d messages", ErrExpected, o.messages)
 	}
 	return o.messages, nil
-}
-
-func (o *open) source() choose.Source {
-	return choose.Source{Source: o.chat.Source, Body: o.chat.Body, Line: o.chat.BodyLine}
 }
 
 // hasLog reports whether Luker keeps a floor log of the chat.

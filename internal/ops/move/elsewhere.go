@@ -216,7 +216,7 @@ func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (found
 	}
 	defer open.Close()
 	named := choose.Choice{Filter: choose.Filter{Names: []string{name}}, First: 1}
-	_, err = named.Scan(ctx, choose.Source{Source: open.Source, Body: open.Body, Line: open.BodyLine}, func(choose.Place) error {
+	_, err = named.Scan(ctx, choose.SourceOf(open), func(choose.Place) error {
 		found = true
 		return nil
 	})
