@@ -36,7 +36,7 @@ func say(words string) []Message {
 		if w[0] == '?' {
 			date = 0
 		}
-		list = append(list, Message{ID: seed.Identity(nil, nil, []byte(`"`+w+`"`), nil), Date: date})
+		list = append(list, Message{ID: message.NewIdentifier(seed).Identity(nil, nil, []byte(`"`+w+`"`), nil, false), Date: date})
 	}
 	return list
 }
@@ -207,7 +207,7 @@ func generate(r *rand.Rand, n int) *story {
 	write := func(count int) (list []Message) {
 		for range count {
 			clock++
-			list = append(list, Message{ID: seed.Identity(nil, nil, fmt.Appendf(nil, `"%d"`, clock), nil), Date: clock})
+			list = append(list, Message{ID: message.NewIdentifier(seed).Identity(nil, nil, fmt.Appendf(nil, `"%d"`, clock), nil, false), Date: clock})
 		}
 		return list
 	}

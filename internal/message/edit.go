@@ -38,8 +38,8 @@ func SetSystem(line []byte, hidden bool) []byte {
 // as SillyTavern's editor leaves it (updateMessage in public/script.js, 1.19). If there is
 // no list of swipes, or swipe_id chooses none of them, it returns line itself.
 func SyncText(line []byte) []byte {
-	texts := TextsOf(line)
-	return texts.Set(line, texts.Text(line))
+	t := TextsOf(line)
+	return rawjson.Splices(line, t.Changes(line, t.Text(line)))
 }
 
 // Texts holds the places of a message's text: in mes, and in the chosen one of its swipes.
@@ -47,20 +47,11 @@ type Texts struct{ mes, swipe rawjson.Span }
 
 // TextsOf returns the places of a message's text.
 func TextsOf(line []byte) Texts {
-	var at [3]rawjson.Span // of the text, the swipes and swipe_id
+	var at [3]rawjson.Span
 	rawjson.Places(line, at[:], keyText, keySwipes, keySwipeID)
-	return TextsAt(line, at[0], at[1], at[2])
-}
-
-// TextsAt is [TextsOf] for a message whose mes, swipes and swipe_id were found already; the
-// place of a missing one is the zero Span.
-func TextsAt(line []byte, mes, list, id rawjson.Span) (t Texts) {
-	t.mes = mes
-	if t.mes.End > 0 && list.End > 0 {
-		id := swipeNumber(line[id.At:id.End])
-		if place, ok := rawjson.ElementPlace(line[list.At:list.End], id); ok {
-			t.swipe = rawjson.Span{At: list.At + place.At, End: list.At + place.End}
-		}
+	t, list, id := Texts{mes: at[0]}, at[1], line[at[2].At:at[2].End]
+	if place, ok := rawjson.ElementPlace(line[list.At:list.End], swipeNumber(id)); ok && t.mes.End > 0 {
+		t.swipe = rawjson.Span{At: list.At + place.At, End: list.At + place.End}
 	}
 	return t
 }
@@ -87,37 +78,29 @@ func (t Texts) Changes(line, text []byte) (list []rawjson.Splice) {
 // memory of changes.
 func (t Texts) Edits(line []byte, changes []rawjson.Splice) []rawjson.Splice {
 	old, n := t.Text(line), len(changes)
-	first, second := t.mes.At, t.swipe.At
+	first := t.mes.At
 	switch {
 	case t.swipe.End == 0:
 	case !bytes.Equal(line[t.swipe.At:t.swipe.End], old):
 		return t.Changes(line, rawjson.Splices(old, changes))
 	default:
 		changes = append(changes, changes...)
-		first, second = min(first, second), max(first, second)
-	}
-	for i := range changes {
-		if i < n {
-			changes[i].At += int64(first)
-		} else {
-			changes[i].At += int64(second)
+		first = min(first, t.swipe.At)
+		for i := range changes[n:] {
+			changes[n+i].At += int64(max(t.mes.At, t.swipe.At))
 		}
 	}
+	for i := range changes[:n] {
+		changes[i].At += int64(first)
+	}
 	return changes
-}
-
-// Set returns the message with another text, a raw value. If nothing changes it returns
-// line itself.
-func (t Texts) Set(line, text []byte) []byte {
-	return rawjson.Splices(line, t.Changes(line, text))
 }
 
 // chosenSwipe returns the number, from 0, of the chosen swipe; ok is false if there is no
 // such swipe.
 func chosenSwipe(m *rawjson.Object) (id int, ok bool) {
-	swipes := m.Value(keySwipes)
 	id = chosen(m)
-	return id, id >= 0 && id < rawjson.Len(swipes)
+	return id, id >= 0 && id < rawjson.Len(m.Value(keySwipes))
 }
 
 func setElement(list []byte, at int, value []byte) []byte {
@@ -241,12 +224,11 @@ func DeleteSwipe(line []byte, number int) ([]byte, error) {
 		if number == count {
 			next = number - 1
 		}
-		if err := CheckText(line, next); err != nil {
-			return nil, err
+		err := CheckText(line, next)
+		if err == nil && offersSwipes(m) { // the page has filled swipe_info before anything is deleted
+			_, err = FillSwipeInfo(m)
 		}
-	}
-	if id == number-1 && offersSwipes(m) { // the page has filled swipe_info before anything is deleted
-		if _, err := FillSwipeInfo(m); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}

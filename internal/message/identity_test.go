@@ -6,6 +6,10 @@ import (
 	"stchat/internal/rawjson"
 )
 
+func identity(s Seed, name, isUser, mes, date []byte) ID {
+	return NewIdentifier(s).Identity(name, isUser, mes, date, false)
+}
+
 func TestIdentity(t *testing.T) {
 	seed := NewSeed()
 	id := func(line string) ID {
@@ -13,7 +17,7 @@ func TestIdentity(t *testing.T) {
 			raw, _ := rawjson.Lookup([]byte(line), key)
 			return raw
 		}
-		return seed.Identity(value("name"), value("is_user"), value("mes"), value("send_date"))
+		return identity(seed, value("name"), value("is_user"), value("mes"), value("send_date"))
 	}
 	const line = `{"name":"Mira","is_user":false,"mes":"Hé","send_date":1700000000000}`
 	same := []string{
@@ -46,15 +50,15 @@ func TestIdentity(t *testing.T) {
 	for _, text := range [][2]string{
 		{`"a\/b\u0022\u005c\u000a\u0009"`, `"a/b\"\\\n\t"`}, {`"\u001f\u001F"`, `"\u001F\u001f"`}, {`"\u007f"`, "\"\x7f\""}, {`"\u2028é"`, "\"\u2028\\u00e9\""}, {`"\ud83d\ude00"`, `"😀"`},
 	} {
-		if seed.Identity(nil, nil, []byte(text[0]), nil) != seed.Identity(nil, nil, []byte(text[1]), nil) {
+		if identity(seed, nil, nil, []byte(text[0]), nil) != identity(seed, nil, nil, []byte(text[1]), nil) {
 			t.Errorf("%s and %s are not one text", text[0], text[1])
 		}
 	}
 	plain := []byte(`"Hé \"\\\n\b\f\r\t\""`)
-	if NewIdentifier(seed).Identity(plain, nil, plain, plain, true) != seed.Identity(plain, nil, plain, plain) {
+	if NewIdentifier(seed).Identity(plain, nil, plain, plain, true) != identity(seed, plain, nil, plain, plain) {
 		t.Error("a text has another ID where it is known to be plain")
 	}
-	if seed.Identity(nil, nil, []byte(`"\\n"`), nil) == seed.Identity(nil, nil, []byte(`"\n"`), nil) {
+	if identity(seed, nil, nil, []byte(`"\\n"`), nil) == identity(seed, nil, nil, []byte(`"\n"`), nil) {
 		t.Error("a backslash and an n are a line break")
 	}
 	// what is not UTF-8 reads as U+FFFD

@@ -56,8 +56,10 @@ func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced strin
 func BranchSplice(line []byte, names ...string) (*rawjson.Splice, error) {
 	branches := rawjson.Value(line, keyExtra, keyBranches)
 	known := map[string]bool{}
-	for _, name := range texts(branches) {
-		known[name] = true
+	for raw := range rawjson.Elements(branches) {
+		if name, ok := rawjson.Unquote(raw); ok {
+			known[name] = true
+		}
 	}
 	var added [][]byte
 	for _, name := range names {
@@ -91,17 +93,6 @@ func setExtra(line []byte, key string, value []byte) (*rawjson.Splice, error) {
 		return nil, err
 	}
 	return &s, nil
-}
-
-// texts returns the strings among the elements of a list.
-func texts(list []byte) []string {
-	var found []string
-	for raw := range rawjson.Elements(list) {
-		if s, ok := rawjson.Unquote(raw); ok {
-			found = append(found, s)
-		}
-	}
-	return found
 }
 
 // EditLinks returns the message with its links as edit returns them: extra.bookmark_link

@@ -84,13 +84,6 @@ type Seed struct{ high, low maphash.Seed }
 // NewSeed returns a new seed.
 func NewSeed() Seed { return Seed{maphash.MakeSeed(), maphash.MakeSeed()} }
 
-// Identity returns the ID of a message from the raw values of its name, is_user,
-// mes and send_date, nil where it lacks one. Each counts as JavaScript reads it:
-// is_user by its truth, a string decoded, a number as a double.
-func (s Seed) Identity(name, isUser, mes, date []byte) ID {
-	return NewIdentifier(s).Identity(name, isUser, mes, date, false)
-}
-
 // Identifier computes the IDs of many messages and reuses its memory. It is for one
 // goroutine.
 type Identifier struct {
@@ -101,9 +94,10 @@ type Identifier struct {
 // NewIdentifier returns an Identifier that computes the IDs of a seed.
 func NewIdentifier(s Seed) *Identifier { return &Identifier{seed: s} }
 
-// Identity is [Seed.Identity]. plain says that strings in the values are known to be
-// UTF-8 and spelled as JSON.stringify spells them, so that this need not be checked
-// again.
+// Identity returns the ID of a message from the raw values of its name, is_user, mes and send_date,
+// nil where it lacks one. Each counts as JavaScript reads it: is_user by its truth, a string
+// decoded, a number as a double. plain says that strings in the values are known to be UTF-8 and
+// spelled as JSON.stringify spells them, so that this need not be checked again.
 func (f *Identifier) Identity(name, isUser, mes, date []byte, plain bool) ID {
 	user := byte(0)
 	if rawjson.Truthy(isUser) {

@@ -483,3 +483,13 @@ func checkSwipe(t *testing.T, before, after map[string]json.RawMessage, k int) {
 		t.Errorf("extra (-want +got):\n%s", diff)
 	}
 }
+
+// texts returns the strings among the elements of a list.
+func texts(list []byte) (found []string) {
+	for raw := range rawjson.Elements(list) {
+		if s, ok := rawjson.Unquote(raw); ok {
+			found = append(found, s)
+		}
+	}
+	return found
+}

@@ -90,15 +90,10 @@ func ChooseSwipe(line []byte, number int) ([]byte, error) {
 	return m.Bytes(), nil
 }
 
-// offersSwipes reports whether the page offers swipes for the message.
+// offersSwipes reports whether the page offers swipes for the message: it is not the user's, nor
+// shown as a small line.
 func offersSwipes(m *rawjson.Object) bool {
-	return !rawjson.Truthy(m.Value(keyIsUser)) && !isSmallSystem(m)
-}
-
-// isSmallSystem reports whether the page shows the message as a small line, without
-// swipes.
-func isSmallSystem(m *rawjson.Object) bool {
-	return rawjson.Truthy(rawjson.Value(m.Value(keyExtra), keySmall))
+	return !rawjson.Truthy(m.Value(keyIsUser)) && !rawjson.Truthy(rawjson.Value(m.Value(keyExtra), keySmall))
 }
 
 // ensureTexts makes the message's swipes a list in which all are text.
@@ -147,14 +142,10 @@ func fillDates(m *rawjson.Object) error {
 // made. It is an error if they would take more than 64 MiB.
 func FillSwipeInfo(m *rawjson.Object) (made int, err error) { return fillSwipeInfo(m, chosen(m)) }
 
-// chosen returns the number of the chosen swipe, from 0; the first if the message
-// names none, as in ensureSwipes, and -1 for a number that can choose none.
-func chosen(m *rawjson.Object) int {
-	return swipeNumber(m.Value(keySwipeID))
-}
+func chosen(m *rawjson.Object) int { return swipeNumber(m.Value(keySwipeID)) }
 
-// swipeNumber reads a swipe_id: 0 for what is not a number, -1 for a number that is
-// no int.
+// swipeNumber returns the number of the swipe that a swipe_id chooses, from 0: the first if it is
+// not a number, as in ensureSwipes, and -1 for a number that can choose none.
 func swipeNumber(raw []byte) int {
 	if rawjson.KindOf(raw) != rawjson.Number {
 		return 0
@@ -198,16 +189,13 @@ func fillSwipeInfo(m *rawjson.Object, chosen int) (made int, err error) {
 		})
 	}
 	if missing > 0 {
-		var list []byte
-		for i := have; i < n; i++ {
-			list = append(list, ',')
-			if i == chosen {
-				list = append(list, withExtra(entry, m)...)
-			} else {
-				list = append(list, entry...)
+		list := make([][]byte, missing)
+		for i := range list {
+			if list[i] = entry; have+i == chosen {
+				list[i] = withExtra(entry, m)
 			}
 		}
-		infos = rawjson.Append(infos, list[len(","):])
+		infos = rawjson.Append(infos, bytes.Join(list, []byte(",")))
 	}
 	m.Set(keySwipeInfo, infos)
 	return bad + missing, nil
@@ -249,16 +237,8 @@ func withExtra(entry []byte, m *rawjson.Object) []byte {
 	return slices.Concat(entry[:len(entry)-len("{}}")], extra, []byte("}"))
 }
 
-// element returns the raw element i of a list, nil if there is none.
+// element returns the raw element i of a list, empty if there is none.
 func element(list []byte, i int) []byte {
-	if i < 0 {
-		return nil
-	}
-	for value := range rawjson.Elements(list) {
-		if i == 0 {
-			return value
-		}
-		i--
-	}
-	return nil
+	at, _ := rawjson.ElementPlace(list, i)
+	return list[at.At:at.End:at.End]
 }

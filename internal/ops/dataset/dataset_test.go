@@ -14,7 +14,7 @@ import (
 func chatOf(seed message.Seed, name string, texts ...string) *family.Chat {
 	c := &family.Chat{Name: name}
 	for i, text := range texts {
-		c.Messages = append(c.Messages, family.Message{ID: seed.Identity([]byte(`"A"`), nil, []byte(text), nil), Date: int64(1000*len(texts) + i)})
+		c.Messages = append(c.Messages, family.Message{ID: message.NewIdentifier(seed).Identity([]byte(`"A"`), nil, []byte(text), nil, false), Date: int64(1000*len(texts) + i)})
 	}
 	return c
 }

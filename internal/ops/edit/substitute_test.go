@@ -98,7 +98,7 @@ func TestReworded(t *testing.T) {
 		texts := message.TextsOf(line)
 		want := line
 		if text := in(texts.Text(line), subs); !bytes.Equal(text, texts.Text(line)) {
-			want = texts.Set(line, text)
+			want = rawjson.Splices(line, texts.Changes(line, text))
 			changed++
 		}
 		splices := reworded(line, texts, subs)
