@@ -75,32 +75,33 @@ func (e *Edit) Render(_ context.Context, dst io.Writer, old io.ReaderAt, size in
 // Apply returns the file with the names changed and the chats listed, and then without their
 // metadata too.
 func (e *Edit) Apply(raw []byte) (listed, data []byte, err error) {
-	f, err := Parse(e.Path, raw)
+	data = raw
+	step := func(edit func(f *File) ([]byte, error)) {
+		var f *File
+		if err == nil {
+			f, err = Parse(e.Path, data)
+		}
+		if err == nil {
+			data, err = edit(f)
+		}
+	}
 	list := e.List
-	if err == nil && e.Names != nil {
-		open := ""
-		if _, keep := e.Names(f.ChatID); !keep && e.Instead != "" {
-			open, list = e.Instead, append([]string{e.Instead}, list...) // a fresh name is not in its list
-		}
-		if raw, err = f.WithNames(e.Names, open); err == nil {
-			f, err = Parse(e.Path, raw)
-		}
+	if e.Names != nil {
+		step(func(f *File) ([]byte, error) {
+			open := ""
+			if _, keep := e.Names(f.ChatID); !keep && e.Instead != "" {
+				open, list = e.Instead, append([]string{e.Instead}, list...) // a fresh name is not in its list
+			}
+			return f.WithNames(e.Names, open), nil
+		})
 	}
-	if err != nil {
-		return nil, nil, err
+	step(func(f *File) ([]byte, error) { return f.WithChats(list...) })
+	if e.Open != "" {
+		step(func(f *File) ([]byte, error) { return f.WithOpen(e.Open), nil })
 	}
-	if listed, err = f.WithChats(list...); err == nil && e.Open != "" {
-		if f, err = Parse(e.Path, listed); err == nil {
-			listed, err = f.WithOpen(e.Open)
-		}
+	if listed = data; len(e.Forget) > 0 {
+		step(func(f *File) ([]byte, error) { return f.WithoutOldMetadata(e.Forget...), nil })
 	}
-	if err != nil || len(e.Forget) == 0 {
-		return listed, listed, err
-	}
-	if f, err = Parse(e.Path, listed); err != nil {
-		return nil, nil, err
-	}
-	data, err = f.WithoutOldMetadata(e.Forget...)
 	return listed, data, err
 }
 
@@ -108,11 +109,11 @@ func (e *Edit) Apply(raw []byte) (listed, data []byte, err error) {
 // list, where they keep their place, in chat_id, and as keys of past_metadata. A name that
 // edit does not keep leaves the list, its old metadata too. open, unless empty, is the
 // chat that is open then, whatever chat_id was. Every other byte stays.
-func (f *File) WithNames(edit func(name string) (to string, keep bool), open string) ([]byte, error) {
-	o, err := rawjson.ParseObject(f.raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: not a group file: %w", f.Path, err)
-	}
+func (f *File) WithNames(edit func(name string) (to string, keep bool), open string) []byte {
+	return rawjson.Edit(f.raw, func(o *rawjson.Object) { f.editNames(o, edit, open) })
+}
+
+func (f *File) editNames(o *rawjson.Object, edit func(name string) (to string, keep bool), open string) {
 	o.EditList(keyChats, func(_ int, value []byte) ([]byte, bool) {
 		name, ok := rawjson.Unquote(value)
 		if !ok {
@@ -147,11 +148,10 @@ func (f *File) WithNames(edit func(name string) (to string, keep bool), open str
 			o.Set(keyPastMetadata, edited)
 		}
 	}
-	return o.Bytes(), nil
 }
 
 // WithOpen returns the file's bytes with another chat as the one that is open.
-func (f *File) WithOpen(chat string) ([]byte, error) {
+func (f *File) WithOpen(chat string) []byte {
 	return f.WithNames(func(name string) (string, bool) { return name, true }, chat)
 }
 
@@ -180,59 +180,47 @@ func (f *File) OldMetadata(chat string) (raw []byte, ok bool) {
 }
 
 // keptFor returns the names of the chats of which the file holds metadata.
-func (f *File) keptFor() map[string]bool {
-	kept := map[string]bool{}
-	add := func(chat string) {
-		if _, ok := f.OldMetadata(chat); ok {
-			kept[chat] = true
-		}
-	}
-	if !f.oldLayout {
-		return kept
-	}
-	add(f.ChatID)
+func (f *File) keptFor() (kept []string) {
+	names := map[string]bool{f.ChatID: true}
 	for name := range f.past {
-		add(name)
+		names[name] = true
 	}
 	for safe := range f.typed {
-		add(safe)
+		names[safe] = true
+	}
+	for name := range names {
+		if _, ok := f.OldMetadata(name); ok {
+			kept = append(kept, name)
+		}
 	}
 	return kept
 }
 
 // WithoutOldMetadata returns the file's bytes without the metadata it holds for the chats,
 // for when that has moved into their headers. past_metadata goes with its last entry.
-// Without any the bytes are as they were read. It is not an error if a chat is not the
-// group's.
-func (f *File) WithoutOldMetadata(chats ...string) (data []byte, err error) {
-	o, err := rawjson.ParseObject(f.raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: not a group file: %w", f.Path, err)
-	}
-	past, ok := o.Get(keyPastMetadata)
-	var pastObject *rawjson.Object
-	if ok {
+// Without any the bytes are as they were read. A chat may be none of the group's.
+func (f *File) WithoutOldMetadata(chats ...string) []byte {
+	return rawjson.Edit(f.raw, func(o *rawjson.Object) {
 		// A past_metadata that is no object holds nothing, and stays.
-		pastObject, _ = rawjson.ParseObject(past)
-	}
-	for _, chat := range chats {
-		for _, key := range f.keysOf(chat) {
-			if key == f.ChatID {
-				o.Unset(keyMetadata)
-			}
-			if pastObject != nil {
-				pastObject.Unset(key)
+		past, err := rawjson.ParseObject(o.Value(keyPastMetadata))
+		if err != nil {
+			past = rawjson.NewObject()
+		}
+		for _, chat := range chats {
+			for _, key := range f.keysOf(chat) {
+				if past.Unset(key); key == f.ChatID {
+					o.Unset(keyMetadata)
+				}
 			}
 		}
-	}
-	switch {
-	case pastObject == nil || !pastObject.Edited():
-	case pastObject.Len() == 0:
-		o.Unset(keyPastMetadata)
-	default:
-		o.Set(keyPastMetadata, pastObject.Bytes())
-	}
-	return o.Bytes(), nil
+		switch {
+		case !past.Edited():
+		case past.Len() == 0:
+			o.Unset(keyPastMetadata)
+		default:
+			o.Set(keyPastMetadata, past.Bytes())
+		}
+	})
 }
 
 // keysOf returns the names that the metadata of chat may stand under: its own first, then

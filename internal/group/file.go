@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"stchat/internal/jsonl"
@@ -88,12 +89,10 @@ func Parse(path string, raw []byte) (*File, error) {
 		return nil, fmt.Errorf("%s: not a group file: %w", path, err)
 	}
 	f := &File{Path: path, raw: raw}
-	f.ID, _ = textOf(o, keyID)
-	if name, ok := o.Get(keyName); ok {
-		f.Name, _ = rawjson.Unquote(name)
-	}
+	f.ID, _ = text(o.Value(keyID))
+	f.Name, _ = rawjson.Unquote(o.Value(keyName))
 	var known bool
-	if f.ChatID, known = textOf(o, keyChatID); isMissing(o, keyChatID) {
+	if f.ChatID, known = text(o.Value(keyChatID)); isMissing(o, keyChatID) {
 		f.ChatID, known = f.ID, f.ID != ""
 	}
 	for element := range rawjson.Elements(o.Value(keyChats)) {
@@ -145,15 +144,6 @@ func isMissing(o *rawjson.Object, key string) bool {
 	return !ok || rawjson.KindOf(raw) == rawjson.Null
 }
 
-// textOf is [text] of a member's value.
-func textOf(o *rawjson.Object, key string) (string, bool) {
-	raw, ok := o.Get(key)
-	if !ok {
-		return "", false
-	}
-	return text(raw)
-}
-
 // text returns a string, or a number as JavaScript puts it into a file's name: the ids
 // of old groups, and the chats named after them, are numbers.
 func text(raw []byte) (string, bool) {
@@ -199,11 +189,10 @@ func (f *File) WithChats(chats ...string) (data []byte, err error) {
 		return f.raw, nil
 	}
 	if mend {
-		var all [][]byte
-		for _, chat := range f.Chats {
-			all = append(all, rawjson.Quote(chat))
+		list = []byte("[]")
+		for i, chat := range f.Chats {
+			fresh = slices.Insert(fresh, i, rawjson.Quote(chat))
 		}
-		list, fresh = []byte("[]"), append(all, fresh...)
 		if isMissing(o, keyChatID) && f.ChatID != "" {
 			o.Set(keyChatID, rawjson.Quote(f.ChatID))
 		}
@@ -302,7 +291,7 @@ func (s *Set) add(f *File) {
 	for name := range f.listed {
 		s.byChat[name] = append(s.byChat[name], f)
 	}
-	for name := range f.keptFor() {
+	for _, name := range f.keptFor() {
 		s.keeping[name] = append(s.keeping[name], f)
 	}
 	s.open[f.ChatID] = append(s.open[f.ChatID], f)

@@ -257,10 +257,7 @@ func groupsDiffer(here, there *group.File) []string {
 func (u *user) createGroup(j *job, o *owner, there *group.File) {
 	j.row.Sign, j.row.To = New, &j.path
 	j.draft = func(_ context.Context, s *changeset.Set) error {
-		data, err := there.WithNames(func(name string) (string, bool) { return o.now(name), true }, "")
-		if err != nil {
-			return err
-		}
+		data := there.WithNames(func(name string) (string, bool) { return o.now(name), true }, "")
 		data = rawjson.Edit(data, func(g *rawjson.Object) {
 			for _, key := range []string{"members", "disabled_members"} {
 				g.EditList(key, func(_ int, raw []byte) ([]byte, bool) {
