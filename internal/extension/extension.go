@@ -175,6 +175,13 @@ func (r *Report) Add(e Extension, format string, args ...any) {
 	r.Changes = append(r.Changes, Change{Extension: e.Name(), Change: fmt.Sprintf(format, args...)})
 }
 
+// Kept adds how many of some things are left, unless that is all.
+func (r *Report) Kept(e Extension, kept, total int, things string) {
+	if kept < total {
+		r.Add(e, "%d of %s kept", kept, things)
+	}
+}
+
 // Leave adds a value that stays because its earlier value could not be found out.
 func (r *Report) Leave(e Extension, format string, args ...any) {
 	r.Add(e, format, args...)

@@ -3,6 +3,7 @@ package extension
 import (
 	"slices"
 	"sort"
+	"strconv"
 
 	"stchat/internal/rawjson"
 )
@@ -112,6 +113,15 @@ func (s *Shift) Swipes(before, inserted []int, edited map[int]int) []int {
 	}
 	come(len(before))
 	return after
+}
+
+// MoveIndex moves the message index under a key; what is not an index stays.
+func MoveIndex(o *rawjson.Object, key string, move func(index int) int) {
+	if at, ok := rawjson.Int(o.Value(key)); ok && at >= 0 {
+		if to := move(at); to != at {
+			o.Set(key, strconv.AppendInt(nil, int64(to), 10))
+		}
+	}
 }
 
 // Following is a shift of a chat's messages, and the metadata that follows it.

@@ -104,6 +104,11 @@ type Repaired struct {
 	Lost       []byte // raw
 }
 
+// Removed notes that something was taken out.
+func (m *Repairing) Removed(rule, what string, raw []byte) {
+	m.Note(Repaired{Rule: rule, Text: "removed " + what, What: what, Lost: raw})
+}
+
 // Reason returns an error for a finding without its path, which the finding has.
 func Reason(err error) string {
 	if damage, ok := errors.AsType[*jsonl.Damage](err); ok {

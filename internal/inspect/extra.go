@@ -61,7 +61,7 @@ func (e *extra) hidden() bool {
 
 // scene returns what Auto-Recap's mark says.
 func (e *extra) scene() autorecap.Scene {
-	mark, _ := autorecap.ReadMark(e.recap, e.documented)
+	mark := autorecap.ReadMark(e.recap, e.documented)
 	return mark.Scene()
 }
 

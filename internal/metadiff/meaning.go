@@ -124,7 +124,7 @@ func versions(n int) string {
 
 // recapVersion returns the current version of a running recap that has one.
 func recapVersion(raw []byte) (int, bool) {
-	running, _ := autorecap.ReadRunning(raw)
+	running := autorecap.Running(raw)
 	for range running.Versions() {
 		n, ok := rawjson.Int(running.Current())
 		const most = 1 << 30 // no version: two of them would not subtract

@@ -4,7 +4,9 @@ import (
 	"strconv"
 	"strings"
 
+	"stchat/internal/extension"
 	"stchat/internal/lorebook"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -54,24 +56,6 @@ func referenceIn(line string) (uid string, ok bool) {
 	return uid, uid != ""
 }
 
-// Keys in chat_metadata.
-const (
-	KeyRunning    = "auto_recap_running_scene_recaps"
-	keyPending    = "autoLorebooks"
-	keyBooks      = "auto_lorebooks"
-	keyDocumented = "auto_recap" // in its documents only; no code writes it
-	keyProcessed  = "auto_lorebooks_processed_recaps"
-	keyCheckpoint = "auto_recap_checkpoint_state"
-)
-
-// Keys returns the keys of chat_metadata that belong to Auto-Recap.
-func Keys() []string {
-	return []string{KeyRunning, keyPending, keyBooks, keyDocumented, keyProcessed, keyCheckpoint}
-}
-
-// UnknownAtEarlier returns the keys whose value at an earlier message cannot be known.
-func UnknownAtEarlier() []string { return []string{keyProcessed, keyCheckpoint} }
-
 // BookName returns auto_lorebooks.lorebookName, the lorebook to which Auto-Recap writes,
 // "" if none is noted.
 func BookName(metadata *rawjson.Object) string {
@@ -79,33 +63,32 @@ func BookName(metadata *rawjson.Object) string {
 	return name
 }
 
-// Followed says what [FollowBook] changed.
-type Followed struct {
-	Renamed     bool
-	Kept, Total int // entries of the registry's index; equal if none went
-}
-
-// FollowBook points auto_lorebooks at the lorebook called name and removes the entries of its
-// index for whose uid gone returns true.
-func FollowBook(metadata *rawjson.Object, name string, gone func(uid string) bool) (f Followed) {
-	metadata.Edit(func(books *rawjson.Object) {
+// Rename makes a lorebook that is the chat's own that of auto_lorebooks, too, and removes from
+// its index the entries that a clone lacks.
+func (e *Extension) Rename(r *extension.Renaming) {
+	if !r.Own {
+		return
+	}
+	there, were := r.To.UIDs(), r.From.UIDs()
+	r.Metadata.Edit(func(books *rawjson.Object) {
 		if raw, ok := books.Get("lorebookName"); ok {
-			if old, _ := rawjson.Unquote(raw); old != name {
-				books.Set("lorebookName", rawjson.Quote(name))
-				f.Renamed = true
+			if old, _ := rawjson.Unquote(raw); old != r.To.Name {
+				books.Set("lorebookName", rawjson.Quote(r.To.Name))
+				r.Add(e, "lorebookName set to %q", r.To.Name)
 			}
 		}
 		books.Edit(func(index *rawjson.Object) {
-			f.Total = index.Len()
+			total := index.Len()
 			for _, key := range index.Keys() {
-				if gone(indexUID(key, index.Value(key))) {
+				if uid := indexUID(key, index.Value(key)); !there[uid] && (r.Snapshot || were[uid]) {
 					index.Unset(key)
 				}
 			}
-			f.Kept = index.Len()
+			if index.Len() < total {
+				r.Add(e, "%d of %s in the registry's index kept", index.Len(), plural.Of(total, "entry", "entries"))
+			}
 		}, "registry", "index")
 	}, keyBooks)
-	return f
 }
 
 // indexUID returns the uid of an entry of the registry's index. It should equal the key,

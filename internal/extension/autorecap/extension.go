@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
@@ -55,8 +54,21 @@ type recapFact struct {
 // Name returns the extension's name in reports.
 func (*Extension) Name() string { return "auto_recap" }
 
+// Keys of chat_metadata.
+const (
+	KeyRunning    = "auto_recap_running_scene_recaps"
+	keyPending    = "autoLorebooks"
+	keyBooks      = "auto_lorebooks"
+	keyDocumented = "auto_recap"     // in its documents only; no code writes it
+	keyCombined   = "combined_recap" // in keyDocumented
+	keyProcessed  = "auto_lorebooks_processed_recaps"
+	keyCheckpoint = "auto_recap_checkpoint_state"
+)
+
 // Keys returns the extension's keys of chat_metadata.
-func (*Extension) Keys() []string { return Keys() }
+func (*Extension) Keys() []string {
+	return []string{KeyRunning, keyPending, keyBooks, keyDocumented, keyProcessed, keyCheckpoint}
+}
 
 // Names returns the keys that hold names.
 func (*Extension) Names() []extension.NameKey {
@@ -65,7 +77,7 @@ func (*Extension) Names() []extension.NameKey {
 		extension.PastKey(extension.Metadata, extension.Book, keyCheckpoint+"/cloned_lorebook_name"),
 		extension.PastKey(extension.Metadata, extension.Book, keyCheckpoint+"/original_lorebook_name"),
 		extension.Key(extension.Metadata, extension.OwnChat, KeyRunning+"/chat_id"),
-		extension.Key(extension.Metadata, extension.OwnChat, keyDocumented+"/combined_recap/chat_id"),
+		extension.Key(extension.Metadata, extension.OwnChat, keyDocumented+"/"+keyCombined+"/chat_id"),
 		extension.Key(extension.Metadata, extension.OwnChat, keyCheckpoint+"/chat_id"),
 	}
 }
@@ -73,17 +85,9 @@ func (*Extension) Names() []extension.NameKey {
 // Reads returns the keys of a mark.
 func (*Extension) Reads() []string { return []string{Module, DocumentedModule} }
 
-// markIn reads the mark of a message.
-func markIn(m *extension.Message) (Mark, bool) {
-	return ReadMark(m.Value(Module), m.Value(DocumentedModule))
-}
-
 // Look returns what a message's mark says.
 func (*Extension) Look(m *extension.Message) any {
-	mark, ok := markIn(m)
-	if !ok {
-		return nil
-	}
+	mark := ReadMark(m.Value(Module), m.Value(DocumentedModule))
 	fact := recapFact{scene: mark.Scene()}
 	if fact.scene.Break && !fact.scene.Hidden {
 		var entries []byte
@@ -131,9 +135,8 @@ func (e *Extension) Snapshot(src jsonl.Source) (allEntries []byte, message int, 
 	if err != nil {
 		return nil, s.at, false, err
 	}
-	var m extension.Message
-	m.Reset(line, rawjson.Value(line, "extra"), e.Reads())
-	mark, _ := markIn(&m)
+	extra := rawjson.Value(line, "extra")
+	mark := ReadMark(rawjson.Value(extra, Module), rawjson.Value(extra, DocumentedModule))
 	if allEntries, ok = mark.Entries(); !ok || !jsonl.Valid(allEntries) {
 		return nil, s.at, false, jsonl.ErrChanged
 	}
@@ -142,29 +145,7 @@ func (e *Extension) Snapshot(src jsonl.Source) (allEntries []byte, message int, 
 
 // Isolate forgets what the branch has no messages for.
 func (e *Extension) Isolate(b *extension.Branch) {
-	e.running(b)
-	if n := ForgetPending(b.Metadata); n > 0 {
-		b.Add(e, "%s removed", plural.S(n, "pending operation"))
-	}
-	if count := DropCombined(b.Metadata, b.Messages()); count != "" {
-		b.Add(e, "combined recap of %s messages removed", count)
-	} else if b.Chat != "" && SetCombinedChat(b.Metadata, b.Chat) {
-		b.Add(e, "chat_id of the combined recap set to %q", b.Chat)
-	}
-	for _, key := range UnknownAtEarlier() {
-		if b.Metadata.Has(key) {
-			b.Add(e, "%s left as it is at the end of the source: no rule says what it was at message %d", key, b.At)
-		}
-	}
-}
-
-// running drops the versions of the running recap whose scene the branch lacks, or has
-// without a recap, and makes the rest the branch's own.
-func (e *Extension) running(b *extension.Branch) {
-	pruned := PruneRunning(b.Metadata, func(v Version) bool {
-		scene, ok := v.Scene()
-		return ok && e.hasRecap(scene)
-	})
+	pruned := PruneRunning(b.Metadata, e.hasRecap)
 	var said []string
 	if pruned.Kept < pruned.Total {
 		said = append(said, fmt.Sprintf("%d of %s kept", pruned.Kept, plural.S(pruned.Total, "version")))
@@ -178,12 +159,45 @@ func (e *Extension) running(b *extension.Branch) {
 	if b.Chat != "" && SetRunningChat(b.Metadata, b.Chat) {
 		b.Add(e, "chat_id set to %q", b.Chat)
 	}
+	b.Metadata.Edit(func(auto *rawjson.Object) {
+		if operations, ok := auto.Object("pendingOps"); ok && operations.Len() > 0 {
+			auto.Set("pendingOps", []byte("{}"))
+			b.Add(e, "%s removed", plural.S(operations.Len(), "pending operation"))
+		}
+	}, keyPending)
+	if !e.dropCombined(b.Metadata, &b.Report, b.Messages()) && b.Chat != "" && own(b.Metadata, b.Chat, keyDocumented, keyCombined) {
+		b.Add(e, "chat_id of the combined recap set to %q", b.Chat)
+	}
+	for _, key := range [...]string{keyProcessed, keyCheckpoint} {
+		if b.Metadata.Has(key) {
+			b.Add(e, "%s left as it is at the end of the source: no rule says what it was at message %d", key, b.At)
+		}
+	}
 }
 
-// hasRecap reports whether a message that is kept has a scene recap.
-func (e *Extension) hasRecap(i int) bool {
-	_, found := slices.BinarySearch(e.recaps, i)
-	return found
+// dropCombined removes a combined recap that covers more messages than there are, and reports
+// whether there was one.
+func (e *Extension) dropCombined(metadata *rawjson.Object, r *extension.Report, messages int) (dropped bool) {
+	metadata.Edit(func(documented *rawjson.Object) {
+		recap, _ := documented.Object(keyCombined)
+		if recap == nil {
+			return
+		}
+		count := recap.Value("message_count")
+		if n, ok := rawjson.Float(count); ok && n > float64(messages) {
+			documented.Unset(keyCombined)
+			r.Add(e, "combined recap of %s messages removed", rawjson.Compact(count))
+			dropped = true
+		}
+	}, keyDocumented)
+	return dropped
+}
+
+// hasRecap reports whether the message that ends a version's scene is kept, and has a recap.
+func (e *Extension) hasRecap(v Version) bool {
+	scene, ok := rawjson.Int(v.Scene())
+	_, found := slices.BinarySearch(e.recaps, scene)
+	return ok && found
 }
 
 // Holds reports whether a message may have startIdx or endIdx.
@@ -209,27 +223,30 @@ func (*Extension) Lost(i int, fact any) string {
 func (e *Extension) Follow(f *extension.Following) {
 	if len(f.Gone) > 0 {
 		pruned := PruneRunning(f.Metadata, func(v Version) bool {
-			scene, ok := v.Scene()
 			if f.Tail() {
-				return ok && e.hasRecap(scene)
+				return e.hasRecap(v)
 			}
+			scene, ok := rawjson.Int(v.Scene())
 			return !ok || !f.Goes(scene)
 		})
-		if pruned.Kept < pruned.Total {
-			f.Add(e, "%d of %s kept", pruned.Kept, plural.S(pruned.Total, "version"))
-		}
+		f.Kept(e, pruned.Kept, pruned.Total, plural.S(pruned.Total, "version"))
 		if pruned.Now != "" {
 			f.Add(e, "current %s → %s", pruned.Was, pruned.Now)
 		}
 	}
 	if f.Moves() {
-		if moved := MoveScenes(f.Metadata, f.Map, before(f)); moved > 0 {
+		moved := 0
+		editVersions(f.Metadata, func(version *rawjson.Object) {
+			extension.MoveIndex(version, "new_scene_index", f.Map)
+			if extension.MoveIndex(version, "prev_scene_index", before(f)); version.Edited() {
+				moved++
+			}
+		})
+		if moved > 0 {
 			f.Add(e, "%s of the running recap: scene indexes moved", plural.S(moved, "version"))
 		}
 	}
-	if count := DropCombined(f.Metadata, f.Left()); count != "" {
-		f.Add(e, "combined recap of %s messages removed", count)
-	} else if _, ok := CombinedIn(f.Metadata); ok && len(f.Gone) > 0 {
+	if !e.dropCombined(f.Metadata, &f.Report, f.Left()) && len(f.Gone) > 0 && combinedIn(f.Metadata) != nil {
 		f.Add(e, "the combined recap is left as it is")
 	}
 }
@@ -245,34 +262,9 @@ func before(f *extension.Following) func(at int) int {
 	}
 }
 
-// Line moves the numbers of messages in the marks of a message.
-func (*Extension) Line(f *extension.Following, i int, line []byte) []byte {
-	here := f.Map(i)
-	return MoveMarks(line, func(at int) int {
-		to, ok := f.Up(at)
-		if !ok {
-			to = here
-		}
-		return min(to, here)
-	}, before(f))
-}
-
-// Rename makes a lorebook that is the chat's own that of auto_lorebooks, too, and removes from
-// its index the entries that a clone lacks.
-func (e *Extension) Rename(r *extension.Renaming) {
-	if !r.Own {
-		return
-	}
-	there, were := r.To.UIDs(), r.From.UIDs()
-	followed := FollowBook(r.Metadata, r.To.Name, func(uid string) bool {
-		return !there[uid] && (r.Snapshot || were[uid])
-	})
-	if followed.Renamed {
-		r.Add(e, "lorebookName set to %q", r.To.Name)
-	}
-	if followed.Kept < followed.Total {
-		r.Add(e, "%d of %s in the registry's index kept", followed.Kept, plural.Of(followed.Total, "entry", "entries"))
-	}
+// combinedIn returns the combined recap of Auto-Recap's documents, nil if there is none.
+func combinedIn(metadata *rawjson.Object) []byte {
+	return rawjson.Value(metadata.Value(keyDocumented), keyCombined)
 }
 
 // SceneCounts counts the scenes that end with messages of a chat.
@@ -302,14 +294,11 @@ func (e *Extension) View(v *extension.Viewing) extension.View {
 		SceneBreaks: e.Counts.Breaks, HiddenBreaks: e.Counts.Hidden, SceneRecaps: e.Counts.Recaps,
 	}
 	running, _ := RunningIn(v.Metadata)
-	for range running.Versions() {
-		view.Versions++
-	}
+	view.Versions, view.Current = rawjson.Len(rawjson.Value(running, "versions")), rawjson.IntOrNil(running.Current())
 	if id, ok := running.ChatID(); ok {
 		view.ChatID = &id
 	}
-	view.Current = rawjson.IntOrNil(running.Current())
-	view.Pending = Pending(v.Metadata, time.Time{}).All
+	editPending(v.Metadata, func(operations *rawjson.Object) { view.Pending = operations.Len() })
 	return view
 }
 

@@ -16,7 +16,7 @@ func (e *Extension) Watch(metadata *rawjson.Object) {
 	e.scenes = map[int]bool{}
 	running, _ := RunningIn(metadata)
 	for version := range running.Versions() {
-		if scene, ok := version.Scene(); ok {
+		if scene, ok := rawjson.Int(version.Scene()); ok {
 			e.scenes[scene] = false
 		}
 	}
@@ -24,11 +24,7 @@ func (e *Extension) Watch(metadata *rawjson.Object) {
 
 // Sight sees whether a message has a scene recap.
 func (*Extension) Sight(s *extension.Sighting) {
-	module, documented := s.Value(Module), s.Value(DocumentedModule)
-	if module == nil && documented == nil {
-		return
-	}
-	if mark, _ := ReadMark(module, documented); mark.Scene().Recap {
+	if mark := ReadMark(s.Value(Module), s.Value(DocumentedModule)); mark.Scene().Recap {
 		s.See("", nil)
 	}
 }
@@ -46,28 +42,37 @@ func (e *Extension) Sighted(i int, _ string) (rule, fault string) {
 // that are pending for too long, and an index that names entries that are not there.
 func (e *Extension) Judge(j *extension.Judging) {
 	e.judgeRunning(j)
-	if combined, ok := CombinedIn(j.Metadata); ok {
-		if name, ok := combined.ChatID(); ok && name != "" && name != j.Chat && j.Chat != "" {
-			j.Report("combined-recap", fmt.Sprintf("the combined recap is of the chat %q", name))
+	combined := combinedIn(j.Metadata)
+	if name, _ := rawjson.Unquote(rawjson.Value(combined, "chat_id")); name != "" && name != j.Chat && j.Chat != "" {
+		j.Report("combined-recap", fmt.Sprintf("the combined recap is of the chat %q", name))
+	}
+	if n, ok := rawjson.Float(rawjson.Value(combined, "message_count")); ok && n > float64(j.Messages) {
+		j.Report("combined-recap", "the combined recap is of more messages than there are")
+	}
+	waiting, undated := 0, 0
+	editPending(j.Metadata, func(operations *rawjson.Object) {
+		for _, operation := range operations.All() {
+			switch old, dated := isStale(operation, j.Now, pendingAge); {
+			case !dated:
+				undated++
+			case old:
+				waiting++
+			}
 		}
-		if n, ok := combined.Messages(); ok && n > float64(j.Messages) {
-			j.Report("combined-recap", "the combined recap is of more messages than there are")
-		}
+	})
+	if waiting > 0 {
+		j.Report("pending-old", fmt.Sprintf("pending for more than 24 hours: %d", waiting))
 	}
-	waiting := Pending(j.Metadata, j.Now)
-	if waiting.Old > 0 {
-		j.Report("pending-old", fmt.Sprintf("pending for more than 24 hours: %d", waiting.Old))
+	if undated > 0 {
+		j.Report("pending-old", fmt.Sprintf("pending without a readable timestamp: %d", undated))
 	}
-	if waiting.Undated > 0 {
-		j.Report("pending-old", fmt.Sprintf("pending without a readable timestamp: %d", waiting.Undated))
-	}
-	Misshapen(j.Metadata, func(fault string) { j.Report("recap-shape", fault) })
+	misshapen(j.Metadata, func(fault string) { j.Report("recap-shape", fault) })
 	name, ok := lorebook.NameIn(j.Metadata)
 	if !ok || j.Book == nil {
 		return
 	}
 	var book extension.BookFacts
-	for uid := range Indexed(j.Metadata) {
+	for uid := range indexed(j.Metadata) {
 		if book.Has == nil {
 			book = j.Book(name)
 		}
@@ -100,8 +105,8 @@ func (e *Extension) judgeRunning(j *extension.Judging) {
 		j.Find(extension.Finding{Rule: "recap-chat-id", Whole: true, Message: fmt.Sprintf("the running recap is of the chat %q, and this chat has no parent", visible.Brief(id))})
 	}
 	for version := range running.Versions() {
-		name := "version " + orMissing(version.NumberText()) + " of the running recap"
-		switch scene, ok := version.SceneNumber(); {
+		name := "version " + orMissing(version.Value("version")) + " of the running recap"
+		switch scene, ok := rawjson.Float(version.Scene()); {
 		case !ok:
 			j.Report("recap-scene", name+" is made at no message")
 		case scene >= float64(j.Messages):
@@ -109,7 +114,7 @@ func (e *Extension) judgeRunning(j *extension.Judging) {
 		case !e.scenes[int(scene)] || scene != float64(int(scene)):
 			j.Report("recap-scene", fmt.Sprintf("%s is made at message %s, which has no scene recap", name, strconv.FormatFloat(scene, 'g', -1, 64)))
 		}
-		if before, ok := version.Before(); ok && before >= float64(j.Messages) {
+		if before, ok := rawjson.Float(version.Value("prev_scene_index")); ok && before >= float64(j.Messages) {
 			j.Report("beyond-end", name+" follows a scene that ends beyond the last message")
 		}
 	}
@@ -158,9 +163,13 @@ func orMissing(raw []byte) string {
 // current where there is no current one, as delete_running_recap_version does.
 func (e *Extension) Repair(m *extension.Repairing) {
 	if m.Wants("pending-old") {
-		DropPending(m.Metadata, m.Now, func(name string, raw []byte) {
-			what := "the pending operation " + visible.Clip(name, 120)
-			m.Note(extension.Repaired{Rule: "pending-old", Text: "removed " + what, What: what, Lost: raw})
+		dropPending(m.Metadata, func(name string, raw []byte) bool {
+			old, dated := isStale(raw, m.Now, pendingAge)
+			if dated && !old {
+				return false
+			}
+			m.Removed("pending-old", "the pending operation "+visible.Clip(name, 120), raw)
+			return true
 		})
 	}
 	if _, ok := RunningIn(m.Metadata); !ok {
@@ -168,9 +177,14 @@ func (e *Extension) Repair(m *extension.Repairing) {
 	}
 	e.repairVersions(m)
 	if m.Wants("beyond-end") {
-		ClampScenes(m.Metadata, m.Messages, func(raw []byte) {
-			text := fmt.Sprintf("prev_scene_index %s is the last message", visible.Clip(string(raw), 120))
-			m.Note(extension.Repaired{Rule: "beyond-end", Text: text, What: "prev_scene_index", Lost: raw})
+		editVersions(m.Metadata, func(version *rawjson.Object) {
+			const key = "prev_scene_index"
+			raw := version.Value(key)
+			if at, ok := rawjson.Float(raw); ok && at >= float64(m.Messages) {
+				version.Set(key, fmt.Append(nil, max(m.Messages-1, 0)))
+				text := fmt.Sprintf("%s %s is the last message", key, visible.Clip(string(raw), 120))
+				m.Note(extension.Repaired{Rule: "beyond-end", Text: text, What: key, Lost: raw})
+			}
 		})
 	}
 	running, _ := RunningIn(m.Metadata)
@@ -191,7 +205,7 @@ func (e *Extension) Repair(m *extension.Repairing) {
 func (e *Extension) repairVersions(m *extension.Repairing) {
 	bad := func(v Version) (rule string) { // "": it stays
 		rule = "recap-scene"
-		switch scene, ok := v.SceneNumber(); {
+		switch scene, ok := rawjson.Float(v.Scene()); {
 		case ok && scene >= float64(m.Messages):
 			rule = "beyond-end"
 		case ok && scene == float64(int(scene)) && e.scenes[int(scene)]:
@@ -213,8 +227,7 @@ func (e *Extension) repairVersions(m *extension.Repairing) {
 	pruned := PruneRunning(m.Metadata, func(v Version) bool {
 		rule := bad(v)
 		if rule != "" {
-			what := fmt.Sprintf("version %s of the running recap", visible.Clip(string(v.NumberText()), 120))
-			m.Note(extension.Repaired{Rule: rule, Text: "removed " + what, What: what, Lost: v.Raw()})
+			m.Removed(rule, fmt.Sprintf("version %s of the running recap", visible.Clip(string(v.Value("version")), 120)), v)
 		}
 		return rule == ""
 	})

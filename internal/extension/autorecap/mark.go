@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"stchat/internal/extension"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsvalue"
 	"stchat/internal/message"
@@ -18,7 +19,7 @@ const (
 )
 
 // Mark is what Auto-Recap notes on one message, as raw values.
-type Mark struct{ ends, visible, recap, version, metadata []byte }
+type Mark struct{ ends, visible, recap, version, metadata, name, versions []byte }
 
 // Scene is what a mark says about the scene that ends with its message.
 type Scene struct {
@@ -29,26 +30,13 @@ type Scene struct {
 
 // ReadMark reads a message's mark from the raw values of [Module] and
 // [DocumentedModule], each nil if it is missing. Of a key that both have, that of the
-// first counts. ok is false if the message has no mark.
-func ReadMark(module, documented []byte) (m Mark, ok bool) {
+// first counts.
+func ReadMark(module, documented []byte) (m Mark) {
+	keys := []string{"scene_break", "scene_break_visible", "scene_recap_memory", "scene_recap_current_index", "scene_recap_metadata", "scene_break_name", "scene_recap_versions"}
 	for _, raw := range [...][]byte{documented, module} {
-		for key, value := range rawjson.Members(raw) {
-			ok = true
-			switch {
-			case rawjson.KeyIs(key, "scene_break"):
-				m.ends = value
-			case rawjson.KeyIs(key, "scene_break_visible"):
-				m.visible = value
-			case rawjson.KeyIs(key, "scene_recap_memory"):
-				m.recap = value
-			case rawjson.KeyIs(key, "scene_recap_current_index"):
-				m.version = value
-			case rawjson.KeyIs(key, "scene_recap_metadata"):
-				m.metadata = value
-			}
-		}
+		rawjson.Into(raw, keys, &m.ends, &m.visible, &m.recap, &m.version, &m.metadata, &m.name, &m.versions)
 	}
-	return m, ok
+	return m
 }
 
 // Scene returns what the mark says about its scene.
@@ -79,80 +67,67 @@ func (m *Mark) Entries() (allEntries []byte, ok bool) {
 	return nil, false
 }
 
-// MoveMarks returns a message with the indexes in its marks moved: startIdx by start and
-// endIdx by end, in the versions of scene_recap_metadata and in stage1_lorebook_metadata, of
-// extra and of every swipe's extra (operationHandlers.js reads them). It returns line itself
-// if there is nothing to move.
-func MoveMarks(line []byte, start, end func(index int) int) []byte {
+// Line moves the numbers of messages in the marks of a message, in extra and in every swipe's
+// extra: startIdx and endIdx in the versions of scene_recap_metadata and in
+// stage1_lorebook_metadata (operationHandlers.js reads them).
+func (*Extension) Line(f *extension.Following, i int, line []byte) []byte {
+	here := f.Map(i)
+	move := func(ranged *rawjson.Object) {
+		extension.MoveIndex(ranged, "startIdx", func(at int) int {
+			to, ok := f.Up(at)
+			if !ok {
+				to = here
+			}
+			return min(to, here)
+		})
+		extension.MoveIndex(ranged, "endIdx", before(f))
+	}
 	return message.EditExtras(line, func(extra *rawjson.Object) {
 		for _, key := range [...]string{Module, DocumentedModule} {
 			extra.Edit(func(mark *rawjson.Object) {
 				mark.Edit(func(versions *rawjson.Object) {
 					for _, version := range versions.Keys() {
-						moveRange(versions, version, start, end)
+						versions.Edit(move, version)
 					}
 				}, "scene_recap_metadata")
-				moveRange(mark, "stage1_lorebook_metadata", start, end)
+				mark.Edit(move, "stage1_lorebook_metadata")
 			}, key)
 		}
 	})
 }
 
-// moveRange moves startIdx and endIdx of the object under a key.
-func moveRange(o *rawjson.Object, key string, start, end func(index int) int) {
-	o.Edit(func(ranged *rawjson.Object) {
-		moveIndex(ranged, "startIdx", start)
-		moveIndex(ranged, "endIdx", end)
-	}, key)
-}
-
-// SceneMark is what a message says about the scene that ends with it.
-type SceneMark struct {
-	At         int // the message's index
-	Scene      Scene
-	Name       string
-	Versions   []byte // the raw list of texts; nil if there is none
-	Current    int    // index into Versions; 0 if none is noted
-	Recap      string // the text that counts
-	Start, End *int   // first and last message it was made of; nil if not noted
-}
-
-// ReadSceneMark reads a scene mark from a message's extra, without At; ok is false if the
-// message neither ends a scene nor has a recap. The mark does not alias extra.
-func ReadSceneMark(extra []byte) (s SceneMark, ok bool) {
-	module := rawjson.Value(extra, Module)
-	documented := rawjson.Value(extra, DocumentedModule)
-	mark, ok := ReadMark(module, documented)
-	if !ok {
-		return s, false
+// readScene reads what a message's extra says about the scene that ends with it, without At; ok is
+// false if the message neither ends a scene nor has a recap. Nothing in it aliases extra.
+func readScene(extra []byte) (s sceneState, ok bool) {
+	mark := ReadMark(rawjson.Value(extra, Module), rawjson.Value(extra, DocumentedModule))
+	scene := mark.Scene()
+	s.Hidden = scene.Hidden
+	s.Name, _ = rawjson.Unquote(mark.name)
+	if scene.Recap {
+		s.Recap = rawjson.TextOrNil(mark.recap)
 	}
-	s.Scene = mark.Scene()
-	get := func(key string) []byte {
-		raw, ok := rawjson.Lookup(module, key)
-		if !ok {
-			raw = rawjson.Value(documented, key)
-		}
-		return raw
-	}
-	s.Name, _ = rawjson.Unquote(get("scene_break_name"))
-	s.Recap, _ = rawjson.Unquote(mark.recap)
 	if n, ok := rawjson.Int(mark.version); ok {
 		s.Current = n
 	}
-	if list := get("scene_recap_versions"); rawjson.KindOf(list) == rawjson.Array {
-		s.Versions = bytes.Clone(rawjson.Compact(list))
+	s.Versions = []byte("[]")
+	listed := rawjson.KindOf(mark.versions) == rawjson.Array
+	if listed {
+		s.Versions = bytes.Clone(rawjson.Compact(mark.versions))
 	}
 	ranged := rawjson.Value(mark.metadata, jsvalue.FormatNumber(float64(s.Current)))
-	s.Start, s.End = rawjson.IntOrNil(rawjson.Value(ranged, "startIdx")), rawjson.IntOrNil(rawjson.Value(ranged, "endIdx"))
-	return s, s.Scene.Break || s.Scene.Recap || s.Versions != nil
+	first, begins := rawjson.Int(rawjson.Value(ranged, "startIdx"))
+	if last, ends := rawjson.Int(rawjson.Value(ranged, "endIdx")); begins && ends {
+		s.Range = &[2]int{first, last}
+	}
+	return s, scene.Break || scene.Recap || listed
 }
 
-// SceneMarks returns the scene marks of a chat, in order. from is the offset at which the
-// messages begin, line the number of physical lines before it. Damaged lines are skipped.
-func SceneMarks(ctx context.Context, src jsonl.Source, from int64, line int) (list []SceneMark, err error) {
+// scenes returns the scenes of a chat, in order. from is the offset at which the messages begin,
+// line the number of physical lines before it. Damaged lines are skipped.
+func scenes(ctx context.Context, src jsonl.Source, from int64, line int) (list []sceneState, err error) {
 	err = jsonl.Each(ctx, src, jsonl.MapOptions{From: from, Line: line, Keys: jsonl.NewKeys("extra")}, func(l *jsonl.Line, base jsonl.Base) error {
 		extra, _ := l.Value(0)
-		if s, ok := ReadSceneMark(extra); ok && l.Damage == nil {
+		if s, ok := readScene(extra); ok && l.Damage == nil {
 			s.At = base.Index + l.Index
 			list = append(list, s)
 		}
@@ -161,13 +136,13 @@ func SceneMarks(ctx context.Context, src jsonl.Source, from int64, line int) (li
 	return list, err
 }
 
-// Recaps reports by message which scenes of a chat have a recap; the arguments are those of
-// [SceneMarks].
+// Recaps reports by message which scenes of a chat have a recap. from is the offset at which the
+// messages begin, line the number of physical lines before it.
 func Recaps(ctx context.Context, src jsonl.Source, from int64, line int) (map[int]bool, error) {
 	has := map[int]bool{}
-	scenes, err := SceneMarks(ctx, src, from, line)
-	for _, s := range scenes {
-		has[s.At] = s.Scene.Recap
+	list, err := scenes(ctx, src, from, line)
+	for _, s := range list {
+		has[s.At] = s.Recap != nil
 	}
 	return has, err
 }

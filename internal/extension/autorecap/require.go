@@ -167,7 +167,7 @@ func runningRecap(metadata *rawjson.Object) string {
 			continue
 		}
 		found = true
-		if version.HasContent() {
+		if content, _ := rawjson.Unquote(version.Value("content")); content != "" {
 			return ""
 		}
 	}

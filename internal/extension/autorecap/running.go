@@ -10,86 +10,50 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Running is the store of the running recap in chat_metadata.
-type Running struct{ raw []byte }
+// Running is the raw store of the running recap in chat_metadata.
+type Running []byte
 
 // RunningIn returns the running recap of a chat; ok is false if the metadata has none
 // that is an object.
 func RunningIn(metadata *rawjson.Object) (r Running, ok bool) {
-	return ReadRunning(metadata.Value(KeyRunning))
-}
-
-// ReadRunning returns the running recap in raw, the value of [KeyRunning]; ok is false
-// if that is not an object.
-func ReadRunning(raw []byte) (r Running, ok bool) {
-	return Running{raw}, rawjson.KindOf(raw) == rawjson.ObjectKind
+	r = metadata.Value(KeyRunning)
+	return r, rawjson.KindOf(r) == rawjson.ObjectKind
 }
 
 // ChatID returns the name of the recap's chat, and whether one is noted.
-func (r Running) ChatID() (string, bool) {
-	return rawjson.Unquote(rawjson.Value(r.raw, "chat_id"))
-}
+func (r Running) ChatID() (string, bool) { return rawjson.Unquote(rawjson.Value(r, "chat_id")) }
 
 // Current returns the raw value of current_version, nil if it is missing.
-func (r Running) Current() []byte {
-	return rawjson.Value(r.raw, "current_version")
-}
+func (r Running) Current() []byte { return rawjson.Value(r, "current_version") }
 
 // Versions iterates over the versions, in the store's order.
 func (r Running) Versions() iter.Seq[Version] {
-	list := rawjson.Value(r.raw, "versions")
 	return func(yield func(Version) bool) {
-		for raw := range rawjson.Elements(list) {
-			if !yield(Version{raw}) {
+		for raw := range rawjson.Elements(rawjson.Value(r, "versions")) {
+			if !yield(raw) {
 				return
 			}
 		}
 	}
 }
 
-// Version is one version of the running recap.
-type Version struct{ raw []byte }
+// Version is one raw version of the running recap.
+type Version []byte
 
 // Number returns the version's number.
-func (v Version) Number() (float64, bool) { return rawjson.Float(v.NumberText()) }
+func (v Version) Number() (float64, bool) { return rawjson.Float(v.Value("version")) }
 
-// NumberText returns the raw value of the version's number, nil if it is missing.
-func (v Version) NumberText() []byte {
-	return rawjson.Value(v.raw, "version")
-}
+// Value returns the raw value of a key, nil if it is missing.
+func (v Version) Value(key string) []byte { return rawjson.Value(v, key) }
 
-// Scene returns the index of the message that ends the scene at which the version was made,
-// 0 if none is noted; ok is false if what is noted is not an index.
-func (v Version) Scene() (index int, ok bool) {
-	raw, ok := rawjson.Lookup(v.raw, "new_scene_index")
-	if !ok || rawjson.KindOf(raw) == rawjson.Null {
-		return 0, true
+// Scene returns the raw index of the message that ends the scene at which the version was made,
+// 0 if none is noted.
+func (v Version) Scene() []byte {
+	raw := v.Value("new_scene_index")
+	if kind := rawjson.KindOf(raw); kind == rawjson.Invalid || kind == rawjson.Null {
+		return []byte("0")
 	}
-	return rawjson.Int(raw)
-}
-
-// SceneNumber is [Version.Scene], but accepts any number.
-func (v Version) SceneNumber() (index float64, ok bool) {
-	raw, ok := rawjson.Lookup(v.raw, "new_scene_index")
-	if !ok || rawjson.KindOf(raw) == rawjson.Null {
-		return 0, true
-	}
-	return rawjson.Float(raw)
-}
-
-// Raw returns the version's raw value.
-func (v Version) Raw() []byte { return v.raw }
-
-// Before returns the message that ended the previous scene (prev_scene_index); ok is false
-// if none is noted.
-func (v Version) Before() (index float64, ok bool) {
-	return rawjson.Float(rawjson.Value(v.raw, "prev_scene_index"))
-}
-
-// HasContent reports whether the version has any text.
-func (v Version) HasContent() bool {
-	content := rawjson.Value(v.raw, "content")
-	return rawjson.KindOf(content) == rawjson.String && rawjson.Truthy(content)
+	return raw
 }
 
 // Pruned says what [PruneRunning] did to the versions.
@@ -110,13 +74,12 @@ func PruneRunning(metadata *rawjson.Object, keep func(Version) bool) (p Pruned) 
 		current, isNumber := rawjson.Float(raw)
 		top, currentKept := 0.0, false
 		pruned := rawjson.Filter(versions, func(_ int, raw []byte) bool {
-			version := Version{raw}
 			p.Total++
-			if !keep(version) {
+			if !keep(raw) {
 				return false
 			}
 			p.Kept++
-			if number, ok := version.Number(); ok {
+			if number, ok := Version(raw).Number(); ok {
 				top = max(top, number)
 				currentKept = currentKept || isNumber && number == current
 			}
@@ -142,7 +105,7 @@ func (r Running) Newest() (text []byte) {
 	top := math.Inf(-1)
 	for version := range r.Versions() {
 		if number, ok := version.Number(); ok && !math.IsInf(number, 0) && number > top {
-			top, text = number, version.NumberText()
+			top, text = number, version.Value("version")
 		}
 	}
 	return text
@@ -153,68 +116,38 @@ func SetCurrent(metadata *rawjson.Object, number []byte) {
 	metadata.Edit(func(store *rawjson.Object) { store.Set("current_version", number) }, KeyRunning)
 }
 
+// editVersions edits each version of the running recap.
+func editVersions(metadata *rawjson.Object, edit func(version *rawjson.Object)) {
+	metadata.Edit(func(store *rawjson.Object) {
+		store.EditList("versions", func(_ int, raw []byte) ([]byte, bool) { return rawjson.Edit(raw, edit), true })
+	}, KeyRunning)
+}
+
 // SetRunningChat makes the running recap belong to the chat called name, and reports whether
 // that changed anything. In a chat without a parent Auto-Recap erases a recap of another chat.
 func SetRunningChat(metadata *rawjson.Object, name string) (changed bool) {
-	metadata.Edit(func(store *rawjson.Object) { changed = own(store, name) }, KeyRunning)
-	return changed
+	return own(metadata, name, KeyRunning)
 }
 
-// own sets a store's chat_id, and reports whether that changed it.
-func own(store *rawjson.Object, name string) bool {
-	if old, ok := rawjson.Unquote(store.Value("chat_id")); ok && old == name {
-		return false
-	}
-	store.Set("chat_id", rawjson.Quote(name))
-	return true
-}
-
-// MoveScenes moves the message indexes in the versions of the running recap: new_scene_index
-// by moved, prev_scene_index by before. It returns how many versions it changed.
-func MoveScenes(metadata *rawjson.Object, moved, before func(index int) int) (changed int) {
+// own sets chat_id of the object at a path, and reports whether that changed it.
+func own(metadata *rawjson.Object, name string, path ...string) (changed bool) {
 	metadata.Edit(func(store *rawjson.Object) {
-		store.EditList("versions", func(_ int, raw []byte) ([]byte, bool) {
-			return rawjson.Edit(raw, func(version *rawjson.Object) {
-				moveIndex(version, "new_scene_index", moved)
-				if moveIndex(version, "prev_scene_index", before); version.Edited() {
-					changed++
-				}
-			}), true
-		})
-	}, KeyRunning)
-	return changed
-}
-
-// moveIndex moves the message index under a key; what is not an index stays.
-func moveIndex(o *rawjson.Object, key string, move func(index int) int) {
-	if at, ok := rawjson.Int(o.Value(key)); ok && at >= 0 {
-		if to := move(at); to != at {
-			o.Set(key, strconv.AppendInt(nil, int64(to), 10))
+		if old, ok := rawjson.Unquote(store.Value("chat_id")); !ok || old != name {
+			store.Set("chat_id", rawjson.Quote(name))
+			changed = true
 		}
-	}
+	}, path...)
+	return changed
 }
 
 // SetChat makes everything that Auto-Recap keeps in a chat's metadata belong to the chat called
 // name: the running recap, the combined one, and the state of a checkpoint.
 func SetChat(metadata *rawjson.Object, name string) {
 	SetRunningChat(metadata, name)
-	SetCombinedChat(metadata, name)
-	metadata.Edit(func(state *rawjson.Object) {
-		if state.Has("chat_id") {
-			own(state, name)
-		}
-	}, keyCheckpoint)
-}
-
-// Whole returns the whole number under a key of the version, nil if there is none.
-func (v Version) Whole(key string) *int { return rawjson.IntOrNil(rawjson.Value(v.raw, key)) }
-
-// Time returns when the version was made, in milliseconds since 1970; ok is false if that
-// is not noted.
-func (v Version) Time() (ms int64, ok bool) {
-	f, ok := rawjson.Float(rawjson.Value(v.raw, "timestamp"))
-	const latest = 1 << 53
-	return int64(f), ok && f >= 0 && f < latest
+	own(metadata, name, keyDocumented, keyCombined)
+	if _, ok := rawjson.Lookup(metadata.Value(keyCheckpoint), "chat_id"); ok {
+		own(metadata, name, keyCheckpoint)
+	}
 }
 
 // ChooseRecap returns a message with version k, from 0, of its scene recap current. Like the
@@ -239,9 +172,8 @@ func ChooseRecap(line []byte, k int) (edited []byte, versions int, err error) {
 	if !ok {
 		return nil, 0, ErrVersion
 	}
-	list := mark.Value("scene_recap_versions")
 	var text []byte
-	for raw := range rawjson.Elements(list) {
+	for raw := range rawjson.Elements(mark.Value("scene_recap_versions")) {
 		if versions == k {
 			text = raw
 		}
@@ -262,22 +194,17 @@ func ChooseRecap(line []byte, k int) (edited []byte, versions int, err error) {
 			if i != n {
 				return raw, true
 			}
-			return mirror(raw, key, mark.Bytes()), true
+			return rawjson.Edit(raw, func(info *rawjson.Object) {
+				extra, ok := info.Object("extra")
+				if !ok {
+					extra = rawjson.NewObject()
+				}
+				extra.Set(key, mark.Bytes())
+				info.Set("extra", extra.Bytes())
+			}), true
 		})
 	}
 	return m.Bytes(), versions, nil
-}
-
-// mirror returns a swipe's info with the mark in its extra.
-func mirror(raw []byte, key string, mark []byte) []byte {
-	return rawjson.Edit(raw, func(info *rawjson.Object) {
-		extra, ok := info.Object("extra")
-		if !ok {
-			extra = rawjson.NewObject()
-		}
-		extra.Set(key, mark)
-		info.Set("extra", extra.Bytes())
-	})
 }
 
 // ErrVersion means that a recap has no such version.

@@ -6,6 +6,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/lorebook"
+	"stchat/internal/rawjson"
 )
 
 // recapState is what Auto-Recap keeps (FORMATS.md B): the value of state get recap:.
@@ -42,26 +43,10 @@ func (*Extension) Namespace() string { return Namespace }
 // State returns the running recap, the scenes, and what is pending in the metadata and in the
 // lorebook's queue.
 func (*Extension) State(ctx context.Context, s *extension.Stating) (any, error) {
-	view := recapState{Pending: PendingIn(s.Metadata)}
-	if raw, ok := s.Metadata.Get(KeyRunning); ok {
-		view.Running = raw
-	}
-	scenes, err := SceneMarks(ctx, s.Source, s.From, s.Line)
-	if err != nil {
+	view := recapState{Running: s.Metadata.Value(KeyRunning), Pending: rawjson.Value(s.Metadata.Value(keyPending), "pendingOps")}
+	var err error
+	if view.Scenes, err = scenes(ctx, s.Source, s.From, s.Line); err != nil {
 		return nil, err
-	}
-	for _, m := range scenes {
-		v := sceneState{At: m.At, Name: m.Name, Hidden: m.Scene.Hidden, Versions: m.Versions, Current: m.Current}
-		if m.Versions == nil {
-			v.Versions = []byte("[]")
-		}
-		if m.Scene.Recap {
-			v.Recap = &m.Recap
-		}
-		if m.Start != nil && m.End != nil {
-			v.Range = &[2]int{*m.Start, *m.End}
-		}
-		view.Scenes = append(view.Scenes, v)
 	}
 	if name, ok := lorebook.NameIn(s.Metadata); ok {
 		view.Lorebook = &name

@@ -97,7 +97,7 @@ func (opt *PruneOptions) metadata(raw []byte, did *Pruned, recaps map[int]bool) 
 	if opt.Recap {
 		did.add("pending operations", autorecap.PrunePending(metadata, opt.Changes.Now, opt.OlderThan))
 		p := autorecap.PruneRunning(metadata, func(v autorecap.Version) bool {
-			at, ok := v.Scene()
+			at, ok := rawjson.Int(v.Scene())
 			return !ok || recaps[at]
 		})
 		did.add("versions of the running recap", p.Total-p.Kept)

@@ -293,13 +293,15 @@ func versions(ctx context.Context, c *chat.Chat) ([]Version, error) {
 	var list []Version
 	current, _ := rawjson.Float(running.Current())
 	for v := range running.Versions() {
-		at, ok := v.Scene()
-		one := Version{Version: rawjson.Compact(v.NumberText()), Scenes: v.Whole("scene_count"), Prev: v.Whole("prev_scene_index"), New: v.Whole("new_scene_index"), Scene: ok && recaps[at]}
+		at, ok := rawjson.Int(v.Scene())
+		whole := func(key string) *int { return rawjson.IntOrNil(v.Value(key)) }
+		one := Version{Version: rawjson.Compact(v.Value("version")), Scenes: whole("scene_count"), Prev: whole("prev_scene_index"), New: whole("new_scene_index"), Scene: ok && recaps[at]}
 		if n, ok := v.Number(); ok {
 			one.Current = n == current
 		}
-		if ms, ok := v.Time(); ok {
-			text := time.UnixMilli(ms).UTC().Format(time.RFC3339)
+		const latest = 1 << 53
+		if ms, ok := rawjson.Float(v.Value("timestamp")); ok && ms >= 0 && ms < latest {
+			text := time.UnixMilli(int64(ms)).UTC().Format(time.RFC3339)
 			one.Date = &text
 		}
 		list = append(list, one)
