@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 )
 
 // ErrChanged means that a file became shorter, or otherwise is not what it was, while
@@ -53,6 +54,13 @@ func (s Source) readAt(p []byte, off int64) (int, error) {
 func (s Source) Section(off, length int64) ([]byte, error) {
 	const room = 4 << 10
 	p := make([]byte, length, length+room)
+	_, err := s.readAt(p, off)
+	return p, err
+}
+
+// ReadSection is [Source.Section] in the memory of p, where that is enough.
+func (s Source) ReadSection(p []byte, off, length int64) ([]byte, error) {
+	p = slices.Grow(p[:0], int(length))[:length]
 	_, err := s.readAt(p, off)
 	return p, err
 }

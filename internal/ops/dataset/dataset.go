@@ -234,11 +234,11 @@ func (e *exporter) survey(ctx context.Context, path string, d *Document) (f fact
 // not for the format. Rows have all of them.
 func (e *exporter) role(m *look.Message) string {
 	switch {
-	case e.Format != Rows && (m.Hidden && !e.WithHidden || look.IsAside(rawjson.Value(m.Line, "extra"))):
+	case e.Format != Rows && (m.Hidden && !e.WithHidden || look.IsAside(m.Raw.Extra)):
 		return ""
 	case m.Type == "narrator":
 		return "system"
-	case rawjson.Truthy(rawjson.Value(m.Line, "is_user")):
+	case rawjson.Truthy(m.Raw.User):
 		return "user"
 	case e.Format != Rows && m.Role == string(message.System) && !m.Hidden:
 		return "" // a notice of the program's

@@ -157,7 +157,7 @@ func (p *printer) turn(t turn) error {
 
 // rows writes the rows of a message.
 func (p *printer) rows(m *look.Message) error {
-	extra := rawjson.Value(m.Line, "extra")
+	extra := m.Raw.Extra
 	r := Row{
 		Path: m.Path, Owner: p.owner, Kind: p.kind, Chat: p.name, MainChat: p.mainChat, Index: m.Index, Role: m.Role, Name: p.maybe(m.Name),
 		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: 1, Swipes: max(1, m.Swipes), Bytes: len(m.Line), Checkpoint: m.Checkpoint,

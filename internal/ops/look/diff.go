@@ -328,8 +328,8 @@ func (d *Comparison) changed(p align.Pair) Difference {
 	}{
 		{"text", reflect.DeepEqual(a.Text, b.Text)},
 		{"name", textOr(a.Name) == textOr(b.Name)},
-		{"role", is(a, "is_user") == is(b, "is_user")},
-		{"hidden", is(a, "is_system") == is(b, "is_system")},
+		{"role", rawjson.Truthy(a.Raw.User) == rawjson.Truthy(b.Raw.User)},
+		{"hidden", rawjson.Truthy(a.Raw.System) == rawjson.Truthy(b.Raw.System)},
 		{"swipes", !d.opt.Swipes || reflect.DeepEqual(a.SwipeTexts, b.SwipeTexts)},
 		{"swipe", !d.opt.Swipes || reflect.DeepEqual(a.Swipe, b.Swipe)},
 	} {
@@ -352,9 +352,6 @@ func (d *Comparison) changed(p align.Pair) Difference {
 	row.Swipe = cmp.Or(otherSwipe("a", a, b), otherSwipe("b", b, a))
 	return row
 }
-
-// is reports whether a key of a message is true.
-func is(m *Message, key string) bool { return rawjson.Truthy(rawjson.Value(m.Line, key)) }
 
 func textOr(s *string) string {
 	if s == nil {

@@ -48,6 +48,7 @@ type Message struct {
 	Display  *string       `json:"-"` // extra.display_text
 	Thinking time.Duration `json:"-"` // how long it took to find the reasoning; 0: not known
 	Line     []byte        `json:"-"` // as it is stored
+	Raw      Raw           `json:"-"`
 }
 
 // Time returns when a message was sent, if its date can be read.
@@ -111,68 +112,67 @@ func (m Media) Name() string {
 	return path.Base(m.URL)
 }
 
+// Raw are values of a message as they are stored, nil where there is none.
+type Raw struct{ Name, User, System, Text, Date, Swipes, Swipe, Extra, Display, Avatar []byte }
+
 // messageAt returns the document of one line of a chat.
 func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message {
 	m := &Message{Schema: 1, Path: c.Path, Stored: line, Line: line, Owner: c.Owner, Chat: c.Name}
 	if at.Index >= 0 {
 		m.Index = &at.Index
 	}
-	o, err := rawjson.ParseObject(line)
-	if err != nil {
-		return m // cannot happen: such a line is never chosen
+	r := &m.Raw
+	find(line, []string{"name", "is_user", "is_system", "mes", "send_date", "swipes", "swipe_id", "extra", "force_avatar"},
+		&r.Name, &r.User, &r.System, &r.Text, &r.Date, &r.Swipes, &r.Swipe, &r.Extra, &r.Avatar)
+	var kind, duration, reasoning, link, branches, media, files []byte
+	find(r.Extra, []string{"type", "reasoning_duration", "reasoning", "display_text", "bookmark_link", "branches", "media", "files"},
+		&kind, &duration, &reasoning, &r.Display, &link, &branches, &media, &files)
+	m.Role = string(message.Role(r.User, r.System))
+	m.Name, m.Text, m.Date = rawjson.TextOrNil(r.Name), rawjson.TextOrNil(r.Text), inspect.DateText(r.Date)
+	for raw := range rawjson.Elements(r.Swipes) {
+		m.Swipes++
+		if swipeTexts {
+			m.SwipeTexts = append(m.SwipeTexts, rawjson.TextOrNil(raw))
+		}
 	}
-	system := o.Value("is_system")
-	m.Role = string(message.Role(o.Value("is_user"), system))
-	m.Name, m.Text = text(o, "name"), text(o, "mes")
-	m.Date = inspect.DateText(o.Value("send_date"))
-	m.swipes(o, swipeTexts)
-	extra, ok := o.Object("extra")
-	if !ok {
-		extra = rawjson.NewObject()
+	if n, ok := rawjson.Int(r.Swipe); ok && n >= 0 && n < m.Swipes {
+		m.Swipe = new(n + 1)
 	}
-	m.Hidden = IsHidden(system, extra.Value("type"))
-	switch kind, _ := rawjson.Unquote(extra.Value("type")); kind {
+	m.Hidden = IsHidden(r.System, kind)
+	switch kind, _ := rawjson.Unquote(kind); kind {
 	case "narrator":
 		m.Type = kind
 	case "comment":
 		m.Type = "note"
 	}
-	if ms, ok := rawjson.Int(extra.Value("reasoning_duration")); ok {
+	if ms, ok := rawjson.Int(duration); ok {
 		m.Thinking = time.Duration(ms) * time.Millisecond
 	}
-	m.Reasoning, m.Display, m.Checkpoint = text(extra, "reasoning"), text(extra, "display_text"), text(extra, "bookmark_link")
-	for raw := range rawjson.Elements(extra.Value("branches")) {
+	m.Reasoning, m.Display, m.Checkpoint = rawjson.TextOrNil(reasoning), rawjson.TextOrNil(r.Display), rawjson.TextOrNil(link)
+	for raw := range rawjson.Elements(branches) {
 		if name, ok := rawjson.Unquote(raw); ok {
 			m.Branches = append(m.Branches, name)
 		}
 	}
-	m.Media, m.Files = attached(c, extra, "media"), attached(c, extra, "files")
+	m.Media, m.Files = attached(c, media), attached(c, files)
 	return m
 }
 
-// swipes fills in how many swipes there are, which is chosen, and their texts if asked for.
-func (m *Message) swipes(o *rawjson.Object, texts bool) {
-	for raw := range rawjson.Elements(o.Value("swipes")) {
-		m.Swipes++
-		if texts {
-			m.SwipeTexts = append(m.SwipeTexts, rawjson.TextOrNil(raw))
+// find stores the raw values of some keys of an object, found in one walk through it.
+func find(object []byte, keys []string, values ...*[]byte) {
+	var places [9]rawjson.Span
+	rawjson.Places(object, places[:len(keys)], keys...)
+	for i, at := range places[:len(keys)] {
+		if at.End > 0 {
+			*values[i] = object[at.At:at.End]
 		}
 	}
-	if n, ok := rawjson.Int(o.Value("swipe_id")); ok && n >= 0 && n < m.Swipes {
-		n++
-		m.Swipe = &n
-	}
 }
 
-func text(o *rawjson.Object, key string) *string {
-	return rawjson.TextOrNil(o.Value(key))
-}
-
-// attached lists the attachments under a key of extra: objects with a url, or plain addresses
-// (FORMATS.md E4).
-func attached(c *chat.Chat, extra *rawjson.Object, key string) []Media {
+// attached reads a list of attachments: objects with a url, or plain addresses (FORMATS.md E4).
+func attached(c *chat.Chat, raw []byte) []Media {
 	var list []Media
-	for element := range rawjson.Elements(extra.Value(key)) {
+	for element := range rawjson.Elements(raw) {
 		address := element
 		var kind, title []byte
 		if rawjson.KindOf(element) == rawjson.ObjectKind {
@@ -230,13 +230,13 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 		return read, err
 	}
 	defer c.Close()
+	var line []byte
 	hand := func(at choose.Place) error {
 		if each == nil {
 			read.Chosen++
 			return nil
 		}
-		line, err := c.Source.Section(at.Off, at.Len)
-		if err != nil {
+		if line, err = c.Source.ReadSection(line, at.Off, at.Len); err != nil {
 			return c.Errorf("%w", err)
 		}
 		read.Chosen++

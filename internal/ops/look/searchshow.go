@@ -48,7 +48,7 @@ func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
 		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
 	}
 	date := o.Value("send_date")
-	doc.Role, doc.Name, doc.Date = string(message.Role(o.Value("is_user"), o.Value("is_system"))), text(o, "name"), inspect.DateText(date)
+	doc.Role, doc.Name, doc.Date = string(message.Role(o.Value("is_user"), o.Value("is_system"))), rawjson.TextOrNil(o.Value("name")), inspect.DateText(date)
 	if h.swipe > 0 {
 		n := int(h.swipe)
 		doc.Swipe = &n

@@ -136,7 +136,7 @@ func (g *pager) message(m *look.Message) error {
 	}
 	class := m.Role[:1]
 	if m.Hidden {
-		class = map[bool]string{true: "u hidden", false: "c hidden"}[rawjson.Truthy(rawjson.Value(m.Line, "is_user"))]
+		class = map[bool]string{true: "u hidden", false: "c hidden"}[rawjson.Truthy(m.Raw.User)]
 	}
 	who := name(m)
 	id := index(m)

@@ -112,7 +112,7 @@ type avatars struct {
 
 // find returns the number of a message's avatar, -1 if it has none.
 func (a *avatars) find(g *pager, m *look.Message) int {
-	forced, _ := rawjson.Unquote(rawjson.Value(m.Line, "force_avatar"))
+	forced, _ := rawjson.Unquote(m.Raw.Avatar)
 	key := forced
 	if forced == "" && (m.Role == "user" || m.Role == "system") {
 		return -1

@@ -310,8 +310,7 @@ func (e *exporter) draw(ctx context.Context, w io.Writer, p *published, d *Docum
 		return err
 	}
 	if _, err := look.Messages(ctx, look.Exported(&e.opt.Export, p.path), func(m *look.Message) error {
-		value := func(key string) []byte { return rawjson.Value(m.Line, key) }
-		if !e.takes(value("is_system"), value("mes"), value("extra")) {
+		if !e.takes(m.Raw.System, m.Raw.Text, m.Raw.Extra) {
 			return nil
 		}
 		return to.message(m)

@@ -22,15 +22,17 @@ func (t *texter) begin() error { return nil }
 func (t *texter) end() error   { return nil }
 
 func (t *texter) message(m *look.Message) error {
-	shown := rawjson.Value(m.Line, "extra", "display_text")
-	if !rawjson.Truthy(shown) {
-		shown = rawjson.Value(m.Line, "mes")
+	text, name := m.Text, m.Name
+	if rawjson.Truthy(m.Raw.Display) {
+		text = m.Display
 	}
-	text, ok := rawjson.Unquote(shown)
-	if !ok {
+	if text == nil {
 		return fmt.Errorf("%s: message %s: %w", m.Path, index(m), ErrNoText)
 	}
-	_, err := fmt.Fprintf(t.w, "%s: %s\n\n", rawjson.WellFormed(printed(rawjson.Value(m.Line, "name"))), rawjson.WellFormed(unix(text)))
+	if name == nil {
+		name = new(printed(m.Raw.Name))
+	}
+	_, err := io.WriteString(t.w, rawjson.WellFormed(*name)+": "+rawjson.WellFormed(unix(*text))+"\n\n")
 	return err
 }
 
