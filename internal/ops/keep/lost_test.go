@@ -48,6 +48,21 @@ func (f *folder) write(rel, meta, words string) {
 	}
 }
 
+func (f *folder) snapshot() {
+	f.t.Helper()
+	opt := keep.SnapshotOptions{List: ops.List{Paths: []string{f.root}}, Now: time.Now(), Each: func(keep.Taken) error { return nil }}
+	if _, err := keep.Snapshot(f.t.Context(), opt); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *folder) remove(rel string) {
+	f.t.Helper()
+	if err := os.Remove(filepath.Join(f.root, filepath.FromSlash(rel))); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
 // lost returns what is lost, a line a chat: owner, chat, the messages that it has now,
 // lost and reworded ones.
 func (f *folder) lost(opt keep.LostOptions) (lines []string) {
@@ -140,6 +155,17 @@ func TestLostOwner(t *testing.T) {
 			f.write("backups/chat_b_20260101-110000.jsonl", `"main_chat":"T"`, "hello a1 a2 a3 b4")
 			f.write("backups/chat_c_20260101-100000.jsonl", `"main_chat":"T"`, "hello a1 a2 a3 c4")
 		}, nil},
+		{"a group's, renamed to a name that had backups of its own: the history tells", func(f *folder) {
+			f.write("group chats/one.jsonl", `"integrity":"a"`, ten)
+			f.write("group chats/two.jsonl", `"integrity":"b"`, "hello b1 b2")
+			f.snapshot()
+			f.write("backups/chat_two_20260101-100000.jsonl", `"integrity":"b"`, "hello b1 b2")
+			f.write("backups/chat_one_20260101-110000.jsonl", ``, ten+" a10 a11")
+			f.remove("group chats/one.jsonl")
+			f.write("group chats/two.jsonl", `"integrity":"a"`, ten)
+			f.snapshot()
+			f.write("group chats/two.jsonl", ``, "hello")
+		}, []string{"?/two 1 11 0", "?/two gone 2 0"}},
 		{"its words are in another chat", func(f *folder) {
 			f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello")
 			f.write("chats/Tomas/B.jsonl", `"integrity":"b"`, ten)
@@ -168,10 +194,7 @@ func TestLostSources(t *testing.T) {
 		var opt keep.LostOptions
 		f.write("chats/Mira/A.jsonl", `"integrity":"a"`, ten)
 		if from&1 != 0 {
-			_, err := keep.Snapshot(t.Context(), keep.SnapshotOptions{List: ops.List{Paths: []string{f.root}}, Now: time.Now(), Each: func(keep.Taken) error { return nil }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f.snapshot()
 		}
 		if from&2 != 0 {
 			f.write(backup, `"integrity":"a"`, ten)
@@ -213,24 +236,14 @@ func TestLostLimits(t *testing.T) {
 // A damaged version in the history hides neither its chat's other versions nor other chats.
 func TestLostDamagedVersion(t *testing.T) {
 	f := newFolder(t, "Mira")
-	snapshot := func() {
-		t.Helper()
-		_, err := keep.Snapshot(t.Context(), keep.SnapshotOptions{List: ops.List{Paths: []string{f.root}}, Now: time.Now(), Each: func(keep.Taken) error { return nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	f.write("chats/Mira/A.jsonl", `"integrity":"a"`, ten)
 	f.write("chats/Mira/B.jsonl", `"integrity":"b"`, "hello b1 b2 b3 b4 b5")
-	snapshot()
+	f.snapshot()
 	f.write("chats/Mira/A.jsonl", `"integrity":"a"`, ten+" a10")
 	f.write("chats/Mira/C.jsonl", `"integrity":"c"`, "hello")
-	snapshot()
-	for _, name := range []string{"A", "B"} {
-		if err := os.Remove(filepath.Join(f.root, "chats", "Mira", name+".jsonl")); err != nil {
-			t.Fatal(err)
-		}
-	}
+	f.snapshot()
+	f.remove("chats/Mira/A.jsonl")
+	f.remove("chats/Mira/B.jsonl")
 	db, err := sql.Open("sqlite", keep.StoreOf(f.root, ""))
 	if err != nil {
 		t.Fatal(err)

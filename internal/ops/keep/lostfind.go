@@ -29,8 +29,9 @@ type finder struct {
 
 	meant *ops.Root // of the root; beside that, the chats of opt.Names are meant
 
-	byPath  map[string]int // indexes of the live chats
-	byOwner map[backups.Owner][]int
+	byPath  map[string]int          // indexes of the live chats
+	byOwner map[backups.Owner][]int // also of owners that the history knows, which a chat once had
+	byKey   map[string][]int        // likewise, of their backups
 	byID    map[int64]int
 }
 
@@ -81,7 +82,7 @@ type match struct {
 }
 
 func newFinder(root *ops.Root, opt *LostOptions) *finder {
-	return &finder{files: files{root: root}, now: &present{root: root.Path}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}, byID: map[int64]int{}}
+	return &finder{files: files{root: root}, now: &present{root: root.Path}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}, byKey: map[string][]int{}, byID: map[int64]int{}}
 }
 
 // find reads the chats and all older versions, and compares them. The error is that ctx
@@ -103,7 +104,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 		if c.said == nil {
 			c.said = new(lost.Version) // it could not be read, which is in errs
 		}
-		f.byOwner[c.of] = append(f.byOwner[c.of], i)
+		f.owned(c.of, i)
 		if c.fate == isLive {
 			f.byPath[userdir.RealPath(c.path)] = i
 			texts = append(texts, c.said.Texts)
@@ -220,19 +221,11 @@ func (f *finder) assign(v *lostVersion) match {
 // candidates returns the chats that a version may belong to, by its key or its path. known
 // is false if these do not lead to an owner with chats: then it may be any chat.
 func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
-	owners := f.owners[v.key]
-	if v.chat != "" {
-		owners = []backups.Owner{ownerOf(v.chat)}
-	} else if v.key == "" {
-		owners = nil
-	}
-	for _, o := range owners {
-		o.Group = ""
-		list = append(list, f.byOwner[o]...)
+	if list = f.byKey[v.key]; v.chat != "" {
+		list = f.byOwner[ownerOf(v.chat)]
 	}
 	if len(list) > 0 {
-		slices.Sort(list) // live chats first
-		return slices.Compact(list), true
+		return slices.Sorted(slices.Values(list)), true // live chats first
 	}
 	for i, c := range f.chats {
 		if c.said.Slug != "" && c.said.Slug == v.said.Slug || !f.hadAnotherName(c, v) {
@@ -245,8 +238,9 @@ func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
 // hadAnotherName reports whether a chat of a group was backed up under its own name before a backup
 // was made that has another chat's name.
 func (f *finder) hadAnotherName(c *lostChat, v *lostVersion) bool {
-	return v.key != "" && c.of.Kind == userdir.Group && slices.ContainsFunc(f.folder.Backups, func(b backups.Backup) bool {
-		return b.At.Before(v.at) && slices.Contains(backups.Keys(c.of.Name), b.Key)
+	return v.key != "" && c.of.Kind == userdir.Group && slices.ContainsFunc(backups.Keys(c.of.Name), func(key string) bool {
+		first, ok := f.firsts[key]
+		return ok && first.Before(v.at)
 	})
 }
 
@@ -427,7 +421,7 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 	if f.now.path[c.ID] != "" {
 		at, ok := f.byPath[userdir.RealPath(path)]
 		if f.byID[c.ID] = at; ok {
-			f.owned(c.ID, at)
+			f.ownedBefore(c.ID, at)
 		}
 		if ok && longest != nil && longest.said.Missing > 0 {
 			f.chats[at].also = longest.said.Said()
@@ -439,21 +433,31 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 	}
 	of := ownerOf(path)
 	f.byID[c.ID] = len(f.chats)
-	f.owned(c.ID, len(f.chats))
+	f.ownedBefore(c.ID, len(f.chats))
 	f.chats = append(f.chats, &lostChat{path: path, fate: isGone, of: of, also: longest.said.Said(), said: &lost.Version{
 		Slug: c.Slug, Parent: c.Main, Messages: versions[0].said.Messages, Texts: versions[0].said.Said(),
 	}})
 	return true
 }
 
-// owned notes a chat of the history among those of all owners that it ever had.
-func (f *finder) owned(id int64, at int) {
-	for _, p := range f.now.places {
-		if p.Chat != id {
-			continue
+// owned notes a chat among those of an owner.
+func (f *finder) owned(of backups.Owner, at int) {
+	if slices.Contains(f.byOwner[of], at) {
+		return
+	}
+	f.byOwner[of] = append(f.byOwner[of], at)
+	for _, key := range backups.Keys(of.Name) {
+		if !slices.Contains(f.byKey[key], at) {
+			f.byKey[key] = append(f.byKey[key], at)
 		}
-		if of := ownerOf(f.now.full(p.Path)); !slices.Contains(f.byOwner[of], at) {
-			f.byOwner[of] = append(f.byOwner[of], at)
+	}
+}
+
+// ownedBefore notes a chat of the history among those of all owners that it ever had.
+func (f *finder) ownedBefore(id int64, at int) {
+	for _, p := range f.now.places {
+		if p.Chat == id {
+			f.owned(ownerOf(f.now.full(p.Path)), at)
 		}
 	}
 }

@@ -179,7 +179,7 @@ func (k *kept) judge() {
 		if k.claimed += row.Lost; ours {
 			k.right += min(row.Lost, truly)
 		} else {
-			k.t.Logf("%s, %d lost, is not chat %d (%s, gone %v, %s)", *row.Path, row.Lost, id, c.path, c.gone, k.describe(id))
+			k.t.Logf("%+v, %d lost, is not chat %d (%s, gone %v, %s)", row.Best, row.Lost, id, c.path, c.gone, k.describe(id))
 		}
 		if row.LiveMessages == nil {
 			rows[id] = true

@@ -24,6 +24,7 @@ type files struct {
 	root   *ops.Root
 	folder *backups.Folder
 	owners backups.Owners
+	firsts map[string]time.Time // when the oldest backup under each key was made
 	groups *group.Set
 	store  *history.Store // nil: there is none, or it cannot be read
 
@@ -103,6 +104,10 @@ func (s *files) listBackups(dir userdir.Dir) {
 		s.errs = append(s.errs, ops.PathError(err))
 	}
 	s.owners = backups.FindOwners(dir, s.groups)
+	s.firsts = map[string]time.Time{}
+	for _, b := range slices.Backward(folder.Backups) {
+		s.firsts[b.Key] = b.At
+	}
 	for _, b := range folder.Backups {
 		s.versions = append(s.versions, &lostVersion{path: b.Path, at: b.At, key: b.Key})
 	}
