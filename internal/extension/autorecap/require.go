@@ -8,6 +8,7 @@ import (
 
 	"stchat/internal/jsvalue"
 	"stchat/internal/lorebook"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -58,27 +59,12 @@ type State struct {
 	Book     *lorebook.Book  // the lorebook of the source; nil if it has none
 }
 
-// Answer is the answer to one requirement.
-type Answer struct {
-	Name  string
-	Holds bool
-	Why   string // what was found and where; empty if it holds
-}
-
-// String returns a line such as "running-recap: current_version 4 is not among versions 0-3".
-func (r Answer) String() string {
-	if r.Holds {
-		return r.Name + ": holds"
-	}
-	return r.Name + ": " + r.Why
-}
-
-// Judge answers requirements as [ParseRequirements] returns them. The error is that of a queue
+// Judge returns which of the requirements that [ParseRequirements] returned do not hold, and why,
+// as in "running-recap: current_version 4 is not among versions 0-3". The error is that of a queue
 // that cannot be read, since it is unknown whether it is empty, or names an unknown requirement.
-func Judge(names []string, s State) ([]Answer, error) {
-	results := make([]Answer, 0, len(names))
+func Judge(names []string, s State) (broken []string, err error) {
 	for _, name := range names {
-		why, err := "", error(nil)
+		why := ""
 		switch name {
 		case QueueEmpty:
 			why, err = queueEmpty(s)
@@ -96,9 +82,11 @@ func Judge(names []string, s State) ([]Answer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		results = append(results, Answer{Name: name, Holds: why == "", Why: why})
+		if why != "" {
+			broken = append(broken, name+": "+why)
+		}
 	}
-	return results, nil
+	return broken, nil
 }
 
 // queueEmpty holds if there is no book, no queue, or nothing in the queue that would run. Like
@@ -121,11 +109,7 @@ func queueEmpty(s State) (why string, err error) {
 	if len(types) > enough {
 		types = append(types[:enough], "…")
 	}
-	operations := "operations"
-	if q.Pending() == 1 {
-		operations = "operation"
-	}
-	why = fmt.Sprintf("%d pending %s in the queue of the lorebook %q", q.Pending(), operations, s.Book.Name)
+	why = fmt.Sprintf("%s in the queue of the lorebook %q", plural.S(q.Pending(), "pending operation"), s.Book.Name)
 	if len(types) > 0 {
 		why += " (" + strings.Join(types, ", ") + ")"
 	}

@@ -20,6 +20,11 @@ type Edit struct {
 	Images   bool // images that name no prompt go
 	Dangling bool // whatever names no prompt goes, and a prompt without a parent becomes a root
 
+	// Open returns the new index of a message that is open in the gallery, or false if it goes;
+	// nil: all stay. Messages is how many messages the chat had.
+	Open     func(message int) (int, bool)
+	Messages int
+
 	Lost func(what string, raw []byte) // called with what goes; may be nil
 }
 
@@ -27,25 +32,33 @@ type Edit struct {
 type Edited struct {
 	Prompts, Gone, Moved int // how many there were, went, and stayed but moved
 	Images, ImagesGone   int // how many there were, and went
+	Open, OpenGone       int // messages open in the gallery
 }
 
-// Apply edits the registry in the metadata.
-func (e *Edit) Apply(metadata *rawjson.Object) (did Edited) {
+// Apply edits the registry and the gallery in the metadata.
+func (e *Edit) Apply(metadata *rawjson.Object) Edited {
+	run := &editing{Edit: *e}
 	metadata.Edit(func(registry *rawjson.Object) {
 		nodes, ok := registry.Object(keyNodes)
 		if !ok {
 			return // without nodes it is unknown which references dangle
 		}
-		run := &editing{Edit: *e, nodes: nodes}
+		run.nodes = nodes
 		run.all()
 		if run.edited {
 			registry.Set(keyNodes, run.out.Bytes())
 		}
-		run.editRoots(registry)
+		if roots := registry.Value(keyRoots); rawjson.KindOf(roots) == rawjson.Array {
+			if edited := appendIDs(run.list(roots, "", "a root"), run.roots); !bytes.Equal(edited, roots) {
+				registry.Set(keyRoots, edited)
+			}
+		}
 		registry.Edit(run.editImages, keyImages)
-		did = run.did
 	}, Key, keyRegistry)
-	return did
+	if e.Open != nil {
+		metadata.Edit(func(gallery *rawjson.Object) { gallery.EditList(keyOpen, run.open) }, Key, keyGallery)
+	}
+	return run.did
 }
 
 // editing is an edit that is being made.
@@ -65,8 +78,7 @@ func (e *editing) all() {
 		e.out = rawjson.NewObject()
 	}
 	e.did.Prompts = e.nodes.Len()
-	idle := len(e.Gone)+len(e.Renamed)+len(e.Cut) == 0 && e.Move == nil && !e.Dangling
-	if idle {
+	if len(e.Gone)+len(e.Renamed)+len(e.Cut) == 0 && e.Move == nil && !e.Dangling {
 		return
 	}
 	for _, id := range e.nodes.Keys() {
@@ -161,18 +173,6 @@ func (e *editing) list(raw []byte, of, what string) []byte {
 	})
 }
 
-// editRoots edits the list of roots, and adds the new ones.
-func (e *editing) editRoots(registry *rawjson.Object) {
-	roots := registry.Value(keyRoots)
-	if rawjson.KindOf(roots) != rawjson.Array {
-		return
-	}
-	edited := appendIDs(e.list(roots, "", "a root"), e.roots)
-	if !bytes.Equal(edited, roots) {
-		registry.Set(keyRoots, edited)
-	}
-}
-
 // appendIDs appends the ids that a list lacks, all at once: appending one by one would copy
 // the whole list each time.
 func appendIDs(list []byte, ids []string) []byte {
@@ -212,36 +212,23 @@ func (e *editing) editImages(images *rawjson.Object) {
 	}
 }
 
-// MoveOpen moves the indexes of the messages that are open in the gallery
-// (expandedMessages). messages is how many the chat had. to returns a message's new index,
-// or false if it goes; lost, which may be nil, is called with each index that goes. MoveOpen
-// returns how many were open before and are now.
-func MoveOpen(metadata *rawjson.Object, messages int, to func(message int) (int, bool), lost func(raw []byte)) (total, kept int) {
-	metadata.Edit(func(gallery *rawjson.Object) {
-		gallery.EditList(keyOpen, func(_ int, raw []byte) ([]byte, bool) {
-			total++
-			at, keep := rawjson.Int(raw)
-			was := at
-			switch {
-			case isBeyond(raw, messages):
-				keep = false
-			case keep && at >= 0:
-				at, keep = to(at)
-			default:
-				keep, at = true, was // it is not an index
-			}
-			switch {
-			case !keep:
-				if lost != nil {
-					lost(raw)
-				}
-				return raw, false
-			case at != was:
-				raw = strconv.AppendInt(nil, int64(at), 10)
-			}
-			kept++
-			return raw, true
-		})
-	}, Key, keyGallery)
-	return total, kept
+// open edits the index of a message that is open in the gallery.
+func (e *editing) open(_ int, raw []byte) ([]byte, bool) {
+	e.did.Open++
+	at, isIndex := rawjson.Int(raw)
+	to, keep := at, true
+	switch {
+	case isBeyond(raw, e.Messages):
+		keep = false
+	case isIndex && at >= 0:
+		to, keep = e.Open(at)
+	}
+	switch {
+	case !keep:
+		e.did.OpenGone++
+		e.lose(openMessage, raw)
+	case to != at:
+		raw = strconv.AppendInt(nil, int64(to), 10)
+	}
+	return raw, keep
 }

@@ -26,6 +26,8 @@ const (
 const (
 	keyGallery = "galleryWidget"
 	keyOpen    = "expandedMessages"
+
+	openMessage = "a message open in the gallery" // what goes from it
 )
 
 // Extension is Auto-Illustrator: prompts of messages that go, or that a branch does not have, go
@@ -34,7 +36,9 @@ const (
 // Those of messages that move get the new index and the id that follows from it.
 type Extension struct {
 	extension.None
-	ids ids
+	gone    map[string]bool // by a change
+	renamed Renames
+	kept    []string // prompts that keep their id since another has the new one
 
 	registry *Registry // of a chat that is judged
 	places   Places
@@ -49,20 +53,10 @@ func (*Extension) Keys() []string { return []string{Key} }
 // Isolate removes prompts of messages that the branch lacks.
 func (e *Extension) Isolate(b *extension.Branch) {
 	did := Prune(b.Metadata, b.Messages(), nil)
-	if did.Gone > 0 {
-		b.Add(e, "%d of %s kept", did.Prompts-did.Gone, plural.S(did.Prompts, "prompt"))
-	}
-	if did.ImagesGone > 0 {
-		b.Add(e, "%d of %s kept", did.Images-did.ImagesGone, plural.S(did.Images, "image"))
-	}
-	same := func(message int) (int, bool) { return message, true }
-	if total, kept := MoveOpen(b.Metadata, b.Messages(), same, nil); kept < total {
-		b.Add(e, "%d of %s of the gallery kept", kept, plural.S(total, "open message"))
-	}
+	b.Kept(e, did.Prompts-did.Gone, did.Prompts, plural.S(did.Prompts, "prompt"))
+	b.Kept(e, did.Images-did.ImagesGone, did.Images, plural.S(did.Images, "image"))
+	b.Kept(e, did.Open-did.OpenGone, did.Open, plural.S(did.Open, "open message")+" of the gallery")
 }
-
-// Begin works out which prompts go and which get new ids.
-func (e *Extension) Begin(f *extension.Following) { e.ids = idsOf(f.Metadata, f.Shift) }
 
 // Holds reports whether a message may have a marker, in a chat that has prompts.
 func (*Extension) Holds(metadata *rawjson.Object) func(m *extension.Message) bool {
@@ -78,7 +72,7 @@ func (e *Extension) Follow(f *extension.Following) {
 		return
 	}
 	did := (&Edit{
-		Gone: e.ids.gone, Renamed: e.ids.renamed, Images: len(f.Gone) > 0,
+		Gone: e.gone, Renamed: e.renamed, Images: len(f.Gone) > 0, Open: f.Staying, Messages: f.Messages,
 		Move: func(_ string, message int) int {
 			if message < f.Messages {
 				return f.Map(message)
@@ -86,24 +80,21 @@ func (e *Extension) Follow(f *extension.Following) {
 			return message
 		},
 	}).Apply(f.Metadata)
-	MoveOpen(f.Metadata, f.Messages, f.Staying, nil)
-	if did.Gone > 0 {
-		f.Add(e, "%d of %s kept", did.Prompts-did.Gone, plural.S(did.Prompts, "prompt"))
-	}
+	f.Kept(e, did.Prompts-did.Gone, did.Prompts, plural.S(did.Prompts, "prompt"))
 	if did.ImagesGone > 0 {
 		f.Add(e, "%s removed", plural.S(did.ImagesGone, "image"))
 	}
 	if did.Moved > 0 {
 		f.Add(e, "%s moved with their messages", plural.S(did.Moved, "prompt"))
 	}
-	for _, id := range e.ids.kept {
+	for _, id := range e.kept {
 		f.Add(e, "the prompt %s keeps its id: another prompt has the one it would get", id)
 	}
 }
 
 // Line gives the markers in a message the new ids of their prompts.
 func (e *Extension) Line(_ *extension.Following, _ int, line []byte) []byte {
-	return e.ids.renamed.Line(line)
+	return e.renamed.Line(line)
 }
 
 // View is what Auto-Illustrator keeps in a chat.
@@ -122,16 +113,14 @@ func (*Extension) View(v *extension.Viewing) extension.View {
 	if !ok {
 		return nil
 	}
-	members := func(key string) (n int) {
-		for range rawjson.Members(rawjson.Value(raw, keyRegistry, key)) {
-			n++
-		}
-		return n
+	view := &View{Name: "auto-illustrator", Known: true, Bytes: v.Bytes, Trees: rawjson.Len(rawjson.Value(raw, keyRegistry, keyRoots))}
+	for range rawjson.Members(rawjson.Value(raw, keyRegistry, keyNodes)) {
+		view.Prompts++
 	}
-	return &View{
-		Name: "auto-illustrator", Known: true, Bytes: v.Bytes,
-		Prompts: members(keyNodes), Trees: rawjson.Len(rawjson.Value(raw, keyRegistry, keyRoots)), Images: members(keyImages),
+	for range rawjson.Members(rawjson.Value(raw, keyRegistry, keyImages)) {
+		view.Images++
 	}
+	return view
 }
 
 // Entries counts the prompts.

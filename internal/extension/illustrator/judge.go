@@ -57,25 +57,38 @@ func (e *Extension) Judge(j *extension.Judging) {
 	for _, fault := range registry.Misshapen() {
 		j.Report("prompt-shape", fault)
 	}
-	if n := registry.OpenBeyond(j.Messages); n > 0 {
-		j.Report("beyond-end", fmt.Sprintf("messages open in Auto-Illustrator's gallery that are beyond the last one: %d", n))
+	open, prompts := 0, 0
+	for raw := range rawjson.Elements(registry.open) {
+		if isBeyond(raw, j.Messages) {
+			open++
+		}
 	}
-	if n := registry.Beyond(j.Messages); n > 0 {
-		j.Report("beyond-end", fmt.Sprintf("prompts of Auto-Illustrator for messages beyond the last one: %d", n))
+	for i := range registry.prompts {
+		if isBeyond(registry.prompts[i].message, j.Messages) {
+			prompts++
+		}
+	}
+	if open > 0 {
+		j.Report("beyond-end", fmt.Sprintf("messages open in Auto-Illustrator's gallery that are beyond the last one: %d", open))
+	}
+	if prompts > 0 {
+		j.Report("beyond-end", fmt.Sprintf("prompts of Auto-Illustrator for messages beyond the last one: %d", prompts))
 	}
 	registry.Dangling(func(fault string) { j.Report("prompt-dangling", fault) })
 	if j.Serves == nil {
 		return
 	}
-	registry.Pictures(func(raw []byte) {
-		if bytes.HasPrefix(raw, []byte(`"data:`)) {
-			return
+	for i := range registry.prompts {
+		for raw := range rawjson.Elements(registry.prompts[i].pictures) {
+			if bytes.HasPrefix(raw, []byte(`"data:`)) {
+				continue
+			}
+			address, _ := rawjson.Unquote(raw)
+			if exists, ours := j.Serves(address); address != "" && !exists && ours {
+				j.Find(extension.Finding{Rule: "missing-attachment", Whole: true, Message: fmt.Sprintf("%q of a prompt is not there", visible.Brief(address))})
+			}
 		}
-		address, _ := rawjson.Unquote(raw)
-		if exists, ours := j.Serves(address); address != "" && !exists && ours {
-			j.Find(extension.Finding{Rule: "missing-attachment", Whole: true, Message: fmt.Sprintf("%q of a prompt is not there", visible.Brief(address))})
-		}
-	})
+	}
 }
 
 // Repair repairs the registry. The markers in messages follow the prompts that get a new id.
@@ -91,12 +104,11 @@ func (e *Extension) Repair(m *extension.Repairing) {
 	}
 	if m.Wants("beyond-end") {
 		Prune(m.Metadata, m.Messages, func(what string, raw []byte) {
-			m.Note(extension.Repaired{Rule: "beyond-end", Text: "removed " + what, What: what, Lost: raw})
-		})
-		same := func(message int) (int, bool) { return message, true }
-		MoveOpen(m.Metadata, m.Messages, same, func(raw []byte) {
-			text := "closed the message " + visible.Clip(string(raw), 120) + " in the gallery"
-			m.Note(extension.Repaired{Rule: "beyond-end", Text: text, What: "a message open in the gallery", Lost: raw})
+			text := "removed " + what
+			if what == openMessage {
+				text = "closed the message " + visible.Clip(string(raw), 120) + " in the gallery"
+			}
+			m.Note(extension.Repaired{Rule: "beyond-end", Text: text, What: what, Lost: raw})
 		})
 	}
 	if m.Wants("prompt-dangling") {

@@ -255,7 +255,8 @@ func FixDrift(metadata *rawjson.Object, places Places) (changes []extension.Repa
 }
 
 // Prune removes the prompts that name a message with an index of messages or more, with all
-// that refers to them, and calls lost, which may be nil, with what goes.
+// that refers to them, and such messages from the gallery. It calls lost, which may be nil, with
+// what goes.
 func Prune(metadata *rawjson.Object, messages int, lost func(what string, raw []byte)) Edited {
 	r := Read(metadata)
 	if r == nil {
@@ -267,5 +268,6 @@ func Prune(metadata *rawjson.Object, messages int, lost func(what string, raw []
 			gone[r.prompts[i].ID] = true
 		}
 	}
-	return (&Edit{Gone: gone, Images: true, Lost: lost}).Apply(metadata)
+	same := func(message int) (int, bool) { return message, true }
+	return (&Edit{Gone: gone, Images: true, Open: same, Messages: messages, Lost: lost}).Apply(metadata)
 }

@@ -1,37 +1,12 @@
 package illustrator
 
 import (
-	"iter"
 	"strconv"
 
 	"stchat/internal/extension"
 	"stchat/internal/jsvalue"
 	"stchat/internal/rawjson"
 )
-
-// Message returns the index of the prompt's message; ok is false if it names none.
-func (p *Prompt) Message() (at int, ok bool) {
-	at, ok = rawjson.Int(p.message)
-	return at, ok && at >= 0
-}
-
-// Hashed returns the id that the prompt would have in a message.
-func (p *Prompt) Hashed(message int) string {
-	place, _ := rawjson.Int(p.index)
-	text, _ := rawjson.Unquote(p.text)
-	return PromptID(text, message, place)
-}
-
-// Prompts iterates over the prompts, in the metadata's order.
-func (r *Registry) Prompts() iter.Seq[*Prompt] {
-	return func(yield func(*Prompt) bool) {
-		for i := range r.prompts {
-			if !yield(&r.prompts[i]) {
-				return
-			}
-		}
-	}
-}
 
 // Registry is what the extension keeps in one chat. It aliases the metadata's bytes.
 type Registry struct {
@@ -97,6 +72,7 @@ func (r *Registry) readNodes(raw []byte) {
 	if err != nil {
 		return
 	}
+	keys := []string{"id", "messageId", "promptIndex", "text", "parentId", "childIds", "generatedImages"}
 	r.hasNodes = true
 	r.prompts = make([]Prompt, 0, nodes.Len())
 	for id, node := range nodes.All() {
@@ -106,24 +82,7 @@ func (r *Registry) readNodes(raw []byte) {
 		}
 		p := Prompt{ID: id}
 		var own []byte
-		for key, value := range rawjson.Members(node) {
-			switch {
-			case rawjson.KeyIs(key, "id"):
-				own = value
-			case rawjson.KeyIs(key, "messageId"):
-				p.message = value
-			case rawjson.KeyIs(key, "promptIndex"):
-				p.index = value
-			case rawjson.KeyIs(key, "text"):
-				p.text = value
-			case rawjson.KeyIs(key, "parentId"):
-				p.parent = value
-			case rawjson.KeyIs(key, "childIds"):
-				p.children = value
-			case rawjson.KeyIs(key, "generatedImages"):
-				p.pictures = value
-			}
-		}
+		rawjson.Into(node, keys, &own, &p.message, &p.index, &p.text, &p.parent, &p.children, &p.pictures)
 		r.misshapen.ownID(id, own)
 		r.at[id] = int32(len(r.prompts))
 		r.prompts = append(r.prompts, p)
@@ -137,35 +96,6 @@ func (r *Registry) Has(id string) bool {
 	}
 	_, ok := r.at[id]
 	return ok
-}
-
-// OpenBeyond returns how many messages open in the gallery have an index of messages or more.
-func (r *Registry) OpenBeyond(messages int) (n int) {
-	for raw := range rawjson.Elements(r.open) {
-		if isBeyond(raw, messages) {
-			n++
-		}
-	}
-	return n
-}
-
-// Beyond returns how many prompts name a message with an index of messages or more.
-func (r *Registry) Beyond(messages int) (n int) {
-	for i := range r.prompts {
-		if isBeyond(r.prompts[i].message, messages) {
-			n++
-		}
-	}
-	return n
-}
-
-// Pictures calls add with the raw address of each image that a prompt made.
-func (r *Registry) Pictures(add func(address []byte)) {
-	for i := range r.prompts {
-		for raw := range rawjson.Elements(r.prompts[i].pictures) {
-			add(raw)
-		}
-	}
 }
 
 // isBeyond reports whether a raw index, however large, is messages or more.
@@ -273,34 +203,27 @@ func PromptID(text string, message, prompt int) string {
 	return "prompt_" + jsvalue.Hash36(text+"|"+strconv.Itoa(message)+"|"+strconv.Itoa(prompt))
 }
 
-// ids are the prompts of Auto-Illustrator that go, or whose id changes with their message's
-// index, since the id is a hash of it.
-type ids struct {
-	gone    map[string]bool
-	renamed Renames
-	kept    []string // prompts that keep their id since another has the new one
-}
-
-// idsOf finds the prompts that go or get a new id. A prompt whose new id is taken keeps its
-// own.
-func idsOf(metadata *rawjson.Object, c *extension.Shift) ids {
-	list := ids{gone: map[string]bool{}, renamed: Renames{}}
-	registry := Read(metadata)
-	if registry == nil || !c.Moves() {
-		return list
+// Begin finds the prompts that go, and those whose id changes with their message's index, since it
+// is a hash of it. A prompt whose new id is taken keeps its own.
+func (e *Extension) Begin(f *extension.Following) {
+	e.gone, e.renamed, e.kept = map[string]bool{}, Renames{}, nil
+	registry := Read(f.Metadata)
+	if registry == nil || !f.Moves() {
+		return
 	}
 	taken := map[string]bool{}
 	wanted := map[string]string{}
 	var order []string
-	for p := range registry.Prompts() {
-		at, ok := p.Message()
-		moves := ok && at < c.Messages
+	for i := range registry.prompts {
+		p := &registry.prompts[i]
+		at, ok := rawjson.Int(p.message)
+		moves := ok && at >= 0 && at < f.Messages
 		switch {
-		case moves && c.Goes(at):
-			list.gone[p.ID] = true
+		case moves && f.Goes(at):
+			e.gone[p.ID] = true
 			continue
-		case moves && c.Map(at) != at && p.Hashed(at) == p.ID: // else the id is not this prompt's hash
-			wanted[p.ID] = p.Hashed(c.Map(at))
+		case moves && f.Map(at) != at && p.hashed(at) == p.ID: // else the id is not this prompt's hash
+			wanted[p.ID] = p.hashed(f.Map(at))
 			order = append(order, p.ID)
 			continue
 		}
@@ -309,12 +232,18 @@ func idsOf(metadata *rawjson.Object, c *extension.Shift) ids {
 	for _, id := range order {
 		to := wanted[id]
 		if taken[to] {
-			list.kept = append(list.kept, id)
+			e.kept = append(e.kept, id)
 			to = id
 		}
 		if taken[to] = true; to != id {
-			list.renamed[id] = to
+			e.renamed[id] = to
 		}
 	}
-	return list
+}
+
+// hashed returns the id that the prompt would have in a message.
+func (p *Prompt) hashed(message int) string {
+	place, _ := rawjson.Int(p.index)
+	text, _ := rawjson.Unquote(p.text)
+	return PromptID(text, message, place)
 }

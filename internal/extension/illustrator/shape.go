@@ -21,68 +21,78 @@ func (r *Registry) Misshapen() (faults []string) {
 // parts, from what the nodes say, removes what is useless, and sets each node's id to its key,
 // since that is what others name it by.
 func FixShape(metadata *rawjson.Object) (changes []extension.Repaired) {
-	var own []string // nodes whose id becomes their key
-	gone := map[string]bool{}
-	var missing []string
-	whole := false
 	r := Read(metadata)
 	if r == nil {
 		return nil
 	}
+	var missing []string
+	gone := map[string]bool{}
+	state, _ := metadata.Object(Key)
 	for i := range r.misshapen {
 		s := &r.misshapen[i]
-		c := extension.Repaired{Text: s.change}
-		if s.lost != nil && rawjson.KindOf(s.lost) != rawjson.Null {
-			c.What, c.Lost = s.what, s.lost
+		if rawjson.KindOf(s.Lost) <= rawjson.Null {
+			s.What, s.Lost = "", nil
 		}
-		changes = append(changes, c)
+		changes = append(changes, s.Repaired)
 		switch {
+		case s.whole && state == nil:
+			metadata.Unset(Key)
 		case s.whole:
-			whole = true
+			state.Unset(keyRegistry)
+			metadata.Set(Key, state.Bytes())
 		case s.part != "":
 			missing = append(missing, s.part)
-		case s.isNode:
-			own = append(own, s.key)
-		default:
+		case !s.isNode:
 			gone[s.key] = true
 		}
 	}
-	state, isObject := metadata.Object(Key)
-	switch {
-	case len(changes) == 0:
-		return nil
-	case whole && isObject:
-		state.Unset(keyRegistry)
-		metadata.Set(Key, state.Bytes())
-		return changes
-	case whole:
-		metadata.Unset(Key)
-		return changes
-	}
-	metadata.Edit(func(registry *rawjson.Object) {
-		registry.Edit(func(nodes *rawjson.Object) {
-			for _, id := range own {
-				nodes.Edit(func(node *rawjson.Object) { node.Set("id", rawjson.Quote(id)) }, id)
+	metadata.Edit(func(nodes *rawjson.Object) {
+		for i := range r.misshapen {
+			if s := &r.misshapen[i]; s.isNode {
+				nodes.Edit(func(node *rawjson.Object) { node.Set("id", rawjson.Quote(s.key)) }, s.key)
 			}
-		}, keyNodes)
-		for _, part := range missing {
-			registry.Set(part, emptyPart(part))
 		}
-	}, Key, keyRegistry)
+	}, Key, keyRegistry, keyNodes)
 	if len(gone) > 0 {
 		(&Edit{Gone: gone}).Apply(metadata)
 	}
-	for _, part := range missing {
-		rebuild(metadata, part)
+	if len(missing) == 0 {
+		return changes
 	}
+	r = Read(metadata)
+	metadata.Edit(func(registry *rawjson.Object) {
+		for _, part := range missing {
+			registry.Set(part, r.rebuilt(part))
+		}
+	}, Key, keyRegistry)
 	return changes
 }
 
-// shaping is one fault and how to repair it.
+// rebuilt returns what the prompts say about a part that is missing.
+func (r *Registry) rebuilt(part string) []byte {
+	images := rawjson.NewObject()
+	var roots []string
+	for i := range r.prompts {
+		p := &r.prompts[i]
+		if isParentless(p.parent) {
+			roots = append(roots, p.ID)
+		}
+		for raw := range rawjson.Elements(p.pictures) {
+			if address, ok := rawjson.Unquote(raw); ok && part == keyImages {
+				images.Set(address, rawjson.Quote(p.ID))
+			}
+		}
+	}
+	if part == keyRoots {
+		return appendIDs([]byte("[]"), roots)
+	}
+	return images.Bytes()
+}
+
+// shaping is one fault and how it is repaired.
 type shaping struct {
-	fault, change string
-	what          string // what lost is
-	lost          []byte
+	fault string
+	extension.Repaired
 
 	whole  bool   // the whole registry, or state, is useless
 	part   string // the part of the registry that is missing
@@ -93,17 +103,11 @@ type shaping struct {
 // shapings are all the faults.
 type shapings []shaping
 
-func emptyPart(part string) []byte {
-	if part == keyRoots {
-		return []byte("[]")
-	}
-	return []byte("{}")
-}
-
 // noObject notes what must be an object but is not.
 func (list *shapings) noObject(key string, raw []byte) {
 	*list = append(*list, shaping{
-		fault: fmt.Sprintf("%s is %v, not an object", key, rawjson.KindOf(raw)), change: "took " + key + " out", what: key, lost: raw, whole: true,
+		fault: fmt.Sprintf("%s is %v, not an object", key, rawjson.KindOf(raw)), whole: true,
+		Repaired: extension.Repaired{Text: "took " + key + " out", What: key, Lost: raw},
 	})
 }
 
@@ -115,7 +119,7 @@ func (list *shapings) part(registry *rawjson.Object, key string, kind rawjson.Ki
 	if is == kind {
 		return raw
 	}
-	s := shaping{fault: fmt.Sprintf("%s has no %s", keyRegistry, key), change: "made " + key, what: key, lost: raw, part: key}
+	s := shaping{fault: fmt.Sprintf("%s has no %s", keyRegistry, key), part: key, Repaired: extension.Repaired{Text: "made " + key, What: key, Lost: raw}}
 	if ok {
 		s.fault = fmt.Sprintf("%s is %v, not %v", key, is, kind)
 	}
@@ -127,7 +131,8 @@ func (list *shapings) part(registry *rawjson.Object, key string, kind rawjson.Ki
 func (list *shapings) noNode(id string, raw []byte) {
 	name := "the prompt " + short(id)
 	*list = append(*list, shaping{
-		fault: fmt.Sprintf("%s is %v, not an object", name, rawjson.KindOf(raw)), change: "took " + name + " out", what: name, lost: raw, key: id,
+		fault: fmt.Sprintf("%s is %v, not an object", name, rawjson.KindOf(raw)), key: id,
+		Repaired: extension.Repaired{Text: "took " + name + " out", What: name, Lost: raw},
 	})
 }
 
@@ -140,38 +145,11 @@ func (list *shapings) ownID(id string, raw []byte) {
 		return
 	}
 	name := "the prompt " + short(id)
-	s := shaping{fault: name + " has no id", change: "set the id of " + name, what: "the id of " + name, lost: raw, key: id, isNode: true}
+	s := shaping{fault: name + " has no id", key: id, isNode: true, Repaired: extension.Repaired{Text: "set the id of " + name, What: "the id of " + name, Lost: raw}}
 	if raw != nil {
 		s.fault = fmt.Sprintf("%s has the id %s", name, short(raw))
 	}
 	*list = append(*list, s)
-}
-
-// rebuild fills a part that was missing with what the nodes say.
-func rebuild(metadata *rawjson.Object, part string) {
-	r := Read(metadata)
-	metadata.Edit(func(registry *rawjson.Object) {
-		switch part {
-		case keyRoots:
-			var ids []string
-			for i := range r.prompts {
-				if isParentless(r.prompts[i].parent) {
-					ids = append(ids, r.prompts[i].ID)
-				}
-			}
-			registry.Set(keyRoots, appendIDs([]byte("[]"), ids))
-		case keyImages:
-			images := rawjson.NewObject()
-			for i := range r.prompts {
-				for raw := range rawjson.Elements(r.prompts[i].pictures) {
-					if address, ok := rawjson.Unquote(raw); ok {
-						images.Set(address, rawjson.Quote(r.prompts[i].ID))
-					}
-				}
-			}
-			registry.Set(keyImages, images.Bytes())
-		}
-	}, Key, keyRegistry)
 }
 
 // Dangling calls found for each parent, child, root and image that names no prompt, for each

@@ -54,27 +54,18 @@ func (*Extension) State(_ context.Context, s *extension.Stating) (any, error) {
 	if !ok {
 		return nil, nil
 	}
-	registry := rawjson.Value(raw, "promptRegistry")
-	list := rawjson.Value(registry, "nodes")
-	f := &trees{serves: s.Serves, nodes: map[string][]byte{}, seen: map[string]bool{}}
-	var ids []string
-	for key, node := range rawjson.Members(list) {
-		id, ok := rawjson.Unquote(key)
-		if !ok {
-			continue
-		}
-		if f.nodes[id] == nil {
-			ids = append(ids, id)
-		}
-		f.nodes[id] = node
+	registry := rawjson.Value(raw, keyRegistry)
+	f := &trees{serves: s.Serves, nodes: rawjson.NewObject(), seen: map[string]bool{}}
+	if nodes, err := rawjson.ParseObject(rawjson.Value(registry, keyNodes)); err == nil {
+		f.nodes = nodes
 	}
 	var view illustratorState
 	byMessage := map[int]int{} // indexes in view.Messages
-	for _, id := range ids {
-		if name, ok := rawjson.Unquote(rawjson.Value(f.nodes[id], "parentId")); ok && f.nodes[name] != nil {
+	for id, node := range f.nodes.All() {
+		if name, ok := rawjson.Unquote(rawjson.Value(node, "parentId")); ok && f.nodes.Has(name) {
 			continue
 		}
-		at, message := -1, rawjson.IntOrNil(rawjson.Value(f.nodes[id], "messageId"))
+		at, message := -1, rawjson.IntOrNil(rawjson.Value(node, "messageId"))
 		if message != nil {
 			at = *message
 		}
@@ -86,39 +77,38 @@ func (*Extension) State(_ context.Context, s *extension.Stating) (any, error) {
 		}
 		view.Messages[i].Prompts = append(view.Messages[i].Prompts, f.tree(id, 0))
 	}
-	slices.SortStableFunc(view.Messages, func(a, b messagePrompts) int { return orEnd(a.At) - orEnd(b.At) })
-	for _, id := range ids {
+	orEnd := func(m messagePrompts) int {
+		if m.At == nil {
+			return 1 << 30
+		}
+		return *m.At
+	}
+	slices.SortStableFunc(view.Messages, func(a, b messagePrompts) int { return orEnd(a) - orEnd(b) })
+	for id := range f.nodes.All() {
 		if !f.seen[id] {
 			view.Orphans.Prompts = append(view.Orphans.Prompts, id)
 		}
 	}
-	for key, value := range rawjson.Members(rawjson.Value(registry, "imageToPromptId")) {
+	for key, value := range rawjson.Members(rawjson.Value(registry, keyImages)) {
 		url, _ := rawjson.Unquote(key)
-		if id, ok := rawjson.Unquote(value); !ok || f.nodes[id] == nil {
+		if id, ok := rawjson.Unquote(value); !ok || !f.nodes.Has(id) {
 			view.Orphans.Images = append(view.Orphans.Images, f.image(url))
 		}
 	}
 	return view, nil
 }
 
-func orEnd(at *int) int {
-	if at == nil {
-		return 1 << 30
-	}
-	return *at
-}
-
 // trees are the prompts of a chat.
 type trees struct {
 	serves func(address string) (exists, ours bool)
-	nodes  map[string][]byte
+	nodes  *rawjson.Object
 	seen   map[string]bool
 }
 
 // tree returns a prompt with its images and its descendants.
 func (f *trees) tree(id string, level int) *prompt {
 	f.seen[id] = true
-	node := f.nodes[id]
+	node := f.nodes.Value(id)
 	p := &prompt{ID: id, Index: rawjson.IntOrNil(rawjson.Value(node, "promptIndex"))}
 	p.Text = rawjson.Value(node, "text")
 	p.Source = rawjson.Value(node, "metadata", "source")
@@ -129,7 +119,7 @@ func (f *trees) tree(id string, level int) *prompt {
 	}
 	for raw := range rawjson.Elements(rawjson.Value(node, "childIds")) {
 		child, ok := rawjson.Unquote(raw)
-		if ok && f.nodes[child] != nil && !f.seen[child] && level < mostLevels {
+		if ok && f.nodes.Has(child) && !f.seen[child] && level < mostLevels {
 			p.Children = append(p.Children, f.tree(child, level+1))
 		}
 	}

@@ -244,18 +244,9 @@ func judge(c *call, src *chat.Chat, md *rawjson.Object, state *isolate.Facts, at
 	if err != nil {
 		return err
 	}
-	results, err := autorecap.Judge(c.opt.Require, autorecap.State{At: at, Scene: state.Recap().Scene(), Metadata: md, Book: book})
-	if err != nil {
+	broken, err := autorecap.Judge(c.opt.Require, autorecap.State{At: at, Scene: state.Recap().Scene(), Metadata: md, Book: book})
+	if err != nil || len(broken) == 0 {
 		return err
-	}
-	var broken []string
-	for _, r := range results {
-		if !r.Holds {
-			broken = append(broken, r.String())
-		}
-	}
-	if len(broken) == 0 {
-		return nil
 	}
 	return fmt.Errorf("not as %w at message %d: %s", ErrRequirement, at, strings.Join(broken, "; "))
 }

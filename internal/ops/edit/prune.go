@@ -106,8 +106,7 @@ func (opt *PruneOptions) metadata(raw []byte, did *Pruned, recaps map[int]bool) 
 		edited := illustrator.Prune(metadata, did.Last+1, nil)
 		did.add("prompts", edited.Gone)
 		did.add("images", edited.ImagesGone)
-		total, kept := illustrator.MoveOpen(metadata, did.Last+1, func(at int) (int, bool) { return at, true }, nil)
-		did.add("open messages of the gallery", total-kept)
+		did.add("open messages of the gallery", edited.OpenGone)
 	}
 	return metadata.Bytes(), nil
 }
