@@ -67,9 +67,7 @@ type root struct {
 	stuck    []Ended // changes of dead runs that could not be ended
 
 	turn sync.Mutex // one goroutine of the call at a time changes files
-	// mine is set while the call, with only one goroutine left, has the lock already; held is
-	// whether there is one.
-	mine, held bool
+	mine bool       // the call, with only one goroutine left, has the lock already
 
 	noRecord error // why files were created without a record; reported once
 
@@ -92,7 +90,7 @@ func newRoot(dir string) *root {
 // system has no locks. held is false there.
 func (r *root) lock(ctx context.Context) (unlock func(), held bool, err error) {
 	if r.mine {
-		return func() {}, r.held, nil
+		return func() {}, true, nil
 	}
 	r.turn.Lock()
 	release, held, err := safefile.Lock(ctx, r.dir)

@@ -243,19 +243,23 @@ func (c *call) draftAgain(ctx context.Context) {
 
 func (c *call) draftUnderLock(ctx context.Context, i int) error {
 	r, o := c.roots[c.units[i].Root], &c.outcomes[i]
-	unlock, held, err := r.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	r.mine, r.held = true, held
-	defer func() { r.mine = false }()
 	for try := range tries {
 		time.Sleep(time.Duration(try) * time.Millisecond)
+		unlock, held, err := r.lock(ctx)
+		if err != nil {
+			return err
+		}
+		// Windows has nothing to lock before there is a .stchat: the commit makes it, and locks it.
+		if r.mine = held; !held {
+			unlock()
+		}
 		b := &batch{root: r, number: len(c.units) + i + 1, units: []int{i}}
 		c.batchOf[i], *o = b, Outcome{Ended: o.Ended}
 		if c.draft(ctx, i); o.Err == nil {
 			c.commit(ctx, []*batch{b})
+		}
+		if r.mine = false; held {
+			unlock()
 		}
 		if o.Err == nil || !c.units[i].Again(o.Err) {
 			break

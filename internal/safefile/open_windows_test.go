@@ -1,6 +1,7 @@
 package safefile
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,13 +10,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TestOpenWaits: a file that another program has for itself alone for a moment is
-// read all the same; one that it keeps is not.
-func TestOpenWaits(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.jsonl")
-	if err := os.WriteFile(path, []byte("{}"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+// openAlone opens a file so that nobody else can.
+func openAlone(t *testing.T, path string) windows.Handle {
+	t.Helper()
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +27,44 @@ func TestOpenWaits(t *testing.T) {
 		_ = windows.CloseHandle(h)
 		t.Skip("files are shared here, whoever asks for them alone")
 	}
+	return h
+}
+
+// TestLockOpenElsewhere: a lock that another program has open for itself alone is not taken for
+// none.
+func TestLockOpenElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, ".stchat", "lock")
+	if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o777), os.WriteFile(path, nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	h := openAlone(t, path)
+	if _, held, err := Lock(t.Context(), dir); err == nil {
+		t.Error("locked, although another has it:", held)
+	}
+	closed := make(chan error)
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		closed <- windows.CloseHandle(h)
+	}()
+	unlock, held, err := Lock(t.Context(), dir)
+	if !held || err != nil {
+		t.Errorf("%v, %v", held, err)
+	}
+	unlock()
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOpenWaits: a file that another program has for itself alone for a moment is
+// read all the same; one that it keeps is not.
+func TestOpenWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	if err := os.WriteFile(path, []byte("{}"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	h := openAlone(t, path)
 	if f, err := Open(path); err == nil {
 		f.Close()
 		t.Error("opened while another has it for itself")

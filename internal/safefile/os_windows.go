@@ -134,9 +134,16 @@ func lockWithin(ctx context.Context, dir string, patience time.Duration) (unlock
 	if CheckPlain(path) != nil {
 		return func() {}, false, nil
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	var f *os.File
+	err = again(func() (err error) {
+		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		return err
+	}, windows.ERROR_SHARING_VIOLATION)
 	if err != nil {
-		return func() {}, false, nil
+		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) { // there is a lock, which may be another run's
+			err = nil
+		}
+		return func() {}, false, err
 	}
 	all := new(windows.Overlapped)
 	return lockFile(ctx, f, patience, func() error {

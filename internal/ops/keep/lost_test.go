@@ -260,6 +260,7 @@ func TestLostDamagedVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer res.Close()
 	var got []string
 	for _, c := range res.Chats {
 		got = append(got, fmt.Sprint(*c.Chat, " ", c.Lost))

@@ -812,6 +812,9 @@ func TestThroughSymlink(t *testing.T) {
 	if err := os.Symlink(filepath.Join(root, "chats", "Mira", "A.jsonl"), link); err != nil {
 		t.Skip(err)
 	}
+	if _, err := os.Stat(link); err != nil { // Wine makes links that lead nowhere
+		t.Skip(err)
+	}
 	res := check(t, link)
 	if len(res.Findings) != 1 || res.Findings[0].Rule != rules.DanglingMainChat || res.Findings[0].Path != link {
 		t.Errorf("%+v", res.Findings)
