@@ -39,53 +39,46 @@ func NewLive(texts []Text) *Live {
 // pair is a message of the version and the live one that has its text.
 type pair struct{ version, live int }
 
-// Compare finds the messages of a version that no live chat has: those that are lost, and how
-// many were reworded in this one (edited, continued, regenerated).
+// Compare counts the messages of a version that neither a live chat has nor had: those that are
+// lost, and those that were reworded in this one (edited, continued, regenerated).
 //
 // Version and chat are aligned by their common texts, in order. Between two of these, and
 // before the first, a missing message counts as reworded if there is a free live message
 // of its role: the next one is taken for what became of it. So does a single one after the
 // last, unless the version is a copy from elsewhere, which was gone on with in its own way; the
 // rest is lost.
-func (c *Live) Compare(version []Text, copied bool) (lost []Text, reworded int) {
+func (c *Live) Compare(version []Text, had Set, copied bool) (lost, reworded int) {
 	from := pair{-1, -1}
 	for _, to := range c.align(version) {
-		l, r := c.between(version, from, to)
-		lost, reworded = append(lost, l...), reworded+len(r)
-		from = to
-	}
-	l, r := c.between(version, from, pair{len(version), len(c.roles)})
-	if len(l)+len(r) > 1 || copied {
-		l, r = append(l, r...), nil
-	}
-	return append(lost, l...), reworded + len(r)
-}
-
-// between finds the missing messages between two common ones.
-func (c *Live) between(version []Text, from, to pair) (lost, reworded []Text) {
-	live := from.live + 1
-	for _, t := range version[from.version+1 : to.version] {
-		if t&mark == 0 {
-			continue
+		l, r := 0, 0
+		live := from.live + 1
+		for _, t := range version[from.version+1 : to.version] {
+			if t&mark == 0 || had.Has(t) {
+				continue
+			}
+			at := live
+			for at < to.live && c.roles[at] != t&user {
+				at++
+			}
+			if at < to.live {
+				r++
+				live = at + 1
+			} else {
+				l++
+			}
 		}
-		at := live
-		for at < to.live && c.roles[at] != t&user {
-			at++
+		if to.version == len(version) && (l+r > 1 || copied) {
+			l, r = l+r, 0
 		}
-		if at < to.live {
-			reworded = append(reworded, t)
-			live = at + 1
-		} else {
-			lost = append(lost, t)
-		}
+		lost, reworded, from = lost+l, reworded+r, to
 	}
 	return lost, reworded
 }
 
-// align returns common messages, in the order of both. Texts that each side has once
-// are aligned first, as many as can be without crossing; then, between these, the
+// align returns common messages, in the order of both, and the ends of both. Texts that each side
+// has once are aligned first, as many as can be without crossing; then, between these, the
 // others, from the front.
-func (c *Live) align(version []Text) []pair {
+func (c *Live) align(version []Text) (all []pair) {
 	count := make(map[Text]int, len(version))
 	for _, t := range version {
 		count[t.key()]++
@@ -96,41 +89,30 @@ func (c *Live) align(version []Text) []pair {
 			unique = append(unique, align.Pair{A: int(c.at[at]), B: i})
 		}
 	}
-	var all []pair
 	from := pair{-1, -1}
-	cursor := map[Text]int32{}
+	cursor := map[Text]int32{} // a text that is said a million times is not followed from its first place each time
 	for _, p := range append(align.Rising(unique), align.Pair{A: len(c.roles), B: len(version)}) {
 		to := pair{p.B, p.A}
-		all = c.alignBetween(all, version, from, to, cursor)
-		if to.version < len(version) {
-			all = append(all, to)
-		}
-		from = to
-	}
-	return all
-}
-
-// alignBetween appends the common messages between two others, from the front. cursor
-// holds how far each text was followed: a text that is said a million times is not
-// followed from its first place each time.
-func (c *Live) alignBetween(all []pair, version []Text, from, to pair, cursor map[Text]int32) []pair {
-	live := from.live + 1
-	for i := from.version + 1; i < to.version && live < to.live; i++ {
-		key := version[i].key()
-		at, ok := cursor[key]
-		if !ok {
-			if at, ok = c.first[key]; !ok {
+		live := from.live + 1
+		for i := from.version + 1; i < to.version && live < to.live; i++ {
+			key := version[i].key()
+			at, ok := cursor[key]
+			if !ok {
+				at, ok = c.first[key]
+			}
+			if !ok {
 				continue
 			}
+			for at >= 0 && int(c.at[at]) < live {
+				at = c.next[at]
+			}
+			cursor[key] = at
+			if at >= 0 && int(c.at[at]) < to.live {
+				all = append(all, pair{i, int(c.at[at])})
+				live = int(c.at[at]) + 1
+			}
 		}
-		for at >= 0 && int(c.at[at]) < live {
-			at = c.next[at]
-		}
-		cursor[key] = at
-		if at >= 0 && int(c.at[at]) < to.live {
-			all = append(all, pair{i, int(c.at[at])})
-			live = int(c.at[at]) + 1
-		}
+		all, from = append(all, to), to
 	}
 	return all
 }

@@ -31,12 +31,7 @@ func (r *StoreReader) Version(ctx context.Context, v *history.Version) (*Version
 	if err != nil {
 		return nil, err
 	}
-	return r.Pieces(ctx, runs, v.Messages)
-}
-
-// Pieces returns the texts of a version that consists of some pieces.
-func (r *StoreReader) Pieces(ctx context.Context, runs []history.Run, messages int) (*Version, error) {
-	res := &Version{Messages: messages}
+	res := &Version{Messages: v.Messages}
 	add := func(t Text) {
 		if t == noText || !t.says() {
 			return
@@ -172,16 +167,14 @@ func (s Set) Common(version []Text) (n int) {
 // Speech is what a chat says: the texts of its messages and their swipes, without the first
 // message, a greeting that many chats may begin with.
 type Speech struct {
-	greetings map[Text]bool
-	own       map[Text]bool
-	last      Text
-	before    Text // the last but one
+	greetings, own Set
+	last, before   Text // the last one, and the last but one
 }
 
 // NewSpeech collects the texts of versions, any of which may be nil; the last one says what is
 // said last.
 func NewSpeech(versions ...*Version) *Speech {
-	s := &Speech{greetings: map[Text]bool{}, own: map[Text]bool{}}
+	s := &Speech{greetings: Set{}, own: Set{}}
 	for _, v := range versions {
 		messages := 0
 		for i := 0; v != nil && i < len(v.Texts); i++ {
@@ -196,9 +189,9 @@ func NewSpeech(versions ...*Version) *Speech {
 				s.last, s.before = t, s.last
 			}
 			if messages == 1 {
-				s.greetings[t] = true
-			} else if !s.greetings[t] {
-				s.own[t] = true
+				s.greetings[t] = struct{}{}
+			} else if !s.greetings.Has(t) {
+				s.own[t] = struct{}{}
 			}
 		}
 	}
@@ -211,7 +204,7 @@ func (s *Speech) Len() int { return len(s.own) }
 // Shared counts the texts that both say besides the greeting.
 func (s *Speech) Shared(other *Speech) (n int) {
 	for t := range s.own {
-		if other.own[t] {
+		if other.own.Has(t) {
 			n++
 		}
 	}
@@ -219,7 +212,7 @@ func (s *Speech) Shared(other *Speech) (n int) {
 }
 
 // Has reports whether a text is said.
-func (s *Speech) Has(t Text) bool { return s.own[t] || s.greetings[t] }
+func (s *Speech) Has(t Text) bool { return s.own.Has(t) || s.greetings.Has(t) }
 
 // Ends reports whether s says what other says last, if that says anything.
 func (s *Speech) Ends(other *Speech) bool { return s.Has(other.last) }
@@ -230,14 +223,11 @@ func (s *Speech) GoesOn(other *Speech) bool { return s.Ends(other) || s.Has(othe
 
 // Greets reports whether both begin alike, or one says how the other begins.
 func (s *Speech) Greets(other *Speech) bool {
-	for t := range s.greetings {
-		if other.greetings[t] || other.own[t] {
-			return true
-		}
-	}
-	for t := range other.greetings {
-		if s.own[t] {
-			return true
+	for _, pair := range [][2]*Speech{{s, other}, {other, s}} {
+		for t := range pair[0].greetings {
+			if pair[1].Has(t) {
+				return true
+			}
 		}
 	}
 	return false

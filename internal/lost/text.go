@@ -77,17 +77,6 @@ func (v *Version) Said() []Text {
 	return said
 }
 
-// Without returns the version's texts as if those in a set were live.
-func (v *Version) Without(set Set) []Text {
-	texts := slices.Clone(v.Texts)
-	for i, t := range texts {
-		if set.Has(t.key()) {
-			texts[i] = t.key()
-		}
-	}
-	return texts
-}
-
 // The keys of a message that are looked at.
 const (
 	keyIsUser = iota

@@ -28,15 +28,10 @@ func (s *snapshot) takeBackups(ctx context.Context) (err error) {
 		bytes += b.Size
 	}
 	s.opt.Meter.Expect(len(folder.Backups), bytes)
-	if s.chats, err = s.store.Chats(ctx); err != nil {
+	if err := s.know(ctx); err != nil {
 		return err
 	}
-	s.reader, s.claims = newStoreReader(s.store), map[int64]*claimant{}
-	places, err := s.store.Places(ctx)
-	if err != nil {
-		return err
-	}
-	s.keys = keysOf(places)
+	s.claims = newClaims(ctx, s.now)
 	return s.each(ctx, len(folder.Backups), func(i int) error { return s.takeBackup(ctx, folder.Backups[i]) })
 }
 
@@ -71,75 +66,97 @@ func (s *snapshot) takeBackup(ctx context.Context, b backups.Backup) error {
 
 // ownerOf finds the chat that a backup is of. A backup of no known chat is kept under its key.
 func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, c *history.Content) (of history.Chat, err error) {
-	var list []*claimant
-	var chats []history.Chat
-	for _, of := range s.chats {
-		if slices.Contains(s.keys[of.ID], b.Key) {
-			if s.claims[of.ID] == nil {
-				s.claims[of.ID] = newClaimant(ctx, s.reader, &of, of.Path)
-			}
-			chats, list = append(chats, of), append(list, s.claims[of.ID])
-		}
-	}
-	said, err := s.reader.Read(ctx, b.Path, false)
-	if err != nil && ctx.Err() != nil {
+	if owner, err := s.claims.owner(ctx, b, c); err != nil {
 		return of, err
-	}
-	if i := claim(c, said, list); i >= 0 {
-		return chats[i], nil
+	} else if owner != nil {
+		return owner.of, nil
 	}
 	lone := history.Chat{Path: "backups/" + loneBackups + b.Key, Slug: c.Slug()}
-	if lone.ID = s.lastAt(lone.Path); lone.ID != 0 {
+	if lone.ID = s.now.last(lone.Path); lone.ID != 0 {
 		return lone, nil
 	}
 	if lone, err = s.w.Found(lone); err != nil {
 		return lone, err
 	}
-	s.chats = append(s.chats, lone)
-	return lone, s.w.Enter(history.Place{Chat: lone.ID, Path: lone.Path, First: 1, Until: 1}) // at no time a file was there
+	at := history.Place{Chat: lone.ID, Path: lone.Path, First: 1, Until: 1} // at no time a file was there
+	s.now.places = append(s.now.places, at)
+	return lone, s.w.Enter(at)
+}
+
+// claims are the chats that backups may be of.
+type claims struct {
+	*lost.StoreReader
+	list []*claimant
 }
 
 // claimant is a chat that a backup may be of.
 type claimant struct {
 	backups.Facts
+	of   history.Chat // without an ID if the history does not know it
 	rel  string
+	keys []string // under which SillyTavern ever backed it up
 	said func() *lost.Speech
 }
 
-// newClaimant describes a chat of the history: what its longest version says, and its last one.
-func newClaimant(ctx context.Context, r *lost.StoreReader, c *history.Chat, rel string) *claimant {
-	said := once(func() (list []*lost.Version) {
-		versions, err := r.Store.Versions(ctx, c.ID)
-		if err != nil || len(versions) == 0 {
-			return nil
-		}
-		longest := slices.MaxFunc(versions, func(a, b history.Version) int { return cmp.Compare(a.Messages, b.Messages) })
-		for _, v := range []history.Version{longest, versions[len(versions)-1]} {
-			if said, err := r.Version(ctx, &v); err == nil { // what is damaged is no evidence, and verify names it
-				list = append(list, said)
-			}
-		}
-		return list
-	})
-	return &claimant{backups.Facts{Slug: c.Slug, Parent: c.Main, Name: userdir.ChatName(rel), Begins: true}, rel, said}
+// newClaims lists the chats of a history.
+func newClaims(ctx context.Context, now *present) *claims {
+	c := &claims{StoreReader: newStoreReader(now.store)}
+	keys := map[int64][]string{}
+	for _, p := range now.places {
+		keys[p.Chat] = append(keys[p.Chat], backupKeys(p.Path)...)
+	}
+	for _, of := range now.list {
+		rel := now.lastPath(of.ID)
+		c.list = append(c.list, &claimant{
+			backups.Facts{Slug: of.Slug, Parent: of.Main, Name: userdir.ChatName(rel), Begins: true},
+			of, rel, append(keys[of.ID], backupKeys(rel)...), once(func() []*lost.Version { return c.read(ctx, of.ID) }),
+		})
+	}
+	return c
 }
 
-// claim returns the index of the chat that a backup is of, -1 if it is none of them. With
-// another slug than the chat's it must share half of what it says, and not leave it.
-func claim(c *history.Content, said *lost.Version, list []*claimant) int {
-	facts := make([]backups.Facts, len(list))
-	for i := range list {
-		facts[i] = list[i].Facts
+// read reads what a chat of the history says: its longest version, and its last one.
+func (c *claims) read(ctx context.Context, id int64) (list []*lost.Version) {
+	versions, err := c.Store.Versions(ctx, id)
+	if err != nil || len(versions) == 0 {
+		return nil
 	}
-	b := backups.Facts{Slug: c.Slug(), Parent: c.Main()}
+	longest := slices.MaxFunc(versions, func(a, b history.Version) int { return cmp.Compare(a.Messages, b.Messages) })
+	for _, v := range []history.Version{longest, versions[len(versions)-1]} {
+		if said, err := c.Version(ctx, &v); err == nil { // what is damaged is no evidence, and verify names it
+			list = append(list, said)
+		}
+	}
+	return list
+}
+
+// owner returns the chat that a backup is of, nil if it is none of them. With another slug than the
+// chat's it must share half of what it says, and not leave it.
+func (c *claims) owner(ctx context.Context, b backups.Backup, content *history.Content) (*claimant, error) {
+	said, err := c.Read(ctx, b.Path, false)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	var list []*claimant
+	var facts []backups.Facts
+	for _, chat := range c.list {
+		if slices.Contains(chat.keys, b.Key) {
+			list, facts = append(list, chat), append(facts, chat.Facts)
+		}
+	}
+	is := backups.Facts{Slug: content.Slug(), Parent: content.Main()}
 	speech := lost.NewSpeech(said)
-	return backups.Belongs(b, facts, func(i int) int {
+	i := backups.Belongs(is, facts, func(i int) int {
 		n := speech.Shared(list[i].said())
-		if same := b.Slug != "" && b.Slug == facts[i].Slug; !same && (b.Slug != "" && facts[i].Slug != "" && 2*n < speech.Len() || said != nil && said.Leaves(list[i].said().Has)) {
+		if same := is.Slug != "" && is.Slug == facts[i].Slug; !same && (is.Slug != "" && facts[i].Slug != "" && 2*n < speech.Len() || said != nil && said.Leaves(list[i].said().Has)) {
 			return 0
 		}
 		return n
 	})
+	if i < 0 {
+		return nil, nil
+	}
+	return list[i], nil
 }
 
 // newStoreReader reads what versions and files say.
@@ -149,15 +166,6 @@ func newStoreReader(s *history.Store) *lost.StoreReader {
 
 // loneBackups begins the names of backups whose chat is not known.
 const loneBackups = "backup:"
-
-// keysOf returns the keys under which SillyTavern ever backed each chat up.
-func keysOf(places []history.Place) map[int64][]string {
-	keys := map[int64][]string{}
-	for _, p := range places {
-		keys[p.Chat] = append(keys[p.Chat], backupKeys(p.Path)...)
-	}
-	return keys
-}
 
 // backupKeys returns the keys under which SillyTavern backs the chat at a path up.
 func backupKeys(rel string) []string {

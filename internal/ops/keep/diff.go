@@ -1,11 +1,8 @@
 package keep
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"hash/maphash"
 	"io"
 	"iter"
@@ -169,46 +166,30 @@ func (d *differ) lines(v *version) ([]lineRef, error) {
 		runs, err := v.Runs()
 		return lineRefs(runs, d.seed), err
 	}
-	list := lineRefs(v.runs, d.seed)
-	return list, locateLines(list, v)
+	list, at := lineRefs(v.runs, d.seed), int64(0)
+	for i, end := range v.ends {
+		list[i].file, list[i].off, list[i].size = v.file, at, end-at
+		at = end + 1
+	}
+	return list, nil
 }
 
-// locateLines notes where lines are in the file that they were read from.
-func locateLines(list []lineRef, v *version) error {
-	f, err := chat.OpenRegular(v.file)
-	if err != nil {
-		return ops.PathError(err)
-	}
-	defer f.Close()
-	r, off := bufio.NewReader(f), int64(0)
-	for i := range list {
-		size, err := lineSize(r)
-		if err != nil {
-			return ops.PathError(err)
-		}
-		list[i].file, list[i].off, list[i].size = v.file, off, size
-		off += size + 1
-	}
-	if off != v.Size+1 { // the last line has no LF
-		return fmt.Errorf("%s: %w", v.file, jsonl.ErrChanged)
-	}
-	return nil
+// lineEnds notes where the lines end in what is read through it.
+type lineEnds struct {
+	io.Reader
+	ends []int64
+	read int64
 }
 
-// lineSize reads one line, and returns its length in bytes without the LF.
-func lineSize(r *bufio.Reader) (size int64, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		size += int64(len(part))
-		switch {
-		case err == nil:
-			return size - 1, nil
-		case errors.Is(err, io.EOF):
-			return size, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return 0, err
+func (l *lineEnds) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	for i, b := range p[:n] {
+		if b == '\n' {
+			l.ends = append(l.ends, l.read+int64(i))
 		}
 	}
+	l.read += int64(n)
+	return n, err
 }
 
 // each yields lines of one version, in order. A line is valid until the next.

@@ -166,34 +166,22 @@ func GoneChats(ctx context.Context, opt FolderOptions, each func(*GoneChat) erro
 		return err
 	}
 	defer f.close()
-	w, err := history.NewWriter(ctx, f.store)
-	if err != nil {
+	if err := f.lookAll(ctx, opt.Now); err != nil {
 		return err
 	}
-	defer func() { _ = w.Close(true) }() // nothing was written
-	if err := f.look(ctx, w, opt.Now, "", false); err != nil {
-		return err
-	}
-	var list []*GoneChat
-	for id, c := range f.chats {
-		if kind := history.KindOf(c.Path); !kind.IsChat() || kind == history.Backup || f.path[id] != "" || !strings.HasPrefix(c.Path, f.below) {
+	for _, c := range f.list {
+		if !isChat(c.Path) || f.path[c.ID] != "" || !strings.HasPrefix(c.Path, f.below) {
 			continue
 		}
-		last, ok, err := f.store.Last(ctx, id, newest)
-		if err != nil {
-			return err
-		}
-		if ok {
+		last, ok, err := f.store.Last(ctx, c.ID, newest)
+		if ok && err == nil {
 			g := &GoneChat{Schema: 1, Path: f.full(c.Path), Rev: last.Rev, At: stamp(last.At), Messages: last.Messages}
-			if isFile(g.Path) || f.last(c.Path) != id {
+			if isFile(g.Path) || f.last(c.Path) != c.ID {
 				g.Name = freeName(g.Path, revName(last.Rev))
 			}
-			list = append(list, g)
+			err = each(g)
 		}
-	}
-	slices.SortFunc(list, func(a, b *GoneChat) int { return strings.Compare(a.Path, b.Path) })
-	for _, g := range list {
-		if err := each(g); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -153,16 +153,11 @@ type Changed struct {
 // Changes calls each for every message that one version added, changed or removed. A
 // removed message has its index in the version before.
 func Changes(ctx context.Context, where Where, which Pick, each func(Changed) error) (note string, err error) {
-	where.AsOf, where.others = which.AsOf, which.Rev > 0
-	s, err := openSubject(ctx, where)
+	s, v, err := openPicked(ctx, where, which, true)
 	if err != nil {
 		return "", err
 	}
 	defer s.close()
-	v, err := s.pick(ctx, which, true)
-	if err != nil {
-		return "", err
-	}
 	return s.note, s.changesOf(ctx, v, each)
 }
 

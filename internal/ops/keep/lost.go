@@ -208,9 +208,8 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			return nil, err
 		}
 		unknown = slices.DeleteFunc(unknown, f.hasName)
-		found := &losses{in: f, opt: opt}
-		found.groupByChat()
-		res.Chats = append(res.Chats, found.documents()...)
+		f.groupByChat()
+		res.Chats = append(res.Chats, f.documents()...)
 		res.Errs = append(res.Errs, f.errs...)
 		res.Summary.Sources = append(res.Summary.Sources, f.sources...)
 		res.Summary.Places = append(res.Summary.Places, f.places()...)

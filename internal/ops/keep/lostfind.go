@@ -33,6 +33,8 @@ type finder struct {
 	byOwner map[backups.Owner][]int // also of owners that the history knows, which a chat once had
 	byKey   map[string][]int        // likewise, of their backups
 	byID    map[int64]int
+
+	found []*loss
 }
 
 // fate is what became of a chat.
@@ -173,9 +175,7 @@ func (f *finder) count(v *lostVersion) {
 		v.skip = v.said.Missing < f.opt.Gone
 	}
 	if v.target >= 0 && f.chats[v.target].fate == isLive && (v.said.Missing >= f.opt.Min || v.weak) {
-		var texts []lost.Text
-		texts, v.reworded = lost.NewLive(f.chats[v.target].said.Texts).Compare(v.said.Texts, v.copied)
-		v.lost = len(texts)
+		v.lost, v.reworded = lost.NewLive(f.chats[v.target].said.Texts).Compare(v.said.Texts, nil, v.copied)
 	}
 	switch {
 	case v.target < 0 || f.chats[v.target].fate == isGone:
@@ -301,11 +301,7 @@ func (f *finder) openStore(ctx context.Context) {
 
 // readStore judges the versions in the root's history. The error is that ctx ended.
 func (f *finder) readStore(ctx context.Context, live lost.Set) error {
-	w, err := history.NewWriter(ctx, f.store)
-	if err == nil {
-		err = f.now.look(ctx, w, f.opt.Now, "", false)
-		_ = w.Close(true) // nothing was written
-	}
+	err := f.now.lookAll(ctx, f.opt.Now)
 	if err == nil {
 		err = f.readChats(ctx, lost.NewStoreReader(f.store, lost.NewReader(f.seed, live)))
 	}
@@ -318,17 +314,10 @@ func (f *finder) readStore(ctx context.Context, live lost.Set) error {
 // readChats judges the versions of each chat in the history. Those of a chat that was deleted on
 // purpose are not lost.
 func (f *finder) readChats(ctx context.Context, r *lost.StoreReader) error {
-	chats, err := r.Store.Chats(ctx)
-	if err != nil {
-		return err
-	}
 	source := LostSource{Kind: LostInHistory, Path: f.store.Path()}
 	var lone []*lostVersion // backups of chats that are not known
-	for _, c := range chats {
-		path := f.now.full(c.Path)
-		if to := f.now.path[c.ID]; to != "" {
-			path = f.now.full(to)
-		}
+	for _, c := range f.now.list {
+		path := f.now.full(f.now.lastPath(c.ID))
 		if !history.KindOf(c.Path).IsChat() || !f.root.User && !f.loose(&c, path) {
 			continue
 		}

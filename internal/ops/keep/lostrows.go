@@ -44,27 +44,20 @@ func (g *loss) take(v *lostVersion) {
 	}
 }
 
-// losses collects what was found in one root.
-type losses struct {
-	in    *finder
-	opt   LostOptions
-	found []*loss
-}
-
 // groupByChat groups the versions by chat. Versions of a chat that is gone, and not known, belong
 // together by their name, by their slug, or by having nearly all messages in common.
-func (f *losses) groupByChat() {
+func (f *finder) groupByChat() {
 	known := map[int]*loss{}
-	slices.SortStableFunc(f.in.versions, func(a, b *lostVersion) int { return b.at.Compare(a.at) }) // the newest first
-	for _, v := range f.in.versions {
+	slices.SortStableFunc(f.versions, func(a, b *lostVersion) int { return b.at.Compare(a.at) }) // the newest first
+	for _, v := range f.versions {
 		switch {
-		case v.said == nil || v.skip || v.target >= 0 && f.in.chats[v.target].fate == wasDeleted:
+		case v.said == nil || v.skip || v.target >= 0 && f.chats[v.target].fate == wasDeleted:
 			continue
 		case v.target < 0 || v.weak:
 			f.gone(v).take(v)
 			continue
 		case known[v.target] == nil:
-			known[v.target] = newLoss(f.in, f.in.chats[v.target], v)
+			known[v.target] = newLoss(f, f.chats[v.target], v)
 			f.found = append(f.found, known[v.target])
 		}
 		known[v.target].take(v)
@@ -76,7 +69,7 @@ func (f *losses) groupByChat() {
 // nothing but a greeting: it lost the longest one, unless there is better evidence for
 // another, and the rest are gone. A version with the same story as one that surely belongs
 // to the chat belongs to it, too.
-func (f *losses) assignWeak(known map[int]*loss) {
+func (f *finder) assignWeak(known map[int]*loss) {
 	slices.SortStableFunc(f.found, func(a, b *loss) int { return cmp.Compare(b.best.said.Missing, a.best.said.Missing) })
 	f.found = slices.DeleteFunc(f.found, func(g *loss) bool {
 		v := g.best
@@ -90,7 +83,7 @@ func (f *losses) assignWeak(known map[int]*loss) {
 			return true
 		} else if other != nil {
 			g.ambig, other.ambig = true, other.ambig || other.weak
-		} else if c := f.in.chats[v.target]; v.lost >= f.opt.Min || c.fate == isGone {
+		} else if c := f.chats[v.target]; v.lost >= f.opt.Min || c.fate == isGone {
 			g.chat, g.weak, known[v.target] = c, true, g
 			return false
 		}
@@ -99,8 +92,8 @@ func (f *losses) assignWeak(known map[int]*loss) {
 }
 
 // gone returns the loss for a version whose chat is gone, a new one if there is none.
-func (f *losses) gone(v *lostVersion) *loss {
-	owner, path, ambiguous := f.in.ownerOfGone(v)
+func (f *finder) gone(v *lostVersion) *loss {
+	owner, path, ambiguous := f.ownerOfGone(v)
 	for _, g := range f.found {
 		if g.chat != nil || g.owner != owner {
 			continue
@@ -110,7 +103,7 @@ func (f *losses) gone(v *lostVersion) *loss {
 			return g
 		}
 	}
-	g := newLoss(f.in, nil, v)
+	g := newLoss(f, nil, v)
 	g.path, g.owner, g.ambig = path, owner, g.ambig || ambiguous
 	f.found = append(f.found, g)
 	return g
@@ -136,13 +129,13 @@ func (g *loss) further(least int) (sum LostFurther) {
 	for {
 		had := lost.NewSet(back...)
 		var most *lostVersion
-		n := 0
+		n := least - 1
 		for _, v := range g.all {
 			if v.said.Missing < least {
 				continue
 			}
-			if texts, _ := live.Compare(v.said.Without(had), v.copied); len(texts) >= least && len(texts) > n {
-				most, n = v, len(texts)
+			if lost, _ := live.Compare(v.said.Texts, had, v.copied); lost > n {
+				most, n = v, lost
 			}
 		}
 		if most == nil {
@@ -154,7 +147,7 @@ func (g *loss) further(least int) (sum LostFurther) {
 }
 
 // documents returns the documents of the losses, those that lost the most first.
-func (f *losses) documents() (list []*LostChat) {
+func (f *finder) documents() (list []*LostChat) {
 	for _, g := range f.found {
 		v := g.best
 		doc := &LostChat{
@@ -168,14 +161,14 @@ func (f *losses) documents() (list []*LostChat) {
 		if !g.isGone() {
 			doc.LiveMessages, doc.Lost, doc.Reworded = &g.chat.said.Messages, v.lost, v.reworded
 		} else if path == "" {
-			path = f.in.placeFor(owner, v)
+			path = f.placeFor(owner, v)
 		}
 		if v.path == "" {
 			doc.Best.Rev = &v.stored.Rev
 		} else {
 			doc.Best.Path = &v.path
 		}
-		if !f.in.means(path) {
+		if !f.means(path) {
 			continue
 		}
 		if path != "" {
@@ -185,7 +178,7 @@ func (f *losses) documents() (list []*LostChat) {
 		if g.isGone() && path != "" {
 			g.aside(doc, path)
 		}
-		if name := f.in.shownOwner(owner); name != "" {
+		if name := f.shownOwner(owner); name != "" {
 			doc.Owner = &name
 		}
 		doc.Further = g.further(f.opt.Min)

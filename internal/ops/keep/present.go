@@ -20,6 +20,7 @@ type present struct {
 	root    string
 	runs    []history.Snapshot
 	places  []history.Place
+	list    []history.Chat // by path, older ones first
 	chats   map[int64]history.Chat
 	backups map[string]int64 // whose each is, by the paths that they had
 
@@ -37,8 +38,8 @@ func newPresent(ctx context.Context, store *history.Store, root string) (*presen
 	if p.places, err = store.Places(ctx); err != nil {
 		return nil, err
 	}
-	chats, err := store.Chats(ctx)
-	for _, c := range chats {
+	p.list, err = store.Chats(ctx)
+	for _, c := range p.list {
 		p.chats[c.ID] = c
 	}
 	if err == nil {
@@ -50,6 +51,22 @@ func newPresent(ctx context.Context, store *history.Store, root string) (*presen
 // full returns a path as the user's folder was named.
 func (p *present) full(rel string) string { return filepath.Join(p.root, filepath.FromSlash(rel)) }
 
+// isChat reports whether a file that a history names is a chat, and no backup.
+func isChat(rel string) bool {
+	kind := history.KindOf(rel)
+	return kind.IsChat() && kind != history.Backup
+}
+
+// lookAll judges all files as they are now.
+func (p *present) lookAll(ctx context.Context, now time.Time) error {
+	w, err := history.NewWriter(ctx, p.store)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Close(true) }() // nothing was written
+	return p.look(ctx, w, now, "", false)
+}
+
 // look judges the files that are at the places of the history now, another one, and all chats in
 // folders where chats are or were. If that one alone is asked for and is as the last snapshot found
 // it, the others are taken for what they were.
@@ -57,7 +74,7 @@ func (p *present) look(ctx context.Context, w *history.Writer, now time.Time, re
 	if len(p.chats) == 0 {
 		return nil
 	}
-	s := &snapshot{store: p.store, w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}}
+	s := &snapshot{store: p.store, w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}, now: p}
 	if alone && rel != "" && isFile(p.full(rel)) {
 		s.scope = newScope(p.root)
 		s.scope.add(p.full(rel))
@@ -134,8 +151,8 @@ func (p *present) folders(rel string) (list []string) {
 	if rel != "" && history.KindOf(rel) != history.Backup {
 		add(filepath.Dir(p.full(rel)))
 	}
-	for _, c := range p.chats {
-		if kind := history.KindOf(c.Path); kind.IsChat() && kind != history.Backup {
+	for _, c := range p.list {
+		if isChat(c.Path) {
 			add(filepath.Dir(p.full(c.Path)))
 		}
 	}

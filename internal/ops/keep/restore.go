@@ -136,7 +136,7 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 		v, err := s.pick(ctx, opt.Pick, opt.Output != "" || opt.Name != "")
 		return s, v, err
 	}
-	now, err := s.compare(s.path)
+	now, _, err := s.compare(s.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v, err := s.pick(ctx, Pick{}, false)
@@ -455,16 +455,14 @@ func openingAs(path string, kind history.Kind, data, now []byte) ([]byte, error)
 		}
 		return c.WithChat(today.Chat)
 	}
-	chats := rawjson.Value(now, "chats")
 	o, err := rawjson.ParseObject(data)
 	if err != nil {
 		return nil, err
 	}
-	if chats != nil {
-		o.Set("chats", chats)
-	}
-	if id := rawjson.Value(now, "chat_id"); id != nil {
-		o.Set("chat_id", id)
+	for _, key := range []string{"chats", "chat_id"} {
+		if today := rawjson.Value(now, key); today != nil {
+			o.Set(key, today)
+		}
 	}
 	return o.Bytes(), nil
 }
@@ -664,12 +662,12 @@ func (r *restoring) listing(ctx context.Context) (string, error) {
 // listed returns the path of a group's file that is there and of which a version lists the chat.
 func (r *restoring) listed(ctx context.Context, name string) (string, error) {
 	s := r.s
-	for id, c := range s.now.chats {
+	for _, c := range s.now.list {
 		path := filepath.Join(s.root, filepath.FromSlash(c.Path))
 		if history.KindOf(c.Path) != history.Members || !isFile(path) {
 			continue
 		}
-		versions, err := s.store.Versions(ctx, id)
+		versions, err := s.store.Versions(ctx, c.ID)
 		if err != nil {
 			return "", err
 		}

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"stchat/internal/chat"
 	"stchat/internal/history"
+	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
@@ -113,15 +116,13 @@ type snapshot struct {
 	sum   *Snapshotted
 
 	seen    map[string]history.Seen
-	chats   []history.Chat
+	now     *present                 // what is known before it
 	places  map[string]history.Place // those that hold
 	files   []*foundFile             // new and changed ones
 	held    map[string]bool          // paths of files that look unchanged
 	pending []pendingVersion         // versions to report after the commit
 
-	reader *lost.StoreReader // of backups
-	claims map[int64]*claimant
-	keys   map[int64][]string
+	claims *claims // of backups
 }
 
 // foundFile is a file that is new or looks changed, as it was read.
@@ -148,6 +149,9 @@ func (s *snapshot) take(ctx context.Context) error {
 	before := *s.sum
 	for try := 0; ; try++ {
 		generation := s.store.Generation()
+		if err := s.know(ctx); err != nil {
+			return err
+		}
 		if err := s.read(ctx); err != nil {
 			return err
 		}
@@ -174,17 +178,19 @@ func (s *snapshot) take(ctx context.Context) error {
 	return s.takeBackups(ctx)
 }
 
+// know reads what the history knows.
+func (s *snapshot) know(ctx context.Context) (err error) {
+	s.now, err = newPresent(ctx, s.store, s.root)
+	return err
+}
+
 // read reads the files that do not look as a snapshot found them.
 func (s *snapshot) read(ctx context.Context) (err error) {
 	s.files, s.held, s.places = nil, map[string]bool{}, map[string]history.Place{}
 	if s.seen, err = s.store.Seen(ctx); err != nil {
 		return err
 	}
-	places, err := s.store.Places(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range places {
+	for _, p := range s.now.places {
 		if p.Until == 0 {
 			s.places[p.Path] = p
 		}
@@ -258,14 +264,29 @@ func (s *snapshot) unchanged(rel, path string, stamp safefile.Stamp) bool {
 	return true
 }
 
-// readFile takes a file's content in. One that cannot be read is left out.
+// readFile takes a file's content in. It tries again if the file changes meanwhile. One that
+// cannot be read is left out.
 func (s *snapshot) readFile(path string, isChat bool) (*history.Content, safefile.Stamp, error) {
-	content, stamp, err := readFile(s.w, path, isChat)
-	if unread, ok := errors.AsType[*unreadError](err); ok {
-		s.fail(path, unread.err)
-		return nil, stamp, nil
+	for range readTries {
+		f, stamp, err := chat.OpenStamped(path)
+		if err != nil {
+			s.fail(path, ops.PathError(err))
+			return nil, stamp, nil
+		}
+		content, err := s.w.Read(f, isChat)
+		_ = f.Close()
+		now, statErr := safefile.StampPath(path)
+		switch {
+		case errors.Is(err, history.ErrAgain), err == nil && (statErr != nil || !now.Same(stamp) || content.Size != stamp.Size()):
+			continue
+		case isRead(err):
+			s.fail(path, ops.PathError(err))
+			return nil, stamp, nil
+		}
+		return content, stamp, err
 	}
-	return content, stamp, err
+	s.fail(path, fmt.Errorf("%s: %w", path, jsonl.ErrChanged))
+	return nil, safefile.Stamp{}, nil
 }
 
 // fail leaves a file out. It is not for errors of the store.
@@ -275,8 +296,8 @@ func (s *snapshot) fail(path string, err error) {
 
 // judge finds out which chat each file is.
 func (s *snapshot) judge(ctx context.Context) (err error) {
-	if s.chats, err = s.store.Chats(ctx); err != nil || len(s.files) == 0 {
-		return err
+	if len(s.files) == 0 {
+		return nil
 	}
 	r, lib := newStoreReader(s.store), new(library.Library)
 	found := map[string]bool{}
@@ -288,7 +309,7 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 	for _, f := range s.files {
 		folder, name := filepath.Dir(f.path), userdir.ChatName(f.path)
 		if !history.KindOf(f.rel).IsChat() {
-			f.chat.ID = s.lastAt(f.rel)
+			f.chat.ID = s.now.last(f.rel)
 			continue
 		}
 		if len(lib.Folder(folder).Sidecars(name)) > 0 {
@@ -304,8 +325,8 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 		})})
 	}
 	var known []chatFacts
-	for _, c := range s.chats {
-		if kind := history.KindOf(c.Path); !kind.IsChat() || kind == history.Backup {
+	for _, c := range s.now.list {
+		if !isChat(c.Path) {
 			continue
 		}
 		k := chatFacts{Chat: c}
@@ -350,17 +371,6 @@ func once(read func() []*lost.Version) func() *lost.Speech {
 		}
 		return s
 	}
-}
-
-// lastAt returns the file that is at a path or was there last, 0 for none.
-func (s *snapshot) lastAt(rel string) (id int64) {
-	gone := int64(-1)
-	for _, c := range s.chats {
-		if c.Path == rel && (c.Gone == 0 || c.Gone > gone && gone != 0) {
-			id, gone = c.ID, c.Gone
-		}
-	}
-	return id
 }
 
 // write writes what the snapshot found, at once: first what has left its place, then what is

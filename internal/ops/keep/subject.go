@@ -43,6 +43,7 @@ type version struct {
 	history.Version
 	file string        // the path of a backup that is not in the store; empty for the store's own
 	runs []history.Run // of a backup only
+	ends []int64       // likewise, of its lines
 	head bool          // of a backup only: it has a header
 	lone bool          // a backup of a chat that is not known
 }
@@ -332,6 +333,20 @@ type Pick struct {
 	AsOf time.Time // the last version not later than this; zero: the newest
 }
 
+// openPicked opens the subject of which a version is meant, which must be closed.
+func openPicked(ctx context.Context, where Where, which Pick, newFile bool) (*subject, *version, error) {
+	where.AsOf, where.others = which.AsOf, which.Rev > 0
+	s, err := openSubject(ctx, where)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := s.pick(ctx, which, newFile)
+	if err != nil {
+		s.close()
+	}
+	return s, v, err
+}
+
 // pick returns a version. One of another chat is only for a new file. The error wraps
 // [ErrNoVersion] or [ErrOthers].
 func (s *subject) pick(ctx context.Context, p Pick, newFile bool) (*version, error) {
@@ -391,14 +406,16 @@ func (s *subject) rev(ctx context.Context, rev int64, newFile bool) (*version, e
 	return found, nil
 }
 
-// compare reads a file for comparison with what the store has.
-func (s *subject) compare(path string) (*history.Content, error) {
+// compare reads a file for comparison with what the store has, and says where its lines end.
+func (s *subject) compare(path string) (c *history.Content, ends []int64, err error) {
 	f, err := chat.OpenRegular(path)
 	if err != nil {
-		return nil, ops.PathError(err)
+		return nil, nil, ops.PathError(err)
 	}
 	defer f.Close()
-	return s.w.Read(f, userdir.HasExtension(path))
+	lines := &lineEnds{Reader: f}
+	c, err = s.w.Read(lines, userdir.HasExtension(path))
+	return c, append(lines.ends, lines.read), err
 }
 
 // write writes a version's exact bytes. It may return an error after all is written.
@@ -426,76 +443,52 @@ func addBackups(ctx context.Context, s *subject) error {
 	if err != nil {
 		return ops.PathError(err)
 	}
-	keys := append(backupKeys(s.rel), keysOf(s.now.places)[s.id]...)
-	mine := slices.DeleteFunc(folder.Backups, func(b backups.Backup) bool { return !slices.Contains(keys, b.Key) })
+	all := newClaims(ctx, s.now)
+	keys := backupKeys(s.rel)
+	known := map[string]bool{}
+	for _, c := range all.list {
+		known[c.rel] = known[c.rel] || s.now.path[c.of.ID] != ""
+		if c.of.ID == s.id {
+			c.rel, keys = s.rel, append(keys, c.keys...)
+		}
+	}
+	shares := func(key string) bool { return slices.Contains(keys, key) }
+	mine := slices.DeleteFunc(folder.Backups, func(b backups.Backup) bool { return !shares(b.Key) })
 	if len(mine) == 0 {
 		return nil
 	}
-	r := newStoreReader(s.store)
-	list, err := s.claimants(ctx, r, keys)
-	if err != nil {
-		return err
-	}
-	for _, b := range mine {
-		c, err := s.compare(b.Path)
-		if err != nil {
-			return err
+	entries, _ := os.ReadDir(filepath.Dir(s.path)) // the folder may be gone, too
+	for _, e := range entries {
+		rel := path.Join(path.Dir(s.rel), e.Name())
+		with := backupKeys(rel)
+		if known[rel] || !e.Type().IsRegular() || !slices.ContainsFunc(with, shares) || !userdir.HasExtension(rel) {
+			continue
 		}
-		said, err := r.Read(ctx, b.Path, false)
+		said, err := all.Read(ctx, filepath.Join(filepath.Dir(s.path), e.Name()), false)
 		if err != nil {
 			return ops.PathError(err)
 		}
-		i := claim(c, said, list)
-		known := slices.ContainsFunc(s.versions, func(v version) bool { return v.Sum == string(c.Sum[:]) })
-		if i < 0 || list[i].rel != s.rel || known {
+		facts := backups.Facts{Slug: said.Slug, Parent: said.Parent, Name: userdir.ChatName(rel), Begins: said.Messages <= 1}
+		all.list = append(all.list, &claimant{facts, history.Chat{}, rel, with, once(func() []*lost.Version { return []*lost.Version{said} })})
+	}
+	for _, b := range mine {
+		c, ends, err := s.compare(b.Path)
+		if err != nil {
+			return err
+		}
+		owner, err := all.owner(ctx, b, c)
+		if err != nil {
+			return err
+		}
+		if owner == nil || owner.rel != s.rel || slices.ContainsFunc(s.versions, func(v version) bool { return v.Sum == string(c.Sum[:]) }) {
 			continue
 		}
 		s.versions = append(s.versions, version{
 			Version: history.Version{At: b.At, Size: c.Size, Messages: c.Messages, Source: history.FromBackup, Sum: string(c.Sum[:])},
-			file:    b.Path, runs: c.Runs, head: c.Head != nil,
+			file:    b.Path, runs: c.Runs, ends: ends, head: c.Head != nil,
 		})
 	}
 	return nil
-}
-
-// claimants lists the chats with some keys: those in the store by their versions, the
-// others by their files.
-func (s *subject) claimants(ctx context.Context, r *lost.StoreReader, keys []string) (list []*claimant, err error) {
-	shares := func(with []string) bool {
-		return slices.ContainsFunc(with, func(k string) bool { return slices.Contains(keys, k) })
-	}
-	had := keysOf(s.now.places)
-	known := map[string]bool{}
-	for id, c := range s.now.chats {
-		rel := s.now.lastPath(id)
-		if !shares(append(backupKeys(rel), had[id]...)) {
-			continue
-		}
-		known[rel] = known[rel] || s.now.path[id] != ""
-		if id == s.id {
-			rel = s.rel
-		}
-		list = append(list, newClaimant(ctx, r, &c, rel))
-	}
-	slices.SortFunc(list, func(a, b *claimant) int { return strings.Compare(a.rel, b.rel) })
-	entries, err := os.ReadDir(filepath.Dir(s.path))
-	if err != nil {
-		return list, nil // the folder is gone, too
-	}
-	for _, e := range entries {
-		rel := path.Join(path.Dir(s.rel), e.Name())
-		if known[rel] || !e.Type().IsRegular() || !shares(backupKeys(rel)) || !userdir.HasExtension(rel) {
-			continue
-		}
-		said, err := r.Read(ctx, filepath.Join(filepath.Dir(s.path), e.Name()), false)
-		if err != nil {
-			return nil, ops.PathError(err)
-		}
-		list = append(list, &claimant{backups.Facts{
-			Slug: said.Slug, Parent: said.Parent, Name: userdir.ChatName(rel), Begins: said.Messages <= 1,
-		}, rel, once(func() []*lost.Version { return []*lost.Version{said} })})
-	}
-	return list, nil
 }
 
 // Where the store and its word index are in a user's folder.

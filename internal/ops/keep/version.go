@@ -26,16 +26,11 @@ func (v *Versioned) Close() { v.cleanup() }
 
 // Version reads a version of a chat into a temporary file. The errors are those of [Restore].
 func Version(ctx context.Context, where Where, which Pick) (*Versioned, error) {
-	where.AsOf, where.others = which.AsOf, which.Rev > 0
-	s, err := openSubject(ctx, where)
+	s, v, err := openPicked(ctx, where, which, false)
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
-	v, err := s.pick(ctx, which, false)
-	if err != nil {
-		return nil, err
-	}
 	res := &Versioned{Path: s.path, At: v.At, Messages: v.Messages, Live: isFile(s.path), Note: s.note}
 	if v.file == "" {
 		res.Rev = &v.Rev
