@@ -44,11 +44,10 @@ func newScreen(c *console, w *bufio.Writer, most int) screen {
 
 // runs prints a line of a text, all of it dimmed if faint is set.
 func (s *screen) runs(line []prose.Run, faint bool) {
-	text := s.painted(line, faint)
-	if text != "" {
-		text = s.pad() + text
+	if text := s.painted(line, faint); text != "" {
+		_, _ = s.w.WriteString(s.pad() + text)
 	}
-	fmt.Fprintln(s.w, text)
+	_ = s.w.WriteByte('\n')
 }
 
 // wrapped prints runs, which are safe to show, as wide as the terminal.

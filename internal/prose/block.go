@@ -35,7 +35,7 @@ type blockParser struct {
 	*reader
 	list    []Block
 	block   Block
-	lines   []string // of block; nil: no block is open
+	lines   []string // of block; none: no block is open
 	indents []int    // of the lists around
 	open    []atom   // styles of tags that began in an earlier block
 }
@@ -47,7 +47,7 @@ func (p *blockParser) line(line string) {
 		p.end()
 		return
 	}
-	if p.lines != nil && quote < p.block.Quote {
+	if len(p.lines) > 0 && quote < p.block.Quote {
 		quote = p.block.Quote // a quote goes on without its sign until an empty line
 	}
 	indent := len(rest) - len(strings.TrimLeft(rest, " \t"))
@@ -67,7 +67,7 @@ func (p *blockParser) line(line string) {
 		return
 	}
 	if strings.HasPrefix(text, "|") && strings.HasSuffix(text, "|") && len(text) > 1 {
-		if p.lines == nil || p.block.Kind != Rows || p.block.Quote != quote {
+		if len(p.lines) == 0 || p.block.Kind != Rows || p.block.Quote != quote {
 			p.begin(Block{Kind: Rows, Quote: quote}, text)
 		} else {
 			p.lines = append(p.lines, text)
@@ -78,7 +78,7 @@ func (p *blockParser) line(line string) {
 		p.begin(Block{Kind: Item, Mark: m[1], Level: p.level(indent), Quote: quote}, strings.TrimSpace(m[2]))
 		return
 	}
-	if p.lines != nil && p.block.Quote == quote && (p.block.Kind == Paragraph || p.block.Kind == Item) {
+	if len(p.lines) > 0 && p.block.Quote == quote && (p.block.Kind == Paragraph || p.block.Kind == Item) {
 		p.lines = append(p.lines, text)
 		return
 	}
@@ -116,19 +116,19 @@ func (p *blockParser) level(indent int) int {
 // begin ends the open block and opens another.
 func (p *blockParser) begin(b Block, text string) {
 	p.end()
-	p.block, p.lines = b, []string{text}
+	p.block, p.lines = b, append(p.lines, text)
 }
 
 // end ends the open block, if there is one.
 func (p *blockParser) end() {
-	if p.lines == nil {
+	if len(p.lines) == 0 {
 		return
 	}
 	if p.block.Kind != Item && p.block.Kind != Paragraph {
 		p.indents = nil
 	}
 	text := strings.Join(p.lines, "\n")
-	p.lines = nil
+	p.lines = p.lines[:0]
 	outside := len(p.atoms)
 	p.block.Runs = p.runs(p.carry(p.inline(text)))
 	p.atoms = p.atoms[:outside]
@@ -153,9 +153,9 @@ func said(b Block) bool {
 // carry puts the styles of tags that are still open before a block, and notes those that it
 // leaves open.
 func (p *blockParser) carry(s string) string {
-	var before strings.Builder
+	var before []byte
 	for _, a := range p.open {
-		before.WriteString(p.aside(a))
+		before = p.aside(before, a)
 	}
 	for i := 0; i < len(s); i++ {
 		if s[i] != 0xff {
@@ -180,7 +180,7 @@ func (p *blockParser) carry(s string) string {
 			}
 		}
 	}
-	return before.String() + s
+	return string(before) + s
 }
 
 // quoted returns how many > begin a line, and what follows them.

@@ -11,7 +11,7 @@ import (
 type Markup struct {
 	// Picture returns the markup for a picture in a text; nil: its title in brackets.
 	Picture func(url, title string) string
-	b       strings.Builder
+	b       []byte
 	open    []string // the elements that are open
 }
 
@@ -20,12 +20,12 @@ func (m *Markup) Text(text string) string { return m.HTML(Read(text)) }
 
 // HTML returns blocks as HTML.
 func (m *Markup) HTML(blocks []Block) string {
-	m.b.Reset()
+	m.b = m.b[:0]
 	for _, b := range blocks {
 		m.block(b)
 	}
 	m.close(0)
-	return m.b.String()
+	return string(m.b)
 }
 
 // block writes a block inside the quotes and lists that it belongs to.
@@ -54,7 +54,7 @@ func (m *Markup) block(b Block) {
 	case Heading:
 		m.element("h4", b.Runs, false) // below a page's own, none left out
 	case Rule:
-		m.b.WriteString("<hr/>")
+		m.print("<hr/>")
 	case Rows, Fence:
 		m.element("pre", b.Runs, true)
 	default:
@@ -94,33 +94,24 @@ func (m *Markup) within(elements []string) {
 	}
 }
 
+func (m *Markup) print(s string) { m.b = append(m.b, s...) }
+
 func (m *Markup) push(name, attributes string) {
-	m.b.WriteString("<" + name + attributes + ">")
+	m.print("<" + name + attributes + ">")
 	m.open = append(m.open, name)
 }
 
 func (m *Markup) close(n int) {
 	for len(m.open) > n {
-		m.b.WriteString("</" + m.open[len(m.open)-1] + ">")
+		m.print("</" + m.open[len(m.open)-1] + ">")
 		m.open = m.open[:len(m.open)-1]
 	}
 }
 
 func (m *Markup) element(name string, runs []Run, fixed bool) {
-	m.b.WriteString("<" + name + ">")
+	m.print("<" + name + ">")
 	m.runs(runs, fixed)
-	m.b.WriteString("</" + name + ">")
-}
-
-// markupOf are the elements of styles, the outer ones first.
-func markupOf() []struct {
-	style Style
-	name  string
-} {
-	return []struct {
-		style Style
-		name  string
-	}{{Quote, "q"}, {Link, "a"}, {Bold, "strong"}, {Italic, "em"}, {Underline, "u"}, {Strike, "del"}, {Code, "code"}}
+	m.print("</" + name + ">")
 }
 
 // runs writes runs; elements that go on in the next run stay open.
@@ -129,15 +120,19 @@ func (m *Markup) runs(runs []Run, fixed bool) {
 	var open []element
 	closeTo := func(n int) {
 		for ; len(open) > n; open = open[:len(open)-1] {
-			m.b.WriteString("</" + open[len(open)-1].name + ">")
+			m.print("</" + open[len(open)-1].name + ">")
 		}
 	}
+	var want []element
 	for _, run := range runs {
 		if run.Mark {
 			continue
 		}
-		var want []element
-		for _, s := range markupOf() {
+		want = want[:0]
+		for _, s := range []struct { // the outer elements first
+			style Style
+			name  string
+		}{{Quote, "q"}, {Link, "a"}, {Bold, "strong"}, {Italic, "em"}, {Underline, "u"}, {Strike, "del"}, {Code, "code"}} {
 			switch {
 			case run.Style&s.style == 0 || s.style == Code && fixed:
 			case s.style == Link:
@@ -152,18 +147,18 @@ func (m *Markup) runs(runs []Run, fixed bool) {
 		}
 		closeTo(n)
 		for _, e := range want[n:] {
-			m.b.WriteString("<" + e.name + e.attributes + ">")
+			m.print("<" + e.name + e.attributes + ">")
 			open = append(open, e)
 		}
 		switch text := Escape(run.Text); {
 		case run.Style&Picture != 0 && m.Picture != nil:
-			m.b.WriteString(m.Picture(run.URL, run.Text))
+			m.print(m.Picture(run.URL, run.Text))
 		case run.Style&Picture != 0:
-			m.b.WriteString("[picture: " + text + "]")
+			m.print("[picture: " + text + "]")
 		case fixed:
-			m.b.WriteString(text)
+			m.print(text)
 		default:
-			m.b.WriteString(strings.ReplaceAll(text, "\n", "<br/>"))
+			m.print(strings.ReplaceAll(text, "\n", "<br/>"))
 		}
 	}
 	closeTo(0)
@@ -171,10 +166,15 @@ func (m *Markup) runs(runs []Run, fixed bool) {
 
 // Escape returns text for HTML and XML. Characters that XML does not know, and C0, are U+FFFD.
 func Escape(text string) string {
-	return html.EscapeString(strings.Map(func(c rune) rune {
-		if c < ' ' && c != '\t' && c != '\n' || c == 0xfffe || c == 0xffff {
-			return 0xfffd
-		}
-		return c
-	}, strings.ToValidUTF8(text, "\ufffd")))
+	text = strings.ToValidUTF8(text, "\ufffd")
+	strange := func(c rune) bool { return c < ' ' && c != '\t' && c != '\n' || c == 0xfffe || c == 0xffff }
+	if strings.ContainsFunc(text, strange) {
+		text = strings.Map(func(c rune) rune {
+			if strange(c) {
+				return 0xfffd
+			}
+			return c
+		}, text)
+	}
+	return html.EscapeString(text)
 }

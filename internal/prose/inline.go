@@ -14,7 +14,7 @@ var (
 // inline sets aside the signs that style pieces of a block.
 func (r *reader) inline(s string) string {
 	if strings.IndexByte(s, '\\') >= 0 {
-		s = escape.ReplaceAllStringFunc(s, func(m string) string { return r.aside(atom{text: m[1:], mark: `\`}) })
+		s = escape.ReplaceAllStringFunc(s, func(m string) string { return string(r.aside(nil, atom{text: m[1:], mark: `\`})) })
 	}
 	s = r.links(s)
 	s = r.speech(s)
@@ -56,7 +56,7 @@ func (r *reader) links(s string) string {
 				if text == "" {
 					text = fileOf(url)
 				}
-				out = append(out[:from-1], r.aside(atom{text: r.plain(text), style: Picture, url: url})...)
+				out = r.aside(out[:from-1], atom{text: r.plain(text), style: Picture, url: url})
 				continue
 			}
 			out = out[:from]
@@ -64,10 +64,9 @@ func (r *reader) links(s string) string {
 			if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
 				a.style, a.url = 0, ""
 			}
-			out = append(out, r.aside(a)...)
-			out = append(out, text...)
+			out = append(r.aside(out, a), text...)
 			a.mark, a.turn = rest, -1
-			out = append(out, r.aside(a)...)
+			out = r.aside(out, a)
 		}
 	}
 	return string(out)
@@ -108,8 +107,7 @@ func (r *reader) speech(s string) string {
 	if !strings.ContainsAny(s, `"“«「『＂`) {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s) + len(s)/8)
+	b := make([]byte, 0, len(s)+len(s)/8)
 	for line := range strings.SplitAfterSeq(s, "\n") {
 		missing := "" // quotes that do not end on this line
 		done := 0
@@ -129,15 +127,12 @@ func (r *reader) speech(s string) string {
 				continue
 			}
 			end += from + len(closer(c))
-			b.WriteString(line[done:i])
-			b.WriteString(r.aside(atom{style: Quote, turn: 1}))
-			b.WriteString(line[i:end])
-			b.WriteString(r.aside(atom{style: Quote, turn: -1}))
+			b = r.pair(append(b, line[done:i]...), "", Quote, line[i:end])
 			done = end
 		}
-		b.WriteString(line[done:])
+		b = append(b, line[done:]...)
 	}
-	return b.String()
+	return string(b)
 }
 
 // emphasis finds pairs of a mark around text that neither begins nor ends with a space. A pair
@@ -146,8 +141,7 @@ func (r *reader) emphasis(s, mark string, style Style) string {
 	if !strings.Contains(s, mark) {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s) + len(s)/8)
+	b := make([]byte, 0, len(s)+len(s)/8)
 	for {
 		i := strings.Index(s, mark)
 		if i < 0 {
@@ -156,7 +150,7 @@ func (r *reader) emphasis(s, mark string, style Style) string {
 		from := i + len(mark)
 		inner := s[from:]
 		if mark != "~~" && spaceAt(inner) || mark == "*" && strings.HasPrefix(inner, "*") || inner == "" {
-			b.WriteString(s[:i+1])
+			b = append(b, s[:i+1]...)
 			s = s[i+1:]
 			continue
 		}
@@ -167,13 +161,13 @@ func (r *reader) emphasis(s, mark string, style Style) string {
 		}
 		end += first
 		if mark != "~~" && spaceBefore(inner[:end]) {
-			b.WriteString(s[:from+end+len(mark)])
+			b = append(b, s[:from+end+len(mark)]...)
 		} else {
-			b.WriteString(s[:i] + r.pair(mark, style, inner[:end]))
+			b = r.pair(append(b, s[:i]...), mark, style, inner[:end])
 		}
 		s = inner[end+len(mark):]
 	}
-	return b.String() + s
+	return string(append(b, s...))
 }
 
 // words finds pairs of underscores at the borders of words.
@@ -181,7 +175,7 @@ func (r *reader) words(s, mark string, style Style) string {
 	if !strings.Contains(s, mark) {
 		return s
 	}
-	var b strings.Builder
+	var b []byte
 	done := 0
 	for i := 0; i < len(s); i++ {
 		if !strings.HasPrefix(s[i:], mark) || i > 0 && isWord(s[i-1]) {
@@ -195,11 +189,11 @@ func (r *reader) words(s, mark string, style Style) string {
 		if end < 0 {
 			break
 		}
-		b.WriteString(s[done:i] + r.pair(mark, style, s[from:end]))
+		b = r.pair(append(b, s[done:i]...), mark, style, s[from:end])
 		done = end + len(mark)
 		i = done - 1
 	}
-	return b.String() + s[done:]
+	return string(append(b, s[done:]...))
 }
 
 // wordEnd returns where a mark stands that no word follows; -1: nowhere.
@@ -218,7 +212,8 @@ func wordEnd(s string, from int, mark string) int {
 	return -1
 }
 
-// pair returns a text between the marks of a style.
-func (r *reader) pair(mark string, style Style, text string) string {
-	return r.aside(atom{mark: mark, style: style, turn: 1}) + text + r.aside(atom{mark: mark, style: style, turn: -1})
+// pair appends a text between the marks of a style.
+func (r *reader) pair(b []byte, mark string, style Style, text string) []byte {
+	b = append(r.aside(b, atom{mark: mark, style: style, turn: 1}), text...)
+	return r.aside(b, atom{mark: mark, style: style, turn: -1})
 }

@@ -85,10 +85,12 @@ func (l Layout) rows(b Block) [][]Run {
 		if run.Style&Picture != 0 {
 			run.Text = "[picture: " + visible.Text(run.Text) + "]"
 		}
-		for i, text := range strings.Split(run.Text, "\n") {
-			if i > 0 {
+		first := true
+		for text := range strings.SplitSeq(run.Text, "\n") {
+			if !first {
 				rows = append(rows, nil)
 			}
+			first = false
 			text = visible.Text(strings.ReplaceAll(strings.TrimSuffix(text, "\r"), "\t", "    "))
 			if text != "" {
 				run.Text = text
@@ -99,13 +101,21 @@ func (l Layout) rows(b Block) [][]Run {
 	return rows
 }
 
-// Wrap breaks a line of runs, which are safe to show, into lines of at most so many cells.
-func Wrap(runs []Run, cells int) [][]Run {
+// textOf returns what runs say.
+func textOf(runs []Run) string {
+	if len(runs) == 1 {
+		return runs[0].Text
+	}
 	var text strings.Builder
 	for _, run := range runs {
 		text.WriteString(run.Text)
 	}
-	spans := visible.Wrap(text.String(), cells)
+	return text.String()
+}
+
+// Wrap breaks a line of runs, which are safe to show, into lines of at most so many cells.
+func Wrap(runs []Run, cells int) [][]Run {
+	spans := visible.Wrap(textOf(runs), cells)
 	lines := make([][]Run, 0, len(spans))
 	at := 0 // where runs[0] begins
 	for _, span := range spans {

@@ -13,7 +13,7 @@ func (r *reader) code(s string) string {
 	if !strings.Contains(s, "```") && !strings.Contains(s, "~~~") {
 		return r.spans(s)
 	}
-	var b strings.Builder
+	var b []byte
 	open := map[string]bool{} // fences that nothing closes
 	done := 0                 // before it all is in b
 	for at := 0; at < len(s); {
@@ -21,9 +21,9 @@ func (r *reader) code(s string) string {
 		if fence := fenceOf(s[at:next]); fence != "" && !open[fence] {
 			from, to := closing(s, next, fence)
 			if to > 0 {
-				b.WriteString(r.spans(s[done:at]))
+				b = append(b, r.spans(s[done:at])...)
 				body := strings.TrimSuffix(s[next:from], "\n")
-				b.WriteString(r.aside(atom{text: body, mark: strings.TrimSpace(s[at:next]), style: Code, fence: true}) + "\n")
+				b = append(r.aside(b, atom{text: body, mark: strings.TrimSpace(s[at:next]), style: Code, fence: true}), '\n')
 				at, done = to, to
 				continue
 			}
@@ -31,8 +31,7 @@ func (r *reader) code(s string) string {
 		}
 		at = next
 	}
-	b.WriteString(r.spans(s[done:]))
-	return b.String()
+	return string(append(b, r.spans(s[done:])...))
 }
 
 // lineEnd returns where the line after the one at a place begins.
@@ -90,17 +89,17 @@ func (r *reader) spans(s string) string {
 	if strings.IndexByte(s, '`') < 0 {
 		return s
 	}
-	var b strings.Builder
+	var b []byte
 	done := 0
 	for _, gap := range append(emptyLine.FindAllStringIndex(s, -1), []int{len(s), len(s)}) {
-		r.paragraphSpans(&b, s[done:gap[0]])
-		b.WriteString(s[gap[0]:gap[1]])
+		b = append(r.paragraphSpans(b, s[done:gap[0]]), s[gap[0]:gap[1]]...)
 		done = gap[1]
 	}
-	return b.String()
+	return string(b)
 }
 
-func (r *reader) paragraphSpans(b *strings.Builder, s string) {
+// paragraphSpans appends a paragraph with its code spans set aside.
+func (r *reader) paragraphSpans(b []byte, s string) []byte {
 	found := ticks.FindAllStringIndex(s, -1)
 	later := map[int][]int{} // by length: the numbers of the runs of ticks
 	for i, run := range found {
@@ -119,11 +118,10 @@ func (r *reader) paragraphSpans(b *strings.Builder, s string) {
 			continue
 		}
 		end := found[later[n][0]]
-		b.WriteString(s[done:run[0]])
-		b.WriteString(r.aside(atom{text: strings.TrimSpace(s[run[1]:end[0]]), mark: s[run[0]:run[1]], style: Code}))
+		b = r.aside(append(b, s[done:run[0]]...), atom{text: strings.TrimSpace(s[run[1]:end[0]]), mark: s[run[0]:run[1]], style: Code})
 		done = end[1]
 	}
-	b.WriteString(s[done:])
+	return append(b, s[done:]...)
 }
 
 // gone is a tag that goes with all that it holds, breaks one that ends a line.
@@ -175,15 +173,14 @@ func (r *reader) markup(s string) string {
 		}
 		return at + i + len(text)
 	}
-	var b strings.Builder
-	b.Grow(len(s))
+	b := make([]byte, 0, len(s))
 	at := 0
 	for {
 		i := strings.IndexByte(s[at:], '<')
 		if i < 0 {
 			break
 		}
-		b.WriteString(s[at : at+i])
+		b = append(b, s[at:at+i]...)
 		at += i
 		end := 0 // of what is read here; 0: it is text
 		if strings.HasPrefix(s[at:], "<!--") {
@@ -199,36 +196,36 @@ func (r *reader) markup(s string) string {
 				if end = after(end, "</"+name); end > 0 {
 					end = after(end, ">")
 				}
-			case as != breaks || b.Len() > 0 && !strings.HasSuffix(b.String(), as):
-				b.WriteString(as + r.tag(name, closes, m[3]))
+			case as != breaks || len(b) > 0 && b[len(b)-1] != '\n':
+				b = r.tag(append(b, as...), name, closes, m[3])
 			}
 		}
 		if end == 0 {
-			b.WriteByte('<')
+			b = append(b, '<')
 			end = at + 1
 		}
 		at = end
 	}
-	return b.String() + s[at:]
+	return string(append(b, s[at:]...))
 }
 
-// tag returns what stands for a tag that is a style, a line's end or a picture.
-func (r *reader) tag(name string, closes bool, rest string) string {
+// tag appends what stands for a tag that is a style, a line's end or a picture.
+func (r *reader) tag(b []byte, name string, closes bool, rest string) []byte {
 	switch style := tagStyle[name]; {
 	case style != 0 && closes:
-		return r.aside(atom{style: style, turn: -1})
+		return r.aside(b, atom{style: style, turn: -1})
 	case style != 0:
-		return r.aside(atom{style: style, turn: 1})
+		return r.aside(b, atom{style: style, turn: 1})
 	case name == "br":
-		return r.aside(atom{text: "\n"})
+		return r.aside(b, atom{text: "\n"})
 	case name == "img":
 		values := map[string]string{}
 		for _, m := range attributes.FindAllStringSubmatch(rest, -1) {
 			values[lower(m[1])] = html.UnescapeString(m[2] + m[3] + m[4])
 		}
-		return r.aside(atom{text: cmp.Or(values["title"], values["alt"], fileOf(values["src"])), style: Picture, url: values["src"]})
+		return r.aside(b, atom{text: cmp.Or(values["title"], values["alt"], fileOf(values["src"])), style: Picture, url: values["src"]})
 	}
-	return ""
+	return b
 }
 
 // fileOf returns the name of the file at an address; a data: address has none.

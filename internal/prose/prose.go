@@ -104,17 +104,20 @@ type atom struct {
 	url   string
 }
 
-type reader struct{ atoms []atom }
+type reader struct {
+	atoms []atom
+	text  []byte // memory to make runs in
+}
 
-// aside returns what stands for an atom in the text.
-func (r *reader) aside(a atom) string {
+// aside appends what stands for an atom in the text.
+func (r *reader) aside(b []byte, a atom) []byte {
+	n := len(r.atoms)
 	r.atoms = append(r.atoms, a)
-	n := len(r.atoms) - 1
-	b := []byte{0xff}
-	for ; n > 0 || len(b) == 1; n >>= 6 {
+	b = append(b, 0xff, 0x80|byte(n&63))
+	for n >>= 6; n > 0; n >>= 6 {
 		b = append(b, 0x80|byte(n&63))
 	}
-	return string(append(b, 0xfe))
+	return append(b, 0xfe)
 }
 
 // atom returns the atom that s begins with, and its length in s.
@@ -131,7 +134,7 @@ func (r *reader) runs(s string) []Run {
 	if s != "" && strings.IndexByte(s, 0xff) < 0 {
 		return []Run{{Text: html.UnescapeString(s)}}
 	}
-	var w runWriter
+	w := runWriter{text: r.text[:0]}
 	for s != "" {
 		if s[0] != 0xff {
 			end := strings.IndexByte(s, 0xff)
@@ -160,6 +163,7 @@ func (r *reader) runs(s string) []Run {
 		}
 	}
 	w.flush()
+	r.text = w.text
 	return w.list
 }
 

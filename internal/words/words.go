@@ -34,9 +34,7 @@ func Each(text string, yield func(Word)) {
 	s := splitter{yield: yield}
 	switch {
 	case isASCII(text):
-		for i := range len(text) {
-			s.ascii(text[i], i)
-		}
+		s.ascii(text, 0)
 	case norm.NFKC.IsNormalString(text):
 		s.runes(text, 0, -1)
 	default:
@@ -117,20 +115,29 @@ func (s *splitter) at(from, to int) {
 	s.to = to
 }
 
-// ascii takes an ASCII character.
-func (s *splitter) ascii(c byte, at int) {
-	switch {
-	case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
-	case c >= 'A' && c <= 'Z':
-		c += 'a' - 'A'
-	case c == '\'':
-		return
-	default:
-		s.flush()
-		return
+// ascii takes ASCII text that stands at a place.
+func (s *splitter) ascii(text string, at int) {
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case c == '\'':
+			continue
+		default:
+			if len(s.word) > 0 {
+				s.flush()
+			}
+			s.bare = false
+			continue
+		}
+		if len(s.word) == 0 {
+			s.from = at + i
+		}
+		s.to = at + i + 1
+		s.word, s.bare = append(s.word, c), true
 	}
-	s.at(at, at+1)
-	s.word, s.bare = append(s.word, c), true
 }
 
 // runes takes normalised text. If to is negative, the text stands in the original at from;
@@ -148,20 +155,15 @@ func (s *splitter) runes(text string, from, to int) {
 		}
 		switch {
 		case r < utf8.RuneSelf && to < 0:
-			s.ascii(byte(r), a)
+			s.ascii(text[i:i+1], a)
 		case r < utf8.RuneSelf:
-			s.asciiOf(byte(r), a, b)
+			s.ascii(text[i:i+1], a)
+			if len(s.word) > 0 {
+				s.to = b
+			}
 		default:
 			s.rune(r, a, b)
 		}
-	}
-}
-
-// asciiOf takes an ASCII character that stands for others.
-func (s *splitter) asciiOf(c byte, from, to int) {
-	s.ascii(c, from)
-	if len(s.word) > 0 {
-		s.to = to
 	}
 }
 

@@ -34,9 +34,11 @@ type page struct {
 	err error
 }
 
-func (p *page) print(s string) {
-	if p.err == nil {
-		_, p.err = io.WriteString(p.w, s)
+func (p *page) print(parts ...string) {
+	for _, s := range parts {
+		if p.err == nil {
+			_, p.err = io.WriteString(p.w, s)
+		}
 	}
 }
 
@@ -80,6 +82,7 @@ type pager struct {
 	day     string
 	avatars avatars
 	room    int64 // bytes of pictures that still fit
+	markup  prose.Markup
 }
 
 // picturesRoom is how many bytes of pictures a page holds.
@@ -140,21 +143,21 @@ func (g *pager) message(m *look.Message) error {
 	}
 	who := name(m)
 	id := index(m)
-	g.printf("<article id=\"m%s\" class=\"%s\">%s<div class=\"t\"><header><h3><bdi>%s</bdi></h3>", id, class, g.avatar(m, who), prose.Escape(who))
+	g.print("<article id=\"m", id, "\" class=\"", class, "\">", g.avatar(m, who), "<div class=\"t\"><header><h3><bdi>", prose.Escape(who), "</bdi></h3>")
 	for _, about := range []string{map[bool]string{true: "hidden"}[m.Hidden], m.Type} {
 		if about != "" {
-			g.printf("<span>%s</span>", about)
+			g.print("<span>", about, "</span>")
 		}
 	}
-	g.printf("<a href=\"#m%[1]s\">#%[1]s</a>", id)
+	g.print("<a href=\"#m", id, "\">#", id, "</a>")
 	if dated {
-		g.printf("<time datetime=\"%s\">%s</time>", at.UTC().Format(stampForm), at.Local().Format("15:04"))
+		g.print("<time datetime=\"", at.UTC().Format(stampForm), "\">", at.Local().Format("15:04"), "</time>")
 	}
 	g.print("</header>\n")
 	if m.Reasoning != nil && *m.Reasoning != "" && g.e.opt.Reasoning {
 		g.printf("<details><summary>%s</summary><div class=\"alt\" dir=\"auto\">%s</div></details>\n", m.Thought(), g.text(m, *m.Reasoning))
 	}
-	g.printf("<div dir=\"auto\">%s</div>\n", g.text(m, shownText(m)))
+	g.print("<div dir=\"auto\">", g.text(m, shownText(m)), "</div>\n")
 	for _, media := range m.Media {
 		kind := "picture"
 		if media.Type != nil && *media.Type != "image" {
@@ -173,8 +176,8 @@ func (g *pager) message(m *look.Message) error {
 
 // text returns a text as markup, with the pictures in it.
 func (g *pager) text(m *look.Message, text string) string {
-	k := prose.Markup{Picture: func(url, title string) string { return g.picture(m, url, "picture", title, nil) }}
-	return k.Text(text)
+	g.markup.Picture = func(url, title string) string { return g.picture(m, url, "picture", title, nil) }
+	return g.markup.Text(text)
 }
 
 // swipes writes the other swipes, if they are wanted.

@@ -3,6 +3,8 @@
 package publish
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"math"
@@ -260,7 +262,8 @@ func (e *exporter) write(ctx context.Context, p *published) (*Document, error) {
 	d.Messages = p.messages
 	draw := func(w io.Writer) error {
 		counted := &counter{w: w}
-		err := e.draw(ctx, counted, p, d)
+		b := bufio.NewWriterSize(counted, 64<<10)
+		err := cmp.Or(e.draw(ctx, b, p, d), b.Flush())
 		d.Bytes = counted.n
 		return err
 	}
