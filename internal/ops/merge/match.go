@@ -119,8 +119,24 @@ func (m *matcher) homeless(c *file) {
 	}
 }
 
-// sameMessages: the same messages, under any name. Two chats without messages have none.
-func (m *matcher) sameMessages(c *file) { m.equal(c, m.into) }
+// sameMessages: the same messages, under any name; of several rather one that no chat still without a
+// copy has the slug of. Two chats without messages have none.
+func (m *matcher) sameMessages(c *file) {
+	wanted := func(p *file) bool { other := m.another(p, c); return other != nil && m.found[other] == nil }
+	m.equal(c, slices.DeleteFunc(slices.Clone(m.into), wanted))
+	if m.found[c] == nil {
+		m.equal(c, m.into)
+	}
+}
+
+// another returns the chat of FROM that is not c and has the slug of a chat of INTO, though it may
+// have another copy; else nil.
+func (m *matcher) another(p, c *file) *file {
+	if into, from := m.slugs[0][p.slug], m.slugs[1][p.slug]; len(into) == 1 && len(from) == 1 && from[0] != c {
+		return from[0]
+	}
+	return nil
+}
 
 // sameSelf: the same messages, and the same slug, which tells equal chats apart.
 func (m *matcher) sameSelf(c *file) { m.equal(c, m.slugs[0][c.slug]) }
@@ -191,9 +207,7 @@ func (m *matcher) better(c *file) (list []*file) {
 	}
 	rank := map[*file]int{}
 	for _, other := range m.into {
-		slugs, theirs := m.slugs[0][other.slug], m.slugs[1][other.slug]
-		isAnothers := len(slugs) == 1 && len(theirs) == 1 && theirs[0] != c // though that may have a copy besides
-		if other == p || !m.free(other) || m.namedOut[folded(other.name)] || isAnothers {
+		if other == p || !m.free(other) || m.namedOut[folded(other.name)] || m.another(other, c) != nil {
 			continue
 		}
 		r := m.relation(c, other)
