@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"stchat/internal/backups"
+	"stchat/internal/group"
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/names"
@@ -20,12 +21,22 @@ import (
 	"stchat/internal/userdir"
 )
 
-// finder finds what is lost in one root.
+// finder finds what is lost in one root: its chats are compared with older versions of them.
 type finder struct {
-	files
-	opt  *LostOptions
-	seed maphash.Seed
-	now  *present // what the root's history knows
+	root   *ops.Root
+	opt    *LostOptions
+	seed   maphash.Seed
+	folder *backups.Folder
+	owners backups.Owners
+	firsts map[string]time.Time // when the oldest backup under each key was made
+	groups *group.Set
+	store  *history.Store // nil: there is none, or it cannot be read
+	now    *present       // what the root's history knows
+
+	chats    []*lostChat // live ones, those that were deleted on purpose, then those of the history that are gone
+	versions []*lostVersion
+	sources  []LostSource
+	errs     []error
 
 	meant *ops.Root // of the root; beside that, the chats of opt.Names are meant
 
@@ -84,7 +95,7 @@ type match struct {
 }
 
 func newFinder(root *ops.Root, opt *LostOptions) *finder {
-	return &finder{files: files{root: root}, now: &present{root: root.Path}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}, byKey: map[string][]int{}, byID: map[int64]int{}}
+	return &finder{root: root, folder: &backups.Folder{}, now: &present{root: root.Path}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}, byKey: map[string][]int{}, byID: map[int64]int{}}
 }
 
 // find reads the chats and all older versions, and compares them. The error is that ctx
@@ -93,19 +104,12 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	f.openStore(ctx)
 	f.list(copies, f.opt.Since)
 	f.opt.Meter.Expect(len(f.chats)+len(f.versions), 0)
-	readChat := func(r *lost.Reader, i int, small bool) (bool, error) {
-		v, err := r.Read(ctx, f.chats[i].read, small)
-		f.chats[i].said = v
-		return v != nil, err
-	}
-	if err := f.each(ctx, len(f.chats), nil, readChat); err != nil {
+	path := func(i int) string { return f.chats[i].read }
+	if err := f.each(ctx, len(f.chats), nil, path, func(i int, v *lost.Version) { f.chats[i].said = v }); err != nil {
 		return err
 	}
 	var texts [][]lost.Text
 	for i, c := range f.chats {
-		if c.said == nil {
-			c.said = new(lost.Version) // it could not be read, which is in errs
-		}
 		f.owned(c.of, i)
 		if c.fate == isLive {
 			f.byPath[userdir.RealPath(c.path)] = i
@@ -119,15 +123,11 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 			return err
 		}
 	}
-	readVersion := func(r *lost.Reader, i int, small bool) (bool, error) {
-		v := inFiles[i]
-		read, err := r.Read(ctx, v.path, small)
-		if v.said = read; read != nil {
-			f.count(v)
-		}
-		return read != nil, err
-	}
-	err := f.each(ctx, len(inFiles), live, readVersion)
+	path = func(i int) string { return inFiles[i].path }
+	err := f.each(ctx, len(inFiles), live, path, func(i int, v *lost.Version) {
+		inFiles[i].said = v
+		f.count(inFiles[i])
+	})
 	f.versions = append(f.versions, inFiles...)
 	if len(f.sources) == 0 && f.store == nil && len(f.opt.From)+len(f.errs) == 0 {
 		f.errs = append(f.errs, fmt.Errorf("%s: %w", f.root.Path, ErrNoSource))
@@ -135,23 +135,22 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	return err
 }
 
-// each calls read for 0 to n-1: several small files at once, large ones one at a time on all
+// each calls got with what n files say: several small ones at once, large ones one at a time on all
 // processors. Files that no longer exist are skipped.
-func (f *finder) each(ctx context.Context, n int, live lost.Set, read func(r *lost.Reader, i int, small bool) (bool, error)) error {
+func (f *finder) each(ctx context.Context, n int, live lost.Set, path func(i int) string, got func(i int, v *lost.Version)) error {
 	errs := make([]error, n)
 	newReader := func() *lost.Reader { return lost.NewReader(f.seed, live) }
 	progress.SmallFirst(ctx, n, f.opt.Meter, newReader, func(r *lost.Reader, i int, small bool) bool {
-		done, err := read(r, i, small)
+		v, err := r.Read(ctx, path(i), small)
+		if v != nil {
+			got(i, v)
+		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs[i] = ops.PathError(err)
 		}
-		return done || err != nil
+		return v != nil || err != nil
 	})
-	for _, err := range errs {
-		if err != nil {
-			f.errs = append(f.errs, err)
-		}
-	}
+	f.errs = append(f.errs, slices.DeleteFunc(errs, func(err error) bool { return err == nil })...)
 	return ctx.Err()
 }
 
@@ -171,18 +170,12 @@ func (f *finder) count(v *lostVersion) {
 	if v.match = (match{target: at}); !known {
 		v.match = f.assign(v)
 	}
-	if v.target < 0 || v.weak || f.chats[v.target].fate == isGone {
-		v.skip = v.said.Missing < f.opt.Gone
-	}
-	if v.target >= 0 && f.chats[v.target].fate == isLive && (v.said.Missing >= f.opt.Min || v.weak) {
-		v.lost, v.reworded = lost.NewLive(f.chats[v.target].said.Texts).Compare(v.said.Texts, nil, v.copied)
-	}
-	switch {
-	case v.target < 0 || f.chats[v.target].fate == isGone:
-	case v.weak:
-		v.skip = v.skip && v.lost < f.opt.Min
-	default:
-		v.skip = v.lost < f.opt.Min
+	few := v.said.Missing < f.opt.Gone
+	if v.skip = few; v.target >= 0 && f.chats[v.target].fate != isGone {
+		if f.chats[v.target].fate == isLive && (v.said.Missing >= f.opt.Min || v.weak) {
+			v.lost, v.reworded = lost.NewLive(f.chats[v.target].said.Texts).Compare(v.said.Texts, nil, v.copied)
+		}
+		v.skip = v.lost < f.opt.Min && (few || !v.weak)
 	}
 	if v.skip {
 		v.said.Texts = nil

@@ -12,76 +12,59 @@ import (
 	"stchat/internal/backups"
 	"stchat/internal/changeset"
 	"stchat/internal/group"
-	"stchat/internal/history"
+	"stchat/internal/lost"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
 )
 
-// files holds what there is in one root: its chats, older versions of chats, and the owners
-// of backups.
-type files struct {
-	root   *ops.Root
-	folder *backups.Folder
-	owners backups.Owners
-	firsts map[string]time.Time // when the oldest backup under each key was made
-	groups *group.Set
-	store  *history.Store // nil: there is none, or it cannot be read
-
-	chats    []*lostChat // live ones, those that were deleted on purpose, then those of the history that are gone
-	versions []*lostVersion
-	sources  []LostSource
-	errs     []error
-}
-
 // list finds the chats of the root, and the versions outside the history that are not older
 // than since.
-func (s *files) list(copies []ops.Target, since time.Time) {
-	walked := ops.Walk(ops.List{Paths: []string{s.root.Path}, AllowEmpty: true})
-	s.errs = append(s.errs, walked.Errors()...)
+func (f *finder) list(copies []ops.Target, since time.Time) {
+	walked := ops.Walk(ops.List{Paths: []string{f.root.Path}, AllowEmpty: true})
+	f.errs = append(f.errs, walked.Errors()...)
 	for _, t := range walked.Chats {
-		if s.root.User || filepath.Dir(t.Path) == filepath.Clean(s.root.Path) {
-			s.addChat(t.Path, t.Path, isLive)
+		if f.root.User || filepath.Dir(t.Path) == filepath.Clean(f.root.Path) {
+			f.addChat(t.Path, t.Path, isLive)
 		}
 	}
-	s.folder = &backups.Folder{}
-	folders := []string{s.root.Path}
-	if s.root.User {
-		s.listBackups(userdir.Dir{Root: s.root.Path})
-		folders = userdir.Dir{Root: s.root.Path}.Folders()
+	folders := []string{f.root.Path}
+	if f.root.User {
+		f.listBackups(userdir.Dir{Root: f.root.Path})
+		folders = userdir.Dir{Root: f.root.Path}.Folders()
 	}
-	n := len(s.versions)
+	n := len(f.versions)
 	for _, folder := range folders {
-		s.listOld(folder)
+		f.listOld(folder)
 	}
-	s.source(LostInOld, s.root.Path, n)
-	n = len(s.versions)
-	s.listKept()
-	s.source(LostInUndo, filepath.Join(s.root.Path, userdir.Own), n)
+	f.source(LostInOld, f.root.Path, n)
+	n = len(f.versions)
+	f.listKept()
+	f.source(LostInUndo, filepath.Join(f.root.Path, userdir.Own), n)
 	from := map[string]int{}
 	for _, t := range copies {
 		from[cmp.Or(t.From, t.Path)]++
-		s.addCopy(t.Path)
+		f.addCopy(t.Path)
 	}
 	for _, folder := range slices.Sorted(maps.Keys(from)) {
-		s.sources = append(s.sources, LostSource{LostInCopies, folder, from[folder]})
+		f.sources = append(f.sources, LostSource{LostInCopies, folder, from[folder]})
 	}
-	s.versions = slices.DeleteFunc(s.versions, func(v *lostVersion) bool { return v.at.Before(since) })
+	f.versions = slices.DeleteFunc(f.versions, func(v *lostVersion) bool { return v.at.Before(since) })
 }
 
 // source notes a source of the versions from the n-th on, if there are any.
-func (s *files) source(kind, path string, n int) {
-	if n < len(s.versions) {
-		s.sources = append(s.sources, LostSource{kind, path, len(s.versions) - n})
+func (f *finder) source(kind, path string, n int) {
+	if n < len(f.versions) {
+		f.sources = append(f.sources, LostSource{kind, path, len(f.versions) - n})
 	}
 }
 
-func (s *files) addChat(path, read string, became fate) {
-	c := &lostChat{path: path, read: read, fate: became, of: ownerOf(path)}
+func (f *finder) addChat(path, read string, became fate) {
+	c := &lostChat{path: path, read: read, fate: became, of: ownerOf(path), said: new(lost.Version)} // of one that cannot be read
 	if info, err := os.Stat(read); err == nil {
 		c.changed = info.ModTime()
 	}
-	s.chats = append(s.chats, c)
+	f.chats = append(f.chats, c)
 }
 
 // ownerOf returns the owner of a chat's backups, without the group's name.
@@ -94,29 +77,29 @@ func ownerOf(path string) backups.Owner {
 }
 
 // listBackups finds SillyTavern's own backups.
-func (s *files) listBackups(dir userdir.Dir) {
+func (f *finder) listBackups(dir userdir.Dir) {
 	folder, err := backups.Read(dir)
 	if err != nil {
-		s.errs = append(s.errs, ops.PathError(err))
+		f.errs = append(f.errs, ops.PathError(err))
 	}
-	s.folder = folder
-	if s.groups, err = group.LoadAll(dir.Groups()); err != nil {
-		s.errs = append(s.errs, ops.PathError(err))
+	f.folder = folder
+	if f.groups, err = group.LoadAll(dir.Groups()); err != nil {
+		f.errs = append(f.errs, ops.PathError(err))
 	}
-	s.owners = backups.FindOwners(dir, s.groups)
-	s.firsts = map[string]time.Time{}
+	f.owners = backups.FindOwners(dir, f.groups)
+	f.firsts = map[string]time.Time{}
 	for _, b := range slices.Backward(folder.Backups) {
-		s.firsts[b.Key] = b.At
+		f.firsts[b.Key] = b.At
 	}
 	for _, b := range folder.Backups {
-		s.versions = append(s.versions, &lostVersion{path: b.Path, at: b.At, key: b.Key})
+		f.versions = append(f.versions, &lostVersion{path: b.Path, at: b.At, key: b.Key})
 	}
-	s.source(LostInBackups, folder.Path, 0)
+	f.source(LostInBackups, folder.Path, 0)
 }
 
 // isGroupKey reports whether only chats of groups have their backups under a key.
-func (s *files) isGroupKey(key string) bool {
-	owners := s.owners[key]
+func (f *finder) isGroupKey(key string) bool {
+	owners := f.owners[key]
 	return key != "" && len(owners) > 0 && !slices.ContainsFunc(owners, func(o backups.Owner) bool { return o.Kind != userdir.Group })
 }
 
@@ -125,42 +108,42 @@ func (s *files) isGroupKey(key string) bool {
 const oldMark = ".bak-"
 
 // listOld finds the copies that earlier versions of this program kept beside the chats.
-func (s *files) listOld(folder string) {
+func (f *finder) listOld(folder string) {
 	entries, _ := os.ReadDir(folder) // a folder that cannot be read is in errs already
 	for _, e := range entries {
 		name, _, ok := strings.Cut(e.Name(), oldMark)
 		if info, err := e.Info(); ok && err == nil && e.Type().IsRegular() && userdir.HasExtension(name) {
-			s.versions = append(s.versions, &lostVersion{path: filepath.Join(folder, e.Name()), at: info.ModTime(), chat: filepath.Join(folder, name)})
+			f.versions = append(f.versions, &lostVersion{path: filepath.Join(folder, e.Name()), at: info.ModTime(), chat: filepath.Join(folder, name)})
 		}
 	}
 }
 
 // listKept finds what undo keeps. A chat that was deleted on purpose is not a version: other
 // versions of it are not lost either.
-func (s *files) listKept() {
-	kept, errs, err := changeset.KeptFiles(s.root.Path)
+func (f *finder) listKept() {
+	kept, errs, err := changeset.KeptFiles(f.root.Path)
 	if err != nil {
 		errs = append(errs, err)
 	}
 	for _, err := range errs {
-		s.errs = append(s.errs, ops.PathError(err))
+		f.errs = append(f.errs, ops.PathError(err))
 	}
 	for _, k := range kept {
 		kind, _ := userdir.KindOf(k.Path)
 		restored := slices.Contains(k.Undid, "restore") || slices.Contains(k.Undid, "--restore")
 		switch {
-		case !userdir.HasExtension(k.Path) || s.root.User && kind == userdir.File:
+		case !userdir.HasExtension(k.Path) || f.root.User && kind == userdir.File:
 		case k.Gone && !restored: // else it was gone before
-			s.addChat(k.Path, k.File, wasDeleted)
+			f.addChat(k.Path, k.File, wasDeleted)
 		default:
-			s.versions = append(s.versions, &lostVersion{path: k.File, at: k.Time, chat: k.Path, restored: k.Gone})
+			f.versions = append(f.versions, &lostVersion{path: k.File, at: k.Time, chat: k.Path, restored: k.Gone})
 		}
 	}
 }
 
 // addCopy adds a file in a folder with copies as a version: a backup, or else of the chat of
 // the same name and owner.
-func (s *files) addCopy(path string) {
+func (f *finder) addCopy(path string) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return // it no longer exists
@@ -171,54 +154,54 @@ func (s *files) addCopy(path string) {
 		v.at = at
 	}
 	if key == "" {
-		dir := userdir.Dir{Root: s.root.Path}
+		dir := userdir.Dir{Root: f.root.Path}
 		switch kind, owner := userdir.KindOf(path); {
-		case !s.root.User:
-			v.chat = filepath.Join(s.root.Path, filepath.Base(path))
+		case !f.root.User:
+			v.chat = filepath.Join(f.root.Path, filepath.Base(path))
 		case kind == userdir.Group:
 			v.chat = filepath.Join(dir.GroupChats(), filepath.Base(path))
 		case kind == userdir.Solo:
 			v.chat = filepath.Join(dir.Chats(), owner, filepath.Base(path))
 		}
 	}
-	s.versions = append(s.versions, v)
+	f.versions = append(f.versions, v)
 }
 
 // ownerOfGone returns the owner of a version whose chat is gone, and the chat's path if it is
 // known, as it is for a group: its backups are named for the chat. ambiguous means that the
 // owner may be another.
-func (s *files) ownerOfGone(v *lostVersion) (owner backups.Owner, path string, ambiguous bool) {
+func (f *finder) ownerOfGone(v *lostVersion) (owner backups.Owner, path string, ambiguous bool) {
 	if v.chat != "" {
 		return ownerOf(v.chat), v.chat, false
 	}
-	owners := s.owners[v.key]
+	owners := f.owners[v.key]
 	if v.key == "" || len(owners) == 0 {
 		return owner, "", false
 	}
 	owner = owners[0]
 	if owner.Kind == userdir.Group {
-		path = filepath.Join(userdir.Dir{Root: s.root.Path}.GroupChats(), owner.Name+names.Extension)
+		path = filepath.Join(userdir.Dir{Root: f.root.Path}.GroupChats(), owner.Name+names.Extension)
 	}
 	return owner, path, len(owners) > 1
 }
 
 // placeFor returns a path to restore a character's chat to if its name is not known:
 // backups do not have it. It is "" if the character is not known either.
-func (s *files) placeFor(owner backups.Owner, v *lostVersion) string {
+func (f *finder) placeFor(owner backups.Owner, v *lostVersion) string {
 	if owner.Name == "" {
 		return ""
 	}
 	name := owner.Name + " - " + v.at.Local().Format("2006-01-02@15h04m05s")
-	return filepath.Join(userdir.Dir{Root: s.root.Path}.Chats(), owner.Name, name+names.Extension)
+	return filepath.Join(userdir.Dir{Root: f.root.Path}.Chats(), owner.Name, name+names.Extension)
 }
 
 // shownOwner returns an owner's name for people: for a group chat the group's name.
-func (s *files) shownOwner(o backups.Owner) string {
+func (f *finder) shownOwner(o backups.Owner) string {
 	if o.Kind != userdir.Group {
 		return o.Name
 	}
-	if o.Group == "" && s.groups != nil {
-		for _, g := range s.groups.Listing(o.Name) {
+	if o.Group == "" && f.groups != nil {
+		for _, g := range f.groups.Listing(o.Name) {
 			return g.Name
 		}
 	}
@@ -226,19 +209,19 @@ func (s *files) shownOwner(o backups.Owner) string {
 }
 
 // places returns how the slots for backups are used.
-func (s *files) places() (list []LostPlaces) {
+func (f *finder) places() (list []LostPlaces) {
 	shown := func(key string) (names []string) {
-		for _, o := range s.owners[key] {
+		for _, o := range f.owners[key] {
 			names = append(names, o.Name)
 		}
 		return names
 	}
-	for _, q := range s.folder.Quotas() {
+	for _, q := range f.folder.Quotas() {
 		p := LostPlaces{Key: q.Key, Owners: shown(q.Key), Used: q.Used, Limit: backups.Limit}
 		for _, o := range q.Others {
 			p.Others = append(p.Others, LostShare{o.Key, shown(o.Key), o.Used})
 		}
-		for _, b := range s.folder.Backups {
+		for _, b := range f.folder.Backups {
 			if b.Key == q.Key {
 				p.Backups++
 				p.Bytes += b.Size
