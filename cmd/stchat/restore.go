@@ -113,7 +113,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if err != nil {
 		return err
 	}
-	which, picked, err := o.pick(fs, where.Now)
+	which, _, err := o.pick(fs, where.Now)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		}
 		return reportRestored(c, opt.Changes.DryRun, results)
 	}
-	opt.Where, opt.Pick, opt.Picked, opt.NewUUID, opt.Stdout = where, which, picked, uuid.NewString, c.Out
+	opt.Where, opt.Pick, opt.NewUUID, opt.Stdout = where, which, uuid.NewString, c.Out
 	if fs.Changed("at") {
 		opt.At = &o.at
 	}

@@ -217,9 +217,9 @@ func (s *Speech) Has(t Text) bool { return s.own.Has(t) || s.greetings.Has(t) }
 // Ends reports whether s says what other says last, if that says anything.
 func (s *Speech) Ends(other *Speech) bool { return s.Has(other.last) }
 
-// GoesOn reports whether s says what other says last, or but for a last message that may have been
+// GoesOn reports whether s says what other says last but for one message, which may have been
 // edited.
-func (s *Speech) GoesOn(other *Speech) bool { return s.Ends(other) || s.Has(other.before) }
+func (s *Speech) GoesOn(other *Speech) bool { return s.Has(other.before) }
 
 // Greets reports whether both begin alike, or one says how the other begins.
 func (s *Speech) Greets(other *Speech) bool {

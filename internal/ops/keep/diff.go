@@ -32,41 +32,19 @@ func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
 	if err != nil {
 		return nil, err
 	}
-	header := v.head
-	if v.file == "" && len(lines) > 0 {
-		header = meta.IsHeader(d.text(ctx, lines[0]))
-	}
-	if header {
+	if v.head || v.file == "" && len(lines) > 0 && meta.IsHeader(d.text(ctx, lines[0])) {
 		lines = lines[1:]
 	}
-	if n := len(lines); n > 0 && n > v.Messages { // usually the empty one after a final LF
+	if n := len(lines); n == v.Messages+1 { // usually the empty one after a final LF
 		if last := d.text(ctx, lines[n-1]); last != nil && len(last) == 0 {
 			lines = lines[:n-1]
 		}
 	}
 	if len(lines) > v.Messages {
-		return d.notBlank(ctx, lines)
+		lines, _, err = d.numbered(ctx, v)
 	}
-	return lines, nil
+	return lines, err
 }
-
-// notBlank returns those of a version's lines that are not blank.
-func (d *differ) notBlank(ctx context.Context, lines []lineRef) (list []lineRef, err error) {
-	i := 0
-	for data, err := range d.each(ctx, lines) {
-		if err != nil {
-			return nil, err
-		}
-		if !isBlank(data) {
-			list = append(list, lines[i])
-		}
-		i++
-	}
-	return list, nil
-}
-
-// isBlank reports whether a line has nothing but space, as SillyTavern skips it.
-func isBlank(line []byte) bool { return len(bytes.Trim(line, " \t\r")) == 0 }
 
 // numbered lists a version's lines without its header and blank ones, and their message
 // indexes as SillyTavern counts them. A damaged line has the index of the message after it.
@@ -89,7 +67,7 @@ func (d *differ) numbered(ctx context.Context, v *version) (lines []lineRef, ind
 				continue
 			}
 		}
-		if isBlank(data) {
+		if len(bytes.Trim(data, " \t\r")) == 0 { // SillyTavern skips it
 			continue
 		}
 		lines, index = append(lines, ref), append(index, n)

@@ -82,14 +82,11 @@ func describe(ctx context.Context, s *history.Store, opt HistoryOptions) (*Histo
 	if info, err := os.Stat(s.Path()); err == nil {
 		d.Bytes, d.Stored = info.Size(), info.Size()
 	}
-	if info, err := os.Stat(indexOf(s.Path())); err == nil {
+	if info, err := os.Stat(filepath.Join(filepath.Dir(s.Path()), indexFile)); err == nil {
 		d.IndexBytes, d.Indexed = info.Size(), true
 	}
 	return d, nil
 }
-
-// indexOf returns the path of a store's word index.
-func indexOf(store string) string { return filepath.Join(filepath.Dir(store), indexFile) }
 
 // Verify reads all of a store and returns what is damaged in Problems. With mend, damaged
 // pieces are stored again from files that still have them, unless it is a dry run; Problems
@@ -105,7 +102,15 @@ func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error
 		return nil, err
 	}
 	note := func(p history.Problem) error {
-		d.Problems = append(d.Problems, problemOf(p))
+		doc := StoreProblem{Rule: p.Rule, Text: p.Text}
+		if p.Chat != nil {
+			label := history.Label(p.Chat.Path)
+			doc.Chat, doc.Rev = &label, &p.Rev
+		}
+		if p.Index >= 0 {
+			doc.Index = &p.Index
+		}
+		d.Problems = append(d.Problems, doc)
 		return nil
 	}
 	wrong, err := wordindex.Verify(ctx, s)
@@ -173,18 +178,6 @@ func lookEverywhere(ctx context.Context, s *history.Store, m *history.Mender, ro
 	return nil
 }
 
-func problemOf(p history.Problem) StoreProblem {
-	d := StoreProblem{Rule: p.Rule, Text: p.Text}
-	if p.Chat != nil {
-		label := history.Label(p.Chat.Path)
-		d.Chat, d.Rev = &label, &p.Rev
-	}
-	if p.Index >= 0 {
-		d.Index = &p.Index
-	}
-	return d
-}
-
 // openExisting opens a store that must exist, for writing if it is to change and this is no dry
 // run.
 func openExisting(ctx context.Context, opt HistoryOptions, change bool) (*history.Store, error) {
@@ -246,18 +239,10 @@ func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, 
 		}
 		ids = append(ids, s.id)
 		for _, list := range s.others {
-			others = append(others, filepath.Join(s.root, filepath.FromSlash(s.now.lastPath(list[0].Chat))))
+			others = append(others, s.now.full(s.now.lastPath(list[0].Chat)))
 		}
 	}
-	d, err := forget(ctx, opt, ids)
-	if err == nil {
-		d.Others = others
-	}
-	return d, err
-}
-
-func forget(ctx context.Context, opt HistoryOptions, ids []int64) (*History, error) {
-	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) {
+	d, err := withStore(ctx, opt, func(s *history.Store) (history.Freed, error) {
 		if !opt.DryRun {
 			if err := wordindex.Remove(s.Path()); err != nil {
 				return history.Freed{}, err
@@ -265,4 +250,8 @@ func forget(ctx context.Context, opt HistoryOptions, ids []int64) (*History, err
 		}
 		return history.Forget(ctx, s, ids, opt.DryRun)
 	})
+	if err == nil {
+		d.Others = others
+	}
+	return d, err
 }

@@ -111,21 +111,6 @@ func (j *identity) free(f *fileFacts, chat int) bool {
 	return f.main != "" && from != c.Path && !j.known[from]
 }
 
-// inherits reports whether a file may have its slug from what was said: where others have the
-// slug, too, as branches did, it must say what was said last.
-func (j *identity) inherits(f *fileFacts, said *lost.Speech) bool {
-	return f.slug == "" || j.slugs[f.slug] <= 2 || f.said().Ends(said)
-}
-
-// goesOnFrom is inherits for a chat that has no slug of its own: the file must say what was said
-// last, or if it has none either, but for an edit.
-func (j *identity) goesOnFrom(f *fileFacts, said *lost.Speech) bool {
-	if f.slug == "" {
-		return f.said().GoesOn(said)
-	}
-	return f.said().Ends(said)
-}
-
 // bySlug finds the chats that have the slug of a file, and something that it says.
 func (j *identity) bySlug(here map[string]int) {
 	found := make([]int, len(j.files)) // how many chats may be it
@@ -141,7 +126,8 @@ func (j *identity) bySlug(here map[string]int) {
 				continue
 			}
 			a, b := f.said(), j.chats[k].said()
-			if a.Shared(b) > 0 && j.inherits(f, b) || a.Len()+b.Len() == 0 && a.Greets(b) {
+			// where others have the slug, too, as branches did, it must say what was said last
+			if a.Shared(b) > 0 && (j.slugs[f.slug] <= 2 || a.Ends(b)) || a.Len()+b.Len() == 0 && a.Greets(b) {
 				found[i]++
 				files[k]++
 				pairs = append(pairs, [2]int{i, k})
@@ -174,7 +160,8 @@ func (j *identity) byTexts(here map[string]int) {
 			if f.slug != c.Slug && f.slug != "" && c.Slug != "" || c.state == before && path.Dir(c.Path) != path.Dir(f.path) || !j.free(f, k) {
 				continue
 			}
-			if n := f.said().Shared(c.said()); n > 0 && 2*n >= c.said().Len() && j.goesOnFrom(f, c.said()) {
+			// it must say what was said last, or if it has no slug either, but for an edit
+			if n := f.said().Shared(c.said()); n > 0 && 2*n >= c.said().Len() && (f.said().Ends(c.said()) || f.slug == "" && f.said().GoesOn(c.said())) {
 				pairs = append(pairs, pair{i, k, n, 1})
 				contested[i], contested[-1-k] = true, true
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"stchat/internal/history"
@@ -53,7 +52,7 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) (
 		l.doc = Logged{Schema: 1, Path: s.path, Chat: history.Label(s.rel), Other: i > 0}
 		if l.doc.Other {
 			rel := s.now.lastPath(list[0].Chat)
-			l.doc.Path, l.doc.Chat = filepath.Join(s.root, filepath.FromSlash(rel)), history.Label(rel)
+			l.doc.Path, l.doc.Chat = s.now.full(rel), history.Label(rel)
 		}
 		if err := l.each(ctx, each); err != nil {
 			return s.note, err
@@ -168,7 +167,6 @@ func (s *subject) changesOf(ctx context.Context, v *version, each func(Changed) 
 		if list, err = s.stored(ctx, v.Chat); err != nil {
 			return err
 		}
-		newestFirst(list)
 	}
 	i := slices.IndexFunc(list, func(o version) bool { return o.Rev == v.Rev && o.file == v.file })
 	d := newDiffer(s)

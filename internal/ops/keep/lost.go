@@ -29,9 +29,9 @@ type LostOptions struct {
 	Now   time.Time
 	Meter *progress.Meter
 
-	folders []string        // real paths, with a separator, of those among List.Paths that were asked for
-	roots   map[string]bool // real paths
-	told    map[int64]bool  // the chats of a history of several folders of loose chats that are gone, and that were told
+	folders []string             // real paths, with a separator, of those among List.Paths that were asked for
+	meant   map[string]*ops.Root // by the real paths of all roots: what of each was asked for, by List
+	told    map[int64]bool       // the chats of a history of several folders of loose chats that are gone, and that were told
 }
 
 // LostChat is a chat that lost something: a document of lost.
@@ -154,7 +154,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		opt.folders = append(opt.folders, userdir.RealPath(path)+string(filepath.Separator))
 		if around, ok := userdir.Around(path); ok {
 			list.Paths = append(list.Paths, around) // its chats may all be gone
-		} else if opt.Store != "" && !slices.ContainsFunc(roots, func(r *ops.Root) bool { return sameDir(r.Path, path) }) {
+		} else if opt.Store != "" && !slices.ContainsFunc(roots, func(r *ops.Root) bool { return userdir.RealPath(r.Path) == userdir.RealPath(path) }) {
 			roots = append(roots, &ops.Root{Path: path})
 		}
 	}
@@ -172,9 +172,9 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	for _, err := range append(errs, copies.Errs...) {
 		res.Errs = append(res.Errs, err)
 	}
-	meant := map[string]*ops.Root{} // by real path
+	opt.meant = map[string]*ops.Root{}
 	for _, root := range roots {
-		meant[userdir.RealPath(root.Path)] = root
+		opt.meant[userdir.RealPath(root.Path)] = root
 	}
 	for _, name := range opt.Names {
 		root, err := rootAround(name)
@@ -185,20 +185,14 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		list.Paths = append(list.Paths, root)
 	}
 	for _, root := range ops.Roots(ops.Walk(list), opt.List.Shard) {
-		if meant[userdir.RealPath(root.Path)] == nil {
+		if real := userdir.RealPath(root.Path); opt.meant[real] == nil {
+			opt.meant[real] = &ops.Root{Path: root.Path}
 			roots = append(roots, root)
 		}
-	}
-	opt.roots = map[string]bool{}
-	for _, root := range roots {
-		opt.roots[userdir.RealPath(root.Path)] = true
 	}
 	unknown := slices.Clone(opt.Names)
 	for _, root := range roots {
 		f := newFinder(root, &opt)
-		if f.meant = meant[userdir.RealPath(root.Path)]; f.meant == nil {
-			f.meant = &ops.Root{Path: root.Path}
-		}
 		err := f.find(ctx, copies.Chats)
 		if f.store != nil {
 			res.opened = append(res.opened, f.store)

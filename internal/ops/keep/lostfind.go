@@ -38,8 +38,6 @@ type finder struct {
 	sources  []LostSource
 	errs     []error
 
-	meant *ops.Root // of the root; beside that, the chats of opt.Names are meant
-
 	byPath  map[string]int          // indexes of the live chats
 	byOwner map[backups.Owner][]int // also of owners that the history knows, which a chat once had
 	byKey   map[string][]int        // likewise, of their backups
@@ -110,7 +108,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	}
 	var texts [][]lost.Text
 	for i, c := range f.chats {
-		f.owned(c.of, i)
+		f.owned(i, 0, c.of)
 		if c.fate == isLive {
 			f.byPath[userdir.RealPath(c.path)] = i
 			texts = append(texts, c.said.Texts)
@@ -221,20 +219,16 @@ func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
 		return slices.Sorted(slices.Values(list)), true // live chats first
 	}
 	for i, c := range f.chats {
-		if c.said.Slug != "" && c.said.Slug == v.said.Slug || !f.hadAnotherName(c, v) {
+		// a group's chat that was backed up under its own name before has that since
+		hadItsName := v.key != "" && c.of.Kind == userdir.Group && slices.ContainsFunc(backups.Keys(c.of.Name), func(key string) bool {
+			first, ok := f.firsts[key]
+			return ok && first.Before(v.at)
+		})
+		if c.said.Slug != "" && c.said.Slug == v.said.Slug || !hadItsName {
 			list = append(list, i)
 		}
 	}
 	return list, false
-}
-
-// hadAnotherName reports whether a chat of a group was backed up under its own name before a backup
-// was made that has another chat's name.
-func (f *finder) hadAnotherName(c *lostChat, v *lostVersion) bool {
-	return v.key != "" && c.of.Kind == userdir.Group && slices.ContainsFunc(backups.Keys(c.of.Name), func(key string) bool {
-		first, ok := f.firsts[key]
-		return ok && first.Before(v.at)
-	})
 }
 
 // choose picks one of the candidates. If the slugs do not decide, it must share half of the
@@ -318,28 +312,24 @@ func (f *finder) readChats(ctx context.Context, r *lost.StoreReader) error {
 		if err != nil {
 			return err
 		}
-		if source.Versions += len(versions); history.KindOf(c.Path) == history.Backup {
+		switch source.Versions += len(versions); {
+		case history.KindOf(c.Path) == history.Backup:
 			lone = append(lone, versions...)
-			continue
-		}
-		if !f.knows(&c, path, versions) {
-			continue
-		}
-		for _, v := range versions {
-			f.add(v)
+		case f.knows(&c, path, versions):
+			f.add(versions)
 		}
 	}
-	for _, v := range lone {
-		f.add(v)
-	}
+	f.add(lone)
 	f.sources = append(f.sources, source)
 	return nil
 }
 
-// add adds a version of the history, unless there is nothing to report.
-func (f *finder) add(v *lostVersion) {
-	if f.count(v); !v.skip {
-		f.versions = append(f.versions, v)
+// add adds versions of the history of which there is something to report.
+func (f *finder) add(versions []*lostVersion) {
+	for _, v := range versions {
+		if f.count(v); !v.skip {
+			f.versions = append(f.versions, v)
+		}
 	}
 }
 
@@ -371,24 +361,16 @@ func (f *finder) read(ctx context.Context, r *lost.StoreReader, c *history.Chat,
 			return nil, fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
 		}
 		if old.said.Slug, old.said.Parent = c.Slug, c.Main; old.of == 0 {
-			head := f.header(ctx, &v)
-			old.said.Slug, old.said.Parent = head.Slug(), head.Main()
+			runs, _ := v.Runs() // they were read before
+			for line := range f.store.Lines(ctx, runs) {
+				head := history.Content{Head: line.Data}
+				old.said.Slug, old.said.Parent = head.Slug(), head.Main()
+				break
+			}
 		}
 		list = append(list, old)
 	}
 	return list, nil
-}
-
-// header returns the first line of a version.
-func (f *finder) header(ctx context.Context, v *history.Version) (c history.Content) {
-	runs, _ := v.Runs() // they were read before
-	for line, err := range f.store.Lines(ctx, runs) {
-		if err == nil {
-			c.Head = line.Data
-		}
-		break
-	}
-	return c
 }
 
 // knows notes where a chat of the history is, and what it said. It is false for one that is to
@@ -403,7 +385,7 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 	if f.now.path[c.ID] != "" {
 		at, ok := f.byPath[userdir.RealPath(path)]
 		if f.byID[c.ID] = at; ok {
-			f.ownedBefore(c.ID, at)
+			f.owned(at, c.ID)
 		}
 		if ok && longest != nil && longest.said.Missing > 0 {
 			f.chats[at].also = longest.said.Said()
@@ -413,33 +395,30 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 	if longest == nil || f.deleted(path, versions[0]) {
 		return false
 	}
-	of := ownerOf(path)
 	f.byID[c.ID] = len(f.chats)
-	f.ownedBefore(c.ID, len(f.chats))
-	f.chats = append(f.chats, &lostChat{path: path, fate: isGone, of: of, also: longest.said.Said(), said: &lost.Version{
+	f.owned(len(f.chats), c.ID)
+	f.chats = append(f.chats, &lostChat{path: path, fate: isGone, of: ownerOf(path), also: longest.said.Said(), said: &lost.Version{
 		Slug: c.Slug, Parent: c.Main, Messages: versions[0].said.Messages, Texts: versions[0].said.Said(),
 	}})
 	return true
 }
 
-// owned notes a chat among those of an owner.
-func (f *finder) owned(of backups.Owner, at int) {
-	if slices.Contains(f.byOwner[of], at) {
-		return
-	}
-	f.byOwner[of] = append(f.byOwner[of], at)
-	for _, key := range backups.Keys(of.Name) {
-		if !slices.Contains(f.byKey[key], at) {
-			f.byKey[key] = append(f.byKey[key], at)
-		}
-	}
-}
-
-// ownedBefore notes a chat of the history among those of all owners that it ever had.
-func (f *finder) ownedBefore(id int64, at int) {
+// owned notes a chat among those of its owners, and of those that it had by the history.
+func (f *finder) owned(at int, id int64, owners ...backups.Owner) {
 	for _, p := range f.now.places {
 		if p.Chat == id {
-			f.owned(ownerOf(f.now.full(p.Path)), at)
+			owners = append(owners, ownerOf(f.now.full(p.Path)))
+		}
+	}
+	for _, of := range owners {
+		if slices.Contains(f.byOwner[of], at) {
+			continue
+		}
+		f.byOwner[of] = append(f.byOwner[of], at)
+		for _, key := range backups.Keys(of.Name) {
+			if !slices.Contains(f.byKey[key], at) {
+				f.byKey[key] = append(f.byKey[key], at)
+			}
 		}
 	}
 }
@@ -468,7 +447,7 @@ func (f *finder) loose(c *history.Chat, path string) bool {
 	if folder == userdir.RealPath(f.root.Path) {
 		return true
 	}
-	if f.opt.roots[folder] || f.now.path[c.ID] != "" || f.opt.told[c.ID] || !f.means(path) {
+	if f.opt.meant[folder] != nil || f.now.path[c.ID] != "" || f.opt.told[c.ID] || !f.means(path) {
 		return false
 	}
 	f.opt.told[c.ID] = true
@@ -477,12 +456,13 @@ func (f *finder) loose(c *history.Chat, path string) bool {
 
 // means reports whether the chat at a path, "" for one of which nothing is known, was asked for.
 func (f *finder) means(path string) bool {
+	meant := f.opt.meant[userdir.RealPath(f.root.Path)]
 	if path == "" {
-		return f.meant.Whole
+		return meant.Whole
 	}
 	real := userdir.RealPath(path)
 	in := func(folder string) bool { return strings.HasPrefix(real, folder) && f.opt.List.Shard.Has(path) }
-	return f.meant.Means(path) || slices.ContainsFunc(f.opt.folders, in) || slices.ContainsFunc(f.opt.Names, func(name string) bool {
+	return meant.Means(path) || slices.ContainsFunc(f.opt.folders, in) || slices.ContainsFunc(f.opt.Names, func(name string) bool {
 		return slices.Contains(f.named(name), real)
 	})
 }
@@ -504,5 +484,3 @@ func (f *finder) hasName(name string) bool {
 		slices.ContainsFunc(f.versions, func(v *lostVersion) bool { return is(v.chat) }) ||
 		slices.ContainsFunc(f.now.places, func(p history.Place) bool { return is(f.now.full(p.Path)) })
 }
-
-func sameDir(a, b string) bool { return userdir.RealPath(a) == userdir.RealPath(b) }

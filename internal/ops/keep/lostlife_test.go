@@ -219,7 +219,7 @@ func (k *kept) run(res *LostResult) {
 		opt := RestoreOptions{Where: Where{Chat: row.To, Now: k.now}, Name: row.Name, NewUUID: uuid.NewString}
 		opt.Changes.Now = k.now
 		if row.Best.Rev != nil {
-			opt.Pick, opt.Picked = Pick{Rev: *row.Best.Rev}, true
+			opt.Pick = Pick{Rev: *row.Best.Rev}
 		} else {
 			opt.Backup = *row.Best.Path
 		}

@@ -2,11 +2,12 @@ package keep
 
 import (
 	"cmp"
-	"fmt"
+	"context"
 	"slices"
 	"time"
 
 	"stchat/internal/backups"
+	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/userdir"
 )
@@ -175,8 +176,12 @@ func (f *finder) documents() (list []*LostChat) {
 			name := userdir.ChatName(path)
 			doc.Path, doc.Chat, doc.To = &path, &name, path
 		}
-		if g.isGone() && path != "" {
-			g.aside(doc, path)
+		switch {
+		case !g.isGone() || path == "":
+		case v.stored != nil && v.of != 0:
+			doc.Name = f.now.aside(path, v.stored)
+		case isFile(path):
+			doc.To = besideOf(path, freeName(path, timeName(v.at)))
 		}
 		if name := f.shownOwner(owner); name != "" {
 			doc.Owner = &name
@@ -188,22 +193,41 @@ func (f *finder) documents() (list []*LostChat) {
 	return list
 }
 
-// aside notes where a chat that is gone comes back to, if its own path is another's now, or if
-// another chat that is gone had it since.
-func (g *loss) aside(doc *LostChat, path string) {
-	v, now := g.best, g.in.now
-	taken := isFile(path)
-	if v.stored != nil && v.of != 0 {
-		taken = taken || now.last(now.chats[v.of].Path) != v.of
+// RestoreLost brings back the best version of each of some chats, as one call that undo takes
+// back: a chat that is gone under its name, of any other as a new chat beside it. They must be of
+// a result that is not closed yet.
+func RestoreLost(ctx context.Context, chats []*LostChat, opt RestoreOptions) []*RestoreResult {
+	var list []*restoring
+	results := make([]*RestoreResult, len(chats))
+	for i, c := range chats {
+		r := c.restoring(opt)
+		results[i] = r.res
+		switch {
+		case !c.row.isGone():
+			r.res.Err = r.fork(ctx)
+		case c.Name != "":
+			r.res.Err = r.revive(ctx, r.beside())
+		default:
+			r.res.Err = r.revive(ctx, c.To)
+		}
+		if r.res.Err == nil {
+			list = append(list, r)
+		}
 	}
-	switch {
-	case !taken:
-	case v.stored != nil && v.of != 0:
-		doc.Name = freeName(path, revName(v.stored.Rev))
-	default:
-		doc.To = besideOf(path, freeName(path, timeName(v.at)))
-	}
+	commit(ctx, opt.Changes, list)
+	return results
 }
 
-// revName is the name of a new chat that is made of a version.
-func revName(rev int64) string { return fmt.Sprint("rev ", rev) }
+// restoring returns the best version on its way to a file.
+func (c *LostChat) restoring(opt RestoreOptions) *restoring {
+	f, best := c.row.in, c.row.best
+	s := &subject{root: f.now.root, path: c.To, store: f.store, now: f.now}
+	s.rel, _ = relative(s.root, c.To) // a chat of the root lies in it
+	v := &version{file: best.path, Version: history.Version{At: best.at, Source: history.FromBackup, Messages: best.said.Messages}}
+	if best.stored != nil {
+		v.Version = *best.stored
+		s.id = v.Chat
+	}
+	opt.Name = cmp.Or(c.Name, opt.Name)
+	return newRestoring(s, v, opt)
+}

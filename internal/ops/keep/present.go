@@ -3,6 +3,7 @@ package keep
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -186,6 +187,15 @@ func (p *present) last(rel string) int64 {
 
 // lastPath returns where a file is, or was last.
 func (p *present) lastPath(id int64) string { return cmp.Or(p.path[id], p.chats[id].Path) }
+
+// aside returns the name of a new chat beside a path, under which a chat that is gone comes back if
+// another one has its path, or had it since; else "".
+func (p *present) aside(path string, v *history.Version) string {
+	if !isFile(path) && p.last(p.chats[v.Chat].Path) == v.Chat {
+		return ""
+	}
+	return freeName(path, fmt.Sprint("rev ", v.Rev))
+}
 
 // first returns the first snapshot that saw a file.
 func (p *present) first(id int64) int64 {

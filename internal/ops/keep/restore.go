@@ -35,8 +35,7 @@ import (
 // RestoreOptions says which version to restore, and to which file.
 type RestoreOptions struct {
 	Where
-	Pick    Pick
-	Picked  bool   // use Pick; else the newest version that differs from the file
+	Pick    Pick   // the zero Pick is the newest version that differs from the file
 	Backup  string // the path of one of SillyTavern's backups
 	At      *int   // the last message; nil: all
 	Name    string // of the new chat
@@ -92,30 +91,37 @@ func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 		on.res.Note("%s", s.note)
 	}
 	if opt.Output == cut.Stdout && opt.At == nil {
-		return on.res, on.stream(ctx)
+		on.res.Doc.Exact = true
+		if v.file == "" { // it is read through first, so that nothing of a damaged one is written
+			err = s.write(ctx, v, io.Discard)
+		}
+		if err == nil {
+			err = s.write(ctx, v, opt.Stdout)
+		}
+		return on.res, err
 	}
 	_, err = os.Lstat(s.path)
 	gone := errors.Is(err, fs.ErrNotExist)
 	others := v.file == "" && !v.lone && (!gone && v.Chat != s.now.at[s.rel] || gone && v.Chat != s.id && opt.Name != "") // another file has the path, or had it last
-	var m *made
+	err = nil
 	switch {
 	case opt.Output != "" && opt.At == nil:
-		m = on.export(opt.Output)
+		on.export(opt.Output)
 	case (gone || others) && opt.Output == "" && (opt.InPlace || opt.At != nil || !others && opt.Name != ""):
 		return nil, fmt.Errorf("%s: %w", s.path, ErrGone)
 	case others && opt.Output == "":
-		m, err = on.revive(ctx, on.beside())
+		err = on.revive(ctx, on.beside())
 	case opt.InPlace:
-		m, err = on.replace(ctx)
+		err = on.replace(ctx)
 	case gone && opt.Output == "":
-		m, err = on.revive(ctx, s.path)
+		err = on.revive(ctx, s.path)
 	case !history.KindOf(s.rel).IsChat():
 		return nil, fmt.Errorf("%s: %w", s.path, ErrNoChat)
 	default:
 		return on.res, on.branch(ctx)
 	}
 	if err == nil {
-		commit(ctx, opt.Changes, []*made{m})
+		commit(ctx, opt.Changes, []*restoring{on})
 	}
 	return on.res, err
 }
@@ -132,7 +138,7 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 	if err != nil {
 		return s, nil, err
 	}
-	if opt.Picked {
+	if opt.Pick != (Pick{}) {
 		v, err := s.pick(ctx, opt.Pick, opt.Output != "" || opt.Name != "")
 		return s, v, err
 	}
@@ -183,10 +189,15 @@ type restoring struct {
 	v   *version
 	opt *RestoreOptions
 	res *RestoreResult
+
+	path     string    // of the file that it becomes
+	sidecars []sidecar // of that time, for this path
+	group    string    // the group file whose list it belongs into; "" for none
+	draft    func(ctx context.Context, set *changeset.Set) error
 }
 
 func newRestoring(s *subject, v *version, opt RestoreOptions) *restoring {
-	r := &restoring{s, v, &opt, &RestoreResult{}}
+	r := &restoring{s: s, v: v, opt: &opt, res: &RestoreResult{}}
 	at := stamp(v.At)
 	r.res.Doc.AtVersion = &at
 	if v.file == "" {
@@ -198,66 +209,52 @@ func newRestoring(s *subject, v *version, opt RestoreOptions) *restoring {
 // beside returns the path of a new chat beside the one that is meant.
 func (r *restoring) beside() string { return besideOf(r.s.path, r.name()) }
 
-// made is the file that a version becomes.
-type made struct {
-	of      *restoring
-	path    string
-	listing string // the group file that is changed with it; "" for none
-	draft   func(ctx context.Context, set *changeset.Set) error
-}
-
-// stream writes the exact bytes to Stdout. A version in the store is read through first, so
-// that nothing of a damaged one is written.
-func (r *restoring) stream(ctx context.Context) error {
-	r.res.Doc.Exact = true
-	if r.v.file == "" {
-		if err := r.s.write(ctx, r.v, io.Discard); err != nil {
-			return err
-		}
-	}
-	return r.s.write(ctx, r.v, r.opt.Stdout)
-}
-
 // export writes the exact bytes to a file, and nothing that belongs to the chat.
-func (r *restoring) export(path string) *made {
-	r.res.Doc.Exact = true
-	return &made{of: r, path: path, draft: func(ctx context.Context, set *changeset.Set) error {
+func (r *restoring) export(path string) {
+	r.res.Doc.Exact, r.path = true, path
+	r.draft = func(ctx context.Context, set *changeset.Set) error {
 		if err := ops.JudgeOutput(path, userdir.HasExtension(path)); err != nil {
 			return err
 		}
-		return r.create(ctx, set, path, "the version")
-	}}
+		return r.create(ctx, set, "the version")
+	}
 }
 
 // create drafts the version's exact bytes.
-func (r *restoring) create(ctx context.Context, set *changeset.Set, path, about string) error {
-	d, err := set.Create(path, about, changeset.InFolder())
+func (r *restoring) create(ctx context.Context, set *changeset.Set, about string) error {
+	d, err := set.Create(r.path, about, changeset.InFolder())
 	if err != nil {
 		return err
 	}
 	return r.s.write(ctx, r.v, d)
 }
 
+// goTo notes where the version goes, and what of that time belongs to it.
+func (r *restoring) goTo(ctx context.Context, path string) (err error) {
+	r.path = path
+	if err = r.findSidecars(ctx); err == nil {
+		err = r.findGroup(ctx)
+	}
+	return err
+}
+
 // revive brings back a file that is gone: its bytes, of a chat its sidecars, and its place in the
 // group's list.
-func (r *restoring) revive(ctx context.Context, path string) (*made, error) {
+func (r *restoring) revive(ctx context.Context, path string) error {
 	r.res.Doc.Exact = true
-	return r.appear(ctx, path, func(ctx context.Context, set *changeset.Set) error {
-		return r.create(ctx, set, path, "the chat, as it was")
-	})
+	return r.appear(ctx, path, func(ctx context.Context, set *changeset.Set) error { return r.create(ctx, set, "the chat, as it was") })
 }
 
 // fork makes a new chat of the version beside the one that is meant, its parent, with all lines as
 // they were.
-func (r *restoring) fork(ctx context.Context) (*made, error) {
-	path := r.beside()
-	return r.appear(ctx, path, func(ctx context.Context, set *changeset.Set) error {
+func (r *restoring) fork(ctx context.Context) error {
+	return r.appear(ctx, r.beside(), func(ctx context.Context, set *changeset.Set) error {
 		content, done, err := r.spool(ctx)
 		if err != nil {
 			return err
 		}
 		defer done()
-		d, err := set.Create(path, "a new chat of the version", changeset.InFolder())
+		d, err := set.Create(r.path, "a new chat of the version", changeset.InFolder())
 		if err != nil {
 			return err
 		}
@@ -269,38 +266,23 @@ func (r *restoring) fork(ctx context.Context) (*made, error) {
 
 // appear makes a chat that does not exist: what create drafts, its sidecars, and its place in the
 // group's list.
-func (r *restoring) appear(ctx context.Context, path string, create func(context.Context, *changeset.Set) error) (*made, error) {
-	sidecars, err := r.sidecars(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	listing, err := r.listing(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r.note(sidecars)
-	return &made{r, path, listing, func(ctx context.Context, set *changeset.Set) error {
+func (r *restoring) appear(ctx context.Context, path string, create func(context.Context, *changeset.Set) error) error {
+	r.draft = func(ctx context.Context, set *changeset.Set) error {
 		if err := create(ctx, set); err != nil {
 			return err
 		}
-		for _, c := range sidecars {
+		for _, c := range r.sidecars {
 			if _, err := os.Lstat(c.path); err == nil {
 				r.res.Warn("%s: already exists, and stays as it is", c.path)
 				continue
 			}
-			if err := c.create(set); err != nil {
+			if err := c.draft(set); err != nil {
 				return err
 			}
 		}
-		return r.list(set, path, listing)
-	}}, nil
-}
-
-// note adds sidecars that are restored to the document.
-func (r *restoring) note(sidecars []sidecar) {
-	for _, c := range sidecars {
-		r.res.Doc.Sidecars = append(r.res.Doc.Sidecars, ops.Sidecar{Path: c.path, Action: "restored"})
+		return r.list(set)
 	}
+	return r.goTo(ctx, path)
 }
 
 // spool writes a version to an unnamed file, so that all of it is checked before anything
@@ -361,38 +343,32 @@ func timeName(at time.Time) string { return at.Local().Format("2006-01-02 15h04m
 // replace puts a version in the chat's place, with a new slug, so that SillyTavern refuses
 // the save of a tab that has the old chat open. What is replaced is kept in the store, if
 // there is one, and in the undo record.
-func (r *restoring) replace(ctx context.Context) (*made, error) {
+func (r *restoring) replace(ctx context.Context) error {
 	s, v := r.s, r.v
 	was, err := safefile.StampPath(s.path)
 	if err != nil {
-		return nil, ops.PathError(err)
+		return ops.PathError(err)
 	}
-	sidecars, err := r.sidecars(ctx, s.path)
-	if err != nil {
-		return nil, err
-	}
-	listing, err := r.listing(ctx)
-	if err != nil {
-		return nil, err
+	if err := r.goTo(ctx, s.path); err != nil {
+		return err
 	}
 	content, done, err := r.spool(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.keepPresent(ctx); err != nil {
 		done()
-		return nil, err
+		return err
 	}
 	slug := r.opt.NewUUID()
-	for i, c := range sidecars {
+	for i, c := range r.sidecars {
 		if ns := sidecarOf(filepath.Base(c.path), userdir.ChatName(s.path)); ns == luker.SyncNamespace {
-			sidecars[i].data = luker.SyncData(slug, r.opt.Now.UnixMilli())
+			r.sidecars[i].data = luker.SyncData(slug, r.opt.Now.UnixMilli())
 		}
 	}
-	r.note(sidecars)
 	r.res.Doc.InPlace = true
 	r.opt.Changes.Precious = true
-	return &made{r, s.path, listing, func(ctx context.Context, set *changeset.Set) error {
+	r.draft = func(ctx context.Context, set *changeset.Set) error {
 		defer done()
 		d, err := set.Replace(s.path, was, "the version of "+v.At.Local().Format("2006-01-02 15:04:05"))
 		if err != nil {
@@ -401,16 +377,17 @@ func (r *restoring) replace(ctx context.Context) (*made, error) {
 		if err := r.asOfToday(ctx, d, content, slug); err != nil {
 			return err
 		}
-		for _, c := range sidecars {
-			if err := c.putBack(set); err != nil {
+		for _, c := range r.sidecars {
+			if err := c.draft(set); err != nil {
 				return err
 			}
 		}
 		if r.opt.Open {
-			return r.list(set, s.path, listing)
+			return r.list(set)
 		}
 		return nil
-	}}, nil
+	}
+	return nil
 }
 
 // asOfToday copies a version with what belongs to the present: of a chat a new slug, of a group
@@ -513,21 +490,21 @@ func (r *restoring) keepPresent(ctx context.Context) error {
 }
 
 // list puts the chat into its group's list, and makes it the open chat if opt.Open is set.
-func (r *restoring) list(set *changeset.Set, path, listing string) error {
-	name := userdir.ChatName(path)
+func (r *restoring) list(set *changeset.Set) error {
+	name := userdir.ChatName(r.path)
 	open := ""
 	if r.opt.Open {
 		open = name
 	}
-	kind, owner := userdir.KindOf(path)
+	kind, owner := userdir.KindOf(r.path)
 	switch {
-	case !userdir.HasExtension(path):
+	case !userdir.HasExtension(r.path):
 		return nil
-	case kind == userdir.Group && listing == "":
-		r.res.Warn("%s: no group lists it, and none is known that did, so SillyTavern does not show it", path)
+	case kind == userdir.Group && r.group == "":
+		r.res.Warn("%s: no group lists it, and none is known that did, so SillyTavern does not show it", r.path)
 	case kind == userdir.Group:
-		r.res.Doc.Group = &listing
-		return set.Edit(listing, safefile.Stamp{}, &group.Edit{Path: listing, List: []string{name}, Open: open}, "its name in the group's list")
+		r.res.Doc.Group = &r.group
+		return set.Edit(r.group, safefile.Stamp{}, &group.Edit{Path: r.group, List: []string{name}, Open: open}, "its name in the group's list")
 	case r.opt.Open && kind == userdir.Solo:
 		_, err := ops.OpenInCard(set, userdir.Dir{Root: r.s.root}, owner, name)
 		return err
@@ -538,35 +515,35 @@ func (r *restoring) list(set *changeset.Set, path, listing string) error {
 }
 
 // commit makes files in one call, and completes the documents.
-func commit(ctx context.Context, opt changeset.Options, list []*made) {
+func commit(ctx context.Context, opt changeset.Options, list []*restoring) {
 	var one sync.Mutex // a store may be used by one goroutine at a time
-	ops.Each(ctx, opt, list, func(m *made) (*RestoreResult, changeset.Unit) {
-		d := &m.of.res.Doc
+	ops.Each(ctx, opt, list, func(r *restoring) (*RestoreResult, changeset.Unit) {
+		d := &r.res.Doc
 		d.Document = cut.Document{
-			Schema: 1, Source: m.of.s.path, Path: m.path, Kind: "copy", At: -1, Messages: m.of.v.Messages, Bytes: m.of.v.Size,
+			Schema: 1, Source: r.s.path, Path: r.path, Kind: "copy", At: -1, Messages: r.v.Messages, Bytes: r.v.Size,
 			DryRun: opt.DryRun, Sidecars: d.Sidecars,
 		}
-		if name := userdir.ChatName(m.path); userdir.HasExtension(m.path) {
+		if name := userdir.ChatName(r.path); userdir.HasExtension(r.path) {
 			d.Name = &name
 		}
-		u := changeset.Unit{Root: changeset.RootFor(m.path, m.of.s.path), Draft: func(ctx context.Context, set *changeset.Set) error {
+		u := changeset.Unit{Root: changeset.RootFor(r.path, r.s.path), Draft: func(ctx context.Context, set *changeset.Set) error {
 			one.Lock()
 			defer one.Unlock()
-			return m.draft(ctx, set)
+			return r.draft(ctx, set)
 		}}
-		if m.listing != "" {
-			u.Shares = []string{m.listing}
+		if r.group != "" {
+			u.Shares = []string{r.group}
 		}
-		return m.of.res, u
+		return r.res, u
 	})
-	for _, m := range list {
-		d := &m.of.res.Doc
-		for _, step := range m.of.res.Steps {
-			if step.Path == m.path {
+	for _, r := range list {
+		d := &r.res.Doc
+		for _, step := range r.res.Steps {
+			if step.Path == r.path {
 				d.Bytes = step.Bytes
 			}
 		}
-		d.Warnings = append(d.Warnings, m.of.res.Warnings...)
+		d.Warnings = append(d.Warnings, r.res.Warnings...)
 	}
 }
 
@@ -576,26 +553,20 @@ type sidecar struct {
 	data []byte
 }
 
-// create drafts a sidecar that does not exist.
-func (c sidecar) create(set *changeset.Set) error {
-	return ops.Create(set, c.path, lukerState, c.data, changeset.InFolder())
-}
-
-const lukerState = "Luker's state of that time"
-
-// putBack drafts a sidecar as it was, in place of the present one if there is one.
-func (c sidecar) putBack(set *changeset.Set) error {
-	if _, err := os.Lstat(c.path); errors.Is(err, fs.ErrNotExist) {
-		return c.create(set)
+// draft drafts a sidecar as it was, in place of the present one if there is one.
+func (c sidecar) draft(set *changeset.Set) error {
+	const about = "Luker's state of that time"
+	if !isFile(c.path) {
+		return ops.Create(set, c.path, about, c.data, changeset.InFolder())
 	}
-	return set.Edit(c.path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return c.data, nil }), lukerState)
+	return set.Edit(c.path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return c.data, nil }), about)
 }
 
-// sidecars returns the chat's sidecars as of the version, for a chat at path; none for a backup.
-func (r *restoring) sidecars(ctx context.Context, to string) (list []sidecar, err error) {
+// findSidecars finds the chat's sidecars as of the version; none for a backup.
+func (r *restoring) findSidecars(ctx context.Context) error {
 	s, v := r.s, r.v
 	if v.Snapshot == 0 {
-		return nil, nil
+		return nil
 	}
 	name := userdir.ChatName(v.Path)
 	for _, p := range s.now.places {
@@ -605,18 +576,20 @@ func (r *restoring) sidecars(ctx context.Context, to string) (list []sidecar, er
 		}
 		last, ok, err := s.store.Last(ctx, p.Chat, v.Snapshot)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !ok {
 			continue
 		}
 		data, err := s.content(ctx, &last)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		list = append(list, sidecar{filepath.Join(filepath.Dir(to), luker.SidecarName(userdir.ChatName(to), ns)), data})
+		c := sidecar{filepath.Join(filepath.Dir(r.path), luker.SidecarName(userdir.ChatName(r.path), ns)), data}
+		r.sidecars = append(r.sidecars, c)
+		r.res.Doc.Sidecars = append(r.res.Doc.Sidecars, ops.Sidecar{Path: c.path, Action: "restored"})
 	}
-	return list, nil
+	return nil
 }
 
 // sidecarOf returns the namespace of a file if it is a sidecar of the chat, else "".
@@ -634,52 +607,76 @@ func (s *subject) content(ctx context.Context, v *history.Version) ([]byte, erro
 	return b.Bytes(), err
 }
 
-// listing returns the path of the group file that lists the chat, or once did, or what it stands
-// beside; "" for none.
-func (r *restoring) listing(ctx context.Context) (string, error) {
+// findGroup finds the group file that lists the chat, or else one that is there and once did, or
+// that lists what it stands beside.
+func (r *restoring) findGroup(ctx context.Context) error {
 	s := r.s
 	if kind, _ := userdir.KindOf(s.path); kind != userdir.Group {
-		return "", nil
+		return nil
 	}
 	set, err := group.LoadAll(userdir.Dir{Root: s.root}.Groups())
-	for name := userdir.ChatName(s.path); err == nil; {
+	if err != nil {
+		return err
+	}
+	for name := userdir.ChatName(s.path); ; {
 		if now := set.Listing(name); len(now) > 0 {
-			return now[0].Path, nil
+			r.group = now[0].Path
+			return nil
 		}
-		var past string
-		if past, err = r.listed(ctx, name); past != "" {
-			return past, nil
+		for _, c := range s.now.list {
+			path := s.now.full(c.Path)
+			if history.KindOf(c.Path) != history.Members || !isFile(path) {
+				continue
+			}
+			versions, err := s.store.Versions(ctx, c.ID)
+			if err != nil {
+				return err
+			}
+			for k := range slices.Backward(versions) {
+				data, err := s.content(ctx, &versions[k])
+				if err != nil {
+					return err
+				}
+				if f, err := group.Parse(path, data); err == nil && slices.Contains(f.Chats, name) {
+					r.group = path
+					return nil
+				}
+			}
 		}
 		at := strings.LastIndex(name, "__") // what stands beside a chat is of its group
 		if at <= 0 {
-			break
+			return nil
 		}
 		name = name[:at]
 	}
-	return "", err
 }
 
-// listed returns the path of a group's file that is there and of which a version lists the chat.
-func (r *restoring) listed(ctx context.Context, name string) (string, error) {
-	s := r.s
-	for _, c := range s.now.list {
-		path := filepath.Join(s.root, filepath.FromSlash(c.Path))
-		if history.KindOf(c.Path) != history.Members || !isFile(path) {
-			continue
-		}
-		versions, err := s.store.Versions(ctx, c.ID)
-		if err != nil {
-			return "", err
-		}
-		for k := range slices.Backward(versions) {
-			data, err := s.content(ctx, &versions[k])
-			if err != nil {
-				return "", err
-			}
-			if f, err := group.Parse(path, data); err == nil && slices.Contains(f.Chats, name) {
-				return path, nil
-			}
-		}
+// Versioned is a version of a chat that can be read as a file. It must be closed.
+type Versioned struct {
+	Path     string // of the chat
+	Rev      *int64 // null for a backup that is not in the history
+	At       time.Time
+	Messages int
+	Live     bool   // the chat is there now
+	Note     string // which chat it is, if not the one that has the name now
+	Content  *os.File
+	cleanup  func()
+}
+
+// Close closes and removes the file.
+func (v *Versioned) Close() { v.cleanup() }
+
+// Version reads a version of a chat into a temporary file. The errors are those of [Restore].
+func Version(ctx context.Context, where Where, which Pick) (*Versioned, error) {
+	s, v, err := openPicked(ctx, where, which, false)
+	if err != nil {
+		return nil, err
 	}
-	return "", nil
+	defer s.close()
+	res := &Versioned{Path: s.path, At: v.At, Messages: v.Messages, Live: isFile(s.path), Note: s.note}
+	if v.file == "" {
+		res.Rev = &v.Rev
+	}
+	res.Content, res.cleanup, err = safefile.SpoolFrom(func(w io.Writer) error { return s.write(ctx, v, w) }, "")
+	return res, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,12 +104,7 @@ func (s *scope) add(path string) {
 // around adds what belongs to the chats: Luker's sidecars beside them and, for a user's folder,
 // the group files, the lorebooks and the cards that are in the shard.
 func (s *scope) around() {
-	folders := make([]string, 0, len(s.folders))
-	for folder := range s.folders {
-		folders = append(folders, folder)
-	}
-	slices.Sort(folders)
-	for _, folder := range folders {
+	for _, folder := range slices.Sorted(maps.Keys(s.folders)) {
 		s.addFiles(folder, luker.IsSidecar)
 	}
 	if !s.whole && !s.part {

@@ -90,7 +90,7 @@ func openSubject(ctx context.Context, where Where) (s *subject, err error) {
 			if err != nil {
 				return s, err
 			}
-			if newestFirst(list); len(list) > 0 {
+			if len(list) > 0 {
 				s.others = append(s.others, list)
 			}
 		}
@@ -100,18 +100,19 @@ func openSubject(ctx context.Context, where Where) (s *subject, err error) {
 			return s, err
 		}
 	}
-	newestFirst(s.versions)
 	if len(s.versions)+len(s.others) == 0 {
 		return s, fmt.Errorf("%s: %w", where.Chat, ErrUnknown)
 	}
 	return s, nil
 }
 
+// stored returns the versions of a file in the store, the newest first.
 func (s *subject) stored(ctx context.Context, id int64) (list []version, err error) {
 	all, err := s.store.Versions(ctx, id)
 	for _, v := range all {
 		list = append(list, version{Version: v})
 	}
+	newestFirst(list)
 	return list, err
 }
 
@@ -186,7 +187,7 @@ func withExtension(path string) string {
 func (s *subject) name(given string) error {
 	paths, folders := namesOf(s.root, given)
 	for _, rel := range paths {
-		if s.now.knows(rel) || isFile(filepath.Join(s.root, filepath.FromSlash(rel))) {
+		if s.now.knows(rel) || isFile(s.now.full(rel)) {
 			s.goTo(rel)
 			return nil
 		}
@@ -219,7 +220,7 @@ func (s *subject) name(given string) error {
 
 // goTo makes the file at a path the one that is meant.
 func (s *subject) goTo(rel string) {
-	s.rel, s.path = rel, filepath.Join(s.root, filepath.FromSlash(rel))
+	s.rel, s.path = rel, s.now.full(rel)
 }
 
 // namesOf returns the paths that a chat may be meant by, relative to the user's folder; and if it
@@ -318,7 +319,7 @@ func (s *subject) at(ctx context.Context, at time.Time) (int64, error) {
 	if nearest == nil {
 		return id, nil
 	}
-	return id, fmt.Errorf("%s: %w; the nearest version is %d, of %s, %s", s.path, ErrNobody, nearest.Rev, nearest.At.Local().Format(time.DateTime), filepath.Join(s.root, filepath.FromSlash(nearest.Path)))
+	return id, fmt.Errorf("%s: %w; the nearest version is %d, of %s, %s", s.path, ErrNobody, nearest.Rev, nearest.At.Local().Format(time.DateTime), s.now.full(nearest.Path))
 }
 
 // ErrNoVersion means that a chat has no version of that number, or none that old.
@@ -488,6 +489,7 @@ func addBackups(ctx context.Context, s *subject) error {
 			file:    b.Path, runs: c.Runs, ends: ends, head: c.Head != nil,
 		})
 	}
+	newestFirst(s.versions)
 	return nil
 }
 

@@ -134,17 +134,14 @@ type Listed struct {
 // be read.
 func List(dir string) (list []Listed, errs []error, err error) {
 	records, errs, err := changeset.Records(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, rec := range records {
-		list = append(list, listed(rec))
-	}
-	return list, errs, nil
+	return listed(records...), errs, err
 }
 
-func listed(rec changeset.Record) Listed {
-	return Listed{1, rec.ID, rec.Time.UTC().Format(time.RFC3339), rec.Command, rec.Files, rec.Bytes, rec.Undone, rec.Time}
+func listed(records ...changeset.Record) (list []Listed) {
+	for _, rec := range records {
+		list = append(list, Listed{1, rec.ID, rec.Time.UTC().Format(time.RFC3339), rec.Command, rec.Files, rec.Bytes, rec.Undone, rec.Time})
+	}
+	return list
 }
 
 // PruneOptions says which records to drop: those that one or more of its fields select.
@@ -173,12 +170,8 @@ func Prune(ctx context.Context, opt PruneOptions) ([]Listed, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []Listed{listed(rec)}, nil
+		return listed(rec), nil
 	}
 	dropped, err := changeset.Prune(ctx, opt.Root, opt.Changes, func(rec changeset.Record) bool { return goes[rec.ID] })
-	var list []Listed
-	for _, rec := range dropped {
-		list = append(list, listed(rec))
-	}
-	return list, err
+	return listed(dropped...), err
 }
