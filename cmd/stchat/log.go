@@ -349,15 +349,15 @@ func (t *logTable) ran(r keep.Ran) (err error) {
 
 // logged returns the row of a version.
 func (t *logTable) logged(d keep.Logged) grid.Row {
-	rev, at := "-", d.At
+	rev, at, last := "-", d.At, d.Last
 	if d.Rev != nil {
 		rev = strconv.FormatInt(*d.Rev, 10)
 	}
 	if t.rows {
-		at = localTime(at)
+		at, last = localTime(at), d.Said
 	}
 	counts := fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
-	return grid.Row{Cells: []string{rev, at, string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), cutMarks.ReplaceAllStringFunc(visible.Text(d.Last), t.sign)}}
+	return grid.Row{Cells: []string{rev, at, string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), cutMarks.ReplaceAllStringFunc(visible.Text(last), t.sign)}}
 }
 
 // changed returns the row of a changed message.

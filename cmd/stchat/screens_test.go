@@ -254,3 +254,25 @@ func screenOf(t *testing.T, user string, width int, locale string, args []string
 	}
 	return strings.Join(lines, "")
 }
+
+// TestLogIsRead: a person reads a version's last message as it is shown elsewhere, and a pipe gets it as stored.
+func TestLogIsRead(t *testing.T) {
+	user := hardFolder(t)
+	path := filepath.Join(user, "chats", "Mira", "told.jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := `*She waits.* <!-- unseen -->\nIt **rains**.`
+	if err := os.WriteFile(path, []byte(`{"chat_metadata":{}}`+"\n"+`{"name":"Mira","mes":"`+text+`"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := terminal(t, 0, "snapshot", "--data", user); code != 0 {
+		t.Fatal(errs)
+	}
+	if out, errs, _ := terminal(t, 120, "log", path); !strings.Contains(out, "She waits. It rains.") {
+		t.Errorf("%s%s", out, errs)
+	}
+	if out, errs, _ := terminal(t, 0, "log", path); !strings.HasSuffix(out, "\t"+text+"\n") {
+		t.Errorf("%s%s", out, errs)
+	}
+}

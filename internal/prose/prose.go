@@ -93,6 +93,9 @@ func Plain(text string) string {
 	return b.String()
 }
 
+// Line is [Plain] on one line.
+func Line(text string) string { return strings.Join(strings.Fields(Plain(text)), " ") }
+
 // An atom is something set aside while the rest is read. In the text it is \xff, its number and
 // \xfe, which no UTF-8 contains, so that no later step takes it for letters.
 type atom struct {

@@ -10,6 +10,7 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
+	"stchat/internal/prose"
 	"stchat/internal/rawjson"
 	"stchat/internal/visible"
 )
@@ -32,6 +33,7 @@ type Logged struct {
 	Removed  int            `json:"removed"`
 	Note     string         `json:"note"`
 	Last     string         `json:"last"`  // the beginning of the last message
+	Said     string         `json:"-"`     // the same as it is read
 	Other    bool           `json:"other"` // it is of another file, which once had the path
 }
 
@@ -97,7 +99,7 @@ func (l *logging) each(ctx context.Context, each func(Logged) error) error {
 		}
 		if n := len(newer); n > 0 {
 			text, _ := rawjson.Unquote(field(l.text(ctx, newer[n-1]), "mes"))
-			doc.Last = visible.Clip(text, lastText)
+			doc.Last, doc.Said = visible.Clip(text, lastText), visible.Clip(prose.Line(text), lastText)
 		}
 		if err := each(doc); err != nil {
 			return err

@@ -349,8 +349,7 @@ func shownMessage(l *jsonl.Line, index, cells int) treeview.Message {
 	m.Name = cut(m.Name, 40)
 	m.Text, _ = rawjson.Unquote(value(textMes))
 	if cells > 0 {
-		said := strings.Join(strings.Fields(prose.Plain(m.Text)), " ")
-		m.Text, m.Said = cut(m.Text, cells), visible.CutRight(visible.Text(said), cells, "…")
+		m.Text, m.Said = cut(m.Text, cells), visible.CutRight(visible.Text(prose.Line(m.Text)), cells, "…")
 	}
 	if raw := value(textSwipes); rawjson.KindOf(raw) == rawjson.Array {
 		m.Swipes = l.Count(textSwipes)
