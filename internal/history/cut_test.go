@@ -20,10 +20,7 @@ func TestCutsStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := bytes.ReplaceAll(file, []byte("\n"), nil)
-	c, err := newCutter()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newCutter()
 	for _, tt := range []struct {
 		name string
 		cut  func(piece func([]byte, Part) error) error

@@ -31,10 +31,7 @@ func pagesHold(t *testing.T, s *Store, text string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dec, err := newDecoder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dec := newDecoder()
 	defer dec.Close()
 	found := bytes.Contains(data, []byte(text))
 	// every place where a zstd frame could begin, in a free page too

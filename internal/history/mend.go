@@ -22,12 +22,11 @@ func NewMender(ctx context.Context, s *Store, each func(Problem) error) (*Mender
 	if err != nil {
 		return nil, err
 	}
-	m := &Mender{s: s, bad: d, want: map[key]bool{}, found: map[key][]byte{}, keys: newKeyer(s.salt)}
+	m := &Mender{s: s, bad: d, want: map[key]bool{}, found: map[key][]byte{}, cut: newCutter(), keys: newKeyer(s.salt)}
 	for _, k := range d.pieces {
 		m.want[k] = true
 	}
-	m.cut, err = newCutter()
-	return m, err
+	return m, nil
 }
 
 // Damaged reports whether there is anything to mend.
@@ -53,15 +52,8 @@ func (m *Mender) Look(r io.Reader, chat bool) error {
 // Mend stores the pieces that were found again, and repairs the index of keys if it was
 // damaged. It returns how many pieces were recovered.
 func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
-	enc, err := newEncoder()
-	if err != nil {
-		return 0, err
-	}
+	enc, dec := newEncoder(), newDecoder()
 	defer enc.Close()
-	dec, err := newDecoder()
-	if err != nil {
-		return 0, err
-	}
 	defer dec.Close()
 	err = m.s.db.transact(ctx, func() error {
 		for _, k := range m.bad.wrong {

@@ -106,16 +106,24 @@ func (r recent) find(id int64) *pack {
 func (r *recent) add(p *pack) { *r = slices.Insert((*r)[:min(len(*r), manyRecent-1)], 0, p) }
 
 // newEncoder makes the compressor of packs.
-func newEncoder() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(maxPack), zstd.WithLowerEncoderMem(true))
+func newEncoder() *zstd.Encoder {
+	return sure(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(maxPack), zstd.WithLowerEncoderMem(true)))
 }
 
 // newDecoder makes the decompressor of packs, which refuses anything far larger than a pack.
 // It ignores checksums: pieces are compared with their keys, and a wrong sum would only mean
 // that the whole pack is lost.
-func newDecoder() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(2*maxPack), zstd.WithDecoderLowmem(true), zstd.IgnoreChecksum(true))
+func newDecoder() *zstd.Decoder {
+	return sure(zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(2*maxPack), zstd.WithDecoderLowmem(true), zstd.IgnoreChecksum(true)))
+}
+
+// sure returns what is made of constant options, of which only a wrong one is an error.
+func sure[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // parseKeys reads a pack's list of keys.
@@ -141,11 +149,10 @@ func (r *row) decode(dec *zstd.Decoder, p *pack) error {
 	}
 	end := 0
 	for lens := r.lens; len(lens) > 0; {
-		size, n := binary.Uvarint(lens)
-		if n <= 0 || size > maxPiece || len(p.ends) == len(p.keys) {
+		var size uint64
+		if size, lens = takeUvarint(lens); lens == nil || size > maxPiece || len(p.ends) == len(p.keys) {
 			return fmt.Errorf("%w: the lengths of pack %d make no sense", ErrBroken, r.first)
 		}
-		lens = lens[n:]
 		end += int(size)
 		p.ends = append(p.ends, end)
 	}
@@ -199,9 +206,8 @@ type keyOf struct {
 	id int64
 }
 
-func newPacker(ctx context.Context, db *database) (*packer, error) {
-	enc, err := newEncoder()
-	return &packer{ctx: ctx, db: db, enc: enc, pending: map[key]int64{}}, err
+func newPacker(ctx context.Context, db *database) *packer {
+	return &packer{ctx: ctx, db: db, enc: newEncoder(), pending: map[key]int64{}}
 }
 
 // add adds a new piece of the file c. id is the next number.

@@ -54,14 +54,8 @@ func TestManyPacks(t *testing.T) {
 
 // A pack is damaged if anything in its row does not fit the rest, or is larger than any that was written.
 func TestDecodeDamaged(t *testing.T) {
-	enc, err := newEncoder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dec, err := newDecoder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	enc := newEncoder()
+	dec := newDecoder()
 	defer dec.Close()
 	rowOf := func(sizes ...int) *row {
 		p := &pack{first: 1}

@@ -203,15 +203,8 @@ type sweep struct {
 }
 
 func (sw *sweep) run(ctx context.Context) error {
-	enc, err := newEncoder()
-	if err != nil {
-		return err
-	}
+	enc, dec := newEncoder(), newDecoder()
 	defer enc.Close()
-	dec, err := newDecoder()
-	if err != nil {
-		return err
-	}
 	defer dec.Close()
 	if !sw.dryRun {
 		// no number is used twice, whatever is dropped

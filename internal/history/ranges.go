@@ -115,19 +115,13 @@ type cutter struct {
 	other *chunkers.Chunker // for files that are not chats: 2, 8, 32 KiB
 }
 
-func newCutter() (*cutter, error) {
-	c := &cutter{in: bufio.NewReaderSize(nil, readSize)}
-	var err error
-	if c.long, err = newChunker(16<<10, 64<<10, maxPiece); err != nil {
-		return nil, err
-	}
-	c.other, err = newChunker(2<<10, 8<<10, 32<<10)
-	return c, err
+func newCutter() *cutter {
+	return &cutter{in: bufio.NewReaderSize(nil, readSize), long: newChunker(16<<10, 64<<10, maxPiece), other: newChunker(2<<10, 8<<10, 32<<10)}
 }
 
-func newChunker(least, normal, most int) (*chunkers.Chunker, error) {
-	return chunkers.NewChunkerBuffer(algorithm, bytes.NewReader(nil),
-		&chunkers.ChunkerOpts{MinSize: least, NormalSize: normal, MaxSize: most}, make([]byte, 2*most))
+func newChunker(least, normal, most int) *chunkers.Chunker {
+	return sure(chunkers.NewChunkerBuffer(algorithm, bytes.NewReader(nil),
+		&chunkers.ChunkerOpts{MinSize: least, NormalSize: normal, MaxSize: most}, make([]byte, 2*most)))
 }
 
 // lines calls piece for each piece of a chat, and whole with each line, with an LF, that is not

@@ -135,9 +135,7 @@ func (s *Store) packOf(ctx context.Context, id int64) (*pack, error) {
 		return nil, err
 	}
 	if s.dec == nil {
-		if s.dec, err = newDecoder(); err != nil {
-			return nil, err
-		}
+		s.dec = newDecoder()
 	}
 	p := &pack{}
 	if err := r.decode(s.dec, p); err != nil {

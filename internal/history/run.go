@@ -64,26 +64,14 @@ func decodeRuns(b []byte) ([]Run, error) {
 	end := int64(0)
 	for len(b) > 0 {
 		delta, n := binary.Varint(b)
-		if n <= 0 {
-			return nil, errRuns
-		}
-		b = b[n:]
-		count, n := binary.Uvarint(b)
-		if n <= 0 {
-			return nil, errRuns
-		}
-		b = b[n:]
-		part, n := binary.Uvarint(b)
-		if n <= 0 || part > uint64(Last) {
-			return nil, errRuns
-		}
-		b = b[n:]
+		count, rest := takeUvarint(b[max(n, 0):])
+		part, after := takeUvarint(rest)
 		first := end + delta
-		if first < 1 || count < 1 || count > math.MaxInt32 || first > math.MaxInt64-math.MaxInt32 || delta > math.MaxInt64/2 {
+		if n <= 0 || after == nil || part > uint64(Last) || first < 1 || count < 1 || count > math.MaxInt32 || first > math.MaxInt64-math.MaxInt32 || delta > math.MaxInt64/2 {
 			return nil, errRuns
 		}
 		end = first + int64(count)
-		runs = append(runs, Run{first, int64(count), Part(part)})
+		runs, b = append(runs, Run{first, int64(count), Part(part)}), after
 	}
 	if len(runs) == 0 || runs[len(runs)-1].Part == More {
 		return nil, errRuns

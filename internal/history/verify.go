@@ -153,10 +153,7 @@ func (v *verifier) structure(ctx context.Context) error {
 
 // packs unpacks every pack and checks every key.
 func (v *verifier) packs(ctx context.Context) error {
-	dec, err := newDecoder()
-	if err != nil {
-		return err
-	}
+	dec := newDecoder()
 	defer dec.Close()
 	keys, p := newKeyer(v.s.salt), &pack{}
 	return eachPack(ctx, v.db, func(r *row) error {

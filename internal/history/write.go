@@ -40,14 +40,8 @@ type Writer struct {
 // NewWriter begins a transaction. The error is an [ErrBusy] where another program holds
 // the store for five seconds.
 func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
-	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt)}
-	var err error
-	if w.pack, err = newPacker(w.ctx, s.db); err != nil {
-		return nil, err
-	}
-	if w.cut, err = newCutter(); err != nil {
-		return nil, err
-	}
+	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt), cut: newCutter()}
+	w.pack = newPacker(w.ctx, s.db)
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
